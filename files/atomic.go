@@ -1,0 +1,113 @@
+package files
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"strconv"
+)
+
+const (
+	// writeBuffer joins small writes into few large ones.
+	writeBuffer = 1 << 16
+	// maxTempNames bounds the search for a free temporary name. Only kills
+	// leave such files behind, so more than a few means something is wrong.
+	maxTempNames = 1000
+)
+
+// ErrNotDurable says that a file is whole and in its place, but that the folder
+// could not be synced: a power failure may still bring the old file back.
+var ErrNotDurable = errors.New("the file is in place, but a power failure may undo it")
+
+// WriteAtomic replaces the file at path by what write produces. The bytes go to
+// a temporary file in the same folder, which is synced and then renamed, so at
+// every moment path holds the old file or the new one, whole.
+//
+// On an error the old file is as it was and the temporary file is removed, with
+// one exception: an error that is [ErrNotDurable] comes after the rename. The
+// temporary name starts with a dot and ends in ".tmp"; such a file left by a
+// kill may be deleted. A symbolic link at path is replaced, not followed.
+func WriteAtomic(fsys FS, path string, write func(io.Writer) error) error {
+	temp, file, err := createTemp(fsys, path)
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	renamed := false
+	defer func() {
+		if !renamed { // also when write panics
+			_ = fsys.Remove(temp)
+		}
+	}()
+	if err := fill(file, write); err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	if err := fsys.Rename(temp, path); err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	renamed = true
+	if err := fsys.SyncDir(filepath.Dir(path)); err != nil {
+		return fmt.Errorf("writing %s: %w: %w", path, ErrNotDurable, err)
+	}
+	return nil
+}
+
+// createTemp makes a new file beside path under a name that nothing has.
+func createTemp(fsys FS, path string) (string, File, error) {
+	dir, base := filepath.Split(path)
+	for i := range maxTempNames {
+		temp := filepath.Join(dir, "."+base+"."+strconv.Itoa(i)+".tmp")
+		file, err := fsys.Create(temp)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		return temp, file, err
+	}
+	return "", nil, fmt.Errorf("%d temporary files of it are in the way: delete %s",
+		maxTempNames, filepath.Join(dir, "."+base+".*.tmp"))
+}
+
+// fill writes, syncs and closes the file; it closes it on errors as well.
+func fill(file File, write func(io.Writer) error) (err error) {
+	defer func() { err = errors.Join(err, file.Close()) }()
+	buffer := bufio.NewWriterSize(file, writeBuffer)
+	if err := write(buffer); err != nil {
+		return err
+	}
+	if err := buffer.Flush(); err != nil {
+		return err
+	}
+	return file.Sync()
+}
+
+// ReadAll returns the whole of a file that holds at most limit bytes; a larger
+// one is an error, found before it is read. A limit of zero allows only an
+// empty file.
+func ReadAll(fsys FS, path string, limit int64) ([]byte, error) {
+	file, err := fsys.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, err)
+	}
+	data, err := readAtMost(file, limit)
+	if err = errors.Join(err, file.Close()); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, err)
+	}
+	return data, nil
+}
+
+func readAtMost(file File, limit int64) ([]byte, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > limit {
+		return nil, fmt.Errorf("it has %d bytes, more than the %d that are allowed", info.Size(), limit)
+	}
+	data, err := io.ReadAll(io.LimitReader(file, limit+1)) // it may grow meanwhile
+	if err == nil && int64(len(data)) > limit {
+		err = fmt.Errorf("it has more than the %d bytes that are allowed", limit)
+	}
+	return data, err
+}

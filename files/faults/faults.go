@@ -1,0 +1,238 @@
+// Package faults is a file system that fails on purpose.
+//
+// A test runs an operation once to count its steps, then once for each step
+// with a fault there, and checks what is left on the disk.
+package faults
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"sync"
+	"syscall"
+
+	"graft/files"
+)
+
+// ErrInjected is wrapped by every error that this package makes up.
+var ErrInjected = errors.New("injected fault")
+
+// Kind is what goes wrong. The zero value is Fail.
+type Kind int
+
+const (
+	// Fail makes one operation fail without any effect.
+	Fail Kind = iota
+	// Torn makes one write put down half of its bytes and then fail; an
+	// operation that is no write fails as under Fail.
+	Torn
+	// DiskFull makes this and every later write, create and sync fail with
+	// ENOSPC, a write after half of its bytes. Other operations work.
+	DiskFull
+	// Crash makes this and every later operation fail without any effect, as
+	// if the process had been killed; a write puts down half of its bytes.
+	Crash
+)
+
+// String names the kind for test output.
+func (k Kind) String() string {
+	switch k {
+	case Fail:
+		return "fail"
+	case Torn:
+		return "torn"
+	case DiskFull:
+		return "disk full"
+	case Crash:
+		return "crash"
+	}
+	return fmt.Sprintf("Kind(%d)", int(k))
+}
+
+// Op is one operation that reached the file system. The zero value names none.
+type Op struct {
+	Name string // such as "write" or "rename"
+	Path string // the path as it was given; of a rename, the old one
+}
+
+// String is the operation and its path.
+func (o Op) String() string { return o.Name + " " + o.Path }
+
+// FS wraps another file system, counts its operations from 1, and injects a
+// fault at one of them. Make it with New; the zero value cannot be used. It is
+// safe for use by several goroutines.
+type FS struct {
+	inner files.FS
+	at    int
+	kind  Kind
+
+	mu  sync.Mutex
+	ops []Op
+}
+
+var _ files.FS = (*FS)(nil)
+
+// New wraps inner with a fault of a kind at the at-th operation, counted from
+// 1. With at zero no fault is injected and operations are only counted.
+func New(inner files.FS, at int, kind Kind) *FS {
+	return &FS{inner: inner, at: at, kind: kind}
+}
+
+// Ops returns the operations so far, failed ones too, in order.
+func (f *FS) Ops() []Op {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return append([]Op(nil), f.ops...)
+}
+
+// Fired says whether the fault has happened.
+func (f *FS) Fired() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.at > 0 && len(f.ops) >= f.at
+}
+
+// needsSpace lists the operations that a full disk refuses.
+var needsSpace = map[string]bool{
+	"create": true, "append": true, "write": true, "sync": true, "mkdirall": true,
+}
+
+// step counts an operation and returns the fault that it meets, if any.
+func (f *FS) step(name, path string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	op := Op{Name: name, Path: path}
+	f.ops = append(f.ops, op)
+	n := len(f.ops)
+	switch {
+	case f.at <= 0 || n < f.at:
+		return nil
+	case f.kind == DiskFull && needsSpace[name]:
+		return fmt.Errorf("%s (operation %d): %w: %w", op, n, ErrInjected, syscall.ENOSPC)
+	case f.kind == Crash, f.kind != DiskFull && n == f.at:
+		return fmt.Errorf("%s (operation %d): %w", op, n, ErrInjected)
+	}
+	return nil
+}
+
+// Open opens a file for reading.
+func (f *FS) Open(path string) (files.File, error) { return f.open("open", path, f.inner.Open) }
+
+// Create makes a new file.
+func (f *FS) Create(path string) (files.File, error) { return f.open("create", path, f.inner.Create) }
+
+// Append opens a file for writing at its end.
+func (f *FS) Append(path string) (files.File, error) { return f.open("append", path, f.inner.Append) }
+
+func (f *FS) open(name, path string, do func(string) (files.File, error)) (files.File, error) {
+	if err := f.step(name, path); err != nil {
+		return nil, err
+	}
+	inner, err := do(path)
+	if err != nil {
+		return nil, err
+	}
+	return &file{inner: inner, fs: f, path: path}, nil
+}
+
+// Rename moves a file.
+func (f *FS) Rename(from, to string) error {
+	if err := f.step("rename", from); err != nil {
+		return err
+	}
+	return f.inner.Rename(from, to)
+}
+
+// Remove deletes a file.
+func (f *FS) Remove(path string) error {
+	if err := f.step("remove", path); err != nil {
+		return err
+	}
+	return f.inner.Remove(path)
+}
+
+// MkdirAll makes a folder.
+func (f *FS) MkdirAll(path string) error {
+	if err := f.step("mkdirall", path); err != nil {
+		return err
+	}
+	return f.inner.MkdirAll(path)
+}
+
+// ReadDir lists a folder.
+func (f *FS) ReadDir(path string) ([]fs.DirEntry, error) {
+	if err := f.step("readdir", path); err != nil {
+		return nil, err
+	}
+	return f.inner.ReadDir(path)
+}
+
+// Stat describes what is at a path.
+func (f *FS) Stat(path string) (fs.FileInfo, error) {
+	if err := f.step("stat", path); err != nil {
+		return nil, err
+	}
+	return f.inner.Stat(path)
+}
+
+// SyncDir syncs a folder.
+func (f *FS) SyncDir(path string) error {
+	if err := f.step("syncdir", path); err != nil {
+		return err
+	}
+	return f.inner.SyncDir(path)
+}
+
+// file counts the operations on an open file.
+type file struct {
+	inner files.File
+	fs    *FS
+	path  string
+}
+
+func (f *file) Read(p []byte) (int, error) {
+	if err := f.fs.step("read", f.path); err != nil {
+		return 0, err
+	}
+	return f.inner.Read(p)
+}
+
+func (f *file) ReadAt(p []byte, off int64) (int, error) {
+	if err := f.fs.step("readat", f.path); err != nil {
+		return 0, err
+	}
+	return f.inner.ReadAt(p, off)
+}
+
+func (f *file) Write(p []byte) (int, error) {
+	err := f.fs.step("write", f.path)
+	if err == nil {
+		return f.inner.Write(p)
+	}
+	if f.fs.kind == Fail {
+		return 0, err
+	}
+	n, werr := f.inner.Write(p[:len(p)/2])
+	return n, errors.Join(err, werr, io.ErrShortWrite)
+}
+
+func (f *file) Stat() (fs.FileInfo, error) {
+	if err := f.fs.step("fstat", f.path); err != nil {
+		return nil, err
+	}
+	return f.inner.Stat()
+}
+
+func (f *file) Sync() error {
+	if err := f.fs.step("sync", f.path); err != nil {
+		return err
+	}
+	return f.inner.Sync()
+}
+
+// Close always closes the inner file, so that tests leak no descriptors.
+func (f *file) Close() error {
+	err := f.fs.step("close", f.path)
+	return errors.Join(err, f.inner.Close())
+}

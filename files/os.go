@@ -1,0 +1,66 @@
+package files
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+)
+
+// Permissions before the process's umask is taken off: the defaults of the
+// shell, so that results can be shared by the umask that the user chose.
+const (
+	filePermissions   = 0o666
+	folderPermissions = 0o777
+)
+
+// OS is the [FS] of the operating system. The zero value is ready to use.
+type OS struct{}
+
+var _ FS = OS{}
+
+// Open opens an existing file for reading.
+func (OS) Open(path string) (File, error) {
+	return asFile(os.Open(path))
+}
+
+// Create makes a new file for writing; one that exists is an error.
+func (OS) Create(path string) (File, error) {
+	return asFile(os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, filePermissions))
+}
+
+// Append opens a file for writing at its end, and makes it where absent.
+func (OS) Append(path string) (File, error) {
+	return asFile(os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, filePermissions))
+}
+
+// Rename moves a file, replacing what is at the new path.
+func (OS) Rename(from, to string) error { return os.Rename(from, to) }
+
+// Remove deletes one file or one empty folder.
+func (OS) Remove(path string) error { return os.Remove(path) }
+
+// MkdirAll makes a folder and those above it.
+func (OS) MkdirAll(path string) error { return os.MkdirAll(path, folderPermissions) }
+
+// ReadDir lists a folder, sorted by name.
+func (OS) ReadDir(path string) ([]fs.DirEntry, error) { return os.ReadDir(path) }
+
+// Stat describes what is at a path.
+func (OS) Stat(path string) (fs.FileInfo, error) { return os.Stat(path) }
+
+// SyncDir makes the names in a folder survive a power failure.
+func (OS) SyncDir(path string) error {
+	dir, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
+// asFile keeps a nil *os.File from becoming a File that is not nil.
+func asFile(f *os.File, err error) (File, error) {
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
