@@ -1,0 +1,101 @@
+package pickle
+
+// weight is the memory, in bytes, that a call may have made for a value.
+func weight(value any) int {
+	switch v := value.(type) {
+	case []byte:
+		return len(v)
+	case *Array:
+		return len(v.Data)
+	}
+	return 0
+}
+
+// orderedDict makes an empty OrderedDict, or one of the pairs that Python 2
+// passes as a list of lists.
+func (m *machine) orderedDict(args Tuple) (any, error) {
+	d := &Dict{Ordered: true}
+	if len(args) == 0 {
+		return d, nil
+	}
+	list, ok := args[0].(*List)
+	if !ok || len(args) != 1 {
+		return nil, malformed("it was called with %d arguments", len(args))
+	}
+	for _, item := range list.Items {
+		pair, err := asItems(item)
+		if err != nil || len(pair) != 2 {
+			return nil, malformed("an entry is no pair")
+		}
+		if err := m.charge(1); err != nil {
+			return nil, err
+		}
+		if err := m.setItem(d, pair[0], pair[1]); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+func asItems(value any) (Tuple, error) {
+	switch v := value.(type) {
+	case Tuple:
+		return v, nil
+	case *List:
+		return v.Items, nil
+	}
+	return nil, malformed("a %T holds no items", value)
+}
+
+// encodeLatin1 is how protocol 2 writes bytes, which it has no opcode for: as
+// the text of the same code points, to be encoded.
+func encodeLatin1(args Tuple) (any, error) {
+	if len(args) != 2 || (args[1] != "latin1" && args[1] != "latin-1") {
+		return nil, malformed("only encoding to latin1 is known")
+	}
+	text, ok := args[0].(string)
+	if !ok {
+		return nil, malformed("a %T is encoded", args[0])
+	}
+	return latin1Bytes(text)
+}
+
+// newBytes makes bytes of nothing, of bytes, or of a text and "latin-1".
+func newBytes(args Tuple) (any, error) {
+	switch len(args) {
+	case 0:
+		return []byte{}, nil
+	case 1:
+		if data, ok := args[0].([]byte); ok {
+			return append([]byte{}, data...), nil
+		}
+	case 2:
+		return encodeLatin1(args)
+	}
+	return nil, malformed("these are no arguments for bytes")
+}
+
+func (m *machine) newSet(args Tuple) (any, error) {
+	s := &Set{}
+	if len(args) == 0 {
+		return s, nil
+	}
+	items, err := asItems(args[0])
+	if err != nil || len(args) != 1 {
+		return nil, malformed("a set is made of one list")
+	}
+	if err := m.charge(len(items)); err != nil {
+		return nil, err
+	}
+	return s, m.addTo(s, items)
+}
+
+func (m *machine) newFrozenSet(args Tuple) (any, error) {
+	value, err := m.newSet(args)
+	if err != nil {
+		return nil, err
+	}
+	s := value.(*Set) // newSet returns nothing else
+	s.Frozen = true
+	return s, nil
+}

@@ -1,0 +1,155 @@
+package pickle
+
+import (
+	"fmt"
+	"iter"
+)
+
+// Global is a Python class or function, named and never resolved. The zero
+// value names none.
+type Global struct {
+	Module, Name string
+}
+
+// String is the dotted name.
+func (g Global) String() string { return g.Module + "." + g.Name }
+
+// Tuple is a Python tuple. A nil Tuple is the empty one.
+type Tuple []any
+
+// List is a Python list. It is a pointer in values, since a list may hold
+// itself. The zero value is an empty list.
+type List struct {
+	Items []any
+}
+
+// Pair is one entry of a Dict. The zero value maps None to None.
+type Pair struct {
+	Key, Value any
+}
+
+// Dict is a Python dict: entries in the order in which their keys first came.
+// The zero value is an empty dict, ready to use.
+type Dict struct {
+	pairs []Pair
+	index map[string]int // hash key to position in pairs
+	// Ordered says that it was, or is to be written as, an OrderedDict.
+	Ordered bool
+	// State is what the pickle attached to the object beside its entries, such
+	// as the _metadata of a state dict. Nil where there is none.
+	State any
+}
+
+// NewDict returns a dict of these entries, and an error where a key cannot be
+// one in Python, such as a list.
+func NewDict(pairs ...Pair) (*Dict, error) {
+	d := &Dict{}
+	for _, p := range pairs {
+		if err := d.Set(p.Key, p.Value); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+// Len is the number of entries.
+func (d *Dict) Len() int { return len(d.pairs) }
+
+// All yields the entries in order.
+func (d *Dict) All() iter.Seq2[any, any] {
+	return func(yield func(key, value any) bool) {
+		for _, p := range d.pairs {
+			if !yield(p.Key, p.Value) {
+				return
+			}
+		}
+	}
+}
+
+// Get returns the value under a key, and whether there is one. Keys are equal
+// as in Python: 1, 1.0 and True are the same key.
+func (d *Dict) Get(key any) (any, bool) {
+	hash, err := hashKey(key)
+	if err != nil {
+		return nil, false
+	}
+	at, ok := d.index[hash]
+	if !ok {
+		return nil, false
+	}
+	return d.pairs[at].Value, true
+}
+
+// Set puts a value under a key. A key that is there keeps its place.
+func (d *Dict) Set(key, value any) error {
+	hash, err := hashKey(key)
+	if err != nil {
+		return err
+	}
+	d.set(hash, key, value)
+	return nil
+}
+
+func (d *Dict) set(hash string, key, value any) {
+	if at, ok := d.index[hash]; ok {
+		d.pairs[at].Value = value
+		return
+	}
+	if d.index == nil {
+		d.index = make(map[string]int)
+	}
+	d.index[hash] = len(d.pairs)
+	d.pairs = append(d.pairs, Pair{key, value})
+}
+
+// Set is a Python set or frozenset, in the order in which its items came. The
+// zero value is an empty set.
+type Set struct {
+	items  Dict
+	Frozen bool
+}
+
+// Len is the number of items.
+func (s *Set) Len() int { return s.items.Len() }
+
+// Has says whether an item is in the set.
+func (s *Set) Has(item any) bool {
+	_, ok := s.items.Get(item)
+	return ok
+}
+
+// Items returns the items in order.
+func (s *Set) Items() []any {
+	items := make([]any, 0, s.Len())
+	for item := range s.items.All() {
+		items = append(items, item)
+	}
+	return items
+}
+
+// Add puts an item into the set.
+func (s *Set) Add(item any) error { return s.items.Set(item, nil) }
+
+// As returns value as a T, or an error that names both types.
+func As[T any](value any) (T, error) {
+	v, ok := value.(T)
+	if !ok {
+		return v, fmt.Errorf("the value is a %T, not a %T", value, v)
+	}
+	return v, nil
+}
+
+// Field returns the value under a string key as a T, or an error that names the
+// key.
+func Field[T any](d *Dict, key string) (T, error) {
+	value, ok := d.Get(key)
+	if !ok {
+		var zero T
+		return zero, fmt.Errorf("the dict has no key %q", key)
+	}
+	v, err := As[T](value)
+	if err != nil {
+		return v, fmt.Errorf("under key %q: %w", key, err)
+	}
+	return v, nil
+}
