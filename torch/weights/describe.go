@@ -1,0 +1,92 @@
+package weights
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"math"
+)
+
+// Summary is a tensor in a few numbers, to compare files by. The zero value
+// describes nothing. The JSON names are part of what `graft weights show --json`
+// promises.
+type Summary struct {
+	Name  string  `json:"name"`
+	DType DType   `json:"dtype"`
+	Shape []int64 `json:"shape"`
+	// Count is the number of items, those counted by NaN and Inf included.
+	Count int64 `json:"count"`
+	// Mean is the mean of the finite items. It is null where there are none, or
+	// where it is beyond float64.
+	Mean *float64 `json:"mean"`
+	// Spread is the population standard deviation of the finite items: the
+	// squares are divided by their number. It is null where Mean is.
+	Spread *float64 `json:"spread"`
+	// NaN and Inf count the items that are not finite.
+	NaN int64 `json:"nan"`
+	Inf int64 `json:"inf"`
+	// SHA256 is the hash, in hexadecimal, of all items as little-endian float32
+	// in row-major order, whatever their type: 1.0 as float16, as float32 and
+	// as int64 have the same hash. See Tensor.Float32s for the conversion.
+	SHA256 string `json:"sha256"`
+}
+
+// Describe summarizes a tensor. It fails where the tensor is not valid.
+func Describe(t Tensor) (Summary, error) {
+	values, err := t.Float64s()
+	if err != nil {
+		return Summary{}, err
+	}
+	s := Summary{Name: t.Name, DType: t.DType, Shape: append([]int64{}, t.Shape...), Count: t.Count()}
+	s.SHA256 = hash(t)
+	var m moments
+	for _, v := range values {
+		switch {
+		case math.IsNaN(v):
+			s.NaN++
+		case math.IsInf(v, 0):
+			s.Inf++
+		default:
+			m.add(v)
+		}
+	}
+	s.Mean, s.Spread = m.result()
+	return s, nil
+}
+
+// moments accumulates a mean and a spread in one pass, stably, as in Welford,
+// "Note on a Method for Calculating Corrected Sums of Squares and Products",
+// Technometrics 4 (1962).
+type moments struct {
+	n, mean, squares float64
+}
+
+func (m *moments) add(v float64) {
+	m.n++
+	delta := v - m.mean
+	m.mean += delta / m.n
+	m.squares += delta * (v - m.mean)
+}
+
+func (m *moments) result() (mean, spread *float64) {
+	deviation := math.Sqrt(m.squares / m.n) // NaN where n is zero
+	if sum := m.mean + deviation; math.IsNaN(sum) || math.IsInf(sum, 0) {
+		return nil, nil
+	}
+	return &m.mean, &deviation
+}
+
+// hash is the SHA-256 of a valid tensor's items as little-endian float32.
+func hash(t Tensor) string {
+	if t.DType == Float32 {
+		sum := sha256.Sum256(t.Data)
+		return hex.EncodeToString(sum[:])
+	}
+	h, read := sha256.New(), float32Readers[t.DType]
+	var word [4]byte
+	for i := range int(t.Count()) {
+		binary.LittleEndian.PutUint32(word[:], math.Float32bits(read(t.Data, i)))
+		_, _ = h.Write(word[:]) // a hash never fails
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}

@@ -1,0 +1,82 @@
+package weights
+
+import "fmt"
+
+// DType is the type of a tensor's items. The zero value, Invalid, is none.
+type DType int
+
+// The types of items that all formats have in common.
+const (
+	Invalid DType = iota
+	Float32
+	Float64
+	Float16
+	BFloat16
+	Int8
+	Int16
+	Int32
+	Int64
+	Uint8
+	Bool
+)
+
+// format says how a type is named, and how large it is.
+type format struct {
+	name        string
+	size        int64
+	storage     string // the class of PyTorch's storages: torch.<storage>
+	safetensors string
+}
+
+// formats follows the tables of PyTorch's torch/storage.py and of the
+// safetensors format.
+var formats = map[DType]format{
+	Float32:  {"float32", 4, "FloatStorage", "F32"},
+	Float64:  {"float64", 8, "DoubleStorage", "F64"},
+	Float16:  {"float16", 2, "HalfStorage", "F16"},
+	BFloat16: {"bfloat16", 2, "BFloat16Storage", "BF16"},
+	Int8:     {"int8", 1, "CharStorage", "I8"},
+	Int16:    {"int16", 2, "ShortStorage", "I16"},
+	Int32:    {"int32", 4, "IntStorage", "I32"},
+	Int64:    {"int64", 8, "LongStorage", "I64"},
+	Uint8:    {"uint8", 1, "ByteStorage", "U8"},
+	Bool:     {"bool", 1, "BoolStorage", "BOOL"},
+}
+
+// String is PyTorch's name of the type, such as "float32".
+func (d DType) String() string {
+	if f, ok := formats[d]; ok {
+		return f.name
+	}
+	return fmt.Sprintf("DType(%d)", int(d))
+}
+
+// MarshalText makes JSON carry the name.
+func (d DType) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// UnmarshalText reads a name that String gives.
+func (d *DType) UnmarshalText(text []byte) error {
+	found, ok := dtypeBy(func(f format) string { return f.name }, string(text))
+	if !ok {
+		return fmt.Errorf("there is no tensor type %q", text)
+	}
+	*d = found
+	return nil
+}
+
+// Size is the bytes of one item; zero for Invalid.
+func (d DType) Size() int64 { return formats[d].size }
+
+// IsFloat says whether the items are floating-point numbers.
+func (d DType) IsFloat() bool {
+	return d == Float32 || d == Float64 || d == Float16 || d == BFloat16
+}
+
+func dtypeBy(column func(format) string, name string) (DType, bool) {
+	for d, f := range formats {
+		if column(f) == name {
+			return d, true
+		}
+	}
+	return Invalid, false
+}

@@ -1,0 +1,110 @@
+package weights
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"graft/files"
+)
+
+// Read reads a file of weights. What it is shows from its content, not from its
+// name; Set.Format says what was found.
+func Read(fsys files.FS, path string, opt Options) (*Set, error) {
+	file, err := fsys.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading weights: %w", err)
+	}
+	set, err := readFile(file, opt)
+	if err = errors.Join(err, file.Close()); err != nil {
+		return nil, fmt.Errorf("reading weights from %s: %w", path, err)
+	}
+	return set, nil
+}
+
+func readFile(file files.File, opt Options) (*Set, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		return nil, errors.New("it is a folder: name a file in it")
+	}
+	return ReadFrom(file, info.Size(), opt)
+}
+
+// ReadFrom reads weights of any format from the size bytes of r.
+func ReadFrom(r io.ReaderAt, size int64, opt Options) (*Set, error) {
+	kind, err := Detect(r, size)
+	if err != nil {
+		return nil, err
+	}
+	switch kind {
+	case PTH:
+		return ReadPTH(r, size, opt)
+	case PTHLegacy:
+		return ReadPTHLegacy(r, size, opt)
+	}
+	return ReadSafetensors(r, size, opt)
+}
+
+// Detect says by the first bytes which format the content has. What is neither
+// a zip file nor a pickle is taken for safetensors, which have no mark of their
+// own.
+func Detect(r io.ReaderAt, size int64) (Format, error) {
+	head := make([]byte, min(size, markSize))
+	if _, err := io.ReadFull(io.NewSectionReader(r, 0, size), head); err != nil {
+		return Unknown, fmt.Errorf("the first bytes: %w", err)
+	}
+	switch {
+	case len(head) == 0:
+		return Unknown, errors.New("the file is empty")
+	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
+		return PTH, nil
+	case isPickle(head):
+		return PTHLegacy, nil
+	}
+	return Safetensors, nil
+}
+
+// markSize is the length of a safetensors header and the brace it begins with.
+const markSize = lengthSize + 1
+
+// isPickle looks for the opcode PROTO and a version. Those two bytes may also
+// begin the length of a safetensors header, which then has its brace.
+func isPickle(head []byte) bool {
+	return len(head) >= 2 && head[0] == 0x80 && head[1] >= 2 && head[1] <= 5 &&
+		(len(head) < markSize || head[markSize-1] != '{')
+}
+
+// writers are the formats that are written, by the extension of the file.
+var writers = map[string]struct {
+	format Format
+	write  func(io.Writer, *Set) error
+}{
+	".pth":         {PTH, WritePTH},
+	".pt":          {PTH, WritePTH},
+	".safetensors": {Safetensors, WriteSafetensors},
+}
+
+// FormatOf is the format that Write gives a file of this name. An extension that
+// stands for none is an error that lists those that do.
+func FormatOf(path string) (Format, error) {
+	w, ok := writers[filepath.Ext(path)]
+	if !ok {
+		return Unknown, fmt.Errorf("the extension of %s names no format: use .pth, .pt or .safetensors", path)
+	}
+	return w.format, nil
+}
+
+// Write writes a file of weights, whole or not at all, in the format that its
+// extension names.
+func Write(fsys files.FS, path string, set *Set) error {
+	if _, err := FormatOf(path); err != nil {
+		return fmt.Errorf("writing weights: %w", err)
+	}
+	w := writers[filepath.Ext(path)]
+	return files.WriteAtomic(fsys, path, func(out io.Writer) error { return w.write(out, set) })
+}

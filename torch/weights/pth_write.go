@@ -1,0 +1,182 @@
+package weights
+
+import (
+	"archive/zip"
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"math"
+	"math/big"
+	"strconv"
+
+	"graft/torch/pickle"
+)
+
+const (
+	// archiveName is the folder of the records, as torch.save names it where it
+	// does not know the file's name.
+	archiveName = "archive/"
+	// storageAlignment lets a storage be mapped into memory as it is
+	// (kFieldAlignment in PyTorch's caffe2/serialize/inline_container.h).
+	storageAlignment = 64
+	// formatVersion is what PyTorch writes since 1.6
+	// (kProducedFileFormatVersion in caffe2/serialize/versions.h).
+	formatVersion = "3\n"
+	// localHeader is the fixed part of a zip record's header (APPNOTE.TXT of
+	// PKWARE, 4.3.7), and fieldHeader that of an extra field (4.5.1).
+	localHeader = 30
+	fieldHeader = 4
+)
+
+// paddingField is the kind of extra field that PyTorch pads records with: "FB".
+var paddingField = []byte("FB")
+
+// WritePTH writes PyTorch's zip format: an OrderedDict of contiguous CPU tensors
+// which torch.load accepts with weights_only=True. Equal sets give equal bytes.
+// Metadata are left out (see Set), and so is sharing between tensors.
+func WritePTH(w io.Writer, set *Set) error {
+	if err := set.Validate(); err != nil {
+		return fmt.Errorf("writing the zip format of PyTorch: %w", err)
+	}
+	if err := writePTH(w, set); err != nil {
+		return fmt.Errorf("writing the zip format of PyTorch: %w", err)
+	}
+	return nil
+}
+
+func writePTH(w io.Writer, set *Set) error {
+	var object bytes.Buffer
+	state, err := stateDict(set)
+	if err != nil {
+		return err
+	}
+	if err := pickle.Write(&object, state); err != nil {
+		return err
+	}
+	under := &countingWriter{out: w}
+	z := &recordWriter{zip: zip.NewWriter(under), under: under}
+	z.write("data.pkl", object.Bytes())
+	z.write("byteorder", []byte("little"))
+	for i, t := range set.Tensors {
+		z.write("data/"+strconv.Itoa(i), t.Data)
+	}
+	z.write("version", []byte(formatVersion))
+	z.write(".data/serialization_id", serializationID(object.Bytes(), z.sums))
+	if z.err != nil {
+		return z.err
+	}
+	return z.zip.Close()
+}
+
+// stateDict is the object of the file. The storage of tensor i has the key i.
+func stateDict(set *Set) (*pickle.Dict, error) {
+	dict := &pickle.Dict{Ordered: true}
+	for i, t := range set.Tensors {
+		if err := dict.Set(t.Name, tensorCall(t, strconv.Itoa(i))); err != nil {
+			return nil, err
+		}
+	}
+	return dict, nil
+}
+
+// tensorCall is _rebuild_tensor_v2(storage, offset, size, stride,
+// requires_grad, backward_hooks) of PyTorch's torch/_utils.py.
+func tensorCall(t Tensor, key string) pickle.Reduce {
+	class := pickle.Global{Module: "torch", Name: formats[t.DType].storage}
+	storage := pickle.Persistent{ID: pickle.Tuple{"storage", class, key, "cpu", t.Count()}}
+	return pickle.Reduce{
+		Callable: pickle.Global{Module: "torch._utils", Name: "_rebuild_tensor_v2"},
+		Args: pickle.Tuple{storage, 0, asTuple(t.Shape), asTuple(contiguousStrides(t.Shape)),
+			false, &pickle.Dict{Ordered: true}},
+	}
+}
+
+func asTuple(ints []int64) pickle.Tuple {
+	out := make(pickle.Tuple, len(ints))
+	for i, n := range ints {
+		out[i] = n
+	}
+	return out
+}
+
+// contiguousStrides counts a size of zero as one, as LibTorch does.
+func contiguousStrides(shape []int64) []int64 {
+	strides := make([]int64, len(shape))
+	stride := int64(1)
+	for i := len(shape) - 1; i >= 0; i-- {
+		strides[i] = stride
+		stride *= max(shape[i], 1)
+	}
+	return strides
+}
+
+// serializationID is 40 digits that differ between files of different content;
+// PyTorch only counts files by it.
+func serializationID(object []byte, sums []byte) []byte {
+	sum := sha256.Sum256(append(sums, object...))
+	const digits = 40
+	limit := new(big.Int).Exp(big.NewInt(10), big.NewInt(digits), nil)
+	id := new(big.Int).Mod(new(big.Int).SetBytes(sum[:]), limit)
+	return fmt.Appendf(nil, "%0*s", digits, id.String())
+}
+
+// recordWriter writes uncompressed, aligned records and keeps the first error.
+type recordWriter struct {
+	zip   *zip.Writer
+	under *countingWriter
+	sums  []byte // checksums of the records so far
+	err   error
+}
+
+func (z *recordWriter) write(name string, data []byte) {
+	if z.err != nil {
+		return
+	}
+	if err := z.writeRecord(archiveName+name, data); err != nil {
+		z.err = fmt.Errorf("record %q: %w", name, err)
+	}
+}
+
+func (z *recordWriter) writeRecord(name string, data []byte) error {
+	if int64(len(data)) >= math.MaxUint32 {
+		return fmt.Errorf("%d bytes are more than a record may have: write safetensors", len(data))
+	}
+	if err := z.zip.Flush(); err != nil { // so that under knows the position
+		return err
+	}
+	sum := crc32.ChecksumIEEE(data)
+	z.sums = append(z.sums, byte(sum), byte(sum>>8), byte(sum>>16), byte(sum>>24))
+	record, err := z.zip.CreateRaw(&zip.FileHeader{
+		Name: name, Method: zip.Store, CRC32: sum,
+		CompressedSize64: uint64(len(data)), UncompressedSize64: uint64(len(data)),
+		Extra: padding(z.under.n + localHeader + int64(len(name)) + fieldHeader),
+	})
+	if err != nil {
+		return err
+	}
+	_, err = record.Write(data)
+	return err
+}
+
+// padding is an extra field after which the data stand at a multiple of the
+// alignment, where without its content they would stand at the position.
+func padding(position int64) []byte {
+	size := (storageAlignment - position%storageAlignment) % storageAlignment
+	field := append([]byte{}, paddingField...)
+	field = append(field, byte(size), 0)
+	return append(field, bytes.Repeat([]byte("Z"), int(size))...)
+}
+
+// countingWriter knows how far a writer has come.
+type countingWriter struct {
+	out io.Writer
+	n   int64
+}
+
+func (c *countingWriter) Write(p []byte) (int, error) {
+	n, err := c.out.Write(p)
+	c.n += int64(n)
+	return n, err
+}

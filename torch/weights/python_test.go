@@ -1,0 +1,157 @@
+package weights_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"graft/files"
+	"graft/torch/weights"
+)
+
+// describe is what Python tells of each file named after it: one line of JSON
+// with its tensors, loaded by PyTorch's restricted reader.
+const describe = `
+import hashlib, json, sys, torch
+def digest(t):
+    t = t.contiguous().view(-1)
+    return hashlib.sha256(t.view(torch.uint8).numpy().tobytes() if t.numel() else b"").hexdigest()
+for path in sys.argv[1:]:
+    state = torch.load(path, map_location="cpu", weights_only=True)
+    print(json.dumps([{"name": n, "dtype": str(t.dtype).split(".")[1], "shape": list(t.shape),
+                       "bytes": digest(t), "sha256": digest(t.float())} for n, t in state.items()]))
+`
+
+// python is the interpreter to compare with: GRAFT_PYTHON, or the system's.
+func python(t *testing.T) string {
+	path := os.Getenv("GRAFT_PYTHON")
+	if path == "" {
+		path = "/usr/bin/python3"
+	}
+	if exec.Command(path, "-c", "import torch").Run() != nil {
+		t.Skipf("left out: the comparison with PyTorch, which %s cannot import; "+
+			"install python3-torch or name another Python in GRAFT_PYTHON", path)
+	}
+	return path
+}
+
+func loadInPython(t *testing.T, paths ...string) [][]expected {
+	cmd := exec.Command(python(t), append([]string{"-W", "ignore", "-c", describe}, paths...)...)
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	require.NoError(t, err, stderr.String())
+	dec := json.NewDecoder(strings.NewReader(string(out)))
+	all := make([][]expected, len(paths))
+	for i := range all {
+		require.NoError(t, dec.Decode(&all[i]))
+	}
+	return all
+}
+
+// TestPyTorchLoadsWhatIsWritten writes random bits of each type.
+func TestPyTorchLoadsWhatIsWritten(t *testing.T) {
+	dir := t.TempDir()
+	set := randomSet(5)
+	set.Tensors = quiet(t, set.Tensors)
+	paths := []string{filepath.Join(dir, "a.pth"), filepath.Join(dir, "empty.pt")}
+	require.NoError(t, weights.Write(files.OS{}, paths[0], set))
+	require.NoError(t, weights.Write(files.OS{}, paths[1], &weights.Set{}))
+	loaded := loadInPython(t, paths...)
+	assertTensors(t, loaded[0], set)
+	assert.Empty(t, loaded[1])
+}
+
+// quiet leaves out the NaN of random bits, whose payload a conversion may
+// change: processors do not agree on it.
+func quiet(t *testing.T, tensors []weights.Tensor) []weights.Tensor {
+	for _, tensor := range tensors {
+		values, err := tensor.Float64s()
+		require.NoError(t, err)
+		size := int(tensor.DType.Size())
+		for i, v := range values {
+			if v != v {
+				clear(tensor.Data[i*size : (i+1)*size])
+			}
+		}
+	}
+	return tensors
+}
+
+// reference is the folder of published files, which is not part of the
+// repository.
+const reference = "../../../shared/reference/adaptation"
+
+func published(t *testing.T, pattern string, want int) []string {
+	found, err := filepath.Glob(filepath.Join(reference, pattern))
+	require.NoError(t, err)
+	if len(found) == 0 {
+		t.Skip("left out: the published weights are not beside the repository")
+	}
+	require.Len(t, found, want)
+	return found
+}
+
+func TestPublishedWeightsAreThoseOfPyTorch(t *testing.T) {
+	paths := append(published(t, "policies/*/agent.finalmodel.pth", 28),
+		published(t, "starting_weights/*/weights.pth", 10)...)
+	sets := make([]*weights.Set, len(paths))
+	for i, path := range paths {
+		var err error
+		sets[i], err = weights.Read(files.OS{}, path, weights.Options{})
+		require.NoError(t, err, path)
+	}
+	for i, want := range loadInPython(t, paths...) {
+		assertTensors(t, want, sets[i])
+	}
+}
+
+func TestPublishedWeightsSurviveConversion(t *testing.T) {
+	dir := t.TempDir()
+	for _, path := range published(t, "starting_weights/*/weights.pth", 10) {
+		set, err := weights.Read(files.OS{}, path, weights.Options{})
+		require.NoError(t, err)
+		want := set.Tensors
+		for _, name := range []string{"a.safetensors", "b.pth"} {
+			require.NoError(t, weights.Write(files.OS{}, filepath.Join(dir, name), set))
+			set, err = weights.Read(files.OS{}, filepath.Join(dir, name), weights.Options{})
+			require.NoError(t, err)
+			assert.Equal(t, want, set.Tensors, path)
+		}
+	}
+}
+
+func TestPublishedEmbeddings(t *testing.T) {
+	set, err := weights.Read(files.OS{}, published(t, "vocabs/models.embeddings.pkl", 1)[0], weights.Options{})
+	require.NoError(t, err)
+	text, err := os.ReadFile(filepath.Join(reference, "vocabs/models.embeddings.json"))
+	require.NoError(t, err)
+	var want struct {
+		Rows, Dim int64
+		Weight    [][]float64
+	}
+	require.NoError(t, json.Unmarshal(text, &want))
+	weight, ok := set.Find("weight")
+	require.True(t, ok)
+	assert.Equal(t, []int64{want.Rows, want.Dim}, weight.Shape)
+	got, err := weight.Float64s()
+	require.NoError(t, err)
+	for i, row := range want.Weight {
+		assert.Equal(t, row, got[int64(i)*want.Dim:int64(i+1)*want.Dim])
+	}
+}
+
+func TestPublishedSafetensors(t *testing.T) {
+	for _, path := range published(t, "golden/*.safetensors", 3) {
+		set, err := weights.Read(files.OS{}, path, weights.Options{})
+		require.NoError(t, err, path)
+		assert.NotEmpty(t, set.Tensors)
+		assert.NoError(t, set.Validate())
+	}
+}

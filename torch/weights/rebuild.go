@@ -1,0 +1,88 @@
+package weights
+
+import (
+	"fmt"
+	"io"
+
+	"graft/torch/pickle"
+)
+
+// readPickle reads the object of a .pth file; in it, tensors are *view.
+func (g *graph) readPickle(r io.Reader) (any, error) {
+	return pickle.Read(r, g.pickleOptions())
+}
+
+// pickleOptions registers what state dicts are made of. NumPy's are there
+// because a checkpoint may hold its numbers, such as a best accuracy.
+func (g *graph) pickleOptions() pickle.Options {
+	known := pickle.NumPy()
+	known["torch._utils._rebuild_tensor"] = rebuildTensor
+	known["torch._utils._rebuild_tensor_v2"] = rebuildTensor
+	known["torch._utils._rebuild_parameter"] = rebuildParameter
+	known["torch._utils._rebuild_parameter_with_state"] = rebuildParameter
+	known["torch.Size"] = rebuildSize
+	const defaultMaxPickle = 256 << 20
+	return pickle.Options{
+		Constructors: known,
+		Persistent:   g.persistent,
+		MaxBytes:     min(defaultMaxPickle, g.opt.MaxBytes),
+	}
+}
+
+// rebuildTensor takes (storage, offset, size, stride, …); what follows concerns
+// gradients.
+func rebuildTensor(args pickle.Tuple) (any, error) {
+	if len(args) < 4 {
+		return nil, fmt.Errorf("a tensor of %d arguments", len(args))
+	}
+	s, ok1 := args[0].(*storage)
+	offset, ok2 := args[1].(int64)
+	if !ok1 || !ok2 {
+		return nil, fmt.Errorf("a tensor over a %T from a %T on", args[0], args[1])
+	}
+	shape, err := asInts(args[2])
+	if err != nil {
+		return nil, err
+	}
+	stride, err := asInts(args[3])
+	if err != nil {
+		return nil, err
+	}
+	return &view{storage: s, offset: offset, shape: shape, stride: stride}, nil
+}
+
+// rebuildParameter takes (tensor, …); a parameter is a tensor to us.
+func rebuildParameter(args pickle.Tuple) (any, error) {
+	if len(args) == 0 {
+		return nil, fmt.Errorf("a parameter without a tensor")
+	}
+	v, ok := args[0].(*view)
+	if !ok {
+		return nil, fmt.Errorf("a parameter over a %T", args[0])
+	}
+	return v, nil
+}
+
+func rebuildSize(args pickle.Tuple) (any, error) {
+	if len(args) != 1 {
+		return nil, fmt.Errorf("a size of %d arguments", len(args))
+	}
+	return pickle.As[pickle.Tuple](args[0])
+}
+
+func asInts(value any) ([]int64, error) {
+	items, err := pickle.As[pickle.Tuple](value)
+	if err != nil {
+		return nil, err
+	}
+	if len(items) > maxDimensions {
+		return nil, fmt.Errorf("%d dimensions, where %d are the most", len(items), maxDimensions)
+	}
+	ints := make([]int64, len(items))
+	for i, item := range items {
+		if ints[i], err = pickle.As[int64](item); err != nil {
+			return nil, err
+		}
+	}
+	return ints, nil
+}

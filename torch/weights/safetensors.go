@@ -1,0 +1,171 @@
+package weights
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"unicode/utf8"
+)
+
+// The layout of a safetensors file, from the format's own description
+// (README.md of huggingface/safetensors): 8 bytes with the length of the
+// header, little-endian; the header, a JSON object; the data.
+const (
+	lengthSize = 8
+	// maxHeader is the format's bound on the header.
+	maxHeader = 100_000_000
+	// metadataKey is the entry of the header that is no tensor.
+	metadataKey = "__metadata__"
+)
+
+// entry is a tensor as the header has it.
+type entry struct {
+	name       string
+	dtype      DType
+	shape      []int64
+	begin, end int64
+}
+
+// ReadSafetensors reads a safetensors file. Tensors come in the order of the
+// header. The data have to fill the file without holes or overlaps, as the
+// format demands.
+func ReadSafetensors(r io.ReaderAt, size int64, opt Options) (*Set, error) {
+	set, err := readSafetensors(r, size, opt.withDefaults(size))
+	if err != nil {
+		return nil, fmt.Errorf("reading safetensors: %w", err)
+	}
+	return set, nil
+}
+
+func readSafetensors(r io.ReaderAt, size int64, opt Options) (*Set, error) {
+	text, err := readHeader(r, size)
+	if err != nil {
+		return nil, err
+	}
+	h, err := parseHeader(text, opt.MaxTensors)
+	if err != nil {
+		return nil, fmt.Errorf("the header: %w", err)
+	}
+	start := lengthSize + int64(len(text))
+	if err := checkLayout(h.entries, size-start); err != nil {
+		return nil, err
+	}
+	if size-start > opt.MaxBytes {
+		return nil, fmt.Errorf("the data have %d bytes, more than Options.MaxBytes = %d", size-start, opt.MaxBytes)
+	}
+	data := make([]byte, size-start)
+	if _, err := io.ReadFull(io.NewSectionReader(r, start, size-start), data); err != nil {
+		return nil, fmt.Errorf("the data: %w", err)
+	}
+	return h.set(data), nil
+}
+
+// readHeader believes a length only where the file has the bytes for it.
+func readHeader(r io.ReaderAt, size int64) ([]byte, error) {
+	if size < lengthSize {
+		return nil, fmt.Errorf("the file has %d bytes: %w", size, io.ErrUnexpectedEOF)
+	}
+	var head [lengthSize]byte
+	if _, err := io.ReadFull(io.NewSectionReader(r, 0, lengthSize), head[:]); err != nil {
+		return nil, fmt.Errorf("the length of the header: %w", err)
+	}
+	length := binary.LittleEndian.Uint64(head[:])
+	if length > maxHeader {
+		return nil, fmt.Errorf("the header would have %d bytes, where the format allows %d: "+
+			"is it a file of another kind?", length, maxHeader)
+	}
+	if length > uint64(size-lengthSize) {
+		return nil, fmt.Errorf("the header would have %d bytes: %w", length, io.ErrUnexpectedEOF)
+	}
+	text := make([]byte, length)
+	if _, err := io.ReadFull(io.NewSectionReader(r, lengthSize, int64(length)), text); err != nil {
+		return nil, fmt.Errorf("the header: %w", err)
+	}
+	if length == 0 || text[0] != '{' {
+		return nil, errors.New("the header does not begin with an opening brace: is it a file of another kind?")
+	}
+	if !utf8.Valid(text) {
+		return nil, errors.New("the header is not UTF-8")
+	}
+	return text, nil
+}
+
+// checkLayout says whether the tensors fill the data one after the other.
+func checkLayout(entries []entry, size int64) error {
+	sorted := slices.Clone(entries)
+	slices.SortStableFunc(sorted, func(a, b entry) int {
+		if a.begin != b.begin {
+			return compare(a.begin, b.begin)
+		}
+		return compare(a.end, b.end)
+	})
+	at := int64(0)
+	for _, e := range sorted {
+		if err := e.check(at, size); err != nil {
+			return fmt.Errorf("tensor %.200q: %w", e.name, err)
+		}
+		at = e.end
+	}
+	if at != size {
+		return fmt.Errorf("%d bytes of data belong to no tensor", size-at)
+	}
+	return nil
+}
+
+func compare(a, b int64) int {
+	if a < b {
+		return -1
+	}
+	return 1
+}
+
+// check compares an entry with where the one before it ended.
+func (e entry) check(at, size int64) error {
+	want, err := byteCount(e.dtype, e.shape)
+	switch {
+	case err != nil:
+		return err
+	case e.begin < at:
+		return fmt.Errorf("its data begin at %d and overlap those of another one, which end at %d", e.begin, at)
+	case e.begin > at:
+		return fmt.Errorf("its data begin at %d, and the bytes from %d on belong to no tensor", e.begin, at)
+	case e.end < e.begin || e.end > size:
+		return fmt.Errorf("its data end at %d, outside of the %d bytes: %w", e.end, size, io.ErrUnexpectedEOF)
+	case e.end-e.begin != want:
+		return fmt.Errorf("%s%v takes %d bytes and has %d", e.dtype, e.shape, want, e.end-e.begin)
+	}
+	return nil
+}
+
+// header is what the JSON object says.
+type header struct {
+	entries  []entry
+	metadata map[string]string
+}
+
+func (h *header) set(data []byte) *Set {
+	set := &Set{Format: Safetensors, Metadata: h.metadata, Tensors: make([]Tensor, 0, len(h.entries))}
+	for _, e := range h.entries {
+		set.Tensors = append(set.Tensors, Tensor{Name: e.name, DType: e.dtype, Shape: e.shape,
+			Data: data[e.begin:e.end:e.end]})
+	}
+	return set
+}
+
+// asOffset checks that a JSON number is a whole one within int64.
+func asOffset(text string) (int64, error) {
+	var n uint64
+	for _, c := range text {
+		if c < '0' || c > '9' {
+			return 0, fmt.Errorf("%.40q is no size", text)
+		}
+		if n > (math.MaxInt64-9)/10 {
+			return 0, fmt.Errorf("%.40q is too large", text)
+		}
+		n = n*10 + uint64(c-'0')
+	}
+	return int64(n), nil
+}

@@ -1,0 +1,100 @@
+package weights
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+)
+
+// maxDimensions is LibTorch's own bound on the dimensions of a tensor
+// (at::kVmapMaxTensorDims and TensorIterator assume 64).
+const maxDimensions = 64
+
+// Tensor is an array of numbers. The zero value is no valid tensor, since it has
+// no type.
+type Tensor struct {
+	// Name is the dotted path, such as "conv1.layers.0.weight".
+	Name string
+	// DType is the type of the items.
+	DType DType
+	// Shape is the size of each dimension; empty for a single number.
+	Shape []int64
+	// Data holds the items in row-major order, little-endian, without gaps.
+	// Tensors read from a file may share memory: copy it before changing it.
+	Data []byte
+}
+
+// FromFloat32s makes a float32 tensor of values in row-major order. It fails
+// where the shape does not hold just as many.
+func FromFloat32s(name string, shape []int64, values []float32) (Tensor, error) {
+	data := make([]byte, 0, 4*len(values))
+	for _, v := range values {
+		data = binary.LittleEndian.AppendUint32(data, math.Float32bits(v))
+	}
+	t := Tensor{Name: name, DType: Float32, Shape: append([]int64{}, shape...), Data: data}
+	return t, t.Validate()
+}
+
+// Count is the number of items; 1 for a tensor without dimensions. It is meant
+// for a valid tensor.
+func (t Tensor) Count() int64 {
+	n, _ := count(t.Shape)
+	return n
+}
+
+// Validate says whether type, shape and data agree.
+func (t Tensor) Validate() error {
+	bytes, err := byteCount(t.DType, t.Shape)
+	if err == nil && bytes != int64(len(t.Data)) {
+		err = fmt.Errorf("%s%v takes %d bytes and has %d", t.DType, t.Shape, bytes, len(t.Data))
+	}
+	if err != nil {
+		return fmt.Errorf("tensor %q: %w", t.Name, err)
+	}
+	return nil
+}
+
+// errHuge says that a shape is beyond what can be addressed.
+var errHuge = errors.New("the shape has more items than can be counted")
+
+// byteCount is the bytes that items of a shape take, checked for overflow.
+func byteCount(d DType, shape []int64) (int64, error) {
+	size := d.Size()
+	if size == 0 {
+		return 0, fmt.Errorf("%s is no type of items", d)
+	}
+	n, err := count(shape)
+	if err != nil {
+		return 0, err
+	}
+	if n > math.MaxInt64/size {
+		return 0, errHuge
+	}
+	return n * size, nil
+}
+
+// count multiplies the sizes. A size of zero does not hide the overflow of the
+// others, which LibTorch would trip over later.
+func count(shape []int64) (int64, error) {
+	if len(shape) > maxDimensions {
+		return 0, fmt.Errorf("%d dimensions, where %d are the most", len(shape), maxDimensions)
+	}
+	n, empty := int64(1), false
+	for _, size := range shape {
+		switch {
+		case size < 0:
+			return 0, fmt.Errorf("the shape %v has a negative size", shape)
+		case size == 0:
+			empty = true
+		case n > math.MaxInt64/size:
+			return 0, errHuge
+		default:
+			n *= size
+		}
+	}
+	if empty {
+		return 0, nil
+	}
+	return n, nil
+}
