@@ -1,0 +1,79 @@
+# graft: 'make demo' runs the main job, 'make test' passes the tests. Each sets
+# up what it needs by itself, says what it does, and needs the network only the
+# first time.
+#
+#   LIBTORCH=DIR   use another LibTorch: an unpacked archive, or the torch folder
+#                  of a PyTorch wheel (its Python is then compared with as well)
+
+SHELL := /bin/sh
+export LIBTORCH ?=
+
+# A wheel's torch folder lies in lib/pythonX/site-packages of its environment.
+ifneq ($(LIBTORCH),)
+export GRAFT_PYTHON ?= $(wildcard $(LIBTORCH)/../../../../bin/python)
+endif
+
+.PHONY: help deps source library build demo test check race bench fuzz clean go
+
+help:
+	@echo "make demo     set up, look the machine over, train a small network"
+	@echo "make test     set up, all checks and tests"
+	@echo "make check    the inner loop: format, vet, tests of what changed"
+	@echo "make bench    measure against PyTorch"
+	@echo "make deps     set up only; go build and go test work alone after it"
+	@echo "make library  build the LibTorch library alone; needs no Go"
+	@echo "make fuzz     fuzz each reader for a minute"
+
+go:
+	@command -v go >/dev/null || { \
+	  echo "graft needs Go 1.21 or newer: install golang-go from Debian 13 or its backports, or unpack an archive from go.dev/dl"; exit 1; }
+
+# gotorch's C++ half, copied out of the module cache so that it can be carried to
+# a machine without Go.
+source: go
+	@go mod download
+	@dir=$$(go list -m -f '{{.Dir}}' github.com/wangkuiyi/gotorch) && mkdir -p build/src/cgotorch && \
+	  for f in $$dir/cgotorch/*.cc $$dir/cgotorch/*.h; do \
+	    cmp -s $$f build/src/cgotorch/$$(basename $$f) || install -m 644 $$f build/src/cgotorch/; done
+
+library:
+	@scripts/library.sh
+
+deps: go
+	@scripts/packages.sh build
+	@$(MAKE) -s source
+	@scripts/library.sh
+
+build: deps
+	@go build -o bin/graft ./runner
+
+demo: build
+	@bin/graft doctor
+	@bin/graft demo
+
+check: deps
+	@go vet ./...
+	@go test ./...
+
+race: deps
+	@go test -race ./files/... ./torch/... ./runner/...
+
+test: deps
+	@scripts/packages.sh test || echo "test: comparisons with PyTorch are left out"
+	@go build -o bin/graft ./runner
+	@echo "== vet";         go vet ./... && go vet -tags graftdebug ./torch
+	@echo "== staticcheck"; go tool staticcheck ./...
+	@echo "== tests";       go test ./...
+	@echo "== debug build"; go test -tags graftdebug ./torch
+	@$(MAKE) -s race
+
+bench: build
+	@scripts/packages.sh test || true
+	@go run ./bench
+
+fuzz:
+	@for p in $$(go list ./...); do for f in $$(go test -list '^Fuzz' $$p | grep ^Fuzz); do \
+	  echo "== $$p $$f"; go test -run '^$$' -fuzz "^$$f$$" -fuzztime 1m $$p || exit 1; done; done
+
+clean:
+	rm -rf bin build

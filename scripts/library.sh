@@ -1,0 +1,137 @@
+#!/bin/sh
+# Builds build/lib/libgrafttorch.so: gotorch's C++ half and graft's own shim in
+# one library with a pure C border. Needs a C++ compiler and a LibTorch, no Go.
+#
+#   LIBTORCH   the LibTorch to build for: an unpacked archive or the torch folder
+#              of a PyTorch wheel. Empty: Debian's libtorch-dev.
+#   CXX        the compiler, c++ when empty.
+#
+# Nothing is built again unless its sources, its flags or the LibTorch changed.
+set -eu
+cd "$(dirname "$0")/.."
+
+CXX=${CXX:-c++}
+LIBTORCH=${LIBTORCH:-}
+out=build/lib
+objects=build/obj
+gotorch=build/src
+
+fail() {
+	echo "library: $1" >&2
+	exit 1
+}
+
+[ -d "$gotorch/cgotorch" ] || fail "$gotorch/cgotorch is missing; run 'make source' where Go is installed and carry build/src here"
+command -v "$CXX" >/dev/null || fail "no C++ compiler named $CXX; install g++ or set CXX"
+mkdir -p "$out" "$objects"
+
+# ---- where LibTorch is, and how it was made
+
+if [ -n "$LIBTORCH" ]; then
+	[ -d "$LIBTORCH/include" ] || fail "LIBTORCH=$LIBTORCH has no include folder; name an unpacked LibTorch or the torch folder of a wheel"
+	LIBTORCH=$(cd "$LIBTORCH" && pwd)
+	headers=$LIBTORCH/include
+	includes="-isystem $headers -isystem $headers/torch/csrc/api/include"
+	libraries=$LIBTORCH/lib
+	search="-L$libraries -Wl,-rpath,$libraries"
+else
+	headers=/usr/include
+	[ -f $headers/torch/csrc/api/include/torch/torch.h ] || fail "no LibTorch found; run 'make deps', or set LIBTORCH"
+	includes="-isystem $headers/torch/csrc/api/include"
+	libraries=$(dirname "$(ls /usr/lib/*/libtorch_cpu.so /usr/lib/libtorch_cpu.so 2>/dev/null | head -n 1)")
+	search=
+fi
+
+version=
+for file in torch/headeronly/version.h torch/version.h torch/csrc/api/include/torch/version.h; do
+	[ -z "$version" ] && [ -f "$headers/$file" ] || continue
+	version=$(sed -n 's/^#define TORCH_VERSION_\(MAJOR\|MINOR\|PATCH\) \([0-9]*\)$/\2/p' "$headers/$file" | head -n 3 | paste -sd.)
+done
+[ -n "$version" ] || fail "cannot read the version of LibTorch below $headers"
+major=${version%%.*}
+minor=${version#*.}
+minor=${minor%%.*}
+
+# 2.9 dropped C++17 and earlier ones are tried with no other.
+standard=c++17
+if [ "$major" -gt 2 ] || { [ "$major" -eq 2 ] && [ "$minor" -ge 9 ]; }; then standard=c++20; fi
+
+# Wheels before 2.7 were built with the old string ABI: ask the library itself.
+abi=1
+if nm -D "$libraries/libc10.so" 2>/dev/null | grep -q 'c105ErrorC[12]E' &&
+	! nm -D "$libraries/libc10.so" | grep 'c105ErrorC[12]E' | grep -q '__cxx11'; then
+	abi=0
+fi
+
+# One OpenMP for all: a wheel carries its own, sometimes under a name of its own.
+openmp=-lgomp
+if [ -n "$LIBTORCH" ]; then
+	own=$(ls "$libraries"/libgomp*.so* 2>/dev/null | head -n 1)
+	[ -z "$own" ] || openmp=$own
+fi
+
+if [ -f "$libraries/libtorch_cuda.so" ]; then
+	search="$search -Wl,--no-as-needed -ltorch_cuda -lc10_cuda -Wl,--as-needed"
+fi
+
+# ---- objects, each named by what it was made from
+
+flags="-fPIC -fopenmp -D_GLIBCXX_USE_CXX11_ABI=$abi"
+compiler=$("$CXX" --version | head -n 1)
+pids=
+list=
+
+# object NAME SOURCE FLAGS FILES...: compiles in the background unless it is there.
+object() {
+	name=$1 source=$2 options=$3
+	shift 3
+	key=$({ echo "$compiler $version $libraries $options"; cat "$@"; } | sha256sum | cut -c1-16)
+	object=$objects/$name-$key.o
+	list="$list $object"
+	[ ! -f "$object" ] || return 0
+	echo "library: compiling $name for LibTorch $version"
+	# shellcheck disable=SC2086
+	{ "$CXX" $options -c "$source" -o "$object.tmp" && mv "$object.tmp" "$object"; } &
+	pids="$pids $!"
+}
+
+# gotorch's nine files as one unit: the headers cost more than the code.
+unity=$objects/cgotorch.cc
+for file in "$gotorch"/cgotorch/*.cc; do echo "#include \"cgotorch/$(basename "$file")\""; done >"$unity.tmp"
+cmp -s "$unity.tmp" "$unity" 2>/dev/null && rm "$unity.tmp" || mv "$unity.tmp" "$unity"
+
+object cgotorch "$unity" "-std=$standard -O1 -w $flags -I$gotorch $includes" "$unity" "$gotorch"/cgotorch/*.cc "$gotorch"/cgotorch/*.h
+object door torch/csrc/door.cc "-std=$standard -O2 -Wall -Wno-sign-compare $flags $includes" torch/csrc/*
+for pid in $pids; do wait "$pid" || fail "the compiler failed; its message is above"; done
+pids=
+
+kernels="-std=c++17 -O3 -fPIC -Wall -Wno-psabi -fno-math-errno"
+sets=base
+case $(uname -m) in x86_64) sets="base avx2 avx512" ;; esac
+for set in $sets; do
+	case $set in
+	avx2) extra="-mavx2 -mfma" ;;
+	avx512) extra="-mavx512f -mavx512dq -mavx512vl -mfma -mprefer-vector-width=512" ;;
+	*) extra= ;;
+	esac
+	object "kernels-$set" torch/csrc/kernels.cc "$kernels -DGRAFT_ISA=$set $extra" torch/csrc/kernels.cc torch/csrc/kernels.h
+done
+object dispatch torch/csrc/dispatch.cc "$kernels" torch/csrc/dispatch.cc torch/csrc/kernels.h
+for pid in $pids; do wait "$pid" || fail "the compiler failed; its message is above"; done
+
+# ---- the library, replaced in one step
+
+stamp=$(echo "$list $search $openmp" | sha256sum)
+if [ -f $out/libgrafttorch.so ] && [ "$(cat $out/stamp 2>/dev/null)" = "$stamp" ]; then exit 0; fi
+# shellcheck disable=SC2086
+"$CXX" -shared -o $out/libgrafttorch.so.tmp $list -Wl,-Bsymbolic -Wl,-z,defs \
+	${LIBTORCH:+-L$libraries} $search -ltorch_cpu -lc10 $openmp -lpthread
+mv $out/libgrafttorch.so.tmp $out/libgrafttorch.so
+{
+	echo "libtorch=${LIBTORCH:-Debian}"
+	echo "version=$version"
+	echo "standard=$standard"
+	echo "cuda=$([ -f "$libraries/libtorch_cuda.so" ] && echo yes || echo no)"
+} >$out/origin
+echo "$stamp" >$out/stamp
+echo "library: build/lib/libgrafttorch.so is ready for LibTorch $version (${LIBTORCH:-Debian})"

@@ -1,0 +1,8 @@
+// One translation unit for all that includes LibTorch: its headers cost more
+// than our code does.
+#include "fused.cc"
+#include "ops.cc"
+#include "optim.cc"
+#include "program.cc"
+#include "runtime.cc"
+#include "train.cc"

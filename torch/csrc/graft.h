@@ -1,0 +1,220 @@
+// The pure C border between Go and LibTorch. One shared library implements it
+// together with gotorch's C half; a Go binary runs unchanged on any LibTorch
+// for which that library has been built.
+//
+// Every fallible call returns NULL, or a message that graft_free_error frees.
+// A graft_t is an at::Tensor*, as gotorch's handles are, so both mix freely.
+#ifndef GRAFT_H
+#define GRAFT_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Raised whenever a declaration below changes; the loader refuses another one.
+#define GRAFT_ABI 1
+
+typedef void *graft_t;
+typedef void *graft_generator;
+typedef void *graft_program;
+typedef void *graft_optimizer;
+
+enum { GRAFT_MAX_DIMS = 8 };
+
+typedef struct {
+  int32_t dtype;
+  int32_t device_type;  // 0 is the CPU, 1 is CUDA
+  int32_t device_index;
+  int32_t dims;
+  int64_t sizes[GRAFT_MAX_DIMS];
+  int32_t requires_grad;
+  int32_t defined;
+} graft_info;
+
+typedef struct {
+  int64_t abi;
+  int32_t cuda_devices;
+  int32_t cuda_built;
+  int32_t threads;
+  char version[32];
+  char compiled_for[32];
+  char capability[16];  // the vector instructions LibTorch chose
+} graft_runtime;
+
+// ---- life of the library and of tensors
+
+int64_t graft_abi(void);
+char *graft_describe(graft_runtime *out);
+char *graft_set_threads(int32_t threads);
+void graft_free_error(char *message);
+void graft_close_tensors(graft_t *tensors, int64_t count);
+char *graft_tensor_info(graft_t tensor, graft_info *out);
+char *graft_from_host(const void *data, int32_t dtype, const int64_t *sizes,
+                      int32_t dims, int32_t device_type, int32_t device_index,
+                      graft_t *out);
+char *graft_to_host(graft_t tensor, void *data, int64_t bytes);
+int32_t graft_set_grad_mode(int32_t enabled);  // returns what it was
+
+typedef struct {
+  int64_t heap_in_use;   // bytes that malloc has handed out
+  int64_t heap_held;     // bytes that malloc keeps for reuse
+  int64_t cuda_in_use;
+  int64_t cuda_reserved;
+} graft_memory;
+
+char *graft_memory_figures(int32_t device_index, graft_memory *out);
+
+// ---- operators: what gotorch lacks, one entry for all
+
+enum {
+  GRAFT_OP_AVG_POOL2D = 1,
+  GRAFT_OP_SOFTMAX,
+  GRAFT_OP_EMBEDDING,
+  GRAFT_OP_LSTM,
+  GRAFT_OP_CAT,
+  GRAFT_OP_LAYER_NORM,
+  GRAFT_OP_GROUP_NORM,
+  GRAFT_OP_DROPOUT,
+  GRAFT_OP_CLONE,
+  GRAFT_OP_COPY_,
+  GRAFT_OP_ARGMAX,
+  GRAFT_OP_CROSS_ENTROPY,
+  GRAFT_OP_SET_REQUIRES_GRAD,
+  GRAFT_OP_GRAD,
+  GRAFT_OP_SET_GRAD,
+  GRAFT_OP_BACKWARD,
+  GRAFT_OP_FULL,
+  GRAFT_OP_ARANGE,
+  GRAFT_OP_RESHAPE,
+  GRAFT_OP_NARROW,
+  GRAFT_OP_FILL_,
+  GRAFT_OP_SCALE,
+  GRAFT_OP_NEG,
+  GRAFT_OP_EXP,
+  GRAFT_OP_LOG,
+  GRAFT_OP_SQRT,
+  GRAFT_OP_ABS,
+  GRAFT_OP_MAX,
+  GRAFT_OP_MATMUL,
+  GRAFT_OP_SUM_DIM,
+  GRAFT_OP_TO,
+  GRAFT_OP_UNIFORM_,
+  GRAFT_OP_NORMAL_,
+  GRAFT_OP_RANDPERM,
+  GRAFT_OP_MULTINOMIAL
+};
+
+char *graft_op(int32_t op, graft_t *in, int32_t nin, const int64_t *ints,
+               int32_t nints, const double *doubles, int32_t ndoubles,
+               graft_generator generator, graft_t *out, int32_t nout);
+
+// ---- generators
+
+char *graft_generator_new(int32_t device_type, int32_t device_index,
+                          int64_t seed, graft_generator *out);
+char *graft_generator_state(graft_generator generator, graft_t *out);
+char *graft_generator_restore(graft_generator generator, graft_t state);
+void graft_generator_close(graft_generator generator);
+
+// ---- programs: a network as a flat list of instructions
+
+enum {
+  GRAFT_LAYER_CONV2D = 1,
+  GRAFT_LAYER_LINEAR,
+  GRAFT_LAYER_BATCH_NORM,
+  GRAFT_LAYER_LAYER_NORM,
+  GRAFT_LAYER_GROUP_NORM,
+  GRAFT_LAYER_ACTIVATION,
+  GRAFT_LAYER_AVG_POOL,
+  GRAFT_LAYER_MAX_POOL,
+  GRAFT_LAYER_ADAPTIVE_AVG_POOL,
+  GRAFT_LAYER_FLATTEN,
+  GRAFT_LAYER_DROPOUT,
+  GRAFT_LAYER_ADD,
+  GRAFT_LAYER_CAT,
+  GRAFT_LAYER_NORMALIZE,
+  // Made by joining layers, never by a caller.
+  GRAFT_LAYER_FUSED_NORM,
+  GRAFT_LAYER_RELU_POOL
+};
+
+enum {
+  GRAFT_ACT_RELU = 1,
+  GRAFT_ACT_RELU6,
+  GRAFT_ACT_LEAKY_RELU,
+  GRAFT_ACT_SIGMOID,
+  GRAFT_ACT_TANH,
+  GRAFT_ACT_GELU,
+  GRAFT_ACT_SILU,
+  GRAFT_ACT_HARDSWISH,
+  GRAFT_ACT_ELU
+};
+
+enum { GRAFT_MAX_IN = 8, GRAFT_MAX_WEIGHTS = 5, GRAFT_MAX_INTS = 8, GRAFT_MAX_DOUBLES = 4 };
+
+typedef struct {
+  int32_t op;
+  int32_t out;                         // register written
+  int32_t nin;
+  int32_t in[GRAFT_MAX_IN];            // registers read
+  int32_t weights[GRAFT_MAX_WEIGHTS];  // places in the tensor table, -1 is none
+  int64_t ints[GRAFT_MAX_INTS];
+  double doubles[GRAFT_MAX_DOUBLES];
+} graft_instr;
+
+enum { GRAFT_PROGRAM_FAST = 1 };
+
+char *graft_program_new(const graft_instr *code, int32_t count, int32_t registers,
+                        const graft_t *tensors, int32_t ntensors, int32_t output,
+                        int32_t flags, graft_program *out);
+char *graft_program_forward(graft_program program, graft_t input, int32_t training,
+                            graft_generator generator, graft_t *out);
+int32_t graft_program_fused(graft_program program);  // how many layers were fused
+void graft_program_close(graft_program program);
+
+// ---- optimizers: no state of their own, every tensor belongs to the caller
+
+enum { GRAFT_SGD = 1, GRAFT_ADAM, GRAFT_ADAMW };
+
+typedef struct {
+  int32_t kind;
+  int32_t nparams;
+  int32_t nesterov;
+  int32_t fused;  // one pass over each parameter; equal up to rounding
+  double lr, beta1, beta2, eps, weight_decay, momentum, dampening;
+} graft_group;
+
+char *graft_optimizer_new(const graft_group *groups, int32_t ngroups,
+                          const graft_t *params, const graft_t *first,
+                          const graft_t *second, graft_t steps,
+                          graft_optimizer *out);
+char *graft_optimizer_configure(graft_optimizer optimizer, int32_t index,
+                                const graft_group *group);
+char *graft_optimizer_zero_grad(graft_optimizer optimizer);
+char *graft_optimizer_step(graft_optimizer optimizer);
+void graft_optimizer_close(graft_optimizer optimizer);
+
+// ---- large calls
+
+typedef struct {
+  graft_t inputs;    // rows of examples
+  graft_t labels;    // int64, one a row
+  graft_t order;     // int64 row numbers, or NULL for the rows as they come
+  int64_t batch;     // rows a step
+  int64_t steps;
+  graft_generator generator;
+} graft_batches;
+
+// Trains for batches->steps steps; losses and correct have that many places.
+char *graft_train(graft_program program, graft_optimizer optimizer,
+                  const graft_batches *batches, double *losses, int64_t *correct);
+// Evaluates the same way, without gradients and in eval mode.
+char *graft_evaluate(graft_program program, const graft_batches *batches,
+                     double *losses, int64_t *correct);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

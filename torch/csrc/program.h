@@ -1,0 +1,45 @@
+// A network as a flat program, run layer by layer inside LibTorch.
+#pragma once
+
+#include <vector>
+
+#include <torch/torch.h>
+
+#include "graft.h"
+
+namespace graft {
+
+class Program {
+ public:
+  Program(const graft_instr *code, int32_t count, int32_t registers, const graft_t *tensors, int32_t ntensors,
+          int32_t output, int32_t flags);
+
+  at::Tensor forward(const at::Tensor &input, bool training, c10::optional<at::Generator> generator) const;
+  int32_t fused() const { return fused_; }
+
+ private:
+  struct Step {
+    graft_instr code;
+    std::vector<int32_t> last_use;  // registers that no later step reads
+  };
+
+  void fuse_norms();
+  void fuse_pools();
+  void erase(int32_t at) { steps_.erase(steps_.begin() + at); }
+  void mark_last_uses();
+  int32_t only_reader(int32_t reg, size_t from) const;
+  bool fuse_pool(graft_instr &norm, const graft_instr &pool) const;
+  at::Tensor weight(const graft_instr &c, int k) const { return c.weights[k] < 0 ? at::Tensor() : tensors_[c.weights[k]]; }
+  at::Tensor run(const graft_instr &c, const std::vector<at::Tensor> &regs, bool training,
+                 const c10::optional<at::Generator> &generator) const;
+  at::Tensor run_norm(const graft_instr &c, const at::Tensor &x, bool training) const;
+  at::Tensor batch_norm(const graft_instr &c, const at::Tensor &x, bool training) const;
+  at::Tensor fused_norm(const graft_instr &c, const at::Tensor &x, bool training) const;
+
+  std::vector<Step> steps_;
+  std::vector<at::Tensor> tensors_;
+  int32_t registers_, output_, fused_ = 0;
+  bool fast_;
+};
+
+}  // namespace graft

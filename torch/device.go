@@ -1,0 +1,92 @@
+package torch
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Device is where a tensor lives. The zero Device is the CPU.
+type Device struct {
+	CUDA  bool
+	Index int // of the CUDA device; without meaning on the CPU
+}
+
+// CPU is the host.
+var CPU = Device{}
+
+// String writes the device as ParseDevice reads it.
+func (d Device) String() string {
+	if !d.CUDA {
+		return "cpu"
+	}
+	return "cuda:" + strconv.Itoa(d.Index)
+}
+
+func (d Device) code() (kind, index int32) {
+	if d.CUDA {
+		return 1, int32(d.Index)
+	}
+	return 0, 0
+}
+
+// ParseDevice reads "cpu", "cuda" or "cuda:N" and checks that the device is
+// there. The empty string is the CPU.
+func ParseDevice(name string) (Device, error) {
+	d, err := parseDevice(name)
+	if err != nil {
+		return CPU, err
+	}
+	if !d.CUDA {
+		return d, nil
+	}
+	runtime, err := Describe()
+	if err != nil {
+		return CPU, err
+	}
+	if d.Index >= runtime.CUDADevices {
+		return CPU, &Error{Op: "choose device", Subject: name, kind: ErrDevice,
+			Cause: fmt.Errorf("this machine has %s", available(runtime)), Remedy: "name one of these"}
+	}
+	return d, nil
+}
+
+func parseDevice(name string) (Device, error) {
+	switch {
+	case name == "" || name == "cpu":
+		return CPU, nil
+	case name == "cuda":
+		return Device{CUDA: true}, nil
+	}
+	if digits, ok := strings.CutPrefix(name, "cuda:"); ok {
+		if n, err := strconv.ParseUint(digits, 10, 7); err == nil {
+			return Device{CUDA: true, Index: int(n)}, nil
+		}
+	}
+	return CPU, &Error{Op: "choose device", Subject: strconv.Quote(name), kind: ErrDevice,
+		Cause: fmt.Errorf("not a device's name"), Remedy: "write cpu or cuda:N"}
+}
+
+// Devices lists what this machine has, the CPU first.
+func Devices() ([]Device, error) {
+	runtime, err := Describe()
+	if err != nil {
+		return nil, err
+	}
+	all := []Device{CPU}
+	for k := range runtime.CUDADevices {
+		all = append(all, Device{CUDA: true, Index: k})
+	}
+	return all, nil
+}
+
+func available(r Runtime) string {
+	names := []string{"cpu"}
+	for k := range r.CUDADevices {
+		names = append(names, Device{CUDA: true, Index: k}.String())
+	}
+	if !r.CUDABuilt {
+		return "cpu only, and this LibTorch is built without CUDA"
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,45 @@
+#define _GNU_SOURCE
+#include "door.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+// Where a jump leads while the library is closed: it does nothing and says so
+// with NULL. gotorch's own init calls two functions that early.
+static void *closed(void) { return NULL; }
+
+#define X(name) __attribute__((visibility("hidden"))) void *door_##name = (void *)closed;
+#include "symbols.h"
+#undef X
+
+static const struct {
+  const char *name;
+  void **target;
+} jumps[] = {
+#define X(name) {#name, &door_##name},
+#include "symbols.h"
+#undef X
+};
+
+enum { JUMPS = sizeof jumps / sizeof jumps[0] };
+
+static char *message(const char *what, const char *detail) {
+  char *text = NULL;
+  if (asprintf(&text, "%s%s", what, detail == NULL ? "" : detail) < 0) return NULL;
+  return text;
+}
+
+char *door_open(const char *path, const char *spin_count) {
+  void *found[JUMPS];
+  // libgomp reads these once, while it is loaded. What the user set stays.
+  if (getenv("OMP_WAIT_POLICY") == NULL) setenv("GOMP_SPINCOUNT", spin_count, 0);
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (library == NULL) return message(dlerror(), NULL);
+  for (int k = 0; k < JUMPS; k++) {
+    found[k] = dlsym(library, jumps[k].name);
+    if (found[k] == NULL) return message("the library lacks ", jumps[k].name);
+  }
+  for (int k = 0; k < JUMPS; k++) *jumps[k].target = found[k];
+  return NULL;
+}

@@ -1,0 +1,9 @@
+// Opening the shared library that holds gotorch's C++ half and graft's shim.
+#ifndef GRAFT_DOOR_H
+#define GRAFT_DOOR_H
+
+// Opens the library at path and points every jump of door.S into it. Returns
+// NULL, or a message that the caller frees; nothing is changed on failure.
+char *door_open(const char *path, const char *spin_count);
+
+#endif

@@ -1,0 +1,67 @@
+package torch
+
+import "fmt"
+
+// DType is the type of a tensor's elements, numbered as LibTorch and gotorch
+// number it. The zero DType is Uint8.
+type DType int8
+
+// The types that graft works with.
+const (
+	Uint8    DType = 0
+	Int8     DType = 1
+	Int16    DType = 2
+	Int32    DType = 3
+	Int64    DType = 4
+	Float16  DType = 5
+	Float32  DType = 6
+	Float64  DType = 7
+	Bool     DType = 11
+	BFloat16 DType = 15
+)
+
+var dtypes = map[DType]struct {
+	name string
+	size int
+}{
+	Uint8: {"uint8", 1}, Int8: {"int8", 1}, Int16: {"int16", 2}, Int32: {"int32", 4}, Int64: {"int64", 8},
+	Float16: {"float16", 2}, Float32: {"float32", 4}, Float64: {"float64", 8}, Bool: {"bool", 1}, BFloat16: {"bfloat16", 2},
+}
+
+// String is PyTorch's name of the type, without the module.
+func (d DType) String() string {
+	if known, ok := dtypes[d]; ok {
+		return known.name
+	}
+	return fmt.Sprintf("dtype %d", int8(d))
+}
+
+// Size is the bytes of one element; zero for a type that graft does not know.
+func (d DType) Size() int { return dtypes[d].size }
+
+// Element is a Go type whose slices become tensors and back.
+type Element interface {
+	uint8 | int8 | int16 | int32 | int64 | float32 | float64 | bool
+}
+
+func dtypeOf[T Element]() DType {
+	var zero T
+	switch any(zero).(type) {
+	case uint8:
+		return Uint8
+	case int8:
+		return Int8
+	case int16:
+		return Int16
+	case int32:
+		return Int32
+	case int64:
+		return Int64
+	case float32:
+		return Float32
+	case float64:
+		return Float64
+	default:
+		return Bool
+	}
+}

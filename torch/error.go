@@ -1,0 +1,86 @@
+package torch
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Kinds of error, for errors.Is.
+var (
+	// ErrNotLoaded: there is no usable LibTorch.
+	ErrNotLoaded = errors.New("LibTorch is not usable")
+	// ErrClosed: a tensor, a scope or what belongs to one is used after its end.
+	ErrClosed = errors.New("closed")
+	// ErrDevice: a device is named that this machine does not have.
+	ErrDevice = errors.New("no such device")
+	// ErrOutOfMemory: the host or the device could not give the memory.
+	ErrOutOfMemory = errors.New("out of memory")
+	// ErrShape: the shapes or types of operands do not fit the operator.
+	ErrShape = errors.New("operands do not fit")
+)
+
+// Error is what the door returns: what was being done, to what, why it failed
+// and what to do about it. The zero Error says nothing; all fields are optional.
+type Error struct {
+	Op      string // the operator or call
+	Subject string // operands with their shapes, or a path
+	Cause   error
+	Remedy  string
+	kind    error
+}
+
+// Error says all of it in one line.
+func (e *Error) Error() string {
+	var b strings.Builder
+	b.WriteString(e.Op)
+	if e.Subject != "" {
+		b.WriteString(" " + e.Subject)
+	}
+	if e.Cause != nil {
+		fmt.Fprintf(&b, ": %v", e.Cause)
+	}
+	if e.Remedy != "" {
+		b.WriteString("; " + e.Remedy)
+	}
+	return b.String()
+}
+
+// Unwrap gives errors.Is and errors.As the cause and the kind.
+func (e *Error) Unwrap() []error {
+	var all []error
+	for _, err := range []error{e.Cause, e.kind} {
+		if err != nil {
+			all = append(all, err)
+		}
+	}
+	return all
+}
+
+// newError makes an error of LibTorch's message: the sentence without the C++
+// trace behind it, and a remedy where one is known.
+func newError(op, message string, operands ...*Tensor) *Error {
+	text, _, _ := strings.Cut(message, "\nException raised from")
+	text = strings.Join(strings.Fields(text), " ")
+	e := &Error{Op: op, Subject: describe(operands), Cause: errors.New(text), kind: ErrShape}
+	lower := strings.ToLower(text)
+	switch {
+	case strings.Contains(lower, "out of memory"), strings.Contains(lower, "can't allocate"), strings.Contains(lower, "not enough memory"):
+		e.kind, e.Remedy = ErrOutOfMemory, "use a smaller batch or a smaller network"
+	case strings.Contains(lower, "cuda"):
+		e.kind = ErrDevice
+	}
+	return e
+}
+
+// describe names the operands by type and shape: "of float32 [2 3] and int64 [4]".
+func describe(operands []*Tensor) string {
+	if len(operands) == 0 {
+		return ""
+	}
+	parts := make([]string, len(operands))
+	for k, t := range operands {
+		parts[k] = t.brief()
+	}
+	return "of " + strings.Join(parts, " and ")
+}

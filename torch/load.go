@@ -1,0 +1,173 @@
+package torch
+
+// #include <stdlib.h>
+// #include "door.h"
+// #include "graft.h"
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"unsafe"
+)
+
+// LibraryVariable names the environment variable that, where it is set, holds
+// the path of the library to open; nothing else is tried then.
+const LibraryVariable = "GRAFT_LIBRARY"
+
+const libraryName = "libgrafttorch.so"
+
+// spinCount is how often an idle OpenMP thread looks for work before it sleeps.
+// Beside other load libgomp's default, which spins for seconds, loses most of
+// the throughput; a short spin keeps it and costs nothing on a quiet machine.
+const spinCount = "10000"
+
+// WaitPolicy says in words how idle threads wait where the user's environment
+// does not say otherwise.
+const WaitPolicy = "spin " + spinCount + " times"
+
+var door struct {
+	once sync.Once
+	path string
+	err  error
+}
+
+// Load opens LibTorch. The first scope does so on its own; call it to learn
+// early whether that will work. Later calls return what the first one found.
+func Load() error {
+	door.once.Do(func() { door.path, door.err = open() })
+	return door.err
+}
+
+// LibraryPath says which library Load opened. It is empty before that and when
+// none could be opened.
+func LibraryPath() string {
+	if door.err != nil {
+		return ""
+	}
+	return door.path
+}
+
+func open() (string, error) {
+	path, err := find()
+	if err != nil {
+		return "", err
+	}
+	if err := openAt(path); err != nil {
+		return "", &Error{Op: "open LibTorch", Subject: path, Cause: err, kind: ErrNotLoaded,
+			Remedy: "run 'make deps' to build it for the LibTorch of this machine"}
+	}
+	if abi := int64(C.graft_abi()); abi != C.GRAFT_ABI {
+		return "", &Error{Op: "open LibTorch", Subject: path, kind: ErrNotLoaded,
+			Cause:  fmt.Errorf("the library speaks version %d of the border, this program version %d", abi, C.GRAFT_ABI),
+			Remedy: "run 'make deps' to build both from the same source"}
+	}
+	return path, setThreads(DefaultThreads())
+}
+
+func openAt(path string) error {
+	cpath, spin := C.CString(path), C.CString(spinCount)
+	defer C.free(unsafe.Pointer(cpath))
+	defer C.free(unsafe.Pointer(spin))
+	message := C.door_open(cpath, spin)
+	if message == nil {
+		return nil
+	}
+	defer C.free(unsafe.Pointer(message))
+	return errors.New(C.GoString(message))
+}
+
+// find looks beside the program, where it was built and where it is installed.
+func find() (string, error) {
+	if path := os.Getenv(LibraryVariable); path != "" {
+		return path, nil
+	}
+	tried := candidates()
+	for _, path := range tried {
+		if _, err := os.Stat(path); err == nil {
+			return path, nil
+		}
+	}
+	return "", &Error{Op: "find LibTorch", kind: ErrNotLoaded,
+		Cause:  fmt.Errorf("no %s in %s", libraryName, strings.Join(tried, ", ")),
+		Remedy: "run 'make deps', or set " + LibraryVariable + " to its path"}
+}
+
+func candidates() []string {
+	var folders []string
+	if program, err := os.Executable(); err == nil {
+		here := filepath.Dir(program)
+		folders = append(folders, here, filepath.Join(here, "../build/lib"), filepath.Join(here, "../lib/graft"))
+	}
+	// A test's program lies in a temporary folder; the source says where it was built.
+	if _, source, _, ok := runtime.Caller(0); ok {
+		folders = append(folders, filepath.Join(filepath.Dir(source), "../build/lib"))
+	}
+	paths := make([]string, len(folders))
+	for k, folder := range folders {
+		paths[k] = filepath.Join(folder, libraryName)
+	}
+	return paths
+}
+
+// Runtime describes the LibTorch that is open.
+type Runtime struct {
+	Library     string `json:"library"`      // path of the library that holds the door
+	Version     string `json:"version"`      // of the LibTorch that runs
+	CompiledFor string `json:"compiled_for"` // version of the headers the library was built with
+	Vectors     string `json:"vectors"`      // the processor's instructions that LibTorch uses
+	Threads     int    `json:"threads"`      // of one operator
+	CUDABuilt   bool   `json:"cuda_built"`   // whether this LibTorch can use CUDA at all
+	CUDADevices int    `json:"cuda_devices"`
+}
+
+// Describe opens LibTorch and says what it is.
+func Describe() (Runtime, error) {
+	if err := Load(); err != nil {
+		return Runtime{}, err
+	}
+	var r C.graft_runtime
+	if err := take("describe LibTorch", C.graft_describe(&r)); err != nil {
+		return Runtime{}, err
+	}
+	return Runtime{
+		Library:     door.path,
+		Version:     C.GoString(&r.version[0]),
+		CompiledFor: C.GoString(&r.compiled_for[0]),
+		Vectors:     C.GoString(&r.capability[0]),
+		Threads:     int(r.threads),
+		CUDABuilt:   r.cuda_built != 0,
+		CUDADevices: int(r.cuda_devices),
+	}, nil
+}
+
+// SetThreads sets how many threads one operator may use on the CPU.
+func SetThreads(n int) error {
+	if err := Load(); err != nil {
+		return err
+	}
+	return setThreads(n)
+}
+
+func setThreads(n int) error {
+	return take("set the number of threads", C.graft_set_threads(C.int32_t(n)))
+}
+
+// DefaultThreads is how many threads Load chooses: the processors this process
+// may use, by affinity and by its control group.
+func DefaultThreads() int { return runtime.GOMAXPROCS(0) }
+
+// take turns a message of the border into an error and frees it.
+func take(op string, message *C.char) error {
+	if message == nil {
+		return nil
+	}
+	text := C.GoString(message)
+	C.graft_free_error(message)
+	return newError(op, text)
+}

@@ -1,0 +1,209 @@
+package torch
+
+// #include "graft.h"
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+)
+
+// Rule is how an optimizer moves a parameter. The zero Rule is none.
+type Rule int
+
+// The rules, each in PyTorch's form.
+const (
+	SGD   Rule = C.GRAFT_SGD
+	Adam  Rule = C.GRAFT_ADAM
+	AdamW Rule = C.GRAFT_ADAMW
+)
+
+// Group is a set of parameters that move by the same rule and settings.
+type Group struct {
+	Params []*Tensor // leaves that require gradients
+	OptimizerOptions
+}
+
+// OptimizerOptions are the settings of a group.
+type OptimizerOptions struct {
+	Rule        Rule    // required
+	LR          float64 // the learning rate; zero moves nothing
+	Beta1       float64 // Adam: decay of the first moment; zero means 0.9
+	Beta2       float64 // Adam: decay of the second moment; zero means 0.999
+	Eps         float64 // Adam: added to the root; zero means 1e-8
+	WeightDecay float64 // zero means none
+	Momentum    float64 // SGD: zero means none
+	Dampening   float64 // SGD: zero means none
+	Nesterov    bool    // SGD: look ahead along the momentum
+	// Fused takes one pass over memory instead of PyTorch's operators. Results
+	// are equal up to rounding.
+	Fused bool
+}
+
+// EnsureDefaults fills in what zero stands for.
+func (o *OptimizerOptions) EnsureDefaults() {
+	for _, d := range []struct {
+		value *float64
+		zero  float64
+	}{{&o.Beta1, 0.9}, {&o.Beta2, 0.999}, {&o.Eps, 1e-8}} {
+		if *d.value == 0 {
+			*d.value = d.zero
+		}
+	}
+}
+
+// Validate lists every setting that makes no sense.
+func (o OptimizerOptions) Validate() error {
+	var faults []error
+	bad := func(wrong bool, what string, value any) {
+		if wrong {
+			faults = append(faults, fmt.Errorf("%s of %v", what, value))
+		}
+	}
+	bad(o.Rule < SGD || o.Rule > AdamW, "an unknown rule", int(o.Rule))
+	bad(o.LR < 0, "a negative learning rate", o.LR)
+	bad(o.Beta1 < 0 || o.Beta1 >= 1, "a first decay outside [0, 1)", o.Beta1)
+	bad(o.Beta2 < 0 || o.Beta2 >= 1, "a second decay outside [0, 1)", o.Beta2)
+	bad(o.Eps < 0, "a negative eps", o.Eps)
+	bad(o.WeightDecay < 0, "a negative weight decay", o.WeightDecay)
+	bad(o.Momentum < 0, "a negative momentum", o.Momentum)
+	bad(o.Nesterov && (o.Momentum <= 0 || o.Dampening != 0), "Nesterov's look-ahead with a momentum", o.Momentum)
+	return errors.Join(faults...)
+}
+
+func (o OptimizerOptions) code(params int) C.graft_group {
+	return C.graft_group{kind: C.int32_t(o.Rule), nparams: C.int32_t(params), nesterov: C.int32_t(flag(o.Nesterov)), fused: C.int32_t(flag(o.Fused)),
+		lr: C.double(o.LR), beta1: C.double(o.Beta1), beta2: C.double(o.Beta2), eps: C.double(o.Eps),
+		weight_decay: C.double(o.WeightDecay), momentum: C.double(o.Momentum), dampening: C.double(o.Dampening)}
+}
+
+// Slot is one parameter with the optimizer's memory of it, all of them ordinary
+// tensors: reading and writing them reads and writes the optimizer.
+type Slot struct {
+	Param  *Tensor
+	First  *Tensor // Adam's first moment, SGD's momentum; nil where there is none
+	Second *Tensor // Adam's second moment; nil where there is none
+}
+
+// Optimizer moves parameters along their gradients. A scope owns it and its
+// state; the parameters stay where they are.
+type Optimizer struct {
+	Slots []Slot
+	// Steps counts each slot's steps, as one int64 tensor on the host.
+	Steps  *Tensor
+	groups []Group
+	handle C.graft_optimizer
+}
+
+// NewOptimizer makes an optimizer with fresh state: zeros, and no step taken.
+func (s *Scope) NewOptimizer(groups ...Group) *Optimizer {
+	o := &Optimizer{groups: groups}
+	for g := range groups {
+		groups[g].EnsureDefaults()
+		if err := groups[g].Validate(); err != nil {
+			s.fail(&Error{Op: "make optimizer", Subject: fmt.Sprintf("group %d", g), Cause: err})
+		}
+		for _, p := range groups[g].Params {
+			o.Slots = append(o.Slots, s.slot(p, groups[g].OptimizerOptions))
+		}
+	}
+	o.Steps = s.Zeros(Int64, CPU, len(o.Slots))
+	if s.ready("make optimizer", nil) {
+		s.start(o)
+	}
+	return o
+}
+
+func (s *Scope) slot(p *Tensor, o OptimizerOptions) Slot {
+	slot := Slot{Param: p}
+	info, err := p.Info()
+	if err != nil {
+		s.fail(err)
+		return slot
+	}
+	adam := o.Rule == Adam || o.Rule == AdamW
+	if adam || o.Momentum > 0 {
+		slot.First = s.Zeros(info.DType, info.Device, info.Shape...)
+	}
+	if adam {
+		slot.Second = s.Zeros(info.DType, info.Device, info.Shape...)
+	}
+	return slot
+}
+
+func (s *Scope) start(o *Optimizer) {
+	n := len(o.Slots)
+	handles := make([]C.graft_t, 3*n)
+	for k, slot := range o.Slots {
+		for j, t := range []*Tensor{slot.Param, slot.First, slot.Second} {
+			if t != nil {
+				handles[j*n+k] = C.graft_t(t.handle)
+			}
+		}
+	}
+	groups := make([]C.graft_group, len(o.groups))
+	for k, g := range o.groups {
+		groups[k] = g.code(len(g.Params))
+	}
+	first, second, third := handles[:n:n], handles[n:2*n:2*n], handles[2*n:]
+	message := C.graft_optimizer_new(unsafe.SliceData(groups), C.int32_t(len(groups)), unsafe.SliceData(first), unsafe.SliceData(second),
+		unsafe.SliceData(third), C.graft_t(o.Steps.handle), &o.handle)
+	if err := take("make optimizer", message); err != nil {
+		s.fail(err)
+		return
+	}
+	s.hold(o)
+}
+
+func (o *Optimizer) release() {
+	C.graft_optimizer_close(o.handle)
+	o.handle = nil
+}
+
+func (o *Optimizer) ready(op string) error {
+	if o.handle == nil {
+		return &Error{Op: op, Cause: errors.New("the optimizer's scope is closed, or it could not be made"), kind: ErrClosed}
+	}
+	return nil
+}
+
+// Groups is the number of groups.
+func (o *Optimizer) Groups() int { return len(o.groups) }
+
+// Options are the settings of a group.
+func (o *Optimizer) Options(group int) OptimizerOptions { return o.groups[group].OptimizerOptions }
+
+// Configure changes the settings of a group, the learning rate say; its rule
+// must stay, since the state belongs to it.
+func (o *Optimizer) Configure(group int, options OptimizerOptions) error {
+	if err := o.ready("configure optimizer"); err != nil {
+		return err
+	}
+	if group < 0 || group >= len(o.groups) || options.Rule != o.groups[group].Rule {
+		return &Error{Op: "configure optimizer", Subject: fmt.Sprintf("group %d", group), Cause: errors.New("there is no such group of this rule")}
+	}
+	options.EnsureDefaults()
+	if err := options.Validate(); err != nil {
+		return &Error{Op: "configure optimizer", Subject: fmt.Sprintf("group %d", group), Cause: err}
+	}
+	o.groups[group].OptimizerOptions = options
+	code := options.code(len(o.groups[group].Params))
+	return take("configure optimizer", C.graft_optimizer_configure(o.handle, C.int32_t(group), &code))
+}
+
+// ZeroGrad forgets the gradients of all parameters.
+func (o *Optimizer) ZeroGrad() error {
+	if err := o.ready("zero gradients"); err != nil {
+		return err
+	}
+	return take("zero gradients", C.graft_optimizer_zero_grad(o.handle))
+}
+
+// Step moves every parameter that has a gradient.
+func (o *Optimizer) Step() error {
+	if err := o.ready("optimizer step"); err != nil {
+		return err
+	}
+	return take("optimizer step", C.graft_optimizer_step(o.handle))
+}

@@ -1,0 +1,229 @@
+package torch
+
+// #include "graft.h"
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+)
+
+// Value is the result of a layer in a program under construction. The zero Value
+// is the program's input.
+type Value int32
+
+// Builder writes a network down as a flat program: each method adds one layer
+// and returns its result. The zero Builder is empty and ready. The weights stay
+// ordinary tensors of the scope that made them, which must outlive the program.
+type Builder struct {
+	code    []C.graft_instr
+	weights []*Tensor
+	err     error
+}
+
+// Input is the value that the program is run on.
+func (b *Builder) Input() Value { return 0 }
+
+func (b *Builder) add(op C.int32_t, ints []int64, doubles []float64, weights []*Tensor, from ...Value) Value {
+	c := C.graft_instr{op: op, out: C.int32_t(len(b.code) + 1), nin: C.int32_t(len(from))}
+	if len(from) > len(c.in) || len(ints) > len(c.ints) {
+		b.err = errors.Join(b.err, fmt.Errorf("layer %d has %d inputs and %d sizes; it may have %d and %d", c.out, len(from), len(ints), len(c.in), len(c.ints)))
+		return Value(c.out)
+	}
+	for k, v := range from {
+		c.in[k] = C.int32_t(v)
+	}
+	for k, v := range ints {
+		c.ints[k] = C.int64_t(v)
+	}
+	for k, v := range doubles {
+		c.doubles[k] = C.double(v)
+	}
+	for k := range c.weights {
+		c.weights[k] = -1
+		if k < len(weights) && weights[k] != nil {
+			c.weights[k] = C.int32_t(len(b.weights))
+			b.weights = append(b.weights, weights[k])
+		}
+	}
+	b.code = append(b.code, c)
+	return Value(c.out)
+}
+
+// Conv2D adds a convolution; bias may be nil. The window's Kernel is not read.
+func (b *Builder) Conv2D(x Value, weight, bias *Tensor, w Window) Value {
+	stride, dilation := or(w.Stride, 1), or(w.Dilation, 1)
+	ints := []int64{stride, stride, int64(w.Padding), int64(w.Padding), dilation, dilation, or(w.Groups, 1)}
+	return b.add(C.GRAFT_LAYER_CONV2D, ints, nil, []*Tensor{weight, bias}, x)
+}
+
+// Linear adds x times the transposed weight, plus the bias, which may be nil.
+func (b *Builder) Linear(x Value, weight, bias *Tensor) Value {
+	return b.add(C.GRAFT_LAYER_LINEAR, nil, nil, []*Tensor{weight, bias}, x)
+}
+
+// BatchNorm adds a batch normalisation.
+func (b *Builder) BatchNorm(x Value, n BatchNorm) Value {
+	return b.add(C.GRAFT_LAYER_BATCH_NORM, nil, []float64{n.Momentum, n.Eps}, []*Tensor{n.Weight, n.Bias, n.Mean, n.Var, n.Seen}, x)
+}
+
+// LayerNorm adds a normalisation over the last dimensions, of the given sizes.
+func (b *Builder) LayerNorm(x Value, weight, bias *Tensor, eps float64, sizes ...int) Value {
+	ints := []int64{int64(len(sizes))}
+	for _, n := range sizes {
+		ints = append(ints, int64(n))
+	}
+	return b.add(C.GRAFT_LAYER_LAYER_NORM, ints, []float64{0, eps}, []*Tensor{weight, bias}, x)
+}
+
+// GroupNorm adds a normalisation over groups of channels.
+func (b *Builder) GroupNorm(x Value, weight, bias *Tensor, eps float64, groups int) Value {
+	return b.add(C.GRAFT_LAYER_GROUP_NORM, []int64{int64(groups)}, []float64{0, eps}, []*Tensor{weight, bias}, x)
+}
+
+// Activation is a function applied to each value. The zero Activation is none.
+type Activation int
+
+// The activations a program knows. The parameter is LeakyReLU's slope below zero
+// and ELU's scale there; the others have none.
+const (
+	ReLU      Activation = C.GRAFT_ACT_RELU
+	ReLU6     Activation = C.GRAFT_ACT_RELU6
+	LeakyReLU Activation = C.GRAFT_ACT_LEAKY_RELU
+	Sigmoid   Activation = C.GRAFT_ACT_SIGMOID
+	Tanh      Activation = C.GRAFT_ACT_TANH
+	GELU      Activation = C.GRAFT_ACT_GELU
+	SiLU      Activation = C.GRAFT_ACT_SILU
+	Hardswish Activation = C.GRAFT_ACT_HARDSWISH
+	ELU       Activation = C.GRAFT_ACT_ELU
+)
+
+// Activate adds an activation.
+func (b *Builder) Activate(x Value, kind Activation, parameter float64) Value {
+	return b.add(C.GRAFT_LAYER_ACTIVATION, []int64{int64(kind)}, []float64{parameter}, nil, x)
+}
+
+func pool(w Window) []int64 {
+	k, stride, p := int64(w.Kernel), or(w.Stride, w.Kernel), int64(w.Padding)
+	return []int64{k, k, stride, stride, p, p, 0, 1}
+}
+
+// AvgPool2D adds an average over windows.
+func (b *Builder) AvgPool2D(x Value, w Window) Value {
+	return b.add(C.GRAFT_LAYER_AVG_POOL, pool(w), nil, nil, x)
+}
+
+// MaxPool2D adds a maximum over windows.
+func (b *Builder) MaxPool2D(x Value, w Window) Value {
+	return b.add(C.GRAFT_LAYER_MAX_POOL, pool(w), nil, nil, x)
+}
+
+// AdaptiveAvgPool2D adds an average down to height by width.
+func (b *Builder) AdaptiveAvgPool2D(x Value, height, width int) Value {
+	return b.add(C.GRAFT_LAYER_ADAPTIVE_AVG_POOL, []int64{int64(height), int64(width)}, nil, nil, x)
+}
+
+// Flatten joins the dimensions from first to last; last may be -1.
+func (b *Builder) Flatten(x Value, first, last int) Value {
+	return b.add(C.GRAFT_LAYER_FLATTEN, []int64{int64(first), int64(last)}, nil, nil, x)
+}
+
+// Dropout adds a dropout with probability p; it does nothing in eval mode.
+func (b *Builder) Dropout(x Value, p float64) Value {
+	return b.add(C.GRAFT_LAYER_DROPOUT, nil, []float64{p}, nil, x)
+}
+
+// Add adds two values up, as a residual connection does.
+func (b *Builder) Add(x, y Value) Value { return b.add(C.GRAFT_LAYER_ADD, nil, nil, nil, x, y) }
+
+// Cat joins up to eight values along a dimension.
+func (b *Builder) Cat(dim int, parts ...Value) Value {
+	return b.add(C.GRAFT_LAYER_CAT, []int64{int64(dim)}, nil, nil, parts...)
+}
+
+// Normalize adds (x * factor - mean) / deviation, with x turned into float32;
+// for images kept as bytes factor is 1/255.
+func (b *Builder) Normalize(x Value, factor float64, mean, deviation *Tensor) Value {
+	return b.add(C.GRAFT_LAYER_NORMALIZE, nil, []float64{factor}, []*Tensor{mean, deviation}, x)
+}
+
+// Program is a network that LibTorch runs in one call. A scope owns it.
+type Program struct {
+	handle C.graft_program
+	scope  *Scope
+}
+
+// ProgramOptions says how a program runs. The zero value gives the bits that
+// PyTorch gives.
+type ProgramOptions struct {
+	// Fast keeps images channels-last and joins BatchNorm, ReLU and average
+	// pools into one pass over memory. Results are equal up to rounding. The
+	// default, false, keeps PyTorch's order of operations.
+	Fast bool
+}
+
+// NewProgram finishes a program whose result is output.
+func (s *Scope) NewProgram(b *Builder, output Value, o ProgramOptions) *Program {
+	p := &Program{scope: s}
+	if b.err != nil {
+		s.fail(&Error{Op: "make program", Cause: b.err, kind: ErrShape})
+	}
+	if !s.ready("make program", b.weights) {
+		return p
+	}
+	weights := make([]C.graft_t, len(b.weights))
+	for k, t := range b.weights {
+		weights[k] = C.graft_t(t.handle)
+	}
+	var flags C.int32_t
+	if o.Fast {
+		flags = C.GRAFT_PROGRAM_FAST
+	}
+	message := C.graft_program_new(unsafe.SliceData(b.code), C.int32_t(len(b.code)), C.int32_t(len(b.code)+1),
+		unsafe.SliceData(weights), C.int32_t(len(weights)), C.int32_t(output), flags, &p.handle)
+	if err := take("make program", message); err != nil {
+		s.fail(err)
+		return p
+	}
+	s.hold(p)
+	return p
+}
+
+func (p *Program) release() {
+	C.graft_program_close(p.handle)
+	p.handle = nil
+}
+
+func (p *Program) ready(s *Scope, op string, operands ...*Tensor) bool {
+	if !s.ready(op, operands) {
+		return false
+	}
+	if p.handle == nil {
+		s.fail(&Error{Op: op, Cause: errors.New("the program's scope is closed, or it could not be made"), kind: ErrClosed})
+		return false
+	}
+	return true
+}
+
+// Fused is the number of places where the fast path joined layers.
+func (p *Program) Fused() int {
+	if p.handle == nil {
+		return 0
+	}
+	return int(C.graft_program_fused(p.handle))
+}
+
+// Forward runs the program on x; scope s owns the result. In training mode
+// gradients are recorded and running statistics move.
+func (p *Program) Forward(s *Scope, x *Tensor, training bool, random *Generator) *Tensor {
+	if !p.ready(s, "forward", x) || (random != nil && !random.ready(s, "forward")) {
+		return &Tensor{}
+	}
+	var out C.graft_t
+	message := C.graft_program_forward(p.handle, C.graft_t(x.handle), C.int32_t(flag(training)), random.pointer(), &out)
+	if err := take("forward", message); err != nil {
+		return s.fail(err)
+	}
+	return s.adopt(unsafe.Pointer(out))
+}

@@ -1,0 +1,132 @@
+// Package sample is a small convolutional classifier and images it can learn,
+// made of nothing but the door: what the doctor, the demo and the benchmarks run.
+package sample
+
+import (
+	"math"
+
+	"graft/torch"
+)
+
+// The sizes of the network and of its images.
+const (
+	Channels = 32
+	Classes  = 10
+	Size     = 32 // pixels, in height and width
+	Colors   = 3
+)
+
+// Named is a tensor under the name that PyTorch would give it.
+type Named struct {
+	Name   string
+	Tensor *torch.Tensor
+}
+
+// Classifier is two convolutions, each with BatchNorm, ReLU and an average pool,
+// and a linear layer. Its weights belong to the scope that made it.
+type Classifier struct {
+	Params []*torch.Tensor // what an optimizer moves
+	State  []Named         // all of it, in PyTorch's order
+
+	scope        *torch.Scope
+	device       torch.Device
+	random       *torch.Generator
+	norms        [2]torch.BatchNorm
+	conv, bias   [2]*torch.Tensor
+	linear, last *torch.Tensor
+}
+
+// New makes a classifier with PyTorch's usual random weights.
+func New(s *torch.Scope, d torch.Device, random *torch.Generator) *Classifier {
+	c := &Classifier{scope: s, device: d, random: random}
+	for k, in := range []int{Colors, Channels} {
+		name := string(rune('1' + k))
+		c.conv[k] = c.weight("conv"+name+".weight", in*9, Channels, in, 3, 3)
+		c.bias[k] = c.weight("conv"+name+".bias", in*9, Channels)
+		c.norms[k] = c.norm("bn" + name)
+	}
+	c.linear = c.weight("fc.weight", Channels, Classes, Channels)
+	c.last = c.weight("fc.bias", Channels, Classes)
+	return c
+}
+
+// weight draws from PyTorch's default: uniform within 1/sqrt(fan in).
+func (c *Classifier) weight(name string, fanIn int, shape ...int) *torch.Tensor {
+	bound := 1 / math.Sqrt(float64(fanIn))
+	host := c.scope.Zeros(torch.Float32, torch.CPU, shape...)
+	c.scope.Uniform(host, -bound, bound, c.random)
+	return c.param(name, host)
+}
+
+func (c *Classifier) param(name string, t *torch.Tensor) *torch.Tensor {
+	t = c.scope.RequireGrad(c.scope.To(t, torch.Float32, c.device), true)
+	c.Params = append(c.Params, t)
+	return c.named(name, t)
+}
+
+func (c *Classifier) named(name string, t *torch.Tensor) *torch.Tensor {
+	c.State = append(c.State, Named{name, t})
+	return t
+}
+
+func (c *Classifier) norm(name string) torch.BatchNorm {
+	full := func(value float64) *torch.Tensor {
+		return c.scope.Full(value, torch.Float32, c.device, Channels)
+	}
+	return torch.BatchNorm{
+		Weight:   c.param(name+".weight", full(1)),
+		Bias:     c.param(name+".bias", full(0)),
+		Mean:     c.named(name+".running_mean", full(0)),
+		Var:      c.named(name+".running_var", full(1)),
+		Seen:     c.named(name+".num_batches_tracked", c.scope.Zeros(torch.Int64, c.device)),
+		Momentum: 0.1,
+		Eps:      1e-5,
+	}
+}
+
+// Program writes the classifier down for LibTorch.
+func (c *Classifier) Program(o torch.ProgramOptions) *torch.Program {
+	var b torch.Builder
+	x := b.Activate(b.BatchNorm(b.Conv2D(b.Input(), c.conv[0], c.bias[0], torch.Window{}), c.norms[0]), torch.ReLU, 0)
+	x = b.AvgPool2D(x, torch.Window{Kernel: 2})
+	x = b.Activate(b.BatchNorm(b.Conv2D(x, c.conv[1], c.bias[1], torch.Window{}), c.norms[1]), torch.ReLU, 0)
+	x = b.Linear(b.Flatten(b.AdaptiveAvgPool2D(x, 1, 1), 1, -1), c.linear, c.last)
+	return c.scope.NewProgram(&b, x, o)
+}
+
+// Adam is an optimizer for the classifier, at a learning rate.
+func (c *Classifier) Adam(rate float64, fused bool) *torch.Optimizer {
+	options := torch.OptimizerOptions{Rule: torch.Adam, LR: rate, Fused: fused}
+	return c.scope.NewOptimizer(torch.Group{Params: c.Params, OptimizerOptions: options})
+}
+
+// Stripes makes noisy images with horizontal waves whose period says the class:
+// easy enough to be learned in seconds, too hard to be guessed.
+func Stripes(s *torch.Scope, d torch.Device, random *torch.Generator, rows int) (images, labels *torch.Tensor, err error) {
+	noise := s.Zeros(torch.Float32, torch.CPU, rows, Colors, Size, Size)
+	s.Normal(noise, 0, 1, random)
+	values, err := torch.Values[float32](noise)
+	if err != nil {
+		return nil, nil, err
+	}
+	classes := make([]int64, rows)
+	for k := range classes {
+		classes[k] = int64(k % Classes)
+		stripe(values[k*Colors*Size*Size:], int(classes[k]))
+	}
+	images = s.To(torch.From(s, values, rows, Colors, Size, Size), torch.Float32, d)
+	return images, s.To(torch.From(s, classes, rows), torch.Int64, d), s.Err()
+}
+
+// stripe adds the wave of a class to one image. A period, unlike a place, is
+// still there after the network has averaged over the image.
+func stripe(image []float32, class int) {
+	for color := range Colors {
+		for y := range Size {
+			wave := float32(math.Cos(math.Pi * float64(y*(class+1)) / Classes))
+			for x := range Size {
+				image[(color*Size+y)*Size+x] += wave
+			}
+		}
+	}
+}

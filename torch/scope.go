@@ -1,0 +1,206 @@
+package torch
+
+// #include "graft.h"
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"unsafe"
+)
+
+// Scope owns the tensors, programs, optimizers and generators made in it and
+// frees them all when it closes. It is for one goroutine at a time. Make one
+// with NewScope or With; the zero Scope is closed.
+//
+// A scope remembers the first error of its operators. After it every operator
+// returns at once with a tensor that holds nothing, so a chain is checked once,
+// at its end, with Err.
+type Scope struct {
+	*lists
+	resources []resource
+	err       error
+	open      bool
+	alarm     alarm
+}
+
+// lists are a scope's working memory. It is lent out again when a scope closes,
+// so that a scope a step costs no garbage.
+type lists struct {
+	tensors []*Tensor   // owned, in the order they were made
+	fresh   []Tensor    // not handed out yet
+	handles []C.graft_t // for closing all in one crossing
+}
+
+var spareLists = sync.Pool{New: func() any { return new(lists) }}
+
+// slab is how many tensors are allocated at a time.
+const slab = 32
+
+// next is a fresh Tensor out of the slab.
+func (l *lists) next() *Tensor {
+	if len(l.fresh) == 0 {
+		l.fresh = make([]Tensor, slab)
+	}
+	t := &l.fresh[0]
+	l.fresh = l.fresh[1:]
+	return t
+}
+
+// resource is what a scope owns besides tensors.
+type resource interface{ release() }
+
+// NewScope opens a scope, and LibTorch with the first one. If LibTorch cannot be
+// opened, Err says why.
+func NewScope() *Scope {
+	s := &Scope{lists: spareLists.Get().(*lists), open: true, err: Load()}
+	s.alarm = watch(s)
+	return s
+}
+
+// With opens a scope, runs body in it and closes it. It returns body's error or
+// the scope's own. The goroutine stays on one thread meanwhile, so that LibTorch
+// keeps one pool of workers for it.
+func With(body func(s *Scope) error) (err error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	s := NewScope()
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if err := s.Err(); err != nil {
+		return err
+	}
+	if err := body(s); err != nil {
+		return err
+	}
+	return s.Err()
+}
+
+// Err is the first error of any operator in this scope.
+func (s *Scope) Err() error { return s.err }
+
+// Close frees all that the scope owns. Closing twice is an error.
+func (s *Scope) Close() error {
+	if !s.open {
+		return &Error{Op: "close scope", Cause: errors.New("it is closed already"), Remedy: "close a scope once", kind: ErrClosed}
+	}
+	s.open = false
+	s.alarm.stop()
+	for k := len(s.resources) - 1; k >= 0; k-- {
+		s.resources[k].release()
+	}
+	s.resources = nil
+	s.free(s.tensors)
+	clear(s.tensors)
+	s.tensors = s.tensors[:0]
+	spareLists.Put(s.lists)
+	s.lists = nil
+	return nil
+}
+
+// Free frees tensors before the scope closes. Using one afterwards is an error.
+func (s *Scope) Free(tensors ...*Tensor) {
+	if !s.ready("free", nil) {
+		return
+	}
+	for _, t := range tensors {
+		s.disown(t)
+	}
+	s.free(tensors)
+}
+
+// free closes the handles in one crossing.
+func (s *Scope) free(tensors []*Tensor) {
+	s.handles = s.handles[:0]
+	for _, t := range tensors {
+		if t.handle == nil {
+			continue
+		}
+		s.handles = append(s.handles, C.graft_t(t.handle))
+		t.handle, t.scope = nil, nil
+	}
+	if len(s.handles) > 0 {
+		C.graft_close_tensors(&s.handles[0], C.int64_t(len(s.handles)))
+	}
+}
+
+// Keep moves tensors out of this scope into another, which frees them from now on.
+func (s *Scope) Keep(into *Scope, tensors ...*Tensor) {
+	for _, t := range tensors {
+		if t.handle == nil || t.scope != s || !into.open {
+			s.fail(&Error{Op: "keep tensor", Subject: t.brief(), kind: ErrClosed,
+				Cause: errors.New("it is not owned by this scope, or the other scope is closed")})
+			return
+		}
+		s.disown(t)
+		into.own(t)
+	}
+}
+
+func (s *Scope) own(t *Tensor) {
+	t.scope, t.index = s, len(s.tensors)
+	s.tensors = append(s.tensors, t)
+}
+
+// disown takes t out of the scope's list: the last one moves to its place.
+func (s *Scope) disown(t *Tensor) {
+	if t.scope != s {
+		return
+	}
+	last := len(s.tensors) - 1
+	s.tensors[t.index] = s.tensors[last]
+	s.tensors[t.index].index = t.index
+	s.tensors[last] = nil
+	s.tensors = s.tensors[:last]
+	t.scope = nil
+}
+
+func (s *Scope) fail(err error) *Tensor {
+	if s.err == nil {
+		s.err = err
+	}
+	return &Tensor{}
+}
+
+// ready says whether an operator may run on these operands, and notes why not.
+func (s *Scope) ready(op string, operands []*Tensor) bool {
+	if s.err != nil {
+		return false
+	}
+	if !s.open {
+		s.fail(&Error{Op: op, Cause: errors.New("its scope is closed"), Remedy: "make the call before Close", kind: ErrClosed})
+		return false
+	}
+	for k, t := range operands {
+		if t == nil || t.handle == nil {
+			s.fail(&Error{Op: op, Cause: fmt.Errorf("operand %d is closed or was never made", k+1), kind: ErrClosed,
+				Remedy: "keep it in a scope that lives longer"})
+			return false
+		}
+	}
+	return true
+}
+
+// adopt makes the scope the owner of a handle that the border handed over.
+func (s *Scope) adopt(handle unsafe.Pointer) *Tensor {
+	t := s.next()
+	t.handle = handle
+	s.own(t)
+	return t
+}
+
+// hold makes the scope the owner of something that is not a tensor.
+func (s *Scope) hold(r resource) { s.resources = append(s.resources, r) }
+
+// NoGrad runs body without recording gradients.
+func (s *Scope) NoGrad(body func()) {
+	if !s.ready("no_grad", nil) {
+		return
+	}
+	runtime.LockOSThread() // the mode belongs to the thread
+	defer runtime.UnlockOSThread()
+	was := C.graft_set_grad_mode(0)
+	defer C.graft_set_grad_mode(was)
+	body()
+}

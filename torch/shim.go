@@ -1,0 +1,173 @@
+package torch
+
+// #include "graft.h"
+import "C"
+
+// The operators that gotorch lacks, in the shim's own terms.
+
+// AvgPool2D averages each window.
+func (s *Scope) AvgPool2D(x *Tensor, w Window) *Tensor {
+	k, stride := w.Kernel, int(or(w.Stride, w.Kernel))
+	return s.one(C.GRAFT_OP_AVG_POOL2D, "avg_pool2d", arguments{ints: []int{k, k, stride, stride, w.Padding, w.Padding}}, x)
+}
+
+// Softmax makes the values along a dimension positive with sum 1.
+func (s *Scope) Softmax(x *Tensor, dim int) *Tensor {
+	return s.one(C.GRAFT_OP_SOFTMAX, "softmax", arguments{ints: []int{dim}}, x)
+}
+
+// Embedding looks rows of weight up by int64 indices.
+func (s *Scope) Embedding(weight, indices *Tensor) *Tensor {
+	return s.one(C.GRAFT_OP_EMBEDDING, "embedding", arguments{}, weight, indices)
+}
+
+// LSTM describes a long short-term memory. Weights are in PyTorch's order: for
+// each layer and direction weight_ih, weight_hh, bias_ih, bias_hh, whose rows
+// are the input, forget, cell and output gates.
+type LSTM struct {
+	Weights       []*Tensor
+	Layers        int  // zero means 1
+	Bidirectional bool // a second direction reads backwards
+	BatchFirst    bool // inputs are batch, time, features; else time, batch, features
+}
+
+// LSTM runs the memory over x from the states h and c, and returns its output
+// and the last states.
+func (s *Scope) LSTM(l LSTM, x, h, c *Tensor) (output, hidden, cell *Tensor) {
+	operands := append([]*Tensor{x, h, c}, l.Weights...)
+	outs := s.run(C.GRAFT_OP_LSTM, "lstm", arguments{ints: []int{int(or(l.Layers, 1)), flag(l.Bidirectional), flag(l.BatchFirst)}}, 3, operands...)
+	return outs[0], outs[1], outs[2]
+}
+
+// Cat joins tensors along a dimension.
+func (s *Scope) Cat(dim int, parts ...*Tensor) *Tensor {
+	return s.one(C.GRAFT_OP_CAT, "cat", arguments{ints: []int{dim}}, parts...)
+}
+
+// LayerNorm normalises over the last dimensions, of the given sizes. Weight and
+// bias may be nil for 1 and 0.
+func (s *Scope) LayerNorm(x, weight, bias *Tensor, eps float64, sizes ...int) *Tensor {
+	return s.one(C.GRAFT_OP_LAYER_NORM, "layer_norm", arguments{ints: sizes, doubles: []float64{eps}}, x, weight, bias)
+}
+
+// GroupNorm normalises over groups of channels. Weight and bias may be nil.
+func (s *Scope) GroupNorm(x, weight, bias *Tensor, eps float64, groups int) *Tensor {
+	return s.one(C.GRAFT_OP_GROUP_NORM, "group_norm", arguments{ints: []int{groups}, doubles: []float64{eps}}, x, weight, bias)
+}
+
+// Dropout zeroes each value with probability p and scales the rest up to keep
+// the mean. It draws from random; nil is LibTorch's own generator.
+func (s *Scope) Dropout(x *Tensor, p float64, random *Generator) *Tensor {
+	return s.one(C.GRAFT_OP_DROPOUT, "dropout", arguments{doubles: []float64{p}, random: random}, x)
+}
+
+// CrossEntropy is the mean loss of logits against int64 labels.
+func (s *Scope) CrossEntropy(logits, labels *Tensor) *Tensor {
+	return s.one(C.GRAFT_OP_CROSS_ENTROPY, "cross_entropy", arguments{}, logits, labels)
+}
+
+// Clone is a copy with its own memory.
+func (s *Scope) Clone(x *Tensor) *Tensor { return s.one(C.GRAFT_OP_CLONE, "clone", arguments{}, x) }
+
+// Copy writes the values of from into to, which keeps its memory and type.
+func (s *Scope) Copy(to, from *Tensor) { s.run(C.GRAFT_OP_COPY_, "copy", arguments{}, 0, to, from) }
+
+// Fill writes one value everywhere.
+func (s *Scope) Fill(x *Tensor, value float64) {
+	s.run(C.GRAFT_OP_FILL_, "fill", arguments{doubles: []float64{value}}, 0, x)
+}
+
+// ArgMax is the int64 place of the largest value along a dimension.
+func (s *Scope) ArgMax(x *Tensor, dim int) *Tensor {
+	return s.one(C.GRAFT_OP_ARGMAX, "argmax", arguments{ints: []int{dim}}, x)
+}
+
+// Max is the largest of all values.
+func (s *Scope) Max(x *Tensor) *Tensor { return s.one(C.GRAFT_OP_MAX, "max", arguments{}, x) }
+
+// Full makes a tensor that holds one value everywhere.
+func (s *Scope) Full(value float64, dtype DType, d Device, shape ...int) *Tensor {
+	kind, index := d.code()
+	ints := append([]int{int(dtype), int(kind), int(index)}, shape...)
+	return s.one(C.GRAFT_OP_FULL, "full", arguments{ints: ints, doubles: []float64{value}})
+}
+
+// Zeros makes a tensor of zeros.
+func (s *Scope) Zeros(dtype DType, d Device, shape ...int) *Tensor {
+	return s.Full(0, dtype, d, shape...)
+}
+
+// Arange is the int64 values 0 to n-1.
+func (s *Scope) Arange(n int) *Tensor {
+	return s.one(C.GRAFT_OP_ARANGE, "arange", arguments{ints: []int{n}})
+}
+
+// Reshape gives x another shape, one size of which may be -1 for what is left.
+func (s *Scope) Reshape(x *Tensor, shape ...int) *Tensor {
+	return s.one(C.GRAFT_OP_RESHAPE, "reshape", arguments{ints: shape}, x)
+}
+
+// Narrow is the part of x from start on along a dimension; it shares x's memory.
+func (s *Scope) Narrow(x *Tensor, dim, start, length int) *Tensor {
+	return s.one(C.GRAFT_OP_NARROW, "narrow", arguments{ints: []int{dim, start, length}}, x)
+}
+
+// Scale is x * factor + offset.
+func (s *Scope) Scale(x *Tensor, factor, offset float64) *Tensor {
+	return s.one(C.GRAFT_OP_SCALE, "scale", arguments{doubles: []float64{factor, offset}}, x)
+}
+
+// Neg is -x.
+func (s *Scope) Neg(x *Tensor) *Tensor { return s.one(C.GRAFT_OP_NEG, "neg", arguments{}, x) }
+
+// Exp is e to the x.
+func (s *Scope) Exp(x *Tensor) *Tensor { return s.one(C.GRAFT_OP_EXP, "exp", arguments{}, x) }
+
+// Log is the natural logarithm.
+func (s *Scope) Log(x *Tensor) *Tensor { return s.one(C.GRAFT_OP_LOG, "log", arguments{}, x) }
+
+// Sqrt is the square root.
+func (s *Scope) Sqrt(x *Tensor) *Tensor { return s.one(C.GRAFT_OP_SQRT, "sqrt", arguments{}, x) }
+
+// Abs is the absolute value.
+func (s *Scope) Abs(x *Tensor) *Tensor { return s.one(C.GRAFT_OP_ABS, "abs", arguments{}, x) }
+
+// MatMul is the product of matrices, or of batches of them.
+func (s *Scope) MatMul(a, b *Tensor) *Tensor {
+	return s.one(C.GRAFT_OP_MATMUL, "matmul", arguments{}, a, b)
+}
+
+// SumOver adds up along dimensions, which stay with size 1 if keep is set.
+func (s *Scope) SumOver(x *Tensor, keep bool, dims ...int) *Tensor {
+	return s.one(C.GRAFT_OP_SUM_DIM, "sum", arguments{ints: append([]int{flag(keep)}, dims...)}, x)
+}
+
+// To is x as another type on another device; x itself where nothing changes.
+func (s *Scope) To(x *Tensor, dtype DType, d Device) *Tensor {
+	kind, index := d.code()
+	return s.one(C.GRAFT_OP_TO, "to", arguments{ints: []int{int(dtype), int(kind), int(index)}}, x)
+}
+
+// RequireGrad says whether gradients of x are wanted, and returns x.
+func (s *Scope) RequireGrad(x *Tensor, want bool) *Tensor {
+	s.run(C.GRAFT_OP_SET_REQUIRES_GRAD, "requires_grad", arguments{ints: []int{flag(want)}}, 0, x)
+	return x
+}
+
+// Backward adds the gradient of loss, which has one value, to all that it came from.
+func (s *Scope) Backward(loss *Tensor) { s.run(C.GRAFT_OP_BACKWARD, "backward", arguments{}, 0, loss) }
+
+// Grad is the gradient gathered in x. Reading its Info fails when there is none.
+func (s *Scope) Grad(x *Tensor) *Tensor { return s.one(C.GRAFT_OP_GRAD, "grad", arguments{}, x) }
+
+// SetGrad replaces the gradient of x; nil removes it.
+func (s *Scope) SetGrad(x, grad *Tensor) {
+	s.run(C.GRAFT_OP_SET_GRAD, "set_grad", arguments{}, 0, x, grad)
+}
+
+func flag(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

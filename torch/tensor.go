@@ -1,0 +1,173 @@
+package torch
+
+// #include "graft.h"
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"unsafe"
+
+	"github.com/wangkuiyi/gotorch"
+)
+
+// Tensor is a LibTorch tensor owned by a scope. The zero Tensor holds nothing:
+// every use of it is an error, never a crash.
+type Tensor struct {
+	handle unsafe.Pointer // an at::Tensor*, or nil once freed
+	scope  *Scope
+	index  int // in the scope's list
+}
+
+// gotorch lends the handle to a call of gotorch. The copy must not outlive it.
+func (t *Tensor) gotorch() gotorch.Tensor { return gotorch.Tensor{T: &t.handle} }
+
+// Info is what a tensor is, without its values.
+type Info struct {
+	DType        DType
+	Shape        []int
+	Device       Device
+	RequiresGrad bool
+}
+
+// Count is the number of elements.
+func (i Info) Count() int {
+	n := 1
+	for _, size := range i.Shape {
+		n *= size
+	}
+	return n
+}
+
+// Info reads what the tensor is.
+func (t *Tensor) Info() (Info, error) {
+	if t == nil || t.handle == nil {
+		return Info{}, &Error{Op: "describe tensor", Cause: errors.New("it is closed or was never made"), kind: ErrClosed}
+	}
+	var c C.graft_info
+	if err := take("describe tensor", C.graft_tensor_info(C.graft_t(t.handle), &c)); err != nil {
+		return Info{}, err
+	}
+	if c.defined == 0 {
+		return Info{}, &Error{Op: "describe tensor", Cause: errors.New("it is undefined")}
+	}
+	info := Info{DType: DType(c.dtype), RequiresGrad: c.requires_grad != 0, Shape: make([]int, c.dims)}
+	for k := range info.Shape {
+		info.Shape[k] = int(c.sizes[k])
+	}
+	info.Device = Device{CUDA: c.device_type == 1, Index: int(c.device_index)}
+	return info, nil
+}
+
+// Shape is the size of each dimension; nil for a tensor that holds nothing.
+func (t *Tensor) Shape() []int {
+	info, err := t.Info()
+	if err != nil {
+		return nil
+	}
+	return info.Shape
+}
+
+func (t *Tensor) brief() string {
+	info, err := t.Info()
+	if err != nil {
+		return "nothing"
+	}
+	text := fmt.Sprintf("%v %v", info.DType, info.Shape)
+	if info.Device.CUDA {
+		text += " on " + info.Device.String()
+	}
+	return text
+}
+
+// From copies a Go slice into a new tensor on the CPU, row by row.
+func From[T Element](s *Scope, data []T, shape ...int) *Tensor {
+	return FromOn(s, CPU, data, shape...)
+}
+
+// FromOn copies a Go slice into a new tensor on a device, row by row.
+func FromOn[T Element](s *Scope, d Device, data []T, shape ...int) *Tensor {
+	return s.fromHost(d, dtypeOf[T](), unsafe.Pointer(unsafe.SliceData(data)), len(data), shape)
+}
+
+// FromBytes makes a tensor of little-endian bytes, as weights files hold them.
+func FromBytes(s *Scope, d Device, dtype DType, data []byte, shape ...int) *Tensor {
+	size := dtype.Size()
+	if size == 0 || len(data)%size != 0 {
+		return s.fail(&Error{Op: "make tensor", Cause: fmt.Errorf("%d bytes are no whole number of %v values", len(data), dtype), kind: ErrShape})
+	}
+	return s.fromHost(d, dtype, unsafe.Pointer(unsafe.SliceData(data)), len(data)/size, shape)
+}
+
+func (s *Scope) fromHost(d Device, dtype DType, data unsafe.Pointer, count int, shape []int) *Tensor {
+	if !s.ready("make tensor", nil) {
+		return &Tensor{}
+	}
+	if n := (Info{Shape: shape}).Count(); n != count || slices.Min(append([]int{0}, shape...)) < 0 {
+		return s.fail(&Error{Op: "make tensor", Cause: fmt.Errorf("%d values do not fill the shape %v", count, shape), kind: ErrShape})
+	}
+	sizes := int64s(shape)
+	kind, index := d.code()
+	var out C.graft_t
+	message := C.graft_from_host(data, C.int32_t(dtype), (*C.int64_t)(unsafe.SliceData(sizes)), C.int32_t(len(sizes)),
+		C.int32_t(kind), C.int32_t(index), &out)
+	if err := take("make tensor", message); err != nil {
+		return s.fail(err)
+	}
+	return s.adopt(unsafe.Pointer(out))
+}
+
+// Values copies the tensor's elements into a new Go slice, row by row.
+func Values[T Element](t *Tensor) ([]T, error) {
+	info, err := t.Info()
+	if err != nil {
+		return nil, err
+	}
+	if want := dtypeOf[T](); info.DType != want {
+		return nil, &Error{Op: "read tensor", Subject: t.brief(), Cause: fmt.Errorf("its values are not %v", want), kind: ErrShape,
+			Remedy: "convert it with To first"}
+	}
+	data := make([]T, info.Count())
+	size := int(unsafe.Sizeof(*new(T)))
+	return data, t.toHost(unsafe.Pointer(unsafe.SliceData(data)), len(data)*size)
+}
+
+// Bytes copies the tensor's elements out as little-endian bytes, row by row.
+func (t *Tensor) Bytes() ([]byte, error) {
+	info, err := t.Info()
+	if err != nil {
+		return nil, err
+	}
+	data := make([]byte, info.Count()*info.DType.Size())
+	return data, t.toHost(unsafe.Pointer(unsafe.SliceData(data)), len(data))
+}
+
+func (t *Tensor) toHost(data unsafe.Pointer, bytes int) error {
+	return take("read tensor", C.graft_to_host(C.graft_t(t.handle), data, C.int64_t(bytes)))
+}
+
+// Item is the only value of a tensor with one element, as a float64.
+func (t *Tensor) Item() (float64, error) {
+	var value float64
+	err := With(func(s *Scope) error {
+		values, err := Values[float64](s.To(t, Float64, CPU))
+		if s.Err() != nil {
+			return s.Err()
+		}
+		if err != nil || len(values) != 1 {
+			return errors.Join(err, &Error{Op: "item", Subject: t.brief(), Cause: errors.New("it has not exactly one value"), kind: ErrShape})
+		}
+		value = values[0]
+		return nil
+	})
+	return value, err
+}
+
+func int64s(values []int) []C.int64_t {
+	out := make([]C.int64_t, len(values))
+	for k, v := range values {
+		out[k] = C.int64_t(v)
+	}
+	return out
+}

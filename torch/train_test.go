@@ -1,0 +1,255 @@
+package torch
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func snapshot(t *testing.T, n *testNet, o *Optimizer) [][]float64 {
+	var all [][]float64
+	for _, slot := range o.Slots {
+		all = append(all, floats(t, slot.Param), floats(t, slot.First), floats(t, slot.Second))
+	}
+	for _, norm := range n.norms {
+		all = append(all, floats(t, norm.Mean), floats(t, norm.Var), floats(t, norm.Seen))
+	}
+	return append(all, floats(t, o.Steps))
+}
+
+func TestManyStepsInOneCallAreTheSameSteps(t *testing.T) {
+	for _, fast := range []bool{false, true} {
+		within(t, func(s *Scope) {
+			one, many, hand := newTestNet(t, s, Float32, 8, 3), newTestNet(t, s, Float32, 8, 3), newTestNet(t, s, Float32, 8, 3)
+			x, y := one.examples(t, 26, 10, 3)
+			p, o := one.program(t, ProgramOptions{Fast: fast}), one.adam(fast)
+			all, err := Train(p, o, Batches{Inputs: x, Labels: y, Size: 8})
+			require.NoError(t, err)
+			require.Len(t, all.Losses, 4, "the last batch is short")
+
+			p2, o2, p3, o3 := many.program(t, ProgramOptions{Fast: fast}), many.adam(fast), hand.program(t, ProgramOptions{Fast: fast}), hand.adam(fast)
+			for k := range 4 {
+				rows := min(8, 26-8*k)
+				xk, yk := s.Narrow(x, 0, 8*k, rows), s.Narrow(y, 0, 8*k, rows)
+				f, err := Train(p2, o2, Batches{Inputs: xk, Labels: yk, Size: 8})
+				require.NoError(t, err)
+				require.Equal(t, all.Losses[k], f.Losses[0])
+				require.Equal(t, all.Correct[k], f.Correct[0])
+
+				require.NoError(t, o3.ZeroGrad())
+				loss := s.CrossEntropy(p3.Forward(s, xk, true, nil), yk)
+				s.Backward(loss)
+				require.NoError(t, o3.Step())
+			}
+			require.Equal(t, snapshot(t, one, o), snapshot(t, many, o2))
+			require.Equal(t, snapshot(t, one, o), snapshot(t, hand, o3))
+		})
+	}
+}
+
+func TestOrderPicksRows(t *testing.T) {
+	within(t, func(s *Scope) {
+		a, b := newTestNet(t, s, Float32, 4, 3), newTestNet(t, s, Float32, 4, 3)
+		x, y := a.examples(t, 12, 10, 3)
+		order := s.Permutation(12, s.NewGenerator(CPU, 5))
+		oa, ob := a.adam(false), b.adam(false)
+		fa, err := Train(a.program(t, ProgramOptions{}), oa, Batches{Inputs: x, Labels: y, Order: order, Size: 5})
+		require.NoError(t, err)
+		fb, err := Train(b.program(t, ProgramOptions{}), ob, Batches{Inputs: s.IndexSelect(x, 0, order), Labels: s.IndexSelect(y, 0, order), Size: 5})
+		require.NoError(t, err)
+		require.Equal(t, fa, fb)
+		require.Equal(t, snapshot(t, a, oa), snapshot(t, b, ob))
+	})
+}
+
+func TestTrainingLearns(t *testing.T) {
+	for _, fast := range []bool{false, true} {
+		within(t, func(s *Scope) {
+			n := newTestNet(t, s, Float32, 8, 3)
+			x, y := n.examples(t, 96, 10, 3)
+			p, o := n.program(t, ProgramOptions{Fast: fast}), n.adam(fast)
+			for range 30 {
+				_, err := Train(p, o, Batches{Inputs: x, Labels: y, Size: 16})
+				require.NoError(t, err)
+			}
+			f, err := Evaluate(p, Batches{Inputs: x, Labels: y, Size: 96})
+			require.NoError(t, err)
+			require.Greater(t, f.Correct[0], 90)
+			require.Less(t, f.Losses[0], 0.3)
+		})
+	}
+}
+
+// The optimizers against their formulas in float64.
+func TestOptimizersFollowTheirFormulas(t *testing.T) {
+	const steps, lr, decay = 5, 0.1, 0.01
+	grad := func(p float64, k int) float64 { return p*p + float64(k) - 2 }
+	cases := map[string]struct {
+		options OptimizerOptions
+		formula func(p, m, v, g float64, k int) (float64, float64, float64)
+	}{
+		"sgd": {OptimizerOptions{Rule: SGD, WeightDecay: decay}, func(p, m, v, g float64, k int) (float64, float64, float64) {
+			return p - lr*(g+decay*p), m, v
+		}},
+		"momentum": {OptimizerOptions{Rule: SGD, Momentum: 0.9, Dampening: 0.1}, func(p, m, v, g float64, k int) (float64, float64, float64) {
+			if m = 0.9*m + 0.9*g; k == 0 {
+				m = g
+			}
+			return p - lr*m, m, v
+		}},
+		"nesterov": {OptimizerOptions{Rule: SGD, Momentum: 0.9, Nesterov: true}, func(p, m, v, g float64, k int) (float64, float64, float64) {
+			m = 0.9*m + g
+			return p - lr*(g+0.9*m), m, v
+		}},
+		"adam": {OptimizerOptions{Rule: Adam, WeightDecay: decay}, func(p, m, v, g float64, k int) (float64, float64, float64) {
+			return adamFormula(p, m, v, g+decay*p, k, lr)
+		}},
+		"adamw": {OptimizerOptions{Rule: AdamW, WeightDecay: decay}, func(p, m, v, g float64, k int) (float64, float64, float64) {
+			return adamFormula(p*(1-lr*decay), m, v, g, k, lr)
+		}},
+	}
+	for name, c := range cases {
+		for _, fused := range []bool{false, true} {
+			within(t, func(s *Scope) {
+				p, m, v := 0.75, 0.0, 0.0
+				param := s.RequireGrad(From(s, []float32{0.75}, 1), true)
+				c.options.LR, c.options.Fused = lr, fused
+				o := s.NewOptimizer(Group{Params: []*Tensor{param}, OptimizerOptions: c.options})
+				for k := range steps {
+					g := grad(p, k)
+					s.SetGrad(param, From(s, []float32{float32(g)}, 1))
+					require.NoError(t, o.Step())
+					p, m, v = c.formula(p, m, v, g, k)
+				}
+				require.InDelta(t, p, floats(t, param)[0], 2e-6, "%s, fused %v", name, fused)
+				require.Equal(t, []float64{steps}, floats(t, o.Steps))
+			})
+		}
+	}
+}
+
+func adamFormula(p, m, v, g float64, k int, lr float64) (float64, float64, float64) {
+	m, v = 0.9*m+0.1*g, 0.999*v+0.001*g*g
+	mhat, vhat := m/(1-math.Pow(0.9, float64(k+1))), v/(1-math.Pow(0.999, float64(k+1)))
+	return p - lr*mhat/(math.Sqrt(vhat)+1e-8), m, v
+}
+
+// State that is copied out and in again continues bit for bit.
+func TestOptimizerStateMovesToAnother(t *testing.T) {
+	within(t, func(s *Scope) {
+		a, b := newTestNet(t, s, Float32, 4, 3), newTestNet(t, s, Float32, 4, 3)
+		x, y := a.examples(t, 16, 10, 3)
+		pa, oa, pb, ob := a.program(t, ProgramOptions{}), a.adam(false), b.program(t, ProgramOptions{}), b.adam(false)
+		batches := Batches{Inputs: x, Labels: y, Size: 4}
+		_, err := Train(pa, oa, batches)
+		require.NoError(t, err)
+		for k := range oa.Slots {
+			s.Copy(ob.Slots[k].Param, oa.Slots[k].Param)
+			s.Copy(ob.Slots[k].First, oa.Slots[k].First)
+			s.Copy(ob.Slots[k].Second, oa.Slots[k].Second)
+		}
+		s.Copy(ob.Steps, oa.Steps)
+		for k := range a.norms {
+			s.Copy(b.norms[k].Mean, a.norms[k].Mean)
+			s.Copy(b.norms[k].Var, a.norms[k].Var)
+			s.Copy(b.norms[k].Seen, a.norms[k].Seen)
+		}
+		for _, o := range []*Optimizer{oa, ob} {
+			options := o.Options(0)
+			options.LR = 0.002
+			require.NoError(t, o.Configure(0, options))
+		}
+		fa, err := Train(pa, oa, batches)
+		require.NoError(t, err)
+		fb, err := Train(pb, ob, batches)
+		require.NoError(t, err)
+		require.Equal(t, fa, fb)
+		require.Equal(t, snapshot(t, a, oa), snapshot(t, b, ob))
+	})
+}
+
+func TestOptimizerOptionsListEveryFault(t *testing.T) {
+	err := OptimizerOptions{LR: -1, Beta1: 2, Beta2: -1, Eps: -1, WeightDecay: -1, Momentum: -1, Nesterov: true}.Validate()
+	for _, text := range []string{"unknown rule", "learning rate", "first decay", "second decay", "eps", "weight decay", "momentum", "Nesterov"} {
+		require.ErrorContains(t, err, text)
+	}
+	within(t, func(s *Scope) {
+		o := s.NewOptimizer(Group{OptimizerOptions: OptimizerOptions{Rule: Adam}})
+		require.Equal(t, 1, o.Groups())
+		require.Error(t, o.Configure(0, OptimizerOptions{Rule: SGD}))
+		require.Error(t, o.Configure(0, OptimizerOptions{Rule: Adam, LR: -1}))
+		require.Error(t, o.Configure(1, OptimizerOptions{Rule: Adam}))
+	})
+}
+
+func TestGeneratorsRepeatAndResume(t *testing.T) {
+	within(t, func(s *Scope) {
+		x := s.Full(1, Float32, CPU, 100)
+		g, same := s.NewGenerator(CPU, 42), s.NewGenerator(CPU, 42)
+		require.Equal(t, floats(t, s.Dropout(x, 0.5, g)), floats(t, s.Dropout(x, 0.5, same)))
+		state, err := g.State()
+		require.NoError(t, err)
+		again, err := same.State()
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(state, again))
+		want := append(floats(t, s.Permutation(50, g)), floats(t, s.Multinomial(x, 20, true, g))...)
+		s.Normal(x, 0, 1, g)
+		require.NoError(t, g.Restore(state))
+		require.Equal(t, want, append(floats(t, s.Permutation(50, g)), floats(t, s.Multinomial(s.Full(1, Float32, CPU, 100), 20, true, g))...))
+		require.Error(t, g.Restore([]byte("short")))
+	})
+}
+
+func TestDropoutInAProgramDrawsFromItsGenerator(t *testing.T) {
+	within(t, func(s *Scope) {
+		var b Builder
+		p := s.NewProgram(&b, b.Dropout(b.Input(), 0.25), ProgramOptions{})
+		x := s.Full(3, Float32, CPU, 1000)
+		a, c := floats(t, p.Forward(s, x, true, s.NewGenerator(CPU, 9))), floats(t, p.Forward(s, x, true, s.NewGenerator(CPU, 9)))
+		require.Equal(t, a, c)
+		zeros := 0
+		for _, v := range a {
+			require.True(t, v == 0 || math.Abs(v-4) < 1e-6)
+			if v == 0 {
+				zeros++
+			}
+		}
+		require.InDelta(t, 250, zeros, 60)
+		require.Equal(t, floats(t, x), floats(t, p.Forward(s, x, false, nil)))
+	})
+}
+
+// residentMB is the memory of this process as the system counts it.
+func residentMB(t *testing.T) float64 {
+	data, err := os.ReadFile("/proc/self/statm")
+	require.NoError(t, err)
+	pages, err := strconv.Atoi(strings.Fields(string(data))[1])
+	require.NoError(t, err)
+	return float64(pages*os.Getpagesize()) / (1 << 20)
+}
+
+// 5,000 steps: after the first thousand, less than 1 MB is added per thousand.
+// No garbage collection is forced.
+func TestMemoryIsFlatOverManySteps(t *testing.T) {
+	for _, fast := range []bool{false, true} {
+		within(t, func(s *Scope) {
+			n := newTestNet(t, s, Float32, 8, 3)
+			x, y := n.examples(t, 32, 12, 3)
+			p, o := n.program(t, ProgramOptions{Fast: fast}), n.adam(fast)
+			var after [5]float64
+			for k := range after {
+				for range 1000 {
+					_, err := Train(p, o, Batches{Inputs: x, Labels: y, Size: 32})
+					require.NoError(t, err)
+				}
+				after[k] = residentMB(t)
+			}
+			require.Less(t, (after[4]-after[0])/4, 1.0, "resident MB after each thousand steps: %v", after)
+		})
+	}
+}
