@@ -1,0 +1,41 @@
+package main
+
+import "github.com/spf13/cobra"
+
+// newHelpCommand is `graft help`. It stands in for cobra's own, which ends with
+// success when it is asked about a command that does not exist.
+func newHelpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "help [COMMAND]...",
+		Short:   "Say how to call a command",
+		Example: "  graft help version",
+		Args:    cobra.ArbitraryArgs,
+		RunE: func(command *cobra.Command, args []string) error {
+			return runHelp(command.Root(), args)
+		},
+	}
+}
+
+// runHelp prints the help of the command that the names lead to.
+func runHelp(root *cobra.Command, names []string) error {
+	at := root
+	for _, name := range names {
+		next := child(at, name)
+		if next == nil {
+			return unknownCommand(at, name)
+		}
+		at = next
+	}
+	at.InitDefaultHelpFlag() // the help of a command that did not run lists --help too
+	return at.Help()
+}
+
+// child is the command of that name directly below parent, or nil.
+func child(parent *cobra.Command, name string) *cobra.Command {
+	for _, command := range parent.Commands() {
+		if command.Name() == name || command.HasAlias(name) {
+			return command
+		}
+	}
+	return nil
+}

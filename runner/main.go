@@ -1,0 +1,53 @@
+// Command graft grows a network while it trains: when a job is given more
+// devices it deepens or widens its network, when they are taken away it shrinks
+// back and keeps what it learned.
+//
+// This package is the only one that reads flags, writes to stdout and exits.
+// Each command has a file of its own and is registered in root.go. Data goes to
+// stdout, everything else (logs, progress, errors) to stderr.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+)
+
+func main() {
+	os.Exit(int(run(os.Args[1:], os.Stdout, os.Stderr)))
+}
+
+// run is the whole program but for the process: it listens for signals, runs
+// the command that args name and returns the code to leave with.
+func run(args []string, stdout, stderr io.Writer) exitCode {
+	ctx, stop := withSignals(context.Background(), os.Exit)
+	defer stop()
+	return execute(ctx, newRootCommand(), args, stdout, stderr)
+}
+
+// execute runs one command line on a command tree and reports a failure once.
+func execute(ctx context.Context, root *cobra.Command, args []string, stdout, stderr io.Writer) exitCode {
+	began := prepare(root, stderr)
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	command, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return exitDone
+	}
+	if !*began {
+		// Whatever fails before a command's own code runs is about how it was
+		// called: an unknown command or flag, a wrong argument, a missing one.
+		err = withCode(exitUsage, err)
+	}
+	code := codeOf(ctx, err)
+	if cause := context.Cause(ctx); code == exitInterrupted && !errors.Is(err, cause) {
+		err = fmt.Errorf("%w: %w", err, cause) // which signal it was
+	}
+	report(stderr, command, args, code, err)
+	return code
+}

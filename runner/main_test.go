@@ -1,0 +1,175 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// outcome is what a command line led to.
+type outcome struct {
+	code           exitCode
+	stdout, stderr string
+}
+
+// call runs a command line on a command tree.
+func call(ctx context.Context, root *cobra.Command, args ...string) outcome {
+	var stdout, stderr bytes.Buffer
+	code := execute(ctx, root, args, &stdout, &stderr)
+	return outcome{code: code, stdout: stdout.String(), stderr: stderr.String()}
+}
+
+// graft runs a command line of the real program.
+func graft(args ...string) outcome {
+	return call(context.Background(), newRootCommand(), args...)
+}
+
+// rootThat is a program whose one command `act [--json]` returns err.
+func rootThat(err error) *cobra.Command {
+	root := &cobra.Command{Use: "graft", SilenceErrors: true, SilenceUsage: true}
+	act := &cobra.Command{
+		Use:  "act",
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return err },
+	}
+	act.Flags().Bool("json", false, "")
+	act.Flags().String("name", "", "")
+	root.AddCommand(act)
+	return root
+}
+
+func TestWrongCallsEndWithUsage(t *testing.T) {
+	cases := map[string]struct {
+		args []string
+		says []string // what stderr must contain
+	}{
+		"an unknown command":                {[]string{"verzion"}, []string{`"verzion"`, "did you mean version?", "graft --help"}},
+		"an unknown command far from any":   {[]string{"qqqqqq"}, []string{`unknown command "qqqqqq"`}},
+		"an unknown flag of the program":    {[]string{"--nosuch"}, []string{"--nosuch"}},
+		"an unknown flag of a command":      {[]string{"version", "--nosuch"}, []string{"--nosuch", "graft version --help"}},
+		"an unknown short flag":             {[]string{"version", "-Z"}, []string{"'Z'"}},
+		"an argument that is not wanted":    {[]string{"version", "now"}, []string{"now"}},
+		"flags that exclude each other":     {[]string{"version", "-v", "-q"}, []string{"quiet", "verbose"}},
+		"a value that the flag cannot take": {[]string{"version", "--json=perhaps"}, []string{"perhaps"}},
+		"help about what does not exist":    {[]string{"help", "nosuch"}, []string{`"nosuch"`}},
+		"an unknown command of a group":     {[]string{"weights", "nosuch"}, []string{`"nosuch"`, "graft weights"}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := graft(c.args...)
+			assert.Equal(t, exitUsage, got.code)
+			assert.Empty(t, got.stdout, "stdout is for data")
+			for _, says := range c.says {
+				assert.Contains(t, got.stderr, says)
+			}
+		})
+	}
+}
+
+func TestRightCallsPrintToStdoutOnly(t *testing.T) {
+	for name, args := range map[string][]string{
+		"the program alone prints help": nil,
+		"help by flag":                  {"--help"},
+		"help of a command by flag":     {"version", "--help"},
+		"help of a command by name":     {"help", "version"},
+		"help of a group":               {"help", "weights"},
+		"the version":                   {"version"},
+		"the version, quietly":          {"version", "--quiet"},
+		"the version, with details":     {"-v", "version"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := graft(args...)
+			assert.Equal(t, exitDone, got.code)
+			assert.NotEmpty(t, got.stdout)
+			assert.Empty(t, got.stderr)
+		})
+	}
+}
+
+func TestErrorsOfACommandKeepTheirCode(t *testing.T) {
+	cancelled, cancel := context.WithCancel(context.Background())
+	cancel()
+	cause := errors.New("the disk is full")
+	cases := map[string]struct {
+		ctx  context.Context
+		err  error
+		want exitCode
+	}{
+		"no error":                        {context.Background(), nil, exitDone},
+		"no error with a code":            {context.Background(), withCode(exitDamaged, nil), exitDone},
+		"a plain error":                   {context.Background(), cause, exitFailed},
+		"a wrong call found late":         {context.Background(), usageErrorf("no file given"), exitUsage},
+		"a damaged file":                  {context.Background(), withCode(exitDamaged, cause), exitDamaged},
+		"a code with words around it":     {context.Background(), errors.Join(withCode(exitConfig, cause)), exitConfig},
+		"the outermost of two codes":      {context.Background(), withCode(exitPartial, withCode(exitDamaged, cause)), exitPartial},
+		"stopped from outside":            {cancelled, context.Canceled, exitInterrupted},
+		"stopped, but saved":              {cancelled, withCode(exitRequeue, context.Canceled), exitRequeue},
+		"failed while being stopped":      {cancelled, cause, exitFailed},
+		"cancelled, but not from outside": {context.Background(), context.Canceled, exitFailed},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := call(c.ctx, rootThat(c.err), "act")
+			assert.Equal(t, c.want, got.code)
+			if c.err != nil {
+				assert.Contains(t, got.stderr, "graft: "+c.err.Error()+"\n")
+			}
+		})
+	}
+}
+
+func TestAnInterruptedCommandSaysWhatStoppedIt(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(errors.New("received a signal"))
+	got := call(ctx, rootThat(context.Canceled), "act")
+	assert.Equal(t, exitInterrupted, got.code)
+	assert.Equal(t, "graft: context canceled: received a signal\n", got.stderr)
+}
+
+func TestErrorsAreObjectsWhenJSONIsAskedFor(t *testing.T) {
+	damaged := withCode(exitDamaged, errors.New("read a.pth: cut short"))
+	cases := map[string]struct {
+		args []string
+		want failure
+	}{
+		"a failing command": {
+			[]string{"act", "--json"},
+			failure{Command: "graft act", Kind: "damaged", Code: exitDamaged, Message: "read a.pth: cut short"},
+		},
+		"a wrong flag before --json": {
+			[]string{"act", "--nosuch", "--json"},
+			failure{Command: "graft act", Kind: "usage", Code: exitUsage, Message: "unknown flag: --nosuch"},
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := call(context.Background(), rootThat(damaged), c.args...)
+			assert.Equal(t, c.want.Code, got.code)
+			assert.Empty(t, got.stdout)
+			var object struct {
+				Error failure `json:"error"`
+			}
+			require.NoError(t, json.Unmarshal([]byte(got.stderr), &object))
+			assert.Equal(t, c.want, object.Error)
+		})
+	}
+}
+
+func TestErrorsArePlainWhenJSONIsNotAskedFor(t *testing.T) {
+	for name, args := range map[string][]string{
+		"no --json":                  {"act"},
+		"--json taken back":          {"act", "--json=false"},
+		"--json after the last flag": {"act", "--", "--json"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := call(context.Background(), rootThat(errors.New("no")), args...)
+			assert.Regexp(t, "^graft: ", got.stderr)
+		})
+	}
+}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// suggestionDistance is how many letters a mistyped command may be off and
+// still be recognised.
+const suggestionDistance = 2
+
+// prepare gives every command of a tree what all commands share, so that none
+// has to remember it: a logger in the context, help from a group that is called
+// alone, an error from a group that is called with an unknown command. The
+// result tells, after the run, whether a command's own code was reached.
+func prepare(root *cobra.Command, stderr io.Writer) (began *bool) {
+	began = new(bool)
+	options := logFlags(root)
+	walk(root, func(command *cobra.Command) {
+		if command.HasSubCommands() && !command.Runnable() {
+			makeGroup(command)
+		}
+		inner := command.RunE
+		command.RunE = func(command *cobra.Command, args []string) error {
+			*began = true
+			command.SetContext(withLogger(command.Context(), newLogger(stderr, *options)))
+			return inner(command, args)
+		}
+	})
+	return began
+}
+
+// logFlags adds the flags that every command has.
+func logFlags(root *cobra.Command) *logOptions {
+	options := new(logOptions)
+	flags := root.PersistentFlags()
+	flags.BoolVarP(&options.verbose, "verbose", "v", false, "log details to stderr as well")
+	flags.BoolVarP(&options.quiet, "quiet", "q", false, "log only errors to stderr")
+	root.MarkFlagsMutuallyExclusive("verbose", "quiet")
+	return options
+}
+
+// makeGroup turns a command that only has commands below it into one that
+// prints its help, and refuses any argument as an unknown command.
+func makeGroup(command *cobra.Command) {
+	command.SuggestionsMinimumDistance = suggestionDistance
+	command.Args = func(command *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		return unknownCommand(command, args[0])
+	}
+	command.RunE = func(command *cobra.Command, _ []string) error { return command.Help() }
+}
+
+// unknownCommand names the command that does not exist and those it may mean.
+func unknownCommand(parent *cobra.Command, name string) error {
+	near := parent.SuggestionsFor(name)
+	if len(near) == 0 {
+		return usageErrorf("unknown command %q for %q", name, parent.CommandPath())
+	}
+	return usageErrorf("unknown command %q for %q; did you mean %s?",
+		name, parent.CommandPath(), strings.Join(near, " or "))
+}
+
+// walk calls visit for a command and all those below it, parents first.
+func walk(command *cobra.Command, visit func(*cobra.Command)) {
+	visit(command)
+	for _, child := range command.Commands() {
+		walk(child, visit)
+	}
+}

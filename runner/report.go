@@ -1,0 +1,54 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+)
+
+// failure is the JSON form of an error, printed as {"error": failure}.
+type failure struct {
+	Command string   `json:"command"` // the command that failed, as typed: "graft version"
+	Kind    string   `json:"kind"`    // the word for Code in the table of exit codes
+	Code    exitCode `json:"code"`    // the exit code of the process
+	Message string   `json:"message"` // the error, with its causes
+}
+
+// report prints an error once, to stderr: stdout carries a command's data and
+// nothing else, so that a reader never has to tell the two apart. With --json
+// the error is one object on one line.
+func report(stderr io.Writer, command *cobra.Command, args []string, code exitCode, err error) {
+	if wantsJSON(command, args) {
+		f := failure{Command: command.CommandPath(), Kind: kindOf(code), Code: code, Message: err.Error()}
+		// A failing stderr leaves nowhere to complain; the exit code still tells.
+		_ = printJSON(stderr, map[string]failure{"error": f})
+		return
+	}
+	fmt.Fprintf(stderr, "graft: %v\n", err)
+	if code == exitUsage {
+		fmt.Fprintf(stderr, "See '%s --help' for how to call it.\n", command.CommandPath())
+	}
+}
+
+// wantsJSON says whether the failed command was asked for JSON. The arguments
+// are read too, as a flag that could not be parsed hides those after it.
+func wantsJSON(command *cobra.Command, args []string) bool {
+	flag := command.Flags().Lookup("json")
+	if flag == nil {
+		return false
+	}
+	if end := slices.Index(args, "--"); end >= 0 {
+		args = args[:end]
+	}
+	return flag.Value.String() == "true" || !flag.Changed && slices.Contains(args, "--json")
+}
+
+// printJSON writes one value as one line of JSON.
+func printJSON(w io.Writer, value any) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(value)
+}

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/assert"
+)
+
+func TestEveryCommandExplainsItself(t *testing.T) {
+	walk(newRootCommand(), func(command *cobra.Command) {
+		t.Run(command.CommandPath(), func(t *testing.T) {
+			assert.NotEmpty(t, command.Short, "Short is the line in the list of commands")
+			assert.Contains(t, command.Example, command.Root().Name(), "Example shows whole command lines")
+			assert.NotContains(t, command.Short, ".", "Short is no sentence")
+		})
+	})
+}
+
+// A command that leaves Args out would take any argument without a word, and
+// one with Run instead of RunE would have no way to fail.
+func TestEveryCommandChecksItsArguments(t *testing.T) {
+	walk(newRootCommand(), func(command *cobra.Command) {
+		t.Run(command.CommandPath(), func(t *testing.T) {
+			assert.Nil(t, command.Run, "RunE can return an error, Run cannot")
+			if command.Runnable() {
+				assert.NotNil(t, command.Args, "say which arguments are wanted, cobra.NoArgs for none")
+			}
+		})
+	})
+}
+
+func TestHelpOfTheProgramListsTheExitCodes(t *testing.T) {
+	help := graft("--help").stdout
+	seen := map[exitCode]bool{}
+	for _, row := range exitTable {
+		assert.Contains(t, help, row.meaning)
+		assert.False(t, seen[row.code], "code %d is in the table twice", row.code)
+		seen[row.code] = true
+	}
+}
+
+func TestKindOfACodeOutsideTheTableIsFailed(t *testing.T) {
+	assert.Equal(t, "usage", kindOf(exitUsage))
+	assert.Equal(t, "failed", kindOf(99))
+}

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// withSignals returns a context that the first SIGINT or SIGTERM cancels, so
+// that a command can save what it has. The second one leaves at once: whoever
+// sends it has stopped waiting. stop gives the signals back to the system.
+func withSignals(parent context.Context, exit func(int)) (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(parent)
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	done := make(chan struct{})
+	go func() {
+		for received := 0; ; received++ {
+			select {
+			case s := <-signals:
+				if received > 0 {
+					exit(int(exitInterrupted))
+				}
+				cancel(fmt.Errorf("received the signal %q", s))
+			case <-done:
+				return
+			}
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(signals)
+		close(done)
+		cancel(nil)
+	}
+}

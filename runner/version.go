@@ -1,0 +1,89 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+// version is set by the linker (-ldflags "-X main.version=…"); empty means that
+// the build's own record tells.
+var version string
+
+// unknown stands for a fact that the build did not record.
+const unknown = "unknown"
+
+// versionInfo is what `graft version --json` prints.
+type versionInfo struct {
+	Version  string `json:"version"`  // of graft, "(devel)" for a build that was given none
+	Revision string `json:"revision"` // of the source, "unknown" where the build did not record it
+	Modified bool   `json:"modified"` // whether the source differed from that revision
+	Go       string `json:"go"`       // the version of Go that built it
+	OS       string `json:"os"`       // the system it was built for, as Go names it
+	Arch     string `json:"arch"`     // the processor it was built for, as Go names it
+}
+
+// newVersionCommand is `graft version`. It needs no LibTorch.
+func newVersionCommand() *cobra.Command {
+	var asJSON bool
+	command := &cobra.Command{
+		Use:   "version",
+		Short: "Print the version of graft and of the Go that built it",
+		Example: `  graft version
+  graft version --json`,
+		Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			build, _ := debug.ReadBuildInfo()
+			return runVersion(command.OutOrStdout(), readVersion(version, build), asJSON)
+		},
+	}
+	command.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return command
+}
+
+// runVersion prints the version in the form that was asked for.
+func runVersion(w io.Writer, info versionInfo, asJSON bool) error {
+	if asJSON {
+		return printJSON(w, info)
+	}
+	modified := ""
+	if info.Modified {
+		modified = ", modified"
+	}
+	_, err := fmt.Fprintf(w, "graft %s (revision %s%s, %s, %s/%s)\n",
+		info.Version, info.Revision, modified, info.Go, info.OS, info.Arch)
+	return err
+}
+
+// readVersion puts together what the linker was told and what the build
+// recorded of itself; build may be nil.
+func readVersion(linked string, build *debug.BuildInfo) versionInfo {
+	info := versionInfo{
+		Version:  linked,
+		Revision: unknown,
+		Go:       runtime.Version(),
+		OS:       runtime.GOOS,
+		Arch:     runtime.GOARCH,
+	}
+	if build == nil {
+		build = new(debug.BuildInfo)
+	}
+	for _, setting := range build.Settings {
+		switch setting.Key {
+		case "vcs.revision":
+			info.Revision = setting.Value
+		case "vcs.modified":
+			info.Modified = setting.Value == "true"
+		}
+	}
+	if info.Version == "" {
+		info.Version = build.Main.Version
+	}
+	if info.Version == "" {
+		info.Version = unknown
+	}
+	return info
+}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"encoding/json"
+	"runtime"
+	"runtime/debug"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestVersionAsJSONIsOneObject(t *testing.T) {
+	got := graft("version", "--json")
+	require.Equal(t, exitDone, got.code)
+	var info versionInfo
+	require.NoError(t, json.Unmarshal([]byte(got.stdout), &info))
+	assert.Equal(t, runtime.Version(), info.Go)
+	assert.Equal(t, runtime.GOOS, info.OS)
+	assert.Equal(t, runtime.GOARCH, info.Arch)
+	assert.NotEmpty(t, info.Version)
+	assert.NotEmpty(t, info.Revision)
+}
+
+func TestVersionComesFromTheLinkerOrTheBuild(t *testing.T) {
+	recorded := &debug.BuildInfo{
+		Main: debug.Module{Version: "v0.3.0"},
+		Settings: []debug.BuildSetting{
+			{Key: "vcs.revision", Value: "abc123"},
+			{Key: "vcs.modified", Value: "true"},
+		},
+	}
+	cases := map[string]struct {
+		linked            string
+		build             *debug.BuildInfo
+		version, revision string
+		modified          bool
+	}{
+		"the linker's word comes first": {"1.2.3", recorded, "1.2.3", "abc123", true},
+		"the build's record is next":    {"", recorded, "v0.3.0", "abc123", true},
+		"an empty record":               {"", &debug.BuildInfo{}, unknown, unknown, false},
+		"no record at all":              {"", nil, unknown, unknown, false},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			info := readVersion(c.linked, c.build)
+			assert.Equal(t, c.version, info.Version)
+			assert.Equal(t, c.revision, info.Revision)
+			assert.Equal(t, c.modified, info.Modified)
+		})
+	}
+}

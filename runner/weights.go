@@ -1,0 +1,217 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"graft/files"
+	"graft/torch/weights"
+)
+
+// newWeightsCommand is `graft weights`. It needs no LibTorch.
+func newWeightsCommand() *cobra.Command {
+	command := &cobra.Command{
+		Use:   "weights",
+		Short: "Look into files of weights and convert them",
+		Long: `weights reads both formats of PyTorch (.pth, .pt) and safetensors, whatever the
+file is called, and writes PyTorch's current one and safetensors. It runs nothing
+that a file asks for.`,
+		Example: `  graft weights show weights.pth
+  graft weights convert weights.pth weights.safetensors`,
+		Args: cobra.NoArgs, // so that a misspelt command under it is an error
+		RunE: func(command *cobra.Command, _ []string) error { return command.Help() },
+	}
+	command.AddCommand(newWeightsShowCommand(), newWeightsConvertCommand())
+	return command
+}
+
+// weightsShowOptions are the flags of `graft weights show`.
+type weightsShowOptions struct {
+	json bool // print one object instead of a table
+}
+
+// weightsReport is what `graft weights show --json` prints.
+type weightsReport struct {
+	File     string            `json:"file"` // as it was given
+	Format   weights.Format    `json:"format"`
+	Tensors  []weights.Summary `json:"tensors"`
+	Metadata map[string]string `json:"metadata,omitempty"` // what is beside the tensors
+}
+
+func newWeightsShowCommand() *cobra.Command {
+	var o weightsShowOptions
+	command := &cobra.Command{
+		Use:   "show FILE",
+		Short: "Print the tensors of a file, with statistics and hashes",
+		Long: `show prints a line for each tensor: its name, type and shape, the number of its
+items, the mean and the population standard deviation of the finite ones, and the
+SHA-256 of all items as little-endian float32. "-" stands for a mean of nothing.`,
+		Example: `  graft weights show weights.pth
+  graft weights show --json weights.safetensors`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			return runWeightsShow(command.OutOrStdout(), args[0], o)
+		},
+	}
+	command.Flags().BoolVar(&o.json, "json", false, "print one JSON object")
+	return command
+}
+
+func runWeightsShow(w io.Writer, path string, o weightsShowOptions) error {
+	set, err := readWeights(path)
+	if err != nil {
+		return err
+	}
+	report := weightsReport{File: path, Format: set.Format, Metadata: set.Metadata, Tensors: []weights.Summary{}}
+	for _, t := range set.Tensors {
+		summary, err := weights.Describe(t)
+		if err != nil {
+			return err
+		}
+		report.Tensors = append(report.Tensors, summary)
+	}
+	if o.json {
+		return printJSON(w, report)
+	}
+	return report.print(w)
+}
+
+// readWeights tells a file that cannot be opened from one that cannot be
+// understood.
+func readWeights(path string) (*weights.Set, error) {
+	set, err := weights.Read(files.OS{}, path, weights.Options{})
+	var system *fs.PathError
+	if err != nil && !errors.As(err, &system) {
+		err = withCode(exitDamaged, err)
+	}
+	return set, err
+}
+
+// print writes an aligned table and a line of totals.
+func (r weightsReport) print(w io.Writer) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(table, "NAME\tTYPE\tSHAPE\tCOUNT\tMEAN\tSPREAD\tSHA256")
+	items := int64(0)
+	for _, t := range r.Tensors {
+		items += t.Count
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%s\t%s\t%s%s\n", printable(t.Name), t.DType,
+			shapeText(t.Shape), t.Count, numberText(t.Mean), numberText(t.Spread), t.SHA256, notFinite(t))
+	}
+	if err := table.Flush(); err != nil { // it keeps the first error of the lines
+		return err
+	}
+	_, err := fmt.Fprintf(w, "%d tensors, %d items (%s)\n", len(r.Tensors), items, r.Format)
+	return err
+}
+
+// printable keeps a hostile name from moving the cursor or the columns.
+func printable(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
+			return '?'
+		}
+		return r
+	}, name)
+}
+
+func shapeText(shape []int64) string {
+	if len(shape) == 0 {
+		return "scalar"
+	}
+	return strings.ReplaceAll(strings.Trim(fmt.Sprint(shape), "[]"), " ", "x")
+}
+
+func numberText(v *float64) string {
+	if v == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.6g", *v)
+}
+
+// notFinite is a remark on items that mean and spread leave out.
+func notFinite(t weights.Summary) string {
+	if t.NaN == 0 && t.Inf == 0 {
+		return ""
+	}
+	return fmt.Sprintf("  (%d NaN, %d infinite)", t.NaN, t.Inf)
+}
+
+// weightsConvertOptions are the flags of `graft weights convert`.
+type weightsConvertOptions struct {
+	force bool // replace a file that is there
+}
+
+func newWeightsConvertCommand() *cobra.Command {
+	var o weightsConvertOptions
+	command := &cobra.Command{
+		Use:   "convert IN OUT",
+		Short: "Write a file of weights in another format",
+		Long: `convert writes the tensors of IN to OUT, bit for bit, in the format that the
+extension of OUT names: .pth or .pt for PyTorch, .safetensors. Numbers and texts
+beside the tensors are kept by safetensors only.`,
+		Example: `  graft weights convert weights.pth weights.safetensors
+  graft weights convert --force old.pt weights.pth`,
+		Args: cobra.ExactArgs(2),
+		RunE: func(command *cobra.Command, args []string) error {
+			return runWeightsConvert(command.OutOrStdout(), args[0], args[1], o)
+		},
+	}
+	command.Flags().BoolVar(&o.force, "force", false, "replace OUT if it is there")
+	return command
+}
+
+func runWeightsConvert(w io.Writer, in, out string, o weightsConvertOptions) error {
+	format, err := weights.FormatOf(out)
+	if err != nil {
+		return withCode(exitUsage, err)
+	}
+	if err := mayWrite(in, out, o.force); err != nil {
+		return err
+	}
+	set, err := readWeights(in)
+	if err != nil {
+		return err
+	}
+	if err := weights.Write(files.OS{}, out, set); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "wrote %s: %d tensors (%s)%s\n", out, len(set.Tensors), format, leftOut(set, format))
+	return err
+}
+
+// mayWrite keeps convert from replacing what it reads, and what is there.
+func mayWrite(in, out string, force bool) error {
+	there, err := os.Stat(out)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	source, err := os.Stat(in)
+	if err != nil {
+		return err
+	}
+	if os.SameFile(source, there) {
+		return usageErrorf("%s and %s are the same file: name another one to write", in, out)
+	}
+	if !force {
+		return usageErrorf("%s is there already: name another file, or replace it with --force", out)
+	}
+	return nil
+}
+
+// leftOut says how much a format cannot hold.
+func leftOut(set *weights.Set, format weights.Format) string {
+	if format != weights.PTH || len(set.Metadata) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", without %d entries that are no tensors", len(set.Metadata))
+}
