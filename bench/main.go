@@ -1,0 +1,271 @@
+// Command bench measures graft against plain PyTorch. Both sides are resident
+// processes with the same weights and the same images; they take turns in short
+// bursts, so that a machine whose speed drifts slows both alike, and each pair of
+// bursts gives one ratio. Printed are the median ratio and its quartiles.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"graft/files"
+	"graft/torch"
+	"graft/torch/sample"
+	"graft/torch/weights"
+)
+
+// options of the whole run.
+type options struct {
+	python string
+	twin   string
+	rounds int
+	steps  int // in a burst of training
+	ops    int // iterations in a burst of operators
+	child  bool
+	setup
+}
+
+func main() {
+	var o options
+	flag.StringVar(&o.python, "python", defaultPython(), "the Python whose PyTorch is measured")
+	flag.StringVar(&o.twin, "twin", "bench/twin.py", "the twin's program")
+	flag.IntVar(&o.rounds, "rounds", 15, "pairs of bursts in a comparison")
+	flag.IntVar(&o.steps, "steps", 20, "training steps in a burst")
+	flag.IntVar(&o.ops, "ops", 2000, "iterations of the operator chain in a burst")
+	flag.BoolVar(&o.child, "worker", false, "be graft's side of a comparison")
+	flag.IntVar(&o.threads, "threads", 1, "threads, of a worker")
+	flag.BoolVar(&o.fast, "fast", false, "take the fast path, in a worker")
+	flag.Int64Var(&o.seed, "seed", 1, "seed of weights and images")
+	flag.IntVar(&o.batches, "batches", 20, "different batches of images")
+	flag.Parse()
+	if err := run(o); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func defaultPython() string {
+	if p := os.Getenv("GRAFT_PYTHON"); p != "" {
+		return p
+	}
+	return "/usr/bin/python3"
+}
+
+func run(o options) error {
+	if o.child {
+		return serve(o.setup, os.Stdin, os.Stdout)
+	}
+	folder, err := os.MkdirTemp("", "graft-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	if err := writeProblem(folder, o.setup); err != nil {
+		return err
+	}
+	b := &bench{options: o, folder: folder, table: tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)}
+	if err := b.header(); err != nil {
+		return err
+	}
+	var faults []error
+	for _, threads := range threadCounts() {
+		faults = append(faults, b.threads(threads))
+	}
+	return errors.Join(faults...)
+}
+
+// threadCounts is one, and two where there are two processors.
+func threadCounts() []int {
+	return slices.Compact([]int{1, min(2, runtime.GOMAXPROCS(0))})
+}
+
+// writeProblem stores the weights and images that both sides begin with.
+func writeProblem(folder string, o setup) error {
+	return torch.With(func(s *torch.Scope) error {
+		network, images, labels, err := problem(s, o)
+		if err != nil {
+			return err
+		}
+		data := []sample.Named{{Name: "x", Tensor: images}, {Name: "y", Tensor: labels}}
+		return errors.Join(write(filepath.Join(folder, "weights.pth"), network.State), write(filepath.Join(folder, "data.pth"), data))
+	})
+}
+
+func write(path string, tensors []sample.Named) error {
+	var set weights.Set
+	for _, n := range tensors {
+		w, err := n.Tensor.Weights(n.Name)
+		if err != nil {
+			return err
+		}
+		set.Tensors = append(set.Tensors, w)
+	}
+	return weights.Write(files.OS{}, path, &set)
+}
+
+// bench prints comparisons as they are measured.
+type bench struct {
+	options
+	folder string
+	table  *tabwriter.Writer
+}
+
+// variant is one way to start a side.
+type variant struct {
+	name string
+	env  []string
+	args []string
+}
+
+// keepBlocks makes malloc keep freed blocks, as graft's library does by itself.
+var keepBlocks = []string{"MALLOC_MMAP_THRESHOLD_=33554432", "MALLOC_TRIM_THRESHOLD_=1073741824", "MALLOC_TOP_PAD_=16777216"}
+
+func (b *bench) twins() []variant {
+	return []variant{
+		{name: "PyTorch"},
+		{name: "PyTorch, malloc tuned", env: keepBlocks},
+		{name: "PyTorch, torch.compile", args: []string{"--compile"}},
+	}
+}
+
+var ours = []variant{{name: "graft"}, {name: "graft, fast path", args: []string{"-fast"}}}
+
+func (b *bench) header() error {
+	r, err := torch.Describe()
+	if err != nil {
+		return err
+	}
+	fmt.Printf("graft on LibTorch %s (%s); PyTorch of %s\n", r.Version, r.Vectors, b.python)
+	fmt.Printf("ratio: the twin's time over graft's, median of %d pairs of bursts [quartiles]; above 1 graft is faster\n", b.rounds)
+	return nil
+}
+
+func (b *bench) startOurs(v variant, threads int) (*side, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	args := append([]string{"-worker", fmt.Sprintf("-threads=%d", threads), fmt.Sprintf("-seed=%d", b.seed), fmt.Sprintf("-batches=%d", b.batches)}, v.args...)
+	return start(v.name, v.env, program, args...)
+}
+
+func (b *bench) startTwin(v variant, threads int) (*side, error) {
+	args := append([]string{b.twin, "--threads", fmt.Sprint(threads), "--weights", filepath.Join(b.folder, "weights.pth"),
+		"--data", filepath.Join(b.folder, "data.pth")}, v.args...)
+	return start(v.name, v.env, b.python, args...)
+}
+
+// threads compares each of our ways with each of the twin's.
+func (b *bench) threads(n int) error {
+	fmt.Printf("\n%d thread(s)\n", n)
+	fmt.Fprintln(b.table, "what\tgraft\ttwin\tratio\t\tgraft images/s\ttwin images/s\tlosses")
+	defer b.table.Flush()
+	for _, v := range b.twins() {
+		for _, u := range ours {
+			if err := b.compare(u, v, n); err != nil {
+				fmt.Fprintf(b.table, "step\t%s\t%s\tleft out: %s\n", u.name, v.name, firstLine(err))
+			}
+		}
+	}
+	return nil
+}
+
+func firstLine(err error) string {
+	text, _, _ := strings.Cut(err.Error(), "\n")
+	return text
+}
+
+func (b *bench) compare(u, v variant, threads int) error {
+	twin, err := b.startTwin(v, threads)
+	if err != nil {
+		return err
+	}
+	defer twin.stop()
+	us, err := b.startOurs(u, threads)
+	if err != nil {
+		return err
+	}
+	defer us.stop()
+	step := command{Cmd: "train", Steps: b.steps}
+	pairs, err := b.pairs(us, twin, step)
+	if err != nil {
+		return err
+	}
+	images := float64(b.steps * batchSize)
+	fmt.Fprintf(b.table, "step\t%s\t%s\t%s\t%.0f\t%.0f\t%s\n", u.name, v.name, pairs.ratio(),
+		images/median(pairs.ours), images/median(pairs.twin), pairs.agreement())
+	if u.name != ours[0].name || v.name != "PyTorch" {
+		return nil
+	}
+	chain, err := b.pairs(us, twin, command{Cmd: "ops", Iterations: b.ops})
+	if err == nil {
+		fmt.Fprintf(b.table, "operators\t%s\t%s\t%s\t\t\t%.2f and %.2f us an operator\n", u.name, v.name, chain.ratio(),
+			1e6*median(chain.ours)/float64(9*b.ops), 1e6*median(chain.twin)/float64(9*b.ops))
+	}
+	return err
+}
+
+// measured are the bursts of one comparison.
+type measured struct {
+	ours, twin []float64 // seconds
+	losses     [2][]float64
+}
+
+// pairs lets both sides warm up, then take turns; who begins alternates.
+func (b *bench) pairs(us, twin *side, c command) (measured, error) {
+	var m measured
+	for k := -1; k < b.rounds; k++ {
+		var times [2]float64
+		for j := range 2 {
+			which := (k + 1 + j) % 2
+			a, err := []*side{us, twin}[which].ask(c)
+			if err != nil {
+				return m, err
+			}
+			times[which] = a.Seconds
+			m.losses[which] = append(m.losses[which], a.Losses...)
+		}
+		if k >= 0 {
+			m.ours, m.twin = append(m.ours, times[0]), append(m.twin, times[1])
+		}
+	}
+	return m, nil
+}
+
+// ratio is the median of the pairs' ratios with its quartiles.
+func (m measured) ratio() string {
+	ratios := make([]float64, len(m.ours))
+	for k := range ratios {
+		ratios[k] = m.twin[k] / m.ours[k]
+	}
+	slices.Sort(ratios)
+	n := len(ratios)
+	return fmt.Sprintf("%.2f\t[%.2f %.2f]", median(ratios), ratios[n/4], ratios[n-1-n/4])
+}
+
+// agreement says how far the two sides' losses are apart. Rounding differences
+// grow with training, so the first burst is judged.
+func (m measured) agreement() string {
+	worst, n := 0.0, min(len(m.losses[0]), len(m.losses[1]))/(len(m.ours)+1)
+	for k := range n {
+		worst = math.Max(worst, math.Abs(m.losses[0][k]-m.losses[1][k])/m.losses[1][k])
+	}
+	if worst == 0 {
+		return fmt.Sprintf("%d equal", n)
+	}
+	return fmt.Sprintf("%d within %.0e", n, worst)
+}
+
+func median(values []float64) float64 {
+	sorted := slices.Clone(values)
+	slices.Sort(sorted)
+	return sorted[len(sorted)/2]
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+)
+
+// command is one line to a worker, answer one line from it.
+type command struct {
+	Cmd        string `json:"cmd"`
+	Steps      int    `json:"steps,omitempty"`
+	Iterations int    `json:"iterations,omitempty"`
+}
+
+type answer struct {
+	Torch      string    `json:"torch"`
+	Threads    int       `json:"threads"`
+	Seconds    float64   `json:"seconds"`     // wall time of the burst
+	CPUSeconds float64   `json:"cpu_seconds"` // user and system time of the whole process
+	Losses     []float64 `json:"losses"`
+	Error      string    `json:"error"`
+	Remedy     string    `json:"remedy"`
+}
+
+// side is a resident process that one column of the comparison is measured in.
+type side struct {
+	name string
+	cmd  *exec.Cmd
+	in   io.WriteCloser
+	out  *bufio.Reader
+	errs strings.Builder
+}
+
+// start begins a process; env is added to this one's.
+func start(name string, env []string, program string, args ...string) (*side, error) {
+	s := &side{name: name, cmd: exec.Command(program, args...)}
+	s.cmd.Env = append(os.Environ(), env...)
+	s.cmd.Stderr = &s.errs
+	in, err := s.cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := s.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	s.in, s.out = in, bufio.NewReader(out)
+	if err := s.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start %s: %w", name, err)
+	}
+	return s, nil
+}
+
+// ask sends one command and waits for its answer.
+func (s *side) ask(c command) (answer, error) {
+	line, err := json.Marshal(c)
+	if err != nil {
+		return answer{}, err
+	}
+	// A side that could not start has left its reason to be read all the same.
+	_, _ = s.in.Write(append(line, '\n'))
+	reply, err := s.out.ReadBytes('\n')
+	if err != nil {
+		return answer{}, s.died(err)
+	}
+	var a answer
+	if err := json.Unmarshal(reply, &a); err != nil {
+		return answer{}, fmt.Errorf("%s answered %q: %w", s.name, reply, err)
+	}
+	if a.Error != "" {
+		return answer{}, fmt.Errorf("%s: %s; %s", s.name, a.Error, a.Remedy)
+	}
+	return a, nil
+}
+
+func (s *side) died(err error) error {
+	_ = s.cmd.Wait()
+	tail := strings.TrimSpace(s.errs.String())
+	if cut := len(tail) - 2000; cut > 0 {
+		tail = tail[cut:]
+	}
+	return fmt.Errorf("%s ended (%w): %s", s.name, err, tail)
+}
+
+func (s *side) stop() {
+	_ = s.in.Close()
+	_ = s.cmd.Wait()
+}

@@ -1,0 +1,286 @@
+"""The PyTorch side of the benchmarks: a resident worker in plain PyTorch.
+
+The worker reads one JSON object per line on stdin and answers with one JSON
+object per line on stdout, so that a driver can let two workers take turns in
+short bursts and compare them on the same minute of the same machine. Everything
+else that is printed goes to stderr. It runs on any PyTorch from 1.13 on.
+
+Commands and their answers:
+
+    {"cmd": "info"}                {"python", "torch", "threads", "compile", "device"}
+    {"cmd": "train", "steps": 20}  {"seconds", "cpu_seconds", "losses"}
+    {"cmd": "ops", "iterations": 9} {"seconds", "cpu_seconds", "value", "losses"}
+    {"cmd": "quit"}                no answer; the worker ends
+
+"seconds" is wall time and "cpu_seconds" user and system time of the process,
+both of the burst alone. A loss is a float32 written so that it reads back
+exactly. A command that fails is answered with {"error", "remedy"}; a worker that
+cannot start prints the same and ends with code 3.
+"""
+
+import argparse
+import json
+import os
+import platform
+import sys
+import time
+
+BATCH = 64
+WIDTH = 16  # of the operands in the operator chain
+CANNOT_START = 3
+
+
+class Refused(Exception):
+    """An error that knows what to do about it."""
+
+    def __init__(self, message, remedy):
+        super().__init__(message)
+        self.remedy = remedy
+
+
+try:
+    import torch
+    import torch.nn.functional as functional
+except Exception as cause:  # a broken installation raises more than ImportError
+    print(json.dumps({"error": "import torch: %s" % cause, "remedy": "install python3-torch"}))
+    sys.exit(CANNOT_START)
+
+
+class Network(torch.nn.Module):
+    """The network that both sides train; its names are those of the weights file."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv1 = torch.nn.Conv2d(3, 32, 3)
+        self.bn1 = torch.nn.BatchNorm2d(32)
+        self.conv2 = torch.nn.Conv2d(32, 32, 3)
+        self.bn2 = torch.nn.BatchNorm2d(32)
+        self.fc = torch.nn.Linear(32, 10)
+
+    def forward(self, x):
+        x = functional.relu(self.bn1(self.conv1(x)))
+        x = functional.avg_pool2d(x, 2)
+        x = functional.relu(self.bn2(self.conv2(x)))
+        x = functional.adaptive_avg_pool2d(x, 1)
+        return self.fc(torch.flatten(x, 1))
+
+
+def read_file(path, flag):
+    """Reads a .pth file of tensors and runs nothing that is in it."""
+    try:
+        return torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as cause:
+        raise Refused("read %s: %s" % (path, cause), "give %s a .pth file that holds only tensors" % flag)
+
+
+class Images:
+    """Batches taken in file order, without end: after the last image comes the first."""
+
+    def __init__(self, path, device):
+        data = read_file(path, "--data")
+        try:
+            self.x, self.y = data["x"].to(device), data["y"].to(device)
+        except (KeyError, TypeError):
+            raise Refused("read %s: no tensors x and y in it" % path, "store float32 x [N,3,32,32] and int64 y [N]")
+        if len(self.x) < BATCH or len(self.x) != len(self.y):
+            raise Refused(
+                "read %s: %d images and %d labels" % (path, len(self.x), len(self.y)),
+                "store at least %d of each, and as many of one as of the other" % BATCH,
+            )
+        self.at = 0
+
+    def batch(self):
+        start, count = self.at, len(self.x)
+        self.at = (start + BATCH) % count
+        if start + BATCH <= count:
+            return self.x[start : start + BATCH], self.y[start : start + BATCH]
+        rest = start + BATCH - count
+        return torch.cat([self.x[start:], self.x[:rest]]), torch.cat([self.y[start:], self.y[:rest]])
+
+
+class Job:
+    """A network in training."""
+
+    def __init__(self, options):
+        if not options.data or not options.weights:
+            raise Refused("train: no weights or no data", "start the worker with --weights FILE and --data FILE")
+        self.images = Images(options.data, options.device)
+        network = Network()
+        try:
+            network.load_state_dict(read_file(options.weights, "--weights"))
+        except (RuntimeError, TypeError) as cause:
+            raise Refused("read %s: %s" % (options.weights, cause), "write it for the network in this program")
+        network.to(options.device).train()
+        self.optimizer = torch.optim.Adam(network.parameters(), lr=1e-3)
+
+        def loss(x, y):
+            return functional.cross_entropy(network(x), y)
+
+        self.loss = torch.compile(loss) if options.compile else loss
+
+    def step(self):
+        x, y = self.images.batch()
+        self.optimizer.zero_grad()
+        loss = self.loss(x, y)
+        loss.backward()
+        self.optimizer.step()
+        return loss.detach()
+
+
+class Chain:
+    """Nine operators in a row on tensors too small to hide what a call costs."""
+
+    def __init__(self, device):
+        def grid(rows, columns, period, scale):
+            # Small multiples of a power of two: exact in float32 on any side.
+            cells = [[(r * columns + c) % period - period // 2 for c in range(columns)] for r in range(rows)]
+            return (torch.tensor(cells, dtype=torch.float32) * scale).to(device)
+
+        self.x = grid(1, WIDTH, 5, 1 / 8)
+        self.w1 = grid(WIDTH, WIDTH, 17, 1 / 64)
+        self.b1 = grid(1, WIDTH, 7, 1 / 32)[0]
+        self.w2 = grid(WIDTH, WIDTH, 13, 1 / 64)
+
+    def run(self):
+        h = torch.tanh(self.x @ self.w1 + self.b1)
+        h = torch.sigmoid(h @ self.w2)
+        h = torch.relu(h + self.x)
+        return functional.log_softmax(h, 1).sum()
+
+
+def timed(body):
+    """Runs body, which must wait for its own result, and says what it took."""
+    cpu, wall = time.process_time(), time.perf_counter()
+    result = body()
+    return result, {"seconds": time.perf_counter() - wall, "cpu_seconds": time.process_time() - cpu}
+
+
+def positive(command, key):
+    """The count that a command carries."""
+    count = command.get(key)
+    if not isinstance(count, int) or count < 1:
+        raise Refused("%s: %s is %r" % (command["cmd"], key, count), "give a whole number from 1 on")
+    return count
+
+
+class Worker:
+    """Answers commands; what a command needs is made when it is first asked for."""
+
+    def __init__(self, options):
+        self.options = options
+        self.job = Job(options) if options.data or options.weights else None
+        self.chain = Chain(options.device)
+
+    def info(self, command):
+        return {
+            "python": platform.python_version(),
+            "torch": torch.__version__,
+            "threads": torch.get_num_threads(),
+            "compile": self.options.compile,
+            "device": self.options.device,
+        }
+
+    def train(self, command):
+        steps = positive(command, "steps")
+        if self.job is None:
+            self.job = Job(self.options)
+
+        def burst():
+            losses = [self.job.step() for _ in range(steps)]
+            losses[-1].item()  # a device that works ahead is waited for here
+            return losses
+
+        losses, answer = timed(burst)
+        answer["losses"] = [loss.item() for loss in losses]
+        return answer
+
+    def ops(self, command):
+        iterations = positive(command, "iterations")
+
+        def burst():
+            with torch.no_grad():
+                for _ in range(iterations):
+                    last = self.chain.run()
+            return last.item()
+
+        value, answer = timed(burst)
+        answer["value"], answer["losses"] = value, [value]
+        return answer
+
+    def answer(self, line):
+        commands = {"info": self.info, "train": self.train, "ops": self.ops}
+        try:
+            command = json.loads(line)
+            name = command["cmd"]
+        except (ValueError, KeyError, TypeError):
+            raise Refused("not a command: %s" % line.strip(), 'send {"cmd": NAME} on one line')
+        if name not in commands:
+            raise Refused("unknown command %r" % (name,), "send one of: info, train, ops, quit")
+        return commands[name](command)
+
+
+def is_quit(line):
+    try:
+        return json.loads(line).get("cmd") == "quit"
+    except (ValueError, AttributeError):
+        return False
+
+
+def explained(cause):
+    """An error as an answer."""
+    remedy = getattr(cause, "remedy", "see this worker's stderr, or run the command by hand")
+    return {"error": str(cause) or type(cause).__name__, "remedy": remedy}
+
+
+def serve(worker, answers):
+    for line in iter(sys.stdin.readline, ""):
+        if not line.strip():
+            continue
+        if is_quit(line):
+            return
+        try:
+            answer = worker.answer(line)
+        except Exception as cause:  # the driver decides whether to go on
+            answer = explained(cause)
+        send(answers, answer)
+
+
+def send(answers, answer):
+    answers.write(json.dumps(answer) + "\n")
+    answers.flush()
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(description="Train and time a small network in plain PyTorch, as told on stdin.")
+    parser.add_argument("--threads", type=int, default=1, help="threads within an operator (default: 1)")
+    parser.add_argument("--compile", action="store_true", help="compile forward and loss with torch.compile")
+    parser.add_argument("--weights", help=".pth with the network's state dictionary")
+    parser.add_argument("--data", help=".pth with x, float32 [N,3,32,32], and y, int64 [N]")
+    parser.add_argument("--device", default="cpu", help="device to run on (default: cpu)")
+    return parser.parse_args(arguments)
+
+
+def start(options):
+    if options.threads < 1:
+        raise Refused("--threads %d" % options.threads, "give a whole number from 1 on")
+    if options.compile and not hasattr(torch, "compile"):
+        raise Refused("PyTorch %s has no torch.compile" % torch.__version__, "use PyTorch 2.0 or newer, or leave --compile out")
+    torch.set_num_threads(options.threads)
+    return Worker(options)
+
+
+def main():
+    options = parse(sys.argv[1:])
+    # Answers keep the real stdout; whatever a library prints must not mix in.
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    try:
+        worker = start(options)
+    except Exception as cause:
+        send(answers, explained(cause))
+        sys.exit(CANNOT_START)
+    serve(worker, answers)
+
+
+if __name__ == "__main__":
+    main()
