@@ -1,0 +1,106 @@
+package lint
+
+import "strings"
+
+var roomExamples = map[string]example{
+	"a room imports one right below":       {"tracing/a.go", `import _ "graft/model"`, nil},
+	"a room imports one far below":         {"decider/a.go", `import _ "graft/torch"`, nil},
+	"any room imports the cellar":          {"results/a.go", `import _ "graft/files"`, nil},
+	"a subpackage belongs to its room":     {"torch/weights/a.go", `import _ "graft/torch/pickle"`, nil},
+	"a room imports a subpackage below":    {"trainer/a.go", `import _ "graft/torch/weights"`, nil},
+	"the measurements import a room":       {"bench/a.go", `import _ "graft/simulation"`, nil},
+	"the command line imports a room":      {"runner/a.go", `import _ "graft/config"`, nil},
+	"a room imports another module":        {"results/a.go", `import _ "example.com/model"`, nil},
+	"a room imports one above":             {"model/a.go", `import _ "graft/tracing"`, []int{3}},
+	"a room imports one beside":            {"cluster/a.go", `import _ "graft/torch"`, []int{3}},
+	"a subpackage imports one above":       {"torch/weights/a.go", `import _ "graft/model"`, []int{3}},
+	"a test imports one above":             {"net2net/a_test.go", `import _ "graft/trainer"`, []int{3}},
+	"the cellar imports a room":            {"files/a.go", `import _ "graft/torch"`, []int{3}},
+	"a room imports the linter":            {"runner/a.go", `import _ "graft/lint"`, []int{3}},
+	"a room imports the measurements":      {"runner/a.go", `import _ "graft/bench"`, []int{3}},
+	"the measurements import the commands": {"bench/a.go", `import _ "graft/runner"`, []int{3}},
+	"a package outside of the table":       {"utils/a.go", ``, []int{1}},
+	"a package at the root":                {"a.go", `package graft`, []int{1}},
+}
+
+var doorExamples = map[string]example{
+	"cgo at the door":             {"torch/a.go", `import "C"`, nil},
+	"gotorch at the door":         {"torch/a.go", `import _ "github.com/wangkuiyi/gotorch"`, nil},
+	"another binding's name":      {"model/a.go", `import _ "github.com/wangkuiyi/gotorchvision"`, nil},
+	"cgo in a room":               {"model/a.go", `import "C"`, []int{3}},
+	"cgo in a subpackage":         {"torch/weights/a.go", `import "C"`, []int{3}},
+	"gotorch in a room":           {"dataset/a.go", `import _ "github.com/wangkuiyi/gotorch"`, []int{3}},
+	"a package of gotorch":        {"dataset/a.go", `import nn "github.com/wangkuiyi/gotorch/nn"`, []int{3}},
+	"gotorch in the measurements": {"bench/a.go", `import _ "github.com/wangkuiyi/gotorch"`, []int{3}},
+}
+
+var handedInExamples = map[string]example{
+	"durations are only numbers":       {"trainer/a.go", "import \"time\"\n\nvar d = 3 * time.Second", nil},
+	"a seeded stream":                  {"trainer/a.go", "import \"math/rand/v2\"\n\nvar r = rand.New(rand.NewPCG(1, 2))", nil},
+	"a writer that is handed in":       {"results/a.go", "import (\n\t\"fmt\"\n\t\"io\"\n)\n\nfunc f(w io.Writer) { fmt.Fprintln(w) }", nil},
+	"a name that only looks banned":    {"results/a.go", "type clock struct{}\n\nfunc (clock) Now() {}\n\nvar time clock\n\nfunc f() { time.Now() }", nil},
+	"the program prints and exits":     {"runner/a.go", "package main\n\nimport \"os\"\n\nfunc main() { os.Exit(len(os.Stdout.Name())) }", nil},
+	"a measurement reads the clock":    {"bench/a.go", "package main\n\nimport \"time\"\n\nvar n = time.Now()", nil},
+	"a test reads the clock":           {"trainer/a_test.go", "import \"time\"\n\nvar n = time.Now()", nil},
+	"TestMain exits":                   {"trainer/a_test.go", "import (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestMain(m *testing.M) { os.Exit(m.Run()) }", nil},
+	"a room reads the clock":           {"trainer/a.go", "import \"time\"\n\nvar n = time.Now()", []int{5}},
+	"a room keeps the clock":           {"trainer/a.go", "import \"time\"\n\nvar now = time.Now", []int{5}},
+	"under another name":               {"trainer/a.go", "import clock \"time\"\n\nvar n = clock.Since", []int{5}},
+	"a room waits":                     {"trainer/a.go", "import \"time\"\n\nfunc f() {\n\ttime.Sleep(1)\n\t<-time.After(1)\n\t_ = time.Tick\n}", []int{6, 7, 8}},
+	"a dot import":                     {"trainer/a.go", "import . \"time\"\n\nvar n = Now()", []int{3}},
+	"global randomness":                {"dataset/a.go", "import \"math/rand\"\n\nvar n = rand.Intn(3)", []int{5}},
+	"global randomness, second go":     {"dataset/a.go", "import \"math/rand/v2\"\n\nvar n = rand.IntN(3)", []int{5}},
+	"a room exits":                     {"results/a.go", "import \"os\"\n\nfunc f() { os.Exit(1) }", []int{5}},
+	"a room ends by its log":           {"results/a.go", "import \"log\"\n\nfunc f() { log.Fatalf(\"no\") }", []int{5}},
+	"a room prints":                    {"results/a.go", "import \"fmt\"\n\nfunc f() {\n\tfmt.Println()\n\tfmt.Printf(\"\")\n\tfmt.Print()\n}", []int{6, 7, 8}},
+	"a room writes to stdout":          {"results/a.go", "import \"os\"\n\nvar w = os.Stdout", []int{5}},
+	"a room writes to stderr":          {"results/a.go", "import \"os\"\n\nvar w = os.Stderr", []int{5}},
+	"a program in a room":              {"torch/tool/a.go", "package main\n\nimport \"os\"\n\nfunc main() { os.Exit(1) }", []int{5}},
+	"a package beside the program":     {"runner/sub/a.go", "import \"os\"\n\nvar w = os.Stdout", []int{5}},
+	"a test exits outside of TestMain": {"trainer/a_test.go", "import \"os\"\n\nfunc helper() { os.Exit(1) }", []int{5}},
+}
+
+// lines makes a body of n lines.
+func lines(n int) string { return strings.Repeat("\tf()\n", n) }
+
+var longFunctionExamples = map[string]example{
+	"a hundred lines":         {"model/a.go", "func f() {\n" + lines(98) + "}\n", nil},
+	"a hundred and one":       {"model/a.go", "func f() {\n" + lines(99) + "}\n", []int{3}},
+	"a long test":             {"model/a_test.go", "func f() {\n" + lines(99) + "}\n", []int{3}},
+	"a variable's function":   {"model/a.go", "var v = func() {\n" + lines(99) + "}\n", []int{3}},
+	"a long table":            {"model/a.go", "var v = []func(){\n" + strings.Repeat("\tf,\n", 200) + "}\n", nil},
+	"a hundred lines of C++":  {"torch/csrc/a.cc", "namespace {\nint f(int x) {\n" + lines(98) + "}\n}\n", nil},
+	"a hundred and one, C++":  {"torch/csrc/a.cc", "namespace {\n\nint f(int x)\n{\n" + lines(98) + "}\n}\n", []int{3}},
+	"behind extern C":         {"torch/csrc/a.cc", "extern \"C\" {\nvoid f() {\n" + lines(99) + "}\n}\n", []int{2}},
+	"a long method":           {"torch/csrc/a.h", "struct s {\n  int n;\n  void f() const {\n" + lines(99) + "}\n};\n", []int{3}},
+	"blocks inside":           {"torch/csrc/a.cc", "void f() {\n  if (x) {\n  }\n" + lines(99) + "}\n", []int{1}},
+	"a long namespace":        {"torch/csrc/a.cc", "namespace a {\n" + strings.Repeat("int f() { return 1; }\n", 200) + "}\n", nil},
+	"a long table of C":       {"torch/csrc/a.c", "static int t[] = {\n" + strings.Repeat("  F(1),\n", 200) + "};\n", nil},
+	"braces that are no code": {"torch/csrc/a.c", "// {\n/* { */\n#define B {\nvoid f() { puts(\"{\"); c = '{'; n = 1'000; }\n" + strings.Repeat("int x;\n", 200), nil},
+}
+
+var documentedExamples = map[string]example{
+	"all is documented":                 {"model/a.go", "// Package model has one job.\npackage model\n\n// T is for it.\ntype T struct{ Field int }\n\n// M is what T does.\nfunc (T) M() {}\n\n// F makes one.\nfunc F() {}\n\n// The limits.\nconst (\n\tA = 1\n\tB = 2\n)\n\nvar C = 3 // C is said here.\n", nil},
+	"names that are not exported":       {"model/a.go", "// Package model has one job.\npackage model\n\ntype t struct{}\n\nfunc (t) M() {}\n\nfunc f() {}\n\nvar v int\n", nil},
+	"options with every field said":     {"model/a.go", "// Package model has one job.\npackage model\n\n// Options are chosen.\ntype Options struct {\n\t// Rate per second; zero is 1.\n\tRate float64\n\tn    int // zero is none\n}\n", nil},
+	"a test":                            {"model/a_test.go", "func Exported() {}", nil},
+	"a package":                         {"model/a.go", "var v int", []int{1}},
+	"a directive is no comment":         {"model/a.go", "//go:build linux\npackage model\n", []int{2}},
+	"a type":                            {"model/a.go", "// Package model has one job.\npackage model\n\ntype T int\n", []int{4}},
+	"a type in a group that is said":    {"model/a.go", "// Package model has one job.\npackage model\n\n// Two types.\ntype (\n\tT int\n\tU int // U is said.\n)\n", []int{6}},
+	"a function":                        {"model/a.go", "// Package model has one job.\npackage model\n\nfunc F() {}\n", []int{4}},
+	"a method":                          {"model/a.go", "// Package model has one job.\npackage model\n\n// T is.\ntype T[P any] struct{}\n\nfunc (t *T[P]) M() {}\n", []int{7}},
+	"a constant and a variable":         {"model/a.go", "// Package model has one job.\npackage model\n\nconst (\n\tA = 1\n\tb = 2\n)\n\nvar V int\n", []int{5, 9}},
+	"a field of options":                {"model/a.go", "// Package model has one job.\npackage model\n\n// TrainOptions are chosen.\ntype TrainOptions struct {\n\tRate float64\n}\n\n// RunConfig is read.\ntype RunConfig struct {\n\tname string\n}\n", []int{6, 11}},
+	"an interface of one method":        {"model/a.go", "// Package model has one job.\npackage model\n\n// I is met by what can do M.\ntype I interface{ M() }\n", nil},
+	"a method of an exported interface": {"model/a.go", "// Package model has one job.\npackage model\n\n// I is met.\ntype I interface {\n\tM()\n\tn()\n}\n", []int{6}},
+}
+
+var gofmtExamples = map[string]example{
+	"formatted":       {"model/a.go", "package model\n\nvar a = 1\n", nil},
+	"not a Go file":   {"model/a.txt", "var a=1", nil},
+	"not formatted":   {"model/a.go", "package model\n\nvar a=1\n", []int{3}},
+	"does not parse":  {"model/a.go", "package model\n\nfunc {\n", []int{0}},
+	"no end of line":  {"model/a.go", "package model\n\nvar a = 1", []int{3}},
+	"a test likewise": {"model/a_test.go", "package model\n  var a = 1\n", []int{2}},
+}

@@ -1,0 +1,37 @@
+package lint
+
+import (
+	"bytes"
+	"fmt"
+	"go/format"
+	"path"
+)
+
+// checkGofmt wants every Go file as gofmt prints it, and reports the first line
+// that is not.
+func checkGofmt(tree *Tree) []Finding {
+	var found []Finding
+	for _, file := range tree.Files {
+		if path.Ext(file.Path) != ".go" {
+			continue
+		}
+		formatted, err := format.Source(file.Text)
+		switch {
+		case err != nil:
+			found = append(found, Finding{Path: file.Path, Text: fmt.Sprintf("does not parse: %v; mend it", err)})
+		case !bytes.Equal(formatted, file.Text):
+			line := firstDifference(formatted, file.Text)
+			found = append(found, Finding{Path: file.Path, Line: line, Text: "is not formatted; run gofmt -w on it"})
+		}
+	}
+	return found
+}
+
+// firstDifference is the number, from 1, of the first line that differs.
+func firstDifference(a, b []byte) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return 1 + bytes.Count(b[:n], []byte{'\n'})
+}

@@ -1,0 +1,35 @@
+package lint
+
+import (
+	"fmt"
+	"regexp"
+)
+
+// before is what stands before a path that begins there: a path that goes on
+// from a variable, a folder or a host is not absolute.
+const before = `(?:^|[^A-Za-z0-9_./$})-])`
+
+var (
+	// homePattern matches paths that exist on the machine of one person.
+	homePattern = regexp.MustCompile(before + `(/(?:` + joined("wo", "rk|ro", "ot") + `)\b|/(?:` + joined("ho", "me|Us", "ers") + `)/[A-Za-z0-9_.-]+)`)
+	// temporaryPattern matches the folder that a program must ask the system for.
+	temporaryPattern = regexp.MustCompile(before + `(/(?:` + joined("var/t", "mp|t", "mp") + `)\b)`)
+)
+
+// checkMachinePaths finds paths that hold on one machine only. Those of every
+// Linux system (its programs, settings and devices) are fine.
+func checkMachinePaths(tree *Tree) []Finding {
+	var found []Finding
+	for _, file := range tree.textFiles() {
+		found = append(found, matches(file, homePattern, func(name string) string {
+			return fmt.Sprintf("%s is a path of one machine; make it relative to the tree or an argument", name)
+		})...)
+		if file.IsTest() {
+			continue
+		}
+		found = append(found, matches(file, temporaryPattern, func(name string) string {
+			return fmt.Sprintf("%s is not the temporary folder everywhere; use os.MkdirTemp, or mktemp in a shell", name)
+		})...)
+	}
+	return found
+}

@@ -1,0 +1,120 @@
+package lint
+
+import (
+	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Tree is the source as the rules see it: every text file, Go files parsed.
+type Tree struct {
+	Module string  // path of the Go module, as go.mod says it
+	Files  []*File // by path
+}
+
+// File is one text file.
+type File struct {
+	Path string // slash-separated, from the root of the tree
+	Text []byte
+	Go   *GoFile // nil for a file that is no Go, or does not parse
+}
+
+// GoFile is what a Go file parses to.
+type GoFile struct {
+	*ast.File
+	fset *token.FileSet
+}
+
+// NewTree parses a tree given as its files' contents by path. Files that are no
+// text are left out.
+func NewTree(contents map[string][]byte) *Tree {
+	tree := &Tree{Module: moduleOf(contents["go.mod"])}
+	fset := token.NewFileSet()
+	for _, name := range slices.Sorted(maps.Keys(contents)) {
+		if text := contents[name]; isText(text) {
+			tree.Files = append(tree.Files, newFile(fset, name, text))
+		}
+	}
+	return tree
+}
+
+// moduleOf reads the module's path from go.mod.
+func moduleOf(gomod []byte) string {
+	for line := range strings.Lines(string(gomod)) {
+		if name, ok := strings.CutPrefix(line, "module "); ok {
+			return strings.TrimSpace(name)
+		}
+	}
+	return ""
+}
+
+// isText says whether a file is UTF-8 without a zero byte. A large file is
+// judged by its beginning, which may end within a character.
+func isText(text []byte) bool {
+	const enough = 8 << 10
+	if len(text) > enough {
+		text = text[:enough]
+		for len(text) > enough-utf8.UTFMax && !utf8.Valid(text) {
+			text = text[:len(text)-1]
+		}
+	}
+	return bytes.IndexByte(text, 0) < 0 && utf8.Valid(text)
+}
+
+// newFile parses a file that is Go. One that does not parse is left to gofmt's
+// rule, which reports it.
+func newFile(fset *token.FileSet, name string, text []byte) *File {
+	file := &File{Path: name, Text: text}
+	if path.Ext(name) != ".go" {
+		return file
+	}
+	parsed, err := parser.ParseFile(fset, name, text, parser.ParseComments|parser.SkipObjectResolution)
+	if err == nil {
+		file.Go = &GoFile{File: parsed, fset: fset}
+	}
+	return file
+}
+
+// GoFiles returns the files that parse as Go.
+func (t *Tree) GoFiles() []*File {
+	return slices.DeleteFunc(slices.Clone(t.Files), func(f *File) bool { return f.Go == nil })
+}
+
+// Dir is the folder a file lies in, "." for the root.
+func (f *File) Dir() string { return path.Dir(f.Path) }
+
+// Room is the first part of a file's path: the room that its package belongs to.
+func (f *File) Room() string {
+	room, _, _ := strings.Cut(f.Path, "/")
+	return room
+}
+
+// IsTest says whether only tests read the file.
+func (f *File) IsTest() bool {
+	return strings.HasSuffix(f.Path, "_test.go") || slices.Contains(strings.Split(f.Path, "/"), "testdata")
+}
+
+// Finding is a finding at a place of a Go file.
+func (f *File) Finding(at ast.Node, text string) Finding {
+	return Finding{Path: f.Path, Line: f.line(at.Pos()), Text: text}
+}
+
+func (f *File) line(at token.Pos) int { return f.Go.fset.Position(at).Line }
+
+// Imports returns the imported paths and where they stand.
+func (f *File) Imports() map[string]*ast.ImportSpec {
+	imports := make(map[string]*ast.ImportSpec)
+	for _, spec := range f.Go.File.Imports {
+		if name, err := strconv.Unquote(spec.Path.Value); err == nil {
+			imports[name] = spec
+		}
+	}
+	return imports
+}
