@@ -25,8 +25,9 @@ help:
 	@echo "make fuzz     fuzz each reader for a minute"
 
 go:
-	@command -v go >/dev/null || { \
-	  echo "graft needs Go 1.21 or newer: install golang-go from Debian 13 or its backports, or unpack an archive from go.dev/dl"; exit 1; }
+	@case "$$(GOTOOLCHAIN=local go env GOVERSION 2>/dev/null)" in \
+	  ''|go1.[0-9]|go1.[0-9].*|go1.1[0-9]*|go1.20*) \
+	    echo "graft needs Go 1.21 or newer: install golang-go from Debian 12's backports, or unpack an archive from go.dev/dl"; exit 1;; esac
 
 # gotorch's C++ half, copied out of the module cache so that it can be carried to
 # a machine without Go.

@@ -117,7 +117,7 @@ func TestTrainingErrorsNameTheCause(t *testing.T) {
 
 // Run alone in a process whose library is elsewhere.
 func TestMissingLibraryIsExplained(t *testing.T) {
-	if os.Getenv("GRAFT_TEST_LOAD") != "" {
+	if os.Getenv(alone) != "" {
 		err := With(func(*Scope) error { return nil })
 		require.ErrorIs(t, err, ErrNotLoaded)
 		_, derr := Describe()
@@ -133,7 +133,7 @@ func TestMissingLibraryIsExplained(t *testing.T) {
 	require.NoError(t, os.WriteFile(broken, []byte("not a library"), 0o600))
 	for path, says := range map[string]string{"/nowhere/lib.so": "cannot open", broken: "file too short", "/lib64/ld-linux-x86-64.so.2": "lacks"} {
 		cmd := exec.Command(os.Args[0], "-test.run", "^TestMissingLibraryIsExplained$", "-test.v")
-		cmd.Env = append(os.Environ(), "GRAFT_TEST_LOAD=1", LibraryVariable+"="+path)
+		cmd.Env = append(os.Environ(), alone+"=1", LibraryVariable+"="+path)
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, string(out))
 		text := strings.Join(strings.Fields(string(out)), " ")
@@ -144,7 +144,7 @@ func TestMissingLibraryIsExplained(t *testing.T) {
 
 // Run alone in a process where nothing has opened LibTorch yet.
 func TestThreadsThatAreSetFirstStay(t *testing.T) {
-	if os.Getenv("GRAFT_TEST_THREADS") != "" {
+	if os.Getenv(alone) != "" {
 		require.NoError(t, SetThreads(1))
 		r, err := Describe()
 		require.NoError(t, err)
@@ -153,7 +153,7 @@ func TestThreadsThatAreSetFirstStay(t *testing.T) {
 		return
 	}
 	cmd := exec.Command(os.Args[0], "-test.run", "^TestThreadsThatAreSetFirstStay$", "-test.v")
-	cmd.Env = append(os.Environ(), "GRAFT_TEST_THREADS=1")
+	cmd.Env = append(os.Environ(), alone+"=1")
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, string(out))
 }
