@@ -74,7 +74,7 @@ bench: build
 
 fuzz:
 	@for p in $$(go list ./...); do for f in $$(go test -list '^Fuzz' $$p | grep ^Fuzz); do \
-	  echo "== $$p $$f"; go test -run '^$$' -fuzz "^$$f$$" -fuzztime 1m $$p || exit 1; done; done
+	  echo "== $$p $$f"; go test -run '^$$' -fuzz "^$$f$$" -fuzztime 1m -fuzzminimizetime 20x $$p || exit 1; done; done
 
 clean:
 	rm -rf bin build

@@ -101,7 +101,7 @@ for file in "$gotorch"/cgotorch/*.cc; do echo "#include \"cgotorch/$(basename "$
 cmp -s "$unity.tmp" "$unity" 2>/dev/null && rm "$unity.tmp" || mv "$unity.tmp" "$unity"
 
 object cgotorch "$unity" "-std=$standard -O1 -w $flags -I$gotorch $includes" "$unity" "$gotorch"/cgotorch/*.cc "$gotorch"/cgotorch/*.h
-object door torch/csrc/door.cc "-std=$standard -O2 -Wall -Wno-sign-compare $flags $includes" torch/csrc/*
+object door torch/csrc/door.cc "-std=$standard -O2 -Wall -Wno-sign-compare $flags $includes" torch/graft.h torch/csrc/*
 for pid in $pids; do wait "$pid" || fail "the compiler failed; its message is above"; done
 pids=
 

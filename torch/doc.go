@@ -19,6 +19,5 @@
 // LibTorch at all.
 package torch
 
-// #cgo CFLAGS: -I${SRCDIR}/csrc
 // #cgo LDFLAGS: -L${SRCDIR}/link -ldl
 import "C"

@@ -45,9 +45,11 @@ std::vector<double> per_channel_sums(int64_t images, int64_t values, const Body 
 
 at::Tensor channels(int64_t n) { return at::empty({n}, at::TensorOptions().dtype(at::kFloat)); }
 
+const float *values(const at::Tensor &t) { return t.defined() ? t.data_ptr<float>() : nullptr; }
+
 // Mean and inverse deviation of the batch; the running statistics move along.
-void batch_statistics(const at::Tensor &x, const NormShape &s, const NormOptions &o, at::Tensor &running_mean,
-                      at::Tensor &running_var, float *mean, float *invstd) {
+void batch_statistics(const at::Tensor &x, const NormShape &s, const NormOptions &o, const NormWeights &w, float *mean,
+                      float *invstd) {
   const int64_t n = x.size(0), c = s.channels;
   const float *data = x.data_ptr<float>();
   // The first pixel is a sample of each channel: subtracting it keeps the sum of
@@ -57,14 +59,16 @@ void batch_statistics(const at::Tensor &x, const NormShape &s, const NormOptions
     kernels().sums(data + k * s.pixels() * c, s, shift, row, row + c);
   });
   const double count = static_cast<double>(n * s.pixels());
-  float *rm = running_mean.defined() ? running_mean.data_ptr<float>() : nullptr;
-  float *rv = running_var.defined() ? running_var.data_ptr<float>() : nullptr;
+  float *rm = w.running_mean.defined() ? w.running_mean.data_ptr<float>() : nullptr;
+  float *rv = w.running_var.defined() ? w.running_var.data_ptr<float>() : nullptr;
+  const float *before = values(w.before);
   for (int64_t k = 0; k < c; k++) {
     double m = sums[k] / count;
     double v = std::max(0.0, sums[c + k] / count - m * m);
     mean[k] = static_cast<float>(shift[k] + m);
     invstd[k] = static_cast<float>(1.0 / std::sqrt(v + o.eps));
-    if (rm != nullptr) rm[k] = static_cast<float>((1 - o.momentum) * rm[k] + o.momentum * mean[k]);
+    const double seen = mean[k] + (before == nullptr ? 0.0 : before[k]);
+    if (rm != nullptr) rm[k] = static_cast<float>((1 - o.momentum) * rm[k] + o.momentum * seen);
     if (rv != nullptr) rv[k] = static_cast<float>((1 - o.momentum) * rv[k] + o.momentum * v * count / (count - 1));
   }
 }
@@ -72,8 +76,7 @@ void batch_statistics(const at::Tensor &x, const NormShape &s, const NormOptions
 // scale and offset with which normalisation is x * scale + offset.
 void affine(const at::Tensor &weight, const at::Tensor &bias, const float *mean, const float *invstd, int64_t c,
             float *scale, float *offset) {
-  const float *w = weight.defined() ? weight.data_ptr<float>() : nullptr;
-  const float *b = bias.defined() ? bias.data_ptr<float>() : nullptr;
+  const float *w = values(weight), *b = values(bias);
   for (int64_t k = 0; k < c; k++) {
     scale[k] = (w == nullptr ? 1.0f : w[k]) * invstd[k];
     offset[k] = (b == nullptr ? 0.0f : b[k]) - mean[k] * scale[k];
@@ -95,21 +98,26 @@ at::Tensor normalised(const at::Tensor &x, const NormShape &s, const float *scal
 }
 
 struct FusedNorm : torch::autograd::Function<FusedNorm> {
-  static at::Tensor forward(AutogradContext *ctx, const at::Tensor &input, const at::Tensor &weight,
-                            const at::Tensor &bias, at::Tensor running_mean, at::Tensor running_var,
-                            const NormOptions &o) {
+  using Maybe = c10::optional<at::Tensor>;
+
+  // The weights come twice: one by one for autograd, and together for us.
+  static at::Tensor forward(AutogradContext *ctx, const at::Tensor &input, const Maybe &, const Maybe &,
+                            const Maybe &, const NormWeights &w, const NormOptions &o) {
     at::Tensor x = input.contiguous(at::MemoryFormat::ChannelsLast);
     NormShape s = shape_of(x, o);
     const int64_t c = s.channels;
     // Rows: mean, inverse deviation, scale, offset.
     at::Tensor stats = channels(4 * c);
     float *row = stats.data_ptr<float>();
-    batch_statistics(x, s, o, running_mean, running_var, row, row + c);
-    affine(weight, bias, row, row + c, c, row + 2 * c, row + 3 * c);
+    batch_statistics(x, s, o, w, row, row + c);
+    affine(w.weight, w.bias, row, row + c, c, row + 2 * c, row + 3 * c);
     ctx->save_for_backward({x, stats});
     ctx->saved_data["window_height"] = o.window_height;
     ctx->saved_data["window_width"] = o.window_width;
     ctx->saved_data["relu"] = o.relu;
+    ctx->saved_data["weight"] = w.weight.defined();
+    ctx->saved_data["bias"] = w.bias.defined();
+    ctx->saved_data["before"] = w.before.defined();
     return normalised(x, s, row + 2 * c, row + 3 * c);
   }
 
@@ -148,7 +156,8 @@ struct FusedNorm : torch::autograd::Function<FusedNorm> {
                            slope.data_ptr<float>(), level.data_ptr<float>(), to + k * s.pixels() * c);
       }
     });
-    return {dx, dweight, dbias, at::Tensor(), at::Tensor(), at::Tensor()};
+    auto wanted = [&](const char *name, const at::Tensor &g) { return ctx->saved_data[name].toBool() ? g : at::Tensor(); };
+    return {dx, wanted("weight", dweight), wanted("bias", dbias), wanted("before", channels(c).zero_()), at::Tensor(), at::Tensor()};
   }
 };
 
@@ -194,11 +203,13 @@ bool can_fuse(const at::Tensor &x, const NormWeights &w, const NormOptions &o) {
   if (o.training && x.size(0) * x.size(2) * x.size(3) < 2) return false;
   if (o.window_height > x.size(2) || o.window_width > x.size(3)) return false;
   bool statistics = o.training || (w.running_mean.defined() && w.running_var.defined());
-  return statistics && plain(w.weight) && plain(w.bias) && plain(w.running_mean) && plain(w.running_var);
+  return statistics && plain(w.weight) && plain(w.bias) && plain(w.running_mean) && plain(w.running_var) &&
+         plain(w.before);
 }
 
 at::Tensor fused_norm(const at::Tensor &input, const NormWeights &w, const NormOptions &o) {
-  if (o.training) return FusedNorm::apply(input, w.weight, w.bias, w.running_mean, w.running_var, o);
+  auto maybe = [](const at::Tensor &t) { return t.defined() ? FusedNorm::Maybe(t) : c10::nullopt; };
+  if (o.training) return FusedNorm::apply(input, maybe(w.weight), maybe(w.bias), maybe(w.before), w, o);
   at::Tensor x = input.contiguous(at::MemoryFormat::ChannelsLast);
   NormShape s = shape_of(x, o);
   const int64_t c = s.channels;
@@ -206,7 +217,8 @@ at::Tensor fused_norm(const at::Tensor &input, const NormWeights &w, const NormO
   float *invstd = rows.data_ptr<float>();
   const float *var = w.running_var.data_ptr<float>();
   for (int64_t k = 0; k < c; k++) invstd[k] = static_cast<float>(1.0 / std::sqrt(static_cast<double>(var[k]) + o.eps));
-  affine(w.weight, w.bias, w.running_mean.data_ptr<float>(), invstd, c, invstd + c, invstd + 2 * c);
+  const at::Tensor mean = w.before.defined() ? w.running_mean - w.before : w.running_mean;
+  affine(w.weight, w.bias, mean.data_ptr<float>(), invstd, c, invstd + c, invstd + 2 * c);
   return normalised(x, s, invstd + c, invstd + 2 * c);
 }
 

@@ -13,8 +13,11 @@ struct NormOptions {
   double momentum = 0.1, eps = 1e-5;
 };
 
+// before is a bias added ahead of the normalisation, undefined for none. The
+// batch's mean takes it off again, so it only moves the running mean, and its
+// gradient is zero: PyTorch's is the rounding error of a sum that cancels.
 struct NormWeights {
-  at::Tensor weight, bias, running_mean, running_var;
+  at::Tensor weight, bias, running_mean, running_var, before;
 };
 
 // Whether fused_norm can take x: a dense float32 CPU image batch. In eval mode

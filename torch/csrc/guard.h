@@ -8,7 +8,7 @@
 
 #include <torch/torch.h>
 
-#include "graft.h"
+#include "../graft.h"
 
 namespace graft {
 

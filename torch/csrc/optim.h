@@ -5,7 +5,7 @@
 
 #include <torch/torch.h>
 
-#include "graft.h"
+#include "../graft.h"
 
 namespace graft {
 

@@ -29,6 +29,9 @@ const char *layer_name(int32_t op) {
   }
 }
 
+// Where a fused norm keeps the bias of the convolution before it.
+constexpr int kBefore = 5;
+
 at::Tensor activation(const at::Tensor &x, int64_t kind, double parameter) {
   switch (kind) {
     case GRAFT_ACT_RELU: return at::relu(x);
@@ -132,7 +135,7 @@ bool Program::fuse_pool(graft_instr &norm, const graft_instr &pool) const {
 void Program::fuse_norms() {
   for (size_t k = 0; k < steps_.size(); k++) {
     graft_instr norm = steps_[k].code;
-    if (norm.op != GRAFT_LAYER_BATCH_NORM) continue;
+    if (norm.op != GRAFT_LAYER_BATCH_NORM || !on_host(norm)) continue;
     norm.op = GRAFT_LAYER_FUSED_NORM;
     norm.ints[0] = norm.ints[1] = 1;
     norm.ints[2] = 0;
@@ -148,7 +151,28 @@ void Program::fuse_norms() {
       erase(next);
     }
     steps_[k].code = norm;
+    absorb_bias(k);
     fused_++;
+  }
+}
+
+// The kernels are for the host; elsewhere a fused norm would only cost.
+bool Program::on_host(const graft_instr &c) const {
+  for (int32_t w : c.weights) {
+    if (w >= 0 && !tensors_[w].is_cpu()) return false;
+  }
+  return true;
+}
+
+// Moves the bias of a convolution into the norm that alone reads it.
+void Program::absorb_bias(size_t at) {
+  graft_instr &norm = steps_[at].code;
+  for (Step &step : steps_) {
+    graft_instr &conv = step.code;
+    if (conv.op != GRAFT_LAYER_CONV2D || conv.out != norm.in[0] || conv.weights[1] < 0) continue;
+    if (only_reader(conv.out, 0) != static_cast<int32_t>(at)) continue;
+    norm.weights[kBefore] = conv.weights[1];
+    conv.weights[1] = -1;
   }
 }
 
@@ -200,11 +224,11 @@ at::Tensor Program::batch_norm(const graft_instr &c, const at::Tensor &x, bool t
 }
 
 at::Tensor Program::fused_norm(const graft_instr &c, const at::Tensor &x, bool training) const {
-  NormWeights w{weight(c, 0), weight(c, 1), weight(c, 2), weight(c, 3)};
+  NormWeights w{weight(c, 0), weight(c, 1), weight(c, 2), weight(c, 3), weight(c, kBefore)};
   NormOptions o{c.ints[0], c.ints[1], c.ints[2] != 0, training, c.doubles[0], c.doubles[1]};
   bool differentiable = training || !c10::GradMode::is_enabled();
   if (differentiable && can_fuse(x, w, o)) return graft::fused_norm(x, w, o);
-  at::Tensor y = batch_norm(c, x, training);
+  at::Tensor y = batch_norm(c, w.before.defined() ? x + w.before.view({1, -1, 1, 1}) : x, training);
   if (o.relu) y = at::relu(y);
   if (o.window_height == 0) return at::adaptive_avg_pool2d(y, {1, 1});
   if (o.window_height == 1 && o.window_width == 1) return y;

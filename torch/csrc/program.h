@@ -5,7 +5,7 @@
 
 #include <torch/torch.h>
 
-#include "graft.h"
+#include "../graft.h"
 
 namespace graft {
 
@@ -28,6 +28,8 @@ class Program {
   void erase(int32_t at) { steps_.erase(steps_.begin() + at); }
   void mark_last_uses();
   int32_t only_reader(int32_t reg, size_t from) const;
+  bool on_host(const graft_instr &c) const;
+  void absorb_bias(size_t at);
   bool fuse_pool(graft_instr &norm, const graft_instr &pool) const;
   at::Tensor weight(const graft_instr &c, int k) const { return c.weights[k] < 0 ? at::Tensor() : tensors_[c.weights[k]]; }
   at::Tensor run(const graft_instr &c, const std::vector<at::Tensor> &regs, bool training,

@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 // Raised whenever a declaration below changes; the loader refuses another one.
-#define GRAFT_ABI 1
+#define GRAFT_ABI 2
 
 typedef void *graft_t;
 typedef void *graft_generator;
@@ -152,7 +152,7 @@ enum {
   GRAFT_ACT_ELU
 };
 
-enum { GRAFT_MAX_IN = 8, GRAFT_MAX_WEIGHTS = 5, GRAFT_MAX_INTS = 8, GRAFT_MAX_DOUBLES = 4 };
+enum { GRAFT_MAX_IN = 8, GRAFT_MAX_WEIGHTS = 6, GRAFT_MAX_INTS = 8, GRAFT_MAX_DOUBLES = 4 };
 
 typedef struct {
   int32_t op;
