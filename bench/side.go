@@ -73,7 +73,7 @@ func (s *side) ask(c command) (answer, error) {
 		return answer{}, fmt.Errorf("%s answered %q: %w", s.name, reply, err)
 	}
 	if a.Error != "" {
-		return answer{}, fmt.Errorf("%s: %s; %s", s.name, a.Error, a.Remedy)
+		return answer{}, fmt.Errorf("%s; %s", a.Error, a.Remedy)
 	}
 	return a, nil
 }

@@ -137,7 +137,9 @@ func TestFusionKeepsRandomPrograms(t *testing.T) {
 						results[k] = append(results[k], floats(t, s.Grad(param))...)
 					}
 				}
-				s.NoGrad(func() { results[k] = append(append(results[k], floats(t, train)...), floats(t, p.Forward(s, x, false, nil))...) })
+				s.NoGrad(func() {
+					results[k] = append(append(results[k], floats(t, train)...), floats(t, p.Forward(s, x, false, nil))...)
+				})
 			}
 			require.NoError(t, s.Err(), "seed %d", seed)
 			require.Less(t, distance(results[1], results[0]), 1e-4, "seed %d", seed)
