@@ -8,7 +8,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -26,7 +25,8 @@ import (
 type options struct {
 	python string
 	twin   string
-	rounds int
+	rounds int // pairs of bursts in a comparison
+	starts int // fresh processes that they are spread over
 	steps  int // in a burst of training
 	ops    int // iterations in a burst of operators
 	child  bool
@@ -38,6 +38,7 @@ func main() {
 	flag.StringVar(&o.python, "python", defaultPython(), "the Python whose PyTorch is measured")
 	flag.StringVar(&o.twin, "twin", "bench/twin.py", "the twin's program")
 	flag.IntVar(&o.rounds, "rounds", 15, "pairs of bursts in a comparison")
+	flag.IntVar(&o.starts, "starts", 3, "fresh pairs of processes in a comparison: how a heap happens to lie is luck")
 	flag.IntVar(&o.steps, "steps", 20, "training steps in a burst")
 	flag.IntVar(&o.ops, "ops", 2000, "iterations of the operator chain in a burst")
 	flag.BoolVar(&o.child, "worker", false, "be graft's side of a comparison")
@@ -123,6 +124,7 @@ type variant struct {
 	name string
 	env  []string
 	args []string
+	once bool // takes too long to start for more than one process
 }
 
 // keepBlocks makes malloc keep freed blocks, as graft's library does by itself.
@@ -132,7 +134,7 @@ func (b *bench) twins() []variant {
 	return []variant{
 		{name: "PyTorch"},
 		{name: "PyTorch, malloc tuned", env: keepBlocks},
-		{name: "PyTorch, torch.compile", args: []string{"--compile"}},
+		{name: "PyTorch, torch.compile", args: []string{"--compile"}, once: true},
 	}
 }
 
@@ -144,7 +146,7 @@ func (b *bench) header() error {
 		return err
 	}
 	fmt.Printf("graft on LibTorch %s (%s); PyTorch of %s\n", r.Version, r.Vectors, b.python)
-	fmt.Printf("ratio: the twin's time over graft's, median of %d pairs of bursts [quartiles]; above 1 graft is faster\n", b.rounds)
+	fmt.Printf("ratio: the twin's time over graft's, median of %d pairs of bursts [quartiles] in %d pairs of processes; above 1 graft is faster\n", b.rounds, b.starts)
 	return nil
 }
 
@@ -183,7 +185,31 @@ func firstLine(err error) string {
 	return text
 }
 
+// compare measures training steps, and once the operator chain as well, over
+// fresh pairs of processes.
 func (b *bench) compare(u, v variant, threads int) error {
+	starts := b.starts
+	if v.once {
+		starts = 1
+	}
+	var steps, chain measured
+	for range starts {
+		if err := b.meet(u, v, threads, max(1, b.rounds/starts), &steps, &chain); err != nil {
+			return err
+		}
+	}
+	images := float64(b.steps * batchSize)
+	fmt.Fprintf(b.table, "step\t%s\t%s\t%s\t%.0f\t%.0f\t%s\n", u.name, v.name, steps.ratio(),
+		images/median(steps.ours), images/median(steps.twin), steps.agreement())
+	if len(chain.ours) > 0 {
+		fmt.Fprintf(b.table, "operators\t%s\t%s\t%s\t\t\t%.2f and %.2f us an operator\n", u.name, v.name, chain.ratio(),
+			1e6*median(chain.ours)/float64(9*b.ops), 1e6*median(chain.twin)/float64(9*b.ops))
+	}
+	return nil
+}
+
+// meet starts both sides once and lets them take turns.
+func (b *bench) meet(u, v variant, threads, rounds int, steps, chain *measured) error {
 	twin, err := b.startTwin(v, threads)
 	if err != nil {
 		return err
@@ -194,78 +220,11 @@ func (b *bench) compare(u, v variant, threads int) error {
 		return err
 	}
 	defer us.stop()
-	step := command{Cmd: "train", Steps: b.steps}
-	pairs, err := b.pairs(us, twin, step)
-	if err != nil {
+	if err := steps.pairs(us, twin, command{Cmd: "train", Steps: b.steps}, rounds); err != nil {
 		return err
 	}
-	images := float64(b.steps * batchSize)
-	fmt.Fprintf(b.table, "step\t%s\t%s\t%s\t%.0f\t%.0f\t%s\n", u.name, v.name, pairs.ratio(),
-		images/median(pairs.ours), images/median(pairs.twin), pairs.agreement())
-	if u.name != ours[0].name || v.name != "PyTorch" {
+	if u.name != ours[0].name || v.name != b.twins()[0].name {
 		return nil
 	}
-	chain, err := b.pairs(us, twin, command{Cmd: "ops", Iterations: b.ops})
-	if err == nil {
-		fmt.Fprintf(b.table, "operators\t%s\t%s\t%s\t\t\t%.2f and %.2f us an operator\n", u.name, v.name, chain.ratio(),
-			1e6*median(chain.ours)/float64(9*b.ops), 1e6*median(chain.twin)/float64(9*b.ops))
-	}
-	return err
-}
-
-// measured are the bursts of one comparison.
-type measured struct {
-	ours, twin []float64 // seconds
-	losses     [2][]float64
-}
-
-// pairs lets both sides warm up, then take turns; who begins alternates.
-func (b *bench) pairs(us, twin *side, c command) (measured, error) {
-	var m measured
-	for k := -1; k < b.rounds; k++ {
-		var times [2]float64
-		for j := range 2 {
-			which := (k + 1 + j) % 2
-			a, err := []*side{us, twin}[which].ask(c)
-			if err != nil {
-				return m, err
-			}
-			times[which] = a.Seconds
-			m.losses[which] = append(m.losses[which], a.Losses...)
-		}
-		if k >= 0 {
-			m.ours, m.twin = append(m.ours, times[0]), append(m.twin, times[1])
-		}
-	}
-	return m, nil
-}
-
-// ratio is the median of the pairs' ratios with its quartiles.
-func (m measured) ratio() string {
-	ratios := make([]float64, len(m.ours))
-	for k := range ratios {
-		ratios[k] = m.twin[k] / m.ours[k]
-	}
-	slices.Sort(ratios)
-	n := len(ratios)
-	return fmt.Sprintf("%.2f\t[%.2f %.2f]", median(ratios), ratios[n/4], ratios[n-1-n/4])
-}
-
-// agreement says how far the two sides' losses are apart. Rounding differences
-// grow with training, so the first burst is judged.
-func (m measured) agreement() string {
-	worst, n := 0.0, min(len(m.losses[0]), len(m.losses[1]))/(len(m.ours)+1)
-	for k := range n {
-		worst = math.Max(worst, math.Abs(m.losses[0][k]-m.losses[1][k])/m.losses[1][k])
-	}
-	if worst == 0 {
-		return fmt.Sprintf("%d equal", n)
-	}
-	return fmt.Sprintf("%d within %.0e", n, worst)
-}
-
-func median(values []float64) float64 {
-	sorted := slices.Clone(values)
-	slices.Sort(sorted)
-	return sorted[len(sorted)/2]
+	return chain.pairs(us, twin, command{Cmd: "ops", Iterations: b.ops}, rounds)
 }

@@ -23,9 +23,10 @@ const LibraryVariable = "GRAFT_LIBRARY"
 const libraryName = "libgrafttorch.so"
 
 // spinCount is how often an idle OpenMP thread looks for work before it sleeps.
-// Beside other load libgomp's default, which spins for seconds, loses most of
-// the throughput; a short spin keeps it and costs nothing on a quiet machine.
-const spinCount = "10000"
+// libgomp's default spins for seconds: three jobs on two processors then do a
+// third of the work. A short spin loses a few per cent on a quiet machine, where
+// to sleep at once loses a sixth. docs/measurements.md has the figures.
+const spinCount = "3000"
 
 // WaitPolicy says in words how idle threads wait where the user's environment
 // does not say otherwise.

@@ -249,6 +249,7 @@ func TestMemoryIsFlatOverManySteps(t *testing.T) {
 				}
 				after[k] = residentMB(t)
 			}
+			t.Logf("fast %v: resident MB after each thousand steps: %.1f", fast, after)
 			require.Less(t, (after[4]-after[0])/4, 1.0, "resident MB after each thousand steps: %v", after)
 		})
 	}

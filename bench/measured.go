@@ -1,0 +1,65 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// measured are the bursts of one comparison.
+type measured struct {
+	ours, twin []float64    // seconds
+	first      [2][]float64 // losses of the first burst after the start
+}
+
+// pairs lets both sides warm up, then take turns; who begins alternates.
+func (m *measured) pairs(us, twin *side, c command, rounds int) error {
+	for k := -1; k < rounds; k++ {
+		var times [2]float64
+		for j := range 2 {
+			which := (k + 1 + j) % 2
+			a, err := []*side{us, twin}[which].ask(c)
+			if err != nil {
+				return err
+			}
+			times[which] = a.Seconds
+			if k < 0 {
+				m.first[which] = a.Losses
+			}
+		}
+		if k >= 0 {
+			m.ours, m.twin = append(m.ours, times[0]), append(m.twin, times[1])
+		}
+	}
+	return nil
+}
+
+// ratio is the median of the pairs' ratios with its quartiles.
+func (m *measured) ratio() string {
+	ratios := make([]float64, len(m.ours))
+	for k := range ratios {
+		ratios[k] = m.twin[k] / m.ours[k]
+	}
+	slices.Sort(ratios)
+	n := len(ratios)
+	return fmt.Sprintf("%.2f\t[%.2f %.2f]", median(ratios), ratios[n/4], ratios[n-1-n/4])
+}
+
+// agreement says how far the two sides' losses are apart. Rounding differences
+// grow with training, so the first burst is judged.
+func (m *measured) agreement() string {
+	worst, n := 0.0, min(len(m.first[0]), len(m.first[1]))
+	for k := range n {
+		worst = math.Max(worst, math.Abs(m.first[0][k]-m.first[1][k])/m.first[1][k])
+	}
+	if worst == 0 {
+		return fmt.Sprintf("%d equal", n)
+	}
+	return fmt.Sprintf("%d within %.0e", n, worst)
+}
+
+func median(values []float64) float64 {
+	sorted := slices.Clone(values)
+	slices.Sort(sorted)
+	return sorted[len(sorted)/2]
+}
