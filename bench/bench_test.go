@@ -1,0 +1,93 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// answers runs graft's side on a few commands within this process.
+func answers(t *testing.T, o setup, commands ...string) []answer {
+	t.Helper()
+	var out bytes.Buffer
+	require.NoError(t, serve(o, strings.NewReader(strings.Join(commands, "\n")), &out))
+	var all []answer
+	for decoder := json.NewDecoder(&out); decoder.More(); {
+		var a answer
+		require.NoError(t, decoder.Decode(&a))
+		all = append(all, a)
+	}
+	return all
+}
+
+var small = setup{threads: 1, seed: 1, batches: 3}
+
+func TestWorkerAnswers(t *testing.T) {
+	all := answers(t, small, `{"cmd":"info"}`, `{"cmd":"train","steps":7}`, `{"cmd":"ops","iterations":3}`, `{"cmd":"quit"}`, `{"cmd":"info"}`)
+	require.Len(t, all, 3)
+	require.NotEmpty(t, all[0].Torch)
+	require.Equal(t, 1, all[0].Threads)
+	require.Len(t, all[1].Losses, 7, "the batches are taken again from the first")
+	require.Positive(t, all[1].Seconds)
+	require.Len(t, all[2].Losses, 1)
+}
+
+func TestWorkerRefuses(t *testing.T) {
+	for _, line := range []string{`{"cmd":"dance"}`, `not JSON`} {
+		require.Error(t, serve(small, strings.NewReader(line), new(bytes.Buffer)))
+	}
+}
+
+// A training step has the bits of PyTorch's where both run the same LibTorch,
+// and the fast path is within rounding of it.
+func TestLossesArePyTorchs(t *testing.T) {
+	b := &bench{options: options{python: defaultPython(), twin: "twin.py", setup: small}, folder: t.TempDir()}
+	require.NoError(t, writeProblem(b.folder, small))
+	twin, err := b.startTwin(variant{name: "PyTorch"}, 1)
+	require.NoError(t, err)
+	defer twin.stop()
+	info, err := twin.ask(command{Cmd: "info"})
+	if err != nil {
+		t.Skipf("left out: the comparison with PyTorch: %v", err)
+	}
+	want, err := twin.ask(command{Cmd: "train", Steps: 6})
+	require.NoError(t, err)
+	for _, fast := range []bool{false, true} {
+		o := small
+		o.fast = fast
+		all := answers(t, o, `{"cmd":"info"}`, `{"cmd":"train","steps":6}`)
+		tolerance := 0.0
+		if fast || !sameRelease(all[0].Torch, info.Torch) {
+			tolerance = 1e-5
+		}
+		for k := range want.Losses {
+			require.LessOrEqual(t, math.Abs(all[1].Losses[k]-want.Losses[k]), tolerance*want.Losses[k], "fast %v, step %d", fast, k)
+		}
+	}
+}
+
+// sameRelease compares major and minor versions: 1.13.0 and 1.13.0a0 are one.
+func sameRelease(a, b string) bool {
+	cut := func(v string) string { return strings.Join(strings.SplitN(v, ".", 3)[:2], ".") }
+	return cut(a) == cut(b)
+}
+
+func TestMissingPythonIsNamed(t *testing.T) {
+	b := &bench{options: options{python: filepath.Join(t.TempDir(), "python"), twin: "twin.py", setup: small}}
+	_, err := b.startTwin(variant{name: "PyTorch"}, 1)
+	require.ErrorContains(t, err, "start PyTorch")
+}
+
+func TestMeasuredFigures(t *testing.T) {
+	m := measured{ours: []float64{1, 1, 2, 1}, twin: []float64{2, 4, 4, 3}, first: [2][]float64{{1, 2}, {1, 2}}}
+	require.Equal(t, "3.00\t[2.00 3.00]", m.ratio())
+	require.Equal(t, "2 equal", m.agreement())
+	m.first[0] = []float64{1, 2.02}
+	require.Equal(t, fmt.Sprintf("2 within %.0e", 0.01), m.agreement())
+}
