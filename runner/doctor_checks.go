@@ -3,8 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
+	"slices"
 	"strings"
 
 	"graft/torch"
@@ -26,6 +28,7 @@ var machineChecks = []check{
 	{"library and headers agree", "run 'make deps' again: LibTorch changed since the library was built",
 		func(torch.Device) (string, error) { return agrees() }},
 	{"linear algebra is fast", "install libopenblas0-pthread", func(torch.Device) (string, error) { return algebra() }},
+	{"there is one OpenMP", "unset LD_PRELOAD, or run 'make deps' again", func(torch.Device) (string, error) { return oneOpenMP() }},
 	{"an exception becomes an error", "report it: this LibTorch behaves in a way graft does not know",
 		func(torch.Device) (string, error) { return refuses() }},
 }
@@ -87,11 +90,11 @@ func agrees() (string, error) {
 // algebra looks for the reference BLAS, which Debian falls back to and which is
 // many times slower, among the files mapped into this process.
 func algebra() (string, error) {
-	maps, err := os.ReadFile("/proc/self/maps")
+	mapped, err := os.ReadFile("/proc/self/maps")
 	if err != nil {
 		return "not known on this system", nil
 	}
-	switch text := string(maps); {
+	switch text := string(mapped); {
 	case strings.Contains(text, "openblas"):
 		return "OpenBLAS", nil
 	case strings.Contains(text, "/blas/libblas.so"):
@@ -99,6 +102,25 @@ func algebra() (string, error) {
 	default:
 		return "LibTorch's own", nil
 	}
+}
+
+// oneOpenMP looks for a second OpenMP in this process: each would keep its own
+// threads, and only one would heed their number.
+func oneOpenMP() (string, error) {
+	mapped, err := os.ReadFile("/proc/self/maps")
+	if err != nil {
+		return "not known on this system", nil
+	}
+	found := map[string]bool{}
+	for line := range strings.Lines(string(mapped)) {
+		if at := strings.Index(line, "/"); at >= 0 && strings.Contains(line, "/libgomp") {
+			found[strings.TrimSpace(line[at:])] = true
+		}
+	}
+	if len(found) > 1 {
+		return "", fmt.Errorf("there are %d: %s", len(found), strings.Join(slices.Sorted(maps.Keys(found)), ", "))
+	}
+	return strings.Join(slices.Collect(maps.Keys(found)), ""), nil
 }
 
 func refuses() (string, error) {

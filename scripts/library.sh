@@ -63,13 +63,6 @@ if nm -D "$libraries/libc10.so" 2>/dev/null | grep -q 'c105ErrorC[12]E' &&
 	abi=0
 fi
 
-# One OpenMP for all: a wheel carries its own, sometimes under a name of its own.
-openmp=-lgomp
-if [ -n "$LIBTORCH" ]; then
-	own=$(ls "$libraries"/libgomp*.so* 2>/dev/null | head -n 1)
-	[ -z "$own" ] || openmp=$own
-fi
-
 if [ -f "$libraries/libtorch_cuda.so" ]; then
 	search="$search -Wl,--no-as-needed -ltorch_cuda -lc10_cuda -Wl,--as-needed"
 fi
@@ -121,11 +114,13 @@ for pid in $pids; do wait "$pid" || fail "the compiler failed; its message is ab
 
 # ---- the library, replaced in one step
 
-stamp=$(echo "$list $search $openmp" | sha256sum)
+stamp=$(echo "$list $search" | sha256sum)
 if [ -f $out/libgrafttorch.so ] && [ "$(cat $out/stamp 2>/dev/null)" = "$stamp" ]; then exit 0; fi
+# OpenMP is left to be found among what LibTorch itself needs: a wheel may carry
+# one of its own, and with two in a process each would keep its own threads.
 # shellcheck disable=SC2086
-"$CXX" -shared -o $out/libgrafttorch.so.tmp $list -Wl,-Bsymbolic -Wl,-z,defs \
-	${LIBTORCH:+-L$libraries} $search -ltorch_cpu -lc10 $openmp -lpthread
+"$CXX" -shared -o $out/libgrafttorch.so.tmp $list -Wl,-Bsymbolic \
+	${LIBTORCH:+-L$libraries} $search -ltorch_cpu -lc10 -lpthread
 mv $out/libgrafttorch.so.tmp $out/libgrafttorch.so
 {
 	echo "libtorch=${LIBTORCH:-Debian}"
