@@ -10,7 +10,7 @@ export LIBTORCH ?=
 
 # A wheel's torch folder lies in lib/pythonX/site-packages of its environment.
 ifneq ($(LIBTORCH),)
-export GRAFT_PYTHON ?= $(wildcard $(LIBTORCH)/../../../../bin/python)
+export GRAFT_PYTHON ?= $(abspath $(wildcard $(LIBTORCH)/../../../../bin/python))
 endif
 
 .PHONY: help deps source library build demo test check race bench fuzz clean go

@@ -1,5 +1,7 @@
 #include "program.h"
 
+#include <ATen/Parallel.h>
+
 #include "fused.h"
 #include "guard.h"
 
@@ -205,6 +207,9 @@ void Program::mark_last_uses() {
 }
 
 at::Tensor Program::forward(const at::Tensor &input, bool training, c10::optional<at::Generator> generator) const {
+  // A goroutine may arrive on a thread that LibTorch has not met. Asking for the
+  // number of threads sets it up, before a convolution would take all there are.
+  at::get_num_threads();
   std::vector<at::Tensor> regs(registers_);
   regs[0] = fast_ && input.dim() == 4 && input.is_floating_point() ? input.contiguous(at::MemoryFormat::ChannelsLast) : input;
   for (const Step &step : steps_) {
