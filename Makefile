@@ -64,7 +64,9 @@ test: deps
 	@go build -o bin/graft ./runner
 	@echo "== vet";         go vet ./... && go vet -tags graftdebug ./torch
 	@echo "== staticcheck"; go tool staticcheck ./...
-	@echo "== tests";       go test ./...
+	@echo "== tests";       go test -v ./... >build/test.log 2>&1; code=$$?; \
+	  if [ $$code -ne 0 ]; then grep -vE '^ *(=== |--- PASS|PASS$$)' build/test.log; exit $$code; fi; \
+	  grep -E '^(ok|\?)' build/test.log; grep -o 'left out: .*' build/test.log | sort -u || true
 	@echo "== debug build"; go test -tags graftdebug ./torch
 	@$(MAKE) -s race
 
