@@ -24,9 +24,9 @@ func newTestNet(t *testing.T, s *Scope, dtype DType, channels, classes int) *tes
 	w3, b3 := n.param(0.2, classes, channels), n.param(0.2, classes)
 	n1, n2 := n.norm(channels), n.norm(channels)
 	n.layers = func(b *Builder, x Value) Value {
-		x = b.Activate(b.BatchNorm(b.Conv2D(x, w1, b1, Window{}), n1), ReLU, 0)
-		x = b.AvgPool2D(x, Window{Kernel: 2})
-		x = b.Activate(b.BatchNorm(b.Conv2D(x, w2, b2, Window{Padding: 1}), n2), ReLU, 0)
+		x = b.Activate(b.BatchNorm(b.Conv2D(x, w1, b1, Window{}.Plane()), n1), ReLU, 0)
+		x = b.AvgPool2D(x, Window{Kernel: 2}.Plane())
+		x = b.Activate(b.BatchNorm(b.Conv2D(x, w2, b2, Window{Padding: 1}.Plane()), n2), ReLU, 0)
 		return b.Linear(b.Flatten(b.AdaptiveAvgPool2D(x, 1, 1), 1, -1), w3, b3)
 	}
 	require.NoError(t, s.Err())

@@ -51,10 +51,29 @@ func (b *Builder) add(op C.int32_t, ints []int64, doubles []float64, weights []*
 	return Value(c.out)
 }
 
-// Conv2D adds a convolution; bias may be nil. The window's Kernel is not read.
-func (b *Builder) Conv2D(x Value, weight, bias *Tensor, w Window) Value {
-	stride, dilation := or(w.Stride, 1), or(w.Dilation, 1)
-	ints := []int64{stride, stride, int64(w.Padding), int64(w.Padding), dilation, dilation, or(w.Groups, 1)}
+// Plane is how a convolution or a pool moves over an image, each pair its height
+// and width. In pairs that may not be zero, zero means 1, for a pool's Stride the
+// Kernel.
+type Plane struct {
+	Kernel     [2]int // pixels; of pools only, a convolution's weight says its own
+	Stride     [2]int // pixels
+	Padding    [2]int // pixels on each side; may be zero
+	Dilation   [2]int // pixels between the taps of a convolution
+	Groups     int    // of channels, in convolutions
+	Ceil       bool   // a pool's last window may reach over the edge
+	ExcludePad bool   // an average leaves the padding out
+}
+
+// Plane is the same in height and width.
+func (w Window) Plane() Plane {
+	both := func(n int) [2]int { return [2]int{n, n} }
+	return Plane{Kernel: both(w.Kernel), Stride: both(w.Stride), Padding: both(w.Padding), Dilation: both(w.Dilation), Groups: w.Groups}
+}
+
+// Conv2D adds a convolution; bias may be nil.
+func (b *Builder) Conv2D(x Value, weight, bias *Tensor, p Plane) Value {
+	ints := []int64{or(p.Stride[0], 1), or(p.Stride[1], 1), int64(p.Padding[0]), int64(p.Padding[1]),
+		or(p.Dilation[0], 1), or(p.Dilation[1], 1), or(p.Groups, 1)}
 	return b.add(C.GRAFT_LAYER_CONV2D, ints, nil, []*Tensor{weight, bias}, x)
 }
 
@@ -104,19 +123,19 @@ func (b *Builder) Activate(x Value, kind Activation, parameter float64) Value {
 	return b.add(C.GRAFT_LAYER_ACTIVATION, []int64{int64(kind)}, []float64{parameter}, nil, x)
 }
 
-func pool(w Window) []int64 {
-	k, stride, p := int64(w.Kernel), or(w.Stride, w.Kernel), int64(w.Padding)
-	return []int64{k, k, stride, stride, p, p, 0, 1}
+func pool(p Plane) []int64 {
+	return []int64{int64(p.Kernel[0]), int64(p.Kernel[1]), or(p.Stride[0], p.Kernel[0]), or(p.Stride[1], p.Kernel[1]),
+		int64(p.Padding[0]), int64(p.Padding[1]), int64(flag(p.Ceil)), int64(flag(!p.ExcludePad))}
 }
 
 // AvgPool2D adds an average over windows.
-func (b *Builder) AvgPool2D(x Value, w Window) Value {
-	return b.add(C.GRAFT_LAYER_AVG_POOL, pool(w), nil, nil, x)
+func (b *Builder) AvgPool2D(x Value, p Plane) Value {
+	return b.add(C.GRAFT_LAYER_AVG_POOL, pool(p), nil, nil, x)
 }
 
 // MaxPool2D adds a maximum over windows.
-func (b *Builder) MaxPool2D(x Value, w Window) Value {
-	return b.add(C.GRAFT_LAYER_MAX_POOL, pool(w), nil, nil, x)
+func (b *Builder) MaxPool2D(x Value, p Plane) Value {
+	return b.add(C.GRAFT_LAYER_MAX_POOL, pool(p), nil, nil, x)
 }
 
 // AdaptiveAvgPool2D adds an average down to height by width.

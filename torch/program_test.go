@@ -104,7 +104,7 @@ func TestNumberOfThreadsChangesNoBitOfTheFastLayers(t *testing.T) {
 			var b Builder
 			n := &testNet{s: s, dtype: Float32, random: s.NewGenerator(CPU, 3)}
 			norm := n.norm(20)
-			p := s.NewProgram(&b, b.Flatten(b.AvgPool2D(b.Activate(b.BatchNorm(b.Input(), norm), ReLU, 0), Window{Kernel: 3}), 1, -1), ProgramOptions{Fast: true})
+			p := s.NewProgram(&b, b.Flatten(b.AvgPool2D(b.Activate(b.BatchNorm(b.Input(), norm), ReLU, 0), Window{Kernel: 3}.Plane()), 1, -1), ProgramOptions{Fast: true})
 			x := s.RequireGrad(s.Zeros(Float32, CPU, 33, 20, 7, 8), true)
 			s.NoGrad(func() { s.Normal(x, 1, 2, n.random) })
 			n.params = append(n.params, x)
@@ -156,7 +156,7 @@ func randomChain(n *testNet, b *Builder, random *rand.Rand) Value {
 		case 1:
 			x = b.Activate(b.BatchNorm(x, n.norm(5)), ReLU, 0)
 		case 2:
-			x = b.Conv2D(x, n.param(0.3, 5, 5, 3, 3), nil, Window{Padding: 1})
+			x = b.Conv2D(x, n.param(0.3, 5, 5, 3, 3), nil, Window{Padding: 1}.Plane())
 		case 3:
 			x = b.Add(b.Activate(x, Activation(1+random.IntN(9)), 0.1), x)
 		case 4:
@@ -164,14 +164,14 @@ func randomChain(n *testNet, b *Builder, random *rand.Rand) Value {
 			x = b.Add(b.Activate(y, ReLU, 0), y) // two readers: must not be fused
 		case 5:
 			x = b.Cat(0, b.Activate(b.BatchNorm(x, n.norm(5)), ReLU, 0), x)
-			x = b.Conv2D(x, n.param(0.3, 5, 5, 1, 1), n.param(1, 5), Window{})
+			x = b.Conv2D(x, n.param(0.3, 5, 5, 1, 1), n.param(1, 5), Window{}.Plane())
 		case 6: // no weights, and a bias that the mean takes off again
-			x = b.Conv2D(x, n.param(0.3, 5, 5, 1, 1), n.param(1, 5), Window{})
+			x = b.Conv2D(x, n.param(0.3, 5, 5, 1, 1), n.param(1, 5), Window{}.Plane())
 			x = b.BatchNorm(x, BatchNorm{Mean: n.norm(5).Mean, Var: n.norms[len(n.norms)-1].Var, Momentum: 0.1, Eps: 1e-5})
 		}
 	}
 	if random.IntN(2) == 0 {
-		return b.AvgPool2D(b.Activate(b.BatchNorm(x, n.norm(5)), ReLU, 0), Window{Kernel: 2 + random.IntN(2)})
+		return b.AvgPool2D(b.Activate(b.BatchNorm(x, n.norm(5)), ReLU, 0), Window{Kernel: 2 + random.IntN(2)}.Plane())
 	}
 	return x
 }
@@ -179,7 +179,7 @@ func randomChain(n *testNet, b *Builder, random *rand.Rand) Value {
 func TestNaNPassesThroughThePool(t *testing.T) {
 	within(t, func(s *Scope) {
 		var b Builder
-		p := s.NewProgram(&b, b.AvgPool2D(b.Input(), Window{Kernel: 2}), ProgramOptions{})
+		p := s.NewProgram(&b, b.AvgPool2D(b.Input(), Window{Kernel: 2}.Plane()), ProgramOptions{})
 		x := s.Full(math.NaN(), Float32, CPU, 1, 1, 2, 2)
 		require.True(t, math.IsNaN(floats(t, p.Forward(s, x, false, nil))[0]))
 	})

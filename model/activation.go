@@ -1,0 +1,98 @@
+package model
+
+import (
+	"fmt"
+	"strings"
+
+	"graft/torch"
+)
+
+// Activation is a function applied to each value. The zero Activation is none.
+type Activation struct {
+	Kind torch.Activation
+	// Parameter is LeakyReLU's slope below zero and ELU's scale there.
+	Parameter float64
+	Inplace   bool // printed, and otherwise without effect
+}
+
+// activations is what PyTorch calls them, what their parameter is called, and
+// whether applying one twice is the same as once.
+var activations = []struct {
+	kind       torch.Activation
+	name       string
+	parameter  string
+	usual      float64 // the parameter's default
+	idempotent bool
+	inplace    bool // PyTorch's has the option
+}{
+	{torch.ReLU, "ReLU", "", 0, true, true},
+	{torch.ReLU6, "ReLU6", "", 0, true, true},
+	{torch.LeakyReLU, "LeakyReLU", "negative_slope", 0.01, false, true},
+	{torch.Sigmoid, "Sigmoid", "", 0, false, false},
+	{torch.Tanh, "Tanh", "", 0, false, false},
+	{torch.GELU, "GELU", "", 0, false, false},
+	{torch.SiLU, "SiLU", "", 0, false, true},
+	{torch.Hardswish, "Hardswish", "", 0, false, true},
+	{torch.ELU, "ELU", "alpha", 1, false, true},
+}
+
+// Activate is an activation with PyTorch's default parameter.
+func Activate(kind torch.Activation) Activation {
+	for _, a := range activations {
+		if a.kind == kind {
+			return Activation{Kind: kind, Parameter: a.usual}
+		}
+	}
+	return Activation{}
+}
+
+// String is PyTorch's print.
+func (a Activation) String() string {
+	for _, known := range activations {
+		if known.kind != a.Kind {
+			continue
+		}
+		var arguments []string
+		if known.parameter != "" {
+			arguments = append(arguments, known.parameter+"="+python(a.Parameter))
+		}
+		if a.Kind == torch.GELU {
+			arguments = append(arguments, "approximate='none'")
+		}
+		if a.Inplace {
+			arguments = append(arguments, "inplace=True")
+		}
+		return known.name + "(" + strings.Join(arguments, ", ") + ")"
+	}
+	return fmt.Sprintf("Activation(%d)", int(a.Kind))
+}
+
+// Idempotent says whether applying it twice is the same as applying it once.
+func (a Activation) Idempotent() bool {
+	for _, known := range activations {
+		if known.kind == a.Kind {
+			return known.idempotent
+		}
+	}
+	return false
+}
+
+// Slots is empty.
+func (a Activation) Slots() []Slot { return nil }
+
+// Infer changes no shape.
+func (a Activation) Infer(in Shape) (Shape, error) { return in, nil }
+
+// Operations counts one for each value.
+func (a Activation) Operations(in, _ Shape) int64 { return int64(in.Count()) }
+
+// Channels passes each channel on.
+func (a Activation) Channels() Channels { return Channels{} }
+
+// Resize changes nothing.
+func (a Activation) Resize(_, _ int) Layer { return a }
+
+// Emit adds an activation.
+func (a Activation) Emit(b *torch.Builder, x torch.Value, _ []*torch.Tensor) torch.Value {
+	return b.Activate(x, a.Kind, a.Parameter)
+}

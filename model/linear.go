@@ -1,0 +1,61 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+
+	"graft/torch"
+)
+
+// Linear is a matrix and a bias over features.
+type Linear struct {
+	In, Out int
+	Bias    bool
+}
+
+// NewLinear is a linear layer with a bias.
+func NewLinear(in, out int) Linear { return Linear{In: in, Out: out, Bias: true} }
+
+// String is PyTorch's print.
+func (l Linear) String() string {
+	return fmt.Sprintf("Linear(in_features=%d, out_features=%d, bias=%s)", l.In, l.Out, python(l.Bias))
+}
+
+// Slots are weight and bias.
+func (l Linear) Slots() []Slot {
+	slots := []Slot{{"weight", Weight, []int{l.Out, l.In}, []Axis{Out, In}}}
+	if l.Bias {
+		slots = append(slots, Slot{"bias", Bias, []int{l.Out}, []Axis{Out}})
+	}
+	return slots
+}
+
+// Infer takes features only.
+func (l Linear) Infer(in Shape) (Shape, error) {
+	switch {
+	case l.In < 1 || l.Out < 1:
+		return nil, errors.New("a linear layer has at least one feature on either side")
+	case len(in) != 1:
+		return nil, fmt.Errorf("%s takes features and gets an image, %v; put a Flatten() before it", l, in)
+	case in[0] != l.In:
+		return nil, fmt.Errorf("%s takes %d features and gets %d", l, l.In, in[0])
+	}
+	return Shape{l.Out}, nil
+}
+
+// Operations counts the matrix and the bias.
+func (l Linear) Operations(_, _ Shape) int64 { return int64(l.Out) * int64(2*l.In+count(l.Bias)) }
+
+// Channels are opened.
+func (l Linear) Channels() Channels { return Channels{Opens: true} }
+
+// Resize takes other numbers of features.
+func (l Linear) Resize(in, out int) Layer {
+	l.In, l.Out = in, out
+	return l
+}
+
+// Emit adds a linear layer.
+func (l Linear) Emit(b *torch.Builder, x torch.Value, w []*torch.Tensor) torch.Value {
+	return b.Linear(x, w[0], at(w, 1))
+}

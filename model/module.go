@@ -1,0 +1,129 @@
+package model
+
+import (
+	"slices"
+
+	"graft/torch"
+)
+
+// Module is a part of a network: a *Leaf or a *Container.
+type Module interface {
+	copy(weights func(*torch.Tensor) *torch.Tensor) Module
+}
+
+// Leaf is a layer and its tensors. The zero Leaf has no layer and is no part of
+// any network.
+type Leaf struct {
+	Layer Layer
+	// Weights are what Layer.Slots lists, in that order; nil while the network
+	// has none.
+	Weights []*torch.Tensor
+}
+
+// Mark says whether surgery adapts a container as one block.
+type Mark int
+
+// The marks. The zero Mark is Unmarked: blocks within are found by their layers.
+const (
+	Unmarked Mark = iota
+	Original      // a block that the network was made with
+	Grown         // a block that surgery added
+)
+
+// String is the word of network files.
+func (m Mark) String() string { return [...]string{"unmarked", "original", "grown"}[m] }
+
+// Container runs its children as Flow says. The zero Container passes its input
+// on.
+type Container struct {
+	Class    string // as printed; empty means Sequential
+	Mark     Mark
+	Children []Child // in PyTorch's order of registration
+	Flow     Flow
+}
+
+// Child is a module under the name that PyTorch would give it.
+type Child struct {
+	Name   string
+	Module Module
+}
+
+// Join says how the branches of a container come together.
+type Join int
+
+// The joins. The zero Join is Chain.
+const (
+	Chain Join = iota // one child after the other
+	Sum               // the body and the shortcut, added up
+	Cat               // each child on the input, joined along the channels
+)
+
+// Flow names children in the order in which they run. The zero Flow runs all of
+// them, one after the other. A child without weights may be named twice.
+type Flow struct {
+	Join Join
+	// Body is the chain of a Chain or of a Sum's body, or the branches of a Cat.
+	// Nil means all children that the other lists do not name.
+	Body     []string
+	Shortcut []string // of a Sum; nil passes the input on
+	Then     []string // run on the sum or on the joined branches
+}
+
+// body is Body with its default filled in.
+func (c *Container) body() []string {
+	if c.Flow.Body != nil {
+		return c.Flow.Body
+	}
+	var names []string
+	for _, child := range c.Children {
+		if !slices.Contains(c.Flow.Shortcut, child.Name) && !slices.Contains(c.Flow.Then, child.Name) {
+			names = append(names, child.Name)
+		}
+	}
+	return names
+}
+
+// Child finds a child by name; nil where there is none.
+func (c *Container) Child(name string) Module {
+	if k := c.index(name); k >= 0 {
+		return c.Children[k].Module
+	}
+	return nil
+}
+
+func (c *Container) index(name string) int {
+	return slices.IndexFunc(c.Children, func(child Child) bool { return child.Name == name })
+}
+
+// Uses counts how often the flow runs a child.
+func (c *Container) Uses(name string) int {
+	n := 0
+	for _, list := range [][]string{c.body(), c.Flow.Shortcut, c.Flow.Then} {
+		for _, other := range list {
+			if other == name {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// Replace puts a module in a child's place, under the same name.
+func (c *Container) Replace(name string, m Module) { c.Children[c.index(name)].Module = m }
+
+func (l *Leaf) copy(weights func(*torch.Tensor) *torch.Tensor) Module {
+	twin := &Leaf{Layer: l.Layer}
+	for _, w := range l.Weights {
+		twin.Weights = append(twin.Weights, weights(w))
+	}
+	return twin
+}
+
+func (c *Container) copy(weights func(*torch.Tensor) *torch.Tensor) Module {
+	twin := &Container{Class: c.Class, Mark: c.Mark, Flow: Flow{Join: c.Flow.Join, Body: slices.Clone(c.Flow.Body),
+		Shortcut: slices.Clone(c.Flow.Shortcut), Then: slices.Clone(c.Flow.Then)}}
+	for _, child := range c.Children {
+		twin.Children = append(twin.Children, Child{child.Name, child.Module.copy(weights)})
+	}
+	return twin
+}

@@ -1,0 +1,209 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"graft/torch"
+)
+
+// Network is a tree and the shape of its examples. Its tensors belong to the
+// scope that Materialize was given. The zero Network has no tree and is not used.
+type Network struct {
+	Root  *Container
+	Input Shape
+
+	scope  *torch.Scope
+	device torch.Device
+	dtype  torch.DType
+}
+
+// Name is the class that the network prints as.
+func (n *Network) Name() string { return className(n.Root) }
+
+// String is the network as PyTorch prints it.
+func (n *Network) String() string {
+	var b strings.Builder
+	printModule(&b, n.Root, 0)
+	return b.String()
+}
+
+func className(c *Container) string {
+	switch {
+	case c.Class != "":
+		return c.Class
+	case c.Mark != Unmarked:
+		return "Block"
+	default:
+		return [...]string{"Sequential", "Residual", "Concatenation"}[c.Flow.Join]
+	}
+}
+
+func printModule(b *strings.Builder, m Module, depth int) {
+	c, ok := m.(*Container)
+	if !ok {
+		b.WriteString(m.(*Leaf).Layer.String())
+		return
+	}
+	b.WriteString(className(c) + "(")
+	for _, child := range c.Children {
+		fmt.Fprintf(b, "\n%s(%s): ", strings.Repeat("  ", depth+1), child.Name)
+		printModule(b, child.Module, depth+1)
+	}
+	if len(c.Children) > 0 {
+		b.WriteString("\n" + strings.Repeat("  ", depth))
+	}
+	b.WriteString(")")
+}
+
+// Walk visits all modules in PyTorch's order, parents first, the root under the
+// empty path. Where visit returns false, the children are left out.
+func (n *Network) Walk(visit func(path string, m Module) bool) { walk("", n.Root, visit) }
+
+func walk(path string, m Module, visit func(string, Module) bool) {
+	if !visit(path, m) {
+		return
+	}
+	if c, ok := m.(*Container); ok {
+		for _, child := range c.Children {
+			walk(childPath(path, child.Name), child.Module, visit)
+		}
+	}
+}
+
+// Leaves are the layers in PyTorch's order of registration.
+func (n *Network) Leaves() []*Leaf {
+	var leaves []*Leaf
+	n.Walk(func(_ string, m Module) bool {
+		if l, ok := m.(*Leaf); ok {
+			leaves = append(leaves, l)
+		}
+		return true
+	})
+	return leaves
+}
+
+// Find is the module at a path, and its parent and name there. The root has no
+// parent; all are nil where the path leads nowhere.
+func (n *Network) Find(path string) (m Module, parent *Container, name string) {
+	if path == "" {
+		return n.Root, nil, ""
+	}
+	m = n.Root
+	for part := range strings.SplitSeq(path, ".") {
+		c, ok := m.(*Container)
+		if !ok {
+			return nil, nil, ""
+		}
+		if m = c.Child(part); m == nil {
+			return nil, nil, ""
+		}
+		parent, name = c, part
+	}
+	return m, parent, name
+}
+
+// Sketch is a copy of the tree whose leaves share the network's tensors: what is
+// put into one tree is not seen in the other.
+func (n *Network) Sketch() *Network {
+	twin := *n
+	twin.Root = n.Root.copy(func(t *torch.Tensor) *torch.Tensor { return t }).(*Container)
+	return &twin
+}
+
+// Clone is a copy with tensors of its own, which scope s owns.
+func (n *Network) Clone(s *torch.Scope) (*Network, error) {
+	twin := *n
+	twin.scope = s
+	twin.Root = n.Root.copy(func(t *torch.Tensor) *torch.Tensor {
+		copied := s.Detach(s.Clone(t))
+		if info, err := t.Info(); err == nil && info.RequiresGrad {
+			s.RequireGrad(copied, true)
+		}
+		return copied
+	}).(*Container)
+	return &twin, s.Err()
+}
+
+// check finds what keeps a tree from running, apart from shapes: children of one
+// name, flows that name no child, and layers with weights that run twice or never.
+func (n *Network) check() []Fault {
+	var faults []Fault
+	n.Walk(func(path string, m Module) bool {
+		if c, ok := m.(*Container); ok {
+			faults = append(faults, checkContainer(path, c)...)
+		}
+		return true
+	})
+	return faults
+}
+
+func checkContainer(path string, c *Container) []Fault {
+	var faults []Fault
+	bad := func(format string, args ...any) {
+		faults = append(faults, Fault{Path: path, Text: fmt.Sprintf(format, args...)})
+	}
+	for k, child := range c.Children {
+		if child.Name == "" || strings.ContainsAny(child.Name, ". \t\n") {
+			bad("%q is no name for a part: it must not be empty nor have dots or blanks", child.Name)
+		}
+		if c.index(child.Name) != k {
+			bad("two parts are called %q", child.Name)
+		}
+		if uses := c.Uses(child.Name); uses == 0 {
+			bad("%q never runs; name it in the flow", child.Name)
+		} else if uses > 1 && hasWeights(child.Module) {
+			bad("%q runs %d times, but only layers without weights may run more than once", child.Name, uses)
+		}
+	}
+	for _, list := range [][]string{c.Flow.Body, c.Flow.Shortcut, c.Flow.Then} {
+		for _, name := range list {
+			if c.index(name) < 0 {
+				bad("the flow names %q, which is not among its parts", name)
+			}
+		}
+	}
+	if c.Flow.Shortcut != nil && c.Flow.Join != Sum {
+		bad("only a residual has a shortcut")
+	}
+	return faults
+}
+
+func hasWeights(m Module) bool {
+	switch m := m.(type) {
+	case *Leaf:
+		return len(m.Layer.Slots()) > 0
+	case *Container:
+		return slices.ContainsFunc(m.Children, func(c Child) bool { return hasWeights(c.Module) })
+	}
+	return false
+}
+
+// Fault is something wrong with a network.
+type Fault struct {
+	Path string // of the part, as in a state dict; empty for the whole
+	Text string
+}
+
+// Faults is all that is wrong with a network. It is never empty.
+type Faults []Fault
+
+// Error lists the faults.
+func (f Faults) Error() string {
+	lines := make([]string, len(f))
+	for k, fault := range f {
+		lines[k] = pathText(fault.Path) + ": " + fault.Text
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Check says what is wrong with the network: parts that cannot run, and shapes
+// that do not fit.
+func (n *Network) Check() error {
+	if faults := n.check(); len(faults) > 0 {
+		return Faults(faults)
+	}
+	_, err := n.Sheet()
+	return err
+}

@@ -1,0 +1,201 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"graft/torch"
+)
+
+// BatchNorm normalises each channel over the batch: BatchNorm2d over images,
+// BatchNorm1d over features.
+type BatchNorm struct {
+	Features int
+	Flat     bool // BatchNorm1d
+	Eps      float64
+	Momentum float64
+	Affine   bool
+	Track    bool // keep running statistics for eval mode
+}
+
+// NewBatchNorm2d is a normalisation over images with PyTorch's defaults.
+func NewBatchNorm2d(features int) BatchNorm {
+	return BatchNorm{Features: features, Eps: 1e-5, Momentum: 0.1, Affine: true, Track: true}
+}
+
+// NewBatchNorm1d is the same over features.
+func NewBatchNorm1d(features int) BatchNorm {
+	n := NewBatchNorm2d(features)
+	n.Flat = true
+	return n
+}
+
+// String is PyTorch's print.
+func (n BatchNorm) String() string {
+	dims := 2
+	if n.Flat {
+		dims = 1
+	}
+	return fmt.Sprintf("BatchNorm%dd(%d, eps=%s, momentum=%s, affine=%s, track_running_stats=%s)", dims, n.Features,
+		python(n.Eps), python(n.Momentum), python(n.Affine), python(n.Track))
+}
+
+// Slots are the affine parameters and the running statistics.
+func (n BatchNorm) Slots() []Slot {
+	slots := affine(n.Affine, n.Features)
+	if n.Track {
+		slots = append(slots, Slot{"running_mean", Mean, []int{n.Features}, []Axis{Out}},
+			Slot{"running_var", Var, []int{n.Features}, []Axis{Out}}, Slot{Name: "num_batches_tracked", Role: Seen})
+	}
+	return slots
+}
+
+// affine is a normalisation's parameters; the first dimension is the channels.
+func affine(has bool, shape ...int) []Slot {
+	if !has {
+		return nil
+	}
+	axes := make([]Axis, len(shape))
+	axes[0] = Out
+	return []Slot{{"weight", Scale, shape, axes}, {"bias", Bias, shape, axes}}
+}
+
+// Infer changes no shape.
+func (n BatchNorm) Infer(in Shape) (Shape, error) {
+	if n.Features < 1 {
+		return nil, errors.New("a BatchNorm has at least one channel")
+	}
+	if n.Flat != (len(in) == 1) {
+		return nil, fmt.Errorf("%s gets %v; images go with BatchNorm2d, features with BatchNorm1d", n, in)
+	}
+	if in[0] != n.Features {
+		return nil, fmt.Errorf("%s takes %d channels and gets %d", n, n.Features, in[0])
+	}
+	return in, nil
+}
+
+// Operations counts subtract, divide, scale and shift.
+func (n BatchNorm) Operations(in, _ Shape) int64 { return 4 * int64(in.Count()) }
+
+// Channels are each by itself.
+func (n BatchNorm) Channels() Channels { return Channels{} }
+
+// Resize takes another number of channels.
+func (n BatchNorm) Resize(in, _ int) Layer {
+	n.Features = in
+	return n
+}
+
+// Emit adds a batch normalisation.
+func (n BatchNorm) Emit(b *torch.Builder, x torch.Value, w []*torch.Tensor) torch.Value {
+	return b.BatchNorm(x, n.Bind(w))
+}
+
+// Bind pairs the layer's settings with its tensors.
+func (n BatchNorm) Bind(w []*torch.Tensor) torch.BatchNorm {
+	bound := torch.BatchNorm{Momentum: n.Momentum, Eps: n.Eps}
+	if n.Affine {
+		bound.Weight, bound.Bias, w = w[0], w[1], w[2:]
+	}
+	if n.Track {
+		bound.Mean, bound.Var, bound.Seen = w[0], w[1], w[2]
+	}
+	return bound
+}
+
+// LayerNorm normalises each example over all of its dimensions.
+type LayerNorm struct {
+	Sizes  []int
+	Eps    float64
+	Affine bool
+}
+
+// NewLayerNorm is a normalisation with PyTorch's defaults.
+func NewLayerNorm(sizes ...int) LayerNorm { return LayerNorm{Sizes: sizes, Eps: 1e-5, Affine: true} }
+
+// String is PyTorch's print.
+func (n LayerNorm) String() string {
+	sizes := strings.ReplaceAll(strings.Trim(fmt.Sprint(n.Sizes), "[]"), " ", ", ")
+	if len(n.Sizes) == 1 {
+		sizes += ","
+	}
+	return fmt.Sprintf("LayerNorm((%s), eps=%s, elementwise_affine=%s)", sizes, python(n.Eps), python(n.Affine))
+}
+
+// Slots are the affine parameters.
+func (n LayerNorm) Slots() []Slot { return affine(n.Affine, n.Sizes...) }
+
+// Infer changes no shape.
+func (n LayerNorm) Infer(in Shape) (Shape, error) {
+	if !slices.Equal(n.Sizes, in) {
+		return nil, fmt.Errorf("%s gets %v; it must normalise over all of an example", n, in)
+	}
+	return in, nil
+}
+
+// Operations counts what BatchNorm does and the two sums.
+func (n LayerNorm) Operations(in, _ Shape) int64 { return 7 * int64(in.Count()) }
+
+// Channels are all worked on together.
+func (n LayerNorm) Channels() Channels { return Channels{Groups: 1} }
+
+// Resize takes another number of channels.
+func (n LayerNorm) Resize(in, _ int) Layer {
+	n.Sizes = append([]int{in}, n.Sizes[1:]...)
+	return n
+}
+
+// Emit adds a layer normalisation.
+func (n LayerNorm) Emit(b *torch.Builder, x torch.Value, w []*torch.Tensor) torch.Value {
+	return b.LayerNorm(x, at(w, 0), at(w, 1), n.Eps, n.Sizes...)
+}
+
+// GroupNorm normalises each example over groups of channels.
+type GroupNorm struct {
+	Groups, Features int
+	Eps              float64
+	Affine           bool
+}
+
+// NewGroupNorm is a normalisation with PyTorch's defaults.
+func NewGroupNorm(groups, features int) GroupNorm {
+	return GroupNorm{Groups: groups, Features: features, Eps: 1e-5, Affine: true}
+}
+
+// String is PyTorch's print.
+func (n GroupNorm) String() string {
+	return fmt.Sprintf("GroupNorm(%d, %d, eps=%s, affine=%s)", n.Groups, n.Features, python(n.Eps), python(n.Affine))
+}
+
+// Slots are the affine parameters.
+func (n GroupNorm) Slots() []Slot { return affine(n.Affine, n.Features) }
+
+// Infer changes no shape.
+func (n GroupNorm) Infer(in Shape) (Shape, error) {
+	if n.Groups < 1 || n.Features < 1 || n.Features%n.Groups != 0 {
+		return nil, fmt.Errorf("%s: the groups must divide the channels", n)
+	}
+	if in[0] != n.Features {
+		return nil, fmt.Errorf("%s takes %d channels and gets %d", n, n.Features, in[0])
+	}
+	return in, nil
+}
+
+// Operations counts what LayerNorm does.
+func (n GroupNorm) Operations(in, _ Shape) int64 { return 7 * int64(in.Count()) }
+
+// Channels are tied in groups.
+func (n GroupNorm) Channels() Channels { return Channels{Groups: n.Groups} }
+
+// Resize keeps the size of the groups.
+func (n GroupNorm) Resize(in, _ int) Layer {
+	n.Groups, n.Features = n.Groups*in/n.Features, in
+	return n
+}
+
+// Emit adds a group normalisation.
+func (n GroupNorm) Emit(b *torch.Builder, x torch.Value, w []*torch.Tensor) torch.Value {
+	return b.GroupNorm(x, at(w, 0), at(w, 1), n.Eps, n.Groups)
+}

@@ -1,0 +1,76 @@
+package model
+
+import (
+	"fmt"
+
+	"graft/torch"
+)
+
+// Flatten turns an image into features, each channel spread over its positions.
+type Flatten struct{ passes }
+
+// String is PyTorch's print.
+func (Flatten) String() string { return "Flatten(start_dim=1, end_dim=-1)" }
+
+// Infer joins all dimensions.
+func (Flatten) Infer(in Shape) (Shape, error) { return Shape{in.Count()}, nil }
+
+// Operations is none.
+func (Flatten) Operations(_, _ Shape) int64 { return 0 }
+
+// Resize changes nothing.
+func (f Flatten) Resize(_, _ int) Layer { return f }
+
+// Emit adds a flattening.
+func (Flatten) Emit(b *torch.Builder, x torch.Value, _ []*torch.Tensor) torch.Value {
+	return b.Flatten(x, 1, -1)
+}
+
+// Dropout sets values to zero with a probability, in train mode.
+type Dropout struct {
+	passes
+	P       float64
+	Inplace bool // printed, and otherwise without effect
+}
+
+// String is PyTorch's print.
+func (d Dropout) String() string {
+	return fmt.Sprintf("Dropout(p=%s, inplace=%s)", python(d.P), python(d.Inplace))
+}
+
+// Infer changes no shape.
+func (d Dropout) Infer(in Shape) (Shape, error) {
+	if d.P < 0 || d.P >= 1 {
+		return nil, fmt.Errorf("%s: the probability is at least 0 and below 1", d)
+	}
+	return in, nil
+}
+
+// Operations counts one for each value.
+func (d Dropout) Operations(in, _ Shape) int64 { return int64(in.Count()) }
+
+// Resize changes nothing.
+func (d Dropout) Resize(_, _ int) Layer { return d }
+
+// Emit adds a dropout.
+func (d Dropout) Emit(b *torch.Builder, x torch.Value, _ []*torch.Tensor) torch.Value {
+	return b.Dropout(x, d.P)
+}
+
+// Identity passes its input on.
+type Identity struct{ passes }
+
+// String is PyTorch's print.
+func (Identity) String() string { return "Identity()" }
+
+// Infer changes no shape.
+func (Identity) Infer(in Shape) (Shape, error) { return in, nil }
+
+// Operations is none.
+func (Identity) Operations(_, _ Shape) int64 { return 0 }
+
+// Resize changes nothing.
+func (i Identity) Resize(_, _ int) Layer { return i }
+
+// Emit adds nothing.
+func (Identity) Emit(_ *torch.Builder, x torch.Value, _ []*torch.Tensor) torch.Value { return x }

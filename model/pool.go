@@ -1,0 +1,148 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"graft/torch"
+)
+
+// AvgPool2d averages over windows.
+type AvgPool2d struct {
+	passes
+	Kernel, Stride, Padding Pair
+	Ceil                    bool // the last window may reach over the edge
+	ExcludePad              bool // leave the padding out of the average
+}
+
+// NewAvgPool2d is a pool whose windows tile the image.
+func NewAvgPool2d(kernel Pair) AvgPool2d {
+	return AvgPool2d{Kernel: kernel, Stride: kernel, Padding: One(0)}
+}
+
+// String is PyTorch's print, which does not say how edges are treated.
+func (p AvgPool2d) String() string {
+	return fmt.Sprintf("AvgPool2d(kernel_size=%v, stride=%v, padding=%v)", p.Kernel, p.Stride, p.Padding)
+}
+
+// Notation is String with what it leaves out.
+func (p AvgPool2d) Notation() string {
+	text := strings.TrimSuffix(p.String(), ")")
+	if p.Ceil {
+		text += ", ceil_mode=True"
+	}
+	if p.ExcludePad {
+		text += ", count_include_pad=False"
+	}
+	return text + ")"
+}
+
+// Infer slides the window.
+func (p AvgPool2d) Infer(in Shape) (Shape, error) { return inferPool(p, in, p.plane()) }
+
+// Operations counts each window.
+func (p AvgPool2d) Operations(_, out Shape) int64 {
+	return int64(out.Count()) * int64(p.Kernel.H*p.Kernel.W)
+}
+
+// Resize changes nothing.
+func (p AvgPool2d) Resize(_, _ int) Layer { return p }
+
+func (p AvgPool2d) plane() torch.Plane {
+	return torch.Plane{Kernel: p.Kernel.ints(), Stride: p.Stride.ints(), Padding: p.Padding.ints(), Ceil: p.Ceil, ExcludePad: p.ExcludePad}
+}
+
+// Emit adds an average pool.
+func (p AvgPool2d) Emit(b *torch.Builder, x torch.Value, _ []*torch.Tensor) torch.Value {
+	return b.AvgPool2D(x, p.plane())
+}
+
+// MaxPool2d takes the largest value of each window.
+type MaxPool2d struct {
+	passes
+	Kernel, Stride, Padding Pair
+	Ceil                    bool // the last window may reach over the edge
+}
+
+// NewMaxPool2d is a pool whose windows tile the image.
+func NewMaxPool2d(kernel Pair) MaxPool2d {
+	return MaxPool2d{Kernel: kernel, Stride: kernel, Padding: One(0)}
+}
+
+// String is PyTorch's print.
+func (p MaxPool2d) String() string {
+	return fmt.Sprintf("MaxPool2d(kernel_size=%v, stride=%v, padding=%v, dilation=1, ceil_mode=%s)", p.Kernel, p.Stride, p.Padding, python(p.Ceil))
+}
+
+// Infer slides the window.
+func (p MaxPool2d) Infer(in Shape) (Shape, error) { return inferPool(p, in, p.plane()) }
+
+// Operations counts each window.
+func (p MaxPool2d) Operations(_, out Shape) int64 {
+	return int64(out.Count()) * int64(p.Kernel.H*p.Kernel.W)
+}
+
+// Resize changes nothing.
+func (p MaxPool2d) Resize(_, _ int) Layer { return p }
+
+func (p MaxPool2d) plane() torch.Plane {
+	return torch.Plane{Kernel: p.Kernel.ints(), Stride: p.Stride.ints(), Padding: p.Padding.ints(), Ceil: p.Ceil}
+}
+
+// Emit adds a maximum pool.
+func (p MaxPool2d) Emit(b *torch.Builder, x torch.Value, _ []*torch.Tensor) torch.Value {
+	return b.MaxPool2D(x, p.plane())
+}
+
+func inferPool(l Layer, in Shape, p torch.Plane) (Shape, error) {
+	if err := image(l, in, 0); err != nil {
+		return nil, err
+	}
+	out := Shape{in[0], 0, 0}
+	for d := range 2 {
+		if p.Kernel[d] < 1 || p.Stride[d] < 1 || p.Padding[d] < 0 {
+			return nil, errors.New("kernel and stride of a pool are at least 1, padding at least 0")
+		}
+		if 2*p.Padding[d] > p.Kernel[d] {
+			return nil, fmt.Errorf("%s: the padding is at most half of the kernel", l)
+		}
+		if out[d+1] = slide(in[d+1], p.Kernel[d], p.Stride[d], p.Padding[d], 1, p.Ceil); out[d+1] < 1 {
+			return nil, fmt.Errorf("the window of %s is larger than its %dx%d input", l, in[1], in[2])
+		}
+	}
+	return out, nil
+}
+
+// AdaptiveAvgPool2d averages an image down to a size.
+type AdaptiveAvgPool2d struct {
+	passes
+	Size Pair
+}
+
+// String is PyTorch's print.
+func (p AdaptiveAvgPool2d) String() string {
+	return fmt.Sprintf("AdaptiveAvgPool2d(output_size=%v)", p.Size)
+}
+
+// Infer is the size.
+func (p AdaptiveAvgPool2d) Infer(in Shape) (Shape, error) {
+	if err := image(p, in, 0); err != nil {
+		return nil, err
+	}
+	if p.Size.H < 1 || p.Size.W < 1 {
+		return nil, errors.New("the output of AdaptiveAvgPool2d has at least one place")
+	}
+	return Shape{in[0], p.Size.H, p.Size.W}, nil
+}
+
+// Operations counts each value once.
+func (p AdaptiveAvgPool2d) Operations(in, _ Shape) int64 { return int64(in.Count()) }
+
+// Resize changes nothing.
+func (p AdaptiveAvgPool2d) Resize(_, _ int) Layer { return p }
+
+// Emit adds an average down to a size.
+func (p AdaptiveAvgPool2d) Emit(b *torch.Builder, x torch.Value, _ []*torch.Tensor) torch.Value {
+	return b.AdaptiveAvgPool2D(x, p.Size.H, p.Size.W)
+}

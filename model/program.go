@@ -1,0 +1,74 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+
+	"graft/torch"
+)
+
+// Program writes the network down for LibTorch. Scope s owns the program, the
+// network goes on owning its tensors.
+func (n *Network) Program(s *torch.Scope, o torch.ProgramOptions) (*torch.Program, error) {
+	return n.compile(s, o, &emitter{})
+}
+
+// Probe is a program that runs in train mode up to and including the batch
+// normalisation at a path, and sets its running statistics to those of the batch.
+// Nothing else in the network moves.
+func (n *Network) Probe(s *torch.Scope, path string) (*torch.Program, error) {
+	return n.compile(s, torch.ProgramOptions{}, &emitter{until: path})
+}
+
+func (n *Network) compile(s *torch.Scope, o torch.ProgramOptions, e *emitter) (*torch.Program, error) {
+	if n.scope == nil {
+		return nil, errors.New("make program: the network has no weights yet")
+	}
+	out, err := Run[torch.Value](n, e.b.Input(), e)
+	if err != nil && !errors.Is(err, errReached) {
+		return nil, fmt.Errorf("make program: %w", err)
+	}
+	if e.until != "" && err == nil {
+		return nil, fmt.Errorf("make program: %s does not run", e.until)
+	}
+	return s.NewProgram(&e.b, out, o), s.Err()
+}
+
+// errReached ends a walk at the layer that a probe is about.
+var errReached = errors.New("reached")
+
+// emitter is the algebra of programs.
+type emitter struct {
+	b     torch.Builder
+	until string // probe this layer and end there; empty emits all
+}
+
+// Layer adds a layer.
+func (e *emitter) Layer(at Place, leaf *Leaf, x torch.Value) (torch.Value, error) {
+	norm, ok := leaf.Layer.(BatchNorm)
+	if !ok || e.until == "" {
+		return leaf.Layer.Emit(&e.b, x, leaf.Weights), nil
+	}
+	bound := norm.Bind(leaf.Weights)
+	bound.Seen = nil
+	if at.Path != e.until {
+		bound.Momentum = 0
+		return e.b.BatchNorm(x, bound), nil
+	}
+	bound.Momentum = 1
+	return e.b.BatchNorm(x, bound), errReached
+}
+
+// Sum adds a sum.
+func (e *emitter) Sum(_ string, body, shortcut torch.Value) (torch.Value, error) {
+	return e.b.Add(body, shortcut), nil
+}
+
+// Cat joins channels, as many at a time as an instruction takes.
+func (e *emitter) Cat(_ string, parts []torch.Value) (torch.Value, error) {
+	const most = 8
+	for len(parts) > most {
+		parts = append([]torch.Value{e.b.Cat(1, parts[:most]...)}, parts[most:]...)
+	}
+	return e.b.Cat(1, parts...), nil
+}

@@ -1,0 +1,142 @@
+package model
+
+import (
+	"fmt"
+)
+
+// Algebra gives a meaning to a network: values of T flow along its edges. Shapes,
+// costs, programs and channels are each an algebra.
+type Algebra[T any] interface {
+	Layer(at Place, leaf *Leaf, x T) (T, error)
+	Sum(path string, body, shortcut T) (T, error)
+	Cat(path string, parts []T) (T, error)
+}
+
+// Follower is an algebra that is also told where containers begin and end.
+type Follower[T any] interface {
+	Enter(path string, c *Container)
+	Leave(path string, c *Container, out T) error
+}
+
+// Lane is one of a container's lists. The zero Lane is the body.
+type Lane int
+
+// The lanes.
+const (
+	BodyLane Lane = iota
+	ShortcutLane
+	ThenLane
+	BranchLane // a branch of a Cat: its neighbours do not feed each other
+)
+
+// Place is where a child runs.
+type Place struct {
+	Path   string // names joined by dots, as in a state dict
+	Parent *Container
+	Lane   Lane
+	Step   int // in the lane
+}
+
+// Name is the child's name in its parent.
+func (p Place) Name() string { return lane(p.Parent, p.Lane)[p.Step] }
+
+func lane(c *Container, l Lane) []string {
+	switch l {
+	case ShortcutLane:
+		return c.Flow.Shortcut
+	case ThenLane:
+		return c.Flow.Then
+	default:
+		return c.body()
+	}
+}
+
+// Run follows x through the network in the order in which layers run.
+func Run[T any](n *Network, x T, a Algebra[T]) (T, error) { return runContainer(n.Root, "", x, a) }
+
+func runContainer[T any](c *Container, path string, x T, a Algebra[T]) (out T, err error) {
+	follower, follows := a.(Follower[T])
+	if follows {
+		follower.Enter(path, c)
+	}
+	switch c.Flow.Join {
+	case Sum:
+		out, err = runSum(c, path, x, a)
+	case Cat:
+		out, err = runCat(c, path, x, a)
+	default:
+		out, err = runLane(c, path, BodyLane, x, a)
+	}
+	if err != nil {
+		return out, err
+	}
+	if out, err = runLane(c, path, ThenLane, out, a); err != nil || !follows {
+		return out, err
+	}
+	return out, follower.Leave(path, c, out)
+}
+
+func runLane[T any](c *Container, path string, l Lane, x T, a Algebra[T]) (T, error) {
+	var err error
+	for step := range lane(c, l) {
+		if x, err = runChild(Place{Parent: c, Lane: l, Step: step}, path, x, a); err != nil {
+			return x, err
+		}
+	}
+	return x, nil
+}
+
+func runChild[T any](at Place, path string, x T, a Algebra[T]) (T, error) {
+	name := at.Name()
+	at.Path = childPath(path, name)
+	switch m := at.Parent.Child(name).(type) {
+	case *Leaf:
+		return a.Layer(at, m, x)
+	case *Container:
+		return runContainer(m, at.Path, x, a)
+	default:
+		return x, fmt.Errorf("%s: its flow names %q, which is no child of it", pathText(path), name)
+	}
+}
+
+func runSum[T any](c *Container, path string, x T, a Algebra[T]) (T, error) {
+	body, err := runLane(c, path, BodyLane, x, a)
+	if err != nil {
+		return body, err
+	}
+	shortcut, err := runLane(c, path, ShortcutLane, x, a)
+	if err != nil {
+		return shortcut, err
+	}
+	return a.Sum(path, body, shortcut)
+}
+
+func runCat[T any](c *Container, path string, x T, a Algebra[T]) (T, error) {
+	var parts []T
+	for step := range lane(c, BranchLane) {
+		part, err := runChild(Place{Parent: c, Lane: BranchLane, Step: step}, path, x, a)
+		if err != nil {
+			return part, err
+		}
+		parts = append(parts, part)
+	}
+	if len(parts) == 0 {
+		return x, fmt.Errorf("%s: a concatenation of nothing", pathText(path))
+	}
+	return a.Cat(path, parts)
+}
+
+// childPath puts a child's name behind the path of its parent.
+func childPath(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}
+
+func pathText(path string) string {
+	if path == "" {
+		return "the network"
+	}
+	return path
+}

@@ -1,0 +1,100 @@
+package model
+
+import "fmt"
+
+// Row is what a layer costs, for one example.
+type Row struct {
+	Path       string
+	Leaf       *Leaf // the layer itself
+	In, Out    Shape
+	Parameters int   // that an optimizer moves
+	Buffers    int   // values kept beside them: running statistics
+	Operations int64 // floating-point operations forward; a multiply and an add are two
+	// ActivationBytes is the memory of what comes out, as float32.
+	ActivationBytes int64
+}
+
+// Sheet is a row for each layer in the order in which they run. A layer that runs
+// twice has two rows, and its parameters in the first. An error is Faults.
+func (n *Network) Sheet() ([]Row, error) {
+	s := &sheet{seen: map[*Leaf]bool{}}
+	_, err := Run[Shape](n, n.Input, s)
+	return s.rows, err
+}
+
+type sheet struct {
+	rows []Row
+	seen map[*Leaf]bool
+}
+
+// Layer infers one shape.
+func (s *sheet) Layer(at Place, leaf *Leaf, in Shape) (Shape, error) {
+	out, err := leaf.Layer.Infer(in)
+	if err != nil {
+		return nil, Faults{{Path: at.Path, Text: err.Error() + s.before()}}
+	}
+	row := Row{Path: at.Path, Leaf: leaf, In: in, Out: out, Operations: leaf.Layer.Operations(in, out), ActivationBytes: 4 * int64(out.Count())}
+	if !s.seen[leaf] {
+		row.Parameters, row.Buffers = Counts(leaf.Layer)
+		s.seen[leaf] = true
+	}
+	s.rows = append(s.rows, row)
+	return out, nil
+}
+
+// before names the layer that ran last.
+func (s *sheet) before() string {
+	if len(s.rows) == 0 {
+		return ", the network's input"
+	}
+	last := s.rows[len(s.rows)-1]
+	return fmt.Sprintf(" (the layer before is %s, %s, and gives %v)", last.Path, last.Leaf.Layer, last.Out)
+}
+
+// Sum needs equal shapes.
+func (s *sheet) Sum(path string, body, shortcut Shape) (Shape, error) {
+	if len(body) != len(shortcut) || body[0] != shortcut[0] || !samePlace(body, shortcut) {
+		return nil, Faults{{Path: path, Text: fmt.Sprintf("the body gives %v and the shortcut %v, which cannot be added up", body, shortcut)}}
+	}
+	return body, nil
+}
+
+// Cat needs equal positions.
+func (s *sheet) Cat(path string, parts []Shape) (Shape, error) {
+	sum := append(Shape{0}, parts[0][1:]...)
+	for _, part := range parts {
+		if !samePlace(part, sum) {
+			return nil, Faults{{Path: path, Text: fmt.Sprintf("the branches give %v, which differ in more than channels", parts)}}
+		}
+		sum[0] += part[0]
+	}
+	return sum, nil
+}
+
+// Counts is the number of values in a layer that an optimizer moves, and of those
+// it does not.
+func Counts(l Layer) (parameters, buffers int) {
+	for _, slot := range l.Slots() {
+		if slot.Role.Trained() {
+			parameters += slot.Count()
+		} else {
+			buffers += slot.Count()
+		}
+	}
+	return parameters, buffers
+}
+
+// Parameters is the number of values that an optimizer moves.
+func (n *Network) Parameters() int {
+	sum := 0
+	for _, leaf := range n.Leaves() {
+		parameters, _ := Counts(leaf.Layer)
+		sum += parameters
+	}
+	return sum
+}
+
+// Output is the shape that comes out.
+func (n *Network) Output() (Shape, error) {
+	return Run[Shape](n, n.Input, &sheet{seen: map[*Leaf]bool{}})
+}

@@ -1,0 +1,204 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"graft/torch"
+	"graft/torch/weights"
+)
+
+// Entry is a tensor of the network under its name in a state dict.
+type Entry struct {
+	Name   string
+	Slot   Slot
+	Tensor *torch.Tensor // nil while the network has no weights
+	Leaf   *Leaf         // that it belongs to
+	At     int           // its place in the leaf
+}
+
+// State is all tensors in the order of PyTorch's state dict.
+func (n *Network) State() []Entry {
+	var entries []Entry
+	n.Walk(func(path string, m Module) bool {
+		leaf, ok := m.(*Leaf)
+		if !ok {
+			return true
+		}
+		for k, slot := range leaf.Layer.Slots() {
+			e := Entry{Name: childPath(path, slot.Name), Slot: slot, Leaf: leaf, At: k}
+			if k < len(leaf.Weights) {
+				e.Tensor = leaf.Weights[k]
+			}
+			entries = append(entries, e)
+		}
+		return true
+	})
+	return entries
+}
+
+// Trained is the entries that an optimizer moves.
+func (n *Network) Trained() []Entry {
+	return slices.DeleteFunc(n.State(), func(e Entry) bool { return !e.Slot.Role.Trained() })
+}
+
+// Params is the tensors of Trained.
+func (n *Network) Params() []*torch.Tensor {
+	var params []*torch.Tensor
+	for _, e := range n.Trained() {
+		params = append(params, e.Tensor)
+	}
+	return params
+}
+
+// Placement says where and how tensors are made. The zero value is float32 on the
+// CPU with LibTorch's shared random numbers.
+type Placement struct {
+	Device torch.Device
+	DType  torch.DType      // zero means float32
+	Random *torch.Generator // on the CPU; nil is LibTorch's own
+}
+
+// Materialize gives the network weights, which scope s owns, drawn as PyTorch
+// draws them: the same seed gives the same values.
+func (n *Network) Materialize(s *torch.Scope, p Placement) error {
+	if p.DType == 0 {
+		p.DType = torch.Float32
+	}
+	n.scope, n.device, n.dtype = s, p.Device, p.DType
+	for _, leaf := range n.Leaves() {
+		leaf.Weights = Fresh(s, leaf.Layer, p)
+	}
+	return s.Err()
+}
+
+// Scope owns the network's tensors; nil while it has none.
+func (n *Network) Scope() *torch.Scope { return n.scope }
+
+// Placement is where and how the network's tensors are.
+func (n *Network) Placement() Placement { return Placement{Device: n.device, DType: n.dtype} }
+
+// Fresh draws a layer's tensors as PyTorch does.
+func Fresh(s *torch.Scope, l Layer, p Placement) []*torch.Tensor {
+	var tensors []*torch.Tensor
+	fanIn := 0
+	for _, slot := range l.Slots() {
+		if slot.Role == Weight {
+			fanIn = slot.Count() / slot.Shape[0]
+		}
+		t := draw(s, slot, fanIn, p)
+		tensors = append(tensors, s.RequireGrad(t, slot.Role.Trained()))
+	}
+	return tensors
+}
+
+// kaimingBound is 1/sqrt(fan in), worked out as PyTorch's kaiming_uniform_ does for
+// leaky_relu with slope sqrt(5), so that values are equal to the bit.
+func kaimingBound(fanIn int) float64 {
+	slope := math.Sqrt(5)
+	gain := math.Sqrt(2 / (1 + slope*slope))
+	return math.Sqrt(3) * (gain / math.Sqrt(float64(fanIn)))
+}
+
+// draw makes one tensor; fanIn is zero in layers without a weight of their own.
+func draw(s *torch.Scope, slot Slot, fanIn int, p Placement) *torch.Tensor {
+	dtype := slot.DType(p.DType)
+	switch {
+	case slot.Role == Weight:
+		return uniform(s, slot, kaimingBound(fanIn), p)
+	case slot.Role == Bias && fanIn > 0:
+		return uniform(s, slot, 1/math.Sqrt(float64(fanIn)), p)
+	case slot.Role == Scale || slot.Role == Var:
+		return s.Full(1, dtype, p.Device, slot.Shape...)
+	default:
+		return s.Zeros(dtype, p.Device, slot.Shape...)
+	}
+}
+
+// uniform draws on the host, so that every device gets the same values.
+func uniform(s *torch.Scope, slot Slot, bound float64, p Placement) *torch.Tensor {
+	host := s.Zeros(torch.Float32, torch.CPU, slot.Shape...)
+	s.Uniform(host, -bound, bound, p.Random)
+	if p.DType == torch.Float32 && !p.Device.CUDA {
+		return host
+	}
+	moved := s.To(host, p.DType, p.Device)
+	s.Free(host)
+	return moved
+}
+
+// Save is the network's tensors as a file holds them.
+func (n *Network) Save() (*weights.Set, error) {
+	set := &weights.Set{}
+	for _, e := range n.State() {
+		w, err := e.Tensor.Weights(e.Name)
+		if err != nil {
+			return nil, fmt.Errorf("save %s: %w", e.Name, err)
+		}
+		set.Tensors = append(set.Tensors, w)
+	}
+	return set, nil
+}
+
+// Load copies weights into the network by name. Every tensor must be there, with
+// its shape, and nothing else; otherwise nothing is changed and the error says all
+// that does not fit. Without running statistics' counts, which PyTorch before 0.4.1
+// did not write, they start at zero.
+func (n *Network) Load(set *weights.Set) error {
+	if n.scope == nil {
+		return errors.New("load weights: the network has no tensors to load into")
+	}
+	byName := make(map[string]weights.Tensor, len(set.Tensors))
+	for _, t := range set.Tensors {
+		byName[t.Name] = t
+	}
+	entries := n.State()
+	if err := fits(n.Name(), entries, byName); err != nil {
+		return err
+	}
+	return torch.With(func(s *torch.Scope) error {
+		for _, e := range entries {
+			if w, ok := byName[e.Name]; ok {
+				s.Copy(e.Tensor, torch.FromWeights(s, n.device, w))
+			}
+		}
+		return s.Err()
+	})
+}
+
+// fits lists what keeps weights from fitting.
+func fits(name string, entries []Entry, byName map[string]weights.Tensor) error {
+	var faults []string
+	known := make(map[string]bool)
+	for _, e := range entries {
+		known[e.Name] = true
+		w, ok := byName[e.Name]
+		switch {
+		case !ok && e.Slot.Role != Seen:
+			faults = append(faults, fmt.Sprintf("%s %v is missing", e.Name, e.Slot.Shape))
+		case ok && !sameShape(w.Shape, e.Slot.Shape):
+			faults = append(faults, fmt.Sprintf("%s is %v in the file and %v in the network", e.Name, w.Shape, e.Slot.Shape))
+		}
+	}
+	for _, other := range slices.Sorted(maps.Keys(byName)) {
+		if !known[other] {
+			faults = append(faults, other+" is in the file only")
+		}
+	}
+	if len(faults) == 0 {
+		return nil
+	}
+	const shown = 12
+	if more := len(faults) - shown; more > 0 {
+		faults = append(faults[:shown], fmt.Sprintf("and %d more", more))
+	}
+	return fmt.Errorf("load weights: they are not those of this %s:\n  %s", name, strings.Join(faults, "\n  "))
+}
+
+func sameShape(a []int64, b []int) bool {
+	return slices.EqualFunc(a, b, func(x int64, y int) bool { return x == int64(y) })
+}
