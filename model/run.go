@@ -7,14 +7,19 @@ import (
 // Algebra gives a meaning to a network: values of T flow along its edges. Shapes,
 // costs, programs and channels are each an algebra.
 type Algebra[T any] interface {
+	// Layer is a layer's meaning.
 	Layer(at Place, leaf *Leaf, x T) (T, error)
+	// Sum is that of a residual's end, at the residual's path.
 	Sum(path string, body, shortcut T) (T, error)
+	// Cat is that of a concatenation's end. There is at least one part.
 	Cat(path string, parts []T) (T, error)
 }
 
 // Follower is an algebra that is also told where containers begin and end.
 type Follower[T any] interface {
+	// Enter comes before the container's first layer.
 	Enter(path string, c *Container)
+	// Leave comes after its last, with what comes out of it.
 	Leave(path string, c *Container, out T) error
 }
 
