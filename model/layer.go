@@ -217,5 +217,8 @@ func (passes) Slots() []Slot { return nil }
 // Channels passes each channel on.
 func (passes) Channels() Channels { return Channels{} }
 
+// Same says whether two shapes are equal.
+func (s Shape) Same(other Shape) bool { return slices.Equal(s, other) }
+
 // samePlace says whether two shapes have the same positions.
 func samePlace(a, b Shape) bool { return len(a) == len(b) && slices.Equal(a[1:], b[1:]) }

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"fmt"
 	"slices"
 
 	"graft/torch"
@@ -106,6 +107,55 @@ func (c *Container) Uses(name string) int {
 		}
 	}
 	return n
+}
+
+// Locate is where the flow runs a child; it must be one that it runs.
+func (c *Container) Locate(name string) (Lane, int) {
+	lanes := []Lane{BodyLane, ShortcutLane, ThenLane}
+	for _, l := range lanes {
+		if step := slices.Index(lane(c, l), name); step >= 0 {
+			if l == BodyLane && c.Flow.Join == Cat {
+				l = BranchLane
+			}
+			return l, step
+		}
+	}
+	return BodyLane, -1
+}
+
+// Add registers a child behind the others, under the first free name among stem,
+// stem2, stem3 and so on, and returns that name. Schedule says where it runs.
+func (c *Container) Add(stem string, m Module) string {
+	c.Flow.Body = c.body() // it would take the new child in by itself
+	name := stem
+	for k := 2; c.index(name) >= 0; k++ {
+		name = fmt.Sprint(stem, k)
+	}
+	c.Children = append(c.Children, Child{name, m})
+	return name
+}
+
+// Schedule runs a child in a lane, before the step that is there now.
+func (c *Container) Schedule(name string, l Lane, step int) error {
+	list := map[Lane]*[]string{BodyLane: &c.Flow.Body, ShortcutLane: &c.Flow.Shortcut, ThenLane: &c.Flow.Then}[l]
+	if list == nil || step < 0 || step > len(*list) {
+		return fmt.Errorf("%s cannot run as step %d of lane %d", name, step, l)
+	}
+	*list = slices.Insert(slices.Clone(*list), step, name)
+	return nil
+}
+
+// Remove takes a child out of the container and of its flow.
+func (c *Container) Remove(name string) {
+	named := func(other string) bool { return other == name }
+	c.Children = slices.DeleteFunc(slices.Clone(c.Children), func(child Child) bool { return child.Name == name })
+	for _, list := range []*[]string{&c.Flow.Body, &c.Flow.Shortcut, &c.Flow.Then} {
+		*list = slices.DeleteFunc(slices.Clone(*list), named)
+	}
+	given := c.Flow.Body
+	if c.Flow.Body = nil; !slices.Equal(c.body(), given) {
+		c.Flow.Body = given
+	}
 }
 
 // Replace puts a module in a child's place, under the same name.

@@ -15,7 +15,7 @@ func (n *Network) Program(s *torch.Scope, o torch.ProgramOptions) (*torch.Progra
 
 // Probe is a program that runs in train mode up to and including the batch
 // normalisation at a path, and sets its running statistics to those of the batch.
-// Nothing else in the network moves.
+// Nothing else in the network moves, and nothing drops out.
 func (n *Network) Probe(s *torch.Scope, path string) (*torch.Program, error) {
 	return n.compile(s, torch.ProgramOptions{}, &emitter{until: path})
 }
@@ -45,6 +45,9 @@ type emitter struct {
 
 // Layer adds a layer.
 func (e *emitter) Layer(at Place, leaf *Leaf, x torch.Value) (torch.Value, error) {
+	if _, drops := leaf.Layer.(Dropout); drops && e.until != "" {
+		return x, nil // statistics must not depend on luck
+	}
 	norm, ok := leaf.Layer.(BatchNorm)
 	if !ok || e.until == "" {
 		return leaf.Layer.Emit(&e.b, x, leaf.Weights), nil

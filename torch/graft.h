@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 // Raised whenever a declaration below changes; the loader refuses another one.
-#define GRAFT_ABI 2
+#define GRAFT_ABI 3
 
 typedef void *graft_t;
 typedef void *graft_generator;
@@ -103,7 +103,11 @@ enum {
   GRAFT_OP_UNIFORM_,
   GRAFT_OP_NORMAL_,
   GRAFT_OP_RANDPERM,
-  GRAFT_OP_MULTINOMIAL
+  GRAFT_OP_MULTINOMIAL,
+  GRAFT_OP_SPREAD,
+  GRAFT_OP_INDEX_ADD_,
+  GRAFT_OP_DIRAC_,
+  GRAFT_OP_PAD
 };
 
 char *graft_op(int32_t op, graft_t *in, int32_t nin, const int64_t *ints,

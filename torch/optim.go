@@ -22,6 +22,7 @@ const (
 // Group is a set of parameters that move by the same rule and settings.
 type Group struct {
 	Params []*Tensor // leaves that require gradients
+	State  []State   // what they begin with; nil means nothing yet
 	OptimizerOptions
 }
 
@@ -78,6 +79,13 @@ func (o OptimizerOptions) code(params int) C.graft_group {
 		weight_decay: C.double(o.WeightDecay), momentum: C.double(o.Momentum), dampening: C.double(o.Dampening)}
 }
 
+// State is what a parameter begins with. Tensors are taken over, not copied; nil
+// ones, and the zero State, begin as in a new optimizer.
+type State struct {
+	First, Second *Tensor // as in Slot
+	Steps         int64
+}
+
 // Slot is one parameter with the optimizer's memory of it, all of them ordinary
 // tensors: reading and writing them reads and writes the optimizer.
 type Slot struct {
@@ -94,39 +102,47 @@ type Optimizer struct {
 	Steps  *Tensor
 	groups []Group
 	handle C.graft_optimizer
+	scope  *Scope
 }
 
 // NewOptimizer makes an optimizer with fresh state: zeros, and no step taken.
 func (s *Scope) NewOptimizer(groups ...Group) *Optimizer {
-	o := &Optimizer{groups: groups}
+	o := &Optimizer{groups: groups, scope: s}
+	var steps []int64
 	for g := range groups {
 		groups[g].EnsureDefaults()
 		if err := groups[g].Validate(); err != nil {
 			s.fail(&Error{Op: "make optimizer", Subject: fmt.Sprintf("group %d", g), Cause: err})
 		}
-		for _, p := range groups[g].Params {
-			o.Slots = append(o.Slots, s.slot(p, groups[g].OptimizerOptions))
+		for k, p := range groups[g].Params {
+			var state State
+			if k < len(groups[g].State) {
+				state = groups[g].State[k]
+			}
+			o.Slots = append(o.Slots, s.slot(p, state, groups[g].OptimizerOptions))
+			steps = append(steps, state.Steps)
 		}
+		groups[g].State = nil
 	}
-	o.Steps = s.Zeros(Int64, CPU, len(o.Slots))
+	o.Steps = From(s, steps, len(steps))
 	if s.ready("make optimizer", nil) {
 		s.start(o)
 	}
 	return o
 }
 
-func (s *Scope) slot(p *Tensor, o OptimizerOptions) Slot {
-	slot := Slot{Param: p}
+func (s *Scope) slot(p *Tensor, state State, o OptimizerOptions) Slot {
+	slot := Slot{Param: p, First: state.First, Second: state.Second}
 	info, err := p.Info()
 	if err != nil {
 		s.fail(err)
 		return slot
 	}
 	adam := o.Rule == Adam || o.Rule == AdamW
-	if adam || o.Momentum > 0 {
+	if slot.First == nil && (adam || o.Momentum > 0) {
 		slot.First = s.Zeros(info.DType, info.Device, info.Shape...)
 	}
-	if adam {
+	if slot.Second == nil && adam {
 		slot.Second = s.Zeros(info.DType, info.Device, info.Shape...)
 	}
 	return slot
@@ -154,6 +170,23 @@ func (s *Scope) start(o *Optimizer) {
 		return
 	}
 	s.hold(o)
+}
+
+// GroupOf is the group that a slot belongs to.
+func (o *Optimizer) GroupOf(slot int) int {
+	for g := range o.groups {
+		if slot -= len(o.groups[g].Params); slot < 0 {
+			return g
+		}
+	}
+	return len(o.groups)
+}
+
+// Close lets go of the parameters before the scope does. The slots' tensors stay.
+func (o *Optimizer) Close() {
+	if o.handle != nil {
+		o.scope.drop(o)
+	}
 }
 
 func (o *Optimizer) release() {

@@ -209,6 +209,13 @@ func (s *Scope) NewProgram(b *Builder, output Value, o ProgramOptions) *Program 
 	return p
 }
 
+// Close lets go of the weights before the scope does.
+func (p *Program) Close() {
+	if p.handle != nil {
+		p.scope.drop(p)
+	}
+}
+
 func (p *Program) release() {
 	C.graft_program_close(p.handle)
 	p.handle = nil

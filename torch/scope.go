@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"unsafe"
 )
@@ -192,6 +193,12 @@ func (s *Scope) adopt(handle unsafe.Pointer) *Tensor {
 
 // hold makes the scope the owner of something that is not a tensor.
 func (s *Scope) hold(r resource) { s.resources = append(s.resources, r) }
+
+// drop releases a resource before the scope is closed.
+func (s *Scope) drop(r resource) {
+	s.resources = slices.DeleteFunc(s.resources, func(other resource) bool { return other == r })
+	r.release()
+}
 
 // NoGrad runs body without recording gradients.
 func (s *Scope) NoGrad(body func()) {

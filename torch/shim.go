@@ -171,3 +171,34 @@ func flag(b bool) int {
 	}
 	return 0
 }
+
+// Sources says where the channels of a widened weight come from. A nil part leaves
+// its dimension, or the values, as they are.
+type Sources struct {
+	Rows    *Tensor // int64, of dimension 0
+	Columns *Tensor // int64, of dimension 1
+	Scale   *Tensor // a factor for each row
+	// Copies and First let the copies of a column share its value such that they
+	// add up to it exactly: how many there are, and 1 for the first of them.
+	Copies, First *Tensor
+}
+
+// Spread copies channels of a weight around, without a graph of gradients.
+func (s *Scope) Spread(x *Tensor, from Sources) *Tensor {
+	return s.one(C.GRAFT_OP_SPREAD, "spread", arguments{}, x, from.Rows, from.Columns, from.Scale, from.Copies, from.First)
+}
+
+// IndexAdd adds factor times the slices of y to those of x that index names, in
+// place, along a dimension.
+func (s *Scope) IndexAdd(x *Tensor, dim int, index, y *Tensor, factor float64) {
+	s.run(C.GRAFT_OP_INDEX_ADD_, "index_add", arguments{ints: []int{dim}, doubles: []float64{factor}}, 0, x, index, y)
+}
+
+// Dirac puts ones into a weight of zeros such that its layer passes channels on.
+func (s *Scope) Dirac(x *Tensor) { s.run(C.GRAFT_OP_DIRAC_, "dirac", arguments{}, 0, x) }
+
+// Pad puts zeros around the last dimensions: before and after the last one, then
+// the one before it, and so on; less than zero takes off.
+func (s *Scope) Pad(x *Tensor, sizes ...int) *Tensor {
+	return s.one(C.GRAFT_OP_PAD, "pad", arguments{ints: sizes}, x)
+}

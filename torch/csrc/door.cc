@@ -5,4 +5,5 @@
 #include "optim.cc"
 #include "program.cc"
 #include "runtime.cc"
+#include "spread.cc"
 #include "train.cc"

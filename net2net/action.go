@@ -1,0 +1,115 @@
+package net2net
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"graft/model"
+	"graft/tracing"
+)
+
+// Kind is what an operation is called. The zero Kind, None, does nothing.
+type Kind string
+
+// None leaves the network alone.
+const None Kind = ""
+
+// Action is an operation that is asked for. The zero Action does nothing.
+type Action struct {
+	Kind   Kind   `json:"kind"`
+	Target string `json:"target,omitempty"` // a block's name or number, or a layer's path
+	Size   int    `json:"size,omitempty"`   // channels or pixels, as the kind says; zero is its default
+}
+
+// String is such as widen:conv2:48; ParseAction reads it.
+func (a Action) String() string {
+	switch {
+	case a.Kind == None:
+		return "none"
+	case a.Size == 0:
+		return string(a.Kind) + ":" + a.Target
+	default:
+		return fmt.Sprintf("%s:%s:%d", a.Kind, a.Target, a.Size)
+	}
+}
+
+// ParseAction reads an action such as deepen:1, widen:conv2:48 or none.
+func ParseAction(text string) (Action, error) {
+	if text == "none" {
+		return Action{}, nil
+	}
+	parts := strings.Split(text, ":")
+	op, err := find(Kind(parts[0]))
+	if err != nil {
+		return Action{}, fmt.Errorf("action %q: %w", text, err)
+	}
+	if len(parts) < 2 || len(parts) > 3 || parts[1] == "" {
+		return Action{}, fmt.Errorf("action %q: write %s", text, op.usage)
+	}
+	a := Action{Kind: op.kind, Target: parts[1]}
+	if len(parts) == 3 {
+		if a.Size, err = strconv.Atoi(parts[2]); err != nil || a.Size < 1 || a.Size > 1<<20 {
+			return Action{}, fmt.Errorf("action %q: %q is no size; write %s", text, parts[2], op.usage)
+		}
+	}
+	return a, nil
+}
+
+// operation is a kind of surgery.
+type operation struct {
+	kind  Kind
+	usage string
+	about string
+	apply func(e *edit, a Action) error
+	// revert takes a change of this kind back.
+	revert func(e *edit, c *Change) error
+	// propose lists what could be done to a network.
+	propose func(t *tracing.Trace) []Action
+}
+
+// operations is the list of all: a new operation is a new file and a line here.
+func operations() []operation { return []operation{deepening, widening, kernels, branches} }
+
+func find(kind Kind) (operation, error) {
+	var words []string
+	for _, op := range operations() {
+		if op.kind == kind {
+			return op, nil
+		}
+		words = append(words, string(op.kind))
+	}
+	return operation{}, fmt.Errorf("there is no operation %q; there are none, %s", string(kind), strings.Join(words, ", "))
+}
+
+// Kinds are the operations there are.
+func Kinds() []Kind {
+	var kinds []Kind
+	for _, op := range operations() {
+		kinds = append(kinds, op.kind)
+	}
+	return kinds
+}
+
+// Usage is a line for each operation: how it is written, and what it does.
+func Usage() [][2]string {
+	lines := [][2]string{{"none", "leave the network alone"}}
+	for _, op := range operations() {
+		lines = append(lines, [2]string{op.usage, op.about})
+	}
+	return lines
+}
+
+// Proposals lists actions that fit a network, of every kind, in a fixed order.
+func Proposals(n *model.Network) ([]Action, error) {
+	t, err := tracing.Read(n)
+	if err != nil {
+		return nil, err
+	}
+	var actions []Action
+	for _, op := range operations() {
+		actions = slices.Concat(actions, op.propose(t))
+	}
+	return actions, nil
+}

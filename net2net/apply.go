@@ -1,0 +1,222 @@
+package net2net
+
+import (
+	"fmt"
+
+	"graft/model"
+	"graft/torch"
+	"graft/tracing"
+)
+
+// Form is how a block is grown without changing the function.
+type Form string
+
+// The forms. The zero Form chooses: an identity where applying the activation
+// twice is the same as once and batch normalisation can be calibrated, a residual
+// branch elsewhere.
+const (
+	Auto     Form = ""
+	Identity Form = "identity" // a layer that passes its input on
+	Residual Form = "residual" // a branch that begins at zero, added to its input
+)
+
+// Options says how operations are done. The zero value is right for networks
+// without batch normalisation; those need a Batch.
+type Options struct {
+	// Batch is inputs of the kind that the network is trained on: a new batch
+	// normalisation keeps the function in train mode because it is calibrated on
+	// them. It needs at least two values for each channel; 64 images are plenty.
+	Batch *torch.Tensor
+	// Seed chooses which channels are copied and draws what begins at random.
+	Seed uint64
+	// Noise breaks the symmetry between copies: each copied row gets normal
+	// noise of this size, relative to the root mean square of its tensor. Zero,
+	// the default, keeps the function exactly.
+	Noise float64
+	// Form overrides how deepening keeps the function.
+	Form Form
+	// Compat deepens as the original did, faults included. The default is not to.
+	Compat Compat
+
+	replay *Change // take the random choices from here
+}
+
+// Apply operates on a network. What cannot be done is an error, and leaves the
+// network as it was. A network without weights changes its shape only.
+func Apply(n *model.Network, a Action, o Options) (*Change, error) {
+	change := &Change{Action: a, Seed: o.Seed, Noise: o.Noise, Compat: o.Compat, Form: o.Form}
+	err := transact(n, change, o, func(e *edit) error {
+		if a.Kind == None {
+			return nil
+		}
+		op, err := find(a.Kind)
+		if err != nil {
+			return err
+		}
+		if o.Compat != Off {
+			return compat(e, a)
+		}
+		return op.apply(e, a)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s on %s: %w", a, n.Name(), err)
+	}
+	return change, nil
+}
+
+// Replay does again what a record says, on a network of the same architecture
+// whose weights may be others. Random choices are taken from the record.
+// Calibration uses o.Batch if there is one, and else the record's.
+func Replay(n *model.Network, record *Change, o Options) (*Change, error) {
+	if err := expect(n, record.Before, record.Action.String()); err != nil {
+		return nil, fmt.Errorf("replay: %w", err)
+	}
+	o.Seed, o.Noise, o.Compat, o.Form, o.replay = record.Seed, record.Noise, record.Compat, record.Form, record
+	return Apply(n, record.Action, o)
+}
+
+// Revert takes a change back: the network has the architecture from before it, and
+// all that it learned since then and that has a place in it. The record of the
+// way back lets an optimizer follow.
+func Revert(n *model.Network, c *Change) (*Change, error) {
+	back := &Change{Action: c.Action}
+	if err := expect(n, c.After, c.Action.String()); err != nil {
+		return nil, fmt.Errorf("revert %s: %w", c.Action, err)
+	}
+	err := transact(n, back, Options{}, func(e *edit) error {
+		if !c.grew() {
+			return nil
+		}
+		op, err := find(c.Action.Kind)
+		if err != nil {
+			return err
+		}
+		return op.revert(e, c)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("revert %s on %s: %w", c.Action, n.Name(), err)
+	}
+	return back, nil
+}
+
+// Shrink takes changes back, the last one first, until keep of them are left.
+func Shrink(n *model.Network, record []*Change, keep int) ([]*Change, error) {
+	if keep < 0 || keep > len(record) {
+		return nil, fmt.Errorf("shrink %s: it has %d changes, of which %d cannot be kept", n.Name(), len(record), keep)
+	}
+	var back []*Change
+	for k := len(record) - 1; k >= keep; k-- {
+		c, err := Revert(n, record[k])
+		if err != nil {
+			return back, err
+		}
+		back = append(back, c)
+	}
+	return back, nil
+}
+
+// edit is an operation under way, on a sketch of the network.
+type edit struct {
+	Options
+	net    *model.Network // the sketch
+	trace  *tracing.Trace // of the sketch, from before the operation
+	s      *torch.Scope   // of the new tensors; nil in a network without weights
+	change *Change
+	moves  map[slotKey]Move
+	donors map[slotKey]slotKey
+}
+
+// slotKey is a tensor of a leaf.
+type slotKey struct {
+	leaf *model.Leaf
+	at   int
+}
+
+// transact lets body operate on a sketch, and takes the result over if it went
+// well.
+func transact(n *model.Network, c *Change, o Options, body func(*edit) error) error {
+	e := &edit{Options: o, net: n.Sketch(), change: c, moves: map[slotKey]Move{}, donors: map[slotKey]slotKey{}}
+	var err error
+	if e.trace, err = tracing.Read(e.net); err != nil {
+		return err
+	}
+	c.Before = Fingerprint(n)
+	before := e.net.State()
+	if n.Scope() == nil {
+		err = body(e)
+	} else {
+		err = torch.With(func(s *torch.Scope) error {
+			e.s = s
+			if err := body(e); err != nil {
+				return err
+			}
+			if s.Err() != nil {
+				return s.Err()
+			}
+			if err := e.net.Check(); err != nil {
+				return err
+			}
+			return adopt(s, n, before, e.net.State())
+		})
+	}
+	if err != nil {
+		return err
+	}
+	n.Root = e.net.Root
+	c.After = Fingerprint(n)
+	e.record(before)
+	return nil
+}
+
+// adopt moves new tensors to the network's scope and frees those that are gone.
+func adopt(s *torch.Scope, n *model.Network, before, after []model.Entry) error {
+	had := make(map[*torch.Tensor]bool, len(before))
+	for _, b := range before {
+		had[b.Tensor] = true
+	}
+	for _, a := range after {
+		if !had[a.Tensor] {
+			s.Keep(n.Scope(), a.Tensor)
+		}
+		delete(had, a.Tensor)
+	}
+	if s.Err() != nil {
+		return s.Err()
+	}
+	for t := range had {
+		n.Scope().Free(t)
+	}
+	return n.Scope().Err()
+}
+
+// record writes the moves down under the names from before and after.
+func (e *edit) record(before []model.Entry) {
+	names := make(map[slotKey]string, len(before))
+	for _, b := range before {
+		names[slotKey{b.Leaf, b.At}] = b.Name
+	}
+	used := make(map[string]bool)
+	for _, a := range e.net.State() {
+		key := slotKey{a.Leaf, a.At}
+		m, moved := e.moves[key]
+		if !moved {
+			m.Fate = Kept
+		}
+		m.Name, m.From = a.Name, names[key]
+		if donor, ok := e.donors[key]; ok {
+			m.Donor = names[donor]
+		}
+		used[m.From] = true
+		e.change.Moves = append(e.change.Moves, m)
+	}
+	for _, b := range before {
+		if !used[b.Name] {
+			e.change.Gone = append(e.change.Gone, b.Name)
+		}
+	}
+}
+
+// note tells a person something.
+func (e *edit) note(format string, args ...any) {
+	e.change.Notes = append(e.change.Notes, fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,49 @@
+package net2net
+
+import (
+	"graft/model"
+	"graft/torch"
+	"graft/tracing"
+)
+
+// branches adds a residual branch of two layers, of which the second begins at
+// zero.
+var branches = operation{
+	kind:  "branch",
+	usage: "branch:BLOCK[:KERNEL]",
+	about: "add a residual branch of two layers to what comes out of a block",
+	apply: addBranch,
+	revert: func(e *edit, c *Change) error {
+		return e.remove(c.Insert)
+	},
+	propose: func(t *tracing.Trace) []Action {
+		var actions []Action
+		for _, b := range t.Blocks {
+			if check(b, Action{}) == nil {
+				actions = append(actions, Action{Kind: "branch", Target: b.Name})
+			}
+		}
+		return actions
+	},
+}
+
+func addBranch(e *edit, a Action) error {
+	b, err := e.trace.Block(a.Target)
+	if err != nil {
+		return err
+	}
+	if err := check(b, a); err != nil {
+		return err
+	}
+	main := b.Main().Leaf
+	layers := []model.Module{e.grow(passing(b, a.Size), "random", main)}
+	if norm, ok := normOf(b); ok {
+		layers = append(layers, e.grow(norm, "plain", b.Norm().Leaf))
+	}
+	act, ok := b.Activation()
+	if !ok {
+		act = model.Activate(torch.ReLU)
+	}
+	layers = append(layers, &model.Leaf{Layer: act}, e.grow(passing(b, a.Size), "zero", main))
+	return e.insert(b, branch(layers...))
+}

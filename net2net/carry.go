@@ -1,0 +1,193 @@
+package net2net
+
+import (
+	"graft/torch"
+)
+
+// quantity is what is carried over: values, or what an optimizer keeps beside
+// them.
+type quantity int
+
+// Where y = sum over copies of a channel, and each copy has a share of what its
+// consumers had, the gradient of a copy is that share of the whole; the gradient
+// of what a consumer multiplies it with stays. The first moment follows the
+// gradient, the second its square.
+const (
+	value quantity = iota
+	first
+	second
+)
+
+// carry makes the tensor that a move turns t into.
+func (e *edit) carry(m Move, t *torch.Tensor, q quantity) *torch.Tensor {
+	return carrier{e.s, e.net.Placement().Device}.move(m, t, q)
+}
+
+func (e *edit) vector(values []float64) *torch.Tensor {
+	return torch.FromOn(e.s, e.net.Placement().Device, values, len(values))
+}
+
+// carrier moves tensors in a scope, on a device.
+type carrier struct {
+	s *torch.Scope
+	d torch.Device
+}
+
+func (c carrier) move(m Move, t *torch.Tensor, q quantity) *torch.Tensor {
+	switch m.Fate {
+	case Copied, Split:
+		return c.spread(m, t, q)
+	case Merged:
+		return c.merge(m, t, q)
+	case Padded, Cropped:
+		h, w := m.Pad[0], m.Pad[1]
+		padded := c.s.Pad(t, w, w, h, h)
+		if q == second && m.Fate == Padded {
+			return c.ring(padded, t, h, w)
+		}
+		return padded
+	default:
+		return t
+	}
+}
+
+// ring fills the new border of a second moment with the mean of the old one, so
+// that new taps learn at the pace of those around them.
+func (c carrier) ring(padded, t *torch.Tensor, h, w int) *torch.Tensor {
+	inside := c.s.Pad(c.s.Scale(t, 0, 1), w, w, h, h)
+	outside := c.s.Scale(inside, -1, 1)
+	return c.s.Add(padded, c.s.Mul(outside, c.s.Mean(t)))
+}
+
+func (c carrier) spread(m Move, t *torch.Tensor, q quantity) *torch.Tensor {
+	var from torch.Sources
+	if m.Rows != nil {
+		from.Rows = c.index(m.Rows)
+		if q != value {
+			from.Scale = c.vector(shares(m.Rows, q))
+		}
+	}
+	if m.Columns != nil {
+		from.Columns = c.index(m.Columns)
+		if q == value {
+			copies, firsts := counts(m.Columns)
+			from.Copies, from.First = c.vector(copies), c.vector(firsts)
+		}
+	}
+	return c.s.Spread(c.s.Detach(t), from)
+}
+
+// merge undoes spread. Rows that have drifted apart are averaged, columns added
+// up; of gradients it is the other way round.
+func (c carrier) merge(m Move, t *torch.Tensor, q quantity) *torch.Tensor {
+	t = c.s.Detach(t)
+	if m.Rows != nil {
+		switch q {
+		case value:
+			t = c.fold(t, 0, m.Rows, true)
+		case first:
+			t = c.fold(t, 0, m.Rows, false)
+		default:
+			root := c.fold(c.s.Sqrt(t), 0, m.Rows, false)
+			t = c.s.Mul(root, root)
+		}
+	}
+	if m.Columns != nil {
+		t = c.fold(t, 1, m.Columns, q != value)
+	}
+	return t
+}
+
+// fold adds slices of one source up, or averages them such that equal ones give
+// just that.
+func (c carrier) fold(t *torch.Tensor, dim int, sources []int, mean bool) *torch.Tensor {
+	firsts, extra, target := firstCopies(sources)
+	base := c.s.Clone(c.s.IndexSelect(t, dim, c.index(firsts)))
+	if len(extra) == 0 {
+		return base
+	}
+	more := c.s.IndexSelect(t, dim, c.index(extra))
+	if mean {
+		more = c.s.Sub(more, c.s.IndexSelect(base, dim, c.index(target)))
+		more = c.divide(more, dim, target, sources)
+	}
+	c.s.IndexAdd(base, dim, c.index(target), more, 1)
+	return base
+}
+
+// divide divides each slice by the number of copies of its source.
+func (c carrier) divide(t *torch.Tensor, dim int, target, sources []int) *torch.Tensor {
+	count := make(map[int]float64)
+	for _, source := range sources {
+		count[source]++
+	}
+	factors := make([]float64, len(target))
+	for k, source := range target {
+		factors[k] = 1 / count[source]
+	}
+	if dim == 0 {
+		return c.s.Spread(t, torch.Sources{Scale: c.vector(factors)})
+	}
+	turned := c.s.Spread(c.s.Transpose(t, 0, 1), torch.Sources{Scale: c.vector(factors)})
+	return c.s.Transpose(turned, 0, 1)
+}
+
+// firstCopies splits the wide side: the first copy of each source in the order of
+// the sources, the other copies, and the sources of those.
+func firstCopies(sources []int) (firsts, extra, target []int) {
+	at := make(map[int]int)
+	for k, source := range sources {
+		if _, seen := at[source]; seen {
+			extra, target = append(extra, k), append(target, source)
+		} else {
+			at[source] = k
+		}
+	}
+	firsts = make([]int, len(at))
+	for source, k := range at {
+		firsts[source] = k
+	}
+	return firsts, extra, target
+}
+
+// counts says for each channel how many copies its source has, and whether it is
+// the first of them.
+func counts(sources []int) (copies, firsts []float64) {
+	count := make(map[int]float64)
+	firsts = make([]float64, len(sources))
+	for k, source := range sources {
+		if count[source] == 0 {
+			firsts[k] = 1
+		}
+		count[source]++
+	}
+	copies = make([]float64, len(sources))
+	for k, source := range sources {
+		copies[k] = count[source]
+	}
+	return copies, firsts
+}
+
+// shares is what part of a gradient, or of its square, each copy has.
+func shares(sources []int, q quantity) []float64 {
+	copies, _ := counts(sources)
+	for k, n := range copies {
+		copies[k] = 1 / n
+		if q == second {
+			copies[k] = 1 / (n * n)
+		}
+	}
+	return copies
+}
+
+func (c carrier) index(values []int) *torch.Tensor {
+	wide := make([]int64, len(values))
+	for k, v := range values {
+		wide[k] = int64(v)
+	}
+	return torch.FromOn(c.s, c.d, wide, len(wide))
+}
+
+func (c carrier) vector(values []float64) *torch.Tensor {
+	return torch.FromOn(c.s, c.d, values, len(values))
+}

@@ -1,0 +1,80 @@
+package net2net
+
+import (
+	"fmt"
+
+	"graft/model"
+	"graft/torch"
+	"graft/tracing"
+)
+
+// Compat is how faithfully to the original a network is deepened. The zero Compat
+// is Off.
+type Compat string
+
+// The degrees.
+const (
+	Off Compat = ""
+	// Original deepens as the original did: only blocks marked by hand, by their
+	// number among those that the network was made with; always a bias, a batch
+	// normalisation that is not calibrated, and ReLU; one number past the last
+	// block does nothing. In train mode the function is not kept.
+	Original Compat = "original"
+	// WithoutNorm is the same without the batch normalisation, as the original
+	// could be told.
+	WithoutNorm Compat = "original-without-norm"
+)
+
+// compat deepens as the original did.
+func compat(e *edit, a Action) error {
+	if a.Kind != deepening.kind {
+		return fmt.Errorf("the original could only deepen")
+	}
+	b, err := e.legacyBlock(a.Target)
+	if err != nil || b == nil {
+		return err
+	}
+	layers, err := e.legacyLayers(b)
+	if err != nil {
+		return err
+	}
+	return e.insert(b, chain(layers...))
+}
+
+// legacyBlock finds a block by the original's number or by name; nil is the number
+// past the last, which does nothing.
+func (e *edit) legacyBlock(target string) (*tracing.Block, error) {
+	paths := tracing.LegacyBlocks(e.net)
+	for k, path := range paths {
+		if target == fmt.Sprint(k) || target == path {
+			return e.trace.Block(path)
+		}
+	}
+	if target == fmt.Sprint(len(paths)) {
+		e.note("no layers were added: %s is one past the last block", target)
+		return nil, nil
+	}
+	return nil, fmt.Errorf("there is no marked block %q; %s has %d: %s", target, e.net.Name(), len(paths), listed(paths))
+}
+
+func (e *edit) legacyLayers(b *tracing.Block) ([]model.Module, error) {
+	relu := &model.Leaf{Layer: model.Activate(torch.ReLU)}
+	switch main := b.Layers[0].Leaf.Layer.(type) {
+	case model.Linear:
+		same := model.NewLinear(main.Out, main.Out)
+		return []model.Module{e.grow(same, "identity", b.Layers[0].Leaf), relu}, nil
+	case model.Conv2d:
+		if main.Kernel.H%2 == 0 || main.Kernel.W%2 == 0 {
+			return nil, fmt.Errorf("block %s has an even kernel, %v; the original takes odd ones only", b.Name, main.Kernel)
+		}
+		same := model.NewConv2d(main.Out, main.Out, 1)
+		same.Kernel, same.Padding = main.Kernel, model.Pair{H: main.Kernel.H / 2, W: main.Kernel.W / 2}
+		layers := []model.Module{e.grow(same, "identity", b.Layers[0].Leaf)}
+		if e.Compat == Original {
+			layers = append(layers, e.grow(model.NewBatchNorm2d(main.Out), "plain", nil))
+		}
+		return append(layers, relu), nil
+	default:
+		return nil, fmt.Errorf("block %s begins with %s; the original takes a convolution or a linear layer", b.Name, main)
+	}
+}

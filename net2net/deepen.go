@@ -1,0 +1,247 @@
+package net2net
+
+import (
+	"errors"
+	"fmt"
+
+	"graft/model"
+	"graft/tracing"
+)
+
+// deepening puts a block behind another that passes its input on.
+var deepening = operation{
+	kind:  "deepen",
+	usage: "deepen:BLOCK[:KERNEL]",
+	about: "put a new block behind a block; its kernel is the block's own unless given",
+	apply: deepen,
+	revert: func(e *edit, c *Change) error {
+		return e.remove(c.Insert)
+	},
+	propose: func(t *tracing.Trace) []Action {
+		var actions []Action
+		for _, b := range t.Blocks {
+			if check(b, Action{Kind: "deepen"}) == nil {
+				actions = append(actions, Action{Kind: "deepen", Target: b.Name})
+			}
+		}
+		return actions
+	},
+}
+
+func deepen(e *edit, a Action) error {
+	b, err := e.trace.Block(a.Target)
+	if err != nil {
+		return err
+	}
+	if err := check(b, a); err != nil {
+		return err
+	}
+	form, err := e.form(b)
+	if err != nil {
+		return err
+	}
+	if form == Residual {
+		return e.insert(b, e.preactivation(b, a.Size))
+	}
+	layers, norm := e.identity(b, a.Size)
+	if err := e.insert(b, chain(layers...)); err != nil || norm == nil {
+		return err
+	}
+	return e.calibrate(b, norm)
+}
+
+// check refuses blocks behind which nothing can be put.
+func check(b *tracing.Block, a Action) error {
+	main := b.Main()
+	if main == nil {
+		return fmt.Errorf("block %s has no convolution and no linear layer to be like", b.Name)
+	}
+	kernel, err := kernelOf(b, a.Size)
+	if err != nil {
+		return err
+	}
+	if len(b.Out.Shape) == 3 && (kernel.H%2 == 0 || kernel.W%2 == 0) {
+		return fmt.Errorf("block %s has an even kernel, %v, which has no middle that could pass a value on; say an odd one, such as %s:%s:3",
+			b.Name, kernel, a.Kind, b.Name)
+	}
+	return nil
+}
+
+// kernelOf is the kernel of a new convolution behind a block.
+func kernelOf(b *tracing.Block, size int) (model.Pair, error) {
+	conv, ok := b.Main().Leaf.Layer.(model.Conv2d)
+	if size > 0 && len(b.Out.Shape) != 3 {
+		return model.Pair{}, fmt.Errorf("block %s gives features, not images: a linear layer has no kernel of %d", b.Name, size)
+	}
+	switch {
+	case size > 0:
+		return model.Both(size), nil
+	case ok:
+		return conv.Kernel, nil
+	default:
+		return model.Both(1), nil
+	}
+}
+
+// form chooses how the new block keeps the function, or refuses a wish.
+func (e *edit) form(b *tracing.Block) (Form, error) {
+	why := ""
+	if act, ok := b.Activation(); ok && !act.Idempotent() {
+		why = fmt.Sprintf("%s applied twice is not the same as once", act)
+	}
+	if norm := b.Norm(); norm != nil {
+		if _, batch := norm.Leaf.Layer.(model.BatchNorm); !batch {
+			why = fmt.Sprintf("%s cannot be calibrated, as it normalises each example by itself", norm.Leaf.Layer)
+		}
+	}
+	switch {
+	case e.Form == Identity && why != "":
+		return "", fmt.Errorf("an identity behind block %s would change the function: %s; leave the form open, or choose %q", b.Name, why, Residual)
+	case e.Form == Auto && why != "":
+		e.note("a residual branch that begins at zero, since %s", why)
+		return Residual, nil
+	case e.Form == Auto:
+		return Identity, nil
+	}
+	return e.Form, nil
+}
+
+// identity is a layer that passes channels on, then what the block has behind its
+// own: a normalisation, which is returned to be calibrated, and the activation.
+func (e *edit) identity(b *tracing.Block, size int) ([]model.Module, *model.Leaf) {
+	main := b.Main().Leaf
+	norm, _ := normOf(b)
+	layers := []model.Module{e.grow(passing(b, size), "identity", main)}
+	var fresh *model.Leaf
+	if norm != nil {
+		fresh = e.grow(norm, "calibrated", b.Norm().Leaf)
+		layers = append(layers, fresh)
+	}
+	if act, ok := b.Activation(); ok {
+		layers = append(layers, &model.Leaf{Layer: act})
+	}
+	return layers, fresh
+}
+
+// passing is a layer from a block's output to the same shape, in the block's own
+// manner.
+func passing(b *tracing.Block, size int) model.Layer {
+	main, channels := b.Main().Leaf.Layer, b.Out.Shape[0]
+	if len(b.Out.Shape) == 1 {
+		l, ok := main.(model.Linear)
+		return model.Linear{In: channels, Out: channels, Bias: !ok || l.Bias}
+	}
+	kernel, _ := kernelOf(b, size)
+	c := model.NewConv2d(channels, channels, 1)
+	c.Kernel, c.Padding = kernel, model.Pair{H: kernel.H / 2, W: kernel.W / 2}
+	if like, ok := main.(model.Conv2d); ok {
+		c.Bias = like.Bias
+		if channels%like.Groups == 0 {
+			c.Groups = like.Groups
+		}
+	}
+	return c
+}
+
+// normOf is a normalisation like the block's, for its output; false where there is
+// none or it does not fit.
+func normOf(b *tracing.Block) (model.Layer, bool) {
+	if b.Norm() == nil {
+		return nil, false
+	}
+	channels, flat := b.Out.Shape[0], len(b.Out.Shape) == 1
+	switch n := b.Norm().Leaf.Layer.(type) {
+	case model.BatchNorm:
+		return model.BatchNorm{Features: channels, Flat: flat, Eps: n.Eps, Momentum: n.Momentum, Affine: true, Track: true}, true
+	case model.LayerNorm:
+		return model.LayerNorm{Sizes: b.Out.Shape, Eps: n.Eps, Affine: n.Affine}, true
+	case model.GroupNorm:
+		if channels%n.Groups == 0 {
+			return model.GroupNorm{Groups: n.Groups, Features: channels, Eps: n.Eps, Affine: n.Affine}, true
+		}
+	}
+	return nil, false
+}
+
+// preactivation is a branch of normalisation, activation and a layer of zeros,
+// added to the block's output (He et al., Identity Mappings, 2016).
+func (e *edit) preactivation(b *tracing.Block, size int) *model.Container {
+	var layers []model.Module
+	if norm, ok := normOf(b); ok {
+		layers = append(layers, e.grow(norm, "plain", b.Norm().Leaf))
+	}
+	if act, ok := b.Activation(); ok {
+		layers = append(layers, &model.Leaf{Layer: act})
+	}
+	return branch(append(layers, e.grow(passing(b, size), "zero", b.Main().Leaf))...)
+}
+
+func chain(layers ...model.Module) *model.Container {
+	c := &model.Container{}
+	for k, m := range layers {
+		c.Children = append(c.Children, model.Child{Name: fmt.Sprint(k), Module: m})
+	}
+	return c
+}
+
+func branch(layers ...model.Module) *model.Container {
+	c := chain(layers...)
+	c.Flow.Join = model.Sum
+	return c
+}
+
+// calibrate sets a new normalisation such that it undoes itself: its running
+// statistics are those of the batch, and its scale and bias put them back.
+func (e *edit) calibrate(b *tracing.Block, leaf *model.Leaf) error {
+	path := e.pathOf(leaf)
+	e.change.Calibration = &Calibration{Path: path}
+	if e.s == nil {
+		return nil
+	}
+	norm := leaf.Layer.(model.BatchNorm).Bind(leaf.Weights)
+	switch {
+	case e.Batch != nil:
+		if err := e.measure(b, path, leaf); err != nil {
+			return err
+		}
+	case e.replay != nil && e.replay.Calibration != nil && len(e.replay.Calibration.Mean) > 0:
+		e.recall(norm.Mean, e.replay.Calibration.Mean)
+		e.recall(norm.Var, e.replay.Calibration.Var)
+	default:
+		return errors.New("a new batch normalisation is calibrated on a batch of inputs; give one, or choose the residual form")
+	}
+	e.s.Copy(norm.Weight, e.s.Sqrt(e.s.Scale(norm.Var, 1, norm.Eps)))
+	e.s.Copy(norm.Bias, norm.Mean)
+	return e.s.Err()
+}
+
+// measure sets running statistics to those of the batch. LibTorch's running
+// variance is the unbiased one; train mode divides by the biased.
+func (e *edit) measure(b *tracing.Block, path string, leaf *model.Leaf) error {
+	shape := e.Batch.Shape()
+	if len(shape) != len(e.net.Input)+1 || !sameSizes(shape[1:], e.net.Input) {
+		return fmt.Errorf("the batch for calibration has the shape %v; the network takes %v for each example", shape, e.net.Input)
+	}
+	values := shape[0] * b.Out.Shape.Count() / b.Out.Shape[0]
+	if values < 2 {
+		return errors.New("a batch for calibration has at least two values for each channel; give more examples")
+	}
+	program, err := e.net.Probe(e.s, path)
+	if err != nil {
+		return err
+	}
+	defer program.Close()
+	e.s.NoGrad(func() { e.s.Free(program.Forward(e.s, e.Batch, true, nil)) })
+	variance := leaf.Layer.(model.BatchNorm).Bind(leaf.Weights).Var
+	e.s.Copy(variance, e.s.Scale(variance, float64(values-1)/float64(values), 0))
+	return e.s.Err()
+}
+
+func sameSizes(a []int, b model.Shape) bool {
+	for k := range a {
+		if a[k] != b[k] {
+			return false
+		}
+	}
+	return true
+}

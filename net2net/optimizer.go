@@ -1,0 +1,132 @@
+package net2net
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"graft/model"
+	"graft/torch"
+)
+
+// Optimizer is an optimizer that knows the names of its parameters, so that its
+// state can follow them through surgery.
+type Optimizer struct {
+	*torch.Optimizer
+	Names []string // of the slots, in their order
+}
+
+// NewOptimizer moves all parameters of a network by one set of options. Scope s
+// owns its state.
+func NewOptimizer(s *torch.Scope, n *model.Network, o torch.OptimizerOptions) (*Optimizer, error) {
+	opt := &Optimizer{Optimizer: s.NewOptimizer(torch.Group{Params: n.Params(), OptimizerOptions: o})}
+	for _, e := range n.Trained() {
+		opt.Names = append(opt.Names, e.Name)
+	}
+	return opt, s.Err()
+}
+
+// Follow is the optimizer for a network after a change. Scope s owns the old
+// optimizer, which is used up, and the new one. Rates and other options stay.
+//
+// State follows parameters: what is kept keeps it; copies have the share of the
+// moments that they have of the gradient; a new tensor begins with no first
+// moment, but with the mean second moment and the step count of its donor, so that
+// it moves at the pace of its neighbours and gathers speed; without a donor it
+// begins as in a new optimizer.
+func (old *Optimizer) Follow(s *torch.Scope, n *model.Network, c *Change) (*Optimizer, error) {
+	if err := expect(n, c.After, c.Action.String()); err != nil {
+		return nil, err
+	}
+	steps, err := torch.Values[int64](old.Steps)
+	if err != nil {
+		return nil, err
+	}
+	f := &follower{old: old, steps: steps, moves: map[string]Move{}, carrier: carrier{s, n.Placement().Device}}
+	for _, m := range c.Moves {
+		f.moves[m.Name] = m
+	}
+	next := &Optimizer{}
+	groups := make([]torch.Group, old.Groups())
+	names := make([][]string, len(groups))
+	for _, e := range n.Trained() {
+		g, state, err := f.state(e)
+		if err != nil {
+			return nil, err
+		}
+		groups[g].Params = append(groups[g].Params, e.Tensor)
+		groups[g].State = append(groups[g].State, state)
+		names[g] = append(names[g], e.Name)
+	}
+	for g := range groups {
+		groups[g].OptimizerOptions = old.Options(g)
+	}
+	next.Names = slices.Concat(names...)
+	next.Optimizer = s.NewOptimizer(groups...)
+	f.discard(next.Optimizer)
+	return next, s.Err()
+}
+
+// follower carries an optimizer's state.
+type follower struct {
+	carrier
+	old   *Optimizer
+	steps []int64
+	moves map[string]Move
+}
+
+// state is a parameter's group and what it begins with.
+func (f *follower) state(e model.Entry) (int, torch.State, error) {
+	m, ok := f.moves[e.Name]
+	if !ok {
+		return 0, torch.State{}, fmt.Errorf("the record does not speak of %s", e.Name)
+	}
+	if m.Fate == New {
+		return f.begin(e, m)
+	}
+	k := slices.Index(f.old.Names, m.From)
+	if k < 0 {
+		return 0, torch.State{}, errors.New("the optimizer does not move " + m.From)
+	}
+	slot := f.old.Slots[k]
+	state := torch.State{First: f.part(m, slot.First, first), Second: f.part(m, slot.Second, second), Steps: f.steps[k]}
+	return f.old.GroupOf(k), state, nil
+}
+
+func (f *follower) part(m Move, t *torch.Tensor, q quantity) *torch.Tensor {
+	if t == nil || m.Fate == Kept {
+		return t
+	}
+	return f.move(m, t, q)
+}
+
+// begin is the state of a new parameter.
+func (f *follower) begin(e model.Entry, m Move) (int, torch.State, error) {
+	k := slices.Index(f.old.Names, m.Donor)
+	if m.Donor == "" || k < 0 {
+		return 0, torch.State{}, nil
+	}
+	donor := f.old.Slots[k]
+	if donor.Second == nil {
+		return f.old.GroupOf(k), torch.State{}, nil
+	}
+	zeros := f.s.Scale(f.s.Detach(e.Tensor), 0, 0)
+	return f.old.GroupOf(k), torch.State{Second: f.s.Add(zeros, f.s.Mean(donor.Second)), Steps: f.steps[k]}, f.s.Err()
+}
+
+// discard closes the old optimizer and frees what the new one does not go on with.
+func (f *follower) discard(next *torch.Optimizer) {
+	kept := map[*torch.Tensor]bool{}
+	for _, slot := range next.Slots {
+		kept[slot.First], kept[slot.Second] = true, true
+	}
+	for _, slot := range f.old.Slots {
+		for _, t := range []*torch.Tensor{slot.First, slot.Second} {
+			if t != nil && !kept[t] {
+				f.s.Free(t)
+			}
+		}
+	}
+	f.s.Free(f.old.Steps)
+	f.old.Close()
+}

@@ -1,0 +1,355 @@
+// Package surgerytest is the conformance suite of network surgery. Every operation
+// runs through it, on random networks of all kinds of layers: the function is
+// kept in both modes and both precisions, the way back gives the first network to
+// the bit, records replay, and an optimizer follows. A failing network shrinks to
+// a small one.
+package surgerytest
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+
+	"pgregory.net/rapid"
+
+	"graft/model"
+	"graft/net2net"
+	"graft/torch"
+	"graft/tracing"
+)
+
+// Tolerances, relative to the largest logit and at least to 1.
+const (
+	// Eval32 and Eval64 bound eval mode in either precision.
+	Eval32 = 1e-5
+	Eval64 = 1e-10
+	// Train bounds train mode on the batch that calibrated.
+	Train = 1e-4
+	// Fresh bounds train mode on other batches, as relative L2, where a batch
+	// normalisation was calibrated: its figures are those of another batch.
+	Fresh = 0.05
+)
+
+// Case is a network with weights and what is run on it.
+type Case struct {
+	t     *rapid.T
+	s     *torch.Scope
+	net   *model.Network
+	batch *torch.Tensor // that calibrates
+	fresh *torch.Tensor // another of the same kind
+}
+
+// Batches have so many examples, and more where a batch normalisation is calibrated
+// on fewer values a channel: the figures of two batches differ by the inverse root
+// of that number, here 1.6%.
+const (
+	fewest = 32
+	values = 4096
+)
+
+// rowsFor is the size of the batches for an operation.
+func rowsFor(t *rapid.T, n *model.Network, a net2net.Action) int {
+	trace, err := tracing.Read(n)
+	must(t, err)
+	b, err := trace.Block(a.Target)
+	if err != nil || b.Norm() == nil || a.Kind != "deepen" {
+		return fewest
+	}
+	return max(fewest, values*b.Out.Shape[0]/b.Out.Shape.Count())
+}
+
+// Check draws a network, has propose choose an operation that fits it, and checks
+// all that an operation promises. Networks on which nothing can be done pass.
+func Check(t *rapid.T, propose func(*rapid.T, *model.Network) (net2net.Action, bool)) {
+	n := Network(t)
+	if err := n.Check(); err != nil {
+		t.Fatalf("a network that cannot run was drawn: %v\n%s", err, n)
+	}
+	action, ok := propose(t, n)
+	if !ok {
+		return
+	}
+	for _, dtype := range []torch.DType{torch.Float32, torch.Float64} {
+		err := torch.With(func(s *torch.Scope) error {
+			c := prepare(t, s, n, dtype, rowsFor(t, n, action))
+			c.run(action)
+			return s.Err()
+		})
+		if err != nil {
+			t.Fatalf("%s in %v: %v\n%s", action, dtype, err, n)
+		}
+	}
+}
+
+// prepare gives a network weights and statistics like those of a trained one.
+func prepare(t *rapid.T, s *torch.Scope, drawn *model.Network, dtype torch.DType, rows int) *Case {
+	n := drawn.Sketch()
+	random := s.NewGenerator(torch.CPU, 7)
+	must(t, n.Materialize(s, model.Placement{DType: dtype, Random: random}))
+	for _, e := range n.State() {
+		if e.Slot.Role == model.Scale || e.Slot.Role == model.Var {
+			s.Copy(e.Tensor, uniform(s, random, 0.5, 1.5, dtype, e.Slot.Shape...))
+		}
+		if e.Slot.Role == model.Mean || e.Slot.Role == model.Bias {
+			s.Copy(e.Tensor, uniform(s, random, -0.2, 0.2, dtype, e.Slot.Shape...))
+		}
+	}
+	shape := append([]int{rows}, n.Input...)
+	return &Case{t: t, s: s, net: n, batch: uniform(s, random, -2, 2, dtype, shape...), fresh: uniform(s, random, -2, 2, dtype, shape...)}
+}
+
+func uniform(s *torch.Scope, random *torch.Generator, low, high float64, dtype torch.DType, shape ...int) *torch.Tensor {
+	x := s.Zeros(torch.Float32, torch.CPU, shape...)
+	s.Uniform(x, low, high, random)
+	return s.To(x, dtype, torch.CPU)
+}
+
+func must(t *rapid.T, err error) {
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// outputs are logits in both modes.
+type outputs struct{ eval, train, fresh []float64 }
+
+// look runs a copy, so that running statistics of the network itself stay.
+func (c *Case) look(n *model.Network) outputs {
+	var o outputs
+	must(c.t, torch.With(func(s *torch.Scope) error {
+		twin, err := n.Clone(s)
+		if err != nil {
+			return err
+		}
+		p, err := twin.Program(s, torch.ProgramOptions{})
+		if err != nil {
+			return err
+		}
+		s.NoGrad(func() {
+			o.eval = c.values(s, p.Forward(s, c.fresh, false, nil))
+			o.train = c.values(s, p.Forward(s, c.batch, true, nil))
+			o.fresh = c.values(s, p.Forward(s, c.fresh, true, nil))
+		})
+		return s.Err()
+	}))
+	return o
+}
+
+func (c *Case) values(s *torch.Scope, x *torch.Tensor) []float64 {
+	values, err := torch.Values[float64](s.To(x, torch.Float64, torch.CPU))
+	must(c.t, s.Err())
+	must(c.t, err)
+	return values
+}
+
+func (c *Case) run(action net2net.Action) {
+	optimizer, err := net2net.NewOptimizer(c.s, c.net, torch.OptimizerOptions{Rule: torch.Adam, LR: 1e-3})
+	must(c.t, err)
+	c.step(c.net, optimizer) // so that there are moments to follow
+	first, err := c.net.Clone(c.s)
+	must(c.t, err)
+	before := c.look(c.net)
+
+	change, err := net2net.Apply(c.net, action, net2net.Options{Batch: c.batch, Seed: 3})
+	if err != nil {
+		c.t.Fatalf("%s: %v\n%s", action, err, c.net)
+	}
+	c.compare(action.String(), before, c.look(c.net), change)
+	c.whole(change, first)
+	c.replay(change, first)
+
+	optimizer, err = optimizer.Follow(c.s, c.net, change)
+	must(c.t, err)
+	c.followed(optimizer)
+	grown, err := c.net.Clone(c.s)
+	must(c.t, err)
+
+	back, err := net2net.Revert(c.net, change)
+	if err != nil {
+		c.t.Fatalf("the way back of %s: %v\n%s", action, err, c.net)
+	}
+	c.same("the way back of "+action.String(), first, c.net)
+	optimizer, err = optimizer.Follow(c.s, c.net, back)
+	must(c.t, err)
+	c.followed(optimizer)
+	c.step(c.net, optimizer)
+	c.learns(grown)
+}
+
+// compare holds the logits to the tolerances.
+func (c *Case) compare(what string, before, after outputs, change *net2net.Change) {
+	tolerance, train := Eval32, Train
+	if c.net.Placement().DType == torch.Float64 {
+		tolerance, train = Eval64, 1e-9
+	}
+	c.near(what+" in eval mode", before.eval, after.eval, tolerance)
+	c.near(what+" in train mode", before.train, after.train, train)
+	if change.Calibration == nil {
+		c.near(what+" in train mode on a fresh batch", before.fresh, after.fresh, train)
+	} else if l2 := relativeL2(before.fresh, after.fresh); l2 > Fresh {
+		c.t.Fatalf("%s in train mode on a fresh batch: relative L2 %.3g is over %g\n%s", what, l2, Fresh, c.net)
+	}
+}
+
+func (c *Case) near(what string, a, b []float64, tolerance float64) {
+	largest, gap := 1.0, 0.0
+	for k := range a {
+		largest = max(largest, math.Abs(a[k]))
+		if d := math.Abs(a[k] - b[k]); d > gap || math.IsNaN(d) {
+			gap = d
+		}
+	}
+	if !(gap <= tolerance*largest) {
+		c.t.Fatalf("%s: logits move by %.3g of %.3g, over %g\n%s", what, gap, largest, tolerance, c.net)
+	}
+}
+
+func relativeL2(a, b []float64) float64 {
+	gap, size := 0.0, 0.0
+	for k := range a {
+		gap += (a[k] - b[k]) * (a[k] - b[k])
+		size += a[k] * a[k]
+	}
+	return math.Sqrt(gap / max(size, 1e-12))
+}
+
+// whole checks that shapes are those of the layers, that the record speaks of every
+// tensor once, and that what is kept is equal to the bit.
+func (c *Case) whole(change *net2net.Change, first *model.Network) {
+	was := map[string]*torch.Tensor{}
+	for _, e := range first.State() {
+		was[e.Name] = e.Tensor
+	}
+	state := c.net.State()
+	if len(change.Moves) != len(state) {
+		c.t.Fatalf("%s: %d moves for %d tensors", change.Action, len(change.Moves), len(state))
+	}
+	for k, e := range state {
+		m := change.Moves[k]
+		info, err := e.Tensor.Info()
+		must(c.t, err)
+		if m.Name != e.Name || !slices.Equal(info.Shape, e.Slot.Shape) && len(info.Shape) > 0 || info.RequiresGrad != e.Slot.Role.Trained() {
+			c.t.Fatalf("%s: %s of shape %v is %v in the layer, %q in the record", change.Action, e.Name, info.Shape, e.Slot.Shape, m.Name)
+		}
+		if (m.Fate == net2net.New) != (m.From == "") || m.From != "" && was[m.From] == nil {
+			c.t.Fatalf("%s: %s is %s from %q", change.Action, m.Name, m.Fate, m.From)
+		}
+		if m.Fate == net2net.Kept {
+			c.equal(change.Action.String()+" keeps "+m.Name, was[m.From], e.Tensor)
+		}
+	}
+	for _, name := range change.Gone {
+		if was[name] == nil {
+			c.t.Fatalf("%s: %s is gone but never was", change.Action, name)
+		}
+	}
+}
+
+func (c *Case) equal(what string, a, b *torch.Tensor) {
+	x, err := a.Bytes()
+	must(c.t, err)
+	y, err := b.Bytes()
+	must(c.t, err)
+	if !slices.Equal(x, y) {
+		c.t.Fatalf("%s: the values are not the same\n%s", what, c.net)
+	}
+}
+
+func (c *Case) same(what string, a, b *model.Network) {
+	if a.String() != b.String() {
+		c.t.Fatalf("%s gives\n%s\nnot\n%s", what, b, a)
+	}
+	other := b.State()
+	for k, e := range a.State() {
+		c.equal(what+", "+e.Name, e.Tensor, other[k].Tensor)
+	}
+	x, y := c.look(a), c.look(b)
+	if !slices.Equal(x.eval, y.eval) || !slices.Equal(x.train, y.train) {
+		c.t.Fatalf("%s gives other logits\n%s", what, a)
+	}
+}
+
+// replay does a saved record again on a copy of the first network.
+func (c *Case) replay(change *net2net.Change, first *model.Network) {
+	must(c.t, change.Remember(c.net))
+	text, err := json.Marshal(change)
+	must(c.t, err)
+	var saved net2net.Change
+	must(c.t, json.Unmarshal(text, &saved))
+	twin, err := first.Clone(c.s)
+	must(c.t, err)
+	again, err := net2net.Replay(twin, &saved, net2net.Options{})
+	must(c.t, err)
+	c.same("the replay of "+change.Action.String(), c.net, twin)
+	must(c.t, again.Remember(twin))
+	if other, _ := json.Marshal(again); string(other) != string(text) {
+		c.t.Fatalf("the replay's record is\n%s\nnot\n%s", other, text)
+	}
+}
+
+// step trains one batch.
+func (c *Case) step(n *model.Network, o *net2net.Optimizer) {
+	rows := c.batch.Shape()[0]
+	labels := make([]int64, rows)
+	for k := range labels {
+		labels[k] = int64(k % Classes)
+	}
+	p, err := n.Program(c.s, torch.ProgramOptions{})
+	must(c.t, err)
+	defer p.Close()
+	figures, err := torch.Train(p, o.Optimizer, torch.Batches{Inputs: c.batch, Labels: torch.From(c.s, labels, rows), Size: rows})
+	must(c.t, err)
+	if math.IsNaN(figures.Losses[0]) || math.IsInf(figures.Losses[0], 0) {
+		c.t.Fatalf("the loss is %v\n%s", figures.Losses[0], n)
+	}
+}
+
+// learns takes a step on the grown network and looks at its gradients.
+func (c *Case) learns(n *model.Network) {
+	o, err := net2net.NewOptimizer(c.s, n, torch.OptimizerOptions{Rule: torch.SGD, LR: 1e-3})
+	must(c.t, err)
+	c.step(n, o)
+	for _, e := range n.Trained() {
+		for _, v := range c.values(c.s, c.s.Grad(e.Tensor)) {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				c.t.Fatalf("the gradient of %s has %v\n%s", e.Name, v, n)
+			}
+		}
+	}
+}
+
+// followed checks that every parameter has moments of its own shape.
+func (c *Case) followed(o *net2net.Optimizer) {
+	trained := c.net.Trained()
+	if len(o.Slots) != len(trained) {
+		c.t.Fatalf("%d parameters and %d slots", len(trained), len(o.Slots))
+	}
+	for k, e := range trained {
+		slot := o.Slots[k]
+		if o.Names[k] != e.Name || slot.Param != e.Tensor {
+			c.t.Fatalf("slot %d is %s, not %s", k, o.Names[k], e.Name)
+		}
+		if !slices.Equal(slot.First.Shape(), e.Slot.Shape) || !slices.Equal(slot.Second.Shape(), e.Slot.Shape) {
+			c.t.Fatalf("%s %v has moments %v and %v", e.Name, e.Slot.Shape, slot.First.Shape(), slot.Second.Shape())
+		}
+		for _, v := range c.values(c.s, slot.Second) {
+			if v < 0 || math.IsNaN(v) {
+				c.t.Fatalf("the second moment of %s has %v", e.Name, v)
+			}
+		}
+	}
+}
+
+// Any chooses among what an operation, or all of them, propose for a network.
+func Any(kinds ...net2net.Kind) func(*rapid.T, *model.Network) (net2net.Action, bool) {
+	return func(t *rapid.T, n *model.Network) (net2net.Action, bool) {
+		actions, err := net2net.Proposals(n)
+		must(t, err)
+		actions = slices.DeleteFunc(actions, func(a net2net.Action) bool { return !slices.Contains(kinds, a.Kind) })
+		if len(actions) == 0 {
+			return net2net.Action{}, false
+		}
+		a := rapid.SampledFrom(actions).Draw(t, "action")
+		return a, true
+	}
+}

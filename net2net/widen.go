@@ -1,0 +1,226 @@
+package net2net
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"graft/model"
+	"graft/torch"
+	"graft/tracing"
+)
+
+// widening copies units of a channel space, and divides what the consumers make of
+// them by the number of copies: Net2WiderNet.
+var widening = operation{
+	kind:    "widen",
+	usage:   "widen:LAYER:CHANNELS",
+	about:   "give what comes out of a layer or block more channels, and all that must change along",
+	apply:   widen,
+	revert:  narrow,
+	propose: proposeWider,
+}
+
+func proposeWider(t *tracing.Trace) []Action {
+	var actions []Action
+	seen := map[*tracing.Space]bool{}
+	for _, l := range t.Layers {
+		if !l.Leaf.Layer.Channels().Opens || len(l.Out.Parts) != 1 {
+			continue
+		}
+		space, now := l.Out.Parts[0].Space, l.Out.Parts[0].Channels
+		if len(space.Fixed) > 0 || seen[space] {
+			continue
+		}
+		seen[space] = true
+		want := now / space.Units * (space.Units + (space.Units+1)/2)
+		actions = append(actions, Action{Kind: "widen", Target: l.At.Path, Size: want})
+	}
+	return actions
+}
+
+func widen(e *edit, a Action) error {
+	space, now, err := e.trace.SpaceAt(a.Target)
+	if err != nil {
+		return err
+	}
+	if a.Size == 0 {
+		return fmt.Errorf("it needs a number of channels, such as widen:%s:%d", a.Target, 2*now)
+	}
+	units, err := space.Target(now, a.Size)
+	if err != nil {
+		return fmt.Errorf("%s cannot be widened to %d channels: %w", a.Target, a.Size, err)
+	}
+	e.change.Units = e.mapping(space.Units, units)
+	if joint := others(space, a.Target); len(joint) > 0 {
+		e.note("changes along: %s", listed(joint))
+	}
+	return e.resize(space, e.change.Units, space.Units, units)
+}
+
+// mapping says for each unit which one it is a copy of: the old ones themselves,
+// the new ones any of them.
+func (e *edit) mapping(old, now int) []int {
+	if e.replay != nil && len(e.replay.Units) == now {
+		return slices.Clone(e.replay.Units)
+	}
+	random := rand.New(rand.NewPCG(e.Seed, 0x77696465)) // a stream for widening alone
+	units := make([]int, now)
+	for k := range units {
+		units[k] = k
+		if k >= old {
+			units[k] = random.IntN(old)
+		}
+	}
+	return units
+}
+
+func others(space *tracing.Space, target string) []string {
+	var names []string
+	for _, l := range space.Makers {
+		if path := l.At.Path; path != target && !slices.Contains(names, path) {
+			names = append(names, path)
+		}
+	}
+	if len(names) < 2 {
+		return nil
+	}
+	return names
+}
+
+// narrow merges copies again.
+func narrow(e *edit, c *Change) error {
+	space, _, err := e.trace.SpaceAt(c.Action.Target)
+	if err != nil {
+		return err
+	}
+	if len(c.Units) == 0 {
+		return fmt.Errorf("the record does not say what was copied")
+	}
+	old := slices.Max(c.Units) + 1
+	return e.resize(space, c.Units, len(c.Units), old)
+}
+
+// resize changes every layer that a space runs through, from now to want units.
+// The mapping is between the wide and the narrow side, whichever way it goes.
+func (e *edit) resize(space *tracing.Space, mapping []int, now, want int) error {
+	x := expansion{space: space, mapping: mapping, now: now, want: want}
+	done := map[*model.Leaf]bool{}
+	for _, l := range e.trace.Layers {
+		in, out := x.index(l.In), x.index(l.Out)
+		if done[l.Leaf] || in == nil && out == nil {
+			continue
+		}
+		done[l.Leaf] = true
+		old := l.Leaf.Layer
+		l.Leaf.Layer = old.Resize(x.width(l.In), x.width(l.Out))
+		e.rewire(l.Leaf, old, in, out, want < now)
+	}
+	return nil
+}
+
+// expansion works out channels from units.
+type expansion struct {
+	space     *tracing.Space
+	mapping   []int
+	now, want int // units on either side of the operation
+}
+
+// width is the number of channels of an edge after the operation.
+func (x expansion) width(e tracing.Edge) int {
+	sum := 0
+	for _, part := range e.Parts {
+		sum += x.part(part)
+	}
+	return sum
+}
+
+func (x expansion) part(p tracing.Part) int {
+	if p.Space != x.space {
+		return p.Channels
+	}
+	return p.Channels / x.now * x.want
+}
+
+// index is, for each channel of an edge on the wide side, its channel on the
+// narrow side; nil where the space is not on the edge.
+func (x expansion) index(e tracing.Edge) []int {
+	var sources []int
+	touched, narrow := false, 0
+	for _, part := range e.Parts {
+		if part.Space != x.space {
+			for k := range part.Channels {
+				sources = append(sources, narrow+k)
+			}
+			narrow += part.Channels
+			continue
+		}
+		touched = true
+		size := part.Channels / x.now
+		for _, unit := range x.mapping {
+			for k := range size {
+				sources = append(sources, narrow+unit*size+k)
+			}
+		}
+		narrow += size * min(x.now, x.want)
+	}
+	if !touched {
+		return nil
+	}
+	return sources
+}
+
+// rewire gives a leaf tensors for its new size.
+func (e *edit) rewire(leaf *model.Leaf, old model.Layer, in, out []int, merge bool) {
+	for k, slot := range old.Slots() {
+		m := moveOf(slot, in, out, merge)
+		if m.Fate == Kept {
+			continue
+		}
+		e.moves[slotKey{leaf, k}] = m
+		if e.s == nil {
+			continue
+		}
+		t := e.carry(m, leaf.Weights[k], value)
+		if e.Noise > 0 && !merge && slot.Role == model.Weight && m.Rows != nil {
+			t = e.shake(t, m.Rows)
+		}
+		leaf.Weights[k] = e.s.RequireGrad(t, slot.Role.Trained())
+	}
+}
+
+// moveOf says what happens to a tensor whose axes run over resized channels.
+func moveOf(slot model.Slot, in, out []int, merge bool) Move {
+	m := Move{Fate: Kept}
+	for dim, axis := range slot.Axes {
+		switch {
+		case axis == model.Out && out != nil && dim == 0:
+			m.Rows, m.Fate = out, Copied
+		case axis == model.In && in != nil && dim == 1:
+			m.Columns, m.Fate = in, Split
+		}
+	}
+	if merge && m.Fate != Kept {
+		m.Fate = Merged
+	}
+	return m
+}
+
+// shake adds noise to rows that are copies.
+func (e *edit) shake(t *torch.Tensor, rows []int) *torch.Tensor {
+	mask := make([]float64, len(rows))
+	seen := map[int]bool{}
+	for k, source := range rows {
+		if seen[source] {
+			mask[k] = 1
+		}
+		seen[source] = true
+	}
+	place := e.net.Placement()
+	shape := t.Shape()
+	noise := e.s.Zeros(torch.Float32, torch.CPU, shape...)
+	e.s.Normal(noise, 0, 1, e.s.NewGenerator(torch.CPU, int64(e.Seed)))
+	rms := e.s.Sqrt(e.s.Mean(e.s.Mul(t, t)))
+	scaled := e.s.Scale(e.s.Mul(e.s.To(noise, place.DType, place.Device), rms), e.Noise, 0)
+	return e.s.Add(t, e.s.Spread(scaled, torch.Sources{Scale: e.vector(mask)}))
+}

@@ -1,0 +1,189 @@
+package tracing
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"graft/model"
+)
+
+// Block is a part of a network that surgery adapts as one: a marked container, or
+// a convolution or linear layer with the normalisation and the activation after it.
+type Block struct {
+	Name   string // its path, or that of its first layer
+	Marked model.Mark
+	Layers []*Layer
+	In     Edge
+	Out    Edge
+	// Ends says that the last layer gives the block's output: nothing is added
+	// to it or joined with it inside.
+	Ends bool
+	// Parent, Lane and Step are where the block, or its last layer, runs.
+	Parent *model.Container
+	Lane   model.Lane
+	Step   int
+}
+
+// Main is the first convolution or linear layer; nil where there is none.
+func (b *Block) Main() *Layer {
+	return b.first(func(l model.Layer) bool { return isMain(l) })
+}
+
+// Norm is the first normalisation; nil where there is none.
+func (b *Block) Norm() *Layer { return b.first(isNorm) }
+
+func (b *Block) first(is func(model.Layer) bool) *Layer {
+	for _, l := range b.Layers {
+		if is(l.Leaf.Layer) {
+			return l
+		}
+	}
+	return nil
+}
+
+// Activation is the function that gives the block's output; false where another
+// layer does.
+func (b *Block) Activation() (model.Activation, bool) {
+	if !b.Ends || len(b.Layers) == 0 {
+		return model.Activation{}, false
+	}
+	a, ok := b.Layers[len(b.Layers)-1].Leaf.Layer.(model.Activation)
+	return a, ok
+}
+
+func isMain(l model.Layer) bool {
+	switch l.(type) {
+	case model.Conv2d, model.Linear:
+		return true
+	}
+	return false
+}
+
+func isNorm(l model.Layer) bool {
+	switch l.(type) {
+	case model.BatchNorm, model.LayerNorm, model.GroupNorm:
+		return true
+	}
+	return false
+}
+
+func isActivation(l model.Layer) bool {
+	_, ok := l.(model.Activation)
+	return ok
+}
+
+// Enter notes marked containers; what lies in them is no block of its own.
+func (r *reader) Enter(path string, c *model.Container) {
+	if c.Mark != model.Unmarked {
+		r.end()
+		r.marked = append(r.marked, path)
+		r.starts = append(r.starts, len(r.trace.Layers))
+	}
+}
+
+// Leave notes what comes out of containers, and makes blocks of marked ones.
+func (r *reader) Leave(path string, c *model.Container, out Edge) error {
+	r.trace.outputs[path] = out
+	if c.Mark == model.Unmarked {
+		return nil
+	}
+	last := len(r.marked) - 1
+	start := r.starts[last]
+	r.marked, r.starts = r.marked[:last], r.starts[:last]
+	if last > 0 || path == "" || start == len(r.trace.Layers) {
+		return nil // within another block, or nothing that could be deepened
+	}
+	_, parent, name := r.trace.Network.Find(path)
+	b := &Block{Name: path, Marked: c.Mark, Layers: slices.Clone(r.trace.Layers[start:]), Out: out, Ends: !r.summed, Parent: parent}
+	b.In = b.Layers[0].In
+	b.Lane, b.Step = parent.Locate(name)
+	r.trace.Blocks = append(r.trace.Blocks, b)
+	return nil
+}
+
+// find adds a layer to the block that is being found, or begins another.
+func (r *reader) find(l *Layer) {
+	if len(r.marked) > 0 {
+		return
+	}
+	layer := l.Leaf.Layer
+	switch {
+	case isMain(layer):
+		r.end()
+		r.run = []*Layer{l}
+	case r.continues(l) && (isActivation(layer) || isNorm(layer) && len(r.run) == 1):
+		r.run = append(r.run, l)
+		if isActivation(layer) {
+			r.end()
+		}
+	default:
+		r.end()
+	}
+}
+
+// continues says whether a layer runs right after the last one of the run.
+func (r *reader) continues(l *Layer) bool {
+	if len(r.run) == 0 {
+		return false
+	}
+	last := r.run[len(r.run)-1].At
+	return l.At.Parent == last.Parent && l.At.Lane == last.Lane && l.At.Step == last.Step+1 && l.At.Lane != model.BranchLane
+}
+
+// end turns the run into a block.
+func (r *reader) end() {
+	if len(r.run) == 0 {
+		return
+	}
+	first, last := r.run[0], r.run[len(r.run)-1]
+	r.trace.Blocks = append(r.trace.Blocks, &Block{Name: first.At.Path, Layers: r.run, In: first.In, Out: last.Out, Ends: true,
+		Parent: last.At.Parent, Lane: last.At.Lane, Step: last.At.Step})
+	r.run = nil
+}
+
+// Block finds a block by its name, or by its number where no block has that name.
+func (t *Trace) Block(name string) (*Block, error) {
+	for _, b := range t.Blocks {
+		if b.Name == name {
+			return b, nil
+		}
+	}
+	if k, err := strconv.Atoi(name); err == nil && k >= 0 && k < len(t.Blocks) {
+		return t.Blocks[k], nil
+	}
+	return nil, fmt.Errorf("there is no block %q; %s has %s", name, t.Network.Name(), t.blockNames())
+}
+
+func (t *Trace) blockNames() string {
+	if len(t.Blocks) == 0 {
+		return "none"
+	}
+	words := make([]string, len(t.Blocks))
+	for k, b := range t.Blocks {
+		words[k] = fmt.Sprintf("%d %s", k, b.Name)
+	}
+	return strings.Join(words, ", ")
+}
+
+// SpaceAt is the space of what comes out of a layer, container or block, and how
+// many channels it has there.
+func (t *Trace) SpaceAt(name string) (*Space, int, error) {
+	edge, ok := t.outputs[name]
+	if !ok || name == "" {
+		b, err := t.Block(name)
+		if err != nil {
+			return nil, 0, fmt.Errorf("there is no layer or block %q; the blocks of %s are %s", name, t.Network.Name(), t.blockNames())
+		}
+		edge = b.Out
+	}
+	if len(edge.Parts) == 1 {
+		return edge.Parts[0].Space, edge.Parts[0].Channels, nil
+	}
+	words := make([]string, len(edge.Parts))
+	for k, part := range edge.Parts {
+		words[k] = part.Space.Name()
+	}
+	return nil, 0, fmt.Errorf("what comes out of %s is a concatenation; name one of its parts: %s", name, strings.Join(words, ", "))
+}

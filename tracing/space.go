@@ -1,0 +1,113 @@
+package tracing
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Space is a set of channels that change together, wherever they flow.
+type Space struct {
+	Index   int      // in the trace
+	Units   int      // how many runs of channels can be copied by themselves
+	Makers  []*Layer // that open it
+	Keepers []*Layer // with weights or groups that it passes through
+	Users   []*Layer // that sum over it
+	Fixed   []string // why it cannot change; empty where it can
+	Ties    []Tie    // why its units are larger than a channel
+
+	parent *Space // of the union that it went into
+}
+
+// Tie is a layer that works on several channels together.
+type Tie struct {
+	Layer *Layer
+	Runs  int // of the space's channels, in the layer
+}
+
+func (s *Space) root() *Space {
+	for s.parent != nil {
+		s = s.parent
+	}
+	return s
+}
+
+func (s *Space) fix(why string) {
+	if !slices.Contains(s.Fixed, why) {
+		s.Fixed = append(s.Fixed, why)
+	}
+}
+
+// tie makes units large enough to be made of whole runs.
+func (s *Space) tie(l *Layer, runs int) {
+	s.Units = gcd(s.Units, runs)
+	s.Ties = append(s.Ties, Tie{l, runs})
+}
+
+// unite makes two spaces one; the one that opened first stays.
+func (s *Space) unite(other *Space) {
+	a, b := s.root(), other.root()
+	if a == b {
+		return
+	}
+	b.parent = a
+	a.Units = gcd(a.Units, b.Units)
+	a.Makers = append(a.Makers, b.Makers...)
+	a.Ties = append(a.Ties, b.Ties...)
+	for _, why := range b.Fixed {
+		a.fix(why)
+	}
+}
+
+func gcd(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// Name is the layers that open the space, or "input".
+func (s *Space) Name() string {
+	if len(s.Makers) == 0 {
+		return "input"
+	}
+	names := make([]string, len(s.Makers))
+	for k, l := range s.Makers {
+		names[k] = l.At.Path
+	}
+	return strings.Join(names, "+")
+}
+
+// Target turns a wanted number of channels, where an edge has some now, into a
+// number of units. What cannot be done is an error that says what ties the space.
+func (s *Space) Target(now, want int) (int, error) {
+	size := now / s.Units
+	switch {
+	case len(s.Fixed) > 0:
+		return 0, fmt.Errorf("its channels cannot change: %s", strings.Join(s.Fixed, ", and "))
+	case want <= now:
+		return 0, fmt.Errorf("it has %d channels already, and %d are no more than that", now, want)
+	case want%size != 0:
+		low := want / size * size
+		return 0, fmt.Errorf("its channels change %d at a time, %s; %d or %d would do", size, s.tied(), max(low, now+size), max(low, now)+size)
+	}
+	return want / size, nil
+}
+
+// tied says which layers make the units as large as they are.
+func (s *Space) tied() string {
+	var words []string
+	for _, tie := range s.Ties {
+		words = append(words, fmt.Sprintf("%s (%s)", tie.Layer.At.Path, tie.Layer.Leaf.Layer))
+	}
+	if len(words) == 0 {
+		return "since sums tie them to fewer channels spread over positions"
+	}
+	return "since they are worked on together by " + strings.Join(words, " and ")
+}
+
+// Joint says what changes along when the space changes: all layers that it
+// touches, in the order in which they run.
+func (s *Space) Joint() []*Layer {
+	return slices.Concat(s.Makers, s.Keepers, s.Users)
+}

@@ -1,0 +1,217 @@
+package tracing
+
+import (
+	"fmt"
+	"slices"
+
+	"graft/model"
+)
+
+// Trace is what was read from a network. It holds the network's own leaves and
+// goes stale when the network changes.
+type Trace struct {
+	Network *model.Network
+	Layers  []*Layer // in the order in which they run
+	Blocks  []*Block // in the order in which they end
+	Spaces  []*Space // in the order in which they open; the input's is the first
+	outputs map[string]Edge
+}
+
+// Layer is one run of a leaf.
+type Layer struct {
+	At      model.Place
+	Leaf    *model.Leaf
+	In, Out Edge
+}
+
+// Edge is what flows from one layer to the next.
+type Edge struct {
+	Shape model.Shape // of one example
+	Parts []Part      // of its channels, in order
+}
+
+// Part is a run of channels of one space. Each of the space's units has
+// Channels/Units of them, next to each other.
+type Part struct {
+	Space    *Space
+	Channels int
+}
+
+// Read traces a network whose shapes fit.
+func Read(n *model.Network) (*Trace, error) {
+	if err := n.Check(); err != nil {
+		return nil, fmt.Errorf("trace %s: %w", n.Name(), err)
+	}
+	r := &reader{trace: &Trace{Network: n, outputs: map[string]Edge{}}}
+	input := r.open(nil, n.Input[0])
+	input.fix("they are the network's input")
+	out, err := model.Run[Edge](n, Edge{n.Input, []Part{{input, n.Input[0]}}}, r)
+	if err != nil {
+		return nil, fmt.Errorf("trace %s: %w", n.Name(), err)
+	}
+	for _, part := range out.Parts {
+		part.Space.root().fix("they are the network's output")
+	}
+	r.settle()
+	return r.trace, nil
+}
+
+// reader is the algebra of channels; it collects the trace on the way.
+type reader struct {
+	trace  *Trace
+	marked []string // paths of the marked containers around, outermost first
+	starts []int    // how many layers had run before each
+	run    []*Layer // the block that is being found
+	summed bool     // the last thing to happen was a join, not a layer
+}
+
+// Layer passes channels through one layer.
+func (r *reader) Layer(at model.Place, leaf *model.Leaf, in Edge) (Edge, error) {
+	shape, err := leaf.Layer.Infer(in.Shape)
+	if err != nil {
+		return Edge{}, err
+	}
+	l := &Layer{At: at, Leaf: leaf, In: in}
+	switch channels := leaf.Layer.Channels(); {
+	case channels.Opens:
+		l.Out = Edge{shape, []Part{{r.open(l, shape[0]), shape[0]}}}
+	case channels.Groups > 0:
+		l.Out = Edge{shape, r.tie(l, shape[0], channels.Groups)}
+	default:
+		l.Out = Edge{shape, scaled(in, shape[0])}
+	}
+	r.trace.Layers = append(r.trace.Layers, l)
+	r.trace.outputs[at.Path] = l.Out
+	r.summed = false
+	r.find(l)
+	return l.Out, nil
+}
+
+// scaled is the parts of an edge once it has so many channels in all: the same, or
+// each spread over as many positions.
+func scaled(in Edge, channels int) []Part {
+	parts := slices.Clone(in.Parts)
+	for k := range parts {
+		parts[k].Channels = parts[k].Channels * channels / in.Shape[0]
+	}
+	return parts
+}
+
+func (r *reader) open(maker *Layer, channels int) *Space {
+	s := &Space{Units: channels}
+	if maker != nil {
+		s.Makers = append(s.Makers, maker)
+	}
+	r.trace.Spaces = append(r.trace.Spaces, s)
+	return s
+}
+
+// tie joins channels into units that a layer works on together.
+func (r *reader) tie(l *Layer, out, groups int) []Part {
+	size := l.In.Shape[0] / groups
+	for _, part := range l.In.Parts {
+		if part.Channels%size != 0 {
+			return r.tangle(l, out)
+		}
+	}
+	for _, part := range l.In.Parts {
+		part.Space.root().tie(l, part.Channels/size)
+	}
+	return scaled(l.In, out)
+}
+
+// tangle gives up on channels whose groups reach over several spaces.
+func (r *reader) tangle(l *Layer, out int) []Part {
+	for _, part := range l.In.Parts {
+		part.Space.root().fix(fmt.Sprintf("%s, %s, works on groups that reach over the parts of a concatenation", l.At.Path, l.Leaf.Layer))
+	}
+	fresh := r.open(l, out)
+	fresh.fix(fmt.Sprintf("%s, %s, ties them to channels that cannot change", l.At.Path, l.Leaf.Layer))
+	return []Part{{fresh, out}}
+}
+
+// Sum unites the spaces on both sides.
+func (r *reader) Sum(path string, body, shortcut Edge) (Edge, error) {
+	r.end()
+	r.summed = true
+	aligned := slices.EqualFunc(body.Parts, shortcut.Parts, func(a, b Part) bool { return a.Channels == b.Channels })
+	if aligned {
+		for k := range body.Parts {
+			body.Parts[k].Space.unite(shortcut.Parts[k].Space)
+		}
+		return body, nil
+	}
+	for _, part := range slices.Concat(body.Parts, shortcut.Parts) {
+		part.Space.root().fix(fmt.Sprintf("the sum at %s adds up concatenations whose parts do not line up", where(path)))
+	}
+	return body, nil
+}
+
+// Cat puts the parts behind each other.
+func (r *reader) Cat(_ string, parts []Edge) (Edge, error) {
+	r.end()
+	r.summed = true
+	joined := Edge{Shape: slices.Clone(parts[0].Shape)}
+	joined.Shape[0] = 0
+	for _, part := range parts {
+		joined.Shape[0] += part.Shape[0]
+		joined.Parts = append(joined.Parts, part.Parts...)
+	}
+	return joined, nil
+}
+
+func where(path string) string {
+	if path == "" {
+		return "the network's end"
+	}
+	return path
+}
+
+// settle replaces united spaces by their root everywhere and drops the rest.
+func (r *reader) settle() {
+	r.end()
+	t := r.trace
+	for _, l := range t.Layers {
+		rooted(l.In.Parts)
+		rooted(l.Out.Parts)
+	}
+	for _, edge := range t.outputs {
+		rooted(edge.Parts)
+	}
+	for _, b := range t.Blocks {
+		rooted(b.In.Parts)
+		rooted(b.Out.Parts)
+	}
+	t.Spaces = slices.DeleteFunc(t.Spaces, func(s *Space) bool { return s.root() != s })
+	for k, s := range t.Spaces {
+		s.Index = k
+	}
+	for _, l := range t.Layers {
+		t.register(l)
+	}
+}
+
+func rooted(parts []Part) {
+	for k := range parts {
+		parts[k].Space = parts[k].Space.root()
+	}
+}
+
+// register tells the spaces of a layer what it does to them.
+func (t *Trace) register(l *Layer) {
+	channels := l.Leaf.Layer.Channels()
+	for _, part := range l.In.Parts {
+		switch {
+		case channels.Opens:
+			part.Space.Users = append(part.Space.Users, l)
+		case len(l.Leaf.Layer.Slots()) > 0 || channels.Groups > 0:
+			part.Space.Keepers = append(part.Space.Keepers, l)
+		}
+	}
+}
+
+// Output is what comes out of a layer or container, by its path.
+func (t *Trace) Output(path string) (Edge, bool) {
+	edge, ok := t.outputs[path]
+	return edge, ok
+}
