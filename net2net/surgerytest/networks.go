@@ -132,17 +132,23 @@ func (b *builder) conv(keep bool) model.Conv2d {
 	return conv
 }
 
+// leastNormed is how many values a group or an example has that is normalised by
+// itself. Of two the result is but a sign, and no function of floats is kept there.
+const leastNormed = 4
+
 func (b *builder) norm(c *model.Container) {
 	channels := b.shape[0]
 	switch b.choice("norm", 6) {
 	case 0:
-		b.layer(c, model.LayerNorm{Sizes: b.shape, Eps: 1e-5, Affine: rapid.Bool().Draw(b.t, "affine")})
+		if b.shape.Count() >= leastNormed {
+			b.layer(c, model.LayerNorm{Sizes: b.shape, Eps: 1e-5, Affine: rapid.Bool().Draw(b.t, "affine")})
+		}
 	case 1:
 		groups := 1
 		if channels%2 == 0 {
 			groups = 2
 		}
-		if b.shape.Count() > groups { // one value by itself has no variance
+		if b.shape.Count() >= leastNormed*groups {
 			b.layer(c, model.NewGroupNorm(groups, channels))
 		}
 	case 2:

@@ -1,0 +1,258 @@
+package net2net_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/files"
+	"graft/model"
+	"graft/net2net"
+	"graft/torch"
+	"graft/torch/weights"
+	"graft/tracing"
+)
+
+// reference is where the figures of the original lie beside the repository.
+const reference = "../../shared/reference/adaptation"
+
+func readReference(t *testing.T, name string, into any) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(reference, name))
+	if err != nil {
+		t.Skip("left out: the original's figures are not beside the repository")
+	}
+	require.NoError(t, json.Unmarshal(text, into))
+}
+
+// shape is what the original had after deepening.
+type shape struct {
+	Repr      string         `json:"repr"`
+	Params    int            `json:"params"`
+	Blocks    int            `json:"blocks"`
+	Layers    []string       `json:"layers"`
+	IDs       []int          `json:"ids"`
+	Keys      []string       `json:"keys"`
+	StateDict map[string]any `json:"state_dict"`
+	Deepened  map[string]shape
+}
+
+// Deepening in the original's way gives its layers, ids, names and counts.
+func TestCompatShapes(t *testing.T) {
+	var want map[string]shape
+	readReference(t, "golden/models.json", &want)
+	ids := readIDs(t)
+	for name, network := range want {
+		for path, deep := range network.Deepened {
+			n, err := model.Zoo(name, model.ZooOptions{})
+			require.NoError(t, err)
+			require.Len(t, tracing.LegacyBlocks(n), network.Blocks)
+			for _, at := range strings.Split(path, ",") {
+				_, err := net2net.Apply(n, net2net.Action{Kind: "deepen", Target: at}, net2net.Options{Compat: net2net.Original})
+				require.NoError(t, err, "%s deepened at %s", name, path)
+			}
+			compareShape(t, name+" "+path, n, deep, ids)
+		}
+	}
+}
+
+func readIDs(t *testing.T) map[string]int {
+	var table struct {
+		Entries []struct {
+			Layer string
+			ID    int
+		}
+	}
+	readReference(t, "vocabs/models.ids.json", &table)
+	ids := map[string]int{}
+	for _, e := range table.Entries {
+		ids[e.Layer] = e.ID
+	}
+	return ids
+}
+
+func compareShape(t *testing.T, what string, n *model.Network, want shape, ids map[string]int) {
+	if want.Repr != "" {
+		require.Equal(t, want.Repr, n.String(), what)
+	}
+	if want.Params > 0 {
+		require.Equal(t, want.Params, n.Parameters(), what)
+	}
+	var keys []string
+	for _, e := range n.State() {
+		keys = append(keys, e.Name)
+	}
+	require.Equal(t, want.Keys, keys, what)
+	if want.Layers == nil {
+		return
+	}
+	layers := tracing.LegacyLayers(n)
+	require.Equal(t, want.Layers, layers, what)
+	for k, layer := range layers {
+		require.Equal(t, want.IDs[k], ids[layer], "%s: the id of %s", what, layer)
+	}
+}
+
+// trained is a network of the original with published weights.
+func trained(t *testing.T, s *torch.Scope, name, folder string) *model.Network {
+	n, err := model.Zoo(name, model.ZooOptions{})
+	require.NoError(t, err)
+	require.NoError(t, n.Materialize(s, model.Placement{}))
+	set, err := weights.Read(files.OS{}, filepath.Join(reference, "starting_weights", folder, "weights.pth"), weights.Options{})
+	require.NoError(t, err)
+	require.NoError(t, n.Load(set))
+	return n
+}
+
+func forward(t *testing.T, n *model.Network, x *torch.Tensor, training bool) []float32 {
+	var values []float32
+	require.NoError(t, torch.With(func(s *torch.Scope) error {
+		twin, err := n.Clone(s) // its running statistics move instead
+		require.NoError(t, err)
+		p, err := twin.Program(s, torch.ProgramOptions{})
+		require.NoError(t, err)
+		s.NoGrad(func() { values, err = torch.Values[float32](p.Forward(s, x, training, nil)) })
+		require.NoError(t, s.Err())
+		return err
+	}))
+	return values
+}
+
+// gap is the largest difference, and that relative to the largest value, or to 1.
+func gap(a, b []float32) (absolute, relative float64) {
+	largest := 0.0
+	for k := range a {
+		absolute = max(absolute, math.Abs(float64(a[k])-float64(b[k])))
+		largest = max(largest, math.Abs(float64(a[k])))
+	}
+	return absolute, absolute / max(largest, 1)
+}
+
+// figures of one network in the original.
+type figures struct {
+	Weights string      `json:"weights"`
+	Eval    [][]float32 `json:"eval_logits"`
+	Train   [][]float32 `json:"train_logits"`
+	Losses  []float64   `json:"train5_after_deepen1_losses"`
+	Deepen  map[string]struct {
+		Eval  float64 `json:"max_abs_diff_eval"`
+		Train float64 `json:"max_abs_diff_train"`
+	}
+}
+
+func readFigures(t *testing.T) map[string]figures {
+	var raw map[string]json.RawMessage
+	readReference(t, "golden/cnn.json", &raw)
+	all := map[string]figures{}
+	for name, text := range raw {
+		var f figures
+		require.NoError(t, json.Unmarshal(text, &f))
+		var parts map[string]json.RawMessage
+		require.NoError(t, json.Unmarshal(text, &parts))
+		maps.DeleteFunc(parts, func(key string, _ json.RawMessage) bool { return !strings.HasPrefix(key, "deepen") })
+		joined, err := json.Marshal(parts)
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal(joined, &f.Deepen))
+		all[name] = f
+	}
+	return all
+}
+
+// Logits, the damage of the original's deepening and five steps of its training
+// are what it had; ours does no damage to the same networks.
+func TestCompatFigures(t *testing.T) {
+	require.NoError(t, torch.SetThreads(1))
+	for name, want := range readFigures(t) {
+		require.NoError(t, torch.With(func(s *torch.Scope) error {
+			set, err := weights.Read(files.OS{}, filepath.Join(reference, "golden/cnn_batch.safetensors"), weights.Options{})
+			require.NoError(t, err)
+			x, y := torch.FromWeights(s, torch.CPU, set.Tensors[0]), torch.FromWeights(s, torch.CPU, set.Tensors[1])
+			n := trained(t, s, name, want.Weights)
+			eval, train := forward(t, n, x, false), forward(t, n, x, true)
+			near(t, name+" in eval mode", slices.Concat(want.Eval...), eval)
+			near(t, name+" in train mode", slices.Concat(want.Train...), train)
+			for key, damage := range want.Deepen {
+				compareDamage(t, s, n, x, key, damage.Eval, damage.Train)
+			}
+			compareTraining(t, s, n, x, y, want.Losses)
+			keepsFunction(t, s, n, x, eval, train)
+			return s.Err()
+		}))
+	}
+}
+
+func near(t *testing.T, what string, want, got []float32) {
+	_, relative := gap(want, got)
+	require.Less(t, relative, 1e-5, what)
+}
+
+// compareDamage deepens in the original's way, with or without its BatchNorm.
+func compareDamage(t *testing.T, s *torch.Scope, n *model.Network, x *torch.Tensor, key string, eval, train float64) {
+	var at, norm int
+	_, err := fmt.Sscanf(key, "deepen%d_bn%d", &at, &norm)
+	require.NoError(t, err)
+	twin, err := n.Clone(s)
+	require.NoError(t, err)
+	o := net2net.Options{Compat: net2net.WithoutNorm}
+	if norm == 1 {
+		o.Compat = net2net.Original
+	}
+	_, err = net2net.Apply(twin, net2net.Action{Kind: "deepen", Target: fmt.Sprint(at)}, o)
+	require.NoError(t, err)
+	moved, _ := gap(forward(t, n, x, false), forward(t, twin, x, false))
+	require.InDelta(t, eval, moved, 3e-5, "%s %s in eval mode", n.Name(), key)
+	moved, _ = gap(forward(t, n, x, true), forward(t, twin, x, true))
+	require.InDelta(t, train, moved, 1e-4, "%s %s in train mode", n.Name(), key)
+}
+
+// afterSteps is how near the losses of a few steps are: Adam's first steps have the
+// size of the rate whatever the gradient, so that rounding tells. The original's
+// were made with LibTorch 1.13 on one thread.
+func afterSteps(t *testing.T) float64 {
+	r, err := torch.Describe()
+	require.NoError(t, err)
+	if strings.HasPrefix(r.Version, "1.13") {
+		return 1e-5
+	}
+	return 1e-3
+}
+
+// compareTraining takes five steps of a new Adam after deepening block 1.
+func compareTraining(t *testing.T, s *torch.Scope, n *model.Network, x, y *torch.Tensor, losses []float64) {
+	twin, err := n.Clone(s)
+	require.NoError(t, err)
+	_, err = net2net.Apply(twin, net2net.Action{Kind: "deepen", Target: "1"}, net2net.Options{Compat: net2net.Original})
+	require.NoError(t, err)
+	opt, err := net2net.NewOptimizer(s, twin, torch.OptimizerOptions{Rule: torch.Adam, LR: 0.01})
+	require.NoError(t, err)
+	p, err := twin.Program(s, torch.ProgramOptions{})
+	require.NoError(t, err)
+	for k, want := range losses {
+		f, err := torch.Train(p, opt.Optimizer, torch.Batches{Inputs: x, Labels: y, Size: 64})
+		require.NoError(t, err)
+		require.InEpsilon(t, want, f.Losses[0], afterSteps(t), "%s, step %d", n.Name(), k+1)
+	}
+}
+
+// keepsFunction deepens and widens in our way.
+func keepsFunction(t *testing.T, s *torch.Scope, n *model.Network, x *torch.Tensor, eval, train []float32) {
+	for _, text := range []string{"deepen:conv1", "deepen:conv2", "deepen:fc", "widen:conv1:80", "widen:conv2:48"} {
+		action, err := net2net.ParseAction(text)
+		require.NoError(t, err)
+		twin, err := n.Clone(s)
+		require.NoError(t, err)
+		_, err = net2net.Apply(twin, action, net2net.Options{Batch: x})
+		require.NoError(t, err)
+		near(t, n.Name()+" "+text+" in eval mode", eval, forward(t, twin, x, false))
+		_, moved := gap(train, forward(t, twin, x, true))
+		require.Less(t, moved, 1e-4, "%s %s in train mode", n.Name(), text)
+	}
+}
