@@ -23,7 +23,7 @@ var activations = []struct {
 	parameter  string
 	usual      float64 // the parameter's default
 	idempotent bool
-	inplace    bool // PyTorch's has the option
+	inplace    bool // PyTorch prints the option; Hardswish has it and does not
 }{
 	{torch.ReLU, "ReLU", "", 0, true, true},
 	{torch.ReLU6, "ReLU6", "", 0, true, true},
@@ -32,7 +32,7 @@ var activations = []struct {
 	{torch.Tanh, "Tanh", "", 0, false, false},
 	{torch.GELU, "GELU", "", 0, false, false},
 	{torch.SiLU, "SiLU", "", 0, false, true},
-	{torch.Hardswish, "Hardswish", "", 0, false, true},
+	{torch.Hardswish, "Hardswish", "", 0, false, false},
 	{torch.ELU, "ELU", "alpha", 1, false, true},
 }
 
@@ -59,12 +59,20 @@ func (a Activation) String() string {
 		if a.Kind == torch.GELU {
 			arguments = append(arguments, "approximate='none'")
 		}
-		if a.Inplace {
+		if a.Inplace && known.inplace {
 			arguments = append(arguments, "inplace=True")
 		}
 		return known.name + "(" + strings.Join(arguments, ", ") + ")"
 	}
 	return fmt.Sprintf("Activation(%d)", int(a.Kind))
+}
+
+// Notation is String with what it leaves out.
+func (a Activation) Notation() string {
+	if a.Kind == torch.Hardswish && a.Inplace {
+		return "Hardswish(inplace=True)"
+	}
+	return a.String()
 }
 
 // Idempotent says whether applying it twice is the same as applying it once.

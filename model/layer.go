@@ -194,16 +194,20 @@ func image(l Layer, in Shape, channels int) error {
 	return nil
 }
 
-// slide is the number of places that a window has along one dimension.
+// slide is the number of places that a window has along one dimension; up lets the
+// last window reach over the edge.
 func slide(size, kernel, stride, padding, dilation int, up bool) int {
 	span := size + 2*padding - dilation*(kernel-1) - 1
+	if up {
+		span += stride - 1
+	}
 	if span < 0 {
 		return 0
 	}
 	n := span/stride + 1
-	// The last window of a pool that rounds up starts inside of the image.
-	if up && span%stride != 0 && n*stride < size+padding {
-		n++
+	// But it starts inside of the image or of the padding before it.
+	if up && (n-1)*stride >= size+padding {
+		n--
 	}
 	return n
 }

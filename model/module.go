@@ -59,8 +59,9 @@ const (
 	Cat               // each child on the input, joined along the channels
 )
 
-// Flow names children in the order in which they run. The zero Flow runs all of
-// them, one after the other. A child without weights may be named twice.
+// Flow names children, and steps, in the order in which they run. The zero Flow
+// runs all children, one after the other. A child without weights may be named
+// twice.
 type Flow struct {
 	Join Join
 	// Body is the chain of a Chain or of a Sum's body, or the branches of a Cat.
@@ -69,6 +70,16 @@ type Flow struct {
 	Shortcut []string // of a Sum; nil passes the input on
 	Then     []string // run on the sum or on the joined branches
 }
+
+// Steps that a flow may name though no child has their name: what a network's code
+// does without a module is neither printed nor counted among its parts. Run hands
+// an algebra a leaf of its own for each, which is in no tree.
+const (
+	FlattenStep = "flatten()" // Flatten
+	PoolStep    = "pool()"    // AdaptiveAvgPool2d down to one place
+)
+
+var steps = map[string]Layer{FlattenStep: Flatten{}, PoolStep: AdaptiveAvgPool2d{Size: Both(1)}}
 
 // body is Body with its default filled in.
 func (c *Container) body() []string {

@@ -148,6 +148,9 @@ func checkContainer(path string, c *Container) []Fault {
 		if child.Name == "" || strings.ContainsAny(child.Name, ". \t\n") {
 			bad("%q is no name for a part: it must not be empty nor have dots or blanks", child.Name)
 		}
+		if steps[child.Name] != nil {
+			bad("%q is no name for a part: in a flow it stands for a step without one", child.Name)
+		}
 		if c.index(child.Name) != k {
 			bad("two parts are called %q", child.Name)
 		}
@@ -159,7 +162,7 @@ func checkContainer(path string, c *Container) []Fault {
 	}
 	for _, list := range [][]string{c.Flow.Body, c.Flow.Shortcut, c.Flow.Then} {
 		for _, name := range list {
-			if c.index(name) < 0 {
+			if c.index(name) < 0 && steps[name] == nil {
 				bad("the flow names %q, which is not among its parts", name)
 			}
 		}

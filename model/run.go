@@ -99,9 +99,11 @@ func runChild[T any](at Place, path string, x T, a Algebra[T]) (T, error) {
 		return a.Layer(at, m, x)
 	case *Container:
 		return runContainer(m, at.Path, x, a)
-	default:
-		return x, fmt.Errorf("%s: its flow names %q, which is no child of it", pathText(path), name)
 	}
+	if step, ok := steps[name]; ok {
+		return a.Layer(at, &Leaf{Layer: step}, x)
+	}
+	return x, fmt.Errorf("%s: its flow names %q, which is no child of it", pathText(path), name)
 }
 
 func runSum[T any](c *Container, path string, x T, a Algebra[T]) (T, error) {

@@ -164,6 +164,8 @@ func (n *Network) Load(set *weights.Set) error {
 		for _, e := range entries {
 			if w, ok := byName[e.Name]; ok {
 				s.Copy(e.Tensor, torch.FromWeights(s, n.device, w))
+			} else {
+				s.Fill(e.Tensor, 0)
 			}
 		}
 		return s.Err()

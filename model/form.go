@@ -1,0 +1,101 @@
+package model
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// The form of a network is what its file says, as plain values: tables, lists,
+// texts and numbers, which TOML and JSON both carry. Its terms are these.
+//
+//   - The network is a table with name (its class), input (its sizes) and its
+//     parts under layers, block, residual or branches.
+//   - A part is a layer's notation, a table that says more, or a step without a
+//     module such as "flatten()". A table has a layer, or its own parts under
+//     sequence, block, residual (added to the shortcut) or branches (joined along
+//     the channels), and any of name, class, mark, inner, shortcut, then and order.
+//   - A part without a name is called by its position: the number of parts that its
+//     list defines before it. Those of shortcut are called shortcut, shortcut2 and
+//     so on, those of then likewise.
+//   - {use = "relu"} runs a part again that the same container defines before.
+//   - A block holds its parts in a sequence of its own, whose name is inner:
+//     "layers" unless given. Where inner is empty, the block holds them itself.
+//     mark says whether surgery added it: "original" unless given, or "grown".
+//   - Children are registered in the order in which they are defined, first the
+//     body, then shortcut and then; order lists them where that is not so.
+
+// formKey is what a container's parts stand under.
+type formKey struct {
+	name string
+	join Join
+	with []string // keys that go along
+}
+
+var formKeys = []formKey{
+	{"sequence", Chain, []string{"class", "then", "order"}},
+	{"block", Chain, []string{"class", "mark", "inner", "then", "order"}},
+	{"residual", Sum, []string{"class", "mark", "shortcut", "then", "order"}},
+	{"branches", Cat, []string{"class", "mark", "then", "order"}},
+}
+
+// usualInner is the name of the sequence in a block.
+const usualInner = "layers"
+
+// positioned is the name of a part without one: the k-th of its lane, from zero.
+func positioned(l Lane, k int) string {
+	stem := map[Lane]string{ShortcutLane: "shortcut", ThenLane: "then"}[l]
+	switch {
+	case stem == "":
+		return strconv.Itoa(k)
+	case k == 0:
+		return stem
+	default:
+		return stem + strconv.Itoa(k+1)
+	}
+}
+
+// FormFault is something wrong in a form.
+type FormFault struct {
+	Where []any // keys (string) and indices (int) that lead to it; empty for the whole
+	Key   bool  // the last key itself is at fault, not what stands under it
+	Text  string
+}
+
+// Path is Where as a text, such as layers[2].block[0].
+func (f FormFault) Path() string { return FormPath(f.Where) }
+
+// FormPath writes keys and indices as one text. Different ones never look alike.
+func FormPath(where []any) string {
+	var b strings.Builder
+	for _, step := range where {
+		if k, ok := step.(int); ok {
+			fmt.Fprintf(&b, "[%d]", k)
+			continue
+		}
+		key := step.(string)
+		if b.Len() > 0 {
+			b.WriteByte('.')
+		}
+		if strings.Trim(key, "abcdefghijklmnopqrstuvwxyz") != "" || key == "" {
+			key = strconv.Quote(key)
+		}
+		b.WriteString(key)
+	}
+	return b.String()
+}
+
+// FormFaults is all that is wrong with a form, in the order in which it stands
+// there. It is never empty.
+type FormFaults []FormFault
+
+// Error lists the faults.
+func (f FormFaults) Error() string {
+	lines := make([]string, len(f))
+	for k, fault := range f {
+		if lines[k] = fault.Text; len(fault.Where) > 0 {
+			lines[k] = fault.Path() + ": " + fault.Text
+		}
+	}
+	return strings.Join(lines, "\n")
+}

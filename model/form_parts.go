@@ -1,0 +1,289 @@
+package model
+
+import (
+	"slices"
+	"strings"
+)
+
+// tableReader reads one container's table.
+type tableReader struct {
+	*formReader
+	table map[string]any
+	where []any  // the table
+	path  string // the module
+	made  *Container
+	index map[string]bool // names of children so far
+}
+
+// written is the key under which a kind's parts stand in this table.
+func (t *tableReader) written(key formKey) string {
+	if _, has := t.table[key.name]; !has && key.name == "sequence" {
+		return "layers" // the network's own
+	}
+	return key.name
+}
+
+// container reads a container of a kind that lies so deep.
+func (t *tableReader) container(key formKey, depth int) *Container {
+	t.made, t.index = &Container{Flow: Flow{Join: key.join}}, map[string]bool{}
+	t.made.Mark = t.mark(key)
+	name := t.written(key)
+	if depth > deepestForm {
+		t.bad(below(t.where, name), "parts lie in each other more than %d deep", deepestForm)
+		return t.made
+	}
+	if inner, has := t.inner(key); has {
+		return t.block(inner, depth)
+	}
+	body := t.lane(BodyLane, name, depth)
+	t.made.Flow.Shortcut = t.lane(ShortcutLane, "shortcut", depth)
+	t.made.Flow.Then = t.lane(ThenLane, "then", depth)
+	t.register()
+	if !slices.Equal(t.made.body(), body) {
+		t.made.Flow.Body = append([]string{}, body...)
+	}
+	return t.made
+}
+
+// mark reads the mark; a block's is original unless it says otherwise.
+func (t *tableReader) mark(key formKey) Mark {
+	usual := Unmarked
+	if key.name == "block" {
+		usual = Original
+	}
+	text := t.word(t.where, t.table, "mark")
+	for _, m := range []Mark{Original, Grown} {
+		if text == m.String() {
+			return m
+		}
+	}
+	if text != "" {
+		t.bad(below(t.where, "mark"), "mark must be %q or %q, and not %q%s", Original, Grown, text, suggestion(text, []string{Original.String(), Grown.String()}))
+	}
+	return usual
+}
+
+// inner reads the name of a block's sequence, if it has one.
+func (t *tableReader) inner(key formKey) (string, bool) {
+	if key.name != "block" {
+		return "", false
+	}
+	value, given := t.table["inner"]
+	if !given {
+		return usualInner, true
+	}
+	name, ok := value.(string)
+	if !ok {
+		t.bad(below(t.where, "inner"), "inner must be a text, and not %s", describe(value))
+		return usualInner, true
+	}
+	return name, name != ""
+}
+
+// block reads the parts of a block into its sequence.
+func (t *tableReader) block(inner string, depth int) *Container {
+	for _, key := range []string{"then", "order"} {
+		if _, has := t.table[key]; has {
+			t.badKey(below(t.where, key), "%s goes with a block whose inner is \"\", which holds its parts itself", key)
+		}
+	}
+	t.checkName(below(t.where, "inner"), inner)
+	parts := map[string]any{"sequence": t.table["block"]}
+	place := below(t.where, "block")
+	sequence := &tableReader{formReader: t.formReader, table: parts, where: t.where, path: childPath(t.path, inner)}
+	t.places[sequence.path] = place
+	sequence.made, sequence.index = &Container{}, map[string]bool{}
+	body := sequence.parts(BodyLane, place, t.table["block"], depth)
+	if !slices.Equal(sequence.made.body(), body) {
+		sequence.made.Flow.Body = append([]string{}, body...)
+	}
+	t.made.Children = []Child{{inner, sequence.made}}
+	return t.made
+}
+
+// lane reads a list of parts, if it is given, and gives the names that run.
+func (t *tableReader) lane(l Lane, key string, depth int) []string {
+	value, given := t.table[key]
+	if !given {
+		return nil
+	}
+	return t.parts(l, below(t.where, key), value, depth)
+}
+
+func (t *tableReader) parts(l Lane, where []any, value any, depth int) []string {
+	list, ok := value.([]any)
+	if !ok {
+		if tables, isTables := value.([]map[string]any); isTables {
+			for _, table := range tables {
+				list = append(list, table)
+			}
+		} else {
+			t.bad(where, "%v must be a list of parts, and not %s", where[len(where)-1], describe(value))
+		}
+	}
+	var run []string
+	position := 0
+	for k, item := range list {
+		name, defines := t.part(below(where, k), item, positioned(l, position), depth)
+		if name != "" {
+			run = append(run, name)
+		}
+		if defines {
+			position++
+		}
+	}
+	return run
+}
+
+// part reads one part, and gives its name and whether it is defined here.
+func (t *tableReader) part(where []any, value any, usual string, depth int) (name string, defines bool) {
+	if t.formReader.parts++; t.formReader.parts > mostParts {
+		if t.formReader.parts == mostParts+1 {
+			t.bad(where, "the network has more than %d parts", mostParts)
+		}
+		return "", true
+	}
+	switch v := value.(type) {
+	case string:
+		if steps[v] != nil {
+			t.places[childPath(t.path, v)] = where
+			return v, false
+		}
+		t.define(where, usual, t.layer(where, v))
+		return usual, true
+	case map[string]any:
+		if _, uses := v["use"]; uses {
+			return t.use(where, v), false
+		}
+		return t.tablePart(where, v, usual, depth), true
+	}
+	t.bad(where, "a part must be a layer such as \"ReLU()\" or a table, and not %s", describe(value))
+	return "", true
+}
+
+// layer reads a notation; nil where it cannot be read.
+func (t *tableReader) layer(where []any, text string) Module {
+	l, err := ParseLayer(text)
+	if err != nil {
+		t.bad(where, "%v", err)
+		return nil
+	}
+	return &Leaf{Layer: l}
+}
+
+// tablePart reads a part that is a table, and gives its name.
+func (t *tableReader) tablePart(where []any, table map[string]any, usual string, depth int) string {
+	name, nameAt := usual, where
+	if _, named := table["name"]; named {
+		nameAt = below(where, "name")
+		if name = t.word(where, table, "name"); name != "" {
+			t.checkName(nameAt, name)
+		}
+	}
+	key, ok := t.kindOf(where, table, "sequence", "name", "layer")
+	var m Module
+	switch {
+	case !ok:
+	case key.name == "layer":
+		if text, isText := table["layer"].(string); isText {
+			m = t.layer(below(where, "layer"), text)
+		} else {
+			t.bad(below(where, "layer"), "layer must be a text such as \"ReLU()\", and not %s", describe(table["layer"]))
+		}
+	default:
+		inner := &tableReader{formReader: t.formReader, table: table, where: where, path: childPath(t.path, name)}
+		c := inner.container(key, depth+1)
+		c.Class = t.word(where, table, "class")
+		m = c
+	}
+	if name != "" {
+		t.define(nameAt, name, m)
+		t.places[childPath(t.path, name)] = where
+	}
+	return name
+}
+
+// checkName reports a name that no module can have.
+func (t *tableReader) checkName(where []any, name string) {
+	switch {
+	case steps[name] != nil:
+		t.bad(where, "%q is no name for a part: it stands for a step without one", name)
+	case strings.ContainsAny(name, ". \t\n"):
+		t.bad(where, "%q is no name for a part: it must not have dots or blanks", name)
+	}
+}
+
+// define adds a child; without a module only its name is taken.
+func (t *tableReader) define(where []any, name string, m Module) {
+	if t.index[name] {
+		t.bad(where, "another part beside it is called %q; give each a name of its own", name)
+		return
+	}
+	t.index[name] = true
+	t.places[childPath(t.path, name)] = where
+	if m != nil {
+		t.made.Children = append(t.made.Children, Child{name, m})
+	}
+}
+
+// use reads a part that runs again, and gives its name.
+func (t *tableReader) use(where []any, table map[string]any) string {
+	t.unknownKeys(where, table, formKey{name: "use"}, []string{"use", "name", "layer"})
+	for _, key := range []string{"name", "layer"} {
+		if _, has := table[key]; has {
+			t.badKey(below(where, key), "%s does not go with use, which runs a part that has one", key)
+		}
+	}
+	name, where := t.word(where, table, "use"), below(where, "use")
+	switch m := t.made.Child(name); {
+	case name == "":
+	case !t.index[name]:
+		t.bad(where, "no part before it in this container is called %q%s", name, suggestion(name, t.sorted()))
+	case m != nil && hasWeights(m):
+		t.bad(where, "%q has weights, and only parts without weights may run again", name)
+	}
+	return name
+}
+
+func (t *tableReader) sorted() []string {
+	var list []string
+	for name := range t.index {
+		list = append(list, name)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// register puts children into the order that the table gives, if it gives one.
+func (t *tableReader) register() {
+	value, given := t.table["order"]
+	if !given {
+		return
+	}
+	where := below(t.where, "order")
+	list, ok := value.([]any)
+	if !ok {
+		t.bad(where, "order must be a list of names, and not %s", describe(value))
+		return
+	}
+	rank := map[string]int{}
+	for k, item := range list {
+		name, ok := item.(string)
+		_, twice := rank[name]
+		switch {
+		case !ok:
+			t.bad(below(where, k), "order has names, and not %s", describe(item))
+		case !t.index[name]:
+			t.bad(below(where, k), "order names %q, which is no part of this container%s", name, suggestion(name, t.sorted()))
+		case twice:
+			t.bad(below(where, k), "order names %q twice", name)
+		}
+		rank[name] = k
+	}
+	for _, name := range t.sorted() {
+		if _, has := rank[name]; !has {
+			t.bad(where, "order leaves %q out", name)
+		}
+	}
+	slices.SortStableFunc(t.made.Children, func(a, b Child) int { return rank[a.Name] - rank[b.Name] })
+}

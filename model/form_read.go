@@ -1,0 +1,236 @@
+package model
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+const (
+	deepestForm = 32      // how deep parts may lie in each other
+	mostParts   = 100_000 // in all of a network
+)
+
+// FromForm makes a network of its form, without tensors. An error is FormFaults:
+// all that is wrong, or, where every part could be read, what Check says.
+func FromForm(form map[string]any) (*Network, error) {
+	r := &formReader{places: map[string][]any{}}
+	n := r.network(form)
+	if len(r.faults) > 0 {
+		return nil, r.faults
+	}
+	if err := n.Check(); err != nil {
+		return nil, r.translate(err)
+	}
+	return n, nil
+}
+
+// formReader collects faults and goes on.
+type formReader struct {
+	faults FormFaults
+	places map[string][]any // where the modules at these paths stand in the form
+	parts  int
+}
+
+func (r *formReader) bad(where []any, format string, args ...any) {
+	r.faults = append(r.faults, FormFault{Where: where, Text: fmt.Sprintf(format, args...)})
+}
+
+// badKey is a fault of a key itself.
+func (r *formReader) badKey(where []any, format string, args ...any) {
+	r.bad(where, format, args...)
+	r.faults[len(r.faults)-1].Key = true
+}
+
+// below leads one step further.
+func below(where []any, step any) []any { return append(slices.Clone(where), step) }
+
+// translate says where in the form the faults of a network stand.
+func (r *formReader) translate(err error) error {
+	var found Faults
+	if !errors.As(err, &found) {
+		return FormFaults{{Where: r.places[""], Text: err.Error()}}
+	}
+	faults := make(FormFaults, len(found))
+	for k, fault := range found {
+		text := fault.Text
+		if fault.Path != "" {
+			text = fault.Path + ": " + text
+		}
+		faults[k] = FormFault{Where: r.place(fault.Path), Text: text}
+	}
+	return faults
+}
+
+// place is where a module or the nearest around it stands.
+func (r *formReader) place(path string) []any {
+	for {
+		if where, ok := r.places[path]; ok || path == "" {
+			return where
+		}
+		path = path[:max(strings.LastIndex(path, "."), 0)]
+	}
+}
+
+// network reads the top of a form.
+func (r *formReader) network(form map[string]any) *Network {
+	n := &Network{}
+	for _, key := range []string{"class", "sequence"} {
+		if _, has := form[key]; has {
+			r.badKey([]any{key}, "a network has no %s; write %s", key, map[string]string{"class": "name", "sequence": "layers"}[key])
+		}
+	}
+	inner := maps.Clone(form)
+	maps.DeleteFunc(inner, func(key string, _ any) bool { return key == "class" || key == "sequence" || key == "name" || key == "input" })
+	n.Input = r.input(form)
+	key, ok := r.kindOf(nil, inner, "layers")
+	if !ok {
+		return n
+	}
+	t := &tableReader{formReader: r, table: inner, path: ""}
+	t.places[""] = []any{t.written(key)}
+	n.Root = t.container(key, 1)
+	n.Root.Class = r.word(nil, form, "name")
+	return n
+}
+
+// input reads the sizes of an example.
+func (r *formReader) input(form map[string]any) Shape {
+	where := []any{"input"}
+	const wanted = "the sizes of an example: [channels, height, width], or [features]"
+	value, given := form["input"]
+	if !given {
+		r.bad(nil, "input is missing: %s", wanted)
+		return nil
+	}
+	list, ok := value.([]any)
+	if !ok || len(list) != 1 && len(list) != 3 {
+		r.bad(where, "input must be %s", wanted)
+		return nil
+	}
+	var shape Shape
+	for k, item := range list {
+		n, ok := integer(item)
+		if !ok || n < 1 || n > largestSize {
+			r.bad(below(where, k), "a size is a whole number from 1 to %d, and not %s", largestSize, describe(item))
+		}
+		shape = append(shape, n)
+	}
+	return shape
+}
+
+// integer is a whole number as TOML and JSON bring it.
+func integer(value any) (int, bool) {
+	switch v := value.(type) {
+	case int:
+		return v, true
+	case int64:
+		return int(v), true
+	case float64:
+		return int(v), v == float64(int(v)) && v > -1<<53 && v < 1<<53
+	case json.Number:
+		n, err := v.Int64()
+		return int(n), err == nil
+	}
+	return 0, false
+}
+
+// describe names a value that is out of place.
+func describe(value any) string {
+	switch v := value.(type) {
+	case nil:
+		return "null"
+	case string:
+		return fmt.Sprintf("the text %q", v)
+	case bool, int, int64, float64, json.Number:
+		return fmt.Sprint(v)
+	case []any:
+		return "a list"
+	case map[string]any:
+		return "a table"
+	default:
+		return "a date or time"
+	}
+}
+
+// word reads an optional text; where it is given, it must not be empty.
+func (r *formReader) word(where []any, table map[string]any, key string) string {
+	value, given := table[key]
+	if !given {
+		return ""
+	}
+	text, ok := value.(string)
+	if !ok {
+		r.bad(below(where, key), "%s must be a text, and not %s", key, describe(value))
+	} else if text == "" {
+		r.bad(below(where, key), "%s is empty; leave it out or give one", key)
+	}
+	return text
+}
+
+// kindOf finds the one key that a table's parts stand under, and reports keys that
+// do not go with it. The others of the table are those in also.
+func (r *formReader) kindOf(where []any, table map[string]any, chain string, also ...string) (formKey, bool) {
+	var given []string
+	choices := []string{chain}
+	for _, k := range formKeys[1:] {
+		choices = append(choices, k.name)
+	}
+	if slices.Contains(also, "layer") {
+		choices = append([]string{"layer"}, choices...)
+	}
+	for _, choice := range choices {
+		if _, has := table[choice]; has {
+			given = append(given, choice)
+		}
+	}
+	if len(given) > 1 {
+		r.badKey(below(where, given[1]), "%s stands beside %s, but only one of %s can be given", given[1], given[0], either(choices))
+		return formKey{}, false
+	}
+	key := formKey{}
+	if len(given) == 1 {
+		key = formKey{name: given[0]}
+		if k := slices.IndexFunc(formKeys, func(k formKey) bool { return k.name == given[0] || given[0] == chain && k.name == "sequence" }); k >= 0 {
+			key = formKeys[k]
+		}
+	}
+	r.unknownKeys(where, table, key, append(slices.Clone(also), choices...))
+	if len(given) == 0 {
+		r.bad(where, "it says nothing of what it holds: %s is missing", either(choices))
+	}
+	return key, len(given) == 1
+}
+
+func either(choices []string) string {
+	last := len(choices) - 1
+	return strings.Join(choices[:last], ", ") + " or " + choices[last]
+}
+
+// unknownKeys reports keys that do not go with a kind. Where the kind is not known,
+// what goes with any kind passes.
+func (r *formReader) unknownKeys(where []any, table map[string]any, kind formKey, known []string) {
+	known = append(known, kind.with...)
+	all := slices.Clone(known)
+	for _, k := range formKeys {
+		all = append(all, k.with...)
+	}
+	for _, key := range slices.Sorted(maps.Keys(table)) {
+		switch {
+		case slices.Contains(known, key) || kind.name == "" && slices.Contains(all, key):
+		case slices.Contains(all, key):
+			r.badKey(below(where, key), "%s does not go with %s%s", key, kind.name, remedies[key+" "+kind.name])
+		default:
+			r.badKey(below(where, key), "%q is no key of a part%s", key, suggestion(key, all))
+		}
+	}
+}
+
+// remedies say what to write in place of a key and a kind that do not go together.
+var remedies = map[string]string{
+	"mark sequence": "; a sequence with a mark is a block",
+	"class layer":   "; a layer's class is its notation",
+}

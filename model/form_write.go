@@ -1,0 +1,171 @@
+package model
+
+import "slices"
+
+// Form is a table of a network's form, its keys in the order that reads best. The
+// zero Form is an empty table.
+type Form []Field
+
+// Field is a key and what stands under it: a string, an int, a Form or an []any of
+// these.
+type Field struct {
+	Key   string
+	Value any
+}
+
+// Plain is the form as FromForm takes it, and as any encoder does.
+func (f Form) Plain() map[string]any {
+	table := make(map[string]any, len(f))
+	for _, field := range f {
+		table[field.Key] = plain(field.Value)
+	}
+	return table
+}
+
+func plain(value any) any {
+	switch v := value.(type) {
+	case Form:
+		return v.Plain()
+	case []any:
+		list := make([]any, len(v))
+		for k := range v {
+			list[k] = plain(v[k])
+		}
+		return list
+	default:
+		return v
+	}
+}
+
+// Form is the network without its weights. FromForm makes the same network of it,
+// if Check finds this one sound.
+func (n *Network) Form() Form {
+	var f Form
+	if n.Root.Class != "" {
+		f = append(f, Field{"name", n.Root.Class})
+	}
+	sizes := make([]any, len(n.Input))
+	for k, size := range n.Input {
+		sizes[k] = size
+	}
+	f = append(f, Field{"input", sizes})
+	return append(f, partsFields(n.Root, "layers")...)
+}
+
+// partsFields is what a container's table says apart from name and class. A plain
+// chain's parts stand under the given key.
+func partsFields(c *Container, chain string) Form {
+	w := &lister{container: c, seen: map[string]bool{}}
+	var f Form
+	key := chain
+	switch {
+	case c.Flow.Join == Chain && c.Mark != Unmarked:
+		key = "block"
+		if c.Mark != Original {
+			f = append(f, Field{"mark", c.Mark.String()})
+		}
+		if inner, name := innerOf(c); inner != nil {
+			if name != usualInner {
+				f = append(f, Field{"inner", name})
+			}
+			w = &lister{container: inner, seen: map[string]bool{}}
+			return append(f, Field{key, w.list(BodyLane)})
+		}
+		f = append(f, Field{"inner", ""})
+	case c.Flow.Join != Chain:
+		key = formKeys[slices.IndexFunc(formKeys, func(k formKey) bool { return k.join == c.Flow.Join })].name
+		if c.Mark != Unmarked {
+			f = append(f, Field{"mark", c.Mark.String()})
+		}
+	}
+	f = append(f, Field{key, w.list(BodyLane)})
+	if len(c.Flow.Shortcut) > 0 {
+		f = append(f, Field{"shortcut", w.list(ShortcutLane)})
+	}
+	if len(c.Flow.Then) > 0 {
+		f = append(f, Field{"then", w.list(ThenLane)})
+	}
+	if !w.registered() {
+		f = append(f, Field{"order", names(c)})
+	}
+	return f
+}
+
+// innerOf is the sequence that is all of a block, and its name; nil where the
+// block's table could not tell its parts from the block's own.
+func innerOf(c *Container) (*Container, string) {
+	if len(c.Children) != 1 || c.Flow.Shortcut != nil || len(c.Flow.Then) > 0 || len(c.body()) != 1 {
+		return nil, ""
+	}
+	inner, ok := c.Children[0].Module.(*Container)
+	name := c.Children[0].Name
+	if !ok || name == "" || inner.Class != "" || inner.Mark != Unmarked || inner.Flow.Join != Chain || len(inner.Flow.Then) > 0 {
+		return nil, ""
+	}
+	w := &lister{container: inner, seen: map[string]bool{}}
+	if w.list(BodyLane); !w.registered() {
+		return nil, ""
+	}
+	return inner, name
+}
+
+func names(c *Container) []any {
+	list := make([]any, len(c.Children))
+	for k, child := range c.Children {
+		list[k] = child.Name
+	}
+	return list
+}
+
+// lister writes a container's lanes down: a part where it runs first, a use of it
+// where it runs again.
+type lister struct {
+	container *Container
+	seen      map[string]bool
+	defined   []any // names in the order of definition
+}
+
+func (w *lister) list(l Lane) []any {
+	list := []any{}
+	position := 0
+	for _, name := range lane(w.container, l) {
+		m := w.container.Child(name)
+		switch {
+		case m == nil && steps[name] != nil:
+			list = append(list, name)
+		case m == nil || w.seen[name]:
+			list = append(list, Form{{"use", name}})
+		default:
+			list = append(list, partForm(m, name, positioned(l, position)))
+			w.seen[name] = true
+			w.defined = append(w.defined, name)
+			position++
+		}
+	}
+	return list
+}
+
+// registered says whether the order of definition is that of registration.
+func (w *lister) registered() bool { return slices.Equal(w.defined, names(w.container)) }
+
+// partForm is a layer's notation, or a table where there is more to say.
+func partForm(m Module, name, usual string) any {
+	var f Form
+	if name != usual {
+		f = append(f, Field{"name", name})
+	}
+	switch m := m.(type) {
+	case *Leaf:
+		notation := Notation(m.Layer)
+		if f == nil {
+			return notation
+		}
+		f = append(f, Field{"layer", notation})
+	case *Container:
+		if m.Class != "" {
+			f = append(f, Field{"class", m.Class})
+		}
+		f = append(f, partsFields(m, "sequence")...)
+	}
+	return f
+}

@@ -1,0 +1,193 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// longestNotation bounds the text of a layer, in bytes.
+const longestNotation = 4 << 10
+
+// kind is a layer that can be written down.
+type kind struct {
+	name       string
+	parameters []parameter // in the order in which PyTorch takes them
+	build      func(arguments) (Layer, error)
+}
+
+// parameter is one of a kind's arguments.
+type parameter struct {
+	name  string
+	want  want
+	usual any // where it is not given; nil means that it must be
+}
+
+// arguments are what a layer is built from, by name and complete.
+type arguments map[string]any
+
+// Notation is a layer as ParseLayer reads it: its String and, where PyTorch's
+// print leaves something out, the rest.
+func Notation(l Layer) string {
+	if fuller, ok := l.(interface{ Notation() string }); ok {
+		return fuller.Notation()
+	}
+	return l.String()
+}
+
+// ParseLayer reads a layer as PyTorch prints it or as Python code makes it, such
+// as "Conv2d(3, 32, kernel_size=(3, 3), stride=(1, 1))" or "nn.Linear(32, 10)".
+func ParseLayer(text string) (Layer, error) {
+	if len(text) > longestNotation {
+		return nil, fmt.Errorf("a layer of %d bytes is too long; it has at most %d", len(text), longestNotation)
+	}
+	c, err := readCall(text)
+	if err != nil {
+		return nil, fmt.Errorf("%q is no layer: %w; write it such as ReLU() or Conv2d(3, 32, kernel_size=3)", text, err)
+	}
+	k := slices.IndexFunc(kinds, func(k kind) bool { return k.name == c.name })
+	if k < 0 {
+		return nil, unknownKind(c.name)
+	}
+	a, err := kinds[k].bind(c)
+	if err != nil {
+		return nil, err
+	}
+	return kinds[k].build(a)
+}
+
+func unknownKind(name string) error {
+	var names []string
+	for _, k := range kinds {
+		names = append(names, k.name)
+	}
+	if guess := suggestion(name, names); guess != "" {
+		return fmt.Errorf("%q is no known layer%s", name, guess)
+	}
+	return fmt.Errorf("%q is no known layer; there are %s", name, strings.Join(names, ", "))
+}
+
+// suggestion is "; did you mean X?" where a name is near to X or begins it.
+func suggestion(name string, names []string) string {
+	guess := nearest(name, names)
+	for _, other := range names {
+		if len(name) > 2 && strings.HasPrefix(other, strings.ToLower(name)) {
+			guess = other
+		}
+	}
+	if guess == "" {
+		return ""
+	}
+	return "; did you mean " + guess + "?"
+}
+
+// bind gives each argument to its parameter, and fills in what is left out.
+func (k kind) bind(c call) (arguments, error) {
+	bound := arguments{}
+	for position, given := range c.arguments {
+		p, err := k.parameter(position, given)
+		if err != nil {
+			return nil, err
+		}
+		if _, twice := bound[p.name]; twice {
+			return nil, fmt.Errorf("%s: %s is given twice", k.name, p.name)
+		}
+		value, ok := p.want.read(given.value)
+		if !ok {
+			return nil, fmt.Errorf("%s: %s is %s, and must be %s", k.name, p.name, given.value.text, p.want.text)
+		}
+		bound[p.name] = value
+	}
+	return bound, k.complete(bound)
+}
+
+// parameter finds what an argument is for.
+func (k kind) parameter(position int, given argument) (parameter, error) {
+	if given.name == "" {
+		if position >= len(k.parameters) {
+			return parameter{}, fmt.Errorf("%s takes %s", k.name, k.takes())
+		}
+		return k.parameters[position], nil
+	}
+	var names []string
+	for _, p := range k.parameters {
+		if p.name == given.name {
+			return p, nil
+		}
+		names = append(names, p.name)
+	}
+	guess := suggestion(given.name, names)
+	if guess == "" {
+		guess = "; it takes " + k.takes()
+	}
+	return parameter{}, fmt.Errorf("%s has no argument %s%s", k.name, given.name, guess)
+}
+
+func (k kind) takes() string {
+	if len(k.parameters) == 0 {
+		return "no arguments"
+	}
+	var names []string
+	for _, p := range k.parameters {
+		names = append(names, p.name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// complete fills in defaults and lists what is missing.
+func (k kind) complete(bound arguments) error {
+	var missing []string
+	for _, p := range k.parameters {
+		if _, given := bound[p.name]; given {
+			continue
+		}
+		if bound[p.name] = p.usual; p.usual == nil {
+			missing = append(missing, p.name)
+		}
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("%s lacks %s", k.name, strings.Join(missing, ", "))
+	}
+	return nil
+}
+
+// call is a layer's text, taken apart.
+type call struct {
+	name      string
+	arguments []argument
+}
+
+type argument struct {
+	name  string // empty for one that is known by its position
+	value literal
+}
+
+// readCall takes the text of a layer apart.
+func readCall(text string) (call, error) {
+	s := &scanner{rest: text}
+	c := call{name: strings.TrimPrefix(strings.TrimPrefix(s.word(), "torch."), "nn.")}
+	if c.name == "" {
+		return c, errors.New("its name is missing")
+	}
+	if !s.take("(") {
+		return c, fmt.Errorf("%s must be followed by its arguments in parentheses", c.name)
+	}
+	for !s.take(")") {
+		given, err := s.argument()
+		if err != nil {
+			return c, err
+		}
+		if given.name == "" && len(c.arguments) > 0 && c.arguments[len(c.arguments)-1].name != "" {
+			return c, fmt.Errorf("%s stands without a name behind arguments with one", given.value.text)
+		}
+		c.arguments = append(c.arguments, given)
+		if !s.separated(")") {
+			return c, s.unexpected("a comma or a closing parenthesis")
+		}
+	}
+	if s.skip(); s.rest != "" {
+		return c, fmt.Errorf("%q is too much behind it", s.rest)
+	}
+	return c, nil
+}

@@ -1,0 +1,187 @@
+package model
+
+import (
+	"fmt"
+
+	"graft/torch"
+)
+
+// kinds are the layers that can be written down.
+var kinds = []kind{
+	{"Conv2d", convParameters, buildConv2d},
+	{"Linear", linearParameters, buildLinear},
+	{"BatchNorm2d", batchNormParameters, buildBatchNorm(false)},
+	{"BatchNorm1d", batchNormParameters, buildBatchNorm(true)},
+	{"LayerNorm", layerNormParameters, buildLayerNorm},
+	{"GroupNorm", groupNormParameters, buildGroupNorm},
+	{"ReLU", inplaceParameter, buildActivation(torch.ReLU)},
+	{"ReLU6", inplaceParameter, buildActivation(torch.ReLU6)},
+	{"LeakyReLU", []parameter{{"negative_slope", anyReal, 0.01}, inplaceParameter[0]}, buildActivation(torch.LeakyReLU)},
+	{"Sigmoid", nil, buildActivation(torch.Sigmoid)},
+	{"Tanh", nil, buildActivation(torch.Tanh)},
+	{"GELU", []parameter{{"approximate", only("none", "'none'"), true}}, buildActivation(torch.GELU)},
+	{"SiLU", inplaceParameter, buildActivation(torch.SiLU)},
+	{"Hardswish", inplaceParameter, buildActivation(torch.Hardswish)},
+	{"ELU", []parameter{{"alpha", anyReal, 1.0}, inplaceParameter[0]}, buildActivation(torch.ELU)},
+	{"AvgPool2d", avgPoolParameters, buildAvgPool2d},
+	{"MaxPool2d", maxPoolParameters, buildMaxPool2d},
+	{"AdaptiveAvgPool2d", []parameter{{"output_size", pair(1), nil}}, buildAdaptiveAvgPool2d},
+	{"Flatten", []parameter{{"start_dim", only(1, "1"), true}, {"end_dim", only(-1, "-1"), true}}, same(Flatten{})},
+	{"Dropout", []parameter{{"p", probability, 0.5}, inplaceParameter[0]}, buildDropout},
+	{"Identity", nil, same(Identity{})},
+}
+
+// same builds a layer that no argument changes.
+func same(l Layer) func(arguments) (Layer, error) {
+	return func(arguments) (Layer, error) { return l, nil }
+}
+
+var inplaceParameter = []parameter{{"inplace", flag, false}}
+
+var convParameters = []parameter{
+	{"in_channels", whole(1), nil},
+	{"out_channels", whole(1), nil},
+	{"kernel_size", pair(1), nil},
+	{"stride", pair(1), One(1)},
+	{"padding", pair(0).or("'same' or 'valid'", "same", "valid"), One(0)},
+	{"dilation", pair(1), One(1)},
+	{"groups", whole(1), 1},
+	{"bias", flag, true},
+	{"padding_mode", only("zeros", "'zeros'"), true},
+}
+
+func buildConv2d(a arguments) (Layer, error) {
+	c := Conv2d{In: a["in_channels"].(int), Out: a["out_channels"].(int), Kernel: a.two("kernel_size"), Stride: a.two("stride"),
+		Dilation: a.two("dilation"), Groups: a["groups"].(int), Bias: a["bias"].(bool)}
+	switch a["padding"] {
+	case "valid":
+	case "same":
+		h, w := c.Dilation.H*(c.Kernel.H-1), c.Dilation.W*(c.Kernel.W-1)
+		if !c.Stride.equal(1, 1) || h%2+w%2 > 0 {
+			return nil, fmt.Errorf("Conv2d: padding='same' goes with stride 1 and windows of odd size, not with kernel_size %v, stride %v and dilation %v; give the padding in numbers", c.Kernel, c.Stride, c.Dilation)
+		}
+		c.Padding = Pair{H: h / 2, W: w / 2}
+		if max(h, w)/2 > largestSize {
+			return nil, fmt.Errorf("Conv2d: kernel_size %v and dilation %v are too large for padding='same'", c.Kernel, c.Dilation)
+		}
+	default:
+		c.Padding = a.two("padding")
+	}
+	if c.In%c.Groups != 0 || c.Out%c.Groups != 0 {
+		return nil, fmt.Errorf("Conv2d: groups is %d, and must divide both in_channels, %d, and out_channels, %d", c.Groups, c.In, c.Out)
+	}
+	return c, nil
+}
+
+// two is a pair that PyTorch prints as two numbers however it was given.
+func (a arguments) two(name string) Pair {
+	p := a[name].(Pair)
+	p.Single = false
+	return p
+}
+
+var linearParameters = []parameter{{"in_features", whole(1), nil}, {"out_features", whole(1), nil}, {"bias", flag, true}}
+
+func buildLinear(a arguments) (Layer, error) {
+	return Linear{In: a["in_features"].(int), Out: a["out_features"].(int), Bias: a["bias"].(bool)}, nil
+}
+
+var batchNormParameters = []parameter{
+	{"num_features", whole(1), nil},
+	{"eps", positive, 1e-5},
+	{"momentum", positive, 0.1},
+	{"affine", flag, true},
+	{"track_running_stats", flag, true},
+}
+
+func buildBatchNorm(flat bool) func(arguments) (Layer, error) {
+	return func(a arguments) (Layer, error) {
+		return BatchNorm{Features: a["num_features"].(int), Flat: flat, Eps: a["eps"].(float64), Momentum: a["momentum"].(float64),
+			Affine: a["affine"].(bool), Track: a["track_running_stats"].(bool)}, nil
+	}
+}
+
+var layerNormParameters = []parameter{
+	{"normalized_shape", sizes, nil},
+	{"eps", positive, 1e-5},
+	{"elementwise_affine", flag, true},
+	{"bias", only(true, "True"), true},
+}
+
+func buildLayerNorm(a arguments) (Layer, error) {
+	return LayerNorm{Sizes: a["normalized_shape"].([]int), Eps: a["eps"].(float64), Affine: a["elementwise_affine"].(bool)}, nil
+}
+
+var groupNormParameters = []parameter{
+	{"num_groups", whole(1), nil},
+	{"num_channels", whole(1), nil},
+	{"eps", positive, 1e-5},
+	{"affine", flag, true},
+}
+
+func buildGroupNorm(a arguments) (Layer, error) {
+	n := GroupNorm{Groups: a["num_groups"].(int), Features: a["num_channels"].(int), Eps: a["eps"].(float64), Affine: a["affine"].(bool)}
+	if n.Features%n.Groups != 0 {
+		return nil, fmt.Errorf("GroupNorm: num_groups is %d, and must divide num_channels, %d", n.Groups, n.Features)
+	}
+	return n, nil
+}
+
+func buildActivation(kind torch.Activation) func(arguments) (Layer, error) {
+	return func(a arguments) (Layer, error) {
+		l := Activation{Kind: kind}
+		l.Inplace, _ = a["inplace"].(bool)
+		for _, name := range []string{"negative_slope", "alpha"} {
+			if v, has := a[name].(float64); has {
+				l.Parameter = v
+			}
+		}
+		return l, nil
+	}
+}
+
+// likeKernel stands for a stride that is not given.
+const likeKernel = "like kernel_size"
+
+var avgPoolParameters = []parameter{
+	{"kernel_size", pair(1), nil},
+	{"stride", pair(1).orNone(likeKernel), likeKernel},
+	{"padding", pair(0), One(0)},
+	{"ceil_mode", flag, false},
+	{"count_include_pad", flag, true},
+	{"divisor_override", only(nil, "None"), true},
+}
+
+func buildAvgPool2d(a arguments) (Layer, error) {
+	return AvgPool2d{Kernel: a["kernel_size"].(Pair), Stride: a.stride(), Padding: a["padding"].(Pair),
+		Ceil: a["ceil_mode"].(bool), ExcludePad: !a["count_include_pad"].(bool)}, nil
+}
+
+var maxPoolParameters = []parameter{
+	{"kernel_size", pair(1), nil},
+	{"stride", pair(1).orNone(likeKernel), likeKernel},
+	{"padding", pair(0), One(0)},
+	{"dilation", only(1, "1"), true},
+	{"return_indices", only(false, "False"), true},
+	{"ceil_mode", flag, false},
+}
+
+func buildMaxPool2d(a arguments) (Layer, error) {
+	return MaxPool2d{Kernel: a["kernel_size"].(Pair), Stride: a.stride(), Padding: a["padding"].(Pair), Ceil: a["ceil_mode"].(bool)}, nil
+}
+
+// stride is a pool's, whose windows tile the image unless it says otherwise.
+func (a arguments) stride() Pair {
+	if p, given := a["stride"].(Pair); given {
+		return p
+	}
+	return a["kernel_size"].(Pair)
+}
+
+func buildAdaptiveAvgPool2d(a arguments) (Layer, error) {
+	return AdaptiveAvgPool2d{Size: a["output_size"].(Pair)}, nil
+}
+
+func buildDropout(a arguments) (Layer, error) {
+	return Dropout{P: a["p"].(float64), Inplace: a["inplace"].(bool)}, nil
+}

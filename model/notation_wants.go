@@ -1,0 +1,121 @@
+package model
+
+import "fmt"
+
+// largestSize bounds every size in a notation, so that counts of what a layer
+// holds stay far from overflow.
+const largestSize = 1 << 20
+
+// want is what a parameter takes.
+type want struct {
+	text string // completes "it must be"
+	read func(literal) (any, bool)
+}
+
+// whole takes a number from least on and gives an int.
+func whole(least int) want {
+	return want{fmt.Sprintf("a whole number from %d to %d", least, largestSize), func(l literal) (any, bool) {
+		return wholeNumber(l, least)
+	}}
+}
+
+func wholeNumber(l literal, least int) (int, bool) {
+	n, ok := l.value.(int)
+	return n, ok && least <= n && n <= largestSize
+}
+
+// pair takes one such number or two and gives a Pair.
+func pair(least int) want {
+	text := fmt.Sprintf("a whole number from %d to %d, or two of them such as (%d, %d)", least, largestSize, least+1, least+2)
+	return want{text, func(l literal) (any, bool) {
+		if n, ok := wholeNumber(l, least); ok {
+			return One(n), true
+		}
+		both, ok := l.value.([]literal)
+		if !ok || len(both) != 2 {
+			return nil, false
+		}
+		h, okH := wholeNumber(both[0], least)
+		w, okW := wholeNumber(both[1], least)
+		return Pair{H: h, W: w}, okH && okW
+	}}
+}
+
+// or takes one of some words as well, and gives it.
+func (w want) or(text string, words ...string) want {
+	return want{w.text + ", or " + text, func(l literal) (any, bool) {
+		for _, word := range words {
+			if l.value == word {
+				return word, true
+			}
+		}
+		return w.read(l)
+	}}
+}
+
+// orNone takes None as well, and gives what stands for it.
+func (w want) orNone(stands any) want {
+	return want{w.text, func(l literal) (any, bool) {
+		if l.value == nil {
+			return stands, true
+		}
+		return w.read(l)
+	}}
+}
+
+// sizes takes one size or some of them and gives an []int.
+var sizes = want{fmt.Sprintf("a whole number from 1 to %d, or some of them such as (32, 8, 8)", largestSize), func(l literal) (any, bool) {
+	if n, ok := wholeNumber(l, 1); ok {
+		return []int{n}, true
+	}
+	const most = 8
+	items, ok := l.value.([]literal)
+	if !ok || len(items) == 0 || len(items) > most {
+		return nil, false
+	}
+	var list []int
+	for _, item := range items {
+		n, ok := wholeNumber(item, 1)
+		if !ok {
+			return nil, false
+		}
+		list = append(list, n)
+	}
+	return list, true
+}}
+
+// flag takes a truth value and gives a bool.
+var flag = want{"True or False", func(l literal) (any, bool) {
+	b, ok := l.value.(bool)
+	return b, ok
+}}
+
+// anyReal takes any number and gives a float64.
+var anyReal = want{"a number", realNumber}
+
+// positive takes a number from zero on and gives a float64.
+var positive = want{"a number, at least 0", func(l literal) (any, bool) {
+	value, ok := realNumber(l)
+	return value, ok && value.(float64) >= 0
+}}
+
+// probability takes a number from zero up to but not one and gives a float64.
+var probability = want{"a number, at least 0 and below 1", func(l literal) (any, bool) {
+	value, ok := realNumber(l)
+	return value, ok && value.(float64) >= 0 && value.(float64) < 1
+}}
+
+func realNumber(l literal) (any, bool) {
+	switch v := l.value.(type) {
+	case int:
+		return float64(v), true
+	case float64:
+		return v, true
+	}
+	return nil, false
+}
+
+// only takes the one value that is supported of an argument.
+func only(value any, text string) want {
+	return want{text + ", which is all that is supported", func(l literal) (any, bool) { return true, l.value == value }}
+}

@@ -1,0 +1,155 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// ZooOptions says what a network of the zoo is made for.
+type ZooOptions struct {
+	Classes int   // how many it tells apart; zero means the entry's own
+	Input   Shape // of one example; nil means the entry's own
+}
+
+// ZooEntry is a network that can be had by name.
+type ZooEntry struct {
+	Name    string
+	Alias   string // another name for it; empty means none
+	About   string // one line
+	Input   Shape  // of one example
+	Classes int
+	build   func(in Shape, classes int) *Container
+}
+
+// ZooEntries lists the zoo: first the networks of the original experiments, then
+// those that are common.
+func ZooEntries() []ZooEntry {
+	small, large := Shape{3, 32, 32}, Shape{3, 224, 224}
+	return []ZooEntry{
+		{"FeedForwardNet", "FeedForwardNet1", "one linear layer", small, 10, feedForwardNet},
+		{"FeedForwardNet2", "", "two linear layers", small, 10, feedForwardNet2},
+		{"FeedForwardNet3", "", "three linear layers", small, 10, feedForwardNet3},
+		{"ConvNet", "", "three convolutions of 32 channels", small, 10, convNet},
+		{"ConvNet2", "", "two convolutions of 32 channels", small, 10, convNet2},
+		{"ConvNet3", "", "two convolutions, of 64 and 32 channels", small, 10, convNet3},
+		{"LargeConvNet", "", "six convolutions and two linear layers: ConvNet, each block deepened once", small, 10, largeConvNet},
+		{"BatchNormConvolution", "", "one convolution of 32 channels", small, 10, batchNormConvolution},
+		{"MLP", "", "three linear layers, of 512, 256 and as many features as there are classes", small, 10, mlp},
+		{"CIFARResNet20", "", "a residual network of 20 layers for small images (He et al. 2016)", small, 10, cifarResNet20},
+		{"CIFARResNet56", "", "a residual network of 56 layers for small images (He et al. 2016)", small, 10, cifarResNet56},
+		{"ResNet18", "", "torchvision's resnet18", large, 1000, resNet18},
+		{"VGG11BN", "", "torchvision's vgg11_bn", large, 1000, vgg11BN},
+		{"MobileNetV2", "", "torchvision's mobilenet_v2", large, 1000, mobileNetV2},
+	}
+}
+
+// Zoo makes a network by name, without tensors.
+func Zoo(name string, o ZooOptions) (*Network, error) {
+	entries := ZooEntries()
+	k := slices.IndexFunc(entries, func(e ZooEntry) bool { return e.Name == name || e.Alias == name && name != "" })
+	if k < 0 {
+		return nil, unknown(name, entries)
+	}
+	e := entries[k]
+	if o.Classes != 0 {
+		e.Classes = o.Classes
+	}
+	if o.Input != nil {
+		e.Input = slices.Clone(o.Input)
+	}
+	if e.Classes < 1 || len(e.Input) == 0 || slices.Min(e.Input) < 1 {
+		return nil, fmt.Errorf("make %s for inputs of %v and %d classes: each must be at least 1", name, e.Input, e.Classes)
+	}
+	n := &Network{Root: e.build(e.Input, e.Classes), Input: e.Input}
+	if err := n.Check(); err != nil {
+		return nil, fmt.Errorf("make %s for inputs of %v: %w", name, e.Input, err)
+	}
+	return n, nil
+}
+
+func unknown(name string, entries []ZooEntry) error {
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name)
+	}
+	hint := ""
+	if guess := nearest(name, names); guess != "" {
+		hint = "did you mean " + guess + "? "
+	}
+	return fmt.Errorf("%q is no network of the zoo; %sit has %s", name, hint, strings.Join(names, ", "))
+}
+
+// nearest is the name with the fewest typing errors, letter case aside; empty
+// where half of it would be wrong.
+func nearest(name string, names []string) string {
+	best, least := "", len(name)/2+1
+	for _, other := range names {
+		if wrong := distance(strings.ToLower(name), strings.ToLower(other)); wrong < least {
+			best, least = other, wrong
+		}
+	}
+	return best
+}
+
+// distance is Levenshtein's: how many letters are missing, superfluous or other.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			changed := diagonal
+			if a[i] != b[j] {
+				changed++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(changed, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// chain is a container that runs its parts in order. A part without a module is a
+// step of that name.
+func chain(class string, parts ...Child) *Container {
+	c := &Container{Class: class}
+	var order []string
+	for _, part := range parts {
+		order = append(order, part.Name)
+		if part.Module != nil {
+			c.Children = append(c.Children, part)
+		}
+	}
+	if len(c.Children) < len(parts) {
+		c.Flow.Body = order
+	}
+	return c
+}
+
+// flattened is the step from images to features.
+func flattened() Child { return Child{Name: FlattenStep} }
+
+func part(name string, l Layer) Child { return Child{name, &Leaf{Layer: l}} }
+
+// sequence is PyTorch's Sequential, whose parts have numbers for names.
+func sequence(modules ...Module) *Container {
+	c := &Container{}
+	for k, m := range modules {
+		c.Children = append(c.Children, Child{strconv.Itoa(k), m})
+	}
+	return c
+}
+
+// leaves wraps layers for a sequence.
+func leaves(layers ...Layer) []Module {
+	modules := make([]Module, len(layers))
+	for k, l := range layers {
+		modules[k] = &Leaf{Layer: l}
+	}
+	return modules
+}
