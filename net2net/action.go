@@ -50,11 +50,21 @@ func ParseAction(text string) (Action, error) {
 	}
 	a := Action{Kind: op.kind, Target: parts[1]}
 	if len(parts) == 3 {
-		if a.Size, err = strconv.Atoi(parts[2]); err != nil || a.Size < 1 || a.Size > 1<<20 {
+		if a.Size, err = strconv.Atoi(parts[2]); err != nil || a.Size < 1 || a.validate() != nil {
 			return Action{}, fmt.Errorf("action %q: %q is no size; write %s", text, parts[2], op.usage)
 		}
 	}
 	return a, nil
+}
+
+// largest bounds sizes: more channels, or more pixels, are a slip of the hand.
+const largest = 1 << 20
+
+func (a Action) validate() error {
+	if a.Size < 0 || a.Size > largest {
+		return fmt.Errorf("a size of %d is not between 0 and %d", a.Size, largest)
+	}
+	return nil
 }
 
 // operation is a kind of surgery.

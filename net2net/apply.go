@@ -53,6 +53,9 @@ func Apply(n *model.Network, a Action, o Options) (*Change, error) {
 		if err != nil {
 			return err
 		}
+		if err := a.validate(); err != nil {
+			return err
+		}
 		if o.Compat != Off {
 			return compat(e, a)
 		}

@@ -199,12 +199,13 @@ func (e *edit) calibrate(b *tracing.Block, leaf *model.Leaf) error {
 		return nil
 	}
 	norm := leaf.Layer.(model.BatchNorm).Bind(leaf.Weights)
+	recorded := e.replay != nil && e.replay.Calibration != nil && len(e.replay.Calibration.Mean) == len(e.replay.Calibration.Var)
 	switch {
 	case e.Batch != nil:
 		if err := e.measure(b, path, leaf); err != nil {
 			return err
 		}
-	case e.replay != nil && e.replay.Calibration != nil && len(e.replay.Calibration.Mean) > 0:
+	case recorded && len(e.replay.Calibration.Mean) == b.Out.Shape[0]:
 		e.recall(norm.Mean, e.replay.Calibration.Mean)
 		e.recall(norm.Var, e.replay.Calibration.Var)
 	default:

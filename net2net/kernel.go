@@ -77,10 +77,13 @@ func (e *edit) reframe(leaf *model.Leaf, conv model.Conv2d, pad [2]int, fate Fat
 	conv.Padding.H += conv.Dilation.H * pad[0]
 	conv.Padding.W += conv.Dilation.W * pad[1]
 	leaf.Layer = conv
+	if err := e.net.Check(); err != nil {
+		return err
+	}
 	m := Move{Fate: fate, Pad: pad}
 	e.moves[slotKey{leaf, 0}] = m
 	if e.s != nil {
 		leaf.Weights[0] = e.s.RequireGrad(e.carry(m, e.s.Detach(leaf.Weights[0]), value), true)
 	}
-	return e.net.Check()
+	return nil
 }

@@ -52,6 +52,9 @@ func widen(e *edit, a Action) error {
 		return fmt.Errorf("%s cannot be widened to %d channels: %w", a.Target, a.Size, err)
 	}
 	e.change.Units = e.mapping(space.Units, units)
+	if err := e.change.copies(space.Units, units); err != nil {
+		return err
+	}
 	if joint := others(space, a.Target); len(joint) > 0 {
 		e.note("changes along: %s", listed(joint))
 	}
@@ -61,7 +64,7 @@ func widen(e *edit, a Action) error {
 // mapping says for each unit which one it is a copy of: the old ones themselves,
 // the new ones any of them.
 func (e *edit) mapping(old, now int) []int {
-	if e.replay != nil && len(e.replay.Units) == now {
+	if e.replay != nil {
 		return slices.Clone(e.replay.Units)
 	}
 	random := rand.New(rand.NewPCG(e.Seed, 0x77696465)) // a stream for widening alone
@@ -73,6 +76,17 @@ func (e *edit) mapping(old, now int) []int {
 		}
 	}
 	return units
+}
+
+// copies checks that a mapping leads from so many units to so many.
+func (c *Change) copies(old, now int) error {
+	if err := c.validate(); err != nil {
+		return err
+	}
+	if len(c.Units) != now || slices.Max(c.Units) != old-1 {
+		return fmt.Errorf("the record copies other units than the %d that become %d", old, now)
+	}
+	return nil
 }
 
 func others(space *tracing.Space, target string) []string {
@@ -94,11 +108,26 @@ func narrow(e *edit, c *Change) error {
 	if err != nil {
 		return err
 	}
-	if len(c.Units) == 0 {
-		return fmt.Errorf("the record does not say what was copied")
+	if err := c.validate(); err != nil {
+		return err
+	}
+	if len(c.Units) == 0 || !divides(e.trace, space, len(c.Units)) {
+		return fmt.Errorf("the record's %d units are not those of the channels that %s gives", len(c.Units), c.Action.Target)
 	}
 	old := slices.Max(c.Units) + 1
 	return e.resize(space, c.Units, len(c.Units), old)
+}
+
+// divides says whether a space has channels for so many units wherever it is.
+func divides(t *tracing.Trace, space *tracing.Space, units int) bool {
+	for _, l := range t.Layers {
+		for _, part := range slices.Concat(l.In.Parts, l.Out.Parts) {
+			if part.Space == space && part.Channels%units != 0 {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // resize changes every layer that a space runs through, from now to want units.

@@ -1,0 +1,85 @@
+package net2net
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"graft/files"
+)
+
+// recordLimit bounds the bytes of a file of records. Records of widened networks
+// list channels: about ten bytes for each.
+const recordLimit = 256 << 20
+
+// recordFile is a file of records.
+type recordFile struct {
+	Changes []*Change `json:"changes"`
+}
+
+// WriteRecord saves changes, the first one first, whole or not at all.
+func WriteRecord(fsys files.FS, path string, changes []*Change) error {
+	return files.WriteAtomic(fsys, path, func(w io.Writer) error {
+		encoder := json.NewEncoder(w)
+		encoder.SetIndent("", " ")
+		return encoder.Encode(recordFile{changes})
+	})
+}
+
+// ReadRecord reads what WriteRecord wrote.
+func ReadRecord(fsys files.FS, path string) ([]*Change, error) {
+	text, err := files.ReadAll(fsys, path, recordLimit)
+	if err != nil {
+		return nil, err
+	}
+	changes, err := parseRecord(text)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	return changes, nil
+}
+
+func parseRecord(text []byte) ([]*Change, error) {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	var file recordFile
+	if err := decoder.Decode(&file); err != nil {
+		return nil, fmt.Errorf("it is no record of surgery: %w", err)
+	}
+	var faults []error
+	for k, c := range file.Changes {
+		if c == nil {
+			faults = append(faults, fmt.Errorf("change %d is null", k))
+		} else if err := c.validate(); err != nil {
+			faults = append(faults, fmt.Errorf("change %d, %s: %w", k, c.Action, err))
+		}
+	}
+	return file.Changes, errors.Join(faults...)
+}
+
+// validate finds what no operation writes.
+func (c *Change) validate() error {
+	var faults []error
+	old := 0 // units before the widening: they are copies of themselves
+	for old < len(c.Units) && c.Units[old] == old {
+		old++
+	}
+	for _, unit := range c.Units[old:] {
+		if unit < 0 || unit >= old {
+			faults = append(faults, fmt.Errorf("unit %d is a copy of none of the %d before", unit, old))
+			break
+		}
+	}
+	if err := c.Action.validate(); err != nil {
+		faults = append(faults, err)
+	}
+	if c.Noise < 0 {
+		faults = append(faults, fmt.Errorf("noise of %g", c.Noise))
+	}
+	if cal := c.Calibration; cal != nil && len(cal.Mean) != len(cal.Var) {
+		faults = append(faults, fmt.Errorf("%d means and %d variances", len(cal.Mean), len(cal.Var)))
+	}
+	return errors.Join(faults...)
+}

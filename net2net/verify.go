@@ -1,0 +1,80 @@
+package net2net
+
+import (
+	"fmt"
+	"math"
+
+	"graft/model"
+	"graft/torch"
+)
+
+// Drift is how far the logits of two networks are apart on the same inputs. Zero
+// is not at all.
+type Drift struct {
+	Largest float64 `json:"largest"` // difference of any logit
+	// Relative is Largest over the largest logit, or over 1 where all are smaller.
+	Relative float64 `json:"relative"`
+	L2       float64 `json:"l2"` // norm of the differences over that of the logits
+}
+
+// Compare runs copies of two networks on inputs, in train or in eval mode. Nothing
+// drops out, and neither network is changed.
+func Compare(before, after *model.Network, inputs *torch.Tensor, training bool) (Drift, error) {
+	x, err := logits(before, inputs, training)
+	if err != nil {
+		return Drift{}, err
+	}
+	y, err := logits(after, inputs, training)
+	if err != nil {
+		return Drift{}, err
+	}
+	if len(x) != len(y) {
+		return Drift{}, fmt.Errorf("compare networks: one gives %d values, the other %d", len(x), len(y))
+	}
+	return drift(x, y), nil
+}
+
+func drift(x, y []float64) Drift {
+	var d Drift
+	scale, gap, size := 1.0, 0.0, 0.0
+	for k := range x {
+		apart := math.Abs(x[k] - y[k])
+		if math.IsNaN(apart) {
+			apart = math.Inf(1) // so that it is over every tolerance
+		}
+		d.Largest, scale = max(d.Largest, apart), max(scale, math.Abs(x[k]))
+		gap, size = gap+apart*apart, size+x[k]*x[k]
+	}
+	d.Relative = d.Largest / scale
+	if gap > 0 {
+		d.L2 = math.Sqrt(gap / max(size, math.SmallestNonzeroFloat64))
+	}
+	return d
+}
+
+// logits runs a copy whose dropouts do nothing, so that only the function counts.
+func logits(n *model.Network, inputs *torch.Tensor, training bool) (values []float64, err error) {
+	return values, torch.With(func(s *torch.Scope) error {
+		twin, err := n.Clone(s)
+		if err != nil {
+			return err
+		}
+		for _, leaf := range twin.Leaves() {
+			if d, ok := leaf.Layer.(model.Dropout); ok {
+				d.P = 0
+				leaf.Layer = d
+			}
+		}
+		p, err := twin.Program(s, torch.ProgramOptions{})
+		if err != nil {
+			return err
+		}
+		s.NoGrad(func() {
+			values, err = torch.Values[float64](s.To(p.Forward(s, inputs, training, nil), torch.Float64, torch.CPU))
+		})
+		if s.Err() != nil {
+			return s.Err()
+		}
+		return err
+	})
+}
