@@ -23,13 +23,14 @@ import (
 
 // options of the whole run.
 type options struct {
-	python string
-	twin   string
-	rounds int // pairs of bursts in a comparison
-	starts int // fresh processes that they are spread over
-	steps  int // in a burst of training
-	ops    int // iterations in a burst of operators
-	child  bool
+	python  string
+	twin    string
+	rounds  int // pairs of bursts in a comparison
+	starts  int // fresh processes that they are spread over
+	steps   int // in a burst of training
+	ops     int // iterations in a burst of operators
+	child   bool
+	surgery bool // measure nothing else
 	setup
 }
 
@@ -41,6 +42,7 @@ func main() {
 	flag.IntVar(&o.starts, "starts", 3, "fresh pairs of processes in a comparison: how a heap happens to lie is luck")
 	flag.IntVar(&o.steps, "steps", 20, "training steps in a burst")
 	flag.IntVar(&o.ops, "ops", 2000, "iterations of the operator chain in a burst")
+	flag.BoolVar(&o.surgery, "surgery", false, "measure surgery only")
 	flag.BoolVar(&o.child, "worker", false, "be graft's side of a comparison")
 	flag.IntVar(&o.threads, "threads", 1, "threads, of a worker")
 	flag.BoolVar(&o.fast, "fast", false, "take the fast path, in a worker")
@@ -76,11 +78,14 @@ func run(o options) error {
 	if err := b.header(); err != nil {
 		return err
 	}
+	if o.surgery {
+		return b.surgery()
+	}
 	var faults []error
 	for _, threads := range threadCounts() {
 		faults = append(faults, b.threads(threads))
 	}
-	return errors.Join(faults...)
+	return errors.Join(append(faults, b.surgery())...)
 }
 
 // threadCounts is one, and two where there are two processors.

@@ -15,6 +15,9 @@ type command struct {
 	Cmd        string `json:"cmd"`
 	Steps      int    `json:"steps,omitempty"`
 	Iterations int    `json:"iterations,omitempty"`
+	Network    string `json:"network,omitempty"`
+	Action     string `json:"action,omitempty"`
+	How        string `json:"how,omitempty"` // of surgery
 }
 
 type answer struct {

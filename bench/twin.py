@@ -10,6 +10,8 @@ Commands and their answers:
     {"cmd": "info"}                {"python", "torch", "threads", "compile", "device"}
     {"cmd": "train", "steps": 20}  {"seconds", "cpu_seconds", "losses"}
     {"cmd": "ops", "iterations": 9} {"seconds", "cpu_seconds", "value", "losses"}
+    {"cmd": "surgery", "network": "MLP", "action": "widen:1:2560", "iterations": 5}
+                                   {"seconds", "cpu_seconds"}
     {"cmd": "quit"}                no answer; the worker ends
 
 "seconds" is wall time and "cpu_seconds" user and system time of the process,
@@ -19,6 +21,7 @@ cannot start prints the same and ends with code 3.
 """
 
 import argparse
+import copy
 import json
 import os
 import platform
@@ -148,6 +151,66 @@ class Chain:
         return functional.log_softmax(h, 1).sum()
 
 
+def block(*layers):
+    return torch.nn.Sequential(*layers)
+
+
+def surgical(name):
+    """The networks that are operated on, in blocks that can be deepened."""
+    nn = torch.nn
+    if name == "ConvNet2":
+        return block(
+            block(nn.Conv2d(3, 32, 3), nn.BatchNorm2d(32), nn.ReLU()),
+            nn.AvgPool2d(2),
+            block(nn.Conv2d(32, 32, 3), nn.BatchNorm2d(32), nn.ReLU()),
+            nn.AdaptiveAvgPool2d(1),
+            nn.Flatten(),
+            block(nn.Linear(32, 10), nn.ReLU()),
+        )
+    if name == "MLP":
+        return block(
+            nn.Flatten(),
+            block(nn.Linear(3072, 2048), nn.ReLU()),
+            block(nn.Linear(2048, 2048), nn.ReLU()),
+            nn.Linear(2048, 10),
+        )
+    raise Refused("surgery: no network %r" % (name,), "ask for ConvNet2 or MLP")
+
+
+def deepen(network, at):
+    """As the original did: a copy of the block whose layers are replaced, put behind it."""
+    old = network[at]
+    new = copy.deepcopy(old)
+    first = old[0]
+    if isinstance(first, torch.nn.Linear):
+        layer = torch.nn.Linear(first.out_features, first.out_features)
+        torch.nn.init.eye_(layer.weight)
+        layers = [layer]
+    else:
+        layer = torch.nn.Conv2d(first.out_channels, first.out_channels, first.kernel_size, padding=first.kernel_size[0] // 2)
+        torch.nn.init.dirac_(layer.weight)
+        layers = [layer, torch.nn.BatchNorm2d(first.out_channels)]
+    torch.nn.init.zeros_(layer.bias)
+    for k, module in enumerate(layers):
+        new[k] = module
+    network[at] = block(old, new)
+
+
+def widen(network, at, width):
+    """Net2WiderNet as its paper has it, between two linear layers."""
+    first, second = network[at][0], network[at + 1][0]
+    old = first.out_features
+    mapping = torch.cat([torch.arange(old), torch.randint(old, (width - old,))])
+    counts = torch.bincount(mapping, minlength=old)
+    wide = torch.nn.Linear(first.in_features, width)
+    wide.weight.data = first.weight.data[mapping]
+    wide.bias.data = first.bias.data[mapping]
+    narrow = torch.nn.Linear(width, second.out_features)
+    narrow.weight.data = second.weight.data[:, mapping] / counts[mapping]
+    narrow.bias.data = second.bias.data.clone()
+    network[at][0], network[at + 1][0] = wide, narrow
+
+
 def timed(body):
     """Runs body, which must wait for its own result, and says what it took."""
     cpu, wall = time.process_time(), time.perf_counter()
@@ -207,15 +270,35 @@ class Worker:
         answer["value"], answer["losses"] = value, [value]
         return answer
 
+    def surgery(self, command):
+        network = surgical(command.get("network"))
+        kind, at, *size = command["action"].split(":")
+        total = {"seconds": 0.0, "cpu_seconds": 0.0}
+        for _ in range(positive(command, "iterations")):
+            twin = copy.deepcopy(network)
+
+            def operation():
+                with torch.no_grad():
+                    if kind == "deepen":
+                        deepen(twin, int(at))
+                    else:
+                        widen(twin, int(at), int(size[0]))
+
+            _, took = timed(operation)
+            for key in total:
+                total[key] += took[key]
+        total["losses"] = []
+        return total
+
     def answer(self, line):
-        commands = {"info": self.info, "train": self.train, "ops": self.ops}
+        commands = {"info": self.info, "train": self.train, "ops": self.ops, "surgery": self.surgery}
         try:
             command = json.loads(line)
             name = command["cmd"]
         except (ValueError, KeyError, TypeError):
             raise Refused("not a command: %s" % line.strip(), 'send {"cmd": NAME} on one line')
         if name not in commands:
-            raise Refused("unknown command %r" % (name,), "send one of: info, train, ops, quit")
+            raise Refused("unknown command %r" % (name,), "send one of: info, train, ops, surgery, quit")
         return commands[name](command)
 
 

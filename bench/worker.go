@@ -95,6 +95,8 @@ func (k *worker) answer(c command) (answer, error) {
 		return timed(func() ([]float64, error) { return k.train(c.Steps) })
 	case "ops":
 		return timed(func() ([]float64, error) { return k.operators(c.Iterations) })
+	case "surgery":
+		return operate(c)
 	}
 	return answer{}, fmt.Errorf("unknown command %q", c.Cmd)
 }

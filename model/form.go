@@ -85,8 +85,7 @@ func FormPath(where []any) string {
 	return b.String()
 }
 
-// FormFaults is all that is wrong with a form, in the order in which it stands
-// there. It is never empty.
+// FormFaults is all that is wrong with a form. It is never empty.
 type FormFaults []FormFault
 
 // Error lists the faults.

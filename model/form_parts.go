@@ -15,9 +15,9 @@ type tableReader struct {
 	index map[string]bool // names of children so far
 }
 
-// written is the key under which a kind's parts stand in this table.
-func (t *tableReader) written(key formKey) string {
-	if _, has := t.table[key.name]; !has && key.name == "sequence" {
+// written is the key under which a kind's parts stand in a table.
+func written(key formKey, table map[string]any) string {
+	if _, has := table[key.name]; !has && key.name == "sequence" {
 		return "layers" // the network's own
 	}
 	return key.name
@@ -27,7 +27,7 @@ func (t *tableReader) written(key formKey) string {
 func (t *tableReader) container(key formKey, depth int) *Container {
 	t.made, t.index = &Container{Flow: Flow{Join: key.join}}, map[string]bool{}
 	t.made.Mark = t.mark(key)
-	name := t.written(key)
+	name := written(key, t.table)
 	if depth > deepestForm {
 		t.bad(below(t.where, name), "parts lie in each other more than %d deep", deepestForm)
 		return t.made
@@ -39,9 +39,7 @@ func (t *tableReader) container(key formKey, depth int) *Container {
 	t.made.Flow.Shortcut = t.lane(ShortcutLane, "shortcut", depth)
 	t.made.Flow.Then = t.lane(ThenLane, "then", depth)
 	t.register()
-	if !slices.Equal(t.made.body(), body) {
-		t.made.Flow.Body = append([]string{}, body...)
-	}
+	t.made.Flow.Body = append([]string{}, body...)
 	return t.made
 }
 
@@ -88,15 +86,11 @@ func (t *tableReader) block(inner string, depth int) *Container {
 		}
 	}
 	t.checkName(below(t.where, "inner"), inner)
-	parts := map[string]any{"sequence": t.table["block"]}
 	place := below(t.where, "block")
-	sequence := &tableReader{formReader: t.formReader, table: parts, where: t.where, path: childPath(t.path, inner)}
+	sequence := &tableReader{formReader: t.formReader, path: childPath(t.path, inner), made: &Container{}, index: map[string]bool{}}
 	t.places[sequence.path] = place
-	sequence.made, sequence.index = &Container{}, map[string]bool{}
 	body := sequence.parts(BodyLane, place, t.table["block"], depth)
-	if !slices.Equal(sequence.made.body(), body) {
-		sequence.made.Flow.Body = append([]string{}, body...)
-	}
+	sequence.made.Flow.Body = append([]string{}, body...)
 	t.made.Children = []Child{{inner, sequence.made}}
 	return t.made
 }
@@ -113,13 +107,11 @@ func (t *tableReader) lane(l Lane, key string, depth int) []string {
 func (t *tableReader) parts(l Lane, where []any, value any, depth int) []string {
 	list, ok := value.([]any)
 	if !ok {
-		if tables, isTables := value.([]map[string]any); isTables {
-			for _, table := range tables {
-				list = append(list, table)
-			}
-		} else {
-			t.bad(where, "%v must be a list of parts, and not %s", where[len(where)-1], describe(value))
-		}
+		t.bad(where, "%v must be a list of parts, and not %s", where[len(where)-1], describe(value))
+	}
+	if len(list) > mostInOne {
+		t.bad(where, "%d parts in one list are too many; it has at most %d", len(list), mostInOne)
+		return nil
 	}
 	var run []string
 	position := 0
@@ -137,8 +129,8 @@ func (t *tableReader) parts(l Lane, where []any, value any, depth int) []string 
 
 // part reads one part, and gives its name and whether it is defined here.
 func (t *tableReader) part(where []any, value any, usual string, depth int) (name string, defines bool) {
-	if t.formReader.parts++; t.formReader.parts > mostParts {
-		if t.formReader.parts == mostParts+1 {
+	if t.count++; t.count > mostParts {
+		if t.count == mostParts+1 {
 			t.bad(where, "the network has more than %d parts", mostParts)
 		}
 		return "", true
@@ -198,7 +190,7 @@ func (t *tableReader) tablePart(where []any, table map[string]any, usual string,
 	}
 	if name != "" {
 		t.define(nameAt, name, m)
-		t.places[childPath(t.path, name)] = where
+		t.places[childPath(t.path, name)] = below(where, key.name)
 	}
 	return name
 }

@@ -12,6 +12,7 @@ import (
 const (
 	deepestForm = 32      // how deep parts may lie in each other
 	mostParts   = 100_000 // in all of a network
+	mostInOne   = 10_000  // in one list: the time to check one grows with its square
 )
 
 // FromForm makes a network of its form, without tensors. An error is FormFaults:
@@ -25,14 +26,29 @@ func FromForm(form map[string]any) (*Network, error) {
 	if err := n.Check(); err != nil {
 		return nil, r.translate(err)
 	}
+	tidy(n)
 	return n, nil
+}
+
+// tidy leaves out each body that is what it would be anyway. While it is there, long
+// containers are checked faster.
+func tidy(n *Network) {
+	n.Walk(func(_ string, m Module) bool {
+		if c, ok := m.(*Container); ok {
+			given := c.Flow.Body
+			if c.Flow.Body = nil; !slices.Equal(c.body(), given) {
+				c.Flow.Body = given
+			}
+		}
+		return true
+	})
 }
 
 // formReader collects faults and goes on.
 type formReader struct {
 	faults FormFaults
 	places map[string][]any // where the modules at these paths stand in the form
-	parts  int
+	count  int              // parts so far
 }
 
 func (r *formReader) bad(where []any, format string, args ...any) {
@@ -83,15 +99,15 @@ func (r *formReader) network(form map[string]any) *Network {
 			r.badKey([]any{key}, "a network has no %s; write %s", key, map[string]string{"class": "name", "sequence": "layers"}[key])
 		}
 	}
-	inner := maps.Clone(form)
-	maps.DeleteFunc(inner, func(key string, _ any) bool { return key == "class" || key == "sequence" || key == "name" || key == "input" })
+	table := maps.Clone(form)
+	maps.DeleteFunc(table, func(key string, _ any) bool { return key == "class" || key == "sequence" })
 	n.Input = r.input(form)
-	key, ok := r.kindOf(nil, inner, "layers")
+	key, ok := r.kindOf(nil, table, "layers", "name", "input")
 	if !ok {
 		return n
 	}
-	t := &tableReader{formReader: r, table: inner, path: ""}
-	t.places[""] = []any{t.written(key)}
+	t := &tableReader{formReader: r, table: table}
+	t.places[""] = []any{written(key, table)}
 	n.Root = t.container(key, 1)
 	n.Root.Class = r.word(nil, form, "name")
 	return n
@@ -198,9 +214,9 @@ func (r *formReader) kindOf(where []any, table map[string]any, chain string, als
 			key = formKeys[k]
 		}
 	}
-	r.unknownKeys(where, table, key, append(slices.Clone(also), choices...))
-	if len(given) == 0 {
-		r.bad(where, "it says nothing of what it holds: %s is missing", either(choices))
+	known := r.unknownKeys(where, table, key, append(slices.Clone(also), choices...))
+	if len(given) == 0 && known {
+		r.bad(where, "one of %s is missing", either(choices))
 	}
 	return key, len(given) == 1
 }
@@ -210,27 +226,40 @@ func either(choices []string) string {
 	return strings.Join(choices[:last], ", ") + " or " + choices[last]
 }
 
-// unknownKeys reports keys that do not go with a kind. Where the kind is not known,
-// what goes with any kind passes.
-func (r *formReader) unknownKeys(where []any, table map[string]any, kind formKey, known []string) {
+// unknownKeys reports keys that do not go with a kind, and says whether there are
+// none. Where the kind is not known, what goes with any kind passes.
+func (r *formReader) unknownKeys(where []any, table map[string]any, kind formKey, known []string) bool {
+	before := len(r.faults)
 	known = append(known, kind.with...)
 	all := slices.Clone(known)
 	for _, k := range formKeys {
 		all = append(all, k.with...)
 	}
+	owner := "part"
+	if len(where) == 0 {
+		owner = "network"
+	}
 	for _, key := range slices.Sorted(maps.Keys(table)) {
 		switch {
 		case slices.Contains(known, key) || kind.name == "" && slices.Contains(all, key):
 		case slices.Contains(all, key):
-			r.badKey(below(where, key), "%s does not go with %s%s", key, kind.name, remedies[key+" "+kind.name])
+			r.badKey(below(where, key), "%s does not go with %s%s", key, written(kind, table), remedy(key, kind.name))
 		default:
-			r.badKey(below(where, key), "%q is no key of a part%s", key, suggestion(key, all))
+			r.badKey(below(where, key), "%q is no key of a %s%s", key, owner, suggestion(key, all))
 		}
 	}
+	return len(r.faults) == before
 }
 
-// remedies say what to write in place of a key and a kind that do not go together.
-var remedies = map[string]string{
-	"mark sequence": "; a sequence with a mark is a block",
-	"class layer":   "; a layer's class is its notation",
+// remedy says what to write in place of a key and a kind that do not go together.
+func remedy(key, kind string) string {
+	switch {
+	case key == "mark" && kind == "sequence":
+		return "; a sequence with a mark is a block"
+	case key == "shortcut":
+		return "; only a residual has one"
+	case key == "inner":
+		return "; only a block has one"
+	}
+	return ""
 }

@@ -44,7 +44,7 @@ func ParseLayer(text string) (Layer, error) {
 	}
 	c, err := readCall(text)
 	if err != nil {
-		return nil, fmt.Errorf("%q is no layer: %w; write it such as ReLU() or Conv2d(3, 32, kernel_size=3)", text, err)
+		return nil, fmt.Errorf("%s is no layer: %w; write it such as ReLU() or Conv2d(3, 32, kernel_size=3)", clipped(text), err)
 	}
 	k := slices.IndexFunc(kinds, func(k kind) bool { return k.name == c.name })
 	if k < 0 {
@@ -57,15 +57,24 @@ func ParseLayer(text string) (Layer, error) {
 	return kinds[k].build(a)
 }
 
+// clipped quotes a text, and of a long one the beginning.
+func clipped(text string) string {
+	const most = 60
+	if len(text) > most {
+		return fmt.Sprintf("%q…", text[:most])
+	}
+	return fmt.Sprintf("%q", text)
+}
+
 func unknownKind(name string) error {
 	var names []string
 	for _, k := range kinds {
 		names = append(names, k.name)
 	}
 	if guess := suggestion(name, names); guess != "" {
-		return fmt.Errorf("%q is no known layer%s", name, guess)
+		return fmt.Errorf("%s is no known layer%s", clipped(name), guess)
 	}
-	return fmt.Errorf("%q is no known layer; there are %s", name, strings.Join(names, ", "))
+	return fmt.Errorf("%s is no known layer; there are %s", clipped(name), strings.Join(names, ", "))
 }
 
 // suggestion is "; did you mean X?" where a name is near to X or begins it.
@@ -187,7 +196,7 @@ func readCall(text string) (call, error) {
 		}
 	}
 	if s.skip(); s.rest != "" {
-		return c, fmt.Errorf("%q is too much behind it", s.rest)
+		return c, fmt.Errorf("%s is too much behind it", clipped(s.rest))
 	}
 	return c, nil
 }

@@ -53,7 +53,7 @@ func (s *scanner) unexpected(wanted string) error {
 	if s.skip(); s.rest == "" {
 		return fmt.Errorf("it ends where %s is expected", wanted)
 	}
-	return fmt.Errorf("%s is expected at %q", wanted, s.rest)
+	return fmt.Errorf("%s is expected at %s", wanted, clipped(s.rest))
 }
 
 // argument reads a value, or a name and a value.
@@ -118,7 +118,7 @@ func (s *scanner) tuple(opening, closing string) (any, error) {
 func (s *scanner) quoted() (any, error) {
 	text, rest, ok := strings.Cut(s.rest[1:], s.rest[:1])
 	if !ok {
-		return nil, fmt.Errorf("a quote is not closed at %q", s.rest)
+		return nil, fmt.Errorf("a quote is not closed at %s", clipped(s.rest))
 	}
 	s.rest = rest
 	return text, nil
