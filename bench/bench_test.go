@@ -38,6 +38,14 @@ func TestWorkerAnswers(t *testing.T) {
 	require.Len(t, all[2].Losses, 1)
 }
 
+func TestWorkerOperates(t *testing.T) {
+	for _, op := range operations[:6] {
+		c, err := json.Marshal(command{Cmd: "surgery", Network: op.network, Action: op.action, How: op.how, Iterations: 1})
+		require.NoError(t, err)
+		require.Positive(t, answers(t, small, string(c))[0].Seconds, op)
+	}
+}
+
 func TestWorkerRefuses(t *testing.T) {
 	for _, line := range []string{`{"cmd":"dance"}`, `not JSON`} {
 		require.Error(t, serve(small, strings.NewReader(line), new(bytes.Buffer)))

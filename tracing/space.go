@@ -88,8 +88,12 @@ func (s *Space) Target(now, want int) (int, error) {
 	case want <= now:
 		return 0, fmt.Errorf("it has %d channels already, and %d are no more than that", now, want)
 	case want%size != 0:
-		low := want / size * size
-		return 0, fmt.Errorf("its channels change %d at a time, %s; %d or %d would do", size, s.tied(), max(low, now+size), max(low, now)+size)
+		next := (want/size + 1) * size
+		would := fmt.Sprintf("%d would do", next)
+		if next-size > now {
+			would = fmt.Sprintf("%d or %d would do", next-size, next)
+		}
+		return 0, fmt.Errorf("its channels change %d at a time, %s; %s", size, s.tied(), would)
 	}
 	return want / size, nil
 }

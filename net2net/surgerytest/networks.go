@@ -136,9 +136,37 @@ func (b *builder) conv(keep bool) model.Conv2d {
 // itself. Of two the result is but a sign, and no function of floats is kept there.
 const leastNormed = 4
 
+// biased gives the last layer a bias if it can have one. Normalising an example by
+// itself jumps at zero, which is where a layer without a bias takes every example
+// that ReLU has cut off: no function is kept there either, up to rounding.
+func biased(c *model.Container) bool {
+	if len(c.Children) == 0 {
+		return false
+	}
+	leaf, ok := c.Children[len(c.Children)-1].Module.(*model.Leaf)
+	if !ok {
+		return false
+	}
+	switch l := leaf.Layer.(type) {
+	case model.Conv2d:
+		l.Bias = true
+		leaf.Layer = l
+		return true
+	case model.Linear:
+		l.Bias = true
+		leaf.Layer = l
+		return true
+	}
+	return false
+}
+
 func (b *builder) norm(c *model.Container) {
 	channels := b.shape[0]
-	switch b.choice("norm", 6) {
+	kind := b.choice("norm", 6)
+	if kind < 2 && !biased(c) {
+		kind = 2
+	}
+	switch kind {
 	case 0:
 		if b.shape.Count() >= leastNormed {
 			b.layer(c, model.LayerNorm{Sizes: b.shape, Eps: 1e-5, Affine: rapid.Bool().Draw(b.t, "affine")})

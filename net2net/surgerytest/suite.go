@@ -59,15 +59,16 @@ func rowsFor(t *rapid.T, n *model.Network, a net2net.Action) int {
 }
 
 // Check draws a network, has propose choose an operation that fits it, and checks
-// all that an operation promises. Networks on which nothing can be done pass.
-func Check(t *rapid.T, propose func(*rapid.T, *model.Network) (net2net.Action, bool)) {
+// all that an operation promises. It is false for networks on which nothing can be
+// done.
+func Check(t *rapid.T, propose func(*rapid.T, *model.Network) (net2net.Action, bool)) bool {
 	n := Network(t)
 	if err := n.Check(); err != nil {
 		t.Fatalf("a network that cannot run was drawn: %v\n%s", err, n)
 	}
 	action, ok := propose(t, n)
 	if !ok {
-		return
+		return false
 	}
 	for _, dtype := range []torch.DType{torch.Float32, torch.Float64} {
 		err := torch.With(func(s *torch.Scope) error {
@@ -79,6 +80,7 @@ func Check(t *rapid.T, propose func(*rapid.T, *model.Network) (net2net.Action, b
 			t.Fatalf("%s in %v: %v\n%s", action, dtype, err, n)
 		}
 	}
+	return true
 }
 
 // prepare gives a network weights and statistics like those of a trained one.
@@ -174,6 +176,40 @@ func (c *Case) run(action net2net.Action) {
 	c.followed(optimizer)
 	c.step(c.net, optimizer)
 	c.learns(grown)
+}
+
+// Compose draws a network, does several operations one after the other, and takes
+// them back: each network on the way is met again to the bit.
+func Compose(t *rapid.T) {
+	n := Network(t)
+	must(t, torch.With(func(s *torch.Scope) error {
+		c := prepare(t, s, n, torch.Float64, fewest)
+		stages := []*model.Network{}
+		var record []*net2net.Change
+		before := c.look(c.net)
+		for range rapid.IntRange(2, 4).Draw(t, "operations") {
+			action, ok := Any(net2net.Kinds()...)(t, c.net)
+			if !ok {
+				break
+			}
+			stage, err := c.net.Clone(s)
+			must(t, err)
+			change, err := net2net.Apply(c.net, action, net2net.Options{Batch: c.batch, Seed: uint64(len(record))})
+			if err != nil {
+				t.Fatalf("%s after %d changes: %v\n%s", action, len(record), err, c.net)
+			}
+			stages, record = append(stages, stage), append(record, change)
+		}
+		after := c.look(c.net)
+		c.near("several operations in eval mode", before.eval, after.eval, Eval64)
+		c.near("several operations in train mode", before.train, after.train, 1e-8)
+		for keep := len(record) - 1; keep >= 0; keep-- {
+			_, err := net2net.Shrink(c.net, record[:keep+1], keep)
+			must(t, err)
+			c.same("the way back of "+record[keep].Action.String(), stages[keep], c.net)
+		}
+		return s.Err()
+	}))
 }
 
 // compare holds the logits to the tolerances.
