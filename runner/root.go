@@ -7,6 +7,8 @@ import "github.com/spf13/cobra"
 func commands() []*cobra.Command {
 	return []*cobra.Command{
 		newVersionCommand(),
+		newModelCommand(),
+		newSurgeryCommand(),
 		newWeightsCommand(),
 		newDoctorCommand(),
 		newDemoCommand(),

@@ -10,7 +10,7 @@ import (
 type Space struct {
 	Index   int      // in the trace
 	Units   int      // how many runs of channels can be copied by themselves
-	Makers  []*Layer // that open it
+	Makers  []*Layer // that open it, in the order in which they run
 	Keepers []*Layer // with weights or groups that it passes through
 	Users   []*Layer // that sum over it
 	Fixed   []string // why it cannot change; empty where it can
@@ -38,10 +38,13 @@ func (s *Space) fix(why string) {
 	}
 }
 
-// tie makes units large enough to be made of whole runs.
-func (s *Space) tie(l *Layer, runs int) {
+// tie makes units large enough to be made of whole runs. A layer that works on each
+// channel by itself, as a depthwise convolution does, leaves them as they are.
+func (s *Space) tie(l *Layer, runs, size int) {
 	s.Units = gcd(s.Units, runs)
-	s.Ties = append(s.Ties, Tie{l, runs})
+	if size > 1 {
+		s.Ties = append(s.Ties, Tie{l, runs})
+	}
 }
 
 // unite makes two spaces one; the one that opened first stays.
@@ -50,9 +53,11 @@ func (s *Space) unite(other *Space) {
 	if a == b {
 		return
 	}
+	if b.Index < a.Index {
+		a, b = b, a
+	}
 	b.parent = a
 	a.Units = gcd(a.Units, b.Units)
-	a.Makers = append(a.Makers, b.Makers...)
 	a.Ties = append(a.Ties, b.Ties...)
 	for _, why := range b.Fixed {
 		a.fix(why)
@@ -108,10 +113,4 @@ func (s *Space) tied() string {
 		return "since sums tie them to fewer channels spread over positions"
 	}
 	return "since they are worked on together by " + strings.Join(words, " and ")
-}
-
-// Joint says what changes along when the space changes: all layers that it
-// touches, in the order in which they run.
-func (s *Space) Joint() []*Layer {
-	return slices.Concat(s.Makers, s.Keepers, s.Users)
 }

@@ -43,7 +43,7 @@ func Read(n *model.Network) (*Trace, error) {
 		return nil, fmt.Errorf("trace %s: %w", n.Name(), err)
 	}
 	r := &reader{trace: &Trace{Network: n, outputs: map[string]Edge{}}}
-	input := r.open(nil, n.Input[0])
+	input := r.open(n.Input[0])
 	input.fix("they are the network's input")
 	out, err := model.Run[Edge](n, Edge{n.Input, []Part{{input, n.Input[0]}}}, r)
 	if err != nil {
@@ -74,7 +74,7 @@ func (r *reader) Layer(at model.Place, leaf *model.Leaf, in Edge) (Edge, error) 
 	l := &Layer{At: at, Leaf: leaf, In: in}
 	switch channels := leaf.Layer.Channels(); {
 	case channels.Opens:
-		l.Out = Edge{shape, []Part{{r.open(l, shape[0]), shape[0]}}}
+		l.Out = Edge{shape, []Part{{r.open(shape[0]), shape[0]}}}
 	case channels.Groups > 0:
 		l.Out = Edge{shape, r.tie(l, shape[0], channels.Groups)}
 	default:
@@ -97,11 +97,8 @@ func scaled(in Edge, channels int) []Part {
 	return parts
 }
 
-func (r *reader) open(maker *Layer, channels int) *Space {
-	s := &Space{Units: channels}
-	if maker != nil {
-		s.Makers = append(s.Makers, maker)
-	}
+func (r *reader) open(channels int) *Space {
+	s := &Space{Index: len(r.trace.Spaces), Units: channels}
 	r.trace.Spaces = append(r.trace.Spaces, s)
 	return s
 }
@@ -115,7 +112,7 @@ func (r *reader) tie(l *Layer, out, groups int) []Part {
 		}
 	}
 	for _, part := range l.In.Parts {
-		part.Space.root().tie(l, part.Channels/size)
+		part.Space.root().tie(l, part.Channels/size, size)
 	}
 	return scaled(l.In, out)
 }
@@ -125,7 +122,7 @@ func (r *reader) tangle(l *Layer, out int) []Part {
 	for _, part := range l.In.Parts {
 		part.Space.root().fix(fmt.Sprintf("%s, %s, works on groups that reach over the parts of a concatenation", l.At.Path, l.Leaf.Layer))
 	}
-	fresh := r.open(l, out)
+	fresh := r.open(out)
 	fresh.fix(fmt.Sprintf("%s, %s, ties them to channels that cannot change", l.At.Path, l.Leaf.Layer))
 	return []Part{{fresh, out}}
 }
@@ -186,6 +183,9 @@ func (r *reader) settle() {
 	for k, s := range t.Spaces {
 		s.Index = k
 	}
+	for _, s := range t.Spaces {
+		s.Makers = nil
+	}
 	for _, l := range t.Layers {
 		t.register(l)
 	}
@@ -200,6 +200,10 @@ func rooted(parts []Part) {
 // register tells the spaces of a layer what it does to them.
 func (t *Trace) register(l *Layer) {
 	channels := l.Leaf.Layer.Channels()
+	made := l.Out.Parts[0].Space
+	if channels.Opens || !slices.ContainsFunc(l.In.Parts, func(p Part) bool { return p.Space == made }) {
+		made.Makers = append(made.Makers, l)
+	}
 	for _, part := range l.In.Parts {
 		switch {
 		case channels.Opens:

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"graft/config"
+	"graft/files"
+	"graft/model"
+	"graft/tracing"
+	"graft/tracing/drawing"
+)
+
+// modelShowOptions are the flags of `graft model show`.
+type modelShowOptions struct {
+	input   string // shape of one example such as 3x32x32; empty means the network's own
+	classes int    // of a network of the zoo; zero means its own
+	json    bool   // print one object instead of tables
+	toml    bool   // print a network file instead of tables
+	svg     string // file to draw to, "-" for stdout; empty means no drawing
+}
+
+func newModelShowCommand() *cobra.Command {
+	var o modelShowOptions
+	command := &cobra.Command{
+		Use:   "show NAME|FILE",
+		Short: "Print a network's layers, blocks and channel spaces, or draw it",
+		Long: `show prints a network as PyTorch does, and then what graft sees in it: the layers
+in the order in which they run with what each costs, the blocks that surgery works
+on, and the channel spaces, which say what must change together when something is
+widened.
+
+A name is one of 'graft model list'. What has a slash in it or ends in .toml or
+.json is a network file, as --toml prints it.`,
+		Example: `  graft model show ConvNet2
+  graft model show ResNet18 --input 3x32x32 --classes 10 --svg net.svg
+  graft model show ConvNet2 --toml > net.toml`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			return runModelShow(command.OutOrStdout(), args[0], o)
+		},
+	}
+	flags := command.Flags()
+	flags.StringVar(&o.input, "input", "", "shape of one example, such as 3x32x32 (default: the network's own)")
+	flags.IntVar(&o.classes, "classes", 0, "how many classes a network of the zoo tells apart (default: its own)")
+	flags.BoolVar(&o.json, "json", false, "print one JSON object")
+	flags.BoolVar(&o.toml, "toml", false, "print the network as a network file")
+	flags.StringVar(&o.svg, "svg", "", "draw the network to `FILE`, which is replaced; - is stdout")
+	command.MarkFlagsMutuallyExclusive("json", "toml", "svg")
+	return command
+}
+
+func runModelShow(w io.Writer, arg string, o modelShowOptions) error {
+	n, err := o.load(arg)
+	if err != nil {
+		return err
+	}
+	if o.toml {
+		return config.FormatNetwork(w, n)
+	}
+	trace, err := tracing.Read(n)
+	if err != nil {
+		return err
+	}
+	if o.svg != "" {
+		return drawNetwork(w, o.svg, trace)
+	}
+	report, err := reportNetwork(trace)
+	if err != nil {
+		return err
+	}
+	if o.json {
+		return printJSON(w, report)
+	}
+	return report.print(w)
+}
+
+func (o modelShowOptions) load(arg string) (*model.Network, error) {
+	var input model.Shape
+	if o.input != "" {
+		var err error
+		if input, err = model.ParseShape(o.input); err != nil {
+			return nil, usageErrorf("--input: %w", err)
+		}
+	}
+	// A drawing replaces what is there, so it must not be mistaken for a network.
+	if o.svg != "" && o.svg != "-" && !strings.EqualFold(filepath.Ext(o.svg), ".svg") {
+		return nil, usageErrorf("--svg %s: the name of a drawing ends in .svg; - is stdout", o.svg)
+	}
+	return loadNetwork(arg, input, o.classes)
+}
+
+func drawNetwork(w io.Writer, path string, t *tracing.Trace) error {
+	if path == "-" {
+		return drawing.SVG(w, t)
+	}
+	err := files.WriteAtomic(files.OS{}, path, func(w io.Writer) error { return drawing.SVG(w, t) })
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "wrote %s: %s, %d layers\n", path, t.Network.Name(), len(t.Layers))
+	return err
+}

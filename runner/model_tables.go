@@ -1,0 +1,134 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// print writes the network as PyTorch does and three tables with their totals.
+func (r networkReport) print(w io.Writer) error {
+	sections := []struct {
+		title string
+		rows  *table
+	}{
+		{"Layers, in the order in which they run", r.layerTable()},
+		{"Blocks, which surgery deepens and widens", r.blockTable()},
+		{"Channel spaces, each of which changes as one", r.spaceTable()},
+	}
+	if _, err := fmt.Fprintln(w, printableLines(r.Print)); err != nil {
+		return err
+	}
+	for _, s := range sections {
+		if _, err := fmt.Fprintf(w, "\n%s\n", s.title); err != nil {
+			return err
+		}
+		if err := s.rows.print(w); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprint(w, "\n"+r.totalsText())
+	return err
+}
+
+// printableLines keeps the names of a network file from moving the cursor.
+func printableLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for k := range lines {
+		lines[k] = printable(lines[k])
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (r networkReport) layerTable() *table {
+	t := newTable("PATH", "LAYER", ">OUTPUT", ">PARAMETERS", ">FLOP", ">MEMORY", "SPACE", ">BLOCK")
+	for _, l := range r.Layers {
+		block := "-"
+		if l.Block != nil {
+			block = strconv.Itoa(*l.Block)
+		}
+		t.add(printable(l.Path), l.caption, l.Output.String(), shortText(int64(l.Parameters)), shortText(l.FLOP), bytesText(l.ActivationBytes), spaceText(l.Spaces), block)
+	}
+	return t
+}
+
+func (r networkReport) blockTable() *table {
+	t := newTable(">NUMBER", "NAME", "ORIGIN", "LAYERS")
+	for _, b := range r.Blocks {
+		t.add(strconv.Itoa(b.Number), printable(b.Name), b.Origin, someOf(b.kinds, 8))
+	}
+	return t
+}
+
+func (r networkReport) spaceTable() *table {
+	t := newTable("SPACE", ">CHANNELS", ">UNITS", "MADE BY", "ALSO CHANGES", "CAN BE WIDENED")
+	for k, s := range r.Spaces {
+		units := "-"
+		if s.Units < s.Channels {
+			units = strconv.Itoa(s.Units)
+		}
+		makers := someOf(s.Makers, 3)
+		if k == 0 {
+			makers = "input"
+		}
+		also := slices.DeleteFunc(slices.Concat(s.Keepers, s.Users), func(path string) bool { return slices.Contains(s.Makers, path) })
+		t.add(s.ID, strconv.Itoa(s.Channels), units, makers, someOf(also, 4), s.widening())
+	}
+	return t
+}
+
+// widening says whether a space can be widened, and how or why not.
+func (s spaceReport) widening() string {
+	switch {
+	case len(s.Fixed) > 0:
+		return "no: " + printable(strings.Join(s.Fixed, ", and "))
+	case s.Units < s.Channels:
+		return fmt.Sprintf("yes, %d channels at a time", s.Channels/s.Units)
+	}
+	return "yes"
+}
+
+// someOf lists the first few; none are a dash.
+func someOf(names []string, few int) string {
+	if len(names) == 0 {
+		return "-"
+	}
+	text := printable(strings.Join(names[:min(few, len(names))], ", "))
+	if more := len(names) - few; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+func spaceText(parts []partReport) string {
+	names := make([]string, len(parts))
+	for k, part := range parts {
+		names[k] = part.Space
+	}
+	return strings.Join(names, "+")
+}
+
+// bytesText is a size with three digits and Ki, Mi or Gi for 2^10, 2^20 and 2^30.
+func bytesText(n int64) string {
+	value, unit := float64(n), "B"
+	for _, next := range []string{"KiB", "MiB", "GiB", "TiB"} {
+		if value < 1024 {
+			break
+		}
+		value, unit = value/1024, next
+	}
+	return fmt.Sprintf("%.4g %s", value, unit)
+}
+
+func (r networkReport) totalsText() string {
+	t := r.Totals
+	var b strings.Builder
+	fmt.Fprintf(&b, "From %v to %v in %d layers, %d blocks and %d channel spaces:\n", r.Input, r.Output, len(r.Layers), len(r.Blocks), len(r.Spaces))
+	fmt.Fprintf(&b, "  %d parameters that an optimizer moves, and %d values beside them\n", t.Parameters, t.Buffers)
+	fmt.Fprintf(&b, "  %d FLOP, floating-point operations forward for one example; a multiply-add counts as two\n", t.FLOP)
+	fmt.Fprintf(&b, "  %s of memory for all outputs of one example, as float32\n", bytesText(t.ActivationBytes))
+	b.WriteString("k, M and G are 10^3, 10^6 and 10^9; KiB and MiB are 2^10 and 2^20 bytes; --json has exact numbers\n")
+	return b.String()
+}

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"graft/config"
+	"graft/files"
+	"graft/model"
+)
+
+// loadNetwork makes the network that an argument names, without tensors: one of
+// the zoo, or what a file says, where the argument looks like a path. No input and
+// zero classes mean the network's own. A file's classes cannot be changed.
+func loadNetwork(arg string, input model.Shape, classes int) (*model.Network, error) {
+	if isNetworkFile(arg) {
+		return loadNetworkFile(arg, input, classes)
+	}
+	n, err := model.Zoo(arg, model.ZooOptions{Classes: classes, Input: input})
+	return n, withCode(exitUsage, err)
+}
+
+func isNetworkFile(arg string) bool {
+	return strings.ContainsAny(arg, "/"+string(filepath.Separator)) ||
+		slices.Contains([]string{".toml", ".json"}, strings.ToLower(filepath.Ext(arg)))
+}
+
+func loadNetworkFile(path string, input model.Shape, classes int) (*model.Network, error) {
+	if classes != 0 {
+		return nil, usageErrorf("--classes is for networks of the zoo: the file %s says how many its network has", path)
+	}
+	n, err := config.ReadNetwork(files.OS{}, path)
+	var faults config.Faults
+	if errors.As(err, &faults) {
+		return nil, withCode(exitConfig, err)
+	}
+	if err != nil || input == nil {
+		return n, err
+	}
+	n.Input = slices.Clone(input)
+	if err := n.Check(); err != nil {
+		return nil, usageErrorf("the network of %s does not fit inputs of %v: %w", path, input, err)
+	}
+	return n, nil
+}

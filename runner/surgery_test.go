@@ -1,0 +1,96 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/files"
+	"graft/torch/weights"
+)
+
+// hashes are the tensors of a file by name.
+func hashes(t *testing.T, path string) map[string]string {
+	t.Helper()
+	set, err := weights.Read(files.OS{}, path, weights.Options{})
+	require.NoError(t, err)
+	all := map[string]string{}
+	for _, tensor := range set.Tensors {
+		summary, err := weights.Describe(tensor)
+		require.NoError(t, err)
+		all[tensor.Name] = summary.SHA256
+	}
+	return all
+}
+
+// A network grows, is written, and shrinks back to the weights that it had.
+func TestSurgeryThereAndBack(t *testing.T) {
+	at := func(name string) string { return filepath.Join(t.TempDir(), name) }
+	begin, grown, network, record, back, first := at("begin.pth"), at("grown.pth"), at("grown.toml"), at("record.json"), at("back.pth"), at("first.json")
+	o := graft("surgery", "--model", "ConvNet2", "--action", "none", "--out", begin)
+	require.Equal(t, exitDone, o.code, o.stderr)
+	o = graft("surgery", "--model", "ConvNet2", "--weights", begin, "--action", "deepen:1", "--action", "widen:conv2:48", "--action", "branch:fc",
+		"--out", grown, "--model-out", network, "--record", record, "--verify", "--rows", "64")
+	require.Equal(t, exitDone, o.code, o.stderr)
+	require.Contains(t, o.stdout, "wrote "+network)
+	require.NotContains(t, o.stdout, "NOT KEPT")
+	o = graft("surgery", "--model", network, "--weights", grown, "--replay", record, "--shrink", "0", "--out", back, "--model-out", first, "--verify", "--rows", "64")
+	require.Equal(t, exitDone, o.code, o.stderr)
+	require.Equal(t, hashes(t, begin), hashes(t, back))
+	o = graft("surgery", "--model", first, "--weights", back, "--replay", record, "--out", back, "--json")
+	require.Equal(t, exitDone, o.code, o.stderr)
+	require.Equal(t, hashes(t, grown), hashes(t, back), "a replay gives the same weights")
+	var report surgeryReport
+	require.NoError(t, json.Unmarshal([]byte(o.stdout), &report))
+	require.Len(t, report.Changes, 3)
+	require.Equal(t, 10602, report.ParametersBefore)
+}
+
+// What is not kept is not written, and is said with an exit code.
+func TestSurgeryVerifies(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "out.pth")
+	o := graft("surgery", "--model", "ConvNet2", "--action", "deepen:0", "--compat", "original", "--verify", "--rows", "64", "--out", out)
+	require.Equal(t, exitFailed, o.code)
+	require.Contains(t, o.stdout, "NOT KEPT")
+	require.Contains(t, o.stderr, "not kept in train mode")
+	require.NoFileExists(t, out)
+	o = graft("surgery", "--model", "ConvNet2", "--action", "widen:conv1:64", "--noise", "0.1", "--verify", "--rows", "64", "--tolerance", "10", "--float64")
+	require.Equal(t, exitDone, o.code, o.stderr)
+}
+
+func TestSurgeryRefuses(t *testing.T) {
+	folder := t.TempDir()
+	broken := filepath.Join(folder, "broken.toml")
+	require.NoError(t, os.WriteFile(broken, []byte("input = [3, 8, 8]\nlayers = [\"Conv2D(3, 4, 3)\"]\n"), 0o600))
+	damaged := filepath.Join(folder, "damaged.pth")
+	require.NoError(t, os.WriteFile(damaged, []byte("no weights"), 0o600))
+	cases := map[string]struct {
+		args []string
+		code exitCode
+		word string
+	}{
+		"no model":       {[]string{"--action", "none"}, exitUsage, "--model"},
+		"no action":      {[]string{"--model", "ConvNet2"}, exitUsage, "--action"},
+		"unknown model":  {[]string{"--model", "ConvNet22", "--action", "none"}, exitUsage, "did you mean ConvNet2?"},
+		"bad action":     {[]string{"--model", "ConvNet2", "--action", "dig:1"}, exitUsage, `no operation "dig"`},
+		"bad shape":      {[]string{"--model", "ConvNet2", "--action", "none", "--input", "3by3"}, exitUsage, "3x32x32"},
+		"bad form":       {[]string{"--model", "ConvNet2", "--action", "none", "--form", "round"}, exitUsage, "identity and residual"},
+		"bad format":     {[]string{"--model", "ConvNet2", "--action", "none", "--out", "x.txt"}, exitUsage, "txt"},
+		"bad file":       {[]string{"--model", broken, "--action", "none"}, exitConfig, "did you mean Conv2d?"},
+		"bad weights":    {[]string{"--model", "ConvNet2", "--weights", damaged, "--action", "none"}, exitDamaged, "damaged.pth"},
+		"shrink nothing": {[]string{"--model", "ConvNet2", "--action", "none", "--shrink", "0"}, exitUsage, "--replay"},
+		"no record":      {[]string{"--model", "ConvNet2", "--replay", filepath.Join(folder, "none.json")}, exitFailed, "none.json"},
+		"refused":        {[]string{"--model", "ConvNet2", "--action", "widen:fc:20"}, exitFailed, "the network's output"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			o := graft(append([]string{"surgery"}, c.args...)...)
+			require.Equal(t, c.code, o.code, o.stderr)
+			require.Contains(t, o.stderr, c.word)
+			require.Empty(t, o.stdout)
+		})
+	}
+}

@@ -1,0 +1,143 @@
+package drawing
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"graft/model"
+	"graft/tracing"
+)
+
+// link is the end of a chain of nodes: what led to an edge. Chains that fork share
+// their beginning, and so a join finds where its lanes parted.
+type link struct {
+	node  node
+	block *tracing.Block // that the node lies in; nil where it lies in none
+	out   tracing.Edge   // what comes out of the node
+	prev  *link
+	depth int
+}
+
+func (l *link) then(n node, out tracing.Edge, in *tracing.Block) *link {
+	return &link{node: n, block: in, out: out, prev: l, depth: l.depth + 1}
+}
+
+// fork is the last link that all chains have in common.
+func fork(chains []*link) *link {
+	common := chains[0]
+	for _, other := range chains[1:] {
+		for common != other {
+			if common.depth > other.depth {
+				common = common.prev
+			} else {
+				other = other.prev
+			}
+		}
+	}
+	return common
+}
+
+// weaver is the algebra that turns a network into nodes.
+type weaver struct {
+	trace  *tracing.Trace
+	blocks map[*tracing.Layer]*tracing.Block
+	next   int // the layer that runs next
+}
+
+// layout is the whole network as one column.
+func layout(t *tracing.Trace) (column, error) {
+	w := &weaver{trace: t, blocks: map[*tracing.Layer]*tracing.Block{}}
+	for _, b := range t.Blocks {
+		for _, l := range b.Layers {
+			w.blocks[l] = b
+		}
+	}
+	input := tracing.Edge{Shape: t.Network.Input, Parts: []tracing.Part{{Space: t.Spaces[0], Channels: t.Network.Input[0]}}}
+	begin := &link{node: pill{"input", input}, out: input}
+	end, err := model.Run[*link](t.Network, begin, w)
+	if err != nil {
+		return column{}, err
+	}
+	end = end.then(pill{"output", end.out}, end.out, nil)
+	return w.column(nil, end, nil), nil
+}
+
+// Layer puts a box behind a chain.
+func (w *weaver) Layer(_ model.Place, _ *model.Leaf, x *link) (*link, error) {
+	l := w.trace.Layers[w.next]
+	w.next++
+	return x.then(box{l}, l.Out, w.blocks[l]), nil
+}
+
+// Sum puts the shortcut beside the body.
+func (w *weaver) Sum(path string, body, shortcut *link) (*link, error) {
+	in := w.around(path)
+	at := fork([]*link{body, shortcut})
+	return at.then(sum{w.column(at, body, in), w.column(at, shortcut, in), body.out}, body.out, in), nil
+}
+
+// Cat puts the branches side by side.
+func (w *weaver) Cat(path string, parts []*link) (*link, error) {
+	in := w.around(path)
+	at := fork(parts)
+	joined := tracing.Edge{Shape: slices.Clone(parts[0].out.Shape)}
+	joined.Shape[0] = 0
+	var lanes []column
+	for _, part := range parts {
+		joined.Shape[0] += part.out.Shape[0]
+		joined.Parts = append(joined.Parts, part.out.Parts...)
+		lanes = append(lanes, w.column(at, part, in))
+	}
+	return at.then(cat{lanes, joined}, joined, in), nil
+}
+
+// around is the marked block that a container is or lies in; nil where there is
+// none.
+func (w *weaver) around(path string) *tracing.Block {
+	for _, b := range w.trace.Blocks {
+		if b.Marked != model.Unmarked && strings.HasPrefix(path+".", b.Name+".") {
+			return b
+		}
+	}
+	return nil
+}
+
+// column is a chain from behind its first link to its last, with frames around
+// the blocks in it. All of it may lie in a block already.
+func (w *weaver) column(from, to *link, in *tracing.Block) column {
+	var links []*link
+	for l := to; l != from; l = l.prev {
+		links = append(links, l)
+	}
+	slices.Reverse(links)
+	c := column{}
+	if from != nil {
+		c.in = from.out
+	}
+	for len(links) > 0 {
+		n := 1
+		for n < len(links) && links[n].block == links[0].block {
+			n++
+		}
+		c.add(w.framed(links[:n], in)...)
+		links = links[n:]
+	}
+	return c
+}
+
+// framed is links of one block as nodes.
+func (w *weaver) framed(links []*link, in *tracing.Block) []placed {
+	var nodes []placed
+	for _, l := range links {
+		nodes = append(nodes, placed{l.node, l.out})
+	}
+	block := links[0].block
+	if block == nil || block == in {
+		return nodes
+	}
+	number := slices.Index(w.trace.Blocks, block)
+	f := frame{block: block, title: fmt.Sprintf("block %d, %s", number, originOf(block).word)}
+	f.inside.add(nodes...)
+	return []placed{{f, nodes[len(nodes)-1].out}}
+}

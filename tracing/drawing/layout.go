@@ -1,0 +1,262 @@
+package drawing
+
+import (
+	"slices"
+
+	"graft/model"
+	"graft/tracing"
+)
+
+// Sizes in pixels. Those of things that stand on an axis are even.
+const (
+	boxWidth   = 352
+	tallBox    = 46
+	slimBox    = 28
+	pillWidth  = 208
+	gap        = 18 // between nodes of a column
+	forkRoom   = 22 // above lanes
+	joinRoom   = 22 // below lanes
+	laneGap    = 26
+	framePad   = 10
+	frameTitle = 30
+	radius     = 11 // of a sum
+	bend       = 8  // the radius of an edge's corners
+	plainLane  = 30 // on either side of a branch that is an edge and no more
+)
+
+// size is the room that a node takes around its axis, the line on which the edge
+// enters at the top and leaves at the bottom.
+type size struct{ left, right, height int }
+
+// node is a part of the drawing.
+type node interface {
+	size() size
+	// lead is how far below the node's top the edge ends, and tail how far above
+	// its bottom the next begins: frames are crossed.
+	lead() int
+	tail() int
+	// paint draws the node with its axis at x and its top at y.
+	paint(c *canvas, x, y int)
+}
+
+// placed is a node and what comes out of it.
+type placed struct {
+	node
+	out tracing.Edge
+}
+
+// column is nodes below each other. One without nodes is a plain edge.
+type column struct {
+	in    tracing.Edge
+	nodes []placed
+	all   size // kept, since columns within columns would measure each other again
+}
+
+func (c *column) add(nodes ...placed) {
+	for _, n := range nodes {
+		if !c.empty() {
+			c.all.height += gap
+		}
+		s := n.size()
+		c.all = size{max(c.all.left, s.left), max(c.all.right, s.right), c.all.height + s.height}
+		c.nodes = append(c.nodes, n)
+	}
+}
+
+func (c column) empty() bool { return len(c.nodes) == 0 }
+
+func (c column) size() size { return c.all }
+
+func (c column) lead() int {
+	if c.empty() {
+		return 0
+	}
+	return c.nodes[0].lead()
+}
+
+func (c column) tail() int {
+	if c.empty() {
+		return 0
+	}
+	return c.nodes[len(c.nodes)-1].tail()
+}
+
+// out is what comes out of the last node.
+func (c column) out() tracing.Edge {
+	if c.empty() {
+		return c.in
+	}
+	return c.nodes[len(c.nodes)-1].out
+}
+
+func (c column) paint(to *canvas, x, y int) {
+	for k, n := range c.nodes {
+		if k > 0 {
+			before := c.nodes[k-1]
+			to.edge(before.out, straight(x, y-gap-before.tail(), y+n.lead()), !forks(n))
+		}
+		n.paint(to, x, y)
+		y += n.size().height + gap
+	}
+}
+
+// forks says whether an edge parts at once, so that it has no arrow of its own.
+func forks(n node) bool {
+	switch n := n.(type) {
+	case placed:
+		return forks(n.node)
+	case frame:
+		return forks(n.inside.nodes[0])
+	case sum:
+		return !n.body.empty() && forks(n.body.nodes[0])
+	case cat:
+		return true
+	}
+	return false
+}
+
+// box is a layer.
+type box struct{ layer *tracing.Layer }
+
+// slim says that a layer neither changes a shape nor has weights nor sizes; a line
+// is enough for it.
+func (b box) slim() bool {
+	_, sizes := Caption(b.layer.Leaf.Layer)
+	return sizes == "" && len(b.layer.Leaf.Layer.Slots()) == 0 && b.layer.In.Shape.Same(b.layer.Out.Shape)
+}
+
+func (b box) height() int {
+	if b.slim() {
+		return slimBox
+	}
+	return tallBox
+}
+
+func (b box) size() size { return size{boxWidth / 2, boxWidth / 2, b.height()} }
+func (box) lead() int    { return 0 }
+func (box) tail() int    { return 0 }
+
+// pill is an end of the network.
+type pill struct {
+	word string
+	edge tracing.Edge
+}
+
+func (pill) size() size { return size{pillWidth / 2, pillWidth / 2, slimBox} }
+func (pill) lead() int  { return 0 }
+func (pill) tail() int  { return 0 }
+
+// frame is a block.
+type frame struct {
+	block  *tracing.Block
+	title  string
+	inside column
+}
+
+func (f frame) size() size {
+	s := f.inside.size()
+	return size{s.left + framePad, s.right + framePad, s.height + frameTitle + framePad}
+}
+
+func (f frame) lead() int { return frameTitle + f.inside.lead() }
+func (f frame) tail() int { return framePad + f.inside.tail() }
+
+// sum is a residual: the body on the axis, the shortcut to the right of it.
+type sum struct {
+	body, shortcut column
+	out            tracing.Edge
+}
+
+func (s sum) size() size {
+	body, side := s.body.size(), s.shortcut.size()
+	return size{max(body.left, radius), s.offset() + side.right, s.lanes() + forkRoom + joinRoom + 2*radius}
+}
+
+// lanes is how high the lanes are.
+func (s sum) lanes() int { return max(s.body.size().height, s.shortcut.size().height) }
+
+// offset is how far from the axis the shortcut is.
+func (s sum) offset() int {
+	return max(s.body.size().right, radius) + laneGap + s.shortcut.size().left
+}
+
+func (s sum) lead() int {
+	if s.body.empty() {
+		return s.size().height - 2*radius
+	}
+	return forkRoom + s.body.lead()
+}
+
+func (s sum) tail() int { return 0 }
+
+// cat is branches side by side above a bar that joins them.
+type cat struct {
+	branches []column
+	out      tracing.Edge
+}
+
+func (c cat) size() size {
+	all := size{height: c.lanes() + forkRoom + joinRoom + slimBox}
+	all.left, all.right = c.sides()
+	return all
+}
+
+// sides is how far the branches reach from the axis in their middle.
+func (c cat) sides() (left, right int) {
+	width := -laneGap
+	for _, b := range c.branches {
+		s := branchSize(b)
+		width += s.left + s.right + laneGap
+	}
+	width = max(width, boxWidth)
+	return width - width/2, width / 2
+}
+
+func branchSize(b column) size {
+	s := b.size()
+	return size{max(s.left, plainLane), max(s.right, plainLane), s.height}
+}
+
+func (c cat) lanes() int {
+	height := 0
+	for _, b := range c.branches {
+		height = max(height, b.size().height)
+	}
+	return height
+}
+
+func (cat) lead() int { return 0 }
+func (cat) tail() int { return 0 }
+
+// axes is where the branches' axes are, seen from the axis of the whole.
+func (c cat) axes() []int {
+	var axes []int
+	at := 0
+	for _, b := range c.branches {
+		s := branchSize(b)
+		axes = append(axes, at+s.left)
+		at += s.left + s.right + laneGap
+	}
+	for k := range axes {
+		axes[k] -= (at - laneGap) / 2
+	}
+	return axes
+}
+
+// origins are the kinds of blocks, told apart by the outline of their frames.
+var origins = []origin{
+	{model.Original, "original", "original", "solid: a block that the network was made with"},
+	{model.Grown, "grown", "grown", "dashed: a block that surgery added"},
+	{model.Unmarked, "found", "found", "dotted: a block found by its layers"},
+}
+
+// origin is a kind of blocks.
+type origin struct {
+	mark                model.Mark
+	word, class, legend string
+}
+
+func originOf(b *tracing.Block) origin {
+	k := slices.IndexFunc(origins, func(o origin) bool { return o.mark == b.Marked })
+	return origins[k]
+}
