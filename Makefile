@@ -57,7 +57,7 @@ check: deps
 	@go test ./...
 
 race: deps
-	@go test -race ./files/... ./torch/... ./runner/...
+	@go test -race ./files/... ./torch/... ./model ./tracing/... ./config ./runner/...
 
 test: deps
 	@scripts/packages.sh test || echo "test: comparisons with PyTorch are left out"
@@ -66,7 +66,7 @@ test: deps
 	@echo "== staticcheck"; go tool staticcheck ./...
 	@echo "== tests";       go test -v ./... >build/test.log 2>&1; code=$$?; \
 	  if [ $$code -ne 0 ]; then grep -vE '^ *(=== |--- PASS|PASS$$)' build/test.log; exit $$code; fi; \
-	  grep -E '^(ok|\?)' build/test.log; grep -o 'left out: .*' build/test.log | sort -u || true
+	  grep -E '^(ok|\?)' build/test.log; grep -oE '(left out|measured): .*' build/test.log | sort -u || true
 	@echo "== debug build"; go test -tags graftdebug ./torch
 	@$(MAKE) -s race
 

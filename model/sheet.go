@@ -33,6 +33,9 @@ func (s *sheet) Layer(at Place, leaf *Leaf, in Shape) (Shape, error) {
 	if err != nil {
 		return nil, Faults{{Path: at.Path, Text: err.Error() + s.before()}}
 	}
+	if err := bounded(leaf.Layer, out); err != nil {
+		return nil, Faults{{Path: at.Path, Text: err.Error()}}
+	}
 	row := Row{Path: at.Path, Leaf: leaf, In: in, Out: out, Operations: leaf.Layer.Operations(in, out), ActivationBytes: 4 * int64(out.Count())}
 	if !s.seen[leaf] {
 		row.Parameters, row.Buffers = Counts(leaf.Layer)
@@ -40,6 +43,28 @@ func (s *sheet) Layer(at Place, leaf *Leaf, in Shape) (Shape, error) {
 	}
 	s.rows = append(s.rows, row)
 	return out, nil
+}
+
+// mostValues bounds tensors, far beyond what any device holds and far below where
+// counts would overflow.
+const mostValues = 1 << 40
+
+// bounded refuses layers whose tensors could not be counted.
+func bounded(l Layer, out Shape) error {
+	shapes := []Shape{out}
+	for _, slot := range l.Slots() {
+		shapes = append(shapes, slot.Shape)
+	}
+	for _, shape := range shapes {
+		values := 1.0
+		for _, size := range shape {
+			values *= float64(size)
+		}
+		if values > mostValues {
+			return fmt.Errorf("%s has a tensor of %v, which is more than any machine holds", l, shape)
+		}
+	}
+	return nil
 }
 
 // before names the layer that ran last.

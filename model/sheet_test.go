@@ -186,3 +186,10 @@ func run(l model.Layer, in model.Shape) model.Shape {
 	})
 	return out
 }
+
+func TestLayersOfImpossibleSizeAreRefused(t *testing.T) {
+	wide := model.NewConv2d(1<<20, 1<<20, 1<<10)
+	wide.Padding = model.Both(1 << 9)
+	n := &model.Network{Input: model.Shape{1 << 20, 8, 8}, Root: &model.Container{Children: []model.Child{{Name: "conv", Module: &model.Leaf{Layer: wide}}}}}
+	require.ErrorContains(t, n.Check(), "more than any machine holds")
+}

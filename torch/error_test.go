@@ -37,6 +37,13 @@ func TestBadCallsAreSentences(t *testing.T) {
 			s.Backward(loss)
 		}, ErrShape, []string{"backward", "modified by an inplace operation"}},
 		"a label out of range":  {func(s *Scope) { s.CrossEntropy(f(s, 1, 3), From(s, []int64{7}, 1)) }, ErrShape, []string{"cross_entropy", "out of"}},
+		"a source out of range": {func(s *Scope) { s.Spread(f(s, 3, 2), Sources{Rows: From(s, []int64{3}, 1)}) }, ErrShape, []string{"spread", "outside of 3"}},
+		"too few factors":       {func(s *Scope) { s.Spread(f(s, 3, 2), Sources{Scale: From(s, []float64{1}, 1)}) }, ErrShape, []string{"a factor for each row"}},
+		"copies without columns": {func(s *Scope) {
+			one := From(s, []float64{1, 1}, 2)
+			s.Spread(f(s, 3, 2), Sources{Copies: one, First: one})
+		}, ErrShape, []string{"a count for each column"}},
+		"no identity":           {func(s *Scope) { s.Dirac(f(s, 3, 2)) }, ErrShape, []string{"no identity", "[3, 2]"}},
 		"an index out of range": {func(s *Scope) { s.Embedding(f(s, 3, 2), From(s, []int64{9}, 1)) }, ErrShape, []string{"embedding", "out of range"}},
 		"an optimizer of results": {func(s *Scope) {
 			s.NewOptimizer(Group{Params: []*Tensor{s.Neg(s.RequireGrad(f(s, 2), true))}, OptimizerOptions: OptimizerOptions{Rule: Adam}})

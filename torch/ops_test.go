@@ -9,13 +9,52 @@ import (
 	"graft/torch/weights"
 )
 
-// Each operator on a few numbers whose result is known by its definition.
+// known is an operator on a few numbers whose result is known by its definition.
+type known struct {
+	call func(s *Scope) *Tensor
+	want []float64
+}
+
+// m is a matrix of two rows.
+func m(s *Scope, values ...float32) *Tensor { return From(s, values, 2, len(values)/2) }
+
+func checkKnown(t *testing.T, cases map[string]known) {
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			within(t, func(s *Scope) {
+				got := c.call(s)
+				require.NoError(t, s.Err())
+				require.InDeltaSlice(t, c.want, floats(t, got), 1e-6)
+			})
+		})
+	}
+}
+
+func TestSurgeryOperators(t *testing.T) {
+	checkKnown(t, map[string]known{
+		"spread": {func(s *Scope) *Tensor {
+			index := func(values ...int64) *Tensor { return From(s, values, len(values)) }
+			return s.Spread(m(s, 1, 2, 3, 4), Sources{Rows: index(1, 0), Scale: From(s, []float64{1, 10}, 2), Columns: index(0, 1, 1),
+				Copies: From(s, []float64{1, 2, 2}, 3), First: From(s, []float64{1, 1, 0}, 3)})
+		}, []float64{3, 2, 2, 10, 10, 10}},
+		"spread of nothing": {func(s *Scope) *Tensor { return s.Spread(m(s, 1, 2), Sources{}) }, []float64{1, 2}},
+		"index add": {func(s *Scope) *Tensor {
+			x := m(s, 1, 2, 3, 4)
+			s.IndexAdd(x, 1, From(s, []int64{1}, 1), From(s, []float32{10, 20}, 2, 1), 2)
+			return x
+		}, []float64{1, 22, 3, 44}},
+		"dirac": {func(s *Scope) *Tensor {
+			x := s.Zeros(Float32, CPU, 2, 1, 1, 3) // two groups, a kernel of 1 x 3
+			s.Dirac(x)
+			return x
+		}, []float64{0, 1, 0, 0, 1, 0}},
+		"pad":  {func(s *Scope) *Tensor { return s.Pad(m(s, 1, 2), 1, 0) }, []float64{0, 1, 0, 2}},
+		"crop": {func(s *Scope) *Tensor { return s.Pad(m(s, 1, 2, 3, 4), -1, 0) }, []float64{2, 4}},
+	})
+}
+
 func TestOperatorsDoWhatTheySay(t *testing.T) {
-	m := func(s *Scope, values ...float32) *Tensor { return From(s, values, 2, len(values)/2) }
-	cases := map[string]struct {
-		call func(s *Scope) *Tensor
-		want []float64
-	}{
+	checkKnown(t, map[string]known{
 		"add":            {func(s *Scope) *Tensor { return s.Add(m(s, 1, 2), m(s, 10, 20)) }, []float64{11, 22}},
 		"add broadcasts": {func(s *Scope) *Tensor { return s.Add(m(s, 1, 2, 3, 4), From(s, []float32{10, 20}, 2)) }, []float64{11, 22, 13, 24}},
 		"sub":            {func(s *Scope) *Tensor { return s.Sub(m(s, 1, 2), m(s, 10, 20)) }, []float64{-9, -18}},
@@ -93,16 +132,7 @@ func TestOperatorsDoWhatTheySay(t *testing.T) {
 			s.Backward(s.Sum(x))
 			return s.Grad(x)
 		}, []float64{6, 6}},
-	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			within(t, func(s *Scope) {
-				got := c.call(s)
-				require.NoError(t, s.Err())
-				require.InDeltaSlice(t, c.want, floats(t, got), 1e-6)
-			})
-		})
-	}
+	})
 }
 
 func TestNoGradRecordsNothing(t *testing.T) {

@@ -258,3 +258,56 @@ func TestMemoryIsFlatOverManySteps(t *testing.T) {
 		})
 	}
 }
+
+// An optimizer that begins with another's state goes on as that one would have.
+func TestOptimizerBeginsWithState(t *testing.T) {
+	for _, rule := range []Rule{SGD, Adam, AdamW} {
+		require.NoError(t, With(func(s *Scope) error {
+			o := OptimizerOptions{Rule: rule, LR: 0.1, Momentum: 0.9}
+			values := []float32{1, -2, 3}
+			param := func() *Tensor { return s.RequireGrad(From(s, values, 3), true) }
+			a, b := param(), param()
+			one := s.NewOptimizer(Group{Params: []*Tensor{a}, OptimizerOptions: o})
+			step := func(opt *Optimizer, p *Tensor, k float64) {
+				s.SetGrad(p, s.Full(k, Float32, CPU, 3))
+				require.NoError(t, opt.Step())
+			}
+			step(one, a, 1)
+			s.Copy(b, s.Detach(a))
+			state := State{First: s.Clone(one.Slots[0].First), Steps: 1}
+			if rule != SGD {
+				state.Second = s.Clone(one.Slots[0].Second)
+			}
+			other := s.NewOptimizer(Group{Params: []*Tensor{param()}, OptimizerOptions: o}, Group{Params: []*Tensor{b}, State: []State{state}, OptimizerOptions: o})
+			require.Equal(t, []int{0, 1}, []int{other.GroupOf(0), other.GroupOf(1)})
+			step(one, a, -0.5)
+			step(other, b, -0.5)
+			want, err := Values[float32](a)
+			require.NoError(t, err)
+			got, err := Values[float32](b)
+			require.NoError(t, err)
+			require.Equal(t, want, got)
+			return s.Err()
+		}))
+	}
+}
+
+// What is closed early says so when it is used, and closes once.
+func TestCloseBeforeTheScope(t *testing.T) {
+	require.NoError(t, With(func(s *Scope) error {
+		p := s.RequireGrad(s.Zeros(Float32, CPU, 2), true)
+		o := s.NewOptimizer(Group{Params: []*Tensor{p}, OptimizerOptions: OptimizerOptions{Rule: SGD}})
+		o.Close()
+		o.Close()
+		require.ErrorIs(t, o.Step(), ErrClosed)
+		var b Builder
+		program := s.NewProgram(&b, b.Activate(b.Input(), ReLU, 0), ProgramOptions{})
+		program.Close()
+		program.Close()
+		require.ErrorIs(t, With(func(inner *Scope) error {
+			program.Forward(inner, p, false, nil)
+			return nil
+		}), ErrClosed)
+		return s.Err()
+	}))
+}

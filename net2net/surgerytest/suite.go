@@ -148,6 +148,7 @@ func (c *Case) run(action net2net.Action) {
 	optimizer, err := net2net.NewOptimizer(c.s, c.net, torch.OptimizerOptions{Rule: torch.Adam, LR: 1e-3})
 	must(c.t, err)
 	c.step(c.net, optimizer) // so that there are moments to follow
+	gradients := c.gradients(c.net)
 	first, err := c.net.Clone(c.s)
 	must(c.t, err)
 	before := c.look(c.net)
@@ -163,6 +164,7 @@ func (c *Case) run(action net2net.Action) {
 	optimizer, err = optimizer.Follow(c.s, c.net, change)
 	must(c.t, err)
 	c.followed(optimizer)
+	c.flows(gradients, change)
 	grown, err := c.net.Clone(c.s)
 	must(c.t, err)
 
@@ -337,6 +339,37 @@ func (c *Case) step(n *model.Network, o *net2net.Optimizer) {
 	must(c.t, err)
 	if math.IsNaN(figures.Losses[0]) || math.IsInf(figures.Losses[0], 0) {
 		c.t.Fatalf("the loss is %v\n%s", figures.Losses[0], n)
+	}
+}
+
+// gradients is an optimizer whose first moments are the gradients on the batch.
+func (c *Case) gradients(n *model.Network) *net2net.Optimizer {
+	o, err := net2net.NewOptimizer(c.s, n, torch.OptimizerOptions{Rule: torch.SGD, Momentum: 0.9})
+	must(c.t, err)
+	c.step(n, o) // at a rate of zero: nothing moves but running statistics
+	return o
+}
+
+// flows checks that moments follow parameters as gradients do: what a momentum of
+// gradients becomes is the gradients of the new network. New parameters have none
+// to follow; a calibrated normalisation changes those before it.
+func (c *Case) flows(before *net2net.Optimizer, change *net2net.Change) {
+	if change.Calibration != nil || c.net.Placement().DType != torch.Float64 {
+		return
+	}
+	followed, err := before.Follow(c.s, c.net, change)
+	must(c.t, err)
+	twin, err := c.net.Clone(c.s) // a step moves running statistics
+	must(c.t, err)
+	want := c.gradients(twin)
+	fates := map[string]net2net.Fate{}
+	for _, m := range change.Moves {
+		fates[m.Name] = m.Fate
+	}
+	for k, name := range want.Names {
+		if fates[name] != net2net.New && fates[name] != net2net.Padded {
+			c.near("the momentum of "+name, c.values(c.s, want.Slots[k].First), c.values(c.s, followed.Slots[k].First), 1e-7)
+		}
 	}
 }
 
