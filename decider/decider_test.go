@@ -1,0 +1,59 @@
+package decider_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/decider"
+	"graft/model"
+	"graft/net2net"
+)
+
+func decide(t *testing.T, d decider.Decider, s decider.State) decider.Decision {
+	t.Helper()
+	if s.Network == nil {
+		n, err := model.Zoo("ConvNet2", model.ZooOptions{})
+		require.NoError(t, err)
+		s.Network = n
+	}
+	decision, err := d.Decide(context.Background(), s)
+	require.NoError(t, err)
+	return decision
+}
+
+func TestPlainDeciders(t *testing.T) {
+	deepen, widen := net2net.Action{Kind: "deepen", Target: "0"}, net2net.Action{Kind: "widen", Target: "conv1", Size: 48}
+	require.Equal(t, decider.Decision{}, decide(t, decider.None{}, decider.State{}))
+	require.Equal(t, widen, decide(t, decider.Fixed{Action: widen}, decider.State{Decisions: 7}).Action)
+	script := decider.Script{Actions: []net2net.Action{deepen, {}, widen}}
+	for k, want := range []net2net.Action{deepen, {}, widen, {}, {}} {
+		require.Equal(t, want, decide(t, script, decider.State{Decisions: k}).Action)
+	}
+}
+
+// Random decisions depend on the seed and the number of the decision alone, fit the
+// network, and take everything in turn.
+func TestRandom(t *testing.T) {
+	seen := map[string]int{}
+	const draws = 400
+	for k := range draws {
+		d := decide(t, decider.Random{Seed: 1}, decider.State{Decisions: k})
+		require.Equal(t, d, decide(t, decider.Random{Seed: 1}, decider.State{Decisions: k}))
+		require.InDelta(t, 1, float64(len(d.Probabilities))*d.Probabilities[0], 1e-12)
+		seen[d.Action.String()]++
+	}
+	require.Len(t, seen, 6, "three blocks to deepen, two spaces to widen, and nothing: %v", seen)
+	for action, n := range seen {
+		require.InDelta(t, draws/6, n, 30, action)
+	}
+	only := decide(t, decider.Random{Kinds: []net2net.Kind{}}, decider.State{})
+	require.Equal(t, net2net.Action{}, only.Action)
+}
+
+func TestRandomRefusesBrokenNetworks(t *testing.T) {
+	n := &model.Network{Input: model.Shape{3, 4, 4}, Root: &model.Container{Children: []model.Child{{Name: "fc", Module: &model.Leaf{Layer: model.NewLinear(3, 3)}}}}}
+	_, err := decider.Random{}.Decide(context.Background(), decider.State{Network: n})
+	require.ErrorContains(t, err, "decide at random")
+}
