@@ -20,7 +20,7 @@ import (
 // networks is how many each operation is tried on, more than two thousand in all.
 // They are the same ones every time; -rapid.seed and -rapid.checks draw others.
 const (
-	networks = "530"
+	networks = "640"
 	seed     = "20161"
 )
 
