@@ -47,4 +47,9 @@ type FS interface {
 	Stat(path string) (fs.FileInfo, error)
 	// SyncDir makes the names in a folder survive a power failure.
 	SyncDir(path string) error
+	// Lock takes the lock that the file at path stands for, and makes the file
+	// where absent. It is held until it is closed or the process ends. Another's
+	// is an error at once, which wraps ErrLocked and names the holder as that one
+	// has called itself.
+	Lock(path, holder string) (io.Closer, error)
 }

@@ -95,7 +95,7 @@ func (f *FS) Fired() bool {
 
 // needsSpace lists the operations that a full disk refuses.
 var needsSpace = map[string]bool{
-	"create": true, "append": true, "write": true, "sync": true, "mkdirall": true,
+	"create": true, "append": true, "write": true, "sync": true, "mkdirall": true, "lock": true,
 }
 
 // step counts an operation and returns the fault that it meets, if any.
@@ -182,6 +182,14 @@ func (f *FS) SyncDir(path string) error {
 		return err
 	}
 	return f.inner.SyncDir(path)
+}
+
+// Lock takes a lock. To give it back is no operation: a crash does so as well.
+func (f *FS) Lock(path, holder string) (io.Closer, error) {
+	if err := f.step("lock", path); err != nil {
+		return nil, err
+	}
+	return f.inner.Lock(path, holder)
 }
 
 // file counts the operations on an open file.

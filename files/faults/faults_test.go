@@ -96,6 +96,9 @@ func TestEveryOperationIsCounted(t *testing.T) {
 	_, err = file.Stat()
 	require.NoError(t, err)
 	require.NoError(t, file.Close())
+	lock, err := fsys.Lock(filepath.Join(dir, "lock"), "a test")
+	require.NoError(t, err)
+	require.NoError(t, lock.Close())
 	_, err = fsys.Stat(dir)
 	require.NoError(t, err)
 	_, err = fsys.ReadDir(dir)
@@ -106,8 +109,15 @@ func TestEveryOperationIsCounted(t *testing.T) {
 	for _, op := range fsys.Ops() {
 		names = append(names, op.Name)
 	}
-	assert.Equal(t, []string{"mkdirall", "append", "fstat", "close", "stat", "readdir",
+	assert.Equal(t, []string{"mkdirall", "append", "fstat", "close", "lock", "stat", "readdir",
 		"open", "fstat", "read", "close"}, names)
+}
+
+func TestLocksMeetFaults(t *testing.T) {
+	for _, kind := range []faults.Kind{faults.Fail, faults.DiskFull, faults.Crash} {
+		_, err := faults.New(files.OS{}, 1, kind).Lock(filepath.Join(t.TempDir(), "lock"), "a test")
+		assert.ErrorIs(t, err, faults.ErrInjected, kind)
+	}
 }
 
 func read(t *testing.T, path string) []byte {

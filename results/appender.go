@@ -1,0 +1,265 @@
+package results
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"sync"
+
+	"graft/files"
+)
+
+// appender is a file that grows by whole lines, which are called rows; a table
+// has one line before them. It may be used by several goroutines.
+type appender struct {
+	fsys  files.FS
+	path  string
+	heads int // lines before the rows: 0 or 1
+
+	mu      sync.Mutex
+	file    files.File
+	at      position
+	buffer  []byte // rows not yet written
+	waiting int    // how many they are
+	every   int    // rows that are written together; below 2 each by itself
+	err     error  // the first failure, after which nothing is written
+}
+
+// position is a place between two rows, and what comes before it.
+type position struct {
+	head  string // the line before the rows, with its end; empty if there is none
+	first string // the first row; empty if there is none
+	rows  int
+	bytes int64
+	sum   hash.Hash // of the rows
+}
+
+// openAppender opens a file for further rows, cuts off a torn one, and makes the
+// file where absent. A head must be given for a new file that is to have one; in
+// an old one it may be empty, which stands for any.
+func openAppender(fsys files.FS, path string, heads int, head string) (*appender, error) {
+	a := &appender{fsys: fsys, path: path, heads: heads}
+	torn, err := a.measure()
+	if errors.Is(err, fs.ErrNotExist) || err == nil && heads == 1 && a.at.head == "" {
+		err = a.begin(head)
+	} else if err == nil && torn {
+		err = a.cut(a.at)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if head != "" {
+		if err := a.checkHead(head); err != nil {
+			return nil, err
+		}
+	}
+	a.file, err = fsys.Append(path)
+	return a, err
+}
+
+// checkHead says whether the file has this line before its rows.
+func (a *appender) checkHead(head string) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.at.head == head {
+		return nil
+	}
+	return fmt.Errorf("%s:1: its columns are %q and not %q: go on with the graft that wrote it, or begin another run",
+		a.path, a.at.head, head)
+}
+
+// begin makes the file, with its head and no rows.
+func (a *appender) begin(head string) error {
+	a.at = position{head: head, bytes: int64(len(head)), sum: sha256.New()}
+	return writeBytes(a.fsys, a.path, []byte(head))
+}
+
+// measure finds the end of the last whole row, and says whether more follows.
+func (a *appender) measure() (torn bool, err error) {
+	a.at, torn, err = measure(a.fsys, a.path, a.heads, -1)
+	return torn, err
+}
+
+// measure reads a file up to so many rows, or all of them if rows is negative.
+func measure(fsys files.FS, path string, heads, rows int) (position, bool, error) {
+	at := position{sum: sha256.New()}
+	file, err := fsys.Open(path)
+	if err != nil {
+		return at, false, err
+	}
+	more, err := eachLine(file, func(n int, line []byte) error {
+		if n > heads && at.rows == rows {
+			return errEnough
+		}
+		at.pass(line, n <= heads)
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		more, err = true, nil
+	}
+	if err = errors.Join(err, file.Close()); err != nil {
+		return at, false, fmt.Errorf("reading %s: %w", path, err)
+	}
+	return at, more, nil
+}
+
+// errEnough ends a reading early.
+var errEnough = errors.New("enough was read")
+
+// pass moves the position over a line.
+func (p *position) pass(line []byte, isHead bool) {
+	p.bytes += int64(len(line))
+	if isHead {
+		p.head = string(line)
+		return
+	}
+	if p.rows == 0 {
+		p.first = string(bytes.TrimSuffix(line, []byte("\n")))
+	}
+	p.rows++
+	p.sum.Write(line)
+}
+
+func (p *position) digest() string { return hex.EncodeToString(p.sum.Sum(nil)) }
+
+// cut takes away what follows a position, in one step: a crash leaves the file as
+// it was or as it is to be.
+func (a *appender) cut(at position) error {
+	err := files.WriteAtomic(a.fsys, a.path, func(w io.Writer) error {
+		file, err := a.fsys.Open(a.path)
+		if err != nil {
+			return err
+		}
+		_, err = io.CopyN(w, file, at.bytes)
+		return errors.Join(err, file.Close())
+	})
+	if err == nil {
+		a.at = at
+	}
+	return err
+}
+
+// append adds a row, a line with its end.
+func (a *appender) append(line []byte) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.err != nil {
+		return a.err
+	}
+	if len(line) > maxLine {
+		return fmt.Errorf("append to %s: a row of %d bytes is longer than %d", a.path, len(line), maxLine)
+	}
+	a.buffer = append(a.buffer, line...)
+	a.at.pass(line, false)
+	a.waiting++
+	if a.waiting < a.every {
+		return nil
+	}
+	return a.flush()
+}
+
+// flush writes the waiting rows in one call. After a failure the file may end in
+// half a row, so nothing is written until it has been opened anew.
+func (a *appender) flush() error {
+	if a.err != nil || len(a.buffer) == 0 {
+		return a.err
+	}
+	_, err := a.file.Write(a.buffer)
+	a.buffer, a.waiting = a.buffer[:0], 0
+	return a.fail(err)
+}
+
+// fail keeps the first error.
+func (a *appender) fail(err error) error {
+	if err != nil && a.err == nil {
+		a.err = fmt.Errorf("append to %s: %w; no more is written to it: remove the cause and resume the run", a.path, err)
+	}
+	return a.err
+}
+
+// group sets how many rows are written together.
+func (a *appender) group(rows int) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.every = rows
+	return a.flush()
+}
+
+// mark brings all rows to stable storage and says how many they are.
+func (a *appender) mark() (Mark, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err := a.flush(); err != nil {
+		return Mark{}, err
+	}
+	if err := a.fail(a.file.Sync()); err != nil {
+		return Mark{}, err
+	}
+	return Mark{Rows: a.at.rows, SHA256: a.at.digest()}, nil
+}
+
+// now is the number of rows so far and their digest.
+func (a *appender) now() Mark {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return Mark{Rows: a.at.rows, SHA256: a.at.digest()}
+}
+
+// truncate keeps the first rows only. If sum is not empty they must have that
+// digest, or the file is left as it is.
+func (a *appender) truncate(rows int, sum string) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err := a.flush(); err != nil {
+		return err
+	}
+	at, more, err := measure(a.fsys, a.path, a.heads, rows)
+	switch {
+	case err != nil:
+		return fmt.Errorf("truncate %s: %w", a.path, err)
+	case rows < 0 || at.rows < rows:
+		return fmt.Errorf("truncate %s to %d rows: it has %d; rows that it had are lost, use a copy of the run or begin another",
+			a.path, rows, at.rows)
+	case sum != "" && at.digest() != sum:
+		return fmt.Errorf("truncate %s to %d rows: they have been changed since they were written; use a copy of the run or begin another",
+			a.path, rows)
+	case !more:
+		return nil
+	}
+	return a.replace(at)
+}
+
+// replace cuts the file, which becomes another one under the open handle.
+func (a *appender) replace(at position) error {
+	err := errors.Join(a.file.Close(), a.cut(at))
+	if err == nil {
+		a.file, err = a.fsys.Append(a.path)
+	}
+	if err != nil {
+		a.file = nil
+	}
+	return a.fail(err)
+}
+
+// close brings all rows to stable storage and closes the file.
+func (a *appender) close() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if errors.Is(a.err, errClosed) {
+		return nil
+	}
+	err := a.flush()
+	if a.file != nil {
+		if err == nil {
+			err = a.file.Sync()
+		}
+		err = errors.Join(err, a.file.Close())
+	}
+	a.err = fmt.Errorf("append to %s: %w", a.path, errClosed)
+	return err
+}

@@ -1,0 +1,204 @@
+package results
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"graft/files"
+)
+
+// ErrDamaged says that a checkpoint is not as it was written.
+var ErrDamaged = errors.New("the checkpoint is damaged")
+
+// Checkpoint is a checkpoint whose checksum held when it was opened. It keeps its
+// file open until Close. It has no useful zero value.
+type Checkpoint struct {
+	CheckpointInfo
+	// Streams says how many rows each table and log had, by file name.
+	Streams map[string]Mark
+	// Damaged says which newer checkpoints were passed over and why; nil is none.
+	Damaged []error
+
+	file     io.Closer
+	names    []string
+	sections map[string]*io.SectionReader
+}
+
+// ReadCheckpoint opens one checkpoint file and checks it. What is not as it was
+// written is an error that wraps ErrDamaged.
+func ReadCheckpoint(fsys files.FS, path string) (*Checkpoint, error) {
+	file, err := fsys.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading checkpoint: %w", err)
+	}
+	c := &Checkpoint{file: file}
+	info, err := file.Stat()
+	if err == nil {
+		c.CheckpointInfo = checkpointInfo(path)
+		c.Bytes = info.Size()
+		err = c.read(file, info.Size())
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("reading checkpoint %s: %w", path, err), file.Close())
+	}
+	return c, nil
+}
+
+// read checks the whole of a checkpoint and finds its sections.
+func (c *Checkpoint) read(r io.ReaderAt, size int64) error {
+	if size < int64(checkpointHead+checkpointTail) {
+		return fmt.Errorf("%w: it has only %d bytes", ErrDamaged, size)
+	}
+	if err := checkHead(r); err != nil {
+		return err
+	}
+	if err := checkSum(r, size); err != nil {
+		return err
+	}
+	index, end, err := readIndex(r, size)
+	if err != nil {
+		return err
+	}
+	if err := c.place(r, index, end); err != nil {
+		return err
+	}
+	return c.readMarks()
+}
+
+func checkHead(r io.ReaderAt) error {
+	head := make([]byte, checkpointHead)
+	if _, err := r.ReadAt(head, 0); err != nil {
+		return err
+	}
+	if !bytes.HasPrefix(head, []byte(checkpointMagic)) {
+		return fmt.Errorf("%w: it does not begin as a checkpoint does", ErrDamaged)
+	}
+	version := binary.LittleEndian.Uint32(head[len(checkpointMagic):])
+	if version != checkpointVersion {
+		return fmt.Errorf("its format is %d and this graft reads %d: use the graft that wrote it", version, checkpointVersion)
+	}
+	return nil
+}
+
+// checkSum reads everything once, in pieces.
+func checkSum(r io.ReaderAt, size int64) error {
+	sum := sha256.New()
+	body := io.NewSectionReader(r, 0, size-sha256.Size)
+	if _, err := io.CopyBuffer(sum, onlyReader{body}, make([]byte, readBuffer)); err != nil {
+		return err
+	}
+	var want [sha256.Size]byte
+	if _, err := r.ReadAt(want[:], size-sha256.Size); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if !bytes.Equal(sum.Sum(nil), want[:]) {
+		return fmt.Errorf("%w: its checksum does not hold", ErrDamaged)
+	}
+	return nil
+}
+
+// onlyReader hides WriteTo, which would ask for a small buffer of its own.
+type onlyReader struct{ io.Reader }
+
+// readIndex returns the index and where the sections end.
+func readIndex(r io.ReaderAt, size int64) (checkpointIndex, int64, error) {
+	var index checkpointIndex
+	var tail [8]byte
+	if _, err := r.ReadAt(tail[:], size-int64(checkpointTail)); err != nil {
+		return index, 0, err
+	}
+	length := binary.LittleEndian.Uint64(tail[:])
+	room := size - int64(checkpointHead+checkpointTail)
+	if length > uint64(min(room, maxIndex)) {
+		return index, 0, fmt.Errorf("%w: an index of %d bytes has no room", ErrDamaged, length)
+	}
+	end := size - int64(checkpointTail) - int64(length)
+	text := make([]byte, length)
+	if _, err := r.ReadAt(text, end); err != nil {
+		return index, 0, err
+	}
+	if err := json.Unmarshal(text, &index); err != nil {
+		return index, 0, fmt.Errorf("%w: its index: %w", ErrDamaged, err)
+	}
+	return index, end, nil
+}
+
+// place finds the sections, which must fill what is between head and index.
+func (c *Checkpoint) place(r io.ReaderAt, index checkpointIndex, end int64) error {
+	c.sections = make(map[string]*io.SectionReader, len(index.Sections))
+	at := int64(checkpointHead)
+	for _, s := range index.Sections {
+		if c.sections[s.Name] != nil || s.Length < 0 || s.Length > end-at {
+			return fmt.Errorf("%w: section %q of %d bytes stands twice or has no room", ErrDamaged, s.Name, s.Length)
+		}
+		c.sections[s.Name] = io.NewSectionReader(r, at, s.Length)
+		at += s.Length
+		if s.Name != marksSection {
+			c.names = append(c.names, s.Name)
+		}
+	}
+	if at != end {
+		return fmt.Errorf("%w: %d bytes are of no section", ErrDamaged, end-at)
+	}
+	return nil
+}
+
+func (c *Checkpoint) readMarks() error {
+	if err := c.JSON(marksSection, &c.Streams); err != nil {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	for name, mark := range c.Streams {
+		base, _ := splitStream(name)
+		if err := checkName(base); err != nil || mark.Rows < 0 {
+			return fmt.Errorf("%w: it speaks of %d rows of %q", ErrDamaged, mark.Rows, name)
+		}
+	}
+	return nil
+}
+
+// Sections names the sections in the order in which they were written.
+func (c *Checkpoint) Sections() []string { return slices.Clone(c.names) }
+
+// Section reads a section, from its start or at any place, until Close. Each call
+// returns a reader of its own.
+func (c *Checkpoint) Section(name string) (*io.SectionReader, error) {
+	s := c.sections[name]
+	if s == nil {
+		return nil, fmt.Errorf("checkpoint %s has no section %q, only %q", c.Name, name, c.names)
+	}
+	return io.NewSectionReader(s, 0, s.Size()), nil
+}
+
+// ReadSection returns the whole of a section.
+func (c *Checkpoint) ReadSection(name string) ([]byte, error) {
+	s, err := c.Section(name)
+	if err != nil {
+		return nil, err
+	}
+	data := make([]byte, s.Size()) // no more than the file has
+	if _, err := io.ReadFull(s, data); err != nil {
+		return nil, fmt.Errorf("checkpoint %s: section %q: %w", c.Name, name, err)
+	}
+	return data, nil
+}
+
+// JSON reads a section into a value.
+func (c *Checkpoint) JSON(name string, into any) error {
+	data, err := c.ReadSection(name)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(data, into); err != nil {
+		return fmt.Errorf("checkpoint %s: section %q: %w", c.Name, name, err)
+	}
+	return nil
+}
+
+// Close closes the file.
+func (c *Checkpoint) Close() error { return c.file.Close() }

@@ -1,0 +1,159 @@
+package results
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+)
+
+// The format of a checkpoint; the package comment describes it.
+const (
+	checkpointMagic   = "GRAFTCKP"
+	checkpointVersion = 1
+	checkpointHead    = len(checkpointMagic) + 4
+	checkpointTail    = 8 + sha256.Size
+	// maxIndex bounds the index of a checkpoint, and so the memory it takes to
+	// look at one.
+	maxIndex = 1 << 20
+	// maxSectionName bounds a section's name, in bytes.
+	maxSectionName = 200
+	// marksSection holds the Mark of each table and log.
+	marksSection = registryName
+)
+
+// Mark is how far a table or log was when a checkpoint was made. The zero value
+// is that of no rows, but for the digest.
+type Mark struct {
+	Rows   int    `json:"rows"`   // how many rows there were
+	SHA256 string `json:"sha256"` // of them, in hexadecimal; empty is not checked
+}
+
+// checkpointIndex says which sections there are, in their order.
+type checkpointIndex struct {
+	Sections []sectionEntry `json:"sections"`
+}
+
+type sectionEntry struct {
+	Name   string `json:"name"`
+	Length int64  `json:"length"` // in bytes
+}
+
+// CheckpointWriter takes the sections of a checkpoint, one after another. It is
+// handed to the function that fills a checkpoint and has no useful zero value.
+type CheckpointWriter struct {
+	out   io.Writer
+	sum   hash.Hash
+	index checkpointIndex
+}
+
+// writeCheckpoint writes a whole checkpoint.
+func writeCheckpoint(out io.Writer, marks map[string]Mark, parts func(*CheckpointWriter) error) error {
+	w := &CheckpointWriter{out: out, sum: sha256.New()}
+	head := binary.LittleEndian.AppendUint32([]byte(checkpointMagic), checkpointVersion)
+	if err := w.write(head); err != nil {
+		return err
+	}
+	if err := w.json(marksSection, marks); err != nil {
+		return err
+	}
+	if err := parts(w); err != nil {
+		return err
+	}
+	return w.finish()
+}
+
+// finish writes the index and the checksum.
+func (w *CheckpointWriter) finish() error {
+	index, err := json.Marshal(w.index)
+	if err != nil {
+		return err
+	}
+	if len(index) > maxIndex {
+		return fmt.Errorf("there are too many sections: %d", len(w.index.Sections))
+	}
+	if err := w.write(binary.LittleEndian.AppendUint64(index, uint64(len(index)))); err != nil {
+		return err
+	}
+	_, err = w.out.Write(w.sum.Sum(nil))
+	return err
+}
+
+func (w *CheckpointWriter) write(data []byte) error {
+	n, err := w.out.Write(data)
+	w.sum.Write(data[:n])
+	return err
+}
+
+// Section begins a section; what is written belongs to it until the next begins.
+// The name may be any that is not empty and not taken.
+func (w *CheckpointWriter) Section(name string) (io.Writer, error) {
+	if name == marksSection {
+		return nil, fmt.Errorf("section %q: the name is taken by the run itself", name)
+	}
+	return w.section(name)
+}
+
+func (w *CheckpointWriter) section(name string) (io.Writer, error) {
+	if name == "" || len(name) > maxSectionName {
+		return nil, fmt.Errorf("section %q: a name has 1 to %d bytes", name, maxSectionName)
+	}
+	for _, s := range w.index.Sections {
+		if s.Name == name {
+			return nil, fmt.Errorf("section %q is there already", name)
+		}
+	}
+	w.index.Sections = append(w.index.Sections, sectionEntry{Name: name})
+	return &sectionWriter{w, len(w.index.Sections) - 1}, nil
+}
+
+// Bytes writes a section that is at hand.
+func (w *CheckpointWriter) Bytes(name string, data []byte) error {
+	out, err := w.Section(name)
+	if err == nil {
+		_, err = out.Write(data)
+	}
+	return err
+}
+
+// JSON writes a value as a section.
+func (w *CheckpointWriter) JSON(name string, v any) error {
+	if name == marksSection {
+		return w.Bytes(name, nil) // which says why not
+	}
+	return w.json(name, v)
+}
+
+func (w *CheckpointWriter) json(name string, v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("section %q: %w", name, err)
+	}
+	out, err := w.section(name)
+	if err == nil {
+		_, err = out.Write(text)
+	}
+	return err
+}
+
+// sectionWriter counts what belongs to a section.
+type sectionWriter struct {
+	w     *CheckpointWriter
+	index int
+}
+
+// errSectionOver guards the order of sections.
+var errSectionOver = errors.New("the section is over, another has begun")
+
+func (s *sectionWriter) Write(data []byte) (int, error) {
+	if s.index != len(s.w.index.Sections)-1 {
+		return 0, errSectionOver
+	}
+	n, err := s.w.out.Write(data)
+	s.w.sum.Write(data[:n])
+	s.w.index.Sections[s.index].Length += int64(n)
+	return n, err
+}

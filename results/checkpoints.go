@@ -1,0 +1,212 @@
+package results
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"graft/files"
+)
+
+const (
+	checkpointSuffix = ".ckpt"
+	// defaultKeep is two: should the newest be damaged, there is one more.
+	defaultKeep = 2
+)
+
+// Errors about the checkpoints of a run.
+var (
+	// ErrNoCheckpoint says that a run has no checkpoint yet, not even a damaged one.
+	ErrNoCheckpoint = errors.New("there is no checkpoint")
+	// ErrNotPruned says that a checkpoint is saved, but that older ones could not
+	// be deleted. The next one tries again.
+	ErrNotPruned = errors.New("the checkpoint is saved, but older ones could not be deleted")
+)
+
+// CheckpointInfo is what the name and size of a checkpoint file tell.
+type CheckpointInfo struct {
+	Number int    // counts the checkpoints of a run from 1; zero if the name tells none
+	Name   string // as SaveCheckpoint was given it
+	Path   string // of the file
+	Bytes  int64  // size of the file
+}
+
+// checkpointInfo reads a file name such as 000012-epoch-3.ckpt.
+func checkpointInfo(path string) CheckpointInfo {
+	base := strings.TrimSuffix(filepath.Base(path), checkpointSuffix)
+	number, name, _ := strings.Cut(base, "-")
+	n, err := strconv.Atoi(number)
+	if err != nil || n < 1 {
+		return CheckpointInfo{Name: base, Path: path}
+	}
+	return CheckpointInfo{Number: n, Name: name, Path: path}
+}
+
+// listCheckpoints returns the checkpoints of the run at path, oldest first.
+func listCheckpoints(fsys files.FS, path string) ([]CheckpointInfo, error) {
+	dir := filepath.Join(path, checkpointsName)
+	entries, err := fsys.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var list []CheckpointInfo
+	for _, entry := range entries {
+		info := checkpointInfo(filepath.Join(dir, entry.Name()))
+		if entry.IsDir() || info.Number == 0 || filepath.Ext(info.Path) != checkpointSuffix {
+			continue
+		}
+		if file, err := entry.Info(); err == nil { // it may just have been deleted
+			info.Bytes = file.Size()
+			list = append(list, info)
+		}
+	}
+	slices.SortFunc(list, func(a, b CheckpointInfo) int {
+		return cmp.Or(cmp.Compare(a.Number, b.Number), cmp.Compare(a.Name, b.Name))
+	})
+	return list, nil
+}
+
+// SaveCheckpoint brings all rows of the run to stable storage and then writes a
+// checkpoint, whole or not at all, that says how many they are and has the
+// sections that parts writes. Older ones are deleted once it is durable, but for
+// the last good ones: Run.Keep.
+//
+// Rows that other goroutines append meanwhile may be in or not; the state that
+// parts writes should be that of the rows before the call.
+func (r *Run) SaveCheckpoint(name string, parts func(w *CheckpointWriter) error) error {
+	r.saving.Lock()
+	defer r.saving.Unlock()
+	err := r.save(name, parts)
+	if err != nil {
+		return fmt.Errorf("save checkpoint %s: %w", name, err)
+	}
+	return nil
+}
+
+func (r *Run) save(name string, parts func(w *CheckpointWriter) error) error {
+	if err := checkName(name); err != nil {
+		return err
+	}
+	marks, err := r.marks()
+	if err != nil {
+		return err
+	}
+	list, err := listCheckpoints(r.fsys, r.path)
+	if err != nil {
+		return err
+	}
+	path := r.Path(filepath.Join(checkpointsName, fmt.Sprintf("%06d-%s%s", nextNumber(list), name, checkpointSuffix)))
+	err = files.WriteAtomic(r.fsys, path, func(w io.Writer) error { return writeCheckpoint(w, marks, parts) })
+	if err != nil {
+		return err
+	}
+	r.good[path] = true
+	return r.prune(append(list, checkpointInfo(path)))
+}
+
+func nextNumber(list []CheckpointInfo) int {
+	if len(list) == 0 {
+		return 1
+	}
+	return list[len(list)-1].Number + 1
+}
+
+// prune deletes what is older than the last good checkpoints.
+func (r *Run) prune(list []CheckpointInfo) error {
+	keep := r.Keep
+	if keep < 1 {
+		keep = defaultKeep
+	}
+	good := 0
+	var faults []error
+	for _, c := range slices.Backward(list) {
+		switch {
+		case good >= keep:
+			if err := r.fsys.Remove(c.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				faults = append(faults, err)
+			}
+		case r.isGood(c.Path):
+			good++
+		}
+	}
+	if len(faults) > 0 {
+		return fmt.Errorf("%w: %w", ErrNotPruned, errors.Join(faults...))
+	}
+	return nil
+}
+
+// isGood says whether a checkpoint is whole. It reads each only once.
+func (r *Run) isGood(path string) bool {
+	good, known := r.good[path]
+	if !known {
+		c, err := ReadCheckpoint(r.fsys, path)
+		good = err == nil && c.Close() == nil
+		r.good[path] = good
+	}
+	return good
+}
+
+// LoadCheckpoint opens the newest checkpoint that is whole; the caller closes it.
+// Those that were passed over are in its Damaged. The error wraps ErrNoCheckpoint
+// if there is none at all, and the run may begin at its beginning. If there are
+// some and none can be read the error says why, for each.
+func (r *Run) LoadCheckpoint() (*Checkpoint, error) {
+	r.saving.Lock()
+	defer r.saving.Unlock()
+	list, err := listCheckpoints(r.fsys, r.path)
+	if err != nil {
+		return nil, fmt.Errorf("load checkpoint: %w", err)
+	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("load checkpoint of %s: %w", r.path, ErrNoCheckpoint)
+	}
+	var damaged []error
+	for _, info := range slices.Backward(list) {
+		c, err := ReadCheckpoint(r.fsys, info.Path)
+		if err == nil {
+			r.good[info.Path] = true
+			c.Damaged = damaged
+			return c, nil
+		}
+		damaged = append(damaged, err)
+	}
+	return nil, fmt.Errorf("load checkpoint of %s: none of %d can be read: try again, or delete them to begin anew: %w",
+		r.path, len(list), errors.Join(damaged...))
+}
+
+// Rewind drops from each table and log, but the diary, the rows that came after a
+// checkpoint. Rows that the checkpoint has and the file has not, or has otherwise,
+// are an error. A nil checkpoint stands for the beginning and drops all rows. To
+// repeat it after a crash has the same result.
+func (r *Run) Rewind(c *Checkpoint) error {
+	var marks map[string]Mark
+	if c != nil {
+		marks = c.Streams
+	}
+	all, err := r.all()
+	if err != nil {
+		return fmt.Errorf("rewind %s: %w", r.path, err)
+	}
+	for _, file := range slices.Sorted(maps.Keys(marks)) {
+		if all[file] == nil && marks[file].Rows > 0 {
+			return fmt.Errorf("rewind %s: %s is missing, it had %d rows; use a copy of the run or begin another",
+				r.path, file, marks[file].Rows)
+		}
+	}
+	for _, file := range slices.Sorted(maps.Keys(all)) {
+		if file == diary {
+			continue
+		}
+		if err := all[file].truncate(marks[file].Rows, marks[file].SHA256); err != nil {
+			return fmt.Errorf("rewind: %w", err)
+		}
+	}
+	return nil
+}

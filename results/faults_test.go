@@ -1,0 +1,326 @@
+package results_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/files"
+	"graft/files/faults"
+	"graft/results"
+)
+
+var everyKind = []faults.Kind{faults.Fail, faults.Torn, faults.DiskFull, faults.Crash}
+
+// unsynced is a file system that does not wait for the disk: the tests here end
+// processes, not machines, and go through thousands of runs.
+type unsynced struct{ files.OS }
+
+type unsyncedFile struct{ files.File }
+
+func (unsyncedFile) Sync() error           { return nil }
+func (unsynced) SyncDir(path string) error { return nil }
+
+func (u unsynced) Create(path string) (files.File, error) { return skipSync(u.OS.Create(path)) }
+func (u unsynced) Append(path string) (files.File, error) { return skipSync(u.OS.Append(path)) }
+
+func skipSync(f files.File, err error) (files.File, error) {
+	if err != nil {
+		return nil, err
+	}
+	return unsyncedFile{f}, nil
+}
+
+// job is a run of a few epochs as a trainer makes it, and what it was told to be
+// safe.
+type job struct {
+	fsys  files.FS
+	path  string
+	run   *results.Run
+	epoch int // the next one
+	keep  int // checkpoints kept
+
+	created bool
+	rows    int // of the table that Append has taken
+	saved   int // epoch of the last checkpoint
+	ended   bool
+}
+
+const epochs, every = 4, 2
+
+// do goes on with the run, or begins it, and goes to its end.
+func (j *job) do() (err error) {
+	j.run, err = results.Open(j.fsys, j.path)
+	if errors.Is(err, results.ErrNoRun) {
+		j.run, err = results.Create(j.fsys, j.path, options, manifest)
+	}
+	if err != nil {
+		return err
+	}
+	j.created, j.run.Keep = true, j.keep
+	err = j.train()
+	return errors.Join(err, j.run.Close())
+}
+
+func (j *job) train() error {
+	if err := j.resume(); err != nil {
+		return err
+	}
+	for ; j.epoch < epochs; j.epoch++ {
+		if err := j.step(); err != nil {
+			return err
+		}
+	}
+	if err := j.run.WriteOutcome("done"); err != nil {
+		return err
+	}
+	j.ended = true
+	return nil
+}
+
+// resume goes back to the last checkpoint.
+func (j *job) resume() error {
+	c, err := j.run.LoadCheckpoint()
+	if errors.Is(err, results.ErrNoCheckpoint) {
+		return j.run.Rewind(nil)
+	}
+	if err != nil {
+		return err
+	}
+	err = errors.Join(c.JSON("epoch", &j.epoch), c.Close())
+	j.rows, j.saved = j.epoch, j.epoch
+	if err == nil {
+		err = j.run.Rewind(c)
+	}
+	return err
+}
+
+func (j *job) step() error {
+	table, err := j.run.Stream("epochs", columns)
+	if err != nil {
+		return err
+	}
+	if err := table.Append(j.epoch, 1/float64(j.epoch+1), strings.Repeat("deepen ", j.epoch), true); err != nil {
+		return err
+	}
+	j.rows++
+	if err := j.run.AppendJSON("events", []int{j.epoch}); err != nil {
+		return err
+	}
+	if (j.epoch+1)%every != 0 {
+		return nil
+	}
+	err = j.run.SaveCheckpoint("epoch", func(w *results.CheckpointWriter) error { return w.JSON("epoch", j.epoch+1) })
+	if err == nil {
+		j.saved = j.epoch + 1
+	}
+	return err
+}
+
+// whole are the files that an undisturbed run leaves.
+func whole(t *testing.T) map[string]string {
+	j := &job{fsys: unsynced{}, path: filepath.Join(t.TempDir(), "run")}
+	require.NoError(t, j.do())
+	return left(t, j.path)
+}
+
+func left(t *testing.T, path string) map[string]string {
+	texts := map[string]string{}
+	for _, name := range []string{"epochs.csv", "events.jsonl", "outcome.json", "manifest.json", "config.toml", "streams.json"} {
+		texts[name] = read(t, path, name)
+	}
+	return texts
+}
+
+// Wherever a fault falls, what was acknowledged is there, what is there is the
+// beginning of what was written, and the run ends as if nothing had happened.
+func TestRunSurvivesEveryFault(t *testing.T) {
+	survive(t, 100, func(string) {})
+}
+
+// A resumed run has to survive as well: it cuts torn rows and goes back.
+func TestResumedRunSurvivesEveryFault(t *testing.T) {
+	killed := filepath.Join(t.TempDir(), "run")
+	makeKilled(t, killed)
+	survive(t, 80, func(path string) { require.NoError(t, os.CopyFS(path, os.DirFS(killed))) })
+}
+
+// makeKilled makes a run that was killed in the midst of a row and has a damaged
+// checkpoint after a good one.
+func makeKilled(t *testing.T, path string) {
+	j := &job{fsys: unsynced{}, path: path, keep: 2}
+	require.NoError(t, j.do())
+	require.NoError(t, os.Remove(filepath.Join(path, "outcome.json")))
+	damage(t, filepath.Join(path, "checkpoints", "000002-epoch.ckpt"))
+	write(t, strings.TrimSuffix(read(t, path, "epochs.csv"), "true\n"), path, "epochs.csv")
+	write(t, "half", path, ".outcome.json.0.tmp")
+}
+
+// survive puts each kind of fault at each operation of a job that begins with what
+// prepare has made.
+func survive(t *testing.T, atLeast int, prepare func(path string)) {
+	want := whole(t)
+	path := filepath.Join(t.TempDir(), "run")
+	prepare(path)
+	counting := faults.New(unsynced{}, 0, faults.Fail)
+	require.NoError(t, (&job{fsys: counting, path: path, keep: 1}).do())
+	ops := counting.Ops()
+	require.Greater(t, len(ops), atLeast, "faults are put everywhere")
+	for _, kind := range everyKind {
+		t.Run(kind.String(), func(t *testing.T) {
+			t.Parallel()
+			for k, op := range ops {
+				if kind == faults.Torn && op.Name != "write" {
+					continue // which is what Fail has done
+				}
+				path := filepath.Join(t.TempDir(), "run")
+				prepare(path)
+				checkFault(t, path, k+1, kind, want)
+			}
+		})
+	}
+}
+
+// checkFault runs a job into a fault, looks at what is left and finishes it.
+func checkFault(t *testing.T, path string, at int, kind faults.Kind, want map[string]string) {
+	fsys := faults.New(unsynced{}, at, kind)
+	j := &job{fsys: fsys, path: path, keep: 1}
+	err := j.do()
+	require.True(t, fsys.Fired())
+	if err != nil {
+		require.ErrorIs(t, err, faults.ErrInjected)
+	}
+	if j.created {
+		checkLeft(t, j, want["epochs.csv"])
+	}
+	again := &job{fsys: unsynced{}, path: path}
+	require.NoError(t, again.do(), "fault at %d", at)
+	require.Equal(t, want, left(t, path), "fault at %d", at)
+	require.NoError(t, os.RemoveAll(filepath.Dir(path)))
+}
+
+// checkLeft holds what is on the disk against what the job was told.
+func checkLeft(t *testing.T, j *job, table string) {
+	s, err := results.ReadRun(files.OS{}, j.path)
+	require.NoError(t, err)
+	require.Equal(t, manifest.Seed, s.Manifest.Seed)
+	require.True(t, !j.ended || s.Outcome != nil)
+	if j.rows > 0 {
+		text := read(t, j.path, "epochs.csv")
+		require.True(t, strings.HasPrefix(table, text) || strings.HasPrefix(text, table))
+		require.GreaterOrEqual(t, s.Tables["epochs"].Rows, j.rows)
+		require.LessOrEqual(t, len(s.Logs["events"]), epochs)
+	}
+	if j.saved == 0 {
+		return
+	}
+	run, err := results.Open(files.OS{}, j.path)
+	require.NoError(t, err)
+	c, err := run.LoadCheckpoint()
+	require.NoError(t, err)
+	epoch := 0
+	require.NoError(t, c.JSON("epoch", &epoch))
+	require.GreaterOrEqual(t, epoch, j.saved)
+	require.Equal(t, epoch, c.Streams["epochs.csv"].Rows)
+	require.LessOrEqual(t, epoch, s.Tables["epochs"].Rows)
+	require.NoError(t, errors.Join(c.Close(), run.Close()))
+}
+
+// A move out of the way loses neither run.
+func TestForceSurvivesEveryFault(t *testing.T) {
+	for _, kind := range everyKind {
+		reached := true
+		for at := 1; reached; at++ {
+			path := filepath.Join(t.TempDir(), "run")
+			old, err := results.Create(files.OS{}, path, options, results.Manifest{Seed: 1})
+			require.NoError(t, err)
+			require.NoError(t, old.Close())
+			fsys := faults.New(unsynced{}, at, kind)
+			force := options
+			force.Force = true
+			run, err := results.Create(fsys, path, force, results.Manifest{Seed: 2})
+			require.Equal(t, err == nil, run != nil)
+			if run != nil {
+				_ = run.Close()
+			}
+			list, err := results.List(files.OS{}, filepath.Dir(path))
+			require.NoError(t, err)
+			var seeds []uint64
+			for _, l := range list {
+				seeds = append(seeds, l.Manifest.Seed)
+			}
+			require.Contains(t, seeds, uint64(1), "%s at %d", kind, at)
+			if run != nil {
+				require.Equal(t, []uint64{2, 1}, seeds, "%s at %d", kind, at)
+			}
+			reached = fsys.Fired()
+		}
+	}
+}
+
+// After a write has failed a table takes no more, so no row follows half of one.
+func TestNoRowFollowsATornOne(t *testing.T) {
+	for _, kind := range everyKind {
+		t.Run(kind.String(), func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "run")
+			counting := faults.New(unsynced{}, 0, kind)
+			appendTwo(t, counting, path)
+			last := len(counting.Ops())
+			path = filepath.Join(t.TempDir(), "run")
+			run, table := appendTwo(t, faults.New(unsynced{}, last+1, kind), path)
+			first := table.Append(3, 1.0, "", true)
+			require.ErrorIs(t, first, faults.ErrInjected)
+			require.ErrorContains(t, first, "resume the run")
+			require.Equal(t, first, table.Append(4, 1.0, "", true))
+			require.Equal(t, first, table.Sync())
+			require.ErrorIs(t, run.SaveCheckpoint("x", nothing), faults.ErrInjected)
+			_ = run.Close()
+			read, err := results.ReadStream(files.OS{}, filepath.Join(path, "epochs.csv"))
+			require.NoError(t, err)
+			require.Equal(t, 2, read.Rows)
+		})
+	}
+}
+
+func appendTwo(t *testing.T, fsys files.FS, path string) (*results.Run, *results.Stream) {
+	run, err := results.Create(fsys, path, options, manifest)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = run.Close() })
+	table, err := run.Stream("epochs", columns)
+	require.NoError(t, err)
+	for k := range 2 {
+		require.NoError(t, table.Append(k, 1.0, "", true))
+	}
+	return run, table
+}
+
+// A checkpoint that is saved stays saved when older ones cannot be deleted.
+func TestPruningMayFail(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "run")
+	for at := 1; ; at++ {
+		require.NoError(t, os.RemoveAll(path))
+		fsys := faults.New(unsynced{}, at, faults.Fail)
+		run, err := results.Create(fsys, path, options, manifest)
+		for k := 0; k < 3 && err == nil; k++ {
+			err = run.SaveCheckpoint("x", sections("w"))
+		}
+		if run != nil {
+			_ = run.Close()
+		}
+		require.False(t, err == nil && !fsys.Fired(), "the deletion was never reached")
+		if !errors.Is(err, results.ErrNotPruned) {
+			continue
+		}
+		require.ErrorIs(t, err, faults.ErrInjected)
+		again, err := results.Open(files.OS{}, path)
+		require.NoError(t, err)
+		_, c := loaded(t, again)
+		require.Equal(t, 3, c.Number)
+		require.NoError(t, again.Close())
+		return
+	}
+}

@@ -1,0 +1,170 @@
+package results
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/files"
+)
+
+// A file ends in an error or in sections that lie inside of it.
+func FuzzCheckpoint(f *testing.F) {
+	var good bytes.Buffer
+	require.NoError(f, writeCheckpoint(&good, map[string]Mark{"a.csv": {Rows: 1}}, func(w *CheckpointWriter) error {
+		return w.Bytes("weights", []byte("some weights"))
+	}))
+	f.Add(good.Bytes())
+	f.Add([]byte(`{"sections": [{"name": "streams.json", "length": 0}]}`))
+	f.Add([]byte(`{"sections": [{"name": "a", "length": 9223372036854775807}, {"name": "b", "length": 1}]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		checkFuzzed(t, data)
+		// The checksum would stop nearly everything, so the data are also given
+		// one that holds, and are taken for the index of a sound file.
+		if len(data) > sha256.Size {
+			body := slices.Clone(data[:len(data)-sha256.Size])
+			sum := sha256.Sum256(body)
+			checkFuzzed(t, append(body, sum[:]...))
+		}
+		body := binary.LittleEndian.AppendUint32([]byte(checkpointMagic), checkpointVersion)
+		body = append(append(body, "{}weights"...), data...)
+		body = binary.LittleEndian.AppendUint64(body, uint64(len(data)))
+		sum := sha256.Sum256(body)
+		checkFuzzed(t, append(body, sum[:]...))
+	})
+}
+
+func checkFuzzed(t *testing.T, data []byte) {
+	var c Checkpoint
+	if c.read(bytes.NewReader(data), int64(len(data))) != nil {
+		return
+	}
+	var again bytes.Buffer
+	total := 0
+	require.NoError(t, writeCheckpoint(&again, c.Streams, func(w *CheckpointWriter) error {
+		for _, name := range c.Sections() {
+			section, err := c.ReadSection(name)
+			require.NoError(t, err)
+			total += len(section)
+			if name == "" || len(name) > maxSectionName {
+				return nil // which no writer makes
+			}
+			if err := w.Bytes(name, section); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	require.LessOrEqual(t, total, len(data))
+}
+
+// A table ends in an error or in columns that are as long as it has rows.
+func FuzzTable(f *testing.F) {
+	f.Add([]byte("epoch,loss [nats],action,grown\n1,2.5,\"deepen \"\"a\"\",\",true\n,,,\n2,NaN"))
+	f.Add([]byte("a\n-Inf\n1e400\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		path := filepath.Join(t.TempDir(), "x.csv")
+		require.NoError(t, os.WriteFile(path, data, 0o600))
+		table, err := ReadStream(files.OS{}, path)
+		if err != nil {
+			return
+		}
+		for _, c := range table.Columns {
+			checkColumn(t, table, c)
+		}
+	})
+}
+
+func checkColumn(t *testing.T, table *Table, c Column) {
+	switch c.Kind {
+	case Float, Int:
+		values, err := table.Floats(c.Name)
+		require.NoError(t, err)
+		require.Len(t, values, table.Rows)
+	case String:
+		values, err := table.Strings(c.Name)
+		require.NoError(t, err)
+		require.Len(t, values, table.Rows)
+	case Bool:
+		if values, err := table.Bools(c.Name); err == nil {
+			require.Len(t, values, table.Rows)
+		}
+	}
+}
+
+// What can be written is read as what it was.
+func FuzzRow(f *testing.F) {
+	f.Add(int64(1), 2.5, `say "no", twice`, true)
+	f.Add(int64(math.MinInt64), math.Inf(-1), "", false)
+	f.Fuzz(func(t *testing.T, i int64, x float64, text string, b bool) {
+		columns := []Column{{Name: "i", Kind: Int}, {Name: "x"}, {Name: "t", Kind: String}, {Name: "b", Kind: Bool}, {Name: "m"}}
+		line, err := formatRow(columns, []any{i, x, text, b, nil})
+		if err != nil {
+			require.ErrorContains(t, err, "has a line break")
+			return
+		}
+		require.Equal(t, 1, bytes.Count(line, []byte("\n")))
+		cells, err := parseRow(string(line[:len(line)-1]), nil)
+		require.NoError(t, err)
+		require.Len(t, cells, len(columns))
+		require.Equal(t, cell{kind: Int, bits: uint64(i)}, cells[0])
+		if x == x {
+			require.Equal(t, cell{kind: Float, bits: math.Float64bits(x)}, cells[1])
+		}
+		require.Equal(t, cell{kind: String, text: text}, cells[2])
+		require.Equal(t, b, cells[3].bits == 1)
+		require.True(t, cells[4].missing)
+	})
+}
+
+// Rows and logs of the original end in an error or in values, and no line of a
+// log is lost.
+func FuzzLegacy(f *testing.F) {
+	f.Add("26,329.99497151374817,0.7194")
+	f.Add("0,2.24,[1.0, 0.0]")
+	f.Add("63,21178.0,None")
+	f.Add("2023-12-15 00:55:59,463 | [INFO] : learning start time\nmore")
+	f.Fuzz(func(t *testing.T, text string) {
+		if row, err := parseLegacyRow(text); err == nil {
+			require.False(t, row.Value.None && row.Value.Numbers != nil)
+			require.True(t, !row.Value.Single || len(row.Value.Numbers) == 1)
+		}
+		total := 0
+		for _, line := range parseLegacyLog([]byte(text)) {
+			total += bytes.Count([]byte(line.Text), []byte("\n")) + 1
+		}
+		lines := 0
+		for range bytes.Lines([]byte(text)) {
+			lines++
+		}
+		require.Equal(t, lines, total)
+	})
+}
+
+// Whatever stands in a manifest or registry, a folder is read or refused.
+func FuzzRunFolder(f *testing.F) {
+	text, err := json.Marshal(Manifest{Format: 1})
+	require.NoError(f, err)
+	f.Add(text, []byte(`{"streams": ["a.csv", "b.jsonl"]}`))
+	f.Add(text, []byte(`{"streams": ["../a.csv"]}`))
+	f.Fuzz(func(t *testing.T, manifest, registry []byte) {
+		dir := t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(dir, manifestName), manifest, 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, registryName), registry, 0o600))
+		if _, err := ReadRun(files.OS{}, dir); err != nil {
+			return
+		}
+		run, err := Open(files.OS{}, dir)
+		require.NoError(t, err)
+		require.NoError(t, run.Rewind(nil))
+		require.NoError(t, run.Close())
+	})
+}

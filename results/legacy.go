@@ -1,0 +1,155 @@
+package results
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"graft/files"
+)
+
+// Legacy is a results folder of the original adaptation system.
+type Legacy struct {
+	Path        string         // of the folder
+	Config      string         // config.toml as it is; empty if there is none
+	Description string         // description.txt; empty if there is none
+	Metrics     []LegacyMetric // sorted by file name; the file runtimes is among them
+	Logs        []LegacyLog    // sorted by file name
+	Others      []string       // files that are neither, such as weights.pth, by name
+}
+
+// LegacyMetric is a metric file, PREFIX.GRANULARITY.METRIC.
+type LegacyMetric struct {
+	File        string      // name of the file
+	Prefix      string      // whose it is, such as "training00"; empty for runtimes
+	Granularity string      // what a row is of: "epoch", "episode" or "batch"; empty for runtimes
+	Metric      string      // what is measured, such as "test_acc"
+	Rows        []LegacyRow // nil where the original had nothing to write
+	Torn        bool        // the file ends in half a row, which was passed over
+}
+
+// LegacyRow is a row of a metric file.
+type LegacyRow struct {
+	Index   int64       // of the epoch or episode, from 0
+	Seconds float64     // since the logger was made
+	Value   LegacyValue // what was measured
+}
+
+// LegacyValue is a value as Python has printed it. The zero value is an empty
+// list.
+type LegacyValue struct {
+	None    bool      // there is no value
+	Single  bool      // the value is a number, not a list
+	Numbers []float64 // the number, or those of the list; nil for none
+}
+
+// LegacyLog is a log file, such as training00.log.
+type LegacyLog struct {
+	File string       // name of the file
+	Name string       // without its extension
+	Rows []LegacyLine // nil if it is empty
+}
+
+// granularities are what the original measures by. Its files of weights have
+// names of three parts as well, such as agent.finalmodel.pth.
+var granularities = map[string]bool{"epoch": true, "episode": true, "batch": true}
+
+// runtimesName is the file of epoch times that a run is resumed with. Its rows are
+// those of the metric last_runtime.
+const runtimesName = "runtimes"
+
+// ReadLegacy reads a results folder of the original. Folders in it are passed
+// over; a torn last line is, too. If some files cannot be read the result has the
+// others, and the error says which they are, with file and line.
+func ReadLegacy(fsys files.FS, path string) (*Legacy, error) {
+	path = filepath.Clean(path)
+	entries, err := fsys.ReadDir(path)
+	if err != nil {
+		return nil, fmt.Errorf("read results of the original: %w", err)
+	}
+	l := &Legacy{Path: path}
+	var faults []error
+	for _, entry := range entries {
+		if !entry.IsDir() {
+			faults = append(faults, l.read(fsys, entry))
+		}
+	}
+	if err := errors.Join(faults...); err != nil {
+		return l, fmt.Errorf("read results of the original: %w", err)
+	}
+	return l, nil
+}
+
+// read takes one file of the folder.
+func (l *Legacy) read(fsys files.FS, entry fs.DirEntry) (err error) {
+	name := entry.Name()
+	path := filepath.Join(l.Path, name)
+	m, isMetric := metricOf(name)
+	switch {
+	case name == configName:
+		l.Config, err = readText(fsys, path)
+	case name == "description.txt":
+		l.Description, err = readText(fsys, path)
+	case strings.HasSuffix(name, ".log"):
+		log := LegacyLog{File: name, Name: strings.TrimSuffix(name, ".log")}
+		if log.Rows, err = readLegacyLog(fsys, path); err == nil {
+			l.Logs = append(l.Logs, log)
+		}
+	case isMetric:
+		if m.Rows, m.Torn, err = readLegacyRows(fsys, path); err == nil {
+			l.Metrics = append(l.Metrics, m)
+		}
+	default:
+		l.Others = append(l.Others, name)
+	}
+	return err
+}
+
+func readText(fsys files.FS, path string) (string, error) {
+	text, err := files.ReadAll(fsys, path, smallFile)
+	return string(text), err
+}
+
+// metricOf says what the name of a metric file tells. The prefix may have dots.
+func metricOf(file string) (LegacyMetric, bool) {
+	if file == runtimesName {
+		return LegacyMetric{File: file, Metric: file}, true
+	}
+	rest, metric, _ := cutLast(file)
+	prefix, granularity, ok := cutLast(rest)
+	if !ok || metric == "" || prefix == "" || !granularities[granularity] {
+		return LegacyMetric{}, false
+	}
+	return LegacyMetric{File: file, Prefix: prefix, Granularity: granularity, Metric: metric}, true
+}
+
+// cutLast cuts at the last dot.
+func cutLast(text string) (before, after string, found bool) {
+	at := strings.LastIndexByte(text, '.')
+	if at < 0 {
+		return text, "", false
+	}
+	return text[:at], text[at+1:], true
+}
+
+// Metric finds a metric, such as "training00", "epoch", "test_acc"; nil if there
+// is none.
+func (l *Legacy) Metric(prefix, granularity, metric string) *LegacyMetric {
+	for k := range l.Metrics {
+		m := &l.Metrics[k]
+		if m.Prefix == prefix && m.Granularity == granularity && m.Metric == metric {
+			return m
+		}
+	}
+	return nil
+}
+
+// Runtimes are the rows of the file runtimes; nil if there is none.
+func (l *Legacy) Runtimes() []LegacyRow {
+	if m := l.Metric("", "", runtimesName); m != nil {
+		return m.Rows
+	}
+	return nil
+}

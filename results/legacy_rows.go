@@ -1,0 +1,144 @@
+package results
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"graft/files"
+)
+
+// readLegacyRows reads a metric file.
+func readLegacyRows(fsys files.FS, path string) (rows []LegacyRow, torn bool, err error) {
+	file, err := fsys.Open(path)
+	if err != nil {
+		return nil, false, err
+	}
+	torn, err = eachLine(file, func(n int, line []byte) error {
+		row, err := parseLegacyRow(lineText(line))
+		if err != nil {
+			return fmt.Errorf("%s:%d: %w", path, n, err)
+		}
+		rows = append(rows, row)
+		return nil
+	})
+	return rows, torn, errors.Join(err, file.Close())
+}
+
+// lineText is a line without its end.
+func lineText(line []byte) string {
+	return string(bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r")))
+}
+
+// parseLegacyRow reads "index,seconds,value". The commas of a list are its own.
+func parseLegacyRow(line string) (row LegacyRow, err error) {
+	parts := strings.SplitN(line, ",", 3)
+	if len(parts) != 3 {
+		return row, fmt.Errorf("%.100q is not an index, seconds and a value", line)
+	}
+	if row.Index, err = strconv.ParseInt(parts[0], 10, 64); err != nil {
+		return row, fmt.Errorf("the index %.100q is no whole number", parts[0])
+	}
+	if row.Seconds, err = parsePythonFloat(parts[1]); err != nil {
+		return row, fmt.Errorf("the seconds: %w", err)
+	}
+	row.Value, err = parseLegacyValue(parts[2])
+	return row, err
+}
+
+// parseLegacyValue reads None, a number, or a list of numbers.
+func parseLegacyValue(text string) (LegacyValue, error) {
+	if text == "None" {
+		return LegacyValue{None: true}, nil
+	}
+	inside, isList := strings.CutPrefix(text, "[")
+	if !isList {
+		f, err := parsePythonFloat(text)
+		if err != nil {
+			return LegacyValue{}, err
+		}
+		return LegacyValue{Single: true, Numbers: []float64{f}}, nil
+	}
+	inside, closed := strings.CutSuffix(inside, "]")
+	if !closed {
+		return LegacyValue{}, fmt.Errorf("the list %.100q has no end", text)
+	}
+	if strings.TrimSpace(inside) == "" {
+		return LegacyValue{}, nil
+	}
+	var v LegacyValue
+	for part := range strings.SplitSeq(inside, ",") {
+		f, err := parsePythonFloat(strings.TrimSpace(part))
+		if err != nil {
+			return LegacyValue{}, err
+		}
+		v.Numbers = append(v.Numbers, f)
+	}
+	return v, nil
+}
+
+// parsePythonFloat reads a number as Python's repr writes it: in decimal, nan,
+// inf or -inf.
+func parsePythonFloat(text string) (float64, error) {
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || strings.ContainsAny(text, "xXpP_") {
+		return 0, fmt.Errorf("%.100q is no number", text)
+	}
+	return f, nil
+}
+
+// LegacyLine is an entry of a log.
+type LegacyLine struct {
+	Time  time.Time // as written; the original names no zone, so it is said to be UTC; zero before the first entry
+	Level string    // such as "INFO"; empty before the first entry
+	Text  string    // further lines of an entry, such as a traceback's, are joined by line breaks
+}
+
+// legacyTime is how the original's logger writes the time.
+const legacyTime = "2006-01-02 15:04:05,000"
+
+// readLegacyLog reads a log. A last line without an end counts: it is text, and
+// nothing is taken from it.
+func readLegacyLog(fsys files.FS, path string) ([]LegacyLine, error) {
+	data, err := files.ReadAll(fsys, path, smallFile)
+	if err != nil {
+		return nil, err
+	}
+	return parseLegacyLog(data), nil
+}
+
+func parseLegacyLog(data []byte) []LegacyLine {
+	var lines []LegacyLine
+	for line := range bytes.Lines(data) {
+		text := lineText(line)
+		entry, begins := parseLogLine(text)
+		switch {
+		case begins:
+			lines = append(lines, entry)
+		case len(lines) == 0:
+			lines = append(lines, LegacyLine{Text: text})
+		default:
+			last := &lines[len(lines)-1]
+			last.Text += "\n" + text
+		}
+	}
+	return lines
+}
+
+// parseLogLine reads "TIME | [LEVEL] : TEXT"; any other line goes on with the one
+// before.
+func parseLogLine(text string) (LegacyLine, bool) {
+	stamp, rest, ok := strings.Cut(text, " | [")
+	level, message, ok2 := strings.Cut(rest, "] : ")
+	if !ok || !ok2 {
+		return LegacyLine{}, false
+	}
+	at, err := time.Parse(legacyTime, stamp)
+	if err != nil {
+		return LegacyLine{}, false
+	}
+	return LegacyLine{Time: at, Level: level, Text: message}, true
+}

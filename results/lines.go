@@ -1,0 +1,95 @@
+package results
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"graft/files"
+)
+
+// Lines is a log of a run, a JSON value in each line. It is made by Run.Lines and
+// has no useful zero value. It may be used by several goroutines. After a failed
+// write it takes no more, since the file may end in half a line.
+type Lines struct{ a *appender }
+
+// Lines opens a log, NAME.jsonl, and makes it where absent. A log that is open
+// already is the same one.
+func (r *Run) Lines(name string) (*Lines, error) {
+	a, err := r.appender(name+logSuffix, "")
+	if err != nil {
+		return nil, fmt.Errorf("open log %s: %w", name, err)
+	}
+	return &Lines{a}, nil
+}
+
+// AppendJSON adds a value to a log, and opens it if need be.
+func (r *Run) AppendJSON(name string, v any) error {
+	lines, err := r.Lines(name)
+	if err != nil {
+		return err
+	}
+	return lines.Append(v)
+}
+
+// Append adds a value as one line, which is written at once.
+func (l *Lines) Append(v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("append to %s: %w", l.a.path, err)
+	}
+	return l.a.append(append(text, '\n'))
+}
+
+// Write adds one line that is JSON already, which ends in a line break or gets
+// one. With Sync it makes a Lines what loggers write to.
+func (l *Lines) Write(line []byte) (int, error) {
+	text := bytes.TrimSuffix(line, []byte("\n"))
+	if bytes.IndexByte(text, '\n') >= 0 || !json.Valid(text) {
+		return 0, fmt.Errorf("append to %s: %.100q is not one line of JSON", l.a.path, text)
+	}
+	if err := l.a.append(append(bytes.Clone(text), '\n')); err != nil {
+		return 0, err
+	}
+	return len(line), nil
+}
+
+// Rows is the number of lines.
+func (l *Lines) Rows() int { return l.a.now().Rows }
+
+// Digest is the SHA-256 of all lines, in hexadecimal: two logs with the same one
+// are equal to the bit.
+func (l *Lines) Digest() string { return l.a.now().SHA256 }
+
+// Truncate keeps the first rows and drops the others, all at once or not at all.
+// To have fewer than that already is an error.
+func (l *Lines) Truncate(rows int) error { return l.a.truncate(rows, "") }
+
+// Sync brings all lines to stable storage.
+func (l *Lines) Sync() error {
+	_, err := l.a.mark()
+	return err
+}
+
+// ReadJSONLines reads a log, also while it is written: a torn last line is passed
+// over. No lines give nil.
+func ReadJSONLines[T any](fsys files.FS, path string) ([]T, error) {
+	file, err := fsys.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, err)
+	}
+	var values []T
+	_, err = eachLine(file, func(n int, line []byte) error {
+		var v T
+		if err := json.Unmarshal(line, &v); err != nil {
+			return fmt.Errorf("%s:%d: %w", path, n, err)
+		}
+		values = append(values, v)
+		return nil
+	})
+	if err = errors.Join(err, file.Close()); err != nil {
+		return nil, fmt.Errorf("reading log: %w", err)
+	}
+	return values, nil
+}

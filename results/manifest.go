@@ -1,0 +1,83 @@
+package results
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"graft/files"
+)
+
+// manifestFormat is raised when an older graft could no longer read a run folder.
+const manifestFormat = 1
+
+// smallFile bounds the bytes of a file that is read whole: a manifest, a
+// configuration, an outcome.
+const smallFile = 64 << 20
+
+// Manifest says what a run is. Only Format is set by Create; every other field
+// is as handed in, and zero where that is not known.
+type Manifest struct {
+	Format        int       `json:"format"`                   // version of the folder's layout; set by Create
+	Created       time.Time `json:"created"`                  // when the run began; zero if nobody said
+	Graft         string    `json:"graft"`                    // version of graft; empty is unknown
+	Seed          uint64    `json:"seed"`                     // seed of all random streams; zero is a seed as any other
+	Device        string    `json:"device"`                   // what computes, such as "cuda:0"; empty is unknown
+	Profile       string    `json:"profile,omitempty"`        // name of the device's profile; empty where the clock is the wall's
+	ConfigSHA256  string    `json:"config_sha256,omitempty"`  // of the resolved configuration; Create fills an empty one in
+	DatasetSHA256 string    `json:"dataset_sha256,omitempty"` // of the data; empty is unknown
+	Network       string    `json:"network,omitempty"`        // name of the network at the start; empty is unknown
+	Host          string    `json:"host,omitempty"`           // machine that the run began on; empty is unknown
+	CommandLine   []string  `json:"command_line,omitempty"`   // program and arguments; empty is unknown
+}
+
+// readManifest reads the manifest of the run at path.
+func readManifest(fsys files.FS, path string) (Manifest, error) {
+	name := filepath.Join(path, manifestName)
+	var m Manifest
+	if err := readJSON(fsys, name, &m); err != nil {
+		return Manifest{}, err
+	}
+	if m.Format < 1 || m.Format > manifestFormat {
+		return Manifest{}, fmt.Errorf("reading %s: its format is %d and this graft reads up to %d; use the graft that wrote it, version %q",
+			name, m.Format, manifestFormat, m.Graft)
+	}
+	return m, nil
+}
+
+// readJSON reads a file that holds one JSON value.
+func readJSON(fsys files.FS, path string, into any) error {
+	text, err := files.ReadAll(fsys, path, smallFile)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		return fmt.Errorf("reading %s: %w", path, err)
+	}
+	return nil
+}
+
+// writeJSON writes a file that holds one JSON value, whole or not at all.
+func writeJSON(fsys files.FS, path string, v any) error {
+	text, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	return writeBytes(fsys, path, append(text, '\n'))
+}
+
+func writeBytes(fsys files.FS, path string, data []byte) error {
+	return files.WriteAtomic(fsys, path, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
+func digestOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}

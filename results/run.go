@@ -1,0 +1,132 @@
+package results
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"graft/files"
+)
+
+// errClosed is what a run's methods return after Close.
+var errClosed = errors.New("the run is closed")
+
+// Run is a run folder that this process writes, and no other. It is made by
+// Create or Open and has no useful zero value. Its methods may be called by
+// several goroutines.
+type Run struct {
+	fsys     files.FS
+	path     string
+	lock     io.Closer
+	manifest Manifest
+
+	// Keep is how many good checkpoints are kept; below one keeps two. Set it before
+	// the first checkpoint is saved.
+	Keep int
+
+	mu     sync.Mutex
+	open   map[string]*appender // by file name
+	known  []string             // names in streams.json, nil before it was read
+	closed bool
+
+	saving sync.Mutex
+	good   map[string]bool // checkpoint files by name: whether they are whole, where that is known
+}
+
+func newRun(fsys files.FS, path string, lock io.Closer) *Run {
+	return &Run{fsys: fsys, path: path, lock: lock, open: map[string]*appender{}, good: map[string]bool{}}
+}
+
+// Open opens the folder of a run in order to go on with it. A folder without a
+// run is an error that wraps ErrNoRun, one that a process writes is an error that
+// wraps files.ErrLocked. To read only, also while it is written, see ReadRun.
+func Open(fsys files.FS, path string) (*Run, error) {
+	path = filepath.Clean(path)
+	if err := isRun(fsys, path); err != nil {
+		return nil, fmt.Errorf("open run %s: %w", path, err)
+	}
+	lock, err := lockRun(fsys, path)
+	if err != nil {
+		return nil, fmt.Errorf("open run %s: %w", path, err)
+	}
+	run := newRun(fsys, path, lock)
+	run.manifest, err = readManifest(fsys, path)
+	if err == nil {
+		err = fsys.MkdirAll(run.Path(checkpointsName)) // a copy may lack empty folders
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open run %s: %w", path, err), lock.Close())
+	}
+	run.sweep()
+	return run, nil
+}
+
+// isRun says whether a folder has a manifest, without making a lock file in one
+// that is not ours.
+func isRun(fsys files.FS, path string) error {
+	_, err := fsys.Stat(filepath.Join(path, manifestName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: %s is missing; name the folder of a run", ErrNoRun, manifestName)
+	}
+	return err
+}
+
+// sweep deletes what a kill has left of files that were not finished. What
+// cannot be deleted does no harm.
+func (r *Run) sweep() {
+	for _, dir := range []string{r.path, r.Path(checkpointsName)} {
+		entries, err := r.fsys.ReadDir(dir)
+		if err != nil {
+			continue
+		}
+		for _, entry := range entries {
+			if isLeftover(entry.Name()) {
+				_ = r.fsys.Remove(filepath.Join(dir, entry.Name()))
+			}
+		}
+	}
+}
+
+// Path is where a file of this name lies in the run folder; the empty name gives
+// the folder.
+func (r *Run) Path(name string) string { return filepath.Join(r.path, name) }
+
+// Manifest is what the run is.
+func (r *Run) Manifest() Manifest { return r.manifest }
+
+// WriteOutcome says how the run ended, as JSON. A run with an outcome is
+// finished; a later outcome replaces it.
+func (r *Run) WriteOutcome(v any) error {
+	if err := r.Sync(); err != nil { // an outcome must not outlive its rows
+		return err
+	}
+	return writeJSON(r.fsys, r.Path(outcomeName), v)
+}
+
+// Sync brings all rows to stable storage. A row is safe from a kill as soon as
+// it is written; from a power failure it is after Sync, a checkpoint or Close.
+func (r *Run) Sync() error {
+	_, err := r.marks()
+	return err
+}
+
+// Close brings all rows to stable storage and gives the run back. It does so
+// also when it returns an error. Later calls do nothing.
+func (r *Run) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return nil
+	}
+	r.closed = true
+	var faults []error
+	for _, file := range slices.Sorted(maps.Keys(r.open)) {
+		faults = append(faults, r.open[file].close())
+	}
+	return errors.Join(append(faults, r.lock.Close())...)
+}

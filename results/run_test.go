@@ -1,0 +1,256 @@
+package results_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"graft/files"
+	"graft/results"
+)
+
+// manifest is one with every field.
+var manifest = results.Manifest{
+	Created: time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC), Graft: "1.2.3", Seed: 1<<64 - 1, Device: "cuda:0",
+	Profile: "v100", DatasetSHA256: "d0", Network: "ConvNet2", Host: "here", CommandLine: []string{"graft", "run"},
+}
+
+var options = results.CreateOptions{Config: "seed = 1\n", Resolved: "seed = 1\nbatch = 64\n"}
+
+// newRun makes a run in a folder of its own.
+func newRun(t testing.TB) *results.Run {
+	run, err := results.Create(files.OS{}, filepath.Join(t.TempDir(), "run"), options, manifest)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, run.Close()) })
+	return run
+}
+
+// reopen closes a run and opens it again.
+func reopen(t testing.TB, run *results.Run) *results.Run {
+	require.NoError(t, run.Close())
+	again, err := results.Open(files.OS{}, run.Path(""))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, again.Close()) })
+	return again
+}
+
+func write(t testing.TB, text string, path ...string) {
+	name := filepath.Join(path...)
+	require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o700))
+	require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
+}
+
+func read(t testing.TB, path ...string) string {
+	data, err := os.ReadFile(filepath.Join(path...))
+	require.NoError(t, err)
+	return string(data)
+}
+
+func TestCreateWritesWhatTheRunIs(t *testing.T) {
+	run := newRun(t)
+	want := manifest
+	want.Format = 1
+	got := reopen(t, run).Manifest()
+	assert.Len(t, got.ConfigSHA256, 64)
+	want.ConfigSHA256 = got.ConfigSHA256
+	assert.Equal(t, want, got)
+	assert.Equal(t, options.Config, read(t, run.Path("config.toml")))
+	assert.Equal(t, options.Resolved, read(t, run.Path("config.resolved.toml")))
+}
+
+// What Create does with a path depends on what is there.
+func TestCreateOnWhatIsThere(t *testing.T) {
+	cases := map[string]struct {
+		there  map[string]string // files by name
+		taken  bool              // without --force
+		refuse string
+	}{
+		"nothing":                              {taken: true},
+		"an empty folder":                      {there: map[string]string{"": ""}, taken: true},
+		"a run whose creation was cut short":   {there: map[string]string{"lock": "", "config.toml": "x", ".manifest.json.0.tmp": "{"}, taken: true},
+		"a run":                                {there: map[string]string{"manifest.json": "{}", "lock": ""}, refuse: "resume that run"},
+		"a folder with work of another":        {there: map[string]string{"thesis.tex": "…"}, refuse: "is no run folder"},
+		"a folder with a configuration only":   {there: map[string]string{"config.toml": "x"}, refuse: "is no run folder"},
+		"half a run with a file of the user's": {there: map[string]string{"lock": "", "notes.txt": "x"}, refuse: "is no run folder"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "run")
+			for file, text := range c.there {
+				if file == "" {
+					require.NoError(t, os.Mkdir(path, 0o700))
+					continue
+				}
+				write(t, text, path, file)
+			}
+			run, err := results.Create(files.OS{}, path, options, manifest)
+			if !c.taken {
+				require.ErrorIs(t, err, results.ErrExists)
+				require.ErrorContains(t, err, c.refuse)
+				require.ErrorContains(t, err, "--force")
+				force := options
+				force.Force = true
+				run, err = results.Create(files.OS{}, path, force, manifest)
+				for file, text := range c.there {
+					if file != "lock" {
+						assert.Equal(t, text, read(t, path+".1", file))
+					}
+				}
+			}
+			require.NoError(t, err)
+			require.NoError(t, run.Close())
+			assert.Equal(t, options.Config, read(t, path, "config.toml"))
+			left, err := filepath.Glob(filepath.Join(path, ".*.tmp"))
+			require.NoError(t, err)
+			assert.Empty(t, left)
+		})
+	}
+}
+
+func TestCreateRefusesAFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "run")
+	write(t, "text", path)
+	_, err := results.Create(files.OS{}, path, results.CreateOptions{Force: true}, manifest)
+	require.ErrorContains(t, err, "there is a file of this name")
+	assert.Equal(t, "text", read(t, path))
+}
+
+func TestForceKeepsEveryRun(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "run")
+	for seed := range uint64(4) {
+		run, err := results.Create(files.OS{}, path, results.CreateOptions{Force: true}, results.Manifest{Seed: seed})
+		require.NoError(t, err)
+		require.NoError(t, run.Close())
+	}
+	list, err := results.List(files.OS{}, filepath.Dir(path))
+	require.NoError(t, err)
+	seeds := map[string]uint64{}
+	for _, l := range list {
+		seeds[filepath.Base(l.Path)] = l.Manifest.Seed
+	}
+	assert.Equal(t, map[string]uint64{"run.1": 0, "run.2": 1, "run.3": 2, "run": 3}, seeds)
+}
+
+func TestARunHasOneWriter(t *testing.T) {
+	run := newRun(t)
+	_, err := results.Open(files.OS{}, run.Path(""))
+	require.ErrorIs(t, err, files.ErrLocked)
+	require.ErrorContains(t, err, "locked by process ")
+	_, err = results.Create(files.OS{}, run.Path(""), results.CreateOptions{Force: true}, manifest)
+	require.ErrorIs(t, err, files.ErrLocked, "it must not be moved away")
+	_, err = results.ReadRun(files.OS{}, run.Path(""))
+	require.NoError(t, err, "to read is free")
+	reopen(t, run)
+}
+
+func TestOpenWantsARun(t *testing.T) {
+	dir := t.TempDir()
+	_, err := results.Open(files.OS{}, dir)
+	require.ErrorIs(t, err, results.ErrNoRun)
+	_, err = results.ReadRun(files.OS{}, filepath.Join(dir, "none"))
+	require.ErrorIs(t, err, results.ErrNoRun)
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Empty(t, entries, "a folder that is not ours is left alone")
+	for text, say := range map[string]string{
+		`{"format": 2, "graft": "9.0"}`: `use the graft that wrote it, version "9.0"`,
+		`{"format": 0}`:                 "its format is 0",
+		`{`:                             "manifest.json",
+	} {
+		write(t, text, dir, "manifest.json")
+		_, err = results.Open(files.OS{}, dir)
+		require.ErrorContains(t, err, say)
+		_, err = results.Open(files.OS{}, dir)
+		require.NotErrorIs(t, err, files.ErrLocked, "a failed Open gives the lock back")
+	}
+}
+
+func TestAClosedRunTakesNothing(t *testing.T) {
+	run := newRun(t)
+	stream, err := run.Stream("epochs", columns)
+	require.NoError(t, err)
+	require.NoError(t, run.Close())
+	require.NoError(t, run.Close())
+	assert.ErrorContains(t, stream.Append(1, 2.0, "x", true), "the run is closed")
+	assert.ErrorContains(t, run.AppendJSON("events", 1), "the run is closed")
+	assert.ErrorContains(t, run.WriteOutcome(1), "the run is closed")
+	assert.ErrorContains(t, run.SaveCheckpoint("x", nothing), "the run is closed")
+	assert.ErrorContains(t, run.Rewind(nil), "the run is closed")
+}
+
+// Everything of a run is read back, also while it is written.
+func TestReadRun(t *testing.T) {
+	run := newRun(t)
+	stream, err := run.Stream("epochs", columns)
+	require.NoError(t, err)
+	require.NoError(t, stream.Append(1, 0.5, "up", true))
+	require.NoError(t, run.AppendJSON("events", map[string]int{"epoch": 1}))
+	require.NoError(t, run.SaveCheckpoint("epoch-1", nothing))
+	s, err := results.ReadRun(files.OS{}, run.Path(""))
+	require.NoError(t, err)
+	assert.Nil(t, s.Outcome)
+	require.NoError(t, run.WriteOutcome(map[string]string{"end": "budget"}))
+	s, err = results.ReadRun(files.OS{}, run.Path(""))
+	require.NoError(t, err)
+	assert.Equal(t, run.Manifest(), s.Manifest)
+	assert.Equal(t, options.Config, s.Config)
+	assert.Equal(t, options.Resolved, s.Resolved)
+	assert.Equal(t, 1, s.Tables["epochs"].Rows)
+	assert.Equal(t, []json.RawMessage{json.RawMessage(`{"epoch":1}`)}, s.Logs["events"])
+	require.Len(t, s.Checkpoints, 1)
+	assert.Equal(t, "epoch-1", s.Checkpoints[0].Name)
+	assert.Positive(t, s.Checkpoints[0].Bytes)
+	assert.JSONEq(t, `{"end": "budget"}`, string(s.Outcome))
+}
+
+// A damaged part does not hide the others.
+func TestReadRunWithDamage(t *testing.T) {
+	run := newRun(t)
+	for _, name := range []string{"good", "bad"} {
+		_, err := run.Stream(name, columns)
+		require.NoError(t, err)
+		require.NoError(t, run.AppendJSON(name, 1))
+	}
+	write(t, "epoch,loss [nats]\n1\n", run.Path("bad.csv"))
+	write(t, "1\n{\n", run.Path("bad.jsonl"))
+	write(t, "{", run.Path("outcome.json"))
+	s, err := results.ReadRun(files.OS{}, run.Path(""))
+	require.ErrorContains(t, err, "bad.csv:2: there are 2 columns and 1 values")
+	require.ErrorContains(t, err, "bad.jsonl:2: ")
+	require.ErrorContains(t, err, "outcome.json is not JSON")
+	assert.Contains(t, s.Tables, "good")
+	assert.Contains(t, s.Logs, "good")
+	assert.Len(t, s.Tables, 1)
+}
+
+func TestListFindsRunsAtAnyDepth(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"b", "a/one", "a/deep/er", ".hidden"} {
+		run, err := results.Create(files.OS{}, filepath.Join(dir, name), options, manifest)
+		require.NoError(t, err)
+		if name == "b" {
+			require.NoError(t, run.WriteOutcome(1))
+		}
+		require.NoError(t, run.Close())
+	}
+	write(t, "{", dir, "broken", "manifest.json")
+	write(t, "x", dir, "else", "file")
+	list, err := results.List(files.OS{}, dir)
+	require.NoError(t, err)
+	var names []string
+	for _, l := range list {
+		name, err := filepath.Rel(dir, l.Path)
+		require.NoError(t, err)
+		names = append(names, name)
+		assert.Equal(t, name == "b", l.Finished)
+		assert.Equal(t, name == "broken", l.Err != nil)
+	}
+	assert.Equal(t, []string{"a/deep/er", "a/one", "b", "broken"}, names)
+	_, err = results.List(files.OS{}, filepath.Join(dir, "none"))
+	require.ErrorIs(t, err, os.ErrNotExist)
+}

@@ -1,0 +1,127 @@
+package results
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Column is a column of a table.
+type Column struct {
+	Name string // what is measured; unique in its table, and never empty
+	Unit string // what a number counts, such as "s"; empty for a plain count or share
+	Kind Kind   // what its values are; zero is Float
+}
+
+// String is the column as the first line of a table names it.
+func (c Column) String() string {
+	if c.Unit == "" {
+		return c.Name
+	}
+	return c.Name + " [" + c.Unit + "]"
+}
+
+// Stream is a table of a run that grows by rows. It is made by Run.Stream and has
+// no useful zero value. It may be used by several goroutines. After a failed
+// write it takes no more, since the file may end in half a row.
+type Stream struct {
+	a       *appender
+	columns []Column
+}
+
+// Stream opens a table, NAME.csv, and makes it where absent. One that exists
+// must have the same columns.
+func (r *Run) Stream(name string, columns []Column) (*Stream, error) {
+	if err := checkColumns(columns); err != nil {
+		return nil, fmt.Errorf("open table %s: %w", name, err)
+	}
+	a, err := r.appender(name+tableSuffix, headOf(columns))
+	if err != nil {
+		return nil, fmt.Errorf("open table %s: %w", name, err)
+	}
+	s := &Stream{a: a, columns: columns}
+	if err := s.checkKinds(); err != nil {
+		return nil, fmt.Errorf("open table %s: %s:2: %w", name, a.path, err)
+	}
+	return s, nil
+}
+
+func headOf(columns []Column) string {
+	names := make([]string, len(columns))
+	for k, c := range columns {
+		names[k] = c.String()
+	}
+	return strings.Join(names, ",") + "\n"
+}
+
+// checkColumns finds columns that a first line could not name.
+func checkColumns(columns []Column) error {
+	if len(columns) == 0 {
+		return fmt.Errorf("it has no columns")
+	}
+	seen := map[string]bool{}
+	for _, c := range columns {
+		switch {
+		case c.Name == "" || seen[c.Name]:
+			return fmt.Errorf("column %q: a name must not be empty and not stand twice", c.Name)
+		case strings.ContainsAny(c.Name+c.Unit, "[],\"\r\n") || strings.TrimSpace(c.Name) != c.Name:
+			return fmt.Errorf("column %q: brackets, commas, quotes, line breaks and spaces around are not for names and units", c)
+		case c.Kind.String() == "":
+			return fmt.Errorf("column %q: there is no kind %d", c.Name, c.Kind)
+		}
+		seen[c.Name] = true
+	}
+	return nil
+}
+
+// checkKinds holds the columns against the first row of an existing table.
+func (s *Stream) checkKinds() error {
+	s.a.mu.Lock()
+	first := s.a.at.first
+	s.a.mu.Unlock()
+	if first == "" {
+		return nil
+	}
+	cells, err := parseRow(first, nil)
+	if err != nil {
+		return err
+	}
+	for k, c := range cells {
+		if k < len(s.columns) && !c.missing && c.kind != s.columns[k].Kind {
+			return fmt.Errorf("the values of %s are of kind %s, not %s", s.columns[k].Name, c.kind, s.columns[k].Kind)
+		}
+	}
+	return nil
+}
+
+// Append adds a row, a value for each column: an integer of any size, a float32
+// or float64, a string, a bool, or nil where a value is missing. It is written at
+// once unless the stream is buffered. A refused row leaves no trace.
+func (s *Stream) Append(values ...any) error {
+	line, err := formatRow(s.columns, values)
+	if err != nil {
+		return fmt.Errorf("append to %s: %w", s.a.path, err)
+	}
+	return s.a.append(line)
+}
+
+// Buffer makes so many rows be written together; a kill then loses those that
+// wait. Zero and one write each row at once, which is the default. Whatever
+// waits is written by a checkpoint, Sync and Close.
+func (s *Stream) Buffer(rows int) error { return s.a.group(rows) }
+
+// Rows is the number of rows.
+func (s *Stream) Rows() int { return s.a.now().Rows }
+
+// Digest is the SHA-256 of all rows, in hexadecimal: two tables with the same
+// columns and digest are equal to the bit.
+func (s *Stream) Digest() string { return s.a.now().SHA256 }
+
+// Truncate keeps the first rows and drops the others, all at once or not at all.
+// To have fewer than that already is an error.
+func (s *Stream) Truncate(rows int) error { return s.a.truncate(rows, "") }
+
+// Sync brings all rows to stable storage.
+func (s *Stream) Sync() error {
+	_, err := s.a.mark()
+	return err
+}

@@ -1,0 +1,198 @@
+package results
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"graft/files"
+)
+
+// Table is a table that was read. The zero value has no columns.
+type Table struct {
+	Columns []Column // a column whose values are all missing is of kind Float
+	Rows    int      // number of rows
+	Torn    bool     // the file ends in half a row, which was passed over
+
+	data map[string]*series
+}
+
+// series is the values of a column.
+type series struct {
+	kind    Kind
+	known   bool // false until a value was there
+	bits    []uint64
+	texts   []string // used by strings only
+	missing map[int]bool
+}
+
+// ReadStream reads a table, also while it is written. A torn last row is passed
+// over; anything else that no Stream writes is an error with its file and line.
+func ReadStream(fsys files.FS, path string) (*Table, error) {
+	file, err := fsys.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading table: %w", err)
+	}
+	t := &Table{data: map[string]*series{}}
+	var cells []cell
+	t.Torn, err = eachLine(file, func(n int, line []byte) (err error) {
+		text := string(bytes.TrimSuffix(line, []byte("\n")))
+		if n == 1 {
+			err = t.readHead(text)
+		} else if cells, err = parseRow(text, cells[:0]); err == nil {
+			err = t.add(cells)
+		}
+		if err != nil {
+			return fmt.Errorf("%s:%d: %w", path, n, err)
+		}
+		return nil
+	})
+	if err == nil && len(t.Columns) == 0 {
+		err = fmt.Errorf("%s:1: the line that names the columns is missing", path)
+	}
+	if err = errors.Join(err, file.Close()); err != nil {
+		return nil, fmt.Errorf("reading table %s: %w", path, err)
+	}
+	t.settle()
+	return t, nil
+}
+
+// readHead reads the names and units of the columns.
+func (t *Table) readHead(line string) error {
+	for text := range strings.SplitSeq(line, ",") {
+		c := Column{Name: text}
+		if name, unit, ok := strings.Cut(text, " ["); ok && strings.HasSuffix(unit, "]") {
+			c = Column{Name: name, Unit: strings.TrimSuffix(unit, "]")}
+		}
+		t.Columns = append(t.Columns, c)
+		t.data[c.Name] = &series{missing: map[int]bool{}}
+	}
+	return checkColumns(t.Columns)
+}
+
+// add takes a row.
+func (t *Table) add(cells []cell) error {
+	if len(cells) != len(t.Columns) {
+		return fmt.Errorf("there are %d columns and %d values", len(t.Columns), len(cells))
+	}
+	for k, c := range t.Columns {
+		s := t.data[c.Name]
+		if s.known && !cells[k].missing && s.kind != cells[k].kind {
+			return fmt.Errorf("column %s: a value is of kind %s, those before of kind %s", c.Name, cells[k].kind, s.kind)
+		}
+		s.add(t.Rows, cells[k])
+	}
+	t.Rows++
+	return nil
+}
+
+func (s *series) add(row int, c cell) {
+	if c.missing {
+		s.missing[row] = true
+	} else if !s.known {
+		s.known, s.kind = true, c.kind
+	}
+	s.bits = append(s.bits, c.bits)
+	if s.kind == String {
+		s.texts = append(s.texts, make([]string, row-len(s.texts))...)
+		s.texts = append(s.texts, c.text)
+	}
+}
+
+// settle tells the columns their kinds.
+func (t *Table) settle() {
+	for k, c := range t.Columns {
+		t.Columns[k].Kind = t.data[c.Name].kind
+	}
+}
+
+func (t *Table) series(name string) (*series, error) {
+	s := t.data[name]
+	if s == nil {
+		return nil, fmt.Errorf("the table has no column %q, only %q", name, t.Columns)
+	}
+	return s, nil
+}
+
+// exactly returns a column that has a value of this kind in each row.
+func (t *Table) exactly(name string, kind Kind) (*series, error) {
+	s, err := t.series(name)
+	switch {
+	case err != nil:
+		return nil, err
+	case s.known && s.kind != kind:
+		return nil, fmt.Errorf("column %s is of kind %s, not %s", name, s.kind, kind)
+	case len(s.missing) > 0 && kind != String:
+		return nil, fmt.Errorf("column %s lacks values in %d of %d rows", name, len(s.missing), t.Rows)
+	}
+	return s, nil
+}
+
+// Missing says whether a row has no value in a column; it has none in a column
+// that there is not.
+func (t *Table) Missing(name string, row int) bool {
+	s := t.data[name]
+	return s == nil || s.missing[row]
+}
+
+// Floats returns a column of numbers, also of ints. A missing one is NaN.
+func (t *Table) Floats(name string) ([]float64, error) {
+	s, err := t.series(name)
+	if err != nil {
+		return nil, err
+	}
+	if s.kind != Float && s.kind != Int {
+		return nil, fmt.Errorf("column %s is of kind %s, not numbers", name, s.kind)
+	}
+	values := make([]float64, t.Rows)
+	for row, bits := range s.bits {
+		switch {
+		case s.missing[row]:
+			values[row] = math.NaN()
+		case s.kind == Int:
+			values[row] = float64(int64(bits))
+		default:
+			values[row] = math.Float64frombits(bits)
+		}
+	}
+	return values, nil
+}
+
+// Ints returns a column of ints. A missing one is an error; see Floats.
+func (t *Table) Ints(name string) ([]int64, error) {
+	s, err := t.exactly(name, Int)
+	if err != nil {
+		return nil, err
+	}
+	values := make([]int64, t.Rows)
+	for row, bits := range s.bits {
+		values[row] = int64(bits)
+	}
+	return values, nil
+}
+
+// Strings returns a column of strings. A missing one is empty; see Missing.
+func (t *Table) Strings(name string) ([]string, error) {
+	s, err := t.exactly(name, String)
+	if err != nil {
+		return nil, err
+	}
+	values := make([]string, t.Rows)
+	copy(values, s.texts)
+	return values, nil
+}
+
+// Bools returns a column of bools. A missing one is an error.
+func (t *Table) Bools(name string) ([]bool, error) {
+	s, err := t.exactly(name, Bool)
+	if err != nil {
+		return nil, err
+	}
+	values := make([]bool, t.Rows)
+	for row, bits := range s.bits {
+		values[row] = bits == 1
+	}
+	return values, nil
+}
