@@ -13,6 +13,12 @@ func (n *Network) Program(s *torch.Scope, o torch.ProgramOptions) (*torch.Progra
 	return n.compile(s, o, &emitter{})
 }
 
+// ProgramOn is a program that prepares its input first, such as images kept as
+// bytes: prepare adds to the builder and returns what the network is fed with.
+func (n *Network) ProgramOn(s *torch.Scope, o torch.ProgramOptions, prepare func(*torch.Builder, torch.Value) torch.Value) (*torch.Program, error) {
+	return n.compile(s, o, &emitter{prepare: prepare})
+}
+
 // Probe is a program that runs in train mode up to and including the batch
 // normalisation at a path, and sets its running statistics to those of the batch.
 // Nothing else in the network moves, and nothing drops out.
@@ -24,7 +30,11 @@ func (n *Network) compile(s *torch.Scope, o torch.ProgramOptions, e *emitter) (*
 	if n.scope == nil {
 		return nil, errors.New("make program: the network has no weights yet")
 	}
-	out, err := Run[torch.Value](n, e.b.Input(), e)
+	in := e.b.Input()
+	if e.prepare != nil {
+		in = e.prepare(&e.b, in)
+	}
+	out, err := Run[torch.Value](n, in, e)
 	if err != nil && !errors.Is(err, errReached) {
 		return nil, fmt.Errorf("make program: %w", err)
 	}
@@ -41,6 +51,8 @@ var errReached = errors.New("reached")
 type emitter struct {
 	b     torch.Builder
 	until string // probe this layer and end there; empty emits all
+	// prepare comes before the network; nil is nothing.
+	prepare func(*torch.Builder, torch.Value) torch.Value
 }
 
 // Layer adds a layer.

@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 // Raised whenever a declaration below changes; the loader refuses another one.
-#define GRAFT_ABI 3
+#define GRAFT_ABI 5
 
 typedef void *graft_t;
 typedef void *graft_generator;
@@ -107,7 +107,8 @@ enum {
   GRAFT_OP_SPREAD,
   GRAFT_OP_INDEX_ADD_,
   GRAFT_OP_DIRAC_,
-  GRAFT_OP_PAD
+  GRAFT_OP_PAD,
+  GRAFT_OP_AUGMENT
 };
 
 char *graft_op(int32_t op, graft_t *in, int32_t nin, const int64_t *ints,
@@ -168,7 +169,7 @@ typedef struct {
   double doubles[GRAFT_MAX_DOUBLES];
 } graft_instr;
 
-enum { GRAFT_PROGRAM_FAST = 1 };
+enum { GRAFT_PROGRAM_FAST = 1, GRAFT_PROGRAM_STEADY = 2 };
 
 char *graft_program_new(const graft_instr *code, int32_t count, int32_t registers,
                         const graft_t *tensors, int32_t ntensors, int32_t output,
@@ -209,6 +210,14 @@ typedef struct {
   int64_t batch;     // rows a step
   int64_t steps;
   graft_generator generator;
+  int64_t pad;       // training only: random shifts of up to so many pixels
+  int64_t cutout;    // training only: side of a random hole, in pixels
+  int32_t flip;      // training only: mirror every other image
+  // training only: a program to learn from as well, or NULL, at a temperature and
+  // with so large a share of the loss
+  graft_program teacher;
+  double temperature;
+  double soft;
 } graft_batches;
 
 // Trains for batches->steps steps; losses and correct have that many places.

@@ -180,6 +180,10 @@ type ProgramOptions struct {
 	// pools into one pass over memory. Results are equal up to rounding. The
 	// default, false, keeps PyTorch's order of operations.
 	Fast bool
+	// Steady gives gradients the same bits whatever the number of threads, on the
+	// CPU. The default, false, sums over as many parts as there are threads, as
+	// PyTorch does.
+	Steady bool
 }
 
 // NewProgram finishes a program whose result is output.
@@ -198,6 +202,9 @@ func (s *Scope) NewProgram(b *Builder, output Value, o ProgramOptions) *Program 
 	var flags C.int32_t
 	if o.Fast {
 		flags = C.GRAFT_PROGRAM_FAST
+	}
+	if o.Steady {
+		flags |= C.GRAFT_PROGRAM_STEADY
 	}
 	message := C.graft_program_new(unsafe.SliceData(b.code), C.int32_t(len(b.code)), C.int32_t(len(b.code)+1),
 		unsafe.SliceData(weights), C.int32_t(len(weights)), C.int32_t(output), flags, &p.handle)

@@ -5,6 +5,7 @@ import "C"
 
 import (
 	"errors"
+	"fmt"
 	"unsafe"
 )
 
@@ -16,7 +17,20 @@ type Batches struct {
 	Order  *Tensor    // int64 row numbers, or nil for the rows as they come
 	Size   int        // rows a batch
 	Steps  int        // zero means as many as the rows give
-	Random *Generator // for dropout; nil is LibTorch's own
+	Random *Generator // for augmentation and dropout; nil is LibTorch's own
+	// Augment changes the images of a training step at random; Evaluate leaves
+	// them alone. Zero changes nothing.
+	Augment Augment
+	// Teacher is a program that a training step learns from as well; nil is none.
+	Teacher Teacher
+}
+
+// Teacher is a program whose softened outputs a step learns from, beside the
+// labels. The zero Teacher is none.
+type Teacher struct {
+	Program     *Program // run in eval mode on the step's inputs; nil is none
+	Temperature float64  // that softens; above zero
+	Share       float64  // of the loss, between 0 and 1; the labels have the rest
 }
 
 // Figures are what a large call measured, one value a step.
@@ -37,6 +51,7 @@ func Train(p *Program, o *Optimizer, b Batches) (Figures, error) {
 
 // Evaluate runs the program over the batches without gradients, in eval mode.
 func Evaluate(p *Program, b Batches) (Figures, error) {
+	b.Augment, b.Teacher = Augment{}, Teacher{}
 	return b.run("evaluate", p, func(c *C.graft_batches, losses *C.double, correct *C.int64_t) *C.char {
 		return C.graft_evaluate(p.handle, c, losses, correct)
 	})
@@ -48,7 +63,11 @@ func (b Batches) run(op string, p *Program, call func(*C.graft_batches, *C.doubl
 		return Figures{}, err
 	}
 	c := C.graft_batches{inputs: C.graft_t(b.Inputs.handle), labels: C.graft_t(b.Labels.handle), batch: C.int64_t(b.Size),
-		steps: C.int64_t(steps), generator: b.Random.pointer()}
+		steps: C.int64_t(steps), generator: b.Random.pointer(),
+		pad: C.int64_t(b.Augment.Pad), cutout: C.int64_t(b.Augment.Cutout), flip: C.int32_t(flag(b.Augment.Flip))}
+	if t := b.Teacher; t.Program != nil {
+		c.teacher, c.temperature, c.soft = t.Program.handle, C.double(t.Temperature), C.double(t.Share)
+	}
 	if b.Order != nil {
 		c.order = C.graft_t(b.Order.handle)
 	}
@@ -72,9 +91,16 @@ func (b Batches) check(op string, p *Program) (int, error) {
 			return 0, &Error{Op: op, Cause: errors.New("a tensor of the batches is closed"), kind: ErrClosed}
 		}
 	}
+	if err := b.Augment.Validate(); err != nil {
+		return 0, &Error{Op: op, Subject: describe(operands), Cause: err, kind: ErrShape}
+	}
 	switch {
 	case p.handle == nil:
 		return 0, &Error{Op: op, Cause: errors.New("the program's scope is closed, or it could not be made"), kind: ErrClosed}
+	case b.Teacher.Program != nil && b.Teacher.Program.handle == nil:
+		return 0, &Error{Op: op, Cause: errors.New("the teacher's scope is closed, or it could not be made"), kind: ErrClosed}
+	case b.Teacher.Share < 0 || b.Teacher.Share > 1:
+		return 0, &Error{Op: op, Cause: fmt.Errorf("a teacher with a share of %v in the loss", b.Teacher.Share), kind: ErrShape}
 	case b.Random != nil && b.Random.handle == nil:
 		return 0, &Error{Op: op, Cause: errors.New("the generator's scope is closed"), kind: ErrClosed}
 	case b.Inputs == nil || b.Labels == nil:

@@ -1,4 +1,5 @@
 // The operators that gotorch lacks, behind one entry.
+#include "augment.h"
 #include "guard.h"
 #include "spread.h"
 
@@ -132,6 +133,11 @@ void dirac(const Call &c) {
   }
 }
 
+// Integers: pad, cutout, flip, and whether operators take the place of the kernel.
+void augment(const Call &c) {
+  c.out(graft::augment(c.in(0), c.maybe(1), graft::Augment{c.i(0), c.i(1), c.i(2) != 0}, c.random(), c.i(3) != 0));
+}
+
 void run_surgery(const Call &c, int32_t op) {
   switch (op) {
     case GRAFT_OP_SPREAD:
@@ -139,6 +145,7 @@ void run_surgery(const Call &c, int32_t op) {
     case GRAFT_OP_INDEX_ADD_: return index_add(c);
     case GRAFT_OP_DIRAC_: return dirac(c);
     case GRAFT_OP_PAD: return c.out(at::constant_pad_nd(c.in(0), c.rest(0), 0));
+    case GRAFT_OP_AUGMENT: return augment(c);
     default: TORCH_CHECK(false, "operator ", op, " is unknown to this library; run make deps again");
   }
 }

@@ -4,6 +4,7 @@
 
 #include "fused.h"
 #include "guard.h"
+#include "steady.h"
 
 namespace graft {
 
@@ -91,7 +92,7 @@ void check(const graft_instr &c, int32_t at, int32_t registers, int32_t ntensors
 
 Program::Program(const graft_instr *code, int32_t count, int32_t registers, const graft_t *tensors, int32_t ntensors,
                  int32_t output, int32_t flags)
-    : registers_(registers), output_(output), fast_((flags & GRAFT_PROGRAM_FAST) != 0) {
+    : registers_(registers), output_(output), fast_((flags & GRAFT_PROGRAM_FAST) != 0), steady_((flags & GRAFT_PROGRAM_STEADY) != 0) {
   for (int32_t k = 0; k < ntensors; k++) tensors_.push_back(deref(tensors[k], "a weight"));
   for (int32_t k = 0; k < count; k++) {
     check(code[k], k, registers, ntensors);
@@ -240,6 +241,12 @@ at::Tensor Program::fused_norm(const graft_instr &c, const at::Tensor &x, bool t
   return at::avg_pool2d(y, {o.window_height, o.window_width});
 }
 
+// Bytes are cheaper to turn around than the floats that they become.
+at::Tensor Program::normalize(const graft_instr &c, const at::Tensor &x) const {
+  at::Tensor in = fast_ && x.dim() == 4 ? x.contiguous(at::MemoryFormat::ChannelsLast) : x;
+  return (in.to(at::kFloat) * c.doubles[0] - weight(c, 0)) / weight(c, 1);
+}
+
 at::Tensor Program::run_norm(const graft_instr &c, const at::Tensor &x, bool training) const {
   // Without running statistics BatchNorm uses the batch's own in every mode.
   bool batch = training || c.weights[2] < 0;
@@ -257,8 +264,10 @@ at::Tensor Program::run(const graft_instr &c, const std::vector<at::Tensor> &reg
   const int64_t *i = c.ints;
   switch (c.op) {
     case GRAFT_LAYER_CONV2D:
+      if (steady_) return steady_conv2d(x, weight(c, 0), weight(c, 1), {{i[0], i[1]}, {i[2], i[3]}, {i[4], i[5]}, i[6]});
       return at::conv2d(x, weight(c, 0), weight(c, 1), {i[0], i[1]}, {i[2], i[3]}, {i[4], i[5]}, i[6]);
-    case GRAFT_LAYER_LINEAR: return at::linear(x, weight(c, 0), weight(c, 1));
+    case GRAFT_LAYER_LINEAR:
+      return steady_ ? steady_linear(x, weight(c, 0), weight(c, 1)) : at::linear(x, weight(c, 0), weight(c, 1));
     case GRAFT_LAYER_BATCH_NORM:
     case GRAFT_LAYER_FUSED_NORM: return run_norm(c, x, training);
     case GRAFT_LAYER_LAYER_NORM:
@@ -273,7 +282,7 @@ at::Tensor Program::run(const graft_instr &c, const std::vector<at::Tensor> &reg
     case GRAFT_LAYER_DROPOUT: return dropout(c, x, training, generator);
     case GRAFT_LAYER_ADD: return x + regs[c.in[1]];
     case GRAFT_LAYER_CAT: return at::cat(gather(c, regs), i[0]);
-    case GRAFT_LAYER_NORMALIZE: return (x.to(at::kFloat) * c.doubles[0] - weight(c, 0)) / weight(c, 1);
+    case GRAFT_LAYER_NORMALIZE: return normalize(c, x);
     default: TORCH_CHECK(false, "this library does not know the layer; run make deps again");
   }
 }

@@ -34,6 +34,7 @@ class Program {
   at::Tensor weight(const graft_instr &c, int k) const { return c.weights[k] < 0 ? at::Tensor() : tensors_[c.weights[k]]; }
   at::Tensor run(const graft_instr &c, const std::vector<at::Tensor> &regs, bool training,
                  const c10::optional<at::Generator> &generator) const;
+  at::Tensor normalize(const graft_instr &c, const at::Tensor &x) const;
   at::Tensor run_norm(const graft_instr &c, const at::Tensor &x, bool training) const;
   at::Tensor batch_norm(const graft_instr &c, const at::Tensor &x, bool training) const;
   at::Tensor fused_norm(const graft_instr &c, const at::Tensor &x, bool training) const;
@@ -42,6 +43,7 @@ class Program {
   std::vector<at::Tensor> tensors_;
   int32_t registers_, output_, fused_ = 0;
   bool fast_;
+  bool steady_;  // gradients do not depend on the number of threads
 };
 
 }  // namespace graft

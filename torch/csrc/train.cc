@@ -1,4 +1,5 @@
 // The large calls: many steps, one crossing, one synchronisation at the end.
+#include "augment.h"
 #include "guard.h"
 #include "optim.h"
 #include "program.h"
@@ -20,11 +21,18 @@ struct Feed {
   }
 
   // The last batch may be short.
+  at::Tensor part(const at::Tensor &of, int64_t step) const {
+    return of.narrow(0, step * batch, std::min(batch, of.size(0) - step * batch));
+  }
+
   at::Tensor rows(const at::Tensor &from, int64_t step) const {
-    const int64_t all = order.defined() ? order.size(0) : from.size(0);
-    const int64_t count = std::min(batch, all - step * batch);
-    if (!order.defined()) return from.narrow(0, step * batch, count);
-    return from.index_select(0, order.narrow(0, step * batch, count));
+    return order.defined() ? from.index_select(0, part(order, step)) : part(from, step);
+  }
+
+  // A step's inputs, changed at random: gathered and changed in one pass.
+  at::Tensor augmented(int64_t step, const Augment &a, const c10::optional<at::Generator> &generator) const {
+    if (!a.any()) return rows(inputs, step);
+    return order.defined() ? augment(inputs, part(order, step), a, generator) : augment(part(inputs, step), {}, a, generator);
   }
 };
 
@@ -49,17 +57,41 @@ struct Tally {
   }
 };
 
+// What a student loses against a teacher (Hinton, Vinyals and Dean 2015): the
+// divergence of their softened outputs, times the square of the temperature so that
+// its gradients keep their size.
+at::Tensor distillation(const at::Tensor &student, const at::Tensor &teacher, double temperature) {
+  const at::Tensor soft = at::softmax(teacher / temperature, 1);
+  const at::Tensor apart = soft * (at::log_softmax(teacher / temperature, 1) - at::log_softmax(student / temperature, 1));
+  return apart.sum() * (temperature * temperature / static_cast<double>(student.size(0)));
+}
+
+at::Tensor taught(const graft_batches &b, const at::Tensor &loss, const at::Tensor &inputs, const at::Tensor &logits) {
+  if (b.teacher == nullptr || b.soft == 0) return loss;
+  TORCH_CHECK(b.temperature > 0, "a temperature of ", b.temperature);
+  at::Tensor lesson;
+  {
+    c10::NoGradGuard guard;
+    lesson = static_cast<Program *>(b.teacher)->forward(inputs, false, c10::nullopt);
+  }
+  TORCH_CHECK(lesson.sizes() == logits.sizes(), "the teacher gives ", lesson.sizes(), ", the student ", logits.sizes());
+  return loss * (1 - b.soft) + distillation(logits, lesson, b.temperature) * b.soft;
+}
+
 void train(Program &program, Optimizer &optimizer, const graft_batches &b, double *losses, int64_t *correct) {
   Feed feed(b);
+  const Augment changes{b.pad, b.cutout, b.flip != 0};
+  if (changes.any()) feed.inputs = feed.inputs.contiguous();  // once, not in every step
   Tally tally(b.steps, feed.inputs.device());
   auto generator = generator_of(b.generator);
   at::AutoGradMode grad(true);
   for (int64_t k = 0; k < b.steps; k++) {
     optimizer.zero_grad();
     at::Tensor labels = feed.rows(feed.labels, k);
-    at::Tensor logits = program.forward(feed.rows(feed.inputs, k), true, generator);
+    const at::Tensor inputs = feed.augmented(k, changes, generator);
+    at::Tensor logits = program.forward(inputs, true, generator);
     at::Tensor loss = at::cross_entropy_loss(logits, labels);
-    loss.backward();
+    taught(b, loss, inputs, logits).backward();
     optimizer.step();
     tally.note(k, loss, logits, labels);
   }

@@ -1,0 +1,103 @@
+// Package dataset brings labelled images to the device and keeps them there as
+// bytes: batches are then gathered, changed at random and normalised where they
+// are used, and nothing is copied while a network trains.
+package dataset
+
+import (
+	"fmt"
+
+	"graft/files"
+	"graft/torch"
+)
+
+// Split is a part of a set. The scope that the set was loaded into owns its
+// tensors. The zero Split is empty and holds none.
+type Split struct {
+	Images *torch.Tensor // uint8 [N, C, H, W] on the device; nil in the zero Split
+	Labels *torch.Tensor // int64 [N] on the device, from 0; nil in the zero Split
+	Count  int           // N; zero only in the zero Split
+}
+
+// Set is a dataset on the device. Load makes it; the zero Set holds nothing.
+type Set struct {
+	Name    string   // the kind, or a folder's own name; never empty
+	Classes []string // the name of each label, at its place; never empty
+	Shape   [3]int   // channels, height and width of an image; none is zero
+
+	Train      Split // what a network learns from
+	Validation Split // what decides while it does; the very tensors of Test with Options.TestAsValidation
+	Test       Split // what is reported at the end
+
+	// Digest is a SHA-256 in hex over the images and labels of the three splits:
+	// sets with the same digest are the same, whatever files they came from, so a
+	// cache may be keyed by it. Never empty.
+	Digest string
+	// Mean and Deviation are those of each channel of Train, with pixels from 0
+	// to 1. A channel that never changes has the deviation 1, so none is zero.
+	Mean, Deviation []float64
+}
+
+// Load reads or makes a dataset and puts it on a device, where scope s owns it.
+// The options may be as the user gave them: defaults are filled in and faults
+// reported. A published dataset that is not there is [ErrMissing].
+func Load(s *torch.Scope, d torch.Device, fsys files.FS, o Options) (*Set, error) {
+	o.EnsureDefaults()
+	if err := o.Validate(); err != nil {
+		return nil, fmt.Errorf("load dataset: %w", err)
+	}
+	found, err := kinds[o.Kind](fsys, o)
+	if err != nil {
+		return nil, fmt.Errorf("load dataset %s: %w", o.Kind, err)
+	}
+	set, err := found.load(s, d, o)
+	if err != nil {
+		return nil, fmt.Errorf("load dataset %s: %w", o.Kind, err)
+	}
+	return set, nil
+}
+
+// load divides a source and moves its parts to the device one after the other,
+// so that the host holds one of them at a time beside what was read.
+func (src *source) load(s *torch.Scope, d torch.Device, o Options) (*Set, error) {
+	parts, err := src.divide(o)
+	if err != nil {
+		return nil, err
+	}
+	set := &Set{Name: src.name, Classes: src.classes, Shape: src.shape}
+	digest := newDigest(src)
+	if set.Train, err = src.move(s, d, parts.train, func(images []byte, labels []int64) {
+		digest.add(images, labels)
+		set.Mean, set.Deviation = moments(images, src.shape)
+	}); err != nil {
+		return nil, err
+	}
+	if set.Test, err = src.move(s, d, parts.test, digest.add); err != nil {
+		return nil, err
+	}
+	set.Validation = set.Test
+	if !o.TestAsValidation {
+		if set.Validation, err = src.move(s, d, parts.validation, digest.add); err != nil {
+			return nil, err
+		}
+	}
+	set.Digest = digest.hex()
+	return set, nil
+}
+
+// move puts one part on the device, after its bytes were looked at.
+func (src *source) move(s *torch.Scope, d torch.Device, p part, look func([]byte, []int64)) (Split, error) {
+	images, err := p.of.images(p.rows)
+	if err != nil {
+		return Split{}, err
+	}
+	labels := make([]int64, len(p.rows))
+	for k, row := range p.rows {
+		labels[k] = p.of.labels[row]
+	}
+	look(images, labels)
+	count := len(p.rows)
+	split := Split{Count: count,
+		Images: torch.FromOn(s, d, images, count, src.shape[0], src.shape[1], src.shape[2]),
+		Labels: torch.FromOn(s, d, labels, count)}
+	return split, s.Err()
+}

@@ -1,0 +1,160 @@
+package dataset
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"graft/files"
+)
+
+// endings are those of the images that are read, in small letters.
+var endings = []string{".png", ".jpg", ".jpeg", ".gif"}
+
+// maxImages bounds the images of a folder.
+const maxImages = 10_000_000
+
+// picture is one image on the disk.
+type picture struct {
+	path  string
+	label int64
+}
+
+// readFolder lists PATH/train/CLASS and PATH/test/CLASS, or PATH/CLASS alone, of
+// which the test gets a share. Names decide the order, and with it the labels.
+func readFolder(fsys files.FS, o Options) (*source, error) {
+	top, err := subfolders(fsys, o.Path)
+	if err != nil {
+		return nil, err
+	}
+	src := &source{name: filepath.Base(filepath.Clean(o.Path)), shape: [3]int{3, o.Size, o.Size}}
+	var train, test []picture
+	if slices.Contains(top, "train") && slices.Contains(top, "test") {
+		train, test, err = src.twoFolders(fsys, o)
+	} else {
+		train, test, err = src.oneFolder(fsys, o, top)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if most := maxBytes / (3 * o.Size * o.Size); len(train) > most || len(test) > most {
+		return nil, fmt.Errorf("read %s: %d images of %d pixels take more than %d GiB; choose a smaller size", o.Path, max(len(train), len(test)), o.Size, maxBytes>>30)
+	}
+	src.train, src.test = pictures(fsys, train, o.Size), pictures(fsys, test, o.Size)
+	return src, nil
+}
+
+// subfolders lists the folders in a folder but those whose names begin with a dot.
+func subfolders(fsys files.FS, folder string) ([]string, error) {
+	return list(fsys, folder, func(name string, dir bool) bool { return dir && !strings.HasPrefix(name, ".") })
+}
+
+// list gives the names in a folder that are wanted, in order. Links are followed.
+func list(fsys files.FS, folder string, want func(name string, dir bool) bool) ([]string, error) {
+	entries, err := fsys.ReadDir(folder)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w; name a folder of images, PATH/train/CLASS/* and PATH/test/CLASS/*, or PATH/CLASS/*", folder, err)
+	}
+	var names []string
+	for _, entry := range entries {
+		dir := entry.IsDir()
+		if !dir && !entry.Type().IsRegular() {
+			info, err := fsys.Stat(filepath.Join(folder, entry.Name()))
+			if err != nil {
+				return nil, fmt.Errorf("read %s: %w", folder, err)
+			}
+			dir = info.IsDir()
+		}
+		if want(entry.Name(), dir) {
+			names = append(names, entry.Name())
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+func (src *source) twoFolders(fsys files.FS, o Options) (train, test []picture, err error) {
+	folder := filepath.Join(o.Path, "train")
+	if src.classes, err = subfolders(fsys, folder); err != nil {
+		return nil, nil, err
+	}
+	if train, err = src.gather(fsys, folder, src.classes); err != nil {
+		return nil, nil, err
+	}
+	folder = filepath.Join(o.Path, "test")
+	tested, err := subfolders(fsys, folder)
+	if err != nil {
+		return nil, nil, err
+	}
+	test, err = src.gather(fsys, folder, tested)
+	return train, test, err
+}
+
+// oneFolder divides the images of a folder into those to train and to test with.
+func (src *source) oneFolder(fsys files.FS, o Options, classes []string) (train, test []picture, err error) {
+	src.classes = classes
+	all, err := src.gather(fsys, o.Path, classes)
+	if err != nil {
+		return nil, nil, err
+	}
+	labels := make([]int64, len(all))
+	for k, p := range all {
+		labels[k] = p.label
+	}
+	rest, drawn := apart(labels, everyRow(len(all)), shareOf(len(all), o.ValidationShare), o.Seed, streamTest)
+	for _, k := range rest {
+		train = append(train, all[k])
+	}
+	for _, k := range drawn {
+		test = append(test, all[k])
+	}
+	return train, test, nil
+}
+
+// gather lists the images of some of the classes below a folder.
+func (src *source) gather(fsys files.FS, folder string, classes []string) ([]picture, error) {
+	if len(src.classes) < 2 {
+		return nil, fmt.Errorf("read %s: %w: it has %d folders, where each class has one and there are at least two", folder, ErrMissing, len(src.classes))
+	}
+	var all []picture
+	for _, class := range classes {
+		label := slices.Index(src.classes, class)
+		if label < 0 {
+			return nil, fmt.Errorf("read %s: there is no class %q to train on; the classes are %s", folder, class, strings.Join(src.classes, ", "))
+		}
+		names, err := list(fsys, filepath.Join(folder, class), isPicture)
+		if err != nil {
+			return nil, err
+		}
+		if len(names) == 0 {
+			return nil, fmt.Errorf("read %s: %w: no file in it ends in %s", filepath.Join(folder, class), ErrMissing, strings.Join(endings, ", "))
+		}
+		for _, name := range names {
+			all = append(all, picture{filepath.Join(folder, class, name), int64(label)})
+		}
+	}
+	if len(all) > maxImages {
+		return nil, fmt.Errorf("read %s: it has %d images, more than %d", folder, len(all), maxImages)
+	}
+	return all, nil
+}
+
+func isPicture(name string, dir bool) bool {
+	return !dir && !strings.HasPrefix(name, ".") && slices.Contains(endings, strings.ToLower(filepath.Ext(name)))
+}
+
+// pictures is a pool whose images are read when they are asked for.
+func pictures(fsys files.FS, all []picture, size int) pool {
+	labels := make([]int64, len(all))
+	for k, p := range all {
+		labels[k] = p.label
+	}
+	return pool{labels: labels, images: func(rows []int) ([]byte, error) {
+		bytes := 3 * size * size
+		out := make([]byte, len(rows)*bytes)
+		return out, inParallel(len(rows), func(k int) error {
+			return readPicture(fsys, all[rows[k]].path, out[k*bytes:(k+1)*bytes], size)
+		})
+	}}
+}

@@ -1,0 +1,159 @@
+package dataset
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"graft/files"
+)
+
+// idx is a dataset in the files of MNIST: images and labels apart, each in the
+// format that the page of MNIST calls IDX.
+type idx struct {
+	name    string
+	classes []string
+	folder  string // where other programs put the files, below their own folder
+}
+
+var (
+	mnist   = idx{KindMNIST, digits, "MNIST"}
+	fashion = idx{KindFashion, fashionClasses, "FashionMNIST"}
+)
+
+const (
+	idxSide = 28 // pixels
+	// The first four bytes: unsigned bytes in three dimensions, and in one.
+	idxImages = 0x00000803
+	idxLabels = 0x00000801
+	// maxIDX bounds the images of a file. The largest published one has 60,000.
+	maxIDX = 1 << 20
+)
+
+// idxPair is the two files of a split.
+type idxPair struct{ images, labels string }
+
+var idxTrain, idxTest = idxPair{"train-images-idx3-ubyte", "train-labels-idx1-ubyte"}, idxPair{"t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"}
+
+// read looks for the files, packed or not, in a folder or where PyTorch's
+// torchvision has put them below it.
+func (i idx) read(fsys files.FS, o Options) (*source, error) {
+	for _, folder := range []string{o.Path, filepath.Join(o.Path, i.folder, "raw")} {
+		paths, absent, err := findIDX(fsys, folder)
+		if err != nil {
+			return nil, err
+		}
+		if len(absent) == 0 {
+			return i.readFrom(fsys, paths)
+		}
+		if len(absent) < len(idxNames()) {
+			return nil, lacks(folder, absent)
+		}
+	}
+	return nil, missing(o, idxNames()...)
+}
+
+func idxNames() []string {
+	return []string{idxTrain.images, idxTrain.labels, idxTest.images, idxTest.labels}
+}
+
+// findIDX says where each file is in a folder, and which are not.
+func findIDX(fsys files.FS, folder string) (paths map[string]string, absent []string, err error) {
+	paths = make(map[string]string)
+	for _, name := range idxNames() {
+		for _, path := range []string{filepath.Join(folder, name), filepath.Join(folder, name+".gz")} {
+			there, err := isFile(fsys, path)
+			if err != nil {
+				return nil, nil, err
+			}
+			if there {
+				paths[name] = path
+				break
+			}
+		}
+		if paths[name] == "" {
+			absent = append(absent, name)
+		}
+	}
+	return paths, absent, nil
+}
+
+func (i idx) readFrom(fsys files.FS, paths map[string]string) (*source, error) {
+	train, err := i.readPair(fsys, paths, idxTrain)
+	if err != nil {
+		return nil, err
+	}
+	test, err := i.readPair(fsys, paths, idxTest)
+	if err != nil {
+		return nil, err
+	}
+	return &source{name: i.name, classes: i.classes, shape: [3]int{1, idxSide, idxSide}, train: train, test: test}, nil
+}
+
+func (i idx) readPair(fsys files.FS, paths map[string]string, pair idxPair) (pool, error) {
+	images, err := readIDX(fsys, paths[pair.images], idxImages, idxSide, idxSide)
+	if err != nil {
+		return pool{}, err
+	}
+	labels, err := readIDX(fsys, paths[pair.labels], idxLabels)
+	if err != nil {
+		return pool{}, err
+	}
+	if count := len(images) / (idxSide * idxSide); count != len(labels) {
+		return pool{}, fmt.Errorf("read %s: it has %d labels for the %d images of %s; fetch both again", paths[pair.labels], len(labels), count, paths[pair.images])
+	}
+	wide := make([]int64, len(labels))
+	for k, label := range labels {
+		if int(label) >= len(i.classes) {
+			return pool{}, fmt.Errorf("read %s: label %d is %d, where %s has %d classes; %s", paths[pair.labels], k+1, label, i.name, len(i.classes), again)
+		}
+		wide[k] = int64(label)
+	}
+	return held(images, wide), nil
+}
+
+// readIDX returns the items of a file, whose sizes after the first are given.
+func readIDX(fsys files.FS, path string, magic uint32, sizes ...int) (items []byte, err error) {
+	err = readFile(fsys, path, func(r io.Reader, _ int64) error {
+		items, err = parseIDX(r, magic, sizes...)
+		return err
+	})
+	return items, err
+}
+
+func parseIDX(r io.Reader, magic uint32, sizes ...int) ([]byte, error) {
+	r, err := unzipped(r)
+	if err != nil {
+		return nil, fmt.Errorf("its packing is damaged: %w; %s", err, again)
+	}
+	head := make([]uint32, 2+len(sizes))
+	if err := binary.Read(r, binary.BigEndian, head); err != nil {
+		return nil, fmt.Errorf("it is cut short in its first %d bytes: %w; %s", 4*len(head), err, again)
+	}
+	if head[0] != magic {
+		return nil, fmt.Errorf("it begins with %08x, where the file begins with %08x; it is another file", head[0], magic)
+	}
+	if head[1] == 0 || head[1] > maxIDX {
+		return nil, fmt.Errorf("it says to have %d items; it is damaged: %s", head[1], again)
+	}
+	bytes := int64(head[1])
+	for k, size := range sizes {
+		if int(head[2+k]) != size {
+			return nil, fmt.Errorf("its images have a side of %d pixels, not %d; it is another file", head[2+k], size)
+		}
+		bytes *= int64(size)
+	}
+	return readItems(r, bytes)
+}
+
+// readItems reads to the end of the file. Memory grows with what comes, not with
+// what the file says.
+func readItems(r io.Reader, count int64) ([]byte, error) {
+	var items bytes.Buffer
+	if _, err := io.CopyN(&items, r, count); err != nil {
+		return nil, fmt.Errorf("it is cut short after %d of %d bytes: %w; %s", items.Len(), count, err, again)
+	}
+	return items.Bytes(), ended(r)
+}

@@ -1,0 +1,202 @@
+package dataset
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// source is a dataset before it is divided.
+type source struct {
+	name        string
+	classes     []string
+	shape       [3]int
+	train, test pool
+}
+
+// pool is a number of images, not all of which may be wanted.
+type pool struct {
+	labels []int64
+	images func(rows []int) ([]byte, error) // side by side, each [C, H, W]
+}
+
+// held is a pool of images that are in memory.
+func held(images []byte, labels []int64) pool {
+	return pool{labels: labels, images: func(rows []int) ([]byte, error) {
+		if len(rows) == len(labels) && slices.IsSorted(rows) {
+			return images, nil // all of them
+		}
+		size := len(images) / len(labels)
+		out := make([]byte, 0, len(rows)*size)
+		for _, row := range rows {
+			out = append(out, images[row*size:(row+1)*size]...)
+		}
+		return out, nil
+	}}
+}
+
+// part is some rows of a pool, in their order.
+type part struct {
+	of   pool
+	rows []int
+}
+
+// parts are what a source is divided into.
+type parts struct{ train, validation, test part }
+
+// The streams of a set's seed, one a purpose.
+const (
+	streamValidation = iota + 1
+	streamLimit
+	streamTest
+	streamTrainImages
+	streamTestImages
+)
+
+func (src *source) divide(o Options) (parts, error) {
+	if len(src.test.labels) == 0 || len(src.train.labels) < 2 {
+		return parts{}, fmt.Errorf("%d training and %d test images are too few to work with", len(src.train.labels), len(src.test.labels))
+	}
+	train := everyRow(len(src.train.labels))
+	var validation []int
+	if !o.TestAsValidation {
+		train, validation = apart(src.train.labels, train, shareOf(len(train), o.ValidationShare), o.Seed, streamValidation)
+	}
+	if o.Limit > 0 && o.Limit < len(train) {
+		_, train = apart(src.train.labels, train, o.Limit, o.Seed, streamLimit)
+	}
+	return parts{part{src.train, train}, part{src.train, validation}, part{src.test, everyRow(len(src.test.labels))}}, nil
+}
+
+func everyRow(count int) []int {
+	rows := make([]int, count)
+	for k := range rows {
+		rows[k] = k
+	}
+	return rows
+}
+
+// shareOf is how many of count, at least one of which stays on either side.
+func shareOf(count int, share float64) int {
+	return max(1, min(count-1, int(math.Round(share*float64(count)))))
+}
+
+// apart draws want of the rows, from each class its share, and returns the others
+// and those, both in the order in which they came.
+func apart(labels []int64, rows []int, want int, seed int64, stream uint64) (others, drawn []int) {
+	byClass := make(map[int64][]int)
+	for _, row := range rows {
+		byClass[labels[row]] = append(byClass[labels[row]], row)
+	}
+	random := rand.New(rand.NewPCG(uint64(seed), stream))
+	taken := make(map[int]bool, want)
+	for _, quota := range quotas(byClass, len(rows), want) {
+		class := byClass[quota.class]
+		random.Shuffle(len(class), func(i, j int) { class[i], class[j] = class[j], class[i] })
+		for _, row := range class[:quota.count] {
+			taken[row] = true
+		}
+	}
+	for _, row := range rows {
+		if taken[row] {
+			drawn = append(drawn, row)
+		} else {
+			others = append(others, row)
+		}
+	}
+	return others, drawn
+}
+
+// quota is how many rows of a class are drawn.
+type quota struct {
+	class     int64
+	count     int
+	remainder int
+}
+
+// quotas gives each class its share of want, rounded such that they add up: the
+// largest remainders are rounded up (Hamilton's method).
+func quotas(byClass map[int64][]int, total, want int) []quota {
+	var all []quota
+	left := want
+	for class, rows := range byClass {
+		q := quota{class, len(rows) * want / total, len(rows) * want % total}
+		all = append(all, q)
+		left -= q.count
+	}
+	slices.SortFunc(all, func(a, b quota) int {
+		if a.remainder != b.remainder {
+			return b.remainder - a.remainder
+		}
+		return int(a.class - b.class)
+	})
+	for k := range left {
+		all[k].count++
+	}
+	return all
+}
+
+// digest is the identity of a set.
+type digest struct{ hash.Hash }
+
+func newDigest(src *source) digest {
+	d := digest{sha256.New()}
+	d.number(src.shape[0], src.shape[1], src.shape[2], len(src.classes))
+	return d
+}
+
+func (d digest) number(values ...int) {
+	for _, v := range values {
+		_, _ = d.Write(binary.LittleEndian.AppendUint64(nil, uint64(v))) // a hash takes all
+	}
+}
+
+// add is called for training, test and validation, in this order.
+func (d digest) add(images []byte, labels []int64) {
+	d.number(len(labels))
+	_, _ = d.Write(images)
+	for _, label := range labels {
+		d.number(int(label))
+	}
+}
+
+func (d digest) hex() string { return hex.EncodeToString(d.Sum(nil)) }
+
+// moments are the mean and deviation of each channel with pixels from 0 to 1.
+// They are counted in whole numbers, so no order of adding shows in them.
+func moments(images []byte, shape [3]int) (mean, deviation []float64) {
+	plane := shape[1] * shape[2]
+	counts := make([][256]uint64, shape[0])
+	for k := 0; k*plane < len(images); k++ {
+		count := &counts[k%shape[0]]
+		for _, value := range images[k*plane : (k+1)*plane] {
+			count[value]++
+		}
+	}
+	for _, count := range counts {
+		m, d := momentsOf(&count)
+		mean, deviation = append(mean, m), append(deviation, d)
+	}
+	return mean, deviation
+}
+
+func momentsOf(count *[256]uint64) (mean, deviation float64) {
+	var n, sum, squares uint64
+	for value, times := range count {
+		n += times
+		sum += uint64(value) * times
+		squares += uint64(value*value) * times
+	}
+	// The conversions keep a processor from joining two operations into one.
+	mean = float64(sum) / float64(n)
+	variance := float64(squares)/float64(n) - float64(mean*mean)
+	if variance <= 0 {
+		return mean / 255, 1
+	}
+	return mean / 255, math.Sqrt(variance) / 255
+}

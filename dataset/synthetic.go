@@ -1,0 +1,121 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+
+	"graft/files"
+)
+
+// SyntheticOptions describe images that are made up: textured shapes on a
+// cluttered background. The class says which shape and which texture; place,
+// size, tilt, colours, contrast, phase, clutter and noise are random. A mirrored
+// image is of the same class.
+type SyntheticOptions struct {
+	Classes  int // from 2 to 100; zero means 10
+	Channels int // 1 for grey, 3 for colours; zero means 3
+	Size     int // pixels in height and width, from 16 on; zero means 32
+	Train    int // images before the division; zero means 10,000
+	Test     int // images; zero means 2,000
+	// Noise is the largest change of a pixel, in 255ths: the more, the harder.
+	// Zero means 40.
+	Noise int
+}
+
+// EnsureDefaults fills in what zero stands for.
+func (o *SyntheticOptions) EnsureDefaults() {
+	for _, d := range []struct {
+		value *int
+		zero  int
+	}{{&o.Classes, 10}, {&o.Channels, 3}, {&o.Size, defaultSize}, {&o.Train, 10_000}, {&o.Test, 2_000}, {&o.Noise, 40}} {
+		if *d.value == 0 {
+			*d.value = d.zero
+		}
+	}
+}
+
+// Validate lists every setting that makes no sense.
+func (o SyntheticOptions) Validate() error {
+	var faults []error
+	bad := func(wrong bool, format string, values ...any) {
+		if wrong {
+			faults = append(faults, fmt.Errorf("synthetic: "+format, values...))
+		}
+	}
+	bad(o.Classes < 2 || o.Classes > maxClasses, "%d classes; there are 2 to %d", o.Classes, maxClasses)
+	bad(o.Channels != 1 && o.Channels != 3, "%d channels; there are 1 or 3", o.Channels)
+	bad(o.Size < minSynthetic || o.Size > maxSide, "images of %d pixels; they have %d to %d", o.Size, minSynthetic, maxSide)
+	bad(o.Train < 2, "%d training images; there are at least 2", o.Train)
+	bad(o.Test < 1, "%d test images; there is at least 1", o.Test)
+	bad(o.Noise < 0 || o.Noise > 255, "noise of %d; it lies between 0 and 255", o.Noise)
+	if len(faults) == 0 {
+		bad(max(o.Train, o.Test) > maxBytes/(o.Channels*o.Size*o.Size), "%d images of that size take more than %d GiB", max(o.Train, o.Test), maxBytes>>30)
+	}
+	return errors.Join(faults...)
+}
+
+// minSynthetic is the size below which the textures cannot be told apart.
+const minSynthetic = 16
+
+// synthetic is a source whose images are painted when they are asked for.
+func synthetic(_ files.FS, o Options) (*source, error) {
+	c := o.Synthetic
+	classes := make([]string, c.Classes)
+	for k := range classes {
+		classes[k] = looks(k).name()
+	}
+	return &source{name: KindSynthetic, classes: classes, shape: [3]int{c.Channels, c.Size, c.Size},
+		train: painted(c, c.Train, o.Seed, streamTrainImages), test: painted(c, c.Test, o.Seed, streamTestImages)}, nil
+}
+
+// painted is a pool of count images, classes taking turns.
+func painted(c SyntheticOptions, count int, seed int64, stream uint64) pool {
+	labels := make([]int64, count)
+	for k := range labels {
+		labels[k] = int64(k % c.Classes)
+	}
+	return pool{labels: labels, images: func(rows []int) ([]byte, error) {
+		size := c.Channels * c.Size * c.Size
+		out := make([]byte, len(rows)*size)
+		inParallel(len(rows), func(k int) error {
+			// A stream an image: neither order nor number of workers shows.
+			random := rand.NewPCG(uint64(seed)^stream<<56, uint64(rows[k])*0x9E3779B97F4A7C15)
+			newCanvas(c, out[k*size:(k+1)*size]).paint(looks(int(labels[rows[k]])), c.Noise, random)
+			return nil
+		})
+		return out, nil
+	}}
+}
+
+// inParallel calls work for 0 to count-1 on all processors and returns the error
+// of the lowest number that has one.
+func inParallel(count int, work func(k int) error) error {
+	workers := min(runtime.GOMAXPROCS(0), count)
+	type failure struct {
+		at  int
+		err error
+	}
+	failures := make([]failure, workers)
+	var group sync.WaitGroup
+	for w := range workers {
+		group.Go(func() {
+			for k := w; k < count; k += workers {
+				if err := work(k); err != nil {
+					failures[w] = failure{k, err}
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+	first := failure{at: count}
+	for _, f := range failures {
+		if f.err != nil && f.at < first.at {
+			first = f
+		}
+	}
+	return first.err
+}
