@@ -143,10 +143,16 @@ func (r *reader) end() {
 	r.run = nil
 }
 
-// Block finds a block by its name, or by its number where no block has that name.
+// Block finds a block by its name; by the name that it had before others grew
+// behind it, which is now that of all of them; or by its number.
 func (t *Trace) Block(name string) (*Block, error) {
 	for _, b := range t.Blocks {
 		if b.Name == name {
+			return b, nil
+		}
+	}
+	for _, b := range t.Blocks {
+		if b.Marked != model.Unmarked && strings.HasPrefix(b.Name, name+".") {
 			return b, nil
 		}
 	}

@@ -182,6 +182,17 @@ func TestTargets(t *testing.T) {
 	require.ErrorContains(t, err, `no block "7777"`)
 }
 
+// A block keeps its name when others have grown behind it.
+func TestGrownBlocksKeepTheName(t *testing.T) {
+	n, err := model.Zoo("LargeConvNet", model.ZooOptions{})
+	require.NoError(t, err)
+	trace, err := tracing.Read(n)
+	require.NoError(t, err)
+	b, err := trace.Block("conv1")
+	require.NoError(t, err)
+	require.Equal(t, "conv1.0", b.Name)
+}
+
 func TestConcatenationHasNoOneSpace(t *testing.T) {
 	trace, err := tracing.Read(drawn()["Cat"])
 	require.NoError(t, err)

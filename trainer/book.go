@@ -1,0 +1,112 @@
+package trainer
+
+import (
+	"time"
+
+	"graft/net2net"
+)
+
+// Row is an epoch, or the part of one that the budget allowed.
+type Row struct {
+	Epoch      int           // from 0
+	Time       time.Duration // on the clock, when it was evaluated
+	Steps      int64         // in all
+	Loss       float64       // of training, the mean over the epoch's steps
+	Accuracy   float64       // of training, as it went
+	Validation Score
+	Rate       float64 // the learning rate in the epoch
+	Parameters int     // of the network at its end
+	Devices    int     // at its end
+}
+
+// Note is something that happened to a job.
+type Note struct {
+	Event         string        `json:"event"`   // start, up, down, devices, decision, shrink or end
+	Time          time.Duration `json:"time_ns"` // on the clock
+	Epoch         int           `json:"epoch"`
+	Step          int           `json:"step"` // in the epoch
+	Devices       int           `json:"devices"`
+	Parameters    int           `json:"parameters"` // after it
+	Before        int           `json:"parameters_before"`
+	Accuracy      float64       `json:"accuracy"` // on the validation split, as last evaluated before it
+	Action        string        `json:"action,omitempty"`
+	Probabilities []float64     `json:"probabilities,omitempty"`
+	Took          time.Duration `json:"took_ns,omitempty"` // of the budget
+}
+
+// Section is a named part of a checkpoint.
+type Section struct {
+	Name string
+	Data []byte
+}
+
+// Book is where a job writes down what happens.
+type Book interface {
+	// Epoch adds a row.
+	Epoch(r Row) error
+	// Note adds an event.
+	Note(n Note) error
+	// Save keeps a checkpoint that belongs to the rows and notes so far, whole or
+	// not at all.
+	Save(sections []Section) error
+}
+
+// nothing is a book that keeps nothing.
+type nothing struct{}
+
+func (nothing) Epoch(Row) error      { return nil }
+func (nothing) Note(Note) error      { return nil }
+func (nothing) Save([]Section) error { return nil }
+
+func (j *Job) note(event string) Note {
+	p := j.Network.Parameters()
+	return Note{Event: event, Time: j.Clock.Now(), Epoch: j.Epoch, Step: j.Step, Devices: j.Devices, Parameters: p, Before: p, Accuracy: j.Validation.Accuracy}
+}
+
+func (j *Job) row() Row {
+	r := Row{Epoch: j.Epoch, Time: j.Clock.Now(), Steps: j.Steps, Validation: j.Validation, Rate: j.LR,
+		Parameters: j.Network.Parameters(), Devices: j.Devices}
+	if j.Step > 0 {
+		r.Loss, r.Accuracy = j.Loss/float64(j.Step), float64(j.Correct)/float64(j.Seen)
+	}
+	return r
+}
+
+// Outcome is how a job ended.
+type Outcome struct {
+	Epochs     int               `json:"epochs"` // whole ones
+	Steps      int64             `json:"steps"`
+	Budget     time.Duration     `json:"budget_ns"`
+	Used       time.Duration     `json:"used_ns"`
+	Deciding   time.Duration     `json:"deciding_ns"`  // of Used
+	Operating  time.Duration     `json:"operating_ns"` // of Used
+	Decisions  int               `json:"decisions"`
+	Parameters int               `json:"parameters"`
+	Validation Score             `json:"validation"` // what decided
+	Test       Score             `json:"test"`       // only reported
+	Digest     string            `json:"digest"`     // SHA-256 over the network and its weights
+	Changes    []*net2net.Change `json:"-"`          // that the network went through and still has
+}
+
+// finish evaluates on the test split, which decides nothing and costs no budget.
+func (j *Job) finish() (*Outcome, error) {
+	o := &Outcome{Epochs: j.Epoch, Steps: j.Steps, Budget: j.scheduler.Budget(), Used: j.Clock.Now(), Deciding: j.Deciding, Operating: j.Operating,
+		Decisions: j.Decisions, Parameters: j.Network.Parameters(), Validation: j.Validation, Changes: j.Changes}
+	var err error
+	if j.Data.Test.Count > 0 {
+		if o.Test, err = j.evaluate(j.Data.Test); err != nil {
+			return nil, err
+		}
+	}
+	if o.Digest, err = digest(j.Network); err != nil {
+		return nil, err
+	}
+	if j.Ended {
+		return o, nil
+	}
+	if err := j.Book.Note(j.note("end")); err != nil {
+		return nil, err
+	}
+	j.Ended = true
+	return o, j.save()
+}

@@ -1,0 +1,91 @@
+package trainer
+
+import (
+	"time"
+
+	"graft/model"
+)
+
+// Kind is a kind of work.
+type Kind string
+
+// The kinds.
+const (
+	Steps    Kind = "steps"   // of training
+	Batches  Kind = "batches" // of evaluation
+	Deciding Kind = "decisions"
+	Surgery  Kind = "operations"
+)
+
+// Work is something that takes time.
+type Work struct {
+	Kind    Kind
+	Count   int            // how many of its kind
+	Rows    int            // examples in each; of decisions and operations none
+	Network *model.Network // that it is done on
+	Devices int            // that share it; zero means one
+}
+
+// Clock measures a job's budget.
+type Clock interface {
+	// Now is the time since the budget began.
+	Now() time.Duration
+	// Spend is told of work when it has been done.
+	Spend(w Work)
+	// Cost is what work will take, as far as is known; zero is not known yet.
+	Cost(w Work) time.Duration
+}
+
+// Virtual is a clock on which work takes what a profile says, however long it took.
+type Virtual struct {
+	Profile *Profile
+	Time    time.Duration // now
+}
+
+// Now is the time since the budget began.
+func (v *Virtual) Now() time.Duration { return v.Time }
+
+// Spend moves the clock on.
+func (v *Virtual) Spend(w Work) { v.Time += v.Cost(w) }
+
+// Cost is what the profile says.
+func (v *Virtual) Cost(w Work) time.Duration {
+	return time.Duration(w.Count) * v.Profile.Cost(w)
+}
+
+// Wall is the time of the machine. It learns what work takes from what it took.
+type Wall struct {
+	now   func() time.Time
+	zero  time.Time // when the budget began
+	last  time.Time // when work was last spent
+	rates map[Kind]time.Duration
+}
+
+// NewWall starts at a time of the budget: zero for a new job, where it stopped for
+// one that goes on. Now is the machine's clock, handed in.
+func NewWall(now func() time.Time, at time.Duration) *Wall {
+	t := now()
+	return &Wall{now: now, zero: t.Add(-at), last: t, rates: map[Kind]time.Duration{}}
+}
+
+// Now is the time since the budget began.
+func (w *Wall) Now() time.Duration { return w.now().Sub(w.zero) }
+
+// Spend learns from the time since work was last spent.
+func (w *Wall) Spend(work Work) {
+	t := w.now()
+	took := t.Sub(w.last) / time.Duration(max(1, work.Count))
+	w.last = t
+	if old, known := w.rates[work.Kind]; known {
+		took = (3*old + took) / 4 // one slow call says little
+	}
+	w.rates[work.Kind] = took
+}
+
+// Mark forgets the time since work was last spent: it was something else.
+func (w *Wall) Mark() { w.last = w.now() }
+
+// Cost is what such work took lately.
+func (w *Wall) Cost(work Work) time.Duration {
+	return time.Duration(work.Count) * w.rates[work.Kind]
+}

@@ -1,0 +1,85 @@
+package trainer
+
+import (
+	"errors"
+
+	"graft/results"
+)
+
+// The tables and logs of a run folder.
+const (
+	epochTable = "epochs"
+	eventLog   = "events"
+	checkpoint = "job"
+)
+
+// epochColumns are those of Row.
+var epochColumns = []results.Column{
+	{Name: "epoch", Kind: results.Int}, {Name: "time", Unit: "s"}, {Name: "steps", Kind: results.Int},
+	{Name: "train_loss", Unit: "nats"}, {Name: "train_accuracy"}, {Name: "validation_loss", Unit: "nats"}, {Name: "validation_accuracy"},
+	{Name: "learning_rate"}, {Name: "parameters", Kind: results.Int}, {Name: "devices", Kind: results.Int},
+}
+
+// Folder is a book in a run folder.
+type Folder struct {
+	Run    *results.Run
+	epochs *results.Stream
+	events *results.Lines
+}
+
+// OpenFolder opens the tables of a run folder, which the caller closes.
+func OpenFolder(run *results.Run) (*Folder, error) {
+	epochs, err := run.Stream(epochTable, epochColumns)
+	if err != nil {
+		return nil, err
+	}
+	events, err := run.Lines(eventLog)
+	return &Folder{run, epochs, events}, err
+}
+
+// Epoch adds a row to the table of epochs.
+func (f *Folder) Epoch(r Row) error {
+	return f.epochs.Append(r.Epoch, r.Time.Seconds(), r.Steps, r.Loss, r.Accuracy, r.Validation.Loss, r.Validation.Accuracy, r.Rate, r.Parameters, r.Devices)
+}
+
+// Note adds a line to the log of events.
+func (f *Folder) Note(n Note) error { return f.events.Append(n) }
+
+// Save writes a checkpoint, after all rows and lines.
+func (f *Folder) Save(sections []Section) error {
+	return f.Run.SaveCheckpoint(checkpoint, func(w *results.CheckpointWriter) error {
+		for _, s := range sections {
+			if err := w.Bytes(s.Name, s.Data); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Last is the newest checkpoint that is whole, with the tables brought back to the
+// moment at which it was written; nil where there is none yet, and the tables are
+// empty again.
+func (f *Folder) Last() (*Stopped, error) {
+	c, err := f.Run.LoadCheckpoint()
+	if errors.Is(err, results.ErrNoCheckpoint) {
+		return nil, errors.Join(f.epochs.Truncate(0), f.events.Truncate(0))
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	if err := f.Run.Rewind(c); err != nil {
+		return nil, err
+	}
+	sections := map[string][]byte{}
+	for _, name := range c.Sections() {
+		if sections[name], err = c.ReadSection(name); err != nil {
+			return nil, err
+		}
+	}
+	return ReadStopped(sections)
+}
+
+// Digest tells two runs apart by their tables: equal digests are equal to the bit.
+func (f *Folder) Digest() string { return f.epochs.Digest() + f.events.Digest() }

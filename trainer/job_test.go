@@ -1,0 +1,227 @@
+package trainer_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/dataset"
+	"graft/decider"
+	"graft/files"
+	"graft/model"
+	"graft/net2net"
+	"graft/torch"
+	"graft/trainer"
+)
+
+func TestMain(m *testing.M) {
+	if err := torch.Load(); err != nil {
+		fmt.Fprintln(os.Stderr, "trainer: nothing can be tested:", err)
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// memory is a book that can be looked into.
+type memory struct {
+	rows  []trainer.Row
+	notes []trainer.Note
+	saves [][]trainer.Section
+}
+
+func (m *memory) Epoch(r trainer.Row) error      { m.rows = append(m.rows, r); return nil }
+func (m *memory) Note(n trainer.Note) error      { m.notes = append(m.notes, n); return nil }
+func (m *memory) Save(s []trainer.Section) error { m.saves = append(m.saves, s); return nil }
+func (m *memory) events() (events []string) {
+	for _, n := range m.notes {
+		events = append(events, n.Event)
+	}
+	return events
+}
+
+const side = 16
+
+// small is a dataset and a network that train in milliseconds.
+func small(t testing.TB, s *torch.Scope, seed int64) (*dataset.Set, *model.Network) {
+	set, err := dataset.Load(s, torch.CPU, files.OS{}, dataset.Options{Seed: seed, Synthetic: dataset.SyntheticOptions{Size: side, Classes: 4, Train: 600, Test: 200}})
+	require.NoError(t, err)
+	n := smallNetwork()
+	require.NoError(t, n.Materialize(s, model.Placement{Random: s.NewGenerator(torch.CPU, seed)}))
+	return set, n
+}
+
+func smallNetwork() *model.Network {
+	block := func(name string, layers ...model.Layer) model.Child {
+		c := &model.Container{}
+		for k, l := range layers {
+			c.Children = append(c.Children, model.Child{Name: fmt.Sprint(k), Module: &model.Leaf{Layer: l}})
+		}
+		return model.Child{Name: name, Module: &model.Container{Mark: model.Original, Children: []model.Child{{Name: "layers", Module: c}}}}
+	}
+	leaf := func(name string, l model.Layer) model.Child {
+		return model.Child{Name: name, Module: &model.Leaf{Layer: l}}
+	}
+	relu := model.Activate(torch.ReLU)
+	return &model.Network{Input: model.Shape{3, side, side}, Root: &model.Container{Class: "Small", Children: []model.Child{
+		block("conv1", model.NewConv2d(3, 6, 3), model.NewBatchNorm2d(6), relu), leaf("pool1", model.NewAvgPool2d(model.Both(2))),
+		block("conv2", model.NewConv2d(6, 8, 3), model.NewBatchNorm2d(8), relu), leaf("pool2", model.AdaptiveAvgPool2d{Size: model.Both(1)}),
+		leaf("drop", model.Dropout{P: 0.1}), leaf("flat", model.Flatten{}), leaf("fc", model.NewLinear(8, 4))}}}
+}
+
+// plan is a job that gains devices, adapts, and loses them again.
+func plan() trainer.Options {
+	return trainer.Options{Seed: 1, Steady: true, Batch: 32, EvalBatch: 100, Augment: torch.Augment{Pad: 1, Flip: true},
+		Timeline: trainer.Timeline{Budget: 1500 * time.Millisecond, Events: []trainer.Event{
+			{At: 300 * time.Millisecond, Change: trainer.Up, Devices: 2}, {At: 900 * time.Millisecond, Change: trainer.Down, Devices: 1}}},
+		Adapt: trainer.Adapt{Every: true, Most: 2, Rows: 64}}
+}
+
+func script(t testing.TB, actions ...string) decider.Decider {
+	var d decider.Script
+	for _, text := range actions {
+		a, err := net2net.ParseAction(text)
+		require.NoError(t, err)
+		d.Actions = append(d.Actions, a)
+	}
+	return d
+}
+
+func steady(t testing.TB) *trainer.Virtual {
+	p, err := trainer.FindProfile("steady")
+	require.NoError(t, err)
+	return &trainer.Virtual{Profile: p}
+}
+
+// run runs a job on a virtual clock.
+func run(t testing.TB, o trainer.Options, book trainer.Book, actions ...string) (outcome *trainer.Outcome) {
+	t.Helper()
+	require.NoError(t, torch.With(func(s *torch.Scope) error {
+		set, n := small(t, s, 1)
+		j, err := trainer.New(s, trainer.Parts{Network: n, Data: set, Clock: steady(t), Decider: script(t, actions...), Book: book, Now: time.Now}, o)
+		if err != nil {
+			return err
+		}
+		outcome, err = j.Run(context.Background())
+		return err
+	}))
+	return outcome
+}
+
+// A job grows when it gains devices, shrinks when it loses them, keeps within its
+// budget, and throws no step away.
+func TestJobFromStartToBudget(t *testing.T) {
+	book := &memory{}
+	o := run(t, plan(), book, "deepen:conv1", "widen:conv2:12")
+	require.Equal(t, []string{"start", "up", "decision", "decision", "down", "shrink", "end"}, book.events())
+	require.LessOrEqual(t, o.Used, o.Budget)
+	require.Greater(t, o.Used, o.Budget-20*time.Millisecond, "the budget is used up")
+	require.Equal(t, smallNetwork().Parameters(), o.Parameters, "it is back at its first size")
+	require.Empty(t, o.Changes)
+	require.Equal(t, 2, o.Decisions)
+	require.Equal(t, o.Steps, book.rows[len(book.rows)-1].Steps, "all steps are evaluated")
+	require.Equal(t, o.Validation, book.rows[len(book.rows)-1].Validation)
+	require.Equal(t, o.Deciding+o.Operating, sum(book.notes))
+	decision := book.notes[2]
+	require.Equal(t, "deepen:conv1", decision.Action)
+	require.GreaterOrEqual(t, decision.Time, 300*time.Millisecond)
+	require.Less(t, decision.Time, 330*time.Millisecond, "asked at once, not at the end of the epoch")
+	require.Greater(t, decision.Parameters, decision.Before)
+}
+
+func sum(notes []trainer.Note) (took time.Duration) {
+	for _, n := range notes {
+		took += n.Took
+	}
+	return took
+}
+
+// The same options give the same bits, whether run before, beside others, again, or
+// with half the threads.
+func TestVirtualClockGivesOneDigest(t *testing.T) {
+	require.NoError(t, torch.SetThreads(2))
+	first := run(t, plan(), nil, "deepen:conv1", "widen:conv2:12")
+	digests := make(chan string, 3)
+	for range 3 {
+		go func() { digests <- run(t, plan(), nil, "deepen:conv1", "widen:conv2:12").Digest }()
+	}
+	for range 3 {
+		require.Equal(t, first.Digest, <-digests)
+	}
+	require.NoError(t, torch.SetThreads(1))
+	require.Equal(t, first.Digest, run(t, plan(), nil, "deepen:conv1", "widen:conv2:12").Digest, "on one thread")
+	other := plan()
+	other.Seed = 2
+	require.NotEqual(t, first.Digest, run(t, other, nil, "deepen:conv1", "widen:conv2:12").Digest)
+}
+
+// However short the budget is, there is an evaluation, and no crash.
+func TestShortBudgets(t *testing.T) {
+	for _, budget := range []time.Duration{1, time.Millisecond, 20 * time.Millisecond, 60 * time.Millisecond} {
+		o := plan()
+		o.Timeline = trainer.Timeline{Budget: budget}
+		book := &memory{}
+		outcome := run(t, o, book)
+		require.Len(t, book.rows, 1, budget)
+		require.NotZero(t, outcome.Validation.Loss)
+	}
+}
+
+// Ups and downs in any order work, also downs that nothing went before.
+func TestUpsAndDowns(t *testing.T) {
+	at := func(ms int, c trainer.Change) trainer.Event {
+		return trainer.Event{At: time.Duration(ms) * time.Millisecond, Change: c}
+	}
+	up, down := trainer.Up, trainer.Down
+	o := plan()
+	o.Timeline.Events = []trainer.Event{at(100, down), at(200, up), at(400, up), at(700, down), at(800, up), at(1000, down), at(1100, down), at(1200, down)}
+	book := &memory{}
+	outcome := run(t, o, book, "deepen:conv1", "widen:conv1:9", "branch:conv2", "deepen:conv2", "kernel:conv1:5", "widen:conv2:10")
+	require.Equal(t, smallNetwork().Parameters(), outcome.Parameters)
+	require.Contains(t, book.events(), "shrink")
+}
+
+func TestRefusedJobs(t *testing.T) {
+	require.NoError(t, torch.With(func(s *torch.Scope) error {
+		set, n := small(t, s, 1)
+		parts := trainer.Parts{Network: n, Data: set, Clock: steady(t), Decider: decider.None{}, Now: time.Now}
+		refused := func(word string, change func(p *trainer.Parts, o *trainer.Options)) {
+			p, o := parts, plan()
+			change(&p, &o)
+			_, err := trainer.New(s, p, o)
+			require.ErrorContains(t, err, word)
+		}
+		refused("a budget of 0s", func(_ *trainer.Parts, o *trainer.Options) { o.Timeline = trainer.Timeline{} })
+		refused("put them in order", func(_ *trainer.Parts, o *trainer.Options) { o.Timeline.Events[1].At = 0 })
+		refused("up and down", func(_ *trainer.Parts, o *trainer.Options) { o.Timeline.Events[0].Change = "sideways" })
+		refused("not negative", func(_ *trainer.Parts, o *trainer.Options) { o.Batch = -1 })
+		refused("needs a network", func(p *trainer.Parts, _ *trainer.Options) { p.Network = nil })
+		refused("4 classes", func(p *trainer.Parts, _ *trainer.Options) {
+			p.Network = smallNetwork()
+			fc := p.Network.Root.Child("fc").(*model.Leaf)
+			fc.Layer = model.NewLinear(8, 7)
+			require.NoError(t, p.Network.Materialize(s, model.Placement{}))
+		})
+		return nil
+	}))
+}
+
+// A job that is stopped saves itself and says so.
+func TestStopSaves(t *testing.T) {
+	book := &memory{}
+	require.NoError(t, torch.With(func(s *torch.Scope) error {
+		set, n := small(t, s, 1)
+		j, err := trainer.New(s, trainer.Parts{Network: n, Data: set, Clock: steady(t), Decider: decider.None{}, Book: book, Now: time.Now}, plan())
+		require.NoError(t, err)
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		_, err = j.Run(ctx)
+		require.True(t, errors.Is(err, trainer.ErrStopped))
+		require.Len(t, book.saves, 1)
+		return nil
+	}))
+}

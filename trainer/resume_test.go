@@ -1,0 +1,149 @@
+package trainer_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/dataset"
+	"graft/files"
+	"graft/files/faults"
+	"graft/model"
+	"graft/results"
+	"graft/torch"
+	"graft/trainer"
+)
+
+// killed is what a process does not come back from.
+type killed struct{}
+
+// mortal is a virtual clock that kills whoever looks at it for the nth time: in
+// training, evaluation, surgery and between them.
+type mortal struct {
+	trainer.Virtual
+	looks int // left; negative is immortal
+}
+
+func (m *mortal) Now() time.Duration {
+	if m.looks == 0 {
+		panic(killed{})
+	}
+	m.looks--
+	return m.Virtual.Now()
+}
+
+// ticking is a machine's clock on which every look takes a while, so that
+// checkpoints come often and always at the same steps.
+func ticking() func() time.Time {
+	t := time.Unix(0, 0)
+	return func() time.Time {
+		t = t.Add(10 * time.Second)
+		return t
+	}
+}
+
+// brief is a short plan with everything in it.
+func brief() trainer.Options {
+	o := plan()
+	ms := time.Millisecond
+	o.Timeline = trainer.Timeline{Budget: 620 * ms, Events: []trainer.Event{{At: 150 * ms, Change: trainer.Up}, {At: 350 * ms, Change: trainer.Down}}}
+	return o
+}
+
+// life is one process: it begins or resumes the run in a folder, and ends it, or is
+// killed. The outcome is nil then.
+func life(t testing.TB, fsys files.FS, path string, looks int) (outcome *trainer.Outcome, digest string, err error) {
+	run, err := results.Open(fsys, path)
+	if err != nil {
+		if run, err = results.Create(fsys, path, results.CreateOptions{}, results.Manifest{}); err != nil {
+			return nil, "", err
+		}
+	}
+	defer func() {
+		_ = run.Close()
+		if cause := recover(); cause != nil {
+			require.IsType(t, killed{}, cause)
+		}
+	}()
+	folder, err := trainer.OpenFolder(run)
+	if err != nil {
+		return nil, "", err
+	}
+	err = torch.With(func(s *torch.Scope) error {
+		j, err := continued(t, s, folder, looks)
+		if err != nil {
+			return err
+		}
+		outcome, err = j.Run(context.Background())
+		return err
+	})
+	return outcome, folder.Digest(), err
+}
+
+func continued(t testing.TB, s *torch.Scope, folder *trainer.Folder, looks int) (*trainer.Job, error) {
+	set, err := dataset.Load(s, torch.CPU, files.OS{}, dataset.Options{Seed: 1, Synthetic: dataset.SyntheticOptions{Size: side, Classes: 4, Train: 300, Test: 100}})
+	require.NoError(t, err)
+	clock := &mortal{Virtual: *steady(t), looks: looks}
+	parts := trainer.Parts{Data: set, Clock: clock, Decider: script(t, "deepen:conv1", "widen:conv2:12"), Book: folder, Now: ticking()}
+	last, err := folder.Last()
+	if err != nil {
+		return nil, err
+	}
+	if last != nil {
+		clock.Time = last.Time
+		return trainer.Resume(s, last, parts, model.Placement{}, brief())
+	}
+	parts.Network = smallNetwork()
+	require.NoError(t, parts.Network.Materialize(s, model.Placement{Random: s.NewGenerator(torch.CPU, 1)}))
+	return trainer.New(s, parts, brief())
+}
+
+// A run that is killed at any moment and resumed ends in the bits of one that was
+// not: its tables, its events and its weights.
+func TestKilledRunsEndTheSame(t *testing.T) {
+	require.NoError(t, torch.SetThreads(1))
+	want, digest, err := life(t, files.OS{}, filepath.Join(t.TempDir(), "whole"), -1)
+	require.NoError(t, err)
+	random := rand.New(rand.NewPCG(1, 1))
+	kills := 0
+	for kills < 200 {
+		path := filepath.Join(t.TempDir(), "run")
+		for {
+			outcome, got, err := life(t, files.OS{}, path, 1+random.IntN(90))
+			require.NoError(t, err)
+			if outcome == nil {
+				kills++
+				continue
+			}
+			require.Equal(t, want.Digest, outcome.Digest, "after %d kills", kills)
+			require.Equal(t, digest, got)
+			require.Equal(t, want.Validation, outcome.Validation)
+			break
+		}
+	}
+	t.Logf("measured: %d kills in training, evaluation and surgery, each run resumed to the bits of one that was not killed", kills)
+}
+
+// Whatever goes wrong with a write, nothing finished is lost, and the run ends the
+// same once the disk is well again.
+func TestFaultyDisks(t *testing.T) {
+	require.NoError(t, torch.SetThreads(1))
+	want, digest, err := life(t, files.OS{}, filepath.Join(t.TempDir(), "whole"), -1)
+	require.NoError(t, err)
+	random := rand.New(rand.NewPCG(2, 2))
+	for _, kind := range []faults.Kind{faults.Fail, faults.Torn, faults.DiskFull, faults.Crash} {
+		for range 8 {
+			path := filepath.Join(t.TempDir(), "run")
+			at := 1 + random.IntN(250)
+			_, _, err := life(t, faults.New(files.OS{}, at, kind), path, -1)
+			outcome, got, again := life(t, files.OS{}, path, -1)
+			require.NoError(t, again, "after %v at %d, which gave %v", kind, at, err)
+			require.Equal(t, want.Digest, outcome.Digest)
+			require.Equal(t, digest, got)
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package trainer
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Rule is how the learning rate changes.
+type Rule string
+
+// The rules. The zero Rule is Exponential.
+const (
+	Exponential Rule = "exponential" // times Decay after each epoch
+	Constant    Rule = "constant"
+	Cosine      Rule = "cosine" // down to Least over the budget
+	StepDown    Rule = "step"   // times Decay after each Every epochs
+)
+
+// Schedule changes the learning rate. It goes on across surgery.
+type Schedule struct {
+	Rule   Rule    // empty means exponential
+	Decay  float64 // zero means 0.9 for exponential and 0.1 for step
+	Every  int     // epochs, for step; zero means 10
+	Least  float64 // no rate is below it; zero means 1e-8
+	WarmUp int     // steps over which the rate rises from zero; zero means none
+}
+
+// EnsureDefaults fills in what zero stands for.
+func (s *Schedule) EnsureDefaults() {
+	if s.Rule == "" {
+		s.Rule = Exponential
+	}
+	if s.Decay == 0 {
+		s.Decay = map[Rule]float64{StepDown: 0.1}[s.Rule]
+	}
+	if s.Decay == 0 {
+		s.Decay = 0.9
+	}
+	if s.Every == 0 {
+		s.Every = 10
+	}
+	if s.Least == 0 {
+		s.Least = 1e-8
+	}
+}
+
+// Validate lists all that is wrong.
+func (s Schedule) Validate() error {
+	var faults []error
+	switch s.Rule {
+	case "", Exponential, Constant, Cosine, StepDown:
+	default:
+		faults = append(faults, fmt.Errorf("a schedule %q; there are exponential, constant, cosine and step", string(s.Rule)))
+	}
+	if s.Decay < 0 || s.Decay > 1 || s.Every < 0 || s.Least < 0 || s.WarmUp < 0 {
+		faults = append(faults, errors.New("a decay lies between 0 and 1, epochs, steps and rates are not negative"))
+	}
+	return errors.Join(faults...)
+}
+
+// Rate is the learning rate: of the options, after so many whole epochs and steps,
+// with so large a share of the budget used up when the epoch began.
+func (s Schedule) Rate(rate float64, epochs int, steps int64, used float64) float64 {
+	first := rate
+	switch s.Rule {
+	case Exponential:
+		rate *= math.Pow(s.Decay, float64(epochs))
+	case StepDown:
+		rate *= math.Pow(s.Decay, float64(epochs/s.Every))
+	case Cosine:
+		rate *= (1 + math.Cos(math.Pi*min(1, used))) / 2
+	}
+	rate = max(rate, min(first, s.Least))
+	if s.WarmUp > 0 && steps < int64(s.WarmUp) {
+		rate *= float64(steps+1) / float64(s.WarmUp)
+	}
+	return rate
+}
