@@ -36,6 +36,7 @@ func ZooEntries() []ZooEntry {
 		{"ConvNet3", "", "two convolutions, of 64 and 32 channels", small, 10, convNet3},
 		{"LargeConvNet", "", "six convolutions and two linear layers: ConvNet, each block deepened once", small, 10, largeConvNet},
 		{"BatchNormConvolution", "", "one convolution of 32 channels", small, 10, batchNormConvolution},
+		{"ConvSmall", "", "three convolutions of 16, 32 and 32 channels, for a first try", small, 10, convSmall},
 		{"MLP", "", "three linear layers, of 512, 256 and as many features as there are classes", small, 10, mlp},
 		{"CIFARResNet20", "", "a residual network of 20 layers for small images (He et al. 2016)", small, 10, cifarResNet20},
 		{"CIFARResNet56", "", "a residual network of 56 layers for small images (He et al. 2016)", small, 10, cifarResNet56},

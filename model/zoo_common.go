@@ -6,6 +6,22 @@ import (
 	"graft/torch"
 )
 
+// convSmall gives logits of either sign, unlike the networks of the original, whose
+// last ReLU lets classes die.
+func convSmall(in Shape, classes int) *Container {
+	block := func(in, out int) Module {
+		conv := NewConv2d(in, out, 3)
+		conv.Padding = Both(1)
+		layers := sequence(leaves(conv, NewBatchNorm2d(out), Activate(torch.ReLU))...)
+		return &Container{Mark: Original, Children: []Child{{"layers", layers}}}
+	}
+	return chain("ConvSmall",
+		Child{"conv1", block(in[0], 16)}, part("pool1", NewMaxPool2d(One(2))),
+		Child{"conv2", block(16, 32)}, part("pool2", NewMaxPool2d(One(2))),
+		Child{"conv3", block(32, 32)}, part("pool", AdaptiveAvgPool2d{Size: One(1)}), flattened(),
+		part("fc", NewLinear(32, classes)))
+}
+
 func mlp(in Shape, classes int) *Container {
 	c := sequence(leaves(Flatten{},
 		NewLinear(in.Count(), 512), Activate(torch.ReLU),

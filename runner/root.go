@@ -10,6 +10,7 @@ func commands() []*cobra.Command {
 		newModelCommand(),
 		newSurgeryCommand(),
 		newWeightsCommand(),
+		newConfigCommand(),
 		newDoctorCommand(),
 		newDemoCommand(),
 	}

@@ -1,0 +1,181 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"graft/net2net"
+	"graft/torch/weights"
+	"graft/trainer"
+)
+
+// RunOptions say where a job runs. Paths here and in the other sections are those
+// of the operating system, from the folder that graft is called in.
+type RunOptions struct {
+	Seed    int64  // of all that is drawn but the data; 1 unless given
+	Folder  string // where results go; empty leaves the choice to the command
+	Device  string // cpu or cuda:N; empty means cpu
+	Threads int    // of LibTorch; zero is all processors
+}
+
+// EnsureDefaults fills in what zero stands for.
+func (o *RunOptions) EnsureDefaults() {
+	if o.Device == "" {
+		o.Device = "cpu"
+	}
+}
+
+// deviceName is how a device is written; whether it is there is seen when the job
+// begins.
+var deviceName = regexp.MustCompile(`^(cpu|cuda|cuda:[0-9]{1,3})$`)
+
+// Validate lists all that is wrong.
+func (o RunOptions) Validate() error {
+	var faults []error
+	if !deviceName.MatchString(o.Device) {
+		faults = append(faults, fmt.Errorf("device is %q; write cpu or cuda:N", o.Device))
+	}
+	if o.Threads < 0 {
+		faults = append(faults, fmt.Errorf("threads is %d; zero is all processors", o.Threads))
+	}
+	return errors.Join(faults...)
+}
+
+// NetworkOptions say which network is trained. Its input and classes are those of
+// the data where it is one of the zoo.
+type NetworkOptions struct {
+	Name    string // in the zoo; empty means ConvSmall where there is no file
+	File    string // a network file, in place of a name; empty means none
+	Weights string // .pth or .safetensors to begin with; empty draws fresh ones
+}
+
+// EnsureDefaults fills in what zero stands for.
+func (o *NetworkOptions) EnsureDefaults() {
+	if o.Name == "" && o.File == "" {
+		o.Name = "ConvSmall"
+	}
+}
+
+// Validate lists all that is wrong.
+func (o NetworkOptions) Validate() error {
+	var faults []error
+	if o.Name != "" && o.File != "" {
+		faults = append(faults, fmt.Errorf("file is given, and a name as well; leave one of them out"))
+	}
+	if o.Weights != "" {
+		if _, err := weights.FormatOf(o.Weights); err != nil {
+			faults = append(faults, fmt.Errorf("weights: %w", err))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// TimeOptions are a job's budget, and what happens in it.
+type TimeOptions struct {
+	trainer.Timeline        // budget, start and events; a budget that is not given is 60 s
+	Clock            string `config:",one=virtual|wall"` // virtual counts what a profile says, wall the machine's time; empty means virtual
+	Profile          string // built in, or a file of one; empty means steady on a virtual clock
+	// Cluster is a file of events, a table in CSV with the columns seconds, change
+	// and devices, in place of a list. Empty means none.
+	Cluster string `config:"timeline"`
+
+	loaded []trainer.Event // of Cluster
+}
+
+// The clocks.
+const (
+	VirtualClock = "virtual" // work takes what a profile says
+	WallClock    = "wall"    // the machine's
+)
+
+// EnsureDefaults fills in what zero stands for.
+func (o *TimeOptions) EnsureDefaults() {
+	if o.Clock == "" {
+		o.Clock = VirtualClock
+	}
+	if o.Clock == VirtualClock && o.Profile == "" {
+		o.Profile = "steady"
+	}
+}
+
+// timeline is the trainer's, with the events of the file.
+func (o TimeOptions) timeline() trainer.Timeline {
+	t := o.Timeline
+	if o.Cluster != "" {
+		t.Events = o.loaded
+	}
+	return t
+}
+
+// Validate lists all that is wrong.
+func (o TimeOptions) Validate() error {
+	var faults []error
+	if o.Clock == WallClock && o.Profile != "" {
+		faults = append(faults, errors.New("profile is for a virtual clock; leave it out"))
+	}
+	if o.Cluster != "" && len(o.Events) > 0 {
+		faults = append(faults, errors.New("timeline is a file of events, and there are events as well; leave one of them out"))
+	}
+	key := "events"
+	if o.Cluster != "" {
+		key = "timeline"
+	}
+	for _, err := range parts(o.timeline().Validate()) {
+		if strings.HasPrefix(err.Error(), "event ") {
+			err = fmt.Errorf("%s: %w", key, err)
+		}
+		faults = append(faults, err)
+	}
+	return errors.Join(faults...)
+}
+
+// isPath says whether a text names a file and not something built in.
+func isPath(text string) bool {
+	return strings.ContainsAny(text, "/"+string(filepath.Separator)) || strings.EqualFold(filepath.Ext(text), ".toml")
+}
+
+// The deciders.
+const (
+	DecideNone   = "none"   // leaves the network alone
+	DecideFixed  = "fixed"  // takes the one action each time
+	DecideScript = "script" // takes the actions one after the other
+	DecideRandom = "random" // draws among what fits
+)
+
+// AdaptOptions say who decides how the network is adapted, when, and how it is
+// done.
+type AdaptOptions struct {
+	Decider       string                                       `config:",one=none|fixed|script|random"` // empty means none
+	Actions       []net2net.Action                             // of fixed, which takes one, and of script; nil for the others
+	Kinds         []net2net.Kind                               // that random draws from; nil means deepen and widen
+	trainer.Adapt `config:",inline=surgery,omit=surgery.seed"` // when it is asked, and how its actions are done
+}
+
+// EnsureDefaults fills in what zero stands for.
+func (o *AdaptOptions) EnsureDefaults() {
+	if o.Decider == "" {
+		o.Decider = DecideNone
+	}
+}
+
+// Validate lists all that is wrong.
+func (o AdaptOptions) Validate() error {
+	var faults []error
+	if n := len(o.Actions); o.Decider == DecideFixed && n != 1 {
+		faults = append(faults, fmt.Errorf("decider is fixed, which takes one action, and there are %d", n))
+	} else if o.Decider == DecideScript && n == 0 {
+		faults = append(faults, errors.New("decider is script, and there are no actions"))
+	} else if o.Decider != DecideFixed && o.Decider != DecideScript && n > 0 {
+		faults = append(faults, fmt.Errorf("actions are for the deciders fixed and script, and the decider is %s", o.Decider))
+	}
+	if o.Decider != DecideRandom && len(o.Kinds) > 0 {
+		faults = append(faults, fmt.Errorf("kinds is for the decider random, and the decider is %s", o.Decider))
+	}
+	if o.Surgery.Noise < 0 {
+		faults = append(faults, fmt.Errorf("noise is %v; it is not negative", o.Surgery.Noise))
+	}
+	return errors.Join(faults...)
+}

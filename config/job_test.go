@@ -1,0 +1,334 @@
+package config
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"graft/decider"
+	"graft/files"
+	"graft/model"
+	"graft/net2net"
+	"graft/torch"
+	"graft/trainer"
+)
+
+// parseJob reads a job from a text.
+func parseJob(name, text string, set ...string) (*Job, error) {
+	j := NewJob()
+	r := newReading(name, []byte(text), j)
+	if err := r.file(); err != nil {
+		return nil, err
+	}
+	for _, assignment := range set {
+		r.assign(assignment)
+	}
+	return j, j.complete(files.OS{}, r)
+}
+
+// written writes a file into a new folder.
+func written(t testing.TB, name, text string) string {
+	path := filepath.Join(t.TempDir(), name)
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	return path
+}
+
+// bare is what a job says, without where it was read.
+func bare(j *Job) Job {
+	b := *j
+	b.given, b.network, b.profile = nil, nil, nil
+	return b
+}
+
+func TestJobFaultsAreListedWithTheirLines(t *testing.T) {
+	paths, err := filepath.Glob("testdata/jobs/faults/*.toml")
+	require.NoError(t, err)
+	require.NotEmpty(t, paths)
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		require.NoError(t, err)
+		_, err = parseJob(filepath.Base(path), string(data))
+		var list Faults
+		require.ErrorAs(t, err, &list, path)
+		golden(t, path+".txt", err.Error()+"\n")
+	}
+}
+
+func TestAnEmptyJobIsSensible(t *testing.T) {
+	j, err := ReadJob(files.OS{}, "", nil)
+	require.NoError(t, err)
+	assert.Equal(t, time.Minute, j.Options().Timeline.Budget)
+	assert.Equal(t, int64(1), j.Options().Seed)
+	assert.Equal(t, torch.OptimizerOptions{Rule: torch.Adam, LR: 0.01, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8}, j.Options().Optimizer)
+	assert.Equal(t, "synthetic", j.Data.Kind)
+	n, err := j.Model(nil, 0)
+	require.NoError(t, err)
+	assert.Equal(t, "ConvSmall", n.Name())
+	p, err := j.Profile()
+	require.NoError(t, err)
+	assert.Equal(t, "steady", p.Name)
+	d, err := j.Decider()
+	require.NoError(t, err)
+	assert.Equal(t, decider.None{}, d)
+	again, err := parseJob("empty.toml", "")
+	require.NoError(t, err)
+	assert.Equal(t, bare(j), bare(again))
+	for _, v := range j.Values() {
+		assert.Equal(t, "default", v.Source.String(), v.Key)
+	}
+}
+
+func TestAJobIsReadAsItIsWritten(t *testing.T) {
+	j, err := ReadJob(files.OS{}, "testdata/jobs/full.toml", []string{"run.seed=9", "time.budget=500"})
+	require.NoError(t, err)
+	o := j.Options()
+	assert.Equal(t, int64(9), o.Seed)
+	assert.Equal(t, trainer.Timeline{Budget: 500 * time.Second, Start: 70 * time.Second, Events: []trainer.Event{
+		{At: 70 * time.Second, Change: trainer.Up, Devices: 2}, {At: 200500 * time.Millisecond, Change: trainer.Down}}}, o.Timeline)
+	assert.Equal(t, torch.SGD, o.Optimizer.Rule)
+	assert.Equal(t, 0.01, o.Optimizer.LR, "the rate stays where only the rule is given")
+	assert.Equal(t, net2net.Residual, o.Adapt.Surgery.Form)
+	assert.Equal(t, 3, o.Adapt.Most)
+	assert.Equal(t, 100, o.Schedule.WarmUp)
+	d, err := j.Decider()
+	require.NoError(t, err)
+	assert.Equal(t, decider.Script{Actions: []net2net.Action{{Kind: "deepen", Target: "1"}, {Kind: "widen", Target: "conv2", Size: 48}, {}}}, d)
+
+	assert.Equal(t, Source{Flag: "run.seed=9"}, j.Source("run.seed"))
+	assert.Equal(t, "--set", j.Source("time.budget").String())
+	assert.Equal(t, "testdata/jobs/full.toml:4", j.Source("run.folder").String())
+	assert.Equal(t, "testdata/jobs/full.toml:26", j.Source("time.events").String())
+	assert.Equal(t, "default", j.Source("augment.cutout").String())
+}
+
+func TestWhatIsResolvedReadsBackEqual(t *testing.T) {
+	full, err := os.ReadFile("testdata/jobs/full.toml")
+	require.NoError(t, err)
+	for name, text := range map[string]string{"full": string(full), "empty": "", "a wall clock": "[time]\nclock = \"wall\"\nevents = []"} {
+		j, err := parseJob("a.toml", text)
+		require.NoError(t, err, name)
+		again, err := parseJob("b.toml", j.Resolved())
+		require.NoError(t, err, name)
+		assert.Equal(t, bare(j), bare(again), name)
+		assert.Equal(t, j.Resolved(), again.Resolved(), name)
+		assert.Equal(t, j.Digest(), again.Digest(), name)
+	}
+	j, err := parseJob("full.toml", string(full))
+	require.NoError(t, err)
+	golden(t, "testdata/jobs/full.resolved", j.Resolved())
+}
+
+func TestTheDigestSaysWhatMatters(t *testing.T) {
+	digest := func(set ...string) string {
+		j, err := parseJob("a.toml", "", set...)
+		require.NoError(t, err)
+		return j.Digest()
+	}
+	for _, same := range []string{"run.folder=elsewhere", "run.threads=3", "checkpoint.every=3s", "train.batch=64"} {
+		assert.Equal(t, digest(), digest(same), same)
+	}
+	profile := trainer.Profiles()[1]
+	path := filepath.Join(t.TempDir(), "p.toml")
+	require.NoError(t, WriteProfile(files.OS{}, path, profile))
+	before := digest("time.profile=" + path)
+	profile.Costs.StepSeconds *= 2
+	require.NoError(t, WriteProfile(files.OS{}, path, profile))
+	assert.NotEqual(t, before, digest("time.profile="+path), "the profile's contents matter")
+	for _, other := range []string{"run.seed=2", "train.batch=32", "adapt.reset=true", "time.profile=v100-original"} {
+		assert.NotEqual(t, digest(), digest(other), other)
+	}
+}
+
+func TestAssignments(t *testing.T) {
+	for set, says := range map[string]string{
+		"run.seed":                   "write a key and its value",
+		"run.seed=x":                 `seed must be a whole number, and not "x"`,
+		"run.sede=1":                 `"sede" is no key of run; did you mean seed?`,
+		"tim.budget=3":               `"tim" is no key of this file; did you mean time?`,
+		"time=3":                     "time must be a table",
+		"time.budget.x=3":            "time.budget has no keys",
+		"time.budget=soon":           "must be a time such as",
+		"time.budget=-5s":            "a budget of -5s",
+		"time.start=90s":             "a start at 1m30s lies outside",
+		"adapt.actions=deepen:1":     "must be a list",
+		`adapt.actions=["deepen:1"]`: "actions are for the deciders fixed and script",
+		"time.profile=stedy":         `there is no profile "stedy"`,
+		"network.name=ConvNet4":      "did you mean ConvNet",
+		"time.timeline=none.csv":     "no such file",
+		"network.file=none.toml":     "no such file",
+		"train.batch=0":              "0 stands for the default here, which is 64",
+		"data.synthetic={size=3}":    "images of 3 pixels",
+		"run.folder=\"a\nb=":         "",
+	} {
+		_, err := parseJob("a.toml", "", set)
+		if says == "" {
+			assert.NoError(t, err, set)
+			continue
+		}
+		require.ErrorContains(t, err, says, set)
+		assert.Contains(t, err.Error(), "--set "+set+": ")
+	}
+	j, err := parseJob("a.toml", "[time]\nbudget = 3", "run.folder=2024", "time.budget=1m", "time.budget = 2m", `adapt={decider="fixed", actions=["none"]}`)
+	require.NoError(t, err)
+	assert.Equal(t, "2024", j.Run.Folder)
+	assert.Equal(t, 2*time.Minute, j.Time.Budget)
+	assert.Equal(t, "--set", j.Source("adapt.actions").String())
+}
+
+func TestManyKeysGivenTwiceEnd(t *testing.T) {
+	_, err := parseJob("a.toml", "[run]\n"+strings.Repeat("seed = 1 # ä\n", 1000))
+	assert.ErrorContains(t, err, "a.toml:3:1: seed is given twice")
+	_, err = parseJob("a.toml", strings.Repeat("[run]\nseed = 1\n", 3))
+	assert.ErrorContains(t, err, "2 faults")
+}
+
+func TestDeciders(t *testing.T) {
+	for text, want := range map[string]decider.Decider{
+		`decider = "none"`: decider.None{},
+		"decider = \"fixed\"\nactions = [\"deepen:0\"]": decider.Fixed{Action: net2net.Action{Kind: "deepen", Target: "0"}},
+		"decider = \"random\"\nkinds = [\"deepen\"]":    decider.Random{Seed: 1, Kinds: []net2net.Kind{"deepen"}},
+	} {
+		j, err := parseJob("a.toml", "[adapt]\n"+text)
+		require.NoError(t, err)
+		got, err := j.Decider()
+		require.NoError(t, err)
+		assert.Equal(t, want, got)
+		_, err = got.Decide(context.Background(), decider.State{Network: zoo(t, "ConvNet2")})
+		assert.NoError(t, err)
+	}
+	_, err := (&Job{Adapt: AdaptOptions{Decider: DecideFixed}}).Decider()
+	assert.ErrorContains(t, err, "there are 0")
+}
+
+func TestAJobNamesANetworkFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "net.toml")
+	require.NoError(t, WriteNetwork(files.OS{}, path, zoo(t, "ConvNet3")))
+	j, err := parseJob("a.toml", "", "network.file="+path)
+	require.NoError(t, err)
+	n, err := j.Model(model.Shape{3, 32, 32}, 10)
+	require.NoError(t, err)
+	assertSame(t, zoo(t, "ConvNet3"), n)
+	faulty := written(t, "faulty.toml", "input = 3\n")
+	_, err = parseJob("a.toml", "[network]\nfile = \""+faulty+"\"")
+	assert.ErrorContains(t, err, faulty+":1:9: ")
+	_, err = (&Job{Network: NetworkOptions{File: path}}).Model(nil, 0)
+	assert.ErrorContains(t, err, "use ReadJob")
+	j, err = parseJob("a.toml", "")
+	require.NoError(t, err)
+	n, err = j.Model(model.Shape{1, 28, 28}, 5)
+	require.NoError(t, err)
+	assert.Equal(t, model.Shape{1, 28, 28}, n.Input)
+}
+
+func TestJobsThatCannotBeOpenedSaySo(t *testing.T) {
+	_, err := ReadJob(files.OS{}, filepath.Join(t.TempDir(), "none.toml"), nil)
+	assert.ErrorIs(t, err, fs.ErrNotExist)
+	_, err = ReadProfile(files.OS{}, filepath.Join(t.TempDir(), "none.toml"))
+	assert.ErrorIs(t, err, fs.ErrNotExist)
+	_, err = ReadTimeline(files.OS{}, filepath.Join(t.TempDir(), "none.csv"))
+	assert.ErrorIs(t, err, fs.ErrNotExist)
+}
+
+func TestProfilesAreWrittenAndReadBack(t *testing.T) {
+	p := trainer.Profiles()[0]
+	p.Measured = []trainer.Measurement{{Network: "ConvNet2", Fingerprint: "ab\"c", Batch: 64, StepSeconds: 0.012, BatchSeconds: 1e-9}}
+	path := filepath.Join(t.TempDir(), "p.toml")
+	require.NoError(t, WriteProfile(files.OS{}, path, p))
+	again, err := ReadProfile(files.OS{}, path)
+	require.NoError(t, err)
+	assert.Equal(t, p, again)
+	assert.ErrorContains(t, WriteProfile(files.OS{}, path, &trainer.Profile{}), "a profile has a name")
+
+	_, err = ReadProfile(files.OS{}, written(t, "q.toml", "name = \"q\"\n[[measured]]\nbatsh = 3\n[costs]\nstep_seconds = -1\nlayer_second = 2\n"))
+	require.Error(t, err)
+	for _, says := range []string{`q.toml:3:1: "batsh" is no key of measured; did you mean batch?`, `q.toml:6:1: "layer_second" is no key of costs`, "q.toml:5:16: step_seconds is -1"} {
+		assert.ErrorContains(t, err, says)
+	}
+}
+
+func TestTimelines(t *testing.T) {
+	path := written(t, "t.csv", "seconds,change,devices\n10,up,2\n20.5,down,\n")
+	j, err := parseJob("a.toml", "", "time.timeline="+path)
+	require.NoError(t, err)
+	assert.Equal(t, []trainer.Event{{At: 10 * time.Second, Change: trainer.Up, Devices: 2}, {At: 20500 * time.Millisecond, Change: trainer.Down}}, j.Options().Timeline.Events)
+	again, err := parseJob("b.toml", j.Resolved())
+	require.NoError(t, err)
+	assert.Equal(t, bare(j), bare(again))
+
+	_, err = parseJob("a.toml", "[time]\nbudget = 15\ntimeline = \""+path+"\"\nevents = [{at = 1, change = \"up\"}]")
+	assert.ErrorContains(t, err, "a.toml:3:12: timeline: event 1 at 20.5s lies outside")
+	assert.ErrorContains(t, err, "there are events as well")
+
+	wrong := written(t, "w.csv", "seconds,change,devices\nx,upp,-1\n10,up,2\n5,up,2\n1,up\n")
+	_, err = parseJob("a.toml", "", "time.timeline="+wrong)
+	require.Error(t, err)
+	for _, says := range []string{":2:1: seconds must be", ":2:3: change must be up or down", ":2:7: devices must be", ":4:1: this is before", ":5:3: a line has 3 columns, and this one 2"} {
+		assert.ErrorContains(t, err, wrong+says)
+	}
+	for text, says := range map[string]string{"": "the file is empty", "time,change\n": "the first line must be seconds,change,devices", "seconds,change,devices\n\"a,b\n": "this is no table"} {
+		_, err = ReadTimeline(files.OS{}, written(t, "x.csv", text))
+		assert.ErrorContains(t, err, says)
+	}
+}
+
+func TestTheSchemaKnowsEveryKey(t *testing.T) {
+	text, err := JobSchema()
+	require.NoError(t, err)
+	var schema map[string]any
+	require.NoError(t, json.Unmarshal([]byte(text), &schema))
+	j, err := ReadJob(files.OS{}, "", nil)
+	require.NoError(t, err)
+	for _, v := range j.Values() {
+		at := schema
+		for key := range strings.SplitSeq(v.Key, ".") {
+			assert.Equal(t, false, at["additionalProperties"])
+			at = at["properties"].(map[string]any)[key].(map[string]any)
+		}
+		want, err := json.Marshal(v.Plain)
+		require.NoError(t, err)
+		got, err := json.Marshal(at["default"])
+		require.NoError(t, err)
+		assert.JSONEq(t, string(want), string(got), v.Key)
+	}
+	pattern := regexp.MustCompile(durationPattern)
+	for _, text := range []string{"90s", "1m30s", "0", "-1.5h", ".5s", "1.s", "3µs", "", "s", "90", "1m 3s"} {
+		_, err := time.ParseDuration(text)
+		assert.Equal(t, err == nil, pattern.MatchString(text), text)
+	}
+}
+
+func FuzzReadJob(f *testing.F) {
+	paths, err := filepath.Glob("testdata/jobs/faults/*.toml")
+	require.NoError(f, err)
+	for _, path := range append(paths, "testdata/jobs/full.toml") {
+		data, err := os.ReadFile(path)
+		require.NoError(f, err)
+		f.Add(string(data), "run.seed=3")
+	}
+	f.Fuzz(func(t *testing.T, text, set string) {
+		if strings.Contains(text+set, "file") || strings.Contains(text+set, "timeline") || strings.Contains(text+set, "/") {
+			return // it would read what lies about
+		}
+		j, err := parseJob("a.toml", text, set)
+		if err != nil {
+			var list Faults
+			require.True(t, errors.As(err, &list), err)
+			assert.NotEmpty(t, list.Error())
+			return
+		}
+		again, err := parseJob("b.toml", j.Resolved())
+		require.NoError(t, err, j.Resolved())
+		assert.Equal(t, j.Resolved(), again.Resolved())
+		assert.Equal(t, j.Digest(), again.Digest())
+	})
+}

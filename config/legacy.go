@@ -1,0 +1,286 @@
+package config
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"graft/files"
+	"graft/model"
+)
+
+// Translation is a job's file that was made of one of the original system's.
+type Translation struct {
+	Text string // of the file; what is in Warnings stands in it as comments
+	// Warnings say what the job does not do, or does otherwise, and which keys never
+	// had an effect.
+	Warnings []string
+}
+
+// LearningError says that a file of the original's is about a policy that learns: no
+// job is to be made of it.
+type LearningError struct {
+	File string
+	Keys []string // that it holds, with their sections
+	// Unread are those of them that never had an effect; nil for none.
+	Unread []string
+}
+
+// Error says what the file is and what it holds.
+func (e *LearningError) Error() string {
+	text := fmt.Sprintf("%s says how a policy learns from a table of simulated runs, and not how a network is trained, so there is no job to make of it. It holds %s",
+		e.File, strings.Join(e.Keys, ", "))
+	if len(e.Unread) > 0 {
+		text += "; the original never read " + strings.Join(e.Unread, ", ")
+	}
+	return text
+}
+
+// ConvertLegacy translates a configuration file of the original system. It is a
+// [LearningError] where there is no job in it, and wraps [Faults] where it is none
+// of the original's.
+func ConvertLegacy(fsys files.FS, path string) (*Translation, error) {
+	text, err := files.ReadAll(fsys, path, largestFile)
+	if err != nil {
+		return nil, fmt.Errorf("convert: %w", err)
+	}
+	t, err := convertLegacy(path, text)
+	if err != nil {
+		return nil, fmt.Errorf("convert: %w", err)
+	}
+	return t, nil
+}
+
+func convertLegacy(path string, text []byte) (*Translation, error) {
+	doc := newDocument(path, text)
+	table, err := doc.readLoosely()
+	if err != nil {
+		return nil, err
+	}
+	c := &converter{document: doc, table: table, keys: map[string]any{}}
+	c.flatten()
+	if agent, _ := c.keys["runner.agent"].(string); agent == "Agent" {
+		return nil, c.learning()
+	}
+	c.require()
+	for _, key := range c.order {
+		c.key(key)
+	}
+	c.fillIn()
+	var located error
+	if len(c.faults) > 0 {
+		located = c.faults
+	}
+	if err := doc.locate(located); err != nil {
+		return nil, err
+	}
+	return c.finish(path)
+}
+
+// converter translates one file.
+type converter struct {
+	*document
+	table    map[string]any
+	keys     map[string]any // values by section and key
+	order    []string       // of the keys in the file
+	settings []setting
+	warnings []string
+	faults   model.FormFaults
+}
+
+// setting is a key of the job.
+type setting struct {
+	section, key string
+	value        any // as layouts take it
+	comment      string
+}
+
+// flatten lists the keys of the file, sections and keys joined by a dot.
+func (c *converter) flatten() {
+	at := map[string]int{}
+	note := func(name string, where []any, value any) {
+		c.keys[name] = value
+		c.order = append(c.order, name)
+		s, _ := c.find(model.FormFault{Where: where, Key: true})
+		at[name] = s.start
+	}
+	for section, value := range c.table {
+		table, ok := value.(map[string]any)
+		if !ok || section == "optimizer_args" {
+			note(section, []any{section}, value)
+			continue
+		}
+		for key, value := range table {
+			note(section+"."+key, []any{section, key}, value)
+		}
+	}
+	slices.SortFunc(c.order, func(a, b string) int { return cmp.Or(cmp.Compare(at[a], at[b]), strings.Compare(a, b)) })
+}
+
+// learning says what a file about a policy holds.
+func (c *converter) learning() *LearningError {
+	e := &LearningError{File: c.file, Keys: c.order}
+	for _, key := range c.order {
+		name, inAgent := strings.CutPrefix(key, "agent.")
+		if legacyKeys[key] == nil && key != "simulation.datafile" && !(inAgent && slices.Contains(policyKeys, name)) {
+			e.Unread = append(e.Unread, key)
+		}
+	}
+	return e
+}
+
+// require tells which keys are missing without which the original did not run.
+func (c *converter) require() {
+	for _, key := range []string{"runner.seed", "runner.folder", "runner.agent", "runner.total_episodes", "scheduler.running_time", "job.model", "job.dataset"} {
+		if _, has := c.keys[key]; !has {
+			c.faults = append(c.faults, model.FormFault{Text: "this is no file of the original system: it has no " + key})
+		}
+	}
+}
+
+func (c *converter) fault(key, format string, args ...any) {
+	var where []any
+	for step := range strings.SplitSeq(key, ".") {
+		where = append(where, step)
+	}
+	c.faults = append(c.faults, model.FormFault{Where: where, Text: key + " " + fmt.Sprintf(format, args...)})
+}
+
+func (c *converter) warn(format string, args ...any) {
+	c.warnings = append(c.warnings, fmt.Sprintf(format, args...))
+}
+
+// set gives the job a key; the first to do so counts.
+func (c *converter) set(path string, value any, comment string) {
+	section, key, _ := strings.Cut(path, ".")
+	for _, s := range c.settings {
+		if s.section == section && s.key == key {
+			return
+		}
+	}
+	c.settings = append(c.settings, setting{section, key, value, comment})
+}
+
+// key translates one key.
+func (c *converter) key(key string) {
+	if translate, known := legacyKeys[key]; known {
+		translate(c, key, c.keys[key])
+		return
+	}
+	section, name, inSection := strings.Cut(key, ".")
+	switch {
+	case inSection && (section == "trainer" || section == "job") && legacyKeys[name] != nil:
+		c.warn("%s = %s had no effect: the original looked for %s at the top of the file only", key, oneLine(legacyForm(c.keys[key])), name)
+	case section == "agent" && slices.Contains(policyKeys, name):
+		c.warn("%s is about a policy that learns, and no such one decides here", key)
+	default:
+		c.warn("%s had no effect: the original never read it", key)
+	}
+}
+
+// policyKeys are those of [agent] that the original's learned policy read.
+var policyKeys = []string{"vocab", "alpha", "hidden_size", "embedding_size", "max_actions", "decider_lstm_size", "decider_linear_size",
+	"learning_rate_decay", "lr_decay_freq", "temp_decay_freq", "temp_decay_rate", "gamma", "time_encoding_size", "policyfile", "temperature"}
+
+// fillIn writes down what the original did where its files said nothing.
+func (c *converter) fillIn() {
+	const own = "the original's default"
+	c.set("data.test_as_validation", true, "the original looked at the test images after each epoch")
+	c.set("time.clock", VirtualClock, "the original took the time of its machine")
+	c.set("time.profile", "v100-original", "what work took on that machine")
+	c.set("train.batch", int64(64), own)
+	c.set("train.eval_batch", int64(64), own)
+	c.set("train.exact", true, "in PyTorch's order of operations")
+	c.set("optimizer.rule", "adam", own)
+	c.set("optimizer.lr", 0.01, own)
+	c.set("schedule.rule", "exponential", "after each whole epoch")
+	c.set("schedule.decay", 0.9, own)
+	c.set("schedule.least", 1e-8, own)
+	c.set("distill.temperature", 2.0, own)
+	c.set("distill.share", 0.75, own)
+	c.set("distill.decay", 0.25, own)
+	c.set("adapt.every", true, "after an up the original asked at the start of each epoch,")
+	c.set("adapt.most", int64(1_000_000), "without end,")
+	c.set("adapt.reset", true, "and made a new optimizer and schedule each time, even for no action")
+	c.set("adapt.compat", "original", "batch normalisation that is not calibrated")
+	c.warn("images were normalised with a mean and deviation of 0.5; a job takes those of the training images")
+	c.warn("an epoch that a change or the end of the budget cut short was thrown away, but for its weights; a job goes on with it, and its last steps are evaluated")
+	c.warn("times were those of one machine on one day; the job counts what the profile v100-original says, so that it is the same everywhere")
+}
+
+// sectionOrder is how a job's file is read.
+var sectionOrder = []string{"run", "network", "data", "time", "train", "optimizer", "schedule", "distill", "adapt"}
+
+// finish writes the file and reads it again.
+func (c *converter) finish(path string) (*Translation, error) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# A job of graft, translated from %s.\n#\n# What is different, and what never had an effect:\n", comment(path))
+	for _, w := range c.warnings {
+		fmt.Fprintf(&b, "# - %s\n", comment(w))
+	}
+	for _, section := range sectionOrder {
+		lines := c.section(section)
+		if lines != "" {
+			fmt.Fprintf(&b, "\n[%s]\n%s", section, lines)
+		}
+	}
+	t := &Translation{Text: b.String(), Warnings: c.warnings}
+	r := newReading("the job made of "+path, []byte(t.Text), NewJob())
+	j := r.target.Addr().Interface().(*Job)
+	if err := r.file(); err != nil {
+		return nil, err
+	}
+	return t, j.complete(nil, r)
+}
+
+// section is the lines of a section, comments below each other.
+func (c *converter) section(name string) string {
+	var lines, comments []string
+	widest := 0
+	for _, s := range c.settings {
+		if s.section == name {
+			line := s.key + " = " + oneLine(legacyForm(s.value))
+			lines, comments = append(lines, line), append(comments, s.comment)
+			widest = max(widest, min(len(line), 60))
+		}
+	}
+	var b strings.Builder
+	for k, line := range lines {
+		fmt.Fprintf(&b, "%-*s  # %s\n", widest, line, comment(comments[k]))
+	}
+	return b.String()
+}
+
+// comment makes a text fit a comment.
+func comment(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return '?'
+		}
+		return r
+	}, text)
+}
+
+// legacyForm is a value as layouts take it.
+func legacyForm(value any) any {
+	switch v := value.(type) {
+	case float64:
+		return json.Number(floatText(v))
+	case []any:
+		list := make([]any, len(v))
+		for k := range v {
+			list[k] = legacyForm(v[k])
+		}
+		return list
+	case map[string]any:
+		var f model.Form
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			f = append(f, model.Field{Key: key, Value: legacyForm(v[key])})
+		}
+		return f
+	}
+	return value
+}

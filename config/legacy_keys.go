@@ -1,0 +1,304 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"graft/model"
+	"graft/tracing"
+)
+
+// legacyKey translates the value of one of the original's keys.
+type legacyKey func(c *converter, key string, value any)
+
+// legacyKeys are the keys that the original read, from the tables in which it looked
+// for them.
+var legacyKeys = map[string]legacyKey{
+	"runner.seed":           whole(func(c *converter, key string, n int64) { c.set("run.seed", n, "was "+key) }),
+	"runner.folder":         text(legacyFolder),
+	"runner.agent":          text(legacyAgent),
+	"runner.total_episodes": whole(legacyEpisodes),
+	"runner.save":           without("a job keeps no table; 'graft simulate' does"),
+	"runner.log_freq":       without("it was for a policy that learns"),
+	"runner.desc":           without("a job has no description; write it as a comment"),
+
+	"scheduler.running_time": seconds("time.budget"),
+	"scheduler.start_time":   seconds("time.start"),
+	"scheduler.gpu_changes":  legacyChanges,
+
+	"trainer.weights": text(func(c *converter, key, path string) {
+		c.set("network.weights", path, "was "+key+", as seen from the folder of the original's source")
+	}),
+	"trainer.runtimes": without("the times of earlier epochs changed nothing, and time.start says where the job begins"),
+
+	"job.model":     text(legacyModel),
+	"job.dataset":   text(legacyDataset),
+	"job.batchsize": whole(func(c *converter, key string, n int64) { c.set("train.batch", n, "was "+key) }),
+
+	"agent.device": whole(func(c *converter, key string, n int64) {
+		c.set("run.device", fmt.Sprintf("cuda:%d", n), "was "+key+"; the original took the CPU where there was no CUDA: --set run.device=cpu")
+	}),
+	"agent.action_set_size": grid,
+	"agent.num_actions":     grid,
+	"agent.save_file":       grid,
+	"agent.action_sequence": legacySequence,
+
+	"optimizer":               text(legacyOptimizer),
+	"optimizer_args":          legacyArguments,
+	"learning_rate_decay":     number("schedule.decay"),
+	"min_lr":                  number("schedule.least"),
+	"T":                       number("distill.temperature"),
+	"soft_target_loss_weight": number("distill.share"),
+	"kd_weight_decay":         number("distill.decay"),
+	"lr_scale": func(c *converter, key string, value any) {
+		if f, ok := asNumber(value); !ok || f != 1 {
+			c.warn("%s = %s divided the learning rate whenever an optimizer was made; a job has nothing like it", key, oneLine(legacyForm(value)))
+		}
+	},
+}
+
+func text(then func(*converter, string, string)) legacyKey {
+	return func(c *converter, key string, value any) {
+		if s, ok := value.(string); ok {
+			then(c, key, s)
+			return
+		}
+		c.fault(key, "must be a text, and not %s", describe(value))
+	}
+}
+
+func whole(then func(*converter, string, int64)) legacyKey {
+	return func(c *converter, key string, value any) {
+		if n, ok := value.(int64); ok {
+			then(c, key, n)
+			return
+		}
+		c.fault(key, "must be a whole number, and not %s", describe(value))
+	}
+}
+
+func number(to string) legacyKey {
+	return func(c *converter, key string, value any) {
+		if f, ok := asNumber(value); ok {
+			c.set(to, f, "was "+key+", which the original took from the top of the file only")
+			return
+		}
+		c.fault(key, "must be a number, and not %s", describe(value))
+	}
+}
+
+func asNumber(value any) (float64, bool) {
+	switch v := value.(type) {
+	case int64:
+		return float64(v), true
+	case float64:
+		return v, !math.IsNaN(v) && !math.IsInf(v, 0)
+	}
+	return 0, false
+}
+
+// asSeconds is a time as a job's file has it.
+func asSeconds(value any) (string, bool) {
+	f, ok := asNumber(value)
+	if !ok || math.Abs(f) > math.MaxInt64/1e9 {
+		return "", false
+	}
+	return durationText(time.Duration(math.Round(f * 1e9))), true
+}
+
+func seconds(to string) legacyKey {
+	return func(c *converter, key string, value any) {
+		if d, ok := asSeconds(value); ok {
+			c.set(to, d, "was "+key)
+			return
+		}
+		c.fault(key, "must be a number of seconds, and not %s", describe(value))
+	}
+}
+
+func without(why string) legacyKey {
+	return func(c *converter, key string, value any) {
+		c.warn("%s = %s has no counterpart: %s", key, oneLine(legacyForm(value)), why)
+	}
+}
+
+func grid(c *converter, key string, value any) {
+	if c.keys["runner.agent"] == "SimulationAgent" {
+		c.warn("%s = %s is of the grid of all sequences of actions, which is for 'graft simulate'", key, oneLine(legacyForm(value)))
+		return
+	}
+	c.warn("%s had no effect: only the original's SimulationAgent read it", key)
+}
+
+func legacyFolder(c *converter, key, folder string) {
+	c.set("run.folder", "runs/"+folder, "was "+key+", in the folder results")
+	if strings.HasPrefix(folder, "test") {
+		c.warn("%s begins with test, so the original emptied the folder first; a job never does", key)
+	}
+}
+
+func legacyEpisodes(c *converter, key string, n int64) {
+	if n != 1 {
+		c.warn("%s = %d: a job is one episode; all of them are for 'graft simulate'", key, n)
+		return
+	}
+	c.warn("%s = 1 is what a job is, and needs no key", key)
+}
+
+func legacyModel(c *converter, key, name string) {
+	if slices.Contains(zooNames()[1:], name) {
+		c.set("network.name", name, "was "+key)
+		return
+	}
+	c.fault(key, "is a class of the original's that is not here%s", guess(name, zooNames()))
+}
+
+func legacyDataset(c *converter, key, name string) {
+	if name != "cifar10" {
+		c.fault(key, "must be \"cifar10\", the one that the original had, and not %s", quoteTOML(name))
+		return
+	}
+	c.set("data.kind", name, "was "+key)
+	c.set("data.path", "data", "where its files are; the original fetched them by itself")
+}
+
+// legacyAgent says who decides.
+func legacyAgent(c *converter, key, agent string) {
+	up := len(c.changes()) > 0
+	switch agent {
+	case "RandomAgent":
+		if !up {
+			c.set("adapt.decider", DecideNone, "was "+key+" = RandomAgent, which was never asked, since no devices come")
+			return
+		}
+		c.set("adapt.decider", DecideRandom, "was "+key+" = RandomAgent")
+		c.set("adapt.kinds", []any{"deepen"}, "the original could only deepen")
+		c.warn("%s = RandomAgent drew with Python's generator; the job draws other actions", key)
+	case "SimulationAgent":
+		c.set("adapt.decider", DecideNone, "was "+key+" = SimulationAgent: this job is the one of its grid without actions")
+		c.warn("%s = SimulationAgent ran a grid of %s, which is for 'graft simulate'; this job is the one that takes none of the actions", key, c.grid())
+	case "DeterministicAgent":
+		c.set("adapt.decider", DecideScript, "was "+key+" = DeterministicAgent")
+	default:
+		agents := []string{"Agent", "RandomAgent", "SimulationAgent", "DeterministicAgent"}
+		c.fault(key, "must be one of the original's agents, %s%s", choice(agents), guess(agent, agents))
+	}
+}
+
+// grid describes all sequences of actions.
+func (c *converter) grid() string {
+	size, _ := c.keys["agent.action_set_size"].(int64)
+	count, _ := c.keys["agent.num_actions"].(int64)
+	if size < 1 || size > 100 || count < 1 || count > 9 {
+		return "all sequences of actions"
+	}
+	return fmt.Sprintf("%.0f sequences of %d actions, each deepen:0 to deepen:%d or none", math.Pow(float64(size), float64(count)), count, size-2)
+}
+
+func (c *converter) changes() []any {
+	list, _ := c.keys["scheduler.gpu_changes"].([]any)
+	return list
+}
+
+// legacyChanges translates the events.
+func legacyChanges(c *converter, key string, value any) {
+	list, ok := value.([]any)
+	if !ok {
+		c.fault(key, "must be a list of tables, and not %s", describe(value))
+		return
+	}
+	var events []any
+	for k, item := range list {
+		table, _ := item.(map[string]any)
+		at, timed := asSeconds(table["time"])
+		change, _ := table["change"].(string)
+		if !timed || change != "up" && change != "down" {
+			c.fault(key, "must hold tables with a time in seconds and a change, up or down, and item %d does not", k)
+			return
+		}
+		if change == "down" {
+			c.warn("%s goes down at %s, where the original went wrong in several ways; the job returns to the smaller network, which learns from the larger one", key, at)
+		}
+		if len(table) > 2 {
+			c.warn("%s has more than a time and a change in item %d, which had no effect", key, k)
+		}
+		events = append(events, model.Form{{Key: "at", Value: at}, {Key: "change", Value: change}})
+	}
+	c.set("time.events", events, "was "+key)
+}
+
+// legacySequence translates the actions of a DeterministicAgent, which are numbers
+// of blocks.
+func legacySequence(c *converter, key string, value any) {
+	if c.keys["runner.agent"] != "DeterministicAgent" {
+		c.warn("%s had no effect: only the original's DeterministicAgent read it", key)
+		return
+	}
+	list, ok := value.([]any)
+	var actions []any
+	for _, item := range list {
+		n, whole := item.(int64)
+		ok = ok && whole && n >= 0
+		actions = append(actions, c.legacyAction(n))
+	}
+	if !ok {
+		c.fault(key, "must be a list of numbers of blocks, from 0")
+		return
+	}
+	c.set("adapt.actions", actions, "was "+key)
+}
+
+// legacyAction is deepen:N, and none one past the last block.
+func (c *converter) legacyAction(block int64) string {
+	name, _ := c.keys["job.model"].(string)
+	n, err := model.Zoo(name, model.ZooOptions{})
+	if err == nil && int(block) == len(tracing.LegacyBlocks(n)) {
+		return "none"
+	}
+	return "deepen:" + strconv.FormatInt(block, 10)
+}
+
+// legacyOptimizer reads a class of torch.optim.
+func legacyOptimizer(c *converter, key, name string) {
+	rule := strings.ToLower(name)
+	if !slices.Contains([]string{"Adam", "AdamW", "SGD"}, name) {
+		c.fault(key, "must be Adam, AdamW or SGD; there is no %s here", quoteTOML(name))
+		return
+	}
+	c.set("optimizer.rule", rule, "was "+key+", which the original took from the top of the file only")
+	arguments, _ := c.keys["optimizer_args"].(map[string]any)
+	if _, given := arguments["weight_decay"]; name == "AdamW" && !given {
+		c.set("optimizer.weight_decay", 0.01, "PyTorch's default for AdamW")
+	}
+}
+
+// legacyArguments reads the arguments of the optimizer.
+func legacyArguments(c *converter, key string, value any) {
+	table, ok := value.(map[string]any)
+	if !ok {
+		c.fault(key, "must be a table, and not %s", describe(value))
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(table)) {
+		v := table[name]
+		f, isNumber := asNumber(v)
+		pair, isPair := v.([]any)
+		switch {
+		case slices.Contains([]string{"lr", "eps", "weight_decay", "momentum", "dampening"}, name) && isNumber:
+			c.set("optimizer."+name, f, "was "+key)
+		case name == "nesterov" && (v == true || v == false):
+			c.set("optimizer.nesterov", v, "was "+key)
+		case name == "betas" && isPair && len(pair) == 2:
+			c.set("optimizer.beta1", pair[0], "was "+key)
+			c.set("optimizer.beta2", pair[1], "was "+key)
+		default:
+			c.warn("%s.%s = %s has no counterpart", key, name, oneLine(legacyForm(v)))
+		}
+	}
+	c.set("optimizer.lr", 0.001, "PyTorch's default: "+key+" replaced the original's")
+}

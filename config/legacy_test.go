@@ -1,0 +1,129 @@
+package config
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"graft/decider"
+	"graft/files"
+	"graft/net2net"
+	"graft/trainer"
+)
+
+const originals = "../../shared/reference/adaptation/config"
+
+func TestEveryKeyOfTheOriginalsIsTranslatedOrTold(t *testing.T) {
+	path := "testdata/jobs/legacy/all.toml"
+	made, err := ConvertLegacy(files.OS{}, path)
+	require.NoError(t, err)
+	golden(t, path+".txt", made.Text)
+	for _, w := range made.Warnings {
+		assert.Contains(t, made.Text, "# - "+w+"\n")
+	}
+	j, err := parseJob("all.toml", made.Text)
+	require.NoError(t, err)
+	d, err := j.Decider()
+	require.NoError(t, err)
+	assert.Equal(t, decider.Script{Actions: []net2net.Action{{Kind: "deepen", Target: "0"}, {}, {Kind: "deepen", Target: "1"}}}, d)
+}
+
+func TestFilesThatAreNotTheOriginals(t *testing.T) {
+	job := "[runner]\nseed = 1\nfolder = \"a\"\nagent = \"RandomAgent\"\ntotal_episodes = 1\n[scheduler]\nrunning_time = 4\n[job]\nmodel = \"ConvNet2\"\ndataset = \"cifar10\"\n"
+	_, err := convertLegacy("a.toml", []byte(job))
+	require.NoError(t, err)
+	for text, says := range map[string]string{
+		"":                                     "this is no file of the original system: it has no runner.seed",
+		"a = ":                                 "this is no TOML",
+		strings.Replace(job, "= 4", "= -4", 1): "a budget of -4s",
+		strings.Replace(job, "= 4", "= \"4\"", 1):                                                           `a.toml:7:16: scheduler.running_time must be a number of seconds, and not "4"`,
+		strings.Replace(job, "ConvNet2", "ConvNet22", 1):                                                    "did you mean ConvNet2?",
+		strings.Replace(job, "cifar10", "mnist", 1):                                                         `job.dataset must be "cifar10"`,
+		strings.Replace(job, "RandomAgent", "RandmAgent", 1):                                                "did you mean RandomAgent?",
+		strings.Replace(job, "seed = 1", "seed = 1.5", 1):                                                   "runner.seed must be a whole number",
+		strings.Replace(job, "folder = \"a\"", "folder=1", 1):                                               "runner.folder must be a text",
+		"optimizer = \"Adagrad\"\n" + job:                                                                   "must be Adam, AdamW or SGD",
+		"optimizer_args = 3\n" + job:                                                                        "optimizer_args must be a table",
+		"min_lr = \"a\"\n" + job:                                                                            "min_lr must be a number",
+		job + "[agent]\naction_sequence = [\"a\"]":                                                          "",
+		strings.Replace(job, "[job]", "gpu_changes=3\n[job]", 1):                                            "gpu_changes must be a list",
+		strings.Replace(job, "[job]", "gpu_changes=[{time=1}]\n[job]", 1):                                   "item 0 does not",
+		strings.Replace(job, "RandomAgent", "DeterministicAgent", 1) + "[agent]\naction_sequence = [-1]":    "numbers of blocks, from 0",
+		strings.Replace(job, "RandomAgent", "DeterministicAgent", 1) + "[agent]\naction_sequence = [0, 17]": `there is no marked block "17"`,
+	} {
+		_, err := convertLegacy("a.toml", []byte(text))
+		if says == "" {
+			assert.NoError(t, err)
+			continue
+		}
+		var list Faults
+		require.ErrorAs(t, err, &list, text)
+		assert.ErrorContains(t, err, says)
+	}
+}
+
+func TestARandomAgentIsAskedAfterAnUp(t *testing.T) {
+	made, err := convertLegacy("a.toml", []byte("[runner]\nseed = 1\nfolder = \"a\"\nagent = \"RandomAgent\"\ntotal_episodes = 1\n[scheduler]\nrunning_time = 4\ngpu_changes = [{time = 1.5, change = \"up\"}]\n[job]\nmodel = \"ConvNet2\"\ndataset = \"cifar10\"\n"))
+	require.NoError(t, err)
+	j, err := parseJob("a.toml", made.Text)
+	require.NoError(t, err)
+	assert.Equal(t, DecideRandom, j.Adapt.Decider)
+	assert.Equal(t, []trainer.Event{{At: 1500 * time.Millisecond, Change: trainer.Up}}, j.Time.Events)
+}
+
+func TestTheOriginalsFilesConvert(t *testing.T) {
+	if _, err := os.Stat(originals); err != nil {
+		t.Skip("left out: the original's files are not beside the tree")
+	}
+	jobs, learning := 0, 0
+	require.NoError(t, filepath.WalkDir(originals, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || filepath.Ext(path) != ".toml" {
+			return err
+		}
+		made, err := ConvertLegacy(files.OS{}, path)
+		var learns *LearningError
+		if errors.As(err, &learns) {
+			learning++
+			assert.Contains(t, learns.Keys, "simulation.datafile")
+			assert.Equal(t, []string{"agent.decay_freq"}, learns.Unread)
+			return nil
+		}
+		require.NoError(t, err, path)
+		jobs++
+		assertOriginalWay(t, path, made.Text)
+		return nil
+	}))
+	assert.Equal(t, 40, learning)
+	assert.Equal(t, 22, jobs)
+}
+
+// assertOriginalWay checks that a translated job does what the original did.
+func assertOriginalWay(t *testing.T, path, text string) {
+	j, err := parseJob(path, text)
+	require.NoError(t, err, path)
+	o := j.Options()
+	assert.Equal(t, 0.01, o.Optimizer.LR)
+	assert.Equal(t, 64, o.Batch)
+	assert.True(t, o.Exact && j.Data.TestAsValidation && o.Adapt.Reset && o.Adapt.Every)
+	assert.Equal(t, net2net.Original, o.Adapt.Surgery.Compat)
+	assert.Equal(t, trainer.Exponential, o.Schedule.Rule)
+	assert.Equal(t, 0.9, o.Schedule.Decay)
+	p, err := j.Profile()
+	require.NoError(t, err)
+	assert.Equal(t, "v100-original", p.Name)
+	if strings.Contains(path, "simulation") {
+		require.Len(t, o.Timeline.Events, 1, path)
+		assert.Equal(t, o.Timeline.Start, o.Timeline.Events[0].At)
+		assert.Equal(t, 400*time.Second, o.Timeline.Budget)
+		assert.NotEmpty(t, j.Network.Weights)
+	} else {
+		assert.Empty(t, o.Timeline.Events, path)
+	}
+}

@@ -1,0 +1,84 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+
+	"graft/model"
+)
+
+// durationPattern is what time.ParseDuration reads.
+const durationPattern = `^[-+]?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$`
+
+// JobSchema is the JSON Schema (draft 2020-12) of a job's file, for editors and
+// other programs. What depends on several keys is checked by ReadJob alone.
+func JobSchema() (string, error) {
+	j := NewJob()
+	j.EnsureDefaults()
+	schema := tableSchema(jobOutline, reflect.ValueOf(j).Elem())
+	schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+	schema["title"] = "a job of graft"
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	err := encoder.Encode(schema)
+	return b.String(), err
+}
+
+// tableSchema describes a table; v holds the defaults, and is not valid where there
+// are none.
+func tableSchema(o *outline, v reflect.Value) map[string]any {
+	properties := map[string]any{}
+	for _, f := range o.fields {
+		var inner reflect.Value
+		if v.IsValid() {
+			inner = v.FieldByIndex(f.index)
+		}
+		if f.isTable() {
+			properties[f.key] = tableSchema(f, v)
+			continue
+		}
+		schema := valueSchema(f, f.typ)
+		if inner.IsValid() {
+			schema["default"] = model.Form{{Value: plain(inner)}}.Plain()[""]
+		}
+		properties[f.key] = schema
+	}
+	return map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
+}
+
+// valueSchema describes a value of a type; o is the key that it belongs to.
+func valueSchema(o *outline, t reflect.Type) map[string]any {
+	switch {
+	case t == durationType:
+		return map[string]any{"anyOf": []any{map[string]any{"type": "string", "pattern": durationPattern}, map[string]any{"type": "number"}}}
+	case t.Kind() == reflect.Slice:
+		return map[string]any{"type": "array", "items": valueSchema(o, t.Elem())}
+	case isText(t) || t.Kind() == reflect.String:
+		return textSchema(o, t)
+	case t.Kind() == reflect.Struct:
+		return tableSchema(outlineOf(t), reflect.Value{})
+	case t.Kind() == reflect.Bool:
+		return map[string]any{"type": "boolean"}
+	case t.Kind() == reflect.Float64 || t.Kind() == reflect.Float32:
+		return map[string]any{"type": "number"}
+	}
+	schema := map[string]any{"type": "integer"}
+	if reflect.Zero(t).CanUint() {
+		schema["minimum"] = 0
+	}
+	return schema
+}
+
+func textSchema(o *outline, t reflect.Type) map[string]any {
+	schema := map[string]any{"type": "string"}
+	if n, ok := notations[t]; ok {
+		schema["pattern"] = n.pattern
+	}
+	if o.words != nil {
+		schema["enum"] = o.words
+	}
+	return schema
+}

@@ -1,0 +1,108 @@
+package config
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"graft/files"
+	"graft/trainer"
+)
+
+// timelineColumns are those of a timeline's file.
+var timelineColumns = []string{"seconds", "change", "devices"}
+
+// ReadTimeline reads when devices come and go from a table in CSV: a line of the
+// columns' names, seconds, change and devices, then a line for each event. Where
+// what it says is wrong, the error wraps [Faults].
+func ReadTimeline(fsys files.FS, path string) ([]trainer.Event, error) {
+	data, err := files.ReadAll(fsys, path, largestFile)
+	if err != nil {
+		return nil, fmt.Errorf("read timeline: %w", err)
+	}
+	t := &timelineReader{document: newDocument(path, data), csv: csv.NewReader(bytes.NewReader(data))}
+	t.csv.FieldsPerRecord = -1
+	if events := t.read(); len(t.faults) == 0 {
+		return events, nil
+	}
+	return nil, fmt.Errorf("read timeline: %w", t.faults)
+}
+
+// timelineReader reads a table and notes what is wrong in it.
+type timelineReader struct {
+	*document
+	csv    *csv.Reader
+	row    []string
+	faults Faults
+}
+
+func (t *timelineReader) read() []trainer.Event {
+	var events []trainer.Event
+	for first := true; ; first = false {
+		row, err := t.csv.Read()
+		if errors.Is(err, io.EOF) {
+			if first {
+				t.faults = append(t.faults, Fault{File: t.file, Text: "the file is empty; it begins with a line " + strings.Join(timelineColumns, ",")})
+			}
+			return events
+		}
+		if err != nil {
+			t.broken(err)
+			return nil
+		}
+		switch t.row = row; {
+		case first && !slices.Equal(row, timelineColumns):
+			t.bad(0, "the first line must be %s", strings.Join(timelineColumns, ","))
+		case !first:
+			events = append(events, t.event(events))
+		}
+	}
+}
+
+// broken says why a file is no table.
+func (t *timelineReader) broken(err error) {
+	fault := Fault{File: t.file, Text: "this is no table: " + err.Error()}
+	var found *csv.ParseError
+	if errors.As(err, &found) {
+		line := min(found.Line, len(t.starts)) - 1
+		at := min(t.starts[line]+found.Column-1, len(t.text))
+		fault = t.fault(span{at, at + 1}, "this is no table: "+found.Err.Error())
+	}
+	t.faults = append(t.faults, fault)
+}
+
+// bad notes a fault of a cell.
+func (t *timelineReader) bad(column int, format string, args ...any) {
+	line, at := t.csv.FieldPos(column)
+	start := t.starts[line-1] + at - 1
+	t.faults = append(t.faults, t.fault(span{start, start + max(1, len(t.row[column]))}, fmt.Sprintf(format, args...)))
+}
+
+// event reads a row, which follows others.
+func (t *timelineReader) event(before []trainer.Event) trainer.Event {
+	if len(t.row) != len(timelineColumns) {
+		t.bad(len(t.row)-1, "a line has %d columns, and this one %d", len(timelineColumns), len(t.row))
+		return trainer.Event{}
+	}
+	e := trainer.Event{Change: trainer.Change(t.row[1])}
+	seconds, err := strconv.ParseFloat(t.row[0], 64)
+	if err != nil || !(seconds >= 0) || seconds > math.MaxInt64/1e9 {
+		t.bad(0, "seconds must be a number that is not negative, and not %q", t.row[0])
+	} else if e.At = time.Duration(math.Round(seconds * 1e9)); len(before) > 0 && e.At < before[len(before)-1].At {
+		t.bad(0, "this is before the line above; put them in order")
+	}
+	if e.Change != trainer.Up && e.Change != trainer.Down {
+		t.bad(1, "change must be up or down, and not %q", t.row[1])
+	}
+	if e.Devices, err = strconv.Atoi(t.row[2]); t.row[2] != "" && (err != nil || e.Devices < 0) {
+		t.bad(2, "devices must be a whole number that is not negative, and not %q", t.row[2])
+	}
+	return e
+}

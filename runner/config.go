@@ -1,0 +1,224 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+	"go.uber.org/zap"
+
+	"graft/config"
+	"graft/files"
+)
+
+// newConfigCommand is `graft config`. It needs no LibTorch.
+func newConfigCommand() *cobra.Command {
+	command := &cobra.Command{
+		Use:   "config",
+		Short: "Check the files of jobs, show what they say, and translate old ones",
+		Long: `config works on the files that say what a job is: TOML, with a section for each
+part of a job. A section or key that is missing has its default; one that is not
+known is a fault, as is everything that would not work.`,
+		Example: `  graft config check job.toml
+  graft config show job.toml --set time.budget=90s`,
+		Args: cobra.NoArgs, // so that a misspelt command under it is an error
+		RunE: func(command *cobra.Command, _ []string) error { return command.Help() },
+	}
+	command.AddCommand(newConfigCheckCommand(), newConfigShowCommand(), newConfigSchemaCommand(), newConfigConvertCommand())
+	return command
+}
+
+// readJob reads a job's file; where what it says is wrong, the exit code says so.
+func readJob(path string, set []string) (*config.Job, error) {
+	job, err := config.ReadJob(files.OS{}, path, set)
+	return job, faultyConfig(err)
+}
+
+// faultyConfig gives faults of a file their exit code.
+func faultyConfig(err error) error {
+	var faults config.Faults
+	if errors.As(err, &faults) {
+		return withCode(exitConfig, err)
+	}
+	return err
+}
+
+// setFlag adds the flag that changes keys of a job.
+func setFlag(command *cobra.Command, set *[]string) {
+	command.Flags().StringArrayVar(set, "set", nil, "set a key, such as time.budget=30s, after the file; may be given several times")
+}
+
+func newConfigCheckCommand() *cobra.Command {
+	var set []string
+	command := &cobra.Command{
+		Use:   "check FILE…",
+		Short: "Check the files of jobs, with all that they name",
+		Long: `check reads the files of jobs and all network files, profiles and timelines that
+they name, does their actions on the network without weights, and prints a line
+for each file that is right. All faults of the others are listed with their lines.
+Whether weights, data and devices are there is seen when a job begins.`,
+		Example: `  graft config check job.toml
+  graft config check *.toml`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			return runConfigCheck(command.OutOrStdout(), args, set)
+		},
+	}
+	setFlag(command, &set)
+	return command
+}
+
+func runConfigCheck(w io.Writer, paths, set []string) error {
+	var wrong []error
+	code := exitFailed
+	for _, path := range paths {
+		job, err := readJob(path, set)
+		if err == nil {
+			_, err = fmt.Fprintf(w, "%s: right: %s\n", path, describeJob(job))
+		}
+		if err != nil {
+			wrong = append(wrong, err)
+		}
+		var coded *exitError
+		if errors.As(err, &coded) {
+			code = coded.code
+		}
+	}
+	return withCode(code, errors.Join(wrong...))
+}
+
+// describeJob is a job in a line.
+func describeJob(job *config.Job) string {
+	network := job.Network.Name
+	if network == "" {
+		network = job.Network.File
+	}
+	return fmt.Sprintf("%s on %s, %v of a %s clock, %d events, decider %s; digest %.12s",
+		network, job.Data.Kind, job.Time.Budget, job.Time.Clock, len(job.Options().Timeline.Events), job.Adapt.Decider, job.Digest())
+}
+
+// configValue is a key of `graft config show --json`.
+type configValue struct {
+	Key   string `json:"key"`
+	Value any    `json:"value"`
+	From  string `json:"from"` // default, FILE:LINE or --set
+}
+
+// configReport is what `graft config show --json` prints.
+type configReport struct {
+	File   string        `json:"file"`
+	Digest string        `json:"digest"` // of what results depend on
+	Values []configValue `json:"values"`
+}
+
+func newConfigShowCommand() *cobra.Command {
+	var set []string
+	var asJSON, asTOML bool
+	command := &cobra.Command{
+		Use:   "show [FILE]",
+		Short: "Print all keys of a job, with their values and where these come from",
+		Long: `show prints a line for each key of a job: its value, defaults filled in, and
+whether that is a default, from a line of the file or from --set. Without a file it
+shows the defaults. --toml prints a file that says all of it.`,
+		Example: `  graft config show job.toml --set time.budget=90s
+  graft config show --toml >job.toml`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			path := ""
+			if len(args) > 0 {
+				path = args[0]
+			}
+			job, err := readJob(path, set)
+			if err != nil {
+				return err
+			}
+			return showConfig(command.OutOrStdout(), path, job, asJSON, asTOML)
+		},
+	}
+	setFlag(command, &set)
+	command.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	command.Flags().BoolVar(&asTOML, "toml", false, "print the file of a job")
+	command.MarkFlagsMutuallyExclusive("json", "toml")
+	return command
+}
+
+func showConfig(w io.Writer, path string, job *config.Job, asJSON, asTOML bool) error {
+	if asTOML {
+		_, err := io.WriteString(w, job.Resolved())
+		return err
+	}
+	report := configReport{File: path, Digest: job.Digest()}
+	t := newTable("KEY", "VALUE", "FROM")
+	for _, v := range job.Values() {
+		report.Values = append(report.Values, configValue{Key: v.Key, Value: v.Plain, From: v.Source.String()})
+		t.add(v.Key, v.Text, v.Source.String())
+	}
+	if asJSON {
+		return printJSON(w, report)
+	}
+	return t.print(w)
+}
+
+func newConfigSchemaCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "schema",
+		Short: "Print the JSON Schema of a job's file",
+		Long: `schema prints the JSON Schema (draft 2020-12) of the files of jobs, from which
+editors complete and check keys. 'graft config check' knows more.`,
+		Example: `  graft config schema >job.schema.json`,
+		Args:    cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			schema, err := config.JobSchema()
+			if err != nil {
+				return err
+			}
+			_, err = io.WriteString(command.OutOrStdout(), schema)
+			return err
+		},
+	}
+}
+
+func newConfigConvertCommand() *cobra.Command {
+	var out string
+	command := &cobra.Command{
+		Use:   "convert ORIGINAL",
+		Short: "Translate a configuration file of the original system into a job's",
+		Long: `convert makes the file of a job that trains as the original system did: its
+defaults are written out, each key says which one it was, and what a job does
+otherwise, does not do, or what never had an effect, is a comment and a warning.
+Paths stay as they are. A file about a policy that learns has no job in it, and is
+refused with a list of its keys.`,
+		Example: `  graft config convert original/early.toml -o early.toml
+  graft config check early.toml`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			return runConfigConvert(command.OutOrStdout(), loggerFrom(command.Context()), args[0], out)
+		},
+	}
+	command.Flags().StringVarP(&out, "output", "o", "", "write the file here; empty prints it")
+	return command
+}
+
+func runConfigConvert(w io.Writer, log *zap.Logger, path, out string) error {
+	t, err := config.ConvertLegacy(files.OS{}, path)
+	if err != nil {
+		return faultyConfig(err)
+	}
+	for _, warning := range t.Warnings {
+		log.Warn(warning)
+	}
+	if out == "" {
+		_, err := io.WriteString(w, t.Text)
+		return err
+	}
+	err = files.WriteAtomic(files.OS{}, out, func(w io.Writer) error {
+		_, err := io.WriteString(w, t.Text)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("write the job: %w", err)
+	}
+	_, err = fmt.Fprintf(w, "wrote %s: %d warnings, which stand in it\n", out, len(t.Warnings))
+	return err
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// jobFile writes a job's file into a new folder.
+func jobFile(t *testing.T, text string) string {
+	path := filepath.Join(t.TempDir(), "job.toml")
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	return path
+}
+
+func TestConfigCheckTellsAllFaultsOfAllFiles(t *testing.T) {
+	right, wrong, other := jobFile(t, "[run]\nseed = 3\n"), jobFile(t, "[time]\nbudgt = 3\n"), jobFile(t, "[run]\nseed = true\n")
+	got := graft("config", "check", right)
+	assert.Equal(t, exitDone, got.code)
+	assert.Regexp(t, `^.*job\.toml: right: ConvSmall on synthetic, 1m0s of a virtual clock, 0 events, decider none; digest [0-9a-f]{12}\n$`, got.stdout)
+	assert.Empty(t, got.stderr)
+
+	got = graft("config", "check", wrong, right, other)
+	assert.Equal(t, exitConfig, got.code)
+	assert.Equal(t, 1, strings.Count(got.stdout, "right"))
+	assert.Contains(t, got.stderr, wrong+`:2:1: "budgt" is no key of time; did you mean budget?`)
+	assert.Contains(t, got.stderr, other+":2:8: seed must be a whole number")
+
+	got = graft("config", "check", right, "--set", "run.sed=3")
+	assert.Equal(t, exitConfig, got.code)
+	assert.Contains(t, got.stderr, "--set run.sed=3: ")
+	assert.Equal(t, exitFailed, graft("config", "check", filepath.Join(t.TempDir(), "none.toml")).code)
+	assert.Equal(t, exitUsage, graft("config", "check").code)
+}
+
+func TestConfigShowSaysWhereValuesComeFrom(t *testing.T) {
+	path := jobFile(t, "[run]\nseed = 3\n[adapt]\ndecider = \"random\"\n")
+	got := graft("config", "show", path, "--set", "time.budget=90s")
+	require.Equal(t, exitDone, got.code, got.stderr)
+	for _, line := range []string{`run\.seed +3 +\S+job\.toml:2`, `time\.budget +"90s" +--set`, `train\.batch +64 +default`} {
+		assert.Regexp(t, `(?m)^`+line+`$`, got.stdout)
+	}
+	var report configReport
+	got = graft("config", "show", path, "--json")
+	require.NoError(t, json.Unmarshal([]byte(got.stdout), &report))
+	assert.Equal(t, path, report.File)
+	assert.Len(t, report.Digest, 64)
+	assert.Contains(t, report.Values, configValue{Key: "adapt.decider", Value: "random", From: path + ":4"})
+	assert.Contains(t, report.Values, configValue{Key: "augment.flip", Value: false, From: "default"})
+
+	again := jobFile(t, graft("config", "show", path, "--toml").stdout)
+	assert.Equal(t, graft("config", "show", path, "--toml").stdout, graft("config", "show", again, "--toml").stdout)
+	assert.Equal(t, exitDone, graft("config", "show").code)
+	assert.Equal(t, exitConfig, graft("config", "show", jobFile(t, "a = 1")).code)
+	assert.Equal(t, exitUsage, graft("config", "show", "--json", "--toml").code)
+}
+
+func TestConfigSchemaIsJSON(t *testing.T) {
+	var schema map[string]any
+	require.NoError(t, json.Unmarshal([]byte(graft("config", "schema").stdout), &schema))
+	assert.Equal(t, "https://json-schema.org/draft/2020-12/schema", schema["$schema"])
+}
+
+const originalJob = `[runner]
+seed = 42
+total_episodes = 1
+folder = "small_early2"
+agent = "RandomAgent"
+[scheduler]
+running_time = 70
+[job]
+model = "ConvNet2"
+dataset = "cifar10"
+[agent]
+decay_freq = 500
+`
+
+func TestConfigConvertMakesAJobThatIsRight(t *testing.T) {
+	original, out := jobFile(t, originalJob), filepath.Join(t.TempDir(), "out.toml")
+	printed := graft("config", "convert", original)
+	require.Equal(t, exitDone, printed.code, printed.stderr)
+	assert.Contains(t, printed.stderr, "agent.decay_freq had no effect")
+	assert.Contains(t, printed.stdout, "# - agent.decay_freq had no effect")
+	got := graft("config", "convert", original, "-o", out)
+	assert.Regexp(t, `^wrote .*out\.toml: \d+ warnings, which stand in it\n$`, got.stdout)
+	written, err := os.ReadFile(out)
+	require.NoError(t, err)
+	assert.Equal(t, printed.stdout, string(written))
+	assert.Equal(t, exitDone, graft("config", "check", out).code)
+
+	learns := graft("config", "convert", jobFile(t, "[runner]\nagent = \"Agent\"\n[simulation]\ndatafile = \"a.pkl\"\n"))
+	assert.Equal(t, exitFailed, learns.code)
+	assert.Empty(t, learns.stdout)
+	assert.Contains(t, learns.stderr, "It holds runner.agent, simulation.datafile")
+	assert.Equal(t, exitConfig, graft("config", "convert", jobFile(t, "")).code)
+	assert.Equal(t, exitFailed, graft("config", "convert", original, "-o", filepath.Join(t.TempDir(), "none", "out.toml")).code)
+}
