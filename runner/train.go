@@ -1,0 +1,246 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"go.uber.org/zap"
+
+	"graft/config"
+	"graft/dataset"
+	"graft/files"
+	"graft/model"
+	"graft/results"
+	"graft/torch"
+	"graft/trainer"
+)
+
+// trainOptions are the flags of `graft train`.
+type trainOptions struct {
+	set    []string // assignments after the file
+	folder string   // empty is the file's, or one named after it
+	resume bool     // go on with a run that was stopped
+	force  bool     // move an existing folder aside
+	json   bool     // print one object
+}
+
+func newTrainCommand() *cobra.Command {
+	var o trainOptions
+	command := &cobra.Command{
+		Use:   "train [CONFIG]",
+		Short: "Train a network within a time budget, adapting as its devices come and go",
+		Long: `train runs one job: from the first step to the end of its time budget, growing and
+shrinking its network as the timeline and the decider say. Without a file, or where
+a file is silent, the defaults hold; 'graft config show' prints them all.
+
+What happens is written into a run folder. An existing one is never overwritten:
+--resume goes on with it, --force moves it aside. SIGTERM, SIGUSR1 and the first
+SIGINT save the job and leave with exit code 75; the same command with --resume then
+goes on, to the bits that the job would have had on the virtual clock.`,
+		Example: `  graft train job.toml
+  graft train --set time.budget=30s --set network.name=ConvNet3 --folder runs/first
+  graft train job.toml --resume`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			path := ""
+			if len(args) == 1 {
+				path = args[0]
+			}
+			return runTrain(command.Context(), command.OutOrStdout(), path, o)
+		},
+	}
+	flags := command.Flags()
+	flags.StringArrayVar(&o.set, "set", nil, "set a key, such as time.budget=30s; may be given several times")
+	flags.StringVar(&o.folder, "folder", "", "the run folder; empty is run.folder, or runs/ and the file's name")
+	flags.BoolVar(&o.resume, "resume", false, "go on with the run in the folder")
+	flags.BoolVar(&o.force, "force", false, "move an existing run folder aside")
+	flags.BoolVar(&o.json, "json", false, "print one JSON object")
+	command.MarkFlagsMutuallyExclusive("resume", "force")
+	return command
+}
+
+func runTrain(ctx context.Context, w io.Writer, path string, o trainOptions) error {
+	job, err := config.ReadJob(files.OS{}, path, o.set)
+	if err != nil {
+		var faults config.Faults
+		if errors.As(err, &faults) {
+			err = withCode(exitConfig, err)
+		}
+		return err
+	}
+	ctx, stop := heedRequeue(ctx)
+	defer stop()
+	if job.Run.Threads > 0 {
+		if err := torch.SetThreads(job.Run.Threads); err != nil {
+			return err
+		}
+	}
+	return torch.With(func(s *torch.Scope) error {
+		r := &performance{Job: job, trainOptions: o, s: s, log: loggerFrom(ctx), folder: runFolder(o, job, path), given: path}
+		defer r.close()
+		outcome, err := r.run(ctx)
+		if errors.Is(err, trainer.ErrStopped) {
+			return withCode(exitRequeue, fmt.Errorf("%w in %s; go on with --resume", err, r.folder))
+		}
+		if err != nil {
+			return err
+		}
+		return r.print(w, outcome)
+	})
+}
+
+// heedRequeue is a context that SIGUSR1 cancels too: with it Slurm warns of the end
+// of an allocation.
+func heedRequeue(ctx context.Context) (context.Context, func()) {
+	return signal.NotifyContext(ctx, syscall.SIGUSR1)
+}
+
+// runFolder is where a run's files go.
+func runFolder(o trainOptions, job *config.Job, path string) string {
+	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+	switch {
+	case o.folder != "":
+		return o.folder
+	case job.Run.Folder != "":
+		return job.Run.Folder
+	case path == "":
+		return filepath.Join("runs", "job")
+	}
+	return filepath.Join("runs", name)
+}
+
+// performance is a job that is made from its configuration.
+type performance struct {
+	*config.Job
+	trainOptions
+	s      *torch.Scope
+	log    *zap.Logger
+	folder string
+	given  string // path of the configuration; empty where there is none
+	book   *diary
+	stored *results.Run
+}
+
+func (r *performance) close() {
+	if r.stored != nil {
+		_ = r.stored.Close()
+	}
+}
+
+// run makes the job, or makes it anew from its last checkpoint, and runs it.
+func (r *performance) run(ctx context.Context) (*trainer.Outcome, error) {
+	device, err := torch.ParseDevice(r.Run.Device)
+	if err != nil {
+		return nil, err
+	}
+	parts := trainer.Parts{Now: time.Now}
+	if parts.Decider, err = r.Decider(); err != nil {
+		return nil, err
+	}
+	if parts.Data, err = dataset.Load(r.s, device, files.OS{}, r.Data); err != nil {
+		return nil, err
+	}
+	r.log.Info("images are on the device", zap.String("dataset", parts.Data.Name), zap.Int("training", parts.Data.Train.Count),
+		zap.Int("validation", parts.Data.Validation.Count), zap.Int("test", parts.Data.Test.Count))
+	last, err := r.open(parts.Data)
+	if err != nil {
+		return nil, err
+	}
+	parts.Book = r.book
+	job, err := r.job(parts, device, last)
+	if err != nil {
+		return nil, err
+	}
+	outcome, err := job.Run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return outcome, r.stored.WriteOutcome(outcome)
+}
+
+// job begins anew, or where the last checkpoint was written.
+func (r *performance) job(parts trainer.Parts, device torch.Device, last *trainer.Stopped) (*trainer.Job, error) {
+	o := r.Options()
+	at := o.Timeline.Start
+	if last != nil {
+		at = last.Time
+	}
+	profile, err := r.Profile()
+	if err != nil {
+		return nil, err
+	}
+	if parts.Clock = trainer.Clock(trainer.NewWall(time.Now, at)); profile != nil {
+		parts.Clock, o.Steady = &trainer.Virtual{Profile: profile, Time: at}, true
+	}
+	place := model.Placement{Device: device, Random: r.s.NewGenerator(torch.CPU, r.Run.Seed)}
+	if last != nil {
+		r.log.Info("going on from the last checkpoint", zap.Duration("at", at))
+		return trainer.Resume(r.s, last, parts, place, o)
+	}
+	shape := parts.Data.Shape
+	if parts.Network, err = r.Model(shape[:], len(parts.Data.Classes)); err != nil {
+		return nil, err
+	}
+	if err := parts.Network.Materialize(r.s, place); err != nil {
+		return nil, err
+	}
+	if r.Network.Weights != "" {
+		set, err := readWeights(r.Network.Weights)
+		if err != nil {
+			return nil, err
+		}
+		if err := parts.Network.Load(set); err != nil {
+			return nil, fmt.Errorf("%s: %w", r.Network.Weights, err)
+		}
+	}
+	return trainer.New(r.s, parts, o)
+}
+
+// open makes the run folder, or opens it and finds the last checkpoint.
+func (r *performance) open(data *dataset.Set) (*trainer.Stopped, error) {
+	var err error
+	if r.resume {
+		r.stored, err = results.Open(files.OS{}, r.folder)
+	} else {
+		r.stored, err = r.create(data)
+	}
+	if err != nil {
+		if errors.Is(err, results.ErrExists) {
+			err = withCode(exitUsage, err)
+		}
+		return nil, err
+	}
+	folder, err := trainer.OpenFolder(r.stored)
+	if err != nil {
+		return nil, err
+	}
+	r.book = &diary{Folder: folder, log: r.log}
+	if !r.resume {
+		return nil, nil
+	}
+	return folder.Last()
+}
+
+func (r *performance) create(data *dataset.Set) (*results.Run, error) {
+	given := ""
+	if r.given != "" {
+		text, err := os.ReadFile(r.given)
+		if err != nil {
+			return nil, err
+		}
+		given = string(text)
+	}
+	host, _ := os.Hostname() // without a name the manifest has none
+	return results.Create(files.OS{}, r.folder, results.CreateOptions{Force: r.force, Config: given, Resolved: r.Resolved()}, results.Manifest{
+		Created: time.Now().UTC(), Graft: version, Seed: uint64(r.Run.Seed), Device: r.Run.Device, Profile: r.Time.Profile,
+		ConfigSHA256: r.Digest(), DatasetSHA256: data.Digest, Network: r.Network.Name, Host: host, CommandLine: os.Args})
+}

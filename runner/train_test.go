@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// brief are the settings of a job that takes a second.
+func brief(folder string, more ...string) []string {
+	args := []string{"train", "--quiet", "--folder", folder}
+	for _, set := range []string{"time.budget=1s", "data.synthetic.size=16", "data.synthetic.train=300", "data.synthetic.test=100", "data.synthetic.classes=3",
+		`time.events=[{at = "300ms", change = "up"}, {at = "700ms", change = "down"}]`, `adapt.decider="script"`, `adapt.actions=["deepen:conv1"]`} {
+		args = append(args, "--set", set)
+	}
+	return append(args, more...)
+}
+
+func TestTrainTellsWhatHappened(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "run")
+	o := graft(brief(folder)...)
+	require.Equal(t, exitDone, o.code, o.stderr)
+	for _, words := range []string{"deepen:conv1", "shrink", "accuracy on the test images", "1 decisions", folder} {
+		require.Contains(t, o.stdout, words)
+	}
+	for _, name := range []string{"manifest.json", "config.resolved.toml", "epochs.csv", "events.jsonl", "outcome.json"} {
+		require.FileExists(t, filepath.Join(folder, name))
+	}
+	again := graft(brief(folder)...)
+	require.Equal(t, exitUsage, again.code)
+	require.Contains(t, again.stderr, "--force")
+	forced := graft(brief(folder, "--force", "--json")...)
+	require.Equal(t, exitDone, forced.code, forced.stderr)
+	require.DirExists(t, folder+".1", "the old run is moved aside")
+	var report trainReport
+	require.NoError(t, json.Unmarshal([]byte(forced.stdout), &report))
+	require.Contains(t, o.stdout, report.Outcome.Digest[:12], "the same job has the same digest")
+	ended := graft(brief(folder, "--resume")...)
+	require.Equal(t, exitDone, ended.code, ended.stderr)
+	require.Contains(t, ended.stdout, report.Outcome.Digest[:12], "there is nothing left to do")
+}
+
+// A job that is told to stop leaves with the code for being asked again, and ends
+// as it would have.
+func TestTrainIsRequeued(t *testing.T) {
+	whole, stopped := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "stopped")
+	require.Equal(t, exitDone, graft(brief(whole)...).code)
+	stops := 0
+	for wait := 40 * time.Millisecond; ; wait *= 2 {
+		ctx, cancel := context.WithTimeout(t.Context(), wait)
+		more := []string{}
+		if _, err := os.Stat(filepath.Join(stopped, "manifest.json")); err == nil {
+			more = append(more, "--resume")
+		}
+		o := call(ctx, newRootCommand(), brief(stopped, more...)...)
+		cancel()
+		if o.code == exitDone {
+			break
+		}
+		require.Equal(t, exitRequeue, o.code, o.stderr)
+		stops++
+	}
+	require.Positive(t, stops)
+	for _, name := range []string{"epochs.csv", "events.jsonl"} {
+		want, err := os.ReadFile(filepath.Join(whole, name))
+		require.NoError(t, err)
+		got, err := os.ReadFile(filepath.Join(stopped, name))
+		require.NoError(t, err)
+		require.Equal(t, string(want), string(got))
+	}
+}
+
+func TestTrainRefuses(t *testing.T) {
+	folder := t.TempDir()
+	readOnly := filepath.Join(folder, "file")
+	require.NoError(t, os.WriteFile(readOnly, nil, 0o600))
+	cases := map[string]struct {
+		args []string
+		code exitCode
+		word string
+	}{
+		"a misspelt key":      {[]string{"--set", "time.budgt=3"}, exitConfig, "did you mean budget?"},
+		"a negative budget":   {[]string{"--set", `time.budget="-3s"`}, exitConfig, "budget"},
+		"events out of order": {[]string{"--set", `time.events=[{at="9s",change="up"},{at="3s",change="down"}]`}, exitConfig, "put them in order"},
+		"a missing dataset":   {[]string{"--set", `data.kind="cifar10"`, "--set", `data.path="nowhere"`}, exitFailed, "nowhere"},
+		"other weights":       {[]string{"--set", `network.weights="none.pth"`}, exitFailed, "none.pth"},
+		"nothing to resume":   {[]string{"--resume"}, exitFailed, "no run folder"},
+		"no place for a run":  {[]string{"--folder", filepath.Join(readOnly, "run")}, exitFailed, "file"},
+		"no file":             {[]string{"nowhere.toml"}, exitFailed, "nowhere.toml"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			args := append([]string{"train", "--quiet", "--folder", filepath.Join(folder, name)}, c.args...)
+			args = append(args, "--set", "data.synthetic.train=200", "--set", "data.synthetic.test=50")
+			o := graft(args...)
+			require.Equal(t, c.code, o.code, o.stderr)
+			require.Contains(t, o.stderr, c.word)
+			require.Empty(t, o.stdout)
+		})
+	}
+}
