@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -50,49 +49,4 @@ func TestDoctorExplainsAMissingLibrary(t *testing.T) {
 	require.Len(t, report.Checks, 1)
 	require.Contains(t, report.Checks[0].Detail, "/nowhere/lib.so")
 	require.Contains(t, report.Checks[0].Remedy, "make deps")
-}
-
-func TestDemoLearns(t *testing.T) {
-	for _, path := range [][]string{{"--exact"}, {"--threads", "1"}} {
-		got := graft(append([]string{"demo", "--json", "--epochs", "3", "--images", "640"}, path...)...)
-		require.Equal(t, exitDone, got.code, got.stderr)
-		var result struct{ Epochs []demoEpoch }
-		require.NoError(t, json.Unmarshal([]byte(got.stdout), &result))
-		require.Len(t, result.Epochs, 3)
-		require.Less(t, result.Epochs[2].Loss, result.Epochs[0].Loss)
-		require.Positive(t, result.Epochs[2].ImagesPerSecond)
-	}
-	got := graft("demo", "--epochs", "2", "--images", "128")
-	require.Equal(t, exitDone, got.code)
-	require.Regexp(t, `The loss went from \d\.\d{4} to \d\.\d{4}\.`, got.stdout)
-}
-
-func TestDemoRefuses(t *testing.T) {
-	cases := map[string]struct {
-		args []string
-		code exitCode
-		says string
-	}{
-		"no epoch":             {[]string{"--epochs", "0"}, exitUsage, "at least one"},
-		"less than a batch":    {[]string{"--images", "63"}, exitUsage, "one batch of 64"},
-		"negative threads":     {[]string{"--threads", "-1"}, exitUsage, "0 or more"},
-		"a device not there":   {[]string{"--device", "cuda:99"}, exitFailed, "this machine has cpu"},
-		"a device of no kind":  {[]string{"--device", "gpu"}, exitFailed, "write cpu or cuda:N"},
-		"an argument too much": {[]string{"more"}, exitUsage, "more"},
-	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			got := graft(append([]string{"demo"}, c.args...)...)
-			require.Equal(t, c.code, got.code)
-			require.Empty(t, got.stdout)
-			require.Contains(t, got.stderr, c.says)
-		})
-	}
-}
-
-func TestDemoStopsWhenTold(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	got := call(ctx, newRootCommand(), "demo", "--images", "64")
-	require.Equal(t, exitInterrupted, got.code, got.stderr)
 }

@@ -31,6 +31,8 @@ type trainOptions struct {
 	resume bool     // go on with a run that was stopped
 	force  bool     // move an existing folder aside
 	json   bool     // print one object
+	// passing says that the folder is thrown away, so that nobody is told of it.
+	passing bool
 }
 
 func newTrainCommand() *cobra.Command {
@@ -88,6 +90,9 @@ func runTrain(ctx context.Context, w io.Writer, path string, o trainOptions) err
 		r := &performance{Job: job, trainOptions: o, s: s, log: loggerFrom(ctx), folder: runFolder(o, job, path), given: path}
 		defer r.close()
 		outcome, err := r.run(ctx)
+		if errors.Is(err, trainer.ErrStopped) && o.passing {
+			return withCode(exitInterrupted, errors.New("stopped; nothing is kept"))
+		}
 		if errors.Is(err, trainer.ErrStopped) {
 			return withCode(exitRequeue, fmt.Errorf("%w in %s; go on with --resume", err, r.folder))
 		}

@@ -68,10 +68,18 @@ func (r *performance) print(w io.Writer, o *trainer.Outcome) error {
 		}
 	}
 	_, err := fmt.Fprintf(w, "%s accuracy on the test images, %s on the validation images\n%d epochs, %d steps, %d decisions, %d parameters in the end\n"+
-		"budget %s, of which %s were used: %s for deciding, %s for operating\nresults in %s, digest %.12s\n",
+		"budget %s, of which %s were used: %s for deciding, %s for operating\n%sdigest %.12s\n",
 		accuracyText(o.Test.Accuracy), accuracyText(o.Validation.Accuracy), o.Epochs, o.Steps, o.Decisions, o.Parameters,
-		clockText(o.Budget), clockText(o.Used), tookText(o.Deciding), tookText(o.Operating), r.folder, o.Digest)
+		clockText(o.Budget), clockText(o.Used), tookText(o.Deciding), tookText(o.Operating), r.where(), o.Digest)
 	return err
+}
+
+// where says where the results are, if they stay there.
+func (r *performance) where() string {
+	if r.passing {
+		return ""
+	}
+	return fmt.Sprintf("results in %s, ", r.folder)
 }
 
 // after is the accuracy at the next evaluation.

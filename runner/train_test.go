@@ -75,6 +75,25 @@ func TestTrainIsRequeued(t *testing.T) {
 	}
 }
 
+// The demo shows all that a job does, and leaves nothing behind unless told to.
+func TestDemo(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	quick := []string{"demo", "--quiet", "--set", "time.budget=1s", "--set", `time.events=[{at = "300ms", change = "up"}, {at = "700ms", change = "down"}]`,
+		"--set", "data.synthetic.train=300", "--set", "data.synthetic.test=100", "--set", "data.synthetic.size=16"}
+	o := graft(quick...)
+	require.Equal(t, exitDone, o.code, o.stderr)
+	for _, words := range []string{"deepen:conv2", "widen:conv3:64", "shrink", "accuracy on the test images"} {
+		require.Contains(t, o.stdout, words)
+	}
+	left, err := os.ReadDir(os.TempDir())
+	require.NoError(t, err)
+	require.Empty(t, left)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.Equal(t, exitInterrupted, call(ctx, newRootCommand(), quick...).code)
+	require.Equal(t, exitUsage, graft("demo", "more").code)
+}
+
 func TestTrainRefuses(t *testing.T) {
 	folder := t.TempDir()
 	readOnly := filepath.Join(folder, "file")
