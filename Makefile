@@ -16,7 +16,7 @@ endif
 .PHONY: help deps source library build demo test check race bench fuzz clean go
 
 help:
-	@echo "make demo     set up, look the machine over, train a small network"
+	@echo "make demo     set up, look the machine over, run a job that grows and shrinks"
 	@echo "make test     set up, all checks and tests"
 	@echo "make check    the inner loop: format, vet, tests of what changed"
 	@echo "make bench    measure against PyTorch"

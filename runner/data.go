@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"go.uber.org/zap"
+
+	"graft/dataset"
+	"graft/files"
+)
+
+func newDataCommand() *cobra.Command {
+	command := &cobra.Command{
+		Use:     "data",
+		Short:   "Fetch published datasets",
+		Long:    "data brings published datasets onto this machine. Synthetic images, the default, need none.",
+		Example: "  graft data fetch cifar10 --dir data",
+		Args:    cobra.NoArgs, // so that a misspelt command under it is an error
+		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() },
+	}
+	command.AddCommand(newDataFetchCommand())
+	return command
+}
+
+func newDataFetchCommand() *cobra.Command {
+	dir := ""
+	command := &cobra.Command{
+		Use:   "fetch NAME",
+		Short: "Download a dataset, checked against its published digest",
+		Long: `fetch downloads ` + strings.Join(dataset.Fetchable(), ", ") + ` from where their authors publish them. A file
+gets its name only when its digest is right; a download that was cut short goes on
+where it stopped.`,
+		Example: "  graft data fetch cifar10\n  graft data fetch mnist --dir /data/mnist",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			return runDataFetch(command.Context(), command.OutOrStdout(), args[0], dir)
+		},
+	}
+	command.Flags().StringVar(&dir, "dir", "data", "the folder that it goes into")
+	return command
+}
+
+func runDataFetch(ctx context.Context, w io.Writer, name, dir string) error {
+	log, told := loggerFrom(ctx), int64(-1)
+	progress := func(done, total int64) {
+		if tenth := done * 10 / max(1, total); tenth != told {
+			told = tenth
+			log.Info("downloading", zap.String("dataset", name), zap.Int64("megabytes", done>>20), zap.Int64("of", total>>20))
+		}
+	}
+	if err := dataset.Fetch(ctx, http.DefaultClient, files.OS{}, name, dir, progress); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "%s is in %s; train on it with --set data.kind=%q --set data.path=%q\n", name, dir, name, dir)
+	return err
+}
