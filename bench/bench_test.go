@@ -46,6 +46,10 @@ func TestWorkerOperates(t *testing.T) {
 	}
 }
 
+func TestWorkerRunsEpochs(t *testing.T) {
+	require.Positive(t, answers(t, small, `{"cmd":"epoch","iterations":1}`)[0].Seconds)
+}
+
 func TestWorkerRefuses(t *testing.T) {
 	for _, line := range []string{`{"cmd":"dance"}`, `not JSON`} {
 		require.Error(t, serve(small, strings.NewReader(line), new(bytes.Buffer)))

@@ -31,6 +31,7 @@ type options struct {
 	ops     int // iterations in a burst of operators
 	child   bool
 	surgery bool // measure nothing else
+	job     bool // measure nothing else
 	setup
 }
 
@@ -42,6 +43,7 @@ func main() {
 	flag.IntVar(&o.starts, "starts", 3, "fresh pairs of processes in a comparison: how a heap happens to lie is luck")
 	flag.IntVar(&o.steps, "steps", 20, "training steps in a burst")
 	flag.IntVar(&o.ops, "ops", 2000, "iterations of the operator chain in a burst")
+	flag.BoolVar(&o.job, "job", false, "measure epochs with data and evaluation only")
 	flag.BoolVar(&o.surgery, "surgery", false, "measure surgery only")
 	flag.BoolVar(&o.child, "worker", false, "be graft's side of a comparison")
 	flag.IntVar(&o.threads, "threads", 1, "threads, of a worker")
@@ -81,11 +83,14 @@ func run(o options) error {
 	if o.surgery {
 		return b.surgery()
 	}
+	if o.job {
+		return b.job()
+	}
 	var faults []error
 	for _, threads := range threadCounts() {
 		faults = append(faults, b.threads(threads))
 	}
-	return errors.Join(append(faults, b.surgery())...)
+	return errors.Join(append(faults, b.job(), b.surgery())...)
 }
 
 // threadCounts is one, and two where there are two processors.

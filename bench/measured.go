@@ -10,6 +10,7 @@ import (
 type measured struct {
 	ours, twin []float64    // seconds
 	first      [2][]float64 // losses of the first burst after the start
+	peaks      [2]float64   // MB of memory at most, ours and the twin's
 }
 
 // pairs lets both sides warm up, then take turns; who begins alternates.
@@ -23,6 +24,7 @@ func (m *measured) pairs(us, twin *side, c command, rounds int) error {
 				return err
 			}
 			times[which] = a.Seconds
+			m.peaks[which] = max(m.peaks[which], a.PeakMB)
 			if k < 0 {
 				m.first[which] = a.Losses
 			}

@@ -26,6 +26,7 @@ type answer struct {
 	Seconds    float64   `json:"seconds"`     // wall time of the burst
 	CPUSeconds float64   `json:"cpu_seconds"` // user and system time of the whole process
 	Losses     []float64 `json:"losses"`
+	PeakMB     float64   `json:"peak_mb"` // of memory since the process began, after epochs
 	Error      string    `json:"error"`
 	Remedy     string    `json:"remedy"`
 }

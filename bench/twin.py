@@ -10,6 +10,7 @@ Commands and their answers:
     {"cmd": "info"}                {"python", "torch", "threads", "compile", "device"}
     {"cmd": "train", "steps": 20}  {"seconds", "cpu_seconds", "losses"}
     {"cmd": "ops", "iterations": 9} {"seconds", "cpu_seconds", "value", "losses"}
+    {"cmd": "epoch", "iterations": 1}  {"seconds", "cpu_seconds"}
     {"cmd": "surgery", "network": "MLP", "action": "widen:1:2560", "iterations": 5}
                                    {"seconds", "cpu_seconds"}
     {"cmd": "quit"}                no answer; the worker ends
@@ -25,6 +26,7 @@ import copy
 import json
 import os
 import platform
+import resource
 import sys
 import time
 
@@ -151,6 +153,47 @@ class Chain:
         return functional.log_softmax(h, 1).sum()
 
 
+class Bytes(torch.utils.data.Dataset):
+    """Images kept as bytes and normalised one by one, as image pipelines do."""
+
+    def __init__(self, count):
+        self.images = torch.randint(0, 256, (count, 3, 32, 32), dtype=torch.uint8)
+        self.labels = torch.arange(count) % 10
+
+    def __len__(self):
+        return len(self.images)
+
+    def __getitem__(self, k):
+        return (self.images[k].float().div(255) - 0.5) / 0.5, self.labels[k]
+
+
+class Epoch:
+    """What a job does in an epoch: train in a new order, evaluate on other images."""
+
+    def __init__(self):
+        self.network = surgical("ConvNet2")
+        self.optimizer = torch.optim.Adam(self.network.parameters(), lr=1e-3)
+        self.train = torch.utils.data.DataLoader(Bytes(3200), batch_size=BATCH, shuffle=True)
+        self.test = torch.utils.data.DataLoader(Bytes(640), batch_size=BATCH)
+
+    def run(self):
+        self.network.train()
+        loss_sum, correct = 0.0, 0
+        for x, y in self.train:
+            self.optimizer.zero_grad()
+            logits = self.network(x)
+            loss = functional.cross_entropy(logits, y)
+            loss.backward()
+            self.optimizer.step()
+            loss_sum += loss.item()
+            correct += (logits.argmax(1) == y).sum().item()
+        self.network.eval()
+        with torch.no_grad():
+            for x, y in self.test:
+                correct += (self.network(x).argmax(1) == y).sum().item()
+        return loss_sum, correct
+
+
 def block(*layers):
     return torch.nn.Sequential(*layers)
 
@@ -233,6 +276,7 @@ class Worker:
         self.options = options
         self.job = Job(options) if options.data or options.weights else None
         self.chain = Chain(options.device)
+        self.epochs = None
 
     def info(self, command):
         return {
@@ -270,6 +314,19 @@ class Worker:
         answer["value"], answer["losses"] = value, [value]
         return answer
 
+    def epoch(self, command):
+        if self.epochs is None:
+            self.epochs = Epoch()
+
+        def burst():
+            for _ in range(positive(command, "iterations")):
+                self.epochs.run()
+
+        _, answer = timed(burst)
+        answer["losses"] = []
+        answer["peak_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        return answer
+
     def surgery(self, command):
         network = surgical(command.get("network"))
         kind, at, *size = command["action"].split(":")
@@ -291,14 +348,14 @@ class Worker:
         return total
 
     def answer(self, line):
-        commands = {"info": self.info, "train": self.train, "ops": self.ops, "surgery": self.surgery}
+        commands = {"info": self.info, "train": self.train, "ops": self.ops, "epoch": self.epoch, "surgery": self.surgery}
         try:
             command = json.loads(line)
             name = command["cmd"]
         except (ValueError, KeyError, TypeError):
             raise Refused("not a command: %s" % line.strip(), 'send {"cmd": NAME} on one line')
         if name not in commands:
-            raise Refused("unknown command %r" % (name,), "send one of: info, train, ops, surgery, quit")
+            raise Refused("unknown command %r" % (name,), "send one of: info, train, ops, epoch, surgery, quit")
         return commands[name](command)
 
 

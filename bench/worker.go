@@ -34,6 +34,8 @@ type worker struct {
 	batches   int
 	next      int // batch to begin with
 	chain     chain
+	fast      bool
+	epoch     *epoch // nil until it is asked for
 }
 
 // chain holds the operands of the tiny-tensor benchmark.
@@ -56,7 +58,7 @@ func serve(o setup, r io.Reader, w io.Writer) error {
 		if err != nil {
 			return err
 		}
-		k := &worker{scope: s, images: images, labels: labels, batches: o.batches, chain: newChain(s)}
+		k := &worker{scope: s, fast: o.fast, images: images, labels: labels, batches: o.batches, chain: newChain(s)}
 		k.program = network.Program(torch.ProgramOptions{Fast: o.fast})
 		k.optimizer = network.Adam(1e-3, o.fast)
 		if err := s.Err(); err != nil {
@@ -95,6 +97,8 @@ func (k *worker) answer(c command) (answer, error) {
 		return timed(func() ([]float64, error) { return k.train(c.Steps) })
 	case "ops":
 		return timed(func() ([]float64, error) { return k.operators(c.Iterations) })
+	case "epoch":
+		return k.epochs(c.Iterations)
 	case "surgery":
 		return operate(c)
 	}

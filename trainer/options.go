@@ -13,7 +13,7 @@ import (
 type Options struct {
 	Seed      int64 // of the order of images, of what is drawn in training, and of surgery
 	Batch     int   // images in a step; zero means 64
-	EvalBatch int   // images in a batch of evaluation; zero means 500
+	EvalBatch int   // images in a batch of evaluation; zero means 128, which takes little memory
 	// Epochs ends a job that has trained so many, even if there is time left; zero
 	// means that only the budget ends it.
 	Epochs    int
@@ -75,7 +75,7 @@ func (o *Options) EnsureDefaults() {
 		}
 	}
 	whole(&o.Batch, 64)
-	whole(&o.EvalBatch, 500)
+	whole(&o.EvalBatch, 128)
 	whole(&o.Adapt.Rows, 256)
 	whole(&o.Distill.Epochs, 4)
 	share(&o.Distill.Temperature, 2)
