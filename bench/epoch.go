@@ -116,15 +116,7 @@ func (b *bench) job() error {
 }
 
 func (b *bench) meetJob(u, v variant, threads int, m *measured) error {
-	twin, err := b.startTwin(v, threads)
-	if err != nil {
-		return err
-	}
-	defer twin.stop()
-	us, err := b.startOurs(u, threads)
-	if err != nil {
-		return err
-	}
-	defer us.stop()
-	return m.pairs(us, twin, command{Cmd: "epoch", Iterations: 1}, max(1, b.rounds/b.starts))
+	return b.both(u, v, threads, func(us, twin *side) error {
+		return m.pairs(us, twin, command{Cmd: "epoch", Iterations: 1}, max(1, b.rounds/b.starts))
+	})
 }

@@ -218,8 +218,8 @@ func (b *bench) compare(u, v variant, threads int) error {
 	return nil
 }
 
-// meet starts both sides once and lets them take turns.
-func (b *bench) meet(u, v variant, threads, rounds int, steps, chain *measured) error {
+// both starts graft's side and the twin's for body.
+func (b *bench) both(u, v variant, threads int, body func(us, twin *side) error) error {
 	twin, err := b.startTwin(v, threads)
 	if err != nil {
 		return err
@@ -230,11 +230,18 @@ func (b *bench) meet(u, v variant, threads, rounds int, steps, chain *measured) 
 		return err
 	}
 	defer us.stop()
-	if err := steps.pairs(us, twin, command{Cmd: "train", Steps: b.steps}, rounds); err != nil {
-		return err
-	}
-	if u.name != ours[0].name || v.name != b.twins()[0].name {
-		return nil
-	}
-	return chain.pairs(us, twin, command{Cmd: "ops", Iterations: b.ops}, rounds)
+	return body(us, twin)
+}
+
+// meet starts both sides once and lets them take turns.
+func (b *bench) meet(u, v variant, threads, rounds int, steps, chain *measured) error {
+	return b.both(u, v, threads, func(us, twin *side) error {
+		if err := steps.pairs(us, twin, command{Cmd: "train", Steps: b.steps}, rounds); err != nil {
+			return err
+		}
+		if u.name != ours[0].name || v.name != b.twins()[0].name {
+			return nil
+		}
+		return chain.pairs(us, twin, command{Cmd: "ops", Iterations: b.ops}, rounds)
+	})
 }

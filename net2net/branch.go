@@ -9,30 +9,17 @@ import (
 // branches adds a residual branch of two layers, of which the second begins at
 // zero.
 var branches = operation{
-	kind:  "branch",
-	usage: "branch:BLOCK[:KERNEL]",
-	about: "add a residual branch of two layers to what comes out of a block",
-	apply: addBranch,
-	revert: func(e *edit, c *Change) error {
-		return e.remove(c.Insert)
-	},
-	propose: func(t *tracing.Trace) []Action {
-		var actions []Action
-		for _, b := range t.Blocks {
-			if check(b, Action{}) == nil {
-				actions = append(actions, Action{Kind: "branch", Target: b.Name})
-			}
-		}
-		return actions
-	},
+	kind:    "branch",
+	usage:   "branch:BLOCK[:KERNEL]",
+	about:   "add a residual branch of two layers to what comes out of a block",
+	apply:   addBranch,
+	revert:  removeInserted,
+	propose: func(t *tracing.Trace) []Action { return behindBlocks("branch", t) },
 }
 
 func addBranch(e *edit, a Action) error {
-	b, err := e.trace.Block(a.Target)
+	b, err := e.target(a)
 	if err != nil {
-		return err
-	}
-	if err := check(b, a); err != nil {
 		return err
 	}
 	main := b.Main().Leaf

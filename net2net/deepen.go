@@ -10,30 +10,40 @@ import (
 
 // deepening puts a block behind another that passes its input on.
 var deepening = operation{
-	kind:  "deepen",
-	usage: "deepen:BLOCK[:KERNEL]",
-	about: "put a new block behind a block; its kernel is the block's own unless given",
-	apply: deepen,
-	revert: func(e *edit, c *Change) error {
-		return e.remove(c.Insert)
-	},
-	propose: func(t *tracing.Trace) []Action {
-		var actions []Action
-		for _, b := range t.Blocks {
-			if check(b, Action{Kind: "deepen"}) == nil {
-				actions = append(actions, Action{Kind: "deepen", Target: b.Name})
-			}
+	kind:    "deepen",
+	usage:   "deepen:BLOCK[:KERNEL]",
+	about:   "put a new block behind a block; its kernel is the block's own unless given",
+	apply:   deepen,
+	revert:  removeInserted,
+	propose: func(t *tracing.Trace) []Action { return behindBlocks("deepen", t) },
+}
+
+// removeInserted takes a grown block out again.
+func removeInserted(e *edit, c *Change) error { return e.remove(c.Insert) }
+
+// behindBlocks proposes an action for each block behind which something can be put.
+func behindBlocks(kind Kind, t *tracing.Trace) []Action {
+	var actions []Action
+	for _, b := range t.Blocks {
+		if a := (Action{Kind: kind, Target: b.Name}); check(b, a) == nil {
+			actions = append(actions, a)
 		}
-		return actions
-	},
+	}
+	return actions
+}
+
+// target is the block behind which an action puts something.
+func (e *edit) target(a Action) (*tracing.Block, error) {
+	b, err := e.trace.Block(a.Target)
+	if err != nil {
+		return nil, err
+	}
+	return b, check(b, a)
 }
 
 func deepen(e *edit, a Action) error {
-	b, err := e.trace.Block(a.Target)
+	b, err := e.target(a)
 	if err != nil {
-		return err
-	}
-	if err := check(b, a); err != nil {
 		return err
 	}
 	form, err := e.form(b)
