@@ -20,12 +20,10 @@ const (
 
 // carry makes the tensor that a move turns t into.
 func (e *edit) carry(m Move, t *torch.Tensor, q quantity) *torch.Tensor {
-	return carrier{e.s, e.net.Placement().Device}.move(m, t, q)
+	return e.carrier().move(m, t, q)
 }
 
-func (e *edit) vector(values []float64) *torch.Tensor {
-	return torch.FromOn(e.s, e.net.Placement().Device, values, len(values))
-}
+func (e *edit) carrier() carrier { return carrier{e.s, e.net.Placement().Device} }
 
 // carrier moves tensors in a scope, on a device.
 type carrier struct {

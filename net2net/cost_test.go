@@ -14,36 +14,6 @@ import (
 	"graft/torch"
 )
 
-// costs are operations on a small network and on ones of ten million parameters:
-// ResNet18 has 11.2 for ten classes, the MLP 10.
-var costs = []struct {
-	network, action string
-}{
-	{"ConvNet2", "deepen:conv1"},
-	{"ConvNet2", "widen:conv1:48"},
-	{"ResNet18", "deepen:layer4.1.conv1"},
-	{"ResNet18", "branch:layer3.1.conv1"},
-	{"ResNet18", "widen:layer4.1.conv1:640"},
-	{"ResNet18", "widen:layer1.0.conv2:96"},
-	{"ResNet18", "kernel:layer4.0.conv1:5"},
-	{"MLP", "deepen:1"},
-	{"MLP", "widen:1:3072"},
-}
-
-func costly(b testing.TB, s *torch.Scope, name string) *model.Network {
-	o := model.ZooOptions{Classes: 10}
-	var n *model.Network
-	var err error
-	if name == "MLP" {
-		n = plain(2048)
-	} else {
-		n, err = model.Zoo(name, o)
-	}
-	require.NoError(b, err)
-	require.NoError(b, n.Materialize(s, model.Placement{}))
-	return n
-}
-
 // plain is a network of linear layers.
 func plain(width int) *model.Network {
 	c := &model.Container{Class: "MLP"}
@@ -52,34 +22,6 @@ func plain(width int) *model.Network {
 		c.Children = append(c.Children, model.Child{Name: fmt.Sprint(k), Module: &model.Leaf{Layer: l}})
 	}
 	return &model.Network{Input: model.Shape{3, 32, 32}, Root: c}
-}
-
-func BenchmarkSurgery(b *testing.B) {
-	for _, cost := range costs {
-		b.Run(cost.network+"/"+cost.action, func(b *testing.B) {
-			require.NoError(b, torch.With(func(s *torch.Scope) error {
-				n := costly(b, s, cost.network)
-				action, err := net2net.ParseAction(cost.action)
-				require.NoError(b, err)
-				batch := s.Zeros(torch.Float32, torch.CPU, append([]int{2}, n.Input...)...)
-				s.Normal(batch, 0, 1, nil)
-				for b.Loop() {
-					b.StopTimer()
-					err := torch.With(func(inner *torch.Scope) error {
-						twin, err := n.Clone(inner)
-						require.NoError(b, err)
-						b.StartTimer()
-						_, err = net2net.Apply(twin, action, net2net.Options{Batch: batch})
-						b.StopTimer()
-						return err
-					})
-					require.NoError(b, err)
-					b.StartTimer()
-				}
-				return nil
-			}))
-		})
-	}
 }
 
 // resident is this process's memory in bytes, now and at its highest since the last
@@ -110,7 +52,8 @@ func TestSurgeryMemory(t *testing.T) {
 	const slack = 4 << 20 // for Go's heap and the allocator's pages
 	for _, action := range []string{"deepen:1", "widen:1:3072", "branch:1"} {
 		require.NoError(t, torch.With(func(s *torch.Scope) error {
-			n := costly(t, s, "MLP")
+			n := plain(2048)
+			require.NoError(t, n.Materialize(s, model.Placement{}))
 			a, err := net2net.ParseAction(action)
 			require.NoError(t, err)
 			before, _, _ := resident()

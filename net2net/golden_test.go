@@ -208,9 +208,9 @@ func compareDamage(t *testing.T, s *torch.Scope, n *model.Network, x *torch.Tens
 	_, err = net2net.Apply(twin, net2net.Action{Kind: "deepen", Target: fmt.Sprint(at)}, o)
 	require.NoError(t, err)
 	moved, _ := gap(forward(t, n, x, false), forward(t, twin, x, false))
-	require.InDelta(t, eval, moved, 3e-5, "%s %s in eval mode", n.Name(), key)
+	require.InDelta(t, eval, moved, 1e-5, "%s %s in eval mode", n.Name(), key)
 	moved, _ = gap(forward(t, n, x, true), forward(t, twin, x, true))
-	require.InDelta(t, train, moved, 1e-4, "%s %s in train mode", n.Name(), key)
+	require.InDelta(t, train, moved, 1e-5, "%s %s in train mode", n.Name(), key)
 }
 
 // afterSteps is how near the losses of a few steps are: Adam's first steps have the

@@ -251,5 +251,5 @@ func (e *edit) shake(t *torch.Tensor, rows []int) *torch.Tensor {
 	e.s.Normal(noise, 0, 1, e.s.NewGenerator(torch.CPU, int64(e.Seed)))
 	rms := e.s.Sqrt(e.s.Mean(e.s.Mul(t, t)))
 	scaled := e.s.Scale(e.s.Mul(e.s.To(noise, place.DType, place.Device), rms), e.Noise, 0)
-	return e.s.Add(t, e.s.Spread(scaled, torch.Sources{Scale: e.vector(mask)}))
+	return e.s.Add(t, e.s.Spread(scaled, torch.Sources{Scale: e.carrier().vector(mask)}))
 }

@@ -32,7 +32,7 @@ func (j *Job) reallocate(a Allocation) error {
 // adapt asks the decider and does what it says. Both take time of the budget.
 func (j *Job) adapt(ctx context.Context) error {
 	began := j.Clock.Now()
-	j.mark()
+	j.Clock.Begin()
 	decision, err := j.Decider.Decide(ctx, decider.State{Network: j.Network, Left: j.scheduler.Left(), Budget: j.scheduler.Budget(),
 		Decisions: j.Decisions, Accuracy: j.Validation.Accuracy})
 	if err != nil {

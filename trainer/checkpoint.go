@@ -169,9 +169,6 @@ func ReadStopped(sections map[string][]byte) (*Stopped, error) {
 	return st, nil
 }
 
-// Over says whether the job had come to its end.
-func (st *Stopped) Over() bool { return st.position.Over }
-
 // Resume goes on from a checkpoint as the job would have gone on. The parts' network
 // is not used; options and data must be those of the job.
 func Resume(s *torch.Scope, st *Stopped, p Parts, place model.Placement, o Options) (*Job, error) {

@@ -30,6 +30,8 @@ type Work struct {
 type Clock interface {
 	// Now is the time since the budget began.
 	Now() time.Duration
+	// Begin is told that work begins: the time before it was something else.
+	Begin()
 	// Spend is told of work when it has been done.
 	Spend(w Work)
 	// Cost is what work will take, as far as is known; zero is not known yet.
@@ -44,6 +46,9 @@ type Virtual struct {
 
 // Now is the time since the budget began.
 func (v *Virtual) Now() time.Duration { return v.Time }
+
+// Begin does nothing.
+func (v *Virtual) Begin() {}
 
 // Spend moves the clock on.
 func (v *Virtual) Spend(w Work) { v.Time += v.Cost(w) }
@@ -71,7 +76,7 @@ func NewWall(now func() time.Time, at time.Duration) *Wall {
 // Now is the time since the budget began.
 func (w *Wall) Now() time.Duration { return w.now().Sub(w.zero) }
 
-// Spend learns from the time since work was last spent.
+// Spend learns from the time since work began.
 func (w *Wall) Spend(work Work) {
 	t := w.now()
 	took := t.Sub(w.last) / time.Duration(max(1, work.Count))
@@ -82,8 +87,8 @@ func (w *Wall) Spend(work Work) {
 	w.rates[work.Kind] = took
 }
 
-// Mark forgets the time since work was last spent: it was something else.
-func (w *Wall) Mark() { w.last = w.now() }
+// Begin forgets the time since work was last spent.
+func (w *Wall) Begin() { w.last = w.now() }
 
 // Cost is what such work took lately.
 func (w *Wall) Cost(work Work) time.Duration {

@@ -68,8 +68,9 @@ type position struct {
 	Lessons    int               `json:"lessons"` // epochs that the teacher has taught
 	Deciding   time.Duration     `json:"deciding_ns"`
 	Operating  time.Duration     `json:"operating_ns"`
-	Over       bool              `json:"over"`  // nothing is left to train
-	Ended      bool              `json:"ended"` // the end is written down
+	Started    bool              `json:"started"` // the beginning is written down
+	Over       bool              `json:"over"`    // nothing is left to train
+	Ended      bool              `json:"ended"`   // the end is written down
 }
 
 // Score is how well a network does on a split.
@@ -153,7 +154,8 @@ var ErrStopped = errors.New("the job was stopped, and its progress is saved")
 func (j *Job) Run(ctx context.Context) (*Outcome, error) {
 	defer j.close()
 	j.saved = j.Now()
-	if j.Epoch == 0 && j.Step == 0 && !j.Fresh && j.Decisions == 0 {
+	if !j.Started {
+		j.Started = true
 		if err := j.Book.Note(j.note("start")); err != nil {
 			return nil, err
 		}
@@ -215,8 +217,8 @@ const longest = 64
 // back so that no step is thrown away.
 func (j *Job) allowed() int {
 	n := min(j.perEpoch()-j.Step, longest)
-	if j.WarmUpNow() {
-		n = 1
+	if j.Steps < int64(j.Schedule.WarmUp) {
+		n = 1 // the rate changes with every step
 	}
 	one := j.Clock.Cost(j.work(1))
 	now := j.Clock.Now()
@@ -231,9 +233,6 @@ func (j *Job) allowed() int {
 	due := int(math.Ceil(float64(j.scheduler.Next()-now) / float64(one)))
 	return max(0, min(n, fit, max(1, due), max(1, int(chunk/one))))
 }
-
-// WarmUpNow says whether the learning rate changes with every step.
-func (j *Job) WarmUpNow() bool { return j.Steps < int64(j.Schedule.WarmUp) }
 
 // train runs steps in one call.
 func (j *Job) train(n int) error {
@@ -254,7 +253,7 @@ func (j *Job) train(n int) error {
 		if s.Err() != nil {
 			return s.Err()
 		}
-		j.mark()
+		j.Clock.Begin()
 		f, err := torch.Train(j.program, j.optimizer.Optimizer, b)
 		if err != nil {
 			return fmt.Errorf("train step %d of epoch %d: %w", j.Step, j.Epoch, err)
@@ -338,19 +337,12 @@ func (j *Job) evaluate(split dataset.Split) (Score, error) {
 	return score, nil
 }
 
-// mark tells a clock that learns from what work takes that work begins now.
-func (j *Job) mark() {
-	if c, learns := j.Clock.(interface{ Mark() }); learns {
-		c.Mark()
-	}
-}
-
 // validate looks at the validation split, within the budget.
 func (j *Job) validate() error {
 	if err := j.ready(); err != nil {
 		return err
 	}
-	j.mark()
+	j.Clock.Begin()
 	score, err := j.evaluate(j.Data.Validation)
 	if err != nil {
 		return err

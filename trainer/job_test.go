@@ -222,6 +222,44 @@ func TestStopSaves(t *testing.T) {
 		_, err = j.Run(ctx)
 		require.True(t, errors.Is(err, trainer.ErrStopped))
 		require.Len(t, book.saves, 1)
+
+		sections := map[string][]byte{}
+		for _, section := range book.saves[0] {
+			sections[section.Name] = section.Data
+		}
+		stopped, err := trainer.ReadStopped(sections)
+		require.NoError(t, err)
+		parts := trainer.Parts{Data: set, Clock: steady(t), Decider: decider.None{}, Book: book, Now: time.Now}
+		other := plan()
+		other.Batch = 16
+		_, err = trainer.Resume(s, stopped, parts, model.Placement{}, other)
+		require.ErrorContains(t, err, "not those that it began with")
+		j, err = trainer.Resume(s, stopped, parts, model.Placement{}, plan())
+		require.NoError(t, err)
+		_, err = j.Run(context.Background())
+		require.NoError(t, err)
+		require.Equal(t, []string{"start", "up", "decision", "decision", "down", "end"}, book.events(), "it began once")
 		return nil
 	}))
+}
+
+// A wall clock goes on where a job stopped, and learns what work takes from the time
+// between its beginning and its end.
+func TestWallClock(t *testing.T) {
+	now := time.Unix(100, 0)
+	wall := trainer.NewWall(func() time.Time { return now }, 5*time.Second)
+	work := trainer.Work{Kind: trainer.Steps, Count: 10}
+	require.Zero(t, wall.Cost(work), "nothing is known yet")
+	now = now.Add(time.Hour) // of something else
+	wall.Begin()
+	now = now.Add(time.Second)
+	wall.Spend(work)
+	require.Equal(t, time.Hour+6*time.Second, wall.Now())
+	require.Equal(t, time.Second, wall.Cost(work))
+	require.Equal(t, 300*time.Millisecond, wall.Cost(trainer.Work{Kind: trainer.Steps, Count: 3}))
+	require.Zero(t, wall.Cost(trainer.Work{Kind: trainer.Batches, Count: 3}))
+	wall.Begin()
+	now = now.Add(5 * time.Second)
+	wall.Spend(work)
+	require.Equal(t, 2*time.Second, wall.Cost(work), "one slow call counts a quarter")
 }
