@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -112,35 +111,17 @@ func trained(t *testing.T, s *torch.Scope, name, folder string) *model.Network {
 	return n
 }
 
-func forward(t *testing.T, n *model.Network, x *torch.Tensor, training bool) []float32 {
-	var values []float32
-	require.NoError(t, torch.With(func(s *torch.Scope) error {
-		twin, err := n.Clone(s) // its running statistics move instead
-		require.NoError(t, err)
-		p, err := twin.Program(s, torch.ProgramOptions{})
-		require.NoError(t, err)
-		s.NoGrad(func() { values, err = torch.Values[float32](p.Forward(s, x, training, nil)) })
-		require.NoError(t, s.Err())
-		return err
-	}))
+func forward(t *testing.T, n *model.Network, x *torch.Tensor, training bool) []float64 {
+	values, err := net2net.Logits(n, x, training)
+	require.NoError(t, err)
 	return values
-}
-
-// gap is the largest difference, and that relative to the largest value, or to 1.
-func gap(a, b []float32) (absolute, relative float64) {
-	largest := 0.0
-	for k := range a {
-		absolute = max(absolute, math.Abs(float64(a[k])-float64(b[k])))
-		largest = max(largest, math.Abs(float64(a[k])))
-	}
-	return absolute, absolute / max(largest, 1)
 }
 
 // figures of one network in the original.
 type figures struct {
 	Weights string      `json:"weights"`
-	Eval    [][]float32 `json:"eval_logits"`
-	Train   [][]float32 `json:"train_logits"`
+	Eval    [][]float64 `json:"eval_logits"`
+	Train   [][]float64 `json:"train_logits"`
 	Losses  []float64   `json:"train5_after_deepen1_losses"`
 	Deepen  map[string]struct {
 		Eval  float64 `json:"max_abs_diff_eval"`
@@ -189,9 +170,9 @@ func TestCompatFigures(t *testing.T) {
 	}
 }
 
-func near(t *testing.T, what string, want, got []float32) {
-	_, relative := gap(want, got)
-	require.Less(t, relative, 1e-5, what)
+func near(t *testing.T, what string, want, got []float64) {
+	require.Len(t, got, len(want), what)
+	require.Less(t, net2net.Apart(want, got).Relative, 1e-5, what)
 }
 
 // compareDamage deepens in the original's way, with or without its BatchNorm.
@@ -207,10 +188,12 @@ func compareDamage(t *testing.T, s *torch.Scope, n *model.Network, x *torch.Tens
 	}
 	_, err = net2net.Apply(twin, net2net.Action{Kind: "deepen", Target: fmt.Sprint(at)}, o)
 	require.NoError(t, err)
-	moved, _ := gap(forward(t, n, x, false), forward(t, twin, x, false))
-	require.InDelta(t, eval, moved, 1e-5, "%s %s in eval mode", n.Name(), key)
-	moved, _ = gap(forward(t, n, x, true), forward(t, twin, x, true))
-	require.InDelta(t, train, moved, 1e-5, "%s %s in train mode", n.Name(), key)
+	drift, err := net2net.Compare(n, twin, x, false)
+	require.NoError(t, err)
+	require.InDelta(t, eval, drift.Largest, 1e-5, "%s %s in eval mode", n.Name(), key)
+	drift, err = net2net.Compare(n, twin, x, true)
+	require.NoError(t, err)
+	require.InDelta(t, train, drift.Largest, 1e-5, "%s %s in train mode", n.Name(), key)
 }
 
 // afterSteps is how near the losses of a few steps are: Adam's first steps have the
@@ -243,7 +226,7 @@ func compareTraining(t *testing.T, s *torch.Scope, n *model.Network, x, y *torch
 }
 
 // keepsFunction deepens and widens in our way.
-func keepsFunction(t *testing.T, s *torch.Scope, n *model.Network, x *torch.Tensor, eval, train []float32) {
+func keepsFunction(t *testing.T, s *torch.Scope, n *model.Network, x *torch.Tensor, eval, train []float64) {
 	for _, text := range []string{"deepen:conv1", "deepen:conv2", "deepen:fc", "widen:conv1:80", "widen:conv2:48"} {
 		action, err := net2net.ParseAction(text)
 		require.NoError(t, err)
@@ -252,7 +235,6 @@ func keepsFunction(t *testing.T, s *torch.Scope, n *model.Network, x *torch.Tens
 		_, err = net2net.Apply(twin, action, net2net.Options{Batch: x})
 		require.NoError(t, err)
 		near(t, n.Name()+" "+text+" in eval mode", eval, forward(t, twin, x, false))
-		_, moved := gap(train, forward(t, twin, x, true))
-		require.Less(t, moved, 1e-4, "%s %s in train mode", n.Name(), text)
+		require.Less(t, net2net.Apart(train, forward(t, twin, x, true)).Relative, 1e-4, "%s %s in train mode", n.Name(), text)
 	}
 }

@@ -20,21 +20,22 @@ type Drift struct {
 // Compare runs copies of two networks on inputs, in train or in eval mode. Nothing
 // drops out, and neither network is changed.
 func Compare(before, after *model.Network, inputs *torch.Tensor, training bool) (Drift, error) {
-	x, err := logits(before, inputs, training)
+	x, err := Logits(before, inputs, training)
 	if err != nil {
 		return Drift{}, err
 	}
-	y, err := logits(after, inputs, training)
+	y, err := Logits(after, inputs, training)
 	if err != nil {
 		return Drift{}, err
 	}
 	if len(x) != len(y) {
 		return Drift{}, fmt.Errorf("compare networks: one gives %d values, the other %d", len(x), len(y))
 	}
-	return drift(x, y), nil
+	return Apart(x, y), nil
 }
 
-func drift(x, y []float64) Drift {
+// Apart is how far two lists of equal length are apart; the first gives the scale.
+func Apart(x, y []float64) Drift {
 	var d Drift
 	scale, gap, size := 1.0, 0.0, 0.0
 	for k := range x {
@@ -52,8 +53,9 @@ func drift(x, y []float64) Drift {
 	return d
 }
 
-// logits runs a copy whose dropouts do nothing, so that only the function counts.
-func logits(n *model.Network, inputs *torch.Tensor, training bool) (values []float64, err error) {
+// Logits runs a copy of a network, whose running statistics move in its place and
+// whose dropouts do nothing, so that only the function counts.
+func Logits(n *model.Network, inputs *torch.Tensor, training bool) (values []float64, err error) {
 	return values, torch.With(func(s *torch.Scope) error {
 		twin, err := n.Clone(s)
 		if err != nil {

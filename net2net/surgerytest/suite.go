@@ -115,26 +115,14 @@ func must(t *rapid.T, err error) {
 // outputs are logits in both modes.
 type outputs struct{ eval, train, fresh []float64 }
 
-// look runs a copy, so that running statistics of the network itself stay.
+// look runs a network on both batches.
 func (c *Case) look(n *model.Network) outputs {
-	var o outputs
-	must(c.t, torch.With(func(s *torch.Scope) error {
-		twin, err := n.Clone(s)
-		if err != nil {
-			return err
-		}
-		p, err := twin.Program(s, torch.ProgramOptions{})
-		if err != nil {
-			return err
-		}
-		s.NoGrad(func() {
-			o.eval = c.values(s, p.Forward(s, c.fresh, false, nil))
-			o.train = c.values(s, p.Forward(s, c.batch, true, nil))
-			o.fresh = c.values(s, p.Forward(s, c.fresh, true, nil))
-		})
-		return s.Err()
-	}))
-	return o
+	run := func(inputs *torch.Tensor, training bool) []float64 {
+		values, err := net2net.Logits(n, inputs, training)
+		must(c.t, err)
+		return values
+	}
+	return outputs{eval: run(c.fresh, false), train: run(c.batch, true), fresh: run(c.fresh, true)}
 }
 
 func (c *Case) values(s *torch.Scope, x *torch.Tensor) []float64 {
@@ -224,31 +212,15 @@ func (c *Case) compare(what string, before, after outputs, change *net2net.Chang
 	c.near(what+" in train mode", before.train, after.train, train)
 	if change.Calibration == nil {
 		c.near(what+" in train mode on a fresh batch", before.fresh, after.fresh, train)
-	} else if l2 := relativeL2(before.fresh, after.fresh); l2 > Fresh {
+	} else if l2 := net2net.Apart(before.fresh, after.fresh).L2; !(l2 <= Fresh) {
 		c.t.Fatalf("%s in train mode on a fresh batch: relative L2 %.3g is over %g\n%s", what, l2, Fresh, c.net)
 	}
 }
 
 func (c *Case) near(what string, a, b []float64, tolerance float64) {
-	largest, gap := 1.0, 0.0
-	for k := range a {
-		largest = max(largest, math.Abs(a[k]))
-		if d := math.Abs(a[k] - b[k]); d > gap || math.IsNaN(d) {
-			gap = d
-		}
+	if d := net2net.Apart(a, b); !(d.Relative <= tolerance) {
+		c.t.Fatalf("%s: it moves by %.3g, %.3g of the largest, over %g\n%s", what, d.Largest, d.Relative, tolerance, c.net)
 	}
-	if !(gap <= tolerance*largest) {
-		c.t.Fatalf("%s: logits move by %.3g of %.3g, over %g\n%s", what, gap, largest, tolerance, c.net)
-	}
-}
-
-func relativeL2(a, b []float64) float64 {
-	gap, size := 0.0, 0.0
-	for k := range a {
-		gap += (a[k] - b[k]) * (a[k] - b[k])
-		size += a[k] * a[k]
-	}
-	return math.Sqrt(gap / max(size, 1e-12))
 }
 
 // whole checks that shapes are those of the layers, that the record speaks of every
