@@ -48,8 +48,12 @@ func (r *surgeryReport) failures() error {
 	var faults []error
 	for _, row := range r.Verified {
 		if row.over() {
-			faults = append(faults, fmt.Errorf("the function is not kept in %s mode on %s: it moves by %s, over %s; nothing was written",
-				row.Mode, row.Batch, row.moved(), percent(row.Tolerance)))
+			hint := ""
+			if row.ByL2 {
+				hint = "; --form residual keeps it on every batch, and with more --rows batches differ less"
+			}
+			faults = append(faults, fmt.Errorf("the function is not kept in %s mode on %s: it moves by %s, over %s; nothing was written%s",
+				row.Mode, row.Batch, row.moved(), percent(row.Tolerance), hint))
 		}
 	}
 	return errors.Join(faults...)

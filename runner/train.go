@@ -156,9 +156,19 @@ func (r *performance) run(ctx context.Context) (*trainer.Outcome, error) {
 	}
 	r.log.Info("images are on the device", zap.String("dataset", parts.Data.Name), zap.Int("training", parts.Data.Train.Count),
 		zap.Int("validation", parts.Data.Validation.Count), zap.Int("test", parts.Data.Test.Count))
+	if !r.resume { // before there is a folder, which a fault would leave behind
+		if parts.Network, err = r.network(parts.Data, device); err != nil {
+			return nil, err
+		}
+	}
 	last, err := r.open(parts.Data)
 	if err != nil {
 		return nil, err
+	}
+	if parts.Network == nil && last == nil { // it was stopped before its first checkpoint
+		if parts.Network, err = r.network(parts.Data, device); err != nil {
+			return nil, err
+		}
 	}
 	parts.Book = r.book
 	job, err := r.job(parts, device, last)
@@ -186,28 +196,34 @@ func (r *performance) job(parts trainer.Parts, device torch.Device, last *traine
 	if parts.Clock = trainer.Clock(trainer.NewWall(time.Now, at)); profile != nil {
 		parts.Clock, o.Steady = &trainer.Virtual{Profile: profile, Time: at}, true
 	}
-	place := model.Placement{Device: device, Random: r.s.NewGenerator(torch.CPU, r.Run.Seed)}
 	if last != nil {
 		r.log.Info("going on from the last checkpoint", zap.Duration("at", at))
-		return trainer.Resume(r.s, last, parts, place, o)
-	}
-	shape := parts.Data.Shape
-	if parts.Network, err = r.Model(shape[:], len(parts.Data.Classes)); err != nil {
-		return nil, err
-	}
-	if err := parts.Network.Materialize(r.s, place); err != nil {
-		return nil, err
-	}
-	if r.Network.Weights != "" {
-		set, err := readWeights(r.Network.Weights)
-		if err != nil {
-			return nil, err
-		}
-		if err := parts.Network.Load(set); err != nil {
-			return nil, fmt.Errorf("%s: %w", r.Network.Weights, err)
-		}
+		return trainer.Resume(r.s, last, parts, r.placement(device), o)
 	}
 	return trainer.New(r.s, parts, o)
+}
+
+func (r *performance) placement(device torch.Device) model.Placement {
+	return model.Placement{Device: device, Random: r.s.NewGenerator(torch.CPU, r.Run.Seed)}
+}
+
+// network is the network that a new job begins with.
+func (r *performance) network(data *dataset.Set, device torch.Device) (*model.Network, error) {
+	n, err := r.Model(data.Shape[:], len(data.Classes))
+	if err != nil {
+		return nil, err
+	}
+	if err := n.Materialize(r.s, r.placement(device)); err != nil || r.Network.Weights == "" {
+		return n, err
+	}
+	set, err := readWeights(r.Network.Weights)
+	if err != nil {
+		return nil, err
+	}
+	if err := n.Load(set); err != nil {
+		return nil, fmt.Errorf("%s: %w", r.Network.Weights, err)
+	}
+	return n, nil
 }
 
 // open makes the run folder, or opens it and finds the last checkpoint.

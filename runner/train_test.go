@@ -120,6 +120,7 @@ func TestTrainRefuses(t *testing.T) {
 			require.Equal(t, c.code, o.code, o.stderr)
 			require.Contains(t, o.stderr, c.word)
 			require.Empty(t, o.stdout)
+			require.NoDirExists(t, filepath.Join(folder, name), "a job that could not begin leaves no folder")
 		})
 	}
 }
