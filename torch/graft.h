@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 // Raised whenever a declaration below changes; the loader refuses another one.
-#define GRAFT_ABI 5
+#define GRAFT_ABI 8
 
 typedef void *graft_t;
 typedef void *graft_generator;
@@ -213,11 +213,12 @@ typedef struct {
   int64_t pad;       // training only: random shifts of up to so many pixels
   int64_t cutout;    // training only: side of a random hole, in pixels
   int32_t flip;      // training only: mirror every other image
-  // training only: a program to learn from as well, or NULL, at a temperature and
-  // with so large a share of the loss
-  graft_program teacher;
+  // training only: logits to learn from as well, one row an input, or NULL, at a
+  // temperature and with so large a share of the loss, which each step makes smaller
+  graft_t lessons;
   double temperature;
   double soft;
+  double soft_fall;
 } graft_batches;
 
 // Trains for batches->steps steps; losses and correct have that many places.

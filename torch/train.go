@@ -21,16 +21,17 @@ type Batches struct {
 	// Augment changes the images of a training step at random; Evaluate leaves
 	// them alone. Zero changes nothing.
 	Augment Augment
-	// Teacher is a program that a training step learns from as well; nil is none.
+	// Teacher is what a training step learns from as well; zero is nothing.
 	Teacher Teacher
 }
 
-// Teacher is a program whose softened outputs a step learns from, beside the
-// labels. The zero Teacher is none.
+// Teacher is what another network thinks of each example: a step learns from its
+// softened outputs beside the labels. The zero Teacher is none.
 type Teacher struct {
-	Program     *Program // run in eval mode on the step's inputs; nil is none
-	Temperature float64  // that softens; above zero
-	Share       float64  // of the loss, between 0 and 1; the labels have the rest
+	Logits      *Tensor // one row an input; nil is no teacher
+	Temperature float64 // that softens; above zero
+	Share       float64 // of the loss, between 0 and 1; the labels have the rest
+	Fall        float64 // what each step takes off the share, down to nothing
 }
 
 // Figures are what a large call measured, one value a step.
@@ -65,8 +66,9 @@ func (b Batches) run(op string, p *Program, call func(*C.graft_batches, *C.doubl
 	c := C.graft_batches{inputs: C.graft_t(b.Inputs.handle), labels: C.graft_t(b.Labels.handle), batch: C.int64_t(b.Size),
 		steps: C.int64_t(steps), generator: b.Random.pointer(),
 		pad: C.int64_t(b.Augment.Pad), cutout: C.int64_t(b.Augment.Cutout), flip: C.int32_t(flag(b.Augment.Flip))}
-	if t := b.Teacher; t.Program != nil {
-		c.teacher, c.temperature, c.soft = t.Program.handle, C.double(t.Temperature), C.double(t.Share)
+	if t := b.Teacher; t.Logits != nil {
+		c.lessons, c.temperature = C.graft_t(t.Logits.handle), C.double(t.Temperature)
+		c.soft, c.soft_fall = C.double(t.Share), C.double(t.Fall)
 	}
 	if b.Order != nil {
 		c.order = C.graft_t(b.Order.handle)
@@ -85,7 +87,7 @@ func (b Batches) run(op string, p *Program, call func(*C.graft_batches, *C.doubl
 
 // check says how many steps the rows give, or what is wrong.
 func (b Batches) check(op string, p *Program) (int, error) {
-	operands := compact([]*Tensor{b.Inputs, b.Labels, b.Order})
+	operands := compact([]*Tensor{b.Teacher.Logits, b.Inputs, b.Labels, b.Order})
 	for _, t := range operands {
 		if t.handle == nil {
 			return 0, &Error{Op: op, Cause: errors.New("a tensor of the batches is closed"), kind: ErrClosed}
@@ -97,10 +99,8 @@ func (b Batches) check(op string, p *Program) (int, error) {
 	switch {
 	case p.handle == nil:
 		return 0, &Error{Op: op, Cause: errors.New("the program's scope is closed, or it could not be made"), kind: ErrClosed}
-	case b.Teacher.Program != nil && b.Teacher.Program.handle == nil:
-		return 0, &Error{Op: op, Cause: errors.New("the teacher's scope is closed, or it could not be made"), kind: ErrClosed}
-	case b.Teacher.Share < 0 || b.Teacher.Share > 1:
-		return 0, &Error{Op: op, Cause: fmt.Errorf("a teacher with a share of %v in the loss", b.Teacher.Share), kind: ErrShape}
+	case b.Teacher.Share < 0 || b.Teacher.Share > 1 || b.Teacher.Fall < 0:
+		return 0, &Error{Op: op, Cause: fmt.Errorf("a teacher with a share of %v in the loss that falls by %v", b.Teacher.Share, b.Teacher.Fall), kind: ErrShape}
 	case b.Random != nil && b.Random.handle == nil:
 		return 0, &Error{Op: op, Cause: errors.New("the generator's scope is closed"), kind: ErrClosed}
 	case b.Inputs == nil || b.Labels == nil:

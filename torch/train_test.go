@@ -85,6 +85,39 @@ func TestTrainingLearns(t *testing.T) {
 	}
 }
 
+// A step with a teacher moves the weights as the loss does that is written out here,
+// at the rows that the order picks, with a share that falls.
+func TestLessonsAreTheirFormula(t *testing.T) {
+	const temperature, share, fall = 3.0, 0.8, 0.3
+	within(t, func(s *Scope) {
+		one, hand := newTestNet(t, s, Float32, 4, 3), newTestNet(t, s, Float32, 4, 3)
+		x, y := one.examples(t, 12, 10, 3)
+		lessons := s.Scale(s.Reshape(s.To(s.Arange(36), Float32, CPU), 12, 3), 0.1, -1.5)
+		order := s.Permutation(12, s.NewGenerator(CPU, 5))
+		sgd := OptimizerOptions{Rule: SGD, LR: 0.1, Momentum: 0.9}
+		o, oh := s.NewOptimizer(Group{Params: one.params, OptimizerOptions: sgd}), s.NewOptimizer(Group{Params: hand.params, OptimizerOptions: sgd})
+		_, err := Train(one.program(t, ProgramOptions{}), o, Batches{Inputs: x, Labels: y, Order: order, Size: 6,
+			Teacher: Teacher{Logits: lessons, Temperature: temperature, Share: share, Fall: fall}})
+		require.NoError(t, err)
+		p := hand.program(t, ProgramOptions{})
+		soft := func(logits *Tensor) *Tensor { return s.Softmax(s.Scale(logits, 1/temperature, 0), 1) }
+		for k := range 2 {
+			rows := s.Narrow(order, 0, 6*k, 6)
+			require.NoError(t, oh.ZeroGrad())
+			logits, lesson := p.Forward(s, s.IndexSelect(x, 0, rows), true, nil), soft(s.IndexSelect(lessons, 0, rows))
+			apart := s.Sum(s.Mul(lesson, s.Sub(s.Log(lesson), s.Log(soft(logits)))))
+			part := share - fall*float64(k)
+			s.Backward(s.Add(s.Scale(s.CrossEntropy(logits, s.IndexSelect(y, 0, rows)), 1-part, 0), s.Scale(apart, part*temperature*temperature/6, 0)))
+			require.NoError(t, oh.Step())
+		}
+		for k, slot := range oh.Slots {
+			require.InDeltaSlice(t, floats(t, slot.Param), floats(t, o.Slots[k].Param), 1e-5)
+		}
+		_, err = Train(p, oh, Batches{Inputs: x, Labels: y, Size: 6, Teacher: Teacher{Logits: s.Narrow(lessons, 1, 0, 2), Temperature: 1, Share: 0.5}})
+		require.ErrorContains(t, err, "the teacher gives")
+	})
+}
+
 // The optimizers against their formulas in float64.
 func TestOptimizersFollowTheirFormulas(t *testing.T) {
 	const steps, lr, decay = 5, 0.1, 0.01

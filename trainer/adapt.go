@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"graft/decider"
-	"graft/model"
 	"graft/net2net"
 	"graft/torch"
 )
@@ -131,13 +130,13 @@ func (j *Job) shrink() error {
 	if keep == len(j.Changes) {
 		return nil
 	}
+	began, note := j.Clock.Now(), j.note("shrink")
 	if !j.Distill.Off {
-		if err := j.teach(j.Network); err != nil {
+		if err := j.teach(); err != nil {
 			return err
 		}
 	}
-	began := j.Clock.Now()
-	note := j.note("shrink")
+	j.Clock.Begin()
 	for len(j.Changes) > keep {
 		last := len(j.Changes) - 1
 		back, err := net2net.Revert(j.Network, j.Changes[last])
@@ -151,41 +150,93 @@ func (j *Job) shrink() error {
 	}
 	j.Clock.Spend(Work{Kind: Surgery, Count: 1, Network: j.Network})
 	j.Operating += j.Clock.Now() - began
+	j.enrol()
 	note.Took, note.Parameters = j.Clock.Now()-began, j.Network.Parameters()
+	if j.lessons != nil {
+		note.Lessons = j.Course
+	}
 	return j.Book.Note(note)
 }
 
-// teacher is a larger network that a smaller one learns from.
-type teacher struct {
-	scope   *torch.Scope
-	network *model.Network
-	program *torch.Program
-}
+// dearest is the most of the time left that a teacher's lessons may take: with less
+// time, steps are worth more. At a tenth and more of the time left lessons gained
+// nothing or lost.
+const dearest = 0.1
 
-func (t *teacher) close() {
-	if t != nil {
-		_ = t.scope.Close()
+// teach asks the network what it thinks of the training images, which takes time of
+// the budget. Its thoughts stay when it goes, so that nothing of it has to fit where
+// it does not any more.
+func (j *Job) teach() error {
+	j.dismiss()
+	asking := j.looking(j.Data.Train)
+	if float64(j.Clock.Cost(asking)) > dearest*float64(j.last()-j.Clock.Now()) {
+		return nil
 	}
-}
-
-// teach keeps a copy of a network as the teacher.
-func (j *Job) teach(n *model.Network) error {
-	j.teacher.close()
-	t := &teacher{scope: torch.NewScope()}
-	j.teacher, j.Lessons = t, 0
-	var err error
-	if t.network, err = n.Clone(t.scope); err != nil {
+	if err := j.ready(); err != nil {
 		return err
 	}
-	t.program, err = j.compile(t.scope, t.network)
-	return err
+	j.Clock.Begin()
+	if err := torch.With(j.ask); err != nil {
+		return fmt.Errorf("ask the larger network for lessons: %w", err)
+	}
+	j.Clock.Spend(asking)
+	return nil
 }
 
-// lesson is what the teacher has in a step, less with every epoch.
+// ask fills in the lessons.
+func (j *Job) ask(s *torch.Scope) error {
+	var parts []*torch.Tensor
+	s.NoGrad(func() {
+		for from := 0; from < j.Data.Train.Count; from += j.EvalBatch {
+			images := s.Narrow(j.Data.Train.Images, 0, from, min(j.EvalBatch, j.Data.Train.Count-from))
+			parts = append(parts, j.program.Forward(s, images, false, nil))
+		}
+	})
+	lessons := s.Cat(0, parts...)
+	if s.Err() != nil {
+		return s.Err()
+	}
+	s.Keep(j.s, lessons)
+	j.lessons = lessons
+	return nil
+}
+
+// enrol begins what follows a shrinking: the schedule of the learning rate, and the
+// teacher's course, as long as the clock knows steps to take.
+func (j *Job) enrol() {
+	j.Lessons, j.Taught, j.Course = 0, 0, j.perEpoch()
+	if !j.Distill.Keep {
+		j.Rate = 0
+	}
+	if one := j.Clock.Cost(j.work(1)); one > 0 {
+		j.Course = max(1, int(j.Distill.Span*float64(j.last()-j.Clock.Now())/float64(one)))
+	}
+}
+
+// lesson is what the teacher has in a step: less with every one.
 func (j *Job) lesson() torch.Teacher {
-	if j.teacher == nil {
+	if j.lessons == nil {
 		return torch.Teacher{}
 	}
-	share := j.Distill.Share * math.Pow(1-j.Distill.Decay, float64(j.Lessons))
-	return torch.Teacher{Program: j.teacher.program, Temperature: j.Distill.Temperature, Share: share}
+	whole := j.Distill.Share * math.Pow(1-j.Distill.Decay, float64(j.Lessons))
+	fall := whole / float64(j.Course)
+	return torch.Teacher{Logits: j.lessons, Temperature: j.Distill.Temperature, Share: whole - fall*float64(j.Taught), Fall: fall}
+}
+
+// learned counts steps with a teacher, who leaves when there is no more to say.
+func (j *Job) learned(steps int) {
+	if j.lessons == nil {
+		return
+	}
+	if j.Taught += steps; j.Taught >= j.Course {
+		j.dismiss()
+	}
+}
+
+// dismiss forgets the teacher.
+func (j *Job) dismiss() {
+	if j.lessons != nil {
+		j.s.Free(j.lessons)
+		j.lessons = nil
+	}
 }

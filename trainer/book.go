@@ -32,6 +32,7 @@ type Note struct {
 	Action        string        `json:"action,omitempty"`
 	Probabilities []float64     `json:"probabilities,omitempty"`
 	Took          time.Duration `json:"took_ns,omitempty"` // of the budget
+	Lessons       int           `json:"lessons,omitempty"` // steps for which a larger network teaches
 }
 
 // Section is a named part of a checkpoint.

@@ -20,12 +20,11 @@ import (
 
 // The sections of a checkpoint.
 const (
-	positionSection  = "position.json"   // where the job stands
-	networkSection   = "network.json"    // the architecture
-	weightsSection   = "weights"         // its tensors, as safetensors
-	optimizerSection = "optimizer"       // moments, as safetensors
-	teacherSection   = "teacher.json"    // the teacher's architecture, while there is one
-	lessonsSection   = "teacher.weights" // its tensors
+	positionSection  = "position.json" // where the job stands
+	networkSection   = "network.json"  // the architecture
+	weightsSection   = "weights"       // its tensors, as safetensors
+	optimizerSection = "optimizer"     // moments, as safetensors
+	lessonsSection   = "lessons"       // a teacher's logits, as safetensors, while there is one
 )
 
 // savedPosition is position with what is kept in tensors and generators.
@@ -78,10 +77,16 @@ func (j *Job) sections() ([]Section, error) {
 		return nil, err
 	}
 	sections = append(sections, Section{optimizerSection, moments})
-	if j.teacher == nil {
+	if j.lessons == nil {
 		return sections, nil
 	}
-	return appendNetwork(sections, j.teacher.network, teacherSection, lessonsSection)
+	thoughts, err := j.lessons.Weights(lessonsSection)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	err = weights.WriteSafetensors(&b, &weights.Set{Tensors: []weights.Tensor{thoughts}})
+	return append(sections, Section{lessonsSection, b.Bytes()}), err
 }
 
 // optionsDigest tells options apart that lead to other results.
@@ -194,7 +199,7 @@ func Resume(s *torch.Scope, st *Stopped, p Parts, place model.Placement, o Optio
 	if err := j.restoreOptimizer(st); err != nil {
 		return nil, fmt.Errorf("resume the job: %w", err)
 	}
-	return j, j.restoreTeacher(st, place)
+	return j, j.restoreLessons(st)
 }
 
 func restoreNetwork(s *torch.Scope, sections map[string][]byte, shape, tensors string, place model.Placement) (*model.Network, error) {
@@ -253,16 +258,19 @@ func (j *Job) restoreOptimizer(st *Stopped) error {
 	return j.s.Err()
 }
 
-func (j *Job) restoreTeacher(st *Stopped, place model.Placement) error {
-	if st.sections[teacherSection] == nil {
+// restoreLessons gives the job back what a teacher thought.
+func (j *Job) restoreLessons(st *Stopped) error {
+	data := st.sections[lessonsSection]
+	if data == nil {
 		return nil
 	}
-	t := &teacher{scope: torch.NewScope()}
-	j.teacher = t
-	var err error
-	if t.network, err = restoreNetwork(t.scope, st.sections, teacherSection, lessonsSection, place); err != nil {
-		return fmt.Errorf("resume the job's teacher: %w", err)
+	set, err := weights.ReadFrom(bytes.NewReader(data), int64(len(data)), weights.Options{})
+	if err != nil {
+		return fmt.Errorf("resume the job's lessons: %w", err)
 	}
-	t.program, err = j.compile(t.scope, t.network)
-	return err
+	if len(set.Tensors) != 1 {
+		return fmt.Errorf("resume the job's lessons: %d tensors; there is one", len(set.Tensors))
+	}
+	j.lessons = torch.FromWeights(j.s, j.Network.Placement().Device, set.Tensors[0])
+	return j.s.Err()
 }

@@ -37,8 +37,8 @@ type Job struct {
 	random    *torch.Generator // of augmentation and dropout
 	order     *torch.Tensor    // of this epoch's images
 	program   *torch.Program
-	scratch   *torch.Scope // of order and program; made anew with them
-	teacher   *teacher     // nil where there is none
+	scratch   *torch.Scope  // of order and program; made anew with them
+	lessons   *torch.Tensor // logits of a larger network on the training images; nil is none
 	mean      *torch.Tensor
 	deviation *torch.Tensor
 	saved     time.Time // when a checkpoint was last written, by Now
@@ -65,7 +65,9 @@ type position struct {
 	Validation Score             `json:"validation"`
 	Changes    []*net2net.Change `json:"changes"` // that the network went through and still has
 	Levels     []int             `json:"levels"`  // how many changes there were at each up
-	Lessons    int               `json:"lessons"` // epochs that the teacher has taught
+	Lessons    int               `json:"lessons"` // epochs since the last shrinking
+	Taught     int               `json:"taught"`  // steps that the teacher has taught
+	Course     int               `json:"course"`  // steps that it teaches in all
 	Deciding   time.Duration     `json:"deciding_ns"`
 	Operating  time.Duration     `json:"operating_ns"`
 	Started    bool              `json:"started"` // the beginning is written down
@@ -195,14 +197,20 @@ func (j *Job) turn(ctx context.Context) error {
 	return j.train(n)
 }
 
-// evaluation is the work of a look at the validation split.
-func (j *Job) evaluation() Work {
-	return Work{Kind: Batches, Count: (j.Data.Validation.Count + j.EvalBatch - 1) / j.EvalBatch, Rows: j.EvalBatch, Network: j.Network, Devices: j.Devices}
+// looking is the work of a look at a split.
+func (j *Job) looking(split dataset.Split) Work {
+	return Work{Kind: Batches, Count: (split.Count + j.EvalBatch - 1) / j.EvalBatch, Rows: j.EvalBatch, Network: j.Network, Devices: j.Devices}
 }
+
+// evaluation is the work of a look at the validation split.
+func (j *Job) evaluation() Work { return j.looking(j.Data.Validation) }
 
 func (j *Job) work(steps int) Work {
 	return Work{Kind: Steps, Count: steps, Rows: j.Batch, Network: j.Network, Devices: j.Devices}
 }
+
+// last is when the final evaluation must begin.
+func (j *Job) last() time.Duration { return j.scheduler.Budget() - j.Clock.Cost(j.evaluation()) }
 
 // chunk is how long one call into LibTorch may take, so that stops and changes are
 // heeded soon. It has no influence on what is computed.
@@ -222,7 +230,7 @@ func (j *Job) allowed() int {
 	}
 	one := j.Clock.Cost(j.work(1))
 	now := j.Clock.Now()
-	last := j.scheduler.Budget() - j.Clock.Cost(j.evaluation())
+	last := j.last()
 	if one <= 0 {
 		if now >= last {
 			return 0
@@ -276,6 +284,7 @@ func (j *Job) count(f torch.Figures, rows int) error {
 	j.Steps += int64(len(f.Losses))
 	j.Seen += rows
 	j.Fresh = true
+	j.learned(len(f.Losses))
 	return nil
 }
 
@@ -314,8 +323,7 @@ func (j *Job) stale() error {
 
 func (j *Job) close() {
 	_ = j.stale()
-	j.teacher.close()
-	j.teacher = nil
+	j.dismiss()
 }
 
 // evaluate looks at a split.
@@ -364,12 +372,7 @@ func (j *Job) endEpoch() error {
 	j.Rate++
 	j.Used = float64(j.Clock.Now()) / float64(j.scheduler.Budget())
 	j.Asking = j.Asked > 0 && j.Asked < j.Adapt.Most && j.Adapt.Every
-	if j.teacher != nil {
-		if j.Lessons++; j.Lessons >= j.Distill.Epochs {
-			j.teacher.close()
-			j.teacher = nil
-		}
-	}
+	j.Lessons++
 	if j.Epochs > 0 && j.Epoch >= j.Epochs {
 		j.Over = true
 	}

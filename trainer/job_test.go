@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -131,6 +132,19 @@ func TestJobFromStartToBudget(t *testing.T) {
 	require.GreaterOrEqual(t, decision.Time, 300*time.Millisecond)
 	require.Less(t, decision.Time, 330*time.Millisecond, "asked at once, not at the end of the epoch")
 	require.Greater(t, decision.Parameters, decision.Before)
+	shrink, lessons := book.notes[5], 6*6*time.Millisecond // six batches of training images
+	require.Greater(t, shrink.Took, lessons, "asking the larger network takes time")
+	require.InDelta(t, int(o.Budget-shrink.Time-shrink.Took)/int(10*time.Millisecond), shrink.Lessons, 3, "it teaches to the end, in steps of 10 ms")
+}
+
+// With little time left steps are worth more than lessons.
+func TestNoTimeForLessons(t *testing.T) {
+	o := plan()
+	o.Timeline.Events[1].At = o.Timeline.Budget - 300*time.Millisecond
+	book := &memory{}
+	run(t, o, book, "deepen:conv1")
+	shrink := book.notes[slices.Index(book.events(), "shrink")]
+	require.Zero(t, shrink.Lessons)
 }
 
 func sum(notes []trainer.Note) (took time.Duration) {

@@ -50,10 +50,16 @@ type Adapt struct {
 // Distill says how a network that became smaller learns from the larger one.
 type Distill struct {
 	Off         bool    // return to the smaller network and nothing else
-	Temperature float64 // zero means 2
-	Share       float64 // of the teacher in the loss, at first; zero means 0.75
-	Decay       float64 // what each epoch takes off the share; zero means 0.25 of it
-	Epochs      int     // for which there is a teacher; zero means 4
+	Temperature float64 // zero means 4
+	Share       float64 // of the teacher in the loss, at first; zero means 0.9
+	Decay       float64 // what each epoch takes off the share; zero takes nothing
+	// Span is the part of the time left after a down in which there is a teacher.
+	// Its share falls along it, step by step, to nothing: the labels have the last
+	// word. Zero means half.
+	Span float64
+	// Keep goes on with the learning rate's schedule; false begins it anew, for a
+	// network that became smaller has much to learn again.
+	Keep bool
 }
 
 // Checkpoint says how often a job is saved.
@@ -77,10 +83,9 @@ func (o *Options) EnsureDefaults() {
 	whole(&o.Batch, 64)
 	whole(&o.EvalBatch, 128)
 	whole(&o.Adapt.Rows, 256)
-	whole(&o.Distill.Epochs, 4)
-	share(&o.Distill.Temperature, 2)
-	share(&o.Distill.Share, 0.75)
-	share(&o.Distill.Decay, 0.25)
+	share(&o.Distill.Temperature, 4)
+	share(&o.Distill.Share, 0.9)
+	share(&o.Distill.Span, 1)
 	if o.Adapt.Every {
 		whole(&o.Adapt.Most, 3)
 	}
@@ -100,14 +105,14 @@ func (o *Options) EnsureDefaults() {
 func (o Options) Validate() error {
 	faults := []error{o.Timeline.Validate(), o.Schedule.Validate(), o.Optimizer.Validate(), o.Augment.Validate()}
 	for name, value := range map[string]int{"batch": o.Batch, "eval_batch": o.EvalBatch, "epochs": o.Epochs, "adapt.most": o.Adapt.Most,
-		"adapt.rows": o.Adapt.Rows, "distill.epochs": o.Distill.Epochs} {
+		"adapt.rows": o.Adapt.Rows} {
 		if value < 0 {
 			faults = append(faults, fmt.Errorf("%s is %d; it is not negative", name, value))
 		}
 	}
 	d := o.Distill
-	if d.Share < 0 || d.Share > 1 || d.Decay < 0 || d.Decay > 1 || d.Temperature < 0 {
-		faults = append(faults, errors.New("distill: share and decay lie between 0 and 1, the temperature is above 0"))
+	if d.Share < 0 || d.Share > 1 || d.Decay < 0 || d.Decay > 1 || d.Span < 0 || d.Span > 1 || d.Temperature < 0 {
+		faults = append(faults, errors.New("distill: share, decay and span lie between 0 and 1, the temperature is above 0"))
 	}
 	return errors.Join(faults...)
 }

@@ -50,6 +50,7 @@ func ticking() func() time.Time {
 func brief() trainer.Options {
 	o := plan()
 	ms := time.Millisecond
+	o.EvalBatch = 300 // so that there is time for lessons
 	o.Timeline = trainer.Timeline{Budget: 620 * ms, Events: []trainer.Event{{At: 150 * ms, Change: trainer.Up}, {At: 350 * ms, Change: trainer.Down}}}
 	return o
 }

@@ -66,16 +66,14 @@ at::Tensor distillation(const at::Tensor &student, const at::Tensor &teacher, do
   return apart.sum() * (temperature * temperature / static_cast<double>(student.size(0)));
 }
 
-at::Tensor taught(const graft_batches &b, const at::Tensor &loss, const at::Tensor &inputs, const at::Tensor &logits) {
-  if (b.teacher == nullptr || b.soft == 0) return loss;
+// The loss against the labels and, for its share, against the lessons.
+at::Tensor taught(const graft_batches &b, const Feed &feed, int64_t step, const at::Tensor &loss, const at::Tensor &logits) {
+  const double soft = b.soft - b.soft_fall * static_cast<double>(step);
+  if (b.lessons == nullptr || soft <= 0) return loss;
   TORCH_CHECK(b.temperature > 0, "a temperature of ", b.temperature);
-  at::Tensor lesson;
-  {
-    c10::NoGradGuard guard;
-    lesson = static_cast<Program *>(b.teacher)->forward(inputs, false, c10::nullopt);
-  }
+  const at::Tensor lesson = feed.rows(deref(b.lessons, "the lessons"), step);
   TORCH_CHECK(lesson.sizes() == logits.sizes(), "the teacher gives ", lesson.sizes(), ", the student ", logits.sizes());
-  return loss * (1 - b.soft) + distillation(logits, lesson, b.temperature) * b.soft;
+  return loss * (1 - soft) + distillation(logits, lesson, b.temperature) * soft;
 }
 
 void train(Program &program, Optimizer &optimizer, const graft_batches &b, double *losses, int64_t *correct) {
@@ -88,10 +86,9 @@ void train(Program &program, Optimizer &optimizer, const graft_batches &b, doubl
   for (int64_t k = 0; k < b.steps; k++) {
     optimizer.zero_grad();
     at::Tensor labels = feed.rows(feed.labels, k);
-    const at::Tensor inputs = feed.augmented(k, changes, generator);
-    at::Tensor logits = program.forward(inputs, true, generator);
+    at::Tensor logits = program.forward(feed.augmented(k, changes, generator), true, generator);
     at::Tensor loss = at::cross_entropy_loss(logits, labels);
-    taught(b, loss, inputs, logits).backward();
+    taught(b, feed, k, loss, logits).backward();
     optimizer.step();
     tally.note(k, loss, logits, labels);
   }
