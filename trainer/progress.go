@@ -21,7 +21,7 @@ const (
 
 // Progress is where a job stands. Nothing in it changes once it has been shown.
 type Progress struct {
-	Phase      Phase         // what it does
+	Phase      Phase         // what it does; empty before it runs
 	Epoch      int           // the one under way, from 0
 	Step       int           // done in it
 	PerEpoch   int           // steps of an epoch
@@ -42,13 +42,11 @@ type Progress struct {
 	Live       []Taken       // changes that were taken beside the timeline
 }
 
-// show tells whoever watches where the job stands.
-func (j *Job) show(phase Phase) {
-	if j.Watch == nil {
-		return
-	}
-	p := j.told
-	p.Phase, p.Epoch, p.Step, p.PerEpoch, p.Steps = phase, j.Epoch, j.Step, j.perEpoch(), j.Steps
+// Progress is where the job stands. It is for the goroutine that runs it; others are
+// told by Watch.
+func (j *Job) Progress() Progress {
+	p := &j.told
+	p.Epoch, p.Step, p.PerEpoch, p.Steps = j.Epoch, j.Step, j.perEpoch(), j.Steps
 	if j.Step > 0 { // else that of the epoch before is shown on
 		p.Loss, p.Accuracy = j.Loss/float64(j.Step), float64(j.Correct)/float64(j.Seen)
 	}
@@ -58,8 +56,15 @@ func (j *Job) show(phase Phase) {
 	if p.Layers == 0 {
 		p.Layers, p.Parameters = size(j.Network)
 	}
-	j.told = p
-	j.Watch(p)
+	return *p
+}
+
+// show tells whoever watches where the job stands.
+func (j *Job) show(phase Phase) {
+	if j.Watch != nil {
+		j.told.Phase = phase
+		j.Watch(j.Progress())
+	}
 }
 
 // size counts the layers that have parameters, and those.
