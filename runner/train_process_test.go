@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -87,7 +88,7 @@ func TestListenKeepsWhatItAnswered(t *testing.T) {
 	epochs, events := j.rows("epochs.csv", 15), j.rows("events.jsonl", 3)
 	require.Equal(t, exitRequeue, j.stop().code)
 
-	at := time.Duration(*up.At * float64(time.Second)).Round(time.Microsecond)
+	at := time.Duration(math.Round(*up.At * float64(time.Second)))
 	planned := steer(t, filepath.Join(t.TempDir(), "run"), "--set", fmt.Sprintf(`time.events=[{at = "%v", change = "up", devices = 2}]`, at))
 	require.Equal(t, epochs, planned.rows("epochs.csv", 15))
 	require.Equal(t, events, planned.rows("events.jsonl", 3))

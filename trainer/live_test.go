@@ -135,7 +135,7 @@ func TestLiveChangesAreAsPlannedOnes(t *testing.T) {
 func TestLiveChangesAtRandom(t *testing.T) {
 	require.NoError(t, torch.SetThreads(1))
 	random, changes := rand.New(rand.NewPCG(3, 3)), 0
-	for range 8 {
+	for range 6 {
 		o, book, clock := quick(), &memory{}, steady(t)
 		live := trainer.NewLive(o.Timeline, clock)
 		var posters sync.WaitGroup
@@ -407,7 +407,7 @@ func TestKilledRunsKeepLiveChanges(t *testing.T) {
 	random := rand.New(rand.NewPCG(4, 4))
 	asks := []asked{{60 * ms, trainer.Up, 2}, {200 * ms, trainer.Down, 1}, {200 * ms, trainer.Up, 3}, {330 * ms, trainer.Down, 0}}
 	kills := 0
-	for kills < 20 {
+	for kills < 12 {
 		path := filepath.Join(t.TempDir(), "run")
 		var promised []int
 		for {
