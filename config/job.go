@@ -162,11 +162,11 @@ func (j *Job) Resolved() string { return layoutStruct(jobOutline, reflect.ValueO
 
 // immaterial says whether a key changes no result.
 func immaterial(key string) bool {
-	return slices.Contains([]string{"run.folder", "run.device", "run.threads"}, key) || strings.HasPrefix(key, "checkpoint.")
+	return slices.Contains([]string{"run.folder", "run.device", "run.threads", "run.listen"}, key) || strings.HasPrefix(key, "checkpoint.")
 }
 
 // Digest is a SHA-256 in hex over all that results depend on: the keys but for
-// folder, device, threads and checkpoints, and the contents of the network file,
+// folder, device, threads, listening and checkpoints, and the contents of the network file,
 // the profile and the timeline. Data and weights count by their names only.
 func (j *Job) Digest() string {
 	h := sha256.New()

@@ -3,8 +3,10 @@ package config
 import (
 	"errors"
 	"fmt"
+	"net"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"graft/net2net"
@@ -19,6 +21,9 @@ type RunOptions struct {
 	Folder  string // where results go; empty leaves the choice to the command
 	Device  string // cpu or cuda:N; empty means cpu
 	Threads int    // of LibTorch; zero is all processors
+	// Listen is the address at which the job can be watched and steered while it runs,
+	// such as 127.0.0.1:0, where port 0 takes a free one. Empty is none.
+	Listen string
 }
 
 // EnsureDefaults fills in what zero stands for.
@@ -41,7 +46,15 @@ func (o RunOptions) Validate() error {
 	if o.Threads < 0 {
 		faults = append(faults, fmt.Errorf("threads is %d; zero is all processors", o.Threads))
 	}
+	if _, port, err := net.SplitHostPort(o.Listen); o.Listen != "" && (err != nil || !isPort(port)) {
+		faults = append(faults, fmt.Errorf("listen is %q; write an address and a port, such as 127.0.0.1:8080, where port 0 takes a free one", o.Listen))
+	}
 	return errors.Join(faults...)
+}
+
+func isPort(text string) bool {
+	_, err := strconv.ParseUint(text, 10, 16)
+	return err == nil
 }
 
 // NetworkOptions say which network is trained. Its input and classes are those of

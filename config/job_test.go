@@ -107,7 +107,7 @@ func TestAJobIsReadAsItIsWritten(t *testing.T) {
 	assert.Equal(t, Source{Flag: "run.seed=9"}, j.Source("run.seed"))
 	assert.Equal(t, "--set", j.Source("time.budget").String())
 	assert.Equal(t, "testdata/jobs/full.toml:4", j.Source("run.folder").String())
-	assert.Equal(t, "testdata/jobs/full.toml:26", j.Source("time.events").String())
+	assert.Equal(t, "testdata/jobs/full.toml:27", j.Source("time.events").String())
 	assert.Equal(t, "default", j.Source("augment.cutout").String())
 }
 
@@ -134,7 +134,7 @@ func TestTheDigestSaysWhatMatters(t *testing.T) {
 		require.NoError(t, err)
 		return j.Digest()
 	}
-	for _, same := range []string{"run.folder=elsewhere", "run.threads=3", "checkpoint.every=3s", "train.batch=64"} {
+	for _, same := range []string{"run.folder=elsewhere", "run.threads=3", `run.listen="127.0.0.1:0"`, "checkpoint.every=3s", "train.batch=64"} {
 		assert.Equal(t, digest(), digest(same), same)
 	}
 	profile := trainer.Profiles()[1]
@@ -159,6 +159,9 @@ func TestAssignments(t *testing.T) {
 		"time.budget.x=3":            "time.budget has no keys",
 		"time.budget=soon":           "must be a time such as",
 		"time.budget=-5s":            "a budget of -5s",
+		"run.listen=8080":            "write an address and a port",
+		`run.listen="a:b"`:           "write an address and a port",
+		`run.listen="[::1]:70000"`:   "write an address and a port",
 		"time.start=90s":             "a start at 1m30s lies outside",
 		"adapt.actions=deepen:1":     "must be a list",
 		`adapt.actions=["deepen:1"]`: "actions are for the deciders fixed and script",

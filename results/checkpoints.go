@@ -201,9 +201,6 @@ func (r *Run) Rewind(c *Checkpoint) error {
 		}
 	}
 	for _, file := range slices.Sorted(maps.Keys(all)) {
-		if file == diary {
-			continue
-		}
 		if err := all[file].truncate(marks[file].Rows, marks[file].SHA256); err != nil {
 			return fmt.Errorf("rewind: %w", err)
 		}

@@ -9,7 +9,8 @@
 //	NAME.csv              tables of measurements, a row each: [Stream], [Table]
 //	decisions.jsonl       what the policy decided, a JSON value in each line: [Lines]
 //	events.jsonl          what happened otherwise
-//	log.jsonl             the diary; it alone is kept whole when a run is resumed
+//	log.jsonl             the diary; it alone is kept whole when a run is resumed, and
+//	                      a run goes on without it where it cannot be written
 //	checkpoints/          NUMBER-NAME.ckpt, the last good ones: [Checkpoint]
 //	outcome.json          how the run ended; absent until then
 //	lock                  whom the run belongs to; it stays behind, and is held

@@ -324,3 +324,63 @@ func TestPruningMayFail(t *testing.T) {
 		return
 	}
 }
+
+// muted is a file system that cannot write the diary: not at all, or not for long.
+type muted struct {
+	unsynced
+	lines int // that it takes; negative lets it not even be opened
+}
+
+type mutedFile struct {
+	files.File
+	left *int
+}
+
+func (f mutedFile) Write(p []byte) (int, error) {
+	if *f.left == 0 {
+		n, _ := f.File.Write(p[:len(p)/2])
+		return n, faults.ErrInjected
+	}
+	*f.left--
+	return f.File.Write(p)
+}
+
+func (m *muted) Append(path string) (files.File, error) {
+	f, err := m.unsynced.Append(path)
+	if err != nil || filepath.Base(path) != "log.jsonl" {
+		return f, err
+	}
+	if m.lines < 0 {
+		return nil, errors.Join(faults.ErrInjected, f.Close())
+	}
+	return mutedFile{f, &m.lines}, nil
+}
+
+// A run goes on without its diary, and goes on with it later.
+func TestRunsWithoutADiary(t *testing.T) {
+	for _, lines := range []int{-1, 0, 1} {
+		path := filepath.Join(t.TempDir(), "run")
+		run, err := results.Create(&muted{lines: lines}, path, options, manifest)
+		require.NoError(t, err)
+		for range 3 {
+			err = run.AppendJSON("log", "a line")
+		}
+		require.ErrorIs(t, err, faults.ErrInjected)
+		require.NoError(t, run.AppendJSON("events", 1))
+		require.NoError(t, run.SaveCheckpoint("one", sections("one")))
+		require.NoError(t, run.AppendJSON("events", 2))
+		c, err := run.LoadCheckpoint()
+		require.NoError(t, err)
+		require.NoError(t, run.Rewind(c))
+		require.NoError(t, c.Close())
+		require.NoError(t, run.WriteOutcome("done"))
+		require.NoError(t, run.Close())
+		require.Equal(t, "1\n", read(t, run.Path("events.jsonl")))
+
+		run, err = results.Open(files.OS{}, path)
+		require.NoError(t, err)
+		require.NoError(t, run.AppendJSON("log", "again"))
+		require.Equal(t, strings.Repeat("\"a line\"\n", max(0, lines))+"\"again\"\n", read(t, run.Path("log.jsonl")))
+		require.NoError(t, run.Close())
+	}
+}

@@ -18,7 +18,8 @@ const (
 	logSuffix   = ".jsonl"
 )
 
-// diary is the log that a resumed run does not take back.
+// diary is the log that a resumed run does not take back. Nothing depends on it: a
+// run goes on without it where it cannot be written.
 const diary = "log" + logSuffix
 
 // registry is streams.json. It names the tables and logs of a run, so that no
@@ -109,8 +110,8 @@ func (r *Run) opened(file, head string) (*appender, error) {
 	return a, nil
 }
 
-// all returns every table and log of the run, by file name, and opens those that
-// are not open. One that was registered and never made is left out.
+// all returns every table and log of the run but the diary, by file name, and opens
+// those that are not open. One that was registered and never made is left out.
 func (r *Run) all() (map[string]*appender, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -121,6 +122,9 @@ func (r *Run) all() (map[string]*appender, error) {
 		return nil, err
 	}
 	for _, file := range r.known {
+		if file == diary {
+			continue
+		}
 		if _, err := r.fsys.Stat(r.Path(file)); r.open[file] != nil || errors.Is(err, fs.ErrNotExist) {
 			continue
 		} else if err != nil {
@@ -133,7 +137,9 @@ func (r *Run) all() (map[string]*appender, error) {
 		}
 		r.open[file] = a
 	}
-	return maps.Clone(r.open), nil
+	all := maps.Clone(r.open)
+	delete(all, diary)
+	return all, nil
 }
 
 // marks brings all rows of the run to stable storage and says how many each
@@ -149,6 +155,17 @@ func (r *Run) marks() (map[string]Mark, error) {
 			return nil, err
 		}
 	}
-	delete(marks, diary)
+	r.syncDiary()
 	return marks, nil
+}
+
+// syncDiary brings the diary to stable storage if that can be done. Whoever writes it
+// has been told if it cannot.
+func (r *Run) syncDiary() {
+	r.mu.Lock()
+	a := r.open[diary]
+	r.mu.Unlock()
+	if a != nil {
+		_, _ = a.mark()
+	}
 }

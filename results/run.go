@@ -126,7 +126,9 @@ func (r *Run) Close() error {
 	r.closed = true
 	var faults []error
 	for _, file := range slices.Sorted(maps.Keys(r.open)) {
-		faults = append(faults, r.open[file].close())
+		if err := r.open[file].close(); file != diary {
+			faults = append(faults, err)
+		}
 	}
 	return errors.Join(append(faults, r.lock.Close())...)
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"io"
 	"os"
+	"sync"
 
+	"github.com/vbauerster/mpb/v8/cwriter"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 )
@@ -27,36 +29,73 @@ func (o logOptions) level() zapcore.Level {
 	}
 }
 
-// newLogger logs to w: lines for a person on a terminal, JSON anywhere else.
-func newLogger(w io.Writer, o logOptions) *zap.Logger {
+// screen is stderr, which all lines of a command's log go to.
+type screen struct {
+	logOptions
+	w  io.Writer
+	mu sync.Mutex
+	// over is who draws on the terminal for now, and puts lines above what it draws.
+	// Nil is nobody.
+	over io.Writer
+}
+
+// Write writes a line. One that whoever draws does not take any more is written
+// all the same.
+func (s *screen) Write(line []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over != nil {
+		if n, err := s.over.Write(line); err == nil {
+			return n, nil
+		}
+	}
+	return s.w.Write(line)
+}
+
+// layoutOf is how a log is written that programs read.
+func layoutOf() zapcore.EncoderConfig {
 	layout := zap.NewProductionEncoderConfig()
 	layout.EncodeTime = zapcore.ISO8601TimeEncoder
 	layout.EncodeDuration = zapcore.StringDurationEncoder
+	return layout
+}
+
+// newLogger logs to a screen: lines for a person on a terminal, JSON anywhere else.
+func newLogger(s *screen) *zap.Logger {
+	layout := layoutOf()
 	encoder := zapcore.NewJSONEncoder(layout)
-	if isTerminal(w) {
+	if isTerminal(s.w) {
 		layout.EncodeTime = zapcore.TimeEncoderOfLayout("15:04:05")
 		layout.EncodeLevel = zapcore.CapitalLevelEncoder
 		encoder = zapcore.NewConsoleEncoder(layout)
 	}
-	return zap.New(zapcore.NewCore(encoder, zapcore.Lock(zapcore.AddSync(w)), o.level()))
+	return zap.New(zapcore.NewCore(encoder, zapcore.AddSync(s), s.level()))
 }
 
-// isTerminal says whether w is a character device, which for a stream that a
-// person may read means a terminal.
+// isTerminal says whether a person looks at what is written to w.
 func isTerminal(w io.Writer) bool {
 	file, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := file.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+	return ok && cwriter.IsTerminal(int(file.Fd()))
 }
 
-type loggerKey struct{}
+type (
+	loggerKey struct{}
+	screenKey struct{}
+)
 
-// withLogger returns a context from which loggerFrom reads the logger.
-func withLogger(ctx context.Context, logger *zap.Logger) context.Context {
-	return context.WithValue(ctx, loggerKey{}, logger)
+// withLogger returns a context from which loggerFrom reads the logger of a screen,
+// and screenFrom the screen.
+func withLogger(ctx context.Context, s *screen) context.Context {
+	return context.WithValue(context.WithValue(ctx, loggerKey{}, newLogger(s)), screenKey{}, s)
+}
+
+// screenFrom is the screen of the command that runs under ctx; outside of one it is
+// nowhere.
+func screenFrom(ctx context.Context) *screen {
+	if s, ok := ctx.Value(screenKey{}).(*screen); ok {
+		return s
+	}
+	return &screen{w: io.Discard}
 }
 
 // loggerFrom is the logger of the command that runs under ctx; outside of one

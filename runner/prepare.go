@@ -25,7 +25,7 @@ func prepare(root *cobra.Command, stderr io.Writer) (began *bool) {
 		inner := command.RunE
 		command.RunE = func(command *cobra.Command, args []string) error {
 			*began = true
-			command.SetContext(withLogger(command.Context(), newLogger(stderr, *options)))
+			command.SetContext(withLogger(command.Context(), &screen{logOptions: *options, w: stderr}))
 			return inner(command, args)
 		}
 	})

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// patience is how long a signal sent to this process may take to arrive.
-const patience = 10 * time.Second
+// patience is how long a signal may take to arrive, or a job to come to something.
+const patience = 30 * time.Second
 
 // receive waits for a value and fails the test when none comes.
 func receive[T any](t *testing.T, from <-chan T) T {

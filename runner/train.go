@@ -26,11 +26,12 @@ import (
 
 // trainOptions are the flags of `graft train`.
 type trainOptions struct {
-	set    []string // assignments after the file
-	folder string   // empty is the file's, or one named after it
-	resume bool     // go on with a run that was stopped
-	force  bool     // move an existing folder aside
-	json   bool     // print one object
+	set    []string      // assignments after the file
+	folder string        // empty is the file's, or one named after it
+	resume bool          // go on with a run that was stopped
+	force  bool          // move an existing folder aside
+	json   bool          // print one object
+	listen listenOptions // where it is watched and steered; zero is nowhere
 	// passing says that the folder is thrown away, so that nobody is told of it.
 	passing bool
 }
@@ -47,10 +48,17 @@ a file is silent, the defaults hold; 'graft config show' prints them all.
 What happens is written into a run folder. An existing one is never overwritten:
 --resume goes on with it, --force moves it aside. SIGTERM, SIGUSR1 and the first
 SIGINT save the job and leave with exit code 75; the same command with --resume then
-goes on, to the bits that the job would have had on the virtual clock.`,
+goes on, to the bits that the job would have had on the virtual clock. A second SIGINT
+leaves at once.
+
+With --listen the job can be watched and steered while it runs: GET /status and GET
+/metrics say where it stands, POST /allocation gives it devices or takes them away.
+Every request needs a token: that of --token-file or GRAFT_TOKEN, or else one that is
+made and written into the run folder, beside the address.`,
 		Example: `  graft train job.toml
   graft train --set time.budget=30s --set network.name=ConvNet3 --folder runs/first
-  graft train job.toml --resume`,
+  graft train job.toml --resume
+  graft train job.toml --listen 127.0.0.1:0`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			path := ""
@@ -66,6 +74,9 @@ goes on, to the bits that the job would have had on the virtual clock.`,
 	flags.BoolVar(&o.resume, "resume", false, "go on with the run in the folder")
 	flags.BoolVar(&o.force, "force", false, "move an existing run folder aside")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
+	flags.StringVar(&o.listen.address, "listen", "", "serve /status, /metrics and /allocation at an address such as 127.0.0.1:0; empty is run.listen")
+	flags.BoolVar(&o.listen.anywhere, "listen-anywhere", false, "let that be an address to which other machines can come, without encryption")
+	flags.StringVar(&o.listen.tokenFile, "token-file", "", "take the token of --listen from a file; empty takes GRAFT_TOKEN, or makes one")
 	command.MarkFlagsMutuallyExclusive("resume", "force")
 	return command
 }
@@ -79,6 +90,13 @@ func runTrain(ctx context.Context, w io.Writer, path string, o trainOptions) err
 		}
 		return err
 	}
+	if o.listen.address != "" {
+		job.Run.Listen = o.listen.address
+		if err := job.Run.Validate(); err != nil {
+			return withCode(exitUsage, err)
+		}
+	}
+	o.listen.address = job.Run.Listen
 	ctx, stop := heedRequeue(ctx)
 	defer stop()
 	if job.Run.Threads > 0 {
@@ -87,9 +105,11 @@ func runTrain(ctx context.Context, w io.Writer, path string, o trainOptions) err
 		}
 	}
 	return torch.With(func(s *torch.Scope) error {
-		r := &performance{Job: job, trainOptions: o, s: s, log: loggerFrom(ctx), folder: runFolder(o, job, path), given: path}
+		r := &performance{Job: job, trainOptions: o, s: s, screen: screenFrom(ctx), folder: runFolder(o, job, path), given: path}
+		r.log, r.alone, r.record = recorded(loggerFrom(ctx))
 		defer r.close()
 		outcome, err := r.run(ctx)
+		r.remember(err)
 		if errors.Is(err, trainer.ErrStopped) && o.passing {
 			return withCode(exitInterrupted, errors.New("stopped; nothing is kept"))
 		}
@@ -127,15 +147,21 @@ func runFolder(o trainOptions, job *config.Job, path string) string {
 type performance struct {
 	*config.Job
 	trainOptions
-	s      *torch.Scope
-	log    *zap.Logger
-	folder string
-	given  string // path of the configuration; empty where there is none
-	book   *diary
-	stored *results.Run
+	s       *torch.Scope
+	screen  *screen
+	log     *zap.Logger
+	alone   *zap.Logger // writes into the run folder only
+	record  *record
+	folder  string
+	given   string // path of the configuration; empty where there is none
+	book    *diary
+	stored  *results.Run
+	counter *counter      // nil where nobody listens
+	live    *trainer.Live // nil where nobody listens
 }
 
 func (r *performance) close() {
+	r.counter.close()
 	if r.stored != nil {
 		_ = r.stored.Close()
 	}
@@ -143,6 +169,51 @@ func (r *performance) close() {
 
 // run makes the job, or makes it anew from its last checkpoint, and runs it.
 func (r *performance) run(ctx context.Context) (*trainer.Outcome, error) {
+	var err error
+	if r.counter, err = openCounter(r.listen, r.log); err != nil { // before anything is done or made
+		return nil, err
+	}
+	job, err := r.prepare()
+	if err != nil {
+		return nil, err
+	}
+	outcome, err := r.perform(ctx, job)
+	if err != nil {
+		return nil, err
+	}
+	return outcome, r.stored.WriteOutcome(outcome)
+}
+
+// remember writes into the run folder's log how the job ended, which a person is
+// told otherwise.
+func (r *performance) remember(err error) {
+	switch {
+	case errors.Is(err, trainer.ErrStopped):
+		r.alone.Info("stopped", zap.Error(err))
+	case err != nil:
+		r.alone.Error("failed", zap.Error(err))
+	}
+}
+
+// perform runs a job before the eyes of whoever wants to see it.
+func (r *performance) perform(ctx context.Context, job *trainer.Job) (*trainer.Outcome, error) {
+	rows, notes, err := r.book.History(files.OS{})
+	if err != nil {
+		return nil, err
+	}
+	drawn := drawable(r.screen)
+	r.book.board, r.book.teller = newBoard(job.Network.Name(), job.Progress(), rows, notes), newTeller(r.log, time.Now, drawn)
+	if err := r.counter.serve(r.folder, r.book.board, r.live); err != nil {
+		return nil, err
+	}
+	if drawn {
+		defer drawBars(r.screen, r.book.board).close()
+	}
+	return job.Run(ctx)
+}
+
+// prepare makes all that a job consists of.
+func (r *performance) prepare() (*trainer.Job, error) {
 	device, err := torch.ParseDevice(r.Run.Device)
 	if err != nil {
 		return nil, err
@@ -170,16 +241,8 @@ func (r *performance) run(ctx context.Context) (*trainer.Outcome, error) {
 			return nil, err
 		}
 	}
-	parts.Book = r.book
-	job, err := r.job(parts, device, last)
-	if err != nil {
-		return nil, err
-	}
-	outcome, err := job.Run(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return outcome, r.stored.WriteOutcome(outcome)
+	parts.Book, parts.Watch = r.book, r.book.watch
+	return r.job(parts, device, last)
 }
 
 // job begins anew, or where the last checkpoint was written.
@@ -195,6 +258,10 @@ func (r *performance) job(parts trainer.Parts, device torch.Device, last *traine
 	}
 	if parts.Clock = trainer.Clock(trainer.NewWall(time.Now, at)); profile != nil {
 		parts.Clock, o.Steady = &trainer.Virtual{Profile: profile, Time: at}, true
+	}
+	if r.counter != nil {
+		r.live = trainer.NewLive(o.Timeline, parts.Clock)
+		parts.Scheduler = r.live
 	}
 	if last != nil {
 		r.log.Info("going on from the last checkpoint", zap.Duration("at", at))
@@ -244,9 +311,13 @@ func (r *performance) open(data *dataset.Set) (*trainer.Stopped, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.book = &diary{Folder: folder, log: r.log}
+	r.book = &diary{Folder: folder}
+	r.record.open(r.stored)
 	if !r.resume {
 		return nil, nil
+	}
+	for _, name := range []string{listenFile, tokenFile} { // of a process that was killed
+		_ = os.Remove(r.stored.Path(name))
 	}
 	return folder.Last()
 }
@@ -262,6 +333,6 @@ func (r *performance) create(data *dataset.Set) (*results.Run, error) {
 	}
 	host, _ := os.Hostname() // without a name the manifest has none
 	return results.Create(files.OS{}, r.folder, results.CreateOptions{Force: r.force, Config: given, Resolved: r.Resolved()}, results.Manifest{
-		Created: time.Now().UTC(), Graft: version, Seed: uint64(r.Run.Seed), Device: r.Run.Device, Profile: r.Time.Profile,
+		Created: time.Now().UTC(), Graft: thisVersion(), Seed: uint64(r.Run.Seed), Device: r.Run.Device, Profile: r.Time.Profile,
 		ConfigSHA256: r.Digest(), DatasetSHA256: data.Digest, Network: r.Network.Name, Host: host, CommandLine: os.Args})
 }

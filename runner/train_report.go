@@ -5,33 +5,38 @@ import (
 	"io"
 	"time"
 
-	"go.uber.org/zap"
-
 	"graft/trainer"
 )
 
-// diary writes into the run folder and tells the log.
+// diary writes into the run folder, and tells the log and the board.
 type diary struct {
 	*trainer.Folder
-	log   *zap.Logger
-	rows  []trainer.Row
-	notes []trainer.Note
+	teller *teller
+	board  *board
+	rows   []trainer.Row
+	notes  []trainer.Note
 }
 
 // Epoch adds a row and tells of it.
 func (d *diary) Epoch(r trainer.Row) error {
 	d.rows = append(d.rows, r)
-	d.log.Info("epoch", zap.Int("epoch", r.Epoch), zap.Duration("time", r.Time.Round(time.Millisecond)), zap.Float64("loss", rounded(r.Loss)),
-		zap.Float64("validation", rounded(r.Validation.Accuracy)), zap.Int("parameters", r.Parameters))
+	d.board.epoch(r)
+	d.teller.epoch(r)
 	return d.Folder.Epoch(r)
 }
 
 // Note adds an event and tells of it.
 func (d *diary) Note(n trainer.Note) error {
 	d.notes = append(d.notes, n)
-	d.log.Info(n.Event, zap.Duration("time", n.Time.Round(time.Millisecond)), zap.String("action", n.Action), zap.Int("devices", n.Devices),
-		zap.Int("parameters", n.Parameters))
+	d.board.note(n)
+	d.teller.note(n)
 	return d.Folder.Note(n)
+}
+
+// watch tells where the job stands.
+func (d *diary) watch(p trainer.Progress) {
+	d.board.watch(p)
+	d.teller.watch(p)
 }
 
 func rounded(v float64) float64 { return float64(int(v*1e4+0.5)) / 1e4 }

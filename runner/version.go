@@ -44,6 +44,12 @@ func newVersionCommand() *cobra.Command {
 	return command
 }
 
+// thisVersion is the version of graft that runs.
+func thisVersion() string {
+	build, _ := debug.ReadBuildInfo()
+	return readVersion(version, build).Version
+}
+
 // runVersion prints the version in the form that was asked for.
 func runVersion(w io.Writer, info versionInfo, asJSON bool) error {
 	if asJSON {

@@ -10,6 +10,22 @@ import (
 	"graft/torch"
 )
 
+// heed does what a change of the allocation asks for, and saves it where somebody
+// waits for that.
+func (j *Job) heed(a Allocation) error {
+	standing := j.Scheduler.Standing()
+	j.Past, j.Live = standing.Past, standing.Live
+	if err := j.reallocate(a); err != nil || a.Settled == nil {
+		return err
+	}
+	if err := j.save(); err != nil {
+		return err
+	}
+	j.show(j.told.Phase) // before anybody is told that it is so
+	a.Settled()
+	return nil
+}
+
 // reallocate heeds a change of the allocation.
 func (j *Job) reallocate(a Allocation) error {
 	j.Devices = a.Devices
@@ -30,9 +46,10 @@ func (j *Job) reallocate(a Allocation) error {
 
 // adapt asks the decider and does what it says. Both take time of the budget.
 func (j *Job) adapt(ctx context.Context) error {
+	j.show(Decides)
 	began := j.Clock.Now()
 	j.Clock.Begin()
-	decision, err := j.Decider.Decide(ctx, decider.State{Network: j.Network, Left: j.scheduler.Left(), Budget: j.scheduler.Budget(),
+	decision, err := j.Decider.Decide(ctx, decider.State{Network: j.Network, Left: j.Scheduler.Left(), Budget: j.Scheduler.Budget(),
 		Decisions: j.Decisions, Accuracy: j.Validation.Accuracy})
 	if err != nil {
 		return fmt.Errorf("decide how to adapt: %w", err)
@@ -57,6 +74,7 @@ func (j *Job) adapt(ctx context.Context) error {
 // operate does an action, and lets the optimizer follow.
 func (j *Job) operate(a net2net.Action) error {
 	if a.Kind != net2net.None {
+		j.show(Operates)
 		o := j.Adapt.Surgery
 		o.Seed = uint64(j.Seed)*1_000_003 + uint64(j.Decisions)
 		change, err := j.calibrated(a, o)
@@ -98,6 +116,7 @@ func (j *Job) calibrated(a net2net.Action, o net2net.Options) (change *net2net.C
 
 // follow takes the optimizer along.
 func (j *Job) follow(c *net2net.Change) (err error) {
+	j.told.Layers = 0 // the network is another
 	if j.optimizer, err = j.optimizer.Follow(j.s, j.Network, c); err != nil {
 		return fmt.Errorf("the optimizer after %s: %w", c.Action, err)
 	}
@@ -136,6 +155,7 @@ func (j *Job) shrink() error {
 			return err
 		}
 	}
+	j.show(Operates)
 	j.Clock.Begin()
 	for len(j.Changes) > keep {
 		last := len(j.Changes) - 1

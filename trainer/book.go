@@ -91,7 +91,9 @@ type Outcome struct {
 
 // finish evaluates on the test split, which decides nothing and costs no budget.
 func (j *Job) finish() (*Outcome, error) {
-	o := &Outcome{Epochs: j.Epoch, Steps: j.Steps, Budget: j.scheduler.Budget(), Used: j.Clock.Now(), Deciding: j.Deciding, Operating: j.Operating,
+	j.Scheduler.End(nil)
+	j.show(Evaluates)
+	o := &Outcome{Epochs: j.Epoch, Steps: j.Steps, Budget: j.Scheduler.Budget(), Used: j.Clock.Now(), Deciding: j.Deciding, Operating: j.Operating,
 		Decisions: j.Decisions, Parameters: j.Network.Parameters(), Validation: j.Validation, Changes: j.Changes}
 	var err error
 	if j.Data.Test.Count > 0 {
@@ -102,6 +104,7 @@ func (j *Job) finish() (*Outcome, error) {
 	if o.Digest, err = digest(j.Network); err != nil {
 		return nil, err
 	}
+	j.show(Ended)
 	if j.Ended {
 		return o, nil
 	}

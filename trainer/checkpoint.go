@@ -192,7 +192,7 @@ func Resume(s *torch.Scope, st *Stopped, p Parts, place model.Placement, o Optio
 		return nil, fmt.Errorf("resume the job: the images of %s are not those that it began with", p.Data.Name)
 	}
 	j.position = st.position.position
-	j.scheduler = NewPlanned(o.Timeline, p.Clock, j.Past)
+	j.Scheduler.Resume(Standing{Past: j.Past, Devices: j.Devices, Live: j.Live})
 	if err := j.random.Restore(st.position.Generator); err != nil {
 		return nil, err
 	}

@@ -2,7 +2,10 @@ package trainer
 
 import (
 	"errors"
+	"math"
+	"time"
 
+	"graft/files"
 	"graft/results"
 )
 
@@ -79,6 +82,32 @@ func (f *Folder) Last() (*Stopped, error) {
 		}
 	}
 	return ReadStopped(sections)
+}
+
+// History reads what was written down so far: all epochs and all events.
+func (f *Folder) History(fsys files.FS) ([]Row, []Note, error) {
+	notes, err := results.ReadJSONLines[Note](fsys, f.Run.Path(eventLog+".jsonl"))
+	if err != nil {
+		return nil, nil, err
+	}
+	table, err := results.ReadStream(fsys, f.Run.Path(epochTable+".csv"))
+	if err != nil {
+		return nil, nil, err
+	}
+	columns := map[string][]float64{}
+	for _, c := range epochColumns {
+		if columns[c.Name], err = table.Floats(c.Name); err != nil {
+			return nil, nil, err
+		}
+	}
+	rows := make([]Row, table.Rows)
+	for k := range rows {
+		value := func(name string) float64 { return columns[name][k] }
+		rows[k] = Row{Epoch: int(value("epoch")), Time: time.Duration(math.Round(value("time") * float64(time.Second))), Steps: int64(value("steps")),
+			Loss: value("train_loss"), Accuracy: value("train_accuracy"), Validation: Score{value("validation_loss"), value("validation_accuracy")},
+			Rate: value("learning_rate"), Parameters: int(value("parameters")), Devices: int(value("devices"))}
+	}
+	return rows, notes, nil
 }
 
 // Digest tells two runs apart by their tables: equal digests are equal to the bit.

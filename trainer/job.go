@@ -14,13 +14,19 @@ import (
 	"graft/torch"
 )
 
-// Parts are what a job is made of. All but Book are required.
+// Parts are what a job is made of. All but Scheduler, Book and Watch are required.
 type Parts struct {
 	Network *model.Network // with weights; the job takes it over
 	Data    *dataset.Set   // on the network's device
 	Clock   Clock
 	Decider decider.Decider
-	Book    Book // nil writes nothing down
+	// Scheduler gives the job its devices and its time, on Clock. Nil follows the
+	// timeline of the options.
+	Scheduler Scheduler
+	Book      Book // nil writes nothing down
+	// Watch is called with where the job stands, before all that it does. It is
+	// called by the goroutine that trains, which waits for it. Nil is nobody.
+	Watch func(Progress)
 	// Now is the machine's clock, for how often to save and to show; nothing that a
 	// virtual clock decides depends on it.
 	Now func() time.Time
@@ -30,8 +36,7 @@ type Parts struct {
 type Job struct {
 	Options
 	Parts
-	s         *torch.Scope
-	scheduler *Planned
+	s *torch.Scope
 	position
 	optimizer *net2net.Optimizer
 	random    *torch.Generator // of augmentation and dropout
@@ -42,26 +47,28 @@ type Job struct {
 	mean      *torch.Tensor
 	deviation *torch.Tensor
 	saved     time.Time // when a checkpoint was last written, by Now
+	told      Progress  // what was last shown
 }
 
 // position is where a job stands: with the tensors, all that its future depends on.
 type position struct {
-	Epoch      int               `json:"epoch"`     // the one under way
-	Step       int               `json:"step"`      // done in it
-	Steps      int64             `json:"steps"`     // done in all
-	Rate       int               `json:"rate"`      // epochs that the learning rate has seen
-	LR         float64           `json:"lr"`        // of the last step
-	Used       float64           `json:"used"`      // of the budget, when the epoch began
-	Time       time.Duration     `json:"time_ns"`   // on the clock
-	Past       int               `json:"past"`      // events of the timeline
-	Devices    int               `json:"devices"`   // now
-	Asked      int               `json:"asked"`     // questions since the last up
-	Asking     bool              `json:"asking"`    // an up wants a question still
-	Decisions  int               `json:"decisions"` // in all
-	Loss       float64           `json:"loss"`      // summed over the epoch's steps
-	Correct    int               `json:"correct"`   // images of the epoch
-	Seen       int               `json:"seen"`      // images of the epoch
-	Fresh      bool              `json:"fresh"`     // steps since the last evaluation
+	Epoch      int               `json:"epoch"`          // the one under way
+	Step       int               `json:"step"`           // done in it
+	Steps      int64             `json:"steps"`          // done in all
+	Rate       int               `json:"rate"`           // epochs that the learning rate has seen
+	LR         float64           `json:"lr"`             // of the last step
+	Used       float64           `json:"used"`           // of the budget, when the epoch began
+	Time       time.Duration     `json:"time_ns"`        // on the clock
+	Past       int               `json:"past"`           // events of the timeline
+	Live       []Taken           `json:"live,omitempty"` // changes beside the timeline
+	Devices    int               `json:"devices"`        // now
+	Asked      int               `json:"asked"`          // questions since the last up
+	Asking     bool              `json:"asking"`         // an up wants a question still
+	Decisions  int               `json:"decisions"`      // in all
+	Loss       float64           `json:"loss"`           // summed over the epoch's steps
+	Correct    int               `json:"correct"`        // images of the epoch
+	Seen       int               `json:"seen"`           // images of the epoch
+	Fresh      bool              `json:"fresh"`          // steps since the last evaluation
 	Validation Score             `json:"validation"`
 	Changes    []*net2net.Change `json:"changes"` // that the network went through and still has
 	Levels     []int             `json:"levels"`  // how many changes there were at each up
@@ -93,7 +100,6 @@ func New(s *torch.Scope, p Parts, o Options) (*Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	j.scheduler = NewPlanned(o.Timeline, p.Clock, 0)
 	return j, s.Err()
 }
 
@@ -108,6 +114,9 @@ func build(s *torch.Scope, p Parts, o Options) (*Job, error) {
 	}
 	if p.Book == nil {
 		p.Book = nothing{}
+	}
+	if p.Scheduler == nil {
+		p.Scheduler = NewPlanned(o.Timeline, p.Clock)
 	}
 	j := &Job{Options: o, Parts: p, s: s}
 	place := p.Network.Placement()
@@ -153,8 +162,10 @@ var ErrStopped = errors.New("the job was stopped, and its progress is saved")
 
 // Run works until the budget is used up, or until ctx is cancelled: then it saves
 // the job and returns ErrStopped.
-func (j *Job) Run(ctx context.Context) (*Outcome, error) {
+func (j *Job) Run(ctx context.Context) (o *Outcome, err error) {
 	defer j.close()
+	defer func() { j.Scheduler.End(err) }()
+	j.show(Starts)
 	j.saved = j.Now()
 	if !j.Started {
 		j.Started = true
@@ -179,10 +190,8 @@ func (j *Job) Run(ctx context.Context) (*Outcome, error) {
 // turn does what comes next: heed the scheduler, adapt, train some steps, or end
 // the epoch or the job.
 func (j *Job) turn(ctx context.Context) error {
-	a := j.scheduler.Allocation()
-	j.Past = j.scheduler.Past()
-	if a.Change != Same || a.Devices != j.Devices {
-		return j.reallocate(a)
+	if a := j.Scheduler.Allocation(); a.Change != Same || a.Devices != j.Devices {
+		return j.heed(a)
 	}
 	if j.Asking {
 		return j.adapt(ctx)
@@ -210,7 +219,7 @@ func (j *Job) work(steps int) Work {
 }
 
 // last is when the final evaluation must begin.
-func (j *Job) last() time.Duration { return j.scheduler.Budget() - j.Clock.Cost(j.evaluation()) }
+func (j *Job) last() time.Duration { return j.Scheduler.Budget() - j.Clock.Cost(j.evaluation()) }
 
 // chunk is how long one call into LibTorch may take, so that stops and changes are
 // heeded soon. It has no influence on what is computed.
@@ -238,7 +247,7 @@ func (j *Job) allowed() int {
 		return 1
 	}
 	fit := int((last - now) / one)
-	due := int(math.Ceil(float64(j.scheduler.Next()-now) / float64(one)))
+	due := int(math.Ceil(float64(j.Scheduler.Next().At-now) / float64(one)))
 	return max(0, min(n, fit, max(1, due), max(1, int(chunk/one))))
 }
 
@@ -247,6 +256,7 @@ func (j *Job) train(n int) error {
 	if err := j.ready(); err != nil {
 		return err
 	}
+	j.show(Trains)
 	o := j.optimizer.Options(0)
 	j.LR = j.Schedule.Rate(j.Optimizer.LR, j.Rate, j.Steps, j.Used)
 	o.LR = j.LR
@@ -350,6 +360,7 @@ func (j *Job) validate() error {
 	if err := j.ready(); err != nil {
 		return err
 	}
+	j.show(Evaluates)
 	j.Clock.Begin()
 	score, err := j.evaluate(j.Data.Validation)
 	if err != nil {
@@ -370,7 +381,7 @@ func (j *Job) endEpoch() error {
 	}
 	j.Epoch, j.Step, j.Loss, j.Correct, j.Seen = j.Epoch+1, 0, 0, 0, 0
 	j.Rate++
-	j.Used = float64(j.Clock.Now()) / float64(j.scheduler.Budget())
+	j.Used = float64(j.Clock.Now()) / float64(j.Scheduler.Budget())
 	j.Asking = j.Asked > 0 && j.Asked < j.Adapt.Most && j.Adapt.Every
 	j.Lessons++
 	if j.Epochs > 0 && j.Epoch >= j.Epochs {

@@ -65,7 +65,7 @@ type Distill struct {
 // Checkpoint says how often a job is saved.
 type Checkpoint struct {
 	Every time.Duration // of the machine's time, between steps; zero means a minute
-	Off   bool          // save at the end only
+	Off   bool          // save at the end only, and where somebody waits for it
 }
 
 // EnsureDefaults fills in what zero stands for.

@@ -58,6 +58,23 @@ func (t Timeline) Validate() error {
 type Allocation struct {
 	Change  Change // since it was last asked
 	Devices int    // at least one
+	// Settled is called once the change has been done and saved, which is then done at
+	// once: somebody waits for it. Nil where nobody does.
+	Settled func()
+}
+
+// Taken is a change that was asked for while the job ran.
+type Taken struct {
+	At      time.Duration `json:"at_ns"`   // of the budget, when the job took it
+	Change  Change        `json:"change"`  // up or down
+	Devices int           `json:"devices"` // as in an Event
+}
+
+// Standing is how far a scheduler has come: all that it must know to go on.
+type Standing struct {
+	Past    int     // events of its timeline that were taken
+	Devices int     // now
+	Live    []Taken // what was taken beside the timeline, in order
 }
 
 // Scheduler owns a job's devices and its time.
@@ -68,35 +85,28 @@ type Scheduler interface {
 	Left() time.Duration
 	// Allocation says what has changed since it was last asked, one change at a time.
 	Allocation() Allocation
-	// Next is when the allocation changes next, as far as is known; the budget where
-	// it is not.
-	Next() time.Duration
+	// Next is what changes next, as far as is known; where it is not, an Event without
+	// a change at the end of the budget.
+	Next() Event
+	// Standing is how far it has come.
+	Standing() Standing
+	// Resume goes on from there. It comes before the first Allocation.
+	Resume(s Standing)
+	// End is told that nothing will be asked any more: the job has ended, or failed
+	// with an error. Only the first call counts.
+	End(err error)
 }
 
 // Planned is a scheduler whose timeline is known beforehand.
 type Planned struct {
 	timeline Timeline
 	clock    Clock
-	next     int // event
-	devices  int
+	standing Standing
 }
 
-// NewPlanned follows a timeline, of which some events are past already, on a clock.
-func NewPlanned(t Timeline, c Clock, past int) *Planned {
-	p := &Planned{timeline: t, clock: c, devices: 1}
-	for p.next < min(past, len(t.Events)) {
-		p.take()
-	}
-	return p
-}
-
-func (p *Planned) take() Change {
-	e := p.timeline.Events[p.next]
-	p.next++
-	if e.Devices > 0 {
-		p.devices = e.Devices
-	}
-	return e.Change
+// NewPlanned follows a timeline on a clock.
+func NewPlanned(t Timeline, c Clock) *Planned {
+	return &Planned{timeline: t, clock: c, standing: Standing{Devices: 1}}
 }
 
 // Budget is the timeline's.
@@ -106,22 +116,36 @@ func (p *Planned) Budget() time.Duration { return p.timeline.Budget }
 func (p *Planned) Left() time.Duration { return max(0, p.timeline.Budget-p.clock.Now()) }
 
 // Allocation takes the next event if its time has come.
-func (p *Planned) Allocation() Allocation {
-	a := Allocation{Devices: p.devices}
-	if p.next < len(p.timeline.Events) && p.timeline.Events[p.next].At <= p.clock.Now() {
-		a.Change = p.take()
-		a.Devices = p.devices
+func (p *Planned) Allocation() Allocation { return p.look(p.clock.Now()) }
+
+func (p *Planned) look(now time.Duration) Allocation {
+	if next := p.Next(); next.Change != Same && next.At <= now {
+		p.standing.Past++
+		return p.take(next)
 	}
-	return a
+	return Allocation{Devices: p.standing.Devices}
 }
 
-// Next is the time of the next event.
-func (p *Planned) Next() time.Duration {
-	if p.next < len(p.timeline.Events) {
-		return p.timeline.Events[p.next].At
+func (p *Planned) take(e Event) Allocation {
+	if e.Devices > 0 {
+		p.standing.Devices = e.Devices
 	}
-	return p.timeline.Budget
+	return Allocation{Change: e.Change, Devices: p.standing.Devices}
 }
 
-// Past is how many events have been taken.
-func (p *Planned) Past() int { return p.next }
+// Next is the timeline's next event.
+func (p *Planned) Next() Event {
+	if p.standing.Past < len(p.timeline.Events) {
+		return p.timeline.Events[p.standing.Past]
+	}
+	return Event{At: p.timeline.Budget}
+}
+
+// Standing is how far the timeline has been followed.
+func (p *Planned) Standing() Standing { return p.standing }
+
+// Resume goes on from there.
+func (p *Planned) Resume(s Standing) { p.standing = s }
+
+// End does nothing.
+func (p *Planned) End(error) {}

@@ -1,0 +1,470 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+
+	"graft/trainer"
+)
+
+// steered is a job that runs until it is told to stop.
+type steered struct {
+	t       *testing.T
+	folder  string
+	address string
+	token   string
+	stop    func() outcome
+}
+
+// steer begins a job that would run for very long, and waits until it listens.
+func steer(t *testing.T, folder string, more ...string) *steered {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan outcome, 1)
+	args := brief(folder, append([]string{"--listen", "127.0.0.1:0", "--set", "time.budget=9000h", "--set", "time.events=[]"}, more...)...)
+	go func() { ended <- call(ctx, newRootCommand(), args...) }()
+	j := &steered{t: t, folder: folder, stop: func() outcome { cancel(); return receive(t, ended) }}
+	t.Cleanup(cancel)
+	j.address = j.await(listenFile)
+	if os.Getenv(tokenVariable) == "" && !strings.Contains(strings.Join(more, " "), "--token-file") {
+		j.token = j.await(tokenFile)
+	}
+	return j
+}
+
+// await reads a line of a file that the job is about to write.
+func (j *steered) await(name string) (line string) {
+	j.t.Helper()
+	require.Eventually(j.t, func() bool {
+		text, err := os.ReadFile(filepath.Join(j.folder, name))
+		line = strings.TrimSpace(string(text))
+		return err == nil && line != ""
+	}, patience, time.Millisecond)
+	return line
+}
+
+// answered is what a request led to.
+type answered struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+// request sends a request as it is, but for what change does to it.
+func (j *steered) request(method, path, body string, change func(*http.Request)) answered {
+	j.t.Helper()
+	r, err := http.NewRequestWithContext(j.t.Context(), method, "http://"+j.address+path, strings.NewReader(body))
+	require.NoError(j.t, err)
+	r.Header.Set("Authorization", "Bearer "+j.token)
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if change != nil {
+		change(r)
+	}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	response, err := client.Do(r)
+	require.NoError(j.t, err)
+	text, err := io.ReadAll(response.Body)
+	require.NoError(j.t, err)
+	require.NoError(j.t, response.Body.Close())
+	return answered{response.StatusCode, response.Header, text}
+}
+
+// status is what the job says of itself; a key that is not documented fails.
+func (j *steered) status() (s statusReport) {
+	j.t.Helper()
+	a := j.request(http.MethodGet, "/status", "", nil)
+	require.Equal(j.t, http.StatusOK, a.status, "%s", a.body)
+	in := json.NewDecoder(bytes.NewReader(a.body))
+	in.DisallowUnknownFields()
+	require.NoError(j.t, in.Decode(&s))
+	return s
+}
+
+// until waits for a job to be in some state.
+func (j *steered) until(is func(statusReport) bool) (s statusReport) {
+	j.t.Helper()
+	require.Eventually(j.t, func() bool { s = j.status(); return is(s) }, patience, 5*time.Millisecond)
+	return s
+}
+
+// ask asks for a change that is good.
+func (j *steered) ask(body string) (r changeReport) {
+	j.t.Helper()
+	a := j.request(http.MethodPost, "/allocation", body, nil)
+	require.Equal(j.t, http.StatusOK, a.status, "%s", a.body)
+	require.NoError(j.t, json.Unmarshal(a.body, &r))
+	return r
+}
+
+// requireNoServer looks for what a server would leave behind: a goroutine, a port, a
+// file.
+func (j *steered) requireNoServer() {
+	j.t.Helper()
+	require.NoFileExists(j.t, filepath.Join(j.folder, listenFile))
+	require.NoFileExists(j.t, filepath.Join(j.folder, tokenFile))
+	_, err := net.Dial("tcp", j.address)
+	require.Error(j.t, err, "the port is free")
+	var stacks string
+	require.Eventually(j.t, func() bool {
+		text := make([]byte, 1<<20)
+		stacks = string(text[:runtime.Stack(text, true)])
+		return !strings.Contains(stacks, "net/http.(*Server)") && !strings.Contains(stacks, "net/http.(*conn)") && !strings.Contains(stacks, "main.(*counter)")
+	}, patience, 5*time.Millisecond, "%s", stacks)
+}
+
+// A job that is given devices deepens, one that loses them shrinks; it says so, is
+// saved, and knows of it when it is resumed.
+func TestListenSteersAJob(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "run")
+	j := steer(t, folder)
+	info, err := os.Stat(filepath.Join(folder, tokenFile))
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	require.Len(t, j.token, 64)
+
+	before := j.until(func(s statusReport) bool { return s.Epoch > 0 })
+	require.Equal(t, 1, before.Devices)
+	require.Equal(t, folder, before.Folder)
+	require.Nil(t, before.Next)
+	require.InDelta(t, before.Budget, before.Time+before.Left, 1e-3)
+	require.NotNil(t, before.ValidationAccuracy)
+	require.Equal(t, 5, before.StepsPerEpoch, "270 images in batches of 64")
+
+	up := j.ask(`{"change": "up", "devices": 2}`)
+	require.Equal(t, changeReport{ID: 1, Change: "up", Devices: 2, At: up.At}, up)
+	require.GreaterOrEqual(t, *up.At, before.Time)
+	require.Equal(t, 2, j.status().Devices, "whoever was told sees it")
+	grown := j.until(func(s statusReport) bool { return len(s.Decisions) == 1 && s.Decisions[0].AccuracyAfter != nil })
+	require.Greater(t, grown.Network.Parameters, before.Network.Parameters)
+	require.Greater(t, grown.Network.Layers, before.Network.Layers)
+	decision := grown.Decisions[0]
+	require.Equal(t, "deepen:conv1", decision.Action)
+	require.Equal(t, []int{before.Network.Parameters, grown.Network.Parameters}, []int{decision.Before, decision.Parameters})
+	require.GreaterOrEqual(t, decision.At, *up.At)
+
+	down := j.ask(`{"devices": 1}`)
+	require.Equal(t, changeReport{ID: 2, Change: "down", Devices: 1, At: down.At}, down)
+	small := j.until(func(s statusReport) bool { return len(s.Decisions) == 2 })
+	require.Equal(t, before.Network, small.Network)
+	require.Equal(t, "shrink", small.Decisions[1].Event)
+	require.Equal(t, []changeReport{up, down}, small.Taken)
+	require.Empty(t, small.Pending)
+
+	left := j.stop()
+	require.Equal(t, exitRequeue, left.code, left.stderr)
+	j.requireNoServer()
+	j = steer(t, folder, "--resume")
+	again := j.status()
+	require.Equal(t, []changeReport{up, down}, again.Taken)
+	require.Equal(t, small.Decisions[:1], again.Decisions[:1])
+	require.Equal(t, 3, j.ask(`{"change": "down"}`).ID, "it never grew since, and says nothing of devices")
+	require.Equal(t, exitRequeue, j.stop().code)
+	j.requireNoServer()
+}
+
+// What is wrong with a request is said exactly, and nothing has changed.
+func TestListenRefuses(t *testing.T) {
+	j := steer(t, filepath.Join(t.TempDir(), "run"))
+	before := j.status()
+	header := func(key, value string) func(*http.Request) {
+		return func(r *http.Request) { r.Header.Set(key, value) }
+	}
+	host := func(name string) func(*http.Request) { return func(r *http.Request) { r.Host = name } }
+	good := `{"change": "up", "devices": 2}`
+	cases := map[string]struct {
+		method, path, body string
+		change             func(*http.Request)
+		status             int
+		word               string
+	}{
+		"an unknown path":             {"GET", "/", "", nil, 404, `there is no "/"`},
+		"a path below":                {"GET", "/status/", "", nil, 404, `/status/`},
+		"a status that is posted":     {"POST", "/status", good, nil, 405, "POST is not for /status"},
+		"an allocation that is got":   {"GET", "/allocation", "", nil, 405, "GET is not for /allocation"},
+		"no type":                     {"POST", "/allocation", good, header("Content-Type", ""), 415, `the type ""`},
+		"a form":                      {"POST", "/allocation", good, header("Content-Type", "application/x-www-form-urlencoded"), 415, "www-form"},
+		"another charset":             {"POST", "/allocation", good, header("Content-Type", "application/json; charset=latin1"), 415, "latin1"},
+		"a packed body":               {"POST", "/allocation", good, header("Content-Encoding", "gzip"), 415, "gzip"},
+		"no body":                     {"POST", "/allocation", "", header("Content-Type", "application/json"), 400, "not JSON"},
+		"no JSON":                     {"POST", "/allocation", "up", nil, 400, "not JSON"},
+		"half an object":              {"POST", "/allocation", `{"change": "up"`, nil, 400, "not JSON"},
+		"two objects":                 {"POST", "/allocation", good + good, nil, 400, "not JSON"},
+		"a list":                      {"POST", "/allocation", "[" + good + "]", nil, 400, "and not an object"},
+		"null":                        {"POST", "/allocation", "null", nil, 400, "the body is null"},
+		"nothing said":                {"POST", "/allocation", "{}", nil, 400, "says nothing"},
+		"an unknown key":              {"POST", "/allocation", `{"change": "up", "device": 2}`, nil, 400, `no key "device"`},
+		"a key in capitals":           {"POST", "/allocation", `{"Change": "up"}`, nil, 400, `no key "Change"`},
+		"a key that is there twice":   {"POST", "/allocation", `{"devices": 2, "devices": 3}`, nil, 400, "twice"},
+		"an unknown change":           {"POST", "/allocation", `{"change": "UP"}`, nil, 400, "change is"},
+		"a change that is no text":    {"POST", "/allocation", `{"change": 1}`, nil, 400, "change is 1"},
+		"a change that is null":       {"POST", "/allocation", `{"change": null}`, nil, 400, "change is null"},
+		"devices as a text":           {"POST", "/allocation", `{"devices": "2"}`, nil, 400, "whole number"},
+		"half a device":               {"POST", "/allocation", `{"devices": 1.5}`, nil, 400, "devices is 1.5"},
+		"no device":                   {"POST", "/allocation", `{"change": "down", "devices": 0}`, nil, 400, "devices is 0"},
+		"fewer than none":             {"POST", "/allocation", `{"devices": -1}`, nil, 400, "devices is -1"},
+		"too many":                    {"POST", "/allocation", `{"devices": 65537}`, nil, 400, "from 1 to 65536"},
+		"far too many":                {"POST", "/allocation", `{"devices": 99999999999999999999}`, nil, 400, "from 1 to 65536"},
+		"as many as there are":        {"POST", "/allocation", `{"devices": 1}`, nil, 409, "it has 1 already"},
+		"down to more":                {"POST", "/allocation", `{"change": "down", "devices": 2}`, nil, 409, "would be more"},
+		"a large body":                {"POST", "/allocation", `{"change": "up"` + strings.Repeat(" ", mostBody) + "}", nil, 413, "larger than 65536"},
+		"no token":                    {"GET", "/status", "", func(r *http.Request) { r.Header.Del("Authorization") }, 401, "no token"},
+		"no token, wrong path":        {"GET", "/nothing", "", func(r *http.Request) { r.Header.Del("Authorization") }, 401, "no token"},
+		"a wrong token":               {"GET", "/metrics", "", header("Authorization", "Bearer "+strings.Repeat("0", 64)), 401, "no token"},
+		"half a token":                {"GET", "/status", "", header("Authorization", "Bearer "+j.token[:32]), 401, "no token"},
+		"a token by another scheme":   {"GET", "/status", "", header("Authorization", "Basic "+j.token), 401, "no token"},
+		"a token with nothing around": {"POST", "/allocation", good, header("Authorization", j.token), 401, "no token"},
+		"another host":                {"GET", "/status", "", host("example.com"), 403, `"example.com" is not where`},
+		"another host with the port":  {"POST", "/allocation", good, host("example.com:" + j.address[strings.LastIndex(j.address, ":")+1:]), 403, "is not where"},
+		"another address":             {"GET", "/status", "", host("192.0.2.1"), 403, "is not where"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			a := j.request(c.method, c.path, c.body, c.change)
+			assert.Equal(t, c.status, a.status, "%s", a.body)
+			var said struct{ Error, Remedy string }
+			in := json.NewDecoder(bytes.NewReader(a.body))
+			in.DisallowUnknownFields()
+			require.NoError(t, in.Decode(&said), "%s", a.body)
+			assert.Contains(t, said.Error, c.word)
+			assert.NotEmpty(t, said.Remedy)
+			assert.Equal(t, "application/json", a.header.Get("Content-Type"))
+			assert.Equal(t, c.status == 401, strings.HasPrefix(a.header.Get("WWW-Authenticate"), "Bearer"))
+			assert.Equal(t, c.status == 405, a.header.Get("Allow") != "")
+		})
+	}
+	for _, name := range []string{"localhost", "LOCALHOST:9", "127.0.0.1", "[::1]:80", "127.8.9.1", "localhost."} {
+		require.Equal(t, http.StatusOK, j.request("GET", "/status", "", host(name)).status, name)
+	}
+	require.Equal(t, http.StatusOK, j.request("GET", "/status", "", header("Authorization", "bEARER   "+j.token)).status)
+	head := j.request("HEAD", "/metrics", "", nil)
+	require.Equal(t, http.StatusOK, head.status)
+	require.Empty(t, head.body)
+	after := j.status()
+	require.Equal(t, []any{before.Devices, before.Network, before.Taken, before.Pending}, []any{after.Devices, after.Network, after.Taken, after.Pending})
+	left := j.stop()
+	require.Equal(t, exitRequeue, left.code)
+	events, err := os.ReadFile(filepath.Join(j.folder, "events.jsonl"))
+	require.NoError(t, err)
+	require.Equal(t, 1, strings.Count(string(events), "\n"), "it started, and nothing else")
+	require.NotContains(t, left.stderr, j.token)
+	record, err := os.ReadFile(filepath.Join(j.folder, "log.jsonl"))
+	require.NoError(t, err)
+	require.NotContains(t, string(record), j.token, "no log has the token")
+}
+
+// A token comes from a file or from the environment, and is written nowhere then.
+func TestListenTakesTokens(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "secret")
+	require.NoError(t, os.WriteFile(file, []byte("from-a-file\n"), 0o600))
+	for want, more := range map[string][]string{"from-a-file": {"--token-file", file}, "from-outside": nil} {
+		t.Run(want, func(t *testing.T) {
+			t.Setenv(tokenVariable, "from-outside")
+			j := steer(t, filepath.Join(t.TempDir(), "run"), more...)
+			require.NoFileExists(t, filepath.Join(j.folder, tokenFile))
+			for _, j.token = range []string{"", "from-another", "from-a-file", "from-outside"} {
+				status := j.request("GET", "/status", "", nil).status
+				require.Equal(t, map[bool]int{true: 200, false: 401}[j.token == want], status, j.token)
+			}
+			require.Equal(t, exitRequeue, j.stop().code)
+		})
+	}
+}
+
+// What cannot be listened at ends before there is anything, with what to do.
+func TestListenRefusesAddresses(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer taken.Close()
+	files := t.TempDir()
+	secret := func(name, text string) string {
+		path := filepath.Join(files, name)
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		return path
+	}
+	free := "127.0.0.1:0"
+	cases := map[string]struct {
+		args []string
+		code exitCode
+		word string
+	}{
+		"a port in use":         {[]string{"--listen", taken.Addr().String()}, exitFailed, "name another port, or port 0"},
+		"any address":           {[]string{"--listen", "0.0.0.0:0"}, exitUsage, "--listen-anywhere"},
+		"no host":               {[]string{"--listen", ":0"}, exitUsage, "--listen-anywhere"},
+		"another address":       {[]string{"--listen", "192.0.2.1:80"}, exitUsage, "--listen-anywhere"},
+		"another, by the file":  {[]string{"--set", `run.listen="0.0.0.0:0"`}, exitUsage, "--listen-anywhere"},
+		"not an own address":    {[]string{"--listen", "192.0.2.1:0", "--listen-anywhere"}, exitFailed, "listen at 192.0.2.1:0"},
+		"no port":               {[]string{"--listen", "127.0.0.1"}, exitUsage, "such as 127.0.0.1:8080"},
+		"no port, by the file":  {[]string{"--set", "run.listen=127.0.0.1"}, exitConfig, "such as 127.0.0.1:8080"},
+		"anywhere, but nowhere": {[]string{"--listen-anywhere"}, exitUsage, "are for --listen"},
+		"a token for nobody":    {[]string{"--token-file", secret("good", "abc")}, exitUsage, "are for --listen"},
+		"no file of a token":    {[]string{"--listen", free, "--token-file", filepath.Join(files, "none")}, exitUsage, "none"},
+		"an empty token":        {[]string{"--listen", free, "--token-file", secret("empty", " \n")}, exitUsage, "holds no token"},
+		"two tokens":            {[]string{"--listen", free, "--token-file", secret("two", "a\nb")}, exitUsage, "without spaces"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			folder := filepath.Join(t.TempDir(), "run")
+			o := graft(brief(folder, c.args...)...)
+			require.Equal(t, c.code, o.code, o.stderr)
+			require.Contains(t, o.stderr, c.word)
+			require.NoDirExists(t, folder)
+		})
+	}
+}
+
+// The address may stand in the job's file, and may be one for all with a flag.
+func TestListenAnywhere(t *testing.T) {
+	j := steer(t, filepath.Join(t.TempDir(), "run"), "--listen", "0.0.0.0:0", "--listen-anywhere", "--set", "run.listen=127.0.0.1:0")
+	_, port, err := net.SplitHostPort(j.address)
+	require.NoError(t, err)
+	j.address = "127.0.0.1:" + port
+	for name, status := range map[string]int{"192.0.2.1": 200, "localhost": 200, "example.com": 403} {
+		require.Equal(t, status, j.request("GET", "/status", "", func(r *http.Request) { r.Host = name }).status, name)
+	}
+	left := j.stop()
+	require.Equal(t, exitRequeue, left.code)
+	j.requireNoServer()
+}
+
+// Those who connect and say nothing, or slowly, stop no job, and are put out.
+func TestListenWaitsForNobody(t *testing.T) {
+	j := steer(t, filepath.Join(t.TempDir(), "run"))
+	var idle []net.Conn
+	for range mostConnections + 20 {
+		c, err := net.Dial("tcp", j.address)
+		require.NoError(t, err)
+		_, err = c.Write([]byte("POST /allocation HTTP/1.1\r\nHost: localhost\r\n"))
+		require.NoError(t, err)
+		idle = append(idle, c)
+	}
+	rows := func() int {
+		text, err := os.ReadFile(filepath.Join(j.folder, "epochs.csv"))
+		require.NoError(t, err)
+		return bytes.Count(text, []byte("\n"))
+	}
+	before := rows()
+	require.Eventually(t, func() bool { return rows() > before+2 }, patience, 5*time.Millisecond, "the job goes on")
+	for _, c := range idle[:20] {
+		require.NoError(t, c.Close())
+	}
+	j.status()
+	for _, c := range idle[20:] {
+		require.NoError(t, c.Close())
+	}
+	require.Equal(t, exitRequeue, j.stop().code)
+	j.requireNoServer()
+}
+
+// nowhere is a desk of a job that does not look.
+func nowhere(t *testing.T) (*desk, *trainer.Live) {
+	profile, err := trainer.FindProfile("steady")
+	require.NoError(t, err)
+	live := trainer.NewLive(trainer.Timeline{Budget: time.Minute}, &trainer.Virtual{Profile: profile})
+	return &desk{board: newBoard("Net", trainer.Progress{Phase: trainer.Trains, Devices: 1, Budget: time.Minute, Left: time.Minute}, nil, nil), live: live,
+		folder: "run", log: zap.NewNop(), patience: 20 * time.Millisecond}, live
+}
+
+// A change that the job does not take soon stays asked for, and whoever asked learns
+// that; and when the job ends, that it never came to it.
+func TestListenAnswersLater(t *testing.T) {
+	d, live := nowhere(t)
+	ask := func(patience time.Duration) (int, string) {
+		d.patience = patience
+		w := newRecorder()
+		r, err := http.NewRequest("POST", "/allocation", strings.NewReader(`{"change": "up", "devices": 4}`))
+		require.NoError(t, err)
+		r.Header.Set("Content-Type", "application/json; charset=UTF-8")
+		if refused := d.allocation(w, r); refused != nil {
+			return refused.status, refused.Wrong
+		}
+		return w.status, w.body.String()
+	}
+	status, body := ask(time.Millisecond)
+	require.Equal(t, http.StatusAccepted, status)
+	require.JSONEq(t, `{"id": 1, "change": "up", "devices": 4, "pending": true}`, body)
+	require.Equal(t, []changeReport{{ID: 1, Change: "up", Devices: 4, Pending: true}}, newStatus(d.board.read(), live.Pending(), "").Pending)
+	go func() {
+		for len(live.Pending()) < 2 {
+			time.Sleep(time.Millisecond)
+		}
+		live.End(nil)
+	}()
+	status, body = ask(patience)
+	require.Equal(t, http.StatusConflict, status)
+	require.Contains(t, body, "has ended")
+	status, _ = ask(patience)
+	require.Equal(t, http.StatusConflict, status, "it has ended before")
+
+	d, live = nowhere(t)
+	for range 64 {
+		_, err := live.Post(trainer.Up, 0)
+		require.NoError(t, err)
+	}
+	status, body = ask(patience)
+	require.Equal(t, http.StatusTooManyRequests, status)
+	require.Contains(t, body, "64 changes wait")
+	live.End(trainer.ErrStopped)
+	status, _ = ask(patience)
+	require.Equal(t, http.StatusServiceUnavailable, status)
+}
+
+// recorder keeps an answer.
+type recorder struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func newRecorder() *recorder                       { return &recorder{header: http.Header{}} }
+func (r *recorder) Header() http.Header            { return r.header }
+func (r *recorder) WriteHeader(status int)         { r.status = status }
+func (r *recorder) Write(text []byte) (int, error) { return r.body.Write(text) }
+
+// Whatever is sent is read without a panic, and what is taken says exactly what was
+// sent.
+func FuzzParseChange(f *testing.F) {
+	for _, text := range []string{`{"change": "up", "devices": 2}`, `{"devices": 3}`, `{"change":"down"}`, `{}`, `[]`, `null`, `{"change": null}`, `{"devices": 1e3}`,
+		`{"devices": 2, "devices": 2}`, `{"Devices": 2}`, "{\"change\":\"\\u0075p\"}", `{"change": {"change": "up"}}`, `{"devices": -0}`, "\xff", ` {"devices" : 65536 } `} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		change, devices, refused := parseChange(body)
+		if refused != nil {
+			require.NotEmpty(t, refused.Wrong)
+			require.NotEmpty(t, refused.Remedy)
+			require.Equal(t, http.StatusBadRequest, refused.status)
+			require.Less(t, len(refused.Wrong), 1000)
+			return
+		}
+		require.True(t, json.Valid(body))
+		require.Contains(t, []trainer.Change{trainer.Same, trainer.Up, trainer.Down}, change)
+		require.True(t, devices == 0 && change != trainer.Same || devices >= 1 && devices <= mostDevices)
+		var object map[string]any
+		require.NoError(t, json.Unmarshal(body, &object))
+		want := map[string]any{}
+		if change != trainer.Same {
+			want["change"] = string(change)
+		}
+		if devices != 0 {
+			want["devices"] = float64(devices)
+		}
+		require.Equal(t, want, object, fmt.Sprintf("%q", body))
+	})
+}

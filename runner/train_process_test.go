@@ -1,0 +1,124 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// asProcess is the variable that makes the test binary graft itself.
+const asProcess = "GRAFT_TEST_AS_PROCESS"
+
+// TestIsGraft is no test of its own: it is the process of the next ones.
+func TestIsGraft(t *testing.T) {
+	if text := os.Getenv(asProcess); text != "" {
+		var args []string
+		require.NoError(t, json.Unmarshal([]byte(text), &args))
+		os.Args = append([]string{"graft"}, args...)
+		main()
+	}
+}
+
+// process is graft in a process of its own, which signals can be sent to.
+func process(t *testing.T, args ...string) (*exec.Cmd, *bytes.Buffer) {
+	t.Helper()
+	text, err := json.Marshal(args)
+	require.NoError(t, err)
+	p := exec.Command(os.Args[0], "-test.run", "^TestIsGraft$")
+	p.Env = append(os.Environ(), asProcess+"="+string(text))
+	var out bytes.Buffer
+	p.Stdout, p.Stderr = &out, &out
+	require.NoError(t, p.Start())
+	t.Cleanup(func() { _ = p.Process.Kill() })
+	return p, &out
+}
+
+// left waits for a process and says how it left.
+func left(t *testing.T, p *exec.Cmd) exitCode {
+	t.Helper()
+	done := make(chan error, 1)
+	go func() { done <- p.Wait() }()
+	var exit *exec.ExitError
+	if err := receive(t, done); errors.As(err, &exit) {
+		return exitCode(exit.ExitCode())
+	}
+	return exitDone
+}
+
+// rows are the first lines of a table or log of the job, as soon as there are so many.
+func (j *steered) rows(name string, n int) string {
+	j.t.Helper()
+	var lines []string
+	require.Eventually(j.t, func() bool {
+		text, err := os.ReadFile(filepath.Join(j.folder, name))
+		lines = strings.SplitAfter(string(text), "\n")
+		return err == nil && len(lines) > n
+	}, patience, 5*time.Millisecond)
+	return strings.Join(lines[:n], "")
+}
+
+// A change that was answered survives a kill at once: the job that goes on from it
+// does what one does that had the change in its timeline, to the bit.
+func TestListenKeepsWhatItAnswered(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "run")
+	long := []string{"--set", "time.budget=9000h", "--set", "time.events=[]"}
+	p, out := process(t, brief(folder, append([]string{"--listen", "127.0.0.1:0"}, long...)...)...)
+	j := &steered{t: t, folder: folder}
+	j.address, j.token = j.await(listenFile), j.await(tokenFile)
+	up := j.ask(`{"change": "up", "devices": 2}`)
+	require.NoError(t, p.Process.Kill())
+	require.Equal(t, exitCode(-1), left(t, p), "%s", out)
+
+	killed := j.token
+	require.NoError(t, os.Remove(filepath.Join(folder, listenFile)), "lest we take it for the next one's")
+	j = steer(t, folder, "--resume")
+	require.NotEqual(t, killed, j.token, "that of the process that was killed is worth nothing")
+	require.Equal(t, []changeReport{up}, j.status().Taken)
+	epochs, events := j.rows("epochs.csv", 15), j.rows("events.jsonl", 3)
+	require.Equal(t, exitRequeue, j.stop().code)
+
+	at := time.Duration(math.Round(*up.At * float64(time.Second)))
+	planned := steer(t, filepath.Join(t.TempDir(), "run"), "--set", fmt.Sprintf(`time.events=[{at = "%v", change = "up", devices = 2}]`, at))
+	require.Equal(t, epochs, planned.rows("epochs.csv", 15))
+	require.Equal(t, events, planned.rows("events.jsonl", 3))
+	require.Equal(t, exitRequeue, planned.stop().code)
+}
+
+// The signals with which clusters stop a job save it; a second SIGINT waits for
+// nothing.
+func TestTrainHeedsSignals(t *testing.T) {
+	for name, signal := range map[string]syscall.Signal{"SIGTERM": syscall.SIGTERM, "SIGUSR1": syscall.SIGUSR1, "SIGINT": syscall.SIGINT} {
+		folder := filepath.Join(t.TempDir(), "run")
+		p, out := process(t, brief(folder, "--set", "time.budget=9000h", "--set", "time.events=[]")...)
+		(&steered{t: t, folder: folder}).await("events.jsonl")
+		require.NoError(t, p.Process.Signal(signal))
+		require.Equal(t, exitRequeue, left(t, p), "%s: %s", name, out)
+		require.Contains(t, out.String(), "go on with --resume", name)
+	}
+	// The job's file is a pipe that says nothing, so that nobody looks at signals.
+	pipe := filepath.Join(t.TempDir(), "job.toml")
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	p, out := process(t, "train", pipe)
+	var writer *os.File
+	require.Eventually(t, func() (open bool) {
+		var err error
+		writer, err = os.OpenFile(pipe, os.O_WRONLY|syscall.O_NONBLOCK, 0)
+		return err == nil
+	}, patience, time.Millisecond, "it reads the pipe")
+	defer writer.Close()
+	require.NoError(t, p.Process.Signal(syscall.SIGINT))
+	time.Sleep(100 * time.Millisecond) // two that come together are one
+	require.NoError(t, p.Process.Signal(syscall.SIGINT))
+	require.Equal(t, exitInterrupted, left(t, p), "%s", out)
+}

@@ -1,0 +1,487 @@
+package trainer_test
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/dataset"
+	"graft/files"
+	"graft/model"
+	"graft/results"
+	"graft/torch"
+	"graft/trainer"
+)
+
+const ms = time.Millisecond
+
+// asked is a change that a test asks for once a job has come so far.
+type asked struct {
+	after   time.Duration // of the budget
+	change  trainer.Change
+	devices int
+}
+
+// steered runs a job that is asked for changes while it runs.
+func steered(t testing.TB, o trainer.Options, book trainer.Book, list []asked, actions ...string) (*trainer.Outcome, []trainer.Taken) {
+	t.Helper()
+	clock := steady(t)
+	live := trainer.NewLive(o.Timeline, clock)
+	watch := func(p trainer.Progress) {
+		for len(list) > 0 && p.Time >= list[0].after {
+			_, err := live.Post(list[0].change, list[0].devices)
+			require.NoError(t, err)
+			list = list[1:]
+		}
+	}
+	outcome, err := scheduled(t, o, book, clock, live, watch, actions...)
+	require.NoError(t, err)
+	return outcome, live.Standing().Live
+}
+
+// scheduled runs a job with a scheduler of its own.
+func scheduled(t testing.TB, o trainer.Options, book trainer.Book, clock trainer.Clock, scheduler trainer.Scheduler, watch func(trainer.Progress),
+	actions ...string) (outcome *trainer.Outcome, err error) {
+	err = torch.With(func(s *torch.Scope) error {
+		set, n := small(t, s, 1)
+		parts := trainer.Parts{Network: n, Data: set, Clock: clock, Scheduler: scheduler, Decider: script(t, actions...), Book: book, Now: time.Now, Watch: watch}
+		j, err := trainer.New(s, parts, o)
+		if err != nil {
+			return err
+		}
+		outcome, err = j.Run(context.Background())
+		return err
+	})
+	return outcome, err
+}
+
+// merged is a timeline in which what was asked for stood from the start.
+func merged(t trainer.Timeline, taken []trainer.Taken) trainer.Timeline {
+	t.Events = slices.Clone(t.Events)
+	for _, e := range taken {
+		t.Events = append(t.Events, trainer.Event(e))
+	}
+	slices.SortStableFunc(t.Events, func(a, b trainer.Event) int { return cmp.Compare(a.At, b.At) })
+	return t
+}
+
+// requirePlanned holds a job that was steered against one that knew all beforehand.
+func requirePlanned(t testing.TB, o trainer.Options, got *trainer.Outcome, book *memory, taken []trainer.Taken, actions ...string) {
+	t.Helper()
+	o.Timeline = merged(o.Timeline, taken)
+	want := &memory{}
+	planned := run(t, o, want, actions...)
+	require.Equal(t, planned.Digest, got.Digest, "%v", o.Timeline.Events)
+	require.Equal(t, want.notes, book.notes)
+	require.Equal(t, want.rows, book.rows)
+	require.Equal(t, planned.Validation, got.Validation)
+}
+
+var someActions = []string{"deepen:conv1", "widen:conv2:12", "branch:conv2", "deepen:conv2", "widen:conv1:9", "kernel:conv1:5"}
+
+// quick is a plan of half a second.
+func quick() trainer.Options {
+	o := plan()
+	o.Timeline = trainer.Timeline{Budget: 500 * ms}
+	return o
+}
+
+// What is asked for while a job runs has the result of a timeline with the same
+// changes at the times at which they were taken: to the bit, in any order, several at
+// once, beside a timeline of its own and without one.
+func TestLiveChangesAreAsPlannedOnes(t *testing.T) {
+	require.NoError(t, torch.SetThreads(1))
+	up, down, same := trainer.Up, trainer.Down, trainer.Same
+	with := quick()
+	with.Timeline.Events = []trainer.Event{{At: 150 * ms, Change: up, Devices: 2}, {At: 350 * ms, Change: down, Devices: 1}}
+	cases := map[string]struct {
+		options trainer.Options
+		list    []asked
+	}{
+		"only a budget":       {quick(), nil},
+		"up and down":         {quick(), []asked{{100 * ms, up, 2}, {300 * ms, down, 1}}},
+		"before the first":    {quick(), []asked{{0, up, 2}}},
+		"down, never up":      {quick(), []asked{{100 * ms, down, 0}}},
+		"by devices alone":    {quick(), []asked{{100 * ms, same, 3}, {300 * ms, same, 2}}},
+		"without devices":     {quick(), []asked{{100 * ms, up, 0}, {300 * ms, down, 0}}},
+		"many at once":        {quick(), []asked{{100 * ms, up, 2}, {100 * ms, up, 3}, {100 * ms, down, 1}, {100 * ms, up, 4}}},
+		"beside a timeline":   {with, []asked{{100 * ms, up, 2}, {240 * ms, down, 1}, {300 * ms, up, 4}}},
+		"at the same moments": {with, []asked{{150 * ms, up, 3}, {350 * ms, up, 3}}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			book := &memory{}
+			outcome, taken := steered(t, c.options, book, c.list, someActions...)
+			require.Len(t, taken, len(c.list), "all were taken")
+			for k, e := range taken {
+				require.GreaterOrEqual(t, e.At, c.list[k].after)
+				require.Less(t, e.At, c.list[k].after+250*ms, "at the next look: behind a few steps, or an evaluation")
+			}
+			requirePlanned(t, c.options, outcome, book, taken, someActions...)
+		})
+	}
+}
+
+// So do changes at any moments, from goroutines that know nothing of the job.
+func TestLiveChangesAtRandom(t *testing.T) {
+	require.NoError(t, torch.SetThreads(1))
+	random, changes := rand.New(rand.NewPCG(3, 3)), 0
+	for range 6 {
+		o, book, clock := quick(), &memory{}, steady(t)
+		live := trainer.NewLive(o.Timeline, clock)
+		var posters sync.WaitGroup
+		for range 3 {
+			wait, change := time.Duration(random.IntN(60))*ms, []trainer.Change{trainer.Up, trainer.Up, trainer.Down}[random.IntN(3)]
+			posters.Go(func() {
+				time.Sleep(wait)
+				if r, err := live.Post(change, 0); err == nil {
+					<-r.Done()
+				}
+			})
+		}
+		outcome, err := scheduled(t, o, book, clock, live, nil, someActions...)
+		require.NoError(t, err)
+		posters.Wait()
+		taken := live.Standing().Live
+		changes += len(taken)
+		requirePlanned(t, o, outcome, book, taken, someActions...)
+	}
+	require.Positive(t, changes)
+	t.Logf("measured: %d changes at random moments, each as if it had been planned", changes)
+}
+
+// free is a clock on which evaluation takes no time, so that it shows the same before
+// and after.
+type free struct{ *trainer.Virtual }
+
+func (f free) Cost(w trainer.Work) time.Duration {
+	if w.Kind == trainer.Batches {
+		return 0
+	}
+	return f.Virtual.Cost(w)
+}
+func (f free) Spend(w trainer.Work) { f.Time += f.Cost(w) }
+
+// A change that is asked for while the clock stands still waits until it goes on: in
+// a timeline its time would have come before what took no time.
+func TestLiveChangesWaitForTheClock(t *testing.T) {
+	o, book, clock := quick(), &memory{}, free{steady(t)}
+	live := trainer.NewLive(o.Timeline, clock)
+	var request *trainer.Request
+	var at time.Duration
+	watch := func(p trainer.Progress) {
+		if p.Phase == trainer.Evaluates && request == nil {
+			var err error
+			at = p.Time
+			request, err = live.Post(trainer.Up, 2)
+			require.NoError(t, err)
+		}
+	}
+	outcome, err := scheduled(t, o, book, clock, live, watch, someActions...)
+	require.NoError(t, err)
+	taken := live.Standing().Live
+	require.Len(t, taken, 1)
+	require.Greater(t, taken[0].At, at)
+	o.Timeline = merged(o.Timeline, taken)
+	want := &memory{}
+	planned, err := scheduled(t, o, want, free{steady(t)}, nil, nil, someActions...)
+	require.NoError(t, err)
+	require.Equal(t, planned.Digest, outcome.Digest)
+	require.Equal(t, want.notes, book.notes)
+}
+
+// A job that goes on without anybody who asks keeps what it was asked for before.
+func TestLiveChangesStay(t *testing.T) {
+	book := &memory{}
+	outcome, taken := steered(t, quick(), book, []asked{{100 * ms, trainer.Up, 2}}, someActions...)
+	sections := map[string][]byte{}
+	for _, section := range book.saves[0] { // when the change was taken
+		sections[section.Name] = section.Data
+	}
+	stopped, err := trainer.ReadStopped(sections)
+	require.NoError(t, err)
+	require.NoError(t, torch.With(func(s *torch.Scope) error {
+		set, _ := small(t, s, 1)
+		clock := steady(t)
+		clock.Time = stopped.Time
+		later := &memory{}
+		j, err := trainer.Resume(s, stopped, trainer.Parts{Data: set, Clock: clock, Decider: script(t, someActions...), Book: later, Now: time.Now}, model.Placement{}, quick())
+		require.NoError(t, err)
+		again, err := j.Run(context.Background())
+		require.NoError(t, err)
+		require.Equal(t, outcome.Digest, again.Digest)
+		var position struct{ Live []trainer.Taken }
+		require.NoError(t, json.Unmarshal(later.saves[len(later.saves)-1][0].Data, &position))
+		require.Equal(t, taken, position.Live)
+		return nil
+	}))
+}
+
+// keeper is a book in which what the job does while it saves can be seen.
+type keeper struct {
+	memory
+	saving func([]trainer.Section) error
+}
+
+func (k *keeper) Save(s []trainer.Section) error { return k.saving(s) }
+
+// Whoever asked is told once the change is in a checkpoint, not before; and that it
+// is not, where it could not be saved.
+func TestLiveChangesAreSavedFirst(t *testing.T) {
+	o := quick()
+	o.Checkpoint.Off = true
+	full := errors.New("the disk is full")
+	for _, fails := range []error{nil, full} {
+		clock := steady(t)
+		live := trainer.NewLive(o.Timeline, clock)
+		request, err := live.Post(trainer.Up, 2)
+		require.NoError(t, err)
+		saved := ""
+		book := &keeper{saving: func(s []trainer.Section) error {
+			if saved == "" {
+				saved = string(s[0].Data)
+				require.Len(t, live.Pending(), 1)
+				select {
+				case <-request.Done():
+					t.Error("nothing is saved yet")
+				default:
+				}
+			}
+			return fails
+		}}
+		var devices int
+		_, err = scheduled(t, o, book, clock, live, func(p trainer.Progress) { devices = p.Devices }, someActions...)
+		require.ErrorIs(t, err, fails)
+		<-request.Done()
+		_, err = request.Outcome()
+		require.ErrorIs(t, err, fails)
+		require.Empty(t, live.Pending())
+		var position struct{ Live []trainer.Taken }
+		require.NoError(t, json.Unmarshal([]byte(saved), &position))
+		require.Equal(t, []trainer.Taken{{At: 0, Change: trainer.Up, Devices: 2}}, position.Live)
+		if fails == nil {
+			require.Equal(t, 2, devices)
+		}
+	}
+}
+
+// What cannot be taken is refused with the reason, and changes nothing.
+func TestLiveRefuses(t *testing.T) {
+	o := quick()
+	fresh := func() *trainer.Live { return trainer.NewLive(o.Timeline, steady(t)) }
+	refused := func(l *trainer.Live, c trainer.Change, devices int, word string) {
+		t.Helper()
+		before := len(l.Pending())
+		_, err := l.Post(c, devices)
+		require.ErrorContains(t, err, word)
+		require.Len(t, l.Pending(), before)
+	}
+	refused(fresh(), "sideways", 2, "up and down")
+	refused(fresh(), trainer.Up, -1, "up and down")
+	refused(fresh(), trainer.Same, 0, "up and down")
+	refused(fresh(), trainer.Same, 1, "it has 1 already")
+	l := fresh()
+	_, err := l.Post(trainer.Up, 4)
+	require.NoError(t, err)
+	refused(l, trainer.Same, 4, "it has 4 already")
+	refused(l, trainer.Up, 3, "would be fewer")
+	refused(l, trainer.Down, 5, "would be more")
+	for range 63 {
+		_, err := l.Post(trainer.Up, 0)
+		require.NoError(t, err)
+	}
+	refused(l, trainer.Up, 0, "64 changes wait")
+	waiting := l.Pending()[3]
+	require.Equal(t, 4, waiting.ID)
+	l.End(nil)
+	<-waiting.Done()
+	_, err = waiting.Outcome()
+	require.ErrorIs(t, err, trainer.ErrOver)
+	refused(l, trainer.Up, 0, "has ended")
+	l = fresh()
+	l.End(trainer.ErrStopped)
+	l.End(nil)
+	_, err = l.Post(trainer.Up, 0)
+	require.ErrorIs(t, err, trainer.ErrStopped)
+	require.NotErrorIs(t, err, trainer.ErrOver)
+}
+
+// What comes too late is refused when the job ends, and what comes afterwards too.
+func TestLiveRefusesAtTheEnd(t *testing.T) {
+	o, clock := quick(), steady(t)
+	live := trainer.NewLive(o.Timeline, clock)
+	var late *trainer.Request
+	watch := func(p trainer.Progress) {
+		if p.Phase == trainer.Evaluates && p.Left < 30*ms && late == nil {
+			var err error
+			late, err = live.Post(trainer.Up, 2)
+			require.NoError(t, err)
+		}
+	}
+	outcome, err := scheduled(t, o, &memory{}, clock, live, watch)
+	require.NoError(t, err)
+	<-late.Done()
+	_, err = late.Outcome()
+	require.ErrorIs(t, err, trainer.ErrOver)
+	require.Equal(t, run(t, o, nil).Digest, outcome.Digest)
+	require.Empty(t, live.Standing().Live)
+}
+
+// steeredLife is one process of a job that is asked for changes: it begins or resumes
+// the run in a folder and ends it, or is killed. What was promised is added to
+// promised as soon as it is.
+func steeredLife(t testing.TB, path string, looks int, asks []asked, promised *[]int) (outcome *trainer.Outcome, taken []trainer.Taken) {
+	run, err := results.Open(files.OS{}, path)
+	if err != nil {
+		run, err = results.Create(files.OS{}, path, results.CreateOptions{}, results.Manifest{})
+	}
+	require.NoError(t, err)
+	defer func() {
+		_ = run.Close()
+		if cause := recover(); cause != nil {
+			require.IsType(t, killed{}, cause)
+		}
+	}()
+	folder, err := trainer.OpenFolder(run)
+	require.NoError(t, err)
+	require.NoError(t, torch.With(func(s *torch.Scope) error {
+		set, err := dataset.Load(s, torch.CPU, files.OS{}, dataset.Options{Seed: 1, Synthetic: dataset.SyntheticOptions{Size: side, Classes: 4, Train: 300, Test: 100}})
+		require.NoError(t, err)
+		clock := &mortal{Virtual: *steady(t), looks: -1}
+		live := trainer.NewLive(quick().Timeline, clock)
+		parts := trainer.Parts{Data: set, Clock: clock, Scheduler: live, Decider: script(t, someActions...), Book: folder, Now: ticking()}
+		var requests []*trainer.Request
+		parts.Watch = func(p trainer.Progress) {
+			if len(*promised) > 0 {
+				require.GreaterOrEqual(t, len(p.Live), slices.Max(*promised), "what was promised is there")
+			}
+			for n := len(p.Live) + len(live.Pending()); n < len(asks) && p.Time >= asks[n].after; n++ {
+				r, err := live.Post(asks[n].change, asks[n].devices)
+				require.NoError(t, err)
+				require.Equal(t, n+1, r.ID)
+				requests = append(requests, r)
+			}
+			requests = slices.DeleteFunc(requests, func(r *trainer.Request) bool {
+				select {
+				case <-r.Done():
+					*promised = append(*promised, r.ID)
+					return true
+				default:
+					return false
+				}
+			})
+		}
+		last, err := folder.Last()
+		require.NoError(t, err)
+		var j *trainer.Job
+		if last != nil {
+			clock.Time = last.Time
+			j, err = trainer.Resume(s, last, parts, model.Placement{}, quick())
+		} else {
+			parts.Network = smallNetwork()
+			require.NoError(t, parts.Network.Materialize(s, model.Placement{Random: s.NewGenerator(torch.CPU, 1)}))
+			j, err = trainer.New(s, parts, quick())
+		}
+		require.NoError(t, err)
+		clock.looks = looks
+		outcome, err = j.Run(context.Background())
+		taken = live.Standing().Live
+		return err
+	}))
+	return outcome, taken
+}
+
+// A change that was promised survives any kill, and the job that goes on from it
+// ends in the bits of one that knew of it beforehand.
+func TestKilledRunsKeepLiveChanges(t *testing.T) {
+	require.NoError(t, torch.SetThreads(1))
+	random := rand.New(rand.NewPCG(4, 4))
+	asks := []asked{{60 * ms, trainer.Up, 2}, {200 * ms, trainer.Down, 1}, {200 * ms, trainer.Up, 3}, {330 * ms, trainer.Down, 0}}
+	kills := 0
+	for kills < 12 {
+		path := filepath.Join(t.TempDir(), "run")
+		var promised []int
+		for {
+			outcome, taken := steeredLife(t, path, 1+random.IntN(150), asks, &promised)
+			if outcome == nil {
+				kills++
+				continue
+			}
+			require.Len(t, taken, len(asks))
+			require.Len(t, slices.Compact(slices.Clone(promised)), len(promised), "nothing that was promised is asked for again")
+			requireSameAsPlanned(t, outcome, taken)
+			break
+		}
+	}
+	t.Logf("measured: %d kills of jobs that are asked for changes, none of which was lost", kills)
+}
+
+func requireSameAsPlanned(t *testing.T, got *trainer.Outcome, taken []trainer.Taken) {
+	t.Helper()
+	o := quick()
+	o.Timeline = merged(o.Timeline, taken)
+	require.NoError(t, torch.With(func(s *torch.Scope) error {
+		set, err := dataset.Load(s, torch.CPU, files.OS{}, dataset.Options{Seed: 1, Synthetic: dataset.SyntheticOptions{Size: side, Classes: 4, Train: 300, Test: 100}})
+		require.NoError(t, err)
+		n := smallNetwork()
+		require.NoError(t, n.Materialize(s, model.Placement{Random: s.NewGenerator(torch.CPU, 1)}))
+		j, err := trainer.New(s, trainer.Parts{Network: n, Data: set, Clock: steady(t), Decider: script(t, someActions...), Now: time.Now}, o)
+		require.NoError(t, err)
+		want, err := j.Run(context.Background())
+		require.NoError(t, err)
+		require.Equal(t, want.Digest, got.Digest)
+		return nil
+	}))
+}
+
+// What is shown of a job agrees with what it writes down.
+func TestProgress(t *testing.T) {
+	o := plan()
+	book := &memory{}
+	var all []trainer.Progress
+	clock := steady(t)
+	outcome, err := scheduled(t, o, book, clock, nil, func(p trainer.Progress) { all = append(all, p) }, "deepen:conv1", "widen:conv2:12")
+	require.NoError(t, err)
+	require.Equal(t, outcome.Digest, run(t, o, nil, "deepen:conv1", "widen:conv2:12").Digest, "to be watched changes nothing")
+	seen := map[trainer.Phase]int{}
+	for k, p := range all {
+		seen[p.Phase]++
+		require.Equal(t, p.Budget-p.Time, p.Left)
+		require.LessOrEqual(t, p.Step, p.PerEpoch)
+		if k > 0 {
+			require.GreaterOrEqual(t, p.Time, all[k-1].Time)
+			require.GreaterOrEqual(t, p.Steps, all[k-1].Steps)
+		}
+		require.Equal(t, k > 0 && p.Steps > 0, p.Loss > 0)
+	}
+	first, last := all[0], all[len(all)-1]
+	require.Equal(t, trainer.Starts, first.Phase)
+	require.Equal(t, o.Timeline.Events[0], first.Next)
+	require.False(t, first.Evaluated)
+	require.Equal(t, 5, first.Layers, "two convolutions, two normalisations, one linear")
+	require.Equal(t, smallNetwork().Parameters(), first.Parameters)
+	require.Equal(t, trainer.Ended, last.Phase)
+	require.Equal(t, trainer.Event{At: o.Timeline.Budget}, last.Next)
+	require.Equal(t, outcome.Validation, last.Validation)
+	require.Equal(t, outcome.Steps, last.Steps)
+	require.Equal(t, outcome.Parameters, last.Parameters)
+	require.Equal(t, 2, last.Decisions)
+	for _, phase := range []trainer.Phase{trainer.Starts, trainer.Trains, trainer.Decides, trainer.Operates, trainer.Evaluates, trainer.Ended} {
+		require.Positive(t, seen[phase], phase)
+	}
+	for _, n := range book.notes {
+		if n.Event == "decision" {
+			at := slices.IndexFunc(all, func(p trainer.Progress) bool { return p.Phase == trainer.Trains && p.Time >= n.Time })
+			require.Equal(t, n.Parameters, all[at].Parameters)
+		}
+	}
+}
