@@ -1,0 +1,144 @@
+package simulation
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Scenario says what the sequences of a table have in common.
+type Scenario struct {
+	Name      string   `json:"name"`
+	Network   string   `json:"network"` // its name in the zoo, or the path of its file
+	Dataset   string   `json:"dataset"`
+	Budget    float64  `json:"budget_s"`          // seconds in all
+	Start     float64  `json:"start_s"`           // where in the budget the sequences begin
+	Decisions int      `json:"decisions"`         // in each sequence
+	Actions   []string `json:"actions,omitempty"` // that every decision chooses from, in order; empty where they depend on the network
+}
+
+// Record is the outcome of one sequence.
+type Record struct {
+	Sequence []string  `json:"sequence"`           // of actions, as net2net writes them
+	Left     []float64 `json:"left_s"`             // seconds of the budget that were left at each decision
+	Accuracy []float64 `json:"accuracy"`           // in the end, between 0 and 1, one for each seed
+	Seeds    []int64   `json:"seeds"`              // of the runs, in the order of Accuracy
+	Networks []string  `json:"networks,omitempty"` // fingerprints: at each decision, and in the end
+	Profile  string    `json:"profile,omitempty"`  // of the device whose time was counted
+	Graft    string    `json:"graft,omitempty"`    // version that ran it
+	LibTorch string    `json:"libtorch,omitempty"` // version that ran it
+}
+
+// Mean is the accuracy over the seeds; NaN where there is none.
+func (r *Record) Mean() float64 {
+	if len(r.Accuracy) == 0 {
+		return math.NaN()
+	}
+	sum := 0.0
+	for _, a := range r.Accuracy {
+		sum += a
+	}
+	return sum / float64(len(r.Accuracy))
+}
+
+// Table is the outcomes of a scenario's sequences, in the order of their choices.
+// It is made by NewTable and has no useful zero value.
+type Table struct {
+	Scenario
+	Records []Record
+	index   map[string]int // place of a sequence in Records
+}
+
+// NewTable checks that the records are one tree's: each sequence once, all equally
+// long, with a time for every decision and an accuracy for every seed.
+func NewTable(s Scenario, records []Record) (*Table, error) {
+	t := &Table{Scenario: s, Records: records, index: make(map[string]int, len(records))}
+	var faults []error
+	for k := range records {
+		r := &records[k]
+		if err := s.fits(r); err != nil {
+			faults = append(faults, fmt.Errorf("sequence %s: %w", word(r.Sequence), err))
+		}
+		if other, twice := t.index[word(r.Sequence)]; twice {
+			faults = append(faults, fmt.Errorf("sequence %s: it is both record %d and record %d", word(r.Sequence), other, k))
+		}
+		t.index[word(r.Sequence)] = k
+	}
+	if len(faults) > 0 {
+		return nil, fmt.Errorf("table %s: %w", s.Name, errors.Join(faults...))
+	}
+	return t, nil
+}
+
+// word is a sequence as a key and as people read it.
+func word(sequence []string) string { return "(" + strings.Join(sequence, ", ") + ")" }
+
+// fits says what is wrong with a record.
+func (s Scenario) fits(r *Record) error {
+	switch {
+	case len(r.Sequence) != s.Decisions:
+		return fmt.Errorf("%d actions; the table has %d decisions", len(r.Sequence), s.Decisions)
+	case len(r.Left) != s.Decisions:
+		return fmt.Errorf("%d times for %d decisions", len(r.Left), s.Decisions)
+	case len(r.Accuracy) == 0 || len(r.Accuracy) != len(r.Seeds):
+		return fmt.Errorf("%d accuracies for %d seeds", len(r.Accuracy), len(r.Seeds))
+	}
+	for _, a := range r.Accuracy {
+		if !(a >= 0 && a <= 1) {
+			return fmt.Errorf("an accuracy of %v; it lies between 0 and 1", a)
+		}
+	}
+	for _, left := range r.Left {
+		if !(left >= 0 && left <= s.Budget) {
+			return fmt.Errorf("%v s left of a budget of %v s", left, s.Budget)
+		}
+	}
+	for _, a := range r.Sequence {
+		if len(s.Actions) > 0 && !slices.Contains(s.Actions, a) {
+			return fmt.Errorf("an action %s; the table's are %s", a, strings.Join(s.Actions, ", "))
+		}
+	}
+	return nil
+}
+
+// Find is the record of a sequence; nil where the table has none.
+func (t *Table) Find(sequence ...string) *Record {
+	if k, ok := t.index[word(sequence)]; ok {
+		return &t.Records[k]
+	}
+	return nil
+}
+
+// Complete says whether every sequence of the table's actions is there, and names
+// some that are missing. A table whose actions depend on the network is not checked.
+func (t *Table) Complete() error {
+	if len(t.Actions) == 0 {
+		return nil
+	}
+	var missing []string
+	count := 0
+	t.each(nil, func(sequence []string) {
+		if t.Find(sequence...) == nil {
+			if count++; len(missing) < 3 {
+				missing = append(missing, word(sequence))
+			}
+		}
+	})
+	if count == 0 {
+		return nil
+	}
+	return fmt.Errorf("table %s: %d of its sequences are missing, such as %s; simulate them", t.Name, count, strings.Join(missing, " and "))
+}
+
+// each visits all sequences of the table's actions in order.
+func (t *Table) each(prefix []string, visit func([]string)) {
+	if len(prefix) == t.Decisions {
+		visit(prefix)
+		return
+	}
+	for _, a := range t.Actions {
+		t.each(append(slices.Clone(prefix), a), visit)
+	}
+}
