@@ -14,12 +14,13 @@ extern "C" {
 #endif
 
 // Raised whenever a declaration below changes; the loader refuses another one.
-#define GRAFT_ABI 8
+#define GRAFT_ABI 9
 
 typedef void *graft_t;
 typedef void *graft_generator;
 typedef void *graft_program;
 typedef void *graft_optimizer;
+typedef void *graft_policy;
 
 enum { GRAFT_MAX_DIMS = 8 };
 
@@ -227,6 +228,45 @@ char *graft_train(graft_program program, graft_optimizer optimizer,
 // Evaluates the same way, without gradients and in eval mode.
 char *graft_evaluate(graft_program program, const graft_batches *batches,
                      double *losses, int64_t *correct);
+
+// ---- policies: a decider that learns, with its parameters and moments. All
+// numbers cross as double, whatever it computes in.
+
+typedef struct {
+  int32_t tokens, embedding, hidden, memory, linear, time, actions;
+  int32_t precise;       // computes in float64, in place of float32
+  int32_t instructions;  // 0 is the processor's widest; 1 to 3 for tests
+} graft_policy_shape;
+
+typedef struct {
+  double lr_decay, lr_least, heat_decay, baseline, entropy, beta1, beta2, eps;
+  int64_t lr_every, heat_every, batch;
+} graft_policy_rule;
+
+typedef struct {
+  int64_t episodes, steps, based;
+  double lr, temperature, baseline;
+} graft_policy_progress;
+
+enum { GRAFT_POLICY_PARAMETERS, GRAFT_POLICY_FIRST, GRAFT_POLICY_SECOND, GRAFT_POLICY_GRADIENT };
+
+char *graft_policy_new(const graft_policy_shape *shape, const double *embedding, graft_policy *out);
+void graft_policy_close(graft_policy policy);
+int64_t graft_policy_parameters(graft_policy policy);
+char *graft_policy_read(graft_policy policy, int32_t what, double *out);
+char *graft_policy_write(graft_policy policy, int32_t what, const double *values);
+// States and where actions lead: see PolicyTree in policy.h.
+char *graft_policy_grow(graft_policy policy, int64_t states, int64_t leaves, const int32_t *tokens, const int64_t *offsets,
+                        const double *time, const int32_t *children, const double *rewards, const int32_t *waste);
+char *graft_policy_probabilities(graft_policy policy, int64_t count, const int32_t *states, double temperature, double *out);
+char *graft_policy_gradient(graft_policy policy, int64_t count, const int32_t *states, double temperature,
+                            const double *coefficients);
+char *graft_policy_expect(graft_policy policy, double temperature, double entropy, double *leaves, double *reward);
+char *graft_policy_step(graft_policy policy, const graft_policy_rule *rule, graft_policy_progress *progress);
+char *graft_policy_learn(graft_policy policy, graft_generator generator, int64_t episodes, const graft_policy_rule *rule,
+                         graft_policy_progress *progress, int32_t *leaves, double *objectives);
+char *graft_policy_ascend(graft_policy policy, int64_t steps, const graft_policy_rule *rule,
+                          graft_policy_progress *progress, double *rewards);
 
 #ifdef __cplusplus
 }

@@ -2,6 +2,7 @@
 // than our code does.
 #include "augment.cc"
 #include "fused.cc"
+#include "learn.cc"
 #include "ops.cc"
 #include "optim.cc"
 #include "program.cc"

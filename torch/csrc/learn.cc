@@ -1,0 +1,111 @@
+// Policies behind the border. What they compute is in policy.cc.
+#include <ATen/CPUGeneratorImpl.h>
+
+#include "guard.h"
+#include "policy.h"
+
+using graft::guarded;
+
+namespace {
+
+graft::Policy &policy_of(graft_policy handle) {
+  TORCH_CHECK(handle != nullptr, "the policy is missing");
+  return *static_cast<graft::Policy *>(handle);
+}
+
+graft::PolicyRule rule_of(const graft_policy_rule &r) {
+  return {r.lr_decay, r.lr_least, r.heat_decay, r.baseline,   r.entropy, r.beta1,
+          r.beta2,    r.eps,      r.lr_every,   r.heat_every, r.batch};
+}
+
+// Lets a body move on a copy of the progress, which counts where it went well.
+template <typename Body>
+void moving(graft_policy_progress *progress, const Body &body) {
+  graft::PolicyProgress p{progress->episodes, progress->steps,       progress->based,
+                          progress->lr,       progress->temperature, progress->baseline};
+  body(p);
+  *progress = {p.episodes, p.steps, p.based, p.lr, p.temperature, p.baseline};
+}
+
+// Draws as LibTorch does: float64 numbers in [0, 1) are 53 bits of two numbers of
+// the stream.
+class Stream final : public graft::PolicyRandom {
+ public:
+  explicit Stream(at::CPUGeneratorImpl *source) : source_(source) {}
+  double uniform() override {
+    constexpr uint64_t mask = (uint64_t{1} << 53) - 1;
+    return static_cast<double>(source_->random64() & mask) * 0x1p-53;
+  }
+  void skip(int64_t numbers) override {
+    for (int64_t k = 0; k < numbers; k++) source_->random();
+  }
+
+ private:
+  at::CPUGeneratorImpl *source_;
+};
+
+}  // namespace
+
+char *graft_policy_new(const graft_policy_shape *s, const double *embedding, graft_policy *out) {
+  return guarded([&] {
+    const graft::PolicyShape shape{s->tokens, s->embedding, s->hidden, s->memory, s->linear, s->time, s->actions};
+    *out = graft::new_policy(shape, embedding, s->precise != 0, s->instructions).release();
+  });
+}
+
+void graft_policy_close(graft_policy policy) { delete static_cast<graft::Policy *>(policy); }
+
+int64_t graft_policy_parameters(graft_policy policy) { return policy_of(policy).parameters(); }
+
+char *graft_policy_read(graft_policy policy, int32_t what, double *out) {
+  return guarded([&] { policy_of(policy).read(what, out); });
+}
+
+char *graft_policy_write(graft_policy policy, int32_t what, const double *values) {
+  return guarded([&] { policy_of(policy).write(what, values); });
+}
+
+char *graft_policy_grow(graft_policy policy, int64_t states, int64_t leaves, const int32_t *tokens, const int64_t *offsets,
+                        const double *time, const int32_t *children, const double *rewards, const int32_t *waste) {
+  return guarded([&] { policy_of(policy).grow({states, leaves, tokens, offsets, time, children, rewards, waste}); });
+}
+
+char *graft_policy_probabilities(graft_policy policy, int64_t count, const int32_t *states, double temperature, double *out) {
+  return guarded([&] { policy_of(policy).probabilities(count, states, temperature, out); });
+}
+
+char *graft_policy_gradient(graft_policy policy, int64_t count, const int32_t *states, double temperature,
+                            const double *coefficients) {
+  return guarded([&] { policy_of(policy).gradient(count, states, temperature, coefficients); });
+}
+
+char *graft_policy_expect(graft_policy policy, double temperature, double entropy, double *leaves, double *reward) {
+  return guarded([&] { *reward = policy_of(policy).expect(temperature, entropy, leaves); });
+}
+
+char *graft_policy_step(graft_policy policy, const graft_policy_rule *rule, graft_policy_progress *progress) {
+  return guarded([&] {
+    moving(progress, [&](graft::PolicyProgress &p) { policy_of(policy).step(rule_of(*rule), p); });
+  });
+}
+
+char *graft_policy_learn(graft_policy policy, graft_generator generator, int64_t episodes, const graft_policy_rule *rule,
+                         graft_policy_progress *progress, int32_t *leaves, double *objectives) {
+  return guarded([&] {
+    at::Generator random =
+        generator == nullptr ? at::detail::getDefaultCPUGenerator() : *static_cast<at::Generator *>(generator);
+    std::lock_guard<std::mutex> lock(random.mutex());
+    Stream stream(at::check_generator<at::CPUGeneratorImpl>(random));
+    moving(progress, [&](graft::PolicyProgress &p) {
+      policy_of(policy).learn(episodes, stream, rule_of(*rule), p, leaves, objectives);
+    });
+  });
+}
+
+char *graft_policy_ascend(graft_policy policy, int64_t steps, const graft_policy_rule *rule,
+                          graft_policy_progress *progress, double *rewards) {
+  return guarded([&] {
+    moving(progress,
+           [&](graft::PolicyProgress &p) { policy_of(policy).ascend(steps, rule_of(*rule), p, rewards); });
+  });
+}

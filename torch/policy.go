@@ -1,0 +1,364 @@
+package torch
+
+// #include "graft.h"
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+)
+
+// PolicyShape is the sizes of a policy: embeddings of tokens, a recurrent layer of
+// two directions over them, a second one over what that says, and three linear
+// layers over the time and what the second says in the end.
+type PolicyShape struct {
+	Tokens    int  // how many there are
+	Embedding int  // values of each
+	Hidden    int  // units of each direction of the first recurrent layer
+	Memory    int  // units of the second
+	Linear    int  // values between the linear layers
+	Time      int  // values that say how much time is left
+	Actions   int  // that there are to choose from
+	Precise   bool // compute in float64; false is float32
+}
+
+func (p PolicyShape) code() C.graft_policy_shape {
+	return C.graft_policy_shape{tokens: C.int32_t(p.Tokens), embedding: C.int32_t(p.Embedding), hidden: C.int32_t(p.Hidden), memory: C.int32_t(p.Memory),
+		linear: C.int32_t(p.Linear), time: C.int32_t(p.Time), actions: C.int32_t(p.Actions), precise: C.int32_t(flag(p.Precise))}
+}
+
+// PolicyTree is the states that a policy decides in, and where its actions lead.
+// State 0 is where an episode begins; all ends are equally many decisions away.
+type PolicyTree struct {
+	Tokens [][]int32   // of each state
+	Time   [][]float64 // of each state
+	// Children of each state are, for each action, a state that stands behind it in
+	// the lists, or -1 - k where the episode ends with reward k.
+	Children [][]int32
+	Rewards  []float64
+	// Waste is how many numbers of the generator each action of each state throws away
+	// while Learn plays. Nil throws away none.
+	Waste [][]int32
+}
+
+// PolicyRule says how a policy is trained. Nothing stands for a default here.
+type PolicyRule struct {
+	LRDecay   float64 // factor of the rate, every LREvery episodes
+	LRLeast   float64 // below which the rate falls no further
+	LREvery   int
+	HeatDecay float64 // factor of the temperature, every HeatEvery episodes, down to 1
+	HeatEvery int
+	Baseline  float64 // share of each reward in the running mean that is taken off rewards; zero takes off nothing
+	Entropy   float64 // weight of the entropy beside the reward
+	Batch     int     // episodes for each step
+	Beta1     float64 // Adam's
+	Beta2     float64 // Adam's
+	Eps       float64 // Adam's
+}
+
+func (r PolicyRule) code() C.graft_policy_rule {
+	return C.graft_policy_rule{lr_decay: C.double(r.LRDecay), lr_least: C.double(r.LRLeast), heat_decay: C.double(r.HeatDecay),
+		baseline: C.double(r.Baseline), entropy: C.double(r.Entropy), beta1: C.double(r.Beta1), beta2: C.double(r.Beta2), eps: C.double(r.Eps),
+		lr_every: C.int64_t(r.LREvery), heat_every: C.int64_t(r.HeatEvery), batch: C.int64_t(r.Batch)}
+}
+
+// PolicyProgress is where training stands, beside the parameters and the moments.
+type PolicyProgress struct {
+	Episodes    int64   `json:"episodes"` // that were learned from
+	Steps       int64   `json:"steps"`    // of Adam
+	LR          float64 `json:"lr"`       // the rate of the next step
+	Temperature float64 `json:"temperature"`
+	Baseline    float64 `json:"baseline"` // the running mean of rewards
+	Based       bool    `json:"based"`    // whether there is a baseline yet
+}
+
+func (p PolicyProgress) code() C.graft_policy_progress {
+	return C.graft_policy_progress{episodes: C.int64_t(p.Episodes), steps: C.int64_t(p.Steps), based: C.int64_t(flag(p.Based)),
+		lr: C.double(p.LR), temperature: C.double(p.Temperature), baseline: C.double(p.Baseline)}
+}
+
+func (p *PolicyProgress) take(c C.graft_policy_progress) {
+	*p = PolicyProgress{Episodes: int64(c.episodes), Steps: int64(c.steps), Based: c.based != 0, LR: float64(c.lr),
+		Temperature: float64(c.temperature), Baseline: float64(c.baseline)}
+}
+
+// PolicyPart is one of the vectors that belong to a policy.
+type PolicyPart int32
+
+// The parts, each in the order and layout of PyTorch's parameters.
+const (
+	PolicyParameters PolicyPart = C.GRAFT_POLICY_PARAMETERS
+	PolicyFirst      PolicyPart = C.GRAFT_POLICY_FIRST    // Adam's first moments
+	PolicySecond     PolicyPart = C.GRAFT_POLICY_SECOND   // Adam's second moments
+	PolicyGradient   PolicyPart = C.GRAFT_POLICY_GRADIENT // that was computed last
+)
+
+// Policy is a decider with the parameters and moments that it learns with. The
+// order of its parameters is PyTorch's: for each recurrent layer and direction
+// weight_ih, weight_hh, bias_ih, bias_hh; then weight and bias of the linear layers.
+type Policy struct {
+	handle C.graft_policy
+	shape  PolicyShape
+	tree   *PolicyTree // nil before Grow
+}
+
+// NewPolicy makes a policy whose parameters and moments are zero, with fixed
+// embeddings, one row a token. The scope owns it.
+func (s *Scope) NewPolicy(shape PolicyShape, embedding []float64) (*Policy, error) {
+	return s.newPolicy(shape, embedding, 0)
+}
+
+// newPolicy takes a set of the processor's instructions; zero is the widest.
+func (s *Scope) newPolicy(shape PolicyShape, embedding []float64, instructions int) (*Policy, error) {
+	const op = "make policy"
+	if !s.ready(op, nil) {
+		return nil, s.Err()
+	}
+	if len(embedding) == 0 || len(embedding) != shape.Tokens*shape.Embedding {
+		return nil, &Error{Op: op, Cause: fmt.Errorf("%d values are no %d embeddings of %d values", len(embedding), shape.Tokens, shape.Embedding), kind: ErrShape}
+	}
+	p := &Policy{shape: shape}
+	c := shape.code()
+	c.instructions = C.int32_t(instructions)
+	if err := take(op, C.graft_policy_new(&c, doubles(embedding), &p.handle)); err != nil {
+		return nil, err
+	}
+	s.hold(p)
+	return p, nil
+}
+
+func (p *Policy) release() {
+	C.graft_policy_close(p.handle)
+	p.handle = nil
+}
+
+func (p *Policy) ready(op string) error {
+	if p.handle == nil {
+		return &Error{Op: op, Cause: errors.New("the policy's scope is closed"), kind: ErrClosed}
+	}
+	return nil
+}
+
+func (p *Policy) grown(op string) error {
+	if err := p.ready(op); err != nil {
+		return err
+	}
+	if p.tree == nil {
+		return &Error{Op: op, Cause: errors.New("the policy has no states yet"), Remedy: "give it a tree with Grow"}
+	}
+	return nil
+}
+
+func doubles(values []float64) *C.double { return (*C.double)(unsafe.SliceData(values)) }
+
+// Shape is the policy's sizes.
+func (p *Policy) Shape() PolicyShape { return p.shape }
+
+// Read copies one of the policy's vectors out.
+func (p *Policy) Read(part PolicyPart) ([]float64, error) {
+	const op = "read policy"
+	if err := p.ready(op); err != nil {
+		return nil, err
+	}
+	if part < PolicyParameters || part > PolicyGradient {
+		return nil, &Error{Op: op, Cause: fmt.Errorf("a policy has no part %d", part)}
+	}
+	values := make([]float64, int(C.graft_policy_parameters(p.handle)))
+	return values, take(op, C.graft_policy_read(p.handle, C.int32_t(part), doubles(values)))
+}
+
+// Write replaces one of the policy's vectors.
+func (p *Policy) Write(part PolicyPart, values []float64) error {
+	const op = "write policy"
+	if err := p.ready(op); err != nil {
+		return err
+	}
+	if n := int(C.graft_policy_parameters(p.handle)); len(values) != n || part < PolicyParameters || part > PolicyGradient {
+		return &Error{Op: op, Cause: fmt.Errorf("%d values for part %d of a policy with %d parameters", len(values), part, n), kind: ErrShape}
+	}
+	return take(op, C.graft_policy_write(p.handle, C.int32_t(part), doubles(values)))
+}
+
+// Grow gives the policy a tree of states in place of the one that it had.
+func (p *Policy) Grow(t *PolicyTree) error {
+	const op = "give policy states"
+	if err := p.ready(op); err != nil {
+		return err
+	}
+	flat, err := t.flatten(p.shape)
+	if err != nil {
+		return &Error{Op: op, Cause: err, kind: ErrShape}
+	}
+	message := C.graft_policy_grow(p.handle, C.int64_t(len(t.Tokens)), C.int64_t(len(t.Rewards)), unsafe.SliceData(flat.tokens),
+		unsafe.SliceData(flat.offsets), unsafe.SliceData(flat.time), unsafe.SliceData(flat.children), unsafe.SliceData(flat.rewards), flat.wasted())
+	if err := take(op, message); err != nil {
+		return err
+	}
+	p.tree = t
+	return nil
+}
+
+// flatTree is a tree in C's arrays.
+type flatTree struct {
+	tokens, children, waste []C.int32_t
+	offsets                 []C.int64_t
+	time, rewards           []C.double
+}
+
+func (f *flatTree) wasted() *C.int32_t {
+	if len(f.waste) == 0 {
+		return nil
+	}
+	return unsafe.SliceData(f.waste)
+}
+
+func (t *PolicyTree) flatten(shape PolicyShape) (*flatTree, error) {
+	f := &flatTree{offsets: []C.int64_t{0}}
+	if t.Waste != nil && len(t.Waste) != len(t.Tokens) {
+		return nil, fmt.Errorf("%d lists of what is thrown away for %d states", len(t.Waste), len(t.Tokens))
+	}
+	if len(t.Tokens) == 0 || len(t.Time) != len(t.Tokens) || len(t.Children) != len(t.Tokens) {
+		return nil, fmt.Errorf("%d lists of tokens, %d times and %d lists of children", len(t.Tokens), len(t.Time), len(t.Children))
+	}
+	for k, tokens := range t.Tokens {
+		if len(t.Time[k]) != shape.Time || len(t.Children[k]) != shape.Actions {
+			return nil, fmt.Errorf("state %d has %d values of time and %d children; the policy takes %d and has %d actions",
+				k, len(t.Time[k]), len(t.Children[k]), shape.Time, shape.Actions)
+		}
+		for _, token := range tokens {
+			f.tokens = append(f.tokens, C.int32_t(token))
+		}
+		f.offsets = append(f.offsets, C.int64_t(len(f.tokens)))
+		for _, v := range t.Time[k] {
+			f.time = append(f.time, C.double(v))
+		}
+		for _, child := range t.Children[k] {
+			f.children = append(f.children, C.int32_t(child))
+		}
+		if t.Waste != nil && len(t.Waste[k]) != shape.Actions {
+			return nil, fmt.Errorf("state %d throws away numbers for %d actions; there are %d", k, len(t.Waste[k]), shape.Actions)
+		}
+		if t.Waste != nil {
+			for _, n := range t.Waste[k] {
+				f.waste = append(f.waste, C.int32_t(n))
+			}
+		}
+	}
+	for _, r := range t.Rewards {
+		f.rewards = append(f.rewards, C.double(r))
+	}
+	return f, nil
+}
+
+// Probabilities of the actions in states, each of which is named once.
+func (p *Policy) Probabilities(states []int32, temperature float64) ([][]float64, error) {
+	const op = "ask policy"
+	if err := p.grown(op); err != nil {
+		return nil, err
+	}
+	flat := make([]float64, len(states)*p.shape.Actions)
+	list := int32s(states)
+	if err := take(op, C.graft_policy_probabilities(p.handle, C.int64_t(len(list)), unsafe.SliceData(list), C.double(temperature), doubles(flat))); err != nil {
+		return nil, err
+	}
+	rows := make([][]float64, len(states))
+	for k := range rows {
+		rows[k] = flat[k*p.shape.Actions : (k+1)*p.shape.Actions]
+	}
+	return rows, nil
+}
+
+func int32s(values []int32) []C.int32_t {
+	out := make([]C.int32_t, len(values))
+	for k, v := range values {
+		out[k] = C.int32_t(v)
+	}
+	return out
+}
+
+// Gradient computes that of the sum over states and actions of a coefficient times
+// the logarithm of the action's probability; Read gives it, Step goes down it.
+func (p *Policy) Gradient(states []int32, coefficients [][]float64, temperature float64) error {
+	const op = "policy gradient"
+	if err := p.grown(op); err != nil {
+		return err
+	}
+	var flat []float64
+	for _, row := range coefficients {
+		flat = append(flat, row...)
+	}
+	if len(coefficients) != len(states) || len(flat) != len(states)*p.shape.Actions {
+		return &Error{Op: op, Cause: fmt.Errorf("%d coefficients for %d states with %d actions each", len(flat), len(states), p.shape.Actions), kind: ErrShape}
+	}
+	list := int32s(states)
+	return take(op, C.graft_policy_gradient(p.handle, C.int64_t(len(list)), unsafe.SliceData(list), C.double(temperature), doubles(flat)))
+}
+
+// Expect is the expected reward and the probability of each end. It computes the
+// exact gradient of what an episode goes down on average, without a baseline.
+func (p *Policy) Expect(temperature, entropy float64) (reward float64, ends []float64, err error) {
+	const op = "expect of policy"
+	if err := p.grown(op); err != nil {
+		return 0, nil, err
+	}
+	ends = make([]float64, len(p.tree.Rewards))
+	var out C.double
+	err = take(op, C.graft_policy_expect(p.handle, C.double(temperature), C.double(entropy), doubles(ends), &out))
+	return float64(out), ends, err
+}
+
+// Step takes one step of Adam down the gradient that was computed last.
+func (p *Policy) Step(rule PolicyRule, at *PolicyProgress) error {
+	const op = "step of policy"
+	if err := p.ready(op); err != nil {
+		return err
+	}
+	r, c := rule.code(), at.code()
+	err := take(op, C.graft_policy_step(p.handle, &r, &c))
+	at.take(c)
+	return err
+}
+
+// Episodes are what Learn played, one value each.
+type Episodes struct {
+	Ends       []int32   // places in the tree's rewards
+	Objectives []float64 // mean over the decisions of minus the log probability times the reward
+}
+
+// Learn plays episodes and learns from them, drawing from random; nil is LibTorch's
+// own generator.
+func (p *Policy) Learn(episodes int, random *Generator, rule PolicyRule, at *PolicyProgress) (Episodes, error) {
+	const op = "learn"
+	if err := p.grown(op); err != nil {
+		return Episodes{}, err
+	}
+	if random != nil && random.handle == nil {
+		return Episodes{}, &Error{Op: op, Cause: errors.New("the generator's scope is closed"), kind: ErrClosed}
+	}
+	if episodes < 0 {
+		return Episodes{}, &Error{Op: op, Cause: fmt.Errorf("%d episodes", episodes), kind: ErrShape}
+	}
+	e := Episodes{Ends: make([]int32, episodes), Objectives: make([]float64, episodes)}
+	r, c := rule.code(), at.code()
+	message := C.graft_policy_learn(p.handle, random.pointer(), C.int64_t(episodes), &r, &c, (*C.int32_t)(unsafe.Pointer(unsafe.SliceData(e.Ends))), doubles(e.Objectives))
+	at.take(c)
+	return e, take(op, message)
+}
+
+// Ascend takes steps along the exact gradient and says what reward was expected
+// before each of them.
+func (p *Policy) Ascend(steps int, rule PolicyRule, at *PolicyProgress) ([]float64, error) {
+	const op = "learn exactly"
+	if err := p.grown(op); err != nil {
+		return nil, err
+	}
+	if steps < 0 {
+		return nil, &Error{Op: op, Cause: fmt.Errorf("%d steps", steps), kind: ErrShape}
+	}
+	rewards := make([]float64, steps)
+	r, c := rule.code(), at.code()
+	message := C.graft_policy_ascend(p.handle, C.int64_t(steps), &r, &c, doubles(rewards))
+	at.take(c)
+	return rewards, take(op, message)
+}
