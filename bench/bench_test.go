@@ -50,6 +50,24 @@ func TestWorkerRunsEpochs(t *testing.T) {
 	require.Positive(t, answers(t, small, `{"cmd":"epoch","iterations":1}`)[0].Seconds)
 }
 
+// An episode has PyTorch's objective, as it has the same actions.
+func TestEpisodesArePyTorchs(t *testing.T) {
+	b := &bench{options: options{python: defaultPython(), twin: "twin.py", setup: small}, folder: t.TempDir()}
+	require.NoError(t, writeLesson(b.folder, small.seed))
+	twin, err := b.startTwin(variant{name: "PyTorch"}, 1)
+	require.NoError(t, err)
+	defer twin.stop()
+	info, err := twin.ask(command{Cmd: "info"})
+	if err != nil || !sameRelease(info.Torch, "1.13.0") {
+		t.Skipf("left out: the comparison with PyTorch 1.13, which draws actions as we do: %v", err)
+	}
+	want, err := twin.ask(command{Cmd: "learn", Iterations: 30})
+	require.NoError(t, err)
+	got := answers(t, small, `{"cmd":"learn","iterations":30,"how":"reinforce"}`, `{"cmd":"learn","iterations":2,"how":"exact"}`)
+	require.InEpsilonSlice(t, want.Losses, got[0].Losses, 1e-5)
+	require.Len(t, got[1].Losses, 2)
+}
+
 func TestWorkerRefuses(t *testing.T) {
 	for _, line := range []string{`{"cmd":"dance"}`, `not JSON`} {
 		require.Error(t, serve(small, strings.NewReader(line), new(bytes.Buffer)))

@@ -32,6 +32,7 @@ type options struct {
 	child   bool
 	surgery bool // measure nothing else
 	job     bool // measure nothing else
+	learn   bool // measure nothing else
 	setup
 }
 
@@ -44,6 +45,7 @@ func main() {
 	flag.IntVar(&o.steps, "steps", 20, "training steps in a burst")
 	flag.IntVar(&o.ops, "ops", 2000, "iterations of the operator chain in a burst")
 	flag.BoolVar(&o.job, "job", false, "measure epochs with data and evaluation only")
+	flag.BoolVar(&o.learn, "learn", false, "measure how policies learn only")
 	flag.BoolVar(&o.surgery, "surgery", false, "measure surgery only")
 	flag.BoolVar(&o.child, "worker", false, "be graft's side of a comparison")
 	flag.IntVar(&o.threads, "threads", 1, "threads, of a worker")
@@ -86,11 +88,14 @@ func run(o options) error {
 	if o.job {
 		return b.job()
 	}
+	if o.learn {
+		return b.learning()
+	}
 	var faults []error
 	for _, threads := range threadCounts() {
 		faults = append(faults, b.threads(threads))
 	}
-	return errors.Join(append(faults, b.job(), b.surgery())...)
+	return errors.Join(append(faults, b.job(), b.surgery(), b.learning())...)
 }
 
 // threadCounts is one, and two where there are two processors.
@@ -171,7 +176,7 @@ func (b *bench) startOurs(v variant, threads int) (*side, error) {
 
 func (b *bench) startTwin(v variant, threads int) (*side, error) {
 	args := append([]string{b.twin, "--threads", fmt.Sprint(threads), "--weights", filepath.Join(b.folder, "weights.pth"),
-		"--data", filepath.Join(b.folder, "data.pth")}, v.args...)
+		"--data", filepath.Join(b.folder, "data.pth"), "--lesson", filepath.Join(b.folder, "lesson.json")}, v.args...)
 	return start(v.name, v.env, b.python, args...)
 }
 

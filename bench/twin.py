@@ -11,6 +11,7 @@ Commands and their answers:
     {"cmd": "train", "steps": 20}  {"seconds", "cpu_seconds", "losses"}
     {"cmd": "ops", "iterations": 9} {"seconds", "cpu_seconds", "value", "losses"}
     {"cmd": "epoch", "iterations": 1}  {"seconds", "cpu_seconds"}
+    {"cmd": "learn", "iterations": 20}  {"seconds", "cpu_seconds", "losses"}
     {"cmd": "surgery", "network": "MLP", "action": "widen:1:2560", "iterations": 5}
                                    {"seconds", "cpu_seconds"}
     {"cmd": "quit"}                no answer; the worker ends
@@ -347,15 +348,33 @@ class Worker:
         total["losses"] = []
         return total
 
+    def learn(self, command):
+        import twin_learn
+
+        if not self.options.lesson:
+            raise Refused("learn: no table", "start the worker with --lesson FILE")
+        learner = twin_learn.Learner(self.options.lesson)
+        episodes = positive(command, "iterations")
+        losses, answer = timed(lambda: [learner.episode() for _ in range(episodes)])
+        answer["losses"] = losses
+        return answer
+
     def answer(self, line):
-        commands = {"info": self.info, "train": self.train, "ops": self.ops, "epoch": self.epoch, "surgery": self.surgery}
+        commands = {
+            "info": self.info,
+            "train": self.train,
+            "ops": self.ops,
+            "epoch": self.epoch,
+            "learn": self.learn,
+            "surgery": self.surgery,
+        }
         try:
             command = json.loads(line)
             name = command["cmd"]
         except (ValueError, KeyError, TypeError):
             raise Refused("not a command: %s" % line.strip(), 'send {"cmd": NAME} on one line')
         if name not in commands:
-            raise Refused("unknown command %r" % (name,), "send one of: info, train, ops, epoch, surgery, quit")
+            raise Refused("unknown command %r" % (name,), "send one of: info, train, ops, epoch, learn, surgery, quit")
         return commands[name](command)
 
 
@@ -396,6 +415,7 @@ def parse(arguments):
     parser.add_argument("--compile", action="store_true", help="compile forward and loss with torch.compile")
     parser.add_argument("--weights", help=".pth with the network's state dictionary")
     parser.add_argument("--data", help=".pth with x, float32 [N,3,32,32], and y, int64 [N]")
+    parser.add_argument("--lesson", help=".json with the table that a policy learns from")
     parser.add_argument("--device", default="cpu", help="device to run on (default: cpu)")
     return parser.parse_args(arguments)
 

@@ -35,6 +35,7 @@ type worker struct {
 	next      int // batch to begin with
 	chain     chain
 	fast      bool
+	seed      int64
 	epoch     *epoch // nil until it is asked for
 }
 
@@ -58,7 +59,7 @@ func serve(o setup, r io.Reader, w io.Writer) error {
 		if err != nil {
 			return err
 		}
-		k := &worker{scope: s, fast: o.fast, images: images, labels: labels, batches: o.batches, chain: newChain(s)}
+		k := &worker{scope: s, fast: o.fast, seed: o.seed, images: images, labels: labels, batches: o.batches, chain: newChain(s)}
 		k.program = network.Program(torch.ProgramOptions{Fast: o.fast})
 		k.optimizer = network.Adam(1e-3, o.fast)
 		if err := s.Err(); err != nil {
@@ -99,6 +100,8 @@ func (k *worker) answer(c command) (answer, error) {
 		return timed(func() ([]float64, error) { return k.operators(c.Iterations) })
 	case "epoch":
 		return k.epochs(c.Iterations)
+	case "learn":
+		return k.learn(c)
 	case "surgery":
 		return operate(c)
 	}
