@@ -136,7 +136,7 @@ func (j *Job) Model(images model.Shape, classes int) (*model.Network, error) {
 // Source is where the value of a key such as time.budget comes from.
 func (j *Job) Source(key string) Source { return j.given[key] }
 
-// Value is a key of a job and what it is set to.
+// Value is a key of a file and what it is set to.
 type Value struct {
 	Key    string // with its sections, such as time.budget
 	Text   string // as a file has it
@@ -145,11 +145,14 @@ type Value struct {
 }
 
 // Values lists all keys in the order of a file.
-func (j *Job) Values() []Value {
+func (j *Job) Values() []Value { return valuesOf(jobOutline, reflect.ValueOf(j).Elem(), j.given) }
+
+// valuesOf lists the keys of a struct that a file was read into.
+func valuesOf(outline *outline, v reflect.Value, given map[string]Source) []Value {
 	var list []Value
-	for _, o := range jobOutline.leaves() {
-		p := plain(reflect.ValueOf(j).Elem().FieldByIndex(o.index))
-		list = append(list, Value{Key: o.name(), Text: oneLine(p), Plain: model.Form{{Key: "", Value: p}}.Plain()[""], Source: j.given[o.name()]})
+	for _, o := range outline.leaves() {
+		p := plain(v.FieldByIndex(o.index))
+		list = append(list, Value{Key: o.name(), Text: oneLine(p), Plain: model.Form{{Key: "", Value: p}}.Plain()[""], Source: given[o.name()]})
 	}
 	return list
 }

@@ -12,36 +12,17 @@ import (
 	"graft/model"
 )
 
-// Translation is a job's file that was made of one of the original system's.
+// Translation is a file that was made of one of the original system's.
 type Translation struct {
 	Text string // of the file; what is in Warnings stands in it as comments
-	// Warnings say what the job does not do, or does otherwise, and which keys never
-	// had an effect.
+	// Warnings say what graft does not do, or does otherwise, and which keys never had
+	// an effect.
 	Warnings []string
+	Learning bool // it is of a policy that learns; false is a job
 }
 
-// LearningError says that a file of the original's is about a policy that learns: no
-// job is to be made of it.
-type LearningError struct {
-	File string
-	Keys []string // that it holds, with their sections
-	// Unread are those of them that never had an effect; nil for none.
-	Unread []string
-}
-
-// Error says what the file is and what it holds.
-func (e *LearningError) Error() string {
-	text := fmt.Sprintf("%s says how a policy learns from a table of simulated runs, and not how a network is trained, so there is no job to make of it. It holds %s",
-		e.File, strings.Join(e.Keys, ", "))
-	if len(e.Unread) > 0 {
-		text += "; the original never read " + strings.Join(e.Unread, ", ")
-	}
-	return text
-}
-
-// ConvertLegacy translates a configuration file of the original system. It is a
-// [LearningError] where there is no job in it, and wraps [Faults] where it is none
-// of the original's.
+// ConvertLegacy translates a configuration file of the original system. The error
+// wraps [Faults] where it is none of the original's.
 func ConvertLegacy(fsys files.FS, path string) (*Translation, error) {
 	text, err := files.ReadAll(fsys, path, largestFile)
 	if err != nil {
@@ -63,21 +44,25 @@ func convertLegacy(path string, text []byte) (*Translation, error) {
 	c := &converter{document: doc, table: table, keys: map[string]any{}}
 	c.flatten()
 	if agent, _ := c.keys["runner.agent"].(string); agent == "Agent" {
-		return nil, c.learning()
+		return c.learning(path)
 	}
-	c.require()
+	c.require("scheduler.running_time", "job.model", "job.dataset")
 	for _, key := range c.order {
 		c.key(key)
 	}
 	c.fillIn()
-	var located error
-	if len(c.faults) > 0 {
-		located = c.faults
-	}
-	if err := doc.locate(located); err != nil {
+	if err := c.located(); err != nil {
 		return nil, err
 	}
 	return c.finish(path)
+}
+
+// located is the faults with their lines.
+func (c *converter) located() error {
+	if len(c.faults) == 0 {
+		return c.locate(nil)
+	}
+	return c.locate(c.faults)
 }
 
 // converter translates one file.
@@ -120,21 +105,9 @@ func (c *converter) flatten() {
 	slices.SortFunc(c.order, func(a, b string) int { return cmp.Or(cmp.Compare(at[a], at[b]), strings.Compare(a, b)) })
 }
 
-// learning says what a file about a policy holds.
-func (c *converter) learning() *LearningError {
-	e := &LearningError{File: c.file, Keys: c.order}
-	for _, key := range c.order {
-		name, inAgent := strings.CutPrefix(key, "agent.")
-		if legacyKeys[key] == nil && key != "simulation.datafile" && !(inAgent && slices.Contains(policyKeys, name)) {
-			e.Unread = append(e.Unread, key)
-		}
-	}
-	return e
-}
-
 // require tells which keys are missing without which the original did not run.
-func (c *converter) require() {
-	for _, key := range []string{"runner.seed", "runner.folder", "runner.agent", "runner.total_episodes", "scheduler.running_time", "job.model", "job.dataset"} {
+func (c *converter) require(more ...string) {
+	for _, key := range append([]string{"runner.seed", "runner.folder", "runner.agent", "runner.total_episodes"}, more...) {
 		if _, has := c.keys[key]; !has {
 			c.faults = append(c.faults, model.FormFault{Text: "this is no file of the original system: it has no " + key})
 		}
@@ -214,20 +187,25 @@ func (c *converter) fillIn() {
 // sectionOrder is how a job's file is read.
 var sectionOrder = []string{"run", "network", "data", "time", "train", "optimizer", "schedule", "distill", "adapt"}
 
-// finish writes the file and reads it again.
-func (c *converter) finish(path string) (*Translation, error) {
+// text is the file: warnings, then sections.
+func (c *converter) text(what, path string, sections []string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# A job of graft, translated from %s.\n#\n# What is different, and what never had an effect:\n", comment(path))
+	fmt.Fprintf(&b, "# %s, translated from %s.\n#\n# What is different, and what never had an effect:\n", what, comment(path))
 	for _, w := range c.warnings {
 		fmt.Fprintf(&b, "# - %s\n", comment(w))
 	}
-	for _, section := range sectionOrder {
+	for _, section := range sections {
 		lines := c.section(section)
 		if lines != "" {
 			fmt.Fprintf(&b, "\n[%s]\n%s", section, lines)
 		}
 	}
-	t := &Translation{Text: b.String(), Warnings: c.warnings}
+	return b.String()
+}
+
+// finish writes the file and reads it again.
+func (c *converter) finish(path string) (*Translation, error) {
+	t := &Translation{Text: c.text("A job of graft", path, sectionOrder), Warnings: c.warnings}
 	r := newReading("the job made of "+path, []byte(t.Text), NewJob())
 	j := r.target.Addr().Interface().(*Job)
 	if err := r.file(); err != nil {

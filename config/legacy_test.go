@@ -1,7 +1,6 @@
 package config
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -88,14 +87,12 @@ func TestTheOriginalsFilesConvert(t *testing.T) {
 			return err
 		}
 		made, err := ConvertLegacy(files.OS{}, path)
-		var learns *LearningError
-		if errors.As(err, &learns) {
+		require.NoError(t, err, path)
+		if made.Learning {
 			learning++
-			assert.Contains(t, learns.Keys, "simulation.datafile")
-			assert.Equal(t, []string{"agent.decay_freq"}, learns.Unread)
+			assertOriginalLearning(t, path, made)
 			return nil
 		}
-		require.NoError(t, err, path)
 		jobs++
 		assertOriginalWay(t, path, made.Text)
 		return nil
@@ -125,5 +122,65 @@ func assertOriginalWay(t *testing.T, path, text string) {
 		assert.NotEmpty(t, j.Network.Weights)
 	} else {
 		assert.Empty(t, o.Timeline.Events, path)
+	}
+}
+
+// assertOriginalLearning checks that a policy learns as the original's did.
+func assertOriginalLearning(t *testing.T, path string, made *Translation) {
+	assert.Contains(t, made.Warnings, "agent.decay_freq = 500 had no effect: the original never read it", path)
+	l := NewLearning()
+	r := newReading(path, []byte(made.Text), l)
+	require.NoError(t, r.file())
+	require.NoError(t, l.complete(nil, r), path)
+	assert.EqualValues(t, 42, l.Run.Seed)
+	assert.Contains(t, []int{10_000, 20_000, 75_000}, l.Learn.Episodes)
+	assert.Contains(t, []float64{1, 10, 100, 1000}, l.Learn.Temperature)
+	l.Learn.Episodes, l.Learn.Temperature = 0, 0
+	want := decider.LearnOptions{}
+	want.EnsureDefaults()
+	want.Episodes, want.Temperature = 0, 0
+	assert.Equal(t, want, l.Learn, "zero options are the original's")
+	assert.Equal(t, decider.PolicyOptions{Hidden: 50, Memory: 16, Linear: 128, Time: 8}, l.Policy.PolicyOptions)
+	assert.Equal(t, net2net.Original, l.Table.Compat)
+	assert.Len(t, l.Table.Actions, 4)
+	assert.True(t, strings.HasSuffix(l.Table.File, "data.pkl") && strings.HasSuffix(l.Table.Vocabulary, "models.ids.pkl") && l.Table.Waste && !l.Table.Prefix)
+}
+
+func TestEveryKeyOfTheOriginalsLearningIsTranslatedOrTold(t *testing.T) {
+	path := "testdata/jobs/legacy/learning.toml"
+	made, err := ConvertLegacy(files.OS{}, path)
+	require.NoError(t, err)
+	require.True(t, made.Learning)
+	golden(t, path+".txt", made.Text)
+	for _, w := range made.Warnings {
+		assert.Contains(t, made.Text, "# - "+w+"\n")
+	}
+}
+
+func TestLearningFilesThatAreNotTheOriginals(t *testing.T) {
+	text := "[runner]\nseed = 1\nfolder = \"a\"\nagent = \"Agent\"\ntotal_episodes = 1\n[simulation]\ndatafile = \"a/data.pkl\"\n[job]\nmodel = \"ConvNet2\"\ndataset = \"cifar10\"\n[agent]\nvocab = \"models\"\nmax_actions = 4\n"
+	made, err := convertLegacy("a.toml", []byte(text))
+	require.NoError(t, err)
+	assert.Contains(t, made.Text, "lr = 0.001 ")
+	assert.Contains(t, made.Text, "memory = 32 ")
+	for old, c := range map[string]struct{ new, says string }{
+		"datafile = \"a/data.pkl\"": {"", "it names no table to learn from"},
+		"max_actions = 4":           {"max_actions = 5", "agent.max_actions is 5, and ConvNet2 has 4 actions"},
+		"max_actions = 4\n":         {"", "it has no agent.max_actions"},
+		"ConvNet2":                  {"ConvNet22", "did you mean ConvNet2?"},
+		"seed = 1":                  {"seed = 1.5", "runner.seed must be a whole number"},
+		"vocab = \"models\"":        {"vocab = 3", "agent.vocab must be a text"},
+		"total_episodes = 1":        {"total_episodes = -1", "episodes is -1"},
+		"max_actions = 4 ":          {"", ""},
+		"\n[agent]\n":               {"\n[agent]\nalpha = \"a\"\n", "agent.alpha must be a number"},
+	} {
+		_, err := convertLegacy("a.toml", []byte(strings.Replace(text, old, c.new, 1)))
+		if c.says == "" {
+			assert.NoError(t, err)
+			continue
+		}
+		var list Faults
+		require.ErrorAs(t, err, &list, old)
+		assert.ErrorContains(t, err, c.says)
 	}
 }

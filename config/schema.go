@@ -16,9 +16,20 @@ const durationPattern = `^[-+]?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms
 func JobSchema() (string, error) {
 	j := NewJob()
 	j.EnsureDefaults()
-	schema := tableSchema(jobOutline, reflect.ValueOf(j).Elem())
+	return schemaOf("a job of graft", jobOutline, reflect.ValueOf(j).Elem())
+}
+
+// LearningSchema is that of the file of a policy that learns.
+func LearningSchema() (string, error) {
+	l := NewLearning()
+	l.EnsureDefaults()
+	return schemaOf("a policy of graft that learns", learningOutline, reflect.ValueOf(l).Elem())
+}
+
+func schemaOf(title string, o *outline, v reflect.Value) (string, error) {
+	schema := tableSchema(o, v)
 	schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-	schema["title"] = "a job of graft"
+	schema["title"] = title
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"graft/dataset"
+	"graft/decider"
 	"graft/model"
 	"graft/net2net"
 	"graft/torch"
@@ -34,6 +35,9 @@ type member struct {
 var memberWords = map[member][]string{
 	{reflect.TypeFor[dataset.Options](), "Kind"}: dataset.Kinds(),
 	{reflect.TypeFor[NetworkOptions](), "Name"}:  zooNames(),
+
+	{reflect.TypeFor[decider.LearnOptions](), "Rule"}:   {decider.LearnReinforce, decider.LearnExact},
+	{reflect.TypeFor[decider.LearnOptions](), "Reward"}: {decider.RewardTangent, decider.RewardAccuracy, decider.RewardStandard},
 }
 
 // notation of a type that is written as a text, where the type does not say so

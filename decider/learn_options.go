@@ -64,9 +64,9 @@ const (
 
 // LearnOptions say how a policy learns. The zero value learns as the original's did.
 type LearnOptions struct {
-	Rule     string  `config:",one=reinforce|exact"` // empty means reinforce
+	Rule     string  // empty means reinforce
 	Episodes int     // in all; with the rule exact a step counts as one; zero means 10,000
-	Reward   string  `config:",one=tangent|accuracy|standard"` // empty means tangent
+	Reward   string  // empty means tangent
 	LR       float64 // Adam's rate; zero means 0.0001
 	LRDecay  float64 // what the rate is multiplied by; zero means 0.99
 	LREvery  int     // episodes after which it is; zero means 500

@@ -17,9 +17,10 @@ func newConfigCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "config",
 		Short: "Check the files of jobs, show what they say, and translate old ones",
-		Long: `config works on the files that say what a job is: TOML, with a section for each
-part of a job. A section or key that is missing has its default; one that is not
-known is a fault, as is everything that would not work.`,
+		Long: `config works on the files that say what a job is, or how a policy learns: TOML,
+with a section for each part. A section or key that is missing has its default; one
+that is not known is a fault, as is everything that would not work. A file with the
+section table or learn is one of a policy that learns.`,
 		Example: `  graft config check job.toml
   graft config show job.toml --set time.budget=90s`,
 		Args: cobra.NoArgs, // so that a misspelt command under it is an error
@@ -57,7 +58,8 @@ func newConfigCheckCommand() *cobra.Command {
 		Long: `check reads the files of jobs and all network files, profiles and timelines that
 they name, does their actions on the network without weights, and prints a line
 for each file that is right. All faults of the others are listed with their lines.
-Whether weights, data and devices are there is seen when a job begins.`,
+Whether weights, data and devices are there is seen when a job begins. Of a policy
+that learns the table, the vocabulary and the first policy are read as well.`,
 		Example: `  graft config check job.toml
   graft config check *.toml`,
 		Args: cobra.MinimumNArgs(1),
@@ -73,9 +75,9 @@ func runConfigCheck(w io.Writer, paths, set []string) error {
 	var wrong []error
 	code := exitFailed
 	for _, path := range paths {
-		job, err := readJob(path, set)
+		text, err := describeFile(path, set)
 		if err == nil {
-			_, err = fmt.Fprintf(w, "%s: right: %s\n", path, describeJob(job))
+			_, err = fmt.Fprintf(w, "%s: right: %s\n", path, text)
 		}
 		if err != nil {
 			wrong = append(wrong, err)
@@ -86,6 +88,41 @@ func runConfigCheck(w io.Writer, paths, set []string) error {
 		}
 	}
 	return withCode(code, errors.Join(wrong...))
+}
+
+// described is what a file says, of whichever kind it is.
+type described interface {
+	Values() []config.Value
+	Resolved() string
+	Digest() string
+}
+
+// readAny reads a file of a job or of a policy that learns.
+func readAny(path string, set []string) (described, error) {
+	if path == "" || !config.IsLearning(files.OS{}, path) {
+		return readJob(path, set)
+	}
+	l, err := config.ReadLearning(files.OS{}, path, set)
+	return l, faultyConfig(err)
+}
+
+// describeFile is what a file says in a line.
+func describeFile(path string, set []string) (string, error) {
+	read, err := readAny(path, set)
+	if err != nil {
+		return "", err
+	}
+	if job, ok := read.(*config.Job); ok {
+		return describeJob(job), nil
+	}
+	return describeLearning(read.(*config.Learning)), nil
+}
+
+// describeLearning is a policy that learns in a line.
+func describeLearning(l *config.Learning) string {
+	table, tree := l.Lessons()
+	return fmt.Sprintf("a policy learns from %d sequences of %s, %d states of %s, rule %s, %d episodes; digest %.12s",
+		len(table.Records), table.Name, len(tree.States), l.Table.Network, l.Learn.Rule, l.Learn.Episodes, l.Digest())
 }
 
 // describeJob is a job in a line.
@@ -129,7 +166,7 @@ shows the defaults. --toml prints a file that says all of it.`,
 			if len(args) > 0 {
 				path = args[0]
 			}
-			job, err := readJob(path, set)
+			job, err := readAny(path, set)
 			if err != nil {
 				return err
 			}
@@ -143,7 +180,7 @@ shows the defaults. --toml prints a file that says all of it.`,
 	return command
 }
 
-func showConfig(w io.Writer, path string, job *config.Job, asJSON, asTOML bool) error {
+func showConfig(w io.Writer, path string, job described, asJSON, asTOML bool) error {
 	if asTOML {
 		_, err := io.WriteString(w, job.Resolved())
 		return err
@@ -161,15 +198,20 @@ func showConfig(w io.Writer, path string, job *config.Job, asJSON, asTOML bool) 
 }
 
 func newConfigSchemaCommand() *cobra.Command {
-	return &cobra.Command{
+	learning := false
+	command := &cobra.Command{
 		Use:   "schema",
 		Short: "Print the JSON Schema of a job's file",
 		Long: `schema prints the JSON Schema (draft 2020-12) of the files of jobs, from which
 editors complete and check keys. 'graft config check' knows more.`,
-		Example: `  graft config schema >job.schema.json`,
-		Args:    cobra.NoArgs,
+		Example: `  graft config schema >job.schema.json
+  graft config schema --learning >policy.schema.json`,
+		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			schema, err := config.JobSchema()
+			if learning {
+				schema, err = config.LearningSchema()
+			}
 			if err != nil {
 				return err
 			}
@@ -177,6 +219,8 @@ editors complete and check keys. 'graft config check' knows more.`,
 			return err
 		},
 	}
+	command.Flags().BoolVar(&learning, "learning", false, "of the files of policies that learn, in place of jobs")
+	return command
 }
 
 func newConfigConvertCommand() *cobra.Command {
@@ -187,8 +231,8 @@ func newConfigConvertCommand() *cobra.Command {
 		Long: `convert makes the file of a job that trains as the original system did: its
 defaults are written out, each key says which one it was, and what a job does
 otherwise, does not do, or what never had an effect, is a comment and a warning.
-Paths stay as they are. A file about a policy that learns has no job in it, and is
-refused with a list of its keys.`,
+Paths stay as they are. Of a file about a policy that learns it makes one for
+'graft learn'.`,
 		Example: `  graft config convert original/early.toml -o early.toml
   graft config check early.toml`,
 		Args: cobra.ExactArgs(1),
@@ -217,7 +261,7 @@ func runConfigConvert(w io.Writer, log *zap.Logger, path, out string) error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("write the job: %w", err)
+		return fmt.Errorf("write the file: %w", err)
 	}
 	_, err = fmt.Fprintf(w, "wrote %s: %d warnings, which stand in it\n", out, len(t.Warnings))
 	return err

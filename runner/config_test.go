@@ -93,10 +93,6 @@ func TestConfigConvertMakesAJobThatIsRight(t *testing.T) {
 	assert.Equal(t, printed.stdout, string(written))
 	assert.Equal(t, exitDone, graft("config", "check", out).code)
 
-	learns := graft("config", "convert", jobFile(t, "[runner]\nagent = \"Agent\"\n[simulation]\ndatafile = \"a.pkl\"\n"))
-	assert.Equal(t, exitFailed, learns.code)
-	assert.Empty(t, learns.stdout)
-	assert.Contains(t, learns.stderr, "It holds runner.agent, simulation.datafile")
 	assert.Equal(t, exitConfig, graft("config", "convert", jobFile(t, "")).code)
 	assert.Equal(t, exitFailed, graft("config", "convert", original, "-o", filepath.Join(t.TempDir(), "none", "out.toml")).code)
 }

@@ -8,6 +8,7 @@ func commands() []*cobra.Command {
 	return []*cobra.Command{
 		newVersionCommand(),
 		newTrainCommand(),
+		newLearnCommand(),
 		newDataCommand(),
 		newModelCommand(),
 		newSurgeryCommand(),

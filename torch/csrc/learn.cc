@@ -27,21 +27,36 @@ void moving(graft_policy_progress *progress, const Body &body) {
   *progress = {p.episodes, p.steps, p.based, p.lr, p.temperature, p.baseline};
 }
 
-// Draws as LibTorch does: float64 numbers in [0, 1) are 53 bits of two numbers of
-// the stream.
+// Stream draws as LibTorch does, on a copy of a generator's engine that it gives back
+// in the end. Numbers that are thrown away need not be made, only what follows them.
 class Stream final : public graft::PolicyRandom {
  public:
-  explicit Stream(at::CPUGeneratorImpl *source) : source_(source) {}
+  explicit Stream(at::CPUGeneratorImpl *source) : source_(source), engine_(source->engine()) {}
+  ~Stream() override { source_->set_engine(engine_); }
+
+  // float64 numbers in [0, 1) are 53 bits of two numbers of the stream.
   double uniform() override {
-    constexpr uint64_t mask = (uint64_t{1} << 53) - 1;
-    return static_cast<double>(source_->random64() & mask) * 0x1p-53;
+    const uint64_t high = engine_(), low = engine_();
+    return static_cast<double>((high << 32 | low) & ((uint64_t{1} << 53) - 1)) * 0x1p-53;
   }
+
+  // left_ is one more than the numbers that the state still has.
   void skip(int64_t numbers) override {
-    for (int64_t k = 0; k < numbers; k++) source_->random();
+    at::mt19937_data_pod at = engine_.data();
+    for (int64_t had = at.left_ - 1; numbers > had; had = at.left_ - 1) {
+      numbers -= had;
+      graft::mersenne_next(at.state_.data());
+      at.left_ = graft::kMersenneNumbers + 1;
+      at.next_ = 0;
+    }
+    at.left_ -= static_cast<int>(numbers);
+    at.next_ += static_cast<uint32_t>(numbers);
+    engine_.set_data(at);
   }
 
  private:
   at::CPUGeneratorImpl *source_;
+  at::mt19937 engine_;
 };
 
 }  // namespace

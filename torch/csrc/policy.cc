@@ -973,6 +973,16 @@ static std::unique_ptr<Policy> new_net(const PolicyShape &shape, const double *e
   return std::make_unique<Net<T>>(shape, embedding, *kernels);
 }
 
+void mersenne_next(uint32_t *state) {
+  constexpr int n = kMersenneNumbers, m = 397;
+  auto twist = [](uint32_t high, uint32_t low) {
+    return (((high & 0x80000000u) | (low & 0x7fffffffu)) >> 1) ^ (0x9908b0dfu & (0u - (low & 1u)));
+  };
+  for (int k = 0; k < n - m; k++) state[k] = state[k + m] ^ twist(state[k], state[k + 1]);
+  for (int k = n - m; k < n - 1; k++) state[k] = state[k + m - n] ^ twist(state[k], state[k + 1]);
+  state[n - 1] = state[m - 1] ^ twist(state[n - 1], state[0]);
+}
+
 std::unique_ptr<Policy> new_policy(const PolicyShape &shape, const double *embedding, bool precise, int set) {
   return precise ? new_net<double>(shape, embedding, set) : new_net<float>(shape, embedding, set);
 }

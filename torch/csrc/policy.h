@@ -61,6 +61,10 @@ struct PolicyProgress {
   double lr, temperature, baseline;
 };
 
+// The state of MT19937 after all 624 numbers of this one (Matsumoto and Nishimura 1998).
+constexpr int kMersenneNumbers = 624;
+void mersenne_next(uint32_t *state);
+
 enum { kPolicyParameters, kPolicyFirst, kPolicySecond, kPolicyGradient };
 
 class Policy {

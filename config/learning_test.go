@@ -1,0 +1,141 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"graft/decider"
+	"graft/files"
+	"graft/simulation/tabletest"
+)
+
+// lessonFile is the file of a policy that learns from a made-up table.
+func lessonFile(t testing.TB, more string) (string, tabletest.Files) {
+	t.Helper()
+	f, err := tabletest.Write(t.TempDir(), 2)
+	require.NoError(t, err)
+	return written(t, "policy.toml", fmt.Sprintf("[table]\nfile = %q\nvocabulary = %q\ncompat = \"original\"\nwaste = true\n%s", f.Table, f.Vocabulary, more)), f
+}
+
+func TestLearningIsReadWithWhatItNames(t *testing.T) {
+	path, _ := lessonFile(t, "[learn]\nrule = \"exact\"\n")
+	l, err := ReadLearning(files.OS{}, path, []string{"learn.episodes=500", "run.checkpoint=1m"})
+	require.NoError(t, err)
+	table, tree := l.Lessons()
+	require.Len(t, table.Records, 16)
+	require.Equal(t, "made-up", table.Name)
+	require.Equal(t, []string{"deepen:0", "deepen:1", "deepen:2", "none"}, table.Actions)
+	require.Len(t, tree.States, 5)
+	require.Positive(t, tree.Waste)
+	require.Equal(t, 16, l.Embedding().Width)
+	require.Nil(t, l.First())
+	require.Equal(t, decider.LearnExact, l.Learn.Rule)
+	require.Equal(t, 500, l.Learn.Episodes)
+	require.Equal(t, 50, l.Policy.Hidden)
+
+	again, err := ReadLearning(files.OS{}, written(t, "again.toml", l.Resolved()), nil)
+	require.NoError(t, err)
+	assert.Equal(t, l.Resolved(), again.Resolved())
+	assert.Equal(t, l.Digest(), again.Digest())
+	for key, same := range map[string]bool{"run.folder=x": true, "run.checkpoint=1s": true, "run.seed=4": false, "learn.lr=1e-3": false, "table.waste=false": false} {
+		other, err := ReadLearning(files.OS{}, path, []string{"learn.episodes=500", key})
+		require.NoError(t, err)
+		assert.Equal(t, same, other.Digest() == l.Digest(), key)
+	}
+	var sources []string
+	for _, v := range l.Values() {
+		sources = append(sources, v.Key+" "+v.Source.String())
+	}
+	assert.Contains(t, sources, "learn.episodes --set")
+	assert.Contains(t, sources, "learn.lr default")
+	assert.Contains(t, sources, "learn.rule "+path+":7")
+}
+
+func TestLearningIsToldFromJobs(t *testing.T) {
+	for text, is := range map[string]bool{"[learn]\n": true, "[table]\nfile = 3\n": true, "[run]\nseed = 1\n": false, "": false, "[[[": false} {
+		assert.Equal(t, is, IsLearning(files.OS{}, written(t, "a.toml", text)), text)
+	}
+	assert.False(t, IsLearning(files.OS{}, filepath.Join(t.TempDir(), "none.toml")))
+}
+
+func TestLearningFaultsAreAllTold(t *testing.T) {
+	path, f := lessonFile(t, "[policy]\nhidden = -1\nweights = \"w.txt\"\nembedding = 7\n[learn]\nrule = \"exct\"\nlr = -1\nepisods = 3\n[run]\nevery = -1\n")
+	_, err := ReadLearning(files.OS{}, path, nil)
+	var list Faults
+	require.ErrorAs(t, err, &list)
+	for _, says := range []string{"hidden is -1", "weights:", `did you mean exact?`, "lr is -1", `"episods" is no key of learn; did you mean episodes?`, "every is -1",
+		"embedding is 7, and the vectors of the vocabulary have 16 values"} {
+		assert.ErrorContains(t, err, says)
+	}
+	_, err = ReadLearning(files.OS{}, "", nil)
+	assert.ErrorContains(t, err, "file is not given; name the table to learn from")
+	assert.ErrorContains(t, err, "vocabulary is not given")
+	for set, says := range map[string]string{
+		"table.file=none.pkl":                "none.pkl",
+		"table.network=ConvNet3":             "the vocabulary has no layer",
+		"table.network=ConvNet22":            "did you mean ConvNet2?",
+		"table.vocabulary=" + f.Table:        "its name does not end in .ids.pkl",
+		`table.actions=["deepen:0", "none"]`: "an action 2; there are 2",
+		`table.actions=["none"]`:             "leaves nothing to choose",
+		"policy.weights=none.pth":            "none.pth",
+		"learn.batch=3":                      "episodes is 10000, which are no whole batches of 3",
+	} {
+		right, _ := lessonFile(t, "")
+		_, err := ReadLearning(files.OS{}, right, []string{set})
+		require.ErrorAs(t, err, &list, set)
+		assert.ErrorContains(t, err, says)
+	}
+}
+
+func TestLearningSchema(t *testing.T) {
+	text, err := LearningSchema()
+	require.NoError(t, err)
+	var schema struct {
+		Title      string
+		Properties map[string]struct{ Properties map[string]any }
+	}
+	require.NoError(t, json.Unmarshal([]byte(text), &schema))
+	assert.Equal(t, "a policy of graft that learns", schema.Title)
+	assert.Contains(t, schema.Properties["learn"].Properties, "temperature_decay")
+	assert.Contains(t, schema.Properties["table"].Properties, "waste")
+}
+
+// The original's files are learned from as they are, where the tables and policies
+// that they name are there.
+func TestTheOriginalsLearningIsRead(t *testing.T) {
+	if _, err := os.Stat(originals); err != nil {
+		t.Skip("left out: the original's files are not beside the tree")
+	}
+	reference := filepath.Dir(originals)
+	read, missing := 0, 0
+	paths, err := filepath.Glob(filepath.Join(originals, "simulation/*/*_learn*.toml"))
+	require.NoError(t, err)
+	for _, path := range paths {
+		made, err := ConvertLegacy(files.OS{}, path)
+		require.NoError(t, err)
+		text := made.Text
+		for old, new := range map[string]string{"../results/simulation_": reference + "/simulations/simulation_", "../vocabs/": reference + "/vocabs/"} {
+			text = strings.ReplaceAll(text, old, new)
+		}
+		text = strings.ReplaceAll(text, "weights = \""+reference+"/simulations/", "weights = \""+reference+"/policies/")
+		l, err := ReadLearning(files.OS{}, written(t, "policy.toml", text), nil)
+		if err != nil {
+			require.ErrorContains(t, err, "no such file", path)
+			missing++
+			continue
+		}
+		read++
+		_, tree := l.Lessons()
+		require.Len(t, tree.States, 21)
+		require.Equal(t, strings.Contains(made.Text, "\nweights = "), l.First() != nil)
+	}
+	require.Greater(t, read, missing)
+	t.Logf("measured: of the original's learning files %d were read with all that they name, %d name tables or policies that were not published", read, missing)
+}

@@ -1,0 +1,173 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+
+	"graft/model"
+	"graft/net2net"
+	"graft/tracing"
+)
+
+// learningKeys are the keys that the original read where a policy learned from a
+// table.
+var learningKeys = map[string]legacyKey{
+	"runner.seed":           whole(func(c *converter, key string, n int64) { c.set("run.seed", n, "was "+key) }),
+	"runner.folder":         text(legacyFolder),
+	"runner.agent":          func(*converter, string, any) {}, // which made it a file of this kind
+	"runner.total_episodes": whole(func(c *converter, key string, n int64) { c.set("learn.episodes", n, "was "+key) }),
+	"runner.log_freq":       whole(func(c *converter, key string, n int64) { c.set("run.every", n, "was "+key) }),
+	"runner.desc":           without("a run has no description; write it as a comment"),
+	"runner.save":           without("where it was true the original failed: it had no table to keep"),
+
+	"simulation.datafile": text(legacyTable),
+	"agent.save_file":     text(legacyOtherTable),
+	"agent.vocab":         text(legacyVocabulary),
+	"agent.policyfile": text(func(c *converter, key, path string) {
+		c.set("policy.weights", path, "was "+key+"; as there, nothing but the weights is taken, and no embedding")
+	}),
+	"agent.device": whole(func(c *converter, key string, n int64) {
+		c.warn("%s = %d: policies learn on the CPU, whose random numbers are not those of a GPU", key, n)
+	}),
+
+	"job.model": text(legacyLearningModel),
+	"job.dataset": text(func(c *converter, key, name string) {
+		c.warn("%s = %s was loaded and not used: a table holds what became of it", key, quoteTOML(name))
+	}),
+
+	"agent.embedding_size":      whole(func(c *converter, key string, n int64) { c.set("policy.embedding", n, "was "+key) }),
+	"agent.hidden_size":         whole(func(c *converter, key string, n int64) { c.set("policy.hidden", n, "was "+key) }),
+	"agent.decider_lstm_size":   whole(func(c *converter, key string, n int64) { c.set("policy.memory", n, "was "+key) }),
+	"agent.decider_linear_size": whole(func(c *converter, key string, n int64) { c.set("policy.linear", n, "was "+key) }),
+	"agent.time_encoding_size":  whole(func(c *converter, key string, n int64) { c.set("policy.time", n, "was "+key) }),
+	"agent.max_actions":         whole(legacyActions),
+
+	"agent.alpha":               plainNumber("learn.lr"),
+	"agent.learning_rate_decay": plainNumber("learn.lr_decay"),
+	"agent.lr_decay_freq":       whole(func(c *converter, key string, n int64) { c.set("learn.lr_every", n, "was "+key) }),
+	"agent.temperature":         plainNumber("learn.temperature"),
+	"agent.temp_decay_rate":     plainNumber("learn.temperature_decay"),
+	"agent.temp_decay_freq":     whole(func(c *converter, key string, n int64) { c.set("learn.temperature_every", n, "was "+key) }),
+	"agent.gamma": func(c *converter, key string, value any) {
+		c.warn("%s = %s had no effect: the original kept it and never discounted", key, oneLine(legacyForm(value)))
+	},
+}
+
+// plainNumber translates a number of [agent].
+func plainNumber(to string) legacyKey {
+	return func(c *converter, key string, value any) {
+		if f, ok := asNumber(value); ok {
+			c.set(to, f, "was "+key)
+			return
+		}
+		c.fault(key, "must be a number, and not %s", describe(value))
+	}
+}
+
+func legacyTable(c *converter, key, path string) {
+	c.set("table.file", path, "was "+key+", as seen from the folder of the original's source")
+}
+
+func legacyOtherTable(c *converter, key, path string) {
+	if _, given := c.keys["simulation.datafile"]; given {
+		c.warn("%s had no effect beside simulation.datafile", key)
+		return
+	}
+	legacyTable(c, key, path)
+}
+
+func legacyVocabulary(c *converter, key, name string) {
+	c.set("table.vocabulary", "../vocabs/"+name+wordsSuffix, "was "+key+", as seen from the folder of the original's source")
+}
+
+// wordsSuffix is how the original's files of tokens end.
+const wordsSuffix = ".ids.pkl"
+
+func legacyLearningModel(c *converter, key, name string) {
+	legacyModel(c, key, name)
+	for k := range c.settings { // it stands in another section than a job's
+		if s := &c.settings[k]; s.section == "network" {
+			s.section, s.key = "table", "network"
+		}
+	}
+}
+
+// legacyActions checks what the number of actions was: one for each marked block, and
+// one that does nothing. It is written down as these actions.
+func legacyActions(c *converter, key string, n int64) {
+	name, _ := c.keys["job.model"].(string)
+	network, err := model.Zoo(name, model.ZooOptions{})
+	if err != nil {
+		return // which is told of the model
+	}
+	var actions []any
+	for k := range tracing.LegacyBlocks(network) {
+		actions = append(actions, fmt.Sprintf("deepen:%d", k))
+	}
+	actions = append(actions, "none")
+	if n != int64(len(actions)) {
+		c.fault(key, "is %d, and %s has %d actions: one for each of its marked blocks, and none", n, name, len(actions))
+		return
+	}
+	c.set("table.actions", actions, "was "+key)
+}
+
+// learningOrder is how the file is read.
+var learningOrder = []string{"run", "table", "policy", "learn"}
+
+// learning translates a file about a policy that learns from a table.
+func (c *converter) learning(path string) (*Translation, error) {
+	c.require("job.model", "job.dataset", "agent.vocab", "agent.max_actions")
+	_, first := c.keys["simulation.datafile"]
+	if _, second := c.keys["agent.save_file"]; !first && !second {
+		c.faults = append(c.faults, model.FormFault{Text: "it names no table to learn from: it has no simulation.datafile and no agent.save_file"})
+	}
+	for _, key := range c.order {
+		c.learningKey(key)
+	}
+	c.fillInLearning()
+	if err := c.located(); err != nil {
+		return nil, err
+	}
+	t := &Translation{Text: c.text("A policy of graft that learns", path, learningOrder), Warnings: c.warnings, Learning: true}
+	r := newReading("the file made of "+path, []byte(t.Text), NewLearning())
+	l := r.target.Addr().Interface().(*Learning)
+	if err := r.file(); err != nil {
+		return nil, err
+	}
+	return t, l.complete(nil, r)
+}
+
+// learningKey translates one key.
+func (c *converter) learningKey(key string) {
+	if translate, known := learningKeys[key]; known {
+		translate(c, key, c.keys[key])
+		return
+	}
+	section, _, _ := strings.Cut(key, ".")
+	switch {
+	case section == "scheduler" || section == "trainer" || legacyKeys[key] != nil:
+		c.warn("%s had no effect where a policy learned from a table", key)
+	default:
+		c.warn("%s = %s had no effect: the original never read it", key, oneLine(legacyForm(c.keys[key])))
+	}
+}
+
+// fillInLearning writes down what the original did where its files said nothing.
+func (c *converter) fillInLearning() {
+	const own = "the original's default"
+	c.set("run.every", int64(100), own)
+	for _, d := range []struct {
+		path  string
+		value any
+	}{{"policy.embedding", int64(16)}, {"policy.hidden", int64(50)}, {"policy.memory", int64(32)}, {"policy.linear", int64(32)}, {"policy.time", int64(8)},
+		{"learn.lr", 1e-3}, {"learn.lr_decay", 0.99}, {"learn.lr_every", int64(500)}, {"learn.lr_least", 1e-9},
+		{"learn.temperature", 1.0}, {"learn.temperature_decay", 0.9}, {"learn.temperature_every", int64(1)}} {
+		c.set(d.path, d.value, own)
+	}
+	c.set("table.compat", string(net2net.Original), "what its surgery made of a network, which the policy reads")
+	c.set("table.waste", true, "its surgery drew numbers from the stream that actions are drawn from")
+	c.set("table.prefix", false, "as its last code; the 13-row policies learned with token 0 before the layers")
+	c.set("learn.rule", "reinforce", "the original's")
+	c.set("learn.reward", "tangent", "the original's")
+}

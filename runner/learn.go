@@ -1,0 +1,268 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"go.uber.org/zap"
+
+	"graft/config"
+	"graft/decider"
+	"graft/files"
+	"graft/results"
+	"graft/simulation"
+	"graft/torch"
+	"graft/torch/weights"
+)
+
+// learnOptions are the flags of `graft learn`.
+type learnOptions struct {
+	set    []string // assignments after the file
+	folder string   // empty is the file's, or one named after it
+	resume bool     // go on with a run that was stopped
+	force  bool     // move an existing folder aside
+	json   bool     // print one object
+}
+
+// policyFile is the policy that was learned, under the original's name.
+const policyFile = "agent.finalmodel.pth"
+
+func newLearnCommand() *cobra.Command {
+	var o learnOptions
+	command := &cobra.Command{
+		Use:   "learn CONFIG",
+		Short: "Let a policy learn from a table of simulated sequences",
+		Long: `learn trains a policy on a table: in each episode it draws an action for each state
+that the table has, and is rewarded with the accuracy in the end (REINFORCE, as the
+original). With learn.rule=exact it goes along the exact gradient of the expected
+reward over all sequences instead, and an episode is a step.
+
+Figures, checkpoints and the policy, agent.finalmodel.pth, go into a run folder. An
+existing one is never overwritten: --resume goes on with it, --force moves it aside.
+SIGTERM, SIGUSR1 and the first SIGINT save the policy and leave with exit code 75; the
+same command with --resume then goes on to the same bits. 'graft config convert'
+makes CONFIG of a file of the original's.`,
+		Example: `  graft learn policy.toml
+  graft learn policy.toml --set learn.rule=exact --set learn.episodes=2000 --folder runs/exact
+  graft learn policy.toml --resume`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			return runLearn(command.Context(), command.OutOrStdout(), args[0], o)
+		},
+	}
+	flags := command.Flags()
+	flags.StringArrayVar(&o.set, "set", nil, "set a key, such as learn.episodes=500; may be given several times")
+	flags.StringVar(&o.folder, "folder", "", "the run folder; empty is run.folder, or runs/ and the file's name")
+	flags.BoolVar(&o.resume, "resume", false, "go on with the run in the folder")
+	flags.BoolVar(&o.force, "force", false, "move an existing run folder aside")
+	flags.BoolVar(&o.json, "json", false, "print one JSON object")
+	command.MarkFlagsMutuallyExclusive("resume", "force")
+	return command
+}
+
+func runLearn(ctx context.Context, w io.Writer, path string, o learnOptions) error {
+	l, err := config.ReadLearning(files.OS{}, path, o.set)
+	if err != nil {
+		return faultyConfig(err)
+	}
+	ctx, stop := heedRequeue(ctx)
+	defer stop()
+	if err := torch.SetThreads(1); err != nil { // one is all that learning uses
+		return err
+	}
+	return torch.With(func(s *torch.Scope) error {
+		p := &pupil{Learning: l, learnOptions: o, given: path, folder: learnFolder(o, l, path)}
+		p.log, p.alone, p.record = recorded(loggerFrom(ctx))
+		defer p.close()
+		outcome, err := p.run(ctx, s)
+		if errors.Is(err, simulation.ErrStopped) {
+			p.alone.Info("stopped", zap.Error(err))
+			return withCode(exitRequeue, fmt.Errorf("%w in %s; go on with --resume", err, p.folder))
+		}
+		if err != nil {
+			p.alone.Error("failed", zap.Error(err))
+			return err
+		}
+		return p.print(w, outcome)
+	})
+}
+
+// learnFolder is where a run's files go.
+func learnFolder(o learnOptions, l *config.Learning, path string) string {
+	switch {
+	case o.folder != "":
+		return o.folder
+	case l.Run.Folder != "":
+		return l.Run.Folder
+	}
+	return filepath.Join("runs", strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
+}
+
+// pupil is a study that is made from its configuration.
+type pupil struct {
+	*config.Learning
+	learnOptions
+	log    *zap.Logger
+	alone  *zap.Logger // writes into the run folder only
+	record *record
+	folder string
+	given  string // path of the configuration
+	stored *results.Run
+	book   *notebook
+}
+
+func (p *pupil) close() {
+	if p.stored != nil {
+		_ = p.stored.Close()
+	}
+}
+
+// run lets the policy learn, from the beginning or from the last checkpoint.
+func (p *pupil) run(ctx context.Context, s *torch.Scope) (*simulation.StudyOutcome, error) {
+	table, tree := p.Lessons()
+	learner, err := decider.NewLearner(s, tree, p.Embedding(), p.Policy.PolicyOptions, p.Learn, p.Run.Seed)
+	if err != nil {
+		return nil, err
+	}
+	if first := p.First(); first != nil {
+		if err := learner.Begin(first); err != nil {
+			return nil, fmt.Errorf("%s: %w", p.Policy.Weights, err)
+		}
+	}
+	if err := p.open(learner, table); err != nil {
+		return nil, err
+	}
+	study := &simulation.Study{Learner: learner, Table: table, Every: p.Run.Every, Checkpoint: p.Run.Checkpoint, Now: time.Now, Book: p.book}
+	outcome, err := study.Run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.keep(learner); err != nil {
+		return nil, err
+	}
+	return outcome, p.stored.WriteOutcome(outcome)
+}
+
+// open makes the run folder, or opens it and restores the policy.
+func (p *pupil) open(l *decider.Learner, table *simulation.Table) error {
+	var err error
+	if p.resume {
+		p.stored, err = results.Open(files.OS{}, p.folder)
+	} else {
+		p.stored, err = p.create()
+	}
+	if errors.Is(err, results.ErrExists) {
+		err = withCode(exitUsage, err)
+	}
+	if err != nil {
+		return err
+	}
+	folder, err := simulation.OpenStudyFolder(p.stored, table, p.Digest())
+	if err != nil {
+		return err
+	}
+	p.record.open(p.stored)
+	p.book = &notebook{StudyFolder: folder, log: p.log, now: time.Now, last: time.Now(), total: p.Learn.Episodes}
+	if p.resume {
+		if _, err := folder.Restore(l); err != nil {
+			return err
+		}
+		p.log.Info("going on from the last checkpoint", zap.Int("episodes", l.Episodes()))
+	}
+	p.book.from = l.Episodes()
+	p.book.begun = p.book.last
+	return nil
+}
+
+func (p *pupil) create() (*results.Run, error) {
+	given, err := os.ReadFile(p.given)
+	if err != nil {
+		return nil, err
+	}
+	host, _ := os.Hostname() // without a name the manifest has none
+	return results.Create(files.OS{}, p.folder, results.CreateOptions{Force: p.force, Config: string(given), Resolved: p.Resolved()}, results.Manifest{
+		Created: time.Now().UTC(), Graft: thisVersion(), Seed: uint64(p.Run.Seed), Device: "cpu",
+		ConfigSHA256: p.Digest(), Network: p.Table.Network, Host: host, CommandLine: os.Args})
+}
+
+// keep writes the policy that was learned.
+func (p *pupil) keep(l *decider.Learner) error {
+	set, err := l.Weights()
+	if err != nil {
+		return err
+	}
+	return weights.Write(files.OS{}, p.stored.Path(policyFile), set)
+}
+
+// notebook writes into the run folder, and tells the log.
+type notebook struct {
+	*simulation.StudyFolder
+	log   *zap.Logger
+	now   func() time.Time
+	last  time.Time // when it was last told
+	begun time.Time
+	from  int // episodes when this process began
+	total int
+	rows  []simulation.StudyRow
+}
+
+// Row adds figures, and tells of them when it has not been told for a while, and in
+// the end.
+func (n *notebook) Row(r simulation.StudyRow) error {
+	n.rows = append(n.rows, r)
+	if now := n.now(); now.Sub(n.last) >= seldom || r.Episodes >= n.total {
+		n.last = now
+		n.log.Info("learning", zap.Int("episodes", r.Episodes), zap.Int("of", n.total), zap.Int("per_second", int(n.speed(r.Episodes))),
+			zap.Float64("objective", rounded(r.Objective)), zap.Float64("accuracy", rounded(r.Accuracy)), zap.Float64("expected_accuracy", rounded(r.Expected)),
+			zap.Float64("temperature", rounded(r.Temperature)), zap.Float64("learning_rate", r.Rate))
+	}
+	return n.StudyFolder.Row(r)
+}
+
+// speed is how many episodes a second this process has learned from.
+func (n *notebook) speed(episodes int) float64 {
+	return float64(episodes-n.from) / max(n.now().Sub(n.begun).Seconds(), 1e-9)
+}
+
+// learnReport is what `graft learn --json` prints.
+type learnReport struct {
+	Folder  string                   `json:"folder"`
+	Policy  string                   `json:"policy"` // its file
+	Outcome *simulation.StudyOutcome `json:"outcome"`
+	Speed   float64                  `json:"episodes_per_second"` // of this process
+	Rows    []learnRow               `json:"rows"`                // of this process; the folder has all
+}
+
+// learnRow is a row of figures.
+type learnRow struct {
+	Episodes    int     `json:"episodes"`
+	Objective   float64 `json:"objective"`
+	Accuracy    float64 `json:"accuracy"`
+	Expected    float64 `json:"expected_accuracy"`
+	Greedy      string  `json:"greedy"`
+	Temperature float64 `json:"temperature"`
+	Rate        float64 `json:"learning_rate"`
+}
+
+func (p *pupil) print(w io.Writer, o *simulation.StudyOutcome) error {
+	table, _ := p.Lessons()
+	if p.json {
+		report := learnReport{Folder: p.folder, Policy: p.stored.Path(policyFile), Outcome: o, Speed: p.book.speed(o.Episodes), Rows: []learnRow{}}
+		for _, r := range p.book.rows {
+			report.Rows = append(report.Rows, learnRow{r.Episodes, r.Objective, r.Accuracy, r.Expected, simulation.Sequence(table.Records[r.Greedy].Sequence), r.Temperature, r.Rate})
+		}
+		return printJSON(w, report)
+	}
+	_, err := fmt.Fprintf(w, "%d episodes from table %s, %.0f a second\nthe policy's likeliest sequence is %s: %.2f%%, rank %d of %d\n"+
+		"the table's best is %s: %.2f%%\nwhat the policy draws has %.2f%% on average\nresults in %s, the policy in %s\n",
+		o.Episodes, table.Name, p.book.speed(o.Episodes), simulation.Sequence(o.Greedy), 100*o.Accuracy, o.Rank, o.Records,
+		simulation.Sequence(o.Best), 100*o.Most, 100*o.Expected, p.folder, p.stored.Path(policyFile))
+	return err
+}

@@ -1,0 +1,335 @@
+package simulation_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/decider"
+	"graft/files"
+	"graft/model"
+	"graft/net2net"
+	"graft/results"
+	"graft/simulation"
+	"graft/torch"
+	"graft/torch/weights"
+	"graft/tracing"
+)
+
+// madeUp is a table of two decisions about ConvNet2, its tree and vectors for all
+// layers that occur.
+func madeUp(t *testing.T) (*simulation.Table, *decider.Tree, decider.Embedding) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(1, 2))
+	s := simulation.Scenario{Name: "made-up", Budget: 400, Decisions: 2, Actions: fourActions}
+	var records []simulation.Record
+	for k := range 16 {
+		// The time of the second decision is that of the first action.
+		records = append(records, simulation.Record{Sequence: []string{fourActions[k/4], fourActions[k%4]},
+			Left: []float64{330, 315 - float64(k/4)}, Accuracy: []float64{0.5 + 0.3*r.Float64()}, Seeds: []int64{1}})
+	}
+	table, err := simulation.NewTable(s, records)
+	require.NoError(t, err)
+	n, err := model.Zoo("ConvNet2", model.ZooOptions{})
+	require.NoError(t, err)
+	known := map[string]int32{}
+	tree, err := table.Tree(n, simulation.TreeOptions{Surgery: net2net.Options{Compat: net2net.Original}, Waste: true, Tokens: func(n *model.Network) ([]int32, error) {
+		var tokens []int32
+		for _, layer := range tracing.LegacyLayers(n) {
+			if _, has := known[layer]; !has {
+				known[layer] = int32(len(known))
+			}
+			tokens = append(tokens, known[layer])
+		}
+		return tokens, nil
+	}})
+	require.NoError(t, err)
+	e := decider.Embedding{Width: 4}
+	for range len(known) * e.Width {
+		e.Values = append(e.Values, float32(r.NormFloat64()))
+	}
+	return table, tree, e
+}
+
+func TestTree(t *testing.T) {
+	table, tree, e := madeUp(t)
+	require.Len(t, tree.States, 5)
+	require.Len(t, tree.Accuracy, 16)
+	require.Equal(t, []int32{1, 2, 3, 4}, tree.States[0].Children)
+	require.Equal(t, []int32{-5, -6, -7, -8}, tree.States[2].Children)
+	require.Equal(t, 330.0, tree.States[0].Left)
+	require.Equal(t, 313.0, tree.States[3].Left)
+	require.Equal(t, table.Records[6].Mean(), tree.Accuracy[6])
+	require.Equal(t, []int{1, 2}, tree.Path(6))
+	require.Equal(t, tree.States[0].Tokens, tree.States[4].Tokens, "none changes nothing")
+	require.Len(t, tree.States[1].Tokens, len(tree.States[0].Tokens)+3)
+	// ConvNet2 has 10,474 weights that are drawn, and the original's surgery draws a
+	// convolution of 32 channels, a linear layer of one, or nothing.
+	require.Equal(t, 10_474, tree.Waste)
+	require.Equal(t, []int32{9248, 9248, 2, 0}, tree.States[0].Waste)
+	require.Greater(t, e.Rows(), 8)
+}
+
+func TestTablesThatAreNoTrees(t *testing.T) {
+	table, _, _ := madeUp(t)
+	n, err := model.Zoo("ConvNet2", model.ZooOptions{})
+	require.NoError(t, err)
+	none := func(*model.Network) ([]int32, error) { return nil, errors.New("no token for that") }
+	_, err = table.Tree(n, simulation.TreeOptions{Tokens: none})
+	require.ErrorContains(t, err, "after (): no token for that")
+	some := func(*model.Network) ([]int32, error) { return []int32{1}, nil }
+	free := *table
+	free.Actions = nil
+	_, err = free.Tree(n, simulation.TreeOptions{Tokens: some})
+	require.ErrorContains(t, err, "its actions depend on the network")
+	few, err := simulation.NewTable(table.Scenario, table.Records[:15])
+	require.NoError(t, err)
+	_, err = few.Tree(n, simulation.TreeOptions{Tokens: some})
+	require.ErrorContains(t, err, "1 of its sequences are missing")
+	plain, err := model.Zoo("ResNet18", model.ZooOptions{})
+	require.NoError(t, err)
+	_, err = table.Tree(plain, simulation.TreeOptions{Tokens: some, Surgery: net2net.Options{Compat: net2net.Original}})
+	require.ErrorContains(t, err, "there is no marked block")
+}
+
+func TestWords(t *testing.T) {
+	folder := t.TempDir()
+	path := filepath.Join(folder, "some.ids.pkl")
+	_, err := simulation.ReadWords(files.OS{}, "some.txt")
+	require.ErrorContains(t, err, "its name does not end in .ids.pkl")
+	_, err = simulation.ReadWords(files.OS{}, path)
+	require.ErrorIs(t, err, os.ErrNotExist)
+	require.NoError(t, os.WriteFile(path, []byte("no pickle"), 0o600))
+	_, err = simulation.ReadWords(files.OS{}, path)
+	require.ErrorContains(t, err, "read vocabulary")
+	// A dictionary of one layer, in the oldest protocol.
+	require.NoError(t, os.WriteFile(path, []byte("(dp0\nVReLU()\nI3\ns."), 0o600))
+	_, err = simulation.ReadWords(files.OS{}, path)
+	require.ErrorIs(t, err, os.ErrNotExist, "the vectors are missing")
+	vectors, err := weights.FromFloat32s("weight", []int64{4, 2}, make([]float32, 8))
+	require.NoError(t, err)
+	require.NoError(t, weights.Write(files.OS{}, filepath.Join(folder, "other.pth"), &weights.Set{Tensors: []weights.Tensor{vectors}}))
+	require.NoError(t, os.Rename(filepath.Join(folder, "other.pth"), filepath.Join(folder, "some.embeddings.pkl")))
+	w, err := simulation.ReadWords(files.OS{}, path)
+	require.NoError(t, err)
+	require.Equal(t, map[string]int32{"ReLU()": 3}, w.IDs)
+	require.Equal(t, 4, w.Embedding.Rows())
+	n, err := model.Zoo("ConvNet2", model.ZooOptions{})
+	require.NoError(t, err)
+	_, err = w.Tokens(false)(n)
+	require.ErrorContains(t, err, "the vocabulary has no layer Conv2d(3, 32")
+	require.NoError(t, os.WriteFile(path, []byte("(dp0\nVReLU()\nV3\ns."), 0o600))
+	_, err = simulation.ReadWords(files.OS{}, path)
+	require.ErrorContains(t, err, "where a text has a number")
+}
+
+func FuzzWords(f *testing.F) {
+	f.Add([]byte("(dp0\nVReLU()\nI3\ns."))
+	f.Add([]byte("N."))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		path := filepath.Join(t.TempDir(), "some.ids.pkl")
+		require.NoError(t, os.WriteFile(path, data, 0o600))
+		_, err := simulation.ReadWords(files.OS{}, path)
+		require.Error(t, err, "there are no vectors")
+	})
+}
+
+// unsynced is a file system that does not wait for the disk.
+type unsynced struct{ files.OS }
+
+type unsyncedFile struct{ files.File }
+
+func (unsyncedFile) Sync() error           { return nil }
+func (unsynced) SyncDir(path string) error { return nil }
+
+func (u unsynced) Create(path string) (files.File, error) { return skipSync(u.OS.Create(path)) }
+func (u unsynced) Append(path string) (files.File, error) { return skipSync(u.OS.Append(path)) }
+
+func skipSync(f files.File, err error) (files.File, error) {
+	if err != nil {
+		return nil, err
+	}
+	return unsyncedFile{f}, nil
+}
+
+// errKilled ends a process in these tests: nothing is done after it.
+var errKilled = errors.New("killed")
+
+// mortal is a book whose process is killed at one of its calls, before it or after.
+type mortal struct {
+	*simulation.StudyFolder
+	calls *int // that are left
+}
+
+func (m mortal) mind(call func() error) error {
+	*m.calls--
+	if *m.calls == 0 {
+		return errKilled
+	}
+	if err := call(); err != nil {
+		return err
+	}
+	*m.calls--
+	if *m.calls == 0 {
+		return errKilled
+	}
+	return nil
+}
+
+func (m mortal) Row(r simulation.StudyRow) error {
+	return m.mind(func() error { return m.StudyFolder.Row(r) })
+}
+func (m mortal) Lesson(first int, l decider.Lesson) error {
+	return m.mind(func() error { return m.StudyFolder.Lesson(first, l) })
+}
+func (m mortal) Save(l *decider.Learner) error {
+	return m.mind(func() error { return m.StudyFolder.Save(l) })
+}
+
+// school is a run folder in which a study goes on until it is done.
+type school struct {
+	t       *testing.T
+	fsys    files.FS
+	path    string
+	options decider.LearnOptions
+	folder  *simulation.StudyFolder
+}
+
+// goOn works until so many calls of the book, or to the end where that is zero.
+func (c *school) goOn(ctx context.Context, calls int, look func(*decider.Learner)) (*simulation.StudyOutcome, error) {
+	table, tree, e := madeUp(c.t)
+	var outcome *simulation.StudyOutcome
+	return outcome, torch.With(func(s *torch.Scope) (err error) {
+		l, err := decider.NewLearner(s, tree, e, decider.PolicyOptions{Hidden: 6, Memory: 5, Linear: 8, Time: 3}, c.options, 5)
+		require.NoError(c.t, err)
+		run, err := results.Open(c.fsys, c.path)
+		if errors.Is(err, results.ErrNoRun) {
+			run, err = results.Create(c.fsys, c.path, results.CreateOptions{}, results.Manifest{})
+		}
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, run.Close()) }()
+		if c.folder, err = simulation.OpenStudyFolder(run, table, "these"); err != nil {
+			return err
+		}
+		if _, err := c.folder.Restore(l); err != nil {
+			return err
+		}
+		ticks := 0
+		now := func() time.Time { ticks++; return time.Unix(int64(ticks), 0) }
+		study := &simulation.Study{Learner: l, Table: table, Every: 10, Checkpoint: 3 * time.Second, Now: now, Book: mortal{c.folder, &calls}}
+		if outcome, err = study.Run(ctx); err == nil && look != nil {
+			look(l)
+		}
+		return err
+	})
+}
+
+// digest is all that a study leaves: its tables and its policy.
+func (c *school) digest(calls int) string {
+	text := ""
+	_, err := c.goOn(context.Background(), calls, func(l *decider.Learner) {
+		set, position, err := l.Save()
+		require.NoError(c.t, err)
+		text = fmt.Sprintf("%s %s %x", c.folder.Digest(), position, set.Tensors)
+	})
+	require.NoError(c.t, err)
+	return text
+}
+
+var lessons = map[string]decider.LearnOptions{
+	"as the original": {Episodes: 120, Temperature: 50, LREvery: 30},
+	"in batches":      {Episodes: 120, Batch: 4, Baseline: 0.1, Entropy: 0.1},
+	"exact":           {Episodes: 120, Rule: decider.LearnExact},
+}
+
+// A study that is killed at any call of its book, again and again, ends with the bits
+// of one that is not.
+func TestStudiesSurviveKills(t *testing.T) {
+	r, kills := rand.New(rand.NewPCG(4, 4)), 0
+	for name, o := range lessons {
+		want := (&school{t: t, fsys: unsynced{}, path: filepath.Join(t.TempDir(), "whole"), options: o}).digest(0)
+		for round := range 7 {
+			c := &school{t: t, fsys: unsynced{}, path: filepath.Join(t.TempDir(), fmt.Sprint(round)), options: o}
+			for range 4 {
+				_, err := c.goOn(context.Background(), 1+r.IntN(24), nil)
+				if err == nil {
+					break
+				}
+				require.ErrorIs(t, err, errKilled)
+				kills++
+			}
+			require.Equal(t, want, c.digest(0), "%s, round %d", name, round)
+		}
+	}
+	require.GreaterOrEqual(t, kills, 50)
+	t.Logf("measured: %d kills", kills)
+}
+
+// One that is asked to stop says so, and goes on likewise.
+func TestStudiesStop(t *testing.T) {
+	o := lessons["as the original"]
+	want := (&school{t: t, fsys: unsynced{}, path: filepath.Join(t.TempDir(), "whole"), options: o}).digest(0)
+	c := &school{t: t, fsys: unsynced{}, path: filepath.Join(t.TempDir(), "stopped"), options: o}
+	stopped, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err := c.goOn(stopped, 0, nil)
+	require.ErrorIs(t, err, simulation.ErrStopped)
+	require.Equal(t, want, c.digest(0))
+	require.Equal(t, want, c.digest(0), "one that is done stays done")
+}
+
+func TestStudiesGoOnUnderTheirConditionsOnly(t *testing.T) {
+	c := &school{t: t, fsys: unsynced{}, path: filepath.Join(t.TempDir(), "run"), options: lessons["exact"]}
+	c.digest(0)
+	require.NoError(t, torch.With(func(s *torch.Scope) error {
+		table, tree, e := madeUp(t)
+		l, err := decider.NewLearner(s, tree, e, decider.PolicyOptions{}, decider.LearnOptions{}, 1)
+		require.NoError(t, err)
+		run, err := results.Open(unsynced{}, c.path)
+		require.NoError(t, err)
+		defer run.Close()
+		folder, err := simulation.OpenStudyFolder(run, table, "others")
+		require.NoError(t, err)
+		_, err = folder.Restore(l)
+		require.ErrorContains(t, err, "not those that it began with")
+		return nil
+	}))
+}
+
+func TestStudyOutcome(t *testing.T) {
+	c := &school{t: t, fsys: unsynced{}, path: filepath.Join(t.TempDir(), "run"),
+		options: decider.LearnOptions{Rule: decider.LearnExact, Reward: decider.RewardStandard, LR: 0.01, Episodes: 300}}
+	o, err := c.goOn(context.Background(), 0, nil)
+	require.NoError(t, err)
+	table, _, _ := madeUp(t)
+	best := 0
+	for k := range table.Records {
+		if table.Records[k].Mean() > table.Records[best].Mean() {
+			best = k
+		}
+	}
+	require.Equal(t, table.Records[best].Sequence, o.Best)
+	require.Equal(t, table.Find(o.Greedy...).Mean(), o.Accuracy)
+	require.Equal(t, 300, o.Episodes)
+	require.Equal(t, 16, o.Records)
+	require.LessOrEqual(t, o.Rank, 3, "a hill beside the highest will do")
+	learning, err := results.ReadStream(files.OS{}, filepath.Join(c.path, "learning.csv"))
+	require.NoError(t, err)
+	require.Equal(t, 30, learning.Rows)
+	greedy, err := learning.Strings("greedy")
+	require.NoError(t, err)
+	require.Equal(t, simulation.Sequence(o.Greedy), greedy[29])
+	expected, err := learning.Floats("expected_accuracy")
+	require.NoError(t, err)
+	require.InDelta(t, o.Expected, expected[29], 1e-12)
+	require.Greater(t, expected[29], expected[0])
+}
