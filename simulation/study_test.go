@@ -14,6 +14,7 @@ import (
 
 	"graft/decider"
 	"graft/files"
+	"graft/files/faults"
 	"graft/model"
 	"graft/net2net"
 	"graft/results"
@@ -210,7 +211,7 @@ func (c *school) goOn(ctx context.Context, calls int, look func(*decider.Learner
 		l, err := decider.NewLearner(s, tree, e, decider.PolicyOptions{Hidden: 6, Memory: 5, Linear: 8, Time: 3}, c.options, 5)
 		require.NoError(c.t, err)
 		run, err := results.Open(c.fsys, c.path)
-		if errors.Is(err, results.ErrNoRun) {
+		if err != nil {
 			run, err = results.Create(c.fsys, c.path, results.CreateOptions{}, results.Manifest{})
 		}
 		if err != nil {
@@ -272,6 +273,25 @@ func TestStudiesSurviveKills(t *testing.T) {
 	}
 	require.GreaterOrEqual(t, kills, 50)
 	t.Logf("measured: %d kills", kills)
+}
+
+// Whatever goes wrong with a write, a study ends the same once the disk is well again.
+func TestStudiesSurviveFaultyDisks(t *testing.T) {
+	o := lessons["as the original"]
+	want := (&school{t: t, fsys: unsynced{}, path: filepath.Join(t.TempDir(), "whole"), options: o}).digest(0)
+	r, failed := rand.New(rand.NewPCG(6, 6)), 0
+	for _, kind := range []faults.Kind{faults.Fail, faults.Torn, faults.DiskFull, faults.Crash} {
+		for round := range 8 {
+			path := filepath.Join(t.TempDir(), fmt.Sprint(round))
+			at := 1 + r.IntN(120)
+			_, err := (&school{t: t, fsys: faults.New(unsynced{}, at, kind), path: path, options: o}).goOn(context.Background(), 0, nil)
+			if err != nil {
+				failed++
+			}
+			require.Equal(t, want, (&school{t: t, fsys: unsynced{}, path: path, options: o}).digest(0), "%v at %d, which gave %v", kind, at, err)
+		}
+	}
+	require.Greater(t, failed, 16)
 }
 
 // One that is asked to stop says so, and goes on likewise.
