@@ -142,7 +142,7 @@ func rowsIn(t *testing.T, path string, n int) {
 // A policy that is killed, whenever, goes on to the same bits; so does one that is
 // asked to stop, which leaves with the code for that.
 func TestLearnSurvivesKills(t *testing.T) {
-	path, whole, killed := lessonFile(t, "[run]\nevery = 10\ncheckpoint = \"20ms\"\n[learn]\nepisodes = 3000\ntemperature = 100\n"),
+	path, whole, killed := lessonFile(t, "[run]\nevery = 5\ncheckpoint = \"100ms\"\n[learn]\nepisodes = 1500\ntemperature = 100\n"),
 		filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "killed")
 	require.Equal(t, exitDone, graft("learn", path, "--folder", whole).code)
 	r := rand.New(rand.NewPCG(1, 1))

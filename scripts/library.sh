@@ -111,7 +111,7 @@ for set in $sets; do
 	object "policy-$set" torch/csrc/policy_kernels.cc "$kernels -DGRAFT_ISA=$set $extra" torch/csrc/policy_kernels.cc torch/csrc/policy_kernels.h
 done
 object dispatch torch/csrc/dispatch.cc "$kernels" torch/csrc/dispatch.cc torch/csrc/kernels.h
-object policy torch/csrc/policy.cc "$kernels" torch/csrc/policy.cc torch/csrc/policy.h torch/csrc/policy_kernels.h
+object policy torch/csrc/policy.cc "$kernels" torch/csrc/policy.cc torch/csrc/policy*.h
 for pid in $pids; do wait "$pid" || fail "the compiler failed; its message is above"; done
 
 # ---- the library, replaced in one step

@@ -97,6 +97,7 @@ const (
 // Policy is a decider with the parameters and moments that it learns with. The
 // order of its parameters is PyTorch's: for each recurrent layer and direction
 // weight_ih, weight_hh, bias_ih, bias_hh; then weight and bias of the linear layers.
+// One goroutine at a time may use it.
 type Policy struct {
 	handle C.graft_policy
 	shape  PolicyShape

@@ -25,7 +25,7 @@ constexpr int kBytes = 16, kRegisters = 32;
 constexpr int kBytes = 16, kRegisters = 16;
 #endif
 
-// A vector of N values, and one of integers that are as wide.
+// A vector of N values, and one of integers that are as wide; these wrap around.
 template <typename T, int N>
 struct VectorOf {
   typedef T type __attribute__((vector_size(N * sizeof(T))));
@@ -34,11 +34,11 @@ template <typename T>
 struct Integer;
 template <>
 struct Integer<float> {
-  typedef int32_t type;
+  typedef uint32_t type;
 };
 template <>
 struct Integer<double> {
-  typedef int64_t type;
+  typedef uint64_t type;
 };
 
 template <typename T>
@@ -282,14 +282,14 @@ struct Split<float> {
   static constexpr float round = 12582912.0f, high = 0.693145751953125f, rest = 1.42860682030941723e-6f;
   static constexpr float most = 20.0f;  // tanh(most / 2) is 1
   static constexpr int bits = 23, terms = 7;
-  static constexpr int32_t one = 127 << 23;
+  static constexpr uint32_t one = 127u << 23;
 };
 template <>
 struct Split<double> {
   static constexpr double round = 6755399441055744.0, high = 0.693147180369123816490, rest = 1.90821492927058770002e-10;
   static constexpr double most = 40.0;
   static constexpr int bits = 52, terms = 13;
-  static constexpr int64_t one = int64_t{1023} << 52;
+  static constexpr uint64_t one = uint64_t{1023} << 52;
 };
 
 // The last terms of the series of (e^r - 1) / r, from 1 / From! on, by Horner.
