@@ -47,7 +47,11 @@ type Job struct {
 	mean      *torch.Tensor
 	deviation *torch.Tensor
 	saved     time.Time // when a checkpoint was last written, by Now
-	told      Progress  // what was last shown
+	pace      struct {  // of the last call that trained, by Now
+		steps int // zero before there was one
+		took  time.Duration
+	}
+	told Progress // what was last shown
 }
 
 // position is where a job stands: with the tensors, all that its future depends on.
@@ -221,19 +225,25 @@ func (j *Job) work(steps int) Work {
 // last is when the final evaluation must begin.
 func (j *Job) last() time.Duration { return j.Scheduler.Budget() - j.Clock.Cost(j.evaluation()) }
 
-// chunk is how long one call into LibTorch may take, so that stops and changes are
-// heeded soon. It has no influence on what is computed.
+// chunk is how long one call into LibTorch may take on the machine's clock, so that
+// stops and changes are heeded soon. It has no influence on what is computed.
 const chunk = 200 * time.Millisecond
 
-// longest is the most steps in one call, for the same reason, where a virtual clock
-// does not say how long they really take.
-const longest = 64
+// chunked is how many steps take so long, by what the last call took: one where there
+// was none, and no more than twice as many as in it.
+func (j *Job) chunked() int {
+	if j.pace.steps == 0 {
+		return 1
+	}
+	fit := int(chunk * time.Duration(j.pace.steps) / max(1, j.pace.took))
+	return max(1, min(fit, 2*j.pace.steps))
+}
 
 // allowed is how many steps may run before something else is due: the end of the
 // epoch, a change of the allocation, or the final evaluation, for which time is kept
 // back so that no step is thrown away.
 func (j *Job) allowed() int {
-	n := min(j.perEpoch()-j.Step, longest)
+	n := min(j.perEpoch()-j.Step, j.chunked())
 	if j.Steps < int64(j.Schedule.WarmUp) {
 		n = 1 // the rate changes with every step
 	}
@@ -248,7 +258,7 @@ func (j *Job) allowed() int {
 	}
 	fit := int((last - now) / one)
 	due := int(math.Ceil(float64(j.Scheduler.Next().At-now) / float64(one)))
-	return max(0, min(n, fit, max(1, due), max(1, int(chunk/one))))
+	return max(0, min(n, fit, max(1, due)))
 }
 
 // train runs steps in one call.
@@ -272,11 +282,13 @@ func (j *Job) train(n int) error {
 			return s.Err()
 		}
 		j.Clock.Begin()
+		began := j.Now()
 		f, err := torch.Train(j.program, j.optimizer.Optimizer, b)
 		if err != nil {
 			return fmt.Errorf("train step %d of epoch %d: %w", j.Step, j.Epoch, err)
 		}
 		j.Clock.Spend(j.work(n))
+		j.pace.steps, j.pace.took = n, j.Now().Sub(began)
 		return j.count(f, rows)
 	})
 }
