@@ -65,7 +65,7 @@ func (b *shelf) Save(sections []Section) error {
 	return nil
 }
 
-// schooling is a job that grows to twenty times its size, learns, and returns to its
+// schooling is a job that grows to fourteen times its size, learns, and returns to its
 // first size for the last fifth of its budget.
 func schooling(t testing.TB, seed int64) Options {
 	o := Options{Seed: seed, Batch: 32, Augment: torch.Augment{Pad: 1, Flip: true}, Timeline: Timeline{Budget: 24 * time.Second,
