@@ -34,6 +34,7 @@ type Job struct {
 	given   map[string]Source
 	profile *trainer.Profile // nil on a wall clock
 	network *model.Network   // without tensors; of the zoo it has its own input and classes
+	history *history         // of the first weights; nil where nothing is known
 }
 
 // NewJob is what a file says that says nothing, before zero is filled in.
@@ -66,6 +67,7 @@ func (j *Job) complete(fsys files.FS, r *reading) error {
 	j.given = r.given
 	r.defaults()
 	j.load(fsys, r)
+	j.begin(fsys, r)
 	r.validate()
 	j.rehearse(r)
 	return r.finish()
@@ -167,7 +169,8 @@ func immaterial(key string) bool {
 
 // Digest is a SHA-256 in hex over all that results depend on: the keys but for
 // folder, device, threads and checkpoints, and the contents of the network file,
-// the profile and the timeline. Data and weights count by their names only.
+// the profile and the timeline, and how many epochs went before. Data and weights
+// count by their names only.
 func (j *Job) Digest() string {
 	h := sha256.New()
 	for _, v := range j.Values() {
@@ -179,6 +182,9 @@ func (j *Job) Digest() string {
 		fmt.Fprint(h, FormatProfile(j.profile))
 	}
 	fmt.Fprintln(h, oneLine(plain(reflect.ValueOf(j.Time.loaded))))
+	if epochs := j.Beginning().Epochs; epochs > 0 {
+		fmt.Fprintln(h, epochs, "epochs before")
+	}
 	if j.Network.File != "" && j.network != nil {
 		fmt.Fprint(h, layoutTOML(j.network.Form()))
 	}

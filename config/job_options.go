@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"graft/net2net"
-	"graft/torch/weights"
 	"graft/trainer"
 )
 
@@ -47,9 +46,20 @@ func (o RunOptions) Validate() error {
 // NetworkOptions say which network is trained. Its input and classes are those of
 // the data where it is one of the zoo.
 type NetworkOptions struct {
-	Name    string // in the zoo; empty means ConvSmall where there is no file
-	File    string // a network file, in place of a name; empty means none
-	Weights string // .pth or .safetensors to begin with; empty draws fresh ones
+	Name string // in the zoo; empty means ConvSmall where there is no file
+	File string // a network file, in place of a name; empty means none
+	// Weights is a file to begin with, .pth or .safetensors, or a results folder of the
+	// original's, from which the job goes on. Empty draws fresh ones.
+	Weights string
+	// Runtimes is the original's file of the times of the epochs that the weights were
+	// trained for: the job goes on with the epoch that comes next, with the learning
+	// rate that is due then, and at the time of the budget at which the last one
+	// ended, where time.start says no other. Empty means the one in the folder that
+	// Weights names, or none.
+	Runtimes string
+	// Anew counts epochs from zero and begins with the first learning rate whatever
+	// Runtimes says, as the original did. False goes on with both.
+	Anew bool
 }
 
 // EnsureDefaults fills in what zero stands for.
@@ -65,10 +75,8 @@ func (o NetworkOptions) Validate() error {
 	if o.Name != "" && o.File != "" {
 		faults = append(faults, fmt.Errorf("file is given, and a name as well; leave one of them out"))
 	}
-	if o.Weights != "" {
-		if _, err := weights.FormatOf(o.Weights); err != nil {
-			faults = append(faults, fmt.Errorf("weights: %w", err))
-		}
+	if o.Runtimes != "" && o.Weights == "" {
+		faults = append(faults, errors.New("runtimes are those of weights; name the weights as well"))
 	}
 	return errors.Join(faults...)
 }

@@ -189,6 +189,8 @@ var policyKeys = []string{"vocab", "alpha", "hidden_size", "embedding_size", "ma
 func (c *converter) fillIn() {
 	const own = "the original's default"
 	c.set("data.test_as_validation", true, "the original looked at the test images after each epoch")
+	c.set("data.mean", []any{0.5}, "its normalisation, of all channels")
+	c.set("data.deviation", []any{0.5}, "its normalisation, of all channels")
 	c.set("time.clock", VirtualClock, "the original took the time of its machine")
 	c.set("time.profile", "v100-original", "what work took on that machine")
 	c.set("train.batch", int64(64), own)
@@ -206,7 +208,6 @@ func (c *converter) fillIn() {
 	c.set("adapt.most", int64(1_000_000), "without end,")
 	c.set("adapt.reset", true, "and made a new optimizer and schedule each time, even for no action")
 	c.set("adapt.compat", "original", "batch normalisation that is not calibrated")
-	c.warn("images were normalised with a mean and deviation of 0.5; a job takes those of the training images")
 	c.warn("an epoch that a change or the end of the budget cut short was thrown away, but for its weights; a job goes on with it, and its last steps are evaluated")
 	c.warn("times were those of one machine on one day; the job counts what the profile v100-original says, so that it is the same everywhere")
 }

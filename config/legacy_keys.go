@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"graft/model"
+	"graft/torch/weights"
 	"graft/tracing"
 )
 
@@ -31,10 +32,8 @@ var legacyKeys = map[string]legacyKey{
 	"scheduler.start_time":   seconds("time.start"),
 	"scheduler.gpu_changes":  legacyChanges,
 
-	"trainer.weights": text(func(c *converter, key, path string) {
-		c.set("network.weights", path, "was "+key+", as seen from the folder of the original's source")
-	}),
-	"trainer.runtimes": without("the times of earlier epochs changed nothing, and time.start says where the job begins"),
+	"trainer.weights":  text(legacyWeights),
+	"trainer.runtimes": text(legacyRuntimes),
 
 	"job.model":     text(legacyModel),
 	"job.dataset":   text(legacyDataset),
@@ -156,6 +155,28 @@ func legacyModel(c *converter, key, name string) {
 		return
 	}
 	c.fault(key, "is a class of the original's that is not here%s", guess(name, zooNames()))
+}
+
+// legacyWeights goes on from weights as the original did: at the time of the budget
+// that its file says, but with the first epoch and the first learning rate.
+func legacyWeights(c *converter, key, path string) {
+	if _, err := weights.FormatOf(path); err != nil {
+		c.fault(key, "%v", err)
+		return
+	}
+	c.set("network.weights", path, "was "+key+", as seen from the folder of the original's source")
+	c.set("network.anew", true, "it counted epochs from zero, with the first learning rate")
+	if _, timed := c.keys["scheduler.start_time"]; !timed {
+		c.set("time.start", "0s", "the original's default, whatever the runtimes say")
+	}
+}
+
+func legacyRuntimes(c *converter, key, path string) {
+	if _, has := c.keys["trainer.weights"]; !has {
+		c.warn("%s had no effect: the original read it for weights only", key)
+		return
+	}
+	c.set("network.runtimes", path, "was "+key+"; without anew, what the job would go on from")
 }
 
 func legacyDataset(c *converter, key, name string) {

@@ -78,6 +78,21 @@ func TestARandomAgentIsAskedAfterAnUp(t *testing.T) {
 	assert.Equal(t, []trainer.Event{{At: 1500 * time.Millisecond, Change: trainer.Up}}, j.Time.Events)
 }
 
+func TestWeightsOfTheOriginal(t *testing.T) {
+	job := "[runner]\nseed = 1\nfolder = \"a\"\nagent = \"RandomAgent\"\ntotal_episodes = 1\n[scheduler]\nrunning_time = 4\n[job]\nmodel = \"ConvNet2\"\ndataset = \"cifar10\"\n[trainer]\n"
+	made, err := convertLegacy("a.toml", []byte(job+"weights = \"a/weights.pth\"\nruntimes = \"a/runtimes\"\n"))
+	require.NoError(t, err)
+	j, err := parseJob("a.toml", made.Text)
+	require.NoError(t, err, "it is read where the files are not")
+	assert.Equal(t, Beginning{Weights: "a/weights.pth"}, j.Beginning())
+	assert.Equal(t, "a.toml", j.Source("time.start").File, "zero is said, for the runtimes say otherwise")
+	made, err = convertLegacy("a.toml", []byte(job+"runtimes = \"a/runtimes\"\n"))
+	require.NoError(t, err)
+	assert.Contains(t, made.Text, "# - trainer.runtimes had no effect: the original read it for weights only\n")
+	_, err = convertLegacy("a.toml", []byte(job+"weights = \"a\"\n"))
+	assert.ErrorContains(t, err, "trainer.weights the extension of a names no format")
+}
+
 func TestTheOriginalsFilesConvert(t *testing.T) {
 	if _, err := os.Stat(originals); err != nil {
 		t.Skip("left out: the original's files are not beside the tree")
@@ -113,6 +128,8 @@ func assertOriginalWay(t *testing.T, path, text string) {
 	assert.Equal(t, 64, o.Batch)
 	assert.True(t, o.Exact && j.Data.TestAsValidation && o.Adapt.Reset && o.Adapt.Every)
 	assert.Equal(t, net2net.Original, o.Adapt.Surgery.Compat)
+	assert.Equal(t, []float64{0.5}, j.Data.Mean)
+	assert.Equal(t, []float64{0.5}, j.Data.Deviation)
 	assert.Equal(t, trainer.Exponential, o.Schedule.Rule)
 	assert.Equal(t, 0.9, o.Schedule.Decay)
 	p, err := j.Profile()
@@ -123,6 +140,9 @@ func assertOriginalWay(t *testing.T, path, text string) {
 		assert.Equal(t, o.Timeline.Start, o.Timeline.Events[0].At)
 		assert.Equal(t, 400*time.Second, o.Timeline.Budget)
 		assert.NotEmpty(t, j.Network.Weights)
+		assert.True(t, strings.HasSuffix(j.Network.Runtimes, "/runtimes"), j.Network.Runtimes)
+		assert.Zero(t, j.Beginning().Epochs, "the original counted epochs from zero")
+		assert.NotContains(t, text, "# - trainer.", "nothing is left to tell")
 	} else {
 		assert.Empty(t, o.Timeline.Events, path)
 	}

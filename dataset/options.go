@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -62,7 +63,17 @@ type Options struct {
 	Synthetic        SyntheticOptions // how synthetic images look; zero fields have their defaults
 	Size             int              // pixels that images of a folder are resized to, in height and width; zero means 32
 	Limit            int              // at most so many training images, of all classes; zero is all
+	// Mean is taken off each channel before it is divided by Deviation, pixels being
+	// from 0 to 1: a value for each channel, or one for all. Empty means the mean of
+	// the training images.
+	Mean []float64
+	// Deviation is what each channel is divided by, as Mean; none is zero. Empty means
+	// the deviation of the training images.
+	Deviation []float64
 }
+
+// unusable says whether images cannot be moved by a number.
+func unusable(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
 
 // EnsureDefaults fills in what zero stands for.
 func (o *Options) EnsureDefaults() {
@@ -93,6 +104,8 @@ func (o Options) Validate() error {
 	bad(!(o.ValidationShare > 0 && o.ValidationShare < 1), "a validation share of %v; it lies between 0 and 1", o.ValidationShare)
 	bad(o.Size < 1 || o.Size > maxSide, "a size of %d pixels; it lies between 1 and %d", o.Size, maxSide)
 	bad(o.Limit < 0, "a limit of %d images; zero is all", o.Limit)
+	bad(slices.ContainsFunc(o.Mean, unusable), "a mean of %v; each is a number", o.Mean)
+	bad(slices.ContainsFunc(o.Deviation, func(d float64) bool { return unusable(d) || d <= 0 }), "a deviation of %v; each is above zero", o.Deviation)
 	if o.Kind == KindSynthetic {
 		if err := o.Synthetic.Validate(); err != nil {
 			faults = append(faults, err)

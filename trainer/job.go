@@ -14,7 +14,7 @@ import (
 	"graft/torch"
 )
 
-// Parts are what a job is made of. All but Book are required.
+// Parts are what a job is made of. All but Book and Given are required.
 type Parts struct {
 	Network *model.Network // with weights; the job takes it over
 	Data    *dataset.Set   // on the network's device
@@ -24,6 +24,8 @@ type Parts struct {
 	// Now is the machine's clock, for how often to save and to show; nothing that a
 	// virtual clock decides depends on it.
 	Now func() time.Time
+	// Given is what is known of a network that was trained before; nil is nothing.
+	Given *Given
 }
 
 // Job is a network in training. It is made by New or Resume.
@@ -92,6 +94,9 @@ func New(s *torch.Scope, p Parts, o Options) (*Job, error) {
 		return nil, err
 	}
 	j.scheduler = NewPlanned(o.Timeline, p.Clock, 0)
+	if err := j.goOn(p.Given); err != nil {
+		return nil, err
+	}
 	return j, s.Err()
 }
 
@@ -108,12 +113,16 @@ func build(s *torch.Scope, p Parts, o Options) (*Job, error) {
 		p.Book = nothing{}
 	}
 	j := &Job{Options: o, Parts: p, s: s}
-	place := p.Network.Placement()
-	j.random = s.NewGenerator(place.Device, o.Seed)
-	channels := len(p.Data.Mean)
-	j.mean = s.To(torch.From(s, p.Data.Mean, channels, 1, 1), torch.Float32, place.Device)
-	j.deviation = s.To(torch.From(s, p.Data.Deviation, channels, 1, 1), torch.Float32, place.Device)
-	return j, s.Err()
+	j.random = s.NewGenerator(p.Network.Placement().Device, o.Seed)
+	return j, j.prepare()
+}
+
+// prepare puts what images are normalised with on the device.
+func (j *Job) prepare() error {
+	device, channels := j.Network.Placement().Device, len(j.Data.Mean)
+	j.mean = j.s.To(torch.From(j.s, j.Data.Mean, channels, 1, 1), torch.Float32, device)
+	j.deviation = j.s.To(torch.From(j.s, j.Data.Deviation, channels, 1, 1), torch.Float32, device)
+	return j.s.Err()
 }
 
 // fits checks that network and data belong together.
@@ -121,18 +130,23 @@ func fits(p Parts) error {
 	if p.Network == nil || p.Network.Scope() == nil || p.Data == nil || p.Clock == nil || p.Decider == nil || p.Now == nil {
 		return errors.New("it needs a network with weights, data, a clock, a decider and the machine's clock")
 	}
-	if shape := p.Data.Shape; !p.Network.Input.Same(shape[:]) {
-		return fmt.Errorf("the network takes %v and the images of %s are %v; give the network that input, or other images", p.Network.Input, p.Data.Name, model.Shape(shape[:]))
+	if p.Data.Train.Count == 0 || p.Data.Validation.Count == 0 {
+		return fmt.Errorf("%s has %d training and %d validation images; both are needed", p.Data.Name, p.Data.Train.Count, p.Data.Validation.Count)
 	}
-	out, err := p.Network.Output()
+	return belong(p.Network, p.Data)
+}
+
+// belong checks that a network takes the images and tells their classes apart.
+func belong(n *model.Network, data *dataset.Set) error {
+	if shape := data.Shape; !n.Input.Same(shape[:]) {
+		return fmt.Errorf("the network takes %v and the images of %s are %v; give the network that input, or other images", n.Input, data.Name, model.Shape(shape[:]))
+	}
+	out, err := n.Output()
 	if err != nil {
 		return err
 	}
-	if len(out) != 1 || out[0] != len(p.Data.Classes) {
-		return fmt.Errorf("the network gives %v and %s has %d classes; say so with the network's classes", out, p.Data.Name, len(p.Data.Classes))
-	}
-	if p.Data.Train.Count == 0 || p.Data.Validation.Count == 0 {
-		return fmt.Errorf("%s has %d training and %d validation images; both are needed", p.Data.Name, p.Data.Train.Count, p.Data.Validation.Count)
+	if len(out) != 1 || out[0] != len(data.Classes) {
+		return fmt.Errorf("the network gives %v and %s has %d classes; say so with the network's classes", out, data.Name, len(data.Classes))
 	}
 	return nil
 }
@@ -323,7 +337,12 @@ func (j *Job) evaluate(split dataset.Split) (Score, error) {
 	if err := j.ready(); err != nil {
 		return Score{}, err
 	}
-	f, err := torch.Evaluate(j.program, torch.Batches{Inputs: split.Images, Labels: split.Labels, Size: j.EvalBatch})
+	return j.look(j.program, split)
+}
+
+// look runs a program over a split.
+func (j *Job) look(program *torch.Program, split dataset.Split) (Score, error) {
+	f, err := torch.Evaluate(program, torch.Batches{Inputs: split.Images, Labels: split.Labels, Size: j.EvalBatch})
 	if err != nil {
 		return Score{}, fmt.Errorf("evaluate: %w", err)
 	}

@@ -14,8 +14,8 @@ type Options struct {
 	Seed      int64 // of the order of images, of what is drawn in training, and of surgery
 	Batch     int   // images in a step; zero means 64
 	EvalBatch int   // images in a batch of evaluation; zero means 128, which takes little memory
-	// Epochs ends a job that has trained so many, even if there is time left; zero
-	// means that only the budget ends it.
+	// Epochs ends a job that has trained so many, those before it counted, even if
+	// there is time left; zero means that only the budget ends it.
 	Epochs    int
 	Timeline  Timeline               // when devices come and go, and how long the job lasts; required
 	Optimizer torch.OptimizerOptions // a rule of zero means Adam with a rate of 0.01
