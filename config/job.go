@@ -110,7 +110,7 @@ func (j *Job) Decider() (decider.Decider, error) {
 	case DecideScript:
 		return decider.Script{Actions: j.Adapt.Actions}, nil
 	case DecideRandom:
-		return decider.Random{Seed: uint64(j.Run.Seed), Kinds: j.Adapt.Kinds}, nil
+		return decider.Random{Seed: uint64(j.Run.Seed), Kinds: j.Adapt.Kinds, Original: j.Adapt.Surgery.Compat != net2net.Off}, nil
 	}
 	return decider.None{}, nil
 }

@@ -50,15 +50,11 @@ var legacyKeys = map[string]legacyKey{
 	"optimizer":               text(legacyOptimizer),
 	"optimizer_args":          legacyArguments,
 	"learning_rate_decay":     number("schedule.decay"),
-	"min_lr":                  number("schedule.least"),
-	"T":                       number("distill.temperature"),
-	"soft_target_loss_weight": number("distill.share"),
-	"kd_weight_decay":         number("distill.decay"),
-	"lr_scale": func(c *converter, key string, value any) {
-		if f, ok := asNumber(value); !ok || f != 1 {
-			c.warn("%s = %s divided the learning rate whenever an optimizer was made; a job has nothing like it", key, oneLine(legacyForm(value)))
-		}
-	},
+	"min_lr":                  number("schedule.least"), // brought to where the original stopped by settle
+	"lr_scale":                number("adapt.divide"),
+	"T":                       untaught,
+	"soft_target_loss_weight": untaught,
+	"kd_weight_decay":         untaught,
 }
 
 func text(then func(*converter, string, string)) legacyKey {
@@ -124,6 +120,11 @@ func without(why string) legacyKey {
 	return func(c *converter, key string, value any) {
 		c.warn("%s = %s has no counterpart: %s", key, oneLine(legacyForm(value)), why)
 	}
+}
+
+// untaught is a key of a loss that the original had and never used.
+func untaught(c *converter, key string, _ any) {
+	c.warn("%s had no effect: the original never had a teacher, so it never distilled", key)
 }
 
 func grid(c *converter, key string, value any) {
@@ -226,7 +227,8 @@ func (c *converter) changes() []any {
 	return list
 }
 
-// legacyChanges translates the events.
+// legacyChanges translates the events. The original took one after the other, each no
+// earlier than its time.
 func legacyChanges(c *converter, key string, value any) {
 	list, ok := value.([]any)
 	if !ok {
@@ -234,16 +236,24 @@ func legacyChanges(c *converter, key string, value any) {
 		return
 	}
 	var events []any
+	end, _ := asNumber(c.keys["scheduler.running_time"])
+	after := 0.0
 	for k, item := range list {
 		table, _ := item.(map[string]any)
-		at, timed := asSeconds(table["time"])
+		seconds, timed := asNumber(table["time"])
+		seconds = max(seconds, after)
+		at, fits := asSeconds(seconds)
 		change, _ := table["change"].(string)
-		if !timed || change != "up" && change != "down" {
+		if !timed || !fits || change != "up" && change != "down" {
 			c.fault(key, "must hold tables with a time in seconds and a change, up or down, and item %d does not", k)
 			return
 		}
+		if after = seconds; seconds > end {
+			c.warn("%s: item %d never came, since the time was over", key, k)
+			continue
+		}
 		if change == "down" {
-			c.warn("%s goes down at %s, where the original went wrong in several ways; the job returns to the smaller network, which learns from the larger one", key, at)
+			c.warn("%s goes down at %s, where the original went wrong in several ways; the job returns to the smaller network with what it learned since", key, at)
 		}
 		if len(table) > 2 {
 			c.warn("%s has more than a time and a change in item %d, which had no effect", key, k)

@@ -24,7 +24,10 @@ func (j *Job) reallocate(a Allocation) error {
 		if err := j.Book.Note(j.note("down")); err != nil {
 			return err
 		}
-		return j.shrink()
+		if err := j.shrink(); err != nil {
+			return err
+		}
+		return j.afresh(-1)
 	}
 	return j.Book.Note(j.note("devices"))
 }
@@ -72,11 +75,23 @@ func (j *Job) operate(a net2net.Action) error {
 			return err
 		}
 	}
+	return j.afresh(1)
+}
+
+// afresh divides the learning rate so many times more, and begins with a new optimizer
+// and schedule, as far as that is asked for.
+func (j *Job) afresh(divide int) error {
+	j.Divided += divide
 	if !j.Adapt.Reset {
 		return nil
 	}
 	j.Rate = 0
 	return j.renew()
+}
+
+// first is the learning rate that the schedule begins with.
+func (j *Job) first() float64 {
+	return j.Optimizer.LR / math.Pow(j.Adapt.Divide, float64(j.Divided))
 }
 
 // calibrated operates with training images for new normalisations.

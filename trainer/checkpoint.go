@@ -26,6 +26,8 @@ const (
 	optimizerSection = "optimizer"       // moments, as safetensors
 	teacherSection   = "teacher.json"    // the teacher's architecture, while there is one
 	lessonsSection   = "teacher.weights" // its tensors
+	keptSection      = "kept.json"       // the network as last evaluated, where that counts
+	keptWeights      = "kept.weights"    // its tensors
 )
 
 // savedPosition is position with what is kept in tensors and generators.
@@ -78,6 +80,11 @@ func (j *Job) sections() ([]Section, error) {
 		return nil, err
 	}
 	sections = append(sections, Section{optimizerSection, moments})
+	if j.kept != nil {
+		if sections, err = appendNetwork(sections, j.kept.network, keptSection, keptWeights); err != nil {
+			return nil, err
+		}
+	}
 	if j.teacher == nil {
 		return sections, nil
 	}
@@ -194,6 +201,9 @@ func Resume(s *torch.Scope, st *Stopped, p Parts, place model.Placement, o Optio
 	if err := j.restoreOptimizer(st); err != nil {
 		return nil, fmt.Errorf("resume the job: %w", err)
 	}
+	if err := j.restoreKept(st, place); err != nil {
+		return nil, fmt.Errorf("resume the job: %w", err)
+	}
 	return j, j.restoreTeacher(st, place)
 }
 
@@ -251,6 +261,14 @@ func (j *Job) restoreOptimizer(st *Stopped) error {
 	opt.Optimizer = j.s.NewOptimizer(group)
 	j.optimizer = opt
 	return j.s.Err()
+}
+
+func (j *Job) restoreKept(st *Stopped, place model.Placement) (err error) {
+	if st.sections[keptSection] != nil {
+		j.kept = &kept{scope: torch.NewScope()}
+		j.kept.network, err = restoreNetwork(j.kept.scope, st.sections, keptSection, keptWeights, place)
+	}
+	return err
 }
 
 func (j *Job) restoreTeacher(st *Stopped, place model.Placement) error {

@@ -41,6 +41,7 @@ type Job struct {
 	program   *torch.Program
 	scratch   *torch.Scope // of order and program; made anew with them
 	teacher   *teacher     // nil where there is none
+	kept      *kept        // as last evaluated, where that counts; nil where it does not
 	mean      *torch.Tensor
 	deviation *torch.Tensor
 	saved     time.Time // when a checkpoint was last written, by Now
@@ -65,9 +66,11 @@ type position struct {
 	Seen       int               `json:"seen"`      // images of the epoch
 	Fresh      bool              `json:"fresh"`     // steps since the last evaluation
 	Validation Score             `json:"validation"`
-	Changes    []*net2net.Change `json:"changes"` // that the network went through and still has
-	Levels     []int             `json:"levels"`  // how many changes there were at each up
-	Lessons    int               `json:"lessons"` // epochs that the teacher has taught
+	Changes    []*net2net.Change `json:"changes"`   // that the network went through and still has
+	Abandoned  int               `json:"abandoned"` // epochs
+	Divided    int               `json:"divided"`   // how often the learning rate was
+	Levels     []int             `json:"levels"`    // how many changes there were at each up
+	Lessons    int               `json:"lessons"`   // epochs that the teacher has taught
 	Deciding   time.Duration     `json:"deciding_ns"`
 	Operating  time.Duration     `json:"operating_ns"`
 	Started    bool              `json:"started"` // the beginning is written down
@@ -191,10 +194,13 @@ func (j *Job) Run(ctx context.Context) (*Outcome, error) {
 // turn does what comes next: heed the scheduler, adapt, train some steps, or end
 // the epoch or the job.
 func (j *Job) turn(ctx context.Context) error {
+	if done, err := j.between(ctx); done {
+		return err
+	}
 	a := j.scheduler.Allocation()
 	j.Past = j.scheduler.Past()
 	if a.Change != Same || a.Devices != j.Devices {
-		return j.reallocate(a)
+		return errors.Join(j.reallocate(a), j.abandon())
 	}
 	if j.Asking {
 		return j.adapt(ctx)
@@ -235,16 +241,11 @@ func (j *Job) allowed() int {
 		n = 1 // the rate changes with every step
 	}
 	one := j.Clock.Cost(j.work(1))
-	now := j.Clock.Now()
-	last := j.scheduler.Budget() - j.Clock.Cost(j.evaluation())
+	fit := j.fitting(one)
 	if one <= 0 {
-		if now >= last {
-			return 0
-		}
-		return 1
+		return min(n, fit)
 	}
-	fit := int((last - now) / one)
-	due := int(math.Ceil(float64(j.scheduler.Next()-now) / float64(one)))
+	due := int(math.Ceil(float64(j.scheduler.Next()-j.Clock.Now()) / float64(one)))
 	return max(0, min(n, fit, max(1, due), max(1, int(chunk/one))))
 }
 
@@ -254,7 +255,7 @@ func (j *Job) train(n int) error {
 		return err
 	}
 	o := j.optimizer.Options(0)
-	j.LR = j.Schedule.Rate(j.Optimizer.LR, j.Rate, j.Steps, j.Used)
+	j.LR = j.Schedule.Rate(j.first(), j.Rate, j.Steps, j.Used)
 	o.LR = j.LR
 	if err := j.optimizer.Configure(0, o); err != nil {
 		return err
@@ -301,8 +302,9 @@ func (j *Job) ready() error {
 	j.scratch = torch.NewScope()
 	s := j.scratch
 	device := j.Network.Placement().Device
-	// An order is made from the seed and the epoch alone, so it need not be saved.
-	order := s.Permutation(j.Data.Train.Count, s.NewGenerator(torch.CPU, j.Seed*1_000_003+int64(j.Epoch)))
+	// An order is made from the seed and the epochs before, so it need not be saved.
+	seed := j.Seed*1_000_003 + int64(j.Epoch) + int64(j.Abandoned)<<32
+	order := s.Permutation(j.Data.Train.Count, s.NewGenerator(torch.CPU, seed))
 	j.order = s.To(order, torch.Int64, device)
 	var err error
 	j.program, err = j.compile(s, j.Network)
@@ -329,7 +331,8 @@ func (j *Job) stale() error {
 func (j *Job) close() {
 	_ = j.stale()
 	j.teacher.close()
-	j.teacher = nil
+	j.kept.close()
+	j.teacher, j.kept = nil, nil
 }
 
 // evaluate looks at a split.
@@ -368,7 +371,7 @@ func (j *Job) validate() error {
 	}
 	j.Clock.Spend(j.evaluation())
 	j.Validation, j.Fresh = score, false
-	return nil
+	return j.keep()
 }
 
 // endEpoch evaluates, writes the epoch down and begins the next.
@@ -399,7 +402,7 @@ func (j *Job) endEpoch() error {
 // evaluated and counts.
 func (j *Job) end() error {
 	j.Over = true
-	if !j.Fresh && j.Epoch > 0 {
+	if j.kept != nil || !j.Fresh && j.Epoch > 0 {
 		return nil
 	}
 	if err := j.validate(); err != nil {

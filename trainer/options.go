@@ -26,6 +26,16 @@ type Options struct {
 	// Exact keeps PyTorch's order of operations; false takes the fast path, whose
 	// results are equal up to rounding.
 	Exact bool
+	// Abandon begins a new epoch after every change of devices. Of the one that it cuts
+	// short the steps stay in the weights, and nothing else: it is not evaluated, not
+	// written down, and nothing to the learning rate. So did the original. False goes
+	// on with it.
+	Abandon bool
+	// Overrun trains until the budget is used up and evaluates whole epochs only, the
+	// last one past the end if need be; in the end the network counts as it was when it
+	// was last evaluated. So did the original. False keeps time back for an evaluation
+	// at the end, so that every step counts.
+	Overrun bool
 	// Steady gives the same bits whatever the number of threads, on the CPU, for
 	// some of the speed; false may give others.
 	Steady     bool
@@ -41,9 +51,13 @@ type Adapt struct {
 	Most int
 	// Rows is how many training images calibrate new normalisations; zero means 256.
 	Rows int
-	// Reset begins with a new optimizer after every question, as the original did;
-	// false lets its state follow.
-	Reset   bool
+	// Reset begins with a new optimizer and the first rate of the schedule after every
+	// question, also where nothing is done, and after a down, as the original did; false
+	// lets both follow.
+	Reset bool
+	// Divide is what the learning rate is divided by at every question, and multiplied
+	// by at a down; zero means 1.
+	Divide  float64
 	Surgery net2net.Options // noise, form and compatibility; batch and seed are the job's
 }
 
@@ -81,6 +95,7 @@ func (o *Options) EnsureDefaults() {
 	share(&o.Distill.Temperature, 2)
 	share(&o.Distill.Share, 0.75)
 	share(&o.Distill.Decay, 0.25)
+	share(&o.Adapt.Divide, 1)
 	if o.Adapt.Every {
 		whole(&o.Adapt.Most, 3)
 	}
@@ -104,6 +119,9 @@ func (o Options) Validate() error {
 		if value < 0 {
 			faults = append(faults, fmt.Errorf("%s is %d; it is not negative", name, value))
 		}
+	}
+	if o.Adapt.Divide < 0 {
+		faults = append(faults, fmt.Errorf("divide is %v; it is above zero", o.Adapt.Divide))
 	}
 	d := o.Distill
 	if d.Share < 0 || d.Share > 1 || d.Decay < 0 || d.Decay > 1 || d.Temperature < 0 {
