@@ -313,7 +313,7 @@ func (j *Job) ready() error {
 
 // compile is a network's program on images kept as bytes.
 func (j *Job) compile(s *torch.Scope, n *model.Network) (*torch.Program, error) {
-	return n.ProgramOn(s, torch.ProgramOptions{Fast: !j.Exact, Steady: j.Steady}, func(b *torch.Builder, x torch.Value) torch.Value {
+	return n.ProgramOn(s, torch.ProgramOptions{Fast: !j.Exact, Steady: j.Steady, Precision: j.Precision}, func(b *torch.Builder, x torch.Value) torch.Value {
 		return b.Normalize(x, 1.0/255, j.mean, j.deviation)
 	})
 }

@@ -38,7 +38,12 @@ type Options struct {
 	Overrun bool
 	// Steady gives the same bits whatever the number of threads, on the CPU, for
 	// some of the speed; false may give others.
-	Steady     bool
+	Steady bool
+	// Precision is what convolutions and linear layers are worked out in, in training
+	// and in evaluation: float32, or bfloat16, which may be faster where the processor
+	// has it. Weights, gradients, the optimizer's state and all other layers are float32
+	// in both. Zero means float32.
+	Precision  torch.Precision
 	Checkpoint Checkpoint // how often; zero is once a minute
 }
 

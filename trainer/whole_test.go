@@ -154,8 +154,10 @@ func TestADownBeginsAfresh(t *testing.T) {
 
 // A job whose epochs count as a whole goes on from each of its checkpoints to the same
 // bits.
-func TestWholeEpochsResume(t *testing.T) {
-	o := original()
+func TestWholeEpochsResume(t *testing.T) { resumesFromItsCheckpoints(t, original()) }
+
+// resumesFromItsCheckpoints runs a job, and again from a third of its checkpoints.
+func resumesFromItsCheckpoints(t *testing.T, o trainer.Options) {
 	o.Checkpoint.Every = time.Second
 	book := &memory{}
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
