@@ -22,14 +22,14 @@ import (
 // missing have their defaults, with which a job trains ConvSmall on synthetic images
 // for 60 seconds of a virtual clock.
 type Job struct {
-	Run     RunOptions      // seed, folder and device
-	Network NetworkOptions  // which one, and its first weights
-	Data    dataset.Options // which images; zero is the synthetic ones
-	Time    TimeOptions     // budget, clock and events
-	// Train is the section train, and the sections of what stands in it: optimizer,
+	Run     RunOptions      // where a job runs, and the seed of what it draws
+	Network NetworkOptions  // which network is trained, and its first weights
+	Data    dataset.Options // which images; empty means synthetic ones
+	Time    TimeOptions     // how long a job lasts, on which clock, and when devices come and go
+	// Train is how training goes. What is in it as a table stands beside it: optimizer,
 	// schedule, augment, distill and checkpoint.
 	Train trainer.Options `config:",hoist,omit=seed,omit=timeline,omit=adapt,omit=optimizer.fused"`
-	Adapt AdaptOptions    // who decides, and when; zero is nobody
+	Adapt AdaptOptions    // who decides how the network is adapted, when, and how it is done; empty means nobody
 
 	given   map[string]Source
 	profile *trainer.Profile // nil on a wall clock
@@ -141,6 +141,7 @@ func (j *Job) Source(key string) Source { return j.given[key] }
 // Value is a key of a job and what it is set to.
 type Value struct {
 	Key    string // with its sections, such as time.budget
+	About  string // what it is for, with its unit and what zero means
 	Text   string // as a file has it
 	Plain  any    // for JSON
 	Source Source
@@ -151,16 +152,25 @@ func (j *Job) Values() []Value {
 	var list []Value
 	for _, o := range jobOutline.leaves() {
 		p := plain(reflect.ValueOf(j).Elem().FieldByIndex(o.index))
-		list = append(list, Value{Key: o.name(), Text: oneLine(p), Plain: model.Form{{Key: "", Value: p}}.Plain()[""], Source: j.given[o.name()]})
+		list = append(list, Value{Key: o.name(), About: o.about(), Text: oneLine(p), Plain: model.Form{{Key: "", Value: p}}.Plain()[""], Source: j.given[o.name()]})
 	}
 	return list
 }
+
+// What keys are for is taken from the comments of the fields, and the page about them
+// from there.
+//
+//go:generate go test -run TestDescriptionsAreTheComments -update .
+//go:generate go test -run TestTheReferenceIsOfTheKeys -update .
 
 var jobOutline = outlineOf(reflect.TypeFor[Job]())
 
 // Resolved is the job's file with every value filled in. ReadJob reads the same job
 // from it.
 func (j *Job) Resolved() string { return layoutStruct(jobOutline, reflect.ValueOf(j).Elem()) }
+
+// Described is Resolved with what each key is for as a comment above it.
+func (j *Job) Described() string { return layoutDescribed(jobOutline, reflect.ValueOf(j).Elem()) }
 
 // immaterial says whether a key changes no result.
 func immaterial(key string) bool {

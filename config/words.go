@@ -31,6 +31,14 @@ type member struct {
 	name string
 }
 
+// key is such as graft/trainer.Options.Batch.
+func (m member) key() string {
+	if m.of == nil {
+		return ""
+	}
+	return m.of.PkgPath() + "." + m.of.Name() + "." + m.name
+}
+
 // memberWords are those of fields whose type is a plain text.
 var memberWords = map[member][]string{
 	{reflect.TypeFor[dataset.Options](), "Kind"}: dataset.Kinds(),

@@ -47,22 +47,22 @@ const maxBytes = 4 << 30
 // Options say which dataset is loaded and how it is divided. The zero value is
 // the synthetic one.
 type Options struct {
-	Kind string // one of the kinds above; empty means synthetic
+	Kind string // which dataset; empty means synthetic
 	// Path is where the files are: a folder, or the published archive of CIFAR.
 	// The synthetic kind has none, all others need one.
 	Path string
-	// ValidationShare of the training images decides, the same share of each
-	// class and drawn by the seed. A folder without a test folder gives the same
-	// share to the test. Zero means 0.1.
+	// ValidationShare is the part of the training images that decides, between 0 and
+	// 1, the same of each class and drawn by the seed. A folder without a test folder
+	// gives as many to the test. Zero means 0.1.
 	ValidationShare float64
 	// TestAsValidation lets the test images decide, as the original does, and
 	// trains on all others. The accuracy that is reported at the end is then too
 	// good. False keeps them apart.
 	TestAsValidation bool
-	Seed             int64            // of the division and of synthetic images; zero is a seed as any
-	Synthetic        SyntheticOptions // how synthetic images look; zero fields have their defaults
+	Seed             int64            // number that the division and synthetic images follow from; zero is a seed as any
+	Synthetic        SyntheticOptions // how synthetic images look; what is zero has its default
 	Size             int              // pixels that images of a folder are resized to, in height and width; zero means 32
-	Limit            int              // at most so many training images, of all classes; zero is all
+	Limit            int              // most training images, of all classes; zero means all
 	// Mean is taken off each channel before it is divided by Deviation, pixels being
 	// from 0 to 1: a value for each channel, or one for all. Empty means the mean of
 	// the training images.

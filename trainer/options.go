@@ -18,23 +18,23 @@ type Options struct {
 	// there is time left; zero means that only the budget ends it.
 	Epochs    int
 	Timeline  Timeline               // when devices come and go, and how long the job lasts; required
-	Optimizer torch.OptimizerOptions // a rule of zero means Adam with a rate of 0.01
-	Schedule  Schedule               // of the learning rate; zero is exponential
-	Augment   torch.Augment          // of training images; zero is none
+	Optimizer torch.OptimizerOptions // how parameters follow gradients; a rule of zero means Adam with a rate of 0.01
+	Schedule  Schedule               // how the learning rate changes; zero is exponential
+	Augment   torch.Augment          // how training images are changed at random; zero is not at all
 	Adapt     Adapt                  // when to adapt; zero asks once for each up
-	Distill   Distill                // after a down; zero learns from the larger network
+	Distill   Distill                // how a smaller network learns from the larger one after a down; zero has defaults
 	// Exact keeps PyTorch's order of operations; false takes the fast path, whose
 	// results are equal up to rounding.
 	Exact bool
-	// Abandon begins a new epoch after every change of devices. Of the one that it cuts
-	// short the steps stay in the weights, and nothing else: it is not evaluated, not
-	// written down, and nothing to the learning rate. So did the original. False goes
-	// on with it.
+	// Abandon begins a new epoch after every change of devices, as the original did. Of
+	// the one that it cuts short the steps stay in the weights, and nothing else: it is
+	// not evaluated, not written down, and nothing to the learning rate. False goes on
+	// with it.
 	Abandon bool
 	// Overrun trains until the budget is used up and evaluates whole epochs only, the
-	// last one past the end if need be; in the end the network counts as it was when it
-	// was last evaluated. So did the original. False keeps time back for an evaluation
-	// at the end, so that every step counts.
+	// last one past the end if need be, as the original did; in the end the network
+	// counts as it was when it was last evaluated. False keeps time back for an
+	// evaluation at the end, so that every step counts.
 	Overrun bool
 	// Steady gives the same bits whatever the number of threads, on the CPU, for
 	// some of the speed; false may give others.
@@ -44,7 +44,7 @@ type Options struct {
 	// has it. Weights, gradients, the optimizer's state and all other layers are float32
 	// in both. Zero means float32.
 	Precision  torch.Precision
-	Checkpoint Checkpoint // how often; zero is once a minute
+	Checkpoint Checkpoint // how often a job is saved; zero is once a minute
 }
 
 // Adapt says when a decider is asked, and how its actions are done.
@@ -68,17 +68,17 @@ type Adapt struct {
 
 // Distill says how a network that became smaller learns from the larger one.
 type Distill struct {
-	Off         bool    // return to the smaller network and nothing else
-	Temperature float64 // zero means 2
-	Share       float64 // of the teacher in the loss, at first; zero means 0.75
-	Decay       float64 // what each epoch takes off the share; zero means 0.25 of it
-	Epochs      int     // for which there is a teacher; zero means 4
+	Off         bool    // go back to the smaller network and nothing else; false has a teacher
+	Temperature float64 // what logits are divided by before they are compared; zero means 2
+	Share       float64 // part that the teacher has in the loss at first, between 0 and 1; zero means 0.75
+	Decay       float64 // part of its share that the teacher loses with each epoch, between 0 and 1; zero means 0.25
+	Epochs      int     // how many there is a teacher for; zero means 4
 }
 
 // Checkpoint says how often a job is saved.
 type Checkpoint struct {
-	Every time.Duration // of the machine's time, between steps; zero means a minute
-	Off   bool          // save at the end only
+	Every time.Duration // time of the machine between two checkpoints, at least; zero means a minute
+	Off   bool          // save at the end and when stopped only; false saves in between as well
 }
 
 // EnsureDefaults fills in what zero stands for.
