@@ -152,6 +152,7 @@ func (j *Job) shrink() error {
 		}
 	}
 	began := j.Clock.Now()
+	j.Clock.Begin()
 	note := j.note("shrink")
 	for len(j.Changes) > keep {
 		last := len(j.Changes) - 1

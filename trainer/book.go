@@ -108,7 +108,7 @@ func (j *Job) test(n *model.Network) (score Score, err error) {
 // finish evaluates on the test split, which decides nothing and costs no budget.
 func (j *Job) finish() (*Outcome, error) {
 	last := j.result()
-	o := &Outcome{Epochs: j.Epoch, Steps: j.Steps, Budget: j.scheduler.Budget(), Used: j.Clock.Now(), Deciding: j.Deciding, Operating: j.Operating,
+	o := &Outcome{Epochs: j.Epoch, Steps: j.Steps, Budget: j.scheduler.Budget(), Used: j.Spent, Deciding: j.Deciding, Operating: j.Operating,
 		Decisions: j.Decisions, Parameters: last.Parameters(), Validation: j.Validation, Changes: j.Changes}
 	var err error
 	if o.Test, err = j.test(last); err != nil {

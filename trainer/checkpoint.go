@@ -39,9 +39,9 @@ type savedPosition struct {
 	Data      string  `json:"data"`      // digest of the data
 }
 
-// maybeSave saves the job when it is time.
+// maybeSave saves the job when it is time. One that is over is saved by finish.
 func (j *Job) maybeSave() error {
-	if j.Checkpoint.Off || j.Now().Sub(j.saved) < j.Checkpoint.Every {
+	if j.Checkpoint.Off || j.Over || j.Now().Sub(j.saved) < j.Checkpoint.Every {
 		return nil
 	}
 	return j.save()

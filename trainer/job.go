@@ -56,6 +56,7 @@ type position struct {
 	LR         float64           `json:"lr"`        // of the last step
 	Used       float64           `json:"used"`      // of the budget, when the epoch began
 	Time       time.Duration     `json:"time_ns"`   // on the clock
+	Spent      time.Duration     `json:"spent_ns"`  // of the budget, when it was last evaluated or ended
 	Past       int               `json:"past"`      // events of the timeline
 	Devices    int               `json:"devices"`   // now
 	Asked      int               `json:"asked"`     // questions since the last up
@@ -370,6 +371,7 @@ func (j *Job) validate() error {
 		return err
 	}
 	j.Clock.Spend(j.evaluation())
+	j.Spent = j.Clock.Now()
 	j.Validation, j.Fresh = score, false
 	return j.keep()
 }
@@ -401,7 +403,7 @@ func (j *Job) endEpoch() error {
 // end is the end of the budget: what was trained since the last evaluation is
 // evaluated and counts.
 func (j *Job) end() error {
-	j.Over = true
+	j.Over, j.Spent = true, j.Clock.Now()
 	if j.kept != nil || !j.Fresh && j.Epoch > 0 {
 		return nil
 	}
