@@ -22,18 +22,19 @@ import (
 // missing have their defaults, with which a job trains ConvSmall on synthetic images
 // for 60 seconds of a virtual clock.
 type Job struct {
-	Run     RunOptions      // seed, folder and device
-	Network NetworkOptions  // which one, and its first weights
-	Data    dataset.Options // which images; zero is the synthetic ones
-	Time    TimeOptions     // budget, clock and events
-	// Train is the section train, and the sections of what stands in it: optimizer,
+	Run     RunOptions      // where a job runs, and the seed of what it draws
+	Network NetworkOptions  // which network is trained, and its first weights
+	Data    dataset.Options // which images; empty means synthetic ones
+	Time    TimeOptions     // how long a job lasts, on which clock, and when devices come and go
+	// Train is how training goes. What is in it as a table stands beside it: optimizer,
 	// schedule, augment, distill and checkpoint.
 	Train trainer.Options `config:",hoist,omit=seed,omit=timeline,omit=adapt,omit=optimizer.fused"`
-	Adapt AdaptOptions    // who decides, and when; zero is nobody
+	Adapt AdaptOptions    // who decides how the network is adapted, when, and how it is done; empty means nobody
 
 	given   map[string]Source
 	profile *trainer.Profile // nil on a wall clock
 	network *model.Network   // without tensors; of the zoo it has its own input and classes
+	history *history         // of the first weights; nil where nothing is known
 }
 
 // NewJob is what a file says that says nothing, before zero is filled in.
@@ -66,6 +67,7 @@ func (j *Job) complete(fsys files.FS, r *reading) error {
 	j.given = r.given
 	r.defaults()
 	j.load(fsys, r)
+	j.begin(fsys, r)
 	r.validate()
 	j.rehearse(r)
 	return r.finish()
@@ -108,7 +110,7 @@ func (j *Job) Decider() (decider.Decider, error) {
 	case DecideScript:
 		return decider.Script{Actions: j.Adapt.Actions}, nil
 	case DecideRandom:
-		return decider.Random{Seed: uint64(j.Run.Seed), Kinds: j.Adapt.Kinds}, nil
+		return decider.Random{Seed: uint64(j.Run.Seed), Kinds: j.Adapt.Kinds, Original: j.Adapt.Surgery.Compat != net2net.Off}, nil
 	}
 	return decider.None{}, nil
 }
@@ -139,6 +141,7 @@ func (j *Job) Source(key string) Source { return j.given[key] }
 // Value is a key of a job and what it is set to.
 type Value struct {
 	Key    string // with its sections, such as time.budget
+	About  string // what it is for, with its unit and what zero means
 	Text   string // as a file has it
 	Plain  any    // for JSON
 	Source Source
@@ -149,10 +152,16 @@ func (j *Job) Values() []Value {
 	var list []Value
 	for _, o := range jobOutline.leaves() {
 		p := plain(reflect.ValueOf(j).Elem().FieldByIndex(o.index))
-		list = append(list, Value{Key: o.name(), Text: oneLine(p), Plain: model.Form{{Key: "", Value: p}}.Plain()[""], Source: j.given[o.name()]})
+		list = append(list, Value{Key: o.name(), About: o.about(), Text: oneLine(p), Plain: model.Form{{Key: "", Value: p}}.Plain()[""], Source: j.given[o.name()]})
 	}
 	return list
 }
+
+// What keys are for is taken from the comments of the fields, and the page about them
+// from there.
+//
+//go:generate go test -run TestDescriptionsAreTheComments -update .
+//go:generate go test -run TestTheReferenceIsOfTheKeys -update .
 
 var jobOutline = outlineOf(reflect.TypeFor[Job]())
 
@@ -160,14 +169,18 @@ var jobOutline = outlineOf(reflect.TypeFor[Job]())
 // from it.
 func (j *Job) Resolved() string { return layoutStruct(jobOutline, reflect.ValueOf(j).Elem()) }
 
+// Described is Resolved with what each key is for as a comment above it.
+func (j *Job) Described() string { return layoutDescribed(jobOutline, reflect.ValueOf(j).Elem()) }
+
 // immaterial says whether a key changes no result.
 func immaterial(key string) bool {
 	return slices.Contains([]string{"run.folder", "run.device", "run.threads", "run.listen"}, key) || strings.HasPrefix(key, "checkpoint.")
 }
 
 // Digest is a SHA-256 in hex over all that results depend on: the keys but for
-// folder, device, threads, listening and checkpoints, and the contents of the network file,
-// the profile and the timeline. Data and weights count by their names only.
+// folder, device, threads, listening and checkpoints, and the contents of the network
+// file, the profile and the timeline, and how many epochs went before. Data and weights
+// count by their names only.
 func (j *Job) Digest() string {
 	h := sha256.New()
 	for _, v := range j.Values() {
@@ -179,6 +192,9 @@ func (j *Job) Digest() string {
 		fmt.Fprint(h, FormatProfile(j.profile))
 	}
 	fmt.Fprintln(h, oneLine(plain(reflect.ValueOf(j.Time.loaded))))
+	if epochs := j.Beginning().Epochs; epochs > 0 {
+		fmt.Fprintln(h, epochs, "epochs before")
+	}
 	if j.Network.File != "" && j.network != nil {
 		fmt.Fprint(h, layoutTOML(j.network.Form()))
 	}

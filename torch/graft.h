@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 // Raised whenever a declaration below changes; the loader refuses another one.
-#define GRAFT_ABI 8
+#define GRAFT_ABI 10
 
 typedef void *graft_t;
 typedef void *graft_generator;
@@ -169,7 +169,8 @@ typedef struct {
   double doubles[GRAFT_MAX_DOUBLES];
 } graft_instr;
 
-enum { GRAFT_PROGRAM_FAST = 1, GRAFT_PROGRAM_STEADY = 2 };
+// BFLOAT16 is for convolutions and linear layers; all else keeps its type.
+enum { GRAFT_PROGRAM_FAST = 1, GRAFT_PROGRAM_STEADY = 2, GRAFT_PROGRAM_BFLOAT16 = 4 };
 
 char *graft_program_new(const graft_instr *code, int32_t count, int32_t registers,
                         const graft_t *tensors, int32_t ntensors, int32_t output,

@@ -2,6 +2,7 @@ package trainer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -15,7 +16,7 @@ import (
 func (j *Job) heed(a Allocation) error {
 	standing := j.Scheduler.Standing()
 	j.Past, j.Live = standing.Past, standing.Live
-	if err := j.reallocate(a); err != nil || a.Settled == nil {
+	if err := errors.Join(j.reallocate(a), j.abandon()); err != nil || a.Settled == nil {
 		return err
 	}
 	if err := j.save(); err != nil {
@@ -39,7 +40,10 @@ func (j *Job) reallocate(a Allocation) error {
 		if err := j.Book.Note(j.note("down")); err != nil {
 			return err
 		}
-		return j.shrink()
+		if err := j.shrink(); err != nil {
+			return err
+		}
+		return j.afresh(-1)
 	}
 	return j.Book.Note(j.note("devices"))
 }
@@ -89,11 +93,23 @@ func (j *Job) operate(a net2net.Action) error {
 			return err
 		}
 	}
+	return j.afresh(1)
+}
+
+// afresh divides the learning rate so many times more, and begins with a new optimizer
+// and schedule, as far as that is asked for.
+func (j *Job) afresh(divide int) error {
+	j.Divided += divide
 	if !j.Adapt.Reset {
 		return nil
 	}
 	j.Rate = 0
 	return j.renew()
+}
+
+// first is the learning rate that the schedule begins with.
+func (j *Job) first() float64 {
+	return j.Optimizer.LR / math.Pow(j.Adapt.Divide, float64(j.Divided))
 }
 
 // calibrated operates with training images for new normalisations.

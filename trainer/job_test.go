@@ -256,24 +256,3 @@ func TestStopSaves(t *testing.T) {
 		return nil
 	}))
 }
-
-// A wall clock goes on where a job stopped, and learns what work takes from the time
-// between its beginning and its end.
-func TestWallClock(t *testing.T) {
-	now := time.Unix(100, 0)
-	wall := trainer.NewWall(func() time.Time { return now }, 5*time.Second)
-	work := trainer.Work{Kind: trainer.Steps, Count: 10}
-	require.Zero(t, wall.Cost(work), "nothing is known yet")
-	now = now.Add(time.Hour) // of something else
-	wall.Begin()
-	now = now.Add(time.Second)
-	wall.Spend(work)
-	require.Equal(t, time.Hour+6*time.Second, wall.Now())
-	require.Equal(t, time.Second, wall.Cost(work))
-	require.Equal(t, 300*time.Millisecond, wall.Cost(trainer.Work{Kind: trainer.Steps, Count: 3}))
-	require.Zero(t, wall.Cost(trainer.Work{Kind: trainer.Batches, Count: 3}))
-	wall.Begin()
-	now = now.Add(5 * time.Second)
-	wall.Spend(work)
-	require.Equal(t, 2*time.Second, wall.Cost(work), "one slow call counts a quarter")
-}
