@@ -201,6 +201,19 @@ func (j *Job) Digest() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
+// Differences lists the keys on which results depend and that another job has other
+// values for, each as "key was its value and is ours".
+func (j *Job) Differences(was *Job) []string {
+	var list []string
+	before := was.Values()
+	for k, now := range j.Values() {
+		if now.Text != before[k].Text && !immaterial(now.Key) {
+			list = append(list, fmt.Sprintf("%s was %s and is %s", now.Key, before[k].Text, now.Text))
+		}
+	}
+	return list
+}
+
 // load reads the files that a job names.
 func (j *Job) load(fsys files.FS, r *reading) {
 	r.attempt("network.file", j.Network.File != "", func() (err error) {

@@ -326,6 +326,9 @@ func (r *performance) open(data *dataset.Set) (*trainer.Stopped, error) {
 		}
 		return nil, err
 	}
+	if err := r.same(); err != nil {
+		return nil, err
+	}
 	folder, err := trainer.OpenFolder(r.stored)
 	if err != nil {
 		return nil, err
@@ -339,6 +342,20 @@ func (r *performance) open(data *dataset.Set) (*trainer.Stopped, error) {
 		_ = os.Remove(r.stored.Path(name))
 	}
 	return folder.Last()
+}
+
+// same checks that a run that goes on is of the job that it was.
+func (r *performance) same() error {
+	if r.stored.Manifest().ConfigSHA256 == r.Digest() {
+		return nil
+	}
+	what := "a file that it reads is another"
+	if was, err := config.ReadJob(files.OS{}, r.stored.Path("config.resolved.toml"), nil); err == nil {
+		if list := r.Differences(was); len(list) > 0 {
+			what = strings.Join(list, ", ")
+		}
+	}
+	return withCode(exitConfig, fmt.Errorf("resume %s: the job is not the one that began there: %s; give it what it had, or begin another run with --folder", r.folder, what))
 }
 
 func (r *performance) create(data *dataset.Set) (*results.Run, error) {
