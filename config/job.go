@@ -27,8 +27,8 @@ type Job struct {
 	Data    dataset.Options // which images; zero is the synthetic ones
 	Time    TimeOptions     // budget, clock and events
 	// Train is the section train, and the sections of what stands in it: optimizer,
-	// schedule, augment, distill and checkpoint.
-	Train trainer.Options `config:",hoist,omit=seed,omit=timeline,omit=adapt,omit=optimizer.fused"`
+	// schedule, augment, distill, checkpoint and parallel.
+	Train trainer.Options `config:",hoist,omit=seed,omit=timeline,omit=adapt,omit=optimizer.fused,omit=parallel.background"`
 	Adapt AdaptOptions    // who decides, and when; zero is nobody
 
 	given   map[string]Source
@@ -160,13 +160,14 @@ var jobOutline = outlineOf(reflect.TypeFor[Job]())
 // from it.
 func (j *Job) Resolved() string { return layoutStruct(jobOutline, reflect.ValueOf(j).Elem()) }
 
-// immaterial says whether a key changes no result.
+// immaterial says whether a key changes no result, or no more of it than rounding.
 func immaterial(key string) bool {
-	return slices.Contains([]string{"run.folder", "run.device", "run.threads"}, key) || strings.HasPrefix(key, "checkpoint.")
+	return slices.Contains([]string{"run.folder", "run.device", "run.threads"}, key) || strings.HasPrefix(key, "checkpoint.") ||
+		strings.HasPrefix(key, "parallel.")
 }
 
 // Digest is a SHA-256 in hex over all that results depend on: the keys but for
-// folder, device, threads and checkpoints, and the contents of the network file,
+// folder, device, threads, processes and checkpoints, and the contents of the network file,
 // the profile and the timeline. Data and weights count by their names only.
 func (j *Job) Digest() string {
 	h := sha256.New()

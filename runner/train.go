@@ -171,6 +171,9 @@ func (r *performance) run(ctx context.Context) (*trainer.Outcome, error) {
 		}
 	}
 	parts.Book = r.book
+	if parts.Starter, err = r.starter(device); err != nil {
+		return nil, err
+	}
 	job, err := r.job(parts, device, last)
 	if err != nil {
 		return nil, err
@@ -193,8 +196,10 @@ func (r *performance) job(parts trainer.Parts, device torch.Device, last *traine
 	if err != nil {
 		return nil, err
 	}
+	// The machine's time is not spent on waiting for processes.
+	o.Parallel.Background = true
 	if parts.Clock = trainer.Clock(trainer.NewWall(time.Now, at)); profile != nil {
-		parts.Clock, o.Steady = &trainer.Virtual{Profile: profile, Time: at}, true
+		parts.Clock, o.Steady, o.Parallel.Background = &trainer.Virtual{Profile: profile, Time: at}, true, false
 	}
 	if last != nil {
 		r.log.Info("going on from the last checkpoint", zap.Duration("at", at))

@@ -29,6 +29,11 @@ func (d *diary) Epoch(r trainer.Row) error {
 // Note adds an event and tells of it.
 func (d *diary) Note(n trainer.Note) error {
 	d.notes = append(d.notes, n)
+	if isWarning(n) {
+		d.log.Warn(n.Event+"; the job goes on without it", zap.Duration("time", n.Time.Round(time.Millisecond)), zap.String("why", n.Why),
+			zap.String("printed", d.Run.Path(logsName)))
+		return d.Folder.Note(n)
+	}
 	d.log.Info(n.Event, zap.Duration("time", n.Time.Round(time.Millisecond)), zap.String("action", n.Action), zap.Int("devices", n.Devices),
 		zap.Int("parameters", n.Parameters))
 	return d.Folder.Note(n)
@@ -53,9 +58,11 @@ func (r *performance) print(w io.Writer, o *trainer.Outcome) error {
 		if n.Event == "end" || n.Event == "start" {
 			continue
 		}
-		what := n.Action
+		what := n.Action + n.Why
 		if n.Event == "up" || n.Event == "down" {
 			what = fmt.Sprintf("%d devices", n.Devices)
+		} else if n.Processes > 0 {
+			what = fmt.Sprintf("%d of %d devices", n.Processes, n.Devices)
 		}
 		events.add(clockText(n.Time), n.Event, what, fmt.Sprint(n.Parameters), accuracyText(n.Accuracy), r.after(n), tookText(n.Took))
 	}

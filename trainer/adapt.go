@@ -99,6 +99,7 @@ func (j *Job) calibrated(a net2net.Action, o net2net.Options) (change *net2net.C
 
 // follow takes the optimizer along.
 func (j *Job) follow(c *net2net.Change) (err error) {
+	j.team.stale()
 	if j.optimizer, err = j.optimizer.Follow(j.s, j.Network, c); err != nil {
 		return fmt.Errorf("the optimizer after %s: %w", c.Action, err)
 	}
@@ -107,6 +108,7 @@ func (j *Job) follow(c *net2net.Change) (err error) {
 
 // renew begins with a new optimizer.
 func (j *Job) renew() (err error) {
+	j.team.stale()
 	j.optimizer.Close()
 	for _, slot := range j.optimizer.Slots {
 		for _, t := range []*torch.Tensor{slot.First, slot.Second} {
@@ -171,6 +173,7 @@ func (t *teacher) close() {
 // teach keeps a copy of a network as the teacher.
 func (j *Job) teach(n *model.Network) error {
 	j.teacher.close()
+	j.team.stale()
 	t := &teacher{scope: torch.NewScope()}
 	j.teacher, j.Lessons = t, 0
 	var err error

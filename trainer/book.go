@@ -21,7 +21,7 @@ type Row struct {
 
 // Note is something that happened to a job.
 type Note struct {
-	Event         string        `json:"event"`   // start, up, down, devices, decision, shrink or end
+	Event         string        `json:"event"`   // start, up, down, devices, decision, shrink, end, processes, peer lost or peer missing
 	Time          time.Duration `json:"time_ns"` // on the clock
 	Epoch         int           `json:"epoch"`
 	Step          int           `json:"step"` // in the epoch
@@ -31,7 +31,9 @@ type Note struct {
 	Accuracy      float64       `json:"accuracy"` // on the validation split, as last evaluated before it
 	Action        string        `json:"action,omitempty"`
 	Probabilities []float64     `json:"probabilities,omitempty"`
-	Took          time.Duration `json:"took_ns,omitempty"` // of the budget
+	Took          time.Duration `json:"took_ns,omitempty"`   // of the budget
+	Processes     int           `json:"processes,omitempty"` // that train from now on, where their number is what it tells
+	Why           string        `json:"why,omitempty"`       // a process is lost or missing
 }
 
 // Section is a named part of a checkpoint.
@@ -94,7 +96,7 @@ func (j *Job) finish() (*Outcome, error) {
 		Decisions: j.Decisions, Parameters: j.Network.Parameters(), Validation: j.Validation, Changes: j.Changes}
 	var err error
 	if j.Data.Test.Count > 0 {
-		if o.Test, err = j.evaluate(j.Data.Test); err != nil {
+		if o.Test, err = j.evaluate(true); err != nil {
 			return nil, err
 		}
 	}

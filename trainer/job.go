@@ -24,6 +24,9 @@ type Parts struct {
 	// Now is the machine's clock, for how often to save and to show; nothing that a
 	// virtual clock decides depends on it.
 	Now func() time.Time
+	// Starter starts the processes of a job that trains in several; nil where it does
+	// not.
+	Starter Starter
 }
 
 // Job is a network in training. It is made by New or Resume.
@@ -42,6 +45,7 @@ type Job struct {
 	mean      *torch.Tensor
 	deviation *torch.Tensor
 	saved     time.Time // when a checkpoint was last written, by Now
+	team      *team     // nil where the job trains in one process
 }
 
 // position is where a job stands: with the tensors, all that its future depends on.
@@ -108,12 +112,20 @@ func build(s *torch.Scope, p Parts, o Options) (*Job, error) {
 		p.Book = nothing{}
 	}
 	j := &Job{Options: o, Parts: p, s: s}
-	place := p.Network.Placement()
-	j.random = s.NewGenerator(place.Device, o.Seed)
-	channels := len(p.Data.Mean)
-	j.mean = s.To(torch.From(s, p.Data.Mean, channels, 1, 1), torch.Float32, place.Device)
-	j.deviation = s.To(torch.From(s, p.Data.Deviation, channels, 1, 1), torch.Float32, place.Device)
-	return j, s.Err()
+	var err error
+	if j.team, err = newTeam(j); err != nil {
+		return nil, fmt.Errorf("begin a job: %w", err)
+	}
+	return j, j.furnish()
+}
+
+// furnish makes the generator, and what images are normalised by.
+func (j *Job) furnish() error {
+	s, device, channels := j.s, j.Network.Placement().Device, len(j.Data.Mean)
+	j.random = s.NewGenerator(device, j.Seed)
+	j.mean = s.To(torch.From(s, j.Data.Mean, channels, 1, 1), torch.Float32, device)
+	j.deviation = s.To(torch.From(s, j.Data.Deviation, channels, 1, 1), torch.Float32, device)
+	return s.Err()
 }
 
 // fits checks that network and data belong together.
@@ -161,6 +173,9 @@ func (j *Job) Run(ctx context.Context) (*Outcome, error) {
 		}
 	}
 	for !j.Over {
+		if err := j.team.gather(ctx); err != nil {
+			return nil, err
+		}
 		if ctx.Err() != nil {
 			return nil, errors.Join(ErrStopped, j.save())
 		}
@@ -247,20 +262,36 @@ func (j *Job) train(n int) error {
 	}
 	from := j.Step * j.Batch
 	rows := min(n*j.Batch, j.Data.Train.Count-from)
-	return torch.With(func(s *torch.Scope) error {
+	t := j.lesson()
+	told := trainOrder{Epoch: j.Epoch, From: from, Rows: rows, Optimizer: o, Taught: t.Program != nil, Temperature: t.Temperature, Share: t.Share}
+	j.Clock.Begin()
+	var f torch.Figures
+	err := j.team.call(order{Train: &told}, func(peers *torch.Peers) (err error) {
+		f, err = j.steps(from, rows, t, peers)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("train step %d of epoch %d: %w", j.Step, j.Epoch, err)
+	}
+	j.Clock.Spend(j.work(n))
+	return j.count(f, rows)
+}
+
+// steps trains on rows of the epoch's order in one call.
+func (j *Job) steps(from, rows int, t torch.Teacher, peers *torch.Peers) (f torch.Figures, err error) {
+	if err := j.ready(); err != nil {
+		return f, err
+	}
+	err = torch.With(func(s *torch.Scope) error {
 		b := torch.Batches{Inputs: j.Data.Train.Images, Labels: j.Data.Train.Labels, Order: s.Narrow(j.order, 0, from, rows), Size: j.Batch,
-			Random: j.random, Augment: j.Augment, Teacher: j.lesson()}
+			Random: j.random, Augment: j.Augment, Teacher: t, Peers: peers}
 		if s.Err() != nil {
 			return s.Err()
 		}
-		j.Clock.Begin()
-		f, err := torch.Train(j.program, j.optimizer.Optimizer, b)
-		if err != nil {
-			return fmt.Errorf("train step %d of epoch %d: %w", j.Step, j.Epoch, err)
-		}
-		j.Clock.Spend(j.work(n))
-		return j.count(f, rows)
+		f, err = torch.Train(j.program, j.optimizer.Optimizer, b)
+		return err
 	})
+	return f, err
 }
 
 // count adds up what a call measured.
@@ -313,17 +344,37 @@ func (j *Job) stale() error {
 }
 
 func (j *Job) close() {
+	j.team.close()
 	_ = j.stale()
 	j.teacher.close()
 	j.teacher = nil
 }
 
-// evaluate looks at a split.
-func (j *Job) evaluate(split dataset.Split) (Score, error) {
-	if err := j.ready(); err != nil {
-		return Score{}, err
+// split is the test images, or those of validation.
+func (j *Job) split(test bool) dataset.Split {
+	if test {
+		return j.Data.Test
 	}
-	f, err := torch.Evaluate(j.program, torch.Batches{Inputs: split.Images, Labels: split.Labels, Size: j.EvalBatch})
+	return j.Data.Validation
+}
+
+// figures looks at a split, in batches.
+func (j *Job) figures(test bool, peers *torch.Peers) (torch.Figures, error) {
+	if err := j.ready(); err != nil {
+		return torch.Figures{}, err
+	}
+	split := j.split(test)
+	return torch.Evaluate(j.program, torch.Batches{Inputs: split.Images, Labels: split.Labels, Size: j.EvalBatch, Peers: peers})
+}
+
+// evaluate looks at a split.
+func (j *Job) evaluate(test bool) (Score, error) {
+	split := j.split(test)
+	var f torch.Figures
+	err := j.team.call(order{Evaluate: &splitOrder{Test: test}}, func(peers *torch.Peers) (err error) {
+		f, err = j.figures(test, peers)
+		return err
+	})
 	if err != nil {
 		return Score{}, fmt.Errorf("evaluate: %w", err)
 	}
@@ -343,7 +394,7 @@ func (j *Job) validate() error {
 		return err
 	}
 	j.Clock.Begin()
-	score, err := j.evaluate(j.Data.Validation)
+	score, err := j.evaluate(false)
 	if err != nil {
 		return err
 	}

@@ -24,6 +24,13 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, "trainer: nothing can be tested:", err)
 		os.Exit(1)
 	}
+	if text := os.Getenv(followVariable); text != "" {
+		if err := follow(text); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	os.Exit(m.Run())
 }
 
