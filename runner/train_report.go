@@ -34,8 +34,12 @@ func (d *diary) Note(n trainer.Note) error {
 			zap.String("printed", d.Run.Path(logsName)))
 		return d.Folder.Note(n)
 	}
-	d.log.Info(n.Event, zap.Duration("time", n.Time.Round(time.Millisecond)), zap.String("action", n.Action), zap.Int("devices", n.Devices),
-		zap.Int("parameters", n.Parameters))
+	fields := []zap.Field{zap.Duration("time", n.Time.Round(time.Millisecond)), zap.String("action", n.Action), zap.Int("devices", n.Devices),
+		zap.Int("parameters", n.Parameters)}
+	if n.Processes > 0 {
+		fields = append(fields, zap.Int("processes", n.Processes))
+	}
+	d.log.Info(n.Event, fields...)
 	return d.Folder.Note(n)
 }
 

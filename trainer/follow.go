@@ -78,7 +78,7 @@ func (f *following) do(o order) error {
 	case o.Meet != nil:
 		return f.meet(*o.Meet)
 	case f.peers == nil:
-		return &torch.Error{Op: "obey", Cause: errors.Join(errors.New("it is in no group"), torch.ErrPeer)}
+		return fmt.Errorf("it is in no group: %w", torch.ErrPeer)
 	case o.Copy != nil:
 		return f.copy(*o.Copy)
 	case f.job == nil:

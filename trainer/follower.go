@@ -76,6 +76,16 @@ func (f *follower) hear(ctx context.Context) (answer, error) {
 	}
 }
 
+// gone says whether a process that has nothing to do has ended.
+func (f *follower) gone() bool {
+	select {
+	case _, more := <-f.answers:
+		return !more
+	default:
+		return false
+	}
+}
+
 // end gives no more orders, and kills a process that does not end by that in time.
 func (f *follower) end(limit time.Duration) error {
 	close(f.orders)

@@ -25,7 +25,7 @@ type team struct {
 	scope   *torch.Scope      // of peers
 	copied  bool              // the group has what the leader has
 	size    int               // of the last group, or one
-	failed  bool              // the last exchange failed, and nobody was gone
+	failed  bool              // since work last succeeded one exchange failed with nobody gone
 	threads int               // of LibTorch while the leader is alone
 	leaving sync.WaitGroup    // those that were let go
 }
@@ -58,6 +58,9 @@ func (t *team) gather(ctx context.Context) error {
 	if t == nil {
 		return nil
 	}
+	if _, err := t.sweep(); err != nil {
+		return err
+	}
 	want := t.job.Parallel.wanted(t.job.Devices)
 	if t.devices != t.job.Devices {
 		t.devices = t.job.Devices
@@ -81,6 +84,20 @@ func (t *team) gather(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// sweep removes processes that ended while they had nothing to do.
+func (t *team) sweep() (gone int, err error) {
+	for _, f := range t.here() {
+		if !f.gone() {
+			continue
+		}
+		gone++
+		if err := t.remove("peer lost", f, errGone); err != nil {
+			return gone, err
+		}
+	}
+	return gone, nil
 }
 
 func (t *team) start(device int) error {
@@ -149,6 +166,7 @@ func (t *team) call(o order, work func(peers *torch.Peers) error) error {
 			group := t.group
 			err = t.exchange(func(int) order { return o }, func() error { return work(t.peers) })
 			t.trust(group)
+			t.failed = t.failed && err != nil
 		}
 		if !errors.Is(err, errAgain) {
 			return err
@@ -204,7 +222,6 @@ func (t *team) exchange(o func(rank int) order, work func() error) error {
 		return bad
 	}
 	if err == nil {
-		t.failed = false
 		return nil
 	}
 	if gone == 0 && t.failed { // it would go on for ever
@@ -214,7 +231,7 @@ func (t *team) exchange(o func(rank int) order, work func() error) error {
 			}
 		}
 	}
-	t.failed = gone == 0
+	t.failed = t.failed || gone == 0
 	return errAgain
 }
 
@@ -241,6 +258,11 @@ func (t *team) listen(group []*follower) (gone int, err error) {
 // form makes a group of the leader and others; without any the leader is alone.
 func (t *team) form(others []*follower) error {
 	t.part()
+	if gone, err := t.sweep(); err != nil {
+		return err
+	} else if gone > 0 { // the others would wait for it
+		return errAgain
+	}
 	size := len(others) + 1
 	t.group, t.size = others, size
 	if err := torch.SetThreads(t.share(size)); err != nil || size == 1 {
