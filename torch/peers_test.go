@@ -343,8 +343,16 @@ func TestGroupsThatCannotBe(t *testing.T) {
 	})
 }
 
-// costs are medians, in milliseconds.
-type costs struct{ Million, Small, Step float64 }
+// costs are medians, in milliseconds, and what a step takes of the processor's time,
+// which other work on the machine says little about.
+type costs struct{ Million, Small, Step, Busy float64 }
+
+// busy is the processor's time that this process has had, in milliseconds.
+func busy(t *testing.T) float64 {
+	var u syscall.Rusage
+	require.NoError(t, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
+	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e6
+}
 
 func measurePart(t *testing.T, s *Scope, p *Peers) any {
 	if p.Size == 1 {
@@ -367,8 +375,11 @@ func measurePart(t *testing.T, s *Scope, p *Peers) any {
 	b := Batches{Inputs: x, Labels: y, Size: 64, Random: n.random, Peers: p}
 	step := func() { require.NoError(t, second(Train(program, o, b))) }
 	step()
-	return costs{Million: median(15, func() { require.NoError(t, p.Sum(large)) }), Small: median(51, func() { require.NoError(t, p.Sum(few)) }),
-		Step: median(7, step) / 8}
+	c := costs{Million: median(15, func() { require.NoError(t, p.Sum(large)) }), Small: median(51, func() { require.NoError(t, p.Sum(few)) })}
+	before := busy(t)
+	c.Step = median(7, step) / 8
+	c.Busy = (busy(t) - before) / 7 / 8
+	return c
 }
 
 func second[T any](_ T, err error) error { return err }
@@ -378,8 +389,9 @@ func TestWhatProcessesCost(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it measures")
 	}
-	one, two := together[costs](t, "measure", 1)[0], together[costs](t, "measure", 2)[0]
+	one, both := together[costs](t, "measure", 1)[0], together[costs](t, "measure", 2)
+	two := both[0]
 	require.Positive(t, two.Million)
-	t.Logf("measured: two processes add up a million floats in %.1f ms and 64 in %.2f ms; a step of a batch of 64 takes two processes of one thread %.1f ms and one of two threads %.1f ms, ratio %.2f",
-		two.Million, two.Small, two.Step, one.Step, two.Step/one.Step)
+	t.Logf("measured: two processes add up a million floats in %.1f ms and 64 in %.2f ms; a step of a batch of 64 takes two processes of one thread %.1f ms and one of two threads %.1f ms, ratio %.2f; of the processors' time %.1f and %.1f ms, ratio %.2f",
+		two.Million, two.Small, two.Step, one.Step, two.Step/one.Step, two.Busy+both[1].Busy, one.Busy, (two.Busy+both[1].Busy)/one.Busy)
 }
