@@ -78,6 +78,13 @@ func (r *performance) starter(first torch.Device) (trainer.Starter, error) {
 	if !r.Train.Parallel.On {
 		return nil, nil
 	}
+	found, err := torch.Describe()
+	if err == nil {
+		err = found.Together()
+	}
+	if err != nil {
+		return nil, err
+	}
 	path, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("find this program, to start it for other devices: %w", err)

@@ -156,6 +156,9 @@ func (r *performance) run(ctx context.Context) (*trainer.Outcome, error) {
 	}
 	r.log.Info("images are on the device", zap.String("dataset", parts.Data.Name), zap.Int("training", parts.Data.Train.Count),
 		zap.Int("validation", parts.Data.Validation.Count), zap.Int("test", parts.Data.Test.Count))
+	if parts.Starter, err = r.starter(device); err != nil {
+		return nil, err
+	}
 	if !r.resume { // before there is a folder, which a fault would leave behind
 		if parts.Network, err = r.network(parts.Data, device); err != nil {
 			return nil, err
@@ -171,9 +174,6 @@ func (r *performance) run(ctx context.Context) (*trainer.Outcome, error) {
 		}
 	}
 	parts.Book = r.book
-	if parts.Starter, err = r.starter(device); err != nil {
-		return nil, err
-	}
 	job, err := r.job(parts, device, last)
 	if err != nil {
 		return nil, err
