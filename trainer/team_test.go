@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -242,6 +243,8 @@ func (m *memory) others() []string {
 // before a norm, Adam takes the rounding errors that are its gradient for one, and
 // makes full steps of them, in one process as in several.
 func TestProcessesComeAndGo(t *testing.T) {
+	runtime.LockOSThread() // to which the number of LibTorch's threads belongs
+	defer runtime.UnlockOSThread()
 	require.NoError(t, torch.SetThreads(2))
 	for name, c := range map[string]struct {
 		rule    torch.OptimizerOptions
