@@ -5,6 +5,8 @@
 #   LIBTORCH   the LibTorch to build for: an unpacked archive or the torch folder
 #              of a PyTorch wheel. Empty: Debian's libtorch-dev.
 #   CXX        the compiler, c++ when empty.
+#   CUDA_HOME  where CUDA's headers and NCCL's are, for processes on CUDA devices;
+#              those that lie beside a wheel are found without it.
 #
 # Nothing is built again unless its sources, its flags or the LibTorch changed.
 set -eu
