@@ -27,8 +27,8 @@ type Job struct {
 	Data    dataset.Options // which images; empty means synthetic ones
 	Time    TimeOptions     // how long a job lasts, on which clock, and when devices come and go
 	// Train is how training goes. What is in it as a table stands beside it: optimizer,
-	// schedule, augment, distill and checkpoint.
-	Train trainer.Options `config:",hoist,omit=seed,omit=timeline,omit=adapt,omit=optimizer.fused"`
+	// schedule, augment, distill, checkpoint and parallel.
+	Train trainer.Options `config:",hoist,omit=seed,omit=timeline,omit=adapt,omit=optimizer.fused,omit=parallel.background"`
 	Adapt AdaptOptions    // who decides how the network is adapted, when, and how it is done; empty means nobody
 
 	given   map[string]Source
@@ -172,15 +172,16 @@ func (j *Job) Resolved() string { return layoutStruct(jobOutline, reflect.ValueO
 // Described is Resolved with what each key is for as a comment above it.
 func (j *Job) Described() string { return layoutDescribed(jobOutline, reflect.ValueOf(j).Elem()) }
 
-// immaterial says whether a key changes no result.
+// immaterial says whether a key changes no result, or no more of it than rounding.
 func immaterial(key string) bool {
-	return slices.Contains([]string{"run.folder", "run.device", "run.threads", "run.listen"}, key) || strings.HasPrefix(key, "checkpoint.")
+	return slices.Contains([]string{"run.folder", "run.device", "run.threads", "run.listen"}, key) || strings.HasPrefix(key, "checkpoint.") ||
+		strings.HasPrefix(key, "parallel.")
 }
 
 // Digest is a SHA-256 in hex over all that results depend on: the keys but for
-// folder, device, threads, listening and checkpoints, and the contents of the network
-// file, the profile and the timeline, and how many epochs went before. Data and weights
-// count by their names only.
+// folder, device, threads, processes, listening and checkpoints, and the contents of the
+// network file, the profile and the timeline, and how many epochs went before. Data and
+// weights count by their names only.
 func (j *Job) Digest() string {
 	h := sha256.New()
 	for _, v := range j.Values() {

@@ -8,6 +8,7 @@ func commands() []*cobra.Command {
 	return []*cobra.Command{
 		newVersionCommand(),
 		newTrainCommand(),
+		newFollowCommand(),
 		newDataCommand(),
 		newModelCommand(),
 		newSurgeryCommand(),

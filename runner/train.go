@@ -228,6 +228,9 @@ func (r *performance) prepare() (*trainer.Job, error) {
 	}
 	r.log.Info("images are on the device", zap.String("dataset", parts.Data.Name), zap.Int("training", parts.Data.Train.Count),
 		zap.Int("validation", parts.Data.Validation.Count), zap.Int("test", parts.Data.Test.Count))
+	if parts.Starter, err = r.starter(device); err != nil {
+		return nil, err
+	}
 	if !r.resume { // before there is a folder, which a fault would leave behind
 		if err := r.begin(&parts, device); err != nil {
 			return nil, err
@@ -257,8 +260,10 @@ func (r *performance) job(parts trainer.Parts, device torch.Device, last *traine
 	if err != nil {
 		return nil, err
 	}
+	// The machine's time is not spent on waiting for processes.
+	o.Parallel.Background = true
 	if parts.Clock = trainer.Clock(trainer.NewWall(time.Now, at)); profile != nil {
-		parts.Clock, o.Steady = &trainer.Virtual{Profile: profile, Time: at}, true
+		parts.Clock, o.Steady, o.Parallel.Background = &trainer.Virtual{Profile: profile, Time: at}, true, false
 	}
 	if r.counter != nil {
 		r.live = trainer.NewLive(o.Timeline, parts.Clock)

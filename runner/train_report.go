@@ -81,9 +81,11 @@ func (r *performance) print(w io.Writer, o *trainer.Outcome) error {
 		if n.Event == "end" || n.Event == "start" {
 			continue
 		}
-		what := n.Action
+		what := n.Action + n.Why
 		if n.Event == "up" || n.Event == "down" {
 			what = fmt.Sprintf("%d devices", n.Devices)
+		} else if n.Processes > 0 {
+			what = fmt.Sprintf("%d of %d devices", n.Processes, n.Devices)
 		}
 		events.add(clockText(n.Time), n.Event, what, fmt.Sprint(n.Parameters), accuracyText(n.Accuracy), r.after(n), tookText(n.Took))
 	}

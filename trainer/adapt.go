@@ -133,6 +133,7 @@ func (j *Job) calibrated(a net2net.Action, o net2net.Options) (change *net2net.C
 // follow takes the optimizer along.
 func (j *Job) follow(c *net2net.Change) (err error) {
 	j.told.Layers = 0 // the network is another
+	j.team.stale()
 	if j.optimizer, err = j.optimizer.Follow(j.s, j.Network, c); err != nil {
 		return fmt.Errorf("the optimizer after %s: %w", c.Action, err)
 	}
@@ -141,6 +142,7 @@ func (j *Job) follow(c *net2net.Change) (err error) {
 
 // renew begins with a new optimizer.
 func (j *Job) renew() (err error) {
+	j.team.stale()
 	j.optimizer.Close()
 	for _, slot := range j.optimizer.Slots {
 		for _, t := range []*torch.Tensor{slot.First, slot.Second} {
@@ -234,6 +236,7 @@ func (j *Job) ask(s *torch.Scope) error {
 	}
 	s.Keep(j.s, lessons)
 	j.lessons = lessons
+	j.team.stale()
 	return nil
 }
 

@@ -23,7 +23,7 @@ type Row struct {
 
 // Note is something that happened to a job.
 type Note struct {
-	Event         string        `json:"event"`   // start, up, down, devices, decision, shrink or end
+	Event         string        `json:"event"`   // start, up, down, devices, decision, shrink, end, processes, peer lost or peer missing
 	Time          time.Duration `json:"time_ns"` // on the clock
 	Epoch         int           `json:"epoch"`
 	Step          int           `json:"step"` // in the epoch
@@ -33,8 +33,10 @@ type Note struct {
 	Accuracy      float64       `json:"accuracy"` // on the validation split, as last evaluated before it
 	Action        string        `json:"action,omitempty"`
 	Probabilities []float64     `json:"probabilities,omitempty"`
-	Took          time.Duration `json:"took_ns,omitempty"` // of the budget
-	Lessons       int           `json:"lessons,omitempty"` // steps for which a larger network teaches
+	Took          time.Duration `json:"took_ns,omitempty"`   // of the budget
+	Lessons       int           `json:"lessons,omitempty"`   // steps for which a larger network teaches
+	Processes     int           `json:"processes,omitempty"` // that train from now on, where their number is what it tells
+	Why           string        `json:"why,omitempty"`       // a process is lost or missing
 }
 
 // Section is a named part of a checkpoint.
@@ -95,6 +97,9 @@ type Outcome struct {
 func (j *Job) test(n *model.Network) (score Score, err error) {
 	if j.Data.Test.Count == 0 {
 		return score, nil
+	}
+	if n == j.Network {
+		return j.evaluate(true)
 	}
 	err = torch.With(func(s *torch.Scope) error {
 		program, err := j.compile(s, n)

@@ -32,6 +32,9 @@ type Parts struct {
 	Now func() time.Time
 	// Given is what is known of a network that was trained before; nil is nothing.
 	Given *Given
+	// Starter starts the processes of a job that trains in several; nil where it does
+	// not.
+	Starter Starter
 }
 
 // Job is a network in training. It is made by New or Resume.
@@ -55,6 +58,7 @@ type Job struct {
 		took  time.Duration
 	}
 	told Progress // what was last shown
+	team *team    // nil where the job trains in one process
 }
 
 // position is where a job stands: with the tensors, all that its future depends on.
@@ -132,8 +136,17 @@ func build(s *torch.Scope, p Parts, o Options) (*Job, error) {
 		p.Scheduler = NewPlanned(o.Timeline, p.Clock)
 	}
 	j := &Job{Options: o, Parts: p, s: s}
-	j.random = s.NewGenerator(p.Network.Placement().Device, o.Seed)
-	return j, j.prepare()
+	var err error
+	if j.team, err = newTeam(j); err != nil {
+		return nil, fmt.Errorf("begin a job: %w", err)
+	}
+	return j, j.furnish()
+}
+
+// furnish makes the generator, and what images are normalised with.
+func (j *Job) furnish() error {
+	j.random = j.s.NewGenerator(j.Network.Placement().Device, j.Seed)
+	return j.prepare()
 }
 
 // prepare puts what images are normalised with on the device.
@@ -196,6 +209,9 @@ func (j *Job) Run(ctx context.Context) (o *Outcome, err error) {
 		}
 	}
 	for !j.Over {
+		if err := j.team.gather(ctx); err != nil {
+			return nil, err
+		}
 		if ctx.Err() != nil {
 			return nil, errors.Join(ErrStopped, j.save())
 		}
@@ -297,22 +313,38 @@ func (j *Job) train(n int) error {
 	}
 	from := j.Step * j.Batch
 	rows := min(n*j.Batch, j.Data.Train.Count-from)
-	return torch.With(func(s *torch.Scope) error {
+	t := j.lesson()
+	told := trainOrder{Epoch: j.Epoch, From: from, Rows: rows, Optimizer: o, Taught: t.Logits != nil, Temperature: t.Temperature, Share: t.Share, Fall: t.Fall}
+	j.Clock.Begin()
+	began := j.Now()
+	var f torch.Figures
+	err := j.team.call(order{Train: &told}, func(peers *torch.Peers) (err error) {
+		f, err = j.steps(from, rows, t, peers)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("train step %d of epoch %d: %w", j.Step, j.Epoch, err)
+	}
+	j.Clock.Spend(j.work(n))
+	j.pace.steps, j.pace.took = n, j.Now().Sub(began)
+	return j.count(f, rows)
+}
+
+// steps trains on rows of the epoch's order in one call.
+func (j *Job) steps(from, rows int, t torch.Teacher, peers *torch.Peers) (f torch.Figures, err error) {
+	if err := j.ready(); err != nil {
+		return f, err
+	}
+	err = torch.With(func(s *torch.Scope) error {
 		b := torch.Batches{Inputs: j.Data.Train.Images, Labels: j.Data.Train.Labels, Order: s.Narrow(j.order, 0, from, rows), Size: j.Batch,
-			Random: j.random, Augment: j.Augment, Teacher: j.lesson()}
+			Random: j.random, Augment: j.Augment, Teacher: t, Peers: peers}
 		if s.Err() != nil {
 			return s.Err()
 		}
-		j.Clock.Begin()
-		began := j.Now()
-		f, err := torch.Train(j.program, j.optimizer.Optimizer, b)
-		if err != nil {
-			return fmt.Errorf("train step %d of epoch %d: %w", j.Step, j.Epoch, err)
-		}
-		j.Clock.Spend(j.work(n))
-		j.pace.steps, j.pace.took = n, j.Now().Sub(began)
-		return j.count(f, rows)
+		f, err = torch.Train(j.program, j.optimizer.Optimizer, b)
+		return err
 	})
+	return f, err
 }
 
 // count adds up what a call measured.
@@ -367,23 +399,51 @@ func (j *Job) stale() error {
 }
 
 func (j *Job) close() {
+	j.team.close()
 	_ = j.stale()
 	j.dismiss()
 	j.kept.close()
 	j.kept = nil
 }
 
-// evaluate looks at a split.
-func (j *Job) evaluate(split dataset.Split) (Score, error) {
-	if err := j.ready(); err != nil {
-		return Score{}, err
+// split is the test images, or those of validation.
+func (j *Job) split(test bool) dataset.Split {
+	if test {
+		return j.Data.Test
 	}
-	return j.look(j.program, split)
+	return j.Data.Validation
 }
 
-// look runs a program over a split.
+// figures looks at a split, in batches.
+func (j *Job) figures(test bool, peers *torch.Peers) (torch.Figures, error) {
+	if err := j.ready(); err != nil {
+		return torch.Figures{}, err
+	}
+	return j.batches(j.program, j.split(test), peers)
+}
+
+func (j *Job) batches(program *torch.Program, split dataset.Split, peers *torch.Peers) (torch.Figures, error) {
+	return torch.Evaluate(program, torch.Batches{Inputs: split.Images, Labels: split.Labels, Size: j.EvalBatch, Peers: peers})
+}
+
+// evaluate looks at a split.
+func (j *Job) evaluate(test bool) (Score, error) {
+	var f torch.Figures
+	err := j.team.call(order{Evaluate: &splitOrder{Test: test}}, func(peers *torch.Peers) (err error) {
+		f, err = j.figures(test, peers)
+		return err
+	})
+	return j.score(f, j.split(test), err)
+}
+
+// look runs a program over a split, alone.
 func (j *Job) look(program *torch.Program, split dataset.Split) (Score, error) {
-	f, err := torch.Evaluate(program, torch.Batches{Inputs: split.Images, Labels: split.Labels, Size: j.EvalBatch})
+	f, err := j.batches(program, split, nil)
+	return j.score(f, split, err)
+}
+
+// score is what the figures of a split's batches come to.
+func (j *Job) score(f torch.Figures, split dataset.Split, err error) (Score, error) {
 	if err != nil {
 		return Score{}, fmt.Errorf("evaluate: %w", err)
 	}
@@ -404,7 +464,7 @@ func (j *Job) validate() error {
 	}
 	j.show(Evaluates)
 	j.Clock.Begin()
-	score, err := j.evaluate(j.Data.Validation)
+	score, err := j.evaluate(false)
 	if err != nil {
 		return err
 	}

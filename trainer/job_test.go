@@ -25,6 +25,13 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, "trainer: nothing can be tested:", err)
 		os.Exit(1)
 	}
+	if text := os.Getenv(followVariable); text != "" {
+		if err := follow(text); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	os.Exit(m.Run())
 }
 
@@ -56,7 +63,9 @@ func small(t testing.TB, s *torch.Scope, seed int64) (*dataset.Set, *model.Netwo
 	return set, n
 }
 
-func smallNetwork() *model.Network {
+func smallNetwork() *model.Network { return networkOf(torch.ReLU) }
+
+func networkOf(activation torch.Activation) *model.Network {
 	block := func(name string, layers ...model.Layer) model.Child {
 		c := &model.Container{}
 		for k, l := range layers {
@@ -67,7 +76,7 @@ func smallNetwork() *model.Network {
 	leaf := func(name string, l model.Layer) model.Child {
 		return model.Child{Name: name, Module: &model.Leaf{Layer: l}}
 	}
-	relu := model.Activate(torch.ReLU)
+	relu := model.Activate(activation)
 	return &model.Network{Input: model.Shape{3, side, side}, Root: &model.Container{Class: "Small", Children: []model.Child{
 		block("conv1", model.NewConv2d(3, 6, 3), model.NewBatchNorm2d(6), relu), leaf("pool1", model.NewAvgPool2d(model.Both(2))),
 		block("conv2", model.NewConv2d(6, 8, 3), model.NewBatchNorm2d(8), relu), leaf("pool2", model.AdaptiveAvgPool2d{Size: model.Both(1)}),

@@ -45,6 +45,9 @@ type Options struct {
 	// in both. Zero means float32.
 	Precision  torch.Precision
 	Checkpoint Checkpoint // how often a job is saved; zero is once a minute
+	// Parallel trains in a process for each device; zero trains in one. A job that
+	// goes on from a checkpoint may have another.
+	Parallel Parallel `json:"-"`
 }
 
 // Adapt says when a decider is asked, and how its actions are done.
@@ -116,6 +119,7 @@ func (o *Options) EnsureDefaults() {
 	}
 	o.Optimizer.EnsureDefaults()
 	o.Schedule.EnsureDefaults()
+	o.Parallel.EnsureDefaults()
 	if o.Checkpoint.Every == 0 {
 		o.Checkpoint.Every = time.Minute
 	}
@@ -123,7 +127,7 @@ func (o *Options) EnsureDefaults() {
 
 // Validate lists all that is wrong.
 func (o Options) Validate() error {
-	faults := []error{o.Timeline.Validate(), o.Schedule.Validate(), o.Optimizer.Validate(), o.Augment.Validate()}
+	faults := []error{o.Timeline.Validate(), o.Schedule.Validate(), o.Optimizer.Validate(), o.Augment.Validate(), o.Parallel.Validate()}
 	for name, value := range map[string]int{"batch": o.Batch, "eval_batch": o.EvalBatch, "epochs": o.Epochs, "adapt.most": o.Adapt.Most,
 		"adapt.rows": o.Adapt.Rows} {
 		if value < 0 {

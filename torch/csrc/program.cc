@@ -4,6 +4,7 @@
 
 #include "fused.h"
 #include "guard.h"
+#include "peers.h"
 #include "steady.h"
 
 namespace graft {
@@ -71,7 +72,7 @@ at::Tensor max_pool(const graft_instr &c, const at::Tensor &x) {
 at::Tensor dropout(const graft_instr &c, const at::Tensor &x, bool training, const c10::optional<at::Generator> &generator) {
   const double p = c.doubles[0];
   if (!training || p == 0) return x;
-  return x * at::empty_like(x).bernoulli_(1 - p, generator).div_(1 - p);
+  return x * own_rows(like_whole_batch(x).bernoulli_(1 - p, generator)).div_(1 - p);
 }
 
 std::vector<at::Tensor> gather(const graft_instr &c, const std::vector<at::Tensor> &regs) {
@@ -228,6 +229,7 @@ at::Tensor Program::forward(const at::Tensor &input, bool training, c10::optiona
 }
 
 at::Tensor Program::batch_norm(const graft_instr &c, const at::Tensor &x, bool training) const {
+  if (training && sharing() != nullptr) return shared_norm(x, {weight(c, 0), weight(c, 1), weight(c, 2), weight(c, 3), c.doubles[0], c.doubles[1]});
   return at::batch_norm(x, weight(c, 0), weight(c, 1), weight(c, 2), weight(c, 3), training, c.doubles[0], c.doubles[1], true);
 }
 

@@ -16,6 +16,7 @@ class Program {
 
   at::Tensor forward(const at::Tensor &input, bool training, c10::optional<at::Generator> generator) const;
   int32_t fused() const { return fused_; }
+  const std::vector<at::Tensor> &tensors() const { return tensors_; }
 
  private:
   struct Step {

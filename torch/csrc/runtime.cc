@@ -6,6 +6,7 @@
 #include <torch/version.h>
 
 #include "guard.h"
+#include "peers.h"
 
 // The device's allocator can be asked without CUDA's own headers from 2.9 on.
 #if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 9)
@@ -54,6 +55,8 @@ char *graft_describe(graft_runtime *out) {
     out->cuda_built = torch::hasCUDA();
     out->cuda_devices = static_cast<int32_t>(torch::cuda::device_count());
     out->threads = at::get_num_threads();
+    out->gloo = graft::has_gloo();
+    out->nccl = graft::has_nccl();
     copy_text(out->compiled_for, sizeof out->compiled_for, TORCH_VERSION);
     // The configuration names the library that runs, not the headers of the build.
     const std::string config = at::show_config();
