@@ -156,14 +156,18 @@ const (
 	DecideFixed  = "fixed"  // takes the one action each time
 	DecideScript = "script" // takes the actions one after the other
 	DecideRandom = "random" // draws among what fits
+	DecidePolicy = "policy" // asks one of the original's that has learned
 )
 
 // AdaptOptions say who decides how the network is adapted, when, and how it is
 // done.
 type AdaptOptions struct {
-	Decider       string                                       `config:",one=none|fixed|script|random"` // empty means none
+	Decider       string                                       `config:",one=none|fixed|script|random|policy"` // empty means none
 	Actions       []net2net.Action                             // of fixed, which takes one, and of script; nil for the others
 	Kinds         []net2net.Kind                               // that random draws from; nil means deepen and widen
+	Policy        string                                       // the folder of a policy that has learned, or its file of weights; empty for the other deciders
+	Vocab         string                                       // the folder or file of the vocabulary that it learned with; empty for the other deciders
+	Sample        bool                                         // let the policy draw its actions; false takes the likeliest
 	trainer.Adapt `config:",inline=surgery,omit=surgery.seed"` // when it is asked, and how its actions are done
 }
 
@@ -186,6 +190,11 @@ func (o AdaptOptions) Validate() error {
 	}
 	if o.Decider != DecideRandom && len(o.Kinds) > 0 {
 		faults = append(faults, fmt.Errorf("kinds is for the decider random, and the decider is %s", o.Decider))
+	}
+	if o.Decider == DecidePolicy && (o.Policy == "" || o.Vocab == "") {
+		faults = append(faults, errors.New("decider is policy, which needs the keys policy and vocab"))
+	} else if o.Decider != DecidePolicy && (o.Policy != "" || o.Vocab != "" || o.Sample) {
+		faults = append(faults, fmt.Errorf("policy, vocab and sample are for the decider policy, and the decider is %s", o.Decider))
 	}
 	if o.Surgery.Noise < 0 {
 		faults = append(faults, fmt.Errorf("noise is %v; it is not negative", o.Surgery.Noise))
