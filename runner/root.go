@@ -11,6 +11,8 @@ func commands() []*cobra.Command {
 		newDataCommand(),
 		newModelCommand(),
 		newSurgeryCommand(),
+		newEvaluateCommand(),
+		newVocabCommand(),
 		newWeightsCommand(),
 		newConfigCommand(),
 		newDoctorCommand(),

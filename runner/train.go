@@ -280,6 +280,9 @@ func (r *performance) network(data *dataset.Set, device torch.Device) (*model.Ne
 	if err != nil {
 		return nil, err
 	}
+	if err := r.Suits(n); err != nil { // before an up, which may be hours away
+		return nil, withCode(exitConfig, err)
+	}
 	if err := n.Materialize(r.s, r.placement(device)); err != nil || r.Network.Weights == "" {
 		return n, err
 	}
