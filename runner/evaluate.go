@@ -44,7 +44,7 @@ or what 'graft vocab build' wrote.
 --compat prints the report of the original. Its last code made two mistakes, which
 --as-published makes as well: of a policy whose learning began with another, that
 other one was evaluated (it is looked for in the folder beside); and token 0 was not
-put before the layers, though all but the last policies had learned with it.`,
+put before the layers, though the policies of the first network learned with it.`,
 		Example: `  graft evaluate --policy results/simulation_early_learn2 --table results/simulation_early2 --vocab vocabs
   graft evaluate --policy results/simulation_early_learn2 --table results/simulation_early2 --vocab vocabs \
       --compat --as-published`,
