@@ -11,7 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/config"
+	"graft/decider"
 	"graft/files"
+	"graft/model"
+	"graft/net2net"
 )
 
 // original is where the original's files lie beside the repository.
@@ -171,4 +174,30 @@ func TestEveryPolicyOnEveryTable(t *testing.T) {
 			require.GreaterOrEqual(t, r.BestFixed.Accuracy, r.NoAdaptation.Accuracy)
 		}
 	}
+}
+
+// An action's number is that of a block which the network was made with, though others
+// have grown before it.
+func TestNumbersStayThoseOfTheFirstBlocks(t *testing.T) {
+	policy := filepath.Dir(beside(t, "policies/simulation_late_learn2/*.pth")[0])
+	vocabulary := filepath.Join(original, "vocabs")
+	got := graft("evaluate", "--json", "--policy", policy, "--table", filepath.Join(original, "simulations/simulation_late2"), "--vocab", vocabulary)
+	require.Equal(t, exitDone, got.code, got.stderr)
+	var r evaluationReport
+	require.NoError(t, json.Unmarshal([]byte(got.stdout), &r))
+	require.Equal(t, []string{"deepen:0", "deepen:1", "deepen:1"}, r.Chosen.Sequence)
+	p, _, err := config.ReadLegacyPolicy(files.OS{}, policy, vocabulary, decider.LegacyOptions{})
+	require.NoError(t, err)
+	n, err := model.Zoo("ConvNet2", model.ZooOptions{})
+	require.NoError(t, err)
+	for _, s := range r.Steps {
+		thought, err := p.Think(n, s.Left, 400)
+		require.NoError(t, err)
+		require.InDeltaSlice(t, thought.Probabilities, s.Probabilities, 1e-12)
+		_, err = net2net.Apply(n, decider.LegacyActions(n)[s.Number], net2net.Options{Compat: net2net.Original})
+		require.NoError(t, err)
+	}
+	require.Len(t, n.Leaves(), 10+9, "each of three convolutions brought three layers")
+	_, _, name := n.Find("conv2.0.0")
+	require.NotEmpty(t, name, "the second block was deepened twice")
 }
