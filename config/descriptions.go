@@ -5,8 +5,11 @@ package config
 // descriptions say what keys are for, by the field of a struct.
 var descriptions = map[string]string{
 	"graft/config.AdaptOptions.Actions":        "What fixed, which takes one, and script do, such as deepen:0, widen:conv2:48 or none; empty for the others.",
-	"graft/config.AdaptOptions.Decider":        "Who decides: fixed takes its action each time, script its actions one after the other, random any that fits, or none. Empty means none, who never does.",
+	"graft/config.AdaptOptions.Decider":        "Who decides: fixed takes its action each time, script its actions one after the other, random any that fits, policy what it has learned, or none. Empty means none, who never does.",
 	"graft/config.AdaptOptions.Kinds":          "Operations that random draws from; empty means deepen and widen.",
+	"graft/config.AdaptOptions.Policy":         "Path of the folder of a policy that has learned, or of its weights; empty for the other deciders.",
+	"graft/config.AdaptOptions.Sample":         "Let the policy draw its actions; false takes the likeliest.",
+	"graft/config.AdaptOptions.Vocab":          "Path of the vocabulary that the policy learned with, a folder or a file; empty for the other deciders.",
 	"graft/config.Job.Adapt":                   "Who decides how the network is adapted, when, and how it is done; empty means nobody.",
 	"graft/config.Job.Data":                    "Which images; empty means synthetic ones.",
 	"graft/config.Job.Network":                 "Which network is trained, and its first weights.",

@@ -164,16 +164,21 @@ const (
 	DecideFixed  = "fixed"  // takes the one action each time
 	DecideScript = "script" // takes the actions one after the other
 	DecideRandom = "random" // draws among what fits
+	DecidePolicy = "policy" // asks one of the original's that has learned
 )
 
 // AdaptOptions say who decides how the network is adapted, when, and how it is
 // done.
 type AdaptOptions struct {
 	// Decider is who decides: fixed takes its action each time, script its actions one
-	// after the other, random any that fits, or none. Empty means none, who never does.
-	Decider       string                                       `config:",one=none|fixed|script|random"`
+	// after the other, random any that fits, policy what it has learned, or none. Empty
+	// means none, who never does.
+	Decider       string                                       `config:",one=none|fixed|script|random|policy"`
 	Actions       []net2net.Action                             // what fixed, which takes one, and script do, such as deepen:0, widen:conv2:48 or none; empty for the others
 	Kinds         []net2net.Kind                               // operations that random draws from; empty means deepen and widen
+	Policy        string                                       // path of the folder of a policy that has learned, or of its weights; empty for the other deciders
+	Vocab         string                                       // path of the vocabulary that the policy learned with, a folder or a file; empty for the other deciders
+	Sample        bool                                         // let the policy draw its actions; false takes the likeliest
 	trainer.Adapt `config:",inline=surgery,omit=surgery.seed"` // when it is asked, and how its actions are done
 }
 
@@ -196,6 +201,11 @@ func (o AdaptOptions) Validate() error {
 	}
 	if o.Decider != DecideRandom && len(o.Kinds) > 0 {
 		faults = append(faults, fmt.Errorf("kinds is for the decider random, and the decider is %s", o.Decider))
+	}
+	if o.Decider == DecidePolicy && (o.Policy == "" || o.Vocab == "") {
+		faults = append(faults, errors.New("decider is policy, which needs the keys policy and vocab"))
+	} else if o.Decider != DecidePolicy && (o.Policy != "" || o.Vocab != "" || o.Sample) {
+		faults = append(faults, fmt.Errorf("policy, vocab and sample are for the decider policy, and the decider is %s", o.Decider))
 	}
 	if o.Surgery.Noise < 0 {
 		faults = append(faults, fmt.Errorf("noise is %v; it is not negative", o.Surgery.Noise))

@@ -12,6 +12,8 @@ func commands() []*cobra.Command {
 		newDataCommand(),
 		newModelCommand(),
 		newSurgeryCommand(),
+		newEvaluateCommand(),
+		newVocabCommand(),
 		newWeightsCommand(),
 		newConfigCommand(),
 		newDoctorCommand(),

@@ -286,6 +286,9 @@ func (r *performance) network(data *dataset.Set, device torch.Device) (*model.Ne
 	if err != nil {
 		return nil, err
 	}
+	if err := r.Suits(n); err != nil { // before an up, which may be hours away
+		return nil, withCode(exitConfig, err)
+	}
 	first := r.Beginning().Weights
 	if err := n.Materialize(r.s, r.placement(device)); err != nil || first == "" {
 		return n, err

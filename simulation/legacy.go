@@ -20,6 +20,9 @@ func ReadLegacy(r io.Reader, s Scenario, seed int64) (*Table, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read table %s: %w", s.Name, err)
 	}
+	if entries.Replaced > 0 {
+		return nil, fmt.Errorf("read table %s: %d of its sequences are there twice; copy the file again, or simulate them", s.Name, entries.Replaced)
+	}
 	var records []Record
 	for key, value := range entries.All() {
 		r, budget, err := legacyRecord(key, value, s.Actions)

@@ -104,7 +104,13 @@ func TestFaultyLegacyTables(t *testing.T) {
 			require.ErrorContains(t, err, c.says)
 		})
 	}
-	_, err := simulation.ReadLegacy(bytes.NewBufferString("no pickle"), simulation.Scenario{Name: "small"}, 1)
+	// The first sequence once more: pickles end in the opcodes for entries and for the end.
+	whole := legacy(t, func(pickle.Tuple, *pickle.Dict) {}).Bytes()
+	const head, tail = 4, 2
+	twice := append(bytes.Clone(whole[:len(whole)-tail]), whole[head:]...)
+	_, err := simulation.ReadLegacy(bytes.NewReader(twice), simulation.Scenario{Name: "small", Actions: fourActions}, 1)
+	require.ErrorContains(t, err, "2 of its sequences are there twice")
+	_, err = simulation.ReadLegacy(bytes.NewBufferString("no pickle"), simulation.Scenario{Name: "small"}, 1)
 	require.ErrorContains(t, err, "read table small")
 }
 
