@@ -11,7 +11,9 @@ import (
 
 	"graft/encoder"
 	"graft/files"
+	"graft/model"
 	"graft/torch/weights"
+	"graft/tracing"
 	"graft/vocab"
 )
 
@@ -158,6 +160,18 @@ func (p *LegacyPolicy) Shape() LegacyShape {
 // Prefixed says whether token 0 is read before the layers.
 func (p *LegacyPolicy) Prefixed() bool {
 	return p.Prefix == Always || p.Prefix == AsLearned && p.rows == prefixedRows
+}
+
+// Early says whether the vocabulary had all layers of a network while token 0 was
+// put before: those of the second network came later.
+func (p *LegacyPolicy) Early(n *model.Network) bool {
+	first := p.vocabulary.Entries[:min(prefixedRows, len(p.vocabulary.Entries))]
+	for _, key := range tracing.LegacyLayers(n) {
+		if !slices.ContainsFunc(first, func(e vocab.Entry) bool { return e.Key == key }) {
+			return false
+		}
+	}
+	return true
 }
 
 // ReadLegacyPolicy reads the weights of a policy: a file, or the one of a run's

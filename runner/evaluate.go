@@ -11,6 +11,7 @@ import (
 	"graft/config"
 	"graft/decider"
 	"graft/files"
+	"graft/model"
 	"graft/net2net"
 	"graft/simulation"
 )
@@ -41,10 +42,12 @@ The folder of a policy holds agent.finalmodel.pth and config.toml, that of a tab
 data.pkl and config.toml, that of a vocabulary NAME.ids.pkl and NAME.embeddings.pkl,
 or what 'graft vocab build' wrote.
 
---compat prints the report of the original. Its last code made two mistakes, which
---as-published makes as well: of a policy whose learning began with another, that
-other one was evaluated (it is looked for in the folder beside); and token 0 was not
-put before the layers, though the policies of the first network learned with it.`,
+--compat prints the report of the original about the policy that is named, with token
+0 before the layers where it was there when the policy was reported on. The original's
+last code made two mistakes, which --as-published makes as well: of a policy whose
+learning began with another, that other one was evaluated (it is looked for in the
+folder beside); and token 0 was never put before the layers, though the policies of
+the first network learned with it.`,
 		Example: `  graft evaluate --policy results/simulation_early_learn2 --table results/simulation_early2 --vocab vocabs
   graft evaluate --policy results/simulation_early_learn2 --table results/simulation_early2 --vocab vocabs \
       --compat --as-published`,
@@ -59,7 +62,7 @@ put before the layers, though the policies of the first network learned with it.
 	flags.StringVar(&o.vocab, "vocab", "", "the folder or file of the vocabulary that the policy learned with")
 	flags.BoolVar(&o.compat, "compat", false, "print the original's report")
 	flags.BoolVar(&o.asPublished, "as-published", false, "with --compat: evaluate what the original's last code evaluated, mistakes included")
-	flags.StringVar(&o.prefix, "prefix", "", `whether token 0 is read before the layers: "always", "never", or empty for as the policy learned`)
+	flags.StringVar(&o.prefix, "prefix", "", `whether token 0 is read before the layers: "always", "never", or empty for as the policy learned, with --compat as it was reported on`)
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	command.MarkFlagsMutuallyExclusive("json", "compat")
 	command.MarkFlagsMutuallyExclusive("prefix", "as-published")
@@ -92,13 +95,16 @@ func runEvaluate(ctx context.Context, w io.Writer, o evaluateOptions) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
-	p, err := o.readPolicy()
+	p, run, err := o.readPolicy()
 	if err != nil {
 		return unreadable(err)
 	}
 	table, n, err := config.ReadLegacyTable(files.OS{}, o.table)
 	if err != nil {
 		return unreadable(err)
+	}
+	if o.compat && o.prefix == "" && !reportedWithToken(p, run, n) {
+		p.Prefix = decider.Never
 	}
 	surgery := net2net.Options{Compat: net2net.Original}
 	e, err := simulation.Evaluate(ctx, table, n, simulation.OfLegacy{LegacyPolicy: p}, simulation.EvaluateOptions{Surgery: surgery})
@@ -115,20 +121,30 @@ func runEvaluate(ctx context.Context, w io.Writer, o evaluateOptions) error {
 	return report.print(w)
 }
 
+// reportedWithToken says whether the original put token 0 before the layers when it
+// reported on a policy. Reports were made at two times. At the first, policies with 13
+// vectors that had gone on from others were held against the tables of the first
+// network, as they had learned: with token 0 where 13 vectors say so. All others were
+// reported on when nothing was put before the layers any more.
+func reportedWithToken(p *decider.LegacyPolicy, run *config.LegacyRun, n *model.Network) bool {
+	return p.Prefixed() && run != nil && run.Source != "" && p.Early(n)
+}
+
 // readPolicy reads the policy that was named, or the one that the original would have
-// taken for it.
-func (o evaluateOptions) readPolicy() (*decider.LegacyPolicy, error) {
+// taken for it, and the run of the one that was named.
+func (o evaluateOptions) readPolicy() (*decider.LegacyPolicy, *config.LegacyRun, error) {
 	p, run, err := config.ReadLegacyPolicy(files.OS{}, o.policy, o.vocab, o.reading())
 	if err != nil || !o.asPublished {
-		return p, err
+		return p, run, err
 	}
 	if run == nil {
-		return nil, usageErrorf("--as-published needs the folder of the policy, where %s says with which policy its learning began", config.LegacyRunFile)
+		return nil, nil, usageErrorf("--as-published needs the folder of the policy, where %s says with which policy its learning began", config.LegacyRunFile)
 	}
 	if run.Source == "" {
-		return p, nil
+		return p, run, nil
 	}
-	return config.ReadLegacySource(files.OS{}, o.policy, run, o.vocab, o.reading())
+	p, err = config.ReadLegacySource(files.OS{}, o.policy, run, o.vocab, o.reading())
+	return p, run, err
 }
 
 // unreadable tells files that are not there and configurations that are wrong from

@@ -66,6 +66,7 @@ func tablesOf(t *testing.T) map[string]string {
 // publishedReport is a report, and what is known of how it came about.
 type publishedReport struct {
 	text, policy, table string
+	actually            string // the folder of the policy that it really is about
 	modes               []string
 }
 
@@ -73,6 +74,7 @@ func publishedReports(t *testing.T) map[string]publishedReport {
 	var known []struct {
 		Stdout     string
 		Modes      []string `json:"matching_modes"`
+		Actually   string   `json:"policy_actually_evaluated"`
 		Simulation string
 	}
 	text, err := os.ReadFile(filepath.Join(original, "stdout/expected.json"))
@@ -84,7 +86,7 @@ func publishedReports(t *testing.T) map[string]publishedReport {
 	for _, k := range known {
 		text, err := os.ReadFile(filepath.Join(original, "stdout", k.Stdout))
 		require.NoError(t, err)
-		r := publishedReport{text: string(text), modes: k.Modes}
+		r := publishedReport{text: string(text), modes: k.Modes, actually: filepath.Join(original, "policies", k.Actually)}
 		r.policy = filepath.Join(original, "policies", filepath.Base(lineAfter(t, r.text, "=== Model Folder ===")))
 		r.table = tables[filepath.Base(lineAfter(t, r.text, "=== Evaluation Folder ==="))]
 		require.Equal(t, k.Simulation, filepath.Base(r.table), "the table of %s", k.Stdout)
@@ -121,6 +123,16 @@ func TestPublishedReports(t *testing.T) {
 				require.True(t, strings.HasPrefix(got.stdout, network+"=== Model Folder ===\n"+r.policy+"\n\n=== Evaluation Folder ===\n"+r.table+"\n=== Step 1"))
 			}
 		})
+	}
+}
+
+// Whoever names the policy that a report really is about needs no more flags.
+func TestPublishedReportsOfThePolicyThatTheyAreAbout(t *testing.T) {
+	for name, r := range publishedReports(t) {
+		r.policy = r.actually
+		got := r.evaluate()
+		require.Equal(t, exitDone, got.code, got.stderr)
+		require.Equal(t, bodyOf(t, r.text), bodyOf(t, got.stdout), name)
 	}
 }
 
