@@ -2,6 +2,7 @@ package trainer
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"math"
 	"sync"
@@ -18,6 +19,8 @@ import (
 	"graft/net2net"
 	"graft/torch"
 )
+
+var long = flag.Bool("long", false, "take the measurements that take minutes")
 
 // pupil is a small network for images of 16 pixels in ten classes.
 func pupil() *model.Network {
@@ -132,6 +135,9 @@ func returned(t testing.TB, seed int64) (with, without float64, err error) {
 // the larger one as well, in the same time, of which asking the larger one takes its
 // share. The two jobs of a seed are one until then.
 func TestDistillationGetsFurther(t *testing.T) {
+	if !*long {
+		t.Skip("left out: ten seeds take two minutes; go test ./trainer -run Distillation -v -args -long")
+	}
 	const seeds = 10
 	var gains [seeds]float64
 	var with, without float64
