@@ -27,7 +27,7 @@
 // A line is one JSON value that begins with the CRC-32C, in eight hexadecimal digits,
 // of all that follows the comma behind it:
 //
-//	{"sum":"9f51e1cd","head":{"line":1,"format":1,"sha256":…,"scenario":{…}}}
+//	{"sum":"9f51e1cd","head":{"line":1,"file":…,"format":1,"sha256":…,"scenario":{…}}}
 //	{"sum":"5b2f0c9d","record":{"line":2,"key":…,"sequence":[…],"left_s":[…],…}}
 //	{"sum":"02d5a3e8","end":{"line":3}}
 //

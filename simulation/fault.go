@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -70,10 +71,14 @@ func (f Fault) Unwrap() error { return f.cause }
 
 // Place is the file and the line in it, as editors understand it.
 func (f Fault) Place() string {
-	if f.Line == 0 {
-		return f.File
+	file := f.File
+	if !printable(file) {
+		file = strconv.Quote(file)
 	}
-	return fmt.Sprintf("%s:%d", f.File, f.Line)
+	if f.Line > 0 {
+		file += ":" + strconv.Itoa(f.Line)
+	}
+	return file
 }
 
 // Error is the fault as a sentence.

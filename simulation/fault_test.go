@@ -118,6 +118,13 @@ var damages = map[string]damage{
 		require.NoError(t, os.Remove(filepath.Join(dir, "a-1.jsonl")))
 	},
 		[]string{"a-1.jsonl: missing: it has a lock, a-1.lock, and is not there"}, 4},
+	"a file that was copied": {func(t *testing.T, dir string, _ []string) { overwrite(t, dir, "c-1.jsonl", read(t, dir, "a-1.jsonl")) },
+		[]string{"c-1.jsonl:1: foreign: it was written as a-1.jsonl, and was copied or renamed; give it its name back"}, 8},
+	"a file that was renamed": {func(t *testing.T, dir string, _ []string) {
+		for _, suffix := range []string{".jsonl", ".lock"} {
+			require.NoError(t, os.Rename(filepath.Join(dir, "a-1"+suffix), filepath.Join(dir, "c-1"+suffix)))
+		}
+	}, []string{"c-1.jsonl:1: foreign: it was written as a-1.jsonl"}, 8},
 	"a foreign file": {func(t *testing.T, dir string, _ []string) { overwrite(t, dir, "notes.txt", "") },
 		[]string{"notes.txt: foreign: no file of a table; move it elsewhere"}, 8},
 	"a foreign folder": {func(t *testing.T, dir string, _ []string) {

@@ -320,3 +320,18 @@ func TestKeysTellCausesApart(t *testing.T) {
 	require.Len(t, slices.Compact(keys), 8)
 	require.Equal(t, base.Key(), simulation.Cause{Scenario: "a", Sequence: []string{"a", "b"}, Seeds: []int64{1}}.Key())
 }
+
+// What the first format looked like is read for as long as there is graft, and is
+// written to the byte as long as it is the format.
+func TestTheFirstFormat(t *testing.T) {
+	const kept = "testdata/format1"
+	dir := newTable(t)
+	want := check(t, dir)
+	report := check(t, kept)
+	require.NoError(t, report.Err())
+	require.Equal(t, want.Table, report.Table)
+	require.Equal(t, want.Files, report.Files)
+	for _, name := range []string{"scenario.json", "a-1.jsonl", "b-1.jsonl"} {
+		require.Equal(t, read(t, kept, name), read(t, dir, name))
+	}
+}

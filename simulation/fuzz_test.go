@@ -22,7 +22,7 @@ func fuzzedRecord() recordLine {
 // A file of records ends in faults or in records that fit, which are written and read
 // again as they are.
 func FuzzSegment(f *testing.F) {
-	head, err := formatLine(headKind, headLine{Line: 1, scenarioFile: scenarioFile{tableFormat, fuzzed.Digest(), fuzzed}})
+	head, err := formatLine(headKind, headLine{Line: 1, File: "a-1.jsonl", scenarioFile: scenarioFile{tableFormat, fuzzed.Digest(), fuzzed}})
 	require.NoError(f, err)
 	record, err := formatLine(recordKind, fuzzedRecord())
 	require.NoError(f, err)

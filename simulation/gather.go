@@ -7,23 +7,23 @@ import (
 	"math"
 )
 
-// print is a digest that is compared and not shown.
-type print [16]byte
+// mark is a digest that is compared and not shown.
+type mark [16]byte
 
-func printOf(text []byte) print {
+func markOf(text []byte) mark {
 	sum := sha256.Sum256(text)
-	return print(sum[:16])
+	return mark(sum[:16])
 }
 
 // outcome is what a record's runs of some seeds led to: all but who ran them.
-func (r *Record) outcome(accuracy []float64, seeds []int64) print {
+func (r *Record) outcome(accuracy []float64, seeds []int64) mark {
 	b := r.appendRun(make([]byte, 0, 512), seeds)
 	for _, list := range [][]float64{r.Left, accuracy} {
 		for _, f := range list {
 			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(f+0)) // both zeros are one
 		}
 	}
-	return printOf(appendTexts(appendTexts(b, r.Networks), []string{r.Profile}))
+	return markOf(appendTexts(appendTexts(b, r.Networks), []string{r.Profile}))
 }
 
 // appendRun adds what tells runs apart.
@@ -49,13 +49,13 @@ type seenRecords struct {
 	records []seenRecord
 	runs    []seenRun
 	byKey   map[[sha256.Size]byte]int32 // places in records
-	byRun   map[print]int32             // places in runs, by sequence and seed
+	byRun   map[mark]int32              // places in runs, by sequence and seed
 	files   []string
 }
 
 // seenRecord is a record that was met.
 type seenRecord struct {
-	outcome print
+	outcome mark
 	file    int32 // place in files
 	line    int32
 	refuted bool // another record says otherwise
@@ -63,12 +63,12 @@ type seenRecord struct {
 
 // seenRun is one seed of a record.
 type seenRun struct {
-	outcome print
+	outcome mark
 	record  int32
 }
 
 func newSeenRecords() *seenRecords {
-	return &seenRecords{byKey: map[[sha256.Size]byte]int32{}, byRun: map[print]int32{}}
+	return &seenRecords{byKey: map[[sha256.Size]byte]int32{}, byRun: map[mark]int32{}}
 }
 
 // place is where a record was met.
@@ -98,7 +98,7 @@ func (s *seenRecords) meet(e *Entry) (known bool, fault *Fault) {
 }
 
 // twice is the fault of a run that has two keys.
-func (s *seenRecords) twice(e *Entry, before seenRun, now print, seed int64) *Fault {
+func (s *seenRecords) twice(e *Entry, before seenRun, now mark, seed int64) *Fault {
 	file, line := s.place(before.record)
 	if before.outcome == now {
 		return e.fault(Doubled, "sequence %s with the seed %d: %s:%d has the same outcome under another key", word(e.Sequence), seed, file, line)
@@ -134,8 +134,8 @@ func (e *Entry) key() (key [sha256.Size]byte) {
 }
 
 // run tells the run of the k-th seed apart.
-func (e *Entry) run(k int) print {
-	return printOf(e.appendRun(make([]byte, 0, 256), e.Seeds[k:k+1]))
+func (e *Entry) run(k int) mark {
+	return markOf(e.appendRun(make([]byte, 0, 256), e.Seeds[k:k+1]))
 }
 
 // fault is one of the record's line.

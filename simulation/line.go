@@ -31,7 +31,8 @@ const (
 
 // headLine is the first line of a file of records.
 type headLine struct {
-	Line int `json:"line"`
+	Line int    `json:"line"`
+	File string `json:"file"` // name that it was written under
 	scenarioFile
 }
 

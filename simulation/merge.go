@@ -61,24 +61,28 @@ func agreeing(all []found) ([]found, Faults) {
 type merging struct {
 	records []Record
 	first   []*Entry       // that each was begun with
-	entries []int          // that each was made of; none where they cannot be one
+	apart   []bool         // whether what it was made of cannot be one
 	at      map[string]int // places in records, by sequence
 	faults  Faults
 }
 
-// merge makes the records of a table, in the order of choices. It says how many they
-// were made of.
-func merge(s Scenario, all []found) (records []Record, entries int, faults Faults) {
+// merge makes the records of a table, in the order of choices, and says which they were
+// made of.
+func merge(s Scenario, all []found) (records []Record, entries []*Entry, faults Faults) {
 	m := merging{records: make([]Record, 0, len(all)), at: make(map[string]int, len(all))}
 	for k := range all {
 		m.add(&all[k])
 	}
+	for k := range all {
+		if !m.apart[m.at[all[k].path]] {
+			entries = append(entries, all[k].Entry)
+		}
+	}
 	records = m.records[:0]
 	for k := range m.records {
-		if m.entries[k] > 0 {
+		if !m.apart[k] {
 			sortBySeed(&m.records[k])
 			records = append(records, m.records[k])
-			entries += m.entries[k]
 		}
 	}
 	sortByChoice(s, records)
@@ -90,14 +94,13 @@ func (m *merging) add(f *found) {
 	switch {
 	case !has:
 		m.at[f.path] = len(m.records)
-		m.records, m.first, m.entries = append(m.records, f.Record), append(m.first, f.Entry), append(m.entries, 1)
+		m.records, m.first, m.apart = append(m.records, f.Record), append(m.first, f.Entry), append(m.apart, false)
 	case !m.records[k].sharesCourse(&f.Record):
-		m.entries[k] = 0
+		m.apart[k] = true
 		m.faults = append(m.faults, *f.fault(Disagree, "sequence %s: its times, networks or profile are not those of %s:%d, which has other seeds",
 			word(f.Sequence), m.first[k].File, m.first[k].Line))
-	case m.entries[k] > 0:
+	default:
 		m.records[k].join(&f.Record)
-		m.entries[k]++
 	}
 }
 

@@ -174,11 +174,10 @@ func (w *Writer) take(name string) error {
 
 // makeOrPeek makes a file of records where there is none.
 func (w *Writer) makeOrPeek(name string) (bool, error) {
-	path := filepath.Join(w.dir, name)
 	w.sweep(name)
-	_, err := w.fsys.Stat(path)
+	_, err := w.fsys.Stat(filepath.Join(w.dir, name))
 	if errors.Is(err, fs.ErrNotExist) {
-		err = w.begin(path)
+		err = w.begin(name)
 	}
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return false, err
@@ -201,13 +200,13 @@ func (w *Writer) sweep(name string) {
 }
 
 // begin makes a file of records that has only its head.
-func (w *Writer) begin(path string) error {
+func (w *Writer) begin(name string) error {
 	f := scenarioFile{Format: tableFormat, SHA256: w.scenario.Digest(), Scenario: w.scenario}
-	line, err := formatLine(headKind, headLine{Line: 1, scenarioFile: f})
+	line, err := formatLine(headKind, headLine{Line: 1, File: name, scenarioFile: f})
 	if err != nil {
 		return err
 	}
-	return writeNew(w.fsys, path, line)
+	return writeNew(w.fsys, filepath.Join(w.dir, name), line)
 }
 
 // learn reads which records the table has.

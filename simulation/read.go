@@ -13,8 +13,10 @@ type Report struct {
 	Dir string `json:"dir"`
 	// Table has what can be read; nil where not even the scenario can.
 	Table *Table `json:"-"`
-	// Records is how many records count: those that were committed twice count once.
-	Records int        `json:"records"`
+	// Entries are the records that count, in the order in which they were read: those
+	// that were committed twice count once, and those that are refuted do not.
+	Entries []*Entry   `json:"-"`
+	Records int        `json:"records"` // how many they are
 	Files   []FileInfo `json:"files"`
 	Faults  Faults     `json:"faults"`
 }
@@ -58,7 +60,7 @@ func (r *Report) assemble(s Scenario, all []found) error {
 	all, faults = agreeing(all)
 	r.Faults = append(r.Faults, faults...)
 	records, entries, faults := merge(s, all)
-	r.Records, r.Faults = entries, append(r.Faults, faults...)
+	r.Entries, r.Records, r.Faults = entries, len(entries), append(r.Faults, faults...)
 	var err error
 	r.Table, err = NewTable(s, records)
 	return err

@@ -154,9 +154,9 @@ func (r *reading) heads(segments []string) []scenarioFile {
 	var found []scenarioFile
 	digests := map[string]bool{}
 	for _, name := range segments {
-		s := segment{name: name, parser: &r.parser, visit: func(*Entry, *Fault) bool { return false }}
+		s := segment{name: name, parser: &r.parser, visit: func(*Entry, *Fault) bool { return true }}
 		_ = s.read(r.fsys, r.dir, 1) // what is wrong with it is said later
-		if s.ours && !digests[s.head.SHA256] {
+		if s.head.check() == nil && !digests[s.head.SHA256] {
 			digests[s.head.SHA256] = true
 			found = append(found, s.head)
 		}

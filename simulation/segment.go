@@ -203,6 +203,11 @@ func (s *segment) takeHead(text []byte) error {
 	if s.digest != "" && h.SHA256 != s.digest {
 		return s.reject(newFault(Changed, "its records are of another scenario, %s with the digest %.12s; that of the table has %.12s", h.Scenario.Name, h.SHA256, s.digest))
 	}
+	if h.File != s.name {
+		f := newFault(Foreign, "it was written as %s, and was copied or renamed", h.File)
+		f.Remedy = "give it its name back, or remove it if it is a copy; its records count once"
+		return s.found(f, s.at)
+	}
 	s.ours = true
 	return nil
 }
