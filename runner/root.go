@@ -11,6 +11,7 @@ func commands() []*cobra.Command {
 		newDataCommand(),
 		newModelCommand(),
 		newSurgeryCommand(),
+		newTableCommand(),
 		newWeightsCommand(),
 		newConfigCommand(),
 		newDoctorCommand(),
