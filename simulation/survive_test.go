@@ -211,3 +211,52 @@ func TestFullDisks(t *testing.T) {
 	require.NoError(t, (&job{fsys: unsynced{}, dir: dir}).do())
 	requireWhole(t, dir)
 }
+
+// A table that is made in the place of another leaves that one whole, there or aside.
+func TestForceSurvivesEveryFault(t *testing.T) {
+	other := small
+	other.Budget = 50
+	for _, kind := range everyKind {
+		for at, fired := 1, true; fired; at++ {
+			dir := filepath.Join(t.TempDir(), "table")
+			require.NoError(t, simulation.Create(unsynced{}, dir, small, simulation.CreateOptions{}))
+			write(t, dir, "a", entry(0, 1))
+			fsys := faults.New(unsynced{}, at, kind)
+			err := simulation.Create(fsys, dir, other, simulation.CreateOptions{Force: true})
+			fired = fsys.Fired()
+			old := dir
+			if _, missing := os.Stat(dir + ".1"); missing == nil {
+				old += ".1"
+			}
+			report := check(t, old)
+			require.NoError(t, report.Err())
+			require.Equal(t, 1, report.Records, "%s at %d", kind, at)
+			if err == nil {
+				require.Equal(t, other, check(t, dir).Table.Scenario)
+			} else {
+				require.ErrorIs(t, err, faults.ErrInjected)
+			}
+		}
+	}
+}
+
+// What cannot be read is an error or a fault, and never a table that only looks whole.
+func TestReadingNamesEveryFaultOfTheDisk(t *testing.T) {
+	dir := newTable(t)
+	want := check(t, dir)
+	named := 0
+	for at, fired := 1, true; fired; at++ {
+		fsys := faults.New(files.OS{}, at, faults.Fail)
+		report, err := simulation.Check(fsys, dir)
+		if fired = fsys.Fired(); !fired {
+			require.Equal(t, want, report)
+			break
+		}
+		named++
+		if err == nil {
+			err = report.Err()
+		}
+		require.ErrorIs(t, err, faults.ErrInjected, "%v", fsys.Ops()[at-1])
+	}
+	require.Greater(t, named, 10)
+}
