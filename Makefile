@@ -59,6 +59,7 @@ check: deps
 race: deps
 	@go test -race ./files/... ./torch/... ./results ./model ./tracing/... ./config ./runner/...
 	@go test -race -run 'LiveChangesAtRandom|LiveRefuses' ./trainer
+	@go test -race -run Many ./simulation
 
 test: deps
 	@scripts/packages.sh test || echo "test: comparisons with PyTorch are left out"

@@ -66,7 +66,7 @@ func convertLegacy(path string, text []byte) (*Translation, error) {
 	if agent, _ := c.keys["runner.agent"].(string); agent == "Agent" {
 		return nil, c.learning()
 	}
-	c.require()
+	c.require([]string{"runner.seed", "runner.folder", "runner.agent", "runner.total_episodes", "scheduler.running_time", "job.model", "job.dataset"})
 	for _, key := range c.order {
 		c.key(key)
 	}
@@ -134,8 +134,8 @@ func (c *converter) learning() *LearningError {
 }
 
 // require tells which keys are missing without which the original did not run.
-func (c *converter) require() {
-	for _, key := range []string{"runner.seed", "runner.folder", "runner.agent", "runner.total_episodes", "scheduler.running_time", "job.model", "job.dataset"} {
+func (c *converter) require(keys []string) {
+	for _, key := range keys {
 		if _, has := c.keys[key]; !has {
 			c.faults = append(c.faults, model.FormFault{Text: "this is no file of the original system: it has no " + key})
 		}

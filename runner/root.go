@@ -14,6 +14,7 @@ func commands() []*cobra.Command {
 		newSurgeryCommand(),
 		newEvaluateCommand(),
 		newVocabCommand(),
+		newTableCommand(),
 		newWeightsCommand(),
 		newConfigCommand(),
 		newDoctorCommand(),

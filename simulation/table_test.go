@@ -88,7 +88,7 @@ func TestFaultyLegacyTables(t *testing.T) {
 		"none":              {set("acc", 0.25), ""},
 		"unknown action":    {func(a pickle.Tuple, _ *pickle.Dict) { a[1] = int64(4) }, "an action 4; there are 4"},
 		"action is text":    {func(a pickle.Tuple, _ *pickle.Dict) { a[1] = "one" }, "one"},
-		"other budget":      {set("totaltime", int64(50)), "a budget of 50 s where others have 40 s"},
+		"other budget":      {set("totaltime", int64(50)), "a budget of 50 s; the table's is 40 s"},
 		"time is missing":   {set("timeleft", &pickle.List{Items: []any{30.0}}), "1 times for 2 decisions"},
 		"time over budget":  {set("timeleft", &pickle.List{Items: []any{41.0, 2.0}}), "41 s left of a budget of 40 s"},
 		"accuracy is text":  {set("acc", "high"), "acc"},
