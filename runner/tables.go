@@ -59,15 +59,14 @@ func (o *tableSource) addFlags(command *cobra.Command) {
 	o.given = flags.Changed
 }
 
-// read reads a table's folder or a data.pkl. Of a folder that is damaged in part it gives
-// both what can be read and an error.
+// read reads a table's folder or a data.pkl, which may be named by its folder. Of a
+// folder that is damaged in part it gives both what can be read and an error.
 func (o *tableSource) read(path string) (*simulation.Report, error) {
-	info, err := os.Stat(path)
-	if err != nil {
+	if _, err := os.Stat(path); err != nil {
 		return nil, err
 	}
-	if !info.IsDir() {
-		return o.readOriginal(path)
+	if file, original := originalTable(path); original {
+		return o.readOriginal(file)
 	}
 	report, err := simulation.Check(files.OS{}, path)
 	if errors.Is(err, simulation.ErrNoTable) {
@@ -77,6 +76,24 @@ func (o *tableSource) read(path string) (*simulation.Report, error) {
 		return nil, err
 	}
 	return report, codedFaults(report)
+}
+
+// originalTable is the file of a table of the original's, which may be named by its
+// folder; false where the path is another.
+func originalTable(path string) (file string, is bool) {
+	inside := filepath.Join(path, "data.pkl")
+	switch {
+	case isFile(path):
+		return path, true
+	case isFile(inside) && !isFile(filepath.Join(path, "scenario.json")):
+		return inside, true
+	}
+	return "", false
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // codedFaults is what is wrong with a folder, with the exit code that says how much of

@@ -32,7 +32,8 @@ func newTableCheckCommand() *cobra.Command {
 		Short: "Check the folders of tables and name all that is wrong with them",
 		Long: `check reads the whole of a table's folder, every byte of which is covered by a
 checksum, and names each fault with its place, what was found and what to do about it.
-It changes nothing. Sequences that were not simulated yet are no fault.
+It changes nothing. Sequences that were not simulated yet are no fault. A table of the
+original's, data.pkl, has no checksums: it is sound where it can be read and is complete.
 
 It leaves with the code 3 where a table has faults and the rest of it can be used, and
 with 5 where nothing can.`,
@@ -53,7 +54,7 @@ func runTableCheck(w io.Writer, dirs []string, asJSON bool) error {
 	worst, faults := exitDone, 0
 	var faulty []string
 	for _, dir := range dirs {
-		found, err := simulation.Check(files.OS{}, dir)
+		found, err := checkTable(dir)
 		if err != nil {
 			failed = append(failed, err)
 			worst = worse(worst, codeOfTable(err))
@@ -76,10 +77,29 @@ func runTableCheck(w io.Writer, dirs []string, asJSON bool) error {
 	return errors.Join(report.print(w), err)
 }
 
+// checkTable checks a table's folder, or a table of the original's, which has no
+// checksums and is sound where it can be read and is complete.
+func checkTable(path string) (*simulation.Report, error) {
+	file, original := originalTable(path)
+	if !original {
+		return simulation.Check(files.OS{}, path)
+	}
+	source := tableSource{actions: originalActions, given: func(string) bool { return false }}
+	report, err := source.readOriginal(file)
+	if err != nil {
+		return nil, err
+	}
+	return report, withCode(exitDamaged, report.Table.Complete())
+}
+
 // codeOfTable tells a folder that is none of a table from one that cannot be read.
 func codeOfTable(err error) exitCode {
-	if errors.Is(err, simulation.ErrNoTable) {
+	var coded *exitError
+	switch {
+	case errors.Is(err, simulation.ErrNoTable):
 		return exitDamaged
+	case errors.As(err, &coded):
+		return coded.code
 	}
 	return exitFailed
 }

@@ -224,7 +224,7 @@ func TestPublishedTablesConvertValueForValue(t *testing.T) {
 	for _, path := range publishedTables(t) {
 		dir := filepath.Join(t.TempDir(), "table")
 		require.Equal(t, exitDone, graft("table", "convert", path, "--out", dir).code)
-		require.Equal(t, exitDone, graft("table", "check", dir).code)
+		require.Equal(t, exitDone, graft("table", "check", dir, path, filepath.Dir(path)).code)
 		got := graft("table", "convert", dir, "--json")
 		var table wholeTable
 		require.NoError(t, json.Unmarshal([]byte(got.stdout), &table))
