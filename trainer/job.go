@@ -284,6 +284,9 @@ func (j *Job) ready() error {
 	if j.scratch != nil {
 		return nil
 	}
+	if err := knows(j.Clock, j.work(1), j.evaluation()); err != nil {
+		return err
+	}
 	j.scratch = torch.NewScope()
 	s := j.scratch
 	device := j.Network.Placement().Device
