@@ -13,6 +13,7 @@ func commands() []*cobra.Command {
 		newSurgeryCommand(),
 		newWeightsCommand(),
 		newConfigCommand(),
+		newProfileCommand(),
 		newDoctorCommand(),
 		newDemoCommand(),
 	}

@@ -157,6 +157,9 @@ func (r *performance) run(ctx context.Context) (*trainer.Outcome, error) {
 	r.log.Info("images are on the device", zap.String("dataset", parts.Data.Name), zap.Int("training", parts.Data.Train.Count),
 		zap.Int("validation", parts.Data.Validation.Count), zap.Int("test", parts.Data.Test.Count))
 	if !r.resume { // before there is a folder, which a fault would leave behind
+		if err := r.covered(parts.Data); err != nil {
+			return nil, err
+		}
 		if parts.Network, err = r.network(parts.Data, device); err != nil {
 			return nil, err
 		}
@@ -224,6 +227,23 @@ func (r *performance) network(data *dataset.Set, device torch.Device) (*model.Ne
 		return nil, fmt.Errorf("%s: %w", r.Network.Weights, err)
 	}
 	return n, nil
+}
+
+// covered is an error where the profile cannot say what the work takes that is known
+// before the job begins.
+func (r *performance) covered(data *dataset.Set) error {
+	profile, err := r.Profile()
+	if err != nil || profile == nil {
+		return err
+	}
+	if profile.Closed() && r.Adapt.Decider == config.DecideRandom {
+		return withCode(exitConfig, fmt.Errorf("the profile %s has no rates, and the decider random makes networks that were not measured; measure more of them with 'graft profile'", profile.Name))
+	}
+	n, err := r.Model(data.Shape[:], len(data.Classes))
+	if err != nil {
+		return err
+	}
+	return withCode(exitConfig, profile.Covers(n, r.Options(), r.Adapt.Actions))
 }
 
 // open makes the run folder, or opens it and finds the last checkpoint.

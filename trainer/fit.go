@@ -85,7 +85,7 @@ func miss(measured []Measurement, time func(Measurement) float64, together func(
 		}
 		relative := math.Abs(fitRates(rest, time).seconds(out.Size, out.Batch)/time(out) - 1)
 		if all = append(all, relative); relative > m.Worst {
-			m.Worst, m.Network = relative, out.subject()
+			m.Worst, m.Network = relative, out.String()
 		}
 	}
 	m.Median, _ = middle(all)

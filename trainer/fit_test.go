@@ -53,7 +53,7 @@ func TestTheRatesOfADeviceAreFound(t *testing.T) {
 func TestTheWorstMissIsNamed(t *testing.T) {
 	measured := measuredOn(t, truth, func(k int) float64 { return map[bool]float64{true: 1.5, false: 1}[k == 9] })
 	_, _, fit := fitCosts(measured)
-	require.Equal(t, measured[18].subject(), fit.Step.Network)
+	require.Equal(t, measured[18].String(), fit.Step.Network)
 	require.InDelta(t, 1.0/3, fit.Step.Worst, 0.01, "what is left out does not pull the fit towards itself")
 	require.Less(t, fit.Step.Median, 0.05)
 }

@@ -27,14 +27,15 @@ const profileVersion = 1
 
 // Made is how a profile was measured.
 type Made struct {
-	Date    string // such as 2026-01-31; empty means unknown
-	Graft   string // the version that measured; empty means unknown
-	Torch   string // the version of LibTorch that was measured; empty means unknown
-	Device  string // cpu or cuda:N; empty means unknown
-	Threads int    // of an operator on the CPU; zero means unknown
-	Rounds  int    // that the medians are of; zero means unknown
-	Exact   bool   // with PyTorch's order of operations; false is the fast path
-	Steady  bool   // with the same bits whatever the number of threads
+	Date      string // such as 2026-01-31; empty means unknown
+	Graft     string // the version that measured; empty means unknown
+	Torch     string // the version of LibTorch that was measured; empty means unknown
+	Device    string // cpu or cuda:N; empty means unknown
+	Threads   int    // of an operator on the CPU; zero means unknown
+	Rounds    int    // that the medians are of; zero means unknown
+	Optimizer string // of the steps, such as adam; empty means unknown
+	Exact     bool   // with PyTorch's order of operations; false is the fast path
+	Steady    bool   // with the same bits whatever the number of threads
 }
 
 // Measurement is what a network took with a batch. Seconds are medians, and spreads
@@ -51,7 +52,8 @@ type Measurement struct {
 	Size                          // of the network; zero keeps it out of a fit
 }
 
-func (m Measurement) subject() string { return subjectText(m.Network, m.Actions) }
+// String is the network with its actions.
+func (m Measurement) String() string { return subjectText(m.Network, m.Actions) }
 
 // EnsureDefaults fills in what zero stands for.
 func (p *Profile) EnsureDefaults() {
@@ -80,7 +82,7 @@ func (p *Profile) Validate() error {
 		}
 		for _, other := range p.Measured[:k] {
 			if m.Fingerprint == other.Fingerprint && m.Batch == other.Batch {
-				faults = append(faults, &ItemFault{List: "measured", Index: k, Key: "fingerprint", Text: fmt.Sprintf("%s was measured with a batch of %d before; leave one out", m.subject(), m.Batch)})
+				faults = append(faults, &ItemFault{List: "measured", Index: k, Key: "fingerprint", Text: fmt.Sprintf("%s was measured with a batch of %d before; leave one out", m.String(), m.Batch)})
 				break
 			}
 		}
@@ -156,7 +158,8 @@ func (p *Profile) Knows(w Work) error {
 }
 
 // Covers is an error where a profile cannot say what a job's steps and evaluations
-// take: of its network as it is, and as actions make it, one after the other.
+// take: of its network, which has no weights here and is not changed, as it is and as
+// actions make it, one after the other.
 func (p *Profile) Covers(n *model.Network, o Options, actions []net2net.Action) error {
 	if p.Costs.usable() {
 		return nil
@@ -197,8 +200,8 @@ func (p *Profile) seconds(w Work) (float64, error) {
 		}
 	}
 	if rates == (Rates{}) {
-		return 0, fmt.Errorf("the profile %s has no measurement of this %s with a batch of %d, and no costs for networks that were not measured; "+
-			"measure it with 'graft profile', which takes networks of the zoo and network files", p.Name, w.Network.Name(), w.Rows)
+		return 0, fmt.Errorf("the profile %s has no measurement of this %s with a batch of %d, and no rates for networks that were not measured; "+
+			"measure it, or more others, with 'graft profile'", p.Name, w.Network.Name(), w.Rows)
 	}
 	size, err := SizeOf(w.Network)
 	if err != nil {
