@@ -20,8 +20,8 @@ type profileReport struct {
 	Networks  []profileNetwork   `json:"networks"` // that were measured
 	Step      map[string]float64 `json:"step_rates"`
 	Batch     map[string]float64 `json:"batch_rates"`
-	Decision  float64            `json:"decision_seconds"`
-	Surgery   float64            `json:"surgery_seconds"`
+	Decision  profileCost        `json:"decision"`
+	Surgery   profileCost        `json:"operation"`
 	Alone     float64            `json:"communication_share"`
 	Fitted    int                `json:"fitted_networks"` // zero where the rates were not fitted
 	LeftOut   profileMisses      `json:"left_out"`        // of networks that were left out one by one
@@ -59,6 +59,19 @@ type profileTime struct {
 	Off     *float64 `json:"off"`    // of what was measured; null as Fitted
 }
 
+// profileCost is what a decision or an operation takes.
+type profileCost struct {
+	Seconds float64 `json:"seconds"`
+	Spread  float64 `json:"spread"` // half the distance between the quartiles
+}
+
+func (c profileCost) text() string {
+	if c.Spread == 0 {
+		return milliseconds(c.Seconds) + " ms"
+	}
+	return milliseconds(c.Seconds) + " ± " + milliseconds(c.Spread) + " ms"
+}
+
 // profileMisses are how far rates are off, as shares of what was measured.
 type profileMisses struct {
 	Step       profileMiss `json:"step"`
@@ -75,7 +88,8 @@ func reportProfile(p *trainer.Profile, file string) *profileReport {
 	m := p.Made
 	r := &profileReport{File: file, Name: p.Name, Device: p.Device, Networks: []profileNetwork{}, Step: rateMap(p.Costs.Step), Batch: rateMap(p.Costs.Batch),
 		Made:     profileMade{m.Date, m.Graft, m.Torch, m.Device, m.Threads, m.Rounds, m.Optimizer, m.Exact, m.Steady},
-		Decision: p.Costs.DecisionSeconds, Surgery: p.Costs.SurgerySeconds, Alone: p.Costs.CommunicationShare, Fitted: p.Fit.Networks,
+		Decision: profileCost{p.Costs.DecisionSeconds, p.Costs.DecisionSpread}, Surgery: profileCost{p.Costs.SurgerySeconds, p.Costs.SurgerySpread},
+		Alone: p.Costs.CommunicationShare, Fitted: p.Fit.Networks,
 		LeftOut:   profileMisses{profileMiss(p.Fit.Step), profileMiss(p.Fit.Batch)},
 		NewToThem: profileMisses{profileMiss(p.Fit.NewStep), profileMiss(p.Fit.NewBatch)}, profile: p}
 	for _, m := range p.Measured {
@@ -121,7 +135,7 @@ func (r *profileReport) print(w io.Writer, asJSON bool) error {
 		_ = r.rateTable().print(&b)
 		b.WriteString(r.fitText())
 	}
-	fmt.Fprintf(&b, "\nA decision takes %s ms, an operation %s ms.\n", milliseconds(r.Decision), milliseconds(r.Surgery))
+	fmt.Fprintf(&b, "\nA decision takes %s, an operation %s.\n", r.Decision.text(), r.Surgery.text())
 	_, err := io.WriteString(w, b.String())
 	return err
 }

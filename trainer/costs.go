@@ -11,7 +11,9 @@ type Costs struct {
 	Step               Rates   // of a step of training
 	Batch              Rates   // of a batch of evaluation
 	DecisionSeconds    float64 // for a decision
+	DecisionSpread     float64 // in seconds, half the distance between the quartiles
 	SurgerySeconds     float64 // for an operation, with its calibration and the optimizer that follows
+	SurgerySpread      float64 // in seconds
 	CommunicationShare float64 // of a step that more devices do not make shorter; zero means none
 }
 
@@ -56,7 +58,8 @@ func (c Costs) usable() bool { return c.Step != Rates{} && c.Batch != Rates{} }
 // Validate lists all that is wrong with costs.
 func (c Costs) Validate() error {
 	faults := append(c.Step.faults("step"), c.Batch.faults("batch")...)
-	faults = append(faults, positive("decision_seconds", c.DecisionSeconds), positive("surgery_seconds", c.SurgerySeconds))
+	faults = append(faults, positive("decision_seconds", c.DecisionSeconds), positive("decision_spread", c.DecisionSpread),
+		positive("surgery_seconds", c.SurgerySeconds), positive("surgery_spread", c.SurgerySpread))
 	if !(c.CommunicationShare >= 0 && c.CommunicationShare <= 1) {
 		faults = append(faults, fmt.Errorf("communication_share is %v; it lies between 0 and 1", c.CommunicationShare))
 	}

@@ -52,39 +52,39 @@ func (h *hall) furnish(ctx context.Context, subjects []Subject) error {
 			continue
 		}
 		seen[print] = true
-		st, err := h.stand(subject)
-		if err != nil {
+		if err := h.stand(subject); err != nil {
 			return fmt.Errorf("measure %s: %w", subject, err)
 		}
-		h.stands = append(h.stands, st)
 		h.Tell("warmed up "+subject.String(), k+1, len(subjects))
 	}
 	return nil
 }
 
-func (h *hall) stand(of Subject) (*stand, error) {
+// stand makes a job of a network and warms it up.
+func (h *hall) stand(of Subject) error {
 	n := of.Network.Sketch()
 	set, err := h.set(n)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := n.Materialize(h.scope, model.Placement{Device: h.Device, Random: h.scope.NewGenerator(torch.CPU, 1)}); err != nil {
-		return nil, err
+		return err
 	}
 	st := &stand{Subject: of, meter: newMeter(h.Now)}
 	st.job, err = New(h.scope, Parts{Network: n, Data: set, Clock: st.meter, Decider: h.Decider, Now: h.Now},
 		Options{Seed: 1, Exact: h.Exact, Steady: h.Steady, Optimizer: h.Optimizer, Schedule: Schedule{Rule: Constant}, Adapt: h.Adapt, Timeline: Timeline{Budget: time.Hour}})
 	if err != nil {
-		return nil, err
+		return err
 	}
+	h.stands = append(h.stands, st)
 	for _, batch := range h.Batches {
 		b := &burst{batch: batch, steps: 1, batches: 1, data: set}
 		if err := h.warm(st, b); err != nil {
-			return nil, fmt.Errorf("with a batch of %d: %w", batch, err)
+			return fmt.Errorf("with a batch of %d: %w", batch, err)
 		}
 		st.bursts = append(st.bursts, b)
 	}
-	return st, nil
+	return nil
 }
 
 // imageBytes bounds the random images of a shape.
@@ -201,21 +201,36 @@ func (st *stand) measurement(b *burst, size Size) Measurement {
 	return m
 }
 
-// operate lets each network that was measured as it is be adapted once, as a job
-// does it, after the rounds: it is another network then.
+// operations is how often a network is adapted for its time to be measured.
+const operations = 3
+
+// operate lets networks be adapted that were measured as they are, as a job does it.
+// It comes after the rounds: they are other networks then.
 func (h *hall) operate(ctx context.Context, m *Measured) error {
 	var deciding, operating []float64
 	for _, st := range h.stands {
 		if len(st.Actions) > 0 {
 			continue
 		}
-		if err := st.job.adapt(ctx); err != nil {
-			return fmt.Errorf("measure an operation on %s: %w", st, err)
+		for range operations {
+			changes := len(st.job.Changes)
+			if err := st.job.adapt(ctx); err != nil {
+				return fmt.Errorf("measure an operation on %s: %w", st, err)
+			}
+			deciding = append(deciding, st.meter.latest(Deciding))
+			if len(st.job.Changes) > changes { // it was decided to do something
+				operating = append(operating, st.meter.latest(Surgery))
+			}
 		}
-		deciding, operating = append(deciding, st.meter.took[Deciding]...), append(operating, st.meter.took[Surgery]...)
 	}
 	m.Decision.Median, m.Decision.Spread = middle(deciding)
 	m.Surgery.Median, m.Surgery.Spread = middle(operating)
 	h.Tell("decisions and operations", len(deciding), len(deciding))
 	return nil
+}
+
+func (h *hall) close() {
+	for _, st := range h.stands {
+		st.job.close()
+	}
 }

@@ -94,7 +94,8 @@ type Seconds struct {
 // Profile is the profile of what was measured, with rates fitted to it.
 func (m *Measured) Profile(name, device string, made Made) *Profile {
 	p := &Profile{Version: profileVersion, Name: name, Device: device, Made: made, Measured: m.Networks}
-	p.Costs.DecisionSeconds, p.Costs.SurgerySeconds = digits(m.Decision.Median), digits(m.Surgery.Median)
+	p.Costs.DecisionSeconds, p.Costs.DecisionSpread = digits(m.Decision.Median), digits(m.Decision.Spread)
+	p.Costs.SurgerySeconds, p.Costs.SurgerySpread = digits(m.Surgery.Median), digits(m.Surgery.Spread)
 	p.Refit()
 	return p
 }
@@ -113,6 +114,7 @@ func Measure(ctx context.Context, subjects []Subject, o MeasureOptions) (*Measur
 	var m *Measured
 	err := torch.With(func(s *torch.Scope) error {
 		h := &hall{MeasureOptions: o, scope: s, images: map[string]*dataset.Set{}}
+		defer h.close()
 		if err := h.furnish(ctx, subjects); err != nil {
 			return err
 		}
