@@ -207,7 +207,8 @@ const operations = 3
 // operate lets networks be adapted that were measured as they are, as a job does it.
 // It comes after the rounds: they are other networks then.
 func (h *hall) operate(ctx context.Context, m *Measured) error {
-	var deciding, operating []float64
+	var deciding []float64
+	operating := map[net2net.Kind][]float64{}
 	for _, st := range h.stands {
 		if len(st.Actions) > 0 {
 			continue
@@ -219,12 +220,17 @@ func (h *hall) operate(ctx context.Context, m *Measured) error {
 			}
 			deciding = append(deciding, st.meter.latest(Deciding))
 			if len(st.job.Changes) > changes { // it was decided to do something
-				operating = append(operating, st.meter.latest(Surgery))
+				kind := st.job.Changes[changes].Action.Kind
+				operating[kind] = append(operating[kind], st.meter.latest(Surgery))
 			}
 		}
 	}
 	m.Decision.Median, m.Decision.Spread = middle(deciding)
-	m.Surgery.Median, m.Surgery.Spread = middle(operating)
+	for _, seconds := range operating { // some kinds take ten times as long as others
+		median, spread := middle(seconds)
+		m.Surgery.Median += median / float64(len(operating))
+		m.Surgery.Spread += spread / float64(len(operating))
+	}
 	h.Tell("decisions and operations", len(deciding), len(deciding))
 	return nil
 }

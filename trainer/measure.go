@@ -82,7 +82,7 @@ func (o MeasureOptions) Validate() error {
 type Measured struct {
 	Networks []Measurement // a network and a batch each
 	Decision Seconds       // of a decision
-	Surgery  Seconds       // of an operation, with its calibration and the optimizer that follows
+	Surgery  Seconds       // of an operation, with its calibration and the optimizer that follows; all kinds count alike
 }
 
 // Seconds is a time and how far it spreads.

@@ -148,14 +148,16 @@ func TestAProfileWithoutRatesKnowsWhatWasMeasured(t *testing.T) {
 	other.Batch = 64
 	require.NoError(t, p.Covers(smallNetwork(), other, nil), "it lies between two that were measured")
 
-	_, err = runOn(t, &trainer.Virtual{Profile: p}, plan())
+	short := plan()
+	short.Timeline = trainer.Timeline{Budget: 300 * time.Millisecond, Events: []trainer.Event{{At: 100 * time.Millisecond, Change: trainer.Up}}}
+	_, err = runOn(t, &trainer.Virtual{Profile: p}, short)
 	require.NoError(t, err)
-	_, err = runOn(t, &trainer.Virtual{Profile: p}, plan(), "deepen:conv1")
+	_, err = runOn(t, &trainer.Virtual{Profile: p}, short, "deepen:conv1")
 	require.ErrorContains(t, err, "has no measurement of this Small")
 
 	p.Costs.Step.CallSeconds, p.Costs.Batch.CallSeconds = 0.01, 0.01
 	require.NoError(t, p.Covers(smallNetwork(), plan(), deepened.Actions))
-	_, err = runOn(t, &trainer.Virtual{Profile: p}, plan(), "deepen:conv1")
+	_, err = runOn(t, &trainer.Virtual{Profile: p}, short, "deepen:conv1")
 	require.NoError(t, err)
 }
 
