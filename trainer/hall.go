@@ -157,14 +157,12 @@ func (h *hall) fill(st *stand, b *burst) error {
 	})
 }
 
-// measure lets all take turns, in one order and then in the other.
+// measure lets all take turns, in another order each round: what slows the machine for
+// a while shall not meet the same networks every time.
 func (h *hall) measure(ctx context.Context) (*Measured, error) {
 	for round := range h.Rounds {
-		for k := range h.stands {
+		for _, k := range rand.New(rand.NewPCG(1, uint64(round))).Perm(len(h.stands)) {
 			st := h.stands[k]
-			if round%2 == 1 {
-				st = h.stands[len(h.stands)-1-k]
-			}
 			for _, b := range st.bursts {
 				if ctx.Err() != nil {
 					return nil, ctx.Err()
