@@ -196,7 +196,9 @@ func (j *Job) Digest() string {
 		}
 	}
 	if j.profile != nil {
-		fmt.Fprint(h, FormatProfile(j.profile))
+		p := *j.profile
+		p.Made, p.Fit = trainer.Made{}, trainer.Fit{} // how it came about changes no result
+		fmt.Fprint(h, FormatProfile(&p))
 	}
 	fmt.Fprintln(h, oneLine(plain(reflect.ValueOf(j.Time.loaded))))
 	if epochs := j.Beginning().Epochs; epochs > 0 {
@@ -232,11 +234,7 @@ func (j *Job) load(fsys files.FS, r *reading) {
 		return err
 	})
 	r.attempt("time.profile", j.Time.Clock == VirtualClock, func() (err error) {
-		if !isPath(j.Time.Profile) {
-			j.profile, err = trainer.FindProfile(j.Time.Profile)
-			return err
-		}
-		j.profile, err = ReadProfile(fsys, j.Time.Profile)
+		j.profile, err = FindProfile(fsys, j.Time.Profile)
 		return err
 	})
 	r.attempt("adapt.policy", j.Adapt.Decider == DecidePolicy && j.Adapt.Policy != "" && j.Adapt.Vocab != "", func() (err error) {

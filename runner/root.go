@@ -17,6 +17,7 @@ func commands() []*cobra.Command {
 		newTableCommand(),
 		newWeightsCommand(),
 		newConfigCommand(),
+		newProfileCommand(),
 		newDoctorCommand(),
 		newDemoCommand(),
 	}

@@ -232,6 +232,9 @@ func (r *performance) prepare() (*trainer.Job, error) {
 		return nil, err
 	}
 	if !r.resume { // before there is a folder, which a fault would leave behind
+		if err := r.covered(parts.Data); err != nil {
+			return nil, err
+		}
 		if err := r.begin(&parts, device); err != nil {
 			return nil, err
 		}
@@ -318,6 +321,23 @@ func (r *performance) begin(parts *trainer.Parts, device torch.Device) (err erro
 	r.given = &givenReport{Weights: b.Weights, Epochs: b.Epochs, Start: r.Time.Start, Accuracy: score.Accuracy, Published: b.Accuracy}
 	r.log.Info("the first weights are evaluated", zap.Int("epochs", b.Epochs), zap.Float64("validation", rounded(score.Accuracy)), zap.Float64p("published", b.Accuracy))
 	return nil
+}
+
+// covered is an error where the profile cannot say what the work takes that is known
+// before the job begins.
+func (r *performance) covered(data *dataset.Set) error {
+	profile, err := r.Profile()
+	if err != nil || profile == nil {
+		return err
+	}
+	if profile.Closed() && r.Adapt.Decider == config.DecideRandom {
+		return withCode(exitConfig, fmt.Errorf("the profile %s has no rates, and the decider random makes networks that were not measured; measure more of them with 'graft profile'", profile.Name))
+	}
+	n, err := r.Model(data.Shape[:], len(data.Classes))
+	if err != nil {
+		return err
+	}
+	return withCode(exitConfig, profile.Covers(n, r.Options(), r.Adapt.Actions))
 }
 
 // open makes the run folder, or opens it and finds the last checkpoint.

@@ -57,3 +57,21 @@ func (v *Virtual) Spend(w Work) { v.Time += v.Cost(w) }
 func (v *Virtual) Cost(w Work) time.Duration {
 	return time.Duration(w.Count) * v.Profile.Cost(w)
 }
+
+// Knows is an error where the profile cannot say what work takes.
+func (v *Virtual) Knows(w Work) error { return v.Profile.Knows(w) }
+
+// knows is an error where a clock goes by what it knows beforehand, and does not
+// know what some of the work takes.
+func knows(c Clock, work ...Work) error {
+	v, ok := c.(interface{ Knows(Work) error })
+	if !ok {
+		return nil
+	}
+	for _, w := range work {
+		if err := v.Knows(w); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -315,8 +315,8 @@ func (j *Job) train(n int) error {
 	rows := min(n*j.Batch, j.Data.Train.Count-from)
 	t := j.lesson()
 	told := trainOrder{Epoch: j.Epoch, From: from, Rows: rows, Optimizer: o, Taught: t.Logits != nil, Temperature: t.Temperature, Share: t.Share, Fall: t.Fall}
-	j.Clock.Begin()
 	began := j.Now()
+	j.Clock.Begin()
 	var f torch.Figures
 	err := j.team.call(order{Train: &told}, func(peers *torch.Peers) (err error) {
 		f, err = j.steps(from, rows, t, peers)
@@ -368,6 +368,9 @@ func (j *Job) count(f torch.Figures, rows int) error {
 func (j *Job) ready() error {
 	if j.scratch != nil {
 		return nil
+	}
+	if err := knows(j.Clock, j.work(1), j.evaluation()); err != nil {
+		return err
 	}
 	j.scratch = torch.NewScope()
 	s := j.scratch
