@@ -157,7 +157,7 @@ func TestEncodingIsByDefinition(t *testing.T) {
 		want := byDefinition(values, d)
 		for k := range want {
 			require.InDeltaSlice(t, want[k], together[g][k], 1e-12)
-			require.InDeltaSlice(t, want[k], encode(t, values, all[g : g+1])[0][k], 1e-12)
+			require.InDeltaSlice(t, want[k], encode(t, values, all[g:g+1])[0][k], 1e-12)
 		}
 	}
 }
