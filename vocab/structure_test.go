@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/model"
-	"graft/net2net"
 	"graft/torch"
 	"graft/tracing"
 	"graft/vocab"
@@ -43,8 +42,11 @@ func texts(s *vocab.Structure) (lines []string) {
 
 func TestTokensOfAChain(t *testing.T) {
 	n := zoo(t, "ConvNet2")
-	_, err := net2net.Apply(n, net2net.Action{Kind: "deepen", Target: "0"}, net2net.Options{Compat: net2net.Original})
-	require.NoError(t, err)
+	same := model.NewConv2d(32, 32, 3)
+	same.Padding = model.Both(1)
+	grown := chain(leaf(same), leaf(model.NewBatchNorm2d(32)), leaf(model.Activate(torch.ReLU)))
+	grown.Mark = model.Grown
+	n.Root.Replace("conv1", chain(n.Root.Child("conv1"), grown))
 	s := structure(t, n)
 	require.Equal(t, []string{
 		"[] convolution 3>32 kernel 9 at 1024>900", "[0] batch-norm 32>32 at 900>900", "[1] relu 32>32 at 900>900",
