@@ -115,21 +115,24 @@ func (t *Tree) alone(n Node, next int, values []float64) float64 {
 }
 
 // BestFixed takes the one sequence that has the least regret on average over some
-// trees, wherever it is asked.
-func BestFixed(name string, trees []*Tree) (Chooser, error) {
+// trees, wherever it is asked; smoothed goes by the tables' laws in place of single
+// runs.
+func BestFixed(name string, trees []*Tree, smoothed bool) (Chooser, error) {
+	sums, counts := map[string]float64{}, map[string]int{}
+	for _, t := range trees {
+		values := meanAccuracies(t.Table)
+		if smoothed {
+			values = Smoothed(t.Table)
+		}
+		for k, v := range values {
+			sums[word(t.Records[k].Sequence)] += slices.Max(values) - v
+			counts[word(t.Records[k].Sequence)]++
+		}
+	}
 	best, least := "", math.Inf(1)
 	for _, r := range trees[0].Records {
-		sum := 0.0
-		for _, t := range trees {
-			other := t.Find(r.Sequence...)
-			if other == nil {
-				sum = math.Inf(1)
-				break
-			}
-			sum += slices.Max(meanAccuracies(t.Table)) - other.Mean()
-		}
-		if sum < least {
-			best, least = word(r.Sequence), sum
+		if key := word(r.Sequence); counts[key] == len(trees) && sums[key] < least {
+			best, least = key, sums[key]
 		}
 	}
 	if best == "" {
@@ -147,7 +150,11 @@ func BestFixed(name string, trees []*Tree) (Chooser, error) {
 // Rivals are the choosers that need no learning, for tables with these actions, and
 // the best fixed sequence over the trees that a policy learns from.
 func Rivals(learn []*Tree) ([]Chooser, error) {
-	fixed, err := BestFixed("best fixed", learn)
+	fixed, err := BestFixed("best fixed", learn, false)
+	if err != nil {
+		return nil, err
+	}
+	lawful, err := BestFixed("best fixed, smoothed", learn, true)
 	if err != nil {
 		return nil, err
 	}
@@ -157,5 +164,5 @@ func Rivals(learn []*Tree) ([]Chooser, error) {
 			rivals = append(rivals, Always("always "+action, action))
 		}
 	}
-	return append(rivals, OneStep(), fixed, Optimum()), nil
+	return append(rivals, OneStep(), fixed, lawful, Optimum()), nil
 }

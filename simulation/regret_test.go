@@ -46,11 +46,11 @@ func TestVerdicts(t *testing.T) {
 	}
 	for name, want := range map[string][]float64{
 		"never": {14, 0, 4}, "random": {5.25, 8.75, 2.5}, "always deepen:0": {4, 10, 3}, "one step ahead": {0, 14, 1},
-		"best fixed": {0, 14, 1}, "optimum": {0, 14, 1},
+		"best fixed": {0, 14, 1}, "best fixed, smoothed": {0, 14, 1}, "optimum": {0, 14, 1},
 	} {
 		require.InDeltaSlice(t, want, got[name], 1e-9, name)
 	}
-	require.Len(t, got, 6)
+	require.Len(t, got, 7)
 }
 
 // One step ahead is not the optimum where what is good alone is not good before
