@@ -18,7 +18,12 @@ func made(t testing.TB, name string, decisions int, random *rand.Rand, noise flo
 	s := Scenario{Name: name, Network: "ConvSmall", Budget: 100, Decisions: decisions, Actions: []string{"deepen:0", "deepen:2", "none"}}
 	worth := map[string]float64{"deepen:0": 0.02 + 0.04*random.Float64(), "deepen:2": 0.02 + 0.04*random.Float64()}
 	var records []Record
-	(&Table{Scenario: s}).each(nil, func(sequence []string) {
+	for number := range int(math.Pow(float64(len(s.Actions)), float64(decisions))) {
+		var sequence []string
+		for range decisions {
+			sequence = append([]string{s.Actions[number%len(s.Actions)]}, sequence...)
+			number /= len(s.Actions)
+		}
 		r := Record{Sequence: sequence, Seeds: []int64{1}}
 		accuracy, counts := 0.5+noise*random.NormFloat64(), map[string]float64{}
 		for at, a := range sequence {
@@ -28,7 +33,7 @@ func made(t testing.TB, name string, decisions int, random *rand.Rand, noise flo
 		}
 		r.Accuracy = []float64{accuracy}
 		records = append(records, r)
-	})
+	}
 	table, err := NewTable(s, records)
 	require.NoError(t, err)
 	profile, err := trainer.FindProfile("steady")

@@ -27,7 +27,7 @@ func structure(t *testing.T, n *model.Network) *vocab.Structure {
 	return s
 }
 
-func zoo(t *testing.T, name string) *model.Network {
+func known(t *testing.T, name string) *model.Network {
 	n, err := model.Zoo(name, model.ZooOptions{})
 	require.NoError(t, err)
 	return n
@@ -41,7 +41,7 @@ func texts(s *vocab.Structure) (lines []string) {
 }
 
 func TestTokensOfAChain(t *testing.T) {
-	n := zoo(t, "ConvNet2")
+	n := known(t, "ConvNet2")
 	same := model.NewConv2d(32, 32, 3)
 	same.Padding = model.Both(1)
 	grown := chain(leaf(same), leaf(model.NewBatchNorm2d(32)), leaf(model.Activate(torch.ReLU)))
@@ -159,7 +159,7 @@ func TestValuesHaveNames(t *testing.T) {
 // All networks of the zoo have tokens of known kinds, with values of the order of one.
 func TestZooHasTokens(t *testing.T) {
 	for _, entry := range model.ZooEntries() {
-		s := structure(t, zoo(t, entry.Name))
+		s := structure(t, known(t, entry.Name))
 		for _, token := range s.Tokens {
 			require.NotEqual(t, vocab.Other, token.Kind, "%s %s", entry.Name, token.Path)
 			for k, v := range token.Values() {
@@ -170,7 +170,7 @@ func TestZooHasTokens(t *testing.T) {
 }
 
 func TestBrokenNetworksHaveNoStructure(t *testing.T) {
-	n := zoo(t, "ConvNet2")
+	n := known(t, "ConvNet2")
 	trace, err := tracing.Read(n)
 	require.NoError(t, err)
 	for _, l := range n.Leaves() {
