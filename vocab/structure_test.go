@@ -115,7 +115,7 @@ func (strange) Slots() []model.Slot {
 
 // A layer of an unknown kind is no error, is told by its measures, and is none of the
 // kinds that are known; so is an activation that is not known.
-func TestUnknownLayers(t *testing.T) {
+func TestTokensOfUnknownLayers(t *testing.T) {
 	n := &model.Network{Input: model.Shape{4, 8, 8}, Root: chain(leaf(strange{}), leaf(model.Identity{}), leaf(model.Activation{Kind: 99}))}
 	s := structure(t, n)
 	token := s.Tokens[0]
