@@ -85,7 +85,7 @@ func readTree(folder string) (*simulation.Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	return simulation.NewTree(table, simulation.TreeOptions{Surgery: net2net.Options{Compat: net2net.Original}, Profile: profile})
+	return simulation.NewTree(table, simulation.PlantOptions{Surgery: net2net.Options{Compat: net2net.Original}, Profile: profile})
 }
 
 // table prints rows of columns.

@@ -38,7 +38,7 @@ func made(t testing.TB, name string, decisions int, random *rand.Rand, noise flo
 	require.NoError(t, err)
 	profile, err := trainer.FindProfile("steady")
 	require.NoError(t, err)
-	tree, err := NewTree(table, TreeOptions{Surgery: net2net.Options{Compat: net2net.Off}, Profile: profile})
+	tree, err := NewTree(table, PlantOptions{Surgery: net2net.Options{Compat: net2net.Off}, Profile: profile})
 	require.NoError(t, err)
 	return tree
 }

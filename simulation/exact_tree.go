@@ -27,9 +27,9 @@ type Node struct {
 	Last   bool     // the decision is the last one
 }
 
-// TreeOptions say how the networks of a table came about. The zero value grows the
+// PlantOptions say how the networks of a table came about. The zero value grows the
 // scenario's network of the zoo as graft does it now.
-type TreeOptions struct {
+type PlantOptions struct {
 	Network *model.Network   // that the scenario begins with; nil takes it from the zoo by its name
 	Surgery net2net.Options  // how actions were done; the original's tables are of net2net.Original
 	Profile *trainer.Profile // of the device, for what a step takes; nil is not known
@@ -37,14 +37,14 @@ type TreeOptions struct {
 }
 
 // EnsureDefaults fills in what zero stands for.
-func (o *TreeOptions) EnsureDefaults() {
+func (o *PlantOptions) EnsureDefaults() {
 	if o.Batch == 0 {
 		o.Batch = 64
 	}
 }
 
 // Validate lists all that is wrong.
-func (o TreeOptions) Validate() error {
+func (o PlantOptions) Validate() error {
 	if o.Batch < 1 {
 		return fmt.Errorf("batch is %d; it is at least 1", o.Batch)
 	}
@@ -52,7 +52,7 @@ func (o TreeOptions) Validate() error {
 }
 
 // NewTree follows every sequence of a table.
-func NewTree(t *Table, o TreeOptions) (*Tree, error) {
+func NewTree(t *Table, o PlantOptions) (*Tree, error) {
 	o.EnsureDefaults()
 	if err := errors.Join(o.Validate(), t.Complete()); err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func NewTree(t *Table, o TreeOptions) (*Tree, error) {
 		}
 		o.Network = n
 	}
-	p := &planter{TreeOptions: o, tree: &Tree{Table: t}, portraits: map[string]*decider.Portrait{}}
+	p := &planter{PlantOptions: o, tree: &Tree{Table: t}, portraits: map[string]*decider.Portrait{}}
 	all := make([]int, len(t.Records))
 	for k := range all {
 		all[k] = k
@@ -80,7 +80,7 @@ func NewTree(t *Table, o TreeOptions) (*Tree, error) {
 
 // planter makes a tree. Networks that are alike share one portrait.
 type planter struct {
-	TreeOptions
+	PlantOptions
 	tree      *Tree
 	portraits map[string]*decider.Portrait // by what is offered on which network
 }

@@ -54,7 +54,7 @@ func TestTreesOfUnevenTables(t *testing.T) {
 	s := Scenario{Name: "uneven", Network: "ConvSmall", Budget: 10, Decisions: 2}
 	table, err := NewTable(s, []Record{record(widen, none), record(none, none), record(none, "deepen:1"), record(none, "branch:1")})
 	require.NoError(t, err)
-	tree, err := NewTree(table, TreeOptions{Network: n})
+	tree, err := NewTree(table, PlantOptions{Network: n})
 	require.NoError(t, err)
 	require.Len(t, tree.Nodes, 3)
 	require.Equal(t, []int{1, 2}, tree.Nodes[0].Next)
@@ -69,15 +69,15 @@ func TestTablesThatAreNoTrees(t *testing.T) {
 	record := Record{Sequence: []string{"deepen:99"}, Left: []float64{9}, Accuracy: []float64{0.5}, Seeds: []int64{1}}
 	table, err := NewTable(s, []Record{record})
 	require.NoError(t, err)
-	_, err = NewTree(table, TreeOptions{})
+	_, err = NewTree(table, PlantOptions{})
 	require.ErrorContains(t, err, "table bad: after (): deepen:99: there is no block")
-	_, err = NewTree(table, TreeOptions{Batch: -1})
+	_, err = NewTree(table, PlantOptions{Batch: -1})
 	require.ErrorContains(t, err, "batch is -1")
 	table.Network = "Nothing"
-	_, err = NewTree(table, TreeOptions{Profile: &trainer.Profile{}})
+	_, err = NewTree(table, PlantOptions{Profile: &trainer.Profile{}})
 	require.ErrorContains(t, err, "no network of the zoo")
 	empty, err := NewTable(Scenario{Name: "empty"}, nil)
 	require.NoError(t, err)
-	_, err = NewTree(empty, TreeOptions{})
+	_, err = NewTree(empty, PlantOptions{})
 	require.ErrorContains(t, err, "no decision in it")
 }

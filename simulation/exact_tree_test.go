@@ -31,7 +31,7 @@ func publishedTrees(t testing.TB) []*simulation.Tree {
 		table, err := simulation.ReadLegacy(f, s, 42)
 		require.NoError(t, err)
 		require.NoError(t, f.Close())
-		tree, err := simulation.NewTree(table, simulation.TreeOptions{Surgery: net2net.Options{Compat: net2net.Original}, Profile: profile})
+		tree, err := simulation.NewTree(table, simulation.PlantOptions{Surgery: net2net.Options{Compat: net2net.Original}, Profile: profile})
 		require.NoError(t, err)
 		trees = append(trees, tree)
 	}

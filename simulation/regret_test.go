@@ -26,7 +26,7 @@ func plainTree(t *testing.T, name string, accuracies ...[]float64) *Tree {
 	}
 	table, err := NewTable(s, records)
 	require.NoError(t, err)
-	tree, err := NewTree(table, TreeOptions{})
+	tree, err := NewTree(table, PlantOptions{})
 	require.NoError(t, err)
 	return tree
 }
