@@ -23,6 +23,8 @@ type State struct {
 	Budget    time.Duration
 	Decisions int     // made before this one
 	Accuracy  float64 // on the validation split, as last evaluated; zero where it never was
+	// Step is what a step of training takes now; zero where it is not known.
+	Step time.Duration
 }
 
 // Decision is an action and how sure the decider is.

@@ -2,6 +2,9 @@
 // a memory that runs over them in both directions makes of each layer a vector that
 // knows what stands before and behind it.
 //
+// A graph does the same along the edges of a network: each token hears from those
+// before and behind it, wherever the network branches.
+//
 // A policy of the original takes half a million multiplications for a network, which
 // is too little to pay for the way into LibTorch and its tensors. It is done here,
 // in float32 with sums in float64, so that a policy can be evaluated without LibTorch.

@@ -18,7 +18,7 @@ import (
 var fourActions = []string{"deepen:0", "deepen:1", "deepen:2", "none"}
 
 // published are the original's tables, or none where they are not at hand.
-func published(t *testing.T) []string {
+func published(t testing.TB) []string {
 	paths, err := filepath.Glob("../../shared/reference/adaptation/simulations/*/data.pkl")
 	require.NoError(t, err)
 	if len(paths) == 0 {

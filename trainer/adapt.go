@@ -54,7 +54,7 @@ func (j *Job) adapt(ctx context.Context) error {
 	began := j.Clock.Now()
 	j.Clock.Begin()
 	decision, err := j.Decider.Decide(ctx, decider.State{Network: j.Network, Left: j.Scheduler.Left(), Budget: j.Scheduler.Budget(),
-		Decisions: j.Decisions, Accuracy: j.Validation.Accuracy})
+		Decisions: j.Decisions, Accuracy: j.Validation.Accuracy, Step: j.Clock.Cost(j.work(1))})
 	if err != nil {
 		return fmt.Errorf("decide how to adapt: %w", err)
 	}

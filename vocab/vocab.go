@@ -1,6 +1,9 @@
 // Package vocab gives the layers of a network tokens, and every token a vector that
 // is drawn once and never trained. A layer's key is how PyTorch prints it.
 //
+// A structural token says what a layer does and how large it is, in numbers that mean
+// the same for every network, so that a layer that was never seen is no error.
+//
 // There are two notations of a vocabulary: a file of our own, and the two
 // pickles of the original, with all that is wrong in the published ones: they are
 // read as they are, and never executed.

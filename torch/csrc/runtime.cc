@@ -16,6 +16,10 @@
 
 using graft::guarded;
 
+// OpenBLAS keeps threads of its own, of which LibTorch knows nothing, and lets small
+// products wait for them. Absent where LibTorch has another BLAS.
+extern "C" void openblas_set_num_threads(int threads) __attribute__((weak));
+
 namespace {
 
 // Freed blocks stay with malloc. A training step allocates and frees the same
@@ -69,6 +73,7 @@ char *graft_set_threads(int32_t threads) {
   return guarded([&] {
     TORCH_CHECK(threads > 0, "the number of threads must be positive, not ", threads);
     at::set_num_threads(threads);
+    if (openblas_set_num_threads) openblas_set_num_threads(threads);
   });
 }
 
