@@ -59,13 +59,14 @@ check: deps
 race: deps
 	@go test -race ./files/... ./torch/... ./results ./model ./tracing/... ./config ./runner/...
 	@go test -race -run 'LiveChangesAtRandom|LiveRefuses' ./trainer
+	@go test -race -run Many ./simulation
 
 test: deps
 	@scripts/packages.sh test || echo "test: comparisons with PyTorch are left out"
 	@go build -o bin/graft ./runner
 	@echo "== vet";         go vet ./... && go vet -tags graftdebug ./torch
 	@echo "== staticcheck"; go tool staticcheck ./...
-	@echo "== tests";       go test -v ./... >build/test.log 2>&1; code=$$?; \
+	@echo "== tests";       go test -timeout 30m -v ./... >build/test.log 2>&1; code=$$?; \
 	  if [ $$code -ne 0 ]; then grep -vE '^ *(=== |--- PASS|PASS$$)' build/test.log; exit $$code; fi; \
 	  grep -E '^(ok|\?)' build/test.log; grep -oE '(left out|measured): .*' build/test.log | sort -u || true
 	@echo "== debug build"; go test -tags graftdebug ./torch
@@ -74,6 +75,7 @@ test: deps
 bench: build
 	@scripts/packages.sh test || true
 	@go run ./bench
+	@go test ./trainer -run Distillation -v -args -long | grep -oE '(left out|measured): .*'
 
 fuzz:
 	@for p in $$(go list ./...); do for f in $$(go test -list '^Fuzz' $$p | grep ^Fuzz); do \

@@ -33,6 +33,8 @@ type options struct {
 	surgery bool // measure nothing else
 	job     bool // measure nothing else
 	learn   bool // measure nothing else
+	policy  bool // measure nothing else
+	seeds   int  // policies that learn from the same tables
 	setup
 }
 
@@ -47,6 +49,8 @@ func main() {
 	flag.BoolVar(&o.job, "job", false, "measure epochs with data and evaluation only")
 	flag.BoolVar(&o.learn, "learn", false, "measure how policies learn only")
 	flag.BoolVar(&o.surgery, "surgery", false, "measure surgery only")
+	flag.BoolVar(&o.policy, "policy", false, "measure only what policies learn from tables: the original's folders, named behind the flags")
+	flag.IntVar(&o.seeds, "seeds", 20, "policies that learn from the same tables, each from a seed of its own")
 	flag.BoolVar(&o.child, "worker", false, "be graft's side of a comparison")
 	flag.IntVar(&o.threads, "threads", 1, "threads, of a worker")
 	flag.BoolVar(&o.fast, "fast", false, "take the fast path, in a worker")
@@ -69,6 +73,9 @@ func defaultPython() string {
 func run(o options) error {
 	if o.child {
 		return serve(o.setup, os.Stdin, os.Stdout)
+	}
+	if o.policy {
+		return studyPolicies(os.Stdout, flag.Args(), o.seeds)
 	}
 	folder, err := os.MkdirTemp("", "graft-bench-")
 	if err != nil {

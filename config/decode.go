@@ -17,6 +17,7 @@ import (
 
 	"graft/files"
 	"graft/model"
+	"graft/trainer"
 )
 
 // largestFile is in bytes, of files that are read into options.
@@ -250,8 +251,13 @@ func (r *reading) validate() {
 		for _, err := range parts(v.Validate()) {
 			text := err.Error()
 			known := func(other string) bool { return other == text || strings.HasSuffix(other, ": "+text) }
-			if !slices.ContainsFunc(told, known) {
-				told = append(told, text)
+			if slices.ContainsFunc(told, known) {
+				continue
+			}
+			told = append(told, text)
+			if item := (*trainer.ItemFault)(nil); errors.As(err, &item) {
+				r.blame(o.find(item.List), item.Text, item.Index, item.Key)
+			} else {
 				r.blame(o.meant(text), text)
 			}
 		}

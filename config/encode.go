@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"graft/model"
 )
@@ -87,32 +88,59 @@ func oneLine(v any) string {
 // layoutStruct writes a struct as a file, each value filled in.
 func layoutStruct(o *outline, v reflect.Value) string {
 	var b strings.Builder
-	writeTable(&b, o, v)
+	writeTable(&b, o, v, func(*outline) {})
 	return b.String()
 }
 
-func writeTable(b *strings.Builder, o *outline, v reflect.Value) {
+// layoutDescribed is layoutStruct with what each table and key is for above it.
+func layoutDescribed(o *outline, v reflect.Value) string {
+	var b strings.Builder
+	writeTable(&b, o, v, func(f *outline) {
+		for _, line := range wrapped(f.about(), commentWidth) {
+			b.WriteString("# " + line + "\n")
+		}
+	})
+	return b.String()
+}
+
+// commentWidth is in characters.
+const commentWidth = 86
+
+// wrapped breaks a text into lines.
+func wrapped(text string, width int) []string {
+	var lines []string
+	for word := range strings.FieldsSeq(text) {
+		last := len(lines) - 1
+		if last < 0 || utf8.RuneCountInString(lines[last])+1+utf8.RuneCountInString(word) > width {
+			lines = append(lines, word)
+			continue
+		}
+		lines[last] += " " + word
+	}
+	return lines
+}
+
+// writeTable writes a table; before is called where it and each of its keys begin.
+func writeTable(b *strings.Builder, o *outline, v reflect.Value, before func(*outline)) {
 	headed := len(o.path) == 0
 	for _, f := range o.fields {
 		if f.isTable() {
 			continue
 		}
 		if !headed {
-			writeHeader(b, o)
+			if b.Len() > 0 {
+				b.WriteByte('\n')
+			}
+			before(o)
+			b.WriteString("[" + o.name() + "]\n")
 			headed = true
 		}
+		before(f)
 		b.WriteString(tomlNotation.field(model.Field{Key: f.key, Value: plain(v.FieldByIndex(f.index))}, "") + "\n")
 	}
 	for _, f := range o.fields {
 		if f.isTable() {
-			writeTable(b, f, v)
+			writeTable(b, f, v, before)
 		}
 	}
-}
-
-func writeHeader(b *strings.Builder, o *outline) {
-	if b.Len() > 0 {
-		b.WriteByte('\n')
-	}
-	b.WriteString("[" + o.name() + "]\n")
 }

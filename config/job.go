@@ -22,18 +22,20 @@ import (
 // missing have their defaults, with which a job trains ConvSmall on synthetic images
 // for 60 seconds of a virtual clock.
 type Job struct {
-	Run     RunOptions      // seed, folder and device
-	Network NetworkOptions  // which one, and its first weights
-	Data    dataset.Options // which images; zero is the synthetic ones
-	Time    TimeOptions     // budget, clock and events
-	// Train is the section train, and the sections of what stands in it: optimizer,
-	// schedule, augment, distill and checkpoint.
-	Train trainer.Options `config:",hoist,omit=seed,omit=timeline,omit=adapt,omit=optimizer.fused"`
-	Adapt AdaptOptions    // who decides, and when; zero is nobody
+	Run     RunOptions      // where a job runs, and the seed of what it draws
+	Network NetworkOptions  // which network is trained, and its first weights
+	Data    dataset.Options // which images; empty means synthetic ones
+	Time    TimeOptions     // how long a job lasts, on which clock, and when devices come and go
+	// Train is how training goes. What is in it as a table stands beside it: optimizer,
+	// schedule, augment, distill, checkpoint and parallel.
+	Train trainer.Options `config:",hoist,omit=seed,omit=timeline,omit=adapt,omit=optimizer.fused,omit=parallel.background"`
+	Adapt AdaptOptions    // who decides how the network is adapted, when, and how it is done; empty means nobody
 
 	given   map[string]Source
-	profile *trainer.Profile // nil on a wall clock
-	network *model.Network   // without tensors; of the zoo it has its own input and classes
+	profile *trainer.Profile      // nil on a wall clock
+	network *model.Network        // without tensors; of the zoo it has its own input and classes
+	history *history              // of the first weights; nil where nothing is known
+	policy  *decider.LegacyPolicy // nil for the other deciders
 }
 
 // NewJob is what a file says that says nothing, before zero is filled in.
@@ -66,6 +68,7 @@ func (j *Job) complete(fsys files.FS, r *reading) error {
 	j.given = r.given
 	r.defaults()
 	j.load(fsys, r)
+	j.begin(fsys, r)
 	r.validate()
 	j.rehearse(r)
 	return r.finish()
@@ -108,7 +111,12 @@ func (j *Job) Decider() (decider.Decider, error) {
 	case DecideScript:
 		return decider.Script{Actions: j.Adapt.Actions}, nil
 	case DecideRandom:
-		return decider.Random{Seed: uint64(j.Run.Seed), Kinds: j.Adapt.Kinds}, nil
+		return decider.Random{Seed: uint64(j.Run.Seed), Kinds: j.Adapt.Kinds, Original: j.Adapt.Surgery.Compat != net2net.Off}, nil
+	case DecidePolicy:
+		if j.policy == nil {
+			return nil, fmt.Errorf("the policy of %s was not read; use ReadJob", j.Adapt.Policy)
+		}
+		return j.policy, nil
 	}
 	return decider.None{}, nil
 }
@@ -139,6 +147,7 @@ func (j *Job) Source(key string) Source { return j.given[key] }
 // Value is a key of a file and what it is set to.
 type Value struct {
 	Key    string // with its sections, such as time.budget
+	About  string // what it is for, with its unit and what zero means
 	Text   string // as a file has it
 	Plain  any    // for JSON
 	Source Source
@@ -152,10 +161,16 @@ func valuesOf(outline *outline, v reflect.Value, given map[string]Source) []Valu
 	var list []Value
 	for _, o := range outline.leaves() {
 		p := plain(v.FieldByIndex(o.index))
-		list = append(list, Value{Key: o.name(), Text: oneLine(p), Plain: model.Form{{Key: "", Value: p}}.Plain()[""], Source: given[o.name()]})
+		list = append(list, Value{Key: o.name(), About: o.about(), Text: oneLine(p), Plain: model.Form{{Key: "", Value: p}}.Plain()[""], Source: given[o.name()]})
 	}
 	return list
 }
+
+// What keys are for is taken from the comments of the fields, and the page about them
+// from there.
+//
+//go:generate go test -run TestDescriptionsAreTheComments -update .
+//go:generate go test -run TestTheReferenceIsOfTheKeys -update .
 
 var jobOutline = outlineOf(reflect.TypeFor[Job]())
 
@@ -163,14 +178,19 @@ var jobOutline = outlineOf(reflect.TypeFor[Job]())
 // from it.
 func (j *Job) Resolved() string { return layoutStruct(jobOutline, reflect.ValueOf(j).Elem()) }
 
-// immaterial says whether a key changes no result.
+// Described is Resolved with what each key is for as a comment above it.
+func (j *Job) Described() string { return layoutDescribed(jobOutline, reflect.ValueOf(j).Elem()) }
+
+// immaterial says whether a key changes no result, or no more of it than rounding.
 func immaterial(key string) bool {
-	return slices.Contains([]string{"run.folder", "run.device", "run.threads", "run.listen"}, key) || strings.HasPrefix(key, "checkpoint.")
+	return slices.Contains([]string{"run.folder", "run.device", "run.threads", "run.listen"}, key) || strings.HasPrefix(key, "checkpoint.") ||
+		strings.HasPrefix(key, "parallel.")
 }
 
 // Digest is a SHA-256 in hex over all that results depend on: the keys but for
-// folder, device, threads, listening and checkpoints, and the contents of the network file,
-// the profile and the timeline. Data and weights count by their names only.
+// folder, device, threads, processes, listening and checkpoints, and the contents of the
+// network file, the profile and the timeline, and how many epochs went before. Data,
+// weights and policies count by their names only.
 func (j *Job) Digest() string {
 	h := sha256.New()
 	for _, v := range j.Values() {
@@ -179,13 +199,31 @@ func (j *Job) Digest() string {
 		}
 	}
 	if j.profile != nil {
-		fmt.Fprint(h, FormatProfile(j.profile))
+		p := *j.profile
+		p.Made, p.Fit = trainer.Made{}, trainer.Fit{} // how it came about changes no result
+		fmt.Fprint(h, FormatProfile(&p))
 	}
 	fmt.Fprintln(h, oneLine(plain(reflect.ValueOf(j.Time.loaded))))
+	if epochs := j.Beginning().Epochs; epochs > 0 {
+		fmt.Fprintln(h, epochs, "epochs before")
+	}
 	if j.Network.File != "" && j.network != nil {
 		fmt.Fprint(h, layoutTOML(j.network.Form()))
 	}
 	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Differences lists the keys on which results depend and that another job has other
+// values for, each as "key was its value and is ours".
+func (j *Job) Differences(was *Job) []string {
+	var list []string
+	before := was.Values()
+	for k, now := range j.Values() {
+		if now.Text != before[k].Text && !immaterial(now.Key) {
+			list = append(list, fmt.Sprintf("%s was %s and is %s", now.Key, before[k].Text, now.Text))
+		}
+	}
+	return list
 }
 
 // load reads the files that a job names.
@@ -199,17 +237,39 @@ func (j *Job) load(fsys files.FS, r *reading) {
 		return err
 	})
 	r.attempt("time.profile", j.Time.Clock == VirtualClock, func() (err error) {
-		if !isPath(j.Time.Profile) {
-			j.profile, err = trainer.FindProfile(j.Time.Profile)
-			return err
-		}
-		j.profile, err = ReadProfile(fsys, j.Time.Profile)
+		j.profile, err = FindProfile(fsys, j.Time.Profile)
+		return err
+	})
+	r.attempt("adapt.policy", j.Adapt.Decider == DecidePolicy && j.Adapt.Policy != "" && j.Adapt.Vocab != "", func() (err error) {
+		o := decider.LegacyOptions{Sample: j.Adapt.Sample, Seed: uint64(j.Run.Seed)}
+		j.policy, _, err = ReadLegacyPolicy(fsys, j.Adapt.Policy, j.Adapt.Vocab, o)
 		return err
 	})
 	r.attempt("time.timeline", j.Time.Cluster != "", func() (err error) {
 		j.Time.loaded, err = ReadTimeline(fsys, j.Time.Cluster)
 		return err
 	})
+}
+
+// consult says why the policy does not fit the network, as far as that is known: the
+// layers of a network of the zoo depend on the images.
+func (j *Job) consult() error {
+	switch {
+	case j.policy == nil:
+		return nil
+	case j.Network.File == "":
+		return j.policy.FitsBlocks(j.network)
+	}
+	return j.Suits(j.network)
+}
+
+// Suits says why the decider could not decide about a network without weights, now or
+// after one of its actions; nil where it could.
+func (j *Job) Suits(n *model.Network) error {
+	if j.policy == nil {
+		return nil
+	}
+	return j.policy.FitsGrown(n, j.Adapt.Surgery)
 }
 
 // attempt reads a file that a key names. Its own faults follow those of the job.
@@ -235,7 +295,15 @@ func (r *reading) attempt(key string, wanted bool, read func() error) {
 // much of it is left.
 func (j *Job) rehearse(r *reading) {
 	down := slices.ContainsFunc(j.Time.timeline().Events, func(e trainer.Event) bool { return e.Change == trainer.Down })
-	if j.network == nil || down || len(r.faults)+len(r.others) > 0 {
+	if j.network == nil || len(r.faults)+len(r.others) > 0 {
+		return
+	}
+	if err := j.consult(); err != nil {
+		o, _ := r.outline.lookUp("adapt.policy")
+		r.blame(o, err.Error())
+		return
+	}
+	if down {
 		return
 	}
 	o, _ := r.outline.lookUp("adapt.actions")

@@ -10,19 +10,18 @@ import (
 	"strings"
 
 	"graft/net2net"
-	"graft/torch/weights"
 	"graft/trainer"
 )
 
 // RunOptions say where a job runs. Paths here and in the other sections are those
 // of the operating system, from the folder that graft is called in.
 type RunOptions struct {
-	Seed    int64  // of all that is drawn but the data; 1 unless given
-	Folder  string // where results go; empty leaves the choice to the command
-	Device  string // cpu or cuda:N; empty means cpu
-	Threads int    // of LibTorch; zero is all processors
+	Seed    int64  // number that all that is drawn but the data follows from; 1 unless given, and zero is a seed as any
+	Folder  string // path that results go to; empty leaves the choice to the command
+	Device  string // where tensors are: cpu or cuda:N; empty means cpu
+	Threads int    // how many LibTorch works with; zero means all processors
 	// Listen is the address at which the job can be watched and steered while it runs,
-	// such as 127.0.0.1:0, where port 0 takes a free one. Empty is none.
+	// such as 127.0.0.1:0, where port 0 takes a free one; empty means none.
 	Listen string
 }
 
@@ -60,9 +59,20 @@ func isPort(text string) bool {
 // NetworkOptions say which network is trained. Its input and classes are those of
 // the data where it is one of the zoo.
 type NetworkOptions struct {
-	Name    string // in the zoo; empty means ConvSmall where there is no file
-	File    string // a network file, in place of a name; empty means none
-	Weights string // .pth or .safetensors to begin with; empty draws fresh ones
+	Name string // a network of the zoo, as graft model list has them; empty means ConvSmall where no file is given
+	File string // path of a network file, in place of a name; empty means none
+	// Weights is a file to begin with, .pth or .safetensors, or a results folder of the
+	// original's, from which the job goes on. Empty draws fresh ones.
+	Weights string
+	// Runtimes is the original's file of the times of the epochs that the weights were
+	// trained for: the job goes on with the epoch that comes next, with the learning
+	// rate that is due then, and at the time of the budget at which the last one
+	// ended, where time.start says no other. Empty means the one in the folder that
+	// Weights names, or none.
+	Runtimes string
+	// Anew counts epochs from zero and begins with the first learning rate whatever
+	// Runtimes says, as the original did. False goes on with both.
+	Anew bool
 }
 
 // EnsureDefaults fills in what zero stands for.
@@ -78,10 +88,8 @@ func (o NetworkOptions) Validate() error {
 	if o.Name != "" && o.File != "" {
 		faults = append(faults, fmt.Errorf("file is given, and a name as well; leave one of them out"))
 	}
-	if o.Weights != "" {
-		if _, err := weights.FormatOf(o.Weights); err != nil {
-			faults = append(faults, fmt.Errorf("weights: %w", err))
-		}
+	if o.Runtimes != "" && o.Weights == "" {
+		faults = append(faults, errors.New("runtimes are those of weights; name the weights as well"))
 	}
 	return errors.Join(faults...)
 }
@@ -89,8 +97,8 @@ func (o NetworkOptions) Validate() error {
 // TimeOptions are a job's budget, and what happens in it.
 type TimeOptions struct {
 	trainer.Timeline        // budget, start and events; a budget that is not given is 60 s
-	Clock            string `config:",one=virtual|wall"` // virtual counts what a profile says, wall the machine's time; empty means virtual
-	Profile          string // built in, or a file of one; empty means steady on a virtual clock
+	Clock            string `config:",one=virtual|wall"` // what time is: virtual is what a profile says that work takes, wall the machine's; empty means virtual
+	Profile          string // what work takes on the virtual clock: the name of a profile, or the path of a file of one; empty means steady there
 	// Cluster is a file of events, a table in CSV with the columns seconds, change
 	// and devices, in place of a list. Empty means none.
 	Cluster string `config:"timeline"`
@@ -156,14 +164,21 @@ const (
 	DecideFixed  = "fixed"  // takes the one action each time
 	DecideScript = "script" // takes the actions one after the other
 	DecideRandom = "random" // draws among what fits
+	DecidePolicy = "policy" // asks one of the original's that has learned
 )
 
 // AdaptOptions say who decides how the network is adapted, when, and how it is
 // done.
 type AdaptOptions struct {
-	Decider       string                                       `config:",one=none|fixed|script|random"` // empty means none
-	Actions       []net2net.Action                             // of fixed, which takes one, and of script; nil for the others
-	Kinds         []net2net.Kind                               // that random draws from; nil means deepen and widen
+	// Decider is who decides: fixed takes its action each time, script its actions one
+	// after the other, random any that fits, policy what it has learned, or none. Empty
+	// means none, who never does.
+	Decider       string                                       `config:",one=none|fixed|script|random|policy"`
+	Actions       []net2net.Action                             // what fixed, which takes one, and script do, such as deepen:0, widen:conv2:48 or none; empty for the others
+	Kinds         []net2net.Kind                               // operations that random draws from; empty means deepen and widen
+	Policy        string                                       // path of the folder of a policy that has learned, or of its weights; empty for the other deciders
+	Vocab         string                                       // path of the vocabulary that the policy learned with, a folder or a file; empty for the other deciders
+	Sample        bool                                         // let the policy draw its actions; false takes the likeliest
 	trainer.Adapt `config:",inline=surgery,omit=surgery.seed"` // when it is asked, and how its actions are done
 }
 
@@ -186,6 +201,11 @@ func (o AdaptOptions) Validate() error {
 	}
 	if o.Decider != DecideRandom && len(o.Kinds) > 0 {
 		faults = append(faults, fmt.Errorf("kinds is for the decider random, and the decider is %s", o.Decider))
+	}
+	if o.Decider == DecidePolicy && (o.Policy == "" || o.Vocab == "") {
+		faults = append(faults, errors.New("decider is policy, which needs the keys policy and vocab"))
+	} else if o.Decider != DecidePolicy && (o.Policy != "" || o.Vocab != "" || o.Sample) {
+		faults = append(faults, fmt.Errorf("policy, vocab and sample are for the decider policy, and the decider is %s", o.Decider))
 	}
 	if o.Surgery.Noise < 0 {
 		faults = append(faults, fmt.Errorf("noise is %v; it is not negative", o.Surgery.Noise))

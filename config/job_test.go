@@ -141,7 +141,10 @@ func TestTheDigestSaysWhatMatters(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "p.toml")
 	require.NoError(t, WriteProfile(files.OS{}, path, profile))
 	before := digest("time.profile=" + path)
-	profile.Costs.StepSeconds *= 2
+	profile.Made.Date = "2026-01-31"
+	require.NoError(t, WriteProfile(files.OS{}, path, profile))
+	assert.Equal(t, before, digest("time.profile="+path), "when it was measured does not")
+	profile.Costs.Step.CallSeconds *= 2
 	require.NoError(t, WriteProfile(files.OS{}, path, profile))
 	assert.NotEqual(t, before, digest("time.profile="+path), "the profile's contents matter")
 	for _, other := range []string{"run.seed=2", "train.batch=32", "adapt.reset=true", "time.profile=v100-original"} {
@@ -242,23 +245,6 @@ func TestJobsThatCannotBeOpenedSaySo(t *testing.T) {
 	assert.ErrorIs(t, err, fs.ErrNotExist)
 }
 
-func TestProfilesAreWrittenAndReadBack(t *testing.T) {
-	p := trainer.Profiles()[0]
-	p.Measured = []trainer.Measurement{{Network: "ConvNet2", Fingerprint: "ab\"c", Batch: 64, StepSeconds: 0.012, BatchSeconds: 1e-9}}
-	path := filepath.Join(t.TempDir(), "p.toml")
-	require.NoError(t, WriteProfile(files.OS{}, path, p))
-	again, err := ReadProfile(files.OS{}, path)
-	require.NoError(t, err)
-	assert.Equal(t, p, again)
-	assert.ErrorContains(t, WriteProfile(files.OS{}, path, &trainer.Profile{}), "a profile has a name")
-
-	_, err = ReadProfile(files.OS{}, written(t, "q.toml", "name = \"q\"\n[[measured]]\nbatsh = 3\n[costs]\nstep_seconds = -1\nlayer_second = 2\n"))
-	require.Error(t, err)
-	for _, says := range []string{`q.toml:3:1: "batsh" is no key of measured; did you mean batch?`, `q.toml:6:1: "layer_second" is no key of costs`, "q.toml:5:16: step_seconds is -1"} {
-		assert.ErrorContains(t, err, says)
-	}
-}
-
 func TestTimelines(t *testing.T) {
 	path := written(t, "t.csv", "seconds,change,devices\n10,up,2\n20.5,down,\n")
 	j, err := parseJob("a.toml", "", "time.timeline="+path)
@@ -319,7 +305,7 @@ func FuzzReadJob(f *testing.F) {
 		f.Add(string(data), "run.seed=3")
 	}
 	f.Fuzz(func(t *testing.T, text, set string) {
-		if strings.Contains(text+set, "file") || strings.Contains(text+set, "timeline") || strings.Contains(text+set, "/") {
+		if strings.Contains(text+set, "file") || strings.Contains(text+set, "timeline") || strings.Contains(text+set, "weights") || strings.Contains(text+set, "/") {
 			return // it would read what lies about
 		}
 		j, err := parseJob("a.toml", text, set)

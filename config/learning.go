@@ -103,6 +103,11 @@ func (l *Learning) Resolved() string {
 	return layoutStruct(learningOutline, reflect.ValueOf(l).Elem())
 }
 
+// Described is Resolved with what each key is for as a comment above it.
+func (l *Learning) Described() string {
+	return layoutDescribed(learningOutline, reflect.ValueOf(l).Elem())
+}
+
 // Digest is a SHA-256 in hex over all that results depend on: the keys but for the
 // folder and checkpoints, and what is in the table, the vocabulary and the first
 // policy.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -46,7 +47,7 @@ func convertLegacy(path string, text []byte) (*Translation, error) {
 	if agent, _ := c.keys["runner.agent"].(string); agent == "Agent" {
 		return c.learning(path)
 	}
-	c.require("scheduler.running_time", "job.model", "job.dataset")
+	c.require([]string{"runner.seed", "runner.folder", "runner.agent", "runner.total_episodes", "scheduler.running_time", "job.model", "job.dataset"})
 	for _, key := range c.order {
 		c.key(key)
 	}
@@ -106,8 +107,8 @@ func (c *converter) flatten() {
 }
 
 // require tells which keys are missing without which the original did not run.
-func (c *converter) require(more ...string) {
-	for _, key := range append([]string{"runner.seed", "runner.folder", "runner.agent", "runner.total_episodes"}, more...) {
+func (c *converter) require(keys []string) {
+	for _, key := range keys {
 		if _, has := c.keys[key]; !has {
 			c.faults = append(c.faults, model.FormFault{Text: "this is no file of the original system: it has no " + key})
 		}
@@ -162,26 +163,54 @@ var policyKeys = []string{"vocab", "alpha", "hidden_size", "embedding_size", "ma
 func (c *converter) fillIn() {
 	const own = "the original's default"
 	c.set("data.test_as_validation", true, "the original looked at the test images after each epoch")
+	c.set("data.mean", []any{0.5}, "its normalisation, of all channels")
+	c.set("data.deviation", []any{0.5}, "its normalisation, of all channels")
 	c.set("time.clock", VirtualClock, "the original took the time of its machine")
 	c.set("time.profile", "v100-original", "what work took on that machine")
 	c.set("train.batch", int64(64), own)
 	c.set("train.eval_batch", int64(64), own)
 	c.set("train.exact", true, "in PyTorch's order of operations")
+	c.set("train.abandon", true, "a change of devices began a new epoch,")
+	c.set("train.overrun", true, "and only whole epochs were evaluated, the last one late if need be")
 	c.set("optimizer.rule", "adam", own)
 	c.set("optimizer.lr", 0.01, own)
 	c.set("schedule.rule", "exponential", "after each whole epoch")
 	c.set("schedule.decay", 0.9, own)
-	c.set("schedule.least", 1e-8, own)
-	c.set("distill.temperature", 2.0, own)
-	c.set("distill.share", 0.75, own)
-	c.set("distill.decay", 0.25, own)
+	c.set("schedule.least", 1e-8, own+", and one step further, where it stopped")
+	c.set("distill.off", true, "the original never had a teacher")
 	c.set("adapt.every", true, "after an up the original asked at the start of each epoch,")
 	c.set("adapt.most", int64(1_000_000), "without end,")
 	c.set("adapt.reset", true, "and made a new optimizer and schedule each time, even for no action")
 	c.set("adapt.compat", "original", "batch normalisation that is not calibrated")
-	c.warn("images were normalised with a mean and deviation of 0.5; a job takes those of the training images")
-	c.warn("an epoch that a change or the end of the budget cut short was thrown away, but for its weights; a job goes on with it, and its last steps are evaluated")
+	c.settle()
 	c.warn("times were those of one machine on one day; the job counts what the profile v100-original says, so that it is the same everywhere")
+}
+
+// settle brings the least rate to where the original stopped: it lowered the rate as
+// long as it was above min_lr, and so came to lie below it once.
+func (c *converter) settle() {
+	number := func(path string) float64 { f, _ := asNumber(*c.setting(path)); return f }
+	rate, decay, least := number("optimizer.lr"), number("schedule.decay"), number("schedule.least")
+	if !(decay > 0 && decay < 1 && rate > 0) {
+		return // the rate stays as it is, or what is wrong is told elsewhere
+	}
+	for rate > least {
+		rate *= decay
+	}
+	*c.setting("schedule.least") = max(rate, math.SmallestNonzeroFloat64)
+	if number("adapt.divide") > 1 {
+		c.warn("lr_scale moved the rate at which the original stopped to lower it; schedule.least is that of the first rate")
+	}
+}
+
+// setting is the value of a key that was set; of another a place for nothing.
+func (c *converter) setting(path string) *any {
+	for k, s := range c.settings {
+		if s.section+"."+s.key == path {
+			return &c.settings[k].value
+		}
+	}
+	return new(any)
 }
 
 // sectionOrder is how a job's file is read.

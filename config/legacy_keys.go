@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"graft/model"
+	"graft/torch/weights"
 	"graft/tracing"
 )
 
@@ -31,10 +32,8 @@ var legacyKeys = map[string]legacyKey{
 	"scheduler.start_time":   seconds("time.start"),
 	"scheduler.gpu_changes":  legacyChanges,
 
-	"trainer.weights": text(func(c *converter, key, path string) {
-		c.set("network.weights", path, "was "+key+", as seen from the folder of the original's source")
-	}),
-	"trainer.runtimes": without("the times of earlier epochs changed nothing, and time.start says where the job begins"),
+	"trainer.weights":  text(legacyWeights),
+	"trainer.runtimes": text(legacyRuntimes),
 
 	"job.model":     text(legacyModel),
 	"job.dataset":   text(legacyDataset),
@@ -51,15 +50,11 @@ var legacyKeys = map[string]legacyKey{
 	"optimizer":               text(legacyOptimizer),
 	"optimizer_args":          legacyArguments,
 	"learning_rate_decay":     number("schedule.decay"),
-	"min_lr":                  number("schedule.least"),
-	"T":                       number("distill.temperature"),
-	"soft_target_loss_weight": number("distill.share"),
-	"kd_weight_decay":         number("distill.decay"),
-	"lr_scale": func(c *converter, key string, value any) {
-		if f, ok := asNumber(value); !ok || f != 1 {
-			c.warn("%s = %s divided the learning rate whenever an optimizer was made; a job has nothing like it", key, oneLine(legacyForm(value)))
-		}
-	},
+	"min_lr":                  number("schedule.least"), // brought to where the original stopped by settle
+	"lr_scale":                number("adapt.divide"),
+	"T":                       untaught,
+	"soft_target_loss_weight": untaught,
+	"kd_weight_decay":         untaught,
 }
 
 func text(then func(*converter, string, string)) legacyKey {
@@ -127,6 +122,11 @@ func without(why string) legacyKey {
 	}
 }
 
+// untaught is a key of a loss that the original had and never used.
+func untaught(c *converter, key string, _ any) {
+	c.warn("%s had no effect: the original never had a teacher, so it never distilled", key)
+}
+
 func grid(c *converter, key string, value any) {
 	if c.keys["runner.agent"] == "SimulationAgent" {
 		c.warn("%s = %s is of the grid of all sequences of actions, which is for 'graft simulate'", key, oneLine(legacyForm(value)))
@@ -156,6 +156,28 @@ func legacyModel(c *converter, key, name string) {
 		return
 	}
 	c.fault(key, "is a class of the original's that is not here%s", guess(name, zooNames()))
+}
+
+// legacyWeights goes on from weights as the original did: at the time of the budget
+// that its file says, but with the first epoch and the first learning rate.
+func legacyWeights(c *converter, key, path string) {
+	if _, err := weights.FormatOf(path); err != nil {
+		c.fault(key, "%v", err)
+		return
+	}
+	c.set("network.weights", path, "was "+key+", as seen from the folder of the original's source")
+	c.set("network.anew", true, "it counted epochs from zero, with the first learning rate")
+	if _, timed := c.keys["scheduler.start_time"]; !timed {
+		c.set("time.start", "0s", "the original's default, whatever the runtimes say")
+	}
+}
+
+func legacyRuntimes(c *converter, key, path string) {
+	if _, has := c.keys["trainer.weights"]; !has {
+		c.warn("%s had no effect: the original read it for weights only", key)
+		return
+	}
+	c.set("network.runtimes", path, "was "+key+"; without anew, what the job would go on from")
 }
 
 func legacyDataset(c *converter, key, name string) {
@@ -205,7 +227,8 @@ func (c *converter) changes() []any {
 	return list
 }
 
-// legacyChanges translates the events.
+// legacyChanges translates the events. The original took one after the other, each no
+// earlier than its time.
 func legacyChanges(c *converter, key string, value any) {
 	list, ok := value.([]any)
 	if !ok {
@@ -213,16 +236,24 @@ func legacyChanges(c *converter, key string, value any) {
 		return
 	}
 	var events []any
+	end, _ := asNumber(c.keys["scheduler.running_time"])
+	after := 0.0
 	for k, item := range list {
 		table, _ := item.(map[string]any)
-		at, timed := asSeconds(table["time"])
+		seconds, timed := asNumber(table["time"])
+		seconds = max(seconds, after)
+		at, fits := asSeconds(seconds)
 		change, _ := table["change"].(string)
-		if !timed || change != "up" && change != "down" {
+		if !timed || !fits || change != "up" && change != "down" {
 			c.fault(key, "must hold tables with a time in seconds and a change, up or down, and item %d does not", k)
 			return
 		}
+		if after = seconds; seconds > end {
+			c.warn("%s: item %d never came, since the time was over", key, k)
+			continue
+		}
 		if change == "down" {
-			c.warn("%s goes down at %s, where the original went wrong in several ways; the job returns to the smaller network, which learns from the larger one", key, at)
+			c.warn("%s goes down at %s, where the original went wrong in several ways; the job returns to the smaller network with what it learned since", key, at)
 		}
 		if len(table) > 2 {
 			c.warn("%s has more than a time and a change in item %d, which had no effect", key, k)

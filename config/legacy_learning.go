@@ -117,7 +117,7 @@ var learningOrder = []string{"run", "table", "policy", "learn"}
 
 // learning translates a file about a policy that learns from a table.
 func (c *converter) learning(path string) (*Translation, error) {
-	c.require("job.model", "job.dataset", "agent.vocab", "agent.max_actions")
+	c.require([]string{"runner.seed", "runner.folder", "runner.agent", "runner.total_episodes", "job.model", "job.dataset", "agent.vocab", "agent.max_actions"})
 	_, first := c.keys["simulation.datafile"]
 	if _, second := c.keys["agent.save_file"]; !first && !second {
 		c.faults = append(c.faults, model.FormFault{Text: "it names no table to learn from: it has no simulation.datafile and no agent.save_file"})

@@ -77,6 +77,59 @@ func TestARandomAgentIsAskedAfterAnUp(t *testing.T) {
 	assert.Equal(t, []trainer.Event{{At: 1500 * time.Millisecond, Change: trainer.Up}}, j.Time.Events)
 }
 
+func TestWeightsOfTheOriginal(t *testing.T) {
+	job := "[runner]\nseed = 1\nfolder = \"a\"\nagent = \"RandomAgent\"\ntotal_episodes = 1\n[scheduler]\nrunning_time = 4\n[job]\nmodel = \"ConvNet2\"\ndataset = \"cifar10\"\n[trainer]\n"
+	made, err := convertLegacy("a.toml", []byte(job+"weights = \"a/weights.pth\"\nruntimes = \"a/runtimes\"\n"))
+	require.NoError(t, err)
+	j, err := parseJob("a.toml", made.Text)
+	require.NoError(t, err, "it is read where the files are not")
+	assert.Equal(t, Beginning{Weights: "a/weights.pth"}, j.Beginning())
+	assert.Equal(t, "a.toml", j.Source("time.start").File, "zero is said, for the runtimes say otherwise")
+	made, err = convertLegacy("a.toml", []byte(job+"runtimes = \"a/runtimes\"\n"))
+	require.NoError(t, err)
+	assert.Contains(t, made.Text, "# - trainer.runtimes had no effect: the original read it for weights only\n")
+	_, err = convertLegacy("a.toml", []byte(job+"weights = \"a\"\n"))
+	assert.ErrorContains(t, err, "trainer.weights the extension of a names no format")
+}
+
+// originalWith is a job of the original's with more in it.
+func originalWith(top, scheduler, end string) string {
+	return top + "\n[runner]\nseed = 1\nfolder = \"a\"\nagent = \"RandomAgent\"\ntotal_episodes = 1\n[scheduler]\nrunning_time = 40\n" + scheduler +
+		"\n[job]\nmodel = \"ConvNet2\"\ndataset = \"cifar10\"\n" + end
+}
+
+func TestWhereTheOriginalStoppedLoweringTheRate(t *testing.T) {
+	for text, want := range map[string]float64{
+		"min_lr = 0.005": 0.01 * 0.9 * 0.9 * 0.9 * 0.9 * 0.9 * 0.9 * 0.9, // 0.0053 is above it, this is not
+		"min_lr = 0.02":  0.01,                                           // never lowered
+		"min_lr = 0.25\noptimizer_args = {lr = 1}\nlearning_rate_decay = 0.5": 0.25,
+		"learning_rate_decay = 1": 1e-8,
+	} {
+		made, err := convertLegacy("a.toml", []byte(originalWith(text, "", "")))
+		require.NoError(t, err, text)
+		j, err := parseJob("a.toml", made.Text)
+		require.NoError(t, err, text)
+		o := j.Options()
+		assert.InEpsilon(t, want, o.Schedule.Least, 1e-12, text)
+		if o.Schedule.Decay < 1 {
+			assert.InEpsilon(t, want, o.Schedule.Rate(o.Optimizer.LR, 500, 0, 0), 1e-12, text)
+		}
+	}
+}
+
+func TestChangesThatTheOriginalTookLateOrNever(t *testing.T) {
+	made, err := convertLegacy("a.toml", []byte(originalWith("", "gpu_changes = [{time = 20, change = \"up\"}, {time = 10, change = \"up\"}, {time = 41, change = \"up\"}, {time = 30, change = \"down\"}]", "")))
+	require.NoError(t, err)
+	j, err := parseJob("a.toml", made.Text)
+	require.NoError(t, err)
+	assert.Equal(t, []trainer.Event{{At: 20 * time.Second, Change: trainer.Up}, {At: 20 * time.Second, Change: trainer.Up}}, j.Time.Events)
+	assert.Contains(t, made.Text, "# - scheduler.gpu_changes: item 2 never came")
+	assert.Contains(t, made.Text, "# - scheduler.gpu_changes: item 3 never came", "it waited for the one before it")
+	d, err := j.Decider()
+	require.NoError(t, err)
+	assert.Equal(t, decider.Random{Seed: 1, Kinds: []net2net.Kind{"deepen"}, Original: true}, d)
+}
+
 func TestTheOriginalsFilesConvert(t *testing.T) {
 	if _, err := os.Stat(originals); err != nil {
 		t.Skip("left out: the original's files are not beside the tree")
@@ -108,8 +161,11 @@ func assertOriginalWay(t *testing.T, path, text string) {
 	o := j.Options()
 	assert.Equal(t, 0.01, o.Optimizer.LR)
 	assert.Equal(t, 64, o.Batch)
-	assert.True(t, o.Exact && j.Data.TestAsValidation && o.Adapt.Reset && o.Adapt.Every)
+	assert.True(t, o.Exact && j.Data.TestAsValidation && o.Adapt.Reset && o.Adapt.Every && o.Abandon && o.Overrun && o.Distill.Off)
+	assert.InDelta(t, 1, o.Adapt.Divide, 0)
 	assert.Equal(t, net2net.Original, o.Adapt.Surgery.Compat)
+	assert.Equal(t, []float64{0.5}, j.Data.Mean)
+	assert.Equal(t, []float64{0.5}, j.Data.Deviation)
 	assert.Equal(t, trainer.Exponential, o.Schedule.Rule)
 	assert.Equal(t, 0.9, o.Schedule.Decay)
 	p, err := j.Profile()
@@ -120,6 +176,9 @@ func assertOriginalWay(t *testing.T, path, text string) {
 		assert.Equal(t, o.Timeline.Start, o.Timeline.Events[0].At)
 		assert.Equal(t, 400*time.Second, o.Timeline.Budget)
 		assert.NotEmpty(t, j.Network.Weights)
+		assert.True(t, strings.HasSuffix(j.Network.Runtimes, "/runtimes"), j.Network.Runtimes)
+		assert.Zero(t, j.Beginning().Epochs, "the original counted epochs from zero")
+		assert.NotContains(t, text, "# - trainer.", "nothing is left to tell")
 	} else {
 		assert.Empty(t, o.Timeline.Events, path)
 	}

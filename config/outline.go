@@ -25,6 +25,7 @@ type outline struct {
 	typ     reflect.Type // of the value
 	fields  []*outline   // of a table, in the order of the struct; nil for a value
 	words   []string     // the texts that there are; nil is any
+	from    member       // whose comment says what it is; the zero member for the whole file
 	partial bool         // what is inside stands beside it: who composes them checks them
 }
 
@@ -50,21 +51,22 @@ func (o *outline) collect(tables *outline, t reflect.Type, index []int, rules ta
 		at := append(slices.Clone(index), k)
 		switch {
 		case !isTable(field.Type):
-			o.fields = append(o.fields, &outline{key: own.name, path: o.under(own.name), index: at, typ: field.Type, words: wordsOf(t, field, own)})
+			o.fields = append(o.fields, &outline{key: own.name, path: o.under(own.name), index: at, typ: field.Type, words: wordsOf(t, field, own), from: member{t, field.Name}})
 		case field.Anonymous || slices.Contains(rules.inline, own.name):
 			if field.Anonymous {
 				inside.omit, inside.inline = append(inside.omit, rules.omit...), append(inside.inline, rules.inline...)
 			}
 			o.collect(tables, field.Type, at, inside)
 		default:
-			tables.table(field.Type, at, own, inside)
+			tables.table(field, member{t, field.Name}, at, own, inside)
 		}
 	}
 }
 
 // table takes in a struct.
-func (o *outline) table(t reflect.Type, at []int, own, inside tag) {
-	table := &outline{key: own.name, path: o.under(own.name), index: at, typ: t, partial: own.hoist}
+func (o *outline) table(field reflect.StructField, from member, at []int, own, inside tag) {
+	t := field.Type
+	table := &outline{key: own.name, path: o.under(own.name), index: at, typ: t, partial: own.hoist, from: from}
 	o.fields = append(o.fields, table)
 	home := table
 	if own.hoist {
@@ -86,6 +88,17 @@ func (o *outline) where() []any {
 
 // name is the path as people write it.
 func (o *outline) name() string { return strings.Join(o.path, ".") }
+
+// about says what the key is for, with its unit and what zero means.
+func (o *outline) about() string { return descriptions[o.from.key()] }
+
+// items is the outline of the tables in a list; nil for other values.
+func (o *outline) items() *outline {
+	if o.typ.Kind() == reflect.Slice && isTable(o.typ.Elem()) {
+		return outlineOf(o.typ.Elem())
+	}
+	return nil
+}
 
 func (o *outline) isTable() bool { return isTable(o.typ) }
 

@@ -9,18 +9,39 @@ import (
 	"graft/trainer"
 )
 
+// FindProfile is the profile that a text names: a file where it looks like a path or
+// ends in .toml, and one that comes with graft otherwise.
+func FindProfile(fsys files.FS, text string) (*trainer.Profile, error) {
+	if isPath(text) {
+		return ReadProfile(fsys, text)
+	}
+	return trainer.FindProfile(text)
+}
+
 // ReadProfile reads the file of a profile. Where what it says is wrong, the error
 // wraps [Faults].
 func ReadProfile(fsys files.FS, path string) (*trainer.Profile, error) {
-	p := &trainer.Profile{}
-	r, err := readInto(fsys, path, nil, p)
-	if err == nil {
-		r.defaults()
-		r.validate()
-		err = r.finish()
-	}
+	text, err := files.ReadAll(fsys, path, largestFile)
 	if err != nil {
 		return nil, fmt.Errorf("read profile: %w", err)
+	}
+	p, err := parseProfile(path, text)
+	if err != nil {
+		return nil, fmt.Errorf("read profile: %w", err)
+	}
+	return p, nil
+}
+
+func parseProfile(path string, text []byte) (*trainer.Profile, error) {
+	p := &trainer.Profile{}
+	r := newReading(path, text, p)
+	if err := r.file(); err != nil {
+		return nil, err
+	}
+	r.defaults()
+	r.validate()
+	if err := r.finish(); err != nil {
+		return nil, err
 	}
 	return p, nil
 }

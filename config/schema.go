@@ -48,10 +48,13 @@ func tableSchema(o *outline, v reflect.Value) map[string]any {
 			inner = v.FieldByIndex(f.index)
 		}
 		if f.isTable() {
-			properties[f.key] = tableSchema(f, v)
+			table := tableSchema(f, v)
+			table["description"] = f.about()
+			properties[f.key] = table
 			continue
 		}
 		schema := valueSchema(f, f.typ)
+		schema["description"] = f.about()
 		if inner.IsValid() {
 			schema["default"] = model.Form{{Value: plain(inner)}}.Plain()[""]
 		}

@@ -28,12 +28,14 @@ type Set struct {
 	Validation Split // what decides while it does; the very tensors of Test with Options.TestAsValidation
 	Test       Split // what is reported at the end
 
-	// Digest is a SHA-256 in hex over the images and labels of the three splits:
-	// sets with the same digest are the same, whatever files they came from, so a
-	// cache may be keyed by it. Never empty.
+	// Digest is a SHA-256 in hex over the images and labels of the three splits, and
+	// over the mean and deviation where the options give them: sets with the same
+	// digest are the same, whatever files they came from, so a cache may be keyed by
+	// it. Never empty.
 	Digest string
-	// Mean and Deviation are those of each channel of Train, with pixels from 0
-	// to 1. A channel that never changes has the deviation 1, so none is zero.
+	// Mean and Deviation are the options', or else those of each channel of Train,
+	// with pixels from 0 to 1. A channel that never changes has the deviation 1, so
+	// none is zero.
 	Mean, Deviation []float64
 }
 
@@ -80,8 +82,31 @@ func (src *source) load(s *torch.Scope, d torch.Device, o Options) (*Set, error)
 			return nil, err
 		}
 	}
+	if err := set.normalise(o, digest); err != nil {
+		return nil, err
+	}
 	set.Digest = digest.hex()
 	return set, nil
+}
+
+// normalise takes the mean and deviation of the options in place of the images'.
+func (set *Set) normalise(o Options, d digest) error {
+	for _, m := range []struct {
+		name        string
+		given, into []float64
+	}{{"mean", o.Mean, set.Mean}, {"deviation", o.Deviation, set.Deviation}} {
+		if len(m.given) == 0 {
+			continue
+		}
+		if len(m.given) != 1 && len(m.given) != len(m.into) {
+			return fmt.Errorf("%d values of the %s for images of %d channels; give one for each, or one for all", len(m.given), m.name, len(m.into))
+		}
+		for k := range m.into {
+			m.into[k] = m.given[k%len(m.given)]
+		}
+		d.moments(m.name, m.into)
+	}
+	return nil
 }
 
 // move puts one part on the device, after its bytes were looked at.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -46,23 +47,33 @@ const maxBytes = 4 << 30
 // Options say which dataset is loaded and how it is divided. The zero value is
 // the synthetic one.
 type Options struct {
-	Kind string // one of the kinds above; empty means synthetic
+	Kind string // which dataset; empty means synthetic
 	// Path is where the files are: a folder, or the published archive of CIFAR.
 	// The synthetic kind has none, all others need one.
 	Path string
-	// ValidationShare of the training images decides, the same share of each
-	// class and drawn by the seed. A folder without a test folder gives the same
-	// share to the test. Zero means 0.1.
+	// ValidationShare is the part of the training images that decides, between 0 and
+	// 1, the same of each class and drawn by the seed. A folder without a test folder
+	// gives as many to the test. Zero means 0.1.
 	ValidationShare float64
 	// TestAsValidation lets the test images decide, as the original does, and
 	// trains on all others. The accuracy that is reported at the end is then too
 	// good. False keeps them apart.
 	TestAsValidation bool
-	Seed             int64            // of the division and of synthetic images; zero is a seed as any
-	Synthetic        SyntheticOptions // how synthetic images look; zero fields have their defaults
+	Seed             int64            // number that the division and synthetic images follow from; zero is a seed as any
+	Synthetic        SyntheticOptions // how synthetic images look; what is zero has its default
 	Size             int              // pixels that images of a folder are resized to, in height and width; zero means 32
-	Limit            int              // at most so many training images, of all classes; zero is all
+	Limit            int              // most training images, of all classes; zero means all
+	// Mean is taken off each channel before it is divided by Deviation, pixels being
+	// from 0 to 1: a value for each channel, or one for all. Empty means the mean of
+	// the training images.
+	Mean []float64
+	// Deviation is what each channel is divided by, as Mean; none is zero. Empty means
+	// the deviation of the training images.
+	Deviation []float64
 }
+
+// unusable says whether images cannot be moved by a number.
+func unusable(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
 
 // EnsureDefaults fills in what zero stands for.
 func (o *Options) EnsureDefaults() {
@@ -93,6 +104,8 @@ func (o Options) Validate() error {
 	bad(!(o.ValidationShare > 0 && o.ValidationShare < 1), "a validation share of %v; it lies between 0 and 1", o.ValidationShare)
 	bad(o.Size < 1 || o.Size > maxSide, "a size of %d pixels; it lies between 1 and %d", o.Size, maxSide)
 	bad(o.Limit < 0, "a limit of %d images; zero is all", o.Limit)
+	bad(slices.ContainsFunc(o.Mean, unusable), "a mean of %v; each is a number", o.Mean)
+	bad(slices.ContainsFunc(o.Deviation, func(d float64) bool { return unusable(d) || d <= 0 }), "a deviation of %v; each is above zero", o.Deviation)
 	if o.Kind == KindSynthetic {
 		if err := o.Synthetic.Validate(); err != nil {
 			faults = append(faults, err)

@@ -165,6 +165,14 @@ func (d digest) add(images []byte, labels []int64) {
 	}
 }
 
+// moments is called where the images' own are not taken.
+func (d digest) moments(name string, values []float64) {
+	_, _ = d.Write([]byte(name))
+	for _, v := range values {
+		d.number(int(math.Float64bits(v)))
+	}
+}
+
 func (d digest) hex() string { return hex.EncodeToString(d.Sum(nil)) }
 
 // moments are the mean and deviation of each channel with pixels from 0 to 1.

@@ -122,6 +122,23 @@ func TestMomentsAreThoseOfTheTrainingImages(t *testing.T) {
 	require.Equal(t, []float64{1, 0.5}, deviation, "what never changes has the deviation 1")
 }
 
+func TestMomentsMayBeGiven(t *testing.T) {
+	o := Options{Synthetic: SyntheticOptions{Train: 50, Test: 5, Size: 16}}
+	own := loadFor(t, o)
+	o.Mean, o.Deviation = []float64{0.5}, []float64{0.1, 0.2, 0.3}
+	set := loadFor(t, o)
+	require.Equal(t, []float64{0.5, 0.5, 0.5}, set.Mean, "one for all channels")
+	require.Equal(t, []float64{0.1, 0.2, 0.3}, set.Deviation)
+	require.NotEqual(t, own.Digest, set.Digest, "what is computed from it is another")
+	o.Deviation = nil
+	require.Equal(t, own.Deviation, loadFor(t, o).Deviation)
+	o.Mean, o.Deviation = own.Mean, []float64{1, 2}
+	require.ErrorContains(t, loadError(o), "2 values of the deviation for images of 3 channels")
+	o.Mean, o.Deviation = []float64{math.NaN()}, []float64{0}
+	require.ErrorContains(t, loadError(o), "a mean of [NaN]")
+	require.ErrorContains(t, loadError(o), "a deviation of [0]; each is above zero")
+}
+
 func TestOptionsListEveryFault(t *testing.T) {
 	var o Options
 	o.EnsureDefaults()

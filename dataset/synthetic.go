@@ -15,11 +15,11 @@ import (
 // size, tilt, colours, contrast, phase, clutter and noise are random. A mirrored
 // image is of the same class.
 type SyntheticOptions struct {
-	Classes  int // from 2 to 100; zero means 10
-	Channels int // 1 for grey, 3 for colours; zero means 3
+	Classes  int // how many there are, from 2 to 100; zero means 10
+	Channels int // of an image, 1 for grey and 3 for colours; zero means 3
 	Size     int // pixels in height and width, from 16 on; zero means 32
-	Train    int // images before the division; zero means 10,000
-	Test     int // images; zero means 2,000
+	Train    int // training images, before some are put aside to decide; zero means 10,000
+	Test     int // test images; zero means 2,000
 	// Noise is the largest change of a pixel, in 255ths: the more, the harder.
 	// Zero means 40.
 	Noise int

@@ -13,6 +13,7 @@ import (
 
 	"graft/model"
 	"graft/net2net"
+	"graft/tracing"
 )
 
 // State is what a decision is made from.
@@ -22,6 +23,8 @@ type State struct {
 	Budget    time.Duration
 	Decisions int     // made before this one
 	Accuracy  float64 // on the validation split, as last evaluated; zero where it never was
+	// Step is what a step of training takes now; zero where it is not known.
+	Step time.Duration
 }
 
 // Decision is an action and how sure the decider is.
@@ -68,19 +71,17 @@ func (s Script) Decide(_ context.Context, state State) (Decision, error) {
 type Random struct {
 	Seed  uint64
 	Kinds []net2net.Kind // that it may take; nil means deepen and widen
+	// Original deepens only, and only the blocks that the original could, by their
+	// numbers, also where others were grown; false takes what Kinds says.
+	Original bool
 }
 
 // Decide draws from a stream of the seed and the number of decisions before.
 func (r Random) Decide(_ context.Context, s State) (Decision, error) {
-	kinds := r.Kinds
-	if kinds == nil {
-		kinds = []net2net.Kind{"deepen", "widen"}
-	}
-	actions, err := net2net.Proposals(s.Network)
+	actions, err := r.choices(s.Network)
 	if err != nil {
 		return Decision{}, fmt.Errorf("decide at random: %w", err)
 	}
-	actions = slices.DeleteFunc(actions, func(a net2net.Action) bool { return !slices.Contains(kinds, a.Kind) })
 	actions = append(actions, net2net.Action{})
 	random := rand.New(rand.NewPCG(r.Seed, uint64(s.Decisions)))
 	probabilities := make([]float64, len(actions))
@@ -88,4 +89,21 @@ func (r Random) Decide(_ context.Context, s State) (Decision, error) {
 		probabilities[k] = 1 / float64(len(actions))
 	}
 	return Decision{Action: actions[random.IntN(len(actions))], Probabilities: probabilities}, nil
+}
+
+// choices are the actions that may be taken.
+func (r Random) choices(n *model.Network) ([]net2net.Action, error) {
+	if r.Original {
+		var actions []net2net.Action
+		for k := range tracing.LegacyBlocks(n) {
+			actions = append(actions, net2net.Action{Kind: "deepen", Target: fmt.Sprint(k)})
+		}
+		return actions, nil
+	}
+	kinds := r.Kinds
+	if kinds == nil {
+		kinds = []net2net.Kind{"deepen", "widen"}
+	}
+	actions, err := net2net.Proposals(n)
+	return slices.DeleteFunc(actions, func(a net2net.Action) bool { return !slices.Contains(kinds, a.Kind) }), err
 }

@@ -52,6 +52,24 @@ func TestRandom(t *testing.T) {
 	require.Equal(t, net2net.Action{}, only.Action)
 }
 
+// The original drew among the blocks that a network was made with, as often as it was
+// asked, and among those only.
+func TestRandomAmongTheOriginalsBlocks(t *testing.T) {
+	n, err := model.Zoo("ConvNet2", model.ZooOptions{})
+	require.NoError(t, err)
+	seen := map[string]int{}
+	for k := range 60 {
+		d := decide(t, decider.Random{Seed: 1, Original: true}, decider.State{Network: n, Decisions: k})
+		require.Equal(t, []float64{0.25, 0.25, 0.25, 0.25}, d.Probabilities)
+		seen[d.Action.String()]++
+		if k < 6 {
+			_, err := net2net.Apply(n, d.Action, net2net.Options{Compat: net2net.Original})
+			require.NoError(t, err)
+		}
+	}
+	require.Len(t, seen, 4, "three blocks, or none: %v", seen)
+}
+
 func TestRandomRefusesBrokenNetworks(t *testing.T) {
 	n := &model.Network{Input: model.Shape{3, 4, 4}, Root: &model.Container{Children: []model.Child{{Name: "fc", Module: &model.Leaf{Layer: model.NewLinear(3, 3)}}}}}
 	_, err := decider.Random{}.Decide(context.Background(), decider.State{Network: n})

@@ -19,8 +19,6 @@ import (
 	"graft/torch/weights"
 )
 
-const reference = "../../shared/reference/adaptation"
-
 // madeUp is a tree of all sequences of three decisions among four actions, with the
 // shape of the original's: three blocks that can be deepened, and none.
 func madeUp() (*decider.Tree, decider.Embedding) {
@@ -62,7 +60,7 @@ func learner(t *testing.T, s *torch.Scope, o decider.LearnOptions) *decider.Lear
 	return l
 }
 
-func within(t *testing.T, body func(s *torch.Scope)) {
+func inScope(t *testing.T, body func(s *torch.Scope)) {
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
 		body(s)
 		return nil
@@ -98,7 +96,7 @@ func TestPublishedPolicies(t *testing.T) {
 		for name, state := range states {
 			tree := &decider.Tree{Actions: 4, Accuracy: []float64{0, 0, 0, 0}, States: []decider.TreeState{
 				{Tokens: state.IDs, Left: state.TimeLeft, Budget: state.TotalTime, Children: []int32{-1, -2, -3, -4}}}}
-			within(t, func(s *torch.Scope) {
+			inScope(t, func(s *torch.Scope) {
 				l, err := decider.NewLearner(s, tree, e, decider.PolicyOptions{}, decider.LearnOptions{}, 1)
 				require.NoError(t, err)
 				require.NoError(t, l.Begin(set))
@@ -123,7 +121,7 @@ func TestSavedLearnersGoOn(t *testing.T) {
 		"exact":           {Rule: decider.LearnExact, Reward: decider.RewardStandard},
 		"all there is":    {Reward: decider.RewardAccuracy, Baseline: 0.05, Entropy: 0.01, Batch: 5, LREvery: 20},
 	} {
-		within(t, func(s *torch.Scope) {
+		inScope(t, func(s *torch.Scope) {
 			whole := learner(t, s, o)
 			all, err := whole.Learn(60)
 			require.NoError(t, err)
@@ -154,7 +152,7 @@ func TestSavedLearnersGoOn(t *testing.T) {
 }
 
 func TestDamagedSavesAreRefused(t *testing.T) {
-	within(t, func(s *torch.Scope) {
+	inScope(t, func(s *torch.Scope) {
 		l := learner(t, s, decider.LearnOptions{})
 		set, text, err := l.Save()
 		require.NoError(t, err)
@@ -175,7 +173,7 @@ func TestDamagedSavesAreRefused(t *testing.T) {
 // The exact gradient finds the best sequence of a table; episodes make the policy
 // better than it was.
 func TestLearnersLearn(t *testing.T) {
-	within(t, func(s *torch.Scope) {
+	inScope(t, func(s *torch.Scope) {
 		tree, _ := madeUp()
 		best := slices.Max(tree.Accuracy)
 		exact := learner(t, s, decider.LearnOptions{Rule: decider.LearnExact, Reward: decider.RewardStandard, LR: 1e-3, Episodes: 500})
@@ -204,7 +202,7 @@ func TestLearnersLearn(t *testing.T) {
 
 // Rates and temperatures fall when the original's did.
 func TestDecays(t *testing.T) {
-	within(t, func(s *torch.Scope) {
+	inScope(t, func(s *torch.Scope) {
 		for hot, episodes := range map[float64]int{10: 22, 100: 44, 1000: 66} {
 			l := learner(t, s, decider.LearnOptions{Temperature: hot})
 			_, err := l.Learn(episodes - 1)
@@ -225,7 +223,7 @@ func TestDecays(t *testing.T) {
 }
 
 func TestRewards(t *testing.T) {
-	within(t, func(s *torch.Scope) {
+	inScope(t, func(s *torch.Scope) {
 		tree := &decider.Tree{Actions: 2, Accuracy: []float64{0.25, 0.75}, States: []decider.TreeState{
 			{Tokens: []int32{1}, Left: 1, Budget: 2, Children: []int32{-1, -2}}}}
 		_, e := madeUp()

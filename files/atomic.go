@@ -31,23 +31,58 @@ var ErrNotDurable = errors.New("the file is in place, but a power failure may un
 // temporary name starts with a dot and ends in ".tmp"; such a file left by a
 // kill may be deleted. A symbolic link at path is replaced, not followed.
 func WriteAtomic(fsys FS, path string, write func(io.Writer) error) error {
+	return replace(fsys, path, write, fsys.Rename)
+}
+
+// WriteNew makes a file that is not there yet, whole or not at all. Where there is
+// something at path the error wraps fs.ErrExist: of several that make the same file
+// at once, also on several machines, one succeeds. Errors are otherwise those of
+// [WriteAtomic]. On a file system without hard links only a file that was there
+// before the call is sure to be seen.
+func WriteNew(fsys FS, path string, write func(io.Writer) error) error {
+	return replace(fsys, path, write, func(temp, path string) error {
+		err := fsys.Link(temp, path)
+		if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrPermission) {
+			return renameNew(fsys, temp, path)
+		}
+		if err == nil {
+			_ = fsys.Remove(temp) // what is left of it does no harm
+		}
+		return err
+	})
+}
+
+// renameNew does what a link does where there are none, but not in one step.
+func renameNew(fsys FS, temp, path string) error {
+	_, err := fsys.Stat(path)
+	switch {
+	case err == nil:
+		return &fs.PathError{Op: "create", Path: path, Err: fs.ErrExist}
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	return fsys.Rename(temp, path)
+}
+
+// replace writes a temporary file and puts it in its place.
+func replace(fsys FS, path string, write func(io.Writer) error, put func(temp, path string) error) error {
 	temp, file, err := createTemp(fsys, path)
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
-	renamed := false
+	placed := false
 	defer func() {
-		if !renamed { // also when write panics
+		if !placed { // also when write panics
 			_ = fsys.Remove(temp)
 		}
 	}()
 	if err := fill(file, write); err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
-	if err := fsys.Rename(temp, path); err != nil {
+	if err := put(temp, path); err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
-	renamed = true
+	placed = true
 	if err := fsys.SyncDir(filepath.Dir(path)); err != nil {
 		return fmt.Errorf("writing %s: %w: %w", path, ErrNotDurable, err)
 	}

@@ -37,6 +37,10 @@ type FS interface {
 	Append(path string) (File, error)
 	// Rename moves a file, replacing what is at the new path.
 	Rename(from, to string) error
+	// Link gives a file a second name, and fails with fs.ErrExist where there is
+	// something of that name: of several that try, also on several machines, one
+	// succeeds.
+	Link(from, to string) error
 	// Remove deletes one file or one empty folder.
 	Remove(path string) error
 	// MkdirAll makes a folder and those above it; one that exists is no error.

@@ -6,6 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -46,6 +50,73 @@ func TestWriteAtomicRemovesTheTemporaryFileOnPanic(t *testing.T) {
 
 func TestWriteAtomicInAMissingFolder(t *testing.T) {
 	err := files.WriteAtomic(files.OS{}, filepath.Join(t.TempDir(), "no", "x"), writing(""))
+	assert.ErrorIs(t, err, fs.ErrNotExist)
+}
+
+func TestWriteNewRefusesToReplace(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x")
+	require.NoError(t, files.WriteNew(files.OS{}, path, writing("first")))
+	for range 2 {
+		require.ErrorIs(t, files.WriteNew(files.OS{}, path, writing("second")), fs.ErrExist)
+	}
+	data, err := files.ReadAll(files.OS{}, path, 100)
+	require.NoError(t, err)
+	assert.Equal(t, "first", string(data))
+	entries, err := files.OS{}.ReadDir(filepath.Dir(path))
+	require.NoError(t, err)
+	assert.Len(t, entries, 1, "nothing is left of the others")
+}
+
+// Of many that make one file at once a single one succeeds, and the file is its.
+func TestWriteNewByMany(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x")
+	var all sync.WaitGroup
+	winners := make(chan string, 8)
+	for n := range 8 {
+		all.Go(func() {
+			text := strings.Repeat(strconv.Itoa(n), 100_000)
+			if err := files.WriteNew(files.OS{}, path, writing(text)); err == nil {
+				winners <- text
+			} else {
+				assert.ErrorIs(t, err, fs.ErrExist)
+			}
+		})
+	}
+	all.Wait()
+	require.Len(t, winners, 1)
+	data, err := files.ReadAll(files.OS{}, path, 1<<20)
+	require.NoError(t, err)
+	assert.Equal(t, <-winners, string(data))
+}
+
+// unlinked is a file system without hard links.
+type unlinked struct{ files.OS }
+
+func (unlinked) Link(from, to string) error {
+	return &os.LinkError{Op: "link", Old: from, New: to, Err: syscall.EPERM}
+}
+
+func TestWriteNewWithoutLinks(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x")
+	require.NoError(t, files.WriteNew(unlinked{}, path, writing("first")))
+	require.ErrorIs(t, files.WriteNew(unlinked{}, path, writing("second")), fs.ErrExist)
+	data, err := files.ReadAll(files.OS{}, path, 100)
+	require.NoError(t, err)
+	assert.Equal(t, "first", string(data))
+}
+
+func TestMoveAsideTakesTheFirstFreeName(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x")
+	for n := 1; n <= 3; n++ {
+		require.NoError(t, files.WriteNew(files.OS{}, path, writing(strconv.Itoa(n))))
+		aside, err := files.MoveAside(files.OS{}, path)
+		require.NoError(t, err)
+		assert.Equal(t, path+"."+strconv.Itoa(n), aside)
+		data, err := files.ReadAll(files.OS{}, aside, 100)
+		require.NoError(t, err)
+		assert.Equal(t, strconv.Itoa(n), string(data))
+	}
+	_, err := files.MoveAside(files.OS{}, path)
 	assert.ErrorIs(t, err, fs.ErrNotExist)
 }
 

@@ -36,6 +36,9 @@ func (OS) Append(path string) (File, error) {
 // Rename moves a file, replacing what is at the new path.
 func (OS) Rename(from, to string) error { return os.Rename(from, to) }
 
+// Link gives a file a second name; one that is taken is an error.
+func (OS) Link(from, to string) error { return os.Link(from, to) }
+
 // Remove deletes one file or one empty folder.
 func (OS) Remove(path string) error { return os.Remove(path) }
 

@@ -160,15 +160,15 @@ func python(v any) string {
 		}
 		return "False"
 	case float64:
-		return pythonFloat(v)
+		return PythonFloat(v)
 	default:
 		return fmt.Sprint(v)
 	}
 }
 
-// pythonFloat is the shortest decimal that reads back equal, in the notation that
+// PythonFloat is the shortest decimal that reads back equal, in the notation that
 // Python's repr chooses: exponents below 1e-4 and from 1e16.
-func pythonFloat(v float64) string {
+func PythonFloat(v float64) string {
 	text := strconv.FormatFloat(v, 'e', -1, 64)
 	mantissa, exponent, _ := strings.Cut(text, "e")
 	n, _ := strconv.Atoi(exponent)

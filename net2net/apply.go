@@ -33,9 +33,11 @@ type Options struct {
 	// noise of this size, relative to the root mean square of its tensor. Zero,
 	// the default, keeps the function exactly.
 	Noise float64
-	// Form overrides how deepening keeps the function.
+	// Form is how deepening keeps the function: by a layer that passes its input on, or
+	// by a residual branch that begins at zero. Empty takes the first where it does.
 	Form Form
-	// Compat deepens as the original did, faults included. The default is not to.
+	// Compat deepens as the original did, faults included, with or without a batch
+	// normalisation. Empty, the default, does not.
 	Compat Compat
 
 	replay *Change // take the random choices from here

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"graft/files"
@@ -23,9 +22,6 @@ const (
 	checkpointsName = "checkpoints"
 	lockName        = "lock"
 )
-
-// maxAside bounds how many runs of one name are kept aside.
-const maxAside = 10_000
 
 // Errors about a folder as a whole.
 var (
@@ -167,28 +163,8 @@ func moveAside(fsys files.FS, path string) (err error) {
 		}
 		defer func() { err = errors.Join(err, lock.Close()) }()
 	}
-	aside, err := freeName(fsys, path)
-	if err != nil {
-		return err
-	}
-	if err := fsys.Rename(path, aside); err != nil {
-		return err
-	}
-	return fsys.SyncDir(filepath.Dir(path))
-}
-
-func freeName(fsys files.FS, path string) (string, error) {
-	for n := 1; n <= maxAside; n++ {
-		name := path + "." + strconv.Itoa(n)
-		_, err := fsys.Stat(name)
-		if errors.Is(err, fs.ErrNotExist) {
-			return name, nil
-		}
-		if err != nil {
-			return "", err
-		}
-	}
-	return "", fmt.Errorf("%s.1 to .%d are all taken: delete some", path, maxAside)
+	_, err = files.MoveAside(fsys, path)
+	return err
 }
 
 // lockRun takes the lock of a run for this process.

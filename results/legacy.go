@@ -82,6 +82,16 @@ func ReadLegacy(fsys files.FS, path string) (*Legacy, error) {
 	return l, nil
 }
 
+// ReadLegacyRuntimes reads a file runtimes alone, wherever it lies and whatever it is
+// called.
+func ReadLegacyRuntimes(fsys files.FS, path string) ([]LegacyRow, error) {
+	rows, _, err := readLegacyRows(fsys, path)
+	if err != nil {
+		return nil, fmt.Errorf("read the epochs' times: %w", err)
+	}
+	return rows, nil
+}
+
 // read takes one file of the folder.
 func (l *Legacy) read(fsys files.FS, entry fs.DirEntry) (err error) {
 	name := entry.Name()

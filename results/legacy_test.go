@@ -101,6 +101,11 @@ func TestLegacyFolder(t *testing.T) {
 	at := time.Date(2023, 12, 15, 0, 56, 0, 150e6, time.UTC)
 	assert.Equal(t, []results.LegacyLine{{Text: "Traceback:"}, {Time: at, Level: "INFO", Text: "a : b\n  more\n"},
 		{Time: at.Add(850 * time.Millisecond), Level: "DEBUG", Text: "end"}}, l.Logs[0].Rows)
+	runtimes, err := results.ReadLegacyRuntimes(files.OS{}, filepath.Join(l.Path, "runtimes"))
+	require.NoError(t, err)
+	assert.Equal(t, l.Runtimes(), runtimes)
+	_, err = results.ReadLegacyRuntimes(files.OS{}, filepath.Join(l.Path, "config.toml"))
+	assert.ErrorContains(t, err, "config.toml:1: ")
 	_, err = results.ReadLegacy(files.OS{}, filepath.Join(l.Path, "none"))
 	assert.ErrorIs(t, err, os.ErrNotExist)
 }

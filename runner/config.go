@@ -94,6 +94,7 @@ func runConfigCheck(w io.Writer, paths, set []string) error {
 type described interface {
 	Values() []config.Value
 	Resolved() string
+	Described() string
 	Digest() string
 }
 
@@ -137,9 +138,10 @@ func describeJob(job *config.Job) string {
 
 // configValue is a key of `graft config show --json`.
 type configValue struct {
-	Key   string `json:"key"`
-	Value any    `json:"value"`
-	From  string `json:"from"` // default, FILE:LINE or --set
+	Key         string `json:"key"`
+	Value       any    `json:"value"`
+	From        string `json:"from"`                  // default, FILE:LINE or --set
+	Description string `json:"description,omitempty"` // with --describe
 }
 
 // configReport is what `graft config show --json` prints.
@@ -151,15 +153,16 @@ type configReport struct {
 
 func newConfigShowCommand() *cobra.Command {
 	var set []string
-	var asJSON, asTOML bool
+	var o showOptions
 	command := &cobra.Command{
 		Use:   "show [FILE]",
 		Short: "Print all keys of a job, with their values and where these come from",
 		Long: `show prints a line for each key of a job: its value, defaults filled in, and
 whether that is a default, from a line of the file or from --set. Without a file it
-shows the defaults. --toml prints a file that says all of it.`,
+shows the defaults. --toml prints a file that says all of it, and --describe such a
+file with what each key means above it.`,
 		Example: `  graft config show job.toml --set time.budget=90s
-  graft config show --toml >job.toml`,
+  graft config show --describe >job.toml`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			path := ""
@@ -170,56 +173,79 @@ shows the defaults. --toml prints a file that says all of it.`,
 			if err != nil {
 				return err
 			}
-			return showConfig(command.OutOrStdout(), path, job, asJSON, asTOML)
+			return showConfig(command.OutOrStdout(), path, job, o)
 		},
 	}
 	setFlag(command, &set)
-	command.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
-	command.Flags().BoolVar(&asTOML, "toml", false, "print the file of a job")
+	command.Flags().BoolVar(&o.json, "json", false, "print one JSON object")
+	command.Flags().BoolVar(&o.toml, "toml", false, "print the file of a job")
+	command.Flags().BoolVar(&o.describe, "describe", false, "say what each key means, as a comment in the file or in the JSON object")
 	command.MarkFlagsMutuallyExclusive("json", "toml")
 	return command
 }
 
-func showConfig(w io.Writer, path string, job described, asJSON, asTOML bool) error {
-	if asTOML {
+// showOptions are the flags of `graft config show`.
+type showOptions struct {
+	json     bool // print one object
+	toml     bool // print a file
+	describe bool // print a file with comments, or an object with descriptions
+}
+
+func showConfig(w io.Writer, path string, job described, o showOptions) error {
+	switch {
+	case o.describe && !o.json:
+		_, err := io.WriteString(w, job.Described())
+		return err
+	case o.toml:
 		_, err := io.WriteString(w, job.Resolved())
 		return err
 	}
 	report := configReport{File: path, Digest: job.Digest()}
 	t := newTable("KEY", "VALUE", "FROM")
 	for _, v := range job.Values() {
-		report.Values = append(report.Values, configValue{Key: v.Key, Value: v.Plain, From: v.Source.String()})
+		value := configValue{Key: v.Key, Value: v.Plain, From: v.Source.String()}
+		if o.describe {
+			value.Description = v.About
+		}
+		report.Values = append(report.Values, value)
 		t.add(v.Key, v.Text, v.Source.String())
 	}
-	if asJSON {
+	if o.json {
 		return printJSON(w, report)
 	}
 	return t.print(w)
 }
 
 func newConfigSchemaCommand() *cobra.Command {
-	learning := false
+	markdown, learning := false, false
 	command := &cobra.Command{
 		Use:   "schema",
-		Short: "Print the JSON Schema of a job's file",
+		Short: "Print the JSON Schema of a job's file, or a page about its keys",
 		Long: `schema prints the JSON Schema (draft 2020-12) of the files of jobs, from which
-editors complete and check keys. 'graft config check' knows more.`,
+editors complete, explain and check keys. 'graft config check' knows more. --markdown
+prints the same as a page for people: a table for each section.`,
 		Example: `  graft config schema >job.schema.json
-  graft config schema --learning >policy.schema.json`,
+  graft config schema --learning >policy.schema.json
+  graft config schema --markdown >keys.md`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			schema, err := config.JobSchema()
-			if learning {
-				schema, err = config.LearningSchema()
+			text, err := config.JobReference(), error(nil)
+			switch {
+			case learning:
+				text, err = config.LearningSchema()
+			case !markdown:
+				text, err = config.JobSchema()
 			}
 			if err != nil {
 				return err
 			}
-			_, err = io.WriteString(command.OutOrStdout(), schema)
+			_, err = io.WriteString(command.OutOrStdout(), text)
 			return err
 		},
 	}
 	command.Flags().BoolVar(&learning, "learning", false, "of the files of policies that learn, in place of jobs")
+	command.Flags().BoolVar(&markdown, "markdown", false, "print a page in Markdown")
+	command.MarkFlagsMutuallyExclusive("learning", "markdown")
 	return command
 }
 

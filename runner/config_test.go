@@ -55,6 +55,13 @@ func TestConfigShowSaysWhereValuesComeFrom(t *testing.T) {
 
 	again := jobFile(t, graft("config", "show", path, "--toml").stdout)
 	assert.Equal(t, graft("config", "show", path, "--toml").stdout, graft("config", "show", again, "--toml").stdout)
+	described := graft("config", "show", path, "--describe").stdout
+	assert.Contains(t, described, "# Images in a step; zero means 64.\nbatch = 64\n")
+	assert.Equal(t, graft("config", "show", path, "--toml").stdout, graft("config", "show", jobFile(t, described), "--toml").stdout)
+	got = graft("config", "show", path, "--json", "--describe")
+	report = configReport{}
+	require.NoError(t, json.Unmarshal([]byte(got.stdout), &report))
+	assert.Contains(t, report.Values, configValue{Key: "train.batch", Value: 64.0, From: "default", Description: "Images in a step; zero means 64."})
 	assert.Equal(t, exitDone, graft("config", "show").code)
 	assert.Equal(t, exitConfig, graft("config", "show", jobFile(t, "a = 1")).code)
 	assert.Equal(t, exitUsage, graft("config", "show", "--json", "--toml").code)
@@ -64,6 +71,9 @@ func TestConfigSchemaIsJSON(t *testing.T) {
 	var schema map[string]any
 	require.NoError(t, json.Unmarshal([]byte(graft("config", "schema").stdout), &schema))
 	assert.Equal(t, "https://json-schema.org/draft/2020-12/schema", schema["$schema"])
+	page, err := os.ReadFile(filepath.Join("..", "docs", "reference-config.md"))
+	require.NoError(t, err)
+	assert.Equal(t, string(page), graft("config", "schema", "--markdown").stdout)
 }
 
 const originalJob = `[runner]

@@ -30,6 +30,17 @@ type libtorch struct {
 	Origin string `json:"origin"` // "Debian", the folder it was built against, or "unknown"
 }
 
+// together says over what the processes of a job speak to each other.
+func (l *libtorch) together() string {
+	switch {
+	case l.NCCL:
+		return "can train together, over NCCL and Gloo"
+	case l.Gloo:
+		return "can train together, over Gloo"
+	}
+	return "train alone: this LibTorch lacks c10d's Gloo"
+}
+
 type machine struct {
 	OS         string `json:"os"`
 	Arch       string `json:"arch"`
@@ -130,6 +141,7 @@ func (r doctorReport) print(w io.Writer) error {
 		fmt.Fprintf(table, "library\t%s\n", l.Library)
 		fmt.Fprintf(table, "threads\t%d of %d processors; idle ones %s\n", l.Threads, r.Machine.Processors, r.Machine.WaitPolicy)
 		fmt.Fprintf(table, "devices\t%s\n", strings.Join(r.Devices, ", "))
+		fmt.Fprintf(table, "processes\t%s\n", l.together())
 	} else {
 		fmt.Fprintf(table, "LibTorch\tnone\n")
 	}

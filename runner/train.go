@@ -105,7 +105,7 @@ func runTrain(ctx context.Context, w io.Writer, path string, o trainOptions) err
 		}
 	}
 	return torch.With(func(s *torch.Scope) error {
-		r := &performance{Job: job, trainOptions: o, s: s, screen: screenFrom(ctx), folder: runFolder(o, job, path), given: path}
+		r := &performance{Job: job, trainOptions: o, s: s, screen: screenFrom(ctx), folder: runFolder(o, job, path), path: path}
 		r.log, r.alone, r.record = recorded(loggerFrom(ctx))
 		defer r.close()
 		outcome, err := r.run(ctx)
@@ -153,7 +153,8 @@ type performance struct {
 	alone   *zap.Logger // writes into the run folder only
 	record  *record
 	folder  string
-	given   string // path of the configuration; empty where there is none
+	path    string       // of the configuration; empty where there is none
+	given   *givenReport // on first weights that were read; nil where they are drawn
 	book    *diary
 	stored  *results.Run
 	counter *counter      // nil where nobody listens
@@ -227,8 +228,14 @@ func (r *performance) prepare() (*trainer.Job, error) {
 	}
 	r.log.Info("images are on the device", zap.String("dataset", parts.Data.Name), zap.Int("training", parts.Data.Train.Count),
 		zap.Int("validation", parts.Data.Validation.Count), zap.Int("test", parts.Data.Test.Count))
+	if parts.Starter, err = r.starter(device); err != nil {
+		return nil, err
+	}
 	if !r.resume { // before there is a folder, which a fault would leave behind
-		if parts.Network, err = r.network(parts.Data, device); err != nil {
+		if err := r.covered(parts.Data); err != nil {
+			return nil, err
+		}
+		if err := r.begin(&parts, device); err != nil {
 			return nil, err
 		}
 	}
@@ -237,7 +244,7 @@ func (r *performance) prepare() (*trainer.Job, error) {
 		return nil, err
 	}
 	if parts.Network == nil && last == nil { // it was stopped before its first checkpoint
-		if parts.Network, err = r.network(parts.Data, device); err != nil {
+		if err := r.begin(&parts, device); err != nil {
 			return nil, err
 		}
 	}
@@ -256,8 +263,10 @@ func (r *performance) job(parts trainer.Parts, device torch.Device, last *traine
 	if err != nil {
 		return nil, err
 	}
+	// The machine's time is not spent on waiting for processes.
+	o.Parallel.Background = true
 	if parts.Clock = trainer.Clock(trainer.NewWall(time.Now, at)); profile != nil {
-		parts.Clock, o.Steady = &trainer.Virtual{Profile: profile, Time: at}, true
+		parts.Clock, o.Steady, o.Parallel.Background = &trainer.Virtual{Profile: profile, Time: at}, true, false
 	}
 	if r.counter != nil {
 		r.live = trainer.NewLive(o.Timeline, parts.Clock)
@@ -274,23 +283,61 @@ func (r *performance) placement(device torch.Device) model.Placement {
 	return model.Placement{Device: device, Random: r.s.NewGenerator(torch.CPU, r.Run.Seed)}
 }
 
-// network is the network that a new job begins with.
+// network makes a network with its first weights.
 func (r *performance) network(data *dataset.Set, device torch.Device) (*model.Network, error) {
 	n, err := r.Model(data.Shape[:], len(data.Classes))
 	if err != nil {
 		return nil, err
 	}
-	if err := n.Materialize(r.s, r.placement(device)); err != nil || r.Network.Weights == "" {
+	if err := r.Suits(n); err != nil { // before an up, which may be hours away
+		return nil, withCode(exitConfig, err)
+	}
+	first := r.Beginning().Weights
+	if err := n.Materialize(r.s, r.placement(device)); err != nil || first == "" {
 		return n, err
 	}
-	set, err := readWeights(r.Network.Weights)
+	set, err := readWeights(first)
 	if err != nil {
 		return nil, err
 	}
 	if err := n.Load(set); err != nil {
-		return nil, fmt.Errorf("%s: %w", r.Network.Weights, err)
+		return nil, fmt.Errorf("%s: %w", first, err)
 	}
 	return n, nil
+}
+
+// begin makes the network that a new job begins with, and evaluates weights that
+// were read, while no clock runs.
+func (r *performance) begin(parts *trainer.Parts, device torch.Device) (err error) {
+	b := r.Beginning()
+	if parts.Network, err = r.network(parts.Data, device); err != nil || b.Weights == "" {
+		return err
+	}
+	score, err := trainer.Appraise(parts.Network, parts.Data, r.Options())
+	if err != nil {
+		return err
+	}
+	parts.Given = &trainer.Given{Epochs: b.Epochs, Score: score}
+	r.given = &givenReport{Weights: b.Weights, Epochs: b.Epochs, Start: r.Time.Start, Accuracy: score.Accuracy, Published: b.Accuracy}
+	r.log.Info("the first weights are evaluated", zap.Int("epochs", b.Epochs), zap.Float64("validation", rounded(score.Accuracy)), zap.Float64p("published", b.Accuracy))
+	return nil
+}
+
+// covered is an error where the profile cannot say what the work takes that is known
+// before the job begins.
+func (r *performance) covered(data *dataset.Set) error {
+	profile, err := r.Profile()
+	if err != nil || profile == nil {
+		return err
+	}
+	if profile.Closed() && r.Adapt.Decider == config.DecideRandom {
+		return withCode(exitConfig, fmt.Errorf("the profile %s has no rates, and the decider random makes networks that were not measured; measure more of them with 'graft profile'", profile.Name))
+	}
+	n, err := r.Model(data.Shape[:], len(data.Classes))
+	if err != nil {
+		return err
+	}
+	return withCode(exitConfig, profile.Covers(n, r.Options(), r.Adapt.Actions))
 }
 
 // open makes the run folder, or opens it and finds the last checkpoint.
@@ -305,6 +352,9 @@ func (r *performance) open(data *dataset.Set) (*trainer.Stopped, error) {
 		if errors.Is(err, results.ErrExists) {
 			err = withCode(exitUsage, err)
 		}
+		return nil, err
+	}
+	if err := r.same(); err != nil {
 		return nil, err
 	}
 	folder, err := trainer.OpenFolder(r.stored)
@@ -322,10 +372,24 @@ func (r *performance) open(data *dataset.Set) (*trainer.Stopped, error) {
 	return folder.Last()
 }
 
+// same checks that a run that goes on is of the job that it was.
+func (r *performance) same() error {
+	if r.stored.Manifest().ConfigSHA256 == r.Digest() {
+		return nil
+	}
+	what := "a file that it reads is another"
+	if was, err := config.ReadJob(files.OS{}, r.stored.Path("config.resolved.toml"), nil); err == nil {
+		if list := r.Differences(was); len(list) > 0 {
+			what = strings.Join(list, ", ")
+		}
+	}
+	return withCode(exitConfig, fmt.Errorf("resume %s: the job is not the one that began there: %s; give it what it had, or begin another run with --folder", r.folder, what))
+}
+
 func (r *performance) create(data *dataset.Set) (*results.Run, error) {
 	given := ""
-	if r.given != "" {
-		text, err := os.ReadFile(r.given)
+	if r.path != "" {
+		text, err := os.ReadFile(r.path)
 		if err != nil {
 			return nil, err
 		}

@@ -127,6 +127,13 @@ func (t *teller) note(n trainer.Note) {
 	if n.Action != "" {
 		fields = append(fields, zap.String("action", n.Action))
 	}
+	if n.Processes > 0 {
+		fields = append(fields, zap.Int("processes", n.Processes))
+	}
+	if isWarning(n) {
+		t.log.Warn(n.Event+"; the job goes on without it", append(fields, zap.String("why", n.Why), zap.String("printed", logsName))...)
+		return
+	}
 	t.log.Info(n.Event, fields...)
 }
 

@@ -44,23 +44,48 @@ func rounded(v float64) float64 { return float64(int(v*1e4+0.5)) / 1e4 }
 // trainReport is what `graft train --json` prints.
 type trainReport struct {
 	Folder  string           `json:"folder"`
+	Given   *givenReport     `json:"given,omitempty"`
 	Outcome *trainer.Outcome `json:"outcome"`
 	Events  []trainer.Note   `json:"events"` // of this process; the folder has all
 	Epochs  []trainer.Row    `json:"epochs"` // of this process; the folder has all
 }
 
+// givenReport is what a job began with.
+type givenReport struct {
+	Weights   string        `json:"weights"`   // their file
+	Epochs    int           `json:"epochs"`    // that the job counts as trained before it
+	Start     time.Duration `json:"start_ns"`  // of the job, in the budget
+	Accuracy  float64       `json:"accuracy"`  // on the validation images, before the first step
+	Published *float64      `json:"published"` // on the test images; null where it is not known
+}
+
+func (g *givenReport) String() string {
+	text := fmt.Sprintf("began at %s with weights of %d epochs: %s accuracy on the validation images", clockText(g.Start), g.Epochs, accuracyText(g.Accuracy))
+	if g.Published != nil {
+		text += fmt.Sprintf(", %s published on the test images", accuracyText(*g.Published))
+	}
+	return text
+}
+
 func (r *performance) print(w io.Writer, o *trainer.Outcome) error {
 	if r.json {
-		return printJSON(w, trainReport{r.folder, o, r.book.notes, r.book.rows})
+		return printJSON(w, trainReport{r.folder, r.given, o, r.book.notes, r.book.rows})
+	}
+	if r.given != nil {
+		if _, err := fmt.Fprintf(w, "%s\n\n", r.given); err != nil {
+			return err
+		}
 	}
 	events := newTable(">TIME", "EVENT", "WHAT", ">PARAMETERS", ">ACCURACY BEFORE", ">AFTER", ">TOOK")
 	for _, n := range r.book.notes {
 		if n.Event == "end" || n.Event == "start" {
 			continue
 		}
-		what := n.Action
+		what := n.Action + n.Why
 		if n.Event == "up" || n.Event == "down" {
 			what = fmt.Sprintf("%d devices", n.Devices)
+		} else if n.Processes > 0 {
+			what = fmt.Sprintf("%d of %d devices", n.Processes, n.Devices)
 		}
 		events.add(clockText(n.Time), n.Event, what, fmt.Sprint(n.Parameters), accuracyText(n.Accuracy), r.after(n), tookText(n.Took))
 	}

@@ -43,6 +43,10 @@ func TestTrainTellsWhatHappened(t *testing.T) {
 	ended := graft(brief(folder, "--resume")...)
 	require.Equal(t, exitDone, ended.code, ended.stderr)
 	require.Contains(t, ended.stdout, report.Outcome.Digest[:12], "there is nothing left to do")
+	other := graft(brief(folder, "--resume", "--set", "optimizer.lr=0.02", "--set", "run.threads=1")...)
+	require.Equal(t, exitConfig, other.code)
+	require.Contains(t, other.stderr, "optimizer.lr was 0.01 and is 0.02; give it what it had")
+	require.NotContains(t, other.stderr, "threads")
 }
 
 // A job that is told to stop leaves with the code for being asked again, and ends

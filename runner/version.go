@@ -5,6 +5,7 @@ import (
 	"io"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -62,6 +63,16 @@ func runVersion(w io.Writer, info versionInfo, asJSON bool) error {
 	_, err := fmt.Fprintf(w, "graft %s (revision %s%s, %s, %s/%s)\n",
 		info.Version, info.Revision, modified, info.Go, info.OS, info.Arch)
 	return err
+}
+
+// buildVersion is the version, or the revision of a build that was given none.
+func buildVersion() string {
+	build, _ := debug.ReadBuildInfo()
+	info := readVersion(version, build)
+	if info.Revision != unknown && (info.Version == unknown || strings.HasPrefix(info.Version, "(")) {
+		return info.Revision
+	}
+	return info.Version
 }
 
 // readVersion puts together what the linker was told and what the build

@@ -5,6 +5,8 @@
 #   LIBTORCH   the LibTorch to build for: an unpacked archive or the torch folder
 #              of a PyTorch wheel. Empty: Debian's libtorch-dev.
 #   CXX        the compiler, c++ when empty.
+#   CUDA_HOME  where CUDA's headers and NCCL's are, for processes on CUDA devices;
+#              those that lie beside a wheel are found without it.
 #
 # Nothing is built again unless its sources, its flags or the LibTorch changed.
 set -eu
@@ -88,13 +90,46 @@ object() {
 	pids="$pids $!"
 }
 
+# has FILE SYMBOL: whether a library exports a symbol.
+has() { [ -f "$1" ] && nm -D "$1" 2>/dev/null | grep -q " T $2"; }
+
+# together FLAGS: compiles what lets processes train together with as much of c10d
+# as this LibTorch has and its headers allow: all, Gloo alone, or nothing. NCCL wants
+# CUDA's headers; a wheel's lie beside it.
+together() {
+	tries=-DGRAFT_ALONE
+	if has "$libraries/libtorch_cpu.so" _ZN4c10d16ProcessGroupGlooC1; then tries="-DUSE_C10D_GLOO $tries"; fi
+	cuda=
+	for folder in ${LIBTORCH:+"$LIBTORCH"/../triton/backends/nvidia/include "$LIBTORCH"/../nvidia/*/include} ${CUDA_HOME:+"$CUDA_HOME/include"} /usr/local/cuda/include; do
+		if [ -d "$folder" ]; then cuda="$cuda -isystem $folder"; fi
+	done
+	if has "$libraries/libtorch_cuda.so" _ZN4c10d16ProcessGroupNCCLC1; then tries="-DUSE_C10D_NCCL $tries"; fi
+	key=$({ echo "$compiler $version $libraries $1 $tries $cuda"; cat torch/graft.h torch/csrc/c10d.cc torch/csrc/peers.h torch/csrc/gloo/declared.h; } | sha256sum | cut -c1-16)
+	peers=$objects/c10d-$key.o
+	list="$list $peers"
+	[ ! -f "$peers" ] || return 0
+	echo "library: compiling c10d for LibTorch $version"
+	{
+		for try in $tries; do
+			options=$try
+			if [ "$try" = -DUSE_C10D_NCCL ]; then options="$try -DUSE_C10D_GLOO $cuda"; fi
+			# shellcheck disable=SC2086
+			if "$CXX" $1 $options -c torch/csrc/c10d.cc -o "$peers.tmp" 2>"$peers.log"; then break; fi
+			echo "library: c10d does not compile with $options: $(grep -m 1 error "$peers.log" || true); trying with less"
+		done
+		echo "${try#-D}" >"$peers.is" && mv "$peers.tmp" "$peers"
+	} &
+	pids="$pids $!"
+}
+
 # gotorch's nine files as one unit: the headers cost more than the code.
 unity=$objects/cgotorch.cc
 for file in "$gotorch"/cgotorch/*.cc; do echo "#include \"cgotorch/$(basename "$file")\""; done >"$unity.tmp"
 cmp -s "$unity.tmp" "$unity" 2>/dev/null && rm "$unity.tmp" || mv "$unity.tmp" "$unity"
 
 object cgotorch "$unity" "-std=$standard -O1 -w $flags -I$gotorch $includes" "$unity" "$gotorch"/cgotorch/*.cc "$gotorch"/cgotorch/*.h
-object door torch/csrc/door.cc "-std=$standard -O2 -Wall -Wno-sign-compare $flags $includes" torch/graft.h torch/csrc/*
+object door torch/csrc/door.cc "-std=$standard -O2 -Wall -Wno-sign-compare $flags $includes" torch/graft.h torch/csrc/*.cc torch/csrc/*.h
+together "-std=$standard -O2 -Wall -Wno-sign-compare $flags -Itorch/csrc $includes"
 for pid in $pids; do wait "$pid" || fail "the compiler failed; its message is above"; done
 pids=
 
@@ -128,6 +163,11 @@ mv $out/libgrafttorch.so.tmp $out/libgrafttorch.so
 	echo "libtorch=${LIBTORCH:-Debian}"
 	echo "version=$version"
 	echo "standard=$standard"
+	case $(cat "$peers.is") in
+	*NCCL) echo "processes=gloo, nccl" ;;
+	*GLOO) echo "processes=gloo" ;;
+	*) echo "processes=none" ;;
+	esac
 	echo "cuda=$([ -f "$libraries/libtorch_cuda.so" ] && echo yes || echo no)"
 } >$out/origin
 echo "$stamp" >$out/stamp

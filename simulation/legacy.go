@@ -9,8 +9,9 @@ import (
 
 // ReadLegacy reads a table of the original, data.pkl: a dictionary from the numbers
 // of three actions to the times left, the budget and an accuracy. The scenario's
-// actions say what the numbers mean; its budget and decisions are the file's. All
-// sequences had one seed.
+// actions say what the numbers mean. A budget and a number of decisions that it has must
+// be the file's; where it has none they are taken from there. All sequences had one
+// seed.
 func ReadLegacy(r io.Reader, s Scenario, seed int64) (*Table, error) {
 	value, err := pickle.Read(r, pickle.Options{})
 	if err != nil {
@@ -20,6 +21,9 @@ func ReadLegacy(r io.Reader, s Scenario, seed int64) (*Table, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read table %s: %w", s.Name, err)
 	}
+	if entries.Replaced > 0 {
+		return nil, fmt.Errorf("read table %s: %d of its sequences are there twice; copy the file again, or simulate them", s.Name, entries.Replaced)
+	}
 	var records []Record
 	for key, value := range entries.All() {
 		r, budget, err := legacyRecord(key, value, s.Actions)
@@ -27,11 +31,14 @@ func ReadLegacy(r io.Reader, s Scenario, seed int64) (*Table, error) {
 			return nil, fmt.Errorf("read table %s: sequence %v: %w", s.Name, key, err)
 		}
 		r.Seeds = []int64{seed}
-		if len(records) == 0 {
-			s.Budget, s.Decisions = budget, len(r.Sequence)
+		if s.Budget == 0 {
+			s.Budget = budget
+		}
+		if s.Decisions == 0 {
+			s.Decisions = len(r.Sequence)
 		}
 		if budget != s.Budget {
-			return nil, fmt.Errorf("read table %s: sequence %v: a budget of %v s where others have %v s", s.Name, key, budget, s.Budget)
+			return nil, fmt.Errorf("read table %s: sequence %v: a budget of %v s; the table's is %v s", s.Name, key, budget, s.Budget)
 		}
 		records = append(records, r)
 	}

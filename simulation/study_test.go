@@ -142,24 +142,6 @@ func FuzzWords(f *testing.F) {
 	})
 }
 
-// unsynced is a file system that does not wait for the disk.
-type unsynced struct{ files.OS }
-
-type unsyncedFile struct{ files.File }
-
-func (unsyncedFile) Sync() error           { return nil }
-func (unsynced) SyncDir(path string) error { return nil }
-
-func (u unsynced) Create(path string) (files.File, error) { return skipSync(u.OS.Create(path)) }
-func (u unsynced) Append(path string) (files.File, error) { return skipSync(u.OS.Append(path)) }
-
-func skipSync(f files.File, err error) (files.File, error) {
-	if err != nil {
-		return nil, err
-	}
-	return unsyncedFile{f}, nil
-}
-
 // errKilled ends a process in these tests: nothing is done after it.
 var errKilled = errors.New("killed")
 

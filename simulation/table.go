@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -58,13 +59,14 @@ func NewTable(s Scenario, records []Record) (*Table, error) {
 	var faults []error
 	for k := range records {
 		r := &records[k]
+		name := word(r.Sequence)
 		if err := s.fits(r); err != nil {
-			faults = append(faults, fmt.Errorf("sequence %s: %w", word(r.Sequence), err))
+			faults = append(faults, fmt.Errorf("sequence %s: %w", name, err))
 		}
-		if other, twice := t.index[word(r.Sequence)]; twice {
-			faults = append(faults, fmt.Errorf("sequence %s: it is both record %d and record %d", word(r.Sequence), other, k))
+		if other, twice := t.index[name]; twice {
+			faults = append(faults, fmt.Errorf("sequence %s: it is both record %d and record %d", name, other, k))
 		}
-		t.index[word(r.Sequence)] = k
+		t.index[name] = k
 	}
 	if len(faults) > 0 {
 		return nil, fmt.Errorf("table %s: %w", s.Name, errors.Join(faults...))
@@ -103,6 +105,32 @@ func (s Scenario) fits(r *Record) error {
 	return nil
 }
 
+// admits says what is wrong with a record and its key that are to be kept.
+func (s Scenario) admits(key string, r *Record) error {
+	if err := s.fits(r); err != nil {
+		return err
+	}
+	for k, seed := range r.Seeds {
+		if slices.Contains(r.Seeds[:k], seed) {
+			return fmt.Errorf("the seed %d stands twice", seed)
+		}
+	}
+	if n := len(r.Networks); n != 0 && n != s.Decisions+1 {
+		return fmt.Errorf("%d networks; there is one at each of %d decisions and one in the end", n, s.Decisions)
+	}
+	for _, a := range r.Sequence {
+		if !isAction(a) {
+			return fmt.Errorf("%q is no action", a)
+		}
+	}
+	for _, text := range append([]string{r.Profile, r.Graft, r.LibTorch}, r.Networks...) {
+		if !printable(text) {
+			return fmt.Errorf("%q has characters that cannot be printed", text)
+		}
+	}
+	return checkKey(key)
+}
+
 // Find is the record of a sequence; nil where the table has none.
 func (t *Table) Find(sequence ...string) *Record {
 	if k, ok := t.index[word(sequence)]; ok {
@@ -114,31 +142,58 @@ func (t *Table) Find(sequence ...string) *Record {
 // Complete says whether every sequence of the table's actions is there, and names
 // some that are missing. A table whose actions depend on the network is not checked.
 func (t *Table) Complete() error {
-	if len(t.Actions) == 0 {
-		return nil
-	}
-	var missing []string
-	count := 0
-	t.each(nil, func(sequence []string) {
-		if t.Find(sequence...) == nil {
-			if count++; len(missing) < 3 {
-				missing = append(missing, word(sequence))
-			}
-		}
-	})
+	some, count := t.missing()
 	if count == 0 {
 		return nil
 	}
-	return fmt.Errorf("table %s: %d of its sequences are missing, such as %s; simulate them", t.Name, count, strings.Join(missing, " and "))
+	return fmt.Errorf("table %s: %s of its sequences are missing, such as %s; simulate them", t.Name, Quantity(count), strings.Join(some, " and "))
 }
 
-// each visits all sequences of the table's actions in order.
-func (t *Table) each(prefix []string, visit func([]string)) {
+// Quantity is a number of sequences as people read it: to the last digit where there
+// are fewer than 10^15.
+func Quantity(n float64) string {
+	if n < 1e15 {
+		return strconv.FormatFloat(n, 'f', -1, 64)
+	}
+	return strconv.FormatFloat(n, 'e', 2, 64)
+}
+
+// mostNamed is how many missing sequences are named.
+const mostNamed = 3
+
+// missing counts the sequences that are not there, and names the first of them.
+func (t *Table) missing() (some []string, count float64) {
+	if len(t.Actions) == 0 {
+		return nil, 0
+	}
+	count = t.Sequences() - float64(len(t.index))
+	t.each(nil, func(sequence []string) bool {
+		if t.Find(sequence...) == nil {
+			some = append(some, word(sequence))
+		}
+		return len(some) < mostNamed && float64(len(some)) < count
+	})
+	return some, count
+}
+
+// Sequences is how many sequences of its actions a scenario has; zero where the
+// actions depend on the network.
+func (s Scenario) Sequences() float64 {
+	if len(s.Actions) == 0 {
+		return 0
+	}
+	return math.Pow(float64(len(s.Actions)), float64(s.Decisions))
+}
+
+// each visits the sequences of the table's actions in order until visit says false.
+func (t *Table) each(prefix []string, visit func([]string) bool) bool {
 	if len(prefix) == t.Decisions {
-		visit(prefix)
-		return
+		return visit(prefix)
 	}
 	for _, a := range t.Actions {
-		t.each(append(slices.Clone(prefix), a), visit)
+		if !t.each(append(slices.Clone(prefix), a), visit) {
+			return false
+		}
 	}
+	return true
 }

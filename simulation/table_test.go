@@ -18,7 +18,7 @@ import (
 var fourActions = []string{"deepen:0", "deepen:1", "deepen:2", "none"}
 
 // published are the original's tables, or none where they are not at hand.
-func published(t *testing.T) []string {
+func published(t testing.TB) []string {
 	paths, err := filepath.Glob("../../shared/reference/adaptation/simulations/*/data.pkl")
 	require.NoError(t, err)
 	if len(paths) == 0 {
@@ -88,7 +88,7 @@ func TestFaultyLegacyTables(t *testing.T) {
 		"none":              {set("acc", 0.25), ""},
 		"unknown action":    {func(a pickle.Tuple, _ *pickle.Dict) { a[1] = int64(4) }, "an action 4; there are 4"},
 		"action is text":    {func(a pickle.Tuple, _ *pickle.Dict) { a[1] = "one" }, "one"},
-		"other budget":      {set("totaltime", int64(50)), "a budget of 50 s where others have 40 s"},
+		"other budget":      {set("totaltime", int64(50)), "a budget of 50 s; the table's is 40 s"},
 		"time is missing":   {set("timeleft", &pickle.List{Items: []any{30.0}}), "1 times for 2 decisions"},
 		"time over budget":  {set("timeleft", &pickle.List{Items: []any{41.0, 2.0}}), "41 s left of a budget of 40 s"},
 		"accuracy is text":  {set("acc", "high"), "acc"},
@@ -104,7 +104,13 @@ func TestFaultyLegacyTables(t *testing.T) {
 			require.ErrorContains(t, err, c.says)
 		})
 	}
-	_, err := simulation.ReadLegacy(bytes.NewBufferString("no pickle"), simulation.Scenario{Name: "small"}, 1)
+	// The first sequence once more: pickles end in the opcodes for entries and for the end.
+	whole := legacy(t, func(pickle.Tuple, *pickle.Dict) {}).Bytes()
+	const head, tail = 4, 2
+	twice := append(bytes.Clone(whole[:len(whole)-tail]), whole[head:]...)
+	_, err := simulation.ReadLegacy(bytes.NewReader(twice), simulation.Scenario{Name: "small", Actions: fourActions}, 1)
+	require.ErrorContains(t, err, "2 of its sequences are there twice")
+	_, err = simulation.ReadLegacy(bytes.NewBufferString("no pickle"), simulation.Scenario{Name: "small"}, 1)
 	require.ErrorContains(t, err, "read table small")
 }
 

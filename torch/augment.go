@@ -14,7 +14,7 @@ import (
 // that normalises sees black there. The zero Augment changes nothing.
 type Augment struct {
 	Pad    int  // pixels: shifted by up to so many in each direction; zero means none
-	Flip   bool // every other image is mirrored, left to right
+	Flip   bool // every other image is mirrored, left to right; false mirrors none
 	Cutout int  // pixels: side of a square hole whose middle lies in the image; zero means none
 }
 

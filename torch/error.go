@@ -18,6 +18,8 @@ var (
 	ErrOutOfMemory = errors.New("out of memory")
 	// ErrShape: the shapes or types of operands do not fit the operator.
 	ErrShape = errors.New("operands do not fit")
+	// ErrPeer: another process of the group is gone, or silent for too long.
+	ErrPeer = errors.New("a process of the group is lost")
 )
 
 // Error is what the door returns: what was being done, to what, why it failed
@@ -65,6 +67,8 @@ func newError(op, message string, operands ...*Tensor) *Error {
 	e := &Error{Op: op, Subject: describe(operands), Cause: errors.New(text), kind: ErrShape}
 	lower := strings.ToLower(text)
 	switch {
+	case strings.HasPrefix(text, "peer lost: "):
+		e.kind = ErrPeer
 	case strings.Contains(lower, "out of memory"), strings.Contains(lower, "can't allocate"), strings.Contains(lower, "not enough memory"):
 		e.kind, e.Remedy = ErrOutOfMemory, "use a smaller batch or a smaller network"
 	case strings.Contains(lower, "cuda"):

@@ -14,13 +14,14 @@ extern "C" {
 #endif
 
 // Raised whenever a declaration below changes; the loader refuses another one.
-#define GRAFT_ABI 9
+#define GRAFT_ABI 12
 
 typedef void *graft_t;
 typedef void *graft_generator;
 typedef void *graft_program;
 typedef void *graft_optimizer;
 typedef void *graft_policy;
+typedef void *graft_peers;
 
 enum { GRAFT_MAX_DIMS = 8 };
 
@@ -42,6 +43,8 @@ typedef struct {
   char version[32];
   char compiled_for[32];
   char capability[16];  // the vector instructions LibTorch chose
+  int32_t gloo;         // processes can train together on the host
+  int32_t nccl;         // and on CUDA devices without the way over the host
 } graft_runtime;
 
 // ---- life of the library and of tensors
@@ -170,7 +173,8 @@ typedef struct {
   double doubles[GRAFT_MAX_DOUBLES];
 } graft_instr;
 
-enum { GRAFT_PROGRAM_FAST = 1, GRAFT_PROGRAM_STEADY = 2 };
+// BFLOAT16 is for convolutions and linear layers; all else keeps its type.
+enum { GRAFT_PROGRAM_FAST = 1, GRAFT_PROGRAM_STEADY = 2, GRAFT_PROGRAM_BFLOAT16 = 4 };
 
 char *graft_program_new(const graft_instr *code, int32_t count, int32_t registers,
                         const graft_t *tensors, int32_t ntensors, int32_t output,
@@ -202,6 +206,24 @@ char *graft_optimizer_zero_grad(graft_optimizer optimizer);
 char *graft_optimizer_step(graft_optimizer optimizer);
 void graft_optimizer_close(graft_optimizer optimizer);
 
+// ---- processes that train together, each with a copy of the network
+
+typedef struct {
+  int32_t rank;         // from 0
+  int32_t size;         // of the group
+  const char *store;    // a file that is not there yet, the same for all
+  int32_t device_type;  // where the tensors are: 0 is the CPU, 1 is CUDA
+  int32_t device_index;
+  int64_t timeout_ms;   // without a word from another process
+} graft_peers_options;
+
+// Returns when all have come. The message of a call that another process failed
+// begins with "peer lost: "; after it the group is of no more use.
+char *graft_peers_new(const graft_peers_options *options, graft_peers *out);
+char *graft_peers_sum(graft_peers peers, const graft_t *tensors, int64_t count);  // in place
+char *graft_peers_broadcast(graft_peers peers, int32_t root, const graft_t *tensors, int64_t count);
+void graft_peers_close(graft_peers peers);
+
 // ---- large calls
 
 typedef struct {
@@ -220,6 +242,10 @@ typedef struct {
   double temperature;
   double soft;
   double soft_fall;
+  // The processes that share the work, or NULL: of every batch each trains its part
+  // of the rows, and evaluates its part of the batches. All give the same figures,
+  // those of whole batches. Training that fails changes nothing then.
+  graft_peers peers;
 } graft_batches;
 
 // Trains for batches->steps steps; losses and correct have that many places.

@@ -125,6 +125,8 @@ type Runtime struct {
 	Threads     int    `json:"threads"`      // of one operator
 	CUDABuilt   bool   `json:"cuda_built"`   // whether this LibTorch can use CUDA at all
 	CUDADevices int    `json:"cuda_devices"`
+	Gloo        bool   `json:"gloo"` // whether processes can train together
+	NCCL        bool   `json:"nccl"` // whether CUDA devices speak to each other directly then
 }
 
 // Describe opens LibTorch and says what it is.
@@ -144,6 +146,8 @@ func Describe() (Runtime, error) {
 		Threads:     int(r.threads),
 		CUDABuilt:   r.cuda_built != 0,
 		CUDADevices: int(r.cuda_devices),
+		Gloo:        r.gloo != 0,
+		NCCL:        r.nccl != 0,
 	}, nil
 }
 

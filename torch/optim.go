@@ -28,15 +28,15 @@ type Group struct {
 
 // OptimizerOptions are the settings of a group.
 type OptimizerOptions struct {
-	Rule        Rule    // required
-	LR          float64 // the learning rate; zero moves nothing
+	Rule        Rule    // formula by which parameters move; required
+	LR          float64 // learning rate; zero moves nothing
 	Beta1       float64 // Adam: decay of the first moment; zero means 0.9
 	Beta2       float64 // Adam: decay of the second moment; zero means 0.999
 	Eps         float64 // Adam: added to the root; zero means 1e-8
-	WeightDecay float64 // zero means none
-	Momentum    float64 // SGD: zero means none
-	Dampening   float64 // SGD: zero means none
-	Nesterov    bool    // SGD: look ahead along the momentum
+	WeightDecay float64 // how strongly parameters are drawn to zero; zero means not at all
+	Momentum    float64 // SGD: part of a step that the next one keeps; zero means none
+	Dampening   float64 // SGD: part of a gradient that its momentum leaves out; zero means none
+	Nesterov    bool    // SGD: look ahead along the momentum; false does not
 	// Fused takes one pass over memory instead of PyTorch's operators. Results
 	// are equal up to rounding.
 	Fused bool

@@ -184,6 +184,9 @@ type ProgramOptions struct {
 	// CPU. The default, false, sums over as many parts as there are threads, as
 	// PyTorch does.
 	Steady bool
+	// Precision is what convolutions and linear layers are worked out in; weights,
+	// gradients and all other layers stay as they are. The default is Single.
+	Precision Precision
 }
 
 // NewProgram finishes a program whose result is output.
@@ -191,6 +194,9 @@ func (s *Scope) NewProgram(b *Builder, output Value, o ProgramOptions) *Program 
 	p := &Program{scope: s}
 	if b.err != nil {
 		s.fail(&Error{Op: "make program", Cause: b.err, kind: ErrShape})
+	}
+	if _, err := o.Precision.MarshalText(); err != nil {
+		s.fail(&Error{Op: "make program", Cause: err, kind: ErrShape})
 	}
 	if !s.ready("make program", b.weights) {
 		return p
@@ -205,6 +211,9 @@ func (s *Scope) NewProgram(b *Builder, output Value, o ProgramOptions) *Program 
 	}
 	if o.Steady {
 		flags |= C.GRAFT_PROGRAM_STEADY
+	}
+	if o.Precision == Brain {
+		flags |= C.GRAFT_PROGRAM_BFLOAT16
 	}
 	message := C.graft_program_new(unsafe.SliceData(b.code), C.int32_t(len(b.code)), C.int32_t(len(b.code)+1),
 		unsafe.SliceData(weights), C.int32_t(len(weights)), C.int32_t(output), flags, &p.handle)

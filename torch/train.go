@@ -23,6 +23,11 @@ type Batches struct {
 	Augment Augment
 	// Teacher is what a training step learns from as well; zero is nothing.
 	Teacher Teacher
+	// Peers share the work; nil is none. Each must be given the same batches, and
+	// generators in the same state: of every batch it trains on its part of the rows
+	// and evaluates its part of the batches, and all get the figures of the whole. A
+	// call of Train that fails changes nothing then but gradients.
+	Peers *Peers
 }
 
 // Teacher is what another network thinks of each example: a step learns from its
@@ -64,7 +69,7 @@ func (b Batches) run(op string, p *Program, call func(*C.graft_batches, *C.doubl
 		return Figures{}, err
 	}
 	c := C.graft_batches{inputs: C.graft_t(b.Inputs.handle), labels: C.graft_t(b.Labels.handle), batch: C.int64_t(b.Size),
-		steps: C.int64_t(steps), generator: b.Random.pointer(),
+		steps: C.int64_t(steps), generator: b.Random.pointer(), peers: b.Peers.pointer(),
 		pad: C.int64_t(b.Augment.Pad), cutout: C.int64_t(b.Augment.Cutout), flip: C.int32_t(flag(b.Augment.Flip))}
 	if t := b.Teacher; t.Logits != nil {
 		c.lessons, c.temperature = C.graft_t(t.Logits.handle), C.double(t.Temperature)
@@ -101,6 +106,10 @@ func (b Batches) check(op string, p *Program) (int, error) {
 		return 0, &Error{Op: op, Cause: errors.New("the program's scope is closed, or it could not be made"), kind: ErrClosed}
 	case b.Teacher.Share < 0 || b.Teacher.Share > 1 || b.Teacher.Fall < 0:
 		return 0, &Error{Op: op, Cause: fmt.Errorf("a teacher with a share of %v in the loss that falls by %v", b.Teacher.Share, b.Teacher.Fall), kind: ErrShape}
+	case b.Peers != nil && b.Peers.handle == nil:
+		return 0, &Error{Op: op, Cause: errors.New("the group is closed, or it could not be made"), kind: ErrClosed}
+	case b.Peers != nil && b.Random == nil && op == "train":
+		return 0, &Error{Op: op, Cause: errors.New("processes that train together need a generator of their own, in the same state"), kind: ErrShape}
 	case b.Random != nil && b.Random.handle == nil:
 		return 0, &Error{Op: op, Cause: errors.New("the generator's scope is closed"), kind: ErrClosed}
 	case b.Inputs == nil || b.Labels == nil:

@@ -2,6 +2,7 @@ package trainer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -15,7 +16,7 @@ import (
 func (j *Job) heed(a Allocation) error {
 	standing := j.Scheduler.Standing()
 	j.Past, j.Live = standing.Past, standing.Live
-	if err := j.reallocate(a); err != nil || a.Settled == nil {
+	if err := errors.Join(j.reallocate(a), j.abandon()); err != nil || a.Settled == nil {
 		return err
 	}
 	if err := j.save(); err != nil {
@@ -39,7 +40,10 @@ func (j *Job) reallocate(a Allocation) error {
 		if err := j.Book.Note(j.note("down")); err != nil {
 			return err
 		}
-		return j.shrink()
+		if err := j.shrink(); err != nil {
+			return err
+		}
+		return j.afresh(-1)
 	}
 	return j.Book.Note(j.note("devices"))
 }
@@ -50,7 +54,7 @@ func (j *Job) adapt(ctx context.Context) error {
 	began := j.Clock.Now()
 	j.Clock.Begin()
 	decision, err := j.Decider.Decide(ctx, decider.State{Network: j.Network, Left: j.Scheduler.Left(), Budget: j.Scheduler.Budget(),
-		Decisions: j.Decisions, Accuracy: j.Validation.Accuracy})
+		Decisions: j.Decisions, Accuracy: j.Validation.Accuracy, Step: j.Clock.Cost(j.work(1))})
 	if err != nil {
 		return fmt.Errorf("decide how to adapt: %w", err)
 	}
@@ -89,11 +93,23 @@ func (j *Job) operate(a net2net.Action) error {
 			return err
 		}
 	}
+	return j.afresh(1)
+}
+
+// afresh divides the learning rate so many times more, and begins with a new optimizer
+// and schedule, as far as that is asked for.
+func (j *Job) afresh(divide int) error {
+	j.Divided += divide
 	if !j.Adapt.Reset {
 		return nil
 	}
 	j.Rate = 0
 	return j.renew()
+}
+
+// first is the learning rate that the schedule begins with.
+func (j *Job) first() float64 {
+	return j.Optimizer.LR / math.Pow(j.Adapt.Divide, float64(j.Divided))
 }
 
 // calibrated operates with training images for new normalisations.
@@ -117,6 +133,7 @@ func (j *Job) calibrated(a net2net.Action, o net2net.Options) (change *net2net.C
 // follow takes the optimizer along.
 func (j *Job) follow(c *net2net.Change) (err error) {
 	j.told.Layers = 0 // the network is another
+	j.team.stale()
 	if j.optimizer, err = j.optimizer.Follow(j.s, j.Network, c); err != nil {
 		return fmt.Errorf("the optimizer after %s: %w", c.Action, err)
 	}
@@ -125,6 +142,7 @@ func (j *Job) follow(c *net2net.Change) (err error) {
 
 // renew begins with a new optimizer.
 func (j *Job) renew() (err error) {
+	j.team.stale()
 	j.optimizer.Close()
 	for _, slot := range j.optimizer.Slots {
 		for _, t := range []*torch.Tensor{slot.First, slot.Second} {
@@ -218,6 +236,7 @@ func (j *Job) ask(s *torch.Scope) error {
 	}
 	s.Keep(j.s, lessons)
 	j.lessons = lessons
+	j.team.stale()
 	return nil
 }
 

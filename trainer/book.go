@@ -3,7 +3,9 @@ package trainer
 import (
 	"time"
 
+	"graft/model"
 	"graft/net2net"
+	"graft/torch"
 )
 
 // Row is an epoch, or the part of one that the budget allowed.
@@ -21,7 +23,7 @@ type Row struct {
 
 // Note is something that happened to a job.
 type Note struct {
-	Event         string        `json:"event"`   // start, up, down, devices, decision, shrink or end
+	Event         string        `json:"event"`   // start, up, down, devices, decision, shrink, end, processes, peer lost or peer missing
 	Time          time.Duration `json:"time_ns"` // on the clock
 	Epoch         int           `json:"epoch"`
 	Step          int           `json:"step"` // in the epoch
@@ -31,8 +33,10 @@ type Note struct {
 	Accuracy      float64       `json:"accuracy"` // on the validation split, as last evaluated before it
 	Action        string        `json:"action,omitempty"`
 	Probabilities []float64     `json:"probabilities,omitempty"`
-	Took          time.Duration `json:"took_ns,omitempty"` // of the budget
-	Lessons       int           `json:"lessons,omitempty"` // steps for which a larger network teaches
+	Took          time.Duration `json:"took_ns,omitempty"`   // of the budget
+	Lessons       int           `json:"lessons,omitempty"`   // steps for which a larger network teaches
+	Processes     int           `json:"processes,omitempty"` // that train from now on, where their number is what it tells
+	Why           string        `json:"why,omitempty"`       // a process is lost or missing
 }
 
 // Section is a named part of a checkpoint.
@@ -86,29 +90,48 @@ type Outcome struct {
 	Validation Score             `json:"validation"` // what decided
 	Test       Score             `json:"test"`       // only reported
 	Digest     string            `json:"digest"`     // SHA-256 over the network and its weights
-	Changes    []*net2net.Change `json:"-"`          // that the network went through and still has
+	Changes    []*net2net.Change `json:"-"`          // that the network under way went through and still has
+}
+
+// test looks at the test split, where there is one.
+func (j *Job) test(n *model.Network) (score Score, err error) {
+	if j.Data.Test.Count == 0 {
+		return score, nil
+	}
+	if n == j.Network {
+		return j.evaluate(true)
+	}
+	err = torch.With(func(s *torch.Scope) error {
+		program, err := j.compile(s, n)
+		if err == nil {
+			score, err = j.look(program, j.Data.Test)
+		}
+		return err
+	})
+	return score, err
 }
 
 // finish evaluates on the test split, which decides nothing and costs no budget.
 func (j *Job) finish() (*Outcome, error) {
 	j.Scheduler.End(nil)
 	j.show(Evaluates)
-	o := &Outcome{Epochs: j.Epoch, Steps: j.Steps, Budget: j.Scheduler.Budget(), Used: j.Clock.Now(), Deciding: j.Deciding, Operating: j.Operating,
-		Decisions: j.Decisions, Parameters: j.Network.Parameters(), Validation: j.Validation, Changes: j.Changes}
+	last := j.result()
+	o := &Outcome{Epochs: j.Epoch, Steps: j.Steps, Budget: j.Scheduler.Budget(), Used: j.Spent, Deciding: j.Deciding, Operating: j.Operating,
+		Decisions: j.Decisions, Parameters: last.Parameters(), Validation: j.Validation, Changes: j.Changes}
 	var err error
-	if j.Data.Test.Count > 0 {
-		if o.Test, err = j.evaluate(j.Data.Test); err != nil {
-			return nil, err
-		}
+	if o.Test, err = j.test(last); err != nil {
+		return nil, err
 	}
-	if o.Digest, err = digest(j.Network); err != nil {
+	if o.Digest, err = digest(last); err != nil {
 		return nil, err
 	}
 	j.show(Ended)
 	if j.Ended {
 		return o, nil
 	}
-	if err := j.Book.Note(j.note("end")); err != nil {
+	note := j.note("end")
+	note.Parameters = o.Parameters
+	if err := j.Book.Note(note); err != nil {
 		return nil, err
 	}
 	j.Ended = true

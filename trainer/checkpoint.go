@@ -25,6 +25,8 @@ const (
 	weightsSection   = "weights"       // its tensors, as safetensors
 	optimizerSection = "optimizer"     // moments, as safetensors
 	lessonsSection   = "lessons"       // a teacher's logits, as safetensors, while there is one
+	keptSection      = "kept.json"     // the network as last evaluated, where that counts
+	keptWeights      = "kept.weights"  // its tensors
 )
 
 // savedPosition is position with what is kept in tensors and generators.
@@ -36,9 +38,9 @@ type savedPosition struct {
 	Data      string  `json:"data"`      // digest of the data
 }
 
-// maybeSave saves the job when it is time.
+// maybeSave saves the job when it is time. One that is over is saved by finish.
 func (j *Job) maybeSave() error {
-	if j.Checkpoint.Off || j.Now().Sub(j.saved) < j.Checkpoint.Every {
+	if j.Checkpoint.Off || j.Over || j.Now().Sub(j.saved) < j.Checkpoint.Every {
 		return nil
 	}
 	return j.save()
@@ -77,6 +79,11 @@ func (j *Job) sections() ([]Section, error) {
 		return nil, err
 	}
 	sections = append(sections, Section{optimizerSection, moments})
+	if j.kept != nil {
+		if sections, err = appendNetwork(sections, j.kept.network, keptSection, keptWeights); err != nil {
+			return nil, err
+		}
+	}
 	if j.lessons == nil {
 		return sections, nil
 	}
@@ -199,6 +206,9 @@ func Resume(s *torch.Scope, st *Stopped, p Parts, place model.Placement, o Optio
 	if err := j.restoreOptimizer(st); err != nil {
 		return nil, fmt.Errorf("resume the job: %w", err)
 	}
+	if err := j.restoreKept(st, place); err != nil {
+		return nil, fmt.Errorf("resume the job: %w", err)
+	}
 	return j, j.restoreLessons(st)
 }
 
@@ -256,6 +266,14 @@ func (j *Job) restoreOptimizer(st *Stopped) error {
 	opt.Optimizer = j.s.NewOptimizer(group)
 	j.optimizer = opt
 	return j.s.Err()
+}
+
+func (j *Job) restoreKept(st *Stopped, place model.Placement) (err error) {
+	if st.sections[keptSection] != nil {
+		j.kept = &kept{scope: torch.NewScope()}
+		j.kept.network, err = restoreNetwork(j.kept.scope, st.sections, keptSection, keptWeights, place)
+	}
+	return err
 }
 
 // restoreLessons gives the job back what a teacher thought.

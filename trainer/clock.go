@@ -58,39 +58,20 @@ func (v *Virtual) Cost(w Work) time.Duration {
 	return time.Duration(w.Count) * v.Profile.Cost(w)
 }
 
-// Wall is the time of the machine. It learns what work takes from what it took.
-type Wall struct {
-	now   func() time.Time
-	zero  time.Time // when the budget began
-	last  time.Time // when work was last spent
-	rates map[Kind]time.Duration
-}
+// Knows is an error where the profile cannot say what work takes.
+func (v *Virtual) Knows(w Work) error { return v.Profile.Knows(w) }
 
-// NewWall starts at a time of the budget: zero for a new job, where it stopped for
-// one that goes on. Now is the machine's clock, handed in.
-func NewWall(now func() time.Time, at time.Duration) *Wall {
-	t := now()
-	return &Wall{now: now, zero: t.Add(-at), last: t, rates: map[Kind]time.Duration{}}
-}
-
-// Now is the time since the budget began.
-func (w *Wall) Now() time.Duration { return w.now().Sub(w.zero) }
-
-// Spend learns from the time since work began.
-func (w *Wall) Spend(work Work) {
-	t := w.now()
-	took := t.Sub(w.last) / time.Duration(max(1, work.Count))
-	w.last = t
-	if old, known := w.rates[work.Kind]; known {
-		took = (3*old + took) / 4 // one slow call says little
+// knows is an error where a clock goes by what it knows beforehand, and does not
+// know what some of the work takes.
+func knows(c Clock, work ...Work) error {
+	v, ok := c.(interface{ Knows(Work) error })
+	if !ok {
+		return nil
 	}
-	w.rates[work.Kind] = took
-}
-
-// Begin forgets the time since work was last spent.
-func (w *Wall) Begin() { w.last = w.now() }
-
-// Cost is what such work took lately.
-func (w *Wall) Cost(work Work) time.Duration {
-	return time.Duration(work.Count) * w.rates[work.Kind]
+	for _, w := range work {
+		if err := v.Knows(w); err != nil {
+			return err
+		}
+	}
+	return nil
 }

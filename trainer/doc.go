@@ -5,5 +5,7 @@
 // was stopped at any moment goes on as if it had not been.
 //
 // What a job does depends on its options, its data and its clock, and on nothing
-// else: with a virtual clock two runs give the same digest on any machine.
+// else: with a virtual clock two runs give the same digest on any machine. Where it
+// trains in a process for each device, what these add up is rounded otherwise, and
+// the digest is that of as many processes at the same steps.
 package trainer

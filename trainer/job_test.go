@@ -25,6 +25,13 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, "trainer: nothing can be tested:", err)
 		os.Exit(1)
 	}
+	if text := os.Getenv(followVariable); text != "" {
+		if err := follow(text); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	os.Exit(m.Run())
 }
 
@@ -56,7 +63,9 @@ func small(t testing.TB, s *torch.Scope, seed int64) (*dataset.Set, *model.Netwo
 	return set, n
 }
 
-func smallNetwork() *model.Network {
+func smallNetwork() *model.Network { return networkOf(torch.ReLU) }
+
+func networkOf(activation torch.Activation) *model.Network {
 	block := func(name string, layers ...model.Layer) model.Child {
 		c := &model.Container{}
 		for k, l := range layers {
@@ -67,7 +76,7 @@ func smallNetwork() *model.Network {
 	leaf := func(name string, l model.Layer) model.Child {
 		return model.Child{Name: name, Module: &model.Leaf{Layer: l}}
 	}
-	relu := model.Activate(torch.ReLU)
+	relu := model.Activate(activation)
 	return &model.Network{Input: model.Shape{3, side, side}, Root: &model.Container{Class: "Small", Children: []model.Child{
 		block("conv1", model.NewConv2d(3, 6, 3), model.NewBatchNorm2d(6), relu), leaf("pool1", model.NewAvgPool2d(model.Both(2))),
 		block("conv2", model.NewConv2d(6, 8, 3), model.NewBatchNorm2d(8), relu), leaf("pool2", model.AdaptiveAvgPool2d{Size: model.Both(1)}),
@@ -255,25 +264,4 @@ func TestStopSaves(t *testing.T) {
 		require.Equal(t, []string{"start", "up", "decision", "decision", "down", "end"}, book.events(), "it began once")
 		return nil
 	}))
-}
-
-// A wall clock goes on where a job stopped, and learns what work takes from the time
-// between its beginning and its end.
-func TestWallClock(t *testing.T) {
-	now := time.Unix(100, 0)
-	wall := trainer.NewWall(func() time.Time { return now }, 5*time.Second)
-	work := trainer.Work{Kind: trainer.Steps, Count: 10}
-	require.Zero(t, wall.Cost(work), "nothing is known yet")
-	now = now.Add(time.Hour) // of something else
-	wall.Begin()
-	now = now.Add(time.Second)
-	wall.Spend(work)
-	require.Equal(t, time.Hour+6*time.Second, wall.Now())
-	require.Equal(t, time.Second, wall.Cost(work))
-	require.Equal(t, 300*time.Millisecond, wall.Cost(trainer.Work{Kind: trainer.Steps, Count: 3}))
-	require.Zero(t, wall.Cost(trainer.Work{Kind: trainer.Batches, Count: 3}))
-	wall.Begin()
-	now = now.Add(5 * time.Second)
-	wall.Spend(work)
-	require.Equal(t, 2*time.Second, wall.Cost(work), "one slow call counts a quarter")
 }

@@ -6,77 +6,143 @@ import (
 	"math"
 	"time"
 
+	"graft/model"
 	"graft/net2net"
 )
 
 // Profile says how long work takes on a device. The zero Profile says nothing and
 // is refused.
 type Profile struct {
+	Version  int           // of what a profile says; zero means 1, the only one there is
 	Name     string        // how it is asked for
 	Device   string        // what was measured
+	Made     Made          // how; zero means by hand
+	Costs    Costs         // of decisions and operations, and of networks that were not measured
+	Fit      Fit           // of the costs; zero means that they were not fitted
 	Measured []Measurement // networks that were run
-	Costs    Costs         // for all others
 }
 
-// Measurement is what a network took. Seconds are medians.
+// profileVersion is the one that is written.
+const profileVersion = 1
+
+// Made is how a profile was measured.
+type Made struct {
+	Date      string // such as 2026-01-31; empty means unknown
+	Graft     string // the version that measured; empty means unknown
+	Torch     string // the version of LibTorch that was measured; empty means unknown
+	Device    string // cpu or cuda:N; empty means unknown
+	Threads   int    // of an operator on the CPU; zero means unknown
+	Rounds    int    // that the medians are of; zero means unknown
+	Optimizer string // of the steps, such as adam; empty means unknown
+	Exact     bool   // with PyTorch's order of operations; false is the fast path
+	Steady    bool   // with the same bits whatever the number of threads
+}
+
+// Measurement is what a network took with a batch. Seconds are medians, and spreads
+// half the distances between the quartiles.
 type Measurement struct {
-	Network      string  // the class that it prints as, for people
-	Fingerprint  string  // of its architecture
-	Batch        int     // examples in a step and in a batch of evaluation
-	StepSeconds  float64 // a step of training
-	StepSpread   float64 // half the distance between the quartiles, in seconds
-	BatchSeconds float64 // a batch of evaluation
-	BatchSpread  float64 // as StepSpread
+	Network      string           // that people know it by
+	Actions      []net2net.Action // that made it of the one of that name; nil means none
+	Fingerprint  string           // of its architecture
+	Batch        int              // examples in a step and in a batch of evaluation
+	StepSeconds  float64          // a step of training
+	StepSpread   float64          // in seconds
+	BatchSeconds float64          // a batch of evaluation
+	BatchSpread  float64          // in seconds
+	Size                          // of the network; zero keeps it out of a fit
 }
 
-// Costs is a model of what work takes, for networks that were not measured: a part
-// for the step, one for each layer with weights, and parts for what is computed,
-// written and moved. Zero parts cost nothing.
-type Costs struct {
-	StepSeconds        float64 // for a step of training, whatever the network
-	BatchSeconds       float64 // for a batch of evaluation
-	ExampleSeconds     float64 // for each example, of a step and of a batch
-	LayerSeconds       float64 // for each layer with weights, in a step
-	OperationSeconds   float64 // for each floating-point operation forward, in a step
-	ParameterSeconds   float64 // for each parameter, in a step
-	EvaluationShare    float64 // of the parts for layers and operations, in evaluation; zero means a third
-	DecisionSeconds    float64 // for a decision
-	SurgerySeconds     float64 // for an operation
-	CommunicationShare float64 // of a step that more devices do not make shorter; zero means none
+// String is the network with its actions.
+func (m Measurement) String() string { return subjectText(m.Network, m.Actions) }
+
+// EnsureDefaults fills in what zero stands for.
+func (p *Profile) EnsureDefaults() {
+	if p.Version == 0 {
+		p.Version = profileVersion
+	}
 }
 
-// Validate lists all that is wrong with a profile.
+// Validate lists all that is wrong with a profile. What is wrong with a measurement
+// is an ItemFault.
 func (p *Profile) Validate() error {
 	var faults []error
+	if p.Version < 0 || p.Version > profileVersion {
+		faults = append(faults, fmt.Errorf("version is %d; this graft reads profiles of version %d: measure the device again, or use the graft that wrote it", p.Version, profileVersion))
+	}
 	if p.Name == "" {
 		faults = append(faults, errors.New("a profile has a name"))
 	}
-	c := p.Costs
-	for name, seconds := range map[string]float64{"step_seconds": c.StepSeconds, "batch_seconds": c.BatchSeconds, "example_seconds": c.ExampleSeconds,
-		"layer_seconds": c.LayerSeconds, "operation_seconds": c.OperationSeconds, "parameter_seconds": c.ParameterSeconds,
-		"decision_seconds": c.DecisionSeconds, "surgery_seconds": c.SurgerySeconds} {
-		if !(seconds >= 0) || math.IsInf(seconds, 0) {
-			faults = append(faults, fmt.Errorf("%s is %v; it is at least zero", name, seconds))
+	faults = append(faults, p.Costs.Validate())
+	if len(p.Measured) == 0 && p.Costs.Step == (Rates{}) && p.Costs.Batch == (Rates{}) {
+		faults = append(faults, errors.New("a step of training and a batch of evaluation cost nothing, and no network was measured"))
+	}
+	for k, m := range p.Measured {
+		for _, f := range m.faults() {
+			faults = append(faults, &ItemFault{List: "measured", Index: k, Key: f.key, Text: f.text})
 		}
-	}
-	if c.StepSeconds+c.ExampleSeconds+c.LayerSeconds+c.OperationSeconds == 0 {
-		faults = append(faults, errors.New("a step of training costs nothing"))
-	}
-	if c.CommunicationShare < 0 || c.CommunicationShare > 1 || c.EvaluationShare < 0 {
-		faults = append(faults, errors.New("a share lies between 0 and 1"))
-	}
-	for _, m := range p.Measured {
-		if m.Batch < 1 || !(m.StepSeconds > 0) || !(m.BatchSeconds > 0) {
-			faults = append(faults, fmt.Errorf("the measurement of %s says no time for a batch of %d", m.Network, m.Batch))
+		for _, other := range p.Measured[:k] {
+			if m.Fingerprint == other.Fingerprint && m.Batch == other.Batch {
+				faults = append(faults, &ItemFault{List: "measured", Index: k, Key: "fingerprint", Text: fmt.Sprintf("%s was measured with a batch of %d before; leave one out", m.String(), m.Batch)})
+				break
+			}
 		}
 	}
 	return errors.Join(faults...)
 }
 
+// ItemFault is something wrong with an item of a list.
+type ItemFault struct {
+	List  string // its key in a file
+	Index int    // of the item, from 0
+	Key   string // in the item
+	Text  string // what is wrong
+}
+
+// Error names the place and says what is wrong.
+func (f *ItemFault) Error() string { return fmt.Sprintf("%s[%d]: %s", f.List, f.Index, f.Text) }
+
+// keyFault is something wrong with a key.
+type keyFault struct{ key, text string }
+
+func (m Measurement) faults() (found []keyFault) {
+	bad := func(key, format string, args ...any) {
+		found = append(found, keyFault{key, fmt.Sprintf(format, args...)})
+	}
+	if m.Fingerprint == "" {
+		bad("fingerprint", "a measurement says of which network it is")
+	}
+	if m.Batch < 1 || m.Batch > mostRows {
+		bad("batch", "batch is %d; it is from 1 to %d", m.Batch, mostRows)
+	}
+	for _, s := range []struct {
+		key   string
+		value float64
+		zero  bool // it may be
+	}{{"step_seconds", m.StepSeconds, false}, {"batch_seconds", m.BatchSeconds, false}, {"step_spread", m.StepSpread, true}, {"batch_spread", m.BatchSpread, true}} {
+		if !(s.value >= 0) || math.IsInf(s.value, 0) || s.value == 0 && !s.zero {
+			bad(s.key, "%s is %v; work takes some time", s.key, s.value)
+		}
+	}
+	for _, n := range []struct {
+		key   string
+		value int64
+	}{{"layers", int64(m.Layers)}, {"operations", m.Operations}, {"grouped", m.Grouped}, {"bytes", m.Bytes}, {"parameters", m.Parameters}} {
+		if n.value < 0 {
+			bad(n.key, "%s is %d; it is at least zero", n.key, n.value)
+		}
+	}
+	return found
+}
+
+// Refit makes the rates anew from the measurements, and says how well they agree.
+// Of too few networks there are none.
+func (p *Profile) Refit() { p.Costs.Step, p.Costs.Batch, p.Fit = fitCosts(p.Measured) }
+
 // Cost is what one piece of work takes. It is a whole number of nanoseconds, so
-// that many pieces take the same however they are counted together.
+// that many pieces take the same however they are counted together. Of work that
+// the profile does not know it is next to nothing: ask Knows first.
 func (p *Profile) Cost(w Work) time.Duration {
-	seconds := p.seconds(w)
+	seconds, _ := p.seconds(w)
 	if devices := float64(max(1, w.Devices)); w.Kind == Steps || w.Kind == Batches {
 		alone := p.Costs.CommunicationShare
 		seconds *= alone + (1-alone)/devices
@@ -84,91 +150,82 @@ func (p *Profile) Cost(w Work) time.Duration {
 	return max(1, time.Duration(math.Round(seconds*float64(time.Second))))
 }
 
-func (p *Profile) seconds(w Work) float64 {
-	switch w.Kind {
-	case Deciding:
-		return p.Costs.DecisionSeconds
-	case Surgery:
-		return p.Costs.SurgerySeconds
-	}
-	if m := p.measured(w); m != nil {
-		if w.Kind == Steps {
-			return m.StepSeconds
-		}
-		return m.BatchSeconds
-	}
-	return p.Costs.estimate(w)
+// Knows is an error where a profile cannot say what work takes, since it has
+// neither a measurement of it nor rates.
+func (p *Profile) Knows(w Work) error {
+	_, err := p.seconds(w)
+	return err
 }
 
-func (p *Profile) measured(w Work) *Measurement {
-	if len(p.Measured) == 0 {
+// Covers is an error where a profile cannot say what a job's steps and evaluations
+// take: of its network, which has no weights here and is not changed, as it is and as
+// actions make it, one after the other.
+func (p *Profile) Covers(n *model.Network, o Options, actions []net2net.Action) error {
+	if p.Costs.usable() {
 		return nil
 	}
-	print := net2net.Fingerprint(w.Network)
-	for k, m := range p.Measured {
-		if m.Fingerprint == print && m.Batch == w.Rows {
-			return &p.Measured[k]
+	o.EnsureDefaults()
+	n = n.Sketch()
+	for k := -1; k < len(actions); k++ {
+		if k >= 0 {
+			if _, err := net2net.Apply(n, actions[k], o.Adapt.Surgery); err != nil {
+				return err
+			}
+		}
+		if err := errors.Join(p.Knows(Work{Kind: Steps, Rows: o.Batch, Network: n}), p.Knows(Work{Kind: Batches, Rows: o.EvalBatch, Network: n})); err != nil && k >= 0 {
+			return fmt.Errorf("after %s: %w", actions[k], err)
+		} else if err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// estimate adds the parts up.
-func (c Costs) estimate(w Work) float64 {
-	rows, err := w.Network.Sheet()
+// Closed says that a profile knows the networks that were measured, and no others.
+func (p *Profile) Closed() bool { return !p.Costs.usable() }
+
+func (p *Profile) seconds(w Work) (float64, error) {
+	time, rates := stepTime, p.Costs.Step
+	switch w.Kind {
+	case Deciding:
+		return p.Costs.DecisionSeconds, nil
+	case Surgery:
+		return p.Costs.SurgerySeconds, nil
+	case Batches:
+		time, rates = batchTime, p.Costs.Batch
+	}
+	if same := p.measurements(w); len(same) > 0 {
+		if seconds, known := between(same, w.Rows, time, rates); known {
+			return seconds, nil
+		}
+	}
+	if rates == (Rates{}) {
+		return 0, fmt.Errorf("the profile %s has no measurement of this %s with a batch of %d, and no rates for networks that were not measured; "+
+			"measure it, or more others, with 'graft profile'", p.Name, w.Network.Name(), w.Rows)
+	}
+	size, err := SizeOf(w.Network)
 	if err != nil {
-		return c.StepSeconds
+		return 0, fmt.Errorf("the profile %s: %w", p.Name, err)
 	}
-	layers, operations, parameters := 0.0, 0.0, 0.0
-	for _, r := range rows {
-		operations += float64(r.Operations)
-		parameters += float64(r.Parameters)
-		if r.Parameters > 0 {
-			layers++
+	return rates.seconds(size, w.Rows), nil
+}
+
+// measurements are those of the work's network, with any batch.
+func (p *Profile) measurements(w Work) (same []Measurement) {
+	if len(p.Measured) == 0 {
+		return nil
+	}
+	print := net2net.Fingerprint(w.Network)
+	for _, m := range p.Measured {
+		if m.Fingerprint == print {
+			same = append(same, m)
 		}
 	}
-	n := float64(w.Rows)
-	inside := c.LayerSeconds*layers + c.OperationSeconds*operations*n
-	if w.Kind == Steps {
-		return c.StepSeconds + c.ExampleSeconds*n + inside + c.ParameterSeconds*parameters
-	}
-	share := c.EvaluationShare
-	if share == 0 {
-		share = 1.0 / 3
-	}
-	return c.BatchSeconds + c.ExampleSeconds*n + share*inside
+	return same
 }
 
-// Profiles are those that come with graft.
-func Profiles() []*Profile { return []*Profile{v100(), steady()} }
-
-// FindProfile is the one of a name.
-func FindProfile(name string) (*Profile, error) {
-	var names string
-	for _, p := range Profiles() {
-		if p.Name == name {
-			return p, nil
-		}
-		names += " " + p.Name
-	}
-	return nil, fmt.Errorf("there is no profile %q; there are%s", name, names)
-}
-
-// v100 is the node of the original experiments, a V100 of which the loader of its
-// images was the bottleneck. It follows from the published epoch times at a batch
-// of 64: 782 steps take 9.5 s with ConvNet2 and with ConvNet3, so 12.1 ms a step,
-// of which the network has little; the 157 batches of the test take the other 1.6 s
-// of the 11.2 s between decisions; a layer grown behind block 0 adds 0.35 s to an
-// epoch and one behind block 1 0.2 s, so 0.3 ms a step of which half goes with the
-// operations, 3.3 GFLOP and 0.6 GFLOP a step.
-func v100() *Profile {
-	return &Profile{Name: "v100-original", Device: "Tesla V100, batch of 64, 50,000 images of CIFAR-10", Costs: Costs{
-		StepSeconds: 11.4e-3, BatchSeconds: 9.9e-3, LayerSeconds: 0.11e-3, OperationSeconds: 3e-14, EvaluationShare: 0.1,
-		DecisionSeconds: 0.08, SurgerySeconds: 0.01}}
-}
-
-// steady is a round number for everything, for tests and demonstrations.
-func steady() *Profile {
-	return &Profile{Name: "steady", Device: "no device: 10 ms a step, 5 ms a batch of evaluation, 1 ms for each layer with weights", Costs: Costs{
-		StepSeconds: 5e-3, BatchSeconds: 5e-3, LayerSeconds: 1e-3, DecisionSeconds: 10e-3, SurgerySeconds: 10e-3, EvaluationShare: 0.5}}
+// Estimate is what the rates say of a step and of a batch of evaluation, in
+// seconds, whether the network was measured or not. Both are zero without rates.
+func (p *Profile) Estimate(of Size, rows int) (step, batch float64) {
+	return p.Costs.Step.seconds(of, rows), p.Costs.Batch.seconds(of, rows)
 }

@@ -41,7 +41,7 @@ func (m *mortal) Now() time.Duration {
 func ticking() func() time.Time {
 	t := time.Unix(0, 0)
 	return func() time.Time {
-		t = t.Add(10 * time.Second)
+		t = t.Add(10 * time.Millisecond)
 		return t
 	}
 }
@@ -50,7 +50,8 @@ func ticking() func() time.Time {
 func brief() trainer.Options {
 	o := plan()
 	ms := time.Millisecond
-	o.EvalBatch = 300 // so that there is time for lessons
+	o.EvalBatch = 300            // so that there is time for lessons
+	o.Checkpoint.Every = 80 * ms // on the machine's clock
 	o.Timeline = trainer.Timeline{Budget: 620 * ms, Events: []trainer.Event{{At: 150 * ms, Change: trainer.Up}, {At: 350 * ms, Change: trainer.Down}}}
 	return o
 }

@@ -19,10 +19,13 @@ const (
 
 // Schedule changes the learning rate. It goes on across surgery.
 type Schedule struct {
-	Rule   Rule    // empty means exponential
-	Decay  float64 // zero means 0.9 for exponential and 0.1 for step
-	Every  int     // epochs, for step; zero means 10
-	Least  float64 // no rate is below it; zero means 1e-8
+	// Rule is how the rate changes: exponential multiplies it by Decay after each epoch,
+	// step after as many as Every says, cosine brings it down to Least over the budget,
+	// constant leaves it. Empty means exponential.
+	Rule   Rule
+	Decay  float64 // what the rate is multiplied by; zero means 0.9 for exponential and 0.1 for step
+	Every  int     // epochs between two changes of step; zero means 10
+	Least  float64 // rate that none is below; zero means 1e-8
 	WarmUp int     // steps over which the rate rises from zero; zero means none
 }
 

@@ -18,16 +18,16 @@ const (
 
 // Event is a change at a time of the budget.
 type Event struct {
-	At      time.Duration // since the budget began
-	Change  Change        // up or down
-	Devices int           // from then on; zero leaves their number alone
+	At      time.Duration // when it happens, since the budget began
+	Change  Change        // what happens: up or down
+	Devices int           // how many there are from then on; zero leaves their number alone
 }
 
 // Timeline is when a job's devices come and go.
 type Timeline struct {
-	Budget time.Duration // in all; required
-	Start  time.Duration // where in the budget the job begins; zero is its beginning
-	Events []Event       // in order
+	Budget time.Duration // how long the job lasts, counted from zero also where it starts later; required
+	Start  time.Duration // when in the budget the job begins; zero is its beginning
+	Events []Event       // when devices come and go, in order; empty means never
 }
 
 // Validate lists all that is wrong with a timeline.

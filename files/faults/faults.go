@@ -27,7 +27,7 @@ const (
 	// Torn makes one write put down half of its bytes and then fail; an
 	// operation that is no write fails as under Fail.
 	Torn
-	// DiskFull makes this and every later write, create and sync fail with
+	// DiskFull makes this and every later write, create, link and sync fail with
 	// ENOSPC, a write after half of its bytes. Other operations work.
 	DiskFull
 	// Crash makes this and every later operation fail without any effect, as
@@ -53,7 +53,7 @@ func (k Kind) String() string {
 // Op is one operation that reached the file system. The zero value names none.
 type Op struct {
 	Name string // such as "write" or "rename"
-	Path string // the path as it was given; of a rename, the old one
+	Path string // the path as it was given; of a rename or link, the old one
 }
 
 // String is the operation and its path.
@@ -95,7 +95,7 @@ func (f *FS) Fired() bool {
 
 // needsSpace lists the operations that a full disk refuses.
 var needsSpace = map[string]bool{
-	"create": true, "append": true, "write": true, "sync": true, "mkdirall": true, "lock": true,
+	"create": true, "append": true, "write": true, "sync": true, "mkdirall": true, "lock": true, "link": true,
 }
 
 // step counts an operation and returns the fault that it meets, if any.
@@ -142,6 +142,14 @@ func (f *FS) Rename(from, to string) error {
 		return err
 	}
 	return f.inner.Rename(from, to)
+}
+
+// Link gives a file a second name.
+func (f *FS) Link(from, to string) error {
+	if err := f.step("link", from); err != nil {
+		return err
+	}
+	return f.inner.Link(from, to)
 }
 
 // Remove deletes a file.

@@ -71,6 +71,28 @@ func writeWithFault(t *testing.T, at int, kind faults.Kind) bool {
 	return fsys.Fired()
 }
 
+// TestWriteNewAtEveryFault does the same for a file that is not there yet.
+func TestWriteNewAtEveryFault(t *testing.T) {
+	for _, kind := range []faults.Kind{faults.Fail, faults.Torn, faults.DiskFull, faults.Crash} {
+		fired, at := true, 1
+		for ; fired; at++ {
+			path := filepath.Join(t.TempDir(), "result")
+			fsys := faults.New(files.OS{}, at, kind)
+			err := files.WriteNew(fsys, path, writeLarge)
+			_, missing := os.Stat(path)
+			switch {
+			case err == nil, errors.Is(err, files.ErrNotDurable):
+				assert.Equal(t, large, read(t, path), "%v at %d", kind, at)
+			default:
+				assert.ErrorIs(t, err, faults.ErrInjected, "%v at %d", kind, at)
+				assert.ErrorIs(t, missing, os.ErrNotExist, "%v at %d", kind, at)
+			}
+			fired = fsys.Fired()
+		}
+		assert.Greater(t, at, 7, "create, write, sync, close, link, remove, syncdir")
+	}
+}
+
 func TestFailedRemovalLeavesOnlyTheTemporaryFile(t *testing.T) {
 	path := newFolder(t)
 	fsys := faults.New(files.OS{}, 3, faults.Fail) // create, close, remove
@@ -99,6 +121,7 @@ func TestEveryOperationIsCounted(t *testing.T) {
 	lock, err := fsys.Lock(filepath.Join(dir, "lock"), "a test")
 	require.NoError(t, err)
 	require.NoError(t, lock.Close())
+	require.NoError(t, fsys.Link(filepath.Join(dir, "a", "log"), filepath.Join(dir, "b")))
 	_, err = fsys.Stat(dir)
 	require.NoError(t, err)
 	_, err = fsys.ReadDir(dir)
@@ -109,7 +132,7 @@ func TestEveryOperationIsCounted(t *testing.T) {
 	for _, op := range fsys.Ops() {
 		names = append(names, op.Name)
 	}
-	assert.Equal(t, []string{"mkdirall", "append", "fstat", "close", "lock", "stat", "readdir",
+	assert.Equal(t, []string{"mkdirall", "append", "fstat", "close", "lock", "link", "stat", "readdir",
 		"open", "fstat", "read", "close"}, names)
 }
 

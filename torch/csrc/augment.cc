@@ -5,6 +5,8 @@
 
 #include <ATen/Parallel.h>
 
+#include "peers.h"
+
 namespace graft {
 namespace {
 
@@ -149,9 +151,10 @@ at::Tensor augment(const at::Tensor &images, const at::Tensor &rows, const Augme
   check(images, rows, a);
   const int64_t count = rows.defined() ? rows.size(0) : images.size(0);
   const at::Device device = generator.has_value() ? generator->device() : images.device();
-  at::Tensor draws = at::empty({count, kDraws}, at::TensorOptions().dtype(at::kLong).device(device));
+  const int64_t drawn = sharing() == nullptr ? count : sharing()->total;
+  at::Tensor draws = at::empty({drawn, kDraws}, at::TensorOptions().dtype(at::kLong).device(device));
   draws.random_(generator);
-  draws = draws.to(images.device());
+  draws = own_rows(draws).to(images.device());
   if (by_operators || !images.is_cpu()) return with_operators(images, rows, draws, a);
   return on_host(images, rows, draws, a);
 }

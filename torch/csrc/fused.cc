@@ -4,6 +4,7 @@
 #include "fused.h"
 #include "guard.h"
 #include "kernels.h"
+#include "peers.h"
 
 namespace graft {
 
@@ -47,8 +48,26 @@ at::Tensor channels(int64_t n) { return at::empty({n}, at::TensorOptions().dtype
 
 const float *values(const at::Tensor &t) { return t.defined() ? t.data_ptr<float>() : nullptr; }
 
-// Mean and inverse deviation of the batch; the running statistics move along.
-void batch_statistics(const at::Tensor &x, const NormShape &s, const NormOptions &o, const NormWeights &w, float *mean,
+// Adds up what all processes found. Each looked from a middle of its own; the sums
+// that are sent, as shared_norm sends them, look from zero.
+double shared_statistics(const Share &share, double count, std::vector<double> &sums, std::vector<double> &middle) {
+  const size_t c = middle.size();
+  at::Tensor all = at::empty({static_cast<int64_t>(2 * c + 1)}, at::TensorOptions().dtype(at::kDouble));
+  double *a = all.data_ptr<double>();
+  for (size_t k = 0; k < c; k++) {
+    a[k] = share.weight() * (sums[k] + count * middle[k]);
+    a[c + k] = share.weight() * (sums[c + k] + middle[k] * (2 * sums[k] + count * middle[k]));
+    middle[k] = 0;
+  }
+  a[2 * c] = share.weight() * count;
+  share.peers->sum(all);
+  sums.assign(a, a + 2 * c);
+  return a[2 * c];
+}
+
+// Mean and inverse deviation of the batch, and how many values each is of; the
+// running statistics move along.
+double batch_statistics(const at::Tensor &x, const NormShape &s, const NormOptions &o, const NormWeights &w, float *mean,
                       float *invstd) {
   const int64_t n = x.size(0), c = s.channels;
   const float *data = x.data_ptr<float>();
@@ -58,19 +77,22 @@ void batch_statistics(const at::Tensor &x, const NormShape &s, const NormOptions
   auto sums = per_channel_sums(n, 2 * c, [&](int64_t k, double *row) {
     kernels().sums(data + k * s.pixels() * c, s, shift, row, row + c);
   });
-  const double count = static_cast<double>(n * s.pixels());
+  double count = static_cast<double>(n * s.pixels());
+  std::vector<double> middle(shift, shift + c);
+  if (sharing() != nullptr) count = shared_statistics(*sharing(), count, sums, middle);
   float *rm = w.running_mean.defined() ? w.running_mean.data_ptr<float>() : nullptr;
   float *rv = w.running_var.defined() ? w.running_var.data_ptr<float>() : nullptr;
   const float *before = values(w.before);
   for (int64_t k = 0; k < c; k++) {
     double m = sums[k] / count;
     double v = std::max(0.0, sums[c + k] / count - m * m);
-    mean[k] = static_cast<float>(shift[k] + m);
+    mean[k] = static_cast<float>(middle[k] + m);
     invstd[k] = static_cast<float>(1.0 / std::sqrt(v + o.eps));
     const double seen = mean[k] + (before == nullptr ? 0.0 : before[k]);
     if (rm != nullptr) rm[k] = static_cast<float>((1 - o.momentum) * rm[k] + o.momentum * seen);
     if (rv != nullptr) rv[k] = static_cast<float>((1 - o.momentum) * rv[k] + o.momentum * v * count / (count - 1));
   }
+  return count;
 }
 
 // scale and offset with which normalisation is x * scale + offset.
@@ -97,6 +119,12 @@ at::Tensor normalised(const at::Tensor &x, const NormShape &s, const float *scal
   return y;
 }
 
+void share_sums(Peers *peers, std::vector<double> &sums) {
+  if (peers == nullptr) return;
+  at::Tensor all = at::from_blob(sums.data(), {static_cast<int64_t>(sums.size())}, at::TensorOptions().dtype(at::kDouble));
+  peers->sum(all);
+}
+
 struct FusedNorm : torch::autograd::Function<FusedNorm> {
   using Maybe = c10::optional<at::Tensor>;
 
@@ -109,7 +137,7 @@ struct FusedNorm : torch::autograd::Function<FusedNorm> {
     // Rows: mean, inverse deviation, scale, offset.
     at::Tensor stats = channels(4 * c);
     float *row = stats.data_ptr<float>();
-    batch_statistics(x, s, o, w, row, row + c);
+    const double count = batch_statistics(x, s, o, w, row, row + c);
     affine(w.weight, w.bias, row, row + c, c, row + 2 * c, row + 3 * c);
     ctx->save_for_backward({x, stats});
     ctx->saved_data["window_height"] = o.window_height;
@@ -118,6 +146,9 @@ struct FusedNorm : torch::autograd::Function<FusedNorm> {
     ctx->saved_data["weight"] = w.weight.defined();
     ctx->saved_data["bias"] = w.bias.defined();
     ctx->saved_data["before"] = w.before.defined();
+    ctx->saved_data["count"] = count;
+    ctx->saved_data["peers"] = reinterpret_cast<int64_t>(sharing() == nullptr ? nullptr : sharing()->peers);
+    ctx->saved_data["idle"] = sharing() != nullptr && sharing()->idle;
     return normalised(x, s, row + 2 * c, row + 3 * c);
   }
 
@@ -138,13 +169,16 @@ struct FusedNorm : torch::autograd::Function<FusedNorm> {
                               to, to + c);
     });
     at::Tensor dweight = channels(c), dbias = channels(c), slope = channels(c), level = channels(c);
-    const double count = static_cast<double>(n * s.pixels());
+    for (int64_t k = 0; k < c; k++) {  // gradients of this process's rows: those of all are added up later
+      dweight.data_ptr<float>()[k] = static_cast<float>(sums[c + k] * row[c + k]);
+      dbias.data_ptr<float>()[k] = static_cast<float>(sums[k]);
+    }
+    const double count = ctx->saved_data["count"].toDouble();
+    share_sums(reinterpret_cast<Peers *>(ctx->saved_data["peers"].toInt()), sums);
     for (int64_t k = 0; k < c; k++) {
       double mean = row[k], invstd = row[c + k], scale = row[2 * c + k];
       double dgamma = sums[c + k] * invstd;
       double tilt = -scale * invstd * dgamma / count;
-      dweight.data_ptr<float>()[k] = static_cast<float>(dgamma);
-      dbias.data_ptr<float>()[k] = static_cast<float>(sums[k]);
       slope.data_ptr<float>()[k] = static_cast<float>(tilt);
       level.data_ptr<float>()[k] = static_cast<float>(-scale * sums[k] / count - tilt * mean);
     }
@@ -156,6 +190,7 @@ struct FusedNorm : torch::autograd::Function<FusedNorm> {
                            slope.data_ptr<float>(), level.data_ptr<float>(), to + k * s.pixels() * c);
       }
     });
+    if (ctx->saved_data["idle"].toBool()) dx.zero_();
     auto wanted = [&](const char *name, const at::Tensor &g) { return ctx->saved_data[name].toBool() ? g : at::Tensor(); };
     return {dx, wanted("weight", dweight), wanted("bias", dbias), wanted("before", channels(c).zero_()), at::Tensor(), at::Tensor()};
   }
@@ -200,7 +235,8 @@ bool plain(const at::Tensor &t) { return !t.defined() || (t.is_cpu() && t.scalar
 
 bool can_fuse(const at::Tensor &x, const NormWeights &w, const NormOptions &o) {
   if (x.dim() != 4 || !x.is_cpu() || x.scalar_type() != at::kFloat || x.numel() == 0) return false;
-  if (o.training && x.size(0) * x.size(2) * x.size(3) < 2) return false;
+  const int64_t rows = sharing() == nullptr ? x.size(0) : sharing()->total;
+  if (o.training && rows * x.size(2) * x.size(3) < 2) return false;
   if (o.window_height > x.size(2) || o.window_width > x.size(3)) return false;
   bool statistics = o.training || (w.running_mean.defined() && w.running_var.defined());
   return statistics && plain(w.weight) && plain(w.bias) && plain(w.running_mean) && plain(w.running_var) &&

@@ -9,6 +9,7 @@
 #include <torch/torch.h>
 
 #include "../graft.h"
+#include "peers.h"
 
 namespace graft {
 

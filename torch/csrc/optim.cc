@@ -32,6 +32,24 @@ void Optimizer::zero_grad() {
   for (Slot &slot : slots_) slot.param.mutable_grad().reset();
 }
 
+std::vector<at::Tensor> Optimizer::gradients() const {
+  std::vector<at::Tensor> list;
+  for (const Slot &slot : slots_) {
+    if (slot.param.grad().defined()) list.push_back(slot.param.grad());
+  }
+  return list;
+}
+
+std::vector<at::Tensor> Optimizer::state() const {
+  std::vector<at::Tensor> list{steps_};
+  for (const Slot &slot : slots_) {
+    for (const at::Tensor &t : {slot.param, slot.first, slot.second}) {
+      if (t.defined()) list.push_back(t);
+    }
+  }
+  return list;
+}
+
 void Optimizer::step() {
   c10::NoGradGuard guard;
   int64_t *steps = steps_.data_ptr<int64_t>();

@@ -17,6 +17,8 @@ class Optimizer {
   void configure(int32_t index, const graft_group &group);
   void zero_grad();
   void step();
+  std::vector<at::Tensor> gradients() const;  // in the order of the parameters
+  std::vector<at::Tensor> state() const;      // all that a step changes
 
  private:
   struct Slot {

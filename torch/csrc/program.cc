@@ -4,6 +4,7 @@
 
 #include "fused.h"
 #include "guard.h"
+#include "peers.h"
 #include "steady.h"
 
 namespace graft {
@@ -71,7 +72,7 @@ at::Tensor max_pool(const graft_instr &c, const at::Tensor &x) {
 at::Tensor dropout(const graft_instr &c, const at::Tensor &x, bool training, const c10::optional<at::Generator> &generator) {
   const double p = c.doubles[0];
   if (!training || p == 0) return x;
-  return x * at::empty_like(x).bernoulli_(1 - p, generator).div_(1 - p);
+  return x * own_rows(like_whole_batch(x).bernoulli_(1 - p, generator)).div_(1 - p);
 }
 
 std::vector<at::Tensor> gather(const graft_instr &c, const std::vector<at::Tensor> &regs) {
@@ -92,7 +93,8 @@ void check(const graft_instr &c, int32_t at, int32_t registers, int32_t ntensors
 
 Program::Program(const graft_instr *code, int32_t count, int32_t registers, const graft_t *tensors, int32_t ntensors,
                  int32_t output, int32_t flags)
-    : registers_(registers), output_(output), fast_((flags & GRAFT_PROGRAM_FAST) != 0), steady_((flags & GRAFT_PROGRAM_STEADY) != 0) {
+    : registers_(registers), output_(output), fast_((flags & GRAFT_PROGRAM_FAST) != 0), steady_((flags & GRAFT_PROGRAM_STEADY) != 0),
+      bfloat16_((flags & GRAFT_PROGRAM_BFLOAT16) != 0) {
   for (int32_t k = 0; k < ntensors; k++) tensors_.push_back(deref(tensors[k], "a weight"));
   for (int32_t k = 0; k < count; k++) {
     check(code[k], k, registers, ntensors);
@@ -211,12 +213,13 @@ at::Tensor Program::forward(const at::Tensor &input, bool training, c10::optiona
   // A goroutine may arrive on a thread that LibTorch has not met. Asking for the
   // number of threads sets it up, before a convolution would take all there are.
   at::get_num_threads();
-  std::vector<at::Tensor> regs(registers_);
+  Pass pass{std::vector<at::Tensor>(registers_), std::vector<at::Tensor>(tensors_.size()), training, generator};
+  std::vector<at::Tensor> &regs = pass.regs;
   regs[0] = fast_ && input.dim() == 4 && input.is_floating_point() ? input.contiguous(at::MemoryFormat::ChannelsLast) : input;
   for (const Step &step : steps_) {
     const graft_instr &c = step.code;
     try {
-      regs[c.out] = run(c, regs, training, generator);
+      regs[c.out] = run(c, pass);
     } catch (const c10::Error &e) {
       TORCH_CHECK(false, layer_name(c.op), " (instruction ", &step - steps_.data(), ", input ", regs[c.in[0]].sizes(), "): ", e.what_without_backtrace());
     }
@@ -226,6 +229,7 @@ at::Tensor Program::forward(const at::Tensor &input, bool training, c10::optiona
 }
 
 at::Tensor Program::batch_norm(const graft_instr &c, const at::Tensor &x, bool training) const {
+  if (training && sharing() != nullptr) return shared_norm(x, {weight(c, 0), weight(c, 1), weight(c, 2), weight(c, 3), c.doubles[0], c.doubles[1]});
   return at::batch_norm(x, weight(c, 0), weight(c, 1), weight(c, 2), weight(c, 3), training, c.doubles[0], c.doubles[1], true);
 }
 
@@ -258,18 +262,42 @@ at::Tensor Program::run_norm(const graft_instr &c, const at::Tensor &x, bool tra
   return c.op == GRAFT_LAYER_FUSED_NORM ? fused_norm(c, x, batch) : batch_norm(c, x, batch);
 }
 
-at::Tensor Program::run(const graft_instr &c, const std::vector<at::Tensor> &regs, bool training,
-                        const c10::optional<at::Generator> &generator) const {
+// A weight as it is multiplied with. Two layers that share one share its rounding.
+at::Tensor Program::operand(const graft_instr &c, int k, Pass &pass) const {
+  const at::Tensor w = weight(c, k);
+  if (!bfloat16_ || !w.defined()) return w;
+  at::Tensor &rounded = pass.rounded[c.weights[k]];
+  if (!rounded.defined()) rounded = w.to(at::kBFloat16);
+  return rounded;
+}
+
+// Convolutions and linear layers, for which bfloat16 is there: what goes in is rounded,
+// what comes out has the type of what came, so that all other layers stay as they are,
+// and gradients arrive at the weights in the weights' type.
+at::Tensor Program::multiply(const graft_instr &c, Pass &pass) const {
+  const at::Tensor &given = pass.regs[c.in[0]];
+  const at::Tensor x = bfloat16_ ? given.to(at::kBFloat16) : given, w = operand(c, 0, pass), b = operand(c, 1, pass);
+  const int64_t *i = c.ints;
+  at::Tensor y;
+  if (c.op == GRAFT_LAYER_LINEAR) {
+    y = steady_ ? steady_linear(x, w, b) : at::linear(x, w, b);
+  } else if (steady_) {
+    y = steady_conv2d(x, w, b, {{i[0], i[1]}, {i[2], i[3]}, {i[4], i[5]}, i[6]});
+  } else {
+    y = at::conv2d(x, w, b, {i[0], i[1]}, {i[2], i[3]}, {i[4], i[5]}, i[6]);
+  }
+  return bfloat16_ ? y.to(given.scalar_type()) : y;
+}
+
+at::Tensor Program::run(const graft_instr &c, Pass &pass) const {
+  const std::vector<at::Tensor> &regs = pass.regs;
   const at::Tensor &x = regs[c.in[0]];
   const int64_t *i = c.ints;
   switch (c.op) {
     case GRAFT_LAYER_CONV2D:
-      if (steady_) return steady_conv2d(x, weight(c, 0), weight(c, 1), {{i[0], i[1]}, {i[2], i[3]}, {i[4], i[5]}, i[6]});
-      return at::conv2d(x, weight(c, 0), weight(c, 1), {i[0], i[1]}, {i[2], i[3]}, {i[4], i[5]}, i[6]);
-    case GRAFT_LAYER_LINEAR:
-      return steady_ ? steady_linear(x, weight(c, 0), weight(c, 1)) : at::linear(x, weight(c, 0), weight(c, 1));
+    case GRAFT_LAYER_LINEAR: return multiply(c, pass);
     case GRAFT_LAYER_BATCH_NORM:
-    case GRAFT_LAYER_FUSED_NORM: return run_norm(c, x, training);
+    case GRAFT_LAYER_FUSED_NORM: return run_norm(c, x, pass.training);
     case GRAFT_LAYER_LAYER_NORM:
       return at::layer_norm(x, at::IntArrayRef(i + 1, i[0]), weight(c, 0), weight(c, 1), c.doubles[1]);
     case GRAFT_LAYER_GROUP_NORM: return at::group_norm(x, i[0], weight(c, 0), weight(c, 1), c.doubles[1]);
@@ -279,7 +307,7 @@ at::Tensor Program::run(const graft_instr &c, const std::vector<at::Tensor> &reg
     case GRAFT_LAYER_MAX_POOL: return max_pool(c, x);
     case GRAFT_LAYER_ADAPTIVE_AVG_POOL: return at::adaptive_avg_pool2d(x, {i[0], i[1]});
     case GRAFT_LAYER_FLATTEN: return x.flatten(i[0], i[1]);
-    case GRAFT_LAYER_DROPOUT: return dropout(c, x, training, generator);
+    case GRAFT_LAYER_DROPOUT: return dropout(c, x, pass.training, pass.generator);
     case GRAFT_LAYER_ADD: return x + regs[c.in[1]];
     case GRAFT_LAYER_CAT: return at::cat(gather(c, regs), i[0]);
     case GRAFT_LAYER_NORMALIZE: return normalize(c, x);

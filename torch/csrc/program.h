@@ -16,6 +16,7 @@ class Program {
 
   at::Tensor forward(const at::Tensor &input, bool training, c10::optional<at::Generator> generator) const;
   int32_t fused() const { return fused_; }
+  const std::vector<at::Tensor> &tensors() const { return tensors_; }
 
  private:
   struct Step {
@@ -32,8 +33,18 @@ class Program {
   void absorb_bias(size_t at);
   bool fuse_pool(graft_instr &norm, const graft_instr &pool) const;
   at::Tensor weight(const graft_instr &c, int k) const { return c.weights[k] < 0 ? at::Tensor() : tensors_[c.weights[k]]; }
-  at::Tensor run(const graft_instr &c, const std::vector<at::Tensor> &regs, bool training,
-                 const c10::optional<at::Generator> &generator) const;
+
+  // What one pass over the program holds.
+  struct Pass {
+    std::vector<at::Tensor> regs;
+    std::vector<at::Tensor> rounded;  // weights in bfloat16, made when first asked for
+    bool training;
+    c10::optional<at::Generator> generator;
+  };
+
+  at::Tensor run(const graft_instr &c, Pass &pass) const;
+  at::Tensor multiply(const graft_instr &c, Pass &pass) const;
+  at::Tensor operand(const graft_instr &c, int k, Pass &pass) const;
   at::Tensor normalize(const graft_instr &c, const at::Tensor &x) const;
   at::Tensor run_norm(const graft_instr &c, const at::Tensor &x, bool training) const;
   at::Tensor batch_norm(const graft_instr &c, const at::Tensor &x, bool training) const;
@@ -43,7 +54,8 @@ class Program {
   std::vector<at::Tensor> tensors_;
   int32_t registers_, output_, fused_ = 0;
   bool fast_;
-  bool steady_;  // gradients do not depend on the number of threads
+  bool steady_;    // gradients do not depend on the number of threads
+  bool bfloat16_;  // what is multiplied is rounded first
 };
 
 }  // namespace graft

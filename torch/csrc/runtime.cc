@@ -6,6 +6,7 @@
 #include <torch/version.h>
 
 #include "guard.h"
+#include "peers.h"
 
 // The device's allocator can be asked without CUDA's own headers from 2.9 on.
 #if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 9)
@@ -14,6 +15,10 @@
 #endif
 
 using graft::guarded;
+
+// OpenBLAS keeps threads of its own, of which LibTorch knows nothing, and lets small
+// products wait for them. Absent where LibTorch has another BLAS.
+extern "C" void openblas_set_num_threads(int threads) __attribute__((weak));
 
 namespace {
 
@@ -54,6 +59,8 @@ char *graft_describe(graft_runtime *out) {
     out->cuda_built = torch::hasCUDA();
     out->cuda_devices = static_cast<int32_t>(torch::cuda::device_count());
     out->threads = at::get_num_threads();
+    out->gloo = graft::has_gloo();
+    out->nccl = graft::has_nccl();
     copy_text(out->compiled_for, sizeof out->compiled_for, TORCH_VERSION);
     // The configuration names the library that runs, not the headers of the build.
     const std::string config = at::show_config();
@@ -66,6 +73,7 @@ char *graft_set_threads(int32_t threads) {
   return guarded([&] {
     TORCH_CHECK(threads > 0, "the number of threads must be positive, not ", threads);
     at::set_num_threads(threads);
+    if (openblas_set_num_threads) openblas_set_num_threads(threads);
   });
 }
 

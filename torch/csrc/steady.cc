@@ -21,15 +21,18 @@ struct Gradients {
 };
 
 // Work that is split by hand must not be split again: oneDNN's and OpenMP's own
-// threads wait for each other if it is. The setting belongs to the thread.
+// threads wait for each other if it is. The setting belongs to the thread, and LibTorch
+// makes it when a thread first asks for the number of threads: that must be over.
 class Alone {
  public:
-  Alone() : was_(omp_get_max_threads()) { omp_set_num_threads(1); }
+  Alone() : was_(at::get_num_threads()) { omp_set_num_threads(1); }
   ~Alone() { omp_set_num_threads(was_); }
 
  private:
   int was_;
 };
+
+at::Tensor wide(const at::Tensor &t) { return t.scalar_type() == at::kBFloat16 ? t.to(at::kFloat) : t; }
 
 // Runs body for each part, on as many threads as LibTorch may take.
 template <typename Body>
@@ -54,14 +57,16 @@ void each_shard(int64_t shards, const Body &body) {
   }
 }
 
-// Adds up what body makes of each part, in the order of the parts.
+// Adds up what body makes of each part, in the order of the parts and at least in
+// float32; autograd rounds the sum to the weight's type where that has less.
 template <typename Body>
 Gradients over_shards(int64_t rows, const Body &body) {
   const int64_t shards = std::min(kShards, rows);
   std::vector<Gradients> parts(shards);
   each_shard(shards, [&](int64_t k) {
     const int64_t start = rows * k / shards;
-    parts[k] = body(start, rows * (k + 1) / shards - start);
+    const Gradients part = body(start, rows * (k + 1) / shards - start);
+    parts[k] = Gradients{wide(part.weight), part.bias.defined() ? wide(part.bias) : part.bias};
   });
   for (int64_t k = 1; k < shards; k++) {
     parts[0].weight.add_(parts[k].weight);

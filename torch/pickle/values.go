@@ -38,6 +38,9 @@ type Dict struct {
 	// State is what the pickle attached to the object beside its entries, such
 	// as the _metadata of a state dict. Nil where there is none.
 	State any
+	// Replaced counts how often a key that was there was given a value again, which
+	// in Python leaves no trace.
+	Replaced int
 }
 
 // NewDict returns a dict of these entries, and an error where a key cannot be
@@ -93,6 +96,7 @@ func (d *Dict) Set(key, value any) error {
 func (d *Dict) set(hash string, key, value any) {
 	if at, ok := d.index[hash]; ok {
 		d.pairs[at].Value = value
+		d.Replaced++
 		return
 	}
 	if d.index == nil {

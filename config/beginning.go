@@ -1,0 +1,171 @@
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"graft/files"
+	"graft/results"
+	"graft/torch/weights"
+)
+
+// Beginning is what a job begins with.
+type Beginning struct {
+	Weights string // the file of the first weights; empty draws fresh ones
+	Epochs  int    // that they were trained for and that the job counts; zero counts from there
+	// Accuracy is what was published with the weights, a share of the test images;
+	// nil where it is not known.
+	Accuracy *float64
+}
+
+// history is what the original wrote down about weights.
+type history struct {
+	weights  string        // their file
+	epochs   int           // that they were trained for
+	ended    time.Duration // when the last of them was over, in the budget
+	from     Source        // of ended
+	accuracy *float64      // after it, of the test images; nil where it was not written down
+}
+
+// Beginning is what the section network says about first weights. What lies in a
+// folder is known after ReadJob only.
+func (j *Job) Beginning() Beginning {
+	b := Beginning{Weights: j.Network.Weights}
+	if j.history != nil {
+		b = Beginning{j.history.weights, j.history.epochs, j.history.accuracy}
+	}
+	if j.Network.Anew {
+		b.Epochs = 0
+	}
+	return b
+}
+
+// begin reads what is known of the first weights. A job goes on at the time at which
+// they were written, unless it says another.
+func (j *Job) begin(fsys files.FS, r *reading) {
+	o := j.Network
+	_, timed := r.given["time.start"]
+	key, wanted := "network.weights", o.inFolder()
+	if !wanted {
+		key, wanted = "network.runtimes", o.Weights != "" && o.Runtimes != "" && !(o.Anew && timed) // else nothing is asked of it
+	}
+	r.attempt(key, wanted, func() (err error) {
+		j.history, err = o.history(fsys)
+		return err
+	})
+	if j.history != nil && !timed {
+		j.Time.Start = j.history.ended
+		r.given["time.start"] = j.history.from
+	}
+}
+
+// inFolder says whether the weights are named by the folder that they lie in: a file
+// is known by its ending.
+func (o NetworkOptions) inFolder() bool {
+	_, err := weights.FormatOf(o.Weights)
+	return o.Weights != "" && err != nil
+}
+
+// history reads what the section names.
+func (o NetworkOptions) history(fsys files.FS) (*history, error) {
+	h := &history{weights: o.Weights}
+	runtimes := o.Runtimes
+	var tests []results.LegacyMetric
+	if o.inFolder() {
+		l, err := openFolder(fsys, o.Weights)
+		if err != nil {
+			return nil, err
+		}
+		if h.weights, err = weightsIn(l); err != nil {
+			return nil, err
+		}
+		runtimes = cmp.Or(runtimes, filepath.Join(l.Path, "runtimes"))
+		tests = l.Metrics
+	}
+	rows, err := results.ReadLegacyRuntimes(fsys, runtimes)
+	if err != nil {
+		return nil, err
+	}
+	if err := inOrder(rows); err != nil {
+		return nil, fmt.Errorf("%s: %w", runtimes, err)
+	}
+	h.epochs = len(rows)
+	h.end(rows, runtimes)
+	return h, h.test(tests)
+}
+
+func openFolder(fsys files.FS, path string) (*results.Legacy, error) {
+	if info, err := fsys.Stat(path); err != nil || !info.IsDir() {
+		_, unknown := weights.FormatOf(path)
+		return nil, fmt.Errorf("%w, or name a folder that is there", unknown)
+	}
+	return results.ReadLegacy(fsys, path)
+}
+
+// weightsIn finds the one file of weights in a folder.
+func weightsIn(l *results.Legacy) (string, error) {
+	var found []string
+	for _, name := range l.Others {
+		if _, err := weights.FormatOf(name); err != nil {
+			continue
+		}
+		if strings.TrimSuffix(name, filepath.Ext(name)) == "weights" {
+			found = []string{name}
+			break
+		}
+		found = append(found, name)
+	}
+	if len(found) == 1 {
+		return filepath.Join(l.Path, found[0]), nil
+	}
+	return "", fmt.Errorf("%s has %d files of weights, and none is called weights.pth: name the file, and runtimes beside it", l.Path, len(found))
+}
+
+// inOrder checks the times of epochs.
+func inOrder(rows []results.LegacyRow) error {
+	if len(rows) == 0 {
+		return errors.New("it holds no epoch")
+	}
+	for k, row := range rows {
+		if !(row.Seconds >= 0) || row.Seconds > math.MaxInt64/1e9 || k > 0 && row.Seconds < rows[k-1].Seconds {
+			return fmt.Errorf("the epoch in line %d ends after %v seconds; times are not negative and in order", k+1, row.Seconds)
+		}
+	}
+	return nil
+}
+
+// end moves the end of the last epoch to the last of the rows.
+func (h *history) end(rows []results.LegacyRow, path string) {
+	last := time.Duration(math.Round(rows[len(rows)-1].Seconds * 1e9))
+	if last >= h.ended {
+		h.ended, h.from = last, Source{File: path, Line: len(rows)}
+	}
+}
+
+// test takes the accuracy after the last epoch, which was measured within the budget,
+// where one table of the folder has it.
+func (h *history) test(metrics []results.LegacyMetric) error {
+	var found []results.LegacyMetric
+	for _, m := range metrics {
+		if m.Granularity == "epoch" && m.Metric == "test_acc" && len(m.Rows) == h.epochs {
+			found = append(found, m)
+		}
+	}
+	if len(found) != 1 {
+		return nil
+	}
+	path := filepath.Join(filepath.Dir(h.weights), found[0].File)
+	if err := inOrder(found[0].Rows); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	h.end(found[0].Rows, path)
+	if v := found[0].Rows[h.epochs-1].Value; v.Single {
+		h.accuracy = &v.Numbers[0]
+	}
+	return nil
+}

@@ -1,0 +1,141 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"graft/files"
+)
+
+// published is a folder such as the original's starting weights lie in.
+func published(t testing.TB, more map[string]string) string {
+	dir := t.TempDir()
+	texts := map[string]string{"weights.pth": "weights", "runtimes": "0,11.5,10.25\n1,22.5,9.5\n2,33.25,9.0\n",
+		"training0.epoch.test_acc": "0,13.0,0.25\n1,24.0,0.5\n2,35.125,0.75\n", "config.toml": "[runner]\n"}
+	for name, text := range more {
+		texts[name] = text
+	}
+	for name, text := range texts {
+		if text != "" {
+			require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+		}
+	}
+	return dir
+}
+
+func TestAJobGoesOnFromPublishedWeights(t *testing.T) {
+	dir := published(t, nil)
+	file, runtimes := filepath.Join(dir, "weights.pth"), filepath.Join(dir, "runtimes")
+	accuracy := 0.75
+	cases := map[string]struct {
+		set   []string
+		want  Beginning
+		start time.Duration
+		from  string
+	}{
+		"nothing":                {nil, Beginning{}, 0, "default"},
+		"a file alone":           {[]string{"network.weights=" + file}, Beginning{file, 0, nil}, 0, "default"},
+		"a folder":               {[]string{"network.weights=" + dir}, Beginning{file, 3, &accuracy}, 35125 * time.Millisecond, filepath.Join(dir, "training0.epoch.test_acc") + ":3"},
+		"a file and its times":   {[]string{"network.weights=" + file, "network.runtimes=" + runtimes}, Beginning{file, 3, nil}, 33250 * time.Millisecond, runtimes + ":3"},
+		"another start":          {[]string{"network.weights=" + dir, "time.start=40s"}, Beginning{file, 3, &accuracy}, 40 * time.Second, "--set"},
+		"a start of zero":        {[]string{"network.weights=" + dir, "time.start=0s"}, Beginning{file, 3, &accuracy}, 0, "--set"},
+		"as the original did":    {[]string{"network.weights=" + dir, "network.anew=true"}, Beginning{file, 0, &accuracy}, 35125 * time.Millisecond, filepath.Join(dir, "training0.epoch.test_acc") + ":3"},
+		"times nobody asks for":  {[]string{"network.weights=" + file, "network.runtimes=none", "network.anew=true", "time.start=40s"}, Beginning{file, 0, nil}, 40 * time.Second, "--set"},
+		"times for the start":    {[]string{"network.weights=" + file, "network.runtimes=" + runtimes, "network.anew=true"}, Beginning{file, 0, nil}, 33250 * time.Millisecond, runtimes + ":3"},
+		"a folder, other times":  {[]string{"network.weights=" + published(t, map[string]string{"runtimes": ""}), "network.runtimes=" + runtimes}, Beginning{"", 3, &accuracy}, 35125 * time.Millisecond, ""},
+		"more tests than epochs": {[]string{"network.weights=" + published(t, map[string]string{"training0.epoch.test_acc": "0,1,0.5\n1,2,0.5\n2,3,0.5\n3,4,0.5\n"})}, Beginning{"", 3, nil}, 33250 * time.Millisecond, ""},
+		"two tables of tests":    {[]string{"network.weights=" + published(t, map[string]string{"b.epoch.test_acc": "0,1,0.5\n1,2,0.5\n2,99,0.5\n"})}, Beginning{"", 3, nil}, 33250 * time.Millisecond, ""},
+		"other weights as well":  {[]string{"network.weights=" + published(t, map[string]string{"a.pt": "other"})}, Beginning{"", 3, &accuracy}, 35125 * time.Millisecond, ""},
+	}
+	for name, c := range cases {
+		j, err := ReadJob(files.OS{}, "", c.set)
+		require.NoError(t, err, name)
+		got := j.Beginning()
+		if c.want.Weights == "" && got.Weights != "" {
+			c.want.Weights, c.from = filepath.Join(j.Network.Weights, "weights.pth"), j.Source("time.start").String()
+		}
+		assert.Equal(t, c.want, got, name)
+		assert.Equal(t, c.start, j.Options().Timeline.Start, name)
+		assert.Equal(t, c.from, j.Source("time.start").String(), name)
+		again, err := parseJob("b.toml", j.Resolved())
+		require.NoError(t, err, name)
+		assert.Equal(t, j.Resolved(), again.Resolved(), name)
+		assert.Equal(t, j.Digest(), again.Digest(), name)
+		assert.Equal(t, got, again.Beginning(), name)
+	}
+}
+
+func TestTheDigestCountsEpochsBefore(t *testing.T) {
+	dir := published(t, nil)
+	digest := func() string {
+		j, err := ReadJob(files.OS{}, "", []string{"network.weights=" + dir, "time.start=5s"})
+		require.NoError(t, err)
+		return j.Digest()
+	}
+	before := digest()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "runtimes"), []byte("0,1,1\n"), 0o600))
+	assert.NotEqual(t, before, digest())
+}
+
+func TestWhatKeepsAJobFromGoingOn(t *testing.T) {
+	for name, c := range map[string]struct {
+		more map[string]string
+		set  string
+		says string
+	}{
+		"no weights":             {map[string]string{"weights.pth": ""}, "", "has 0 files of weights"},
+		"two, neither by name":   {map[string]string{"weights.pth": "", "a.pt": "a", "b.pth": "b"}, "", "has 2 files of weights"},
+		"no times":               {map[string]string{"runtimes": ""}, "", "runtimes: no such file"},
+		"no epoch":               {map[string]string{"runtimes": "\n"}, "", "runtimes:1: "},
+		"only half an epoch":     {map[string]string{"runtimes": "0,11"}, "", "runtimes: it holds no epoch"},
+		"times out of order":     {map[string]string{"runtimes": "0,11,1\n1,10,1\n"}, "", "the epoch in line 2 ends after 10 seconds"},
+		"no number":              {map[string]string{"runtimes": "0,nan,1\n"}, "", "the epoch in line 1 ends after NaN seconds"},
+		"tests out of order":     {map[string]string{"training0.epoch.test_acc": "0,11,1\n1,10,1\n2,9,1\n"}, "", "test_acc: the epoch in line 2"},
+		"an end past the budget": {nil, "time.budget=30s", "a start at 35.125s lies outside of the budget of 30s"},
+		"times alone":            {nil, "network.weights=", "runtimes are those of weights"},
+	} {
+		set := []string{"network.weights=" + published(t, c.more)}
+		if c.set != "" {
+			set = append(set, c.set)
+		}
+		if c.set == "network.weights=" {
+			set = append(set, "network.runtimes=x")
+		}
+		_, err := ReadJob(files.OS{}, "", set)
+		var list Faults
+		require.ErrorAs(t, err, &list, name)
+		assert.ErrorContains(t, err, c.says, name)
+	}
+	_, err := ReadJob(files.OS{}, "", []string{"network.weights=none"})
+	assert.ErrorContains(t, err, "names no format: use .pth, .pt or .safetensors, or name a folder that is there")
+}
+
+// What the original published, in the numbers of its own files.
+func TestPublishedStartingWeights(t *testing.T) {
+	folder := filepath.Join(filepath.Dir(originals), "starting_weights")
+	if _, err := os.Stat(folder); err != nil {
+		t.Skip("left out: the original's starting weights are not beside the tree")
+	}
+	for name, want := range map[string]struct {
+		epochs   int
+		start    time.Duration
+		accuracy float64
+	}{
+		"small_early2":  {6, 68786281347, 0.5524},
+		"small_middle3": {17, 197132921696, 0.317},
+		"small_late2":   {29, 333031574249, 0.6222},
+	} {
+		j, err := ReadJob(files.OS{}, "", []string{"time.budget=400s", "network.weights=" + filepath.Join(folder, name)})
+		require.NoError(t, err)
+		b := j.Beginning()
+		assert.Equal(t, filepath.Join(folder, name, "weights.pth"), b.Weights)
+		assert.Equal(t, want.epochs, b.Epochs)
+		assert.InDelta(t, want.accuracy, *b.Accuracy, 1e-9)
+		assert.Equal(t, want.start, j.Options().Timeline.Start)
+	}
+}

@@ -1,0 +1,134 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"go/format"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"graft/config/comments"
+	"graft/files"
+)
+
+// commented are the fields whose comments say what a key is for.
+func commented(o *outline) []member {
+	var list []member
+	for _, f := range o.fields {
+		list = append(list, f.from)
+		if f.isTable() {
+			list = append(list, commented(f)...)
+		} else if items := f.items(); items != nil {
+			list = append(list, commented(items)...)
+		}
+	}
+	return list
+}
+
+// generated is descriptions.go, made of the comments as they are now.
+func generated(t *testing.T) string {
+	words := map[string]map[string]string{}
+	found := map[string]string{}
+	for _, m := range slices.Concat(commented(jobOutline), commented(learningOutline)) {
+		folder, _ := strings.CutPrefix(m.of.PkgPath(), "graft/")
+		if words[folder] == nil {
+			var err error
+			words[folder], err = comments.Fields(filepath.Join("..", folder), snake)
+			require.NoError(t, err)
+		}
+		found[m.key()] = words[folder][m.of.Name()+"."+m.name]
+	}
+	var b strings.Builder
+	b.WriteString("// Code generated from the comments of the fields by go generate; DO NOT EDIT.\n\npackage config\n\n" +
+		"// descriptions say what keys are for, by the field of a struct.\nvar descriptions = map[string]string{\n")
+	for _, key := range slices.Sorted(maps.Keys(found)) {
+		fmt.Fprintf(&b, "%q: %q,\n", key, found[key])
+	}
+	b.WriteString("}\n")
+	text, err := format.Source([]byte(b.String()))
+	require.NoError(t, err)
+	return string(text)
+}
+
+func TestDescriptionsAreTheComments(t *testing.T) {
+	golden(t, "descriptions.go", generated(t))
+}
+
+func TestTheReferenceIsOfTheKeys(t *testing.T) {
+	golden(t, filepath.Join("..", "docs", "reference-config.md"), JobReference())
+}
+
+// A description is sentences: it does not need the code beside it.
+var sentence = regexp.MustCompile(`^[A-Z0-9].{8,}\.$`)
+
+// described checks every property of a schema and returns how many there are.
+func described(t *testing.T, path string, schema map[string]any) int {
+	count := 0
+	properties, _ := schema["properties"].(map[string]any)
+	for key, property := range properties {
+		p := property.(map[string]any)
+		text, _ := p["description"].(string)
+		assert.Regexp(t, sentence, text, path+key)
+		count += 1 + described(t, path+key+".", p)
+		if items, ok := p["items"].(map[string]any); ok {
+			count += described(t, path+key+"[].", items)
+		}
+	}
+	return count
+}
+
+func TestEveryKeyIsDescribed(t *testing.T) {
+	text, err := JobSchema()
+	require.NoError(t, err)
+	var schema map[string]any
+	require.NoError(t, json.Unmarshal([]byte(text), &schema))
+	assert.Equal(t, len(commented(jobOutline)), described(t, "", schema))
+	j, err := ReadJob(files.OS{}, "", nil)
+	require.NoError(t, err)
+	for _, v := range j.Values() {
+		assert.Regexp(t, sentence, v.About, v.Key)
+		assert.Contains(t, j.Described(), wrapped(v.About, commentWidth)[0], v.Key)
+	}
+}
+
+func TestADescribedFileIsTheSameJob(t *testing.T) {
+	full, err := os.ReadFile("testdata/jobs/full.toml")
+	require.NoError(t, err)
+	j, err := parseJob("a.toml", string(full))
+	require.NoError(t, err)
+	again, err := parseJob("b.toml", j.Described())
+	require.NoError(t, err)
+	assert.Equal(t, bare(j), bare(again))
+	var lines []string
+	for line := range strings.Lines(j.Described()) {
+		assert.LessOrEqual(t, len([]rune(line)), 120)
+		if !strings.HasPrefix(line, "# ") {
+			lines = append(lines, line)
+		}
+	}
+	assert.Equal(t, j.Resolved(), strings.Join(lines, ""), "nothing but comments is added")
+}
+
+func TestTypesAreSaidInWords(t *testing.T) {
+	page := JobReference()
+	for _, row := range []string{
+		"| `budget` | time | `\"60s\"` | ",
+		"| `events` | list of tables | `[]` | ",
+		"| `rule` | `\"sgd\"`, `\"adam\"`, `\"adamw\"` | `\"adam\"` | ",
+		"| `mean` | list of: number | `[]` | ",
+		"| `flip` | `true` or `false` | `false` | ",
+		"## `each of time.events`\n",
+	} {
+		assert.Contains(t, page, row)
+	}
+	assert.Equal(t, reflect.TypeFor[Job](), jobOutline.typ)
+}

@@ -1,0 +1,95 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"graft/decider"
+	"graft/files"
+	"graft/model"
+	"graft/simulation"
+	"graft/vocab"
+)
+
+// legacyTableFile is what the original called a table in its folder.
+const legacyTableFile = "data.pkl"
+
+// ReadLegacyPolicy reads a policy of the original and the vocabulary that it learned
+// with. Where the policy is a run's folder, its weights must have the sizes that the
+// run's configuration says, and that is returned as well; else it is nil.
+func ReadLegacyPolicy(fsys files.FS, policy, vocabulary string, o decider.LegacyOptions) (*decider.LegacyPolicy, *LegacyRun, error) {
+	v, err := vocab.Read(fsys, vocabulary)
+	if err != nil {
+		return nil, nil, err
+	}
+	var run *LegacyRun
+	if info, err := fsys.Stat(policy); err == nil && info.IsDir() {
+		if run, err = ReadLegacyRun(fsys, filepath.Join(policy, LegacyRunFile)); err != nil {
+			return nil, nil, err
+		}
+		o.Want = run.Policy
+	}
+	p, err := decider.ReadLegacyPolicy(fsys, policy, v, o)
+	return p, run, err
+}
+
+// ReadLegacySource reads the policy that a run's learning began with: the original
+// evaluated that one wherever there was one. As folders are moved together, it is
+// looked for in the folder beside the run's that has its folder's name.
+func ReadLegacySource(fsys files.FS, folder string, run *LegacyRun, vocabulary string, o decider.LegacyOptions) (*decider.LegacyPolicy, error) {
+	path := beside(folder, run.Source)
+	p, _, err := ReadLegacyPolicy(fsys, path, vocabulary, o)
+	if err != nil {
+		return nil, fmt.Errorf("%s began with the policy %s: %w", folder, run.Source, err)
+	}
+	return p, nil
+}
+
+// beside is where a path of the original's leads from a folder that was moved with
+// those around it.
+func beside(folder, path string) string {
+	return filepath.Join(folder, "..", filepath.Base(filepath.Dir(path)), filepath.Base(path))
+}
+
+// ReadLegacyTable reads the table of a run of the original, and makes the network
+// that its sequences begin with, without weights. The folder of a policy, which has
+// no table of its own, stands for the one beside it from which the policy learned.
+func ReadLegacyTable(fsys files.FS, folder string) (*simulation.Table, *model.Network, error) {
+	run, err := ReadLegacyRun(fsys, filepath.Join(folder, LegacyRunFile))
+	if err != nil {
+		return nil, nil, err
+	}
+	_, err = fsys.Stat(filepath.Join(folder, legacyTableFile))
+	if there := filepath.Dir(beside(folder, run.Table)); errors.Is(err, fs.ErrNotExist) && run.Table != "" && there != filepath.Clean(folder) {
+		folder = there
+		if run, err = ReadLegacyRun(fsys, filepath.Join(folder, LegacyRunFile)); err != nil {
+			return nil, nil, err
+		}
+	}
+	if run.Network == "" {
+		fault := Fault{File: filepath.Join(folder, LegacyRunFile), Text: "it does not say job.model, the network that the table is of"}
+		return nil, nil, fmt.Errorf("read table: %w", Faults{fault})
+	}
+	n, err := model.Zoo(run.Network, model.ZooOptions{})
+	if err != nil {
+		return nil, nil, err
+	}
+	s := simulation.Scenario{Name: filepath.Base(folder), Network: run.Network, Dataset: run.Dataset, Start: run.Start,
+		Actions: simulation.LegacyScenarioActions(n)}
+	t, err := readLegacyTable(fsys, filepath.Join(folder, legacyTableFile), s, run.Seed)
+	return t, n, err
+}
+
+func readLegacyTable(fsys files.FS, path string, s simulation.Scenario, seed int64) (*simulation.Table, error) {
+	f, err := fsys.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("read table: %w; a folder of the original's has a file %s", err, legacyTableFile)
+	}
+	t, err := simulation.ReadLegacy(f, s, seed)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return nil, fmt.Errorf("%w; copy %s again", err, path)
+	}
+	return t, t.Complete()
+}

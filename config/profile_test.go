@@ -1,0 +1,110 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"graft/files"
+	"graft/files/faults"
+	"graft/net2net"
+	"graft/trainer"
+)
+
+// fullProfile has something in every key.
+func fullProfile() *trainer.Profile {
+	rates := trainer.Rates{CallSeconds: 1e-3, ExampleSeconds: 2e-6, LayerSeconds: 3e-5, OperationSeconds: 4e-11, GroupedSeconds: 5e-10, ByteSeconds: 6e-11, ParameterSeconds: 7e-9}
+	miss := trainer.Miss{Median: 0.04, Worst: 0.3, Network: "ConvNet3 widen:conv1:96"}
+	return &trainer.Profile{Version: 1, Name: "laptop", Device: "a \"laptop\"",
+		Made:  trainer.Made{Date: "2026-01-31", Graft: "v1.2.3", Torch: "1.13.0", Device: "cpu", Threads: 2, Rounds: 7, Optimizer: "adam", Exact: true, Steady: true},
+		Costs: trainer.Costs{Step: rates, Batch: rates, DecisionSeconds: 0.01, SurgerySeconds: 0.02, CommunicationShare: 0.1},
+		Fit:   trainer.Fit{Networks: 30, Step: miss, Batch: miss, NewStep: miss, NewBatch: miss},
+		Measured: []trainer.Measurement{
+			{Network: "ConvNet2", Fingerprint: "ab\"c", Batch: 64, StepSeconds: 0.012, StepSpread: 1e-4, BatchSeconds: 1e-9, BatchSpread: 1e-12,
+				Size: trainer.Size{Layers: 5, Operations: 4705066, Grouped: 3, Bytes: 451792, Parameters: 10602}},
+			{Network: "ConvNet2", Actions: []net2net.Action{{Kind: "widen", Target: "conv1", Size: 48}}, Fingerprint: "d", Batch: 64, StepSeconds: 0.013, BatchSeconds: 0.004}}}
+}
+
+func TestProfilesAreWrittenAndReadBack(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "p.toml")
+	for _, p := range append(trainer.Profiles(), fullProfile()) {
+		require.NoError(t, WriteProfile(files.OS{}, path, p))
+		again, err := FindProfile(files.OS{}, path)
+		require.NoError(t, err)
+		assert.Equal(t, p, again)
+	}
+	assert.ErrorContains(t, WriteProfile(files.OS{}, path, &trainer.Profile{}), "a profile has a name")
+	golden(t, "testdata/profiles/full.toml", FormatProfile(fullProfile()))
+	steady, err := FindProfile(files.OS{}, "steady")
+	require.NoError(t, err)
+	assert.Equal(t, "steady", steady.Name)
+	_, err = FindProfile(files.OS{}, "steddy")
+	assert.ErrorContains(t, err, `there is no profile "steddy"`)
+}
+
+func TestProfileFaultsAreListedWithTheirLines(t *testing.T) {
+	paths, err := filepath.Glob("testdata/profiles/faults/*.toml")
+	require.NoError(t, err)
+	require.NotEmpty(t, paths)
+	for _, path := range paths {
+		_, err := ReadProfile(files.OS{}, path)
+		var list Faults
+		require.ErrorAs(t, err, &list, path)
+		golden(t, path+".txt", err.Error()+"\n")
+	}
+}
+
+// However the writing of a profile fails, the old file or the new one is there.
+func TestEveryFaultLeavesAWholeProfile(t *testing.T) {
+	for _, kind := range []faults.Kind{faults.Fail, faults.Torn, faults.DiskFull, faults.Crash} {
+		at := 1
+		for ; writeProfileWithFault(t, at, kind); at++ {
+		}
+		assert.Greater(t, at, 5, kind)
+	}
+}
+
+// writeProfileWithFault says whether the fault was reached.
+func writeProfileWithFault(t *testing.T, at int, kind faults.Kind) bool {
+	path := filepath.Join(t.TempDir(), "p.toml")
+	before, after := trainer.Profiles()[0], fullProfile()
+	require.NoError(t, WriteProfile(files.OS{}, path, before))
+	fsys := faults.New(files.OS{}, at, kind)
+	err := WriteProfile(fsys, path, after)
+	if fsys.Fired() && err != nil {
+		assert.ErrorIs(t, err, faults.ErrInjected)
+	}
+	got, readErr := ReadProfile(files.OS{}, path)
+	require.NoError(t, readErr)
+	if got.Name == before.Name {
+		require.Error(t, err, "what is not there was not written")
+		after = before
+	}
+	assert.Equal(t, after, got)
+	return fsys.Fired()
+}
+
+func FuzzReadProfile(f *testing.F) {
+	paths, err := filepath.Glob("testdata/profiles/faults/*.toml")
+	require.NoError(f, err)
+	for _, path := range append(paths, "testdata/profiles/full.toml") {
+		data, err := os.ReadFile(path)
+		require.NoError(f, err)
+		f.Add(string(data))
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		p, err := parseProfile("a.toml", []byte(text))
+		if err != nil {
+			var list Faults
+			require.ErrorAs(t, err, &list)
+			assert.NotEmpty(t, list.Error())
+			return
+		}
+		again, err := parseProfile("b.toml", []byte(FormatProfile(p)))
+		require.NoError(t, err, FormatProfile(p))
+		assert.Equal(t, FormatProfile(p), FormatProfile(again))
+	})
+}

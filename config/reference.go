@@ -1,0 +1,89 @@
+package config
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// JobReference is a page about the keys of a job's file, in Markdown: a table for each
+// section, with types, defaults and what the comments in the code say.
+func JobReference() string {
+	j := NewJob()
+	j.EnsureDefaults()
+	var b strings.Builder
+	b.WriteString("# Keys of a job's file\n\n" +
+		"A job's file is TOML; what it does not say has its default. `graft config show --describe`\n" +
+		"prints all of it as a file, `graft config check` tells what is wrong in one. A time is a\n" +
+		"text such as `\"1m30s\"`, or a number of seconds. This page is `graft config schema --markdown`.\n")
+	referTables(&b, jobOutline, reflect.ValueOf(j).Elem())
+	return b.String()
+}
+
+// referTables describes the tables in a table, each with those in it.
+func referTables(b *strings.Builder, o *outline, v reflect.Value) {
+	for _, f := range o.fields {
+		if f.isTable() {
+			referTable(b, "["+f.name()+"]", f, v)
+			referTables(b, f, v)
+		}
+	}
+}
+
+// referTable describes the values of a table; v holds defaults, and is not valid where
+// there are none.
+func referTable(b *strings.Builder, title string, o *outline, v reflect.Value) {
+	fmt.Fprintf(b, "\n## `%s`\n\n", title)
+	if about := o.about(); about != "" {
+		b.WriteString(about + "\n\n")
+	}
+	b.WriteString("| key | type | default | meaning |\n| --- | --- | --- | --- |\n")
+	var lists []*outline
+	for _, f := range o.fields {
+		if f.isTable() {
+			continue
+		}
+		first := ""
+		if v.IsValid() {
+			first = code(oneLine(plain(v.FieldByIndex(f.index))))
+		}
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", f.key, cell(typeText(f, f.typ)), first, cell(f.about()))
+		if f.items() != nil {
+			lists = append(lists, f)
+		}
+	}
+	for _, f := range lists {
+		referTable(b, "each of "+f.name(), f.items(), reflect.Value{})
+	}
+}
+
+// typeText says in words what a key takes.
+func typeText(o *outline, t reflect.Type) string {
+	switch {
+	case t == durationType:
+		return "time"
+	case o.items() != nil && t.Kind() == reflect.Slice:
+		return "list of tables"
+	case t.Kind() == reflect.Slice:
+		return "list of: " + typeText(o, t.Elem())
+	case o.words != nil:
+		var list []string
+		for _, word := range o.words {
+			list = append(list, code(quoteTOML(word)))
+		}
+		return strings.Join(list, ", ")
+	case isText(t) || t.Kind() == reflect.String:
+		return "text"
+	case t.Kind() == reflect.Bool:
+		return "`true` or `false`"
+	case t.Kind() == reflect.Float64 || t.Kind() == reflect.Float32:
+		return "number"
+	}
+	return "whole number"
+}
+
+// code is a text as it is written in a file.
+func code(text string) string { return "`" + strings.ReplaceAll(text, "|", `\|`) + "`" }
+
+// cell keeps a text in its cell.
+func cell(text string) string { return strings.ReplaceAll(text, "\n", " ") }

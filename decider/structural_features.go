@@ -1,0 +1,109 @@
+package decider
+
+import (
+	"fmt"
+	"math"
+
+	"graft/net2net"
+)
+
+// Situation is a portrait and the time at which it is looked at: all that a
+// structural policy decides from. The state's network is not looked at again.
+type Situation struct {
+	*Portrait
+	State
+}
+
+// feature is something that is known of a choice in a situation, as a number of the
+// order of one.
+type feature struct {
+	name  string
+	value func(c Choice, s Situation) float64
+}
+
+// cycles is how many waves over the budget tell the time, beside the measures that
+// only fall.
+const cycles = 2
+
+// features are of the action first, then of the state.
+var features = append([]feature{
+	{"deepen", func(c Choice, _ Situation) float64 { return yes(c.Action.Kind == "deepen") }},
+	{"widen", func(c Choice, _ Situation) float64 { return yes(c.Action.Kind == "widen") }},
+	{"none", func(c Choice, _ Situation) float64 { return yes(c.Action.Kind == net2net.None) }},
+	{"added_parameters", func(c Choice, _ Situation) float64 { return scale2(float64(c.Parameters), 16) }},
+	{"added_operations", func(c Choice, _ Situation) float64 { return scale2(float64(c.Operations), 24) }},
+	{"growth_parameters", func(c Choice, s Situation) float64 { return growth(float64(c.Parameters), float64(s.Parameters)) }},
+	{"growth_operations", func(c Choice, s Situation) float64 { return growth(float64(c.Operations), float64(s.Operations)) }},
+	{"left", func(_ Choice, s Situation) float64 { return s.share() }},
+	{"steps_left", func(_ Choice, s Situation) float64 { return math.Log1p(s.steps()) / 10 }},
+	{"steps_known", func(_ Choice, s Situation) float64 { return yes(s.Step > 0) }},
+	{"step_seconds", func(_ Choice, s Situation) float64 { return scale2(1e6*s.Step.Seconds(), 16) }},
+	{"parameters", func(_ Choice, s Situation) float64 { return scale2(float64(s.Parameters), 24) }},
+	{"operations", func(_ Choice, s Situation) float64 { return scale2(float64(s.Operations), 32) }},
+	{"layers", func(_ Choice, s Situation) float64 { return scale2(float64(s.Layers), 8) }},
+	{"accuracy", func(_ Choice, s Situation) float64 { return s.Accuracy }},
+	{"accuracy_known", func(_ Choice, s Situation) float64 { return yes(s.Accuracy > 0) }},
+	{"decisions", func(_ Choice, s Situation) float64 { return scale2(float64(s.Decisions), 2) }},
+}, waves()...)
+
+// waves tell the time as the original did.
+func waves() []feature {
+	var list []feature
+	for k := range cycles {
+		list = append(list, feature{fmt.Sprintf("wave%d", k+1), func(_ Choice, s Situation) float64 {
+			return math.Sin(2 * math.Pi * float64(k+1) * s.share())
+		}})
+	}
+	return list
+}
+
+func yes(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// scale2 is the logarithm of a size, such that so many bits are one. What becomes
+// smaller counts as nothing added.
+func scale2(x, bits float64) float64 { return math.Log2(1+math.Max(0, x)) / bits }
+
+func growth(added, now float64) float64 { return math.Log1p(math.Max(0, added) / math.Max(1, now)) }
+
+// share is how much of the budget is left.
+func (s Situation) share() float64 {
+	if s.Budget <= 0 {
+		return 0
+	}
+	return s.Left.Seconds() / s.Budget.Seconds()
+}
+
+// steps is how many steps of training fit into the time that is left; none where it
+// is not known what a step takes.
+func (s Situation) steps() float64 {
+	if s.Step <= 0 {
+		return 0
+	}
+	return math.Max(0, s.Left.Seconds()/s.Step.Seconds())
+}
+
+// featureNames are what the values of a row are, in order.
+func featureNames() []string {
+	names := make([]string, len(features))
+	for k, f := range features {
+		names[k] = f.name
+	}
+	return names
+}
+
+// rows are the features of each choice.
+func (s Situation) rows() [][]float64 {
+	rows := make([][]float64, len(s.Choices))
+	for k, c := range s.Choices {
+		rows[k] = make([]float64, len(features))
+		for j, f := range features {
+			rows[k][j] = f.value(c, s)
+		}
+	}
+	return rows
+}

@@ -1,0 +1,210 @@
+package decider
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"graft/files"
+	"graft/net2net"
+	"graft/torch/weights"
+)
+
+// The header of a policy's file is JSON under this name in the metadata of a
+// safetensors file.
+const (
+	structuralKey     = "graft.policy"
+	structuralFormat  = "structural"
+	structuralVersion = 1
+)
+
+// structuralHeader is what a policy's file says beside the values of its tensors.
+type structuralHeader struct {
+	Format  string            `json:"format"`
+	Version int               `json:"version"`
+	Hidden  int               `json:"hidden"`
+	Rounds  int               `json:"rounds"`
+	Members int               `json:"members"`
+	Tokens  structuralInputs  `json:"tokens"`
+	Rows    structuralInputs  `json:"rows"`
+	Learned []net2net.Kind    `json:"learned"`
+	Notes   map[string]string `json:"notes,omitempty"`
+}
+
+// structuralInputs are the names of what goes in, and how it is scaled.
+type structuralInputs struct {
+	Names []string `json:"names"`
+	Scale
+}
+
+// Set is the policy as a file holds it. How it decides is left out.
+func (p *Structural) Set() (*weights.Set, error) {
+	text, err := json.Marshal(structuralHeader{structuralFormat, structuralVersion, p.Hidden, p.StructuralShape.Rounds, len(p.Members),
+		structuralInputs{p.tokenNames(), p.Tokens}, structuralInputs{featureNames(), p.Rows}, p.Learned, p.Notes})
+	if err != nil {
+		return nil, fmt.Errorf("save a policy: %w", err)
+	}
+	set := &weights.Set{Metadata: map[string]string{structuralKey: string(text)}}
+	for k, m := range p.Members {
+		for j, slot := range p.slots() {
+			set.Tensors = append(set.Tensors, floats(memberName(k, slot.Name), slot.Shape, m[j]))
+		}
+	}
+	return set, nil
+}
+
+func memberName(k int, slot string) string { return fmt.Sprintf("member%d.%s", k, slot) }
+
+// Write saves the policy as one safetensors file, whole or not at all.
+func (p *Structural) Write(fsys files.FS, path string) error {
+	set, err := p.Set()
+	if err != nil {
+		return err
+	}
+	return files.WriteAtomic(fsys, path, func(w io.Writer) error { return weights.WriteSafetensors(w, set) })
+}
+
+// ReadStructural reads what Write wrote. The policy takes the likeliest action until
+// its options say otherwise.
+func ReadStructural(fsys files.FS, path string) (*Structural, error) {
+	set, err := weights.Read(fsys, path, weights.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("read policy: %w", err)
+	}
+	p, err := StructuralOf(set)
+	if err != nil {
+		return nil, fmt.Errorf("read policy %s: %w", path, err)
+	}
+	return p, nil
+}
+
+// StructuralOf is the policy that a file holds.
+func StructuralOf(set *weights.Set) (*Structural, error) {
+	header, err := parseStructural(set)
+	if err != nil {
+		return nil, err
+	}
+	p := &Structural{StructuralShape: StructuralShape{header.Hidden, header.Rounds}, Tokens: header.Tokens.Scale, Rows: header.Rows.Scale,
+		Learned: header.Learned, Notes: header.Notes}
+	expected := map[string]bool{}
+	for k := range header.Members {
+		m := Member{}
+		for _, slot := range p.slots() {
+			name := memberName(k, slot.Name)
+			expected[name] = true
+			values, err := unfloats(set, name, slot.Shape)
+			if err != nil {
+				return nil, err
+			}
+			m = append(m, values)
+		}
+		p.Members = append(p.Members, m)
+	}
+	for _, t := range set.Tensors {
+		if !expected[t.Name] {
+			return nil, fmt.Errorf("it has a tensor %.100q, which a policy of this shape has not", t.Name)
+		}
+	}
+	return p, nil
+}
+
+// parseStructural reads the header and says whether this program can go on.
+func parseStructural(set *weights.Set) (*structuralHeader, error) {
+	text, ok := set.Metadata[structuralKey]
+	if !ok {
+		return nil, fmt.Errorf("it is no structural policy: there is no %s in its header; give the file that learning wrote", structuralKey)
+	}
+	var mark struct {
+		Format  string
+		Version int
+	}
+	if err := json.Unmarshal([]byte(text), &mark); err != nil {
+		return nil, fmt.Errorf("its header is damaged: %w; copy the file again", err)
+	}
+	if mark.Format != structuralFormat || mark.Version != structuralVersion {
+		return nil, fmt.Errorf("it is a policy of the format %.40q, version %d; this program reads %q, version %d; let it learn again", mark.Format,
+			mark.Version, structuralFormat, structuralVersion)
+	}
+	header := &structuralHeader{}
+	decoder := json.NewDecoder(bytes.NewReader([]byte(text)))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(header); err != nil {
+		return nil, fmt.Errorf("its header is damaged: %w; copy the file again", err)
+	}
+	return header, header.validate()
+}
+
+// validate lists all that is wrong with a header of this version.
+func (h *structuralHeader) validate() error {
+	p := &Structural{}
+	faults := []error{StructuralShape{h.Hidden, h.Rounds}.Validate(), h.Tokens.validate("tokens", p.tokenNames()), h.Rows.validate("rows", featureNames())}
+	if h.Members < 1 || h.Members > mostMembers {
+		faults = append(faults, fmt.Errorf("it has %d members; there are between 1 and %d", h.Members, mostMembers))
+	}
+	for _, kind := range h.Learned {
+		if !slices.Contains(net2net.Kinds(), kind) {
+			faults = append(faults, fmt.Errorf("it learned to judge %.40q, which is no operation", kind))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+func (i structuralInputs) validate(what string, names []string) error {
+	if !slices.Equal(i.Names, names) {
+		return fmt.Errorf("its %s are made of %.200s; this program makes them of %s; let it learn again", what, strings.Join(i.Names, ", "), strings.Join(names, ", "))
+	}
+	if i.Mean == nil && i.Deviation == nil {
+		return nil
+	}
+	if len(i.Mean) != len(names) || len(i.Deviation) != len(names) {
+		return fmt.Errorf("its %s are %d, with %d means and %d deviations", what, len(names), len(i.Mean), len(i.Deviation))
+	}
+	for k := range names {
+		if math.IsNaN(i.Mean[k]) || math.IsInf(i.Mean[k], 0) || !(i.Deviation[k] >= 0) || math.IsInf(i.Deviation[k], 0) {
+			return fmt.Errorf("its %s scale %s by a mean of %v and a deviation of %v", what, names[k], i.Mean[k], i.Deviation[k])
+		}
+	}
+	return nil
+}
+
+// floats is a tensor of a file.
+func floats(name string, shape []int, values []float64) weights.Tensor {
+	t := weights.Tensor{Name: name, DType: weights.Float64}
+	for _, size := range shape {
+		t.Shape = append(t.Shape, int64(size))
+	}
+	for _, v := range values {
+		bits := math.Float64bits(v)
+		for shift := 0; shift < 64; shift += 8 {
+			t.Data = append(t.Data, byte(bits>>shift))
+		}
+	}
+	return t
+}
+
+// unfloats finds a tensor of a shape in a file.
+func unfloats(set *weights.Set, name string, shape []int) ([]float64, error) {
+	t, ok := set.Find(name)
+	same := slices.EqualFunc(t.Shape, shape, func(a int64, b int) bool { return a == int64(b) })
+	switch {
+	case !ok:
+		return nil, fmt.Errorf("it has no tensor %s", name)
+	case t.DType != weights.Float64 || !same:
+		return nil, fmt.Errorf("its tensor %s is %v %v; it should be %v %v", name, t.DType, t.Shape, weights.Float64, shape)
+	}
+	values, err := t.Float64s()
+	if err != nil {
+		return nil, fmt.Errorf("its tensor %s: %w", name, err)
+	}
+	for _, v := range values {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, fmt.Errorf("its tensor %s holds %v; learning went wrong, or the file is damaged", name, v)
+		}
+	}
+	return values, nil
+}

@@ -1,0 +1,157 @@
+package decider_test
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/decider"
+	"graft/files"
+	"graft/files/faults"
+	"graft/net2net"
+	"graft/torch/weights"
+)
+
+// learnedPolicy is one with two members and scales.
+func learnedPolicy(t testing.TB) *decider.Structural {
+	portrait, err := decider.ProposedPortrait(zoo(t, "ConvSmall"), nil, net2net.Options{})
+	require.NoError(t, err)
+	later := halfTime
+	later.Left /= 3
+	p, err := decider.JoinStructural(fresh(t, 1), fresh(t, 2))
+	require.NoError(t, err)
+	p.Tokens, p.Rows, err = decider.MeasureScales([]decider.Situation{{Portrait: portrait, State: halfTime}, {Portrait: portrait, State: later}})
+	require.NoError(t, err)
+	p.Learned, p.Notes = []net2net.Kind{"deepen", "widen"}, map[string]string{"tables": "none"}
+	return p
+}
+
+func TestPolicyFiles(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "policy.safetensors")
+	want := learnedPolicy(t)
+	require.NoError(t, want.Write(files.OS{}, path))
+	got, err := decider.ReadStructural(files.OS{}, path)
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+	require.Equal(t, decide(t, want, halfTime), decide(t, got, halfTime))
+
+	path = filepath.Join(t.TempDir(), "fresh.safetensors")
+	require.NoError(t, fresh(t, 9).Write(files.OS{}, path))
+	got, err = decider.ReadStructural(files.OS{}, path)
+	require.NoError(t, err)
+	require.Equal(t, fresh(t, 9), got)
+}
+
+// A value that did not vary in what was learned from counts for nothing.
+func TestWhatDidNotVaryDoesNotCount(t *testing.T) {
+	p := learnedPolicy(t)
+	want := decide(t, p, halfTime)
+	other := halfTime
+	other.Accuracy, other.Decisions = 0.9, 40
+	require.Equal(t, want, decide(t, p, other))
+	other.Left /= 2
+	require.NotEqual(t, want.Probabilities, decide(t, p, other).Probabilities, "the time did")
+}
+
+// change rewrites the header of a policy's file.
+func change(t *testing.T, set *weights.Set, key string, value any) {
+	fields := map[string]any{}
+	require.NoError(t, json.Unmarshal([]byte(set.Metadata["graft.policy"]), &fields))
+	at := fields
+	parts := strings.Split(key, ".")
+	for _, part := range parts[:len(parts)-1] {
+		at = at[part].(map[string]any)
+	}
+	at[parts[len(parts)-1]] = value
+	text, err := json.Marshal(fields)
+	require.NoError(t, err)
+	set.Metadata["graft.policy"] = string(text)
+}
+
+func TestFilesThatAreNoPolicy(t *testing.T) {
+	for says, spoil := range map[string]func(t *testing.T, set *weights.Set){
+		"it is no structural policy":      func(_ *testing.T, set *weights.Set) { set.Metadata = nil },
+		"its header is damaged":           func(_ *testing.T, set *weights.Set) { set.Metadata["graft.policy"] = "{" },
+		"version 2; this program reads":   func(t *testing.T, set *weights.Set) { change(t, set, "version", 2) },
+		`the format "other"`:              func(t *testing.T, set *weights.Set) { change(t, set, "format", "other") },
+		`unknown field "more"`:            func(t *testing.T, set *weights.Set) { change(t, set, "more", 1) },
+		"hidden is 100000000":             func(t *testing.T, set *weights.Set) { change(t, set, "hidden", 100000000) },
+		"it has 0 members":                func(t *testing.T, set *weights.Set) { change(t, set, "members", 0) },
+		"its rows are made of left":       func(t *testing.T, set *weights.Set) { change(t, set, "rows.names", []string{"left"}) },
+		"with 1 means":                    func(t *testing.T, set *weights.Set) { change(t, set, "tokens.mean", []float64{1}) },
+		"which is no operation":           func(t *testing.T, set *weights.Set) { change(t, set, "learned", []string{"melt"}) },
+		"it has no tensor member2":        func(t *testing.T, set *weights.Set) { change(t, set, "members", 3) },
+		"which a policy of this shape":    func(t *testing.T, set *weights.Set) { change(t, set, "members", 1) },
+		"member0.token.weight is float64": func(t *testing.T, set *weights.Set) { change(t, set, "hidden", 31) },
+		"row.bias holds NaN": func(_ *testing.T, set *weights.Set) {
+			for _, tensor := range set.Tensors {
+				if tensor.Name == "member1.row.bias" {
+					for k := range 8 {
+						tensor.Data[k] = 0xff
+					}
+				}
+			}
+		},
+		"by a mean of": func(t *testing.T, set *weights.Set) {
+			change(t, set, "rows.deviation", append(make([]float64, 18), -1))
+		},
+	} {
+		t.Run(says, func(t *testing.T) {
+			set, err := learnedPolicy(t).Set()
+			require.NoError(t, err)
+			spoil(t, set)
+			_, err = decider.StructuralOf(set)
+			require.ErrorContains(t, err, says)
+		})
+	}
+	_, err := decider.ReadStructural(files.OS{}, filepath.Join(t.TempDir(), "absent"))
+	require.ErrorContains(t, err, "read policy")
+}
+
+// At any fault while a policy is written the one before it stays, or the new one is
+// whole.
+func TestPolicyIsWrittenWhole(t *testing.T) {
+	before, after := fresh(t, 1), fresh(t, 2)
+	for _, kind := range []faults.Kind{faults.Fail, faults.Torn, faults.DiskFull, faults.Crash} {
+		for at := 1; ; at++ {
+			path := filepath.Join(t.TempDir(), "policy.safetensors")
+			require.NoError(t, before.Write(files.OS{}, path))
+			fsys := faults.New(files.OS{}, at, kind)
+			err := after.Write(fsys, path)
+			got, readErr := decider.ReadStructural(files.OS{}, path)
+			require.NoError(t, readErr)
+			if err == nil || errors.Is(err, files.ErrNotDurable) {
+				require.Equal(t, after, got)
+			} else {
+				require.Equal(t, before, got)
+			}
+			if !fsys.Fired() {
+				break
+			}
+		}
+	}
+}
+
+// Whatever a header says, reading it ends in a policy that decides or in an error.
+func FuzzPolicyHeader(f *testing.F) {
+	set, err := learnedPolicy(f).Set()
+	require.NoError(f, err)
+	f.Add(set.Metadata["graft.policy"])
+	f.Add(strings.Replace(set.Metadata["graft.policy"], `"members":2`, `"members":1`, 1))
+	f.Add(`{"format":"structural","version":1}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		p, err := decider.StructuralOf(&weights.Set{Tensors: set.Tensors, Metadata: map[string]string{"graft.policy": text}})
+		if err != nil {
+			return
+		}
+		require.Len(t, p.Members, 2)
+		for _, d := range p.Rows.Deviation {
+			require.False(t, math.IsNaN(d) || d < 0)
+		}
+	})
+}

@@ -1,0 +1,116 @@
+package decider
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"graft/encoder"
+	"graft/torch"
+)
+
+// StructuralShape is how large a structural policy is.
+type StructuralShape struct {
+	Hidden int // values of an encoding and of each hidden layer; zero means 32
+	Rounds int // of the graph encoder; zero means 2
+}
+
+// EnsureDefaults fills in what zero stands for.
+func (o *StructuralShape) EnsureDefaults() {
+	if o.Hidden == 0 {
+		o.Hidden = 32
+	}
+	if o.Rounds == 0 {
+		o.Rounds = 2
+	}
+}
+
+// Bounds of shapes, far beyond what is of use: a damaged file asks for no more.
+const (
+	mostHidden  = 4096
+	mostRounds  = 64
+	mostMembers = 1024
+)
+
+// Validate lists all that is wrong.
+func (o StructuralShape) Validate() error {
+	var faults []error
+	if o.Hidden < 1 || o.Hidden > mostHidden {
+		faults = append(faults, fmt.Errorf("hidden is %d; it lies between 1 and %d", o.Hidden, mostHidden))
+	}
+	if o.Rounds < 1 || o.Rounds > mostRounds {
+		faults = append(faults, fmt.Errorf("rounds is %d; it lies between 1 and %d", o.Rounds, mostRounds))
+	}
+	return errors.Join(faults...)
+}
+
+// graph is the shape of the encoder; tokens have so many values.
+func (o StructuralShape) graph(values int) encoder.GraphShape {
+	return encoder.GraphShape{Values: values, Hidden: o.Hidden, Rounds: o.Rounds}
+}
+
+// slots are the tensors of a member: the encoder's, then those that score a choice.
+func (o StructuralShape) slots(values, rows int) []encoder.Slot {
+	h := o.Hidden
+	return append(o.graph(values).Slots(), encoder.Slot{Name: "target.weight", Shape: []int{h, h}},
+		encoder.Slot{Name: "whole.weight", Shape: []int{h, h}}, encoder.Slot{Name: "row.weight", Shape: []int{h, rows}},
+		encoder.Slot{Name: "row.bias", Shape: []int{h}}, encoder.Slot{Name: "hidden.weight", Shape: []int{h, h}},
+		encoder.Slot{Name: "hidden.bias", Shape: []int{h}}, encoder.Slot{Name: "score.weight", Shape: []int{1, h}})
+}
+
+// scorers is how many of a member's slots score choices.
+const scorers = 7
+
+func count(shape []int) int {
+	n := 1
+	for _, size := range shape {
+		n *= size
+	}
+	return n
+}
+
+// drawMember draws a member's values: uniform, within one over the square root of
+// what a value is summed over, as PyTorch does. Biases begin at zero.
+func drawMember(slots []encoder.Slot, seed uint64) [][]float64 {
+	random := rand.New(rand.NewPCG(seed, 0x706f6c696379)) // a stream for policies alone
+	values := make([][]float64, len(slots))
+	for k, slot := range slots {
+		values[k] = make([]float64, count(slot.Shape))
+		if len(slot.Shape) < 2 {
+			continue
+		}
+		bound := 1 / math.Sqrt(float64(slot.Shape[1]))
+		for j := range values[k] {
+			values[k][j] = (2*random.Float64() - 1) * bound
+		}
+	}
+	return values
+}
+
+// member is one network of a policy on LibTorch's side.
+type member struct {
+	graph   *encoder.Graph
+	tensors []*torch.Tensor
+}
+
+func (p *Structural) member(s *torch.Scope, values [][]float64) *member {
+	m := &member{}
+	for k, slot := range p.slots() {
+		m.tensors = append(m.tensors, torch.From(s, values[k], slot.Shape...))
+	}
+	m.graph = p.graph(len(p.tokenNames())).Bind(m.tensors[:len(m.tensors)-scorers])
+	return m
+}
+
+// logits scores every choice: from the encoding of what it is about, that of the
+// whole network, and its row.
+func (m *member) logits(s *torch.Scope, b *board) *torch.Tensor {
+	w := m.tensors[len(m.tensors)-scorers:]
+	encoded := m.graph.Encode(s, b.drawings)
+	target := s.IndexSelect(s.Linear(encoded, w[0], nil), 0, b.targets)
+	whole := s.IndexSelect(s.Linear(encoded, w[1], nil), 0, b.whole)
+	h := s.Tanh(s.Add(s.Add(target, whole), s.Linear(b.rows, w[2], w[3])))
+	h = s.Tanh(s.Linear(h, w[4], w[5]))
+	return s.Reshape(s.Linear(h, w[6], nil), b.count)
+}

@@ -1,0 +1,115 @@
+package decider_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/decider"
+	"graft/net2net"
+	"graft/torch"
+	"graft/torch/weights"
+)
+
+// lessons are situations on two networks.
+func lessons(t testing.TB) (all []decider.Situation) {
+	for _, name := range []string{"ConvSmall", "CIFARResNet20"} {
+		portrait, err := decider.ProposedPortrait(zoo(t, name), nil, net2net.Options{})
+		require.NoError(t, err)
+		for k := range 3 {
+			s := decider.State{Left: time.Duration(k+1) * 10 * time.Second, Budget: time.Minute, Step: time.Millisecond, Decisions: k}
+			all = append(all, decider.Situation{Portrait: portrait, State: s})
+		}
+	}
+	return all
+}
+
+// scored is half the sum of the squares of all logits, whose gradient by them is the
+// logits.
+func scored(t *testing.T, p *decider.Structural, c *decider.Cases, o torch.OptimizerOptions) (value float64, moved decider.Member) {
+	require.NoError(t, torch.With(func(s *torch.Scope) error {
+		u, err := decider.NewPupil(s, p, c, o)
+		require.NoError(t, err)
+		logits, err := u.Logits()
+		require.NoError(t, err)
+		for _, l := range logits {
+			value += l * l / 2
+		}
+		require.NoError(t, u.Step(logits))
+		moved, err = u.Values()
+		return err
+	}))
+	return value, moved
+}
+
+// A pupil moves up the gradient that it is given, through the whole policy: it is that
+// of finite differences for every tensor.
+func TestPupilFollowsTheGradient(t *testing.T) {
+	p := fresh(t, 4)
+	all := lessons(t)
+	var err error
+	p.Tokens, p.Rows, err = decider.MeasureScales(all)
+	require.NoError(t, err)
+	cases, err := p.Cases(all)
+	require.NoError(t, err)
+	plain := torch.OptimizerOptions{Rule: torch.SGD, LR: 1}
+	_, moved := scored(t, p, cases, plain)
+	const h = 1e-5
+	for k, values := range p.Members[0] {
+		largest := 0
+		for j := range values {
+			if math.Abs(moved[k][j]-values[j]) > math.Abs(moved[k][largest]-values[largest]) {
+				largest = j
+			}
+		}
+		gradient, was := moved[k][largest]-values[largest], values[largest]
+		values[largest] = was + h
+		up, _ := scored(t, p, cases, plain)
+		values[largest] = was - h
+		down, _ := scored(t, p, cases, plain)
+		values[largest] = was
+		require.NotZero(t, gradient, "tensor %d", k)
+		require.InEpsilon(t, (up-down)/(2*h), gradient, 1e-6, "tensor %d", k)
+	}
+}
+
+// A pupil that is restored takes the same steps to the bit.
+func TestPupilGoesOn(t *testing.T) {
+	p, adam := fresh(t, 4), torch.OptimizerOptions{Rule: torch.AdamW, LR: 0.01, WeightDecay: 0.1, Fused: true}
+	cases, err := p.Cases(lessons(t))
+	require.NoError(t, err)
+	steps := func(u *decider.Pupil, n int) {
+		for range n {
+			logits, err := u.Logits()
+			require.NoError(t, err)
+			for k := range logits {
+				logits[k] = -logits[k]
+			}
+			require.NoError(t, u.Step(logits))
+		}
+	}
+	require.NoError(t, torch.With(func(s *torch.Scope) error {
+		one, err := decider.NewPupil(s, p, cases, adam)
+		require.NoError(t, err)
+		steps(one, 3)
+		set := &weights.Set{}
+		require.NoError(t, one.Save(set))
+		steps(one, 4)
+		want, err := one.Values()
+		require.NoError(t, err)
+
+		other, err := decider.NewPupil(s, p, cases, adam)
+		require.NoError(t, err)
+		require.NoError(t, other.Restore(set))
+		steps(other, 4)
+		got, err := other.Values()
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+
+		require.ErrorContains(t, other.Step(nil), "the logits before it")
+		require.ErrorContains(t, other.Restore(&weights.Set{}), "there is no")
+		return nil
+	}))
+}

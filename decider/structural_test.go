@@ -1,0 +1,241 @@
+package decider_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"graft/decider"
+	"graft/model"
+	"graft/net2net"
+	"graft/torch"
+)
+
+func TestMain(m *testing.M) {
+	if err := torch.Load(); err != nil {
+		fmt.Fprintln(os.Stderr, "decider: nothing can be tested:", err)
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+func fresh(t testing.TB, seed uint64) *decider.Structural {
+	p, err := decider.NewStructural(decider.StructuralShape{}, seed)
+	require.NoError(t, err)
+	return p
+}
+
+var halfTime = decider.State{Left: 30 * time.Second, Budget: time.Minute, Step: 10 * time.Millisecond, Decisions: 1, Accuracy: 0.4}
+
+// A policy weighs all that could be done to any network of the zoo, and leaving it
+// alone; the same again the next time.
+func TestPolicyReadsTheZoo(t *testing.T) {
+	kinds := net2net.Kinds()
+	p := fresh(t, 1)
+	var all []decider.Situation
+	for _, entry := range model.ZooEntries() {
+		n, err := model.Zoo(entry.Name, model.ZooOptions{})
+		require.NoError(t, err)
+		portrait, err := decider.ProposedPortrait(n, kinds, net2net.Options{})
+		require.NoError(t, err, entry.Name)
+		proposals, err := net2net.Proposals(n)
+		require.NoError(t, err)
+		require.Len(t, portrait.Choices, len(proposals)+1, "%s: all that is proposed can be done", entry.Name)
+		for _, c := range portrait.Choices[:len(proposals)] {
+			require.NotEmpty(t, c.Tokens, "%s %v", entry.Name, c.Action)
+			require.Positive(t, c.Parameters, "%s %v", entry.Name, c.Action)
+			require.Positive(t, c.Operations, "%s %v", entry.Name, c.Action)
+		}
+		all = append(all, decider.Situation{Portrait: portrait, State: halfTime})
+	}
+	weighed, err := p.Weigh(all...)
+	require.NoError(t, err)
+	again, err := p.Weigh(all...)
+	require.NoError(t, err)
+	require.Equal(t, weighed, again)
+	for k, probabilities := range weighed {
+		require.Len(t, probabilities, len(all[k].Choices))
+		require.InDelta(t, 1, sum(probabilities), 1e-12)
+		alone, err := p.Weigh(all[k])
+		require.NoError(t, err)
+		require.InDeltaSlice(t, probabilities, alone[0], 1e-9, "others beside it change nothing")
+	}
+}
+
+func sum(values []float64) (total float64) {
+	for _, v := range values {
+		total += v
+	}
+	return total
+}
+
+// Decisions are the likeliest action, or drawn by the seed and the number of the
+// decision; a temperature makes them less sure.
+func TestDecisions(t *testing.T) {
+	p := fresh(t, 3)
+	greedy := decide(t, p, halfTime)
+	require.Len(t, greedy.Probabilities, 6, "three blocks, two spaces and nothing")
+	require.Equal(t, greedy, decide(t, p, halfTime))
+
+	p.Temperature = 20
+	warm := decide(t, p, halfTime)
+	require.Equal(t, greedy.Action, warm.Action)
+	require.Less(t, slices.Max(warm.Probabilities), slices.Max(greedy.Probabilities))
+	require.InDelta(t, math.Pow(greedy.Probabilities[0]/greedy.Probabilities[1], 1.0/20), warm.Probabilities[0]/warm.Probabilities[1], 1e-9, "logits are divided")
+
+	p.Sample = true
+	seen, probabilities := map[string]float64{}, map[string]float64{}
+	const draws = 300
+	portrait, err := decider.ProposedPortrait(zoo(t, "ConvNet2"), nil, net2net.Options{})
+	require.NoError(t, err)
+	s := halfTime
+	s.Decisions = 7
+	for k, c := range portrait.Choices {
+		probabilities[c.Action.String()] = decide(t, p, s).Probabilities[k]
+	}
+	for seed := range uint64(draws) {
+		p.Seed = seed
+		d := decide(t, p, s)
+		seen[d.Action.String()] += 1.0 / draws
+		require.Equal(t, d, decide(t, p, s))
+	}
+	for action, share := range probabilities {
+		require.InDelta(t, share, seen[action], 0.1, action)
+	}
+}
+
+func zoo(t testing.TB, name string) *model.Network {
+	n, err := model.Zoo(name, model.ZooOptions{})
+	require.NoError(t, err)
+	return n
+}
+
+// A policy weighs the kinds that it has learned to judge unless it is told otherwise.
+func TestKindsThatWereLearned(t *testing.T) {
+	p := fresh(t, 1)
+	p.Learned = []net2net.Kind{"deepen"}
+	require.Len(t, decide(t, p, halfTime).Probabilities, 4)
+	p.Kinds = []net2net.Kind{"deepen", "widen"}
+	require.Len(t, decide(t, p, halfTime).Probabilities, 6)
+	p.Kinds = []net2net.Kind{}
+	require.Equal(t, net2net.Action{}, decide(t, p, halfTime).Action)
+}
+
+// The members' probabilities are averaged.
+func TestMembersAgree(t *testing.T) {
+	a, b := fresh(t, 1), fresh(t, 2)
+	joined, err := decider.JoinStructural(a, b)
+	require.NoError(t, err)
+	pa, pb, both := decide(t, a, halfTime).Probabilities, decide(t, b, halfTime).Probabilities, decide(t, joined, halfTime).Probabilities
+	for k := range both {
+		require.InDelta(t, (pa[k]+pb[k])/2, both[k], 1e-12)
+	}
+	small, err := decider.NewStructural(decider.StructuralShape{Hidden: 8}, 1)
+	require.NoError(t, err)
+	_, err = decider.JoinStructural(a, small)
+	require.ErrorContains(t, err, "the one at 1 has another shape")
+	_, err = decider.JoinStructural()
+	require.ErrorContains(t, err, "there is none")
+}
+
+func TestPoliciesThatCannotBe(t *testing.T) {
+	_, err := decider.NewStructural(decider.StructuralShape{Hidden: -1, Rounds: 99}, 1)
+	require.ErrorContains(t, err, "hidden is -1")
+	require.ErrorContains(t, err, "rounds is 99")
+	require.ErrorContains(t, decider.StructuralOptions{Temperature: -1}.Validate(), "temperature is -1")
+	require.NoError(t, decider.StructuralOptions{}.Validate())
+	_, err = fresh(t, 1).Weigh()
+	require.ErrorContains(t, err, "no situation")
+	_, err = decider.NewPortrait(zoo(t, "ConvNet2"), []net2net.Action{{Kind: "deepen", Target: "nowhere"}}, net2net.Options{})
+	require.ErrorContains(t, err, "deepen:nowhere: there is no block")
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err = fresh(t, 1).Decide(ctx, decider.State{Network: zoo(t, "ConvNet2")})
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+// In the original's way blocks are numbered as it did: grown ones do not count.
+func TestPortraitsInTheOriginalsWay(t *testing.T) {
+	n := zoo(t, "ConvNet2")
+	o := net2net.Options{Compat: net2net.Original}
+	_, err := net2net.Apply(n, net2net.Action{Kind: "deepen", Target: "0"}, o)
+	require.NoError(t, err)
+	p, err := decider.NewPortrait(n, []net2net.Action{{Kind: "deepen", Target: "1"}, {}}, o)
+	require.NoError(t, err)
+	var paths []string
+	for _, k := range p.Choices[0].Tokens {
+		paths = append(paths, p.Structure.Tokens[k].Path)
+	}
+	require.Equal(t, "conv2.layers.0 conv2.layers.1 conv2.layers.2", strings.Join(paths, " "))
+	require.Equal(t, 9*32*32+32+64, p.Choices[0].Parameters)
+	require.Equal(t, decider.Choice{}, p.Choices[1], "leaving it alone adds nothing and is about nothing")
+}
+
+// drawn is a network with a concatenation and a residual. Its parts may be called
+// otherwise and stand in another order, which changes nothing of what it is.
+type drawn struct {
+	names    []string // of what would be called 0, 1 and so on
+	branches []int    // order of the concatenation's
+	swapped  bool     // the residual's body and shortcut
+}
+
+func (d drawn) network() *model.Network {
+	leaf := func(l model.Layer) model.Module { return &model.Leaf{Layer: l} }
+	chain := func(modules ...model.Module) *model.Container {
+		c := &model.Container{}
+		for k, m := range modules {
+			c.Children = append(c.Children, model.Child{Name: d.names[k], Module: m})
+		}
+		return c
+	}
+	conv := func(in, out, kernel int) model.Module {
+		c := model.NewConv2d(in, out, kernel)
+		c.Padding = model.Both(kernel / 2)
+		return leaf(c)
+	}
+	relu := func() model.Module { return leaf(model.Activate(torch.ReLU)) }
+	parts := []model.Module{conv(3, 4, 1), chain(conv(3, 6, 3), relu()), chain(conv(3, 8, 3), leaf(model.NewBatchNorm2d(8)), relu(), conv(8, 8, 3))}
+	var ordered []model.Module
+	for _, k := range d.branches {
+		ordered = append(ordered, parts[k])
+	}
+	cat := chain(ordered...)
+	cat.Flow.Join = model.Cat
+	sum := &model.Container{Flow: model.Flow{Join: model.Sum}, Children: []model.Child{
+		{Name: "left", Module: chain(conv(18, 18, 3), relu())}, {Name: "right", Module: conv(18, 18, 1)}}}
+	sum.Flow.Body, sum.Flow.Shortcut = []string{"left"}, []string{"right"}
+	if d.swapped {
+		sum.Flow.Body, sum.Flow.Shortcut = sum.Flow.Shortcut, sum.Flow.Body
+	}
+	return &model.Network{Input: model.Shape{3, 8, 8}, Root: chain(cat, sum, leaf(model.AdaptiveAvgPool2d{Size: model.Both(1)}), leaf(model.Flatten{}), leaf(model.NewLinear(18, 4)))}
+}
+
+// fates are the probabilities of what could be done, by what it is about and not by
+// what that is called.
+func fates(t require.TestingT, p *decider.Structural, n *model.Network) []float64 {
+	d, err := p.Decide(context.Background(), decider.State{Network: n, Left: time.Second, Budget: 2 * time.Second})
+	require.NoError(t, err)
+	return slices.Sorted(slices.Values(d.Probabilities))
+}
+
+// Layers that are called otherwise, branches in another order, and sides of a sum
+// that are exchanged change no probability.
+func TestOrderAndNamesDoNotCount(t *testing.T) {
+	plain := drawn{names: []string{"0", "1", "2", "3", "4"}, branches: []int{0, 1, 2}}
+	p := fresh(t, 5)
+	want := fates(t, p, plain.network())
+	require.Greater(t, len(slices.Compact(slices.Clone(want))), 6, "different things to do have different probabilities")
+	rapid.Check(t, func(t *rapid.T) {
+		other := drawn{names: rapid.SliceOfNDistinct(rapid.StringMatching("[a-z]{1,6}"), 5, 5, rapid.ID).Draw(t, "names"),
+			branches: rapid.Permutation([]int{0, 1, 2}).Draw(t, "branches"), swapped: rapid.Bool().Draw(t, "swapped")}
+		require.InDeltaSlice(t, want, fates(t, p, other.network()), 1e-12)
+	})
+}

@@ -1,0 +1,145 @@
+package encoder
+
+import (
+	"fmt"
+
+	"graft/torch"
+)
+
+// Slot is a tensor of an encoder: its name in a file, and its shape.
+type Slot struct {
+	Name  string
+	Shape []int
+}
+
+// GraphShape is how large a graph encoder is.
+type GraphShape struct {
+	Values int `json:"values"` // of a token
+	Hidden int `json:"hidden"` // values of an encoding
+	Rounds int `json:"rounds"` // in which tokens hear from their neighbours; zero hears nothing
+}
+
+// Slots are its tensors: one layer for the tokens, and for each round one for the
+// token itself, one for those before and one for those after it.
+func (g GraphShape) Slots() []Slot {
+	slots := []Slot{{"token.weight", []int{g.Hidden, g.Values}}, {"token.bias", []int{g.Hidden}}}
+	for r := range g.Rounds {
+		for _, from := range []string{"self", "before", "after"} {
+			slots = append(slots, Slot{fmt.Sprintf("round%d.%s.weight", r, from), []int{g.Hidden, g.Hidden}})
+		}
+		slots = append(slots, Slot{fmt.Sprintf("round%d.bias", r), []int{g.Hidden}})
+	}
+	return slots
+}
+
+// Drawing is one network for a graph encoder.
+type Drawing struct {
+	Values [][]float64 // of each token, equally many
+	Before [][]int     // for each token, those that it is fed by
+	// Picks are sets of tokens whose mean encoding is wanted. The mean of none is
+	// zero.
+	Picks [][]int
+}
+
+// Drawings are many networks on LibTorch's side, filled up to the size of the
+// largest with tokens that nothing hears from.
+type Drawings struct {
+	Picks int // of each network, filled up with empty ones
+
+	count                        int
+	tokens, before, after, picks *torch.Tensor
+}
+
+// NewDrawings puts networks side by side. The scope owns them.
+func NewDrawings(s *torch.Scope, all []Drawing) (*Drawings, error) {
+	size, values := 0, 0
+	d := &Drawings{count: len(all)}
+	for _, one := range all {
+		size, d.Picks = max(size, len(one.Values)), max(d.Picks, len(one.Picks))
+		if len(one.Values) > 0 {
+			values = len(one.Values[0])
+		}
+	}
+	tokens := make([]float64, len(all)*size*values)
+	before, after := newTable(len(all), size, size), newTable(len(all), size, size)
+	picks := newTable(len(all), d.Picks, size)
+	for g, one := range all {
+		for k, row := range one.Values {
+			if len(row) != values {
+				return nil, fmt.Errorf("encode networks: token %d of network %d has %d values where others have %d", k, g, len(row), values)
+			}
+			copy(tokens[(g*size+k)*values:], row)
+		}
+		for k, from := range one.Before {
+			before.mean(g, k, from)
+		}
+		for k, to := range reversed(one.Before) {
+			after.mean(g, k, to)
+		}
+		for k, set := range one.Picks {
+			picks.mean(g, k, set)
+		}
+	}
+	d.tokens = torch.From(s, tokens, len(all), size, values)
+	d.before, d.after, d.picks = before.tensor(s), after.tensor(s), picks.tensor(s)
+	return d, s.Err()
+}
+
+// reversed is whom each token feeds.
+func reversed(before [][]int) [][]int {
+	after := make([][]int, len(before))
+	for k, from := range before {
+		for _, f := range from {
+			after[f] = append(after[f], k)
+		}
+	}
+	return after
+}
+
+// table is weights with which tokens are added up, for each network a matrix.
+type table struct {
+	values              []float64
+	count, rows, tokens int
+}
+
+func newTable(count, rows, tokens int) *table {
+	return &table{make([]float64, count*rows*tokens), count, rows, tokens}
+}
+
+// mean lets a row be the mean of a set.
+func (t *table) mean(g, row int, set []int) {
+	at := t.values[(g*t.rows+row)*t.tokens:]
+	for _, k := range set {
+		at[k] += 1 / float64(len(set))
+	}
+}
+
+func (t *table) tensor(s *torch.Scope) *torch.Tensor {
+	return torch.From(s, t.values, t.count, t.rows, t.tokens)
+}
+
+// Graph is an encoder that lets each token hear from those that feed it and those
+// that it feeds, for some rounds: after each, a token's encoding is a layer on its
+// own, on the mean of those before and on the mean of those after it.
+type Graph struct {
+	shape   GraphShape
+	tensors []*torch.Tensor
+}
+
+// Bind makes an encoder of tensors, in the order of Slots.
+func (g GraphShape) Bind(tensors []*torch.Tensor) *Graph { return &Graph{g, tensors} }
+
+// Encode gives the mean encodings of all picks: a matrix with Picks rows for each
+// network. Gradients flow through it.
+func (g *Graph) Encode(s *torch.Scope, d *Drawings) *torch.Tensor {
+	w := g.tensors
+	h := s.Tanh(s.Linear(d.tokens, w[0], w[1]))
+	for r := range g.shape.Rounds {
+		layer := w[2+4*r : 6+4*r]
+		own := s.Linear(h, layer[0], layer[3])
+		before := s.MatMul(d.before, s.Linear(h, layer[1], nil))
+		after := s.MatMul(d.after, s.Linear(h, layer[2], nil))
+		h = s.Tanh(s.Add(s.Add(own, before), after))
+	}
+	return s.Reshape(s.MatMul(d.picks, h), d.count*d.Picks, g.shape.Hidden)
+}

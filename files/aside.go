@@ -1,0 +1,42 @@
+package files
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strconv"
+)
+
+// maxAside bounds how many of one name are kept aside.
+const maxAside = 10_000
+
+// MoveAside renames what is at path to the first free PATH.NUMBER, counted from 1,
+// and says where it is now. Nothing is deleted.
+func MoveAside(fsys FS, path string) (string, error) {
+	aside, err := freeName(fsys, path)
+	if err == nil {
+		err = fsys.Rename(path, aside)
+	}
+	if err == nil {
+		err = fsys.SyncDir(filepath.Dir(path))
+	}
+	if err != nil {
+		return "", fmt.Errorf("moving %s aside: %w", path, err)
+	}
+	return aside, nil
+}
+
+func freeName(fsys FS, path string) (string, error) {
+	for n := 1; n <= maxAside; n++ {
+		name := path + "." + strconv.Itoa(n)
+		_, err := fsys.Stat(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			return name, nil
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	return "", fmt.Errorf("%s.1 to .%d are all taken: delete some", path, maxAside)
+}

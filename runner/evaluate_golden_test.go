@@ -1,0 +1,215 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/config"
+	"graft/decider"
+	"graft/files"
+	"graft/model"
+	"graft/net2net"
+)
+
+// original is where the original's files lie beside the repository.
+const original = "../../shared/reference/adaptation"
+
+// beside are the folders of the original that match a pattern; without any the test
+// is skipped.
+func beside(t *testing.T, pattern string) []string {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(original, pattern))
+	require.NoError(t, err)
+	if len(paths) == 0 {
+		t.Skip("left out: the original's files are not beside the repository")
+	}
+	return paths
+}
+
+// bodyOf is a report from its first decision on.
+func bodyOf(t *testing.T, report string) string {
+	at := strings.Index(report, "=== Step 1 ===")
+	require.GreaterOrEqual(t, at, 0, report)
+	return report[at:]
+}
+
+// lineAfter is the line that follows a title.
+func lineAfter(t *testing.T, report, title string) string {
+	_, rest, found := strings.Cut(report, title+"\n")
+	require.True(t, found, "no %s", title)
+	line, _, _ := strings.Cut(rest, "\n")
+	return line
+}
+
+// tablesOf are the folders of the tables on which the original evaluated its runs:
+// their own, or those that they learned from. All runs' configurations lie together.
+func tablesOf(t *testing.T) map[string]string {
+	tables := map[string]string{}
+	for _, pattern := range []string{"config/*/*.toml", "config/*/*/*.toml", "policies/*/config.toml", "simulations/*/config.toml"} {
+		for _, path := range beside(t, pattern) {
+			run, err := config.ReadLegacyRun(files.OS{}, path)
+			require.NoError(t, err)
+			if run.Table != "" {
+				tables[run.Folder] = filepath.Join(original, "simulations", filepath.Base(filepath.Dir(run.Table)))
+			}
+		}
+	}
+	return tables
+}
+
+// publishedReport is a report, and what is known of how it came about.
+type publishedReport struct {
+	text, policy, table string
+	actually            string // the folder of the policy that it really is about
+	modes               []string
+}
+
+func publishedReports(t *testing.T) map[string]publishedReport {
+	var known []struct {
+		Stdout     string
+		Modes      []string `json:"matching_modes"`
+		Actually   string   `json:"policy_actually_evaluated"`
+		Simulation string
+	}
+	text, err := os.ReadFile(filepath.Join(original, "stdout/expected.json"))
+	if err != nil {
+		t.Skip("left out: the original's files are not beside the repository")
+	}
+	require.NoError(t, json.Unmarshal(text, &known))
+	reports, tables := map[string]publishedReport{}, tablesOf(t)
+	for _, k := range known {
+		text, err := os.ReadFile(filepath.Join(original, "stdout", k.Stdout))
+		require.NoError(t, err)
+		r := publishedReport{text: string(text), modes: k.Modes, actually: filepath.Join(original, "policies", k.Actually)}
+		r.policy = filepath.Join(original, "policies", filepath.Base(lineAfter(t, r.text, "=== Model Folder ===")))
+		r.table = tables[filepath.Base(lineAfter(t, r.text, "=== Evaluation Folder ==="))]
+		require.Equal(t, k.Simulation, filepath.Base(r.table), "the table of %s", k.Stdout)
+		reports[k.Stdout] = r
+	}
+	require.Len(t, reports, len(beside(t, "stdout/*.stdout")))
+	return reports
+}
+
+func (r publishedReport) evaluate(extra ...string) outcome {
+	args := []string{"evaluate", "--compat", "--policy", r.policy, "--table", r.table, "--vocab", filepath.Join(original, "vocabs")}
+	return graft(append(args, extra...)...)
+}
+
+// asItWas is how a report comes about. The original's last code, which printed the
+// network first, made its two mistakes, and the second network was evaluated with it;
+// reports from before it, without the network, are of the policy that they name.
+func (r publishedReport) asItWas() []string {
+	named := strings.HasPrefix(r.text, "=== Model Folder")
+	if second := strings.Contains(filepath.Base(r.table), "3_v"); named && !second {
+		return nil
+	}
+	return []string{"--as-published"}
+}
+
+// Every published report is printed to the byte by one rule.
+func TestPublishedReports(t *testing.T) {
+	for name, r := range publishedReports(t) {
+		t.Run(name, func(t *testing.T) {
+			got := r.evaluate(r.asItWas()...)
+			require.Equal(t, exitDone, got.code, got.stderr)
+			require.Equal(t, bodyOf(t, r.text), bodyOf(t, got.stdout))
+			if network, _, found := strings.Cut(r.text, "=== Model Folder"); found && network != "" {
+				require.True(t, strings.HasPrefix(got.stdout, network+"=== Model Folder ===\n"+r.policy+"\n\n=== Evaluation Folder ===\n"+r.table+"\n=== Step 1"))
+			}
+		})
+	}
+}
+
+// Whoever names the policy that a report really is about needs no more flags.
+func TestPublishedReportsOfThePolicyThatTheyAreAbout(t *testing.T) {
+	for name, r := range publishedReports(t) {
+		r.policy = r.actually
+		got := r.evaluate()
+		require.Equal(t, exitDone, got.code, got.stderr)
+		require.Equal(t, bodyOf(t, r.text), bodyOf(t, got.stdout), name)
+	}
+}
+
+// A report comes out in the ways that are known to have led to it, and in no other:
+// of the policy it names or of that one's source, with token 0 and without.
+func TestPublishedReportsInEveryMode(t *testing.T) {
+	compared := 0
+	for name, r := range publishedReports(t) {
+		source := r
+		run, err := config.ReadLegacyRun(files.OS{}, filepath.Join(r.policy, config.LegacyRunFile))
+		require.NoError(t, err)
+		if run.Source != "" {
+			source.policy = filepath.Join(original, "policies", filepath.Base(filepath.Dir(run.Source)))
+		}
+		ways := map[string]func() outcome{
+			"own":       func() outcome { return r.evaluate("--prefix", "never") },
+			"own+none":  func() outcome { return r.evaluate("--prefix", "always") },
+			"code":      func() outcome { return r.evaluate("--as-published") },
+			"code+none": func() outcome { return source.evaluate("--prefix", "always") },
+		}
+		for mode, run := range ways {
+			if _, err := os.Stat(source.policy); err != nil && strings.HasPrefix(mode, "code") {
+				t.Logf("left out: the source of %s is not beside the repository", filepath.Base(r.policy))
+				require.Contains(t, run().stderr, "no such file or directory")
+				continue
+			}
+			got := run()
+			require.Equal(t, exitDone, got.code, got.stderr)
+			require.Equal(t, slices.Contains(r.modes, mode), bodyOf(t, r.text) == bodyOf(t, got.stdout), "%s as %s", name, mode)
+			compared++
+		}
+	}
+	t.Logf("measured: %d evaluations agree with what is known of the published reports", compared)
+}
+
+// Every policy can be held against every table.
+func TestEveryPolicyOnEveryTable(t *testing.T) {
+	tables := beside(t, "simulations/*")
+	for _, policy := range beside(t, "policies/*/agent.finalmodel.pth") {
+		for _, table := range tables {
+			got := graft("evaluate", "--json", "--policy", filepath.Dir(policy), "--table", table, "--vocab", filepath.Join(original, "vocabs"))
+			require.Equal(t, exitDone, got.code, got.stderr)
+			var r evaluationReport
+			require.NoError(t, json.Unmarshal([]byte(got.stdout), &r))
+			require.Equal(t, 64, r.Sequences)
+			require.Len(t, r.Steps, 3)
+			require.InDelta(t, r.Best.Accuracy-r.Chosen.Accuracy, r.Chosen.Regret/100, 1e-12)
+			require.Equal(t, r.Chosen.Rank == 1, r.Chosen.Regret == 0)
+			require.Greater(t, r.Best.Accuracy, r.RandomMean)
+			require.GreaterOrEqual(t, r.Best.Accuracy, r.BestFixed.Accuracy)
+			require.GreaterOrEqual(t, r.BestFixed.Accuracy, r.NoAdaptation.Accuracy)
+		}
+	}
+}
+
+// An action's number is that of a block which the network was made with, though others
+// have grown before it.
+func TestNumbersStayThoseOfTheFirstBlocks(t *testing.T) {
+	policy := filepath.Dir(beside(t, "policies/simulation_late_learn2/*.pth")[0])
+	vocabulary := filepath.Join(original, "vocabs")
+	got := graft("evaluate", "--json", "--policy", policy, "--table", filepath.Join(original, "simulations/simulation_late2"), "--vocab", vocabulary)
+	require.Equal(t, exitDone, got.code, got.stderr)
+	var r evaluationReport
+	require.NoError(t, json.Unmarshal([]byte(got.stdout), &r))
+	require.Equal(t, []string{"deepen:0", "deepen:1", "deepen:1"}, r.Chosen.Sequence)
+	p, _, err := config.ReadLegacyPolicy(files.OS{}, policy, vocabulary, decider.LegacyOptions{})
+	require.NoError(t, err)
+	n, err := model.Zoo("ConvNet2", model.ZooOptions{})
+	require.NoError(t, err)
+	for _, s := range r.Steps {
+		thought, err := p.Think(n, s.Left, 400)
+		require.NoError(t, err)
+		require.InDeltaSlice(t, thought.Probabilities, s.Probabilities, 1e-12)
+		_, err = net2net.Apply(n, decider.LegacyActions(n)[s.Number], net2net.Options{Compat: net2net.Original})
+		require.NoError(t, err)
+	}
+	require.Len(t, n.Leaves(), 10+9, "each of three convolutions brought three layers")
+	_, _, name := n.Find("conv2.0.0")
+	require.NotEmpty(t, name, "the second block was deepened twice")
+}

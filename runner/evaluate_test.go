@@ -1,0 +1,277 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/decider"
+	"graft/decider/policytest"
+	"graft/files"
+	"graft/model"
+	"graft/net2net"
+	"graft/torch/pickle"
+	"graft/torch/weights"
+	"graft/vocab"
+)
+
+// legacyRuns is a folder as the original's, with a policy that learned on ConvNet2, the
+// one it began with, a table of two decisions and a vocabulary.
+type legacyRuns struct {
+	t      *testing.T
+	folder string
+	vocab  *vocab.Vocabulary
+}
+
+func newLegacyRuns(t *testing.T) *legacyRuns {
+	n, err := model.Zoo("ConvNet2", model.ZooOptions{})
+	require.NoError(t, err)
+	grown := n.Sketch()
+	for k := range 3 {
+		_, err := net2net.Apply(grown, decider.LegacyActions(grown)[k], net2net.Options{Compat: net2net.Original})
+		require.NoError(t, err)
+	}
+	r := &legacyRuns{t: t, folder: t.TempDir()}
+	r.vocab, err = vocab.Build([]*model.Network{n, grown}, policytest.Small.Embedding, rand.New(rand.NewPCG(1, 0)))
+	require.NoError(t, err)
+	for _, name := range []string{"learned", "source", "table", "vocab"} {
+		require.NoError(t, os.Mkdir(r.path(name), 0o700))
+	}
+	require.NoError(t, r.vocab.WriteLegacy(files.OS{}, r.path("vocab/models")))
+	r.learned("learned", policytest.Weights(r.vocab, policytest.Small, 1))
+	r.learned("source", policytest.Weights(r.vocab, policytest.Small, 3))
+	r.write("learned/config.toml", "[job]\nmodel = \"ConvNet2\"\n[simulation]\ndatafile = \"../results/table/data.pkl\"\n[agent]\nmax_actions = 4\npolicyfile = \"../results/source/agent.finalmodel.pth\"\n")
+	r.write("source/config.toml", "[agent]\nmax_actions = 4\n")
+	r.write("table/config.toml", "[runner]\nseed = 42\n[scheduler]\nstart_time = 40\n[job]\nmodel = \"ConvNet2\"\ndataset = \"cifar10\"\n")
+	r.table(func(d *pickle.Dict) {})
+	return r
+}
+
+func (r *legacyRuns) path(name string) string {
+	return filepath.Join(r.folder, filepath.FromSlash(name))
+}
+
+func (r *legacyRuns) write(name, text string) {
+	require.NoError(r.t, os.WriteFile(r.path(name), []byte(text), 0o600))
+}
+
+func (r *legacyRuns) read(name string) string {
+	text, err := os.ReadFile(r.path(name))
+	require.NoError(r.t, err)
+	return string(text)
+}
+
+func (r *legacyRuns) learned(name string, set *weights.Set) {
+	require.NoError(r.t, weights.Write(files.OS{}, r.path(name+"/"+decider.LegacyPolicyFile), set))
+}
+
+// entry is a sequence of a table.
+func (r *legacyRuns) entry(a, b int64, accuracy any) (pickle.Tuple, *pickle.Dict) {
+	fields, err := pickle.NewDict(pickle.Pair{Key: "timeleft", Value: &pickle.List{Items: []any{60.5 - float64(a), 30.25 - float64(b)}}},
+		pickle.Pair{Key: "totaltime", Value: int64(100)}, pickle.Pair{Key: "acc", Value: accuracy})
+	require.NoError(r.t, err)
+	return pickle.Tuple{a, b}, fields
+}
+
+// table writes all sequences of two of four actions, and changes them first.
+func (r *legacyRuns) table(change func(*pickle.Dict)) {
+	all := &pickle.Dict{}
+	for a := range int64(4) {
+		for b := range int64(4) {
+			key, fields := r.entry(a, b, float64(5*(4*a+b)%16)/16)
+			require.NoError(r.t, all.Set(key, fields))
+		}
+	}
+	change(all)
+	var text strings.Builder
+	require.NoError(r.t, pickle.Write(&text, all))
+	r.write("table/data.pkl", text.String())
+}
+
+func (r *legacyRuns) evaluate(more ...string) outcome {
+	args := []string{"evaluate", "--policy", r.path("learned"), "--table", r.path("table"), "--vocab", r.path("vocab")}
+	return graft(append(args, more...)...)
+}
+
+func TestEvaluateSaysHowAPolicyFares(t *testing.T) {
+	r := newLegacyRuns(t)
+	got := r.evaluate()
+	require.Equal(t, exitDone, got.code, got.stderr)
+	for _, part := range []string{"policy  learned\ntable   table: ConvNet2 on cifar10, 16 sequences of 2 decisions from 40 s of 100 s on\n",
+		"DECISION  TIME LEFT  ACTION", "       1     60.5 s  ", "best fixed action", "no adaptation", "at random", "how much of these differences is noise is not known"} {
+		require.Contains(t, got.stdout, part)
+	}
+	var report evaluationReport
+	require.NoError(t, json.Unmarshal([]byte(r.evaluate("--json").stdout), &report))
+	require.Equal(t, 0.9375, report.Best.Accuracy)
+	require.Equal(t, []string{"deepen:0", "none"}, report.Best.Sequence)
+	require.Equal(t, 0.6875, report.NoAdaptation.Accuracy)
+	require.Equal(t, 5, report.NoAdaptation.Rank)
+	require.InDelta(t, 25, report.NoAdaptation.Regret, 1e-12)
+	require.InDelta(t, 7.5/16, report.RandomMean, 1e-12)
+	require.InDelta(t, 100*(0.9375-report.Chosen.Accuracy), report.Chosen.Regret, 1e-12)
+	require.Equal(t, 1, report.Seeds)
+	require.Equal(t, 40.0, report.Scenario.Start)
+	fromLearned := r.evaluate("--json", "--table", r.path("learned"))
+	require.Equal(t, exitDone, fromLearned.code, fromLearned.stderr)
+	require.Equal(t, r.evaluate("--json").stdout, strings.Replace(fromLearned.stdout, r.path("learned")+`","vocab"`, r.path("table")+`","vocab"`, 1),
+		"a policy's folder stands for the table that it learned from")
+}
+
+func TestEvaluateAsTheOriginalDid(t *testing.T) {
+	r := newLegacyRuns(t)
+	own, published := r.evaluate("--compat"), r.evaluate("--compat", "--as-published")
+	require.Equal(t, exitDone, own.code, own.stderr)
+	require.Equal(t, exitDone, published.code, published.stderr)
+	require.NotEqual(t, bodyOf(t, own.stdout), bodyOf(t, published.stdout))
+	source := r.evaluate("--compat", "--prefix", "never", "--policy", r.path("source"))
+	require.Equal(t, bodyOf(t, source.stdout), bodyOf(t, published.stdout), "which is of the policy that learning began with")
+	require.Equal(t, r.path("learned"), lineAfter(t, published.stdout, "=== Model Folder ==="), "though it names the other")
+	n, err := model.Zoo("ConvNet2", model.ZooOptions{})
+	require.NoError(t, err)
+	require.True(t, strings.HasPrefix(own.stdout, n.String()+"\n=== Model Folder ===\n"))
+	require.NotEqual(t, r.evaluate("--json", "--prefix", "always").stdout, r.evaluate("--json", "--prefix", "never").stdout)
+	alone := r.evaluate("--compat", "--as-published", "--policy", r.path("source"))
+	require.Equal(t, bodyOf(t, source.stdout), bodyOf(t, alone.stdout), "which began with none")
+}
+
+func TestWhatCannotBeEvaluatedSaysWhatToDo(t *testing.T) {
+	cut := func(name string) func(*legacyRuns) {
+		return func(r *legacyRuns) { text := r.read(name); r.write(name, text[:len(text)/2]) }
+	}
+	gone := func(name string) func(*legacyRuns) {
+		return func(r *legacyRuns) { require.NoError(r.t, os.Remove(r.path(name))) }
+	}
+	weigh := func(change func(*weights.Set)) func(*legacyRuns) {
+		return func(r *legacyRuns) {
+			set := policytest.Weights(r.vocab, policytest.Small, 1)
+			change(set)
+			r.learned("learned", set)
+		}
+	}
+	table := func(change func(*legacyRuns, *pickle.Dict)) func(*legacyRuns) {
+		return func(r *legacyRuns) { r.table(func(d *pickle.Dict) { change(r, d) }) }
+	}
+	const command = "cos\nsystem\n(S'true'\ntR."
+	for name, c := range map[string]struct {
+		spoil func(*legacyRuns)
+		args  []string
+		code  exitCode
+		says  []string
+	}{
+		"a policy cut short":     {cut("learned/agent.finalmodel.pth"), nil, exitDamaged, []string{"cut short", "copy the file again"}},
+		"a policy that is empty": {func(r *legacyRuns) { r.write("learned/agent.finalmodel.pth", "") }, nil, exitDamaged, []string{"empty", "copy the file again"}},
+		"weights of other sizes": {weigh(func(s *weights.Set) {
+			policytest.Put(s, "decider.linear2.weight", policytest.Zeros("decider.linear2.weight", 5, 9))
+		}), nil, exitDamaged, []string{"decider.linear2 takes 9 numbers", "not of one policy"}},
+		"a network's weights":    {weigh(func(s *weights.Set) { s.Tensors = []weights.Tensor{policytest.Zeros("conv1.layers.0.weight", 3)} }), nil, exitDamaged, []string{"there is no tensor encoder.encoder.weight_ih_l0, which a policy has"}},
+		"another configuration":  {func(r *legacyRuns) { r.write("learned/config.toml", "[agent]\nhidden_size = 50\n") }, nil, exitDamaged, []string{"hidden_size = 50", "not of one run"}},
+		"a faulty configuration": {func(r *legacyRuns) { r.write("learned/config.toml", "[agent]\nhidden_size = \"a\"\n") }, nil, exitConfig, []string{"config.toml:2:15", "whole number"}},
+		"another action set":     {five, nil, exitFailed, []string{"the policy chooses among 5 actions, and the table has 4", "take a policy that was learned on such a table"}},
+		"no policy":              {gone("learned/agent.finalmodel.pth"), nil, exitFailed, []string{"no such file", "a folder with its file agent.finalmodel.pth"}},
+		"no configuration":       {gone("learned/config.toml"), nil, exitFailed, []string{"no such file", "has a file config.toml"}},
+		"no policy's folder":     {nil, []string{"--policy", "nowhere"}, exitFailed, []string{"nowhere", "no such file", "name its file, or a folder"}},
+		"a sequence is missing":  {table(func(r *legacyRuns, d *pickle.Dict) { remove(r, d, 1, 2) }), nil, exitDamaged, []string{"1 of its sequences are missing, such as (deepen:1, deepen:2)", "simulate them"}},
+		"sequences are there twice": {func(r *legacyRuns) { // pickles end in the opcodes for entries and for the end
+			text := r.read("table/data.pkl")
+			r.write("table/data.pkl", text[:len(text)-2]+text[4:])
+		}, nil, exitDamaged, []string{"16 of its sequences are there twice", "copy"}},
+		"an accuracy is a text":      {table(func(r *legacyRuns, d *pickle.Dict) { set(r, d, 1, 2, "high") }), nil, exitDamaged, []string{"sequence [1 2]", "acc", "again"}},
+		"an accuracy of another":     {table(func(r *legacyRuns, d *pickle.Dict) { set(r, d, 1, 2, 12.0) }), nil, exitDamaged, []string{"(deepen:1, deepen:2)", "between 0 and 1", "again"}},
+		"an action beyond":           {table(func(r *legacyRuns, d *pickle.Dict) { set(r, d, 1, 4, 0.5) }), nil, exitDamaged, []string{"an action 4; there are 4"}},
+		"a table cut short":          {cut("table/data.pkl"), nil, exitDamaged, []string{"read table table", "copy", "again"}},
+		"a table with a command":     {func(r *legacyRuns) { r.write("table/data.pkl", command) }, nil, exitDamaged, []string{"not allowed", "os.system"}},
+		"no table":                   {gone("table/data.pkl"), nil, exitFailed, []string{"no such file", "has a file data.pkl"}},
+		"no network of the table":    {func(r *legacyRuns) { r.write("table/config.toml", "[runner]\nseed = 1\n") }, nil, exitConfig, []string{"it does not say job.model"}},
+		"an unknown network":         {func(r *legacyRuns) { r.write("table/config.toml", "[job]\nmodel = \"ConvNet22\"\n") }, nil, exitConfig, []string{"config.toml:2:9", "did you mean ConvNet"}},
+		"ids with a command":         {func(r *legacyRuns) { r.write("vocab/models.ids.pkl", command) }, nil, exitDamaged, []string{"not allowed"}},
+		"vectors cut short":          {cut("vocab/models.embeddings.pkl"), nil, exitDamaged, []string{"read vocabulary", "cut short"}},
+		"no vocabulary":              {gone("vocab/models.ids.pkl"), nil, exitFailed, []string{"neither vocabulary.json nor a file *.ids.pkl", "'graft vocab build'"}},
+		"another vocabulary":         {foreign, nil, exitDamaged, []string{"another vector for token 0", "take the vocabulary that it was learned with"}},
+		"a network it does not know": {func(r *legacyRuns) { r.write("table/config.toml", "[job]\nmodel = \"ConvNet3\"\n") }, nil, exitFailed, []string{"Conv2d(3, 64, kernel_size=(3, 3), stride=(1, 1)) at conv1.layers.0 of ConvNet3 has no token", "'graft vocab check'"}},
+		"no source": {func(r *legacyRuns) { require.NoError(r.t, os.RemoveAll(r.path("source"))) }, []string{"--compat", "--as-published"}, exitFailed,
+			[]string{"began with the policy ../results/source/agent.finalmodel.pth", "no such file"}},
+		"a file has no source":         {nil, []string{"--compat", "--as-published", "--policy", "learned/agent.finalmodel.pth"}, exitUsage, []string{"--as-published needs the folder"}},
+		"as published, but no report":  {nil, []string{"--as-published"}, exitUsage, []string{"add --compat"}},
+		"no such prefix":               {nil, []string{"--prefix", "some"}, exitUsage, []string{`the prefix is "some"`}},
+		"two mistakes and a prefix":    {nil, []string{"--compat", "--as-published", "--prefix", "never"}, exitUsage, []string{"prefix"}},
+		"an object and a report":       {nil, []string{"--compat", "--json"}, exitUsage, []string{"json"}},
+		"no policy is named":           {nil, []string{"--policy", ""}, exitUsage, []string{"--policy says what"}},
+		"no table is named":            {nil, []string{"--table", ""}, exitUsage, []string{"--table says against what"}},
+		"no vocabulary is named":       {nil, []string{"--vocab", ""}, exitUsage, []string{"--vocab says how"}},
+		"a vocabulary of another kind": {nil, []string{"--vocab", "table/config.toml"}, exitDamaged, []string{"ends in .json, or in .ids.pkl"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newLegacyRuns(t)
+			if c.spoil != nil {
+				c.spoil(r)
+			}
+			t.Chdir(r.folder)
+			got := r.evaluate(c.args...)
+			require.Equal(t, c.code, got.code, got.stderr)
+			require.Empty(t, got.stdout)
+			for _, says := range c.says {
+				require.Contains(t, got.stderr, says)
+			}
+		})
+	}
+}
+
+// five makes the policy one of five actions.
+func five(r *legacyRuns) {
+	shape := policytest.Small
+	shape.Actions = 5
+	r.learned("learned", policytest.Weights(r.vocab, shape, 1))
+	r.write("learned/config.toml", "[agent]\nmax_actions = 5\n")
+}
+
+// foreign replaces the vocabulary by one of the same layers.
+func foreign(r *legacyRuns) {
+	n, err := model.Zoo("ConvNet2", model.ZooOptions{})
+	require.NoError(r.t, err)
+	v, err := vocab.Build([]*model.Network{n}, r.vocab.Size(), rand.New(rand.NewPCG(2, 0)))
+	require.NoError(r.t, err)
+	require.NoError(r.t, v.WriteLegacy(files.OS{}, r.path("vocab/models")))
+}
+
+func set(r *legacyRuns, d *pickle.Dict, a, b int64, accuracy any) {
+	key, fields := r.entry(a, b, accuracy)
+	require.NoError(r.t, d.Set(key, fields))
+}
+
+func remove(r *legacyRuns, d *pickle.Dict, a, b int64) {
+	kept := &pickle.Dict{}
+	for key, value := range d.All() {
+		if fmt.Sprint(key) != fmt.Sprint(pickle.Tuple{a, b}) {
+			require.NoError(r.t, kept.Set(key, value))
+		}
+	}
+	*d = *kept
+}
+
+// A job that a policy decides about begins only where the policy can.
+func TestTrainAsksAPolicy(t *testing.T) {
+	r := newLegacyRuns(t)
+	t.Chdir(r.folder)
+	train := func(more ...string) outcome {
+		args := []string{"train", "--json", "--folder", "run", "--set", "adapt.decider=policy", "--set", "adapt.policy=learned", "--set", "adapt.vocab=vocab",
+			"--set", "network.name=ConvNet2", "--set", "data.synthetic.train=128", "--set", "data.synthetic.test=64", "--set", "data.synthetic.size=16",
+			"--set", "data.synthetic.classes=10", "--set", "time.budget=2s", "--set", `time.events=[{at="30ms", change="up"}]`, "--set", "train.epochs=3"}
+		return graft(append(args, more...)...)
+	}
+	got := train("--set", "data.synthetic.channels=1")
+	require.Equal(t, exitConfig, got.code, got.stderr)
+	require.Contains(t, got.stderr, "Conv2d(1, 32, kernel_size=(3, 3), stride=(1, 1)) at conv1.layers.0 of ConvNet2 has no token")
+	require.NoFileExists(t, "run/manifest.json", "nothing was begun")
+	got = train("--set", "adapt.every=true")
+	require.Equal(t, exitDone, got.code, got.stderr)
+	events := r.read("run/events.jsonl")
+	require.Contains(t, events, `"event":"decision"`)
+	require.Contains(t, events, `"probabilities":[0.`)
+}

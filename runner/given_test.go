@@ -1,0 +1,128 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/files"
+	"graft/model"
+	"graft/torch"
+	"graft/torch/weights"
+)
+
+// startingWeights is where the original's lie in the checkout of a developer.
+var startingWeights = filepath.Join("..", "..", "shared", "reference", "adaptation", "starting_weights")
+
+// ownWeights is a folder of our own in the form of the original's.
+func ownWeights(t *testing.T) string {
+	dir := t.TempDir()
+	n, err := model.Zoo("ConvNet2", model.ZooOptions{})
+	require.NoError(t, err)
+	require.NoError(t, torch.With(func(s *torch.Scope) error {
+		if err := n.Materialize(s, model.Placement{Random: s.NewGenerator(torch.CPU, 3)}); err != nil {
+			return err
+		}
+		set, err := n.Save()
+		if err != nil {
+			return err
+		}
+		return weights.Write(files.OS{}, filepath.Join(dir, "weights.pth"), set)
+	}))
+	for name, text := range map[string]string{"runtimes": "0,1.5,1.25\n1,3.0,1.25\n", "training0.epoch.test_acc": "0,1.75,0.25\n1,3.25,0.5\n"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+	return dir
+}
+
+// goingOn runs a job of ConvNet2 from weights in a folder.
+func goingOn(t *testing.T, more ...string) trainReport {
+	args := []string{"train", "--quiet", "--json", "--folder", filepath.Join(t.TempDir(), "run")}
+	for _, set := range append([]string{"network.name=ConvNet2", "data.synthetic.train=300", "data.synthetic.test=100", "data.test_as_validation=true",
+		"data.mean=[0.5]", "data.deviation=[0.5]"}, more...) {
+		args = append(args, "--set", set)
+	}
+	o := graft(args...)
+	require.Equal(t, exitDone, o.code, o.stderr)
+	var report trainReport
+	require.NoError(t, json.Unmarshal([]byte(o.stdout), &report))
+	return report
+}
+
+func TestTrainGoesOnFromAFolder(t *testing.T) {
+	dir := ownWeights(t)
+	report := goingOn(t, "network.weights="+dir, "time.budget=3.4")
+	published := 0.5
+	require.Equal(t, &givenReport{Weights: filepath.Join(dir, "weights.pth"), Epochs: 2, Start: 3250 * time.Millisecond, Accuracy: report.Events[0].Accuracy, Published: &published}, report.Given)
+	require.Equal(t, 3250*time.Millisecond, report.Events[0].Time)
+	require.Equal(t, 2, report.Epochs[0].Epoch)
+	require.InDelta(t, 0.01*0.9*0.9, report.Epochs[0].Rate, 1e-12)
+
+	anew := goingOn(t, "network.weights="+dir, "time.budget=3.4", "network.anew=true")
+	require.Equal(t, report.Given.Start, anew.Given.Start)
+	require.Equal(t, report.Given.Accuracy, anew.Given.Accuracy)
+	require.Zero(t, anew.Epochs[0].Epoch)
+	require.InDelta(t, 0.01, anew.Epochs[0].Rate, 1e-12)
+
+	o := graft("train", "--quiet", "--folder", filepath.Join(t.TempDir(), "run"), "--set", "network.name=ConvNet2", "--set", "network.weights="+dir, "--set", "time.budget=3.4",
+		"--set", "data.synthetic.train=300", "--set", "data.synthetic.test=100", "--set", "time.events=[]")
+	require.Equal(t, exitDone, o.code, o.stderr)
+	require.Regexp(t, `^began at 3\.2 s with weights of 2 epochs: \d+\.\d% accuracy on the validation images, 50\.0% published on the test images\n`, o.stdout)
+
+	folder := filepath.Join(t.TempDir(), "run")
+	o = graft("train", "--quiet", "--folder", folder, "--set", "network.name=ConvNet3", "--set", "network.weights="+dir, "--set", "data.synthetic.train=300")
+	require.Equal(t, exitFailed, o.code, o.stderr)
+	require.NoDirExists(t, folder, "weights that do not fit leave no folder")
+}
+
+// lastOf is the numbers in the last line of a table of the original's.
+func lastOf(t *testing.T, path string) (line int, seconds, value float64) {
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	_, err = fmt.Sscanf(strings.ReplaceAll(lines[len(lines)-1], ",", " "), "%d %g %g", &line, &seconds, &value)
+	require.NoError(t, err)
+	return line + 1, seconds, value
+}
+
+// The original's published weights load under its names, and the job goes on from the
+// time and the epoch at which they were written.
+func TestTrainGoesOnFromThePublishedWeights(t *testing.T) {
+	folders, err := filepath.Glob(filepath.Join(startingWeights, "small_*"))
+	require.NoError(t, err)
+	if len(folders) == 0 {
+		t.Skip("left out: the original's starting weights are not beside the tree")
+	}
+	for _, dir := range folders {
+		epochs, seconds, accuracy := lastOf(t, filepath.Join(dir, "training0.epoch.test_acc"))
+		network := "ConvNet" + dir[len(dir)-1:]
+		report := goingOn(t, "network.name="+network, "network.weights="+dir, fmt.Sprintf("time.budget=%v", seconds+0.04), "data.synthetic.train=64", "data.synthetic.test=64")
+		require.Equal(t, epochs, report.Given.Epochs, dir)
+		require.InDelta(t, seconds, report.Given.Start.Seconds(), 1e-9, dir)
+		require.InDelta(t, accuracy, *report.Given.Published, 1e-12, dir)
+		require.Equal(t, report.Given.Accuracy, report.Events[0].Accuracy, dir)
+		require.Equal(t, epochs, report.Epochs[0].Epoch, dir)
+		require.InEpsilon(t, 0.01*math.Pow(0.9, float64(epochs)), report.Epochs[0].Rate, 1e-12, dir)
+	}
+}
+
+// How right the published weights are is what was published, where the images are
+// there to see it.
+func TestThePublishedAccuracy(t *testing.T) {
+	images := filepath.Join("..", "..", "shared", "data")
+	for _, path := range []string{startingWeights, images} {
+		if _, err := os.Stat(path); err != nil {
+			t.Skipf("left out: the published accuracy, there is no %s", path)
+		}
+	}
+	dir := filepath.Join(startingWeights, "small_early2")
+	report := goingOn(t, "network.weights="+dir, "time.budget=68.8s", "data.kind=cifar10", "data.path="+images)
+	require.InDelta(t, *report.Given.Published, report.Given.Accuracy, 2e-4, "two images may be on the edge")
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"graft/config"
+	"graft/files"
+	"graft/trainer"
+)
+
+func newProfileShowCommand() *cobra.Command {
+	var asJSON bool
+	command := &cobra.Command{
+		Use:   "show FILE|NAME",
+		Short: "Print what a profile says, and how well its rates agree with what was measured",
+		Long: `show prints how a profile was made, what each network took, what the rates say of
+it, and the rates. FILE has a slash in it or ends in .toml; NAME is of a profile that
+comes with graft:
+
+` + profileHelp(),
+		Example: `  graft profile show laptop.toml
+  graft profile show v100-original --json`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			p, err := findProfile(args[0])
+			if err != nil {
+				return err
+			}
+			return reportProfile(p, "").print(command.OutOrStdout(), asJSON)
+		},
+	}
+	command.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return command
+}
+
+// profileHelp is a line for each profile that comes with graft.
+func profileHelp() (text string) {
+	for _, p := range trainer.Profiles() {
+		text += fmt.Sprintf("  %-14s  %s\n", p.Name, p.Device)
+	}
+	return text
+}
+
+// findProfile is the profile that an argument names, or an error with its exit code.
+func findProfile(arg string) (*trainer.Profile, error) {
+	p, err := config.FindProfile(files.OS{}, arg)
+	return p, faultyConfig(err)
+}
+
+func newProfileCheckCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "check FILE…",
+		Short: "Check the files of profiles",
+		Long: `check reads the files of profiles and prints a line for each that is right. All
+faults of the others are listed with their lines.`,
+		Example: `  graft profile check laptop.toml
+  graft profile check *.toml`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			return runProfileCheck(command.OutOrStdout(), args)
+		},
+	}
+}
+
+func runProfileCheck(w io.Writer, paths []string) error {
+	var wrong []error
+	code := exitFailed
+	for _, path := range paths {
+		p, err := config.ReadProfile(files.OS{}, path)
+		if err == nil {
+			_, err = fmt.Fprintf(w, "%s: right: %s\n", path, describeProfile(p))
+		}
+		if err = faultyConfig(err); err != nil {
+			wrong = append(wrong, err)
+		}
+		var coded *exitError
+		if errors.As(err, &coded) {
+			code = coded.code
+		}
+	}
+	return withCode(code, errors.Join(wrong...))
+}
+
+// describeProfile is a profile in a line.
+func describeProfile(p *trainer.Profile) string {
+	rates := "rates made by hand"
+	if p.Fit.Networks > 0 {
+		rates = fmt.Sprintf("rates that are off a network left out by %s in the median", shareText(p.Fit.Step.Median))
+	} else if p.Closed() {
+		rates = "no rates, so that no other network can be charged"
+	}
+	return fmt.Sprintf("%s, %s, %d measurements, %s", p.Name, p.Device, len(p.Measured), rates)
+}

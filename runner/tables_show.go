@@ -1,0 +1,65 @@
+package main
+
+import (
+	"errors"
+	"io"
+
+	"github.com/spf13/cobra"
+)
+
+// tableShowOptions are the flags of `graft table show`.
+type tableShowOptions struct {
+	tableSource      // what the table is
+	all         bool // every sequence, and not only the best and the worst
+	json        bool // print one object
+	csv         bool // print comma-separated rows
+}
+
+func newTableShowCommand() *cobra.Command {
+	var o tableShowOptions
+	command := &cobra.Command{
+		Use:   "show DIR|data.pkl",
+		Short: "Print what a table is of, its best and worst sequences, and no adaptation",
+		Long: `show ranks the sequences of a table by the accuracy that they led to, and prints the
+best and the worst of them and where the sequence without any action stands. SPREAD
+is the standard deviation over the seeds of a sequence; LEFT is the time of the budget
+that was left at each decision. Sequences of equal accuracy are in the order of their
+actions. --csv has a row for every sequence.
+
+Of a table that is damaged in part it shows the rest and leaves with the code 3.`,
+		Example: `  graft table show tables/late
+  graft table show simulation_late2/data.pkl --all
+  graft table show tables/late --csv >late.csv`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			return runTableShow(command.OutOrStdout(), args[0], &o)
+		},
+	}
+	o.addFlags(command)
+	command.Flags().BoolVar(&o.all, "all", false, "print every sequence")
+	command.Flags().BoolVar(&o.json, "json", false, "print one JSON object")
+	command.Flags().BoolVar(&o.csv, "csv", false, "print a row for every sequence, with the names of the columns before them")
+	command.MarkFlagsMutuallyExclusive("json", "csv")
+	return command
+}
+
+func runTableShow(w io.Writer, path string, o *tableShowOptions) error {
+	found, damage := o.read(path)
+	if found == nil || found.Table == nil {
+		return damage
+	}
+	report := reportTable(found.Table)
+	var err error
+	switch {
+	case o.csv:
+		err = report.printCSV(w)
+	case o.json:
+		if !o.all {
+			report.Rows = nil
+		}
+		err = printJSON(w, report)
+	default:
+		err = report.print(w, o.all)
+	}
+	return errors.Join(err, damage)
+}

@@ -1,0 +1,296 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"graft/files"
+	"graft/simulation"
+	"graft/torch/pickle"
+)
+
+// tried is a scenario of a few sequences.
+var tried = simulation.Scenario{Name: "tried", Network: "ConvNet2", Dataset: "cifar10", Budget: 400, Start: 330.5, Decisions: 2, Actions: []string{"deepen:0", "deepen:1", "widen:conv1:48", "none"}}
+
+// writeTried makes a table in which each of the first sequences has run with some seeds.
+func writeTried(t *testing.T, dir string, sequences, seeds int) {
+	t.Helper()
+	require.NoError(t, simulation.Create(files.OS{}, dir, tried, simulation.CreateOptions{}))
+	w, err := simulation.Open(files.OS{}, dir, simulation.WriterOptions{Name: "node", Lazy: true})
+	require.NoError(t, err)
+	for k := range sequences {
+		for seed := range seeds {
+			s := []string{tried.Actions[k/4], tried.Actions[k%4]}
+			r := simulation.Record{Sequence: s, Left: []float64{69.5, 59 - float64(k)/3}, Accuracy: []float64{0.5 + float64(k*7%16)/64 + float64(seed*k%5)/512}, Seeds: []int64{int64(seed)},
+				Networks: []string{"start", s[0], s[0] + "/" + s[1]}, Profile: "v100-original", Graft: "v0.1.0", LibTorch: "1.13.0"}
+			require.NoError(t, w.Append(simulation.Cause{Sequence: s, Seeds: r.Seeds}.Key(), r))
+		}
+	}
+	require.NoError(t, w.Close())
+}
+
+// writeOriginal makes a data.pkl as the original system did, with its config.toml.
+func writeOriginal(t *testing.T, dir string) string {
+	t.Helper()
+	all, err := pickle.NewDict()
+	require.NoError(t, err)
+	for k := range int64(16) {
+		fields, err := pickle.NewDict(pickle.Pair{Key: "timeleft", Value: &pickle.List{Items: []any{69.9 - float64(k)/100, int64(58)}}},
+			pickle.Pair{Key: "totaltime", Value: int64(400)}, pickle.Pair{Key: "acc", Value: float64(5000+k*37%16) / 1e4})
+		require.NoError(t, err)
+		require.NoError(t, all.Set(pickle.Tuple{k / 4, k % 4}, fields))
+	}
+	var b bytes.Buffer
+	require.NoError(t, pickle.Write(&b, all))
+	require.NoError(t, os.MkdirAll(dir, 0o700))
+	path := filepath.Join(dir, "data.pkl")
+	require.NoError(t, os.WriteFile(path, b.Bytes(), 0o600))
+	config := "[runner]\nseed = 42\nfolder = \"simulation_tried\"\n[scheduler]\nrunning_time = 400\nstart_time = 330\n[job]\nmodel = \"ConvNet2\"\ndataset = \"cifar10\"\n[agent]\naction_set_size = 4\nnum_actions = 2\n"
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "config.toml"), []byte(config), 0o600))
+	return path
+}
+
+// spoil changes a file of a table.
+func spoil(t *testing.T, dir, name string, change func(text string) string) {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, []byte(change(string(text))), 0o600))
+}
+
+// writeSpoiled makes a table with a fault of several kinds.
+func writeSpoiled(t *testing.T, dir string) {
+	writeTried(t, dir, 16, 1)
+	spoil(t, dir, "node-1.jsonl", func(text string) string {
+		lines := strings.SplitAfter(text, "\n")
+		lines[4] = strings.Replace(lines[4], `"accuracy":[0`, `"accuracy":[1`, 1)
+		return strings.Join(append(lines[:8], lines[9:15]...), "") + lines[15][:99]
+	})
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "no\x1btes.txt"), nil, 0o600))
+}
+
+func TestTableScreensAreTheGoldenOnes(t *testing.T) {
+	home := t.TempDir()
+	in := func(name string) string { return filepath.Join(home, name) }
+	original := writeOriginal(t, in("original"))
+	writeTried(t, in("seeds"), 16, 3)
+	writeTried(t, in("begun"), 3, 1)
+	writeTried(t, in("empty"), 0, 1)
+	writeSpoiled(t, in("spoiled"))
+	writeTried(t, in("lost"), 16, 1)
+	spoil(t, in("lost"), "scenario.json", func(text string) string { return strings.Replace(text, `"format": 1`, `"format": 7`, 1) })
+	for name, c := range map[string]struct {
+		args []string
+		code exitCode
+	}{
+		"original.txt":     {[]string{"show", original}, exitDone},
+		"original-all.txt": {[]string{"show", original, "--all", "--network", "Mine", "--start", "10", "--seed", "-3"}, exitDone},
+		"seeds.txt":        {[]string{"show", in("seeds")}, exitDone},
+		"seeds.json":       {[]string{"show", in("seeds"), "--json", "--all"}, exitDone},
+		"seeds.csv":        {[]string{"show", in("seeds"), "--csv"}, exitDone},
+		"begun.txt":        {[]string{"show", in("begun")}, exitDone},
+		"begun.json":       {[]string{"show", in("begun"), "--json"}, exitDone},
+		"empty.txt":        {[]string{"show", in("empty")}, exitDone},
+		"empty.json":       {[]string{"show", in("empty"), "--json"}, exitDone},
+		"spoiled.txt":      {[]string{"show", in("spoiled")}, exitPartial},
+		"check.txt":        {[]string{"check", in("seeds"), in("begun"), in("spoiled")}, exitPartial},
+		"check.json":       {[]string{"check", in("begun"), in("spoiled"), in("lost"), "--json"}, exitDamaged},
+		"check-lost.txt":   {[]string{"check", in("lost"), in("none"), in("seeds")}, exitDamaged},
+		"runs.csv":         {[]string{"convert", in("seeds"), "--csv"}, exitDone},
+		"whole.json":       {[]string{"convert", original, "--json"}, exitDone},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := graft(append([]string{"table"}, c.args...)...)
+			require.Equal(t, c.code, got.code, got.stderr)
+			screen := got.stdout
+			if c.code != exitDone {
+				screen += "-- on stderr --\n" + got.stderr
+			}
+			screen = strings.ReplaceAll(screen, home, "TABLES")
+			path := filepath.Join("testdata/table", name)
+			if *updateGolden {
+				require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+				require.NoError(t, os.WriteFile(path, []byte(screen), 0o644))
+			}
+			want, err := os.ReadFile(path)
+			require.NoError(t, err)
+			assert.Equal(t, string(want), screen, "look at the screen, then write it again with -update")
+		})
+	}
+}
+
+func TestTableConvertKeepsEverything(t *testing.T) {
+	home := t.TempDir()
+	original, one, two := writeOriginal(t, filepath.Join(home, "original")), filepath.Join(home, "one"), filepath.Join(home, "two")
+	require.Equal(t, outcome{stdout: "wrote " + one + ": simulation_tried, 16 sequences\n"}, graft("table", "convert", original, "--out", one))
+	require.Equal(t, outcome{stdout: "wrote " + two + ": simulation_tried, 16 sequences\n"}, graft("table", "convert", one, "--out", two))
+	first := graft("table", "convert", original, "--json")
+	require.Equal(t, exitDone, first.code, first.stderr)
+	for _, dir := range []string{one, two} {
+		require.Equal(t, exitDone, graft("table", "check", dir).code)
+		require.Equal(t, first, graft("table", "convert", dir, "--json"))
+	}
+	got := graft("table", "convert", original, "--out", one)
+	require.Equal(t, exitUsage, got.code, "it is there")
+	require.Contains(t, got.stderr, "move it aside with --force")
+	require.Equal(t, exitDone, graft("table", "convert", original, "--out", one, "--force").code)
+	require.Equal(t, first, graft("table", "convert", one+".1", "--json"))
+}
+
+// What can be read of a damaged table becomes a sound one.
+func TestTableConvertSavesWhatCanBeRead(t *testing.T) {
+	home := t.TempDir()
+	spoiled, saved := filepath.Join(home, "spoiled"), filepath.Join(home, "saved")
+	writeSpoiled(t, spoiled)
+	got := graft("table", "convert", spoiled, "--out", saved)
+	require.Equal(t, exitPartial, got.code)
+	require.Contains(t, got.stdout, "wrote "+saved+": tried, 12 sequences")
+	require.Contains(t, got.stderr, "damaged")
+	require.Equal(t, exitDone, graft("table", "check", saved).code)
+	require.Equal(t, graft("table", "show", spoiled, "--csv").stdout, graft("table", "show", saved, "--csv").stdout)
+}
+
+func TestTableSaysWhatIsWrong(t *testing.T) {
+	home := t.TempDir()
+	original := writeOriginal(t, filepath.Join(home, "original"))
+	write := func(name, text string) string {
+		path := filepath.Join(home, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		return path
+	}
+	alone := write("alone/data.pkl", "cos\nsystem\n(S'true'\ntR.")
+	faulty := write("faulty/data.pkl", "")
+	write("faulty/config.toml", "[runner]\nseed = \"x\"\nfolder = 1\n[agent]\nnum_actions = 0\n[job]\nmodel = \"a\"\ndataset = \"b\"\n[scheduler]\nstart_time = -1\n")
+	writeTried(t, filepath.Join(home, "locked"), 1, 1)
+	w, err := simulation.Open(files.OS{}, filepath.Join(home, "locked"), simulation.WriterOptions{Name: "node"})
+	require.NoError(t, err)
+	defer w.Close()
+	for name, c := range map[string]struct {
+		args []string
+		code exitCode
+		says string
+	}{
+		"a file that is not there":         {[]string{"show", filepath.Join(home, "none")}, exitFailed, "no such file"},
+		"a folder that is none of a table": {[]string{"show", home}, exitDamaged, "scenario.json is missing; name the folder of a table"},
+		"another, for check":               {[]string{"check", home}, exitDamaged, "it is no table's folder"},
+		"a folder that is not there":       {[]string{"check", filepath.Join(home, "none")}, exitFailed, "no such file"},
+		"nobody says what it is of":        {[]string{"show", alone}, exitUsage, "give --network and --dataset"},
+		"a pickle that calls the system":   {[]string{"show", alone, "--network", "A", "--dataset", "b"}, exitDamaged, "os.system"},
+		"a config with faults":             {[]string{"show", faulty}, exitConfig, "5 faults"},
+		"an action that is none":           {[]string{"show", original, "--actions", "deepen:0,dig:1"}, exitUsage, `there is no operation "dig"`},
+		"too few actions":                  {[]string{"show", original, "--actions", "deepen:0,none"}, exitUsage, "each decision chose from 4 actions"},
+		"an action that stands twice":      {[]string{"show", original, "--actions", "none,none,deepen:1,deepen:2"}, exitUsage, "--actions: none stands twice"},
+		"a start after the end":            {[]string{"show", original, "--start", "401"}, exitUsage, "a start at 401 s"},
+		"two forms at once":                {[]string{"show", original, "--json", "--csv"}, exitUsage, "none of the others"},
+		"no form":                          {[]string{"convert", original}, exitUsage, "at least one of the flags"},
+		"a folder where a process writes":  {[]string{"convert", original, "--force", "--out", filepath.Join(home, "locked")}, exitFailed, "locked by process"},
+		"a folder that holds something":    {[]string{"convert", original, "--out", filepath.Join(home, "original")}, exitUsage, "is no table's folder"},
+		"a folder under a file":            {[]string{"convert", original, "--out", filepath.Join(original, "a")}, exitFailed, "not a directory"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := graft(append([]string{"table"}, c.args...)...)
+			assert.Equal(t, c.code, got.code, got.stderr)
+			assert.Empty(t, got.stdout)
+			assert.Contains(t, got.stderr, c.says)
+		})
+	}
+}
+
+// publishedTables are the original's, or none where they are not at hand.
+func publishedTables(t *testing.T) []string {
+	paths, err := filepath.Glob("../../shared/reference/adaptation/simulations/*/data.pkl")
+	require.NoError(t, err)
+	if len(paths) == 0 {
+		t.Skip("left out: the original's tables are not beside the tree")
+	}
+	return paths
+}
+
+func TestPublishedTablesConvertValueForValue(t *testing.T) {
+	values := 0
+	for _, path := range publishedTables(t) {
+		dir := filepath.Join(t.TempDir(), "table")
+		require.Equal(t, exitDone, graft("table", "convert", path, "--out", dir).code)
+		require.Equal(t, exitDone, graft("table", "check", dir, path, filepath.Dir(path)).code)
+		got := graft("table", "convert", dir, "--json")
+		var table wholeTable
+		require.NoError(t, json.Unmarshal([]byte(got.stdout), &table))
+		var want struct {
+			Sequences []struct {
+				Actions   []int
+				TimeLeft  []float64
+				TotalTime float64
+				Acc       float64
+			}
+		}
+		text, err := os.ReadFile(filepath.Join(filepath.Dir(path), "data.json"))
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal(text, &want))
+		require.Len(t, table.Records, len(want.Sequences))
+		require.Equal(t, filepath.Base(filepath.Dir(path)), table.Scenario.Name)
+		require.Contains(t, []string{"ConvNet2", "ConvNet3"}, table.Scenario.Network)
+		for k, w := range want.Sequences {
+			r := table.Records[k]
+			require.Equal(t, w.TotalTime, table.Scenario.Budget)
+			require.Equal(t, w.TimeLeft, r.Left)
+			require.Equal(t, []float64{w.Acc}, r.Accuracy)
+			require.Equal(t, []int64{42}, r.Seeds)
+			require.InDelta(t, table.Scenario.Budget-table.Scenario.Start, r.Left[0], 2)
+			for step, a := range w.Actions {
+				require.Equal(t, originalActions[a], r.Sequence[step])
+			}
+			values += len(w.TimeLeft) + len(w.Actions) + 1
+		}
+	}
+	t.Logf("measured: %d values of the published tables are equal after a conversion", values)
+}
+
+// ranked is a line of the original's reports.
+var ranked = regexp.MustCompile(`(?m)^rank (\d+): \((\d), (\d), (\d)\) ([0-9.]+)`)
+
+// The reports that were published with the original rank the same sequences alike.
+func TestPublishedReportsRankAlike(t *testing.T) {
+	ranks := 0
+	for _, path := range publishedTables(t) {
+		name := filepath.Base(filepath.Dir(path))
+		rows, err := csv.NewReader(strings.NewReader(graft("table", "show", path, "--csv").stdout)).ReadAll()
+		require.NoError(t, err)
+		reports, err := filepath.Glob("../../shared/reference/adaptation/stdout/*.stdout")
+		require.NoError(t, err)
+		for _, report := range reports {
+			text, err := os.ReadFile(report)
+			require.NoError(t, err)
+			if !strings.Contains(string(text), "../results/"+name+"\n") {
+				continue
+			}
+			for _, m := range ranked.FindAllStringSubmatch(string(text), -1) {
+				rank, err := strconv.Atoi(m[1])
+				require.NoError(t, err)
+				row := rows[rank]
+				for k := range 3 {
+					a, err := strconv.Atoi(m[2+k])
+					require.NoError(t, err)
+					require.Equal(t, originalActions[a], row[1+k], "%s: rank %d", report, rank)
+				}
+				require.Equal(t, fmt.Sprint(rank), row[0])
+				require.Equal(t, m[5], row[4])
+				ranks++
+			}
+		}
+	}
+	t.Logf("measured: %d ranks are those of the published reports", ranks)
+	require.Positive(t, ranks)
+}

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"graft/decider"
+	"graft/files"
+	"graft/model"
+	"graft/net2net"
+	"graft/vocab"
+)
+
+// newVocabCommand is `graft vocab`. It needs no LibTorch.
+func newVocabCommand() *cobra.Command {
+	command := &cobra.Command{
+		Use:   "vocab",
+		Short: "Make, show and check the vocabularies by which policies read networks",
+		Long: `vocab works on vocabularies: each layer, as PyTorch prints it, has a token, and each
+token a vector that is drawn once and never trained. Those of the original, two
+pickles, are read as well; they are never executed.`,
+		Example: `  graft vocab build ConvNet2 ConvNet3 --deepen --out vocabs/mine
+  graft vocab show vocabs/mine
+  graft vocab check vocabs/mine ConvNet2`,
+		Args: cobra.NoArgs, // so that a misspelt command under it is an error
+		RunE: func(command *cobra.Command, _ []string) error { return command.Help() },
+	}
+	command.AddCommand(newVocabBuildCommand(), newVocabShowCommand(), newVocabCheckCommand())
+	return command
+}
+
+// vocabNetworks are the networks that an argument list names.
+type vocabNetworks struct {
+	input   string // shape of one example; empty means each network's own
+	classes int    // of networks of the zoo; zero means their own
+	deepen  bool   // take what they become when a block is deepened as well
+}
+
+func (o *vocabNetworks) flags(command *cobra.Command) {
+	flags := command.Flags()
+	flags.StringVar(&o.input, "input", "", "shape of one example, such as 3x32x32 (default: each network's own)")
+	flags.IntVar(&o.classes, "classes", 0, "how many classes networks of the zoo tell apart (default: their own)")
+	flags.BoolVar(&o.deepen, "deepen", false, "also take the layers that deepening a block adds, in graft's way and in the original's")
+}
+
+// load makes the networks, each followed by what it becomes.
+func (o *vocabNetworks) load(args []string) ([]*model.Network, error) {
+	var input model.Shape
+	var all []*model.Network
+	if o.input != "" {
+		var err error
+		if input, err = model.ParseShape(o.input); err != nil {
+			return nil, usageErrorf("--input: %w", err)
+		}
+	}
+	for _, arg := range args {
+		n, err := loadNetwork(arg, input, o.classes)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, n)
+		if !o.deepen {
+			continue
+		}
+		grown, err := deepened(n)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, grown...)
+	}
+	return all, nil
+}
+
+// deepened is what a network becomes when one block is deepened.
+func deepened(n *model.Network) ([]*model.Network, error) {
+	var all []*model.Network
+	grow := func(a net2net.Action, compat net2net.Compat) error {
+		grown := n.Sketch()
+		_, err := net2net.Apply(grown, a, net2net.Options{Compat: compat})
+		all = append(all, grown)
+		return err
+	}
+	for _, a := range decider.LegacyActions(n) {
+		if err := grow(a, net2net.Original); err != nil {
+			return nil, err
+		}
+	}
+	proposals, err := net2net.Proposals(n)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range proposals {
+		if a.Kind != "deepen" {
+			continue
+		}
+		if err := grow(a, net2net.Off); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// sizesOf is a vocabulary in a line.
+func sizesOf(v *vocab.Vocabulary) string {
+	used := map[int]bool{}
+	for _, e := range v.Entries {
+		used[e.ID] = true
+	}
+	return fmt.Sprintf("%d keys on %d tokens, %d vectors of %d numbers", len(v.Entries), len(used), len(v.Vectors), v.Size())
+}
+
+func newVocabCheckCommand() *cobra.Command {
+	var o vocabNetworks
+	command := &cobra.Command{
+		Use:   "check DIR|FILE [NETWORK…]",
+		Short: "Say where a vocabulary cannot tell layers apart or does not know them",
+		Long: `check reads a vocabulary and lists what is wrong with it: tokens that several keys
+share, and layers of the networks that have no token, with their places. It leaves
+with 1 if there is such a thing, and with 5 if the files are damaged, such as by
+tokens without a vector.`,
+		Example: `  graft vocab check vocabs/mine
+  graft vocab check vocabs/mine ConvNet2 net.toml --deepen`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			return runVocabCheck(command.OutOrStdout(), args[0], args[1:], o)
+		},
+	}
+	o.flags(command)
+	return command
+}
+
+func runVocabCheck(w io.Writer, path string, args []string, o vocabNetworks) error {
+	networks, err := o.load(args)
+	if err != nil {
+		return err
+	}
+	v, err := vocab.Read(files.OS{}, path)
+	if err != nil {
+		return unreadable(err)
+	}
+	faults := []error{}
+	for _, c := range v.Collisions() {
+		faults = append(faults, errors.New(c.String()))
+	}
+	seen := map[vocab.Layer]bool{}
+	for _, n := range networks {
+		for _, l := range v.Unknown(n) {
+			if !seen[l] {
+				seen[l] = true
+				faults = append(faults, fmt.Errorf("%s at %s of %s has no token", l.Key, l.Path, n.Name()))
+			}
+		}
+	}
+	if _, err := fmt.Fprintf(w, "%s: %s; %d faults\n", v.Source, sizesOf(v), len(faults)); err != nil || len(faults) == 0 {
+		return err
+	}
+	return fmt.Errorf("%s: %w\npolicies that learned with it need it as it is; for others 'graft vocab build' makes one without this", v.Source, errors.Join(faults...))
+}

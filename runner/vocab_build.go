@@ -1,0 +1,110 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"graft/files"
+	"graft/vocab"
+)
+
+// vocabBuildOptions are the flags of `graft vocab build`.
+type vocabBuildOptions struct {
+	vocabNetworks        // whose layers it gets
+	out           string // a folder; required
+	legacy        string // what the original's pickles are called; empty writes none
+	size          int    // numbers in a vector
+	seed          uint64 // of the vectors
+	force         bool   // replace what is there
+}
+
+func newVocabBuildCommand() *cobra.Command {
+	var o vocabBuildOptions
+	command := &cobra.Command{
+		Use:   "build NETWORK… --out DIR",
+		Short: "Make a vocabulary of all layers of some networks",
+		Long: `build gives each layer of the networks a token, in the order in which PyTorch
+registers them, after token 0, which is no layer's. Each has a vector of normal
+numbers. A policy meets networks that have grown: --deepen takes the layers that
+deepening adds as well.
+
+What is written is ` + vocab.FileName + `; with --legacy also the two pickles that the original
+reads, under that name.`,
+		Example: `  graft vocab build ConvNet2 ConvNet3 --deepen --out vocabs/mine
+  graft vocab build net.toml --deepen --out vocabs/mine --legacy models --force`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			return runVocabBuild(command.OutOrStdout(), args, o)
+		},
+	}
+	o.flags(command)
+	flags := command.Flags()
+	flags.StringVar(&o.out, "out", "", "the folder to write to, which is made if need be")
+	flags.StringVar(&o.legacy, "legacy", "", "write `NAME`.ids.pkl and NAME.embeddings.pkl as well")
+	flags.IntVar(&o.size, "size", 16, "numbers in a vector; the original's policies take 16")
+	flags.Uint64Var(&o.seed, "seed", 1, "seed of the vectors")
+	flags.BoolVar(&o.force, "force", false, "replace a vocabulary that is there")
+	return command
+}
+
+func runVocabBuild(w io.Writer, args []string, o vocabBuildOptions) error {
+	switch {
+	case o.out == "":
+		return usageErrorf("--out says where the vocabulary goes: a folder")
+	case o.size < 1 || o.size > 1<<16:
+		return usageErrorf("--size %d: a vector has between 1 and 65536 numbers", o.size)
+	case o.legacy != filepath.Base(o.legacy) && o.legacy != "":
+		return usageErrorf("--legacy %s: it is a name and no path; --out says where it goes", o.legacy)
+	}
+	if err := o.mayWrite(); err != nil {
+		return err
+	}
+	networks, err := o.load(args)
+	if err != nil {
+		return err
+	}
+	v, err := vocab.Build(networks, o.size, rand.New(rand.NewPCG(o.seed, 0)))
+	if err != nil {
+		return err
+	}
+	if err := o.write(v); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "wrote %s: %s\n", o.path(), sizesOf(v))
+	return err
+}
+
+func (o vocabBuildOptions) path() string { return filepath.Join(o.out, vocab.FileName) }
+
+// stem is that of the original's files.
+func (o vocabBuildOptions) stem() string { return filepath.Join(o.out, o.legacy) }
+
+// mayWrite keeps vocabularies that are there.
+func (o vocabBuildOptions) mayWrite() error {
+	paths := []string{o.path()}
+	if o.legacy != "" {
+		paths = append(paths, vocab.LegacyFiles(o.stem())...)
+	}
+	for _, path := range paths {
+		if _, err := (files.OS{}).Stat(path); err == nil && !o.force {
+			return usageErrorf("%s is there already, and policies may have learned with it: name another folder, or replace it with --force", path)
+		}
+	}
+	return nil
+}
+
+func (o vocabBuildOptions) write(v *vocab.Vocabulary) error {
+	if err := (files.OS{}).MkdirAll(o.out); err != nil {
+		return err
+	}
+	if o.legacy != "" {
+		if err := v.WriteLegacy(files.OS{}, o.stem()); err != nil {
+			return err
+		}
+	}
+	return v.Write(files.OS{}, o.path())
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"graft/files"
+	"graft/vocab"
+)
+
+// vocabReport is what `graft vocab show --json` prints.
+type vocabReport struct {
+	File       string            `json:"file"` // that was read
+	Keys       []vocab.Entry     `json:"keys"` // in the order of the file
+	Vectors    [][]float32       `json:"vectors"`
+	Collisions []vocab.Collision `json:"collisions"` // tokens that several keys share
+	Unused     []int             `json:"unused"`     // tokens that no key has
+}
+
+func newVocabShowCommand() *cobra.Command {
+	var asJSON bool
+	command := &cobra.Command{
+		Use:   "show DIR|FILE",
+		Short: "Print a vocabulary: tokens, keys and vectors",
+		Long: `show prints a line for each key, by token, with the first numbers of the token's
+vector. A token that no key has is printed with a dash.`,
+		Example: `  graft vocab show vocabs/mine
+  graft vocab show --json models.ids.pkl`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			return runVocabShow(command.OutOrStdout(), args[0], asJSON)
+		},
+	}
+	command.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return command
+}
+
+func runVocabShow(w io.Writer, path string, asJSON bool) error {
+	v, err := vocab.Read(files.OS{}, path)
+	if err != nil {
+		return unreadable(err)
+	}
+	report := vocabReport{File: v.Source, Keys: v.Entries, Vectors: v.Vectors, Collisions: append([]vocab.Collision{}, v.Collisions()...), Unused: []int{}}
+	t := newTable(">TOKEN", "VECTOR", "KEY")
+	for id, vector := range v.Vectors {
+		keys := v.Keys(id)
+		if len(keys) == 0 {
+			report.Unused = append(report.Unused, id)
+			keys = []string{"-"}
+		}
+		for _, key := range keys {
+			t.add(strconv.Itoa(id), vectorText(vector), printable(key))
+		}
+	}
+	if asJSON {
+		return printJSON(w, report)
+	}
+	if err := t.print(w); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "%s; %d tokens are shared, %d are no key's\n", sizesOf(v), len(report.Collisions), len(report.Unused))
+	return err
+}
+
+// vectorText is the first numbers of a vector.
+func vectorText(vector []float32) string {
+	const few = 3
+	var numbers []string
+	for _, x := range vector[:min(few, len(vector))] {
+		numbers = append(numbers, fmt.Sprintf("%+.3f", x))
+	}
+	if len(vector) > few {
+		numbers = append(numbers, "…")
+	}
+	return strings.Join(numbers, " ")
+}

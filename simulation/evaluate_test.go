@@ -1,0 +1,215 @@
+package simulation_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/decider"
+	"graft/decider/policytest"
+	"graft/model"
+	"graft/net2net"
+	"graft/simulation"
+	"graft/vocab"
+)
+
+// scripted weighs as it is told, and keeps the moments.
+type scripted struct {
+	shares  [][]float64 // for each decision
+	moments []simulation.Moment
+	err     error
+}
+
+func (s *scripted) Weigh(_ context.Context, m simulation.Moment) ([]float64, error) {
+	s.moments = append(s.moments, m)
+	return s.shares[len(m.Prefix)], s.err
+}
+
+// product is a table of all sequences of two decisions among four actions, whose
+// accuracies are given in the order of the product, and whose times say the sequence.
+func product(t *testing.T, accuracy ...float64) *simulation.Table {
+	var records []simulation.Record
+	for a := range fourActions {
+		for b := range fourActions {
+			k := 4*a + b
+			records = append(records, simulation.Record{Sequence: []string{fourActions[a], fourActions[b]}, Left: []float64{300 - float64(k), 200 - float64(k)},
+				Accuracy: []float64{accuracy[k]}, Seeds: []int64{42}})
+		}
+	}
+	table, err := simulation.NewTable(simulation.Scenario{Name: "small", Network: "ConvNet2", Budget: 400, Decisions: 2, Actions: fourActions}, records)
+	require.NoError(t, err)
+	return table
+}
+
+// falling are sixteen accuracies of which the fifth is the best and two are equal.
+var falling = []float64{0.5, 0.25, 0.5, 0.125, 0.75, 0.625, 0.1, 0.2, 0.3, 0.4, 0.45, 0.35, 0.15, 0.05, 0.01, 0.00001}
+
+func convNet2(t *testing.T) *model.Network {
+	n, err := model.Zoo("ConvNet2", model.ZooOptions{})
+	require.NoError(t, err)
+	return n
+}
+
+var asOriginal = simulation.EvaluateOptions{Surgery: net2net.Options{Compat: net2net.Original}}
+
+func TestADeciderIsFollowedThroughATable(t *testing.T) {
+	n := convNet2(t)
+	w := &scripted{shares: [][]float64{{0.1, 0.2, 0.6, 0.1}, {0.4, 0.4, 0.1, 0.1}}}
+	e, err := simulation.Evaluate(context.Background(), product(t, falling...), n, w, asOriginal)
+	require.NoError(t, err)
+	require.Equal(t, []string{"deepen:2", "deepen:0"}, e.Chosen.Sequence, "the first of equals")
+	require.Equal(t, convNet2(t).String(), n.String(), "the network stays")
+
+	require.Empty(t, w.moments[0].Prefix)
+	require.Equal(t, []string{"deepen:2"}, w.moments[1].Prefix)
+	require.Equal(t, []float64{300, 192}, []float64{w.moments[0].Left, w.moments[1].Left}, "of the sequences that go on with the first action")
+	require.Equal(t, 400.0, w.moments[1].Budget)
+	require.Equal(t, "fc.0", decider.LegacyActions(w.moments[1].Network)[2].Target, "the network has grown")
+
+	require.Equal(t, 2, e.Steps[0].Number)
+	require.Equal(t, w.shares[1], e.Steps[1].Probabilities)
+	require.Equal(t, 8, e.Rank(e.Chosen))
+	require.InDelta(t, 45, e.Regret(e.Chosen), 1e-12)
+	require.Equal(t, 0.75, e.Ranking[0].Mean())
+	require.Equal(t, []string{"deepen:0", "deepen:0"}, e.Ranking[2].Sequence, "equals are in the table's order")
+	require.Equal(t, 3, e.Rank(e.Ranking[3]), "and have one rank")
+	require.Equal(t, []string{"none", "none"}, e.NoAdaptation().Sequence)
+	require.Equal(t, []string{"deepen:1", "deepen:1"}, e.BestFixed().Sequence)
+	sum := 0.0
+	for _, a := range falling {
+		sum += a
+	}
+	require.InDelta(t, sum/16, e.RandomMean(), 1e-12)
+}
+
+func TestTheOriginalsReport(t *testing.T) {
+	w := &scripted{shares: [][]float64{{0.123449, 0.5, 0.3, 0.0765}, {0, 0, 1, 0}}}
+	n := convNet2(t)
+	e, err := simulation.Evaluate(context.Background(), product(t, falling...), n, w, asOriginal)
+	require.NoError(t, err)
+	var b bytes.Buffer
+	require.NoError(t, e.WriteLegacy(&b, n, "runs/one", "tables/two"))
+	_, body, found := strings.Cut(b.String(), n.String()+"\n")
+	require.True(t, found)
+	require.Equal(t, `=== Model Folder ===
+runs/one
+
+=== Evaluation Folder ===
+tables/two
+=== Step 1 ===
+Action: 1
+Probabilities: 0.1234 0.5000 0.3000 0.0765
+
+=== Step 2 ===
+Action: 2
+Probabilities: 0.0000 0.0000 1.0000 0.0000
+
+=== Ranking ===
+rank 01: (1, 0) 0.75
+rank 02: (1, 1) 0.625
+rank 03: (0, 0) 0.5
+rank 04: (0, 2) 0.5
+rank 05: (2, 2) 0.45
+rank 06: (2, 1) 0.4
+rank 07: (2, 3) 0.35
+rank 08: (2, 0) 0.3
+rank 09: (0, 1) 0.25
+rank 10: (1, 3) 0.2
+rank 11: (3, 0) 0.15
+rank 12: (0, 3) 0.125
+rank 13: (1, 2) 0.1 ***
+rank 14: (3, 1) 0.05
+rank 15: (3, 2) 0.01
+rank 16: (3, 3) 1e-05 ***
+`, body)
+}
+
+func TestOneDecisionIsATupleOfOne(t *testing.T) {
+	var records []simulation.Record
+	for k, a := range fourActions {
+		records = append(records, simulation.Record{Sequence: []string{a}, Left: []float64{9}, Accuracy: []float64{float64(k) / 4}, Seeds: []int64{1}})
+	}
+	table, err := simulation.NewTable(simulation.Scenario{Name: "one", Budget: 10, Decisions: 1, Actions: fourActions}, records)
+	require.NoError(t, err)
+	n := convNet2(t)
+	e, err := simulation.Evaluate(context.Background(), table, n, &scripted{shares: [][]float64{{1, 0, 0, 0}}}, asOriginal)
+	require.NoError(t, err)
+	var b bytes.Buffer
+	require.NoError(t, e.WriteLegacy(&b, n, "", ""))
+	require.Contains(t, b.String(), "rank 1: (3,) 0.75 ***\nrank 2: (2,) 0.5\nrank 3: (1,) 0.25\nrank 4: (0,) 0.0 ***\n")
+}
+
+// Where the actions depend on the network, those to choose from are the table's
+// sequences' own.
+func TestActionsThatDependOnTheNetwork(t *testing.T) {
+	record := func(left, accuracy float64, sequence ...string) simulation.Record {
+		return simulation.Record{Sequence: sequence, Left: []float64{left, left - 1}, Accuracy: []float64{accuracy, accuracy}, Seeds: []int64{1, 2}}
+	}
+	table, err := simulation.NewTable(simulation.Scenario{Name: "own", Budget: 10, Decisions: 2}, []simulation.Record{
+		record(9, 0.5, "deepen:conv1", "deepen:conv1.1"), record(8, 0.25, "deepen:conv1", "widen:conv1:40"), record(7, 0.75, "widen:fc:12", "deepen:conv2")})
+	require.NoError(t, err)
+	w := &scripted{shares: [][]float64{{0.9, 0.1}, {0.2, 0.8}}}
+	n, err := model.Zoo("LargeConvNet", model.ZooOptions{})
+	require.NoError(t, err)
+	e, err := simulation.Evaluate(context.Background(), table, n, w, simulation.EvaluateOptions{})
+	require.NoError(t, err)
+	require.Equal(t, []string{"deepen:conv1", "widen:fc:12"}, w.moments[0].Actions)
+	require.Equal(t, []string{"deepen:conv1.1", "widen:conv1:40"}, w.moments[1].Actions)
+	require.Equal(t, []float64{9, 8}, []float64{e.Steps[0].Left, e.Steps[1].Left})
+	require.Equal(t, []string{"deepen:conv1", "widen:conv1:40"}, e.Chosen.Sequence)
+	require.Nil(t, e.NoAdaptation())
+	require.Nil(t, e.BestFixed())
+}
+
+func TestWhatCannotBeEvaluated(t *testing.T) {
+	whole := product(t, falling...)
+	part, err := simulation.NewTable(whole.Scenario, whole.Records[1:])
+	require.NoError(t, err)
+	none, err := simulation.NewTable(simulation.Scenario{Name: "none"}, nil)
+	require.NoError(t, err)
+	even := [][]float64{{0.25, 0.25, 0.25, 0.25}, {0.25, 0.25, 0.25, 0.25}}
+	for name, c := range map[string]struct {
+		table *simulation.Table
+		w     simulation.Weigher
+		o     simulation.EvaluateOptions
+		says  string
+	}{
+		"a sequence is missing":       {part, &scripted{shares: even}, asOriginal, "1 of its sequences are missing, such as (deepen:0, deepen:0); simulate them"},
+		"no sequences":                {none, &scripted{shares: even}, asOriginal, "no sequences of decisions; simulate some"},
+		"fewer actions":               {whole, &scripted{shares: [][]float64{{1}}}, asOriginal, "decision 1: it weighs 1 actions, and the table has 4; take another policy or another table"},
+		"no number":                   {whole, &scripted{shares: [][]float64{{0, math.NaN(), 0, 1}}}, asOriginal, "a probability is no number"},
+		"it does not know":            {whole, &scripted{shares: even, err: errors.New("does not know")}, asOriginal, "evaluate on table small, decision 1: does not know"},
+		"the network has no such":     {whole, &scripted{shares: [][]float64{{0, 0, 1, 0}}}, simulation.EvaluateOptions{}, "deepen:2"},
+		"a policy of another network": {whole, legacyPolicy(t, "ConvNet3", 4), asOriginal, "has no token in the vocabulary"},
+		"a policy of more actions":    {whole, legacyPolicy(t, "ConvNet2", 5), asOriginal, "the policy chooses among 5 actions, and the table has 4"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := convNet2(t)
+			if name == "the network has no such" {
+				n, err = model.Zoo("FeedForwardNet", model.ZooOptions{})
+				require.NoError(t, err)
+			}
+			_, err := simulation.Evaluate(context.Background(), c.table, n, c.w, c.o)
+			require.ErrorContains(t, err, c.says)
+		})
+	}
+}
+
+// legacyPolicy is a policy of the original's kind that knows a network.
+func legacyPolicy(t *testing.T, network string, actions int) simulation.OfLegacy {
+	n, err := model.Zoo(network, model.ZooOptions{})
+	require.NoError(t, err)
+	shape := policytest.Small
+	shape.Actions = actions
+	v, err := vocab.Build([]*model.Network{n}, shape.Embedding, rand.New(rand.NewPCG(1, 0)))
+	require.NoError(t, err)
+	p, err := decider.NewLegacyPolicy(policytest.Weights(v, shape, 1), v, decider.LegacyOptions{})
+	require.NoError(t, err)
+	return simulation.OfLegacy{LegacyPolicy: p}
+}

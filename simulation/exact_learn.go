@@ -1,0 +1,277 @@
+package simulation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+
+	"graft/decider"
+	"graft/torch"
+)
+
+// TreeLearner lets a structural policy learn from trees that are known whole, from
+// all of them in every step. It is made by NewTreeLearner.
+type TreeLearner struct {
+	TreeLearnOptions
+	progress
+
+	trees   []*Tree
+	rewards [][]float64 // of each tree's records
+	held    *heldOut    // nil where nothing is held out
+	policy  *decider.Structural
+	pupil   *decider.Pupil
+	best    decider.Member // of all looks at what is held out; nil before the first
+}
+
+// progress is where learning stands, beside the pupil.
+type progress struct {
+	Step     int     `json:"step"`     // taken
+	Value    float64 `json:"value"`    // of the aim, before the last step
+	Top      float64 `json:"top"`      // the most that counted as growth
+	Grown    int     `json:"grown"`    // the step at which it did
+	Best     float64 `json:"best"`     // of what is held out
+	BestStep int     `json:"best_at"`  // the step of it
+	Why      string  `json:"why"`      // learning ended; empty while it goes on
+	Version  int     `json:"version"`  // of this format
+	Origin   string  `json:"origin"`   // a digest of options and trees
+	HeldOut  bool    `json:"held_out"` // something is
+}
+
+// heldOut are trees that nothing is learned from.
+type heldOut struct {
+	trees   []*Tree
+	rewards [][]float64
+	cases   *decider.Cases
+}
+
+// NewTreeLearner begins with fresh weights. Held are trees to stop early by; nil
+// stops when the aim no longer grows. The scope owns what is made.
+func NewTreeLearner(s *torch.Scope, trees, held []*Tree, o TreeLearnOptions) (*TreeLearner, error) {
+	o.EnsureDefaults()
+	if err := o.Validate(); err != nil {
+		return nil, fmt.Errorf("learn from trees: %w", err)
+	}
+	if len(trees) == 0 {
+		return nil, errors.New("learn from trees: there is none")
+	}
+	l := &TreeLearner{TreeLearnOptions: o, trees: trees}
+	l.progress = progress{Version: learnerVersion, Origin: origin(trees, held, o), HeldOut: len(held) > 0}
+	var err error
+	if l.policy, err = decider.NewStructural(o.StructuralShape, o.Seed); err != nil {
+		return nil, err
+	}
+	all := situations(trees)
+	if l.policy.Tokens, l.policy.Rows, err = decider.MeasureScales(all); err != nil {
+		return nil, err
+	}
+	l.policy.Learned = learned(trees)
+	l.rewards = o.allRewards(trees)
+	cases, err := l.policy.Cases(all)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.hold(held); err != nil {
+		return nil, err
+	}
+	rule := torch.OptimizerOptions{Rule: torch.AdamW, LR: o.Rate, WeightDecay: o.WeightDecay, Fused: true}
+	l.pupil, err = decider.NewPupil(s, l.policy, cases, rule)
+	return l, err
+}
+
+func (l *TreeLearner) hold(held []*Tree) error {
+	if len(held) == 0 {
+		return nil
+	}
+	l.held = &heldOut{trees: held}
+	for _, t := range held {
+		l.held.rewards = append(l.held.rewards, l.Reward.rewards(t.Table, l.Smooth))
+	}
+	var err error
+	l.held.cases, err = l.policy.Cases(situations(held))
+	return err
+}
+
+// Advance takes one step; once Why says something, it does nothing.
+func (l *TreeLearner) Advance() error {
+	if l.Why != "" {
+		return nil
+	}
+	logits, err := l.pupil.Logits()
+	if err != nil {
+		return err
+	}
+	gradient := make([]float64, len(logits))
+	l.Value = l.aim(logits, gradient)
+	if err := l.pupil.Step(gradient); err != nil {
+		return err
+	}
+	l.Step++
+	return l.judge()
+}
+
+// aim is the mean over the trees, and its gradient.
+func (l *TreeLearner) aim(logits, gradient []float64) float64 {
+	random := rand.New(rand.NewPCG(l.Seed, uint64(l.Step)))
+	value, at := 0.0, 0
+	for k, t := range l.trees {
+		n := t.choices()
+		part, slope := logits[at:at+n], gradient[at:at+n]
+		if l.Sampled > 0 {
+			value += sampled(t, part, l.rewards[k], l.Sampled, random, slope) + newFlow(t, part).entropy(l.Entropy, slope)
+		} else {
+			value += aim{l.Beta, l.Entropy}.value(t, part, l.rewards[k], slope)
+		}
+		at += n
+	}
+	for k := range gradient {
+		gradient[k] /= float64(len(l.trees))
+	}
+	return value / float64(len(l.trees))
+}
+
+// choices is how many there are at all nodes together.
+func (t *Tree) choices() int {
+	n := 0
+	for _, node := range t.Nodes {
+		n += len(node.Next)
+	}
+	return n
+}
+
+// judge says whether there is more to learn.
+func (l *TreeLearner) judge() error {
+	if l.Step == 1 || l.Value > l.Top+l.Tolerance {
+		l.Top, l.Grown = l.Value, l.Step
+	}
+	if l.held != nil && l.Step%l.Every == 0 {
+		if err := l.look(); err != nil {
+			return err
+		}
+	}
+	switch {
+	case l.held != nil && l.Step-l.BestStep >= l.Every*l.Patience:
+		l.Why = fmt.Sprintf("what is held out was best after step %d", l.BestStep)
+	case l.Tolerance > 0 && l.Sampled == 0 && l.Step-l.Grown >= l.Window:
+		l.Why = fmt.Sprintf("the aim has not grown by %v since step %d", l.Tolerance, l.Grown)
+	case l.Step >= l.Steps:
+		l.Why = fmt.Sprintf("all %d steps are taken", l.Steps)
+	}
+	return nil
+}
+
+// look measures the expected reward on what is held out, and remembers the best.
+func (l *TreeLearner) look() error {
+	now, err := l.current()
+	if err != nil {
+		return err
+	}
+	weighed, err := now.WeighCases(l.held.cases)
+	if err != nil {
+		return err
+	}
+	value, at := 0.0, 0
+	for k, t := range l.held.trees {
+		for r, share := range t.spread(weighed[at : at+len(t.Nodes)]) {
+			value += share * l.held.rewards[k][r] / float64(len(l.held.trees))
+		}
+		at += len(t.Nodes)
+	}
+	if l.best == nil || value > l.Best {
+		l.Best, l.BestStep, l.best = value, l.Step, now.Members[0]
+	}
+	return nil
+}
+
+// Policy is what was learned so far: the best by what is held out, or else the last.
+func (l *TreeLearner) Policy() (*decider.Structural, error) {
+	if l.best == nil {
+		return l.current()
+	}
+	p := *l.policy
+	p.Members = []decider.Member{l.best}
+	return &p, nil
+}
+
+// current is the policy after the last step.
+func (l *TreeLearner) current() (*decider.Structural, error) {
+	p := *l.policy
+	values, err := l.pupil.Values()
+	p.Members = []decider.Member{values}
+	return &p, err
+}
+
+// Run learns to the end, or until ctx is cancelled.
+func (l *TreeLearner) Run(ctx context.Context) error {
+	for l.Why == "" {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := l.Advance(); err != nil {
+			return fmt.Errorf("learn from trees, step %d: %w", l.Step, err)
+		}
+	}
+	return nil
+}
+
+// LearnTrees learns one policy for each seed, all from the same trees, so many at a
+// time. Held is as in NewTreeLearner.
+func LearnTrees(ctx context.Context, trees, held []*Tree, o TreeLearnOptions, seeds []uint64, atOnce int) ([]*decider.Structural, error) {
+	had, err := torch.Describe()
+	if err != nil {
+		return nil, err
+	}
+	policies, faults := make([]*decider.Structural, len(seeds)), make([]error, len(seeds))
+	queue := make(chan int, len(seeds))
+	for k := range seeds {
+		queue <- k
+	}
+	close(queue)
+	var work, workers sync.WaitGroup
+	for range min(max(1, atOnce), len(seeds)) {
+		work.Add(1)
+		workers.Go(func() {
+			alone(&work, had.Threads, func() {
+				for k := range queue {
+					mine := o
+					mine.Seed = seeds[k]
+					policies[k], faults[k] = learnOne(ctx, trees, held, mine)
+				}
+			})
+		})
+	}
+	workers.Wait()
+	return policies, errors.Join(faults...)
+}
+
+// alone keeps body to one thread, which tensors as small as a policy's are done on
+// soonest. When all workers are done, LibTorch has as many threads as before.
+func alone(work *sync.WaitGroup, threads int, body func()) {
+	runtime.LockOSThread() // the setting belongs to the thread
+	defer runtime.UnlockOSThread()
+	_ = torch.SetThreads(1) // more threads would do as well
+	body()
+	work.Done()
+	work.Wait()
+	_ = torch.SetThreads(threads)
+}
+
+func learnOne(ctx context.Context, trees, held []*Tree, o TreeLearnOptions) (p *decider.Structural, err error) {
+	err = torch.With(func(s *torch.Scope) error {
+		l, err := NewTreeLearner(s, trees, held, o)
+		if err != nil {
+			return err
+		}
+		if err := l.Run(ctx); err != nil {
+			return err
+		}
+		if p, err = l.Policy(); err != nil {
+			return err
+		}
+		p.Notes = map[string]string{"seed": fmt.Sprint(o.Seed), "steps": fmt.Sprint(l.Step), "ended": l.Why}
+		return nil
+	})
+	return p, err
+}

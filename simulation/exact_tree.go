@@ -1,0 +1,204 @@
+package simulation
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"graft/decider"
+	"graft/model"
+	"graft/net2net"
+	"graft/trainer"
+)
+
+// Tree is a table as the decisions that lead through it, each with the network and
+// the time at which it was made: what a structural policy learns from.
+type Tree struct {
+	*Table
+	Nodes []Node // a node comes after the one that leads to it; the root is the first
+}
+
+// Node is a decision: what was done before it, and what can be done.
+type Node struct {
+	decider.Situation
+	Prefix []string // actions before it
+	Next   []int    // for each choice the node that it leads to or, from the last decision, the record
+	Last   bool     // the decision is the last one
+}
+
+// PlantOptions say how the networks of a table came about. The zero value grows the
+// scenario's network of the zoo as graft does it now.
+type PlantOptions struct {
+	Network *model.Network   // that the scenario begins with; nil takes it from the zoo by its name
+	Surgery net2net.Options  // how actions were done; the original's tables are of net2net.Original
+	Profile *trainer.Profile // of the device, for what a step takes; nil is not known
+	Batch   int              // examples in a step; zero means 64
+}
+
+// EnsureDefaults fills in what zero stands for.
+func (o *PlantOptions) EnsureDefaults() {
+	if o.Batch == 0 {
+		o.Batch = 64
+	}
+}
+
+// Validate lists all that is wrong.
+func (o PlantOptions) Validate() error {
+	if o.Batch < 1 {
+		return fmt.Errorf("batch is %d; it is at least 1", o.Batch)
+	}
+	return nil
+}
+
+// NewTree follows every sequence of a table.
+func NewTree(t *Table, o PlantOptions) (*Tree, error) {
+	o.EnsureDefaults()
+	if err := errors.Join(o.Validate(), t.Complete()); err != nil {
+		return nil, err
+	}
+	if len(t.Records) == 0 || t.Decisions < 1 {
+		return nil, fmt.Errorf("table %s: there is no decision in it", t.Name)
+	}
+	if o.Network == nil {
+		n, err := model.Zoo(t.Network, model.ZooOptions{})
+		if err != nil {
+			return nil, fmt.Errorf("table %s: %w", t.Name, err)
+		}
+		o.Network = n
+	}
+	p := &planter{PlantOptions: o, tree: &Tree{Table: t}, portraits: map[string]*decider.Portrait{}}
+	all := make([]int, len(t.Records))
+	for k := range all {
+		all[k] = k
+	}
+	if _, err := p.plant(o.Network.Sketch(), nil, all); err != nil {
+		return nil, fmt.Errorf("table %s: %w", t.Name, err)
+	}
+	return p.tree, nil
+}
+
+// planter makes a tree. Networks that are alike share one portrait.
+type planter struct {
+	PlantOptions
+	tree      *Tree
+	portraits map[string]*decider.Portrait // by what is offered on which network
+}
+
+// plant adds the node of a prefix that so many records have in common, and all
+// below it.
+func (p *planter) plant(n *model.Network, prefix []string, records []int) (int, error) {
+	t, at := p.tree.Table, len(prefix)
+	order, groups := p.split(records, at)
+	portrait, err := p.portrait(n, order)
+	if err != nil {
+		return 0, fmt.Errorf("after %s: %w", word(prefix), err)
+	}
+	first := t.Records[records[0]]
+	state := decider.State{Network: n, Left: seconds(first.Left[at]), Budget: seconds(t.Budget), Decisions: at}
+	if p.Profile != nil {
+		state.Step = p.Profile.Cost(trainer.Work{Kind: trainer.Steps, Count: 1, Rows: p.Batch, Network: n})
+	}
+	place := len(p.tree.Nodes)
+	p.tree.Nodes = append(p.tree.Nodes, Node{Situation: decider.Situation{Portrait: portrait, State: state}, Prefix: prefix, Last: at == t.Decisions-1})
+	for k, action := range order {
+		next := groups[action][0]
+		if at < t.Decisions-1 {
+			grown := n.Sketch()
+			if _, err := net2net.Apply(grown, portrait.Choices[k].Action, p.Surgery); err != nil {
+				return 0, fmt.Errorf("after %s: %w", word(prefix), err)
+			}
+			if next, err = p.plant(grown, append(slices.Clone(prefix), action), groups[action]); err != nil {
+				return 0, err
+			}
+		}
+		p.tree.Nodes[place].Next = append(p.tree.Nodes[place].Next, next)
+	}
+	return place, nil
+}
+
+// split groups records by the action that comes next, in the order of the table.
+func (p *planter) split(records []int, at int) (order []string, groups map[string][]int) {
+	groups = map[string][]int{}
+	for _, k := range records {
+		action := p.tree.Records[k].Sequence[at]
+		if groups[action] == nil {
+			order = append(order, action)
+		}
+		groups[action] = append(groups[action], k)
+	}
+	return order, groups
+}
+
+func (p *planter) portrait(n *model.Network, actions []string) (*decider.Portrait, error) {
+	key := net2net.Fingerprint(n) + word(actions)
+	if known := p.portraits[key]; known != nil {
+		return known, nil
+	}
+	parsed := make([]net2net.Action, len(actions))
+	for k, text := range actions {
+		var err error
+		if parsed[k], err = net2net.ParseAction(text); err != nil {
+			return nil, err
+		}
+	}
+	portrait, err := decider.NewPortrait(n, parsed, p.Surgery)
+	if err != nil {
+		return nil, err
+	}
+	p.portraits[key] = portrait
+	return portrait, nil
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// situations are those of all trees, one tree after the other.
+func situations(trees []*Tree) []decider.Situation {
+	var all []decider.Situation
+	for _, t := range trees {
+		for _, n := range t.Nodes {
+			all = append(all, n.Situation)
+		}
+	}
+	return all
+}
+
+// learned is the kinds of actions that trees offer.
+func learned(trees []*Tree) []net2net.Kind {
+	var kinds []net2net.Kind
+	for _, s := range situations(trees) {
+		for _, c := range s.Choices {
+			if c.Action.Kind != net2net.None && !slices.Contains(kinds, c.Action.Kind) {
+				kinds = append(kinds, c.Action.Kind)
+			}
+		}
+	}
+	slices.Sort(kinds)
+	return kinds
+}
+
+// follow takes the choice that pick gives at each node, from the root to a record.
+func (t *Tree) follow(pick func(node int) int) int {
+	at := 0
+	for !t.Nodes[at].Last {
+		at = t.Nodes[at].Next[pick(at)]
+	}
+	return t.Nodes[at].Next[pick(at)]
+}
+
+// spread is the probability of each record, from those of each node's choices.
+func (t *Tree) spread(probabilities [][]float64) []float64 {
+	shares, reach := make([]float64, len(t.Records)), make([]float64, len(t.Nodes))
+	reach[0] = 1
+	for at, n := range t.Nodes {
+		for k, next := range n.Next {
+			share := reach[at] * probabilities[at][k]
+			if n.Last {
+				shares[next] += share
+			} else {
+				reach[next] += share
+			}
+		}
+	}
+	return shares
+}

@@ -1,0 +1,124 @@
+package simulation
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Chooser is anybody who goes through a tree.
+type Chooser interface {
+	// Name is what a list calls it.
+	Name() string
+	// Choose gives the probability with which each of the tree's records comes out;
+	// they sum to one.
+	Choose(t *Tree) ([]float64, error)
+}
+
+// Verdict is how well a chooser did in a scenario. Accuracies lie between 0 and 1,
+// regret and gain are in points, a hundredth of that. Where a chooser draws, all are
+// expectations.
+type Verdict struct {
+	Scenario string   `json:"scenario"`
+	Network  string   `json:"network"`
+	Chooser  string   `json:"chooser"`
+	Sequence []string `json:"sequence"` // the likeliest
+	Certain  bool     `json:"certain"`  // it is the only one
+	Accuracy float64  `json:"accuracy"`
+	Regret   float64  `json:"regret_points"` // what the best sequence of the table has more
+	// Smoothed is the regret by the table's law in place of its single runs: with less
+	// of their noise, and blind to what the law cannot say.
+	Smoothed float64 `json:"smoothed_regret_points"`
+	Gain     float64 `json:"gain_points"` // over never adapting; zero where the table has no such sequence
+	Rank     float64 `json:"rank"`        // among the table's sequences, the best being 1; equal ones share the first
+	// From and To are the ranks that it could as well have: with others whose
+	// accuracy differs by no more than the noise of a difference.
+	From   int     `json:"rank_from"`
+	To     int     `json:"rank_to"`
+	Of     int     `json:"rank_of"`      // sequences in all
+	Noise  float64 `json:"noise_points"` // standard deviation of a sequence's accuracy
+	Source string  `json:"noise_source"` // what the noise was read from
+	Best   float64 `json:"best"`         // accuracy of the table's best sequence
+	Mean   float64 `json:"mean"`         // accuracy of all sequences, which drawing at random expects
+	Never  float64 `json:"never"`        // accuracy of never adapting; zero where the table has no such sequence
+}
+
+// inPoints turns an accuracy into points, a hundredth each.
+const inPoints = 100
+
+// none is the action of leaving the network alone.
+const none = "none"
+
+// Assess lets choosers go through trees: a verdict for each chooser on each tree.
+func Assess(trees []*Tree, choosers ...Chooser) ([]Verdict, error) {
+	var verdicts []Verdict
+	for _, t := range trees {
+		for _, c := range choosers {
+			shares, err := c.Choose(t)
+			if err != nil {
+				return nil, fmt.Errorf("%s in %s: %w", c.Name(), t.Name, err)
+			}
+			verdicts = append(verdicts, t.verdict(c.Name(), shares))
+		}
+	}
+	return verdicts, nil
+}
+
+// verdict compares the records that came out with all of the table.
+func (t *Tree) verdict(chooser string, shares []float64) Verdict {
+	values := meanAccuracies(t.Table)
+	noise, source := Noise(t.Table)
+	likeliest := slices.Index(shares, slices.Max(shares))
+	v := Verdict{Scenario: t.Name, Network: t.Network, Chooser: chooser, Sequence: t.Records[likeliest].Sequence, Certain: shares[likeliest] == 1,
+		Of: len(values), Noise: noise, Source: source, Best: slices.Max(values)}
+	v.Mean, _ = meanAndDeviation(values)
+	law := Smoothed(t.Table)
+	v.Smoothed = inPoints * slices.Max(law)
+	for k, share := range shares {
+		v.Accuracy += share * values[k]
+		v.Smoothed -= inPoints * share * law[k]
+		v.Rank += share * float64(rankOf(values, values[k]))
+	}
+	v.Regret = inPoints * (v.Best - v.Accuracy)
+	if never := t.same(none); never >= 0 {
+		v.Never = values[never]
+		v.Gain = inPoints * (v.Accuracy - v.Never)
+	}
+	tie := math.Sqrt2 * noise / inPoints // a difference has the noise of both
+	v.From = rankOf(values, v.Accuracy+tie)
+	v.To = max(v.From, len(values)-lower(values, v.Accuracy-tie))
+	return v
+}
+
+// rankOf is the place of an accuracy: how many are higher, and one.
+func rankOf(values []float64, value float64) int {
+	higher := 1
+	for _, other := range values {
+		higher += truth(other > value)
+	}
+	return higher
+}
+
+// lower is how many accuracies lie below one.
+func lower(values []float64, value float64) int {
+	n := 0
+	for _, other := range values {
+		n += truth(other < value)
+	}
+	return n
+}
+
+func truth(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// same is the record whose actions are all the same one; less than zero where there
+// is none.
+func (t *Tree) same(action string) int {
+	return slices.IndexFunc(t.Records, func(r Record) bool {
+		return !slices.ContainsFunc(r.Sequence, func(a string) bool { return a != action })
+	})
+}

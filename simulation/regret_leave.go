@@ -1,0 +1,89 @@
+package simulation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"graft/decider"
+)
+
+// By says what is left out together.
+type By func(t *Tree) string
+
+// ByScenario leaves one tree out at a time.
+func ByScenario(t *Tree) string { return t.Name }
+
+// ByNetwork leaves all trees of a network out at a time.
+func ByNetwork(t *Tree) string { return t.Network }
+
+// LeaveOut says how choosers do in scenarios that they did not learn from: for each
+// group of trees, learn makes choosers from all others, and they are assessed on the
+// group. Learn never sees the group, so what it tunes, it tunes on the others.
+func LeaveOut(ctx context.Context, trees []*Tree, by By, learn func(ctx context.Context, trees []*Tree) ([]Chooser, error)) ([]Verdict, error) {
+	var names []string
+	for _, t := range trees {
+		if !slices.Contains(names, by(t)) {
+			names = append(names, by(t))
+		}
+	}
+	if len(names) < 2 {
+		return nil, errors.New("leave one out: there are no two groups of tables; give more tables")
+	}
+	var all []Verdict
+	for _, name := range names {
+		var inside, outside []*Tree
+		for _, t := range trees {
+			if by(t) == name {
+				outside = append(outside, t)
+			} else {
+				inside = append(inside, t)
+			}
+		}
+		choosers, err := learn(ctx, inside)
+		if err != nil {
+			return nil, fmt.Errorf("leave %s out: %w", name, err)
+		}
+		verdicts, err := Assess(outside, choosers...)
+		if err != nil {
+			return nil, fmt.Errorf("leave %s out: %w", name, err)
+		}
+		all = append(all, verdicts...)
+	}
+	return all, nil
+}
+
+// Tune picks among options the ones whose policies do best in trees that they did not
+// learn from: each tree is left out in turn. What they do is read from the smoothed
+// tables, which are less noisy. The regrets are means over trees and seeds, in points.
+func Tune(ctx context.Context, trees []*Tree, options []TreeLearnOptions, seeds []uint64, atOnce int) (best int, regrets []float64, err error) {
+	for k, o := range options {
+		verdicts, err := LeaveOut(ctx, trees, ByScenario, func(ctx context.Context, inside []*Tree) ([]Chooser, error) {
+			policies, err := LearnTrees(ctx, inside, nil, o, seeds, atOnce)
+			if err != nil {
+				return nil, err
+			}
+			return ofPolicies(policies), nil
+		})
+		if err != nil {
+			return 0, nil, fmt.Errorf("tune, options %d: %w", k, err)
+		}
+		sum := 0.0
+		for _, v := range verdicts {
+			sum += v.Smoothed / float64(len(verdicts))
+		}
+		if regrets = append(regrets, sum); sum < regrets[best] {
+			best = k
+		}
+	}
+	return best, regrets, nil
+}
+
+func ofPolicies(policies []*decider.Structural) []Chooser {
+	var choosers []Chooser
+	for k, p := range policies {
+		choosers = append(choosers, OfPolicy(fmt.Sprintf("policy %d", k), p))
+	}
+	return choosers
+}

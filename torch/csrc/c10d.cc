@@ -1,0 +1,117 @@
+// The one file that includes LibTorch's c10d, and is compiled alone: where a
+// LibTorch lacks it, or has another one than we know, all else still builds.
+// USE_C10D_GLOO and USE_C10D_NCCL say what there is.
+#include <cstdlib>
+
+#include "peers.h"
+
+#if defined(USE_C10D_GLOO)
+#include <torch/csrc/distributed/c10d/FileStore.hpp>
+#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
+#include <torch/version.h>
+#endif
+#if defined(USE_C10D_NCCL)
+#include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
+#endif
+
+namespace graft {
+
+#if defined(USE_C10D_GLOO)
+
+namespace {
+
+#if TORCH_VERSION_MAJOR >= 2
+using Backend = c10d::Backend;
+#else
+using Backend = c10d::ProcessGroup;
+#endif
+
+class C10d : public Peers {
+ public:
+  C10d(const graft_peers_options &o, c10::intrusive_ptr<Backend> backend, at::Device device)
+      : Peers(o.rank, o.size), backend_(std::move(backend)), device_(device) {}
+
+ protected:
+  void all_reduce(at::Tensor &t) override {
+    on_device(t, [&](std::vector<at::Tensor> &list) { backend_->allreduce(list)->wait(); });
+  }
+
+  void spread(at::Tensor &t, int32_t root) override {
+    c10d::BroadcastOptions o;
+    o.rootRank = root;
+    on_device(t, [&](std::vector<at::Tensor> &list) { backend_->broadcast(list, o)->wait(); });
+  }
+
+ private:
+  // Gloo works on the host and NCCL on its device; what lies elsewhere goes there
+  // and back.
+  template <typename Body>
+  void on_device(at::Tensor &t, const Body &body) {
+    std::vector<at::Tensor> list{t.to(device_)};
+    body(list);
+    if (!list[0].is_same(t)) t.copy_(list[0]);
+  }
+
+  c10::intrusive_ptr<Backend> backend_;
+  at::Device device_;
+};
+
+// Gloo listens on the loopback interface: the processes are on one machine.
+c10::intrusive_ptr<Backend> gloo(const c10::intrusive_ptr<c10d::Store> &store, const graft_peers_options &o) {
+  auto options = c10d::ProcessGroupGloo::Options::create(std::chrono::milliseconds(o.timeout_ms));
+  options->devices.push_back(c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1"));
+  return c10::make_intrusive<c10d::ProcessGroupGloo>(store, o.rank, o.size, options);
+}
+
+#if defined(USE_C10D_NCCL)
+// A call waits and throws: by itself NCCL's watchdog would end the process.
+c10::intrusive_ptr<Backend> nccl(const c10::intrusive_ptr<c10d::Store> &store, const graft_peers_options &o) {
+  for (const char *name : {"TORCH_NCCL_BLOCKING_WAIT", "NCCL_BLOCKING_WAIT"}) setenv(name, "1", 0);
+  for (const char *name : {"TORCH_NCCL_ASYNC_ERROR_HANDLING", "NCCL_ASYNC_ERROR_HANDLING"}) setenv(name, "0", 0);
+  auto options = c10d::ProcessGroupNCCL::Options::create();
+  options->timeout = std::chrono::milliseconds(o.timeout_ms);
+  return c10::make_intrusive<c10d::ProcessGroupNCCL>(store, o.rank, o.size, options);
+}
+#endif
+
+std::unique_ptr<Peers> connect(const graft_peers_options &o) {
+  auto store = c10::make_intrusive<c10d::FileStore>(o.store, o.size);
+  store->setTimeout(std::chrono::milliseconds(o.timeout_ms));
+#if defined(USE_C10D_NCCL)
+  if (o.device_type != 0) {
+    const at::Device device(at::kCUDA, static_cast<c10::DeviceIndex>(o.device_index));
+    return std::make_unique<C10d>(o, nccl(store, o), device);
+  }
+#endif
+  return std::make_unique<C10d>(o, gloo(store, o), at::Device(at::kCPU));
+}
+
+}  // namespace
+
+std::unique_ptr<Peers> make_peers(const graft_peers_options &o) {
+  try {
+    return connect(o);
+  } catch (const std::exception &e) {
+    throw PeerLost(e.what());
+  }
+}
+
+bool has_gloo() { return true; }
+
+#else
+
+std::unique_ptr<Peers> make_peers(const graft_peers_options &) {
+  TORCH_CHECK(false, "this LibTorch was built without c10d's Gloo, over which processes train together");
+}
+
+bool has_gloo() { return false; }
+
+#endif
+
+#if defined(USE_C10D_NCCL)
+bool has_nccl() { return true; }
+#else
+bool has_nccl() { return false; }
+#endif
+
+}  // namespace graft

@@ -1,0 +1,145 @@
+package torch
+
+// #include <stdlib.h>
+// #include "graft.h"
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"time"
+	"unsafe"
+)
+
+// Peers are processes that train together, each with a copy of the network: this
+// one's place among them. All make the same calls in the same order. A scope owns it.
+//
+// They speak over LibTorch's own c10d. A call that another process fails returns an
+// error that is [ErrPeer], at once where that process is gone, after the timeout
+// where it is silent; from then on every call does, and a new group must be made.
+type Peers struct {
+	Rank   int // from 0
+	Size   int // of the group
+	handle C.graft_peers
+	scope  *Scope
+}
+
+// PeersOptions say how a group is made. All fields but Device are required.
+type PeersOptions struct {
+	Rank  int    // of this process, from 0
+	Size  int    // of the group
+	Store string // path of a file that is not there yet, the same for all, by which they find each other
+	// Device is where the tensors are; the zero Device is the CPU. Between CUDA
+	// devices NCCL carries them where LibTorch has it, else Gloo, over the host.
+	Device  Device
+	Timeout time.Duration // of the machine's time, without a word from another process
+}
+
+// Validate lists all that is wrong.
+func (o PeersOptions) Validate() error {
+	var faults []error
+	if o.Size < 1 || o.Rank < 0 || o.Rank >= o.Size {
+		faults = append(faults, fmt.Errorf("process %d of %d", o.Rank, o.Size))
+	}
+	if o.Store == "" {
+		faults = append(faults, errors.New("no file to meet by"))
+	}
+	if o.Timeout < time.Millisecond {
+		faults = append(faults, fmt.Errorf("a timeout of %v; it is a millisecond at least", o.Timeout))
+	}
+	return errors.Join(faults...)
+}
+
+// NewPeers returns when all processes of the group have come.
+func (s *Scope) NewPeers(o PeersOptions) *Peers {
+	p := &Peers{Rank: o.Rank, Size: o.Size, scope: s}
+	if !s.ready("make a group", nil) {
+		return p
+	}
+	if err := o.possible(); err != nil {
+		s.fail(err)
+		return p
+	}
+	store := C.CString(o.Store)
+	defer C.free(unsafe.Pointer(store))
+	kind, index := o.Device.code()
+	c := C.graft_peers_options{rank: C.int32_t(o.Rank), size: C.int32_t(o.Size), store: store, device_type: C.int32_t(kind),
+		device_index: C.int32_t(index), timeout_ms: C.int64_t(o.Timeout.Milliseconds())}
+	if err := take("make a group", C.graft_peers_new(&c, &p.handle)); err != nil {
+		s.fail(err)
+		return p
+	}
+	s.hold(p)
+	return p
+}
+
+// possible says what stands in the way of a group.
+func (o PeersOptions) possible() error {
+	if err := o.Validate(); err != nil {
+		return &Error{Op: "make a group", Cause: err}
+	}
+	r, err := Describe()
+	if err != nil {
+		return err
+	}
+	return r.Together()
+}
+
+// Together is nil where this LibTorch lets processes train together.
+func (r Runtime) Together() error {
+	if r.Gloo {
+		return nil
+	}
+	return &Error{Op: "make a group", Cause: errors.New("this LibTorch has no c10d with Gloo, or graft's library was built without it"), kind: ErrDevice,
+		Remedy: "train in one process, or use another LibTorch and run 'make deps'"}
+}
+
+// Close lets go of the others before the scope does. They see it at once.
+func (p *Peers) Close() {
+	if p.handle != nil {
+		p.scope.drop(p)
+	}
+}
+
+func (p *Peers) release() {
+	C.graft_peers_close(p.handle)
+	p.handle = nil
+}
+
+func (p *Peers) pointer() C.graft_peers {
+	if p == nil {
+		return nil
+	}
+	return p.handle
+}
+
+// Sum adds tensors up over all processes, in place. All get the same bits.
+func (p *Peers) Sum(tensors ...*Tensor) error {
+	return p.call("sum over processes", tensors, func(first *C.graft_t, count C.int64_t) *C.char {
+		return C.graft_peers_sum(p.handle, first, count)
+	})
+}
+
+// Broadcast gives the tensors of the process root to all, in place.
+func (p *Peers) Broadcast(root int, tensors ...*Tensor) error {
+	return p.call("broadcast to processes", tensors, func(first *C.graft_t, count C.int64_t) *C.char {
+		return C.graft_peers_broadcast(p.handle, C.int32_t(root), first, count)
+	})
+}
+
+func (p *Peers) call(op string, tensors []*Tensor, call func(*C.graft_t, C.int64_t) *C.char) error {
+	if p.handle == nil {
+		return &Error{Op: op, Cause: errors.New("the group is closed, or it could not be made"), kind: ErrClosed}
+	}
+	handles := make([]C.graft_t, len(tensors))
+	for k, t := range tensors {
+		if t == nil || t.handle == nil {
+			return &Error{Op: op, Cause: fmt.Errorf("tensor %d is closed or was never made", k+1), kind: ErrClosed}
+		}
+		handles[k] = C.graft_t(t.handle)
+	}
+	if len(handles) == 0 {
+		return nil
+	}
+	return take(op, call(unsafe.SliceData(handles), C.int64_t(len(handles))))
+}

@@ -1,0 +1,398 @@
+package torch
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// peerVariable is set in a process of a group: a part, a rank, a size, the file to
+// meet by and the file for the answer.
+const peerVariable = "GRAFT_TEST_PEER"
+
+// peerParts are what processes of a group do in these tests.
+var peerParts = map[string]func(t *testing.T, s *Scope, p *Peers) any{
+	"collect": collectPart, "train": trainPart, "die": diePart, "sleep": sleepPart, "measure": measurePart,
+}
+
+// together runs a part in so many processes of this test's own program, and reads
+// what each answers; one that died answers nothing.
+func together[T any](t *testing.T, part string, size int) []T {
+	t.Helper()
+	folder := t.TempDir()
+	program, err := os.Executable()
+	require.NoError(t, err)
+	var processes []*exec.Cmd
+	for rank := range size {
+		c := exec.Command(program, "-test.run=^TestAsPeer$", "-test.timeout=2m")
+		c.Env = append(os.Environ(), fmt.Sprintf("%s=%s %d %d %s %s", peerVariable, part, rank, size, filepath.Join(folder, "meet"), folder))
+		c.Stdout, c.Stderr = os.Stderr, os.Stderr
+		require.NoError(t, c.Start())
+		processes = append(processes, c)
+	}
+	answers := make([]T, size)
+	for rank, c := range processes {
+		if err := c.Wait(); c.ProcessState.ExitCode() < 0 {
+			continue // killed
+		} else {
+			require.NoError(t, err, "process %d of %d", rank, size)
+		}
+		data, err := os.ReadFile(filepath.Join(folder, strconv.Itoa(rank)))
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal(data, &answers[rank]))
+	}
+	return answers
+}
+
+// TestAsPeer is one process of a group; on its own it has nothing to show.
+func TestAsPeer(t *testing.T) {
+	var part, meet, folder string
+	var rank, size int
+	if _, err := fmt.Sscan(os.Getenv(peerVariable), &part, &rank, &size, &meet, &folder); err != nil {
+		t.Skip("it is a process of the other tests' groups")
+	}
+	timeout := 20 * time.Second
+	if part == "sleep" {
+		timeout = time.Second
+	}
+	within(t, func(s *Scope) {
+		require.NoError(t, SetThreads(1))
+		p := s.NewPeers(PeersOptions{Rank: rank, Size: size, Store: meet, Timeout: timeout})
+		require.NoError(t, s.Err())
+		data, err := json.Marshal(peerParts[part](t, s, p))
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(folder, strconv.Itoa(rank)), data, 0o600))
+	})
+}
+
+func needsPeers(t *testing.T) {
+	r, err := Describe()
+	require.NoError(t, err)
+	if !r.Gloo {
+		t.Skip("this LibTorch has no c10d with Gloo; build the library for another one")
+	}
+}
+
+func collectPart(t *testing.T, s *Scope, p *Peers) any {
+	mine := float32(p.Rank + 1)
+	a, b := From(s, []float32{mine, 10 * mine}, 2), From(s, []float64{float64(mine) / 4}, 1)
+	c, d := From(s, []int64{int64(p.Rank)}, 1), s.Transpose(From(s, []float32{mine, 0, 0, mine, 1, 1}, 2, 3), 0, 1)
+	require.NoError(t, p.Sum(a, d, b, c))
+	e, f := From(s, []int64{int64(p.Rank), 7}, 2), s.RequireGrad(From(s, []float32{mine}), true)
+	require.NoError(t, p.Broadcast(p.Size-1, e, f))
+	all := [][]float64{floats(t, a), floats(t, b), floats(t, c), floats(t, d), floats(t, e), floats(t, f)}
+	require.ErrorIs(t, p.Sum(&Tensor{}), ErrClosed)
+	p.Close()
+	p.Close()
+	require.ErrorIs(t, p.Sum(a), ErrClosed)
+	return all
+}
+
+func TestSumsAndBroadcasts(t *testing.T) {
+	needsPeers(t)
+	for _, size := range []int{1, 2, 3} {
+		n := float64(size)
+		sum := n * (n + 1) / 2 // of the ranks, from 1
+		want := [][]float64{{sum, 10 * sum}, {sum / 4}, {sum - n}, {sum, sum, 0, n, 0, n}, {n - 1, 7}, {n}}
+		for rank, got := range together[[][]float64](t, "collect", size) {
+			require.Equal(t, want, got, "process %d of %d", rank, size)
+		}
+	}
+}
+
+// lesson is how a group trains.
+type peerLesson struct {
+	Fast, Steady, Taught bool
+	Rows, Size           int
+}
+
+// history is what a process saw, and what it has in the end.
+type history struct {
+	Losses  []float64
+	Correct []int
+	Held    []float64 // losses of an evaluation
+	Right   []int
+	State   [][]float64
+}
+
+// peerLessons are told apart by what they show.
+var peerLessons = map[string]peerLesson{
+	"PyTorch's order of operations": {Rows: 194, Size: 16},
+	"the fast path":                 {Rows: 194, Size: 16, Fast: true},
+	"steady, with a teacher":        {Rows: 193, Size: 16, Fast: true, Steady: true, Taught: true},
+}
+
+// learner is a network with all in it that looks at a batch as a whole, or draws for
+// each of its examples.
+func learner(t *testing.T, s *Scope, l peerLesson) (*testNet, *Program) {
+	n := newTestNet(t, s, Float32, 6, 3)
+	w, b, own := n.param(0.3, 3, 6), n.param(0.3, 3), BatchNorm{Eps: 1e-5, Momentum: 0.1, Weight: n.param(1, 6), Bias: n.param(1, 6)}
+	first := n.layers
+	n.layers = func(b_ *Builder, x Value) Value {
+		x = b_.Normalize(x, 1, From(s, []float32{0.1, 0, 0.2}, 3, 1, 1), From(s, []float32{1, 2, 1}, 3, 1, 1))
+		logits := first(b_, x)
+		y := b_.BatchNorm(b_.Conv2D(x, n.params[0], nil, Window{}.Plane()), own)
+		y = b_.MaxPool2D(b_.Dropout(b_.Activate(y, Tanh, 0), 0.2), Window{Kernel: 2}.Plane())
+		y = b_.Dropout(b_.Flatten(b_.AdaptiveAvgPool2D(y, 1, 1), 1, -1), 0.3)
+		return b_.Add(logits, b_.Linear(y, w, b))
+	}
+	return n, n.program(t, ProgramOptions{Fast: l.Fast, Steady: l.Steady})
+}
+
+func trainPart(t *testing.T, s *Scope, p *Peers) any {
+	all := map[string]history{}
+	for _, name := range slices.Sorted(maps.Keys(peerLessons)) {
+		all[name] = trained(t, s, p, peerLessons[name])
+	}
+	return all
+}
+
+func trained(t *testing.T, s *Scope, p *Peers, l peerLesson) history {
+	n, program := learner(t, s, l)
+	o := s.NewOptimizer(Group{Params: n.params, OptimizerOptions: OptimizerOptions{Rule: Adam, LR: 0.003, Fused: l.Fast}})
+	x, y := n.examples(t, l.Rows, 10, 3)
+	random := s.NewGenerator(CPU, 5)
+	order := s.Permutation(l.Rows, s.NewGenerator(CPU, 3))
+	b := Batches{Inputs: x, Labels: y, Order: order, Size: l.Size, Random: random, Augment: Augment{Pad: 1, Flip: true}, Peers: p}
+	if l.Taught {
+		lessons := s.Zeros(Float32, CPU, l.Rows, 3)
+		s.Normal(lessons, 0, 2, s.NewGenerator(CPU, 7))
+		b.Teacher = Teacher{Logits: lessons, Temperature: 2, Share: 0.5, Fall: 0.01}
+	}
+	var h history
+	for range 2 {
+		f, err := Train(program, o, b)
+		require.NoError(t, err)
+		h.Losses, h.Correct = append(h.Losses, f.Losses...), append(h.Correct, f.Correct...)
+	}
+	f, err := Evaluate(program, Batches{Inputs: x, Labels: y, Size: 50, Peers: p})
+	require.NoError(t, err)
+	h.Held, h.Right = f.Losses, f.Correct
+	h.State = snapshot(t, n, o)
+	return h
+}
+
+// lossTolerance is how far the losses of several processes may lie from those of
+// one: rounding, and what training makes of it.
+const lossTolerance = 1e-5
+
+func relative(t *testing.T, got, want []float64) float64 {
+	require.Len(t, got, len(want))
+	worst := 0.0
+	for k := range want {
+		worst = math.Max(worst, math.Abs(got[k]-want[k])/math.Abs(want[k]))
+	}
+	return worst
+}
+
+// Several processes train as one does: on batches of which some are short, so short
+// that one process has no row of them, with all layers that look at whole batches.
+func TestSeveralProcessesTrainAsOne(t *testing.T) {
+	needsPeers(t)
+	one := together[map[string]history](t, "train", 1)[0]
+	for _, size := range []int{2, 3} {
+		all := together[map[string]history](t, "train", size)
+		for rank := range all {
+			require.Equal(t, all[0], all[rank], "process %d has the same bits as the first", rank)
+		}
+		for name, want := range one {
+			got := all[0][name]
+			require.Len(t, want.Losses, 26)
+			require.Less(t, want.Losses[24], want.Losses[0], "it learns")
+			worst, held := relative(t, got.Losses, want.Losses), relative(t, got.Held, want.Held)
+			require.Less(t, worst, lossTolerance, "%s: losses of %d processes", name, size)
+			require.Equal(t, want.Correct, got.Correct)
+			if peerLessons[name].Fast { // else Adam moves the biases before a norm by the rounding errors that are their gradients
+				require.Less(t, held, lossTolerance, "%s: evaluation after %d processes", name, size)
+				require.Equal(t, want.Right, got.Right)
+			}
+			t.Logf("measured: %s: losses of %d processes differ from those of one by %.1e at most over 26 steps, of an evaluation after them by %.1e", name, size, worst, held)
+		}
+	}
+}
+
+// deaths is what a process saw of another one's end.
+type deaths struct {
+	Lost    bool    // the error said so
+	Again   bool    // and the next one
+	Words   string  // of the error
+	Changed float64 // by the call that failed
+	Seconds float64 // until the call came back
+}
+
+func diePart(t *testing.T, s *Scope, p *Peers) any {
+	l := peerLesson{Rows: 640, Size: 16}
+	n, program := learner(t, s, l)
+	x, y := n.examples(t, l.Rows, 10, 3)
+	o, random := n.adam(false), s.NewGenerator(CPU, 5)
+	b := Batches{Inputs: x, Labels: y, Size: l.Size, Random: random, Peers: p}
+	_, err := Train(program, o, b)
+	require.NoError(t, err)
+	if p.Rank == 1 { // in the middle of a call
+		time.AfterFunc(30*time.Millisecond, func() { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL) })
+		for {
+			_, _ = Train(program, o, b)
+		}
+	}
+	for {
+		before, drawn := snapshot(t, n, o), must(random.State())
+		began := time.Now()
+		_, err = Train(program, o, b)
+		if err == nil {
+			continue
+		}
+		d := deaths{Lost: errors.Is(err, ErrPeer), Words: err.Error(), Seconds: time.Since(began).Seconds()}
+		p.Close() // so that the next one sees it
+		for k, values := range snapshot(t, n, o) {
+			d.Changed = math.Max(d.Changed, distance(values, before[k]))
+		}
+		require.Equal(t, drawn, must(random.State()), "and what is drawn next")
+		_, err = Train(program, o, b)
+		d.Again = err != nil
+		return d
+	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// A process that is killed in the middle of a call is noticed at once by all others,
+// and the call that it failed has changed nothing.
+func TestAKilledProcessIsNoticed(t *testing.T) {
+	needsPeers(t)
+	for _, size := range []int{2, 3} {
+		for rank, d := range together[deaths](t, "die", size) {
+			if rank == 1 {
+				continue
+			}
+			require.True(t, d.Lost, d.Words)
+			require.True(t, d.Again)
+			require.Zero(t, d.Changed)
+			require.Less(t, d.Seconds, 10.0, "before the timeout")
+			t.Logf("measured: process %d of %d had back its call %.0f ms after it began it, with %q", rank, size, 1000*d.Seconds, d.Words)
+		}
+	}
+}
+
+func sleepPart(t *testing.T, s *Scope, p *Peers) any {
+	x := From(s, []float32{1}, 1)
+	require.NoError(t, p.Sum(x))
+	if p.Rank == 1 {
+		time.Sleep(2 * time.Second)
+		return deaths{}
+	}
+	began := time.Now()
+	err := p.Sum(x)
+	return deaths{Lost: errors.Is(err, ErrPeer), Words: fmt.Sprint(err), Seconds: time.Since(began).Seconds()}
+}
+
+// A process that is silent is given up after the timeout.
+func TestASilentProcessIsGivenUp(t *testing.T) {
+	needsPeers(t)
+	d := together[deaths](t, "sleep", 2)[0]
+	require.True(t, d.Lost, d.Words)
+	require.Greater(t, d.Seconds, 0.5)
+}
+
+func TestGroupsThatCannotBe(t *testing.T) {
+	needsPeers(t)
+	good := PeersOptions{Rank: 0, Size: 2, Store: filepath.Join(t.TempDir(), "meet"), Timeout: 200 * time.Millisecond}
+	cases := map[string]struct {
+		change func(o *PeersOptions)
+		word   string
+	}{
+		"a rank outside":       {func(o *PeersOptions) { o.Rank = 2 }, "process 2 of 2"},
+		"nobody":               {func(o *PeersOptions) { o.Size = 0 }, "process 0 of 0"},
+		"no place to meet":     {func(o *PeersOptions) { o.Store = "" }, "no file to meet by"},
+		"no time":              {func(o *PeersOptions) { o.Timeout = 0 }, "a timeout of 0s"},
+		"nobody else comes":    {func(o *PeersOptions) {}, "peer lost"},
+		"no folder to meet in": {func(o *PeersOptions) { o.Store += "/there" }, "peer lost"},
+	}
+	for name, c := range cases {
+		o := good
+		c.change(&o)
+		err := With(func(s *Scope) error { s.NewPeers(o); return nil })
+		require.ErrorContains(t, err, c.word, name)
+		require.Equal(t, strings.HasPrefix(c.word, "peer"), errors.Is(err, ErrPeer), name)
+	}
+	within(t, func(s *Scope) {
+		p := s.NewPeers(PeersOptions{Rank: 0, Size: 1, Store: filepath.Join(t.TempDir(), "alone"), Timeout: time.Second})
+		n := newTestNet(t, s, Float32, 4, 3)
+		x, y := n.examples(t, 8, 10, 3)
+		_, err := Train(n.program(t, ProgramOptions{}), n.adam(false), Batches{Inputs: x, Labels: y, Size: 4, Peers: p})
+		require.ErrorContains(t, err, "a generator of their own")
+		p.Close()
+		_, err = Train(n.program(t, ProgramOptions{}), n.adam(false), Batches{Inputs: x, Labels: y, Size: 4, Peers: p, Random: n.random})
+		require.ErrorIs(t, err, ErrClosed)
+	})
+}
+
+// costs are medians, in milliseconds, and what a step takes of the processor's time,
+// which other work on the machine says little about.
+type costs struct{ Million, Small, Step, Busy float64 }
+
+// busy is the processor's time that this process has had, in milliseconds.
+func busy(t *testing.T) float64 {
+	var u syscall.Rusage
+	require.NoError(t, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
+	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e6
+}
+
+func measurePart(t *testing.T, s *Scope, p *Peers) any {
+	if p.Size == 1 {
+		require.NoError(t, SetThreads(2))
+	}
+	median := func(times int, body func()) float64 {
+		var all []float64
+		for range times {
+			began := time.Now()
+			body()
+			all = append(all, 1000*time.Since(began).Seconds())
+		}
+		slices.Sort(all)
+		return all[times/2]
+	}
+	large, few := s.Zeros(Float32, CPU, 1_000_000), s.Zeros(Float32, CPU, 64)
+	n := newTestNet(t, s, Float32, 32, 10)
+	x, y := n.examples(t, 512, 32, 10)
+	program, o := n.program(t, ProgramOptions{Fast: true}), n.adam(true)
+	b := Batches{Inputs: x, Labels: y, Size: 64, Random: n.random, Peers: p}
+	step := func() { require.NoError(t, second(Train(program, o, b))) }
+	step()
+	c := costs{Million: median(15, func() { require.NoError(t, p.Sum(large)) }), Small: median(51, func() { require.NoError(t, p.Sum(few)) })}
+	before := busy(t)
+	c.Step = median(7, step) / 8
+	c.Busy = (busy(t) - before) / 7 / 8
+	return c
+}
+
+func second[T any](_ T, err error) error { return err }
+
+func TestWhatProcessesCost(t *testing.T) {
+	needsPeers(t)
+	if testing.Short() {
+		t.Skip("it measures")
+	}
+	one, both := together[costs](t, "measure", 1)[0], together[costs](t, "measure", 2)
+	two := both[0]
+	require.Positive(t, two.Million)
+	t.Logf("measured: two processes add up a million floats in %.1f ms and 64 in %.2f ms; a step of a batch of 64 takes two processes of one thread %.1f ms and one of two threads %.1f ms, ratio %.2f; of the processors' time %.1f and %.1f ms, ratio %.2f",
+		two.Million, two.Small, two.Step, one.Step, two.Step/one.Step, two.Busy+both[1].Busy, one.Busy, (two.Busy+both[1].Busy)/one.Busy)
+}

@@ -1,0 +1,244 @@
+package torch
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestPrecisionsHaveNames(t *testing.T) {
+	require.Equal(t, []string{"float32", "bfloat16"}, PrecisionNames())
+	for _, p := range []Precision{Single, Brain} {
+		text, err := p.MarshalText()
+		require.NoError(t, err)
+		require.Equal(t, p.String(), string(text))
+		again := Precision(99)
+		require.NoError(t, again.UnmarshalText(text))
+		require.Equal(t, p, again)
+	}
+	p := Brain
+	require.NoError(t, p.UnmarshalText(nil))
+	require.Equal(t, Single, p)
+	require.Equal(t, "precision 2", Precision(2).String())
+	_, err := Precision(-1).MarshalText()
+	require.ErrorContains(t, err, "precision -1 has no name")
+	require.ErrorContains(t, p.UnmarshalText([]byte("float16")), `no precision "float16"; there are float32, bfloat16`)
+	require.ErrorContains(t, With(func(s *Scope) error {
+		var b Builder
+		s.NewProgram(&b, b.Activate(b.Input(), ReLU, 0), ProgramOptions{Precision: 2})
+		return s.Err()
+	}), "precision 2 has no name")
+}
+
+// brainRound is half the distance between neighbours in bfloat16, relative to them, and
+// a little for sums in float32.
+const brainRound = 1.0/256 + 1e-5
+
+// What is multiplied is rounded, and so is the result; nothing else.
+func TestBrainRoundsWhatIsMultiplied(t *testing.T) {
+	rounded := func(s *Scope, x *Tensor) *Tensor { return s.To(s.To(x, BFloat16, CPU), Float64, CPU) }
+	for name, conv := range map[string]bool{"convolution": true, "linear": false} {
+		within(t, func(s *Scope) {
+			n := &testNet{s: s, dtype: Float32, random: s.NewGenerator(CPU, 7)}
+			var b Builder
+			var out Value
+			var want *Tensor
+			x := s.Zeros(Float32, CPU, 4, 24)
+			if conv {
+				x = s.Zeros(Float32, CPU, 4, 3, 10, 10)
+			}
+			s.Normal(x, 0, 1, n.random)
+			if conv {
+				w, bias := n.param(0.3, 8, 3, 3, 3), n.param(0.3, 8)
+				out = b.Conv2D(b.Input(), w, bias, Window{Padding: 1}.Plane())
+				want = s.Conv2D(rounded(s, x), rounded(s, w), rounded(s, bias), Window{Padding: 1})
+			} else {
+				w, bias := n.param(0.3, 8, 24), n.param(0.3, 8)
+				out = b.Linear(b.Input(), w, bias)
+				want = s.Linear(rounded(s, x), rounded(s, w), rounded(s, bias))
+			}
+			got := s.NewProgram(&b, out, ProgramOptions{Precision: Brain}).Forward(s, x, true, nil)
+			info, err := got.Info()
+			require.NoError(t, err)
+			require.Equal(t, Float32, info.DType)
+			exact, values := floats(t, want), floats(t, got)
+			for k := range exact {
+				require.InDelta(t, exact[k], values[k], brainRound*math.Abs(exact[k])+1e-6, name)
+			}
+			require.Equal(t, floats(t, s.To(got, BFloat16, CPU)), values, "the result is rounded")
+		})
+	}
+}
+
+// Tolerances of bfloat16 over fifty steps: two significant digits are left, and the
+// small network begins at 2.3 nats.
+const (
+	brainLossTol     = 0.05 // nats, each step
+	brainGradientTol = 0.05 // of a tensor's largest, in the first step
+	brainAccuracyTol = 0.05 // of the images
+)
+
+func TestBrainTrainsAsSingleDoes(t *testing.T) {
+	for _, fast := range []bool{false, true} {
+		var losses [2][]float64
+		var right [2]float64
+		var gradients [2]map[string][]float64
+		for k, precision := range []Precision{Single, Brain} {
+			within(t, func(s *Scope) {
+				n := newTestNet(t, s, Float32, 12, 4)
+				x, y := n.examples(t, 160, 14, 4)
+				p, o := n.program(t, ProgramOptions{Fast: fast, Precision: precision}), n.adam(fast)
+				gradients[k] = n.step(t, p, x, y)
+				for range 5 {
+					f, err := Train(p, o, Batches{Inputs: x, Labels: y, Size: 16})
+					require.NoError(t, err)
+					losses[k] = append(losses[k], f.Losses...)
+				}
+				f, err := Evaluate(p, Batches{Inputs: x, Labels: y, Size: 160})
+				require.NoError(t, err)
+				right[k] = float64(f.Correct[0]) / 160
+				for _, slot := range o.Slots {
+					for _, kept := range []*Tensor{slot.Param, slot.First, slot.Second, s.Grad(slot.Param)} {
+						info, err := kept.Info()
+						require.NoError(t, err)
+						require.Equal(t, Float32, info.DType)
+					}
+				}
+			})
+		}
+		require.Len(t, losses[1], 50)
+		worst := 0.0
+		for k := range losses[0] {
+			worst = max(worst, math.Abs(losses[0][k]-losses[1][k]))
+		}
+		t.Logf("measured: fast %v: over 50 steps the losses in bfloat16 are within %.2g nats of those in float32, which go from %.2f to %.2f; %.1f%% and %.1f%% are right in the end",
+			fast, worst, losses[0][0], losses[0][49], 100*right[1], 100*right[0])
+		require.Positive(t, worst, "it is worked out otherwise")
+		require.Less(t, worst, brainLossTol)
+		require.InDelta(t, right[0], right[1], brainAccuracyTol)
+		require.Less(t, losses[1][49], losses[1][0]/2, "it learns")
+		for name, want := range gradients[0] {
+			if slices.Max(want) > 1e-6 { // but for the gradient of a bias before a normalisation
+				require.Less(t, distance(gradients[1][name], want), brainGradientTol, name)
+			}
+		}
+	}
+}
+
+// Evaluation is in the precision of training.
+func TestBrainEvaluates(t *testing.T) {
+	within(t, func(s *Scope) {
+		n := newTestNet(t, s, Float32, 12, 4)
+		x, y := n.examples(t, 30, 14, 4)
+		evaluate := func(precision Precision) float64 {
+			p := n.program(t, ProgramOptions{Precision: precision})
+			f, err := Evaluate(p, Batches{Inputs: x, Labels: y, Size: 30})
+			require.NoError(t, err)
+			s.NoGrad(func() {
+				require.Equal(t, floats(t, s.CrossEntropy(p.Forward(s, x, false, nil), y))[0], f.Losses[0])
+			})
+			return f.Losses[0]
+		}
+		single, brain := evaluate(Single), evaluate(Brain)
+		require.NotEqual(t, single, brain)
+		require.InDelta(t, single, brain, brainLossTol)
+	})
+}
+
+// The gradient of a weight that two layers share has both their parts.
+func TestBrainSharesARoundedWeight(t *testing.T) {
+	within(t, func(s *Scope) {
+		n := &testNet{s: s, dtype: Float32, random: s.NewGenerator(CPU, 7)}
+		w := n.param(0.5, 6, 6)
+		x := s.Zeros(Float32, CPU, 5, 6)
+		s.Normal(x, 0, 1, n.random)
+		var gradients [2][]float64
+		for k, precision := range []Precision{Single, Brain} {
+			var b Builder
+			p := s.NewProgram(&b, b.Linear(b.Linear(b.Input(), w, nil), w, nil), ProgramOptions{Precision: precision})
+			s.Backward(s.Sum(p.Forward(s, x, true, nil)))
+			gradients[k] = floats(t, s.Grad(w))
+			s.SetGrad(w, nil)
+		}
+		require.Less(t, distance(gradients[1], gradients[0]), brainGradientTol)
+	})
+}
+
+// On the steady path the number of threads changes no bit in bfloat16 either.
+func TestThreadsChangeNoBitInBrain(t *testing.T) {
+	defer func() { require.NoError(t, SetThreads(DefaultThreads())) }()
+	for _, fast := range []bool{false, true} {
+		var want [][]float64
+		for _, threads := range []int{1, 2, 3} {
+			require.NoError(t, SetThreads(threads))
+			within(t, func(s *Scope) {
+				n := newTestNet(t, s, Float32, 32, 4)
+				x, y := n.examples(t, 32*5, 32, 4)
+				p, o := n.program(t, ProgramOptions{Fast: fast, Steady: true, Precision: Brain}), n.adam(fast)
+				f, err := Train(p, o, Batches{Inputs: x, Labels: y, Size: 32})
+				require.NoError(t, err)
+				e, err := Evaluate(p, Batches{Inputs: x, Labels: y, Size: 32})
+				require.NoError(t, err)
+				got := append(snapshot(t, n, o), f.Losses, e.Losses)
+				if want == nil {
+					want = got
+				}
+				require.Equal(t, want, got, "fast %v, %d threads", fast, threads)
+			})
+		}
+	}
+}
+
+// What a step takes in bfloat16 depends on the processor: with AVX512-BF16 or AMX it
+// may be less than in float32, without it is more.
+func TestTimeInBrain(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out: timing, as -short asks")
+	}
+	require.NoError(t, SetThreads(1))
+	defer func() { require.NoError(t, SetThreads(DefaultThreads())) }()
+	text := ""
+	for _, fast := range []bool{false, true} {
+		within(t, func(s *Scope) {
+			var programs [2]*Program
+			var optimizers [2]*Optimizer
+			var x, y *Tensor
+			for k, precision := range []Precision{Single, Brain} {
+				n := newTestNet(t, s, Float32, 32, 10)
+				x, y = n.examples(t, 64*2, 32, 10)
+				programs[k], optimizers[k] = n.program(t, ProgramOptions{Fast: fast, Precision: precision}), n.adam(fast)
+			}
+			var ratios []float64
+			for range 6 {
+				var took [2]time.Duration
+				for k := range programs {
+					began := time.Now()
+					_, err := Train(programs[k], optimizers[k], Batches{Inputs: x, Labels: y, Size: 64})
+					require.NoError(t, err)
+					took[k] = time.Since(began)
+				}
+				ratios = append(ratios, float64(took[1])/float64(took[0]))
+			}
+			slices.Sort(ratios)
+			text += fmt.Sprintf("; fast %v: %.2f", fast, ratios[len(ratios)/2])
+		})
+	}
+	t.Logf("measured: time of a step in bfloat16 over float32, one thread, %s%s", vectors(), text)
+}
+
+// vectors is what of bfloat16 the processor has.
+func vectors() string {
+	text, _ := os.ReadFile("/proc/cpuinfo") // without it there is none that we know of
+	for _, flag := range []string{"amx_bf16", "avx512_bf16"} {
+		if bytes.Contains(text, []byte(" "+flag+" ")) {
+			return "on a processor with " + flag
+		}
+	}
+	return "on a processor without instructions for bfloat16"
+}

@@ -1,0 +1,226 @@
+package trainer_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/decider"
+	"graft/model"
+	"graft/net2net"
+	"graft/torch"
+	"graft/trainer"
+)
+
+// family is the small network and what an action makes of it.
+func family(t testing.TB, actions ...string) []trainer.Subject {
+	all := []trainer.Subject{{Network: smallNetwork()}}
+	for _, text := range actions {
+		a, err := net2net.ParseAction(text)
+		require.NoError(t, err)
+		n := all[len(all)-1].Network.Sketch()
+		_, err = net2net.Apply(n, a, net2net.Options{})
+		require.NoError(t, err)
+		all = append(all, trainer.Subject{Name: "Small", Network: n, Actions: append(slices.Clone(all[len(all)-1].Actions), a)})
+	}
+	return all
+}
+
+// metronome is a machine's clock on which every look takes a millisecond.
+func metronome() func() time.Time {
+	t := time.Unix(0, 0)
+	return func() time.Time {
+		t = t.Add(time.Millisecond)
+		return t
+	}
+}
+
+// A call that takes a millisecond and does five steps means a fifth of a millisecond
+// for a step. All of it is measured as a job spends it.
+func TestMeasuredTimesAreThoseOfTheClock(t *testing.T) {
+	var told []string
+	m, err := trainer.Measure(t.Context(), family(t, "deepen:conv1"), trainer.MeasureOptions{Batches: []int{8, 16}, Rounds: 3, Burst: 10 * time.Millisecond,
+		Now: metronome(), Tell: func(what string, done, of int) { told = append(told, what) }})
+	require.NoError(t, err)
+	require.Len(t, m.Networks, 4)
+	for _, n := range m.Networks {
+		require.Equal(t, "Small", n.Network)
+		require.Equal(t, 2e-4, n.StepSeconds)
+		require.Equal(t, 2e-4, n.BatchSeconds)
+		require.Zero(t, n.StepSpread)
+		require.Positive(t, n.Operations)
+	}
+	require.Equal(t, []int{8, 16, 8, 16}, []int{m.Networks[0].Batch, m.Networks[1].Batch, m.Networks[2].Batch, m.Networks[3].Batch})
+	require.Equal(t, net2net.Fingerprint(smallNetwork()), m.Networks[0].Fingerprint)
+	require.NotEqual(t, m.Networks[0].Fingerprint, m.Networks[2].Fingerprint)
+	for _, s := range []trainer.Seconds{m.Decision, m.Surgery} {
+		require.GreaterOrEqual(t, s.Median, 1e-3)
+		require.LessOrEqual(t, s.Median, 5e-3, "the job looks at the clock on the way")
+		require.Zero(t, s.Spread)
+	}
+	require.Equal(t, []string{"warmed up Small", "warmed up Small deepen:conv1", "rounds", "rounds", "rounds", "decisions and operations"}, told)
+}
+
+// counting is a virtual clock that adds up for itself what a profile's figures say.
+type counting struct {
+	*trainer.Virtual
+	t     testing.TB
+	steps int64
+	sum   time.Duration
+}
+
+func (c *counting) Spend(w trainer.Work) {
+	c.Virtual.Spend(w)
+	c.sum += time.Duration(w.Count) * c.figure(w)
+	if w.Kind == trainer.Steps {
+		c.steps += int64(w.Count)
+	}
+}
+
+func (c *counting) figure(w trainer.Work) time.Duration {
+	seconds := map[trainer.Kind]float64{trainer.Deciding: c.Profile.Costs.DecisionSeconds, trainer.Surgery: c.Profile.Costs.SurgerySeconds}[w.Kind]
+	for _, m := range c.Profile.Measured {
+		if m.Fingerprint == net2net.Fingerprint(w.Network) && m.Batch == w.Rows {
+			seconds = map[trainer.Kind]float64{trainer.Steps: m.StepSeconds, trainer.Batches: m.BatchSeconds}[w.Kind]
+		}
+	}
+	require.Positive(c.t, seconds, "%s of %d rows", w.Kind, w.Rows)
+	return time.Duration(seconds*1e9 + 0.5)
+}
+
+// What a job is charged is the sum of its pieces of work, each as it was measured
+// alone, and nothing else.
+func TestAJobIsChargedWhatWasMeasured(t *testing.T) {
+	m, err := trainer.Measure(t.Context(), family(t, "deepen:conv1"), trainer.MeasureOptions{Batches: []int{32, 100}, Rounds: 3, Burst: time.Millisecond, Steady: true, Now: time.Now})
+	require.NoError(t, err)
+	p := m.Profile("here", "this machine", trainer.Made{})
+	require.NoError(t, p.Validate())
+	require.True(t, p.Closed(), "two networks are too few for rates")
+	o := plan()
+	o.Adapt = trainer.Adapt{Rows: 64}
+	o.Timeline = trainer.Timeline{Budget: 60 * p.Cost(trainer.Work{Kind: trainer.Steps, Rows: 32, Network: smallNetwork()})}
+	o.Timeline.Events = []trainer.Event{{At: o.Timeline.Budget / 10, Change: trainer.Up}}
+	o.Timeline.Budget += time.Duration(1e9 * (p.Costs.DecisionSeconds + p.Costs.SurgerySeconds))
+	clock := &counting{Virtual: &trainer.Virtual{Profile: p}, t: t}
+	outcome, err := runOn(t, clock, o, "deepen:conv1")
+	require.NoError(t, err)
+	require.Equal(t, clock.sum, outcome.Used)
+	require.Equal(t, clock.steps, outcome.Steps)
+	require.Equal(t, 1, outcome.Decisions)
+	require.Greater(t, outcome.Steps, int64(10))
+}
+
+// runOn runs a job on a clock.
+func runOn(t testing.TB, clock trainer.Clock, o trainer.Options, actions ...string) (outcome *trainer.Outcome, err error) {
+	err = torch.With(func(s *torch.Scope) error {
+		set, n := small(t, s, 1)
+		j, err := trainer.New(s, trainer.Parts{Network: n, Data: set, Clock: clock, Decider: script(t, actions...), Now: time.Now}, o)
+		if err != nil {
+			return err
+		}
+		outcome, err = j.Run(context.Background())
+		return err
+	})
+	return outcome, err
+}
+
+// A profile without rates is of use for what was measured; what it does not know is
+// an error that names the network and the remedy, and no free lunch.
+func TestAProfileWithoutRatesKnowsWhatWasMeasured(t *testing.T) {
+	measured := func(n *model.Network, batch int) trainer.Measurement {
+		return trainer.Measurement{Network: "Small", Fingerprint: net2net.Fingerprint(n), Batch: batch, StepSeconds: 0.01, BatchSeconds: 0.005}
+	}
+	p := &trainer.Profile{Version: 1, Name: "closed", Measured: []trainer.Measurement{measured(smallNetwork(), 32), measured(smallNetwork(), 100)}}
+	require.NoError(t, p.Validate())
+	deepened := family(t, "deepen:conv1")[1]
+	require.NoError(t, p.Covers(smallNetwork(), plan(), nil))
+	err := p.Covers(smallNetwork(), plan(), deepened.Actions)
+	for _, says := range []string{"after deepen:conv1", "the profile closed has no measurement of this Small", "with a batch of 32", "with a batch of 100", "graft profile"} {
+		require.ErrorContains(t, err, says)
+	}
+	other := plan()
+	other.Batch = 16
+	require.ErrorContains(t, p.Covers(smallNetwork(), other, nil), "with a batch of 16")
+	other.Batch = 64
+	require.NoError(t, p.Covers(smallNetwork(), other, nil), "it lies between two that were measured")
+
+	short := plan()
+	short.Timeline = trainer.Timeline{Budget: 300 * time.Millisecond, Events: []trainer.Event{{At: 100 * time.Millisecond, Change: trainer.Up}}}
+	_, err = runOn(t, &trainer.Virtual{Profile: p}, short)
+	require.NoError(t, err)
+	_, err = runOn(t, &trainer.Virtual{Profile: p}, short, "deepen:conv1")
+	require.ErrorContains(t, err, "has no measurement of this Small")
+
+	p.Costs.Step.CallSeconds, p.Costs.Batch.CallSeconds = 0.01, 0.01
+	require.NoError(t, p.Covers(smallNetwork(), plan(), deepened.Actions))
+	_, err = runOn(t, &trainer.Virtual{Profile: p}, short, "deepen:conv1")
+	require.NoError(t, err)
+}
+
+func TestRefusedMeasurements(t *testing.T) {
+	fine := trainer.MeasureOptions{Batches: []int{8}, Rounds: 1, Burst: time.Millisecond, Now: time.Now}
+	refused := func(word string, subjects []trainer.Subject, change func(o *trainer.MeasureOptions)) {
+		o := fine
+		change(&o)
+		_, err := trainer.Measure(t.Context(), subjects, o)
+		require.ErrorContains(t, err, word)
+	}
+	same := func(*trainer.MeasureOptions) {}
+	refused("a batch of 0", family(t), func(o *trainer.MeasureOptions) { o.Batches = []int{8, 0} })
+	refused("a batch of -3", family(t), func(o *trainer.MeasureOptions) { o.Batches = []int{-3} })
+	refused("a batch of 8 twice", family(t), func(o *trainer.MeasureOptions) { o.Batches = []int{8, 8} })
+	refused("-1 rounds", family(t), func(o *trainer.MeasureOptions) { o.Rounds = -1 })
+	refused("the machine's clock", family(t), func(o *trainer.MeasureOptions) { o.Now = nil })
+	refused("no network", nil, same)
+	features := &model.Network{Input: model.Shape{8}, Root: &model.Container{Class: "Features", Children: []model.Child{{Name: "a", Module: &model.Leaf{Layer: model.NewLinear(8, 4)}}}}}
+	refused("measure Features: it makes 4 of 8", []trainer.Subject{{Network: features}}, same)
+	failing := errors.New("no idea")
+	refused("no idea", family(t), func(o *trainer.MeasureOptions) { o.Decider = helpless{failing} })
+
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := trainer.Measure(ctx, family(t), fine)
+	require.ErrorIs(t, err, context.Canceled)
+	ctx, cancel = context.WithCancel(t.Context())
+	o := fine
+	o.Tell = func(string, int, int) { cancel() } // it has warmed up
+	_, err = trainer.Measure(ctx, family(t), o)
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+// helpless cannot decide.
+type helpless struct{ err error }
+
+func (h helpless) Decide(context.Context, decider.State) (decider.Decision, error) {
+	return decider.Decision{}, h.err
+}
+
+// A network that is given twice is measured once.
+func TestEachNetworkIsMeasuredOnce(t *testing.T) {
+	m, err := trainer.Measure(t.Context(), append(family(t), family(t)...), trainer.MeasureOptions{Batches: []int{8}, Rounds: 1, Burst: time.Millisecond, Now: time.Now})
+	require.NoError(t, err)
+	require.Len(t, m.Networks, 1)
+}
+
+// The networks that are measured by default are each there as they are, deepened and
+// widened, and no two are alike.
+func TestDefaultSubjects(t *testing.T) {
+	subjects, err := trainer.Subjects(model.Shape{3, 32, 32}, 10)
+	require.NoError(t, err)
+	prints := map[string]bool{}
+	kinds := map[net2net.Kind]int{}
+	for _, s := range subjects {
+		require.False(t, prints[net2net.Fingerprint(s.Network)], s.String())
+		prints[net2net.Fingerprint(s.Network)] = true
+		if len(s.Actions) > 0 {
+			kinds[s.Actions[0].Kind]++
+		}
+	}
+	require.Equal(t, map[net2net.Kind]int{"deepen": 10, "widen": 10}, kinds)
+	_, err = trainer.Subjects(model.Shape{3, 4, 4}, 10)
+	require.Error(t, err, "images that are too small for them")
+}

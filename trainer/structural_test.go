@@ -1,0 +1,66 @@
+package trainer_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/dataset"
+	"graft/decider"
+	"graft/files"
+	"graft/model"
+	"graft/torch"
+	"graft/trainer"
+)
+
+// overheard notes what a decider was told.
+type overheard struct {
+	decider.Decider
+	states []decider.State
+}
+
+func (o *overheard) Decide(ctx context.Context, s decider.State) (decider.Decision, error) {
+	o.states = append(o.states, s)
+	return o.Decider.Decide(ctx, s)
+}
+
+// A job asks a structural policy, which knows what a step takes, and does what it says.
+func TestJobWithStructuralPolicy(t *testing.T) {
+	policy, err := decider.NewStructural(decider.StructuralShape{}, 1)
+	require.NoError(t, err)
+	policy.Sample, policy.Seed = true, 4
+	spy, book := &overheard{Decider: policy}, &memory{}
+	o := plan()
+	o.Timeline.Budget, o.Timeline.Events = 700*time.Millisecond, o.Timeline.Events[:1]
+	before := 0
+	require.NoError(t, torch.With(func(s *torch.Scope) error {
+		set, err := dataset.Load(s, torch.CPU, files.OS{}, dataset.Options{Seed: 1, Synthetic: dataset.SyntheticOptions{Train: 200, Test: 60}})
+		require.NoError(t, err)
+		n, err := model.Zoo("ConvSmall", model.ZooOptions{})
+		require.NoError(t, err)
+		before = n.Parameters()
+		require.NoError(t, n.Materialize(s, model.Placement{Random: s.NewGenerator(torch.CPU, 1)}))
+		j, err := trainer.New(s, trainer.Parts{Network: n, Data: set, Clock: steady(t), Decider: spy, Book: book, Now: time.Now}, o)
+		require.NoError(t, err)
+		_, err = j.Run(context.Background())
+		return err
+	}))
+	require.Len(t, spy.states, 2)
+	require.Equal(t, []string{"start", "up", "decision", "decision", "end"}, book.events())
+	for k, note := range book.notes[2:4] {
+		require.InDelta(t, 1, sumOf(note.Probabilities), 1e-12)
+		require.Positive(t, spy.states[k].Step)
+		require.Equal(t, k, spy.states[k].Decisions)
+	}
+	require.NotEqual(t, "none", book.notes[2].Action, "the seed is one that adapts")
+	require.Greater(t, book.notes[2].Parameters, before)
+}
+
+func sumOf(values []float64) (total float64) {
+	for _, v := range values {
+		total += v
+	}
+	return total
+}

@@ -1,0 +1,589 @@
+package trainer_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/dataset"
+	"graft/files"
+	"graft/model"
+	"graft/results"
+	"graft/torch"
+	"graft/trainer"
+)
+
+// followVariable is set in a process that follows; it holds the images' options.
+const followVariable = "GRAFT_TEST_FOLLOW"
+
+// follow is the whole of such a process.
+func follow(text string) error {
+	var o dataset.Options
+	if err := json.Unmarshal([]byte(text), &o); err != nil {
+		return err
+	}
+	return torch.With(func(s *torch.Scope) error {
+		var err error
+		orders := &trap{File: os.Stdin}
+		if text := os.Getenv(freezeVariable); text != "" {
+			orders.at, err = strconv.Atoi(text)
+		}
+		answers := &announced{File: os.NewFile(trainer.AnswerFile, "answers")}
+		return errors.Join(err, trainer.Follow(func() (*dataset.Set, error) { return dataset.Load(s, torch.CPU, files.OS{}, o) }, orders, answers))
+	})
+}
+
+// freezeVariable is set in a process that freezes when it reads so many orders;
+// numbersVariable names the folder where it leaves its number once it works.
+const (
+	freezeVariable  = "GRAFT_TEST_FREEZE"
+	numbersVariable = "GRAFT_TEST_NUMBERS"
+)
+
+type trap struct {
+	*os.File
+	at, read int
+}
+
+func (t *trap) Read(b []byte) (int, error) {
+	n, err := t.File.Read(b)
+	before := t.read
+	if t.read += bytes.Count(b[:n], []byte("\n")); before < t.at && t.read >= t.at {
+		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+	}
+	return n, err
+}
+
+// announced leaves the process's number when it has answered a few orders.
+type announced struct {
+	*os.File
+	written int
+}
+
+func (a *announced) Write(b []byte) (int, error) {
+	if a.written++; a.written == 5 && os.Getenv(numbersVariable) != "" {
+		if err := os.WriteFile(filepath.Join(os.Getenv(numbersVariable), strconv.Itoa(os.Getpid())), nil, 0o600); err != nil {
+			return 0, err
+		}
+	}
+	return a.File.Write(b)
+}
+
+// nursery starts followers out of this test's own program, and knows them.
+type nursery struct {
+	trainer.Program
+	t       testing.TB
+	mu      sync.Mutex
+	started []*child
+	// told is called before an order to work goes to a process.
+	told func(c *child)
+}
+
+// child is a process that the nursery started.
+type child struct {
+	trainer.Process
+	nursery *nursery
+	device  int
+	work    int  // orders to train or evaluate
+	doomed  bool // it will be killed
+}
+
+func (c *child) Write(b []byte) (int, error) {
+	if bytes.HasPrefix(b, []byte(`{"train"`)) || bytes.HasPrefix(b, []byte(`{"evaluate"`)) {
+		if c.work++; c.nursery.told != nil {
+			c.nursery.told(c)
+		}
+	}
+	return c.Process.Write(b)
+}
+
+func (n *nursery) Start(device int) (trainer.Process, error) {
+	p, err := n.Program.Start(device)
+	if err != nil {
+		return nil, err
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	c := &child{Process: p, nursery: n, device: device}
+	n.started = append(n.started, c)
+	return c, nil
+}
+
+func newNursery(t testing.TB, o dataset.Options) *nursery {
+	r, err := torch.Describe()
+	require.NoError(t, err)
+	if !r.Gloo {
+		t.Skip("this LibTorch has no c10d with Gloo; build the library for another one")
+	}
+	path, err := os.Executable()
+	require.NoError(t, err)
+	text, err := json.Marshal(o)
+	require.NoError(t, err)
+	folder := t.TempDir()
+	n := &nursery{t: t}
+	n.Program = trainer.Program{Path: path, Args: func(int) []string { return nil }, Env: []string{followVariable + "=" + string(text)},
+		Log: func(device int) (*os.File, error) {
+			return os.OpenFile(filepath.Join(folder, strconv.Itoa(device)), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		}}
+	t.Cleanup(func() {
+		if !t.Failed() {
+			return
+		}
+		logs, _ := filepath.Glob(filepath.Join(folder, "*"))
+		for _, log := range logs {
+			text, _ := os.ReadFile(log)
+			t.Logf("%s:\n%s", log, text)
+		}
+	})
+	return n
+}
+
+func smallData(seed int64) dataset.Options {
+	return dataset.Options{Seed: seed, Synthetic: dataset.SyntheticOptions{Size: side, Classes: 4, Train: 600, Test: 200}}
+}
+
+// changing is a job whose devices go from one to two to three and back, that grows
+// and shrinks with them and learns from what it was.
+func changing() trainer.Options {
+	at := func(ms int, c trainer.Change, devices int) trainer.Event {
+		return trainer.Event{At: time.Duration(ms) * time.Millisecond, Change: c, Devices: devices}
+	}
+	o := plan()
+	o.Timeline = trainer.Timeline{Budget: 1500 * time.Millisecond, Events: []trainer.Event{at(200, trainer.Up, 2), at(500, trainer.Up, 3), at(850, trainer.Down, 2), at(1250, trainer.Down, 1)}}
+	return o
+}
+
+// smooth is a dataset and a network without kinks. Where there are some, a value that
+// rounding takes from one side to the other makes rounding grow, from step to step,
+// in one process that sums in another order as in several.
+func smooth(t testing.TB, s *torch.Scope) (*dataset.Set, *model.Network) {
+	set, _ := small(t, s, 1)
+	n := networkOf(torch.SiLU)
+	require.NoError(t, n.Materialize(s, model.Placement{Random: s.NewGenerator(torch.CPU, 1)}))
+	return set, n
+}
+
+// perform runs a job, with processes from a nursery or alone.
+func perform(t testing.TB, o trainer.Options, book trainer.Book, starter trainer.Starter, actions ...string) (outcome *trainer.Outcome) {
+	t.Helper()
+	o.Parallel.On = starter != nil
+	require.NoError(t, torch.With(func(s *torch.Scope) error {
+		set, n := smooth(t, s)
+		j, err := trainer.New(s, trainer.Parts{Network: n, Data: set, Clock: steady(t), Decider: script(t, actions...), Book: book, Now: time.Now, Starter: starter}, o)
+		if err != nil {
+			return err
+		}
+		outcome, err = j.Run(context.Background())
+		return err
+	}))
+	return outcome
+}
+
+// lossTolerance is how far losses may lie from those of one process.
+const lossTolerance = 1e-5
+
+// apart is how far losses lie apart, in all rows of two books.
+func apart(t testing.TB, got, want *memory) float64 {
+	t.Helper()
+	require.Len(t, got.rows, len(want.rows))
+	worst := 0.0
+	for k, w := range want.rows {
+		g := got.rows[k]
+		require.Equal(t, w.Steps, g.Steps, "no step is lost, none is done twice")
+		require.Equal(t, []int{w.Epoch, w.Devices, w.Parameters}, []int{g.Epoch, g.Devices, g.Parameters})
+		require.Equal(t, w.Time, g.Time)
+		worst = max(worst, math.Abs(g.Loss-w.Loss)/w.Loss, math.Abs(g.Validation.Loss-w.Validation.Loss)/w.Validation.Loss)
+	}
+	return worst
+}
+
+// processes is how many there were, whenever that changed.
+func (m *memory) processes() (counts []int) {
+	for _, n := range m.notes {
+		if n.Event == "processes" {
+			counts = append(counts, n.Processes)
+		}
+	}
+	return counts
+}
+
+func (m *memory) why(event string) (all []string) {
+	for _, n := range m.notes {
+		if n.Event == event {
+			all = append(all, n.Why)
+		}
+	}
+	return all
+}
+
+// others is the events that are not about processes.
+func (m *memory) others() []string {
+	return slices.DeleteFunc(m.events(), func(event string) bool { return event == "processes" || strings.HasPrefix(event, "peer") })
+}
+
+// A job whose devices come and go trains in as many processes, and sees what it
+// would have seen alone. It is SGD that goes with surgery here: where a bias stands
+// before a norm, Adam takes the rounding errors that are its gradient for one, and
+// makes full steps of them, in one process as in several.
+func TestProcessesComeAndGo(t *testing.T) {
+	runtime.LockOSThread() // to which the number of LibTorch's threads belongs
+	defer runtime.UnlockOSThread()
+	require.NoError(t, torch.SetThreads(2))
+	for name, c := range map[string]struct {
+		rule    torch.OptimizerOptions
+		actions []string
+	}{
+		"that grows and shrinks": {torch.OptimizerOptions{Rule: torch.SGD, LR: 0.02, Momentum: 0.9}, []string{"deepen:conv1", "widen:conv2:12", "deepen:conv2"}},
+		"that stays as it is":    {torch.OptimizerOptions{Rule: torch.Adam, LR: 0.003}, nil},
+	} {
+		o := changing()
+		o.Optimizer = c.rule
+		alone, book := &memory{}, &memory{}
+		want := perform(t, o, alone, nil, c.actions...)
+		nursery := newNursery(t, smallData(1))
+		got := perform(t, o, book, nursery, c.actions...)
+		require.Equal(t, []int{2, 3, 2, 1}, book.processes())
+		require.Equal(t, alone.events(), book.others())
+		if at := slices.Index(book.events(), "shrink"); at >= 0 {
+			require.Positive(t, book.notes[at].Lessons, "a larger network teaches both processes")
+		}
+		require.Equal(t, want.Steps, got.Steps)
+		worst := apart(t, book, alone)
+		require.Less(t, worst, lossTolerance)
+		require.InDelta(t, want.Test.Loss, got.Test.Loss, lossTolerance*want.Test.Loss)
+		require.Len(t, nursery.started, 2)
+		for _, c := range nursery.started {
+			require.NoError(t, c.Wait(), "it ended by itself")
+		}
+		t.Logf("measured: devices 1, 2, 3, 2, 1 of a job %s: %d steps in as many processes, losses of %d epochs at most %.1e from those of one process", name, got.Steps, len(book.rows), worst)
+	}
+	r, err := torch.Describe()
+	require.NoError(t, err)
+	require.Equal(t, 2, r.Threads, "all threads are the leader's again")
+}
+
+// several is a short job of three processes from its first steps on.
+func several() trainer.Options {
+	o := plan()
+	o.Optimizer = torch.OptimizerOptions{Rule: torch.Adam, LR: 0.003}
+	o.Batch = 16
+	o.Timeline = trainer.Timeline{Budget: 1200 * time.Millisecond, Events: []trainer.Event{{Change: trainer.Up, Devices: 3}}}
+	o.Parallel.Timeout = 3 * time.Second
+	return o
+}
+
+// Processes that are killed at any moment cost no step: the others do again what was
+// lost, and another one takes the place.
+func TestKilledProcessesCostNoStep(t *testing.T) {
+	require.NoError(t, torch.SetThreads(1))
+	alone, book := &memory{}, &memory{}
+	want := perform(t, several(), alone, nil)
+	nursery := newNursery(t, smallData(1))
+	random := rand.New(rand.NewPCG(3, 3))
+	var mu sync.Mutex
+	kills := 0
+	nursery.told = func(c *child) {
+		mu.Lock()
+		defer mu.Unlock()
+		if c.work < 2 || c.doomed || kills == 10 || random.IntN(3) == 0 { // one that never worked would not be tried again
+			return
+		}
+		kills++
+		c.doomed = true
+		time.AfterFunc(time.Duration(random.IntN(30))*time.Millisecond, func() { _ = c.Kill() })
+	}
+	got := perform(t, several(), book, nursery)
+	require.GreaterOrEqual(t, kills, 10)
+	require.GreaterOrEqual(t, len(book.why("peer lost")), kills-2, "the last may die when all is done")
+	require.Contains(t, book.why("peer lost")[0], "signal: killed")
+	require.Empty(t, book.why("peer missing"))
+	require.Equal(t, want.Steps, got.Steps)
+	worst := apart(t, book, alone)
+	require.Less(t, worst, lossTolerance)
+	t.Logf("measured: %d kills of processes, %d noticed and another process started for each, %d groups: %d steps as alone, losses at most %.1e apart",
+		kills, len(book.why("peer lost")), len(book.processes()), got.Steps, worst)
+}
+
+// A process that stops without ending is given up after the timeout; one that has
+// done nothing before it was lost is not tried again.
+func TestAFrozenProcessIsGivenUp(t *testing.T) {
+	require.NoError(t, torch.SetThreads(1))
+	alone, book := &memory{}, &memory{}
+	o := several()
+	o.Timeline.Budget, o.Timeline.Events[0].Devices = 300*time.Millisecond, 2
+	o.Parallel.Timeout = time.Second
+	perform(t, o, alone, nil)
+	nursery := newNursery(t, smallData(1))
+	nursery.Env = append(nursery.Env, freezeVariable+"=3") // to meet the others, to take a copy, and to work
+	perform(t, o, book, nursery)
+	require.Less(t, apart(t, book, alone), lossTolerance)
+	require.Equal(t, []string{"the process of device 1: it is silent"}, book.why("peer lost"))
+	require.Equal(t, []int{2, 1}, book.processes())
+	require.Len(t, nursery.started, 1)
+}
+
+// A process that cannot be had is warned of, and the job goes on without it.
+func TestProcessesThatCannotStart(t *testing.T) {
+	require.NoError(t, torch.SetThreads(1))
+	alone := &memory{}
+	o := several()
+	o.Timeline.Budget, o.Timeline.Events[0].Devices = 200*time.Millisecond, 2
+	want := perform(t, o, alone, nil)
+	none, leaves, others := newNursery(t, smallData(1)), newNursery(t, smallData(1)), newNursery(t, smallData(2))
+	none.Path = filepath.Join(t.TempDir(), "nothing")
+	leaves.Path = "/bin/false"
+	for word, nursery := range map[string]*nursery{"no such file": none, "exit status 1": leaves, "other images": others} {
+		book := &memory{}
+		got := perform(t, o, book, nursery)
+		require.Equal(t, want.Digest, got.Digest)
+		require.Len(t, book.why("peer missing"), 1, "it is tried once")
+		require.Contains(t, book.why("peer missing")[0], word)
+		require.Contains(t, book.why("peer missing")[0], "the process of device 1")
+		require.Empty(t, book.processes())
+	}
+	require.NoError(t, torch.With(func(s *torch.Scope) error {
+		set, n := small(t, s, 1)
+		o.Parallel.On = true
+		_, err := trainer.New(s, trainer.Parts{Network: n, Data: set, Clock: steady(t), Decider: script(t), Now: time.Now}, o)
+		require.ErrorContains(t, err, "nothing to start them with")
+		o.Parallel.Most = -1
+		_, err = trainer.New(s, trainer.Parts{Network: n, Data: set, Clock: steady(t), Decider: script(t), Now: time.Now}, o)
+		require.ErrorContains(t, err, "parallel")
+		return nil
+	}))
+}
+
+// elusive is a process that is there, says that others are lost, and never comes.
+type elusive struct {
+	*io.PipeReader
+	answers *io.PipeWriter
+	digest  string
+	asked   int
+}
+
+func (e *elusive) Write(b []byte) (int, error) {
+	e.asked++
+	go func() { _, _ = e.answers.Write([]byte(`{"lost":true,"error":"nobody came"}`)) }()
+	return len(b), nil
+}
+func (e *elusive) Close() error { return nil }
+func (e *elusive) Kill() error  { return nil }
+func (e *elusive) Wait() error  { return e.answers.Close() }
+func (e *elusive) Start(int) (trainer.Process, error) {
+	go func() { _, _ = e.answers.Write([]byte(`{"data":"` + e.digest + `"}`)) }()
+	return e, nil
+}
+
+// A group that fails again and again with nobody gone is given up.
+func TestAGroupThatNeverMeets(t *testing.T) {
+	newNursery(t, smallData(1))
+	require.NoError(t, torch.SetThreads(1))
+	alone, book := &memory{}, &memory{}
+	o := several()
+	o.Timeline.Budget, o.Timeline.Events[0].Devices, o.Parallel.Timeout = 200*time.Millisecond, 2, 300*time.Millisecond
+	want := perform(t, o, alone, nil)
+	e := &elusive{}
+	e.PipeReader, e.answers = io.Pipe()
+	require.NoError(t, torch.With(func(s *torch.Scope) error {
+		set, _ := smooth(t, s)
+		e.digest = set.Digest
+		return nil
+	}))
+	require.Equal(t, want.Digest, perform(t, o, book, e).Digest)
+	require.Equal(t, 2, e.asked)
+	require.Contains(t, book.why("peer lost")[0], "failed twice with nobody gone")
+}
+
+// held is a process whose first answer waits for a gate.
+type held struct {
+	trainer.Process
+	gate, through chan struct{}
+	once          sync.Once
+}
+
+func (h *held) Read(b []byte) (int, error) {
+	<-h.gate
+	n, err := h.Process.Read(b)
+	h.once.Do(func() { close(h.through) })
+	return n, err
+}
+
+// gated is a book that opens a gate at an epoch, and a starter of held processes.
+type gated struct {
+	memory
+	*nursery
+	gate, through chan struct{}
+}
+
+func (g *gated) Start(device int) (trainer.Process, error) {
+	p, err := g.nursery.Start(device)
+	return &held{Process: p, gate: g.gate, through: g.through}, err
+}
+
+func (g *gated) Epoch(r trainer.Row) error {
+	if r.Epoch == 2 {
+		close(g.gate)
+		<-g.through
+	}
+	return g.memory.Epoch(r)
+}
+
+// In the background a process gets ready while the job trains on.
+func TestProcessesInTheBackground(t *testing.T) {
+	require.NoError(t, torch.SetThreads(1))
+	o := several()
+	o.Timeline.Budget, o.Timeline.Events[0].Devices = 900*time.Millisecond, 2
+	alone := &memory{}
+	perform(t, o, alone, nil)
+	o.Parallel.Background = true
+	g := &gated{nursery: newNursery(t, smallData(1)), gate: make(chan struct{}), through: make(chan struct{})}
+	perform(t, o, g, g)
+	require.Less(t, apart(t, &g.memory, alone), lossTolerance)
+	require.Equal(t, []int{2}, g.processes())
+	for _, n := range g.notes {
+		if n.Event == "processes" {
+			require.GreaterOrEqual(t, n.Epoch, 3, "it came when it was ready")
+		}
+	}
+}
+
+// A job that is killed and resumed has the bits of one that was not, as long as as
+// many processes take the same steps; with more or fewer it differs by rounding.
+func TestResumedInProcesses(t *testing.T) {
+	require.NoError(t, torch.SetThreads(1))
+	o := changing()
+	o.Optimizer = torch.OptimizerOptions{Rule: torch.SGD, LR: 0.02, Momentum: 0.9}
+	o.Timeline.Budget, o.Parallel.Most = 1350*time.Millisecond, 2
+	o.Checkpoint.Every = 80 * ms // of the ticking clock
+	actions := []string{"deepen:conv1", "widen:conv2:12"}
+	whole := &memory{}
+	want := perform(t, o, whole, newNursery(t, smallData(1)), actions...)
+	for _, together := range []bool{true, false} {
+		path := filepath.Join(t.TempDir(), "run")
+		got, _ := oneLife(t, path, o, together, 70, actions)
+		require.Nil(t, got, "it was killed")
+		got, rows := oneLife(t, path, o, true, -1, actions)
+		if together {
+			require.Equal(t, want.Digest, got.Digest)
+		}
+		require.Equal(t, want.Steps, got.Steps)
+		require.InEpsilon(t, whole.rows[len(whole.rows)-1].Validation.Loss, rows[len(rows)-1].Validation.Loss, lossTolerance)
+	}
+}
+
+// telling is a folder that is looked into.
+type telling struct {
+	*trainer.Folder
+	memory
+}
+
+func (t *telling) Epoch(r trainer.Row) error {
+	return errors.Join(t.memory.Epoch(r), t.Folder.Epoch(r))
+}
+func (t *telling) Note(n trainer.Note) error {
+	return errors.Join(t.memory.Note(n), t.Folder.Note(n))
+}
+func (t *telling) Save(s []trainer.Section) error { return t.Folder.Save(s) }
+
+// oneLife runs the job in a folder until it ends, or until the clock was looked at
+// so often.
+func oneLife(t *testing.T, path string, o trainer.Options, together bool, looks int, actions []string) (outcome *trainer.Outcome, rows []trainer.Row) {
+	run, err := results.Open(files.OS{}, path)
+	if err != nil {
+		run, err = results.Create(files.OS{}, path, results.CreateOptions{}, results.Manifest{})
+		require.NoError(t, err)
+	}
+	folder, err := trainer.OpenFolder(run)
+	require.NoError(t, err)
+	book := &telling{Folder: folder}
+	defer func() {
+		require.NoError(t, run.Close())
+		if cause := recover(); cause != nil {
+			require.IsType(t, killed{}, cause)
+		}
+		rows = book.rows
+		require.Equal(t, together, len(book.processes()) > 0, "it was in processes before it was killed")
+	}()
+	o.Parallel.On = together
+	require.NoError(t, torch.With(func(s *torch.Scope) error {
+		set, n := smooth(t, s)
+		clock := &mortal{Virtual: *steady(t), looks: looks}
+		parts := trainer.Parts{Network: n, Data: set, Clock: clock, Decider: script(t, actions...), Book: book, Now: ticking(), Starter: newNursery(t, smallData(1))}
+		last, err := folder.Last()
+		require.NoError(t, err)
+		j, err := trainer.New(s, parts, o)
+		if last != nil {
+			clock.Time = last.Time
+			j, err = trainer.Resume(s, last, parts, model.Placement{}, o)
+		}
+		require.NoError(t, err)
+		outcome, err = j.Run(context.Background())
+		return err
+	}))
+	return outcome, nil
+}
+
+// leaderVariable is set in a process that leads; it names the folder in which its
+// followers leave their numbers.
+const leaderVariable = "GRAFT_TEST_LEADER"
+
+// TestAsLeader is a job that would take long; on its own it has nothing to show.
+func TestAsLeader(t *testing.T) {
+	folder := os.Getenv(leaderVariable)
+	if folder == "" {
+		t.Skip("it is a process of another test")
+	}
+	o := several()
+	o.Timeline.Budget = time.Hour
+	nursery := newNursery(t, smallData(1))
+	nursery.Env = append(nursery.Env, numbersVariable+"="+folder)
+	perform(t, o, nil, nursery)
+}
+
+// A leader that is killed leaves no process behind.
+func TestNoProcessOutlivesItsLeader(t *testing.T) {
+	newNursery(t, smallData(1))
+	program, err := os.Executable()
+	require.NoError(t, err)
+	folder := t.TempDir()
+	leader := exec.Command(program, "-test.run=^TestAsLeader$")
+	leader.Env = append(os.Environ(), leaderVariable+"="+folder)
+	require.NoError(t, leader.Start())
+	var numbers []string
+	require.Eventually(t, func() bool {
+		numbers, _ = filepath.Glob(filepath.Join(folder, "*"))
+		return len(numbers) == 2
+	}, time.Minute, 20*time.Millisecond)
+	for _, number := range numbers {
+		require.True(t, alive(number))
+	}
+	require.NoError(t, leader.Process.Kill())
+	_ = leader.Wait()
+	began := time.Now()
+	require.Eventually(t, func() bool { return !slices.ContainsFunc(numbers, alive) }, 30*time.Second, 5*time.Millisecond)
+	t.Logf("measured: both processes of a killed leader had ended %.0f ms after it", 1000*time.Since(began).Seconds())
+}
+
+// alive says whether a process runs still; one that nobody has asked after does not.
+func alive(number string) bool {
+	stat, err := os.ReadFile(filepath.Join("/proc", filepath.Base(number), "stat"))
+	_, state, _ := strings.Cut(string(stat), ") ")
+	return err == nil && !strings.HasPrefix(state, "Z")
+}

@@ -1,0 +1,285 @@
+package trainer
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/model"
+	"graft/net2net"
+)
+
+// original is where the published results of the original experiments lie.
+const original = "../../shared/reference/adaptation"
+
+// An epoch of the original: 50,000 images for training and 10,000 for the test, both
+// in batches of 64.
+const (
+	epochSteps    = 782
+	epochBatches  = 157
+	originalBatch = 64
+)
+
+// architecture is a network of the original and which of its blocks were deepened.
+type architecture struct {
+	network string
+	deepen  string // in order, such as 01; empty means none
+}
+
+func (a architecture) String() string { return strings.TrimSpace(a.network + " " + a.deepen) }
+
+// make is the network, deepened as the original did.
+func (a architecture) make(t *testing.T) *model.Network {
+	n, err := model.Zoo(a.network, model.ZooOptions{})
+	require.NoError(t, err)
+	for _, block := range a.deepen {
+		_, err := net2net.Apply(n, net2net.Action{Kind: "deepen", Target: string(block)}, net2net.Options{Compat: net2net.Original})
+		require.NoError(t, err)
+	}
+	return n
+}
+
+func (a architecture) size(t *testing.T) Size {
+	size, err := SizeOf(a.make(t))
+	require.NoError(t, err)
+	return size
+}
+
+// seconds gathers times of an architecture.
+type seconds map[architecture][]float64
+
+// published is all epoch times of the original that were published.
+type published struct {
+	train seconds // an epoch of training
+	test  seconds // a look at the test images
+	whole seconds // from decision to decision: both, the decision and surgery
+	// added is by how much whole grew in one run, from an epoch to the next, in
+	// which the network had been deepened to the architecture.
+	added map[[2]architecture][]float64
+}
+
+// readPublished reads all epoch times that there are.
+func readPublished(t *testing.T) *published {
+	p := &published{seconds{}, seconds{}, seconds{}, map[[2]architecture][]float64{}}
+	runs, err := filepath.Glob(original + "/starting_weights/*")
+	require.NoError(t, err)
+	for _, run := range runs {
+		p.readRun(t, "ConvNet"+run[len(run)-1:], run+"/runtimes", run+"/training0.epoch.test_acc", "")
+	}
+	sample := original + "/samples/simulation_early2.training00.epoch."
+	p.readRun(t, "ConvNet2", sample+"last_runtime", sample+"test_acc", "000")
+	tables, err := filepath.Glob(original + "/simulations/*/data.json")
+	require.NoError(t, err)
+	for _, path := range tables {
+		p.readTable(t, path)
+	}
+	return p
+}
+
+// readRun reads the epochs of a run, in which a block was deepened before each of
+// the first epochs, but for the first one: the device woke up in it.
+func (p *published) readRun(t *testing.T, network, trained, tested, deepen string) {
+	a, b := readColumns(t, trained), readColumns(t, tested)
+	for k := 1; k < min(len(a), len(b)); k++ {
+		of := architecture{network, deepen[:min(k+1, len(deepen))]}
+		p.train[of] = append(p.train[of], a[k][2])
+		p.test[of] = append(p.test[of], b[k][1]-a[k][1])
+	}
+}
+
+// readColumns reads a file of index, seconds since the beginning, and a value.
+func readColumns(t *testing.T, path string) (rows [][]float64) {
+	f, err := os.Open(path)
+	require.NoError(t, err)
+	defer f.Close()
+	text, err := csv.NewReader(f).ReadAll()
+	require.NoError(t, err)
+	for _, cells := range text {
+		row := make([]float64, len(cells))
+		for k, cell := range cells {
+			row[k], err = strconv.ParseFloat(cell, 64)
+			require.NoError(t, err)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// readTable reads the times between decisions of all sequences of a scenario.
+func (p *published) readTable(t *testing.T, path string) {
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	var table struct {
+		Name      string
+		Sequences []struct {
+			Actions  []int
+			Timeleft []float64
+		}
+	}
+	require.NoError(t, json.Unmarshal(text, &table))
+	name := strings.TrimSuffix(table.Name, "_v2")
+	for _, s := range table.Sequences {
+		network := "ConvNet" + name[len(name)-1:]
+		first, second := architecture{network, blocks(s.Actions[:1])}, architecture{network, blocks(s.Actions[:2])}
+		one, two := s.Timeleft[0]-s.Timeleft[1], s.Timeleft[1]-s.Timeleft[2]
+		p.whole[first] = append(p.whole[first], one)
+		p.whole[second] = append(p.whole[second], two)
+		step := [2]architecture{first, second}
+		p.added[step] = append(p.added[step], two-one)
+	}
+}
+
+// blocks are those that actions deepened, in order; the fourth action is none.
+func blocks(actions []int) string {
+	var text []string
+	for _, a := range actions {
+		if a < 3 {
+			text = append(text, strconv.Itoa(a))
+		}
+	}
+	slices.Sort(text)
+	return strings.Join(text, "")
+}
+
+// The unknowns of the derivation.
+const (
+	perExample = iota // of a step and of a batch alike: loading images
+	stepCall
+	stepLayer
+	stepByte
+	stepOperation
+	batchLayer
+	batchByte
+	unknowns
+)
+
+// How far apart the medians of what is alike are: the same network takes some 2%
+// more or less from one scenario to another, since the machine was shared, but what
+// a block adds within a run differs by 0.05 s.
+const (
+	levelNoise = 0.02 // of the seconds
+	addedNoise = 0.05 // seconds
+)
+
+// derivation is a system of equations for the unknowns.
+type derivation struct {
+	t *testing.T
+	a [][]float64
+	b []float64
+}
+
+// add says that so many steps and batches of the sizes, the second taken off the
+// first, take so many seconds, give or take the noise.
+func (d *derivation) add(seconds, noise, steps, batches float64, of architecture, less ...architecture) {
+	row := make([]float64, unknowns)
+	count := func(sign float64, s Size) {
+		n := float64(originalBatch)
+		row[perExample] += sign * (steps + batches) * n
+		row[stepCall] += sign * steps
+		row[stepLayer] += sign * steps * float64(s.Layers)
+		row[stepByte] += sign * steps * n * float64(s.Bytes)
+		row[stepOperation] += sign * steps * n * float64(s.Operations)
+		row[batchLayer] += sign * batches * float64(s.Layers)
+		row[batchByte] += sign * batches * n * float64(s.Bytes)
+	}
+	count(1, of.size(d.t))
+	for _, other := range less {
+		count(-1, other.size(d.t))
+	}
+	scale(row, 1/noise)
+	d.a, d.b = append(d.a, row), append(d.b, seconds/noise)
+}
+
+// deriveV100 finds the rates that agree best with the published medians. Since all
+// batches were of 64 images, what a batch costs whatever its size is not told apart
+// from what its images cost. In evaluation it is taken for the latter, since images
+// were loaded one by one, and training loads them alike.
+func deriveV100(t *testing.T, p *published) Costs {
+	d := &derivation{t: t}
+	each := func(times seconds, steps, batches, less float64) {
+		for of, all := range times {
+			level := quantile(all, 0.5) - less
+			d.add(level, levelNoise*level, steps, batches, of)
+		}
+	}
+	between := v100().Costs.DecisionSeconds + v100().Costs.SurgerySeconds
+	each(p.train, epochSteps, 0, 0)
+	each(p.test, 0, epochBatches, 0)
+	each(p.whole, epochSteps, epochBatches, between)
+	for step, all := range p.added {
+		d.add(quantile(all, 0.5), addedNoise, epochSteps, epochBatches, step[1], step[0])
+	}
+	x := nnls(d.a, d.b)
+	return Costs{
+		Step:  Rates{CallSeconds: x[stepCall], ExampleSeconds: x[perExample], LayerSeconds: x[stepLayer], OperationSeconds: x[stepOperation], ByteSeconds: x[stepByte]},
+		Batch: Rates{ExampleSeconds: x[perExample], LayerSeconds: x[batchLayer], ByteSeconds: x[batchByte]}}
+}
+
+// deviceTolerance is how far the shipped profile may be from a published median.
+// Medians of the same network in two scenarios are up to 0.9 s of 11 apart.
+const deviceTolerance = 0.04
+
+// The rates of v100-original are those that follow from the published times, and
+// with them a job is charged for an epoch what the epochs took, before and after
+// deepening.
+func TestV100IsDerived(t *testing.T) {
+	if _, err := os.Stat(original); err != nil {
+		t.Skip("left out: the published results of the original are not here")
+	}
+	found, shipped := readPublished(t), v100().Costs
+	derived := deriveV100(t, found)
+	for k, name := range RateNames() {
+		require.InDelta(t, derived.Step.List()[k], shipped.Step.List()[k], 0.01*derived.Step.List()[k], "of a step, %s", name)
+		require.InDelta(t, derived.Batch.List()[k], shipped.Batch.List()[k], 0.01*derived.Batch.List()[k], "of a batch, %s", name)
+	}
+	require.GreaterOrEqual(t, len(found.whole), 20, "two networks, and what two actions make of them")
+	compare := func(what string, times seconds, steps, batches int) {
+		var off []float64
+		for of, all := range times {
+			published, charged := quantile(all, 0.5), epochCharge(t, of, steps, batches).Seconds()
+			require.InEpsilon(t, published, charged, deviceTolerance, "%s of %v, the median of %d", what, of, len(all))
+			off = append(off, math.Abs(charged/published-1))
+		}
+		t.Logf("measured: v100-original is off the published %s of %d networks by %.1f%% in the median and by %.1f%% at most", what, len(off), 100*quantile(off, 0.5), 100*slices.Max(off))
+	}
+	compare("training times of an epoch", found.train, epochSteps, 0)
+	compare("test times of an epoch", found.test, 0, epochBatches)
+	compare("times between decisions", found.whole, epochSteps, epochBatches)
+	compareAdded(t, found)
+}
+
+// epochCharge is what a job is charged for steps and batches, and a decision and an
+// operation where there are both.
+func epochCharge(t *testing.T, of architecture, steps, batches int) time.Duration {
+	clock := &Virtual{Profile: v100()}
+	n := of.make(t)
+	clock.Spend(Work{Kind: Steps, Count: steps, Rows: originalBatch, Network: n})
+	clock.Spend(Work{Kind: Batches, Count: batches, Rows: originalBatch, Network: n})
+	if steps > 0 && batches > 0 {
+		clock.Spend(Work{Kind: Deciding, Count: 1, Network: n})
+		clock.Spend(Work{Kind: Surgery, Count: 1, Network: n})
+	}
+	return clock.Now()
+}
+
+// compareAdded shows that what a deepened block adds to an epoch is right, which is
+// a small part of the epoch.
+func compareAdded(t *testing.T, found *published) {
+	var off []float64
+	for step, all := range found.added {
+		charged := epochCharge(t, step[1], epochSteps, epochBatches) - epochCharge(t, step[0], epochSteps, epochBatches)
+		off = append(off, math.Abs(charged.Seconds()-quantile(all, 0.5)))
+	}
+	require.Less(t, quantile(off, 0.5), addedNoise)
+	require.Less(t, slices.Max(off), 4*addedNoise)
+	t.Logf("measured: what a block adds to an epoch of v100-original is off by %.2f s in the median of %d and by %.2f s at most", quantile(off, 0.5), len(off), slices.Max(off))
+}

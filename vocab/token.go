@@ -1,0 +1,123 @@
+package vocab
+
+import (
+	"fmt"
+	"math"
+
+	"graft/model"
+)
+
+// Token is one layer, or one place where branches meet, as a policy sees it. Names
+// are no part of its values: layers that are called otherwise have equal ones.
+type Token struct {
+	Path       string // of the layer, for people; empty where branches meet
+	Kind       Kind
+	In, Out    int     // channels or features
+	Kernel     int     // positions that a window covers; zero where there is none
+	Stride     float64 // positions on one side that become one
+	Groups     int     // that channels are worked on in; zero where each is by itself
+	Parameter  float64 // of an activation or a dropout
+	From, To   int     // positions, height times width, that go in and come out
+	Before     int     // tokens on the longest way from the input
+	After      int     // tokens on the longest way to the output
+	Parameters int     // that an optimizer moves
+	Operations int64   // floating-point operations forward, for one example
+	Grown      bool    // surgery added it
+}
+
+// String is such as "convolution 3>32 kernel 9 at 1024>900".
+func (t Token) String() string {
+	text := fmt.Sprintf("%v %d>%d", t.Kind, t.In, t.Out)
+	if t.Kernel > 0 {
+		text += fmt.Sprintf(" kernel %d", t.Kernel)
+	}
+	text += fmt.Sprintf(" at %d>%d", t.From, t.To)
+	if t.Grown {
+		text += " grown"
+	}
+	return text
+}
+
+// measures are the values of a token beside its kind, each of the order of one.
+var measures = []struct {
+	name  string
+	value func(t Token) float64
+}{
+	{"channels_in", func(t Token) float64 { return log2(float64(t.In)) / 8 }},
+	{"channels_out", func(t Token) float64 { return log2(float64(t.Out)) / 8 }},
+	{"kernel", func(t Token) float64 { return log2(1+float64(t.Kernel)) / 4 }},
+	{"stride", func(t Token) float64 { return log2(t.Stride) / 2 }},
+	{"groups", func(t Token) float64 { return log2(1+float64(t.Groups)) / 8 }},
+	{"parameter", func(t Token) float64 { return t.Parameter }},
+	{"positions_in", func(t Token) float64 { return log2(float64(t.From)) / 16 }},
+	{"positions_out", func(t Token) float64 { return log2(float64(t.To)) / 16 }},
+	{"tokens_before", func(t Token) float64 { return log2(1+float64(t.Before)) / 4 }},
+	{"tokens_after", func(t Token) float64 { return log2(1+float64(t.After)) / 4 }},
+	{"place", func(t Token) float64 { return float64(t.Before) / float64(max(1, t.Before+t.After)) }},
+	{"parameters", func(t Token) float64 { return log2(1+float64(t.Parameters)) / 16 }},
+	{"operations", func(t Token) float64 { return log2(1+float64(t.Operations)) / 24 }},
+	{"grown", func(t Token) float64 { return flag(t.Grown) }},
+}
+
+// log2 of nothing is that of one: sizes of zero do not occur in a network that runs.
+func log2(x float64) float64 { return math.Log2(math.Max(x, 1.0/1024)) }
+
+func flag(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// Names are what Values are, in their order: the kinds, then the measures.
+func Names() []string {
+	var names []string
+	for _, name := range kindNames {
+		names = append(names, "kind_"+name)
+	}
+	for _, m := range measures {
+		names = append(names, m.name)
+	}
+	return names
+}
+
+// Values is the token in numbers: a one for its kind, and its measures.
+func (t Token) Values() []float64 {
+	values := make([]float64, int(kinds), int(kinds)+len(measures))
+	if t.Kind >= 0 && t.Kind < kinds {
+		values[t.Kind] = 1
+	}
+	for _, m := range measures {
+		values = append(values, m.value(t))
+	}
+	return values
+}
+
+// newToken measures a layer. What a layer of an unknown kind does not say of itself
+// is read from its shapes.
+func newToken(path string, l model.Layer, in, out model.Shape, grown bool) Token {
+	t := Token{Path: path, Kind: kindOf(l), In: in[0], Out: out[0], From: positions(in), To: positions(out), Groups: l.Channels().Groups,
+		Operations: l.Operations(in, out), Grown: grown}
+	t.Parameters, _ = model.Counts(l)
+	t.Stride = math.Sqrt(float64(t.From) / float64(t.To))
+	window := func(kernel, stride model.Pair) {
+		t.Kernel, t.Stride = kernel.H*kernel.W, math.Sqrt(float64(stride.H*stride.W))
+	}
+	switch l := l.(type) {
+	case model.Conv2d:
+		window(l.Kernel, l.Stride)
+		t.Groups = l.Groups
+	case model.AvgPool2d:
+		window(l.Kernel, l.Stride)
+	case model.MaxPool2d:
+		window(l.Kernel, l.Stride)
+	case model.Activation:
+		t.Parameter = l.Parameter
+	case model.Dropout:
+		t.Parameter = l.P
+	}
+	return t
+}
+
+// positions of features are one.
+func positions(s model.Shape) int { return s.Count() / s[0] }
