@@ -147,7 +147,7 @@ func (l *Learning) First() *weights.Set { return l.first }
 func (l *Learning) load(fsys files.FS, r *reading) {
 	var n *model.Network
 	r.attempt("table.network", l.Table.Network != "", func() (err error) {
-		n, err = l.network(fsys)
+		n, err = networkOf(fsys, l.Table.Network)
 		return err
 	})
 	r.attempt("table.file", l.Table.File != "" && n != nil, func() (err error) {
@@ -172,13 +172,6 @@ func (l *Learning) load(fsys files.FS, r *reading) {
 		l.first, err = weights.Read(fsys, l.Policy.Weights, weights.Options{})
 		return err
 	})
-}
-
-func (l *Learning) network(fsys files.FS) (*model.Network, error) {
-	if isPath(l.Table.Network) {
-		return ReadNetwork(fsys, l.Table.Network)
-	}
-	return model.Zoo(l.Table.Network, model.ZooOptions{})
 }
 
 // readTable reads a table of the original's. Its actions are those of the file, or to

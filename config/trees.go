@@ -1,0 +1,69 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"graft/files"
+	"graft/model"
+	"graft/net2net"
+	"graft/simulation"
+	"graft/trainer"
+)
+
+// legacyProfile is what time was on the node of the original's experiments.
+const legacyProfile = "v100-original"
+
+// ReadTree reads a table's folder, graft's own or the original's, and follows its
+// sequences. A table must have all of them.
+func ReadTree(fsys files.FS, folder string) (*simulation.Tree, error) {
+	if _, err := fsys.Stat(filepath.Join(folder, legacyTableFile)); err == nil {
+		return readLegacyTree(fsys, folder)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read table: %w", err)
+	}
+	table, err := simulation.Read(fsys, folder)
+	if err != nil {
+		return nil, err
+	}
+	n, err := networkOf(fsys, table.Network)
+	if err != nil {
+		return nil, fmt.Errorf("read table %s: %w", folder, err)
+	}
+	return simulation.NewTree(table, simulation.PlantOptions{Network: n, Profile: profileOf(fsys, table)})
+}
+
+func readLegacyTree(fsys files.FS, folder string) (*simulation.Tree, error) {
+	table, n, err := ReadLegacyTable(fsys, folder)
+	if err != nil {
+		return nil, err
+	}
+	profile, err := trainer.FindProfile(legacyProfile)
+	if err != nil {
+		return nil, err
+	}
+	return simulation.NewTree(table, simulation.PlantOptions{Network: n, Surgery: net2net.Options{Compat: net2net.Original}, Profile: profile})
+}
+
+// networkOf is a network of the zoo, or the one of a file.
+func networkOf(fsys files.FS, name string) (*model.Network, error) {
+	if isPath(name) {
+		return ReadNetwork(fsys, name)
+	}
+	return model.Zoo(name, model.ZooOptions{})
+}
+
+// profileOf is the profile that the records of a table name; nil where it is not at
+// hand, and what a step took is not known.
+func profileOf(fsys files.FS, t *simulation.Table) *trainer.Profile {
+	if len(t.Records) == 0 || t.Records[0].Profile == "" {
+		return nil
+	}
+	p, err := FindProfile(fsys, t.Records[0].Profile)
+	if err != nil {
+		return nil
+	}
+	return p
+}

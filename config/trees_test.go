@@ -1,0 +1,44 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/files"
+	"graft/simulation"
+)
+
+// A table of the original's is the same tree when it was converted, but for what only
+// the original's folder says: in whose way its networks grew, and what time was.
+func TestReadTree(t *testing.T) {
+	folder := "../../shared/reference/adaptation/simulations/simulation_early2"
+	if _, err := os.Stat(folder); err != nil {
+		t.Skip("left out: the original's tables are not here")
+	}
+	legacy, err := ReadTree(files.OS{}, folder)
+	require.NoError(t, err)
+	require.Len(t, legacy.Nodes, 1+4+16)
+	require.Positive(t, legacy.Nodes[0].Step)
+
+	own := filepath.Join(t.TempDir(), "table")
+	require.NoError(t, simulation.Create(files.OS{}, own, legacy.Scenario, simulation.CreateOptions{}))
+	w, err := simulation.Open(files.OS{}, own, simulation.WriterOptions{Lazy: true})
+	require.NoError(t, err)
+	for _, r := range legacy.Records {
+		require.NoError(t, w.Append(simulation.Cause{Sequence: r.Sequence, Seeds: r.Seeds}.Key(), r))
+	}
+	require.NoError(t, w.Close())
+	tree, err := ReadTree(files.OS{}, own)
+	require.NoError(t, err)
+	require.Equal(t, legacy.Records, tree.Records)
+	require.Zero(t, tree.Nodes[0].Step)
+	for k := range tree.Nodes {
+		require.Equal(t, legacy.Nodes[k].Left, tree.Nodes[k].Left)
+		require.Equal(t, legacy.Nodes[k].Next, tree.Nodes[k].Next)
+	}
+	_, err = ReadTree(files.OS{}, t.TempDir())
+	require.ErrorIs(t, err, simulation.ErrNoTable)
+}
