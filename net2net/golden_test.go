@@ -198,14 +198,17 @@ func compareDamage(t *testing.T, s *torch.Scope, n *model.Network, x *torch.Tens
 
 // afterSteps is how near the losses of a few steps are: Adam's first steps have the
 // size of the rate whatever the gradient, so that rounding tells. The original's
-// were made with LibTorch 1.13 on one thread.
+// were made with LibTorch 1.13 on one thread of a processor with AVX2.
 func afterSteps(t *testing.T) float64 {
 	r, err := torch.Describe()
 	require.NoError(t, err)
-	if strings.HasPrefix(r.Version, "1.13") {
-		return 1e-5
+	switch {
+	case !strings.HasPrefix(r.Version, "1.13"):
+		return 1e-3
+	case r.Vectors != "AVX2":
+		return 1e-4
 	}
-	return 1e-3
+	return 1e-5
 }
 
 // compareTraining takes five steps of a new Adam after deepening block 1.
