@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -27,10 +28,10 @@ type Node struct {
 	Last   bool     // the decision is the last one
 }
 
-// PlantOptions say how the networks of a table came about. The zero value grows the
-// scenario's network of the zoo as graft does it now.
+// PlantOptions say how the networks of a table came about, where the table does not say
+// it. The zero value grows the scenario's network of the zoo as graft does it now.
 type PlantOptions struct {
-	Network *model.Network   // that the scenario begins with; nil takes it from the zoo by its name
+	Network *model.Network   // that the scenario begins with; nil takes the table's, or that of the zoo by its name
 	Surgery net2net.Options  // how actions were done; the original's tables are of net2net.Original
 	Profile *trainer.Profile // of the device, for what a step takes; nil is not known
 	Batch   int              // examples in a step; zero means 64
@@ -51,8 +52,29 @@ func (o PlantOptions) Validate() error {
 	return nil
 }
 
+// adopt takes over what the table says itself.
+func (o *PlantOptions) adopt(t *Table) error {
+	if t.Origin == nil {
+		return nil
+	}
+	o.Surgery.Form, o.Surgery.Compat = t.Origin.Deepen, t.Origin.Compat
+	if t.Origin.Batch > 0 {
+		o.Batch = t.Origin.Batch
+	}
+	var form map[string]any
+	if err := json.Unmarshal(t.Origin.Form, &form); err != nil {
+		return fmt.Errorf("the form of its network: %w", err)
+	}
+	var err error
+	o.Network, err = model.FromForm(form)
+	return err
+}
+
 // NewTree follows every sequence of a table.
 func NewTree(t *Table, o PlantOptions) (*Tree, error) {
+	if err := o.adopt(t); err != nil {
+		return nil, fmt.Errorf("table %s: %w", t.Name, err)
+	}
 	o.EnsureDefaults()
 	if err := errors.Join(o.Validate(), t.Complete()); err != nil {
 		return nil, err
@@ -96,7 +118,13 @@ func (p *planter) plant(n *model.Network, prefix []string, records []int) (int, 
 	}
 	first := t.Records[records[0]]
 	state := decider.State{Network: n, Left: seconds(first.Left[at]), Budget: seconds(t.Budget), Decisions: at}
-	if p.Profile != nil {
+	if len(first.Before) > 0 {
+		state.Accuracy = p.before(records, at)
+	}
+	switch {
+	case len(first.Step) > 0:
+		state.Step = seconds(first.Step[at])
+	case p.Profile != nil:
 		state.Step = p.Profile.Cost(trainer.Work{Kind: trainer.Steps, Count: 1, Rows: p.Batch, Network: n})
 	}
 	place := len(p.tree.Nodes)
@@ -115,6 +143,17 @@ func (p *planter) plant(n *model.Network, prefix []string, records []int) (int, 
 		p.tree.Nodes[place].Next = append(p.tree.Nodes[place].Next, next)
 	}
 	return place, nil
+}
+
+// before is the accuracy at a decision, the mean over the seeds of all its records.
+func (p *planter) before(records []int, at int) float64 {
+	sum, count := 0.0, 0.0
+	for _, k := range records {
+		if r := p.tree.Records[k]; len(r.Before) > at {
+			sum, count = sum+r.Before[at]*float64(len(r.Seeds)), count+float64(len(r.Seeds))
+		}
+	}
+	return sum / count
 }
 
 // split groups records by the action that comes next, in the order of the table.

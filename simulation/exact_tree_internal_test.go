@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"encoding/json"
 	"slices"
 	"testing"
 	"time"
@@ -62,6 +63,32 @@ func TestTreesOfUnevenTables(t *testing.T) {
 	require.Len(t, tree.Nodes[2].Next, 3)
 	require.Equal(t, []net2net.Kind{"branch", "deepen", "widen"}, learned([]*Tree{tree}))
 	require.Zero(t, tree.Nodes[0].Step, "without a profile it is not known")
+}
+
+// What a table says of its networks goes before what is said beside it.
+func TestATreeOfATableThatKnows(t *testing.T) {
+	n, err := model.Zoo("ConvSmall", model.ZooOptions{Classes: 3})
+	require.NoError(t, err)
+	form, err := json.Marshal(n.Form().Plain())
+	require.NoError(t, err)
+	s := Scenario{Name: "knows", Network: "no name of the zoo", Budget: 10, Decisions: 1, Actions: []string{"deepen:0", "none"}, Origin: &Origin{Form: form, Deepen: net2net.Residual}}
+	record := func(action string, before ...float64) Record {
+		return Record{Sequence: []string{action}, Left: []float64{9}, Step: []float64{0.25}, Before: before, Accuracy: []float64{0.5}, Seeds: []int64{1}}
+	}
+	table, err := NewTable(s, []Record{record("deepen:0", 0.25), record("none", 0.75)})
+	require.NoError(t, err)
+	tree, err := NewTree(table, PlantOptions{Profile: &trainer.Profile{}})
+	require.NoError(t, err)
+	root := tree.Nodes[0]
+	require.Equal(t, 250*time.Millisecond, root.Step)
+	require.Equal(t, 0.5, root.Accuracy)
+	out, err := root.Network.Output()
+	require.NoError(t, err)
+	require.Equal(t, 3, out[0])
+	s.Origin = &Origin{Form: []byte(`{"layers": 3}`)}
+	table.Scenario = s
+	_, err = NewTree(table, PlantOptions{})
+	require.ErrorContains(t, err, "table knows: ")
 }
 
 func TestTablesThatAreNoTrees(t *testing.T) {

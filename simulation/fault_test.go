@@ -210,6 +210,7 @@ func TestCheckNamesEveryFault(t *testing.T) {
 func requireOriginals(t *testing.T, table *simulation.Table) {
 	t.Helper()
 	for _, r := range table.Records {
+		before := 0.0
 		for k, seed := range r.Seeds {
 			a, b := 0, 0
 			if r.Sequence[0] == "none" {
@@ -219,10 +220,12 @@ func requireOriginals(t *testing.T, table *simulation.Table) {
 				b = 1
 			}
 			want := entry(2*a+b, seed).Record
-			want.Seeds, want.Accuracy = r.Seeds, r.Accuracy
+			before += want.Before[0] / float64(len(r.Seeds))
+			want.Seeds, want.Accuracy, want.Before = r.Seeds, r.Accuracy, r.Before
 			require.Equal(t, want, r)
 			require.Equal(t, entry(2*a+b, seed).Accuracy[0], r.Accuracy[k])
 		}
+		require.InDelta(t, before, r.Before[0], 1e-12, "the mean over the seeds")
 	}
 }
 

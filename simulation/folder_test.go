@@ -22,7 +22,7 @@ var small = simulation.Scenario{Name: "small", Network: "ConvNet2", Dataset: "sy
 func entry(k int, seed int64) simulation.Entry {
 	s := []string{small.Actions[k/2], small.Actions[k%2]}
 	r := simulation.Record{Sequence: s, Left: []float64{30, 20.25}, Accuracy: []float64{0.5 + float64(k)/16 + float64(seed%32)/128}, Seeds: []int64{seed},
-		Networks: []string{"start", "after-" + s[0], "after-" + s[0] + "-" + s[1]}, Profile: "cpu-2", Graft: "v0.1.0", LibTorch: "1.13.0"}
+		Step: []float64{0.125, 0.25}, Before: []float64{float64(seed%32) / 64, 0.5}, Networks: []string{"start", "after-" + s[0], "after-" + s[0] + "-" + s[1]}, Profile: "cpu-2", Graft: "v0.1.0", LibTorch: "1.13.0"}
 	return simulation.Entry{Key: simulation.Cause{Scenario: small.Digest(), Sequence: s, Seeds: r.Seeds}.Key(), Record: r}
 }
 
@@ -86,6 +86,7 @@ func TestTablesAreReadAsTheyWereWritten(t *testing.T) {
 		one, two := entry(k, 1), entry(k, 2)
 		want := one.Record
 		want.Seeds, want.Accuracy = []int64{1, 2}, append(want.Accuracy, two.Accuracy...)
+		want.Before = []float64{(one.Before[0] + two.Before[0]) / 2, 0.5}
 		require.Equal(t, want, r, "in the order of choices and of seeds, whoever wrote first")
 		require.Same(t, &table.Records[k], table.Find(r.Sequence...))
 	}

@@ -106,11 +106,16 @@ func (m *merging) add(f *found) {
 
 // sharesCourse says whether two records differ in nothing but what a seed decides.
 func (r *Record) sharesCourse(other *Record) bool {
-	return slices.Equal(r.Left, other.Left) && slices.Equal(r.Networks, other.Networks) && r.Profile == other.Profile
+	return slices.Equal(r.Left, other.Left) && slices.Equal(r.Step, other.Step) && len(r.Before) == len(other.Before) && slices.Equal(r.Networks, other.Networks) && r.Profile == other.Profile
 }
 
 // join adds the runs of other seeds.
 func (r *Record) join(other *Record) {
+	r.Before = slices.Clone(r.Before)
+	mine, all := float64(len(r.Seeds)), float64(len(r.Seeds)+len(other.Seeds))
+	for k := range r.Before {
+		r.Before[k] = (mine*r.Before[k] + (all-mine)*other.Before[k]) / all
+	}
 	r.Accuracy = append(slices.Clip(r.Accuracy), other.Accuracy...)
 	r.Seeds = append(slices.Clip(r.Seeds), other.Seeds...)
 }

@@ -72,6 +72,12 @@ func (p *parser) record() recordLine {
 	r.Accuracy = list(p, &p.floats, p.float)
 	p.expect(`,"seeds":`)
 	r.Seeds = list(p, &p.ints, p.int)
+	if p.next(`,"step_s":`) {
+		r.Step = list(p, &p.floats, p.float)
+	}
+	if p.next(`,"before":`) {
+		r.Before = list(p, &p.floats, p.float)
+	}
 	if p.next(`,"networks":`) {
 		r.Networks = p.textsLike(p.last.Networks)
 	}

@@ -1,12 +1,15 @@
 package simulation
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
+
+	"graft/net2net"
 )
 
 // Scenario says what the sequences of a table have in common.
@@ -18,6 +21,15 @@ type Scenario struct {
 	Start     float64  `json:"start_s"`           // where in the budget the sequences begin
 	Decisions int      `json:"decisions"`         // in each sequence
 	Actions   []string `json:"actions,omitempty"` // that every decision chooses from, in order; empty where they depend on the network
+	Origin    *Origin  `json:"origin,omitempty"`  // what the networks follow from; nil where it is not known
+}
+
+// Origin is what the networks of a scenario follow from, but for their weights.
+type Origin struct {
+	Form   json.RawMessage `json:"form"`             // of the network that sequences begin with, as model.FromForm reads it
+	Deepen net2net.Form    `json:"deepen,omitempty"` // how deepening kept the function; empty is as net2net chooses
+	Compat net2net.Compat  `json:"compat,omitempty"` // in whose way actions were done; empty is graft's own
+	Batch  int             `json:"batch,omitempty"`  // images in a step; zero is not known
 }
 
 // Record is the outcome of one sequence.
@@ -26,6 +38,8 @@ type Record struct {
 	Left     []float64 `json:"left_s"`             // seconds of the budget that were left at each decision
 	Accuracy []float64 `json:"accuracy"`           // in the end, between 0 and 1, one for each seed
 	Seeds    []int64   `json:"seeds"`              // of the runs, in the order of Accuracy
+	Step     []float64 `json:"step_s,omitempty"`   // seconds that a step of training took at each decision
+	Before   []float64 `json:"before,omitempty"`   // accuracy at each decision, as last evaluated, the mean over the seeds
 	Networks []string  `json:"networks,omitempty"` // fingerprints: at each decision, and in the end
 	Profile  string    `json:"profile,omitempty"`  // of the device whose time was counted
 	Graft    string    `json:"graft,omitempty"`    // version that ran it
@@ -113,6 +127,16 @@ func (s Scenario) admits(key string, r *Record) error {
 	for k, seed := range r.Seeds {
 		if slices.Contains(r.Seeds[:k], seed) {
 			return fmt.Errorf("the seed %d stands twice", seed)
+		}
+	}
+	for name, list := range map[string][]float64{"steps": r.Step, "accuracies before": r.Before} {
+		if n := len(list); n != 0 && n != s.Decisions {
+			return fmt.Errorf("%d %s; there is one at each of %d decisions", n, name, s.Decisions)
+		}
+		for _, v := range list {
+			if !(v >= 0) || math.IsInf(v, 0) {
+				return fmt.Errorf("%v among the %s; it is at least zero", v, name)
+			}
 		}
 	}
 	if n := len(r.Networks); n != 0 && n != s.Decisions+1 {
