@@ -6,6 +6,7 @@ package decider
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -34,6 +35,11 @@ type Decision struct {
 	// nil means that it was certain.
 	Probabilities []float64
 }
+
+// ErrOpen says that a decider leaves a decision open. A job that it is an answer to
+// saves itself as it was before it asked, and ends: from there it can go on with one
+// action or another.
+var ErrOpen = errors.New("the decision is left open")
 
 // Decider decides.
 type Decider interface {

@@ -73,6 +73,16 @@ func listCheckpoints(fsys files.FS, path string) ([]CheckpointInfo, error) {
 	return list, nil
 }
 
+// WriteCheckpoint writes a checkpoint of its own, which belongs to no run, whole or not
+// at all. ReadCheckpoint reads it.
+func WriteCheckpoint(fsys files.FS, path string, parts func(w *CheckpointWriter) error) error {
+	err := files.WriteAtomic(fsys, path, func(w io.Writer) error { return writeCheckpoint(w, nil, parts) })
+	if err != nil {
+		return fmt.Errorf("write checkpoint %s: %w", path, err)
+	}
+	return nil
+}
+
 // SaveCheckpoint brings all rows of the run to stable storage and then writes a
 // checkpoint, whole or not at all, that says how many they are and has the
 // sections that parts writes. Older ones are deleted once it is durable, but for

@@ -196,7 +196,8 @@ func (j *Job) perEpoch() int { return (j.Data.Train.Count + j.Batch - 1) / j.Bat
 var ErrStopped = errors.New("the job was stopped, and its progress is saved")
 
 // Run works until the budget is used up, or until ctx is cancelled: then it saves
-// the job and returns ErrStopped.
+// the job and returns ErrStopped. Where the decider leaves a decision open it saves
+// the job as well, and returns decider.ErrOpen.
 func (j *Job) Run(ctx context.Context) (o *Outcome, err error) {
 	defer j.close()
 	defer func() { j.Scheduler.End(err) }()
@@ -215,7 +216,11 @@ func (j *Job) Run(ctx context.Context) (o *Outcome, err error) {
 		if ctx.Err() != nil {
 			return nil, errors.Join(ErrStopped, j.save())
 		}
-		if err := j.turn(ctx); err != nil {
+		err := j.turn(ctx)
+		if errors.Is(err, decider.ErrOpen) {
+			return nil, errors.Join(decider.ErrOpen, j.save())
+		}
+		if err != nil {
 			return nil, err
 		}
 		if err := j.maybeSave(); err != nil {

@@ -1,0 +1,317 @@
+package simulation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"graft/decider"
+	"graft/trainer"
+)
+
+// Grid is the sequences of a scenario that are to be run, as a tree of legs: what
+// sequences have in common is trained once. It is made by NewGrid and belongs to one
+// goroutine. Any number of processes may work at grids of the same plan.
+//
+// Under the virtual clock an outcome has the bits that its sequence would have alone.
+// Under the wall clock a sequence is charged the time that its own legs took, each
+// once, wherever and beside whatever they ran.
+type Grid struct {
+	Plan
+	Ground Ground
+	Policy *decider.Structural // of the design Likely; nil for others
+	Store  *Store
+	Log    *Troubles
+
+	root *branch
+	last map[string]memo // states that this process has made of late
+	dry  bool            // only counted: as if all were known
+}
+
+// Plan is what all processes that work at a grid must know, as data.
+type Plan struct {
+	Scenario Scenario `json:"scenario"`
+	Cause    Cause    `json:"cause"` // of all outcomes; sequence and seeds are each leg's
+	Seeds    []int64  `json:"seeds"` // of the runs of each sequence
+	Design   Design   `json:"design"`
+	Tries    int      `json:"tries"` // of a leg that fails; zero means 2
+}
+
+// NewGrid stands before a grid of which nothing is looked at yet.
+func NewGrid(p Plan, ground Ground, store *Store, log *Troubles) *Grid {
+	if p.Tries == 0 {
+		p.Tries = 2
+	}
+	g := &Grid{Plan: p, Ground: ground, Store: store, Log: log, last: map[string]memo{}}
+	g.root = g.plant(&branch{network: ground.Network})
+	return g
+}
+
+// key is that of a leg's cause.
+func (g *Grid) key(leg Leg) string {
+	c := g.Cause
+	c.Sequence, c.Seeds = append([]string{}, leg.Sequence...), []int64{leg.Seed}
+	return c.Key()
+}
+
+// plant gives a branch what it has for each seed.
+func (g *Grid) plant(b *branch) *branch {
+	b.outcomes, b.failed = make([]*Outcome, len(g.Seeds)), make([]bool, len(g.Seeds))
+	for _, seed := range g.Seeds {
+		b.keys = append(b.keys, g.key(Leg{b.sequence, seed}))
+	}
+	return b
+}
+
+// next is what can follow a branch.
+func (g *Grid) next(b *branch) ([]*branch, error) {
+	fresh := b.children == nil
+	next, err := g.Ground.follow(b)
+	for _, child := range next {
+		if fresh {
+			g.plant(child)
+		}
+	}
+	return next, err
+}
+
+// Size is how many sequences the design takes and how many legs they consist of, for
+// all seeds, as far as that can be told before.
+func (g *Grid) Size() (sequences, legs int, err error) {
+	twin := NewGrid(g.Plan, g.Ground, nil, nil)
+	twin.dry = true
+	err = twin.walk(func(b *branch) error {
+		legs += len(g.Seeds)
+		if len(b.sequence) == g.Ground.Decisions {
+			sequences += len(g.Seeds)
+		}
+		return nil
+	})
+	return sequences, legs, err
+}
+
+// task is a leg that can be run.
+type task struct {
+	*branch
+	seed int // its place in Seeds
+}
+
+func (t task) key() string { return t.keys[t.seed] }
+
+// errTaken ends a walk that has found what to do.
+var errTaken = errors.New("a leg was taken")
+
+// Taker lets one worker at a time have a leg. Two that have the same one do work
+// twice, and no harm.
+type Taker interface {
+	// Take gives the leg of a key, to be given back by calling what it returns; an
+	// error that wraps ErrTaken where another has it.
+	Take(ctx context.Context, key string) (release func(), err error)
+}
+
+// ErrTaken says that another worker has a leg.
+var ErrTaken = errors.New("another worker has it")
+
+// find takes a leg that can be run. Without one it says how many are left to do, all
+// of which others have.
+func (g *Grid) find(ctx context.Context, taker Taker) (found *task, release func(), left int, err error) {
+	err = g.walk(func(b *branch) error {
+		if err := b.look(g.Store, g.failed); err != nil {
+			return err
+		}
+		for k := range g.Seeds {
+			if b.settled(k) || b.parent != nil && b.parent.outcomes[k] == nil {
+				continue
+			}
+			left++
+			if release, err = taker.Take(ctx, b.keys[k]); errors.Is(err, ErrTaken) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			if err := b.look(g.Store, g.failed); err != nil || b.settled(k) { // meanwhile
+				release()
+				return err
+			}
+			found = &task{b, k}
+			return errTaken
+		}
+		return nil
+	})
+	if errors.Is(err, errTaken) {
+		err = nil
+	}
+	return found, release, left, err
+}
+
+func (g *Grid) failed(key string) bool { return g.Log.Count(key) >= g.Tries }
+
+// Worker is whoever runs legs.
+type Worker struct {
+	Lab   *Lab
+	Taker Taker
+	// Rest passes some time, after which it is looked again for a leg that others have
+	// left, or until ctx is cancelled.
+	Rest func(ctx context.Context)
+	// Tell is called when a leg begins, and with its outcome or error when it ends; nil
+	// tells nobody.
+	Tell func(Leg, *Outcome, error)
+}
+
+// Work runs legs until none is left that this worker can run, or until ctx is
+// cancelled: then the leg under way is saved, another worker goes on with it, and the
+// error wraps trainer.ErrStopped or that of ctx.
+func (g *Grid) Work(ctx context.Context, w Worker) error {
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		t, release, left, err := g.find(ctx, w.Taker)
+		if err != nil {
+			return err
+		}
+		if t == nil && left == 0 {
+			return nil
+		}
+		if t == nil {
+			w.Rest(ctx)
+			continue
+		}
+		err = g.perform(ctx, w, *t)
+		release()
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// perform runs a leg. That it fails is written down and no error; that nothing can be
+// written down is one.
+func (g *Grid) perform(ctx context.Context, w Worker, t task) error {
+	leg, tell := Leg{t.sequence, g.Seeds[t.seed]}, w.Tell
+	if tell == nil {
+		tell = func(Leg, *Outcome, error) {}
+	}
+	tell(leg, nil, nil)
+	o, err := g.run(ctx, w.Lab, t)
+	var failure *legFailure
+	if errors.As(err, &failure) {
+		tell(leg, nil, err)
+		return g.Log.Add(failure.key, failure.leg, failure.cause)
+	}
+	if err != nil {
+		return err
+	}
+	tell(leg, o, nil)
+	t.outcomes[t.seed] = o
+	g.forget(t)
+	return nil
+}
+
+// legFailure is why a leg could not be gone, whoever goes it.
+type legFailure struct {
+	key   string
+	leg   Leg
+	cause error
+}
+
+// Error says which leg it was.
+func (f *legFailure) Error() string { return f.cause.Error() }
+
+// Unwrap is the cause.
+func (f *legFailure) Unwrap() error { return f.cause }
+
+// run goes a leg from the state before it, and commits what it led to: first the
+// state, so that there is one wherever there is an outcome.
+func (g *Grid) run(ctx context.Context, lab *Lab, t task) (*Outcome, error) {
+	leg := Leg{t.sequence, g.Seeds[t.seed]}
+	from, before, err := g.start(ctx, lab, t)
+	if err != nil {
+		return nil, err
+	}
+	o, st, err := lab.run(ctx, leg, g.Ground.Decisions, before, from)
+	if errors.Is(err, trainer.ErrStopped) && st != nil {
+		return nil, errors.Join(err, g.Store.saveState(t.key(), stoppedSuffix, st))
+	}
+	if err != nil {
+		return nil, &legFailure{t.key(), leg, err}
+	}
+	o.Key = t.key()
+	if st != nil {
+		if err := g.Store.saveState(t.key(), stateSuffix, st); err != nil {
+			return nil, err
+		}
+		g.remember(t, st)
+	}
+	if err := g.Store.Commit(o); err != nil {
+		return nil, err
+	}
+	g.Store.dropState(t.key(), stoppedSuffix)
+	return o, nil
+}
+
+// start is the state that a leg begins in, and the outcome of the one before. Nil is
+// the beginning of a run. A state that is not there is made again.
+func (g *Grid) start(ctx context.Context, lab *Lab, t task) (state, *Outcome, error) {
+	var before *Outcome
+	if t.parent != nil {
+		before = t.parent.outcomes[t.seed]
+	}
+	if st, err := g.Store.state(t.key(), stoppedSuffix); err != nil || st != nil {
+		return st, before, err
+	}
+	if t.parent == nil {
+		return nil, nil, nil
+	}
+	up := task{t.parent, t.seed}
+	if m, ok := g.last[up.key()]; ok {
+		return m.state, before, nil
+	}
+	st, err := g.Store.state(up.key(), stateSuffix)
+	if err != nil || st != nil {
+		return st, before, err
+	}
+	if _, err := g.run(ctx, lab, up); err != nil {
+		return nil, nil, err
+	}
+	st, err = g.Store.state(up.key(), stateSuffix)
+	if err == nil && st == nil {
+		err = fmt.Errorf("the state before %s was just saved and is gone: see who deletes in the cache: %w", word(t.sequence), fs.ErrNotExist)
+	}
+	return st, before, err
+}
+
+// memo is a state that was made, and how deep in the tree.
+type memo struct {
+	state state
+	depth int
+}
+
+// remember keeps a state, so that what follows need not read it. Of each depth there
+// is one: a worker goes deep first.
+func (g *Grid) remember(t task, st state) {
+	for key, m := range g.last {
+		if m.depth >= len(t.sequence) {
+			delete(g.last, key)
+		}
+	}
+	g.last[t.key()] = memo{st, len(t.sequence)}
+}
+
+// forget deletes the state that a leg began in once nothing else begins there, where
+// that is known: where all sequences are run.
+func (g *Grid) forget(t task) {
+	up := t.parent
+	if up == nil || g.Design.Which != All {
+		return
+	}
+	for _, sibling := range up.children {
+		if sibling.look(g.Store, g.failed) != nil || sibling.outcomes[t.seed] == nil {
+			return
+		}
+	}
+	delete(g.last, up.keys[t.seed])
+	g.Store.dropState(up.keys[t.seed], stateSuffix)
+}

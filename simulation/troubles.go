@@ -1,0 +1,103 @@
+package simulation
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"graft/files"
+)
+
+// Troubles keeps why legs failed, a file for each attempt, in a folder that all workers
+// share.
+type Troubles struct {
+	fsys files.FS
+	dir  string
+}
+
+// Trouble is why an attempt at a leg failed.
+type Trouble struct {
+	Key      string   `json:"key"`
+	Sequence []string `json:"sequence"`
+	Seed     int64    `json:"seed"`
+	Attempt  int      `json:"attempt"` // from 1
+	Why      string   `json:"why"`
+}
+
+// mostAttempts bounds how many are told apart.
+const mostAttempts = 1000
+
+// OpenTroubles makes the folder where it is not there.
+func OpenTroubles(fsys files.FS, dir string) (*Troubles, error) {
+	if err := fsys.MkdirAll(dir); err != nil {
+		return nil, fmt.Errorf("keep what fails: %w", err)
+	}
+	return &Troubles{fsys, dir}, nil
+}
+
+func (t *Troubles) path(key string, attempt int) string {
+	return filepath.Join(t.dir, fmt.Sprintf("%s-%d.json", key, attempt))
+}
+
+// Count is how often a leg failed.
+func (t *Troubles) Count(key string) int {
+	n := 0
+	for n < mostAttempts {
+		if _, err := t.fsys.Stat(t.path(key, n+1)); err != nil {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+// Add writes down that a leg failed.
+func (t *Troubles) Add(key string, leg Leg, why error) error {
+	for attempt := t.Count(key) + 1; ; attempt++ {
+		text, err := json.MarshalIndent(Trouble{key, leg.Sequence, leg.Seed, attempt, why.Error()}, "", "  ")
+		if err != nil {
+			return err
+		}
+		err = files.WriteNew(t.fsys, t.path(key, attempt), func(w io.Writer) error {
+			_, err := w.Write(append(text, '\n'))
+			return err
+		})
+		if !errors.Is(err, fs.ErrExist) || attempt > mostAttempts {
+			return err
+		}
+	}
+}
+
+// List is all that failed, in the order of the files' names.
+func (t *Troubles) List() ([]Trouble, error) {
+	entries, err := t.fsys.ReadDir(t.dir)
+	var list []Trouble
+	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), ".") || filepath.Ext(entry.Name()) != ".json" {
+			continue
+		}
+		text, err := files.ReadAll(t.fsys, filepath.Join(t.dir, entry.Name()), largestResult)
+		if err != nil {
+			return list, err
+		}
+		var one Trouble
+		if err := json.Unmarshal(text, &one); err != nil {
+			one = Trouble{Why: fmt.Sprintf("%s cannot be read: %v", entry.Name(), err)}
+		}
+		list = append(list, one)
+	}
+	return list, err
+}
+
+// Clear forgets what failed, so that it is tried again.
+func (t *Troubles) Clear() error {
+	entries, err := t.fsys.ReadDir(t.dir)
+	for _, entry := range entries {
+		err = errors.Join(err, t.fsys.Remove(filepath.Join(t.dir, entry.Name())))
+	}
+	return err
+}
