@@ -17,9 +17,9 @@ import (
 // Which says which sequences of a tree are run.
 type Which string
 
-// The designs. The zero Which is All.
+// The designs. The zero Which stands for All.
 const (
-	All Which = "" // every sequence
+	All Which = "all" // every sequence
 	// Sampled spreads so many sequences evenly: at each decision every choice gets as
 	// many of them as the others, or one more, by lot.
 	Sampled Which = "sample"
@@ -35,14 +35,17 @@ const (
 
 // Design says which sequences of a tree are run. The zero value is all of them.
 type Design struct {
-	Which Which   `json:"which,omitempty"` // sequences; empty is all
-	Most  int     `json:"most"`            // sequences at most; zero means 10000. Of more, sample and likely take so many, and for all it is an error
-	Keep  float64 `json:"keep,omitempty"`  // share of the branches that halve keeps at each decision; zero means 0.5
-	Seed  uint64  `json:"seed,omitempty"`  // of the lots of sample; zero is a seed as any
+	Which Which   `json:"which"`          // sequences; empty means all
+	Most  int     `json:"most"`           // sequences at most; zero means 10000. Of more, sample and likely take so many, and for all it is an error
+	Keep  float64 `json:"keep,omitempty"` // share of the branches that halve keeps at each decision; zero means 0.5
+	Seed  uint64  `json:"seed,omitempty"` // of the lots of sample; zero is a seed as any
 }
 
 // EnsureDefaults fills in what zero stands for.
 func (d *Design) EnsureDefaults() {
+	if d.Which == "" {
+		d.Which = All
+	}
 	if d.Most == 0 {
 		d.Most = 10000
 	}
@@ -55,7 +58,7 @@ func (d *Design) EnsureDefaults() {
 func (d Design) Validate() error {
 	var faults []error
 	if !slices.Contains([]Which{All, Sampled, Halved, Likely}, d.Which) {
-		faults = append(faults, fmt.Errorf("there is no design %q; leave it empty for all sequences, or write %s, %s or %s", string(d.Which), Sampled, Halved, Likely))
+		faults = append(faults, fmt.Errorf("there is no design %q; there are %s, %s, %s and %s", string(d.Which), All, Sampled, Halved, Likely))
 	}
 	if d.Most < 0 {
 		faults = append(faults, fmt.Errorf("most is %d; it is at least 1", d.Most))

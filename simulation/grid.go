@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 
 	"graft/decider"
+	"graft/net2net"
 	"graft/trainer"
 )
 
@@ -31,15 +33,63 @@ type Grid struct {
 
 // Plan is what all processes that work at a grid must know, as data.
 type Plan struct {
-	Scenario Scenario `json:"scenario"`
-	Cause    Cause    `json:"cause"` // of all outcomes; sequence and seeds are each leg's
-	Seeds    []int64  `json:"seeds"` // of the runs of each sequence
-	Design   Design   `json:"design"`
-	Tries    int      `json:"tries"` // of a leg that fails; zero means 2
+	Scenario Scenario         `json:"scenario"`
+	Actions  []net2net.Action `json:"actions,omitempty"` // as Ground's
+	Kinds    []net2net.Kind   `json:"kinds,omitempty"`   // as Ground's
+	Cause    Cause            `json:"cause"`             // of all outcomes; sequence and seeds are each leg's
+	Seeds    []int64          `json:"seeds"`             // of the runs of each sequence
+	Design   Design           `json:"design"`
+	Tries    int              `json:"tries"` // of a leg that fails; zero means 2
+}
+
+// Ground is what the tree grows from.
+func (p *Plan) Ground() (Ground, error) {
+	g := Ground{Actions: p.Actions, Kinds: p.Kinds, Decisions: p.Scenario.Decisions}
+	if p.Scenario.Origin == nil {
+		return g, fmt.Errorf("scenario %s: it does not say what network it begins with", p.Scenario.Name)
+	}
+	o := PlantOptions{}
+	err := o.adopt(&Table{Scenario: p.Scenario})
+	g.Network, g.Surgery = o.Network, o.Surgery
+	return g, err
+}
+
+// Survey looks at the whole tree: where every decision has the same choices, the
+// scenario says which. A tree with more sequences than the design takes is an error
+// that says how many there are.
+func (p *Plan) Survey() error {
+	g, err := p.Ground()
+	if err != nil {
+		return err
+	}
+	p.Scenario.Actions = nil
+	choices := math.Pow(float64(len(g.Actions)), float64(g.Decisions))
+	if p.Design.Which == All && choices > float64(p.Design.Most) && len(g.Actions) > 0 {
+		return p.tooLarge(Quantity(choices))
+	}
+	sequences, _, err := g.Count(p.Design.Most)
+	if err != nil {
+		return fmt.Errorf("scenario %s: %w", p.Scenario.Name, err)
+	}
+	if p.Design.Which == All && sequences > p.Design.Most {
+		return p.tooLarge(fmt.Sprintf("more than %d", p.Design.Most))
+	}
+	if p.Design.Which == All && len(g.Actions) > 0 && float64(sequences) == choices {
+		for _, a := range g.Actions {
+			p.Scenario.Actions = append(p.Scenario.Actions, a.String())
+		}
+	}
+	return p.Scenario.Validate()
+}
+
+func (p *Plan) tooLarge(count string) error {
+	return fmt.Errorf("scenario %s has %s sequences of %d decisions, for each of %d seeds, and simulate.most is %d; raise that, offer fewer actions, or take a design: sample, halve or likely",
+		p.Scenario.Name, count, p.Scenario.Decisions, len(p.Seeds), p.Design.Most)
 }
 
 // NewGrid stands before a grid of which nothing is looked at yet.
 func NewGrid(p Plan, ground Ground, store *Store, log *Troubles) *Grid {
+	p.Design.EnsureDefaults()
 	if p.Tries == 0 {
 		p.Tries = 2
 	}

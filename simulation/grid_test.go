@@ -80,7 +80,9 @@ func (p *plot) network() *model.Network {
 		}
 		return model.Child{Name: name, Module: &model.Container{Mark: model.Original, Children: []model.Child{{Name: "layers", Module: c}}}}
 	}
-	leaf := func(name string, l model.Layer) model.Child { return model.Child{Name: name, Module: &model.Leaf{Layer: l}} }
+	leaf := func(name string, l model.Layer) model.Child {
+		return model.Child{Name: name, Module: &model.Leaf{Layer: l}}
+	}
 	relu := model.Activate(torch.ReLU)
 	return &model.Network{Input: model.Shape{3, plotSide, plotSide}, Root: &model.Container{Class: "Small", Children: []model.Child{
 		block("conv1", model.NewConv2d(3, 4, 3), model.NewBatchNorm2d(4), relu), leaf("pool1", model.NewAvgPool2d(model.Both(2))),

@@ -96,9 +96,10 @@ func (j *Job) sections() ([]Section, error) {
 	return append(sections, Section{lessonsSection, b.Bytes()}), err
 }
 
-// optionsDigest tells options apart that lead to other results.
-func (j *Job) optionsDigest() string {
-	o := j.Options
+func (j *Job) optionsDigest() string { return Digest(j.Options) }
+
+// Digest is a SHA-256 in hex that tells options apart that lead to other results.
+func Digest(o Options) string {
 	o.Checkpoint = Checkpoint{}
 	o.Adapt.Surgery.Batch = nil
 	text, err := json.Marshal(o)

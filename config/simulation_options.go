@@ -1,0 +1,83 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+
+	"graft/net2net"
+	"graft/simulation"
+)
+
+// SimulateOptions say which sequences of actions are run, and how.
+type SimulateOptions struct {
+	Name string // of the scenario, in tables and reports; empty means the file's
+	// Actions are what every decision chooses from, in order, such as deepen:0,
+	// widen:conv2:48 and none; one that does not fit a network is left out there. Empty
+	// means all that Kinds says.
+	Actions   []net2net.Action
+	Kinds     []net2net.Kind // operations of which every decision tries all that fit the network, and none at last; empty means deepen and widen
+	Decisions int            // in each sequence, after which the network is left alone; zero means as many as the timeline leads to
+	Seeds     int            // runs of each sequence, with run.seed, the one after it and so on; zero means 1
+	// Design says which sequences are run: sample spreads so many as most says evenly
+	// over all choices, halve drops at each decision the branches that are less accurate
+	// so far, likely takes those that the policy finds likeliest, all is every one. Empty
+	// means all.
+	Design simulation.Which `config:",one=all|sample|halve|likely"`
+	Most   int              // sequences at most; zero means 10000, and more of them are an error but for sample and likely
+	Keep   float64          // share of the branches that halve keeps at each decision; zero means 0.5
+	Policy string           // path of the structural policy of the design likely; empty for the others
+	Tries  int              // attempts at what fails, before it is left out; zero means 2
+	// Cache is the folder that keeps what was run, for this scenario and all others; empty
+	// means the folder cache beside the run folder.
+	Cache   string
+	Workers int      // processes that run sequences side by side; zero means one for each processor, or for each device
+	Threads int      // of each worker; zero divides the processors among them
+	Devices []string // where workers train, in turn, such as cuda:0 and cuda:1; empty means run.device
+}
+
+// simulateOptionsThatChangeNothing are keys that no outcome depends on.
+var simulateOptionsThatChangeNothing = map[string]bool{"cache": true, "workers": true, "threads": true, "tries": true, "devices": true}
+
+// EnsureDefaults fills in what zero stands for.
+func (o *SimulateOptions) EnsureDefaults() {
+	if o.Seeds == 0 {
+		o.Seeds = 1
+	}
+	if o.Tries == 0 {
+		o.Tries = 2
+	}
+	d := o.design()
+	o.Design, o.Most, o.Keep = d.Which, d.Most, d.Keep
+}
+
+// design is the simulation's.
+func (o SimulateOptions) design() simulation.Design {
+	d := simulation.Design{Which: o.Design, Most: o.Most, Keep: o.Keep}
+	d.EnsureDefaults()
+	return d
+}
+
+// Validate lists all that is wrong.
+func (o SimulateOptions) Validate() error {
+	faults := []error{o.design().Validate()}
+	for name, n := range map[string]int{"decisions": o.Decisions, "seeds": o.Seeds, "tries": o.Tries, "workers": o.Workers, "threads": o.Threads} {
+		if n < 0 {
+			faults = append(faults, fmt.Errorf("%s is %d; it is not negative", name, n))
+		}
+	}
+	if len(o.Actions) == 1 {
+		faults = append(faults, errors.New("actions are one, which leaves nothing to choose"))
+	}
+	if len(o.Actions) > 0 && len(o.Kinds) > 0 {
+		faults = append(faults, errors.New("kinds are given, and actions as well; leave one of them out"))
+	}
+	if (o.Design == simulation.Likely) != (o.Policy != "") {
+		faults = append(faults, errors.New("policy is for the design likely, which needs one"))
+	}
+	for _, d := range o.Devices {
+		if !deviceName.MatchString(d) {
+			faults = append(faults, fmt.Errorf("devices has %q; write cpu or cuda:N", d))
+		}
+	}
+	return errors.Join(faults...)
+}

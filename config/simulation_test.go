@@ -1,0 +1,121 @@
+package config
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"graft/dataset"
+	"graft/files"
+	"graft/model"
+	"graft/simulation"
+)
+
+func readScenario(t *testing.T, text string, set ...string) (*Simulation, error) {
+	path := filepath.Join(t.TempDir(), "late.toml")
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+	return ReadSimulation(files.OS{}, path, set)
+}
+
+const aScenario = `
+[time]
+budget = "40s"
+events = [{at = "10s", change = "up"}]
+[adapt]
+every = true
+[simulate]
+actions = ["deepen:conv1", "deepen:conv2", "none"]
+seeds = 2
+`
+
+// A scenario is a job with a section more, and reads the same from what it prints.
+func TestScenariosAreRead(t *testing.T) {
+	m, err := readScenario(t, aScenario)
+	require.NoError(t, err)
+	require.Equal(t, "late", m.Simulate.Name)
+	require.Equal(t, 3, m.decisions())
+	again, err := readScenario(t, m.Resolved())
+	require.NoError(t, err)
+	require.Equal(t, m.Digest(), again.Digest())
+	require.Equal(t, m.Resolved(), again.Resolved())
+	keys := map[string]bool{}
+	for _, v := range m.Values() {
+		keys[v.Key] = true
+	}
+	require.True(t, keys["train.batch"] && keys["simulate.seeds"] && keys["optimizer.lr"])
+	for key, same := range map[string]bool{"simulate.workers=3": true, "simulate.cache=\"x\"": true, "simulate.seeds=3": false, "run.seed=7": false, "time.budget=41s": false} {
+		other, err := readScenario(t, aScenario, key)
+		require.NoError(t, err, key)
+		require.Equal(t, same, other.Digest() == m.Digest(), key)
+	}
+}
+
+func TestPlans(t *testing.T) {
+	data := &dataset.Set{Name: "synthetic", Shape: [3]int{3, 32, 32}, Classes: make([]string, 10), Digest: "data"}
+	m, err := readScenario(t, aScenario)
+	require.NoError(t, err)
+	p, err := m.Plan(files.OS{}, data, "code")
+	require.NoError(t, err)
+	require.Equal(t, []string{"deepen:conv1", "deepen:conv2", "none"}, p.Scenario.Actions)
+	require.Equal(t, []int64{1, 2}, p.Seeds)
+	require.Equal(t, 10.0, p.Scenario.Start)
+	text, err := json.Marshal(p)
+	require.NoError(t, err)
+	var read simulation.Plan
+	require.NoError(t, json.Unmarshal(text, &read))
+	require.Equal(t, *p, read)
+	ground, err := read.Ground()
+	require.NoError(t, err)
+	require.Equal(t, m.Network.Name, ground.Network.Name())
+
+	same, err := readScenario(t, aScenario, "run.seed=5", "simulate.name=other")
+	require.NoError(t, err)
+	q, err := same.Plan(files.OS{}, data, "code")
+	require.NoError(t, err)
+	require.Equal(t, p.Cause, q.Cause, "seeds and names are no cause of what all runs have in common")
+	slower, err := readScenario(t, aScenario, "train.batch=32")
+	require.NoError(t, err)
+	q, err = slower.Plan(files.OS{}, data, "code")
+	require.NoError(t, err)
+	require.NotEqual(t, p.Cause.Options, q.Cause.Options)
+
+	large, err := readScenario(t, aScenario, "simulate.most=20")
+	require.NoError(t, err)
+	_, err = large.Plan(files.OS{}, data, "code")
+	require.ErrorContains(t, err, "scenario late has 27 sequences of 3 decisions, for each of 2 seeds, and simulate.most is 20; raise that")
+	kinds, err := readScenario(t, strings.Replace(aScenario, `actions = ["deepen:conv1", "deepen:conv2", "none"]`, `kinds = ["deepen"]`, 1), "simulate.most=20")
+	require.NoError(t, err)
+	_, err = kinds.Plan(files.OS{}, data, "code")
+	require.ErrorContains(t, err, "more than 20 sequences")
+	require.IsType(t, &model.Network{}, ground.Network)
+}
+
+func TestScenariosThatAreWrong(t *testing.T) {
+	for set, want := range map[string]string{
+		`adapt.decider="random"`:                     "a simulation tries what each decision could be",
+		`time.events=[]`:                             "there is no up in the timeline",
+		`simulate.decisions=4`:                       "decisions are 4, and the timeline and adapt.most lead to 3",
+		`simulate.actions=["deepen:nowhere","none"]`: "deepen:nowhere",
+		`simulate.actions=["none"]`:                  "leaves nothing to choose",
+		`simulate.kinds=["widen"]`:                   "actions as well",
+		`simulate.design="likely"`:                   "policy is for the design likely",
+		`simulate.design="luck"`:                     "luck",
+		`simulate.keep=2`:                            "keep is 2",
+		`simulate.devices=["gpu"]`:                   `devices has "gpu"`,
+		`time.clock="wall"`:                          "seeds of one sequence have the same times",
+	} {
+		_, err := readScenario(t, aScenario, set)
+		assert.ErrorContains(t, err, want, set)
+	}
+	require.True(t, IsSimulation(files.OS{}, func() string {
+		path := filepath.Join(t.TempDir(), "a.toml")
+		require.NoError(t, os.WriteFile(path, []byte(aScenario), 0o644))
+		return path
+	}()))
+	require.False(t, IsSimulation(files.OS{}, "testdata/jobs/full.toml"))
+}
