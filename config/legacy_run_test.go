@@ -132,7 +132,7 @@ func TestPoliciesThatCannotDecideAreFaultsOfTheJob(t *testing.T) {
 	three := "[network]\nname = \"ConvNet2\"\n[adapt]\ndecider = \"policy\"\n"
 	keys := func(policy, vocab string) string { return "policy = \"" + policy + "\"\nvocab = \"" + vocab + "\"\n" }
 	for name, c := range map[string]struct{ text, says string }{
-		"no vocabulary":          {three + "policy = \"" + policy + "\"\n", "decider is policy, which needs the keys policy and vocab"},
+		"no vocabulary":          {three + "policy = \"" + policy + "\"\n", "a.toml:5:10: " + policy + " is no structural policy, and one of the original's needs the vocabulary"},
 		"no such policy":         {three + keys(policy+"x", vocabulary), "a.toml:5:10: read policy: "},
 		"no such vocabulary":     {three + keys(policy, policy+"x"), "read vocabulary " + policy + "x"},
 		"another decider":        {"[adapt]\n" + keys(policy, vocabulary), "policy, vocab and sample are for the decider policy, and the decider is none"},

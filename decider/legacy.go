@@ -25,13 +25,13 @@ import (
 type LegacyPolicy struct {
 	LegacyOptions
 	// Weights are those of its file, in the file's order.
-	Weights *weights.Set
+	Weights    *weights.Set
+	Vocabulary *vocab.Vocabulary // that it learned with
 
-	vocabulary *vocab.Vocabulary
-	encoder    *encoder.Encoder
-	memory     *encoder.LSTM
-	layers     [3]*encoder.Affine
-	rows       int // of the vectors in its file
+	encoder *encoder.Encoder
+	memory  *encoder.LSTM
+	layers  [3]*encoder.Affine
+	rows    int // of the vectors in its file
 }
 
 // Thought is all that a policy makes of a network and a time, step by step.
@@ -74,7 +74,7 @@ func (p *LegacyPolicy) Think(n *model.Network, left, budget float64) (*Thought, 
 
 // tokens are those of a network, behind token 0 where the policy learned with it.
 func (p *LegacyPolicy) tokens(n *model.Network) ([]int, error) {
-	tokens, err := p.vocabulary.Tokens(n)
+	tokens, err := p.Vocabulary.Tokens(n)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"graft/encoder"
+	"graft/model"
 	"graft/net2net"
 	"graft/torch"
 	"graft/vocab"
@@ -157,17 +158,36 @@ func Shares(logits []float64, temperature float64) []float64 {
 	return shares
 }
 
+// kinds are those of the actions that are weighed.
+func (p *Structural) kinds() []net2net.Kind {
+	for _, kinds := range [][]net2net.Kind{p.Kinds, p.Learned} {
+		if kinds != nil {
+			return kinds
+		}
+	}
+	return usualKinds
+}
+
+// Fits says why the policy could never adapt a network, which needs no weights; nil
+// where it could.
+func (p *Structural) Fits(n *model.Network) error {
+	portrait, err := ProposedPortrait(n, p.kinds(), p.Surgery)
+	if err != nil {
+		return fmt.Errorf("the policy cannot read %s: %w", n.Name(), err)
+	}
+	if len(portrait.Choices) > 1 { // more than to leave it alone
+		return nil
+	}
+	return fmt.Errorf("the policy weighs actions of the kinds %v, and none of them fits %s; take another policy or another network", p.kinds(), n.Name())
+}
+
 // Decide weighs all actions that fit the network, and takes the likeliest or draws
 // one.
 func (p *Structural) Decide(ctx context.Context, s State) (Decision, error) {
 	if err := ctx.Err(); err != nil {
 		return Decision{}, err
 	}
-	kinds := p.Kinds
-	if kinds == nil {
-		kinds = p.Learned
-	}
-	portrait, err := ProposedPortrait(s.Network, kinds, p.Surgery)
+	portrait, err := ProposedPortrait(s.Network, p.kinds(), p.Surgery)
 	if err != nil {
 		return Decision{}, fmt.Errorf("decide with a policy: %w", err)
 	}

@@ -83,6 +83,13 @@ func ReadStructural(fsys files.FS, path string) (*Structural, error) {
 	return p, nil
 }
 
+// IsStructural says whether a file calls itself a structural policy, of whatever
+// version.
+func IsStructural(set *weights.Set) bool {
+	_, ok := set.Metadata[structuralKey]
+	return ok
+}
+
 // StructuralOf is the policy that a file holds.
 func StructuralOf(set *weights.Set) (*Structural, error) {
 	header, err := parseStructural(set)
