@@ -31,7 +31,7 @@ var descriptions = map[string]string{
 	"graft/config.LearningTable.File":             "Of the original's, data.pkl; must be given, empty is none.",
 	"graft/config.LearningTable.Network":          "In the zoo, or a network file: what the sequences begin with; empty means ConvNet2.",
 	"graft/config.LearningTable.Prefix":           "Begin each sequence with token 0, as the original's first policies; false does not.",
-	"graft/config.LearningTable.Vocabulary":       "Tokens of layers, NAME.ids.pkl, with NAME.embeddings.pkl beside it; must be given, empty is none.",
+	"graft/config.LearningTable.Vocabulary":       "Path of the vocabulary, a folder or a file, of our own or NAME.ids.pkl with NAME.embeddings.pkl beside it; must be given, empty is none.",
 	"graft/config.LearningTable.Waste":            "Throw away the random numbers that the original drew for weights, to draw its actions; false does not.",
 	"graft/config.NetworkOptions.Anew":            "Counts epochs from zero and begins with the first learning rate whatever runtimes says, as the original did. False goes on with both.",
 	"graft/config.NetworkOptions.File":            "Path of a network file, in place of a name; empty means none.",

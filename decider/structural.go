@@ -144,16 +144,17 @@ func (p *Structural) addShares(sums [][]float64, logits []float64, starts []int)
 }
 
 // Shares are the probabilities that logits stand for: softmax of them over the
-// temperature.
-func Shares(logits []float64, temperature float64) []float64 {
-	most := slices.Max(logits)
-	shares, sum := make([]float64, len(logits)), 0.0
+// temperature, worked out in float64.
+func Shares[F float32 | float64](logits []F, temperature float64) []F {
+	most := float64(slices.Max(logits))
+	powers, sum := make([]float64, len(logits)), 0.0
 	for k, l := range logits {
-		shares[k] = math.Exp((l - most) / temperature)
-		sum += shares[k]
+		powers[k] = math.Exp((float64(l) - most) / temperature)
+		sum += powers[k]
 	}
-	for k := range shares {
-		shares[k] /= sum
+	shares := make([]F, len(logits))
+	for k, p := range powers {
+		shares[k] = F(p / sum)
 	}
 	return shares
 }
@@ -203,18 +204,18 @@ func (p *Structural) Decide(ctx context.Context, s State) (Decision, error) {
 // seed and the number of the decision.
 func (p *Structural) choose(probabilities []float64, decision int) int {
 	if !p.Sample {
-		return slices.Index(probabilities, slices.Max(probabilities))
+		return Likeliest(probabilities)
 	}
 	return DrawShare(probabilities, rand.New(rand.NewPCG(p.Seed, uint64(decision))))
 }
 
-// DrawShare draws a place, each with its probability.
-func DrawShare(probabilities []float64, random *rand.Rand) int {
+// DrawShare draws a place, each with its probability; these add up to one.
+func DrawShare[F float32 | float64](probabilities []F, random *rand.Rand) int {
 	draw := random.Float64()
 	for k, share := range probabilities {
-		if draw -= share; draw < 0 {
+		if draw -= float64(share); draw < 0 {
 			return k
 		}
 	}
-	return len(probabilities) - 1
+	return len(probabilities) - 1 // the sum is one but for rounding
 }
