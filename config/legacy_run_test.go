@@ -46,12 +46,12 @@ decider_linear_size = 128
 time_encoding_size = 8
 policyfile = "../results/simulation_c/agent.finalmodel.pth"
 save_file = "../results/simulation_d/data.pkl"
-`))
+`), (*converter).requireZoo)
 	require.NoError(t, err)
 	assert.Equal(t, &LegacyRun{Seed: 42, Folder: "simulation_a", Network: "ConvNet2", Dataset: "cifar10", Start: 70, Vocabulary: "models",
 		Table: "../results/simulation_b/data.pkl", Source: "../results/simulation_c/agent.finalmodel.pth",
 		Policy: decider.LegacyShape{Actions: 4, Embedding: 16, Hidden: 50, Memory: 16, Linear: 128, Time: 8}}, r)
-	r, err = parseLegacyRun("config.toml", []byte("[agent]\nsave_file = \"a/data.pkl\"\n"))
+	r, err = parseLegacyRun("config.toml", []byte("[agent]\nsave_file = \"a/data.pkl\"\n"), (*converter).requireZoo)
 	require.NoError(t, err)
 	assert.Equal(t, &LegacyRun{Table: "a/data.pkl"}, r)
 }
@@ -62,11 +62,12 @@ func TestFaultsOfRunsHaveTheirPlaces(t *testing.T) {
 		"[job]\nmodel = \"ConvNe2\"":      "c.toml:2:9: job.model is a class of the original's that is not here; did you mean ConvNet",
 		"[job]\nmodel = 3":                "c.toml:2:9: job.model must be a text",
 		"[agent]\nmax_actions = 0":        "c.toml:2:15: agent.max_actions must be a whole number above 0",
-		"[scheduler]\nstart_time = \"a\"": "c.toml:2:14: scheduler.start_time must be a number",
+		"[scheduler]\nstart_time = \"a\"": "c.toml:2:14: scheduler.start_time must be a number of seconds",
+		"[scheduler]\nstart_time = -1":    "c.toml:2:14: scheduler.start_time must be a number of seconds, and not -1",
 		"[agent]\npolicyfile = [1]":       "agent.policyfile must be a text",
 		"[agent":                          "c.toml:1:",
 	} {
-		_, err := parseLegacyRun("c.toml", []byte(text))
+		_, err := parseLegacyRun("c.toml", []byte(text), (*converter).requireZoo)
 		var faults Faults
 		require.ErrorAs(t, err, &faults, text)
 		assert.ErrorContains(t, err, says)
