@@ -38,7 +38,7 @@ func (p *jobPolicy) decider() decider.Decider {
 func (j *Job) readPolicy(fsys files.FS) (*jobPolicy, error) {
 	p, err := readStructural(fsys, j.Adapt.Policy)
 	if err != nil {
-		return nil, fmt.Errorf("read policy: %w", err)
+		return nil, err
 	}
 	if p != nil {
 		p.StructuralOptions = decider.StructuralOptions{Surgery: j.Adapt.Surgery, Sample: j.Adapt.Sample, Seed: uint64(j.Run.Seed)}
@@ -62,7 +62,7 @@ func (j *Job) readPolicy(fsys files.FS) (*jobPolicy, error) {
 func readStructural(fsys files.FS, path string) (*decider.Structural, error) {
 	info, err := fsys.Stat(path)
 	if err != nil {
-		return nil, fmt.Errorf("%w; name its file, or a folder with its file %s or, of the original's, %s", err, PolicyFile, decider.LegacyPolicyFile)
+		return nil, fmt.Errorf("read policy: %w; name its file, or a folder with its file %s or, of the original's, %s", err, PolicyFile, decider.LegacyPolicyFile)
 	}
 	if info.IsDir() {
 		path = filepath.Join(path, PolicyFile)
@@ -73,18 +73,11 @@ func readStructural(fsys files.FS, path string) (*decider.Structural, error) {
 	if filepath.Ext(path) != filepath.Ext(PolicyFile) {
 		return nil, nil
 	}
-	set, err := weights.Read(fsys, path, weights.Options{})
-	if err != nil {
-		return nil, fmt.Errorf("%w; copy the file again from where the policy learned", err)
-	}
-	if !decider.IsStructural(set) {
+	p, err := decider.ReadStructural(fsys, path)
+	if errors.Is(err, decider.ErrNotStructural) {
 		return nil, nil
 	}
-	p, err := decider.StructuralOf(set)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return p, nil
+	return p, err
 }
 
 // structuralDigest is a SHA-256 in hex over a policy. What it says of where it comes

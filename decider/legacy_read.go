@@ -195,13 +195,19 @@ func readLegacyPolicy(fsys files.FS, path string, v *vocab.Vocabulary, o LegacyO
 	if info.IsDir() {
 		path = filepath.Join(path, LegacyPolicyFile)
 	}
-	set, err := weights.Read(fsys, path, weights.Options{})
+	set, err := readWeights(fsys, path)
 	if err != nil {
-		var system *fs.PathError
-		if !errors.As(err, &system) {
-			err = fmt.Errorf("%w; copy the file again from where the policy learned", err)
-		}
 		return nil, err
 	}
 	return NewLegacyPolicy(set, v, o)
+}
+
+// readWeights reads the tensors of a policy's file.
+func readWeights(fsys files.FS, path string) (*weights.Set, error) {
+	set, err := weights.Read(fsys, path, weights.Options{})
+	var system *fs.PathError
+	if err != nil && !errors.As(err, &system) {
+		err = fmt.Errorf("%w; copy the file again from where the policy learned", err)
+	}
+	return set, err
 }
