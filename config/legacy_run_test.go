@@ -142,14 +142,18 @@ func TestPoliciesThatCannotDecideAreFaultsOfTheJob(t *testing.T) {
 		"a configuration's kind": {three + keys(configured(t, policy, "max_actions = \"4\""), vocabulary), "config.toml:2:15: agent.max_actions must be a whole number"},
 		"a configuration's size": {three + keys(configured(t, policy, "max_actions = 5"), vocabulary), "says max_actions = 5, and its weights have 4"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			_, err := parseJob("a.toml", c.text)
-			var faults Faults
-			require.ErrorAs(t, err, &faults)
-			assert.ErrorContains(t, err, c.says)
-			assert.Len(t, faults, 1, err.Error())
-		})
+		t.Run(name, func(t *testing.T) { requireFault(t, c.text, c.says) })
 	}
+}
+
+// requireFault reads a job that has one fault.
+func requireFault(t *testing.T, text, says string) {
+	t.Helper()
+	_, err := parseJob("a.toml", text)
+	var faults Faults
+	require.ErrorAs(t, err, &faults)
+	require.ErrorContains(t, err, says)
+	require.Len(t, faults, 1, err.Error())
 }
 
 // configured is a copy of a policy's folder whose configuration says otherwise.
