@@ -32,10 +32,10 @@ type Job struct {
 	Adapt AdaptOptions    // who decides how the network is adapted, when, and how it is done; empty means nobody
 
 	given   map[string]Source
-	profile *trainer.Profile      // nil on a wall clock
-	network *model.Network        // without tensors; of the zoo it has its own input and classes
-	history *history              // of the first weights; nil where nothing is known
-	policy  *decider.LegacyPolicy // nil for the other deciders
+	profile *trainer.Profile // nil on a wall clock
+	network *model.Network   // without tensors; of the zoo it has its own input and classes
+	history *history         // of the first weights; nil where nothing is known
+	policy  *jobPolicy       // nil for the other deciders
 }
 
 // NewJob is what a file says that says nothing, before zero is filled in.
@@ -116,7 +116,7 @@ func (j *Job) Decider() (decider.Decider, error) {
 		if j.policy == nil {
 			return nil, fmt.Errorf("the policy of %s was not read; use ReadJob", j.Adapt.Policy)
 		}
-		return j.policy, nil
+		return j.policy.decider(), nil
 	}
 	return decider.None{}, nil
 }
@@ -189,8 +189,8 @@ func immaterial(key string) bool {
 
 // Digest is a SHA-256 in hex over all that results depend on: the keys but for
 // folder, device, threads, processes, listening and checkpoints, and the contents of the
-// network file, the profile and the timeline, and how many epochs went before. Data,
-// weights and policies count by their names only.
+// network file, the profile, the timeline and the policy, and how many epochs went
+// before. Data and weights count by their names only.
 func (j *Job) Digest() string {
 	h := sha256.New()
 	for _, v := range j.Values() {
@@ -206,6 +206,9 @@ func (j *Job) Digest() string {
 	fmt.Fprintln(h, oneLine(plain(reflect.ValueOf(j.Time.loaded))))
 	if epochs := j.Beginning().Epochs; epochs > 0 {
 		fmt.Fprintln(h, epochs, "epochs before")
+	}
+	if j.policy != nil {
+		fmt.Fprintln(h, "policy", j.policy.digest)
 	}
 	if j.Network.File != "" && j.network != nil {
 		fmt.Fprint(h, layoutTOML(j.network.Form()))
@@ -240,36 +243,17 @@ func (j *Job) load(fsys files.FS, r *reading) {
 		j.profile, err = FindProfile(fsys, j.Time.Profile)
 		return err
 	})
-	r.attempt("adapt.policy", j.Adapt.Decider == DecidePolicy && j.Adapt.Policy != "" && j.Adapt.Vocab != "", func() (err error) {
-		o := decider.LegacyOptions{Sample: j.Adapt.Sample, Seed: uint64(j.Run.Seed)}
-		j.policy, _, err = ReadLegacyPolicy(fsys, j.Adapt.Policy, j.Adapt.Vocab, o)
+	r.attempt("adapt.policy", j.Adapt.Decider == DecidePolicy && j.Adapt.Policy != "", func() (err error) {
+		j.policy, err = j.readPolicy(fsys)
 		return err
+	})
+	r.attempt("adapt.vocab", j.Adapt.Vocab != "" && j.policy != nil && j.policy.structural != nil, func() error {
+		return fmt.Errorf("%s is a structural policy, which reads networks without a vocabulary; leave vocab out", j.Adapt.Policy)
 	})
 	r.attempt("time.timeline", j.Time.Cluster != "", func() (err error) {
 		j.Time.loaded, err = ReadTimeline(fsys, j.Time.Cluster)
 		return err
 	})
-}
-
-// consult says why the policy does not fit the network, as far as that is known: the
-// layers of a network of the zoo depend on the images.
-func (j *Job) consult() error {
-	switch {
-	case j.policy == nil:
-		return nil
-	case j.Network.File == "":
-		return j.policy.FitsBlocks(j.network)
-	}
-	return j.Suits(j.network)
-}
-
-// Suits says why the decider could not decide about a network without weights, now or
-// after one of its actions; nil where it could.
-func (j *Job) Suits(n *model.Network) error {
-	if j.policy == nil {
-		return nil
-	}
-	return j.policy.FitsGrown(n, j.Adapt.Surgery)
 }
 
 // attempt reads a file that a key names. Its own faults follow those of the job.

@@ -164,7 +164,7 @@ const (
 	DecideFixed  = "fixed"  // takes the one action each time
 	DecideScript = "script" // takes the actions one after the other
 	DecideRandom = "random" // draws among what fits
-	DecidePolicy = "policy" // asks one of the original's that has learned
+	DecidePolicy = "policy" // asks one that has learned, structural or the original's
 )
 
 // AdaptOptions say who decides how the network is adapted, when, and how it is
@@ -173,11 +173,16 @@ type AdaptOptions struct {
 	// Decider is who decides: fixed takes its action each time, script its actions one
 	// after the other, random any that fits, policy what it has learned, or none. Empty
 	// means none, who never does.
-	Decider       string                                       `config:",one=none|fixed|script|random|policy"`
-	Actions       []net2net.Action                             // what fixed, which takes one, and script do, such as deepen:0, widen:conv2:48 or none; empty for the others
-	Kinds         []net2net.Kind                               // operations that random draws from; empty means deepen and widen
-	Policy        string                                       // path of the folder of a policy that has learned, or of its weights; empty for the other deciders
-	Vocab         string                                       // path of the vocabulary that the policy learned with, a folder or a file; empty for the other deciders
+	Decider string           `config:",one=none|fixed|script|random|policy"`
+	Actions []net2net.Action // what fixed, which takes one, and script do, such as deepen:0, widen:conv2:48 or none; empty for the others
+	Kinds   []net2net.Kind   // operations that random draws from; empty means deepen and widen
+	// Policy is the path of a policy that has learned: a structural one, its file or a
+	// folder with its policy.safetensors, or one of the original's, its weights or their
+	// folder. Empty for the other deciders.
+	Policy string
+	// Vocab is the path of the vocabulary that a policy of the original's learned with, a
+	// folder or a file. Empty for a structural policy and for the other deciders.
+	Vocab         string
 	Sample        bool                                         // let the policy draw its actions; false takes the likeliest
 	trainer.Adapt `config:",inline=surgery,omit=surgery.seed"` // when it is asked, and how its actions are done
 }
@@ -202,8 +207,8 @@ func (o AdaptOptions) Validate() error {
 	if o.Decider != DecideRandom && len(o.Kinds) > 0 {
 		faults = append(faults, fmt.Errorf("kinds is for the decider random, and the decider is %s", o.Decider))
 	}
-	if o.Decider == DecidePolicy && (o.Policy == "" || o.Vocab == "") {
-		faults = append(faults, errors.New("decider is policy, which needs the keys policy and vocab"))
+	if o.Decider == DecidePolicy && o.Policy == "" {
+		faults = append(faults, errors.New("decider is policy, which needs the key policy"))
 	} else if o.Decider != DecidePolicy && (o.Policy != "" || o.Vocab != "" || o.Sample) {
 		faults = append(faults, fmt.Errorf("policy, vocab and sample are for the decider policy, and the decider is %s", o.Decider))
 	}

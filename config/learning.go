@@ -17,6 +17,7 @@ import (
 	"graft/simulation"
 	"graft/torch/weights"
 	"graft/tracing"
+	"graft/vocab"
 )
 
 // Learning is the file of a policy that learns from a table.
@@ -29,7 +30,7 @@ type Learning struct {
 	given map[string]Source
 	table *simulation.Table
 	tree  *decider.Tree
-	words *simulation.Words
+	words *vocab.Vocabulary
 	first *weights.Set // nil where the policy begins with nothing
 }
 
@@ -119,7 +120,7 @@ func (l *Learning) Digest() string {
 		}
 	}
 	if l.tree != nil {
-		text, err := json.Marshal([]any{l.tree, l.words.Embedding, l.table.Records})
+		text, err := json.Marshal([]any{l.tree, l.Embedding(), l.table.Records})
 		if err != nil {
 			text = []byte(err.Error()) // no field can fail
 		}
@@ -138,7 +139,7 @@ func (l *Learning) Digest() string {
 func (l *Learning) Lessons() (*simulation.Table, *decider.Tree) { return l.table, l.tree }
 
 // Embedding is a vector for each token of the vocabulary that was read.
-func (l *Learning) Embedding() decider.Embedding { return l.words.Embedding }
+func (l *Learning) Embedding() decider.Embedding { return decider.EmbeddingOf(l.words) }
 
 // First is the policy to begin with; nil where a new one is drawn.
 func (l *Learning) First() *weights.Set { return l.first }
@@ -155,17 +156,17 @@ func (l *Learning) load(fsys files.FS, r *reading) {
 		return err
 	})
 	r.attempt("table.vocabulary", l.Table.Vocabulary != "", func() (err error) {
-		l.words, err = simulation.ReadWords(fsys, l.Table.Vocabulary)
+		l.words, err = vocab.Read(fsys, l.Table.Vocabulary)
 		return err
 	})
 	r.attempt("policy.embedding", l.words != nil && l.Policy.Embedding != 0, func() error {
-		if has := l.words.Embedding.Width; has != l.Policy.Embedding {
+		if has := l.words.Size(); has != l.Policy.Embedding {
 			return fmt.Errorf("embedding is %d, and the vectors of the vocabulary have %d values", l.Policy.Embedding, has)
 		}
 		return nil
 	})
 	r.attempt("table.network", n != nil && l.table != nil && l.words != nil, func() (err error) {
-		l.tree, err = l.table.Tree(n, simulation.TreeOptions{Surgery: net2net.Options{Compat: l.Table.Compat}, Tokens: l.words.Tokens(l.Table.Prefix), Waste: l.Table.Waste})
+		l.tree, err = l.table.Tree(n, simulation.TreeOptions{Surgery: net2net.Options{Compat: l.Table.Compat}, Tokens: simulation.VocabularyTokens(l.words, l.Table.Prefix), Waste: l.Table.Waste})
 		return err
 	})
 	r.attempt("policy.weights", l.Policy.Weights != "", func() (err error) {

@@ -47,7 +47,7 @@ type LearningTable struct {
 	Network    string           // in the zoo, or a network file: what the sequences begin with; empty means ConvNet2
 	Actions    []net2net.Action // what the table's numbers stand for; nil means to deepen each marked block, and at last none
 	Compat     net2net.Compat   // in whose way actions are done, which decides what the policy reads; empty is ours
-	Vocabulary string           // tokens of layers, NAME.ids.pkl, with NAME.embeddings.pkl beside it; must be given, empty is none
+	Vocabulary string           // path of the vocabulary, a folder or a file, of our own or NAME.ids.pkl with NAME.embeddings.pkl beside it; must be given, empty is none
 	Prefix     bool             // begin each sequence with token 0, as the original's first policies; false does not
 	Waste      bool             // throw away the random numbers that the original drew for weights, to draw its actions; false does not
 }
@@ -66,7 +66,7 @@ func (o LearningTable) Validate() error {
 		faults = append(faults, errors.New("file is not given; name the table to learn from"))
 	}
 	if o.Vocabulary == "" {
-		faults = append(faults, errors.New("vocabulary is not given; name the file of the tokens, NAME.ids.pkl"))
+		faults = append(faults, errors.New("vocabulary is not given; name its folder or file, such as NAME.ids.pkl"))
 	}
 	if len(o.Actions) == 1 {
 		faults = append(faults, errors.New("actions are one, which leaves nothing to choose"))

@@ -79,9 +79,9 @@ func TestLearningFaultsAreAllTold(t *testing.T) {
 	assert.ErrorContains(t, err, "vocabulary is not given")
 	for set, says := range map[string]string{
 		"table.file=none.pkl":                "none.pkl",
-		"table.network=ConvNet3":             "the vocabulary has no layer",
+		"table.network=ConvNet3":             "has no token in the vocabulary",
 		"table.network=ConvNet22":            "did you mean ConvNet2?",
-		"table.vocabulary=" + f.Table:        "its name does not end in .ids.pkl",
+		"table.vocabulary=" + f.Table:        "the name says not what it is: it ends in .json, or in .ids.pkl",
 		`table.actions=["deepen:0", "none"]`: "an action 2; there are 2",
 		`table.actions=["none"]`:             "leaves nothing to choose",
 		"policy.weights=none.pth":            "none.pth",

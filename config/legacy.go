@@ -37,13 +37,10 @@ func ConvertLegacy(fsys files.FS, path string) (*Translation, error) {
 }
 
 func convertLegacy(path string, text []byte) (*Translation, error) {
-	doc := newDocument(path, text)
-	table, err := doc.readLoosely()
+	c, err := newConverter(path, text)
 	if err != nil {
 		return nil, err
 	}
-	c := &converter{document: doc, table: table, keys: map[string]any{}}
-	c.flatten()
 	if agent, _ := c.keys["runner.agent"].(string); agent == "Agent" {
 		return c.learning(path)
 	}
@@ -75,6 +72,18 @@ type converter struct {
 	settings []setting
 	warnings []string
 	faults   model.FormFaults
+}
+
+// newConverter reads a file of the original's. The error wraps [Faults].
+func newConverter(path string, text []byte) (*converter, error) {
+	doc := newDocument(path, text)
+	table, err := doc.readLoosely()
+	if err != nil {
+		return nil, err
+	}
+	c := &converter{document: doc, table: table, keys: map[string]any{}}
+	c.flatten()
+	return c, nil
 }
 
 // setting is a key of the job.

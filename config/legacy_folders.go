@@ -76,8 +76,8 @@ func ReadLegacyTable(fsys files.FS, folder string) (*simulation.Table, *model.Ne
 	if err != nil {
 		return nil, nil, err
 	}
-	s := simulation.Scenario{Name: filepath.Base(folder), Network: run.Network, Dataset: run.Dataset, Start: run.Start,
-		Actions: simulation.LegacyScenarioActions(n)}
+	s := run.Scenario()
+	s.Name, s.Actions = filepath.Base(folder), simulation.LegacyScenarioActions(n)
 	t, err := readLegacyTable(fsys, filepath.Join(folder, legacyTableFile), s, run.Seed)
 	return t, n, err
 }

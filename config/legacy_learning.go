@@ -1,12 +1,11 @@
 package config
 
 import (
-	"fmt"
 	"strings"
 
 	"graft/model"
 	"graft/net2net"
-	"graft/tracing"
+	"graft/simulation"
 )
 
 // learningKeys are the keys that the original read where a policy learned from a
@@ -101,10 +100,9 @@ func legacyActions(c *converter, key string, n int64) {
 		return // which is told of the model
 	}
 	var actions []any
-	for k := range tracing.LegacyBlocks(network) {
-		actions = append(actions, fmt.Sprintf("deepen:%d", k))
+	for _, a := range simulation.LegacyScenarioActions(network) {
+		actions = append(actions, a)
 	}
-	actions = append(actions, "none")
 	if n != int64(len(actions)) {
 		c.fault(key, "is %d, and %s has %d actions: one for each of its marked blocks, and none", n, name, len(actions))
 		return

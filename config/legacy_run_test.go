@@ -46,12 +46,12 @@ decider_linear_size = 128
 time_encoding_size = 8
 policyfile = "../results/simulation_c/agent.finalmodel.pth"
 save_file = "../results/simulation_d/data.pkl"
-`))
+`), (*converter).requireZoo)
 	require.NoError(t, err)
 	assert.Equal(t, &LegacyRun{Seed: 42, Folder: "simulation_a", Network: "ConvNet2", Dataset: "cifar10", Start: 70, Vocabulary: "models",
 		Table: "../results/simulation_b/data.pkl", Source: "../results/simulation_c/agent.finalmodel.pth",
 		Policy: decider.LegacyShape{Actions: 4, Embedding: 16, Hidden: 50, Memory: 16, Linear: 128, Time: 8}}, r)
-	r, err = parseLegacyRun("config.toml", []byte("[agent]\nsave_file = \"a/data.pkl\"\n"))
+	r, err = parseLegacyRun("config.toml", []byte("[agent]\nsave_file = \"a/data.pkl\"\n"), (*converter).requireZoo)
 	require.NoError(t, err)
 	assert.Equal(t, &LegacyRun{Table: "a/data.pkl"}, r)
 }
@@ -62,11 +62,12 @@ func TestFaultsOfRunsHaveTheirPlaces(t *testing.T) {
 		"[job]\nmodel = \"ConvNe2\"":      "c.toml:2:9: job.model is a class of the original's that is not here; did you mean ConvNet",
 		"[job]\nmodel = 3":                "c.toml:2:9: job.model must be a text",
 		"[agent]\nmax_actions = 0":        "c.toml:2:15: agent.max_actions must be a whole number above 0",
-		"[scheduler]\nstart_time = \"a\"": "c.toml:2:14: scheduler.start_time must be a number",
+		"[scheduler]\nstart_time = \"a\"": "c.toml:2:14: scheduler.start_time must be a number of seconds",
+		"[scheduler]\nstart_time = -1":    "c.toml:2:14: scheduler.start_time must be a number of seconds, and not -1",
 		"[agent]\npolicyfile = [1]":       "agent.policyfile must be a text",
 		"[agent":                          "c.toml:1:",
 	} {
-		_, err := parseLegacyRun("c.toml", []byte(text))
+		_, err := parseLegacyRun("c.toml", []byte(text), (*converter).requireZoo)
 		var faults Faults
 		require.ErrorAs(t, err, &faults, text)
 		assert.ErrorContains(t, err, says)
@@ -132,7 +133,7 @@ func TestPoliciesThatCannotDecideAreFaultsOfTheJob(t *testing.T) {
 	three := "[network]\nname = \"ConvNet2\"\n[adapt]\ndecider = \"policy\"\n"
 	keys := func(policy, vocab string) string { return "policy = \"" + policy + "\"\nvocab = \"" + vocab + "\"\n" }
 	for name, c := range map[string]struct{ text, says string }{
-		"no vocabulary":          {three + "policy = \"" + policy + "\"\n", "decider is policy, which needs the keys policy and vocab"},
+		"no vocabulary":          {three + "policy = \"" + policy + "\"\n", "a.toml:5:10: " + policy + " is no structural policy, and one of the original's needs the vocabulary"},
 		"no such policy":         {three + keys(policy+"x", vocabulary), "a.toml:5:10: read policy: "},
 		"no such vocabulary":     {three + keys(policy, policy+"x"), "read vocabulary " + policy + "x"},
 		"another decider":        {"[adapt]\n" + keys(policy, vocabulary), "policy, vocab and sample are for the decider policy, and the decider is none"},
@@ -141,14 +142,18 @@ func TestPoliciesThatCannotDecideAreFaultsOfTheJob(t *testing.T) {
 		"a configuration's kind": {three + keys(configured(t, policy, "max_actions = \"4\""), vocabulary), "config.toml:2:15: agent.max_actions must be a whole number"},
 		"a configuration's size": {three + keys(configured(t, policy, "max_actions = 5"), vocabulary), "says max_actions = 5, and its weights have 4"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			_, err := parseJob("a.toml", c.text)
-			var faults Faults
-			require.ErrorAs(t, err, &faults)
-			assert.ErrorContains(t, err, c.says)
-			assert.Len(t, faults, 1, err.Error())
-		})
+		t.Run(name, func(t *testing.T) { requireFault(t, c.text, c.says) })
 	}
+}
+
+// requireFault reads a job that has one fault.
+func requireFault(t *testing.T, text, says string) {
+	t.Helper()
+	_, err := parseJob("a.toml", text)
+	var faults Faults
+	require.ErrorAs(t, err, &faults)
+	require.ErrorContains(t, err, says)
+	require.Len(t, faults, 1, err.Error())
 }
 
 // configured is a copy of a policy's folder whose configuration says otherwise.

@@ -19,9 +19,9 @@ func TestTheOriginalsTablesSayWhatTheyAreOf(t *testing.T) {
 	for _, path := range paths {
 		table, err := ReadLegacyScenario(files.OS{}, path)
 		require.NoError(t, err)
-		require.Equal(t, 4, table.Actions)
+		require.Equal(t, 4, table.Choices)
 		require.Equal(t, int64(42), table.Seed)
-		s := table.Scenario
+		s := table.Scenario()
 		require.Equal(t, simulation.Scenario{Name: filepath.Base(filepath.Dir(path)), Network: s.Network, Dataset: "cifar10", Budget: 400, Start: s.Start, Decisions: 3}, s)
 		require.Contains(t, []string{"ConvNet2", "ConvNet3"}, s.Network)
 		require.Contains(t, []float64{70, 140, 200, 270, 330}, s.Start)
@@ -37,7 +37,7 @@ func TestTablesOfTheOriginalWithFaults(t *testing.T) {
 			"job.model must be a text", "job.dataset must be a text", "num_actions must be a whole number above 0, and not 0", "action_set_size must be a whole number above 0"},
 		"[runner]\nseed = 1\nfolder = \"a\"\n[scheduler]\nrunning_time = 2\n[job]\nmodel = \"m\"\ndataset = \"d\"\n": nil,
 	} {
-		_, err := parseLegacyScenario("a.toml", []byte(text))
+		_, err := parseLegacyRun("a.toml", []byte(text), (*converter).requireScenario)
 		if says == nil {
 			require.NoError(t, err)
 			continue
@@ -50,5 +50,5 @@ func TestTablesOfTheOriginalWithFaults(t *testing.T) {
 		}
 	}
 	_, err := ReadLegacyScenario(files.OS{}, filepath.Join(t.TempDir(), "none.toml"))
-	require.ErrorContains(t, err, "read scenario")
+	require.ErrorContains(t, err, "read run")
 }

@@ -72,6 +72,9 @@ func (s Script) Decide(_ context.Context, state State) (Decision, error) {
 	return Decision{Action: s.Actions[state.Decisions]}, nil
 }
 
+// usualKinds are the kinds of actions of those to whom nobody says other ones.
+var usualKinds = []net2net.Kind{"deepen", "widen"}
+
 // Random takes any action that fits, or none, each as likely. The zero value draws
 // from seed zero, among deepening and widening.
 type Random struct {
@@ -108,7 +111,7 @@ func (r Random) choices(n *model.Network) ([]net2net.Action, error) {
 	}
 	kinds := r.Kinds
 	if kinds == nil {
-		kinds = []net2net.Kind{"deepen", "widen"}
+		kinds = usualKinds
 	}
 	actions, err := net2net.Proposals(n)
 	return slices.DeleteFunc(actions, func(a net2net.Action) bool { return !slices.Contains(kinds, a.Kind) }), err

@@ -25,13 +25,13 @@ import (
 type LegacyPolicy struct {
 	LegacyOptions
 	// Weights are those of its file, in the file's order.
-	Weights *weights.Set
+	Weights    *weights.Set
+	Vocabulary *vocab.Vocabulary // that it learned with
 
-	vocabulary *vocab.Vocabulary
-	encoder    *encoder.Encoder
-	memory     *encoder.LSTM
-	layers     [3]*encoder.Affine
-	rows       int // of the vectors in its file
+	encoder *encoder.Encoder
+	memory  *encoder.LSTM
+	layers  [3]*encoder.Affine
+	rows    int // of the vectors in its file
 }
 
 // Thought is all that a policy makes of a network and a time, step by step.
@@ -68,13 +68,13 @@ func (p *LegacyPolicy) Think(n *model.Network, left, budget float64) (*Thought, 
 	x := rectify(p.layers[0].Apply(t.Input))
 	x = rectify(p.layers[1].Apply(x))
 	t.Logits = p.layers[2].Apply(x)
-	t.Probabilities = softmax(t.Logits, 1)
+	t.Probabilities = Shares(t.Logits, 1)
 	return t, nil
 }
 
 // tokens are those of a network, behind token 0 where the policy learned with it.
 func (p *LegacyPolicy) tokens(n *model.Network) ([]int, error) {
-	tokens, err := p.vocabulary.Tokens(n)
+	tokens, err := p.Vocabulary.Tokens(n)
 	if err != nil {
 		return nil, err
 	}
@@ -104,22 +104,6 @@ func rectify(x []float32) []float32 {
 	return x
 }
 
-// softmax makes shares of values over a temperature.
-func softmax(values []float32, temperature float64) []float32 {
-	largest := math.Inf(-1)
-	for _, v := range values {
-		largest = max(largest, float64(v))
-	}
-	shares, sum := make([]float32, len(values)), 0.0
-	for _, v := range values {
-		sum += math.Exp((float64(v) - largest) / temperature)
-	}
-	for k, v := range values {
-		shares[k] = float32(math.Exp((float64(v)-largest)/temperature) / sum)
-	}
-	return shares
-}
-
 // LegacyTemper is what the original drew from while it learned at a temperature above
 // 1: the softmax of probabilities, and not of logits, over the temperature, so that
 // no action can be nearly sure. At 1 and below the probabilities stay.
@@ -127,18 +111,7 @@ func LegacyTemper(probabilities []float32, temperature float64) []float32 {
 	if temperature <= 1 {
 		return probabilities
 	}
-	return softmax(probabilities, temperature)
-}
-
-// Draw draws the place of one of the probabilities, which add up to one.
-func Draw[F float32 | float64](probabilities []F, random *rand.Rand) int {
-	at, sum := random.Float64(), 0.0
-	for k, p := range probabilities {
-		if sum += float64(p); at < sum {
-			return k
-		}
-	}
-	return len(probabilities) - 1 // the sum is one but for rounding
+	return Shares(probabilities, temperature)
 }
 
 // Likeliest is the place of the largest probability, the first of equals.
@@ -215,7 +188,7 @@ func (p *LegacyPolicy) Decide(_ context.Context, s State) (Decision, error) {
 	weighed, k := t.Probabilities, Likeliest(t.Probabilities)
 	if p.Sample {
 		weighed = LegacyTemper(weighed, p.Temperature)
-		k = Draw(weighed, rand.New(rand.NewPCG(p.Seed, uint64(s.Decisions))))
+		k = DrawShare(weighed, rand.New(rand.NewPCG(p.Seed, uint64(s.Decisions))))
 	}
 	decision := Decision{Action: LegacyActions(s.Network)[k]}
 	for _, share := range weighed {

@@ -77,7 +77,7 @@ func NewLegacyPolicy(set *weights.Set, v *vocab.Vocabulary, o LegacyOptions) (*L
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	p := &LegacyPolicy{LegacyOptions: o, Weights: set, vocabulary: v}
+	p := &LegacyPolicy{LegacyOptions: o, Weights: set, Vocabulary: v}
 	var err error
 	if p.encoder, err = encoder.New(v, set); err != nil {
 		return nil, err
@@ -135,17 +135,17 @@ func (s LegacyShape) meets(want LegacyShape) error {
 // compare holds the vectors of the policy's file against those of the vocabulary.
 func (p *LegacyPolicy) compare() error {
 	t, ok := p.Weights.Find(embedder)
-	if !ok || len(t.Shape) != 2 || t.Shape[1] != int64(p.vocabulary.Size()) {
-		return fmt.Errorf("there is no tensor %s of rows of %d numbers, by which it is known when the policy learned", embedder, p.vocabulary.Size())
+	if !ok || len(t.Shape) != 2 || t.Shape[1] != int64(p.Vocabulary.Size()) {
+		return fmt.Errorf("there is no tensor %s of rows of %d numbers, by which it is known when the policy learned", embedder, p.Vocabulary.Size())
 	}
 	values, err := t.Float32s()
 	if err != nil {
 		return err
 	}
 	p.rows = int(t.Shape[0])
-	for id := range min(p.rows, len(p.vocabulary.Vectors)) {
-		if size := p.vocabulary.Size(); !slices.Equal(values[id*size:(id+1)*size], p.vocabulary.Vectors[id]) {
-			return fmt.Errorf("the policy learned with another vector for token %d than the vocabulary %s has; take the vocabulary that it was learned with", id, p.vocabulary.Source)
+	for id := range min(p.rows, len(p.Vocabulary.Vectors)) {
+		if size := p.Vocabulary.Size(); !slices.Equal(values[id*size:(id+1)*size], p.Vocabulary.Vectors[id]) {
+			return fmt.Errorf("the policy learned with another vector for token %d than the vocabulary %s has; take the vocabulary that it was learned with", id, p.Vocabulary.Source)
 		}
 	}
 	return nil
@@ -153,7 +153,7 @@ func (p *LegacyPolicy) compare() error {
 
 // Shape is the sizes of the weights.
 func (p *LegacyPolicy) Shape() LegacyShape {
-	return LegacyShape{Actions: p.layers[2].Out, Embedding: p.vocabulary.Size(), Hidden: p.encoder.Hidden(), Memory: p.memory.Hidden(),
+	return LegacyShape{Actions: p.layers[2].Out, Embedding: p.Vocabulary.Size(), Hidden: p.encoder.Hidden(), Memory: p.memory.Hidden(),
 		Linear: p.layers[0].Out, Time: p.layers[0].In - p.memory.Hidden()}
 }
 
@@ -165,7 +165,7 @@ func (p *LegacyPolicy) Prefixed() bool {
 // Early says whether the vocabulary had all layers of a network while token 0 was
 // put before: those of the second network came later.
 func (p *LegacyPolicy) Early(n *model.Network) bool {
-	first := p.vocabulary.Entries[:min(prefixedRows, len(p.vocabulary.Entries))]
+	first := p.Vocabulary.Entries[:min(prefixedRows, len(p.Vocabulary.Entries))]
 	for _, key := range tracing.LegacyLayers(n) {
 		if !slices.ContainsFunc(first, func(e vocab.Entry) bool { return e.Key == key }) {
 			return false
@@ -195,13 +195,19 @@ func readLegacyPolicy(fsys files.FS, path string, v *vocab.Vocabulary, o LegacyO
 	if info.IsDir() {
 		path = filepath.Join(path, LegacyPolicyFile)
 	}
-	set, err := weights.Read(fsys, path, weights.Options{})
+	set, err := readWeights(fsys, path)
 	if err != nil {
-		var system *fs.PathError
-		if !errors.As(err, &system) {
-			err = fmt.Errorf("%w; copy the file again from where the policy learned", err)
-		}
 		return nil, err
 	}
 	return NewLegacyPolicy(set, v, o)
+}
+
+// readWeights reads the tensors of a policy's file.
+func readWeights(fsys files.FS, path string) (*weights.Set, error) {
+	set, err := weights.Read(fsys, path, weights.Options{})
+	var system *fs.PathError
+	if err != nil && !errors.As(err, &system) {
+		err = fmt.Errorf("%w; copy the file again from where the policy learned", err)
+	}
+	return set, err
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"graft/encoder"
+	"graft/model"
 	"graft/net2net"
 	"graft/torch"
 	"graft/vocab"
@@ -143,18 +144,42 @@ func (p *Structural) addShares(sums [][]float64, logits []float64, starts []int)
 }
 
 // Shares are the probabilities that logits stand for: softmax of them over the
-// temperature.
-func Shares(logits []float64, temperature float64) []float64 {
-	most := slices.Max(logits)
-	shares, sum := make([]float64, len(logits)), 0.0
+// temperature, worked out in float64.
+func Shares[F float32 | float64](logits []F, temperature float64) []F {
+	most := float64(slices.Max(logits))
+	powers, sum := make([]float64, len(logits)), 0.0
 	for k, l := range logits {
-		shares[k] = math.Exp((l - most) / temperature)
-		sum += shares[k]
+		powers[k] = math.Exp((float64(l) - most) / temperature)
+		sum += powers[k]
 	}
-	for k := range shares {
-		shares[k] /= sum
+	shares := make([]F, len(logits))
+	for k, p := range powers {
+		shares[k] = F(p / sum)
 	}
 	return shares
+}
+
+// kinds are those of the actions that are weighed.
+func (p *Structural) kinds() []net2net.Kind {
+	for _, kinds := range [][]net2net.Kind{p.Kinds, p.Learned} {
+		if kinds != nil {
+			return kinds
+		}
+	}
+	return usualKinds
+}
+
+// Fits says why the policy could never adapt a network, which needs no weights; nil
+// where it could.
+func (p *Structural) Fits(n *model.Network) error {
+	portrait, err := ProposedPortrait(n, p.kinds(), p.Surgery)
+	if err != nil {
+		return fmt.Errorf("the policy cannot read %s: %w", n.Name(), err)
+	}
+	if len(portrait.Choices) > 1 { // more than to leave it alone
+		return nil
+	}
+	return fmt.Errorf("the policy weighs actions of the kinds %v, and none of them fits %s; take another policy or another network", p.kinds(), n.Name())
 }
 
 // Decide weighs all actions that fit the network, and takes the likeliest or draws
@@ -163,11 +188,7 @@ func (p *Structural) Decide(ctx context.Context, s State) (Decision, error) {
 	if err := ctx.Err(); err != nil {
 		return Decision{}, err
 	}
-	kinds := p.Kinds
-	if kinds == nil {
-		kinds = p.Learned
-	}
-	portrait, err := ProposedPortrait(s.Network, kinds, p.Surgery)
+	portrait, err := ProposedPortrait(s.Network, p.kinds(), p.Surgery)
 	if err != nil {
 		return Decision{}, fmt.Errorf("decide with a policy: %w", err)
 	}
@@ -183,18 +204,18 @@ func (p *Structural) Decide(ctx context.Context, s State) (Decision, error) {
 // seed and the number of the decision.
 func (p *Structural) choose(probabilities []float64, decision int) int {
 	if !p.Sample {
-		return slices.Index(probabilities, slices.Max(probabilities))
+		return Likeliest(probabilities)
 	}
 	return DrawShare(probabilities, rand.New(rand.NewPCG(p.Seed, uint64(decision))))
 }
 
-// DrawShare draws a place, each with its probability.
-func DrawShare(probabilities []float64, random *rand.Rand) int {
+// DrawShare draws a place, each with its probability; these add up to one.
+func DrawShare[F float32 | float64](probabilities []F, random *rand.Rand) int {
 	draw := random.Float64()
 	for k, share := range probabilities {
-		if draw -= share; draw < 0 {
+		if draw -= float64(share); draw < 0 {
 			return k
 		}
 	}
-	return len(probabilities) - 1
+	return len(probabilities) - 1 // the sum is one but for rounding
 }

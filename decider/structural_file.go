@@ -42,6 +42,10 @@ type structuralInputs struct {
 	Scale
 }
 
+// ErrNotStructural says that a file is sound, as far as it was read, and of something
+// else.
+var ErrNotStructural = errors.New("it is no structural policy")
+
 // Set is the policy as a file holds it. How it decides is left out.
 func (p *Structural) Set() (*weights.Set, error) {
 	text, err := json.Marshal(structuralHeader{structuralFormat, structuralVersion, p.Hidden, p.StructuralShape.Rounds, len(p.Members),
@@ -72,7 +76,7 @@ func (p *Structural) Write(fsys files.FS, path string) error {
 // ReadStructural reads what Write wrote. The policy takes the likeliest action until
 // its options say otherwise.
 func ReadStructural(fsys files.FS, path string) (*Structural, error) {
-	set, err := weights.Read(fsys, path, weights.Options{})
+	set, err := readWeights(fsys, path)
 	if err != nil {
 		return nil, fmt.Errorf("read policy: %w", err)
 	}
@@ -117,7 +121,7 @@ func StructuralOf(set *weights.Set) (*Structural, error) {
 func parseStructural(set *weights.Set) (*structuralHeader, error) {
 	text, ok := set.Metadata[structuralKey]
 	if !ok {
-		return nil, fmt.Errorf("it is no structural policy: there is no %s in its header; give the file that learning wrote", structuralKey)
+		return nil, fmt.Errorf("%w: there is no %s in its header; give the file that learning wrote", ErrNotStructural, structuralKey)
 	}
 	var mark struct {
 		Format  string

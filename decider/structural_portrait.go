@@ -38,7 +38,7 @@ func NewPortrait(n *model.Network, actions []net2net.Action, surgery net2net.Opt
 // and at leaving it alone. Nil kinds are deepen and widen.
 func ProposedPortrait(n *model.Network, kinds []net2net.Kind, surgery net2net.Options) (*Portrait, error) {
 	if kinds == nil {
-		kinds = []net2net.Kind{"deepen", "widen"}
+		kinds = usualKinds
 	}
 	actions, err := net2net.Proposals(n)
 	if err != nil {

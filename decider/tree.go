@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"graft/torch"
+	"graft/vocab"
 )
 
 // Tree is what a policy learns from: the states of a scenario, and the accuracy at
@@ -39,6 +41,11 @@ type Embedding struct {
 	Values []float32 // rows of Width
 }
 
+// EmbeddingOf is the vectors of a vocabulary.
+func EmbeddingOf(v *vocab.Vocabulary) Embedding {
+	return Embedding{Width: v.Size(), Values: slices.Concat(v.Vectors...)}
+}
+
 // Rows is the number of vectors.
 func (e Embedding) Rows() int {
 	if e.Width < 1 {
@@ -47,17 +54,7 @@ func (e Embedding) Rows() int {
 	return len(e.Values) / e.Width
 }
 
-// TimeCode says in n values how much of a budget is left: sines of one to n turns,
-// five high. All of it and none of it look alike, which is the original's doing.
-func TimeCode(left, budget float64, n int) []float64 {
-	code := make([]float64, n)
-	for k := range code {
-		code[k] = 5 * math.Sin(2*math.Pi*float64(k+1)*left/budget)
-	}
-	return code
-}
-
-// Reward is what a policy gets for an accuracy; mean and deviation are the table's.
+// reward is what a policy gets for an accuracy; mean and deviation are the table's.
 func reward(kind string, accuracy, mean, deviation float64) float64 {
 	switch kind {
 	case RewardAccuracy:
@@ -112,7 +109,7 @@ func (t *Tree) policyTree(kind string, time int) (*torch.PolicyTree, error) {
 	p := &torch.PolicyTree{Rewards: t.rewards(kind)}
 	for _, s := range t.States {
 		p.Tokens, p.Children = append(p.Tokens, s.Tokens), append(p.Children, s.Children)
-		p.Time = append(p.Time, TimeCode(s.Left, s.Budget, time))
+		p.Time = append(p.Time, LegacyTime(s.Left, s.Budget, time))
 		if s.Waste != nil {
 			p.Waste = append(p.Waste, s.Waste)
 		}

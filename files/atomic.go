@@ -16,6 +16,8 @@ const (
 	// maxTempNames bounds the search for a free temporary name. Only kills
 	// leave such files behind, so more than a few means something is wrong.
 	maxTempNames = 1000
+	// tempSuffix ends the name of a temporary file, which begins with a dot.
+	tempSuffix = ".tmp"
 )
 
 // ErrNotDurable says that a file is whole and in its place, but that the folder
@@ -93,7 +95,7 @@ func replace(fsys FS, path string, write func(io.Writer) error, put func(temp, p
 func createTemp(fsys FS, path string) (string, File, error) {
 	dir, base := filepath.Split(path)
 	for i := range maxTempNames {
-		temp := filepath.Join(dir, "."+base+"."+strconv.Itoa(i)+".tmp")
+		temp := filepath.Join(dir, "."+base+"."+strconv.Itoa(i)+tempSuffix)
 		file, err := fsys.Create(temp)
 		if errors.Is(err, fs.ErrExist) {
 			continue
@@ -101,7 +103,7 @@ func createTemp(fsys FS, path string) (string, File, error) {
 		return temp, file, err
 	}
 	return "", nil, fmt.Errorf("%d temporary files of it are in the way: delete %s",
-		maxTempNames, filepath.Join(dir, "."+base+".*.tmp"))
+		maxTempNames, filepath.Join(dir, "."+base+".*"+tempSuffix))
 }
 
 // fill writes, syncs and closes the file; it closes it on errors as well.

@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
-	"strings"
 
 	"graft/files"
 )
@@ -105,52 +103,28 @@ func makeRoom(fsys files.FS, path string, force bool) error {
 // takeable says whether there is nothing at path, an empty folder, or one that
 // Create began and did not finish.
 func takeable(fsys files.FS, path string) error {
-	info, err := fsys.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
+	entries, err := files.Standing(fsys, path)
 	if err != nil {
 		return err
 	}
-	if !info.IsDir() {
-		return errors.New("there is a file of this name: name another folder")
-	}
-	entries, err := fsys.ReadDir(path)
-	if err != nil {
-		return err
-	}
-	if hasName(entries, manifestName) {
+	if files.HasName(entries, manifestName) {
 		return fmt.Errorf("%w: resume that run, name another folder, or move it aside with --force", ErrExists)
 	}
-	if len(entries) > 0 && (!hasName(entries, lockName) || !onlyBegun(entries)) {
+	if len(entries) > 0 && (!files.HasName(entries, lockName) || !onlyBegun(entries)) {
 		return fmt.Errorf("%w and is no run folder: name another, or move it aside with --force", ErrExists)
 	}
 	return nil
-}
-
-func hasName(entries []fs.DirEntry, name string) bool {
-	for _, entry := range entries {
-		if entry.Name() == name {
-			return true
-		}
-	}
-	return false
 }
 
 // onlyBegun says whether all entries are what Create makes before the manifest.
 func onlyBegun(entries []fs.DirEntry) bool {
 	begun := map[string]bool{lockName: true, configName: true, resolvedName: true, checkpointsName: true}
 	for _, entry := range entries {
-		if !begun[entry.Name()] && !isLeftover(entry.Name()) {
+		if !begun[entry.Name()] && !files.IsLeftover(entry.Name()) {
 			return false
 		}
 	}
 	return true
-}
-
-// isLeftover knows the files that WriteAtomic leaves when it is killed.
-func isLeftover(name string) bool {
-	return strings.HasPrefix(name, ".") && strings.HasSuffix(name, ".tmp")
 }
 
 // moveAside renames a folder to the first free PATH.NUMBER. That of a run is
@@ -169,12 +143,7 @@ func moveAside(fsys files.FS, path string) (err error) {
 
 // lockRun takes the lock of a run for this process.
 func lockRun(fsys files.FS, path string) (io.Closer, error) {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown"
-	}
-	holder := fmt.Sprintf("process %d on host %s", os.Getpid(), host)
-	lock, err := fsys.Lock(filepath.Join(path, lockName), holder)
+	lock, err := fsys.Lock(filepath.Join(path, lockName), files.Holder())
 	if errors.Is(err, files.ErrLocked) {
 		return nil, fmt.Errorf("%w: wait for it or end it, or name another folder", err)
 	}

@@ -85,7 +85,7 @@ func (r *Run) sweep() {
 			continue
 		}
 		for _, entry := range entries {
-			if isLeftover(entry.Name()) {
+			if files.IsLeftover(entry.Name()) {
 				_ = r.fsys.Remove(filepath.Join(dir, entry.Name()))
 			}
 		}

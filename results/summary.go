@@ -130,8 +130,8 @@ func list(fsys files.FS, dir string, depth int) ([]Listed, error) {
 	if err != nil {
 		return nil, err
 	}
-	if hasName(entries, manifestName) {
-		l := Listed{Path: dir, Finished: hasName(entries, outcomeName)}
+	if files.HasName(entries, manifestName) {
+		l := Listed{Path: dir, Finished: files.HasName(entries, outcomeName)}
 		l.Manifest, l.Err = readManifest(fsys, dir)
 		return []Listed{l}, nil
 	}

@@ -141,26 +141,26 @@ func (o *tableSource) scenario(path string) (simulation.Scenario, int64, error) 
 	if err != nil {
 		return simulation.Scenario{}, 0, err
 	}
-	t := &config.LegacyScenario{Scenario: simulation.Scenario{Name: filepath.Base(folder)}}
+	run := &config.LegacyRun{Folder: filepath.Base(folder)}
 	beside := filepath.Join(filepath.Dir(path), "config.toml")
 	found, err := config.ReadLegacyScenario(files.OS{}, beside)
 	switch {
 	case err == nil:
-		t = found
+		run = found
 	case errors.Is(err, fs.ErrNotExist) && o.network != "" && o.dataset != "":
 	case errors.Is(err, fs.ErrNotExist):
-		return t.Scenario, 0, usageErrorf("%s is not there to say what %s is a table of: give --network and --dataset, and --start and --seed if they matter", beside, path)
+		return run.Scenario(), 0, usageErrorf("%s is not there to say what %s is a table of: give --network and --dataset, and --start and --seed if they matter", beside, path)
 	default:
-		return t.Scenario, 0, faultyConfig(err)
+		return run.Scenario(), 0, faultyConfig(err)
 	}
-	s := t.Scenario
+	s := run.Scenario()
 	if s.Actions, err = actionsOf(o.actions); err != nil {
 		return s, 0, err
 	}
-	if t.Actions != 0 && t.Actions != len(s.Actions) {
-		return s, 0, usageErrorf("%s says that each decision chose from %d actions: name as many with --actions, and not %d", beside, t.Actions, len(s.Actions))
+	if run.Choices != 0 && run.Choices != len(s.Actions) {
+		return s, 0, usageErrorf("%s says that each decision chose from %d actions: name as many with --actions, and not %d", beside, run.Choices, len(s.Actions))
 	}
-	return o.override(s, t.Seed)
+	return o.override(s, run.Seed)
 }
 
 func (o *tableSource) override(s simulation.Scenario, seed int64) (simulation.Scenario, int64, error) {

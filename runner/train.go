@@ -330,8 +330,8 @@ func (r *performance) covered(data *dataset.Set) error {
 	if err != nil || profile == nil {
 		return err
 	}
-	if profile.Closed() && r.Adapt.Decider == config.DecideRandom {
-		return withCode(exitConfig, fmt.Errorf("the profile %s has no rates, and the decider random makes networks that were not measured; measure more of them with 'graft profile'", profile.Name))
+	if profile.Closed() && r.Roams() {
+		return withCode(exitConfig, fmt.Errorf("the profile %s has no rates, and the decider %s may make networks that were not measured; measure more of them with 'graft profile', or take a profile with rates", profile.Name, r.Adapt.Decider))
 	}
 	n, err := r.Model(data.Shape[:], len(data.Classes))
 	if err != nil {

@@ -52,8 +52,15 @@ func TestTrainTellsWhatHappened(t *testing.T) {
 // A job that is told to stop leaves with the code for being asked again, and ends
 // as it would have.
 func TestTrainIsRequeued(t *testing.T) {
+	requireRequeued(t, brief)
+}
+
+// requireRequeued runs a job at one go, and again with stops: both write down the same.
+func requireRequeued(t *testing.T, args func(folder string, more ...string) []string) (whole string) {
+	t.Helper()
 	whole, stopped := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "stopped")
-	require.Equal(t, exitDone, graft(brief(whole)...).code)
+	o := graft(args(whole)...)
+	require.Equal(t, exitDone, o.code, o.stderr)
 	stops := 0
 	for wait := 40 * time.Millisecond; ; wait *= 2 {
 		ctx, cancel := context.WithTimeout(t.Context(), wait)
@@ -61,7 +68,7 @@ func TestTrainIsRequeued(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(stopped, "manifest.json")); err == nil {
 			more = append(more, "--resume")
 		}
-		o := call(ctx, newRootCommand(), brief(stopped, more...)...)
+		o := call(ctx, newRootCommand(), args(stopped, more...)...)
 		cancel()
 		if o.code == exitDone {
 			break
@@ -77,6 +84,7 @@ func TestTrainIsRequeued(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, string(want), string(got))
 	}
+	return whole
 }
 
 // The demo shows all that a job does, and leaves nothing behind unless told to.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"graft/files"
@@ -65,21 +64,11 @@ func makeRoom(fsys files.FS, dir string, force bool) error {
 // takeable says whether there is nothing, or an empty folder, or one that Create began
 // and did not finish.
 func takeable(fsys files.FS, dir string) error {
-	info, err := fsys.Stat(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
+	entries, err := files.Standing(fsys, dir)
 	if err != nil {
 		return err
 	}
-	if !info.IsDir() {
-		return errors.New("there is a file of this name: name another folder")
-	}
-	entries, err := fsys.ReadDir(dir)
-	if err != nil {
-		return err
-	}
-	if hasName(entries, scenarioName) {
+	if files.HasName(entries, scenarioName) {
 		return fmt.Errorf("%w: go on with that table, name another folder, or move it aside with --force", ErrExists)
 	}
 	for _, entry := range entries {
@@ -101,7 +90,7 @@ func moveAside(fsys files.FS, dir string) (err error) {
 		if filepath.Ext(entry.Name()) != lockSuffix || entry.IsDir() {
 			continue
 		}
-		lock, err := fsys.Lock(filepath.Join(dir, entry.Name()), holder())
+		lock, err := fsys.Lock(filepath.Join(dir, entry.Name()), files.Holder())
 		if err != nil {
 			return err
 		}
@@ -109,17 +98,4 @@ func moveAside(fsys files.FS, dir string) (err error) {
 	}
 	_, err = files.MoveAside(fsys, dir)
 	return err
-}
-
-// holder is what a lock says of this process.
-func holder() string {
-	return fmt.Sprintf("process %d on host %s", os.Getpid(), hostName())
-}
-
-func hostName() string {
-	host, err := os.Hostname()
-	if err != nil || host == "" {
-		return "unknown"
-	}
-	return host
 }

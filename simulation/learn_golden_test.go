@@ -16,6 +16,7 @@ import (
 	"graft/simulation"
 	"graft/torch"
 	"graft/torch/weights"
+	"graft/vocab"
 )
 
 const reference = "../../shared/reference/adaptation"
@@ -31,9 +32,9 @@ func golden(t *testing.T, name string, into any) {
 }
 
 // publishedTree is one of the original's tables with its tokens.
-func publishedTree(t *testing.T, table, network string) (*decider.Tree, *simulation.Words) {
+func publishedTree(t *testing.T, table, network string) (*decider.Tree, *vocab.Vocabulary) {
 	t.Helper()
-	words, err := simulation.ReadWords(files.OS{}, filepath.Join(reference, "vocabs/models.ids.pkl"))
+	words, err := vocab.Read(files.OS{}, filepath.Join(reference, "vocabs/models.ids.pkl"))
 	require.NoError(t, err)
 	f, err := os.Open(filepath.Join(reference, "simulations", table, "data.pkl"))
 	require.NoError(t, err)
@@ -42,7 +43,7 @@ func publishedTree(t *testing.T, table, network string) (*decider.Tree, *simulat
 	require.NoError(t, err)
 	n, err := model.Zoo(network, model.ZooOptions{})
 	require.NoError(t, err)
-	tree, err := tab.Tree(n, simulation.TreeOptions{Surgery: net2net.Options{Compat: net2net.Original}, Tokens: words.Tokens(false), Waste: true})
+	tree, err := tab.Tree(n, simulation.TreeOptions{Surgery: net2net.Options{Compat: net2net.Original}, Tokens: simulation.VocabularyTokens(words, false), Waste: true})
 	require.NoError(t, err)
 	require.Len(t, tree.States, 21)
 	return tree, words
@@ -88,7 +89,7 @@ func TestLearningTrace(t *testing.T) {
 	golden(t, "learning_trace_seed42_cpu.json", &want)
 	tree, words := publishedTree(t, "simulation_early2", "ConvNet2")
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
-		l, err := decider.NewLearner(s, tree, words.Embedding, decider.PolicyOptions{}, decider.LearnOptions{}, want.Seed)
+		l, err := decider.NewLearner(s, tree, decider.EmbeddingOf(words), decider.PolicyOptions{}, decider.LearnOptions{}, want.Seed)
 		require.NoError(t, err)
 		compareWeights(t, l, "policy_init_seed42.safetensors", 0)
 		probabilities, objectives := 0.0, 0.0
@@ -132,7 +133,7 @@ func TestForcedUpdates(t *testing.T) {
 	golden(t, "reinforce_forced_steps.json", &want)
 	tree, words := publishedTree(t, "simulation_early2", "ConvNet2")
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
-		l, err := decider.NewLearner(s, tree, words.Embedding, decider.PolicyOptions{}, decider.LearnOptions{LR: want.LR}, 42)
+		l, err := decider.NewLearner(s, tree, decider.EmbeddingOf(words), decider.PolicyOptions{}, decider.LearnOptions{LR: want.LR}, 42)
 		require.NoError(t, err)
 		norms := 0.0
 		for k, w := range want.Steps {

@@ -47,7 +47,7 @@ func (o *WriterOptions) EnsureDefaults() {
 			return r
 		}
 		return '-'
-	}, strings.ToLower(hostName()))
+	}, strings.ToLower(files.Host()))
 	if o.Name = strings.TrimLeft(o.Name, "-._"); o.Name == "" {
 		o.Name = "unknown"
 	}
@@ -153,7 +153,7 @@ func (w *Writer) segment(name string) *segment {
 func (w *Writer) take(name string) error {
 	for n := 1; n <= mostWriters; n++ {
 		base := fmt.Sprintf("%s-%d", name, n)
-		lock, err := w.fsys.Lock(filepath.Join(w.dir, base+lockSuffix), holder())
+		lock, err := w.fsys.Lock(filepath.Join(w.dir, base+lockSuffix), files.Holder())
 		if errors.Is(err, files.ErrLocked) {
 			continue
 		}

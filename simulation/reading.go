@@ -61,7 +61,7 @@ func (r *reading) all() error {
 		return fmt.Errorf("read table: %w", err)
 	}
 	segments, strange := sortOut(entries)
-	if len(segments) == 0 && !hasName(entries, scenarioName) {
+	if len(segments) == 0 && !files.HasName(entries, scenarioName) {
 		return fmt.Errorf("read table %s: %w: %s is missing; name the folder of a table", r.dir, ErrNoTable, scenarioName)
 	}
 	for _, f := range strange {
@@ -91,7 +91,7 @@ func sortOut(entries []fs.DirEntry) (segments []string, strange []Fault) {
 		case isSegment && segmentPattern.MatchString(base):
 			segments = append(segments, name)
 		case isLock && segmentPattern.MatchString(lock):
-			if !hasName(entries, lock+segmentSuffix) {
+			if !files.HasName(entries, lock+segmentSuffix) {
 				strange = append(strange, newFault(Missing, "it has a lock, %s, and is not there: it was removed, or its writer was killed as it began", name).of(lock+segmentSuffix))
 			}
 		default:
@@ -101,18 +101,9 @@ func sortOut(entries []fs.DirEntry) (segments []string, strange []Fault) {
 	return segments, strange
 }
 
-func hasName(entries []fs.DirEntry, name string) bool {
-	for _, entry := range entries {
-		if entry.Name() == name {
-			return true
-		}
-	}
-	return false
-}
-
 // isLeftover knows what files.WriteAtomic and network file systems leave behind.
 func isLeftover(name string) bool {
-	return strings.HasPrefix(name, ".") && strings.HasSuffix(name, ".tmp") || strings.HasPrefix(name, ".nfs")
+	return files.IsLeftover(name) || strings.HasPrefix(name, ".nfs")
 }
 
 // fault hands a fault over.

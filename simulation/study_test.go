@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -20,8 +19,8 @@ import (
 	"graft/results"
 	"graft/simulation"
 	"graft/torch"
-	"graft/torch/weights"
 	"graft/tracing"
+	"graft/vocab"
 )
 
 // madeUp is a table of two decisions about ConvNet2, its tree and vectors for all
@@ -100,46 +99,27 @@ func TestTablesThatAreNoTrees(t *testing.T) {
 	require.ErrorContains(t, err, "there is no marked block")
 }
 
-func TestWords(t *testing.T) {
-	folder := t.TempDir()
-	path := filepath.Join(folder, "some.ids.pkl")
-	_, err := simulation.ReadWords(files.OS{}, "some.txt")
-	require.ErrorContains(t, err, "its name does not end in .ids.pkl")
-	_, err = simulation.ReadWords(files.OS{}, path)
-	require.ErrorIs(t, err, os.ErrNotExist)
-	require.NoError(t, os.WriteFile(path, []byte("no pickle"), 0o600))
-	_, err = simulation.ReadWords(files.OS{}, path)
-	require.ErrorContains(t, err, "read vocabulary")
-	// A dictionary of one layer, in the oldest protocol.
-	require.NoError(t, os.WriteFile(path, []byte("(dp0\nVReLU()\nI3\ns."), 0o600))
-	_, err = simulation.ReadWords(files.OS{}, path)
-	require.ErrorIs(t, err, os.ErrNotExist, "the vectors are missing")
-	vectors, err := weights.FromFloat32s("weight", []int64{4, 2}, make([]float32, 8))
-	require.NoError(t, err)
-	require.NoError(t, weights.Write(files.OS{}, filepath.Join(folder, "other.pth"), &weights.Set{Tensors: []weights.Tensor{vectors}}))
-	require.NoError(t, os.Rename(filepath.Join(folder, "other.pth"), filepath.Join(folder, "some.embeddings.pkl")))
-	w, err := simulation.ReadWords(files.OS{}, path)
-	require.NoError(t, err)
-	require.Equal(t, map[string]int32{"ReLU()": 3}, w.IDs)
-	require.Equal(t, 4, w.Embedding.Rows())
+// A policy reads a network as a vocabulary has its layers.
+func TestVocabularyTokens(t *testing.T) {
 	n, err := model.Zoo("ConvNet2", model.ZooOptions{})
 	require.NoError(t, err)
-	_, err = w.Tokens(false)(n)
-	require.ErrorContains(t, err, "the vocabulary has no layer Conv2d(3, 32")
-	require.NoError(t, os.WriteFile(path, []byte("(dp0\nVReLU()\nV3\ns."), 0o600))
-	_, err = simulation.ReadWords(files.OS{}, path)
-	require.ErrorContains(t, err, "where a text has a number")
-}
-
-func FuzzWords(f *testing.F) {
-	f.Add([]byte("(dp0\nVReLU()\nI3\ns."))
-	f.Add([]byte("N."))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		path := filepath.Join(t.TempDir(), "some.ids.pkl")
-		require.NoError(t, os.WriteFile(path, data, 0o600))
-		_, err := simulation.ReadWords(files.OS{}, path)
-		require.Error(t, err, "there are no vectors")
-	})
+	v, err := vocab.Build([]*model.Network{n}, 2, rand.New(rand.NewPCG(1, 0)))
+	require.NoError(t, err)
+	plain, err := simulation.VocabularyTokens(v, false)(n)
+	require.NoError(t, err)
+	want, err := v.Tokens(n)
+	require.NoError(t, err)
+	require.Len(t, plain, len(want))
+	for k, id := range want {
+		require.Equal(t, int32(id), plain[k])
+	}
+	behind, err := simulation.VocabularyTokens(v, true)(n)
+	require.NoError(t, err)
+	require.Equal(t, append([]int32{0}, plain...), behind)
+	other, err := model.Zoo("ConvNet3", model.ZooOptions{})
+	require.NoError(t, err)
+	_, err = simulation.VocabularyTokens(v, false)(other)
+	require.ErrorContains(t, err, "has no token in the vocabulary")
 }
 
 // errKilled ends a process in these tests: nothing is done after it.

@@ -7,10 +7,30 @@ import (
 	"graft/decider"
 	"graft/model"
 	"graft/net2net"
+	"graft/vocab"
 )
 
 // Tokens are what a policy reads a network as.
 type Tokens func(n *model.Network) ([]int32, error)
+
+// VocabularyTokens reads networks by a vocabulary, behind token 0 where prefix is set,
+// as the original had it while its first policies learned.
+func VocabularyTokens(v *vocab.Vocabulary, prefix bool) Tokens {
+	return func(n *model.Network) ([]int32, error) {
+		ids, err := v.Tokens(n)
+		if err != nil {
+			return nil, err
+		}
+		var tokens []int32
+		if prefix {
+			tokens = append(tokens, 0)
+		}
+		for _, id := range ids {
+			tokens = append(tokens, int32(id))
+		}
+		return tokens, nil
+	}
+}
 
 // TreeOptions say how a table becomes a tree. Tokens must be there.
 type TreeOptions struct {

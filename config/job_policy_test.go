@@ -1,0 +1,128 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"graft/decider"
+	"graft/decider/policytest"
+	"graft/files"
+	"graft/net2net"
+	"graft/torch/weights"
+	"graft/vocab"
+)
+
+// structural is a policy that has learned nothing, and what is said of it.
+func structural(t *testing.T, seed uint64, change func(*decider.Structural)) *decider.Structural {
+	p, err := decider.NewStructural(decider.StructuralShape{Hidden: 4}, seed)
+	require.NoError(t, err)
+	if change != nil {
+		change(p)
+	}
+	return p
+}
+
+// policyFolder is a run in which a structural policy learned.
+func policyFolder(t *testing.T, p *decider.Structural) string {
+	folder := t.TempDir()
+	require.NoError(t, p.Write(files.OS{}, filepath.Join(folder, PolicyFile)))
+	return folder
+}
+
+func TestAStructuralPolicyDecidesAboutAJob(t *testing.T) {
+	folder := policyFolder(t, structural(t, 1, nil))
+	for _, path := range []string{folder, filepath.Join(folder, PolicyFile)} {
+		j, err := parseJob("a.toml", "[adapt]\ndecider = \"policy\"\ncompat = \"original\"\n", "adapt.policy="+path, "adapt.sample=true", "run.seed=5")
+		require.NoError(t, err)
+		d, err := j.Decider()
+		require.NoError(t, err)
+		p := d.(*decider.Structural)
+		assert.Equal(t, decider.StructuralOptions{Sample: true, Seed: 5, Surgery: j.Adapt.Surgery}, p.StructuralOptions)
+		assert.Equal(t, net2net.Original, p.Surgery.Compat)
+		require.NoError(t, j.Suits(zoo(t, "ConvNet3")))
+		assert.True(t, j.Roams())
+		again, err := parseJob("b.toml", j.Resolved())
+		require.NoError(t, err)
+		assert.Equal(t, j.Digest(), again.Digest())
+	}
+	j, err := parseJob("a.toml", "", "adapt.decider=policy", "adapt.policy="+folder)
+	require.NoError(t, err)
+	d, err := j.Decider()
+	require.NoError(t, err)
+	assert.False(t, d.(*decider.Structural).Sample)
+	for name, roams := range map[string]bool{"none": false, "random": true} {
+		other, err := parseJob("a.toml", "", "adapt.decider="+name)
+		require.NoError(t, err)
+		assert.Equal(t, roams, other.Roams(), name)
+	}
+}
+
+func TestStructuralPoliciesThatCannotDecideAreFaultsOfTheJob(t *testing.T) {
+	sound := policyFolder(t, structural(t, 1, nil))
+	cut, strange := t.TempDir(), t.TempDir()
+	data, err := os.ReadFile(filepath.Join(sound, PolicyFile))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(cut, PolicyFile), data[:len(data)/2], 0o600))
+	set := &weights.Set{Metadata: map[string]string{"graft.policy": `{"format": "structural", "version": 9}`}}
+	require.NoError(t, weights.Write(files.OS{}, filepath.Join(strange, PolicyFile), set))
+	kernels := policyFolder(t, structural(t, 1, func(p *decider.Structural) { p.Learned = []net2net.Kind{"kernel"} }))
+	network := filepath.Join(t.TempDir(), "net.toml")
+	require.NoError(t, WriteNetwork(files.OS{}, network, zoo(t, "MLP")))
+	asks := func(policy string) string { return "[adapt]\ndecider = \"policy\"\npolicy = \"" + policy + "\"\n" }
+	for name, c := range map[string]struct{ text, says string }{
+		"a vocabulary":           {asks(sound) + "vocab = \"nowhere\"\n", "a.toml:4:9: " + sound + " is a structural policy, which reads networks without a vocabulary; leave vocab out"},
+		"no policy":              {"[adapt]\ndecider = \"policy\"\n", "decider is policy, which needs the key policy"},
+		"a path to nowhere":      {asks("nowhere"), "a.toml:3:10: read policy: stat nowhere: no such file or directory; name its file, or a folder"},
+		"an empty folder":        {asks(t.TempDir()), "is no structural policy, and one of the original's needs the vocabulary"},
+		"a file cut short":       {asks(cut), "copy the file again"},
+		"a file of another time": {asks(strange), "version 9; this program reads"},
+		"a network of the zoo":   {"[network]\nname = \"MLP\"\n" + asks(kernels), "a.toml:5:10: the policy weighs actions of the kinds [kernel], and none of them fits MLP"},
+		"a network of a file":    {"[network]\nfile = \"" + network + "\"\n" + asks(kernels), "none of them fits"},
+	} {
+		t.Run(name, func(t *testing.T) { requireFault(t, c.text, c.says) })
+	}
+}
+
+// Another policy in the same place makes another job; where it comes from does not.
+func TestTheDigestKnowsThePolicy(t *testing.T) {
+	folder := t.TempDir()
+	digest := func(set ...string) string {
+		j, err := parseJob("a.toml", "", append([]string{"network.name=ConvNet2", "adapt.decider=policy", "adapt.policy=" + folder}, set...)...)
+		require.NoError(t, err)
+		return j.Digest()
+	}
+	write := func(p *decider.Structural) {
+		require.NoError(t, p.Write(files.OS{}, filepath.Join(folder, PolicyFile)))
+	}
+	write(structural(t, 1, nil))
+	first := digest()
+	write(structural(t, 1, func(p *decider.Structural) { p.Notes = map[string]string{"from": "elsewhere"} }))
+	assert.Equal(t, first, digest(), "where it comes from")
+	write(structural(t, 2, nil))
+	assert.NotEqual(t, first, digest(), "other values")
+	write(structural(t, 1, func(p *decider.Structural) { p.Learned = []net2net.Kind{"deepen"} }))
+	assert.NotEqual(t, first, digest(), "other kinds of actions")
+
+	legacy, vocabulary := learned(t, "ConvNet2")
+	named := []string{"adapt.policy=" + legacy, "adapt.vocab=" + vocabulary}
+	first = digest(named...)
+	v, err := vocab.Read(files.OS{}, vocabulary)
+	require.NoError(t, err)
+	other := policytest.Weights(v, policytest.Small, 2)
+	require.NoError(t, weights.Write(files.OS{}, filepath.Join(legacy, decider.LegacyPolicyFile), other))
+	second := digest(named...)
+	assert.NotEqual(t, first, second, "other weights of one of the original's")
+	v.Entries[1].Key, v.Entries[2].Key = v.Entries[2].Key, v.Entries[1].Key
+	require.NoError(t, v.Write(files.OS{}, vocabulary))
+	assert.NotEqual(t, second, digest(named...), "other tokens of the layers")
+
+	file := filepath.Join(t.TempDir(), "weights.safetensors")
+	require.NoError(t, weights.Write(files.OS{}, file, other))
+	j, err := parseJob("a.toml", "", "network.name=ConvNet2", "adapt.decider=policy", "adapt.policy="+file, "adapt.vocab="+vocabulary)
+	require.NoError(t, err, "one of the original's in the other format")
+	assert.False(t, j.Roams())
+}

@@ -1,0 +1,60 @@
+package files_test
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/files"
+)
+
+func TestWhatStandsInAFolder(t *testing.T) {
+	folder := t.TempDir()
+	none, err := files.Standing(files.OS{}, filepath.Join(folder, "none"))
+	require.NoError(t, err)
+	require.Empty(t, none)
+	path := filepath.Join(folder, "a.txt")
+	require.NoError(t, os.WriteFile(path, nil, 0o600))
+	entries, err := files.Standing(files.OS{}, folder)
+	require.NoError(t, err)
+	require.True(t, files.HasName(entries, "a.txt"))
+	require.False(t, files.HasName(entries, "a"))
+	_, err = files.Standing(files.OS{}, path)
+	require.ErrorContains(t, err, "there is a file of this name")
+	_, err = files.Standing(files.OS{}, filepath.Join(path, "below"))
+	require.Error(t, err, "a file is no folder")
+}
+
+// What a kill leaves behind is known by its name, and nothing else is.
+func TestLeftoversAreKnown(t *testing.T) {
+	folder := t.TempDir()
+	var temporary string
+	require.Panics(t, func() {
+		_ = files.WriteAtomic(watched{files.OS{}, &temporary}, filepath.Join(folder, "table.csv"), func(w io.Writer) error { panic("killed") })
+	})
+	require.NotEmpty(t, temporary)
+	for name, is := range map[string]bool{temporary: true, "table.csv": false, "a.tmp": false, ".hidden": false} {
+		require.Equal(t, is, files.IsLeftover(name), name)
+	}
+}
+
+// watched notes the name of the last file that was made.
+type watched struct {
+	files.FS
+	name *string
+}
+
+// Create notes the name.
+func (w watched) Create(path string) (files.File, error) {
+	*w.name = filepath.Base(path)
+	return w.FS.Create(path)
+}
+
+func TestTheHolderIsNamed(t *testing.T) {
+	require.NotEmpty(t, files.Host())
+	require.True(t, strings.HasSuffix(files.Holder(), " on host "+files.Host()))
+}
