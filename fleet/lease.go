@@ -89,7 +89,8 @@ func (o LeaseOptions) Validate() error {
 // of those who want its task one goes on, whatever their clocks say. Whoever made the
 // next one holds only if the one before was still there: if not, somebody else has
 // come and gone in between. TASK.0 stays as long as the task is held by anybody, so
-// that to take a free task is one step.
+// that to take a free task is one step; it is replaced when TASK.1 is made and with
+// each takeover, since it must not look as if nothing had come after it.
 type Leases struct {
 	fsys files.FS
 	dir  string
@@ -228,6 +229,9 @@ func (l *Lease) succeed(before string) error {
 		return err
 	}
 	err := errors.Join(l.expect(from, before), l.expect(l.path(0), l.anchor))
+	if err == nil && (l.number == 0 || before != l.text) {
+		err = l.sign()
+	}
 	if err == nil && l.number > 0 {
 		// What stays here would let one who stopped long ago believe that nobody has
 		// come after: no further step before it is gone.
@@ -237,6 +241,22 @@ func (l *Lease) succeed(before string) error {
 		return errors.Join(err, l.leases.removed(next))
 	}
 	l.number++
+	return nil
+}
+
+// sign gives TASK.0 another text. It stays while others come and go, so by its text
+// alone one who has seen it and nothing else can tell that they have.
+func (l *Lease) sign() error {
+	id, text := l.leases.text()
+	path := l.leases.claimPath(l.task, id)
+	err := l.leases.write(path, text)
+	if err != nil {
+		return err
+	}
+	if err := l.leases.fsys.Rename(path, l.path(0)); err != nil {
+		return errors.Join(err, l.leases.removed(path))
+	}
+	l.anchor = text
 	return nil
 }
 
@@ -372,6 +392,10 @@ func (l *Leases) write(path, text string) error {
 		return errors.Join(err, l.fsys.Remove(path))
 	}
 	return nil
+}
+
+func (l *Leases) claimPath(task, id string) string {
+	return filepath.Join(l.dir, "."+task+"."+id+claimSuffix)
 }
 
 // text is a claim of this process.

@@ -55,20 +55,21 @@ const (
 	ended
 )
 
-// killed is what an actor panics with when its schedule kills it.
-var killed = errors.New("killed")
+// errKilled is what an actor panics with when its schedule kills it.
+var errKilled = errors.New("killed")
 
 // step waits for the actor's turn.
 func (a *actor) step() {
 	a.s.asks <- a
 	if !<-a.turn {
-		panic(killed)
+		panic(errKilled)
 	}
 }
 
 func (a *actor) Create(path string) (files.File, error)     { a.step(); return a.FS.Create(path) }
 func (a *actor) Open(path string) (files.File, error)       { a.step(); return a.FS.Open(path) }
 func (a *actor) Link(from, to string) error                 { a.step(); return a.FS.Link(from, to) }
+func (a *actor) Rename(from, to string) error               { a.step(); return a.FS.Rename(from, to) }
 func (a *actor) Remove(path string) error                   { a.step(); return a.FS.Remove(path) }
 func (a *actor) ReadDir(path string) ([]fs.DirEntry, error) { a.step(); return a.FS.ReadDir(path) }
 func (a *actor) MkdirAll(path string) error                 { return a.FS.MkdirAll(path) }
@@ -80,7 +81,7 @@ func (s *schedule) start(fsys files.FS, name string, work func(a *actor)) {
 	s.actors = append(s.actors, a)
 	go func() {
 		defer func() {
-			if r := recover(); r != nil && r != any(killed) {
+			if r := recover(); r != nil && r != any(errKilled) {
 				panic(r)
 			}
 			a.state = ended
@@ -149,7 +150,7 @@ func (s *schedule) run(stall time.Duration, kill func(*actor) bool, check func()
 func TestNoTwoHoldATaskInAnyOrderOfOperations(t *testing.T) {
 	rounds := 300
 	if *long {
-		rounds = 5000
+		rounds = 20_000
 	}
 	takeovers, losses := 0, 0
 	for seed := range rounds {

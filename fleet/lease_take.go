@@ -48,7 +48,7 @@ func (l *Leases) take(task string) (*Lease, error) {
 // claim makes a lease of a task that is free or whose holder is lost.
 func (l *Leases) claim(task string, found row) (*Lease, error) {
 	id, text := l.text()
-	lease := &Lease{leases: l, task: task, text: text, claim: filepath.Join(l.dir, "."+task+"."+id+claimSuffix)}
+	lease := &Lease{leases: l, task: task, text: text, claim: l.claimPath(task, id)}
 	begun := l.o.Clock.Now()
 	err := l.write(lease.claim, text)
 	if err != nil {
