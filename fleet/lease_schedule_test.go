@@ -46,13 +46,13 @@ type actor struct {
 	name  string
 	turn  chan bool // false says that it is killed
 	since time.Duration
-	state int // of waiting, running, ended
+	state int // of waiting, running, over
 }
 
 const (
 	waiting = iota
 	running
-	ended
+	over
 )
 
 // errKilled is what an actor panics with when its schedule kills it.
@@ -84,7 +84,7 @@ func (s *schedule) start(fsys files.FS, name string, work func(a *actor)) {
 			if r := recover(); r != nil && r != any(errKilled) {
 				panic(r)
 			}
-			a.state = ended
+			a.state = over
 			s.asks <- a
 		}()
 		work(a)
@@ -95,7 +95,7 @@ func (s *schedule) start(fsys files.FS, name string, work func(a *actor)) {
 // settle waits until the one actor that runs waits again or has ended.
 func (s *schedule) settle() {
 	a := <-s.asks
-	if a.state != ended {
+	if a.state != over {
 		a.state, a.since = waiting, s.clock.Now()
 	}
 }
@@ -125,7 +125,7 @@ func (s *schedule) longest() time.Duration {
 	return most
 }
 
-// run lets actors take turns until all have ended. Nobody waits longer than stall.
+// run lets actors take turns until none is left. Nobody waits longer than stall.
 func (s *schedule) run(stall time.Duration, kill func(*actor) bool, check func()) {
 	for {
 		alive := s.alive()
