@@ -16,6 +16,7 @@ type room struct {
 // rooms is the design's table, bottom to top. ARCHITECTURE.md explains it.
 var rooms = []room{
 	{"files", nil},
+	{"fleet", nil},
 	{"torch", nil},
 	{"results", nil},
 	{"dataset", []string{"torch"}},

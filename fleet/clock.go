@@ -1,0 +1,31 @@
+package fleet
+
+import (
+	"context"
+	"time"
+)
+
+// Clock is time as it passes here. Only differences count; it never goes back.
+type Clock interface {
+	// Now is the time since some moment.
+	Now() time.Duration
+	// Wait returns nil after d, or an error at once when ctx ends.
+	Wait(ctx context.Context, d time.Duration) error
+}
+
+// NewClock is the clock of a computer: now is time.Now, whose monotonic part counts.
+func NewClock(now func() time.Time) Clock { return clock{now, now()} }
+
+type clock struct {
+	now   func() time.Time
+	start time.Time
+}
+
+func (c clock) Now() time.Duration { return c.now().Sub(c.start) }
+
+func (c clock) Wait(ctx context.Context, d time.Duration) error {
+	over, cancel := context.WithTimeout(ctx, max(d, 0))
+	defer cancel()
+	<-over.Done()
+	return ctx.Err()
+}

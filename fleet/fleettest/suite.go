@@ -1,0 +1,308 @@
+// Package fleettest is the conformance suite of engines. Toy workers, which are the test
+// binary itself started again, take tasks and commit results; whatever happens to them
+// and to whoever started them, each task has one result in the end and no process is
+// left.
+package fleettest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/files"
+	"graft/fleet"
+)
+
+// Harness is an engine under test.
+type Harness struct {
+	Engine    string          // its name
+	Clock     fleet.Clock     // that runs
+	Resources fleet.Resources // of each worker
+	Patience  time.Duration   // within which anything is over
+}
+
+// look is how often batches are looked after in tests.
+const look = 200 * time.Millisecond
+
+func (h Harness) tools() fleet.Tools {
+	return fleet.Tools{Files: files.OS{}, Clock: h.Clock, Grace: time.Second}
+}
+
+// NewBatch is a batch of toys in a folder of its own. What is left of it is cancelled
+// after the test.
+func (h Harness) NewBatch(t *testing.T, mode string, workers, tasks int, takes time.Duration) fleet.Batch {
+	self, err := os.Executable()
+	require.NoError(t, err)
+	folder, err := os.MkdirTemp("", "graft fleet ' %a ")
+	require.NoError(t, err)
+	b := fleet.Batch{
+		Key: fleet.NewKey("toy-" + mode), Folder: folder, Workers: workers, Resources: h.Resources,
+		Argv: []string{self, "a 'word' $HOME\n#SBATCH --bogus\r\n"},
+		Env:  []string{toy{Mode: mode, Tasks: tasks, Takes: takes}.variable(), "QUOTED=it's \"$HOME\""},
+	}
+	t.Cleanup(func() {
+		h.mustEnd(t, b)
+		_ = os.RemoveAll(folder)
+	})
+	return b
+}
+
+// mustEnd cancels what is left of a batch and finds no process of it.
+func (h Harness) mustEnd(t *testing.T, b fleet.Batch) {
+	if f, err := fleet.Attach(h.tools(), b.Folder); err == nil {
+		require.NoError(t, f.Cancel(context.Background()))
+	}
+	// What leaves its group and its session a scheduler may leave alone, as Slurm does.
+	left, err := fleet.Processes(b.Folder)
+	require.NoError(t, err)
+	for _, p := range left {
+		_ = syscall.Kill(p, syscall.SIGKILL)
+	}
+}
+
+// Start starts a batch that is closed after the test.
+func (h Harness) Start(t *testing.T, b fleet.Batch) *fleet.Fleet {
+	f, err := fleet.Start(context.Background(), h.tools(), h.Engine, b)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = f.Close() })
+	return f
+}
+
+// Tend tends a batch until it is over.
+func (h Harness) Tend(t *testing.T, f *fleet.Fleet, tasks int) error {
+	ctx, cancel := context.WithTimeout(context.Background(), h.Patience)
+	defer cancel()
+	left := func() (int, error) { return remaining(f.Batch().Folder, tasks) }
+	err := f.Tend(ctx, left, fleet.TendOptions{Every: look, Failures: 1, Grace: 20 * time.Second, Note: func(text string) { t.Log(text) }})
+	if ctx.Err() != nil {
+		states, _ := f.Workers(context.Background())
+		t.Errorf("the batch is not over after %v: %v\n%s", h.Patience, states, logs(f.Batch()))
+	}
+	return err
+}
+
+// logs are the logs of all workers.
+func logs(b fleet.Batch) string {
+	var text strings.Builder
+	for k := range b.Workers {
+		log, _ := os.ReadFile(fleet.LogPath(b.Folder, k))
+		fmt.Fprintf(&text, "%s\n%s\n", fleet.LogPath(b.Folder, k), log)
+	}
+	return text.String()
+}
+
+// Count is how many files a folder of a batch has; without the folder there are none.
+func Count(t *testing.T, b fleet.Batch, name string) int {
+	entries, err := os.ReadDir(filepath.Join(b.Folder, name))
+	if !os.IsNotExist(err) {
+		require.NoError(t, err)
+	}
+	return len(entries)
+}
+
+// Await waits until something is so.
+func (h Harness) Await(t *testing.T, what string, so func() bool) {
+	for end := h.Clock.Now() + h.Patience; !so(); {
+		require.Less(t, h.Clock.Now(), end, "waited for %v until %s", h.Patience, what)
+		require.NoError(t, h.Clock.Wait(context.Background(), look/4))
+	}
+}
+
+// Live counts the live workers of a batch.
+func Live(t *testing.T, f *fleet.Fleet) (live int) {
+	states, err := f.Workers(context.Background())
+	require.NoError(t, err)
+	for _, w := range states {
+		if w.State.Live() {
+			live++
+		}
+	}
+	return live
+}
+
+// Run runs the suite.
+func Run(t *testing.T, h Harness) {
+	for name, test := range map[string]func(*testing.T, Harness){
+		"each task is done once":                       once,
+		"workers that ask for it are started again":    again,
+		"workers that fail are given up":               failing,
+		"a hanging worker is cancelled with its child": hang,
+		"a killed coordinator's batch goes on":         orphaned,
+		"a batch that lives is found and not doubled":  found,
+		"of those who race one commits":                race,
+		"a cancelled batch is not started again":       cancelled,
+		"a batch is not started into another's folder": occupied,
+		"a program that is not there is an error":      absent,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, h) })
+	}
+}
+
+func once(t *testing.T, h Harness) {
+	const workers, tasks = 3, 9
+	b := h.NewBatch(t, plain, workers, tasks, 50*time.Millisecond)
+	f := h.Start(t, b)
+	require.NoError(t, h.Tend(t, f, tasks), logs(b))
+	require.Equal(t, tasks, Count(t, b, "results"))
+	require.Equal(t, tasks, Count(t, b, "starts"), "nobody did another's task")
+	require.Zero(t, Count(t, b, "leases"), "nothing of a lease is left")
+	states, err := f.Workers(context.Background())
+	require.NoError(t, err)
+	for k, w := range states {
+		require.Equal(t, fleet.Done, w.State, "%+v", w)
+		require.Equal(t, k, w.Worker)
+		require.NotEmpty(t, w.Host)
+		log, err := os.ReadFile(w.Log)
+		require.NoError(t, err)
+		require.Regexp(t, fmt.Sprintf(`toy: worker %d threads [1-9]\d* device \S* ?quoted it's "\$HOME"`, k), string(log))
+	}
+}
+
+func again(t *testing.T, h Harness) {
+	const workers, tasks = 2, 6
+	b := h.NewBatch(t, flaky, workers, tasks, 20*time.Millisecond)
+	f := h.Start(t, b)
+	require.NoError(t, h.Tend(t, f, tasks), logs(b))
+	require.Equal(t, tasks, Count(t, b, "results"))
+	require.Equal(t, tasks, Count(t, b, "starts"))
+	for k := range workers {
+		require.FileExists(t, filepath.Join(b.Folder, fmt.Sprintf("flaked-%d", k)))
+	}
+	require.GreaterOrEqual(t, strings.Count(logs(b), "toy: worker"), workers+1, "logs of a second start follow those of the first")
+}
+
+func failing(t *testing.T, h Harness) {
+	b := h.NewBatch(t, bad, 2, 1, 0)
+	f := h.Start(t, b)
+	err := h.Tend(t, f, 1)
+	require.ErrorIs(t, err, fleet.ErrSpent)
+	require.ErrorContains(t, err, "worker 1 is failed (exit code 1), its log is "+fleet.LogPath(b.Folder, 1))
+	require.Equal(t, 4, strings.Count(logs(b), "toy: worker"), "each was started twice")
+}
+
+func hang(t *testing.T, h Harness) {
+	const workers = 2
+	b := h.NewBatch(t, hanging, workers, 1, 0)
+	f := h.Start(t, b)
+	h.Await(t, "all hang", func() bool { return Count(t, b, "starts") == workers })
+	before, err := fleet.Processes(b.Folder)
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, len(before), 2*workers)
+	require.NoError(t, f.Cancel(context.Background()))
+	require.Zero(t, Live(t, f))
+	if h.Engine == "local" {
+		left, err := fleet.Processes(b.Folder)
+		require.NoError(t, err)
+		require.Empty(t, left)
+	}
+	require.ErrorIs(t, h.Tend(t, f, 1), fleet.ErrCancelled)
+}
+
+func orphaned(t *testing.T, h Harness) {
+	const workers, tasks = 2, 10
+	b := h.NewBatch(t, plain, workers, tasks, 300*time.Millisecond)
+	self, err := os.Executable()
+	require.NoError(t, err)
+	c := exec.Command(self)
+	c.Env = append(os.Environ(), toy{Mode: coordinator, Tasks: tasks, Engine: h.Engine, Batch: b}.variable())
+	c.Stderr = os.Stderr
+	require.NoError(t, c.Start())
+	h.Await(t, "some work is done", func() bool { return Count(t, b, "results") > 1 })
+	_, err = fleet.Start(context.Background(), h.tools(), h.Engine, b)
+	require.ErrorIs(t, err, files.ErrLocked, "its coordinator lives")
+	require.NoError(t, c.Process.Kill())
+	require.Error(t, c.Wait())
+
+	f, err := fleet.Attach(h.tools(), b.Folder)
+	require.NoError(t, err)
+	defer f.Close()
+	require.Equal(t, b.Key, f.Batch().Key)
+	jobs := f.Handle().Jobs
+	require.NoError(t, h.Tend(t, f, tasks), logs(b))
+	require.Equal(t, tasks, Count(t, b, "results"))
+	if h.Engine == "slurm" {
+		require.Equal(t, tasks, Count(t, b, "starts"), "its workers do not even notice")
+		require.Equal(t, jobs, f.Handle().Jobs)
+	} else {
+		require.LessOrEqual(t, Count(t, b, "starts"), tasks+workers)
+	}
+}
+
+func found(t *testing.T, h Harness) {
+	const workers, tasks = 2, 4
+	b := h.NewBatch(t, plain, workers, tasks, 500*time.Millisecond)
+	engine, err := fleet.NewEngine(h.Engine, h.tools())
+	require.NoError(t, err)
+	first, err := engine.Submit(context.Background(), b) // of one who then died
+	require.NoError(t, err)
+	h.Await(t, "a worker runs", func() bool { return Count(t, b, "starts") > 0 })
+	other, err := fleet.NewEngine(h.Engine, h.tools())
+	require.NoError(t, err)
+	second, err := other.Submit(context.Background(), b)
+	require.NoError(t, err)
+	require.Equal(t, first, second)
+	f := h.Start(t, b)
+	require.Equal(t, first, f.Handle())
+	require.NoError(t, h.Tend(t, f, tasks), logs(b))
+	require.Equal(t, tasks, Count(t, b, "starts"))
+	require.Equal(t, workers, strings.Count(logs(b), "toy: worker"))
+}
+
+func race(t *testing.T, h Harness) {
+	const workers, tasks = 3, 20
+	b := h.NewBatch(t, racing, workers, tasks, 10*time.Millisecond)
+	f := h.Start(t, b)
+	h.Await(t, "all have ended", func() bool { return Live(t, f) == 0 })
+	require.Equal(t, tasks, Count(t, b, "results"))
+	require.Equal(t, workers*tasks, Count(t, b, "starts"))
+	require.Equal(t, (workers-1)*tasks, Count(t, b, "refused"))
+}
+
+func cancelled(t *testing.T, h Harness) {
+	b := h.NewBatch(t, plain, 2, 2, time.Hour)
+	f := h.Start(t, b)
+	over := make(chan error, 1)
+	go func() {
+		over <- f.Tend(context.Background(), func() (int, error) { return remaining(b.Folder, 2) }, fleet.TendOptions{Every: look})
+	}()
+	h.Await(t, "both work", func() bool { return Count(t, b, "starts") == 2 })
+	beside, err := fleet.Attach(h.tools(), b.Folder) // as another command does
+	require.NoError(t, err)
+	require.Equal(t, 2, Live(t, beside))
+	require.NoError(t, beside.Cancel(context.Background()))
+	require.ErrorIs(t, <-over, fleet.ErrCancelled)
+	require.Zero(t, Live(t, beside))
+	left, err := fleet.Processes(b.Folder)
+	require.NoError(t, err)
+	require.Empty(t, left)
+}
+
+func occupied(t *testing.T, h Harness) {
+	b := h.NewBatch(t, bad, 1, 1, 0)
+	f := h.Start(t, b)
+	require.NoError(t, f.Close())
+	b.Key = fleet.NewKey("other")
+	_, err := fleet.Start(context.Background(), h.tools(), h.Engine, b)
+	require.ErrorContains(t, err, "name another folder")
+}
+
+func absent(t *testing.T, h Harness) {
+	b := h.NewBatch(t, plain, 1, 1, 0)
+	b.Argv[0] = filepath.Join(b.Folder, "is-not-there")
+	f, err := fleet.Start(context.Background(), h.tools(), h.Engine, b)
+	if err == nil { // a scheduler finds out later
+		err = h.Tend(t, f, 1)
+		require.ErrorIs(t, err, fleet.ErrSpent)
+		require.Contains(t, logs(b), "is-not-there")
+		require.NoError(t, f.Close())
+	}
+	require.Error(t, err)
+}

@@ -1,0 +1,240 @@
+package fleettest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"graft/files"
+	"graft/fleet"
+)
+
+// toyVariable says what a process of the suite is, as JSON.
+const toyVariable = "GRAFT_TOY"
+
+// toy is what a process of the suite does.
+type toy struct {
+	Mode  string        `json:"mode"`
+	Tasks int           `json:"tasks"`
+	Takes time.Duration `json:"takes"` // each of them
+	// Of a coordinator: what it starts.
+	Engine string      `json:"engine,omitempty"`
+	Batch  fleet.Batch `json:"batch"`
+}
+
+// The modes.
+const (
+	plain       = "plain"       // takes tasks by leases
+	flaky       = "flaky"       // asks once to be started again, in the midst of a task
+	bad         = "bad"         // fails at once
+	hanging     = "hanging"     // does not heed TERM, and neither does what it has started
+	racing      = "racing"      // does all tasks, whoever else does
+	coordinator = "coordinator" // starts a batch and tends it
+)
+
+func (y toy) variable() string {
+	text, _ := json.Marshal(y) // of strings and numbers
+	return toyVariable + "=" + string(text)
+}
+
+// Main is what a test binary does that was started as a process of the suite, with the
+// exit code that it is to end with; ok says that it was. Call it in TestMain.
+func Main(clock fleet.Clock) (code int, ok bool) {
+	text := os.Getenv(toyVariable)
+	if text == "" {
+		return 0, false
+	}
+	var y toy
+	if err := json.Unmarshal([]byte(text), &y); err != nil {
+		return 2, true
+	}
+	w := worker{toy: y, clock: clock, folder: os.Getenv("GRAFT_FLEET"), name: os.Getenv("GRAFT_WORKER")}
+	code, err := w.run()
+	if err != nil {
+		println("toy:", err.Error()) // into the worker's log
+		return 3, true
+	}
+	return code, true
+}
+
+// worker is a process of the suite.
+type worker struct {
+	toy
+	clock  fleet.Clock
+	folder string
+	name   string
+}
+
+func (w worker) run() (int, error) {
+	println("toy: worker", w.name, "threads", os.Getenv("GRAFT_THREADS"), "device", os.Getenv("GRAFT_DEVICE"), "quoted", os.Getenv("QUOTED"))
+	switch w.Mode {
+	case bad:
+		return 1, nil
+	case hanging:
+		return 0, w.hang()
+	case coordinator:
+		return 0, w.coordinate()
+	}
+	for _, name := range []string{"results", "starts"} {
+		if err := os.MkdirAll(filepath.Join(w.folder, name), 0o777); err != nil {
+			return 0, err
+		}
+	}
+	if w.Mode == racing {
+		return 0, w.race()
+	}
+	return w.pull()
+}
+
+// hang waits for ever, with a child that leaves its group.
+func (w worker) hang() error {
+	signal.Ignore(syscall.SIGTERM, syscall.SIGUSR1)
+	child := exec.Command("sleep", "1000")
+	child.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := child.Start(); err != nil {
+		return err
+	}
+	if err := w.note("starts", "hanging"); err != nil {
+		return err
+	}
+	return w.clock.Wait(context.Background(), time.Hour)
+}
+
+func (w worker) coordinate() error {
+	f, err := fleet.Start(context.Background(), fleet.Tools{Files: files.OS{}, Clock: w.clock}, w.Engine, w.Batch)
+	if err != nil {
+		return err
+	}
+	left := func() (int, error) { return remaining(w.Batch.Folder, w.Tasks) }
+	return f.Tend(context.Background(), left, fleet.TendOptions{Every: 200 * time.Millisecond})
+}
+
+// remaining counts the tasks without a result.
+func remaining(folder string, tasks int) (int, error) {
+	entries, err := os.ReadDir(filepath.Join(folder, "results"))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	done := 0
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), ".") {
+			done++
+		}
+	}
+	return tasks - done, err
+}
+
+// race does all tasks in order, as all the others do.
+func (w worker) race() error {
+	for task := range w.Tasks {
+		if err := w.perform(task); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pull takes tasks until all have results.
+func (w worker) pull() (int, error) {
+	leases, err := fleet.OpenLeases(files.OS{}, filepath.Join(w.folder, "leases"), fleet.LeaseOptions{
+		Owner: "worker " + w.name, Clock: w.clock, Host: fleet.ThisHost(), Beat: 500 * time.Millisecond, Lost: 3 * time.Second})
+	if err != nil {
+		return 0, err
+	}
+	first, _ := strconv.Atoi(w.name)
+	for {
+		left, err := remaining(w.folder, w.Tasks)
+		if err != nil || left == 0 {
+			return 0, errors.Join(err, leases.Close())
+		}
+		for k := range w.Tasks {
+			if again, err := w.try(leases, (first+k)%w.Tasks); again || err != nil {
+				return 75, err
+			}
+		}
+		if err := w.clock.Wait(context.Background(), 100*time.Millisecond); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// try does a task if nobody else has done it or does.
+func (w worker) try(leases *fleet.Leases, task int) (again bool, err error) {
+	if w.has(task) {
+		return false, nil
+	}
+	lease, err := leases.Take("task-" + strconv.Itoa(task))
+	if errors.Is(err, fleet.ErrTaken) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	lease.Keep(context.Background())
+	defer func() { err = errors.Join(err, lease.Release()) }()
+	if w.has(task) {
+		return false, nil
+	}
+	if w.Mode == flaky && w.once() {
+		return true, nil
+	}
+	return false, w.perform(task)
+}
+
+func (w worker) has(task int) bool {
+	_, err := os.Stat(w.result(task))
+	return err == nil
+}
+
+func (w worker) result(task int) string {
+	return filepath.Join(w.folder, "results", strconv.Itoa(task))
+}
+
+// once says whether this worker asks for the first time.
+func (w worker) once() bool { return w.note("flaked-"+w.name, "") == nil }
+
+// note makes a file whose name no other has, or fails where a name is given that is
+// taken: kind is a folder, or without a name the file itself.
+func (w worker) note(kind, name string) error {
+	path := filepath.Join(w.folder, kind)
+	if name != "" {
+		if err := os.MkdirAll(path, 0o777); err != nil {
+			return err
+		}
+		path = filepath.Join(path, fmt.Sprintf("%s.worker-%s.%d", name, w.name, w.clock.Now()+time.Duration(os.Getpid())))
+	}
+	file, err := files.OS{}.Create(path)
+	if err != nil {
+		return err
+	}
+	return file.Close()
+}
+
+// perform does a task and commits its result; another's stays.
+func (w worker) perform(task int) error {
+	if err := w.note("starts", strconv.Itoa(task)); err != nil {
+		return err
+	}
+	if err := w.clock.Wait(context.Background(), w.Takes); err != nil {
+		return err
+	}
+	err := files.WriteNew(files.OS{}, w.result(task), func(out io.Writer) error {
+		_, err := fmt.Fprintf(out, "task %d by worker %s\n", task, w.name)
+		return err
+	})
+	if errors.Is(err, fs.ErrExist) {
+		return w.note("refused", strconv.Itoa(task))
+	}
+	return err
+}

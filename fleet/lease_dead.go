@@ -1,0 +1,95 @@
+package fleet
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// lockSuffix ends the names of the locks that show which processes live.
+const lockSuffix = ".lock"
+
+// ThisHost names this machine since it was started, or is empty where that cannot be
+// known. Processes of one host see each other's locks.
+func ThisHost() string {
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	name, nameErr := os.Hostname()
+	if err != nil || nameErr != nil {
+		return ""
+	}
+	return name + " " + strings.TrimSpace(string(boot))
+}
+
+func (l *Leases) lockPath(id string) string { return filepath.Join(l.dir, "."+id+lockSuffix) }
+
+// live takes the lock that shows others of this host that the process is alive.
+func (l *Leases) live() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.o.Host == "" || l.lock != nil {
+		return nil
+	}
+	lock, err := l.fsys.Lock(l.lockPath(l.id), l.o.Host)
+	if err != nil {
+		return fmt.Errorf("show that this process is alive: %w", err)
+	}
+	l.lock = lock
+	return nil
+}
+
+// dead says whether the process that made a claim is dead for sure: it is of this
+// host, where the kernel gives a lock back when its process ends. What a lock says
+// of another machine depends on the file system, so there it is not asked.
+func (l *Leases) dead(c claim) bool {
+	if l.o.Host == "" || c.Host != l.o.Host || c.Lock == "" || c.Lock == l.id || strings.ContainsAny(c.Lock, "/.") {
+		return false
+	}
+	path := l.lockPath(c.Lock)
+	if _, err := l.fsys.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return true // only its process, and whoever has found that one dead, removes it
+	}
+	lock, err := l.fsys.Lock(path, l.o.Host)
+	if err != nil {
+		return false
+	}
+	_ = lock.Close()
+	return true
+}
+
+// sweepLock removes the lock of a dead process.
+func (l *Leases) sweepLock(id string) {
+	path := l.lockPath(id)
+	if text, err := l.read(path); err != nil || strings.TrimSpace(text) != l.o.Host || l.o.Host == "" {
+		return
+	}
+	if lock, err := l.fsys.Lock(path, l.o.Host); err == nil {
+		_ = l.removed(path)
+		_ = lock.Close()
+	}
+}
+
+// sweepLocks removes the locks of the dead processes of this host.
+func (l *Leases) sweepLocks() {
+	entries, err := l.fsys.ReadDir(l.dir)
+	if err != nil {
+		return // whatever is wrong the first take says
+	}
+	for _, entry := range entries {
+		name := entry.Name()
+		if id, ok := strings.CutSuffix(name, lockSuffix); ok && len(id) > 1 && id[0] == '.' && !strings.Contains(id[1:], ".") {
+			l.sweepLock(id[1:])
+		}
+	}
+}
+
+// gone tells a file that went away while it was looked at, which is another's doing,
+// from one that cannot be read.
+func (l *Leases) gone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w by another at this moment", ErrTaken)
+	}
+	return err
+}

@@ -1,0 +1,52 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// Keep beats in the background until the lease is released or ctx ends. The context
+// that it returns is for the work: it ends when the lease is lost, with a cause that
+// wraps ErrLost, when it is released, and with ctx. A beat that fails is made again
+// while the lease is held.
+func (l *Lease) Keep(ctx context.Context) context.Context {
+	work, cancel := context.WithCancelCause(ctx)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.stop != nil || l.over != nil {
+		cancel(fmt.Errorf("keep task %s: it is kept already, or over", l.task))
+		return work
+	}
+	l.stop = func() { cancel(errReleased) }
+	l.kept.Add(2)
+	go l.beats(work, cancel)
+	go l.watch(work, cancel)
+	return work
+}
+
+// beats beats until the work ends.
+func (l *Lease) beats(work context.Context, cancel context.CancelCauseFunc) {
+	defer l.kept.Done()
+	for l.leases.o.Clock.Wait(work, l.leases.o.Beat) == nil {
+		if err := l.Beat(); errors.Is(err, ErrLost) {
+			cancel(err)
+		}
+	}
+}
+
+// watch ends the work when the lease runs out, also while a beat hangs in the file
+// system.
+func (l *Lease) watch(work context.Context, cancel context.CancelCauseFunc) {
+	defer l.kept.Done()
+	o := l.leases.o
+	for l.Held() {
+		l.mu.Lock()
+		left := o.Lost - (o.Clock.Now() - l.last)
+		l.mu.Unlock()
+		if o.Clock.Wait(work, left) != nil {
+			return
+		}
+	}
+	cancel(fmt.Errorf("task %s: %w: no beat has succeeded for %v", l.task, ErrLost, o.Lost))
+}

@@ -1,0 +1,290 @@
+package fleet
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/files"
+)
+
+// switched is a disk that can be broken for all that make names.
+type switched struct {
+	files.FS
+	broken atomic.Bool
+}
+
+func (s *switched) Link(from, to string) error {
+	if s.broken.Load() {
+		return errors.New("the disk is broken")
+	}
+	return s.FS.Link(from, to)
+}
+
+// A schedule lets several workers run one file operation at a time, in an order drawn
+// from a seed, so that whatever can come between two operations sooner or later does.
+type schedule struct {
+	random *rand.Rand
+	clock  *handClock
+	asks   chan *actor // who wants to do an operation, or has ended
+	actors []*actor
+}
+
+// actor is a worker that a schedule runs.
+type actor struct {
+	files.FS
+	s     *schedule
+	name  string
+	turn  chan bool // false says that it is killed
+	since time.Duration
+	state int // of waiting, running, over
+}
+
+const (
+	waiting = iota
+	running
+	over
+)
+
+// errKilled is what an actor panics with when its schedule kills it.
+var errKilled = errors.New("killed")
+
+// step waits for the actor's turn.
+func (a *actor) step() {
+	a.s.asks <- a
+	if !<-a.turn {
+		panic(errKilled)
+	}
+}
+
+func (a *actor) Create(path string) (files.File, error)     { a.step(); return a.FS.Create(path) }
+func (a *actor) Open(path string) (files.File, error)       { a.step(); return a.FS.Open(path) }
+func (a *actor) Link(from, to string) error                 { a.step(); return a.FS.Link(from, to) }
+func (a *actor) Rename(from, to string) error               { a.step(); return a.FS.Rename(from, to) }
+func (a *actor) Remove(path string) error                   { a.step(); return a.FS.Remove(path) }
+func (a *actor) ReadDir(path string) ([]fs.DirEntry, error) { a.step(); return a.FS.ReadDir(path) }
+func (a *actor) MkdirAll(path string) error                 { return a.FS.MkdirAll(path) }
+func (a *actor) Stat(path string) (fs.FileInfo, error)      { return a.FS.Stat(path) }
+
+// start runs an actor until it returns or is killed.
+func (s *schedule) start(fsys files.FS, name string, work func(a *actor)) {
+	a := &actor{FS: fsys, s: s, name: name, turn: make(chan bool), state: running}
+	s.actors = append(s.actors, a)
+	go func() {
+		defer func() {
+			if r := recover(); r != nil && r != any(errKilled) {
+				panic(r)
+			}
+			a.state = over
+			s.asks <- a
+		}()
+		work(a)
+	}()
+	s.settle()
+}
+
+// settle waits until the one actor that runs waits again or has ended.
+func (s *schedule) settle() {
+	a := <-s.asks
+	if a.state != over {
+		a.state, a.since = waiting, s.clock.Now()
+	}
+}
+
+// alive are the actors that wait for their turn.
+func (s *schedule) alive() (alive []*actor) {
+	for _, a := range s.actors {
+		if a.state == waiting {
+			alive = append(alive, a)
+		}
+	}
+	return alive
+}
+
+func (s *schedule) resume(a *actor, live bool) {
+	a.state = running
+	a.turn <- live
+	s.settle()
+}
+
+// longest is for how long somebody has been waiting for his turn.
+func (s *schedule) longest() time.Duration {
+	most := time.Duration(0)
+	for _, a := range s.alive() {
+		most = max(most, s.clock.Now()-a.since)
+	}
+	return most
+}
+
+// run lets actors take turns until none is left. Nobody waits longer than stall.
+func (s *schedule) run(stall time.Duration, kill func(*actor) bool, check func()) {
+	for {
+		alive := s.alive()
+		if len(alive) == 0 {
+			return
+		}
+		a := alive[s.random.IntN(len(alive))]
+		switch {
+		case s.longest() >= stall:
+			a = slices.MaxFunc(alive, func(a, b *actor) int { return int(b.since - a.since) })
+		case s.random.IntN(3) == 0:
+			s.clock.move(time.Duration(s.random.IntN(4)) * time.Second)
+		}
+		s.resume(a, !kill(a))
+		check()
+	}
+}
+
+// Few workers and tasks, most orders of their operations: no two of them ever believe
+// that they hold a task at one time, whoever dies, though each may stall for almost half
+// of the time after which it counts as lost. All tasks are done once the others are dead.
+func TestNoTwoHoldATaskInAnyOrderOfOperations(t *testing.T) {
+	rounds := 300
+	if *long {
+		rounds = 20_000
+	}
+	takeovers, losses := 0, 0
+	for seed := range rounds {
+		p := &play{t: t, seed: seed, dir: t.TempDir(), held: map[string][]*Lease{}, done: map[string]int{}}
+		p.run()
+		takeovers += p.takeovers
+		losses += p.losses
+		require.NoError(t, os.RemoveAll(p.dir))
+	}
+	require.NotZero(t, takeovers, "nobody was taken over")
+	require.NotZero(t, losses, "nobody saw that he was")
+	t.Logf("measured: %d schedules of 4 workers and 2 tasks, %d tasks taken over, %d leases lost", rounds, takeovers, losses)
+}
+
+// play is one schedule.
+type play struct {
+	t         *testing.T
+	seed      int
+	dir       string
+	s         *schedule
+	tasks     []string
+	held      map[string][]*Lease
+	done      map[string]int
+	dead      int
+	takeovers int
+	losses    int
+}
+
+const (
+	playBeat = 2 * time.Second
+	playLost = 12 * time.Second
+	players  = 4
+)
+
+func (p *play) run() {
+	random := rand.New(rand.NewPCG(uint64(p.seed), 1))
+	p.s = &schedule{random: random, clock: newHandClock(), asks: make(chan *actor)}
+	p.tasks = []string{"a", "a.1"}
+	for i := range players {
+		p.s.start(files.OS{}, fmt.Sprint("w", i), p.work)
+	}
+	stall := playLost/2 - time.Second
+	if p.seed%2 == 1 {
+		stall = playBeat // a quiet machine
+	}
+	p.s.run(stall, p.kill, p.check)
+	require.Len(p.t, p.done, len(p.tasks), "seed %d: all tasks are done", p.seed)
+	p.inherit()
+}
+
+// kill kills all but one, now and then.
+func (p *play) kill(*actor) bool {
+	if p.dead == players-1 || p.s.random.IntN(60) > 0 {
+		return false
+	}
+	p.dead++
+	return true
+}
+
+// check holds that of each task there is one holder.
+func (p *play) check() {
+	for task, leases := range p.held {
+		holding := 0
+		for _, l := range leases {
+			if l.Held() {
+				holding++
+			}
+		}
+		require.LessOrEqual(p.t, holding, 1, "seed %d, task %s at %v", p.seed, task, p.s.clock.Now())
+	}
+}
+
+// work does tasks until all are done. Some work takes longer than the lease lasts.
+func (p *play) work(a *actor) {
+	l, err := OpenLeases(a, p.dir, LeaseOptions{Owner: a.name, Clock: p.s.clock, Beat: playBeat, Lost: playLost})
+	require.NoError(p.t, err)
+	for len(p.done) < len(p.tasks) {
+		task := p.tasks[p.s.random.IntN(len(p.tasks))]
+		if p.done[task] > 2 {
+			continue
+		}
+		lease, err := l.Take(task)
+		if err != nil {
+			if !errors.Is(err, ErrTaken) {
+				p.t.Errorf("seed %d: %v", p.seed, err)
+				runtime.Goexit()
+			}
+			continue
+		}
+		p.perform(a, lease)
+	}
+}
+
+func (p *play) perform(a *actor, lease *Lease) {
+	if lease.number > 0 {
+		p.takeovers++
+	}
+	p.held[lease.task] = append(p.held[lease.task], lease)
+	for range p.s.random.IntN(6) {
+		for until := p.s.clock.Now() + playBeat; p.s.clock.Now() < until; {
+			a.step()
+			if p.s.random.IntN(40) == 0 {
+				until += playLost
+			}
+		}
+		if err := lease.Beat(); err != nil {
+			p.losses++
+			require.ErrorIs(p.t, err, ErrLost, "seed %d", p.seed)
+			_ = lease.Release()
+			return
+		}
+	}
+	p.done[lease.task]++
+	if err := lease.Release(); err != nil {
+		require.ErrorIs(p.t, err, ErrLost, "seed %d", p.seed)
+	}
+}
+
+// inherit takes all tasks when the players are gone, and finds nothing behind it.
+func (p *play) inherit() {
+	l, err := OpenLeases(files.OS{}, p.dir, LeaseOptions{Clock: p.s.clock})
+	require.NoError(p.t, err)
+	for _, task := range p.tasks {
+		lease, err := l.Take(task)
+		for range 3 {
+			if err == nil {
+				break
+			}
+			require.ErrorIs(p.t, err, ErrTaken)
+			p.s.clock.move(30 * time.Second)
+			lease, err = l.Take(task)
+		}
+		require.NoError(p.t, err, "seed %d", p.seed)
+		require.NoError(p.t, lease.Release())
+	}
+	require.Empty(p.t, names(p.t, p.dir), "seed %d", p.seed)
+}

@@ -1,0 +1,316 @@
+package fleet
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"graft/files"
+)
+
+// local runs workers as processes of this machine. They die with the process that
+// started them; what becomes of each stands in a file, so that others can read it.
+type local struct {
+	Tools
+	mu      sync.Mutex
+	running map[string]chan struct{} // by the path of its file: closed when it has ended and that is written
+}
+
+func newLocal(t Tools) Engine { return &local{Tools: t, running: make(map[string]chan struct{})} }
+
+// localFolder is the folder of the files of workers.
+const localFolder = "workers"
+
+// localState is the file of a worker.
+type localState struct {
+	Process process `json:"process"`
+	Host    string  `json:"host"`             // of ThisHost
+	Ended   bool    `json:"ended,omitempty"`  // by itself or by a signal
+	Exit    int     `json:"exit,omitempty"`   // its code
+	Signal  int     `json:"signal,omitempty"` // that ended it
+}
+
+func statePath(folder string, worker int) string {
+	return filepath.Join(folder, localFolder, fmt.Sprintf("worker-%d.json", worker))
+}
+
+func (l *local) Submit(ctx context.Context, b Batch) (Handle, error) {
+	h := Handle{Engine: "local", Key: b.Key, Folder: b.Folder, Workers: b.Workers}
+	err := errors.Join(b.Validate(), b.Resources.local())
+	for _, name := range []string{logsName, localFolder} {
+		if err == nil {
+			err = l.Files.MkdirAll(filepath.Join(b.Folder, name))
+		}
+	}
+	var states []WorkerState
+	if err == nil {
+		states, err = l.Poll(ctx, h)
+	}
+	if err == nil {
+		err = l.startMissing(b, states)
+	}
+	if err != nil {
+		return Handle{}, fmt.Errorf("start workers of %s here: %w", b.Key, err)
+	}
+	return h, nil
+}
+
+// local lists what cannot be done here.
+func (r Resources) local() error {
+	err := r.foreign("local workers")
+	if r.MemoryMB > 0 || r.Time > 0 || r.GPUs > 0 {
+		err = errors.Join(err, errors.New("local workers are held to no memory_mb and time, and get devices in place of gpus; leave these out"))
+	}
+	return err
+}
+
+func (l *local) startMissing(b Batch, states []WorkerState) error {
+	for _, worker := range b.chosen() {
+		if states[worker].State.Live() {
+			continue
+		}
+		// A worker that was killed may have left processes of its own.
+		if err := l.sweep(b.Folder, worker); err != nil {
+			return err
+		}
+		if err := l.start(b, worker); err != nil {
+			return fmt.Errorf("worker %d: %w", worker, err)
+		}
+	}
+	return nil
+}
+
+// Variables that tell a worker who it is; a process that has them belongs to it.
+const (
+	folderVariable = "GRAFT_FLEET"
+	workerVariable = "GRAFT_WORKER"
+)
+
+// command is the call of a worker.
+func (b Batch) command(worker int) *exec.Cmd {
+	c := exec.Command(b.Argv[0], b.Argv[1:]...)
+	c.Dir = b.dir()
+	threads := b.Resources.CPUs
+	if threads == 0 {
+		threads = max(1, runtime.NumCPU()/b.Workers)
+	}
+	c.Env = append(os.Environ(), b.Env...)
+	c.Env = append(c.Env, folderVariable+"="+b.Folder, workerVariable+"="+strconv.Itoa(worker), "GRAFT_THREADS="+strconv.Itoa(threads))
+	if devices := b.Resources.Devices; len(devices) > 0 {
+		c.Env = append(c.Env, "GRAFT_DEVICE="+devices[worker%len(devices)])
+	}
+	// A group of its own, so that it can be ended with all that it has started. The
+	// kernel kills it when we die; its results lose nothing by that.
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	return c
+}
+
+// start starts a worker and returns when it runs or cannot.
+func (l *local) start(b Batch, worker int) error {
+	log, err := l.Files.Append(LogPath(b.Folder, worker))
+	if err != nil {
+		return err
+	}
+	c := b.command(worker)
+	c.Stdout, c.Stderr = log, log
+	if file, ok := log.(*os.File); ok {
+		c.Stdout, c.Stderr = file, file // without a pipe
+	}
+	c.WaitDelay = l.Grace
+	path := statePath(b.Folder, worker)
+	over := make(chan struct{})
+	l.mu.Lock()
+	l.running[path] = over
+	l.mu.Unlock()
+	started := make(chan error, 1)
+	go func() {
+		defer close(over)
+		// The kernel takes the death of the thread that started a process for that of
+		// its parent, so the thread lives as long as the process.
+		runtime.LockOSThread()
+		l.supervise(c, path, log, started)
+	}()
+	return <-started
+}
+
+// supervise starts a process, waits for its end, and writes both down.
+func (l *local) supervise(c *exec.Cmd, path string, log io.Closer, started chan<- error) {
+	defer log.Close()
+	err := c.Start()
+	if err == nil {
+		state := localState{Host: ThisHost(), Process: process{ID: c.Process.Pid}}
+		state.Process.Start, _ = startOf(c.Process.Pid)
+		if err = l.writeState(path, state); err == nil {
+			started <- nil
+			_ = c.Wait()
+			status, _ := c.ProcessState.Sys().(syscall.WaitStatus)
+			state.Ended, state.Exit = true, max(status.ExitStatus(), 0)
+			if status.Signaled() {
+				state.Signal = int(status.Signal())
+			}
+			_ = l.writeState(path, state) // else it is unknown how it ended, and it is started again
+			return
+		}
+		_ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL)
+		_ = c.Wait()
+	}
+	started <- err
+}
+
+func (l *local) writeState(path string, state localState) error {
+	err := files.WriteAtomic(l.Files, path, func(w io.Writer) error { return json.NewEncoder(w).Encode(state) })
+	if errors.Is(err, files.ErrNotDurable) {
+		return nil // after a power failure no process is left
+	}
+	return err
+}
+
+// readState reads the file of a worker; without one there is none.
+func (l *local) readState(folder string, worker int) (localState, bool, error) {
+	var state localState
+	text, err := files.ReadAll(l.Files, statePath(folder, worker), maxText)
+	if errors.Is(err, fs.ErrNotExist) {
+		return state, false, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &state)
+	}
+	return state, err == nil, err
+}
+
+func (l *local) Poll(_ context.Context, h Handle) ([]WorkerState, error) {
+	states := h.blank()
+	for k := range states {
+		supervised := l.supervises(statePath(h.Folder, k))
+		state, known, err := l.readState(h.Folder, k)
+		if err != nil {
+			return nil, fmt.Errorf("look after worker %d of %s: %w", k, h.Key, err)
+		}
+		if known {
+			state.tell(&states[k], supervised)
+		}
+	}
+	return states, nil
+}
+
+// supervises says whether a worker is one of this process's and its end is not written.
+func (l *local) supervises(path string) bool {
+	l.mu.Lock()
+	over := l.running[path]
+	l.mu.Unlock()
+	if over == nil {
+		return false
+	}
+	select {
+	case <-over:
+		return false
+	default:
+		return true
+	}
+}
+
+func (s localState) tell(w *WorkerState, supervised bool) {
+	host, _, _ := strings.Cut(s.Host, " ")
+	w.Host = host
+	switch {
+	case s.Signal == int(syscall.SIGTERM):
+		w.State, w.Detail = Stopped, "ended by SIGTERM"
+	case s.Signal != 0:
+		w.State, w.Detail = Failed, "ended by signal "+syscall.Signal(s.Signal).String()
+	case s.Ended:
+		w.State, w.Exit = ended(s.Exit), s.Exit
+	case supervised || s.Process.alive() && s.Host == ThisHost():
+		w.State, w.Detail = Running, fmt.Sprintf("process %d", s.Process.ID)
+	case s.Host != ThisHost():
+		w.Detail = "it was started on another machine, or before this one was started again"
+	default:
+		w.Detail = "it died with the process that had started it"
+	}
+}
+
+func (l *local) Cancel(ctx context.Context, h Handle) error {
+	err := l.end(ctx, h)
+	for k := range h.Workers {
+		err = errors.Join(err, l.sweep(h.Folder, k))
+	}
+	if err == nil {
+		err = l.settle(ctx, h)
+	}
+	if err != nil {
+		return fmt.Errorf("cancel workers of %s: %w", h.Key, err)
+	}
+	return nil
+}
+
+// end asks the groups of all workers to end, and kills them when they do not.
+func (l *local) end(ctx context.Context, h Handle) error {
+	groups, err := l.groups(h)
+	if err != nil {
+		return err
+	}
+	for _, p := range groups {
+		_ = syscall.Kill(-p.ID, syscall.SIGTERM)
+	}
+	const look = 50 * time.Millisecond
+	for end := l.Clock.Now() + l.Grace; slices.ContainsFunc(groups, process.alive) && l.Clock.Now() < end; {
+		if l.Clock.Wait(ctx, look) != nil {
+			break // whoever cannot wait has them killed
+		}
+	}
+	for _, p := range groups {
+		if p.alive() {
+			_ = syscall.Kill(-p.ID, syscall.SIGKILL)
+		}
+	}
+	return nil
+}
+
+// groups are the workers that are alive here, each of which leads a group.
+func (l *local) groups(h Handle) (groups []process, err error) {
+	for k := range h.Workers {
+		state, known, err := l.readState(h.Folder, k)
+		if err != nil {
+			return nil, err
+		}
+		if known && !state.Ended && state.Host == ThisHost() && state.Process.alive() {
+			groups = append(groups, state.Process)
+		}
+	}
+	return groups, nil
+}
+
+// settle waits until the ends of this process's workers are written.
+func (l *local) settle(ctx context.Context, h Handle) error {
+	for k := range h.Workers {
+		l.mu.Lock()
+		over := l.running[statePath(h.Folder, k)]
+		l.mu.Unlock()
+		if over == nil {
+			continue
+		}
+		select {
+		case <-over:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// sweep kills what a worker has started and left behind, also in other groups.
+func (l *local) sweep(folder string, worker int) error {
+	return sweepProcesses(l.Clock, []string{folderVariable + "=" + folder, workerVariable + "=" + strconv.Itoa(worker)})
+}

@@ -1,0 +1,28 @@
+package fleet
+
+import (
+	"flag"
+	"os"
+	"testing"
+	"time"
+)
+
+var long = flag.Bool("long", false, "take the tests that take minutes")
+
+// asToy is set by the tests of package fleet_test: the binary may have been started as
+// a process of the conformance suite.
+var asToy func(Clock) (code int, ok bool)
+
+// after is run when all tests are.
+var after []func()
+
+func TestMain(m *testing.M) {
+	if code, ok := asToy(NewClock(time.Now)); ok {
+		os.Exit(code)
+	}
+	code := m.Run()
+	for _, f := range after {
+		f()
+	}
+	os.Exit(code)
+}

@@ -1,0 +1,19 @@
+package fleet
+
+import "strings"
+
+// shellQuote writes a text as one word of a POSIX shell. A carriage return is printed by
+// the shell, since sbatch refuses a script in which one stands before an end of line.
+func shellQuote(text string) string {
+	quoted := "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+	return strings.ReplaceAll(quoted, "\r", `'"$(printf '\015')"'`)
+}
+
+// shellQuoteAll is a command of several words.
+func shellQuoteAll(words []string) string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		quoted[i] = shellQuote(word)
+	}
+	return strings.Join(quoted, " ")
+}

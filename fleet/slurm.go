@@ -1,0 +1,278 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// slurm runs workers as the tasks of job arrays.
+type slurm struct {
+	Tools
+	run func(ctx context.Context, input string, name string, args ...string) (string, error)
+}
+
+func newSlurm(t Tools) Engine { return &slurm{Tools: t, run: runner(t.Patience)} }
+
+func (s *slurm) Submit(ctx context.Context, b Batch) (Handle, error) {
+	h, err := s.submit(ctx, b)
+	if err != nil {
+		return Handle{}, fmt.Errorf("start workers of %s with Slurm: %w", b.Key, err)
+	}
+	return h, nil
+}
+
+func (s *slurm) submit(ctx context.Context, b Batch) (Handle, error) {
+	h := Handle{Engine: "slurm", Key: b.Key, Folder: b.Folder, Workers: b.Workers}
+	err := errors.Join(b.Validate(), b.Resources.slurm())
+	if err == nil {
+		err = s.Files.MkdirAll(filepath.Dir(LogPath(b.Folder, 0)))
+	}
+	var tasks []slurmTask
+	if err == nil {
+		tasks, err = s.tasks(ctx, b.Key)
+	}
+	if err != nil {
+		return h, err
+	}
+	h.Jobs = liveJobs(tasks)
+	missing := without(b.chosen(), tasks)
+	if len(missing) == 0 {
+		return h, nil
+	}
+	job, err := s.sbatch(ctx, b, missing)
+	if err == nil {
+		h.Jobs = append(slices.DeleteFunc(h.Jobs, func(old string) bool { return old == job }), job)
+		return h, nil
+	}
+	// The answer may have been lost, and not the job.
+	if tasks, lookErr := s.tasks(ctx, b.Key); lookErr == nil && len(without(b.chosen(), tasks)) == 0 {
+		h.Jobs = liveJobs(tasks)
+		return h, nil
+	}
+	return h, err
+}
+
+// without are those of some workers that have no live task.
+func without(workers []int, tasks []slurmTask) []int {
+	live := make(map[int]bool)
+	for _, t := range tasks {
+		if t.state.Live() {
+			live[t.worker] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(workers), func(k int) bool { return live[k] })
+}
+
+// liveJobs are the numbers of jobs with a live task, in order.
+func liveJobs(tasks []slurmTask) (jobs []string) {
+	for _, t := range tasks {
+		if t.state.Live() && !slices.Contains(jobs, t.job) {
+			jobs = append(jobs, t.job)
+		}
+	}
+	return jobs
+}
+
+// sbatch submits an array of workers and returns its number.
+func (s *slurm) sbatch(ctx context.Context, b Batch, workers []int) (string, error) {
+	out, err := s.run(ctx, b.script(), "sbatch", b.arguments(workers)...)
+	if err != nil {
+		return "", fmt.Errorf("%w; %s", err, remedy(err.Error()))
+	}
+	job, _, _ := strings.Cut(strings.TrimSpace(out), ";") // behind it is the name of a cluster
+	if _, err := strconv.Atoi(job); err != nil {
+		return "", fmt.Errorf("sbatch said %q in place of a job's number; what it runs is found again by its name", out)
+	}
+	return job, nil
+}
+
+// remedy is what to do about what sbatch says.
+func remedy(said string) string {
+	for _, r := range []struct{ part, remedy string }{
+		{"partition", "'sinfo -s' lists the partitions"},
+		{"node configuration is not available", "no node has that much: ask for less, 'sinfo -N -l' lists what nodes have"},
+		{"Invalid account", "'sacctmgr show associations user=$USER' lists the accounts"},
+		{"Invalid qos", "'sacctmgr show qos' lists them"},
+		{"job array specification", "start fewer workers: 'scontrol show config' has MaxArraySize"},
+		{"generic resource", "'sinfo -o %G' lists the generic resources"},
+		{"Unable to contact", "see whether the controller is up: 'scontrol ping'"},
+		{"executable file not found", "run this where Slurm's programs are, such as a login node, or use the local engine"},
+	} {
+		if strings.Contains(said, r.part) {
+			return r.remedy
+		}
+	}
+	return "see whether the same is accepted by 'sbatch --test-only' with these options"
+}
+
+// script is what each task runs: the shell becomes the worker, so that signals reach it.
+// No line before the first command can be taken for an option of sbatch.
+func (b Batch) script() string {
+	var text strings.Builder
+	text.WriteString("#!/bin/sh\nset -eu\n")
+	for _, env := range b.Env {
+		name, value, _ := strings.Cut(env, "=")
+		fmt.Fprintf(&text, "export %s=%s\n", name, shellQuote(value))
+	}
+	fmt.Fprintf(&text, "export %s=%s\n", folderVariable, shellQuote(b.Folder))
+	fmt.Fprintf(&text, "export %s=\"$SLURM_ARRAY_TASK_ID\"\n", workerVariable)
+	text.WriteString("export GRAFT_THREADS=\"${SLURM_CPUS_PER_TASK:-${SLURM_CPUS_ON_NODE:-1}}\"\n")
+	if b.Resources.GPUs > 0 || b.Resources.Gres != "" {
+		text.WriteString("export GRAFT_DEVICE=cuda:0\n") // Slurm shows a task its own and no other
+	}
+	fmt.Fprintf(&text, "exec %s\n", shellQuoteAll(b.Argv))
+	return text.String()
+}
+
+// arguments are those of sbatch.
+func (b Batch) arguments(workers []int) []string {
+	r := b.Resources
+	args := []string{
+		"--parsable", "--requeue", "--open-mode=append", "--job-name=" + b.Key, "--array=" + ranges(workers),
+		"--chdir=" + b.dir(), "--output=" + strings.ReplaceAll(b.Folder, "%", "%%") + "/" + logsName + "/worker-%a.log",
+	}
+	option := func(name, value string) {
+		if value != "" && value != "0" {
+			args = append(args, "--"+name+"="+value)
+		}
+	}
+	option("cpus-per-task", strconv.Itoa(r.CPUs))
+	option("mem", strconv.Itoa(r.MemoryMB))
+	option("gres", r.Gres)
+	if r.GPUs > 0 {
+		option("gres", "gpu:"+strconv.Itoa(r.GPUs))
+	}
+	if r.Time > 0 {
+		minutes := (r.Time + time.Minute - 1) / time.Minute
+		lead := r.Lead
+		if lead == 0 {
+			lead = min(time.Minute, minutes*time.Minute/2)
+		}
+		option("time", strconv.Itoa(int(minutes)))
+		option("signal", fmt.Sprintf("B:USR1@%d", max(1, int(lead.Seconds()))))
+	}
+	option("partition", r.Partition)
+	option("account", r.Account)
+	option("qos", r.QOS)
+	option("constraint", r.Constraint)
+	return append(args, r.Extra...)
+}
+
+// ranges writes ascending numbers as sbatch reads them.
+func ranges(numbers []int) string {
+	numbers = slices.Sorted(slices.Values(numbers))
+	var parts []string
+	for i := 0; i < len(numbers); {
+		j := i
+		for j+1 < len(numbers) && numbers[j+1] == numbers[j]+1 {
+			j++
+		}
+		part := strconv.Itoa(numbers[i])
+		if j > i {
+			part += "-" + strconv.Itoa(numbers[j])
+		}
+		parts = append(parts, part)
+		i = j + 1
+	}
+	return strings.Join(parts, ",")
+}
+
+// ours are the options of sbatch that graft sets itself, or that would make its answer
+// another one.
+var ours = []string{
+	"parsable", "requeue", "no-requeue", "open-mode", "job-name", "array", "chdir", "output", "error", "input",
+	"cpus-per-task", "mem", "gres", "time", "signal", "partition", "account", "qos", "constraint", "wrap", "wait",
+	"export", "export-file", "ntasks", "test-only", "help", "usage", "version", "quiet", "verbose", "hold", "uid", "clusters",
+}
+
+// slurm lists the options that cannot be handed on.
+func (r Resources) slurm() error {
+	var faults []error
+	if len(r.Devices) > 0 {
+		faults = append(faults, errors.New("devices are for local workers; Slurm deals out gpus, or gres"))
+	}
+	for _, option := range r.Extra {
+		name, found := strings.CutPrefix(option, "--")
+		name, _, _ = strings.Cut(name, "=")
+		switch {
+		case !found || name == "" || strings.ContainsAny(option, "\x00\n\r") || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "":
+			faults = append(faults, fmt.Errorf("extra: %q is not --name=value, as sbatch takes its options", option))
+		case slices.ContainsFunc(ours, func(o string) bool { return strings.HasPrefix(o, name) }):
+			// sbatch takes the beginning of an option's name for the whole.
+			faults = append(faults, fmt.Errorf("extra: --%s is set by graft; there are fields for resources", name))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+func (s *slurm) Poll(ctx context.Context, h Handle) ([]WorkerState, error) {
+	tasks, err := s.tasks(ctx, h.Key)
+	if err != nil {
+		return nil, fmt.Errorf("ask Slurm after %s: %w", h.Key, err)
+	}
+	states := h.blank()
+	for _, job := range h.Jobs {
+		for _, t := range tasks {
+			// A controller that lost a job may have given its number to another's.
+			if t.job != job || t.worker < 0 || t.worker >= h.Workers {
+				continue
+			}
+			w := &states[t.worker]
+			if !w.State.Live() || t.state.Live() {
+				t.tell(w)
+			}
+		}
+	}
+	for k := range states {
+		if states[k].State == Unknown {
+			states[k].Detail = "Slurm knows nothing of it, any more or yet"
+		}
+	}
+	return states, nil
+}
+
+func (s *slurm) Cancel(ctx context.Context, h Handle) error {
+	err := s.cancel(ctx, h)
+	if err != nil {
+		return fmt.Errorf("cancel workers of %s: %w", h.Key, err)
+	}
+	return nil
+}
+
+func (s *slurm) cancel(ctx context.Context, h Handle) error {
+	const (
+		pause  = 300 * time.Millisecond
+		asking = 20 // looks, before it is cancelled once more
+	)
+	var refused error
+	end := s.Clock.Now() + 10*s.Patience
+	for look := 0; ; look++ {
+		tasks, err := s.tasks(ctx, h.Key)
+		if err != nil {
+			return err
+		}
+		live := liveJobs(tasks)
+		switch {
+		case len(live) == 0:
+			return nil // what scancel said of one that was just ending does not matter
+		case s.Clock.Now() >= end:
+			return errors.Join(fmt.Errorf("jobs %s do not end; look at 'squeue -n %s'", strings.Join(live, ", "), h.Key), refused)
+		case look%asking == 0:
+			// By number and name: a number may be another's by now.
+			args := append([]string{"--user=" + user(), "--name=" + h.Key}, live...)
+			_, refused = s.run(ctx, "", "scancel", args...)
+		}
+		if err := s.Clock.Wait(ctx, pause); err != nil {
+			return err
+		}
+	}
+}
+
+func user() string { return strconv.Itoa(os.Getuid()) }

@@ -1,0 +1,143 @@
+package fleet
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// slurmTask is a task of an array, as squeue shows it.
+type slurmTask struct {
+	job    string // number of the array
+	number int    // the same
+	worker int
+	state  State
+	exit   int
+	node   string
+	detail string
+}
+
+// taskColumns are asked of squeue; behind each stands a bar.
+const taskColumns = "ArrayJobID:|,ArrayTaskID:|,State:|,exit_code:|,NodeList:|,Reason:|,Name:|"
+
+// tasks are all tasks of the user's jobs of a name, also those that have ended, for as
+// long as the controller remembers them; those of the first job first.
+func (s *slurm) tasks(ctx context.Context, key string) ([]slurmTask, error) {
+	out, err := s.run(ctx, "", "squeue", "--noheader", "--array", "--states=all", "--user="+user(), "--name="+key, "--Format="+taskColumns)
+	if err != nil {
+		return nil, err
+	}
+	var tasks []slurmTask
+	for line := range strings.Lines(out) {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		task, name, err := parseTask(line)
+		if err != nil {
+			return nil, err
+		}
+		if name == key && task.worker >= 0 {
+			tasks = append(tasks, task)
+		}
+	}
+	slices.SortStableFunc(tasks, func(a, b slurmTask) int { return cmp.Compare(a.number, b.number) })
+	return tasks, nil
+}
+
+// parseTask reads a line of squeue. A job that is no array has a worker of -1.
+func parseTask(line string) (t slurmTask, name string, err error) {
+	fields := strings.Split(line, "|")
+	const columns = 7
+	if len(fields) < columns {
+		return t, "", fmt.Errorf("squeue said %q, which is not %s", line, taskColumns)
+	}
+	for i := range fields {
+		fields[i] = strings.TrimSpace(fields[i])
+	}
+	t = slurmTask{job: fields[0], worker: -1, node: fields[4]}
+	if t.number, err = strconv.Atoi(t.job); err != nil {
+		return t, "", fmt.Errorf("squeue said %q, where a job's number comes first", line)
+	}
+	if worker, err := strconv.Atoi(fields[1]); err == nil {
+		t.worker = worker
+	}
+	status, _ := strconv.Atoi(fields[3])
+	t.judge(fields[2], syscall.WaitStatus(status), fields[5])
+	return t, fields[6], nil
+}
+
+// judge puts Slurm's word for a state into ours.
+func (t *slurmTask) judge(word string, status syscall.WaitStatus, reason string) {
+	t.detail = word
+	if reason != "" && reason != "None" {
+		t.detail += ": " + reason
+	}
+	switch word {
+	case "PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "RESV_DEL_HOLD", "SPECIAL_EXIT":
+		t.state = Waiting
+	case "RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "STAGE_OUT", "RESIZING":
+		t.state = Running
+	case "COMPLETED":
+		t.state = Done
+	case "CANCELLED", "REVOKED":
+		t.state = Stopped
+	case "TIMEOUT", "NODE_FAIL", "PREEMPTED", "BOOT_FAIL":
+		t.state = Again
+	case "FAILED", "OUT_OF_MEMORY", "DEADLINE":
+		t.state = Failed
+		if status.Exited() && status.ExitStatus() != 0 {
+			t.exit = status.ExitStatus()
+			t.state = ended(t.exit)
+		}
+	default:
+		t.state = Running // a state that we have not heard of: nothing is started beside it
+	}
+}
+
+func (t slurmTask) tell(w *WorkerState) {
+	w.State, w.Exit, w.Host, w.Detail = t.state, t.exit, t.node, "job "+t.job+": "+t.detail
+}
+
+// runner runs programs of Slurm's. Each has so much time.
+func runner(patience time.Duration) func(ctx context.Context, input, name string, args ...string) (string, error) {
+	return func(ctx context.Context, input, name string, args ...string) (string, error) {
+		limited, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		c := exec.CommandContext(limited, name, args...)
+		c.Env = slurmEnvironment(os.Environ())
+		c.Stdin = strings.NewReader(input)
+		c.WaitDelay = time.Second
+		var out, said bytes.Buffer
+		c.Stdout, c.Stderr = &out, &said
+		err := c.Run()
+		switch {
+		case err == nil:
+			return out.String(), nil
+		case ctx.Err() != nil:
+			return "", ctx.Err()
+		case limited.Err() != nil:
+			err = fmt.Errorf("no answer within %v", patience)
+		}
+		if text := strings.TrimSpace(said.String()); text != "" {
+			err = errors.Join(err, errors.New(text))
+		}
+		return "", fmt.Errorf("%s %s: %w", name, strings.Join(args, " "), err)
+	}
+}
+
+// slurmEnvironment leaves out what Slurm tells a job of itself: a batch that is started
+// from within a job is not a part of it.
+func slurmEnvironment(environ []string) []string {
+	return slices.DeleteFunc(slices.Clone(environ), func(v string) bool {
+		return strings.HasPrefix(v, "SLURM_") && !strings.HasPrefix(v, "SLURM_CONF=")
+	})
+}

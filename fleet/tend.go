@@ -1,0 +1,241 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// TendOptions say how workers are looked after. The zero value is ready to use.
+type TendOptions struct {
+	// Every is how often one looks. Zero is 1 s for local workers and 10 s for others.
+	Every time.Duration
+	// Failures is how often a worker may fail before work is done again, in other ways
+	// than by asking to be started again. Zero is 3.
+	Failures int
+	// Grace is how long workers may go on when no task is left. Zero is a minute.
+	Grace time.Duration
+	// Patience is for how long nothing but errors may be heard of the engine. Zero is
+	// ten minutes.
+	Patience time.Duration
+	// Note is told what is done, in a sentence. Nil tells nobody.
+	Note func(text string)
+}
+
+// ensureDefaults fills in what zero stands for.
+func (o *TendOptions) ensureDefaults(engine string) {
+	if o.Every == 0 {
+		o.Every = 10 * time.Second
+		if engine == "local" {
+			o.Every = time.Second
+		}
+	}
+	if o.Failures == 0 {
+		o.Failures = 3
+	}
+	if o.Grace == 0 {
+		o.Grace = time.Minute
+	}
+	if o.Patience == 0 {
+		o.Patience = 10 * time.Minute
+	}
+	if o.Note == nil {
+		o.Note = func(string) {}
+	}
+}
+
+// Validate lists all that is wrong.
+func (o TendOptions) Validate() error {
+	if o.Every < 0 || o.Failures < 0 || o.Grace < 0 || o.Patience < 0 {
+		return errors.New("every, failures, grace and patience are not negative")
+	}
+	return nil
+}
+
+// Tend sees to it that workers run until no task is left, which left says: it counts the
+// tasks without a result. Workers that were lost, interrupted or ask for it are started
+// again; those that fail are so a few times, and each time that work was done since makes
+// up for it. It returns nil when all is done and no worker is left; an error that wraps
+// ErrSpent when nobody is left to do it; one that wraps ErrCancelled when the batch was
+// cancelled; and when ctx ends, at which local workers die with the process and others
+// go on.
+func (f *Fleet) Tend(ctx context.Context, left func() (int, error), o TendOptions) error {
+	o.ensureDefaults(f.journal.Engine)
+	err := o.Validate()
+	if err == nil {
+		err = f.hold()
+	}
+	if err == nil {
+		t := &tending{Fleet: f, o: o, left: left, heard: f.tools.Clock.Now()}
+		err = t.run(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("tend batch %s: %w", f.journal.Batch.Key, err)
+	}
+	return nil
+}
+
+// tending is a call of Tend.
+type tending struct {
+	*Fleet
+	o       TendOptions
+	left    func() (int, error)
+	heard   time.Duration // when the engine last answered
+	through time.Duration // when it was first seen that no task is left
+	finish  bool          // no task is left
+}
+
+func (t *tending) run(ctx context.Context) error {
+	for {
+		over, err := t.look(ctx)
+		if over || err != nil {
+			return err
+		}
+		if err := t.tools.Clock.Wait(ctx, t.o.Every); err != nil {
+			return err
+		}
+	}
+}
+
+// look looks once: it says whether all is over.
+func (t *tending) look(ctx context.Context) (bool, error) {
+	if t.cancelled() {
+		return true, ErrCancelled
+	}
+	left, err := t.left()
+	if err != nil {
+		return true, fmt.Errorf("count what is left: %w", err)
+	}
+	states, err := t.Workers(ctx)
+	if err == nil && left > 0 {
+		t.finish = false
+		err = t.again(ctx, states, left)
+	} else if err == nil {
+		var over bool
+		if over, err = t.end(ctx, states); over && err == nil {
+			return true, nil
+		}
+	}
+	now := t.tools.Clock.Now()
+	switch {
+	case err == nil:
+		t.heard = now
+	case errors.Is(err, ErrSpent), errors.Is(err, ErrCancelled), ctx.Err() != nil, now-t.heard >= t.o.Patience:
+		return true, err
+	default:
+		t.o.Note(err.Error() + "; it is tried again")
+	}
+	return false, nil
+}
+
+// again starts again whom it should.
+func (t *tending) again(ctx context.Context, states []WorkerState, left int) error {
+	j := &t.journal
+	if j.Least < 0 || left < j.Least {
+		j.Least, j.Failures = left, nil
+	}
+	var start []int
+	for _, w := range states {
+		if t.mayStart(w) {
+			start = append(start, w.Worker)
+		}
+	}
+	alive := slices.ContainsFunc(states, func(w WorkerState) bool { return w.State.Live() })
+	switch {
+	case len(start) > 0:
+		return t.restart(ctx, states, start)
+	case !alive:
+		return fmt.Errorf("%w, and %d tasks have no result: %s", ErrSpent, left, epitaph(states))
+	}
+	return t.remember(states)
+}
+
+// mayStart says whether a worker is to be started again.
+func (t *tending) mayStart(w WorkerState) bool {
+	switch w.State {
+	case Unknown, Again:
+		return true
+	case Failed, Done: // that nothing is left is wrong as well
+		return t.journal.Failures[w.Worker] < t.o.Failures
+	}
+	return false
+}
+
+func (t *tending) restart(ctx context.Context, states []WorkerState, start []int) error {
+	j := &t.journal
+	if j.Failures == nil {
+		j.Failures = make(map[int]int)
+	}
+	for _, k := range start {
+		if s := states[k].State; s == Failed || s == Done {
+			j.Failures[k]++
+		}
+	}
+	t.o.Note("starts workers again: " + epitaph(pick(states, start)))
+	return t.submit(ctx, start)
+}
+
+// remember keeps what an engine may forget.
+func (t *tending) remember(states []WorkerState) error {
+	j, news := &t.journal, false
+	for _, w := range states {
+		if w.State == Unknown || w.State.Live() || j.Ended[w.Worker] == w.State {
+			continue
+		}
+		if j.Ended == nil {
+			j.Ended = make(map[int]State)
+		}
+		j.Ended[w.Worker], news = w.State, true
+	}
+	if !news {
+		return nil
+	}
+	return t.save()
+}
+
+// end waits for the workers when no task is left, and then cancels them.
+func (t *tending) end(ctx context.Context, states []WorkerState) (bool, error) {
+	now := t.tools.Clock.Now()
+	if !t.finish {
+		t.finish, t.through = true, now
+	}
+	alive := slices.ContainsFunc(states, func(w WorkerState) bool { return w.State.Live() })
+	if !alive {
+		return true, t.remember(states)
+	}
+	if now-t.through < t.o.Grace {
+		return false, t.remember(states)
+	}
+	t.o.Note(fmt.Sprintf("no task is left for %v; cancels the workers that do not end", t.o.Grace))
+	return true, t.engine.Cancel(ctx, t.journal.Handle)
+}
+
+func pick(states []WorkerState, workers []int) (picked []WorkerState) {
+	for _, k := range workers {
+		picked = append(picked, states[k])
+	}
+	return picked
+}
+
+// epitaph says of some workers what became of them.
+func epitaph(states []WorkerState) string {
+	const most = 5
+	var said []string
+	for _, w := range states[:min(most, len(states))] {
+		text := fmt.Sprintf("worker %d is %s", w.Worker, w.State)
+		switch {
+		case w.Exit != 0:
+			text += fmt.Sprintf(" (exit code %d)", w.Exit)
+		case w.Detail != "":
+			text += " (" + w.Detail + ")"
+		}
+		said = append(said, text+", its log is "+w.Log)
+	}
+	if len(states) > most {
+		said = append(said, fmt.Sprintf("and %d more", len(states)-most))
+	}
+	return strings.Join(said, "; ")
+}
