@@ -135,7 +135,7 @@ func describeTreeLearning(l *config.TreeLearning) string {
 	for _, t := range trees {
 		sequences += len(t.Records)
 	}
-	text := fmt.Sprintf("%d policies learn from %d sequences of %s", l.Run.Seeds, sequences, counted(len(trees), "table"))
+	text := fmt.Sprintf("structural policies of %s learn from %d sequences of %s", counted(l.Run.Seeds, "seed"), sequences, counted(len(trees), "table"))
 	if len(held) > 0 {
 		text += fmt.Sprintf(" and stop by %s", counted(len(held), "other"))
 	}
