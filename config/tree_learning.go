@@ -196,7 +196,7 @@ func (f *folders) read(place, path string) (*simulation.Tree, error) {
 	info, err := f.fsys.Stat(path)
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, fmt.Errorf("%w; name the folder of a table", err)
 	case !info.IsDir():
 		return nil, fmt.Errorf("%s is a file; name the folder of a table", path)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -38,6 +39,9 @@ func (o TreeLearningRun) Validate() error {
 	var faults []error
 	if o.Seeds < 1 || o.Seeds > mostSeeds {
 		faults = append(faults, fmt.Errorf("seeds is %d; it lies between 1 and %d", o.Seeds, mostSeeds))
+	}
+	if o.Seed > math.MaxInt64-mostSeeds { // the last one must be a number that tables can hold
+		faults = append(faults, fmt.Errorf("seed is %d; it is at most %d", o.Seed, uint64(math.MaxInt64-mostSeeds)))
 	}
 	if o.Every < 1 {
 		faults = append(faults, fmt.Errorf("every is %d; it is at least 1", o.Every))

@@ -121,6 +121,7 @@ func TestTreeLearningFaultsAreAllTold(t *testing.T) {
 	require.NoError(t, os.Symlink(one, link))
 	missing := filepath.Join(t.TempDir(), "missing")
 	path := written(t, "policy.toml", fmt.Sprintf(`[run]
+seed = 9223372036854775807
 seeds = 2000
 at_once = -1
 checkpoint = "-1s"
@@ -140,7 +141,7 @@ seed = 1
 	var list Faults
 	require.ErrorAs(t, err, &list)
 	for _, says := range []string{
-		"seeds is 2000; it lies between 1 and 1024", "at_once is -1", "checkpoint is -1s", "hidden is -1",
+		"seed is 9223372036854775807; it is at most 9223372036854774783", "seeds is 2000; it lies between 1 and 1024", "at_once is -1", "checkpoint is -1s", "hidden is -1",
 		`for cannot be "nev"; there are "known" and "new"; did you mean new?`, `"betta" is no key of learn; did you mean beta?`, "pool is 2", `reward cannot be "gold"`, `"seed" is no key of learn`,
 		"folders[1]: table few: 3 of its sequences are missing, such as (none, deepen:1)", "folders[2]: stat " + missing + ": no such file",
 		"folders[3]: " + link + " is the folder of folders[0] too; name each table once", "folders[4]: table " + torn + ": 1 fault",
@@ -150,7 +151,7 @@ seed = 1
 	}
 	for _, f := range list {
 		if strings.HasPrefix(f.Text, "folders[2]") {
-			assert.Equal(t, 6, f.Line)
+			assert.Equal(t, 7, f.Line)
 			assert.Equal(t, missing, strings.Trim(strings.TrimSpace(f.Source[f.Column-1:f.Column-1+f.Width]), `"`))
 		}
 	}

@@ -42,7 +42,7 @@ func (r *register) Step(p simulation.TreeProgress) {
 	defer r.mu.Unlock()
 	r.seeds[p.Seed].TreeProgress = p
 	if p.Why != "" {
-		r.log.Debug("a seed has learned", zap.Uint64("seed", p.Seed), zap.Int("steps", p.Step), zap.String("ended", p.Why))
+		r.log.Debug("a seed has learned", zap.Uint64("seed", p.Seed), zap.Int("steps", p.Step), zap.Float64("aim", p.Aim), zap.Float64("held_out", p.HeldOut), zap.String("ended", p.Why))
 	}
 	if !r.teller.drawn && r.teller.due() {
 		m := r.sum()

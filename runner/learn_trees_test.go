@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -137,6 +138,17 @@ func firstFolder(t *testing.T, path string) string {
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	return regexp.MustCompile(`"([^"]+)"`).FindStringSubmatch(string(text))[1]
+}
+
+// A command that is stopped before it begins has learned nothing, and can go on.
+func TestLearnTreesIsRequeued(t *testing.T) {
+	path, folder := classFile(t, "[run]\nseeds = 1\n[learn]\nsteps = 5\n"), filepath.Join(t.TempDir(), "run")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	o := call(ctx, newRootCommand(), "learn", path, "--folder", folder)
+	require.Equal(t, exitRequeue, o.code, o.stderr)
+	require.Contains(t, o.stderr, "go on with --resume")
+	require.Equal(t, exitDone, graft("learn", path, "--folder", folder, "--resume").code)
 }
 
 // Tables that are held out are judged as well, and learned from in no way.

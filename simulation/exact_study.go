@@ -44,10 +44,11 @@ type TreeBook interface {
 
 // TreeProgress is where the learning of a seed stands.
 type TreeProgress struct {
-	Seed uint64
-	Step int     // that was taken last
-	Aim  float64 // before it
-	Why  string  // learning ended; empty while it goes on
+	Seed    uint64
+	Step    int     // that was taken last
+	Aim     float64 // before it
+	HeldOut float64 // the most expected reward so far in tables that are held out; NaN before the first look
+	Why     string  // learning ended; empty while it goes on
 }
 
 // TreeRow is figures of the policy of a seed.
@@ -187,7 +188,11 @@ func (s *TreeStudy) now() time.Time {
 }
 
 func (p *treePupil) stands() TreeProgress {
-	return TreeProgress{Seed: p.Seed, Step: p.Step, Aim: p.Value, Why: p.Why}
+	outside := math.NaN()
+	if p.BestStep > 0 {
+		outside = p.Best
+	}
+	return TreeProgress{Seed: p.Seed, Step: p.Step, Aim: p.Value, HeldOut: outside, Why: p.Why}
 }
 
 // step takes one, and tells and saves what is due.

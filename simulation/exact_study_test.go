@@ -116,7 +116,12 @@ func TestTreeStudiesGoOnToTheBit(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			whole, err := study.Run(context.Background())
 			require.NoError(t, err)
-			told := newMemory()
+			told, looked := newMemory(), 0
+			told.step = func(p TreeProgress) {
+				if !math.IsNaN(p.HeldOut) {
+					looked++
+				}
+			}
 			study.Book = told
 			one, err := study.Run(context.Background())
 			require.NoError(t, err)
@@ -125,6 +130,7 @@ func TestTreeStudiesGoOnToTheBit(t *testing.T) {
 			}
 			want := policiesOf(t, whole)
 			require.Equal(t, want, policiesOf(t, one))
+			require.Equal(t, name == "held out", looked > 0)
 			random, stops := rand.New(rand.NewPCG(uint64(len(name)), 1)), 0
 			for range 3 {
 				book := newMemory()
