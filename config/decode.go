@@ -26,15 +26,17 @@ const largestFile = 4 << 20
 // Source is where a value comes from. The zero Source is a default.
 type Source struct {
 	File string // empty for none
-	Line int    // in File, from 1
+	Line int    // in File, from 1; zero is the whole of it
 	Flag string // an assignment of --set as it was given; empty for none
 }
 
-// String is default, FILE:LINE or --set.
+// String is default, FILE:LINE, FILE or --set.
 func (s Source) String() string {
 	switch {
 	case s.Flag != "":
 		return "--set"
+	case s.File != "" && s.Line == 0:
+		return s.File
 	case s.File != "":
 		return fmt.Sprintf("%s:%d", s.File, s.Line)
 	}

@@ -38,7 +38,7 @@ func commented(o *outline) []member {
 func generated(t *testing.T) string {
 	words := map[string]map[string]string{}
 	found := map[string]string{}
-	for _, m := range slices.Concat(commented(jobOutline), commented(learningOutline)) {
+	for _, m := range slices.Concat(commented(jobOutline), commented(learningOutline), commented(treeLearningOutline)) {
 		folder, _ := strings.CutPrefix(m.of.PkgPath(), "graft/")
 		if words[folder] == nil {
 			var err error
@@ -64,7 +64,7 @@ func TestDescriptionsAreTheComments(t *testing.T) {
 }
 
 func TestTheReferenceIsOfTheKeys(t *testing.T) {
-	golden(t, filepath.Join("..", "docs", "reference-config.md"), JobReference())
+	golden(t, filepath.Join("..", "docs", "reference-config.md"), Reference())
 }
 
 // A description is sentences: it does not need the code beside it.
@@ -87,11 +87,16 @@ func described(t *testing.T, path string, schema map[string]any) int {
 }
 
 func TestEveryKeyIsDescribed(t *testing.T) {
-	text, err := JobSchema()
-	require.NoError(t, err)
-	var schema map[string]any
-	require.NoError(t, json.Unmarshal([]byte(text), &schema))
-	assert.Equal(t, len(commented(jobOutline)), described(t, "", schema))
+	for _, kind := range []struct {
+		schema func() (string, error)
+		*outline
+	}{{JobSchema, jobOutline}, {LearningSchema, learningOutline}, {TreeLearningSchema, treeLearningOutline}} {
+		text, err := kind.schema()
+		require.NoError(t, err)
+		var schema map[string]any
+		require.NoError(t, json.Unmarshal([]byte(text), &schema))
+		assert.Equal(t, len(commented(kind.outline)), described(t, "", schema))
+	}
 	j, err := ReadJob(files.OS{}, "", nil)
 	require.NoError(t, err)
 	for _, v := range j.Values() {
@@ -119,7 +124,7 @@ func TestADescribedFileIsTheSameJob(t *testing.T) {
 }
 
 func TestTypesAreSaidInWords(t *testing.T) {
-	page := JobReference()
+	page := Reference()
 	for _, row := range []string{
 		"| `budget` | time | `\"60s\"` | ",
 		"| `events` | list of tables | `[]` | ",

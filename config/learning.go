@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 
 	"graft/decider"
@@ -53,18 +54,11 @@ func ReadLearning(fsys files.FS, path string, set []string) (*Learning, error) {
 	return l, nil
 }
 
-// IsLearning says whether a file is one of a policy that learns, and not of a job: it
-// has the section table or learn. What cannot be read is none.
+// IsLearning says whether a file is one of a policy that learns by the original's
+// loop: it has the section table or learn, and not tables. What cannot be read is none.
 func IsLearning(fsys files.FS, path string) bool {
-	text, err := files.ReadAll(fsys, path, largestFile)
-	if err != nil {
-		return false
-	}
-	keys, err := newDocument(path, text).readLoosely()
-	if err != nil {
-		return false
-	}
-	return keys["table"] != nil || keys["learn"] != nil
+	keys := sectionsOf(fsys, path)
+	return keys["tables"] == nil && (keys["table"] != nil || keys["learn"] != nil)
 }
 
 // complete fills in defaults, reads what the file names and checks it all.
@@ -147,11 +141,21 @@ func (l *Learning) First() *weights.Set { return l.first }
 // load reads the files that are named.
 func (l *Learning) load(fsys files.FS, r *reading) {
 	var n *model.Network
-	r.attempt("table.network", l.Table.Network != "", func() (err error) {
+	folder := isFolder(fsys, l.Table.File)
+	r.attempt("table.file", folder, func() (err error) {
+		if l.table, n, _, err = readTableFolder(fsys, l.Table.File); err == nil {
+			err = l.table.Complete()
+		}
+		return err
+	})
+	if folder {
+		l.agree(fsys, r, n)
+	}
+	r.attempt("table.network", !folder && l.Table.Network != "", func() (err error) {
 		n, err = networkOf(fsys, l.Table.Network)
 		return err
 	})
-	r.attempt("table.file", l.Table.File != "" && n != nil, func() (err error) {
+	r.attempt("table.file", !folder && l.Table.File != "" && n != nil, func() (err error) {
 		l.table, err = l.readTable(fsys, n)
 		return err
 	})
@@ -175,13 +179,49 @@ func (l *Learning) load(fsys files.FS, r *reading) {
 	})
 }
 
+// isFolder says whether there is a folder at a path.
+func isFolder(fsys files.FS, path string) bool {
+	if path == "" {
+		return false
+	}
+	info, err := fsys.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// agree takes the network from a table that is a folder. A network and actions that
+// are given beside it must be the table's.
+func (l *Learning) agree(fsys files.FS, r *reading, n *model.Network) {
+	if _, given := r.given["table.network"]; !given && n != nil {
+		l.Table.Network = l.table.Network
+		r.given["table.network"] = Source{File: l.Table.File}
+	}
+	r.attempt("table.network", n != nil, func() error {
+		mine, err := networkOf(fsys, l.Table.Network)
+		if err == nil && net2net.Fingerprint(mine) != net2net.Fingerprint(n) {
+			err = fmt.Errorf("network is %s, and the table's sequences begin with %s; leave network out", l.Table.Network, l.table.Network)
+		}
+		return err
+	})
+	r.attempt("table.actions", n != nil && len(l.Table.Actions) > 0, func() error {
+		if mine := actionTexts(l.Table.Actions); !slices.Equal(mine, l.table.Actions) {
+			return fmt.Errorf("actions are %s, and the table's are %s; leave actions out", strings.Join(mine, ", "), strings.Join(l.table.Actions, ", "))
+		}
+		return nil
+	})
+}
+
+func actionTexts(actions []net2net.Action) []string {
+	var texts []string
+	for _, a := range actions {
+		texts = append(texts, a.String())
+	}
+	return texts
+}
+
 // readTable reads a table of the original's. Its actions are those of the file, or to
 // deepen each of the network's marked blocks, and at last none.
 func (l *Learning) readTable(fsys files.FS, n *model.Network) (*simulation.Table, error) {
-	s := simulation.Scenario{Name: tableName(l.Table.File), Network: l.Table.Network}
-	for _, a := range l.Table.Actions {
-		s.Actions = append(s.Actions, a.String())
-	}
+	s := simulation.Scenario{Name: tableName(l.Table.File), Network: l.Table.Network, Actions: actionTexts(l.Table.Actions)}
 	if len(s.Actions) == 0 {
 		for k := range tracing.LegacyBlocks(n) {
 			s.Actions = append(s.Actions, fmt.Sprintf("deepen:%d", k))

@@ -43,13 +43,19 @@ func (o LearningRun) Validate() error {
 
 // LearningTable says what a policy learns from, and how it reads it.
 type LearningTable struct {
-	File       string           // of the original's, data.pkl; must be given, empty is none
-	Network    string           // in the zoo, or a network file: what the sequences begin with; empty means ConvNet2
-	Actions    []net2net.Action // what the table's numbers stand for; nil means to deepen each marked block, and at last none
-	Compat     net2net.Compat   // in whose way actions are done, which decides what the policy reads; empty is ours
-	Vocabulary string           // path of the vocabulary, a folder or a file, of our own or NAME.ids.pkl with NAME.embeddings.pkl beside it; must be given, empty is none
-	Prefix     bool             // begin each sequence with token 0, as the original's first policies; false does not
-	Waste      bool             // throw away the random numbers that the original drew for weights, to draw its actions; false does not
+	// File is a table's folder, graft's or the original's, or a data.pkl of the
+	// original's alone; must be given, empty is none.
+	File string
+	// Network is in the zoo, or a network file: what the sequences begin with. Empty
+	// means what the folder says, and ConvNet2 for a data.pkl alone.
+	Network string
+	// Actions are what the numbers of a data.pkl alone stand for; empty means to deepen
+	// each marked block, and at last none. A folder says so itself.
+	Actions    []net2net.Action
+	Compat     net2net.Compat // in whose way actions are done, which decides what the policy reads; empty is ours
+	Vocabulary string         // path of the vocabulary, a folder or a file, of our own or NAME.ids.pkl with NAME.embeddings.pkl beside it; must be given, empty is none
+	Prefix     bool           // begin each sequence with token 0, as the original's first policies; false does not
+	Waste      bool           // throw away the random numbers that the original drew for weights, to draw its actions; false does not
 }
 
 // EnsureDefaults fills in what zero stands for.
@@ -78,7 +84,7 @@ func (o LearningTable) Validate() error {
 type LearningPolicy struct {
 	decider.PolicyOptions
 	Embedding int    // values of a token's vector, which are the vocabulary's; zero does not check them
-	Weights   string // .pth or .safetensors of a policy to begin with, of which its embedding is not taken; empty draws a new one
+	Weights   string // a policy to begin with, .pth or .safetensors, of which its embedding is not taken; empty draws a new one
 }
 
 // EnsureDefaults fills in what zero stands for.

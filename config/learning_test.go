@@ -139,3 +139,49 @@ func TestTheOriginalsLearningIsRead(t *testing.T) {
 	require.Greater(t, read, missing)
 	t.Logf("measured: of the original's learning files %d were read with all that they name, %d name tables or policies that were not published", read, missing)
 }
+
+// A table's folder says its network and its actions; what is given beside it must be
+// the same.
+func TestLearningReadsFolders(t *testing.T) {
+	f, err := tabletest.Write(t.TempDir(), 2)
+	require.NoError(t, err)
+	folder := tableFolder(t, "own", 16)
+	text := fmt.Sprintf("[table]\nfile = %q\nvocabulary = %q\ncompat = \"original\"\n", folder, f.Vocabulary)
+	path := written(t, "policy.toml", text)
+	l, err := ReadLearning(files.OS{}, path, nil)
+	require.NoError(t, err)
+	table, tree := l.Lessons()
+	require.Equal(t, "own", table.Name)
+	require.Len(t, tree.States, 5)
+	require.Equal(t, "ConvNet2", l.Table.Network)
+	for _, v := range l.Values() {
+		if v.Key == "table.network" {
+			require.Equal(t, folder, v.Source.String())
+		}
+	}
+	same, err := ReadLearning(files.OS{}, written(t, "again.toml", l.Resolved()), nil)
+	require.NoError(t, err)
+	require.Equal(t, l.Digest(), same.Digest())
+	for set, says := range map[string]string{
+		"table.network=ConvNet3":                  "network is ConvNet3, and the table's sequences begin with ConvNet2; leave network out",
+		`table.actions=["none","widen:0"]`:        "actions are none, widen:0, and the table's are deepen:0, deepen:1, deepen:2, none; leave actions out",
+		"table.file=" + t.TempDir():               "it is no table's folder",
+		"table.file=" + tableFolder(t, "few", 10): "6 of its sequences are missing",
+	} {
+		_, err := ReadLearning(files.OS{}, path, []string{set})
+		var list Faults
+		require.ErrorAs(t, err, &list, set)
+		assert.ErrorContains(t, err, says)
+	}
+	original := filepath.Join(filepath.Dir(originals), "simulations/simulation_early2")
+	if _, err := os.Stat(original); err != nil {
+		t.Skip("left out: the original's tables are not beside the tree")
+	}
+	one, err := ReadLearning(files.OS{}, written(t, "policy.toml", strings.ReplaceAll(text, folder, original)), nil)
+	require.NoError(t, err)
+	two, err := ReadLearning(files.OS{}, written(t, "policy.toml", strings.ReplaceAll(text, folder, filepath.Join(original, "data.pkl"))), nil)
+	require.NoError(t, err)
+	_, tree = one.Lessons()
+	_, want := two.Lessons()
+	require.Equal(t, want, tree)
+}

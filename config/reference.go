@@ -6,17 +6,27 @@ import (
 	"strings"
 )
 
-// JobReference is a page about the keys of a job's file, in Markdown: a table for each
-// section, with types, defaults and what the comments in the code say.
-func JobReference() string {
-	j := NewJob()
+// Reference is a page about the keys of all kinds of files, in Markdown: a table for
+// each section, with types, defaults and what the comments in the code say.
+func Reference() string {
+	j, l, t := NewJob(), NewLearning(), NewTreeLearning(ForKnown)
 	j.EnsureDefaults()
+	l.EnsureDefaults()
+	t.EnsureDefaults()
 	var b strings.Builder
 	b.WriteString("# Keys of a job's file\n\n" +
 		"A job's file is TOML; what it does not say has its default. `graft config show --describe`\n" +
 		"prints all of it as a file, `graft config check` tells what is wrong in one. A time is a\n" +
-		"text such as `\"1m30s\"`, or a number of seconds. This page is `graft config schema --markdown`.\n")
+		"text such as `\"1m30s\"`, or a number of seconds. This page is `graft config schema --markdown`.\n" +
+		"[Structural policies](#keys-of-the-file-of-structural-policies-that-learn) and\n" +
+		"[the original's](#keys-of-the-file-of-a-policy-of-the-originals-that-learns) learn from files of their own.\n")
 	referTables(&b, jobOutline, reflect.ValueOf(j).Elem())
+	b.WriteString("\n# Keys of the file of structural policies that learn\n\n" +
+		"A file with the section `tables`, for `graft learn`: see [how a policy learns](learning.md).\n")
+	referTables(&b, treeLearningOutline, reflect.ValueOf(t).Elem())
+	b.WriteString("\n# Keys of the file of a policy of the original's that learns\n\n" +
+		"A file with the section `table`, for `graft learn`.\n")
+	referTables(&b, learningOutline, reflect.ValueOf(l).Elem())
 	return b.String()
 }
 

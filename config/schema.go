@@ -26,6 +26,13 @@ func LearningSchema() (string, error) {
 	return schemaOf("a policy of graft that learns", learningOutline, reflect.ValueOf(l).Elem())
 }
 
+// TreeLearningSchema is that of the file of structural policies that learn.
+func TreeLearningSchema() (string, error) {
+	l := NewTreeLearning(ForKnown)
+	l.EnsureDefaults()
+	return schemaOf("structural policies of graft that learn", treeLearningOutline, reflect.ValueOf(l).Elem())
+}
+
 func schemaOf(title string, o *outline, v reflect.Value) (string, error) {
 	schema := tableSchema(o, v)
 	schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"

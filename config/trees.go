@@ -19,32 +19,36 @@ const legacyProfile = "v100-original"
 // ReadTree reads a table's folder, graft's own or the original's, and follows its
 // sequences. A table must have all of them.
 func ReadTree(fsys files.FS, folder string) (*simulation.Tree, error) {
-	if _, err := fsys.Stat(filepath.Join(folder, legacyTableFile)); err == nil {
-		return readLegacyTree(fsys, folder)
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("read table: %w", err)
-	}
-	table, err := simulation.Read(fsys, folder)
+	table, n, original, err := readTableFolder(fsys, folder)
 	if err != nil {
 		return nil, err
 	}
-	n, err := networkOf(fsys, table.Network)
-	if err != nil {
-		return nil, fmt.Errorf("read table %s: %w", folder, err)
-	}
-	return simulation.NewTree(table, simulation.PlantOptions{Network: n, Profile: profileOf(fsys, table)})
-}
-
-func readLegacyTree(fsys files.FS, folder string) (*simulation.Tree, error) {
-	table, n, err := ReadLegacyTable(fsys, folder)
-	if err != nil {
-		return nil, err
+	if !original {
+		return simulation.NewTree(table, simulation.PlantOptions{Network: n, Profile: profileOf(fsys, table)})
 	}
 	profile, err := trainer.FindProfile(legacyProfile)
 	if err != nil {
 		return nil, err
 	}
 	return simulation.NewTree(table, simulation.PlantOptions{Network: n, Surgery: net2net.Options{Compat: net2net.Original}, Profile: profile})
+}
+
+// readTableFolder reads a table's folder, graft's own or the original's, and the
+// network that its sequences begin with.
+func readTableFolder(fsys files.FS, folder string) (t *simulation.Table, n *model.Network, original bool, err error) {
+	if _, err := fsys.Stat(filepath.Join(folder, legacyTableFile)); err == nil {
+		t, n, err := ReadLegacyTable(fsys, folder)
+		return t, n, true, err
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, false, fmt.Errorf("read table: %w", err)
+	}
+	if t, err = simulation.Read(fsys, folder); err != nil {
+		return nil, nil, false, err
+	}
+	if n, err = networkOf(fsys, t.Network); err != nil {
+		return nil, nil, false, fmt.Errorf("read table %s: %w", folder, err)
+	}
+	return t, n, false, nil
 }
 
 // networkOf is a network of the zoo, or the one of a file.

@@ -20,7 +20,8 @@ func newConfigCommand() *cobra.Command {
 		Long: `config works on the files that say what a job is, or how a policy learns: TOML,
 with a section for each part. A section or key that is missing has its default; one
 that is not known is a fault, as is everything that would not work. A file with the
-section table or learn is one of a policy that learns.`,
+section tables is one of structural policies that learn, one with the section table
+or learn one of a policy that learns by the original's loop.`,
 		Example: `  graft config check job.toml
   graft config show job.toml --set time.budget=90s`,
 		Args: cobra.NoArgs, // so that a misspelt command under it is an error
@@ -59,7 +60,7 @@ func newConfigCheckCommand() *cobra.Command {
 they name, does their actions on the network without weights, and prints a line
 for each file that is right. All faults of the others are listed with their lines.
 Whether weights, data and devices are there is seen when a job begins. Of a policy
-that learns the table, the vocabulary and the first policy are read as well.`,
+that learns the tables, the vocabulary and the first policy are read as well.`,
 		Example: `  graft config check job.toml
   graft config check *.toml`,
 		Args: cobra.MinimumNArgs(1),
@@ -98,13 +99,18 @@ type described interface {
 	Digest() string
 }
 
-// readAny reads a file of a job or of a policy that learns.
+// readAny reads a file of a job or of policies that learn.
 func readAny(path string, set []string) (described, error) {
-	if path == "" || !config.IsLearning(files.OS{}, path) {
-		return readJob(path, set)
+	switch {
+	case path == "":
+	case config.IsTreeLearning(files.OS{}, path):
+		l, err := config.ReadTreeLearning(files.OS{}, path, set)
+		return l, faultyConfig(err)
+	case config.IsLearning(files.OS{}, path):
+		l, err := config.ReadLearning(files.OS{}, path, set)
+		return l, faultyConfig(err)
 	}
-	l, err := config.ReadLearning(files.OS{}, path, set)
-	return l, faultyConfig(err)
+	return readJob(path, set)
 }
 
 // describeFile is what a file says in a line.
@@ -113,10 +119,27 @@ func describeFile(path string, set []string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if job, ok := read.(*config.Job); ok {
-		return describeJob(job), nil
+	switch read := read.(type) {
+	case *config.Learning:
+		return describeLearning(read), nil
+	case *config.TreeLearning:
+		return describeTreeLearning(read), nil
 	}
-	return describeLearning(read.(*config.Learning)), nil
+	return describeJob(read.(*config.Job)), nil
+}
+
+// describeTreeLearning is structural policies that learn in a line.
+func describeTreeLearning(l *config.TreeLearning) string {
+	trees, held := l.Trees()
+	sequences := 0
+	for _, t := range trees {
+		sequences += len(t.Records)
+	}
+	text := fmt.Sprintf("structural policies of %s learn from %d sequences of %s", counted(l.Run.Seeds, "seed"), sequences, counted(len(trees), "table"))
+	if len(held) > 0 {
+		text += fmt.Sprintf(" and stop by %s", counted(len(held), "other"))
+	}
+	return fmt.Sprintf("%s, for %s scenarios, %d steps at most; digest %.12s", text, l.Learn.For, l.Learn.Steps, l.Digest())
 }
 
 // describeLearning is a policy that learns in a line.
@@ -217,22 +240,25 @@ func showConfig(w io.Writer, path string, job described, o showOptions) error {
 }
 
 func newConfigSchemaCommand() *cobra.Command {
-	markdown, learning := false, false
+	markdown, learning, trees := false, false, false
 	command := &cobra.Command{
 		Use:   "schema",
-		Short: "Print the JSON Schema of a job's file, or a page about its keys",
+		Short: "Print the JSON Schema of a job's file, or a page about the keys of all files",
 		Long: `schema prints the JSON Schema (draft 2020-12) of the files of jobs, from which
-editors complete, explain and check keys. 'graft config check' knows more. --markdown
-prints the same as a page for people: a table for each section.`,
+editors complete, explain and check keys, or that of the files of policies that learn.
+'graft config check' knows more. --markdown prints all of them as a page for people: a
+table for each section.`,
 		Example: `  graft config schema >job.schema.json
-  graft config schema --learning >policy.schema.json
+  graft config schema --tree-learning >policy.schema.json
   graft config schema --markdown >keys.md`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			text, err := config.JobReference(), error(nil)
+			text, err := config.Reference(), error(nil)
 			switch {
 			case learning:
 				text, err = config.LearningSchema()
+			case trees:
+				text, err = config.TreeLearningSchema()
 			case !markdown:
 				text, err = config.JobSchema()
 			}
@@ -243,9 +269,10 @@ prints the same as a page for people: a table for each section.`,
 			return err
 		},
 	}
-	command.Flags().BoolVar(&learning, "learning", false, "of the files of policies that learn, in place of jobs")
-	command.Flags().BoolVar(&markdown, "markdown", false, "print a page in Markdown")
-	command.MarkFlagsMutuallyExclusive("learning", "markdown")
+	command.Flags().BoolVar(&trees, "tree-learning", false, "of the files of structural policies that learn, with the section tables, in place of jobs")
+	command.Flags().BoolVar(&learning, "learning", false, "of the files of policies of the original's that learn, with the section table, in place of jobs")
+	command.Flags().BoolVar(&markdown, "markdown", false, "print a page in Markdown, of all kinds of files")
+	command.MarkFlagsMutuallyExclusive("learning", "tree-learning", "markdown")
 	return command
 }
 

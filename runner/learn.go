@@ -38,19 +38,29 @@ func newLearnCommand() *cobra.Command {
 	var o learnOptions
 	command := &cobra.Command{
 		Use:   "learn CONFIG",
-		Short: "Let a policy learn from a table of simulated sequences",
-		Long: `learn trains a policy on a table: in each episode it draws an action for each state
-that the table has, and is rewarded with the accuracy in the end (REINFORCE, as the
-original). With learn.rule=exact it goes along the exact gradient of the expected
-reward over all sequences instead, and an episode is a step.
+		Short: "Let policies learn from tables of simulated sequences",
+		Long: `learn makes policies of tables, of one of two kinds, which CONFIG tells by its
+sections.
 
-Figures, checkpoints and the policy, agent.finalmodel.pth, go into a run folder. An
-existing one is never overwritten: --resume goes on with it, --force moves it aside.
-SIGTERM, SIGUSR1 and the first SIGINT save the policy and leave with exit code 75; the
-same command with --resume then goes on to the same bits. 'graft config convert'
-makes CONFIG of a file of the original's.`,
+With [tables] structural policies, which read any network, learn from all tables at
+once, one for each of several seeds, along the exact gradient over all sequences, until
+their aim grows no more. They are written one by one into policies, and together, as
+they vote, into policy.safetensors.
+
+With [table] a policy of the original's learns from one table: in each episode it draws
+an action for each state that the table has, and is rewarded with the accuracy in the
+end (REINFORCE, as the original). With learn.rule=exact it goes along the exact gradient
+of the expected reward over all sequences instead, and an episode is a step. The policy
+is agent.finalmodel.pth; 'graft config convert' makes CONFIG of a file of the
+original's.
+
+Figures, checkpoints and policies go into a run folder. An existing one is never
+overwritten: --resume goes on with it, --force moves it aside. SIGTERM, SIGUSR1 and the
+first SIGINT save all that was learned and leave with exit code 75; the same command
+with --resume then goes on to the same bits.`,
 		Example: `  graft learn policy.toml
-  graft learn policy.toml --set learn.rule=exact --set learn.episodes=2000 --folder runs/exact
+  graft learn policy.toml --set run.seeds=20 --set learn.for=new --folder runs/new
+  graft learn original.toml --set learn.rule=exact --set learn.episodes=2000
   graft learn policy.toml --resume`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
@@ -58,7 +68,7 @@ makes CONFIG of a file of the original's.`,
 		},
 	}
 	flags := command.Flags()
-	flags.StringArrayVar(&o.set, "set", nil, "set a key, such as learn.episodes=500; may be given several times")
+	flags.StringArrayVar(&o.set, "set", nil, "set a key, such as learn.steps=500; may be given several times")
 	flags.StringVar(&o.folder, "folder", "", "the run folder; empty is run.folder, or runs/ and the file's name")
 	flags.BoolVar(&o.resume, "resume", false, "go on with the run in the folder")
 	flags.BoolVar(&o.force, "force", false, "move an existing run folder aside")
@@ -68,6 +78,9 @@ makes CONFIG of a file of the original's.`,
 }
 
 func runLearn(ctx context.Context, w io.Writer, path string, o learnOptions) error {
+	if config.IsTreeLearning(files.OS{}, path) {
+		return runLearnTrees(ctx, w, path, o)
+	}
 	l, err := config.ReadLearning(files.OS{}, path, o.set)
 	if err != nil {
 		return faultyConfig(err)
@@ -78,7 +91,7 @@ func runLearn(ctx context.Context, w io.Writer, path string, o learnOptions) err
 		return err
 	}
 	return torch.With(func(s *torch.Scope) error {
-		p := &pupil{Learning: l, learnOptions: o, given: path, folder: learnFolder(o, l, path)}
+		p := &pupil{Learning: l, learnOptions: o, given: path, folder: o.runFolder(l.Run.Folder, path)}
 		p.log, p.alone, p.record = recorded(loggerFrom(ctx))
 		defer p.close()
 		outcome, err := p.run(ctx, s)
@@ -94,15 +107,33 @@ func runLearn(ctx context.Context, w io.Writer, path string, o learnOptions) err
 	})
 }
 
-// learnFolder is where a run's files go.
-func learnFolder(o learnOptions, l *config.Learning, path string) string {
+// runFolder is where a run's files go; a file may say so.
+func (o learnOptions) runFolder(said, path string) string {
 	switch {
 	case o.folder != "":
 		return o.folder
-	case l.Run.Folder != "":
-		return l.Run.Folder
+	case said != "":
+		return said
 	}
 	return filepath.Join("runs", strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
+}
+
+// openRun makes a run folder for the file at a path or, to resume, opens it.
+func (o learnOptions) openRun(folder, path, resolved string, m results.Manifest) (*results.Run, error) {
+	if o.resume {
+		return results.Open(files.OS{}, folder)
+	}
+	given, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	m.Created, m.Graft, m.Device, m.CommandLine = time.Now().UTC(), thisVersion(), "cpu", os.Args
+	m.Host, _ = os.Hostname() // without a name the manifest has none
+	run, err := results.Create(files.OS{}, folder, results.CreateOptions{Force: o.force, Config: string(given), Resolved: resolved}, m)
+	if errors.Is(err, results.ErrExists) {
+		err = withCode(exitUsage, err)
+	}
+	return run, err
 }
 
 // pupil is a study that is made from its configuration.
@@ -153,14 +184,7 @@ func (p *pupil) run(ctx context.Context, s *torch.Scope) (*simulation.StudyOutco
 // open makes the run folder, or opens it and restores the policy.
 func (p *pupil) open(l *decider.Learner, table *simulation.Table) error {
 	var err error
-	if p.resume {
-		p.stored, err = results.Open(files.OS{}, p.folder)
-	} else {
-		p.stored, err = p.create()
-	}
-	if errors.Is(err, results.ErrExists) {
-		err = withCode(exitUsage, err)
-	}
+	p.stored, err = p.openRun(p.folder, p.given, p.Resolved(), results.Manifest{Seed: uint64(p.Run.Seed), ConfigSHA256: p.Digest(), Network: p.Table.Network})
 	if err != nil {
 		return err
 	}
@@ -179,17 +203,6 @@ func (p *pupil) open(l *decider.Learner, table *simulation.Table) error {
 	p.book.from = l.Episodes()
 	p.book.begun = p.book.last
 	return nil
-}
-
-func (p *pupil) create() (*results.Run, error) {
-	given, err := os.ReadFile(p.given)
-	if err != nil {
-		return nil, err
-	}
-	host, _ := os.Hostname() // without a name the manifest has none
-	return results.Create(files.OS{}, p.folder, results.CreateOptions{Force: p.force, Config: string(given), Resolved: p.Resolved()}, results.Manifest{
-		Created: time.Now().UTC(), Graft: thisVersion(), Seed: uint64(p.Run.Seed), Device: "cpu",
-		ConfigSHA256: p.Digest(), Network: p.Table.Network, Host: host, CommandLine: os.Args})
 }
 
 // keep writes the policy that was learned.

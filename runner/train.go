@@ -208,7 +208,7 @@ func (r *performance) perform(ctx context.Context, job *trainer.Job) (*trainer.O
 		return nil, err
 	}
 	if drawn {
-		defer drawBars(r.screen, r.book.board).close()
+		defer drawBars(r.screen, r.book.board.scene()).close()
 	}
 	return job.Run(ctx)
 }

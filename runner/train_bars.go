@@ -15,12 +15,19 @@ import (
 	"graft/trainer"
 )
 
-// bars draw where a job stands on a terminal, beneath the lines of the log. They read
-// the board by themselves, so that a terminal that stands still stops no job.
+// bars draw on a terminal how far a command is, beneath the lines of the log. They ask
+// for it by themselves, so that a terminal that stands still stops no work.
 type bars struct {
 	screen   *screen
 	progress *mpb.Progress
 	bar      *mpb.Bar
+}
+
+// scene is what bars draw. Its functions are called while the work goes on.
+type scene struct {
+	part  func() (done, all int64)
+	right func() string          // beside the bar
+	facts func(width int) string // below it
 }
 
 // refresh is how often they are drawn anew.
@@ -38,14 +45,26 @@ func drawable(s *screen) bool {
 }
 
 // drawBars begins to draw.
-func drawBars(s *screen, b *board) *bars {
+func drawBars(s *screen, what scene) *bars {
 	d := &bars{screen: s, progress: mpb.New(mpb.WithOutput(s.w), mpb.WithRefreshRate(refresh))}
-	right := decor.Any(func(decor.Statistics) string { return " " + timeText(b.read().Progress) })
-	d.bar = d.progress.MustAdd(1, budgetFiller(b), mpb.BarFillerTrim(), mpb.AppendDecorators(right), mpb.BarExtender(factsFiller(b), false))
+	right := decor.Any(func(decor.Statistics) string { return " " + what.right() })
+	d.bar = d.progress.MustAdd(1, partFiller(what.part), mpb.BarFillerTrim(), mpb.AppendDecorators(right), mpb.BarExtender(factsFiller(what.facts), false))
 	s.mu.Lock()
 	s.over = d.progress
 	s.mu.Unlock()
 	return d
+}
+
+// scene is where a job stands.
+func (b *board) scene() scene {
+	return scene{
+		part: func() (int64, int64) {
+			p := b.read()
+			return int64(p.Time), int64(p.Budget)
+		},
+		right: func() string { return timeText(b.read().Progress) },
+		facts: func(width int) string { return factsText(b.read(), width) },
+	}
 }
 
 // close takes away what was drawn. Lines wait for it, as none would lie above it.
@@ -60,16 +79,16 @@ func (d *bars) close() {
 	d.screen.over = nil
 }
 
-// budgetFiller draws how much of the budget has passed.
-func budgetFiller(b *board) mpb.BarFiller {
+// partFiller draws how much is done.
+func partFiller(part func() (done, all int64)) mpb.BarFiller {
 	style := mpb.BarStyle().Lbound("[").Filler("=").Tip(">").Padding(" ").Rbound("]")
 	if os.Getenv("NO_COLOR") == "" {
 		style = style.FillerMeta(coloured).TipMeta(coloured)
 	}
 	inner := style.Build()
 	return mpb.BarFillerFunc(func(w io.Writer, stat decor.Statistics) error {
-		p := b.read()
-		stat.Total, stat.Current, stat.Completed = max(1, int64(p.Budget)), int64(p.Time), false
+		done, all := part()
+		stat.Total, stat.Current, stat.Completed = max(1, all), done, false
 		return inner.Fill(w, stat)
 	})
 }
@@ -77,9 +96,9 @@ func budgetFiller(b *board) mpb.BarFiller {
 func coloured(text string) string { return "\x1b[36m" + text + "\x1b[0m" }
 
 // factsFiller writes the line below the bar.
-func factsFiller(b *board) mpb.BarFiller {
+func factsFiller(facts func(width int) string) mpb.BarFiller {
 	return mpb.BarFillerFunc(func(w io.Writer, stat decor.Statistics) error {
-		_, err := fmt.Fprintln(w, factsText(b.read(), stat.AvailableWidth))
+		_, err := fmt.Fprintln(w, facts(stat.AvailableWidth))
 		return err
 	})
 }
@@ -103,6 +122,11 @@ func factsText(m *moment, width int) string {
 	if next := eventText(m.Next); next != "" {
 		parts = append(parts, next)
 	}
+	return fitting(parts, width)
+}
+
+// fitting is parts on a line of a width, as many of the first as there is room for.
+func fitting(parts []string, width int) string {
 	line := ""
 	for k, part := range parts {
 		if k > 0 {

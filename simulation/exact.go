@@ -108,17 +108,38 @@ func (f *flow) entropy(price float64, gradient []float64) float64 {
 		return 0
 	}
 	each, sum := price/float64(len(f.tree.Nodes)), 0.0
-	for at, n := range f.tree.Nodes {
-		shares, nats := f.shares[f.starts[at]:f.starts[at]+len(n.Next)], 0.0
-		for _, p := range shares {
-			nats -= p * safeLog(p)
-		}
+	for at := range f.tree.Nodes {
+		shares := f.of(at)
+		nats := uncertainty(shares)
 		for k, p := range shares {
 			gradient[f.starts[at]+k] -= each * p * (safeLog(p) + nats)
 		}
 		sum += each * nats
 	}
 	return sum
+}
+
+// of is the shares of a node's choices.
+func (f *flow) of(node int) []float64 {
+	return f.shares[f.starts[node] : f.starts[node]+len(f.tree.Nodes[node].Next)]
+}
+
+// nats is the uncertainty, as the mean over all nodes.
+func (f *flow) nats() float64 {
+	sum := 0.0
+	for at := range f.tree.Nodes {
+		sum += uncertainty(f.of(at))
+	}
+	return sum / float64(len(f.tree.Nodes))
+}
+
+// uncertainty is the entropy of a distribution, in nats.
+func uncertainty(shares []float64) float64 {
+	nats := 0.0
+	for _, p := range shares {
+		nats -= p * safeLog(p)
+	}
+	return nats
 }
 
 // safeLog is zero where a probability is: it is multiplied by it.

@@ -162,27 +162,35 @@ func (l *TreeLearner) judge() error {
 	return nil
 }
 
-// look measures the expected reward on what is held out, and remembers the best.
+// look measures what is held out, and remembers the best.
 func (l *TreeLearner) look() error {
-	now, err := l.current()
+	value, now, err := l.outside()
 	if err != nil {
 		return err
+	}
+	if l.best == nil || value > l.Best {
+		l.Best, l.BestStep, l.best = value, l.Step, now.Members[0]
+	}
+	return nil
+}
+
+// outside is the expected reward in what is held out, and whose it is.
+func (l *TreeLearner) outside() (value float64, now *decider.Structural, err error) {
+	if now, err = l.current(); err != nil {
+		return 0, nil, err
 	}
 	weighed, err := now.WeighCases(l.held.cases)
 	if err != nil {
-		return err
+		return 0, nil, err
 	}
-	value, at := 0.0, 0
+	at := 0
 	for k, t := range l.held.trees {
 		for r, share := range t.spread(weighed[at : at+len(t.Nodes)]) {
 			value += share * l.held.rewards[k][r] / float64(len(l.held.trees))
 		}
 		at += len(t.Nodes)
 	}
-	if l.best == nil || value > l.Best {
-		l.Best, l.BestStep, l.best = value, l.Step, now.Members[0]
-	}
-	return nil
+	return value, now, nil
 }
 
 // Policy is what was learned so far: the best by what is held out, or else the last.
@@ -218,32 +226,43 @@ func (l *TreeLearner) Run(ctx context.Context) error {
 
 // LearnTrees learns one policy for each seed, all from the same trees, so many at a
 // time. Held is as in NewTreeLearner.
-func LearnTrees(ctx context.Context, trees, held []*Tree, o TreeLearnOptions, seeds []uint64, atOnce int) ([]*decider.Structural, error) {
+func LearnTrees(ctx context.Context, trees, held []*Tree, o TreeLearnOptions, seeds []uint64, most int) ([]*decider.Structural, error) {
+	study := &TreeStudy{Trees: trees, Held: held, Options: o, Seeds: seeds, AtOnce: most}
+	learned, err := study.Run(ctx)
+	policies := make([]*decider.Structural, len(learned))
+	for k := range learned {
+		policies[k] = learned[k].Policy
+	}
+	return policies, err
+}
+
+// atOnce does something for each of so many places, so many at a time, on threads that
+// work alone. Of a place whose turn has not come when ctx ends nothing is done.
+func atOnce(ctx context.Context, places, most int, body func(place int) error) ([]error, error) {
 	had, err := torch.Describe()
 	if err != nil {
 		return nil, err
 	}
-	policies, faults := make([]*decider.Structural, len(seeds)), make([]error, len(seeds))
-	queue := make(chan int, len(seeds))
-	for k := range seeds {
+	faults, queue := make([]error, places), make(chan int, places)
+	for k := range places {
 		queue <- k
 	}
 	close(queue)
 	var work, workers sync.WaitGroup
-	for range min(max(1, atOnce), len(seeds)) {
+	for range min(max(1, most), places) {
 		work.Add(1)
 		workers.Go(func() {
 			alone(&work, had.Threads, func() {
 				for k := range queue {
-					mine := o
-					mine.Seed = seeds[k]
-					policies[k], faults[k] = learnOne(ctx, trees, held, mine)
+					if faults[k] = ctx.Err(); faults[k] == nil {
+						faults[k] = body(k)
+					}
 				}
 			})
 		})
 	}
 	workers.Wait()
-	return policies, errors.Join(faults...)
+	return faults, nil
 }
 
 // alone keeps body to one thread, which tensors as small as a policy's are done on
@@ -256,22 +275,4 @@ func alone(work *sync.WaitGroup, threads int, body func()) {
 	work.Done()
 	work.Wait()
 	_ = torch.SetThreads(threads)
-}
-
-func learnOne(ctx context.Context, trees, held []*Tree, o TreeLearnOptions) (p *decider.Structural, err error) {
-	err = torch.With(func(s *torch.Scope) error {
-		l, err := NewTreeLearner(s, trees, held, o)
-		if err != nil {
-			return err
-		}
-		if err := l.Run(ctx); err != nil {
-			return err
-		}
-		if p, err = l.Policy(); err != nil {
-			return err
-		}
-		p.Notes = map[string]string{"seed": fmt.Sprint(o.Seed), "steps": fmt.Sprint(l.Step), "ended": l.Why}
-		return nil
-	})
-	return p, err
 }

@@ -17,25 +17,34 @@ type TreeLearnOptions struct {
 	Seed uint64 // of the first weights, and of what is drawn
 	// Beta is how much more the best sequences count than others: zero makes the
 	// expected reward large, more than that (1/Beta) log E exp(Beta R), of rewards
-	// whose deviation is one. 8 unless given.
-	Beta   float64
-	Reward Reward  // what is made of accuracies
-	Smooth float64 // how far rewards are moved to what Smoothed says, from 0 to 1; zero leaves them
+	// whose deviation is one. 8 unless given, 2 for new scenarios.
+	Beta float64
+	// Reward is what is made of accuracies; empty leaves them as they are, tangent is
+	// the original's, which stretches high ones.
+	Reward Reward
+	// Smooth is how far rewards are moved to what a simple law of their table says, from
+	// 0 to 1: noise of single runs averages out in it. Zero leaves them; 1 for new
+	// scenarios.
+	Smooth float64
 	// Pool is how far the rewards of each tree are moved to the mean of all that have
 	// the same sequence, from 0 to 1: what one table says of a sequence is a noisy
-	// measure, to which what the others say adds. Zero leaves them.
+	// measure, to which what the others say adds. Zero leaves them; 0.5 for new
+	// scenarios.
 	Pool        float64
-	Entropy     float64 // what a nat of uncertainty is worth, in rewards; zero is nothing
+	Entropy     float64 // what a nat of uncertainty is worth, in rewards; zero is nothing; 0.1 for new scenarios
 	Rate        float64 // Adam's learning rate; zero means 0.01
-	WeightDecay float64 // decoupled from the gradient, as a share of the rate; zero is none
-	Steps       int     // at most; zero means 400
+	WeightDecay float64 // how fast weights fall to zero beside the gradient, as a share of the rate; zero is not at all; 0.3 for new scenarios
+	Steps       int     // how many are taken at most; zero means 400, and 100 for new scenarios
 	// Sampled is how many sequences are drawn from each tree in a step, in place of
-	// the exact gradient, and Beta does not count; zero is the exact gradient.
+	// the exact gradient: REINFORCE with the mean of the others as a baseline, in
+	// batches of so many, with Entropy if that is given; Beta does not count then.
+	// Zero is the exact gradient.
 	Sampled int
 	// Tolerance is by how much the aim must grow within Window steps for learning to
-	// go on, in rewards; zero means 0.001. Less than zero always goes on.
+	// go on, in rewards; zero means 0.001. Less than zero always goes on, as does
+	// drawing.
 	Tolerance float64
-	Window    int // steps; zero means 60
+	Window    int // steps within which the aim must grow; zero means 60
 	// Every is after how many steps trees that are held out are looked at; zero means
 	// 10.
 	Every int

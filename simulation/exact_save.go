@@ -27,17 +27,28 @@ func origin(trees, held []*Tree, o TreeLearnOptions) string {
 	fmt.Fprintf(h, "%+v\n", o)
 	for _, list := range [][]*Tree{trees, held} {
 		for _, t := range list {
-			fmt.Fprintf(h, "%+v\n", t.Scenario)
-			for _, r := range t.Records {
-				fmt.Fprintln(h, r.Sequence, r.Left, r.Accuracy)
-			}
-			for _, n := range t.Nodes {
-				fmt.Fprintln(h, n.Left, n.Step, n.Parameters, n.Operations)
-			}
+			fmt.Fprintln(h, t.Digest())
 		}
 		fmt.Fprintln(h)
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// Digest is a SHA-256 in hex over what is learned from a tree: the sequences with
+// their accuracies, and all that a policy sees at each decision.
+func (t *Tree) Digest() string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%+v\n", t.Scenario)
+	for _, r := range t.Records {
+		fmt.Fprintln(h, r.Sequence, r.Left, r.Accuracy)
+	}
+	for _, n := range t.Nodes {
+		fmt.Fprintln(h, n.Left, n.Budget, n.Step, n.Parameters, n.Operations, n.Layers, n.Structure.Tokens, n.Structure.Before, n.Structure.After, n.Next)
+		for _, c := range n.Choices {
+			fmt.Fprintln(h, c.Action, c.Tokens, c.Parameters, c.Operations)
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // Set is all that the learner's future depends on: one that is restored takes the

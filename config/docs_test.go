@@ -1,0 +1,40 @@
+package config
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/files"
+	"graft/simulation/tabletest"
+)
+
+// The files that the page about learning shows are right, as they stand there and with
+// all that is commented out.
+func TestThePageAboutLearningShowsRightFiles(t *testing.T) {
+	page, err := os.ReadFile("../docs/learning.md")
+	require.NoError(t, err)
+	shown := regexp.MustCompile("(?s)```toml\n(.*?)```").FindAllStringSubmatch(string(page), -1)
+	require.Len(t, shown, 2)
+	f, err := tabletest.Write(t.TempDir(), 2)
+	require.NoError(t, err)
+	own := strings.NewReplacer("tables/early", tableFolder(t, "early", 16), "tables/late", tableFolder(t, "late", 16), "tables/middle", tableFolder(t, "middle", 16),
+		"vocabs/models.ids.pkl", f.Vocabulary)
+	read := func(name, text string) string { return written(t, name, own.Replace(text)) }
+
+	l, err := ReadTreeLearning(files.OS{}, read("a.toml", shown[0][1]), nil)
+	require.NoError(t, err)
+	require.Equal(t, 20, l.Run.Seeds)
+	l, err = ReadTreeLearning(files.OS{}, read("b.toml", regexp.MustCompile(`(?m)^# (\w+ = )`).ReplaceAllString(shown[0][1], "$1")), nil)
+	require.NoError(t, err)
+	_, held := l.Trees()
+	require.Len(t, held, 1)
+	require.Equal(t, "[16 0.01]", fmt.Sprint([]any{l.Learn.Sampled, l.Learn.Entropy}))
+
+	_, err = ReadLearning(files.OS{}, read("c.toml", strings.ReplaceAll(shown[1][1], "weights = ", "# weights = ")), nil)
+	require.NoError(t, err)
+}

@@ -1,0 +1,183 @@
+package config
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"graft/files"
+	"graft/simulation"
+	"graft/simulation/tabletest"
+)
+
+// tableFolder is a made-up table of two decisions, of which some may be missing.
+func tableFolder(t testing.TB, name string, sequences int) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), name)
+	require.NoError(t, tabletest.Folder(dir, name, 2, sequences, uint64(len(name))))
+	return dir
+}
+
+func TestTreeLearningIsReadWithItsTables(t *testing.T) {
+	one, two := tableFolder(t, "one", 16), tableFolder(t, "other", 16)
+	path := written(t, "policy.toml", fmt.Sprintf("[tables]\nfolders = [%q]\nheld_out = [%q]\n[learn]\nbeta = 4\n", one, two))
+	require.True(t, IsTreeLearning(files.OS{}, path))
+	require.False(t, IsLearning(files.OS{}, path))
+	l, err := ReadTreeLearning(files.OS{}, path, []string{"policy.hidden=8", "run.seed=7", "run.seeds=3"})
+	require.NoError(t, err)
+	learn, held := l.Trees()
+	require.Equal(t, []string{"one", "other"}, []string{learn[0].Name, held[0].Name})
+	require.Len(t, learn[0].Nodes, 5)
+	require.Equal(t, []uint64{7, 8, 9}, l.Run.All())
+	require.Equal(t, 30*time.Second, l.Run.Checkpoint)
+	o := simulation.NewTreeLearnOptions()
+	o.Beta, o.Hidden = 4, 8
+	require.Equal(t, o, l.Options())
+
+	again, err := ReadTreeLearning(files.OS{}, written(t, "again.toml", l.Resolved()), nil)
+	require.NoError(t, err)
+	assert.Equal(t, l.Resolved(), again.Resolved())
+	assert.Equal(t, l.Digest(), again.Digest())
+	described, err := ReadTreeLearning(files.OS{}, written(t, "again.toml", l.Described()), nil)
+	require.NoError(t, err)
+	assert.Equal(t, l.Digest(), described.Digest())
+	var sources []string
+	for _, v := range l.Values() {
+		sources = append(sources, v.Key+" "+v.Source.String())
+	}
+	for _, want := range []string{"run.seeds --set", "learn.rate default", "learn.beta " + path + ":5", "policy.rounds default"} {
+		assert.Contains(t, sources, want)
+	}
+}
+
+// Tables count by what is in them, wherever they lie.
+func TestTreeLearningDigest(t *testing.T) {
+	one := tableFolder(t, "one", 16)
+	path := written(t, "policy.toml", fmt.Sprintf("[tables]\nfolders = [%q]\n", one))
+	read := func(set ...string) *TreeLearning {
+		l, err := ReadTreeLearning(files.OS{}, path, set)
+		require.NoError(t, err)
+		return l
+	}
+	first := read()
+	link := filepath.Join(t.TempDir(), "link")
+	require.NoError(t, os.Symlink(one, link))
+	other := tableFolder(t, "another", 16)
+	for key, same := range map[string]bool{"run.folder=x": true, "run.checkpoint=1s": true, "run.at_once=2": true, "tables.folders=[\"" + link + "\"]": true,
+		"run.seed=4": false, "run.seeds=4": false, "learn.beta=0": false, "policy.hidden=16": false, "learn.for=new": false,
+		"tables.folders=[\"" + other + "\"]": false, "tables.held_out=[\"" + other + "\"]": false} {
+		assert.Equal(t, same, read(key).Digest() == first.Digest(), key)
+	}
+	assert.Equal(t, []string{"learn.beta was 8.0 and is 0.0"}, read("learn.beta=0", "run.folder=x").Differences(first))
+}
+
+// Whose defaults hold is a key of its own; what is written wins.
+func TestTreeLearningPresets(t *testing.T) {
+	text := fmt.Sprintf("[tables]\nfolders = [%q]\n[learn]\n", tableFolder(t, "one", 16))
+	for _, c := range []struct {
+		more   string
+		set    []string
+		wanted simulation.TreeLearnOptions
+	}{
+		{"", nil, simulation.NewTreeLearnOptions()},
+		{"for = \"known\"\n", nil, simulation.NewTreeLearnOptions()},
+		{"for = \"new\"\n", nil, simulation.NewTransferOptions()},
+		{"", []string{"learn.for=new"}, simulation.NewTransferOptions()},
+		{"for = \"new\"\n", []string{"learn.for=known"}, simulation.NewTreeLearnOptions()},
+	} {
+		l, err := ReadTreeLearning(files.OS{}, written(t, "a.toml", text+c.more), c.set)
+		require.NoError(t, err)
+		assert.Equal(t, c.wanted, l.Options(), c)
+	}
+	l, err := ReadTreeLearning(files.OS{}, written(t, "a.toml", text+"for = \"new\"\nsmooth = 0\nbeta = 8\nrate = 0.5\n"), []string{"learn.pool=0"})
+	require.NoError(t, err)
+	assert.Equal(t, []float64{0, 8, 0.5, 0, 0.1}, []float64{l.Learn.Smooth, l.Learn.Beta, l.Learn.Rate, l.Learn.Pool, l.Learn.Entropy})
+	assert.Equal(t, 100, l.Learn.Steps)
+	_, err = ReadTreeLearning(files.OS{}, written(t, "a.toml", text+"for = \"new\"\nsteps = 0\n"), nil)
+	assert.ErrorContains(t, err, "0 stands for the default here, which is 100")
+}
+
+// All faults are told at once, those of tables with the key and the place in it.
+func TestTreeLearningFaultsAreAllTold(t *testing.T) {
+	one, few := tableFolder(t, "one", 16), tableFolder(t, "few", 13)
+	torn := tableFolder(t, "torn", 16)
+	records, err := filepath.Glob(filepath.Join(torn, "*.jsonl"))
+	require.NoError(t, err)
+	if len(records) == 0 {
+		records, err = filepath.Glob(filepath.Join(torn, "made-up*"))
+		require.NoError(t, err)
+	}
+	require.NotEmpty(t, records)
+	info, err := os.Stat(records[0])
+	require.NoError(t, err)
+	require.NoError(t, os.Truncate(records[0], info.Size()-10))
+	link := filepath.Join(t.TempDir(), "link")
+	require.NoError(t, os.Symlink(one, link))
+	missing := filepath.Join(t.TempDir(), "missing")
+	path := written(t, "policy.toml", fmt.Sprintf(`[run]
+seed = 9223372036854775807
+seeds = 2000
+at_once = -1
+checkpoint = "-1s"
+[tables]
+folders = [%q, %q, %q, %q, %q]
+held_out = [%q, %q, ""]
+[policy]
+hidden = -1
+[learn]
+for = "nev"
+betta = 3
+pool = 2
+reward = "gold"
+seed = 1
+`, one, few, missing, link, torn, one+"/.", t.TempDir()))
+	_, err = ReadTreeLearning(files.OS{}, path, nil)
+	var list Faults
+	require.ErrorAs(t, err, &list)
+	for _, says := range []string{
+		"seed is 9223372036854775807; it is at most 9223372036854774783", "seeds is 2000; it lies between 1 and 1024", "at_once is -1", "checkpoint is -1s", "hidden is -1",
+		`for cannot be "nev"; there are "known" and "new"; did you mean new?`, `"betta" is no key of learn; did you mean beta?`, "pool is 2", `reward cannot be "gold"`, `"seed" is no key of learn`,
+		"folders[1]: table few: 3 of its sequences are missing, such as (none, deepen:1)", "folders[2]: stat " + missing + ": no such file",
+		"folders[3]: " + link + " is the folder of folders[0] too; name each table once", "folders[4]: table " + torn + ": 1 fault",
+		"held_out[0]: " + one + "/. is the folder of folders[0] too", "held_out[1]: ", "held_out[2]: it is empty",
+	} {
+		assert.ErrorContains(t, err, says)
+	}
+	for _, f := range list {
+		if strings.HasPrefix(f.Text, "folders[2]") {
+			assert.Equal(t, 7, f.Line)
+			assert.Equal(t, missing, strings.Trim(strings.TrimSpace(f.Source[f.Column-1:f.Column-1+f.Width]), `"`))
+		}
+	}
+	_, err = ReadTreeLearning(files.OS{}, "", nil)
+	assert.ErrorContains(t, err, "folders are not given; name the folders of the tables to learn from")
+	_, err = ReadTreeLearning(files.OS{}, written(t, "a.toml", "[tables]\nfolders = \"x\"\n"), nil)
+	assert.ErrorContains(t, err, "folders must be a list")
+	_, err = ReadTreeLearning(files.OS{}, written(t, "a.toml", "[tables]\n[table]\nfile = \"x\"\n"), []string{"tables.folders=[\"x\"]"})
+	assert.ErrorContains(t, err, `"table" is no key of this file; did you mean tables?`)
+	assert.ErrorContains(t, err, "folders[0]: stat x: no such file")
+}
+
+// Tables may offer other actions.
+func TestTreeLearningOfSeveralKindsOfActions(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "wide")
+	require.NoError(t, simulation.Create(files.OS{}, dir, simulation.Scenario{Name: "wide", Network: "ConvSmall", Dataset: "x", Budget: 10, Decisions: 1,
+		Actions: []string{"widen:0:32", "none"}}, simulation.CreateOptions{}))
+	w, err := simulation.Open(files.OS{}, dir, simulation.WriterOptions{Lazy: true})
+	require.NoError(t, err)
+	for k, a := range []string{"widen:0:32", "none"} {
+		r := simulation.Record{Sequence: []string{a}, Left: []float64{5}, Accuracy: []float64{0.5 + float64(k)/10}, Seeds: []int64{1}}
+		require.NoError(t, w.Append(simulation.Cause{Sequence: r.Sequence, Seeds: r.Seeds}.Key(), r))
+	}
+	require.NoError(t, w.Close())
+	l, err := ReadTreeLearning(files.OS{}, written(t, "a.toml", fmt.Sprintf("[tables]\nfolders = [%q, %q]\n", dir, tableFolder(t, "one", 16))), nil)
+	require.NoError(t, err)
+	trees, _ := l.Trees()
+	require.Len(t, trees, 2)
+}

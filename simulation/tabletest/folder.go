@@ -1,0 +1,37 @@
+package tabletest
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+
+	"graft/files"
+	"graft/simulation"
+)
+
+// Folder makes up a table of all sequences of so many decisions about ConvNet2, or of
+// the first few of them, in a folder of graft's own. Each seed has other accuracies.
+func Folder(dir, name string, decisions, sequences int, seed uint64) error {
+	s := simulation.Scenario{Name: name, Network: "ConvNet2", Dataset: "made up", Budget: 400, Decisions: decisions,
+		Actions: []string{"deepen:0", "deepen:1", "deepen:2", "none"}}
+	err := simulation.Create(files.OS{}, dir, s, simulation.CreateOptions{})
+	if err != nil {
+		return fmt.Errorf("make up a table: %w", err)
+	}
+	w, err := simulation.Open(files.OS{}, dir, simulation.WriterOptions{Name: "made-up", Lazy: true})
+	if err != nil {
+		return fmt.Errorf("make up a table: %w", err)
+	}
+	random := rand.New(rand.NewPCG(seed, 0x7461626c65))
+	for k := range sequences {
+		r := simulation.Record{Accuracy: []float64{0.5 + 0.3*random.Float64()}, Seeds: []int64{1}}
+		for step := range decisions {
+			r.Left = append(r.Left, 330-float64(20*step))
+			r.Sequence = append(r.Sequence, s.Actions[k>>(2*(decisions-1-step))%actions])
+		}
+		if err := w.Append(simulation.Cause{Sequence: r.Sequence, Seeds: r.Seeds}.Key(), r); err != nil {
+			return errors.Join(fmt.Errorf("make up a table: %w", err), w.Close())
+		}
+	}
+	return w.Close()
+}
