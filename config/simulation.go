@@ -162,6 +162,19 @@ func (m *Simulation) Digest() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
+// Differences lists the keys on which the table depends and that another scenario has
+// other values for, each as "key was its value and is ours".
+func (m *Simulation) Differences(was *Simulation) []string {
+	list := m.Job.Differences(&was.Job)
+	before := was.Values()
+	for k, now := range m.Values() {
+		if key, mine := strings.CutPrefix(now.Key, "simulate."); mine && now.Text != before[k].Text && !simulateOptionsThatChangeNothing[key] {
+			list = append(list, fmt.Sprintf("%s was %s and is %s", now.Key, before[k].Text, now.Text))
+		}
+	}
+	return list
+}
+
 // Likely is the policy of the design of that name; nil for others.
 func (m *Simulation) Likely() *decider.Structural { return m.likely }
 
@@ -249,7 +262,7 @@ func (m *Simulation) cause(fsys files.FS, form []byte, data *dataset.Set, code s
 		}
 	}
 	o := m.Options()
-	o.Seed = 0
+	o.Seed, o.Steady = 0, o.Steady || m.profile != nil
 	c := simulation.Cause{Network: hex.EncodeToString(network.Sum(nil)), Data: data.Digest, Options: trainer.Digest(o), Code: code}
 	if m.profile != nil {
 		p := *m.profile

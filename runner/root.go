@@ -8,6 +8,8 @@ func commands() []*cobra.Command {
 	return []*cobra.Command{
 		newVersionCommand(),
 		newTrainCommand(),
+		newSimulateCommand(),
+		newWorkCommand(),
 		newLearnCommand(),
 		newFollowCommand(),
 		newDataCommand(),

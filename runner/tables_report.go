@@ -41,6 +41,7 @@ type rankRow struct {
 
 func reportTable(t *simulation.Table) *tableReport {
 	r := &tableReport{Scenario: t.Scenario, Sequences: len(t.Records), Seeds: []int64{}, Profiles: []string{}, Rows: []rankRow{}}
+	r.Origin = nil // too long to look at
 	if n := t.Scenario.Sequences(); n > 0 {
 		r.Of = &n
 	}

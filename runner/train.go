@@ -280,20 +280,25 @@ func (r *performance) job(parts trainer.Parts, device torch.Device, last *traine
 }
 
 func (r *performance) placement(device torch.Device) model.Placement {
-	return model.Placement{Device: device, Random: r.s.NewGenerator(torch.CPU, r.Run.Seed)}
+	return placement(r.s, device, r.Run.Seed)
 }
 
-// network makes a network with its first weights.
-func (r *performance) network(data *dataset.Set, device torch.Device) (*model.Network, error) {
-	n, err := r.Model(data.Shape[:], len(data.Classes))
+func placement(s *torch.Scope, device torch.Device, seed int64) model.Placement {
+	return model.Placement{Device: device, Random: s.NewGenerator(torch.CPU, seed)}
+}
+
+// firstNetwork makes a job's network with its first weights, those that are drawn from
+// a seed.
+func firstNetwork(s *torch.Scope, job *config.Job, data *dataset.Set, device torch.Device, seed int64) (*model.Network, error) {
+	n, err := job.Model(data.Shape[:], len(data.Classes))
 	if err != nil {
 		return nil, err
 	}
-	if err := r.Suits(n); err != nil { // before an up, which may be hours away
+	if err := job.Suits(n); err != nil { // before an up, which may be hours away
 		return nil, withCode(exitConfig, err)
 	}
-	first := r.Beginning().Weights
-	if err := n.Materialize(r.s, r.placement(device)); err != nil || first == "" {
+	first := job.Beginning().Weights
+	if err := n.Materialize(s, placement(s, device, seed)); err != nil || first == "" {
 		return n, err
 	}
 	set, err := readWeights(first)
@@ -306,20 +311,31 @@ func (r *performance) network(data *dataset.Set, device torch.Device) (*model.Ne
 	return n, nil
 }
 
-// begin makes the network that a new job begins with, and evaluates weights that
-// were read, while no clock runs.
-func (r *performance) begin(parts *trainer.Parts, device torch.Device) (err error) {
-	b := r.Beginning()
-	if parts.Network, err = r.network(parts.Data, device); err != nil || b.Weights == "" {
-		return err
+// given is what is known of first weights that were read, found out while no clock
+// runs; nil where they were drawn.
+func given(job *config.Job, n *model.Network, data *dataset.Set) (*trainer.Given, error) {
+	b := job.Beginning()
+	if b.Weights == "" {
+		return nil, nil
 	}
-	score, err := trainer.Appraise(parts.Network, parts.Data, r.Options())
+	score, err := trainer.Appraise(n, data, job.Options())
 	if err != nil {
+		return nil, err
+	}
+	return &trainer.Given{Epochs: b.Epochs, Score: score}, nil
+}
+
+// begin makes the network that a new job begins with.
+func (r *performance) begin(parts *trainer.Parts, device torch.Device) (err error) {
+	if parts.Network, err = firstNetwork(r.s, r.Job, parts.Data, device, r.Run.Seed); err != nil {
 		return err
 	}
-	parts.Given = &trainer.Given{Epochs: b.Epochs, Score: score}
-	r.given = &givenReport{Weights: b.Weights, Epochs: b.Epochs, Start: r.Time.Start, Accuracy: score.Accuracy, Published: b.Accuracy}
-	r.log.Info("the first weights are evaluated", zap.Int("epochs", b.Epochs), zap.Float64("validation", rounded(score.Accuracy)), zap.Float64p("published", b.Accuracy))
+	if parts.Given, err = given(r.Job, parts.Network, parts.Data); err != nil || parts.Given == nil {
+		return err
+	}
+	b, accuracy := r.Beginning(), parts.Given.Score.Accuracy
+	r.given = &givenReport{Weights: b.Weights, Epochs: b.Epochs, Start: r.Time.Start, Accuracy: accuracy, Published: b.Accuracy}
+	r.log.Info("the first weights are evaluated", zap.Int("epochs", b.Epochs), zap.Float64("validation", rounded(accuracy)), zap.Float64p("published", b.Accuracy))
 	return nil
 }
 
@@ -378,7 +394,7 @@ func (r *performance) same() error {
 		return nil
 	}
 	what := "a file that it reads is another"
-	if was, err := config.ReadJob(files.OS{}, r.stored.Path("config.resolved.toml"), nil); err == nil {
+	if was, err := config.ReadJob(files.OS{}, r.stored.Path(resolvedFile), nil); err == nil {
 		if list := r.Differences(was); len(list) > 0 {
 			what = strings.Join(list, ", ")
 		}

@@ -26,9 +26,10 @@ type Grid struct {
 	Store  *Store
 	Log    *Troubles
 
-	root *branch
-	last map[string]memo // states that this process has made of late
-	dry  bool            // only counted: as if all were known
+	root   *branch
+	extent []int           // legs of each depth, for all seeds; nil before they were counted
+	last   map[string]memo // states that this process has made of late
+	dry    bool            // only counted: as if all were known
 }
 
 // Plan is what all processes that work at a grid must know, as data.
@@ -129,22 +130,52 @@ func (g *Grid) next(b *branch) ([]*branch, error) {
 // Size is how many sequences the design takes and how many legs they consist of, for
 // all seeds, as far as that can be told before.
 func (g *Grid) Size() (sequences, legs int, err error) {
+	if err := g.measure(); err != nil {
+		return 0, 0, err
+	}
+	for _, n := range g.extent {
+		legs += n
+	}
+	return g.extent[g.Ground.Decisions], legs, nil
+}
+
+// measure counts the legs of each depth in the tree.
+func (g *Grid) measure() error {
+	if g.extent != nil {
+		return nil
+	}
 	twin := NewGrid(g.Plan, g.Ground, nil, nil)
 	twin.dry = true
-	err = twin.walk(func(b *branch) error {
-		legs += len(g.Seeds)
-		if len(b.sequence) == g.Ground.Decisions {
-			sequences += len(g.Seeds)
+	extent := make([]int, g.Ground.Decisions+1)
+	err := twin.walk(func(b *branch) error {
+		extent[len(b.sequence)] += len(g.Seeds)
+		return nil
+	})
+	if err == nil {
+		g.extent = extent
+	}
+	return err
+}
+
+// Left is how many legs can be run, or are.
+func (g *Grid) Left() (n int, err error) {
+	err = g.survey(func(b *branch) error {
+		for k := range g.Seeds {
+			if !b.settled(k) && (b.parent == nil || b.parent.outcomes[k] != nil) {
+				n++
+			}
 		}
 		return nil
 	})
-	return sequences, legs, err
+	return n, err
 }
 
 // task is a leg that can be run.
 type task struct {
 	*branch
-	seed int // its place in Seeds
+	seed    int             // its place in Seeds
+	work    context.Context // ends when the leg is not this worker's any more
+	release func()
 }
 
 func (t task) key() string { return t.keys[t.seed] }
@@ -155,9 +186,10 @@ var errTaken = errors.New("a leg was taken")
 // Taker lets one worker at a time have a leg. Two that have the same one do work
 // twice, and no harm.
 type Taker interface {
-	// Take gives the leg of a key, to be given back by calling what it returns; an
-	// error that wraps ErrTaken where another has it.
-	Take(ctx context.Context, key string) (release func(), err error)
+	// Take gives the leg of a key, to be given back by calling what it returns, and a
+	// context for the work that ends should the leg be lost to another; an error that
+	// wraps ErrTaken where another has it.
+	Take(ctx context.Context, key string) (work context.Context, release func(), err error)
 }
 
 // ErrTaken says that another worker has a leg.
@@ -165,7 +197,7 @@ var ErrTaken = errors.New("another worker has it")
 
 // find takes a leg that can be run. Without one it says how many are left to do, all
 // of which others have.
-func (g *Grid) find(ctx context.Context, taker Taker) (found *task, release func(), left int, err error) {
+func (g *Grid) find(ctx context.Context, taker Taker) (found *task, left int, err error) {
 	err = g.walk(func(b *branch) error {
 		if err := b.look(g.Store, g.failed); err != nil {
 			return err
@@ -175,17 +207,18 @@ func (g *Grid) find(ctx context.Context, taker Taker) (found *task, release func
 				continue
 			}
 			left++
-			if release, err = taker.Take(ctx, b.keys[k]); errors.Is(err, ErrTaken) {
+			work, release, err := taker.Take(ctx, b.keys[k])
+			if errors.Is(err, ErrTaken) {
 				continue
 			}
 			if err != nil {
-				return err
+				return fmt.Errorf("take %s: %w", Leg{b.sequence, g.Seeds[k]}, err)
 			}
 			if err := b.look(g.Store, g.failed); err != nil || b.settled(k) { // meanwhile
 				release()
 				return err
 			}
-			found = &task{b, k}
+			found = &task{b, k, work, release}
 			return errTaken
 		}
 		return nil
@@ -193,7 +226,7 @@ func (g *Grid) find(ctx context.Context, taker Taker) (found *task, release func
 	if errors.Is(err, errTaken) {
 		err = nil
 	}
-	return found, release, left, err
+	return found, left, err
 }
 
 func (g *Grid) failed(key string) bool { return g.Log.Count(key) >= g.Tries }
@@ -218,7 +251,7 @@ func (g *Grid) Work(ctx context.Context, w Worker) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		t, release, left, err := g.find(ctx, w.Taker)
+		t, left, err := g.find(ctx, w.Taker)
 		if err != nil {
 			return err
 		}
@@ -229,9 +262,10 @@ func (g *Grid) Work(ctx context.Context, w Worker) error {
 			w.Rest(ctx)
 			continue
 		}
-		err = g.perform(ctx, w, *t)
-		release()
-		if err != nil {
+		err = g.perform(w, *t)
+		lost := t.work.Err() != nil && ctx.Err() == nil
+		t.release()
+		if err != nil && !lost {
 			return err
 		}
 	}
@@ -239,13 +273,13 @@ func (g *Grid) Work(ctx context.Context, w Worker) error {
 
 // perform runs a leg. That it fails is written down and no error; that nothing can be
 // written down is one.
-func (g *Grid) perform(ctx context.Context, w Worker, t task) error {
+func (g *Grid) perform(w Worker, t task) error {
 	leg, tell := Leg{t.sequence, g.Seeds[t.seed]}, w.Tell
 	if tell == nil {
 		tell = func(Leg, *Outcome, error) {}
 	}
 	tell(leg, nil, nil)
-	o, err := g.run(ctx, w.Lab, t)
+	o, err := g.run(t.work, w.Lab, t)
 	var failure *legFailure
 	if errors.As(err, &failure) {
 		tell(leg, nil, err)
@@ -315,7 +349,7 @@ func (g *Grid) start(ctx context.Context, lab *Lab, t task) (state, *Outcome, er
 	if t.parent == nil {
 		return nil, nil, nil
 	}
-	up := task{t.parent, t.seed}
+	up := task{branch: t.parent, seed: t.seed}
 	if m, ok := g.last[up.key()]; ok {
 		return m.state, before, nil
 	}

@@ -28,11 +28,11 @@ import (
 // claims lets one worker of this process have a leg at a time.
 type claims struct{ taken sync.Map }
 
-func (c *claims) Take(_ context.Context, key string) (func(), error) {
+func (c *claims) Take(ctx context.Context, key string) (context.Context, func(), error) {
 	if _, has := c.taken.LoadOrStore(key, true); has {
-		return nil, ErrTaken
+		return nil, nil, ErrTaken
 	}
-	return func() { c.taken.Delete(key) }, nil
+	return ctx, func() { c.taken.Delete(key) }, nil
 }
 
 // plot is a small scenario whose legs take milliseconds, and all that is needed to run

@@ -150,18 +150,12 @@ func (d *depth) count(o *Outcome) {
 // ahead is what legs that are left will take. Depths of which none was run are taken
 // for the one before.
 func (g *Grid) ahead(depths []depth) float64 {
-	total := make([]int, len(depths))
-	twin := NewGrid(g.Plan, g.Ground, nil, nil)
-	twin.dry = true
-	if twin.walk(func(b *branch) error { total[len(b.sequence)] += len(g.Seeds); return nil }) != nil {
-		return 0
-	}
 	sum, each := 0.0, 0.0
 	for k, d := range depths {
 		if d.done > 0 {
 			each = d.seconds / float64(d.done)
 		}
-		sum += each * float64(max(0, total[k]-d.done))
+		sum += each * float64(max(0, g.extent[k]-d.done))
 	}
 	return sum
 }

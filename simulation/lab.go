@@ -15,6 +15,9 @@ import (
 	"graft/trainer"
 )
 
+// LegVersion is raised with every change after which a leg leads to something else.
+const LegVersion = 1
+
 // Lab runs legs: it has what the jobs of all sequences have in common. All but Given
 // are required.
 type Lab struct {

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"graft/files"
+	"graft/fleet"
+	"graft/simulation"
+)
+
+// watch looks at a simulation while workers run it, and collects its table.
+type watch struct {
+	*site
+	log    *zap.Logger
+	screen *screen
+
+	mu     sync.Mutex
+	grid   *simulation.Grid
+	state  simulation.State
+	looked time.Time
+	begun  time.Time
+	first  simulation.State // when this process began to look
+	ended  int              // sequences in the table that was collected last
+	swept  time.Time        // when
+}
+
+func newWatch(s *site, log *zap.Logger, screen *screen) (*watch, error) {
+	g, err := s.grid()
+	if err != nil {
+		return nil, err
+	}
+	return &watch{site: s, log: log, screen: screen, grid: g, ended: -1}, nil
+}
+
+func tools() fleet.Tools { return fleet.Tools{Files: files.OS{}, Clock: fleet.NewClock(time.Now)} }
+
+// start starts the workers. Those of this machine are watched to the end.
+func (x *watch) start(ctx context.Context, w io.Writer, o simulateOptions) error {
+	left, err := x.left()
+	if err != nil {
+		return err
+	}
+	if left == 0 {
+		x.log.Info("all of it was run before", zap.String("cache", x.cache()))
+		return x.finish(w, o.json)
+	}
+	b, err := x.batch(o)
+	if err != nil {
+		return err
+	}
+	f, err := fleet.Start(ctx, tools(), o.engine, b)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	if o.engine != "local" {
+		_, err := fmt.Fprintf(w, "%s were given to %s as %s\nwatch them, and collect the table, with\n  graft fleet attach %s\n", counted(b.Workers, "worker"), o.engine, b.Key, x.folder)
+		return err
+	}
+	return x.tend(ctx, w, f, o.json)
+}
+
+// tend looks after workers until nothing is left to run.
+func (x *watch) tend(ctx context.Context, w io.Writer, f *fleet.Fleet, json bool) error {
+	x.begun = time.Now()
+	_, err := x.look()
+	if err != nil {
+		return err
+	}
+	x.first = x.state
+	closeBars := x.draw()
+	err = f.Tend(ctx, x.left, fleet.TendOptions{Note: func(text string) { x.log.Warn(text) }, Every: tendEvery(f.Engine())})
+	closeBars()
+	if ctx.Err() != nil {
+		return x.stop(f)
+	}
+	if err != nil {
+		_, harvest := x.harvest()
+		return errors.Join(err, harvest)
+	}
+	return x.finish(w, json)
+}
+
+// tendEvery is how often workers are looked at: those here cost nothing.
+func tendEvery(engine string) time.Duration {
+	if engine == "local" {
+		return 200 * time.Millisecond
+	}
+	return 0
+}
+
+// stop lets local workers save what they run; others go on.
+func (x *watch) stop(f *fleet.Fleet) error {
+	if f.Engine() != "local" {
+		return withCode(exitRequeue, fmt.Errorf("stopped watching; the workers go on: graft fleet attach %s", x.folder))
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	err := f.Cancel(ctx)
+	_, harvest := x.harvest()
+	return withCode(exitRequeue, errors.Join(fmt.Errorf("stopped, and what was run is kept; the same command goes on in %s", x.folder), err, harvest))
+}
+
+// left is how many legs are left to run.
+func (x *watch) left() (int, error) {
+	x.mu.Lock()
+	n, err := x.grid.Left()
+	x.mu.Unlock()
+	if err != nil {
+		return 0, err
+	}
+	return n, x.collect()
+}
+
+// look says how far the simulation has come, as of late.
+func (x *watch) look() (simulation.State, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if time.Since(x.looked) < time.Second && x.state.Legs > 0 {
+		return x.state, nil
+	}
+	s, err := x.grid.State()
+	x.state, x.looked = s, time.Now()
+	return s, err
+}
+
+// between is how long lies between two collections of the table at least, so that it
+// can be read while it grows.
+const between = 10 * time.Second
+
+// collect writes the table anew when there is more of it, now and then.
+func (x *watch) collect() error {
+	s, err := x.look()
+	if err != nil || s.Ended == x.ended || time.Since(x.swept) < between {
+		return err
+	}
+	_, err = x.harvest()
+	return err
+}
+
+func (x *watch) table() string { return filepath.Join(x.folder, tableFolder) }
+
+func (x *watch) harvest() (int, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	n, err := x.grid.Harvest(files.OS{}, x.table())
+	if err != nil {
+		return 0, err
+	}
+	x.ended, x.swept = n, time.Now()
+	return n, nil
+}
