@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -84,10 +85,30 @@ func (x *watch) tend(ctx context.Context, w io.Writer, f *fleet.Fleet, json bool
 	}
 	if err != nil {
 		_, harvest := x.harvest()
-		return errors.Join(err, harvest)
+		return errors.Join(err, lastWords(f), harvest)
 	}
 	return x.finish(w, json)
 }
+
+// lastWords is what a worker that failed has said last.
+func lastWords(f *fleet.Fleet) error {
+	states, err := f.Workers(context.Background())
+	for _, s := range states {
+		if s.State != fleet.Failed {
+			continue
+		}
+		text, err := files.ReadAll(files.OS{}, s.Log, largestLog)
+		if err != nil {
+			return err
+		}
+		lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+		return fmt.Errorf("worker %d: %s", s.Worker, lines[len(lines)-1])
+	}
+	return err
+}
+
+// largestLog is how much of a worker's log is read.
+const largestLog = 64 << 20
 
 // tendEvery is how often workers are looked at: those here cost nothing.
 func tendEvery(engine string) time.Duration {

@@ -99,8 +99,8 @@ func NewGrid(p Plan, ground Ground, store *Store, log *Troubles) *Grid {
 	return g
 }
 
-// key is that of a leg's cause.
-func (g *Grid) key(leg Leg) string {
+// Key is that of a leg's cause, under which its outcome is kept.
+func (g *Grid) Key(leg Leg) string {
 	c := g.Cause
 	c.Sequence, c.Seeds = append([]string{}, leg.Sequence...), []int64{leg.Seed}
 	return c.Key()
@@ -110,7 +110,7 @@ func (g *Grid) key(leg Leg) string {
 func (g *Grid) plant(b *branch) *branch {
 	b.outcomes, b.failed = make([]*Outcome, len(g.Seeds)), make([]bool, len(g.Seeds))
 	for _, seed := range g.Seeds {
-		b.keys = append(b.keys, g.key(Leg{b.sequence, seed}))
+		b.keys = append(b.keys, g.Key(Leg{b.sequence, seed}))
 	}
 	return b
 }

@@ -195,7 +195,7 @@ func TestTheTreeTrainsEachLegOnce(t *testing.T) {
 			all += steps
 			require.Equal(t, want.Validation.Accuracy, r.Accuracy[0], r.Sequence)
 			if k%5 == 0 {
-				o, err := p.grid().Store.Outcome(p.grid().key(Leg{r.Sequence, 1}))
+				o, err := p.grid().Store.Outcome(p.grid().Key(Leg{r.Sequence, 1}))
 				require.NoError(t, err)
 				require.Equal(t, want.Digest, o.Weights)
 			}
@@ -244,7 +244,7 @@ func TestNothingIsLostAndNothingDoneTwice(t *testing.T) {
 
 		g := p.grid()
 		for _, sequence := range [][]string{{"none"}, {"none", "none"}} {
-			path := g.Store.place(outcomesName, g.key(Leg{sequence, 1}), outcomeSuffix)
+			path := g.Store.place(outcomesName, g.Key(Leg{sequence, 1}), outcomeSuffix)
 			text, err := os.ReadFile(path)
 			require.NoError(t, err)
 			text[len(text)/2]++

@@ -1,0 +1,238 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/files"
+	"graft/simulation"
+)
+
+// scenarioFile is nine sequences of a job of milliseconds.
+const scenarioFile = `
+[data.synthetic]
+size = 16
+classes = 4
+train = 200
+test = 80
+[train]
+batch = 40
+[time]
+budget = "460ms"
+events = [{at = "100ms", change = "up"}]
+[adapt]
+every = true
+most = 2
+rows = 64
+[simulate]
+actions = ["deepen:conv1", "deepen:conv2", "none"]
+`
+
+// newScenario writes a scenario's file into a folder of its own.
+func newScenario(t testing.TB, text string) (folder, path string) {
+	folder = t.TempDir()
+	path = filepath.Join(folder, "late.toml")
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+	return folder, path
+}
+
+// tableBytes is what a table's folder holds, but for locks.
+func tableBytes(t testing.TB, dir string) map[string]string {
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	all := map[string]string{}
+	for _, entry := range entries {
+		if filepath.Ext(entry.Name()) == ".lock" {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(dir, entry.Name()))
+		require.NoError(t, err)
+		all[entry.Name()] = string(text)
+	}
+	return all
+}
+
+// simulated runs a scenario in a process of its own, to the end.
+func simulated(t *testing.T, args ...string) string {
+	t.Helper()
+	p, out := process(t, append([]string{"simulate"}, args...)...)
+	require.Equal(t, exitDone, left(t, p), out)
+	return out.String()
+}
+
+// However many workers there are, a scenario ends in the same table; what was run is
+// not run again, for another scenario neither.
+func TestSimulate(t *testing.T) {
+	folder, path := newScenario(t, scenarioFile)
+	var want map[string]string
+	for _, workers := range []int{1, 2, 4} {
+		run := filepath.Join(folder, fmt.Sprint(workers), "late")
+		text := simulated(t, path, "--folder", run, "--workers", fmt.Sprint(workers))
+		require.Contains(t, text, "9 of 9 runs ended, of 13 legs")
+		got := tableBytes(t, filepath.Join(run, "table"))
+		if want == nil {
+			want = got
+		}
+		require.Equal(t, want, got, "%d workers", workers)
+		logs, err := filepath.Glob(filepath.Join(run, "logs", "worker-*.log"))
+		require.NoError(t, err)
+		require.Len(t, logs, workers)
+	}
+	run := filepath.Join(folder, "1", "late")
+	var report simulateReport
+	p, out := process(t, "simulate", path, "--folder", run, "--json", "--quiet")
+	require.Equal(t, exitDone, left(t, p))
+	require.NoError(t, json.Unmarshal(out.Bytes()[:1+strings.LastIndex(out.String(), "}")], &report))
+	require.Equal(t, []int{9, 9, 13, 13, 0}, []int{report.State.Sequences, report.State.Ended, report.State.Legs, report.State.Done, report.State.Failed})
+	require.Equal(t, 9, report.Outcome.Sequences)
+
+	other := filepath.Join(folder, "1", "other")
+	text := simulated(t, path, "--folder", other, "--set", "simulate.name=other", "--set", `simulate.actions=["deepen:conv1","none"]`)
+	require.Contains(t, text, "all of it was run before")
+	require.Contains(t, text, "4 of 4 runs ended")
+
+	shown := graft("table", "check", filepath.Join(run, "table"))
+	require.Equal(t, exitDone, shown.code, shown)
+	again := graft("simulate", path, "--folder", run, "--set", "train.batch=20")
+	require.Equal(t, exitConfig, again.code)
+	require.Contains(t, again.stderr, "train.batch was 40 and is 20")
+}
+
+// A simulation that is killed at random moments, workers and all, goes on each time,
+// loses nothing that was committed, and ends in the same bytes.
+func TestKilledSimulationsEndTheSame(t *testing.T) {
+	folder, path := newScenario(t, scenarioFile)
+	whole := filepath.Join(folder, "whole", "late")
+	simulated(t, path, "--folder", whole)
+	want := tableBytes(t, filepath.Join(whole, "table"))
+	random := rand.New(rand.NewPCG(1, 6))
+	kills, runs := 0, 0
+	for ; kills < 100; runs++ {
+		run := filepath.Join(folder, fmt.Sprint(runs), "late")
+		for known := 0; ; kills++ {
+			p, out := process(t, "simulate", path, "--folder", run)
+			done := make(chan error, 1)
+			go func() { done <- p.Wait() }()
+			moment := time.Duration(random.Int64N(int64(900 * time.Millisecond)))
+			if kills >= 100 {
+				moment = time.Hour
+			}
+			select {
+			case err := <-done:
+				require.NoError(t, err, out)
+			case <-time.After(moment):
+				require.NoError(t, p.Process.Signal(syscall.SIGKILL))
+				<-done
+			}
+			now, err := filepath.Glob(filepath.Join(folder, fmt.Sprint(runs), "cache", "outcomes", "*", "*.json"))
+			require.NoError(t, err)
+			require.GreaterOrEqual(t, len(now), known, "what was committed stays")
+			known = len(now)
+			if p.ProcessState.Success() {
+				break
+			}
+		}
+		require.Equal(t, want, tableBytes(t, filepath.Join(run, "table")))
+	}
+	t.Logf("measured: %d kills of simulations and their workers, %d of which ended afterwards in the bytes of one that was not killed", kills, runs)
+}
+
+// SIGTERM saves the legs under way; damaged outcomes are put aside and run again; what
+// cannot be run is told.
+func TestSimulationsThatAreStoppedOrHurt(t *testing.T) {
+	folder, path := newScenario(t, scenarioFile)
+	run := filepath.Join(folder, "runs", "late")
+	p, out := process(t, "simulate", path, "--folder", run, "--workers", "1")
+	require.Eventually(t, func() bool {
+		now, _ := filepath.Glob(filepath.Join(folder, "runs", "cache", "outcomes", "*", "*.json"))
+		return len(now) > 2
+	}, patience, time.Millisecond, out)
+	require.NoError(t, p.Process.Signal(syscall.SIGTERM))
+	require.Equal(t, exitRequeue, left(t, p), out)
+	require.Contains(t, out.String(), "the same command goes on")
+	simulated(t, path, "--folder", run)
+	want := tableBytes(t, filepath.Join(run, "table"))
+
+	outcomes, err := filepath.Glob(filepath.Join(folder, "runs", "cache", "outcomes", "*", "*.json"))
+	require.NoError(t, err)
+	require.Len(t, outcomes, 13)
+	for _, name := range outcomes[:3] {
+		text, err := os.ReadFile(name)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(name, append(text[:len(text)/3], 'x'), 0o644))
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(run, "table", "grid-1.jsonl"), []byte("rubbish\n"), 0o644))
+	text := simulated(t, path, "--folder", run)
+	require.Equal(t, 3, strings.Count(text, "damaged, and run again"))
+	require.Equal(t, want, tableBytes(t, filepath.Join(run, "table")))
+
+	for args, says := range map[string]struct {
+		code exitCode
+		text string
+	}{
+		`simulate.most=5`:                  {exitConfig, "has 9 sequences of 2 decisions"},
+		`simulate.cache="` + path + `"`:    {exitFailed, "simulate.cache"},
+		`time.events=[]`:                   {exitConfig, "no up in the timeline"},
+		`adapt.most=9`:                     {exitConfig, "sequences of 9 decisions"},
+		`simulate.actions=["deepen:nope"]`: {exitConfig, "nothing to choose"},
+		`data.kind="cifar10"`:              {exitConfig, "path"},
+		`simulate.design="likely"`:         {exitConfig, "needs one"},
+		`network.name="NoSuchNetwork"`:     {exitConfig, "NoSuchNetwork"},
+		`time.profile="no-such-profile"`:   {exitConfig, "no-such-profile"},
+		`simulate.devices=["cuda:99"]`:     {exitFailed, "cuda:99"},
+	} {
+		got := graft("simulate", path, "--folder", filepath.Join(folder, "bad", "x"), "--force", "--set", args)
+		require.Equal(t, says.code, got.code, "%s: %s", args, got.stderr)
+		require.Contains(t, got.stderr, says.text, args)
+		require.NoError(t, os.RemoveAll(filepath.Join(folder, "bad")))
+	}
+	wrong := graft("simulate", path, "--engine", "cloud")
+	require.Equal(t, exitUsage, wrong.code)
+	none := graft("work", folder)
+	require.Equal(t, exitFailed, none.code)
+	require.Contains(t, none.stderr, "give the run folder of 'graft simulate'")
+}
+
+// Of sequences some of which fail the others are in the table, and the code says
+// partial.
+func TestSimulationsThatFailInPart(t *testing.T) {
+	folder, path := newScenario(t, strings.Replace(scenarioFile, "[simulate]", "[simulate]\nseeds = 2", 1))
+	run := filepath.Join(folder, "runs", "late")
+	simulated(t, path, "--folder", run)
+	plan, err := readPlan(filepath.Join(run, planFile))
+	require.NoError(t, err)
+	store, err := simulation.OpenStore(files.OS{}, filepath.Join(folder, "runs", "cache"))
+	require.NoError(t, err)
+	log, err := simulation.OpenTroubles(files.OS{}, filepath.Join(run, failuresFolder))
+	require.NoError(t, err)
+	ground, err := plan.Ground()
+	require.NoError(t, err)
+	g := simulation.NewGrid(*plan, ground, store, log)
+	forget := func(sequence ...string) simulation.Leg {
+		leg := simulation.Leg{Sequence: sequence, Seed: 2}
+		key := g.Key(leg)
+		require.NoError(t, os.Remove(filepath.Join(folder, "runs", "cache", "outcomes", key[:2], key+".json")))
+		return leg
+	}
+	for _, action := range plan.Scenario.Actions {
+		forget("none", action)
+	}
+	leg := forget("none")
+	for range 2 {
+		require.NoError(t, log.Add(g.Key(leg), leg, os.ErrDeadlineExceeded))
+	}
+	got := graft("simulate", path, "--folder", run)
+	require.Equal(t, exitPartial, got.code, got.stderr)
+	require.Contains(t, got.stderr, "3 of 18 sequences failed, such as (none) seed 2")
+	require.Contains(t, got.stdout, "15 of 18 runs ended")
+	require.Contains(t, simulated(t, path, "--folder", run, "--retry"), "18 of 18 runs ended")
+}
