@@ -13,16 +13,24 @@ import (
 	"graft/trainer"
 )
 
+// scenarioFile is in each of graft's own tables.
+const scenarioFile = "scenario.json"
+
 // legacyProfile is what time was on the node of the original's experiments.
 const legacyProfile = "v100-original"
 
 // ReadTree reads a table's folder, graft's own or the original's, and follows its
-// sequences. A table must have all of them.
+// sequences. A table must have all of them. As with ReadLegacyTable a policy of the
+// original's stands for the table that it learned from.
 func ReadTree(fsys files.FS, folder string) (*simulation.Tree, error) {
-	if _, err := fsys.Stat(filepath.Join(folder, legacyTableFile)); err == nil {
+	_, original := fsys.Stat(filepath.Join(folder, legacyTableFile))
+	_, own := fsys.Stat(filepath.Join(folder, scenarioFile))
+	_, legacyRun := fsys.Stat(filepath.Join(folder, LegacyRunFile))
+	switch {
+	case original == nil, legacyRun == nil && errors.Is(own, fs.ErrNotExist):
 		return readLegacyTree(fsys, folder)
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("read table: %w", err)
+	case !errors.Is(original, fs.ErrNotExist):
+		return nil, fmt.Errorf("read table: %w", original)
 	}
 	table, err := simulation.Read(fsys, folder)
 	if err != nil {
