@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -143,7 +144,8 @@ func (r leaveReport) print(w io.Writer) error {
 			p.line("%s", r.sentence(s))
 		}
 	}
-	p.remarks(r.Standings, len(r.Trials))
+	p.line("\nRegret is in points of accuracy below the best of the table. Of each table the best fixed sequence and the policies have seen the others only.")
+	p.tooFew(len(r.Groups), r.LeaveOut+"s")
 	return p.err
 }
 
@@ -196,8 +198,8 @@ func (r leaveReport) sentence(s simulation.Standing) string {
 	if d.Mean < 0 {
 		more = "less"
 	}
-	text := fmt.Sprintf("%s: %.2f points of regret %s than the best fixed sequence of the other tables, 95%% interval over tables %s: ", printable(s.Chooser),
-		max(d.Mean, -d.Mean), more, intervalText(d.OverTables))
+	text := fmt.Sprintf("%s: %.2f points %s regret than the best fixed sequence of the other tables, 95%% interval over tables %s: ", printable(s.Chooser),
+		math.Abs(d.Mean), more, intervalText(d.OverTables))
 	switch {
 	case d.OverTables.Low <= 0 && 0 <= d.OverTables.High:
 		return text + "zero lies inside, so these tables do not tell the two apart"

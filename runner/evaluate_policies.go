@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -106,9 +107,9 @@ func kindOfPolicy(path string) (policyKind, error) {
 		return "", fmt.Errorf("read policy: %w; name its file, or a folder with its file %s or %s", err, votingFile, decider.LegacyPolicyFile)
 	}
 	if !info.IsDir() {
-		set, err := weights.Read(files.OS{}, path, weights.Options{})
+		set, err := readSet(path)
 		if err != nil {
-			return "", fmt.Errorf("read policy: %w", err)
+			return "", err
 		}
 		if decider.IsStructural(set) {
 			return structuralKind, nil
@@ -122,6 +123,33 @@ func kindOfPolicy(path string) (policyKind, error) {
 		return "", fmt.Errorf("read policy %s: %w: it has no %s, so learning has not ended; go on with 'graft learn --resume'", path, fs.ErrNotExist, votingFile)
 	}
 	return originalKind, nil
+}
+
+// readSet reads a file of weights, and says what to do where that fails.
+func readSet(path string) (*weights.Set, error) {
+	set, err := weights.Read(files.OS{}, path, weights.Options{})
+	switch {
+	case err == nil:
+		return set, nil
+	case errors.As(err, new(*fs.PathError)):
+		return nil, fmt.Errorf("read policy: %w", err)
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, fmt.Errorf("read policy: %w: it is cut short; copy the file again", err)
+	}
+	return nil, fmt.Errorf("read policy: %w; copy the file again", err)
+}
+
+// readStructuralFile reads one structural policy.
+func readStructuralFile(path string) (*decider.Structural, error) {
+	set, err := readSet(path)
+	if err != nil {
+		return nil, err
+	}
+	p, err := decider.StructuralOf(set)
+	if err != nil {
+		return nil, fmt.Errorf("read policy %s: %w; give the file as 'graft learn' wrote it", path, err)
+	}
+	return p, nil
 }
 
 // readLegacy reads a policy of the original's.
@@ -149,7 +177,7 @@ func (c *contender) readStructural() error {
 			return err
 		}
 	}
-	p, err := decider.ReadStructural(files.OS{}, path)
+	p, err := readStructuralFile(path)
 	if err != nil {
 		return err
 	}
@@ -159,7 +187,7 @@ func (c *contender) readStructural() error {
 		if k == 0 {
 			policies = nil
 		}
-		one, err := decider.ReadStructural(files.OS{}, file)
+		one, err := readStructuralFile(file)
 		if err != nil {
 			return err
 		}

@@ -250,12 +250,20 @@ func (p *printer) standings(all []simulation.Standing, against string) {
 		if grouped {
 			cells = append(cells, intervalText(s.OverGroups))
 		}
+		worst := "-"
+		if s.Worst > 0 {
+			worst = printable(s.WorstOne)
+		}
 		t.add(append(cells, intervalText(s.OverSeeds), fmt.Sprintf("%.0f%%", 100*s.TopFive), fmt.Sprintf("%d of %d", s.LowHalf, s.Tables*s.Seeds),
-			fmt.Sprintf("%.2f", s.Worst), differenceText(s.Difference), printable(s.WorstOne))...)
+			fmt.Sprintf("%.2f", s.Worst), differenceText(s.Difference), worst)...)
 	}
 	p.table(t)
 	if len(partial) > 0 {
 		p.line("not in all tables, so not above: %s", printable(strings.Join(partial, ", ")))
+	}
+	if !slices.ContainsFunc(all, func(s simulation.Standing) bool { return s.Difference != nil }) {
+		p.line("there is no DIFFERENCE, as %s is not in all tables", printable(against))
+		return
 	}
 	p.line("DIFFERENCE is what one regrets more than %s; ~ marks those that chance may have made: rows are in no order of merit", printable(against))
 }
@@ -281,18 +289,25 @@ func differenceText(d *simulation.Difference) string {
 	return text
 }
 
-// fewTables is below how many tables a bootstrap over them says too little.
-const fewTables = 5
+// fewest is how many tables or groups a bootstrap over them needs to say enough.
+const fewest = 5
 
 // remarks say how far the figures can be trusted.
 func (p *printer) remarks(all []simulation.Standing, tables int) {
 	p.line("\nRegret is in points of accuracy below the best of the table, TIES are the ranks that noise could exchange.")
 	if slices.ContainsFunc(all, func(s simulation.Standing) bool { return s.Seen == simulation.SeenThese }) {
 		p.line("The best fixed sequence has seen all these tables, as has a policy that learned from them: for neither is this a test;")
-		p.line("'graft evaluate --leave-out' makes one.")
+	} else {
+		p.line("A policy that learned from these tables has seen them, which makes this no test of it;")
 	}
-	if tables > 1 && tables < fewTables {
-		p.line("Intervals over %d tables are too narrow: there are too few of them.", tables)
+	p.line("'graft evaluate --leave-out' makes one.")
+	p.tooFew(tables, "tables")
+}
+
+// tooFew warns of intervals over too few.
+func (p *printer) tooFew(count int, what string) {
+	if count > 1 && count < fewest {
+		p.line("Intervals over %d %s are too narrow: there are too few of them.", count, what)
 	}
 }
 
