@@ -37,7 +37,7 @@ type study struct {
 // regret in scenarios that they did not learn from.
 func studyPolicies(out io.Writer, folders []string, seeds int) error {
 	if len(folders) == 0 {
-		_, err := fmt.Fprintln(out, "left out: what policies learn; name the original's folders of tables behind the flags")
+		_, err := fmt.Fprintln(out, "left out: what policies learn; name folders of tables behind the flags")
 		return err
 	}
 	s := &study{ctx: context.Background(), out: out, atOnce: min(2, runtime.GOMAXPROCS(0))}

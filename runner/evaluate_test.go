@@ -196,6 +196,8 @@ func TestWhatCannotBeEvaluatedSaysWhatToDo(t *testing.T) {
 		"an action beyond":           {table(func(r *legacyRuns, d *pickle.Dict) { set(r, d, 1, 4, 0.5) }), nil, exitDamaged, []string{"an action 4; there are 4"}},
 		"a table cut short":          {cut("table/data.pkl"), nil, exitDamaged, []string{"read table table", "copy", "again"}},
 		"a table with a command":     {func(r *legacyRuns) { r.write("table/data.pkl", command) }, nil, exitDamaged, []string{"not allowed", "os.system"}},
+		"a policy with a command":    {func(r *legacyRuns) { r.write("learned/agent.finalmodel.pth", "\x80\x02"+command) }, nil, exitDamaged, []string{"agent.finalmodel.pth", "not allowed", "os.system"}},
+		"a file with a command":      {func(r *legacyRuns) { r.write("learned/agent.finalmodel.pth", "\x80\x02"+command) }, []string{"--policy", "learned/agent.finalmodel.pth"}, exitDamaged, []string{"not allowed", "copy the file again"}},
 		"no table":                   {gone("table/data.pkl"), nil, exitFailed, []string{"no such file", "has a file data.pkl"}},
 		"no network of the table":    {func(r *legacyRuns) { r.write("table/config.toml", "[runner]\nseed = 1\n") }, nil, exitConfig, []string{"it does not say job.model"}},
 		"an unknown network":         {func(r *legacyRuns) { r.write("table/config.toml", "[job]\nmodel = \"ConvNet22\"\n") }, nil, exitConfig, []string{"config.toml:2:9", "did you mean ConvNet"}},
