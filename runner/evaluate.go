@@ -97,8 +97,6 @@ func (o evaluateOptions) validate() error {
 		return usageErrorf("--table says against what: the folder of a table")
 	case o.compat && (len(o.policies) > 1 || len(o.tables) > 1):
 		return usageErrorf("--compat is the original's report, about one policy and one table")
-	case o.compat && o.vocab == "":
-		return o.needsVocab(o.policies[0])
 	case o.asPublished && !o.compat:
 		return usageErrorf("--as-published is for the original's report; add --compat")
 	}
@@ -209,6 +207,9 @@ func (o evaluateOptions) printOriginal(ctx context.Context, w io.Writer) error {
 	policy, folder := o.policies[0], o.tables[0]
 	if kind, err := kindOfPolicy(policy); err == nil && kind == structuralKind {
 		return usageErrorf("--compat is the original's report, and %s is a structural policy; leave --compat and --vocab away", policy)
+	}
+	if o.vocab == "" {
+		return o.needsVocab(policy)
 	}
 	p, run, err := o.readOriginal(policy)
 	if err != nil {

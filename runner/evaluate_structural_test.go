@@ -244,6 +244,7 @@ func TestWhatStructuralPoliciesCannot(t *testing.T) {
 		"a vocabulary":                {nil, of("policy=run", "table=early", "vocab=early"), exitUsage, of("--vocab and --prefix are for policies of the original's", "leave them away")},
 		"a prefix":                    {nil, of("policy=run", "table=early", "prefix=never"), exitUsage, of("structural policy, which reads any network")},
 		"the original's report":       {nil, of("policy=run", "table=early", "vocab=early", "compat"), exitUsage, of("run is a structural policy; leave --compat and --vocab away")},
+		"that without a vocabulary":   {nil, of("policy=run", "table=early", "compat"), exitUsage, of("run is a structural policy")},
 		"a report of many tables":     {nil, of("policy=run", "table=early", "table=late", "vocab=early", "compat"), exitUsage, of("about one policy and one table")},
 		"no vocabulary":               {func(s *shed) { s.change(voting, func(set *weights.Set) { set.Metadata = nil }) }, of("policy=run/policy.safetensors", "table=early"), exitUsage, of("--vocab says how", "policy.safetensors reads a network")},
 		"a policy twice":              {nil, of("policy=run", "policy=run", "table=early"), exitUsage, of("--policy: ", "is named twice")},

@@ -216,6 +216,7 @@ func TestWhatCannotBeEvaluatedSaysWhatToDo(t *testing.T) {
 		"no policy is named":           {nil, []string{"--policy", ""}, exitUsage, []string{"--policy says what"}},
 		"no table is named":            {nil, []string{"--table", ""}, exitUsage, []string{"--table says against what"}},
 		"no vocabulary is named":       {nil, []string{"--vocab", ""}, exitUsage, []string{"--vocab says how"}},
+		"none for the report":          {nil, []string{"--vocab", "", "--compat"}, exitUsage, []string{"--vocab says how"}},
 		"a vocabulary of another kind": {nil, []string{"--vocab", "table/config.toml"}, exitDamaged, []string{"ends in .json, or in .ids.pkl"}},
 	} {
 		t.Run(name, func(t *testing.T) {
