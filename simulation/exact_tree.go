@@ -1,7 +1,6 @@
 package simulation
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -61,12 +60,8 @@ func (o *PlantOptions) adopt(t *Table) error {
 	if t.Origin.Batch > 0 {
 		o.Batch = t.Origin.Batch
 	}
-	var form map[string]any
-	if err := json.Unmarshal(t.Origin.Form, &form); err != nil {
-		return fmt.Errorf("the form of its network: %w", err)
-	}
 	var err error
-	o.Network, err = model.FromForm(form)
+	o.Network, err = t.Origin.Network()
 	return err
 }
 
