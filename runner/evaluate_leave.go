@@ -196,7 +196,7 @@ func (r leaveReport) groupTable(p *printer) {
 		for _, name := range names {
 			cell := "-"
 			if regret, ok := r.Mean(name, g.Group); ok {
-				cell = fmt.Sprintf("%.2f", regret)
+				cell = points(regret)
 			}
 			cells = append(cells, cell)
 		}

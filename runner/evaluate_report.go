@@ -201,7 +201,7 @@ func (p *printer) verdicts(trial simulation.Trial, standings []simulation.Standi
 		if !v.Certain {
 			sequence = "several"
 		}
-		t.add(printable(v.Chooser), fmt.Sprintf("%.2f%%", 100*v.Accuracy), fmt.Sprintf("%.2f", v.Regret), rankText(v.Rank), fmt.Sprintf("%d-%d", v.From, v.To), seen, sequence)
+		t.add(printable(v.Chooser), fmt.Sprintf("%.2f%%", 100*v.Accuracy), points(v.Regret), rankText(v.Rank), fmt.Sprintf("%d-%d", v.From, v.To), seen, sequence)
 	}
 	p.table(t)
 }
@@ -246,7 +246,7 @@ func (p *printer) standings(all []simulation.Standing, against string) {
 			partial = append(partial, s.Chooser)
 			continue
 		}
-		cells := []string{printable(s.Chooser), fmt.Sprintf("%.2f", s.Regret), intervalText(s.OverTables)}
+		cells := []string{printable(s.Chooser), points(s.Regret), intervalText(s.OverTables)}
 		if grouped {
 			cells = append(cells, intervalText(s.OverGroups))
 		}
@@ -255,7 +255,7 @@ func (p *printer) standings(all []simulation.Standing, against string) {
 			worst = printable(s.WorstOne)
 		}
 		t.add(append(cells, intervalText(s.OverSeeds), fmt.Sprintf("%.0f%%", 100*s.TopFive), fmt.Sprintf("%d of %d", s.LowHalf, s.Tables*s.Seeds),
-			fmt.Sprintf("%.2f", s.Worst), differenceText(s.Difference), worst)...)
+			points(s.Worst), differenceText(s.Difference), worst)...)
 	}
 	p.table(t)
 	if len(partial) > 0 {
@@ -272,7 +272,7 @@ func intervalText(i *simulation.Interval) string {
 	if i == nil {
 		return "-"
 	}
-	return fmt.Sprintf("[%.2f, %.2f]", i.Low, i.High)
+	return fmt.Sprintf("[%s, %s]", points(i.Low), points(i.High))
 }
 
 func differenceText(d *simulation.Difference) string {
@@ -327,3 +327,7 @@ func printVerdicts(w io.Writer, c *simulation.Comparison) error {
 	out.Flush()
 	return out.Error()
 }
+
+// points are hundredths of accuracy with two digits. What is less than nothing by
+// rounding alone is nothing.
+func points(v float64) string { return fmt.Sprintf("%.2f", math.Round(100*v)/100+0) }
