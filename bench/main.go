@@ -34,7 +34,10 @@ type options struct {
 	job     bool // measure nothing else
 	learn   bool // measure nothing else
 	policy  bool // measure nothing else
-	seeds   int  // policies that learn from the same tables
+	grid    bool // measure nothing else
+	device  string
+	graft   string // the program, whose workers run side by side
+	seeds   int    // policies that learn from the same tables
 	setup
 }
 
@@ -50,6 +53,9 @@ func main() {
 	flag.BoolVar(&o.learn, "learn", false, "measure how policies learn only")
 	flag.BoolVar(&o.surgery, "surgery", false, "measure surgery only")
 	flag.BoolVar(&o.policy, "policy", false, "measure only what policies learn from tables: their folders, named behind the flags")
+	flag.BoolVar(&o.grid, "grid", false, "measure only what a grid of sequences costs, and how much workers side by side train")
+	flag.StringVar(&o.device, "device", "cpu", "where workers of a grid train, cpu or cuda:N")
+	flag.StringVar(&o.graft, "graft", "bin/graft", "the program whose workers run side by side")
 	flag.IntVar(&o.seeds, "seeds", 20, "policies that learn from the same tables, each from a seed of its own")
 	flag.BoolVar(&o.child, "worker", false, "be graft's side of a comparison")
 	flag.IntVar(&o.threads, "threads", 1, "threads, of a worker")
@@ -98,11 +104,14 @@ func run(o options) error {
 	if o.learn {
 		return b.learning()
 	}
+	if o.grid {
+		return b.grid(o.graft)
+	}
 	var faults []error
 	for _, threads := range threadCounts() {
 		faults = append(faults, b.threads(threads))
 	}
-	return errors.Join(append(faults, b.job(), b.surgery(), b.learning())...)
+	return errors.Join(append(faults, b.job(), b.surgery(), b.learning(), b.grid(o.graft))...)
 }
 
 // threadCounts is one, and two where there are two processors.

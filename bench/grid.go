@@ -1,0 +1,243 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"graft/dataset"
+	"graft/decider"
+	"graft/files"
+	"graft/model"
+	"graft/net2net"
+	"graft/simulation"
+	"graft/torch"
+	"graft/trainer"
+)
+
+// plantation is a scenario that is run as a tree and one by one.
+type plantation struct {
+	plan   simulation.Plan
+	ground simulation.Ground
+	lab    *simulation.Lab
+}
+
+// gridSeconds is the budget of the scenario on the clock that counts a step as 12 ms.
+const gridSeconds = 2
+
+// newPlantation makes a scenario of nine sequences about ConvNet2.
+func newPlantation(s *torch.Scope) (*plantation, error) {
+	data, err := dataset.Load(s, torch.CPU, files.OS{}, dataset.Options{Seed: 1, Synthetic: dataset.SyntheticOptions{Train: 2000, Test: 500}})
+	if err != nil {
+		return nil, err
+	}
+	profile, err := trainer.FindProfile("steady")
+	if err != nil {
+		return nil, err
+	}
+	o := trainer.Options{Steady: true, Adapt: trainer.Adapt{Every: true, Most: 2}}
+	o.Timeline = trainer.Timeline{Budget: gridSeconds * time.Second, Events: []trainer.Event{{At: gridSeconds * time.Second / 4, Change: trainer.Up}}}
+	o.EnsureDefaults()
+	network := func() (*model.Network, error) { return model.Zoo("ConvNet2", model.ZooOptions{}) }
+	p := &plantation{lab: &simulation.Lab{Options: o, Data: data, Now: time.Now,
+		Clock: func(at time.Duration) trainer.Clock { return &trainer.Virtual{Profile: profile, Time: at} },
+		Begin: func(s *torch.Scope, seed int64) (*model.Network, *trainer.Given, error) {
+			n, err := network()
+			if err != nil {
+				return nil, nil, err
+			}
+			return n, nil, n.Materialize(s, model.Placement{Random: s.NewGenerator(torch.CPU, seed)})
+		}}}
+	p.plan = simulation.Plan{Seeds: []int64{1}, Scenario: simulation.Scenario{Name: "bench", Network: "ConvNet2", Dataset: data.Name, Budget: gridSeconds, Decisions: 2}}
+	p.ground = simulation.Ground{Decisions: 2, Actions: []net2net.Action{{Kind: "deepen", Target: "conv1"}, {Kind: "deepen", Target: "conv2"}, {}}}
+	p.ground.Network, err = network()
+	return p, err
+}
+
+// asTree runs the scenario as a grid, in an empty folder: steps and seconds.
+func (p *plantation) asTree(folder string) (steps int64, seconds float64, err error) {
+	store, err := simulation.OpenStore(files.OS{}, folder)
+	if err != nil {
+		return 0, 0, err
+	}
+	log, err := simulation.OpenTroubles(files.OS{}, filepath.Join(folder, "failures"))
+	if err != nil {
+		return 0, 0, err
+	}
+	began := time.Now()
+	g := simulation.NewGrid(p.plan, p.ground, store, log)
+	if err := g.Work(context.Background(), simulation.Worker{Lab: p.lab, Taker: everything{}, Rest: func(context.Context) {}}); err != nil {
+		return 0, 0, err
+	}
+	if _, err := g.Harvest(files.OS{}, filepath.Join(folder, "table")); err != nil {
+		return 0, 0, err
+	}
+	seconds = time.Since(began).Seconds()
+	state, err := g.State()
+	return state.Steps, seconds, err
+}
+
+// everything is taken by a worker that is alone.
+type everything struct{}
+
+// Take gives every leg.
+func (everything) Take(ctx context.Context, _ string) (context.Context, func(), error) {
+	return ctx, func() {}, nil
+}
+
+// alone trains the sequences one after the other, from the beginning to the end and
+// without a file: steps and seconds.
+func (p *plantation) alone() (steps int64, seconds float64, err error) {
+	began := time.Now()
+	for _, first := range p.ground.Actions {
+		for _, second := range p.ground.Actions {
+			n, err := p.sequence(decider.Script{Actions: []net2net.Action{first, second}})
+			if err != nil {
+				return 0, 0, err
+			}
+			steps += n
+		}
+	}
+	return steps, time.Since(began).Seconds(), nil
+}
+
+func (p *plantation) sequence(d decider.Decider) (steps int64, err error) {
+	err = torch.With(func(s *torch.Scope) error {
+		n, _, err := p.lab.Begin(s, 1)
+		if err != nil {
+			return err
+		}
+		o := p.lab.Options
+		o.Seed, o.Checkpoint.Off = 1, true
+		job, err := trainer.New(s, trainer.Parts{Network: n, Data: p.lab.Data, Clock: p.lab.Clock(0), Decider: d, Now: time.Now}, o)
+		if err != nil {
+			return err
+		}
+		_, err = job.Run(context.Background())
+		steps = job.Progress().Steps
+		return err
+	})
+	return steps, err
+}
+
+// grid prints what a tree of legs costs beside its training, and how much workers side
+// by side train together.
+func (b *bench) grid(program string) error {
+	var ratios []float64
+	var tree, single int64
+	err := torch.With(func(s *torch.Scope) error {
+		p, err := newPlantation(s)
+		if err != nil {
+			return err
+		}
+		for round := range b.starts {
+			var grown, lone float64
+			if tree, grown, err = p.asTree(filepath.Join(b.folder, fmt.Sprintf("grid-%d", round))); err != nil {
+				return err
+			}
+			if single, lone, err = p.alone(); err != nil {
+				return err
+			}
+			ratios = append(ratios, grown/float64(tree)/(lone/float64(single)))
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	slices.Sort(ratios)
+	fmt.Fprintf(b.table, "grid: a step in a tree of %d legs over one of bare training\t%.3f\t[%.3f %.3f]\n", 1+3+9, median(ratios), ratios[0], ratios[len(ratios)-1])
+	fmt.Fprintf(b.table, "grid: steps one by one over steps as a tree\t%.2f\t%d / %d\n", float64(single)/float64(tree), single, tree)
+	return b.sideBySide(program)
+}
+
+// sideScenario is 27 sequences about ConvNet2, with a batch of 64.
+const sideScenario = `
+[network]
+name = "ConvNet2"
+[run]
+device = %q
+[data.synthetic]
+train = 2000
+test = 500
+[time]
+budget = "2s"
+events = [{at = "500ms", change = "up"}]
+[adapt]
+every = true
+[simulate]
+actions = ["deepen:conv1", "deepen:conv2", "none"]
+cache = %q
+`
+
+// sideBySide prints how many steps a second workers train together, the more of them
+// until there are twice as many as processors.
+func (b *bench) sideBySide(program string) error {
+	var best float64
+	for _, workers := range b.sides() {
+		folder := filepath.Join(b.folder, fmt.Sprintf("side-%d", workers))
+		path := folder + ".toml"
+		if err := os.WriteFile(path, fmt.Appendf(nil, sideScenario, b.device, folder+"-cache"), 0o644); err != nil {
+			return err
+		}
+		c := exec.Command(program, "simulate", path, "--folder", folder, "--workers", strconv.Itoa(workers), "--json", "--quiet")
+		c.Stderr = os.Stderr
+		text, err := c.Output()
+		if err != nil {
+			return fmt.Errorf("%s: %w; build it with make build, or name it with -graft", program, err)
+		}
+		var r struct{ State simulation.State }
+		if err := json.Unmarshal(text, &r); err != nil {
+			return err
+		}
+		rate := float64(r.State.Steps) / (r.State.Seconds / float64(workers))
+		best = max(best, rate)
+		fmt.Fprintf(b.table, "grid: steps a second, ConvNet2, batch 64, %s\t%d workers\t%.0f\n", b.device, workers, rate)
+	}
+	return b.project(best)
+}
+
+// sides is how many workers are tried.
+func (b *bench) sides() []int {
+	sides := []int{1, 2, 4}
+	if b.device != "cpu" {
+		sides = append(sides, 8, 16)
+	}
+	return sides
+}
+
+// The original's ten tables of 64 sequences: networks of the size of ConvNet2, epochs
+// of 782 steps and about 11 s, from five times of 400 s on, two networks each.
+const (
+	originalSteps   = 782
+	originalEpoch   = 11.0
+	originalBudget  = 400.0
+	originalTables  = 2
+	originalActions = 4
+)
+
+var originalStarts = []float64{70, 135, 200, 265, 330}
+
+// project says how long the original's 640 sequences would take at a rate.
+func (b *bench) project(rate float64) error {
+	var tree, single float64
+	for _, start := range originalStarts {
+		epochs := (originalBudget - start) / originalEpoch
+		legs, width := 0.0, 1.0
+		for range 2 { // after each of the first two decisions an epoch is shared
+			width *= originalActions
+			legs += width
+		}
+		leaves := width * originalActions
+		tree += originalTables * originalSteps * (legs + leaves*(epochs-2))
+		single += originalTables * originalSteps * leaves * epochs
+	}
+	fmt.Fprintf(b.table, "grid: the original's 640 sequences, %.1f million steps as trees, at that rate\t%.1f hours\tone by one %.1f\n", tree/1e6, tree/rate/3600, single/rate/3600)
+	return b.table.Flush()
+}
