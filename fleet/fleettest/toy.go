@@ -147,6 +147,7 @@ func (w worker) race() error {
 
 // pull takes tasks until all have results.
 func (w worker) pull() (int, error) {
+	signal.Ignore(syscall.SIGUSR1) // it goes on until its time is over
 	leases, err := fleet.OpenLeases(files.OS{}, filepath.Join(w.folder, "leases"), fleet.LeaseOptions{
 		Owner: "worker " + w.name, Clock: w.clock, Host: fleet.ThisHost(), Beat: 500 * time.Millisecond, Lost: 3 * time.Second})
 	if err != nil {
