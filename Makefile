@@ -60,9 +60,10 @@ race: deps
 	@go test -race ./files/... ./torch/... ./results ./model ./tracing/... ./config ./runner/...
 	@go test -race -run 'LiveChangesAtRandom|LiveRefuses' ./trainer
 	@go test -race -run Many ./simulation
+	@go test -race -run 'Keep|Through|WorkEnds|Tend|LocalConforms' ./fleet
 
 test: deps
-	@scripts/packages.sh test || echo "test: comparisons with PyTorch are left out"
+	@scripts/packages.sh test || echo "test: what needs these packages is left out"
 	@go build -o bin/graft ./runner
 	@echo "== vet";         go vet ./... && go vet -tags graftdebug ./torch
 	@echo "== staticcheck"; go tool staticcheck ./...

@@ -3,7 +3,8 @@
 # when nothing is missing.
 #
 #   packages.sh build   a C++ compiler, LibTorch (unless LIBTORCH names another)
-#   packages.sh test    PyTorch for Python, which some tests compare with
+#   packages.sh test    PyTorch for Python, which some tests compare with, and Slurm,
+#                       of which tests start one of their own, as root
 set -eu
 
 missing=
@@ -29,6 +30,10 @@ build)
 test)
 	# Another LibTorch is compared with the PyTorch that it came with.
 	if [ -z "${GRAFT_PYTHON:-}" ]; then want python3-torch /usr/lib/python3/dist-packages/torch/__init__.py; fi
+	want slurm-wlm /usr/sbin/slurmctld /usr/sbin/slurmd
+	want slurm-client /usr/bin/sbatch
+	want munge /usr/sbin/munged
+	want python3-yaml /usr/lib/python3/dist-packages/yaml/__init__.py
 	;;
 esac
 [ -n "$missing" ] || exit 0

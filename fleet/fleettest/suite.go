@@ -44,7 +44,7 @@ func (h Harness) NewBatch(t *testing.T, mode string, workers, tasks int, takes t
 	folder, err := os.MkdirTemp("", "graft fleet ' %a ")
 	require.NoError(t, err)
 	b := fleet.Batch{
-		Key: fleet.NewKey("toy-" + mode), Folder: folder, Workers: workers, Resources: h.Resources,
+		Key: fleet.NewKey("toys-whose-name-is-longer-than-a-column-of-squeue-" + mode), Folder: folder, Workers: workers, Resources: h.Resources,
 		Argv: []string{self, "a 'word' $HOME\n#SBATCH --bogus\r\n"},
 		Env:  []string{toy{Mode: mode, Tasks: tasks, Takes: takes}.variable(), "QUOTED=it's \"$HOME\""},
 	}
@@ -213,7 +213,6 @@ func orphaned(t *testing.T, h Harness) {
 	require.NoError(t, err)
 	c := exec.Command(self)
 	c.Env = append(os.Environ(), toy{Mode: coordinator, Tasks: tasks, Engine: h.Engine, Batch: b}.variable())
-	c.Stderr = os.Stderr
 	require.NoError(t, c.Start())
 	h.Await(t, "some work is done", func() bool { return Count(t, b, "results") > 1 })
 	_, err = fleet.Start(context.Background(), h.tools(), h.Engine, b)

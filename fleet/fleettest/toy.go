@@ -147,49 +147,42 @@ func (w worker) race() error {
 
 // pull takes tasks until all have results.
 func (w worker) pull() (int, error) {
+	signal.Ignore(syscall.SIGUSR1) // it goes on until its time is over
 	leases, err := fleet.OpenLeases(files.OS{}, filepath.Join(w.folder, "leases"), fleet.LeaseOptions{
 		Owner: "worker " + w.name, Clock: w.clock, Host: fleet.ThisHost(), Beat: 500 * time.Millisecond, Lost: 3 * time.Second})
 	if err != nil {
 		return 0, err
 	}
-	first, _ := strconv.Atoi(w.name)
-	for {
-		left, err := remaining(w.folder, w.Tasks)
-		if err != nil || left == 0 {
-			return 0, errors.Join(err, leases.Close())
+	err = leases.Work(context.Background(), w.left, func(_ context.Context, task string) error {
+		number, err := strconv.Atoi(strings.TrimPrefix(task, taskPrefix))
+		switch {
+		case err != nil || w.has(number):
+			return err
+		case w.Mode == flaky && w.once():
+			return errAgain
 		}
-		for k := range w.Tasks {
-			if again, err := w.try(leases, (first+k)%w.Tasks); again || err != nil {
-				return 75, err
-			}
-		}
-		if err := w.clock.Wait(context.Background(), 100*time.Millisecond); err != nil {
-			return 0, err
-		}
+		return w.perform(number)
+	})
+	if errors.Is(err, errAgain) {
+		return 75, leases.Close()
 	}
+	return 0, errors.Join(err, leases.Close())
 }
 
-// try does a task if nobody else has done it or does.
-func (w worker) try(leases *fleet.Leases, task int) (again bool, err error) {
-	if w.has(task) {
-		return false, nil
+// errAgain is why a flaky worker ends.
+var errAgain = errors.New("it wants to be started again")
+
+// taskPrefix begins the names of tasks; a number follows.
+const taskPrefix = "task-"
+
+// left are the tasks without a result.
+func (w worker) left() (tasks []string, err error) {
+	for task := range w.Tasks {
+		if !w.has(task) {
+			tasks = append(tasks, taskPrefix+strconv.Itoa(task))
+		}
 	}
-	lease, err := leases.Take("task-" + strconv.Itoa(task))
-	if errors.Is(err, fleet.ErrTaken) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	lease.Keep(context.Background())
-	defer func() { err = errors.Join(err, lease.Release()) }()
-	if w.has(task) {
-		return false, nil
-	}
-	if w.Mode == flaky && w.once() {
-		return true, nil
-	}
-	return false, w.perform(task)
+	return tasks, nil
 }
 
 func (w worker) has(task int) bool {

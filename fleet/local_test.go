@@ -1,0 +1,80 @@
+package fleet
+
+import (
+	"context"
+	"os"
+	"runtime"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/files"
+	"graft/files/faults"
+)
+
+func TestLocalWorkersShareTheMachine(t *testing.T) {
+	b := Batch{Key: "k", Folder: "/f", Argv: []string{"x"}, Workers: 3, Env: []string{"A=b"}, Resources: Resources{Devices: []string{"cuda:0", "cuda:1"}}}
+	for worker, device := range []string{"cuda:0", "cuda:1", "cuda:0"} {
+		c := b.command(worker)
+		require.Equal(t, "/f", c.Dir)
+		require.Subset(t, c.Env, []string{"A=b", "GRAFT_FLEET=/f", "GRAFT_WORKER=" + strconv.Itoa(worker), "GRAFT_DEVICE=" + device,
+			"GRAFT_THREADS=" + strconv.Itoa(max(1, runtime.NumCPU()/3))})
+	}
+	b.Resources = Resources{CPUs: 7}
+	require.Contains(t, b.command(0).Env, "GRAFT_THREADS=7")
+}
+
+// A number that has become another process's is not taken for the worker's.
+func TestAProcessIsMoreThanItsNumber(t *testing.T) {
+	start, err := startOf(os.Getpid())
+	require.NoError(t, err)
+	require.True(t, process{os.Getpid(), start}.alive())
+	require.False(t, process{os.Getpid(), start + 1}.alive())
+	require.False(t, process{1 << 30, start}.alive())
+}
+
+// Whatever write fails while a batch is started, the next who starts it has as many
+// workers as there are to be, and to cancel leaves none.
+func TestAFaultWhileABatchIsStartedLosesNoProcess(t *testing.T) {
+	clock := NewClock(time.Now)
+	start := func(fsys files.FS, folder string) (*Fleet, error) {
+		return Start(context.Background(), Tools{Files: fsys, Clock: clock}, "local",
+			Batch{Key: "k", Folder: folder, Argv: []string{"sleep", "1000"}, Workers: 2})
+	}
+	mustEnd := func(folder string) {
+		f, err := start(files.OS{}, folder)
+		require.NoError(t, err)
+		pids, err := Processes(folder)
+		require.NoError(t, err)
+		require.Len(t, pids, 2)
+		require.NoError(t, f.Cancel(context.Background()))
+		require.NoError(t, f.Close())
+		pids, err = Processes(folder)
+		require.NoError(t, err)
+		require.Empty(t, pids)
+	}
+	folder := t.TempDir()
+	counting := faults.New(files.OS{}, 0, faults.Fail)
+	f, err := start(counting, folder)
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	mustEnd(folder)
+	kinds := []faults.Kind{faults.DiskFull}
+	if *long {
+		kinds = []faults.Kind{faults.Fail, faults.Torn, faults.DiskFull, faults.Crash}
+	}
+	for _, kind := range kinds {
+		for at := 1; at <= len(counting.Ops()); at++ {
+			folder := t.TempDir()
+			f, err := start(faults.New(files.OS{}, at, kind), folder)
+			if err == nil {
+				require.NoError(t, f.Close())
+			} else {
+				require.ErrorContains(t, err, "start batch k")
+			}
+			mustEnd(folder)
+		}
+	}
+}

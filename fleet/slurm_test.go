@@ -1,0 +1,369 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"graft/files"
+)
+
+// A shell reads what was quoted as it was.
+func TestQuotedWordsAreReadBackByTheShell(t *testing.T) {
+	sh, err := exec.LookPath("sh")
+	require.NoError(t, err)
+	rapid.Check(t, func(t *rapid.T) {
+		words := rapid.SliceOfN(rapid.StringOf(rapid.OneOf(
+			rapid.SampledFrom([]rune("'\"\\$`!*?~#&|;<>(){}[] \t\n\r-=%a")), rapid.Rune().Filter(func(r rune) bool { return r != 0 }))), 1, 5).Draw(t, "words")
+		script := "printf '%s\\0' " + shellQuoteAll(words)
+		out, err := exec.Command(sh, "-c", script).Output()
+		require.NoError(t, err, script)
+		require.Equal(t, strings.Join(words, "\x00")+"\x00", string(out))
+		require.NotContains(t, script, "\r")
+	})
+}
+
+func TestTheScriptAndArgumentsOfAnArray(t *testing.T) {
+	b := Batch{
+		Key: "k-1", Folder: "/a b/50%", Workers: 9, Argv: []string{"/bin/graft", "it's"}, Env: []string{"A=$(reboot)"},
+		Resources: Resources{CPUs: 2, MemoryMB: 100, GPUs: 1, Time: 90 * time.Second, Partition: "p", Account: "a", QOS: "q", Constraint: "x&y", Extra: []string{"--nice=5"}},
+	}
+	require.NoError(t, errors.Join(b.Validate(), b.Resources.slurm()))
+	require.Equal(t, `#!/bin/sh
+set -eu
+export A='$(reboot)'
+export GRAFT_FLEET='/a b/50%'
+export GRAFT_WORKER="$SLURM_ARRAY_TASK_ID"
+export GRAFT_THREADS="${SLURM_CPUS_PER_TASK:-${SLURM_CPUS_ON_NODE:-1}}"
+export GRAFT_DEVICE=cuda:0
+exec '/bin/graft' 'it'\''s'
+`, b.script())
+	require.Equal(t, []string{
+		"--parsable", "--requeue", "--open-mode=append", "--job-name=k-1", "--array=0,2-4,7-8", "--chdir=/a b/50%",
+		"--output=/a b/50%%/logs/worker-%a.log", "--cpus-per-task=2", "--mem=100", "--gres=gpu:1", "--time=2", "--signal=B:USR1@60",
+		"--partition=p", "--account=a", "--qos=q", "--constraint=x&y", "--nice=5",
+	}, b.arguments([]int{8, 0, 2, 3, 4, 7}))
+	b.Resources = Resources{Time: 10 * time.Second, Gres: "gpu:a100:2"}
+	require.Contains(t, strings.Join(b.arguments([]int{5}), " "), "--array=5 --chdir=/a b/50% --output=/a b/50%%/logs/worker-%a.log --gres=gpu:a100:2 --time=1 --signal=B:USR1@30")
+}
+
+func TestWrongBatchesAreRefusedWithAllFaults(t *testing.T) {
+	b := Batch{Key: "a b", Folder: "here", Dir: "there", Argv: []string{"a\x00"}, Env: []string{"=x"}, Workers: 0, Only: []int{3},
+		Resources: Resources{CPUs: -1, Time: time.Second, Lead: time.Minute, Partition: "-p", Gres: "gpu:1", GPUs: 1}}
+	err := b.Validate()
+	for _, part := range []string{"key is", "folder is", "dir is", "workers is 0", "zero byte", "not NAME=VALUE", "no worker 3", "cpus is -1", "lead the shorter", "partition is", "say the same"} {
+		if part == "lead the shorter" {
+			part = "lead is the shorter"
+		}
+		require.ErrorContains(t, err, part)
+	}
+	for option, say := range map[string]string{
+		"-p main": "is not --name=value", "nice": "is not --name=value", "--array=1": "set by graft", "--arr=1": "set by graft", "--wrap=x": "set by graft",
+		"--o=x": "set by graft", "--nice=1\n": "is not --name=value", "--": "is not --name=value", "--mem=1": "set by graft",
+	} {
+		require.ErrorContains(t, Resources{Extra: []string{option}}.slurm(), say, option)
+	}
+	require.NoError(t, Resources{Extra: []string{"--nice=1", "--exclusive", "--mem-per-cpu=100", "--time-min=1"}}.slurm())
+	require.ErrorContains(t, Resources{Devices: []string{"cuda:0"}}.slurm(), "for local workers")
+	require.ErrorContains(t, Resources{Partition: "p", Extra: []string{"--x"}, Time: time.Hour}.local(), "partition is for Slurm")
+	_, err = NewEngine("pbs", Tools{})
+	require.ErrorContains(t, err, "there are local, slurm")
+}
+
+// answers is a Slurm that says what a test wants, and keeps what it is asked.
+type answers struct {
+	squeue, sbatch []any // texts or errors, the last one again and again
+	asked          []string
+}
+
+func (a *answers) run(_ context.Context, _, name string, args ...string) (string, error) {
+	a.asked = append(a.asked, name+" "+strings.Join(args, " "))
+	queue := &a.squeue
+	switch name {
+	case "sbatch":
+		queue = &a.sbatch
+	case "scancel":
+		return "", nil
+	}
+	answer := (*queue)[0]
+	if len(*queue) > 1 {
+		*queue = (*queue)[1:]
+	}
+	if err, ok := answer.(error); ok {
+		return "", err
+	}
+	return answer.(string), nil
+}
+
+func (a *answers) count(name string) (n int) {
+	for _, asked := range a.asked {
+		if strings.HasPrefix(asked, name) {
+			n++
+		}
+	}
+	return n
+}
+
+func (a *answers) engine() *slurm {
+	return &slurm{Tools: Tools{Files: files.OS{}, Clock: newHandClock(), Patience: time.Second}, run: a.run}
+}
+
+func slurmBatch(t *testing.T, workers int) Batch {
+	return Batch{Key: "k", Folder: t.TempDir(), Workers: workers, Argv: []string{"true"}}
+}
+
+const (
+	row0 = "7|0|RUNNING|0|n1|None|k|\n"
+	row1 = "7|1|PENDING|0||Resources|k|\n"
+)
+
+func TestSubmitStartsWhatDoesNotLive(t *testing.T) {
+	for name, c := range map[string]struct {
+		answers answers
+		jobs    []string
+		array   string // empty where nothing is to be submitted
+	}{
+		"nothing lives":      {answers{squeue: []any{""}, sbatch: []any{"8\n"}}, []string{"8"}, "--array=0-1"},
+		"all live":           {answers{squeue: []any{row0 + row1}}, []string{"7"}, ""},
+		"one lives":          {answers{squeue: []any{row0}, sbatch: []any{"8;cluster\n"}}, []string{"7", "8"}, "--array=1"},
+		"one has failed":     {answers{squeue: []any{row0 + "7|1|FAILED|256|n1|None|k|\n"}, sbatch: []any{"8\n"}}, []string{"7", "8"}, "--array=1"},
+		"another's name":     {answers{squeue: []any{strings.ReplaceAll(row0+row1, "|k|", "|kk|")}, sbatch: []any{"8\n"}}, []string{"8"}, "--array=0-1"},
+		"the answer is lost": {answers{squeue: []any{"", row0 + row1}, sbatch: []any{errors.New("no answer")}}, []string{"7"}, "--array=0-1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h, err := c.answers.engine().Submit(context.Background(), slurmBatch(t, 2))
+			require.NoError(t, err)
+			require.Equal(t, c.jobs, h.Jobs)
+			all := strings.Join(c.answers.asked, "\n")
+			if c.array == "" {
+				require.NotContains(t, all, "sbatch")
+			} else {
+				require.Contains(t, all, c.array+" ")
+			}
+		})
+	}
+}
+
+func TestARefusalIsToldWithARemedy(t *testing.T) {
+	a := &answers{squeue: []any{""}, sbatch: []any{errors.New("sbatch: exit status 1\nsbatch: error: Batch job submission failed: Invalid partition name specified")}}
+	_, err := a.engine().Submit(context.Background(), slurmBatch(t, 2))
+	require.ErrorContains(t, err, "Invalid partition name")
+	require.ErrorContains(t, err, "'sinfo -s' lists the partitions")
+	a = &answers{squeue: []any{errors.New("Unable to contact slurm controller")}}
+	_, err = a.engine().Submit(context.Background(), slurmBatch(t, 2))
+	require.ErrorContains(t, err, "Unable to contact")
+	require.Zero(t, a.count("sbatch"), "who cannot ask does not start a second one")
+}
+
+func TestPollReadsWhatSlurmSays(t *testing.T) {
+	line := func(state, exit string) string { return "7|0|" + state + "|" + exit + "|n1|None|k|\n" }
+	for text, want := range map[string]State{
+		"":                                      Unknown,
+		line("PENDING", "0"):                    Waiting,
+		line("CONFIGURING", "0"):                Waiting,
+		line("RUNNING", "0"):                    Running,
+		line("COMPLETING", "0"):                 Running,
+		line("UNHEARD_OF", "0"):                 Running,
+		line("COMPLETED", "0"):                  Done,
+		line("FAILED", "19200"):                 Again,
+		line("FAILED", "256"):                   Failed,
+		line("FAILED", "9"):                     Failed,
+		line("OUT_OF_MEMORY", "9"):              Failed,
+		line("TIMEOUT", "1"):                    Again,
+		line("NODE_FAIL", "1"):                  Again,
+		line("PREEMPTED", "0"):                  Again,
+		line("CANCELLED", "15"):                 Stopped,
+		"6|0|RUNNING|0|n1|None|k|\n":            Unknown, // not of the handle
+		"7|0|RUNNING|0|n1|None|stranger|\n":     Unknown, // the number was handed out again
+		"7|5|RUNNING|0|n1|None|k|\n":            Unknown, // no such worker
+		"7|N/A|RUNNING|0|n1|None|k|\n":          Unknown, // no array
+		line("FAILED", "256") + row8("RUNNING"): Running,
+		line("RUNNING", "0") + row8("FAILED"):   Running,
+		line("TIMEOUT", "0") + row8("FAILED"):   Failed,
+	} {
+		a := &answers{squeue: []any{text}}
+		states, err := a.engine().Poll(context.Background(), Handle{Key: "k", Folder: "/f", Workers: 1, Jobs: []string{"7", "8"}})
+		require.NoError(t, err, text)
+		require.Equal(t, want, states[0].State, text)
+		require.Equal(t, "/f/logs/worker-0.log", states[0].Log)
+	}
+	for _, wrong := range []string{"slurm is drunk\n", "x|0|RUNNING|0|n1|None|k|\n"} {
+		_, err := (&answers{squeue: []any{wrong}}).engine().Poll(context.Background(), Handle{Key: "k", Workers: 1})
+		require.ErrorContains(t, err, "squeue said")
+	}
+}
+
+func row8(state string) string { return "8|0|" + state + "|256|n1|None|k|\n" }
+
+func TestCancelNamesNumberAndKey(t *testing.T) {
+	a := &answers{squeue: []any{row0 + row1, ""}}
+	e := a.engine()
+	e.Clock = NewClock(time.Now)
+	require.NoError(t, e.Cancel(context.Background(), Handle{Key: "k", Workers: 2}))
+	require.Contains(t, strings.Join(a.asked, "\n"), "scancel --user="+user()+" --name=k 7")
+}
+
+func TestCommandsHaveATimeAndSayWhatTheySaid(t *testing.T) {
+	run := runner(100 * time.Millisecond)
+	_, err := run(context.Background(), "", "sleep", "20")
+	require.ErrorContains(t, err, "no answer within 100ms")
+	run = runner(10 * time.Second)
+	_, err = run(context.Background(), "", "sh", "-c", "echo alas >&2; exit 3")
+	require.ErrorContains(t, err, "alas")
+	out, err := run(context.Background(), "text", "cat")
+	require.NoError(t, err)
+	require.Equal(t, "text", out)
+	require.Equal(t, []string{"A=b", "SLURM_CONF=c"}, slurmEnvironment([]string{"A=b", "SLURM_JOB_ID=3", "SLURM_CONF=c"}))
+}
+
+// stage is an engine whose workers do what a test says.
+type stage struct {
+	states    []WorkerState
+	pollError error
+	submits   [][]int
+	onSubmit  func(s *stage, only []int) error
+	cancels   int
+}
+
+func (s *stage) Submit(_ context.Context, b Batch) (Handle, error) {
+	s.submits = append(s.submits, b.Only)
+	if s.onSubmit != nil {
+		if err := s.onSubmit(s, b.chosen()); err != nil {
+			return Handle{}, err
+		}
+	}
+	return Handle{Engine: "stage", Key: b.Key, Folder: b.Folder, Workers: b.Workers, Jobs: []string{"j"}}, nil
+}
+
+func (s *stage) Poll(context.Context, Handle) ([]WorkerState, error) {
+	return append([]WorkerState(nil), s.states...), s.pollError
+}
+
+func (s *stage) Cancel(context.Context, Handle) error { s.cancels++; return nil }
+
+// onStage is a fleet of two workers on a stage, and a clock that does not make it wait.
+func onStage(t *testing.T, s *stage) *Fleet {
+	s.states = []WorkerState{{Worker: 0, State: Running}, {Worker: 1, State: Running}}
+	engines["stage"] = func(Tools) Engine { return s }
+	t.Cleanup(func() { delete(engines, "stage") })
+	f, err := Start(context.Background(), Tools{Files: files.OS{}, Clock: &hasty{}}, "stage", Batch{Key: "k", Folder: t.TempDir(), Workers: 2, Argv: []string{"true"}})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = f.Close() })
+	return f
+}
+
+// hasty is a clock on which to wait takes no time.
+type hasty struct{ now time.Duration }
+
+func (h *hasty) Now() time.Duration { return h.now }
+func (h *hasty) Wait(ctx context.Context, d time.Duration) error {
+	h.now += d
+	return ctx.Err()
+}
+
+// lefts counts down by what a list says, and stays at its end.
+func lefts(counts ...int) func() (int, error) {
+	return func() (int, error) {
+		n := counts[0]
+		if len(counts) > 1 {
+			counts = counts[1:]
+		}
+		return n, nil
+	}
+}
+
+func TestTendStartsAgainWhomItShould(t *testing.T) {
+	for name, c := range map[string]struct {
+		state State
+		left  func() (int, error)
+		want  int // submissions for worker 1
+	}{
+		"lost ones, as long as work is left":         {Unknown, lefts(5, 5, 5, 5, 5, 5, 5, 5, 0), 8},
+		"those that ask":                             {Again, lefts(5, 5, 5, 5, 5, 5, 5, 5, 0), 8},
+		"failing ones, three times":                  {Failed, lefts(5, 5, 5, 5, 5, 5, 5, 5, 0), 3},
+		"those that see no work, three times":        {Done, lefts(5, 5, 5, 5, 5, 5, 5, 5, 0), 3},
+		"failing ones, more often when work is done": {Failed, lefts(5, 5, 5, 4, 4, 4, 4, 4, 0), 6},
+		"cancelled ones never":                       {Stopped, lefts(5, 5, 5, 0), 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &stage{}
+			f := onStage(t, s)
+			s.states[1].State = c.state
+			s.submits = nil
+			require.NoError(t, f.Tend(context.Background(), c.left, TendOptions{}))
+			require.Len(t, s.submits, c.want)
+			for _, only := range s.submits {
+				require.Equal(t, []int{1}, only)
+			}
+			require.Equal(t, 1, s.cancels, "worker 0 did not end when all was done")
+		})
+	}
+}
+
+func TestTendEndsWithAnErrorWhenNobodyIsLeft(t *testing.T) {
+	s := &stage{}
+	f := onStage(t, s)
+	s.states[0].State, s.states[0].Detail = Stopped, "by somebody"
+	s.states[1].State, s.states[1].Exit, s.states[1].Log = Failed, 9, "/the/log"
+	err := f.Tend(context.Background(), lefts(5), TendOptions{Failures: 2})
+	require.ErrorIs(t, err, ErrSpent)
+	require.ErrorContains(t, err, "worker 0 is stopped (by somebody)")
+	require.ErrorContains(t, err, "worker 1 is failed (exit code 9), its log is /the/log")
+	require.Len(t, s.submits, 3)
+}
+
+func TestTendBearsWithAnEngineThatDoesNotAnswer(t *testing.T) {
+	s := &stage{pollError: errors.New("the controller is down")}
+	f := onStage(t, s)
+	s.submits = nil
+	var notes []string
+	err := f.Tend(context.Background(), lefts(5), TendOptions{Patience: time.Minute, Note: func(text string) { notes = append(notes, text) }})
+	require.ErrorContains(t, err, "the controller is down")
+	require.Empty(t, s.submits, "an engine that cannot be asked has not lost anything")
+	require.Len(t, notes, 6)
+
+	s.pollError = nil
+	s.states[1].State = Unknown
+	failures := 0
+	s.onSubmit = func(s *stage, only []int) error {
+		if failures++; failures < 4 {
+			return errors.New("the controller is busy")
+		}
+		s.states[1].State = Running
+		return nil
+	}
+	require.NoError(t, f.Tend(context.Background(), lefts(5, 5, 5, 5, 5, 0), TendOptions{}))
+	require.Equal(t, 4, failures)
+}
+
+// What an engine has forgotten the journal knows, also for who attaches.
+func TestTheJournalRemembersWhatEnginesForget(t *testing.T) {
+	s := &stage{}
+	f := onStage(t, s)
+	s.states[1].State = Stopped
+	require.NoError(t, f.Tend(context.Background(), lefts(5, 0), TendOptions{}))
+	s.states[1].State = Unknown
+	other, err := Attach(Tools{Files: files.OS{}, Clock: &hasty{}}, f.Batch().Folder)
+	require.NoError(t, err)
+	states, err := other.Workers(context.Background())
+	require.NoError(t, err)
+	require.Equal(t, Stopped, states[1].State)
+	require.ErrorIs(t, other.Tend(context.Background(), lefts(0), TendOptions{}), files.ErrLocked)
+	require.NoError(t, f.Close())
+	require.NoError(t, other.Tend(context.Background(), lefts(0), TendOptions{}))
+	require.NoError(t, other.Close())
+
+	require.NoError(t, os.WriteFile(filepath.Join(f.Batch().Folder, journalName), []byte(`{"version": 2}`), 0o666))
+	_, err = Attach(Tools{Files: files.OS{}, Clock: &hasty{}}, f.Batch().Folder)
+	require.ErrorContains(t, err, "version 2")
+	_, err = Attach(Tools{Files: files.OS{}, Clock: &hasty{}}, t.TempDir())
+	require.ErrorIs(t, err, os.ErrNotExist)
+}
