@@ -94,7 +94,22 @@ func (m *Simulation) Validate() error {
 	if asked := m.asked(); m.Simulate.Decisions > asked {
 		faults = append(faults, fmt.Errorf("decisions are %d, and the timeline and adapt.most lead to %d; let there be as many", m.Simulate.Decisions, asked))
 	}
+	if m.shrinksBetween() {
+		faults = append(faults, errors.New("events have an up after a down: the network would shrink between decisions, which sequences of actions do not say; simulate each growth by itself"))
+	}
 	return errors.Join(faults...)
+}
+
+// shrinksBetween says whether the network is taken back before it grows again.
+func (m *Simulation) shrinksBetween() bool {
+	down := false
+	for _, e := range m.Time.timeline().Events {
+		if e.Change == trainer.Up && down {
+			return true
+		}
+		down = down || e.Change == trainer.Down
+	}
+	return false
 }
 
 // asked is how many decisions the timeline leads to.

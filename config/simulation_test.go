@@ -92,13 +92,23 @@ func TestPlans(t *testing.T) {
 	require.NoError(t, err)
 	_, err = kinds.Plan(files.OS{}, data, "code")
 	require.ErrorContains(t, err, "more than 20 sequences")
+	whole, err := readScenario(t, strings.Replace(aScenario, `actions = ["deepen:conv1", "deepen:conv2", "none"]`, `kinds = ["deepen"]`, 1), "simulate.decisions=2")
+	require.NoError(t, err)
+	p, err = whole.Plan(files.OS{}, data, "code")
+	require.NoError(t, err)
+	require.Empty(t, p.Scenario.Actions)
+	require.Greater(t, p.Scenario.Expected, 9)
+	some, err := simulation.NewTable(p.Scenario, nil)
+	require.NoError(t, err)
+	require.ErrorContains(t, some.Complete(), "sequences are missing; simulate them")
 	require.IsType(t, &model.Network{}, ground.Network)
 }
 
 func TestScenariosThatAreWrong(t *testing.T) {
 	for set, want := range map[string]string{
-		`adapt.decider="random"`:                     "a simulation tries what each decision could be",
-		`time.events=[]`:                             "there is no up in the timeline",
+		`adapt.decider="random"`: "a simulation tries what each decision could be",
+		`time.events=[]`:         "there is no up in the timeline",
+		`time.events=[{at="5s",change="up"},{at="9s",change="down"},{at="12s",change="up"}]`: "an up after a down",
 		`simulate.decisions=4`:                       "decisions are 4, and the timeline and adapt.most lead to 3",
 		`simulate.actions=["deepen:nowhere","none"]`: "deepen:nowhere",
 		`simulate.actions=["none"]`:                  "leaves nothing to choose",

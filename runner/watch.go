@@ -29,6 +29,9 @@ type watch struct {
 	looked time.Time
 	begun  time.Time
 	first  simulation.State // when this process began to look
+	count  int              // legs that were left when they were counted last
+	took   time.Duration    // that counting took
+	at     time.Time        // when they were counted
 	ended  int              // sequences in the table that was collected last
 	swept  time.Time        // when
 }
@@ -130,10 +133,11 @@ func (x *watch) stop(f *fleet.Fleet) error {
 	return withCode(exitRequeue, errors.Join(fmt.Errorf("stopped, and what was run is kept; the same command goes on in %s", x.folder), err, harvest))
 }
 
-// left is how many legs are left to run.
+// left is how many legs are left to run, as of late: to count them takes a file each,
+// which is to be a small part of what the machine does.
 func (x *watch) left() (int, error) {
 	x.mu.Lock()
-	n, err := x.grid.Left()
+	n, err := x.counted()
 	x.mu.Unlock()
 	if err != nil {
 		return 0, err
@@ -141,11 +145,24 @@ func (x *watch) left() (int, error) {
 	return n, x.collect()
 }
 
+// rarely is how much more time passes between two counts than one takes.
+const rarely = 50
+
+func (x *watch) counted() (int, error) {
+	began := time.Now()
+	if !x.at.IsZero() && began.Sub(x.at) < rarely*x.took {
+		return x.count, nil
+	}
+	n, err := x.grid.Left()
+	x.count, x.took, x.at = n, time.Since(began), time.Now()
+	return n, err
+}
+
 // look says how far the simulation has come, as of late.
 func (x *watch) look() (simulation.State, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if time.Since(x.looked) < time.Second && x.state.Legs > 0 {
+	if since := time.Since(x.looked); x.state.Legs > 0 && (since < time.Second || since < rarely*x.took) {
 		return x.state, nil
 	}
 	s, err := x.grid.State()

@@ -32,6 +32,11 @@ func (x *watch) finish(w io.Writer, json bool) error {
 	if err != nil {
 		return err
 	}
+	if r.State.Failed == 0 {
+		if err := x.grid.Sweep(); err != nil {
+			return err
+		}
+	}
 	if json {
 		err = printJSON(w, r)
 	} else {

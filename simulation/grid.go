@@ -63,22 +63,31 @@ func (p *Plan) Survey() error {
 	if err != nil {
 		return err
 	}
-	p.Scenario.Actions = nil
+	p.Design.EnsureDefaults()
+	p.Scenario.Actions, p.Scenario.Expected = nil, 0
+	if p.Design.Which != All { // of the tree only the beginning is looked at
+		g.Decisions = 1
+		if _, _, err := g.Count(p.Design.Most); err != nil {
+			return fmt.Errorf("scenario %s: %w", p.Scenario.Name, err)
+		}
+		return p.Scenario.Validate()
+	}
 	choices := math.Pow(float64(len(g.Actions)), float64(g.Decisions))
-	if p.Design.Which == All && choices > float64(p.Design.Most) && len(g.Actions) > 0 {
+	if choices > float64(p.Design.Most) && len(g.Actions) > 0 {
 		return p.tooLarge(Quantity(choices))
 	}
 	sequences, _, err := g.Count(p.Design.Most)
-	if err != nil {
+	switch {
+	case err != nil:
 		return fmt.Errorf("scenario %s: %w", p.Scenario.Name, err)
-	}
-	if p.Design.Which == All && sequences > p.Design.Most {
+	case sequences > p.Design.Most:
 		return p.tooLarge(fmt.Sprintf("more than %d", p.Design.Most))
-	}
-	if p.Design.Which == All && len(g.Actions) > 0 && float64(sequences) == choices {
+	case len(g.Actions) > 0 && float64(sequences) == choices:
 		for _, a := range g.Actions {
 			p.Scenario.Actions = append(p.Scenario.Actions, a.String())
 		}
+	default:
+		p.Scenario.Expected = sequences
 	}
 	return p.Scenario.Validate()
 }
@@ -398,4 +407,16 @@ func (g *Grid) forget(t task) {
 	}
 	delete(g.last, up.keys[t.seed])
 	g.Store.dropState(up.keys[t.seed], stateSuffix)
+}
+
+// Sweep deletes the states that legs of a grid that is done have left behind.
+func (g *Grid) Sweep() error {
+	return g.survey(func(b *branch) error {
+		for k := range g.Seeds {
+			if b.outcomes[k] != nil {
+				g.Store.dropState(b.keys[k], stateSuffix)
+			}
+		}
+		return nil
+	})
 }

@@ -74,11 +74,17 @@ func (g Ground) follow(b *branch) ([]*branch, error) {
 }
 
 // Count is how many sequences there are, and how many legs they consist of; it stops
-// counting at more than so many sequences.
+// counting at more than so many sequences. What is proposed for the last decisions is
+// taken to fit.
 func (g Ground) Count(most int) (sequences, legs int, err error) {
 	var count func(b *branch) error
 	count = func(b *branch) error {
 		legs++
+		if len(g.Actions) == 0 && len(b.sequence) == g.Decisions-1 {
+			last, err := g.choices(b.network)
+			sequences, legs = sequences+len(last), legs+len(last)
+			return err
+		}
 		if len(b.sequence) == g.Decisions {
 			sequences++
 			return nil

@@ -18,11 +18,12 @@ type Scenario struct {
 	Name      string   `json:"name"`
 	Network   string   `json:"network"` // its name in the zoo, or the path of its file
 	Dataset   string   `json:"dataset"`
-	Budget    float64  `json:"budget_s"`          // seconds in all
-	Start     float64  `json:"start_s"`           // where in the budget the sequences begin
-	Decisions int      `json:"decisions"`         // in each sequence
-	Actions   []string `json:"actions,omitempty"` // that every decision chooses from, in order; empty where they depend on the network
-	Origin    *Origin  `json:"origin,omitempty"`  // what the networks follow from; nil where it is not known
+	Budget    float64  `json:"budget_s"`            // seconds in all
+	Start     float64  `json:"start_s"`             // where in the budget the sequences begin
+	Decisions int      `json:"decisions"`           // in each sequence
+	Actions   []string `json:"actions,omitempty"`   // that every decision chooses from, in order; empty where they depend on the network
+	Expected  int      `json:"sequences,omitempty"` // how many there are, where actions depend on the network; zero is not known
+	Origin    *Origin  `json:"origin,omitempty"`    // what the networks follow from; nil where it is not known
 }
 
 // Origin is what the networks of a scenario follow from, but for their weights.
@@ -174,9 +175,13 @@ func (t *Table) Find(sequence ...string) *Record {
 }
 
 // Complete says whether every sequence of the table's actions is there, and names
-// some that are missing. A table whose actions depend on the network is not checked.
+// some that are missing. Where actions depend on the network they are only counted, as
+// far as it is known how many there are.
 func (t *Table) Complete() error {
 	some, count := t.missing()
+	if gone := t.Expected - len(t.Records); len(t.Actions) == 0 && gone > 0 {
+		return fmt.Errorf("table %s: %d of its %d sequences are missing; simulate them", t.Name, gone, t.Expected)
+	}
 	if count == 0 {
 		return nil
 	}
