@@ -131,6 +131,9 @@ func (p *plantation) sequence(d decider.Decider) (steps int64, err error) {
 func (b *bench) grid(program string) error {
 	var ratios []float64
 	var tree, single int64
+	if err := torch.SetThreads(1); err != nil {
+		return err
+	}
 	err := torch.With(func(s *torch.Scope) error {
 		p, err := newPlantation(s)
 		if err != nil {
@@ -154,6 +157,9 @@ func (b *bench) grid(program string) error {
 	slices.Sort(ratios)
 	fmt.Fprintf(b.table, "grid: a step in a tree of %d legs over one of bare training\t%.3f\t[%.3f %.3f]\n", 1+3+9, median(ratios), ratios[0], ratios[len(ratios)-1])
 	fmt.Fprintf(b.table, "grid: steps one by one over steps as a tree\t%.2f\t%d / %d\n", float64(single)/float64(tree), single, tree)
+	if err := b.table.Flush(); err != nil {
+		return err
+	}
 	return b.sideBySide(program)
 }
 
