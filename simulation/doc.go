@@ -39,4 +39,23 @@
 // Text was chosen since any tool reads it and a damaged line is damaged alone; what
 // binary would save is not missed, since lines as writers write them are read without
 // a JSON parser, and others with one. A CRC finds every error of up to 32 bits in a row.
+//
+// # Grids
+//
+// A [Grid] makes tables. It is a tree of legs: a [Leg] is the training between two
+// decisions, and sequences that begin alike have their first legs in common. A job runs
+// until it asks for a decision, which is left open; its state is kept, and each of the
+// actions goes on from there. What a leg led to, an [Outcome], is kept in a [Store] by a
+// digest of all that it follows from: network and first weights, images, options, profile,
+// versions, actions and seed, but not the scenario's name. So nothing is run twice, by
+// whichever scenario.
+//
+//	outcomes/ab/KEY.json    a leg's, a line with a checksum; written once, by a link
+//	states/ab/KEY.state     the job before the next decision; gone when all have begun there
+//	states/ab/KEY.stopped   a job that was stopped on its way, with which others go on
+//
+// Workers share nothing but the store and who has which leg. One that dies costs its leg
+// at most; two that run the same leg come to the same outcome, of which the first stays.
+// An outcome that is damaged is put aside and run again. A table is collected from the
+// outcomes in the order of the tree: the same bytes whoever ran what, and when.
 package simulation
