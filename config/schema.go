@@ -33,6 +33,13 @@ func TreeLearningSchema() (string, error) {
 	return schemaOf("structural policies of graft that learn", treeLearningOutline, reflect.ValueOf(l).Elem())
 }
 
+// SimulationSchema is that of the file of a scenario.
+func SimulationSchema() (string, error) {
+	m := NewSimulation()
+	m.EnsureDefaults()
+	return schemaOf("a scenario of graft", simulationOutline, reflect.ValueOf(m).Elem())
+}
+
 func schemaOf(title string, o *outline, v reflect.Value) (string, error) {
 	schema := tableSchema(o, v)
 	schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"

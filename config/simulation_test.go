@@ -95,6 +95,35 @@ func TestPlans(t *testing.T) {
 	require.IsType(t, &model.Network{}, ground.Network)
 }
 
+// How large a tree is follows from the file alone, and is what the grid has.
+func TestScenariosSayHowLargeTheyAre(t *testing.T) {
+	for set, want := range map[string][2]int{
+		"simulate.seeds=2":          {54, 80}, // 27 sequences of 1 + 3 + 9 + 27 legs, for two seeds
+		"simulate.seeds=1":          {27, 40},
+		"simulate.decisions=2":      {18, 26},
+		"simulate.design=\"halve\"": {18, 38}, // 3 branches, of which 2 are followed to 6, and 3 of them to 9
+	} {
+		m, err := readScenario(t, aScenario, set)
+		require.NoError(t, err)
+		sequences, legs, err := m.Size()
+		require.NoError(t, err)
+		require.Equal(t, want, [2]int{sequences, legs}, set)
+	}
+	m, err := readScenario(t, aScenario, `simulate.design="sample"`, "simulate.most=7")
+	require.NoError(t, err)
+	sequences, _, err := m.Size()
+	require.NoError(t, err)
+	require.Equal(t, 14, sequences)
+	m, err = readScenario(t, aScenario, "simulate.most=20")
+	require.NoError(t, err)
+	_, _, err = m.Size()
+	require.ErrorContains(t, err, "has 27 sequences of 3 decisions, for each of 2 seeds, and simulate.most is 20")
+	m, err = readScenario(t, aScenario, `network.name="ConvNet2"`, `time.profile="v100-original"`, `simulate.actions=["widen:conv1:48", "none"]`)
+	require.NoError(t, err)
+	_, _, err = m.Size()
+	require.ErrorContains(t, err, "scenario late: ")
+}
+
 func TestScenariosThatAreWrong(t *testing.T) {
 	for set, want := range map[string]string{
 		`adapt.decider="random"`:                     "a simulation tries what each decision could be",

@@ -64,16 +64,9 @@ func (p *Plan) Survey() error {
 		return err
 	}
 	p.Scenario.Actions = nil
-	choices := math.Pow(float64(len(g.Actions)), float64(g.Decisions))
-	if p.Design.Which == All && choices > float64(p.Design.Most) && len(g.Actions) > 0 {
-		return p.tooLarge(Quantity(choices))
-	}
-	sequences, _, err := g.Count(p.Design.Most)
+	sequences, choices, err := p.fits(g)
 	if err != nil {
-		return fmt.Errorf("scenario %s: %w", p.Scenario.Name, err)
-	}
-	if p.Design.Which == All && sequences > p.Design.Most {
-		return p.tooLarge(fmt.Sprintf("more than %d", p.Design.Most))
+		return err
 	}
 	if p.Design.Which == All && len(g.Actions) > 0 && float64(sequences) == choices {
 		for _, a := range g.Actions {
@@ -81,6 +74,30 @@ func (p *Plan) Survey() error {
 		}
 	}
 	return p.Scenario.Validate()
+}
+
+// Fits is an error where a tree has more sequences than the design takes, which says
+// how many.
+func (p *Plan) Fits(g Ground) error {
+	_, _, err := p.fits(g)
+	return err
+}
+
+// fits counts the sequences, and those that there were if all actions did fit; it is
+// not for more than the design takes.
+func (p *Plan) fits(g Ground) (sequences int, choices float64, err error) {
+	choices = math.Pow(float64(len(g.Actions)), float64(g.Decisions))
+	if p.Design.Which == All && choices > float64(p.Design.Most) && len(g.Actions) > 0 {
+		return 0, choices, p.tooLarge(Quantity(choices))
+	}
+	sequences, _, err = g.Count(p.Design.Most)
+	if err != nil {
+		return 0, choices, fmt.Errorf("scenario %s: %w", p.Scenario.Name, err)
+	}
+	if p.Design.Which == All && sequences > p.Design.Most {
+		return 0, choices, p.tooLarge(fmt.Sprintf("more than %d", p.Design.Most))
+	}
+	return sequences, choices, nil
 }
 
 func (p *Plan) tooLarge(count string) error {
