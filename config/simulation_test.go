@@ -2,6 +2,7 @@ package config
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,7 +14,9 @@ import (
 	"graft/dataset"
 	"graft/files"
 	"graft/model"
+	"graft/net2net"
 	"graft/simulation"
+	"graft/trainer"
 )
 
 func readScenario(t *testing.T, text string, set ...string) (*Simulation, error) {
@@ -118,10 +121,13 @@ func TestScenariosSayHowLargeTheyAre(t *testing.T) {
 	require.NoError(t, err)
 	_, _, err = m.Size()
 	require.ErrorContains(t, err, "has 27 sequences of 3 decisions, for each of 2 seeds, and simulate.most is 20")
-	m, err = readScenario(t, aScenario, `network.name="ConvNet2"`, `time.profile="v100-original"`, `simulate.actions=["widen:conv1:48", "none"]`)
+	closed := filepath.Join(t.TempDir(), "closed.toml")
+	require.NoError(t, WriteProfile(files.OS{}, closed, &trainer.Profile{Version: 1, Name: "closed", Measured: []trainer.Measurement{
+		{Network: "ConvSmall", Fingerprint: net2net.Fingerprint(m.network), Batch: 64, StepSeconds: 1, BatchSeconds: 1}}}))
+	m, err = readScenario(t, aScenario, fmt.Sprintf("time.profile=%q", closed), "train.eval_batch=64")
 	require.NoError(t, err)
 	_, _, err = m.Size()
-	require.ErrorContains(t, err, "scenario late: ")
+	require.ErrorContains(t, err, "scenario late: the profile closed has no measurement of this ConvSmall with a batch of 64")
 }
 
 func TestScenariosThatAreWrong(t *testing.T) {
