@@ -49,7 +49,7 @@ func main() {
 	flag.BoolVar(&o.job, "job", false, "measure epochs with data and evaluation only")
 	flag.BoolVar(&o.learn, "learn", false, "measure how policies learn only")
 	flag.BoolVar(&o.surgery, "surgery", false, "measure surgery only")
-	flag.BoolVar(&o.policy, "policy", false, "measure only what policies learn from tables: the original's folders, named behind the flags")
+	flag.BoolVar(&o.policy, "policy", false, "measure only what policies learn from tables: their folders, named behind the flags")
 	flag.IntVar(&o.seeds, "seeds", 20, "policies that learn from the same tables, each from a seed of its own")
 	flag.BoolVar(&o.child, "worker", false, "be graft's side of a comparison")
 	flag.IntVar(&o.threads, "threads", 1, "threads, of a worker")

@@ -5,20 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
-	"os"
-	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
 
+	"graft/config"
 	"graft/decider"
-	"graft/net2net"
+	"graft/files"
 	"graft/simulation"
-	"graft/trainer"
 )
 
 // For scenarios that were not seen so many seeds learn at most, and so many of them
@@ -41,7 +37,7 @@ type study struct {
 // regret in scenarios that they did not learn from.
 func studyPolicies(out io.Writer, folders []string, seeds int) error {
 	if len(folders) == 0 {
-		_, err := fmt.Fprintln(out, "left out: what policies learn; name the original's folders of tables behind the flags")
+		_, err := fmt.Fprintln(out, "left out: what policies learn; name folders of tables behind the flags")
 		return err
 	}
 	s := &study{ctx: context.Background(), out: out, atOnce: min(2, runtime.GOMAXPROCS(0))}
@@ -49,43 +45,14 @@ func studyPolicies(out io.Writer, folders []string, seeds int) error {
 		s.seeds = append(s.seeds, uint64(k+1))
 	}
 	for _, folder := range folders {
-		t, err := readTree(folder)
+		t, err := config.ReadTree(files.OS{}, folder)
 		if err != nil {
 			return err
 		}
+		t.Name = strings.TrimPrefix(t.Name, "simulation_") // as the documentation has it
 		s.trees = append(s.trees, t)
 	}
 	return errors.Join(s.noise(), s.inside(), s.outside("scenario", simulation.ByScenario), s.outside("network", simulation.ByNetwork))
-}
-
-var modelLine = regexp.MustCompile(`(?m)^model = "(\w+)"`)
-
-// readTree reads a folder of the original's: the table, and the network's name from
-// the run file beside it.
-func readTree(folder string) (*simulation.Tree, error) {
-	job, err := os.ReadFile(filepath.Join(folder, "config.toml"))
-	if err != nil {
-		return nil, err
-	}
-	network := modelLine.FindSubmatch(job)
-	if network == nil {
-		return nil, fmt.Errorf("%s: its config.toml names no model", folder)
-	}
-	f, err := os.Open(filepath.Join(folder, "data.pkl"))
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	profile, err := trainer.FindProfile("v100-original")
-	if err != nil {
-		return nil, err
-	}
-	table, err := simulation.ReadLegacy(f, simulation.Scenario{Name: strings.TrimPrefix(filepath.Base(folder), "simulation_"), Network: string(network[1]),
-		Actions: []string{"deepen:0", "deepen:1", "deepen:2", "none"}}, 42)
-	if err != nil {
-		return nil, err
-	}
-	return simulation.NewTree(table, simulation.PlantOptions{Surgery: net2net.Options{Compat: net2net.Original}, Profile: profile})
 }
 
 // table prints rows of columns.
@@ -113,10 +80,9 @@ func (s *study) noise() error {
 	sums := make([]float64, 3)
 	source := ""
 	for _, t := range s.trees {
-		sd, from := simulation.Noise(t.Table)
-		source = from
-		random := rand.New(rand.NewPCG(1, 1))
-		for k, v := range []float64{sd, simulation.Floor(t.Table, sd, 4000, random), simulation.Floor(t.Table, 0.75*sd, 4000, random)} {
+		all, most := simulation.ChanceIn(t.Table, 1), simulation.ChanceIn(t.Table, 0.75)
+		source = all.Source
+		for k, v := range []float64{all.Noise, all.Floor, most.Floor} {
 			rows[k+1] = append(rows[k+1], fmt.Sprintf("%.2f", v))
 			sums[k] += v / float64(len(s.trees))
 		}
@@ -127,32 +93,46 @@ func (s *study) noise() error {
 	return s.table("noise of a sequence, by "+source+", and the regret that knowing the truth would still have", rows)
 }
 
-// line is a chooser's regrets, in the order of the trees, with its ranks where asked.
-func (s *study) line(name string, verdicts []simulation.Verdict, ranks bool) []string {
-	row := []string{name}
-	regrets, law := s.regrets(verdicts)
-	for _, t := range s.trees {
-		for _, v := range verdicts {
-			if v.Scenario != t.Name {
-				continue
-			}
-			text := fmt.Sprintf("%.2f", v.Regret)
-			if ranks {
-				text += fmt.Sprintf(" (%.0f; %d-%d)", v.Rank, v.From, v.To)
-			}
-			row = append(row, text)
+// rows are the choosers' regrets, in the order of the trees, with their ranks where
+// asked.
+func (s *study) rows(c *simulation.Comparison, ranks bool) [][]string {
+	rows := [][]string{s.head("points", "mean", "over scenarios", "over seeds", "smoothed", "more than "+c.Against)}
+	for _, standing := range c.Standings {
+		row := []string{standing.Chooser}
+		for _, t := range s.trees {
+			row = append(row, cell(c, t.Name, standing.Chooser, ranks))
 		}
+		more := "-"
+		if d := standing.Difference; d != nil {
+			more = fmt.Sprintf("%.2f %s", d.Mean, interval(d.OverTables))
+		}
+		rows = append(rows, append(row, fmt.Sprintf("%.3f", standing.Regret), interval(standing.OverTables), interval(standing.OverSeeds),
+			fmt.Sprintf("%.2f", standing.Smoothed), more))
 	}
-	i := simulation.Bootstrap(regrets, 1)
-	return append(row, fmt.Sprintf("%.2f", i.Mean), fmt.Sprintf("[%.2f, %.2f]", i.Low, i.High), fmt.Sprintf("%.2f", law))
+	return rows
 }
 
-func (s *study) regrets(verdicts []simulation.Verdict) (regrets []float64, law float64) {
-	for _, v := range verdicts {
-		regrets = append(regrets, v.Regret)
-		law += v.Smoothed / float64(len(verdicts))
+func interval(i *simulation.Interval) string {
+	if i == nil {
+		return "-"
 	}
-	return regrets, law
+	return fmt.Sprintf("[%.3f, %.3f]", i.Low, i.High)
+}
+
+// cell is a chooser's regret in a scenario.
+func cell(c *simulation.Comparison, scenario, chooser string, ranks bool) string {
+	for _, t := range c.Trials {
+		for _, v := range t.Verdicts {
+			switch {
+			case t.Scenario != scenario || v.Chooser != chooser:
+			case ranks:
+				return fmt.Sprintf("%.2f (%.0f; %d-%d)", v.Regret, v.Rank, v.From, v.To)
+			default:
+				return fmt.Sprintf("%.2f", v.Regret)
+			}
+		}
+	}
+	return "-"
 }
 
 // inside lets one policy learn from all tables, and compares it with others there.
@@ -163,31 +143,25 @@ func (s *study) inside() error {
 		return err
 	}
 	took := time.Since(began).Seconds()
-	rivals, err := simulation.Rivals(s.trees)
+	entrants, err := simulation.RivalEntrants(s.trees, simulation.SeenThese)
 	if err != nil {
 		return err
 	}
-	rows := [][]string{s.head("regret (rank; ties)", "mean", "over scenarios", "smoothed")}
-	for _, r := range rivals {
-		verdicts, err := simulation.Assess(s.trees, r)
-		if err != nil {
-			return err
-		}
-		rows = append(rows, s.line(r.Name(), verdicts, true))
-	}
-	var each [][]simulation.Verdict
+	together := simulation.SeedEntrants("policy", nil, policies, simulation.SeenThese)
+	entrants = append(entrants, together...)
 	for k, p := range policies {
-		verdicts, err := simulation.Assess(s.trees, simulation.OfPolicy(fmt.Sprintf("policy, seed %d", s.seeds[k]), p))
-		if err != nil {
-			return err
+		if name := fmt.Sprintf("policy, seed %d", s.seeds[k]); len(policies) > 1 {
+			entrants = append(entrants, simulation.SeedEntrants(name, nil, []*decider.Structural{p}, simulation.SeenThese)...)
 		}
-		each = append(each, verdicts)
-		rows = append(rows, s.line(verdicts[0].Chooser, verdicts, true))
 	}
-	if err := s.table("one policy for all tables, learned from nothing; points and ranks by the tables", rows); err != nil {
+	c, err := simulation.Compare(s.trees, entrants, together[0].Name)
+	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(s.out, "%s\nmeasured: %d policies in %.1f s, %d at once; %s\n", summary(each), len(policies), took, s.atOnce, steps(policies))
+	if err := s.table("one policy for all tables, learned from nothing; points and ranks by the tables", s.rows(c, true)); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(s.out, "%s\nmeasured: %d policies in %.1f s, %d at once; %s\n", summary(c.Standing(together[0].Name)), len(policies), took, s.atOnce, steps(policies))
 	return err
 }
 
@@ -202,10 +176,9 @@ func steps(policies []*decider.Structural) string {
 	return fmt.Sprintf("%d to %d steps", slices.Min(all), slices.Max(all))
 }
 
-func summary(each [][]simulation.Verdict) string {
-	u := simulation.Summarize("policy", each)
-	return fmt.Sprintf("policy, %d seeds: mean regret %.3f points [%.3f, %.3f], rank in the first five %.1f%%, in the lower half %d times, most regret %.2f points in %s",
-		u.Seeds, u.Regret.Mean, u.Regret.Low, u.Regret.High, 100*u.TopFive, u.LowHalf, u.Worst, u.WorstOne)
+func summary(u *simulation.Standing) string {
+	return fmt.Sprintf("policy, %d seeds: mean regret %.3f points %s, rank in the first five %.1f%%, in the lower half %d times, most regret %.2f points in %s",
+		u.Seeds, u.Regret, interval(u.OverSeeds), 100*u.TopFive, u.LowHalf, u.Worst, u.WorstOne)
 }
 
 // transfers are the ways to learn for scenarios that were not seen: how far tables are
@@ -223,125 +196,24 @@ func transfers() []simulation.TreeLearnOptions {
 // outside leaves scenarios out, in turn: who learns never sees them.
 func (s *study) outside(what string, by simulation.By) error {
 	began := time.Now()
-	var tuned []string
-	verdicts, err := simulation.LeaveOut(s.ctx, s.trees, by, func(ctx context.Context, inside []*simulation.Tree) ([]simulation.Chooser, error) {
-		choosers, err := simulation.Rivals(inside)
-		if err != nil {
-			return nil, err
-		}
-		best, _, err := simulation.Tune(ctx, inside, transfers(), s.seeds[:1], s.atOnce)
-		if err != nil {
-			return nil, err
-		}
-		tuned = append(tuned, fmt.Sprint(transfers()[best].Pool))
-		for _, way := range []struct {
-			name    string
-			options simulation.TreeLearnOptions
-		}{{"as for the tables", simulation.NewTreeLearnOptions()}, {"transfer", simulation.NewTransferOptions()}, {"transfer, tuned", transfers()[best]}} {
-			more, err := s.policies(ctx, way.name, inside, way.options)
-			if err != nil {
-				return nil, err
-			}
-			choosers = append(choosers, more...)
-		}
-		return choosers, nil
-	})
+	ways := []simulation.Way{
+		{Name: "as for the tables", Options: []simulation.TreeLearnOptions{simulation.NewTreeLearnOptions()}},
+		{Name: "transfer", Options: []simulation.TreeLearnOptions{simulation.NewTransferOptions()}},
+		{Name: "transfer, tuned", Options: transfers()},
+	}
+	r, err := simulation.CompareLeftOut(s.ctx, s.trees, simulation.LeaveOutOptions{By: by, Ways: ways, Seeds: s.seeds[:min(outsiders, len(s.seeds))],
+		Together: min(together, len(s.seeds)), AtOnce: s.atOnce})
 	if err != nil {
 		return err
 	}
+	var tuned []string
+	for _, g := range r.Groups {
+		tuned = append(tuned, fmt.Sprint(transfers()[g.Tuned[2]].Pool))
+	}
 	title := fmt.Sprintf("regret with one %s left out at a time; tuned: tables pooled by %s, as the others said", what, strings.Join(tuned, ", "))
-	if err := s.table(title, s.outsideRows(verdicts)); err != nil {
+	if err := s.table(title, s.rows(r.Comparison, false)); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(s.out, "measured: in %.1f s, %d policies at once\n", time.Since(began).Seconds(), s.atOnce)
 	return err
-}
-
-// policies are single ones of each seed, and some that vote.
-func (s *study) policies(ctx context.Context, name string, inside []*simulation.Tree, o simulation.TreeLearnOptions) (choosers []simulation.Chooser, err error) {
-	learned, err := simulation.LearnTrees(ctx, inside, nil, o, s.seeds[:min(outsiders, len(s.seeds))], s.atOnce)
-	if err != nil {
-		return nil, err
-	}
-	for k, p := range learned {
-		choosers = append(choosers, simulation.OfPolicy(fmt.Sprintf("%s, seed %d", name, k), p))
-	}
-	for k := 0; k+together <= len(learned); k += together {
-		joined, err := decider.JoinStructural(learned[k : k+together]...)
-		if err != nil {
-			return nil, err
-		}
-		choosers = append(choosers, simulation.OfPolicy(fmt.Sprintf("%s, vote %d", name, k), joined))
-	}
-	return choosers, nil
-}
-
-// outsideRows is a row for each rival, and for all seeds and all votes of each way to
-// learn.
-func (s *study) outsideRows(verdicts []simulation.Verdict) [][]string {
-	groups := map[string][]simulation.Verdict{}
-	var names []string
-	for _, v := range verdicts {
-		name := v.Chooser
-		for _, word := range []string{", seed ", ", vote "} {
-			if at := strings.Index(name, word); at >= 0 {
-				name = strings.TrimSpace(name[:at+len(word)])
-			}
-		}
-		if groups[name] == nil {
-			names = append(names, name)
-		}
-		groups[name] = append(groups[name], v)
-	}
-	slices.SortStableFunc(names, func(a, b string) int { return strings.Compare(kindOf(a), kindOf(b)) })
-	rows := [][]string{s.head("points", "mean", "over scenarios", "smoothed", "over seeds")}
-	for _, name := range names {
-		rows = append(rows, append(s.line(name, meanOf(groups[name]), false), overSeeds(groups[name])))
-	}
-	return rows
-}
-
-// kindOf puts those that learn behind the others.
-func kindOf(name string) string {
-	if strings.HasSuffix(name, ", seed") || strings.HasSuffix(name, ", vote") {
-		return "1" + name
-	}
-	return "0"
-}
-
-// meanOf is one verdict for each scenario: the mean of several.
-func meanOf(all []simulation.Verdict) []simulation.Verdict {
-	var out []simulation.Verdict
-	counts := map[string]float64{}
-	for _, v := range all {
-		counts[v.Scenario]++
-	}
-	for _, v := range all {
-		at := slices.IndexFunc(out, func(o simulation.Verdict) bool { return o.Scenario == v.Scenario })
-		if at < 0 {
-			out = append(out, simulation.Verdict{Scenario: v.Scenario})
-			at = len(out) - 1
-		}
-		out[at].Regret += v.Regret / counts[v.Scenario]
-		out[at].Smoothed += v.Smoothed / counts[v.Scenario]
-	}
-	return out
-}
-
-// overSeeds is the interval of the mean regret over those that differ in their seeds.
-func overSeeds(all []simulation.Verdict) string {
-	sums := map[string][]float64{}
-	for _, v := range all {
-		sums[v.Chooser] = append(sums[v.Chooser], v.Regret)
-	}
-	if len(sums) < 2 {
-		return ""
-	}
-	var means []float64
-	for _, list := range sums {
-		means = append(means, simulation.Bootstrap(list, 1).Mean)
-	}
-	slices.Sort(means)
-	i := simulation.Bootstrap(means, 1)
-	return fmt.Sprintf("[%.2f, %.2f] of %d", i.Low, i.High, len(means))
 }

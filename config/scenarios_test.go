@@ -26,14 +26,14 @@ var arrivals = []struct {
 	seconds int
 }{{"early", 70}, {"early-middle", 140}, {"middle", 200}, {"middle-late", 270}, {"late", 330}}
 
-// scenarioFile is a file and what stands in it.
-type scenarioFile struct{ path, text string }
+// madeScenario is a file and what stands in it.
+type madeScenario struct{ path, text string }
 
 // originalScenario is one of the ten simulations of the original system. The keys are
 // those that ConvertLegacy writes, as far as they are no defaults.
-func originalScenario(network int, name string, seconds int) scenarioFile {
+func originalScenario(network int, name string, seconds int) madeScenario {
 	run := strings.ReplaceAll(name, "-", "_") + strconv.Itoa(network)
-	return scenarioFile{fmt.Sprintf("original/simulation_%s.toml", run), fmt.Sprintf(`# As the original simulated ConvNet%[1]d with devices after %[2]d s of 400 s: 64 sequences of 3 decisions.
+	return madeScenario{fmt.Sprintf("original/simulation_%s.toml", run), fmt.Sprintf(`# As the original simulated ConvNet%[1]d with devices after %[2]d s of 400 s: 64 sequences of 3 decisions.
 # It began with weights that it had trained for these %[2]d s; here they are trained first, once for
 # all. Where you have its own: uncomment their path and anew, and add start = "%[2]ds" to time.
 [run]
@@ -116,8 +116,8 @@ func resNet() cifarNetwork {
 }
 
 // cifarScenario is a network, what can be done to it, and when devices come.
-func cifarScenario(n cifarNetwork, c cifarChoice, name string, seconds int) scenarioFile {
-	return scenarioFile{fmt.Sprintf("cifar10/%s-%s-%s.toml", strings.ToLower(n.name), name, c.name),
+func cifarScenario(n cifarNetwork, c cifarChoice, name string, seconds int) madeScenario {
+	return madeScenario{fmt.Sprintf("cifar10/%s-%s-%s.toml", strings.ToLower(n.name), name, c.name),
 		fmt.Sprintf("# %s on CIFAR-10, with devices after %d s of 400 s: every decision\n# %s. %d sequences of 3 decisions.\n", n.name, seconds, c.about, c.sequences) +
 			fmt.Sprintf("[network]\nname = %q\n[data]\nkind = \"cifar10\"\npath = \"data\"  # the folder with CIFAR-10's files\n", n.name) +
 			fmt.Sprintf("[time]\nbudget = \"400s\"\n%sevents = [{at = \"%ds\", change = \"up\"}]\n", n.time, seconds) +
@@ -126,8 +126,8 @@ func cifarScenario(n cifarNetwork, c cifarChoice, name string, seconds int) scen
 
 // smallScenario is one that takes seconds on a laptop. Its network is so small that
 // growing helps.
-func smallScenario(name string, milliseconds int) scenarioFile {
-	return scenarioFile{fmt.Sprintf("small/small-%s.toml", name), fmt.Sprintf(`# A tiny network on made-up images, with devices after %[1]d ms of 2 s: every decision deepens one
+func smallScenario(name string, milliseconds int) madeScenario {
+	return madeScenario{fmt.Sprintf("small/small-%s.toml", name), fmt.Sprintf(`# A tiny network on made-up images, with devices after %[1]d ms of 2 s: every decision deepens one
 # of two blocks or leaves the network alone. 27 sequences of 3 decisions, in seconds on a laptop.
 [network]
 file = "scenarios/small/tiny.json"  # from the folder in which graft is called
@@ -152,7 +152,7 @@ actions = ["deepen:conv1", "deepen:conv2", "none"]
 }
 
 // scenarioFiles are all of them.
-func scenarioFiles() (all []scenarioFile) {
+func scenarioFiles() (all []madeScenario) {
 	for _, a := range arrivals {
 		for _, n := range []int{2, 3} {
 			all = append(all, originalScenario(n, a.name, a.seconds))

@@ -13,11 +13,15 @@ import (
 	"graft/trainer"
 )
 
+// scenarioFile is in each of graft's own tables.
+const scenarioFile = "scenario.json"
+
 // legacyProfile is what time was on the node of the original's experiments.
 const legacyProfile = "v100-original"
 
 // ReadTree reads a table's folder, graft's own or the original's, and follows its
-// sequences. A table must have all of them.
+// sequences. A table must have all of them. As with ReadLegacyTable a policy of the
+// original's stands for the table that it learned from.
 func ReadTree(fsys files.FS, folder string) (*simulation.Tree, error) {
 	table, n, original, err := readTableFolder(fsys, folder)
 	if err != nil {
@@ -36,16 +40,25 @@ func ReadTree(fsys files.FS, folder string) (*simulation.Tree, error) {
 // readTableFolder reads a table's folder, graft's own or the original's, and the
 // network that its sequences begin with.
 func readTableFolder(fsys files.FS, folder string) (t *simulation.Table, n *model.Network, original bool, err error) {
-	if _, err := fsys.Stat(filepath.Join(folder, legacyTableFile)); err == nil {
+	_, there := fsys.Stat(filepath.Join(folder, legacyTableFile))
+	_, own := fsys.Stat(filepath.Join(folder, scenarioFile))
+	_, legacyRun := fsys.Stat(filepath.Join(folder, LegacyRunFile))
+	switch {
+	case there == nil, legacyRun == nil && errors.Is(own, fs.ErrNotExist):
 		t, n, err := ReadLegacyTable(fsys, folder)
 		return t, n, true, err
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, false, fmt.Errorf("read table: %w", err)
+	case !errors.Is(there, fs.ErrNotExist):
+		return nil, nil, false, fmt.Errorf("read table: %w", there)
 	}
 	if t, err = simulation.Read(fsys, folder); err != nil {
 		return nil, nil, false, err
 	}
-	if n, err = networkOf(fsys, t.Network); err != nil {
+	if t.Origin != nil {
+		n, err = t.Origin.Network()
+	} else {
+		n, err = networkOf(fsys, t.Network)
+	}
+	if err != nil {
 		return nil, nil, false, fmt.Errorf("read table %s: %w", folder, err)
 	}
 	return t, n, false, nil

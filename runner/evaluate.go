@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -18,29 +20,38 @@ import (
 
 // evaluateOptions are the flags of `graft evaluate`.
 type evaluateOptions struct {
-	policy      string // a folder or a file of weights; required
-	table       string // a folder; required
-	vocab       string // a folder or a file; required
-	compat      bool   // print the original's report
-	asPublished bool   // evaluate as the original's last code did
-	prefix      string // when token 0 is read before the layers
-	json        bool   // print one object
+	policies    []string     // files or folders; at least one, but for leaving out
+	tables      []string     // folders; at least one
+	vocab       string       // a folder or a file; required for policies of the original's
+	compat      bool         // print the original's report
+	asPublished bool         // evaluate as the original's last code did
+	prefix      string       // when token 0 is read before the layers
+	json        bool         // print one object
+	csv         bool         // print a row for each table and chooser
+	leave       leaveOptions // of tables; zero leaves none out
 }
 
 func newEvaluateCommand() *cobra.Command {
 	var o evaluateOptions
 	command := &cobra.Command{
-		Use:   "evaluate --policy DIR --table DIR --vocab DIR",
-		Short: "Hold a policy against a table of all sequences of actions",
-		Long: `evaluate follows a policy of the original's through one of its tables: each time
-the likeliest action is taken, on the network as the actions before have made it and
-with the time that the table says was left. It says what accuracy the table has for
-that sequence, and how that compares with the best one, with no adaptation, with the
-best action taken every time and with decisions at random.
+		Use:   "evaluate --policy P [--policy P…] --table DIR [--table DIR…]",
+		Short: "Hold policies against tables of all sequences of actions",
+		Long: `evaluate follows policies through tables: each time the likeliest action is taken,
+on the network as the actions before have made it and with the time that the table says
+was left. It says what accuracy the table has for that sequence, how many points the best
+one has more, and how others fare who need no learning: never adapting, drawing at random,
+each action taken every time, looking one step ahead, the one sequence that is best over
+all these tables, and the best. Beside that stand the noise of the tables, the ranks that
+it could exchange, and what it leaves to be regretted by whoever knew the truth.
 
-The folder of a policy holds agent.finalmodel.pth and config.toml, that of a table
-data.pkl and config.toml, that of a vocabulary NAME.ids.pkl and NAME.embeddings.pkl,
-or what 'graft vocab build' wrote.
+A policy is a file of a structural policy (.safetensors), the folder of a run of 'graft
+learn' that holds policy.safetensors, or a policy of the original's: a folder with
+agent.finalmodel.pth and config.toml, or its file of weights. Those need --vocab, a folder
+with NAME.ids.pkl and NAME.embeddings.pkl or what 'graft vocab build' wrote. A table is a
+folder of graft's own, or one of the original's with data.pkl and config.toml.
+
+With --leave-out there is no --policy: in turn each scenario, or all tables of a network,
+are left out, policies learn from the others and are judged by what was left out.
 
 --compat prints the report of the original about the policy that is named, with token
 0 before the layers where it was there when the policy was reported on. The original's
@@ -48,42 +59,71 @@ last code made two mistakes, which --as-published makes as well: of a policy who
 learning began with another, that other one was evaluated (it is looked for in the
 folder beside); and token 0 was never put before the layers, though the policies of
 the first network learned with it.`,
-		Example: `  graft evaluate --policy results/simulation_early_learn2 --table results/simulation_early2 --vocab vocabs
+		Example: `  graft evaluate --policy runs/mine --policy policy.safetensors --table tables/early --table tables/late
+  graft evaluate --leave-out scenario --seeds 5 --table tables/early --table tables/middle --table tables/late
+  graft evaluate --policy results/simulation_early_learn2 --table results/simulation_early2 --vocab vocabs
   graft evaluate --policy results/simulation_early_learn2 --table results/simulation_early2 --vocab vocabs \
       --compat --as-published`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
+			o.leave.given = command.Flags().Changed
 			return runEvaluate(command.Context(), command.OutOrStdout(), o)
 		},
 	}
 	flags := command.Flags()
-	flags.StringVar(&o.policy, "policy", "", "the folder of a policy, or its file of weights")
-	flags.StringVar(&o.table, "table", "", "the folder of a table, or of a policy that learned from one beside it")
-	flags.StringVar(&o.vocab, "vocab", "", "the folder or file of the vocabulary that the policy learned with")
+	flags.StringArrayVar(&o.policies, "policy", nil, "a policy's file, or the folder of a run; several are compared")
+	flags.StringArrayVar(&o.tables, "table", nil, "the folder of a table, or of a policy of the original's that learned from one beside it; may be given several times")
+	flags.StringVar(&o.vocab, "vocab", "", "the folder or file of the vocabulary that policies of the original's learned with")
 	flags.BoolVar(&o.compat, "compat", false, "print the original's report")
 	flags.BoolVar(&o.asPublished, "as-published", false, "with --compat: evaluate what the original's last code evaluated, mistakes included")
-	flags.StringVar(&o.prefix, "prefix", "", `whether token 0 is read before the layers: "always", "never", or empty for as the policy learned, with --compat as it was reported on`)
+	flags.StringVar(&o.prefix, "prefix", "", `whether a policy of the original's reads token 0 before the layers: "always", "never", or empty for as it learned, with --compat as it was reported on`)
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
-	command.MarkFlagsMutuallyExclusive("json", "compat")
+	flags.BoolVar(&o.csv, "csv", false, "print a row for each table and chooser")
+	o.leave.addFlags(flags)
+	command.MarkFlagsMutuallyExclusive("json", "compat", "csv")
 	command.MarkFlagsMutuallyExclusive("prefix", "as-published")
+	command.MarkFlagsMutuallyExclusive("leave-out", "compat")
+	command.MarkFlagsMutuallyExclusive("leave-out", "policy")
+	command.MarkFlagsMutuallyExclusive("leave-out", "vocab")
+	command.MarkFlagsMutuallyExclusive("leave-out", "prefix")
 	return command
 }
 
 func (o evaluateOptions) validate() error {
 	switch {
-	case o.policy == "":
-		return usageErrorf("--policy says what is evaluated: the folder of a policy")
-	case o.table == "":
+	case o.leave.by == "" && (len(o.policies) == 0 || slices.Contains(o.policies, "")):
+		return usageErrorf("--policy says what is evaluated: a policy's file or the folder of its run")
+	case len(o.tables) == 0 || slices.Contains(o.tables, ""):
 		return usageErrorf("--table says against what: the folder of a table")
-	case o.vocab == "":
-		return usageErrorf("--vocab says how the policy reads a network: the folder of the vocabulary that it learned with")
+	case o.compat && (len(o.policies) > 1 || len(o.tables) > 1):
+		return usageErrorf("--compat is the original's report, about one policy and one table")
 	case o.asPublished && !o.compat:
 		return usageErrorf("--as-published is for the original's report; add --compat")
 	}
-	return withCode(exitUsage, o.reading().Validate())
+	if twice := repeated(o.policies); twice != "" {
+		return usageErrorf("--policy: %s is named twice", twice)
+	}
+	if twice := repeated(o.tables); twice != "" {
+		return usageErrorf("--table: %s is named twice", twice)
+	}
+	return withCode(exitUsage, errors.Join(o.reading().Validate(), o.leave.validate()))
 }
 
-// reading is how the policy reads and decides.
+func (o evaluateOptions) needsVocab(policy string) error {
+	return usageErrorf("--vocab says how %s reads a network: the folder of the vocabulary that it learned with", policy)
+}
+
+// repeated is a path that is there twice; empty where none is.
+func repeated(paths []string) string {
+	for k, p := range paths {
+		if slices.ContainsFunc(paths[:k], func(other string) bool { return samePath(other, p) }) {
+			return p
+		}
+	}
+	return ""
+}
+
+// reading is how a policy of the original's reads and decides.
 func (o evaluateOptions) reading() decider.LegacyOptions {
 	if o.asPublished {
 		return decider.LegacyOptions{Prefix: decider.Never}
@@ -95,15 +135,91 @@ func runEvaluate(ctx context.Context, w io.Writer, o evaluateOptions) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
-	p, run, err := o.readPolicy()
+	switch {
+	case o.compat:
+		return o.printOriginal(ctx, w)
+	case o.leave.by != "":
+		return runLeaveOut(ctx, w, o)
+	}
+	contenders, err := o.readPolicies(ctx)
+	if err != nil {
+		return err
+	}
+	trees, err := readTrees(o.tables)
+	if err != nil {
+		return err
+	}
+	entrants, err := withRivals(contenders, trees)
+	if err != nil {
+		return err
+	}
+	comparison, err := simulation.Compare(trees, entrants, contenders[0].entrants[0].Name)
+	if err != nil {
+		return err
+	}
+	r, err := reportEvaluation(o, contenders, trees, comparison)
+	switch {
+	case err != nil:
+		return err
+	case o.json:
+		return printJSON(w, r)
+	case o.csv:
+		return printVerdicts(w, comparison)
+	}
+	return r.print(w)
+}
+
+// readTrees reads the folders of tables. Where names are alike the paths stand in
+// their place.
+func readTrees(folders []string) ([]*simulation.Tree, error) {
+	var trees []*simulation.Tree
+	names := map[string]int{}
+	for _, folder := range folders {
+		t, err := config.ReadTree(files.OS{}, folder)
+		if err != nil {
+			return nil, unreadableTable(folder, err)
+		}
+		trees = append(trees, t)
+		names[t.Name]++
+	}
+	for k, t := range trees {
+		if names[t.Name] > 1 {
+			t.Name = folders[k]
+		}
+	}
+	return trees, nil
+}
+
+// unreadableTable says how to find all that is wrong with a table's folder.
+func unreadableTable(folder string, err error) error {
+	var faults simulation.Faults
+	if errors.As(err, &faults) {
+		return withCode(exitDamaged, fmt.Errorf("%w\n'graft table check %s' says how much of it can be used", err, folder))
+	}
+	if errors.Is(err, simulation.ErrNoTable) {
+		return withCode(exitDamaged, err)
+	}
+	return unreadable(err)
+}
+
+// printOriginal evaluates one policy as the original did.
+func (o evaluateOptions) printOriginal(ctx context.Context, w io.Writer) error {
+	policy, folder := o.policies[0], o.tables[0]
+	if kind, err := kindOfPolicy(policy); err == nil && kind == structuralKind {
+		return usageErrorf("--compat is the original's report, and %s is a structural policy; leave --compat and --vocab away", policy)
+	}
+	if o.vocab == "" {
+		return o.needsVocab(policy)
+	}
+	p, run, err := o.readOriginal(policy)
 	if err != nil {
 		return unreadable(err)
 	}
-	table, n, err := config.ReadLegacyTable(files.OS{}, o.table)
+	table, n, err := config.ReadLegacyTable(files.OS{}, folder)
 	if err != nil {
 		return unreadable(err)
 	}
-	if o.compat && o.prefix == "" && !reportedWithToken(p, run, n) {
+	if o.prefix == "" && !reportedWithToken(p, run, n) {
 		p.Prefix = decider.Never
 	}
 	surgery := net2net.Options{Compat: net2net.Original}
@@ -111,14 +227,7 @@ func runEvaluate(ctx context.Context, w io.Writer, o evaluateOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.compat {
-		return e.WriteLegacy(w, n, o.policy, o.table)
-	}
-	report := reportEvaluation(o, p, e)
-	if o.json {
-		return printJSON(w, report)
-	}
-	return report.print(w)
+	return e.WriteLegacy(w, n, policy, folder)
 }
 
 // reportedWithToken says whether the original put token 0 before the layers when it
@@ -130,10 +239,10 @@ func reportedWithToken(p *decider.LegacyPolicy, run *config.LegacyRun, n *model.
 	return p.Prefixed() && run != nil && run.Source != "" && p.Early(n)
 }
 
-// readPolicy reads the policy that was named, or the one that the original would have
+// readOriginal reads the policy that was named, or the one that the original would have
 // taken for it, and the run of the one that was named.
-func (o evaluateOptions) readPolicy() (*decider.LegacyPolicy, *config.LegacyRun, error) {
-	p, run, err := config.ReadLegacyPolicy(files.OS{}, o.policy, o.vocab, o.reading())
+func (o evaluateOptions) readOriginal(policy string) (*decider.LegacyPolicy, *config.LegacyRun, error) {
+	p, run, err := config.ReadLegacyPolicy(files.OS{}, policy, o.vocab, o.reading())
 	if err != nil || !o.asPublished {
 		return p, run, err
 	}
@@ -143,7 +252,7 @@ func (o evaluateOptions) readPolicy() (*decider.LegacyPolicy, *config.LegacyRun,
 	if run.Source == "" {
 		return p, run, nil
 	}
-	p, err = config.ReadLegacySource(files.OS{}, o.policy, run, o.vocab, o.reading())
+	p, err = config.ReadLegacySource(files.OS{}, policy, run, o.vocab, o.reading())
 	return p, run, err
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"graft/files"
 	"graft/model"
 	"graft/net2net"
+	"graft/simulation"
 )
 
 // original is where the original's files lie beside the repository.
@@ -168,24 +170,49 @@ func TestPublishedReportsInEveryMode(t *testing.T) {
 	t.Logf("measured: %d evaluations agree with what is known of the published reports", compared)
 }
 
-// Every policy can be held against every table.
+// Every policy can be held against every table, and is followed as for the original's
+// report.
 func TestEveryPolicyOnEveryTable(t *testing.T) {
 	tables := beside(t, "simulations/*")
 	for _, policy := range beside(t, "policies/*/agent.finalmodel.pth") {
+		args := []string{"evaluate", "--json", "--policy", filepath.Dir(policy), "--vocab", filepath.Join(original, "vocabs")}
 		for _, table := range tables {
-			got := graft("evaluate", "--json", "--policy", filepath.Dir(policy), "--table", table, "--vocab", filepath.Join(original, "vocabs"))
-			require.Equal(t, exitDone, got.code, got.stderr)
-			var r evaluationReport
-			require.NoError(t, json.Unmarshal([]byte(got.stdout), &r))
-			require.Equal(t, 64, r.Sequences)
-			require.Len(t, r.Steps, 3)
-			require.InDelta(t, r.Best.Accuracy-r.Chosen.Accuracy, r.Chosen.Regret/100, 1e-12)
-			require.Equal(t, r.Chosen.Rank == 1, r.Chosen.Regret == 0)
-			require.Greater(t, r.Best.Accuracy, r.RandomMean)
-			require.GreaterOrEqual(t, r.Best.Accuracy, r.BestFixed.Accuracy)
-			require.GreaterOrEqual(t, r.BestFixed.Accuracy, r.NoAdaptation.Accuracy)
+			args = append(args, "--table", table)
 		}
+		got := graft(args...)
+		require.Equal(t, exitDone, got.code, got.stderr)
+		var r evaluationReport
+		require.NoError(t, json.Unmarshal([]byte(got.stdout), &r))
+		p, _, err := config.ReadLegacyPolicy(files.OS{}, filepath.Dir(policy), filepath.Join(original, "vocabs"), decider.LegacyOptions{})
+		require.NoError(t, err)
+		for k, table := range r.Tables {
+			legacy, n, err := config.ReadLegacyTable(files.OS{}, tables[k])
+			require.NoError(t, err)
+			e, err := simulation.Evaluate(context.Background(), legacy, n, simulation.OfLegacy{LegacyPolicy: p},
+				simulation.EvaluateOptions{Surgery: net2net.Options{Compat: net2net.Original}})
+			require.NoError(t, err)
+			chosen := verdictOf(t, table, filepath.Base(filepath.Dir(policy)))
+			require.Equal(t, e.Chosen.Sequence, chosen.Sequence)
+			require.Equal(t, float64(e.Rank(e.Chosen)), chosen.Rank)
+			require.InDelta(t, e.Regret(e.Chosen), chosen.Regret, 1e-9)
+			require.Equal(t, e.Ranking[0].Sequence, verdictOf(t, table, "optimum").Sequence)
+			require.Equal(t, e.NoAdaptation().Sequence, verdictOf(t, table, "never").Sequence)
+			require.InDelta(t, e.RandomMean(), verdictOf(t, table, "random").Accuracy, 1e-12)
+			for at, step := range table.Steps[0].Steps {
+				require.InDelta(t, e.Steps[at].Left, step.Left, 1e-9)
+				require.Equal(t, e.Steps[at].Probabilities, step.Probabilities)
+			}
+		}
+		require.Equal(t, 7, r.Standings[0].Tables)
+		require.InDelta(t, 2.25, r.Floor, 0.01)
 	}
+}
+
+// verdictOf is how somebody fared in a table.
+func verdictOf(t *testing.T, table evaluatedTable, chooser string) simulation.Verdict {
+	k := slices.IndexFunc(table.Verdicts, func(v simulation.Verdict) bool { return v.Chooser == chooser })
+	require.GreaterOrEqual(t, k, 0, chooser)
+	return table.Verdicts[k]
 }
 
 // An action's number is that of a block which the network was made with, though others
@@ -197,12 +224,12 @@ func TestNumbersStayThoseOfTheFirstBlocks(t *testing.T) {
 	require.Equal(t, exitDone, got.code, got.stderr)
 	var r evaluationReport
 	require.NoError(t, json.Unmarshal([]byte(got.stdout), &r))
-	require.Equal(t, []string{"deepen:0", "deepen:1", "deepen:1"}, r.Chosen.Sequence)
+	require.Equal(t, []string{"deepen:0", "deepen:1", "deepen:1"}, r.Tables[0].Verdicts[0].Sequence)
 	p, _, err := config.ReadLegacyPolicy(files.OS{}, policy, vocabulary, decider.LegacyOptions{})
 	require.NoError(t, err)
 	n, err := model.Zoo("ConvNet2", model.ZooOptions{})
 	require.NoError(t, err)
-	for _, s := range r.Steps {
+	for _, s := range r.Tables[0].Steps[0].Steps {
 		thought, err := p.Think(n, s.Left, 400)
 		require.NoError(t, err)
 		require.InDeltaSlice(t, thought.Probabilities, s.Probabilities, 1e-12)

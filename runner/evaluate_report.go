@@ -1,116 +1,329 @@
 package main
 
 import (
+	"encoding/csv"
 	"fmt"
 	"io"
-	"path/filepath"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 
-	"graft/decider"
 	"graft/simulation"
 )
 
 // evaluationReport is what `graft evaluate --json` prints.
 type evaluationReport struct {
-	Policy       string              `json:"policy"` // as it was given, as are table and vocabulary
-	Table        string              `json:"table"`
-	Vocab        string              `json:"vocab"`
-	Prefix       bool                `json:"prefix"` // token 0 was read before the layers
-	Scenario     simulation.Scenario `json:"scenario"`
-	Sequences    int                 `json:"sequences"`     // in the table
-	Seeds        int                 `json:"seeds"`         // of the sequence with the fewest
-	Steps        []simulation.Step   `json:"steps"`         // the policy's decisions
-	Chosen       standing            `json:"chosen"`        // what they led to
-	Best         standing            `json:"best"`          // of all sequences
-	BestFixed    *standing           `json:"best_fixed"`    // of those that take one action each time; null where there is none
-	NoAdaptation *standing           `json:"no_adaptation"` // null where the table has it not
-	RandomMean   float64             `json:"random_mean"`   // accuracy, with each sequence as likely
+	Policies  []evaluatedPolicy     `json:"policies"`
+	Against   string                `json:"against"`      // the first policy, to whom differences are
+	Floor     float64               `json:"floor_points"` // mean over the tables
+	Tables    []evaluatedTable      `json:"tables"`
+	Standings []simulation.Standing `json:"standings"` // over all tables
 }
 
-// standing is how a sequence fares.
-type standing struct {
-	Sequence []string `json:"sequence"`
-	Accuracy float64  `json:"accuracy"` // mean over the seeds
-	Rank     int      `json:"rank"`     // one more than there are better ones
-	Regret   float64  `json:"regret_points"`
+// evaluatedPolicy is a policy that was given.
+type evaluatedPolicy struct {
+	Policy  string            `json:"policy"` // as it was given, as is the vocabulary
+	Name    string            `json:"name"`   // in all that follows
+	Kind    policyKind        `json:"kind"`
+	Vocab   string            `json:"vocab,omitempty"`   // of the original's only, as is the next
+	Prefix  *bool             `json:"prefix,omitempty"`  // token 0 is read before the layers
+	Members int               `json:"members,omitempty"` // that vote; of structural ones only, as are the next
+	Learned []string          `json:"learned,omitempty"` // kinds of actions that it has learned to judge
+	Notes   map[string]string `json:"notes,omitempty"`   // that learning left
 }
 
-func reportEvaluation(o evaluateOptions, p *decider.LegacyPolicy, e *simulation.Evaluation) evaluationReport {
-	r := evaluationReport{Policy: o.policy, Table: o.table, Vocab: o.vocab, Prefix: p.Prefixed(), Scenario: e.Table.Scenario,
-		Sequences: len(e.Ranking), Seeds: len(e.Chosen.Seeds), Steps: e.Steps, RandomMean: e.RandomMean(),
-		Chosen: *standingOf(e, e.Chosen), Best: *standingOf(e, e.Ranking[0]),
-		BestFixed: standingOf(e, e.BestFixed()), NoAdaptation: standingOf(e, e.NoAdaptation())}
-	for _, record := range e.Ranking {
-		r.Seeds = min(r.Seeds, len(record.Seeds))
+// evaluatedTable is a table that was given, and how all fared there.
+type evaluatedTable struct {
+	Table     string   `json:"table"` // as it was given
+	Dataset   string   `json:"dataset"`
+	Budget    float64  `json:"budget_s"`
+	Start     float64  `json:"start_s"`
+	Decisions int      `json:"decisions"`
+	Actions   []string `json:"actions"` // empty where they depend on the network
+	simulation.Trial
+	Steps []evaluatedSteps `json:"steps"` // one entry for each policy
+}
+
+// evaluatedSteps are a policy's decisions.
+type evaluatedSteps struct {
+	Chooser string            `json:"chooser"`
+	Steps   []simulation.Step `json:"steps"`
+}
+
+func reportEvaluation(o evaluateOptions, contenders []*contender, trees []*simulation.Tree, c *simulation.Comparison) (*evaluationReport, error) {
+	r := &evaluationReport{Against: c.Against, Floor: c.Floor, Standings: c.Standings}
+	for _, one := range contenders {
+		r.Policies = append(r.Policies, one.report(o))
+	}
+	for k, t := range trees {
+		table := evaluatedTable{Table: o.tables[k], Dataset: t.Dataset, Budget: t.Budget, Start: t.Start, Decisions: t.Decisions,
+			Actions: append([]string{}, t.Actions...), Trial: c.Trials[k]}
+		for _, one := range contenders {
+			first := one.entrants[0]
+			steps, err := simulation.Steps(t, first.Choosers[0])
+			if err != nil {
+				return nil, err
+			}
+			table.Steps = append(table.Steps, evaluatedSteps{first.Name, steps})
+		}
+		r.Tables = append(r.Tables, table)
+	}
+	return r, nil
+}
+
+func (c *contender) report(o evaluateOptions) evaluatedPolicy {
+	r := evaluatedPolicy{Policy: c.path, Name: c.name, Kind: c.kind}
+	if c.legacy != nil {
+		prefixed := c.legacy.Prefixed()
+		r.Vocab, r.Prefix = o.vocab, &prefixed
+		return r
+	}
+	r.Members, r.Notes = len(c.structural.Members), c.structural.Notes
+	for _, kind := range c.structural.Learned {
+		r.Learned = append(r.Learned, string(kind))
 	}
 	return r
 }
 
-func standingOf(e *simulation.Evaluation, r *simulation.Record) *standing {
-	if r == nil {
-		return nil
+// print writes the report for people.
+func (r *evaluationReport) print(w io.Writer) error {
+	p := &printer{w: w}
+	for _, policy := range r.Policies {
+		p.line("policy  %s", policy.text())
 	}
-	return &standing{Sequence: r.Sequence, Accuracy: r.Mean(), Rank: e.Rank(r), Regret: e.Regret(r)}
-}
-
-func (r evaluationReport) print(w io.Writer) error {
-	reads := ""
-	if r.Prefix {
-		reads = ", which reads token 0 before the layers"
-	}
-	s := r.Scenario
-	_, err := fmt.Fprintf(w, "policy  %s%s\ntable   %s: %s on %s, %d sequences of %d decisions from %v s of %v s on\n\n",
-		printable(filepath.Base(r.Policy)), reads, printable(s.Name), printable(s.Network), printable(s.Dataset), r.Sequences, s.Decisions, s.Start, s.Budget)
-	if err != nil {
-		return err
-	}
-	if err := r.stepTable().print(w); err != nil {
-		return err
-	}
-	if _, err := fmt.Fprintln(w); err != nil {
-		return err
-	}
-	if err := r.standingTable().print(w); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(w, "\n%s\n", r.remark())
-	return err
-}
-
-// stepTable has a line for each decision.
-func (r evaluationReport) stepTable() *table {
-	t := newTable(">DECISION", ">TIME LEFT", "ACTION", "PROBABILITIES")
-	for k, s := range r.Steps {
-		var shares []string
-		for at, p := range s.Probabilities {
-			shares = append(shares, fmt.Sprintf("%s %.1f%%", s.Actions[at], 100*p))
+	for _, t := range r.Tables {
+		p.line("\n%s", t.title())
+		if len(r.Tables) == 1 {
+			p.steps(t.Steps)
 		}
-		t.add(strconv.Itoa(k+1), fmt.Sprintf("%.1f s", s.Left), s.Action, strings.Join(shares, ", "))
+		p.verdicts(t.Trial, r.Standings)
+		p.line("%s", chanceText(t.Chance))
 	}
-	return t
+	if len(r.Tables) > 1 || slices.ContainsFunc(r.Standings, func(s simulation.Standing) bool { return s.Seeds > 1 }) {
+		p.line("\nover %s, where chance leaves %.2f points to be regretted", plural(len(r.Tables), "table"), r.Floor)
+		p.standings(r.Standings, r.Against)
+	}
+	p.remarks(r.Standings, len(r.Tables))
+	return p.err
 }
 
-// standingTable compares the sequence with others.
-func (r evaluationReport) standingTable() *table {
-	t := newTable("", ">ACCURACY", ">POINTS BELOW THE BEST", ">RANK", "SEQUENCE")
-	for _, row := range []struct {
-		name string
-		*standing
-	}{{"the policy", &r.Chosen}, {"the best", &r.Best}, {"best fixed action", r.BestFixed}, {"no adaptation", r.NoAdaptation}} {
-		if row.standing != nil {
-			t.add(row.name, fmt.Sprintf("%.2f%%", 100*row.Accuracy), fmt.Sprintf("%.2f", row.Regret), fmt.Sprintf("%d of %d", row.Rank, r.Sequences),
-				strings.Join(row.Sequence, ", "))
+// text says what a policy is.
+func (p evaluatedPolicy) text() string {
+	text := printable(p.Name)
+	switch {
+	case p.Prefix != nil && *p.Prefix:
+		return text + ", of the original's, which reads token 0 before the layers"
+	case p.Prefix != nil:
+		return text + ", of the original's"
+	}
+	text += ", structural, " + plural(p.Members, "member")
+	if len(p.Learned) > 0 {
+		text += ", judges " + strings.Join(p.Learned, " and ")
+	}
+	var notes []string
+	for key, note := range p.Notes {
+		notes = append(notes, key+": "+note)
+	}
+	if slices.Sort(notes); len(notes) > 0 {
+		text += "\n        " + shortened(printable(strings.Join(notes, "; ")))
+	}
+	return text
+}
+
+// longestNotes is how many characters of notes are printed.
+const longestNotes = 200
+
+func shortened(text string) string {
+	if runes := []rune(text); len(runes) > longestNotes {
+		return string(runes[:longestNotes-1]) + "…"
+	}
+	return text
+}
+
+func (t evaluatedTable) title() string {
+	on := ""
+	if t.Dataset != "" {
+		on = " on " + printable(t.Dataset)
+	}
+	return fmt.Sprintf("table   %s: %s%s, %d sequences of %s from %s s of %s s on", printable(t.Scenario), printable(t.Network), on, t.Sequences,
+		plural(t.Decisions, "decision"), short(t.Start), short(t.Budget))
+}
+
+// printer writes lines and tables, and keeps the first error.
+type printer struct {
+	w   io.Writer
+	err error
+}
+
+func (p *printer) line(format string, args ...any) {
+	if p.err == nil {
+		_, p.err = fmt.Fprintf(p.w, format+"\n", args...)
+	}
+}
+
+func (p *printer) table(t *table) {
+	if p.err == nil {
+		p.err = t.print(p.w)
+	}
+}
+
+// steps prints the decisions of each policy.
+func (p *printer) steps(all []evaluatedSteps) {
+	for _, one := range all {
+		if len(all) > 1 {
+			p.line("\n%s", printable(one.Chooser))
+		}
+		t := newTable(">DECISION", ">TIME LEFT", "ACTION", "PROBABILITIES")
+		for k, s := range one.Steps {
+			var shares []string
+			for at, share := range s.Probabilities {
+				shares = append(shares, fmt.Sprintf("%s %.1f%%", s.Actions[at], 100*share))
+			}
+			t.add(strconv.Itoa(k+1), fmt.Sprintf("%.1f s", s.Left), printable(s.Action), printable(strings.Join(shares, ", ")))
+		}
+		p.table(t)
+	}
+	p.line("")
+}
+
+// verdicts prints how all fared in a table.
+func (p *printer) verdicts(trial simulation.Trial, standings []simulation.Standing) {
+	t := newTable("CHOOSER", ">ACCURACY", ">REGRET", ">RANK", ">TIES", "HAS SEEN", "SEQUENCE")
+	for _, v := range trial.Verdicts {
+		seen := "-"
+		for _, s := range standings {
+			if s.Chooser == v.Chooser && s.Seen != "" {
+				seen = s.Seen
+			}
+		}
+		sequence := printable(strings.Join(v.Sequence, ", "))
+		if !v.Certain {
+			sequence = "several"
+		}
+		t.add(printable(v.Chooser), fmt.Sprintf("%.2f%%", 100*v.Accuracy), fmt.Sprintf("%.2f", v.Regret), rankText(v.Rank), fmt.Sprintf("%d-%d", v.From, v.To), seen, sequence)
+	}
+	p.table(t)
+}
+
+// rankText is a rank; the mean of several has a digit behind the point.
+func rankText(rank float64) string {
+	if rounded := math.Round(rank); math.Abs(rank-rounded) < 1e-9 {
+		return strconv.Itoa(int(rounded))
+	}
+	return fmt.Sprintf("%.1f", rank)
+}
+
+// chanceText says how much of a table is chance.
+func chanceText(c simulation.Chance) string {
+	from := ""
+	switch c.Source {
+	case simulation.NoiseUnknown:
+		return "noise of a sequence: not known, as no two runs differ in chance alone; no difference here can be told from it"
+	case simulation.NoiseOfSeeds:
+		from = "by runs that differ in their seed alone"
+	case simulation.NoiseOfOrders:
+		from = "by sequences of the same actions in another order, so too much if anything"
+	}
+	return fmt.Sprintf("noise of a sequence: %.2f points, %s; whoever knew the truth would still regret %.2f", c.Noise, from, c.Floor)
+}
+
+// standings prints how all fared over the tables, in the order of the entrants.
+func (p *printer) standings(all []simulation.Standing, against string) {
+	over := "OVER GROUPS"
+	grouped := slices.ContainsFunc(all, func(s simulation.Standing) bool { return s.OverGroups != nil })
+	columns := []string{"CHOOSER", ">REGRET", ">OVER TABLES", ">" + over, ">OVER SEEDS", ">TOP FIVE", ">LOWER HALF", ">WORST", ">DIFFERENCE", "WORST IN"}
+	if !grouped {
+		columns = slices.DeleteFunc(columns, func(c string) bool { return c == ">"+over })
+	}
+	t, most := newTable(columns...), 0
+	var partial []string
+	for _, s := range all {
+		most = max(most, s.Tables)
+	}
+	for _, s := range all {
+		if s.Tables < most {
+			partial = append(partial, s.Chooser)
+			continue
+		}
+		cells := []string{printable(s.Chooser), fmt.Sprintf("%.2f", s.Regret), intervalText(s.OverTables)}
+		if grouped {
+			cells = append(cells, intervalText(s.OverGroups))
+		}
+		worst := "-"
+		if s.Worst > 0 {
+			worst = printable(s.WorstOne)
+		}
+		t.add(append(cells, intervalText(s.OverSeeds), fmt.Sprintf("%.0f%%", 100*s.TopFive), fmt.Sprintf("%d of %d", s.LowHalf, s.Tables*s.Seeds),
+			fmt.Sprintf("%.2f", s.Worst), differenceText(s.Difference), worst)...)
+	}
+	p.table(t)
+	if len(partial) > 0 {
+		p.line("not in all tables, so not above: %s", printable(strings.Join(partial, ", ")))
+	}
+	if !slices.ContainsFunc(all, func(s simulation.Standing) bool { return s.Difference != nil }) {
+		p.line("there is no DIFFERENCE, as %s is not in all tables", printable(against))
+		return
+	}
+	p.line("DIFFERENCE is what one regrets more than %s; ~ marks those that chance may have made: rows are in no order of merit", printable(against))
+}
+
+func intervalText(i *simulation.Interval) string {
+	if i == nil {
+		return "-"
+	}
+	return fmt.Sprintf("[%.2f, %.2f]", i.Low, i.High)
+}
+
+func differenceText(d *simulation.Difference) string {
+	if d == nil {
+		return "-"
+	}
+	text := fmt.Sprintf("%+.2f", d.Mean)
+	if d.Inside {
+		text = "~ " + text
+	}
+	if d.OverTables != nil {
+		text += " " + intervalText(d.OverTables)
+	}
+	return text
+}
+
+// fewest is how many tables or groups a bootstrap over them needs to say enough.
+const fewest = 5
+
+// remarks say how far the figures can be trusted.
+func (p *printer) remarks(all []simulation.Standing, tables int) {
+	p.line("\nRegret is in points of accuracy below the best of the table, TIES are the ranks that noise could exchange.")
+	if slices.ContainsFunc(all, func(s simulation.Standing) bool { return s.Seen == simulation.SeenThese }) {
+		p.line("The best fixed sequence has seen all these tables, as has a policy that learned from them: for neither is this a test;")
+	} else {
+		p.line("A policy that learned from these tables has seen them, which makes this no test of it;")
+	}
+	p.line("'graft evaluate --leave-out' makes one.")
+	p.tooFew(tables, "tables")
+}
+
+// tooFew warns of intervals over too few.
+func (p *printer) tooFew(count int, what string) {
+	if count > 1 && count < fewest {
+		p.line("Intervals over %d %s are too narrow: there are too few of them.", count, what)
+	}
+}
+
+// printVerdicts writes a row for each table and chooser.
+func printVerdicts(w io.Writer, c *simulation.Comparison) error {
+	out := csv.NewWriter(w)
+	_ = out.Write([]string{"scenario", "network", "group", "chooser", "role", "has_seen", "seeds", "sequence", "certain", "accuracy", "regret [points]", // the first error is kept
+		"smoothed_regret [points]", "gain [points]", "rank", "rank_from", "rank_to", "rank_of", "noise [points]", "noise_source", "floor [points]"})
+	for _, t := range c.Trials {
+		for _, v := range t.Verdicts {
+			s := c.Standing(v.Chooser)
+			_ = out.Write([]string{t.Scenario, t.Network, t.Group, v.Chooser, string(s.Role), s.Seen, strconv.Itoa(s.Seeds), strings.Join(v.Sequence, " "),
+				strconv.FormatBool(v.Certain), exact(v.Accuracy), exact(v.Regret), exact(v.Smoothed), exact(v.Gain), exact(v.Rank), strconv.Itoa(v.From),
+				strconv.Itoa(v.To), strconv.Itoa(v.Of), exact(t.Noise), t.Source, exact(t.Floor)})
 		}
 	}
-	t.add("at random", fmt.Sprintf("%.2f%%", 100*r.RandomMean), fmt.Sprintf("%.2f", 100*(r.Best.Accuracy-r.RandomMean)), "-", "mean of all sequences")
-	return t
-}
-
-// remark says how far the figures can be trusted.
-func (r evaluationReport) remark() string {
-	if r.Seeds == 1 {
-		return "Each accuracy is of one run with one seed: how much of these differences is noise is not known."
-	}
-	return fmt.Sprintf("Each accuracy is the mean of %d seeds or more.", r.Seeds)
+	out.Flush()
+	return out.Error()
 }

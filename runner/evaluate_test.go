@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,6 +18,7 @@ import (
 	"graft/files"
 	"graft/model"
 	"graft/net2net"
+	"graft/simulation"
 	"graft/torch/pickle"
 	"graft/torch/weights"
 	"graft/vocab"
@@ -95,7 +98,12 @@ func (r *legacyRuns) table(change func(*pickle.Dict)) {
 }
 
 func (r *legacyRuns) evaluate(more ...string) outcome {
-	args := []string{"evaluate", "--policy", r.path("learned"), "--table", r.path("table"), "--vocab", r.path("vocab")}
+	args := []string{"evaluate"}
+	for _, flag := range []string{"policy", "table", "vocab"} {
+		if name := map[string]string{"policy": "learned"}[flag]; !slices.Contains(more, "--"+flag) {
+			args = append(args, "--"+flag, r.path(cmp.Or(name, flag)))
+		}
+	}
 	return graft(append(args, more...)...)
 }
 
@@ -103,24 +111,25 @@ func TestEvaluateSaysHowAPolicyFares(t *testing.T) {
 	r := newLegacyRuns(t)
 	got := r.evaluate()
 	require.Equal(t, exitDone, got.code, got.stderr)
-	for _, part := range []string{"policy  learned\ntable   table: ConvNet2 on cifar10, 16 sequences of 2 decisions from 40 s of 100 s on\n",
-		"DECISION  TIME LEFT  ACTION", "       1     60.5 s  ", "best fixed action", "no adaptation", "at random", "how much of these differences is noise is not known"} {
+	for _, part := range []string{"policy  learned, of the original's\n\ntable   table: ConvNet2 on cifar10, 16 sequences of 2 decisions from 40 s of 100 s on\n",
+		"DECISION  TIME LEFT  ACTION", "       1     60.5 s  ", "always deepen:2", "best fixed", "random", "by sequences of the same actions in another order"} {
 		require.Contains(t, got.stdout, part)
 	}
 	var report evaluationReport
 	require.NoError(t, json.Unmarshal([]byte(r.evaluate("--json").stdout), &report))
-	require.Equal(t, 0.9375, report.Best.Accuracy)
-	require.Equal(t, []string{"deepen:0", "none"}, report.Best.Sequence)
-	require.Equal(t, 0.6875, report.NoAdaptation.Accuracy)
-	require.Equal(t, 5, report.NoAdaptation.Rank)
-	require.InDelta(t, 25, report.NoAdaptation.Regret, 1e-12)
-	require.InDelta(t, 7.5/16, report.RandomMean, 1e-12)
-	require.InDelta(t, 100*(0.9375-report.Chosen.Accuracy), report.Chosen.Regret, 1e-12)
-	require.Equal(t, 1, report.Seeds)
-	require.Equal(t, 40.0, report.Scenario.Start)
+	table := report.Tables[0]
+	best, never, chosen := verdictOf(t, table, "optimum"), verdictOf(t, table, "never"), verdictOf(t, table, "learned")
+	require.Equal(t, 0.9375, best.Accuracy)
+	require.Equal(t, []string{"deepen:0", "none"}, best.Sequence)
+	require.Equal(t, []any{0.6875, 5.0, 25.0}, []any{never.Accuracy, never.Rank, never.Regret})
+	require.InDelta(t, 7.5/16, verdictOf(t, table, "random").Accuracy, 1e-12)
+	require.InDelta(t, 100*(0.9375-chosen.Accuracy), chosen.Regret, 1e-12)
+	require.Equal(t, chosen.Sequence[0], table.Steps[0].Steps[0].Action)
+	require.Equal(t, 40.0, table.Start)
+	require.Equal(t, simulation.SeenThese, report.Standings[7].Seen)
 	fromLearned := r.evaluate("--json", "--table", r.path("learned"))
 	require.Equal(t, exitDone, fromLearned.code, fromLearned.stderr)
-	require.Equal(t, r.evaluate("--json").stdout, strings.Replace(fromLearned.stdout, r.path("learned")+`","vocab"`, r.path("table")+`","vocab"`, 1),
+	require.Equal(t, r.evaluate("--json").stdout, strings.Replace(fromLearned.stdout, `"table":"`+r.path("learned")+`"`, `"table":"`+r.path("table")+`"`, 1),
 		"a policy's folder stands for the table that it learned from")
 }
 
@@ -187,6 +196,8 @@ func TestWhatCannotBeEvaluatedSaysWhatToDo(t *testing.T) {
 		"an action beyond":           {table(func(r *legacyRuns, d *pickle.Dict) { set(r, d, 1, 4, 0.5) }), nil, exitDamaged, []string{"an action 4; there are 4"}},
 		"a table cut short":          {cut("table/data.pkl"), nil, exitDamaged, []string{"read table table", "copy", "again"}},
 		"a table with a command":     {func(r *legacyRuns) { r.write("table/data.pkl", command) }, nil, exitDamaged, []string{"not allowed", "os.system"}},
+		"a policy with a command":    {func(r *legacyRuns) { r.write("learned/agent.finalmodel.pth", "\x80\x02"+command) }, nil, exitDamaged, []string{"agent.finalmodel.pth", "not allowed", "os.system"}},
+		"a file with a command":      {func(r *legacyRuns) { r.write("learned/agent.finalmodel.pth", "\x80\x02"+command) }, []string{"--policy", "learned/agent.finalmodel.pth"}, exitDamaged, []string{"not allowed", "copy the file again"}},
 		"no table":                   {gone("table/data.pkl"), nil, exitFailed, []string{"no such file", "has a file data.pkl"}},
 		"no network of the table":    {func(r *legacyRuns) { r.write("table/config.toml", "[runner]\nseed = 1\n") }, nil, exitConfig, []string{"it does not say job.model"}},
 		"an unknown network":         {func(r *legacyRuns) { r.write("table/config.toml", "[job]\nmodel = \"ConvNet22\"\n") }, nil, exitConfig, []string{"config.toml:2:9", "did you mean ConvNet"}},
@@ -205,6 +216,7 @@ func TestWhatCannotBeEvaluatedSaysWhatToDo(t *testing.T) {
 		"no policy is named":           {nil, []string{"--policy", ""}, exitUsage, []string{"--policy says what"}},
 		"no table is named":            {nil, []string{"--table", ""}, exitUsage, []string{"--table says against what"}},
 		"no vocabulary is named":       {nil, []string{"--vocab", ""}, exitUsage, []string{"--vocab says how"}},
+		"none for the report":          {nil, []string{"--vocab", "", "--compat"}, exitUsage, []string{"--vocab says how"}},
 		"a vocabulary of another kind": {nil, []string{"--vocab", "table/config.toml"}, exitDamaged, []string{"ends in .json, or in .ids.pkl"}},
 	} {
 		t.Run(name, func(t *testing.T) {

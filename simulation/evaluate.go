@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"graft/decider"
 	"graft/model"
@@ -85,11 +86,8 @@ func (e *Evaluation) step(ctx context.Context, m *Moment, w Weigher, o EvaluateO
 	if err != nil {
 		return err
 	}
-	if len(weighed) != len(m.Actions) {
-		return fmt.Errorf("it weighs %d actions, and the table has %d; take another policy or another table", len(weighed), len(m.Actions))
-	}
-	if slices.ContainsFunc(weighed, math.IsNaN) {
-		return errors.New("a probability is no number")
+	if err := m.fits(weighed); err != nil {
+		return err
 	}
 	k := decider.Likeliest(weighed)
 	a, err := net2net.ParseAction(m.Actions[k])
@@ -101,6 +99,17 @@ func (e *Evaluation) step(ctx context.Context, m *Moment, w Weigher, o EvaluateO
 	}
 	e.Steps = append(e.Steps, Step{Action: m.Actions[k], Number: k, Left: m.Left, Actions: m.Actions, Probabilities: weighed})
 	m.Prefix = append(slices.Clone(m.Prefix), m.Actions[k])
+	return nil
+}
+
+// fits says why these are no probabilities of the moment's actions.
+func (m Moment) fits(weighed []float64) error {
+	if len(weighed) != len(m.Actions) {
+		return fmt.Errorf("it weighs %d actions, and the table has %d; take another policy or another table", len(weighed), len(m.Actions))
+	}
+	if slices.ContainsFunc(weighed, math.IsNaN) {
+		return errors.New("a probability is no number")
+	}
 	return nil
 }
 
@@ -186,6 +195,9 @@ func (o OfLegacy) Weigh(_ context.Context, m Moment) ([]float64, error) {
 	if err := o.Fits(m.Network); err != nil {
 		return nil, err
 	}
+	if err := m.offersBlocks(); err != nil {
+		return nil, err
+	}
 	t, err := o.Think(m.Network, m.Left, m.Budget)
 	if err != nil {
 		return nil, err
@@ -195,4 +207,17 @@ func (o OfLegacy) Weigh(_ context.Context, m Moment) ([]float64, error) {
 		weighed = append(weighed, float64(p))
 	}
 	return weighed, nil
+}
+
+// offersBlocks says why the actions are not those of the original: to deepen each of
+// the blocks that the network was made with, by number or by path, and none.
+func (m Moment) offersBlocks() error {
+	numbers := LegacyScenarioActions(m.Network)
+	for k, a := range decider.LegacyActions(m.Network) {
+		if k >= len(m.Actions) || m.Actions[k] != a.String() && m.Actions[k] != numbers[k] {
+			return fmt.Errorf("the policy chooses among %s, and the table among %s; take a policy that was learned on such a table",
+				strings.Join(numbers, ", "), strings.Join(m.Actions, ", "))
+		}
+	}
+	return nil
 }

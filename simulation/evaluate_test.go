@@ -23,11 +23,12 @@ import (
 type scripted struct {
 	shares  [][]float64 // for each decision
 	moments []simulation.Moment
+	prints  []string // of the moments' networks, which go on growing
 	err     error
 }
 
 func (s *scripted) Weigh(_ context.Context, m simulation.Moment) ([]float64, error) {
-	s.moments = append(s.moments, m)
+	s.moments, s.prints = append(s.moments, m), append(s.prints, m.Network.String())
 	return s.shares[len(m.Prefix)], s.err
 }
 
@@ -173,6 +174,13 @@ func TestWhatCannotBeEvaluated(t *testing.T) {
 	require.NoError(t, err)
 	none, err := simulation.NewTable(simulation.Scenario{Name: "none"}, nil)
 	require.NoError(t, err)
+	widening := simulation.Scenario{Name: "wide", Network: "ConvNet2", Budget: 400, Decisions: 1, Actions: []string{"deepen:0", "deepen:1", "widen:conv1:48", "none"}}
+	var wider []simulation.Record
+	for _, a := range widening.Actions {
+		wider = append(wider, simulation.Record{Sequence: []string{a}, Left: []float64{9}, Accuracy: []float64{0.5}, Seeds: []int64{1}})
+	}
+	wide, err := simulation.NewTable(widening, wider)
+	require.NoError(t, err)
 	even := [][]float64{{0.25, 0.25, 0.25, 0.25}, {0.25, 0.25, 0.25, 0.25}}
 	for name, c := range map[string]struct {
 		table *simulation.Table
@@ -187,6 +195,7 @@ func TestWhatCannotBeEvaluated(t *testing.T) {
 		"it does not know":            {whole, &scripted{shares: even, err: errors.New("does not know")}, asOriginal, "evaluate on table small, decision 1: does not know"},
 		"the network has no such":     {whole, &scripted{shares: [][]float64{{0, 0, 1, 0}}}, simulation.EvaluateOptions{}, "deepen:2"},
 		"a policy of another network": {whole, legacyPolicy(t, "ConvNet3", 4), asOriginal, "has no token in the vocabulary"},
+		"other actions":               {wide, legacyPolicy(t, "ConvNet2", 4), asOriginal, "the policy chooses among deepen:0, deepen:1, deepen:2, none, and the table among deepen:0, deepen:1, widen:conv1:48, none; take"},
 		"a policy of more actions":    {whole, legacyPolicy(t, "ConvNet2", 5), asOriginal, "the policy chooses among 5 actions, and the table has 4"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -212,4 +221,35 @@ func legacyPolicy(t *testing.T, network string, actions int) simulation.OfLegacy
 	p, err := decider.NewLegacyPolicy(policytest.Weights(v, shape, 1), v, decider.LegacyOptions{})
 	require.NoError(t, err)
 	return simulation.OfLegacy{LegacyPolicy: p}
+}
+
+// As a chooser, whoever weighs actions is asked what Evaluate asks.
+func TestAWeigherAsAChooser(t *testing.T) {
+	shares := [][]float64{{0.1, 0.2, 0.6, 0.1}, {0.4, 0.4, 0.1, 0.1}}
+	n, table := convNet2(t), product(t, falling...)
+	one, other := &scripted{shares: shares}, &scripted{shares: shares}
+	e, err := simulation.Evaluate(context.Background(), table, n, one, asOriginal)
+	require.NoError(t, err)
+	tree, err := simulation.NewTree(table, simulation.PlantOptions{Network: n, Surgery: asOriginal.Surgery})
+	require.NoError(t, err)
+	chooser := simulation.OfWeigher(context.Background(), "scripted", other)
+	verdicts, err := simulation.Assess([]*simulation.Tree{tree}, chooser)
+	require.NoError(t, err)
+	require.Equal(t, e.Chosen.Sequence, verdicts[0].Sequence)
+	require.InDelta(t, e.Regret(e.Chosen), verdicts[0].Regret, 1e-9)
+	require.Equal(t, one.prints, other.prints)
+	for k, m := range one.moments {
+		seen := other.moments[k]
+		m.Network, seen.Network = nil, nil
+		require.Equal(t, m, seen)
+	}
+	steps, err := simulation.Steps(tree, chooser)
+	require.NoError(t, err)
+	for k := range steps {
+		require.InDelta(t, e.Steps[k].Left, map[int]float64{0: 300, 1: 192}[k], 1e-9)
+		require.Equal(t, e.Steps[k].Action, steps[k].Action)
+		require.Equal(t, e.Steps[k].Probabilities, steps[k].Probabilities)
+	}
+	_, err = simulation.Assess([]*simulation.Tree{tree}, simulation.OfWeigher(context.Background(), "short", &scripted{shares: [][]float64{{1}}}))
+	require.ErrorContains(t, err, "short in small: decision 1: it weighs 1 actions, and the table has 4")
 }

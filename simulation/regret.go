@@ -53,40 +53,53 @@ const none = "none"
 func Assess(trees []*Tree, choosers ...Chooser) ([]Verdict, error) {
 	var verdicts []Verdict
 	for _, t := range trees {
+		j := newJudge(t)
 		for _, c := range choosers {
 			shares, err := c.Choose(t)
 			if err != nil {
 				return nil, fmt.Errorf("%s in %s: %w", c.Name(), t.Name, err)
 			}
-			verdicts = append(verdicts, t.verdict(c.Name(), shares))
+			verdicts = append(verdicts, j.verdict(c.Name(), shares))
 		}
 	}
 	return verdicts, nil
 }
 
+// judge is what all verdicts about a tree have in common.
+type judge struct {
+	*Tree
+	values []float64 // accuracies of the records
+	law    []float64 // the same, smoothed
+	noise  float64   // points
+	source string    // of the noise
+}
+
+func newJudge(t *Tree) *judge {
+	j := &judge{Tree: t, values: meanAccuracies(t.Table), law: Smoothed(t.Table)}
+	j.noise, j.source = Noise(t.Table)
+	return j
+}
+
 // verdict compares the records that came out with all of the table.
-func (t *Tree) verdict(chooser string, shares []float64) Verdict {
-	values := meanAccuracies(t.Table)
-	noise, source := Noise(t.Table)
+func (j *judge) verdict(chooser string, shares []float64) Verdict {
 	likeliest := slices.Index(shares, slices.Max(shares))
-	v := Verdict{Scenario: t.Name, Network: t.Network, Chooser: chooser, Sequence: t.Records[likeliest].Sequence, Certain: shares[likeliest] == 1,
-		Of: len(values), Noise: noise, Source: source, Best: slices.Max(values)}
-	v.Mean, _ = meanAndDeviation(values)
-	law := Smoothed(t.Table)
-	v.Smoothed = inPoints * slices.Max(law)
+	v := Verdict{Scenario: j.Name, Network: j.Network, Chooser: chooser, Sequence: j.Records[likeliest].Sequence, Certain: shares[likeliest] == 1,
+		Of: len(j.values), Noise: j.noise, Source: j.source, Best: slices.Max(j.values)}
+	v.Mean, _ = meanAndDeviation(j.values)
+	v.Smoothed = inPoints * slices.Max(j.law)
 	for k, share := range shares {
-		v.Accuracy += share * values[k]
-		v.Smoothed -= inPoints * share * law[k]
-		v.Rank += share * float64(rankOf(values, values[k]))
+		v.Accuracy += share * j.values[k]
+		v.Smoothed -= inPoints * share * j.law[k]
+		v.Rank += share * float64(rankOf(j.values, j.values[k]))
 	}
 	v.Regret = inPoints * (v.Best - v.Accuracy)
-	if never := t.same(none); never >= 0 {
-		v.Never = values[never]
+	if never := j.same(none); never >= 0 {
+		v.Never = j.values[never]
 		v.Gain = inPoints * (v.Accuracy - v.Never)
 	}
-	tie := math.Sqrt2 * noise / inPoints // a difference has the noise of both
-	v.From = rankOf(values, v.Accuracy+tie)
-	v.To = max(v.From, len(values)-lower(values, v.Accuracy-tie))
+	tie := math.Sqrt2 * j.noise / inPoints // a difference has the noise of both
+	v.From = rankOf(j.values, v.Accuracy+tie)
+	v.To = max(v.From, len(j.values)-lower(j.values, v.Accuracy-tie))
 	return v
 }
 

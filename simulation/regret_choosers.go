@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -27,17 +28,6 @@ func (t *Tree) only(record int) []float64 {
 	return shares
 }
 
-// OfPolicy takes the likeliest action of a policy at each decision.
-func OfPolicy(name string, p *decider.Structural) Chooser {
-	return named{name, func(t *Tree) ([]float64, error) {
-		weighed, err := p.Weigh(situations([]*Tree{t})...)
-		if err != nil {
-			return nil, err
-		}
-		return t.only(t.follow(func(at int) int { return slices.Index(weighed[at], slices.Max(weighed[at])) })), nil
-	}}
-}
-
 // OfPolicyDrawn draws from a policy's probabilities at each decision.
 func OfPolicyDrawn(name string, p *decider.Structural) Chooser {
 	return named{name, func(t *Tree) ([]float64, error) {
@@ -49,12 +39,18 @@ func OfPolicyDrawn(name string, p *decider.Structural) Chooser {
 	}}
 }
 
+// noSequence says that a table has not what a chooser takes in any.
+type noSequence string
+
+// Error says which.
+func (n noSequence) Error() string { return string(n) }
+
 // Always takes the same action each time; "none" never adapts.
 func Always(name, action string) Chooser {
 	return named{name, func(t *Tree) ([]float64, error) {
 		record := t.same(action)
 		if record < 0 {
-			return nil, fmt.Errorf("the table has no sequence of %s alone", action)
+			return nil, noSequence("the table has no sequence of " + action + " alone")
 		}
 		return t.only(record), nil
 	}}
@@ -62,7 +58,7 @@ func Always(name, action string) Chooser {
 
 // Uniform draws among all sequences.
 func Uniform() Chooser {
-	return named{"random", func(t *Tree) ([]float64, error) {
+	return named{nameRandom, func(t *Tree) ([]float64, error) {
 		shares := make([]float64, len(t.Records))
 		for k := range shares {
 			shares[k] = 1 / float64(len(shares))
@@ -73,7 +69,7 @@ func Uniform() Chooser {
 
 // Optimum is the best sequence of the table itself: nobody can do better.
 func Optimum() Chooser {
-	return named{"optimum", func(t *Tree) ([]float64, error) {
+	return named{nameOptimum, func(t *Tree) ([]float64, error) {
 		values := meanAccuracies(t.Table)
 		return t.only(slices.Index(values, slices.Max(values))), nil
 	}}
@@ -83,7 +79,7 @@ func Optimum() Chooser {
 // action that would be best if the network were left alone afterwards or, where the
 // table does not say, on average over what could follow.
 func OneStep() Chooser {
-	return named{"one step ahead", func(t *Tree) ([]float64, error) {
+	return named{nameOneStep, func(t *Tree) ([]float64, error) {
 		values := meanAccuracies(t.Table)
 		return t.only(t.follow(func(at int) int {
 			best, most := 0, math.Inf(-1)
@@ -136,33 +132,66 @@ func BestFixed(name string, trees []*Tree, smoothed bool) (Chooser, error) {
 		}
 	}
 	if best == "" {
-		return nil, fmt.Errorf("%s: no sequence is in all of the tables", name)
+		return nil, fmt.Errorf("%s: %w", name, noSequence("no sequence is in all of the tables"))
 	}
 	return named{name, func(t *Tree) ([]float64, error) {
 		record := slices.IndexFunc(t.Records, func(r Record) bool { return word(r.Sequence) == best })
 		if record < 0 {
-			return nil, fmt.Errorf("the table has no sequence %s", best)
+			return nil, noSequence("the table has no sequence " + best)
 		}
 		return t.only(record), nil
 	}}, nil
 }
 
+// The names of the rivals; an action that is always taken has its own behind the last.
+const (
+	nameNever    = "never"
+	nameRandom   = "random"
+	nameOneStep  = "one step ahead"
+	nameFixed    = "best fixed"
+	nameSmoothed = "best fixed, smoothed"
+	nameOptimum  = "optimum"
+	nameAlways   = "always "
+)
+
 // Rivals are the choosers that need no learning, for tables with these actions, and
-// the best fixed sequence over the trees that a policy learns from.
+// the best fixed sequence over the trees that a policy learns from, where one is in
+// all of them.
 func Rivals(learn []*Tree) ([]Chooser, error) {
-	fixed, err := BestFixed("best fixed", learn, false)
-	if err != nil {
-		return nil, err
+	if len(learn) == 0 {
+		return nil, errors.New("compare: there is no table; give some")
 	}
-	lawful, err := BestFixed("best fixed, smoothed", learn, true)
-	if err != nil {
-		return nil, err
+	rivals := []Chooser{Always(nameNever, none), Uniform()}
+	for _, action := range repeatable(learn) {
+		rivals = append(rivals, Always(nameAlways+action, action))
 	}
-	rivals := []Chooser{Always("never", none), Uniform()}
-	for _, action := range learn[0].Actions {
-		if action != none {
-			rivals = append(rivals, Always("always "+action, action))
+	rivals = append(rivals, OneStep())
+	for _, smoothed := range []bool{false, true} {
+		name := nameFixed
+		if smoothed {
+			name = nameSmoothed
+		}
+		fixed, err := BestFixed(name, learn, smoothed)
+		if errors.As(err, new(noSequence)) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		rivals = append(rivals, fixed)
+	}
+	return append(rivals, Optimum()), nil
+}
+
+// repeatable are the actions of trees that can be taken each time, but for none.
+func repeatable(trees []*Tree) (actions []string) {
+	for _, t := range trees {
+		for _, c := range t.Nodes[0].Choices {
+			action := c.Action.String()
+			if action != none && !slices.Contains(actions, action) && t.same(action) >= 0 {
+				actions = append(actions, action)
+			}
 		}
 	}
-	return append(rivals, OneStep(), fixed, lawful, Optimum()), nil
+	return actions
 }

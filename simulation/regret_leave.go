@@ -22,36 +22,49 @@ func ByNetwork(t *Tree) string { return t.Network }
 // group of trees, learn makes choosers from all others, and they are assessed on the
 // group. Learn never sees the group, so what it tunes, it tunes on the others.
 func LeaveOut(ctx context.Context, trees []*Tree, by By, learn func(ctx context.Context, trees []*Tree) ([]Chooser, error)) ([]Verdict, error) {
-	var names []string
-	for _, t := range trees {
-		if !slices.Contains(names, by(t)) {
-			names = append(names, by(t))
-		}
-	}
-	if len(names) < 2 {
-		return nil, errors.New("leave one out: there are no two groups of tables; give more tables")
-	}
 	var all []Verdict
-	for _, name := range names {
+	err := leaveOut(trees, by, func(_ string, inside, outside []*Tree) error {
+		choosers, err := learn(ctx, inside)
+		if err != nil {
+			return err
+		}
+		verdicts, err := Assess(outside, choosers...)
+		all = append(all, verdicts...)
+		return err
+	})
+	return all, err
+}
+
+// leaveOut visits each group of trees with all others.
+func leaveOut(trees []*Tree, by By, visit func(group string, inside, outside []*Tree) error) error {
+	groups := groupsOf(trees, by)
+	if len(groups) < 2 {
+		return errors.New("leave one out: there are no two groups of tables; give more tables")
+	}
+	for _, group := range groups {
 		var inside, outside []*Tree
 		for _, t := range trees {
-			if by(t) == name {
+			if by(t) == group {
 				outside = append(outside, t)
 			} else {
 				inside = append(inside, t)
 			}
 		}
-		choosers, err := learn(ctx, inside)
-		if err != nil {
-			return nil, fmt.Errorf("leave %s out: %w", name, err)
+		if err := visit(group, inside, outside); err != nil {
+			return fmt.Errorf("leave %s out: %w", group, err)
 		}
-		verdicts, err := Assess(outside, choosers...)
-		if err != nil {
-			return nil, fmt.Errorf("leave %s out: %w", name, err)
-		}
-		all = append(all, verdicts...)
 	}
-	return all, nil
+	return nil
+}
+
+// groupsOf are the groups' names, in the order of the trees.
+func groupsOf(trees []*Tree, by By) (names []string) {
+	for _, t := range trees {
+		if !slices.Contains(names, by(t)) {
+			names = append(names, by(t))
+		}
+	}
+	return names
 }
 
 // Tune picks among options the ones whose policies do best in trees that they did not

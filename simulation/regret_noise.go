@@ -27,19 +27,31 @@ func Noise(t *Table) (points float64, source string) {
 	if seeds.freedom >= leastFreedom {
 		return inPoints * seeds.deviation() / math.Sqrt(seeds.size()), NoiseOfSeeds
 	}
-	groups := map[string][]float64{}
-	for k := range t.Records {
-		actions := slices.Sorted(slices.Values(t.Records[k].Sequence))
-		groups[word(actions)] = append(groups[word(actions)], t.Records[k].Mean())
-	}
 	var orders pooled
-	for _, group := range groups {
+	for _, group := range sameActions(t) {
 		orders.add(group)
 	}
 	if orders.freedom >= leastFreedom {
 		return inPoints * orders.deviation(), NoiseOfOrders
 	}
 	return 0, NoiseUnknown
+}
+
+// sameActions are the accuracies of sequences of the same actions, group by group, in
+// the order of the table: sums are rounded alike each time.
+func sameActions(t *Table) [][]float64 {
+	var groups [][]float64
+	places := map[string]int{}
+	for k := range t.Records {
+		actions := word(slices.Sorted(slices.Values(t.Records[k].Sequence)))
+		place, known := places[actions]
+		if !known {
+			place = len(groups)
+			places[actions], groups = place, append(groups, nil)
+		}
+		groups[place] = append(groups[place], t.Records[k].Mean())
+	}
+	return groups
 }
 
 // pooled is the variance of groups, each about its own mean.
@@ -76,4 +88,33 @@ func Floor(t *Table, noise float64, draws int, random *rand.Rand) float64 {
 		sum += most - mine
 	}
 	return inPoints * sum / float64(draws)
+}
+
+// Chance is how much of a table is chance.
+type Chance struct {
+	Noise  float64 `json:"noise_points"` // standard deviation of a sequence's accuracy
+	Source string  `json:"noise_source"` // what it was read from
+	Floor  float64 `json:"floor_points"` // the regret that knowing the truth would still have
+}
+
+// Draws of tables from which a floor is read: as many as make so many records, within
+// bounds.
+const (
+	floorRecords = 2000000
+	fewestDraws  = 100
+	mostDraws    = 4000
+)
+
+// ChanceIn reads the noise of a table, and the floor that a share of it leaves: less
+// than one where the noise is too high, zero means one.
+func ChanceIn(t *Table, share float64) Chance {
+	if share == 0 {
+		share = 1
+	}
+	c := Chance{}
+	c.Noise, c.Source = Noise(t)
+	c.Noise *= share
+	draws := min(max(floorRecords/max(1, len(t.Records)), fewestDraws), mostDraws)
+	c.Floor = Floor(t, c.Noise, draws, rand.New(rand.NewPCG(1, 1)))
+	return c
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"graft/model"
 	"graft/net2net"
 )
 
@@ -30,6 +31,15 @@ type Origin struct {
 	Deepen net2net.Form    `json:"deepen,omitempty"` // how deepening kept the function; empty is as net2net chooses
 	Compat net2net.Compat  `json:"compat,omitempty"` // in whose way actions were done; empty is graft's own
 	Batch  int             `json:"batch,omitempty"`  // images in a step; zero is not known
+}
+
+// Network makes the network that sequences begin with, without weights.
+func (o *Origin) Network() (*model.Network, error) {
+	var form map[string]any
+	if err := json.Unmarshal(o.Form, &form); err != nil {
+		return nil, fmt.Errorf("the form of its network: %w", err)
+	}
+	return model.FromForm(form)
 }
 
 // Record is the outcome of one sequence.

@@ -1,0 +1,292 @@
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/config"
+	"graft/decider"
+	"graft/files"
+	"graft/net2net"
+	"graft/simulation"
+	"graft/torch/weights"
+)
+
+// plainActions are what the tables of these tests offer.
+var plainActions = []string{"deepen:0", "deepen:2", "none"}
+
+// writePlain makes a table of two decisions whose best sequence is the one at a place;
+// the more that is, the later it begins.
+func writePlain(t *testing.T, dir, network string, actions []string, best int) string {
+	t.Helper()
+	s := simulation.Scenario{Name: filepath.Base(dir), Network: network, Dataset: "synthetic", Budget: 100, Start: 10 * float64(best), Decisions: 2, Actions: actions}
+	require.NoError(t, simulation.Create(files.OS{}, dir, s, simulation.CreateOptions{}))
+	w, err := simulation.Open(files.OS{}, dir, simulation.WriterOptions{Name: "node", Lazy: true})
+	require.NoError(t, err)
+	for k := range len(actions) * len(actions) {
+		r := simulation.Record{Sequence: []string{actions[k/len(actions)], actions[k%len(actions)]}, Left: []float64{100 - 10*float64(best), 90 - 10*float64(best) - float64(k)/4}, Seeds: []int64{1, 2}}
+		mean := 0.5 + float64(k*5%9)/100
+		if k == best {
+			mean = 0.65
+		}
+		r.Accuracy = []float64{mean - 0.005, mean + 0.005}
+		require.NoError(t, w.Append(simulation.Cause{Sequence: r.Sequence, Seeds: r.Seeds}.Key(), r))
+	}
+	require.NoError(t, w.Close())
+	return dir
+}
+
+// shed is a folder with tables, and with what learning from two of them leaves.
+type shed struct {
+	t      *testing.T
+	folder string
+}
+
+func newShed(t *testing.T) *shed {
+	s := &shed{t: t, folder: t.TempDir()}
+	for k, name := range []string{"early", "late"} {
+		writePlain(t, s.path(name), "ConvSmall", plainActions, 3*k+1)
+	}
+	writePlain(t, s.path("other"), "ConvNet2", plainActions, 4)
+	s.learn("run", 1, 2, 3)
+	return s
+}
+
+// copy is the same shed elsewhere, to spoil.
+func (s *shed) copy(t *testing.T) *shed {
+	other := &shed{t: t, folder: t.TempDir()}
+	require.NoError(t, os.CopyFS(other.folder, os.DirFS(s.folder)))
+	return other
+}
+
+func (s *shed) path(name string) string { return filepath.Join(s.folder, name) }
+
+// learn makes the folder of a run.
+func (s *shed) learn(run string, seeds ...uint64) {
+	var trees []*simulation.Tree
+	for _, name := range []string{"early", "late"} {
+		tree, err := config.ReadTree(files.OS{}, s.path(name))
+		require.NoError(s.t, err)
+		trees = append(trees, tree)
+	}
+	o := simulation.NewTreeLearnOptions()
+	o.Hidden, o.Steps = 8, 80
+	policies, err := simulation.LearnTrees(context.Background(), trees, nil, o, seeds, 2)
+	require.NoError(s.t, err)
+	require.NoError(s.t, os.MkdirAll(s.path(run+"/policies"), 0o700))
+	for k, p := range policies {
+		require.NoError(s.t, p.Write(files.OS{}, s.path(fmt.Sprintf("%s/policies/seed-%d.safetensors", run, seeds[k]))))
+	}
+	vote, err := decider.JoinStructural(policies...)
+	require.NoError(s.t, err)
+	vote.Notes = map[string]string{"tables": "early, late"}
+	require.NoError(s.t, vote.Write(files.OS{}, s.path(run+"/policy.safetensors")))
+}
+
+// evaluate names flags and paths in the folder, as "policy=run".
+func (s *shed) evaluate(named ...string) outcome {
+	args := []string{"evaluate"}
+	for _, n := range named {
+		flag, name, given := strings.Cut(n, "=")
+		if args = append(args, "--"+flag); given && (flag == "policy" || flag == "table" || flag == "vocab") {
+			name = s.path(name)
+		}
+		if given {
+			args = append(args, name)
+		}
+	}
+	return graft(args...)
+}
+
+func (s *shed) report(named ...string) evaluationReport {
+	got := s.evaluate(append(named, "json")...)
+	require.Equal(s.t, exitDone, got.code, got.stderr)
+	var r evaluationReport
+	require.NoError(s.t, json.Unmarshal([]byte(got.stdout), &r))
+	return r
+}
+
+func TestEvaluateStructuralPolicies(t *testing.T) {
+	s := newShed(t)
+	r := s.report("policy=run", "policy=run/policies/seed-2.safetensors", "table=early", "table=late")
+	require.Equal(t, "run, voting", r.Against)
+	require.Equal(t, evaluatedPolicy{Policy: s.path("run"), Name: "run", Kind: structuralKind, Members: 3, Learned: []string{"deepen"},
+		Notes: map[string]string{"tables": "early, late"}}, r.Policies[0])
+	require.Equal(t, []int{1, 3, 1}, []int{r.Standings[0].Seeds, r.Standings[1].Seeds, r.Standings[2].Seeds})
+	require.Equal(t, simulation.RoleVote, r.Standings[0].Role)
+	require.NotNil(t, r.Standings[1].OverSeeds)
+	for k, table := range r.Tables {
+		require.Equal(t, simulation.NoiseOfSeeds, table.Source)
+		require.Equal(t, []string{plainActions[k], plainActions[1]}, verdictOf(t, table, "optimum").Sequence)
+		require.Zero(t, verdictOf(t, table, "run, voting").Regret, "it has learned them")
+		require.Equal(t, []string{"run, voting", "seed-2.safetensors"}, []string{table.Steps[0].Chooser, table.Steps[1].Chooser})
+		require.Len(t, table.Steps[0].Steps, 2)
+	}
+	require.Len(t, r.Tables[0].Verdicts, 3+2+2+1+2+1, "always the two actions, two fixed sequences")
+
+	// The members of a file are the policies of the seeds.
+	one := s.report("policy=run/policy.safetensors", "table=early", "table=late")
+	for k := range 2 {
+		want, got := r.Standings[k], one.Standings[k]
+		want.Chooser, got.Chooser, want.Difference, got.Difference = "", "", nil, nil
+		require.Equal(t, want, got)
+	}
+
+	text := s.evaluate("policy=run", "table=early", "table=late")
+	require.Equal(t, exitDone, text.code, text.stderr)
+	for _, part := range []string{"policy  run, structural, 3 members, judges deepen\n        tables: early, late\n", "table   late: ConvSmall on synthetic, 9 sequences of 2 decisions from 40 s of 100 s on",
+		"CHOOSER               ACCURACY  REGRET", "over 2 tables", "by runs that differ in their seed alone", "~ +0.00", "has seen all these tables", "Intervals over 2 tables are too narrow"} {
+		require.Contains(t, text.stdout, part)
+	}
+	rows, err := csv.NewReader(strings.NewReader(s.evaluate("policy=run", "table=early", "table=late", "csv").stdout)).ReadAll()
+	require.NoError(t, err)
+	require.Len(t, rows, 1+len(one.Tables[0].Verdicts)+len(one.Tables[1].Verdicts))
+	require.Equal(t, text.stdout, s.evaluate("policy=run", "table=early", "table=late").stdout)
+}
+
+// A table whose own network the policy never met is judged too, and tables of one name
+// are told apart by their paths.
+func TestEvaluateOnOtherTables(t *testing.T) {
+	s := newShed(t)
+	require.NoError(t, os.Mkdir(s.path("more"), 0o700))
+	writePlain(t, s.path("more/early"), "ConvNet3", []string{"deepen:1", "none"}, 1)
+	r := s.report("policy=run", "table=early", "table=more/early", "table=other")
+	require.Equal(t, []string{s.path("early"), s.path("more/early"), "other"}, []string{r.Tables[0].Scenario, r.Tables[1].Scenario, r.Tables[2].Scenario})
+	text := s.evaluate("policy=run", "table=early", "table=more/early").stdout
+	require.Contains(t, text, "not in all tables, so not above: always deepen:0, always deepen:2, always deepen:1\n")
+}
+
+func TestLeaveOut(t *testing.T) {
+	s := newShed(t)
+	args := []string{"table=early", "table=late", "table=other", "seeds=2", "steps=5", "leave-out=scenario"}
+	got := s.evaluate(append(args, "json")...)
+	require.Equal(t, exitDone, got.code, got.stderr)
+	var r leaveReport
+	require.NoError(t, json.Unmarshal([]byte(got.stdout), &r))
+	require.Equal(t, []any{"scenario", "new", 5, 2}, []any{r.LeaveOut, r.For, r.Steps, r.Seeds})
+	require.Equal(t, []string{"early", "other"}, r.Groups[1].Learned)
+	require.Equal(t, simulation.SeenOthers, r.Standing("policies, voting").Seen)
+	require.Contains(t, got.stderr, `"left_out":"late"`)
+
+	text := s.evaluate(args...)
+	for _, part := range []string{"one scenario left out at a time; 2 policies learn from the others, for new scenarios, in up to 5 steps", "LEFT OUT  POLICIES, VOTING",
+		"regret than the best fixed sequence of the other tables, 95% interval over tables [", "zero lies", "Intervals over 3 scenarios are too narrow"} {
+		require.Contains(t, text.stdout, part)
+	}
+	args[5] = "leave-out=network"
+	require.Contains(t, s.evaluate(append(args, "for=known")...).stdout, "OVER GROUPS")
+	rows, err := csv.NewReader(strings.NewReader(s.evaluate(append(args, "csv")...).stdout)).ReadAll()
+	require.NoError(t, err)
+	require.Equal(t, "ConvSmall", rows[1][2])
+
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	stopped := call(ctx, newRootCommand(), "evaluate", "--leave-out", "scenario", "--table", s.path("early"), "--table", s.path("late"))
+	require.Equal(t, exitInterrupted, stopped.code)
+	require.Empty(t, stopped.stdout)
+}
+
+// change writes a policy's file again.
+func (s *shed) change(name string, change func(*weights.Set)) {
+	set, err := weights.Read(files.OS{}, s.path(name), weights.Options{})
+	require.NoError(s.t, err)
+	change(set)
+	require.NoError(s.t, weights.Write(files.OS{}, s.path(name), set))
+}
+
+func TestWhatStructuralPoliciesCannot(t *testing.T) {
+	sound := newShed(t)
+	voting, table := "run/policy.safetensors", "early/node-1.jsonl"
+	text := func(name string, change func(string) string) func(*shed) {
+		return func(s *shed) { spoil(s.t, s.folder, name, change) }
+	}
+	lines := func(change func([]string) []string) func(*shed) {
+		return text(table, func(all string) string { return strings.Join(change(strings.SplitAfter(all, "\n")), "") })
+	}
+	of := func(args ...string) []string { return args }
+	for name, c := range map[string]struct {
+		spoil func(*shed)
+		args  []string
+		code  exitCode
+		says  []string
+	}{
+		"a policy cut short":     {text(voting, func(all string) string { return all[:len(all)/2] }), nil, exitDamaged, of("policy.safetensors", "cut short", "copy the file again")},
+		"a policy that is empty": {text(voting, func(string) string { return "" }), nil, exitDamaged, of("empty", "copy the file again")},
+		"weights of other sizes": {func(s *shed) {
+			s.change(voting, func(set *weights.Set) {
+				w := &set.Tensors[0]
+				w.Shape, w.Data = []int64{2, 2}, w.Data[:32]
+			})
+		}, nil, exitDamaged, of("its tensor member0.", "[2 2]; it should be", "give the file as 'graft learn' wrote it")},
+		"a tensor is gone": {func(s *shed) { s.change(voting, func(set *weights.Set) { set.Tensors = set.Tensors[1:] }) }, nil, exitDamaged, of("it has no tensor member0.")},
+		"other kinds of actions": {func(s *shed) { writePlain(s.t, s.path("wide"), "ConvSmall", []string{"branch:1", "none"}, 1) }, of("policy=run", "table=wide"), exitFailed,
+			of("run, voting in wide: the policy has learned to judge deepen, and the table offers to branch", "take a policy that learned from such tables")},
+		"a record is missing": {lines(func(l []string) []string { return append(l[:3:3], l[4:]...) }), nil, exitDamaged,
+			of("node-1.jsonl:4: missing: it was line 5", "simulate what is missing again", "'graft table check ")},
+		"a record is doubled":   {lines(func(l []string) []string { return append(append(l[:4:4], l[3]), l[4:]...) }), nil, exitDamaged, of("doubled", "it counts once", "'graft table check ")},
+		"a record is corrupted": {lines(func(l []string) []string { l[3] = strings.Replace(l[3], `"accuracy":[0`, `"accuracy":[1`, 1); return l }), nil, exitDamaged, of("node-1.jsonl:4: damaged", "checksum", "simulate it again", "'graft table check ")},
+		"a table that is not finished": {func(s *shed) {
+			writePlain(s.t, s.path("begun"), "ConvSmall", plainActions, 1)
+			spoil(s.t, s.path("begun"), "node-1.jsonl", func(all string) string { return strings.Join(strings.SplitAfter(all, "\n")[:4], "") })
+		}, of("policy=run", "table=begun"), exitDamaged, of("of its sequences are missing, such as (deepen:", "simulate them")},
+		"no table":                    {nil, of("policy=run", "table=run/policies"), exitDamaged, of("run/policies", "no table")},
+		"no folder":                   {nil, of("policy=run", "table=nowhere"), exitFailed, of("nowhere", "no such file")},
+		"no policy":                   {nil, of("policy=nowhere", "table=early"), exitFailed, of("nowhere", "no such file", "name its file, or a folder with its file policy.safetensors or agent.finalmodel.pth")},
+		"learning has not ended":      {func(s *shed) { require.NoError(s.t, os.Remove(s.path(voting))) }, nil, exitFailed, of("it has no policy.safetensors, so learning has not ended", "'graft learn --resume'")},
+		"a vocabulary":                {nil, of("policy=run", "table=early", "vocab=early"), exitUsage, of("--vocab and --prefix are for policies of the original's", "leave them away")},
+		"a prefix":                    {nil, of("policy=run", "table=early", "prefix=never"), exitUsage, of("structural policy, which reads any network")},
+		"the original's report":       {nil, of("policy=run", "table=early", "vocab=early", "compat"), exitUsage, of("run is a structural policy; leave --compat and --vocab away")},
+		"that without a vocabulary":   {nil, of("policy=run", "table=early", "compat"), exitUsage, of("run is a structural policy")},
+		"a report of many tables":     {nil, of("policy=run", "table=early", "table=late", "vocab=early", "compat"), exitUsage, of("about one policy and one table")},
+		"no vocabulary":               {func(s *shed) { s.change(voting, func(set *weights.Set) { set.Metadata = nil }) }, of("policy=run/policy.safetensors", "table=early"), exitUsage, of("--vocab says how", "policy.safetensors reads a network")},
+		"a policy twice":              {nil, of("policy=run", "policy=run", "table=early"), exitUsage, of("--policy: ", "is named twice")},
+		"a table twice":               {nil, of("policy=run", "table=early", "table=early/"), exitUsage, of("--table: ", "is named twice")},
+		"a policy called as a rival":  {func(s *shed) { s.learn("never", 1) }, of("policy=never", "table=early"), exitUsage, of(`"never" is the name of two who are compared`)},
+		"no groups":                   {nil, of("table=early", "leave-out=scenario"), exitFailed, of("there are no two groups of tables; give more tables")},
+		"one network":                 {nil, of("table=early", "table=late", "leave-out=network"), exitFailed, of("there are no two groups of tables")},
+		"an unknown way to leave out": {nil, of("table=early", "leave-out=seed", "for=me", "seeds=0", "steps=-1"), exitUsage, of(`--leave-out is "seed"; it is scenario or network`, `--for is "me"`, "--seeds is 0", "--steps is -1")},
+		"a policy is given":           {nil, of("policy=run", "table=early", "leave-out=scenario"), exitUsage, of("leave-out", "policy")},
+		"nothing is left out":         {nil, of("policy=run", "table=early", "seeds=3"), exitUsage, of("--seeds is for --leave-out")},
+		"left out of a broken table":  {lines(func(l []string) []string { return l[1:] }), of("table=early", "table=late", "leave-out=scenario"), exitDamaged, of("missing", "'graft table check ")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := sound.copy(t)
+			if c.spoil != nil {
+				c.spoil(s)
+			}
+			if c.args == nil {
+				c.args = of("policy=run", "table=early")
+			}
+			got := s.evaluate(c.args...)
+			require.Equal(t, c.code, got.code, got.stderr)
+			require.Empty(t, got.stdout)
+			for _, says := range c.says {
+				require.Contains(t, got.stderr, says)
+			}
+		})
+	}
+}
+
+// The original's policies and structural ones stand side by side.
+func TestBothKindsOfPolicies(t *testing.T) {
+	r, s := newLegacyRuns(t), newShed(t)
+	got := graft("evaluate", "--json", "--policy", r.path("learned"), "--policy", s.path("run"), "--table", r.path("table"), "--vocab", r.path("vocab"))
+	require.Equal(t, exitDone, got.code, got.stderr)
+	var report evaluationReport
+	require.NoError(t, json.Unmarshal([]byte(got.stdout), &report))
+	require.Equal(t, []policyKind{originalKind, structuralKind}, []policyKind{report.Policies[0].Kind, report.Policies[1].Kind})
+	require.False(t, *report.Policies[0].Prefix)
+	require.Equal(t, []net2net.Kind{"deepen"}, []net2net.Kind{net2net.Kind(report.Policies[1].Learned[0])})
+	require.Equal(t, "learned", report.Against)
+	got = r.evaluate("--policy", s.path("run"), "--policy", r.path("learned"), "--vocab", "")
+	require.Equal(t, exitUsage, got.code)
+	require.Contains(t, got.stderr, "--vocab says how "+r.path("learned")+" reads a network")
+}
