@@ -22,7 +22,8 @@ func newConfigCommand() *cobra.Command {
 		Long: `config works on the files that say what a job is, what a scenario, or how a policy
 learns: TOML, with a section for each part. A section or key that is missing has its default; one
 that is not known is a fault, as is everything that would not work. A file with the
-section simulate is one of a scenario, one with the section tables one of structural
+section simulate is one of a scenario, one with the section pipeline leads from
+scenarios to a policy, one with the section tables one of structural
 policies that learn, one with the section table or learn one of a policy that learns
 by the original's loop.`,
 		Example: `  graft config check job.toml
@@ -103,10 +104,13 @@ type described interface {
 	Digest() string
 }
 
-// readAny reads a file of a job, of a scenario or of policies that learn.
+// readAny reads a file of whichever kind.
 func readAny(path string, set []string) (described, error) {
 	switch {
 	case path == "":
+	case config.IsPipeline(files.OS{}, path):
+		p, err := config.ReadPipeline(files.OS{}, path, set)
+		return p, faultyConfig(err)
 	case config.IsSimulation(files.OS{}, path):
 		m, err := config.ReadSimulation(files.OS{}, path, set)
 		return m, faultyConfig(err)
@@ -133,6 +137,8 @@ func describeFile(path string, set []string) (string, error) {
 		return describeTreeLearning(read), nil
 	case *config.Simulation:
 		return describeSimulation(path, read)
+	case *config.Pipeline:
+		return describePipeline(path, read)
 	}
 	return describeJob(read.(*config.Job)), nil
 }
@@ -150,6 +156,24 @@ func describeSimulation(path string, m *config.Simulation) (string, error) {
 	}
 	return fmt.Sprintf("scenario %s, %s on %s, %v of a %s clock: %s in %s%s, %s each, %s; digest %.12s", m.Simulate.Name, network, m.Data.Kind, m.Time.Budget, m.Time.Clock,
 		counted(sequences, "sequence"), counted(legs, "leg"), design, counted(m.Decisions(), "decision"), counted(m.Simulate.Seeds, "seed"), m.Digest()), nil
+}
+
+// describePipeline is a pipeline in a line.
+func describePipeline(path string, p *config.Pipeline) (string, error) {
+	sequences := 0
+	for k, m := range p.Scenarios() {
+		n, _, err := m.Size()
+		if err != nil {
+			return "", withCode(exitConfig, fmt.Errorf("%s: %s: %w", path, p.Pipeline.Scenarios[k], err))
+		}
+		sequences += n
+	}
+	text := fmt.Sprintf("%s of %s are simulated, structural policies of %s learn from them, for %s scenarios, %d steps at most", counted(sequences, "sequence"),
+		counted(len(p.Scenarios()), "scenario"), counted(p.Run.Seeds, "seed"), p.Learn.For, p.Learn.Steps)
+	if p.Evaluate.LeaveOut != config.LeaveNone {
+		text += fmt.Sprintf(", and are judged with each %s left out", p.Evaluate.LeaveOut)
+	}
+	return fmt.Sprintf("%s; digest %.12s", text, p.Digest()), nil
 }
 
 // describeTreeLearning is structural policies that learn in a line.
@@ -261,13 +285,13 @@ func showConfig(w io.Writer, path string, job described, o showOptions) error {
 }
 
 func newConfigSchemaCommand() *cobra.Command {
-	markdown, scenario, learning, trees := false, false, false, false
+	markdown, scenario, pipeline, learning, trees := false, false, false, false, false
 	command := &cobra.Command{
 		Use:   "schema",
 		Short: "Print the JSON Schema of a job's file, or a page about the keys of all files",
 		Long: `schema prints the JSON Schema (draft 2020-12) of the files of jobs, from which
-editors complete, explain and check keys, or that of the files of scenarios or of
-policies that learn. 'graft config check' knows more. --markdown prints all of them as
+editors complete, explain and check keys, or that of the files of scenarios,
+pipelines or policies that learn. 'graft config check' knows more. --markdown prints all of them as
 a page for people: a table for each section.`,
 		Example: `  graft config schema >job.schema.json
   graft config schema --tree-learning >policy.schema.json
@@ -278,6 +302,8 @@ a page for people: a table for each section.`,
 			switch {
 			case scenario:
 				text, err = config.SimulationSchema()
+			case pipeline:
+				text, err = config.PipelineSchema()
 			case learning:
 				text, err = config.LearningSchema()
 			case trees:
@@ -293,10 +319,11 @@ a page for people: a table for each section.`,
 		},
 	}
 	command.Flags().BoolVar(&scenario, "simulation", false, "of the files of scenarios, with the section simulate, in place of jobs")
+	command.Flags().BoolVar(&pipeline, "pipeline", false, "of the files of pipelines, with the section pipeline, in place of jobs")
 	command.Flags().BoolVar(&trees, "tree-learning", false, "of the files of structural policies that learn, with the section tables, in place of jobs")
 	command.Flags().BoolVar(&learning, "learning", false, "of the files of policies of the original's that learn, with the section table, in place of jobs")
 	command.Flags().BoolVar(&markdown, "markdown", false, "print a page in Markdown, of all kinds of files")
-	command.MarkFlagsMutuallyExclusive("simulation", "learning", "tree-learning", "markdown")
+	command.MarkFlagsMutuallyExclusive("simulation", "pipeline", "learning", "tree-learning", "markdown")
 	return command
 }
 

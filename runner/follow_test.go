@@ -19,6 +19,9 @@ import (
 const programVariable = "GRAFT_TEST_PROGRAM"
 
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "work" { // a worker of a simulation
+		main()
+	}
 	if os.Getenv(programVariable) != "" {
 		os.Exit(int(run(os.Args[1:], os.Stdout, os.Stderr)))
 	}
