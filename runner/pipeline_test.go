@@ -107,20 +107,24 @@ func TestPipeline(t *testing.T) {
 	require.Equal(t, 4, strings.Count(again.stderr, "skipped: nothing has changed"))
 	require.Equal(t, o.stdout[:strings.LastIndex(o.stdout, "\nresults")], again.stdout[:strings.Index(again.stdout, "\nskipped: "+strings.Join(all, ", ")+": nothing has changed\n")])
 
-	for damage, redone := range map[string][]string{
-		filepath.Join("at100", tableFolder, "grid-1.jsonl"):             all[:1],
-		filepath.Join(policyName, votedFile):                            all[2:3],
-		filepath.Join(policyName, policiesFolder, "seed-2.safetensors"): all[2:3],
-		outcomeName: all[3:],
-		ledgerName:  all,
+	cut := func(path string) error { return os.WriteFile(path, []byte("{"), 0o600) }
+	for _, c := range []struct {
+		path   string
+		ruin   func(string) error
+		redone []string
+	}{
+		{filepath.Join("at100", tableFolder, "grid-1.jsonl"), os.Remove, all[:1]},
+		{filepath.Join("at200", tableFolder, "grid-1.jsonl"), cut, all[1:2]},
+		{filepath.Join(policyName, votedFile), cut, all[2:3]},
+		{filepath.Join(policyName, policiesFolder, "seed-2.safetensors"), os.Remove, all[2:3]},
+		{outcomeName, cut, all[3:]},
+		{ledgerName, cut, all},
 	} {
-		for _, ruin := range []func(string) error{os.Remove, func(path string) error { return os.WriteFile(path, []byte("{"), 0o600) }} {
-			require.NoError(t, ruin(filepath.Join(folder, damage)))
-			report, done, _ := stagesOf(t, path, "--folder", folder)
-			require.Equal(t, redone, done, damage)
-			require.Equal(t, want, assembled(t, folder, "at100", "at200"), damage)
-			require.Equal(t, []int{2, 2}, []int{len(report.Outcome.Trials), len(report.Outcome.LeftOut.Groups)})
-		}
+		require.NoError(t, c.ruin(filepath.Join(folder, c.path)))
+		report, done, _ := stagesOf(t, path, "--folder", folder)
+		require.Equal(t, c.redone, done, c.path)
+		require.Equal(t, want, assembled(t, folder, "at100", "at200"), c.path)
+		require.Equal(t, []int{2, 2}, []int{len(report.Outcome.Trials), len(report.Outcome.LeftOut.Groups)})
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(folder, policyName, "learners", "seed-1.safetensors"), []byte("{"), 0o600))
 	require.NoError(t, os.Remove(filepath.Join(folder, policyName, votedFile)))
@@ -157,7 +161,7 @@ func TestKilledPipelinesEndTheSame(t *testing.T) {
 		if kills > stops {
 			sent = os.Interrupt
 		}
-		if kills+stops >= 8 {
+		if kills+stops >= 6 {
 			moment = time.Hour
 		}
 		select {
@@ -235,4 +239,17 @@ func TestLeavingOutIsDrawn(t *testing.T) {
 	done, all := s.part()
 	require.Equal(t, []int64{3, 6, 1}, []int64{done, all, int64(told)})
 	require.Equal(t, []string{"3 of 6 policies", "left out: early", ""}, []string{s.right(), s.facts(40), s.facts(5)})
+}
+
+// On a terminal each stage has a bar, of which nothing is left in the end.
+func TestBarsOfPipelines(t *testing.T) {
+	t.Setenv("TERM", "xterm")
+	path := newPipeline(t, "[evaluate]\nleave_out = \"scenario\"\n", 100, 200)
+	text := drawn(t, 100, "pipeline", path, "--folder", filepath.Join(t.TempDir(), "run"))
+	require.Regexp(t, `\d of 4 runs`, text)
+	require.Regexp(t, `\d of 2 policies`, text)
+	require.Regexp(t, `\d of 4 policies`, text)
+	for _, line := range emulate(t, text) {
+		require.NotContains(t, line, "[=")
+	}
 }
