@@ -16,7 +16,8 @@ endif
 .PHONY: help deps source library build demo test check race bench fuzz clean go
 
 help:
-	@echo "make demo     set up, look the machine over, run a job that grows and shrinks"
+	@echo "make demo     set up, look the machine over, run a job that grows and shrinks,"
+	@echo "              and let policies learn from three small scenarios"
 	@echo "make test     set up, all checks and tests"
 	@echo "make check    the inner loop: format, vet, tests of what changed"
 	@echo "make bench    measure against PyTorch"
@@ -51,6 +52,7 @@ build: deps
 demo: build
 	@bin/graft doctor
 	@bin/graft demo
+	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && bin/graft pipeline scenarios/small.toml --folder "$$dir/small"
 
 check: deps
 	@go vet ./...

@@ -18,8 +18,9 @@ type Translation struct {
 	Text string // of the file; what is in Warnings stands in it as comments
 	// Warnings say what graft does not do, or does otherwise, and which keys never had
 	// an effect.
-	Warnings []string
-	Learning bool // it is of a policy that learns; false is a job
+	Warnings   []string
+	Learning   bool // it is of a policy that learns
+	Simulation bool // it is of a scenario; neither is a job
 }
 
 // ConvertLegacy translates a configuration file of the original system. The error
@@ -41,8 +42,11 @@ func convertLegacy(path string, text []byte) (*Translation, error) {
 	if err != nil {
 		return nil, err
 	}
-	if agent, _ := c.keys["runner.agent"].(string); agent == "Agent" {
+	switch agent, _ := c.keys["runner.agent"].(string); agent {
+	case "Agent":
 		return c.learning(path)
+	case simulationAgent:
+		c.require([]string{"agent.action_set_size", "agent.num_actions"})
 	}
 	c.require([]string{"runner.seed", "runner.folder", "runner.agent", "runner.total_episodes", "scheduler.running_time", "job.model", "job.dataset"})
 	for _, key := range c.order {
@@ -222,8 +226,8 @@ func (c *converter) setting(path string) *any {
 	return new(any)
 }
 
-// sectionOrder is how a job's file is read.
-var sectionOrder = []string{"run", "network", "data", "time", "train", "optimizer", "schedule", "distill", "adapt"}
+// sectionOrder is how the file of a job or a scenario is read.
+var sectionOrder = []string{"run", "network", "data", "time", "train", "optimizer", "schedule", "distill", "adapt", "simulate"}
 
 // text is the file: warnings, then sections.
 func (c *converter) text(what, path string, sections []string) string {
@@ -243,6 +247,9 @@ func (c *converter) text(what, path string, sections []string) string {
 
 // finish writes the file and reads it again.
 func (c *converter) finish(path string) (*Translation, error) {
+	if c.simulates() {
+		return c.finishSimulation(path)
+	}
 	t := &Translation{Text: c.text("A job of graft", path, sectionOrder), Warnings: c.warnings}
 	r := newReading("the job made of "+path, []byte(t.Text), NewJob())
 	j := r.target.Addr().Interface().(*Job)

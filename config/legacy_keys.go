@@ -24,7 +24,7 @@ var legacyKeys = map[string]legacyKey{
 	"runner.folder":         text(legacyFolder),
 	"runner.agent":          text(legacyAgent),
 	"runner.total_episodes": whole(legacyEpisodes),
-	"runner.save":           without("a job keeps no table; 'graft simulate' does"),
+	"runner.save":           legacySave,
 	"runner.log_freq":       without("it was for a policy that learns"),
 	"runner.desc":           without("a job has no description; write it as a comment"),
 
@@ -42,9 +42,9 @@ var legacyKeys = map[string]legacyKey{
 	"agent.device": whole(func(c *converter, key string, n int64) {
 		c.set("run.device", fmt.Sprintf("cuda:%d", n), "was "+key+"; the original took the CPU where there was no CUDA: --set run.device=cpu")
 	}),
-	"agent.action_set_size": grid,
-	"agent.num_actions":     grid,
-	"agent.save_file":       grid,
+	"agent.action_set_size": whole(legacyChoices),
+	"agent.num_actions":     whole(legacyDecisions),
+	"agent.save_file":       legacySaveFile,
 	"agent.action_sequence": legacySequence,
 
 	"optimizer":               text(legacyOptimizer),
@@ -127,22 +127,23 @@ func untaught(c *converter, key string, _ any) {
 	c.warn("%s had no effect: the original never had a teacher, so it never distilled", key)
 }
 
-func grid(c *converter, key string, value any) {
-	if c.keys["runner.agent"] == "SimulationAgent" {
-		c.warn("%s = %s is of the grid of all sequences of actions, which is for 'graft simulate'", key, oneLine(legacyForm(value)))
-		return
-	}
-	c.warn("%s had no effect: only the original's SimulationAgent read it", key)
-}
-
 func legacyFolder(c *converter, key, folder string) {
 	c.set("run.folder", "runs/"+folder, "was "+key+", in the folder results")
+	if c.simulates() {
+		c.set("simulate.name", folder, "was "+key)
+	}
 	if strings.HasPrefix(folder, "test") {
 		c.warn("%s begins with test, so the original emptied the folder first; a job never does", key)
 	}
 }
 
 func legacyEpisodes(c *converter, key string, n int64) {
+	if c.simulates() {
+		if all := c.grid(); float64(n) != all {
+			c.warn("%s = %d: the original ran so many sequences, the first in order; the scenario runs all %s", key, n, floatText(all))
+		}
+		return
+	}
 	if n != 1 {
 		c.warn("%s = %d: a job is one episode; all of them are for 'graft simulate'", key, n)
 		return
@@ -201,25 +202,14 @@ func legacyAgent(c *converter, key, agent string) {
 		c.set("adapt.decider", DecideRandom, "was "+key+" = RandomAgent")
 		c.set("adapt.kinds", []any{"deepen"}, "the original could only deepen")
 		c.warn("%s = RandomAgent drew with Python's generator; the job draws other actions", key)
-	case "SimulationAgent":
-		c.set("adapt.decider", DecideNone, "was "+key+" = SimulationAgent: this job is the one of its grid without actions")
-		c.warn("%s = SimulationAgent ran a grid of %s, which is for 'graft simulate'; this job is the one that takes none of the actions", key, c.grid())
+	case simulationAgent:
+		// What it ran stands in the section simulate.
 	case "DeterministicAgent":
 		c.set("adapt.decider", DecideScript, "was "+key+" = DeterministicAgent")
 	default:
-		agents := []string{"Agent", "RandomAgent", "SimulationAgent", "DeterministicAgent"}
+		agents := []string{"Agent", "RandomAgent", simulationAgent, "DeterministicAgent"}
 		c.fault(key, "must be one of the original's agents, %s%s", choice(agents), guess(agent, agents))
 	}
-}
-
-// grid describes all sequences of actions.
-func (c *converter) grid() string {
-	size, _ := c.keys["agent.action_set_size"].(int64)
-	count, _ := c.keys["agent.num_actions"].(int64)
-	if size < 1 || size > 100 || count < 1 || count > 9 {
-		return "all sequences of actions"
-	}
-	return fmt.Sprintf("%.0f sequences of %d actions, each deepen:0 to deepen:%d or none", math.Pow(float64(size), float64(count)), count, size-2)
 }
 
 func (c *converter) changes() []any {

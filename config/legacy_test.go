@@ -134,7 +134,7 @@ func TestTheOriginalsFilesConvert(t *testing.T) {
 	if _, err := os.Stat(originals); err != nil {
 		t.Skip("left out: the original's files are not beside the tree")
 	}
-	jobs, learning := 0, 0
+	jobs, learning, scenarios := 0, 0, 0
 	require.NoError(t, filepath.WalkDir(originals, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || filepath.Ext(path) != ".toml" {
 			return err
@@ -146,18 +146,23 @@ func TestTheOriginalsFilesConvert(t *testing.T) {
 			assertOriginalLearning(t, path, made)
 			return nil
 		}
+		if made.Simulation {
+			scenarios++
+			assertOriginalScenario(t, path, made)
+			return nil
+		}
 		jobs++
-		assertOriginalWay(t, path, made.Text)
+		j, err := parseJob(path, made.Text)
+		require.NoError(t, err, path)
+		assertOriginalWay(t, j)
+		assert.Empty(t, j.Options().Timeline.Events, path)
 		return nil
 	}))
-	assert.Equal(t, 40, learning)
-	assert.Equal(t, 22, jobs)
+	assert.Equal(t, []int{40, 12, 10}, []int{learning, jobs, scenarios})
 }
 
 // assertOriginalWay checks that a translated job does what the original did.
-func assertOriginalWay(t *testing.T, path, text string) {
-	j, err := parseJob(path, text)
-	require.NoError(t, err, path)
+func assertOriginalWay(t *testing.T, j *Job) {
 	o := j.Options()
 	assert.Equal(t, 0.01, o.Optimizer.LR)
 	assert.Equal(t, 64, o.Batch)
@@ -171,16 +176,61 @@ func assertOriginalWay(t *testing.T, path, text string) {
 	p, err := j.Profile()
 	require.NoError(t, err)
 	assert.Equal(t, "v100-original", p.Name)
-	if strings.Contains(path, "simulation") {
-		require.Len(t, o.Timeline.Events, 1, path)
-		assert.Equal(t, o.Timeline.Start, o.Timeline.Events[0].At)
-		assert.Equal(t, 400*time.Second, o.Timeline.Budget)
-		assert.NotEmpty(t, j.Network.Weights)
-		assert.True(t, strings.HasSuffix(j.Network.Runtimes, "/runtimes"), j.Network.Runtimes)
-		assert.Zero(t, j.Beginning().Epochs, "the original counted epochs from zero")
-		assert.NotContains(t, text, "# - trainer.", "nothing is left to tell")
-	} else {
-		assert.Empty(t, o.Timeline.Events, path)
+}
+
+// assertOriginalScenario checks that a translated scenario tries what the original
+// tried.
+func assertOriginalScenario(t *testing.T, path string, made *Translation) {
+	m, err := parseScenario(path, made.Text)
+	require.NoError(t, err, path)
+	assertOriginalWay(t, &m.Job)
+	o := m.Options()
+	require.Len(t, o.Timeline.Events, 1, path)
+	assert.Equal(t, o.Timeline.Start, o.Timeline.Events[0].At)
+	assert.Equal(t, 400*time.Second, o.Timeline.Budget)
+	assert.NotEmpty(t, m.Network.Weights)
+	assert.True(t, strings.HasSuffix(m.Network.Runtimes, "/runtimes"), m.Network.Runtimes)
+	assert.Zero(t, m.Beginning().Epochs, "the original counted epochs from zero")
+	assert.NotContains(t, made.Text, "# - trainer.", "nothing is left to tell")
+	sequences, _, err := m.Size()
+	require.NoError(t, err)
+	assert.Equal(t, []any{64, 3, 1, m.Run.Folder}, []any{sequences, m.decisions(), m.Simulate.Seeds, "runs/" + m.Simulate.Name})
+}
+
+// parseScenario reads the text of a scenario's file, which names no other.
+func parseScenario(path, text string) (*Simulation, error) {
+	m := NewSimulation()
+	r := newReading(path, []byte(text), m)
+	if err := r.file(); err != nil {
+		return nil, err
+	}
+	return m, m.complete(nil, r)
+}
+
+func TestSimulationsOfTheOriginalAreTranslated(t *testing.T) {
+	path := "testdata/jobs/legacy/simulation.toml"
+	made, err := ConvertLegacy(files.OS{}, path)
+	require.NoError(t, err)
+	require.True(t, made.Simulation)
+	golden(t, path+".txt", made.Text)
+	m, err := parseScenario("a.toml", made.Text)
+	require.NoError(t, err)
+	sequences, _, err := m.Size()
+	require.NoError(t, err)
+	assert.Equal(t, 81, sequences, "of four decisions with three choices")
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	for old, c := range map[string]struct{ new, says string }{
+		"num_actions = 4":     {"", "it has no agent.num_actions"},
+		"num_actions = 4\n":   {"num_actions = 4.5\n", "agent.num_actions must be a whole number"},
+		"action_set_size = 3": {"action_set_size = 1", "agent.action_set_size must be from 2 to 1000, and not 1"},
+		"set_size = 3":        {"set_size = 6", `there is no marked block "4"`},
+		`change = "up"`:       {`change = "down"`, "the timeline and adapt.most lead to 0"},
+	} {
+		_, err := convertLegacy("a.toml", []byte(strings.Replace(string(text), old, c.new, 1)))
+		var list Faults
+		require.ErrorAs(t, err, &list, c.says)
+		assert.ErrorContains(t, err, c.says)
 	}
 }
 

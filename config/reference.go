@@ -9,21 +9,37 @@ import (
 // Reference is a page about the keys of all kinds of files, in Markdown: a table for
 // each section, with types, defaults and what the comments in the code say.
 func Reference() string {
-	j, l, t := NewJob(), NewLearning(), NewTreeLearning(ForKnown)
+	j, m, l, t, p := NewJob(), NewSimulation(), NewLearning(), NewTreeLearning(ForKnown), NewPipeline(ForKnown)
 	j.EnsureDefaults()
+	m.EnsureDefaults()
 	l.EnsureDefaults()
 	t.EnsureDefaults()
+	p.EnsureDefaults()
 	var b strings.Builder
 	b.WriteString("# Keys of a job's file\n\n" +
 		"A job's file is TOML; what it does not say has its default. `graft config show --describe`\n" +
 		"prints all of it as a file, `graft config check` tells what is wrong in one. A time is a\n" +
 		"text such as `\"1m30s\"`, or a number of seconds. This page is `graft config schema --markdown`.\n" +
+		"A [scenario's](#keys-of-a-scenarios-file) has one section more; a\n" +
+		"[pipeline's](#keys-of-a-pipelines-file) leads from scenarios to a policy.\n" +
 		"[Structural policies](#keys-of-the-file-of-structural-policies-that-learn) and\n" +
 		"[the original's](#keys-of-the-file-of-a-policy-of-the-originals-that-learns) learn from files of their own.\n")
 	referTables(&b, jobOutline, reflect.ValueOf(j).Elem())
+	b.WriteString("\n# Keys of a scenario's file\n\n" +
+		"A file with the section `simulate`, for `graft simulate`: that of a job whose decisions are\n" +
+		"tried, with all sections of a job's. See [simulations](simulate.md).\n")
+	simulate, _ := simulationOutline.lookUp("simulate")
+	referTable(&b, "[simulate]", simulate, reflect.ValueOf(m).Elem())
 	b.WriteString("\n# Keys of the file of structural policies that learn\n\n" +
 		"A file with the section `tables`, for `graft learn`: see [how a policy learns](learning.md).\n")
 	referTables(&b, treeLearningOutline, reflect.ValueOf(t).Elem())
+	b.WriteString("\n# Keys of a pipeline's file\n\n" +
+		"A file with the section `pipeline`, for `graft pipeline`. See [from scenarios to a policy](simulate.md#from-scenarios-to-a-policy).\n" +
+		"It has the sections `run`, `policy` and `learn` of structural policies that learn, but for\n`run.folder`, and these.\n")
+	for _, name := range []string{"pipeline", "evaluate"} {
+		section, _ := pipelineOutline.lookUp(name)
+		referTable(&b, "["+name+"]", section, reflect.ValueOf(p).Elem())
+	}
 	b.WriteString("\n# Keys of the file of a policy of the original's that learns\n\n" +
 		"A file with the section `table`, for `graft learn`.\n")
 	referTables(&b, learningOutline, reflect.ValueOf(l).Elem())

@@ -33,6 +33,20 @@ func TreeLearningSchema() (string, error) {
 	return schemaOf("structural policies of graft that learn", treeLearningOutline, reflect.ValueOf(l).Elem())
 }
 
+// SimulationSchema is that of the file of a scenario.
+func SimulationSchema() (string, error) {
+	m := NewSimulation()
+	m.EnsureDefaults()
+	return schemaOf("a scenario of graft", simulationOutline, reflect.ValueOf(m).Elem())
+}
+
+// PipelineSchema is that of the file of a pipeline.
+func PipelineSchema() (string, error) {
+	p := NewPipeline(ForKnown)
+	p.EnsureDefaults()
+	return schemaOf("a pipeline of graft", pipelineOutline, reflect.ValueOf(p).Elem())
+}
+
 func schemaOf(title string, o *outline, v reflect.Value) (string, error) {
 	schema := tableSchema(o, v)
 	schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"

@@ -53,12 +53,7 @@ func ReadSimulation(fsys files.FS, path string, set []string) (*Simulation, erro
 // IsSimulation says whether a file is one of a scenario: it has the section simulate.
 // What cannot be read is none.
 func IsSimulation(fsys files.FS, path string) bool {
-	text, err := files.ReadAll(fsys, path, largestFile)
-	if err != nil {
-		return false
-	}
-	keys, err := newDocument(path, text).readLoosely()
-	return err == nil && keys["simulate"] != nil
+	return sectionsOf(fsys, path)["simulate"] != nil
 }
 
 // complete fills in defaults, reads what is named and checks it all.
@@ -205,6 +200,27 @@ func (m *Simulation) decisions() int {
 	return m.asked()
 }
 
+// Size is how many sequences are run and how many legs they consist of, for all seeds,
+// as far as that can be told before: how large a tree is depends on its networks alone.
+func (m *Simulation) Size() (sequences, legs int, err error) {
+	if m.network == nil {
+		return 0, 0, fmt.Errorf("the network of scenario %s was not read; use ReadSimulation", m.Simulate.Name)
+	}
+	p := simulation.Plan{Scenario: simulation.Scenario{Name: m.Simulate.Name, Decisions: m.decisions()}, Actions: m.Simulate.Actions, Kinds: m.Simulate.Kinds,
+		Seeds: m.seeds(), Design: m.Simulate.design()}
+	ground := m.ground(m.network)
+	if err := p.Fits(ground); err != nil {
+		return 0, 0, err
+	}
+	if err := m.coveredFrom(ground); err != nil {
+		return 0, 0, err
+	}
+	return simulation.NewGrid(p, ground, nil, nil).Size()
+}
+
+// Decisions is how many each sequence has.
+func (m *Simulation) Decisions() int { return m.decisions() }
+
 // Plan is what all processes that work at the scenario must know. Code names what
 // outcomes depend on beside all that is configured: versions, and the kind of device.
 func (m *Simulation) Plan(fsys files.FS, data *dataset.Set, code string) (*simulation.Plan, error) {
@@ -232,16 +248,20 @@ func (m *Simulation) Plan(fsys files.FS, data *dataset.Set, code string) (*simul
 
 // covered is an error where the profile cannot say what a network of the tree takes.
 func (m *Simulation) covered(p *simulation.Plan) error {
-	if m.profile == nil || !m.profile.Closed() {
-		return nil
-	}
 	g, err := p.Ground()
 	if err != nil {
 		return err
 	}
+	return m.coveredFrom(g)
+}
+
+func (m *Simulation) coveredFrom(g simulation.Ground) error {
+	if m.profile == nil || !m.profile.Closed() {
+		return nil
+	}
 	return g.EachNetwork(func(n *model.Network) error {
 		if err := m.profile.Covers(n, m.Options(), nil); err != nil {
-			return fmt.Errorf("scenario %s: %w", p.Scenario.Name, err)
+			return fmt.Errorf("scenario %s: %w", m.Simulate.Name, err)
 		}
 		return nil
 	})

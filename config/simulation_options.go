@@ -10,28 +10,30 @@ import (
 
 // SimulateOptions say which sequences of actions are run, and how.
 type SimulateOptions struct {
-	Name string // of the scenario, in tables and reports; empty means the file's
+	Name string // what the scenario is called, in tables and reports; empty means as the file
 	// Actions are what every decision chooses from, in order, such as deepen:0,
 	// widen:conv2:48 and none; one that does not fit a network is left out there. Empty
-	// means all that Kinds says.
-	Actions   []net2net.Action
-	Kinds     []net2net.Kind // operations of which every decision tries all that fit the network, and none at last; empty means deepen and widen
-	Decisions int            // in each sequence, after which the network is left alone; zero means as many as the timeline leads to
-	Seeds     int            // runs of each sequence, with run.seed, the one after it and so on; zero means 1
+	// takes Kinds.
+	Actions []net2net.Action
+	// Kinds are operations: every decision tries all that they could do to the network
+	// there, and none at last. Empty, where there are no actions, means deepen and widen.
+	Kinds     []net2net.Kind
+	Decisions int // how many decisions a sequence has, after which the network is left alone; zero means as many as the timeline leads to
+	Seeds     int // how often each sequence is run: with run.seed, the seed after it and so on; zero means 1
 	// Design says which sequences are run: sample spreads so many as most says evenly
 	// over all choices, halve drops at each decision the branches that are less accurate
 	// so far, likely takes those that the policy finds likeliest, all is every one. Empty
 	// means all.
 	Design simulation.Which `config:",one=all|sample|halve|likely"`
-	Most   int              // sequences at most; zero means 10000, and more of them are an error but for sample and likely
+	Most   int              // how many sequences there may be; of more, sample and likely take so many, and for all it is an error; zero means 10000
 	Keep   float64          // share of the branches that halve keeps at each decision; zero means 0.5
 	Policy string           // path of the structural policy of the design likely; empty for the others
-	Tries  int              // attempts at what fails, before it is left out; zero means 2
+	Tries  int              // how often what fails is tried, before it is left out; zero means 2
 	// Cache is the folder that keeps what was run, for this scenario and all others; empty
 	// means the folder cache beside the run folder.
 	Cache   string
-	Workers int      // processes that run sequences side by side; zero means one for each processor, or for each device
-	Threads int      // of each worker; zero divides the processors among them
+	Workers int      // how many processes run sequences side by side; zero means one for each processor, or for each device
+	Threads int      // how many LibTorch works with in each of them; zero divides the processors among them
 	Devices []string // where workers train, in turn, such as cuda:0 and cuda:1; empty means run.device
 }
 

@@ -2,6 +2,7 @@ package config
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,7 +14,9 @@ import (
 	"graft/dataset"
 	"graft/files"
 	"graft/model"
+	"graft/net2net"
 	"graft/simulation"
+	"graft/trainer"
 )
 
 func readScenario(t *testing.T, text string, set ...string) (*Simulation, error) {
@@ -102,6 +105,38 @@ func TestPlans(t *testing.T) {
 	require.NoError(t, err)
 	require.ErrorContains(t, some.Complete(), "sequences are missing; simulate them")
 	require.IsType(t, &model.Network{}, ground.Network)
+}
+
+// How large a tree is follows from the file alone, and is what the grid has.
+func TestScenariosSayHowLargeTheyAre(t *testing.T) {
+	for set, want := range map[string][2]int{
+		"simulate.seeds=2":          {54, 80}, // 27 sequences of 1 + 3 + 9 + 27 legs, for two seeds
+		"simulate.seeds=1":          {27, 40},
+		"simulate.decisions=2":      {18, 26},
+		"simulate.design=\"halve\"": {18, 38}, // 3 branches, of which 2 are followed to 6, and 3 of them to 9
+	} {
+		m, err := readScenario(t, aScenario, set)
+		require.NoError(t, err)
+		sequences, legs, err := m.Size()
+		require.NoError(t, err)
+		require.Equal(t, want, [2]int{sequences, legs}, set)
+	}
+	m, err := readScenario(t, aScenario, `simulate.design="sample"`, "simulate.most=7")
+	require.NoError(t, err)
+	sequences, _, err := m.Size()
+	require.NoError(t, err)
+	require.Equal(t, 14, sequences)
+	m, err = readScenario(t, aScenario, "simulate.most=20")
+	require.NoError(t, err)
+	_, _, err = m.Size()
+	require.ErrorContains(t, err, "has 27 sequences of 3 decisions, for each of 2 seeds, and simulate.most is 20")
+	closed := filepath.Join(t.TempDir(), "closed.toml")
+	require.NoError(t, WriteProfile(files.OS{}, closed, &trainer.Profile{Version: 1, Name: "closed", Measured: []trainer.Measurement{
+		{Network: "ConvSmall", Fingerprint: net2net.Fingerprint(m.network), Batch: 64, StepSeconds: 1, BatchSeconds: 1}}}))
+	m, err = readScenario(t, aScenario, fmt.Sprintf("time.profile=%q", closed), "train.eval_batch=64")
+	require.NoError(t, err)
+	_, _, err = m.Size()
+	require.ErrorContains(t, err, "scenario late: the profile closed has no measurement of this ConvSmall with a batch of 64")
 }
 
 func TestScenariosThatAreWrong(t *testing.T) {

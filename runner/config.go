@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 
 	"graft/config"
 	"graft/files"
+	"graft/simulation"
 )
 
 // newConfigCommand is `graft config`. It needs no LibTorch.
@@ -17,11 +19,13 @@ func newConfigCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "config",
 		Short: "Check the files of jobs, show what they say, and translate old ones",
-		Long: `config works on the files that say what a job is, or how a policy learns: TOML,
-with a section for each part. A section or key that is missing has its default; one
+		Long: `config works on the files that say what a job is, what a scenario, or how a policy
+learns: TOML, with a section for each part. A section or key that is missing has its default; one
 that is not known is a fault, as is everything that would not work. A file with the
-section tables is one of structural policies that learn, one with the section table
-or learn one of a policy that learns by the original's loop.`,
+section simulate is one of a scenario, one with the section pipeline leads from
+scenarios to a policy, one with the section tables one of structural
+policies that learn, one with the section table or learn one of a policy that learns
+by the original's loop.`,
 		Example: `  graft config check job.toml
   graft config show job.toml --set time.budget=90s`,
 		Args: cobra.NoArgs, // so that a misspelt command under it is an error
@@ -59,8 +63,9 @@ func newConfigCheckCommand() *cobra.Command {
 		Long: `check reads the files of jobs and all network files, profiles and timelines that
 they name, does their actions on the network without weights, and prints a line
 for each file that is right. All faults of the others are listed with their lines.
-Whether weights, data and devices are there is seen when a job begins. Of a policy
-that learns the tables, the vocabulary and the first policy are read as well.`,
+Whether weights, data and devices are there is seen when a job begins. Of a scenario
+the tree of sequences is counted, and of a policy that learns the tables, the
+vocabulary and the first policy are read as well.`,
 		Example: `  graft config check job.toml
   graft config check *.toml`,
 		Args: cobra.MinimumNArgs(1),
@@ -99,10 +104,16 @@ type described interface {
 	Digest() string
 }
 
-// readAny reads a file of a job or of policies that learn.
+// readAny reads a file of whichever kind.
 func readAny(path string, set []string) (described, error) {
 	switch {
 	case path == "":
+	case config.IsPipeline(files.OS{}, path):
+		p, err := config.ReadPipeline(files.OS{}, path, set)
+		return p, faultyConfig(err)
+	case config.IsSimulation(files.OS{}, path):
+		m, err := config.ReadSimulation(files.OS{}, path, set)
+		return m, faultyConfig(err)
 	case config.IsTreeLearning(files.OS{}, path):
 		l, err := config.ReadTreeLearning(files.OS{}, path, set)
 		return l, faultyConfig(err)
@@ -124,8 +135,45 @@ func describeFile(path string, set []string) (string, error) {
 		return describeLearning(read), nil
 	case *config.TreeLearning:
 		return describeTreeLearning(read), nil
+	case *config.Simulation:
+		return describeSimulation(path, read)
+	case *config.Pipeline:
+		return describePipeline(path, read)
 	}
 	return describeJob(read.(*config.Job)), nil
+}
+
+// describeSimulation is a scenario in a line.
+func describeSimulation(path string, m *config.Simulation) (string, error) {
+	sequences, legs, err := m.Size()
+	if err != nil {
+		return "", withCode(exitConfig, fmt.Errorf("%s: %w", path, err))
+	}
+	network := cmp.Or(m.Network.Name, m.Network.File)
+	design := ""
+	if m.Simulate.Design != simulation.All {
+		design = fmt.Sprintf(" of the design %s", m.Simulate.Design)
+	}
+	return fmt.Sprintf("scenario %s, %s on %s, %v of a %s clock: %s in %s%s, %s each, %s; digest %.12s", m.Simulate.Name, network, m.Data.Kind, m.Time.Budget, m.Time.Clock,
+		counted(sequences, "sequence"), counted(legs, "leg"), design, counted(m.Decisions(), "decision"), counted(m.Simulate.Seeds, "seed"), m.Digest()), nil
+}
+
+// describePipeline is a pipeline in a line.
+func describePipeline(path string, p *config.Pipeline) (string, error) {
+	sequences := 0
+	for k, m := range p.Scenarios() {
+		n, _, err := m.Size()
+		if err != nil {
+			return "", withCode(exitConfig, fmt.Errorf("%s: %s: %w", path, p.Pipeline.Scenarios[k], err))
+		}
+		sequences += n
+	}
+	text := fmt.Sprintf("%s of %s are simulated, structural policies of %s learn from them, for %s scenarios, %d steps at most", counted(sequences, "sequence"),
+		counted(len(p.Scenarios()), "scenario"), counted(p.Run.Seeds, "seed"), p.Learn.For, p.Learn.Steps)
+	if p.Evaluate.LeaveOut != config.LeaveNone {
+		text += fmt.Sprintf(", and are judged with each %s left out", p.Evaluate.LeaveOut)
+	}
+	return fmt.Sprintf("%s; digest %.12s", text, p.Digest()), nil
 }
 
 // describeTreeLearning is structural policies that learn in a line.
@@ -151,10 +199,7 @@ func describeLearning(l *config.Learning) string {
 
 // describeJob is a job in a line.
 func describeJob(job *config.Job) string {
-	network := job.Network.Name
-	if network == "" {
-		network = job.Network.File
-	}
+	network := cmp.Or(job.Network.Name, job.Network.File)
 	return fmt.Sprintf("%s on %s, %v of a %s clock, %d events, decider %s; digest %.12s",
 		network, job.Data.Kind, job.Time.Budget, job.Time.Clock, len(job.Options().Timeline.Events), job.Adapt.Decider, job.Digest())
 }
@@ -240,14 +285,14 @@ func showConfig(w io.Writer, path string, job described, o showOptions) error {
 }
 
 func newConfigSchemaCommand() *cobra.Command {
-	markdown, learning, trees := false, false, false
+	markdown, scenario, pipeline, learning, trees := false, false, false, false, false
 	command := &cobra.Command{
 		Use:   "schema",
 		Short: "Print the JSON Schema of a job's file, or a page about the keys of all files",
 		Long: `schema prints the JSON Schema (draft 2020-12) of the files of jobs, from which
-editors complete, explain and check keys, or that of the files of policies that learn.
-'graft config check' knows more. --markdown prints all of them as a page for people: a
-table for each section.`,
+editors complete, explain and check keys, or that of the files of scenarios,
+pipelines or policies that learn. 'graft config check' knows more. --markdown prints all of them as
+a page for people: a table for each section.`,
 		Example: `  graft config schema >job.schema.json
   graft config schema --tree-learning >policy.schema.json
   graft config schema --markdown >keys.md`,
@@ -255,6 +300,10 @@ table for each section.`,
 		RunE: func(command *cobra.Command, _ []string) error {
 			text, err := config.Reference(), error(nil)
 			switch {
+			case scenario:
+				text, err = config.SimulationSchema()
+			case pipeline:
+				text, err = config.PipelineSchema()
 			case learning:
 				text, err = config.LearningSchema()
 			case trees:
@@ -269,10 +318,12 @@ table for each section.`,
 			return err
 		},
 	}
+	command.Flags().BoolVar(&scenario, "simulation", false, "of the files of scenarios, with the section simulate, in place of jobs")
+	command.Flags().BoolVar(&pipeline, "pipeline", false, "of the files of pipelines, with the section pipeline, in place of jobs")
 	command.Flags().BoolVar(&trees, "tree-learning", false, "of the files of structural policies that learn, with the section tables, in place of jobs")
 	command.Flags().BoolVar(&learning, "learning", false, "of the files of policies of the original's that learn, with the section table, in place of jobs")
 	command.Flags().BoolVar(&markdown, "markdown", false, "print a page in Markdown, of all kinds of files")
-	command.MarkFlagsMutuallyExclusive("learning", "tree-learning", "markdown")
+	command.MarkFlagsMutuallyExclusive("simulation", "pipeline", "learning", "tree-learning", "markdown")
 	return command
 }
 

@@ -67,6 +67,36 @@ func TestConfigShowSaysWhereValuesComeFrom(t *testing.T) {
 	assert.Equal(t, exitUsage, graft("config", "show", "--json", "--toml").code)
 }
 
+const aScenario = `
+[time]
+budget = "40s"
+events = [{at = "10s", change = "up"}]
+[adapt]
+every = true
+[simulate]
+actions = ["deepen:conv1", "deepen:conv2", "none"]
+seeds = 2
+`
+
+func TestConfigKnowsScenarios(t *testing.T) {
+	path := jobFile(t, aScenario)
+	o := graft("config", "check", path)
+	require.Equal(t, exitDone, o.code, o.stderr)
+	require.Regexp(t, `right: scenario job, ConvSmall on synthetic, 40s of a virtual clock: 54 sequences in 80 legs, 3 decisions each, 2 seeds; digest [0-9a-f]{12}\n$`, o.stdout)
+	o = graft("config", "check", path, "--set", `simulate.design="sample"`, "--set", "simulate.most=9")
+	require.Contains(t, o.stdout, " of the design sample, ")
+	o = graft("config", "check", path, "--set", "simulate.most=9")
+	require.Equal(t, exitConfig, o.code)
+	require.Contains(t, o.stderr, path+": scenario job has 27 sequences")
+	o = graft("config", "show", path, "--set", "simulate.seeds=3")
+	require.Regexp(t, `(?m)^simulate\.seeds +3 +--set$`, o.stdout)
+	require.Regexp(t, `(?m)^simulate\.tries +2 +default$`, o.stdout)
+	require.Equal(t, exitDone, graft("config", "check", jobFile(t, graft("config", "show", path, "--describe").stdout)).code)
+	require.Contains(t, graft("config", "schema", "--simulation").stdout, "a scenario of graft")
+	require.Contains(t, graft("config", "schema", "--markdown").stdout, "# Keys of a scenario's file")
+	require.Equal(t, exitUsage, graft("config", "schema", "--simulation", "--learning").code)
+}
+
 func TestConfigSchemaIsJSON(t *testing.T) {
 	var schema map[string]any
 	require.NoError(t, json.Unmarshal([]byte(graft("config", "schema").stdout), &schema))

@@ -188,7 +188,7 @@ func TestAnInterruptedProfileWritesNothing(t *testing.T) {
 }
 
 func TestBuiltInProfilesAreShown(t *testing.T) {
-	for _, name := range []string{"steady", "v100-original"} {
+	for _, name := range []string{"steady", "v100-original", "round-gpu"} {
 		o := graft("profile", "show", name)
 		require.Equal(t, exitDone, o.code, o.stderr)
 		require.Contains(t, o.stdout, "100 layers with weights")

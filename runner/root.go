@@ -11,6 +11,7 @@ func commands() []*cobra.Command {
 		newSimulateCommand(),
 		newWorkCommand(),
 		newLearnCommand(),
+		newPipelineCommand(),
 		newFollowCommand(),
 		newDataCommand(),
 		newModelCommand(),

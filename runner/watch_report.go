@@ -67,13 +67,19 @@ func (x *watch) report() (*simulateReport, error) {
 	return r, nil
 }
 
+// missingSequences says that some failed, and were left out.
+type missingSequences struct{ text string }
+
+// Error says which, and what to do.
+func (m *missingSequences) Error() string { return m.text }
+
 // err says what is missing.
 func (r *simulateReport) err() error {
 	if r.State.Failed == 0 {
 		return nil
 	}
-	err := fmt.Errorf("%d of %d sequences failed, such as %s: %s; see %s/%s, and try them again with --retry",
-		r.State.Failed, r.State.Sequences, simulation.Leg{Sequence: r.Failures[0].Sequence, Seed: r.Failures[0].Seed}, r.Failures[0].Why, r.Folder, failuresFolder)
+	err := &missingSequences{fmt.Sprintf("%d of %d sequences failed, such as %s: %s; see %s/%s, and try them again with --retry",
+		r.State.Failed, r.State.Sequences, simulation.Leg{Sequence: r.Failures[0].Sequence, Seed: r.Failures[0].Seed}, r.Failures[0].Why, r.Folder, failuresFolder)}
 	if r.State.Ended == 0 {
 		return err
 	}

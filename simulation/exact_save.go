@@ -38,7 +38,12 @@ func origin(trees, held []*Tree, o TreeLearnOptions) string {
 // their accuracies, and all that a policy sees at each decision.
 func (t *Tree) Digest() string {
 	h := sha256.New()
-	fmt.Fprintf(h, "%+v\n", t.Scenario)
+	scenario := t.Scenario
+	scenario.Origin = nil // is a pointer, whose target counts
+	fmt.Fprintf(h, "%+v\n", scenario)
+	if t.Origin != nil {
+		fmt.Fprintf(h, "%s %s %s %d\n", t.Origin.Form, t.Origin.Deepen, t.Origin.Compat, t.Origin.Batch)
+	}
 	for _, r := range t.Records {
 		fmt.Fprintln(h, r.Sequence, r.Left, r.Accuracy)
 	}

@@ -63,25 +63,12 @@ func (p *Plan) Survey() error {
 	if err != nil {
 		return err
 	}
-	p.Design.EnsureDefaults()
 	p.Scenario.Actions, p.Scenario.Expected = nil, 0
-	if p.Design.Which != All { // of the tree only the beginning is looked at
-		g.Decisions = 1
-		if _, _, err := g.Count(p.Design.Most); err != nil {
-			return fmt.Errorf("scenario %s: %w", p.Scenario.Name, err)
-		}
-		return p.Scenario.Validate()
-	}
-	choices := math.Pow(float64(len(g.Actions)), float64(g.Decisions))
-	if choices > float64(p.Design.Most) && len(g.Actions) > 0 {
-		return p.tooLarge(Quantity(choices))
-	}
-	sequences, _, err := g.Count(p.Design.Most)
+	sequences, choices, err := p.fits(g)
 	switch {
 	case err != nil:
-		return fmt.Errorf("scenario %s: %w", p.Scenario.Name, err)
-	case sequences > p.Design.Most:
-		return p.tooLarge(fmt.Sprintf("more than %d", p.Design.Most))
+		return err
+	case p.Design.Which != All:
 	case len(g.Actions) > 0 && float64(sequences) == choices:
 		for _, a := range g.Actions {
 			p.Scenario.Actions = append(p.Scenario.Actions, a.String())
@@ -90,6 +77,35 @@ func (p *Plan) Survey() error {
 		p.Scenario.Expected = sequences
 	}
 	return p.Scenario.Validate()
+}
+
+// Fits is an error where a tree has more sequences than the design takes, which says
+// how many.
+func (p *Plan) Fits(g Ground) error {
+	_, _, err := p.fits(g)
+	return err
+}
+
+// fits counts the sequences, and those that there were if all actions did fit; it is
+// not for more than the design takes. For designs that take some of them only the
+// beginning of the tree is looked at.
+func (p *Plan) fits(g Ground) (sequences int, choices float64, err error) {
+	p.Design.EnsureDefaults()
+	all := p.Design.Which == All
+	choices = math.Pow(float64(len(g.Actions)), float64(g.Decisions))
+	if all && choices > float64(p.Design.Most) && len(g.Actions) > 0 {
+		return 0, choices, p.tooLarge(Quantity(choices))
+	}
+	if !all {
+		g.Decisions = 1
+	}
+	if sequences, _, err = g.Count(p.Design.Most); err != nil {
+		return 0, choices, fmt.Errorf("scenario %s: %w", p.Scenario.Name, err)
+	}
+	if all && sequences > p.Design.Most {
+		return 0, choices, p.tooLarge(fmt.Sprintf("more than %d", p.Design.Most))
+	}
+	return sequences, choices, nil
 }
 
 func (p *Plan) tooLarge(count string) error {

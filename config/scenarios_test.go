@@ -1,0 +1,244 @@
+package config
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"graft/files"
+	"graft/torch/weights"
+)
+
+// The files of scenarios are generated from what they differ in.
+//
+//go:generate go test -run TestScenarioFilesAreGenerated -update .
+
+// arrivals are when devices come, in seconds of the budget.
+var arrivals = []struct {
+	name    string
+	seconds int
+}{{"early", 70}, {"early-middle", 140}, {"middle", 200}, {"middle-late", 270}, {"late", 330}}
+
+// madeScenario is a file and what stands in it.
+type madeScenario struct{ path, text string }
+
+// originalScenario is one of the ten simulations of the original system. The keys are
+// those that ConvertLegacy writes, as far as they are no defaults.
+func originalScenario(network int, name string, seconds int) madeScenario {
+	run := strings.ReplaceAll(name, "-", "_") + strconv.Itoa(network)
+	return madeScenario{fmt.Sprintf("original/simulation_%s.toml", run), fmt.Sprintf(`# As the original simulated ConvNet%[1]d with devices after %[2]d s of 400 s: 64 sequences of 3 decisions.
+# It began with weights that it had trained for these %[2]d s; here they are trained first, once for
+# all. Where you have its own: uncomment their path and anew, and add start = "%[2]ds" to time.
+[run]
+seed = 42
+[network]
+name = "ConvNet%[1]d"
+# weights = "results/small_%[3]s/weights.pth"
+# anew = true  # count epochs from zero, as it did
+[data]
+kind = "cifar10"
+path = "data"  # the folder with CIFAR-10's files
+test_as_validation = true
+mean = [0.5]
+deviation = [0.5]
+[time]
+budget = "400s"
+profile = "v100-original"
+events = [{at = "%[2]ds", change = "up"}]
+[train]
+eval_batch = 64
+exact = true
+abandon = true
+overrun = true
+[schedule]
+least = 9.120344560464503e-09
+[distill]
+off = true
+[adapt]
+every = true    # decide at the start of each epoch:
+most = 1000000  # it was asked without end, and after three decisions had nothing more to say,
+reset = true    # and began each time with a new optimizer and the first learning rate
+compat = "original"
+[simulate]
+actions = ["deepen:0", "deepen:1", "deepen:2", "none"]
+decisions = 3
+`, network, seconds, run)}
+}
+
+// cifarNetwork is a network of the scenarios on CIFAR-10, with what its scenarios have
+// in common.
+type cifarNetwork struct {
+	name    string
+	time    string // lines of the section time
+	more    string // sections
+	choices []cifarChoice
+}
+
+// cifarChoice is what every decision chooses from.
+type cifarChoice struct {
+	name, about string
+	sequences   int
+	lines       string // of the section simulate
+}
+
+// convNets have their choices by name, since new blocks would offer more.
+func convNets() (networks []cifarNetwork) {
+	for _, n := range []struct {
+		name   string
+		widths string
+	}{{"ConvNet2", `"widen:conv1.layers.0:48", "widen:conv2.layers.0:48"`}, {"ConvNet3", `"widen:conv1.layers.0:96", "widen:conv2.layers.0:48"`}} {
+		const deepen = `"deepen:conv1", "deepen:conv2", "deepen:fc"`
+		networks = append(networks, cifarNetwork{name: n.name, time: "profile = \"v100-original\"  # an epoch takes about 10 s, as it did on that machine: 40 in all\n", choices: []cifarChoice{
+			{"deepen", "deepens a block or leaves the network alone", 64, "actions = [" + deepen + ", \"none\"]\n"},
+			{"deepen-widen", "deepens a block, widens a convolution by half, if it was not, or leaves the network alone", 156, "actions = [" + deepen + ", " + n.widths + ", \"none\"]\n"}}})
+	}
+	return networks
+}
+
+// resNet has many choices: they are named, or sampled.
+func resNet() cifarNetwork {
+	const deepen = `"deepen:layer1.2.conv2", "deepen:layer2.2.conv2", "deepen:layer3.2.conv2"`
+	return cifarNetwork{name: "CIFARResNet20",
+		time: "profile = \"round-gpu\"  # v100-original is of small networks only; here too an epoch takes about 10 s: 40 in all\n",
+		more: "[train]\nbatch = 128\n[optimizer]\nlr = 0.003\n[augment]\npad = 4\nflip = true\n",
+		choices: []cifarChoice{
+			{"deepen", "deepens the end of one of the three stages or leaves the network alone", 64, "actions = [" + deepen + ", \"none\"]\n"},
+			{"deepen-widen", "deepens the end of a stage, widens one by half or leaves the network alone", 128,
+				"actions = [" + deepen + ",\n  \"widen:layer1.2.conv1:24\", \"widen:layer2.2.conv1:48\", \"widen:layer3.2.conv1:96\", \"none\"]\n" +
+					"design = \"sample\"  # of 286\nmost = 128\n"}}}
+}
+
+// cifarScenario is a network, what can be done to it, and when devices come.
+func cifarScenario(n cifarNetwork, c cifarChoice, name string, seconds int) madeScenario {
+	return madeScenario{fmt.Sprintf("cifar10/%s-%s-%s.toml", strings.ToLower(n.name), name, c.name),
+		fmt.Sprintf("# %s on CIFAR-10, with devices after %d s of 400 s: every decision\n# %s. %d sequences of 3 decisions.\n", n.name, seconds, c.about, c.sequences) +
+			fmt.Sprintf("[network]\nname = %q\n[data]\nkind = \"cifar10\"\npath = \"data\"  # the folder with CIFAR-10's files\n", n.name) +
+			fmt.Sprintf("[time]\nbudget = \"400s\"\n%sevents = [{at = \"%ds\", change = \"up\"}]\n", n.time, seconds) +
+			n.more + "[adapt]\nevery = true  # decide at the start of the three epochs after that\n[simulate]\n" + c.lines}
+}
+
+// smallScenario is one that takes seconds on a laptop. Its network is so small that
+// growing helps.
+func smallScenario(name string, milliseconds int) madeScenario {
+	return madeScenario{fmt.Sprintf("small/small-%s.toml", name), fmt.Sprintf(`# A tiny network on made-up images, with devices after %[1]d ms of 2 s: every decision deepens one
+# of two blocks or leaves the network alone. 27 sequences of 3 decisions, in seconds on a laptop.
+[network]
+file = "scenarios/small/tiny.json"  # from the folder in which graft is called
+[data]
+validation_share = 0.5
+synthetic = {train = 1000, test = 200, size = 16, channels = 1, classes = 4, noise = 10}
+[time]
+budget = "2s"  # of the clock steady, on which a step takes about 10 ms
+events = [{at = "%[1]dms", change = "up"}]
+[train]
+batch = 32
+[optimizer]
+lr = 0.02
+[schedule]
+rule = "cosine"
+[adapt]
+every = true
+noise = 0.05
+[simulate]
+actions = ["deepen:conv1", "deepen:conv2", "none"]
+`, milliseconds)}
+}
+
+// scenarioFiles are all of them.
+func scenarioFiles() (all []madeScenario) {
+	for _, a := range arrivals {
+		for _, n := range []int{2, 3} {
+			all = append(all, originalScenario(n, a.name, a.seconds))
+		}
+		for _, n := range append(convNets(), resNet()) {
+			for _, c := range n.choices {
+				all = append(all, cifarScenario(n, c, a.name, a.seconds))
+			}
+		}
+	}
+	for k, name := range []string{"early", "middle", "late"} {
+		all = append(all, smallScenario(name, 300+400*k))
+	}
+	return all
+}
+
+func TestScenarioFilesAreGenerated(t *testing.T) {
+	all := scenarioFiles()
+	assert.Len(t, all, 43)
+	known := map[string]bool{}
+	for _, f := range all {
+		golden(t, filepath.Join("..", "scenarios", f.path), f.text)
+		known[f.path] = true
+		assert.LessOrEqual(t, strings.Count(f.text, "\n"), 40, f.path)
+	}
+	found, err := filepath.Glob("../scenarios/*/*.toml")
+	require.NoError(t, err)
+	for _, path := range found {
+		there, err := filepath.Rel("../scenarios", path)
+		require.NoError(t, err)
+		assert.True(t, known[filepath.ToSlash(there)], "%s is generated no more; delete it", path)
+	}
+}
+
+var saidSequences = regexp.MustCompile(`\b(\d+) sequences of (\d) decisions`)
+
+// Every file is right, and says how many sequences it has.
+func TestScenarioFilesAreRight(t *testing.T) {
+	t.Chdir("..")
+	sizes := map[string]int{} // of trees that are alike: those that differ in when devices come
+	for _, f := range scenarioFiles() {
+		path := filepath.Join("scenarios", filepath.FromSlash(f.path))
+		m, err := ReadSimulation(files.OS{}, path, nil)
+		require.NoError(t, err)
+		tree := fmt.Sprint(m.Network, m.Simulate.Actions, m.Simulate.Design)
+		if sizes[tree] == 0 {
+			sizes[tree], _, err = m.Size()
+			require.NoError(t, err, path)
+		}
+		sequences := sizes[tree]
+		said := saidSequences.FindStringSubmatch(f.text)
+		assert.Equal(t, []string{strconv.Itoa(sequences), strconv.Itoa(m.Decisions())}, said[1:], path)
+		assert.Equal(t, strings.TrimSuffix(filepath.Base(path), ".toml"), m.Simulate.Name)
+	}
+}
+
+// The ten scenarios of the original's are what its own files are translated into, but
+// for the weights that users need to have, and where things lie.
+func TestScenariosOfTheOriginalAreItsOwn(t *testing.T) {
+	paths, err := filepath.Glob(filepath.Join(originals, "simulation/convnet?/*.toml"))
+	require.NoError(t, err)
+	count := 0
+	for _, path := range paths {
+		made, err := ConvertLegacy(files.OS{}, path)
+		require.NoError(t, err)
+		if !made.Simulation {
+			continue
+		}
+		count++
+		want, err := parseScenario(path, made.Text)
+		require.NoError(t, err)
+		name := strings.TrimSuffix(want.Simulate.Name, "_v2")
+		text, err := os.ReadFile(filepath.Join("..", "scenarios", "original", name+".toml"))
+		require.NoError(t, err)
+		uncommented := strings.NewReplacer("# weights = ", "weights = ", "# anew = ", "anew = ",
+			"[time]\n", fmt.Sprintf("[time]\nstart = \"%ds\"\n", int(want.Time.Start.Seconds()))).Replace(string(text))
+		got, err := parseScenario(name, uncommented)
+		require.NoError(t, err)
+		assert.Equal(t, filepath.Base(filepath.Dir(want.Network.Weights)), filepath.Base(filepath.Dir(got.Network.Weights)))
+		_, err = weights.FormatOf(got.Network.Weights)
+		require.NoError(t, err)
+		got.Network.Weights, got.Network.Runtimes, got.Simulate.Name = want.Network.Weights, want.Network.Runtimes, want.Simulate.Name
+		assert.Empty(t, got.Differences(want), path)
+	}
+	if count == 0 {
+		t.Skip("left out: the original's files are not beside the tree")
+	}
+	assert.Equal(t, 10, count)
+}

@@ -1,0 +1,346 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"go.uber.org/zap"
+
+	"graft/config"
+	"graft/files"
+	"graft/results"
+	"graft/simulation"
+	"graft/torch"
+)
+
+// pipelineOptions are the flags of `graft pipeline`.
+type pipelineOptions struct {
+	set     []string // assignments after the file
+	folder  string   // empty is the file's, or one named after it
+	retry   bool     // try again what failed too often
+	workers int      // of each simulation; zero is simulate.workers
+	json    bool     // print one object
+}
+
+func newPipelineCommand() *cobra.Command {
+	var o pipelineOptions
+	command := &cobra.Command{
+		Use:   "pipeline CONFIG",
+		Short: "Simulate scenarios, let policies learn from them, and judge these",
+		Long: `pipeline does in one go what 'graft simulate', 'graft learn' and 'graft evaluate' do:
+it runs all sequences of some scenarios, lets structural policies learn from the
+tables, and says how they fare beside never adapting, drawing at random, the best fixed
+sequence and the best of each table. CONFIG is a file with a section pipeline, which
+names the files of the scenarios; the sections run, policy and learn are those of
+structural policies that learn. With evaluate.leave_out policies are judged as well by
+scenarios, or networks, that they did not learn from.
+
+Each stage is skipped where what it is made from has not changed and what it made is
+whole; otherwise it is done again, from what there is. SIGTERM, SIGUSR1 and the first
+SIGINT save all that was done and leave with exit code 75; the same command goes on
+then, as it does after a kill. What failed is left out: policies learn from complete
+tables only, and the exit code is 3.`,
+		Example: `  graft pipeline scenarios/small.toml
+  graft pipeline scenarios/cifar10.toml --set run.seeds=20 --folder runs/cifar10`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			return runPipeline(command.Context(), command.OutOrStdout(), args[0], o)
+		},
+	}
+	flags := command.Flags()
+	flags.StringArrayVar(&o.set, "set", nil, "set a key, such as run.seeds=20; may be given several times")
+	flags.StringVar(&o.folder, "folder", "", "the run folder; empty is pipeline.folder, or runs/ and the file's name")
+	flags.BoolVar(&o.retry, "retry", false, "try again what failed")
+	flags.IntVar(&o.workers, "workers", 0, "how many run side by side in a simulation; 0 is simulate.workers")
+	flags.BoolVar(&o.json, "json", false, "print one JSON object")
+	return command
+}
+
+func runPipeline(ctx context.Context, w io.Writer, path string, o pipelineOptions) error {
+	p, err := config.ReadPipeline(files.OS{}, path, o.set)
+	if err != nil {
+		return faultyConfig(err)
+	}
+	ctx, stop := heedRequeue(ctx)
+	defer stop()
+	line := &assembly{Pipeline: p, pipelineOptions: o, folder: folderOf(o.folder, p.Pipeline.Folder, path), log: loggerFrom(ctx), screen: screenFrom(ctx)}
+	if err := line.open(); err != nil {
+		return err
+	}
+	outcome, err := line.run(ctx)
+	if ctx.Err() != nil {
+		return withCode(exitRequeue, errors.Join(fmt.Errorf("stopped, and what was done is kept; the same command goes on in %s", line.folder), err))
+	}
+	if outcome == nil {
+		return err
+	}
+	return errors.Join(line.print(w, outcome), err)
+}
+
+// assembly is a pipeline at work.
+type assembly struct {
+	*config.Pipeline
+	pipelineOptions
+	folder string
+	log    *zap.Logger
+	screen *screen
+	ledger *ledger
+	done   []stageReport
+}
+
+// stageReport is a stage that is over.
+type stageReport struct {
+	Stage   string  `json:"stage"`
+	Skipped bool    `json:"skipped"` // nothing had changed
+	Seconds float64 `json:"seconds"` // that it took, in this process
+}
+
+// Names in the run folder of a pipeline.
+const (
+	ledgerName  = "pipeline.json"
+	learnFile   = "learn.toml"
+	policyName  = "policy"
+	outcomeName = "outcome.json"
+)
+
+func (a *assembly) at(names ...string) string {
+	return filepath.Join(append([]string{a.folder}, names...)...)
+}
+
+// open makes the folder, and writes down what the pipeline is.
+func (a *assembly) open() (err error) {
+	if err := (files.OS{}).MkdirAll(a.folder); err != nil {
+		return fmt.Errorf("open the run folder: %w", err)
+	}
+	if a.ledger, err = openLedger(a.at(ledgerName)); err != nil {
+		return err
+	}
+	return writeText(a.at(resolvedFile), a.Resolved())
+}
+
+// writeText replaces a file, unless that is what it holds.
+func writeText(path, text string) error {
+	return files.WriteAtomic(files.OS{}, path, func(w io.Writer) error {
+		_, err := io.WriteString(w, text)
+		return err
+	})
+}
+
+// stage does what is not done yet.
+func (a *assembly) stage(ctx context.Context, name, from string, made func() (string, error), do func() error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if a.ledger.holds(name, from, made) {
+		a.log.Info("skipped: nothing has changed", zap.String("stage", name))
+		a.done = append(a.done, stageReport{Stage: name, Skipped: true})
+		return nil
+	}
+	a.log.Info("begins", zap.String("stage", name), zap.Int("number", len(a.done)+1), zap.Int("of", len(a.Scenarios())+2))
+	began := time.Now()
+	if err := do(); err != nil {
+		return err
+	}
+	a.done = append(a.done, stageReport{Stage: name, Seconds: rounded(time.Since(began).Seconds())})
+	return a.ledger.note(name, from, made)
+}
+
+// run does all stages. Where sequences failed there is an outcome of the others, and
+// an error.
+func (a *assembly) run(ctx context.Context) (*pipelineOutcome, error) {
+	tables, failed, err := a.simulate(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(tables) == 0 {
+		return nil, withCode(exitPartial, fmt.Errorf("nothing is learned, as no scenario has a complete table: %w", errors.Join(failed...)))
+	}
+	learning, err := a.learn(ctx, tables)
+	if err != nil {
+		return nil, err
+	}
+	outcome, err := a.judge(ctx, learning)
+	if err != nil {
+		return nil, err
+	}
+	if len(failed) > 0 {
+		err = withCode(exitPartial, fmt.Errorf("policies learned from %d of %s, which are complete: %w", len(tables), counted(len(a.Scenarios()), "table"), errors.Join(failed...)))
+	}
+	return outcome, err
+}
+
+// simulate runs all scenarios, and gives the folders of the tables that are complete,
+// and why others are not.
+func (a *assembly) simulate(ctx context.Context) (tables []string, failed []error, err error) {
+	for k, m := range a.Scenarios() {
+		name := m.Simulate.Name
+		table := a.at(name, tableFolder)
+		err := a.stage(ctx, "simulate "+name, m.Digest(), func() (string, error) { return digestOf(table) }, func() error {
+			return a.grow(ctx, a.Pipeline.Pipeline.Scenarios[k], name)
+		})
+		var missing *missingSequences
+		if errors.As(err, &missing) {
+			a.log.Warn("sequences failed, so that nothing is learned from the table", zap.String("scenario", name), zap.Error(err))
+			failed = append(failed, fmt.Errorf("%s: %w", name, err))
+			continue
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		tables = append(tables, table)
+	}
+	return tables, failed, nil
+}
+
+// grow is 'graft simulate' in a folder of the pipeline's. What is there of another
+// scenario is moved aside.
+func (a *assembly) grow(ctx context.Context, path, name string) error {
+	return runSimulate(ctx, io.Discard, path, simulateOptions{set: a.Assignments(), folder: a.at(name), force: true, retry: a.retry, engine: "local", workers: a.workers})
+}
+
+// learn lets policies learn from tables.
+func (a *assembly) learn(ctx context.Context, tables []string) (*config.TreeLearning, error) {
+	file := a.Learning(tables)
+	file.Run.Folder = a.at(policyName)
+	if err := writeText(a.at(learnFile), file.Resolved()); err != nil {
+		return nil, err
+	}
+	l, err := config.ReadTreeLearning(files.OS{}, a.at(learnFile), nil)
+	if err != nil {
+		return nil, faultyConfig(err)
+	}
+	err = a.stage(ctx, "learn", l.Digest(), a.policies, func() error { return a.teach(ctx, l.Digest()) })
+	return l, err
+}
+
+// policies is a digest of what was learned.
+func (a *assembly) policies() (string, error) {
+	return digestOf(a.at(policyName, votedFile), a.at(policyName, policiesFolder), a.at(policyName, outcomeName))
+}
+
+// teach is 'graft learn' in a folder of the pipeline's: it goes on where the same
+// policies were learning, and moves others aside.
+func (a *assembly) teach(ctx context.Context, digest string) error {
+	o := learnOptions{folder: a.at(policyName)}
+	run, err := results.Open(files.OS{}, o.folder)
+	if errors.Is(err, files.ErrLocked) {
+		return err
+	}
+	if err == nil {
+		o.resume = run.Manifest().ConfigSHA256 == digest
+		if err := run.Close(); err != nil {
+			return err
+		}
+	}
+	if o.resume {
+		err := runLearnTrees(ctx, io.Discard, a.at(learnFile), o)
+		if err == nil || ctx.Err() != nil || errors.Is(err, files.ErrLocked) {
+			return err
+		}
+		a.log.Warn("learning begins anew, as it cannot go on", zap.Error(err))
+	}
+	o.resume, o.force = false, true
+	return runLearnTrees(ctx, io.Discard, a.at(learnFile), o)
+}
+
+// judge says how the policies fare.
+func (a *assembly) judge(ctx context.Context, l *config.TreeLearning) (*pipelineOutcome, error) {
+	made := func() (string, error) { return digestOf(a.at(outcomeName)) }
+	learned, err := a.policies()
+	if err != nil {
+		return nil, err
+	}
+	err = a.stage(ctx, "evaluate", digestOfTexts(l.Digest(), learned, a.Evaluate.LeaveOut), made, func() error {
+		o, err := a.compare(ctx, l)
+		if err != nil {
+			return err
+		}
+		text, err := json.MarshalIndent(o, "", "  ")
+		if err != nil {
+			return err
+		}
+		return writeText(a.at(outcomeName), string(text)+"\n")
+	})
+	if err != nil {
+		return nil, err
+	}
+	text, err := files.ReadAll(files.OS{}, a.at(outcomeName), largestOutcome)
+	if err != nil {
+		return nil, err
+	}
+	o := &pipelineOutcome{}
+	if err := json.Unmarshal(text, o); err != nil {
+		return nil, withCode(exitDamaged, fmt.Errorf("%s: %w; delete it, and the same command makes it again", a.at(outcomeName), err))
+	}
+	return o, nil
+}
+
+// largestOutcome is above the size of any outcome.
+const largestOutcome = 1 << 28
+
+// compare is 'graft evaluate' of the policies.
+func (a *assembly) compare(ctx context.Context, l *config.TreeLearning) (*pipelineOutcome, error) {
+	trees, _ := l.Trees()
+	contenders, err := evaluateOptions{policies: []string{a.at(policyName)}}.readPolicies(ctx)
+	if err != nil {
+		return nil, err
+	}
+	entrants, err := withRivals(contenders, trees)
+	if err != nil {
+		return nil, err
+	}
+	comparison, err := simulation.Compare(trees, entrants, entrants[0].Name)
+	if err != nil {
+		return nil, err
+	}
+	o := &pipelineOutcome{Learned: entrants[0].Name, Comparison: comparison}
+	if a.Evaluate.LeaveOut != config.LeaveNone {
+		o.LeftOut, err = a.leaveOut(ctx, trees, l)
+	}
+	return o, err
+}
+
+// leaveOut judges policies by what they did not learn from. Where failures have left
+// nothing else to learn from, it is left away.
+func (a *assembly) leaveOut(ctx context.Context, trees []*simulation.Tree, l *config.TreeLearning) (*leaveReport, error) {
+	by := bys[a.Evaluate.LeaveOut]
+	if !slices.ContainsFunc(trees, func(t *simulation.Tree) bool { return by(t) != by(trees[0]) }) {
+		a.log.Warn("nothing is left out, as there is nothing else to learn from", zap.String("leave_out", a.Evaluate.LeaveOut))
+		return nil, nil
+	}
+	if err := torch.SetThreads(1); err != nil { // one is all that a policy uses
+		return nil, err
+	}
+	watch := newLeaveWatch(tellLeaving(ctx))
+	if drawable(a.screen) {
+		watch.tell = nil
+		defer drawBars(a.screen, watch.scene()).close()
+	}
+	report, err := simulation.CompareLeftOut(ctx, trees, simulation.LeaveOutOptions{By: by, Ways: []simulation.Way{{Options: []simulation.TreeLearnOptions{l.Options()}}},
+		Seeds: l.Run.All(), AtOnce: cmp.Or(l.Run.AtOnce, runtime.GOMAXPROCS(0)), Tell: watch.note})
+	if err != nil {
+		return nil, err
+	}
+	return &leaveReport{a.Evaluate.LeaveOut, l.Learn.For, l.Learn.Steps, l.Run.Seeds, report}, nil
+}
+
+// skipped are the stages in which nothing had changed.
+func (a *assembly) skipped() string {
+	var names []string
+	for _, s := range a.done {
+		if s.Skipped {
+			names = append(names, s.Stage)
+		}
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,255 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/simulation"
+)
+
+// stageScenario is four sequences of a job of milliseconds, with devices after so many.
+const stageScenario = `
+[data.synthetic]
+size = 16
+channels = 1
+classes = 4
+train = 120
+test = 40
+[train]
+batch = 40
+[time]
+budget = "400ms"
+events = [{at = "%dms", change = "up"}]
+[adapt]
+every = true
+most = 2
+rows = 32
+[simulate]
+actions = ["deepen:conv2", "none"]
+tries = 1
+`
+
+// newPipeline writes the file of a pipeline over scenarios in which devices come after
+// so many milliseconds.
+func newPipeline(t *testing.T, more string, arrivals ...int) string {
+	dir := t.TempDir()
+	var paths []string
+	for _, at := range arrivals {
+		path := filepath.Join(dir, fmt.Sprintf("at%d.toml", at))
+		require.NoError(t, os.WriteFile(path, fmt.Appendf(nil, stageScenario, at), 0o600))
+		paths = append(paths, fmt.Sprintf("%q", path))
+	}
+	path := filepath.Join(dir, "all.toml")
+	text := fmt.Sprintf("[pipeline]\nscenarios = [%s]\n[run]\nseeds = 2\n[policy]\nhidden = 8\n[learn]\nsteps = 12\n%s", strings.Join(paths, ", "), more)
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	return path
+}
+
+// assembled is what a pipeline leaves that does not say when it ran.
+func assembled(t *testing.T, folder string, scenarios ...string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	paths := []string{filepath.Join(policyName, votedFile), filepath.Join(policyName, policiesFolder), outcomeName, learnFile}
+	for _, name := range scenarios {
+		paths = append(paths, filepath.Join(name, tableFolder))
+	}
+	for _, path := range paths {
+		digest, err := digestOf(filepath.Join(folder, path))
+		require.NoError(t, err)
+		all[path] = digest
+	}
+	text, err := os.ReadFile(filepath.Join(folder, learnFile))
+	require.NoError(t, err)
+	all[learnFile] = strings.ReplaceAll(string(text), folder, "FOLDER")
+	return all
+}
+
+// stagesOf are the stages of a run that were done, and those that were skipped.
+func stagesOf(t *testing.T, args ...string) (report pipelineReport, done, skipped []string) {
+	t.Helper()
+	o := graft(append([]string{"pipeline", "--json", "--quiet"}, args...)...)
+	require.Equal(t, exitDone, o.code, o.stderr)
+	require.NoError(t, json.Unmarshal([]byte(o.stdout), &report))
+	for _, s := range report.Stages {
+		if s.Skipped {
+			skipped = append(skipped, s.Stage)
+		} else {
+			done = append(done, s.Stage)
+		}
+	}
+	return report, done, skipped
+}
+
+// From scenarios to a policy in one go; what has not changed is skipped, what is gone
+// or damaged is made again, and nothing else.
+func TestPipeline(t *testing.T) {
+	path, folder := newPipeline(t, "[evaluate]\nleave_out = \"scenario\"\n", 100, 200), filepath.Join(t.TempDir(), "run")
+	o := graft("pipeline", path, "--folder", folder)
+	require.Equal(t, exitDone, o.code, o.stderr)
+	require.Regexp(t, `(?s)^SCENARIO +SEQUENCES +WHAT WAS LEARNED +LEARNED +NEVER +RANDOM +BEST FIXED +OPTIMUM\nat100 +4 +\S+, \S+ +[0-9.]+% \([0-9.]+\) .*\nat200 .*`+
+		`over 2 tables, .*\npolicy, voting +[0-9.]+ .*\npolicy, each seed .*\nnever .*Judged by what was not:\n\none scenario left out at a time; 2 policies learn.*`+
+		`\nresults in .*run, the policy in .*policy\.safetensors\n$`, o.stdout)
+	require.NotContains(t, o.stdout, "skipped")
+	want := assembled(t, folder, "at100", "at200")
+
+	all := []string{"simulate at100", "simulate at200", "learn", "evaluate"}
+	again := graft("pipeline", path, "--folder", folder)
+	require.Equal(t, exitDone, again.code, again.stderr)
+	require.Equal(t, 4, strings.Count(again.stderr, "skipped: nothing has changed"))
+	require.Equal(t, o.stdout[:strings.LastIndex(o.stdout, "\nresults")], again.stdout[:strings.Index(again.stdout, "\nskipped: "+strings.Join(all, ", ")+": nothing has changed\n")])
+
+	cut := func(path string) error { return os.WriteFile(path, []byte("{"), 0o600) }
+	for _, c := range []struct {
+		path   string
+		ruin   func(string) error
+		redone []string
+	}{
+		{filepath.Join("at100", tableFolder, "grid-1.jsonl"), os.Remove, all[:1]},
+		{filepath.Join("at200", tableFolder, "grid-1.jsonl"), cut, all[1:2]},
+		{filepath.Join(policyName, votedFile), cut, all[2:3]},
+		{filepath.Join(policyName, policiesFolder, "seed-2.safetensors"), os.Remove, all[2:3]},
+		{outcomeName, cut, all[3:]},
+		{ledgerName, cut, all},
+	} {
+		require.NoError(t, c.ruin(filepath.Join(folder, c.path)))
+		report, done, _ := stagesOf(t, path, "--folder", folder)
+		require.Equal(t, c.redone, done, c.path)
+		require.Equal(t, want, assembled(t, folder, "at100", "at200"), c.path)
+		require.Equal(t, []int{2, 2}, []int{len(report.Outcome.Trials), len(report.Outcome.LeftOut.Groups)})
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(folder, policyName, "learners", "seed-1.safetensors"), []byte("{"), 0o600))
+	require.NoError(t, os.Remove(filepath.Join(folder, policyName, votedFile)))
+	_, done, _ := stagesOf(t, path, "--folder", folder)
+	require.Equal(t, all[2:3], done)
+	require.Equal(t, want, assembled(t, folder, "at100", "at200"), "it began anew where it could not go on")
+
+	_, done, skipped := stagesOf(t, path, "--folder", folder, "--set", "learn.steps=13")
+	require.Equal(t, all[2:], done)
+	require.Equal(t, all[:2], skipped)
+	_, done, skipped = stagesOf(t, path, "--folder", folder, "--set", "learn.steps=13", "--set", `evaluate.leave_out="none"`)
+	require.Equal(t, all[3:], done)
+	require.Equal(t, all[:3], skipped)
+	other := newPipeline(t, "", 100, 200)
+	_, done, _ = stagesOf(t, other, "--folder", folder, "--set", `pipeline.set=["simulate.seeds=2"]`)
+	require.Equal(t, all, done, "other scenarios are moved aside")
+	require.DirExists(t, filepath.Join(folder, "at100.1"))
+}
+
+// A pipeline that is killed at any moment, or stopped, goes on to the same bytes.
+func TestKilledPipelinesEndTheSame(t *testing.T) {
+	path, whole := newPipeline(t, "", 100, 200), filepath.Join(t.TempDir(), "whole")
+	began := time.Now()
+	p, out := process(t, "pipeline", path, "--folder", whole)
+	require.Equal(t, exitDone, left(t, p), out)
+	took, want := time.Since(began), assembled(t, whole, "at100", "at200")
+	random := rand.New(rand.NewPCG(5, 7))
+	folder, kills, stops := filepath.Join(t.TempDir(), "run"), 0, 0
+	for {
+		p, out := process(t, "pipeline", path, "--folder", folder)
+		done := make(chan error, 1)
+		go func() { done <- p.Wait() }()
+		moment, sent := time.Duration(random.Int64N(int64(took)/2)), os.Signal(syscall.SIGKILL)
+		if kills > stops {
+			sent = os.Interrupt
+		}
+		if kills+stops >= 6 {
+			moment = time.Hour
+		}
+		select {
+		case <-done:
+		case <-time.After(moment):
+			require.NoError(t, p.Process.Signal(sent))
+			<-done
+			if sent == os.Interrupt {
+				stops++
+			} else {
+				kills++
+			}
+		}
+		if p.ProcessState.Success() {
+			break
+		}
+		if sent == os.Interrupt && p.ProcessState.ExitCode() != int(exitInterrupted) { // before it heeds signals there is nothing to save
+			require.Contains(t, []int{int(exitRequeue), -1}, p.ProcessState.ExitCode(), out)
+		}
+	}
+	require.Equal(t, want, assembled(t, folder, "at100", "at200"))
+	t.Logf("measured: the same tables and policies after %d kills and %d interrupts of a pipeline", kills, stops)
+}
+
+// Where sequences fail, policies learn from complete tables only, or from nothing.
+func TestPipelinesWithFailures(t *testing.T) {
+	path, folder := newPipeline(t, "", 100, 395), filepath.Join(t.TempDir(), "run")
+	o := graft("pipeline", path, "--folder", folder)
+	require.Equal(t, exitPartial, o.code, o.stderr)
+	require.Contains(t, o.stdout, "at100")
+	require.NotContains(t, o.stdout, "at395")
+	require.Contains(t, o.stderr, "policies learned from 1 of 2 tables, which are complete: at395: 4 of 4 sequences failed, such as")
+	require.FileExists(t, filepath.Join(folder, policyName, votedFile))
+	o = graft("pipeline", newPipeline(t, "", 395), "--folder", filepath.Join(t.TempDir(), "run"))
+	require.Equal(t, exitPartial, o.code)
+	require.Contains(t, o.stderr, "nothing is learned, as no scenario has a complete table: at395: ")
+	require.Empty(t, o.stdout)
+}
+
+func TestPipelineFilesThatAreWrong(t *testing.T) {
+	path := newPipeline(t, "", 100, 200)
+	scenario := filepath.Join(filepath.Dir(path), "at100.toml")
+	o := graft("config", "check", path)
+	require.Equal(t, exitDone, o.code, o.stderr)
+	require.Regexp(t, `right: 8 sequences of 2 scenarios are simulated, structural policies of 2 seeds learn from them, for known scenarios, 12 steps at most; digest`, o.stdout)
+	for set, says := range map[string]string{
+		"pipeline.scenarios=[]":                                        "scenarios are not given",
+		`pipeline.scenarios=["none.toml"]`:                             "scenarios[0]: stat none.toml: no such file or directory; name the file of a scenario",
+		fmt.Sprintf("pipeline.scenarios=[%q]", path):                   "has no section simulate",
+		fmt.Sprintf("pipeline.scenarios=[%q, %q]", scenario, scenario): "called at100, as that of scenarios[0]",
+		`pipeline.set=["simulate.name=\"policy\""]`:                    `called "policy", which no folder of a scenario can be`,
+		`pipeline.set=["train.bach=3"]`:                                `"bach" is no key of train`,
+		`evaluate.leave_out="all"`:                                     "leave_out cannot be \"all\"",
+		`evaluate.leave_out="network"`:                                 "leave_out is network, of which there is but one",
+		"learn.steps=-1":                                               "steps",
+		"run.folder=\"x\"":                                             "folder",
+	} {
+		o := graft("pipeline", path, "--set", set, "--folder", filepath.Join(t.TempDir(), "run"))
+		require.Equal(t, exitConfig, o.code, "%s: %s", set, o.stderr)
+		require.Contains(t, o.stderr, says, set)
+	}
+	again := jobFile(t, graft("config", "show", path, "--describe").stdout)
+	require.Equal(t, exitDone, graft("config", "check", again).code)
+	require.Contains(t, graft("config", "schema", "--pipeline").stdout, "a pipeline of graft")
+	o = graft("pipeline", path, "--folder", filepath.Join(path, "below"))
+	require.Equal(t, exitFailed, o.code)
+	require.Contains(t, o.stderr, "open the run folder")
+}
+
+func TestLeavingOutIsDrawn(t *testing.T) {
+	told := 0
+	l := newLeaveWatch(func(simulation.LeaveOutProgress) { told++ })
+	l.note(simulation.LeaveOutProgress{Group: "early", Of: 2, Policies: 3, OfThem: 6})
+	s := l.scene()
+	done, all := s.part()
+	require.Equal(t, []int64{3, 6, 1}, []int64{done, all, int64(told)})
+	require.Equal(t, []string{"3 of 6 policies", "left out: early", ""}, []string{s.right(), s.facts(40), s.facts(5)})
+}
+
+// On a terminal each stage has a bar, of which nothing is left in the end.
+func TestBarsOfPipelines(t *testing.T) {
+	t.Setenv("TERM", "xterm")
+	path := newPipeline(t, "[evaluate]\nleave_out = \"scenario\"\n", 100, 200)
+	text := drawn(t, 100, "pipeline", path, "--folder", filepath.Join(t.TempDir(), "run"))
+	require.Regexp(t, `\d of 4 runs`, text)
+	require.Regexp(t, `\d of 2 policies`, text)
+	require.Regexp(t, `\d of 4 policies`, text)
+	for _, line := range emulate(t, text) {
+		require.NotContains(t, line, "[=")
+	}
+}

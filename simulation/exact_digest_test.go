@@ -1,0 +1,31 @@
+package simulation_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/model"
+	"graft/simulation"
+)
+
+// A tree's digest is of what its table says, whoever read it and when.
+func TestDigestsOfTreesAreOfWhatTheySay(t *testing.T) {
+	n, err := model.Zoo("ConvSmall", model.ZooOptions{})
+	require.NoError(t, err)
+	form, err := json.Marshal(n.Form().Plain())
+	require.NoError(t, err)
+	digest := func(batch int) string {
+		table, err := simulation.NewTable(simulation.Scenario{Name: "a", Network: "ConvSmall", Budget: 10, Decisions: 1, Actions: []string{"deepen:conv1", "none"},
+			Origin: &simulation.Origin{Form: append(json.RawMessage{}, form...), Batch: batch}}, []simulation.Record{
+			{Sequence: []string{"deepen:conv1"}, Left: []float64{5}, Accuracy: []float64{0.5}, Seeds: []int64{1}},
+			{Sequence: []string{"none"}, Left: []float64{5}, Accuracy: []float64{0.25}, Seeds: []int64{1}}})
+		require.NoError(t, err)
+		tree, err := simulation.NewTree(table, simulation.PlantOptions{})
+		require.NoError(t, err)
+		return tree.Digest()
+	}
+	require.Equal(t, digest(64), digest(64))
+	require.NotEqual(t, digest(64), digest(32))
+}
