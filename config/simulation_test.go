@@ -139,6 +139,23 @@ func TestScenariosSayHowLargeTheyAre(t *testing.T) {
 	require.ErrorContains(t, err, "scenario late: the profile closed has no measurement of this ConvSmall with a batch of 64")
 }
 
+// A profile without rates must have measured every network of the tree.
+func TestAProfileThatLacksNetworks(t *testing.T) {
+	n, err := model.Zoo("ConvSmall", model.ZooOptions{})
+	require.NoError(t, err)
+	row := `{network = "ConvSmall", fingerprint = "%s", batch = %d, step_seconds = 0.01, batch_seconds = 0.004}`
+	print := net2net.Fingerprint(n)
+	path := filepath.Join(t.TempDir(), "closed.toml")
+	require.NoError(t, os.WriteFile(path, fmt.Appendf(nil, "name = \"closed\"\nmeasured = ["+row+", "+row+"]\n[costs]\ndecision_seconds = 0.01\nsurgery_seconds = 0.01\n", print, 64, print, 128), 0o644))
+	data := &dataset.Set{Name: "synthetic", Shape: [3]int{3, 32, 32}, Classes: make([]string, 10), Digest: "data"}
+	m, err := readScenario(t, aScenario, "time.profile="+path)
+	if err == nil {
+		_, err = m.Plan(files.OS{}, data, "code")
+	}
+	require.ErrorContains(t, err, "scenario late")
+	require.ErrorContains(t, err, "the profile closed has no measurement of this ConvSmall")
+}
+
 func TestScenariosThatAreWrong(t *testing.T) {
 	for set, want := range map[string]string{
 		`adapt.decider="random"`: "a simulation tries what each decision could be",
