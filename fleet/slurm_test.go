@@ -252,7 +252,7 @@ func (s *stage) Cancel(context.Context, Handle) error { s.cancels++; return nil 
 // onStage is a fleet of two workers on a stage, and a clock that does not make it wait.
 func onStage(t *testing.T, s *stage) *Fleet {
 	s.states = []WorkerState{{Worker: 0, State: Running}, {Worker: 1, State: Running}}
-	engines["stage"] = func(Tools) Engine { return s }
+	engines["stage"] = kind{func(Tools) Engine { return s }, func(Resources) error { return nil }}
 	t.Cleanup(func() { delete(engines, "stage") })
 	f, err := Start(context.Background(), Tools{Files: files.OS{}, Clock: &hasty{}}, "stage", Batch{Key: "k", Folder: t.TempDir(), Workers: 2, Argv: []string{"true"}})
 	require.NoError(t, err)
