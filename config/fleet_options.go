@@ -37,8 +37,8 @@ type FleetOptions struct {
 	// GPUs is how many each worker gets, for engines other than local; it trains on the
 	// first, and run.device is cuda. Zero means none.
 	GPUs int `config:"gpus"`
-	// Gres is what Slurm calls GPUs of a kind, such as gpu:a100:1, in place of a number of
-	// gpus. Empty means that number.
+	// Gres is what Slurm calls the devices that a worker gets, such as gpu:a100:1, in place
+	// of a mere number of them. Empty means that number.
 	Gres string
 	// Time is after how long a worker is ended, for engines other than local; it is
 	// started again while sequences are left. Slurm rounds it up to minutes. Zero is the

@@ -25,7 +25,7 @@ import (
 type Simulation struct {
 	Job
 	Simulate SimulateOptions // which sequences of actions are run, and how
-	Fleet    FleetOptions    // who runs them, and what each of them gets; no outcome depends on it
+	Fleet    FleetOptions    // who runs the sequences, and what each of the workers gets; no outcome depends on it
 
 	likely *decider.Structural // of the design likely; nil for others
 }
