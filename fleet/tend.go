@@ -212,8 +212,8 @@ func (t *tending) end(ctx context.Context, states []WorkerState) (bool, error) {
 		return false, t.remember(states)
 	}
 	t.o.Note(fmt.Sprintf("no task is left for %v; cancels the workers that do not end", t.o.Grace))
-	limited, cancel := t.within(ctx, t.o.Grace)
-	defer cancel()
+	limited, giveBack := t.within(ctx, t.o.Grace)
+	defer giveBack()
 	err := t.engine.Cancel(limited, t.journal.Handle)
 	if err != nil && limited.Err() != nil && ctx.Err() == nil {
 		// Such as those of a node that does not answer. They find nothing to do.
@@ -223,15 +223,20 @@ func (t *tending) end(ctx context.Context, states []WorkerState) (bool, error) {
 	return true, err
 }
 
-// within is a context that ends after a time.
-func (t *tending) within(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+// within is a context that ends after a time. Nothing goes on when it was given back.
+func (t *tending) within(ctx context.Context, d time.Duration) (limited context.Context, giveBack func()) {
 	limited, cancel := context.WithCancel(ctx)
+	over := make(chan struct{})
 	go func() {
+		defer close(over)
 		if t.tools.Clock.Wait(limited, d) == nil {
 			cancel()
 		}
 	}()
-	return limited, cancel
+	return limited, func() {
+		cancel()
+		<-over
+	}
 }
 
 func pick(states []WorkerState, workers []int) (picked []WorkerState) {
