@@ -62,7 +62,7 @@ race: deps
 	@go test -race ./files/... ./torch/... ./results ./model ./tracing/... ./config ./runner/...
 	@go test -race -run 'LiveChangesAtRandom|LiveRefuses' ./trainer
 	@go test -race -run Many ./simulation
-	@go test -race -run 'Keep|Through|WorkEnds|Tend|LocalConforms' ./fleet
+	@go test -race -run 'Keep|Through|Tend|LocalConforms' ./fleet
 
 test: deps
 	@scripts/packages.sh test || echo "test: what needs these packages is left out"

@@ -25,6 +25,7 @@ import (
 type Simulation struct {
 	Job
 	Simulate SimulateOptions // which sequences of actions are run, and how
+	Fleet    FleetOptions    // who runs the sequences, and what each of the workers gets; no outcome depends on it
 
 	likely *decider.Structural // of the design likely; nil for others
 }
@@ -75,16 +76,20 @@ func (m *Simulation) complete(fsys files.FS, r *reading) error {
 func (m *Simulation) EnsureDefaults() {
 	m.Job.EnsureDefaults()
 	m.Simulate.EnsureDefaults()
+	m.Fleet.EnsureDefaults()
 }
 
 // Validate lists all that is wrong.
 func (m *Simulation) Validate() error {
-	faults := []error{m.Job.Validate(), m.Simulate.Validate()}
+	faults := []error{m.Job.Validate(), m.Simulate.Validate(), m.Fleet.Validate()}
 	if m.Adapt.Decider != DecideNone {
 		faults = append(faults, fmt.Errorf("decider is %s, and a simulation tries what each decision could be; leave it out", m.Adapt.Decider))
 	}
 	if m.Time.Clock == WallClock && m.Simulate.Seeds > 1 {
 		faults = append(faults, errors.New("seeds of one sequence have the same times, which they have not on a wall clock; give the virtual clock the profile of the device, or one seed"))
+	}
+	if (m.Fleet.GPUs > 0 || m.Fleet.Gres != "") && m.Run.Device == "cpu" {
+		faults = append(faults, errors.New("fleet.gpus are for workers that train there, and run.device is cpu; let it be cuda"))
 	}
 	if asked := m.asked(); m.Simulate.Decisions > asked {
 		faults = append(faults, fmt.Errorf("decisions are %d, and the timeline and adapt.most lead to %d; let there be as many", m.Simulate.Decisions, asked))

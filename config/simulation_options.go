@@ -31,14 +31,11 @@ type SimulateOptions struct {
 	Tries  int              // how often what fails is tried, before it is left out; zero means 2
 	// Cache is the folder that keeps what was run, for this scenario and all others; empty
 	// means the folder cache beside the run folder.
-	Cache   string
-	Workers int      // how many processes run sequences side by side; zero means one for each processor, or for each device
-	Threads int      // how many LibTorch works with in each of them; zero divides the processors among them
-	Devices []string // where workers train, in turn, such as cuda:0 and cuda:1; empty means run.device
+	Cache string
 }
 
 // simulateOptionsThatChangeNothing are keys that no outcome depends on.
-var simulateOptionsThatChangeNothing = map[string]bool{"cache": true, "workers": true, "threads": true, "tries": true, "devices": true}
+var simulateOptionsThatChangeNothing = map[string]bool{"cache": true, "tries": true}
 
 // EnsureDefaults fills in what zero stands for.
 func (o *SimulateOptions) EnsureDefaults() {
@@ -62,7 +59,7 @@ func (o SimulateOptions) design() simulation.Design {
 // Validate lists all that is wrong.
 func (o SimulateOptions) Validate() error {
 	faults := []error{o.design().Validate()}
-	for name, n := range map[string]int{"decisions": o.Decisions, "seeds": o.Seeds, "tries": o.Tries, "workers": o.Workers, "threads": o.Threads} {
+	for name, n := range map[string]int{"decisions": o.Decisions, "seeds": o.Seeds, "tries": o.Tries} {
 		if n < 0 {
 			faults = append(faults, fmt.Errorf("%s is %d; it is not negative", name, n))
 		}
@@ -75,11 +72,6 @@ func (o SimulateOptions) Validate() error {
 	}
 	if (o.Design == simulation.Likely) != (o.Policy != "") {
 		faults = append(faults, errors.New("policy is for the design likely, which needs one"))
-	}
-	for _, d := range o.Devices {
-		if !deviceName.MatchString(d) {
-			faults = append(faults, fmt.Errorf("devices has %q; write cpu or cuda:N", d))
-		}
 	}
 	return errors.Join(faults...)
 }

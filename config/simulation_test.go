@@ -51,7 +51,7 @@ func TestScenariosAreRead(t *testing.T) {
 		keys[v.Key] = true
 	}
 	require.True(t, keys["train.batch"] && keys["simulate.seeds"] && keys["optimizer.lr"])
-	for key, same := range map[string]bool{"simulate.workers=3": true, "simulate.cache=\"x\"": true, "simulate.seeds=3": false, "run.seed=7": false, "time.budget=41s": false} {
+	for key, same := range map[string]bool{"fleet.workers=3": true, "fleet.engine=\"slurm\"": true, "simulate.cache=\"x\"": true, "simulate.seeds=3": false, "run.seed=7": false, "time.budget=41s": false} {
 		other, err := readScenario(t, aScenario, key)
 		require.NoError(t, err, key)
 		require.Equal(t, same, other.Digest() == m.Digest(), key)
@@ -168,7 +168,7 @@ func TestScenariosThatAreWrong(t *testing.T) {
 		`simulate.design="likely"`:                   "policy is for the design likely",
 		`simulate.design="luck"`:                     "luck",
 		`simulate.keep=2`:                            "keep is 2",
-		`simulate.devices=["gpu"]`:                   `devices has "gpu"`,
+		`fleet.devices=["gpu"]`:                      `devices has "gpu"`,
 		`time.clock="wall"`:                          "seeds of one sequence have the same times",
 	} {
 		_, err := readScenario(t, aScenario, set)

@@ -142,8 +142,11 @@ func (r Resources) foreign(engine string) error {
 			faults = append(faults, fmt.Errorf("%s is for Slurm; leave it out for %s", name, engine))
 		}
 	}
-	if len(r.Extra) > 0 || r.Lead > 0 {
-		faults = append(faults, fmt.Errorf("extra and lead are for Slurm; leave them out for %s", engine))
+	if len(r.Extra) > 0 {
+		faults = append(faults, fmt.Errorf("extra is for Slurm; leave it out for %s", engine))
+	}
+	if r.Lead > 0 {
+		faults = append(faults, fmt.Errorf("lead is for Slurm; leave it out for %s", engine))
 	}
 	slices.SortFunc(faults, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	return errors.Join(faults...)

@@ -99,10 +99,16 @@ func (t *Tools) ensureDefaults() {
 	}
 }
 
+// kind is an engine that there is.
+type kind struct {
+	make   func(Tools) Engine
+	refuse func(Resources) error // lists what the engine does not know
+}
+
 // engines are all there are. A new one is a new file and a line here.
-var engines = map[string]func(Tools) Engine{
-	"local": newLocal,
-	"slurm": newSlurm,
+var engines = map[string]kind{
+	"local": {newLocal, Resources.local},
+	"slurm": {newSlurm, Resources.slurm},
 }
 
 // Engines are the names of all engines.
@@ -110,15 +116,29 @@ func Engines() []string { return slices.Sorted(maps.Keys(engines)) }
 
 // NewEngine makes an engine by its name.
 func NewEngine(name string, t Tools) (Engine, error) {
-	make, ok := engines[name]
+	e, ok := engines[name]
 	if !ok {
-		return nil, fmt.Errorf("there is no engine %q; there are %s", name, strings.Join(Engines(), ", "))
+		return nil, noEngine(name)
 	}
 	if t.Files == nil || t.Clock == nil {
 		return nil, errors.New("make an engine: no files or no clock was handed in")
 	}
 	t.ensureDefaults()
-	return make(t), nil
+	return e.make(t), nil
+}
+
+func noEngine(name string) error {
+	return fmt.Errorf("there is no engine %q; there are %s", name, strings.Join(Engines(), ", "))
+}
+
+// ValidateFor lists all that is wrong with a batch for an engine, which refuses what it
+// does not know.
+func (b Batch) ValidateFor(engine string) error {
+	e, ok := engines[engine]
+	if !ok {
+		return errors.Join(noEngine(engine), b.Validate())
+	}
+	return errors.Join(b.Validate(), e.refuse(b.Resources))
 }
 
 // blank is what is known of workers before anything is.

@@ -53,11 +53,12 @@ type Fleet struct {
 
 // Start starts a batch with an engine, and holds its folder until it is closed. Where the
 // folder has the journal of a batch of that key, that one goes on: workers that live are
-// kept, what has become of the others does not count any more.
+// kept, what has become of the others does not count any more. Another engine may go on
+// with it when none of its workers lives.
 func Start(ctx context.Context, t Tools, engine string, b Batch) (*Fleet, error) {
 	e, err := NewEngine(engine, t)
 	if err == nil {
-		err = b.Validate()
+		err = b.ValidateFor(engine)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("start batch %s: %w", b.Key, err)
@@ -86,8 +87,12 @@ func (f *Fleet) begin(ctx context.Context) error {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
 		return err
-	case old.Batch.Key != f.journal.Batch.Key || old.Engine != f.journal.Engine:
+	case old.Batch.Key != f.journal.Batch.Key:
 		return fmt.Errorf("%s has batch %s of engine %s; name another folder", folder, old.Batch.Key, old.Engine)
+	case old.Engine != f.journal.Engine:
+		if err := f.mayTakeOver(ctx, old); err != nil {
+			return err
+		}
 	default:
 		f.journal.Handle.Jobs = old.Handle.Jobs
 	}
@@ -95,6 +100,25 @@ func (f *Fleet) begin(ctx context.Context) error {
 		return err
 	}
 	return f.submit(ctx, nil)
+}
+
+// mayTakeOver is an error while workers of another engine live. An engine that cannot be
+// asked and is not known to have started any does not count.
+func (f *Fleet) mayTakeOver(ctx context.Context, old journal) error {
+	e, err := NewEngine(old.Engine, f.tools)
+	if err != nil {
+		return err
+	}
+	states, err := e.Poll(ctx, old.Handle)
+	if err != nil && len(old.Handle.Jobs) > 0 {
+		return fmt.Errorf("see whether workers of engine %s live: %w", old.Engine, err)
+	}
+	for _, w := range states {
+		if w.State.Live() {
+			return fmt.Errorf("worker %d of engine %s lives in %s; let it end, or cancel it", w.Worker, old.Engine, old.Batch.Folder)
+		}
+	}
+	return nil
 }
 
 // submit starts workers, nil for all, and keeps the journal.
@@ -227,6 +251,9 @@ func (f *Fleet) Cancel(ctx context.Context) error {
 	}
 	return errors.Join(err, f.engine.Cancel(ctx, f.journal.Handle))
 }
+
+// Cancelled says whether somebody has cancelled the batch.
+func (f *Fleet) Cancelled() bool { return f.cancelled() }
 
 // cancelled says whether somebody has called Cancel.
 func (f *Fleet) cancelled() bool {

@@ -145,6 +145,39 @@ func (r *row) add(task, name string) {
 	}
 }
 
+// Holder is who holds a task.
+type Holder struct {
+	Task  string
+	Owner string // as it calls itself
+	Dead  bool   // it has died on this machine; of others that is not known
+}
+
+// Holders lists the tasks that are held, by their names; those of processes that have
+// died are among them until somebody takes them over. Nothing is changed.
+func (l *Leases) Holders() ([]Holder, error) {
+	entries, err := l.fsys.ReadDir(l.dir)
+	if err != nil {
+		return nil, fmt.Errorf("list leases in %s: %w", l.dir, err)
+	}
+	var list []Holder
+	for _, entry := range entries {
+		task, anchored := strings.CutSuffix(entry.Name(), ".0")
+		if !anchored || strings.HasPrefix(task, ".") {
+			continue
+		}
+		found, err := l.look(task)
+		if err != nil || !found.anchored() {
+			continue // it was given back meanwhile
+		}
+		var c claim
+		if json.Unmarshal([]byte(found.last), &c) != nil || c.Owner == "" {
+			c.Owner = "another process"
+		}
+		list = append(list, Holder{task, c.Owner, l.dead(c)})
+	}
+	return list, nil
+}
+
 // judge says who holds a task, and whether that one may be taken for lost.
 func (l *Leases) judge(task string, found row) (holder string, free bool) {
 	var last claim

@@ -49,7 +49,7 @@ func statePath(folder string, worker int) string {
 
 func (l *local) Submit(ctx context.Context, b Batch) (Handle, error) {
 	h := Handle{Engine: "local", Key: b.Key, Folder: b.Folder, Workers: b.Workers}
-	err := errors.Join(b.Validate(), b.Resources.local())
+	err := b.ValidateFor("local")
 	for _, name := range []string{logsName, localFolder} {
 		if err == nil {
 			err = l.Files.MkdirAll(filepath.Join(b.Folder, name))
@@ -70,11 +70,17 @@ func (l *local) Submit(ctx context.Context, b Batch) (Handle, error) {
 
 // local lists what cannot be done here.
 func (r Resources) local() error {
-	err := r.foreign("local workers")
-	if r.MemoryMB > 0 || r.Time > 0 || r.GPUs > 0 {
-		err = errors.Join(err, errors.New("local workers are held to no memory_mb and time, and get devices in place of gpus; leave these out"))
+	faults := []error{r.foreign("local workers")}
+	if r.MemoryMB > 0 {
+		faults = append(faults, errors.New("memory_mb is nothing that local workers are held to; leave it out"))
 	}
-	return err
+	if r.Time > 0 {
+		faults = append(faults, errors.New("time is nothing that local workers are held to; leave it out"))
+	}
+	if r.GPUs > 0 {
+		faults = append(faults, errors.New("gpus are for a scheduler to deal out; give local workers devices, such as cuda:0"))
+	}
+	return errors.Join(faults...)
 }
 
 func (l *local) startMissing(b Batch, states []WorkerState) error {

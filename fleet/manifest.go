@@ -55,9 +55,9 @@ func (o ManifestOptions) Validate(b Batch) error {
 	fault(!labelPattern.MatchString(b.Key) || len(b.Key)+1+len(strconv.Itoa(b.Workers)) > longest,
 		"key %q: Kubernetes takes small letters, digits and -, at most %d with a worker's number", b.Key, longest)
 	fault(o.Namespace != "" && (!labelPattern.MatchString(o.Namespace) || len(o.Namespace) > longest), "namespace %q: use small letters, digits and -", o.Namespace)
-	fault(o.Image == "", "no image is named")
-	fault(o.Claim == "", "no volume claim is named; the workers share a folder")
-	fault(!strings.HasPrefix(b.Folder+"/", strings.TrimSuffix(o.Mount, "/")+"/"), "folder %s does not lie in the mount %s", b.Folder, o.Mount)
+	fault(o.Image == "", "image is not named")
+	fault(o.Claim == "", "claim is not named; the workers share a folder")
+	fault(!strings.HasPrefix(b.Folder+"/", strings.TrimSuffix(o.Mount, "/")+"/"), "mount is %s, and folder %s does not lie in it", o.Mount, b.Folder)
 	fault(o.Failures < 0, "failures is %d; it is at least 0", o.Failures)
 	fault(b.Only != nil, "a manifest is of all workers")
 	fault(len(b.Resources.Devices) > 0, "devices are for local workers; ask for gpus")

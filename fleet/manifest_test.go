@@ -125,7 +125,7 @@ func mustHold(t *testing.T, theirs, ours any, at string) {
 func TestManifestsThatKubernetesWouldRefuse(t *testing.T) {
 	b := Batch{Key: "Grid_1", Folder: "/f", Workers: 2, Argv: []string{"x"}, Only: []int{1}, Resources: Resources{Partition: "p", Devices: []string{"cuda:0"}}}
 	_, err := Manifest(b, ManifestOptions{Mount: "/ff", Namespace: "A", Failures: -1})
-	for _, part := range []string{"key \"Grid_1\"", "namespace", "no image", "no volume claim", "does not lie in", "failures is -1", "partition is for Slurm", "devices are", "all workers"} {
+	for _, part := range []string{"key \"Grid_1\"", "namespace", "image is not named", "claim is not named", "does not lie in", "failures is -1", "partition is for Slurm", "devices are", "all workers"} {
 		require.ErrorContains(t, err, part)
 	}
 }

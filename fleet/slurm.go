@@ -30,7 +30,7 @@ func (s *slurm) Submit(ctx context.Context, b Batch) (Handle, error) {
 
 func (s *slurm) submit(ctx context.Context, b Batch) (Handle, error) {
 	h := Handle{Engine: "slurm", Key: b.Key, Folder: b.Folder, Workers: b.Workers}
-	err := errors.Join(b.Validate(), b.Resources.slurm())
+	err := b.ValidateFor("slurm")
 	if err == nil {
 		err = s.Files.MkdirAll(filepath.Dir(LogPath(b.Folder, 0)))
 	}
@@ -84,7 +84,7 @@ func liveJobs(tasks []slurmTask) (jobs []string) {
 func (s *slurm) sbatch(ctx context.Context, b Batch, workers []int) (string, error) {
 	out, err := s.run(ctx, b.script(), "sbatch", b.arguments(workers)...)
 	if err != nil {
-		return "", fmt.Errorf("%w; %s", err, remedy(err.Error()))
+		return "", advised(err, "see whether the same is accepted by 'sbatch --test-only' with these options")
 	}
 	job, _, _ := strings.Cut(strings.TrimSpace(out), ";") // behind it is the name of a cluster
 	if _, err := strconv.Atoi(job); err != nil {
@@ -93,8 +93,16 @@ func (s *slurm) sbatch(ctx context.Context, b Batch, workers []int) (string, err
 	return job, nil
 }
 
-// remedy is what to do about what sbatch says.
-func remedy(said string) string {
+// advised adds to an error what to do about what Slurm says, or otherwise, which may be
+// empty.
+func advised(err error, otherwise string) error {
+	if remedy := remedyFor(err.Error(), otherwise); remedy != "" {
+		return fmt.Errorf("%w; %s", err, remedy)
+	}
+	return err
+}
+
+func remedyFor(said, otherwise string) string {
 	for _, r := range []struct{ part, remedy string }{
 		{"partition", "'sinfo -s' lists the partitions"},
 		{"node configuration is not available", "no node has that much: ask for less, 'sinfo -N -l' lists what nodes have"},
@@ -109,7 +117,7 @@ func remedy(said string) string {
 			return r.remedy
 		}
 	}
-	return "see whether the same is accepted by 'sbatch --test-only' with these options"
+	return otherwise
 }
 
 // script is what each task runs: the shell becomes the worker, so that signals reach it.

@@ -3,11 +3,9 @@ package fleet_test
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -24,82 +22,21 @@ import (
 // cluster is a Slurm of this package's own, brought up for the first test that needs it.
 var cluster struct {
 	sync.Once
-	folder string
-	err    error
+	*fleettest.Cluster
+	err error
 }
 
 // needSlurm brings the cluster up and has Slurm's programs use it. Where that cannot be,
 // the test is left out, but not in CI.
 func needSlurm(t *testing.T) {
-	missing := ""
-	switch _, err := exec.LookPath("slurmctld"); {
-	case os.Getuid() != 0:
-		missing = "a Slurm of its own needs root"
-	case err != nil:
-		missing = "Slurm is not installed: apt-get install slurm-wlm slurm-client munge"
-	}
-	if missing != "" && os.Getenv("CI") != "" {
-		t.Fatal("CI leaves no test of Slurm out: " + missing)
-	}
-	if missing != "" {
-		t.Skip("left out: " + missing)
-	}
-	cluster.Do(bringUp)
-	require.NoError(t, cluster.err)
-	t.Setenv("SLURM_CONF", filepath.Join(cluster.folder, "etc/slurm.conf"))
-}
-
-// bringUp starts the cluster in a folder that is always the same one, so that what a
-// killed test has left running is found and stopped.
-func bringUp() {
-	here, err := os.Getwd()
-	if err != nil {
-		cluster.err = err
-		return
-	}
-	name := strings.Trim(strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
-			return r
+	fleettest.NeedSlurm(t)
+	cluster.Do(func() {
+		if cluster.Cluster, cluster.err = fleettest.StartCluster(fleet.NewClock(time.Now)); cluster.err == nil {
+			fleet.After(cluster.Stop)
 		}
-		return '-'
-	}, strings.ToLower(here)), "-")
-	cluster.folder = filepath.Join(os.TempDir(), "slurm-of-"+name)
-	lock, err := files.OS{}.Lock(cluster.folder+".lock", "a test")
-	if err != nil {
-		cluster.err = err
-		return
-	}
-	began := time.Now()
-	up := exec.Command("../scripts/slurm-up.sh", cluster.folder)
-	up.Env = append(os.Environ(), "SLURM_PORT="+strconv.Itoa(freePort()))
-	up.Stderr = os.Stderr
-	if cluster.err = up.Run(); cluster.err == nil {
-		fmt.Printf("measured: Slurm with 4 nodes is up after %.1f s\n", time.Since(began).Seconds())
-	}
-	fleet.After(func() {
-		_ = exec.Command("../scripts/slurm-down.sh", cluster.folder).Run()
-		_ = os.RemoveAll(cluster.folder)
-		_ = os.Remove(cluster.folder + ".lock")
-		_ = lock.Close()
 	})
-}
-
-// freePort is a port behind which others are likely to be free as well.
-func freePort() int {
-	for port := 21000 + os.Getpid()%9000; ; port += 20 {
-		taken := false
-		for k := range 16 {
-			l, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port+k))
-			if err != nil {
-				taken = true
-				break
-			}
-			_ = l.Close()
-		}
-		if !taken {
-			return port
-		}
-	}
+	require.NoError(t, cluster.err)
+	cluster.Use(t)
 }
 
 func slurmHarness() fleettest.Harness {
@@ -111,25 +48,6 @@ func call(t *testing.T, name string, args ...string) string {
 	out, err := exec.Command(name, args...).CombinedOutput()
 	require.NoError(t, err, "%s %v: %s", name, args, out)
 	return strings.TrimSpace(string(out))
-}
-
-// daemon is the number of a daemon's process.
-func daemon(t *testing.T, name string) int {
-	text, err := os.ReadFile(filepath.Join(cluster.folder, "pid", name))
-	require.NoError(t, err)
-	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	require.NoError(t, err)
-	return pid
-}
-
-// raise starts a daemon that was killed.
-func raise(t *testing.T, name string, args ...string) {
-	program, _, _ := strings.Cut(name, ".")
-	c := exec.Command(program, append([]string{"-D", "-f", os.Getenv("SLURM_CONF")}, args...)...)
-	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	require.NoError(t, c.Start())
-	go func() { _ = c.Wait() }()
-	require.NoError(t, os.WriteFile(filepath.Join(cluster.folder, "pid", name), []byte(strconv.Itoa(c.Process.Pid)), 0o666))
 }
 
 // allIdle waits until all nodes can be used.
@@ -182,23 +100,10 @@ func TestSlurmWorkerIsKilled(t *testing.T) {
 	b := h.NewBatch(t, "plain", 2, tasks, 400*time.Millisecond)
 	f := h.Start(t, b)
 	h.Await(t, "both work", func() bool { return fleettest.Count(t, b, "starts") >= 2 })
-	killWorker(t, b, 1)
+	fleettest.KillWorker(t, b.Folder, 1)
 	require.NoError(t, h.Tend(t, f, tasks))
 	require.Equal(t, tasks, fleettest.Count(t, b, "results"))
 	require.LessOrEqual(t, fleettest.Count(t, b, "starts"), tasks+1)
-}
-
-// killWorker kills the process of a worker.
-func killWorker(t *testing.T, b fleet.Batch, worker int) {
-	pids, err := fleet.Processes(b.Folder)
-	require.NoError(t, err)
-	for _, pid := range pids {
-		environ, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
-		comm, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
-		if strings.Contains(string(environ), fmt.Sprintf("\x00GRAFT_WORKER=%d\x00", worker)) && !strings.Contains(string(comm), "slurm") {
-			require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
-		}
-	}
 }
 
 // The controller dies right after it has accepted a batch, and comes back. Whether it
@@ -209,8 +114,8 @@ func TestSlurmControllerIsKilledAfterASubmission(t *testing.T) {
 	const tasks = 8
 	b := h.NewBatch(t, "plain", 2, tasks, 300*time.Millisecond)
 	f := h.Start(t, b)
-	require.NoError(t, syscall.Kill(daemon(t, "slurmctld"), syscall.SIGKILL))
-	raise(t, "slurmctld")
+	require.NoError(t, syscall.Kill(cluster.Daemon(t, "slurmctld"), syscall.SIGKILL))
+	cluster.Raise(t, "slurmctld")
 	require.NoError(t, h.Tend(t, f, tasks))
 	require.Equal(t, tasks, fleettest.Count(t, b, "results"))
 	t.Logf("measured: a controller killed after a submission cost %d of %d tasks a second start", fleettest.Count(t, b, "starts")-tasks, tasks)
@@ -246,10 +151,10 @@ func TestSlurmNumberIsHandedToAStranger(t *testing.T) {
 	// It is as if the controller had never heard of the number's job.
 	call(t, "scancel", "--name="+b.Key)
 	h.Await(t, "it has ended", func() bool { return fleettest.Live(t, f) == 0 })
-	require.NoError(t, syscall.Kill(daemon(t, "slurmctld"), syscall.SIGKILL))
-	require.NoError(t, os.RemoveAll(filepath.Join(cluster.folder, "state")))
-	require.NoError(t, os.Mkdir(filepath.Join(cluster.folder, "state"), 0o755))
-	raise(t, "slurmctld", "-i")
+	require.NoError(t, syscall.Kill(cluster.Daemon(t, "slurmctld"), syscall.SIGKILL))
+	require.NoError(t, os.RemoveAll(filepath.Join(cluster.Folder, "state")))
+	require.NoError(t, os.Mkdir(filepath.Join(cluster.Folder, "state"), 0o755))
+	cluster.Raise(t, "slurmctld", "-i")
 	allIdle(t, h)
 	stranger := ""
 	for stranger != number {
@@ -293,10 +198,10 @@ func loseNode(t *testing.T, all bool) {
 	require.NoError(t, err)
 	node := states[1].Host
 	began := time.Now()
-	require.NoError(t, syscall.Kill(daemon(t, "slurmd."+node), syscall.SIGKILL))
+	require.NoError(t, syscall.Kill(cluster.Daemon(t, "slurmd."+node), syscall.SIGKILL))
 	if all {
-		killStep(t, b, 1)
-		killWorker(t, b, 1)
+		fleettest.KillStep(t, b.Folder, 1)
+		fleettest.KillWorker(t, b.Folder, 1)
 	}
 	h.Await(t, "it runs elsewhere", func() bool {
 		states, err := f.Workers(context.Background())
@@ -307,25 +212,8 @@ func loseNode(t *testing.T, all bool) {
 	require.NoError(t, h.Tend(t, f, tasks))
 	require.Equal(t, tasks, fleettest.Count(t, b, "results"))
 	t.Logf("measured: the loss of a node cost %d of %d tasks a second start", fleettest.Count(t, b, "starts")-tasks, tasks)
-	raise(t, "slurmd."+node, "-N", node)
+	cluster.Raise(t, "slurmd."+node, "-N", node)
 	mend(t, h)
-}
-
-// killStep kills the keeper of a worker.
-func killStep(t *testing.T, b fleet.Batch, worker int) {
-	pids, err := fleet.Processes(b.Folder)
-	require.NoError(t, err)
-	for _, pid := range pids {
-		environ, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
-		if !strings.Contains(string(environ), fmt.Sprintf("\x00GRAFT_WORKER=%d\x00", worker)) {
-			continue
-		}
-		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		require.NoError(t, err)
-		parent, err := strconv.Atoi(strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))[1])
-		require.NoError(t, err)
-		require.NoError(t, syscall.Kill(parent, syscall.SIGKILL))
-	}
 }
 
 // Slurm ends a worker when its time is over and does not start it again; we do.

@@ -34,7 +34,7 @@ const taskColumns = "ArrayJobID:|,ArrayTaskID:|,State:|,exit_code:|,NodeList:|,R
 func (s *slurm) tasks(ctx context.Context, key string) ([]slurmTask, error) {
 	out, err := s.run(ctx, "", "squeue", "--noheader", "--array", "--states=all", "--user="+user(), "--name="+key, "--Format="+taskColumns)
 	if err != nil {
-		return nil, err
+		return nil, advised(err, "")
 	}
 	var tasks []slurmTask
 	for line := range strings.Lines(out) {

@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -231,6 +232,7 @@ type stage struct {
 	submits   [][]int
 	onSubmit  func(s *stage, only []int) error
 	cancels   int
+	stubborn  bool // its workers do not end
 }
 
 func (s *stage) Submit(_ context.Context, b Batch) (Handle, error) {
@@ -247,12 +249,18 @@ func (s *stage) Poll(context.Context, Handle) ([]WorkerState, error) {
 	return append([]WorkerState(nil), s.states...), s.pollError
 }
 
-func (s *stage) Cancel(context.Context, Handle) error { s.cancels++; return nil }
+func (s *stage) Cancel(ctx context.Context, _ Handle) error {
+	s.cancels++
+	if s.stubborn {
+		<-ctx.Done()
+	}
+	return ctx.Err()
+}
 
 // onStage is a fleet of two workers on a stage, and a clock that does not make it wait.
 func onStage(t *testing.T, s *stage) *Fleet {
 	s.states = []WorkerState{{Worker: 0, State: Running}, {Worker: 1, State: Running}}
-	engines["stage"] = func(Tools) Engine { return s }
+	engines["stage"] = kind{func(Tools) Engine { return s }, func(Resources) error { return nil }}
 	t.Cleanup(func() { delete(engines, "stage") })
 	f, err := Start(context.Background(), Tools{Files: files.OS{}, Clock: &hasty{}}, "stage", Batch{Key: "k", Folder: t.TempDir(), Workers: 2, Argv: []string{"true"}})
 	require.NoError(t, err)
@@ -306,6 +314,49 @@ func TestTendStartsAgainWhomItShould(t *testing.T) {
 			require.Equal(t, 1, s.cancels, "worker 0 did not end when all was done")
 		})
 	}
+}
+
+// When all is done, workers that do not end even when they are cancelled keep nobody.
+func TestTendLeavesAloneWhoDoesNotEnd(t *testing.T) {
+	s := &stage{stubborn: true}
+	f := onStage(t, s)
+	var notes []string
+	require.NoError(t, f.Tend(context.Background(), lefts(5, 0), TendOptions{Grace: time.Minute, Note: func(text string) { notes = append(notes, text) }}))
+	require.Equal(t, 1, s.cancels)
+	require.Contains(t, notes, "workers have not ended 1m0s after they were cancelled; they are left alone")
+}
+
+// Programs that are not there will not be there in ten minutes.
+func TestTendDoesNotWaitForMissingPrograms(t *testing.T) {
+	s := &stage{}
+	f := onStage(t, s)
+	s.pollError = fmt.Errorf("ask: %w", exec.ErrNotFound)
+	require.ErrorIs(t, f.Tend(context.Background(), lefts(5), TendOptions{Note: func(string) { t.Error("it was tried again") }}), exec.ErrNotFound)
+}
+
+// Another engine may go on with a batch when none of its workers lives, and when the
+// engine that had it cannot be asked but has not started any.
+func TestAnotherEngineGoesOn(t *testing.T) {
+	s := &stage{}
+	f := onStage(t, s)
+	require.NoError(t, f.Close())
+	start := func() error {
+		g, err := Start(context.Background(), Tools{Files: files.OS{}, Clock: NewClock(time.Now)}, "local", f.Batch())
+		if err == nil {
+			err = errors.Join(g.Cancel(context.Background()), g.Close())
+		}
+		return err
+	}
+	require.ErrorContains(t, start(), "worker 0 of engine stage lives in "+f.Batch().Folder)
+	s.states[0].State, s.states[1].State = Done, Unknown
+	s.pollError = errors.New("the controller is down")
+	require.ErrorContains(t, start(), "see whether workers of engine stage live: the controller is down")
+	s.pollError = nil
+	require.NoError(t, start())
+	other, err := Attach(Tools{Files: files.OS{}, Clock: &hasty{}}, f.Batch().Folder)
+	require.NoError(t, err)
+	require.Equal(t, "local", other.Engine())
+	require.Empty(t, other.Handle().Jobs)
 }
 
 func TestTendEndsWithAnErrorWhenNobodyIsLeft(t *testing.T) {

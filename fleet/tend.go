@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os/exec"
 	"slices"
 	"strings"
 	"time"
@@ -16,7 +17,8 @@ type TendOptions struct {
 	// Failures is how often a worker may fail before work is done again, in other ways
 	// than by asking to be started again. Zero is 3.
 	Failures int
-	// Grace is how long workers may go on when no task is left. Zero is a minute.
+	// Grace is how long workers may go on when no task is left, and how long one waits
+	// for them after they were cancelled then. Zero is a minute.
 	Grace time.Duration
 	// Patience is for how long nothing but errors may be heard of the engine. Zero is
 	// ten minutes.
@@ -123,7 +125,7 @@ func (t *tending) look(ctx context.Context) (bool, error) {
 	switch {
 	case err == nil:
 		t.heard = now
-	case errors.Is(err, ErrSpent), errors.Is(err, ErrCancelled), ctx.Err() != nil, now-t.heard >= t.o.Patience:
+	case errors.Is(err, ErrSpent), errors.Is(err, ErrCancelled), errors.Is(err, exec.ErrNotFound), ctx.Err() != nil, now-t.heard >= t.o.Patience:
 		return true, err
 	default:
 		t.o.Note(err.Error() + "; it is tried again")
@@ -210,7 +212,31 @@ func (t *tending) end(ctx context.Context, states []WorkerState) (bool, error) {
 		return false, t.remember(states)
 	}
 	t.o.Note(fmt.Sprintf("no task is left for %v; cancels the workers that do not end", t.o.Grace))
-	return true, t.engine.Cancel(ctx, t.journal.Handle)
+	limited, giveBack := t.within(ctx, t.o.Grace)
+	defer giveBack()
+	err := t.engine.Cancel(limited, t.journal.Handle)
+	if err != nil && limited.Err() != nil && ctx.Err() == nil {
+		// Such as those of a node that does not answer. They find nothing to do.
+		t.o.Note(fmt.Sprintf("workers have not ended %v after they were cancelled; they are left alone", t.o.Grace))
+		return true, nil
+	}
+	return true, err
+}
+
+// within is a context that ends after a time. Nothing goes on when it was given back.
+func (t *tending) within(ctx context.Context, d time.Duration) (limited context.Context, giveBack func()) {
+	limited, cancel := context.WithCancel(ctx)
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		if t.tools.Clock.Wait(limited, d) == nil {
+			cancel()
+		}
+	}()
+	return limited, func() {
+		cancel()
+		<-over
+	}
 }
 
 func pick(states []WorkerState, workers []int) (picked []WorkerState) {

@@ -28,7 +28,7 @@ type pipelineOptions struct {
 	set     []string // assignments after the file
 	folder  string   // empty is the file's, or one named after it
 	retry   bool     // try again what failed too often
-	workers int      // of each simulation; zero is simulate.workers
+	workers int      // of each simulation; zero is fleet.workers
 	json    bool     // print one object
 }
 
@@ -61,7 +61,7 @@ tables only, and the exit code is 3.`,
 	flags.StringArrayVar(&o.set, "set", nil, "set a key, such as run.seeds=20; may be given several times")
 	flags.StringVar(&o.folder, "folder", "", "the run folder; empty is pipeline.folder, or runs/ and the file's name")
 	flags.BoolVar(&o.retry, "retry", false, "try again what failed")
-	flags.IntVar(&o.workers, "workers", 0, "how many run side by side in a simulation; 0 is simulate.workers")
+	flags.IntVar(&o.workers, "workers", 0, "how many run side by side in a simulation; 0 is fleet.workers")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	return command
 }

@@ -9,6 +9,7 @@ func commands() []*cobra.Command {
 		newVersionCommand(),
 		newTrainCommand(),
 		newSimulateCommand(),
+		newFleetCommand(),
 		newWorkCommand(),
 		newLearnCommand(),
 		newPipelineCommand(),

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -31,9 +32,22 @@ type simulateOptions struct {
 	folder  string   // empty is the file's, or one named after it
 	force   bool     // move an existing folder aside
 	retry   bool     // try again what failed too often
-	engine  string   // who starts workers
+	engine  string   // who starts workers; empty is the file's
 	workers int      // zero is the file's
+	wait    bool     // for workers elsewhere, as attach does
 	json    bool     // print one object
+}
+
+// assignments are what flags say of the file's keys.
+func (o simulateOptions) assignments() []string {
+	set := slices.Clone(o.set)
+	if o.engine != "" {
+		set = append(set, "fleet.engine="+o.engine)
+	}
+	if o.workers != 0 {
+		set = append(set, fmt.Sprintf("fleet.workers=%d", o.workers))
+	}
+	return set
 }
 
 func newSimulateCommand() *cobra.Command {
@@ -53,7 +67,7 @@ failed is left out, said, and tried again with --retry.
 
 With --engine slurm the workers are a job array: the command submits it and returns.
 'graft fleet attach' watches it and collects the table, from anywhere that sees the
-folder.`,
+folder, and so does --wait. What workers get stands in the section fleet.`,
 		Example: `  graft simulate late.toml
   graft simulate late.toml --set simulate.seeds=3 --workers 8
   graft simulate late.toml --engine slurm && graft fleet attach runs/late`,
@@ -67,24 +81,31 @@ folder.`,
 	flags.StringVar(&o.folder, "folder", "", "the run folder; empty is run.folder, or runs/ and the file's name")
 	flags.BoolVar(&o.force, "force", false, "move a run folder of another simulation aside")
 	flags.BoolVar(&o.retry, "retry", false, "try again what failed")
-	flags.StringVar(&o.engine, "engine", "local", "who starts the workers: "+strings.Join(fleet.Engines(), " or "))
-	flags.IntVar(&o.workers, "workers", 0, "how many run side by side; 0 is simulate.workers")
+	flags.StringVar(&o.engine, "engine", "", "who starts the workers: "+strings.Join(fleet.Engines(), " or ")+"; empty is fleet.engine")
+	flags.IntVar(&o.workers, "workers", 0, "how many run side by side; 0 is fleet.workers")
+	flags.BoolVar(&o.wait, "wait", false, "wait for workers of a cluster as for those of this machine")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	return command
 }
 
 func runSimulate(ctx context.Context, w io.Writer, path string, o simulateOptions) error {
-	if !slices.Contains(fleet.Engines(), o.engine) {
-		return usageErrorf("there is no engine %q; there are %s", o.engine, strings.Join(fleet.Engines(), " and "))
+	if o.engine != "" && !slices.Contains(fleet.Engines(), o.engine) {
+		return usageErrorf("there is no engine %q that starts workers; there are %s", o.engine, strings.Join(fleet.Engines(), " and "))
 	}
-	m, err := config.ReadSimulation(files.OS{}, path, o.set)
+	m, err := config.ReadSimulation(files.OS{}, path, o.assignments())
 	if err != nil {
 		return faultyConfig(err)
+	}
+	if m.Fleet.Engine == config.Kubernetes {
+		return usageErrorf("a cluster starts workers of the engine kubernetes by itself: graft fleet manifest %s | kubectl apply -f -", path)
 	}
 	ctx, stop := heedRequeue(ctx)
 	defer stop()
 	s := &site{Simulation: m, folder: folderOf(o.folder, m.Run.Folder, path)}
-	if err := s.settle(ctx, path, o); err != nil {
+	if _, err := s.batch(); err != nil {
+		return err
+	}
+	if err := s.settle(ctx, path, o.force); err != nil {
 		return err
 	}
 	watch, err := newWatch(s, loggerFrom(ctx), screenFrom(ctx))
@@ -111,7 +132,7 @@ func folderOf(flag, key, path string) string {
 }
 
 // settle goes on with the run folder of the same simulation, or makes one.
-func (s *site) settle(ctx context.Context, path string, o simulateOptions) error {
+func (s *site) settle(ctx context.Context, path string, force bool) error {
 	was, err := readPlan(filepath.Join(s.folder, planFile))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -121,13 +142,13 @@ func (s *site) settle(ctx context.Context, path string, o simulateOptions) error
 		s.plan = was
 		return nil
 	}
-	if begun && !o.force {
+	if begun && !force {
 		return withCode(exitConfig, s.sameAsBefore())
 	}
 	if err := s.makePlan(); err != nil {
 		return err
 	}
-	run, err := s.create(path, o.force)
+	run, err := s.create(path, force)
 	if errors.Is(err, results.ErrExists) && s.sameAsBefore() == nil { // it was killed before it had a plan
 		run, err = results.Open(files.OS{}, s.folder)
 	}
@@ -201,11 +222,15 @@ func (s *site) create(path string, force bool) (*results.Run, error) {
 		ConfigSHA256: s.Digest(), DatasetSHA256: s.plan.Cause.Data, Network: s.plan.Scenario.Network, Host: host, CommandLine: os.Args})
 }
 
-// batch is the workers of the simulation.
-func (s *site) batch(o simulateOptions) (fleet.Batch, error) {
+// batch is the workers of the simulation. What the engine refuses of it has the code of
+// a wrong configuration.
+func (s *site) batch() (fleet.Batch, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return fleet.Batch{}, err
+	}
+	if s.Fleet.Engine == config.Kubernetes {
+		self = "graft" // the image's
 	}
 	folder, err := filepath.Abs(s.folder)
 	if err != nil {
@@ -215,20 +240,25 @@ func (s *site) batch(o simulateOptions) (fleet.Batch, error) {
 	if err != nil {
 		return fleet.Batch{}, err
 	}
-	b := fleet.Batch{Key: "graft-" + s.Digest()[:16], Folder: folder, Dir: here, Argv: []string{self, "work", folder}, Workers: s.workers(o)}
-	b.Resources.Devices = s.Simulate.Devices
-	return b, nil
+	b := fleet.Batch{Key: "graft-" + s.Digest()[:16], Folder: folder, Dir: here, Argv: []string{self, "work", folder}, Workers: s.workers(), Resources: s.Fleet.Resources()}
+	if s.Fleet.Threads > 0 {
+		b.Argv = append(b.Argv, "--threads", strconv.Itoa(s.Fleet.Threads))
+	}
+	return b, withCode(exitConfig, s.Fleet.ValidateFor(b))
 }
 
+// manyElsewhere is how many workers a cluster runs side by side where nothing is said.
+const manyElsewhere = 4
+
 // workers is how many run side by side.
-func (s *site) workers(o simulateOptions) int {
+func (s *site) workers() int {
 	switch {
-	case o.workers > 0:
-		return o.workers
-	case s.Simulate.Workers > 0:
-		return s.Simulate.Workers
-	case len(s.Simulate.Devices) > 0:
-		return len(s.Simulate.Devices)
+	case s.Fleet.Workers > 0:
+		return s.Fleet.Workers
+	case s.Fleet.Engine != "local":
+		return manyElsewhere
+	case len(s.Fleet.Devices) > 0:
+		return len(s.Fleet.Devices)
 	case s.Run.Device != "cpu":
 		return 1
 	}

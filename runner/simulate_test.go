@@ -188,7 +188,9 @@ func TestSimulationsThatAreStoppedOrHurt(t *testing.T) {
 		`simulate.design="likely"`:         {exitConfig, "needs one"},
 		`network.name="NoSuchNetwork"`:     {exitConfig, "NoSuchNetwork"},
 		`time.profile="no-such-profile"`:   {exitConfig, "no-such-profile"},
-		`simulate.devices=["cuda:99"]`:     {exitFailed, "cuda:99"},
+		`fleet.devices=["cuda:99"]`:        {exitFailed, "cuda:99"},
+		`fleet.gpus=1`:                     {exitConfig, "gpus are for a scheduler"},
+		`fleet.extra=["--exclusive"]`:      {exitConfig, "extra is for Slurm"},
 	} {
 		got := graft("simulate", path, "--folder", filepath.Join(folder, "bad", "x"), "--force", "--set", args)
 		require.Equal(t, says.code, got.code, "%s: %s", args, got.stderr)

@@ -34,6 +34,7 @@ type watch struct {
 	at     time.Time        // when they were counted
 	ended  int              // sequences in the table that was collected last
 	swept  time.Time        // when
+	over   bool             // nothing is left to run
 }
 
 func newWatch(s *site, log *zap.Logger, screen *screen) (*watch, error) {
@@ -56,42 +57,110 @@ func (x *watch) start(ctx context.Context, w io.Writer, o simulateOptions) error
 		x.log.Info("all of it was run before", zap.String("cache", x.cache()))
 		return x.finish(w, o.json)
 	}
-	b, err := x.batch(o)
+	b, err := x.batch()
 	if err != nil {
 		return err
 	}
-	f, err := fleet.Start(ctx, tools(), o.engine, b)
+	f, err := fleet.Start(ctx, tools(), x.Fleet.Engine, b)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = f.Close() }()
-	if o.engine != "local" {
-		_, err := fmt.Fprintf(w, "%s were given to %s as %s\nwatch them, and collect the table, with\n  graft fleet attach %s\n", counted(b.Workers, "worker"), o.engine, b.Key, x.folder)
-		return err
+	if f.Engine() != "local" && !o.wait {
+		return submissionOf(x.folder, f).print(w, o.json)
 	}
-	return x.tend(ctx, w, f, o.json)
+	return x.tend(ctx, w, f, watchOptions{json: o.json})
+}
+
+// submission is what `graft simulate --engine slurm --json` prints.
+type submission struct {
+	Folder  string   `json:"folder"`
+	Engine  string   `json:"engine"`
+	Batch   string   `json:"batch"`   // its name, which Slurm's programs show
+	Jobs    []string `json:"jobs"`    // numbers of the job arrays, the latest last
+	Workers int      `json:"workers"` // how many there are
+}
+
+func submissionOf(folder string, f *fleet.Fleet) submission {
+	return submission{folder, f.Engine(), f.Batch().Key, f.Handle().Jobs, f.Batch().Workers}
+}
+
+func (s submission) print(w io.Writer, json bool) error {
+	if json {
+		return printJSON(w, s)
+	}
+	last := s.Jobs[len(s.Jobs)-1]
+	_, err := fmt.Fprintf(w, "%s: job %s of %s, called %s\nwatch them, and collect the table, with\n  graft fleet attach %s\n", counted(s.Workers, "worker"), last, s.Engine, s.Batch, s.Folder)
+	return err
+}
+
+// watchOptions say how workers are watched.
+type watchOptions struct {
+	json  bool          // print one object in the end
+	every time.Duration // between two looks at the workers; zero is 200 ms for local ones and 10 s for others
 }
 
 // tend looks after workers until nothing is left to run.
-func (x *watch) tend(ctx context.Context, w io.Writer, f *fleet.Fleet, json bool) error {
-	x.begun = time.Now()
-	_, err := x.look()
+func (x *watch) tend(ctx context.Context, w io.Writer, f *fleet.Fleet, o watchOptions) error {
+	closeBars, err := x.begin()
 	if err != nil {
 		return err
 	}
-	x.first = x.state
-	closeBars := x.draw()
-	err = f.Tend(ctx, x.left, fleet.TendOptions{Note: func(text string) { x.log.Warn(text) }, Every: tendEvery(f.Engine())})
-	closeBars()
-	if ctx.Err() != nil {
-		return x.stop(f)
+	if o.every == 0 {
+		o.every = tendEvery(f.Engine())
 	}
-	if err != nil {
+	err = f.Tend(ctx, x.left, fleet.TendOptions{Note: func(text string) { x.log.Warn(text) }, Every: o.every, Grace: grace})
+	closeBars()
+	switch {
+	case ctx.Err() != nil && !x.over:
+		return x.stop(f)
+	case errors.Is(err, fleet.ErrCancelled):
+		_, harvest := x.harvest()
+		return withCode(exitRequeue, errors.Join(fmt.Errorf("%w, and what was run is kept; 'graft simulate' goes on with it in %s", err, x.folder), harvest))
+	case err != nil && ctx.Err() == nil:
 		_, harvest := x.harvest()
 		return errors.Join(err, lastWords(f), harvest)
 	}
-	return x.finish(w, json)
+	return x.finish(w, o.json)
 }
+
+// begin begins to show how far it has come.
+func (x *watch) begin() (end func(), err error) {
+	x.begun = time.Now()
+	if _, err := x.look(); err != nil {
+		return nil, err
+	}
+	x.first = x.state
+	return x.draw(), nil
+}
+
+// await watches workers that a cluster looks after until nothing is left to run.
+func (x *watch) await(ctx context.Context, w io.Writer, o watchOptions) error {
+	if o.every == 0 {
+		o.every = between
+	}
+	closeBars, err := x.begin()
+	if err != nil {
+		return err
+	}
+	clock := fleet.NewClock(time.Now)
+	for left := 1; left > 0 && err == nil; {
+		if left, err = x.left(); left > 0 && err == nil {
+			err = clock.Wait(ctx, o.every)
+		}
+	}
+	closeBars()
+	switch {
+	case ctx.Err() != nil:
+		return x.stop(nil)
+	case err != nil:
+		return err
+	}
+	return x.finish(w, o.json)
+}
+
+// grace is how long workers have to end when nothing is left to run.
+const grace = 10 * time.Second
 
 // lastWords is what a worker that failed has said last.
 func lastWords(f *fleet.Fleet) error {
@@ -123,7 +192,7 @@ func tendEvery(engine string) time.Duration {
 
 // stop lets local workers save what they run; others go on.
 func (x *watch) stop(f *fleet.Fleet) error {
-	if f.Engine() != "local" {
+	if f == nil || f.Engine() != "local" {
 		return withCode(exitRequeue, fmt.Errorf("stopped watching; the workers go on: graft fleet attach %s", x.folder))
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -140,6 +209,11 @@ func (x *watch) left() (int, error) {
 	n, err := x.counted()
 	x.mu.Unlock()
 	if err != nil {
+		return 0, err
+	}
+	if n == 0 && !x.over { // workers may take long to end, and the table need not wait for them
+		x.over = true
+		_, err = x.harvest()
 		return 0, err
 	}
 	return n, x.collect()

@@ -36,29 +36,32 @@ const (
 
 // newWorkCommand is `graft work`, which people have no use for.
 func newWorkCommand() *cobra.Command {
-	return &cobra.Command{
+	threads := 0
+	command := &cobra.Command{
 		Use:    "work FOLDER",
 		Hidden: true,
 		Short:  "Run sequences of a simulation, beside other workers",
 		Long: `work is what 'graft simulate' starts, here or on the nodes of a cluster: it takes what
 nobody else runs, until nothing is left. GRAFT_WORKER is its number, GRAFT_THREADS how
-many processors it uses, and GRAFT_DEVICE where it trains.`,
+many processors it has, and GRAFT_DEVICE where it trains.`,
 		Example: "  graft work runs/late",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			return runWork(command.Context(), args[0])
+			return runWork(command.Context(), args[0], threads)
 		},
 	}
+	command.Flags().IntVar(&threads, "threads", 0, "how many LibTorch works with; 0 is GRAFT_THREADS")
+	return command
 }
 
-func runWork(ctx context.Context, folder string) error {
+func runWork(ctx context.Context, folder string, threads int) error {
 	ctx, stop := heedRequeue(ctx)
 	defer stop()
 	site, err := openSite(folder)
 	if err != nil {
 		return err
 	}
-	if err := site.useThreads(); err != nil {
+	if err := site.useThreads(threads); err != nil {
 		return err
 	}
 	err = torch.With(func(s *torch.Scope) error {
@@ -141,9 +144,8 @@ func (s *site) device() (torch.Device, error) {
 	return torch.ParseDevice(s.Run.Device)
 }
 
-// useThreads keeps this worker to its part of the processors.
-func (s *site) useThreads() error {
-	n := s.Simulate.Threads
+// useThreads keeps this worker to its part of the processors, where n does not say more.
+func (s *site) useThreads(n int) error {
 	if text := os.Getenv("GRAFT_THREADS"); n == 0 && text != "" {
 		var err error
 		if n, err = strconv.Atoi(text); err != nil {

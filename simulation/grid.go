@@ -183,16 +183,22 @@ func (g *Grid) measure() error {
 }
 
 // Left is how many legs can be run, or are.
-func (g *Grid) Left() (n int, err error) {
+func (g *Grid) Left() (int, error) {
+	ready, err := g.Ready()
+	return len(ready), err
+}
+
+// Ready are the legs that can be run, or are.
+func (g *Grid) Ready() (legs []Leg, err error) {
 	err = g.survey(func(b *branch) error {
-		for k := range g.Seeds {
+		for k, seed := range g.Seeds {
 			if !b.settled(k) && (b.parent == nil || b.parent.outcomes[k] != nil) {
-				n++
+				legs = append(legs, Leg{b.sequence, seed})
 			}
 		}
 		return nil
 	})
-	return n, err
+	return legs, err
 }
 
 // task is a leg that can be run.

@@ -148,42 +148,65 @@ func (w worker) race() error {
 // pull takes tasks until all have results.
 func (w worker) pull() (int, error) {
 	signal.Ignore(syscall.SIGUSR1) // it goes on until its time is over
+	const beat = 500 * time.Millisecond
 	leases, err := fleet.OpenLeases(files.OS{}, filepath.Join(w.folder, "leases"), fleet.LeaseOptions{
-		Owner: "worker " + w.name, Clock: w.clock, Host: fleet.ThisHost(), Beat: 500 * time.Millisecond, Lost: 3 * time.Second})
+		Owner: "worker " + w.name, Clock: w.clock, Host: fleet.ThisHost(), Beat: beat, Lost: 6 * beat})
 	if err != nil {
 		return 0, err
 	}
-	err = leases.Work(context.Background(), w.left, func(_ context.Context, task string) error {
-		number, err := strconv.Atoi(strings.TrimPrefix(task, taskPrefix))
-		switch {
-		case err != nil || w.has(number):
-			return err
-		case w.Mode == flaky && w.once():
-			return errAgain
+	for left := 1; left > 0 && err == nil; {
+		if left, err = w.workThrough(leases); left > 0 && err == nil {
+			err = w.clock.Wait(context.Background(), beat) // some of it may become free
 		}
-		return w.perform(number)
-	})
+	}
 	if errors.Is(err, errAgain) {
 		return 75, leases.Close()
 	}
 	return 0, errors.Join(err, leases.Close())
 }
 
-// errAgain is why a flaky worker ends.
-var errAgain = errors.New("it wants to be started again")
-
-// taskPrefix begins the names of tasks; a number follows.
-const taskPrefix = "task-"
-
-// left are the tasks without a result.
-func (w worker) left() (tasks []string, err error) {
-	for task := range w.Tasks {
-		if !w.has(task) {
-			tasks = append(tasks, taskPrefix+strconv.Itoa(task))
+// workThrough tries each task once, from one on that is not every worker's first, and
+// says how many others had.
+func (w worker) workThrough(leases *fleet.Leases) (taken int, err error) {
+	first, _ := strconv.Atoi(w.name)
+	for k := range w.Tasks {
+		task := (first + k) % w.Tasks
+		if w.has(task) {
+			continue
+		}
+		lease, err := leases.Take("task-" + strconv.Itoa(task))
+		if errors.Is(err, fleet.ErrTaken) {
+			taken++
+			continue
+		}
+		if err == nil {
+			err = w.attempt(lease, task)
+		}
+		if err != nil {
+			return taken, err
 		}
 	}
-	return tasks, nil
+	return taken, nil
 }
+
+// attempt does a task while its lease is kept, unless it was done meanwhile.
+func (w worker) attempt(lease *fleet.Lease, task int) (err error) {
+	lease.Keep(context.Background())
+	switch {
+	case w.has(task):
+	case w.Mode == flaky && w.once():
+		err = errAgain
+	default:
+		err = w.perform(task)
+	}
+	if released := lease.Release(); err == nil && !errors.Is(released, fleet.ErrLost) { // else it is another's
+		err = released
+	}
+	return err
+}
+
+// errAgain is why a flaky worker ends.
+var errAgain = errors.New("it wants to be started again")
 
 func (w worker) has(task int) bool {
 	_, err := os.Stat(w.result(task))

@@ -1,0 +1,65 @@
+package config
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"graft/fleet"
+)
+
+// What an engine cannot do is told at its key.
+func TestWhatAnEngineRefusesIsToldAtItsKey(t *testing.T) {
+	local, slurm, cubes := "fleet.workers=1", "fleet.engine=slurm", "fleet.engine=kubernetes"
+	both := []string{cubes, "fleet.image=i", "fleet.claim=c"}
+	for _, row := range []struct {
+		set  []string
+		want string
+	}{
+		{[]string{local, "fleet.gpus=1", "run.device=cuda"}, "gpus are for a scheduler"},
+		{[]string{local, "fleet.time=1h"}, "time is nothing that local workers are held to"},
+		{[]string{local, "fleet.memory_mb=100"}, "memory_mb is nothing"},
+		{[]string{local, "fleet.partition=main"}, "partition is for Slurm; leave it out for local workers"},
+		{[]string{local, `fleet.extra=["--exclusive"]`}, "extra is for Slurm"},
+		{[]string{local, "fleet.workers=-1"}, "workers is -1"},
+		{[]string{local, "fleet.workers=1000000"}, "workers is 1000000; there are at least 1 and at most 100000"},
+		{[]string{local, "fleet.threads=-1"}, "threads is -1"},
+		{[]string{local, "fleet.cpus=-1"}, "cpus is -1"},
+		{[]string{local, "fleet.engine=cloud"}, "engine cannot be \"cloud\""},
+		{[]string{local, "fleet.mount=here"}, `mount is "here"; name it from the root on`},
+		{[]string{slurm, `fleet.devices=["cuda:0"]`}, "devices are for local workers"},
+		{[]string{slurm, "fleet.gpus=1"}, "fleet.gpus are for workers that train there, and run.device is cpu"},
+		{[]string{slurm, "fleet.gpus=1", "run.device=cuda", "fleet.gres=gpu:1"}, "gres and gpus say the same"},
+		{[]string{slurm, "fleet.lead=2m", "fleet.time=1m"}, "time is 1m0s and lead 2m0s"},
+		{[]string{slurm, `fleet.partition="a b"`}, `partition is "a b", which is no name`},
+		{[]string{slurm, `fleet.extra=["--wrap=x"]`}, "extra: --wrap is set by graft"},
+		{[]string{cubes, "fleet.claim=c"}, "image is not named"},
+		{[]string{cubes, "fleet.image=i"}, "claim is not named"},
+		{append(both, "fleet.account=a"), "account is for Slurm; leave it out for Kubernetes"},
+		{append(both, "fleet.namespace=A"), `namespace "A"`},
+	} {
+		_, err := readScenario(t, aScenario, row.set...)
+		if !assert.ErrorContains(t, err, row.want, row.set) {
+			continue
+		}
+		var faults Faults
+		require.True(t, errors.As(err, &faults), row.set)
+		assert.Len(t, faults, 1, "%v: %v", row.set, err)
+	}
+}
+
+func TestFleetOptionsBecomeABatch(t *testing.T) {
+	m, err := readScenario(t, aScenario, "fleet.engine=slurm", "fleet.cpus=2", "fleet.gpus=1", "run.device=cuda", "fleet.time=90m", "fleet.qos=low", `fleet.extra=["--exclusive"]`)
+	require.NoError(t, err)
+	require.Equal(t, fleet.Resources{CPUs: 2, GPUs: 1, Time: 90 * time.Minute, QOS: "low", Extra: []string{"--exclusive"}}, m.Fleet.Resources())
+	m, err = readScenario(t, aScenario, "fleet.engine=kubernetes", "fleet.image=i", "fleet.claim=c")
+	require.NoError(t, err)
+	require.Equal(t, fleet.ManifestOptions{Image: "i", Claim: "c", Mount: "/shared/runs"}, m.Fleet.Manifest("/shared/runs/late"))
+	again, err := readScenario(t, m.Resolved())
+	require.NoError(t, err)
+	require.Equal(t, m.Fleet, again.Fleet)
+	require.Contains(t, m.Resolved(), "[fleet]\nengine = \"kubernetes\"\n")
+}

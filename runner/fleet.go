@@ -1,0 +1,80 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"graft/files"
+	"graft/fleet"
+)
+
+// newFleetCommand is `graft fleet`. It needs no LibTorch, but for a manifest of a new
+// simulation.
+func newFleetCommand() *cobra.Command {
+	command := &cobra.Command{
+		Use:   "fleet",
+		Short: "Watch, cancel and describe the workers of a simulation",
+		Long: `fleet is about the workers that run the sequences of a simulation, here or on a
+cluster. FOLDER is the run folder of 'graft simulate'. Nothing but the folder is
+needed: whoever sees it may look, and go on with the workers of somebody who died.`,
+		Example: `  graft fleet status runs/late
+  graft fleet attach runs/late`,
+		Args: cobra.NoArgs, // so that a misspelt command under it is an error
+		RunE: func(command *cobra.Command, _ []string) error { return command.Help() },
+	}
+	command.AddCommand(newFleetStatusCommand(), newFleetLogsCommand(), newFleetAttachCommand(), newFleetCancelCommand(), newFleetManifestCommand())
+	return command
+}
+
+// openBatch finds the workers of a simulation.
+func openBatch(folder string) (*fleet.Fleet, error) {
+	if _, err := (files.OS{}).Stat(filepath.Join(folder, planFile)); err != nil {
+		return nil, noSimulation(folder, err)
+	}
+	f, err := fleet.Attach(tools(), folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = noWorkers(folder)
+	}
+	return f, err
+}
+
+// errNoWorkers says that a simulation has no batch.
+var errNoWorkers = errors.New("no workers were started from here")
+
+func noWorkers(folder string) error {
+	return fmt.Errorf("find the workers of %s: %w; 'graft simulate' starts some", folder, errNoWorkers)
+}
+
+// openBoth opens a simulation and finds its workers, which are nil where there are none.
+func openBoth(folder string) (*site, *fleet.Fleet, error) {
+	f, err := openBatch(folder)
+	if err != nil && !errors.Is(err, errNoWorkers) {
+		return nil, nil, err
+	}
+	s, err := openWatched(folder, f)
+	return s, f, err
+}
+
+func noSimulation(folder string, err error) error {
+	return fmt.Errorf("open simulation %s: %w; give the run folder of 'graft simulate'", folder, err)
+}
+
+// openWatched opens a simulation as its workers see it: paths in its file are from the
+// folder in which it was begun. Without workers they are from this one.
+func openWatched(folder string, f *fleet.Fleet) (*site, error) {
+	folder, err := filepath.Abs(folder)
+	if err != nil {
+		return nil, err
+	}
+	if f != nil {
+		if err := os.Chdir(f.Batch().Dir); err != nil {
+			return nil, fmt.Errorf("the paths of the simulation in %s are from the folder in which it was begun: %w", folder, err)
+		}
+	}
+	return openSite(folder)
+}
