@@ -59,7 +59,8 @@ check: deps
 	@go test ./...
 
 race: deps
-	@go test -race ./files/... ./torch/... ./results ./model ./tracing/... ./config ./runner/...
+	@go test -race ./files/... ./torch/... ./results ./model ./tracing/... ./config
+	@go test -race -skip 'OnSlurm|KilledSimulations|KilledPipelines|FleetFaults|TestPipeline$$|TestSimulate$$' ./runner/...
 	@go test -race -run 'LiveChangesAtRandom|LiveRefuses' ./trainer
 	@go test -race -run Many ./simulation
 	@go test -race -run 'Keep|Through|Tend|LocalConforms' ./fleet

@@ -20,7 +20,7 @@ func Reference() string {
 		"A job's file is TOML; what it does not say has its default. `graft config show --describe`\n" +
 		"prints all of it as a file, `graft config check` tells what is wrong in one. A time is a\n" +
 		"text such as `\"1m30s\"`, or a number of seconds. This page is `graft config schema --markdown`.\n" +
-		"A [scenario's](#keys-of-a-scenarios-file) has one section more; a\n" +
+		"A [scenario's](#keys-of-a-scenarios-file) has two sections more; a\n" +
 		"[pipeline's](#keys-of-a-pipelines-file) leads from scenarios to a policy.\n" +
 		"[Structural policies](#keys-of-the-file-of-structural-policies-that-learn) and\n" +
 		"[the original's](#keys-of-the-file-of-a-policy-of-the-originals-that-learns) learn from files of their own.\n")
@@ -28,8 +28,10 @@ func Reference() string {
 	b.WriteString("\n# Keys of a scenario's file\n\n" +
 		"A file with the section `simulate`, for `graft simulate`: that of a job whose decisions are\n" +
 		"tried, with all sections of a job's. See [simulations](simulate.md).\n")
-	simulate, _ := simulationOutline.lookUp("simulate")
-	referTable(&b, "[simulate]", simulate, reflect.ValueOf(m).Elem())
+	for _, name := range []string{"simulate", "fleet"} {
+		section, _ := simulationOutline.lookUp(name)
+		referTable(&b, "["+name+"]", section, reflect.ValueOf(m).Elem())
+	}
 	b.WriteString("\n# Keys of the file of structural policies that learn\n\n" +
 		"A file with the section `tables`, for `graft learn`: see [how a policy learns](learning.md).\n")
 	referTables(&b, treeLearningOutline, reflect.ValueOf(t).Elem())
