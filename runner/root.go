@@ -18,6 +18,7 @@ func commands() []*cobra.Command {
 		newEvaluateCommand(),
 		newVocabCommand(),
 		newTableCommand(),
+		newReportCommand(),
 		newWeightsCommand(),
 		newConfigCommand(),
 		newProfileCommand(),

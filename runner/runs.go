@@ -18,7 +18,8 @@ import (
 // is a new file and a line in runKinds.
 type runKind struct {
 	name   string // one word, which reports use
-	plural string
+	title  string // what one of them is called, and several
+	titles string
 	// fits says whether a folder is of this kind, by what lies in it.
 	fits func(f *runFolderView) bool
 	// read takes what the folder says of itself and what came out: no more than a
@@ -26,6 +27,8 @@ type runKind struct {
 	read func(f *runFolderView, r *runData) error
 	// series reads all that was measured over time; nil where nothing was.
 	series func(r *runData) ([]runSeries, error)
+	// detail reads all that a report of this run alone shows; nil for nothing more.
+	detail func(r *runData, all bool) (runDetail, error)
 }
 
 // runKinds are asked in this order.
@@ -38,6 +41,7 @@ type runData struct {
 	Path       string
 	Kind       *runKind
 	Manifest   results.Manifest // zero where the kind has none
+	Seeded     bool             // the manifest's seed is that of the run
 	Ended      bool             // it has come to its end: the quantities are its outcome, and not where it stands
 	Settings   []config.Setting // its configuration, sorted by key; nil where it has none
 	Quantities []quantity       // what came out, or where it stands
@@ -253,6 +257,7 @@ func (f *runFolderView) own(r *runData, outcome any) error {
 	if r.Manifest, err = results.ReadManifest(f.fsys, f.path); err != nil {
 		return err
 	}
+	r.Seeded = true
 	if f.has(resolvedFile) {
 		if r.Settings, err = config.ReadSettings(f.fsys, f.at(resolvedFile)); err != nil {
 			return err

@@ -7,7 +7,7 @@ import (
 )
 
 // jobRuns is the runs of graft train.
-var jobRuns = &runKind{name: "job", plural: "jobs", fits: isRunOf("epochs.csv"), read: readJobRun,
+var jobRuns = &runKind{name: "job", title: "job", titles: "jobs", fits: isRunOf("epochs.csv"), read: readJobRun, detail: readJobDetail,
 	series: func(r *runData) ([]runSeries, error) { return streamSeries(r, "epochs") }}
 
 func readJobRun(f *runFolderView, r *runData) error {
@@ -39,7 +39,7 @@ func jobQuantities(o *trainer.Outcome, seed int64) []quantity {
 		one("validation_accuracy", unitShare, upward, seed, o.Validation.Accuracy),
 		one("test_loss", unitNats, downward, seed, test.Loss),
 		one("validation_loss", unitNats, downward, seed, o.Validation.Loss),
-		one("epochs", "", noAim, seed, float64(o.Epochs)),
+		one("whole_epochs", "", noAim, seed, float64(o.Epochs)),
 		one("steps", "", noAim, seed, float64(o.Steps)),
 		one("decisions", "", noAim, seed, float64(o.Decisions)),
 		one("parameters", "", noAim, seed, float64(o.Parameters)),

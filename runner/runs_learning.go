@@ -13,11 +13,11 @@ const learningFile = "learning.csv"
 
 // policiesRuns is runs in which structural policies learned from tables, one for each
 // seed.
-var policiesRuns = &runKind{name: "policies", plural: "runs of policies", fits: isRunOf(learningFile, "learners"), read: readPoliciesRun,
+var policiesRuns = &runKind{name: "policies", title: "run of policies", titles: "runs of policies", fits: isRunOf(learningFile, "learners"), read: readPoliciesRun, detail: readPoliciesDetail,
 	series: func(r *runData) ([]runSeries, error) { return streamSeries(r, "learning") }}
 
 // policyRuns is runs in which a policy of the original's learned from one table.
-var policyRuns = &runKind{name: "policy", plural: "runs of a policy", fits: isRunOf(learningFile), read: readPolicyRun,
+var policyRuns = &runKind{name: "policy", title: "run of a policy", titles: "runs of a policy", fits: isRunOf(learningFile), read: readPolicyRun, detail: readPolicyDetail,
 	series: func(r *runData) ([]runSeries, error) { return streamSeries(r, "learning", "episodes") }}
 
 func readPoliciesRun(f *runFolderView, r *runData) error {
@@ -56,28 +56,47 @@ func policiesQuantities(o *treeOutcome) []quantity {
 	return finite(append(list, steps, seedless("tables", "", noAim, float64(len(o.Tables))))...)
 }
 
-// lastOfSeeds is where policies stand that have not ended: the last row of each seed.
+// lastOfSeeds is where policies stand that have not ended.
 func lastOfSeeds(t *results.Table) ([]quantity, error) {
+	rows, err := lastRows(t)
+	if err != nil {
+		return nil, err
+	}
+	regret, steps, aim := quantity{Name: "regret", Unit: unitPoints, Aim: downward}, quantity{Name: "steps"}, quantity{Name: "aim", Aim: upward}
+	for _, row := range rows {
+		for _, q := range []*quantity{&regret, &steps, &aim} {
+			q.Seeds = append(q.Seeds, row.Seed)
+		}
+		regret.Values, steps.Values, aim.Values = append(regret.Values, row.Regret), append(steps.Values, float64(row.Step)), append(aim.Values, row.Aim)
+	}
+	return finite(regret, aim, steps), nil
+}
+
+// lastRows are the last figures of each seed, in the order in which seeds first told any.
+func lastRows(t *results.Table) ([]learnedRow, error) {
 	columns := map[string][]float64{}
-	for _, name := range []string{"seed", "step", "aim", "regret"} {
+	for _, name := range []string{"seed", "step", "aim", "entropy", "held_out", "regret"} {
 		var err error
 		if columns[name], err = t.Floats(name); err != nil {
 			return nil, err
 		}
 	}
-	last, order := map[int64]int{}, []int64{}
+	var list []learnedRow
+	place := map[int64]int{}
 	for row, seed := range columns["seed"] {
-		if _, known := last[int64(seed)]; !known {
-			order = append(order, int64(seed))
+		one := learnedRow{Seed: int64(seed), Step: int64(columns["step"][row]), Aim: columns["aim"][row], Entropy: columns["entropy"][row], Regret: columns["regret"][row]}
+		if v := columns["held_out"][row]; !math.IsNaN(v) {
+			one.HeldOut = &v
 		}
-		last[int64(seed)] = row
+		k, known := place[one.Seed]
+		if !known {
+			place[one.Seed] = len(list)
+			list = append(list, one)
+			continue
+		}
+		list[k] = one
 	}
-	regret, steps, aim := quantity{Name: "regret", Unit: unitPoints, Aim: downward, Seeds: order}, quantity{Name: "steps", Seeds: order}, quantity{Name: "aim", Aim: upward, Seeds: order}
-	for _, seed := range order {
-		row := last[seed]
-		regret.Values, steps.Values, aim.Values = append(regret.Values, columns["regret"][row]), append(steps.Values, columns["step"][row]), append(aim.Values, columns["aim"][row])
-	}
-	return finite(regret, aim, steps), nil
+	return list, nil
 }
 
 func readPolicyRun(f *runFolderView, r *runData) error {

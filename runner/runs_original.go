@@ -15,7 +15,7 @@ import (
 
 // originalRuns is result folders of the original system: of its trainings, tables and
 // policies.
-var originalRuns = &runKind{name: "original", plural: "runs of the original", fits: isOriginal, read: readOriginalRun, series: originalSeries}
+var originalRuns = &runKind{name: "original", title: "run of the original", titles: "runs of the original", fits: isOriginal, read: readOriginalRun, series: originalSeries, detail: readOriginalDetail}
 
 // isOriginal knows a folder by its metric files, its table or its policy, or by the
 // sections of its configuration.
@@ -49,7 +49,8 @@ func readOriginalRun(f *runFolderView, r *runData) error {
 		}
 	}
 	if text, given := r.setting("runner.seed"); given {
-		r.Manifest.Seed, _ = strconv.ParseUint(text, 10, 64) // no seed is zero
+		seed, err := strconv.ParseUint(text, 10, 64)
+		r.Manifest.Seed, r.Seeded = seed, err == nil
 	}
 	r.Manifest.Network, _ = r.setting("job.model")
 	r.Quantities = append(trainingQuantities(l, int64(r.Manifest.Seed)), episodeQuantities(l, int64(r.Manifest.Seed))...)

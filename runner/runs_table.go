@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -10,10 +9,10 @@ import (
 )
 
 // simulationRuns is the runs of graft simulate.
-var simulationRuns = &runKind{name: "simulation", plural: "simulations", fits: isRunOf(planFile), read: readSimulationRun}
+var simulationRuns = &runKind{name: "simulation", title: "simulation", titles: "simulations", fits: isRunOf(planFile), read: readSimulationRun, detail: readSimulationDetail}
 
 // tableRuns is tables that lie alone.
-var tableRuns = &runKind{name: "table", plural: "tables", fits: func(f *runFolderView) bool { return f.has(scenarioJSON) }, read: readTableRun}
+var tableRuns = &runKind{name: "table", title: "table", titles: "tables", fits: func(f *runFolderView) bool { return f.has(scenarioJSON) }, read: readTableRun, detail: readTableDetail}
 
 // readSimulationRun takes the table that was collected last, if one was.
 func readSimulationRun(f *runFolderView, r *runData) error {
@@ -46,10 +45,10 @@ func readSimulationRun(f *runFolderView, r *runData) error {
 func (r *runData) collected() (*simulation.Table, error) {
 	f := &runFolderView{path: r.Path, fsys: r.fsys}
 	table, err := r.readTable(f.at(tableFolder))
-	if errors.Is(err, fs.ErrNotExist) {
+	if notThere(err) {
 		table, err = r.readTable(f.at(tableFolder))
 	}
-	if errors.Is(err, fs.ErrNotExist) {
+	if notThere(err) {
 		return nil, nil
 	}
 	return table, err
@@ -67,7 +66,7 @@ func (r *runData) readTable(dir string) (*simulation.Table, error) {
 
 // failures are the attempts that failed.
 func failures(f *runFolderView) ([]simulation.Trouble, error) {
-	if _, err := f.fsys.Stat(f.at(failuresFolder)); errors.Is(err, fs.ErrNotExist) {
+	if _, err := f.fsys.Stat(f.at(failuresFolder)); notThere(err) {
 		return nil, nil
 	}
 	log, err := simulation.OpenTroubles(f.fsys, f.at(failuresFolder))
