@@ -97,6 +97,9 @@ func (r *runData) compared() map[string]string {
 	if r.Manifest.Graft != "" {
 		all["(version of graft)"] = r.Manifest.Graft
 	}
+	if digest := r.Manifest.DatasetSHA256; digest != "" { // of which the configuration has the name only
+		all["(images)"] = shortDigest(digest)
+	}
 	if r.Settings == nil { // a table that lies alone: what it is called is all that tells it
 		all["(folder)"] = r.Path
 	}
@@ -172,20 +175,35 @@ func (c *sideColumn) add(r *runData) {
 // name calls each column after the folders of its runs: by what their names have in
 // common or, where two would be called alike, by the path of the first.
 func (c *comparison) name() {
-	count := map[string]int{}
 	for k := range c.Columns {
-		col := &c.Columns[k]
-		col.Name = commonName(col.Runs)
-		count[col.Name]++
+		c.Columns[k].Name = commonName(c.Columns[k].Runs)
 	}
-	for k := range c.Columns {
-		if col := &c.Columns[k]; count[col.Name] > 1 {
-			col.Name = col.Runs[0]
-			if more := len(col.Runs) - 1; more > 0 {
-				col.Name += fmt.Sprintf(" and %d more", more)
-			}
+	for _, col := range c.alike() {
+		if !col.Ended {
+			col.Name += ", " + stateWord(false)
 		}
 	}
+	for _, col := range c.alike() {
+		col.Name = col.Runs[0]
+		if more := len(col.Runs) - 1; more > 0 {
+			col.Name += fmt.Sprintf(" and %d more", more)
+		}
+	}
+}
+
+// alike are the columns that are called as another is.
+func (c *comparison) alike() []*sideColumn {
+	count := map[string]int{}
+	for _, col := range c.Columns {
+		count[col.Name]++
+	}
+	var list []*sideColumn
+	for k := range c.Columns {
+		if count[c.Columns[k].Name] > 1 {
+			list = append(list, &c.Columns[k])
+		}
+	}
+	return list
 }
 
 // commonName is what the last parts of paths begin with, up to a number that tells
@@ -268,11 +286,9 @@ const notable = 0.05
 
 // judge sums up a row's cells, and holds those after the first against it.
 func (q *sideRow) judge() {
-	others := 0
-	for k, cell := range q.Cells {
+	for _, cell := range q.Cells {
 		if cell != nil {
 			cell.summary = summarize(cell.values)
-			others += truth(k > 0)
 		}
 	}
 	first := q.Cells[0]
@@ -282,7 +298,7 @@ func (q *sideRow) judge() {
 	for _, cell := range q.Cells[1:] {
 		if cell != nil {
 			chance := simulation.ByChance(first.values, cell.values, 1)
-			cell.Chance, cell.Inside = &chance, chance > notable/float64(others)
+			cell.Chance, cell.Inside = &chance, chance > notable/float64(len(q.Cells)-1)
 			cell.same = constant(append(slices.Clone(first.values), cell.values...))
 		}
 	}
@@ -290,13 +306,6 @@ func (q *sideRow) judge() {
 
 func constant(values []float64) bool {
 	return !slices.ContainsFunc(values, func(v float64) bool { return v != values[0] })
-}
-
-func truth(is bool) int {
-	if is {
-		return 1
-	}
-	return 0
 }
 
 // word is how JSON names an aim.

@@ -153,7 +153,11 @@ func stateWord(ended bool) string {
 
 // writeLines adds a line for each column, with what differs and what came out.
 func (c *comparison) writeLines(d *document, all bool) {
-	head := []string{"RUNS", ">SEEDS", "STATE"}
+	open := slices.ContainsFunc(c.Columns, func(col sideColumn) bool { return !col.Ended })
+	head := []string{"RUNS", ">SEEDS"}
+	if open {
+		head = append(head, "STATE")
+	}
 	for _, diff := range c.Differs {
 		head = append(head, diff.Key)
 	}
@@ -170,7 +174,10 @@ func (c *comparison) writeLines(d *document, all bool) {
 			t.add(slices.Insert(make([]string, len(head)-1), 0, fmt.Sprintf("… %d more", len(c.Columns)-k))...)
 			break
 		}
-		cells := []string{col.Name, fmt.Sprint(len(col.Seeds)), stateWord(col.Ended)}
+		cells := []string{col.Name, fmt.Sprint(len(col.Seeds))}
+		if open {
+			cells = append(cells, stateWord(col.Ended))
+		}
 		for _, diff := range c.Differs {
 			cells = append(cells, settingCell(diff.Values[k]))
 		}

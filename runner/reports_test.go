@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -224,6 +225,32 @@ func TestReportOfAFolderOfRuns(t *testing.T) {
 	}
 }
 
+// A folder in which others keep a manifest of theirs is looked into as any.
+func TestReportOfAFolderWithAnotherManifest(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeMetrics(t, "all/a")
+	require.NoError(t, os.WriteFile("all/manifest.json", []byte(`{"files": []}`), 0o600))
+	got := graft("report", "all")
+	require.Equal(t, exitDone, got.code, got)
+	require.Contains(t, got.stdout, "Original all/a")
+}
+
+// Images that are others are a difference, as the configuration has their name only; and
+// what others' policies learned again is not counted twice.
+func TestReportOfOtherImages(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, name := range []string{"a", "b"} {
+		writeJob(t, name, writtenJob{seed: 1, epochs: 1, accuracy: 0.5})
+		spoil(t, name, manifestFile, func(text string) string {
+			return strings.Replace(text, `"network"`, `"dataset_sha256": "`+strings.Repeat(name, 64)+`", "network"`, 1)
+		})
+	}
+	require.Contains(t, graft("report", "a", "b").stdout, "(images)    aaaaaaaaaaaa  bbbbbbbbbbbb")
+	writePolicies(t, "c", true)
+	writePolicies(t, "d", true)
+	require.Contains(t, graft("report", "c", "d").stdout, "c: one folder has the same run again, to the bit, and is not counted: d")
+}
+
 // What was read from folders moves no cursor, and breaks no table.
 func TestReportsOfHostileFolders(t *testing.T) {
 	t.Chdir(t.TempDir())
@@ -282,6 +309,36 @@ func TestCommonName(t *testing.T) {
 	} {
 		require.Equal(t, want, commonName(paths))
 	}
+}
+
+// Each name in the object that --json prints stands in the page about it.
+func TestReportObjectIsDocumented(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "docs", "reports.md"))
+	require.NoError(t, err)
+	var names func(of reflect.Type)
+	seen := map[reflect.Type]bool{}
+	names = func(of reflect.Type) {
+		for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice {
+			of = of.Elem()
+		}
+		if of.Kind() != reflect.Struct || seen[of] || of.PkgPath() != reflect.TypeFor[runsReport]().PkgPath() || of == reflect.TypeFor[tableReport]() || of == reflect.TypeFor[treeOutcome]() {
+			return // those have pages of their own
+		}
+		seen[of] = true
+		for k := range of.NumField() {
+			field := of.Field(k)
+			if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != "" {
+				require.Contains(t, string(text), "`"+name+"`", "%s.%s", of, field.Name)
+			}
+			if field.IsExported() || field.Anonymous {
+				names(field.Type)
+			}
+		}
+	}
+	for _, of := range []any{runsReport{}, jobDetail{}, simulationDetail{}, tableDetail{}, policiesDetail{}, policyDetail{}, originalDetail{}} {
+		names(reflect.TypeOf(of))
+	}
+	require.Greater(t, len(seen), 10)
 }
 
 // With as few seeds as needed says, no difference is ever told apart with fewer.

@@ -45,7 +45,7 @@ type runData struct {
 	Ended      bool             // it has come to its end: the quantities are its outcome, and not where it stands
 	Settings   []config.Setting // its configuration, sorted by key; nil where it has none
 	Quantities []quantity       // what came out, or where it stands
-	Outcome    string           // a digest of what came out, where there is one: equal ones are the same run twice
+	Outcome    string           // what came out, as a digest or in full: of two with the same seed and settings it is the same run twice; empty before the end
 	Faults     error            // what of it cannot be read, while the rest can; nil for nothing
 
 	fsys files.FS
@@ -192,7 +192,7 @@ const (
 )
 
 // errForeign says that a folder is no run's.
-var errForeign = errors.New("it is no folder of a run: there is nothing in it that graft or the original has written")
+var errForeign = errors.New("it is no folder of a run: there is nothing in it that graft or the original has written; name the folder of a run, or one in which such lie")
 
 // openRun reads a run folder, whatever kind it is of, also while it is written: nothing
 // is locked, written or moved. What is damaged, half-written or foreign is an error,
@@ -222,7 +222,7 @@ func viewFolder(folder string) (*runFolderView, error) {
 	f := &runFolderView{path: filepath.Clean(folder), fsys: files.ReadOnly{FS: files.OS{}}}
 	var err error
 	if f.entries, err = f.fsys.ReadDir(f.path); err != nil {
-		return nil, fmt.Errorf("read run: %w", err)
+		return nil, fmt.Errorf("read run: %w; name a folder", err)
 	}
 	return f, nil
 }
@@ -237,17 +237,31 @@ func (f *runFolderView) kind() *runKind {
 	return nil
 }
 
+// isBegun says whether graft has begun a run in the folder. Others have files of the
+// manifest's name too.
+func (f *runFolderView) isBegun() bool {
+	if f.has(lockFile) {
+		return true
+	}
+	_, err := results.ReadManifest(f.fsys, f.path)
+	return err == nil
+}
+
 func (f *runFolderView) open() (*runData, error) {
 	r := &runData{Path: f.path, Kind: f.kind(), fsys: f.fsys}
 	switch {
-	case r.Kind == nil && f.has(manifestFile):
+	case r.Kind == nil && f.isBegun() && f.has(manifestFile):
 		return nil, errors.New("it is half-written: the run began and has written nothing yet; it was killed, or is about to")
-	case r.Kind == nil && f.has(lockFile):
+	case r.Kind == nil && f.isBegun():
 		return nil, fmt.Errorf("it is half-written: %s is missing; the run was killed as it began, or is about to", manifestFile)
 	case r.Kind == nil:
 		return nil, errForeign
 	}
-	return r, r.Kind.read(f, r)
+	err := r.Kind.read(f, r)
+	if r.Outcome == "" && r.Ended {
+		r.Outcome = fmt.Sprint(r.Quantities)
+	}
+	return r, err
 }
 
 // own reads what all of graft's own runs have: the manifest and the configuration, and

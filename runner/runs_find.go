@@ -135,7 +135,7 @@ func runsBeneath(f *runFolderView, depth int) []string {
 
 // isRun says whether the folder is a run's, or was to be one's.
 func (f *runFolderView) isRun() bool {
-	return f.kind() != nil || f.has(manifestFile) || f.has(lockFile)
+	return f.kind() != nil || f.isBegun()
 }
 
 // isCache knows the folder in which simulations keep what they ran: it lies beside
