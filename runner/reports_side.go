@@ -41,7 +41,7 @@ func (c *comparison) count() (n int) {
 func (c *comparison) settingsTable() *table {
 	head := []string{"DIFFERS IN"}
 	for _, col := range c.Columns {
-		head = append(head, strings.TrimPrefix(col.Name, ">"))
+		head = append(head, col.Name)
 	}
 	t := newTable(head...)
 	for _, diff := range c.Differs {
@@ -212,12 +212,21 @@ func (c *comparison) remarks(all bool) []string {
 		lines = append(lines, "--all shows every line")
 	}
 	for _, col := range c.Columns {
-		if n := len(col.Copies); n > 0 {
-			lines = append(lines, fmt.Sprintf("%s: %s the same run again, to the bit, and %s not counted: %s", col.Name, map[bool]string{true: "one folder has", false: fmt.Sprintf("%d folders have", n)}[n == 1],
-				map[bool]string{true: "is", false: "are"}[n == 1], someOf(col.Copies, 3)))
-		}
+		lines = append(lines, col.copies())
 	}
 	return lines
+}
+
+// copies says which folders hold one of the runs again; it is empty where none does.
+func (c *sideColumn) copies() string {
+	switch n := len(c.Copies); n {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf("%s: one folder has the same run again, to the bit, and is not counted: %s", c.Name, c.Copies[0])
+	default:
+		return fmt.Sprintf("%s: %d folders have the same runs again, to the bit, and are not counted: %s", c.Name, n, someOf(c.Copies, 3))
+	}
 }
 
 // noise says what the mark means, and how many seeds it would take.
