@@ -168,3 +168,36 @@ func FuzzRunFolder(f *testing.F) {
 		require.NoError(t, run.Close())
 	})
 }
+
+// The last rows of a table are those of the whole, wherever its file was cut.
+func FuzzTail(f *testing.F) {
+	f.Add([]byte("a,b [s]\n1,2.5\n2,\"x,\"\"y\"\n"), 1)
+	f.Add([]byte("a\n1\n2\n3\n4"), 2)
+	f.Add([]byte("a\n\n\n"), 1)
+	f.Add(append([]byte("a\n1\n"), bytes.Repeat([]byte("2,"), 3000)...), 3)
+	path := filepath.Join(f.TempDir(), "a.csv")
+	f.Fuzz(func(t *testing.T, data []byte, rows int) {
+		rows = max(0, rows%100)
+		require.NoError(t, os.WriteFile(path, data, 0o600))
+		tail, err := ReadStreamTail(files.OS{}, path, rows)
+		whole, bad := ReadStream(files.OS{}, path)
+		if bad != nil {
+			return // the fault may lie before the end
+		}
+		require.NoError(t, err)
+		require.Equal(t, min(rows, whole.Rows), tail.Rows)
+		require.Equal(t, whole.Torn, tail.Torn)
+		for _, c := range whole.Columns {
+			if c.Kind != Float {
+				continue
+			}
+			all, err := whole.Floats(c.Name)
+			require.NoError(t, err)
+			last, err := tail.Floats(c.Name)
+			require.NoError(t, err)
+			for k, v := range last {
+				require.Equal(t, math.Float64bits(all[whole.Rows-tail.Rows+k]), math.Float64bits(v))
+			}
+		}
+	})
+}

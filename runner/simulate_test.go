@@ -95,6 +95,12 @@ func TestSimulate(t *testing.T) {
 	require.Equal(t, []int{9, 9, 13, 13, 0}, []int{report.State.Sequences, report.State.Ended, report.State.Legs, report.State.Done, report.State.Failed})
 	require.Equal(t, 9, report.Outcome.Sequences)
 
+	before := listing(t, folder)
+	said := graft("report", run)
+	require.Equal(t, exitDone, said.code, said)
+	require.Regexp(t, `9 of 9 runs ended, of 13 legs: \d+ steps of training; each run alone would have taken \d+: \d+\.\d% are saved`, said.stdout)
+	require.Equal(t, before, listing(t, folder), "a report changes nothing")
+
 	other := filepath.Join(folder, "1", "other")
 	text := simulated(t, path, "--folder", other, "--set", "simulate.name=other", "--set", `simulate.actions=["deepen:conv1","none"]`)
 	require.Contains(t, text, "all of it was run before")

@@ -123,6 +123,15 @@ func (r *tableReport) print(w io.Writer, all bool) error {
 	if len(r.Rows) == 0 {
 		return nil
 	}
+	if err := r.ranks(all).print(w); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, r.summary())
+	return err
+}
+
+// ranks has a line for each sequence, or for the best and the worst.
+func (r *tableReport) ranks(all bool) *table {
 	t := newTable(">RANK", "SEQUENCE", ">ACCURACY", ">SPREAD", ">LEFT", "")
 	last := 0
 	for k := range r.Rows {
@@ -136,11 +145,7 @@ func (r *tableReport) print(w io.Writer, all bool) error {
 		last = row.Rank
 		t.add(r.cells(row)...)
 	}
-	if err := t.print(w); err != nil {
-		return err
-	}
-	_, err := io.WriteString(w, r.summary())
-	return err
+	return t
 }
 
 func (r *tableReport) cells(row *rankRow) []string {

@@ -133,7 +133,12 @@ func (s *site) cache() string {
 	if s.Simulate.Cache != "" {
 		return s.Simulate.Cache
 	}
-	return filepath.Join(filepath.Dir(filepath.Clean(s.folder)), "cache")
+	return cacheBeside(s.folder)
+}
+
+// cacheBeside is where a simulation keeps what it ran unless it is told otherwise.
+func cacheBeside(folder string) string {
+	return filepath.Join(filepath.Dir(filepath.Clean(folder)), "cache")
 }
 
 // device is where this worker trains.

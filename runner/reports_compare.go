@@ -1,0 +1,361 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"graft/simulation"
+)
+
+// comparison is runs of one kind side by side. It ranks nothing: columns are in the
+// order in which the runs were given.
+type comparison struct {
+	Kind    string        `json:"kind"`
+	Columns []sideColumn  `json:"columns"` // of runs that differ in nothing but their seed
+	Differs []sideSetting `json:"differs"` // the keys of the configuration that differ between columns
+	Rows    []sideRow     `json:"outcomes"`
+
+	kind *runKind
+}
+
+// sideColumn is runs that differ in nothing but their seed.
+type sideColumn struct {
+	Name   string   `json:"name"`
+	Runs   []string `json:"runs"` // their folders
+	Seeds  []int64  `json:"seeds"`
+	Ended  bool     `json:"ended"`
+	Copies []string `json:"copies"` // folders that hold the same run again, to the bit, and do not count
+
+	settings map[string]string
+	runs     []*runData
+}
+
+// sideSetting is a key of the configuration.
+type sideSetting struct {
+	Key    string    `json:"key"`
+	Values []*string `json:"values"` // in each column; null where it has no such key
+}
+
+// sideRow is a quantity in each column.
+type sideRow struct {
+	Quantity string      `json:"quantity"`
+	Unit     string      `json:"unit"`   // share is between 0 and 1; empty is a count
+	Better   string      `json:"better"` // more or less; empty where neither is
+	Cells    []*sideCell `json:"cells"`  // null where a column has no such quantity
+}
+
+// sideCell is a quantity of a column.
+type sideCell struct {
+	summary
+	// Chance is how likely a difference from the first column as large as this one
+	// comes about by chance; null in the first column, and where neither is better.
+	Chance *float64 `json:"chance"`
+	// Inside says that the difference from the first column tells nothing.
+	Inside bool `json:"inside_noise"`
+
+	values []float64
+	same   bool // all values are those of the first column: there is no difference at all
+}
+
+// summary is the values of a quantity.
+type summary struct {
+	Mean float64  `json:"value"` // over the values
+	Low  *float64 `json:"low"`   // of the 95% interval of the mean; null below two values
+	High *float64 `json:"high"`
+	N    int      `json:"n"` // values
+}
+
+func summarize(values []float64) summary {
+	s := summary{Mean: *mean(values), N: len(values)}
+	if len(values) > 1 {
+		i := simulation.Bootstrap(values, 1)
+		s.Low, s.High = &i.Low, &i.High
+	}
+	return s
+}
+
+// seedKeys are those in which the runs of a column may differ, and nameKeys those that
+// say where things are kept.
+var (
+	seedKeys = []string{"run.seed", "runner.seed"}
+	nameKeys = []string{"run.folder", "run.listen", "runner.folder", "agent.save_file"}
+)
+
+// compared are the settings in which runs of different columns differ: the
+// configuration but for seed and folders, and what the manifest knows beside it.
+func (r *runData) compared() map[string]string {
+	all := map[string]string{}
+	for _, s := range r.Settings {
+		if !slices.Contains(seedKeys, s.Key) && !slices.Contains(nameKeys, s.Key) && !strings.HasPrefix(s.Key, "checkpoint.") {
+			all[s.Key] = s.Text
+		}
+	}
+	if r.Manifest.Graft != "" {
+		all["(version of graft)"] = r.Manifest.Graft
+	}
+	if digest := r.Manifest.DatasetSHA256; digest != "" { // of which the configuration has the name only
+		all["(images)"] = shortDigest(digest)
+	}
+	if r.Settings == nil { // a table that lies alone: what it is called is all that tells it
+		all["(folder)"] = r.Path
+	}
+	return all
+}
+
+// fingerprint is equal for runs of one column.
+func (r *runData) fingerprint(settings map[string]string) string {
+	keys := make([]string, 0, len(settings))
+	for key := range settings {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	var b strings.Builder
+	fmt.Fprintln(&b, r.Kind.name, r.Ended)
+	for _, key := range keys {
+		fmt.Fprintf(&b, "%q %q\n", key, settings[key])
+	}
+	return b.String()
+}
+
+// compareRuns puts runs side by side, kind by kind.
+func compareRuns(runs []*runData) []*comparison {
+	var list []*comparison
+	for _, kind := range runKinds() {
+		c := &comparison{Kind: kind.name, kind: kind, Differs: []sideSetting{}, Rows: []sideRow{}}
+		c.gather(slices.DeleteFunc(slices.Clone(runs), func(r *runData) bool { return r.Kind != kind }))
+		if len(c.Columns) == 0 {
+			continue
+		}
+		c.name()
+		c.differ()
+		c.compare()
+		list = append(list, c)
+	}
+	return list
+}
+
+// gather puts runs into columns.
+func (c *comparison) gather(runs []*runData) {
+	place, outcomes := map[string]int{}, map[string]bool{}
+	for _, r := range runs {
+		settings := r.compared()
+		print := r.fingerprint(settings)
+		k, known := place[print]
+		if !known {
+			k = len(c.Columns)
+			place[print] = k
+			c.Columns = append(c.Columns, sideColumn{Ended: r.Ended, Seeds: []int64{}, Copies: []string{}, settings: settings})
+		}
+		col := &c.Columns[k]
+		same := fmt.Sprint(k, r.Manifest.Seed, r.Outcome)
+		if r.Outcome != "" && outcomes[same] {
+			col.Copies = append(col.Copies, r.Path)
+			continue
+		}
+		outcomes[same] = true
+		col.add(r)
+	}
+}
+
+func (c *sideColumn) add(r *runData) {
+	c.runs, c.Runs = append(c.runs, r), append(c.Runs, r.Path)
+	for _, q := range r.Quantities {
+		for _, seed := range q.Seeds {
+			if !slices.Contains(c.Seeds, seed) {
+				c.Seeds = append(c.Seeds, seed)
+			}
+		}
+	}
+}
+
+// name calls each column after the folders of its runs: by what their names have in
+// common or, where two would be called alike, by the path of the first.
+func (c *comparison) name() {
+	for k := range c.Columns {
+		c.Columns[k].Name = commonName(c.Columns[k].Runs)
+	}
+	for _, col := range c.alike() {
+		if !col.Ended {
+			col.Name += ", " + stateWord(false)
+		}
+	}
+	for _, col := range c.alike() {
+		col.Name = col.Runs[0]
+		if more := len(col.Runs) - 1; more > 0 {
+			col.Name += fmt.Sprintf(" and %d more", more)
+		}
+	}
+}
+
+// alike are the columns that are called as another is.
+func (c *comparison) alike() []*sideColumn {
+	count := map[string]int{}
+	for _, col := range c.Columns {
+		count[col.Name]++
+	}
+	var list []*sideColumn
+	for k := range c.Columns {
+		if count[c.Columns[k].Name] > 1 {
+			list = append(list, &c.Columns[k])
+		}
+	}
+	return list
+}
+
+// commonName is what the last parts of paths begin with, up to a number that tells
+// them apart.
+func commonName(paths []string) string {
+	first := filepath.Base(paths[0])
+	if len(paths) == 1 {
+		return first
+	}
+	common := first
+	for _, path := range paths[1:] {
+		base := filepath.Base(path)
+		for !strings.HasPrefix(base, common) {
+			common = common[:len(common)-1]
+		}
+	}
+	common = strings.TrimRight(strings.TrimRight(common, "0123456789"), "-_. ")
+	for _, word := range []string{"seed", "run"} {
+		common = cmp.Or(strings.TrimRight(strings.TrimSuffix(common, word), "-_. "), common)
+	}
+	return cmp.Or(common, first)
+}
+
+// differ finds the keys that differ between columns.
+func (c *comparison) differ() {
+	keys := map[string]bool{}
+	for _, col := range c.Columns {
+		for key := range col.settings {
+			keys[key] = true
+		}
+	}
+	for key := range keys {
+		d := sideSetting{Key: key}
+		for _, col := range c.Columns {
+			if text, given := col.settings[key]; given {
+				d.Values = append(d.Values, &text)
+			} else {
+				d.Values = append(d.Values, nil)
+			}
+		}
+		if slices.ContainsFunc(d.Values, func(v *string) bool { return !sameText(v, d.Values[0]) }) {
+			c.Differs = append(c.Differs, d)
+		}
+	}
+	slices.SortFunc(c.Differs, func(a, b sideSetting) int { return strings.Compare(a.Key, b.Key) })
+}
+
+func sameText(a, b *string) bool { return (a == nil) == (b == nil) && (a == nil || *a == *b) }
+
+// compare makes a row of each quantity, in the order in which the runs have them.
+func (c *comparison) compare() {
+	place := map[string]int{}
+	for k := range c.Columns {
+		for _, r := range c.Columns[k].runs {
+			for _, q := range r.Quantities {
+				row, known := place[q.Name]
+				if !known {
+					row = len(c.Rows)
+					place[q.Name] = row
+					c.Rows = append(c.Rows, sideRow{Quantity: q.Name, Unit: q.Unit, Better: q.Aim.word(), Cells: make([]*sideCell, len(c.Columns))})
+				}
+				c.Rows[row].take(k, q.Values)
+			}
+		}
+	}
+	inParallel(len(c.Rows), func(k int) { c.Rows[k].judge() })
+}
+
+func (q *sideRow) take(column int, values []float64) {
+	if q.Cells[column] == nil {
+		q.Cells[column] = &sideCell{}
+	}
+	q.Cells[column].values = append(q.Cells[column].values, values...)
+}
+
+// notable is how rare a difference must be that is told apart from chance. Where several
+// columns are held against the first it is shared out among them (Bonferroni 1936), or
+// among twenty one would seem different by chance.
+const notable = 0.05
+
+// judge sums up a row's cells, and holds those after the first against it.
+func (q *sideRow) judge() {
+	for _, cell := range q.Cells {
+		if cell != nil {
+			cell.summary = summarize(cell.values)
+		}
+	}
+	first := q.Cells[0]
+	if q.Better == "" || first == nil {
+		return
+	}
+	for _, cell := range q.Cells[1:] {
+		if cell != nil {
+			chance := simulation.ByChance(first.values, cell.values, 1)
+			cell.Chance, cell.Inside = &chance, chance > notable/float64(len(q.Cells)-1)
+			cell.same = constant(append(slices.Clone(first.values), cell.values...))
+		}
+	}
+}
+
+func constant(values []float64) bool {
+	return !slices.ContainsFunc(values, func(v float64) bool { return v != values[0] })
+}
+
+// word is how JSON names an aim.
+func (a aim) word() string {
+	return map[aim]string{upward: "more", downward: "less"}[a]
+}
+
+// needed is how many seeds each of two columns needs at least for any difference to be
+// told apart.
+func needed(others int) int {
+	for n := 2; ; n++ {
+		ways := 1.0
+		for k := range n {
+			ways = ways * float64(2*n-k) / float64(k+1)
+		}
+		if 2/ways <= notable/float64(max(others, 1)) {
+			return n
+		}
+	}
+}
+
+// shownValue is a value for people, without its unit.
+func shownValue(v float64, unit string) string {
+	switch unit {
+	case unitShare:
+		return fmt.Sprintf("%.2f", 100*v)
+	case unitPoints, unitSeconds:
+		return fmt.Sprintf("%.2f", v)
+	case unitNats:
+		return fmt.Sprintf("%.4f", v)
+	}
+	if v == math.Trunc(v) && math.Abs(v) < 1e15 {
+		return fmt.Sprintf("%.0f", v)
+	}
+	return fmt.Sprintf("%.4g", v)
+}
+
+// shownUnit is the unit that goes with shownValue.
+func shownUnit(unit string) string {
+	if unit == unitShare {
+		return "%"
+	}
+	return unit
+}
+
+// shown is a summary for people: the mean and its interval, if there is any spread.
+func (s summary) shown(unit string) string {
+	text := shownValue(s.Mean, unit)
+	if s.Low != nil && *s.Low < *s.High {
+		text += fmt.Sprintf(" [%s, %s]", shownValue(*s.Low, unit), shownValue(*s.High, unit))
+	}
+	return text
+}

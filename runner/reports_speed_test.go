@@ -1,0 +1,87 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/config"
+	"graft/files"
+	"graft/trainer"
+)
+
+var longTests = flag.Bool("long", false, "measure at full size")
+
+// writeMany makes run folders of jobs, ten ways with as many seeds, every tenth of them
+// under way. They are written in one go, as the files that one job has written.
+func writeMany(t testing.TB, dir string, runs, epochs int) {
+	t.Helper()
+	first := filepath.Join(dir, "first")
+	writeJob(t, first, writtenJob{seed: 1, epochs: epochs, accuracy: 0.7})
+	same := map[string][]byte{}
+	for _, name := range []string{"epochs.csv", "events.jsonl", "streams.json", "lock"} {
+		text, err := os.ReadFile(filepath.Join(first, name))
+		require.NoError(t, err)
+		same[name] = text
+	}
+	manifest, err := os.ReadFile(filepath.Join(first, manifestFile))
+	require.NoError(t, err)
+	require.NoError(t, os.RemoveAll(first))
+	job, err := config.ReadJob(files.OS{}, "", nil)
+	require.NoError(t, err)
+	for k := range runs {
+		folder := filepath.Join(dir, fmt.Sprintf("way%d-%03d", k%10, k/10))
+		require.NoError(t, os.MkdirAll(folder, 0o700))
+		write := func(name string, text []byte) {
+			require.NoError(t, os.WriteFile(filepath.Join(folder, name), text, 0o600))
+		}
+		for name, text := range same {
+			write(name, text)
+		}
+		job.Run.Seed = int64(k / 10)
+		job.Train.Optimizer.LR = 0.01 * float64(1+k%10)
+		write(resolvedFile, []byte(job.Resolved()))
+		write(manifestFile, bytes.Replace(manifest, []byte(`"seed": 1`), fmt.Appendf(nil, `"seed": %d`, k/10), 1))
+		if k%100 < 90 {
+			o, err := json.Marshal(trainer.Outcome{Epochs: epochs, Steps: 10, Budget: time.Minute, Used: time.Minute, Parameters: 1000,
+				Validation: trainer.Score{Loss: 1, Accuracy: 0.5 + float64(k*7919%1000)/1e4}, Test: trainer.Score{Loss: 1, Accuracy: 0.5 + float64(k*7919%1000)/1e4}, Digest: fmt.Sprint(k)})
+			require.NoError(t, err)
+			write(outcomeFile, o)
+		}
+	}
+}
+
+// A report over 1,000 runs of 1,000 epochs each is there in less than 3 s and 500 MB; by
+// default a tenth of them is measured.
+func TestReportOfManyRunsIsQuick(t *testing.T) {
+	runs := 100
+	if *longTests {
+		runs = 1000
+	}
+	dir := t.TempDir()
+	writeMany(t, dir, runs, 1000)
+	var took []time.Duration
+	for range 3 {
+		began := time.Now()
+		got := graft("report", dir)
+		took = append(took, time.Since(began))
+		require.Equal(t, exitDone, got.code, got.stderr)
+		require.True(t, strings.HasPrefix(got.stdout, fmt.Sprintf("%d jobs\n", runs)), got.stdout)
+	}
+	slices.Sort(took)
+	var memory runtime.MemStats
+	runtime.ReadMemStats(&memory)
+	t.Logf("measured: a report over %d runs of 1000 epochs takes %s, and %d MB from the system", runs, took[1].Round(time.Millisecond), memory.Sys>>20)
+	require.Less(t, took[1], 9*time.Second*time.Duration(runs)/1000+time.Second)
+	require.Less(t, memory.Sys, uint64(1500<<20))
+}

@@ -1,0 +1,347 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/files"
+	"graft/results"
+	"graft/trainer"
+)
+
+// forms are those of a report, by the endings of golden files.
+var forms = map[string][]string{"txt": nil, "md": {"--markdown"}, "csv": {"--csv"}, "json": {"--json"}}
+
+// goldenReport holds what was printed against a file.
+func goldenReport(t *testing.T, name, got string) {
+	t.Helper()
+	if strings.HasSuffix(name, ".json") {
+		var b bytes.Buffer
+		require.NoError(t, json.Indent(&b, []byte(got), "", " "))
+		got = b.String()
+	}
+	path := filepath.Join(goldenFolder, name)
+	if *updateGolden {
+		require.NoError(t, os.MkdirAll(goldenFolder, 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err, "write it with -update")
+	require.Equal(t, string(want), got, "look at %s, then write it again with -update", name)
+}
+
+// goldenFolder is named whole, as tests go into other folders.
+var goldenFolder = func() string {
+	path, err := filepath.Abs(filepath.Join("testdata", "report"))
+	if err != nil {
+		panic(err)
+	}
+	return path
+}()
+
+// Reports of a run, for each kind and in each form.
+func TestReportOfARun(t *testing.T) {
+	all := writeAll(t)
+	t.Chdir(filepath.Dir(all["job"]))
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		for form, flags := range forms {
+			got := graft(append([]string{"report", name}, flags...)...)
+			require.Equal(t, exitDone, got.code, got)
+			goldenReport(t, name+"."+form, got.stdout)
+		}
+	}
+	got := graft("report", "job", "--all")
+	require.Contains(t, got.stdout, "6 epochs")
+	require.NotContains(t, got.stdout, "Last 5")
+}
+
+// writeSides makes runs to be compared: of two ways that differ, of one that differs
+// from the first in nothing that can be seen, and of others.
+func writeSides(t testing.TB) string {
+	dir := t.TempDir()
+	for seed := range uint64(5) {
+		way := func(name string, rate float64, accuracy float64) {
+			writeJob(t, filepath.Join(dir, fmt.Sprintf("%s-%d", name, seed+1)), writtenJob{seed: seed + 1, epochs: 3, accuracy: accuracy + float64(seed*2%5)/200,
+				resolved: fmt.Sprintf("[run]\nseed = %d\nfolder = \"x%d\"\n[optimizer]\nlr = %g\n[checkpoint]\nevery = \"%ds\"\n", seed+1, seed, rate, seed)})
+		}
+		way("base", 0.01, 0.7)
+		way("better", 0.02, 0.75)
+		way("like", 0.03, 0.703)
+	}
+	return dir
+}
+
+// Runs side by side, in each form: those that differ in their seed are one column.
+func TestReportOfRunsSideBySide(t *testing.T) {
+	t.Chdir(writeSides(t))
+	for form, flags := range forms {
+		got := graft(append([]string{"report", "base-*", "better-*", "like-*"}, flags...)...)
+		require.Equal(t, exitDone, got.code, got)
+		goldenReport(t, "sides."+form, got.stdout)
+	}
+	var r runsReport
+	require.NoError(t, json.Unmarshal([]byte(graft("report", "base-*", "better-*", "like-*", "--json").stdout), &r))
+	require.Len(t, r.Side, 1)
+	c := r.Side[0]
+	require.Equal(t, []string{"base", "better", "like"}, []string{c.Columns[0].Name, c.Columns[1].Name, c.Columns[2].Name})
+	require.Equal(t, []int64{1, 2, 3, 4, 5}, c.Columns[2].Seeds)
+	require.Len(t, c.Differs, 1, "seeds, folders and checkpoints make no column")
+	require.Equal(t, "optimizer.lr", c.Differs[0].Key)
+	accuracy := c.Rows[0]
+	require.Equal(t, "test_accuracy", accuracy.Quantity)
+	require.Nil(t, accuracy.Cells[0].Chance)
+	require.False(t, accuracy.Cells[1].Inside)
+	require.True(t, accuracy.Cells[2].Inside)
+	require.InDelta(t, 2./252, *accuracy.Cells[1].Chance, 1e-9)
+	require.Less(t, *accuracy.Cells[1].Low, accuracy.Cells[1].Mean)
+}
+
+// More columns than fit beside each other are a line each, and few of many are shown.
+func TestReportOfManyRuns(t *testing.T) {
+	dir := t.TempDir()
+	for k := range 40 {
+		writeJob(t, filepath.Join(dir, fmt.Sprintf("run-%02d", k)), writtenJob{seed: 1, epochs: 1, accuracy: 0.5 + float64(k)/100, resolved: fmt.Sprintf("[a]\nkey = %d\n", k), open: k == 3})
+	}
+	t.Chdir(dir)
+	got := graft("report", ".")
+	require.Equal(t, exitDone, got.code, got)
+	goldenReport(t, "many.txt", got.stdout)
+	require.Contains(t, got.stdout, "… 10 more")
+	require.NotContains(t, graft("report", ".", "--all").stdout, "…")
+}
+
+// Kinds are put side by side by themselves, and a copy of a run counts once.
+func TestReportOfAllKinds(t *testing.T) {
+	all := writeAll(t)
+	t.Chdir(filepath.Dir(all["job"]))
+	writeJob(t, "again", writtenJob{seed: 3, epochs: 6, accuracy: 0.75})
+	for form, flags := range forms {
+		got := graft(append([]string{"report", "."}, flags...)...)
+		require.Equal(t, exitDone, got.code, got)
+		goldenReport(t, "kinds."+form, got.stdout)
+	}
+	require.Contains(t, graft("report", ".").stdout, "one folder has the same run again")
+}
+
+// CSV and JSON say the same figures, to the last bit.
+func TestReportsSayTheSame(t *testing.T) {
+	for _, dir := range []string{filepath.Dir(writeAll(t)["job"]), writeSides(t)} {
+		var r runsReport
+		require.NoError(t, json.Unmarshal([]byte(graft("report", dir, "--json").stdout), &r))
+		rows, err := csv.NewReader(strings.NewReader(graft("report", dir, "--csv").stdout)).ReadAll()
+		require.NoError(t, err)
+		rows = rows[1:]
+		for _, run := range r.Runs {
+			for _, q := range run.Quantities {
+				row := rows[0]
+				rows = rows[1:]
+				require.Equal(t, []string{run.Path, run.Kind, fmt.Sprint(run.Ended), q.Quantity, q.Unit, fmt.Sprint(q.N)}, []string{row[0], row[1], row[2], row[5], row[6], row[10]})
+				for k, want := range []*float64{&q.Mean, q.Low, q.High} {
+					if want == nil {
+						require.Empty(t, row[7+k])
+						continue
+					}
+					value, err := strconv.ParseFloat(row[7+k], 64)
+					require.NoError(t, err)
+					require.Equal(t, *want, value)
+				}
+				require.Len(t, q.Values, q.N)
+				require.InDelta(t, *mean(q.Values), q.Mean, 0)
+			}
+		}
+		require.Empty(t, rows)
+	}
+}
+
+// Bad folders are named and left out, the rest is reported, and the code says so.
+func TestReportOfBadFolders(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	bad := badFolders(t, ".")
+	writeJob(t, "good", writtenJob{seed: 1, epochs: 3, accuracy: 0.5})
+	names := slices.Sorted(maps.Keys(bad))
+	for form, flags := range forms {
+		got := graft(slices.Concat([]string{"report", "good", "nowhere"}, names, flags)...)
+		require.Equal(t, exitPartial, got.code, form)
+		require.Contains(t, got.stdout, "good")
+		for name, says := range bad {
+			require.Contains(t, got.stderr, name, form)
+			require.Contains(t, got.stderr, says, form)
+		}
+		require.Contains(t, got.stderr, "nowhere")
+	}
+	for name := range bad {
+		require.Equal(t, exitDamaged, graft("report", name).code, name)
+	}
+	require.Equal(t, exitFailed, graft("report", "nowhere").code)
+	require.Equal(t, exitFailed, graft("report", "no*where").code)
+	require.Equal(t, exitDamaged, graft("report", "nowhere", "foreign").code)
+	require.Equal(t, exitUsage, graft("report").code)
+	require.Equal(t, exitUsage, graft("report", "good", "--csv", "--json").code)
+	require.Empty(t, graft("report", "foreign").stdout)
+
+	writeSimulation(t, "part", 16, 1)
+	spoil(t, filepath.Join("part", tableFolder), "node-1.jsonl", func(text string) string { return strings.Replace(text, `"accuracy":[0`, `"accuracy":[1`, 1) })
+	got := graft("report", "part")
+	require.Equal(t, exitPartial, got.code)
+	require.Contains(t, got.stderr, "in part")
+	require.Contains(t, got.stdout, "15 of 16 sequences")
+}
+
+// What lies beside runs in a folder and is none is passed over: the cache of
+// simulations, hidden folders and files.
+func TestReportOfAFolderOfRuns(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeJob(t, "runs/a/b", writtenJob{seed: 1, epochs: 3, accuracy: 0.5})
+	writeJob(t, "runs/c", writtenJob{seed: 2, epochs: 3, accuracy: 0.5})
+	writeJob(t, "runs/.hidden", writtenJob{seed: 3, epochs: 3, accuracy: 0.5})
+	for _, path := range []string{"runs/cache/outcomes/ab", "runs/cache/states", "runs/notes"} {
+		require.NoError(t, os.MkdirAll(path, 0o700))
+	}
+	require.NoError(t, os.WriteFile("runs/readme", nil, 0o600))
+	for _, args := range [][]string{{"runs"}, {"runs/*", "runs/c"}, {"runs/a", "runs/c", "./runs/c/"}} {
+		if args[0] == "runs/*" {
+			require.NoError(t, os.Remove("runs/notes"))
+		}
+		var r runsReport
+		got := graft(append([]string{"report", "--json"}, args...)...)
+		require.Equal(t, exitDone, got.code, got)
+		require.NoError(t, json.Unmarshal([]byte(got.stdout), &r))
+		require.Len(t, r.Runs, 2, args)
+		require.Equal(t, "runs/a/b", r.Runs[0].Path)
+	}
+}
+
+// A folder in which others keep a manifest of theirs is looked into as any.
+func TestReportOfAFolderWithAnotherManifest(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeMetrics(t, "all/a")
+	require.NoError(t, os.WriteFile("all/manifest.json", []byte(`{"files": []}`), 0o600))
+	got := graft("report", "all")
+	require.Equal(t, exitDone, got.code, got)
+	require.Contains(t, got.stdout, "Original all/a")
+}
+
+// Images that are others are a difference, as the configuration has their name only; and
+// what others' policies learned again is not counted twice.
+func TestReportOfOtherImages(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, name := range []string{"a", "b"} {
+		writeJob(t, name, writtenJob{seed: 1, epochs: 1, accuracy: 0.5})
+		spoil(t, name, manifestFile, func(text string) string {
+			return strings.Replace(text, `"network"`, `"dataset_sha256": "`+strings.Repeat(name, 64)+`", "network"`, 1)
+		})
+	}
+	require.Contains(t, graft("report", "a", "b").stdout, "(images)    aaaaaaaaaaaa  bbbbbbbbbbbb")
+	writePolicies(t, "c", true)
+	writePolicies(t, "d", true)
+	require.Contains(t, graft("report", "c", "d").stdout, "c: one folder has the same run again, to the bit, and is not counted: d")
+}
+
+// What was read from folders moves no cursor, and breaks no table.
+func TestReportsOfHostileFolders(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for k := range 2 {
+		writeJob(t, fmt.Sprint("a|\x1b[2J", k), writtenJob{seed: 1, epochs: 1, accuracy: 0.5, resolved: fmt.Sprintf("[a]\n\"k|\\u001b\" = \"<b>|\\u001b%d\"\n", k)})
+	}
+	for _, flags := range [][]string{nil, {"--markdown"}} {
+		got := graft(append([]string{"report", "."}, flags...)...)
+		require.Equal(t, exitDone, got.code)
+		require.NotContains(t, got.stdout, "\x1b")
+	}
+	for line := range strings.SplitSeq(graft("report", ".", "--markdown").stdout, "\n") {
+		if strings.HasPrefix(line, "| a.k") {
+			require.Equal(t, 4, strings.Count(strings.ReplaceAll(line, `\|`, ""), "|"), line)
+			require.NotContains(t, line, "<b>")
+		}
+	}
+}
+
+// A run can be looked at while it is written: there is never an error, and what is
+// seen only grows.
+func TestReportWhileARunIsWritten(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	run, err := results.Create(files.OS{}, dir, results.CreateOptions{Resolved: "[run]\nseed = 1\n"}, results.Manifest{Created: when})
+	require.NoError(t, err)
+	book, err := trainer.OpenFolder(run)
+	require.NoError(t, err)
+	done := make(chan error, 1)
+	const epochs = 400
+	go func() {
+		for k := range epochs {
+			if err := book.Epoch(trainer.Row{Epoch: k, Time: time.Duration(k) * time.Second, Validation: trainer.Score{Loss: 1, Accuracy: 0.5}}); err != nil {
+				done <- err
+				return
+			}
+		}
+		done <- run.WriteOutcome(trainer.Outcome{Epochs: epochs, Validation: trainer.Score{Loss: 1, Accuracy: 0.5}})
+	}()
+	for seen, ended := 0.0, false; !ended; {
+		r, err := openRun(dir)
+		require.NoError(t, err)
+		detail, err := r.Kind.detail(r, true)
+		require.NoError(t, err)
+		n := float64(len(detail.(*jobDetail).Epochs))
+		require.GreaterOrEqual(t, n, seen)
+		seen, ended = n, r.Ended
+	}
+	require.NoError(t, <-done)
+	require.NoError(t, run.Close())
+}
+
+// How a column is called, by the folders of its runs.
+func TestCommonName(t *testing.T) {
+	for want, paths := range map[string][]string{
+		"base": {"runs/base-1", "runs/base-2"}, "wide": {"wide-seed1", "wide-seed22"}, "one-7": {"runs/one-7"}, "1": {"1", "2"},
+	} {
+		require.Equal(t, want, commonName(paths))
+	}
+}
+
+// Each name in the object that --json prints stands in the page about it.
+func TestReportObjectIsDocumented(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "docs", "reports.md"))
+	require.NoError(t, err)
+	var names func(of reflect.Type)
+	seen := map[reflect.Type]bool{}
+	names = func(of reflect.Type) {
+		for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice {
+			of = of.Elem()
+		}
+		if of.Kind() != reflect.Struct || seen[of] || of.PkgPath() != reflect.TypeFor[runsReport]().PkgPath() || of == reflect.TypeFor[tableReport]() || of == reflect.TypeFor[treeOutcome]() {
+			return // those have pages of their own
+		}
+		seen[of] = true
+		for k := range of.NumField() {
+			field := of.Field(k)
+			if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != "" {
+				require.Contains(t, string(text), "`"+name+"`", "%s.%s", of, field.Name)
+			}
+			if field.IsExported() || field.Anonymous {
+				names(field.Type)
+			}
+		}
+	}
+	for _, of := range []any{runsReport{}, jobDetail{}, simulationDetail{}, tableDetail{}, policiesDetail{}, policyDetail{}, originalDetail{}} {
+		names(reflect.TypeOf(of))
+	}
+	require.Greater(t, len(seen), 10)
+}
+
+// With as few seeds as needed says, no difference is ever told apart with fewer.
+func TestNeeded(t *testing.T) {
+	require.Equal(t, []int{4, 5, 5, 6}, []int{needed(1), needed(2), needed(6), needed(20)})
+}
