@@ -122,6 +122,12 @@ func readText(fsys files.FS, path string) (string, error) {
 	return string(text), err
 }
 
+// IsLegacyMetric says whether a file is one of the original's measurements, by its name.
+func IsLegacyMetric(name string) bool {
+	_, is := metricOf(name)
+	return is
+}
+
 // metricOf says what the name of a metric file tells. The prefix may have dots.
 func metricOf(file string) (LegacyMetric, bool) {
 	if file == runtimesName {

@@ -64,6 +64,15 @@ func (s *Summary) readRest(fsys files.FS) error {
 	return errors.Join(err, err2)
 }
 
+// ReadManifest reads what the run in a folder is, also while it is written.
+func ReadManifest(fsys files.FS, path string) (Manifest, error) { return readManifest(fsys, path) }
+
+// ReadOutcome reads how the run in a folder ended. One that has not is an error that
+// wraps fs.ErrNotExist.
+func ReadOutcome(fsys files.FS, path string, into any) error {
+	return readJSON(fsys, filepath.Join(path, outcomeName), into)
+}
+
 // readStreams reads all tables and logs. One that has a name and no file yet is
 // left out.
 func (s *Summary) readStreams(fsys files.FS) error {

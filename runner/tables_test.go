@@ -24,7 +24,7 @@ import (
 var tried = simulation.Scenario{Name: "tried", Network: "ConvNet2", Dataset: "cifar10", Budget: 400, Start: 330.5, Decisions: 2, Actions: []string{"deepen:0", "deepen:1", "widen:conv1:48", "none"}}
 
 // writeTried makes a table in which each of the first sequences has run with some seeds.
-func writeTried(t *testing.T, dir string, sequences, seeds int) {
+func writeTried(t testing.TB, dir string, sequences, seeds int) {
 	t.Helper()
 	require.NoError(t, simulation.Create(files.OS{}, dir, tried, simulation.CreateOptions{}))
 	w, err := simulation.Open(files.OS{}, dir, simulation.WriterOptions{Name: "node", Lazy: true})
@@ -41,7 +41,7 @@ func writeTried(t *testing.T, dir string, sequences, seeds int) {
 }
 
 // writeOriginal makes a data.pkl as the original system did, with its config.toml.
-func writeOriginal(t *testing.T, dir string) string {
+func writeOriginal(t testing.TB, dir string) string {
 	t.Helper()
 	all, err := pickle.NewDict()
 	require.NoError(t, err)

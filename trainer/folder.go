@@ -2,7 +2,9 @@ package trainer
 
 import (
 	"errors"
+	"fmt"
 	"math"
+	"path/filepath"
 	"time"
 
 	"graft/files"
@@ -86,18 +88,39 @@ func (f *Folder) Last() (*Stopped, error) {
 
 // History reads what was written down so far: all epochs and all events.
 func (f *Folder) History(fsys files.FS) ([]Row, []Note, error) {
-	notes, err := results.ReadJSONLines[Note](fsys, f.Run.Path(eventLog+".jsonl"))
+	return ReadHistory(fsys, f.Run.Path(""))
+}
+
+// ReadHistory reads what a job has written into a run folder so far, all epochs and all
+// events, also while it is written.
+func ReadHistory(fsys files.FS, folder string) ([]Row, []Note, error) {
+	notes, err := results.ReadJSONLines[Note](fsys, filepath.Join(folder, eventLog+".jsonl"))
 	if err != nil {
 		return nil, nil, err
 	}
-	table, err := results.ReadStream(fsys, f.Run.Path(epochTable+".csv"))
+	table, err := results.ReadStream(fsys, filepath.Join(folder, epochTable+".csv"))
 	if err != nil {
 		return nil, nil, err
 	}
+	rows, err := rowsOf(table)
+	return rows, notes, err
+}
+
+// ReadLastRows reads the last epochs in a run folder, and not those before them.
+func ReadLastRows(fsys files.FS, folder string, epochs int) ([]Row, error) {
+	table, err := results.ReadStreamTail(fsys, filepath.Join(folder, epochTable+".csv"), epochs)
+	if err != nil {
+		return nil, err
+	}
+	return rowsOf(table)
+}
+
+// rowsOf takes rows from a table of epochs.
+func rowsOf(table *results.Table) (_ []Row, err error) {
 	columns := map[string][]float64{}
 	for _, c := range epochColumns {
 		if columns[c.Name], err = table.Floats(c.Name); err != nil {
-			return nil, nil, err
+			return nil, fmt.Errorf("read epochs: %w", err)
 		}
 	}
 	rows := make([]Row, table.Rows)
@@ -107,7 +130,7 @@ func (f *Folder) History(fsys files.FS) ([]Row, []Note, error) {
 			Loss: value("train_loss"), Accuracy: value("train_accuracy"), Validation: Score{value("validation_loss"), value("validation_accuracy")},
 			Rate: value("learning_rate"), Parameters: int(value("parameters")), Devices: int(value("devices"))}
 	}
-	return rows, notes, nil
+	return rows, nil
 }
 
 // Digest tells two runs apart by their tables: equal digests are equal to the bit.

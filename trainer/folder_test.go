@@ -35,4 +35,9 @@ func TestFolderHistory(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, rows, gotRows)
 	require.Equal(t, notes, gotNotes)
+	for n := range 5 {
+		last, err := trainer.ReadLastRows(files.OS{}, run.Path(""), n)
+		require.NoError(t, err)
+		require.Equal(t, append([]trainer.Row{}, rows[max(0, 3-n):]...), last)
+	}
 }

@@ -1,0 +1,108 @@
+package results
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"graft/files"
+)
+
+// tailBlock is how much of a file's end is looked at first.
+const tailBlock = 1 << 12
+
+// ReadStreamTail reads the last rows of a table, also while it is written, and not what
+// lies before them: the table's Rows are those that were read. As with ReadStream a
+// torn last row is passed over.
+func ReadStreamTail(fsys files.FS, path string, rows int) (*Table, error) {
+	file, err := fsys.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading table: %w", err)
+	}
+	t, err := readTail(file, rows)
+	if err = errors.Join(err, file.Close()); err != nil {
+		return nil, fmt.Errorf("reading the end of table %s: %w", path, err)
+	}
+	return t, nil
+}
+
+func readTail(file files.File, rows int) (*Table, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	head, err := firstLine(file, info.Size())
+	if err != nil {
+		return nil, err
+	}
+	t := &Table{data: map[string]*series{}}
+	if err := t.readHead(string(bytes.TrimSuffix(head, []byte("\n")))); err != nil {
+		return nil, err
+	}
+	lines, torn, err := lastLines(file, int64(len(head)), info.Size(), rows)
+	if err != nil {
+		return nil, err
+	}
+	t.Torn = torn
+	var cells []cell
+	for k, line := range lines {
+		if cells, err = parseRow(string(line), cells[:0]); err == nil {
+			err = t.add(cells)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("row %d from its end: %w", len(lines)-k, err)
+		}
+	}
+	t.settle()
+	return t, nil
+}
+
+// firstLine is the line that names the columns, with its end.
+func firstLine(file io.ReaderAt, size int64) ([]byte, error) {
+	for block := int64(tailBlock); ; block *= 2 {
+		text, err := readRange(file, 0, min(block, size))
+		if err != nil {
+			return nil, err
+		}
+		if end := bytes.IndexByte(text, '\n'); end >= 0 {
+			return text[:end+1], nil
+		}
+		if block >= size || block > maxLine {
+			return nil, errors.New("the line that names the columns is missing")
+		}
+	}
+}
+
+// lastLines are the last whole lines between two places of a file, without their ends.
+func lastLines(file io.ReaderAt, from, to int64, rows int) (lines [][]byte, torn bool, err error) {
+	for block := int64(tailBlock); ; block *= 4 {
+		start := max(from, to-block)
+		text, err := readRange(file, start, to)
+		if err != nil {
+			return nil, false, err
+		}
+		whole := bytes.LastIndexByte(text, '\n') + 1
+		torn := whole < len(text)
+		lines := bytes.Split(text[:whole], []byte("\n"))
+		lines = lines[:len(lines)-1] // nothing follows the last end
+		if start > from && len(lines) > 0 {
+			lines = lines[1:] // it began before
+		}
+		if len(lines) >= rows || start == from {
+			return lines[max(0, len(lines)-rows):], torn, nil
+		}
+		if block > maxLine*int64(max(rows, 1)) {
+			return nil, false, fmt.Errorf("a line is longer than %d bytes", maxLine)
+		}
+	}
+}
+
+func readRange(file io.ReaderAt, from, to int64) ([]byte, error) {
+	text := make([]byte, to-from)
+	n, err := file.ReadAt(text, from)
+	if errors.Is(err, io.EOF) { // it was cut meanwhile
+		err = nil
+	}
+	return text[:n], err
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"fmt"
+	"math"
+
+	"graft/results"
+	"graft/simulation"
+)
+
+// learningFile is the table of figures of both kinds of learning.
+const learningFile = "learning.csv"
+
+// policiesRuns is runs in which structural policies learned from tables, one for each
+// seed.
+var policiesRuns = &runKind{name: "policies", plural: "runs of policies", fits: isRunOf(learningFile, "learners"), read: readPoliciesRun,
+	series: func(r *runData) ([]runSeries, error) { return streamSeries(r, "learning") }}
+
+// policyRuns is runs in which a policy of the original's learned from one table.
+var policyRuns = &runKind{name: "policy", plural: "runs of a policy", fits: isRunOf(learningFile), read: readPolicyRun,
+	series: func(r *runData) ([]runSeries, error) { return streamSeries(r, "learning", "episodes") }}
+
+func readPoliciesRun(f *runFolderView, r *runData) error {
+	o := &treeOutcome{}
+	if err := f.own(r, o); err != nil {
+		return err
+	}
+	if r.Ended {
+		r.Quantities = policiesQuantities(o)
+		return nil
+	}
+	t, err := results.ReadStream(f.fsys, f.at(learningFile))
+	if err != nil {
+		return err
+	}
+	if r.Quantities, err = lastOfSeeds(t); err != nil {
+		err = fmt.Errorf("%s: %w", learningFile, err)
+	}
+	return err
+}
+
+func policiesQuantities(o *treeOutcome) []quantity {
+	regret := quantity{Name: "regret", Unit: unitPoints, Aim: downward}
+	outside := quantity{Name: "held_out_regret", Unit: unitPoints, Aim: downward}
+	steps := quantity{Name: "steps"}
+	for _, s := range o.Seeds {
+		for _, q := range []*quantity{&regret, &outside, &steps} {
+			q.Seeds = append(q.Seeds, int64(s.Seed))
+		}
+		regret.Values, outside.Values, steps.Values = append(regret.Values, s.Regret), append(outside.Values, s.Out), append(steps.Values, float64(s.Steps))
+	}
+	list := []quantity{regret, seedless("vote_regret", unitPoints, downward, o.Regret)}
+	if o.Outside != nil {
+		list = append(list, outside, seedless("vote_held_out_regret", unitPoints, downward, meanRegret(o.HeldOut)))
+	}
+	return finite(append(list, steps, seedless("tables", "", noAim, float64(len(o.Tables))))...)
+}
+
+// lastOfSeeds is where policies stand that have not ended: the last row of each seed.
+func lastOfSeeds(t *results.Table) ([]quantity, error) {
+	columns := map[string][]float64{}
+	for _, name := range []string{"seed", "step", "aim", "regret"} {
+		var err error
+		if columns[name], err = t.Floats(name); err != nil {
+			return nil, err
+		}
+	}
+	last, order := map[int64]int{}, []int64{}
+	for row, seed := range columns["seed"] {
+		if _, known := last[int64(seed)]; !known {
+			order = append(order, int64(seed))
+		}
+		last[int64(seed)] = row
+	}
+	regret, steps, aim := quantity{Name: "regret", Unit: unitPoints, Aim: downward, Seeds: order}, quantity{Name: "steps", Seeds: order}, quantity{Name: "aim", Aim: upward, Seeds: order}
+	for _, seed := range order {
+		row := last[seed]
+		regret.Values, steps.Values, aim.Values = append(regret.Values, columns["regret"][row]), append(steps.Values, columns["step"][row]), append(aim.Values, columns["aim"][row])
+	}
+	return finite(regret, aim, steps), nil
+}
+
+func readPolicyRun(f *runFolderView, r *runData) error {
+	o := &simulation.StudyOutcome{}
+	if err := f.own(r, o); err != nil {
+		return err
+	}
+	seed := int64(r.Manifest.Seed)
+	if r.Ended {
+		r.Quantities = policyQuantities(o, seed)
+		return nil
+	}
+	t, err := results.ReadStreamTail(f.fsys, f.at(learningFile), 1)
+	if err != nil || t.Rows == 0 {
+		return err
+	}
+	last := func(name string) float64 {
+		values, err := t.Floats(name)
+		if err != nil {
+			return math.NaN()
+		}
+		return values[0]
+	}
+	r.Quantities = finite(one("expected_accuracy", unitShare, upward, seed, last("expected_accuracy")), one("objective", "", upward, seed, last("objective")),
+		one("episodes", "", noAim, seed, last("episodes")))
+	return nil
+}
+
+func policyQuantities(o *simulation.StudyOutcome, seed int64) []quantity {
+	return finite(
+		one("accuracy", unitShare, upward, seed, o.Accuracy),
+		one("expected_accuracy", unitShare, upward, seed, o.Expected),
+		one("regret", unitPoints, downward, seed, 100*(o.Most-o.Accuracy)),
+		one("rank", "", downward, seed, float64(o.Rank)),
+		one("sequences", "", noAim, seed, float64(o.Records)),
+		one("episodes", "", noAim, seed, float64(o.Episodes)),
+	)
+}
