@@ -18,6 +18,7 @@ func commands() []*cobra.Command {
 		newEvaluateCommand(),
 		newVocabCommand(),
 		newTableCommand(),
+		newPlotCommand(),
 		newWeightsCommand(),
 		newConfigCommand(),
 		newProfileCommand(),

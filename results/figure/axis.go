@@ -13,6 +13,8 @@ type Axis struct {
 	Low  float64 // where it begins; with High as large it follows the data
 	High float64 // where it ends
 	Zero bool    // it begins at zero where the data allow
+
+	Whole bool // there is nothing between whole numbers
 }
 
 // label is what stands at the axis.
@@ -49,9 +51,9 @@ func (a Axis) reach(r span, edge float64) (low, high float64) {
 	if a.Zero {
 		low, high = min(low, 0), max(high, 0)
 	}
-	if low == high {
-		pad := math.Max(math.Abs(low)*0.1, 1e-9)
-		if low == 0 {
+	if most := math.Max(math.Abs(low), math.Abs(high)); high-low <= most*1e-9 { // as good as equal
+		pad := most * 0.1
+		if pad == 0 {
 			pad = 1
 		}
 		return low - pad, high + pad
@@ -67,6 +69,9 @@ func (a Axis) reach(r span, edge float64) (low, high float64) {
 // span is the range of some numbers.
 type span struct{ low, high float64 }
 
+// beyond is too large to be a quantity of anything; sums of such numbers overflow.
+const beyond = 1e150
+
 func nothing() span { return span{math.Inf(1), math.Inf(-1)} }
 
 func (s span) empty() bool { return !(s.low <= s.high) }
@@ -74,7 +79,7 @@ func (s span) empty() bool { return !(s.low <= s.high) }
 // add takes more numbers in; what is none does not count.
 func (s span) add(values ...float64) span {
 	for _, v := range values {
-		if !math.IsNaN(v) && !math.IsInf(v, 0) {
+		if math.Abs(v) < beyond { // false for what is no number
 			s.low, s.high = min(s.low, v), max(s.high, v)
 		}
 	}
@@ -103,6 +108,11 @@ func ticks(low, high float64, most int) (at []float64, step float64) {
 
 // tickText is a number as an axis with this step says it.
 func tickText(v, step float64) string {
+	if most := math.Abs(v); v != 0 && (most > 1e13 || step < 1e-6) {
+		digits := max(0, int(math.Ceil(math.Log10(most/step)-0.3)))
+		text := strconv.FormatFloat(v, 'e', min(digits, 6), 64)
+		return strings.Replace(strings.NewReplacer("e+", "e", "e-0", "e-").Replace(text), "-", "−", -1)
+	}
 	for _, large := range []struct {
 		size float64
 		name string
@@ -137,9 +147,13 @@ type level struct {
 }
 
 // upright are the ticks of an axis of this height.
-func upright(low, high, height float64) []level {
-	at, step := ticks(low, high, max(2, int(height/16)))
-	return levels(at, step)
+func (a Axis) upright(low, high, height float64) []level {
+	for most := max(2, int(height/16)); ; most-- {
+		at, step := ticks(low, high, most)
+		if most == 1 || !a.Whole || step >= 1 {
+			return levels(at, step)
+		}
+	}
 }
 
 // lying are the ticks of an axis along a width: as many as have room.
@@ -150,11 +164,11 @@ func lying(low, high, width float64) []level {
 		for _, l := range all {
 			sum = max(sum, widthOf(l.words, sizeSmall))
 		}
-		if float64(len(all))*(sum+8) <= width || most == 2 {
+		if float64(len(all))*(sum+8) <= width {
 			return all
 		}
 	}
-	return nil
+	return nil // not even two have room
 }
 
 func levels(at []float64, step float64) []level {

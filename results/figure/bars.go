@@ -76,7 +76,7 @@ func (b *Bars) sides(p *Picture, x scale) (from, to float64) {
 	for _, g := range b.Groups {
 		names = max(names, widthOf(g.Name, sizeWords))
 	}
-	from = margin + min(names, p.Width*0.4) + 4
+	from = margin + min(names, p.Width*0.45) + 4
 	to = p.Width - margin
 	if b.Values {
 		most := 0.0

@@ -127,7 +127,7 @@ func (a *chartist) measure() {
 			a.nameLevel(l)
 		}
 		pl.y.low, pl.y.high = panel.Y.reach(ys, room)
-		pl.ticks = upright(pl.y.low, pl.y.high, pl.height)
+		pl.ticks = panel.Y.upright(pl.y.low, pl.y.high, pl.height)
 		pl.label = turnedLabel(panel.Y.label(), pl.height)
 		for _, t := range pl.ticks {
 			labels = max(labels, widthOf(t.words, sizeSmall)+9*float64(len(pl.label)))
@@ -232,7 +232,8 @@ func (p *Picture) lower(axis Axis, x scale, numbers []level, bottom float64) flo
 	for _, t := range numbers {
 		at := x.at(t.value)
 		p.line(text.plain(), frameWidth, point{at, bottom}, point{at, bottom + tickLength})
-		p.say(t.words, point{at, bottom + tickLength + 7}, sizeSmall, middle, text.plain())
+		half := widthOf(t.words, sizeSmall) / 2
+		p.say(t.words, point{min(max(at, margin+half), p.Width-margin-half), bottom + tickLength + 7}, sizeSmall, middle, text.plain())
 	}
 	name := fitted(axis.label(), sizeWords, p.Width-2*margin)
 	half := widthOf(name, sizeWords) / 2
@@ -269,7 +270,7 @@ func (a *chartist) paths(xs, ys []float64, y scale, steps bool) [][]point {
 	var all [][]point
 	var run []point
 	for k := range min(len(xs), len(ys)) {
-		if math.IsNaN(ys[k]) || math.IsInf(ys[k], 0) || math.IsNaN(xs[k]) {
+		if !(math.Abs(ys[k]) < beyond && math.Abs(xs[k]) < beyond) {
 			if len(run) > 0 {
 				all = append(all, run)
 			}

@@ -22,11 +22,12 @@ func (a *chartist) placeEvents(top float64) float64 {
 		return top + sizeSmall/2
 	}
 	slices.SortStableFunc(a.Events, func(x, y Event) int { return cmp.Compare(x.X, y.X) })
-	words, lanes, right := make([]string, len(a.Events)), []int(nil), a.right
+	words := make([]string, len(a.Events))
 	for k, e := range a.Events {
 		words[k] = e.Label
 	}
-	if lanes, right = a.laned(words); lanes != nil {
+	lanes, right := a.laned(words)
+	if lanes != nil {
 		a.right = right
 		return a.sayEvents(words, lanes, top, start, 2)
 	}

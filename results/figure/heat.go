@@ -31,7 +31,7 @@ const (
 // Layout puts the grid on a width.
 func (h *Heat) Layout(width float64) *Picture {
 	p := newPicture(width, 0, h.Title)
-	names := min(widest(sizeWords, h.Rows...), width*0.42)
+	names := min(widest(sizeWords, h.Rows...), width*0.45)
 	left := margin + names + 4
 	height := min(max(150/float64(max(len(h.Rows), 1)), leastCell), mostCell)
 	cell := (width - margin - left) / float64(max(len(h.Columns), 1))

@@ -142,7 +142,7 @@ func (a *tree) node(n *Node, depth int, top, height float64) {
 	if depth == 0 {
 		a.p.say("all sequences", point{x + width/2 + 2, top + height/2}, sizeTiny, middle, over(*fill.exact)).turned = true
 	}
-	if words := fitted(n.Action, sizeTiny, width-6); height >= sizeTiny+1 && widthOf(n.Action, sizeTiny) < width*1.4 {
+	if words := fitted(n.Action, sizeTiny, width-6); height >= sizeTiny && widthOf(n.Action, sizeTiny) < width*1.4 {
 		a.p.say(words, point{x + 4, top + height/2 + 2}, sizeTiny, start, over(*fill.exact))
 	}
 	for _, c := range n.Children {
@@ -214,21 +214,26 @@ func (a *tree) follow(path Path, passes map[*Node]*pass) []*Node {
 	return nodes
 }
 
-// frame shows that paths go through a box: frames within each other, or lines one after
-// the other where the box is too thin for frames.
+// frame shows that paths go through a box: by frames within each other, in thin boxes by
+// one whose dashes take turns, so that its words stay free, and else by a line.
 func (a *tree) frame(p *pass) {
 	x, width := a.place(p.depth)
 	for k, path := range p.paths {
-		if p.height < 4*float64(len(p.paths)) {
-			part := width / float64(len(p.paths))
-			from := x + part*float64(k)
-			a.seamed(a.inkOf(path), point{from, p.middle()}, point{from + part, p.middle()})
-			continue
+		in, line := 0.8+1.6*float64(k), 1.4
+		thin := p.height < 9+3*float64(len(p.paths))
+		if thin {
+			in, line = 0, 1
 		}
-		in := 0.8 + 1.6*float64(k)
 		left, top, right, bottom := x+in, p.top+in, x+width-in, p.top+p.height-in
-		m := a.p.line(a.inkOf(path).plain(), 1.4, point{left, top}, point{right, top}, point{right, bottom}, point{left, bottom})
-		m.closed = true
+		corners := []point{{left, top}, {right, top}, {right, bottom}, {left, bottom}}
+		if p.height < 2.5 {
+			corners, line = []point{{left, p.middle()}, {right, p.middle()}}, 1.4
+		}
+		m := a.p.line(a.inkOf(path).plain(), line, corners...)
+		m.closed = len(corners) > 2
+		if thin && k > 0 {
+			m.dash = []float64{4, 4}
+		}
 	}
 }
 
