@@ -85,7 +85,7 @@ func jobNotes(r *runData) ([]trainer.Note, error) {
 // plotTimeline draws accuracy over time, with what happened to the job.
 func plotTimeline(r *runData) ([]plotted, error) {
 	if r.Kind == originalRuns {
-		return nil, nil
+		return plotAnswers(r)
 	}
 	c, err := jobColumns(r)
 	if err != nil {

@@ -216,29 +216,3 @@ func trainingEnds(list []runSeries) (ends []float64) {
 	}
 	return ends
 }
-
-// plotTrainings draws the accuracies of the original's trainings over their epochs.
-func plotTrainings(r *runData) ([]plotted, error) {
-	list, err := r.series()
-	if err != nil && len(list) == 0 {
-		return nil, err
-	}
-	panel := figure.Panel{Y: figure.Axis{Name: "accuracy", Unit: "%"}}
-	names := map[string]string{"test_acc": "test", "train_acc": "training"}
-	count := 0
-	for _, s := range list {
-		prefix, metric, _ := strings.Cut(s.Name, ".epoch.")
-		name := names[metric]
-		if name == "" || !strings.Contains(s.Name, ".epoch.") || len(s.Columns[0].Values) == 0 {
-			continue
-		}
-		if count++; len(trainingEnds(list)) > 1 && len(trainingEnds(list)) <= accuracyKnown {
-			name += ", " + prefix
-		}
-		panel.Curves = append(panel.Curves, figure.Curve{Name: name, X: s.Columns[1].Values, Y: inPercent(s.Columns[2].Values)})
-	}
-	if count == 0 {
-		return nil, nil
-	}
-	return []plotted{{figure: &figure.Chart{Title: "Trainings of " + r.Path, X: figure.Axis{Name: "time since the training began", Unit: "s", Zero: true}, Panels: []figure.Panel{panel}}}}, nil
-}

@@ -71,7 +71,7 @@ func treeFigure(t *simulation.Table, policy []string) *figure.Tree {
 		}
 	}
 	f := &figure.Tree{Title: "The action tree of " + t.Name, Value: figure.Axis{Name: "mean accuracy", Unit: "%"}, Root: g.node("", all, 0),
-		Note: fmt.Sprintf("%s, %s. A box for each beginning of sequences, as high as there are sequences that begin so.", t.Name, plural(len(all), "sequence"))}
+		Note: fmt.Sprintf("%s, %s. A box for each beginning of sequences, as high as there are sequences that begin so. %s", t.Name, plural(len(all), "sequence"), luck(t))}
 	for k := range t.Decisions {
 		f.Decisions = append(f.Decisions, fmt.Sprintf("decision %d", k+1))
 	}
@@ -81,6 +81,21 @@ func treeFigure(t *simulation.Table, policy []string) *figure.Tree {
 		f.Paths = append(f.Paths, figure.Path{Name: "policy, " + percentOf(chosen), Steps: stepsOf(f.Root, policy)})
 	}
 	return f
+}
+
+// luck says how much of a best sequence is chance.
+func luck(t *simulation.Table) string {
+	r := reportTable(t)
+	if r.SeedSpread == nil {
+		return "Each ran once: how far the optimum is chance cannot be told."
+	}
+	near := -1 // not itself
+	for _, row := range r.Rows {
+		if r.Best.Accuracy-row.Accuracy <= *r.SeedSpread {
+			near++
+		}
+	}
+	return fmt.Sprintf("Seeds of a sequence differ by a standard deviation of %s; %d others are within that of the optimum.", share(r.SeedSpread), near)
 }
 
 func percentOf(r *simulation.Record) string {

@@ -40,7 +40,7 @@ func TestPlotDrawsWhatFits(t *testing.T) {
 		"policy":     {"learning"},
 		"simulation": {"ranks", "tree"},
 		"table":      {"ranks", "tree"},
-		"original":   {"curves", "learning"},
+		"original":   {"curves", "learning", "timeline"},
 	} {
 		files, o := plotInto(t, t.TempDir(), runs[name], "--kind", strings.Join(append(want, "networks", "heat"), ","))
 		require.Equal(t, exitDone, o.code, "%s: %s", name, o.stderr)
