@@ -189,18 +189,21 @@ func (p *plotter) open(paths []string) (runs []*runData, faults error) {
 func plotNames(runs []*runData) map[*runData]string {
 	counts := map[string]int{}
 	for _, r := range runs {
-		counts[filepath.Base(absolute(r.Path))]++
+		counts[r.base()]++
 	}
 	names := map[*runData]string{}
 	for _, r := range runs {
-		path := absolute(r.Path)
-		names[r] = filepath.Base(path)
+		names[r] = r.base()
 		if counts[names[r]] > 1 {
-			names[r] = filepath.Base(filepath.Dir(path)) + "-" + names[r]
+			names[r] = filepath.Base(filepath.Dir(absolute(r.Path))) + "-" + names[r]
 		}
 	}
 	return names
 }
+
+// base is the name of a run's folder, which stands in figures: where the folder lies is
+// nobody else's business.
+func (r *runData) base() string { return filepath.Base(absolute(r.Path)) }
 
 // absolute is a path with a name at its end, which "." has not.
 func absolute(path string) string {

@@ -70,7 +70,7 @@ func plotCurves(r *runData) ([]plotted, error) {
 		}
 		speed[k] = (c["steps"][k] - steps) / (x[k] - before)
 	}
-	return []plotted{{figure: &figure.Chart{Title: "Loss and accuracy of " + r.Path, X: budgetAxis, Note: smoothNote(len(x), "epoch"), Panels: []figure.Panel{
+	return []plotted{{figure: &figure.Chart{Title: "Loss and accuracy of " + r.base(), X: budgetAxis, Note: smoothNote(len(x), "epoch"), Panels: []figure.Panel{
 		{Y: figure.Axis{Name: "loss", Unit: "nats"}, Curves: []figure.Curve{smoothed("training", x, c["train_loss"]), smoothed("validation", x, c["validation_loss"])}},
 		{Y: figure.Axis{Name: "accuracy", Unit: "%"}, Curves: []figure.Curve{smoothed("training", x, inPercent(c["train_accuracy"])), smoothed("validation", x, inPercent(c["validation_accuracy"]))}},
 		{Y: figure.Axis{Name: "speed", Unit: "steps/s", Zero: true}, Height: 45, Curves: []figure.Curve{{X: x, Y: speed, Steps: true}}},
@@ -106,7 +106,7 @@ func plotTimeline(r *runData) ([]plotted, error) {
 			c.X, c.Y = append(c.X, max(end, c.X[len(c.X)-1])), append(c.Y, c.Y[len(c.Y)-1])
 		}
 	}
-	return []plotted{{figure: &figure.Chart{Title: "Accuracy over time of " + r.Path, X: budgetAxis, Events: happenings(notes), Panels: []figure.Panel{
+	return []plotted{{figure: &figure.Chart{Title: "Accuracy over time of " + r.base(), X: budgetAxis, Events: happenings(notes), Panels: []figure.Panel{
 		{Y: figure.Axis{Name: "accuracy", Unit: "%"}, Curves: []figure.Curve{{Name: "training", X: x, Y: inPercent(c["train_accuracy"])}, {Name: "validation", X: x, Y: inPercent(c["validation_accuracy"])}}},
 		{Y: figure.Axis{Name: "parameters", Zero: true, Whole: true}, Height: 45, Curves: []figure.Curve{parameters}},
 		{Y: figure.Axis{Name: "devices", Zero: true, Whole: true}, Height: 30, Curves: []figure.Curve{devices}},
@@ -173,7 +173,7 @@ func plotSpent(r *runData) ([]plotted, error) {
 	used, _ := r.quantity("used")
 	deciding, _ := r.quantity("deciding")
 	operating, _ := r.quantity("operating")
-	b := &figure.Bars{Title: "What " + r.Path + " spent its budget on", Values: true, X: figure.Axis{Name: "time", Unit: "s", Zero: true},
+	b := &figure.Bars{Title: "What " + r.base() + " spent its budget on", Values: true, X: figure.Axis{Name: "time", Unit: "s", Zero: true},
 		Note: fmt.Sprintf("Of a budget of %s s, %.2g%% went into deciding and %.2g%% into operating on the network.", short(budget), 100*deciding/budget, 100*operating/budget)}
 	for _, row := range []struct {
 		name  string

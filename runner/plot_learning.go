@@ -84,7 +84,7 @@ func plotSeeds(r *runData, list []runSeries) ([]plotted, error) {
 	if held := p.of["held_out"]; held != nil && !math.IsNaN(held[0][len(held[0])-1]) {
 		panels = append(panels, figure.Panel{Y: figure.Axis{Name: "reward held out"}, Height: 70, Curves: []figure.Curve{seedsCurve("", p.steps, held)}})
 	}
-	return []plotted{{figure: &figure.Chart{Title: "Learning of " + r.Path, X: figure.Axis{Name: "steps"}, Panels: panels, Note: p.note()}}}, nil
+	return []plotted{{figure: &figure.Chart{Title: "Learning of " + r.base(), X: figure.Axis{Name: "steps"}, Panels: panels, Note: p.note()}}}, nil
 }
 
 func (p *pupils) note() string {
@@ -114,7 +114,7 @@ func plotStudy(r *runData, list []runSeries) ([]plotted, error) {
 			top.Levels = append(top.Levels, figure.Level{Name: "best of the table", At: 100*greedy + regret})
 		}
 	}
-	return []plotted{{figure: &figure.Chart{Title: "Learning of " + r.Path, X: figure.Axis{Name: "episodes"}, Note: note, Panels: []figure.Panel{top,
+	return []plotted{{figure: &figure.Chart{Title: "Learning of " + r.base(), X: figure.Axis{Name: "episodes"}, Note: note, Panels: []figure.Panel{top,
 		{Y: figure.Axis{Name: "objective"}, Height: 60, Curves: []figure.Curve{objective}}}}}}, nil
 }
 
@@ -148,7 +148,7 @@ func plotExploration(r *runData) ([]plotted, error) {
 		c.X, x = rows["episodes"], figure.Axis{Name: "episodes"}
 		note += fmt.Sprintf(" The temperature was %s throughout.", short(temperature[0]))
 	}
-	return []plotted{{figure: &figure.Chart{Title: "Explorations of " + r.Path, X: x, Note: note,
+	return []plotted{{figure: &figure.Chart{Title: "Explorations of " + r.base(), X: x, Note: note,
 		Panels: []figure.Panel{{Y: figure.Axis{Name: "explorations", Unit: "% of episodes", Low: 0, High: 100}, Curves: []figure.Curve{c}}}}}}, nil
 }
 
@@ -200,7 +200,7 @@ func plotEpisodes(r *runData, list []runSeries) ([]plotted, error) {
 	if len(panels) == 0 {
 		return nil, nil
 	}
-	return []plotted{{figure: &figure.Chart{Title: "Episodes of " + r.Path, X: figure.Axis{Name: "episode"}, Note: smoothNote(longest, "episode"), Panels: panels}}}, nil
+	return []plotted{{figure: &figure.Chart{Title: "Episodes of " + r.base(), X: figure.Axis{Name: "episode"}, Note: smoothNote(longest, "episode"), Panels: panels}}}, nil
 }
 
 func anyNumber(values []float64) bool {

@@ -67,7 +67,7 @@ func plotTrainings(r *runData) ([]plotted, error) {
 	if len(panel.Curves) == 0 {
 		return nil, nil
 	}
-	return []plotted{{figure: &figure.Chart{Title: "Trainings of " + r.Path, X: sinceStart, Panels: []figure.Panel{panel}}}}, nil
+	return []plotted{{figure: &figure.Chart{Title: "Trainings of " + r.base(), X: sinceStart, Panels: []figure.Panel{panel}}}}, nil
 }
 
 // plotAnswers draws the accuracies of each training with what its agent answered.

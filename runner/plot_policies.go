@@ -64,7 +64,7 @@ func plotBars(r *runData) ([]plotted, error) {
 	if err != nil {
 		fixed = nil // the tables have no sequence in common
 	}
-	b := &figure.Bars{Title: "Accuracy by scenario of " + r.Path, X: figure.Axis{Name: "accuracy", Unit: "%"}, Names: rivalNames,
+	b := &figure.Bars{Title: "Accuracy by scenario of " + r.base(), X: figure.Axis{Name: "accuracy", Unit: "%"}, Names: rivalNames,
 		Note: fmt.Sprintf("learned: mean of %s, 95%% interval by a bootstrap over them; others over the runs of a sequence where it ran more than once. random: the mean of all sequences.", plural(len(l.seeds), "seed"))}
 	for _, t := range l.trees {
 		g := figure.Group{Name: t.Name}
@@ -124,7 +124,7 @@ func barsOfOutcome(r *runData, why error) ([]plotted, error) {
 	if err := results.ReadOutcome(r.fsys, r.Path, o); err != nil {
 		return nil, err
 	}
-	b := &figure.Bars{Title: "Accuracy by scenario of " + r.Path, X: figure.Axis{Name: "accuracy", Unit: "%"}, Names: []string{"vote of all seeds", "none", "random", "optimum"},
+	b := &figure.Bars{Title: "Accuracy by scenario of " + r.base(), X: figure.Axis{Name: "accuracy", Unit: "%"}, Names: []string{"vote of all seeds", "none", "random", "optimum"},
 		Note: "From the outcome, without intervals. random: the mean of all sequences."}
 	for _, v := range slices.Concat(o.Tables, o.HeldOut) {
 		never := 100 * v.Never
@@ -150,7 +150,7 @@ func plotHeat(r *runData) ([]plotted, error) {
 	for _, t := range l.trees {
 		most = max(most, t.Budget)
 	}
-	h := &figure.Heat{Title: "First decision of " + r.Path, X: figure.Axis{Name: "time left", Unit: "s"},
+	h := &figure.Heat{Title: "First decision of " + r.base(), X: figure.Axis{Name: "time left", Unit: "s"},
 		Note: "Colour: the likeliest action of the vote on the scenario's first network. Paler: less likely. Empty: more than the budget."}
 	for k := range timesShown {
 		h.Columns = append(h.Columns, math.Round(most*float64(k+1)/timesShown))

@@ -40,7 +40,7 @@ const (
 
 // Layout puts the bars on a width.
 func (b *Bars) Layout(width float64) *Picture {
-	p := newPicture(width, 0, b.Title)
+	p := newPicture(width, 0, b.Title, b.told()...)
 	values := nothing()
 	for _, g := range b.Groups {
 		for _, bar := range g.Bars {
@@ -62,6 +62,29 @@ func (b *Bars) Layout(width float64) *Picture {
 	top = p.note(b.Note, margin, top, width-2*margin)
 	p.Height = math.Ceil(top + margin)
 	return p
+}
+
+// told is what the bars show, in sentences.
+func (b *Bars) told() []string {
+	var all []string
+	for _, g := range b.Groups {
+		line := g.Name + ":"
+		for k, bar := range g.Bars {
+			if math.IsNaN(bar.Value) {
+				continue
+			}
+			if len(b.Names) > k {
+				line += " " + b.Names[k]
+			}
+			line += " " + valueText(bar.Value) + " " + b.X.Unit
+			if bar.Low != bar.High {
+				line += " (" + valueText(bar.Low) + " to " + valueText(bar.High) + ")"
+			}
+			line += ","
+		}
+		all = append(all, strings.TrimRight(line, ",:")+".")
+	}
+	return all
 }
 
 // dots says whether zero is too far off to be in the figure.

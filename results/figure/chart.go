@@ -3,6 +3,7 @@ package figure
 import (
 	"math"
 	"slices"
+	"strings"
 )
 
 // Chart is curves over a quantity that they share, in one panel or several above each
@@ -94,7 +95,7 @@ type plot struct {
 
 // Layout puts the chart on a width.
 func (c *Chart) Layout(width float64) *Picture {
-	a := &chartist{Chart: c, p: newPicture(width, 0, c.Title), inks: map[string]ink{}, first: true}
+	a := &chartist{Chart: c, p: newPicture(width, 0, c.Title, c.told()...), inks: map[string]ink{}, first: true}
 	a.measure()
 	top := a.placeEvents(margin)
 	for k := range a.plots {
@@ -105,6 +106,30 @@ func (c *Chart) Layout(width float64) *Picture {
 	top = a.p.note(c.Note, margin, top, width-2*margin)
 	a.p.Height = math.Ceil(top + margin)
 	return a.p
+}
+
+// told is what the chart shows, in sentences.
+func (c *Chart) told() []string {
+	var all []string
+	for _, panel := range c.Panels {
+		var names []string
+		for _, curve := range panel.Curves {
+			names = append(names, curve.Name)
+		}
+		for _, l := range panel.Levels {
+			names = append(names, l.Name+" at "+valueText(l.At))
+		}
+		names = slices.DeleteFunc(names, func(name string) bool { return name == "" })
+		line := panel.Y.label() + " over " + c.X.label()
+		if len(names) > 0 {
+			line += ": " + strings.Join(names, ", ")
+		}
+		all = append(all, line+".")
+	}
+	for _, e := range c.Events {
+		all = append(all, e.Label+" at "+valueText(e.X)+" "+c.X.Unit+".")
+	}
+	return all
 }
 
 // measure finds the ranges, and how much room the labels need.

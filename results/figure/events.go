@@ -59,7 +59,7 @@ func (a *chartist) sayEvents(words []string, lanes []int, top float64, side anch
 	floor := top + laneHeight*(1+float64(slices.Max(lanes)))
 	for k, e := range a.Events {
 		base := floor - 2.5 - laneHeight*float64(lanes[k])
-		a.p.say(words[k], point{a.x.at(e.X) + aside, base}, sizeSmall, side, e.Kind.ink().plain())
+		a.p.say(words[k], point{a.x.at(e.X) + aside, base}, sizeSmall, side, text.plain())
 		from := base - sizeSmall*ascent
 		if side == middle {
 			from = base + sizeSmall*descent
@@ -161,7 +161,7 @@ func (a *chartist) eventKey(top float64) float64 {
 	rows := (len(lines) + columns - 1) / columns
 	for k, line := range lines {
 		at := point{margin + width*float64(k/rows), top + 8 + laneHeight*float64(k%rows)}
-		a.p.say(fitted(line, sizeSmall, a.p.Width-2*margin), at, sizeSmall, start, a.Events[k].Kind.ink().plain())
+		a.p.say(fitted(line, sizeSmall, a.p.Width-2*margin), at, sizeSmall, start, text.plain())
 	}
 	return top + laneHeight*float64(rows) + 2
 }

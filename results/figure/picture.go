@@ -1,6 +1,9 @@
 package figure
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Picture is a figure laid out. It is made by a figure's Layout, and has no useful
 // zero value. Lengths are in points, from the upper left corner.
@@ -41,8 +44,8 @@ const (
 	end
 )
 
-func newPicture(width, height float64, title string) *Picture {
-	return &Picture{Width: width, Height: height, Title: title}
+func newPicture(width, height float64, title string, told ...string) *Picture {
+	return &Picture{Width: width, Height: height, Title: title, Words: strings.Join(told, " ")}
 }
 
 // line draws through points.

@@ -17,8 +17,11 @@ const dotsPerInch = 300
 
 // writePNG writes the picture as an image.
 func (p *Picture) writePNG(w io.Writer, theme Theme) error {
-	canvas := vgimg.NewWith(vgimg.UseWH(vg.Length(p.Width), vg.Length(p.Height)), vgimg.UseDPI(dotsPerInch),
-		vgimg.UseBackgroundColor(inksOf(theme)[paper]))
+	ground := color.Color(inksOf(theme)[paper])
+	if theme == Page {
+		ground = color.Transparent
+	}
+	canvas := vgimg.NewWith(vgimg.UseWH(vg.Length(p.Width), vg.Length(p.Height)), vgimg.UseDPI(dotsPerInch), vgimg.UseBackgroundColor(ground))
 	p.draw(canvas, theme, func(s string) string { return s })
 	_, err := vgimg.PngCanvas{Canvas: canvas}.WriteTo(w)
 	return err
