@@ -151,7 +151,7 @@ func plotHeat(r *runData) ([]plotted, error) {
 		most = max(most, t.Budget)
 	}
 	h := &figure.Heat{Title: "First decision of " + r.base(), X: figure.Axis{Name: "time left", Unit: "s"},
-		Note: "Colour: the likeliest action of the vote on the scenario's first network. Paler: less likely. Empty: more than the budget."}
+		Note: "Colour: the likeliest action of the vote on the scenario's first network. Weaker: less likely. Empty: more than the budget."}
 	for k := range timesShown {
 		h.Columns = append(h.Columns, math.Round(most*float64(k+1)/timesShown))
 	}

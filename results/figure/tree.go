@@ -253,7 +253,7 @@ func (a *tree) scale(top float64) float64 {
 	x := scale{a.values.low, a.values.high, left, a.p.Width - margin - 12}
 	for k := range steps {
 		from := x.from + (x.to-x.from)*float64(k)/steps
-		a.p.box(shade((float64(k)+0.5)/steps), from, top, (x.to-x.from)/steps+0.3*float64(min(1, steps-1-k)), height)
+		a.p.box(shade((float64(k)+0.5)/steps), from, top, (x.to-x.from)/steps+float64(min(1, steps-1-k)), height)
 	}
 	for _, t := range lying(x.low, x.high, x.to-x.from) {
 		a.p.line(text.plain(), frameWidth, point{x.at(t.value), top + height}, point{x.at(t.value), top + height + 2})
