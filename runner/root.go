@@ -21,6 +21,7 @@ func commands() []*cobra.Command {
 		newVocabCommand(),
 		newTableCommand(),
 		newReportCommand(),
+		newPlotCommand(),
 		newWeightsCommand(),
 		newConfigCommand(),
 		newProfileCommand(),

@@ -1,0 +1,180 @@
+package figure
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Axis says what is along one side of a figure.
+type Axis struct {
+	Name string  // what is measured
+	Unit string  // what a number counts, such as "s" or "%"; empty is a plain count
+	Low  float64 // where it begins; with High as large it follows the data
+	High float64 // where it ends
+	Zero bool    // it begins at zero where the data allow
+
+	Whole bool // there is nothing between whole numbers
+}
+
+// label is what stands at the axis.
+func (a Axis) label() string {
+	if a.Unit == "" || a.Name == "" {
+		return a.Name + a.Unit
+	}
+	return a.Name + " [" + a.Unit + "]"
+}
+
+// scale maps values to points.
+type scale struct {
+	low, high float64 // values
+	from, to  float64 // where they lie
+}
+
+func (s scale) at(v float64) float64 {
+	return s.from + (v-s.low)/(s.high-s.low)*(s.to-s.from)
+}
+
+// room is left between data and the ends of an axis, as a share of their range.
+const room = 0.05
+
+// reach is the range of an axis over what is drawn along it; edge is the share that it
+// goes beyond.
+func (a Axis) reach(r span, edge float64) (low, high float64) {
+	if a.High > a.Low {
+		return a.Low, a.High
+	}
+	if r.empty() {
+		r = span{0, 1}
+	}
+	low, high = r.low, r.high
+	if a.Zero {
+		low, high = min(low, 0), max(high, 0)
+	}
+	if most := math.Max(math.Abs(low), math.Abs(high)); high-low <= most*1e-9 { // as good as equal
+		pad := most * 0.1
+		if pad == 0 {
+			pad = 1
+		}
+		return low - pad, high + pad
+	}
+	pad := (high - low) * edge
+	bottom, top := low-pad, high+pad
+	if low >= 0 && bottom < 0 || a.Zero && low == 0 {
+		bottom = 0
+	}
+	return bottom, top
+}
+
+// span is the range of some numbers.
+type span struct{ low, high float64 }
+
+// beyond is too large to be a quantity of anything; sums of such numbers overflow.
+const beyond = 1e150
+
+func nothing() span { return span{math.Inf(1), math.Inf(-1)} }
+
+func (s span) empty() bool { return !(s.low <= s.high) }
+
+// add takes more numbers in; what is none does not count.
+func (s span) add(values ...float64) span {
+	for _, v := range values {
+		if math.Abs(v) < beyond { // false for what is no number
+			s.low, s.high = min(s.low, v), max(s.high, v)
+		}
+	}
+	return s
+}
+
+// ticks are round numbers within a range, at most so many.
+func ticks(low, high float64, most int) (at []float64, step float64) {
+	if !(high > low) || most < 1 {
+		return nil, 1
+	}
+	step = math.Pow(10, math.Floor(math.Log10((high-low)/float64(most))))
+	for _, factor := range []float64{1, 2, 5, 10, 20, 50, 100} {
+		first, last := math.Ceil(low/(step*factor)-1e-9), math.Floor(high/(step*factor)+1e-9)
+		if last-first+1 > float64(most) {
+			continue
+		}
+		step *= factor
+		for k := first; k <= last; k++ {
+			at = append(at, k*step)
+		}
+		return at, step
+	}
+	return nil, step
+}
+
+// tickText is a number as an axis with this step says it.
+func tickText(v, step float64) string {
+	if most := math.Abs(v); v != 0 && (most > 1e13 || step < 1e-6) {
+		digits := max(0, int(math.Ceil(math.Log10(most/step)-0.3)))
+		text := strconv.FormatFloat(v, 'e', min(digits, 6), 64)
+		return strings.Replace(strings.NewReplacer("e+", "e", "e-0", "e-").Replace(text), "-", "−", -1)
+	}
+	for _, large := range []struct {
+		size float64
+		name string
+	}{{1e9, "G"}, {1e6, "M"}, {1e3, "k"}} {
+		if step >= large.size || math.Abs(v) >= 10*large.size {
+			if v == 0 {
+				return "0"
+			}
+			return decimal(v/large.size, step/large.size) + large.name
+		}
+	}
+	return decimal(v, step)
+}
+
+// decimal has as many digits behind the point as the step needs.
+func decimal(v, step float64) string {
+	digits := 0
+	for s := step; digits < 9 && math.Abs(s-math.Round(s)) > 1e-6*s; digits++ {
+		s *= 10
+	}
+	text := strconv.FormatFloat(v, 'f', digits, 64)
+	if strings.Trim(text, "-0.") == "" {
+		return strings.TrimPrefix(text, "-")
+	}
+	return strings.Replace(text, "-", "−", 1)
+}
+
+// level are ticks as they are written.
+type level struct {
+	value float64
+	words string
+}
+
+// upright are the ticks of an axis of this height.
+func (a Axis) upright(low, high, height float64) []level {
+	for most := max(2, int(height/16)); ; most-- {
+		at, step := ticks(low, high, most)
+		if most == 1 || !a.Whole || step >= 1 {
+			return levels(at, step)
+		}
+	}
+}
+
+// lying are the ticks of an axis along a width: as many as have room.
+func lying(low, high, width float64) []level {
+	for most := 9; most > 1; most-- {
+		at, step := ticks(low, high, most)
+		all, sum := levels(at, step), 0.0
+		for _, l := range all {
+			sum = max(sum, widthOf(l.words, sizeSmall))
+		}
+		if float64(len(all))*(sum+8) <= width {
+			return all
+		}
+	}
+	return nil // not even two have room
+}
+
+func levels(at []float64, step float64) []level {
+	var all []level
+	for _, v := range at {
+		all = append(all, level{v, tickText(v, step)})
+	}
+	return all
+}

@@ -1,0 +1,209 @@
+package figure
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Bars compares quantities in groups, one below the other. Where the axis begins at
+// zero they are bars; where it does not they are dots, since the length of a bar would
+// mislead.
+type Bars struct {
+	Title  string   // for who cannot see it
+	Note   string   // a remark below it; empty is none
+	X      Axis     // of the quantities
+	Names  []string // of the bars in each group; empty where each has one
+	Groups []Group
+	Values bool // each bar's value stands behind it; for few bars
+}
+
+// Group is bars that belong together.
+type Group struct {
+	Name string
+	Bars []Bar // one for each of Names
+}
+
+// Bar is a quantity with its interval.
+type Bar struct {
+	Value     float64 // no number is no bar
+	Low, High float64 // of the interval; equal ones are none
+}
+
+const (
+	barHeight = 5.5
+	dotHeight = 3.4
+	wideBar   = 9.0 // where each group has one
+	between   = 4.0 // groups
+	leastRow  = 9.0
+)
+
+// Layout puts the bars on a width.
+func (b *Bars) Layout(width float64) *Picture {
+	p := newPicture(width, 0, b.Title, b.told()...)
+	values := nothing()
+	for _, g := range b.Groups {
+		for _, bar := range g.Bars {
+			values = values.add(bar.Value)
+			if bar.Low != bar.High {
+				values = values.add(bar.Low, bar.High)
+			}
+		}
+	}
+	dots := b.dots(values)
+	axis := b.X
+	axis.Zero = !dots
+	x := scale{}
+	x.low, x.high = axis.reach(values, room)
+	x.from, x.to = b.sides(p, x)
+	bottom := b.rows(p, x, dots)
+	top := p.lower(b.X, x, lying(x.low, x.high, x.to-x.from), bottom)
+	top = p.legend(b.entries(dots), margin, top+2, width-2*margin)
+	top = p.note(b.Note, margin, top, width-2*margin)
+	p.Height = math.Ceil(top + margin)
+	return p
+}
+
+// told is what the bars show, in sentences.
+func (b *Bars) told() []string {
+	var all []string
+	for _, g := range b.Groups {
+		line := g.Name + ":"
+		for k, bar := range g.Bars {
+			if math.IsNaN(bar.Value) {
+				continue
+			}
+			if len(b.Names) > k {
+				line += " " + b.Names[k]
+			}
+			line += " " + valueText(bar.Value) + " " + b.X.Unit
+			if bar.Low != bar.High {
+				line += " (" + valueText(bar.Low) + " to " + valueText(bar.High) + ")"
+			}
+			line += ","
+		}
+		all = append(all, strings.TrimRight(line, ",:")+".")
+	}
+	return all
+}
+
+// dots says whether zero is too far off to be in the figure.
+func (b *Bars) dots(values span) bool {
+	return !b.X.Zero && !values.empty() && values.low > 0 && values.low > values.high/2
+}
+
+// sides are where the axis begins and ends, between the groups' names and what stands
+// out at its end.
+func (b *Bars) sides(p *Picture, x scale) (from, to float64) {
+	names := 0.0
+	for _, g := range b.Groups {
+		names = max(names, widthOf(g.Name, sizeWords))
+	}
+	from = margin + min(names, p.Width*0.45) + 4
+	to = p.Width - margin
+	if b.Values {
+		most := 0.0
+		for _, g := range b.Groups {
+			for _, bar := range g.Bars {
+				most = max(most, widthOf(valueText(bar.Value), sizeSmall))
+			}
+		}
+		return from, to - most - 4
+	}
+	for _, t := range lying(x.low, x.high, to-from) {
+		if t.value > x.low+0.9*(x.high-x.low) {
+			return from, to - widthOf(t.words, sizeSmall)/2
+		}
+	}
+	return from, to
+}
+
+// valueText is a quantity to three digits.
+func valueText(v float64) string {
+	if math.IsNaN(v) {
+		return ""
+	}
+	step := math.Pow(10, math.Floor(math.Log10(math.Max(math.Abs(v), 1e-9)))-2)
+	if step >= 1 && math.Abs(v) < 10000 {
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	words := tickText(math.Round(v/step)*step, step)
+	if strings.Contains(words, ".") {
+		words = strings.TrimRight(strings.TrimRight(words, "0"), ".")
+	}
+	return words
+}
+
+// rows draws the groups and returns where they end.
+func (b *Bars) rows(p *Picture, x scale, dots bool) float64 {
+	each := barHeight
+	if dots {
+		each = dotHeight
+	}
+	if len(b.Names) < 2 {
+		each = wideBar
+	}
+	height := max(each*float64(max(len(b.Names), 1)), leastRow)
+	top := margin
+	bottom := top + float64(len(b.Groups))*(height+between)
+	for _, t := range lying(x.low, x.high, x.to-x.from) {
+		p.line(grid.plain(), gridWidth, point{x.at(t.value), top}, point{x.at(t.value), bottom})
+	}
+	for k, g := range b.Groups {
+		from := top + float64(k)*(height+between)
+		if k > 0 {
+			p.line(grid.plain(), gridWidth, point{margin, from}, point{x.to, from})
+		}
+		centre := from + (height+between)/2
+		p.say(fitted(g.Name, sizeWords, x.from-margin-3), point{x.from - 4, centre + 2.6}, sizeWords, end, text.plain())
+		at := centre - each*float64(len(g.Bars))/2
+		for s, bar := range g.Bars {
+			b.bar(p, bar, x, at+each*float64(s), each, seriesInk(s), dots)
+		}
+	}
+	p.line(text.plain(), frameWidth, point{x.from, top}, point{x.from, bottom}, point{x.to, bottom})
+	return bottom
+}
+
+// bar draws one quantity.
+func (b *Bars) bar(p *Picture, bar Bar, x scale, top, height float64, colour ink, dots bool) {
+	if math.IsNaN(bar.Value) {
+		return
+	}
+	centre := top + height/2
+	if !dots {
+		from, to := x.at(max(0, x.low)), x.at(bar.Value)
+		p.box(colour.plain(), min(from, to), top+0.4, math.Abs(to-from), height-0.8)
+	}
+	if bar.Low != bar.High && !math.IsNaN(bar.Low+bar.High) {
+		line := colour
+		if !dots {
+			line = text
+		}
+		p.line(line.plain(), 0.8, point{x.at(bar.Low), centre}, point{x.at(bar.High), centre})
+		for _, v := range []float64{bar.Low, bar.High} {
+			p.line(line.plain(), 0.8, point{x.at(v), centre - 1.2}, point{x.at(v), centre + 1.2})
+		}
+	}
+	if dots {
+		p.dot(colour.plain(), point{x.at(bar.Value), centre}, 2)
+	}
+	if b.Values {
+		p.say(valueText(bar.Value), point{x.at(max(bar.Value, bar.High)) + 3, centre + 2.4}, sizeSmall, start, text.plain())
+	}
+}
+
+func (b *Bars) entries(dots bool) []entry {
+	if len(b.Names) < 2 {
+		return nil
+	}
+	shape := filled
+	if dots {
+		shape = dotted
+	}
+	var all []entry
+	for k, name := range b.Names {
+		all = append(all, entry{name, seriesInk(k).plain(), shape})
+	}
+	return all
+}

@@ -1,0 +1,122 @@
+package figure
+
+import (
+	"fmt"
+	"image/color"
+)
+
+// Theme says what a picture lies on.
+type Theme int
+
+// The themes.
+const (
+	Light Theme = iota // dark ink on white, for papers
+	Dark               // light ink on black
+	Page               // no ground, and in SVG whichever of the two whoever reads the page prefers
+)
+
+// ink is a colour by what it is for; what it looks like is the theme's.
+type ink int
+
+// The inks. The series are those of Okabe and Ito.
+const (
+	none  ink = iota // nothing is drawn
+	paper            // the ground
+	text             // words, frames and what must be seen
+	faint            // words that only help
+	grid             // thin lines behind data
+	blue
+	vermilion
+	green
+	purple
+	orange
+	sky
+	yellow
+	inks
+)
+
+// series are the inks of curves and bars, in this order.
+var series = []ink{blue, vermilion, green, purple, orange, sky, yellow}
+
+// seriesInk is the ink of the k-th series; there is no end of them.
+func seriesInk(k int) ink { return series[k%len(series)] }
+
+// inkNames are the classes of inks in pages.
+var inkNames = [inks]string{"none", "paper", "text", "faint", "grid", "blue", "vermilion", "green", "purple", "orange", "sky", "yellow"}
+
+var lightInks = [inks]color.RGBA{
+	paper: {255, 255, 255, 255}, text: {26, 26, 26, 255}, faint: {89, 89, 89, 255}, grid: {222, 222, 222, 255},
+	blue: {0, 114, 178, 255}, vermilion: {213, 94, 0, 255}, green: {0, 158, 115, 255}, purple: {204, 121, 167, 255},
+	orange: {230, 159, 0, 255}, sky: {86, 180, 233, 255}, yellow: {240, 228, 66, 255},
+}
+
+var darkInks = [inks]color.RGBA{
+	paper: {17, 20, 24, 255}, text: {230, 230, 230, 255}, faint: {165, 165, 165, 255}, grid: {58, 62, 68, 255},
+	blue: {61, 143, 209, 255}, vermilion: {230, 115, 30, 255}, green: {0, 178, 130, 255}, purple: {214, 140, 180, 255},
+	orange: {230, 159, 0, 255}, sky: {86, 180, 233, 255}, yellow: {240, 228, 66, 255},
+}
+
+// inksOf are what the inks look like where a picture has one look only.
+func inksOf(t Theme) *[inks]color.RGBA {
+	if t == Dark {
+		return &darkInks
+	}
+	return &lightInks
+}
+
+// paint is an ink, or a colour that means a quantity and is the same on any ground.
+type paint struct {
+	ink     ink
+	exact   *color.RGBA // in place of ink
+	opacity float64     // zero is 1
+}
+
+func (i ink) plain() paint               { return paint{ink: i} }
+func (i ink) thin(opacity float64) paint { return paint{ink: i, opacity: opacity} }
+func (p paint) visible() bool            { return p.ink != none || p.exact != nil }
+func (p paint) on(theme Theme) color.RGBA {
+	if p.exact != nil {
+		return *p.exact
+	}
+	return inksOf(theme)[p.ink]
+}
+
+// alpha is the opacity, with zero meaning all of it.
+func (p paint) alpha() float64 {
+	if p.opacity == 0 {
+		return 1
+	}
+	return p.opacity
+}
+
+func hex(c color.RGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
+
+// cividis is the scale of quantities, which looks alike to all kinds of colour vision
+// (Nuñez, Anderton and Renslow 2018), at equal distances.
+var cividis = []color.RGBA{
+	{0, 34, 78, 255}, {18, 53, 112, 255}, {59, 73, 108, 255}, {87, 93, 109, 255}, {112, 113, 115, 255},
+	{138, 134, 120, 255}, {165, 156, 116, 255}, {195, 179, 105, 255}, {225, 204, 85, 255}, {254, 232, 56, 255},
+}
+
+// shade is the colour of a share of the scale, between 0 and 1.
+func shade(share float64) paint {
+	at := min(max(share, 0), 1) * float64(len(cividis)-1)
+	k := min(int(at), len(cividis)-2)
+	c := mix(cividis[k], cividis[k+1], at-float64(k))
+	return paint{exact: &c}
+}
+
+// mix goes from a to b by a share.
+func mix(a, b color.RGBA, share float64) color.RGBA {
+	part := func(x, y uint8) uint8 { return uint8(float64(x)*(1-share) + float64(y)*share + 0.5) }
+	return color.RGBA{part(a.R, b.R), part(a.G, b.G), part(a.B, b.B), 255}
+}
+
+// over is black or white, whichever can be read on a colour.
+func over(c color.RGBA) paint {
+	words := color.RGBA{255, 255, 255, 255}
+	if 0.299*float64(c.R)+0.587*float64(c.G)+0.114*float64(c.B) > 140 {
+		words = color.RGBA{0, 0, 0, 255}
+	}
+	return paint{exact: &words}
+}

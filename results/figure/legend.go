@@ -1,0 +1,67 @@
+package figure
+
+// sign is how a line of a legend shows what it names.
+type sign int
+
+const (
+	stroked sign = iota // a line
+	dashed
+	filled // a box
+	dotted // a round mark
+)
+
+// entry is a line of a legend.
+type entry struct {
+	name  string
+	paint paint
+	sign  sign
+}
+
+const (
+	signWidth     = 12.0
+	legendLine    = 10.5
+	legendBetween = 10.0
+)
+
+// legend writes entries into rows of a width, and returns where they end.
+func (p *Picture) legend(entries []entry, left, top, width float64) float64 {
+	x, y := left, top
+	for k, e := range entries {
+		name := fitted(e.name, sizeWords, width-signWidth-4)
+		need := signWidth + 3 + widthOf(name, sizeWords)
+		if k > 0 && x+need > left+width {
+			x, y = left, y+legendLine
+		}
+		p.sign(e, x, y+legendLine-2.5)
+		p.say(name, point{x + signWidth + 3, y + legendLine - 2.5}, sizeWords, start, text.plain())
+		x += need + legendBetween
+	}
+	if len(entries) == 0 {
+		return top
+	}
+	return y + legendLine + 1
+}
+
+func (p *Picture) sign(e entry, x, base float64) {
+	y := base - 2.7
+	switch e.sign {
+	case filled:
+		p.box(e.paint, x+2, y-3.5, 8, 7)
+	case dotted:
+		p.dot(e.paint, point{x + 6, y}, 2.5)
+	default:
+		m := p.line(e.paint, lineWidth, point{x, y}, point{x + signWidth, y})
+		if e.sign == dashed {
+			m.dash = dashes
+		}
+	}
+}
+
+// note writes a remark below a figure, and returns where it ends.
+func (p *Picture) note(words string, left, top, width float64) float64 {
+	for _, line := range wrapped(words, sizeSmall, width) {
+		p.say(line, point{left, top + 7}, sizeSmall, start, faint.plain())
+		top += 9
+	}
+	return top
+}

@@ -1,0 +1,147 @@
+package figure
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Picture is a figure laid out. It is made by a figure's Layout, and has no useful
+// zero value. Lengths are in points, from the upper left corner.
+type Picture struct {
+	Width, Height float64
+	Title         string // what it shows, for who cannot see it; empty is nothing to say
+	Words         string // what can be read off it, in sentences
+
+	marks []mark
+}
+
+// point is a place in a picture.
+type point struct{ x, y float64 }
+
+// mark is a line, an area or words.
+type mark struct {
+	points []point // of a line or an area; nil for words
+	closed bool
+	fill   paint
+	stroke paint
+	width  float64
+	dash   []float64
+	hint   string // shown where the pointer rests
+
+	words  string
+	at     point // of the line that words stand on
+	size   float64
+	anchor anchor
+	turned bool // they run upwards
+}
+
+// anchor says which part of words lies at their place.
+type anchor int
+
+const (
+	start anchor = iota
+	middle
+	end
+)
+
+func newPicture(width, height float64, title string, told ...string) *Picture {
+	return &Picture{Width: width, Height: height, Title: title, Words: strings.Join(told, " ")}
+}
+
+// line draws through points.
+func (p *Picture) line(stroke paint, width float64, points ...point) *mark {
+	p.marks = append(p.marks, mark{points: points, stroke: stroke, width: width})
+	return &p.marks[len(p.marks)-1]
+}
+
+// area fills a polygon.
+func (p *Picture) area(fill paint, points ...point) *mark {
+	p.marks = append(p.marks, mark{points: points, closed: true, fill: fill})
+	return &p.marks[len(p.marks)-1]
+}
+
+// box fills a rectangle.
+func (p *Picture) box(fill paint, x, y, width, height float64) *mark {
+	return p.area(fill, point{x, y}, point{x + width, y}, point{x + width, y + height}, point{x, y + height})
+}
+
+// dot draws a round mark, as a polygon of so many corners that none is seen.
+func (p *Picture) dot(fill paint, at point, radius float64) *mark {
+	corners := make([]point, 0, len(circle))
+	for _, c := range circle {
+		corners = append(corners, point{at.x + radius*c.x, at.y + radius*c.y})
+	}
+	return p.area(fill, corners...)
+}
+
+// circle is sixteen points around zero; written out so that no processor's sine is in
+// the bytes.
+var circle = []point{
+	{1, 0}, {0.9239, 0.3827}, {0.7071, 0.7071}, {0.3827, 0.9239}, {0, 1}, {-0.3827, 0.9239}, {-0.7071, 0.7071}, {-0.9239, 0.3827},
+	{-1, 0}, {-0.9239, -0.3827}, {-0.7071, -0.7071}, {-0.3827, -0.9239}, {0, -1}, {0.3827, -0.9239}, {0.7071, -0.7071}, {0.9239, -0.3827},
+}
+
+// say writes words.
+func (p *Picture) say(words string, at point, size float64, a anchor, fill paint) *mark {
+	if words == "" {
+		return &mark{}
+	}
+	p.marks = append(p.marks, mark{words: words, at: at, size: size, anchor: a, fill: fill})
+	return &p.marks[len(p.marks)-1]
+}
+
+// Rect is an upright rectangle in points.
+type Rect struct{ Left, Top, Right, Bottom float64 }
+
+// meets says whether two rectangles have an area in common; hair is what they may.
+func (r Rect) meets(o Rect) bool {
+	return r.Left < o.Right-hair && o.Left < r.Right-hair && r.Top < o.Bottom-hair && o.Top < r.Bottom-hair
+}
+
+// hair is what nobody sees.
+const hair = 0.1
+
+// extent is where the words of a mark lie.
+func (m *mark) extent() Rect {
+	width := widthOf(m.words, m.size)
+	from := -width * float64(m.anchor) / 2
+	up, down := m.size*ascent, m.size*descent
+	if m.turned {
+		return Rect{m.at.x - up, m.at.y - from - width, m.at.x + down, m.at.y - from}
+	}
+	return Rect{m.at.x + from, m.at.y - up, m.at.x + from + width, m.at.y + down}
+}
+
+// Label is words in a picture.
+type Label struct {
+	Words string
+	Where Rect
+}
+
+// Labels are all words in a picture, in the order in which they are drawn.
+func (p *Picture) Labels() []Label {
+	var all []Label
+	for k := range p.marks {
+		if m := &p.marks[k]; m.words != "" {
+			all = append(all, Label{m.words, m.extent()})
+		}
+	}
+	return all
+}
+
+// Faults says which words do not lie within the picture, and which lie on others.
+func (p *Picture) Faults() []string {
+	var faults []string
+	labels := p.Labels()
+	for k, a := range labels {
+		if w := a.Where; w.Left < -hair || w.Top < -hair || w.Right > p.Width+hair || w.Bottom > p.Height+hair {
+			faults = append(faults, fmt.Sprintf("%q lies outside of the picture: %.1f of %.0f × %.0f pt", a.Words, a.Where, p.Width, p.Height))
+		}
+		for _, b := range labels[:k] {
+			if a.Where.meets(b.Where) {
+				faults = append(faults, fmt.Sprintf("%q lies on %q: %.1f and %.1f", a.Words, b.Words, a.Where, b.Where))
+			}
+		}
+	}
+	return faults
+}

@@ -1,0 +1,76 @@
+package figure
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Widths of a two-column paper, in points: 84 mm and 174 mm.
+const (
+	Column = 84 * 72 / 25.4
+	Wide   = 174 * 72 / 25.4
+)
+
+// Figure is something that can be drawn.
+type Figure interface {
+	// Layout puts the figure on a width, in points; its height follows.
+	Layout(width float64) *Picture
+}
+
+// Format is a kind of file.
+type Format string
+
+// The formats.
+const (
+	SVG Format = "svg"
+	PNG Format = "png" // at 300 dots an inch
+	PDF Format = "pdf" // with its letters, so that they can be searched
+)
+
+// Formats are all there are.
+func Formats() []Format { return []Format{SVG, PNG, PDF} }
+
+// Options say how a figure is written.
+type Options struct {
+	Format Format  // what it is written as; empty is SVG
+	Width  float64 // in points; zero is Column
+	Theme  Theme   // what it lies on; zero is Light
+}
+
+// EnsureDefaults replaces zero values.
+func (o *Options) EnsureDefaults() {
+	if o.Format == "" {
+		o.Format = SVG
+	}
+	if o.Width == 0 {
+		o.Width = Column
+	}
+}
+
+// Render writes a figure.
+func Render(w io.Writer, f Figure, o Options) (err error) {
+	defer func() {
+		if fault := recover(); fault != nil { // gonum's drawing knows no errors
+			err = fmt.Errorf("draw a figure as %s: %v", o.Format, fault)
+		}
+	}()
+	o.EnsureDefaults()
+	if o.Width < Column/2 {
+		return fmt.Errorf("draw a figure %.0f pt wide: it would have no room for its labels; make it at least %.0f pt", o.Width, Column/2)
+	}
+	p := f.Layout(o.Width)
+	switch o.Format {
+	case SVG:
+		return p.writeSVG(w, o.Theme)
+	case PNG:
+		return p.writePNG(w, o.Theme)
+	case PDF:
+		return p.writePDF(w, o.Theme)
+	}
+	var known []string
+	for _, format := range Formats() {
+		known = append(known, string(format))
+	}
+	return fmt.Errorf("draw a figure: there is no format %q; there are %s", o.Format, strings.Join(known, ", "))
+}

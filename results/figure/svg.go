@@ -1,0 +1,152 @@
+package figure
+
+import (
+	"bytes"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// family is what words are set in; what stands behind Liberation Sans is as wide, and
+// where none of them is there each text says how wide it shall be.
+const family = "Liberation Sans, Arimo, Helvetica, Arial, Nimbus Sans, sans-serif"
+
+// writeSVG writes the picture as SVG. On a page, colours are classes, which follow
+// what its reader prefers.
+func (p *Picture) writeSVG(w io.Writer, theme Theme) error {
+	b := &bytes.Buffer{}
+	fmt.Fprintf(b, `<svg xmlns="http://www.w3.org/2000/svg" width="%spt" height="%spt" viewBox="0 0 %s %s" role="img" aria-label="%s" font-family="%s">`+"\n",
+		number(p.Width), number(p.Height), number(p.Width), number(p.Height), escaped(p.Title), family)
+	if p.Words != "" {
+		fmt.Fprintf(b, "<desc>%s</desc>\n", escaped(p.Words))
+	}
+	if theme == Page {
+		b.WriteString(pageStyle())
+	} else {
+		fmt.Fprintf(b, `<rect width="%s" height="%s"%s/>`+"\n", number(p.Width), number(p.Height), colour("fill", paper.plain(), theme))
+	}
+	for k := range p.marks {
+		p.marks[k].writeSVG(b, theme)
+	}
+	b.WriteString("</svg>\n")
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// pageStyle is the inks as classes, for light and for dark pages. All pictures of a
+// page have the same.
+func pageStyle() string {
+	var b strings.Builder
+	rules := func(theme Theme) {
+		for i := paper; i < inks; i++ {
+			c := hex(inksOf(theme)[i])
+			fmt.Fprintf(&b, ".graft-fill-%s{fill:%s}.graft-line-%s{stroke:%s}", inkNames[i], c, inkNames[i], c)
+		}
+	}
+	b.WriteString("<style>")
+	rules(Light)
+	b.WriteString("@media (prefers-color-scheme:dark){")
+	rules(Dark)
+	b.WriteString("}</style>\n")
+	return b.String()
+}
+
+func (m *mark) writeSVG(b *bytes.Buffer, theme Theme) {
+	switch {
+	case m.words != "":
+		m.writeWords(b, theme)
+		return
+	case len(m.points) == 0:
+		return
+	}
+	fmt.Fprintf(b, `<path d="%s"%s`, m.outline(), colour("fill", m.fill, theme))
+	if m.stroke.visible() {
+		fmt.Fprintf(b, `%s stroke-width="%s" stroke-linejoin="round"`, colour("stroke", m.stroke, theme), number(m.width))
+	}
+	if len(m.dash) > 0 {
+		var parts []string
+		for _, d := range m.dash {
+			parts = append(parts, number(d))
+		}
+		fmt.Fprintf(b, ` stroke-dasharray="%s"`, strings.Join(parts, " "))
+	}
+	if m.hint != "" {
+		fmt.Fprintf(b, "><title>%s</title></path>\n", escaped(m.hint))
+		return
+	}
+	b.WriteString("/>\n")
+}
+
+func (m *mark) writeWords(b *bytes.Buffer, theme Theme) {
+	fmt.Fprintf(b, `<text x="%s" y="%s" font-size="%s" textLength="%s" lengthAdjust="spacingAndGlyphs"`,
+		number(m.at.x), number(m.at.y), number(m.size), number(widthOf(m.words, m.size)))
+	if m.anchor != start {
+		fmt.Fprintf(b, ` text-anchor="%s"`, [...]string{"start", "middle", "end"}[m.anchor])
+	}
+	if m.turned {
+		fmt.Fprintf(b, ` transform="rotate(-90 %s %s)"`, number(m.at.x), number(m.at.y))
+	}
+	fmt.Fprintf(b, "%s>%s</text>\n", colour("fill", m.fill, theme), escaped(m.words))
+}
+
+// outline is the path of a line or an area. Upright steps are written short, which
+// halves the boxes of a tree.
+func (m *mark) outline() string {
+	var b strings.Builder
+	last := point{}
+	for k, at := range m.points {
+		x, y := number(at.x), number(at.y)
+		switch {
+		case k == 0:
+			b.WriteString("M" + x + " " + y)
+		case x == number(last.x) && y == number(last.y):
+			continue
+		case y == number(last.y):
+			b.WriteString("H" + x)
+		case x == number(last.x):
+			b.WriteString("V" + y)
+		default:
+			b.WriteString("L" + x + " " + y)
+		}
+		last = at
+	}
+	if m.closed {
+		b.WriteString("Z")
+	}
+	return b.String()
+}
+
+// colour is a paint as an attribute, or as a class where a page decides.
+func colour(what string, p paint, theme Theme) string {
+	if !p.visible() {
+		return fmt.Sprintf(` %s="none"`, what)
+	}
+	named := fmt.Sprintf(` %s="%s"`, what, hex(p.on(theme)))
+	if theme == Page && p.exact == nil {
+		group := map[string]string{"fill": "fill", "stroke": "line"}[what]
+		named = fmt.Sprintf(` class="graft-%s-%s"`, group, inkNames[p.ink])
+	}
+	if p.alpha() < 1 {
+		named += fmt.Sprintf(` %s-opacity="%s"`, what, number(p.alpha()))
+	}
+	return named
+}
+
+// number writes a length to a hundredth of a point.
+func number(v float64) string {
+	text := strings.TrimRight(strconv.FormatFloat(v, 'f', 2, 64), "0")
+	text = strings.TrimSuffix(text, ".")
+	if slices.Contains([]string{"-0", ""}, text) {
+		return "0"
+	}
+	return text
+}
+
+func escaped(words string) string {
+	var b bytes.Buffer
+	_ = xml.EscapeText(&b, []byte(words)) // a buffer takes all
+	return b.String()
+}

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"graft/results/figure"
+	"graft/simulation"
+)
+
+// tableOf is the table of a run; nil where it has none, or none with records yet.
+func tableOf(r *runData) (*simulation.Table, error) {
+	var table *simulation.Table
+	var err error
+	switch r.Kind {
+	case simulationRuns:
+		table, err = r.collected()
+	case originalRuns:
+		if table, err = readOriginalTable(r.Path); errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
+	default:
+		table, err = r.readTable(r.Path)
+	}
+	if err != nil || table == nil || len(table.Records) == 0 {
+		return nil, err
+	}
+	return table, nil
+}
+
+// plotTrees draws the tree of a table, or those of the tables that policies learned
+// from with the policy's path.
+func plotTrees(r *runData) ([]plotted, error) {
+	switch r.Kind {
+	case policiesRuns:
+		return plotPolicyTrees(r)
+	case policyRuns:
+		return plotLessonTree(r)
+	}
+	table, err := tableOf(r)
+	if table == nil {
+		return nil, err
+	}
+	return []plotted{{figure: treeFigure(table, nil)}}, nil
+}
+
+// grove is a tree of nodes that is made of records.
+type grove struct {
+	*simulation.Table
+	order map[string]int // of actions
+}
+
+// treeFigure draws a table's tree, with the best sequence and that of a policy, which may
+// be nil.
+func treeFigure(t *simulation.Table, policy []string) *figure.Tree {
+	g := grove{t, map[string]int{}}
+	for _, a := range t.Actions {
+		g.order[a] = len(g.order)
+	}
+	all := make([]*simulation.Record, len(t.Records))
+	for k := range t.Records {
+		all[k] = &t.Records[k]
+		for _, a := range t.Records[k].Sequence {
+			if _, known := g.order[a]; !known {
+				g.order[a] = len(g.order)
+			}
+		}
+	}
+	f := &figure.Tree{Title: "The action tree of " + t.Name, Value: figure.Axis{Name: "mean accuracy", Unit: "%"}, Root: g.node("", all, 0),
+		Note: fmt.Sprintf("%s, %s. A box for each beginning of sequences, as high as there are sequences that begin so. %s", t.Name, plural(len(all), "sequence"), luck(t))}
+	for k := range t.Decisions {
+		f.Decisions = append(f.Decisions, fmt.Sprintf("decision %d", k+1))
+	}
+	best := slices.MaxFunc(all, func(a, b *simulation.Record) int { return cmp.Compare(a.Mean(), b.Mean()) })
+	f.Paths = append(f.Paths, figure.Path{Name: "optimum, " + percentOf(best), Steps: stepsOf(f.Root, best.Sequence)})
+	if chosen := t.Find(policy...); chosen != nil && len(policy) > 0 {
+		f.Paths = append(f.Paths, figure.Path{Name: "policy, " + percentOf(chosen), Steps: stepsOf(f.Root, policy)})
+	}
+	return f
+}
+
+// luck says how much of a best sequence is chance.
+func luck(t *simulation.Table) string {
+	r := reportTable(t)
+	if r.SeedSpread == nil {
+		return "Each ran once: how far the optimum is chance cannot be told."
+	}
+	near := -1 // not itself
+	for _, row := range r.Rows {
+		if r.Best.Accuracy-row.Accuracy <= *r.SeedSpread {
+			near++
+		}
+	}
+	return fmt.Sprintf("Seeds of a sequence differ by a standard deviation of %s; %d others are within that of the optimum.", share(r.SeedSpread), near)
+}
+
+func percentOf(r *simulation.Record) string {
+	mean := r.Mean()
+	return share(&mean)
+}
+
+// node is the beginning that records have in common, with what follows from it.
+func (g grove) node(action string, records []*simulation.Record, depth int) *figure.Node {
+	n := &figure.Node{Action: action}
+	for _, r := range records {
+		n.Value += 100 * r.Mean() / float64(len(records))
+	}
+	if depth == g.Decisions {
+		return n
+	}
+	groups := map[string][]*simulation.Record{}
+	var actions []string
+	for _, r := range records {
+		a := r.Sequence[depth]
+		if groups[a] == nil {
+			actions = append(actions, a)
+		}
+		groups[a] = append(groups[a], r)
+	}
+	slices.SortFunc(actions, func(a, b string) int { return cmp.Compare(g.order[a], g.order[b]) })
+	for _, a := range actions {
+		n.Children = append(n.Children, g.node(a, groups[a], depth+1))
+	}
+	return n
+}
+
+// stepsOf is a sequence as places in a tree.
+func stepsOf(n *figure.Node, sequence []string) []int {
+	var steps []int
+	for _, action := range sequence {
+		k := slices.IndexFunc(n.Children, func(c *figure.Node) bool { return c.Action == action })
+		if k < 0 {
+			return steps
+		}
+		steps, n = append(steps, k), n.Children[k]
+	}
+	return steps
+}
+
+// plotRanks draws the accuracy of all sequences in the order of their means.
+func plotRanks(r *runData) ([]plotted, error) {
+	table, err := tableOf(r)
+	if table == nil {
+		return nil, err
+	}
+	report := reportTable(table)
+	c := figure.Curve{Name: "mean over the seeds of a sequence"}
+	for _, row := range report.Rows {
+		record := table.Find(row.Sequence...)
+		c.X, c.Y = append(c.X, float64(row.Rank)), append(c.Y, 100*row.Accuracy)
+		c.Low, c.High = append(c.Low, 100*slices.Min(record.Accuracy)), append(c.High, 100*slices.Max(record.Accuracy))
+	}
+	note := fmt.Sprintf("%s: %s, %s. Band: from the worst to the best seed of each sequence.", table.Name, plural(len(table.Records), "sequence"), seedsText(report.Seeds))
+	if report.SeedSpread == nil {
+		c.Name, c.Low, c.High = "one run of each sequence", nil, nil
+		note = fmt.Sprintf("%s: %s, each with one seed, so that how far a rank is chance cannot be told.", table.Name, plural(len(table.Records), "sequence"))
+	}
+	panel := figure.Panel{Y: figure.Axis{Name: "accuracy", Unit: "%"}, Curves: []figure.Curve{c}}
+	if report.NoAction != nil {
+		panel.Levels = append(panel.Levels, figure.Level{Name: "no adaptation", At: 100 * report.NoAction.Accuracy})
+	}
+	if report.Mean != nil {
+		panel.Levels = append(panel.Levels, figure.Level{Name: "mean of all", At: 100 * *report.Mean})
+	}
+	return []plotted{{figure: &figure.Chart{Title: "Accuracies of " + table.Name, X: figure.Axis{Name: "rank of the sequence", Whole: true}, Note: strings.TrimSpace(note), Panels: []figure.Panel{panel}}}}, nil
+}
