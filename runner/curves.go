@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"graft/results"
 	"graft/results/tensorboard"
@@ -16,8 +16,8 @@ import (
 )
 
 // boardFlag adds the flag that writes for TensorBoard.
-func boardFlag(flags *pflag.FlagSet, on *bool) {
-	flags.BoolVar(on, "tensorboard", false, "write event files for TensorBoard into the run folder, as run.tensorboard = true does")
+func boardFlag(command *cobra.Command, on *bool) {
+	command.Flags().BoolVar(on, "tensorboard", false, "write event files for TensorBoard into the run folder, as run.tensorboard = true does")
 }
 
 // curves are what a run shows in TensorBoard. Nil shows nothing.

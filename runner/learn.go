@@ -74,7 +74,7 @@ with --resume then goes on to the same bits.`,
 	flags.BoolVar(&o.resume, "resume", false, "go on with the run in the folder")
 	flags.BoolVar(&o.force, "force", false, "move an existing run folder aside")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
-	boardFlag(flags, &o.board)
+	boardFlag(command, &o.board)
 	command.MarkFlagsMutuallyExclusive("resume", "force")
 	return command
 }

@@ -23,6 +23,8 @@ func commands() []*cobra.Command {
 		newProfileCommand(),
 		newDoctorCommand(),
 		newDemoCommand(),
+		newCompletionCommand(),
+		newManCommand(),
 	}
 }
 
@@ -52,5 +54,6 @@ Exit codes:
 	root.AddCommand(commands()...)
 	root.SetHelpCommand(newHelpCommand())
 	root.InitDefaultHelpCmd()
+	complete(root)
 	return root
 }

@@ -106,7 +106,7 @@ func codeOfTable(err error) exitCode {
 
 // worse is the code that tells more of two.
 func worse(a, b exitCode) exitCode {
-	for _, code := range []exitCode{exitDamaged, exitFailed, exitPartial} {
+	for _, code := range []exitCode{exitDamaged, exitFailed, exitConfig, exitUsage, exitPartial} {
 		if a == code || b == code {
 			return code
 		}

@@ -78,7 +78,7 @@ made and written into the run folder, beside the address.`,
 	flags.StringVar(&o.listen.address, "listen", "", "serve /status, /metrics and /allocation at an address such as 127.0.0.1:0; empty is run.listen")
 	flags.BoolVar(&o.listen.anywhere, "listen-anywhere", false, "let that be an address to which other machines can come, without encryption")
 	flags.StringVar(&o.listen.tokenFile, "token-file", "", "take the token of --listen from a file; empty takes GRAFT_TOKEN, or makes one")
-	boardFlag(flags, &o.board)
+	boardFlag(command, &o.board)
 	command.MarkFlagsMutuallyExclusive("resume", "force")
 	return command
 }
