@@ -256,22 +256,22 @@ func (n *notebook) speed(episodes int) float64 {
 
 // learnReport is what `graft learn --json` prints.
 type learnReport struct {
-	Folder  string                   `json:"folder"`
-	Policy  string                   `json:"policy"` // its file
-	Outcome *simulation.StudyOutcome `json:"outcome"`
+	Folder  string                   `json:"folder"`              // of the run
+	Policy  string                   `json:"policy"`              // its file
+	Outcome *simulation.StudyOutcome `json:"outcome"`             // what was learned
 	Speed   float64                  `json:"episodes_per_second"` // of this process
 	Rows    []learnRow               `json:"rows"`                // of this process; the folder has all
 }
 
 // learnRow is a row of figures.
 type learnRow struct {
-	Episodes    int     `json:"episodes"`
-	Objective   float64 `json:"objective"`
-	Accuracy    float64 `json:"accuracy"`
-	Expected    float64 `json:"expected_accuracy"`
-	Greedy      string  `json:"greedy"`
-	Temperature float64 `json:"temperature"`
-	Rate        float64 `json:"learning_rate"`
+	Episodes    int     `json:"episodes"`          // in all, after these
+	Objective   float64 `json:"objective"`         // the mean of the episodes since the row before
+	Accuracy    float64 `json:"accuracy"`          // the mean of the episodes since the row before
+	Expected    float64 `json:"expected_accuracy"` // that the policy expects after them
+	Greedy      string  `json:"greedy"`            // the sequence that the likeliest actions lead to
+	Temperature float64 `json:"temperature"`       // of the next episode
+	Rate        float64 `json:"learning_rate"`     // of the next step
 }
 
 func (p *pupil) print(w io.Writer, o *simulation.StudyOutcome) error {

@@ -14,7 +14,7 @@ import (
 
 // checkReport is what `graft table check --json` prints.
 type checkReport struct {
-	Tables []checkedTable `json:"tables"`
+	Tables []checkedTable `json:"tables"` // what was found, folder by folder
 }
 
 // checkedTable is what was found in a folder.

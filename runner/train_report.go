@@ -62,11 +62,11 @@ func rounded(v float64) float64 { return float64(int(v*1e4+0.5)) / 1e4 }
 
 // trainReport is what `graft train --json` prints.
 type trainReport struct {
-	Folder  string           `json:"folder"`
-	Given   *givenReport     `json:"given,omitempty"`
-	Outcome *trainer.Outcome `json:"outcome"`
-	Events  []trainer.Note   `json:"events"` // of this process; the folder has all
-	Epochs  []trainer.Row    `json:"epochs"` // of this process; the folder has all
+	Folder  string           `json:"folder"`          // of the run
+	Given   *givenReport     `json:"given,omitempty"` // on first weights that were read
+	Outcome *trainer.Outcome `json:"outcome"`         // how the job ended
+	Events  []trainer.Note   `json:"events"`          // of this process; the folder has all
+	Epochs  []trainer.Row    `json:"epochs"`          // of this process; the folder has all
 }
 
 // givenReport is what a job began with.
