@@ -13,7 +13,10 @@ ifneq ($(LIBTORCH),)
 export GRAFT_PYTHON ?= $(abspath $(wildcard $(LIBTORCH)/../../../../bin/python))
 endif
 
-.PHONY: help deps source library build demo test check race bench fuzz clean go
+# Where 'make install' puts graft. DESTDIR comes before it, for packages.
+PREFIX ?= /usr/local
+
+.PHONY: help deps source library build demo test check race bench fuzz install clean go
 
 help:
 	@echo "make demo     set up, look the machine over, run a job that grows and shrinks,"
@@ -24,6 +27,7 @@ help:
 	@echo "make deps     set up only; go build and go test work alone after it"
 	@echo "make library  build the LibTorch library alone; needs no Go"
 	@echo "make fuzz     fuzz each reader for a minute"
+	@echo "make install  put graft, its manual pages and completions beneath PREFIX=/usr/local"
 
 go:
 	@case "$$(GOTOOLCHAIN=local go env GOVERSION 2>/dev/null)" in \
@@ -48,6 +52,9 @@ deps: go
 
 build: deps
 	@go build -o bin/graft ./runner
+
+install: build
+	@scripts/install.sh "$(DESTDIR)$(PREFIX)"
 
 demo: build
 	@bin/graft doctor

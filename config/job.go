@@ -183,12 +183,12 @@ func (j *Job) Described() string { return layoutDescribed(jobOutline, reflect.Va
 
 // immaterial says whether a key changes no result, or no more of it than rounding.
 func immaterial(key string) bool {
-	return slices.Contains([]string{"run.folder", "run.device", "run.threads", "run.listen"}, key) || strings.HasPrefix(key, "checkpoint.") ||
+	return slices.Contains([]string{"run.folder", "run.device", "run.threads", "run.listen", "run.tensorboard"}, key) || strings.HasPrefix(key, "checkpoint.") ||
 		strings.HasPrefix(key, "parallel.")
 }
 
 // Digest is a SHA-256 in hex over all that results depend on: the keys but for
-// folder, device, threads, processes, listening and checkpoints, and the contents of the
+// folder, device, threads, processes, listening, TensorBoard and checkpoints, and the contents of the
 // network file, the profile, the timeline and the policy, and how many epochs went
 // before. Data and weights count by their names only.
 func (j *Job) Digest() string {

@@ -23,6 +23,9 @@ type RunOptions struct {
 	// Listen is the address at which the job can be watched and steered while it runs,
 	// such as 127.0.0.1:0, where port 0 takes a free one; empty means none.
 	Listen string
+	// Tensorboard is whether event files for TensorBoard are written beside the tables;
+	// false writes none.
+	Tensorboard bool
 }
 
 // EnsureDefaults fills in what zero stands for.

@@ -104,12 +104,12 @@ func (l *Learning) Described() string {
 }
 
 // Digest is a SHA-256 in hex over all that results depend on: the keys but for the
-// folder and checkpoints, and what is in the table, the vocabulary and the first
+// folder, TensorBoard and checkpoints, and what is in the table, the vocabulary and the first
 // policy.
 func (l *Learning) Digest() string {
 	h := sha256.New()
 	for _, v := range l.Values() {
-		if v.Key != "run.folder" && v.Key != "run.checkpoint" {
+		if !slices.Contains([]string{"run.folder", "run.checkpoint", "run.tensorboard"}, v.Key) {
 			fmt.Fprintf(h, "%s = %s\n", v.Key, v.Text)
 		}
 	}

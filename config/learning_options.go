@@ -17,6 +17,9 @@ type LearningRun struct {
 	Folder     string        // where results go; empty leaves the choice to the command
 	Every      int           // episodes that a row of figures is about; zero means 100
 	Checkpoint time.Duration // of the machine's time between checkpoints; zero means 30 s
+	// Tensorboard is whether event files for TensorBoard are written beside the tables;
+	// false writes none.
+	Tensorboard bool
 }
 
 // EnsureDefaults fills in what zero stands for.

@@ -112,10 +112,10 @@ func (l *TreeLearning) Described() string {
 
 // immaterialToTrees are the keys that change no result: tables count by what is in
 // them.
-var immaterialToTrees = []string{"run.folder", "run.checkpoint", "run.at_once", "tables.folders", "tables.held_out"}
+var immaterialToTrees = []string{"run.folder", "run.checkpoint", "run.at_once", "run.tensorboard", "tables.folders", "tables.held_out"}
 
 // Digest is a SHA-256 in hex over all that results depend on: the keys but for the
-// folder, checkpoints and how many learn at once, and what is in the tables, wherever
+// folder, TensorBoard, checkpoints and how many learn at once, and what is in the tables, wherever
 // they lie.
 func (l *TreeLearning) Digest() string {
 	h := sha256.New()

@@ -22,6 +22,9 @@ type TreeLearningRun struct {
 	Every      int           // steps between two rows of figures; zero means 10
 	Checkpoint time.Duration // the machine's time between two checkpoints of a policy; zero means 30 s
 	AtOnce     int           // how many policies learn at once, each on a thread; zero means as many as processors
+	// Tensorboard is whether event files for TensorBoard are written beside the tables;
+	// false writes none.
+	Tensorboard bool
 }
 
 // mostSeeds is how many members a policy's file may have.

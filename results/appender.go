@@ -12,10 +12,11 @@ import (
 	"sync"
 
 	"graft/files"
+	"graft/results/tensorboard"
 )
 
-// appender is a file that grows by whole lines, which are called rows; a table
-// has one line before them. It may be used by several goroutines.
+// appender is a file that grows by whole lines, or by records of event files, which are
+// called rows; a table has one line before them. It may be used by several goroutines.
 type appender struct {
 	fsys  files.FS
 	path  string
@@ -92,20 +93,28 @@ func measure(fsys files.FS, path string, heads, rows int) (position, bool, error
 	if err != nil {
 		return at, false, err
 	}
-	more, err := eachLine(file, func(n int, line []byte) error {
+	more, err := eachRow(path)(file, func(n int, line []byte) error {
 		if n > heads && at.rows == rows {
 			return errEnough
 		}
 		at.pass(line, n <= heads)
 		return nil
 	})
-	if errors.Is(err, errEnough) {
-		more, err = true, nil
+	if errors.Is(err, errEnough) || errors.Is(err, tensorboard.ErrDamaged) {
+		more, err = true, nil // a power failure may leave a last record that is no record
 	}
 	if err = errors.Join(err, file.Close()); err != nil {
 		return at, false, fmt.Errorf("reading %s: %w", path, err)
 	}
 	return at, more, nil
+}
+
+// eachRow is how the rows of a file are told apart.
+func eachRow(path string) func(io.Reader, func(n int, row []byte) error) (torn bool, err error) {
+	if isEvents(path) {
+		return tensorboard.EachRecord
+	}
+	return eachLine
 }
 
 // errEnough ends a reading early.

@@ -16,13 +16,14 @@ import (
 const (
 	tableSuffix = ".csv"
 	logSuffix   = ".jsonl"
+	eventSuffix = ".tfevents" // by which TensorBoard finds them
 )
 
 // diary is the log that a resumed run does not take back. Nothing depends on it: a
 // run goes on without it where it cannot be written.
 const diary = "log" + logSuffix
 
-// registry is streams.json. It names the tables and logs of a run, so that no
+// registry is streams.json. It names the tables, logs and event files of a run, so that no
 // other file in the folder is taken for one and cut. A name comes here before
 // its file comes to be.
 type registry struct {
@@ -46,13 +47,16 @@ func readRegistry(fsys files.FS, path string) ([]string, error) {
 	return slices.Compact(r.Streams), nil
 }
 
-// splitStream gives the name of a table or log and how many lines its file has
-// before the rows.
+// isEvents says whether a file is one of events for TensorBoard.
+func isEvents(file string) bool { return strings.HasSuffix(file, eventSuffix) }
+
+// splitStream gives the name of a table, log or event file and how many lines its file
+// has before the rows.
 func splitStream(file string) (name string, heads int) {
 	if name, ok := strings.CutSuffix(file, tableSuffix); ok {
 		return name, 1
 	}
-	return strings.TrimSuffix(file, logSuffix), 0
+	return strings.TrimSuffix(strings.TrimSuffix(file, eventSuffix), logSuffix), 0
 }
 
 // register adds a name to the registry.

@@ -74,11 +74,14 @@ func ReadOutcome(fsys files.FS, path string, into any) error {
 }
 
 // readStreams reads all tables and logs. One that has a name and no file yet is
-// left out.
+// left out, and so are event files, which hold nothing that these have not.
 func (s *Summary) readStreams(fsys files.FS) error {
 	names, err := readRegistry(fsys, s.Path)
 	faults := []error{err}
 	for _, file := range names {
+		if isEvents(file) {
+			continue
+		}
 		if err := s.readStream(fsys, file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			faults = append(faults, err)
 		}

@@ -206,17 +206,17 @@ func describeJob(job *config.Job) string {
 
 // configValue is a key of `graft config show --json`.
 type configValue struct {
-	Key         string `json:"key"`
-	Value       any    `json:"value"`
+	Key         string `json:"key"`                   // with its sections, such as time.budget
+	Value       any    `json:"value"`                 // of whichever type the key has
 	From        string `json:"from"`                  // default, FILE:LINE or --set
 	Description string `json:"description,omitempty"` // with --describe
 }
 
 // configReport is what `graft config show --json` prints.
 type configReport struct {
-	File   string        `json:"file"`
+	File   string        `json:"file"`   // its path; empty for the defaults alone
 	Digest string        `json:"digest"` // of what results depend on
-	Values []configValue `json:"values"`
+	Values []configValue `json:"values"` // all keys, in the order of a file
 }
 
 func newConfigShowCommand() *cobra.Command {

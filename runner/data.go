@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -46,6 +47,9 @@ where it stopped.`,
 }
 
 func runDataFetch(ctx context.Context, w io.Writer, name, dir string) error {
+	if known := dataset.Fetchable(); !slices.Contains(known, name) {
+		return usageErrorf("fetch %s: there is no such published dataset; name one of %s", name, strings.Join(known, ", "))
+	}
 	log, told := loggerFrom(ctx), int64(-1)
 	progress := func(done, total int64) {
 		if tenth := done * 10 / max(1, total); tenth != told {

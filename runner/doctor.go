@@ -19,9 +19,9 @@ import (
 type doctorReport struct {
 	Healthy  bool          `json:"healthy"`  // whether every check passed
 	LibTorch *libtorch     `json:"libtorch"` // null where none could be opened
-	Devices  []string      `json:"devices"`
-	Machine  machine       `json:"machine"`
-	Checks   []checkResult `json:"checks"`
+	Devices  []string      `json:"devices"`  // that tensors can be on
+	Machine  machine       `json:"machine"`  // what graft runs on
+	Checks   []checkResult `json:"checks"`   // what was tried
 }
 
 // libtorch is the LibTorch in use and where it came from.
@@ -42,18 +42,18 @@ func (l *libtorch) together() string {
 }
 
 type machine struct {
-	OS         string `json:"os"`
-	Arch       string `json:"arch"`
+	OS         string `json:"os"`          // the system, as Go names it
+	Arch       string `json:"arch"`        // the processor, as Go names it
 	Processors int    `json:"processors"`  // that this process may use
 	WaitPolicy string `json:"wait_policy"` // how OpenMP's threads wait for work
 }
 
 // checkResult is one line of the doctor's table.
 type checkResult struct {
-	Check  string `json:"check"`
-	Pass   bool   `json:"pass"`
-	Detail string `json:"detail"` // what was found
-	Remedy string `json:"remedy,omitempty"`
+	Check  string `json:"check"`            // what was looked at
+	Pass   bool   `json:"pass"`             // whether it works
+	Detail string `json:"detail"`           // what was found
+	Remedy string `json:"remedy,omitempty"` // what to do about it; empty where it works
 }
 
 // newDoctorCommand is `graft doctor`.

@@ -91,7 +91,7 @@ type leaveReport struct {
 	LeaveOut string `json:"leave_out"` // scenario or network
 	For      string `json:"for"`       // known or new
 	Steps    int    `json:"steps"`     // of learning at most
-	Seeds    int    `json:"seeds"`
+	Seeds    int    `json:"seeds"`     // that learned each time
 	*simulation.LeaveOutReport
 }
 

@@ -14,18 +14,18 @@ import (
 
 // evaluationReport is what `graft evaluate --json` prints.
 type evaluationReport struct {
-	Policies  []evaluatedPolicy     `json:"policies"`
+	Policies  []evaluatedPolicy     `json:"policies"`     // that were given
 	Against   string                `json:"against"`      // the first policy, to whom differences are
 	Floor     float64               `json:"floor_points"` // mean over the tables
-	Tables    []evaluatedTable      `json:"tables"`
-	Standings []simulation.Standing `json:"standings"` // over all tables
+	Tables    []evaluatedTable      `json:"tables"`       // that were given
+	Standings []simulation.Standing `json:"standings"`    // over all tables
 }
 
 // evaluatedPolicy is a policy that was given.
 type evaluatedPolicy struct {
-	Policy  string            `json:"policy"` // as it was given, as is the vocabulary
-	Name    string            `json:"name"`   // in all that follows
-	Kind    policyKind        `json:"kind"`
+	Policy  string            `json:"policy"`            // as it was given, as is the vocabulary
+	Name    string            `json:"name"`              // in all that follows
+	Kind    policyKind        `json:"kind"`              // structural or original
 	Vocab   string            `json:"vocab,omitempty"`   // of the original's only, as is the next
 	Prefix  *bool             `json:"prefix,omitempty"`  // token 0 is read before the layers
 	Members int               `json:"members,omitempty"` // that vote; of structural ones only, as are the next
@@ -35,20 +35,20 @@ type evaluatedPolicy struct {
 
 // evaluatedTable is a table that was given, and how all fared there.
 type evaluatedTable struct {
-	Table     string   `json:"table"` // as it was given
-	Dataset   string   `json:"dataset"`
-	Budget    float64  `json:"budget_s"`
-	Start     float64  `json:"start_s"`
-	Decisions int      `json:"decisions"`
-	Actions   []string `json:"actions"` // empty where they depend on the network
+	Table     string   `json:"table"`     // as it was given
+	Dataset   string   `json:"dataset"`   // that the sequences trained on
+	Budget    float64  `json:"budget_s"`  // of the scenario, in seconds
+	Start     float64  `json:"start_s"`   // when in the budget sequences begin, in seconds
+	Decisions int      `json:"decisions"` // in a sequence
+	Actions   []string `json:"actions"`   // empty where they depend on the network
 	simulation.Trial
 	Steps []evaluatedSteps `json:"steps"` // one entry for each policy
 }
 
 // evaluatedSteps are a policy's decisions.
 type evaluatedSteps struct {
-	Chooser string            `json:"chooser"`
-	Steps   []simulation.Step `json:"steps"`
+	Chooser string            `json:"chooser"` // its name
+	Steps   []simulation.Step `json:"steps"`   // what it did, decision by decision
 }
 
 func reportEvaluation(o evaluateOptions, contenders []*contender, trees []*simulation.Tree, c *simulation.Comparison) (*evaluationReport, error) {

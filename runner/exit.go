@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
+
+	"graft/results"
 )
 
 // exitCode is what the process leaves with. Scripts and cluster managers decide
@@ -85,17 +88,26 @@ func usageErrorf(format string, args ...any) error {
 	return withCode(exitUsage, fmt.Errorf(format, args...))
 }
 
+// isDamage says whether an error to which nobody gave a code is about a file of graft's
+// own that is not what was written.
+func isDamage(err error) bool {
+	return errors.Is(err, results.ErrDamaged) || errors.As(err, new(*json.SyntaxError)) || errors.As(err, new(*json.UnmarshalTypeError))
+}
+
 // codeOf says which code an error leads to: the one it carries, else
-// interrupted when the cancelled ctx caused it, else failed.
+// interrupted when the cancelled ctx caused it, else damaged where a file is, else
+// failed.
 func codeOf(ctx context.Context, err error) exitCode {
 	var coded *exitError
 	switch {
 	case err == nil:
 		return exitDone
-	case errors.As(err, &coded):
+	case errors.As(err, &coded) && coded.code != exitDone: // an error is never success
 		return coded.code
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		return exitInterrupted
+	case isDamage(err):
+		return exitDamaged
 	default:
 		return exitFailed
 	}

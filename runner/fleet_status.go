@@ -42,25 +42,25 @@ is printed, and the code is 3.`,
 
 // fleetStatus is what `graft fleet status --json` prints.
 type fleetStatus struct {
-	Folder    string              `json:"folder"`
-	Cache     string              `json:"cache"`
+	Folder    string              `json:"folder"`            // of the simulation's run
+	Cache     string              `json:"cache"`             // folder that keeps what was run
 	Engine    string              `json:"engine"`            // of the workers
 	Batch     string              `json:"batch"`             // its name; empty where no workers were started from here
 	Cancelled bool                `json:"cancelled"`         // by somebody
 	Workers   []fleet.WorkerState `json:"workers"`           // by number
 	Trouble   string              `json:"trouble,omitempty"` // why the engine could not be asked
-	State     simulation.State    `json:"state"`
-	Left      int                 `json:"sequences_left"` // neither ended nor failed
-	Legs      []runningLeg        `json:"legs_running"`
-	ToGo      float64             `json:"seconds_to_go"` // with the workers that run; zero where that is not known
+	State     simulation.State    `json:"state"`             // how far the sequences have come
+	Left      int                 `json:"sequences_left"`    // neither ended nor failed
+	Legs      []runningLeg        `json:"legs_running"`      // parts of runs that workers have taken
+	ToGo      float64             `json:"seconds_to_go"`     // with the workers that run; zero where that is not known
 }
 
 // runningLeg is a leg that somebody has taken.
 type runningLeg struct {
-	Sequence []string `json:"sequence"`
-	Seed     int64    `json:"seed"`
-	Owner    string   `json:"owner"`
-	Dead     bool     `json:"dead"` // the owner has died on this machine, and somebody will take it over
+	Sequence []string `json:"sequence"` // actions so far
+	Seed     int64    `json:"seed"`     // of the run
+	Owner    string   `json:"owner"`    // who has it
+	Dead     bool     `json:"dead"`     // the owner has died on this machine, and somebody will take it over
 }
 
 func runFleetStatus(ctx context.Context, w io.Writer, folder string, asJSON bool) error {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/csv"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -23,9 +24,16 @@ func TestMain(m *testing.M) {
 		main()
 	}
 	if os.Getenv(programVariable) != "" {
-		os.Exit(int(run(os.Args[1:], os.Stdout, os.Stderr)))
+		code := run(os.Args[1:], os.Stdout, os.Stderr)
+		tellMaps()
+		os.Exit(int(code))
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	if len(unpromised.list) > 0 { // by the commands of any test
+		fmt.Fprintln(os.Stderr, "what was printed with --json is not what docs/json.md says:\n"+strings.Join(unpromised.list, "\n"))
+		code = 1
+	}
+	os.Exit(code)
 }
 
 // column is one of a table's, as numbers.

@@ -29,6 +29,7 @@ type learnOptions struct {
 	resume bool     // go on with a run that was stopped
 	force  bool     // move an existing folder aside
 	json   bool     // print one object
+	board  bool     // write event files for TensorBoard; false leaves it to the file
 }
 
 // policyFile is the policy that was learned, under the original's name.
@@ -73,6 +74,7 @@ with --resume then goes on to the same bits.`,
 	flags.BoolVar(&o.resume, "resume", false, "go on with the run in the folder")
 	flags.BoolVar(&o.force, "force", false, "move an existing run folder aside")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
+	boardFlag(command, &o.board)
 	command.MarkFlagsMutuallyExclusive("resume", "force")
 	return command
 }
@@ -85,6 +87,7 @@ func runLearn(ctx context.Context, w io.Writer, path string, o learnOptions) err
 	if err != nil {
 		return faultyConfig(err)
 	}
+	l.Run.Tensorboard = l.Run.Tensorboard || o.board
 	ctx, stop := heedRequeue(ctx)
 	defer stop()
 	if err := torch.SetThreads(1); err != nil { // one is all that learning uses
@@ -200,6 +203,11 @@ func (p *pupil) open(l *decider.Learner, table *simulation.Table) error {
 		}
 		p.log.Info("going on from the last checkpoint", zap.Int("episodes", l.Episodes()))
 	}
+	if p.Run.Tensorboard {
+		if p.book.curves, err = openCurves(p.stored, int64(l.Episodes())+min(1, int64(l.Episodes())), p.Resolved()); err != nil {
+			return err
+		}
+	}
 	p.book.from = l.Episodes()
 	p.book.begun = p.book.last
 	return nil
@@ -224,6 +232,8 @@ type notebook struct {
 	from  int // episodes when this process began
 	total int
 	rows  []simulation.StudyRow
+	// curves are nil where TensorBoard is not wanted.
+	curves *curves
 }
 
 // Row adds figures, and tells of them when it has not been told for a while, and in
@@ -236,7 +246,7 @@ func (n *notebook) Row(r simulation.StudyRow) error {
 			zap.Float64("objective", rounded(r.Objective)), zap.Float64("accuracy", rounded(r.Accuracy)), zap.Float64("expected_accuracy", rounded(r.Expected)),
 			zap.Float64("temperature", rounded(r.Temperature)), zap.Float64("learning_rate", r.Rate))
 	}
-	return n.StudyFolder.Row(r)
+	return errors.Join(n.StudyFolder.Row(r), n.curves.study(r, simulation.Sequence(n.Table.Records[r.Greedy].Sequence)))
 }
 
 // speed is how many episodes a second this process has learned from.
@@ -246,22 +256,22 @@ func (n *notebook) speed(episodes int) float64 {
 
 // learnReport is what `graft learn --json` prints.
 type learnReport struct {
-	Folder  string                   `json:"folder"`
-	Policy  string                   `json:"policy"` // its file
-	Outcome *simulation.StudyOutcome `json:"outcome"`
+	Folder  string                   `json:"folder"`              // of the run
+	Policy  string                   `json:"policy"`              // its file
+	Outcome *simulation.StudyOutcome `json:"outcome"`             // what was learned
 	Speed   float64                  `json:"episodes_per_second"` // of this process
 	Rows    []learnRow               `json:"rows"`                // of this process; the folder has all
 }
 
 // learnRow is a row of figures.
 type learnRow struct {
-	Episodes    int     `json:"episodes"`
-	Objective   float64 `json:"objective"`
-	Accuracy    float64 `json:"accuracy"`
-	Expected    float64 `json:"expected_accuracy"`
-	Greedy      string  `json:"greedy"`
-	Temperature float64 `json:"temperature"`
-	Rate        float64 `json:"learning_rate"`
+	Episodes    int     `json:"episodes"`          // in all, after these
+	Objective   float64 `json:"objective"`         // the mean of the episodes since the row before
+	Accuracy    float64 `json:"accuracy"`          // the mean of the episodes since the row before
+	Expected    float64 `json:"expected_accuracy"` // that the policy expects after them
+	Greedy      string  `json:"greedy"`            // the sequence that the likeliest actions lead to
+	Temperature float64 `json:"temperature"`       // of the next episode
+	Rate        float64 `json:"learning_rate"`     // of the next step
 }
 
 func (p *pupil) print(w io.Writer, o *simulation.StudyOutcome) error {

@@ -34,6 +34,7 @@ func runLearnTrees(ctx context.Context, w io.Writer, path string, o learnOptions
 	if err != nil {
 		return faultyConfig(err)
 	}
+	l.Run.Tensorboard = l.Run.Tensorboard || o.board
 	ctx, stop := heedRequeue(ctx)
 	defer stop()
 	if err := torch.SetThreads(1); err != nil { // one is all that a policy uses
@@ -121,7 +122,12 @@ func (c *class) open() (*register, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newRegister(folder, c.log, c.Run.All(), c.Learn.Steps), nil
+	book := newRegister(folder, c.log, c.Run.All(), c.Learn.Steps)
+	if err := c.stored.ForgetEvents(); err != nil || !c.Run.Tensorboard { // all rows are told again
+		return book, err
+	}
+	book.curves, err = openCurves(c.stored, 0, c.Resolved())
+	return book, err
 }
 
 // same checks that a run that goes on is of the policies that it was.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 
@@ -15,7 +16,8 @@ type register struct {
 	*simulation.TreeFolder
 	log    *zap.Logger
 	teller *teller
-	most   int // steps of a seed
+	curves *curves // nil where TensorBoard is not wanted
+	most   int     // steps of a seed
 
 	mu    sync.Mutex
 	seeds map[uint64]*pupilState
@@ -56,7 +58,7 @@ func (r *register) Row(row simulation.TreeRow) error {
 	r.mu.Lock()
 	r.seeds[row.Seed].regret = row.Regret
 	r.mu.Unlock()
-	return r.TreeFolder.Row(row)
+	return errors.Join(r.TreeFolder.Row(row), r.curves.tree(row))
 }
 
 // classState is where all seeds stand together.

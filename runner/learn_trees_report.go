@@ -12,7 +12,7 @@ import (
 
 // treeOutcome is what policies have learned, as outcome.json has it.
 type treeOutcome struct {
-	Seeds   []seedOutcome        `json:"seeds"`
+	Seeds   []seedOutcome        `json:"seeds"`         // each by itself
 	Steps   int                  `json:"steps"`         // of all seeds
 	Tables  []simulation.Verdict `json:"tables"`        // on the vote of all seeds, in each table
 	HeldOut []simulation.Verdict `json:"held_out"`      // the same in tables that nothing was learned from; empty where there are none
@@ -25,8 +25,8 @@ type treeOutcome struct {
 
 // seedOutcome is what a seed has learned.
 type seedOutcome struct {
-	Seed   uint64  `json:"seed"`
-	Steps  int     `json:"steps"`
+	Seed   uint64  `json:"seed"`                   // its number
+	Steps  int     `json:"steps"`                  // that were taken
 	Ended  string  `json:"ended"`                  // why
 	Regret float64 `json:"regret_points"`          // of its likeliest sequences, the mean over the tables
 	Out    float64 `json:"held_out_regret_points"` // the same over those that are held out; zero where there are none
@@ -35,9 +35,9 @@ type seedOutcome struct {
 
 // learnTreesReport is what `graft learn --json` prints of structural policies.
 type learnTreesReport struct {
-	Folder  string       `json:"folder"`
-	Policy  string       `json:"policy"` // the file of the vote
-	Outcome *treeOutcome `json:"outcome"`
+	Folder  string       `json:"folder"`  // of the run
+	Policy  string       `json:"policy"`  // the file of the vote
+	Outcome *treeOutcome `json:"outcome"` // what was learned
 	Seconds float64      `json:"seconds"` // of the machine's time that learning took, in this process
 }
 

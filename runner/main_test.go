@@ -22,6 +22,7 @@ type outcome struct {
 func call(ctx context.Context, root *cobra.Command, args ...string) outcome {
 	var stdout, stderr bytes.Buffer
 	code := execute(ctx, root, args, &stdout, &stderr)
+	holdToPage(args, stdout.String())
 	return outcome{code: code, stdout: stdout.String(), stderr: stderr.String()}
 }
 

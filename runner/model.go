@@ -37,14 +37,14 @@ type modelList struct {
 
 // modelEntry is a network of the zoo, made for its own input and classes.
 type modelEntry struct {
-	Name       string      `json:"name"`
+	Name       string      `json:"name"`            // that it can be had by
 	Alias      string      `json:"alias,omitempty"` // another name for it
 	About      string      `json:"about"`           // one line
 	Input      model.Shape `json:"input"`           // of one example
-	Classes    int         `json:"classes"`
-	Parameters int         `json:"parameters"` // that an optimizer moves
-	FLOP       int64       `json:"flop"`       // forward for one example; a multiply-add is two
-	Blocks     int         `json:"blocks"`     // that surgery can work on
+	Classes    int         `json:"classes"`         // that it tells apart unless told otherwise
+	Parameters int         `json:"parameters"`      // that an optimizer moves
+	FLOP       int64       `json:"flop"`            // forward for one example; a multiply-add is two
+	Blocks     int         `json:"blocks"`          // that surgery can work on
 }
 
 func newModelListCommand() *cobra.Command {

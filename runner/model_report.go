@@ -21,18 +21,18 @@ type networkReport struct {
 	Layers []layerReport `json:"layers"` // in the order in which they run
 	Blocks []blockReport `json:"blocks"` // in the order in which they end
 	Spaces []spaceReport `json:"spaces"` // the input's is the first
-	Totals totalsReport  `json:"totals"`
+	Totals totalsReport  `json:"totals"` // of the whole network
 }
 
 // layerReport is one run of a layer.
 type layerReport struct {
-	Path            string       `json:"path"`  // as in a state dict; flatten() and pool() are steps without a module
-	Layer           string       `json:"layer"` // as PyTorch prints it
-	Input           model.Shape  `json:"input"`
-	Output          model.Shape  `json:"output"`
-	Parameters      int          `json:"parameters"` // that an optimizer moves; in the first run only
-	Buffers         int          `json:"buffers"`    // values kept beside them, such as running means; in the first run only
-	FLOP            int64        `json:"flop"`
+	Path            string       `json:"path"`             // as in a state dict; flatten() and pool() are steps without a module
+	Layer           string       `json:"layer"`            // as PyTorch prints it
+	Input           model.Shape  `json:"input"`            // shape of an example, without the batch
+	Output          model.Shape  `json:"output"`           // shape of an example, without the batch
+	Parameters      int          `json:"parameters"`       // that an optimizer moves; in the first run only
+	Buffers         int          `json:"buffers"`          // values kept beside them, such as running means; in the first run only
+	FLOP            int64        `json:"flop"`             // of an example, forward
 	ActivationBytes int64        `json:"activation_bytes"` // of the output, as float32
 	Spaces          []partReport `json:"spaces"`           // of the output's channels, in their order
 	Block           *int         `json:"block"`            // the number of its block; null where it is in none
@@ -42,13 +42,13 @@ type layerReport struct {
 
 // partReport is a run of channels of one space.
 type partReport struct {
-	Space    string `json:"space"` // its id
-	Channels int    `json:"channels"`
+	Space    string `json:"space"`    // its id
+	Channels int    `json:"channels"` // in the run
 }
 
 // blockReport is a block.
 type blockReport struct {
-	Number int      `json:"number"`
+	Number int      `json:"number"` // that actions name it by, from 0
 	Name   string   `json:"name"`   // its path, or that of its first layer
 	Origin string   `json:"origin"` // original, grown or found
 	Layers []string `json:"layers"` // paths
@@ -58,7 +58,7 @@ type blockReport struct {
 
 // spaceReport is a set of channels that change together.
 type spaceReport struct {
-	ID       string   `json:"id"`
+	ID       string   `json:"id"`       // by which others name it
 	Channels int      `json:"channels"` // where it opens; a flattening spreads each over its positions
 	Units    int      `json:"units"`    // runs of channels that can be copied by themselves
 	Makers   []string `json:"makers"`   // paths of the layers that open it
@@ -70,9 +70,9 @@ type spaceReport struct {
 
 // totalsReport sums the layers up.
 type totalsReport struct {
-	Parameters      int   `json:"parameters"`
-	Buffers         int   `json:"buffers"`
-	FLOP            int64 `json:"flop"`
+	Parameters      int   `json:"parameters"`       // that are learned
+	Buffers         int   `json:"buffers"`          // numbers that are no parameters, such as running means
+	FLOP            int64 `json:"flop"`             // of an example, forward
 	ActivationBytes int64 `json:"activation_bytes"` // of all outputs together
 }
 

@@ -100,7 +100,7 @@ type assembly struct {
 
 // stageReport is a stage that is over.
 type stageReport struct {
-	Stage   string  `json:"stage"`
+	Stage   string  `json:"stage"`   // what it does, such as learn
 	Skipped bool    `json:"skipped"` // nothing had changed
 	Seconds float64 `json:"seconds"` // that it took, in this process
 }

@@ -21,10 +21,10 @@ type pipelineOutcome struct {
 
 // pipelineReport is what `graft pipeline --json` prints.
 type pipelineReport struct {
-	Folder  string           `json:"folder"`
-	Policy  string           `json:"policy"` // the file of the vote
-	Stages  []stageReport    `json:"stages"`
-	Outcome *pipelineOutcome `json:"outcome"`
+	Folder  string           `json:"folder"`  // of the pipeline's run
+	Policy  string           `json:"policy"`  // the file of the vote
+	Stages  []stageReport    `json:"stages"`  // in their order
+	Outcome *pipelineOutcome `json:"outcome"` // how the policies fare
 }
 
 func (a *assembly) print(w io.Writer, o *pipelineOutcome) error {

@@ -99,22 +99,22 @@ func (o plotOptions) validate() error {
 
 // plotReport is what `graft plot --json` prints.
 type plotReport struct {
-	Written []plotWritten `json:"written"`
-	Skipped []plotSkipped `json:"left_out"`
+	Written []plotWritten `json:"written"`  // files, in the order of the figures
+	Skipped []plotSkipped `json:"left_out"` // what could not be drawn
 }
 
 // plotWritten is a file that was written.
 type plotWritten struct {
 	Figure string   `json:"figure"` // its kind
 	Runs   []string `json:"runs"`   // that are in it
-	File   string   `json:"file"`
+	File   string   `json:"file"`   // path of the figure
 }
 
 // plotSkipped is a run or a figure that could not be drawn.
 type plotSkipped struct {
-	Run    string `json:"run"`
+	Run    string `json:"run"`              // its folder
 	Figure string `json:"figure,omitempty"` // empty is all of the run
-	Why    string `json:"why"`
+	Why    string `json:"why"`              // what is wrong with it
 }
 
 func runPlot(w, stderr io.Writer, paths []string, o plotOptions) error {

@@ -13,56 +13,56 @@ import (
 // profileReport is what `graft profile --json` and `graft profile show --json`
 // print. Times are in seconds.
 type profileReport struct {
-	File      string             `json:"file,omitempty"` // that was written
-	Name      string             `json:"name"`
-	Device    string             `json:"device"`
-	Made      profileMade        `json:"made"`
-	Networks  []profileNetwork   `json:"networks"` // that were measured
-	Step      map[string]float64 `json:"step_rates"`
-	Batch     map[string]float64 `json:"batch_rates"`
-	Decision  profileCost        `json:"decision"`
-	Surgery   profileCost        `json:"operation"`
-	Alone     float64            `json:"communication_share"`
-	Fitted    int                `json:"fitted_networks"` // zero where the rates were not fitted
-	LeftOut   profileMisses      `json:"left_out"`        // of networks that were left out one by one
-	NewToThem profileMisses      `json:"new"`             // of those that were left out with all that they were adapted to
+	File      string             `json:"file,omitempty"`      // that was written
+	Name      string             `json:"name"`                // of the profile
+	Device    string             `json:"device"`              // that it is about, for people
+	Made      profileMade        `json:"made"`                // how it came about
+	Networks  []profileNetwork   `json:"networks"`            // that were measured
+	Step      map[string]float64 `json:"step_rates"`          // rates of a step of training
+	Batch     map[string]float64 `json:"batch_rates"`         // rates of a batch of evaluation
+	Decision  profileCost        `json:"decision"`            // what a decision costs
+	Surgery   profileCost        `json:"operation"`           // what an operation on a network costs
+	Alone     float64            `json:"communication_share"` // part of a step that does not shrink with more devices
+	Fitted    int                `json:"fitted_networks"`     // zero where the rates were not fitted
+	LeftOut   profileMisses      `json:"left_out"`            // of networks that were left out one by one
+	NewToThem profileMisses      `json:"new"`                 // of those that were left out with all that they were adapted to
 	profile   *trainer.Profile
 }
 
 // profileMade is how a profile was measured.
 type profileMade struct {
-	Date      string `json:"date"`
-	Graft     string `json:"graft"`
-	Torch     string `json:"torch"`
-	Device    string `json:"device"`
-	Threads   int    `json:"threads"`
-	Rounds    int    `json:"rounds"`
-	Optimizer string `json:"optimizer"`
-	Exact     bool   `json:"exact"`
-	Steady    bool   `json:"steady"`
+	Date      string `json:"date"`      // when it was measured
+	Graft     string `json:"graft"`     // the version that measured
+	Torch     string `json:"torch"`     // the version of LibTorch
+	Device    string `json:"device"`    // that was measured
+	Threads   int    `json:"threads"`   // of an operator
+	Rounds    int    `json:"rounds"`    // in each of which every network had its turn
+	Optimizer string `json:"optimizer"` // of the steps
+	Exact     bool   `json:"exact"`     // whether PyTorch's order of operations was kept
+	Steady    bool   `json:"steady"`    // whether bits did not depend on the number of threads
 }
 
 // profileNetwork is a network and a batch.
 type profileNetwork struct {
-	Network     string      `json:"network"` // with the actions that made it
-	Fingerprint string      `json:"fingerprint"`
-	Batch       int         `json:"batch"`
-	Step        profileTime `json:"step"`
-	Evaluation  profileTime `json:"evaluation"` // a batch of it
+	Network     string      `json:"network"`     // with the actions that made it
+	Fingerprint string      `json:"fingerprint"` // by which it is known again
+	Batch       int         `json:"batch"`       // examples in a step, and in a batch of evaluation
+	Step        profileTime `json:"step"`        // a step of training
+	Evaluation  profileTime `json:"evaluation"`  // a batch of it
 }
 
 // profileTime is what was measured and what the rates say.
 type profileTime struct {
-	Seconds float64  `json:"seconds"`
-	Spread  float64  `json:"spread"` // half the distance between the quartiles
-	Fitted  *float64 `json:"fitted"` // null where there are no rates, or the size of the network is not known
-	Off     *float64 `json:"off"`    // of what was measured; null as Fitted
+	Seconds float64  `json:"seconds"` // that were measured
+	Spread  float64  `json:"spread"`  // half the distance between the quartiles
+	Fitted  *float64 `json:"fitted"`  // null where there are no rates, or the size of the network is not known
+	Off     *float64 `json:"off"`     // of what was measured; null as Fitted
 }
 
 // profileCost is what a decision or an operation takes.
 type profileCost struct {
-	Seconds float64 `json:"seconds"`
-	Spread  float64 `json:"spread"` // half the distance between the quartiles
+	Seconds float64 `json:"seconds"` // that it takes
+	Spread  float64 `json:"spread"`  // half the distance between the quartiles
 }
 
 func (c profileCost) text() string {
@@ -74,13 +74,13 @@ func (c profileCost) text() string {
 
 // profileMisses are how far rates are off, as shares of what was measured.
 type profileMisses struct {
-	Step       profileMiss `json:"step"`
-	Evaluation profileMiss `json:"evaluation"`
+	Step       profileMiss `json:"step"`       // of a step of training
+	Evaluation profileMiss `json:"evaluation"` // of a batch of evaluation
 }
 
 type profileMiss struct {
-	Median  float64 `json:"median"`
-	Worst   float64 `json:"worst"`
+	Median  float64 `json:"median"`  // the middle one, as a share of what was measured
+	Worst   float64 `json:"worst"`   // the largest, as a share of what was measured
 	Network string  `json:"network"` // of which it is worst
 }
 

@@ -86,29 +86,29 @@ type runsReport struct {
 
 // reportedRun is a run in a report.
 type reportedRun struct {
-	Path       string           `json:"path"`
-	Kind       string           `json:"kind"`
-	Ended      bool             `json:"ended"` // else the quantities are where it stands
-	Created    *time.Time       `json:"created"`
-	Graft      string           `json:"graft"` // the version
-	Seed       *uint64          `json:"seed"`  // null where there is none for the whole
-	Device     string           `json:"device"`
-	Profile    string           `json:"profile"` // whose time was counted; empty is the machine's own
-	Network    string           `json:"network"`
-	Host       string           `json:"host"`
-	Command    []string         `json:"command_line"`
-	Config     string           `json:"config_sha256"`
-	Data       string           `json:"dataset_sha256"`
-	Quantities []quantityReport `json:"quantities"`
+	Path       string           `json:"path"`           // folder of the run
+	Kind       string           `json:"kind"`           // such as job, simulation or policies
+	Ended      bool             `json:"ended"`          // else the quantities are where it stands
+	Created    *time.Time       `json:"created"`        // when it began; null where that is not known
+	Graft      string           `json:"graft"`          // the version
+	Seed       *uint64          `json:"seed"`           // null where there is none for the whole
+	Device     string           `json:"device"`         // what computes, such as cpu; empty is unknown
+	Profile    string           `json:"profile"`        // whose time was counted; empty is the machine's own
+	Network    string           `json:"network"`        // that it began with; empty is unknown
+	Host       string           `json:"host"`           // machine that it began on; empty is unknown
+	Command    []string         `json:"command_line"`   // program and arguments; empty is unknown
+	Config     string           `json:"config_sha256"`  // digest of the configuration; empty is unknown
+	Data       string           `json:"dataset_sha256"` // digest of the images; empty is unknown
+	Quantities []quantityReport `json:"quantities"`     // what came out, as figures
 	// Detail is what the kind has besides; null where several runs are reported.
 	Detail runDetail `json:"detail"`
 }
 
 // quantityReport is a figure of a run.
 type quantityReport struct {
-	Quantity string `json:"quantity"`
-	Unit     string `json:"unit"`   // share is between 0 and 1; empty is a count
-	Better   string `json:"better"` // more or less; empty where neither is
+	Quantity string `json:"quantity"` // its name
+	Unit     string `json:"unit"`     // share is between 0 and 1; empty is a count
+	Better   string `json:"better"`   // more or less; empty where neither is
 	summary
 	Seeds  []int64   `json:"seeds"`  // of the values; empty where the value is of no seed
 	Values []float64 `json:"values"` // whose mean is the value

@@ -14,20 +14,20 @@ import (
 // comparison is runs of one kind side by side. It ranks nothing: columns are in the
 // order in which the runs were given.
 type comparison struct {
-	Kind    string        `json:"kind"`
-	Columns []sideColumn  `json:"columns"` // of runs that differ in nothing but their seed
-	Differs []sideSetting `json:"differs"` // the keys of the configuration that differ between columns
-	Rows    []sideRow     `json:"outcomes"`
+	Kind    string        `json:"kind"`     // of the runs
+	Columns []sideColumn  `json:"columns"`  // of runs that differ in nothing but their seed
+	Differs []sideSetting `json:"differs"`  // the keys of the configuration that differ between columns
+	Rows    []sideRow     `json:"outcomes"` // quantities, a row each
 
 	kind *runKind
 }
 
 // sideColumn is runs that differ in nothing but their seed.
 type sideColumn struct {
-	Name   string   `json:"name"`
-	Runs   []string `json:"runs"` // their folders
-	Seeds  []int64  `json:"seeds"`
-	Ended  bool     `json:"ended"`
+	Name   string   `json:"name"`   // what the column is called
+	Runs   []string `json:"runs"`   // their folders
+	Seeds  []int64  `json:"seeds"`  // of its runs
+	Ended  bool     `json:"ended"`  // all of its runs have
 	Copies []string `json:"copies"` // folders that hold the same run again, to the bit, and do not count
 
 	settings map[string]string
@@ -36,16 +36,16 @@ type sideColumn struct {
 
 // sideSetting is a key of the configuration.
 type sideSetting struct {
-	Key    string    `json:"key"`
+	Key    string    `json:"key"`    // of the configuration
 	Values []*string `json:"values"` // in each column; null where it has no such key
 }
 
 // sideRow is a quantity in each column.
 type sideRow struct {
-	Quantity string      `json:"quantity"`
-	Unit     string      `json:"unit"`   // share is between 0 and 1; empty is a count
-	Better   string      `json:"better"` // more or less; empty where neither is
-	Cells    []*sideCell `json:"cells"`  // null where a column has no such quantity
+	Quantity string      `json:"quantity"` // its name
+	Unit     string      `json:"unit"`     // share is between 0 and 1; empty is a count
+	Better   string      `json:"better"`   // more or less; empty where neither is
+	Cells    []*sideCell `json:"cells"`    // null where a column has no such quantity
 }
 
 // sideCell is a quantity of a column.
@@ -65,8 +65,8 @@ type sideCell struct {
 type summary struct {
 	Mean float64  `json:"value"` // over the values
 	Low  *float64 `json:"low"`   // of the 95% interval of the mean; null below two values
-	High *float64 `json:"high"`
-	N    int      `json:"n"` // values
+	High *float64 `json:"high"`  // of that interval; null below two values
+	N    int      `json:"n"`     // values
 }
 
 func summarize(values []float64) summary {

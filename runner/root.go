@@ -27,6 +27,8 @@ func commands() []*cobra.Command {
 		newProfileCommand(),
 		newDoctorCommand(),
 		newDemoCommand(),
+		newCompletionCommand(),
+		newManCommand(),
 	}
 }
 
@@ -56,5 +58,6 @@ Exit codes:
 	root.AddCommand(commands()...)
 	root.SetHelpCommand(newHelpCommand())
 	root.InitDefaultHelpCmd()
+	complete(root)
 	return root
 }

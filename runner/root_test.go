@@ -1,10 +1,15 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 func TestEveryCommandExplainsItself(t *testing.T) {
@@ -43,4 +48,32 @@ func TestHelpOfTheProgramListsTheExitCodes(t *testing.T) {
 func TestKindOfACodeOutsideTheTableIsFailed(t *testing.T) {
 	assert.Equal(t, "usage", kindOf(exitUsage))
 	assert.Equal(t, "failed", kindOf(99))
+}
+
+// coloursPattern is what colours a terminal, as code writes it.
+var coloursPattern = regexp.MustCompile(`\\x1b\[|\\033\[|\\e\[|ColorLevelEncoder`)
+
+// Colours are where NO_COLOR is heeded, which a test of its own shows, and nowhere else.
+func TestColoursAreInOnePlace(t *testing.T) {
+	paths, err := filepath.Glob("*.go")
+	require.NoError(t, err)
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		if coloursPattern.Match(text) && !strings.HasSuffix(path, "_test.go") {
+			assert.Equal(t, "train_bars.go", path)
+			assert.Contains(t, string(text), `os.Getenv("NO_COLOR")`)
+		}
+	}
+}
+
+// Every command can be told to say more or less, and says so in its help.
+func TestEveryCommandIsQuietOrVerbose(t *testing.T) {
+	walk(newRootCommand(), func(command *cobra.Command) {
+		got := graft(append(strings.Fields(command.CommandPath())[1:], "--help")...)
+		assert.Equal(t, exitDone, got.code, command.CommandPath())
+		for _, words := range []string{"--quiet", "--verbose", "Examples:"} {
+			assert.Contains(t, got.stdout, words, command.CommandPath())
+		}
+	})
 }

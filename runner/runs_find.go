@@ -13,8 +13,8 @@ import (
 
 // skippedRun is a folder that could not be used, and why.
 type skippedRun struct {
-	Path string `json:"path"`
-	Why  string `json:"why"`
+	Path string `json:"path"` // the folder
+	Why  string `json:"why"`  // what is wrong with it
 
 	err error
 }

@@ -35,7 +35,7 @@ func readSimulationRun(f *runFolderView, r *runData) error {
 	if table == nil {
 		return nil
 	}
-	r.Ended = complete(plan, table)
+	r.Ended = hasAll(plan, table)
 	r.Quantities = append(tableQuantities(table), r.Quantities...)
 	return nil
 }
@@ -76,9 +76,9 @@ func failures(f *runFolderView) ([]simulation.Trouble, error) {
 	return log.List()
 }
 
-// complete says whether a table has what was planned, as far as that can be told
+// hasAll says whether a table has what was planned, as far as that can be told
 // without the cache.
-func complete(p *simulation.Plan, t *simulation.Table) bool {
+func hasAll(p *simulation.Plan, t *simulation.Table) bool {
 	whole := func(r simulation.Record) bool { return len(r.Seeds) >= len(p.Seeds) }
 	if p.Design.Which == simulation.All && t.Complete() != nil {
 		return false

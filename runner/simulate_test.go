@@ -91,7 +91,9 @@ func TestSimulate(t *testing.T) {
 	var report simulateReport
 	p, out := process(t, "simulate", path, "--folder", run, "--json", "--quiet")
 	require.Equal(t, exitDone, left(t, p))
-	require.NoError(t, json.Unmarshal(out.Bytes()[:1+strings.LastIndex(out.String(), "}")], &report))
+	object := out.String()[:1+strings.LastIndex(out.String(), "}")]
+	holdToPage([]string{"simulate", "--json"}, object)
+	require.NoError(t, json.Unmarshal([]byte(object), &report))
 	require.Equal(t, []int{9, 9, 13, 13, 0}, []int{report.State.Sequences, report.State.Ended, report.State.Legs, report.State.Done, report.State.Failed})
 	require.Equal(t, 9, report.Outcome.Sequences)
 

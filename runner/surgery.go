@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -174,5 +175,8 @@ func (o *surgeryOptions) plan() ([]net2net.Action, []*net2net.Change, error) {
 		return actions, nil, nil
 	}
 	record, err := net2net.ReadRecord(files.OS{}, o.replay)
+	if err != nil && !errors.As(err, new(*fs.PathError)) { // it was read, and is none
+		err = withCode(exitDamaged, err)
+	}
 	return actions, record, err
 }

@@ -14,7 +14,7 @@ import (
 
 // checkReport is what `graft table check --json` prints.
 type checkReport struct {
-	Tables []checkedTable `json:"tables"`
+	Tables []checkedTable `json:"tables"` // what was found, folder by folder
 }
 
 // checkedTable is what was found in a folder.
@@ -106,7 +106,7 @@ func codeOfTable(err error) exitCode {
 
 // worse is the code that tells more of two.
 func worse(a, b exitCode) exitCode {
-	for _, code := range []exitCode{exitDamaged, exitFailed, exitPartial} {
+	for _, code := range []exitCode{exitDamaged, exitFailed, exitConfig, exitUsage, exitPartial} {
 		if a == code || b == code {
 			return code
 		}

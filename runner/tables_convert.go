@@ -24,8 +24,8 @@ type tableConvertOptions struct {
 
 // wholeTable is what `graft table convert --json` prints.
 type wholeTable struct {
-	Scenario simulation.Scenario `json:"scenario"`
-	Records  []simulation.Record `json:"records"` // in the order of their actions
+	Scenario simulation.Scenario `json:"scenario"` // what was run
+	Records  []simulation.Record `json:"records"`  // in the order of their actions
 }
 
 func newTableConvertCommand() *cobra.Command {

@@ -24,15 +24,15 @@ type tableReport struct {
 	Spread     *float64  `json:"spread"`         // standard deviation over the sequences; null below two
 	SeedSpread *float64  `json:"seed_spread"`    // standard deviation over seeds, pooled; null where each sequence has one
 	Best       *rankRow  `json:"best"`           // null where there are no sequences
-	Worst      *rankRow  `json:"worst"`          //
+	Worst      *rankRow  `json:"worst"`          // the sequence of the lowest accuracy; null where there is none
 	NoAction   *rankRow  `json:"no_action"`      // the sequence that leaves the network alone; null where it is not there
 	Rows       []rankRow `json:"rows,omitempty"` // all sequences, best first; with --all only
 }
 
 // rankRow is a sequence in the order of what they led to.
 type rankRow struct {
-	Rank     int       `json:"rank"` // from 1
-	Sequence []string  `json:"sequence"`
+	Rank     int       `json:"rank"`     // from 1
+	Sequence []string  `json:"sequence"` // its actions, the first one first
 	Accuracy float64   `json:"accuracy"` // the mean over the seeds
 	Spread   *float64  `json:"spread"`   // standard deviation over the seeds; null below two
 	Seeds    int       `json:"seeds"`    // how many

@@ -32,6 +32,7 @@ type trainOptions struct {
 	force  bool          // move an existing folder aside
 	json   bool          // print one object
 	listen listenOptions // where it is watched and steered; zero is nowhere
+	board  bool          // write event files for TensorBoard; false leaves it to the file
 	// passing says that the folder is thrown away, so that nobody is told of it.
 	passing bool
 }
@@ -77,6 +78,7 @@ made and written into the run folder, beside the address.`,
 	flags.StringVar(&o.listen.address, "listen", "", "serve /status, /metrics and /allocation at an address such as 127.0.0.1:0; empty is run.listen")
 	flags.BoolVar(&o.listen.anywhere, "listen-anywhere", false, "let that be an address to which other machines can come, without encryption")
 	flags.StringVar(&o.listen.tokenFile, "token-file", "", "take the token of --listen from a file; empty takes GRAFT_TOKEN, or makes one")
+	boardFlag(command, &o.board)
 	command.MarkFlagsMutuallyExclusive("resume", "force")
 	return command
 }
@@ -97,6 +99,7 @@ func runTrain(ctx context.Context, w io.Writer, path string, o trainOptions) err
 		}
 	}
 	o.listen.address = job.Run.Listen
+	job.Run.Tensorboard = job.Run.Tensorboard || o.board
 	ctx, stop := heedRequeue(ctx)
 	defer stop()
 	if job.Run.Threads > 0 {
@@ -200,6 +203,9 @@ func (r *performance) remember(err error) {
 func (r *performance) perform(ctx context.Context, job *trainer.Job) (*trainer.Outcome, error) {
 	rows, notes, err := r.book.History(files.OS{})
 	if err != nil {
+		return nil, err
+	}
+	if err := r.book.show(r.stored, job, rows, r.Job); err != nil {
 		return nil, err
 	}
 	drawn := drawable(r.screen)

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"time"
 
+	"graft/config"
+	"graft/results"
 	"graft/trainer"
 )
 
@@ -13,6 +16,7 @@ type diary struct {
 	*trainer.Folder
 	teller *teller
 	board  *board
+	curves *curves // nil where TensorBoard is not wanted
 	rows   []trainer.Row
 	notes  []trainer.Note
 }
@@ -22,7 +26,7 @@ func (d *diary) Epoch(r trainer.Row) error {
 	d.rows = append(d.rows, r)
 	d.board.epoch(r)
 	d.teller.epoch(r)
-	return d.Folder.Epoch(r)
+	return errors.Join(d.Folder.Epoch(r), d.curves.epoch(r))
 }
 
 // Note adds an event and tells of it.
@@ -30,7 +34,22 @@ func (d *diary) Note(n trainer.Note) error {
 	d.notes = append(d.notes, n)
 	d.board.note(n)
 	d.teller.note(n)
-	return d.Folder.Note(n)
+	return errors.Join(d.Folder.Note(n), d.curves.note(n))
+}
+
+// show begins to write for TensorBoard what comes after these rows, if that is wanted.
+func (d *diary) show(run *results.Run, job *trainer.Job, rows []trainer.Row, c *config.Job) (err error) {
+	if !c.Run.Tensorboard {
+		return nil
+	}
+	next := int64(0)
+	if len(rows) > 0 || job.Steps > 0 {
+		next = job.Steps + 1
+	}
+	if d.curves, err = openCurves(run, next, c.Resolved()); err == nil && len(rows) > 0 {
+		d.curves.last = rows[len(rows)-1]
+	}
+	return err
 }
 
 // watch tells where the job stands.
@@ -43,11 +62,11 @@ func rounded(v float64) float64 { return float64(int(v*1e4+0.5)) / 1e4 }
 
 // trainReport is what `graft train --json` prints.
 type trainReport struct {
-	Folder  string           `json:"folder"`
-	Given   *givenReport     `json:"given,omitempty"`
-	Outcome *trainer.Outcome `json:"outcome"`
-	Events  []trainer.Note   `json:"events"` // of this process; the folder has all
-	Epochs  []trainer.Row    `json:"epochs"` // of this process; the folder has all
+	Folder  string           `json:"folder"`          // of the run
+	Given   *givenReport     `json:"given,omitempty"` // on first weights that were read
+	Outcome *trainer.Outcome `json:"outcome"`         // how the job ended
+	Events  []trainer.Note   `json:"events"`          // of this process; the folder has all
+	Epochs  []trainer.Row    `json:"epochs"`          // of this process; the folder has all
 }
 
 // givenReport is what a job began with.

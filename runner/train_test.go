@@ -139,7 +139,7 @@ func TestTrainRefuses(t *testing.T) {
 
 func TestDataFetchRefuses(t *testing.T) {
 	o := graft("data", "fetch", "cifar11")
-	require.Equal(t, exitFailed, o.code)
+	require.Equal(t, exitUsage, o.code)
 	require.Contains(t, o.stderr, "name one of cifar10")
 	require.Equal(t, exitUsage, graft("data", "fetch").code)
 	require.Equal(t, exitUsage, graft("data", "fech", "mnist").code)

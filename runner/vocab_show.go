@@ -14,9 +14,9 @@ import (
 
 // vocabReport is what `graft vocab show --json` prints.
 type vocabReport struct {
-	File       string            `json:"file"` // that was read
-	Keys       []vocab.Entry     `json:"keys"` // in the order of the file
-	Vectors    [][]float32       `json:"vectors"`
+	File       string            `json:"file"`       // that was read
+	Keys       []vocab.Entry     `json:"keys"`       // in the order of the file
+	Vectors    [][]float32       `json:"vectors"`    // each token's, by its number
 	Collisions []vocab.Collision `json:"collisions"` // tokens that several keys share
 	Unused     []int             `json:"unused"`     // tokens that no key has
 }

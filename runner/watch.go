@@ -74,8 +74,8 @@ func (x *watch) start(ctx context.Context, w io.Writer, o simulateOptions) error
 
 // submission is what `graft simulate --engine slurm --json` prints.
 type submission struct {
-	Folder  string   `json:"folder"`
-	Engine  string   `json:"engine"`
+	Folder  string   `json:"folder"`  // of the simulation's run
+	Engine  string   `json:"engine"`  // who starts the workers
 	Batch   string   `json:"batch"`   // its name, which Slurm's programs show
 	Jobs    []string `json:"jobs"`    // numbers of the job arrays, the latest last
 	Workers int      `json:"workers"` // how many there are

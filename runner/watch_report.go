@@ -14,10 +14,10 @@ import (
 
 // simulateReport is what `graft simulate --json` prints.
 type simulateReport struct {
-	Folder   string               `json:"folder"`
-	Table    string               `json:"table"` // its folder
-	Cache    string               `json:"cache"` // its folder
-	State    simulation.State     `json:"state"`
+	Folder   string               `json:"folder"`   // of the run
+	Table    string               `json:"table"`    // its folder
+	Cache    string               `json:"cache"`    // its folder
+	State    simulation.State     `json:"state"`    // how far it is
 	Failures []simulation.Trouble `json:"failures"` // every attempt that failed
 	Damaged  []string             `json:"damaged"`  // files of the cache that were put aside
 	Outcome  *tableReport         `json:"outcome"`  // of the table; null where nothing ended

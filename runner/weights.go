@@ -39,9 +39,9 @@ type weightsShowOptions struct {
 
 // weightsReport is what `graft weights show --json` prints.
 type weightsReport struct {
-	File     string            `json:"file"` // as it was given
-	Format   weights.Format    `json:"format"`
-	Tensors  []weights.Summary `json:"tensors"`
+	File     string            `json:"file"`               // as it was given
+	Format   weights.Format    `json:"format"`             // pth or safetensors
+	Tensors  []weights.Summary `json:"tensors"`            // in the order of the file
 	Metadata map[string]string `json:"metadata,omitempty"` // what is beside the tensors
 }
 

@@ -50,7 +50,7 @@ many processors it has, and GRAFT_DEVICE where it trains.`,
 			return runWork(command.Context(), args[0], threads)
 		},
 	}
-	command.Flags().IntVar(&threads, "threads", 0, "how many LibTorch works with; 0 is GRAFT_THREADS")
+	command.Flags().IntVar(&threads, "threads", 0, "how many LibTorch works with; 0 is run.threads or GRAFT_THREADS")
 	return command
 }
 
@@ -151,14 +151,14 @@ func (s *site) device() (torch.Device, error) {
 
 // useThreads keeps this worker to its part of the processors, where n does not say more.
 func (s *site) useThreads(n int) error {
+	if n == 0 {
+		n = s.Run.Threads
+	}
 	if text := os.Getenv("GRAFT_THREADS"); n == 0 && text != "" {
 		var err error
 		if n, err = strconv.Atoi(text); err != nil {
 			return usageErrorf("GRAFT_THREADS is %q; it is a number", text)
 		}
-	}
-	if n == 0 {
-		n = s.Run.Threads
 	}
 	if n == 0 {
 		return nil

@@ -52,10 +52,10 @@ func RivalEntrants(learn []*Tree, seen string) ([]Entrant, error) {
 
 // Trial is a table, and how all fared there.
 type Trial struct {
-	Scenario  string `json:"scenario"`
-	Network   string `json:"network"`
+	Scenario  string `json:"scenario"`        // of the table
+	Network   string `json:"network"`         // of the table
 	Group     string `json:"group,omitempty"` // that was left out together; empty where nothing was
-	Sequences int    `json:"sequences"`
+	Sequences int    `json:"sequences"`       // of the table
 	Chance
 	// Verdicts are one for each entrant, the mean over its seeds. A rival whose
 	// sequence the table has not is left out.
@@ -64,18 +64,18 @@ type Trial struct {
 
 // Standing is how an entrant fared over all tables. Regrets are in points.
 type Standing struct {
-	Chooser  string  `json:"chooser"`
-	Role     Role    `json:"role"`
-	Seen     string  `json:"has_seen"` // of the tables; empty is nothing, or not known
-	Seeds    int     `json:"seeds"`    // of which the means are compared; all that vote together are one
-	Tables   int     `json:"tables"`   // where it could choose
-	Regret   float64 `json:"regret_points"`
+	Chooser  string  `json:"chooser"`                // its name
+	Role     Role    `json:"role"`                   // policy, vote or rival
+	Seen     string  `json:"has_seen"`               // of the tables; empty is nothing, or not known
+	Seeds    int     `json:"seeds"`                  // of which the means are compared; all that vote together are one
+	Tables   int     `json:"tables"`                 // where it could choose
+	Regret   float64 `json:"regret_points"`          // in points, over tables
 	Smoothed float64 `json:"smoothed_regret_points"` // by the tables' laws in place of single runs
 	// OverTables and OverGroups are the 95% intervals of a bootstrap over the tables,
 	// and over what is left out together; null below two, or where the groups are the
 	// tables.
 	OverTables *Interval `json:"over_tables"`
-	OverGroups *Interval `json:"over_groups"`
+	OverGroups *Interval `json:"over_groups"`    // of the regret, over what is left out together; null below two, or where the groups are the tables
 	OverSeeds  *Interval `json:"over_seeds"`     // null below two seeds
 	TopFive    float64   `json:"top_five"`       // share of tables and seeds whose rank is 5 or better
 	LowHalf    int       `json:"in_lower_half"`  // tables and seeds whose rank is in the lower half
@@ -88,10 +88,10 @@ type Standing struct {
 
 // Comparison is how entrants fared in tables.
 type Comparison struct {
-	Against   string     `json:"against"` // whom differences are to
-	Floor     float64    `json:"floor_points"`
-	Trials    []Trial    `json:"tables"`
-	Standings []Standing `json:"standings"` // in the entrants' order, which is no ranking
+	Against   string     `json:"against"`      // whom differences are to
+	Floor     float64    `json:"floor_points"` // what knowing the truth would leave to be regretted
+	Trials    []Trial    `json:"tables"`       // each table, and how all fared there
+	Standings []Standing `json:"standings"`    // in the entrants' order, which is no ranking
 }
 
 // Compare lets entrants choose in trees; differences are to the one named against.

@@ -8,7 +8,7 @@ import (
 
 // Difference is how much more one regrets than another, table by table, in points.
 type Difference struct {
-	Mean       float64   `json:"mean"`
+	Mean       float64   `json:"mean"`        // in points, over tables
 	OverTables *Interval `json:"over_tables"` // bootstrap of the tables' differences; null below two tables
 	// Noise is the standard deviation that chance in the tables alone gives the mean:
 	// nothing where both choose the same sequences.

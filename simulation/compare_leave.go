@@ -88,9 +88,9 @@ func (o LeaveOutOptions) Validate() error {
 
 // LeftOut is a group of tables, and what was learned from the others.
 type LeftOut struct {
-	Group   string   `json:"group"`
-	Tables  []string `json:"tables"`
-	Learned []string `json:"learned_from"`
+	Group   string   `json:"group"`        // what was left out
+	Tables  []string `json:"tables"`       // that are in it
+	Learned []string `json:"learned_from"` // names of the other tables
 	// Tuned is the place of the options that were taken, for each way to learn.
 	Tuned []int `json:"tuned"`
 }
@@ -98,7 +98,7 @@ type LeftOut struct {
 // LeaveOutReport is how policies fare in tables that they did not learn from, beside
 // rivals who have seen the same others.
 type LeaveOutReport struct {
-	Groups []LeftOut `json:"groups"`
+	Groups []LeftOut `json:"groups"` // what was left out in turn
 	*Comparison
 }
 

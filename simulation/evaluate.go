@@ -37,10 +37,10 @@ type EvaluateOptions struct {
 
 // Step is a decision along the way.
 type Step struct {
-	Action        string    `json:"action"` // that was taken, the likeliest
-	Number        int       `json:"number"` // its place among the table's actions
-	Left          float64   `json:"left_s"` // seconds
-	Actions       []string  `json:"actions"`
+	Action        string    `json:"action"`        // that was taken, the likeliest
+	Number        int       `json:"number"`        // its place among the table's actions
+	Left          float64   `json:"left_s"`        // seconds
+	Actions       []string  `json:"actions"`       // that it could choose from
 	Probabilities []float64 `json:"probabilities"` // of Actions
 }
 

@@ -42,9 +42,9 @@ type Fault struct {
 	File   string    `json:"file"`           // in the table's folder; empty is the whole of it
 	Line   int       `json:"line,omitempty"` // from 1; zero is the whole file
 	Offset int64     `json:"offset"`         // of the line, in bytes from the file's beginning
-	Kind   FaultKind `json:"kind"`
-	Text   string    `json:"what"`   // what was found
-	Remedy string    `json:"remedy"` // what to do about it
+	Kind   FaultKind `json:"kind"`           // one word
+	Text   string    `json:"what"`           // what was found
+	Remedy string    `json:"remedy"`         // what to do about it
 
 	cause error // of Unreadable
 }

@@ -28,7 +28,7 @@ type State struct {
 
 // Best is a sequence that ended.
 type Best struct {
-	Sequence []string `json:"sequence"`
+	Sequence []string `json:"sequence"` // its actions
 	Accuracy float64  `json:"accuracy"` // mean over the seeds that ended
 	Seeds    int      `json:"seeds"`    // that ended
 }

@@ -10,15 +10,15 @@ import (
 
 // Report is a table's folder as it was found.
 type Report struct {
-	Dir string `json:"dir"`
+	Dir string `json:"dir"` // the folder
 	// Table has what can be read; nil where not even the scenario can.
 	Table *Table `json:"-"`
 	// Entries are the records that count, in the order in which they were read: those
 	// that were committed twice count once, and those that are refuted do not.
 	Entries []*Entry   `json:"-"`
 	Records int        `json:"records"` // how many they are
-	Files   []FileInfo `json:"files"`
-	Faults  Faults     `json:"faults"`
+	Files   []FileInfo `json:"files"`   // that records are in
+	Faults  Faults     `json:"faults"`  // all that is wrong
 }
 
 // Err is all faults, each of which is a Fault; nil where there is none.

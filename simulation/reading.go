@@ -44,7 +44,7 @@ type reading struct {
 
 // FileInfo is a file of records.
 type FileInfo struct {
-	Name    string `json:"name"`
+	Name    string `json:"name"`    // in the folder
 	Records int    `json:"records"` // that fit the scenario
 	Closed  bool   `json:"closed"`  // false while its writer is at work, and after a kill
 }

@@ -19,12 +19,12 @@ type Chooser interface {
 // regret and gain are in points, a hundredth of that. Where a chooser draws, all are
 // expectations.
 type Verdict struct {
-	Scenario string   `json:"scenario"`
-	Network  string   `json:"network"`
-	Chooser  string   `json:"chooser"`
-	Sequence []string `json:"sequence"` // the likeliest
-	Certain  bool     `json:"certain"`  // it is the only one
-	Accuracy float64  `json:"accuracy"`
+	Scenario string   `json:"scenario"`      // of the table
+	Network  string   `json:"network"`       // of the table
+	Chooser  string   `json:"chooser"`       // its name
+	Sequence []string `json:"sequence"`      // the likeliest
+	Certain  bool     `json:"certain"`       // it is the only one
+	Accuracy float64  `json:"accuracy"`      // that the table has for the sequence
 	Regret   float64  `json:"regret_points"` // what the best sequence of the table has more
 	// Smoothed is the regret by the table's law in place of its single runs: with less
 	// of their noise, and blind to what the law cannot say.
@@ -34,7 +34,7 @@ type Verdict struct {
 	// From and To are the ranks that it could as well have: with others whose
 	// accuracy differs by no more than the noise of a difference.
 	From   int     `json:"rank_from"`
-	To     int     `json:"rank_to"`
+	To     int     `json:"rank_to"`      // the worst rank that noise could have made of it
 	Of     int     `json:"rank_of"`      // sequences in all
 	Noise  float64 `json:"noise_points"` // standard deviation of a sequence's accuracy
 	Source string  `json:"noise_source"` // what the noise was read from

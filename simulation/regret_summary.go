@@ -7,9 +7,9 @@ import (
 
 // Interval is a mean and where it lies with 95% confidence.
 type Interval struct {
-	Mean float64 `json:"mean"`
-	Low  float64 `json:"low"`
-	High float64 `json:"high"`
+	Mean float64 `json:"mean"` // of what was drawn
+	Low  float64 `json:"low"`  // its lower end
+	High float64 `json:"high"` // its upper end
 }
 
 // resamples is how many samples a bootstrap draws.
@@ -34,8 +34,8 @@ func Bootstrap(values []float64, seed uint64) Interval {
 // Summary is what several policies that differ in their seed alone did in the same
 // scenarios, or one chooser without a seed.
 type Summary struct {
-	Chooser  string   `json:"chooser"`
-	Seeds    int      `json:"seeds"`
+	Chooser  string   `json:"chooser"`        // its name
+	Seeds    int      `json:"seeds"`          // how many there are
 	Regret   Interval `json:"regret_points"`  // mean over scenarios, and its interval over seeds
 	TopFive  float64  `json:"top_five"`       // share of scenarios and seeds whose rank is 5 or better
 	LowHalf  int      `json:"in_lower_half"`  // scenarios and seeds whose rank is in the lower half

@@ -128,7 +128,7 @@ func (s *Study) row(l decider.Lesson) (StudyRow, error) {
 
 // StudyOutcome is what a policy has learned.
 type StudyOutcome struct {
-	Episodes    int      `json:"episodes"`
+	Episodes    int      `json:"episodes"`          // that were learned from
 	Expected    float64  `json:"expected_accuracy"` // of a sequence that the policy draws
 	Greedy      []string `json:"greedy"`            // the sequence of its likeliest actions
 	Accuracy    float64  `json:"accuracy"`          // of that sequence
@@ -136,8 +136,8 @@ type StudyOutcome struct {
 	Records     int      `json:"records"`           // of the table
 	Best        []string `json:"best"`              // sequence of the table
 	Most        float64  `json:"best_accuracy"`     // of that sequence
-	Temperature float64  `json:"temperature"`
-	Rate        float64  `json:"learning_rate"`
+	Temperature float64  `json:"temperature"`       // in the end
+	Rate        float64  `json:"learning_rate"`     // of the learning, in the end
 }
 
 // Outcome is what the policy has learned so far.

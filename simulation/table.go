@@ -15,9 +15,9 @@ import (
 
 // Scenario says what the sequences of a table have in common.
 type Scenario struct {
-	Name      string   `json:"name"`
-	Network   string   `json:"network"` // its name in the zoo, or the path of its file
-	Dataset   string   `json:"dataset"`
+	Name      string   `json:"name"`                // of the table
+	Network   string   `json:"network"`             // its name in the zoo, or the path of its file
+	Dataset   string   `json:"dataset"`             // that sequences train on
 	Budget    float64  `json:"budget_s"`            // seconds in all
 	Start     float64  `json:"start_s"`             // where in the budget the sequences begin
 	Decisions int      `json:"decisions"`           // in each sequence

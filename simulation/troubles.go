@@ -21,11 +21,11 @@ type Troubles struct {
 
 // Trouble is why an attempt at a leg failed.
 type Trouble struct {
-	Key      string   `json:"key"`
-	Sequence []string `json:"sequence"`
-	Seed     int64    `json:"seed"`
-	Attempt  int      `json:"attempt"` // from 1
-	Why      string   `json:"why"`
+	Key      string   `json:"key"`      // of the leg
+	Sequence []string `json:"sequence"` // of the leg
+	Seed     int64    `json:"seed"`     // of the leg
+	Attempt  int      `json:"attempt"`  // from 1
+	Why      string   `json:"why"`      // it failed
 }
 
 // mostAttempts bounds how many are told apart.

@@ -124,9 +124,9 @@ type Runtime struct {
 	Vectors     string `json:"vectors"`      // the processor's instructions that LibTorch uses
 	Threads     int    `json:"threads"`      // of one operator
 	CUDABuilt   bool   `json:"cuda_built"`   // whether this LibTorch can use CUDA at all
-	CUDADevices int    `json:"cuda_devices"`
-	Gloo        bool   `json:"gloo"` // whether processes can train together
-	NCCL        bool   `json:"nccl"` // whether CUDA devices speak to each other directly then
+	CUDADevices int    `json:"cuda_devices"` // that there are
+	Gloo        bool   `json:"gloo"`         // whether processes can train together
+	NCCL        bool   `json:"nccl"`         // whether CUDA devices speak to each other directly then
 }
 
 // Describe opens LibTorch and says what it is.

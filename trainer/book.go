@@ -15,28 +15,28 @@ type Row struct {
 	Steps      int64         // in all
 	Loss       float64       // of training, the mean over the epoch's steps
 	Accuracy   float64       // of training, as it went
-	Validation Score
-	Rate       float64 // the learning rate in the epoch
-	Parameters int     // of the network at its end
-	Devices    int     // at its end
+	Validation Score         // on the validation split, after it
+	Rate       float64       // the learning rate in the epoch
+	Parameters int           // of the network at its end
+	Devices    int           // at its end
 }
 
 // Note is something that happened to a job.
 type Note struct {
-	Event         string        `json:"event"`   // start, up, down, devices, decision, shrink, end, processes, peer lost or peer missing
-	Time          time.Duration `json:"time_ns"` // on the clock
-	Epoch         int           `json:"epoch"`
-	Step          int           `json:"step"` // in the epoch
-	Devices       int           `json:"devices"`
-	Parameters    int           `json:"parameters"` // after it
-	Before        int           `json:"parameters_before"`
-	Accuracy      float64       `json:"accuracy"` // on the validation split, as last evaluated before it
-	Action        string        `json:"action,omitempty"`
-	Probabilities []float64     `json:"probabilities,omitempty"`
-	Took          time.Duration `json:"took_ns,omitempty"`   // of the budget
-	Lessons       int           `json:"lessons,omitempty"`   // steps for which a larger network teaches
-	Processes     int           `json:"processes,omitempty"` // that train from now on, where their number is what it tells
-	Why           string        `json:"why,omitempty"`       // a process is lost or missing
+	Event         string        `json:"event"`                   // start, up, down, devices, decision, shrink, end, processes, peer lost or peer missing
+	Time          time.Duration `json:"time_ns"`                 // on the clock
+	Epoch         int           `json:"epoch"`                   // under way, from 0
+	Step          int           `json:"step"`                    // in the epoch
+	Devices       int           `json:"devices"`                 // after it
+	Parameters    int           `json:"parameters"`              // after it
+	Before        int           `json:"parameters_before"`       // parameters before it
+	Accuracy      float64       `json:"accuracy"`                // on the validation split, as last evaluated before it
+	Action        string        `json:"action,omitempty"`        // what was decided or done
+	Probabilities []float64     `json:"probabilities,omitempty"` // of all actions that were weighed
+	Took          time.Duration `json:"took_ns,omitempty"`       // of the budget
+	Lessons       int           `json:"lessons,omitempty"`       // steps for which a larger network teaches
+	Processes     int           `json:"processes,omitempty"`     // that train from now on, where their number is what it tells
+	Why           string        `json:"why,omitempty"`           // a process is lost or missing
 }
 
 // Section is a named part of a checkpoint.
@@ -79,18 +79,18 @@ func (j *Job) row() Row {
 
 // Outcome is how a job ended.
 type Outcome struct {
-	Epochs     int               `json:"epochs"` // whole ones
-	Steps      int64             `json:"steps"`
-	Budget     time.Duration     `json:"budget_ns"`
-	Used       time.Duration     `json:"used_ns"`
+	Epochs     int               `json:"epochs"`       // whole ones
+	Steps      int64             `json:"steps"`        // of training
+	Budget     time.Duration     `json:"budget_ns"`    // of the job
+	Used       time.Duration     `json:"used_ns"`      // of the budget
 	Deciding   time.Duration     `json:"deciding_ns"`  // of Used
 	Operating  time.Duration     `json:"operating_ns"` // of Used
-	Decisions  int               `json:"decisions"`
-	Parameters int               `json:"parameters"`
-	Validation Score             `json:"validation"` // what decided
-	Test       Score             `json:"test"`       // only reported
-	Digest     string            `json:"digest"`     // SHA-256 over the network and its weights
-	Changes    []*net2net.Change `json:"-"`          // that the network under way went through and still has
+	Decisions  int               `json:"decisions"`    // that were made
+	Parameters int               `json:"parameters"`   // of the network in the end
+	Validation Score             `json:"validation"`   // what decided
+	Test       Score             `json:"test"`         // only reported
+	Digest     string            `json:"digest"`       // SHA-256 over the network and its weights
+	Changes    []*net2net.Change `json:"-"`            // that the network under way went through and still has
 }
 
 // test looks at the test split, where there is one.

@@ -98,7 +98,7 @@ type position struct {
 
 // Score is how well a network does on a split.
 type Score struct {
-	Loss     float64 `json:"loss"`
+	Loss     float64 `json:"loss"`     // the mean, in nats
 	Accuracy float64 `json:"accuracy"` // between 0 and 1
 }
 

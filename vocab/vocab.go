@@ -167,7 +167,7 @@ func (e *UnknownError) Error() string {
 // Collision is a token that several keys share, so that a policy cannot tell them
 // apart.
 type Collision struct {
-	ID   int      `json:"id"`
+	ID   int      `json:"id"`   // of the token
 	Keys []string `json:"keys"` // in the order of the vocabulary
 }
 

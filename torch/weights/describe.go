@@ -11,9 +11,9 @@ import (
 // describes nothing. The JSON names are part of what `graft weights show --json`
 // promises.
 type Summary struct {
-	Name  string  `json:"name"`
-	DType DType   `json:"dtype"`
-	Shape []int64 `json:"shape"`
+	Name  string  `json:"name"`  // in the file
+	DType DType   `json:"dtype"` // what its numbers are
+	Shape []int64 `json:"shape"` // from the outermost dimension
 	// Count is the number of items, those counted by NaN and Inf included.
 	Count int64 `json:"count"`
 	// Mean is the mean of the finite items. It is null where there are none, or
@@ -24,7 +24,7 @@ type Summary struct {
 	Spread *float64 `json:"spread"`
 	// NaN and Inf count the items that are not finite.
 	NaN int64 `json:"nan"`
-	Inf int64 `json:"inf"`
+	Inf int64 `json:"inf"` // values that are infinite
 	// SHA256 is the hash, in hexadecimal, of all items as little-endian float32
 	// in row-major order, whatever their type: 1.0 as float16, as float32 and
 	// as int64 have the same hash. See Tensor.Float32s for the conversion.

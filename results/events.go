@@ -1,0 +1,120 @@
+package results
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"graft/files"
+	"graft/results/tensorboard"
+)
+
+// eventName is what event files are called before their number, which counts the processes
+// that wrote some.
+const eventName = "tensorboard-"
+
+// Events are what a run shows in TensorBoard: figures and texts by step, in files beside
+// its tables. It is made by Run.Events and has no useful zero value. It may be used by
+// several goroutines. After a failed write it takes no more.
+type Events struct {
+	a   *appender
+	now func() time.Time
+}
+
+// Events begins a further event file. Events are stamped with now, the machine's clock.
+// Whoever goes on with a run does so after Rewind, which takes back the events that came
+// after the checkpoint as it does rows, and says with which step it goes on: a TensorBoard
+// that is looking forgets what it has of that step and later ones. Zero stands for a run
+// that begins, or begins anew.
+func (r *Run) Events(now func() time.Time, next int64) (*Events, error) {
+	file, err := r.nextEvents()
+	if err != nil {
+		return nil, fmt.Errorf("open event file: %w", err)
+	}
+	a, err := r.appender(file, "")
+	if err != nil {
+		return nil, fmt.Errorf("open event file %s: %w", file, err)
+	}
+	e := &Events{a: a, now: now}
+	return e, errors.Join(e.add(tensorboard.Event{Version: tensorboard.Version}), e.add(tensorboard.Event{Step: next, Start: true}))
+}
+
+// nextEvents is the name of the next file, which TensorBoard reads after all others.
+func (r *Run) nextEvents() (string, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.learn(); err != nil {
+		return "", err
+	}
+	last := 0
+	for _, file := range r.known {
+		name, _ := splitStream(file)
+		n := 0
+		if _, err := fmt.Sscanf(strings.TrimPrefix(name, eventName), "%d", &n); err == nil && isEvents(file) {
+			last = max(last, n)
+		}
+	}
+	return fmt.Sprintf("%s%06d%s", eventName, last+1, eventSuffix), nil
+}
+
+// Scalars adds figures of a step.
+func (e *Events) Scalars(step int64, figures ...tensorboard.Scalar) error {
+	return e.add(tensorboard.Event{Step: step, Scalars: figures})
+}
+
+// Text adds a text, which TensorBoard shows as Markdown, to a step.
+func (e *Events) Text(step int64, tag, text string) error {
+	return e.add(tensorboard.Event{Step: step, Texts: []tensorboard.Text{{Tag: tag, Text: text}}})
+}
+
+func (e *Events) add(event tensorboard.Event) error {
+	event.Time = e.now()
+	return e.a.append(tensorboard.Append(nil, event))
+}
+
+// ForgetEvents takes back all events of a run, for one that tells all of them again.
+func (r *Run) ForgetEvents() error {
+	all, err := r.all()
+	if err != nil {
+		return err
+	}
+	for file, a := range all {
+		if isEvents(file) {
+			err = errors.Join(err, a.truncate(0, ""))
+		}
+	}
+	return err
+}
+
+// ReadEvents reads the events of a run, file by file, also while they are written. A run
+// without event files has none.
+func ReadEvents(fsys files.FS, path string) ([]tensorboard.Event, error) {
+	names, err := readRegistry(fsys, path)
+	if err != nil {
+		return nil, fmt.Errorf("read events of %s: %w", path, err)
+	}
+	var events []tensorboard.Event
+	for _, file := range names {
+		if !isEvents(file) {
+			continue
+		}
+		part, err := readEventFile(fsys, filepath.Join(path, file))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("reading %s: %w", filepath.Join(path, file), err)
+		}
+		events = append(events, part...)
+	}
+	return events, nil
+}
+
+func readEventFile(fsys files.FS, path string) ([]tensorboard.Event, error) {
+	file, err := fsys.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	events, err := tensorboard.Read(file)
+	return events, errors.Join(err, file.Close())
+}

@@ -1,0 +1,149 @@
+package tensorboard
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"time"
+)
+
+// Read reads an event file, also while it is written: a torn last record is passed over.
+// What an event has beside what is written here is passed over as well. With an error come
+// the events before the fault.
+func Read(r io.Reader) ([]Event, error) {
+	var events []Event
+	_, err := EachRecord(r, func(n int, record []byte) error {
+		e, err := decode(Data(record))
+		if err != nil {
+			return fmt.Errorf("record %d: %w", n, err)
+		}
+		events = append(events, e)
+		return nil
+	})
+	if err != nil {
+		return events, fmt.Errorf("read events: %w", err)
+	}
+	return events, nil
+}
+
+// field is one of a message.
+type field struct {
+	number, wire uint64
+	bits         uint64 // of a number
+	bytes        []byte // of anything else
+}
+
+var errMessage = fmt.Errorf("%w: it holds no event", ErrDamaged)
+
+// eachField calls do for each field of a message.
+func eachField(m []byte, do func(f field) error) error {
+	for len(m) > 0 {
+		key, n := binary.Uvarint(m)
+		if n <= 0 {
+			return errMessage
+		}
+		f := field{number: key >> 3, wire: key & 7}
+		var err error
+		if m, err = f.read(m[n:]); err != nil {
+			return err
+		}
+		if err := do(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read takes the value of a field from the front of what is left.
+func (f *field) read(m []byte) ([]byte, error) {
+	switch {
+	case f.wire == wireFixed64 && len(m) >= 8:
+		f.bits = binary.LittleEndian.Uint64(m)
+		return m[8:], nil
+	case f.wire == wireFixed32 && len(m) >= 4:
+		f.bits = uint64(binary.LittleEndian.Uint32(m))
+		return m[4:], nil
+	case f.wire != wireVarint && f.wire != wireBytes:
+		return nil, errMessage
+	}
+	v, n := binary.Uvarint(m)
+	if n <= 0 || f.wire == wireBytes && v > uint64(len(m)-n) {
+		return nil, errMessage
+	}
+	if m = m[n:]; f.wire == wireVarint {
+		f.bits = v
+		return m, nil
+	}
+	f.bytes = m[:v]
+	return m[v:], nil
+}
+
+// is says whether this is a field of that number and type.
+func (f field) is(number, wire uint64) bool { return f.number == number && f.wire == wire }
+
+func decode(m []byte) (e Event, err error) {
+	err = eachField(m, func(f field) error {
+		switch {
+		case f.is(eventTime, wireFixed64):
+			e.Time = moment(math.Float64frombits(f.bits))
+		case f.is(eventStep, wireVarint):
+			e.Step = int64(f.bits)
+		case f.is(eventVersion, wireBytes):
+			e.Version = string(f.bytes)
+		case f.is(eventSession, wireBytes):
+			return eachField(f.bytes, func(f field) error {
+				e.Start = e.Start || f.is(sessionStatus, wireVarint) && f.bits == statusStart
+				return nil
+			})
+		case f.is(eventSummary, wireBytes):
+			return eachField(f.bytes, func(f field) error {
+				if !f.is(summaryValue, wireBytes) {
+					return nil
+				}
+				return e.value(f.bytes)
+			})
+		}
+		return nil
+	})
+	return e, err
+}
+
+// moment is a time that was written as seconds; what no time can be is the zero time.
+func moment(seconds float64) time.Time {
+	if !(seconds > 0 && seconds < 1e11) {
+		return time.Time{}
+	}
+	return time.UnixMicro(int64(math.Round(seconds * 1e6))).UTC()
+}
+
+// value adds a figure or text.
+func (e *Event) value(m []byte) error {
+	tag, text, simple := "", "", float32(0)
+	isText, isScalar := false, false
+	err := eachField(m, func(f field) error {
+		switch {
+		case f.is(valueTag, wireBytes):
+			tag = string(f.bytes)
+		case f.is(valueSimple, wireFixed32):
+			isScalar, simple = true, math.Float32frombits(uint32(f.bits))
+		case f.is(valueTensor, wireBytes):
+			return eachField(f.bytes, func(f field) error {
+				if f.is(tensorText, wireBytes) {
+					isText, text = true, string(f.bytes)
+				}
+				return nil
+			})
+		case f.is(valueMetadata, wireBytes):
+			return eachField(f.bytes, func(field) error { return nil })
+		}
+		return nil
+	})
+	if isScalar {
+		e.Scalars = append(e.Scalars, Scalar{tag, simple})
+	}
+	if isText {
+		e.Texts = append(e.Texts, Text{tag, text})
+	}
+	return err
+}

@@ -1,0 +1,100 @@
+package tensorboard
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+)
+
+const (
+	headSize = 12 // the length and its checksum
+	footSize = 4  // the checksum of the data
+	// MaxRecord bounds the bytes of a record with its frame, so that a damaged file takes
+	// no more memory than a sound one.
+	MaxRecord = 16 << 20
+	readSize  = 1 << 16
+	// checksumMask is added to checksums, lest those of data that hold checksums are weak.
+	checksumMask = 0xa282ead8
+)
+
+// ErrDamaged says that a record is not what was written.
+var ErrDamaged = errors.New("the record is damaged")
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// checksum is the masked CRC-32C of data.
+func checksum(data []byte) uint32 {
+	sum := crc32.Checksum(data, castagnoli)
+	return (sum>>15 | sum<<17) + checksumMask
+}
+
+// AppendRecord adds data in its frame.
+func AppendRecord(to, data []byte) []byte {
+	length := binary.LittleEndian.AppendUint64(nil, uint64(len(data)))
+	to = binary.LittleEndian.AppendUint32(append(to, length...), checksum(length))
+	return binary.LittleEndian.AppendUint32(append(to, data...), checksum(data))
+}
+
+// EachRecord calls do for each whole record, in its frame and numbered from 1, until do
+// returns an error. It says whether something follows that is no whole record. Where that
+// is not a record which was cut short, the error wraps ErrDamaged. A record is valid during
+// the call only.
+func EachRecord(r io.Reader, do func(n int, record []byte) error) (torn bool, err error) {
+	in := bufio.NewReaderSize(r, readSize)
+	var record []byte
+	for n := 1; ; n++ {
+		record, err = readRecord(in, record[:0])
+		switch {
+		case errors.Is(err, io.EOF):
+			return false, nil
+		case errors.Is(err, io.ErrUnexpectedEOF):
+			return true, nil
+		case err != nil:
+			return errors.Is(err, ErrDamaged), fmt.Errorf("record %d: %w", n, err)
+		}
+		if err := do(n, record); err != nil {
+			return false, err
+		}
+	}
+}
+
+// readRecord appends the next record to a buffer, with its frame. At the end of the file
+// the error is io.EOF, in the midst of a record io.ErrUnexpectedEOF.
+func readRecord(in *bufio.Reader, record []byte) ([]byte, error) {
+	record = append(record, make([]byte, headSize)...)
+	if _, err := io.ReadFull(in, record); err != nil {
+		return record, err
+	}
+	length := binary.LittleEndian.Uint64(record)
+	if binary.LittleEndian.Uint32(record[8:]) != checksum(record[:8]) || length > MaxRecord-headSize-footSize {
+		return record, fmt.Errorf("%w: its length is not right", ErrDamaged)
+	}
+	for left := int(length) + footSize; left > 0; { // what a wrong length promises need not fit
+		part := min(left, readSize)
+		at := len(record)
+		record = append(record, make([]byte, part)...)
+		if _, err := io.ReadFull(in, record[at:]); err != nil {
+			return record, wholly(err)
+		}
+		left -= part
+	}
+	data := Data(record)
+	if binary.LittleEndian.Uint32(record[headSize+len(data):]) != checksum(data) {
+		return record, fmt.Errorf("%w: its checksum is not right", ErrDamaged)
+	}
+	return record, nil
+}
+
+// wholly makes the end of a file one that should not have come yet.
+func wholly(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// Data is what a whole record holds.
+func Data(record []byte) []byte { return record[headSize : len(record)-footSize] }

@@ -1,0 +1,210 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"graft/config"
+	"graft/dataset"
+	"graft/files"
+	"graft/fleet"
+	"graft/model"
+	"graft/results"
+	"graft/torch"
+	"graft/trainer"
+)
+
+// shells are those that completion can be had for.
+var shells = []string{"bash", "zsh", "fish", "powershell"}
+
+// newCompletionCommand is `graft completion`. It stands in for cobra's own, which has a
+// command for each shell and no examples.
+func newCompletionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "completion " + strings.Join(shells, "|"),
+		Short: "Print a script by which a shell completes command lines",
+		Long: `completion prints a script for a shell. It completes commands and flags, and what they
+take: networks of the zoo, profiles, datasets, run folders, and keys after --set.
+
+bash needs the package bash-completion. 'make install' puts the scripts of bash, zsh and
+fish where these shells look for them.`,
+		Example: `  source <(graft completion bash)
+  graft completion zsh >"${fpath[1]}/_graft"
+  graft completion fish >~/.config/fish/completions/graft.fish
+  graft completion powershell | Out-String | Invoke-Expression`,
+		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
+		ValidArgs: shells,
+		RunE: func(command *cobra.Command, args []string) error {
+			return runCompletion(command.Root(), command.OutOrStdout(), args[0])
+		},
+	}
+}
+
+func runCompletion(root *cobra.Command, w io.Writer, shell string) error {
+	switch shell {
+	case "bash":
+		return root.GenBashCompletionV2(w, true)
+	case "zsh":
+		return root.GenZshCompletion(w)
+	case "fish":
+		return root.GenFishCompletion(w, true)
+	}
+	return root.GenPowerShellCompletionWithDesc(w)
+}
+
+// completer says what could stand where the cursor is.
+type completer = cobra.CompletionFunc
+
+// argumentCompleters are those of arguments, by command. Others take any file.
+var argumentCompleters = map[string]completer{
+	"graft train":          ofType("toml"),
+	"graft learn":          ofType("toml"),
+	"graft simulate":       ofType("toml"),
+	"graft config check":   ofType("toml"),
+	"graft config show":    ofType("toml"),
+	"graft config convert": ofType("toml"),
+	"graft data fetch":     words(dataset.Fetchable),
+	"graft model show":     networks,
+	"graft profile":        networks,
+	"graft profile show":   words(profileNames),
+	"graft profile check":  ofType("toml"),
+	"graft vocab build":    networks,
+	"graft weights show":   ofType("pth", "pt", "safetensors"),
+	"graft table check":    folders,
+	"graft help":           commandNames,
+	"graft man":            folders,
+}
+
+// flagCompleters are those of flags, by name. Others take any file.
+var flagCompleters = map[string]completer{
+	"set":       keys,
+	"folder":    runs,
+	"model":     networks,
+	"network":   networks,
+	"table":     folders,
+	"dir":       folders,
+	"device":    words(func() []string { return []string{"cpu", "cuda:0"} }),
+	"optimizer": words(torch.RuleNames),
+	"engine":    words(fleet.Engines),
+}
+
+// complete tells every command of a tree what its arguments and flags can be.
+func complete(root *cobra.Command) {
+	walk(root, func(command *cobra.Command) {
+		if c := argumentCompleters[command.CommandPath()]; c != nil {
+			command.ValidArgsFunction = c
+		}
+		for name, c := range flagCompleters {
+			if command.LocalFlags().Lookup(name) != nil {
+				_ = command.RegisterFlagCompletionFunc(name, c) // it fails where there is no such flag
+			}
+		}
+	})
+}
+
+// words completes from a list, and takes files as well.
+func words(list func() []string) completer {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return list(), cobra.ShellCompDirectiveDefault
+	}
+}
+
+func profileNames() (names []string) {
+	for _, p := range trainer.Profiles() {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// ofType completes files by their extensions.
+func ofType(extensions ...string) completer {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return extensions, cobra.ShellCompDirectiveFilterFileExt
+	}
+}
+
+func folders(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveFilterDirs
+}
+
+// networks completes the names of the zoo, and files.
+func networks(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	var list []string
+	for _, entry := range model.ZooEntries() {
+		list = append(list, entry.Name+"\t"+entry.About)
+	}
+	return list, cobra.ShellCompDirectiveDefault
+}
+
+// runs completes the run folders beneath the folder that is being written, or beneath
+// runs, where commands make them.
+func runs(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+	dir := filepath.Dir(begun)
+	if begun == "" {
+		dir = "runs"
+	}
+	found, err := results.List(files.OS{}, dir)
+	if err != nil { // there is no such folder
+		return nil, cobra.ShellCompDirectiveFilterDirs
+	}
+	var list []string
+	for _, run := range found {
+		list = append(list, run.Path)
+	}
+	return list, cobra.ShellCompDirectiveDefault
+}
+
+// keys completes what can be set, by the file that is named before.
+func keys(command *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	var list []string
+	for _, v := range keysOf(command, args) {
+		about, _, _ := strings.Cut(v.About, "; ")
+		about, _, _ = strings.Cut(about, ". ")
+		list = append(list, fmt.Sprintf("%s=\t%s", v.Key, about))
+	}
+	return list, cobra.ShellCompDirectiveNoSpace
+}
+
+// keysOf are the keys of a kind of file: that of the first argument.
+func keysOf(command *cobra.Command, args []string) []config.Value {
+	path := ""
+	if len(args) > 0 {
+		path = args[0]
+	}
+	if _, err := os.Stat(path); err != nil {
+		path = ""
+	}
+	switch {
+	case command.Name() == "simulate":
+		return config.NewSimulation().Values()
+	case path != "" && config.IsTreeLearning(files.OS{}, path):
+		return config.NewTreeLearning(config.ForKnown).Values()
+	case path != "" && config.IsLearning(files.OS{}, path):
+		return config.NewLearning().Values()
+	case command.Name() == "learn":
+		return config.NewTreeLearning(config.ForKnown).Values()
+	}
+	return config.NewJob().Values()
+}
+
+// commandNames completes commands below those that stand there.
+func commandNames(command *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	at := command.Root()
+	for _, name := range args {
+		if at = child(at, name); at == nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+	}
+	var list []string
+	for _, c := range at.Commands() {
+		if c.IsAvailableCommand() {
+			list = append(list, c.Name()+"\t"+c.Short)
+		}
+	}
+	return list, cobra.ShellCompDirectiveNoFileComp
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/files"
+	"graft/results"
+)
+
+// drawnCurves are the figures and texts of a run in TensorBoard, but for its configuration.
+func drawnCurves(t *testing.T, folder string) (figures []string) {
+	t.Helper()
+	events, err := results.ReadEvents(files.OS{}, folder)
+	require.NoError(t, err)
+	for _, e := range events {
+		for _, s := range e.Scalars {
+			figures = append(figures, fmt.Sprint(e.Step, " ", s.Tag, " ", s.Value))
+		}
+		for _, text := range e.Texts {
+			if text.Tag != "configuration" {
+				figures = append(figures, fmt.Sprint(e.Step, " ", text.Tag, " ", text.Text))
+			}
+		}
+	}
+	return figures
+}
+
+// However often a job is stopped, TensorBoard shows what it shows of one that was not.
+func TestCurvesOfAJob(t *testing.T) {
+	stopped := ""
+	whole := requireRequeued(t, func(folder string, more ...string) []string {
+		stopped = folder
+		return append(brief(folder, "--tensorboard", "--set", "run.threads=1", "--set", "data.synthetic.train=150"), more...)
+	})
+	want := drawnCurves(t, whole)
+	require.Equal(t, want, drawnCurves(t, stopped))
+
+	rows, err := results.ReadStream(files.OS{}, filepath.Join(whole, "epochs.csv"))
+	require.NoError(t, err)
+	steps, err := rows.Floats("steps")
+	require.NoError(t, err)
+	losses, err := rows.Floats("train_loss")
+	require.NoError(t, err)
+	for k, step := range steps {
+		require.Contains(t, want, fmt.Sprint(int64(step), " loss/train ", float32(losses[k])))
+	}
+	all := strings.Join(want, "\n")
+	require.Regexp(t, `(?m)^\d+ decision \*\*deepen:conv1\*\* at 0\.\d s with \d devices?, \d+ parameters become \d+, [0-9.]+% accuracy before it$`, all)
+	for _, tag := range []string{"loss/validation", "accuracy/train", "accuracy/validation", "learning_rate", "parameters", "devices", "budget_seconds", "up", "shrink"} {
+		require.Contains(t, all, " "+tag+" ")
+	}
+	events, err := results.ReadEvents(files.OS{}, whole)
+	require.NoError(t, err)
+	require.Contains(t, events[2].Texts[0].Text, "```toml\n[run]\n")
+
+	plain := filepath.Join(t.TempDir(), "plain")
+	require.Equal(t, exitDone, graft(brief(plain, "--set", "run.threads=1", "--set", "data.synthetic.train=150")...).code)
+	require.Empty(t, drawnCurves(t, plain), "off by default")
+	for _, name := range []string{"epochs.csv", "events.jsonl"} {
+		without, err := os.ReadFile(filepath.Join(plain, name))
+		require.NoError(t, err)
+		with, err := os.ReadFile(filepath.Join(whole, name))
+		require.NoError(t, err)
+		require.Equal(t, string(without), string(with), "curves change nothing")
+	}
+}
+
+func TestCurvesOfPolicies(t *testing.T) {
+	path, folder := lessonFile(t, "[run]\nevery = 50\ntensorboard = true\n"), filepath.Join(t.TempDir(), "run")
+	o := graft("learn", path, "--folder", folder, "--quiet", "--set", "learn.episodes=200")
+	require.Equal(t, exitDone, o.code, o.stderr)
+	drawn := strings.Join(drawnCurves(t, folder), "\n")
+	for _, words := range []string{"50 objective ", "200 accuracy/expected ", "200 temperature ", "50 likeliest_sequence `"} {
+		require.Contains(t, drawn, words)
+	}
+
+	path, folder = classFile(t, "held_out = [THREE]\n"), filepath.Join(t.TempDir(), "trees")
+	args := []string{"learn", path, "--folder", folder, "--quiet", "--tensorboard", "--set", "run.seeds=2", "--set", "policy.hidden=16", "--set", "learn.steps=30"}
+	o = graft(args...)
+	require.Equal(t, exitDone, o.code, o.stderr)
+	want := drawnCurves(t, folder)
+	slices.Sort(want)
+	require.Contains(t, strings.Join(want, "\n"), "10 aim/seed-2 ")
+	require.Contains(t, strings.Join(want, "\n"), "10 held_out/seed-1 ")
+	o = graft(append(args, "--resume")...)
+	require.Equal(t, exitDone, o.code, o.stderr)
+	again := drawnCurves(t, folder)
+	slices.Sort(again)
+	require.Equal(t, want, again, "who goes on tells all again, once")
+}

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Blocks of a page that a test heeds say so behind their language: "run" has command
+// lines after $, with what they print; file=NAME is a file that they need; from=PATH is
+// quoted from the source. In what is printed … stands for anything, also for lines.
+var heeded = regexp.MustCompile("(?ms)^```[a-z]+ (run|file=\\S+|from=\\S+)\n(.*?)^```$")
+
+// command is a line to run, and what it prints.
+var promptPattern = regexp.MustCompile(`(?m)^\$ `)
+
+// followPage does all that a page says, in the folder that the test is in, and says how
+// many blocks there were.
+func followPage(t *testing.T, source, path string, env []string) int {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	blocks := heeded.FindAllStringSubmatch(string(text), -1)
+	for _, block := range blocks {
+		what, name, _ := strings.Cut(block[1], "=")
+		switch what {
+		case "file":
+			require.NoError(t, os.WriteFile(name, []byte(block[2]), 0o600))
+		case "from":
+			quoted, err := os.ReadFile(filepath.Join(source, name))
+			require.NoError(t, err)
+			for part := range strings.SplitSeq(block[2], "…\n") {
+				require.Contains(t, string(quoted), part, "%s quotes %s", path, name)
+			}
+		default:
+			require.Regexp(t, `^\$ `, block[2], "%s: a command line begins with a dollar", path)
+			for _, line := range promptPattern.Split(block[2], -1)[1:] {
+				command, want, _ := strings.Cut(line, "\n")
+				tryLine(t, path, command, want, env)
+			}
+		}
+	}
+	return len(blocks)
+}
+
+// tryLine runs a command line and compares what it prints.
+func tryLine(t *testing.T, path, line, want string, env []string) {
+	t.Helper()
+	command := exec.Command("sh", "-ec", line)
+	command.Env = env
+	var stdout, stderr bytes.Buffer
+	command.Stdout, command.Stderr = &stdout, &stderr
+	require.NoError(t, command.Run(), "%s: %s\n%s", path, line, &stderr)
+	require.Regexp(t, printed(want), strings.TrimSpace(stdout.String()), "%s: %s", path, line)
+}
+
+// printed is a pattern of what a page says is printed. How wide columns are may depend on
+// what is left out in them.
+func printed(want string) string {
+	var b strings.Builder
+	b.WriteString(`(?s)\A`)
+	first := true
+	for line := range strings.SplitSeq(strings.TrimSpace(want), "\n") {
+		if !first {
+			b.WriteString(`\n`)
+		}
+		first = false
+		if strings.TrimSpace(line) == "…" {
+			b.WriteString(`.*?`)
+			continue
+		}
+		quoted := strings.ReplaceAll(regexp.QuoteMeta(strings.Join(strings.Fields(line), " ")), "…", `[^\n]*?`)
+		b.WriteString(` *` + strings.ReplaceAll(quoted, " ", " +") + ` *`)
+	}
+	return b.String() + `\z`
+}
+
+// docFolder is a folder with what pages take for granted, that the test is in then, and
+// an environment in which graft is this test.
+func docFolder(t *testing.T) (source string, env []string) {
+	t.Helper()
+	source, err := filepath.Abs("..")
+	require.NoError(t, err)
+	bin := t.TempDir()
+	asGraft(t, bin)
+	t.Chdir(t.TempDir())
+	return source, append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "NO_COLOR=1")
+}
+
+// writePhotos makes a folder of small images, of two classes.
+func writePhotos(t *testing.T) {
+	t.Helper()
+	for k := range 40 {
+		class := []string{"cats", "dogs"}[k%2]
+		require.NoError(t, os.MkdirAll(filepath.Join("photos", class), 0o700))
+		picture := image.NewRGBA(image.Rect(0, 0, 20, 20))
+		for at := range 400 {
+			picture.Set(at%20, at/20, color.RGBA{R: uint8(at * (k%2 + 1)), G: uint8(k * 5), A: 255})
+		}
+		var b bytes.Buffer
+		require.NoError(t, png.Encode(&b, picture))
+		require.NoError(t, os.WriteFile(filepath.Join("photos", class, fmt.Sprintf("%02d.png", k)), b.Bytes(), 0o600))
+	}
+}
+
+// The tutorial does what it says, from the first job to the last table.
+func TestTutorial(t *testing.T) {
+	source, env := docFolder(t)
+	require.Greater(t, followPage(t, source, filepath.Join(source, "docs/tutorial.md"), env), 8)
+}
+
+func TestHowTos(t *testing.T) {
+	pages, err := filepath.Glob("../docs/howto/*.md")
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, len(pages), 5)
+	for _, page := range pages {
+		t.Run(filepath.Base(page), func(t *testing.T) {
+			source, env := docFolder(t)
+			writePhotos(t)
+			require.Positive(t, followPage(t, source, filepath.Join(source, "docs/howto", filepath.Base(page)), env))
+		})
+	}
+}
+
+// What is printed otherwise is noticed, and what is left out is not looked at.
+func TestPagesAreCompared(t *testing.T) {
+	want := "NAME  SECONDS\none   …\n…\nend …%"
+	require.Regexp(t, printed(want), "NAME      SECONDS\none        1.5\nmore\nlines\nend 5%")
+	require.NotRegexp(t, printed(want), "NAME      SECONDS\ntwo        1.5\nmore\nend 5%")
+	require.NotRegexp(t, printed(want), "NAME      SECONDS\none        1.5\nmore\nend 5% more")
+	require.NotRegexp(t, printed(want), "NAMES     SECONDS\none        1.5\nmore\nend 5%")
+}

@@ -1,0 +1,349 @@
+package main
+
+import (
+	"encoding"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+	"unicode"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"graft/config/comments"
+)
+
+// updateDocs writes pages that are made of the code.
+var updateDocs = flag.Bool("update-docs", false, "write docs/json.md as the code has it")
+
+// jsonReports are the objects that commands print with --json, by command.
+var jsonReports = map[string][]any{
+	"graft config show":   {configReport{}},
+	"graft demo":          {trainReport{}},
+	"graft doctor":        {doctorReport{}},
+	"graft evaluate":      {evaluationReport{}, leaveReport{}},
+	"graft learn":         {learnTreesReport{}, learnReport{}},
+	"graft model list":    {modelList{}},
+	"graft model show":    {networkReport{}},
+	"graft profile":       {profileReport{}},
+	"graft profile show":  {profileReport{}},
+	"graft simulate":      {simulateReport{}, submission{}},
+	"graft fleet attach":  {simulateReport{}},
+	"graft fleet status":  {fleetStatus{}},
+	"graft pipeline":      {pipelineReport{}},
+	"graft plot":          {plotReport{}},
+	"graft report":        {runsReport{}},
+	"graft surgery":       {surgeryReport{}},
+	"graft table check":   {checkReport{}},
+	"graft table convert": {wholeTable{}},
+	"graft table show":    {tableReport{}},
+	"graft train":         {trainReport{}},
+	"graft version":       {versionInfo{}},
+	"graft vocab show":    {vocabReport{}},
+	"graft weights show":  {weightsReport{}},
+}
+
+// which tells several objects of a command apart.
+var which = map[string]string{
+	"evaluationReport": "Without `--leave-out`.", "leaveReport": "With `--leave-out`.",
+	"simulateReport": "Of a simulation that is over.", "submission": "Of one that was given to a cluster.",
+	"learnTreesReport": "Of structural policies.", "learnReport": "Of a policy of the original's.",
+}
+
+// aboutObjects is how the page begins.
+const aboutObjects = `# What commands print with ` + "`--json`" + `
+
+One object on one line of stdout, whose keys and types keep their meaning: new ones may
+come, and none goes without a word in the changelog. A key is always there unless its
+meaning says when; a list may be ` + "`null`" + ` where it is empty. Times ending in ` + "`_ns`" + ` are whole
+nanoseconds, shares lie between 0 and 1, points are hundredths of accuracy. A command that fails
+prints an object on stderr in place of a message, with its [exit code](exit-codes.md):
+
+| key | type | meaning |
+| --- | --- | --- |
+%s
+This page is made of the comments in the code, and a test holds it against them:
+` + "`go test ./runner -run JSON -update-docs`" + `.
+`
+
+// page is the page about objects as the code has it.
+type page struct {
+	t       *testing.T
+	words   map[string]map[string]string // by folder of a package
+	waiting []reflect.Type
+	known   map[reflect.Type]bool
+}
+
+func (p *page) text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, aboutObjects, p.rows(reflect.TypeFor[failure]()))
+	paths := []string{}
+	for path := range jsonReports {
+		paths = append(paths, path)
+	}
+	slices.Sort(paths)
+	for _, path := range paths {
+		fmt.Fprintf(&b, "\n## %s\n", path)
+		for _, report := range jsonReports[path] {
+			t := reflect.TypeOf(report)
+			if about := which[t.Name()]; about != "" {
+				b.WriteString("\n" + about + "\n")
+			}
+			b.WriteString("\n| key | type | meaning |\n| --- | --- | --- |\n" + p.rows(t))
+		}
+	}
+	b.WriteString("\n# Objects inside\n")
+	for k := 0; k < len(p.waiting); k++ {
+		t := p.waiting[k]
+		fmt.Fprintf(&b, "\n## %s\n\n| key | type | meaning |\n| --- | --- | --- |\n%s", title(t), p.rows(t))
+	}
+	return b.String()
+}
+
+// rows are the lines of a table about a struct.
+func (p *page) rows(t reflect.Type) string {
+	var b strings.Builder
+	for _, f := range jsonFields(t) {
+		about := p.about(f)
+		assert.NotEmpty(p.t, about, "%s.%s has no comment that says what it means", f.of, f.Name)
+		if f.optional {
+			about += " May be left out."
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", f.key, p.kind(f.Type), strings.ReplaceAll(about, "|", `\|`))
+	}
+	return b.String()
+}
+
+// about is the comment of a field.
+func (p *page) about(f jsonField) string {
+	folder, ours := strings.CutPrefix(f.of.PkgPath(), "graft/")
+	if !ours {
+		folder = "runner"
+	}
+	if p.words[folder] == nil {
+		words, err := comments.Fields(filepath.Join("..", folder), func(field string) string { return strings.ToLower(field) })
+		require.NoError(p.t, err)
+		p.words[folder] = words
+	}
+	return p.words[folder][f.of.Name()+"."+f.Name]
+}
+
+// kind is a type in words.
+func (p *page) kind(t reflect.Type) string {
+	switch {
+	case t == reflect.TypeFor[time.Duration]():
+		return "int, ns"
+	case t == reflect.TypeFor[json.RawMessage]():
+		return "any"
+	case t == reflect.TypeFor[time.Time]() || isOpaque(t):
+		return "string"
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return p.kind(t.Elem()) + " or null"
+	case reflect.Slice, reflect.Array:
+		return "list of " + p.kind(t.Elem())
+	case reflect.Map:
+		return "object of " + p.kind(t.Elem())
+	case reflect.Struct:
+		if !p.known[t] {
+			p.known[t] = true
+			p.waiting = append(p.waiting, t)
+		}
+		return fmt.Sprintf("[%s](#%s)", title(t), strings.ReplaceAll(title(t), " ", "-"))
+	case reflect.Bool, reflect.String:
+		return t.Kind().String()
+	case reflect.Float32, reflect.Float64:
+		return "number"
+	case reflect.Interface:
+		return "any"
+	}
+	return "int"
+}
+
+// title is a type's name in words, after its package where that is another.
+func title(t reflect.Type) string {
+	var b strings.Builder
+	for k, r := range t.Name() {
+		if unicode.IsUpper(r) && k > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	name := b.String()
+	if at := strings.LastIndexByte(t.PkgPath(), '/'); at >= 0 && !strings.HasSuffix(t.PkgPath(), "runner") {
+		name = t.PkgPath()[at+1:] + " " + name
+	}
+	return name
+}
+
+// jsonField is a field as encoding/json sees it.
+type jsonField struct {
+	reflect.StructField
+	of       reflect.Type // the struct that has it
+	key      string
+	optional bool
+}
+
+// jsonFields are the keys of a struct's object.
+func jsonFields(t reflect.Type) (list []jsonField) {
+	for k := range t.NumField() {
+		f := t.Field(k)
+		key, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		inner := f.Type
+		if inner.Kind() == reflect.Pointer {
+			inner = inner.Elem()
+		}
+		switch {
+		case key == "-" || !f.IsExported() && !f.Anonymous:
+		case f.Anonymous && key == "" && inner.Kind() == reflect.Struct:
+			list = append(list, jsonFields(inner)...)
+		default:
+			if key == "" {
+				key = f.Name
+			}
+			list = append(list, jsonField{f, t, key, strings.Contains(options, "omit")})
+		}
+	}
+	return list
+}
+
+// isOpaque says whether a type writes itself, as text.
+func isOpaque(t reflect.Type) bool {
+	text, object := reflect.TypeFor[encoding.TextMarshaler](), reflect.TypeFor[json.Marshaler]()
+	return t.Implements(text) || t.Implements(object)
+}
+
+func TestJSONPageIsOfTheReports(t *testing.T) {
+	p := &page{t: t, words: map[string]map[string]string{}, known: map[reflect.Type]bool{}}
+	text := p.text()
+	names := map[string]reflect.Type{}
+	for _, w := range p.waiting {
+		require.Nil(t, names[title(w)], "%s and %s have one title", w, names[title(w)])
+		names[title(w)] = w
+	}
+	if *updateDocs {
+		require.NoError(t, os.WriteFile("../docs/json.md", []byte(text), 0o644))
+	}
+	written, err := os.ReadFile("../docs/json.md")
+	require.NoError(t, err)
+	require.Equal(t, text, string(written), "keys and types are promised; run the test with -update-docs if this is meant")
+}
+
+func TestJSONReportsAreOfAllCommands(t *testing.T) {
+	walk(newRootCommand(), func(command *cobra.Command) {
+		require.Equal(t, command.Flags().Lookup("json") != nil, jsonReports[command.CommandPath()] != nil, command.CommandPath())
+	})
+}
+
+// unpromised collects what commands of all tests printed that the page does not say.
+var unpromised struct {
+	sync.Mutex
+	list []string
+}
+
+// holdToPage holds what a command printed with --json against its types.
+func holdToPage(args []string, stdout string) {
+	command, _, err := newRootCommand().Find(args)
+	if err != nil || !slices.Contains(args, "--json") || stdout == "" {
+		return
+	}
+	var faults []string
+	for _, report := range jsonReports[command.CommandPath()] {
+		var v any
+		err := json.Unmarshal([]byte(stdout), &v)
+		if err == nil {
+			err = shaped(v, reflect.TypeOf(report), "")
+		}
+		if err == nil {
+			return
+		}
+		faults = append(faults, err.Error())
+	}
+	unpromised.Lock()
+	defer unpromised.Unlock()
+	unpromised.list = append(unpromised.list, fmt.Sprintf("%s: %s", command.CommandPath(), strings.Join(faults, "; ")))
+}
+
+// shaped is an error where a value is not as a type says.
+func shaped(v any, t reflect.Type, at string) error {
+	if t.Kind() == reflect.Pointer && v != nil {
+		t = t.Elem()
+	}
+	switch v := v.(type) {
+	case nil:
+		if !slices.Contains([]reflect.Kind{reflect.Pointer, reflect.Slice, reflect.Map, reflect.Interface}, t.Kind()) && !isOpaque(t) {
+			return fmt.Errorf("%s is null", at)
+		}
+	case []any:
+		for k, item := range v {
+			if t.Kind() != reflect.Slice && t.Kind() != reflect.Array {
+				return openTo(t, at)
+			}
+			if err := shaped(item, t.Elem(), fmt.Sprintf("%s[%d]", at, k)); err != nil {
+				return err
+			}
+		}
+	case map[string]any:
+		return shapedObject(v, t, at)
+	}
+	return nil
+}
+
+func openTo(t reflect.Type, at string) error {
+	if t.Kind() == reflect.Interface || t == reflect.TypeFor[json.RawMessage]() || isOpaque(t) {
+		return nil
+	}
+	return fmt.Errorf("%s is no %s", at, t)
+}
+
+func shapedObject(v map[string]any, t reflect.Type, at string) error {
+	switch t.Kind() {
+	case reflect.Map:
+		for key, item := range v {
+			if err := shaped(item, t.Elem(), at+"."+key); err != nil {
+				return err
+			}
+		}
+		return nil
+	case reflect.Struct:
+	default:
+		return openTo(t, at)
+	}
+	known := map[string]bool{}
+	for _, f := range jsonFields(t) {
+		known[f.key] = true
+		item, there := v[f.key]
+		if !there && !f.optional {
+			return fmt.Errorf("%s has no %s", at, f.key)
+		}
+		if there {
+			if err := shaped(item, f.Type, at+"."+f.key); err != nil {
+				return err
+			}
+		}
+	}
+	for key := range v {
+		if !known[key] {
+			return fmt.Errorf("%s has %s, of which nothing is said", at, key)
+		}
+	}
+	return nil
+}
+
+func TestJSONOfAnotherShapeIsNoticed(t *testing.T) {
+	require.NoError(t, shaped(map[string]any{"command": "", "kind": "", "code": 1.0, "message": ""}, reflect.TypeFor[failure](), ""))
+	require.ErrorContains(t, shaped(map[string]any{"command": ""}, reflect.TypeFor[failure](), ""), "has no kind")
+	require.ErrorContains(t, shaped(map[string]any{"command": "", "kind": "", "code": 1.0, "message": "", "more": 1.0}, reflect.TypeFor[failure](), ""), "has more")
+	require.ErrorContains(t, shaped(map[string]any{"folder": "", "outcome": nil, "events": []any{nil}, "epochs": nil}, reflect.TypeFor[trainReport](), ""), ".events[0] is null")
+	require.ErrorContains(t, shaped([]any{1.0}, reflect.TypeFor[failure](), "it"), "it is no main.failure")
+}

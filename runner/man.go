@@ -1,0 +1,106 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+
+	"graft/files"
+)
+
+// newManCommand is `graft man`, for whoever makes packages.
+func newManCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    "man DIR",
+		Hidden: true,
+		Short:  "Write a manual page for each command",
+		Long: `man writes a page for each command, such as graft-train.1, into a folder that it makes
+if need be. The pages follow from the version of graft alone.`,
+		Example: "  graft man /usr/local/share/man/man1",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			return runMan(command.OutOrStdout(), args[0])
+		},
+	}
+}
+
+func runMan(w io.Writer, dir string) error {
+	if err := (files.OS{}).MkdirAll(dir); err != nil {
+		return err
+	}
+	root := newRootCommand() // a tree that nobody runs
+	logFlags(root)
+	pages := documented(root)
+	for _, command := range pages {
+		if err := writePage(dir, command); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(w, "wrote %d pages into %s\n", len(pages), dir)
+	return err
+}
+
+// documented are the commands that people have a use for.
+func documented(root *cobra.Command) (list []*cobra.Command) {
+	walk(root, func(command *cobra.Command) {
+		if !command.Hidden {
+			list = append(list, command)
+		}
+	})
+	return list
+}
+
+// writePage writes the page of a command, whole or not at all.
+func writePage(dir string, command *cobra.Command) error {
+	page, err := manPage(command)
+	if err != nil {
+		return fmt.Errorf("write the page of %s: %w", command.CommandPath(), err)
+	}
+	name := strings.ReplaceAll(command.CommandPath(), " ", "-") + ".1"
+	return files.WriteAtomic(files.OS{}, filepath.Join(dir, name), func(w io.Writer) error {
+		_, err := w.Write(page)
+		return err
+	})
+}
+
+// noDate is what the date in the first line of a page is before it is taken out.
+const noDate = `"Jan 0001"`
+
+// manPage is the page of a command. It has no date: equal commands have equal pages.
+func manPage(command *cobra.Command) ([]byte, error) {
+	command.DisableAutoGenTag = true
+	command.Long = asMarkdown(command.Long)
+	var page bytes.Buffer
+	err := doc.GenMan(command, &doc.GenManHeader{Section: "1", Date: new(time.Time), Source: "graft " + thisVersion(), Manual: "graft"}, &page)
+	return bytes.Replace(page.Bytes(), []byte(noDate), []byte(`""`), 1), err
+}
+
+// marked are the characters of a text that Markdown would take for its own.
+var marked = regexp.MustCompile("[*_<>`#\\[\\]\\\\]")
+
+// asMarkdown writes a help text so that Markdown shows it as it is: lines that are
+// indented keep their places.
+func asMarkdown(text string) string {
+	var b strings.Builder
+	inside := false
+	for line := range strings.Lines(text) {
+		indented := strings.HasPrefix(line, "  ")
+		if indented != inside {
+			b.WriteString("\n") // which Markdown wants around what keeps its places
+		}
+		if inside = indented; indented {
+			line = "    " + line
+		} else {
+			line = marked.ReplaceAllString(line, `\$0`)
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}

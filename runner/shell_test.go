@@ -1,0 +1,193 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/require"
+)
+
+// asGraft is a program in the folder that is graft, made of this test.
+func asGraft(t *testing.T, dir string) string {
+	t.Helper()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	path := filepath.Join(dir, "graft")
+	script := "#!/bin/sh\n" + programVariable + "=1 exec '" + self + "' \"$@\"\n"
+	require.NoError(t, os.WriteFile(path, []byte(script), 0o700))
+	return path
+}
+
+// offered is what a shell is told could stand last on a command line.
+func offered(t *testing.T, args ...string) (list []string, directive string) {
+	t.Helper()
+	got := graft(append([]string{cobra.ShellCompRequestCmd}, args...)...)
+	require.Equal(t, exitDone, got.code, got.stderr)
+	lines := strings.Split(strings.TrimSuffix(got.stdout, "\n"), "\n")
+	return lines[:len(lines)-1], lines[len(lines)-1]
+}
+
+// Words are offered with what they mean; the shell takes those that begin alike.
+func TestCompletionKnowsWhatArgumentsCanBe(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	require.NoError(t, os.MkdirAll("runs/mine", 0o700))
+	require.NoError(t, os.WriteFile("runs/mine/manifest.json", []byte("{}"), 0o600))
+	require.NoError(t, os.WriteFile("learn.toml", []byte("[table]\nfile = \"x\"\n"), 0o600))
+	for line, want := range map[string]string{
+		"model show Conv":                 "ConvNet2",
+		"profile show ":                   "steady",
+		"profile Mob":                     "MobileNetV2",
+		"data fetch ":                     "cifar10",
+		"surgery --model Res":             "ResNet",
+		"train --folder ":                 "runs/mine",
+		"train --folder runs/":            "runs/mine",
+		"train --set time.":               "time.budget=\t",
+		"train --set run.ten":             "run.tensorboard=\tWhether event files",
+		"learn learn.toml --set learn.ep": "learn.episodes=",
+		"learn --set tables.":             "tables.folders=",
+		"simulate --set simulate.":        "simulate.seeds=",
+		"completion ":                     "fish",
+		"help config ":                    "check\t",
+		"simulate --engine ":              "slurm",
+		"tab":                             "table\t",
+	} {
+		list, _ := offered(t, strings.Split(line, " ")...)
+		require.Contains(t, strings.Join(list, "\n"), want, line)
+	}
+	_, directive := offered(t, "train", "")
+	require.Equal(t, ":8", directive, "files of one extension")
+	list, _ := offered(t, "completion", "")
+	require.Equal(t, shells, list)
+	list, _ = offered(t, "")
+	require.NotContains(t, strings.Join(list, "\n"), "follow", "hidden commands stay hidden")
+	list, _ = offered(t, "help", "nosuch", "")
+	require.Empty(t, list)
+	_, directive = offered(t, "train", "--folder", "nosuch/")
+	require.Equal(t, ":16", directive, "folders, where there is no run")
+}
+
+// Every completer is of a command and a flag that there are.
+func TestCompletersAreOfCommands(t *testing.T) {
+	paths, flags := map[string]bool{}, map[string]bool{}
+	walk(newRootCommand(), func(command *cobra.Command) {
+		paths[command.CommandPath()] = true
+		for name := range flagCompleters {
+			flags[name] = flags[name] || command.LocalFlags().Lookup(name) != nil
+		}
+	})
+	for path := range argumentCompleters {
+		require.True(t, paths[path], path)
+	}
+	for name := range flagCompleters {
+		require.True(t, flags[name], name)
+	}
+}
+
+// The scripts are of their shells, which say so where they are at hand.
+func TestCompletionScripts(t *testing.T) {
+	for _, shell := range shells {
+		got := graft("completion", shell)
+		require.Equal(t, exitDone, got.code, got.stderr)
+		require.Contains(t, got.stdout, cobra.ShellCompRequestCmd)
+		if _, err := exec.LookPath(shell); err != nil || shell == "powershell" {
+			continue
+		}
+		check := exec.Command(shell, "-n")
+		check.Stdin = strings.NewReader(got.stdout)
+		out, err := check.CombinedOutput()
+		require.NoError(t, err, "%s: %s", shell, out)
+	}
+	require.Equal(t, exitUsage, graft("completion", "tcsh").code)
+	require.Equal(t, exitUsage, graft("completion").code)
+}
+
+// bash itself completes with the script.
+func TestBashCompletes(t *testing.T) {
+	if _, err := exec.LookPath("bash"); err != nil {
+		t.Skip("left out: there is no bash")
+	}
+	dir := t.TempDir()
+	asGraft(t, dir)
+	script := graft("completion", "bash").stdout + `
+_get_comp_words_by_ref() { cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words=("${COMP_WORDS[@]}") cword=$COMP_CWORD; }
+_init_completion() { _get_comp_words_by_ref; }
+compopt() { :; }
+COMP_WORDS=(graft model show ConvNet) COMP_CWORD=3 COMP_LINE="graft model show ConvNet" COMP_POINT=24 COMP_TYPE=9
+__start_graft
+printf '%s\n' "${COMPREPLY[@]}"
+`
+	command := exec.Command("bash", "-c", script)
+	command.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"))
+	out, err := command.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.Contains(t, string(out), "ConvNet2")
+}
+
+// Every command that people have a use for has a page, and equal ones are equal.
+func TestManualPages(t *testing.T) {
+	dir, again := filepath.Join(t.TempDir(), "man"), filepath.Join(t.TempDir(), "again")
+	for _, to := range []string{dir, again} {
+		got := graft("man", to)
+		require.Equal(t, exitDone, got.code, got.stderr)
+	}
+	count := 0
+	walk(newRootCommand(), func(command *cobra.Command) {
+		name := strings.ReplaceAll(command.CommandPath(), " ", "-") + ".1"
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if command.Hidden {
+			require.ErrorIs(t, err, os.ErrNotExist)
+			return
+		}
+		count++
+		require.NoError(t, err)
+		page := string(text)
+		require.Regexp(t, `(?m)^\.TH "GRAFT\S*" "1" "" "graft .*" "graft"$`, page)
+		require.Contains(t, page, ".SH EXAMPLE", name)
+		require.Contains(t, page, "--verbose", name)
+		require.NotContains(t, page, "cobra", name)
+		same, err := os.ReadFile(filepath.Join(again, name))
+		require.NoError(t, err)
+		require.Equal(t, page, string(same))
+	})
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Len(t, entries, count)
+	page, err := os.ReadFile(filepath.Join(dir, "graft.1"))
+	require.NoError(t, err)
+	require.Contains(t, string(page), " 75  requeue        stopped early", "what is indented keeps its places")
+	if _, err := exec.LookPath("man"); err != nil {
+		t.Log("left out: there is no man to read the pages")
+		return
+	}
+	for _, entry := range entries {
+		command := exec.Command("man", "--warnings", "-E", "UTF-8", "-l", filepath.Join(dir, entry.Name()))
+		var warnings bytes.Buffer
+		command.Stderr = &warnings
+		require.NoError(t, command.Run())
+		require.Empty(t, warnings.String(), entry.Name())
+	}
+}
+
+// What is installed is all there, and starts.
+func TestInstall(t *testing.T) {
+	dir := t.TempDir()
+	command := exec.Command("../scripts/install.sh", filepath.Join(dir, "usr"))
+	command.Env = append(os.Environ(), "GRAFT="+asGraft(t, dir))
+	out, err := command.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	for _, name := range []string{"bin/graft", "lib/graft/libgrafttorch.so", "share/man/man1/graft-train.1", "share/bash-completion/completions/graft",
+		"share/zsh/site-functions/_graft", "share/fish/vendor_completions.d/graft.fish"} {
+		info, err := os.Stat(filepath.Join(dir, "usr", name))
+		require.NoError(t, err)
+		require.NotZero(t, info.Size(), name)
+	}
+	got, err := exec.Command(filepath.Join(dir, "usr/bin/graft"), "version").Output()
+	require.NoError(t, err)
+	require.True(t, strings.HasPrefix(string(got), "graft "))
+}
