@@ -102,7 +102,7 @@ func (r *performance) print(w io.Writer, o *trainer.Outcome) error {
 		}
 		what := n.Action + n.Why
 		if n.Event == "up" || n.Event == "down" {
-			what = fmt.Sprintf("%d devices", n.Devices)
+			what = counted(n.Devices, "device")
 		} else if n.Processes > 0 {
 			what = fmt.Sprintf("%d of %d devices", n.Processes, n.Devices)
 		}
