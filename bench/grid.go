@@ -60,27 +60,30 @@ func newPlantation(s *torch.Scope) (*plantation, error) {
 	return p, err
 }
 
-// asTree runs the scenario as a grid, in an empty folder: steps and seconds.
-func (p *plantation) asTree(folder string) (steps int64, seconds float64, err error) {
+// asTree runs sequences as a grid, in an empty folder, and says what came of them and
+// how many seconds it took.
+func (p *plantation) asTree(folder string, d simulation.Design) (state simulation.State, seconds float64, err error) {
 	store, err := simulation.OpenStore(files.OS{}, folder)
 	if err != nil {
-		return 0, 0, err
+		return state, 0, err
 	}
 	log, err := simulation.OpenTroubles(files.OS{}, filepath.Join(folder, "failures"))
 	if err != nil {
-		return 0, 0, err
+		return state, 0, err
 	}
+	plan := p.plan
+	plan.Design = d
 	began := time.Now()
-	g := simulation.NewGrid(p.plan, p.ground, store, log)
+	g := simulation.NewGrid(plan, p.ground, store, log)
 	if err := g.Work(context.Background(), simulation.Worker{Lab: p.lab, Taker: everything{}, Rest: func(context.Context) {}}); err != nil {
-		return 0, 0, err
+		return state, 0, err
 	}
 	if _, err := g.Harvest(files.OS{}, filepath.Join(folder, "table")); err != nil {
-		return 0, 0, err
+		return state, 0, err
 	}
 	seconds = time.Since(began).Seconds()
-	state, err := g.State()
-	return state.Steps, seconds, err
+	state, err = g.State()
+	return state, seconds, err
 }
 
 // everything is taken by a worker that is alone.
@@ -91,20 +94,19 @@ func (everything) Take(ctx context.Context, _ string) (context.Context, func(), 
 	return ctx, func() {}, nil
 }
 
-// alone trains the sequences one after the other, from the beginning to the end and
-// without a file: steps and seconds.
-func (p *plantation) alone() (steps int64, seconds float64, err error) {
-	began := time.Now()
-	for _, first := range p.ground.Actions {
-		for _, second := range p.ground.Actions {
-			n, err := p.sequence(decider.Script{Actions: []net2net.Action{first, second}})
-			if err != nil {
-				return 0, 0, err
-			}
-			steps += n
+// alone trains a sequence from the beginning to the end, without a file: its seconds.
+func (p *plantation) alone(sequence []string) (float64, error) {
+	var script decider.Script
+	for _, text := range sequence {
+		a, err := net2net.ParseAction(text)
+		if err != nil {
+			return 0, err
 		}
+		script.Actions = append(script.Actions, a)
 	}
-	return steps, time.Since(began).Seconds(), nil
+	began := time.Now()
+	_, err := p.sequence(script)
+	return time.Since(began).Seconds(), err
 }
 
 func (p *plantation) sequence(d decider.Decider) (steps int64, err error) {
@@ -126,37 +128,54 @@ func (p *plantation) sequence(d decider.Decider) (steps int64, err error) {
 	return steps, err
 }
 
-// grid prints what a tree of legs costs beside its training, and how much workers side
-// by side train together.
+// grid prints what a grid costs beside its training: a sequence in legs, each of which
+// is saved, committed and begun from a saved state, against the same sequence in one
+// go; what a tree saves; and how much workers side by side train together.
 func (b *bench) grid(program string) error {
-	var ratios []float64
-	var tree, single int64
 	if err := torch.SetThreads(1); err != nil {
 		return err
 	}
+	var ratios []float64
 	err := torch.With(func(s *torch.Scope) error {
 		p, err := newPlantation(s)
 		if err != nil {
 			return err
 		}
-		for round := range b.starts {
-			var grown, lone float64
-			if tree, grown, err = p.asTree(filepath.Join(b.folder, fmt.Sprintf("grid-%d", round))); err != nil {
+		sequence := []string{}
+		for round := -1; round < 2*b.starts; round++ { // the first warms up
+			var legs, whole float64
+			var one simulation.State
+			grown := func() (err error) {
+				one, legs, err = p.asTree(filepath.Join(b.folder, fmt.Sprintf("grid-%d", round)), simulation.Design{Which: simulation.Sampled, Most: 1})
 				return err
 			}
-			if single, lone, err = p.alone(); err != nil {
+			if round%2 != 0 || round < 0 { // who begins alternates
+				err = grown()
+			}
+			if err == nil {
+				whole, err = p.alone(sequence)
+			}
+			if err == nil && round >= 0 && round%2 == 0 {
+				err = grown()
+			}
+			if err != nil {
 				return err
 			}
-			ratios = append(ratios, grown/float64(tree)/(lone/float64(single)))
+			if sequence = one.Best[0].Sequence; round < 0 {
+				continue
+			}
+			ratios = append(ratios, legs/whole)
 		}
-		return nil
+		tree, _, err := p.asTree(filepath.Join(b.folder, "grid-tree"), simulation.Design{})
+		fmt.Fprintf(b.table, "grid: steps one by one over steps as a tree\t%.2f\t%d / %d\n", float64(tree.Alone)/float64(tree.Steps), tree.Alone, tree.Steps)
+		return err
 	})
 	if err != nil {
 		return err
 	}
 	slices.Sort(ratios)
-	fmt.Fprintf(b.table, "grid: a step in a tree of %d legs over one of bare training\t%.3f\t[%.3f %.3f]\n", 1+3+9, median(ratios), ratios[0], ratios[len(ratios)-1])
-	fmt.Fprintf(b.table, "grid: steps one by one over steps as a tree\t%.2f\t%d / %d\n", float64(single)/float64(tree), single, tree)
+	n := len(ratios)
+	fmt.Fprintf(b.table, "grid: a sequence in three legs over the same in one go\t%.3f\t[%.3f %.3f]\n", median(ratios), ratios[n/4], ratios[n-1-n/4])
 	if err := b.table.Flush(); err != nil {
 		return err
 	}
@@ -170,16 +189,18 @@ name = "ConvNet2"
 [run]
 device = %q
 [data.synthetic]
-train = 2000
-test = 500
+train = 1000
+test = 200
 [time]
-budget = "2s"
-events = [{at = "500ms", change = "up"}]
+budget = "1s"
+events = [{at = "300ms", change = "up"}]
 [adapt]
 every = true
 [simulate]
 actions = ["deepen:conv1", "deepen:conv2", "none"]
 cache = %q
+[fleet]
+threads = 1
 `
 
 // sideBySide prints how many steps a second workers train together, the more of them
