@@ -371,9 +371,9 @@ func (j *jobDetail) timeline() *page.Timeline {
 func (e *eventRow) consequences() string {
 	list := []string{counted(e.Devices, "device")}
 	if e.Before != e.Parameters {
-		list = append(list, fmt.Sprintf("%s parameters, %s before", thousands(e.Parameters), thousands(e.Before)))
+		list = append(list, fmt.Sprintf("%s parameters, %s before", whole(e.Parameters), whole(e.Before)))
 	} else {
-		list = append(list, thousands(e.Parameters)+" parameters")
+		list = append(list, whole(e.Parameters)+" parameters")
 	}
 	switch {
 	case e.Accuracy != nil && e.After != nil:
@@ -386,6 +386,9 @@ func (e *eventRow) consequences() string {
 	}
 	return strings.Join(list, ", ")
 }
+
+// whole is a number with gaps at which no line ends.
+func whole(n int) string { return strings.ReplaceAll(thousands(n), " ", "\u00a0") }
 
 // counting counts what is written through it.
 type counting struct {

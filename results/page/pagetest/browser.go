@@ -1,8 +1,9 @@
 // Package pagetest lets tests open pages in a headless Chromium, point at them, type
-// into them, and hear what they ask for and complain about.
+// into them, and hear what they ask for and complain about; and look at what they are
+// made of without one.
 //
-// It speaks the protocol of the browser's developer tools through a pipe, so that
-// nothing listens on a port. It is for tests only.
+// The browser is spoken to in the protocol of its developer tools through a pipe, so
+// that nothing listens on a port. It is for tests only.
 package pagetest
 
 import (
