@@ -52,6 +52,7 @@ func TestReportPageOfRunsSideBySide(t *testing.T) {
 	text := wrote(t, ".")
 	require.Empty(t, pagetest.Check(text).Faults)
 	require.Less(t, strings.Index(text, ">Comparison of 2 jobs</h2>"), strings.Index(text, ">Job job</h2>"))
+	require.NotContains(t, text, ">Comparison of 1 ", "one has nothing beside it")
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		require.Contains(t, text, " "+name+"</h2>")
 	}
@@ -119,10 +120,7 @@ func TestReportPageOfALongJob(t *testing.T) {
 	require.Contains(t, text, "800 rows in the middle are left out")
 	require.Less(t, len(text), 300_000)
 	t.Logf("measured: the page of a job of 1000 epochs has %d kB", len(text)/1000)
-	chromium := pagetest.Path()
-	if chromium == "" {
-		t.Skip("left out: pages in a browser: install Debian's chromium")
-	}
+	chromium := pagetest.Need(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	b, err := pagetest.Start(ctx, chromium)

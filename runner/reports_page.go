@@ -42,10 +42,13 @@ func pageOf(runs []*runData, skipped []skippedRun, all bool) (*page.Page, *runsR
 		p.Lead = "What differs comes first, then each run by itself. Nothing is ranked."
 	}
 	p.Sections = append(p.Sections, b.leftOut()...)
+	few := all || len(runs) <= mostPageRuns
 	for _, c := range r.Side {
-		p.Sections = append(p.Sections, b.comparison(c))
+		if c.count() > 1 || !few {
+			p.Sections = append(p.Sections, b.comparison(c))
+		}
 	}
-	if len(runs) > mostPageRuns && !all {
+	if !few {
 		p.Lead = fmt.Sprintf("What differs comes first, then what came out. Nothing is ranked. More than %d runs have no section each; --all gives them one.", mostPageRuns)
 		return p, r, nil
 	}

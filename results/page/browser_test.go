@@ -18,10 +18,7 @@ import (
 // opened is a browser for a test, and the address of a page in a file.
 func opened(t *testing.T, p *page.Page) (*pagetest.Browser, string) {
 	t.Helper()
-	chromium := pagetest.Path()
-	if chromium == "" {
-		t.Skip("left out: pages in a browser: install Debian's chromium")
-	}
+	chromium := pagetest.Need(t)
 	dir := t.TempDir()
 	path := filepath.Join(dir, "page.html")
 	require.NoError(t, os.WriteFile(path, []byte(rendered(t, p)), 0o600))
