@@ -58,6 +58,28 @@ func TestPageInABrowser(t *testing.T) {
 	require.True(t, strings.HasPrefix(string(pdf), "%PDF"))
 }
 
+// Without a script all is there to be read, and nothing is there to be pressed.
+func TestPageWithoutItsScript(t *testing.T) {
+	b, address := opened(t, sample())
+	require.NoError(t, b.Open(address, pagetest.Look{Width: 360, Plain: true}))
+	require.Equal(t, 0, read[int](t, b, `document.querySelectorAll("button").length`))
+	require.Equal(t, "0.5 s: up, 2 devices", read[string](t, b, `document.querySelector(".mark.up title").textContent`))
+	require.False(t, read[bool](t, b, `document.querySelector(".detail").checkVisibility()`))
+	require.Equal(t, 15, read[int](t, b, `[...document.querySelectorAll("tbody tr")].filter(r => r.checkVisibility()).length`))
+	require.LessOrEqual(t, read[int](t, b, `document.documentElement.scrollWidth`), 360)
+}
+
+// On paper a page is light, has all of its configuration, and nothing to press.
+func TestPageOnPaper(t *testing.T) {
+	b, address := opened(t, sample())
+	require.NoError(t, b.Open(address, pagetest.Look{Width: 700, Dark: true, Print: true}))
+	require.Equal(t, "rgb(255, 255, 255)", read[string](t, b, `getComputedStyle(document.body).backgroundColor`))
+	require.Equal(t, "none", read[string](t, b, `getComputedStyle(document.querySelector("thead button"), "::after").content`))
+	require.False(t, read[bool](t, b, `document.querySelector("nav").checkVisibility()`))
+	require.Greater(t, read[float64](t, b, `document.querySelector(".folded pre").getBoundingClientRect().height`), 20.0)
+	require.LessOrEqual(t, read[int](t, b, `document.documentElement.scrollWidth`), 700)
+}
+
 // firstCells are those of the first table's rows.
 const firstCells = `[...document.querySelector("table").tBodies[0].rows].map(r => r.cells[0].textContent)`
 

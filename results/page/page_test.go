@@ -2,6 +2,7 @@ package page_test
 
 import (
 	"bytes"
+	"errors"
 	"flag"
 	"io"
 	"math"
@@ -159,6 +160,16 @@ func TestOddPages(t *testing.T) {
 		require.NotContains(t, text, "Inf", name)
 		require.LessOrEqual(t, strings.Count(text, `class="tick"`), 11, name)
 	}
+}
+
+// fullDisk takes nothing.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+
+// A page that cannot be written is an error.
+func TestRenderToAFullDisk(t *testing.T) {
+	require.ErrorContains(t, sample().Render(fullDisk{}), "no space left")
 }
 
 // Words can be read: each colour has a contrast of at least 4.5 to what it lies on, on

@@ -240,6 +240,8 @@ func (b *Browser) call(method string, params any, into any) error {
 type Look struct {
 	Width int  // in pixels
 	Dark  bool // whoever reads it prefers dark pages
+	Print bool // it is printed
+	Plain bool // scripts of pages do not run
 }
 
 // Open opens an address and waits until all of it is there.
@@ -251,8 +253,14 @@ func (b *Browser) Open(url string, look Look) error {
 	if err := b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": look.Width, "height": 900, "deviceScaleFactor": 1, "mobile": false}, nil); err != nil {
 		return err
 	}
-	features := []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}
-	if err := b.call("Emulation.setEmulatedMedia", map[string]any{"features": features}, nil); err != nil {
+	media := map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}
+	if look.Print {
+		media["media"] = "print"
+	}
+	if err := b.call("Emulation.setEmulatedMedia", media, nil); err != nil {
+		return err
+	}
+	if err := b.call("Emulation.setScriptExecutionDisabled", map[string]any{"value": look.Plain}, nil); err != nil {
 		return err
 	}
 	b.mutex.Lock()
