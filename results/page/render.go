@@ -80,6 +80,7 @@ type (
 	cellView struct {
 		Text, Value, Unit string
 		Number, Head      bool
+		Long              bool // its words wrap
 	}
 	figureView struct {
 		Caption, Words string
@@ -148,6 +149,9 @@ func (v *viewer) part(section string, part Part) (partView, error) {
 	return shown, nil
 }
 
+// longCell is up to how many bytes a text stands on one line.
+const longCell = 32
+
 func (t *Table) view() (*tableView, error) {
 	view := &tableView{Columns: t.Columns}
 	for k, row := range t.Rows {
@@ -157,6 +161,7 @@ func (t *Table) view() (*tableView, error) {
 		cells := make([]cellView, len(row))
 		for c, cell := range row {
 			cells[c] = cellView{Text: cell.Text, Unit: cell.Unit, Number: t.Columns[c].Number, Head: c == 0 && !t.Columns[0].Number}
+			cells[c].Long = !cells[c].Number && len(cell.Text) > longCell
 			if cell.Value != nil {
 				cells[c].Value = sortKey(*cell.Value, cell.Text)
 			}
