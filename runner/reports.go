@@ -16,10 +16,12 @@ import (
 
 // reportOptions are the flags of `graft report`.
 type reportOptions struct {
-	all      bool // every row of every table
-	json     bool // print one object
-	csv      bool // print comma-separated rows
-	markdown bool // print tables for GitHub
+	all      bool   // every row of every table
+	json     bool   // print one object
+	csv      bool   // print comma-separated rows
+	markdown bool   // print tables for GitHub
+	html     string // write a page into this file; empty is none
+	force    bool   // over a file that is no page
 }
 
 // newReportCommand is `graft report`. It needs no LibTorch.
@@ -39,13 +41,21 @@ came out. Runs that differ in nothing but their seed are one column, with the me
 its 95% interval. What cannot be told from the first column is marked ~, and nothing is
 ranked.
 
+With --html it writes one page in place of that, with the figures of graft plot, tables
+that can be sorted, the time line of each job, and how to reproduce it. The page loads
+nothing: it can be kept, sent and opened as a file.
+
 Folders that are damaged, half-written or no run's are named and left out, and the
 command leaves with the code 3.`,
 		Example: `  graft report runs/first
   graft report runs/base-* runs/wide-*
-  graft report runs --csv >runs.csv`,
+  graft report runs --csv >runs.csv
+  graft report --html report.html runs/first`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
+			if o.force && o.html == "" {
+				return withCode(exitUsage, errors.New("--force is for --html: nothing else is written over"))
+			}
 			return runReport(command.Context(), command.OutOrStdout(), args, o)
 		},
 	}
@@ -54,7 +64,9 @@ command leaves with the code 3.`,
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	flags.BoolVar(&o.csv, "csv", false, "print a row for each run and quantity, with the names of the columns before them")
 	flags.BoolVar(&o.markdown, "markdown", false, "print tables as GitHub reads them")
-	command.MarkFlagsMutuallyExclusive("json", "csv", "markdown")
+	flags.StringVar(&o.html, "html", "", "write a page that needs nothing else into this `file`")
+	flags.BoolVar(&o.force, "force", false, "write over a file that is no page of graft's")
+	command.MarkFlagsMutuallyExclusive("json", "csv", "markdown", "html")
 	return command
 }
 
@@ -62,6 +74,9 @@ func runReport(ctx context.Context, w io.Writer, args []string, o reportOptions)
 	runs, skipped := openRuns(args)
 	if err := ctx.Err(); err != nil {
 		return err
+	}
+	if o.html != "" {
+		return writePage(w, runs, skipped, o)
 	}
 	r, err := newRunsReport(runs, skipped, o.all)
 	if err != nil {

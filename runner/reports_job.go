@@ -82,6 +82,9 @@ func timeLine(rows []trainer.Row, notes []trainer.Note) []eventRow {
 	return list
 }
 
+// timelineHead is the heading of what happened.
+const timelineHead = "time line"
+
 func (j *jobDetail) write(d *document) {
 	events := newTable(">TIME [s]", "EVENT", "ACTION", ">DEVICES", ">PARAMETERS BEFORE", ">AFTER", ">ACCURACY BEFORE [%]", ">AFTER [%]", ">TOOK [s]")
 	for _, e := range j.Events {
@@ -91,7 +94,7 @@ func (j *jobDetail) write(d *document) {
 		}
 		events.add(shownValue(e.Time, unitSeconds), e.Event, e.what(), fmt.Sprint(e.Devices), fmt.Sprint(e.Before), fmt.Sprint(e.Parameters), shareCell(e.Accuracy), shareCell(e.After), took)
 	}
-	d.head("time line")
+	d.head(timelineHead)
 	d.show(events)
 	if j.Skipped > 0 {
 		d.head("last %d of %s", len(j.Epochs), counted(j.Skipped+len(j.Epochs), "epoch"))

@@ -3,8 +3,9 @@
 # when nothing is missing.
 #
 #   packages.sh build   a C++ compiler, LibTorch (unless LIBTORCH names another)
-#   packages.sh test    PyTorch for Python, which some tests compare with, and Slurm,
-#                       of which tests start one of their own, as root
+#   packages.sh test    PyTorch for Python, which some tests compare with, Slurm, of
+#                       which tests start one of their own, as root, and Chromium, in
+#                       which they open pages
 set -eu
 
 missing=
@@ -34,6 +35,7 @@ test)
 	want slurm-client /usr/bin/sbatch
 	want munge /usr/sbin/munged
 	want python3-yaml /usr/lib/python3/dist-packages/yaml/__init__.py
+	want chromium /usr/bin/chromium
 	;;
 esac
 [ -n "$missing" ] || exit 0

@@ -1,0 +1,214 @@
+package page_test
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/results/page"
+	"graft/results/page/pagetest"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// picture is a figure as small as one can be.
+const picture = `<svg xmlns="http://www.w3.org/2000/svg" width="90pt" height="45pt" viewBox="0 0 90 45" role="img" aria-label="A line"><style>.graft-line-blue{stroke:#0072b2}</style><path class="graft-line-blue" d="M0 0L90 45" fill="none"/></svg>`
+
+func value(v float64) *float64 { return &v }
+
+// sample is a page with all that one can have.
+func sample() *page.Page {
+	table := &page.Table{Caption: "outcomes", Columns: []page.Column{{Name: "Outcome"}, {Name: "Value", Number: true}, {Name: "Unit"}, {Name: "Took", Unit: "s", Number: true}}}
+	for _, row := range []struct {
+		name, text, unit string
+		value            float64
+	}{{"accuracy", "9.50 [9, 10]", "%", 9.5}, {"regret", "100", "points", 100}, {"best", "41.50 ~", "%", 41.5}, {"steps", "-", "", math.NaN()}, {"worst", "-3", "%", -3}} {
+		cell := page.Cell{Text: row.text, Unit: row.unit}
+		if row.value == row.value {
+			cell.Value = value(row.value)
+		}
+		table.Rows = append(table.Rows, []page.Cell{{Text: row.name}, cell, {Text: row.unit}, {Text: "1.5", Value: value(1.5)}})
+	}
+	line := &page.Timeline{Title: "Events of a job", Unit: "s", End: 2, Events: []page.Event{{At: 0, Name: "start"}, {At: 0.5, Name: "up", Kind: page.Up, Detail: "2 devices"},
+		{At: 0.51, Name: "decision widen:conv1", Kind: page.Decision}, {At: 1.5, Name: "down", Kind: page.Down}, {At: 2, Name: "end"}}}
+	return &page.Page{Title: "Report of 2 runs", Lead: "Nothing is ranked.", Version: "v0.1.0", Sections: []page.Section{
+		{Title: "Job a", Parts: []page.Part{{Facts: []page.Fact{{Name: "state", Text: "ended"}, {Name: "images", Text: "abcdef", Code: true}}}, {Table: table}, {Heading: "Time line"}, {Timeline: line},
+			{Heading: "Figures"}, {Figures: []page.Figure{{Caption: "A line", Words: "It goes down.", SVG: []byte(picture)}, {Caption: "Another", SVG: []byte(picture)}}}}},
+		{Title: "Job b", Parts: []page.Part{{Sentences: []string{"One.", "Two."}}, {Table: table}, {Table: table}, {Code: "graft train job.toml"}, {Folded: &page.Folded{Title: "Configuration", Text: "[run]\nseed = 1\n"}}}},
+	}}
+}
+
+func rendered(t testing.TB, p *page.Page) string {
+	t.Helper()
+	var b bytes.Buffer
+	require.NoError(t, p.Render(&b))
+	return b.String()
+}
+
+// The page as it is written, to the byte, and again the same.
+func TestPageIsGolden(t *testing.T) {
+	got := rendered(t, sample())
+	path := filepath.Join("testdata", "sample.html")
+	if *update {
+		require.NoError(t, os.MkdirAll("testdata", 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err, "write it with -update")
+	require.Equal(t, string(want), got, "look at %s, then write it again with -update", path)
+	require.Equal(t, got, rendered(t, sample()))
+	require.True(t, page.IsPage([]byte(got[:1024])))
+	require.False(t, page.IsPage([]byte("<!DOCTYPE html><title>graft</title>")))
+	require.Equal(t, 1, strings.Count(got, ".graft-line-blue{"), "the figures share their style")
+}
+
+// walk reads a page and finds no fault.
+func walk(t testing.TB, text string) *pagetest.Structure {
+	t.Helper()
+	s := pagetest.Check(text)
+	require.Empty(t, s.Faults)
+	return s
+}
+
+// Elements are nested as they may be, ids are there once, headings go down one by one,
+// and links within the page lead somewhere.
+func TestPageIsWellBuilt(t *testing.T) {
+	text := rendered(t, sample())
+	s := walk(t, text)
+	for _, link := range regexp.MustCompile(`(?:href="#|labelledby=")([^"]+)"`).FindAllStringSubmatch(text, -1) {
+		require.True(t, s.IDs[link[1]], link[0])
+	}
+	names := regexp.MustCompile(`role="region"[^>]*aria-label="([^"]*)"`).FindAllStringSubmatch(text, -1)
+	slices.SortFunc(names, func(a, b []string) int { return strings.Compare(a[1], b[1]) })
+	require.Len(t, slices.CompactFunc(slices.Clone(names), func(a, b []string) bool { return a[1] == b[1] }), len(names), "regions have names of their own")
+	require.Len(t, names, 5)
+}
+
+// hostile is what a folder may be called.
+var hostile = []string{`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `'; alert(1)//`, `</style><b>`, `</script>`, `</title></svg>`, `<!--`, `]]>`, `{{.}}`, `&lt;b&gt;`, "javascript:alert(1)", "a\u2028b"}
+
+// What is in a page is text, wherever it stands: what was put in comes out, and no
+// element with it.
+func TestPageEscapes(t *testing.T) {
+	plain := walk(t, rendered(t, sampleOf("x")))
+	for _, text := range hostile {
+		page := rendered(t, sampleOf(text))
+		s := walk(t, page)
+		require.Equal(t, len(plain.Texts), len(s.Texts), text)
+		require.Equal(t, plain.IDs, s.IDs, text)
+		found := strings.Join(s.Texts, "\n")
+		require.Equal(t, strings.Count(strings.Join(plain.Texts, "\n"), "x0x"), strings.Count(found, text+"0"+text), text)
+		for _, tag := range []string{"<script", "</script", "<style", "</style", "<img", "<b>"} {
+			require.Equal(t, strings.Count(rendered(t, sampleOf("x")), tag), strings.Count(page, tag), "%s in %s", tag, text)
+		}
+	}
+}
+
+// sampleOf is a page in which a text stands wherever one can.
+func sampleOf(text string) *page.Page {
+	text = text + "0" + text
+	return &page.Page{Title: text, Lead: text, Version: text, Sections: []page.Section{{Title: text, Parts: []page.Part{
+		{Heading: text}, {Sentences: []string{text}}, {Facts: []page.Fact{{Name: text, Text: text}, {Name: text, Text: text, Code: true}}},
+		{Table: &page.Table{Caption: text, Columns: []page.Column{{Name: text, Unit: text}, {Name: text, Number: true}}, Rows: [][]page.Cell{{{Text: text, Unit: text, Value: value(1)}, {Text: text, Unit: text, Value: value(2)}}}}},
+		{Figures: []page.Figure{{Caption: text, Words: text, SVG: []byte(picture)}}}, {Timeline: &page.Timeline{Title: text, Unit: text, Events: []page.Event{{Name: text, Detail: text}}}},
+		{Folded: &page.Folded{Title: text, Text: text}}, {Code: text},
+	}}, {Title: "x"}}}
+}
+
+// Figures that could run, load or clash with anything are refused.
+func TestFiguresAreLookedAt(t *testing.T) {
+	for inner, says := range map[string]string{
+		`<script>1</script>`: "<script>", `<path onclick="1"/>`: "onclick", `<path id="a"/>`: "id", `<a href="x"/>`: "<a>", `<path fill="url(#a)"/>`: "fill",
+		`<foreignObject/>`: "foreignObject", `<image/>`: "image", `<path`: "no SVG", `<path style="x"/>`: "style", `<use/>`: "use",
+	} {
+		p := &page.Page{Sections: []page.Section{{Parts: []page.Part{{Figures: []page.Figure{{SVG: []byte("<svg>" + inner + "</svg>")}}}}}}}
+		var b bytes.Buffer
+		require.ErrorContains(t, p.Render(&b), says, inner)
+		require.Zero(t, b.Len(), "nothing is written of a page that cannot be")
+	}
+	for _, text := range []string{"", "<p></p>", "hello"} {
+		p := &page.Page{Sections: []page.Section{{Parts: []page.Part{{Figures: []page.Figure{{SVG: []byte(text)}}}}}}}
+		require.ErrorContains(t, p.Render(io.Discard), "no SVG", text)
+	}
+	require.ErrorContains(t, (&page.Page{Sections: []page.Section{{Parts: []page.Part{{Table: &page.Table{Columns: make([]page.Column, 2), Rows: make([][]page.Cell, 1)}}}}}}).Render(io.Discard), "row 1 has 0 cells for 2 columns")
+}
+
+// An empty page and odd time lines are pages too.
+func TestOddPages(t *testing.T) {
+	for name, p := range map[string]*page.Page{
+		"empty":            {},
+		"no events":        {Sections: []page.Section{{Parts: []page.Part{{Timeline: &page.Timeline{}}}}}},
+		"all at once":      {Sections: []page.Section{{Parts: []page.Part{{Timeline: &page.Timeline{Events: make([]page.Event, 40)}}}}}},
+		"an unknown kind":  {Sections: []page.Section{{Parts: []page.Part{{Timeline: &page.Timeline{Events: []page.Event{{At: 3, Kind: 99}}}}}}}},
+		"an endless axis":  {Sections: []page.Section{{Parts: []page.Part{{Timeline: &page.Timeline{End: math.Inf(1), Events: make([]page.Event, 1)}}}}}},
+		"a very long axis": {Sections: []page.Section{{Parts: []page.Part{{Timeline: &page.Timeline{End: 1e12}}}}}},
+	} {
+		text := rendered(t, p)
+		walk(t, text)
+		require.NotContains(t, strings.ReplaceAll(text, "isNaN", ""), "NaN\"", name)
+		require.NotContains(t, text, "Inf", name)
+		require.LessOrEqual(t, strings.Count(text, `class="tick"`), 11, name)
+	}
+}
+
+// fullDisk takes nothing.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+
+// A page that cannot be written is an error.
+func TestRenderToAFullDisk(t *testing.T) {
+	require.ErrorContains(t, sample().Render(fullDisk{}), "no space left")
+}
+
+// Words can be read: each colour has a contrast of at least 4.5 to what it lies on, on
+// light and on dark pages (WCAG 2.2, 1.4.3).
+func TestContrast(t *testing.T) {
+	style, err := os.ReadFile("page.css")
+	require.NoError(t, err)
+	blocks := regexp.MustCompile(`:root\{([^}]*--paper[^}]*)\}`).FindAllStringSubmatch(string(style), -1)
+	require.Len(t, blocks, 3, "light, dark, print")
+	for _, block := range blocks {
+		colours := map[string]float64{}
+		for _, c := range regexp.MustCompile(`--(\w+):#(\w+)`).FindAllStringSubmatch(block[1], -1) {
+			colours[c[1]] = luminance(t, c[2])
+		}
+		for _, words := range []string{"ink", "faint", "link", "up", "down", "pick"} {
+			for _, ground := range []string{"paper", "soft"} {
+				a, b := max(colours[words], colours[ground]), min(colours[words], colours[ground])
+				require.GreaterOrEqual(t, (a+0.05)/(b+0.05), 4.5, "%s on %s: %s", words, ground, block[1])
+			}
+		}
+	}
+}
+
+// luminance is how bright a colour is, as WCAG defines it.
+func luminance(t *testing.T, hex string) float64 {
+	if len(hex) == 3 {
+		hex = string([]byte{hex[0], hex[0], hex[1], hex[1], hex[2], hex[2]})
+	}
+	sum := 0.0
+	for k, weight := range []float64{0.2126, 0.7152, 0.0722} {
+		v, err := strconv.ParseUint(hex[2*k:2*k+2], 16, 8)
+		require.NoError(t, err)
+		c := float64(v) / 255
+		if c <= 0.04045 {
+			c /= 12.92
+		} else {
+			c = math.Pow((c+0.055)/1.055, 2.4)
+		}
+		sum += weight * c
+	}
+	return sum
+}

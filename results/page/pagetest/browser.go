@@ -1,0 +1,401 @@
+// Package pagetest lets tests open pages in a headless Chromium, point at them, type
+// into them, and hear what they ask for and complain about; and look at what they are
+// made of without one.
+//
+// The browser is spoken to in the protocol of its developer tools through a pipe, so
+// that nothing listens on a port. It is for tests only.
+package pagetest
+
+import (
+	"bufio"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// Need is where Chromium is. Where there is none the test is left out; in CI that is a
+// failure.
+func Need(t testing.TB) string {
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	const missing = "pages in a browser: Chromium is not installed: apt-get install chromium"
+	if os.Getenv("CI") != "" {
+		t.Fatal("CI leaves no test out: " + missing)
+	}
+	t.Skip("left out: " + missing)
+	return ""
+}
+
+// Browser is a Chromium that runs with a page in it.
+type Browser struct {
+	ctx     context.Context
+	command *exec.Cmd
+	profile string // a folder
+	to      io.WriteCloser
+	session string
+
+	mutex   sync.Mutex
+	last    int
+	answers map[int]chan message
+	events  chan struct{}
+	loads   int
+	broken  error
+
+	asked      []string // addresses that pages asked for
+	complaints []string // of consoles, and errors of scripts
+}
+
+// message is what is said over the pipe, either way.
+type message struct {
+	ID      int             `json:"id,omitempty"`
+	Session string          `json:"sessionId,omitempty"`
+	Method  string          `json:"method,omitempty"`
+	Params  json.RawMessage `json:"params,omitempty"`
+	Result  json.RawMessage `json:"result,omitempty"`
+	Error   *struct {
+		Message string `json:"message"`
+	} `json:"error,omitempty"`
+}
+
+// Start runs Chromium with a profile of its own, until the context or Close ends it.
+func Start(ctx context.Context, path string) (*Browser, error) {
+	profile, err := os.MkdirTemp("", "graft-browser-")
+	if err != nil {
+		return nil, err
+	}
+	b := &Browser{ctx: ctx, profile: profile, answers: map[int]chan message{}, events: make(chan struct{}, 1)}
+	if err := b.start(path); err != nil {
+		os.RemoveAll(profile)
+		return nil, fmt.Errorf("start %s: %w", path, err)
+	}
+	if err := b.attach(); err != nil {
+		return nil, errors.Join(fmt.Errorf("open a page in %s: %w", path, err), b.Close())
+	}
+	return b, nil
+}
+
+func (b *Browser) start(path string) error {
+	fromUs, to, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer fromUs.Close()
+	from, toUs, err := os.Pipe()
+	if err != nil {
+		return errors.Join(err, to.Close())
+	}
+	defer toUs.Close()
+	b.command = exec.CommandContext(b.ctx, path, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+		"--disable-background-networking", "--disable-component-update", "--user-data-dir="+b.profile, "--remote-debugging-pipe", "about:blank")
+	b.command.ExtraFiles = []*os.File{fromUs, toUs} // 3 and 4, where Chromium looks for them
+	if err := b.command.Start(); err != nil {
+		return errors.Join(err, to.Close(), from.Close())
+	}
+	b.to = to
+	go b.listen(from)
+	return nil
+}
+
+// attach opens a page and asks to be told what happens in it.
+func (b *Browser) attach() error {
+	var target struct {
+		ID string `json:"targetId"`
+	}
+	if err := b.call("Target.createTarget", map[string]any{"url": "about:blank"}, &target); err != nil {
+		return err
+	}
+	var session struct {
+		ID string `json:"sessionId"`
+	}
+	if err := b.call("Target.attachToTarget", map[string]any{"targetId": target.ID, "flatten": true}, &session); err != nil {
+		return err
+	}
+	b.session = session.ID
+	for _, domain := range []string{"Page", "Runtime", "Log", "Network"} {
+		if err := b.call(domain+".enable", nil, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close ends Chromium.
+func (b *Browser) Close() error {
+	b.session = ""
+	_ = b.call("Browser.close", nil, nil) // it may be gone before it answers
+	b.to.Close()
+	err := b.command.Wait()
+	os.RemoveAll(b.profile) // what its helpers still write stays in the temporary folder
+	if b.ctx.Err() != nil {
+		return err
+	}
+	return nil
+}
+
+// listen takes what Chromium says, each message ended by a zero.
+func (b *Browser) listen(from io.ReadCloser) {
+	defer from.Close()
+	in := bufio.NewReaderSize(from, 1<<20)
+	for {
+		text, err := in.ReadBytes(0)
+		if err != nil {
+			b.mutex.Lock()
+			b.broken = fmt.Errorf("chromium says no more: %w", err)
+			for id, answer := range b.answers {
+				delete(b.answers, id)
+				close(answer)
+			}
+			b.mutex.Unlock()
+			b.wake()
+			return
+		}
+		var m message
+		if json.Unmarshal(text[:len(text)-1], &m) == nil {
+			b.take(m)
+		}
+	}
+}
+
+func (b *Browser) wake() {
+	select {
+	case b.events <- struct{}{}:
+	default:
+	}
+}
+
+func (b *Browser) take(m message) {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	if answer := b.answers[m.ID]; m.ID > 0 && answer != nil {
+		delete(b.answers, m.ID)
+		answer <- m
+		return
+	}
+	switch m.Method {
+	case "Page.loadEventFired":
+		b.loads++
+		b.wake()
+	case "Network.requestWillBeSent":
+		var p struct{ Request struct{ URL string } }
+		_ = json.Unmarshal(m.Params, &p) // an empty address is one nobody expects
+		b.asked = append(b.asked, p.Request.URL)
+	case "Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded":
+		b.complaints = append(b.complaints, string(m.Params))
+	}
+}
+
+// call asks Chromium for something and takes the answer.
+func (b *Browser) call(method string, params any, into any) error {
+	if params == nil {
+		params = map[string]any{}
+	}
+	text, err := json.Marshal(params)
+	if err != nil {
+		return err
+	}
+	answer := make(chan message, 1)
+	b.mutex.Lock()
+	if b.broken != nil {
+		b.mutex.Unlock()
+		return b.broken
+	}
+	b.last++
+	m := message{ID: b.last, Session: b.session, Method: method, Params: text}
+	b.answers[m.ID] = answer
+	b.mutex.Unlock()
+	if text, err = json.Marshal(m); err != nil {
+		return err
+	}
+	if _, err := b.to.Write(append(text, 0)); err != nil {
+		return fmt.Errorf("%s: %w", method, err)
+	}
+	select {
+	case m, open := <-answer:
+		switch {
+		case !open:
+			return fmt.Errorf("%s: %w", method, io.ErrUnexpectedEOF)
+		case m.Error != nil:
+			return fmt.Errorf("%s: %s", method, m.Error.Message)
+		case into != nil:
+			return json.Unmarshal(m.Result, into)
+		}
+		return nil
+	case <-b.ctx.Done():
+		return fmt.Errorf("%s: %w", method, b.ctx.Err())
+	}
+}
+
+// Look is how a page is looked at.
+type Look struct {
+	Width int  // in pixels
+	Dark  bool // whoever reads it prefers dark pages
+	Print bool // it is printed
+	Plain bool // scripts of pages do not run
+}
+
+// Open opens an address and waits until all of it is there.
+func (b *Browser) Open(url string, look Look) error {
+	scheme := "light"
+	if look.Dark {
+		scheme = "dark"
+	}
+	if err := b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": look.Width, "height": 900, "deviceScaleFactor": 1, "mobile": false}, nil); err != nil {
+		return err
+	}
+	media := map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}
+	if look.Print {
+		media["media"] = "print"
+	}
+	if err := b.call("Emulation.setEmulatedMedia", media, nil); err != nil {
+		return err
+	}
+	if err := b.call("Emulation.setScriptExecutionDisabled", map[string]any{"value": look.Plain}, nil); err != nil {
+		return err
+	}
+	b.mutex.Lock()
+	before := b.loads
+	b.asked, b.complaints = nil, nil
+	b.mutex.Unlock()
+	if err := b.call("Page.navigate", map[string]any{"url": url}, nil); err != nil {
+		return err
+	}
+	for {
+		b.mutex.Lock()
+		done, broken := b.loads > before, b.broken
+		b.mutex.Unlock()
+		if done || broken != nil {
+			return broken
+		}
+		select {
+		case <-b.events:
+		case <-b.ctx.Done():
+			return fmt.Errorf("open %s: %w", url, b.ctx.Err())
+		}
+	}
+}
+
+// Eval runs a script in the page and takes its value.
+func (b *Browser) Eval(script string, into any) error {
+	var answer struct {
+		Result struct {
+			Value json.RawMessage `json:"value"`
+		} `json:"result"`
+		Fault *struct {
+			Text      string `json:"text"`
+			Exception struct {
+				Description string `json:"description"`
+			} `json:"exception"`
+		} `json:"exceptionDetails"`
+	}
+	if err := b.call("Runtime.evaluate", map[string]any{"expression": script, "returnByValue": true, "awaitPromise": true}, &answer); err != nil {
+		return err
+	}
+	if answer.Fault != nil {
+		return fmt.Errorf("the script failed: %s", strings.TrimSpace(answer.Fault.Text+" "+answer.Fault.Exception.Description))
+	}
+	if into == nil || answer.Result.Value == nil {
+		return nil
+	}
+	return json.Unmarshal(answer.Result.Value, into)
+}
+
+// place is the middle of the first element that a selector finds, moved into view.
+func (b *Browser) place(selector string) (x, y float64, err error) {
+	var at []float64
+	text, err := json.Marshal(selector)
+	if err != nil {
+		return 0, 0, err
+	}
+	err = b.Eval(`(() => { const e = document.querySelector(`+string(text)+`); e.scrollIntoView({block: "center"});
+		const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()`, &at)
+	if err != nil || len(at) != 2 {
+		return 0, 0, fmt.Errorf("find %s: %w", selector, err)
+	}
+	return at[0], at[1], nil
+}
+
+// Hover moves the pointer to an element.
+func (b *Browser) Hover(selector string) error {
+	x, y, err := b.place(selector)
+	if err != nil {
+		return err
+	}
+	return b.call("Input.dispatchMouseEvent", map[string]any{"type": "mouseMoved", "x": x, "y": y}, nil)
+}
+
+// Click moves the pointer to an element and presses its button.
+func (b *Browser) Click(selector string) error {
+	x, y, err := b.place(selector)
+	if err != nil {
+		return err
+	}
+	for _, what := range []string{"mouseMoved", "mousePressed", "mouseReleased"} {
+		if err := b.call("Input.dispatchMouseEvent", map[string]any{"type": what, "x": x, "y": y, "button": "left", "clickCount": 1}, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keys are what there is to press.
+var keys = map[string]struct {
+	code int
+	text string
+}{"Tab": {9, ""}, "Enter": {13, "\r"}, "Escape": {27, ""}, "ArrowLeft": {37, ""}, "ArrowRight": {39, ""}}
+
+// Press presses a key: Tab, Enter, Escape, ArrowLeft or ArrowRight.
+func (b *Browser) Press(key string) error {
+	for _, what := range []string{"keyDown", "keyUp"} {
+		params := map[string]any{"type": what, "key": key, "code": key, "windowsVirtualKeyCode": keys[key].code}
+		if what == "keyDown" {
+			params["text"] = keys[key].text
+		}
+		if err := b.call("Input.dispatchKeyEvent", params, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Asked are the addresses that the page has asked for since it was opened.
+func (b *Browser) Asked() []string {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	return append([]string(nil), b.asked...)
+}
+
+// Complaints are what the page wrote to its console, and the errors of its scripts.
+func (b *Browser) Complaints() []string {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	return append([]string(nil), b.complaints...)
+}
+
+// Screenshot is all of the page as PNG.
+func (b *Browser) Screenshot() ([]byte, error) {
+	var answer struct{ Data string }
+	if err := b.call("Page.captureScreenshot", map[string]any{"captureBeyondViewport": true}, &answer); err != nil {
+		return nil, err
+	}
+	return base64.StdEncoding.DecodeString(answer.Data)
+}
+
+// PDF is the page as it is printed.
+func (b *Browser) PDF() ([]byte, error) {
+	var answer struct{ Data string }
+	if err := b.call("Page.printToPDF", map[string]any{"printBackground": true, "preferCSSPageSize": true}, &answer); err != nil {
+		return nil, err
+	}
+	return base64.StdEncoding.DecodeString(answer.Data)
+}

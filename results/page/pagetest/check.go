@@ -1,0 +1,115 @@
+package pagetest
+
+import (
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Structure is what a page is made of.
+type Structure struct {
+	IDs    map[string]bool // of its elements
+	Texts  []string        // of elements that are neither script nor style
+	Faults []string        // what no page should have
+
+	levels []int // of headings
+}
+
+var (
+	// ended finds elements without an end, which are ended for the walk.
+	ended = regexp.MustCompile(`<((?:meta|link)\b[^>]*)>`)
+	// raw finds elements whose text is no markup.
+	raw = regexp.MustCompile(`(?s)<style>.*?</style>|<script>.*?</script>`)
+)
+
+// Check reads a page strictly: each element is ended, in order, and stands where it
+// may; no attribute is there twice, and no id; headings go down one by one; nothing runs
+// but the page's script.
+func Check(page string) *Structure {
+	s := &Structure{IDs: map[string]bool{}}
+	page = ended.ReplaceAllString(strings.TrimPrefix(raw.ReplaceAllString(page, ""), "<!DOCTYPE html>"), "<$1/>")
+	d := xml.NewDecoder(strings.NewReader(page))
+	d.Entity = xml.HTMLEntity
+	var open []string
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			s.fault("it cannot be read: %v", err)
+			break
+		}
+		switch e := token.(type) {
+		case xml.StartElement:
+			s.element(e, open)
+			open = append(open, e.Name.Local)
+		case xml.EndElement:
+			open = open[:len(open)-1]
+		case xml.CharData:
+			s.Texts = append(s.Texts, string(e))
+		}
+	}
+	s.headings()
+	return s
+}
+
+func (s *Structure) fault(format string, args ...any) {
+	s.Faults = append(s.Faults, fmt.Sprintf(format, args...))
+}
+
+// headings go down one by one from the only one of the page.
+func (s *Structure) headings() {
+	for k, level := range s.levels {
+		if k == 0 && level != 1 || k > 0 && (level == 1 || level > s.levels[k-1]+1) {
+			s.fault("the headings are of the levels %v", s.levels)
+			return
+		}
+	}
+}
+
+// inside says within what elements may stand.
+var inside = map[string][]string{"tr": {"thead", "tbody"}, "td": {"tr"}, "th": {"tr"}, "caption": {"table"}, "li": {"ul"}, "dt": {"div"}, "dd": {"div"}, "figcaption": {"figure"}, "summary": {"details"},
+	"h2": {"section"}, "h3": {"section"}, "table": {"div"}, "section": {"main"}, "main": {"body"}, "thead": {"table"}, "tbody": {"table"}}
+
+func (s *Structure) element(e xml.StartElement, open []string) {
+	name, parent := e.Name.Local, ""
+	if len(open) > 0 {
+		parent = open[len(open)-1]
+	}
+	if want := inside[name]; want != nil && !slices.Contains(want, parent) {
+		s.fault("<%s> stands in <%s>", name, parent)
+	}
+	if slices.Contains(open, "p") && slices.Contains([]string{"p", "div", "table", "ul", "section"}, name) {
+		s.fault("<%s> stands in a paragraph", name)
+	}
+	if len(name) == 2 && name[0] == 'h' && name[1] >= '1' && name[1] <= '6' {
+		s.levels = append(s.levels, int(name[1]-'0'))
+	}
+	s.attributes(e)
+}
+
+func (s *Structure) attributes(e xml.StartElement) {
+	names := map[string]bool{}
+	for _, a := range e.Attr {
+		name := a.Name.Local
+		if names[name] {
+			s.fault("<%s> has %s twice", e.Name.Local, name)
+		}
+		names[name] = true
+		if strings.HasPrefix(name, "on") || slices.Contains([]string{"href", "src"}, name) && strings.Contains(a.Value, "script") {
+			s.fault("<%s> runs %s", e.Name.Local, a.Value)
+		}
+		if name != "id" {
+			continue
+		}
+		if s.IDs[a.Value] {
+			s.fault("two have the id %s", a.Value)
+		}
+		s.IDs[a.Value] = true
+	}
+}

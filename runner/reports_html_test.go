@@ -1,0 +1,160 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/results/page/pagetest"
+)
+
+// wrote writes a page of runs and is what it holds.
+func wrote(t *testing.T, args ...string) string {
+	t.Helper()
+	got := graft(append([]string{"report", "--html", "page.html"}, args...)...)
+	require.Equal(t, exitDone, got.code, got)
+	require.Contains(t, got.stdout, "wrote page.html: ")
+	text, err := os.ReadFile("page.html")
+	require.NoError(t, err)
+	return string(text)
+}
+
+// Each kind of run has a page of its own, well built and the same each time.
+func TestReportPageOfARun(t *testing.T) {
+	all := writeAll(t)
+	t.Chdir(filepath.Dir(all["job"]))
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		text := wrote(t, name)
+		require.Empty(t, pagetest.Check(text).Faults, name)
+		require.Contains(t, text, " "+name+"</h1>")
+		require.Contains(t, text, "How to reproduce it</h2>")
+		require.Equal(t, text, wrote(t, name), name)
+	}
+	text := wrote(t, "job")
+	for _, part := range []string{"<code>graft train job.toml</code>", "Configuration, resolved", "budget = &#34;60s&#34;", strings.Repeat("ab", 32), `class="mark up"`, `class="mark pick"`,
+		"decision widen:conv1:48", "<figcaption>Accuracy over time of job</figcaption>", `<th scope="col" class="n">Time <span class="unit">s</span></th>`, "75.00"} {
+		require.Contains(t, text, part)
+	}
+}
+
+// The page of several begins with what differs, and has a section for each.
+func TestReportPageOfRunsSideBySide(t *testing.T) {
+	all := writeAll(t)
+	t.Chdir(filepath.Dir(all["job"]))
+	text := wrote(t, ".")
+	require.Empty(t, pagetest.Check(text).Faults)
+	require.Less(t, strings.Index(text, ">Comparison of 2 jobs</h2>"), strings.Index(text, ">Job job</h2>"))
+	require.NotContains(t, text, ">Comparison of 1 ", "one has nothing beside it")
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		require.Contains(t, text, " "+name+"</h2>")
+	}
+
+	t.Chdir(writeSides(t))
+	text = wrote(t, "base-*", "better-*", "like-*")
+	require.Contains(t, text, `<th scope="col" class="n">better</th>`)
+	require.NotContains(t, text, ">Job base-1</h2>", "more than a few have no sections")
+	require.Contains(t, text, "--all gives them one")
+	require.Contains(t, wrote(t, "base-*", "better-*", "like-*", "--all"), ">Job base-1</h2>")
+}
+
+// Nothing is written over but pages of graft's, and what is left out is named.
+func TestReportPageKeepsWhatIsThere(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeJob(t, "run", writtenJob{seed: 1, epochs: 3, accuracy: 0.5})
+	require.NoError(t, os.WriteFile("page.html", []byte("<!DOCTYPE html>\n<title>mine</title>"), 0o600))
+	got := graft("report", "--html", "page.html", "run")
+	require.Equal(t, exitUsage, got.code, got)
+	require.Contains(t, got.stderr, "--force")
+	kept, err := os.ReadFile("page.html")
+	require.NoError(t, err)
+	require.Contains(t, string(kept), "mine")
+	wrote(t, "run", "--force")
+	wrote(t, "run")
+	require.Equal(t, exitUsage, graft("report", "--html", "run", "run", "--force").code, "a folder")
+	require.Equal(t, exitUsage, graft("report", "--force", "run").code)
+	require.Equal(t, exitUsage, graft("report", "--html", "x.html", "--json", "run").code)
+	require.Equal(t, exitFailed, graft("report", "--html", "none/page.html", "run").code)
+
+	got = graft("report", "--html", "part.html", "run", "nowhere")
+	require.Equal(t, exitPartial, got.code, got)
+	text, err := os.ReadFile("part.html")
+	require.NoError(t, err)
+	require.Contains(t, string(text), ">Left out</h2>")
+	require.Contains(t, string(text), "nowhere")
+	require.Equal(t, exitFailed, graft("report", "--html", "no.html", "nowhere").code)
+	require.NoFileExists(t, "no.html")
+	names, err := os.ReadDir(".")
+	require.NoError(t, err)
+	require.Len(t, names, 3, "run, page.html, part.html")
+}
+
+// What was read from folders is text in a page.
+func TestReportPageOfHostileFolders(t *testing.T) {
+	t.Chdir(t.TempDir())
+	name := `<img src=x onerror=alert(1)>"'&</style>`
+	require.NoError(t, os.Mkdir("a", 0o700))
+	for k := range 2 {
+		writeJob(t, filepath.Join("a", fmt.Sprint(strings.ReplaceAll(name, "/", "|"), k)), writtenJob{seed: 1, epochs: 2, accuracy: 0.5, resolved: fmt.Sprintf("[a]\n\"<b>\\u001b\" = \"%s%d\"\n", "</script><i>", k)})
+	}
+	text := wrote(t, "a")
+	require.Empty(t, pagetest.Check(text).Faults)
+	for _, tag := range []string{"<img", "<b>", "<i>", "\x1b"} {
+		require.NotContains(t, text, tag)
+	}
+}
+
+// A page of a long job is small and opens well: it asks for nothing and is no wider
+// than its window.
+func TestReportPageOfALongJob(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeJob(t, "run", writtenJob{seed: 1, epochs: 1000, accuracy: 0.5})
+	text := wrote(t, "run")
+	require.Contains(t, text, "800 rows in the middle are left out")
+	require.Less(t, len(text), 300_000)
+	t.Logf("measured: the page of a job of 1000 epochs has %d kB", len(text)/1000)
+	chromium := pagetest.Need(t)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	b, err := pagetest.Start(ctx, chromium)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, b.Close()) }()
+	path, err := filepath.Abs("page.html")
+	require.NoError(t, err)
+	for _, look := range []pagetest.Look{{Width: 360, Dark: true}, {Width: 1400}} {
+		require.NoError(t, b.Open("file://"+path, look))
+		var width int
+		require.NoError(t, b.Eval(`document.documentElement.scrollWidth`, &width))
+		require.LessOrEqual(t, width, look.Width)
+		require.Equal(t, []string{"file://" + path}, b.Asked())
+		require.Empty(t, b.Complaints())
+	}
+}
+
+// Heads of tables are names and units.
+func TestHeadWords(t *testing.T) {
+	for head, want := range map[string][2]string{"TIME [s]": {"Time", "s"}, "SEEDS": {"Seeds", ""}, "": {"", ""}, "rate-A": {"rate-A", ""}, "AFTER [%]": {"After", "%"}} {
+		name, unit := headWords(head)
+		require.Equal(t, want, [2]string{name, unit})
+	}
+	for text, want := range map[string]float64{"9.50 [9, 10] ~": 9.5, "1e-05": 1e-5, "-3": -3} {
+		require.Equal(t, want, *leadingNumber(text))
+	}
+	for _, text := range []string{"-", "", "ended"} {
+		require.Nil(t, leadingNumber(text))
+	}
+}
+
+// Commands can be given to a shell as they stand.
+func TestShellWord(t *testing.T) {
+	for word, want := range map[string]string{"run.seed=1": "run.seed=1", "a b": "'a b'", "it's": `'it'\''s'`, "": "''"} {
+		require.Equal(t, want, shellWord(word))
+	}
+}
