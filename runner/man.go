@@ -39,7 +39,7 @@ func runMan(w io.Writer, dir string) error {
 	logFlags(root)
 	pages := documented(root)
 	for _, command := range pages {
-		if err := writePage(dir, command); err != nil {
+		if err := writeManual(dir, command); err != nil {
 			return err
 		}
 	}
@@ -57,8 +57,8 @@ func documented(root *cobra.Command) (list []*cobra.Command) {
 	return list
 }
 
-// writePage writes the page of a command, whole or not at all.
-func writePage(dir string, command *cobra.Command) error {
+// writeManual writes the page of a command, whole or not at all.
+func writeManual(dir string, command *cobra.Command) error {
 	page, err := manPage(command)
 	if err != nil {
 		return fmt.Errorf("write the page of %s: %w", command.CommandPath(), err)
