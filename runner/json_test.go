@@ -75,15 +75,15 @@ This page is made of the comments in the code, and a test holds it against them:
 ` + "`go test ./runner -run JSON -update-docs`" + `.
 `
 
-// page is the page about objects as the code has it.
-type page struct {
+// objects is the page about objects as the code has it.
+type objects struct {
 	t       *testing.T
 	words   map[string]map[string]string // by folder of a package
 	waiting []reflect.Type
 	known   map[reflect.Type]bool
 }
 
-func (p *page) text() string {
+func (p *objects) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, aboutObjects, p.rows(reflect.TypeFor[failure]()))
 	paths := []string{}
@@ -110,7 +110,7 @@ func (p *page) text() string {
 }
 
 // rows are the lines of a table about a struct.
-func (p *page) rows(t reflect.Type) string {
+func (p *objects) rows(t reflect.Type) string {
 	var b strings.Builder
 	for _, f := range jsonFields(t) {
 		about := p.about(f)
@@ -124,7 +124,7 @@ func (p *page) rows(t reflect.Type) string {
 }
 
 // about is the comment of a field.
-func (p *page) about(f jsonField) string {
+func (p *objects) about(f jsonField) string {
 	folder, ours := strings.CutPrefix(f.of.PkgPath(), "graft/")
 	if !ours {
 		folder = "runner"
@@ -138,7 +138,7 @@ func (p *page) about(f jsonField) string {
 }
 
 // kind is a type in words.
-func (p *page) kind(t reflect.Type) string {
+func (p *objects) kind(t reflect.Type) string {
 	switch {
 	case t == reflect.TypeFor[time.Duration]():
 		return "int, ns"
@@ -224,7 +224,7 @@ func isOpaque(t reflect.Type) bool {
 }
 
 func TestJSONPageIsOfTheReports(t *testing.T) {
-	p := &page{t: t, words: map[string]map[string]string{}, known: map[reflect.Type]bool{}}
+	p := &objects{t: t, words: map[string]map[string]string{}, known: map[reflect.Type]bool{}}
 	text := p.text()
 	names := map[string]reflect.Type{}
 	for _, w := range p.waiting {
