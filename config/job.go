@@ -219,11 +219,15 @@ func (j *Job) Digest() string {
 // Differences lists the keys on which results depend and that another job has other
 // values for, each as "key was its value and is ours".
 func (j *Job) Differences(was *Job) []string {
-	var list []string
-	before := was.Values()
-	for k, now := range j.Values() {
-		if now.Text != before[k].Text && !immaterial(now.Key) {
-			list = append(list, fmt.Sprintf("%s was %s and is %s", now.Key, before[k].Text, now.Text))
+	return differences(j.Values(), was.Values(), immaterial)
+}
+
+// differences lists the keys of a file that were something else before, but for those
+// that change no result.
+func differences(now, was []Value, immaterial func(key string) bool) (list []string) {
+	for k, v := range now {
+		if v.Text != was[k].Text && !immaterial(v.Key) {
+			list = append(list, fmt.Sprintf("%s was %s and is %s", v.Key, was[k].Text, v.Text))
 		}
 	}
 	return list

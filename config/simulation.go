@@ -180,14 +180,10 @@ func (m *Simulation) Digest() string {
 // Differences lists the keys on which the table depends and that another scenario has
 // other values for, each as "key was its value and is ours".
 func (m *Simulation) Differences(was *Simulation) []string {
-	list := m.Job.Differences(&was.Job)
-	before := was.Values()
-	for k, now := range m.Values() {
-		if key, mine := strings.CutPrefix(now.Key, "simulate."); mine && now.Text != before[k].Text && !simulateOptionsThatChangeNothing[key] {
-			list = append(list, fmt.Sprintf("%s was %s and is %s", now.Key, before[k].Text, now.Text))
-		}
-	}
-	return list
+	return differences(m.Values(), was.Values(), func(key string) bool {
+		mine, simulates := strings.CutPrefix(key, "simulate.")
+		return immaterial(key) || strings.HasPrefix(key, "fleet.") || simulates && simulateOptionsThatChangeNothing[mine]
+	})
 }
 
 // Likely is the policy of the design of that name; nil for others.

@@ -136,14 +136,7 @@ func (l *TreeLearning) Digest() string {
 // Differences lists the keys on which results depend and that another file has other
 // values for, each as "key was its value and is ours".
 func (l *TreeLearning) Differences(was *TreeLearning) []string {
-	var list []string
-	before := was.Values()
-	for k, now := range l.Values() {
-		if now.Text != before[k].Text && !slices.Contains(immaterialToTrees, now.Key) {
-			list = append(list, fmt.Sprintf("%s was %s and is %s", now.Key, before[k].Text, now.Text))
-		}
-	}
-	return list
+	return differences(l.Values(), was.Values(), func(key string) bool { return slices.Contains(immaterialToTrees, key) })
 }
 
 // Trees are the tables that were read, to learn from and to stop early by.

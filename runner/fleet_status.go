@@ -94,7 +94,7 @@ func (s *site) status(ctx context.Context, f *fleet.Fleet) (*fleetStatus, error)
 		return nil, err
 	}
 	r.Left = r.State.Sequences - r.State.Ended - r.State.Failed
-	if err := r.addLegs(g); err != nil {
+	if r.Legs, err = legsUnderWay(g, r.Cache); err != nil {
 		return nil, err
 	}
 	if f != nil {
@@ -107,24 +107,25 @@ func (s *site) status(ctx context.Context, f *fleet.Fleet) (*fleetStatus, error)
 	return r, nil
 }
 
-// addLegs finds the legs under way among the leases of the cache, which other
+// legsUnderWay finds the legs under way among the leases of the cache, which other
 // simulations may have as well.
-func (r *fleetStatus) addLegs(g *simulation.Grid) error {
+func legsUnderWay(g *simulation.Grid, cache string) ([]runningLeg, error) {
 	ready, err := g.Ready()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	holders, err := holdersIn(filepath.Join(r.Cache, leasesFolder))
+	holders, err := holdersIn(filepath.Join(cache, leasesFolder))
 	if err != nil {
-		return err
+		return nil, err
 	}
+	legs := []runningLeg{}
 	for _, leg := range ready {
 		if h, ok := holders[g.Key(leg)]; ok {
-			r.Legs = append(r.Legs, runningLeg{leg.Sequence, leg.Seed, h.Owner, h.Dead})
+			legs = append(legs, runningLeg{leg.Sequence, leg.Seed, h.Owner, h.Dead})
 		}
 	}
-	slices.SortStableFunc(r.Legs, func(a, b runningLeg) int { return cmp.Compare(a.Owner, b.Owner) })
-	return nil
+	slices.SortStableFunc(legs, func(a, b runningLeg) int { return cmp.Compare(a.Owner, b.Owner) })
+	return legs, nil
 }
 
 // holdersIn are who holds the leases of a folder, by task. Without the folder nobody

@@ -23,18 +23,19 @@ type watch struct {
 	log    *zap.Logger
 	screen *screen
 
-	mu     sync.Mutex
-	grid   *simulation.Grid
-	state  simulation.State
-	looked time.Time
-	begun  time.Time
-	first  simulation.State // when this process began to look
-	count  int              // legs that were left when they were counted last
-	took   time.Duration    // that counting took
-	at     time.Time        // when they were counted
-	ended  int              // sequences in the table that was collected last
-	swept  time.Time        // when
-	over   bool             // nothing is left to run
+	mu      sync.Mutex
+	grid    *simulation.Grid
+	state   simulation.State
+	running []runningLeg // when the state was looked at
+	looked  time.Time
+	begun   time.Time
+	first   simulation.State // when this process began to look
+	count   int              // legs that were left when they were counted last
+	took    time.Duration    // that counting took
+	at      time.Time        // when they were counted
+	ended   int              // sequences in the table that was collected last
+	swept   time.Time        // when
+	over    bool             // nothing is left to run
 }
 
 func newWatch(s *site, log *zap.Logger, screen *screen) (*watch, error) {
@@ -240,6 +241,9 @@ func (x *watch) look() (simulation.State, error) {
 		return x.state, nil
 	}
 	s, err := x.grid.State()
+	if err == nil {
+		x.running, _ = legsUnderWay(x.grid, x.cache()) // what cannot be read is not shown, and workers say why
+	}
 	x.state, x.looked = s, time.Now()
 	return s, err
 }

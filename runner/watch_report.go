@@ -137,6 +137,13 @@ func (x *watch) last() simulation.State {
 	return x.state
 }
 
+// legs are those under way, when it was looked last.
+func (x *watch) legs() []runningLeg {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.running
+}
+
 func (x *watch) part() (done, all int64) {
 	s := x.last()
 	return int64(s.Done), int64(s.Legs)
@@ -170,6 +177,9 @@ func (x *watch) facts(width int) string {
 		if k == 0 {
 			parts = append(parts, fmt.Sprintf("best %s: %s", simulation.Sequence(b.Sequence), accuracyText(b.Accuracy)))
 		}
+	}
+	for _, leg := range x.legs() {
+		parts = append(parts, "runs "+simulation.Leg{Sequence: leg.Sequence, Seed: leg.Seed}.String())
 	}
 	return fitting(append(parts, counted(int(s.Steps), "step")), width)
 }
