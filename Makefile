@@ -85,7 +85,7 @@ test: deps
 
 bench: build
 	@scripts/packages.sh test || true
-	@go run ./bench
+	@go run ./bench $$(ls -d ../shared/reference/adaptation/simulations/* 2>/dev/null)
 	@go test ./trainer -run Distillation -v -args -long | grep -oE '(left out|measured): .*'
 
 fuzz:

@@ -102,7 +102,7 @@ func run(o options) error {
 		return b.job()
 	}
 	if o.learn {
-		return b.learning()
+		return errors.Join(b.learning(), studyQuality(os.Stdout, flag.Args(), o.seeds))
 	}
 	if o.grid {
 		return b.grid(o.graft)
@@ -111,7 +111,7 @@ func run(o options) error {
 	for _, threads := range threadCounts() {
 		faults = append(faults, b.threads(threads))
 	}
-	return errors.Join(append(faults, b.job(), b.surgery(), b.learning(), b.grid(o.graft))...)
+	return errors.Join(append(faults, b.job(), b.surgery(), b.learning(), studyQuality(os.Stdout, flag.Args(), o.seeds), b.grid(o.graft))...)
 }
 
 // threadCounts is one, and two where there are two processors.

@@ -36,9 +36,27 @@ type study struct {
 // studyPolicies prints what one policy for all tables regrets, and what policies
 // regret in scenarios that they did not learn from.
 func studyPolicies(out io.Writer, folders []string, seeds int) error {
+	s, err := newStudy(out, folders, seeds)
+	if s == nil || err != nil {
+		return err
+	}
+	return errors.Join(s.noise(), s.inside(), s.outside("scenario", simulation.ByScenario), s.outside("network", simulation.ByNetwork))
+}
+
+// studyQuality prints how soon policies learn tables, and how well.
+func studyQuality(out io.Writer, folders []string, seeds int) error {
+	s, err := newStudy(out, folders, seeds)
+	if s == nil || err != nil {
+		return err
+	}
+	return s.inside()
+}
+
+// newStudy reads the tables; nil where none is named, which it says.
+func newStudy(out io.Writer, folders []string, seeds int) (*study, error) {
 	if len(folders) == 0 {
 		_, err := fmt.Fprintln(out, "left out: what policies learn; name folders of tables behind the flags")
-		return err
+		return nil, err
 	}
 	s := &study{ctx: context.Background(), out: out, atOnce: min(2, runtime.GOMAXPROCS(0))}
 	for k := range seeds {
@@ -47,12 +65,12 @@ func studyPolicies(out io.Writer, folders []string, seeds int) error {
 	for _, folder := range folders {
 		t, err := config.ReadTree(files.OS{}, folder)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		t.Name = strings.TrimPrefix(t.Name, "simulation_") // as the documentation has it
 		s.trees = append(s.trees, t)
 	}
-	return errors.Join(s.noise(), s.inside(), s.outside("scenario", simulation.ByScenario), s.outside("network", simulation.ByNetwork))
+	return s, nil
 }
 
 // table prints rows of columns.

@@ -92,7 +92,7 @@ func (j *judge) verdict(chooser string, shares []float64) Verdict {
 		v.Smoothed -= inPoints * share * j.law[k]
 		v.Rank += share * float64(rankOf(j.values, j.values[k]))
 	}
-	v.Regret = inPoints * (v.Best - v.Accuracy)
+	v.Regret = inPoints * max(0, v.Best-v.Accuracy) // a sum of shares may be above by rounding
 	if never := j.same(none); never >= 0 {
 		v.Never = j.values[never]
 		v.Gain = inPoints * (v.Accuracy - v.Never)
