@@ -4,9 +4,11 @@
 #
 #   LIBTORCH=DIR   use another LibTorch: an unpacked archive, or the torch folder
 #                  of a PyTorch wheel (its Python is then compared with as well)
+#   TABLES="DIR…"  with make bench: tables that policies learn, ours or the original's
 
 SHELL := /bin/sh
 export LIBTORCH ?=
+TABLES ?=
 
 # A wheel's torch folder lies in lib/pythonX/site-packages of its environment.
 ifneq ($(LIBTORCH),)
@@ -85,7 +87,7 @@ test: deps
 
 bench: build
 	@scripts/packages.sh test || true
-	@go run ./bench $$(ls -d ../shared/reference/adaptation/simulations/* 2>/dev/null)
+	@go run ./bench $(TABLES)
 	@go test ./trainer -run Distillation -v -args -long | grep -oE '(left out|measured): .*'
 
 fuzz:
