@@ -1,0 +1,143 @@
+package trace
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// cells splits the rows of comma-separated values. Package encoding/csv would make a
+// string of every cell; here a cell is a piece of the line that was read.
+type cells struct {
+	lines
+	row   [][]byte // the cells of the row that was read last, good until the next
+	first int      // the number of the row's first line
+
+	text    []byte // what is left of cells once their quotes are off; of rows with quotes only
+	ends    []int  // where each cell ends in text
+	columns []int  // at which byte of its line each cell began, from 1; empty in rows without quotes
+}
+
+// next reads a row; empty lines are none.
+func (c *cells) next() error {
+	for {
+		line, err := c.lines.next()
+		if err != nil {
+			return err
+		}
+		if len(line) == 0 {
+			continue
+		}
+		c.first = c.number
+		c.row, c.columns = c.row[:0], c.columns[:0]
+		if bytes.IndexByte(line, '"') >= 0 {
+			return c.splitQuoted(line)
+		}
+		c.split(line)
+		return nil
+	}
+}
+
+// split takes a line without quotes apart.
+func (c *cells) split(line []byte) {
+	row, begin := c.row, 0
+	for k, b := range line {
+		if b == ',' {
+			row = append(row, line[begin:k])
+			begin = k + 1
+		}
+	}
+	c.row = append(row, line[begin:])
+}
+
+// splitQuoted takes a line apart in which there are quotes, as RFC 4180 has them: a
+// cell in quotes may hold commas, ends of lines and, doubled, quotes.
+func (c *cells) splitQuoted(line []byte) error {
+	c.text, c.ends = c.text[:0], c.ends[:0]
+	at := 0
+	for {
+		c.columns = append(c.columns, at+1)
+		var err error
+		if at < len(line) && line[at] == '"' {
+			line, at, err = c.quoted(line, at+1)
+		} else {
+			at = c.plain(line, at)
+		}
+		if err != nil {
+			return err
+		}
+		c.ends = append(c.ends, len(c.text))
+		if at == len(line) {
+			break
+		}
+		if line[at] != ',' {
+			return c.fault(c.number, at+1, "", "there is more after the quote that ends a cell", "put a comma before it, or double quotes that belong to the cell")
+		}
+		at++
+	}
+	begin := 0
+	for _, end := range c.ends {
+		c.row = append(c.row, c.text[begin:end])
+		begin = end
+	}
+	return nil
+}
+
+// plain takes over a cell without quotes and says where it ends.
+func (c *cells) plain(line []byte, at int) int {
+	end := len(line)
+	if k := bytes.IndexByte(line[at:], ','); k >= 0 {
+		end = at + k
+	}
+	c.text = append(c.text, line[at:end]...)
+	return end
+}
+
+// quoted takes over a cell from behind its first quote on. It says in which line the
+// cell ends, and where.
+func (c *cells) quoted(line []byte, at int) ([]byte, int, error) {
+	for {
+		k := bytes.IndexByte(line[at:], '"')
+		if k < 0 {
+			c.text = append(c.text, line[at:]...)
+			if c.cut {
+				c.text = append(c.text, '\r')
+			}
+			c.text = append(c.text, '\n')
+			next, err := c.lines.next()
+			if errors.Is(err, io.EOF) || len(c.text) > maxLine {
+				return nil, 0, c.fault(c.first, c.columns[len(c.columns)-1], "", "a quote begins here that nothing ends", "end the cell with another quote")
+			}
+			if err != nil {
+				return nil, 0, err
+			}
+			line, at = next, 0
+			continue
+		}
+		c.text = append(c.text, line[at:at+k]...)
+		at += k + 1
+		if at == len(line) || line[at] != '"' {
+			return line, at, nil
+		}
+		c.text = append(c.text, '"')
+		at++
+	}
+}
+
+// column is where a cell of the row begins.
+func (c *cells) column(k int) int {
+	if k < len(c.columns) {
+		return c.columns[k]
+	}
+	at := 1
+	for _, cell := range c.row[:k] {
+		at += len(cell) + 1
+	}
+	return at
+}
+
+// wrongCount is the error of a row that has not as many cells as it must.
+func (c *cells) wrongCount(want int, of string) error {
+	return c.fault(c.first, 0, "", fmt.Sprintf("the line has %d fields, %s %d", len(c.row), of, want), mendLine)
+}

@@ -1,0 +1,168 @@
+package trace
+
+import (
+	"math"
+	"strconv"
+)
+
+const (
+	// maxSeconds bounds times on either side of zero, so that no sum of two overflows.
+	maxSeconds = 1_000_000_000_000
+	// maxCount bounds counts of devices and the like.
+	maxCount = math.MaxInt32
+	// exactDigits is how many decimal digits a float64 always holds exactly.
+	exactDigits = 15
+)
+
+// tens are the powers of ten up to the digits that are exact.
+var tens = [exactDigits + 1]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
+
+// isMissing knows what stands for nothing in published traces.
+func isMissing(cell []byte) bool {
+	switch string(cell) {
+	case "", "None", "NaT", "nan", "NaN", "NULL", "null":
+		return true
+	}
+	return false
+}
+
+// decimal reads a number. Short ones without an exponent are a whole number over a power
+// of ten, both exact, so that one division rounds right (Clinger 1990); others are left
+// to strconv.
+func decimal(cell []byte) (float64, bool) {
+	at, whole, digits, behind, point := 0, 0, 0, 0, false
+	if len(cell) > 0 && cell[0] == '-' {
+		at = 1
+	}
+	for _, b := range cell[at:] {
+		switch {
+		case '0' <= b && b <= '9':
+			whole = 10*whole + int(b-'0')
+			digits++
+			if point {
+				behind++
+			}
+		case b == '.' && !point:
+			point = true
+			continue
+		default:
+			digits = exactDigits + 1
+		}
+		if digits > exactDigits {
+			return slowDecimal(cell)
+		}
+	}
+	v := float64(whole) / tens[behind]
+	if at == 1 {
+		v = -v
+	}
+	return v, digits > 0
+}
+
+func slowDecimal(cell []byte) (float64, bool) {
+	v, err := strconv.ParseFloat(string(cell), 64)
+	return v, err == nil && !math.IsInf(v, 0) && !math.IsNaN(v)
+}
+
+// integer reads a whole number of at most 18 digits.
+func integer(cell []byte) (int64, bool) {
+	at := 0
+	if len(cell) > 0 && cell[0] == '-' {
+		at = 1
+	}
+	if n := len(cell) - at; n == 0 || n > 18 {
+		return 0, false
+	}
+	var v int64
+	for _, b := range cell[at:] {
+		if b < '0' || b > '9' {
+			return 0, false
+		}
+		v = 10*v + int64(b-'0')
+	}
+	if at == 1 {
+		v = -v
+	}
+	return v, true
+}
+
+// seconds reads a time in seconds; a part of a second is rounded.
+func seconds(cell []byte) (int64, bool) {
+	v, ok := integer(cell)
+	if !ok {
+		f, isNumber := decimal(cell)
+		if !isNumber || math.Abs(f) > maxSeconds {
+			return 0, false
+		}
+		v = int64(math.Round(f))
+	}
+	return v, -maxSeconds <= v && v <= maxSeconds
+}
+
+// count reads how many there are of something; a whole number that is written with a
+// point is one as well.
+func count(cell []byte) (int, bool) {
+	v, ok := integer(cell)
+	if !ok {
+		f, isNumber := decimal(cell)
+		if !isNumber || f != math.Trunc(f) || math.Abs(f) > maxCount {
+			return 0, false
+		}
+		v = int64(f)
+	}
+	return int(v), 0 <= v && v <= maxCount
+}
+
+// dateLength is that of 2006-01-02 15:04:05.
+const dateLength = 19
+
+// dates reads dates without a time zone as seconds since 1970. It remembers the last day,
+// since a trace has many jobs on each.
+type dates struct {
+	day  [10]byte // as it was written
+	unix int64    // at its midnight
+}
+
+// of reads a date and a time of the day with a blank or a T between them.
+func (d *dates) of(cell []byte) (int64, bool) {
+	if len(cell) != dateLength || cell[10] != ' ' && cell[10] != 'T' || cell[13] != ':' || cell[16] != ':' {
+		return 0, false
+	}
+	if [10]byte(cell) != d.day {
+		unix, ok := midnight(cell)
+		if !ok {
+			return 0, false
+		}
+		d.day, d.unix = [10]byte(cell), unix
+	}
+	hour, minute, second := digits(cell[11:13]), digits(cell[14:16]), digits(cell[17:19])
+	if hour|minute|second < 0 || hour > 23 || minute > 59 || second > 59 {
+		return 0, false
+	}
+	return d.unix + int64(hour*3600+minute*60+second), true
+}
+
+// digits reads a few digits; less than zero is that there is something else.
+func digits(text []byte) int {
+	v := 0
+	for _, b := range text {
+		if b < '0' || b > '9' {
+			return -1
+		}
+		v = 10*v + int(b-'0')
+	}
+	return v
+}
+
+// midnight is the second since 1970 at which a day begins.
+func midnight(cell []byte) (int64, bool) {
+	year, month, day := digits(cell[:4]), digits(cell[5:7]), digits(cell[8:10])
+	if cell[4] != '-' || cell[7] != '-' || year|month|day < 0 || month < 1 || month > 12 || day < 1 {
+		return 0, false
+	}
+	date := dateOf(year, month, day)
+	if date.Day() != day {
+		return 0, false // the month has no such day
+	}
+	return date.Unix(), true
+}

@@ -1,0 +1,103 @@
+package trace
+
+import (
+	"bufio"
+	"bytes"
+	"strings"
+)
+
+// Format is a kind of file that traces come in.
+type Format struct {
+	Name  string // by which options name it
+	About string // what it is, in a few words
+}
+
+// format is a Format and how it is known, read and written.
+type format struct {
+	Format
+	// knows says whether the beginning of a file is of the format.
+	knows func(head []byte) bool
+	// open begins to read; the options are valid.
+	open func(source lines, o *Options) (rows, error)
+}
+
+// formats are all there are, in the order in which they are tried: a new one is a new
+// file and a line here.
+var formats []*format
+
+// The list is filled in here because readers validate options, which look into it.
+func init() {
+	formats = []*format{&heliosFormat}
+}
+
+// Formats lists the formats.
+func Formats() []Format {
+	var list []Format
+	for _, f := range formats {
+		list = append(list, f.Format)
+	}
+	return list
+}
+
+// formatOf is the format of a name; nil where there is none.
+func formatOf(name string) *format {
+	for _, f := range formats {
+		if f.Name == name {
+			return f
+		}
+	}
+	return nil
+}
+
+func names() string {
+	var list []string
+	for _, f := range formats {
+		list = append(list, f.Name)
+	}
+	return strings.Join(list, ", ")
+}
+
+// headBytes is how much of a file tells its format.
+const headBytes = 4096
+
+// told is the format of a file that begins so; a name says it without a look.
+func told(text *bufio.Reader, path, name string) (*format, error) {
+	if name != "" {
+		return formatOf(name), nil
+	}
+	head, err := text.Peek(headBytes)
+	for _, f := range formats {
+		if f.knows(head) {
+			return f, nil
+		}
+	}
+	source := lines{path: path}
+	if err != nil && len(head) == 0 {
+		err = source.ended(err)
+		if _, malformed := err.(*Error); malformed || !isEOF(err) {
+			return nil, err
+		}
+		return nil, source.fault(0, 0, "", "the file is empty", "name a trace")
+	}
+	return nil, source.fault(0, 0, "", "the file begins like no trace that is known", "name its format, one of "+names())
+}
+
+// firstLine is the first line of a file's beginning.
+func firstLine(head []byte) []byte {
+	line, _, _ := bytes.Cut(head, []byte("\n"))
+	return bytes.TrimSuffix(line, []byte("\r"))
+}
+
+// hasColumns says whether a header has some columns.
+func hasColumns(head []byte, names ...string) bool {
+	have := map[string]bool{}
+	for _, cell := range strings.Split(string(firstLine(head)), ",") {
+		have[strings.Trim(cell, `"`)] = true
+	}
+	for _, name := range names {
+		if !have[name] {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,71 @@
+package trace
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+)
+
+const (
+	// readBuffer is what is read of a file at once.
+	readBuffer = 1 << 18
+	// maxLine bounds a row of a file, in bytes. Real ones have a few hundred.
+	maxLine = 1 << 20
+)
+
+// lines gives the lines of a text, one after the other.
+type lines struct {
+	in     *bufio.Reader
+	path   string // for errors
+	number int    // of the line that was read last, from 1
+	cut    bool   // whether a carriage return was taken off its end
+	long   []byte // holds a line that is longer than the buffer
+}
+
+// next is the next line without its end. It is good until the next call.
+func (l *lines) next() ([]byte, error) {
+	line, err := l.in.ReadSlice('\n')
+	if errors.Is(err, bufio.ErrBufferFull) {
+		line, err = l.longLine(line)
+	}
+	if err != nil && (!errors.Is(err, io.EOF) || len(line) == 0) {
+		return nil, l.ended(err)
+	}
+	l.number++
+	line = bytes.TrimSuffix(line, []byte("\n"))
+	l.cut = bytes.HasSuffix(line, []byte("\r"))
+	return bytes.TrimSuffix(line, []byte("\r")), nil
+}
+
+func (l *lines) longLine(begin []byte) ([]byte, error) {
+	l.long = append(l.long[:0], begin...)
+	for {
+		more, err := l.in.ReadSlice('\n')
+		l.long = append(l.long, more...)
+		if len(l.long) > maxLine {
+			return nil, l.fault(l.number+1, 0, "", fmt.Sprintf("the line has more than %d bytes", maxLine), "this is hardly a trace: look at the file")
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return l.long, err
+		}
+	}
+}
+
+// ended says of an error of reading which file it is of. A compressed file that is
+// damaged is malformed.
+func (l *lines) ended(err error) error {
+	var known *Error
+	switch {
+	case errors.Is(err, io.EOF), errors.As(err, &known):
+		return err
+	case isDamagedGzip(err):
+		return l.fault(l.number, 0, "", "the compressed file is damaged after this line: "+err.Error(), "fetch it again")
+	}
+	return fmt.Errorf("reading %s: %w", l.path, err)
+}
+
+func (l *lines) fault(line, column int, field, text, remedy string) error {
+	return &Error{Path: l.path, Line: line, Column: column, Field: field, Text: text, Remedy: remedy}
+}

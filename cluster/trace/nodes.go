@@ -1,0 +1,148 @@
+package trace
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"graft/files"
+)
+
+// maxNodes bounds the nodes of a virtual cluster.
+const maxNodes = 1_000_000
+
+// VC is a virtual cluster: a part of a cluster with a queue of its own.
+type VC struct {
+	Name  string // as traces name it
+	Nodes int    // whole machines
+}
+
+// Nodes is how many nodes virtual clusters have together.
+func Nodes(vcs []VC) int {
+	sum := 0
+	for _, vc := range vcs {
+		sum += vc.Nodes
+	}
+	return sum
+}
+
+// ReadNodes reads the sizes of virtual clusters, in the file's order: a header such as
+// ",num", and a line for each with its name and its number of nodes.
+func ReadNodes(fsys files.FS, path string) ([]VC, error) {
+	file, err := fsys.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, err)
+	}
+	vcs, err := readNodes(file, path)
+	return vcs, errors.Join(err, file.Close())
+}
+
+func readNodes(in io.Reader, path string) ([]VC, error) {
+	text, err := plainText(in, path)
+	if err != nil {
+		return nil, err
+	}
+	rows := cells{lines: lines{in: text, path: path}}
+	if err := readNodesHeader(&rows); err != nil {
+		return nil, err
+	}
+	var vcs []VC
+	lineOf := map[string]int{}
+	for {
+		err := rows.next()
+		if isEOF(err) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		vc, err := vcOf(&rows)
+		if err != nil {
+			return nil, err
+		}
+		if before := lineOf[vc.Name]; before > 0 {
+			return nil, rows.fault(rows.first, 1, "", fmt.Sprintf("%q stands in line %d already", vc.Name, before), "take one of the lines out")
+		}
+		lineOf[vc.Name] = rows.first
+		vcs = append(vcs, vc)
+	}
+	if len(vcs) == 0 {
+		return nil, rows.fault(rows.number, 0, "", "there is no virtual cluster in the file", "add a line with a name and a number of nodes")
+	}
+	return vcs, nil
+}
+
+// readNodesHeader reads the first line. The name of its first column is empty where
+// pandas wrote it.
+func readNodesHeader(rows *cells) error {
+	const remedy = "begin the file with the line \",num\""
+	err := rows.next()
+	switch {
+	case isEOF(err):
+		return rows.fault(0, 0, "", "the file is empty", remedy)
+	case err != nil:
+		return err
+	case len(rows.row) != 2 || !bytes.Equal(rows.row[1], []byte("num")):
+		return rows.fault(rows.first, 0, "", "the header is no list of virtual clusters", remedy)
+	}
+	return nil
+}
+
+func vcOf(rows *cells) (VC, error) {
+	if len(rows.row) != 2 {
+		return VC{}, rows.wrongCount(2, "a virtual cluster")
+	}
+	if len(rows.row[0]) == 0 {
+		return VC{}, rows.fault(rows.first, 1, "name", isButWants(nil, "that of the virtual cluster"), mendLine)
+	}
+	n, ok := count(rows.row[1])
+	if !ok || n < 1 || n > maxNodes {
+		return VC{}, rows.fault(rows.first, rows.column(1), "num", isButWants(rows.row[1], fmt.Sprintf("a whole number of nodes from 1 to %d", maxNodes)), mendLine)
+	}
+	return VC{Name: string(rows.row[0]), Nodes: n}, nil
+}
+
+// WriteNodes writes what ReadNodes reads, and replaces what is at path.
+func WriteNodes(fsys files.FS, path string, vcs []VC) error {
+	return files.WriteAtomic(fsys, path, func(w io.Writer) error {
+		out := bufio.NewWriter(w)
+		_, _ = out.WriteString(",num\n") // the first error comes out of Flush
+		var line []byte
+		for _, vc := range vcs {
+			line = appendCell(line[:0], vc.Name)
+			line = strconv.AppendInt(append(line, ','), int64(vc.Nodes), 10)
+			_, _ = out.Write(append(line, '\n'))
+		}
+		return out.Flush()
+	})
+}
+
+// isEOF says whether an error is the end of what there is to read.
+func isEOF(err error) bool { return errors.Is(err, io.EOF) }
+
+// appendCell writes a cell, in quotes where it needs them.
+func appendCell(line []byte, cell string) []byte {
+	if !needsQuotes(cell) {
+		return append(line, cell...)
+	}
+	line = append(line, '"')
+	for k := range len(cell) {
+		if cell[k] == '"' {
+			line = append(line, '"')
+		}
+		line = append(line, cell[k])
+	}
+	return append(line, '"')
+}
+
+func needsQuotes(cell string) bool {
+	for k := range len(cell) {
+		if b := cell[k]; b == ',' || b == '"' || b == '\n' || b == '\r' {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,70 @@
+package trace_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/cluster/trace"
+	"graft/files"
+	"graft/files/faults"
+)
+
+func TestNodesAreWrittenAndReadBack(t *testing.T) {
+	vcs := []trace.VC{{Name: "red", Nodes: 9}, {Name: "a, \"b\"", Nodes: 1}, {Name: "blue", Nodes: 20}}
+	path := filepath.Join(t.TempDir(), "nodes.csv")
+	require.NoError(t, trace.WriteNodes(files.OS{}, path, vcs))
+	read, err := trace.ReadNodes(files.OS{}, path)
+	require.NoError(t, err)
+	require.Equal(t, vcs, read, "in the same order")
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, ",num\nred,9\n\"a, \"\"b\"\"\",1\nblue,20\n", string(text))
+}
+
+func TestFaultsInNodes(t *testing.T) {
+	for name, c := range map[string]struct{ text, want string }{
+		"nothing":        {"", `nodes.csv: the file is empty; begin the file with the line ",num"`},
+		"another header": {"name,size\na,1\n", `nodes.csv:1: the header is no list of virtual clusters`},
+		"no clusters":    {",num\n", `nodes.csv:1: there is no virtual cluster in the file`},
+		"no number":      {",num\nred,x\n", `nodes.csv:2:5: num is "x": want a whole number of nodes from 1`},
+		"no nodes":       {",num\nred,0\n", `nodes.csv:2:5: num is "0": want`},
+		"no name":        {",num\n,1\n", `nodes.csv:2:1: name is empty`},
+		"twice":          {",num\nred,1\nblue,1\nred,2\n", `nodes.csv:4:1: "red" stands in line 2 already; take one of the lines out`},
+		"three fields":   {",num\nred,1,2\n", `nodes.csv:2: the line has 3 fields, a virtual cluster 2`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := trace.ReadNodes(files.OS{}, write(t, "nodes.csv", c.text))
+			require.ErrorContains(t, err, c.want)
+			require.ErrorIs(t, err, trace.ErrMalformed)
+		})
+	}
+	_, err := trace.ReadNodes(files.OS{}, filepath.Join(t.TempDir(), "none"))
+	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+// Whatever fails, the file is the old one or the new one.
+func TestNodesAreWrittenWholeOrNotAtAll(t *testing.T) {
+	before, after := []trace.VC{{Name: "old", Nodes: 1}}, []trace.VC{{Name: "new", Nodes: 2}}
+	for at := 1; ; at++ {
+		path := filepath.Join(t.TempDir(), "nodes.csv")
+		require.NoError(t, trace.WriteNodes(files.OS{}, path, before))
+		broken := faults.New(files.OS{}, at, faults.DiskFull)
+		err := trace.WriteNodes(broken, path, after)
+		read, readErr := trace.ReadNodes(files.OS{}, path)
+		require.NoError(t, readErr)
+		if !broken.Fired() {
+			require.NoError(t, err)
+			require.Equal(t, after, read)
+			require.Greater(t, at, 3, "there were faults")
+			return
+		}
+		if err != nil {
+			require.Contains(t, [][]trace.VC{before, after}, read)
+		} else {
+			require.Equal(t, after, read)
+		}
+	}
+}

@@ -1,0 +1,201 @@
+package trace
+
+import (
+	"bufio"
+	"bytes"
+	"compress/flate"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"graft/files"
+)
+
+// rows is how a format is read: a job after the other, as the file has them.
+type rows interface {
+	// next fills in a job, of which nothing is left from before; at the end it is io.EOF.
+	next(job *Job) error
+	// clock says what submissions count from. It is known once there was a job.
+	clock() clock
+	// line is where the last job begins.
+	line() int
+}
+
+// clock is what the submissions of a file count from.
+type clock struct {
+	unix  int64 // second zero in seconds since 1970
+	known bool  // whether that is known
+	dates bool  // whether rows have dates, so that second zero is ours to choose
+}
+
+// Reader reads a trace a job after the other. Its memory does not grow with the number
+// of jobs: it holds a line and the names of users and the like, up to a bound.
+type Reader struct {
+	format *format
+	o      Options
+	vcs    map[string]bool
+	rows   rows
+	file   io.Closer // nil is none
+
+	first     Job // is read ahead, for second zero may depend on it
+	firstLine int
+	ahead     bool
+	lastLine  int
+	zero      int64 // what is taken off the submissions of rows
+	err       error // ends the reading
+}
+
+// Open opens a trace, which may be compressed by gzip.
+func Open(fsys files.FS, path string, o Options) (*Reader, error) {
+	file, err := fsys.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, err)
+	}
+	r, err := NewReader(file, path, o)
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	r.file = file
+	return r, nil
+}
+
+// NewReader reads a trace from a stream; path is what errors call it.
+func NewReader(in io.Reader, path string, o Options) (*Reader, error) {
+	o.EnsureDefaults()
+	if err := o.Validate(); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, err)
+	}
+	text, err := plainText(in, path)
+	if err != nil {
+		return nil, err
+	}
+	f, err := told(text, path, o.Format)
+	if err != nil {
+		return nil, err
+	}
+	source := lines{in: text, path: path}
+	rows, err := f.open(source, &o)
+	if err != nil {
+		return nil, err
+	}
+	r := &Reader{format: f, o: o, rows: rows}
+	if len(o.VCs) > 0 {
+		r.vcs = map[string]bool{}
+	}
+	for _, name := range o.VCs {
+		r.vcs[name] = true
+	}
+	r.readAhead()
+	return r, nil
+}
+
+// plainText takes off the compression and the mark that some programs begin a text with.
+func plainText(in io.Reader, path string) (*bufio.Reader, error) {
+	text := bufio.NewReaderSize(in, readBuffer)
+	if head, _ := text.Peek(2); bytes.Equal(head, []byte{0x1f, 0x8b}) {
+		unzipped, err := gzip.NewReader(text)
+		if err != nil {
+			return nil, (&lines{path: path}).ended(err)
+		}
+		text = bufio.NewReaderSize(unzipped, readBuffer)
+	}
+	if mark, _ := text.Peek(3); string(mark) == "\ufeff" {
+		_, _ = text.Discard(3) // which has been seen
+	}
+	return text, nil
+}
+
+// isDamagedGzip knows the errors of a compressed file that is not what was written.
+func isDamagedGzip(err error) bool {
+	return errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, new(flate.CorruptInputError))
+}
+
+// readAhead reads the first job that is kept. What is wrong before it comes out of Read.
+func (r *Reader) readAhead() {
+	if r.err = r.kept(&r.first); r.err != nil {
+		return
+	}
+	r.ahead, r.firstLine = true, r.rows.line()
+	if r.rows.clock().dates {
+		r.zero = r.o.Origin.of(r.first.Submit)
+	}
+}
+
+// kept is the next job that is kept whatever its window, with the file's own times.
+func (r *Reader) kept(job *Job) error {
+	for {
+		if err := r.rows.next(job); err != nil {
+			return err
+		}
+		if r.keeps(job) {
+			return nil
+		}
+	}
+}
+
+func (r *Reader) keeps(job *Job) bool {
+	if r.o.OnlyGPU && job.GPUs == 0 || r.vcs != nil && !r.vcs[job.VC] {
+		return false
+	}
+	c := r.rows.clock()
+	return !c.known || r.o.Since.IsZero() || c.unix+job.Submit >= r.o.Since.Unix()
+}
+
+// next is the next job that is kept whatever its window, the one read ahead included.
+func (r *Reader) next(job *Job) error {
+	if r.ahead {
+		*job, r.first, r.ahead, r.lastLine = r.first, Job{}, false, r.firstLine
+		return nil
+	}
+	if r.err == nil {
+		r.err = r.kept(job)
+	}
+	r.lastLine = r.rows.line()
+	return r.err
+}
+
+// Read fills in the next job; at the end it is io.EOF. Jobs come in the file's order, and
+// second zero of a trace with dates is told by the first one that is kept in that order.
+// After an error there is nothing more to read.
+func (r *Reader) Read(job *Job) error {
+	for {
+		if err := r.next(job); err != nil {
+			return err
+		}
+		job.Submit -= r.zero
+		if r.o.Window.holds(job.Submit) {
+			return nil
+		}
+	}
+}
+
+// Format is the name of the file's format.
+func (r *Reader) Format() string { return r.format.Name }
+
+// Line is the line of the file at which the last job begins, from 1.
+func (r *Reader) Line() int { return r.lastLine }
+
+// Start is the date of second zero, in UTC for want of a time zone; false where the trace
+// does not say.
+func (r *Reader) Start() (time.Time, bool) {
+	c := r.rows.clock()
+	if !c.known {
+		return time.Time{}, false
+	}
+	return time.Unix(c.unix+r.zero, 0).UTC(), true
+}
+
+// Close closes the file that Open opened.
+func (r *Reader) Close() error {
+	if r.file == nil {
+		return nil
+	}
+	return r.file.Close()
+}
+
+// dateOf is a day's midnight.
+func dateOf(year, month, day int) time.Time {
+	return time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)
+}

@@ -1,0 +1,261 @@
+package trace_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/cluster/trace"
+	"graft/files"
+)
+
+// reference is where published traces may lie.
+const reference = "../../../shared/reference/lucid/"
+
+// referenceFile is the path of a published file, or the end of the test where it is not there.
+func referenceFile(tb testing.TB, name string) string {
+	path := filepath.FromSlash(reference + name)
+	if _, err := os.Stat(path); err != nil {
+		tb.Skipf("left out: %s is not there; put the published traces beside the tree", name)
+	}
+	return path
+}
+
+// readText reads all jobs of a text.
+func readText(text string, o trace.Options) ([]trace.Job, *trace.Reader, error) {
+	r, err := trace.NewReader(strings.NewReader(text), "a.csv", o)
+	if err != nil {
+		return nil, nil, err
+	}
+	jobs, err := drain(r)
+	return jobs, r, err
+}
+
+func drain(r *trace.Reader) (jobs []trace.Job, err error) {
+	for {
+		var job trace.Job
+		err := r.Read(&job)
+		if errors.Is(err, io.EOF) {
+			return jobs, nil
+		}
+		if err != nil {
+			return jobs, err
+		}
+		jobs = append(jobs, job)
+	}
+}
+
+// write makes a file in a folder of the test's.
+func write(tb testing.TB, name, text string) string {
+	path := filepath.Join(tb.TempDir(), name)
+	require.NoError(tb, os.WriteFile(path, []byte(text), 0o600))
+	return path
+}
+
+const smallHelios = "job_id,user,vc,jobname,gpu_num,cpu_num,state,submit_time,duration,dataset,model,batchsize,amp,speed,gpu_util,gmem_util,gmem\n" +
+	"7,ann,red,train,2,8,COMPLETED,2021-03-04 12:00:10,60,Pictures,Net,32,1,12.5,80,20.25,1000\n" +
+	"8,bob,blue,\"a, \"\"b\"\"\n c\",0,4,TIMEOUT,2021-03-04 12:00:05,5,,,,,,,,\r\n" +
+	"\n" +
+	"9,ann,red,,16,64,NODE_FAIL,2021-03-05 00:00:00,7200,Pictures,Net,64,0,1e1,.5,20,1000\n"
+
+func smallJobs() []trace.Job {
+	const noon = 12 * 3600
+	return []trace.Job{
+		{ID: "7", User: "ann", VC: "red", Name: "train", Submit: noon + 10, Duration: 60, GPUs: 2, CPUs: 8, State: trace.Completed, Dataset: "Pictures", Model: "Net", Batch: 32, AMP: true, Speed: 12.5, GPUUtil: 80, MemoryUtil: 20.25, Memory: 1000},
+		{ID: "8", User: "bob", VC: "blue", Name: "a, \"b\"\n c", Submit: noon + 5, Duration: 5, CPUs: 4, State: trace.TimedOut},
+		{ID: "9", User: "ann", VC: "red", Submit: 2 * noon, Duration: 7200, GPUs: 16, CPUs: 64, State: trace.NodeFailed, Dataset: "Pictures", Model: "Net", Batch: 64, Speed: 10, GPUUtil: 0.5, MemoryUtil: 20, Memory: 1000},
+	}
+}
+
+func TestHeliosIsRead(t *testing.T) {
+	jobs, r, err := readText(smallHelios, trace.Options{})
+	require.NoError(t, err)
+	require.Equal(t, smallJobs(), jobs)
+	require.Equal(t, "helios", r.Format())
+	start, known := r.Start()
+	require.True(t, known)
+	require.Equal(t, time.Date(2021, 3, 4, 0, 0, 0, 0, time.UTC), start)
+}
+
+func TestACompressedTraceIsKnownByItsContent(t *testing.T) {
+	var zipped bytes.Buffer
+	z := gzip.NewWriter(&zipped)
+	_, err := io.WriteString(z, "\ufeff"+smallHelios)
+	require.NoError(t, errors.Join(err, z.Close()))
+	jobs, _, err := readText(zipped.String(), trace.Options{})
+	require.NoError(t, err)
+	require.Equal(t, smallJobs(), jobs)
+	for _, cut := range []int{5, zipped.Len() / 2, zipped.Len() - 3} {
+		_, _, err = readText(zipped.String()[:cut], trace.Options{})
+		require.ErrorIs(t, err, trace.ErrMalformed, "cut at %d", cut)
+	}
+}
+
+// Columns are found by name, and those that are not needed may be away.
+func TestColumnsInAnyOrder(t *testing.T) {
+	jobs, _, err := readText("vc,duration,submit_time,start_time,gpu_num,job_id\nred,60.0,12.4,x,2.0,7\nred,None,-3,x,,8\n", trace.Options{})
+	require.NoError(t, err)
+	require.Equal(t, []trace.Job{{ID: "7", VC: "red", Submit: 12, Duration: 60, GPUs: 2}, {ID: "8", VC: "red", Submit: -3}}, jobs)
+}
+
+func TestWhatIsKept(t *testing.T) {
+	noon := int64(12 * 3600)
+	for name, c := range map[string]struct {
+		o       trace.Options
+		ids     string
+		submits []int64
+		start   string
+	}{
+		"all, from midnight on":           {trace.Options{}, "879", []int64{noon + 5, noon + 10, 2 * noon}, "2021-03-04 00:00:00"},
+		"from the first job on":           {trace.Options{Origin: trace.FirstJob}, "879", []int64{0, 5, noon - 5}, "2021-03-04 12:00:05"},
+		"from the first job with GPUs on": {trace.Options{Origin: trace.FirstJob, OnlyGPU: true}, "79", []int64{0, noon - 10}, "2021-03-04 12:00:10"},
+		"of one virtual cluster":          {trace.Options{Origin: trace.FirstJob, VCs: []string{"blue"}}, "8", []int64{0}, "2021-03-04 12:00:05"},
+		"a window with both its ends":     {trace.Options{Window: &trace.Window{From: noon + 10, To: 2 * noon}}, "79", []int64{noon + 10, 2 * noon}, "2021-03-04 00:00:00"},
+		"since a date":                    {trace.Options{Since: time.Date(2021, 3, 4, 12, 0, 10, 0, time.UTC), Origin: trace.FirstJob}, "79", []int64{0, noon - 10}, "2021-03-04 12:00:10"},
+		"none":                            {trace.Options{VCs: []string{"green"}}, "", nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			all, err := trace.ReadAll(files.OS{}, write(t, "a.csv", smallHelios), c.o)
+			require.NoError(t, err)
+			var ids string
+			var submits []int64
+			for _, job := range all.Jobs {
+				ids, submits = ids+job.ID, append(submits, job.Submit)
+			}
+			require.Equal(t, c.ids, ids)
+			require.Equal(t, c.submits, submits)
+			if c.start != "" {
+				require.Equal(t, c.start, all.Start.Format(time.DateTime))
+			}
+		})
+	}
+}
+
+// An error says where it is, in what field, what is there and what to do.
+func TestFaultsInATrace(t *testing.T) {
+	const head = "job_id,user,gpu_num,submit_time,duration,amp,speed\n"
+	for name, c := range map[string]struct{ text, want string }{
+		"not a number":          {head + "1,ann,x2,0,5,0,1\n", `a.csv:2:7: gpu_num is "x2": want a whole number from 0 to 2147483647; mend the line or take it out`},
+		"less than nothing":     {head + "1,ann,-1,0,5,0,1\n", `a.csv:2:7: gpu_num is "-1": want`},
+		"a part of a device":    {head + "1,ann,0.5,0,5,0,1\n", `gpu_num is "0.5": want a whole number`},
+		"too many":              {head + "1,ann,99999999999,0,5,0,1\n", `gpu_num is "99999999999": want`},
+		"no name":               {head + ",ann,1,0,5,0,1\n", `a.csv:2:1: job_id is empty: want the job's name`},
+		"no time":               {head + "1,ann,1,,5,0,1\n", `submit_time is empty: want a date such as`},
+		"no such day":           {head + "1,ann,1,2021-02-29 00:00:00,5,0,1\n", `submit_time is "2021-02-29 00:00:00": want a date`},
+		"no such hour":          {head + "1,ann,1,2021-02-28 24:00:00,5,0,1\n", `submit_time is "2021-02-28 24:00:00": want a date`},
+		"a date and seconds":    {head + "1,ann,1,2021-02-28 00:00:00,5,0,1\n2,ann,1,7,5,0,1\n", `a.csv:3:9: submit_time is "7": want a date such as 2020-04-01 00:02:30, as in the lines before`},
+		"seconds and a date":    {head + "2,ann,1,7,5,0,1\n1,ann,1,2021-02-28 00:00:00,5,0,1\n", `a.csv:3:9: submit_time is "2021-02-28 00:00:00": want a number of seconds, as in the lines before`},
+		"seconds past all days": {head + "2,ann,1,10000000000000,5,0,1\n", `submit_time is "10000000000000": want`},
+		"neither yes nor no":    {head + "1,ann,1,0,5,maybe,1\n", `amp is "maybe": want 0 or 1`},
+		"no finite number":      {head + "1,ann,1,0,5,0,Inf\n", `speed is "Inf": want a number`},
+		"too few fields":        {head + "1,ann,1\n", `a.csv:2: the line has 3 fields, the first one 7; mend the line or take it out`},
+		"an open quote":         {head + "1,\"ann,1,0,5,0,1\nand so on\n", `a.csv:2:3: a quote begins here that nothing ends; end the cell with another quote`},
+		"more after a quote":    {head + "1,\"ann\"e,1,0,5,0,1\n", `a.csv:2:8: there is more after the quote`},
+		"a column twice":        {"job_id,gpu_num,submit_time,duration,job_id\n", `a.csv:1:37: job_id stands twice in the header`},
+		"nothing":               {"", `a.csv: the file is empty; name a trace`},
+		"something else":        {"a,b,c\n1,2,3\n", `a.csv: the file begins like no trace that is known; name its format, one of`},
+		"a line without end":    {head + strings.Repeat("x", 3<<20), `a.csv:2: the line has more than 1048576 bytes`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, _, err := readText(c.text, trace.Options{})
+			require.ErrorContains(t, err, c.want)
+			require.ErrorIs(t, err, trace.ErrMalformed)
+		})
+	}
+	_, _, err := readText("a,b\n1,2\n", trace.Options{Format: "helios"})
+	require.ErrorContains(t, err, "a.csv:1: the header has no column job_id, without which there is no helios trace; add it")
+}
+
+// All jobs before a fault are read, and after it nothing more.
+func TestReadingEndsAtAFault(t *testing.T) {
+	_, r, err := readText("job_id,gpu_num,submit_time,duration\n1,1,0,5\n2,1,0,x\n3,1,0,5\n", trace.Options{})
+	require.ErrorContains(t, err, "a.csv:3:7: duration")
+	require.Equal(t, err, r.Read(new(trace.Job)))
+}
+
+func TestOptionsAreCheckedTogether(t *testing.T) {
+	_, _, err := readText(smallHelios, trace.Options{Format: "x", Origin: 7, Processors: 7, Window: &trace.Window{From: 2, To: 1}, VCs: []string{""}})
+	for _, part := range []string{`no format "x" of traces: use one of helios`, "origin 7", "processors 7", "from 2 to 1 s ends before", "has no name"} {
+		require.ErrorContains(t, err, part)
+	}
+}
+
+func TestAFileThatIsNotThere(t *testing.T) {
+	for _, path := range []string{filepath.Join(t.TempDir(), "none.csv"), t.TempDir()} {
+		_, err := trace.ReadAll(files.OS{}, path, trace.Options{})
+		require.ErrorContains(t, err, "reading "+path)
+		require.NotErrorIs(t, err, trace.ErrMalformed)
+	}
+}
+
+// As the simulator of Lucid loads it: the same jobs whether submissions are dates or seconds.
+func TestPublishedTrace(t *testing.T) {
+	vcs, err := trace.ReadNodes(files.OS{}, referenceFile(t, "vc_config.csv"))
+	require.NoError(t, err)
+	require.Len(t, vcs, 15)
+	require.Equal(t, trace.VC{Name: "vcEwI", Nodes: 9}, vcs[0])
+	require.Equal(t, trace.VC{Name: "vcgkz", Nodes: 1}, vcs[14])
+	require.Equal(t, 135, trace.Nodes(vcs))
+	o := trace.Options{Origin: trace.FirstJob, OnlyGPU: true, Window: &trace.Window{From: 13_219_200, To: 15_465_540}}
+	for _, vc := range vcs {
+		o.VCs = append(o.VCs, vc.Name)
+	}
+	seconds, err := trace.ReadAll(files.OS{}, referenceFile(t, "venus_sept_trace.csv"), o)
+	require.NoError(t, err)
+	dates, err := trace.ReadAll(files.OS{}, referenceFile(t, "cluster_full_log.published_order.csv"), o)
+	require.NoError(t, err)
+	require.Equal(t, "2020-04-01 00:00:00", dates.Start.Format(time.DateTime))
+	require.Len(t, seconds.Jobs, 23_859)
+	require.Equal(t, 3157, ties(seconds.Jobs))
+	require.Equal(t, 3157, ties(dates.Jobs))
+	require.True(t, maps.Equal(brief(seconds.Jobs), brief(dates.Jobs)), "the same jobs")
+	require.Equal(t, trace.Job{ID: "765472", User: "ucpfn", VC: "vcEwI", Submit: 13219203, Duration: 97, GPUs: 1, CPUs: 1, State: trace.Completed, Dataset: "CIFAR-10", Model: "ResNet18", Batch: 64, AMP: true, Speed: 4038.576, GPUUtil: 62, MemoryUtil: 34, Memory: 3642}, seconds.Jobs[0])
+}
+
+// ties is how many jobs are submitted in the second of the one before.
+func ties(jobs []trace.Job) (n int) {
+	for k := range jobs[1:] {
+		if jobs[k].Submit == jobs[k+1].Submit {
+			n++
+		}
+	}
+	return n
+}
+
+// brief is what a job is, for sets of them.
+func brief(jobs []trace.Job) map[trace.Job]bool {
+	list := map[trace.Job]bool{}
+	for _, job := range jobs {
+		list[job] = true
+	}
+	return list
+}
+
+// BenchmarkReadHelios reads a month of jobs from memory.
+func BenchmarkReadHelios(b *testing.B) {
+	text := bytes.Buffer{}
+	data, err := os.ReadFile(referenceFile(b, "venus_sept_trace.csv"))
+	require.NoError(b, err)
+	text.Write(data)
+	b.SetBytes(int64(text.Len()))
+	jobs := 0
+	for b.Loop() {
+		r, err := trace.NewReader(bytes.NewReader(data), "month.csv", trace.Options{})
+		require.NoError(b, err)
+		var job trace.Job
+		for err = r.Read(&job); err == nil; err = r.Read(&job) {
+			jobs++
+		}
+		require.ErrorIs(b, err, io.EOF)
+	}
+	b.ReportMetric(float64(jobs)/b.Elapsed().Seconds(), "jobs/s")
+}

@@ -1,0 +1,210 @@
+package trace
+
+import "fmt"
+
+// column is a field of a table: what headers call it, and what it says of a job.
+type column struct {
+	names    []string // any of which a header may have; errors use the first
+	required bool     // whether a file without it cannot be used
+	// set takes a cell over; where it cannot, it says what it wants in its place.
+	set func(t *table, job *Job, cell []byte) (want string)
+}
+
+// table reads comma-separated values whose columns are found by their names.
+type table struct {
+	cells
+	width   int      // of each row
+	columns []column // by their place; one without set is not read
+	dates   dates
+	dated   bool // whether submissions are dates
+	begun   bool // whether there was a row, so that dated is known
+
+	users, vcs, titles, datasets, models interner
+}
+
+// openTable reads the header and finds the columns.
+func openTable(source lines, kind string, known []column) (*table, error) {
+	t := &table{cells: cells{lines: source}}
+	if err := t.cells.next(); err != nil {
+		return nil, err
+	}
+	t.width = len(t.row)
+	t.columns = make([]column, t.width)
+	found := map[string]bool{}
+	for k, cell := range t.row {
+		c := named(known, string(cell))
+		if c == nil {
+			continue
+		}
+		if found[c.names[0]] {
+			return nil, t.fault(t.first, t.column(k), c.names[0], "stands twice in the header", "take one of the columns out")
+		}
+		t.columns[k], found[c.names[0]] = *c, true
+	}
+	for _, c := range known {
+		if c.required && !found[c.names[0]] {
+			return nil, t.fault(t.first, 0, "", fmt.Sprintf("the header has no column %s, without which there is no %s trace", c.names[0], kind), "add it, or name the file's format")
+		}
+	}
+	return t, nil
+}
+
+// named is the column that a header calls so; nil where there is none.
+func named(known []column, name string) *column {
+	for k := range known {
+		for _, n := range known[k].names {
+			if n == name {
+				return &known[k]
+			}
+		}
+	}
+	return nil
+}
+
+// next reads a row.
+func (t *table) next(job *Job) error {
+	if err := t.cells.next(); err != nil {
+		return err
+	}
+	if len(t.row) != t.width {
+		return t.wrongCount(t.width, "the first one")
+	}
+	*job = Job{}
+	for k := range t.columns {
+		set := t.columns[k].set
+		if set == nil {
+			continue
+		}
+		if want := set(t, job, t.row[k]); want != "" {
+			return t.fault(t.first, t.column(k), t.columns[k].names[0], isButWants(t.row[k], want), mendLine)
+		}
+	}
+	t.begun = true
+	return nil
+}
+
+// clock says whether rows have dates.
+func (t *table) clock() clock { return clock{known: t.dated, dates: t.dated} }
+
+// line is where the row begins.
+func (t *table) line() int { return t.first }
+
+// Wants of cells.
+const (
+	wantID      = "the job's name"
+	wantCount   = "a whole number from 0 to 2147483647"
+	wantSeconds = "a number of seconds"
+	wantDate    = "a date such as 2020-04-01 00:02:30"
+	wantTime    = wantDate + ", or a number of seconds"
+	wantNumber  = "a number"
+	wantSwitch  = "0 or 1"
+)
+
+func setID(_ *table, job *Job, cell []byte) string {
+	if len(cell) == 0 {
+		return wantID
+	}
+	job.ID = string(cell)
+	return ""
+}
+
+func setUser(t *table, job *Job, cell []byte) string {
+	job.User = t.users.of(cell)
+	return ""
+}
+
+func setVC(t *table, job *Job, cell []byte) string {
+	job.VC = t.vcs.of(cell)
+	return ""
+}
+
+func setName(t *table, job *Job, cell []byte) string {
+	job.Name = t.titles.of(cell)
+	return ""
+}
+
+func setDataset(t *table, job *Job, cell []byte) string {
+	job.Dataset = t.datasets.of(cell)
+	return ""
+}
+
+func setModel(t *table, job *Job, cell []byte) string {
+	job.Model = t.models.of(cell)
+	return ""
+}
+
+func setState(_ *table, job *Job, cell []byte) string {
+	job.State = stateOf(cell)
+	return ""
+}
+
+// setSubmit reads a date or seconds. The first row says which; all others must be alike,
+// or second zero would be two moments.
+func setSubmit(t *table, job *Job, cell []byte) string {
+	if unix, ok := t.dates.of(cell); ok && (t.dated || !t.begun) {
+		job.Submit, t.dated = unix, true
+		return ""
+	}
+	v, ok := seconds(cell)
+	switch {
+	case ok && !t.dated:
+		job.Submit = v
+		return ""
+	case t.dated:
+		return wantDate + ", as in the lines before"
+	case t.begun:
+		return wantSeconds + ", as in the lines before"
+	}
+	return wantTime
+}
+
+func setDuration(_ *table, job *Job, cell []byte) string {
+	v, ok := seconds(cell)
+	if !ok && !isMissing(cell) {
+		return wantSeconds
+	}
+	job.Duration = v
+	return ""
+}
+
+func setGPUs(_ *table, job *Job, cell []byte) string  { return setCount(&job.GPUs, cell) }
+func setCPUs(_ *table, job *Job, cell []byte) string  { return setCount(&job.CPUs, cell) }
+func setBatch(_ *table, job *Job, cell []byte) string { return setCount(&job.Batch, cell) }
+
+func setSpeed(_ *table, job *Job, cell []byte) string   { return setNumber(&job.Speed, cell) }
+func setGPUUtil(_ *table, job *Job, cell []byte) string { return setNumber(&job.GPUUtil, cell) }
+func setMemoryUtil(_ *table, job *Job, cell []byte) string {
+	return setNumber(&job.MemoryUtil, cell)
+}
+func setMemory(_ *table, job *Job, cell []byte) string { return setNumber(&job.Memory, cell) }
+
+func setCount(to *int, cell []byte) string {
+	v, ok := count(cell)
+	if !ok && !isMissing(cell) {
+		return wantCount
+	}
+	*to = v
+	return ""
+}
+
+func setNumber(to *float64, cell []byte) string {
+	v, ok := decimal(cell)
+	if !ok && !isMissing(cell) {
+		return wantNumber
+	}
+	*to = v
+	return ""
+}
+
+func setAMP(_ *table, job *Job, cell []byte) string {
+	switch string(cell) {
+	case "0", "0.0", "False", "false":
+	case "1", "1.0", "True", "true":
+		job.AMP = true
+	default:
+		if !isMissing(cell) {
+			return wantSwitch
+		}
+	}
+	return ""
+}
