@@ -1,0 +1,91 @@
+package cluster
+
+import (
+	"fmt"
+	"math/bits"
+)
+
+// Check reports what cannot be in a pool: devices with more jobs than may share them, a job
+// in two places or in none, free devices that are counted as taken. Debug builds (-tags
+// graftdebug) call it in every second with events.
+func (p *Pool) Check() error {
+	users := map[int][]int{} // jobs on each device of a node
+	for _, nd := range p.nodes.list {
+		users[nd.name] = make([]int, p.nodes.each)
+	}
+	count := 0
+	for j := range p.Running() {
+		count++
+		if err := p.checkJob(j, users); err != nil {
+			return err
+		}
+	}
+	if count != p.running || count != len(p.ends) {
+		return fmt.Errorf("%d jobs are in the list of those that run, %d were counted and %d are to end", count, p.running, len(p.ends))
+	}
+	return p.checkNodes(users)
+}
+
+func (p *Pool) checkJob(j *Job, users map[int][]int) error {
+	if !j.Running() || p.ends[j.heap] != j || j.end < p.now {
+		return fmt.Errorf("job %s is among those that run, but should have ended at %d", j.Trace.ID, j.end)
+	}
+	if j.partner != nil && (j.partner.partner != j || !j.partner.Running()) {
+		return fmt.Errorf("job %s shares devices with one that does not share them", j.Trace.ID)
+	}
+	gpus := 0
+	for _, s := range j.Nodes {
+		on, known := users[s.Node]
+		if !known || bits.Len64(s.GPUs) > p.nodes.each {
+			return fmt.Errorf("job %s runs on devices %b of node %d, which are not there", j.Trace.ID, s.GPUs, s.Node)
+		}
+		gpus += bits.OnesCount64(s.GPUs)
+		for g := range p.nodes.each {
+			on[g] += int(s.GPUs >> g & 1)
+		}
+	}
+	if gpus != j.GPUs {
+		return fmt.Errorf("job %s has %d devices and should have %d", j.Trace.ID, gpus, j.GPUs)
+	}
+	return p.checkPartner(j)
+}
+
+// checkPartner holds jobs that share devices to the same ones.
+func (p *Pool) checkPartner(j *Job) error {
+	if j.partner == nil {
+		return nil
+	}
+	for k, s := range j.Nodes {
+		if k >= len(j.partner.Nodes) || j.partner.Nodes[k] != s {
+			return fmt.Errorf("jobs %s and %s share devices, but not all of them", j.Trace.ID, j.partner.Trace.ID)
+		}
+	}
+	return nil
+}
+
+func (p *Pool) checkNodes(users map[int][]int) error {
+	free, pairs := 0, 0
+	for _, nd := range p.nodes.list {
+		for g, jobs := range users[nd.name] {
+			if jobs > 2 || (jobs == 0) != (nd.free>>g&1 == 1) {
+				return fmt.Errorf("device %d of node %d has %d jobs, and is counted as free: %t", g, nd.name, jobs, nd.free>>g&1 == 1)
+			}
+			if jobs == 0 {
+				free++
+			}
+			if jobs == 2 {
+				pairs++
+			}
+		}
+	}
+	shared := 0
+	for j := range p.Running() {
+		if j.partner != nil {
+			shared += j.GPUs
+		}
+	}
+	if free != p.nodes.free || shared != 2*pairs {
+		return fmt.Errorf("%d devices are free and %d were counted; %d have two jobs and %d should", free, p.nodes.free, pairs, shared/2)
+	}
+	return nil
+}

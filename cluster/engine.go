@@ -1,0 +1,101 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+)
+
+// engine simulates a pool.
+type engine struct {
+	pool  *Pool
+	jobs  []*Job // in the order of their arrival
+	next  int    // the next that arrives
+	ended int
+	until int64 // it goes on at least up to here
+	sched Scheduler
+	each  func(now int64) // is told before time goes on to a second, if it is not nil
+
+	events, asked int64
+}
+
+// interruptible is how many seconds with events pass between two looks at the context.
+const interruptible = 1 << 12
+
+// run simulates until all jobs have ended.
+func (e *engine) run(ctx context.Context) error {
+	wake := Never
+	for round := 0; e.ended < len(e.jobs) || e.pool.now < e.until; round++ {
+		if round%interruptible == 0 && ctx.Err() != nil {
+			return fmt.Errorf("simulate: %w", ctx.Err())
+		}
+		now := min(wake, e.pool.ends.next(), e.arrival())
+		if now == Never {
+			if e.ended == len(e.jobs) {
+				now = e.until
+			} else {
+				return e.stuck()
+			}
+		}
+		if e.each != nil {
+			e.each(now)
+		}
+		e.pool.advance(now)
+		e.finish()
+		e.arrive()
+		wake = e.schedule()
+		if e.pool.fault != nil {
+			return e.pool.fault
+		}
+		if wake <= now {
+			return fmt.Errorf("at second %d the scheduler wants to be asked again at %d; that must be later, or Never", now, wake)
+		}
+	}
+	return nil
+}
+
+// arrival is when the next job arrives.
+func (e *engine) arrival() int64 {
+	if e.next == len(e.jobs) {
+		return Never
+	}
+	return e.jobs[e.next].Arrival
+}
+
+// finish ends the jobs that end now.
+func (e *engine) finish() {
+	for e.pool.ends.next() <= e.pool.now {
+		j := e.pool.ends[0]
+		e.pool.finish(j)
+		e.ended++
+		e.events++
+		e.sched.Ended(j)
+	}
+}
+
+// arrive lets jobs wait that arrive now.
+func (e *engine) arrive() {
+	for ; e.arrival() <= e.pool.now; e.next++ {
+		j := e.jobs[e.next]
+		e.pool.wait(j)
+		e.events++
+		e.sched.Arrived(j)
+	}
+}
+
+// schedule asks the scheduler, and again where a job ended at once.
+func (e *engine) schedule() int64 {
+	for {
+		e.asked++
+		wake := e.sched.Schedule(e.pool)
+		check(e.pool)
+		if e.pool.ends.next() > e.pool.now {
+			return wake
+		}
+		e.finish()
+	}
+}
+
+// stuck says that jobs wait and nothing will happen any more.
+func (e *engine) stuck() error {
+	return fmt.Errorf("at second %d %d jobs wait, none runs and none will come; the scheduler should start one, or say when to ask it again", e.pool.now, len(e.jobs)-e.ended)
+}

@@ -1,0 +1,98 @@
+package cluster
+
+import "fmt"
+
+// Placer chooses the devices of a job. Place adds shares for that many devices to a list,
+// which it returns; false where they cannot be had. There are always that many free in all.
+// With fewer free devices it must not find a place that it does not find with more.
+type Placer interface {
+	Place(n *Nodes, gpus int, shares []Share) ([]Share, bool)
+}
+
+// Placers are the kinds of placement, each with its name.
+func Placers() map[string]Placer {
+	return map[string]Placer{"consolidate": consolidate{}, "consolidate-first": consolidateFirst{}, "random": inOrder{}}
+}
+
+// PlacerNamed is a kind of placement by name; empty is "consolidate".
+func PlacerNamed(name string) (Placer, error) {
+	if name == "" {
+		name = "consolidate"
+	}
+	p, ok := Placers()[name]
+	if !ok {
+		return nil, fmt.Errorf("there is no placement %q; there are consolidate, consolidate-first and random", name)
+	}
+	return p, nil
+}
+
+// consolidate uses as few nodes as there can be: part of one node, the fullest that has
+// room, or whole nodes and part of one more.
+type consolidate struct{}
+
+func (consolidate) Place(n *Nodes, gpus int, shares []Share) ([]Share, bool) {
+	if gpus <= n.each {
+		for f := gpus; f <= n.each; f++ {
+			if n.count[f] > 0 {
+				return append(shares, n.Share(n.First(f, 0), gpus)), true
+			}
+		}
+		return shares, false
+	}
+	whole, rest := gpus/n.each, gpus%n.each
+	if n.count[n.each] < whole {
+		return shares, false
+	}
+	at := -1
+	for range whole {
+		at = n.First(n.each, at+1)
+		shares = append(shares, n.Share(at, n.each))
+	}
+	if rest == 0 {
+		return shares, true
+	}
+	// What is left goes to the emptiest node, and nowhere else.
+	if at = n.First(n.each, at+1); at >= 0 {
+		return append(shares, n.Share(at, rest)), true
+	}
+	for f := n.each - 1; f >= rest; f-- {
+		if n.count[f] > 0 {
+			return append(shares, n.Share(n.First(f, 0), rest)), true
+		}
+	}
+	return shares, false
+}
+
+// consolidateFirst consolidates where it can, and otherwise spreads a job over the
+// emptiest nodes.
+type consolidateFirst struct{}
+
+func (consolidateFirst) Place(n *Nodes, gpus int, shares []Share) ([]Share, bool) {
+	before := len(shares)
+	shares, ok := consolidate{}.Place(n, gpus, shares)
+	if ok {
+		return shares, true
+	}
+	shares = shares[:before]
+	for f := n.each; f > 0; f-- {
+		for at := n.First(f, 0); at >= 0 && gpus > 0; at = n.First(f, at+1) {
+			take := min(f, gpus)
+			shares = append(shares, n.Share(at, take))
+			gpus -= take
+		}
+	}
+	return shares, gpus == 0
+}
+
+// inOrder takes free devices of one node after the other. It is called random since the
+// simulator that had it first calls it so.
+type inOrder struct{}
+
+func (inOrder) Place(n *Nodes, gpus int, shares []Share) ([]Share, bool) {
+	for at := n.FirstFree(0); at >= 0 && gpus > 0; at = n.FirstFree(at + 1) {
+		take := min(n.FreeOf(at), gpus)
+		shares = append(shares, n.Share(at, take))
+		gpus -= take
+	}
+	return shares, gpus == 0
+}

@@ -1,0 +1,334 @@
+package cluster
+
+import (
+	"fmt"
+	"iter"
+	"math"
+)
+
+// Pool is the nodes of a virtual cluster with the jobs that run on them, at a second. A
+// scheduler acts on it.
+type Pool struct {
+	now    int64
+	nodes  *Nodes
+	place  Placer
+	quirks Quirks
+	extra  int64 // seconds that a job keeps its devices for after its last one
+
+	ends        ends
+	first, last *Job // of those that run, in the order of their starts
+	running     int
+	starts      int64
+	temporary   bool // a node has been removed before
+	scratch     []Share
+	slab        []Share
+
+	waiting     int // jobs
+	waitingGPUs int
+	waitingFew  int // jobs that a node could hold
+	busy        busy
+	fault       error
+	changes     func(Change)
+}
+
+// Change is what happened to a job's devices.
+type Change struct {
+	At   int64   // second
+	Job  *Job    // whose
+	What string  // start, preempt, resize, pack, unpack or end
+	GPUs int     // that it has then
+	Rate float64 // at which it works then
+}
+
+// busy is what the time of devices was used for.
+type busy struct {
+	since int64   // counted up to here
+	taken float64 // device-seconds with a job
+	all   float64 // device-seconds in all
+}
+
+func newPool(nodes, each int, place Placer, quirks Quirks, now int64) *Pool {
+	return &Pool{now: now, nodes: newNodes(nodes, each), place: place, quirks: quirks, busy: busy{since: now}}
+}
+
+// Now is the second that it is.
+func (p *Pool) Now() int64 { return p.now }
+
+// GPUs is how many devices there are.
+func (p *Pool) GPUs() int { return len(p.nodes.list) * p.nodes.each }
+
+// Free is how many devices no job has.
+func (p *Pool) Free() int { return p.nodes.free }
+
+// Nodes are the nodes as they are now.
+func (p *Pool) Nodes() *Nodes { return p.nodes }
+
+// Count is how many jobs run.
+func (p *Pool) Count() int { return p.running }
+
+// Running are the jobs that run, in the order of their starts. The list may be changed
+// while it is gone through, by stopping the job at hand.
+func (p *Pool) Running() iter.Seq[*Job] {
+	return func(yield func(*Job) bool) {
+		for j := p.first; j != nil; {
+			after := j.after
+			if !yield(j) {
+				return
+			}
+			j = after
+		}
+	}
+}
+
+// Fits reports whether a job on that many devices would find a place.
+func (p *Pool) Fits(gpus int) bool {
+	if gpus > p.nodes.free {
+		return false
+	}
+	shares, ok := p.place.Place(p.nodes, gpus, p.scratch[:0])
+	p.scratch = shares[:0]
+	return ok
+}
+
+// Start gives a waiting job its devices, if there is a place.
+func (p *Pool) Start(j *Job) bool {
+	if j.GPUs > p.nodes.free {
+		return false
+	}
+	shares, ok := p.place.Place(p.nodes, j.GPUs, p.scratch[:0])
+	p.scratch = shares[:0]
+	if !ok {
+		return false
+	}
+	p.nodes.take(shares)
+	j.Nodes = p.kept(shares)
+	p.begin(j, 1)
+	p.tell(j, "start")
+	return true
+}
+
+// kept copies shares into memory that many jobs share.
+func (p *Pool) kept(shares []Share) []Share {
+	const chunk = 1 << 12
+	if len(p.slab)+len(shares) > cap(p.slab) {
+		p.slab = make([]Share, 0, max(chunk, len(shares)))
+	}
+	from := len(p.slab)
+	p.slab = append(p.slab, shares...)
+	return p.slab[from:len(p.slab):len(p.slab)]
+}
+
+// begin counts a job that has devices among those that run.
+func (p *Pool) begin(j *Job, rate float64) {
+	if j.Start == Never {
+		j.Start = p.now
+	}
+	j.Queue += p.now - j.waits
+	p.count(j, -1)
+	j.run, j.rate, j.since = p.starts, rate, p.now
+	p.starts++
+	p.running++
+	if j.before = p.last; j.before != nil {
+		j.before.after = j
+	} else {
+		p.first = j
+	}
+	p.last = j
+	j.end = p.foresee(j)
+	p.ends.push(j)
+}
+
+// foresee is when a job ends if nothing changes.
+func (p *Pool) foresee(j *Job) int64 {
+	if j.work <= 0 {
+		return j.since + p.extra
+	}
+	_, steps := used(j.work, j.rate, Never)
+	return j.since + steps + p.extra
+}
+
+// count counts a job in and out of those that wait.
+func (p *Pool) count(j *Job, jobs int) {
+	p.waiting += jobs
+	p.waitingGPUs += jobs * j.GPUs
+	if j.GPUs <= p.nodes.each {
+		p.waitingFew += jobs
+	}
+}
+
+// Left is the work that a job has left, in seconds at rate one.
+func (p *Pool) Left(j *Job) float64 {
+	if !j.Running() {
+		return j.work
+	}
+	left, _ := used(j.work, j.rate, p.now-j.since)
+	return left
+}
+
+// settle counts a job's work up to now.
+func (p *Pool) settle(j *Job) {
+	j.work, j.since = p.Left(j), p.now
+}
+
+// setRate lets a job go on at another rate from now on.
+func (p *Pool) setRate(j *Job, rate float64) {
+	p.settle(j)
+	j.rate = rate
+	j.end = p.foresee(j)
+	p.ends.fix(j.heap)
+}
+
+// Preempt takes a job off its devices; it will have that many seconds more to do, for
+// what was lost. It waits from now on.
+func (p *Pool) Preempt(j *Job, cost float64) {
+	p.settle(j)
+	p.stop(j)
+	j.work += cost
+	j.Preemptions++
+	p.wait(j)
+	p.tell(j, "preempt")
+}
+
+// wait lets a job wait from now on.
+func (p *Pool) wait(j *Job) {
+	j.waits, j.run = p.now, -1
+	p.count(j, 1)
+}
+
+// stop takes a job out of those that run, and its devices from it.
+func (p *Pool) stop(j *Job) {
+	p.ends.remove(j)
+	if j.before != nil {
+		j.before.after = j.after
+	} else {
+		p.first = j.after
+	}
+	if j.after != nil {
+		j.after.before = j.before
+	} else {
+		p.last = j.before
+	}
+	j.before, j.after = nil, nil
+	p.running--
+	p.leave(j)
+	j.run = -1
+}
+
+// leave takes a job off its devices. A partner keeps them.
+func (p *Pool) leave(j *Job) {
+	other := j.partner
+	if other == nil {
+		p.nodes.release(j.Nodes)
+		return
+	}
+	p.nodes.join(j.Nodes, -1)
+	j.partner, other.partner = nil, nil
+}
+
+// Pack puts a waiting job onto the devices of one that runs alone on as many. Both work at
+// rates of their own until one of them ends.
+func (p *Pool) Pack(guest, host *Job, guestRate, hostRate float64) {
+	switch {
+	case host.partner != nil || !host.Running() || guest.Running() || guest.GPUs != host.GPUs:
+		p.fail("job %s cannot share the devices of job %s: it needs as many devices, and one that runs alone", guest.Trace.ID, host.Trace.ID)
+		return
+	case !usable(guestRate) || !usable(hostRate):
+		p.fail("jobs %s and %s would work at rates %v and %v together; rates are more than nothing", guest.Trace.ID, host.Trace.ID, guestRate, hostRate)
+		return
+	}
+	guest.Nodes = host.Nodes
+	p.nodes.join(host.Nodes, 1)
+	guest.partner, host.partner, guest.host = host, guest, host
+	guest.Shared, host.Shared, guest.Packed, guest.PackedAt = true, true, true, p.now
+	p.begin(guest, guestRate)
+	p.setRate(host, hostRate)
+	p.tell(guest, "start")
+	p.tell(host, "pack")
+}
+
+func usable(rate float64) bool { return rate > 0 && !math.IsInf(rate, 1) }
+
+// Resize gives a job that runs alone another number of devices at once, at which it works
+// at another rate; it will have that many seconds more to do. It keeps what it has where
+// there is no place.
+func (p *Pool) Resize(j *Job, gpus int, rate, cost float64) bool {
+	if !j.Running() || j.partner != nil || gpus <= 0 || !usable(rate) {
+		p.fail("job %s cannot have %d devices at rate %v: it must run alone, on one or more", j.Trace.ID, gpus, rate)
+		return false
+	}
+	p.nodes.release(j.Nodes)
+	ok := gpus <= p.nodes.free
+	if ok {
+		var shares []Share
+		if shares, ok = p.place.Place(p.nodes, gpus, p.scratch[:0]); ok {
+			j.Nodes, j.GPUs = p.kept(shares), gpus
+		}
+		p.scratch = shares[:0]
+	}
+	p.nodes.take(j.Nodes)
+	if ok {
+		p.settle(j)
+		j.work += cost
+		p.setRate(j, rate)
+		p.tell(j, "resize")
+	}
+	return ok
+}
+
+// finish ends a job.
+func (p *Pool) finish(j *Job) {
+	p.settle(j)
+	other, host := j.partner, j.host
+	p.stop(j)
+	j.End, j.GPUs = p.now, j.Trace.GPUs
+	p.tell(j, "end")
+	if !j.Shared {
+		return
+	}
+	if p.quirks.SlowPartner {
+		p.unpackHost(j, other, host)
+	} else if other != nil {
+		p.unpack(other)
+	}
+}
+
+// unpackHost frees the one of two jobs that was there first, even if it is the one that
+// ends: the other then goes on as if its partner were still there.
+func (p *Pool) unpackHost(j, other, host *Job) {
+	if other != nil && other == host {
+		p.unpack(other)
+		return
+	}
+	j.Shared, j.UnpackedAt, j.rate = false, p.now, 1
+}
+
+// unpack gives a job its devices for itself.
+func (p *Pool) unpack(j *Job) {
+	j.Shared, j.UnpackedAt = false, p.now
+	p.setRate(j, 1)
+	p.tell(j, "unpack")
+}
+
+// fail keeps the first fault of a scheduler.
+func (p *Pool) fail(format string, args ...any) {
+	if p.fault == nil {
+		p.fault = fmt.Errorf(format, args...)
+	}
+}
+
+func (p *Pool) tell(j *Job, what string) {
+	if p.changes != nil {
+		p.changes(Change{At: p.now, Job: j, What: what, GPUs: j.GPUs, Rate: j.rate})
+	}
+}
+
+// advance goes on to a second, and counts how the time until then was used.
+func (p *Pool) advance(to int64) {
+	span := float64(to - p.busy.since)
+	p.busy.taken += span * float64(p.GPUs()-p.nodes.free)
+	p.busy.all += span * float64(p.GPUs())
+	p.busy.since, p.now = to, to
+}
+
+// Waiting is how many jobs wait.
+func (p *Pool) Waiting() int { return p.waiting }

@@ -1,0 +1,23 @@
+package schedulers
+
+import "graft/cluster"
+
+// inTurn starts jobs in an order that does not change, and waits for the first that has no
+// place: those behind it wait with it.
+type inTurn struct{ waiting *cluster.Queue }
+
+func (s *inTurn) Arrived(j *cluster.Job) { s.waiting.Put(j) }
+
+func (s *inTurn) Ended(*cluster.Job) {}
+
+func (s *inTurn) Schedule(p *cluster.Pool) int64 {
+	for j := s.waiting.First(); j != nil && p.Start(j); j = s.waiting.First() {
+		s.waiting.Take()
+	}
+	return cluster.Never
+}
+
+// newFIFO starts jobs as they come.
+func newFIFO(cluster.Setup) (cluster.Scheduler, error) {
+	return &inTurn{cluster.NewQueue(nil)}, nil
+}

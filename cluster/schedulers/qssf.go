@@ -1,0 +1,67 @@
+package schedulers
+
+import (
+	"slices"
+
+	"graft/cluster"
+)
+
+// qssf starts the job first that is expected to use the fewest device-seconds, and waits
+// for the first that has no place (Hu et al., Characterization and prediction of deep
+// learning workloads in large-scale GPU datacenters, SC 2021).
+type qssf struct {
+	inTurn
+	sizeFirst bool
+	fresh     []*cluster.Job // that came since it was asked last
+}
+
+func newQSSF(s cluster.Setup) (cluster.Scheduler, error) {
+	return &qssf{inTurn{cluster.NewQueue(bySizeWithin)}, s.Quirks.SizeFirst, nil}, nil
+}
+
+// bySizeWithin orders by priority, and by size where that is equal.
+func bySizeWithin(a, b *cluster.Job) bool {
+	if a.Priority != b.Priority {
+		return a.Priority < b.Priority
+	}
+	return a.GPUs < b.GPUs
+}
+
+func (s *qssf) Arrived(j *cluster.Job) {
+	j.Priority = j.Estimate * float64(j.GPUs)
+	s.fresh = append(s.fresh, j)
+}
+
+func (s *qssf) Schedule(p *cluster.Pool) int64 {
+	if s.sizeFirst && s.waiting.Len() == 0 && len(s.fresh) > 0 {
+		return s.bySize(p)
+	}
+	s.wait()
+	return s.inTurn.Schedule(p)
+}
+
+// wait puts the jobs that came into the queue.
+func (s *qssf) wait() {
+	for _, j := range s.fresh {
+		s.waiting.Put(j)
+	}
+	s.fresh = s.fresh[:0]
+}
+
+// bySize is the quirk: what came while nothing waited is tried by size, and only a second
+// later by priority.
+func (s *qssf) bySize(p *cluster.Pool) int64 {
+	tried := slices.Clone(s.fresh)
+	slices.SortStableFunc(tried, func(a, b *cluster.Job) int { return a.GPUs - b.GPUs })
+	for _, j := range tried {
+		if !p.Start(j) {
+			break
+		}
+	}
+	s.fresh = slices.DeleteFunc(s.fresh, (*cluster.Job).Running)
+	s.wait()
+	if s.waiting.Len() == 0 {
+		return cluster.Never
+	}
+	return p.Now() + 1
+}

@@ -1,0 +1,285 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"sync"
+
+	"graft/cluster/trace"
+)
+
+// Study is a trace, a cluster, and what is known about the jobs beforehand. It is not
+// changed by simulations, which may run at the same time.
+type Study struct {
+	Jobs    []trace.Job // in the order of submission; required
+	VCs     []trace.VC  // virtual clusters; required
+	PerNode int         // devices of a node, up to 64; zero is 8
+	Begin   int64       // second at which simulations begin; none of the jobs is earlier
+
+	Estimates []float64 // seconds that each job is expected to take, NaN where unknown; nil is of none
+	Profiles  *Profiles // of the models that jobs train; nil is of none
+	Forecast  *Forecast // of what will be submitted; nil is none
+}
+
+// Validate lists all that is wrong with a study.
+func (s *Study) Validate() error {
+	var faults []error
+	if len(s.VCs) == 0 {
+		faults = append(faults, errors.New("there is no virtual cluster; name at least one with its nodes"))
+	}
+	seen := map[string]bool{}
+	for _, vc := range s.VCs {
+		if vc.Nodes < 0 || seen[vc.Name] {
+			faults = append(faults, fmt.Errorf("virtual cluster %q has %d nodes or is named twice", vc.Name, vc.Nodes))
+		}
+		seen[vc.Name] = true
+	}
+	if s.PerNode < 0 || s.PerNode > 64 {
+		faults = append(faults, fmt.Errorf("nodes of %d devices; there may be 1 to 64", s.PerNode))
+	}
+	if s.Estimates != nil && len(s.Estimates) != len(s.Jobs) {
+		faults = append(faults, fmt.Errorf("%d estimates of %d jobs; there must be one of each", len(s.Estimates), len(s.Jobs)))
+	}
+	for k := range s.Jobs {
+		if from := max(s.Begin, s.Jobs[max(0, k-1)].Submit); s.Jobs[k].Submit < from {
+			faults = append(faults, fmt.Errorf("job %s was submitted at %d, before %d; put jobs in the order of submission", s.Jobs[k].ID, s.Jobs[k].Submit, from))
+			break
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// Options are how a study is simulated. The zero value is one way to do it.
+type Options struct {
+	Placement string // of Placers; empty is "consolidate"
+	Quirks    Quirks // faults of the first simulator that are kept; zero is none
+	Workers   int    // pools that are simulated at a time; zero is one for each processor
+	Follow    string // job whose changes are kept; empty is none
+	Series    bool   // whether to keep how pools were used over time
+}
+
+// Policy is a way to schedule a cluster.
+type Policy struct {
+	Name     string // by which it is called
+	About    string // what it does, in a line
+	Extra    bool   // whether it has the quirk of the extra second
+	Estimate bool   // whether it needs estimates
+	// Prepare looks at the whole cluster before its pools are simulated; nil for nothing.
+	Prepare func(ctx context.Context, r *Run) error
+	// New makes the scheduler of a pool.
+	New func(s Setup) (Scheduler, error)
+}
+
+// Setup is what a scheduler is made for.
+type Setup struct {
+	Pool   *PoolRun // with its jobs, as they were prepared
+	Study  *Study   // of which it is a part
+	Quirks Quirks   // that are kept
+	Extra  int64    // seconds that jobs keep their devices for at the end
+}
+
+// Run is a simulation of a study while it is prepared.
+type Run struct {
+	*Study
+	Options
+	Pools  []*PoolRun // in the order of the virtual clusters
+	Jobs   []Job      // all that are simulated, in the order of submission
+	Events int        // how often a profiler grew or shrank
+	place  Placer
+	policy Policy
+}
+
+// PoolRun is a pool while its simulation is prepared.
+type PoolRun struct {
+	Name  string // of the virtual cluster
+	Nodes int    // that it has
+	Jobs  []*Job // in the order of arrival
+	Until int64  // it is simulated at least up to here
+
+	changes []Change
+	usage   []Usage
+	done    PoolOutcome
+}
+
+// Run simulates a study under a policy.
+func (s *Study) Run(ctx context.Context, policy Policy, o Options) (*Outcome, error) {
+	if err := s.Validate(); err != nil {
+		return nil, fmt.Errorf("simulate %s: %w", policy.Name, err)
+	}
+	r := &Run{Study: s, Options: o, policy: policy}
+	var err error
+	if r.place, err = PlacerNamed(o.Placement); err != nil {
+		return nil, fmt.Errorf("simulate %s: %w", policy.Name, err)
+	}
+	refused := r.admit()
+	if policy.Prepare != nil {
+		if err := policy.Prepare(ctx, r); err != nil {
+			return nil, fmt.Errorf("simulate %s: %w", policy.Name, err)
+		}
+	}
+	refused = append(refused, r.refuseLarge()...)
+	if err := r.simulate(ctx); err != nil {
+		return nil, fmt.Errorf("simulate %s: %w", policy.Name, err)
+	}
+	return r.outcome(refused), nil
+}
+
+// perNode is how many devices a node has.
+func (s *Study) perNode() int {
+	if s.PerNode == 0 {
+		return 8
+	}
+	return s.PerNode
+}
+
+// admit takes up the jobs that can be simulated, and says why others cannot.
+func (r *Run) admit() []Refusal {
+	pools := map[string]*PoolRun{}
+	for _, vc := range r.VCs {
+		pools[vc.Name] = &PoolRun{Name: vc.Name, Nodes: vc.Nodes}
+		r.Pools = append(r.Pools, pools[vc.Name])
+	}
+	var refused []Refusal
+	r.Jobs = make([]Job, 0, len(r.Study.Jobs))
+	for k := range r.Study.Jobs {
+		t := &r.Study.Jobs[k]
+		pool := pools[t.VC]
+		if why := refusal(t, pool); why != "" {
+			refused = append(refused, Refusal{t.ID, why})
+			continue
+		}
+		r.Jobs = append(r.Jobs, newJob(t, r.estimate(k)))
+		pool.Jobs = append(pool.Jobs, &r.Jobs[len(r.Jobs)-1])
+	}
+	return refused
+}
+
+// estimate is what is expected of a job of the study.
+func (s *Study) estimate(k int) float64 {
+	if s.Estimates == nil {
+		return math.NaN()
+	}
+	return s.Estimates[k]
+}
+
+// refusal says why a job cannot be simulated; empty is that it can.
+func refusal(t *trace.Job, pool *PoolRun) string {
+	switch {
+	case pool == nil:
+		return "unknown virtual cluster"
+	case t.GPUs <= 0:
+		return "no devices asked for"
+	case t.Duration < 0:
+		return "negative duration"
+	}
+	return ""
+}
+
+func newJob(t *trace.Job, estimate float64) Job {
+	return Job{Trace: t, GPUs: t.GPUs, Arrival: t.Submit, Estimate: estimate, Priority: -1, Start: Never, End: Never, run: -1, work: float64(t.Duration), rate: 1}
+}
+
+// refuseLarge leaves jobs out that are larger than their pool, which would wait for ever.
+func (r *Run) refuseLarge() []Refusal {
+	var refused []Refusal
+	for _, pool := range r.Pools {
+		kept := pool.Jobs[:0]
+		for _, j := range pool.Jobs {
+			if j.GPUs > pool.Nodes*r.perNode() && !j.Skipped {
+				refused = append(refused, Refusal{j.Trace.ID, "larger than its virtual cluster"})
+				j.run = refusedRun
+				continue
+			}
+			kept = append(kept, j)
+		}
+		pool.Jobs = kept
+	}
+	return refused
+}
+
+// refusedRun marks a job that was left out.
+const refusedRun = -2
+
+// simulate simulates the pools, several at a time.
+func (r *Run) simulate(ctx context.Context) error {
+	workers := r.Workers
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	next := make(chan *PoolRun)
+	var wait sync.WaitGroup
+	errs := make([]error, workers)
+	for w := range workers {
+		wait.Go(func() {
+			for pool := range next {
+				if errs[w] == nil {
+					errs[w] = r.pool(ctx, pool)
+				}
+			}
+		})
+	}
+	for _, pool := range r.Pools {
+		next <- pool
+	}
+	close(next)
+	wait.Wait()
+	return errors.Join(errs...)
+}
+
+// pool simulates one pool.
+func (r *Run) pool(ctx context.Context, pr *PoolRun) error {
+	var arriving []*Job
+	for _, j := range pr.Jobs {
+		if !j.Skipped {
+			j.Number = len(arriving)
+			arriving = append(arriving, j)
+		} else {
+			pr.Until = max(pr.Until, j.Trace.Submit)
+		}
+	}
+	setup := Setup{Pool: pr, Study: r.Study, Quirks: r.Quirks}
+	if r.Quirks.ExtraSecond && r.policy.Extra {
+		setup.Extra = 1
+	}
+	sched, err := r.policy.New(setup)
+	if err != nil {
+		return fmt.Errorf("virtual cluster %s: %w", pr.Name, err)
+	}
+	e := r.engine(pr, arriving, sched, setup.Extra)
+	if err := e.run(ctx); err != nil {
+		return fmt.Errorf("virtual cluster %s: %w", pr.Name, err)
+	}
+	pr.close(e)
+	return nil
+}
+
+// engine is what simulates a pool.
+func (r *Run) engine(pr *PoolRun, jobs []*Job, sched Scheduler, extra int64) *engine {
+	p := newPool(pr.Nodes, r.perNode(), r.place, r.Quirks, r.Begin)
+	p.extra = extra
+	if r.Follow != "" {
+		p.changes = func(c Change) {
+			if c.Job.Trace.ID == r.Follow {
+				pr.changes = append(pr.changes, c)
+			}
+		}
+	}
+	e := &engine{pool: p, jobs: jobs, until: pr.Until, sched: sched}
+	if r.Series {
+		e.each = func(int64) { pr.usage = append(pr.usage, p.usage()) }
+	}
+	return e
+}
+
+// Try simulates jobs on nodes of their own under a scheduler: a part of the cluster that is
+// set apart. It goes on at least up to a second.
+func (r *Run) Try(ctx context.Context, name string, nodes int, jobs []*Job, sched Scheduler, until int64) error {
+	pr := &PoolRun{Name: name, Nodes: nodes, Until: until}
+	if err := r.engine(pr, jobs, sched, 0).run(ctx); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}

@@ -1,0 +1,57 @@
+package cluster
+
+import "math"
+
+// used takes rate off work once a second, at most n times and no further once nothing is
+// left. It returns the work then and how many seconds it took.
+//
+// The result is that of n subtractions one by one, each rounded, to the last bit, without
+// doing them: as long as the result stays between two powers of two, it is a multiple of
+// one unit in the last place u, and each subtraction takes off rate rounded to a multiple
+// of u. Where rate lies in the middle between two multiples, the even result is taken, and
+// from the second on all results are even. So two subtractions show what each of the next
+// ones takes, and the rest is a multiplication of whole numbers.
+func used(work, rate float64, n int64) (float64, int64) {
+	if rate == 1 && work < 1<<53 {
+		return usedWhole(work, n)
+	}
+	steps := int64(0)
+	for steps < n && work > 0 {
+		low := math.Ldexp(0.5, exponent(work)) // the power of two at or below
+		if work-3*rate <= low {
+			work -= rate
+			steps++
+			continue
+		}
+		first := work - rate
+		steps++
+		if steps == n {
+			return first, steps
+		}
+		second := first - rate
+		steps++
+		unit := low * 0x1p-52
+		each := int64((first - second) / unit)
+		over := int64((second-low)/unit) - 1 // so that no exact result lies below
+		if each <= 0 {
+			return second, n // rate is lost in rounding: the work never ends
+		}
+		more := min(max(over/each, 0), n-steps)
+		work = second - float64(more*each)*unit
+		steps += more
+	}
+	return work, steps
+}
+
+// usedWhole is used for a rate of one: every result is exact, since it is a multiple of
+// work's unit in the last place and not larger than work.
+func usedWhole(work float64, n int64) (float64, int64) {
+	steps := min(n, max(0, int64(math.Ceil(work))))
+	return work - float64(steps), steps
+}
+
+// exponent is that of a float as [math.Frexp] has it.
+func exponent(x float64) int {
+	_, e := math.Frexp(x)
+	return e
+}
