@@ -12,8 +12,10 @@ type engine struct {
 	next  int    // the next that arrives
 	ended int
 	until int64 // it goes on at least up to here
-	sched Scheduler
-	each  func(now int64) // is told before time goes on to a second, if it is not nil
+
+	scalings []Scaling // that are still to come
+	sched    Scheduler
+	each     func(now int64) // is told before time goes on to a second, if it is not nil
 
 	events, asked int64
 }
@@ -28,7 +30,7 @@ func (e *engine) run(ctx context.Context) error {
 		if round%interruptible == 0 && ctx.Err() != nil {
 			return fmt.Errorf("simulate: %w", ctx.Err())
 		}
-		now := min(wake, e.pool.ends.next(), e.arrival())
+		now := min(wake, e.pool.ends.next(), e.arrival(), e.scaling())
 		if now == Never {
 			if e.ended == len(e.jobs) {
 				now = e.until
@@ -40,6 +42,7 @@ func (e *engine) run(ctx context.Context) error {
 			e.each(now)
 		}
 		e.pool.advance(now)
+		e.scale()
 		e.finish()
 		e.arrive()
 		wake = e.schedule()
@@ -59,6 +62,26 @@ func (e *engine) arrival() int64 {
 		return Never
 	}
 	return e.jobs[e.next].Arrival
+}
+
+// scaling is when the next node comes or goes.
+func (e *engine) scaling() int64 {
+	if len(e.scalings) == 0 {
+		return Never
+	}
+	return e.scalings[0].At
+}
+
+// scale lets nodes come and go.
+func (e *engine) scale() {
+	for e.scaling() <= e.pool.now {
+		if e.scalings[0].Nodes > 0 {
+			e.pool.AddNode()
+		} else {
+			e.pool.RemoveNode()
+		}
+		e.scalings = e.scalings[1:]
+	}
 }
 
 // finish ends the jobs that end now.

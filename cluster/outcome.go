@@ -46,7 +46,7 @@ func (pr *PoolRun) close(e *engine) {
 }
 
 func (r *Run) outcome(refused []Refusal) *Outcome {
-	o := &Outcome{Policy: r.policy.Name, Placement: r.Placement, Quirks: r.Quirks, Refused: refused, Scalings: r.Events}
+	o := &Outcome{Policy: r.policy.Name, Placement: r.Placement, Quirks: r.Quirks, Refused: refused, Scalings: r.Scaled}
 	for k := range r.Jobs {
 		if r.Jobs[k].run != refusedRun {
 			o.Jobs = append(o.Jobs, &r.Jobs[k])

@@ -1,7 +1,36 @@
 package cluster
 
-// Profiles are what was measured of models, alone and in pairs.
-type Profiles struct{}
+import "graft/cluster/trace"
 
-// Forecast is what is expected to be submitted.
-type Forecast struct{}
+// Config is what a job trains and how, as far as its load on a device depends on it.
+type Config struct {
+	Model   string
+	Dataset string
+	Batch   int
+	AMP     bool
+}
+
+// ConfigOf is that of a job.
+func ConfigOf(t *trace.Job) Config { return Config{t.Model, t.Dataset, t.Batch, t.AMP} }
+
+// Profiles are what was measured of configurations, alone and in pairs on one device.
+type Profiles struct {
+	// Scores say how much a configuration disturbs another on its device: 0 is hardly, 1
+	// is some, 2 is much. A configuration without one is not packed.
+	Scores map[Config]int
+	// Pairs are the rates at which two configurations work together, the first one's
+	// first. A pair stands in one of its two orders.
+	Pairs map[[2]Config][2]float64
+}
+
+// Rates are those of two configurations on one device, and whether they were measured. Where
+// they were not, none disturbs the other.
+func (p *Profiles) Rates(a, b Config) (rateA, rateB float64, measured bool) {
+	if r, ok := p.Pairs[[2]Config{a, b}]; ok {
+		return r[0], r[1], true
+	}
+	if r, ok := p.Pairs[[2]Config{b, a}]; ok {
+		return r[1], r[0], true
+	}
+	return 1, 1, false
+}

@@ -20,9 +20,10 @@ type Quirks struct {
 	SlowPartner   bool // Lucid: of two packed jobs the one that came later stays slow when the other ends
 	FreeProfiling bool // Lucid: the time that a job spends in the profiler delays nothing
 	SizeFirst     bool // QSSF: jobs that come while none waits are tried by size for a second
+	FourModels    bool // Lucid: four models are taken to disturb nobody, though two of them were measured
 }
 
 // AllQuirks are all of them: results equal the first simulator's.
 func AllQuirks() Quirks {
-	return Quirks{ExtraSecond: true, SlowPartner: true, FreeProfiling: true, SizeFirst: true}
+	return Quirks{ExtraSecond: true, SlowPartner: true, FreeProfiling: true, SizeFirst: true, FourModels: true}
 }

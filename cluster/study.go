@@ -87,7 +87,7 @@ type Run struct {
 	Options
 	Pools  []*PoolRun // in the order of the virtual clusters
 	Jobs   []Job      // all that are simulated, in the order of submission
-	Events int        // how often a profiler grew or shrank
+	Scaled int        // how often a profiler grew or shrank
 	place  Placer
 	policy Policy
 }
@@ -98,10 +98,19 @@ type PoolRun struct {
 	Nodes int    // that it has
 	Jobs  []*Job // in the order of arrival
 	Until int64  // it is simulated at least up to here
+	// Scalings are when a node comes or goes, in order. One that goes must be idle, or
+	// stays.
+	Scalings []Scaling
 
 	changes []Change
 	usage   []Usage
 	done    PoolOutcome
+}
+
+// Scaling is a node that comes or goes.
+type Scaling struct {
+	At    int64 // second, before anything else happens in it
+	Nodes int   // 1 is one that comes, -1 one that goes
 }
 
 // Run simulates a study under a policy.
@@ -176,6 +185,13 @@ func refusal(t *trace.Job, pool *PoolRun) string {
 		return "negative duration"
 	}
 	return ""
+}
+
+// NewJob is a job that is to run for some seconds, for simulations of a part.
+func NewJob(t *trace.Job, seconds int64) *Job {
+	j := newJob(t, math.NaN())
+	j.work = float64(seconds)
+	return &j
 }
 
 func newJob(t *trace.Job, estimate float64) Job {
@@ -267,7 +283,7 @@ func (r *Run) engine(pr *PoolRun, jobs []*Job, sched Scheduler, extra int64) *en
 			}
 		}
 	}
-	e := &engine{pool: p, jobs: jobs, until: pr.Until, sched: sched}
+	e := &engine{pool: p, jobs: jobs, until: pr.Until, scalings: pr.Scalings, sched: sched}
 	if r.Series {
 		e.each = func(int64) { pr.usage = append(pr.usage, p.usage()) }
 	}

@@ -4,7 +4,6 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"math/bits"
 	"os"
@@ -49,8 +48,23 @@ func venus(t testing.TB, file, nodes string) *cluster.Study {
 
 func TestPublishedOrder(t *testing.T) {
 	study := venus(t, reference(t, "cluster_full_log.published_order.csv"), reference(t, "vc_config.csv"))
-	for _, c := range []struct{ policy, golden string }{{"fifo", "fifo"}, {"sjf", "sjf"}, {"srtf", "srtf"}, {"tiresias", "tiresias"}} {
+	var err error
+	study.Profiles, err = cluster.ReadProfiles(files.OS{}, reference(t, "single_data.csv"), reference(t, "colocate_info.csv"))
+	require.NoError(t, err)
+	study.Forecast, err = cluster.ReadForecast(files.OS{}, reference(t, "Venus_throughput_pred.csv"), study.Begin)
+	require.NoError(t, err)
+	for _, c := range []struct{ policy, golden, estimates string }{
+		{"fifo", "fifo", ""}, {"sjf", "sjf", ""}, {"srtf", "srtf", ""}, {"tiresias", "tiresias", ""},
+		{"qssf", "qssf", "Venus_Sept_lgb.csv"}, {"qssf", "qssf_ebm", "Venus_Sept_ebm_weekly_updated.csv"},
+		{"lucid", "lucid", "Venus_Sept_ebm_weekly_updated.csv"},
+	} {
 		t.Run(c.golden, func(t *testing.T) {
+			study := *study
+			if c.estimates != "" {
+				var err error
+				study.Estimates, err = cluster.ReadEstimates(files.OS{}, reference(t, c.estimates), study.Jobs)
+				require.NoError(t, err)
+			}
 			policy, err := Named(c.policy)
 			require.NoError(t, err)
 			o, err := study.Run(context.Background(), policy, cluster.Options{Quirks: cluster.AllQuirks()})
@@ -72,6 +86,14 @@ func requireSame(t *testing.T, path string, o *cluster.Outcome) {
 			"start_time": strconv.FormatInt(j.Start, 10), "end_time": strconv.FormatInt(j.End, 10),
 			"queue": strconv.FormatInt(j.Queue, 10), "ckpt_times": strconv.Itoa(j.Preemptions), "nodes": nodesText(j),
 		}
+		if o.Policy == "lucid" {
+			got["profiled"], got["toskip"], got["exclusive"] = flag(j.Profiled), flag(j.Skipped), flag(!j.Shared)
+			got["profqueue"] = strconv.FormatInt(j.ProfileQueue, 10)
+			got["Tcolocate"], got["Tdelocate"] = strconv.FormatInt(j.PackedAt, 10), strconv.FormatInt(j.UnpackedAt, 10)
+			rate, err := strconv.ParseFloat(row["rate"], 64)
+			require.NoError(t, err)
+			require.Equal(t, rate, j.Rate(), "job %s", j.Trace.ID)
+		}
 		for column, value := range got {
 			if whole(row[column]) != value {
 				if wrong++; wrong < 10 {
@@ -81,6 +103,13 @@ func requireSame(t *testing.T, path string, o *cluster.Outcome) {
 		}
 	}
 	require.Zero(t, wrong)
+}
+
+func flag(is bool) string {
+	if is {
+		return "1"
+	}
+	return "0"
 }
 
 // whole is a whole number without the point that tables of floats give it.
@@ -118,4 +147,3 @@ func golden(t *testing.T, path string) map[string]map[string]string {
 	return want
 }
 
-var _ = json.Marshal

@@ -13,8 +13,9 @@ func Kinds() []cluster.Policy {
 		{Name: "fifo", About: "in the order of submission, nobody overtakes", New: newFIFO},
 		{Name: "sjf", About: "the shortest first; knows the durations", New: newSJF},
 		{Name: "srtf", About: "the one with the least left first, with preemption; knows the durations", New: newSRTF, Extra: true},
-		{Name: "qssf", About: "the one expected to use the fewest device-seconds first", New: newQSSF},
+		{Name: "qssf", About: "the one expected to use the fewest device-seconds first", New: newQSSF, Estimate: true},
 		{Name: "tiresias", About: "those that had the fewest device-seconds first, with preemption; knows nothing", New: newTiresias, Extra: true},
+		Lucid(LucidOptions{}),
 	}
 }
 

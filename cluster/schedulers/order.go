@@ -7,9 +7,14 @@ import "graft/cluster"
 // Seidel, Randomized search trees, FOCS 1989); jobs are known by their numbers, and their
 // priorities in the heap's sense are a hash of them, so that nothing is left to chance.
 type order struct {
+	*shelf
+	root int32
+}
+
+// shelf is where jobs of several orders stand, each in one of them at a time.
+type shelf struct {
 	jobs  []*cluster.Job // by number
 	nodes []orderNode    // by number
-	root  int32
 }
 
 // key is the place of a job in an order: by its first number, then by the next. No two jobs
@@ -40,7 +45,7 @@ type orderNode struct {
 
 const nobody = int32(-1)
 
-func newOrder() *order { return &order{root: nobody} }
+func (s *shelf) order() *order { return &order{s, nobody} }
 
 // put enters a job as it is now.
 func (o *order) put(j *cluster.Job, k key) {
@@ -64,6 +69,9 @@ func (o *order) take(j *cluster.Job) {
 		o.jobs[j.Number] = nil
 	}
 }
+
+// keyOf is the place of a job.
+func (s *shelf) keyOf(j *cluster.Job) *key { return &s.nodes[j.Number].key }
 
 // has reports whether a job is in the order.
 func (o *order) has(j *cluster.Job) bool { return j.Number < len(o.nodes) && o.nodes[j.Number].in }
@@ -153,7 +161,7 @@ func (o *order) fill(room int, start, stop []*cluster.Job) (int, []*cluster.Job,
 
 // fillPart is fill for a part.
 func (o *order) fillPart(at int32, room int, start, stop []*cluster.Job) (int, []*cluster.Job, []*cluster.Job) {
-	f := filling{o, int64(room), start, stop}
+	f := filling{o.shelf, int64(room), start, stop}
 	f.part(at)
 	return int(f.room), f.start, f.stop
 }
@@ -185,7 +193,7 @@ func (o *order) nextIn(at int32, behind *key, room int32) int32 {
 }
 
 type filling struct {
-	*order
+	*shelf
 	room        int64
 	start, stop []*cluster.Job
 }

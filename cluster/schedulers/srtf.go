@@ -20,7 +20,8 @@ type srtf struct {
 }
 
 func newSRTF(s cluster.Setup) (cluster.Scheduler, error) {
-	return &srtf{running: newOrder(), waiting: newOrder(), extra: s.Extra}, nil
+	all := &shelf{}
+	return &srtf{running: all.order(), waiting: all.order(), extra: s.Extra}, nil
 }
 
 func (s *srtf) Arrived(j *cluster.Job) { s.wait(j, j.Trace.Duration) }
@@ -57,7 +58,7 @@ func (s *srtf) choose(p *cluster.Pool) {
 	s.start, s.stop = s.start[:0], s.stop[:0]
 	room, done, rest := p.GPUs(), nobody, s.running.root
 	for j := s.waiting.next(nil, room); j != nil; {
-		k := s.waiting.nodes[j.Number].key
+		k := *s.waiting.keyOf(j)
 		// What is left of a job that runs is its end less this second and the extra one.
 		var part int32
 		part, rest = s.running.split(rest, &key{k[0] + p.Now() + s.extra, -1, 0})

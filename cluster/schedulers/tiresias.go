@@ -38,7 +38,8 @@ type attained struct {
 }
 
 func newTiresias(cluster.Setup) (cluster.Scheduler, error) {
-	return &tiresias{queues: [2]*order{newOrder(), newOrder()}}, nil
+	all := &shelf{}
+	return &tiresias{queues: [2]*order{all.order(), all.order()}}, nil
 }
 
 func (s *tiresias) Arrived(j *cluster.Job) {

@@ -1,0 +1,49 @@
+package cluster
+
+import "math"
+
+// Forecast is how many jobs and devices users are expected to ask for, in equal spans of time.
+type Forecast struct {
+	At   []int64   // seconds at which the spans begin, in order
+	Jobs []float64 // that are submitted in each
+	GPUs []float64 // that they ask for
+}
+
+// aheadSpans are the spans that are looked at ahead: the next fifty minutes.
+const aheadSpans = 5
+
+// Ahead is the mean of what is expected in the spans that begin after a second, of which
+// the next five count. It is NaN where there is none.
+func (f *Forecast) Ahead(list []float64, now int64) float64 {
+	from := f.after(now)
+	if from == len(list) {
+		return math.NaN()
+	}
+	list = list[from:min(from+aheadSpans, len(list))]
+	sum := 0.0
+	for _, x := range list {
+		sum += x
+	}
+	return sum / float64(len(list))
+}
+
+// after is the first span that begins after a second.
+func (f *Forecast) after(now int64) int {
+	low, high := 0, len(f.At)
+	for low < high {
+		if mid := (low + high) / 2; f.At[mid] <= now {
+			low = mid + 1
+		} else {
+			high = mid
+		}
+	}
+	return low
+}
+
+// Next is when the first span after a second begins; Never if none does.
+func (f *Forecast) Next(now int64) int64 {
+	if k := f.after(now); k < len(f.At) {
+		return f.At[k]
+	}
+	return Never
+}

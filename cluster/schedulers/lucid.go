@@ -1,0 +1,212 @@
+package schedulers
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"graft/cluster"
+)
+
+// LucidOptions are how Lucid profiles jobs. The zero value is what its authors took for
+// the cluster Venus, on other clusters as near to it as can be.
+type LucidOptions struct {
+	Nodes   int      // of the profiler; zero is 2
+	Limit   int64    // seconds that a job is profiled for; zero is 200
+	Largest int      // devices of the largest job that is profiled; zero is 8
+	From    []string // virtual clusters that give the profiler a node each; empty is two of Venus's, or the largest
+	Echo    string   // virtual cluster that has a node less while the profiler has one more; empty is one of Venus's, or the largest but those
+}
+
+// EnsureDefaults sets what is zero, for virtual clusters.
+func (o *LucidOptions) EnsureDefaults(r *cluster.Run) {
+	if o.Nodes == 0 {
+		o.Nodes = 2
+	}
+	if o.Limit == 0 {
+		o.Limit = 200
+	}
+	if o.Largest == 0 {
+		o.Largest = 8
+	}
+	names := []string{"vc8Gr", "vcefl", "vcYVn"}
+	if pool(r, names[0]) == nil || pool(r, names[1]) == nil || pool(r, names[2]) == nil || o.Nodes != 2 {
+		names = largest(r, o.Nodes+1)
+	}
+	if len(o.From) == 0 {
+		o.From = names[:min(o.Nodes, len(names))]
+	}
+	if o.Echo == "" && len(names) > o.Nodes {
+		o.Echo = names[o.Nodes]
+	}
+}
+
+// largest are the names of the pools with the most nodes.
+func largest(r *cluster.Run, count int) []string {
+	pools := slices.Clone(r.Pools)
+	slices.SortStableFunc(pools, func(a, b *cluster.PoolRun) int { return b.Nodes - a.Nodes })
+	var names []string
+	for _, p := range pools[:min(count, len(pools))] {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+func pool(r *cluster.Run, name string) *cluster.PoolRun {
+	for _, p := range r.Pools {
+		if p.Name == name {
+			return p
+		}
+	}
+	return nil
+}
+
+// Lucid profiles jobs for a short time on nodes set apart, where many end already; then it
+// starts the job first that is expected to use the fewest device-seconds, lets others
+// overtake where it has no place, and puts jobs that disturb each other little on the same
+// devices, unless few jobs are expected (Hu et al., Lucid: a non-intrusive, scalable and
+// interpretable scheduler for deep learning training jobs, ASPLOS 2023).
+func Lucid(o LucidOptions) cluster.Policy {
+	return cluster.Policy{
+		Name:     "lucid",
+		About:    "the one expected to use the fewest device-seconds first, after a profile; packs jobs",
+		Extra:    true,
+		Estimate: true,
+		Prepare:  func(ctx context.Context, r *cluster.Run) error { return profile(ctx, r, o) },
+		New:      newLucid,
+	}
+}
+
+// profile runs jobs on the profiler's nodes, and says of each when it was seen. Those that
+// end there are done.
+func profile(ctx context.Context, r *cluster.Run, o LucidOptions) error {
+	o.EnsureDefaults(r)
+	seen, until := profiled(r, o)
+	for _, name := range o.From {
+		p := pool(r, name)
+		if p == nil || p.Nodes == 0 {
+			return fmt.Errorf("virtual cluster %q has no node for the profiler; name another in LucidOptions.From", name)
+		}
+		p.Nodes--
+	}
+	sched := &profiler{inTurn: inTurn{cluster.NewQueue(bySize)}, nodes: o.Nodes, largest: o.Largest, forecast: r.Forecast}
+	if err := r.Try(ctx, "profiler", o.Nodes, seen, sched, until); err != nil {
+		return err
+	}
+	k := 0
+	for n := range r.Jobs {
+		j := &r.Jobs[n]
+		if j.GPUs > o.Largest {
+			continue
+		}
+		took(j, seen[k], o.Limit, r.Quirks.FreeProfiling)
+		k++
+	}
+	r.Scaled = len(sched.scalings)
+	for _, p := range r.Pools {
+		slices.SortStableFunc(p.Jobs, func(a, b *cluster.Job) int { return int(a.Arrival - b.Arrival) })
+		if p.Name == o.Echo {
+			p.Scalings = echo(sched.scalings)
+		}
+	}
+	return nil
+}
+
+// profiled are the jobs that the profiler sees, as it runs them, and when the last job of all
+// was submitted.
+func profiled(r *cluster.Run, o LucidOptions) (seen []*cluster.Job, until int64) {
+	for k := range r.Jobs {
+		j := &r.Jobs[k]
+		until = max(until, j.Trace.Submit)
+		if j.GPUs <= o.Largest {
+			seen = append(seen, cluster.NewJob(j.Trace, min(j.Trace.Duration, o.Limit)))
+		}
+	}
+	return seen, until
+}
+
+// took notes what the profiler did with a job. What it ran for there counts for nothing
+// afterwards, unless the job ended.
+func took(j, seen *cluster.Job, limit int64, free bool) {
+	j.Profiled, j.ProfileQueue, j.Queue = true, seen.Queue, seen.Queue
+	switch {
+	case j.Trace.Duration <= limit:
+		j.Skipped, j.Start, j.End, j.Nodes = true, seen.Start, seen.End, seen.Nodes
+	case !free:
+		j.Arrival = seen.End
+	}
+}
+
+// echo is what a pool loses and gets back, a second after the profiler.
+func echo(scalings []cluster.Scaling) []cluster.Scaling {
+	var list []cluster.Scaling
+	for _, s := range scalings {
+		list = append(list, cluster.Scaling{At: s.At + 1, Nodes: -s.Nodes})
+	}
+	return list
+}
+
+// profiler schedules the profiler's nodes: the smallest job first. It gets one more node
+// where many wait, and gives it back where few wait and few are expected.
+type profiler struct {
+	inTurn
+	nodes    int
+	largest  int
+	forecast *cluster.Forecast
+	scalings []cluster.Scaling
+	spent    bool // the forecast has come to its end
+}
+
+func bySize(a, b *cluster.Job) bool { return a.GPUs < b.GPUs }
+
+// When the profiler grows and shrinks.
+const (
+	growAbove   = 10  // jobs that wait
+	growEvery   = 10  // seconds
+	shrinkBelow = 5   // jobs that wait
+	shrinkEvery = 100 // seconds
+	shrinkLoad  = 5   // times the largest job: devices that are expected to be asked for
+)
+
+func (s *profiler) Schedule(p *cluster.Pool) int64 {
+	s.inTurn.Schedule(p)
+	more, _ := p.HasNode(cluster.Temporary)
+	switch now := p.Now(); {
+	case !more && s.waiting.Len() > growAbove:
+		if now%growEvery != 0 {
+			return upTo(now, growEvery)
+		}
+		p.AddNode()
+		s.scalings = append(s.scalings, cluster.Scaling{At: now, Nodes: 1})
+		return now + 1
+	case more && s.waiting.Len() < shrinkBelow:
+		if now%shrinkEvery == 0 {
+			s.shrink(p)
+		}
+		return upTo(now, shrinkEvery)
+	}
+	return cluster.Never
+}
+
+// upTo is the next multiple of some seconds.
+func upTo(now, every int64) int64 { return (now/every + 1) * every }
+
+// shrink gives the node back if it is idle and few devices are expected to be asked for.
+func (s *profiler) shrink(p *cluster.Pool) {
+	if _, idle := p.HasNode(cluster.Temporary); !idle || !s.calm(p.Now()) {
+		return
+	}
+	p.RemoveNode()
+	s.scalings = append(s.scalings, cluster.Scaling{At: p.Now(), Nodes: -1})
+}
+
+// calm reports whether few devices are expected to be asked for. Without a forecast it is
+// calm; in the second in which it is seen to have come to its end it is not.
+func (s *profiler) calm(now int64) bool {
+	if s.forecast == nil || s.spent {
+		return true
+	}
+	ahead := s.forecast.Ahead(s.forecast.GPUs, now)
+	s.spent = ahead != ahead
+	return ahead <= float64(shrinkLoad*s.largest)
+}

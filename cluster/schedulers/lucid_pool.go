@@ -1,0 +1,357 @@
+package schedulers
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"graft/cluster"
+)
+
+// lucid schedules a pool. Jobs that are alike are a class: as many devices, as much memory,
+// the same score. Where one of them has no place, those behind it have none either.
+type lucid struct {
+	profiles *cluster.Profiles
+	quirks   cluster.Quirks
+	shelf    shelf
+	classes  map[class]*members
+	sizes    map[int]*size
+	sorted   []*size // in the order in which they came up
+	came     int64
+	packing  bool    // now
+	turns    []int64 // seconds at which packing begins or ends
+	pairs    map[*cluster.Job]*cluster.Job
+	heads    heads
+}
+
+// class is what jobs have in common.
+type class struct {
+	gpus   int
+	memory float64 // MiB
+	score  int
+}
+
+const unknownScore = 99
+
+// members are the jobs of a class that wait.
+type members struct {
+	class
+	*size
+	waiting *order       // by priority
+	open    bool         // it may have a job that can be packed
+	at      *cluster.Job // the next to be tried in a pass
+	place   int          // among heads; -1 is none
+}
+
+// size is the jobs of a number of devices.
+type size struct {
+	members []*members
+	alone   []loner // in the order of their starts
+}
+
+// loner is a job that runs alone, onto which another can be packed.
+type loner struct {
+	job *cluster.Job
+	class
+}
+
+// What can be packed: jobs on so many devices at most, whose scores add up to no more, and
+// which use no more memory together than a device has; and the one that comes has at most
+// so many times the priority of the one that is there.
+const (
+	packableGPUs   = 8
+	packableScore  = 2
+	packableMemory = 24_576 // MiB
+	packableTimes  = 2
+)
+
+func newLucid(s cluster.Setup) (cluster.Scheduler, error) {
+	if s.Study.Profiles == nil {
+		return nil, fmt.Errorf("there are no profiles of models, alone and in pairs; name a folder that has them with --data")
+	}
+	return &lucid{
+		profiles: s.Study.Profiles, quirks: s.Quirks,
+		classes: map[class]*members{}, sizes: map[int]*size{}, pairs: map[*cluster.Job]*cluster.Job{},
+		turns: turns(s.Study.Forecast, s.Study.Begin),
+	}, nil
+}
+
+const (
+	decideEvery = 100 // seconds between two looks at the forecast
+	packAbove   = 2   // jobs that are expected in ten minutes: with fewer, none is packed
+)
+
+// turns are when packing begins and ends: it begins with none.
+func turns(f *cluster.Forecast, begin int64) (list []int64) {
+	packing := false
+	for at := upTo(begin-1, decideEvery); at != cluster.Never; {
+		if now := f == nil || !(f.Ahead(f.Jobs, at) <= packAbove); now != packing {
+			list, packing = append(list, at), now
+		}
+		if f == nil {
+			break
+		}
+		if at = f.Next(at); at != cluster.Never {
+			at = upTo(at-1, decideEvery)
+		}
+	}
+	return list
+}
+
+func (s *lucid) Arrived(j *cluster.Job) {
+	j.Priority = j.Estimate * float64(j.GPUs)
+	m := s.membersOf(s.classOf(j))
+	m.waiting.put(j, key{sortable(j.Priority), s.came, 0})
+	m.open = m.open || m.waiting.next(nil, j.GPUs) == j
+	s.came++
+}
+
+// sortable is a whole number that orders floats as they are ordered.
+func sortable(x float64) int64 {
+	b := int64(math.Float64bits(x + 0)) // so that there is one zero only
+	if b < 0 {
+		return math.MinInt64 - b
+	}
+	return b
+}
+
+func (s *lucid) classOf(j *cluster.Job) class {
+	if j.GPUs > packableGPUs {
+		return class{gpus: j.GPUs, score: unknownScore}
+	}
+	score, known := s.profiles.Scores[cluster.ConfigOf(j.Trace)]
+	if !known {
+		score = unknownScore
+	}
+	return class{gpus: j.GPUs, memory: j.Trace.Memory, score: score}
+}
+
+func (s *lucid) membersOf(c class) *members {
+	if m := s.classes[c]; m != nil {
+		return m
+	}
+	z := s.sizes[c.gpus]
+	if z == nil {
+		z = &size{}
+		s.sizes[c.gpus] = z
+		s.sorted = append(s.sorted, z)
+	}
+	m := &members{class: c, size: z, waiting: s.shelf.order(), place: -1}
+	s.classes[c] = m
+	z.members = append(z.members, m)
+	return m
+}
+
+func (s *lucid) Ended(j *cluster.Job) {
+	z := s.sizes[j.GPUs]
+	if at := slices.IndexFunc(z.alone, func(l loner) bool { return l.job == j }); at >= 0 {
+		z.alone = slices.Delete(z.alone, at, at+1)
+	}
+	other := s.pairs[j]
+	delete(s.pairs, j)
+	if other == nil {
+		return
+	}
+	delete(s.pairs, other)
+	if other.Running() && !other.Shared {
+		s.alone(other, nil)
+	}
+}
+
+// alone notes that others can be packed onto a job. Those that wait and may be are opened;
+// within a pass, from its place on.
+func (s *lucid) alone(j *cluster.Job, from *key) {
+	l := loner{j, s.classOf(j)}
+	if l.score > packableScore {
+		return
+	}
+	z := s.sizes[j.GPUs]
+	at := len(z.alone)
+	for at > 0 && z.alone[at-1].job.Order() > j.Order() {
+		at--
+	}
+	z.alone = slices.Insert(z.alone, at, l)
+	for _, m := range z.members {
+		if !m.packable(l) {
+			continue
+		}
+		m.open = true
+		if from != nil && m.place < 0 {
+			s.enter(m, m.waiting.next(from, m.gpus))
+		}
+	}
+}
+
+// packable reports whether jobs of a class can be packed onto a job, their priority aside.
+func (c class) packable(l loner) bool {
+	return l.memory < packableMemory-c.memory && l.score+c.score <= packableScore
+}
+
+func (s *lucid) Schedule(p *cluster.Pool) int64 {
+	for len(s.turns) > 0 && s.turns[0] <= p.Now() {
+		s.turns, s.packing = s.turns[1:], !s.packing
+		s.reopen()
+	}
+	if p.Waiting() == 0 {
+		return cluster.Never
+	}
+	started := s.pass(p)
+	switch {
+	case p.Waiting() == 0:
+		return cluster.Never
+	case started:
+		return p.Now() + 1
+	case len(s.turns) > 0:
+		return s.turns[0]
+	}
+	return cluster.Never
+}
+
+// reopen lets all classes be tried again.
+func (s *lucid) reopen() {
+	for _, z := range s.sorted {
+		for _, m := range z.members {
+			m.open = true
+		}
+	}
+}
+
+// pass tries the jobs that may find a place, in order.
+func (s *lucid) pass(p *cluster.Pool) (started bool) {
+	s.begin(p)
+	for len(s.heads) > 0 {
+		m := s.heads[0]
+		j := m.at
+		at := *m.waiting.keyOf(j)
+		switch {
+		case s.packing && m.open && s.pack(p, m, j):
+			m.waiting.take(j)
+			s.move(m, &at)
+			started = true
+		case p.Start(j):
+			m.waiting.take(j)
+			s.move(m, &at)
+			started = true
+			if from := &at; s.packing {
+				s.alone(j, from)
+			} else {
+				s.alone(j, nil)
+			}
+		case !s.packing:
+			s.heads.clear()
+		default:
+			m.open = m.open && m.waiting.next(nil, m.gpus) != j // the first has no partner, so none has
+			s.heads.remove(m)
+		}
+	}
+	return started
+}
+
+// begin gathers the first job of each class of which one may find a place.
+func (s *lucid) begin(p *cluster.Pool) {
+	for _, z := range s.sorted {
+		fits := !s.packing || p.Fits(z.members[0].gpus)
+		for _, m := range z.members {
+			if fits || m.open {
+				s.enter(m, m.waiting.next(nil, m.gpus))
+			}
+		}
+	}
+}
+
+// pack puts a job onto the first that has its devices for itself and suits it.
+func (s *lucid) pack(p *cluster.Pool, m *members, j *cluster.Job) bool {
+	for k, l := range m.alone {
+		if !m.packable(l) || j.Priority > packableTimes*l.job.Priority {
+			continue
+		}
+		rate, other := s.rates(j, l.job)
+		p.Pack(j, l.job, rate, other)
+		s.pairs[j], s.pairs[l.job] = l.job, j
+		m.alone = slices.Delete(m.alone, k, k+1)
+		return true
+	}
+	return false
+}
+
+// alike are models that were measured alone, but not with all others.
+var alike = []string{"NeuMF", "ResNet50", "BERT", "Transformer"}
+
+func (s *lucid) rates(j, host *cluster.Job) (float64, float64) {
+	if s.quirks.FourModels && (slices.Contains(alike, j.Trace.Model) || slices.Contains(alike, host.Trace.Model)) {
+		return 1, 1
+	}
+	a, b, _ := s.profiles.Rates(cluster.ConfigOf(j.Trace), cluster.ConfigOf(host.Trace))
+	return a, b
+}
+
+// enter lets the pass come to a class at a job; nil is none.
+func (s *lucid) enter(m *members, j *cluster.Job) {
+	if m.at = j; j != nil {
+		s.heads.push(m)
+	}
+}
+
+// move lets the pass come to a class at the next job behind a place.
+func (s *lucid) move(m *members, behind *key) {
+	if m.at = m.waiting.next(behind, m.gpus); m.at == nil {
+		s.heads.remove(m)
+		return
+	}
+	s.heads.down(m.place)
+}
+
+// heads are the classes that a pass still comes to, by the job that it comes to.
+type heads []*members
+
+func (h heads) less(a, b int) bool {
+	return h[a].waiting.keyOf(h[a].at).before(h[b].waiting.keyOf(h[b].at))
+}
+
+func (h heads) swap(a, b int) {
+	h[a], h[b] = h[b], h[a]
+	h[a].place, h[b].place = a, b
+}
+
+func (h *heads) push(m *members) {
+	m.place = len(*h)
+	*h = append(*h, m)
+	for at := m.place; at > 0 && h.less(at, (at-1)/2); at = (at - 1) / 2 {
+		h.swap(at, (at-1)/2)
+	}
+}
+
+// remove takes the head out, or one that has no job any more.
+func (h *heads) remove(m *members) {
+	at, last := m.place, len(*h)-1
+	h.swap(at, last)
+	*h = (*h)[:last]
+	m.place = -1
+	if at < last {
+		h.down(at)
+	}
+}
+
+func (h *heads) clear() {
+	for _, m := range *h {
+		m.place = -1
+	}
+	*h = (*h)[:0]
+}
+
+func (h heads) down(at int) {
+	for {
+		least := 2*at + 1
+		if least >= len(h) {
+			return
+		}
+		if least+1 < len(h) && h.less(least+1, least) {
+			least++
+		}
+		if !h.less(least, at) {
+			return
+		}
+		h.swap(at, least)
+		at = least
+	}
+}
