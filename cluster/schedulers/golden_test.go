@@ -146,4 +146,3 @@ func golden(t *testing.T, path string) map[string]map[string]string {
 	}
 	return want
 }
-
