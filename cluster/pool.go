@@ -42,9 +42,10 @@ type Change struct {
 
 // busy is what the time of devices was used for.
 type busy struct {
-	since int64   // counted up to here
-	taken float64 // device-seconds with a job
-	all   float64 // device-seconds in all
+	since   int64   // counted up to here
+	horizon int64   // and no further than here
+	taken   float64 // device-seconds with a job
+	all     float64 // device-seconds in all
 }
 
 func newPool(nodes, each int, place Placer, quirks Quirks, now int64) *Pool {
@@ -324,9 +325,11 @@ func (p *Pool) tell(j *Job, what string) {
 
 // advance goes on to a second, and counts how the time until then was used.
 func (p *Pool) advance(to int64) {
-	span := float64(to - p.busy.since)
-	p.busy.taken += span * float64(p.GPUs()-p.nodes.free)
-	p.busy.all += span * float64(p.GPUs())
+	span := float64(min(to, p.busy.horizon) - p.busy.since)
+	if span > 0 {
+		p.busy.taken += span * float64(p.GPUs()-p.nodes.free)
+		p.busy.all += span * float64(p.GPUs())
+	}
 	p.busy.since, p.now = to, to
 }
 

@@ -59,6 +59,7 @@ type Options struct {
 	Workers   int    // pools that are simulated at a time; zero is one for each processor
 	Follow    string // job whose changes are kept; empty is none
 	Series    bool   // whether to keep how pools were used over time
+	Horizon   int64  // second up to which the use of devices is counted; zero is the last submission
 }
 
 // Policy is a way to schedule a cluster.
@@ -118,10 +119,16 @@ func (s *Study) Run(ctx context.Context, policy Policy, o Options) (*Outcome, er
 	if err := s.Validate(); err != nil {
 		return nil, fmt.Errorf("simulate %s: %w", policy.Name, err)
 	}
+	if policy.Estimate && s.Estimates == nil {
+		return nil, fmt.Errorf("simulate %s: there are no estimates of how long jobs take; name a file of them with --estimates", policy.Name)
+	}
 	r := &Run{Study: s, Options: o, policy: policy}
 	var err error
 	if r.place, err = PlacerNamed(o.Placement); err != nil {
 		return nil, fmt.Errorf("simulate %s: %w", policy.Name, err)
+	}
+	if r.Horizon == 0 && len(s.Jobs) > 0 {
+		r.Horizon = s.Jobs[len(s.Jobs)-1].Submit
 	}
 	refused := r.admit()
 	if policy.Prepare != nil {
@@ -275,7 +282,7 @@ func (r *Run) pool(ctx context.Context, pr *PoolRun) error {
 // engine is what simulates a pool.
 func (r *Run) engine(pr *PoolRun, jobs []*Job, sched Scheduler, extra int64) *engine {
 	p := newPool(pr.Nodes, r.perNode(), r.place, r.Quirks, r.Begin)
-	p.extra = extra
+	p.extra, p.busy.horizon = extra, r.Horizon
 	if r.Follow != "" {
 		p.changes = func(c Change) {
 			if c.Job.Trace.ID == r.Follow {

@@ -4,6 +4,7 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/csv"
+	"encoding/json"
 	"fmt"
 	"math/bits"
 	"os"
@@ -46,31 +47,170 @@ func venus(t testing.TB, file, nodes string) *cluster.Study {
 	return &cluster.Study{Jobs: tr.Jobs, VCs: vcs, Begin: lucidWindow.From}
 }
 
-func TestPublishedOrder(t *testing.T) {
-	study := venus(t, reference(t, "cluster_full_log.published_order.csv"), reference(t, "vc_config.csv"))
+// known adds to a study what the first simulator knew beforehand.
+func known(t testing.TB, study *cluster.Study) {
+	t.Helper()
 	var err error
 	study.Profiles, err = cluster.ReadProfiles(files.OS{}, reference(t, "single_data.csv"), reference(t, "colocate_info.csv"))
 	require.NoError(t, err)
 	study.Forecast, err = cluster.ReadForecast(files.OS{}, reference(t, "Venus_throughput_pred.csv"), study.Begin)
 	require.NoError(t, err)
-	for _, c := range []struct{ policy, golden, estimates string }{
-		{"fifo", "fifo", ""}, {"sjf", "sjf", ""}, {"srtf", "srtf", ""}, {"tiresias", "tiresias", ""},
-		{"qssf", "qssf", "Venus_Sept_lgb.csv"}, {"qssf", "qssf_ebm", "Venus_Sept_ebm_weekly_updated.csv"},
-		{"lucid", "lucid", "Venus_Sept_ebm_weekly_updated.csv"},
-	} {
+}
+
+// firstRuns are the runs whose results there are.
+var firstRuns = []struct{ policy, golden, estimates string }{
+	{"fifo", "fifo", ""}, {"sjf", "sjf", ""}, {"srtf", "srtf", ""}, {"tiresias", "tiresias", ""},
+	{"qssf", "qssf", "Venus_Sept_lgb.csv"}, {"qssf", "qssf_ebm", "Venus_Sept_ebm_weekly_updated.csv"},
+	{"lucid", "lucid", "Venus_Sept_ebm_weekly_updated.csv"},
+}
+
+// simulated is an outcome with the first simulator's quirks.
+func simulated(t testing.TB, study cluster.Study, policy, estimates, placement string) *cluster.Outcome {
+	t.Helper()
+	if estimates != "" {
+		var err error
+		study.Estimates, err = cluster.ReadEstimates(files.OS{}, reference(t, estimates), study.Jobs)
+		require.NoError(t, err)
+	}
+	p, err := Named(policy)
+	require.NoError(t, err)
+	o, err := study.Run(context.Background(), p, cluster.Options{
+		Quirks: cluster.AllQuirks(), Placement: placement, Series: true, Horizon: study.Begin + 26*86_400})
+	require.NoError(t, err)
+	return o
+}
+
+// Every job starts, ends, waits and is preempted as in the first simulator, on the same
+// devices.
+func TestPublishedOrder(t *testing.T) {
+	study := venus(t, reference(t, "cluster_full_log.published_order.csv"), reference(t, "vc_config.csv"))
+	known(t, study)
+	want := sums(t, reference(t, "golden", "golden_published_order.json"))
+	for _, c := range firstRuns {
 		t.Run(c.golden, func(t *testing.T) {
-			study := *study
-			if c.estimates != "" {
-				var err error
-				study.Estimates, err = cluster.ReadEstimates(files.OS{}, reference(t, c.estimates), study.Jobs)
-				require.NoError(t, err)
-			}
-			policy, err := Named(c.policy)
-			require.NoError(t, err)
-			o, err := study.Run(context.Background(), policy, cluster.Options{Quirks: cluster.AllQuirks()})
-			require.NoError(t, err)
+			o := simulated(t, *study, c.policy, c.estimates, "")
 			requireSame(t, reference(t, "golden", "published_order", c.golden+"_jobs.csv.gz"), o)
+			requireSums(t, want[c.golden], o, study.Begin)
 		})
+	}
+}
+
+// So it is on smaller virtual clusters, with both ways to choose places.
+func TestMini(t *testing.T) {
+	study := venus(t, reference(t, "mini", "cluster_full_log.csv"), reference(t, "mini", "vc_config.csv"))
+	known(t, study)
+	want := sums(t, reference(t, "golden", "golden_mini.json"))
+	for _, placement := range []string{"consolidate", "random"} {
+		for _, c := range firstRuns {
+			name := c.golden + "_" + placement
+			if c.golden == "qssf_ebm" {
+				continue // there is none
+			}
+			t.Run(name, func(t *testing.T) {
+				o := simulated(t, *study, c.policy, c.estimates, placement)
+				requireSame(t, reference(t, "golden", "mini", name+"_jobs.csv.gz"), o)
+				requireSums(t, want[name], o, study.Begin)
+			})
+		}
+	}
+}
+
+// In the order of job ids the results are others; of these the averages are known.
+func TestOrderOfIDs(t *testing.T) {
+	study := venus(t, reference(t, "venus_sept_trace.csv"), reference(t, "vc_config.csv"))
+	known(t, study)
+	for policy, want := range map[string]struct{ estimates, completion string }{
+		"fifo": {"", "64161"}, "qssf": {"Venus_Sept_lgb.csv", "18686"}, "lucid": {"Venus_Sept_ebm_weekly_updated.csv", "12887"},
+	} {
+		t.Run(policy, func(t *testing.T) {
+			s := cluster.Summarize(simulated(t, *study, policy, want.estimates, "").Jobs, nil)
+			require.Equal(t, want.completion, strconv.Itoa(int(s.Completion.Mean)))
+			t.Logf("measured: %s: mean completion %v s, mean queue %v s", policy, s.Completion.Mean, s.Queue.Mean)
+		})
+	}
+}
+
+func sums(t *testing.T, path string) map[string]map[string]any {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	var all struct{ Policies map[string]map[string]any }
+	require.NoError(t, json.Unmarshal(text, &all))
+	return all.Policies
+}
+
+// requireSums holds the sums to those that are known, of all jobs and of each pool.
+func requireSums(t *testing.T, want map[string]any, o *cluster.Outcome, begin int64) {
+	t.Helper()
+	all := want["all"].(map[string]any)
+	s := cluster.Summarize(o.Jobs, nil)
+	got := figuresOf(s, begin)
+	profqueue, shared := 0.0, 0.0
+	for _, j := range o.Jobs {
+		profqueue += float64(j.ProfileQueue)
+		if j.Shared {
+			shared++
+		}
+	}
+	got["profiled"], got["finished_in_profiler"] = float64(s.Profiled), float64(s.Skipped)
+	got["jobs_ever_colocated_as_guest"], got["left_exclusive0_at_end"] = float64(s.Packed), shared
+	got["scaling_events"] = float64(o.Scalings)
+	got["avg_profqueue"] = profqueue / float64(s.Jobs)
+	busy, there := 0.0, 0.0
+	for _, p := range o.Pools {
+		b, n := busyIn(p, begin)
+		busy, there = busy+b, there+n
+	}
+	got["busy_gpu_frac_26d"] = busy / there
+	requireFigures(t, "all", all, got)
+	for name, keep := range map[string]func(*cluster.Job) bool{
+		"large_gt8": func(j *cluster.Job) bool { return j.Trace.GPUs > 8 },
+		"small_le8": func(j *cluster.Job) bool { return j.Trace.GPUs <= 8 },
+	} {
+		if part, ok := all[name].(map[string]any); ok {
+			requireFigures(t, name, part, figuresOf(cluster.Summarize(o.Jobs, keep), begin))
+		}
+	}
+	for _, p := range o.Pools {
+		part := want["per_vc"].(map[string]any)[p.Name].(map[string]any)
+		got := figuresOf(cluster.Summarize(p.Jobs, nil), begin)
+		got["seq_rows"] = float64(len(cluster.Sampled(p.Usage, 60, p.Last)))
+		b, n := busyIn(p, begin)
+		got["busy_gpu_frac_26d"] = b / n
+		requireFigures(t, p.Name, part, got)
+	}
+}
+
+// busyIn adds up the devices of a pool with a job, and all, at each minute of 26 days.
+func busyIn(p cluster.PoolOutcome, begin int64) (busy, all float64) {
+	for _, u := range cluster.Sampled(p.Usage, 60, p.Last) {
+		if u.At < begin+26*86_400 {
+			busy, all = busy+float64(u.GPUs-u.Idle), all+float64(u.GPUs)
+		}
+	}
+	return busy, all
+}
+
+func figuresOf(s cluster.Summary, begin int64) map[string]float64 {
+	return map[string]float64{
+		"jobs": float64(s.Jobs), "avg_jct": s.Completion.Mean, "avg_queue": s.Queue.Mean, "p999_queue": s.Queue.P999,
+		"max_queue": s.Queue.Max, "p50_jct": s.Completion.Median, "p99_jct": s.Completion.P99,
+		"last_end_rel": float64(s.Last - begin), "sum_jct": float64(s.Completion.Sum), "sum_queue": float64(s.Queue.Sum),
+		"preemptions": float64(s.Preemptions),
+	}
+}
+
+// figuresAgree is how far a mean or a quantile may be off by the order of sums.
+const figuresAgree = 1e-12
+
+func requireFigures(t *testing.T, where string, want map[string]any, got map[string]float64) {
+	t.Helper()
+	for name, x := range want {
+		if number, is := x.(float64); is {
+			value, known := got[name]
+			require.True(t, known, "%s: %s", where, name)
+			require.InDelta(t, number, value, figuresAgree*max(1, number), "%s: %s", where, name)
+		}
 	}
 }
 

@@ -1,0 +1,143 @@
+package cluster
+
+import (
+	"math"
+	"slices"
+)
+
+// Summary is figures of some jobs of an outcome. All times are in seconds; a figure of no
+// jobs is NaN.
+type Summary struct {
+	Jobs        int     // that were simulated
+	Completion  Spread  // from submission to end
+	Queue       Spread  // of all that a job waited for, the profiler included
+	Slowdown    float64 // mean of the completion over the duration, of which ten seconds count at least
+	Preemptions int     // in all
+	Packed      int     // jobs that ever were put onto another's devices
+	Skipped     int     // jobs that ended in the profiler
+	Profiled    int     // jobs that the profiler saw
+	Fairness    float64 // Jain's index over the users' mean slowdowns: 1 where all are equal, 1/users where one has it all
+	Last        int64   // second at which the last one ended
+}
+
+// Spread is how values are distributed. Quantiles lie between two values where they fall
+// between two.
+type Spread struct {
+	Mean   float64
+	Median float64
+	P90    float64
+	P99    float64
+	P999   float64
+	Max    float64
+	Sum    int64
+}
+
+// shortest is the duration that slowdowns count at least: what ends at once would have an
+// infinite one (Feitelson et al., Theory and practice in parallel job scheduling, 1997).
+const shortest = 10
+
+// Summarize computes figures of jobs, of those for which keep says so; nil keeps all.
+func Summarize(jobs []*Job, keep func(j *Job) bool) Summary {
+	var s Summary
+	completion, queue := make([]int64, 0, len(jobs)), make([]int64, 0, len(jobs))
+	users := map[string]*share{}
+	for _, j := range jobs {
+		if keep != nil && !keep(j) {
+			continue
+		}
+		completion, queue = append(completion, j.Completion()), append(queue, j.Queue)
+		slow := float64(j.Completion()) / float64(max(j.Trace.Duration, shortest))
+		s.Slowdown += max(1, slow)
+		u := users[j.Trace.User]
+		if u == nil {
+			u = &share{}
+			users[j.Trace.User] = u
+		}
+		u.add(max(1, slow))
+		s.count(j)
+	}
+	s.Jobs = len(completion)
+	s.Slowdown /= float64(s.Jobs)
+	s.Completion, s.Queue = spreadOf(completion), spreadOf(queue)
+	s.Fairness = jain(users)
+	return s
+}
+
+func (s *Summary) count(j *Job) {
+	s.Preemptions += j.Preemptions
+	s.Packed += one(j.Packed)
+	s.Skipped += one(j.Skipped)
+	s.Profiled += one(j.Profiled)
+	s.Last = max(s.Last, j.End)
+}
+
+func one(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// spreadOf sorts the values.
+func spreadOf(values []int64) Spread {
+	slices.Sort(values)
+	s := Spread{Max: math.NaN(), Median: quantile(values, 0.5), P90: quantile(values, 0.9), P99: quantile(values, 0.99), P999: quantile(values, 0.999)}
+	for _, v := range values {
+		s.Sum += v
+	}
+	s.Mean = float64(s.Sum) / float64(len(values))
+	if len(values) > 0 {
+		s.Max = float64(values[len(values)-1])
+	}
+	return s
+}
+
+// quantile is that of sorted values, on the line between the two nearest.
+func quantile(values []int64, q float64) float64 {
+	if len(values) == 0 {
+		return math.NaN()
+	}
+	at := q * float64(len(values)-1)
+	low := int(at)
+	if low+1 >= len(values) {
+		return float64(values[low])
+	}
+	a, b := float64(values[low]), float64(values[low+1])
+	return a + (b-a)*(at-float64(low))
+}
+
+// share is a mean that is still added to.
+type share struct {
+	sum   float64
+	count int
+}
+
+func (s *share) add(x float64) {
+	s.sum += x
+	s.count++
+}
+
+// jain is Jain's index of fairness (Jain, Chiu, Hawe, DEC research report 301, 1984).
+func jain(users map[string]*share) float64 {
+	names := make([]string, 0, len(users)) // in an order, so that sums are the same each time
+	for name := range users {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	sum, squares := 0.0, 0.0
+	for _, name := range names {
+		x := users[name].sum / float64(users[name].count)
+		sum, squares = sum+x, squares+x*x
+	}
+	return sum * sum / (float64(len(users)) * squares)
+}
+
+// Used is the share of device-time of all pools in which devices had a job, up to the last
+// submission.
+func (o *Outcome) Used() float64 {
+	used, all := 0.0, 0.0
+	for _, p := range o.Pools {
+		used, all = used+p.Used, all+p.All
+	}
+	return used / all
+}
