@@ -2,9 +2,11 @@ package trace
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"math/bits"
 )
 
 // cells splits the rows of comma-separated values. Package encoding/csv would make a
@@ -39,11 +41,22 @@ func (c *cells) next() error {
 	}
 }
 
-// split takes a line without quotes apart.
+// split takes a line without quotes apart. It looks at eight bytes at once: after an
+// exclusive or with commas a comma is a zero byte, and the sum below carries into the top
+// bit of all others.
 func (c *cells) split(line []byte) {
-	row, begin := c.row, 0
-	for k, b := range line {
-		if b == ',' {
+	const commas, low, top = 0x2c2c2c2c2c2c2c2c, 0x7f7f7f7f7f7f7f7f, 0x8080808080808080
+	row, begin, k := c.row, 0, 0
+	for ; k+8 <= len(line); k += 8 {
+		word := binary.LittleEndian.Uint64(line[k:]) ^ commas
+		for found := ^((word&low + low) | word) & top; found != 0; found &= found - 1 {
+			at := k + bits.TrailingZeros64(found)/8
+			row = append(row, line[begin:at])
+			begin = at + 1
+		}
+	}
+	for ; k < len(line); k++ {
+		if line[k] == ',' {
 			row = append(row, line[begin:k])
 			begin = k + 1
 		}

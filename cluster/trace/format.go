@@ -8,8 +8,9 @@ import (
 
 // Format is a kind of file that traces come in.
 type Format struct {
-	Name  string // by which options name it
-	About string // what it is, in a few words
+	Name     string // by which options name it
+	About    string // what it is, in a few words
+	Writable bool   // whether a [Writer] writes it
 }
 
 // format is a Format and how it is known, read and written.
@@ -19,6 +20,8 @@ type format struct {
 	knows func(head []byte) bool
 	// open begins to read; the options are valid.
 	open func(source lines, o *Options) (rows, error)
+	// write begins to write; nil where that makes no sense.
+	write func(o *WriterOptions) jobWriter
 }
 
 // formats are all there are, in the order in which they are tried: a new one is a new
@@ -27,14 +30,24 @@ var formats []*format
 
 // The list is filled in here because readers validate options, which look into it.
 func init() {
-	formats = []*format{&heliosFormat}
+	formats = []*format{
+		&graftFormat,
+		&heliosFormat,
+		&phillyFormat,
+		&phillyCSVFormat,
+		&alibaba2023Format,
+		&swfFormat,
+		&alibaba2020Format,
+	}
 }
 
 // Formats lists the formats.
 func Formats() []Format {
 	var list []Format
 	for _, f := range formats {
-		list = append(list, f.Format)
+		about := f.Format
+		about.Writable = f.write != nil
+		list = append(list, about)
 	}
 	return list
 }
@@ -88,16 +101,33 @@ func firstLine(head []byte) []byte {
 	return bytes.TrimSuffix(line, []byte("\r"))
 }
 
-// hasColumns says whether a header has some columns.
-func hasColumns(head []byte, names ...string) bool {
+// header is the set of names in a file's first line.
+func header(head []byte) map[string]bool {
 	have := map[string]bool{}
 	for _, cell := range strings.Split(string(firstLine(head)), ",") {
 		have[strings.Trim(cell, `"`)] = true
 	}
+	return have
+}
+
+// hasColumns says whether a header has all of some columns.
+func hasColumns(head []byte, names ...string) bool {
+	have := header(head)
 	for _, name := range names {
 		if !have[name] {
 			return false
 		}
 	}
 	return true
+}
+
+// hasColumn says whether a header has a column by any of its names.
+func hasColumn(head []byte, names []string) bool {
+	have := header(head)
+	for _, name := range names {
+		if have[name] {
+			return true
+		}
+	}
+	return false
 }

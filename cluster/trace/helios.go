@@ -1,5 +1,10 @@
 package trace
 
+import (
+	"strconv"
+	"time"
+)
+
 // heliosFormat is the table in which SenseTime's clusters were published, with the
 // columns that the simulator of Lucid adds: what a job trains, and how that fares alone.
 var heliosFormat = format{
@@ -8,6 +13,7 @@ var heliosFormat = format{
 	open: func(source lines, _ *Options) (rows, error) {
 		return openTable(source, "helios", heliosColumns)
 	},
+	write: newHeliosWriter,
 }
 
 // heliosColumns are those that are read; the published logs have others beside them.
@@ -29,4 +35,42 @@ var heliosColumns = []column{
 	{[]string{"gpu_util"}, false, setGPUUtil},
 	{[]string{"gmem_util"}, false, setMemoryUtil},
 	{[]string{"gmem"}, false, setMemory},
+}
+
+// heliosWriter writes the columns in the order in which Lucid has them. What a job does not
+// have is left empty, and so is a share of a device, for which there is no column.
+type heliosWriter struct{ start time.Time }
+
+func newHeliosWriter(o *WriterOptions) jobWriter { return &heliosWriter{o.Start} }
+
+// header names the columns.
+func (*heliosWriter) header(line []byte) []byte {
+	for k, c := range heliosColumns {
+		line = comma(line, k)
+		line = append(line, c.names[0]...)
+	}
+	return append(line, '\n')
+}
+
+// job writes a row. Its submission is a date where second zero has one.
+func (w *heliosWriter) job(line []byte, job *Job) ([]byte, error) {
+	line = appendCells(line, job.ID, job.User, job.VC, job.Name)
+	line = strconv.AppendInt(append(line, ','), int64(job.GPUs), 10)
+	line = strconv.AppendInt(append(line, ','), int64(job.CPUs), 10)
+	line = append(append(line, ','), job.State.String()...)
+	line, err := appendTime(append(line, ','), w.start, job.Submit)
+	if err != nil {
+		return nil, err
+	}
+	line = strconv.AppendInt(append(line, ','), job.Duration, 10)
+	line = appendCells(append(line, ','), job.Dataset, job.Model)
+	line = appendPositive(append(line, ','), float64(job.Batch))
+	line = append(line, ',', '0')
+	if job.AMP {
+		line[len(line)-1] = '1'
+	}
+	for _, v := range []float64{job.Speed, job.GPUUtil, job.MemoryUtil, job.Memory} {
+		line = appendPositive(append(line, ','), v)
+	}
+	return append(line, '\n'), nil
 }

@@ -122,27 +122,3 @@ func WriteNodes(fsys files.FS, path string, vcs []VC) error {
 
 // isEOF says whether an error is the end of what there is to read.
 func isEOF(err error) bool { return errors.Is(err, io.EOF) }
-
-// appendCell writes a cell, in quotes where it needs them.
-func appendCell(line []byte, cell string) []byte {
-	if !needsQuotes(cell) {
-		return append(line, cell...)
-	}
-	line = append(line, '"')
-	for k := range len(cell) {
-		if cell[k] == '"' {
-			line = append(line, '"')
-		}
-		line = append(line, cell[k])
-	}
-	return append(line, '"')
-}
-
-func needsQuotes(cell string) bool {
-	for k := range len(cell) {
-		if b := cell[k]; b == ',' || b == '"' || b == '\n' || b == '\r' {
-			return true
-		}
-	}
-	return false
-}

@@ -74,6 +74,12 @@ type Options struct {
 	Window *Window
 	// Processors is what a processor of format swf stands for; zero is a GPU.
 	Processors Processors
+	// JobTable is the path of the table pai_job_table, which says of format alibaba2020 who
+	// submitted a job, and when; empty is to do without. It is held in memory, 60 bytes
+	// for each job.
+	JobTable string
+
+	owners *owners // what the table says
 }
 
 // EnsureDefaults has nothing to set: every zero is its own default.

@@ -49,6 +49,12 @@ type Reader struct {
 
 // Open opens a trace, which may be compressed by gzip.
 func Open(fsys files.FS, path string, o Options) (*Reader, error) {
+	if o.JobTable != "" {
+		var err error
+		if o.owners, err = readOwners(fsys, o.JobTable); err != nil {
+			return nil, err
+		}
+	}
 	file, err := fsys.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", path, err)
@@ -61,7 +67,8 @@ func Open(fsys files.FS, path string, o Options) (*Reader, error) {
 	return r, nil
 }
 
-// NewReader reads a trace from a stream; path is what errors call it.
+// NewReader reads a trace from a stream; path is what errors call it. It opens no file,
+// so it does without the JobTable of options.
 func NewReader(in io.Reader, path string, o Options) (*Reader, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {
@@ -185,6 +192,23 @@ func (r *Reader) Start() (time.Time, bool) {
 		return time.Time{}, false
 	}
 	return time.Unix(c.unix+r.zero, 0).UTC(), true
+}
+
+// Skipped is how many rows were left out so far since they do not say when they were.
+func (r *Reader) Skipped() int {
+	if s, skips := r.rows.(interface{ skipped() int }); skips {
+		return s.skipped()
+	}
+	return 0
+}
+
+// Size is what a file says of its cluster before the first job: how many nodes it has, and
+// how many processors; zero is not known.
+func (r *Reader) Size() (nodes, processors int) {
+	if s, says := r.rows.(interface{ size() (int, int) }); says {
+		return s.size()
+	}
+	return 0, 0
 }
 
 // Close closes the file that Open opened.

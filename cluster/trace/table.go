@@ -19,15 +19,32 @@ type table struct {
 	dated   bool // whether submissions are dates
 	begun   bool // whether there was a row, so that dated is known
 
+	began, over int64 // of the row, in formats that have them in place of a duration
+
 	users, vcs, titles, datasets, models interner
 }
 
 // openTable reads the header and finds the columns.
 func openTable(source lines, kind string, known []column) (*table, error) {
-	t := &table{cells: cells{lines: source}}
-	if err := t.cells.next(); err != nil {
+	t, err := readHeader(source)
+	if err != nil {
 		return nil, err
 	}
+	return t, t.bind(kind, known)
+}
+
+// readHeader reads the first row, which stays in row.
+func readHeader(source lines) (*table, error) {
+	t := &table{cells: cells{lines: source}}
+	err := t.cells.next()
+	if isEOF(err) {
+		return nil, source.fault(0, 0, "", "the file is empty", "name a trace")
+	}
+	return t, err
+}
+
+// bind finds the columns that the header names.
+func (t *table) bind(kind string, known []column) error {
 	t.width = len(t.row)
 	t.columns = make([]column, t.width)
 	found := map[string]bool{}
@@ -37,16 +54,16 @@ func openTable(source lines, kind string, known []column) (*table, error) {
 			continue
 		}
 		if found[c.names[0]] {
-			return nil, t.fault(t.first, t.column(k), c.names[0], "stands twice in the header", "take one of the columns out")
+			return t.fault(t.first, t.column(k), c.names[0], "stands twice in the header", "take one of the columns out")
 		}
 		t.columns[k], found[c.names[0]] = *c, true
 	}
 	for _, c := range known {
 		if c.required && !found[c.names[0]] {
-			return nil, t.fault(t.first, 0, "", fmt.Sprintf("the header has no column %s, without which there is no %s trace", c.names[0], kind), "add it, or name the file's format")
+			return t.fault(t.first, 0, "", fmt.Sprintf("the header has no column %s, without which there is no %s trace", c.names[0], kind), "add it, or name the file's format")
 		}
 	}
-	return t, nil
+	return nil
 }
 
 // named is the column that a header calls so; nil where there is none.

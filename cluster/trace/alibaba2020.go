@@ -1,0 +1,283 @@
+package trace
+
+import (
+	"bytes"
+	"fmt"
+	"hash/fnv"
+	"math"
+
+	"graft/files"
+)
+
+// alibaba2020Format is the table of tasks of the trace that Alibaba published of its
+// platform PAI in 2020. It has no header.
+var alibaba2020Format = format{
+	Format: Format{Name: "alibaba2020", About: "CSV of Alibaba's PAI cluster of 2020, pai_task_table"},
+	knows:  knowsTasks,
+	open: func(source lines, o *Options) (rows, error) {
+		return &tasks{cells: cells{lines: source}, owners: o.owners}, nil
+	},
+}
+
+// taskColumns are the fields of a task, in order.
+var taskColumns = []string{"job_name", "task_name", "inst_num", "status", "start_time", "end_time", "plan_cpu", "plan_mem", "plan_gpu", "gpu_type"}
+
+// The places of those that are read.
+const (
+	taskJob = iota
+	taskName
+	taskInstances
+	taskStatus
+	taskStart
+	taskEnd
+	taskCPU
+	_
+	taskGPU
+	taskType
+)
+
+// knowsTasks looks whether the first line has as many fields, and numbers where they are.
+func knowsTasks(head []byte) bool {
+	row := bytes.Split(firstLine(head), []byte(","))
+	if len(row) != len(taskColumns) {
+		return false
+	}
+	for _, k := range []int{taskInstances, taskStart, taskEnd, taskCPU, taskGPU} {
+		if _, ok := decimal(row[k]); !ok && !isMissing(row[k]) {
+			return false
+		}
+	}
+	return len(row[taskJob]) > 0 && string(row[taskJob]) != taskColumns[taskJob]
+}
+
+// tasks reads jobs, each of which is the tasks of one name that follow each other: to
+// bring together those that do not would take the whole table.
+type tasks struct {
+	cells
+	owners *owners // nil is none
+
+	task    Job  // the last task that was read, where it is of the job after
+	pending bool // whether there is one
+	at      int  // the line at which the last job begins
+	taskAt  int  // the line of task
+	left    int  // tasks that were left out
+
+	types, titles interner
+}
+
+// next joins tasks of one job.
+func (t *tasks) next(job *Job) error {
+	if !t.pending {
+		if err := t.nextTask(); err != nil {
+			return err
+		}
+	}
+	*job, t.at, t.pending = t.task, t.taskAt, false
+	for {
+		err := t.nextTask()
+		if isEOF(err) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if t.task.ID != job.ID {
+			t.pending = true
+			break
+		}
+		join(job, &t.task)
+	}
+	t.owners.complete(job)
+	return nil
+}
+
+// join adds a task to its job. One device is shared as far as all tasks share theirs.
+func join(job, task *Job) {
+	begin, end := min(job.Submit, task.Submit), max(job.Submit+job.Duration, task.Submit+task.Duration)
+	job.Submit, job.Duration = begin, end-begin
+	switch {
+	case job.GPUs == 0:
+		job.Share, job.VC, job.Name = task.Share, task.VC, task.Name
+	case task.GPUs > 0 && task.Share != job.Share:
+		job.Share = 0
+	}
+	job.GPUs, job.CPUs = min(job.GPUs+task.GPUs, maxCount), min(job.CPUs+task.CPUs, maxCount)
+	if task.State > job.State {
+		job.State = task.State
+	}
+}
+
+// nextTask reads a task that says when it began; one that waits has not begun.
+func (t *tasks) nextTask() error {
+	for {
+		if err := t.cells.next(); err != nil {
+			return err
+		}
+		if len(t.row) != len(taskColumns) {
+			return t.wrongCount(len(taskColumns), "a task")
+		}
+		t.task, t.taskAt = Job{}, t.first
+		if isMissing(t.row[taskStart]) {
+			t.left++
+			continue
+		}
+		return t.takeTask(&t.task)
+	}
+}
+
+func (t *tasks) takeTask(task *Job) error {
+	if len(t.row[taskJob]) == 0 {
+		return t.wants(taskJob, wantID)
+	}
+	task.ID, task.Name, task.VC = string(t.row[taskJob]), t.titles.of(t.row[taskName]), t.types.of(t.row[taskType])
+	task.State = stateOf(t.row[taskStatus])
+	start, ok := seconds(t.row[taskStart])
+	if !ok {
+		return t.wants(taskStart, wantSeconds)
+	}
+	task.Submit = start
+	if !isMissing(t.row[taskEnd]) {
+		end, ok := seconds(t.row[taskEnd])
+		if !ok {
+			return t.wants(taskEnd, wantSeconds)
+		}
+		task.Duration = end - start
+	}
+	return t.takeDevices(task)
+}
+
+// takeDevices turns percent of one instance into devices of all.
+func (t *tasks) takeDevices(task *Job) error {
+	instances := 1
+	if cell := t.row[taskInstances]; !isMissing(cell) {
+		n, ok := count(cell)
+		if !ok {
+			return t.wants(taskInstances, wantCount)
+		}
+		instances = n
+	}
+	cpu, err := t.percent(taskCPU)
+	if err != nil {
+		return err
+	}
+	gpu, err := t.percent(taskGPU)
+	if err != nil {
+		return err
+	}
+	task.CPUs = whole(cpu / 100 * float64(instances))
+	task.GPUs = whole(math.Ceil(gpu/100) * float64(instances))
+	if gpu > 0 && gpu < 100 {
+		task.Share = max(int(math.Round(10*gpu)), 1) % 1000
+	}
+	return nil
+}
+
+// percent is a number that is not below zero; a missing one is zero.
+func (t *tasks) percent(k int) (float64, error) {
+	v, ok := decimal(t.row[k])
+	switch {
+	case isMissing(t.row[k]):
+		return 0, nil
+	case !ok || v < 0:
+		return 0, t.wants(k, "a number of percent from 0")
+	}
+	return v, nil
+}
+
+// whole rounds up to a number of devices that there can be.
+func whole(v float64) int { return int(math.Ceil(min(v, maxCount))) }
+
+func (t *tasks) wants(k int, want string) error {
+	return t.fault(t.first, t.column(k), taskColumns[k], isButWants(t.row[k], want), mendLine)
+}
+
+// clock says that times are seconds since nobody knows when.
+func (t *tasks) clock() clock { return clock{} }
+
+// line is where the job begins.
+func (t *tasks) line() int { return t.at }
+
+// skipped is how many tasks were left out.
+func (t *tasks) skipped() int { return t.left }
+
+// owners say who submitted a job, and when. It holds 64 bits of a hash in place of each
+// name, so a million jobs take about 60 MB; that two of them have one hash happens once
+// in thirty million such tables.
+type owners struct {
+	users []string
+	of    map[uint64]owner
+}
+
+type owner struct {
+	user   int32
+	submit int64
+}
+
+// ownerColumns are the fields of pai_job_table, which has no header either.
+var ownerColumns = []string{"job_name", "inst_id", "user", "status", "start_time", "end_time"}
+
+// readOwners reads a table of jobs.
+func readOwners(fsys files.FS, path string) (*owners, error) {
+	file, err := fsys.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, err)
+	}
+	defer func() { _ = file.Close() }() // of a file that was only read
+	text, err := plainText(file, path)
+	if err != nil {
+		return nil, err
+	}
+	table := cells{lines: lines{in: text, path: path}}
+	o, numbers := &owners{of: map[uint64]owner{}}, map[string]int32{}
+	for {
+		err := table.next()
+		if isEOF(err) {
+			return o, nil
+		}
+		if err == nil {
+			err = o.add(&table, numbers)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (o *owners) add(table *cells, numbers map[string]int32) error {
+	if len(table.row) != len(ownerColumns) {
+		return table.wrongCount(len(ownerColumns), "a job")
+	}
+	job, user, start := table.row[0], table.row[2], table.row[4]
+	submit, ok := seconds(start)
+	if !ok {
+		if isMissing(start) {
+			return nil
+		}
+		return table.fault(table.first, table.column(4), ownerColumns[4], isButWants(start, wantSeconds), mendLine)
+	}
+	number, known := numbers[string(user)]
+	if !known {
+		number = int32(len(o.users))
+		numbers[string(user)] = number
+		o.users = append(o.users, string(user))
+	}
+	o.of[hashed(job)] = owner{number, submit}
+	return nil
+}
+
+func hashed(name []byte) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write(name) // never fails
+	return h.Sum64()
+}
+
+// complete says of a job what the table knows. Its duration stays, since it waited from
+// its submission to its first task.
+func (o *owners) complete(job *Job) {
+	if o == nil {
+		return
+	}
+	if found, known := o.of[hashed([]byte(job.ID))]; known {
+		job.User, job.Submit = o.users[found.user], found.submit
+	}
+}

@@ -1,0 +1,119 @@
+package trace
+
+import (
+	"bytes"
+	"strconv"
+	"time"
+)
+
+// graftFormat is our own table. Its header has units, and the date of second zero where
+// that is known; all fields of a job are there, and read back as they were.
+var graftFormat = format{
+	Format: Format{Name: "graft", About: "CSV with all that graft knows of a job, and units"},
+	knows:  func(head []byte) bool { return bytes.HasPrefix(head, []byte("id,user,vc,name,submit [s")) },
+	open:   openOurs,
+	write:  newOurWriter,
+}
+
+// ourSubmit is the name of the column of submissions where second zero has no date.
+const ourSubmit, ourSince = "submit [s]", "submit [s since "
+
+var ourColumns = []column{
+	{[]string{"id"}, true, setID},
+	{[]string{"user"}, true, setUser},
+	{[]string{"vc"}, true, setVC},
+	{[]string{"name"}, true, setName},
+	{[]string{ourSubmit}, true, setSeconds},
+	{[]string{"duration [s]"}, true, setDuration},
+	{[]string{"gpus"}, true, setGPUs},
+	{[]string{"share [1/1000]"}, true, setShare},
+	{[]string{"cpus"}, true, setCPUs},
+	{[]string{"state"}, true, setState},
+	{[]string{"dataset"}, true, setDataset},
+	{[]string{"model"}, true, setModel},
+	{[]string{"batch"}, true, setBatch},
+	{[]string{"amp"}, true, setAMP},
+	{[]string{"speed [1/s]"}, true, setSpeed},
+	{[]string{"gpu_util [%]"}, true, setGPUUtil},
+	{[]string{"memory_util [%]"}, true, setMemoryUtil},
+	{[]string{"memory [MiB]"}, true, setMemory},
+}
+
+// ours is a table whose header has the date of second zero.
+type ours struct {
+	*table
+	start clock
+}
+
+// clock is what the header says of second zero.
+func (o *ours) clock() clock { return o.start }
+
+func openOurs(source lines, _ *Options) (rows, error) {
+	t, err := readHeader(source)
+	if err != nil {
+		return nil, err
+	}
+	o := &ours{table: t}
+	for k, cell := range t.row {
+		date, has := bytes.CutPrefix(cell, []byte(ourSince))
+		if !has {
+			continue
+		}
+		date = bytes.TrimSuffix(date, []byte("]"))
+		unix, ok := t.dates.of(date)
+		if !ok {
+			return nil, t.fault(t.first, t.column(k), ourSubmit, isButWants(date, wantDate), mendLine)
+		}
+		o.start = clock{unix: unix, known: true}
+		t.row[k] = []byte(ourSubmit)
+	}
+	return o, t.bind("graft", ourColumns)
+}
+
+func setSeconds(_ *table, job *Job, cell []byte) string {
+	v, ok := seconds(cell)
+	if !ok {
+		return wantSeconds
+	}
+	job.Submit = v
+	return ""
+}
+
+func setShare(_ *table, job *Job, cell []byte) string { return setCount(&job.Share, cell) }
+
+// ourWriter writes all fields.
+type ourWriter struct{ start time.Time }
+
+func newOurWriter(o *WriterOptions) jobWriter { return &ourWriter{o.Start} }
+
+// header names the columns and second zero.
+func (w *ourWriter) header(line []byte) []byte {
+	for k, c := range ourColumns {
+		line = comma(line, k)
+		if c.names[0] == ourSubmit && !w.start.IsZero() {
+			line = append(w.start.UTC().AppendFormat(append(line, ourSince...), time.DateTime), ']')
+			continue
+		}
+		line = append(line, c.names[0]...)
+	}
+	return append(line, '\n')
+}
+
+// job writes a row.
+func (w *ourWriter) job(line []byte, job *Job) ([]byte, error) {
+	line = appendCells(line, job.ID, job.User, job.VC, job.Name)
+	for _, v := range [...]int64{job.Submit, job.Duration, int64(job.GPUs), int64(job.Share), int64(job.CPUs)} {
+		line = strconv.AppendInt(append(line, ','), v, 10)
+	}
+	line = append(append(line, ','), job.State.String()...)
+	line = appendCells(append(line, ','), job.Dataset, job.Model)
+	line = strconv.AppendInt(append(line, ','), int64(job.Batch), 10)
+	line = append(line, ',', '0')
+	if job.AMP {
+		line[len(line)-1] = '1'
+	}
+	for _, v := range [...]float64{job.Speed, job.GPUUtil, job.MemoryUtil, job.Memory} {
+		line = strconv.AppendFloat(append(line, ','), v, 'g', -1, 64)
+	}
+	return append(line, '\n'), nil
+}

@@ -1,0 +1,222 @@
+package trace
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+)
+
+// maxPhillyJob bounds how much of a file is read for one job, in bytes.
+const maxPhillyJob = 4 << 20
+
+// phillyFormat is the log in which Microsoft published a cluster called Philly.
+var phillyFormat = format{
+	Format: Format{Name: "philly", About: "JSON of the Philly cluster, cluster_job_log"},
+	knows: func(head []byte) bool {
+		for _, b := range head {
+			if b != ' ' && b != '\t' && b != '\r' && b != '\n' {
+				return b == '['
+			}
+		}
+		return false
+	},
+	open: func(source lines, _ *Options) (rows, error) { return openPhilly(source) },
+}
+
+// phillyJob is an entry of the log.
+type phillyJob struct {
+	Status    *string         `json:"status"`
+	VC        *string         `json:"vc"`
+	ID        *string         `json:"jobid"`
+	Attempts  []phillyAttempt `json:"attempts"`
+	Submitted *string         `json:"submitted_time"`
+	User      *string         `json:"user"`
+}
+
+// phillyAttempt is a time on the cluster; a job that is put off or fails has several.
+type phillyAttempt struct {
+	Start  *string `json:"start_time"`
+	End    *string `json:"end_time"`
+	Detail []struct {
+		GPUs []string `json:"gpus"`
+	} `json:"detail"`
+}
+
+// philly reads the log an entry after the other.
+type philly struct {
+	lines
+	decoder *json.Decoder
+	counted *counting
+	dates   dates
+	at      int // the line of the last entry
+
+	users, vcs interner
+}
+
+func openPhilly(source lines) (*philly, error) {
+	p := &philly{lines: source, counted: &counting{in: source.in}}
+	p.decoder = json.NewDecoder(p.counted)
+	p.counted.allow(maxPhillyJob)
+	token, err := p.decoder.Token()
+	if err != nil {
+		return nil, p.broken(err)
+	}
+	if token != json.Delim('[') {
+		return nil, p.fault(1, 0, "", "the file is no list of jobs", "name another format")
+	}
+	return p, nil
+}
+
+func (p *philly) next(job *Job) error {
+	p.counted.allow(p.decoder.InputOffset() + maxPhillyJob)
+	if !p.decoder.More() {
+		return p.ended()
+	}
+	var entry phillyJob
+	err := p.decoder.Decode(&entry)
+	p.at = p.counted.lineOf(p.decoder.InputOffset())
+	if err != nil {
+		return p.broken(err)
+	}
+	*job = Job{}
+	return p.take(&entry, job)
+}
+
+// ended is io.EOF where the list ends as it must.
+func (p *philly) ended() error {
+	if _, err := p.decoder.Token(); err != nil {
+		return p.broken(err)
+	}
+	if _, err := p.decoder.Token(); !errors.Is(err, io.EOF) {
+		return p.fault(p.counted.lineOf(p.decoder.InputOffset()), 0, "", "there is more after the list of jobs", "take it out")
+	}
+	return io.EOF
+}
+
+// broken says where JSON ends to be JSON, or the log.
+func (p *philly) broken(err error) error {
+	offset := p.decoder.InputOffset()
+	syntax, kind := new(json.SyntaxError), new(json.UnmarshalTypeError)
+	switch {
+	case errors.Is(err, errTooLong):
+		return p.fault(p.counted.lineOf(offset), 0, "", fmt.Sprintf("the job has more than %d bytes", maxPhillyJob), "this is hardly a trace: look at the file")
+	case errors.As(err, &syntax):
+		return p.fault(p.counted.lineOf(max(offset, syntax.Offset)), 0, "", "this is no JSON: "+err.Error(), "mend it")
+	case errors.As(err, &kind):
+		return p.fault(p.counted.lineOf(offset), 0, kind.Field, "is a "+kind.Value+" and no "+kind.Type.String(), mendLine)
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return p.fault(p.counted.lineOf(offset), 0, "", "the file ends within the list of jobs", "fetch it again")
+	}
+	return p.lines.ended(err)
+}
+
+// take brings an entry into our form. It ran for as long as its attempts did, on the
+// devices of the last one that says which.
+func (p *philly) take(entry *phillyJob, job *Job) error {
+	job.ID = value(entry.ID)
+	if job.ID == "" {
+		return p.fault(p.at, 0, "jobid", isButWants(nil, wantID), mendLine)
+	}
+	unix, ok := p.dates.of([]byte(value(entry.Submitted)))
+	if !ok {
+		return p.fault(p.at, 0, "submitted_time", isButWants([]byte(value(entry.Submitted)), wantDate), mendLine)
+	}
+	job.Submit = unix
+	job.User, job.VC = p.users.of([]byte(value(entry.User))), p.vcs.of([]byte(value(entry.VC)))
+	job.State = stateOf([]byte(value(entry.Status)))
+	for k := range entry.Attempts {
+		spent, err := p.spent(&entry.Attempts[k])
+		if err != nil {
+			return err
+		}
+		job.Duration = min(job.Duration+spent, maxSeconds)
+		if n := entry.Attempts[k].devices(); n > 0 {
+			job.GPUs = n
+		}
+	}
+	return nil
+}
+
+// spent is how many seconds an attempt took; none where the log does not say.
+func (p *philly) spent(a *phillyAttempt) (int64, error) {
+	var at [2]int64
+	for k, field := range []struct {
+		name string
+		text *string
+	}{{"start_time", a.Start}, {"end_time", a.End}} {
+		text := []byte(value(field.text))
+		if isMissing(text) {
+			return 0, nil
+		}
+		unix, ok := p.dates.of(text)
+		if !ok {
+			return 0, p.fault(p.at, 0, "attempts."+field.name, isButWants(text, wantDate), mendLine)
+		}
+		at[k] = unix
+	}
+	return max(at[1]-at[0], 0), nil
+}
+
+// devices is how many devices an attempt had.
+func (a *phillyAttempt) devices() (n int) {
+	for _, node := range a.Detail {
+		n += len(node.GPUs)
+	}
+	return n
+}
+
+func value(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}
+
+// clock says that entries have dates.
+func (p *philly) clock() clock { return clock{known: true, dates: true} }
+
+// line is where the entry ends.
+func (p *philly) line() int { return p.at }
+
+// errTooLong is the end of what may be read for one job.
+var errTooLong = errors.New("too long")
+
+// counting counts the lines of what passes through it, and ends where it must not pass.
+type counting struct {
+	in      io.Reader
+	end     int64   // of what may pass
+	passed  int64   // bytes
+	done    int     // lines that end before what was asked for last
+	waiting []int64 // the places at which the lines after them end
+}
+
+// allow lets bytes up to an offset pass.
+func (c *counting) allow(end int64) { c.end = end }
+
+// Read passes on what may pass.
+func (c *counting) Read(to []byte) (int, error) {
+	if c.passed >= c.end {
+		return 0, errTooLong
+	}
+	n, err := c.in.Read(to[:min(int64(len(to)), c.end-c.passed)])
+	for k, b := range to[:n] {
+		if b == '\n' {
+			c.waiting = append(c.waiting, c.passed+int64(k))
+		}
+	}
+	c.passed += int64(n)
+	return n, err
+}
+
+// lineOf is the line that a byte is in, from 1. Offsets must not fall.
+func (c *counting) lineOf(offset int64) int {
+	k := 0
+	for k < len(c.waiting) && c.waiting[k] < offset {
+		k++
+	}
+	c.done += k
+	c.waiting = append(c.waiting[:0], c.waiting[k:]...)
+	return min(c.done, math.MaxInt-1) + 1
+}

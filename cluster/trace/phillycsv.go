@@ -1,0 +1,48 @@
+package trace
+
+// phillyCSVFormat is the Philly trace as simulators cut it down to a table. Each of them
+// has other names for the columns, so several are known.
+var phillyCSVFormat = format{
+	Format: Format{Name: "philly-csv", About: "CSV into which simulators bring the Philly trace"},
+	knows: func(head []byte) bool {
+		for _, c := range phillyCSVColumns {
+			if c.required && !hasColumn(head, c.names) {
+				return false
+			}
+		}
+		return true
+	},
+	open: func(source lines, _ *Options) (rows, error) {
+		t, err := readHeader(source)
+		if err != nil {
+			return nil, err
+		}
+		return t, t.bind("philly-csv", phillyCSVColumnsOf(t))
+	},
+}
+
+var phillyCSVColumns = []column{
+	{[]string{"jobid", "job_id"}, false, setID},
+	{[]string{"jobname"}, false, setName},
+	{[]string{"user"}, false, setUser},
+	{[]string{"vc", "queue"}, false, setVC},
+	{[]string{"num_gpu", "num_gpus", "gpu_num", "gpus"}, true, setGPUs},
+	{[]string{"num_cpu", "num_cpus", "cpu_num"}, false, setCPUs},
+	{[]string{"state", "status"}, false, setState},
+	{[]string{"submit_time", "submitted_time"}, true, setSubmit},
+	{[]string{"duration"}, true, setDuration},
+	{[]string{"model", "model_name"}, false, setModel},
+}
+
+// phillyCSVColumnsOf takes what a table calls a job's name for what it is told by, where
+// there is nothing else.
+func phillyCSVColumnsOf(t *table) []column {
+	known := append([]column{}, phillyCSVColumns...)
+	for _, cell := range t.row {
+		if named(known[:1], string(cell)) != nil {
+			return known
+		}
+	}
+	known[0] = column{[]string{"jobname"}, true, setID}
+	return append(known[:1], known[2:]...)
+}

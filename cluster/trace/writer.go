@@ -1,0 +1,211 @@
+package trace
+
+import (
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"graft/files"
+)
+
+// jobWriter turns jobs into the lines of a format, which it adds to what it is given.
+type jobWriter interface {
+	header(line []byte) []byte
+	job(line []byte, job *Job) ([]byte, error)
+}
+
+// WriterOptions say what is written. The zero value is our own format, without a date.
+type WriterOptions struct {
+	// Format is the name of one of [Formats] that can be written; empty is graft.
+	Format string
+	// Start is the date of second zero, in whole seconds and as UTC; the zero time is not
+	// known, and submissions are written as seconds.
+	Start time.Time
+	// Nodes is how many nodes the cluster has, for the header of format swf; zero leaves
+	// it out.
+	Nodes int
+	// Processors is how many GPUs the cluster has, for the header of format swf; zero
+	// leaves it out.
+	Processors int
+}
+
+// EnsureDefaults sets what is zero.
+func (o *WriterOptions) EnsureDefaults() {
+	if o.Format == "" {
+		o.Format = graftFormat.Name
+	}
+	o.Start = o.Start.Truncate(time.Second)
+}
+
+// Validate names all that is wrong with the options.
+func (o *WriterOptions) Validate() error {
+	var faults []error
+	if f := formatOf(o.Format); f == nil || f.write == nil {
+		var can []string
+		for _, f := range Formats() {
+			if f.Writable {
+				can = append(can, f.Name)
+			}
+		}
+		faults = append(faults, fmt.Errorf("no traces of format %.40q are written: use one of %s", o.Format, strings.Join(can, ", ")))
+	}
+	if y := o.Start.UTC().Year(); !o.Start.IsZero() && (y < 0 || y > 9999) {
+		faults = append(faults, fmt.Errorf("the start is in the year %d: take one from 0 to 9999", y))
+	}
+	if o.Nodes < 0 || o.Processors < 0 {
+		faults = append(faults, fmt.Errorf("a cluster of %d nodes and %d processors has less than none", o.Nodes, o.Processors))
+	}
+	return errors.Join(faults...)
+}
+
+// Writer writes a trace a job after the other, to be read back by a [Reader].
+type Writer struct {
+	to   io.Writer
+	jobs jobWriter
+	line []byte
+	err  error // of what was written before
+}
+
+// NewWriter writes the header. Small writes are the caller's to join.
+func NewWriter(to io.Writer, o WriterOptions) (*Writer, error) {
+	o.EnsureDefaults()
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	w := &Writer{to: to, jobs: formatOf(o.Format).write(&o)}
+	w.line = w.jobs.header(w.line)
+	_, w.err = to.Write(w.line)
+	return w, w.err
+}
+
+// Write writes a job. One that could not be read back is an error.
+func (w *Writer) Write(job *Job) error {
+	if w.err != nil {
+		return w.err
+	}
+	if w.err = job.validate(); w.err != nil {
+		return w.err
+	}
+	if w.line, w.err = w.jobs.job(w.line[:0], job); w.err != nil {
+		return w.err
+	}
+	if len(w.line) > maxLine {
+		w.err = fmt.Errorf("job %.40q takes %d bytes, the most is %d: shorten its names", job.ID, len(w.line), maxLine)
+		return w.err
+	}
+	_, w.err = w.to.Write(w.line)
+	return w.err
+}
+
+// validate says what of a job no reader would take back.
+func (job *Job) validate() error {
+	if job.ID == "" {
+		return errors.New("a job has no ID: give it one")
+	}
+	for _, v := range []int64{job.Submit, job.Duration} {
+		if v < -maxSeconds || v > maxSeconds {
+			return fmt.Errorf("job %.40q has a time of %d s: none is longer than %d s", job.ID, v, int64(maxSeconds))
+		}
+	}
+	for _, n := range []int{job.GPUs, job.Share, job.CPUs, job.Batch} {
+		if n < 0 || n > maxCount {
+			return fmt.Errorf("job %.40q has a count of %d: give it one from 0 to %d", job.ID, n, maxCount)
+		}
+	}
+	for _, v := range []float64{job.Speed, job.GPUUtil, job.MemoryUtil, job.Memory} {
+		if math.IsInf(v, 0) || math.IsNaN(v) {
+			return fmt.Errorf("job %.40q has a figure that is no finite number", job.ID)
+		}
+	}
+	return nil
+}
+
+// WriteFile makes a file, whole or not at all, of the jobs that fill hands to the writer.
+// A path that ends in .gz is compressed. What is there is replaced only with force; else
+// the error wraps fs.ErrExist.
+func WriteFile(fsys files.FS, path string, o WriterOptions, force bool, fill func(*Writer) error) error {
+	put := files.WriteNew
+	if force {
+		put = files.WriteAtomic
+	}
+	return put(fsys, path, func(to io.Writer) error {
+		if !strings.HasSuffix(path, ".gz") {
+			return filled(to, o, fill)
+		}
+		zipped := gzip.NewWriter(to)
+		return errors.Join(filled(zipped, o, fill), zipped.Close())
+	})
+}
+
+func filled(to io.Writer, o WriterOptions, fill func(*Writer) error) error {
+	w, err := NewWriter(to, o)
+	if err != nil {
+		return err
+	}
+	return fill(w)
+}
+
+// comma separates a cell from those before it.
+func comma(line []byte, k int) []byte {
+	if k > 0 {
+		return append(line, ',')
+	}
+	return line
+}
+
+// appendCells writes texts with commas between them.
+func appendCells(line []byte, cells ...string) []byte {
+	for k, cell := range cells {
+		line = appendCell(comma(line, k), cell)
+	}
+	return line
+}
+
+// appendPositive writes a number; zero, which is none, is left empty.
+func appendPositive(line []byte, v float64) []byte {
+	if v == 0 {
+		return line
+	}
+	return strconv.AppendFloat(line, v, 'f', -1, 64)
+}
+
+// appendTime writes a submission as a date where second zero has one.
+func appendTime(line []byte, start time.Time, submit int64) ([]byte, error) {
+	if start.IsZero() {
+		return strconv.AppendInt(line, submit, 10), nil
+	}
+	at := time.Unix(start.Unix()+submit, 0).UTC()
+	if y := at.Year(); y < 0 || y > 9999 {
+		return nil, fmt.Errorf("second %d is in the year %d, which no date of the format can be", submit, y)
+	}
+	return at.AppendFormat(line, time.DateTime), nil
+}
+
+// appendCell writes a cell, in quotes where it needs them.
+func appendCell(line []byte, cell string) []byte {
+	if !needsQuotes(cell) {
+		return append(line, cell...)
+	}
+	line = append(line, '"')
+	for k := range len(cell) {
+		if cell[k] == '"' {
+			line = append(line, '"')
+		}
+		line = append(line, cell[k])
+	}
+	return append(line, '"')
+}
+
+func needsQuotes(cell string) bool {
+	for k := range len(cell) {
+		if b := cell[k]; b == ',' || b == '"' || b == '\n' || b == '\r' {
+			return true
+		}
+	}
+	return false
+}
