@@ -42,10 +42,13 @@ func (e *engine) run(ctx context.Context) error {
 			e.each(now)
 		}
 		e.pool.advance(now)
-		e.scale()
 		e.finish()
 		e.arrive()
 		wake = e.schedule()
+		if e.scaling() <= now {
+			e.scale()
+			wake = now + 1
+		}
 		if e.pool.fault != nil {
 			return e.pool.fault
 		}
