@@ -92,18 +92,27 @@ func (p *Pool) Fits(gpus int) bool {
 }
 
 // Start gives a waiting job its devices, if there is a place.
-func (p *Pool) Start(j *Job) bool {
-	if j.GPUs > p.nodes.free {
+func (p *Pool) Start(j *Job) bool { return p.StartOn(j, j.Trace.GPUs, 1) }
+
+// StartOn gives a waiting job another number of devices than it asked for, on which it works
+// at a rate, if there is a place.
+func (p *Pool) StartOn(j *Job, gpus int, rate float64) bool {
+	if j.Running() || gpus <= 0 || !usable(rate) {
+		p.fail("job %s cannot be started on %d devices at rate %v: it must wait, and have one or more", j.Trace.ID, gpus, rate)
 		return false
 	}
-	shares, ok := p.place.Place(p.nodes, j.GPUs, p.scratch[:0])
+	if gpus > p.nodes.free {
+		return false
+	}
+	shares, ok := p.place.Place(p.nodes, gpus, p.scratch[:0])
 	p.scratch = shares[:0]
 	if !ok {
 		return false
 	}
 	p.nodes.take(shares)
 	j.Nodes = p.kept(shares)
-	p.begin(j, 1)
+	p.begin(j, rate)
+	j.GPUs = gpus
 	p.tell(j, "start")
 	return true
 }
@@ -182,8 +191,13 @@ func (p *Pool) setRate(j *Job, rate float64) {
 // Preempt takes a job off its devices; it will have that many seconds more to do, for
 // what was lost. It waits from now on.
 func (p *Pool) Preempt(j *Job, cost float64) {
+	if !j.Running() || j.partner != nil || !(cost >= 0) {
+		p.fail("job %s cannot be preempted at a cost of %v seconds: it must run alone, and lose nothing or more", j.Trace.ID, cost)
+		return
+	}
 	p.settle(j)
 	p.stop(j)
+	j.GPUs = j.Trace.GPUs
 	j.work += cost
 	j.Preemptions++
 	p.wait(j)
@@ -253,7 +267,7 @@ func usable(rate float64) bool { return rate > 0 && !math.IsInf(rate, 1) }
 // at another rate; it will have that many seconds more to do. It keeps what it has where
 // there is no place.
 func (p *Pool) Resize(j *Job, gpus int, rate, cost float64) bool {
-	if !j.Running() || j.partner != nil || gpus <= 0 || !usable(rate) {
+	if !j.Running() || j.partner != nil || gpus <= 0 || !usable(rate) || !(cost >= 0) {
 		p.fail("job %s cannot have %d devices at rate %v: it must run alone, on one or more", j.Trace.ID, gpus, rate)
 		return false
 	}

@@ -16,6 +16,8 @@ func Kinds() []cluster.Policy {
 		{Name: "qssf", About: "the one expected to use the fewest device-seconds first", New: newQSSF, Estimate: true},
 		{Name: "tiresias", About: "those that had the fewest device-seconds first, with preemption; knows nothing", New: newTiresias, Extra: true},
 		Lucid(LucidOptions{}),
+		{Name: "backfill", About: "in the order of submission, but who delays nobody may overtake", New: newBackfill},
+		{Name: "fair", About: "as equal shares of the devices as can be; jobs grow and shrink", New: newFair},
 	}
 }
 

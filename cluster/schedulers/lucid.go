@@ -18,8 +18,8 @@ type LucidOptions struct {
 	Echo    string   // virtual cluster that has a node less while the profiler has one more; empty is one of Venus's, or the largest but those
 }
 
-// EnsureDefaults sets what is zero, for virtual clusters.
-func (o *LucidOptions) EnsureDefaults(r *cluster.Run) {
+// suit sets what is zero, for virtual clusters.
+func (o *LucidOptions) suit(r *cluster.Run) {
 	if o.Nodes == 0 {
 		o.Nodes = 2
 	}
@@ -80,7 +80,7 @@ func Lucid(o LucidOptions) cluster.Policy {
 // profile runs jobs on the profiler's nodes, and says of each when it was seen. Those that
 // end there are done.
 func profile(ctx context.Context, r *cluster.Run, o LucidOptions) error {
-	o.EnsureDefaults(r)
+	o.suit(r)
 	seen, until := profiled(r, o)
 	for _, name := range o.From {
 		p := pool(r, name)

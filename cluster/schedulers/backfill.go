@@ -1,0 +1,96 @@
+package schedulers
+
+import (
+	"cmp"
+	"slices"
+
+	"graft/cluster"
+)
+
+// backfill starts jobs as they come. Where the first has no place, others may overtake it
+// that delay it by nothing: they end before it could start, or leave it enough devices
+// (EASY; Lifka, The ANL/IBM SP scheduling system, JSSPP 1995). It counts devices and not
+// nodes, so a job that wants whole nodes may start later than foreseen. How long jobs take it
+// takes from estimates; where there are none it knows.
+type backfill struct {
+	waiting *order
+	came    int64
+	started []*cluster.Job // that run, by when they are expected to end
+	until   map[*cluster.Job]int64
+}
+
+// mostTried is how many jobs are tried behind the first, as other schedulers bound it too.
+const mostTried = 100
+
+func newBackfill(cluster.Setup) (cluster.Scheduler, error) {
+	return &backfill{waiting: (&shelf{}).order(), until: map[*cluster.Job]int64{}}, nil
+}
+
+func (s *backfill) Arrived(j *cluster.Job) {
+	s.waiting.put(j, key{s.came})
+	s.came++
+}
+
+func (s *backfill) Ended(j *cluster.Job) {
+	s.started = slices.DeleteFunc(s.started, func(other *cluster.Job) bool { return other == j })
+	delete(s.until, j)
+}
+
+func (s *backfill) Schedule(p *cluster.Pool) int64 {
+	first := s.waiting.next(nil, p.GPUs())
+	for first != nil && s.start(p, first) {
+		first = s.waiting.next(nil, p.GPUs())
+	}
+	if first == nil {
+		return cluster.Never
+	}
+	at, spare := s.foresee(p, first)
+	behind := *s.waiting.keyOf(first)
+	for range mostTried {
+		j := s.waiting.next(&behind, p.Free())
+		if j == nil {
+			break
+		}
+		behind = *s.waiting.keyOf(j)
+		within := p.Now()+expected(j) <= at
+		if !within && j.GPUs > spare || !s.start(p, j) {
+			continue
+		}
+		if !within {
+			spare -= j.GPUs
+		}
+	}
+	return cluster.Never
+}
+
+func (s *backfill) start(p *cluster.Pool, j *cluster.Job) bool {
+	if !p.Start(j) {
+		return false
+	}
+	s.waiting.take(j)
+	s.until[j] = p.Now() + expected(j)
+	at, _ := slices.BinarySearchFunc(s.started, s.until[j], func(other *cluster.Job, end int64) int { return cmp.Compare(s.until[other], end) })
+	s.started = slices.Insert(s.started, at, j)
+	return true
+}
+
+// foresee is when the first job will have as many free devices as it asks for, and how many
+// are free then beside them. A job that is over its time may end at once.
+func (s *backfill) foresee(p *cluster.Pool, first *cluster.Job) (at int64, spare int) {
+	at, free := p.Now(), p.Free()
+	for _, j := range s.started {
+		if free >= first.GPUs {
+			break
+		}
+		at, free = max(at, s.until[j]), free+j.GPUs
+	}
+	return at, free - first.GPUs
+}
+
+// expected is how many seconds a job is expected to take.
+func expected(j *cluster.Job) int64 {
+	if j.Estimate >= 0 {
+		return int64(j.Estimate)
+	}
+	return j.Trace.Duration
+}
