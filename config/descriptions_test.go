@@ -38,7 +38,7 @@ func commented(o *outline) []member {
 func generated(t *testing.T) string {
 	words := map[string]map[string]string{}
 	found := map[string]string{}
-	for _, m := range slices.Concat(commented(jobOutline), commented(simulationOutline), commented(learningOutline), commented(treeLearningOutline), commented(pipelineOutline)) {
+	for _, m := range slices.Concat(commented(jobOutline), commented(simulationOutline), commented(learningOutline), commented(treeLearningOutline), commented(pipelineOutline), commented(clusterOutline)) {
 		folder, _ := strings.CutPrefix(m.of.PkgPath(), "graft/")
 		if words[folder] == nil {
 			var err error
@@ -90,7 +90,7 @@ func TestEveryKeyIsDescribed(t *testing.T) {
 	for _, kind := range []struct {
 		schema func() (string, error)
 		*outline
-	}{{JobSchema, jobOutline}, {SimulationSchema, simulationOutline}, {LearningSchema, learningOutline}, {TreeLearningSchema, treeLearningOutline}, {PipelineSchema, pipelineOutline}} {
+	}{{JobSchema, jobOutline}, {SimulationSchema, simulationOutline}, {LearningSchema, learningOutline}, {TreeLearningSchema, treeLearningOutline}, {PipelineSchema, pipelineOutline}, {ClusterSchema, clusterOutline}} {
 		text, err := kind.schema()
 		require.NoError(t, err)
 		var schema map[string]any

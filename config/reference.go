@@ -42,6 +42,11 @@ func Reference() string {
 		section, _ := pipelineOutline.lookUp(name)
 		referTable(&b, "["+name+"]", section, reflect.ValueOf(p).Elem())
 	}
+	c := &Cluster{}
+	c.EnsureDefaults()
+	b.WriteString("\n# Keys of the file of simulations of a cluster\n\n" +
+		"A file with the section `cluster`, for `graft cluster run`. See [the cluster](cluster.md).\n")
+	referTables(&b, clusterOutline, reflect.ValueOf(c).Elem())
 	b.WriteString("\n# Keys of the file of a policy of the original's that learns\n\n" +
 		"A file with the section `table`, for `graft learn`.\n")
 	referTables(&b, learningOutline, reflect.ValueOf(l).Elem())

@@ -40,6 +40,13 @@ func SimulationSchema() (string, error) {
 	return schemaOf("a scenario of graft", simulationOutline, reflect.ValueOf(m).Elem())
 }
 
+// ClusterSchema is that of the file of simulations of a cluster.
+func ClusterSchema() (string, error) {
+	c := &Cluster{}
+	c.EnsureDefaults()
+	return schemaOf("simulations of a cluster", clusterOutline, reflect.ValueOf(c).Elem())
+}
+
 // PipelineSchema is that of the file of a pipeline.
 func PipelineSchema() (string, error) {
 	p := NewPipeline(ForKnown)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
@@ -23,7 +24,7 @@ func newConfigCommand() *cobra.Command {
 learns: TOML, with a section for each part. A section or key that is missing has its default; one
 that is not known is a fault, as is everything that would not work. A file with the
 section simulate is one of a scenario, one with the section pipeline leads from
-scenarios to a policy, one with the section tables one of structural
+scenarios to a policy, one with the section cluster simulates a cluster, one with the section tables one of structural
 policies that learn, one with the section table or learn one of a policy that learns
 by the original's loop.`,
 		Example: `  graft config check job.toml
@@ -111,6 +112,9 @@ func readAny(path string, set []string) (described, error) {
 	case config.IsPipeline(files.OS{}, path):
 		p, err := config.ReadPipeline(files.OS{}, path, set)
 		return p, faultyConfig(err)
+	case config.IsCluster(files.OS{}, path):
+		c, err := config.ReadCluster(files.OS{}, path, set)
+		return c, faultyConfig(err)
 	case config.IsSimulation(files.OS{}, path):
 		m, err := config.ReadSimulation(files.OS{}, path, set)
 		return m, faultyConfig(err)
@@ -139,6 +143,8 @@ func describeFile(path string, set []string) (string, error) {
 		return describeSimulation(path, read)
 	case *config.Pipeline:
 		return describePipeline(path, read)
+	case *config.Cluster:
+		return describeCluster(read), nil
 	}
 	return describeJob(read.(*config.Job)), nil
 }
@@ -174,6 +180,12 @@ func describePipeline(path string, p *config.Pipeline) (string, error) {
 		text += fmt.Sprintf(", and are judged with each %s left out", p.Evaluate.LeaveOut)
 	}
 	return fmt.Sprintf("%s; digest %.12s", text, p.Digest()), nil
+}
+
+// describeCluster is simulations of a cluster in a line.
+func describeCluster(c *config.Cluster) string {
+	return fmt.Sprintf("the jobs of %s under %s, placement %s, quirks of %s, loads %v; digest %.12s",
+		c.Cluster.Trace, strings.Join(c.Schedule.Schedulers, ", "), c.Cluster.Placement, c.Cluster.Compat, c.Schedule.Loads, c.Digest())
 }
 
 // describeTreeLearning is structural policies that learn in a line.
@@ -285,13 +297,13 @@ func showConfig(w io.Writer, path string, job described, o showOptions) error {
 }
 
 func newConfigSchemaCommand() *cobra.Command {
-	markdown, scenario, pipeline, learning, trees := false, false, false, false, false
+	markdown, scenario, pipeline, cluster, learning, trees := false, false, false, false, false, false
 	command := &cobra.Command{
 		Use:   "schema",
 		Short: "Print the JSON Schema of a job's file, or a page about the keys of all files",
 		Long: `schema prints the JSON Schema (draft 2020-12) of the files of jobs, from which
 editors complete, explain and check keys, or that of the files of scenarios,
-pipelines or policies that learn. 'graft config check' knows more. --markdown prints all of them as
+pipelines, simulations of a cluster or policies that learn. 'graft config check' knows more. --markdown prints all of them as
 a page for people: a table for each section.`,
 		Example: `  graft config schema >job.schema.json
   graft config schema --tree-learning >policy.schema.json
@@ -304,6 +316,8 @@ a page for people: a table for each section.`,
 				text, err = config.SimulationSchema()
 			case pipeline:
 				text, err = config.PipelineSchema()
+			case cluster:
+				text, err = config.ClusterSchema()
 			case learning:
 				text, err = config.LearningSchema()
 			case trees:
@@ -320,10 +334,11 @@ a page for people: a table for each section.`,
 	}
 	command.Flags().BoolVar(&scenario, "simulation", false, "of the files of scenarios, with the section simulate, in place of jobs")
 	command.Flags().BoolVar(&pipeline, "pipeline", false, "of the files of pipelines, with the section pipeline, in place of jobs")
+	command.Flags().BoolVar(&cluster, "cluster", false, "of the files of simulations of a cluster, with the section cluster, in place of jobs")
 	command.Flags().BoolVar(&trees, "tree-learning", false, "of the files of structural policies that learn, with the section tables, in place of jobs")
 	command.Flags().BoolVar(&learning, "learning", false, "of the files of policies of the original's that learn, with the section table, in place of jobs")
 	command.Flags().BoolVar(&markdown, "markdown", false, "print a page in Markdown, of all kinds of files")
-	command.MarkFlagsMutuallyExclusive("simulation", "pipeline", "learning", "tree-learning", "markdown")
+	command.MarkFlagsMutuallyExclusive("simulation", "pipeline", "cluster", "learning", "tree-learning", "markdown")
 	return command
 }
 

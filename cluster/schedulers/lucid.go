@@ -18,6 +18,17 @@ type LucidOptions struct {
 	Echo    string   // virtual cluster that has a node less while the profiler has one more; empty is one of Venus's, or the largest but those
 }
 
+// Validate lists all that is wrong.
+func (o LucidOptions) Validate() error {
+	if o.Nodes < 0 || o.Limit < 0 || o.Largest < 0 {
+		return fmt.Errorf("the profiler has %d nodes, takes %d seconds and jobs of up to %d GPUs; none is negative", o.Nodes, o.Limit, o.Largest)
+	}
+	if len(o.From) > 0 && o.Nodes > 0 && len(o.From) != o.Nodes {
+		return fmt.Errorf("the profiler has %d nodes, and %d virtual clusters give it one each; name as many", o.Nodes, len(o.From))
+	}
+	return nil
+}
+
 // suit sets what is zero, for virtual clusters.
 func (o *LucidOptions) suit(r *cluster.Run) {
 	if o.Nodes == 0 {
