@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"graft/cluster/trace"
 )
 
 // Difference is how much longer jobs take on average in one outcome than in another, in
@@ -23,44 +25,50 @@ const (
 	bootstrap    = 0x5eed // the draws' seed: the same outcome has the same interval
 )
 
-// CompletionOf is the mean completion time of an outcome. The interval is a bootstrap over
+// Missing is the completion time of a job that was not simulated.
+const Missing = int64(-1)
+
+// Completions are the completion times of a study's jobs, in its order: what is needed of an
+// outcome to compare it with others.
+func (o *Outcome) Completions() []int64 {
+	list := make([]int64, o.Given)
+	for k := range list {
+		list[k] = Missing
+	}
+	for _, j := range o.Jobs {
+		list[j.Index] = j.Completion()
+	}
+	return list
+}
+
+// MeanCompletion is the mean completion time of jobs. The interval is a bootstrap over
 // days of submission, all jobs of a day together (Künsch, The jackknife and the bootstrap
 // for general stationary observations, 1989); it needs two days at least, and is NaN else.
-func CompletionOf(o *Outcome) Interval {
-	return overWindows(o.Jobs, func(k int) float64 { return float64(o.Jobs[k].Completion()) })
+func MeanCompletion(jobs []trace.Job, completions []int64) Interval {
+	return overWindows(jobs, func(k int) (float64, bool) { return float64(completions[k]), completions[k] != Missing })
 }
 
 // Compare is the difference in completion time between two outcomes of the same jobs,
 // a's less b's, job by job. Jobs that one of them did not simulate are left out.
-func Compare(a, b *Outcome) Difference {
-	if len(a.Jobs) == len(b.Jobs) && slices.EqualFunc(a.Jobs, b.Jobs, func(x, y *Job) bool { return x.Trace.ID == y.Trace.ID }) {
-		return overWindows(a.Jobs, func(k int) float64 { return float64(a.Jobs[k].Completion() - b.Jobs[k].Completion()) })
-	}
-	others := make(map[string]*Job, len(b.Jobs))
-	for _, j := range b.Jobs {
-		others[j.Trace.ID] = j
-	}
-	var common []*Job
-	for _, j := range a.Jobs {
-		if others[j.Trace.ID] != nil {
-			common = append(common, j)
-		}
-	}
-	return overWindows(common, func(k int) float64 {
-		return float64(common[k].Completion() - others[common[k].Trace.ID].Completion())
+func Compare(jobs []trace.Job, a, b []int64) Difference {
+	return overWindows(jobs, func(k int) (float64, bool) {
+		return float64(a[k] - b[k]), a[k] != Missing && b[k] != Missing
 	})
 }
 
 // overWindows is the mean of a value of jobs, and its interval over days.
-func overWindows(jobs []*Job, value func(k int) float64) Interval {
+func overWindows(jobs []trace.Job, value func(k int) (float64, bool)) Interval {
 	var windows []share
 	total := share{}
 	day := int64(math.MinInt64)
-	for k, j := range jobs {
-		if d := j.Trace.Submit / windowLength; d != day {
+	for k := range jobs {
+		x, has := value(k)
+		if !has {
+			continue
+		}
+		if d := jobs[k].Submit / windowLength; d != day {
 			day, windows = d, append(windows, share{})
 		}
-		x := value(k)
 		windows[len(windows)-1].add(x)
 		total.add(x)
 	}

@@ -1,12 +1,17 @@
 package cluster
 
-import "math"
+import (
+	"math"
+	"time"
+)
 
 // Forecast is how many jobs and devices users are expected to ask for, in equal spans of time.
 type Forecast struct {
 	At   []int64   // seconds at which the spans begin, in order
 	Jobs []float64 // that are submitted in each
 	GPUs []float64 // that they ask for
+
+	First time.Time // date of the first span, in UTC for want of a time zone; the zero time where it is not known
 }
 
 // aheadSpans are the spans that are looked at ahead: the next fifty minutes.
@@ -46,4 +51,16 @@ func (f *Forecast) Next(now int64) int64 {
 		return f.At[k]
 	}
 	return Never
+}
+
+// ShiftTo puts a forecast at the dates that it was made for, in a trace whose second zero has
+// a date as well.
+func (f *Forecast) ShiftTo(zero time.Time) {
+	if len(f.At) == 0 || f.First.IsZero() {
+		return
+	}
+	by := int64(f.First.Sub(zero)/time.Second) - f.At[0]
+	for k := range f.At {
+		f.At[k] += by
+	}
 }

@@ -116,16 +116,15 @@ const forecastDates = "2006-01-02 15:04:05"
 // pred_gpu_num. Its first line stands for a second that is given.
 func ReadForecast(fsys files.FS, path string, begin int64) (*Forecast, error) {
 	f := &Forecast{}
-	var first time.Time
 	return f, rows(fsys, path, func(r *row) error {
 		at, err := time.Parse(forecastDates, r.text("time"))
 		if err != nil && r.fault == nil {
 			return fmt.Errorf("read %s:%d: column \"time\" is %q; it should look like %s", path, r.line, r.text("time"), forecastDates)
 		}
 		if len(f.At) == 0 {
-			first = at
+			f.First = at
 		}
-		second := begin + int64(at.Sub(first)/time.Second)
+		second := begin + int64(at.Sub(f.First)/time.Second)
 		if k := len(f.At); k > 0 && second <= f.At[k-1] {
 			return fmt.Errorf("read %s:%d: the time is not later than in the line before; put lines in order", path, r.line)
 		}

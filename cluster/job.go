@@ -8,6 +8,7 @@ const Never = int64(1)<<62 - 1
 // Job is a job of the trace while it is simulated, and what came of it.
 type Job struct {
 	Trace   *trace.Job // as it was submitted
+	Index   int        // its place in the study
 	Number  int        // its place in the order of arrival in its pool, from zero
 	GPUs    int        // devices that it runs on, or waits for
 	Arrival int64      // second from which on it may run; later than its submission if it is profiled first

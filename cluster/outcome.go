@@ -7,6 +7,8 @@ type Outcome struct {
 	Policy    string        // by which it was scheduled
 	Placement string        // how places were chosen
 	Quirks    Quirks        // that were kept
+	Begin     int64         // second at which it began
+	Given     int           // jobs that the study has
 	Jobs      []*Job        // that were simulated, in the order of submission
 	Refused   []Refusal     // jobs that were not, in that order too
 	Pools     []PoolOutcome // in the order of the virtual clusters
@@ -46,7 +48,7 @@ func (pr *PoolRun) close(e *engine) {
 }
 
 func (r *Run) outcome(refused []Refusal) *Outcome {
-	o := &Outcome{Policy: r.policy.Name, Placement: r.Placement, Quirks: r.Quirks, Refused: refused, Scalings: r.Scaled}
+	o := &Outcome{Policy: r.policy.Name, Placement: r.Placement, Begin: r.Begin, Given: len(r.Study.Jobs), Quirks: r.Quirks, Refused: refused, Scalings: r.Scaled}
 	for k := range r.Jobs {
 		if r.Jobs[k].run != refusedRun {
 			o.Jobs = append(o.Jobs, &r.Jobs[k])

@@ -168,7 +168,8 @@ func (r *Run) admit() []Refusal {
 			continue
 		}
 		r.Jobs = append(r.Jobs, newJob(t, r.estimate(k)))
-		pool.Jobs = append(pool.Jobs, &r.Jobs[len(r.Jobs)-1])
+		j := &r.Jobs[len(r.Jobs)-1]
+		j.Index, pool.Jobs = k, append(pool.Jobs, j)
 	}
 	return refused
 }

@@ -1,5 +1,13 @@
 package cluster
 
+import (
+	"bufio"
+	"io"
+	"strconv"
+
+	"graft/files"
+)
+
 // Usage is how a pool is used from a second on, until the next one.
 type Usage struct {
 	At          int64 // second from which on it is so
@@ -12,6 +20,28 @@ type Usage struct {
 	Nodes       int   // that there are
 	Single      int   // nodes with one job
 	Several     int   // nodes with more than one
+}
+
+// WriteUsage writes how pools were used as a table, a row for each of them every so many
+// seconds.
+func (o *Outcome) WriteUsage(fsys files.FS, path string, every int64) error {
+	return files.WriteAtomic(fsys, path, func(w io.Writer) error {
+		b := bufio.NewWriterSize(w, 1<<16)
+		_, _ = b.WriteString("vc,time [s],gpus,idle_gpus,running_jobs,waiting_jobs,waiting_gpus,waiting_jobs_of_a_node,nodes,nodes_with_a_job,nodes_with_several\n")
+		var line []byte
+		for _, p := range o.Pools {
+			for _, u := range Sampled(p.Usage, every, p.Last) {
+				line = appendText(line[:0], p.Name)
+				for _, x := range [...]int64{u.At, int64(u.GPUs), int64(u.Idle), int64(u.Running), int64(u.Waiting), int64(u.WaitingGPUs), int64(u.WaitingFew), int64(u.Nodes), int64(u.Single), int64(u.Several)} {
+					line = strconv.AppendInt(append(line, ','), x, 10)
+				}
+				if _, err := b.Write(append(line, '\n')); err != nil {
+					return err
+				}
+			}
+		}
+		return b.Flush()
+	})
 }
 
 func (p *Pool) usage() Usage {

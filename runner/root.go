@@ -10,6 +10,7 @@ func commands() []*cobra.Command {
 		newTrainCommand(),
 		newSimulateCommand(),
 		newFleetCommand(),
+		newClusterCommand(),
 		newWorkCommand(),
 		newLearnCommand(),
 		newPipelineCommand(),

@@ -1,0 +1,57 @@
+package cluster
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"graft/files"
+)
+
+// Data are the files of what is known of a cluster, by their paths; empty is one that is not
+// there.
+type Data struct {
+	Nodes    string // virtual clusters and their nodes
+	LGB      string // estimates of how long jobs take, by boosted trees
+	EBM      string // the same, by an additive model
+	Alone    string // profiles of models alone
+	Pairs    string // and in pairs
+	Forecast string // what is expected to be submitted
+}
+
+// FindData looks for the files of a folder by their names. Two that could be the same file
+// are an error.
+func FindData(fsys files.FS, dir string) (Data, error) {
+	var d Data
+	entries, err := fsys.ReadDir(dir)
+	if err != nil {
+		return d, fmt.Errorf("look for what is known of a cluster: %w; name a folder with vc_config.csv", err)
+	}
+	for _, e := range entries {
+		name := e.Name()
+		var field *string
+		switch {
+		case e.IsDir() || !strings.HasSuffix(name, ".csv"):
+			continue
+		case name == "vc_config.csv":
+			field = &d.Nodes
+		case strings.HasSuffix(name, "_lgb.csv"):
+			field = &d.LGB
+		case strings.Contains(name, "_ebm"):
+			field = &d.EBM
+		case name == "single_data.csv":
+			field = &d.Alone
+		case name == "colocate_info.csv":
+			field = &d.Pairs
+		case strings.HasSuffix(name, "throughput_pred.csv"):
+			field = &d.Forecast
+		default:
+			continue
+		}
+		if *field != "" {
+			return d, fmt.Errorf("look for what is known of a cluster: %s and %s in %s could be the same; leave one", filepath.Base(*field), name, dir)
+		}
+		*field = filepath.Join(dir, name)
+	}
+	return d, nil
+}

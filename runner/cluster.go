@@ -1,0 +1,19 @@
+package main
+
+import "github.com/spf13/cobra"
+
+// newClusterCommand is `graft cluster`. It needs no LibTorch.
+func newClusterCommand() *cobra.Command {
+	command := &cobra.Command{
+		Use:   "cluster",
+		Short: "Simulate a cluster of GPUs under schedulers",
+		Long: `cluster replays the jobs of a trace on a cluster of GPUs, under one scheduler or many,
+and says what came of each job. Jobs of graft get their changes of devices from it.`,
+		Example: `  graft cluster run --trace jobs.csv --nodes vc_config.csv --scheduler fifo,tiresias
+  graft cluster timeline --trace jobs.csv --nodes vc_config.csv --scheduler fair --job 17`,
+		Args: cobra.NoArgs, // so that a misspelt command under it is an error
+		RunE: func(command *cobra.Command, _ []string) error { return command.Help() },
+	}
+	command.AddCommand(newClusterRunCommand(), newClusterTimelineCommand())
+	return command
+}

@@ -1,0 +1,272 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+	"go.uber.org/zap"
+
+	"graft/cluster"
+	"graft/config"
+	"graft/files"
+	"graft/results"
+)
+
+// clusterRunOptions are the flags of `graft cluster run`.
+type clusterRunOptions struct {
+	clusterFlags
+	out   string // folder
+	force bool   // write over
+	json  bool   // print one object
+}
+
+func newClusterRunCommand() *cobra.Command {
+	var o clusterRunOptions
+	command := &cobra.Command{
+		Use:   "run [CONFIG]",
+		Short: "Replay a trace under schedulers, and say what came of the jobs",
+		Long: `run replays the jobs of a trace on the nodes of a cluster under each scheduler, and
+prints how long jobs took from submission to end, how long they waited, and how the
+devices were used. Simulations go from event to event and are exact: the same inputs
+give the same bytes, whatever is simulated side by side. Schedulers:
+
+` + schedulerHelp() + `
+CONFIG is a TOML file with the section cluster, where the flags have keys with the same
+meaning and there are more: 'graft config schema --markdown'. The results are a run
+folder: SCHEDULER/jobs.csv has a row for each job, and 'graft report' and 'graft plot'
+read the rest. Jobs that cannot run are left out and counted, and the exit code is 3.
+
+--compat lucid keeps the faults of Lucid's simulator, and its month of jobs, and has its
+results job by job. Without it they are corrected, and the report says what each is worth.`,
+		Example: `  graft cluster run --trace jobs.csv --nodes vc_config.csv --scheduler fifo,sjf
+  graft cluster run --data venus --trace september.csv --scheduler all --out runs/venus
+  graft cluster run --data venus --trace september.csv --scheduler lucid --compat lucid --json`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				o.file = args[0]
+			}
+			return runCluster(command.Context(), command.OutOrStdout(), o)
+		},
+	}
+	o.add(command)
+	command.Flags().StringVar(&o.out, "out", "", "the run folder; empty is output.folder, or runs/ and the trace's name")
+	command.Flags().BoolVar(&o.force, "force", false, "write over the run in the folder")
+	command.Flags().BoolVar(&o.json, "json", false, "print one JSON object")
+	return command
+}
+
+func runCluster(ctx context.Context, w io.Writer, o clusterRunOptions) error {
+	var more []string
+	if o.out != "" {
+		more = append(more, "output.folder="+config.Quote(o.out))
+	}
+	c, err := o.read(more...)
+	if err != nil {
+		return err
+	}
+	study, err := readClusterStudy(c)
+	if err != nil {
+		return err
+	}
+	folder := folderOf(c.Output.Folder, "", c.Cluster.Trace)
+	run, err := createClusterRun(c, o, folder)
+	if err != nil {
+		return err
+	}
+	report, err := (&replay{clusterStudy: study, log: loggerFrom(ctx), run: run, completions: map[clusterCellKey][]int64{}}).all(ctx)
+	if err == nil {
+		err = run.WriteOutcome(report)
+	}
+	if err = errors.Join(err, run.Close()); err != nil {
+		return err
+	}
+	report.Folder = folder
+	if o.json {
+		err = printJSON(w, report)
+	} else {
+		err = report.print(w)
+	}
+	return errors.Join(err, report.refusals())
+}
+
+// createClusterRun makes the run folder before anything is simulated.
+func createClusterRun(c *config.Cluster, o clusterRunOptions, folder string) (*results.Run, error) {
+	given := ""
+	if o.file != "" {
+		text, err := files.ReadAll(files.OS{}, o.file, 1<<20)
+		if err != nil {
+			return nil, err
+		}
+		given = string(text)
+	}
+	host, _ := os.Hostname() // without a name the manifest has none
+	return results.Create(files.OS{}, folder, results.CreateOptions{Force: o.force, Config: given, Resolved: c.Resolved()}, results.Manifest{
+		Created: time.Now().UTC(), Graft: thisVersion(), ConfigSHA256: c.Digest(), Host: host, CommandLine: os.Args})
+}
+
+// replay is simulations of a trace at work.
+type replay struct {
+	*clusterStudy
+	log *zap.Logger
+	run *results.Run
+
+	mu          sync.Mutex
+	completions map[clusterCellKey][]int64
+}
+
+// clusterCellKey names a simulation.
+type clusterCellKey struct {
+	scheduler string
+	load      float64
+}
+
+// folder is where its files lie in the run folder.
+func (k clusterCellKey) folder() string {
+	if k.load == 1 {
+		return k.scheduler
+	}
+	return fmt.Sprintf("%s-load%g", k.scheduler, k.load)
+}
+
+// all runs the simulations, several side by side, and makes the report.
+func (r *replay) all(ctx context.Context) (*clusterReport, error) {
+	report := r.report()
+	for _, load := range r.Schedule.Loads {
+		for _, name := range r.Schedule.Schedulers {
+			report.Cells = append(report.Cells, &clusterCell{Scheduler: name, Load: load})
+			if _, err := r.with(r.policy(name), 1); err != nil { // so that estimates are read once, before they are shared
+				return nil, err
+			}
+		}
+	}
+	if err := r.each(len(report.Cells), func(k int) error { return r.cell(ctx, report.Cells[k]) }); err != nil {
+		return nil, err
+	}
+	r.compare(report)
+	return report, r.tables(report)
+}
+
+// manyJobs is from how many jobs on simulations run one after the other, each with all
+// processors, so that only one of them is in memory at a time beside what is compared.
+const manyJobs = 200_000
+
+// each runs tasks side by side, in their order.
+func (r *replay) each(tasks int, do func(k int) error) error {
+	if len(r.study.Jobs) >= manyJobs {
+		for k := range tasks {
+			if err := do(k); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	errs := make([]error, tasks)
+	inParallel(tasks, func(k int) { errs[k] = do(k) })
+	return errors.Join(errs...)
+}
+
+// cell runs a simulation and writes what came of its jobs.
+func (r *replay) cell(ctx context.Context, cell *clusterCell) error {
+	key := clusterCellKey{cell.Scheduler, cell.Load}
+	policy := r.policy(cell.Scheduler)
+	study, err := r.with(policy, cell.Load)
+	if err != nil {
+		return err
+	}
+	o := cluster.Options{Placement: r.Cluster.Cluster.Placement, Quirks: r.quirks(), Workers: r.Schedule.Workers, Series: r.Output.Every > 0}
+	out, err := study.Run(ctx, policy, o)
+	if err != nil {
+		return err
+	}
+	if err := r.write(key, out); err != nil {
+		return err
+	}
+	completions := out.Completions()
+	cell.take(out, cluster.MeanCompletion(study.Jobs, completions))
+	if err := r.worth(ctx, cell, study, policy, o, completions); err != nil {
+		return err
+	}
+	r.log.Info("simulated", zap.String("scheduler", key.folder()), zap.Int("jobs", len(out.Jobs)), zap.Int64("events", out.Events), zap.Float64("completion_s", rounded(value(cell.All.Completion.Mean))))
+	r.mu.Lock()
+	r.completions[key] = completions
+	r.mu.Unlock()
+	return nil
+}
+
+// write writes the tables of a simulation.
+func (r *replay) write(key clusterCellKey, out *cluster.Outcome) error {
+	dir := r.run.Path(key.folder())
+	if err := (files.OS{}).MkdirAll(dir); err != nil {
+		return fmt.Errorf("write what came of the jobs: %w", err)
+	}
+	if err := out.WriteJobs(files.OS{}, filepath.Join(dir, "jobs.csv")); err != nil {
+		return err
+	}
+	if r.Output.Every == 0 {
+		return nil
+	}
+	return out.WriteUsage(files.OS{}, filepath.Join(dir, "usage.csv"), r.Output.Every)
+}
+
+// worth simulates once more for each fault that is corrected, with that one fault, to say
+// what the correction is worth.
+func (r *replay) worth(ctx context.Context, cell *clusterCell, study *cluster.Study, policy cluster.Policy, o cluster.Options, completions []int64) error {
+	if r.Cluster.Cluster.Compat != config.CompatNone || len(study.Jobs) >= manyJobs {
+		return nil
+	}
+	o.Series = false
+	for _, q := range quirksOf(policy) {
+		o.Quirks = q.quirks
+		with, err := study.Run(ctx, policy, o)
+		if err != nil {
+			return err
+		}
+		cell.Fixes = append(cell.Fixes, clusterFix{q.what, clusterIntervalOf(cluster.Compare(study.Jobs, completions, with.Completions()))})
+	}
+	return nil
+}
+
+// quirk is a fault that is corrected.
+type quirk struct {
+	what   string
+	quirks cluster.Quirks
+}
+
+// quirksOf are those that touch a scheduler.
+func quirksOf(policy cluster.Policy) (list []quirk) {
+	if policy.Extra {
+		list = append(list, quirk{"a job leaves its devices when its work is done, not a second later", cluster.Quirks{ExtraSecond: true}})
+	}
+	switch policy.Name {
+	case "qssf":
+		list = append(list, quirk{"jobs that come while none waits are tried by priority, not by size for a second", cluster.Quirks{SizeFirst: true}})
+	case "lucid":
+		list = append(list,
+			quirk{"a packed job is as fast as alone once its partner has ended", cluster.Quirks{SlowPartner: true}},
+			quirk{"a job waits until its profile is taken", cluster.Quirks{FreeProfiling: true}},
+			quirk{"pairs that were measured count as measured, whatever the model", cluster.Quirks{FourModels: true}})
+	}
+	return list
+}
+
+// refusals is an error where jobs were left out.
+func (r *clusterReport) refusals() error {
+	var texts []string
+	total := 0
+	for _, w := range r.Refused {
+		texts, total = append(texts, fmt.Sprintf("%d %s, job %s for one", w.Jobs, w.Why, w.Example)), total+w.Jobs
+	}
+	if total == 0 {
+		return nil
+	}
+	return withCode(exitPartial, fmt.Errorf("%s left out: %s; correct the trace or the nodes", plural(total, "job"), strings.Join(texts, "; ")))
+}

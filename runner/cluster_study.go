@@ -1,0 +1,161 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"graft/cluster"
+	"graft/cluster/schedulers"
+	"graft/cluster/trace"
+	"graft/config"
+	"graft/files"
+)
+
+// clusterStudy is a trace and a cluster, as they were read, and what may be known of them.
+type clusterStudy struct {
+	*config.Cluster
+	study     cluster.Study
+	data      cluster.Data
+	estimates map[string][]float64 // by where they come from
+	format    string               // of the trace
+}
+
+// dataFault gives an error of a file that is there, but not what it should be, its code.
+func dataFault(err error) error {
+	if err == nil || notThere(err) {
+		return err
+	}
+	return damaged(err)
+}
+
+// secondsOfDay are those of a day: a simulation begins at midnight of the first job's, as far
+// as the trace knows, so that rounds of a minute begin at whole minutes.
+const secondsOfDay = 86_400
+
+func readClusterStudy(c *config.Cluster) (*clusterStudy, error) {
+	s := &clusterStudy{Cluster: c, estimates: map[string][]float64{}}
+	var err error
+	if c.Cluster.Data != "" {
+		if s.data, err = cluster.FindData(files.OS{}, c.Cluster.Data); err != nil {
+			return nil, err
+		}
+	}
+	nodes := cmp.Or(c.Cluster.Nodes, s.data.Nodes)
+	if nodes == "" {
+		return nil, withCode(exitUsage, fmt.Errorf("there is no vc_config.csv in %s; name a file of the virtual clusters and their nodes with --nodes", c.Cluster.Data))
+	}
+	if s.study.VCs, err = trace.ReadNodes(files.OS{}, nodes); err != nil {
+		return nil, dataFault(err)
+	}
+	read, err := trace.ReadAll(files.OS{}, c.Cluster.Trace, c.Cluster.TraceOptions(s.study.VCs))
+	if err != nil {
+		return nil, dataFault(err)
+	}
+	if len(read.Jobs) == 0 {
+		return nil, fmt.Errorf("no job of %s is between the seconds %d and %d; give another --from and --to, or none", c.Cluster.Trace, c.Cluster.From, c.Cluster.To)
+	}
+	s.study.Jobs, s.study.PerNode, s.format = read.Jobs, c.Cluster.PerNode, read.Format
+	if s.study.Begin = c.Cluster.From; s.study.Begin == 0 {
+		s.study.Begin = floorDay(read.Jobs[0].Submit)
+	}
+	return s, s.know(read)
+}
+
+func floorDay(second int64) int64 {
+	return int64(math.Floor(float64(second)/secondsOfDay)) * secondsOfDay
+}
+
+// know reads what all schedulers may use, if it is there.
+func (s *clusterStudy) know(read *trace.Trace) error {
+	var err error
+	if s.data.Alone != "" && s.data.Pairs != "" {
+		if s.study.Profiles, err = cluster.ReadProfiles(files.OS{}, s.data.Alone, s.data.Pairs); err != nil {
+			return dataFault(err)
+		}
+	}
+	if s.data.Forecast == "" {
+		return nil
+	}
+	s.study.Forecast, err = cluster.ReadForecast(files.OS{}, s.data.Forecast, s.study.Begin)
+	if err == nil && !read.Start.IsZero() && s.Cluster.Cluster.Compat == config.CompatNone {
+		s.study.Forecast.ShiftTo(read.Start)
+	}
+	return dataFault(err)
+}
+
+// policy is how a scheduler is called with what the file says.
+func (s *clusterStudy) policy(name string) cluster.Policy {
+	if name == "lucid" {
+		return schedulers.Lucid(s.Lucid)
+	}
+	p, _ := schedulers.Named(name) // the file was checked
+	return p
+}
+
+// with is the study with the estimates that a scheduler has, at a load.
+func (s *clusterStudy) with(p cluster.Policy, load float64) (*cluster.Study, error) {
+	study := s.study
+	if p.Estimate || s.Schedule.Estimates != "" {
+		var err error
+		if study.Estimates, err = s.estimated(p.Name); err != nil {
+			return nil, err
+		}
+	}
+	if load != 1 {
+		study.Jobs = slices.Clone(study.Jobs)
+		for k := range study.Jobs {
+			j := &study.Jobs[k]
+			j.Submit = study.Begin + int64(float64(j.Submit-study.Begin)/load)
+		}
+	}
+	return &study, nil
+}
+
+// estimated are the estimates of a scheduler.
+func (s *clusterStudy) estimated(policy string) ([]float64, error) {
+	which := s.Schedule.Estimates
+	if which == "" {
+		if which = "lgb"; policy == "lucid" {
+			which = "ebm"
+		}
+	}
+	if known := s.estimates[which]; known != nil {
+		return known, nil
+	}
+	list, err := s.readEstimates(which, policy)
+	if err == nil {
+		s.estimates[which] = list
+	}
+	return list, err
+}
+
+func (s *clusterStudy) readEstimates(which, policy string) ([]float64, error) {
+	path := which
+	switch which {
+	case "exact":
+		list := make([]float64, len(s.study.Jobs))
+		for k := range list {
+			list[k] = float64(s.study.Jobs[k].Duration)
+		}
+		return list, nil
+	case "lgb":
+		path = s.data.LGB
+	case "ebm":
+		path = s.data.EBM
+	}
+	if path == "" {
+		return nil, withCode(exitUsage, fmt.Errorf("%s needs estimates of how long jobs take, and there is no file *_%s*.csv in --data; name a file with --estimates, make one with 'graft cluster estimate', or let it know with --estimates exact", policy, which))
+	}
+	list, err := cluster.ReadEstimates(files.OS{}, path, s.study.Jobs)
+	return list, dataFault(err)
+}
+
+// quirks are those that are kept.
+func (s *clusterStudy) quirks() cluster.Quirks {
+	if s.Cluster.Cluster.Compat == config.CompatLucid {
+		return cluster.AllQuirks()
+	}
+	return cluster.Quirks{}
+}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"fmt"
+)
+
+// clusterRuns is the runs of graft cluster run.
+var clusterRuns = &runKind{name: "cluster", title: "cluster simulation", titles: "cluster simulations", fits: isClusterRun, read: readClusterRun, detail: readClusterDetail}
+
+// isClusterRun says whether a folder's configuration is one of a cluster's.
+func isClusterRun(f *runFolderView) bool {
+	if !f.has(manifestFile) || !f.has(resolvedFile) {
+		return false
+	}
+	return f.has(clusterTable)
+}
+
+// clusterTable is by what a folder is known as a cluster's.
+const clusterTable = "simulations.csv"
+
+func readClusterRun(f *runFolderView, r *runData) error {
+	report := &clusterReport{}
+	if err := f.own(r, report); err != nil {
+		return err
+	}
+	r.Seeded = false
+	for _, c := range report.Cells {
+		add := func(name, unit string, to aim, x *float64) {
+			if x != nil {
+				r.Quantities = append(r.Quantities, seedless(c.name()+"_"+name, unit, to, *x))
+			}
+		}
+		add("completion", unitSeconds, downward, c.All.Completion.Mean)
+		add("queue", unitSeconds, downward, c.All.Queue.Mean)
+		add("queue_p999", unitSeconds, downward, c.All.Queue.P999)
+		add("slowdown", "", downward, c.All.Slowdown)
+		add("used", unitShare, upward, c.Used)
+		r.Quantities = append(r.Quantities, seedless(c.name()+"_preemptions", "", noAim, float64(c.All.Preemptions)))
+	}
+	return nil
+}
+
+// clusterDetail is what a simulation of a cluster has come to.
+type clusterDetail struct {
+	*clusterReport
+	all bool
+}
+
+func readClusterDetail(r *runData, all bool) (runDetail, error) {
+	report := &clusterReport{}
+	f := &runFolderView{path: r.Path, fsys: r.fsys}
+	var err error
+	if f.entries, err = r.fsys.ReadDir(r.Path); err != nil {
+		return nil, fmt.Errorf("read what came of a cluster: %w", err)
+	}
+	if !f.has(outcomeFile) {
+		return nil, nil
+	}
+	if err := f.own(&runData{}, report); err != nil {
+		return nil, err
+	}
+	return &clusterDetail{report, all}, nil
+}
+
+func (c *clusterDetail) write(d *document) {
+	d.head("schedulers")
+	c.clusterReport.write(d, true)
+}
