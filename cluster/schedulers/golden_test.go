@@ -286,3 +286,19 @@ func golden(t *testing.T, path string) map[string]map[string]string {
 	}
 	return want
 }
+
+// To correct the fault that costs most alone has the effect that is known of it.
+func TestSlowPartnerCorrected(t *testing.T) {
+	study := venus(t, reference(t, "cluster_full_log.published_order.csv"), reference(t, "vc_config.csv"))
+	known(t, study)
+	var err error
+	study.Estimates, err = cluster.ReadEstimates(files.OS{}, reference(t, "Venus_Sept_ebm_weekly_updated.csv"), study.Jobs)
+	require.NoError(t, err)
+	quirks := cluster.AllQuirks()
+	quirks.SlowPartner = false
+	o, err := study.Run(context.Background(), Lucid(LucidOptions{}), cluster.Options{Quirks: quirks})
+	require.NoError(t, err)
+	s := cluster.Summarize(o.Jobs, nil)
+	require.InDelta(t, 12_804.5, s.Completion.Mean, 0.05)
+	require.InDelta(t, 880.9, s.Queue.Mean, 0.05)
+}
