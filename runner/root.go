@@ -21,6 +21,7 @@ func commands() []*cobra.Command {
 		newEvaluateCommand(),
 		newVocabCommand(),
 		newTableCommand(),
+		newTraceCommand(),
 		newReportCommand(),
 		newPlotCommand(),
 		newWeightsCommand(),

@@ -188,7 +188,7 @@ func (t *tasks) percent(k int) (float64, error) {
 func whole(v float64) int { return int(math.Ceil(min(v, maxCount))) }
 
 func (t *tasks) wants(k int, want string) error {
-	return t.fault(t.first, t.column(k), taskColumns[k], isButWants(t.row[k], want), mendLine)
+	return t.faultAt(k, taskColumns[k], isButWants(t.row[k], want), mendLine)
 }
 
 // clock says that times are seconds since nobody knows when.
@@ -253,7 +253,7 @@ func (o *owners) add(table *cells, numbers map[string]int32) error {
 		if isMissing(start) {
 			return nil
 		}
-		return table.fault(table.first, table.column(4), ownerColumns[4], isButWants(start, wantSeconds), mendLine)
+		return table.faultAt(4, ownerColumns[4], isButWants(start, wantSeconds), mendLine)
 	}
 	number, known := numbers[string(user)]
 	if !known {

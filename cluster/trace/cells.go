@@ -9,6 +9,9 @@ import (
 	"math/bits"
 )
 
+// place is where a cell begins, from 1.
+type place struct{ line, column int }
+
 // cells splits the rows of comma-separated values. Package encoding/csv would make a
 // string of every cell; here a cell is a piece of the line that was read.
 type cells struct {
@@ -16,9 +19,9 @@ type cells struct {
 	row   [][]byte // the cells of the row that was read last, good until the next
 	first int      // the number of the row's first line
 
-	text    []byte // what is left of cells once their quotes are off; of rows with quotes only
-	ends    []int  // where each cell ends in text
-	columns []int  // at which byte of its line each cell began, from 1; empty in rows without quotes
+	text   []byte  // what is left of cells once their quotes are off; of rows with quotes only
+	ends   []int   // where each cell ends in text
+	places []place // where each cell begins; empty in rows without quotes
 }
 
 // next reads a row; empty lines are none.
@@ -32,7 +35,7 @@ func (c *cells) next() error {
 			continue
 		}
 		c.first = c.number
-		c.row, c.columns = c.row[:0], c.columns[:0]
+		c.row, c.places = c.row[:0], c.places[:0]
 		if bytes.IndexByte(line, '"') >= 0 {
 			return c.splitQuoted(line)
 		}
@@ -70,7 +73,7 @@ func (c *cells) splitQuoted(line []byte) error {
 	c.text, c.ends = c.text[:0], c.ends[:0]
 	at := 0
 	for {
-		c.columns = append(c.columns, at+1)
+		c.places = append(c.places, place{c.number, at + 1})
 		var err error
 		if at < len(line) && line[at] == '"' {
 			line, at, err = c.quoted(line, at+1)
@@ -120,7 +123,8 @@ func (c *cells) quoted(line []byte, at int) ([]byte, int, error) {
 			c.text = append(c.text, '\n')
 			next, err := c.lines.next()
 			if errors.Is(err, io.EOF) || len(c.text) > maxLine {
-				return nil, 0, c.fault(c.first, c.columns[len(c.columns)-1], "", "a quote begins here that nothing ends", "end the cell with another quote")
+				begin := c.places[len(c.places)-1]
+				return nil, 0, c.fault(begin.line, begin.column, "", "a quote begins here that nothing ends", "end the cell with another quote")
 			}
 			if err != nil {
 				return nil, 0, err
@@ -138,16 +142,17 @@ func (c *cells) quoted(line []byte, at int) ([]byte, int, error) {
 	}
 }
 
-// column is where a cell of the row begins.
-func (c *cells) column(k int) int {
-	if k < len(c.columns) {
-		return c.columns[k]
+// faultAt is an error about a cell of the row.
+func (c *cells) faultAt(k int, field, text, remedy string) error {
+	at := place{c.first, 1}
+	if k < len(c.places) {
+		at = c.places[k]
+	} else {
+		for _, cell := range c.row[:k] {
+			at.column += len(cell) + 1
+		}
 	}
-	at := 1
-	for _, cell := range c.row[:k] {
-		at += len(cell) + 1
-	}
-	return at
+	return c.fault(at.line, at.column, field, text, remedy)
 }
 
 // wrongCount is the error of a row that has not as many cells as it must.

@@ -1,8 +1,10 @@
 package trace
 
 import (
+	"bytes"
 	"math"
 	"strconv"
+	"strings"
 )
 
 const (
@@ -60,6 +62,9 @@ func decimal(cell []byte) (float64, bool) {
 }
 
 func slowDecimal(cell []byte) (float64, bool) {
+	if bytes.ContainsFunc(cell, func(r rune) bool { return !strings.ContainsRune("0123456789.eE+-", r) }) {
+		return 0, false // strconv takes infinities, hexadecimals and underscores as well
+	}
 	v, err := strconv.ParseFloat(string(cell), 64)
 	return v, err == nil && !math.IsInf(v, 0) && !math.IsNaN(v)
 }

@@ -62,7 +62,7 @@ func openOurs(source lines, _ *Options) (rows, error) {
 		date = bytes.TrimSuffix(date, []byte("]"))
 		unix, ok := t.dates.of(date)
 		if !ok {
-			return nil, t.fault(t.first, t.column(k), ourSubmit, isButWants(date, wantDate), mendLine)
+			return nil, t.faultAt(k, ourSubmit, isButWants(date, wantDate), mendLine)
 		}
 		o.start = clock{unix: unix, known: true}
 		t.row[k] = []byte(ourSubmit)

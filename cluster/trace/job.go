@@ -24,7 +24,7 @@ type Job struct {
 	Submit   int64 // seconds since the trace's zero
 	Duration int64 // seconds that it ran for
 	GPUs     int   // whole devices, all of them at once
-	Share    int   // thousandths of one device, where it asks for a part of one; zero is all of it
+	Share    int   // thousandths of each device, where it asks for a part of one; zero is all of it
 	CPUs     int   // processors
 	State    State // how it ended
 

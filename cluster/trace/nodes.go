@@ -64,7 +64,7 @@ func readNodes(in io.Reader, path string) ([]VC, error) {
 			return nil, err
 		}
 		if before := lineOf[vc.Name]; before > 0 {
-			return nil, rows.fault(rows.first, 1, "", fmt.Sprintf("%q stands in line %d already", vc.Name, before), "take one of the lines out")
+			return nil, rows.faultAt(0, "", fmt.Sprintf("%q stands in line %d already", vc.Name, before), "take one of the lines out")
 		}
 		lineOf[vc.Name] = rows.first
 		vcs = append(vcs, vc)
@@ -96,11 +96,11 @@ func vcOf(rows *cells) (VC, error) {
 		return VC{}, rows.wrongCount(2, "a virtual cluster")
 	}
 	if len(rows.row[0]) == 0 {
-		return VC{}, rows.fault(rows.first, 1, "name", isButWants(nil, "that of the virtual cluster"), mendLine)
+		return VC{}, rows.faultAt(0, "name", isButWants(nil, "that of the virtual cluster"), mendLine)
 	}
 	n, ok := count(rows.row[1])
 	if !ok || n < 1 || n > maxNodes {
-		return VC{}, rows.fault(rows.first, rows.column(1), "num", isButWants(rows.row[1], fmt.Sprintf("a whole number of nodes from 1 to %d", maxNodes)), mendLine)
+		return VC{}, rows.faultAt(1, "num", isButWants(rows.row[1], fmt.Sprintf("a whole number of nodes from 1 to %d", maxNodes)), mendLine)
 	}
 	return VC{Name: string(rows.row[0]), Nodes: n}, nil
 }

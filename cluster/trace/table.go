@@ -54,7 +54,7 @@ func (t *table) bind(kind string, known []column) error {
 			continue
 		}
 		if found[c.names[0]] {
-			return t.fault(t.first, t.column(k), c.names[0], "stands twice in the header", "take one of the columns out")
+			return t.faultAt(k, c.names[0], "stands twice in the header", "take one of the columns out")
 		}
 		t.columns[k], found[c.names[0]] = *c, true
 	}
@@ -93,7 +93,7 @@ func (t *table) next(job *Job) error {
 			continue
 		}
 		if want := set(t, job, t.row[k]); want != "" {
-			return t.fault(t.first, t.column(k), t.columns[k].names[0], isButWants(t.row[k], want), mendLine)
+			return t.faultAt(k, t.columns[k].names[0], isButWants(t.row[k], want), mendLine)
 		}
 	}
 	t.begun = true

@@ -1,0 +1,156 @@
+package trace_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/cluster/trace"
+	"graft/files"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// sound is a job of which nothing is odd.
+func sound(id string) trace.Job {
+	return trace.Job{ID: id, VC: "red", Submit: 5, Duration: 10, GPUs: 8, State: trace.Completed, Model: "Net", Batch: 1}
+}
+
+func TestWhatIsOdd(t *testing.T) {
+	o := trace.CheckOptions{VCs: []trace.VC{{Name: "red", Nodes: 2}}}
+	found, err := trace.Check([]trace.Job{sound("1"), sound("2")}, o)
+	require.NoError(t, err)
+	require.Empty(t, found)
+	for kind, spoil := range map[trace.Kind]func(*trace.Job){
+		trace.DuplicateID:  func(j *trace.Job) { j.ID = "1" },
+		trace.NoDuration:   func(j *trace.Job) { j.Duration = 0 },
+		trace.Unsorted:     func(j *trace.Job) { j.Submit = 4 },
+		trace.NoGPUs:       func(j *trace.Job) { j.GPUs = 0 },
+		trace.TooManyGPUs:  func(j *trace.Job) { j.GPUs = 32 },
+		trace.UnknownVC:    func(j *trace.Job) { j.VC = "green" },
+		trace.PartOfGPU:    func(j *trace.Job) { j.Share = 500 },
+		trace.OddGPUs:      func(j *trace.Job) { j.GPUs = 6 },
+		trace.NoProfile:    func(j *trace.Job) { j.Model = "" },
+		trace.UnknownState: func(j *trace.Job) { j.State = trace.Unknown },
+	} {
+		jobs := []trace.Job{sound("1"), sound("2"), sound("3"), sound("4")}
+		spoil(&jobs[1])
+		spoil(&jobs[3])
+		found, err := trace.Check(jobs, o)
+		require.NoError(t, err)
+		require.Len(t, found, 1, kind)
+		require.Equal(t, trace.Finding{Kind: kind, Text: found[0].Text, Count: 2, Refused: kind.Refused(), FirstLine: 2, FirstID: jobs[1].ID}, found[0])
+		require.NotEmpty(t, found[0].Text)
+	}
+	early := sound("1")
+	early.Submit = -1
+	found, err = trace.Check([]trace.Job{early}, o)
+	require.NoError(t, err)
+	require.Equal(t, trace.NegativeSubmit, found[0].Kind)
+	_, err = trace.Check(nil, trace.CheckOptions{GPUsPerNode: -1})
+	require.ErrorContains(t, err, "a node has -1 GPUs")
+}
+
+// Jobs that a simulator cannot run are told as they come.
+func TestJobsAreRefused(t *testing.T) {
+	c, err := trace.NewChecker(trace.CheckOptions{})
+	require.NoError(t, err)
+	good, bad, odd := sound("1"), sound("2"), sound("3")
+	bad.Duration, odd.GPUs = -1, 3
+	require.True(t, c.Add(&good, 2))
+	require.False(t, c.Add(&bad, 3))
+	require.True(t, c.Add(&odd, 4))
+	require.False(t, c.Add(&good, 5), "twice")
+	require.Equal(t, "[duplicate-id no-duration odd-gpus]", fmt.Sprint(kindsOf(c.Findings())))
+}
+
+func kindsOf(found []trace.Finding) (list []trace.Kind) {
+	for _, f := range found {
+		list = append(list, f.Kind)
+	}
+	return list
+}
+
+func summaryOf(t *testing.T, r *trace.Reader, o trace.CheckOptions) *trace.Summary {
+	s, err := trace.Summarize(r, o)
+	require.NoError(t, err)
+	return s
+}
+
+func TestSummaries(t *testing.T) {
+	for name, s := range samples {
+		r, err := trace.NewReader(strings.NewReader(s.text), "a.csv", trace.Options{})
+		require.NoError(t, err)
+		got, err := json.MarshalIndent(summaryOf(t, r, trace.CheckOptions{VCs: []trace.VC{{Name: "red", Nodes: 3}, {Name: "empty", Nodes: 1}}}), "", "  ")
+		require.NoError(t, err)
+		golden := filepath.Join("testdata", "summaries", strings.NewReplacer(" ", "-", "'s", "").Replace(name)+".json")
+		if *update {
+			require.NoError(t, os.MkdirAll(filepath.Dir(golden), 0o755))
+			require.NoError(t, os.WriteFile(golden, append(got, '\n'), 0o644))
+		}
+		want, err := os.ReadFile(golden)
+		require.NoError(t, err)
+		require.Equal(t, string(want), string(got)+"\n", name)
+	}
+}
+
+func TestTheSizeThatAFileSays(t *testing.T) {
+	r, err := trace.NewReader(strings.NewReader(smallSWF), "a.swf", trace.Options{})
+	require.NoError(t, err)
+	s := summaryOf(t, r, trace.CheckOptions{})
+	require.Equal(t, 128, s.GPUs)
+	require.NotNil(t, s.Load)
+	require.InDelta(t, 240.0/(128*200), *s.Load, 1e-12)
+}
+
+func TestSummaryOfThePublishedMonth(t *testing.T) {
+	vcs, err := trace.ReadNodes(files.OS{}, referenceFile(t, "vc_config.csv"))
+	require.NoError(t, err)
+	r, err := trace.Open(files.OS{}, referenceFile(t, "venus_sept_trace.csv"), trace.Options{})
+	require.NoError(t, err)
+	s := summaryOf(t, r, trace.CheckOptions{VCs: vcs})
+	require.NoError(t, r.Close())
+	require.Equal(t, []any{23_859, 118, 15, 1080}, []any{s.Jobs, s.Users, len(s.VCs), s.GPUs})
+	require.Equal(t, trace.SizeSummary{GPUs: 1, Jobs: 13_488, Share: 13_488.0 / 23_859, GPUHours: s.Sizes[0].GPUHours, Duration: s.Sizes[0].Duration}, s.Sizes[0])
+	require.Equal(t, int64(173), s.Sizes[0].Duration.P50)
+	require.Equal(t, int64(193), s.Duration.P50)
+	require.InDelta(t, 11769.27, s.Duration.Mean, 0.01)
+	require.InDelta(t, 2_167_138_881.0/3600, s.GPUHours, 0.01)
+	require.Equal(t, map[string]int{"COMPLETED": 13281, "CANCELLED": 6036, "FAILED": 4531, "NODE_FAIL": 7, "TIMEOUT": 4}, s.States)
+	require.Equal(t, []trace.Kind{trace.OddGPUs}, kindsOf(s.Findings))
+	require.Equal(t, "vcEwI", s.VCs[0].Name, "in the order of the file of sizes")
+}
+
+// The reader holds a line, whatever the number of lines.
+func TestMemoryDoesNotGrowWithLines(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out: it reads 200,000 jobs; run without -short")
+	}
+	var text bytes.Buffer
+	g, err := trace.Generate(trace.GenerateOptions{Jobs: 200_000})
+	require.NoError(t, err)
+	w, err := trace.NewWriter(&text, trace.WriterOptions{})
+	require.NoError(t, err)
+	var job trace.Job
+	for g.Read(&job) == nil {
+		require.NoError(t, w.Write(&job))
+	}
+	r, err := trace.NewReader(&text, "a.csv", trace.Options{})
+	require.NoError(t, err)
+	before := heap()
+	n := 0
+	for r.Read(&job) == nil {
+		n++
+	}
+	grown := float64(heap()) - float64(before)
+	t.Logf("measured: %.1f MB more on the heap after %d jobs", grown/1e6, n)
+	require.Equal(t, 200_000, n)
+	require.Less(t, grown, 10e6, "a tenth of what the jobs take")
+}

@@ -1,0 +1,114 @@
+package trace_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/cluster/trace"
+)
+
+// FuzzRead reads whatever it is given as each format: reading ends, with an error that says
+// where or at the end, and what was read comes back from our own format as it was.
+func FuzzRead(f *testing.F) {
+	for _, s := range samples {
+		f.Add([]byte(s.text))
+	}
+	f.Add([]byte(smallTiresias[:70]))
+	f.Add([]byte("\ufeff\n\n;\n"))
+	f.Add([]byte("[]"))
+	f.Add([]byte("[{\"jobid\": \"\\u0000\\n\\\"\", \"submitted_time\": \"2020-01-01 00:00:00\", \"user\": \"\\r\"}]"))
+	f.Add([]byte("\x1f\x8b\x08\x00"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, format := range append(trace.Formats(), trace.Format{}) {
+			r, err := trace.NewReader(bytes.NewReader(data), "fuzz", trace.Options{Format: format.Name})
+			if err != nil {
+				requirePlace(t, err)
+				continue
+			}
+			jobs, err := drain(r)
+			if err != nil {
+				requirePlace(t, err)
+			}
+			require.LessOrEqual(t, len(jobs), 1+bytes.Count(data, []byte("\n"))+bytes.Count(data, []byte("{")))
+			requireReadBack(t, jobs)
+			_, err = trace.Check(jobs, trace.CheckOptions{})
+			require.NoError(t, err)
+		}
+	})
+}
+
+// requirePlace holds an error to what readers promise.
+func requirePlace(t *testing.T, err error) {
+	var place *trace.Error
+	require.ErrorAs(t, err, &place)
+	require.ErrorIs(t, err, trace.ErrMalformed)
+	require.Equal(t, "fuzz", place.Path)
+	require.NotEmpty(t, place.Text)
+	require.NotEmpty(t, place.Remedy)
+	require.GreaterOrEqual(t, place.Line, 0)
+}
+
+func requireReadBack(t *testing.T, jobs []trace.Job) {
+	var out bytes.Buffer
+	w, err := trace.NewWriter(&out, trace.WriterOptions{})
+	require.NoError(t, err)
+	for k := range jobs {
+		require.NoError(t, w.Write(&jobs[k]))
+	}
+	again, _, err := readText(out.String(), trace.Options{})
+	require.NoError(t, err)
+	require.Equal(t, jobs, again)
+}
+
+// FuzzReadNodes reads whatever it is given as sizes of virtual clusters.
+func FuzzReadNodes(f *testing.F) {
+	f.Add(",num\nred,1\n\"a\nb\",20\n")
+	f.Add("name,num\r\nred,1000000\r\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		vcs, err := trace.ReadNodes(oneFile(text), "fuzz")
+		if err != nil {
+			requirePlace(t, err)
+			return
+		}
+		require.NotEmpty(t, vcs)
+		require.Positive(t, trace.Nodes(vcs))
+	})
+}
+
+// A reader may be given its bytes one by one.
+func TestSlowReadersAreReadToTheEnd(t *testing.T) {
+	for name, s := range samples {
+		r, err := trace.NewReader(oneByOne{strings.NewReader(s.text)}, "a.csv", trace.Options{})
+		require.NoError(t, err)
+		jobs, err := drain(r)
+		require.NoError(t, err, name)
+		require.Equal(t, s.jobs, jobs, name)
+	}
+}
+
+// oneByOne gives a byte at a time.
+type oneByOne struct{ in io.Reader }
+
+// Read gives one byte.
+func (o oneByOne) Read(to []byte) (int, error) { return o.in.Read(to[:min(len(to), 1)]) }
+
+// Lines that are longer than what is read at once are read as others are.
+func TestLongLines(t *testing.T) {
+	long := strings.Repeat("long, ", 60_000)
+	for _, quoted := range []string{`"` + long + `"`, strings.ReplaceAll(long, ",", ";")} {
+		jobs, _, err := readText("job_id,user,gpu_num,submit_time,duration\n1,"+quoted+",1,0,5\n2,u,1,0,5\n", trace.Options{})
+		require.NoError(t, err)
+		require.Len(t, jobs, 2)
+		require.Equal(t, strings.Trim(quoted, `"`), jobs[0].User)
+	}
+	_, _, err := readText("job_id,user,gpu_num,submit_time,duration\n1,\""+strings.Repeat("x\n", 1<<20), trace.Options{})
+	require.ErrorContains(t, err, "a.csv:2:3: a quote begins here that nothing ends")
+	var place *trace.Error
+	require.True(t, errors.As(err, &place))
+	require.Equal(t, 2, place.Line)
+}

@@ -1,0 +1,97 @@
+package trace
+
+import (
+	"math"
+	"math/rand/v2"
+	"sort"
+	"time"
+)
+
+// hours is how much is submitted in each hour of a day, and weekdays on each day of a week
+// from Sunday on, over the mean, as in a month of the cluster Venus.
+var (
+	hours    = [24]float64{0.81, 0.76, 0.68, 0.6, 0.31, 0.27, 0.26, 0.28, 0.39, 0.69, 1.08, 1.29, 1.3, 1.3, 1.65, 1.73, 1.67, 1.66, 1.34, 1.31, 1.3, 1.43, 1.02, 0.78}
+	weekdays = [7]float64{0.44, 1.11, 1.04, 1.58, 1.26, 0.83, 0.42}
+)
+
+// together is the share of jobs that come in the second of the one before, by one user who
+// starts several: an eighth, as in Venus.
+const together = 0.13
+
+// arrivals gives the seconds of submissions, in order. For a number of points that are
+// thrown at random onto a line, the sums of exponential draws over the sum of all are
+// those points in order (Devroye 1986, chapter V); so there is nothing to keep or sort.
+type arrivals struct {
+	draws *rand.Rand
+	total float64   // sum of all gaps
+	sum   float64   // of those so far
+	upTo  []float64 // share of jobs up to the end of each hour; nil is one rate
+	span  float64   // seconds
+	burst float64   // share of jobs that come together
+	now   int64
+	begun bool
+}
+
+func newArrivals(o *GenerateOptions) *arrivals {
+	a := &arrivals{span: float64(o.Days * secondsOfDay)}
+	if o.Arrivals == Diurnal {
+		a.upTo, a.burst = profile(o.Start, o.Days), together
+	}
+	a.draws = stream(o.Seed, streamArrivals)
+	for range o.Jobs { // the same draws once more, to know their sum
+		if gap, comes := a.gap(); comes {
+			a.total += gap
+		}
+	}
+	a.total += a.draws.ExpFloat64()
+	a.draws, a.begun = stream(o.Seed, streamArrivals), false
+	return a
+}
+
+// gap is how far the next submission is from the one before; false where it comes with it.
+func (a *arrivals) gap() (float64, bool) {
+	if a.burst > 0 && a.begun && a.draws.Float64() < a.burst {
+		return 0, false
+	}
+	a.begun = true
+	return a.draws.ExpFloat64(), true
+}
+
+// next is the second of the next submission, and whether it comes with the one before.
+func (a *arrivals) next() (int64, bool) {
+	gap, comes := a.gap()
+	if !comes {
+		return a.now, true
+	}
+	a.sum += gap
+	a.now = max(a.now, min(int64(a.at(a.sum/a.total)*a.span), int64(a.span)-1))
+	return a.now, false
+}
+
+// at turns a share of the jobs into a share of the time.
+func (a *arrivals) at(share float64) float64 {
+	if a.upTo == nil {
+		return share
+	}
+	n := len(a.upTo)
+	hour := min(sort.SearchFloat64s(a.upTo, share), n-1)
+	before := 0.0
+	if hour > 0 {
+		before = a.upTo[hour-1]
+	}
+	inside := (share - before) / (a.upTo[hour] - before)
+	return (float64(hour) + math.Min(inside, 1)) / float64(n)
+}
+
+// profile is the share of jobs up to the end of each hour.
+func profile(start time.Time, days int) []float64 {
+	upTo, sum, first := make([]float64, 24*days), 0.0, int(start.UTC().Weekday())
+	for hour := range upTo {
+		sum += float64(hours[hour%24] * weekdays[(first+hour/24)%7])
+		upTo[hour] = sum
+	}
+	for hour := range upTo {
+		upTo[hour] /= sum
+	}
+	return upTo
+}

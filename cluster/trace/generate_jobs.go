@@ -1,0 +1,251 @@
+package trace
+
+import (
+	"math"
+	"math/rand/v2"
+	"strconv"
+)
+
+// wave is one of the log-normal distributions that durations are a mixture of.
+type wave struct {
+	median float64 // seconds
+	sigma  float64 // of the logarithm
+	share  float64 // of jobs, until a sum
+}
+
+// maxDuration is what jobs are cut off at, two weeks.
+const maxDuration = 14 * secondsOfDay
+
+// waves are the durations of jobs by their GPUs, fitted by expectation maximisation to a
+// month of the cluster Venus. Jobs that fail at once, tests and training are different
+// waves, and large jobs are short ones more often.
+var waves = []struct {
+	most  int // GPUs
+	waves []wave
+}{
+	{1, []wave{{103, 0.25, 0.21}, {144, 1.85, 0.505}, {380, 0.72, 0.195}, {18_500, 1.6, 0.09}}},
+	{4, []wave{{38, 1.78, 0.27}, {164, 0.6, 0.29}, {1220, 2.15, 0.322}, {87_000, 0.97, 0.118}}},
+	{8, []wave{{9, 1.65, 0.085}, {140, 1.02, 0.523}, {1300, 1.56, 0.249}, {73_000, 1.12, 0.143}}},
+	{64, []wave{{6, 0.98, 0.09}, {70, 0.25, 0.28}, {315, 1.42, 0.465}, {37_000, 1.43, 0.165}}},
+	{math.MaxInt, []wave{{5, 0.25, 0.47}, {125, 1.58, 0.472}, {26_000, 1.5, 0.058}}},
+}
+
+func wavesOf(gpus int) []wave {
+	for _, w := range waves {
+		if gpus <= w.most {
+			return w.waves
+		}
+	}
+	return nil
+}
+
+// gpuMix is how many jobs of a thousand ask for a number of GPUs, as in Venus.
+var gpuMix = []struct {
+	gpus  int
+	share float64
+}{
+	{1, 565}, {2, 62.5}, {3, 2}, {4, 69}, {5, 0.5}, {6, 1.6}, {7, 2.8}, {8, 194}, {16, 22}, {24, 9}, {32, 40.4}, {40, 1.5},
+	{48, 0.6}, {56, 1}, {64, 1.2}, {80, 0.5}, {96, 0.5}, {112, 0.7}, {120, 4.3}, {128, 16.9}, {136, 1.6}, {144, 0.5}, {152, 0.3}, {160, 1},
+}
+
+// genSize is a number of GPUs and who can have it.
+type genSize struct {
+	gpus  int
+	upTo  float64   // share of jobs up to this size, from 0 to 1
+	vcs   []float64 // share of nodes up to each virtual cluster that has room, from 0 to 1
+	share float64   // of jobs
+}
+
+// sizesFor are the sizes in a cluster. One that no virtual cluster has room for becomes
+// as large as the largest, and a size is the more likely in a virtual cluster the more
+// nodes that has.
+func sizesFor(vcs []VC, perNode int) []genSize {
+	most, sum := vcs[0].Nodes*perNode, 0.0
+	for _, m := range gpuMix {
+		sum += m.share
+	}
+	var sizes []genSize
+	upTo := 0.0
+	for _, m := range gpuMix {
+		share := m.share / sum
+		upTo += share
+		size := genSize{gpus: min(m.gpus, most), upTo: upTo, share: share}
+		nodes := 0
+		for _, vc := range vcs {
+			if vc.Nodes*perNode >= size.gpus {
+				nodes += vc.Nodes
+			}
+			size.vcs = append(size.vcs, float64(nodes))
+		}
+		for k := range size.vcs {
+			size.vcs[k] /= float64(nodes)
+		}
+		sizes = append(sizes, size)
+	}
+	return sizes
+}
+
+// expected is the mean of a mixture that is stretched and then cut off.
+func expected(mixture []wave, stretch float64) float64 {
+	below := func(z float64) float64 { return 0.5 * math.Erfc(-z/math.Sqrt2) }
+	sum := 0.0
+	for _, w := range mixture {
+		mu := math.Log(w.median * stretch)
+		z := (math.Log(maxDuration) - mu) / w.sigma
+		sum += float64(w.share * (float64(math.Exp(mu+w.sigma*w.sigma/2)*below(z-w.sigma)) + float64(maxDuration*below(-z))))
+	}
+	return sum
+}
+
+// stretchFor is by how much durations must be longer for a load. It halves the bounds,
+// since what is cut off at two weeks does not grow.
+func stretchFor(sizes []genSize, o GenerateOptions) float64 {
+	want := o.Load * float64(o.Nodes*o.GPUsPerNode) * float64(o.Days*secondsOfDay) / float64(o.Jobs)
+	low, high := math.Log(1e-6), math.Log(1e6)
+	for range 60 {
+		middle, has := (low+high)/2, 0.0
+		for _, s := range sizes {
+			has += float64(s.share * float64(s.gpus) * expected(wavesOf(s.gpus), math.Exp(middle)))
+		}
+		if has < want {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return math.Exp((low + high) / 2)
+}
+
+// template is what a user submits again and again, with small changes: jobs of one name
+// take about as long as each other.
+type template struct {
+	vc    int
+	user  string
+	gpus  int
+	level int // whole part of the logarithm of the duration
+	name  string
+	of    *workload
+	hash  uint64
+}
+
+// levelWidth is how much of the logarithm of a duration a name stands for: jobs of one
+// name differ by less than a factor of 1.65.
+const levelWidth = 0.5
+
+// zipf is how fast users become less active: the k-th one of a virtual cluster submits
+// 1/k of what the first does.
+const zipf = 1.0
+
+// draw picks a virtual cluster, a user of it and what it submits.
+func (g *Generator) draw() template {
+	size := &g.sizes[len(g.sizes)-1]
+	for k, u := 0, g.pick.Float64(); k < len(g.sizes); k++ {
+		if u < g.sizes[k].upTo {
+			size = &g.sizes[k]
+			break
+		}
+	}
+	t := template{gpus: size.gpus}
+	for u := g.pick.Float64(); t.vc < len(g.vcs)-1 && u >= size.vcs[t.vc]; {
+		t.vc++
+	}
+	users := g.owners[t.vc]
+	t.user = users[zipfOf(g.pick.Float64(), len(users))]
+	t.level = int(math.Floor(math.Log(logNormal(g.time, wavesOf(t.gpus))) / levelWidth))
+	g.name(&t)
+	return t
+}
+
+// zipfOf turns a draw from 0 to 1 into a rank below n, by the inverse of a continuous
+// distribution that falls as 1/x from 1 to n+1.
+func zipfOf(u float64, n int) int {
+	return min(int(math.Exp(u*math.Log(float64(n)+1)/zipf)), n) - 1
+}
+
+// logNormal draws from a mixture.
+func logNormal(r *rand.Rand, mixture []wave) float64 {
+	u, w := r.Float64(), mixture[len(mixture)-1]
+	for _, next := range mixture {
+		if u < next.share {
+			w = next
+			break
+		}
+		u -= next.share
+	}
+	return w.median * math.Exp(w.sigma*r.NormFloat64())
+}
+
+// name gives a template its name and what it trains. Both follow from the user, the size
+// and the duration, so that they are the same each time.
+func (g *Generator) name(t *template) {
+	t.hash = hashed([]byte(t.user + "/" + strconv.Itoa(t.gpus) + "/" + strconv.Itoa(t.level)))
+	t.of = &workloads[t.hash%uint64(len(workloads))]
+	text := strconv.AppendInt(append([]byte(t.of.model), '-'), int64(t.gpus), 10)
+	text = strconv.AppendUint(append(text, "gpu-"...), t.hash>>40, 16)
+	t.name = g.names.of(text)
+}
+
+// fill makes a job of a template.
+func (g *Generator) fill(job *Job, t *template) {
+	inside := math.Exp((float64(t.level) + g.time.Float64()) * levelWidth)
+	seconds := min(math.Round(inside*g.stretch), maxDuration)
+	cpus := 1
+	if t.hash>>8%10 < 3 {
+		cpus = 4
+	}
+	w := t.of
+	*job = Job{
+		User: t.user, VC: g.vcs[t.vc].Name, Name: t.name, Duration: max(int64(seconds), 1), GPUs: t.gpus, CPUs: cpus * t.gpus,
+		State: g.ends(int64(seconds)), Dataset: w.dataset, Model: w.model, Batch: w.batch, AMP: w.amp,
+		Speed: w.speed, GPUUtil: w.gpuUtil, MemoryUtil: w.memoryUtil, Memory: w.memory,
+	}
+}
+
+// ends draws how a job ended: a quarter is cancelled, and most that fail do so soon.
+func (g *Generator) ends(seconds int64) State {
+	const soon = 600 // seconds
+	failed := 0.24
+	if seconds > soon {
+		failed = 0.07
+	}
+	u := g.pick.Float64()
+	switch {
+	case seconds == maxDuration:
+		return TimedOut
+	case u < 0.25:
+		return Cancelled
+	case u < 0.25+failed:
+		return Failed
+	}
+	return Completed
+}
+
+// workload is what a job trains and how that fares alone on its devices.
+type workload struct {
+	model, dataset string
+	batch          int
+	amp            bool
+	speed          float64 // samples in a second
+	gpuUtil        float64 // percent
+	memoryUtil     float64 // percent
+	memory         float64 // MiB
+}
+
+// workloads are made up: their figures are of the size that such training has, and none of
+// them was measured.
+var workloads = []workload{
+	{"resnet18", "small-images", 128, false, 5200, 71, 39, 3900},
+	{"resnet18", "small-images", 128, true, 6900, 55, 30, 3100},
+	{"resnet50", "large-images", 32, false, 310, 94, 58, 8200},
+	{"resnet50", "large-images", 64, true, 620, 91, 55, 9400},
+	{"mobilenet", "small-images", 64, false, 3300, 46, 22, 2600},
+	{"vgg16", "small-images", 256, false, 4100, 88, 61, 5100},
+	{"unet", "scans", 16, true, 75, 82, 47, 11_800},
+	{"gan", "faces", 64, false, 2400, 64, 33, 3300},
+	{"transformer", "translations", 64, true, 118, 90, 52, 13_600},
+	{"bert", "questions", 32, true, 115, 97, 66, 15_200},
+	{"lstm", "texts", 64, false, 640, 38, 24, 2900},
+	{"recommender", "ratings", 512, false, 98_000, 12, 4, 2100},
+	{"pointnet", "shapes", 32, false, 420, 33, 17, 2800},
+	{"policy", "games", 256, false, 1500, 17, 6, 1900},
+}

@@ -1,0 +1,47 @@
+package trace_test
+
+import (
+	"io/fs"
+	"runtime"
+	"strings"
+
+	"graft/files"
+)
+
+// heap is how many bytes are in use.
+func heap() uint64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// oneFile is a file system in which every path is a file with this text.
+func oneFile(text string) files.FS { return textFS{text: text} }
+
+type textFS struct {
+	files.FS
+	text string
+}
+
+// Open opens the text.
+func (t textFS) Open(string) (files.File, error) {
+	return textFile{Reader: strings.NewReader(t.text)}, nil
+}
+
+// textFile is an open text; it is only read.
+type textFile struct {
+	*strings.Reader
+}
+
+// Write is not allowed.
+func (textFile) Write([]byte) (int, error) { return 0, fs.ErrPermission }
+
+// Close does nothing.
+func (textFile) Close() error { return nil }
+
+// Sync does nothing.
+func (textFile) Sync() error { return nil }
+
+// Stat knows nothing.
+func (textFile) Stat() (fs.FileInfo, error) { return nil, fs.ErrInvalid }
