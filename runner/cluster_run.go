@@ -77,6 +77,9 @@ func runCluster(ctx context.Context, w io.Writer, o clusterRunOptions) error {
 	if err != nil {
 		return err
 	}
+	if err := study.ready(); err != nil {
+		return err
+	}
 	folder := folderOf(c.Output.Folder, "", c.Cluster.Trace)
 	run, err := createClusterRun(c, o, folder)
 	if err != nil {
@@ -143,9 +146,6 @@ func (r *replay) all(ctx context.Context) (*clusterReport, error) {
 	for _, load := range r.Schedule.Loads {
 		for _, name := range r.Schedule.Schedulers {
 			report.Cells = append(report.Cells, &clusterCell{Scheduler: name, Load: load})
-			if _, err := r.with(r.policy(name), 1); err != nil { // so that estimates are read once, before they are shared
-				return nil, err
-			}
 		}
 	}
 	if err := r.each(len(report.Cells), func(k int) error { return r.cell(ctx, report.Cells[k]) }); err != nil {

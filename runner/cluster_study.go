@@ -113,6 +113,20 @@ func (s *clusterStudy) with(p cluster.Policy, load float64) (*cluster.Study, err
 	return &study, nil
 }
 
+// ready reads what schedulers need before anything is written, and says what is missing.
+// What is read is shared by simulations afterwards.
+func (s *clusterStudy) ready() error {
+	for _, name := range s.Schedule.Schedulers {
+		if _, err := s.with(s.policy(name), 1); err != nil {
+			return err
+		}
+		if name == "lucid" && s.study.Profiles == nil {
+			return usageErrorf("lucid needs the profiles of models alone and in pairs; name a folder with single_data.csv and colocate_info.csv with --data")
+		}
+	}
+	return nil
+}
+
 // estimated are the estimates of a scheduler.
 func (s *clusterStudy) estimated(policy string) ([]float64, error) {
 	which := s.Schedule.Estimates

@@ -27,6 +27,7 @@ var updateDocs = flag.Bool("update-docs", false, "write docs/json.md as the code
 
 // jsonReports are the objects that commands print with --json, by command.
 var jsonReports = map[string][]any{
+	"graft cluster run":   {clusterReport{}},
 	"graft config show":   {configReport{}},
 	"graft demo":          {trainReport{}},
 	"graft doctor":        {doctorReport{}},
