@@ -22,13 +22,14 @@ type Job struct {
 	Preemptions int     // how often it was taken off its devices
 	Nodes       []Share // where it runs, or ran last
 
-	Profiled     bool  // whether a profiler saw it first
 	ProfileQueue int64 // seconds that it waited for the profiler
-	Skipped      bool  // whether it ended in the profiler already
-	Shared       bool  // whether it shares its devices, or shared them when it ended
 	PackedAt     int64 // second at which it was put onto another's devices; zero is never
 	UnpackedAt   int64 // second at which it had its devices for itself again; zero is never
-	Packed       bool  // whether it ever was put onto another's devices
+
+	Profiled bool // whether a profiler saw it first
+	Skipped  bool // whether it ended in the profiler already
+	Shared   bool // whether it shares its devices, or shared them when it ended
+	Packed   bool // whether it ever was put onto another's devices
 
 	rate    float64 // work that a second uses up
 	work    float64 // seconds at rate one that were left at since

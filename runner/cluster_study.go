@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"os"
+	"runtime/debug"
 	"slices"
 
 	"graft/cluster"
@@ -49,6 +51,7 @@ func readClusterStudy(c *config.Cluster) (*clusterStudy, error) {
 	if s.study.VCs, err = trace.ReadNodes(files.OS{}, nodes); err != nil {
 		return nil, dataFault(err)
 	}
+	saveMemory(c.Cluster.Trace)
 	read, err := trace.ReadAll(files.OS{}, c.Cluster.Trace, c.Cluster.TraceOptions(s.study.VCs))
 	if err != nil {
 		return nil, dataFault(err)
@@ -61,6 +64,19 @@ func readClusterStudy(c *config.Cluster) (*clusterStudy, error) {
 		s.study.Begin = floorDay(read.Jobs[0].Submit)
 	}
 	return s, s.know(read)
+}
+
+// Of a large trace little of what is allocated is ever given up, so that to wait with
+// collection until twice of it is there would only waste memory.
+const (
+	largeTrace     = 32 << 20 // bytes of the file
+	collectedAfter = 25       // percent more than what is used
+)
+
+func saveMemory(path string) {
+	if info, err := os.Stat(path); err == nil && info.Size() > largeTrace {
+		debug.SetGCPercent(collectedAfter)
+	}
 }
 
 func floorDay(second int64) int64 {
