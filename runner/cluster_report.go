@@ -301,7 +301,7 @@ func daysText(i clusterInterval) string {
 	if i.Low == nil {
 		return "-"
 	}
-	return fmt.Sprintf("[%.0f, %.0f]", *i.Low, *i.High)
+	return fmt.Sprintf("[%.0f, %.0f]", zeroed(*i.Low), zeroed(*i.High))
 }
 
 func ratioText(x *float64) string {
@@ -353,11 +353,19 @@ func (r *clusterReport) fixes() *table {
 	return t
 }
 
+// zeroed is a figure without the sign of a zero that it would be written as.
+func zeroed(x float64) float64 {
+	if math.Abs(x) < 0.05 {
+		return 0
+	}
+	return x
+}
+
 func signed(x *float64) string {
 	if x == nil {
 		return "-"
 	}
-	return fmt.Sprintf("%+.1f", *x)
+	return fmt.Sprintf("%+.1f", zeroed(*x))
 }
 
 // divided is a line for each size and virtual cluster.

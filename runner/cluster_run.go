@@ -112,8 +112,19 @@ func createClusterRun(c *config.Cluster, o clusterRunOptions, folder string) (*r
 		given = string(text)
 	}
 	host, _ := os.Hostname() // without a name the manifest has none
-	return results.Create(files.OS{}, folder, results.CreateOptions{Force: o.force, Config: given, Resolved: c.Resolved()}, results.Manifest{
+	return results.Create(files.OS{}, folder, results.CreateOptions{Force: o.force || isUnfinished(folder, c.Digest()), Config: given, Resolved: c.Resolved()}, results.Manifest{
 		Created: time.Now().UTC(), Graft: thisVersion(), ConfigSHA256: c.Digest(), Host: host, CommandLine: os.Args})
+}
+
+// isUnfinished says whether a run of the same configuration was begun in a folder and did not
+// come to its end: it takes seconds, and is simply done again.
+func isUnfinished(folder, digest string) bool {
+	m, err := results.ReadManifest(files.OS{}, folder)
+	if err != nil || m.ConfigSHA256 != digest {
+		return false
+	}
+	_, err = os.Stat(filepath.Join(folder, outcomeFile))
+	return notThere(err)
 }
 
 // replay is simulations of a trace at work.

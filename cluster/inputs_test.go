@@ -1,0 +1,80 @@
+package cluster
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"graft/cluster/trace"
+	"graft/files"
+)
+
+// Profiles that were made up are read as they were written.
+func TestMadeProfilesAreKept(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		jobs := make([]trace.Job, rapid.IntRange(1, 12).Draw(t, "jobs"))
+		for k := range jobs {
+			jobs[k] = trace.Job{Model: rapid.SampledFrom([]string{"a", "b,c", `d"e`}).Draw(t, "model"), Dataset: "set", Batch: rapid.IntRange(1, 3).Draw(t, "batch"),
+				AMP: rapid.Bool().Draw(t, "amp"), GPUUtil: rapid.Float64Range(0, 100).Draw(t, "util")}
+		}
+		p := MakeProfiles(jobs)
+		dir, err := os.MkdirTemp("", "profiles")
+		require.NoError(t, err)
+		defer os.RemoveAll(dir)
+		alone, pairs := filepath.Join(dir, "alone.csv"), filepath.Join(dir, "pairs.csv")
+		require.NoError(t, p.Write(files.OS{}, alone, pairs))
+		again, err := ReadProfiles(files.OS{}, alone, pairs)
+		require.NoError(t, err)
+		require.Equal(t, p, again)
+		for i := range jobs {
+			for k := range jobs {
+				a, b, measured := p.Rates(ConfigOf(&jobs[i]), ConfigOf(&jobs[k]))
+				require.True(t, measured && a > 0 && a <= 1 && b > 0 && b <= 1)
+			}
+		}
+	})
+}
+
+// What is wrong in a file is said with its place.
+func TestWrongInputs(t *testing.T) {
+	jobs := []trace.Job{{ID: "1"}, {ID: "2"}}
+	for text, says := range map[string]string{
+		"":                                "its first line names the columns",
+		"job_id\n1\n":                     `there is no column "priority"`,
+		"job_id,priority\n1,x\n":          `:2: column "priority" is "x"; it should be a number`,
+		"job_id,priority\n1,NaN\n":        `:2: column "priority" is "NaN"`,
+		"job_id,priority\n1,5\n":          "1 of 2 jobs have no estimate, job 2 for one",
+		"job_id,priority\n1,5,6\n":        "wrong number of fields",
+		"job_id,priority\n\"1,5\n":        "extraneous or missing",
+		"job_id,priority\n1,5\n2,1e999\n": ":3: column",
+	} {
+		path := filepath.Join(t.TempDir(), "e.csv")
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		_, err := ReadEstimates(files.OS{}, path, jobs)
+		require.ErrorContains(t, err, says, text)
+		_, err = ReadForecast(files.OS{}, path, 0)
+		require.Error(t, err, text)
+		_, err = ReadProfiles(files.OS{}, path, path)
+		require.Error(t, err, text)
+	}
+}
+
+// A forecast looks at the next spans, and moves to its dates.
+func TestForecast(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f.csv")
+	require.NoError(t, os.WriteFile(path, []byte("time,pred_gpu_job,pred_gpu_num\n2020-09-01 00:00:00,1,10\n2020-09-01 00:10:00,2,20\n2020-09-01 00:20:00,6,30\n"), 0o600))
+	f, err := ReadForecast(files.OS{}, path, 1000)
+	require.NoError(t, err)
+	require.Equal(t, []int64{1000, 1600, 2200}, f.At)
+	require.Equal(t, 3.0, f.Ahead(f.Jobs, 999))
+	require.Equal(t, 4.0, f.Ahead(f.Jobs, 1000))
+	require.NotEqual(t, f.Ahead(f.Jobs, 2200), f.Ahead(f.Jobs, 2200), "there is none any more")
+	require.Equal(t, int64(2200), f.Next(1600))
+	require.Equal(t, Never, f.Next(2200))
+	f.ShiftTo(time.Date(2020, 8, 31, 0, 0, 0, 0, time.UTC))
+	require.Equal(t, int64(86_400), f.At[0])
+}

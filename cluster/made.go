@@ -1,0 +1,115 @@
+package cluster
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+
+	"graft/cluster/trace"
+	"graft/files"
+)
+
+// MakeProfiles makes profiles up for traces without measured ones. Two jobs that together keep
+// a device busy for less than all of the time slow each other down a little, by how busy the
+// other keeps it; others share the time. A configuration's score is by the mean rate of all its
+// pairs, with the bounds that Lucid's analyzer has.
+func MakeProfiles(jobs []trace.Job) *Profiles {
+	busy := map[Config]float64{}
+	for k := range jobs {
+		busy[ConfigOf(&jobs[k])] = jobs[k].GPUUtil / 100
+	}
+	configs := sortedConfigs(busy)
+	p := &Profiles{Scores: map[Config]int{}, Pairs: map[[2]Config][2]float64{}}
+	sums := map[Config]float64{}
+	for i, a := range configs {
+		for _, b := range configs[i:] {
+			ra, rb := madeRate(busy[a], busy[b]), madeRate(busy[b], busy[a])
+			p.Pairs[[2]Config{a, b}] = [2]float64{ra, rb}
+			sums[a] += ra + rb
+			if a != b {
+				sums[b] += ra + rb
+			}
+		}
+	}
+	for _, c := range configs {
+		p.Scores[c] = scoreOf(sums[c] / float64(2*len(configs)))
+	}
+	return p
+}
+
+// disturbance is how much of its rate a job loses beside one that keeps a device busy all of
+// the time, as long as there is time for both.
+const disturbance = 0.1
+
+// madeRate is the rate of a job beside another, by how busy each keeps a device.
+func madeRate(own, other float64) float64 {
+	rate := 1 - disturbance*other
+	if both := own + other; both > 1 {
+		rate /= both
+	}
+	return max(rate, 0.1)
+}
+
+// Mean rates of a configuration's pairs from which on it disturbs others little, or some.
+const (
+	ratesLittle = 0.95
+	ratesSome   = 0.85
+)
+
+func scoreOf(rate float64) int {
+	switch {
+	case rate >= ratesLittle:
+		return 0
+	case rate >= ratesSome:
+		return 1
+	}
+	return 2
+}
+
+func sortedConfigs[V any](m map[Config]V) []Config {
+	list := make([]Config, 0, len(m))
+	for c := range m {
+		list = append(list, c)
+	}
+	slices.SortFunc(list, func(a, b Config) int {
+		return cmp.Or(cmp.Compare(a.Model, b.Model), cmp.Compare(a.Dataset, b.Dataset), cmp.Compare(a.Batch, b.Batch), one(a.AMP)-one(b.AMP))
+	})
+	return list
+}
+
+// Write writes profiles as [ReadProfiles] reads them.
+func (p *Profiles) Write(fsys files.FS, alone, pairs string) error {
+	configs := sortedConfigs(p.Scores)
+	err := files.WriteAtomic(fsys, alone, func(w io.Writer) error {
+		b := bufio.NewWriter(w)
+		fmt.Fprintln(b, "model,dataset,batchsize,amp,label")
+		for _, c := range configs {
+			fmt.Fprintf(b, "%s,%d\n", c.row(), p.Scores[c])
+		}
+		return b.Flush()
+	})
+	if err != nil {
+		return err
+	}
+	return files.WriteAtomic(fsys, pairs, func(w io.Writer) error {
+		b := bufio.NewWriter(w)
+		fmt.Fprintln(b, "model1,dataset1,batchsize1,amp1,speed1,model2,dataset2,batchsize2,amp2,speed2")
+		for _, first := range configs {
+			for _, second := range configs {
+				if r, ok := p.Pairs[[2]Config{first, second}]; ok {
+					fmt.Fprintf(b, "%s,%g,%s,%g\n", first.row(), r[0], second.row(), r[1])
+				}
+			}
+		}
+		return b.Flush()
+	})
+}
+
+// row is a configuration as tables have it.
+func (c Config) row() string {
+	line := appendText(nil, c.Model)
+	line = appendText(append(line, ','), c.Dataset)
+	return fmt.Sprintf("%s,%d,%d", line, c.Batch, one(c.AMP))
+}

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/cluster/schedulers"
+	"graft/cluster/trace"
+	"graft/files"
+)
+
+// aCluster goes into a folder with a trace of some days and the nodes of its cluster.
+func aCluster(t *testing.T, jobs int) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	o := trace.GenerateOptions{Jobs: jobs, Days: 3, Nodes: 4, VCs: 2, Load: 0.8, Seed: 7}
+	o.EnsureDefaults()
+	g, err := trace.Generate(o)
+	require.NoError(t, err)
+	require.NoError(t, trace.WriteNodes(files.OS{}, "nodes.csv", g.VCs()))
+	require.NoError(t, trace.WriteFile(files.OS{}, "jobs.csv", trace.WriterOptions{Format: "helios"}, false, func(w *trace.Writer) error {
+		for range jobs {
+			var j trace.Job
+			if err := g.Read(&j); err != nil {
+				return err
+			}
+			if err := w.Write(&j); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+}
+
+// lines are the rows of a table of jobs, by column.
+func lines(t *testing.T, path string) []map[string]string {
+	t.Helper()
+	f, err := os.Open(path)
+	require.NoError(t, err)
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	require.NoError(t, err)
+	var list []map[string]string
+	for _, row := range rows[1:] {
+		m := map[string]string{}
+		for k, name := range rows[0] {
+			m[name] = row[k]
+		}
+		list = append(list, m)
+	}
+	return list
+}
+
+// withoutLucid are the schedulers that need no profiles.
+func withoutLucid() string {
+	var names []string
+	for _, k := range schedulers.Kinds() {
+		if k.Name != "lucid" {
+			names = append(names, k.Name)
+		}
+	}
+	return strings.Join(names, ",")
+}
+
+// Every scheduler runs all jobs; what is written is the same however much is simulated side by
+// side, and reports read it.
+func TestClusterRun(t *testing.T) {
+	aCluster(t, 300)
+	args := []string{"cluster", "run", "--trace", "jobs.csv", "--nodes", "nodes.csv", "--scheduler", withoutLucid(), "--estimates", "exact", "--set", "output.every=3600", "--quiet"}
+	got := graft(append(args, "--out", "one", "--workers", "1")...)
+	require.Equal(t, exitDone, got.code, got.stderr)
+	require.Equal(t, exitDone, graft(append(args, "--out", "many", "--workers", "5")...).code)
+	for _, name := range strings.Split(withoutLucid(), ",") {
+		require.Len(t, lines(t, filepath.Join("one", name, "jobs.csv")), 300, name)
+		for _, file := range []string{"jobs.csv", "usage.csv"} {
+			a, err := os.ReadFile(filepath.Join("one", name, file))
+			require.NoError(t, err)
+			b, err := os.ReadFile(filepath.Join("many", name, file))
+			require.NoError(t, err)
+			require.Equal(t, string(a), string(b), name)
+		}
+	}
+	goldenReport(t, "cluster-run.txt", got.stdout)
+	report := graft("report", "one")
+	require.Equal(t, exitDone, report.code, report.stderr)
+	require.Contains(t, report.stdout, "Tiresias, by size and virtual cluster")
+	require.Contains(t, graft("report", "one", "many").stdout, "tiresias completion")
+
+	got = graft(append(args, "--out", "one")...)
+	require.Equal(t, exitFailed, got.code)
+	require.Contains(t, got.stderr, "it exists")
+	require.NoError(t, os.Remove(filepath.Join("one", outcomeFile)))
+	require.Equal(t, exitDone, graft(append(args, "--out", "one", "--workers", "1")...).code, "what did not end is done again")
+}
+
+// JSON has what the text has, at each load; more load makes jobs wait longer.
+func TestClusterLoads(t *testing.T) {
+	aCluster(t, 300)
+	got := graft("cluster", "run", "--trace", "jobs.csv", "--nodes", "nodes.csv", "--load", "1,2,0.5", "--json", "--quiet")
+	require.Equal(t, exitDone, got.code, got.stderr)
+	var r clusterReport
+	require.NoError(t, json.Unmarshal([]byte(got.stdout), &r))
+	require.Len(t, r.Cells, 3)
+	require.Greater(t, *r.Cells[1].All.Queue.Mean, *r.Cells[0].All.Queue.Mean)
+	require.Less(t, *r.Cells[2].All.Queue.Mean, *r.Cells[0].All.Queue.Mean)
+	require.FileExists(t, filepath.Join(r.Folder, "fifo-load0.5", "jobs.csv"))
+}
+
+// Jobs that cannot run are counted, the others run, and the exit code says so.
+func TestClusterRefusesJobs(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("jobs.csv", []byte("job_id,gpu_num,submit_time,duration,vc\n1,1,0,5,a\n2,99,1,5,a\n3,1,2,5,b\n4,1,3,0,a\n4,1,3,7,a\n5,0,3,7,a\n"), 0o600))
+	require.NoError(t, os.WriteFile("nodes.csv", []byte(",num\na,1\n"), 0o600))
+	got := graft("cluster", "run", "--trace", "jobs.csv", "--nodes", "nodes.csv", "--scheduler", withoutLucid(), "--estimates", "exact", "--quiet")
+	require.Equal(t, exitPartial, got.code, got.stderr)
+	for _, why := range []string{"1 larger than its virtual cluster, job 2", "1 unknown virtual cluster, job 3", "1 no devices asked for, job 5"} {
+		require.Contains(t, got.stderr, why)
+	}
+	require.Len(t, lines(t, "runs/jobs/fifo/jobs.csv"), 3)
+}
+
+// A job that grows and shrinks has a timeline that a job's file takes.
+func TestClusterTimeline(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("jobs.csv", []byte("job_id,gpu_num,submit_time,duration,vc\n1,8,0,6000,a\n2,4,600,600,a\n3,8,1200,600,a\n"), 0o600))
+	require.NoError(t, os.WriteFile("nodes.csv", []byte(",num\na,1\n"), 0o600))
+	got := graft("cluster", "timeline", "--trace", "jobs.csv", "--nodes", "nodes.csv", "--scheduler", "fair", "--job", "1", "--budget", "100", "--out", "one.csv")
+	require.Equal(t, exitDone, got.code, got.stderr)
+	require.Contains(t, got.stderr, "budget 100 s, 8 devices at first, ")
+	text, err := os.ReadFile("one.csv")
+	require.NoError(t, err)
+	goldenReport(t, "cluster-timeline.csv", string(text))
+	require.NoError(t, os.WriteFile("job.toml", []byte("[time]\nbudget = \"100s\"\ntimeline = \"one.csv\"\n"), 0o600))
+	got = graft("config", "check", "job.toml")
+	require.Equal(t, exitDone, got.code, got.stderr)
+	require.Contains(t, got.stdout, fmt.Sprintf("%d events", strings.Count(string(text), "\n")-1))
+}
+
+// The command has the first simulator's results, job by job.
+func TestClusterRunAgainstTheFirst(t *testing.T) {
+	data, err := filepath.Abs(filepath.Join("..", "..", "shared", "reference", "lucid"))
+	require.NoError(t, err)
+	if _, err := os.Stat(data); err != nil {
+		t.Skip("left out: the first simulator's results are not here")
+	}
+	t.Chdir(t.TempDir())
+	got := graft("cluster", "run", "--data", data, "--trace", filepath.Join(data, "cluster_full_log.published_order.csv"), "--scheduler", "fifo,sjf,srtf,qssf,tiresias,lucid", "--compat", "lucid", "--json", "--quiet", "--out", "o")
+	require.Equal(t, exitDone, got.code, got.stderr)
+	var r clusterReport
+	require.NoError(t, json.Unmarshal([]byte(got.stdout), &r))
+	sums := map[string][2]int64{"fifo": {1568026427, 1287223398}, "sjf": {503306185, 222503156}, "srtf": {300859560, 19796332}, "qssf": {448488860, 167685831}, "tiresias": {350728235, 69572647}, "lucid": {307450179, 21836746}}
+	for _, c := range r.Cells {
+		require.Equal(t, sums[c.Scheduler], [2]int64{c.All.Completion.Sum, c.All.Queue.Sum}, c.Scheduler)
+		require.Len(t, lines(t, filepath.Join("o", c.Scheduler, "jobs.csv")), 23_859)
+	}
+}
