@@ -39,6 +39,10 @@ func plotKinds() []plotKind {
 		{"heat", "what a policy does first, by time left and scenario", []*runKind{policiesRuns}, false, one(plotHeat)},
 		{"tree", "the tree of actions, with the optimum and a policy's path", []*runKind{simulationRuns, tableRuns, originalRuns, policiesRuns, policyRuns}, false, one(plotTrees)},
 		{"ranks", "accuracy of all sequences of a table, with what differs between seeds", []*runKind{simulationRuns, tableRuns, originalRuns}, false, one(plotRanks)},
+		{"completions", "how long jobs of a cluster take under each scheduler, as shares of the jobs", []*runKind{clusterRuns}, false, one(plotCompletions)},
+		{"schedulers", "mean completion time of a cluster's jobs under each scheduler", []*runKind{clusterRuns}, false, one(plotClusterBars)},
+		{"queues", "how long a cluster's jobs wait, by virtual cluster and scheduler", []*runKind{clusterRuns}, false, one(plotQueues)},
+		{"usage", "GPUs with a job and jobs that wait over time, where output.every was set", []*runKind{clusterRuns}, false, one(plotUsage)},
 		{"accuracy", "several jobs; those that differ in their seed are one curve", []*runKind{jobRuns}, true, plotAccuracy},
 		{"transfer", "several learning runs: jump-start and time to threshold against the first", []*runKind{policiesRuns, policyRuns}, true, plotTransfer},
 	}

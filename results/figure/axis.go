@@ -15,6 +15,9 @@ type Axis struct {
 	Zero bool    // it begins at zero where the data allow
 
 	Whole bool // there is nothing between whole numbers
+	// Powers is that values are exponents of ten, and ticks are written as the powers; of
+	// an axis along the width of a chart.
+	Powers bool
 }
 
 // label is what stands at the axis.
@@ -169,6 +172,25 @@ func lying(low, high, width float64) []level {
 		}
 	}
 	return nil // not even two have room
+}
+
+// lying are the ticks along a width.
+func (a Axis) lying(low, high, width float64) []level {
+	if !a.Powers {
+		return lying(low, high, width)
+	}
+	for step := 1.0; step < 1e3; step++ {
+		var all []level
+		sum := 0.0
+		for k := math.Ceil(low/step-1e-9) * step; k <= high+1e-9; k += step {
+			words := tickText(math.Pow(10, k), math.Pow(10, k))
+			all, sum = append(all, level{k, words}), max(sum, widthOf(words, sizeSmall))
+		}
+		if float64(len(all))*(sum+8) <= width {
+			return all
+		}
+	}
+	return nil
 }
 
 func levels(at []float64, step float64) []level {

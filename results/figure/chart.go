@@ -180,7 +180,7 @@ func turnedLabel(words string, height float64) []string {
 // lastLabel is how far the last number of the lower axis may stand out.
 func (a *chartist) lastLabel() float64 {
 	out := 0.0
-	for _, t := range lying(a.x.low, a.x.high, a.p.Width-a.left) {
+	for _, t := range a.X.lying(a.x.low, a.x.high, a.p.Width-a.left) {
 		if share := (t.value - a.x.low) / (a.x.high - a.x.low); share > 0.9 {
 			out = max(out, widthOf(t.words, sizeSmall)/2)
 		}
@@ -225,7 +225,7 @@ func (a *chartist) draw(pl *plot, top float64, last bool) float64 {
 	bottom := top + pl.height
 	a.x.from, a.x.to = a.left, a.right
 	pl.y.from, pl.y.to = bottom, top
-	numbers := lying(a.x.low, a.x.high, a.right-a.left)
+	numbers := a.X.lying(a.x.low, a.x.high, a.right-a.left)
 	for _, t := range numbers {
 		a.p.line(grid.plain(), gridWidth, point{a.x.at(t.value), top}, point{a.x.at(t.value), bottom})
 	}
