@@ -91,6 +91,9 @@ var flagCompleters = map[string]completer{
 	"device":    words(func() []string { return []string{"cpu", "cuda:0"} }),
 	"optimizer": words(torch.RuleNames),
 	"engine":    words(fleet.Engines),
+	"from":      words(traceFormats),
+	"to":        words(traceWritable),
+	"arrivals":  words(func() []string { return []string{"diurnal", "poisson"} }),
 }
 
 // complete tells every command of a tree what its arguments and flags can be.

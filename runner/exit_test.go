@@ -29,7 +29,7 @@ func wrongFiles(t *testing.T) {
 	for name, text := range map[string]string{
 		"wrong.toml": "x", "wrong.pth": "garbage", "wrong.safetensors": "garbage", "wrong.pkl": "garbage", "wrong.json": "{",
 		"vocabulary.json": "{", "names.ids.pkl": "g", "table/scenario.json": "{", "work/grid.json": "{", "run/manifest.json": "{",
-		"original/data.pkl": "garbage", "bare/data.pkl": "garbage", "original/config.toml": "[nothing]", "right/policy.safetensors": "garbage",
+		"original/data.pkl": "garbage", "bare/data.pkl": "garbage", "original/config.toml": "[nothing]", "wrong.csv": "a,b\n", "half.csv": "job_id,gpu_num,submit_time,duration\n1,1,0,5\n2,x,0,5\n", "right/policy.safetensors": "garbage",
 	} {
 		require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o700))
 		require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
@@ -64,6 +64,9 @@ var onWrongFiles = map[string][]struct {
 	"graft table show":      {{"table", exitDamaged}, {"wrong.pkl --network ConvNet2 --dataset x", exitDamaged}, {"wrong.pkl", exitUsage}, {"none", exitFailed}},
 	"graft table check":     {{"table", exitDamaged}, {"original", exitConfig}, {"bare", exitUsage}, {"none", exitFailed}, {"none table", exitDamaged}},
 	"graft table convert":   {{"table --out t", exitDamaged}, {"wrong.pkl --network ConvNet2 --dataset x --out t", exitDamaged}, {"none --out t", exitFailed}},
+	"graft trace info":      {{"wrong.csv", exitDamaged}, {"half.csv", exitPartial}, {"none.csv", exitFailed}, {"half.csv --nodes wrong.csv", exitDamaged}, {"half.csv --nodes none.csv", exitFailed}, {"half.csv --from nosuch", exitUsage}},
+	"graft trace convert":   {{"wrong.csv to.csv --to graft", exitDamaged}, {"half.csv to.csv --to graft", exitDamaged}, {"none.csv to.csv --to graft", exitFailed}, {"half.csv wrong.csv --to graft", exitUsage}, {"half.csv to.csv --to philly", exitUsage}},
+	"graft trace generate":  {{"wrong.csv", exitUsage}, {"none/to.csv", exitFailed}, {"to.csv --nodes-out wrong.csv", exitUsage}},
 	"graft weights show":    {{"wrong.pth", exitDamaged}, {"wrong.safetensors", exitDamaged}, {"none.pth", exitFailed}},
 	"graft weights convert": {{"wrong.pth to.safetensors", exitDamaged}, {"none.pth to.safetensors", exitFailed}},
 	"graft man":             {{"wrong.toml", exitFailed}},

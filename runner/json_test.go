@@ -46,6 +46,7 @@ var jsonReports = map[string][]any{
 	"graft table check":   {checkReport{}},
 	"graft table convert": {wholeTable{}},
 	"graft table show":    {tableReport{}},
+	"graft trace info":    {traceReport{}},
 	"graft train":         {trainReport{}},
 	"graft version":       {versionInfo{}},
 	"graft vocab show":    {vocabReport{}},

@@ -20,6 +20,7 @@ func commands() []*cobra.Command {
 		newEvaluateCommand(),
 		newVocabCommand(),
 		newTableCommand(),
+		newTraceCommand(),
 		newReportCommand(),
 		newPlotCommand(),
 		newWeightsCommand(),

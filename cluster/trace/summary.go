@@ -2,8 +2,6 @@ package trace
 
 import (
 	"cmp"
-	"errors"
-	"io"
 	"math"
 	"slices"
 	"time"
@@ -13,7 +11,7 @@ import (
 type Summary struct {
 	Jobs        int            `json:"jobs"`           // that were read
 	Skipped     int            `json:"skipped"`        // rows that do not say when they were, and were left out
-	Users       int            `json:"users"`          // who submitted them
+	Users       int            `json:"users"`          // who submitted them; zero is not known
 	Start       *time.Time     `json:"start"`          // date of second zero, in UTC for want of a time zone; null where it is not known
 	FirstSubmit int64          `json:"first_submit_s"` // seconds since second zero
 	LastSubmit  int64          `json:"last_submit_s"`  // seconds since second zero
@@ -59,7 +57,8 @@ type SizeSummary struct {
 }
 
 // Summarize reads a trace to its end. Beside the names in it, it remembers 8 bytes of each
-// job, and its ID.
+// job, and its ID. Where reading ends at a fault it gives both the error and what the jobs
+// before it come to.
 func Summarize(r *Reader, o CheckOptions) (*Summary, error) {
 	o.EnsureDefaults()
 	checker, err := NewChecker(o)
@@ -71,14 +70,23 @@ func Summarize(r *Reader, o CheckOptions) (*Summary, error) {
 	for {
 		var job Job
 		err := r.Read(&job)
-		if errors.Is(err, io.EOF) {
-			break
-		}
 		if err != nil {
-			return nil, err
+			return t.finish(r, o), unlessEnd(err)
 		}
 		t.add(&job, r.Line())
 	}
+}
+
+// unlessEnd is no error where there is nothing more to read.
+func unlessEnd(err error) error {
+	if isEOF(err) {
+		return nil
+	}
+	return err
+}
+
+// head says what the file says of itself.
+func (t *tally) head(r *Reader, o CheckOptions) {
 	t.sum.Skipped = r.Skipped()
 	if start, known := r.Start(); known && t.sum.Jobs > 0 {
 		t.sum.Start = &start
@@ -86,7 +94,6 @@ func Summarize(r *Reader, o CheckOptions) (*Summary, error) {
 	if _, processors := r.Size(); len(o.VCs) == 0 && r.o.Processors == AsGPUs {
 		t.sum.GPUs = processors
 	}
-	return t.finish(o), nil
 }
 
 // tally is a summary while jobs come in.
@@ -111,7 +118,9 @@ func (t *tally) add(job *Job, line int) {
 	s.Jobs++
 	s.FirstSubmit, s.LastSubmit = min(s.FirstSubmit, job.Submit), max(s.LastSubmit, job.Submit)
 	s.States[job.State.String()]++
-	t.users[job.User] = true
+	if job.User != "" {
+		t.users[job.User] = true
+	}
 	gpuSeconds := float64(job.GPUs) * float64(max(job.Duration, 0))
 	vc := t.vcs[job.VC]
 	if vc == nil {
@@ -134,7 +143,8 @@ func (t *tally) add(job *Job, line int) {
 const secondsOfHour = 3600
 
 // finish turns counts into shares and loads.
-func (t *tally) finish(o CheckOptions) *Summary {
+func (t *tally) finish(r *Reader, o CheckOptions) *Summary {
+	t.head(r, o)
 	s := &t.sum
 	s.Users, s.Findings = len(t.users), t.checker.Findings()
 	s.Sizes, s.VCs = []SizeSummary{}, []VCSummary{}

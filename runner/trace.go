@@ -1,0 +1,139 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"graft/cluster/trace"
+)
+
+// newTraceCommand is `graft trace`. It needs no LibTorch.
+func newTraceCommand() *cobra.Command {
+	command := &cobra.Command{
+		Use:   "trace",
+		Short: "Look at traces of a cluster's jobs, convert them and make them up",
+		Long: `trace works on traces: who gave a cluster which job, and when. It reads what clusters
+published and what simulators made of that, told by the first bytes of a file, which
+may be compressed by gzip:
+
+` + formatList() + `
+
+A trace that is made up follows from its seed.`,
+		Example: `  graft trace info venus.csv --nodes vc_config.csv
+  graft trace convert cluster_job_log philly.csv --to graft
+  graft trace generate month.csv --nodes-out nodes.csv`,
+		Args: cobra.NoArgs, // so that a misspelt command under it is an error
+		RunE: func(command *cobra.Command, _ []string) error { return command.Help() },
+	}
+	command.AddCommand(newTraceInfoCommand(), newTraceConvertCommand(), newTraceGenerateCommand())
+	return command
+}
+
+// formatList has a line for each format.
+func formatList() string {
+	var lines []string
+	for _, f := range trace.Formats() {
+		lines = append(lines, "  "+f.Name+strings.Repeat(" ", 13-len(f.Name))+f.About)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// traceFormats are the names of formats, for completion.
+func traceFormats() (names []string) {
+	for _, f := range trace.Formats() {
+		names = append(names, f.Name+"\t"+f.About)
+	}
+	return names
+}
+
+// traceWritable are the names of formats that are written.
+func traceWritable() (names []string) {
+	for _, f := range trace.Formats() {
+		if f.Writable {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+// traceSource says how a trace is read.
+type traceSource struct {
+	from       string // format; empty is to tell it
+	window     string // seconds, as A..B; empty is all
+	processors string // what those of format swf stand for
+	jobTable   string // of format alibaba2020; empty is none
+}
+
+func (s *traceSource) addFlags(command *cobra.Command) {
+	flags := command.Flags()
+	flags.StringVar(&s.from, "from", "", "the file's format; empty is to tell it by the first bytes")
+	flags.StringVar(&s.window, "window", "", "keep jobs submitted within these seconds, as A..B, either of which may be left out")
+	flags.StringVar(&s.processors, "processors", "gpus", "what a processor of format swf is: gpus or cpus")
+	flags.StringVar(&s.jobTable, "job-table", "", "pai_job_table.csv, which says who submitted the jobs of format alibaba2020")
+}
+
+// options are what the flags say.
+func (s *traceSource) options() (trace.Options, error) {
+	o := trace.Options{Format: s.from, JobTable: s.jobTable}
+	switch s.processors {
+	case "gpus":
+	case "cpus":
+		o.Processors = trace.AsCPUs
+	default:
+		return o, usageErrorf("--processors %s: give gpus or cpus", s.processors)
+	}
+	var err error
+	if o.Window, err = windowOf(s.window); err != nil {
+		return o, err
+	}
+	return o, withCode(exitUsage, o.Validate())
+}
+
+// windowOf reads A..B.
+func windowOf(text string) (*trace.Window, error) {
+	if text == "" {
+		return nil, nil
+	}
+	from, to, ok := strings.Cut(text, "..")
+	w := &trace.Window{From: -1 << 62, To: 1 << 62}
+	for _, end := range []struct {
+		text string
+		to   *int64
+	}{{from, &w.From}, {to, &w.To}} {
+		if end.text == "" {
+			continue
+		}
+		v, err := strconv.ParseInt(end.text, 10, 64)
+		ok = ok && err == nil
+		*end.to = v
+	}
+	if !ok {
+		return nil, usageErrorf("--window %s: give whole seconds as A..B, such as 0..86400", text)
+	}
+	return w, nil
+}
+
+// codedTrace gives the error of a trace that is not what it claims to be its exit code.
+func codedTrace(err error) error {
+	if errors.Is(err, trace.ErrMalformed) {
+		return withCode(exitDamaged, err)
+	}
+	return err
+}
+
+// mayMake keeps a command from replacing what is there.
+func mayMake(out string, force bool) error {
+	_, err := os.Stat(out)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || err == nil && force:
+		return nil
+	case err != nil:
+		return err
+	}
+	return usageErrorf("%s is there already: name another file, or replace it with --force", out)
+}

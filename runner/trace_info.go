@@ -1,0 +1,202 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"graft/cluster/trace"
+	"graft/files"
+)
+
+// traceReport is what `graft trace info --json` prints.
+type traceReport struct {
+	Path   string `json:"path"`   // as it was given
+	Format string `json:"format"` // of the file
+	*trace.Summary
+}
+
+// traceInfoOptions are the flags of `graft trace info`.
+type traceInfoOptions struct {
+	traceSource        // how the trace is read
+	nodes       string // file of the sizes of virtual clusters; empty is none
+	perNode     int    // GPUs of a node
+	json        bool   // print one object
+}
+
+func newTraceInfoCommand() *cobra.Command {
+	var o traceInfoOptions
+	command := &cobra.Command{
+		Use:   "info FILE",
+		Short: "Print what a trace comes to, and what in it is odd",
+		Long: `info reads a trace and prints how many jobs it has, of whom and over which time, how
+long they took by the GPUs that they asked for, and what in it is odd, with the first
+such job and its line. Jobs of a finding that is marked as refused cannot be simulated.
+With --nodes it knows the sizes of virtual clusters, and says the load of each: the GPU
+time that its jobs want over what its GPUs have from the first submission of the trace
+to the last.
+
+Where a fault ends reading, what comes before it is printed, and the code is 3.`,
+		Example: `  graft trace info venus.csv
+  graft trace info venus.csv --nodes vc_config.csv --window 13219200..13305599 --json
+  graft trace info pai_task_table.csv --job-table pai_job_table.csv`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			return runTraceInfo(command.OutOrStdout(), args[0], &o)
+		},
+	}
+	o.addFlags(command)
+	command.Flags().StringVar(&o.nodes, "nodes", "", "the sizes of virtual clusters, as CSV with the header ,num")
+	command.Flags().IntVar(&o.perNode, "gpus-per-node", 8, "how many GPUs a node has")
+	command.Flags().BoolVar(&o.json, "json", false, "print one JSON object")
+	return command
+}
+
+func runTraceInfo(w io.Writer, path string, o *traceInfoOptions) error {
+	report, damage := readTraceReport(path, o)
+	if report == nil {
+		return damage
+	}
+	if o.json {
+		return errors.Join(printJSON(w, report), damage)
+	}
+	return errors.Join(report.print(w), damage)
+}
+
+// readTraceReport reads a trace. With a fault in it comes what is before the fault.
+func readTraceReport(path string, o *traceInfoOptions) (*traceReport, error) {
+	options, err := o.options()
+	if err != nil {
+		return nil, err
+	}
+	check := trace.CheckOptions{GPUsPerNode: o.perNode}
+	if err := check.Validate(); err != nil {
+		return nil, withCode(exitUsage, err)
+	}
+	if o.nodes != "" {
+		if check.VCs, err = trace.ReadNodes(files.OS{}, o.nodes); err != nil {
+			return nil, codedTrace(err)
+		}
+	}
+	reader, err := trace.Open(files.OS{}, path, options)
+	if err != nil {
+		return nil, codedTrace(err)
+	}
+	summary, err := trace.Summarize(reader, check)
+	err = errors.Join(codedTrace(err), reader.Close())
+	if summary == nil || summary.Jobs == 0 && err != nil {
+		return nil, err
+	}
+	if errors.Is(err, trace.ErrMalformed) {
+		err = withCode(exitPartial, err)
+	}
+	return &traceReport{path, reader.Format(), summary}, err
+}
+
+// print writes the report for people.
+func (r *traceReport) print(w io.Writer) error {
+	if _, err := io.WriteString(w, r.title()); err != nil || r.Jobs == 0 {
+		return err
+	}
+	for _, part := range []struct {
+		title string
+		rows  *table
+	}{{"Virtual clusters", r.vcTable()}, {"Jobs by their GPUs, and seconds that they took", r.sizeTable()}} {
+		if _, err := fmt.Fprintf(w, "\n%s\n", part.title); err != nil {
+			return err
+		}
+		if err := part.rows.print(w); err != nil {
+			return err
+		}
+	}
+	_, err := io.WriteString(w, r.findings())
+	return err
+}
+
+const hoursOfDay = 24
+
+// title says what the trace is and how much.
+func (r *traceReport) title() string {
+	text := fmt.Sprintf("%s: %s, %s", printable(r.Path), r.Format, plural(r.Jobs, "job"))
+	if r.Users > 0 {
+		text += " of " + plural(r.Users, "user")
+	}
+	if r.Skipped > 0 {
+		text += fmt.Sprintf("; %s without a time left out", plural(r.Skipped, "row"))
+	}
+	if r.Jobs == 0 {
+		return text + "\n"
+	}
+	days := float64(r.LastSubmit-r.FirstSubmit) / (secondsOfHour * hoursOfDay)
+	text += fmt.Sprintf("\nsubmitted from %s to %s, %.1f days\n", r.moment(r.FirstSubmit), r.moment(r.LastSubmit), days)
+	text += fmt.Sprintf("%.0f GPU hours", r.GPUHours)
+	if r.Load != nil {
+		text += fmt.Sprintf(", a load of %.2f on %s", *r.Load, plural(r.GPUs, "GPU"))
+	}
+	return text + "\n"
+}
+
+const secondsOfHour = 3600
+
+// moment is a second of the trace, with its date where that is known.
+func (r *traceReport) moment(second int64) string {
+	text := fmt.Sprintf("second %d", second)
+	if r.Start != nil {
+		text += " (" + time.Unix(r.Start.Unix()+second, 0).UTC().Format(time.DateTime) + ")"
+	}
+	return text
+}
+
+// vcTable has a line for each virtual cluster.
+func (r *traceReport) vcTable() *table {
+	t := newTable("NAME", ">NODES", ">JOBS", ">GPU HOURS", ">MOST GPUS", ">LOAD")
+	for _, vc := range r.VCs {
+		name, nodes, load := printable(vc.Name), "-", "-"
+		if name == "" {
+			name = "-"
+		}
+		if vc.Nodes > 0 {
+			nodes = fmt.Sprint(vc.Nodes)
+		}
+		if vc.Load != nil {
+			load = fmt.Sprintf("%.2f", *vc.Load)
+		}
+		t.add(name, nodes, fmt.Sprint(vc.Jobs), fmt.Sprintf("%.0f", vc.GPUHours), fmt.Sprint(vc.MostGPUs), load)
+	}
+	return t
+}
+
+// sizeTable has a line for each number of GPUs, and one for all jobs.
+func (r *traceReport) sizeTable() *table {
+	t := newTable(">GPUS", ">JOBS", ">SHARE", ">GPU HOURS", ">MEAN", ">P10", ">P50", ">P90", ">P99", ">MAX")
+	add := func(name string, jobs int, share, hours float64, s trace.Spread) {
+		t.add(name, fmt.Sprint(jobs), fmt.Sprintf("%.1f%%", 100*share), fmt.Sprintf("%.0f", hours), fmt.Sprintf("%.0f", s.Mean),
+			fmt.Sprint(s.P10), fmt.Sprint(s.P50), fmt.Sprint(s.P90), fmt.Sprint(s.P99), fmt.Sprint(s.Max))
+	}
+	for _, size := range r.Sizes {
+		add(fmt.Sprint(size.GPUs), size.Jobs, size.Share, size.GPUHours, size.Duration)
+	}
+	add("all", r.Jobs, 1, r.GPUHours, r.Duration)
+	return t
+}
+
+// findings has a line for each.
+func (r *traceReport) findings() string {
+	if len(r.Findings) == 0 {
+		return "\nNothing is odd.\n"
+	}
+	var b strings.Builder
+	b.WriteString("\nOdd\n")
+	for _, f := range r.Findings {
+		refused := ""
+		if f.Refused {
+			refused = ", refused"
+		}
+		fmt.Fprintf(&b, "  %s: %s%s, first %s in line %d: %s\n", f.Kind, plural(f.Count, "job"), refused, printable(f.FirstID), f.FirstLine, f.Text)
+	}
+	return b.String()
+}

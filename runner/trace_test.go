@@ -1,0 +1,157 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/cluster/trace"
+	"graft/files"
+)
+
+const fewJobs = "job_id,user,vc,jobname,gpu_num,cpu_num,state,submit_time,duration,dataset,model,batchsize,amp\n" +
+	"7,ann,red,train,2,8,COMPLETED,2021-03-04 12:00:10,60,Pictures,Net,32,1\n" +
+	"8,bob,blue,\"te\x1bst\",0,4,TIMEOUT,2021-03-04 12:00:05,5,,,,\n" +
+	"9,ann,red,,16,64,NODE_FAIL,2021-03-05 00:00:00,7200,Pictures,Net,64,0\n" +
+	"9,eve,red,,3,3,FAILED,2021-03-06 00:00:00,0,Pictures,Net,64,0\n"
+
+// writeTraces makes a folder of traces, which the test is in then.
+func writeTraces(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{
+		"few.csv": fewJobs, "half.csv": fewJobs + "10,eve,red,,three,3,FAILED,2021-03-07 00:00:00,0,,,,\n", "nodes.csv": ",num\nred,1\nblue,2\ngreen,1\n",
+		"none.swf": "; MaxProcs: 12\n", "pods.csv": "name,num_gpu,gpu_milli,creation_time,deletion_time,scheduled_time\npod,1,500,0,20,10\n",
+		"tasks.csv": "j1,worker,2.0,Terminated,10.0,15.0,600.0,29.3,50.0,T4\nj2,worker,1.0,Waiting,,,600.0,29.3,50.0,T4\n",
+		"jobs.csv":  "j1,i1,ann,Terminated,5.0,15.0\n",
+	} {
+		require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
+	}
+}
+
+func TestTraceScreensAreTheGoldenOnes(t *testing.T) {
+	source, err := os.Getwd()
+	require.NoError(t, err)
+	writeTraces(t)
+	for name, c := range map[string]struct {
+		args string
+		code exitCode
+	}{
+		"few.txt":    {"few.csv", exitDone},
+		"nodes.txt":  {"few.csv --nodes nodes.csv --gpus-per-node 4", exitDone},
+		"nodes.json": {"few.csv --nodes nodes.csv --gpus-per-node 4 --json", exitDone},
+		"half.txt":   {"half.csv", exitPartial},
+		"window.txt": {"few.csv --window 43210..", exitDone},
+		"empty.txt":  {"none.swf", exitDone},
+		"pods.txt":   {"pods.csv", exitDone},
+		"tasks.txt":  {"tasks.csv --job-table jobs.csv", exitDone},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := graft(append([]string{"trace", "info"}, strings.Fields(c.args)...)...)
+			require.Equal(t, c.code, got.code, got.stderr)
+			screen := got.stdout
+			if c.code != exitDone {
+				screen += "-- on stderr --\n" + got.stderr
+			}
+			path := filepath.Join(source, "testdata/trace", name)
+			if *updateGolden {
+				require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+				require.NoError(t, os.WriteFile(path, []byte(screen), 0o644))
+			}
+			want, err := os.ReadFile(path)
+			require.NoError(t, err)
+			require.Equal(t, string(want), screen, "look at the screen, then write it again with -update")
+		})
+	}
+}
+
+func TestTraceConvertGoesThereAndBack(t *testing.T) {
+	writeTraces(t)
+	require.Equal(t, outcome{stdout: "wrote ours.csv.gz: 4 jobs (helios to graft), second 0 is 2021-03-04 00:00:00\n"}, graft("trace", "convert", "few.csv", "ours.csv.gz", "--to", "graft"))
+	require.Equal(t, outcome{stdout: "wrote back.csv: 4 jobs (graft to helios), second 0 is 2021-03-04 00:00:00\n"}, graft("trace", "convert", "ours.csv.gz", "back.csv", "--to", "helios"))
+	first, err := trace.ReadAll(files.OS{}, "few.csv", trace.Options{})
+	require.NoError(t, err)
+	for _, name := range []string{"ours.csv.gz", "back.csv"} {
+		again, err := trace.ReadAll(files.OS{}, name, trace.Options{})
+		require.NoError(t, err)
+		require.Equal(t, first.Jobs, again.Jobs, name)
+	}
+	require.Equal(t, outcome{stdout: "wrote day.swf: 1 job (graft to swf), second 0 is 2021-03-04 00:00:00\n"},
+		graft("trace", "convert", "ours.csv.gz", "day.swf", "--to", "swf", "--from", "graft", "--window", "80000..86400"))
+	text, err := os.ReadFile("day.swf")
+	require.NoError(t, err)
+	require.Equal(t, "; Version: 2.2\n; UnixStartTime: 1614816000\n; Note: a processor is a GPU\n9 86400 -1 7200 16 -1 -1 16 -1 -1 0 1 -1 -1 -1 1 -1 -1\n", string(text))
+	require.Equal(t, outcome{stdout: "wrote pods.swf: 1 job (alibaba2023 to swf); 1 job of a part of a GPU, which that format cannot say\n"}, graft("trace", "convert", "pods.csv", "pods.swf", "--to", "swf"))
+	cpus := graft("trace", "info", "day.swf", "--processors", "cpus", "--json")
+	require.Equal(t, exitDone, cpus.code, cpus.stderr)
+	var report traceReport
+	require.NoError(t, json.Unmarshal([]byte(cpus.stdout), &report))
+	require.Equal(t, 0, report.Sizes[0].GPUs)
+}
+
+func TestTraceFilesAreReplacedOnlyWithForce(t *testing.T) {
+	writeTraces(t)
+	for _, args := range [][]string{
+		{"convert", "few.csv", "nodes.csv", "--to", "graft"}, {"convert", "few.csv", "few.csv", "--to", "graft", "--force"},
+		{"generate", "few.csv", "--jobs", "5"}, {"generate", "new.csv", "--nodes-out", "few.csv"}, {"generate", "new.csv", "--nodes-out", "new.csv"},
+	} {
+		got := graft(append([]string{"trace"}, args...)...)
+		require.Equal(t, exitUsage, got.code, args)
+	}
+	text, err := os.ReadFile("few.csv")
+	require.NoError(t, err)
+	require.Equal(t, fewJobs, string(text))
+	_, err = os.Stat("new.csv")
+	require.ErrorIs(t, err, os.ErrNotExist)
+	require.Equal(t, exitDone, graft("trace", "convert", "few.csv", "nodes.csv", "--to", "graft", "--force").code)
+	require.Equal(t, exitDone, graft("trace", "generate", "few.csv", "--jobs", "5", "--force").code)
+}
+
+func TestTraceGenerate(t *testing.T) {
+	t.Chdir(t.TempDir())
+	args := []string{"trace", "generate", "a.csv", "--jobs", "2000", "--days", "7", "--nodes", "20", "--vcs", "3", "--load", "0.7", "--seed", "9", "--arrivals", "poisson", "--nodes-out", "nodes.csv"}
+	require.Equal(t, outcome{stdout: "wrote a.csv: 2000 jobs (graft) for 20 nodes in 3 virtual clusters, second 0 is 2020-09-01 00:00:00\n"}, graft(args...))
+	args[2], args[len(args)-1] = "b.csv", "nodes2.csv"
+	require.Equal(t, exitDone, graft(args...).code)
+	for _, pair := range [][2]string{{"a.csv", "b.csv"}, {"nodes.csv", "nodes2.csv"}} {
+		first, err := os.ReadFile(pair[0])
+		require.NoError(t, err)
+		second, err := os.ReadFile(pair[1])
+		require.NoError(t, err)
+		require.Equal(t, string(first), string(second), "equal flags, equal bytes")
+	}
+	got := graft("trace", "info", "a.csv", "--nodes", "nodes.csv", "--json")
+	require.Equal(t, exitDone, got.code, got.stderr)
+	var report traceReport
+	require.NoError(t, json.Unmarshal([]byte(got.stdout), &report))
+	require.Equal(t, []any{2000, 160, 3}, []any{report.Jobs, report.GPUs, len(report.VCs)})
+	require.InDelta(t, 0.7, *report.Load, 0.35, "chance moves the few long jobs")
+	for _, f := range report.Findings {
+		require.False(t, f.Refused, f)
+	}
+}
+
+func TestTraceIsCalledWrongly(t *testing.T) {
+	writeTraces(t)
+	for args, want := range map[string]string{
+		"info few.csv --window 5":              "--window 5: give whole seconds as A..B",
+		"info few.csv --window 5..x":           "--window 5..x",
+		"info few.csv --window 5..4":           "ends before it begins",
+		"info few.csv --processors x":          "--processors x: give gpus or cpus",
+		"info few.csv --from x":                `no format "x"`,
+		"info few.csv --gpus-per-node 0":       "a node has 0 GPUs",
+		"convert few.csv out.csv":              `"to"`,
+		"convert few.csv out.csv --to philly":  "--to philly: no such traces are written: use one of graft, helios, swf",
+		"generate out.csv --arrivals x":        "--arrivals x: give diurnal or poisson",
+		"generate out.csv --jobs -1 --load -2": "-1 jobs cannot be",
+		"generate out.csv --to philly":         "--to philly",
+		"generate out.csv --nodes 2 --vcs 3":   "3 virtual clusters cannot share 2 nodes",
+	} {
+		got := graft(append([]string{"trace"}, strings.Fields(args)...)...)
+		require.Equal(t, exitUsage, got.code, args)
+		require.Contains(t, got.stderr, want, args)
+	}
+}
