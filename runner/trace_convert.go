@@ -14,9 +14,9 @@ import (
 
 // traceConvertOptions are the flags of `graft trace convert`.
 type traceConvertOptions struct {
-	traceSource
-	to    string // format
-	force bool   // replace a file that is there
+	traceSource        // how the trace is read
+	to          string // format
+	force       bool   // replace a file that is there
 }
 
 func newTraceConvertCommand() *cobra.Command {

@@ -13,11 +13,11 @@ import (
 
 // traceGenerateOptions are the flags of `graft trace generate`.
 type traceGenerateOptions struct {
-	trace.GenerateOptions
-	arrivals string // how submissions are spread
-	to       string // format
-	nodesOut string // file of the sizes of virtual clusters; empty is none
-	force    bool   // replace files that are there
+	trace.GenerateOptions        // what the trace is like
+	arrivals              string // how submissions are spread
+	to                    string // format
+	nodesOut              string // file of the sizes of virtual clusters; empty is none
+	force                 bool   // replace files that are there
 }
 
 func newTraceGenerateCommand() *cobra.Command {

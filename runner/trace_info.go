@@ -22,10 +22,10 @@ type traceReport struct {
 
 // traceInfoOptions are the flags of `graft trace info`.
 type traceInfoOptions struct {
-	traceSource
-	nodes   string // file of the sizes of virtual clusters; empty is none
-	perNode int    // GPUs of a node
-	json    bool   // print one object
+	traceSource        // how the trace is read
+	nodes       string // file of the sizes of virtual clusters; empty is none
+	perNode     int    // GPUs of a node
+	json        bool   // print one object
 }
 
 func newTraceInfoCommand() *cobra.Command {

@@ -94,7 +94,7 @@ func (t *tasks) next(job *Job) error {
 // join adds a task to its job. One device is shared as far as all tasks share theirs.
 func join(job, task *Job) {
 	begin, end := min(job.Submit, task.Submit), max(job.Submit+job.Duration, task.Submit+task.Duration)
-	job.Submit, job.Duration = begin, end-begin
+	job.Submit, job.Duration = begin, clamped(end-begin)
 	switch {
 	case job.GPUs == 0:
 		job.Share, job.VC, job.Name = task.Share, task.VC, task.Name
@@ -141,7 +141,7 @@ func (t *tasks) takeTask(task *Job) error {
 		if !ok {
 			return t.wants(taskEnd, wantSeconds)
 		}
-		task.Duration = end - start
+		task.Duration = clamped(end - start)
 	}
 	return t.takeDevices(task)
 }

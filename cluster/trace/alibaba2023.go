@@ -37,7 +37,7 @@ func (p *pods) next(job *Job) error {
 		return err
 	}
 	if p.began != missing && p.over != missing {
-		job.Duration = p.over - p.began
+		job.Duration = clamped(p.over - p.began)
 	}
 	if job.GPUs != 1 { // only one device can be shared
 		job.Share = 0

@@ -104,6 +104,9 @@ func seconds(cell []byte) (int64, bool) {
 	return v, -maxSeconds <= v && v <= maxSeconds
 }
 
+// clamped keeps a difference of two times within what a time can be.
+func clamped(v int64) int64 { return min(max(v, -maxSeconds), maxSeconds) }
+
 // count reads how many there are of something; a whole number that is written with a
 // point is one as well.
 func count(cell []byte) (int, bool) {

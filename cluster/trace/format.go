@@ -79,6 +79,7 @@ func told(text *bufio.Reader, path, name string) (*format, error) {
 		return formatOf(name), nil
 	}
 	head, err := text.Peek(headBytes)
+	head = bytes.TrimLeft(head, "\r\n") // as reading passes over empty lines
 	for _, f := range formats {
 		if f.knows(head) {
 			return f, nil

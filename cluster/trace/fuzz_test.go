@@ -21,6 +21,8 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(smallTiresias[:70]))
 	f.Add([]byte("\ufeff\n\n;\n"))
 	f.Add([]byte("[]"))
+	f.Add([]byte("j,t,1,Failed,-1000000000000,1000000000000,0,0,0,\nj,t,1,Failed,1000000000000,1000000000000,1e308,0,1e308,\n"))
+	f.Add([]byte("name,num_gpu,gpu_milli,creation_time,deletion_time,scheduled_time\np,1,5,0,1000000000000,-1000000000000\n"))
 	f.Add([]byte("[{\"jobid\": \"\\u0000\\n\\\"\", \"submitted_time\": \"2020-01-01 00:00:00\", \"user\": \"\\r\"}]"))
 	f.Add([]byte("\x1f\x8b\x08\x00"))
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -89,7 +89,7 @@ func TestHeliosIsRead(t *testing.T) {
 func TestACompressedTraceIsKnownByItsContent(t *testing.T) {
 	var zipped bytes.Buffer
 	z := gzip.NewWriter(&zipped)
-	_, err := io.WriteString(z, "\ufeff"+smallHelios)
+	_, err := io.WriteString(z, "\ufeff\r\n"+smallHelios)
 	require.NoError(t, errors.Join(err, z.Close()))
 	jobs, _, err := readText(zipped.String(), trace.Options{})
 	require.NoError(t, err)
