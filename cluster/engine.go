@@ -31,21 +31,23 @@ func (e *engine) run(ctx context.Context) error {
 			return fmt.Errorf("simulate: %w", ctx.Err())
 		}
 		now := min(wake, e.pool.ends.next(), e.arrival(), e.scaling())
-		if now == Never {
-			if e.ended == len(e.jobs) {
-				now = e.until
-			} else {
-				return e.stuck()
-			}
+		switch {
+		case e.ended == len(e.jobs):
+			now = min(now, e.until)
+		case now == Never:
+			return e.stuck()
 		}
 		if e.each != nil {
 			e.each(now)
 		}
 		e.pool.advance(now)
-		e.scale()
 		e.finish()
 		e.arrive()
 		wake = e.schedule()
+		if e.scaling() <= now {
+			e.scale()
+			wake = now + 1
+		}
 		if e.pool.fault != nil {
 			return e.pool.fault
 		}

@@ -170,10 +170,14 @@ func (p *Pool) settle(j *Job) {
 	j.work, j.since = p.Left(j), p.now
 }
 
-// setRate lets a job go on at another rate from now on.
+// setRate lets a job go on at another rate from now on. One that has no work left, and keeps
+// its devices for its extra second, ends as it would have.
 func (p *Pool) setRate(j *Job, rate float64) {
 	p.settle(j)
 	j.rate = rate
+	if j.work <= 0 {
+		return
+	}
 	j.end = p.foresee(j)
 	p.ends.fix(j.heap)
 }

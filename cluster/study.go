@@ -109,7 +109,7 @@ type PoolRun struct {
 
 // Scaling is a node that comes or goes.
 type Scaling struct {
-	At    int64 // second, before anything else happens in it
+	At    int64 // second, after all else that happens in it
 	Nodes int   // 1 is one that comes, -1 one that goes
 }
 

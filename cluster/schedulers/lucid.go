@@ -137,11 +137,11 @@ func took(j, seen *cluster.Job, limit int64, free bool) {
 	}
 }
 
-// echo is what a pool loses and gets back, a second after the profiler.
+// echo is what a pool loses and gets back with the profiler.
 func echo(scalings []cluster.Scaling) []cluster.Scaling {
 	var list []cluster.Scaling
 	for _, s := range scalings {
-		list = append(list, cluster.Scaling{At: s.At + 1, Nodes: -s.Nodes})
+		list = append(list, cluster.Scaling{At: s.At, Nodes: -s.Nodes})
 	}
 	return list
 }
