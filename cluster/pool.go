@@ -120,6 +120,10 @@ func (p *Pool) kept(shares []Share) []Share {
 
 // begin counts a job that has devices among those that run.
 func (p *Pool) begin(j *Job, rate float64) {
+	if j.run != waitingRun || j.End != Never || j.Arrival > p.now {
+		p.fail("job %s cannot be started at %d: it must have arrived, and neither run nor have ended", j.Trace.ID, p.now)
+		return
+	}
 	if j.Start == Never {
 		j.Start = p.now
 	}
@@ -144,6 +148,9 @@ func (p *Pool) foresee(j *Job) int64 {
 		return j.since + p.extra
 	}
 	_, steps := used(j.work, j.rate, Never)
+	if steps == Never {
+		p.fail("job %s would never end: at a rate of %v its work of %v seconds does not become less", j.Trace.ID, j.rate, j.work)
+	}
 	return j.since + steps + p.extra
 }
 
@@ -185,6 +192,10 @@ func (p *Pool) setRate(j *Job, rate float64) {
 // Preempt takes a job off its devices; it will have that many seconds more to do, for
 // what was lost. It waits from now on.
 func (p *Pool) Preempt(j *Job, cost float64) {
+	if !j.Running() || j.partner != nil || !(cost >= 0) {
+		p.fail("job %s cannot be preempted at a cost of %v seconds: it must run alone, and lose nothing or more", j.Trace.ID, cost)
+		return
+	}
 	p.settle(j)
 	p.stop(j)
 	j.work += cost
@@ -195,7 +206,7 @@ func (p *Pool) Preempt(j *Job, cost float64) {
 
 // wait lets a job wait from now on.
 func (p *Pool) wait(j *Job) {
-	j.waits, j.run = p.now, -1
+	j.waits, j.run = p.now, waitingRun
 	p.count(j, 1)
 }
 
@@ -215,7 +226,7 @@ func (p *Pool) stop(j *Job) {
 	j.before, j.after = nil, nil
 	p.running--
 	p.leave(j)
-	j.run = -1
+	j.run = waitingRun
 }
 
 // leave takes a job off its devices. A partner keeps them.
@@ -256,7 +267,7 @@ func usable(rate float64) bool { return rate > 0 && !math.IsInf(rate, 1) }
 // at another rate; it will have that many seconds more to do. It keeps what it has where
 // there is no place.
 func (p *Pool) Resize(j *Job, gpus int, rate, cost float64) bool {
-	if !j.Running() || j.partner != nil || gpus <= 0 || !usable(rate) {
+	if !j.Running() || j.partner != nil || gpus <= 0 || !usable(rate) || !(cost >= 0) {
 		p.fail("job %s cannot have %d devices at rate %v: it must run alone, on one or more", j.Trace.ID, gpus, rate)
 		return false
 	}
