@@ -17,6 +17,7 @@ type Shape struct {
 	Span   int64 // seconds within which jobs are submitted, and that most run for; at least 1
 	Jobs   int   // most jobs
 	Faulty bool  // whether some jobs cannot be simulated
+	Waves  bool  // whether jobs come in waves of many small ones
 }
 
 // Draw makes a case. There are many ties: jobs that are submitted at once, that are as long,
@@ -71,6 +72,9 @@ func drawRate(r *rand.Rand) float64 {
 func drawProfiler(r *rand.Rand, c *Case, s Shape) {
 	p := &c.Profiler
 	p.Nodes = pick(r, 1, 1, 2)
+	if s.Waves {
+		p.Nodes = 1
+	}
 	p.Limit = pick(r, 200, 1+s.Span/4, 1+r.Int64N(s.Span), 1+r.Int64N(20))
 	p.Largest = 1 + r.IntN(min(8, p.Nodes*c.Study.PerNode))
 	for _, vc := range c.Study.VCs {
@@ -103,7 +107,10 @@ func drawJobs(r *rand.Rand, c *Case, s Shape) {
 	at := c.Study.Begin + pick(r, 0, 0, r.Int64N(s.Span))
 	together := pick(r, 0.2, 0.5, 0.9)
 	for k := range 1 + r.IntN(s.Jobs) {
-		if r.Float64() > together {
+		switch {
+		case s.Waves && k%16 == 15:
+			at += s.Span/2 + r.Int64N(s.Span)
+		case !s.Waves && r.Float64() > together:
 			at += r.Int64N(2*s.Span/int64(s.Jobs) + 2)
 		}
 		c.Study.Jobs = append(c.Study.Jobs, drawJob(r, c, s, k, at))
@@ -136,6 +143,9 @@ func drawJob(r *rand.Rand, c *Case, s Shape, k int, at int64) trace.Job {
 	}
 	if r.IntN(40) == 0 {
 		j.Duration = 0
+	}
+	if s.Waves && r.IntN(8) > 0 {
+		j.GPUs = min(j.GPUs, c.Profiler.Largest)
 	}
 	return j
 }

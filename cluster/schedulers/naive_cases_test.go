@@ -23,7 +23,7 @@ import (
 const (
 	casesAsked = "GRAFT_CASES"
 	caseSeed   = "GRAFT_SEED"
-	someCases  = 9000
+	someCases  = 7000
 )
 
 // What the simulator does by events is what the reference does by ticking, for clusters and
@@ -71,14 +71,16 @@ var naiveKinds = []string{"fifo", "sjf", "srtf", "qssf", "tiresias", "lucid", "l
 func drawn(seed uint64, k int) (*schedtest.Case, string) {
 	r := rand.New(rand.NewPCG(seed, uint64(k)))
 	kind := naiveKinds[k%len(naiveKinds)]
-	shape := schedtest.Shape{Span: []int64{1, 5, 20, 60, 150, 400}[r.IntN(6)], Jobs: 12, Faulty: r.IntN(4) == 0}
+	shape := schedtest.Shape{Span: []int64{2, 5, 20, 60, 150, 400}[r.IntN(6)], Jobs: 12, Faulty: r.IntN(4) == 0}
 	switch n := r.IntN(1000); {
 	case n < 2:
 		shape.Span, shape.Jobs = 20_000, 5
 	case n < 10 || kind == "tiresias" && n < 60:
 		shape.Span = 4000
-	case kind == "lucid" && n < 300:
+	case kind == "lucid" && n < 200:
 		shape.Jobs, shape.Span = 40, shape.Span+10
+	case kind == "lucid" && n < 350:
+		shape.Jobs, shape.Span, shape.Waves = 80, 200+2*shape.Span, true
 	}
 	return schedtest.Draw(r, shape), kind
 }
