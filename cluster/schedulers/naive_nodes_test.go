@@ -124,7 +124,7 @@ func (s *ticker) scale(nodes int) {
 	}
 	s.nodes = slices.DeleteFunc(s.nodes, func(n *tnode) bool { return n == idle })
 	if temporary := s.node(cluster.Temporary); idle.name < cluster.Temporary && s.removed && temporary != nil {
-		temporary.name = idle.name
+		temporary.name, s.renamed = idle.name, true
 		for _, j := range s.run {
 			at := slices.IndexFunc(j.nodes, func(share tshare) bool { return share.node == cluster.Temporary })
 			if at >= 0 {

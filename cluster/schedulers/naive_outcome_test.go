@@ -164,11 +164,7 @@ func (o *outcome) seen() (list []string) {
 	note("a part of a node", large)
 	note("a profiler that grew", o.scalings > 0)
 	note("one that shrank", o.scalings > 1)
-	for _, p := range o.pools {
-		if o.kind == "lucid" && p.removed && p.node(cluster.Temporary) == nil && len(p.nodes) > 0 {
-			note("a node renamed", p.nodes[len(p.nodes)-1].name != len(p.nodes)-1)
-		}
-	}
+	note("a node renamed", slices.ContainsFunc(o.pools, func(p *ticker) bool { return p.renamed }))
 	return list
 }
 

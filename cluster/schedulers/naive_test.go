@@ -38,6 +38,7 @@ type ticker struct {
 	each            int
 	nodes           []*tnode
 	removed         bool
+	renamed         bool
 	time, until     int64
 	come            []*tjob // that have not arrived
 	que, run        []*tjob
