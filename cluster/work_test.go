@@ -124,7 +124,7 @@ func FuzzUsed(f *testing.F) {
 	f.Add(5e-324, 5e-324, uint16(3))
 	f.Fuzz(func(t *testing.T, work, rate float64, n uint16) {
 		if !usable(rate) || math.IsNaN(work) {
-			t.Skip()
+			return // a pool takes no such rate
 		}
 		want, steps := usedPlainly(work, rate, int64(n))
 		got, took := used(work, rate, int64(n))
