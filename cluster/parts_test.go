@@ -225,7 +225,7 @@ func requirePlaces(t *testing.T, placer Placer, n *Nodes) map[int]bool {
 }
 
 // What is expected ahead is the mean of the next five spans, looked for one by one.
-func TestForecast(t *testing.T) {
+func TestAhead(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	for range 200 {
 		f := &Forecast{}

@@ -75,16 +75,12 @@ func drawProfiler(r *rand.Rand, c *Case, s Shape) {
 	if s.Waves {
 		p.Nodes = 1
 	}
+	for _, at := range r.Perm(len(c.Study.VCs))[:min(p.Nodes, len(c.Study.VCs))] {
+		p.From = append(p.From, c.Study.VCs[at].Name)
+	}
+	p.Nodes = len(p.From)
 	p.Limit = pick(r, 200, 1+s.Span/4, 1+r.Int64N(s.Span), 1+r.Int64N(20))
 	p.Largest = 1 + r.IntN(min(8, p.Nodes*c.Study.PerNode))
-	for _, vc := range c.Study.VCs {
-		if r.IntN(2) == 0 {
-			p.From = append(p.From, vc.Name)
-		}
-	}
-	if len(p.From) == 0 {
-		p.From = []string{c.Study.VCs[0].Name}
-	}
 	p.Echo = pick(r, "none", pick(r, c.Study.VCs...).Name)
 }
 

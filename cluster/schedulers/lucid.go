@@ -89,9 +89,6 @@ func Lucid(o LucidOptions) cluster.Policy {
 // end there are done.
 func profile(ctx context.Context, r *cluster.Run, o LucidOptions) error {
 	o.EnsureDefaults(r)
-	if o.Largest > o.devices(r) {
-		return fmt.Errorf("the profiler has %d devices and should see jobs on up to %d; give it more nodes, or see smaller jobs only", o.devices(r), o.Largest)
-	}
 	seen, until := profiled(r, o)
 	for _, name := range o.From {
 		p := pool(r, name)
@@ -99,6 +96,9 @@ func profile(ctx context.Context, r *cluster.Run, o LucidOptions) error {
 			return fmt.Errorf("virtual cluster %q has no node for the profiler; name another in LucidOptions.From", name)
 		}
 		p.Nodes--
+	}
+	if o.Largest > o.devices(r) {
+		return fmt.Errorf("the profiler has %d devices and should see jobs on up to %d; give it more nodes, or see smaller jobs only", o.devices(r), o.Largest)
 	}
 	sched := &profiler{inTurn: inTurn{cluster.NewQueue(bySize)}, nodes: o.Nodes, largest: o.Largest, forecast: r.Forecast}
 	if err := r.Try(ctx, "profiler", o.Nodes, seen, sched, until); err != nil {
