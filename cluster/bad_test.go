@@ -72,7 +72,7 @@ func TestBadSchedulers(t *testing.T) {
 			func(s *toy, p *Pool) int64 { s.start(p); return p.Now() }, "the scheduler wants to be asked again at 0",
 		},
 		"one that starts a job twice": {
-			func(s *toy, p *Pool) int64 { p.Start(s.all[0]); p.Start(s.all[0]); return Never }, "job j0 cannot be started at 0",
+			func(s *toy, p *Pool) int64 { p.Start(s.all[0]); p.Start(s.all[0]); return Never }, "job j0 cannot be started",
 		},
 		"one that starts a job that has ended": {
 			func(s *toy, p *Pool) int64 {

@@ -53,13 +53,14 @@ type ticker struct {
 	largest   int // devices of a job that it takes
 	scalings  []cluster.Scaling
 
+	horizon   int64 // up to which used and all are counted
 	used, all float64
 	usage     []cluster.Usage
 	quiet     int
 }
 
 func newTicker(kind string, nodes int, c *cluster.Study, o cluster.Options, jobs []*tjob) *ticker {
-	s := &ticker{kind: kind, placement: o.Placement, quirks: o.Quirks, each: c.PerNode, study: c, come: jobs, time: c.Begin}
+	s := &ticker{kind: kind, placement: o.Placement, quirks: o.Quirks, each: c.PerNode, study: c, come: jobs, time: c.Begin, horizon: horizon(c)}
 	s.extra = o.Quirks.ExtraSecond && slices.Contains([]string{"srtf", "tiresias", "lucid"}, kind)
 	s.base = nodes
 	for k := range nodes {
@@ -70,6 +71,9 @@ func newTicker(kind string, nodes int, c *cluster.Study, o cluster.Options, jobs
 	}
 	return s
 }
+
+// horizon is the second up to which the use of devices is counted.
+func horizon(*cluster.Study) int64 { return cluster.Never }
 
 // simulate ticks until all has ended; false is that it never will.
 func (s *ticker) simulate() bool {
@@ -101,8 +105,10 @@ func (s *ticker) simulate() bool {
 		if s.stuck() {
 			return false
 		}
-		s.used += float64(u.GPUs - u.Idle)
-		s.all += float64(u.GPUs)
+		if s.time < s.horizon {
+			s.used += float64(u.GPUs - u.Idle)
+			s.all += float64(u.GPUs)
+		}
 		s.time++
 	}
 }
