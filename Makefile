@@ -72,17 +72,19 @@ race: deps
 	@go test -race -skip 'OnSlurm|KilledSimulations|KilledPipelines|FleetFaults|TestPipeline$$|TestSimulate$$' ./runner/...
 	@go test -race -run 'LiveChangesAtRandom|LiveRefuses' ./trainer
 	@go test -race -run Many ./simulation
+	@go test -race -run AtTheSameTime ./cluster/schedulers
 	@go test -race -run 'Keep|Through|Tend|LocalConforms' ./fleet
 
 test: deps
 	@scripts/packages.sh test || echo "test: what needs these packages is left out"
 	@go build -o bin/graft ./runner
-	@echo "== vet";         go vet ./... && go vet -tags graftdebug ./torch
+	@echo "== vet";         go vet ./... && go vet -tags graftdebug ./torch ./cluster/...
 	@echo "== staticcheck"; go tool staticcheck ./...
 	@echo "== tests";       go test -timeout 30m -v ./... >build/test.log 2>&1; code=$$?; \
 	  if [ $$code -ne 0 ]; then grep -vE '^ *(=== |--- PASS|PASS$$)' build/test.log; exit $$code; fi; \
 	  grep -E '^(ok|\?)' build/test.log; grep -oE '(left out|measured): .*' build/test.log | sort -u || true
 	@echo "== debug build"; go test -tags graftdebug ./torch
+	@GRAFT_CASES=1500 go test -tags graftdebug -run 'Naive|Conformance|Bad' ./cluster ./cluster/schedulers
 	@$(MAKE) -s race
 
 bench: build

@@ -18,6 +18,7 @@ type engine struct {
 	each     func(now int64) // is told before time goes on to a second, if it is not nil
 
 	events, asked int64
+	vain          int // times that the scheduler was asked since something could happen by itself
 }
 
 // interruptible is how many seconds with events pass between two looks at the context.
@@ -31,12 +32,11 @@ func (e *engine) run(ctx context.Context) error {
 			return fmt.Errorf("simulate: %w", ctx.Err())
 		}
 		now := min(wake, e.pool.ends.next(), e.arrival(), e.scaling())
-		if now == Never {
-			if e.ended == len(e.jobs) {
-				now = e.until
-			} else {
-				return e.stuck()
-			}
+		switch {
+		case e.ended == len(e.jobs):
+			now = min(now, e.until)
+		case now == Never || e.inVain():
+			return e.stuck()
 		}
 		if e.each != nil {
 			e.each(now)
@@ -57,6 +57,19 @@ func (e *engine) run(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// patience is how often a scheduler is asked while no job runs and none will come. One that waits
+// for a moment, as some do for the next minute, needs less.
+const patience = 1 << 20
+
+// inVain reports whether the scheduler was asked for too long without starting a job.
+func (e *engine) inVain() bool {
+	e.vain++
+	if e.pool.running > 0 || e.next < len(e.jobs) || len(e.scalings) > 0 {
+		e.vain = 0
+	}
+	return e.vain > patience
 }
 
 // arrival is when the next job arrives.
@@ -114,7 +127,7 @@ func (e *engine) schedule() int64 {
 		e.asked++
 		wake := e.sched.Schedule(e.pool)
 		check(e.pool)
-		if e.pool.ends.next() > e.pool.now {
+		if e.pool.ends.next() > e.pool.now || e.pool.fault != nil {
 			return wake
 		}
 		e.finish()

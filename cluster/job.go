@@ -35,7 +35,7 @@ type Job struct {
 	work    float64 // seconds at rate one that were left at since
 	since   int64   // when work was last counted
 	waits   int64   // since when it waits
-	run     int64   // its place in the order of starts; -1 while it does not run
+	run     int64   // its place in the order of starts; waitingRun while it does not run
 	end     int64   // when it will end
 	heap    int     // its place in the heap of ends
 	partner *Job    // on the same devices

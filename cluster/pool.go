@@ -130,6 +130,10 @@ func (p *Pool) kept(shares []Share) []Share {
 
 // begin counts a job that has devices among those that run.
 func (p *Pool) begin(j *Job, rate float64) {
+	if j.run != waitingRun || j.End != Never || j.Arrival > p.now {
+		p.fail("job %s cannot be started at %d: it must have arrived, and neither run nor have ended", j.Trace.ID, p.now)
+		return
+	}
 	if j.Start == Never {
 		j.Start = p.now
 	}
@@ -154,6 +158,9 @@ func (p *Pool) foresee(j *Job) int64 {
 		return j.since + p.extra
 	}
 	_, steps := used(j.work, j.rate, Never)
+	if steps == Never {
+		p.fail("job %s would never end: at a rate of %v its work of %v seconds does not become less", j.Trace.ID, j.rate, j.work)
+	}
 	return j.since + steps + p.extra
 }
 
@@ -180,10 +187,14 @@ func (p *Pool) settle(j *Job) {
 	j.work, j.since = p.Left(j), p.now
 }
 
-// setRate lets a job go on at another rate from now on.
+// setRate lets a job go on at another rate from now on. One that has no work left, and keeps
+// its devices for its extra second, ends as it would have.
 func (p *Pool) setRate(j *Job, rate float64) {
 	p.settle(j)
 	j.rate = rate
+	if j.work <= 0 {
+		return
+	}
 	j.end = p.foresee(j)
 	p.ends.fix(j.heap)
 }
@@ -206,7 +217,7 @@ func (p *Pool) Preempt(j *Job, cost float64) {
 
 // wait lets a job wait from now on.
 func (p *Pool) wait(j *Job) {
-	j.waits, j.run = p.now, -1
+	j.waits, j.run = p.now, waitingRun
 	p.count(j, 1)
 }
 
@@ -226,7 +237,7 @@ func (p *Pool) stop(j *Job) {
 	j.before, j.after = nil, nil
 	p.running--
 	p.leave(j)
-	j.run = -1
+	j.run = waitingRun
 }
 
 // leave takes a job off its devices. A partner keeps them.

@@ -43,6 +43,12 @@ func (s *Study) Validate() error {
 	if s.Estimates != nil && len(s.Estimates) != len(s.Jobs) {
 		faults = append(faults, fmt.Errorf("%d estimates of %d jobs; there must be one of each", len(s.Estimates), len(s.Jobs)))
 	}
+	if s.Begin < 0 {
+		faults = append(faults, fmt.Errorf("simulations would begin at second %d; they begin at zero or later", s.Begin))
+	}
+	if n := len(s.Jobs); n > 0 && s.Jobs[n-1].Submit > longest {
+		faults = append(faults, fmt.Errorf("job %s was submitted at %d; no time is later than %d", s.Jobs[n-1].ID, s.Jobs[n-1].Submit, longest))
+	}
 	for k := range s.Jobs {
 		if from := max(s.Begin, s.Jobs[max(0, k-1)].Submit); s.Jobs[k].Submit < from {
 			faults = append(faults, fmt.Errorf("job %s was submitted at %d, before %d; put jobs in the order of submission", s.Jobs[k].ID, s.Jobs[k].Submit, from))
@@ -51,6 +57,9 @@ func (s *Study) Validate() error {
 	}
 	return errors.Join(faults...)
 }
+
+// longest is the longest time that is simulated, in seconds: some ten thousand years.
+const longest = int64(1) << 38
 
 // Options are how a study is simulated. The zero value is one way to do it.
 type Options struct {
@@ -160,13 +169,19 @@ func (r *Run) admit() []Refusal {
 	}
 	var refused []Refusal
 	r.Jobs = make([]Job, 0, len(r.Study.Jobs))
+	seen := make(map[string]bool, len(r.Study.Jobs))
 	for k := range r.Study.Jobs {
 		t := &r.Study.Jobs[k]
 		pool := pools[t.VC]
-		if why := refusal(t, pool); why != "" {
+		why := refusal(t, pool)
+		if why == "" && seen[t.ID] {
+			why = "another job has its id"
+		}
+		if why != "" {
 			refused = append(refused, Refusal{t.ID, why})
 			continue
 		}
+		seen[t.ID] = t.ID != ""
 		r.Jobs = append(r.Jobs, newJob(t, r.estimate(k)))
 		j := &r.Jobs[len(r.Jobs)-1]
 		j.Index, pool.Jobs = k, append(pool.Jobs, j)
@@ -191,6 +206,8 @@ func refusal(t *trace.Job, pool *PoolRun) string {
 		return "no devices asked for"
 	case t.Duration < 0:
 		return "negative duration"
+	case t.Duration > longest:
+		return "duration out of range"
 	}
 	return ""
 }
@@ -203,7 +220,7 @@ func NewJob(t *trace.Job, seconds int64) *Job {
 }
 
 func newJob(t *trace.Job, estimate float64) Job {
-	return Job{Trace: t, GPUs: t.GPUs, Arrival: t.Submit, Estimate: estimate, Priority: -1, Start: Never, End: Never, run: -1, work: float64(t.Duration), rate: 1}
+	return Job{Trace: t, GPUs: t.GPUs, Arrival: t.Submit, Estimate: estimate, Priority: -1, Start: Never, End: Never, run: waitingRun, work: float64(t.Duration), rate: 1}
 }
 
 // refuseLarge leaves jobs out that are larger than their pool, which would wait for ever.
@@ -224,8 +241,11 @@ func (r *Run) refuseLarge() []Refusal {
 	return refused
 }
 
-// refusedRun marks a job that was left out.
-const refusedRun = -2
+// Marks in place of a job's place in the order of starts.
+const (
+	waitingRun = -1 // it waits, has not come yet or has ended
+	refusedRun = -2 // it was left out
+)
 
 // simulate simulates the pools, several at a time.
 func (r *Run) simulate(ctx context.Context) error {
@@ -258,6 +278,9 @@ func (r *Run) pool(ctx context.Context, pr *PoolRun) error {
 	var arriving []*Job
 	for _, j := range pr.Jobs {
 		if !j.Skipped {
+			if r.policy.Estimate && math.IsNaN(j.Estimate) {
+				return fmt.Errorf("virtual cluster %s: it is not known how long job %s will take, which %s needs of each; estimate all jobs", pr.Name, j.Trace.ID, r.policy.Name)
+			}
 			j.Number = len(arriving)
 			arriving = append(arriving, j)
 		} else {

@@ -19,7 +19,11 @@ func used(work, rate float64, n int64) (float64, int64) {
 	for steps < n && work > 0 {
 		low := math.Ldexp(0.5, exponent(work)) // the power of two at or below
 		if work-3*rate <= low {
-			work -= rate
+			next := work - rate
+			if next == work {
+				return work, n // rate is lost in rounding: the work never ends
+			}
+			work = next
 			steps++
 			continue
 		}
@@ -30,11 +34,11 @@ func used(work, rate float64, n int64) (float64, int64) {
 		}
 		second := first - rate
 		steps++
-		unit := low * 0x1p-52
+		unit := max(low*0x1p-52, math.SmallestNonzeroFloat64)
 		each := int64((first - second) / unit)
 		over := int64((second-low)/unit) - 1 // so that no exact result lies below
 		if each <= 0 {
-			return second, n // rate is lost in rounding: the work never ends
+			return second, n
 		}
 		more := min(max(over/each, 0), n-steps)
 		work = second - float64(more*each)*unit

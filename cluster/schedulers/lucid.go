@@ -13,7 +13,7 @@ import (
 type LucidOptions struct {
 	Nodes   int      // of the profiler; zero is 2
 	Limit   int64    // seconds that a job is profiled for; zero is 200
-	Largest int      // devices of the largest job that is profiled; zero is 8
+	Largest int      // devices of the largest job that is profiled; zero is 8, or all that the profiler has
 	From    []string // virtual clusters that give the profiler a node each; empty is two of Venus's, or the largest
 	Echo    string   // virtual cluster that has a node less while the profiler has one more; empty is one of Venus's, or the largest but those
 }
@@ -38,7 +38,7 @@ func (o *LucidOptions) suit(r *cluster.Run) {
 		o.Limit = 200
 	}
 	if o.Largest == 0 {
-		o.Largest = 8
+		o.Largest = min(8, o.devices(r))
 	}
 	names := []string{"vc8Gr", "vcefl", "vcYVn"}
 	if pool(r, names[0]) == nil || pool(r, names[1]) == nil || pool(r, names[2]) == nil || o.Nodes != 2 {
@@ -50,6 +50,14 @@ func (o *LucidOptions) suit(r *cluster.Run) {
 	if o.Echo == "" && len(names) > o.Nodes {
 		o.Echo = names[o.Nodes]
 	}
+}
+
+// devices is how many the profiler has.
+func (o *LucidOptions) devices(r *cluster.Run) int {
+	if r.PerNode == 0 {
+		return 8 * o.Nodes
+	}
+	return r.PerNode * o.Nodes
 }
 
 // largest are the names of the pools with the most nodes.
@@ -99,6 +107,9 @@ func profile(ctx context.Context, r *cluster.Run, o LucidOptions) error {
 			return fmt.Errorf("virtual cluster %q has no node for the profiler; name another in LucidOptions.From", name)
 		}
 		p.Nodes--
+	}
+	if o.Largest > o.devices(r) {
+		return fmt.Errorf("the profiler has %d devices and should see jobs on up to %d; give it more nodes, or see smaller jobs only", o.devices(r), o.Largest)
 	}
 	sched := &profiler{inTurn: inTurn{cluster.NewQueue(bySize)}, nodes: o.Nodes, largest: o.Largest, forecast: r.Forecast}
 	if err := r.Try(ctx, "profiler", o.Nodes, seen, sched, until); err != nil {

@@ -84,7 +84,7 @@ const (
 // turns are when packing begins and ends: it begins with none.
 func turns(f *cluster.Forecast, begin int64) (list []int64) {
 	packing := false
-	for at := upTo(begin-1, decideEvery); at != cluster.Never; {
+	for at := notBefore(begin); at != cluster.Never; {
 		if now := f == nil || !(f.Ahead(f.Jobs, at) <= packAbove); now != packing {
 			list, packing = append(list, at), now
 		}
@@ -92,11 +92,14 @@ func turns(f *cluster.Forecast, begin int64) (list []int64) {
 			break
 		}
 		if at = f.Next(at); at != cluster.Never {
-			at = upTo(at-1, decideEvery)
+			at = notBefore(at)
 		}
 	}
 	return list
 }
+
+// notBefore is the first look at the forecast that is not before a second.
+func notBefore(at int64) int64 { return (at + decideEvery - 1) / decideEvery * decideEvery }
 
 func (s *lucid) Arrived(j *cluster.Job) {
 	j.Priority = j.Estimate * float64(j.GPUs)

@@ -1,0 +1,252 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/cluster/trace"
+)
+
+// toy is a scheduler that does what a test says. By itself it starts jobs as they come.
+type toy struct {
+	waiting []*Job
+	all     []*Job // that have arrived
+	act     func(s *toy, p *Pool) int64
+}
+
+func (s *toy) Arrived(j *Job) { s.waiting, s.all = append(s.waiting, j), append(s.all, j) }
+
+func (s *toy) Ended(*Job) {}
+
+func (s *toy) Schedule(p *Pool) int64 { return s.act(s, p) }
+
+func (s *toy) start(p *Pool) int64 {
+	for len(s.waiting) > 0 && p.Start(s.waiting[0]) {
+		s.waiting = s.waiting[1:]
+	}
+	return Never
+}
+
+func toyPolicy(act func(s *toy, p *Pool) int64) Policy {
+	return Policy{Name: "toy", New: func(Setup) (Scheduler, error) { return &toy{act: act}, nil }}
+}
+
+// smallStudy is jobs of ten seconds on a device each, on a node of two.
+func smallStudy(jobs int) *Study {
+	s := &Study{VCs: []trace.VC{{Name: "a", Nodes: 1}}, PerNode: 2}
+	for k := range jobs {
+		s.Jobs = append(s.Jobs, trace.Job{ID: fmt.Sprint("j", k), VC: "a", Submit: int64(k), Duration: 10, GPUs: 1})
+	}
+	return s
+}
+
+// A scheduler that does what must not be done ends the simulation with an error, and neither
+// lets it go on for ever nor breaks it.
+func TestBadSchedulers(t *testing.T) {
+	for name, c := range map[string]struct {
+		act  func(s *toy, p *Pool) int64
+		want string
+	}{
+		"one that starts nothing": {
+			func(*toy, *Pool) int64 { return Never }, "at second 3 4 jobs wait, none runs and none will come",
+		},
+		"one that starts nothing and asks again every second": {
+			func(_ *toy, p *Pool) int64 { return p.Now() + 1 }, "4 jobs wait, none runs and none will come",
+		},
+		"one that starts one job only, and asks again": {
+			func(s *toy, p *Pool) int64 {
+				if len(s.waiting) == len(s.all) && p.Now() == 0 {
+					p.Start(s.waiting[0])
+				}
+				return p.Now() + 1
+			}, "3 jobs wait, none runs",
+		},
+		"one that wants to be asked in the past": {
+			func(s *toy, p *Pool) int64 { s.start(p); return p.Now() - 1 }, "at second 0 the scheduler wants to be asked again at -1",
+		},
+		"one that wants to be asked now": {
+			func(s *toy, p *Pool) int64 { s.start(p); return p.Now() }, "the scheduler wants to be asked again at 0",
+		},
+		"one that starts a job twice": {
+			func(s *toy, p *Pool) int64 { p.Start(s.all[0]); p.Start(s.all[0]); return Never }, "job j0 cannot be started",
+		},
+		"one that starts a job that has ended": {
+			func(s *toy, p *Pool) int64 {
+				if !s.all[0].Running() {
+					p.Start(s.all[0])
+				}
+				return Never
+			}, "job j0 cannot be started at 10",
+		},
+		"one that preempts a job that waits": {
+			func(s *toy, p *Pool) int64 { p.Preempt(s.all[0], 1); return Never }, "job j0 cannot be preempted",
+		},
+		"one that preempts at no cost that there is": {
+			func(s *toy, p *Pool) int64 { p.Start(s.all[0]); p.Preempt(s.all[0], math.NaN()); return Never }, "job j0 cannot be preempted at a cost of NaN",
+		},
+		"one that gives work back": {
+			func(s *toy, p *Pool) int64 { p.Start(s.all[0]); p.Preempt(s.all[0], -1); return Never }, "job j0 cannot be preempted at a cost of -1",
+		},
+		"one that preempts for ever": {
+			func(s *toy, p *Pool) int64 {
+				p.Start(s.all[0])
+				p.Preempt(s.all[0], math.Inf(1))
+				p.Start(s.all[0])
+				return Never
+			}, "job j0 would never end",
+		},
+		"one that packs a job onto itself": {
+			func(s *toy, p *Pool) int64 { p.Start(s.all[0]); p.Pack(s.all[0], s.all[0], 1, 1); return Never }, "job j0 cannot share",
+		},
+		"one that packs at no rate": {
+			func(s *toy, p *Pool) int64 {
+				if p.Now() < 1 {
+					p.Start(s.all[0])
+					return Never
+				}
+				p.Pack(s.all[1], s.all[0], math.NaN(), 1)
+				return Never
+			}, "rates NaN and 1",
+		},
+		"one that packs at a rate that is lost in rounding": {
+			func(s *toy, p *Pool) int64 {
+				if p.Now() < 1 {
+					p.Start(s.all[0])
+					return Never
+				}
+				p.Pack(s.all[1], s.all[0], 1e-30, 1)
+				return Never
+			}, "job j1 would never end",
+		},
+		"one that resizes a job that waits": {
+			func(s *toy, p *Pool) int64 { p.Resize(s.all[0], 2, 2, 0); return Never }, "job j0 cannot have 2 devices",
+		},
+		"one that resizes to nothing": {
+			func(s *toy, p *Pool) int64 { p.Start(s.all[0]); p.Resize(s.all[0], 0, 2, 0); return Never }, "job j0 cannot have 0 devices",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := smallStudy(4).Run(context.Background(), toyPolicy(c.act), Options{})
+			require.ErrorContains(t, err, c.want)
+		})
+	}
+}
+
+// A job that a scheduler knows of before it arrives cannot be started.
+func TestStartBeforeArrival(t *testing.T) {
+	policy := Policy{Name: "early", New: func(s Setup) (Scheduler, error) {
+		return &toy{act: func(_ *toy, p *Pool) int64 { p.Start(s.Pool.Jobs[3]); return Never }}, nil
+	}}
+	_, err := smallStudy(4).Run(context.Background(), policy, Options{})
+	require.ErrorContains(t, err, "job j3 cannot be started at 0")
+}
+
+// Jobs that cannot be simulated are refused, and the others are simulated.
+func TestRefusals(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(j *trace.Job)
+		why    string
+	}{
+		"a job larger than its cluster": {func(j *trace.Job) { j.GPUs = 3 }, "larger than its virtual cluster"},
+		"one without devices":           {func(j *trace.Job) { j.GPUs = 0 }, "no devices asked for"},
+		"one with less":                 {func(j *trace.Job) { j.GPUs = -5 }, "no devices asked for"},
+		"one of an unknown cluster":     {func(j *trace.Job) { j.VC = "b" }, "unknown virtual cluster"},
+		"one that ends before it began": {func(j *trace.Job) { j.Duration = -1 }, "negative duration"},
+		"one that never ends":           {func(j *trace.Job) { j.Duration = math.MaxInt64 }, "duration out of range"},
+		"one with another's id":         {func(j *trace.Job) { j.ID = "j0" }, "another job has its id"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := smallStudy(4)
+			c.change(&s.Jobs[2])
+			o, err := s.Run(context.Background(), toyPolicy((*toy).start), Options{})
+			require.NoError(t, err)
+			require.Equal(t, []Refusal{{s.Jobs[2].ID, c.why}}, o.Refused)
+			require.Len(t, o.Jobs, 3)
+		})
+	}
+}
+
+// Jobs without names are different ones.
+func TestNoNames(t *testing.T) {
+	s := smallStudy(3)
+	for k := range s.Jobs {
+		s.Jobs[k].ID = ""
+	}
+	o, err := s.Run(context.Background(), toyPolicy((*toy).start), Options{})
+	require.NoError(t, err)
+	require.Len(t, o.Jobs, 3)
+}
+
+// A job without work ends as it starts, with the extra second a second later.
+func TestZeroDuration(t *testing.T) {
+	for _, extra := range []bool{false, true} {
+		s := smallStudy(5)
+		for k := range s.Jobs {
+			s.Jobs[k].Submit, s.Jobs[k].Duration = 7, 0
+		}
+		policy := toyPolicy((*toy).start)
+		policy.Extra = true
+		o, err := s.Run(context.Background(), policy, Options{Quirks: Quirks{ExtraSecond: extra}})
+		require.NoError(t, err)
+		for k, j := range o.Jobs {
+			want := int64(7)
+			if extra {
+				want = 8 + int64(k/2)
+			}
+			require.Equal(t, want, j.End)
+		}
+	}
+}
+
+// A study that cannot be simulated is an error that says what is wrong.
+func TestBadStudies(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(s *Study)
+		want   string
+	}{
+		"no cluster":              {func(s *Study) { s.VCs = nil }, "there is no virtual cluster"},
+		"a cluster named twice":   {func(s *Study) { s.VCs = append(s.VCs, s.VCs[0]) }, "is named twice"},
+		"fewer nodes than none":   {func(s *Study) { s.VCs[0].Nodes = -1 }, "has -1 nodes"},
+		"large nodes":             {func(s *Study) { s.PerNode = 65 }, "nodes of 65 devices"},
+		"a job before the others": {func(s *Study) { s.Jobs[2].Submit = 0 }, "job j2 was submitted at 0, before 1"},
+		"a job before all":        {func(s *Study) { s.Jobs[0].Submit = -4 }, "job j0 was submitted at -4, before 0"},
+		"negative time":           {func(s *Study) { s.Begin = -100 }, "begin at second -100"},
+		"time without an end":     {func(s *Study) { s.Jobs[3].Submit = math.MaxInt64 }, "job j3 was submitted at 9223372036854775807"},
+		"an estimate too few":     {func(s *Study) { s.Estimates = make([]float64, 3) }, "3 estimates of 4 jobs"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := smallStudy(4)
+			c.change(s)
+			_, err := s.Run(context.Background(), toyPolicy((*toy).start), Options{})
+			require.ErrorContains(t, err, c.want)
+		})
+	}
+}
+
+// A policy that needs estimates is not simulated without one of each job.
+func TestNoEstimates(t *testing.T) {
+	policy := toyPolicy((*toy).start)
+	policy.Estimate = true
+	s := smallStudy(4)
+	s.Estimates = []float64{1, 2, math.NaN(), 4}
+	_, err := s.Run(context.Background(), policy, Options{})
+	require.ErrorContains(t, err, "how long job j2 will take")
+	s.Estimates = nil
+	_, err = s.Run(context.Background(), policy, Options{})
+	require.ErrorContains(t, err, "estimate")
+	s.Estimates = []float64{1, 2, math.Inf(1), 0}
+	_, err = s.Run(context.Background(), policy, Options{})
+	require.NoError(t, err)
+}
+
+// A simulation ends when it is told to.
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err := smallStudy(4).Run(ctx, toyPolicy((*toy).start), Options{})
+	require.ErrorIs(t, err, context.Canceled)
+}

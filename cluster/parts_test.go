@@ -1,0 +1,253 @@
+package cluster
+
+import (
+	"cmp"
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The heap of ends gives jobs by their end and then by their start, whatever is put in, moved
+// and taken out before.
+func TestEnds(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 300 {
+		var h ends
+		var plain []*Job
+		for step := range int64(60) {
+			switch pick := r.IntN(4); {
+			case pick < 2 || len(plain) == 0:
+				j := &Job{end: r.Int64N(8), run: step}
+				h.push(j)
+				plain = append(plain, j)
+			case pick == 2:
+				at := r.IntN(len(plain))
+				h.remove(plain[at])
+				plain = slices.Delete(plain, at, at+1)
+			default:
+				j := plain[r.IntN(len(plain))]
+				j.end = r.Int64N(8)
+				h.fix(j.heap)
+			}
+			for at, j := range h {
+				require.Equal(t, at, j.heap)
+			}
+			requireFirst(t, h, plain)
+		}
+	}
+}
+
+func requireFirst(t *testing.T, h ends, plain []*Job) {
+	t.Helper()
+	require.Len(t, h, len(plain))
+	if len(plain) == 0 {
+		require.Equal(t, Never, h.next())
+		return
+	}
+	first := slices.MinFunc(plain, func(a, b *Job) int { return cmp.Or(cmp.Compare(a.end, b.end), cmp.Compare(a.run, b.run)) })
+	require.Same(t, first, h[0])
+	require.Equal(t, first.end, h.next())
+}
+
+// A queue gives jobs in the order of a stable sort of those that are in it.
+func TestQueue(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for round := range 300 {
+		var before func(a, b *Job) bool
+		if round%4 > 0 {
+			before = func(a, b *Job) bool { return a.GPUs < b.GPUs }
+		}
+		q := NewQueue(before)
+		var plain []*Job
+		for range 60 {
+			if r.IntN(3) > 0 {
+				j := &Job{GPUs: r.IntN(4)}
+				q.Put(j)
+				plain = append(plain, j)
+			} else {
+				slices.SortStableFunc(plain, func(a, b *Job) int {
+					if before == nil {
+						return 0
+					}
+					return a.GPUs - b.GPUs
+				})
+				requireTaken(t, q, &plain)
+			}
+			require.Equal(t, len(plain), q.Len())
+		}
+	}
+}
+
+func requireTaken(t *testing.T, q *Queue, plain *[]*Job) {
+	t.Helper()
+	if len(*plain) == 0 {
+		require.Nil(t, q.First())
+		require.Nil(t, q.Take())
+		return
+	}
+	require.Same(t, (*plain)[0], q.First())
+	require.Same(t, (*plain)[0], q.Take())
+	*plain = (*plain)[1:]
+}
+
+// The index of nodes says what a look at each node says, for up to three words of nodes of up to
+// 64 devices, while devices are taken and given back and nodes come and go.
+func TestNodes(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for _, count := range []int{1, 2, 5, 63, 64, 65, 130} {
+		for _, each := range []int{1, 3, 8, 64} {
+			p := newPool(count, each, consolidate{}, Quirks{}, 0)
+			var taken [][]Share
+			for range 80 {
+				taken = exercise(r, p, taken)
+				requireIndex(t, p.nodes)
+			}
+		}
+	}
+}
+
+// exercise changes a pool's nodes: devices are taken or given back, a node comes or goes.
+func exercise(r *rand.Rand, p *Pool, taken [][]Share) [][]Share {
+	n := p.nodes
+	switch pick := r.IntN(20); {
+	case pick == 0:
+		p.AddNode()
+	case pick == 1:
+		p.RemoveNode()
+	case pick < 7 && len(taken) > 0:
+		at := r.IntN(len(taken))
+		n.release(taken[at])
+		return slices.Delete(taken, at, at+1)
+	default:
+		at := n.FirstFree(r.IntN(len(n.list) + 1))
+		if at < 0 {
+			return taken
+		}
+		shares := []Share{n.Share(at, 1+r.IntN(n.FreeOf(at)))}
+		n.take(shares)
+		return append(taken, shares)
+	}
+	return taken
+}
+
+func requireIndex(t *testing.T, n *Nodes) {
+	t.Helper()
+	free, with := 0, map[int][]int{}
+	var some []int
+	for at, nd := range n.list {
+		f := bits.OnesCount64(nd.free)
+		require.Equal(t, at, nd.at)
+		require.Same(t, nd, n.byName[nd.name])
+		require.Equal(t, f, n.FreeOf(at))
+		free += f
+		with[f] = append(with[f], at)
+		if f > 0 {
+			some = append(some, at)
+		}
+	}
+	require.Len(t, n.byName, len(n.list))
+	require.Equal(t, free, n.Free())
+	for from := range len(n.list) + 2 {
+		require.Equal(t, atOrBehind(some, from), n.FirstFree(from), "from %d", from)
+	}
+	for f := range n.Each() + 1 {
+		require.Equal(t, len(with[f]), n.With(f))
+		for _, from := range []int{0, len(n.list) / 2, len(n.list)} {
+			require.Equal(t, atOrBehind(with[f], from), n.First(f, from), "%d free, from %d", f, from)
+		}
+	}
+}
+
+// atOrBehind is the first of a list in order that is not before a place; -1 is none.
+func atOrBehind(list []int, from int) int {
+	at, _ := slices.BinarySearch(list, from)
+	if at == len(list) {
+		return -1
+	}
+	return list[at]
+}
+
+// What a place is made of is free, is as much as was asked for, and a place that is found with
+// fewer free devices is found with more.
+func TestPlacers(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for name, placer := range Placers() {
+		for round := range 400 {
+			n := newNodes(1+r.IntN(5), 1+r.IntN(8))
+			for at := range n.list {
+				if take := r.IntN(n.each + 1); take > 0 {
+					n.take([]Share{n.Share(at, take)})
+				}
+			}
+			found := requirePlaces(t, placer, n)
+			var given []Share
+			for at, nd := range n.list {
+				if n.FreeOf(at) < n.each {
+					given = append(given, Share{nd.name, uint64(1)<<n.each - 1&^nd.free})
+				}
+			}
+			if len(given) > 0 {
+				n.release(given[:1])
+			}
+			more := requirePlaces(t, placer, n)
+			for gpus := range found {
+				require.True(t, more[gpus], "%s, round %d: %d devices", name, round, gpus)
+			}
+		}
+	}
+}
+
+func requirePlaces(t *testing.T, placer Placer, n *Nodes) map[int]bool {
+	t.Helper()
+	found := map[int]bool{}
+	before := []Share{{Node: 77, GPUs: 1}}
+	for gpus := 1; gpus <= n.Free(); gpus++ {
+		shares, ok := placer.Place(n, gpus, slices.Clone(before))
+		if !ok {
+			continue
+		}
+		found[gpus] = true
+		require.Equal(t, before[0], shares[0])
+		count, seen := 0, map[int]bool{}
+		for _, s := range shares[1:] {
+			require.False(t, seen[s.Node])
+			require.Zero(t, s.GPUs&^n.byName[s.Node].free)
+			seen[s.Node] = true
+			count += bits.OnesCount64(s.GPUs)
+		}
+		require.Equal(t, gpus, count, fmt.Sprint(shares))
+	}
+	return found
+}
+
+// What is expected ahead is the mean of the next five spans, looked for one by one.
+func TestAhead(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	for range 200 {
+		f := &Forecast{}
+		at := r.Int64N(50)
+		for range r.IntN(12) {
+			f.At, f.Jobs = append(f.At, at), append(f.Jobs, float64(r.IntN(9)))
+			at += 1 + r.Int64N(20)
+		}
+		for now := int64(-5); now < at+5; now++ {
+			sum, count, next := 0.0, 0, Never
+			for k := range f.At {
+				if f.At[k] > now && count < 5 {
+					next = min(next, f.At[k])
+					sum, count = sum+f.Jobs[k], count+1
+				}
+			}
+			require.Equal(t, next, f.Next(now))
+			if got := f.Ahead(f.Jobs, now); count == 0 {
+				require.NotEqual(t, got, got)
+			} else {
+				require.Equal(t, sum/float64(count), got)
+			}
+		}
+	}
+}

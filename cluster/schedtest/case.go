@@ -1,0 +1,272 @@
+package schedtest
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"graft/cluster"
+	"graft/cluster/trace"
+)
+
+// Case is a small study, and how it is to be simulated. It is written as lines, each a word and
+// what belongs to it; [Parse] reads what [Case.String] writes:
+//
+//	each 8
+//	vc a 2
+//	job j1 vc a at 0 for 30 on 4
+type Case struct {
+	Study    cluster.Study
+	Options  cluster.Options
+	Profiler Profiler
+}
+
+// Profiler is how a profiler is set up, for schedulers that have one. Zero is their default.
+type Profiler struct {
+	Nodes   int      // of the profiler
+	Limit   int64    // seconds that a job is profiled for
+	Largest int      // devices of the largest job that is profiled
+	From    []string // virtual clusters that give it a node each
+	Echo    string   // virtual cluster that has a node less while the profiler has one more
+}
+
+// quirks are the names of quirks in a script.
+var quirks = []struct {
+	name string
+	of   func(q *cluster.Quirks) *bool
+}{
+	{"extra-second", func(q *cluster.Quirks) *bool { return &q.ExtraSecond }},
+	{"slow-partner", func(q *cluster.Quirks) *bool { return &q.SlowPartner }},
+	{"free-profiling", func(q *cluster.Quirks) *bool { return &q.FreeProfiling }},
+	{"size-first", func(q *cluster.Quirks) *bool { return &q.SizeFirst }},
+	{"four-models", func(q *cluster.Quirks) *bool { return &q.FourModels }},
+}
+
+// Parse reads a case. Empty lines and those that begin with # say nothing.
+func Parse(text string) (*Case, error) {
+	c := &Case{}
+	for k, line := range strings.Split(text, "\n") {
+		words := strings.Fields(line)
+		if len(words) == 0 || strings.HasPrefix(words[0], "#") {
+			continue
+		}
+		read, known := readers[words[0]]
+		if !known {
+			return nil, fmt.Errorf("line %d: there is no %q; a line begins with each, begin, place, quirk, vc, profiler, alone, pair, ahead or job", k+1, words[0])
+		}
+		s := &scan{words: words[1:]}
+		if read(c, s); s.fault == nil && len(s.words) > 0 {
+			s.fault = fmt.Errorf("%q is too much", s.words[0])
+		}
+		if s.fault != nil {
+			return nil, fmt.Errorf("line %d: %w", k+1, s.fault)
+		}
+	}
+	return c, nil
+}
+
+// scan goes through the words of a line. It keeps its first fault.
+type scan struct {
+	words []string
+	fault error
+}
+
+func (s *scan) text() string {
+	if len(s.words) == 0 {
+		if s.fault == nil {
+			s.fault = errors.New("something is missing at its end")
+		}
+		return ""
+	}
+	word := s.words[0]
+	s.words = s.words[1:]
+	return word
+}
+
+func (s *scan) whole() int64 {
+	word := s.text()
+	x, err := strconv.ParseInt(word, 10, 64)
+	s.fault = cmpError(s.fault, err)
+	return x
+}
+
+func (s *scan) number() float64 {
+	x, err := strconv.ParseFloat(s.text(), 64)
+	s.fault = cmpError(s.fault, err)
+	return x
+}
+
+func cmpError(first, second error) error {
+	if first != nil {
+		return first
+	}
+	return second
+}
+
+// readers are the kinds of lines.
+var readers = map[string]func(c *Case, s *scan){
+	"each":  func(c *Case, s *scan) { c.Study.PerNode = int(s.whole()) },
+	"begin": func(c *Case, s *scan) { c.Study.Begin = s.whole() },
+	"place": func(c *Case, s *scan) { c.Options.Placement = s.text() },
+	"quirk": readQuirk,
+	"vc": func(c *Case, s *scan) {
+		c.Study.VCs = append(c.Study.VCs, trace.VC{Name: s.text(), Nodes: int(s.whole())})
+	},
+	"profiler": readProfiler,
+	"alone": func(c *Case, s *scan) {
+		c.profiles().Scores[cluster.Config{Model: s.text()}] = int(s.whole())
+	},
+	"pair": func(c *Case, s *scan) {
+		a, b := cluster.Config{Model: s.text()}, cluster.Config{Model: s.text()}
+		c.profiles().Pairs[[2]cluster.Config{a, b}] = [2]float64{s.number(), s.number()}
+	},
+	"ahead": func(c *Case, s *scan) {
+		if c.Study.Forecast == nil {
+			c.Study.Forecast = &cluster.Forecast{}
+		}
+		f := c.Study.Forecast
+		f.At, f.Jobs, f.GPUs = append(f.At, s.whole()), append(f.Jobs, s.number()), append(f.GPUs, s.number())
+	},
+	"job": readJob,
+}
+
+func (c *Case) profiles() *cluster.Profiles {
+	if c.Study.Profiles == nil {
+		c.Study.Profiles = &cluster.Profiles{Scores: map[cluster.Config]int{}, Pairs: map[[2]cluster.Config][2]float64{}}
+	}
+	return c.Study.Profiles
+}
+
+func readQuirk(c *Case, s *scan) {
+	name := s.text()
+	for _, q := range quirks {
+		if q.name == name {
+			*q.of(&c.Options.Quirks) = true
+			return
+		}
+	}
+	s.fault = cmpError(s.fault, fmt.Errorf("there is no quirk %q", name))
+}
+
+func readProfiler(c *Case, s *scan) {
+	for len(s.words) > 0 {
+		switch word := s.text(); word {
+		case "nodes":
+			c.Profiler.Nodes = int(s.whole())
+		case "limit":
+			c.Profiler.Limit = s.whole()
+		case "largest":
+			c.Profiler.Largest = int(s.whole())
+		case "from":
+			c.Profiler.From = append(c.Profiler.From, s.text())
+		case "echo":
+			c.Profiler.Echo = s.text()
+		default:
+			s.fault = cmpError(s.fault, fmt.Errorf("a profiler has no %q", word))
+		}
+	}
+}
+
+func readJob(c *Case, s *scan) {
+	j := trace.Job{ID: s.text()}
+	estimate, known := 0.0, false
+	for len(s.words) > 0 {
+		switch word := s.text(); word {
+		case "vc":
+			j.VC = s.text()
+		case "at":
+			j.Submit = s.whole()
+		case "for":
+			j.Duration = s.whole()
+		case "on":
+			j.GPUs = int(s.whole())
+		case "model":
+			j.Model = s.text()
+		case "memory":
+			j.Memory = s.number()
+		case "estimate":
+			estimate, known = s.number(), true
+		default:
+			s.fault = cmpError(s.fault, fmt.Errorf("a job has no %q", word))
+		}
+	}
+	c.Study.Jobs = append(c.Study.Jobs, j)
+	if known {
+		c.Study.Estimates = append(c.Study.Estimates, estimate)
+	}
+}
+
+// String is the case as a script.
+func (c *Case) String() string {
+	w := &strings.Builder{}
+	fmt.Fprintf(w, "each %d\nbegin %d\n", c.Study.PerNode, c.Study.Begin)
+	if c.Options.Placement != "" {
+		fmt.Fprintf(w, "place %s\n", c.Options.Placement)
+	}
+	for _, q := range quirks {
+		if *q.of(&c.Options.Quirks) {
+			fmt.Fprintf(w, "quirk %s\n", q.name)
+		}
+	}
+	for _, vc := range c.Study.VCs {
+		fmt.Fprintf(w, "vc %s %d\n", vc.Name, vc.Nodes)
+	}
+	c.writeProfiler(w)
+	c.writeProfiles(w)
+	if f := c.Study.Forecast; f != nil {
+		for k := range f.At {
+			fmt.Fprintf(w, "ahead %d %v %v\n", f.At[k], f.Jobs[k], f.GPUs[k])
+		}
+	}
+	c.writeJobs(w)
+	return w.String()
+}
+
+func (c *Case) writeProfiler(w io.Writer) {
+	p := c.Profiler
+	if p.Nodes == 0 && p.Limit == 0 && p.Largest == 0 && len(p.From) == 0 && p.Echo == "" {
+		return
+	}
+	fmt.Fprintf(w, "profiler nodes %d limit %d largest %d", p.Nodes, p.Limit, p.Largest)
+	for _, name := range p.From {
+		fmt.Fprintf(w, " from %s", name)
+	}
+	if p.Echo != "" {
+		fmt.Fprintf(w, " echo %s", p.Echo)
+	}
+	fmt.Fprintln(w)
+}
+
+func (c *Case) writeProfiles(w io.Writer) {
+	if c.Study.Profiles == nil {
+		return
+	}
+	var lines []string
+	for config, score := range c.Study.Profiles.Scores {
+		lines = append(lines, fmt.Sprintf("alone %s %d\n", config.Model, score))
+	}
+	for pair, rates := range c.Study.Profiles.Pairs {
+		lines = append(lines, fmt.Sprintf("pair %s %s %v %v\n", pair[0].Model, pair[1].Model, rates[0], rates[1]))
+	}
+	slices.Sort(lines)
+	fmt.Fprint(w, strings.Join(lines, ""))
+}
+
+func (c *Case) writeJobs(w io.Writer) {
+	for k, j := range c.Study.Jobs {
+		fmt.Fprintf(w, "job %s vc %s at %d for %d on %d", j.ID, j.VC, j.Submit, j.Duration, j.GPUs)
+		if j.Model != "" {
+			fmt.Fprintf(w, " model %s", j.Model)
+		}
+		if j.Memory != 0 {
+			fmt.Fprintf(w, " memory %v", j.Memory)
+		}
+		if c.Study.Estimates != nil {
+			fmt.Fprintf(w, " estimate %v", c.Study.Estimates[k])
+		}
+		fmt.Fprintln(w)
+	}
+}

@@ -1,0 +1,179 @@
+package schedtest
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/cluster"
+)
+
+// casesOfSuite is how many cases a policy is tried on.
+const casesOfSuite = 300
+
+// Run is the suite: it simulates cases drawn at random under a policy, and watches in each
+// second that no device has too many jobs, none runs before it arrives, each works as much as it
+// has to, and all end; and that the outcome is the same the next time.
+func Run(t *testing.T, policy cluster.Policy) {
+	t.Helper()
+	for k := range casesOfSuite {
+		r := rand.New(rand.NewPCG(77, uint64(k)))
+		c := Draw(r, Shape{Span: pick[int64](r, 5, 60, 600, 3000, 20_000), Jobs: 24, Faulty: k%4 == 0})
+		for v := range c.Study.VCs {
+			c.Study.VCs[v].Nodes += 2 // so that one that is taken away keeps nobody from running
+		}
+		require.NoError(t, Hold(policy, c), "case %d\n%s", k, c)
+	}
+}
+
+// Hold simulates a case under a policy as [Run] does.
+func Hold(policy cluster.Policy, c *Case) error {
+	var fault error
+	o, err := c.Study.Run(context.Background(), watching(policy, &fault), options(c, 1))
+	switch {
+	case fault != nil:
+		return fault
+	case err != nil:
+		return err
+	}
+	if err := whole(&c.Study, o); err != nil {
+		return err
+	}
+	again, err := c.Study.Run(context.Background(), policy, options(c, 3))
+	if err != nil {
+		return err
+	}
+	if first, second := Table(o), Table(again); first != second {
+		return fmt.Errorf("the second time the outcome is another\n%s\n%s", first, second)
+	}
+	return nil
+}
+
+func options(c *Case, workers int) cluster.Options {
+	o := c.Options
+	o.Workers = workers
+	return o
+}
+
+// Table is what came of each job, a line each.
+func Table(o *cluster.Outcome) string {
+	w := &strings.Builder{}
+	for _, j := range o.Jobs {
+		fmt.Fprintf(w, "%s waits %d start %d end %d", j.Trace.ID, j.Queue, j.Start, j.End)
+		if j.Preemptions > 0 {
+			fmt.Fprintf(w, " preempted %d", j.Preemptions)
+		}
+		if j.Profiled {
+			fmt.Fprintf(w, " profiled after %d", j.ProfileQueue)
+		}
+		if j.Packed {
+			fmt.Fprintf(w, " packed %d", j.PackedAt)
+		}
+		if j.UnpackedAt > 0 {
+			fmt.Fprintf(w, " alone %d", j.UnpackedAt)
+		}
+		if j.Shared {
+			fmt.Fprint(w, " shared")
+		}
+		fmt.Fprint(w, " on")
+		for _, s := range j.Nodes {
+			fmt.Fprintf(w, " %d:%b", s.Node, s.GPUs)
+		}
+		fmt.Fprintln(w)
+	}
+	for _, r := range o.Refused {
+		fmt.Fprintf(w, "%s refused: %s\n", r.ID, r.Why)
+	}
+	for _, p := range o.Pools {
+		fmt.Fprintf(w, "%s until %d\n", p.Name, p.Last)
+	}
+	return w.String()
+}
+
+// behind stands between a script and what came of it.
+const behind = "----\n"
+
+// Golden holds a policy to a file of scripts, each with a line ---- and what came of it, and an
+// empty line between them. With update the file is written anew; one that is not there is
+// made of scripts that suit every policy.
+func Golden(t *testing.T, policy cluster.Policy, path string, update bool) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if update && os.IsNotExist(err) {
+		text, err = []byte(starters), nil
+	}
+	require.NoError(t, err, "run this test with -update to make a file for a new policy")
+	var parts []string
+	for _, part := range strings.Split(strings.TrimSpace(string(text)), "\n\n") {
+		script, _, _ := strings.Cut(part+"\n", behind)
+		parts = append(parts, script+behind+golden(t, policy, script))
+	}
+	got := strings.Join(parts, "\n")
+	if update {
+		require.NoError(t, os.WriteFile(path, []byte(got), 0o666))
+		return
+	}
+	require.Equal(t, string(text), got)
+}
+
+func golden(t *testing.T, policy cluster.Policy, script string) string {
+	t.Helper()
+	c, err := Parse(script)
+	require.NoError(t, err, script)
+	require.NoError(t, Hold(policy, c), script)
+	o, err := c.Study.Run(context.Background(), policy, c.Options)
+	require.NoError(t, err, script)
+	return Table(o)
+}
+
+// starters are scripts for a new policy: a large job between small ones; equal jobs that come
+// at once; short ones that come late.
+const starters = `# a large job between small ones, on two virtual clusters
+each 4
+vc a 3
+vc b 2
+vc c 3
+alone m1 0
+alone m2 1
+pair m1 m2 0.8 0.9
+job small vc a at 0 for 300 on 3 model m1 memory 1000 estimate 250
+job large vc a at 1 for 400 on 8 model m2 memory 1000 estimate 900
+job later vc a at 2 for 250 on 2 model m1 memory 1000 estimate 250
+job last vc a at 3 for 100 on 2 model m2 memory 1000 estimate 80
+job other vc b at 3 for 500 on 4 model m1 memory 1000 estimate 600
+job beside vc b at 5 for 500 on 4 model m2 memory 1000 estimate 600
+job too-large vc b at 5 for 500 on 9 model m2 memory 1000 estimate 600
+
+# jobs that are equal and come at once
+each 2
+vc a 2
+vc b 2
+vc c 2
+alone m1 0
+pair m1 m1 0.7 0.7
+job e1 vc a at 0 for 300 on 1 model m1 memory 1000 estimate 300
+job e2 vc a at 0 for 300 on 1 model m1 memory 1000 estimate 300
+job e3 vc a at 0 for 300 on 1 model m1 memory 1000 estimate 300
+job e4 vc a at 0 for 300 on 1 model m1 memory 1000 estimate 300
+job e5 vc a at 0 for 300 on 1 model m1 memory 1000 estimate 300
+job e6 vc a at 0 for 300 on 1 model m1 memory 1000 estimate 300
+
+# short ones that come late, beside one that has had much
+each 8
+place consolidate-first
+vc a 2
+vc b 2
+vc c 2
+alone m1 0
+pair m1 m1 0.7 0.7
+job long vc a at 0 for 9000 on 16 model m1 memory 1000 estimate 8000
+job short vc a at 2000 for 220 on 8 model m1 memory 1000 estimate 200
+job shorter vc a at 2500 for 60 on 4 model m1 memory 1000 estimate 50
+job shortest vc a at 2501 for 1 on 1 model m1 memory 1000 estimate 1
+job nothing vc a at 2502 for 0 on 1 model m1 memory 1000 estimate 1
+`

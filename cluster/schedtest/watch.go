@@ -1,0 +1,158 @@
+package schedtest
+
+import (
+	"errors"
+	"fmt"
+
+	"graft/cluster"
+)
+
+// watch stands between a pool and its scheduler. It keeps the first thing that is wrong.
+type watch struct {
+	inner cluster.Scheduler
+	extra int64 // seconds that jobs keep their devices for at the end
+	fault *error
+	jobs  []*watched // in the order of arrival
+	of    map[*cluster.Job]*watched
+}
+
+// watched is what was last seen of a job.
+type watched struct {
+	job     *cluster.Job
+	ended   bool
+	running bool
+	at      int64 // second
+	left    float64
+	rate    float64
+	waited  int64
+}
+
+// watching is a policy whose schedulers are watched.
+func watching(policy cluster.Policy, fault *error) cluster.Policy {
+	inner := policy.New
+	policy.New = func(s cluster.Setup) (cluster.Scheduler, error) {
+		sched, err := inner(s)
+		return &watch{inner: sched, extra: s.Extra, fault: fault, of: map[*cluster.Job]*watched{}}, err
+	}
+	return policy
+}
+
+func (w *watch) wrong(format string, args ...any) {
+	if *w.fault == nil {
+		*w.fault = fmt.Errorf(format, args...)
+	}
+}
+
+func (w *watch) Arrived(j *cluster.Job) {
+	if w.of[j] != nil || j.Running() || j.End != cluster.Never {
+		w.wrong("job %s arrives twice, or runs before it does", j.Trace.ID)
+	}
+	seen := &watched{job: j, at: j.Arrival, left: float64(j.Trace.Duration)}
+	w.jobs, w.of[j] = append(w.jobs, seen), seen
+	w.inner.Arrived(j)
+}
+
+// Ended holds the job to the second at which its work is used up.
+func (w *watch) Ended(j *cluster.Job) {
+	seen := w.of[j]
+	if seen == nil || seen.ended || j.Running() {
+		w.wrong("job %s ends twice, or before it arrives", j.Trace.ID)
+		return
+	}
+	seen.ended = true
+	end := seen.at + w.extra
+	for left := seen.left; left > 0 && end < j.End+2; left -= seen.rate {
+		end++
+	}
+	if !seen.running || end != j.End {
+		w.wrong("job %s ends at %d; its work of %v, at a rate of %v from %d on, is used up at %d", j.Trace.ID, j.End, seen.left, seen.rate, seen.at, end)
+	}
+	if waited := j.ProfileQueue + seen.waited; j.Queue != waited {
+		w.wrong("job %s waited for %d seconds, and %d were counted", j.Trace.ID, waited, j.Queue)
+	}
+	w.inner.Ended(j)
+}
+
+func (w *watch) Schedule(p *cluster.Pool) int64 {
+	w.before(p)
+	wake := w.inner.Schedule(p)
+	if wake <= p.Now() {
+		w.wrong("at %d the scheduler wants to be asked again at %d", p.Now(), wake)
+	}
+	w.after(p)
+	return wake
+}
+
+// before holds jobs to what they did since they were last seen.
+func (w *watch) before(p *cluster.Pool) {
+	for _, seen := range w.jobs {
+		if seen.ended {
+			continue
+		}
+		if seen.job.Arrival > p.Now() {
+			w.wrong("job %s arrives at %d, before %d", seen.job.Trace.ID, p.Now(), seen.job.Arrival)
+		}
+		for ; seen.at < p.Now(); seen.at++ {
+			if !seen.running {
+				seen.waited++
+			} else if seen.left > 0 {
+				seen.left -= seen.rate
+			}
+		}
+		if left := p.Left(seen.job); left != seen.left && (left > 0 || seen.left > 0) {
+			w.wrong("at %d job %s has work of %v left, and should have %v", p.Now(), seen.job.Trace.ID, left, seen.left)
+		}
+	}
+}
+
+// after holds the pool to what may be, and notes it. Nobody's work may become less.
+func (w *watch) after(p *cluster.Pool) {
+	if err := p.Check(); err != nil {
+		w.wrong("at %d: %w", p.Now(), err)
+	}
+	running, waiting, taken := 0, 0, 0
+	for _, seen := range w.jobs {
+		j := seen.job
+		if seen.ended {
+			if j.Running() {
+				w.wrong("job %s runs after its end", j.Trace.ID)
+			}
+			continue
+		}
+		if left := p.Left(j); left < seen.left && left > 0 {
+			w.wrong("at %d the work of job %s became %v, from %v", p.Now(), j.Trace.ID, left, seen.left)
+		}
+		seen.running, seen.left, seen.rate = j.Running(), p.Left(j), j.Rate()
+		if !seen.running {
+			waiting++
+			continue
+		}
+		running++
+		if taken += j.GPUs; j.Partner() != nil && j.Order() > j.Partner().Order() {
+			taken -= j.GPUs
+		}
+	}
+	if running != p.Count() || waiting != p.Waiting() || taken > p.GPUs() {
+		w.wrong("at %d %d jobs run and %d wait on %d of %d devices; %d and %d were counted", p.Now(), running, waiting, taken, p.GPUs(), p.Count(), p.Waiting())
+	}
+}
+
+// whole holds an outcome to what must be true of every one: each job ended or was refused, none
+// before it was submitted.
+func whole(study *cluster.Study, o *cluster.Outcome) error {
+	if len(o.Jobs)+len(o.Refused) != len(study.Jobs) {
+		return fmt.Errorf("%d jobs were simulated and %d refused, of %d", len(o.Jobs), len(o.Refused), len(study.Jobs))
+	}
+	var faults []error
+	for _, j := range o.Jobs {
+		if j.Start < j.Trace.Submit || j.End < j.Start || j.End == cluster.Never || j.Running() || j.Queue < 0 {
+			faults = append(faults, fmt.Errorf("job %s was submitted at %d, started at %d, ended at %d, and waited for %d", j.Trace.ID, j.Trace.Submit, j.Start, j.End, j.Queue))
+		}
+	}
+	for _, p := range o.Pools {
+		if p.Used > p.All {
+			faults = append(faults, fmt.Errorf("pool %s used %v of %v device-seconds", p.Name, p.Used, p.All))
+		}
+	}
+	return errors.Join(faults...)
+}

@@ -1,0 +1,220 @@
+package schedulers
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/cluster"
+	"graft/cluster/schedtest"
+)
+
+// casesAsked is the variable that says how many cases are simulated, and caseSeed which.
+const (
+	casesAsked = "GRAFT_CASES"
+	caseSeed   = "GRAFT_SEED"
+	someCases  = 7000
+)
+
+// What the simulator does by events is what the reference does by ticking, for clusters and
+// jobs drawn at random: no field of any job differs.
+func TestNaive(t *testing.T) {
+	cases, seed := fromEnvironment(t, casesAsked, someCases), uint64(fromEnvironment(t, caseSeed, 1))
+	tally := newTally()
+	next := make(chan int)
+	var wait sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), 2) {
+		wait.Go(func() {
+			for k := range next {
+				c, kind := drawn(seed, k)
+				err := tally.try(kind, c)
+				if err != nil && tally.first() {
+					c, err = shrunk(kind, c, err)
+					t.Errorf("case %d of seed %d under %s: %v\n%s", k, seed, kind, err, c)
+				}
+			}
+		})
+	}
+	for k := 0; k < cases && !t.Failed(); k++ {
+		next <- k
+	}
+	close(next)
+	wait.Wait()
+	t.Logf("measured: equal to ticking: %s", tally)
+}
+
+func fromEnvironment(t *testing.T, name string, otherwise int) int {
+	text, set := os.LookupEnv(name)
+	if !set {
+		return otherwise
+	}
+	n, err := strconv.Atoi(text)
+	require.NoError(t, err, name)
+	return n
+}
+
+// naiveKinds are the schedulers that the reference has.
+var naiveKinds = []string{"fifo", "sjf", "srtf", "qssf", "tiresias", "lucid", "lucid"}
+
+// drawn is a case by its number. Most are short, so that ticking is cheap; some are long, so that
+// what a scheduler does only after hours comes up.
+func drawn(seed uint64, k int) (*schedtest.Case, string) {
+	r := rand.New(rand.NewPCG(seed, uint64(k)))
+	kind := naiveKinds[k%len(naiveKinds)]
+	shape := schedtest.Shape{Span: []int64{2, 5, 20, 60, 150, 400}[r.IntN(6)], Jobs: 12, Faulty: r.IntN(4) == 0}
+	switch n := r.IntN(1000); {
+	case n < 2:
+		shape.Span, shape.Jobs = 20_000, 5
+	case n < 10 || kind == "tiresias" && n < 60:
+		shape.Span = 4000
+	case kind == "lucid" && n < 200:
+		shape.Jobs, shape.Span = 40, shape.Span+10
+	case kind == "lucid" && n < 350:
+		shape.Jobs, shape.Span, shape.Waves = 80, 200+2*shape.Span, true
+	}
+	return schedtest.Draw(r, shape), kind
+}
+
+// tally counts what was tried.
+type tally struct {
+	sync.Mutex
+	counts map[string]int
+	failed bool
+}
+
+func newTally() *tally { return &tally{counts: map[string]int{}} }
+
+func (y *tally) try(kind string, c *schedtest.Case) error {
+	seen, err := differs(kind, c)
+	y.Lock()
+	defer y.Unlock()
+	y.counts[kind]++
+	for _, what := range seen {
+		y.counts[kind+" with "+what]++
+	}
+	return err
+}
+
+func (y *tally) first() bool {
+	y.Lock()
+	defer y.Unlock()
+	first := !y.failed
+	y.failed = true
+	return first
+}
+
+func (y *tally) String() string {
+	var list []string
+	for what, count := range y.counts {
+		list = append(list, fmt.Sprintf("%s %d", what, count))
+	}
+	slices.Sort(list)
+	return strings.Join(list, ", ")
+}
+
+// policyOf is the scheduler of a case.
+func policyOf(kind string, c *schedtest.Case) cluster.Policy {
+	if kind == "lucid" {
+		return Lucid(LucidOptions(c.Profiler))
+	}
+	p, err := Named(kind)
+	if err != nil {
+		panic(err)
+	}
+	return p
+}
+
+// differs simulates a case both ways; an error is the first difference. Seen is what came up.
+func differs(kind string, c *schedtest.Case) (seen []string, err error) {
+	o := c.Options
+	o.Series, o.Workers = true, 1
+	got, err := c.Study.Run(context.Background(), policyOf(kind, c), o)
+	want := ticked(kind, c)
+	switch {
+	case want.stuck && err != nil && strings.Contains(err.Error(), "none runs and none will come"):
+		return []string{"jobs that never find a place"}, nil
+	case err != nil:
+		return nil, err
+	case want.stuck:
+		return nil, fmt.Errorf("the reference never ends")
+	}
+	return want.seen(), want.against(got)
+}
+
+// shrunk takes jobs, virtual clusters and what is known away as long as there is a difference.
+func shrunk(kind string, c *schedtest.Case, err error) (*schedtest.Case, error) {
+	for again := true; again; {
+		again = false
+		for _, smaller := range smallerCases(c) {
+			if _, e := differs(kind, smaller); e != nil {
+				c, err, again = smaller, e, true
+				break
+			}
+		}
+	}
+	return c, err
+}
+
+func smallerCases(c *schedtest.Case) (list []*schedtest.Case) {
+	change := func(f func(c *schedtest.Case)) {
+		smaller := *c
+		smaller.Study.Jobs = slices.Clone(c.Study.Jobs)
+		smaller.Study.Estimates = slices.Clone(c.Study.Estimates)
+		f(&smaller)
+		if before := c.String(); smaller.String() != before {
+			list = append(list, &smaller)
+		}
+	}
+	for k := range c.Study.Jobs {
+		if len(c.Study.Jobs) > 1 {
+			change(func(c *schedtest.Case) {
+				c.Study.Jobs = slices.Delete(c.Study.Jobs, k, k+1)
+				c.Study.Estimates = slices.Delete(c.Study.Estimates, k, k+1)
+			})
+		}
+	}
+	change(func(c *schedtest.Case) { c.Study.Forecast = nil })
+	change(func(c *schedtest.Case) {
+		c.Study.Profiles = &cluster.Profiles{Scores: c.Study.Profiles.Scores}
+	})
+	change(func(c *schedtest.Case) { c.Options.Quirks = cluster.Quirks{} })
+	change(func(c *schedtest.Case) { c.Options.Placement = "" })
+	for k := range c.Study.Jobs {
+		change(func(c *schedtest.Case) { c.Study.Jobs[k].GPUs = 1 })
+		change(func(c *schedtest.Case) { c.Study.Jobs[k].Duration /= 2 })
+		change(func(c *schedtest.Case) { c.Study.Estimates[k] = 7 })
+		change(func(c *schedtest.Case) { c.Study.Jobs[k].Memory = 1000 })
+		change(func(c *schedtest.Case) { c.Study.Jobs[k].Model = "m1" })
+	}
+	return list
+}
+
+// What was found once stays found. A file names the scheduler in its first
+// line.
+func TestNaiveFound(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("testdata", "found", "*.txt"))
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, path := range files {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			text, err := os.ReadFile(path)
+			require.NoError(t, err)
+			c, err := schedtest.Parse(string(text))
+			require.NoError(t, err)
+			kind, _, ok := strings.Cut(strings.TrimPrefix(string(text), "# "), ":")
+			require.True(t, ok, "the first line names the scheduler")
+			_, err = differs(kind, c)
+			require.NoError(t, err)
+		})
+	}
+}

@@ -1,0 +1,263 @@
+package schedulers
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"graft/cluster"
+	"graft/cluster/schedtest"
+)
+
+// outcome is what came of ticking.
+type outcome struct {
+	kind     string
+	c        *schedtest.Case
+	jobs     []*tjob // in the order of submission
+	refused  []cluster.Refusal
+	pools    []*ticker // nil is one without a simulation
+	members  [][]*tjob
+	scalings int
+	stuck    bool
+}
+
+// ticked simulates a case by ticking.
+func ticked(kind string, c *schedtest.Case) *outcome {
+	o := &outcome{kind: kind, c: c, members: make([][]*tjob, len(c.Study.VCs))}
+	nodes := make([]int, len(c.Study.VCs))
+	for k, vc := range c.Study.VCs {
+		nodes[k] = vc.Nodes
+	}
+	for k := range c.Study.Jobs {
+		o.admit(k)
+	}
+	var echo []cluster.Scaling
+	if kind == "lucid" {
+		echo = o.profile(nodes)
+	}
+	o.refuseLarge(nodes)
+	for k, vc := range c.Study.VCs {
+		var jobs []*tjob
+		until := int64(0)
+		for _, j := range o.members[k] {
+			if j.skipped {
+				until = max(until, j.Submit)
+			} else {
+				jobs = append(jobs, j)
+			}
+		}
+		s := newTicker(kind, nodes[k], &c.Study, c.Options, jobs)
+		s.until = until
+		if vc.Name == c.Profiler.Echo {
+			s.scalings = echo
+		}
+		o.stuck = !s.simulate() || o.stuck
+		o.pools = append(o.pools, s)
+	}
+	return o
+}
+
+func (o *outcome) admit(k int) {
+	t := &o.c.Study.Jobs[k]
+	pool := -1
+	for at, vc := range o.c.Study.VCs {
+		if vc.Name == t.VC {
+			pool = at
+		}
+	}
+	switch {
+	case pool < 0:
+		o.refused = append(o.refused, cluster.Refusal{ID: t.ID, Why: "unknown virtual cluster"})
+	case t.GPUs <= 0:
+		o.refused = append(o.refused, cluster.Refusal{ID: t.ID, Why: "no devices asked for"})
+	case t.Duration < 0:
+		o.refused = append(o.refused, cluster.Refusal{ID: t.ID, Why: "negative duration"})
+	default:
+		j := &tjob{Job: t, index: k, arrival: t.Submit, estimate: o.c.Study.Estimates[k], priority: -1}
+		j.fresh(t.Duration)
+		if o.kind == "qssf" || o.kind == "lucid" {
+			j.priority = j.estimate * float64(j.GPUs)
+		}
+		o.jobs = append(o.jobs, j)
+		o.members[pool] = append(o.members[pool], j)
+	}
+}
+
+// fresh is a job that has not run.
+func (j *tjob) fresh(seconds int64) {
+	j.remain, j.rate, j.exclusive = float64(seconds), 1, true
+	j.start, j.end = cluster.Never, cluster.Never
+}
+
+// profile runs jobs through the profiler, which takes its nodes from virtual clusters. It returns
+// how another one changes with it.
+func (o *outcome) profile(nodes []int) (echo []cluster.Scaling) {
+	p := o.c.Profiler
+	for k, vc := range o.c.Study.VCs {
+		if slices.Contains(p.From, vc.Name) {
+			nodes[k]--
+		}
+	}
+	var seen []*tjob
+	of := map[*tjob]*tjob{}
+	until := int64(0)
+	for _, j := range o.jobs {
+		until = max(until, j.Submit)
+		if j.GPUs <= p.Largest {
+			s := &tjob{Job: j.Job, arrival: j.Submit, priority: -1}
+			s.fresh(min(j.Duration, p.Limit))
+			seen, of[j] = append(seen, s), s
+		}
+	}
+	s := newTicker("profiler", p.Nodes, &o.c.Study, o.c.Options, seen)
+	s.until, s.largest = until, p.Largest
+	o.stuck = !s.simulate()
+	for _, j := range o.jobs {
+		if s := of[j]; s != nil {
+			j.profiled, j.profQueue, j.queue = true, s.queue, s.queue
+			if j.Duration <= p.Limit {
+				j.skipped, j.start, j.end, j.nodes, j.priority = true, s.start, s.end, s.nodes, -1
+			} else if !o.c.Options.Quirks.FreeProfiling {
+				j.arrival = s.end
+			}
+		}
+	}
+	for k := range o.members {
+		slices.SortStableFunc(o.members[k], func(a, b *tjob) int { return cmp.Compare(a.arrival, b.arrival) })
+	}
+	o.scalings = len(s.scalings)
+	for _, sc := range s.scalings {
+		echo = append(echo, cluster.Scaling{At: sc.At, Nodes: -sc.Nodes})
+	}
+	return echo
+}
+
+func (o *outcome) refuseLarge(nodes []int) {
+	for k := range o.members {
+		o.members[k] = slices.DeleteFunc(o.members[k], func(j *tjob) bool {
+			large := !j.skipped && j.GPUs > nodes[k]*o.c.Study.PerNode
+			if large {
+				o.refused = append(o.refused, cluster.Refusal{ID: j.ID, Why: "larger than its virtual cluster"})
+				o.jobs = slices.DeleteFunc(o.jobs, func(other *tjob) bool { return other == j })
+			}
+			return large
+		})
+	}
+}
+
+// seen is what came up, so that a run of many cases says what it has tried.
+func (o *outcome) seen() (list []string) {
+	note := func(what string, is bool) {
+		if is {
+			list = append(list, what)
+		}
+	}
+	preempted, packed, demoted, large := false, false, false, false
+	for _, j := range o.jobs {
+		preempted, packed = preempted || j.preempted > 0, packed || j.packed
+		demoted = demoted || o.kind == "tiresias" && j.attained > 18_000
+		large = large || j.GPUs > o.c.Study.PerNode && j.GPUs%o.c.Study.PerNode > 0
+	}
+	note("preemption", preempted)
+	note("packing", packed)
+	note("demotion", demoted)
+	note("a part of a node", large)
+	note("a profiler that grew", o.scalings > 0)
+	note("one that shrank", o.scalings > 1)
+	note("a node renamed", slices.ContainsFunc(o.pools, func(p *ticker) bool { return p.renamed }))
+	return list
+}
+
+// against is the first difference of an outcome from this one.
+func (o *outcome) against(got *cluster.Outcome) error {
+	if fmt.Sprint(got.Refused) != fmt.Sprint(o.refused) {
+		return fmt.Errorf("refused are %v and should be %v", got.Refused, o.refused)
+	}
+	if len(got.Jobs) != len(o.jobs) || got.Scalings != o.scalings {
+		return fmt.Errorf("%d jobs and %d scalings; there should be %d and %d", len(got.Jobs), got.Scalings, len(o.jobs), o.scalings)
+	}
+	for k, want := range o.jobs {
+		if g, w := rowOf(got.Jobs[k]), want.row(); g != w {
+			return fmt.Errorf("job %s\nis        %s\nshould be %s", want.ID, g, w)
+		}
+	}
+	if err := o.changes(got); err != nil {
+		return err
+	}
+	for k := range o.pools {
+		if err := o.pool(k, got.Pools[k]); err != nil {
+			return fmt.Errorf("virtual cluster %s: %w", got.Pools[k].Name, err)
+		}
+	}
+	return nil
+}
+
+// row is all fields of a job.
+func (j *tjob) row() string {
+	nodes := ""
+	for _, s := range j.nodes {
+		mask := uint64(0)
+		for _, g := range s.gpus {
+			mask |= 1 << g
+		}
+		nodes += fmt.Sprintf(" %d:%b", s.node, mask)
+	}
+	return fmt.Sprintf("start %d end %d queue %d arrival %d gpus %d preempted %d profiled %t %d skipped %t shared %t packed %t %d %d rate %x priority %v on%s",
+		j.start, j.end, j.queue, j.arrival, j.GPUs, j.preempted, j.profiled, j.profQueue, j.skipped, !j.exclusive, j.packed, j.packedAt, j.unpackedAt, j.rate, j.priority, nodes)
+}
+
+func rowOf(j *cluster.Job) string {
+	nodes := ""
+	for _, s := range j.Nodes {
+		nodes += fmt.Sprintf(" %d:%b", s.Node, s.GPUs)
+	}
+	return fmt.Sprintf("start %d end %d queue %d arrival %d gpus %d preempted %d profiled %t %d skipped %t shared %t packed %t %d %d rate %x priority %v on%s",
+		j.Start, j.End, j.Queue, j.Arrival, j.GPUs, j.Preemptions, j.Profiled, j.ProfileQueue, j.Skipped, j.Shared, j.Packed, j.PackedAt, j.UnpackedAt, j.Rate(), j.Priority, nodes)
+}
+
+// changes compares those of the job that was followed.
+func (o *outcome) changes(got *cluster.Outcome) error {
+	g, w := "", ""
+	for _, c := range got.Changes {
+		g += fmt.Sprintln(c.At, c.Job.Trace.ID, c.What, c.GPUs, c.Rate)
+	}
+	for _, j := range o.jobs {
+		if j.ID == o.c.Options.Follow {
+			for _, c := range j.changes {
+				w += fmt.Sprintln(c.At, j.ID, c.What, c.GPUs, c.Rate)
+			}
+		}
+	}
+	if g != w {
+		return fmt.Errorf("changes are\n%sand should be\n%s", g, w)
+	}
+	return nil
+}
+
+// pool compares the use of a pool, second by second.
+func (o *outcome) pool(k int, got cluster.PoolOutcome) error {
+	s, last := o.pools[k], o.pools[k].usage[len(o.pools[k].usage)-1].At
+	if got.Last != last || got.Used != s.used || got.All != s.all || got.Nodes != s.base || len(got.Jobs) != len(o.members[k]) {
+		return fmt.Errorf("last %d used %v all %v nodes %d jobs %d; should be %d %v %v %d %d",
+			got.Last, got.Used, got.All, got.Nodes, len(got.Jobs), last, s.used, s.all, s.base, len(o.members[k]))
+	}
+	events := int64(0)
+	for i, j := range o.members[k] {
+		if j.ID != got.Jobs[i].Trace.ID {
+			return fmt.Errorf("job %d is %s and should be %s", i, got.Jobs[i].Trace.ID, j.ID)
+		}
+		if !j.skipped {
+			events += 2
+		}
+	}
+	samples := cluster.Sampled(got.Usage, 1, got.Last)
+	if len(samples) != len(s.usage) || got.Events != events {
+		return fmt.Errorf("%d events and %d samples; there should be %d and %d", got.Events, len(samples), events, len(s.usage))
+	}
+	for k, u := range s.usage {
+		if u != samples[k] {
+			return fmt.Errorf("use is %+v and should be %+v", samples[k], u)
+		}
+	}
+	return nil
+}

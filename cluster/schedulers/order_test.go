@@ -1,0 +1,160 @@
+package schedulers
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/cluster"
+	"graft/cluster/trace"
+)
+
+// idle is a scheduler that is told which jobs are to run.
+type idle struct{ start []*cluster.Job }
+
+func (s *idle) Arrived(j *cluster.Job) {
+	if j.Number%3 == 0 {
+		s.start = append(s.start, j)
+	}
+}
+
+func (s *idle) Ended(*cluster.Job) {}
+
+// jobsSomeRunning are jobs of random sizes, of which each third runs, handed to a test in the
+// middle of a simulation.
+func jobsSomeRunning(t *testing.T, r *rand.Rand, count int, try func(jobs []*cluster.Job)) {
+	t.Helper()
+	study := &cluster.Study{VCs: []trace.VC{{Name: "a", Nodes: 100}}}
+	for k := range count {
+		study.Jobs = append(study.Jobs, trace.Job{VC: "a", Duration: 5, GPUs: []int{1, 2, 3, 8, 1 + r.IntN(20)}[r.IntN(5)], CPUs: k})
+	}
+	tried := false
+	policy := cluster.Policy{Name: "idle", New: func(s cluster.Setup) (cluster.Scheduler, error) {
+		return &trying{idle: &idle{}, try: func() {
+			if !tried {
+				tried = true
+				try(s.Pool.Jobs)
+			}
+		}}, nil
+	}}
+	_, err := study.Run(t.Context(), policy, cluster.Options{})
+	require.ErrorContains(t, err, "none runs")
+	require.True(t, tried)
+}
+
+type trying struct {
+	*idle
+	try func()
+}
+
+func (s *trying) Schedule(p *cluster.Pool) int64 {
+	for _, j := range s.start {
+		p.Start(j)
+	}
+	s.start = nil
+	s.try()
+	return cluster.Never
+}
+
+// An order finds what a list does that is sorted and gone through: what fits, what does not,
+// what comes next, in whole and in parts, whatever is put in and taken out before.
+func TestOrder(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	for range 150 {
+		jobsSomeRunning(t, r, 2+r.IntN(30), func(jobs []*cluster.Job) {
+			all := &shelf{}
+			o := all.order()
+			var plain []placed
+			for seq := range int64(60) {
+				j := jobs[r.IntN(len(jobs))]
+				at := slices.IndexFunc(plain, func(p placed) bool { return p.job == j })
+				require.Equal(t, at >= 0, o.has(j))
+				if at >= 0 {
+					o.take(j)
+					plain = slices.Delete(plain, at, at+1)
+				} else {
+					k := key{r.Int64N(3) - 1, r.Int64N(2), seq}
+					o.put(j, k)
+					plain = append(plain, placed{k, j})
+				}
+				slices.SortFunc(plain, func(a, b placed) int { return slices.Compare(a.key[:], b.key[:]) })
+				requireOrder(t, r, o, plain)
+			}
+		})
+	}
+}
+
+type placed struct {
+	key key
+	job *cluster.Job
+}
+
+func requireOrder(t *testing.T, r *rand.Rand, o *order, plain []placed) {
+	t.Helper()
+	room := r.IntN(60)
+	left, start, stop := fillPlainly(plain, room)
+	gotLeft, gotStart, gotStop := o.fill(room, nil, nil)
+	require.Equal(t, left, gotLeft)
+	require.Equal(t, start, gotStart)
+	require.Equal(t, stop, gotStop)
+
+	behind := key{r.Int64N(3) - 1, r.Int64N(2), r.Int64N(60)}
+	room = r.IntN(20)
+	var first, next *cluster.Job
+	for _, p := range plain {
+		if p.job.GPUs > room {
+			continue
+		}
+		if first == nil {
+			first = p.job
+		}
+		if next == nil && slices.Compare(p.key[:], behind[:]) > 0 {
+			next = p.job
+		}
+	}
+	require.Equal(t, first, o.next(nil, room))
+	require.Equal(t, next, o.next(&behind, room))
+
+	a, b := o.split(o.root, &behind)
+	at, _ := slices.BinarySearchFunc(plain, behind, func(p placed, k key) int { return slices.Compare(p.key[:], k[:]) })
+	_, start, stop = fillPlainly(plain[:at], room)
+	_, gotStart, gotStop = o.fillPart(a, room, nil, nil)
+	require.Equal(t, start, gotStart)
+	require.Equal(t, stop, gotStop)
+	o.root = o.merge(a, b)
+}
+
+// fillPlainly is fill by going through a list.
+func fillPlainly(plain []placed, room int) (left int, start, stop []*cluster.Job) {
+	for _, p := range plain {
+		switch fits := p.job.GPUs <= room; {
+		case fits && !p.job.Running():
+			room -= p.job.GPUs
+			start = append(start, p.job)
+		case fits:
+			room -= p.job.GPUs
+		case p.job.Running():
+			stop = append(stop, p.job)
+		}
+	}
+	return room, start, stop
+}
+
+// Numbers that stand for floats are ordered as these are.
+func TestSortable(t *testing.T) {
+	floats := []float64{-1e300, -1, -5e-324, 0, 5e-324, 0.1, 1, 1e300}
+	r := rand.New(rand.NewPCG(13, 14))
+	for range 200 {
+		floats = append(floats, r.NormFloat64()*float64(r.IntN(1000)))
+	}
+	for _, a := range floats {
+		for _, b := range floats {
+			require.Equal(t, cmp.Compare(a, b), cmp.Compare(sortable(a), sortable(b)), "%v and %v", a, b)
+		}
+	}
+	negative := -1 / 1e300 / 1e300
+	require.Equal(t, sortable(0), sortable(negative))
+}
