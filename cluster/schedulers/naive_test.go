@@ -73,7 +73,7 @@ func newTicker(kind string, nodes int, c *cluster.Study, o cluster.Options, jobs
 }
 
 // horizon is the second up to which the use of devices is counted.
-func horizon(*cluster.Study) int64 { return cluster.Never }
+func horizon(s *cluster.Study) int64 { return s.Jobs[len(s.Jobs)-1].Submit }
 
 // simulate ticks until all has ended; false is that it never will.
 func (s *ticker) simulate() bool {
