@@ -49,11 +49,7 @@ func (pr *PoolRun) close(e *engine) {
 
 func (r *Run) outcome(refused []Refusal) *Outcome {
 	o := &Outcome{Policy: r.policy.Name, Placement: r.Placement, Begin: r.Begin, Given: len(r.Study.Jobs), Quirks: r.Quirks, Refused: refused, Scalings: r.Scaled}
-	for k := range r.Jobs {
-		if r.Jobs[k].run != refusedRun {
-			o.Jobs = append(o.Jobs, &r.Jobs[k])
-		}
-	}
+	o.Jobs = slices.DeleteFunc(r.Jobs, func(j *Job) bool { return j.run == refusedRun })
 	for _, pr := range r.Pools {
 		o.Pools = append(o.Pools, pr.done)
 		o.Changes = append(o.Changes, pr.changes...)

@@ -92,7 +92,7 @@ func (p *Pool) Fits(gpus int) bool {
 }
 
 // Start gives a waiting job its devices, if there is a place.
-func (p *Pool) Start(j *Job) bool { return p.StartOn(j, j.Trace.GPUs, 1) }
+func (p *Pool) Start(j *Job) bool { return p.StartOn(j, j.GPUs, 1) }
 
 // StartOn gives a waiting job another number of devices than it asked for, on which it works
 // at a rate, if there is a place.

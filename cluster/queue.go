@@ -3,7 +3,8 @@ package cluster
 // Queue is jobs that wait, by an order of the scheduler's; those that are equal stand in the
 // order in which they came. It must be made by [NewQueue].
 type Queue struct {
-	list   []queued
+	list   []queued // a heap; without an order of its own the jobs as they came, from first on
+	first  int
 	before func(a, b *Job) bool
 	came   int64
 }
@@ -16,9 +17,6 @@ type queued struct {
 // NewQueue is an empty queue. Before says whether a job comes before another; nil is the
 // order in which they came.
 func NewQueue(before func(a, b *Job) bool) *Queue {
-	if before == nil {
-		before = func(_, _ *Job) bool { return false }
-	}
 	return &Queue{before: before}
 }
 
@@ -26,6 +24,9 @@ func NewQueue(before func(a, b *Job) bool) *Queue {
 func (q *Queue) Put(j *Job) {
 	q.list = append(q.list, queued{j, q.came})
 	q.came++
+	if q.before == nil {
+		return
+	}
 	for at := len(q.list) - 1; at > 0 && q.less(at, (at-1)/2); at = (at - 1) / 2 {
 		q.list[at], q.list[(at-1)/2] = q.list[(at-1)/2], q.list[at]
 	}
@@ -33,16 +34,19 @@ func (q *Queue) Put(j *Job) {
 
 // First is the job at the head; nil is none.
 func (q *Queue) First() *Job {
-	if len(q.list) == 0 {
+	if q.Len() == 0 {
 		return nil
 	}
-	return q.list[0].job
+	return q.list[q.first].job
 }
 
 // Take removes the job at the head; nil is none.
 func (q *Queue) Take() *Job {
-	if len(q.list) == 0 {
+	if q.Len() == 0 {
 		return nil
+	}
+	if q.before == nil {
+		return q.next()
 	}
 	first, last := q.list[0].job, len(q.list)-1
 	q.list[0], q.list[last] = q.list[last], queued{}
@@ -51,8 +55,19 @@ func (q *Queue) Take() *Job {
 	return first
 }
 
+// next removes the job that came first. What was removed is given up once it is half of all.
+func (q *Queue) next() *Job {
+	j := q.list[q.first].job
+	q.list[q.first] = queued{}
+	if q.first++; 2*q.first >= len(q.list) {
+		q.list = q.list[:copy(q.list, q.list[q.first:])]
+		q.first = 0
+	}
+	return j
+}
+
 // Len is how many jobs there are.
-func (q *Queue) Len() int { return len(q.list) }
+func (q *Queue) Len() int { return len(q.list) - q.first }
 
 // sink moves what stands at the head to its place.
 func (q *Queue) sink() {

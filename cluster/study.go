@@ -96,7 +96,7 @@ type Run struct {
 	*Study
 	Options
 	Pools  []*PoolRun // in the order of the virtual clusters
-	Jobs   []Job      // all that are simulated, in the order of submission
+	Jobs   []*Job     // all that are simulated, in the order of submission
 	Scaled int        // how often a profiler grew or shrank
 	place  Placer
 	policy Policy
@@ -111,6 +111,9 @@ type PoolRun struct {
 	// Scalings are when a node comes or goes, in order. One that goes must be idle, or
 	// stays.
 	Scalings []Scaling
+
+	admitted int   // jobs that can be simulated
+	memory   []Job // in which they lie
 
 	changes []Change
 	usage   []Usage
@@ -168,25 +171,42 @@ func (r *Run) admit() []Refusal {
 		r.Pools = append(r.Pools, pools[vc.Name])
 	}
 	var refused []Refusal
-	r.Jobs = make([]Job, 0, len(r.Study.Jobs))
-	seen := make(map[string]bool, len(r.Study.Jobs))
+	of := make([]*PoolRun, len(r.Study.Jobs)) // nil is a job that is refused
+	known := newIDs(r.Study.Jobs)
 	for k := range r.Study.Jobs {
 		t := &r.Study.Jobs[k]
 		pool := pools[t.VC]
 		why := refusal(t, pool)
-		if why == "" && seen[t.ID] {
+		if why == "" && !known.isNew(k) {
 			why = "another job has its id"
 		}
 		if why != "" {
 			refused = append(refused, Refusal{t.ID, why})
 			continue
 		}
-		seen[t.ID] = t.ID != ""
-		r.Jobs = append(r.Jobs, newJob(t, r.estimate(k)))
-		j := &r.Jobs[len(r.Jobs)-1]
-		j.Index, pool.Jobs = k, append(pool.Jobs, j)
+		of[k] = pool
+		pool.admitted++
 	}
+	r.settle(of)
 	return refused
+}
+
+// settle makes the jobs: those of a pool beside each other, as they are simulated.
+func (r *Run) settle(of []*PoolRun) {
+	for _, pool := range r.Pools {
+		pool.memory = make([]Job, 0, pool.admitted)
+		pool.Jobs = make([]*Job, 0, pool.admitted)
+	}
+	r.Jobs = make([]*Job, 0, len(of))
+	for k, pool := range of {
+		if pool == nil {
+			continue
+		}
+		pool.memory = append(pool.memory, newJob(&r.Study.Jobs[k], r.estimate(k)))
+		j := &pool.memory[len(pool.memory)-1]
+		j.Index = k
+		pool.Jobs, r.Jobs = append(pool.Jobs, j), append(r.Jobs, j)
+	}
 }
 
 // estimate is what is expected of a job of the study.

@@ -116,8 +116,7 @@ func profile(ctx context.Context, r *cluster.Run, o LucidOptions) error {
 		return err
 	}
 	k := 0
-	for n := range r.Jobs {
-		j := &r.Jobs[n]
+	for _, j := range r.Jobs {
 		if j.GPUs > o.Largest {
 			continue
 		}
@@ -137,8 +136,7 @@ func profile(ctx context.Context, r *cluster.Run, o LucidOptions) error {
 // profiled are the jobs that the profiler sees, as it runs them, and when the last job of all
 // was submitted.
 func profiled(r *cluster.Run, o LucidOptions) (seen []*cluster.Job, until int64) {
-	for k := range r.Jobs {
-		j := &r.Jobs[k]
+	for _, j := range r.Jobs {
 		until = max(until, j.Trace.Submit)
 		if j.GPUs <= o.Largest {
 			seen = append(seen, cluster.NewJob(j.Trace, min(j.Trace.Duration, o.Limit)))
