@@ -160,7 +160,7 @@ func (p *plan) divide() []*bag {
 	}
 	for k := range p.o.Bags {
 		random := rand.New(rand.NewPCG(p.o.Seed, uint64(k)))
-		rows := random.Perm(n)
+		rows := p.shuffle(random)
 		if p.o.Validation == ValidateLast {
 			bags = append(bags, p.newBag(rows[:n-held], n-held))
 		} else {
@@ -168,6 +168,24 @@ func (p *plan) divide() []*bag {
 		}
 	}
 	return bags
+}
+
+// blocks is into how many runs of rows a table is cut where they are drawn together.
+const blocks = 100
+
+// shuffle draws an order of all rows, of which a bag learns from the first.
+func (p *plan) shuffle(random *rand.Rand) []int {
+	n := len(p.target)
+	if p.o.Validation != ValidateBlocks {
+		return random.Perm(n)
+	}
+	rows := make([]int, 0, n)
+	for _, block := range random.Perm(blocks) {
+		for row := block * n / blocks; row < (block+1)*n/blocks; row++ {
+			rows = append(rows, row)
+		}
+	}
+	return rows
 }
 
 func upTo(n int) []int {

@@ -18,6 +18,7 @@ const (
 // Which rows say when to stop.
 const (
 	ValidateRandom = "random" // a share of its own for each bag, drawn by the seed
+	ValidateBlocks = "blocks" // likewise, but in runs of rows: neighbours that are alike stay together
 	ValidateLast   = "last"   // the last rows; the model then learns from them as well
 )
 
@@ -45,12 +46,12 @@ type Options struct {
 	LearningRate float64 // share of each tree that is taken; zero means 0.05
 	Rounds       int     // most trees of each term; zero means 2,000
 	Leaves       int     // of each tree of one feature; zero means 3
-	LeastRows    int     // in each leaf; zero means 10
+	LeastRows    int     // in each leaf; zero means 20
 
 	// Bags is how many models, each of most of the rows, are averaged; how far they
 	// differ is the deviation of a shape. Zero means 8.
 	Bags            int
-	Validation      string  // empty means random; last takes rows to be in order of time
+	Validation      string  // empty means random; the others take rows to be in order of time
 	ValidationShare float64 // of the rows, below a half; zero means 0.15
 	Patience        int     // rounds without a better validation after which a bag stops; zero means 50
 
@@ -58,6 +59,9 @@ type Options struct {
 	// Monotone has features of numbers whose shape may only rise (1) or fall (-1). They
 	// are left out of pairs, so that the whole prediction does. Nil means none.
 	Monotone map[string]int
+	// Alone has features that are in no pair: one that only grows, such as a date, has in
+	// what is predicted values that no pair has seen. Nil means none.
+	Alone []string
 
 	Seed    uint64 // of the rows of bags; zero is a seed like any other
 	Workers int    // bags at once, which changes no bit of a model; zero means all processors
@@ -68,7 +72,7 @@ func (o *Options) EnsureDefaults() {
 	for _, d := range []struct {
 		value *int
 		zero  int
-	}{{&o.Bins, 256}, {&o.Pairs, 10}, {&o.PairBins, 32}, {&o.Rounds, 2000}, {&o.Leaves, 3}, {&o.LeastRows, 10},
+	}{{&o.Bins, 256}, {&o.Pairs, 10}, {&o.PairBins, 32}, {&o.Rounds, 2000}, {&o.Leaves, 3}, {&o.LeastRows, 20},
 		{&o.Bags, 8}, {&o.Patience, 50}, {&o.Workers, runtime.GOMAXPROCS(0)}} {
 		if *d.value == 0 {
 			*d.value = d.zero
@@ -111,7 +115,7 @@ func (o Options) Validate() error {
 	for _, v := range []struct {
 		name, value string
 		known       []string
-	}{{"binning", o.Binning, []string{BinQuantile, BinUniform}}, {"validation", o.Validation, []string{ValidateRandom, ValidateLast}},
+	}{{"binning", o.Binning, []string{BinQuantile, BinUniform}}, {"validation", o.Validation, []string{ValidateRandom, ValidateBlocks, ValidateLast}},
 		{"target", o.Target, []string{TargetPlain, TargetLog, TargetMedian}}} {
 		bad(!slices.Contains(v.known, v.value), "%s is %q; there are %q", v.name, v.value, v.known)
 	}

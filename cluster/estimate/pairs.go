@@ -29,7 +29,7 @@ func newGrouping(order []int, weights []float64, most int) grouping {
 }
 
 // choosePairs keeps the pairs that could explain most of what curves leave. Features
-// whose curve may only rise or fall are in none.
+// whose curve may only rise or fall are in none, nor are those that shall be alone.
 func (p *plan) choosePairs(bags []*bag) {
 	if p.o.Pairs < 0 {
 		return
@@ -55,7 +55,7 @@ func (p *plan) choosePairs(bags []*bag) {
 	}
 }
 
-// mayPair says whether a feature has two bins with rows and no order to keep.
+// mayPair says whether a feature has two bins with rows and may be in a pair.
 func (p *plan) mayPair(feature int) bool {
 	used := 0
 	for _, w := range p.weights[feature] {
@@ -63,7 +63,8 @@ func (p *plan) mayPair(feature int) bool {
 			used++
 		}
 	}
-	return used > 1 && p.o.Monotone[p.features[feature].name] == 0
+	name := p.features[feature].name
+	return used > 1 && p.o.Monotone[name] == 0 && !slices.Contains(p.o.Alone, name)
 }
 
 // left is what the average of the bags' curves leaves, by row, and these curves.

@@ -1,7 +1,9 @@
 package estimate
 
 import (
+	"encoding/csv"
 	"fmt"
+	"io"
 	"math"
 	"strconv"
 	"strings"
@@ -145,4 +147,48 @@ func (f *feature) limits(bin int) (low, high float64) {
 		high = float64(f.edges[bin-1])
 	}
 	return low, high
+}
+
+// Table is a shape as rows of text, of which the first names the columns: for each
+// feature the bin and, of numbers, where it begins and ends; then value, deviation and
+// rows. Numbers are exact.
+func (s Shape) Table() [][]string {
+	var head []string
+	for _, a := range s.Axes {
+		head = append(head, a.Feature)
+		if !a.Text {
+			head = append(head, a.Feature+" low", a.Feature+" high")
+		}
+	}
+	rows := [][]string{append(head, "value", "deviation", "rows")}
+	for k, c := range s.Cells {
+		last := len(s.Axes) - 1
+		second := k % len(s.Axes[last].Bins)
+		row := s.Axes[last].cells(second)
+		if last > 0 {
+			row = append(s.Axes[0].cells(k/len(s.Axes[last].Bins)), row...)
+		}
+		rows = append(rows, append(row, plain(c.Value), plain(c.Deviation), plain(c.Weight)))
+	}
+	return rows
+}
+
+// cells name a bin in a row of a table.
+func (a Axis) cells(bin int) []string {
+	b := a.Bins[bin]
+	switch {
+	case a.Text:
+		return []string{b.String()}
+	case b.Missing:
+		return []string{b.String(), "", ""}
+	}
+	return []string{b.String(), number(b.Low), number(b.High)}
+}
+
+// WriteCSV writes the shape's table as CSV.
+func (s Shape) WriteCSV(w io.Writer) error {
+	if err := csv.NewWriter(w).WriteAll(s.Table()); err != nil {
+		return fmt.Errorf("writing the shape of %s: %w", s.Term.Name, err)
+	}
+	return nil
 }
