@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -43,11 +44,7 @@ func Fit(t *Table, o Options) (*Model, error) {
 	p.stage(bags, p.learnMains)
 	p.choosePairs(p.learners(bags))
 	p.stage(bags, p.learnPairs)
-	m := p.model(p.learners(bags))
-	if err := m.check(); err != nil {
-		return nil, fmt.Errorf("learning an estimate: %w; the target has values too far apart", err)
-	}
-	return m, nil
+	return p.model(p.learners(bags)), nil
 }
 
 // checkTable lists what a model cannot be learned from.
@@ -65,20 +62,12 @@ func checkTable(t *Table, o Options) error {
 			faults = append(faults, fmt.Errorf("column %s has no value in any row; leave it out", c.name))
 		}
 	}
-	for name := range o.Monotone {
+	for _, name := range slices.Sorted(maps.Keys(o.Monotone)) {
 		if k := t.find(name); k < 0 || t.columns[k].isText() {
 			faults = append(faults, fmt.Errorf("monotone names %s, which is no column of numbers; there are %q", name, t.Names()))
 		}
 	}
-	slices.SortFunc(faults, func(a, b error) int { return cmp.Compare(textOf(a), textOf(b)) })
 	return errors.Join(faults...)
-}
-
-func textOf(err error) string {
-	if err == nil {
-		return ""
-	}
-	return err.Error()
 }
 
 func checkTarget(t *Table, target string) error {
@@ -91,7 +80,7 @@ func checkTarget(t *Table, target string) error {
 		return fmt.Errorf("the target is %v in all rows: there is nothing to learn", t.target[0])
 	case target != TargetPlain && slices.Min(t.target) < 0:
 		return fmt.Errorf("the target is as low as %v, which has no logarithm; learn it with target %s", slices.Min(t.target), TargetPlain)
-	case math.IsInf(slices.Max(t.target)-slices.Min(t.target), 0):
+	case math.IsInf(math.Pow(slices.Max(t.target)-slices.Min(t.target), 2)*float64(len(t.target)), 0):
 		return errors.New("the target's values are too far apart; give them in a larger unit")
 	}
 	return nil

@@ -112,7 +112,9 @@ func Parse(data []byte) (*Model, error) {
 		return nil, fmt.Errorf("the model is damaged: %w; copy it or learn it again", err)
 	}
 	for k := range m.features {
-		m.features[k].setIndex()
+		if f := &m.features[k]; f.text {
+			f.setIndex()
+		}
 	}
 	return m, nil
 }
