@@ -265,7 +265,7 @@ func TestTheSameBytes(t *testing.T) {
 	shuffled := rows(k.table)
 	rand.New(rand.NewPCG(1, 2)).Shuffle(len(shuffled), func(a, b int) { shuffled[a], shuffled[b] = shuffled[b], shuffled[a] })
 	for _, validation := range []string{estimate.ValidateRandom, estimate.ValidateBlocks, estimate.ValidateLast} {
-		o := estimate.Options{Bags: 3, Workers: 1, Validation: validation, Rounds: 100}
+		o := estimate.Options{Bags: 3, Workers: 1, Validation: validation, Rounds: 40}
 		first := written(t, fit(t, k.table, o))
 		for workers := range 4 {
 			o.Workers = workers
