@@ -60,7 +60,8 @@ type Options struct {
 	// are left out of pairs, so that the whole prediction does. Nil means none.
 	Monotone map[string]int
 	// Alone has features that are in no pair: one that only grows, such as a date, has in
-	// what is predicted values that no pair has seen. Nil means none.
+	// what is predicted values that no pair has seen. Names that the table does not have do
+	// no harm. Nil means none.
 	Alone []string
 
 	Seed    uint64 // of the rows of bags; zero is a seed like any other
