@@ -174,6 +174,8 @@ func TestHistoryFallsBack(t *testing.T) {
 	require.InDelta(t, 20, h.Mean(&trace.Job{User: "a", Name: "x", GPUs: 1}), sumTolerance)
 	require.InDelta(t, 50, h.Mean(&trace.Job{User: "a", Name: "x", GPUs: 2}), sumTolerance)
 	require.InDelta(t, 100, h.Mean(&trace.Job{User: "c"}), sumTolerance)
+	h.Ended(&trace.Job{User: "a", Name: "x", GPUs: 1, Share: 500, Duration: 7})
+	require.InDelta(t, 7, h.Mean(&trace.Job{User: "a", Name: "x", GPUs: 1, Share: 500}), sumTolerance, "half a device is another kind")
 }
 
 func TestDurationsRefuse(t *testing.T) {

@@ -86,6 +86,26 @@ func TestWhatCannotBePredictedIsSaid(t *testing.T) {
 	require.ErrorContains(t, err, "count from 0")
 }
 
+// What is asked of a table before anything is learned.
+func TestTables(t *testing.T) {
+	table := new(estimate.Table)
+	require.Zero(t, table.Rows())
+	table.SetTarget([]float64{1, 2, 3})
+	require.Equal(t, 3, table.Rows())
+	table.AddTexts("text", []string{"a", "", "b"})
+	table.AddNumbers("none", []float64{math.NaN(), math.NaN(), math.NaN()})
+	table.AddTexts("same", []string{"a", "a", "a"})
+	table.AddNumbers("number", []float64{1, math.NaN(), 2.5})
+	require.NoError(t, table.Err())
+	require.Equal(t, []string{"text", "none", "same", "number"}, table.Names())
+	require.Equal(t, []string{"none", "same"}, table.Idle())
+	left := table.Without(table.Idle()...).Pick([]int{2, 0})
+	require.Equal(t, []float64{3, 1}, left.Target())
+	require.Equal(t, []estimate.Value{{Text: "b"}, {Number: 2.5}}, left.Row(0))
+	table.AddNumbers("short", []float64{1})
+	require.ErrorContains(t, table.Err(), "column short has 1 rows, those before 3")
+}
+
 // The smallest tables there are give a model that predicts something finite.
 func TestSmallTables(t *testing.T) {
 	for _, validation := range []string{estimate.ValidateRandom, estimate.ValidateBlocks, estimate.ValidateLast} {

@@ -92,6 +92,7 @@ func TestAKnownFunctionIsFound(t *testing.T) {
 	require.Greater(t, whole, alone+0.05)
 
 	terms := m.Terms()
+	require.Equal(t, 8000, m.Rows())
 	require.Equal(t, []string{"d", "e"}, terms[6].Features, "the pair that there is comes first")
 	idle := terms[slices.Index(m.Features(), "f")].Importance
 	for _, term := range terms[:6] {

@@ -72,24 +72,28 @@ func TestSavingSurvivesEveryFault(t *testing.T) {
 
 func TestDamageIsRefused(t *testing.T) {
 	for name, c := range map[string]struct{ old, new, want string }{
-		"no JSON":        {`{"format"`, `{format`, "it is no model"},
-		"another format": {`"format":1`, `"format":2`, "its format is 2"},
-		"a new key":      {`"format":1`, `"format":1,"colour":"red"`, `unknown field "colour"`},
-		"more behind it": {"]}\n", "]}]\n", "it is no model"},
-		"target":         {`"target":"log"`, `"target":"exp"`, `target is "exp"`},
-		"rows":           {`"rows":300`, `"rows":299`, "add up to 300 rows, not 299"},
-		"smear":          {`"smear":`, `"smear":-`, "its smear -"},
-		"a name twice":   {`"name":"b"`, `"name":"a"`, "there twice"},
-		"no name":        {`"name":"b"`, `"name":""`, "feature 1"},
-		"edges":          {`"edges":[0.`, `"edges":[2.`, "feature 0"},
-		"a text twice":   {`"red","blue"],`, `"red","red"],`, "empty or there twice"},
-		"own":            {`"own":3`, `"own":9`, "texts have a bin"},
-		"a term":         {`"features":[0]`, `"features":[1]`, "term 0"},
-		"a pair":         {`"features":[2,3]`, `"features":[3,2]`, "two features in their order"},
-		"a feature":      {`"features":[2,3]`, `"features":[2,9]`, "there is no feature 9"},
-		"groups":         {`"groups":[[0,1,2,3,3]`, `"groups":[[0,1,3,3,3]`, "not counted from 1"},
-		"a deviation":    {`"deviations":[0,`, `"deviations":[-1,`, "deviation -1"},
-		"a value more":   {`"values":[`, `"values":[0,`, "term 0"},
+		"no JSON":           {`{"format"`, `{format`, "it is no model"},
+		"another format":    {`"format":1`, `"format":2`, "its format is 2"},
+		"a new key":         {`"format":1`, `"format":1,"colour":"red"`, `unknown field "colour"`},
+		"more behind it":    {"]}\n", "]}]\n", "it is no model"},
+		"target":            {`"target":"log"`, `"target":"exp"`, `target is "exp"`},
+		"rows":              {`"rows":300`, `"rows":299`, "add up to 300 rows, not 299"},
+		"smear":             {`"smear":`, `"smear":-`, "its smear -"},
+		"a name twice":      {`"name":"b"`, `"name":"a"`, "there twice"},
+		"no name":           {`"name":"b"`, `"name":""`, "feature 1"},
+		"edges":             {`"edges":[0.`, `"edges":[2.`, "feature 0"},
+		"a text twice":      {`"red","blue"],`, `"red","red"],`, "empty or there twice"},
+		"own":               {`"own":3`, `"own":9`, "texts have a bin"},
+		"a term":            {`"features":[0]`, `"features":[1]`, "term 0"},
+		"a pair":            {`"features":[2,3]`, `"features":[3,2]`, "two features in their order"},
+		"a feature":         {`"features":[2,3]`, `"features":[2,9]`, "there is no feature 9"},
+		"groups":            {`"groups":[[0,1,2,3,3]`, `"groups":[[0,1,3,3,3]`, "not counted from 1"},
+		"a base":            {`"base":`, `"base":9e999,"base":`, "it is no model"},
+		"numbers and texts": {`"name":"a",`, `"name":"a","levels":["a"],`, "numbers and texts"},
+		"a range":           {`"low":0.`, `"low":3.`, "lies between"},
+		"texts and numbers": {`"text":true,`, `"text":true,"high":3,`, "numbers as well"},
+		"a deviation":       {`"deviations":[0,`, `"deviations":[-1,`, "deviation -1"},
+		"a value more":      {`"values":[`, `"values":[0,`, "term 0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := written(t, small(t))
@@ -98,7 +102,11 @@ func TestDamageIsRefused(t *testing.T) {
 			require.ErrorContains(t, err, c.want)
 		})
 	}
-	_, err := estimate.Load(files.OS{}, filepath.Join(t.TempDir(), "none.json"))
+	path := filepath.Join(t.TempDir(), "cut.json")
+	require.NoError(t, os.WriteFile(path, []byte(written(t, small(t))[:2000]), 0o600))
+	_, err := estimate.Load(files.OS{}, path)
+	require.ErrorContains(t, err, path)
+	_, err = estimate.Load(files.OS{}, filepath.Join(t.TempDir(), "none.json"))
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
