@@ -51,13 +51,13 @@ func (o ScoreOptions) Validate() error {
 
 // Measured is a figure and the interval in which draws of the rows leave it.
 type Measured struct {
-	Value     float64
-	Low, High float64
+	Value     float64 // of the rows as they are
+	Low, High float64 // the ends of the interval
 }
 
 // Scores say how well rows were predicted.
 type Scores struct {
-	Rows int
+	Rows int      // that were predicted
 	MAE  Measured // mean of the absolute errors, in the target's unit
 	// R2 is the share of the target's variance that is explained: 1 is all of it, 0 no
 	// more than the mean of these very rows does, below zero less. It is NaN where the

@@ -44,17 +44,17 @@ func (t *term) importance() float64 {
 
 // Shape is a term drawn: a curve over the bins of its feature, or a map over those of two.
 type Shape struct {
-	Term Term
-	Axes []Axis
+	Term Term   // what it is about
+	Axes []Axis // one, or two of a map
 	// Cells are by bin of the first axis and, of a pair, within it by bin of the second.
 	Cells []Cell
 }
 
 // Axis is a feature of a shape.
 type Axis struct {
-	Feature string
-	Text    bool // whether its values are texts
-	Bins    []Bin
+	Feature string // its name
+	Text    bool   // whether its values are texts
+	Bins    []Bin  // in order, that of missing values first
 }
 
 // Bin is a part of a feature's values.

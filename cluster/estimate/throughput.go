@@ -30,8 +30,8 @@ const smooth = 6
 // Tick is what was submitted in a step of time.
 type Tick struct {
 	Time time.Time // when the step began
-	Jobs float64
-	GPUs float64 // that the jobs asked for together
+	Jobs float64   // how many were submitted
+	GPUs float64   // that the jobs asked for together
 }
 
 // ThroughputOptions say how submissions are forecast.
@@ -205,16 +205,16 @@ func deviationOf(values []float64) float64 {
 
 // Forecast is a tick with what was expected of it.
 type Forecast struct {
-	Tick
+	Tick                 // what came
 	ExpectedJobs float64 // never below zero
 	ExpectedGPUs float64 // never below zero
 }
 
 // Throughput is forecasts of submissions, the models they are of, and how good they are.
 type Throughput struct {
-	Forecasts            []Forecast
-	Jobs, GPUs           *Model
-	JobScores, GPUScores Scores
+	Forecasts            []Forecast // in order of time
+	Jobs, GPUs           *Model     // of the two series
+	JobScores, GPUScores Scores     // of the forecasts
 }
 
 // ForecastThroughput learns from the ticks before a time and forecasts those from it on.

@@ -22,23 +22,23 @@ const (
 
 // DurationEstimate is how long a job was expected to run when it was submitted.
 type DurationEstimate struct {
-	ID      string
+	ID      string  // of the job
 	Seconds float64 // never below the shortest duration that was learned from
 	Learned bool    // by a model; false means the mean of jobs that had ended
 }
 
 // DurationWindow is the time between two models.
 type DurationWindow struct {
-	Window        // rows count jobs in the order in which they were submitted
+	Window        // when, and which rows: they count jobs in the order in which they were submitted
 	Scores Scores // of the window's jobs; zero where they had no model
 }
 
 // Durations are estimates of a trace's jobs, each made of what had ended before.
 type Durations struct {
 	Estimates []DurationEstimate // in the order in which the jobs were submitted
-	Windows   []DurationWindow
-	Scores    Scores // of all jobs that a model estimated
-	Model     *Model // the last one
+	Windows   []DurationWindow   // in order of time
+	Scores    Scores             // of all jobs that a model estimated
+	Model     *Model             // the last one
 }
 
 // LearnDurations learns from all jobs, for the estimates of jobs that are not among them.
