@@ -1,0 +1,153 @@
+package estimate
+
+import "slices"
+
+// booster learns terms in turns from the rows of a bag: each by a small step to what the
+// others leave. The rows that validate stand last.
+type booster struct {
+	cells    [][]uint16 // by term and row
+	residual []float64  // by row: what no term explains yet
+	train    int        // rows to learn from
+	scores   [][]float64
+	counts   [][]float64 // rows to learn from, by term and bin
+	// grow writes a term's next tree, with sums of residuals by bin.
+	grow func(term int, sums, counts, update []float64)
+	// bend changes a term's new scores to what is allowed; nil allows all.
+	bend func(term int, scores, counts []float64)
+	rate float64
+}
+
+// newBooster has the sizes of terms in bins. It takes residual over.
+func newBooster(cells [][]uint16, sizes []int, residual []float64, train int, rate float64) *booster {
+	b := &booster{cells: cells, residual: residual, train: train, rate: rate}
+	for term, size := range sizes {
+		counts := make([]float64, size)
+		for _, bin := range cells[term][:train] {
+			counts[bin]++
+		}
+		b.counts = append(b.counts, counts)
+		b.scores = append(b.scores, make([]float64, size))
+	}
+	return b
+}
+
+// run learns until validation has been no better for so many rounds, goes back to the
+// best, and says how many rounds it kept. Without rows to validate with it goes to the end.
+func (b *booster) run(rounds, patience int) int {
+	if len(b.cells) == 0 {
+		return 0
+	}
+	update := b.room()
+	sums := b.room()
+	if b.train == len(b.residual) {
+		for range rounds {
+			b.round(sums, update)
+		}
+		return rounds
+	}
+	kept, best, least := 0, b.copyScores(), b.loss()
+	for round := 1; round <= rounds && round-kept <= patience; round++ {
+		b.round(sums, update)
+		if loss := b.loss(); loss < least {
+			kept, least = round, loss
+			for term := range best {
+				copy(best[term], b.scores[term])
+			}
+		}
+	}
+	b.goTo(best)
+	return kept
+}
+
+// room is memory for the bins of any term.
+func (b *booster) room() []float64 {
+	most := 0
+	for _, scores := range b.scores {
+		most = max(most, len(scores))
+	}
+	return make([]float64, 2*most)
+}
+
+// round grows one tree for each term.
+func (b *booster) round(sums, update []float64) {
+	for term, scores := range b.scores {
+		size := len(scores)
+		sumByBin(b.residual[:b.train], b.cells[term], sums[:2*size])
+		step := update[:size]
+		b.grow(term, sums[:size], b.counts[term], step)
+		b.step(term, step)
+		subtract(b.residual, b.cells[term], step)
+	}
+}
+
+// step moves a term's scores and leaves in update how far they went.
+func (b *booster) step(term int, update []float64) {
+	scores := b.scores[term]
+	before := slices.Clone(scores)
+	for bin := range scores {
+		scores[bin] += b.rate * update[bin]
+	}
+	if b.bend != nil {
+		b.bend(term, scores, b.counts[term])
+	}
+	for bin := range scores {
+		update[bin] = scores[bin] - before[bin]
+	}
+}
+
+// sumByBin adds residuals up by bin in the first half of sums. Even and odd rows are
+// summed apart, so that two rows of a bin need not wait for one another.
+func sumByBin(residual []float64, cells []uint16, sums []float64) {
+	clear(sums)
+	half := len(sums) / 2
+	even, odd := sums[:half], sums[half:]
+	cells = cells[:len(residual)]
+	row := 0
+	for ; row+1 < len(residual); row += 2 {
+		even[cells[row]] += residual[row]
+		odd[cells[row+1]] += residual[row+1]
+	}
+	if row < len(residual) {
+		even[cells[row]] += residual[row]
+	}
+	for bin, sum := range odd {
+		even[bin] += sum
+	}
+}
+
+// subtract takes what a term gained off all rows.
+func subtract(residual []float64, cells []uint16, update []float64) {
+	cells = cells[:len(residual)]
+	for row := range residual {
+		residual[row] -= update[cells[row]]
+	}
+}
+
+// loss is the sum of squares of the rows that validate.
+func (b *booster) loss() float64 {
+	sum := 0.0
+	for _, r := range b.residual[b.train:] {
+		sum += r * r
+	}
+	return sum
+}
+
+func (b *booster) copyScores() [][]float64 {
+	copied := make([][]float64, len(b.scores))
+	for term, scores := range b.scores {
+		copied[term] = slices.Clone(scores)
+	}
+	return copied
+}
+
+// goTo puts other scores in place of those there are.
+func (b *booster) goTo(scores [][]float64) {
+	for term := range scores {
+		change := make([]float64, len(scores[term]))
+		for bin := range change {
+			change[bin] = scores[term][bin] - b.scores[term][bin]
+		}
+		subtract(b.residual, b.cells[term], change)
+		b.scores[term] = scores[term]
+	}
+}

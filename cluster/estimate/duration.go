@@ -1,0 +1,199 @@
+package estimate
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"time"
+
+	"graft/cluster/trace"
+)
+
+const (
+	week7 = 7 * 24 * 60 * 60 // seconds
+	// mostSeconds is the longest duration of a trace, some 270 years.
+	mostSeconds = 1 << 33
+)
+
+// DurationOptions say how durations of jobs are estimated.
+type DurationOptions struct {
+	// Zero is the date of second zero of the trace, from which months, days and hours
+	// follow. It has to be given.
+	Zero  time.Time
+	First int64 // second at which the first model is learned; zero means Every after the first job
+	Every int64 // seconds after which a model is learned anew; zero means a week
+	// Past adds what the jobs that ended before a job say of it; false leaves it out.
+	Past bool
+	// Model says how models learn. Zero fields have the defaults of Options, but an empty
+	// Validation means blocks, since users submit many jobs of a sort at once, and Alone
+	// the user and the name, of which most have too few jobs for a pair, and the date.
+	Model Options
+}
+
+// EnsureDefaults fills in what zero stands for.
+func (o *DurationOptions) EnsureDefaults() {
+	if o.Every == 0 {
+		o.Every = week7
+	}
+	o.Model.Validation = cmp.Or(o.Model.Validation, ValidateBlocks)
+	if o.Model.Alone == nil {
+		o.Model.Alone = []string{"user", "name", "day", "month"}
+	}
+	o.Model.EnsureDefaults()
+}
+
+// Validate lists all that is wrong.
+func (o DurationOptions) Validate() error {
+	var faults []error
+	if o.Zero.IsZero() {
+		faults = append(faults, errors.New("zero is not set; give the date of the trace's second zero"))
+	}
+	if o.Every < 1 {
+		faults = append(faults, fmt.Errorf("every is %d seconds; it is at least 1", o.Every))
+	}
+	return errors.Join(append(faults, o.Model.Validate())...)
+}
+
+// jobFeature is a column of a table of jobs. Nothing of it says how a job ended.
+type jobFeature struct {
+	name   string
+	number func(j *trace.Job, at time.Time, h *History) float64
+	text   func(j *trace.Job) string // in place of number
+}
+
+// jobFeatures are what is known of a job when it is submitted and was profiled.
+var jobFeatures = []jobFeature{
+	{name: "user", text: func(j *trace.Job) string { return j.User }},
+	{name: "vc", text: func(j *trace.Job) string { return j.VC }},
+	{name: "name", text: func(j *trace.Job) string { return j.Name }},
+	{name: "model", text: func(j *trace.Job) string { return j.Model }},
+	{name: "dataset", text: func(j *trace.Job) string { return j.Dataset }},
+	{name: "gpus", number: func(j *trace.Job, _ time.Time, _ *History) float64 { return devices(j) }},
+	{name: "cpus", number: func(j *trace.Job, _ time.Time, _ *History) float64 { return float64(j.CPUs) }},
+	{name: "batch", number: func(j *trace.Job, _ time.Time, _ *History) float64 { return float64(j.Batch) }},
+	{name: "amp", number: func(j *trace.Job, _ time.Time, _ *History) float64 { return truth(j.AMP) }},
+	{name: "gpu_util", number: func(j *trace.Job, _ time.Time, _ *History) float64 { return j.GPUUtil }},
+	{name: "gmem_util", number: func(j *trace.Job, _ time.Time, _ *History) float64 { return j.MemoryUtil }},
+	{name: "gmem", number: func(j *trace.Job, _ time.Time, _ *History) float64 { return j.Memory }},
+	{name: "month", number: func(_ *trace.Job, at time.Time, _ *History) float64 { return float64(at.Month()) }},
+	{name: "day", number: func(_ *trace.Job, at time.Time, _ *History) float64 { return float64(at.Day()) }},
+	{name: "hour", number: func(_ *trace.Job, at time.Time, _ *History) float64 { return float64(at.Hour()) }},
+	{name: "weekday", number: func(_ *trace.Job, at time.Time, _ *History) float64 { return float64(weekday(at)) }},
+}
+
+// pastFeatures are what the jobs that have ended say.
+var pastFeatures = []jobFeature{
+	{name: "past_mean", number: func(j *trace.Job, _ time.Time, h *History) float64 { return h.kinds[kindOfJob(j)].mean() }},
+	{name: "past_usual", number: func(j *trace.Job, _ time.Time, h *History) float64 { return h.kinds[kindOfJob(j)].usual() }},
+	{name: "past_last", number: func(j *trace.Job, _ time.Time, h *History) float64 { return h.kinds[kindOfJob(j)].latest() }},
+	{name: "past_count", number: func(j *trace.Job, _ time.Time, h *History) float64 { return h.kinds[kindOfJob(j)].size() }},
+	{name: "past_user_usual", number: func(j *trace.Job, _ time.Time, h *History) float64 { return h.users[j.User].usual() }},
+	{name: "past_alike_usual", number: func(j *trace.Job, _ time.Time, h *History) float64 { return h.alike[likenessOf(j)].usual() }},
+}
+
+func truth(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// dateOf is when a job was submitted.
+func (o DurationOptions) dateOf(j *trace.Job) time.Time {
+	return o.Zero.Add(time.Duration(j.Submit) * time.Second)
+}
+
+// features are the columns of a table of jobs.
+func (o DurationOptions) features() []jobFeature {
+	if !o.Past {
+		return jobFeatures
+	}
+	return append(jobFeatures[:len(jobFeatures):len(jobFeatures)], pastFeatures...)
+}
+
+// value is what a job has in a column.
+func (f *jobFeature) value(j *trace.Job, at time.Time, h *History) Value {
+	if f.text != nil {
+		return Value{Text: f.text(j)}
+	}
+	return Value{Number: f.number(j, at, h)}
+}
+
+// DurationRow is what a model whose features are named by features takes of a job that is
+// submitted now, with a history of the jobs that have ended.
+func DurationRow(j *trace.Job, h *History, o DurationOptions, features []string) ([]Value, error) {
+	known := o.features()
+	at := o.dateOf(j)
+	row := make([]Value, 0, len(features))
+	for _, name := range features {
+		before := len(row)
+		for k := range known {
+			if known[k].name == name {
+				row = append(row, known[k].value(j, at, h))
+			}
+		}
+		if len(row) == before {
+			return nil, fmt.Errorf("estimating job %s: nothing of a job is called %s; learn the model from a table of jobs", j.ID, name)
+		}
+	}
+	return row, nil
+}
+
+// DurationTable has what is known of each job when it is submitted, in the jobs' order,
+// and their durations in seconds as target.
+func DurationTable(jobs []trace.Job, o DurationOptions) (*Table, error) {
+	o.EnsureDefaults()
+	if err := errors.Join(o.Validate(), checkJobs(jobs)); err != nil {
+		return nil, fmt.Errorf("reading durations: %w", err)
+	}
+	features := o.features()
+	values := make([][]Value, len(features))
+	for k := range values {
+		values[k] = make([]Value, len(jobs))
+	}
+	replay(jobs, func(row int, h *History) {
+		at := o.dateOf(&jobs[row])
+		for k := range features {
+			values[k][row] = features[k].value(&jobs[row], at, h)
+		}
+	})
+	t := new(Table)
+	for k, f := range features {
+		t.addValues(f.name, f.text != nil, values[k])
+	}
+	seconds := make([]float64, len(jobs))
+	for row := range jobs {
+		seconds[row] = float64(jobs[row].Duration)
+	}
+	t.SetTarget(seconds)
+	return t, t.Err()
+}
+
+// addValues adds a column of either kind.
+func (t *Table) addValues(name string, text bool, values []Value) {
+	if text {
+		texts := make([]string, len(values))
+		for row, v := range values {
+			texts[row] = v.Text
+		}
+		t.AddTexts(name, texts)
+		return
+	}
+	numbers := make([]float64, len(values))
+	for row, v := range values {
+		numbers[row] = v.Number
+	}
+	t.AddNumbers(name, numbers)
+}
+
+func checkJobs(jobs []trace.Job) error {
+	if len(jobs) == 0 {
+		return errors.New("there are no jobs")
+	}
+	for k := range jobs {
+		if j := &jobs[k]; j.Duration < 0 || j.Duration > mostSeconds || j.Submit < -mostSeconds || j.Submit > mostSeconds {
+			return fmt.Errorf("job %s was submitted at second %d and ran for %d seconds; correct the trace", j.ID, j.Submit, j.Duration)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,274 @@
+package estimate_test
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/cluster/estimate"
+	"graft/cluster/trace"
+)
+
+const (
+	day = 24 * 60 * 60 // seconds
+
+	// Of the published estimates of September, whose models had also learned from the five
+	// months before, and from the numbers of jobs.
+	publishedMAE = 11_994
+	publishedR2  = 0.454
+)
+
+// zero is second zero of the traces of tests.
+var zero = time.Date(2020, 4, 1, 0, 0, 0, 0, time.UTC)
+
+// someJobs are jobs whose duration follows from their user, devices and utilisation, and
+// some chance.
+func someJobs(seed uint64, n int) []trace.Job {
+	random := rand.New(rand.NewPCG(seed, 1))
+	jobs := make([]trace.Job, n)
+	for k := range jobs {
+		user, gpus, util := random.IntN(12), 1<<random.IntN(4), 100*random.Float64()
+		seconds := float64(100*(user+1)) * (1 + util/25) * math.Exp(0.3*random.NormFloat64())
+		jobs[k] = trace.Job{ID: fmt.Sprint(k), User: fmt.Sprintf("user%d", user), VC: fmt.Sprintf("vc%d", user%3), Name: fmt.Sprintf("train%d", user%5),
+			Submit: int64(k) * 600, Duration: int64(seconds), GPUs: gpus, CPUs: 4 * gpus, GPUUtil: util, State: trace.Completed}
+	}
+	return jobs
+}
+
+func TestDurationsAreLearned(t *testing.T) {
+	jobs := someJobs(1, 4000)
+	for _, past := range []bool{false, true} {
+		d, err := estimate.EstimateDurations(jobs, estimate.DurationOptions{Zero: zero, Past: past, Model: estimate.Options{Bags: 2, Pairs: 4}})
+		require.NoError(t, err)
+		require.Len(t, d.Estimates, len(jobs))
+		require.Greater(t, d.Scores.R2.Value, 0.7)
+		learned := 0
+		for _, e := range d.Estimates {
+			require.Positive(t, e.Seconds)
+			if e.Learned {
+				learned++
+			}
+		}
+		require.Equal(t, d.Scores.Rows, learned)
+		require.Equal(t, 4000-7*day/600, learned, "all but the first week's")
+		require.NotNil(t, d.Model)
+		require.NotContains(t, d.Model.Features(), "month", "one month is nothing to learn from")
+	}
+}
+
+// hindsight is jobs whose future was exchanged: those that are submitted from a second on
+// are others, and those that end from it on run for another time.
+func hindsight(jobs []trace.Job, from int64) []trace.Job {
+	random := rand.New(rand.NewPCG(7, 7))
+	changed := append([]trace.Job(nil), jobs...)
+	for k := range changed {
+		j := &changed[k]
+		switch {
+		case j.Submit >= from:
+			other := jobs[random.IntN(len(jobs))]
+			other.ID, other.Submit = j.ID, j.Submit
+			*j = other
+		case j.Submit+j.Duration >= from:
+			j.Duration = from - j.Submit + int64(random.IntN(1e6))
+		}
+	}
+	return changed
+}
+
+// Whatever the future brings, what was estimated before stays.
+func TestEstimatesKnowNoFuture(t *testing.T) {
+	jobs := someJobs(2, 2500)
+	const from = 9 * day
+	o := estimate.DurationOptions{Zero: zero, Past: true, First: 4 * day, Every: 3 * day, Model: estimate.Options{Bags: 2, Rounds: 60}}
+	before, err := estimate.EstimateDurations(jobs, o)
+	require.NoError(t, err)
+	after, err := estimate.EstimateDurations(hindsight(jobs, from), o)
+	require.NoError(t, err)
+	different := 0
+	for k, e := range before.Estimates {
+		if jobs[k].Submit <= from {
+			if jobs[k].Submit < from {
+				require.Equal(t, e, after.Estimates[k])
+			}
+		} else if e != after.Estimates[k] {
+			different++
+		}
+	}
+	require.Greater(t, different, 500, "what comes later is another thing")
+
+	tables := [2]*estimate.Table{}
+	for k, of := range [][]trace.Job{jobs, hindsight(jobs, from)} {
+		tables[k], err = estimate.DurationTable(of, o)
+		require.NoError(t, err)
+	}
+	for row := range jobs {
+		if jobs[row].Submit < from {
+			require.True(t, equalRows(tables[0].Row(row), tables[1].Row(row)), "job %d", row)
+		}
+	}
+}
+
+// Neither a job's number nor how it ended is a feature: nothing of it changes an estimate.
+func TestNumbersAndEndsAreNoFeatures(t *testing.T) {
+	jobs := someJobs(3, 1500)
+	renamed := append([]trace.Job(nil), jobs...)
+	for k := range renamed {
+		renamed[k].ID, renamed[k].State = "x", trace.Failed
+	}
+	o := estimate.DurationOptions{Zero: zero, Past: true, Model: estimate.Options{Bags: 1, Rounds: 30}}
+	a, err := estimate.LearnDurations(jobs, o)
+	require.NoError(t, err)
+	b, err := estimate.LearnDurations(renamed, o)
+	require.NoError(t, err)
+	require.Equal(t, written(t, a), written(t, b))
+}
+
+// A stream of jobs that is told of each end gives the same rows as the whole trace.
+func TestARowOfAStreamIsThatOfTheTable(t *testing.T) {
+	jobs := someJobs(4, 400)
+	o := estimate.DurationOptions{Zero: zero, Past: true}
+	table, err := estimate.DurationTable(jobs, o)
+	require.NoError(t, err)
+	var h estimate.History
+	ended := make([]bool, len(jobs))
+	require.True(t, math.IsNaN(h.Mean(&jobs[0])))
+	for k := range jobs {
+		for now := jobs[k].Submit; ; {
+			next := -1
+			for e := range k {
+				end := jobs[e].Submit + jobs[e].Duration
+				if !ended[e] && end < now && (next < 0 || end < jobs[next].Submit+jobs[next].Duration) {
+					next = e
+				}
+			}
+			if next < 0 {
+				break
+			}
+			h.Ended(&jobs[next])
+			ended[next] = true
+		}
+		row, err := estimate.DurationRow(&jobs[k], &h, o, table.Names())
+		require.NoError(t, err)
+		for c := range row { // a table keeps float32
+			row[c].Number = float64(float32(row[c].Number))
+		}
+		require.True(t, equalRows(table.Row(k), row), "job %d: %v and %v", k, table.Row(k), row)
+	}
+	_, err = estimate.DurationRow(&jobs[0], &h, o, []string{"colour"})
+	require.ErrorContains(t, err, "nothing of a job is called colour")
+}
+
+func TestHistoryFallsBack(t *testing.T) {
+	var h estimate.History
+	h.Ended(&trace.Job{User: "a", Name: "x", GPUs: 1, Duration: 10})
+	h.Ended(&trace.Job{User: "a", Name: "x", GPUs: 1, Duration: 30})
+	h.Ended(&trace.Job{User: "a", Name: "y", GPUs: 1, Duration: 110})
+	h.Ended(&trace.Job{User: "b", Name: "y", GPUs: 1, Duration: 250})
+	require.InDelta(t, 20, h.Mean(&trace.Job{User: "a", Name: "x", GPUs: 1}), sumTolerance)
+	require.InDelta(t, 50, h.Mean(&trace.Job{User: "a", Name: "x", GPUs: 2}), sumTolerance)
+	require.InDelta(t, 100, h.Mean(&trace.Job{User: "c"}), sumTolerance)
+	h.Ended(&trace.Job{User: "a", Name: "x", GPUs: 1, Share: 500, Duration: 7})
+	require.InDelta(t, 7, h.Mean(&trace.Job{User: "a", Name: "x", GPUs: 1, Share: 500}), sumTolerance, "half a device is another kind")
+}
+
+func TestDurationsRefuse(t *testing.T) {
+	for want, c := range map[string]struct {
+		jobs []trace.Job
+		o    estimate.DurationOptions
+	}{
+		"zero is not set":      {someJobs(1, 3), estimate.DurationOptions{}},
+		"every is -1":          {someJobs(1, 3), estimate.DurationOptions{Zero: zero, Every: -1}},
+		"leaves is 1":          {someJobs(1, 3), estimate.DurationOptions{Zero: zero, Model: estimate.Options{Leaves: 1}}},
+		"there are no jobs":    {nil, estimate.DurationOptions{Zero: zero}},
+		"ran for -5 seconds":   {[]trace.Job{{ID: "7", Duration: -5}}, estimate.DurationOptions{Zero: zero}},
+		"column gpu_util":      {[]trace.Job{{GPUUtil: math.Inf(1)}}, estimate.DurationOptions{Zero: zero}},
+		"look at the unit":     {[]trace.Job{{Submit: 1}, {Submit: 1 << 32}}, estimate.DurationOptions{Zero: zero, Every: 1}},
+		"column user, row 0: ": {[]trace.Job{{User: "\xff"}}, estimate.DurationOptions{Zero: zero}},
+	} {
+		_, err := estimate.EstimateDurations(c.jobs, c.o)
+		require.ErrorContains(t, err, want)
+	}
+	one, err := estimate.EstimateDurations([]trace.Job{{ID: "1", Duration: 5}}, estimate.DurationOptions{Zero: zero})
+	require.NoError(t, err)
+	require.Equal(t, []estimate.DurationEstimate{{ID: "1", Seconds: 3600}}, one.Estimates)
+	require.Nil(t, one.Model)
+}
+
+func TestEstimatesAsATable(t *testing.T) {
+	var file bytes.Buffer
+	require.NoError(t, estimate.WriteEstimates(&file, []estimate.DurationEstimate{{ID: "765469", Seconds: 1199.6}, {ID: "b,c", Seconds: 3e6}}))
+	require.Equal(t, "job_id,priority\n765469,1200\n\"b,c\",3000000\n", file.String())
+}
+
+// publishedJobsOfSeptember reads the published trace of a month.
+func publishedJobsOfSeptember(t *testing.T) []trace.Job {
+	rows, err := csv.NewReader(published(t, "venus_sept_trace.csv")).ReadAll()
+	require.NoError(t, err)
+	var jobs []trace.Job
+	for _, row := range rows[1:] {
+		number := func(column int) float64 {
+			v, err := strconv.ParseFloat(row[column], 64)
+			require.NoError(t, err)
+			return v
+		}
+		jobs = append(jobs, trace.Job{ID: row[0], User: row[1], VC: row[2], Name: row[3], GPUs: int(number(4)), CPUs: int(number(5)),
+			Submit: int64(number(7)), Duration: int64(number(8)), Dataset: row[9], Model: row[10], Batch: int(number(11)), AMP: row[12] == "1",
+			GPUUtil: number(14), MemoryUtil: number(15), Memory: number(16)})
+	}
+	return jobs
+}
+
+// publishedEstimates are the published estimates in seconds by number of job.
+func publishedEstimates(t *testing.T) map[string]float64 {
+	rows, err := csv.NewReader(published(t, "Venus_Sept_ebm_weekly_updated.csv")).ReadAll()
+	require.NoError(t, err)
+	estimates := map[string]float64{}
+	for _, row := range rows[1:] {
+		estimates[row[0]], err = strconv.ParseFloat(row[1], 64)
+		require.NoError(t, err)
+	}
+	return estimates
+}
+
+// A month of a cluster: the weeks before each week are learned from. What was published
+// had five months more to learn from, so that the figures stand beside one another but
+// are not of the same task.
+func TestDurationsOfSeptember(t *testing.T) {
+	jobs, theirs := publishedJobsOfSeptember(t), publishedEstimates(t)
+	began := int64(zero.AddDate(0, 5, 0).Sub(zero) / time.Second)
+	var estimated int
+	for name, o := range map[string]estimate.DurationOptions{
+		"without the past": {},
+		"with the past":    {Past: true},
+	} {
+		o.Zero, o.First = zero, began+7*day
+		d, err := estimate.EstimateDurations(jobs, o)
+		require.NoError(t, err)
+		estimated = 0
+		for _, w := range d.Windows {
+			t.Logf("measured: %s, week from day %d: learned from %d jobs, %d estimated, MAE %v s, R² %v", name, (w.From-began)/day+1,
+				len(w.Train), w.Scores.Rows, w.Scores.MAE, w.Scores.R2)
+			estimated += w.Scores.Rows
+		}
+		t.Logf("measured: %s: %d jobs, MAE %v s, R² %v (published, from five months more: %d s, %v)", name, d.Scores.Rows, d.Scores.MAE,
+			d.Scores.R2, publishedMAE, publishedR2)
+		require.Equal(t, d.Scores.Rows, estimated)
+		var truth, expected []float64
+		for k, e := range d.Estimates {
+			if e.Learned {
+				truth, expected = append(truth, float64(jobs[k].Duration)), append(expected, theirs[e.ID])
+			}
+		}
+		same := score(t, truth, expected)
+		t.Logf("measured: the published estimates of the same jobs: MAE %.0f s, R² %.4f", same.MAE.Value, same.R2.Value)
+		require.Greater(t, d.Scores.R2.Value, same.R2.Value)
+		require.Less(t, d.Scores.MAE.Value, same.MAE.Value)
+	}
+}

@@ -1,0 +1,274 @@
+package estimate
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync"
+)
+
+// plan is what all bags learn from.
+type plan struct {
+	o        Options
+	features []feature
+	bins     [][]uint16  // by feature and row
+	weights  [][]float64 // rows by feature and bin
+	target   []float64   // as it is learned, by row
+	pairs    []pair
+}
+
+// bag is a part of the rows, and what is learned from it.
+type bag struct {
+	rows     []int // those that validate last
+	train    int
+	base     float64
+	residual []float64
+	mains    [][]float64 // scores by feature and bin
+	pairs    [][]float64 // scores by pair and cell
+}
+
+// Fit learns a model from a table. The same table, options and seed give the same bytes,
+// whatever the number of workers; with random validation the order of rows does not
+// matter either.
+func Fit(t *Table, o Options) (*Model, error) {
+	o.EnsureDefaults()
+	if err := errors.Join(o.Validate(), checkTable(t, o)); err != nil {
+		return nil, fmt.Errorf("learning an estimate: %w", err)
+	}
+	p := newPlan(t, o)
+	bags := p.divide()
+	p.stage(bags, p.learnMains)
+	p.choosePairs(p.learners(bags))
+	p.stage(bags, p.learnPairs)
+	return p.model(p.learners(bags)), nil
+}
+
+// checkTable lists what a model cannot be learned from.
+func checkTable(t *Table, o Options) error {
+	if t.fault != nil {
+		return t.fault
+	}
+	var faults []error
+	if len(t.columns) == 0 {
+		faults = append(faults, errors.New("the table has no columns; add features"))
+	}
+	faults = append(faults, checkTarget(t, o.Target))
+	for k := range t.columns {
+		if c := &t.columns[k]; t.Rows() > 0 && c.isMissing() {
+			faults = append(faults, fmt.Errorf("column %s has no value in any row; leave it out", c.name))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.Monotone)) {
+		if k := t.find(name); k < 0 || t.columns[k].isText() {
+			faults = append(faults, fmt.Errorf("monotone names %s, which is no column of numbers; there are %q", name, t.Names()))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+func checkTarget(t *Table, target string) error {
+	switch {
+	case t.target == nil:
+		return errors.New("the table has no target; set it")
+	case len(t.target) < 2:
+		return fmt.Errorf("the table has %d rows; there must be two at least", len(t.target))
+	case slices.Min(t.target) == slices.Max(t.target):
+		return fmt.Errorf("the target is %v in all rows: there is nothing to learn", t.target[0])
+	case target != TargetPlain && slices.Min(t.target) < 0:
+		return fmt.Errorf("the target is as low as %v, which has no logarithm; learn it with target %s", slices.Min(t.target), TargetPlain)
+	case math.IsInf(math.Pow(slices.Max(t.target)-slices.Min(t.target), 2)*float64(len(t.target)), 0):
+		return errors.New("the target's values are too far apart; give them in a larger unit")
+	}
+	return nil
+}
+
+// newPlan cuts the table into bins and puts its rows in the order in which they are used.
+func newPlan(t *Table, o Options) *plan {
+	p := &plan{o: o, target: slices.Clone(t.target)}
+	if o.Target != TargetPlain {
+		for row, y := range p.target {
+			p.target[row] = math.Log1p(y)
+		}
+	}
+	for k := range t.columns {
+		c := &t.columns[k]
+		f := newFeature(c, o)
+		bins := f.column(c)
+		weights := make([]float64, f.bins())
+		for _, bin := range bins {
+			weights[bin]++
+		}
+		p.features, p.bins, p.weights = append(p.features, f), append(p.bins, bins), append(p.weights, weights)
+	}
+	if o.Validation == ValidateRandom {
+		p.sortRows()
+	}
+	return p
+}
+
+// sortRows puts rows in an order that follows from what is in them alone, and has
+// nothing to do with what they say: that of a hash.
+func (p *plan) sortRows() {
+	hashes := make([]uint64, len(p.target))
+	order := make([]int, len(p.target))
+	for row := range hashes {
+		h := mix(math.Float64bits(p.target[row]))
+		for _, bins := range p.bins {
+			h = mix(h ^ uint64(bins[row]))
+		}
+		hashes[row], order[row] = h, row
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(hashes[a], hashes[b]) })
+	p.target = pick(p.target, order)
+	for k := range p.bins {
+		p.bins[k] = pick(p.bins[k], order)
+	}
+}
+
+// mix scatters bits (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators,
+// 2014).
+func mix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// divide draws the rows of each bag. Where the last rows validate, a bag that says for how
+// long to learn comes first, and the others learn from all rows that they have.
+func (p *plan) divide() []*bag {
+	n := len(p.target)
+	held := min(max(int(float64(n)*p.o.ValidationShare), 1), n-1)
+	var bags []*bag
+	if p.o.Validation == ValidateLast {
+		bags = append(bags, p.newBag(upTo(n), n-held))
+	}
+	for k := range p.o.Bags {
+		random := rand.New(rand.NewPCG(p.o.Seed, uint64(k)))
+		rows := p.shuffle(random)
+		if p.o.Validation == ValidateLast {
+			bags = append(bags, p.newBag(rows[:n-held], n-held))
+		} else {
+			bags = append(bags, p.newBag(rows, n-held))
+		}
+	}
+	return bags
+}
+
+// blocks is into how many runs of rows a table is cut where they are drawn together.
+const blocks = 100
+
+// shuffle draws an order of all rows, of which a bag learns from the first.
+func (p *plan) shuffle(random *rand.Rand) []int {
+	n := len(p.target)
+	if p.o.Validation != ValidateBlocks {
+		return random.Perm(n)
+	}
+	rows := make([]int, 0, n)
+	for _, block := range random.Perm(blocks) {
+		for row := block * n / blocks; row < (block+1)*n/blocks; row++ {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+func upTo(n int) []int {
+	rows := make([]int, n)
+	for k := range rows {
+		rows[k] = k
+	}
+	return rows
+}
+
+// newBag explains its rows by the mean of those that it learns from.
+func (p *plan) newBag(rows []int, train int) *bag {
+	b := &bag{rows: rows, train: train, residual: pick(p.target, rows)}
+	for _, y := range b.residual[:train] {
+		b.base += y / float64(train)
+	}
+	for row := range b.residual {
+		b.residual[row] -= b.base
+	}
+	return b
+}
+
+// learners are the bags whose models are averaged.
+func (p *plan) learners(bags []*bag) []*bag {
+	if p.o.Validation == ValidateLast {
+		return bags[1:]
+	}
+	return bags
+}
+
+// stage lets all bags learn, several at once. learn says how many rounds it took.
+func (p *plan) stage(bags []*bag, learn func(b *bag, rounds int) int) {
+	rounds := p.o.Rounds
+	if p.o.Validation == ValidateLast {
+		rounds = learn(bags[0], rounds)
+	}
+	rest := p.learners(bags)
+	each(len(rest), p.o.Workers, func(k int) { learn(rest[k], rounds) })
+}
+
+// each calls do for all below n, several at once.
+func each(n, workers int, do func(k int)) {
+	var wait sync.WaitGroup
+	next := make(chan int)
+	for range min(n, workers) {
+		wait.Go(func() {
+			for k := range next {
+				do(k)
+			}
+		})
+	}
+	for k := range n {
+		next <- k
+	}
+	close(next)
+	wait.Wait()
+}
+
+// learnMains learns a curve for each feature.
+func (p *plan) learnMains(b *bag, rounds int) int {
+	cells := make([][]uint16, len(p.features))
+	sizes := make([]int, len(p.features))
+	for k := range p.features {
+		cells[k], sizes[k] = pick(p.bins[k], b.rows), p.features[k].bins()
+	}
+	g := &grower{leaves: p.o.Leaves, least: float64(p.o.LeastRows)}
+	boost := newBooster(cells, sizes, b.residual, b.train, p.o.LearningRate)
+	boost.grow = func(term int, sums, counts, update []float64) {
+		g.grow(sums, counts, update, p.features[term].text)
+	}
+	boost.bend = func(term int, scores, counts []float64) {
+		if way := p.o.Monotone[p.features[term].name]; way != 0 {
+			isotonic(scores[1:], counts[1:], way)
+		}
+	}
+	kept := boost.run(rounds, p.o.Patience)
+	b.mains = boost.scores
+	return kept
+}
+
+// learnPairs learns a map for each pair from what the curves leave.
+func (p *plan) learnPairs(b *bag, rounds int) int {
+	cells := make([][]uint16, len(p.pairs))
+	sizes := make([]int, len(p.pairs))
+	for k := range p.pairs {
+		cells[k], sizes[k] = pick(p.pairs[k].cells, b.rows), p.pairs[k].size()
+	}
+	g := &pairGrower{least: float64(p.o.LeastRows)}
+	boost := newBooster(cells, sizes, b.residual, b.train, p.o.LearningRate)
+	boost.grow = func(term int, sums, counts, update []float64) {
+		g.load(sums, counts, p.pairs[term].groups[0].n, p.pairs[term].groups[1].n)
+		g.grow(update)
+	}
+	kept := boost.run(rounds, p.o.Patience)
+	b.pairs = boost.scores
+	return kept
+}

@@ -1,0 +1,170 @@
+package estimate
+
+import (
+	"cmp"
+	"container/heap"
+	"math"
+	"slices"
+
+	"graft/cluster/trace"
+)
+
+// History is what jobs that have ended say of those to come, as running means. It knows
+// no time: it is told of each job when that has ended. The zero value knows none.
+type History struct {
+	all   summary
+	users map[string]*summary
+	kinds map[kind]*summary
+	alike map[likeness]*summary
+}
+
+// kind is by what a user's jobs are held to be of the same sort.
+type kind struct {
+	user, name string
+	gpus       float64
+}
+
+// likeness is by what jobs do the same work, as far as a profile shows it.
+type likeness struct {
+	kind
+	model, dataset string
+	batch          int
+	amp            bool
+}
+
+// summary is of the durations of some jobs.
+type summary struct {
+	count     float64
+	sum, logs float64 // of seconds, and of the logarithms of one second more
+	last      float64 // seconds
+}
+
+func (s *summary) add(seconds float64) {
+	s.count++
+	s.sum += seconds
+	s.logs += math.Log1p(seconds)
+	s.last = seconds
+}
+
+func (s *summary) known() bool { return s != nil && s.count > 0 }
+
+// mean is missing where no job has ended.
+func (s *summary) mean() float64 {
+	if !s.known() {
+		return math.NaN()
+	}
+	return s.sum / s.count
+}
+
+// usual is the geometric mean, which few long jobs do not move.
+func (s *summary) usual() float64 {
+	if !s.known() {
+		return math.NaN()
+	}
+	return math.Expm1(s.logs / s.count)
+}
+
+func (s *summary) latest() float64 {
+	if !s.known() {
+		return math.NaN()
+	}
+	return s.last
+}
+
+func (s *summary) size() float64 {
+	if !s.known() {
+		return 0
+	}
+	return s.count
+}
+
+func kindOfJob(j *trace.Job) kind { return kind{j.User, j.Name, devices(j)} }
+
+func likenessOf(j *trace.Job) likeness {
+	return likeness{kindOfJob(j), j.Model, j.Dataset, j.Batch, j.AMP}
+}
+
+// devices is how many a job asks for, of which one may be a part.
+func devices(j *trace.Job) float64 {
+	if j.Share > 0 {
+		return float64(j.Share) / 1000
+	}
+	return float64(j.GPUs)
+}
+
+// Ended tells of a job that has ended.
+func (h *History) Ended(j *trace.Job) {
+	if h.kinds == nil {
+		h.users, h.kinds, h.alike = map[string]*summary{}, map[kind]*summary{}, map[likeness]*summary{}
+	}
+	seconds := float64(j.Duration)
+	h.all.add(seconds)
+	of(h.users, j.User).add(seconds)
+	of(h.kinds, kindOfJob(j)).add(seconds)
+	of(h.alike, likenessOf(j)).add(seconds)
+}
+
+// of is the summary of a key, made where there is none.
+func of[K comparable](known map[K]*summary, key K) *summary {
+	s := known[key]
+	if s == nil {
+		s = new(summary)
+		known[key] = s
+	}
+	return s
+}
+
+// Mean is the mean duration in seconds of ended jobs of the same user, name and devices;
+// where there are none, of the same user, then of all. It is NaN where none has ended.
+func (h *History) Mean(j *trace.Job) float64 {
+	for _, s := range []*summary{h.kinds[kindOfJob(j)], h.users[j.User]} {
+		if s.known() {
+			return s.mean()
+		}
+	}
+	return h.all.mean()
+}
+
+// replay calls visit for each job in the order in which they were submitted, with a
+// history of those that had ended before. When a job began is not in a trace: it is
+// taken to have begun when it was submitted, as on a cluster that has room.
+func replay(jobs []trace.Job, visit func(row int, h *History)) {
+	order := upTo(len(jobs))
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(jobs[a].Submit, jobs[b].Submit) })
+	h, running := new(History), ending{jobs: jobs}
+	for _, row := range order {
+		for len(running.rows) > 0 && endOf(&jobs[running.rows[0]]) < jobs[row].Submit {
+			h.Ended(&jobs[heap.Pop(&running).(int)])
+		}
+		visit(row, h)
+		heap.Push(&running, row)
+	}
+}
+
+func endOf(j *trace.Job) int64 { return j.Submit + j.Duration }
+
+// ending is jobs of which the first to end stands first.
+type ending struct {
+	jobs []trace.Job
+	rows []int
+}
+
+func (e *ending) Len() int { return len(e.rows) }
+
+func (e *ending) Less(a, b int) bool {
+	x, y := e.rows[a], e.rows[b]
+	return cmp.Or(cmp.Compare(endOf(&e.jobs[x]), endOf(&e.jobs[y])), cmp.Compare(x, y)) < 0
+}
+
+func (e *ending) Swap(a, b int) { e.rows[a], e.rows[b] = e.rows[b], e.rows[a] }
+
+// Push is for package heap.
+func (e *ending) Push(row any) { e.rows = append(e.rows, row.(int)) }
+
+// Pop is for package heap.
+func (e *ending) Pop() any {
+	last := len(e.rows) - 1
+	row := e.rows[last]
+	e.rows = e.rows[:last]
+	return row
+}

@@ -1,0 +1,204 @@
+package estimate
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Model predicts by a sum of terms. It is made by Fit or read by Read, is not changed
+// afterwards, and may be used by several goroutines. The zero value predicts zero.
+type Model struct {
+	features []feature
+	terms    []term // one for each feature in their order, then pairs
+	base     float64
+	smear    float64 // see smearing; 1 where it is not used
+	target   string
+	rows     int // that it was learned from
+}
+
+// term is a curve over one feature's bins, or a map over groups of two features' bins.
+type term struct {
+	axes       []axis
+	values     []float64
+	deviations []float64 // of values, over the bags
+	weights    []float64 // rows that were learned from
+}
+
+// axis is a feature of a term.
+type axis struct {
+	feature int
+	groups  []uint16 // group by bin; nil for a curve, whose groups are the bins
+	size    int      // groups, with that of missing values
+}
+
+// at is where a value's bin lies on the axis, below zero where nothing is known of it.
+func (a axis) at(bin uint16) int {
+	switch {
+	case bin == noBin:
+		return -1
+	case a.groups == nil:
+		return int(bin)
+	}
+	return int(a.groups[bin])
+}
+
+// cell is where in a term a row's bins fall, below zero where nothing is known.
+func (m *Model) cell(t *term, bins []uint16) int {
+	cell := 0
+	for _, a := range t.axes {
+		at := a.at(bins[a.feature])
+		if at < 0 {
+			return -1
+		}
+		cell = cell*a.size + at
+	}
+	return cell
+}
+
+// Features are the names of the columns that Predict takes, in their order.
+func (m *Model) Features() []string {
+	names := make([]string, len(m.features))
+	for k, f := range m.features {
+		names[k] = f.name
+	}
+	return names
+}
+
+// Rows is how many rows the model was learned from.
+func (m *Model) Rows() int { return m.rows }
+
+// Base is what the terms of a prediction are added to: the mean of what was learned.
+func (m *Model) Base() float64 { return m.base }
+
+// Predict is what the model expects of a row, whose values stand in the order of
+// Features. A text that was not there to learn from contributes nothing.
+func (m *Model) Predict(row []Value) (float64, error) {
+	bins, err := m.binsOf(row)
+	if err != nil {
+		return 0, fmt.Errorf("predicting: %w", err)
+	}
+	return m.finish(m.sum(bins)), nil
+}
+
+// binsOf cuts a row into bins.
+func (m *Model) binsOf(row []Value) ([]uint16, error) {
+	if len(row) != len(m.features) {
+		return nil, fmt.Errorf("there are %d values; give one for each of %q", len(row), m.Features())
+	}
+	bins := make([]uint16, len(row))
+	for k, v := range row {
+		if f := &m.features[k]; !f.text && math.IsInf(v.Number, 0) {
+			return nil, fmt.Errorf("%s is %v; give a number, or NaN where there is none", f.name, v.Number)
+		}
+		bins[k] = m.features[k].bin(v)
+	}
+	return bins, nil
+}
+
+// sum adds the terms of a row up.
+func (m *Model) sum(bins []uint16) float64 {
+	sum := m.base
+	for k := range m.terms {
+		if cell := m.cell(&m.terms[k], bins); cell >= 0 {
+			sum += m.terms[k].values[cell]
+		}
+	}
+	return sum
+}
+
+// finish makes a sum of terms what was to be learned.
+func (m *Model) finish(sum float64) float64 {
+	switch m.target {
+	case TargetLog:
+		return math.Exp(sum)*m.smear - 1
+	case TargetMedian:
+		return math.Expm1(sum)
+	}
+	return sum
+}
+
+// PredictTable is what Predict says of each row of a table, which has a column for each
+// feature, in any order, and may have others.
+func (m *Model) PredictTable(t *Table) ([]float64, error) {
+	columns, err := m.columnsOf(t)
+	if err != nil {
+		return nil, fmt.Errorf("predicting a table: %w", err)
+	}
+	predicted := make([]float64, t.Rows())
+	bins := make([]uint16, len(columns))
+	for row := range predicted {
+		for k := range columns {
+			bins[k] = columns[k][row]
+		}
+		predicted[row] = m.finish(m.sum(bins))
+	}
+	return predicted, nil
+}
+
+// columnsOf cuts the columns of a table into bins.
+func (m *Model) columnsOf(t *Table) ([][]uint16, error) {
+	if t.fault != nil {
+		return nil, t.fault
+	}
+	columns := make([][]uint16, len(m.features))
+	var faults []error
+	for k := range m.features {
+		f := &m.features[k]
+		at := t.find(f.name)
+		switch {
+		case at < 0:
+			faults = append(faults, fmt.Errorf("it has no column %s", f.name))
+		case t.columns[at].isText() != f.text:
+			faults = append(faults, fmt.Errorf("column %s has %s, where %s were learned from", f.name, kindOf(!f.text), kindOf(f.text)))
+		default:
+			columns[k] = f.column(&t.columns[at])
+		}
+	}
+	return columns, errors.Join(faults...)
+}
+
+func kindOf(text bool) string {
+	if text {
+		return "texts"
+	}
+	return "numbers"
+}
+
+// Contribution is what a term adds to a prediction.
+type Contribution struct {
+	Term      int     // as Shape takes it
+	Name      string  // of the term
+	Value     float64 // in the target's unit; with a target of logarithms what is added to log(1 + target)
+	Deviation float64 // of Value, over the bags
+}
+
+// Explain takes a prediction apart: Base and all contributions add up to it, and where
+// logarithms were learned, to log(1 + target) before its smearing. The largest come first.
+func (m *Model) Explain(row []Value) ([]Contribution, error) {
+	bins, err := m.binsOf(row)
+	if err != nil {
+		return nil, fmt.Errorf("explaining: %w", err)
+	}
+	parts := make([]Contribution, len(m.terms))
+	for k := range m.terms {
+		t := &m.terms[k]
+		parts[k] = Contribution{Term: k, Name: m.name(t)}
+		if cell := m.cell(t, bins); cell >= 0 {
+			parts[k].Value, parts[k].Deviation = t.values[cell], t.deviations[cell]
+		}
+	}
+	slices.SortStableFunc(parts, func(a, b Contribution) int { return cmp.Compare(math.Abs(b.Value), math.Abs(a.Value)) })
+	return parts, nil
+}
+
+// name is that of a term's features.
+func (m *Model) name(t *term) string {
+	name := m.features[t.axes[0].feature].name
+	if len(t.axes) > 1 {
+		name += " × " + m.features[t.axes[1].feature].name
+	}
+	return name
+}

@@ -1,0 +1,198 @@
+package estimate
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// grouping joins the bins of a feature into the few groups of a pair.
+type grouping struct {
+	of []uint16 // group by bin; that of missing values is 0
+	n  int      // groups, with that of missing values
+}
+
+// pair is a term of two features.
+type pair struct {
+	features [2]int
+	groups   [2]grouping
+	cells    []uint16 // by row
+	strength float64  // what FAST says that it could explain
+}
+
+// size is the number of cells.
+func (p *pair) size() int { return p.groups[0].n * p.groups[1].n }
+
+func newGrouping(order []int, weights []float64, most int) grouping {
+	of := coarse(order, weights, most)
+	return grouping{of: of, n: int(slices.Max(of)) + 1}
+}
+
+// choosePairs keeps the pairs that could explain most of what curves leave. Features
+// whose curve may only rise or fall are in none, nor are those that shall be alone.
+func (p *plan) choosePairs(bags []*bag) {
+	if p.o.Pairs < 0 {
+		return
+	}
+	residual, scores := p.left(bags)
+	coarsened := make([]grouping, len(p.features))
+	var all []pair
+	for k := range p.features {
+		coarsened[k] = newGrouping(p.inOrder(k, scores[k]), p.weights[k], p.o.PairBins)
+		for i := range k {
+			if p.mayPair(i) && p.mayPair(k) {
+				all = append(all, pair{features: [2]int{i, k}, groups: [2]grouping{coarsened[i], coarsened[k]}})
+			}
+		}
+	}
+	each(len(all), p.o.Workers, func(k int) { p.screen(&all[k], residual) })
+	slices.SortStableFunc(all, func(a, b pair) int { return cmp.Compare(b.strength, a.strength) })
+	for _, candidate := range all[:min(p.o.Pairs, len(all))] {
+		if candidate.strength > 0 {
+			candidate.cells = p.cellsOf(&candidate)
+			p.pairs = append(p.pairs, candidate)
+		}
+	}
+}
+
+// mayPair says whether a feature has two bins with rows and may be in a pair.
+func (p *plan) mayPair(feature int) bool {
+	used := 0
+	for _, w := range p.weights[feature] {
+		if w > 0 {
+			used++
+		}
+	}
+	name := p.features[feature].name
+	return used > 1 && p.o.Monotone[name] == 0 && !slices.Contains(p.o.Alone, name)
+}
+
+// left is what the average of the bags' curves leaves, by row, and these curves.
+func (p *plan) left(bags []*bag) (residual []float64, scores [][]float64) {
+	residual = slices.Clone(p.target)
+	base := 0.0
+	for _, b := range bags {
+		base += b.base / float64(len(bags))
+	}
+	for row := range residual {
+		residual[row] -= base
+	}
+	for k := range p.features {
+		mean := make([]float64, p.features[k].bins())
+		for _, b := range bags {
+			for bin, score := range b.mains[k] {
+				mean[bin] += score / float64(len(bags))
+			}
+		}
+		subtract(residual, p.bins[k], mean)
+		scores = append(scores, mean)
+	}
+	return residual, scores
+}
+
+// inOrder names the bins of a feature but the missing one: of numbers as they are, of
+// texts by their scores.
+func (p *plan) inOrder(k int, scores []float64) []int {
+	order := upTo(len(scores))[1:]
+	if p.features[k].text {
+		sortBy(order, scores)
+	}
+	return order
+}
+
+func sortBy(order []int, scores []float64) {
+	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(scores[a], scores[b]), cmp.Compare(a, b)) })
+}
+
+// screen finds how much a pair could explain. Texts are first put in the order that tells
+// the rows of the map apart best.
+func (p *plan) screen(c *pair, residual []float64) {
+	for side, k := range c.features {
+		if p.features[k].text {
+			order := p.inOrder(k, p.spectrum(k, c.features[1-side], c.groups[1-side], residual))
+			c.groups[side] = newGrouping(order, p.weights[k], p.o.PairBins)
+		}
+	}
+	sums, counts := p.mapOf(p.cellsOf(c), c.size(), residual)
+	g := &pairGrower{least: float64(p.o.LeastRows)}
+	g.load(sums, counts, c.groups[0].n, c.groups[1].n)
+	c.strength = g.interaction()
+}
+
+// cellsOf is the cell of a pair's map by row.
+func (p *plan) cellsOf(c *pair) []uint16 {
+	cells := make([]uint16, len(p.target))
+	first, second := p.bins[c.features[0]], p.bins[c.features[1]]
+	wide := uint16(c.groups[1].n)
+	for row := range cells {
+		cells[row] = c.groups[0].of[first[row]]*wide + c.groups[1].of[second[row]]
+	}
+	return cells
+}
+
+// mapOf adds up residuals and rows by cell.
+func (p *plan) mapOf(cells []uint16, size int, residual []float64) (sums, counts []float64) {
+	sums, counts = make([]float64, 2*size), make([]float64, size)
+	sumByBin(residual, cells, sums)
+	for _, cell := range cells {
+		counts[cell]++
+	}
+	return sums[:size], counts
+}
+
+// spectrumTurns is enough for an order; the vector itself need not be exact.
+const spectrumTurns = 20
+
+// spectrum is a score for each bin of feature k: the first left singular vector of the
+// map of mean residuals over the other feature's groups, by the power method. Cuts along
+// it part texts that the other feature acts on differently.
+func (p *plan) spectrum(k, other int, groups grouping, residual []float64) []float64 {
+	rows, cols := p.features[k].bins(), groups.n
+	sums, counts := make([]float64, rows*cols), make([]float64, rows*cols)
+	for row, r := range residual {
+		cell := int(p.bins[k][row])*cols + int(groups.of[p.bins[other][row]])
+		sums[cell] += r
+		counts[cell]++
+	}
+	for cell := range sums {
+		sums[cell] = shrunk(sums[cell], counts[cell]+float64(p.o.LeastRows), 1)
+	}
+	right := slices.Clone(strongest(sums, cols))
+	left := make([]float64, rows)
+	for range spectrumTurns {
+		for r := range left {
+			left[r] = dot(sums[r*cols:(r+1)*cols], right)
+		}
+		norm := math.Sqrt(dot(left, left))
+		if norm == 0 {
+			break
+		}
+		clear(right)
+		for r := range left {
+			left[r] /= norm
+			for c := range right {
+				right[c] += left[r] * sums[r*cols+c]
+			}
+		}
+	}
+	return left
+}
+
+// strongest is the row of a map with the largest sum of squares.
+func strongest(values []float64, cols int) []float64 {
+	best, most := values[:cols], -1.0
+	for row := range slices.Chunk(values, cols) {
+		if size := dot(row, row); size > most {
+			best, most = row, size
+		}
+	}
+	return best
+}
+
+func dot(a, b []float64) float64 {
+	sum := 0.0
+	for k, v := range a {
+		sum += v * b[k]
+	}
+	return sum
+}

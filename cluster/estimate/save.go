@@ -1,0 +1,267 @@
+package estimate
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"graft/files"
+)
+
+const (
+	// fileFormat is raised when the meaning of a model file changes.
+	fileFormat = 1
+	// fileLimit bounds a model file in bytes.
+	fileLimit = 1 << 28
+)
+
+// modelFile is a model as JSON.
+type modelFile struct {
+	Format   int           `json:"format"`
+	Target   string        `json:"target"`
+	Rows     int           `json:"rows"`
+	Base     float64       `json:"base"`
+	Smear    float64       `json:"smear"`
+	Features []featureFile `json:"features"`
+	Terms    []termFile    `json:"terms"`
+}
+
+type featureFile struct {
+	Name   string    `json:"name"`
+	Text   bool      `json:"text,omitempty"`
+	Low    float32   `json:"low,omitempty"`
+	High   float32   `json:"high,omitempty"`
+	Edges  []float32 `json:"edges,omitempty"`
+	Levels []string  `json:"levels,omitempty"`
+	Own    int       `json:"own,omitempty"`
+}
+
+type termFile struct {
+	Features   []int      `json:"features"`
+	Groups     [][]uint16 `json:"groups,omitempty"`
+	Values     []float64  `json:"values"`
+	Deviations []float64  `json:"deviations"`
+	Weights    []float64  `json:"weights"`
+}
+
+// Write writes a model as JSON, from which Read makes the same one.
+func (m *Model) Write(w io.Writer) error {
+	file := modelFile{Format: fileFormat, Target: m.target, Rows: m.rows, Base: m.base, Smear: m.smear}
+	for _, f := range m.features {
+		file.Features = append(file.Features, featureFile{f.name, f.text, f.low, f.high, f.edges, f.levels, f.own})
+	}
+	for _, t := range m.terms {
+		saved := termFile{Values: t.values, Deviations: t.deviations, Weights: t.weights}
+		for _, a := range t.axes {
+			saved.Features = append(saved.Features, a.feature)
+			if a.groups != nil {
+				saved.Groups = append(saved.Groups, a.groups)
+			}
+		}
+		file.Terms = append(file.Terms, saved)
+	}
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(file); err != nil {
+		return fmt.Errorf("writing a model: %w", err)
+	}
+	return nil
+}
+
+// Save replaces the file at path by the model, whole or not at all.
+func (m *Model) Save(fsys files.FS, path string) error {
+	return files.WriteAtomic(fsys, path, m.Write)
+}
+
+// Load reads the model that Save wrote.
+func Load(fsys files.FS, path string) (*Model, error) {
+	data, err := files.ReadAll(fsys, path, fileLimit)
+	if err != nil {
+		return nil, err
+	}
+	m, err := Parse(data)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, err)
+	}
+	return m, nil
+}
+
+// Parse makes a model of what Write wrote, and refuses all that no model could be.
+func Parse(data []byte) (*Model, error) {
+	var head struct {
+		Format int `json:"format"`
+	}
+	if err := json.Unmarshal(data, &head); err != nil {
+		return nil, fmt.Errorf("it is no model of estimates: %w", err)
+	}
+	if head.Format != fileFormat {
+		return nil, fmt.Errorf("its format is %d and this program reads %d; learn the model again", head.Format, fileFormat)
+	}
+	var file modelFile
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&file); err != nil {
+		return nil, fmt.Errorf("it is no model of format %d: %w", fileFormat, err)
+	}
+	m := file.model()
+	if err := m.check(); err != nil {
+		return nil, fmt.Errorf("the model is damaged: %w; copy it or learn it again", err)
+	}
+	for k := range m.features {
+		if f := &m.features[k]; f.text {
+			f.setIndex()
+		}
+	}
+	return m, nil
+}
+
+// model is what the file says, unchecked.
+func (file *modelFile) model() *Model {
+	m := &Model{target: file.Target, rows: file.Rows, base: file.Base, smear: file.Smear}
+	for _, f := range file.Features {
+		m.features = append(m.features, feature{name: f.Name, text: f.Text, low: f.Low, high: f.High, edges: f.Edges, levels: f.Levels, own: f.Own})
+	}
+	for _, saved := range file.Terms {
+		t := term{values: saved.Values, deviations: saved.Deviations, weights: saved.Weights}
+		for k, of := range saved.Features {
+			a := axis{feature: of}
+			if k < len(saved.Groups) {
+				a.groups = saved.Groups[k]
+			}
+			t.axes = append(t.axes, a)
+		}
+		if len(saved.Groups) > len(saved.Features) {
+			t.axes = nil // which check refuses
+		}
+		m.terms = append(m.terms, t)
+	}
+	return m
+}
+
+// check finds what no model could be, and sets the sizes of axes.
+func (m *Model) check() error {
+	switch {
+	case !slices.Contains([]string{TargetPlain, TargetLog, TargetMedian}, m.target):
+		return fmt.Errorf("its target is %q", m.target)
+	case m.rows < 2:
+		return fmt.Errorf("it was learned from %d rows", m.rows)
+	case !isFinite(m.base) || !isFinite(m.smear) || m.smear <= 0 || m.target != TargetLog && m.smear != 1:
+		return fmt.Errorf("its base is %v and its smear %v", m.base, m.smear)
+	case len(m.features) == 0 || len(m.terms) < len(m.features):
+		return fmt.Errorf("it has %d features and %d terms", len(m.features), len(m.terms))
+	}
+	names := map[string]bool{}
+	for k := range m.features {
+		f := &m.features[k]
+		if err := f.check(); err != nil || names[f.name] {
+			return errors.Join(fmt.Errorf("feature %d, %q, is not right, or there twice", k, f.name), err)
+		}
+		names[f.name] = true
+	}
+	for k := range m.terms {
+		if err := m.checkTerm(k); err != nil {
+			return fmt.Errorf("term %d: %w", k, err)
+		}
+	}
+	return nil
+}
+
+func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+func (f *feature) check() error {
+	switch {
+	case f.name == "":
+		return errors.New("it has no name")
+	case f.text:
+		return f.checkTexts()
+	case f.levels != nil || f.own != 0:
+		return errors.New("it has numbers and texts")
+	case len(f.edges) >= mostBins:
+		return fmt.Errorf("it has %d edges", len(f.edges))
+	case !isFinite(float64(f.low)) || !isFinite(float64(f.high)) || f.low > f.high:
+		return fmt.Errorf("it lies between %v and %v", f.low, f.high)
+	}
+	before := f.low
+	for _, edge := range f.edges {
+		if !(edge > before && edge <= f.high) {
+			return fmt.Errorf("an edge at %v is not above %v or not within %v", edge, before, f.high)
+		}
+		before = edge
+	}
+	return nil
+}
+
+func (f *feature) checkTexts() error {
+	seen := map[string]bool{"": true}
+	for _, level := range f.levels {
+		if seen[level] {
+			return fmt.Errorf("the text %q is empty or there twice", level)
+		}
+		seen[level] = true
+	}
+	switch {
+	case len(f.levels) == 0 || len(f.levels) > mostLevels || f.edges != nil || f.low != 0 || f.high != 0:
+		return errors.New("it has no texts, too many, or numbers as well")
+	case f.own < 1 || f.own > len(f.levels) || f.own > mostBins || f.own == mostBins && f.own < len(f.levels):
+		return fmt.Errorf("%d of %d texts have a bin", f.own, len(f.levels))
+	}
+	return nil
+}
+
+// checkTerm looks at a term; those of one feature come first, in the features' order.
+func (m *Model) checkTerm(of int) error {
+	t := &m.terms[of]
+	if of < len(m.features) {
+		if len(t.axes) != 1 || t.axes[0].feature != of || t.axes[0].groups != nil {
+			return fmt.Errorf("it is not that of feature %d", of)
+		}
+	} else if len(t.axes) != 2 || t.axes[0].feature >= t.axes[1].feature {
+		return errors.New("it is not of two features in their order")
+	}
+	size := 1
+	for k := range t.axes {
+		if err := m.checkAxis(&t.axes[k], len(t.axes) > 1); err != nil {
+			return err
+		}
+		size *= t.axes[k].size
+	}
+	if len(t.values) != size || len(t.deviations) != size || len(t.weights) != size {
+		return fmt.Errorf("it has %d values, %d deviations and %d weights for %d cells", len(t.values), len(t.deviations), len(t.weights), size)
+	}
+	rows := 0.0
+	for k, v := range t.values {
+		if !isFinite(v) || !isFinite(t.deviations[k]) || t.deviations[k] < 0 || !(t.weights[k] >= 0) {
+			return fmt.Errorf("cell %d has value %v, deviation %v and weight %v", k, v, t.deviations[k], t.weights[k])
+		}
+		rows += t.weights[k]
+	}
+	if rows != float64(m.rows) {
+		return fmt.Errorf("its weights add up to %v rows, not %d", rows, m.rows)
+	}
+	return nil
+}
+
+func (m *Model) checkAxis(a *axis, grouped bool) error {
+	if a.feature < 0 || a.feature >= len(m.features) {
+		return fmt.Errorf("there is no feature %d", a.feature)
+	}
+	a.size = m.features[a.feature].bins()
+	if !grouped {
+		return nil
+	}
+	if len(a.groups) != a.size || a.groups[missingBin] != 0 {
+		return fmt.Errorf("feature %d has %d bins and groups for %d", a.feature, a.size, len(a.groups))
+	}
+	used := map[uint16]bool{}
+	for _, group := range a.groups[1:] {
+		used[group] = true
+	}
+	if a.size = len(used) + 1; used[0] || len(used) > mostPairBins || int(slices.Max(a.groups)) != len(used) {
+		return fmt.Errorf("the groups of feature %d are not counted from 1 to %d at most", a.feature, mostPairBins)
+	}
+	return nil
+}

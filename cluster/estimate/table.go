@@ -1,0 +1,223 @@
+package estimate
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"unicode/utf8"
+)
+
+// mostLevels bounds the texts of a column: their codes have 16 bits, of which one code
+// is the missing text.
+const mostLevels = math.MaxUint16
+
+// Value is what a row has in a column: a number in a column of numbers, a text in one
+// of texts. NaN and the empty text are missing; the zero value is the number zero.
+type Value struct {
+	Number float64 // read of a column of numbers, rounded to float32
+	Text   string  // read of a column of texts
+}
+
+// Table is rows of features with what is to be learned from them. Columns are added one
+// after the other; the first fault is kept, and [Table.Err] and Fit return it. The zero
+// value is empty and ready to use.
+type Table struct {
+	columns []column
+	target  []float64
+	fault   error
+}
+
+// column is a feature's values by row.
+type column struct {
+	name    string
+	numbers []float32 // of a column of numbers, NaN for a missing one
+	codes   []uint16  // of a column of texts: indices into levels
+	levels  []string  // the texts; the first is empty and stands for a missing one
+}
+
+func (c *column) isText() bool { return c.levels != nil }
+
+func (c *column) rows() int { return max(len(c.numbers), len(c.codes)) }
+
+// AddNumbers adds a column of numbers, kept as float32. NaN is a missing value; what is
+// infinite, or becomes so in float32, is a fault.
+func (t *Table) AddNumbers(name string, values []float64) {
+	c := column{name: name, numbers: make([]float32, len(values))}
+	for row, v := range values {
+		c.numbers[row] = float32(v)
+		if math.IsInf(float64(c.numbers[row]), 0) {
+			t.fail(fmt.Errorf("column %s, row %d: %v is no float32; give NaN where there is no value", name, row, v))
+			return
+		}
+	}
+	t.add(c)
+}
+
+// AddTexts adds a column of texts, which have no order. The empty text is a missing value.
+func (t *Table) AddTexts(name string, values []string) {
+	c := column{name: name, codes: make([]uint16, len(values)), levels: []string{""}}
+	known := map[string]uint16{"": 0}
+	for row, text := range values {
+		code, ok := known[text]
+		if !ok {
+			if !utf8.ValidString(text) {
+				t.fail(fmt.Errorf("column %s, row %d: %q is no UTF-8; convert it", name, row, text))
+				return
+			}
+			if len(c.levels) > mostLevels {
+				t.fail(fmt.Errorf("column %s has more than %d different texts; join rare ones", name, mostLevels))
+				return
+			}
+			code = uint16(len(c.levels))
+			known[text] = code
+			c.levels = append(c.levels, text)
+		}
+		c.codes[row] = code
+	}
+	t.add(c)
+}
+
+// SetTarget says what is to be learned, by row. A table to predict from needs none.
+func (t *Table) SetTarget(values []float64) {
+	for row, v := range values {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			t.fail(fmt.Errorf("target, row %d: %v cannot be learned; leave the row out", row, v))
+			return
+		}
+	}
+	if len(t.columns) > 0 && len(values) != t.Rows() {
+		t.fail(fmt.Errorf("the target has %d rows and the columns %d", len(values), t.Rows()))
+		return
+	}
+	t.target = slices.Clone(values)
+}
+
+// add takes a column that fits the others.
+func (t *Table) add(c column) {
+	rows := c.rows()
+	switch {
+	case c.name == "":
+		t.fail(errors.New("a column has no name"))
+	case t.find(c.name) >= 0:
+		t.fail(fmt.Errorf("there are two columns %s", c.name))
+	case len(t.columns) > 0 && rows != t.Rows() || t.target != nil && rows != len(t.target):
+		t.fail(fmt.Errorf("column %s has %d rows, those before %d", c.name, rows, t.Rows()))
+	default:
+		t.columns = append(t.columns, c)
+	}
+}
+
+func (t *Table) fail(err error) {
+	if t.fault == nil {
+		t.fault = err
+	}
+}
+
+// Err is the first fault of what was added, nil where there was none.
+func (t *Table) Err() error { return t.fault }
+
+// Rows is how many rows there are.
+func (t *Table) Rows() int {
+	if len(t.columns) > 0 {
+		return t.columns[0].rows()
+	}
+	return len(t.target)
+}
+
+// Names are the names of the columns in the order in which they were added.
+func (t *Table) Names() []string {
+	names := make([]string, len(t.columns))
+	for k, c := range t.columns {
+		names[k] = c.name
+	}
+	return names
+}
+
+// Target is what is to be learned by row, nil where it was not set. It is not to be changed.
+func (t *Table) Target() []float64 { return t.target }
+
+// Row is the values of a row in the order of the columns, as Predict takes them.
+func (t *Table) Row(row int) []Value {
+	values := make([]Value, len(t.columns))
+	for k := range t.columns {
+		if c := &t.columns[k]; c.isText() {
+			values[k].Text = c.levels[c.codes[row]]
+		} else {
+			values[k].Number = float64(c.numbers[row])
+		}
+	}
+	return values
+}
+
+// Pick is the table of some of the rows, in the order in which they are named.
+func (t *Table) Pick(rows []int) *Table {
+	picked := &Table{fault: t.fault}
+	for _, c := range t.columns {
+		if c.isText() {
+			c.codes = pick(c.codes, rows)
+		} else {
+			c.numbers = pick(c.numbers, rows)
+		}
+		picked.columns = append(picked.columns, c)
+	}
+	if t.target != nil {
+		picked.target = pick(t.target, rows)
+	}
+	return picked
+}
+
+// Without is the table without some columns; names that it does not have do no harm.
+func (t *Table) Without(names ...string) *Table {
+	left := &Table{target: t.target, fault: t.fault}
+	for _, c := range t.columns {
+		if !slices.Contains(names, c.name) {
+			left.columns = append(left.columns, c)
+		}
+	}
+	return left
+}
+
+// Idle names the columns from which nothing can be learned, since they have one value
+// in all rows, or none.
+func (t *Table) Idle() []string {
+	var names []string
+	for k := range t.columns {
+		if c := &t.columns[k]; c.isIdle() {
+			names = append(names, c.name)
+		}
+	}
+	return names
+}
+
+func (c *column) isIdle() bool {
+	if c.isText() {
+		return len(c.codes) == 0 || !slices.ContainsFunc(c.codes, func(code uint16) bool { return code != c.codes[0] })
+	}
+	return len(c.numbers) == 0 || !slices.ContainsFunc(c.numbers, func(v float32) bool {
+		return v != c.numbers[0] && !(isNaN(v) && isNaN(c.numbers[0]))
+	})
+}
+
+// isMissing says whether no row has a value.
+func (c *column) isMissing() bool {
+	if c.isText() {
+		return !slices.ContainsFunc(c.codes, func(code uint16) bool { return code != 0 })
+	}
+	return !slices.ContainsFunc(c.numbers, func(v float32) bool { return !isNaN(v) })
+}
+
+// find is the index of a column, below zero where there is none.
+func (t *Table) find(name string) int {
+	return slices.IndexFunc(t.columns, func(c column) bool { return c.name == name })
+}
+
+func isNaN(v float32) bool { return v != v }
+
+func pick[T any](values []T, rows []int) []T {
+	picked := make([]T, len(rows))
+	for k, row := range rows {
+		picked[k] = values[row]
+	}
+	return picked
+}

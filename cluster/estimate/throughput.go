@@ -1,0 +1,344 @@
+package estimate
+
+import (
+	"cmp"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// timeLayout is how tables of ticks write times, which have no zone.
+const timeLayout = "2006-01-02 15:04:05"
+
+// lead is how many steps before the one that is predicted the last one lies that is
+// known: a scheduler that looks five steps ahead stands in the step before them, and
+// knows what was submitted up to the one before that.
+const lead = 6
+
+// lags are steps back from the one that is predicted: the last that is known, three
+// hours and a day with steps of ten minutes.
+var lags = []int{lead, 18, 144}
+
+// smooth is how many steps means, medians and deviations are of.
+const smooth = 6
+
+// Tick is what was submitted in a step of time.
+type Tick struct {
+	Time time.Time // when the step began
+	Jobs float64   // how many were submitted
+	GPUs float64   // that the jobs asked for together
+}
+
+// ThroughputOptions say how submissions are forecast.
+type ThroughputOptions struct {
+	Step time.Duration // between ticks; zero means 10 minutes
+	// Original has the smoothed value at the first lag as the original has it: with the
+	// tick five steps back, which is not over yet where the fifth step ahead is asked for.
+	// False reads nothing later than six steps back.
+	Original bool
+	// Model says how the models learn. Zero fields have the defaults of Options, but an
+	// empty Validation means last, and Alone the parts of a date that only grow.
+	Model Options
+}
+
+// EnsureDefaults fills in what zero stands for.
+func (o *ThroughputOptions) EnsureDefaults() {
+	if o.Step == 0 {
+		o.Step = 10 * time.Minute
+	}
+	o.Model.Validation = cmp.Or(o.Model.Validation, ValidateLast)
+	if o.Model.Alone == nil {
+		o.Model.Alone = []string{"month", "week", "day_of_year"}
+	}
+	o.Model.EnsureDefaults()
+}
+
+// Validate lists all that is wrong.
+func (o ThroughputOptions) Validate() error {
+	var fault error
+	if o.Step < time.Second {
+		fault = fmt.Errorf("step is %v; it is a second at least", o.Step)
+	}
+	return errors.Join(fault, o.Model.Validate())
+}
+
+// ThroughputTable has for each tick what is known of it six steps before: its date, and
+// lags, smoothed lags, means, medians and deviations of both series. It has no target.
+func ThroughputTable(ticks []Tick, o ThroughputOptions) (*Table, error) {
+	o.EnsureDefaults()
+	if err := errors.Join(o.Validate(), checkTicks(ticks, o.Step)); err != nil {
+		return nil, fmt.Errorf("reading submissions: %w", err)
+	}
+	t := new(Table)
+	addDates(t, ticks)
+	for _, series := range []struct {
+		name string
+		of   func(Tick) float64
+	}{{"jobs", jobsOf}, {"gpus", gpusOf}} {
+		values := make([]float64, len(ticks))
+		for k, tick := range ticks {
+			values[k] = series.of(tick)
+		}
+		addLags(t, series.name, values, o.Original)
+	}
+	return t, t.Err()
+}
+
+func jobsOf(t Tick) float64 { return t.Jobs }
+func gpusOf(t Tick) float64 { return t.GPUs }
+
+// checkTicks wants a tick for each step: a lag counts them.
+func checkTicks(ticks []Tick, step time.Duration) error {
+	if len(ticks) == 0 {
+		return errors.New("there are no ticks")
+	}
+	for k, tick := range ticks {
+		if !isFinite(tick.Jobs) || !isFinite(tick.GPUs) {
+			return fmt.Errorf("tick %d has %v jobs and %v GPUs; give numbers", k, tick.Jobs, tick.GPUs)
+		}
+		if k > 0 && tick.Time.Sub(ticks[k-1].Time) != step {
+			return fmt.Errorf("tick %d at %s does not follow the one at %s by %v; fill gaps with zeros", k,
+				tick.Time.Format(timeLayout), ticks[k-1].Time.Format(timeLayout), step)
+		}
+	}
+	return nil
+}
+
+// addDates adds what the calendar says of each tick.
+func addDates(t *Table, ticks []Tick) {
+	for _, f := range []struct {
+		name string
+		of   func(time.Time) int
+	}{
+		{"month", func(at time.Time) int { return int(at.Month()) }},
+		{"day", time.Time.Day},
+		{"hour", time.Time.Hour},
+		{"minute", time.Time.Minute},
+		{"weekday", weekday},
+		{"day_of_year", time.Time.YearDay},
+		{"week", week},
+	} {
+		values := make([]float64, len(ticks))
+		for k, tick := range ticks {
+			values[k] = float64(f.of(tick.Time))
+		}
+		t.AddNumbers(f.name, values)
+	}
+}
+
+// weekday counts from Monday, which is 0.
+func weekday(at time.Time) int { return (int(at.Weekday()) + 6) % 7 }
+
+// week is that of ISO 8601.
+func week(at time.Time) int {
+	_, w := at.ISOWeek()
+	return w
+}
+
+// addLags adds what is known of a series.
+func addLags(t *Table, name string, values []float64, original bool) {
+	for _, lag := range lags {
+		at := lag
+		if lag == lead && !original {
+			at = lead + 1 // whose neighbours are known
+		}
+		t.AddNumbers(fmt.Sprintf("%s_lag_%d", name, lag), byRow(values, func(k int) float64 { return back(values, k, lag) }))
+		t.AddNumbers(fmt.Sprintf("%s_soft_%d", name, at), byRow(values, func(k int) float64 {
+			return 0.5*back(values, k, at) + 0.25*(back(values, k, at+1)+back(values, k, at-1))
+		}))
+	}
+	for _, f := range []struct {
+		name string
+		of   func([]float64) float64
+	}{{"mean", meanOf}, {"median", medianOf}, {"deviation", deviationOf}} {
+		t.AddNumbers(fmt.Sprintf("%s_%s_%d", name, f.name, smooth), byRow(values, func(k int) float64 {
+			end := k - lead + 1
+			if end < smooth {
+				return math.NaN()
+			}
+			return f.of(values[end-smooth : end])
+		}))
+	}
+}
+
+// byRow calls of for each row.
+func byRow(values []float64, of func(k int) float64) []float64 {
+	made := make([]float64, len(values))
+	for k := range made {
+		made[k] = of(k)
+	}
+	return made
+}
+
+// back is the value so many rows before, missing where there is none.
+func back(values []float64, k, lag int) float64 {
+	if k < lag {
+		return math.NaN()
+	}
+	return values[k-lag]
+}
+
+func meanOf(values []float64) float64 {
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	return sum / float64(len(values))
+}
+
+func medianOf(values []float64) float64 {
+	return quantile(slices.Sorted(slices.Values(values)), 0.5)
+}
+
+func deviationOf(values []float64) float64 {
+	mean, sum := meanOf(values), 0.0
+	for _, v := range values {
+		sum += (v - mean) * (v - mean)
+	}
+	return math.Sqrt(sum / float64(len(values)-1))
+}
+
+// Forecast is a tick with what was expected of it.
+type Forecast struct {
+	Tick                 // what came
+	ExpectedJobs float64 // never below zero
+	ExpectedGPUs float64 // never below zero
+}
+
+// Throughput is forecasts of submissions, the models they are of, and how good they are.
+type Throughput struct {
+	Forecasts            []Forecast // in order of time
+	Jobs, GPUs           *Model     // of the two series
+	JobScores, GPUScores Scores     // of the forecasts
+}
+
+// ForecastThroughput learns from the ticks before a time and forecasts those from it on.
+// Intervals of scores draw whole days.
+func ForecastThroughput(ticks []Tick, from time.Time, o ThroughputOptions) (*Throughput, error) {
+	o.EnsureDefaults()
+	table, err := ThroughputTable(ticks, o)
+	if err != nil {
+		return nil, err
+	}
+	start, _ := slices.BinarySearchFunc(ticks, from, func(t Tick, at time.Time) int { return t.Time.Compare(at) })
+	if start < 2 || start == len(ticks) {
+		return nil, fmt.Errorf("forecasting from %s: there are %d ticks before it and %d from it on; give a time within them", from.Format(timeLayout), start, len(ticks)-start)
+	}
+	t := &Throughput{Forecasts: make([]Forecast, len(ticks)-start)}
+	for k := range t.Forecasts {
+		t.Forecasts[k].Tick = ticks[start+k]
+	}
+	for _, s := range []struct {
+		name     string
+		of       func(Tick) float64
+		model    **Model
+		scores   *Scores
+		expected func(*Forecast) *float64
+	}{
+		{"jobs", jobsOf, &t.Jobs, &t.JobScores, func(f *Forecast) *float64 { return &f.ExpectedJobs }},
+		{"GPUs", gpusOf, &t.GPUs, &t.GPUScores, func(f *Forecast) *float64 { return &f.ExpectedGPUs }},
+	} {
+		var predicted []float64
+		if *s.model, predicted, *s.scores, err = forecast(table, ticks, start, s.of, o); err != nil {
+			return nil, fmt.Errorf("forecasting %s from %s: %w", s.name, from.Format(timeLayout), err)
+		}
+		for k, v := range predicted {
+			*s.expected(&t.Forecasts[k]) = v
+		}
+	}
+	return t, nil
+}
+
+// forecast learns one series from the rows before start.
+func forecast(table *Table, ticks []Tick, start int, of func(Tick) float64, o ThroughputOptions) (*Model, []float64, Scores, error) {
+	truth := make([]float64, len(ticks))
+	for k, tick := range ticks {
+		truth[k] = of(tick)
+	}
+	rows := upTo(len(ticks))
+	learned := table.Pick(rows[:start])
+	learned.SetTarget(truth[:start])
+	m, err := Fit(learned.Without(learned.Idle()...), o.Model)
+	if err != nil {
+		return nil, nil, Scores{}, err
+	}
+	predicted, err := m.PredictTable(table.Pick(rows[start:]))
+	if err != nil {
+		return nil, nil, Scores{}, err
+	}
+	for k, v := range predicted {
+		predicted[k] = max(v, 0)
+	}
+	scores, err := Score(truth[start:], predicted, ScoreOptions{Block: max(int(24*time.Hour/o.Step), 1), Seed: o.Model.Seed})
+	return m, predicted, scores, err
+}
+
+// tickColumns are the columns of a table of ticks that are read; it may have others.
+var tickColumns = []string{"time", "submit_gpu_job", "submit_gpu_num"}
+
+// ReadTicks reads a table with the columns time, submit_gpu_job and submit_gpu_num.
+// Times are as 2020-04-01 00:10:00, and are taken as they are, without a zone.
+func ReadTicks(r io.Reader) ([]Tick, error) {
+	reader := csv.NewReader(r)
+	head, err := reader.Read()
+	if err != nil {
+		return nil, fmt.Errorf("reading ticks: its first line: %w", err)
+	}
+	at := make([]int, len(tickColumns))
+	for k, name := range tickColumns {
+		if at[k] = slices.Index(head, name); at[k] < 0 {
+			return nil, fmt.Errorf("reading ticks: there is no column %s among %q", name, head)
+		}
+	}
+	var ticks []Tick
+	for {
+		row, err := reader.Read()
+		if errors.Is(err, io.EOF) {
+			return ticks, nil
+		}
+		if err == nil {
+			var tick Tick
+			if tick, err = parseTick(pick(row, at)); err == nil {
+				ticks = append(ticks, tick)
+				continue
+			}
+		}
+		return nil, fmt.Errorf("reading ticks: row %d: %w", len(ticks)+1, err)
+	}
+}
+
+func parseTick(cells []string) (Tick, error) {
+	at, err1 := time.Parse(timeLayout, cells[0])
+	jobs, err2 := strconv.ParseFloat(cells[1], 64)
+	gpus, err3 := strconv.ParseFloat(cells[2], 64)
+	if err := cmp.Or(err1, err2, err3); err != nil {
+		return Tick{}, err
+	}
+	if !isFinite(jobs) || !isFinite(gpus) {
+		return Tick{}, fmt.Errorf("%q and %q are no counts", cells[1], cells[2])
+	}
+	return Tick{at, jobs, gpus}, nil
+}
+
+// WriteForecasts writes the table that simulators of schedulers read: time,
+// submit_gpu_job, submit_gpu_num, pred_gpu_job, pred_gpu_num.
+func WriteForecasts(w io.Writer, forecasts []Forecast) error {
+	table := csv.NewWriter(w)
+	rows := [][]string{append(slices.Clone(tickColumns), "pred_gpu_job", "pred_gpu_num")}
+	for _, f := range forecasts {
+		rows = append(rows, []string{f.Time.Format(timeLayout), plain(f.Jobs), plain(f.GPUs),
+			strconv.FormatFloat(f.ExpectedJobs, 'f', 3, 64), strconv.FormatFloat(f.ExpectedGPUs, 'f', 3, 64)})
+	}
+	if err := table.WriteAll(rows); err != nil {
+		return fmt.Errorf("writing forecasts: %w", err)
+	}
+	return nil
+}
+
+// plain is the shortest text of a number without an exponent.
+func plain(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }

@@ -1,0 +1,122 @@
+package estimate
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// leastGain is what a cut has to gain, as a share of all squares that sums explain: less
+// is rounding.
+const leastGain = 1e-12
+
+// span is a run of neighbouring bins, which becomes a leaf, and the best cut of it.
+type span struct {
+	first, last int // the bins first to last-1 in their order
+	cut         int // where the right half begins; zero means that no cut gains
+	gain        float64
+}
+
+// grower grows trees of one feature. It keeps its memory from tree to tree.
+type grower struct {
+	leaves int
+	least  float64   // rows of a leaf
+	sums   []float64 // of the first bins in their order
+	counts []float64
+	order  []int
+	spans  []span
+}
+
+// grow writes into update what a tree of few leaves predicts of residuals whose sums by
+// bin are given. Cuts are taken one by one where they gain most. Missing values have a
+// leaf of their own. Texts are put in the order of their means first, in which the best
+// division of them is a cut (Fisher: On Grouping for Maximum Homogeneity, 1958).
+func (g *grower) grow(sums, counts, update []float64, text bool) {
+	g.sort(sums, counts, text)
+	g.accumulate(sums, counts)
+	n := len(g.order)
+	g.spans = append(g.spans[:0], g.best(0, n))
+	for len(g.spans) < g.leaves {
+		at := g.widest()
+		s := g.spans[at]
+		if s.cut == 0 {
+			break
+		}
+		g.spans[at] = g.best(s.first, s.cut)
+		g.spans = append(g.spans, g.best(s.cut, s.last))
+	}
+	for _, s := range g.spans {
+		value := shrunk(g.sums[s.last]-g.sums[s.first], g.counts[s.last]-g.counts[s.first], g.least)
+		for _, bin := range g.order[s.first:s.last] {
+			update[bin] = value
+		}
+	}
+	update[missingBin] = shrunk(sums[missingBin], counts[missingBin], g.least)
+}
+
+// shrunk is the mean of a leaf; one of fewer rows than it should have is drawn to zero.
+func shrunk(sum, count, least float64) float64 {
+	return sum / max(count, least)
+}
+
+// sort puts the bins in the order in which they are cut.
+func (g *grower) sort(sums, counts []float64, text bool) {
+	g.order = g.order[:0]
+	for bin := 1; bin < len(sums); bin++ {
+		g.order = append(g.order, bin)
+	}
+	if text {
+		mean := func(bin int) float64 { return sums[bin] / (counts[bin] + g.least) }
+		slices.SortFunc(g.order, func(a, b int) int { return cmp.Or(cmp.Compare(mean(a), mean(b)), cmp.Compare(a, b)) })
+	}
+}
+
+// accumulate adds up what stands before each bin in the order.
+func (g *grower) accumulate(sums, counts []float64) {
+	g.sums, g.counts = append(g.sums[:0], 0), append(g.counts[:0], 0)
+	for k, bin := range g.order {
+		g.sums = append(g.sums, g.sums[k]+sums[bin])
+		g.counts = append(g.counts, g.counts[k]+counts[bin])
+	}
+}
+
+// widest is the leaf whose cut gains most.
+func (g *grower) widest() int {
+	at := 0
+	for k, s := range g.spans {
+		if s.gain > g.spans[at].gain {
+			at = k
+		}
+	}
+	return at
+}
+
+// best is a span with its best cut.
+func (g *grower) best(first, last int) span {
+	s := span{first: first, last: last}
+	sum, count := g.sums[last]-g.sums[first], g.counts[last]-g.counts[first]
+	whole := explained(sum, count)
+	least := math.Abs(whole)*leastGain + math.SmallestNonzeroFloat64
+	for cut := first + 1; cut < last; cut++ {
+		left, leftCount := g.sums[cut]-g.sums[first], g.counts[cut]-g.counts[first]
+		if leftCount < g.least {
+			continue
+		}
+		if count-leftCount < g.least {
+			break
+		}
+		gain := left*left/leftCount + (sum-left)*(sum-left)/(count-leftCount) - whole
+		if gain > s.gain && gain > least {
+			s.cut, s.gain = cut, gain
+		}
+	}
+	return s
+}
+
+// explained is by how much the mean of rows lowers the sum of their squares.
+func explained(sum, count float64) float64 {
+	if count == 0 {
+		return 0
+	}
+	return sum * sum / count
+}

@@ -1,0 +1,166 @@
+package estimate
+
+import (
+	"cmp"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+
+	"graft/cluster/trace"
+)
+
+const (
+	// unknownSeconds is what is expected of a job where none has ever ended.
+	unknownSeconds = 3600
+	// scoreBlocks is into how many runs of jobs a score's intervals cut them: a user's jobs
+	// come together, and their errors are alike.
+	scoreBlocks = 100
+)
+
+// DurationEstimate is how long a job was expected to run when it was submitted.
+type DurationEstimate struct {
+	ID      string  // of the job
+	Seconds float64 // never below the shortest duration that was learned from
+	Learned bool    // by a model; false means the mean of jobs that had ended
+}
+
+// DurationWindow is the time between two models.
+type DurationWindow struct {
+	Window        // when, and which rows: they count jobs in the order in which they were submitted
+	Scores Scores // of the window's jobs; zero where they had no model
+}
+
+// Durations are estimates of a trace's jobs, each made of what had ended before.
+type Durations struct {
+	Estimates []DurationEstimate // in the order in which the jobs were submitted
+	Windows   []DurationWindow   // in order of time
+	Scores    Scores             // of all jobs that a model estimated
+	Model     *Model             // the last one
+}
+
+// LearnDurations learns from all jobs, for the estimates of jobs that are not among them.
+func LearnDurations(jobs []trace.Job, o DurationOptions) (*Model, error) {
+	o.EnsureDefaults()
+	t, err := DurationTable(inOrderOfTime(jobs), o)
+	if err != nil {
+		return nil, err
+	}
+	return Fit(t.Without(t.Idle()...), o.Model)
+}
+
+// EstimateDurations walks through a trace: at the start of each window a model is learned
+// from the jobs that have ended by then, and estimates the jobs of the window. Jobs before
+// the first model, and those of a window with too few to learn from, are expected to run
+// as long as similar jobs did on average.
+func EstimateDurations(jobs []trace.Job, o DurationOptions) (*Durations, error) {
+	o.EnsureDefaults()
+	jobs = inOrderOfTime(jobs)
+	table, err := DurationTable(jobs, o)
+	if err != nil {
+		return nil, err
+	}
+	w := walker{o: o, table: table, d: &Durations{Estimates: byHistory(jobs)}}
+	times, known := make([]int64, len(jobs)), make([]int64, len(jobs))
+	for row := range jobs {
+		times[row], known[row] = jobs[row].Submit, endOf(&jobs[row])
+	}
+	first := o.First
+	if first == 0 {
+		first = times[0] + o.Every
+	}
+	windows, err := WalkForward(times, known, first, o.Every)
+	if err != nil {
+		return nil, fmt.Errorf("estimating durations: %w", err)
+	}
+	for _, window := range windows {
+		if err := w.step(window); err != nil {
+			return nil, fmt.Errorf("estimating durations from second %d on: %w", window.From, err)
+		}
+	}
+	if len(w.truth) > 0 {
+		w.d.Scores, err = w.score(w.truth, w.predicted)
+	}
+	return w.d, err
+}
+
+func inOrderOfTime(jobs []trace.Job) []trace.Job {
+	sorted := slices.Clone(jobs)
+	slices.SortStableFunc(sorted, func(a, b trace.Job) int { return cmp.Compare(a.Submit, b.Submit) })
+	return sorted
+}
+
+// byHistory estimates each job by the mean of similar ones that had ended.
+func byHistory(jobs []trace.Job) []DurationEstimate {
+	estimates := make([]DurationEstimate, len(jobs))
+	replay(jobs, func(row int, h *History) {
+		seconds := h.Mean(&jobs[row])
+		if math.IsNaN(seconds) {
+			seconds = unknownSeconds
+		}
+		estimates[row] = DurationEstimate{ID: jobs[row].ID, Seconds: seconds}
+	})
+	return estimates
+}
+
+// walker goes from window to window.
+type walker struct {
+	o                DurationOptions
+	table            *Table
+	d                *Durations
+	truth, predicted []float64 // of all windows with a model
+}
+
+// step learns a model and estimates the jobs of its window.
+func (w *walker) step(window Window) error {
+	result := DurationWindow{Window: window}
+	learned := w.table.Pick(window.Train)
+	if len(window.Test) > 0 && enough(learned, w.o.Model) {
+		m, err := Fit(learned.Without(learned.Idle()...), w.o.Model)
+		if err != nil {
+			return err
+		}
+		asked := w.table.Pick(window.Test)
+		predicted, err := m.PredictTable(asked)
+		if err != nil {
+			return err
+		}
+		least := slices.Min(learned.Target())
+		for k, row := range window.Test {
+			predicted[k] = max(predicted[k], least)
+			w.d.Estimates[row].Seconds, w.d.Estimates[row].Learned = predicted[k], true
+		}
+		if result.Scores, err = w.score(asked.Target(), predicted); err != nil {
+			return err
+		}
+		w.d.Model = m
+		w.truth, w.predicted = append(w.truth, asked.Target()...), append(w.predicted, predicted...)
+	}
+	w.d.Windows = append(w.d.Windows, result)
+	return nil
+}
+
+// enough says whether a model can be learned: there are rows for two leaves, and they differ.
+func enough(t *Table, o Options) bool {
+	target := t.Target()
+	return len(target) >= max(2*o.LeastRows, 2) && slices.Min(target) < slices.Max(target) && len(t.Idle()) < len(t.Names())
+}
+
+func (w *walker) score(truth, predicted []float64) (Scores, error) {
+	return Score(truth, predicted, ScoreOptions{Block: max(len(truth)/scoreBlocks, 1), Seed: w.o.Model.Seed})
+}
+
+// WriteEstimates writes the table that simulators of schedulers read: job_id and
+// priority, which is the estimate in whole seconds.
+func WriteEstimates(w io.Writer, estimates []DurationEstimate) error {
+	rows := [][]string{{"job_id", "priority"}}
+	for _, e := range estimates {
+		rows = append(rows, []string{e.ID, strconv.FormatFloat(math.Round(e.Seconds), 'f', 0, 64)})
+	}
+	if err := csv.NewWriter(w).WriteAll(rows); err != nil {
+		return fmt.Errorf("writing estimates: %w", err)
+	}
+	return nil
+}
