@@ -11,7 +11,7 @@ import (
 type ids struct {
 	jobs  []trace.Job
 	seed  maphash.Seed
-	table []int32 // a job's place plus one; zero is nothing
+	table []uint64 // half of an id's hash and the job's place plus one; zero is nothing
 }
 
 func newIDs(jobs []trace.Job) *ids {
@@ -19,7 +19,7 @@ func newIDs(jobs []trace.Job) *ids {
 	for size < 2*len(jobs) {
 		size *= 2
 	}
-	return &ids{jobs, maphash.MakeSeed(), make([]int32, size)}
+	return &ids{jobs, maphash.MakeSeed(), make([]uint64, size)}
 }
 
 // isNew takes a job in, unless another has its id. Jobs without one are all different.
@@ -28,13 +28,14 @@ func (d *ids) isNew(k int) bool {
 	if id == "" {
 		return true
 	}
-	mask := uint64(len(d.table) - 1)
-	for at := maphash.String(d.seed, id) & mask; ; at = (at + 1) & mask {
+	const half = 1<<32 - 1
+	hash, mask := maphash.String(d.seed, id), uint64(len(d.table)-1)
+	for at := hash & mask; ; at = (at + 1) & mask {
 		switch other := d.table[at]; {
 		case other == 0:
-			d.table[at] = int32(k + 1)
+			d.table[at] = hash&^half | uint64(k+1)
 			return true
-		case d.jobs[other-1].ID == id:
+		case other&^half == hash&^half && d.jobs[other&half-1].ID == id:
 			return false
 		}
 	}

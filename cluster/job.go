@@ -31,6 +31,7 @@ type Job struct {
 	Shared   bool // whether it shares its devices, or shared them when it ended
 	Packed   bool // whether it ever was put onto another's devices
 
+	asked   int     // devices, which GPUs is unless a scheduler gives others
 	rate    float64 // work that a second uses up
 	work    float64 // seconds at rate one that were left at since
 	since   int64   // when work was last counted

@@ -208,7 +208,7 @@ func (p *Pool) Preempt(j *Job, cost float64) {
 	}
 	p.settle(j)
 	p.stop(j)
-	j.GPUs = j.Trace.GPUs
+	j.GPUs = j.asked
 	j.work += cost
 	j.Preemptions++
 	p.wait(j)
@@ -306,7 +306,7 @@ func (p *Pool) finish(j *Job) {
 	p.settle(j)
 	other, host := j.partner, j.host
 	p.stop(j)
-	j.End, j.GPUs = p.now, j.Trace.GPUs
+	j.End, j.GPUs = p.now, j.asked
 	p.tell(j, "end")
 	if !j.Shared {
 		return

@@ -240,7 +240,7 @@ func NewJob(t *trace.Job, seconds int64) *Job {
 }
 
 func newJob(t *trace.Job, estimate float64) Job {
-	return Job{Trace: t, GPUs: t.GPUs, Arrival: t.Submit, Estimate: estimate, Priority: -1, Start: Never, End: Never, run: waitingRun, work: float64(t.Duration), rate: 1}
+	return Job{Trace: t, GPUs: t.GPUs, asked: t.GPUs, Arrival: t.Submit, Estimate: estimate, Priority: -1, Start: Never, End: Never, run: waitingRun, work: float64(t.Duration), rate: 1}
 }
 
 // refuseLarge leaves jobs out that are larger than their pool, which would wait for ever.
