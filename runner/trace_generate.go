@@ -4,9 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
+	"graft/cluster"
 	"graft/cluster/trace"
 	"graft/files"
 )
@@ -17,6 +21,7 @@ type traceGenerateOptions struct {
 	arrivals              string // how submissions are spread
 	to                    string // format
 	nodesOut              string // file of the sizes of virtual clusters; empty is none
+	data                  string // folder for these and for profiles; empty is none
 	force                 bool   // replace files that are there
 }
 
@@ -34,8 +39,12 @@ learn what to expect. The same flags give the same bytes.
 
 Without --load durations are as they are drawn: the load follows from jobs, days and
 nodes. With it they are stretched until the jobs want that share of the GPU time that the
-cluster has.`,
-		Example: `  graft trace generate month.csv --nodes-out nodes.csv
+cluster has.
+
+--data makes a folder for 'graft cluster run --data': the virtual clusters with their
+nodes, and profiles of the models alone and in pairs, which are made up from how busy
+each keeps a device.`,
+		Example: `  graft trace generate month.csv --data month
   graft trace generate busy.csv.gz --jobs 1000000 --days 90 --nodes 500 --load 0.9 --seed 7
   graft trace generate flat.csv --to helios --arrivals poisson`,
 		Args: cobra.ExactArgs(1),
@@ -55,6 +64,7 @@ cluster has.`,
 	flags.StringVar(&o.arrivals, "arrivals", o.arrivals, "diurnal, with days and weeks, or poisson, with one rate")
 	flags.StringVar(&o.to, "to", o.to, "the format of OUT: graft, helios or swf")
 	flags.StringVar(&o.nodesOut, "nodes-out", "", "write the sizes of the virtual clusters to this file")
+	flags.StringVar(&o.data, "data", "", "make this folder with nodes and profiles for 'graft cluster run --data'")
 	flags.BoolVar(&o.force, "force", false, "replace files that are there")
 	return command
 }
@@ -77,7 +87,11 @@ func runTraceGenerate(w io.Writer, out string, o traceGenerateOptions) error {
 		}
 	}
 	written := trace.WriterOptions{Format: o.to, Start: generator.Start(), Nodes: o.Nodes, Processors: o.Nodes * o.GPUsPerNode}
-	if err := trace.WriteFile(files.OS{}, out, written, o.force, generated(generator)); err != nil {
+	kinds := map[cluster.Config]trace.Job{}
+	if err := trace.WriteFile(files.OS{}, out, written, o.force, generated(generator, kinds)); err != nil {
+		return err
+	}
+	if err := o.writeData(generator.VCs(), kinds); err != nil {
 		return err
 	}
 	if o.nodesOut != "" {
@@ -91,6 +105,11 @@ func runTraceGenerate(w io.Writer, out string, o traceGenerateOptions) error {
 
 // mayMakeNodes looks at the second file that is written.
 func (o *traceGenerateOptions) mayMakeNodes(out string) error {
+	if o.data != "" {
+		if err := mayMake(o.data, o.force); err != nil {
+			return err
+		}
+	}
 	switch o.nodesOut {
 	case "":
 		return nil
@@ -100,8 +119,21 @@ func (o *traceGenerateOptions) mayMakeNodes(out string) error {
 	return mayMake(o.nodesOut, o.force)
 }
 
-// generated writes all jobs of a generator.
-func generated(generator *trace.Generator) func(*trace.Writer) error {
+// writeData makes the folder of what is known of the cluster, beside the trace.
+func (o *traceGenerateOptions) writeData(vcs []trace.VC, kinds map[cluster.Config]trace.Job) error {
+	if o.data == "" {
+		return nil
+	}
+	if err := (files.OS{}).MkdirAll(o.data); err != nil {
+		return err
+	}
+	err := trace.WriteNodes(files.OS{}, filepath.Join(o.data, "vc_config.csv"), vcs)
+	profiles := cluster.MakeProfiles(slices.Collect(maps.Values(kinds)))
+	return errors.Join(err, profiles.Write(files.OS{}, filepath.Join(o.data, "single_data.csv"), filepath.Join(o.data, "colocate_info.csv")))
+}
+
+// generated writes all jobs of a generator, and keeps one of each configuration.
+func generated(generator *trace.Generator, kinds map[cluster.Config]trace.Job) func(*trace.Writer) error {
 	return func(t *trace.Writer) error {
 		var job trace.Job
 		for {
@@ -110,6 +142,7 @@ func generated(generator *trace.Generator) func(*trace.Writer) error {
 				return nil
 			}
 			if err == nil {
+				kinds[cluster.ConfigOf(&job)] = job
 				err = t.Write(&job)
 			}
 			if err != nil {
