@@ -19,6 +19,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // Need is where Chromium is. Where there is none the test is left out; in CI that is a
@@ -242,6 +243,7 @@ type Look struct {
 	Dark  bool // whoever reads it prefers dark pages
 	Print bool // it is printed
 	Plain bool // scripts of pages do not run
+	Still bool // whoever reads it prefers that nothing moves
 }
 
 // Open opens an address and waits until all of it is there.
@@ -253,7 +255,11 @@ func (b *Browser) Open(url string, look Look) error {
 	if err := b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": look.Width, "height": 900, "deviceScaleFactor": 1, "mobile": false}, nil); err != nil {
 		return err
 	}
-	media := map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}
+	motion := "no-preference"
+	if look.Still {
+		motion = "reduce"
+	}
+	media := map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}, {"name": "prefers-reduced-motion", "value": motion}}}
 	if look.Print {
 		media["media"] = "print"
 	}
@@ -323,6 +329,22 @@ func (b *Browser) place(selector string) (x, y float64, err error) {
 		return 0, 0, fmt.Errorf("find %s: %w", selector, err)
 	}
 	return at[0], at[1], nil
+}
+
+// Until waits until a condition of the page, a script, is so.
+func (b *Browser) Until(condition string) error {
+	for {
+		var is bool
+		if err := b.Eval(condition, &is); err != nil || is {
+			return err
+		}
+		pause, cancel := context.WithTimeout(b.ctx, 20*time.Millisecond)
+		<-pause.Done()
+		cancel()
+		if b.ctx.Err() != nil {
+			return fmt.Errorf("wait until %s: %w", condition, b.ctx.Err())
+		}
+	}
 }
 
 // Hover moves the pointer to an element.
