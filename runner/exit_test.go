@@ -74,6 +74,7 @@ var onWrongFiles = map[string][]struct {
 	"graft fleet manifest":  {{"wrong.toml", exitConfig}, {"none.toml", exitFailed}},
 	"graft pipeline":        {{"wrong.toml", exitConfig}, {"none.toml", exitFailed}},
 	"graft report":          {{"run", exitDamaged}, {"none", exitFailed}},
+	"graft serve":           {{"wrong.toml", exitFailed}, {"none", exitFailed}},
 	"graft plot":            {{"run", exitDamaged}, {"none", exitFailed}},
 }
 

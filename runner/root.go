@@ -21,6 +21,7 @@ func commands() []*cobra.Command {
 		newVocabCommand(),
 		newTableCommand(),
 		newReportCommand(),
+		newServeCommand(),
 		newPlotCommand(),
 		newWeightsCommand(),
 		newConfigCommand(),
