@@ -57,7 +57,7 @@ func (h *hall) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		head.Set(name, value)
 	}
 	if refused := h.serve(w, r); refused != nil {
-		h.refuse(w, refused)
+		h.refuse(w, r, refused)
 	}
 }
 
@@ -142,16 +142,33 @@ func (h *hall) answer(w http.ResponseWriter, r *http.Request, want *wanted, v *v
 		w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
-	send(w, http.StatusOK, s)
+	send(w, r, http.StatusOK, s)
 	return nil
 }
 
-func send(w http.ResponseWriter, status int, s *sheet) {
+func send(w http.ResponseWriter, r *http.Request, status int, s *sheet) {
+	text := s.text
+	if takesPacked(r.Header.Get("Accept-Encoding")) {
+		text = s.packed
+		w.Header().Set("Content-Encoding", "gzip")
+	}
+	w.Header().Set("Vary", "Accept-Encoding")
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Length", fmt.Sprint(len(s.text)))
+	w.Header().Set("Content-Length", fmt.Sprint(len(text)))
 	w.Header().Set("Content-Security-Policy", s.policy+"; frame-ancestors 'none'")
 	w.WriteHeader(status)
-	_, _ = w.Write(s.text) // whoever asked may have left
+	_, _ = w.Write(text) // whoever asked may have left
+}
+
+// takesPacked says of a header whether gzip is fine; a weight, which only who minds it
+// sends, is a no.
+func takesPacked(header string) bool {
+	for word := range strings.SplitSeq(header, ",") {
+		if strings.EqualFold(strings.TrimSpace(word), "gzip") {
+			return true
+		}
+	}
+	return false
 }
 
 // refusalOfPage says why there is no page.
@@ -166,7 +183,7 @@ func refusalOfPage(err error) *refusal {
 }
 
 // refuse says why there is no page on a page.
-func (h *hall) refuse(w http.ResponseWriter, refused *refusal) {
+func (h *hall) refuse(w http.ResponseWriter, r *http.Request, refused *refusal) {
 	p := &page.Page{Title: http.StatusText(refused.status), Version: thisVersion(), Links: []page.Link{toList},
 		Sections: []page.Section{{Title: "What is wrong", Parts: []page.Part{{Sentences: append(strings.Split(printableLines(refused.Wrong), "\n"), refused.Remedy)}}}}}
 	s := &sheet{}
@@ -174,5 +191,5 @@ func (h *hall) refuse(w http.ResponseWriter, refused *refusal) {
 		http.Error(w, refused.Wrong, refused.status)
 		return
 	}
-	send(w, refused.status, s)
+	send(w, r, refused.status, s)
 }

@@ -2,9 +2,11 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"sync"
 	"time"
 
@@ -28,6 +30,7 @@ type sheet struct {
 	tag    string
 	done   chan struct{} // closed when it is rendered
 	text   []byte
+	packed []byte // the text with gzip: a page is asked for again and again, and may come a long way
 	policy string
 	err    error // why there is none
 	began  time.Time
@@ -120,9 +123,10 @@ func (s *sheet) render(render func() (*page.Page, error)) {
 	if shown, s.err = render(); s.err != nil {
 		return
 	}
-	var b bytes.Buffer
-	s.err = shown.Render(&b)
-	s.text, s.policy = b.Bytes(), shown.Policy()
+	var plain, packed bytes.Buffer
+	zip, _ := gzip.NewWriterLevel(&packed, gzip.BestSpeed) // there is such a level
+	s.err = errors.Join(shown.Render(io.MultiWriter(&plain, zip)), zip.Close())
+	s.text, s.packed, s.policy = plain.Bytes(), packed.Bytes(), shown.Policy()
 }
 
 // sweep forgets the pages that were not asked for the longest, down to what is kept.
@@ -133,7 +137,7 @@ func (p *press) sweep() {
 			if !s.isDone() {
 				continue
 			}
-			size += len(s.text) + len(key)
+			size += len(s.text) + len(s.packed) + len(key)
 			if oldest == "" || s.used.Before(p.sheets[oldest].used) {
 				oldest = key
 			}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -191,6 +192,23 @@ func TestServeRefuses(t *testing.T) {
 		require.Contains(t, w.Header().Get("Content-Security-Policy"), "frame-ancestors 'none'", name)
 		require.NotContains(t, w.Header().Get("Content-Security-Policy"), "unsafe-eval", name)
 	}
+}
+
+// Who takes packed pages gets the same page, smaller.
+func TestServePacks(t *testing.T) {
+	dir := t.TempDir()
+	writeJob(t, filepath.Join(dir, "run"), writtenJob{seed: 1, epochs: 30, accuracy: 0.5})
+	v := visitors(t, dir)
+	plain := v.get("/run/run")
+	w := v.ask("GET", "/run/run", "Accept-Encoding", "deflate, gzip, br")
+	require.Equal(t, "gzip", w.Header().Get("Content-Encoding"))
+	require.Less(t, w.Body.Len(), len(plain)/2)
+	unpacked, err := gzip.NewReader(w.Body)
+	require.NoError(t, err)
+	text, err := io.ReadAll(unpacked)
+	require.NoError(t, err)
+	require.Equal(t, plain, string(text))
+	require.Empty(t, v.ask("GET", "/", "Accept-Encoding", "gzip;q=0, br").Header().Get("Content-Encoding"))
 }
 
 // A run is looked at as often as it may change: one that is written to soon, one that is

@@ -44,11 +44,11 @@ func (c *changing) show(t *testing.T, p *page.Page) {
 
 // follows opens a page that a server changes.
 func follows(t *testing.T, p *page.Page, look pagetest.Look) (*changing, *httptest.Server, *pagetest.Browser) {
-	b, _ := opened(t, &page.Page{})
 	c := &changing{}
 	c.show(t, p)
 	server := httptest.NewServer(c)
-	t.Cleanup(server.Close)
+	t.Cleanup(server.Close) // after the browser, which would ask on
+	b, _ := opened(t, &page.Page{})
 	require.NoError(t, b.Open(server.URL, look))
 	return c, server, b
 }

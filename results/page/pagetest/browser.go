@@ -8,6 +8,7 @@ package pagetest
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -331,18 +332,26 @@ func (b *Browser) place(selector string) (x, y float64, err error) {
 	return at[0], at[1], nil
 }
 
-// Until waits until a condition of the page, a script, is so.
+// mostFaults is how often in a row a condition may fail that is waited for.
+const mostFaults = 50
+
+// Until waits until a condition of the page, a script, is so. While another page is
+// opened it may fail, since there is nothing yet that it is about.
 func (b *Browser) Until(condition string) error {
-	for {
+	for faults := 0; ; {
 		var is bool
-		if err := b.Eval(condition, &is); err != nil || is {
-			return err
+		err := b.Eval(condition, &is)
+		if is {
+			return nil
+		}
+		if faults++; err == nil {
+			faults = 0
 		}
 		pause, cancel := context.WithTimeout(b.ctx, 20*time.Millisecond)
 		<-pause.Done()
 		cancel()
-		if b.ctx.Err() != nil {
-			return fmt.Errorf("wait until %s: %w", condition, b.ctx.Err())
+		if b.ctx.Err() != nil || faults > mostFaults {
+			return fmt.Errorf("wait until %s: %w", condition, cmp.Or(err, b.ctx.Err()))
 		}
 	}
 }
@@ -372,14 +381,14 @@ func (b *Browser) Click(selector string) error {
 
 // keys are what there is to press.
 var keys = map[string]struct {
-	code int
-	text string
-}{"Tab": {9, ""}, "Enter": {13, "\r"}, "Escape": {27, ""}, "ArrowLeft": {37, ""}, "ArrowRight": {39, ""}}
+	code      int
+	key, text string
+}{"Tab": {9, "Tab", ""}, "Enter": {13, "Enter", "\r"}, "Escape": {27, "Escape", ""}, "Space": {32, " ", " "}, "ArrowLeft": {37, "ArrowLeft", ""}, "ArrowRight": {39, "ArrowRight", ""}}
 
-// Press presses a key: Tab, Enter, Escape, ArrowLeft or ArrowRight.
+// Press presses a key: Tab, Enter, Space, Escape, ArrowLeft or ArrowRight.
 func (b *Browser) Press(key string) error {
 	for _, what := range []string{"keyDown", "keyUp"} {
-		params := map[string]any{"type": what, "key": key, "code": key, "windowsVirtualKeyCode": keys[key].code}
+		params := map[string]any{"type": what, "key": keys[key].key, "code": key, "windowsVirtualKeyCode": keys[key].code}
 		if what == "keyDown" {
 			params["text"] = keys[key].text
 		}
