@@ -298,7 +298,7 @@ func drawAll(kind plotKind, group []*runData) ([]page.Figure, error) {
 			return list, err
 		}
 		p := d.figure.Layout(figure.Column)
-		list = append(list, page.Figure{Caption: p.Title, Words: p.Words, SVG: b.Bytes()})
+		list = append(list, page.Figure{Caption: printable(p.Title), Words: printable(p.Words), SVG: b.Bytes()})
 	}
 	return list, err
 }

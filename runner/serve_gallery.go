@@ -215,7 +215,7 @@ func (g *gallery) note(name string, tag uint64, ended bool, line *runLine) {
 
 // stamp is a tag of all that lies in a run's folder and in those directly in it, and
 // the latest time of its files. What is saved to go on from, and what programs have
-// said, is shown on no page.
+// said, is shown on no page; but that something was said is a sign of life.
 func stamp(folder string) (uint64, time.Time, error) {
 	f, err := viewFolder(folder)
 	if err != nil {
@@ -233,8 +233,11 @@ func stamp(folder string) (uint64, time.Time, error) {
 	return s.sum.Sum64(), s.latest, nil
 }
 
-// checkpointsName is the folder in a run folder from which it can go on.
-const checkpointsName = "checkpoints"
+// What in a run folder is on no page: from where it can go on, and its log.
+const (
+	checkpointsName = "checkpoints"
+	logFile         = "log.jsonl"
+)
 
 type stamper struct {
 	sum    hash.Hash64
@@ -255,7 +258,9 @@ func (s *stamper) folder(f *runFolderView) {
 		if err != nil { // it went meanwhile
 			continue
 		}
-		fmt.Fprintf(s.sum, "%q %d %d\n", entry.Name(), info.Size(), info.ModTime().UnixNano())
+		if entry.Name() != logFile {
+			fmt.Fprintf(s.sum, "%q %d %d\n", entry.Name(), info.Size(), info.ModTime().UnixNano())
+		}
 		if info.ModTime().After(s.latest) {
 			s.latest = info.ModTime()
 		}

@@ -22,7 +22,10 @@ func (h *hall) tag(want *wanted, v *visit) string {
 	sum := fnv.New64a()
 	fmt.Fprintf(sum, "%s %d %q %d\n", want.key, h.began, v.missing, v.over)
 	for _, s := range v.sights {
-		fmt.Fprintf(sum, "%q %x %t\n", s.name, s.tag, want.all && s.quiet)
+		fmt.Fprintf(sum, "%q %x\n", s.name, s.tag)
+		if want.all {
+			fmt.Fprintln(sum, s.quiet, s.written.UnixNano())
+		}
 	}
 	if want.all {
 		for _, o := range v.others {
@@ -236,7 +239,11 @@ func listTable(runs []listed) *page.Table {
 		}
 		t.Rows = append(t.Rows, []page.Cell{{Text: printable(r.name), Link: addressOf(r.name)}, {Text: r.kind}, {Text: state, Kind: look}, figure, value, {Text: unit},
 			{Text: cmp.Or(printable(r.network), "-")}, {Text: cmp.Or(r.seed, "-")}, {Text: began}, {Text: r.written.UTC().Format(listTime)}})
-		t.Pick.Values = append(t.Pick.Values, r.name)
+		chosen := r.name
+		if printable(r.name) != r.name { // a form sends it otherwise
+			chosen = ""
+		}
+		t.Pick.Values = append(t.Pick.Values, chosen)
 	}
 	return t
 }

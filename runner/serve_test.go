@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"compress/gzip"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"html"
 	"io"
 	"net"
 	"net/http"
@@ -110,7 +112,7 @@ func TestServeShowsAllRuns(t *testing.T) {
 	all := writeAll(t)
 	dir := filepath.Dir(all["job"])
 	bad := badFolders(t, filepath.Join(dir, "bad"))
-	before := listing(t, dir)
+	before, same := listing(t, dir), digests(t, dir)
 	v := visitors(t, dir)
 	list := v.get("/")
 	require.Contains(t, list, fmt.Sprintf("<p>%d runs, 3 running, 5 ended, %d left out.</p>", len(all)+len(bad)-2, len(bad)-2))
@@ -136,6 +138,41 @@ func TestServeShowsAllRuns(t *testing.T) {
 		require.Contains(t, compared, part)
 	}
 	require.Equal(t, before, listing(t, dir), "nothing was changed, and nothing made")
+	require.Equal(t, same, digests(t, dir))
+}
+
+// digests are what the files of a folder hold.
+func digests(t *testing.T, dir string) map[string][32]byte {
+	all := map[string][32]byte{}
+	for path := range listing(t, dir) {
+		if text, err := os.ReadFile(path); err == nil { // a folder has none
+			all[path] = sha256.Sum256(text)
+		}
+	}
+	require.NotEmpty(t, all)
+	return all
+}
+
+// What folders are called is text, whatever it is, and their pages are found by it.
+func TestServeOfHostileFolders(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{`<img src=x onerror=alert(1)>`, `"'&`, "new\nline", "\xff\xfe", "javascript:alert(1)", "%2e%2e", "</script><b>"} {
+		folder := filepath.Join(dir, strings.ReplaceAll(name, "/", "|"))
+		writeJob(t, folder, writtenJob{seed: 1, epochs: 2, accuracy: 0.5, resolved: "[a]\n\"<b>\" = \"</script><i>\"\n"})
+		require.NoError(t, os.Mkdir(folder+"-none", 0o700))
+	}
+	v := visitors(t, dir)
+	list := v.get("/")
+	require.Contains(t, list, "7 runs, 7 ended.")
+	links := regexp.MustCompile(`<th scope="row"><a href="([^"]+)"`).FindAllStringSubmatch(list, -1)
+	require.Len(t, links, 7)
+	require.Equal(t, 5, strings.Count(list, `type="checkbox"`), "forms send some names otherwise")
+	for _, link := range links {
+		list += v.get(html.UnescapeString(link[1]))
+	}
+	for _, tag := range []string{"<img", "<b>", "<i>", `href="javascript`} {
+		require.NotContains(t, list, tag)
+	}
 }
 
 // The page of a run is that of graft report --html, with a way back.
@@ -232,6 +269,16 @@ func TestServeSeesWhatChanges(t *testing.T) {
 	require.NoError(t, os.WriteFile(at("open/checkpoints/x"), nil, 0o600))
 	v.clock.pass(time.Second)
 	require.False(t, v.fresh("/run/open"), "what it saves to go on from is on no page")
+
+	v.get("/")
+	require.NoError(t, os.WriteFile(at("open/"+logFile), []byte("{}\n"), 0o600))
+	require.NoError(t, os.Chtimes(at("open/"+logFile), time.Time{}, v.clock.now()))
+	v.clock.pass(time.Second)
+	require.True(t, v.fresh("/"), "it has said something")
+	v.get("/run/open")
+	require.NoError(t, os.WriteFile(at("open/"+logFile), []byte("{}\n{}\n"), 0o600))
+	v.clock.pass(time.Second)
+	require.False(t, v.fresh("/run/open"), "and what, is on no page")
 
 	v.get("/run/done")
 	v.clock.pass(time.Second)
@@ -451,7 +498,7 @@ func TestServeCommand(t *testing.T) {
 }
 
 // The program itself listens within moments, without LibTorch, and ends well when it is
-// told to, in the middle of an answer too.
+// told to.
 func TestServeStartsAndEnds(t *testing.T) {
 	dir := t.TempDir()
 	writeJob(t, filepath.Join(dir, "run"), writtenJob{seed: 1, epochs: 3, accuracy: 0.5})
