@@ -301,7 +301,7 @@ func daysText(i clusterInterval) string {
 	if i.Low == nil {
 		return "-"
 	}
-	return fmt.Sprintf("[%.0f, %.0f]", zeroed(*i.Low), zeroed(*i.High))
+	return "[" + plain("%.0f", *i.Low) + ", " + plain("%.0f", *i.High) + "]"
 }
 
 func ratioText(x *float64) string {
@@ -353,19 +353,20 @@ func (r *clusterReport) fixes() *table {
 	return t
 }
 
-// zeroed is a figure without the sign of a zero that it would be written as.
-func zeroed(x float64) float64 {
-	if math.Abs(x) < 0.05 {
-		return 0
+// plain writes a number; a zero has no sign.
+func plain(format string, x float64) string {
+	text := fmt.Sprintf(format, x)
+	if strings.Trim(text, "+-0.") == "" {
+		return strings.TrimLeft(text, "+-")
 	}
-	return x
+	return text
 }
 
 func signed(x *float64) string {
 	if x == nil {
 		return "-"
 	}
-	return fmt.Sprintf("%+.1f", zeroed(*x))
+	return plain("%+.1f", *x)
 }
 
 // divided is a line for each size and virtual cluster.

@@ -12,31 +12,19 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/cluster/schedulers"
-	"graft/cluster/trace"
-	"graft/files"
 )
 
-// aCluster goes into a folder with a trace of some days and the nodes of its cluster.
+// aCluster goes into a folder with a trace of three days and the nodes of its cluster.
 func aCluster(t *testing.T, jobs int) {
 	t.Helper()
 	t.Chdir(t.TempDir())
-	o := trace.GenerateOptions{Jobs: jobs, Days: 3, Nodes: 4, VCs: 2, Load: 0.8, Seed: 7}
-	o.EnsureDefaults()
-	g, err := trace.Generate(o)
-	require.NoError(t, err)
-	require.NoError(t, trace.WriteNodes(files.OS{}, "nodes.csv", g.VCs()))
-	require.NoError(t, trace.WriteFile(files.OS{}, "jobs.csv", trace.WriterOptions{Format: "helios"}, false, func(w *trace.Writer) error {
-		for range jobs {
-			var j trace.Job
-			if err := g.Read(&j); err != nil {
-				return err
-			}
-			if err := w.Write(&j); err != nil {
-				return err
-			}
-		}
-		return nil
-	}))
+	var b strings.Builder
+	b.WriteString("job_id,user,vc,gpu_num,submit_time,duration\n")
+	for k := range jobs {
+		fmt.Fprintf(&b, "%d,u%d,%s,%d,%d,%d\n", k, k%7, []string{"a", "a", "b"}[k%3], []int{1, 2, 1, 8, 4, 16, 1}[k*k%7], k*3*86_400/jobs, 60+k*k*7919%20_000)
+	}
+	require.NoError(t, os.WriteFile("jobs.csv", []byte(b.String()), 0o600))
+	require.NoError(t, os.WriteFile("nodes.csv", []byte(",num\na,3\nb,2\n"), 0o600))
 }
 
 // lines are the rows of a table of jobs, by column.
@@ -120,10 +108,10 @@ func TestClusterRefusesJobs(t *testing.T) {
 	require.NoError(t, os.WriteFile("nodes.csv", []byte(",num\na,1\n"), 0o600))
 	got := graft("cluster", "run", "--trace", "jobs.csv", "--nodes", "nodes.csv", "--scheduler", withoutLucid(), "--estimates", "exact", "--quiet")
 	require.Equal(t, exitPartial, got.code, got.stderr)
-	for _, why := range []string{"1 larger than its virtual cluster, job 2", "1 unknown virtual cluster, job 3", "1 no devices asked for, job 5"} {
+	for _, why := range []string{"1 larger than its virtual cluster, job 2", "1 unknown virtual cluster, job 3", "1 no devices asked for, job 5", "1 another job has its id, job 4"} {
 		require.Contains(t, got.stderr, why)
 	}
-	require.Len(t, lines(t, "runs/jobs/fifo/jobs.csv"), 3)
+	require.Len(t, lines(t, "runs/jobs/fifo/jobs.csv"), 2)
 }
 
 // A job that grows and shrinks has a timeline that a job's file takes.

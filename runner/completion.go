@@ -78,6 +78,7 @@ var argumentCompleters = map[string]completer{
 	"graft table check":    folders,
 	"graft help":           commandNames,
 	"graft man":            folders,
+	"graft serve":          folders,
 }
 
 // flagCompleters are those of flags, by name. Others take any file.

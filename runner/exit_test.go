@@ -82,6 +82,7 @@ var onWrongFiles = map[string][]struct {
 	"graft pipeline":         {{"wrong.toml", exitConfig}, {"none.toml", exitFailed}},
 	"graft report":           {{"run", exitDamaged}, {"none", exitFailed}},
 	"graft plot":             {{"run", exitDamaged}, {"none", exitFailed}},
+	"graft serve":            {{"wrong.toml", exitFailed}, {"none", exitFailed}},
 }
 
 // readNothing are the commands that read no file.

@@ -43,6 +43,7 @@ var jsonReports = map[string][]any{
 	"graft pipeline":      {pipelineReport{}},
 	"graft plot":          {plotReport{}},
 	"graft report":        {runsReport{}},
+	"graft serve":         {serveReport{}},
 	"graft surgery":       {surgeryReport{}},
 	"graft table check":   {checkReport{}},
 	"graft table convert": {wholeTable{}},

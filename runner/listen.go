@@ -68,24 +68,43 @@ func openCounter(o listenOptions, logger *zap.Logger) (*counter, error) {
 		}
 		return nil, nil
 	}
-	if host, _, _ := net.SplitHostPort(o.address); !o.anywhere && !isLoopback(host) {
-		return nil, usageErrorf("listen at %s: others than this machine could come there, and what they send, the token too, is not encrypted; "+
-			"name 127.0.0.1 and go there through ssh -L, or add --listen-anywhere", o.address)
-	}
 	c := &counter{listenOptions: o, log: logger, done: make(chan struct{})}
 	var err error
+	if err = mayListen(o.address, o.anywhere, "what they send, the token too, is not encrypted"); err != nil {
+		return nil, err
+	}
 	if c.token, c.made, err = findToken(o.tokenFile, logger); err != nil {
 		return nil, err
 	}
-	if c.listener, err = net.Listen("tcp", o.address); err != nil {
-		return nil, fmt.Errorf("listen at %s: %w; name another port, or port 0 to take a free one", o.address, err)
+	if c.listener, err = takePort(o.address, o.anywhere); err != nil {
+		return nil, err
 	}
 	if o.anywhere {
 		logger.Warn("whoever can read the network to this address can read the token", zap.String("address", o.address))
-	} else if host, _, _ := net.SplitHostPort(c.listener.Addr().String()); !isLoopback(host) {
-		return nil, errors.Join(usageErrorf("listen at %s: this is %s here, which is no address of this machine alone; name 127.0.0.1", o.address, host), c.listener.Close())
 	}
 	return c, nil
+}
+
+// mayListen says why an address must not be listened at, if it must not: others than
+// this machine could come there. Danger is what that would mean.
+func mayListen(address string, anywhere bool, danger string) error {
+	if host, _, _ := net.SplitHostPort(address); !anywhere && !isLoopback(host) {
+		return usageErrorf("listen at %s: others than this machine could come there, and %s; "+
+			"name 127.0.0.1 and go there through ssh -L, or add --listen-anywhere", address, danger)
+	}
+	return nil
+}
+
+// takePort listens at an address, which is one of this machine alone unless any is fine.
+func takePort(address string, anywhere bool) (net.Listener, error) {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("listen at %s: %w; name another port, or port 0 to take a free one", address, err)
+	}
+	if host, _, _ := net.SplitHostPort(l.Addr().String()); !anywhere && !isLoopback(host) {
+		return nil, errors.Join(usageErrorf("listen at %s: this is %s here, which is no address of this machine alone; name 127.0.0.1", address, host), l.Close())
+	}
+	return l, nil
 }
 
 // isLoopback says whether only this machine can come to a host.
@@ -114,7 +133,7 @@ func (c *counter) serve(folder string, b *board, live *trainer.Live) error {
 	if whole, err := filepath.Abs(folder); err == nil {
 		folder = whole
 	}
-	desk := &desk{board: b, live: live, folder: folder, token: sha256.Sum256([]byte(c.token)), hosts: c.hosts(), log: c.log, patience: answerWithin}
+	desk := &desk{board: b, live: live, folder: folder, token: sha256.Sum256([]byte(c.token)), hosts: namesOf(c.address, c.listener, c.anywhere), log: c.log, patience: answerWithin}
 	c.server = &http.Server{Handler: desk, ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout, WriteTimeout: answerTimeout,
 		IdleTimeout: idleTimeout, MaxHeaderBytes: mostHeader, ErrorLog: log.New(io.Discard, "", 0)} // what strangers send fills no log
 	go func() {
@@ -151,11 +170,11 @@ func (c *counter) close() {
 	<-c.done
 }
 
-// hosts are the names by which the counter may be called. A page in a browser can
-// have a name of its own lead here; it is refused.
-func (c *counter) hosts() func(host string) bool {
-	given, _, _ := net.SplitHostPort(c.address)
-	bound, _, _ := net.SplitHostPort(c.listener.Addr().String())
+// namesOf are the names by which a server may be called that listens at an address. A
+// page in a browser can have a name of its own lead here; it is refused.
+func namesOf(address string, l net.Listener, anywhere bool) func(host string) bool {
+	given, _, _ := net.SplitHostPort(address)
+	bound, _, _ := net.SplitHostPort(l.Addr().String())
 	name, _ := os.Hostname() // without one there is one less
 	return func(host string) bool {
 		ip := net.ParseIP(host)
@@ -164,7 +183,7 @@ func (c *counter) hosts() func(host string) bool {
 			return false
 		case isLoopback(host) || strings.EqualFold(host, given) || ip != nil && ip.Equal(net.ParseIP(bound)):
 			return true
-		case !c.anywhere:
+		case !anywhere:
 			return false
 		}
 		short, _, _ := strings.Cut(name, ".")

@@ -28,13 +28,14 @@ const (
 // hasTimeline is met by details of runs in which things happened one after the other.
 type hasTimeline interface{ timeline() *page.Timeline }
 
-// pageOf makes the page of runs: the comparison of several, and each by itself.
-func pageOf(runs []*runData, skipped []skippedRun, all bool) (*page.Page, *runsReport, error) {
+// pageOf makes the page of runs: the comparison of several, and each by itself. More is
+// how to see what of it is left out unless all is asked for.
+func pageOf(runs []*runData, skipped []skippedRun, all bool, more string) (*page.Page, *runsReport, error) {
 	r, err := newRunsReport(runs, skipped, true)
 	if err != nil {
 		return nil, nil, err
 	}
-	b := &pager{report: r, all: all}
+	b := &pager{report: r, all: all, more: more}
 	p := &page.Page{Title: "Report of " + counted(len(runs), "run"), Version: thisVersion()}
 	if len(runs) == 1 {
 		p.Title = runs[0].heading()
@@ -49,7 +50,7 @@ func pageOf(runs []*runData, skipped []skippedRun, all bool) (*page.Page, *runsR
 		}
 	}
 	if !few {
-		p.Lead = fmt.Sprintf("What differs comes first, then what came out. Nothing is ranked. More than %d runs have no section each; --all gives them one.", mostPageRuns)
+		p.Lead = fmt.Sprintf("What differs comes first, then what came out. Nothing is ranked. More than %d runs have no section each; %s gives them one.", mostPageRuns, more)
 		return p, r, nil
 	}
 	sections := make([][]page.Section, len(runs))
@@ -69,6 +70,7 @@ func (r *runData) heading() string {
 type pager struct {
 	report *runsReport
 	all    bool
+	more   string // how to see all
 }
 
 // leftOut is a section about the folders that could not be used, if there are any.
@@ -180,7 +182,7 @@ func (b *pager) parts(d *document, names map[string]bool, line hasTimeline) []pa
 			}
 			list = append(list, page.Part{Table: table})
 			if left > 0 {
-				list = append(list, page.Part{Sentences: []string{fmt.Sprintf("%d rows in the middle are left out; --all shows every one.", left)}})
+				list = append(list, page.Part{Sentences: []string{fmt.Sprintf("%d rows in the middle are left out; %s shows every one.", left, b.more)}})
 			}
 		}
 	}
@@ -296,7 +298,7 @@ func drawAll(kind plotKind, group []*runData) ([]page.Figure, error) {
 			return list, err
 		}
 		p := d.figure.Layout(figure.Column)
-		list = append(list, page.Figure{Caption: p.Title, Words: p.Words, SVG: b.Bytes()})
+		list = append(list, page.Figure{Caption: printable(p.Title), Words: printable(p.Words), SVG: b.Bytes()})
 	}
 	return list, err
 }

@@ -23,6 +23,7 @@ func commands() []*cobra.Command {
 		newTableCommand(),
 		newTraceCommand(),
 		newReportCommand(),
+		newServeCommand(),
 		newPlotCommand(),
 		newWeightsCommand(),
 		newConfigCommand(),

@@ -1,5 +1,5 @@
 
-(() => {
+const graft = (() => {
   "use strict";
   // The next step of a column: up, down, and as it was.
   const next = { none: "ascending", ascending: "descending", descending: "none" };
@@ -21,57 +21,94 @@
     return sign * (a.number - b.number);
   };
 
-  for (const table of document.querySelectorAll("table")) {
-    const body = table.tBodies[0];
-    const rows = [...body.rows];
-    if (rows.length < 2) continue;
-    const heads = [...table.tHead.rows[0].cells];
-    heads.forEach((head, column) => {
-      if (head.textContent.trim() === "") return;
-      const button = document.createElement("button");
-      button.type = "button";
-      button.append(...head.childNodes);
-      head.append(button);
-      head.setAttribute("aria-sort", "none");
-      button.addEventListener("click", () => {
-        const order = next[head.getAttribute("aria-sort")];
-        for (const other of heads) if (other.hasAttribute("aria-sort")) other.setAttribute("aria-sort", "none");
-        head.setAttribute("aria-sort", order);
-        const keyed = rows.map((row) => ({ row, key: key(row.cells[column]) }));
-        if (order !== "none") keyed.sort((a, b) => compare(a.key, b.key, order === "ascending" ? 1 : -1));
-        body.append(...keyed.map((k) => k.row));
-      });
-    });
-  }
+  // written are the rows of a table in the order in which they were written.
+  const written = (table) => [...table.tBodies[0].rows].sort((a, b) => a.dataset.at - b.dataset.at);
 
-  for (const line of document.querySelectorAll(".timeline")) {
-    const detail = line.querySelector(".detail");
-    const rest = "Point at an event, or go to it with the Tab and arrow keys.";
-    const marks = [...line.querySelectorAll(".mark")];
-    if (marks.length === 0) continue;
-    detail.textContent = rest;
-    detail.hidden = false;
-    marks.forEach((mark, k) => {
-      // The page's own line tells the event; the browser's box would lie over it.
-      const title = mark.querySelector("title");
-      const text = title.textContent;
-      mark.setAttribute("aria-label", text);
-      title.remove();
-      const show = () => { detail.textContent = text; };
-      const hide = () => { if (document.activeElement !== mark) detail.textContent = rest; };
-      mark.addEventListener("mouseenter", show);
-      mark.addEventListener("mouseleave", hide);
-      mark.addEventListener("focus", show);
-      mark.addEventListener("blur", () => { detail.textContent = rest; });
-      mark.addEventListener("keydown", (event) => {
-        const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-        if (step === undefined) {
-          if (event.key === "Escape") mark.blur();
-          return;
-        }
-        event.preventDefault();
-        marks[Math.min(Math.max(k + step, 0), marks.length - 1)].focus();
-      });
-    });
-  }
+  // sort puts the rows in the order that the heads say. One that stands right is not
+  // moved: it keeps the focus.
+  const sort = (table) => {
+    const heads = [...table.tHead.rows[0].cells];
+    const column = heads.findIndex((head) => (head.getAttribute("aria-sort") ?? "none") !== "none");
+    let rows = written(table);
+    if (column >= 0) {
+      const sign = heads[column].getAttribute("aria-sort") === "ascending" ? 1 : -1;
+      rows = rows.map((row) => ({ row, key: key(row.cells[column]) })).sort((a, b) => compare(a.key, b.key, sign)).map((k) => k.row);
+    }
+    let at = table.tBodies[0].firstElementChild;
+    for (const row of rows) {
+      if (row === at) at = at.nextElementSibling;
+      else table.tBodies[0].insertBefore(row, at);
+    }
+  };
+
+  const press = (event) => {
+    const head = event.currentTarget.closest("th");
+    const order = next[head.getAttribute("aria-sort")];
+    for (const other of head.parentNode.cells) if (other.hasAttribute("aria-sort")) other.setAttribute("aria-sort", "none");
+    head.setAttribute("aria-sort", order);
+    sort(head.closest("table"));
+  };
+
+  const tables = (root) => {
+    for (const table of root.querySelectorAll("table")) {
+      const rows = [...table.tBodies[0].rows];
+      rows.forEach((row, at) => { row.dataset.at = at; });
+      if (rows.length < 2) continue;
+      for (const head of table.tHead.rows[0].cells) {
+        if (head.textContent.trim() === "") continue;
+        const button = document.createElement("button");
+        button.type = "button";
+        button.append(...head.childNodes);
+        head.append(button);
+        head.setAttribute("aria-sort", "none");
+        button.addEventListener("click", press);
+      }
+    }
+  };
+
+  const rest = "Point at an event, or go to it with the Tab and arrow keys.";
+  // tell puts the text of an event, or none, into the line below.
+  const tell = (mark, text) => { mark.closest(".timeline").querySelector(".detail").textContent = text; };
+  const show = (event) => tell(event.currentTarget, event.currentTarget.getAttribute("aria-label"));
+  const hide = (event) => { if (document.activeElement !== event.currentTarget) tell(event.currentTarget, rest); };
+  const walk = (event) => {
+    const mark = event.currentTarget;
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (step === undefined) {
+      if (event.key === "Escape") mark.blur();
+      return;
+    }
+    event.preventDefault();
+    const marks = [...mark.closest(".timeline").querySelectorAll(".mark")];
+    marks[Math.min(Math.max(marks.indexOf(mark) + step, 0), marks.length - 1)].focus();
+  };
+
+  const timelines = (root) => {
+    for (const line of root.querySelectorAll(".timeline")) {
+      const detail = line.querySelector(".detail");
+      const marks = [...line.querySelectorAll(".mark")];
+      if (marks.length === 0) continue;
+      detail.textContent = rest;
+      detail.hidden = false;
+      for (const mark of marks) {
+        // The page's own line tells the event; the browser's box would lie over it.
+        const title = mark.querySelector("title");
+        mark.setAttribute("aria-label", title.textContent);
+        title.remove();
+        mark.addEventListener("mouseenter", show);
+        mark.addEventListener("mouseleave", hide);
+        mark.addEventListener("focus", show);
+        mark.addEventListener("blur", () => tell(mark, rest));
+        mark.addEventListener("keydown", walk);
+      }
+    }
+  };
+
+  // enhance gives a page as it was written what needs a script.
+  const enhance = (root) => {
+    tables(root);
+    timelines(root);
+  };
+  enhance(document);
+  return { enhance, sort, written };
 })();

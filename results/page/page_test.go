@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -47,6 +48,21 @@ func sample() *page.Page {
 			{Heading: "Figures"}, {Figures: []page.Figure{{Caption: "A line", Words: "It goes down.", SVG: []byte(picture)}, {Caption: "Another", SVG: []byte(picture)}}}}},
 		{Title: "Job b", Parts: []page.Part{{Sentences: []string{"One.", "Two."}}, {Table: table}, {Table: table}, {Code: "graft train job.toml"}, {Folded: &page.Folded{Title: "Configuration", Text: "[run]\nseed = 1\n"}}}},
 	}}
+}
+
+// served is a page as a server has it: with links, rows to choose, and a tag.
+func served(tag string, rows ...string) *page.Page {
+	p := sample()
+	p.Links = []page.Link{{Text: "All runs", Address: "/"}, {Text: "a b", Address: "/run/a%20b"}}
+	p.Live = &page.Live{Tag: tag, Every: 50 * time.Millisecond, Rarely: 100 * time.Millisecond}
+	list := &page.Table{Caption: "runs", Columns: []page.Column{{Name: "Run"}, {Name: "State"}, {Name: "Value", Number: true}},
+		Pick: &page.Pick{Address: "/compare", Name: "run", Button: "Compare", About: "Choose runs."}}
+	for k, name := range rows {
+		list.Rows = append(list.Rows, []page.Cell{{Text: name, Link: "/run/" + name}, {Text: "running", Kind: page.Up}, {Text: strconv.Itoa(10 - k)}})
+		list.Pick.Values = append(list.Pick.Values, map[bool]string{true: name}[k != 1])
+	}
+	p.Sections = append(p.Sections, page.Section{Title: strconv.Itoa(len(rows)) + " runs", Parts: []page.Part{{Table: list}}})
+	return p
 }
 
 func rendered(t testing.TB, p *page.Page) string {
@@ -86,6 +102,7 @@ func walk(t testing.TB, text string) *pagetest.Structure {
 func TestPageIsWellBuilt(t *testing.T) {
 	text := rendered(t, sample())
 	s := walk(t, text)
+	walk(t, rendered(t, served("1", "a", "b")))
 	for _, link := range regexp.MustCompile(`(?:href="#|labelledby=")([^"]+)"`).FindAllStringSubmatch(text, -1) {
 		require.True(t, s.IDs[link[1]], link[0])
 	}
@@ -118,9 +135,10 @@ func TestPageEscapes(t *testing.T) {
 // sampleOf is a page in which a text stands wherever one can.
 func sampleOf(text string) *page.Page {
 	text = text + "0" + text
-	return &page.Page{Title: text, Lead: text, Version: text, Sections: []page.Section{{Title: text, Parts: []page.Part{
+	return &page.Page{Title: text, Lead: text, Version: text, Links: []page.Link{{Text: text, Address: text}}, Live: &page.Live{Tag: text}, Sections: []page.Section{{Title: text, Parts: []page.Part{
 		{Heading: text}, {Sentences: []string{text}}, {Facts: []page.Fact{{Name: text, Text: text}, {Name: text, Text: text, Code: true}}},
-		{Table: &page.Table{Caption: text, Columns: []page.Column{{Name: text, Unit: text}, {Name: text, Number: true}}, Rows: [][]page.Cell{{{Text: text, Unit: text, Value: value(1)}, {Text: text, Unit: text, Value: value(2)}}}}},
+		{Table: &page.Table{Caption: text, Columns: []page.Column{{Name: text, Unit: text}, {Name: text, Number: true}}, Rows: [][]page.Cell{{{Text: text, Unit: text, Value: value(1), Link: text}, {Text: text, Unit: text, Value: value(2)}}},
+			Pick: &page.Pick{Address: text, Name: text, Values: []string{text}, Button: text, About: text}}},
 		{Figures: []page.Figure{{Caption: text, Words: text, SVG: []byte(picture)}}}, {Timeline: &page.Timeline{Title: text, Unit: text, Events: []page.Event{{Name: text, Detail: text}}}},
 		{Folded: &page.Folded{Title: text, Text: text}}, {Code: text},
 	}}, {Title: "x"}}}
@@ -160,6 +178,20 @@ func TestOddPages(t *testing.T) {
 		require.NotContains(t, text, "Inf", name)
 		require.LessOrEqual(t, strings.Count(text, `class="tick"`), 11, name)
 	}
+}
+
+// What a page says of what it may do is what its server sends along, and only one that
+// is served may ask for anything.
+func TestPolicy(t *testing.T) {
+	for _, p := range []*page.Page{sample(), served("1")} {
+		require.Contains(t, rendered(t, p), `"Content-Security-Policy" content="`+p.Policy()+`"`)
+		require.Equal(t, p.Live != nil, strings.Contains(p.Policy(), "connect-src 'self'"))
+		require.Equal(t, p.Live != nil, strings.Contains(rendered(t, p), "fetch("))
+	}
+	broken := served("1", "a")
+	list := broken.Sections[len(broken.Sections)-1].Parts[0].Table
+	list.Pick.Values = nil
+	require.ErrorContains(t, broken.Render(io.Discard), "0 of 1 rows")
 }
 
 // fullDisk takes nothing.

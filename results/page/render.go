@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	_ "embed" // the page's parts
 	"encoding/base64"
@@ -11,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
 
 var (
@@ -20,6 +22,8 @@ var (
 	style string
 	//go:embed page.js
 	script string
+	//go:embed live.js
+	liveScript string // of pages that are served, after script
 )
 
 // generator begins what a page says of who wrote it.
@@ -32,13 +36,27 @@ func IsPage(head []byte) bool {
 
 // parsed is the layout, read when a page is first written.
 var parsed = sync.OnceValue(func() *template.Template {
-	sum := sha256.Sum256([]byte(script))
 	return template.Must(template.New("page").Funcs(template.FuncMap{
 		"style":  func() template.HTML { return template.HTML("<style>" + style + "</style>") },
 		"script": func() template.HTML { return template.HTML("<script>" + script + "</script>") },
-		"digest": func() string { return base64.StdEncoding.EncodeToString(sum[:]) },
+		"live":   func() template.HTML { return template.HTML("<script>" + liveScript + "</script>") },
 	}).Parse(layout))
 })
+
+// Policy is what a browser lets the page do, as a Content-Security-Policy: to run its
+// own script and, where it is served, to ask its server and send forms there. The page
+// says so itself; who serves it may send it along.
+func (p *Page) Policy() string {
+	digest := func(script string) string {
+		sum := sha256.Sum256([]byte(script))
+		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	}
+	scripts, own := digest(script), "'none'"
+	if p.Live != nil {
+		scripts, own = scripts+" "+digest(liveScript), "'self'"
+	}
+	return "default-src 'none'; style-src 'unsafe-inline'; script-src " + scripts + "; img-src data:; connect-src " + own + "; base-uri 'none'; form-action " + own
+}
 
 // Render writes the page. What is written is equal for equal pages.
 func (p *Page) Render(w io.Writer) error {
@@ -59,7 +77,14 @@ func (p *Page) Render(w io.Writer) error {
 type (
 	pageView struct {
 		Title, Lead, Version string
+		Policy               template.HTMLAttr
+		Links                []Link
+		Live                 *liveView
 		Sections             []sectionView
+	}
+	liveView struct {
+		Tag           string
+		Every, Rarely int64 // milliseconds
 	}
 	sectionView struct {
 		ID, Title string
@@ -75,12 +100,18 @@ type (
 	tableView struct {
 		Name    string
 		Columns []Column
-		Rows    [][]cellView
+		Rows    []rowView
+		Pick    *Pick
+	}
+	rowView struct {
+		Chosen string // what its box stands for
+		Label  string // of the box
+		Cells  []cellView
 	}
 	cellView struct {
-		Text, Value, Unit string
-		Number, Head      bool
-		Long              bool // its words wrap
+		Text, Link, Value, Unit string
+		Head                    bool
+		Class                   string
 	}
 	figureView struct {
 		Caption, Words string
@@ -96,7 +127,7 @@ type viewer struct {
 
 func (p *Page) view() (*pageView, error) {
 	v := &viewer{map[string]int{}, map[string]bool{}}
-	view := &pageView{Title: p.Title, Lead: p.Lead, Version: p.Version}
+	view := &pageView{Title: p.Title, Lead: p.Lead, Version: p.Version, Links: p.Links, Live: p.Live.view(), Policy: template.HTMLAttr(`content="` + p.Policy() + `"`)}
 	for k, s := range p.Sections {
 		section := sectionView{ID: fmt.Sprint("section-", k+1), Title: s.Title}
 		for _, part := range s.Parts {
@@ -109,6 +140,14 @@ func (p *Page) view() (*pageView, error) {
 		view.Sections = append(view.Sections, section)
 	}
 	return view, nil
+}
+
+func (l *Live) view() *liveView {
+	if l == nil {
+		return nil
+	}
+	every := cmp.Or(l.Every, time.Second)
+	return &liveView{l.Tag, every.Milliseconds(), max(every, l.Rarely).Milliseconds()}
 }
 
 // once makes a name that no other part has.
@@ -153,22 +192,43 @@ func (v *viewer) part(section string, part Part) (partView, error) {
 const longCell = 32
 
 func (t *Table) view() (*tableView, error) {
-	view := &tableView{Columns: t.Columns}
+	view := &tableView{Columns: t.Columns, Pick: t.Pick}
+	if t.Pick != nil && len(t.Pick.Values) != len(t.Rows) {
+		return nil, fmt.Errorf("table %q: %d of %d rows say what choosing them means", t.Caption, len(t.Pick.Values), len(t.Rows))
+	}
 	for k, row := range t.Rows {
 		if len(row) != len(t.Columns) {
 			return nil, fmt.Errorf("table %q: row %d has %d cells for %d columns", t.Caption, k+1, len(row), len(t.Columns))
 		}
-		cells := make([]cellView, len(row))
+		shown := rowView{Cells: make([]cellView, len(row))}
 		for c, cell := range row {
-			cells[c] = cellView{Text: cell.Text, Unit: cell.Unit, Number: t.Columns[c].Number, Head: c == 0 && !t.Columns[0].Number}
-			cells[c].Long = !cells[c].Number && len(cell.Text) > longCell
-			if cell.Value != nil {
-				cells[c].Value = sortKey(*cell.Value, cell.Text)
-			}
+			shown.Cells[c] = cell.view(t.Columns[c].Number)
+			shown.Cells[c].Head = c == 0 && !t.Columns[0].Number
 		}
-		view.Rows = append(view.Rows, cells)
+		if t.Pick != nil && t.Pick.Values[k] != "" {
+			shown.Chosen, shown.Label = t.Pick.Values[k], t.Pick.Button+" "+row[0].Text
+		}
+		view.Rows = append(view.Rows, shown)
 	}
 	return view, nil
+}
+
+// kindClasses are the looks of texts of a kind.
+var kindClasses = map[Kind]string{Up: " up", Down: " down", Decision: " pick"}
+
+func (c Cell) view(number bool) cellView {
+	v := cellView{Text: c.Text, Link: c.Link, Unit: c.Unit}
+	switch {
+	case number:
+		v.Class = "n"
+	case len(c.Text) > longCell:
+		v.Class = "long" // its words wrap
+	}
+	v.Class = strings.TrimSpace(v.Class + kindClasses[c.Kind])
+	if c.Value != nil {
+		v.Value = sortKey(*c.Value, c.Text)
+	}
+	return v
 }
 
 // sortKey is empty where the text is a number that says as much.

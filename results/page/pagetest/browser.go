@@ -8,6 +8,7 @@ package pagetest
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -19,6 +20,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // Need is where Chromium is. Where there is none the test is left out; in CI that is a
@@ -242,6 +244,7 @@ type Look struct {
 	Dark  bool // whoever reads it prefers dark pages
 	Print bool // it is printed
 	Plain bool // scripts of pages do not run
+	Still bool // whoever reads it prefers that nothing moves
 }
 
 // Open opens an address and waits until all of it is there.
@@ -253,7 +256,11 @@ func (b *Browser) Open(url string, look Look) error {
 	if err := b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": look.Width, "height": 900, "deviceScaleFactor": 1, "mobile": false}, nil); err != nil {
 		return err
 	}
-	media := map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}
+	motion := "no-preference"
+	if look.Still {
+		motion = "reduce"
+	}
+	media := map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}, {"name": "prefers-reduced-motion", "value": motion}}}
 	if look.Print {
 		media["media"] = "print"
 	}
@@ -325,6 +332,30 @@ func (b *Browser) place(selector string) (x, y float64, err error) {
 	return at[0], at[1], nil
 }
 
+// mostFaults is how often in a row a condition may fail that is waited for.
+const mostFaults = 50
+
+// Until waits until a condition of the page, a script, is so. While another page is
+// opened it may fail, since there is nothing yet that it is about.
+func (b *Browser) Until(condition string) error {
+	for faults := 0; ; {
+		var is bool
+		err := b.Eval(condition, &is)
+		if is {
+			return nil
+		}
+		if faults++; err == nil {
+			faults = 0
+		}
+		pause, cancel := context.WithTimeout(b.ctx, 20*time.Millisecond)
+		<-pause.Done()
+		cancel()
+		if b.ctx.Err() != nil || faults > mostFaults {
+			return fmt.Errorf("wait until %s: %w", condition, cmp.Or(err, b.ctx.Err()))
+		}
+	}
+}
+
 // Hover moves the pointer to an element.
 func (b *Browser) Hover(selector string) error {
 	x, y, err := b.place(selector)
@@ -350,14 +381,14 @@ func (b *Browser) Click(selector string) error {
 
 // keys are what there is to press.
 var keys = map[string]struct {
-	code int
-	text string
-}{"Tab": {9, ""}, "Enter": {13, "\r"}, "Escape": {27, ""}, "ArrowLeft": {37, ""}, "ArrowRight": {39, ""}}
+	code      int
+	key, text string
+}{"Tab": {9, "Tab", ""}, "Enter": {13, "Enter", "\r"}, "Escape": {27, "Escape", ""}, "Space": {32, " ", " "}, "ArrowLeft": {37, "ArrowLeft", ""}, "ArrowRight": {39, "ArrowRight", ""}}
 
-// Press presses a key: Tab, Enter, Escape, ArrowLeft or ArrowRight.
+// Press presses a key: Tab, Enter, Space, Escape, ArrowLeft or ArrowRight.
 func (b *Browser) Press(key string) error {
 	for _, what := range []string{"keyDown", "keyUp"} {
-		params := map[string]any{"type": what, "key": key, "code": key, "windowsVirtualKeyCode": keys[key].code}
+		params := map[string]any{"type": what, "key": keys[key].key, "code": key, "windowsVirtualKeyCode": keys[key].code}
 		if what == "keyDown" {
 			params["text"] = keys[key].text
 		}

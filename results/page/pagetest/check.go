@@ -101,7 +101,7 @@ func (s *Structure) attributes(e xml.StartElement) {
 			s.fault("<%s> has %s twice", e.Name.Local, name)
 		}
 		names[name] = true
-		if strings.HasPrefix(name, "on") || slices.Contains([]string{"href", "src"}, name) && strings.Contains(a.Value, "script") {
+		if strings.HasPrefix(name, "on") || slices.Contains([]string{"href", "src"}, name) && strings.HasPrefix(strings.ToLower(strings.TrimSpace(a.Value)), "javascript:") {
 			s.fault("<%s> runs %s", e.Name.Local, a.Value)
 		}
 		if name != "id" {

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	"go.uber.org/zap"
+)
+
+// serveOptions are the flags of `graft serve`.
+type serveOptions struct {
+	address  string        // where to listen
+	anywhere bool          // other addresses than loopback are fine
+	every    time.Duration // between two looks at a run that is written to
+	json     bool          // print one object
+}
+
+// newServeCommand is `graft serve`. It needs no LibTorch.
+func newServeCommand() *cobra.Command {
+	var o serveOptions
+	command := &cobra.Command{
+		Use:   "serve DIR",
+		Short: "Show the runs beneath a folder as live pages in a browser",
+		Long: `serve prints an address and answers there until it is stopped: with a list of the runs
+beneath a folder, a page of each, and pages of several side by side. They are those of
+graft report --html, and follow what runs write while they are open.
+
+It only looks: it takes no locks and writes nothing, so a run that is under way is not
+disturbed, and while nobody looks it does nothing. Folders that are damaged, half-written
+or no run's are named on the list, each with what is wrong.
+
+Only this machine can come to 127.0.0.1; from another one go there through ssh -L. With
+--listen-anywhere the address can be another: whoever comes there can read the runs.`,
+		Example: `  graft serve runs
+  graft serve runs --listen 127.0.0.1:8080
+  ssh -L 8080:127.0.0.1:8080 node graft serve runs --listen 127.0.0.1:8080`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			return runServe(command.Context(), command.OutOrStdout(), args[0], o)
+		},
+	}
+	flags := command.Flags()
+	flags.StringVar(&o.address, "listen", "127.0.0.1:0", "answer at this address; port 0 takes a free one")
+	flags.BoolVar(&o.anywhere, "listen-anywhere", false, "let that be an address to which other machines can come: they can read the runs")
+	flags.DurationVar(&o.every, "every", 2*time.Second, "look at a run that is written to once in this time at most")
+	flags.BoolVar(&o.json, "json", false, "print one JSON object when it listens")
+	return command
+}
+
+// serveReport is what `graft serve --json` prints.
+type serveReport struct {
+	URL    string `json:"url"`    // of the list of runs
+	Folder string `json:"folder"` // beneath which they lie, as it was given
+}
+
+// shortestEvery is how often runs may be looked at.
+const shortestEvery = 100 * time.Millisecond
+
+// Limits of the server: it is to stay small, however many look and whatever they ask.
+const (
+	mostViewers     = 256              // connections; more wait
+	mostQuestion    = 64 << 10         // bytes of a question, which names runs to compare
+	renderedWithin  = 90 * time.Second // a page is, or its reader is let go
+	mostKept        = 32 << 20         // bytes of pages that are kept
+	mostRenderings  = 2                // at once: each uses all processors
+	mostWaiting     = 64               // for a rendering to begin
+	mostServed      = 10_000           // runs beneath the folder
+	mostListed      = 1_000            // of them on the list
+	mostCompared    = 200              // runs side by side
+	mostOthersNamed = 100              // folders without a run
+)
+
+func runServe(ctx context.Context, w io.Writer, dir string, o serveOptions) error {
+	if o.every < shortestEvery {
+		return usageErrorf("--every %s: look once in %s at most", o.every, shortestEvery)
+	}
+	if _, err := viewFolder(dir); err != nil {
+		return err
+	}
+	if err := mayListen(o.address, o.anywhere, "they could read the runs"); err != nil {
+		return err
+	}
+	l, err := takePort(o.address, o.anywhere)
+	if err != nil {
+		return err
+	}
+	if o.anywhere {
+		loggerFrom(ctx).Warn("whoever can come to this address can read the runs", zap.String("address", l.Addr().String()), zap.String("folder", dir))
+	}
+	server := &http.Server{Handler: newHall(dir, o.every, time.Now, namesOf(o.address, l, o.anywhere)), ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout,
+		WriteTimeout: renderedWithin, IdleTimeout: idleTimeout, MaxHeaderBytes: mostQuestion, ErrorLog: log.New(io.Discard, "", 0)} // what strangers send fills no log
+	if err := announce(w, serveReport{"http://" + reachable(l) + "/", dir}, o.json); err != nil {
+		return errors.Join(err, l.Close())
+	}
+	return attend(ctx, server, limit(l, mostViewers))
+}
+
+// announce prints where the pages are.
+func announce(w io.Writer, r serveReport, json bool) error {
+	if json {
+		return printJSON(w, r)
+	}
+	_, err := fmt.Fprintf(w, "the runs beneath %s are at %s\n", printable(r.Folder), r.URL)
+	return err
+}
+
+// reachable is a listener's address as one calls it: by the machine's name where it is
+// all addresses of the machine.
+func reachable(l net.Listener) string {
+	host, port, _ := net.SplitHostPort(l.Addr().String())
+	if name, err := os.Hostname(); err == nil && net.ParseIP(host).IsUnspecified() {
+		host = name
+	}
+	return net.JoinHostPort(host, port)
+}
+
+// attend serves until it is stopped, and lets those end who are being answered.
+func attend(ctx context.Context, server *http.Server, l net.Listener) error {
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(l) }()
+	select {
+	case err := <-failed:
+		return fmt.Errorf("serve: %w", err)
+	case <-ctx.Done():
+	}
+	end, cancel := context.WithTimeout(context.Background(), shutdownPatience)
+	defer cancel()
+	if server.Shutdown(end) != nil {
+		_ = server.Close() // whoever is left reads slowly
+	}
+	<-failed
+	return ctx.Err()
+}

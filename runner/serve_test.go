@@ -1,0 +1,589 @@
+package main
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"graft/files"
+	"graft/results"
+	"graft/results/page"
+	"graft/results/page/pagetest"
+	"graft/trainer"
+)
+
+// handed is a clock that is put forward by hand.
+type handed struct {
+	mu sync.Mutex
+	at time.Time
+}
+
+func (c *handed) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.at
+}
+
+func (c *handed) pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = c.at.Add(d)
+}
+
+// visitor asks a hall for pages.
+type visitor struct {
+	t     *testing.T
+	hall  *hall
+	clock *handed
+	tag   string // of the last answer
+}
+
+// visitors are what a test has of `graft serve` over a folder, with a clock of its own.
+func visitors(t *testing.T, dir string) *visitor {
+	clock := &handed{at: time.Now()}
+	return &visitor{t: t, hall: newHall(dir, time.Second, clock.now, isLoopback), clock: clock}
+}
+
+// ask is the answer to a request, whose headers are given in pairs.
+func (v *visitor) ask(method, address string, headers ...string) *httptest.ResponseRecorder {
+	v.t.Helper()
+	r := httptest.NewRequest(method, address, nil)
+	r.Host = "127.0.0.1:80"
+	for k := 0; k < len(headers); k += 2 {
+		if headers[k] == "Host" {
+			r.Host = headers[k+1]
+		}
+		r.Header.Set(headers[k], headers[k+1])
+	}
+	w := httptest.NewRecorder()
+	v.hall.ServeHTTP(w, r)
+	v.tag = w.Header().Get("ETag")
+	return w
+}
+
+// get is a page that is there, and well built.
+func (v *visitor) get(address string) string {
+	v.t.Helper()
+	w := v.ask(http.MethodGet, address)
+	require.Equal(v.t, http.StatusOK, w.Code, "%s: %s", address, w.Body)
+	require.Empty(v.t, pagetest.Check(w.Body.String()).Faults, address)
+	return w.Body.String()
+}
+
+// fresh says whether a page has changed since it was asked for last.
+func (v *visitor) fresh(address string) bool {
+	v.t.Helper()
+	w := v.ask(http.MethodGet, address, "If-None-Match", v.tag)
+	require.Contains(v.t, []int{http.StatusOK, http.StatusNotModified}, w.Code, "%s: %s", address, w.Body)
+	if w.Code == http.StatusNotModified {
+		require.Empty(v.t, w.Header().Get("Content-Security-Policy"), "it would take the place of the page's")
+	}
+	return w.Code == http.StatusOK
+}
+
+// The list has all runs, whatever kind they are of, with a link to the page of each, and
+// names what is none; nothing of it is changed, to the times of the files.
+func TestServeShowsAllRuns(t *testing.T) {
+	all := writeAll(t)
+	dir := filepath.Dir(all["job"])
+	bad := badFolders(t, filepath.Join(dir, "bad"))
+	before, same := listing(t, dir), digests(t, dir)
+	v := visitors(t, dir)
+	list := v.get("/")
+	require.Contains(t, list, fmt.Sprintf("<p>%d runs, 3 running, 5 ended, %d left out.</p>", len(all)+len(bad)-2, len(bad)-2))
+	for name := range all {
+		require.Contains(t, list, fmt.Sprintf(`<a href="/run/%s">%s</a>`, name, name))
+		text := v.get("/run/" + name)
+		require.Contains(t, text, "</h1>")
+		require.Contains(t, text, "How to reproduce it</h2>", name)
+		require.Contains(t, text, `<a href="/">All runs</a>`)
+	}
+	for name, says := range bad {
+		require.Contains(t, list, "bad/"+name)
+		if name == "foreign" || name == "empty" {
+			require.Contains(t, list, "there is no run in it")
+			continue
+		}
+		require.Contains(t, list, `href="`+addressOf("bad/"+name)+`"`)
+		require.Contains(t, v.get(addressOf("bad/"+name)), says)
+	}
+	require.Contains(t, list, `<td class="up">running</td><td>validation accuracy</td><td class="n" data-v="0.5" data-u="validation_accuracy share">50.00</td><td>%</td>`)
+	compared := v.get("/compare?run=job&run=open&run=bad/torn&run=nowhere")
+	for _, part := range []string{">Comparison of 2 jobs</h2>", ">Left out</h2>", "nowhere: it is not there", "epochs.csv", `<a href="/run/job">job</a>`} {
+		require.Contains(t, compared, part)
+	}
+	require.Equal(t, before, listing(t, dir), "nothing was changed, and nothing made")
+	require.Equal(t, same, digests(t, dir))
+}
+
+// digests are what the files of a folder hold.
+func digests(t *testing.T, dir string) map[string][32]byte {
+	all := map[string][32]byte{}
+	for path := range listing(t, dir) {
+		if text, err := os.ReadFile(path); err == nil { // a folder has none
+			all[path] = sha256.Sum256(text)
+		}
+	}
+	require.NotEmpty(t, all)
+	return all
+}
+
+// What folders are called is text, whatever it is, and their pages are found by it.
+func TestServeOfHostileFolders(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{`<img src=x onerror=alert(1)>`, `"'&`, "new\nline", "\xff\xfe", "javascript:alert(1)", "%2e%2e", "</script><b>"} {
+		folder := filepath.Join(dir, strings.ReplaceAll(name, "/", "|"))
+		writeJob(t, folder, writtenJob{seed: 1, epochs: 2, accuracy: 0.5, resolved: "[a]\n\"<b>\" = \"</script><i>\"\n"})
+		require.NoError(t, os.Mkdir(folder+"-none", 0o700))
+	}
+	v := visitors(t, dir)
+	list := v.get("/")
+	require.Contains(t, list, "7 runs, 7 ended.")
+	links := regexp.MustCompile(`<th scope="row"><a href="([^"]+)"`).FindAllStringSubmatch(list, -1)
+	require.Len(t, links, 7)
+	require.Equal(t, 5, strings.Count(list, `type="checkbox"`), "forms send some names otherwise")
+	for _, link := range links {
+		list += v.get(html.UnescapeString(link[1]))
+	}
+	for _, tag := range []string{"<img", "<b>", "<i>", `href="javascript`} {
+		require.NotContains(t, list, tag)
+	}
+}
+
+// The page of a run is that of graft report --html, with a way back.
+func TestServeAndReportShowTheSame(t *testing.T) {
+	all := writeAll(t)
+	t.Chdir(filepath.Dir(all["job"]))
+	main := regexp.MustCompile(`(?s)<main.*</main>`)
+	v := visitors(t, ".")
+	for _, name := range []string{"job", "policies", "original"} {
+		require.Equal(t, main.FindString(wrote(t, name)), main.FindString(v.get("/run/"+name)), name)
+	}
+	require.Contains(t, visitors(t, "job").get("/run/"), ">Job job</h1>", "a folder that is a run itself")
+}
+
+// Only those are answered who call the server by its own name, and only what they ask
+// for by GET.
+func TestServeRefuses(t *testing.T) {
+	dir := t.TempDir()
+	writeJob(t, filepath.Join(dir, "a b%?#"), writtenJob{seed: 1, epochs: 2, accuracy: 0.5})
+	writeJob(t, filepath.Join(filepath.Dir(dir), "beside"), writtenJob{seed: 1, epochs: 2, accuracy: 0.5})
+	v := visitors(t, dir)
+	require.Contains(t, v.get("/"), `href="/run/a%20b%25%3F%23"`)
+	v.get("/run/a%20b%25%3F%23")
+	v.get("/compare?run=" + url.QueryEscape("a b%?#"))
+	many := "/compare?run=x" + strings.Repeat("&run=x", mostCompared)
+	for name, c := range map[string]struct {
+		method, address string
+		headers         []string
+		code            int
+	}{
+		"a name of a stranger's":      {"GET", "/", []string{"Host", "evil.example:80"}, http.StatusForbidden},
+		"no name":                     {"GET", "/", []string{"Host", ""}, http.StatusForbidden},
+		"an image of another site's":  {"GET", "/", []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "no-cors"}, http.StatusForbidden},
+		"a link of another site's":    {"GET", "/", []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate"}, http.StatusOK},
+		"POST":                        {"POST", "/", nil, http.StatusMethodNotAllowed},
+		"DELETE":                      {"DELETE", "/run/a%20b%25%3F%23", nil, http.StatusMethodNotAllowed},
+		"a page that is none":         {"GET", "/nowhere", nil, http.StatusNotFound},
+		"a run that is none":          {"GET", "/run/nowhere", nil, http.StatusNotFound},
+		"a run above the folder":      {"GET", "/run/../beside", nil, http.StatusNotFound},
+		"the same, hidden":            {"GET", "/run/%2e%2e%2fbeside", nil, http.StatusNotFound},
+		"one by its whole path":       {"GET", "/run/" + dir, nil, http.StatusNotFound},
+		"the folder itself, no run":   {"GET", "/run/", nil, http.StatusNotFound},
+		"nothing to compare":          {"GET", "/compare", nil, http.StatusBadRequest},
+		"much to compare":             {"GET", many, nil, http.StatusBadRequest},
+		"runs to compare that are no": {"GET", "/compare?run=..%2fbeside&run=/etc", nil, http.StatusNotFound},
+	} {
+		w := v.ask(c.method, c.address, c.headers...)
+		require.Equal(t, c.code, w.Code, "%s: %s", name, w.Body)
+		require.Empty(t, pagetest.Check(w.Body.String()).Faults, name)
+		for key, value := range map[string]string{"X-Content-Type-Options": "nosniff", "Cross-Origin-Resource-Policy": "same-origin", "Set-Cookie": "", "Access-Control-Allow-Origin": ""} {
+			require.Equal(t, value, w.Header().Get(key), name)
+		}
+		require.Contains(t, w.Header().Get("Content-Security-Policy"), "default-src 'none'", name)
+		require.Contains(t, w.Header().Get("Content-Security-Policy"), "frame-ancestors 'none'", name)
+		require.NotContains(t, w.Header().Get("Content-Security-Policy"), "unsafe-eval", name)
+	}
+}
+
+// Who takes packed pages gets the same page, smaller.
+func TestServePacks(t *testing.T) {
+	dir := t.TempDir()
+	writeJob(t, filepath.Join(dir, "run"), writtenJob{seed: 1, epochs: 30, accuracy: 0.5})
+	v := visitors(t, dir)
+	plain := v.get("/run/run")
+	w := v.ask("GET", "/run/run", "Accept-Encoding", "deflate, gzip, br")
+	require.Equal(t, "gzip", w.Header().Get("Content-Encoding"))
+	require.Less(t, w.Body.Len(), len(plain)/2)
+	unpacked, err := gzip.NewReader(w.Body)
+	require.NoError(t, err)
+	text, err := io.ReadAll(unpacked)
+	require.NoError(t, err)
+	require.Equal(t, plain, string(text))
+	require.Empty(t, v.ask("GET", "/", "Accept-Encoding", "gzip;q=0, br").Header().Get("Content-Encoding"))
+}
+
+// A run is looked at as often as it may change: one that is written to soon, one that is
+// quiet or has ended rarely; and new ones are found.
+func TestServeSeesWhatChanges(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	writeJob(t, at("open"), writtenJob{seed: 1, epochs: 3, accuracy: 0.5, open: true})
+	writeJob(t, at("done"), writtenJob{seed: 2, epochs: 3, accuracy: 0.5})
+	v := visitors(t, dir)
+	changed := func(name, file string) {
+		require.NoError(t, os.Chtimes(filepath.Join(at(name), file), time.Time{}, v.clock.now()))
+	}
+
+	v.get("/run/open")
+	require.False(t, v.fresh("/run/open"))
+	changed("open", "epochs.csv")
+	require.False(t, v.fresh("/run/open"), "it was looked at just now")
+	v.clock.pass(time.Second)
+	require.True(t, v.fresh("/run/open"))
+	require.NoError(t, os.WriteFile(at("open/checkpoints/x"), nil, 0o600))
+	v.clock.pass(time.Second)
+	require.False(t, v.fresh("/run/open"), "what it saves to go on from is on no page")
+
+	v.get("/")
+	require.NoError(t, os.WriteFile(at("open/"+logFile), []byte("{}\n"), 0o600))
+	require.NoError(t, os.Chtimes(at("open/"+logFile), time.Time{}, v.clock.now()))
+	v.clock.pass(time.Second)
+	require.True(t, v.fresh("/"), "it has said something")
+	v.get("/run/open")
+	require.NoError(t, os.WriteFile(at("open/"+logFile), []byte("{}\n{}\n"), 0o600))
+	v.clock.pass(time.Second)
+	require.False(t, v.fresh("/run/open"), "and what, is on no page")
+
+	v.get("/run/done")
+	v.clock.pass(time.Second)
+	changed("done", "events.jsonl")
+	require.False(t, v.fresh("/run/done"), "it has ended")
+	v.clock.pass(rarePace * time.Second)
+	require.True(t, v.fresh("/run/done"))
+
+	v.get("/")
+	v.clock.pass(time.Hour)
+	require.True(t, v.fresh("/"), "the open one is not called running any more")
+	require.Contains(t, v.get("/"), `<td class="down">not ended</td>`)
+	require.False(t, v.fresh("/"))
+	writeJob(t, at("new"), writtenJob{seed: 3, epochs: 3, accuracy: 0.5})
+	require.False(t, v.fresh("/"))
+	require.Equal(t, http.StatusNotFound, v.ask("GET", "/run/new").Code)
+	v.clock.pass(time.Second)
+	v.get("/run/new") // who asks for it by name finds it sooner
+	v.clock.pass(surveyPace * time.Second)
+	require.Contains(t, v.get("/"), "3 runs, 2 ended, 1 not ended.")
+	v.clock.pass(rarePace * time.Second)
+	changed("open", "epochs.csv")
+	v.clock.pass(time.Second)
+	require.Contains(t, v.get("/"), "3 runs, 1 running, 2 ended.")
+}
+
+// A run that goes while it is looked at is named, and the rest is shown.
+func TestServeWhereRunsVanish(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a", "b", "c"} {
+		writeJob(t, filepath.Join(dir, name), writtenJob{seed: 1, epochs: 3, accuracy: 0.5})
+	}
+	v := visitors(t, dir)
+	require.Contains(t, v.get("/"), "3 runs")
+	require.NoError(t, os.RemoveAll(filepath.Join(dir, "b")))
+	text := v.get("/compare?run=a&run=b") // it was there when it was looked at
+	require.Contains(t, text, ">Left out</h2>")
+	require.Contains(t, text, "b: no such file or directory")
+	require.Equal(t, http.StatusNotFound, v.ask("GET", "/run/b").Code)
+	v.clock.pass(time.Hour)
+	require.Contains(t, v.get("/compare?run=a&run=b"), "b: it is not there, or not any more")
+	require.Contains(t, v.get("/"), "2 runs, 2 ended.")
+	require.NoError(t, os.RemoveAll(dir))
+	v.clock.pass(time.Hour)
+	require.Equal(t, http.StatusNotFound, v.ask("GET", "/").Code)
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	v.clock.pass(time.Hour)
+	require.Contains(t, v.get("/"), "There is no run yet.")
+}
+
+// However many ask, a page is rendered once; one that is slow to render stands a while;
+// one that fails takes nothing along; and what is kept is bounded.
+func TestPress(t *testing.T) {
+	clock := &handed{at: when}
+	p := newPress(40_000, 1, clock.now)
+	count, slow := 0, make(chan struct{})
+	render := func() (*page.Page, error) {
+		count++
+		<-slow
+		clock.pass(time.Second)
+		return &page.Page{Title: fmt.Sprint("rendering ", count)}, nil
+	}
+	var wait sync.WaitGroup
+	for range 20 {
+		wait.Go(func() {
+			s, err := p.get(context.Background(), "a", "1", render)
+			if assert.NoError(t, err) {
+				assert.Contains(t, string(s.text), "rendering 1<")
+			}
+		})
+	}
+	close(slow)
+	wait.Wait()
+	title := func(key, tag string) string {
+		s, err := p.get(context.Background(), key, tag, render)
+		require.NoError(t, err)
+		return regexp.MustCompile(`<title>(.*)</title>`).FindStringSubmatch(string(s.text))[1]
+	}
+	require.Equal(t, "rendering 1", title("a", "1"))
+	require.Equal(t, "rendering 1", title("a", "2"), "it took long, and is not rendered again at once")
+	clock.pass(patient * time.Second)
+	require.Equal(t, "rendering 2", title("a", "2"))
+	for k := range 10 {
+		title(fmt.Sprint(k), "1")
+	}
+	p.mu.Lock()
+	require.Less(t, len(p.sheets), 5, "a page has about 10 kB")
+	p.mu.Unlock()
+	require.Equal(t, "rendering 12", title("9", "1"), "the last are kept")
+	require.Equal(t, "rendering 13", title("a", "2"))
+
+	_, err := p.get(context.Background(), "x", "1", func() (*page.Page, error) { panic("oh") })
+	require.ErrorContains(t, err, "a fault of graft's: oh")
+	_, err = p.get(context.Background(), "x", "1", func() (*page.Page, error) { return nil, errors.New("no") })
+	require.ErrorContains(t, err, "no", "it is tried again")
+
+	left, cancel := context.WithCancel(context.Background())
+	cancel()
+	stuck := make(chan struct{})
+	hold := func() (*page.Page, error) { <-stuck; return &page.Page{}, nil }
+	for k := range mostWaiting + 1 {
+		for p.waitingNow() != k-min(k, 1) { // the first has the place
+			runtime.Gosched()
+		}
+		_, err = p.get(left, fmt.Sprint("hold", k), "1", hold)
+		require.ErrorIs(t, err, context.Canceled)
+	}
+	_, err = p.get(left, "one more", "1", hold)
+	require.ErrorIs(t, err, errBusy)
+	require.Equal(t, http.StatusServiceUnavailable, refusalOfPage(err).status)
+	close(stuck)
+}
+
+func (p *press) waitingNow() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.waiting
+}
+
+// A run goes on while twenty look at it: what they see only grows, is never wrong, and
+// is the whole in the end.
+func TestServeWhileARunIsWritten(t *testing.T) {
+	dir := t.TempDir()
+	run, err := results.Create(files.OS{}, filepath.Join(dir, "run"), results.CreateOptions{Resolved: "[run]\nseed = 1\n"}, results.Manifest{Created: when})
+	require.NoError(t, err)
+	book, err := trainer.OpenFolder(run)
+	require.NoError(t, err)
+	const epochs = 60
+	require.NoError(t, book.Epoch(trainer.Row{Validation: trainer.Score{Loss: 1, Accuracy: 0.5}}))
+	hall := newHall(dir, time.Millisecond, time.Now, isLoopback)
+	server := httptest.NewServer(hall)
+	defer server.Close()
+	over := make(chan struct{})
+	var viewers sync.WaitGroup
+	seen := regexp.MustCompile(`>(\d+) epochs?</h2>`)
+	for k := range 20 {
+		viewers.Go(func() {
+			last, tag := 0, ""
+			for ended := false; !ended; {
+				select {
+				case <-over:
+					ended = true
+				case <-time.After(10 * time.Millisecond):
+				}
+				text, now, err := viewed(server.URL+[]string{"/run/run", "/"}[k%2], tag)
+				assert.NoError(t, err)
+				tag = now
+				if found := seen.FindStringSubmatch(text); found != nil {
+					n, _ := strconv.Atoi(found[1]) // it is digits
+					assert.GreaterOrEqual(t, n, last)
+					last = n
+				}
+			}
+			assert.True(t, k%2 == 1 || last > 0, "it saw the run")
+		})
+	}
+	for k := 1; k < epochs; k++ {
+		require.NoError(t, book.Epoch(trainer.Row{Epoch: k, Time: time.Duration(k) * time.Second, Validation: trainer.Score{Loss: 1, Accuracy: 0.5}}))
+		time.Sleep(5 * time.Millisecond)
+	}
+	require.NoError(t, run.WriteOutcome(trainer.Outcome{Epochs: epochs, Validation: trainer.Score{Loss: 1, Accuracy: 0.5}}))
+	require.NoError(t, run.Close())
+	close(over)
+	viewers.Wait()
+	v := &visitor{t: t, hall: newHall(dir, time.Second, time.Now, isLoopback)}
+	require.Contains(t, v.get("/run/run"), ">60 epochs</h2>")
+}
+
+// viewed is a page, and its tag; it is empty while the tag is known.
+func viewed(address, tag string) (text, now string, err error) {
+	r, err := http.NewRequest(http.MethodGet, address, nil)
+	if err != nil {
+		return "", "", err
+	}
+	r.Header.Set("If-None-Match", tag)
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return "", "", err
+	}
+	body, err := io.ReadAll(answer.Body)
+	if err = errors.Join(err, answer.Body.Close()); err == nil && answer.StatusCode != http.StatusOK && answer.StatusCode != http.StatusNotModified {
+		err = fmt.Errorf("%s: %s", answer.Status, body)
+	}
+	return string(body), answer.Header.Get("ETag"), err
+}
+
+// What the command refuses, and what it prints.
+func TestServeCommand(t *testing.T) {
+	dir := t.TempDir()
+	for args, says := range map[string]string{
+		"--listen 0.0.0.0:0": "add --listen-anywhere", "--listen :0": "add --listen-anywhere", "--every 1ms": "once in 100ms at most",
+	} {
+		got := graft(append([]string{"serve", dir}, strings.Fields(args)...)...)
+		require.Equal(t, exitUsage, got.code, args)
+		require.Contains(t, got.stderr, says)
+		require.Empty(t, got.stdout)
+	}
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer taken.Close()
+	got := graft("serve", dir, "--listen", taken.Addr().String())
+	require.Equal(t, exitFailed, got.code)
+	require.Contains(t, got.stderr, "name another port")
+
+	stopped, cancel := context.WithCancelCause(context.Background())
+	cancel(errors.New("received a signal"))
+	got = call(stopped, newRootCommand(), "serve", dir, "--json")
+	require.Equal(t, exitInterrupted, got.code)
+	var r serveReport
+	require.NoError(t, json.Unmarshal([]byte(got.stdout), &r))
+	require.Equal(t, dir, r.Folder)
+	require.Regexp(t, `^http://127\.0\.0\.1:\d+/$`, r.URL)
+	got = call(stopped, newRootCommand(), "serve", dir, "--listen", "0.0.0.0:0", "--listen-anywhere")
+	require.Contains(t, got.stderr, "can read the runs")
+	require.Regexp(t, `^the runs beneath .* are at http://\S+:\d+/\n$`, got.stdout)
+	require.NotContains(t, got.stdout, "0.0.0.0")
+}
+
+// The program itself listens within moments, without LibTorch, and ends well when it is
+// told to.
+func TestServeStartsAndEnds(t *testing.T) {
+	dir := t.TempDir()
+	writeJob(t, filepath.Join(dir, "run"), writtenJob{seed: 1, epochs: 3, accuracy: 0.5})
+	self, err := os.Executable()
+	require.NoError(t, err)
+	maps := filepath.Join(t.TempDir(), "maps")
+	var took []time.Duration
+	for range 3 {
+		command := exec.Command(self, "serve", dir)
+		command.Env = append(os.Environ(), programVariable+"=1", mapsVariable+"="+maps)
+		out, err := command.StdoutPipe()
+		require.NoError(t, err)
+		began := time.Now()
+		require.NoError(t, command.Start())
+		line, err := bufio.NewReader(out).ReadString('\n')
+		took = append(took, time.Since(began))
+		require.NoError(t, err)
+		address := strings.Fields(line)[len(strings.Fields(line))-1]
+		answer, err := http.Get(address + "run/run")
+		require.NoError(t, err)
+		require.Equal(t, http.StatusOK, answer.StatusCode)
+		require.NoError(t, answer.Body.Close())
+		require.NoError(t, command.Process.Signal(syscall.SIGINT))
+		_ = command.Wait() // its code says it
+		require.Equal(t, int(exitInterrupted), command.ProcessState.ExitCode())
+		text, err := os.ReadFile(maps)
+		require.NoError(t, err)
+		require.NotContains(t, string(text), "libtorch")
+	}
+	slices.Sort(took)
+	t.Logf("measured: graft serve listens %v after it was started, in the median", took[1].Round(time.Millisecond))
+}
+
+// The list of 1,000 runs is there within moments, and the server stays small; by default
+// a fifth of them is measured.
+func TestServeOfManyRunsIsQuick(t *testing.T) {
+	runs := 200
+	if *longTests {
+		runs = 1000
+	}
+	dir := t.TempDir()
+	writeMany(t, dir, runs, 10)
+	v := visitors(t, dir)
+	took := func(address string) time.Duration {
+		began := time.Now()
+		v.get(address)
+		return time.Since(began)
+	}
+	before := allocated()
+	first := took("/")
+	after := allocated() - before
+	began := time.Now()
+	for range 20 {
+		require.False(t, v.fresh("/"))
+	}
+	known := time.Since(began) / 20
+	v.clock.pass(surveyPace * time.Second)
+	began = time.Now()
+	require.False(t, v.fresh("/"))
+	looked := time.Since(began)
+	one, many := took("/run/way0-000"), took("/compare?run=way0-000&run=way1-000&run=way2-000")
+	w := v.ask("GET", "/")
+	t.Logf("measured: of %d runs the list (%d kB) takes %v the first time, %v to look again, %v where it is known; a run %v, three side by side %v; %d kB are kept",
+		runs, w.Body.Len()/1000, first.Round(time.Millisecond), looked.Round(time.Microsecond), known.Round(time.Microsecond), one.Round(time.Millisecond), many.Round(time.Millisecond), after>>10)
+	require.Less(t, first, 15*time.Second)
+	require.Less(t, known, first/5, "what is known costs little")
+	require.Less(t, after, int64(32<<20))
+}
+
+// allocated are the bytes that are in use.
+func allocated() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// Addresses of runs lead back to their names.
+func TestAddressOfRuns(t *testing.T) {
+	h := newHall(".", time.Second, time.Now, isLoopback)
+	for _, name := range []string{".", "a", "a/b c", "ä/%2f", `<a href="x">`, "a?b#c&d=e", "..a"} {
+		at, err := url.Parse("http://127.0.0.1" + addressOf(name))
+		require.NoError(t, err, name)
+		want, refused := h.want(at)
+		require.Nil(t, refused)
+		require.Equal(t, []string{name}, want.names)
+	}
+}
