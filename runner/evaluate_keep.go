@@ -21,6 +21,14 @@ type evaluationOutcome struct {
 	Compared *evaluationReport `json:"compared"` // null where tables were left out
 	LeftOut  *leaveReport      `json:"left_out"` // null where none were
 	Members  []memberVerdict   `json:"members"`  // each policy by itself that is a seed of several
+	Repeats  []repeatedRuns    `json:"repeats"`  // of sequences that ran more than once
+}
+
+// repeatedRuns are the runs of a sequence that a chooser is certain of.
+type repeatedRuns struct {
+	Table      int       `json:"table"`      // place among the tables that were compared in, from 0
+	Chooser    string    `json:"chooser"`    // who takes the sequence
+	Accuracies []float64 `json:"accuracies"` // of its runs, between 0 and 1
 }
 
 // memberVerdict is how one of several policies that differ in their seed fared in a
@@ -34,10 +42,13 @@ type memberVerdict struct {
 
 // newEvaluationOutcome is of one of the two reports; the other is nil.
 func newEvaluationOutcome(r *evaluationReport, left *leaveReport) *evaluationOutcome {
-	o := &evaluationOutcome{Compared: r, LeftOut: left, Members: []memberVerdict{}}
+	o := &evaluationOutcome{Compared: r, LeftOut: left, Members: []memberVerdict{}, Repeats: []repeatedRuns{}}
 	c := o.comparison()
 	for at, trial := range c.Trials {
 		for _, s := range c.Standings {
+			if runs := trial.Runs[s.Chooser]; runs != nil {
+				o.Repeats = append(o.Repeats, repeatedRuns{at, s.Chooser, runs})
+			}
 			if s.Role == simulation.RoleRival {
 				continue
 			}
@@ -73,6 +84,20 @@ func (o *evaluationOutcome) values(table int, chooser string, of func(simulation
 		}
 	}
 	return values
+}
+
+// spread are the accuracies between which a chooser's lies in a table: of its members
+// where there are several, or of the runs of its sequence; nil where there is but one.
+func (o *evaluationOutcome) spread(table int, chooser string) []float64 {
+	if values := o.values(table, chooser, accuracyOf); len(values) > 1 {
+		return values
+	}
+	for _, r := range o.Repeats {
+		if r.Table == table && r.Chooser == chooser {
+			return r.Accuracies
+		}
+	}
+	return nil
 }
 
 // evaluationGiven is what an evaluation is told.

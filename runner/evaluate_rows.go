@@ -53,7 +53,7 @@ func (b *evaluationBook) fill(o *evaluationOutcome) error {
 
 func (b *evaluationBook) verdict(o *evaluationOutcome, table int, v simulation.Verdict, s *simulation.Standing) error {
 	t := o.comparison().Trials[table]
-	accuracy := overSeeds(o.values(table, v.Chooser, accuracyOf))
+	accuracy := overSeeds(o.spread(table, v.Chooser))
 	regret := overSeeds(o.values(table, v.Chooser, regretOf))
 	return b.verdicts.Append(t.Scenario, t.Network, t.Group, v.Chooser, string(s.Role), s.Seen, s.Seeds, sequenceCell(v), v.Certain, v.Accuracy, low(accuracy), high(accuracy),
 		v.Regret, low(regret), high(regret), v.Smoothed, v.Gain, v.Rank, v.From, v.To, v.Of, t.Noise, t.Source, t.Floor)
@@ -65,7 +65,7 @@ func regretOf(v simulation.Verdict) float64 { return v.Regret }
 
 func sequenceCell(v simulation.Verdict) string { return strings.Join(v.Sequence, " ") }
 
-// overSeeds is the interval of values of several seeds; nil below two.
+// overSeeds is the interval of the mean of values of several seeds; nil below two.
 func overSeeds(values []float64) *simulation.Interval {
 	if len(values) < 2 {
 		return nil

@@ -295,7 +295,7 @@ func leadingNumber(text string) *float64 {
 func figureParts(runs []*runData, many bool) []page.Part {
 	var drawn []page.Figure
 	var faults []string
-	for _, kind := range plotKinds() {
+	for _, kind := range plotKinds(plotGiven{}) {
 		if kind.many != many {
 			continue
 		}

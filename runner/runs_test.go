@@ -69,9 +69,9 @@ func writeJob(t testing.TB, dir string, j writtenJob) {
 	if !j.open {
 		score := trainer.Score{Loss: 0.5, Accuracy: j.accuracy}
 		require.NoError(t, book.Note(trainer.Note{Event: "end", Time: 60 * time.Second, Parameters: parameters, Before: parameters, Devices: 1}))
-		require.NoError(t, run.WriteOutcome(&trainer.Outcome{Epochs: j.epochs, Steps: int64(j.epochs) * 10, Budget: 60 * time.Second, Used: 59 * time.Second,
+		require.NoError(t, run.WriteOutcome(&jobOutcome{Saves: 2, Saving: 120 * time.Millisecond, Outcome: &trainer.Outcome{Epochs: j.epochs, Steps: int64(j.epochs) * 10, Budget: 60 * time.Second, Used: 59 * time.Second,
 			Deciding: 300 * time.Millisecond, Operating: 60 * time.Millisecond, Decisions: 1, Parameters: parameters, Validation: score, Test: score,
-			Digest: fmt.Sprintf("%064x", uint64(j.accuracy*1e9)+j.seed)}))
+			Digest: fmt.Sprintf("%064x", uint64(j.accuracy*1e9)+j.seed)}}))
 	}
 	require.NoError(t, run.Close())
 }

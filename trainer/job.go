@@ -56,6 +56,10 @@ type Job struct {
 		steps int // zero before there was one
 		took  time.Duration
 	}
+	saves struct { // checkpoints that were written, and what they took, by Now
+		count int
+		took  time.Duration
+	}
 	told Progress // what was last shown
 	team *team    // nil where the job trains in one process
 }
