@@ -4,10 +4,10 @@ import "graft/cluster/trace"
 
 // Config is what a job trains and how, as far as its load on a device depends on it.
 type Config struct {
-	Model   string
-	Dataset string
-	Batch   int
-	AMP     bool
+	Model   string // the network's name; empty is unknown
+	Dataset string // what it trains on; empty is unknown
+	Batch   int    // images or sequences in a step; zero is unknown
+	AMP     bool   // whether it computes in mixed precision
 }
 
 // ConfigOf is that of a job.

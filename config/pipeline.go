@@ -80,7 +80,7 @@ func (p *Pipeline) Validate() error {
 }
 
 // reservedNames are of folders that are no scenario's.
-var reservedNames = []string{"cache", "policy"}
+var reservedNames = []string{"cache", "policy", "evaluation", "left-out"}
 
 // load reads all scenarios.
 func (p *Pipeline) load(fsys files.FS, r *reading) {

@@ -27,7 +27,7 @@ var (
 // has to hurry up.
 type Batch struct {
 	// Key names the batch among all of the user's: a live batch of that key is found
-	// again in place of starting another. NewKey makes one.
+	// again in place of starting another.
 	Key string `json:"key"`
 	// Folder is where journal and logs go, as an absolute path that means the same on
 	// all machines.
@@ -76,9 +76,6 @@ type Resources struct {
 	// Extra are options of sbatch that graft does not know, as --name=value.
 	Extra []string `json:"extra,omitempty"`
 }
-
-// NewKey is a key that no other batch has.
-func NewKey(name string) string { return name + "-" + unique()[:8] }
 
 // Validate lists all that is wrong, whatever the engine.
 func (b Batch) Validate() error {

@@ -46,14 +46,14 @@ func TestAFaultWhileABatchIsStartedLosesNoProcess(t *testing.T) {
 	mustEnd := func(folder string) {
 		f, err := start(files.OS{}, folder)
 		require.NoError(t, err)
-		pids, err := Processes(folder)
+		found, err := processesWith([]string{folderVariable + "=" + folder})
 		require.NoError(t, err)
-		require.Len(t, pids, 2)
+		require.Len(t, found, 2)
 		require.NoError(t, f.Cancel(context.Background()))
 		require.NoError(t, f.Close())
-		pids, err = Processes(folder)
+		found, err = processesWith([]string{folderVariable + "=" + folder})
 		require.NoError(t, err)
-		require.Empty(t, pids)
+		require.Empty(t, found)
 	}
 	folder := t.TempDir()
 	counting := faults.New(files.OS{}, 0, faults.Fail)

@@ -59,17 +59,6 @@ func sweepProcesses(clock Clock, variables []string) error {
 	return fmt.Errorf("processes with %s cannot be killed", strings.Join(variables, " "))
 }
 
-// Processes are the numbers of this machine's processes that belong to a batch: its
-// workers and all that they have started. Those of other users cannot be seen.
-func Processes(folder string) ([]int, error) {
-	found, err := processesWith([]string{folderVariable + "=" + folder})
-	var numbers []int
-	for _, p := range found {
-		numbers = append(numbers, p.ID)
-	}
-	return numbers, err
-}
-
 // processesWith are the living processes with some variables.
 func processesWith(variables []string) (found []process, err error) {
 	paths, err := filepath.Glob("/proc/[0-9]*/environ")

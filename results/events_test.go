@@ -169,8 +169,7 @@ func TestEventsOfAResumedRun(t *testing.T) {
 	require.Equal(t, time.UnixMilli(1_700_000_000_001).UTC(), events[0].Time)
 	require.FileExists(t, filepath.Join(w.path, "tensorboard-000003.tfevents"))
 
-	s, err := results.ReadRun(files.OS{}, w.path)
-	require.NoError(t, err)
+	s := look(t, w.path)
 	require.Empty(t, s.Logs)
 	require.Empty(t, s.Tables)
 }

@@ -205,8 +205,7 @@ func checkFault(t *testing.T, path string, at int, kind faults.Kind, want map[st
 
 // checkLeft holds what is on the disk against what the job was told.
 func checkLeft(t *testing.T, j *job, table string) {
-	s, err := results.ReadRun(files.OS{}, j.path)
-	require.NoError(t, err)
+	s := look(t, j.path)
 	require.Equal(t, manifest.Seed, s.Manifest.Seed)
 	require.True(t, !j.ended || s.Outcome != nil)
 	if j.rows > 0 {

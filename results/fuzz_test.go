@@ -159,7 +159,9 @@ func FuzzRunFolder(f *testing.F) {
 		dir := t.TempDir()
 		require.NoError(t, os.WriteFile(filepath.Join(dir, manifestName), manifest, 0o600))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, registryName), registry, 0o600))
-		if _, err := ReadRun(files.OS{}, dir); err != nil {
+		_, bad := ReadManifest(files.OS{}, dir)
+		_, unknown := readRegistry(files.OS{}, dir)
+		if bad != nil || unknown != nil {
 			return
 		}
 		run, err := Open(files.OS{}, dir)

@@ -44,7 +44,8 @@ func newRun(fsys files.FS, path string, lock io.Closer) *Run {
 
 // Open opens the folder of a run in order to go on with it. A folder without a
 // run is an error that wraps ErrNoRun, one that a process writes is an error that
-// wraps files.ErrLocked. To read only, also while it is written, see ReadRun.
+// wraps files.ErrLocked. To read only, also while it is written, see ReadManifest and the
+// like.
 func Open(fsys files.FS, path string) (*Run, error) {
 	path = filepath.Clean(path)
 	if err := isRun(fsys, path); err != nil {

@@ -22,10 +22,10 @@ import (
 
 // clusterRunOptions are the flags of `graft cluster run`.
 type clusterRunOptions struct {
-	clusterFlags
-	out   string // folder
-	force bool   // write over
-	json  bool   // print one object
+	clusterFlags        // what is simulated
+	out          string // folder
+	force        bool   // write over
+	json         bool   // print one object
 }
 
 func newClusterRunCommand() *cobra.Command {

@@ -16,11 +16,11 @@ import (
 
 // clusterTimelineOptions are the flags of `graft cluster timeline`.
 type clusterTimelineOptions struct {
-	clusterFlags
-	job    string  // id
-	out    string  // file; empty is stdout
-	budget float64 // seconds that the job's time is brought to; zero leaves it
-	force  bool    // write over
+	clusterFlags         // what is simulated
+	job          string  // id
+	out          string  // file; empty is stdout
+	budget       float64 // seconds that the job's time is brought to; zero leaves it
+	force        bool    // write over
 }
 
 func newClusterTimelineCommand() *cobra.Command {

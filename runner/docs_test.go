@@ -12,8 +12,12 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"graft/fleet"
+	"graft/fleet/fleettest"
 )
 
 // Blocks of a page that a test heeds say so behind their language: "run" has command
@@ -122,14 +126,27 @@ func TestTutorial(t *testing.T) {
 func TestHowTos(t *testing.T) {
 	pages, err := filepath.Glob("../docs/howto/*.md")
 	require.NoError(t, err)
-	require.GreaterOrEqual(t, len(pages), 5)
+	require.GreaterOrEqual(t, len(pages), 6)
 	for _, page := range pages {
 		t.Run(filepath.Base(page), func(t *testing.T) {
+			if filepath.Base(page) == "slurm.md" {
+				onCluster(t)
+			}
 			source, env := docFolder(t)
 			writePhotos(t)
 			require.Positive(t, followPage(t, source, filepath.Join(source, "docs/howto", filepath.Base(page)), env))
 		})
 	}
+}
+
+// onCluster has Slurm's programs use a cluster of the test's own; without Slurm the page is
+// left out, but not in CI.
+func onCluster(t *testing.T) {
+	fleettest.NeedSlurm(t)
+	cluster, err := fleettest.StartCluster(fleet.NewClock(time.Now))
+	require.NoError(t, err)
+	t.Cleanup(cluster.Stop)
+	cluster.Use(t)
 }
 
 // What is printed otherwise is noticed, and what is left out is not looked at.

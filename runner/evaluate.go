@@ -28,6 +28,8 @@ type evaluateOptions struct {
 	prefix      string       // when token 0 is read before the layers
 	json        bool         // print one object
 	csv         bool         // print a row for each table and chooser
+	out         string       // the run folder; empty keeps nothing
+	force       bool         // move a folder aside that is there
 	leave       leaveOptions // of tables; zero leaves none out
 }
 
@@ -53,6 +55,9 @@ folder of graft's own, or one of the original's with data.pkl and config.toml.
 With --leave-out there is no --policy: in turn each scenario, or all tables of a network,
 are left out, policies learn from the others and are judged by what was left out.
 
+With --out what came out is kept as well, in a run folder: what was compared, each seed in
+each table, and all that is printed. 'graft report' and 'graft plot' read it.
+
 --compat prints the report of the original about the policy that is named, with token
 0 before the layers where it was there when the policy was reported on. The original's
 last code made two mistakes, which --as-published makes as well: of a policy whose
@@ -61,7 +66,7 @@ folder beside); and token 0 was never put before the layers, though the policies
 the first network learned with it.`,
 		Example: `  graft evaluate --policy runs/mine --policy policy.safetensors --table tables/early --table tables/late
   graft evaluate --leave-out scenario --seeds 5 --table tables/early --table tables/middle --table tables/late
-  graft evaluate --leave-out network --learn policy.toml
+  graft evaluate --leave-out network --learn policy.toml --out runs/unseen
   graft evaluate --policy results/simulation_early_learn2 --table results/simulation_early2 --vocab vocabs
   graft evaluate --policy results/simulation_early_learn2 --table results/simulation_early2 --vocab vocabs \
       --compat --as-published`,
@@ -80,10 +85,13 @@ the first network learned with it.`,
 	flags.StringVar(&o.prefix, "prefix", "", `whether a policy of the original's reads token 0 before the layers: "always", "never", or empty for as it learned, with --compat as it was reported on`)
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	flags.BoolVar(&o.csv, "csv", false, "print a row for each table and chooser")
+	flags.StringVar(&o.out, "out", "", "keep what came out in this run folder, which must not be there yet")
+	flags.BoolVar(&o.force, "force", false, "with --out: move an existing folder aside")
 	o.leave.addFlags(flags)
 	command.MarkFlagsMutuallyExclusive("json", "compat", "csv")
 	command.MarkFlagsMutuallyExclusive("prefix", "as-published")
 	command.MarkFlagsMutuallyExclusive("leave-out", "compat")
+	command.MarkFlagsMutuallyExclusive("out", "compat")
 	command.MarkFlagsMutuallyExclusive("leave-out", "policy")
 	command.MarkFlagsMutuallyExclusive("leave-out", "vocab")
 	command.MarkFlagsMutuallyExclusive("leave-out", "prefix")
@@ -100,6 +108,8 @@ func (o evaluateOptions) validate() error {
 		return usageErrorf("--compat is the original's report, about one policy and one table")
 	case o.asPublished && !o.compat:
 		return usageErrorf("--as-published is for the original's report; add --compat")
+	case o.force && o.out == "":
+		return usageErrorf("--force is for the folder of --out; add that, or leave --force away")
 	}
 	if twice := repeated(o.policies); twice != "" {
 		return usageErrorf("--policy: %s is named twice", twice)
@@ -142,33 +152,63 @@ func runEvaluate(ctx context.Context, w io.Writer, o evaluateOptions) error {
 	case o.leave.by != "":
 		return runLeaveOut(ctx, w, o)
 	}
-	contenders, err := o.readPolicies(ctx)
+	m, err := o.meet(ctx)
 	if err != nil {
 		return err
 	}
-	trees, err := readTrees(o.tables)
+	book, err := o.keep(func() (evaluationGiven, error) { return o.given(m) })
 	if err != nil {
 		return err
 	}
-	tellApart(trees, o.tables)
-	entrants, err := withRivals(contenders, trees)
+	defer book.close()
+	r, comparison, err := m.compare(o)
 	if err != nil {
 		return err
 	}
-	comparison, err := simulation.Compare(trees, entrants, contenders[0].entrants[0].Name)
-	if err != nil {
+	if err := book.finish(newEvaluationOutcome(r, nil)); err != nil {
 		return err
 	}
-	r, err := reportEvaluation(o, contenders, trees, comparison)
 	switch {
-	case err != nil:
-		return err
 	case o.json:
 		return printJSON(w, r)
 	case o.csv:
 		return printVerdicts(w, comparison)
 	}
 	return r.print(w)
+}
+
+// meeting is policies, and the tables that they are held against.
+type meeting struct {
+	contenders []*contender
+	trees      []*simulation.Tree
+}
+
+// meet reads what is to be compared.
+func (o evaluateOptions) meet(ctx context.Context) (*meeting, error) {
+	contenders, err := o.readPolicies(ctx)
+	if err != nil {
+		return nil, err
+	}
+	trees, err := readTrees(o.tables)
+	if err != nil {
+		return nil, err
+	}
+	tellApart(trees, o.tables)
+	return &meeting{contenders, trees}, nil
+}
+
+// compare lets the policies choose, beside those who need no learning.
+func (m *meeting) compare(o evaluateOptions) (*evaluationReport, *simulation.Comparison, error) {
+	entrants, err := withRivals(m.contenders, m.trees)
+	if err != nil {
+		return nil, nil, err
+	}
+	comparison, err := simulation.Compare(m.trees, entrants, m.contenders[0].entrants[0].Name)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := reportEvaluation(o, m.contenders, m.trees, comparison)
+	return r, comparison, err
 }
 
 // readTrees reads the folders of tables.

@@ -102,15 +102,23 @@ func runLeaveOut(ctx context.Context, w io.Writer, o evaluateOptions) error {
 	if err != nil {
 		return err
 	}
-	report, err := simulation.CompareLeftOut(ctx, trees, study)
-	switch {
-	case err != nil:
+	book, err := o.keep(func() (evaluationGiven, error) { return o.givenLeaving(trees, study) })
+	if err != nil {
 		return err
-	case o.csv:
-		return printVerdicts(w, report.Comparison)
+	}
+	defer book.close()
+	report, err := simulation.CompareLeftOut(ctx, trees, study)
+	if err != nil {
+		return err
 	}
 	r := leaveReport{o.leave.by, o.leave.target, study.Ways[0].Options[0].Steps, len(study.Seeds), report}
-	if o.json {
+	if err := book.finish(newEvaluationOutcome(nil, &r)); err != nil {
+		return err
+	}
+	switch {
+	case o.csv:
+		return printVerdicts(w, report.Comparison)
+	case o.json:
 		return printJSON(w, r)
 	}
 	return r.print(w)
@@ -155,31 +163,47 @@ func tellLeaving(ctx context.Context) func(simulation.LeaveOutProgress) {
 // print writes the report for people.
 func (r leaveReport) print(w io.Writer) error {
 	p := &printer{w: w}
+	p.line("%s\n", r.lead())
+	p.table(r.groupTable())
+	p.line("\nover %s, where chance leaves %.2f points to be regretted", plural(len(r.Trials), "table"), r.Floor)
+	p.standings(r.Standings, r.Against)
+	p.line("")
+	for _, line := range r.sentences() {
+		p.line("%s", line)
+	}
+	p.line("\n%s", leaveRemark)
+	p.tooFew(len(r.Groups), r.LeaveOut+"s")
+	return p.err
+}
+
+// leaveRemark says what was seen of a table.
+const leaveRemark = "Regret is in points of accuracy below the best of the table. Of each table the best fixed sequence and the policies have seen the others only."
+
+// lead says what was left out, and who learned.
+func (r leaveReport) lead() string {
 	what := map[string]string{"scenario": "one scenario", "network": "the tables of one network"}[r.LeaveOut]
 	learn := fmt.Sprintf("%d policies learn", r.Seeds)
 	if r.Seeds == 1 {
 		learn = "1 policy learns"
 	}
-	p.line("%s left out at a time; %s from the others, for %s scenarios, in up to %d steps\n", what, learn, r.For, r.Steps)
-	r.groupTable(p)
-	p.line("\nover %s, where chance leaves %.2f points to be regretted", plural(len(r.Trials), "table"), r.Floor)
-	p.standings(r.Standings, r.Against)
-	p.line("")
+	return fmt.Sprintf("%s left out at a time; %s from the others, for %s scenarios, in up to %d steps", what, learn, r.For, r.Steps)
+}
+
+// sentences say of each policy what its difference tells.
+func (r leaveReport) sentences() (lines []string) {
 	for _, s := range r.Standings {
 		if s.Role != simulation.RoleRival && s.Difference != nil {
-			p.line("%s", r.sentence(s))
+			lines = append(lines, r.sentence(s))
 		}
 	}
-	p.line("\nRegret is in points of accuracy below the best of the table. Of each table the best fixed sequence and the policies have seen the others only.")
-	p.tooFew(len(r.Groups), r.LeaveOut+"s")
-	return p.err
+	return lines
 }
 
 // shownRivals are those who stand beside the policies for each group.
 var shownRivals = []string{"best fixed", "random", "never"}
 
 // groupTable has a line for each group.
-func (r leaveReport) groupTable(p *printer) {
+func (r leaveReport) groupTable() *table {
 	var names []string
 	for _, s := range r.Standings {
 		if s.Role != simulation.RoleRival || slices.Contains(shownRivals, s.Chooser) {
@@ -203,7 +227,7 @@ func (r leaveReport) groupTable(p *printer) {
 		noise, floor := r.chance(g.Group)
 		t.add(append(cells, fmt.Sprintf("%.2f", noise), fmt.Sprintf("%.2f", floor))...)
 	}
-	p.table(t)
+	return t
 }
 
 // chance is the mean noise and floor of a group's tables.

@@ -97,7 +97,7 @@ func (r *evaluationReport) print(w io.Writer) error {
 		if len(r.Tables) == 1 {
 			p.steps(t.Steps)
 		}
-		p.verdicts(t.Trial, r.Standings)
+		p.table(verdictTable(t.Trial, r.Standings))
 		p.line("%s", chanceText(t.Chance))
 	}
 	if len(r.Tables) > 1 || slices.ContainsFunc(r.Standings, func(s simulation.Standing) bool { return s.Seeds > 1 }) {
@@ -187,8 +187,8 @@ func (p *printer) steps(all []evaluatedSteps) {
 	p.line("")
 }
 
-// verdicts prints how all fared in a table.
-func (p *printer) verdicts(trial simulation.Trial, standings []simulation.Standing) {
+// verdictTable has a line for each who chose in a table.
+func verdictTable(trial simulation.Trial, standings []simulation.Standing) *table {
 	t := newTable("CHOOSER", ">ACCURACY", ">REGRET", ">RANK", ">TIES", "HAS SEEN", "SEQUENCE")
 	for _, v := range trial.Verdicts {
 		seen := "-"
@@ -203,7 +203,7 @@ func (p *printer) verdicts(trial simulation.Trial, standings []simulation.Standi
 		}
 		t.add(printable(v.Chooser), fmt.Sprintf("%.2f%%", 100*v.Accuracy), points(v.Regret), rankText(v.Rank), fmt.Sprintf("%d-%d", v.From, v.To), seen, sequence)
 	}
-	p.table(t)
+	return t
 }
 
 // rankText is a rank; the mean of several has a digit behind the point.
@@ -230,14 +230,15 @@ func chanceText(c simulation.Chance) string {
 
 // standings prints how all fared over the tables, in the order of the entrants.
 func (p *printer) standings(all []simulation.Standing, against string) {
-	over := "OVER GROUPS"
-	grouped := slices.ContainsFunc(all, func(s simulation.Standing) bool { return s.OverGroups != nil })
-	columns := []string{"CHOOSER", ">REGRET", ">OVER TABLES", ">" + over, ">OVER SEEDS", ">TOP FIVE", ">LOWER HALF", ">WORST", ">DIFFERENCE", "WORST IN"}
-	if !grouped {
-		columns = slices.DeleteFunc(columns, func(c string) bool { return c == ">"+over })
+	p.table(standingTable(all))
+	for _, line := range standingRemarks(all, against) {
+		p.line("%s", line)
 	}
-	t, most := newTable(columns...), 0
-	var partial []string
+}
+
+// inAllTables tells those who could choose in all tables from the others.
+func inAllTables(all []simulation.Standing) (whole []simulation.Standing, partial []string) {
+	most := 0
 	for _, s := range all {
 		most = max(most, s.Tables)
 	}
@@ -246,6 +247,22 @@ func (p *printer) standings(all []simulation.Standing, against string) {
 			partial = append(partial, s.Chooser)
 			continue
 		}
+		whole = append(whole, s)
+	}
+	return whole, partial
+}
+
+// standingTable has a line for each who could choose in all tables.
+func standingTable(all []simulation.Standing) *table {
+	over := "OVER GROUPS"
+	grouped := slices.ContainsFunc(all, func(s simulation.Standing) bool { return s.OverGroups != nil })
+	columns := []string{"CHOOSER", ">REGRET", ">OVER TABLES", ">" + over, ">OVER SEEDS", ">TOP FIVE", ">LOWER HALF", ">WORST", ">DIFFERENCE", "WORST IN"}
+	if !grouped {
+		columns = slices.DeleteFunc(columns, func(c string) bool { return c == ">"+over })
+	}
+	t := newTable(columns...)
+	whole, _ := inAllTables(all)
+	for _, s := range whole {
 		cells := []string{printable(s.Chooser), points(s.Regret), intervalText(s.OverTables)}
 		if grouped {
 			cells = append(cells, intervalText(s.OverGroups))
@@ -257,15 +274,18 @@ func (p *printer) standings(all []simulation.Standing, against string) {
 		t.add(append(cells, intervalText(s.OverSeeds), fmt.Sprintf("%.0f%%", 100*s.TopFive), fmt.Sprintf("%d of %d", s.LowHalf, s.Tables*s.Seeds),
 			points(s.Worst), differenceText(s.Difference), worst)...)
 	}
-	p.table(t)
-	if len(partial) > 0 {
-		p.line("not in all tables, so not above: %s", printable(strings.Join(partial, ", ")))
+	return t
+}
+
+// standingRemarks say who is not in the table, and what a difference is.
+func standingRemarks(all []simulation.Standing, against string) (lines []string) {
+	if _, partial := inAllTables(all); len(partial) > 0 {
+		lines = append(lines, "not in all tables, so not above: "+printable(strings.Join(partial, ", ")))
 	}
 	if !slices.ContainsFunc(all, func(s simulation.Standing) bool { return s.Difference != nil }) {
-		p.line("there is no DIFFERENCE, as %s is not in all tables", printable(against))
-		return
+		return append(lines, fmt.Sprintf("there is no DIFFERENCE, as %s is not in all tables", printable(against)))
 	}
-	p.line("DIFFERENCE is what one regrets more than %s; ~ marks those that chance may have made: rows are in no order of merit", printable(against))
+	return append(lines, fmt.Sprintf("DIFFERENCE is what one regrets more than %s; ~ marks those that chance may have made: rows are in no order of merit", printable(against)))
 }
 
 func intervalText(i *simulation.Interval) string {
@@ -294,20 +314,38 @@ const fewest = 5
 
 // remarks say how far the figures can be trusted.
 func (p *printer) remarks(all []simulation.Standing, tables int) {
-	p.line("\nRegret is in points of accuracy below the best of the table, TIES are the ranks that noise could exchange.")
-	if slices.ContainsFunc(all, func(s simulation.Standing) bool { return s.Seen == simulation.SeenThese }) {
-		p.line("The best fixed sequence has seen all these tables, as has a policy that learned from them: for neither is this a test;")
-	} else {
-		p.line("A policy that learned from these tables has seen them, which makes this no test of it;")
+	p.line("")
+	for _, line := range trustRemarks(all, tables) {
+		p.line("%s", line)
 	}
-	p.line("'graft evaluate --leave-out' makes one.")
-	p.tooFew(tables, "tables")
+}
+
+func trustRemarks(all []simulation.Standing, tables int) []string {
+	lines := []string{"Regret is in points of accuracy below the best of the table, TIES are the ranks that noise could exchange."}
+	if slices.ContainsFunc(all, func(s simulation.Standing) bool { return s.Seen == simulation.SeenThese }) {
+		lines = append(lines, "The best fixed sequence has seen all these tables, as has a policy that learned from them: for neither is this a test;")
+	} else {
+		lines = append(lines, "A policy that learned from these tables has seen them, which makes this no test of it;")
+	}
+	lines = append(lines, "'graft evaluate --leave-out' makes one.")
+	if few := tooFew(tables, "tables"); few != "" {
+		lines = append(lines, few)
+	}
+	return lines
+}
+
+// tooFew warns of intervals over too few; it is empty where there are enough.
+func tooFew(count int, what string) string {
+	if count < 2 || count >= fewest {
+		return ""
+	}
+	return fmt.Sprintf("Intervals over %d %s are too narrow: there are too few of them.", count, what)
 }
 
 // tooFew warns of intervals over too few.
 func (p *printer) tooFew(count int, what string) {
-	if count > 1 && count < fewest {
-		p.line("Intervals over %d %s are too narrow: there are too few of them.", count, what)
+	if text := tooFew(count, what); text != "" {
+		p.line("%s", text)
 	}
 }
 

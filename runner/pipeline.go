@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -110,6 +111,8 @@ const (
 	ledgerName  = "pipeline.json"
 	learnFile   = "learn.toml"
 	policyName  = "policy"
+	judgedName  = "evaluation" // the run folder of how the policies fare
+	unseenName  = "left-out"   // that of those that learned from other tables
 	outcomeName = "outcome.json"
 )
 
@@ -125,7 +128,32 @@ func (a *assembly) open() (err error) {
 	if a.ledger, err = openLedger(a.at(ledgerName)); err != nil {
 		return err
 	}
-	return writeText(a.at(resolvedFile), a.Resolved())
+	if err := writeText(a.at(resolvedFile), a.Resolved()); err != nil {
+		return err
+	}
+	host, _ := os.Hostname() // without a name the manifest has none
+	return a.ledger.plan(results.Manifest{Created: time.Now().UTC(), Graft: thisVersion(), Seed: a.Run.Seed, ConfigSHA256: a.Digest(), Host: host, CommandLine: os.Args}, a.stages())
+}
+
+// Names of stages; those of scenarios follow the first.
+const (
+	simulateStage = "simulate "
+	learnStage    = "learn"
+	judgeStage    = "evaluate"
+)
+
+// stages are all that there will be, with the runs that they leave and what they make.
+func (a *assembly) stages() (all []*stageEntry) {
+	for _, m := range a.Scenarios() {
+		name := m.Simulate.Name
+		all = append(all, &stageEntry{Stage: simulateStage + name, State: stageWaits, Parts: []string{name}, Files: []string{filepath.Join(name, tableFolder)}})
+	}
+	judge := &stageEntry{Stage: judgeStage, State: stageWaits, Parts: []string{judgedName}, Files: []string{outcomeName, filepath.Join(judgedName, outcomeFile)}}
+	if a.Evaluate.LeaveOut != config.LeaveNone {
+		judge.Parts, judge.Files = append(judge.Parts, unseenName), append(judge.Files, filepath.Join(unseenName, outcomeFile))
+	}
+	return append(all, &stageEntry{Stage: learnStage, State: stageWaits, Parts: []string{policyName},
+		Files: []string{filepath.Join(policyName, votedFile), filepath.Join(policyName, policiesFolder), filepath.Join(policyName, outcomeName)}}, judge)
 }
 
 // writeText replaces a file, unless that is what it holds.
@@ -137,22 +165,30 @@ func writeText(path, text string) error {
 }
 
 // stage does what is not done yet.
-func (a *assembly) stage(ctx context.Context, name, from string, made func() (string, error), do func() error) error {
+func (a *assembly) stage(ctx context.Context, name, from string, do func() error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if a.ledger.holds(name, from, made) {
+	e := a.ledger.entry(name)
+	if a.ledger.holds(e, from) {
 		a.log.Info("skipped: nothing has changed", zap.String("stage", name))
 		a.done = append(a.done, stageReport{Stage: name, Skipped: true})
-		return nil
+		return a.ledger.reuse(e)
 	}
-	a.log.Info("begins", zap.String("stage", name), zap.Int("number", len(a.done)+1), zap.Int("of", len(a.Scenarios())+2))
+	a.log.Info("begins", zap.String("stage", name), zap.Int("number", len(a.done)+1), zap.Int("of", len(a.ledger.All)))
 	began := time.Now()
-	if err := do(); err != nil {
+	if err := a.ledger.begin(e, began); err != nil {
 		return err
 	}
-	a.done = append(a.done, stageReport{Stage: name, Seconds: rounded(time.Since(began).Seconds())})
-	return a.ledger.note(name, from, made)
+	if err := do(); err != nil {
+		if ctx.Err() == nil {
+			err = errors.Join(err, a.ledger.fail(e, err))
+		}
+		return err
+	}
+	seconds := rounded(time.Since(began).Seconds())
+	a.done = append(a.done, stageReport{Stage: name, Seconds: seconds})
+	return a.ledger.end(e, from, seconds)
 }
 
 // run does all stages. Where sequences failed there is an outcome of the others, and
@@ -185,9 +221,7 @@ func (a *assembly) simulate(ctx context.Context) (tables []string, failed []erro
 	for k, m := range a.Scenarios() {
 		name := m.Simulate.Name
 		table := a.at(name, tableFolder)
-		err := a.stage(ctx, "simulate "+name, m.Digest(), func() (string, error) { return digestOf(table) }, func() error {
-			return a.grow(ctx, a.Pipeline.Pipeline.Scenarios[k], name)
-		})
+		err := a.stage(ctx, simulateStage+name, m.Digest(), func() error { return a.grow(ctx, a.Pipeline.Pipeline.Scenarios[k], name) })
 		var missing *missingSequences
 		if errors.As(err, &missing) {
 			a.log.Warn("sequences failed, so that nothing is learned from the table", zap.String("scenario", name), zap.Error(err))
@@ -219,13 +253,8 @@ func (a *assembly) learn(ctx context.Context, tables []string) (*config.TreeLear
 	if err != nil {
 		return nil, faultyConfig(err)
 	}
-	err = a.stage(ctx, "learn", l.Digest(), a.policies, func() error { return a.teach(ctx, l.Digest()) })
+	err = a.stage(ctx, learnStage, l.Digest(), func() error { return a.teach(ctx, l.Digest()) })
 	return l, err
-}
-
-// policies is a digest of what was learned.
-func (a *assembly) policies() (string, error) {
-	return digestOf(a.at(policyName, votedFile), a.at(policyName, policiesFolder), a.at(policyName, outcomeName))
 }
 
 // teach is 'graft learn' in a folder of the pipeline's: it goes on where the same
@@ -255,15 +284,17 @@ func (a *assembly) teach(ctx context.Context, digest string) error {
 
 // judge says how the policies fare.
 func (a *assembly) judge(ctx context.Context, l *config.TreeLearning) (*pipelineOutcome, error) {
-	made := func() (string, error) { return digestOf(a.at(outcomeName)) }
-	learned, err := a.policies()
+	learned, err := a.ledger.made(a.ledger.entry(learnStage))
 	if err != nil {
 		return nil, err
 	}
-	err = a.stage(ctx, "evaluate", digestOfTexts(l.Digest(), learned, a.Evaluate.LeaveOut), made, func() error {
+	err = a.stage(ctx, judgeStage, digestOfTexts(l.Digest(), learned, a.Evaluate.LeaveOut), func() error {
 		o, err := a.compare(ctx, l)
 		if err != nil {
 			return err
+		}
+		if o.LeftOut == nil {
+			a.ledger.entry(judgeStage).Parts = []string{judgedName}
 		}
 		text, err := json.MarshalIndent(o, "", "  ")
 		if err != nil {
@@ -274,13 +305,22 @@ func (a *assembly) judge(ctx context.Context, l *config.TreeLearning) (*pipeline
 	if err != nil {
 		return nil, err
 	}
-	text, err := files.ReadAll(files.OS{}, a.at(outcomeName), largestOutcome)
+	return readPipelineOutcome(files.OS{}, a.folder)
+}
+
+// readPipelineOutcome reads how the policies of a pipeline fare.
+func readPipelineOutcome(fsys files.FS, folder string) (*pipelineOutcome, error) {
+	path := filepath.Join(folder, outcomeName)
+	text, err := files.ReadAll(fsys, path, largestOutcome)
 	if err != nil {
 		return nil, err
 	}
 	o := &pipelineOutcome{}
 	if err := json.Unmarshal(text, o); err != nil {
-		return nil, withCode(exitDamaged, fmt.Errorf("%s: %w; delete it, and the same command makes it again", a.at(outcomeName), err))
+		return nil, withCode(exitDamaged, fmt.Errorf("%s: %w; delete it, and the same command makes it again", path, err))
+	}
+	if o.Comparison == nil {
+		return nil, withCode(exitDamaged, fmt.Errorf("%s: it says nothing; delete it, and the same command makes it again", path))
 	}
 	return o, nil
 }
@@ -291,23 +331,28 @@ const largestOutcome = 1 << 28
 // compare is 'graft evaluate' of the policies.
 func (a *assembly) compare(ctx context.Context, l *config.TreeLearning) (*pipelineOutcome, error) {
 	trees, _ := l.Trees()
-	contenders, err := evaluateOptions{policies: []string{a.at(policyName)}}.readPolicies(ctx)
+	o := evaluateOptions{policies: []string{a.at(policyName)}, tables: l.Tables.Folders, out: a.at(judgedName), force: true}
+	contenders, err := o.readPolicies(ctx)
 	if err != nil {
 		return nil, err
 	}
-	entrants, err := withRivals(contenders, trees)
+	m := &meeting{contenders, trees}
+	r, comparison, err := m.compare(o)
 	if err != nil {
 		return nil, err
 	}
-	comparison, err := simulation.Compare(trees, entrants, entrants[0].Name)
-	if err != nil {
-		return nil, err
-	}
-	o := &pipelineOutcome{Learned: entrants[0].Name, Comparison: comparison}
+	outcome := &pipelineOutcome{Learned: contenders[0].entrants[0].Name, Comparison: comparison}
 	if a.Evaluate.LeaveOut != config.LeaveNone {
-		o.LeftOut, err = a.leaveOut(ctx, trees, l)
+		if outcome.LeftOut, err = a.leaveOut(ctx, trees, l); err != nil {
+			return nil, err
+		}
 	}
-	return o, err
+	book, err := o.keep(func() (evaluationGiven, error) { return o.given(m) })
+	if err != nil {
+		return nil, err
+	}
+	defer book.close()
+	return outcome, book.finish(newEvaluationOutcome(r, nil))
 }
 
 // leaveOut judges policies by what they did not learn from. Where failures have left
@@ -326,12 +371,25 @@ func (a *assembly) leaveOut(ctx context.Context, trees []*simulation.Tree, l *co
 		watch.tell = nil
 		defer drawBars(a.screen, watch.scene()).close()
 	}
-	report, err := simulation.CompareLeftOut(ctx, trees, simulation.LeaveOutOptions{By: by, Ways: []simulation.Way{{Options: []simulation.TreeLearnOptions{l.Options()}}},
-		Seeds: l.Run.All(), AtOnce: cmp.Or(l.Run.AtOnce, runtime.GOMAXPROCS(0)), Tell: watch.note})
+	study := simulation.LeaveOutOptions{By: by, Ways: []simulation.Way{{Options: []simulation.TreeLearnOptions{l.Options()}}},
+		Seeds: l.Run.All(), AtOnce: cmp.Or(l.Run.AtOnce, runtime.GOMAXPROCS(0)), Tell: watch.note}
+	report, err := simulation.CompareLeftOut(ctx, trees, study)
 	if err != nil {
 		return nil, err
 	}
-	return &leaveReport{a.Evaluate.LeaveOut, l.Learn.For, l.Learn.Steps, l.Run.Seeds, report}, nil
+	r := &leaveReport{a.Evaluate.LeaveOut, l.Learn.For, l.Learn.Steps, l.Run.Seeds, report}
+	return r, a.keepLeftOut(trees, study, r)
+}
+
+// keepLeftOut makes the run folder of what was left out.
+func (a *assembly) keepLeftOut(trees []*simulation.Tree, study simulation.LeaveOutOptions, r *leaveReport) error {
+	o := evaluateOptions{out: a.at(unseenName), force: true, leave: leaveOptions{by: r.LeaveOut, learn: a.at(learnFile), target: r.For}}
+	book, err := o.keep(func() (evaluationGiven, error) { return o.givenLeaving(trees, study) })
+	if err != nil {
+		return err
+	}
+	defer book.close()
+	return book.finish(newEvaluationOutcome(nil, r))
 }
 
 // skipped are the stages in which nothing had changed.

@@ -10,24 +10,46 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"graft/files"
+	"graft/results"
 )
 
 // ledger says of each stage of a pipeline what it was made from, and what it made. It
 // is a file of the run folder. What it does not know is done again: stages are such
 // that this costs little where all is there.
 type ledger struct {
-	path   string
-	stages map[string]entry
+	path string
+	Run  results.Manifest `json:"run"`    // as it was run last, and when it first began
+	All  []*stageEntry    `json:"stages"` // in their order
 }
 
-// entry is a stage that was done. All are digests.
-type entry struct {
-	From string `json:"from"` // options and what was read
-	Made string `json:"made"` // the files that were written
+// stageEntry is a stage, and what has become of it.
+type stageEntry struct {
+	Stage   string     `json:"stage"`   // what it does, such as learn
+	State   stageState `json:"state"`   // of the last run of the pipeline
+	Parts   []string   `json:"parts"`   // folders of the runs that it leaves, in the pipeline's
+	Files   []string   `json:"files"`   // what it makes, in the pipeline's folder
+	From    string     `json:"from"`    // digest of options and what was read; empty was never done
+	Made    string     `json:"made"`    // digest of the files
+	Began   time.Time  `json:"began"`   // when it was last begun; zero is never
+	Seconds float64    `json:"seconds"` // that it took when it was last done, in the process that ended it
+	Reused  int        `json:"reused"`  // how often it was skipped since, as nothing had changed
+	Why     string     `json:"why"`     // it failed; empty where it has not
 }
+
+// stageState is how far a stage is.
+type stageState string
+
+const (
+	stageWaits  stageState = "waits"
+	stageBegun  stageState = "begun" // and did not end, unless it is under way
+	stageDone   stageState = "done"
+	stageFailed stageState = "failed"
+)
 
 // largestLedger is above any ledger's size.
 const largestLedger = 4 << 20
@@ -35,38 +57,114 @@ const largestLedger = 4 << 20
 // openLedger reads the ledger of a folder. One that is not there or damaged knows of
 // nothing.
 func openLedger(path string) (*ledger, error) {
-	l := &ledger{path: path, stages: map[string]entry{}}
-	text, err := files.ReadAll(files.OS{}, path, largestLedger)
-	if errors.Is(err, fs.ErrNotExist) {
-		return l, nil
+	l, err := readLedger(files.OS{}, path)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errLedger) {
+		return &ledger{path: path}, nil
 	}
+	return l, err
+}
+
+// errLedger says that a ledger is damaged.
+var errLedger = errors.New("it is damaged; the same pipeline in the same folder makes it again")
+
+// readLedger reads the ledger of a pipeline, also while that runs.
+func readLedger(fsys files.FS, path string) (*ledger, error) {
+	text, err := files.ReadAll(fsys, path, largestLedger)
 	if err != nil {
 		return nil, err
 	}
-	if json.Unmarshal(text, &l.stages) != nil || l.stages == nil {
-		l.stages = map[string]entry{}
+	l := &ledger{path: path}
+	if err := json.Unmarshal(text, l); err != nil {
+		return nil, fmt.Errorf("reading %s: %w: %w", path, err, errLedger)
+	}
+	if len(l.All) == 0 || slices.Contains(l.All, nil) {
+		return nil, fmt.Errorf("reading %s: it names no stages: %w", path, errLedger)
 	}
 	return l, nil
 }
 
+// plan writes down which stages there will be. What is known of them stays known.
+func (l *ledger) plan(m results.Manifest, stages []*stageEntry) error {
+	if !l.Run.Created.IsZero() {
+		m.Created = l.Run.Created
+	}
+	for k, e := range stages {
+		if was := l.entry(e.Stage); was != nil {
+			now := *was
+			now.State, now.Why = stageWaits, ""
+			if !slices.Equal(was.Files, e.Files) {
+				now.From, now.Files, now.Parts = "", e.Files, e.Parts
+			}
+			stages[k] = &now
+		}
+	}
+	l.Run, l.All = m, stages
+	return l.write()
+}
+
+// entry is a stage; nil where there is none of the name.
+func (l *ledger) entry(stage string) *stageEntry {
+	for _, e := range l.All {
+		if e.Stage == stage {
+			return e
+		}
+	}
+	return nil
+}
+
+// made is a digest of what a stage has made. That something is not there is a part of it.
+func (l *ledger) made(e *stageEntry) (string, error) {
+	var all []string
+	for _, name := range e.Files {
+		digest, err := digestOf(filepath.Join(filepath.Dir(l.path), name))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+		all = append(all, digest)
+	}
+	return digestOfTexts(all...), nil
+}
+
 // holds says whether a stage was made from this and nothing of it has changed since.
-func (l *ledger) holds(stage, from string, made func() (string, error)) bool {
-	e, known := l.stages[stage]
-	if !known || e.From != from {
+func (l *ledger) holds(e *stageEntry, from string) bool {
+	if e.From == "" || e.From != from {
 		return false
 	}
-	now, err := made()
+	now, err := l.made(e)
 	return err == nil && now == e.Made
 }
 
-// note writes down that a stage was done.
-func (l *ledger) note(stage, from string, made func() (string, error)) error {
-	now, err := made()
+// begin writes down that a stage begins.
+func (l *ledger) begin(e *stageEntry, now time.Time) error {
+	e.State, e.Began, e.Why = stageBegun, now.UTC(), ""
+	return l.write()
+}
+
+// reuse writes down that a stage was skipped.
+func (l *ledger) reuse(e *stageEntry) error {
+	e.State = stageDone
+	e.Reused++
+	return l.write()
+}
+
+// end writes down that a stage was done.
+func (l *ledger) end(e *stageEntry, from string, seconds float64) error {
+	made, err := l.made(e)
 	if err != nil {
-		return fmt.Errorf("look at what %s has made: %w", stage, err)
+		return fmt.Errorf("look at what %s has made: %w", e.Stage, err)
 	}
-	l.stages[stage] = entry{from, now}
-	text, err := json.MarshalIndent(l.stages, "", "  ")
+	e.State, e.From, e.Made, e.Seconds, e.Reused = stageDone, from, made, seconds, 0
+	return l.write()
+}
+
+// fail writes down why a stage has not ended.
+func (l *ledger) fail(e *stageEntry, why error) error {
+	e.State, e.Why = stageFailed, why.Error()
+	return l.write()
+}
+
+func (l *ledger) write() error {
+	text, err := json.MarshalIndent(l, "", "  ")
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ func (o *pipelineOutcome) print(p *printer) {
 		plural(len(o.Trials), "table"), o.Floor)
 	p.standings(o.Standings, o.Against)
 	if o.LeftOut == nil {
-		p.line("\nThe policies and the best fixed sequence have seen all these tables: for neither is this a test; evaluate.leave_out makes one.")
+		p.line("\n%s", seenAll)
 		p.tooFew(len(o.Trials), "tables")
 		return
 	}
@@ -56,6 +56,9 @@ func (o *pipelineOutcome) print(p *printer) {
 		p.err = o.LeftOut.print(p.w)
 	}
 }
+
+// seenAll says that nothing was left out.
+const seenAll = "The policies and the best fixed sequence have seen all these tables: for neither is this a test; evaluate.leave_out makes one."
 
 // besideLearned are the rivals that stand beside what was learned.
 var besideLearned = []string{"never", "random", "best fixed", "optimum"}

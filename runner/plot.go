@@ -1,9 +1,11 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,6 +25,11 @@ type plotOptions struct {
 	theme  string   // light, dark or page
 	kinds  []string // of figures; empty is all that fit
 	json   bool     // print one object
+
+	policy    string  // whose path is in trees of tables; empty is none
+	vocab     string  // of a policy of the original's
+	threshold float64 // of transfer, in the unit of the figure
+	told      bool    // there is a threshold
 }
 
 // plotWidths and plotThemes are what the flags may say.
@@ -38,21 +45,26 @@ func newPlotCommand() *cobra.Command {
 		Short: "Draw what runs have led to, for a paper or a page",
 		Long: `plot draws the figures that fit each run, and those that several make together, into
 files named after run and figure. A RUN is a folder: of a job, a simulation, a table,
-of policies that learned, or of the original's results; or a folder with such folders
-in it. They are only read, also while they are written.
+of policies that learned, of an evaluation or a pipeline, or of the original's results;
+or a folder with such folders in it. They are only read, also while they are written.
 
 ` + plotHelp() + `
 Figures are as wide as a column (84 mm) or a page (174 mm) of a paper with two columns,
 in colours that all can tell apart. Equal runs give equal files, to the byte.
 
+With --policy the path of a policy is drawn into the trees of tables that did not come
+with it, and what it decides in each of them as a map.
+
 What cannot be read is named and left out; then the exit code is 3.`,
 		Example: `  graft plot runs/job --out figures
   graft plot runs/seed-1 runs/seed-2 --format pdf --width page
-  graft plot runs/scratch runs/transfer --kind transfer
+  graft plot runs/scratch runs/transfer --kind transfer --threshold 70
+  graft plot tables/late --policy runs/mine
   graft plot tables/late --kind tree,ranks --format png`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			return runPlot(command.OutOrStdout(), command.ErrOrStderr(), args, o)
+			o.told = command.Flags().Changed("threshold")
+			return runPlot(command.Context(), command.OutOrStdout(), command.ErrOrStderr(), args, o)
 		},
 	}
 	flags := command.Flags()
@@ -61,6 +73,9 @@ What cannot be read is named and left out; then the exit code is 3.`,
 	flags.StringVar(&o.width, "width", "column", "column (84 mm) or page (174 mm)")
 	flags.StringVar(&o.theme, "theme", "light", "light, dark, or page: no ground, and in SVG the colours that its reader prefers")
 	flags.StringSliceVar(&o.kinds, "kind", nil, "which figures; empty is all that fit")
+	flags.StringVar(&o.policy, "policy", "", "a policy's file, or the folder of a run, for trees of tables and for decisions")
+	flags.StringVar(&o.vocab, "vocab", "", "the folder or file of the vocabulary that a policy of the original's learned with")
+	flags.Float64Var(&o.threshold, "threshold", 0, "for transfer: how good a run has to be, in the figure's unit: % of accuracy, or points of regret (default: what the first run has in the end)")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	return command
 }
@@ -68,7 +83,7 @@ What cannot be read is named and left out; then the exit code is 3.`,
 // plotHelp lists the kinds of figures.
 func plotHelp() string {
 	var b strings.Builder
-	for _, k := range plotKinds() {
+	for _, k := range plotKinds(plotGiven{}) {
 		fmt.Fprintf(&b, "  %-12s %s\n", k.name, k.about)
 	}
 	return b.String()
@@ -86,7 +101,7 @@ func (o plotOptions) validate() error {
 		faults = append(faults, fmt.Errorf("--theme: there is no %q; there are light, dark and page", o.theme))
 	}
 	var names []string
-	for _, k := range plotKinds() {
+	for _, k := range plotKinds(plotGiven{}) {
 		names = append(names, k.name)
 	}
 	for _, kind := range o.kinds {
@@ -94,7 +109,28 @@ func (o plotOptions) validate() error {
 			faults = append(faults, fmt.Errorf("--kind: there is no %q; there are %s", kind, strings.Join(names, ", ")))
 		}
 	}
+	if o.vocab != "" && o.policy == "" {
+		faults = append(faults, errors.New("--vocab is for the policy of --policy; add that, or leave --vocab away"))
+	}
+	if o.told && (math.IsNaN(o.threshold) || math.IsInf(o.threshold, 0)) {
+		faults = append(faults, fmt.Errorf("--threshold is %v; give a number", o.threshold))
+	}
 	return withCode(exitUsage, errors.Join(faults...))
+}
+
+// read reads what figures are told beside the runs.
+func (o plotOptions) read(ctx context.Context) (given plotGiven, err error) {
+	if o.told {
+		given.threshold = &o.threshold
+	}
+	if o.policy == "" {
+		return given, nil
+	}
+	all, err := evaluateOptions{policies: []string{o.policy}, vocab: o.vocab}.readPolicies(ctx)
+	if err == nil {
+		given.policy = all[0]
+	}
+	return given, err
 }
 
 // plotReport is what `graft plot --json` prints.
@@ -117,11 +153,15 @@ type plotSkipped struct {
 	Why    string `json:"why"`              // what is wrong with it
 }
 
-func runPlot(w, stderr io.Writer, paths []string, o plotOptions) error {
+func runPlot(ctx context.Context, w, stderr io.Writer, paths []string, o plotOptions) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
-	p := &plotter{plotOptions: o, report: plotReport{Written: []plotWritten{}, Skipped: []plotSkipped{}}}
+	given, err := o.read(ctx)
+	if err != nil {
+		return err
+	}
+	p := &plotter{plotOptions: o, given: given, report: plotReport{Written: []plotWritten{}, Skipped: []plotSkipped{}}}
 	runs, faults := p.open(plotFolders(paths))
 	if len(runs) == 0 {
 		return faults
@@ -161,6 +201,7 @@ func plotFolders(paths []string) []string {
 // plotter writes figures.
 type plotter struct {
 	plotOptions
+	given  plotGiven
 	report plotReport
 	files  map[string]bool // that were written
 	prefix map[*runData]string
@@ -216,7 +257,7 @@ func absolute(path string) string {
 // draw draws each figure that fits.
 func (p *plotter) draw(runs []*runData) error {
 	p.files = map[string]bool{}
-	for _, kind := range plotKinds() {
+	for _, kind := range plotKinds(p.given) {
 		if len(p.kinds) > 0 && !slices.Contains(p.kinds, kind.name) {
 			continue
 		}

@@ -20,32 +20,47 @@ type plotKind struct {
 	about string // one line, for the help
 	of    []*runKind
 	many  bool // it is of several runs of one kind together
+	alone bool // where it is of several, one will do
 	draw  func(runs []*runData) ([]plotted, error)
 }
 
+// plotGiven is what figures are told beside the runs. Zero is nothing.
+type plotGiven struct {
+	policy    *contender // whose path stands in trees, and whose decisions in heat maps, of tables that lie alone
+	threshold *float64   // for transfer; nil is what the first run has in the end
+}
+
 // plotKinds are all figures, in the order in which they are drawn.
-func plotKinds() []plotKind {
-	one := func(draw func(r *runData) ([]plotted, error)) func([]*runData) ([]plotted, error) {
-		return func(runs []*runData) ([]plotted, error) { return draw(runs[0]) }
-	}
+func plotKinds(given plotGiven) []plotKind {
+	tables := []*runKind{simulationRuns, tableRuns, originalRuns}
 	return []plotKind{
-		{"curves", "loss, accuracy and speed of a job, of the original's trainings", []*runKind{jobRuns, originalRuns}, false, one(plotCurves)},
-		{"timeline", "accuracy over time with each adaptation, up and down", []*runKind{jobRuns, originalRuns}, false, one(plotTimeline)},
-		{"spent", "what a job spent its budget on", []*runKind{jobRuns}, false, one(plotSpent)},
-		{"networks", "a job's network before and after surgery", []*runKind{jobRuns}, false, one(plotNetworks)},
-		{"learning", "how policies learned, with what differs between seeds", []*runKind{policiesRuns, policyRuns, originalRuns}, false, one(plotLearning)},
-		{"exploration", "how often a policy of the original's explored, by temperature", []*runKind{policyRuns}, false, one(plotExploration)},
-		{"bars", "accuracy of learned, none, random, best fixed and optimum by scenario", []*runKind{policiesRuns}, false, one(plotBars)},
-		{"heat", "what a policy does first, by time left and scenario", []*runKind{policiesRuns}, false, one(plotHeat)},
-		{"tree", "the tree of actions, with the optimum and a policy's path", []*runKind{simulationRuns, tableRuns, originalRuns, policiesRuns, policyRuns}, false, one(plotTrees)},
-		{"ranks", "accuracy of all sequences of a table, with what differs between seeds", []*runKind{simulationRuns, tableRuns, originalRuns}, false, one(plotRanks)},
-		{"completions", "how long jobs of a cluster take under each scheduler, as shares of the jobs", []*runKind{clusterRuns}, false, one(plotCompletions)},
-		{"schedulers", "mean completion time of a cluster's jobs under each scheduler", []*runKind{clusterRuns}, false, one(plotClusterBars)},
-		{"queues", "how long a cluster's jobs wait, by virtual cluster and scheduler", []*runKind{clusterRuns}, false, one(plotQueues)},
-		{"usage", "GPUs with a job and jobs that wait over time, where output.every was set", []*runKind{clusterRuns}, false, one(plotUsage)},
-		{"accuracy", "several jobs; those that differ in their seed are one curve", []*runKind{jobRuns}, true, plotAccuracy},
-		{"transfer", "several learning runs: jump-start and time to threshold against the first", []*runKind{policiesRuns, policyRuns}, true, plotTransfer},
+		{name: "curves", about: "loss, accuracy and speed of a job, of the original's trainings", of: []*runKind{jobRuns, originalRuns}, draw: single(plotCurves)},
+		{name: "timeline", about: "accuracy over time with each adaptation, up and down", of: []*runKind{jobRuns, originalRuns}, draw: single(plotTimeline)},
+		{name: "spent", about: "what a job spent its budget on", of: []*runKind{jobRuns}, draw: single(plotSpent)},
+		{name: "networks", about: "a job's network before and after surgery", of: []*runKind{jobRuns}, draw: single(plotNetworks)},
+		{name: "learning", about: "how policies learned, with what differs between seeds", of: []*runKind{policiesRuns, policyRuns, originalRuns}, draw: single(plotLearning)},
+		{name: "exploration", about: "how often a policy of the original's explored, by temperature", of: []*runKind{policyRuns}, draw: single(plotExploration)},
+		{name: "bars", about: "accuracy of learned, none, random, best fixed and optimum by scenario", of: []*runKind{policiesRuns, evaluationRuns, pipelineRuns}, draw: single(plotBars)},
+		{name: "regret", about: "regret of all that were evaluated, with what differs between tables", of: []*runKind{evaluationRuns, pipelineRuns}, draw: single(plotRegret)},
+		{name: "stages", about: "how long the stages of a pipeline took", of: []*runKind{pipelineRuns}, draw: single(plotStages)},
+		{name: "heat", about: "what a policy does first, by time left and scenario", of: []*runKind{policiesRuns}, draw: single(plotHeat)},
+		{name: "decisions", about: "the same of the policy of --policy, in tables", of: tables, many: true, alone: true, draw: given.plotDecisions},
+		{name: "tree", about: "the tree of actions, with the optimum and a policy's path", of: append(tables, policiesRuns, policyRuns), draw: single(given.plotTrees)},
+		{name: "ranks", about: "accuracy of all sequences of a table, with what differs between seeds", of: tables, draw: single(plotRanks)},
+		{name: "completions", about: "how long jobs of a cluster take under each scheduler, as shares of the jobs", of: []*runKind{clusterRuns}, draw: single(plotCompletions)},
+		{name: "schedulers", about: "mean completion time of a cluster's jobs under each scheduler", of: []*runKind{clusterRuns}, draw: single(plotClusterBars)},
+		{name: "queues", about: "how long a cluster's jobs wait, by virtual cluster and scheduler", of: []*runKind{clusterRuns}, draw: single(plotQueues)},
+		{name: "usage", about: "GPUs with a job and jobs that wait over time, where output.every was set", of: []*runKind{clusterRuns}, draw: single(plotUsage)},
+		{name: "accuracy", about: "several jobs; those that differ in their seed are one curve", of: []*runKind{jobRuns}, many: true, draw: plotAccuracy},
+		{name: "throughput", about: "epochs a second of jobs, and what deciding, operating and saving took", of: []*runKind{jobRuns}, many: true, alone: true, draw: plotThroughput},
+		{name: "episodes", about: "policies of the original's over episodes; those that differ in their seed are one curve", of: []*runKind{policyRuns}, many: true, draw: plotManyEpisodes},
+		{name: "transfer", about: "several learning runs: jump-start and time to threshold against the first", of: []*runKind{policiesRuns, policyRuns}, many: true, draw: given.plotTransfer},
 	}
+}
+
+// single draws a figure of each run by itself.
+func single(draw func(r *runData) ([]plotted, error)) func([]*runData) ([]plotted, error) {
+	return func(runs []*runData) ([]plotted, error) { return draw(runs[0]) }
 }
 
 // groups are the runs that make a figure together.
@@ -59,7 +74,7 @@ func (k plotKind) groups(runs []*runData) [][]*runData {
 			}
 		}
 		switch {
-		case k.many && len(some) > 1:
+		case k.many && (len(some) > 1 || k.alone && len(some) == 1):
 			groups = append(groups, some)
 		case !k.many:
 			for r := range slices.Chunk(some, 1) {

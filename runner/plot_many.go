@@ -37,12 +37,31 @@ func alike(runs []*runData) [][]*runData {
 	return groups
 }
 
-// groupName is what a curve of runs is called.
-func groupName(group []*runData, names map[*runData]string) string {
-	if len(group) == 1 {
-		return names[group[0]]
+// groupNames are what curves of runs are called: those that differ in their seed by what
+// their names have in common, where that is theirs alone.
+func groupNames(groups [][]*runData, names map[*runData]string) []string {
+	short, counts := make([]string, len(groups)), map[string]int{}
+	for k, group := range groups {
+		short[k] = names[group[0]]
+		if len(group) > 1 {
+			paths := make([]string, len(group))
+			for at, r := range group {
+				paths[at] = names[r]
+			}
+			short[k] = commonName(paths)
+		}
+		counts[short[k]]++
 	}
-	return fmt.Sprintf("%s and %d more seeds", names[group[0]], len(group)-1)
+	for k, group := range groups {
+		switch first := names[group[0]]; {
+		case len(group) == 1:
+		case short[k] == first || counts[short[k]] > 1:
+			short[k] = fmt.Sprintf("%s and %d more seeds", first, len(group)-1)
+		default:
+			short[k] = fmt.Sprintf("%s, %d seeds", short[k], len(group))
+		}
+	}
+	return short
 }
 
 // gridPoints is at how many times runs are compared that were measured at others.
@@ -65,8 +84,9 @@ func plotAccuracy(runs []*runData) ([]plotted, error) {
 		grid[k] = end * float64(k+1) / gridPoints
 	}
 	panel := figure.Panel{Y: figure.Axis{Name: "validation accuracy", Unit: "%"}}
-	several := false
-	for _, group := range alike(runs) {
+	several, groups := false, alike(runs)
+	called := groupNames(groups, names)
+	for k, group := range groups {
 		if len(group) == 1 {
 			r := group[0]
 			panel.Curves = append(panel.Curves, figure.Curve{Name: names[r], X: times[r], Y: values[r]})
@@ -78,7 +98,7 @@ func plotAccuracy(runs []*runData) ([]plotted, error) {
 			each = append(each, onGrid(grid, times[r], values[r]))
 		}
 		x, each := measuredByAll(grid, each)
-		panel.Curves = append(panel.Curves, seedsCurve(groupName(group, names), x, each))
+		panel.Curves = append(panel.Curves, seedsCurve(called[k], x, each))
 	}
 	note := ""
 	if several {
@@ -134,18 +154,24 @@ type progressOf struct {
 	mean  []float64
 }
 
-// plotTransfer draws learning runs of one kind together. The first is what the others
-// are held against: how much better they are from the start, and when they reach what
-// it reached in the end.
-func plotTransfer(runs []*runData) ([]plotted, error) {
+// plotTransfer draws learning runs of one kind together; those that differ in their seed
+// are one. The first is what the others are held against: how much better they are from
+// the start, and when they reach the threshold, which is what the first has in the end
+// unless another was given.
+func (g plotGiven) plotTransfer(runs []*runData) ([]plotted, error) {
 	names := plotNames(runs)
 	var all []progressOf
-	for _, r := range runs {
-		p, err := progress(r, names[r])
+	groups := alike(runs)
+	called := groupNames(groups, names)
+	for k, group := range groups {
+		p, err := progressTogether(group, called[k])
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", r.Path, err)
+			return nil, err
 		}
 		all = append(all, p)
+	}
+	if len(all) < 2 {
+		return nil, nil // seeds of one way to learn: there is nothing that it could be held against
 	}
 	axis, up := figure.Axis{Name: "expected accuracy", Unit: "%"}, true
 	x := figure.Axis{Name: "episodes"}
@@ -153,8 +179,13 @@ func plotTransfer(runs []*runData) ([]plotted, error) {
 		axis, up, x = figure.Axis{Name: "regret", Unit: "points", Zero: true}, false, figure.Axis{Name: "steps"}
 	}
 	threshold := all[0].mean[len(all[0].mean)-1]
+	said := fmt.Sprintf("Threshold: %s %s, what %s has in the end.", short(threshold), axis.Unit, all[0].name)
+	if g.threshold != nil {
+		threshold = *g.threshold
+		said = fmt.Sprintf("Threshold: %s %s, as given.", short(threshold), axis.Unit)
+	}
 	panel := figure.Panel{Y: axis, Levels: []figure.Level{{Name: "threshold", At: threshold}}}
-	lines := []string{fmt.Sprintf("Threshold: what %s has in the end.", all[0].name)}
+	lines := []string{said}
 	for k, p := range all {
 		panel.Curves = append(panel.Curves, seedsCurve(p.name, p.steps, p.runs))
 		text := p.name + ":"
@@ -164,6 +195,34 @@ func plotTransfer(runs []*runData) ([]plotted, error) {
 		lines = append(lines, text+" "+reached(p, threshold, up, x.Name)+".")
 	}
 	return []plotted{{figure: &figure.Chart{Title: "Transfer", X: x, Panels: []figure.Panel{panel}, Note: strings.Join(lines, " ")}}}, nil
+}
+
+// progressTogether reads how good runs were that differ in their seed, at the steps that
+// all of them have.
+func progressTogether(group []*runData, name string) (all progressOf, err error) {
+	for k, r := range group {
+		p, err := progress(r, name)
+		if err != nil {
+			return all, fmt.Errorf("%s: %w", r.Path, err)
+		}
+		if k == 0 {
+			all = p
+			continue
+		}
+		shared := 0
+		for shared < min(len(all.steps), len(p.steps)) && all.steps[shared] == p.steps[shared] {
+			shared++
+		}
+		if shared == 0 {
+			return all, fmt.Errorf("%s: its rows are at other steps than those of %s, which differs in its seed alone", r.Path, group[0].Path)
+		}
+		all.steps, all.runs = all.steps[:shared], append(all.runs, p.runs...)
+		for at := range all.runs {
+			all.runs[at] = all.runs[at][:shared]
+		}
+	}
+	all.mean, _, _ = banded(all.runs)
+	return all, nil
 }
 
 // progress reads how good a run was.

@@ -53,9 +53,15 @@ func readLearned(r *runData) (*learned, error) {
 // rivalNames are what bars stand for, in their order.
 var rivalNames = []string{"learned", "none", "random", "best fixed", "optimum"}
 
-// plotBars draws what the policies' sequences led to in each table, beside what others
-// would have led to.
+// plotBars draws what policies' sequences led to in each table, beside what others would
+// have led to.
 func plotBars(r *runData) ([]plotted, error) {
+	switch r.Kind {
+	case evaluationRuns:
+		return plotEvaluationBars(r)
+	case pipelineRuns:
+		return plotPipelineBars(r)
+	}
 	l, err := readLearned(r)
 	if l == nil || err != nil {
 		return barsOfOutcome(r, err)
@@ -64,8 +70,9 @@ func plotBars(r *runData) ([]plotted, error) {
 	if err != nil {
 		fixed = nil // the tables have no sequence in common
 	}
-	b := &figure.Bars{Title: "Accuracy by scenario of " + r.base(), X: figure.Axis{Name: "accuracy", Unit: "%"}, Names: rivalNames,
+	b := &figure.Bars{Title: "Accuracy by scenario of " + r.base(), X: accuracyAxis, Names: rivalNames,
 		Note: fmt.Sprintf("learned: mean of %s, 95%% interval by a bootstrap over them; others over the runs of a sequence where it ran more than once. random: the mean of all sequences.", plural(len(l.seeds), "seed"))}
+	var networks []string
 	for _, t := range l.trees {
 		g := figure.Group{Name: t.Name}
 		var values []float64
@@ -80,9 +87,46 @@ func plotBars(r *runData) ([]plotted, error) {
 		for _, c := range []simulation.Chooser{simulation.Always("none", "none"), simulation.Uniform(), fixed, simulation.Optimum()} {
 			g.Bars = append(g.Bars, chosenBar(t, c))
 		}
-		b.Groups = append(b.Groups, g)
+		b.Groups, networks = append(b.Groups, g), append(networks, t.Network)
 	}
-	return []plotted{{figure: b}}, nil
+	return divideBars(b, networks), nil
+}
+
+// accuracyAxis is of accuracies by scenario.
+var accuracyAxis = figure.Axis{Name: "accuracy", Unit: "%"}
+
+// mostScenarios is how many scenarios a figure has: as many as there are of a network
+// where there are many.
+const mostScenarios = 12
+
+// divideBars gives each network a figure of its own, or several, where there are more
+// scenarios than one has room for.
+func divideBars(b *figure.Bars, networks []string) []plotted {
+	if len(b.Groups) <= mostScenarios {
+		return []plotted{{figure: b}}
+	}
+	groups := map[string][]figure.Group{}
+	var names []string
+	for k, g := range b.Groups {
+		if groups[networks[k]] == nil {
+			names = append(names, networks[k])
+		}
+		groups[networks[k]] = append(groups[networks[k]], g)
+	}
+	var all []plotted
+	for _, name := range names {
+		part := 0
+		for some := range slices.Chunk(groups[name], mostScenarios) {
+			one := *b
+			one.Title, one.Groups = b.Title+", "+name, some
+			if part++; part > 1 {
+				one.Title += fmt.Sprintf(", part %d", part)
+			}
+			one.Note = name + ". " + b.Note
+			all = append(all, plotted{name, &one})
+		}
+	}
+	return all
 }
 
 // barOf is the mean of accuracies with its interval; nothing where there are none.
@@ -90,10 +134,15 @@ func barOf(values []float64) figure.Bar {
 	if len(values) == 0 {
 		return figure.Bar{Value: math.NaN()}
 	}
+	return scaledBar(values, 100)
+}
+
+// scaledBar is the mean of values in another unit, with its interval.
+func scaledBar(values []float64, unit float64) figure.Bar {
 	i := simulation.Bootstrap(values, 1)
-	bar := figure.Bar{Value: 100 * i.Mean}
+	bar := figure.Bar{Value: unit * i.Mean}
 	if len(values) > 1 {
-		bar.Low, bar.High = 100*i.Low, 100*i.High
+		bar.Low, bar.High = unit*i.Low, unit*i.High
 	}
 	return bar
 }
@@ -124,16 +173,18 @@ func barsOfOutcome(r *runData, why error) ([]plotted, error) {
 	if err := results.ReadOutcome(r.fsys, r.Path, o); err != nil {
 		return nil, err
 	}
-	b := &figure.Bars{Title: "Accuracy by scenario of " + r.base(), X: figure.Axis{Name: "accuracy", Unit: "%"}, Names: []string{"vote of all seeds", "none", "random", "optimum"},
+	b := &figure.Bars{Title: "Accuracy by scenario of " + r.base(), X: accuracyAxis, Names: []string{"vote of all seeds", "none", "random", "optimum"},
 		Note: "From the outcome, without intervals. random: the mean of all sequences."}
+	var networks []string
 	for _, v := range slices.Concat(o.Tables, o.HeldOut) {
+		networks = append(networks, v.Network)
 		never := 100 * v.Never
 		if never == 0 {
 			never = math.NaN() // the table has no such sequence
 		}
 		b.Groups = append(b.Groups, figure.Group{Name: v.Scenario, Bars: []figure.Bar{{Value: 100 * v.Accuracy}, {Value: never}, {Value: 100 * v.Mean}, {Value: 100 * v.Best}}})
 	}
-	return []plotted{{figure: b}}, why
+	return divideBars(b, networks), why
 }
 
 // timesShown is how many times left a heat map has.
@@ -146,23 +197,38 @@ func plotHeat(r *runData) ([]plotted, error) {
 	if l == nil || err != nil {
 		return nil, err
 	}
+	h, err := heatOf("First decision of "+r.base(), l.trees, l.vote)
+	if err != nil {
+		return nil, err
+	}
+	return []plotted{{figure: h}}, nil
+}
+
+// heatOf asks a policy about the first decision of trees.
+func heatOf(title string, trees []*simulation.Tree, p *decider.Structural) (*figure.Heat, error) {
 	most := 0.0
-	for _, t := range l.trees {
+	for _, t := range trees {
 		most = max(most, t.Budget)
 	}
-	h := &figure.Heat{Title: "First decision of " + r.base(), X: figure.Axis{Name: "time left", Unit: "s"},
-		Note: "Colour: the likeliest action of the vote on the scenario's first network. Weaker: less likely. Empty: more than the budget."}
+	h := &figure.Heat{Title: title, X: figure.Axis{Name: "time left", Unit: "s"},
+		Note: "Colour: the likeliest action of the policy on the scenario's first network. Weaker: less likely. Empty: more than the budget."}
 	for k := range timesShown {
-		h.Columns = append(h.Columns, math.Round(most*float64(k+1)/timesShown))
+		h.Columns = append(h.Columns, timeLeft(most*float64(k+1)/timesShown, most))
 	}
-	for _, t := range l.trees {
-		cells, err := heatRow(h, t, l.vote)
+	for _, t := range trees {
+		cells, err := heatRow(h, t, p)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", t.Name, err)
 		}
 		h.Rows, h.Cells = append(h.Rows, t.Name), append(h.Cells, cells)
 	}
-	return []plotted{{figure: h}}, nil
+	return h, nil
+}
+
+// timeLeft is a time in as few digits as tell the columns of a map apart.
+func timeLeft(seconds, most float64) float64 {
+	unit := math.Pow(10, math.Floor(math.Log10(most/timesShown))-1)
+	return math.Round(seconds/unit) * unit
 }
 
 // heatRow asks a policy about the first decision of a tree, at each time.
@@ -179,7 +245,7 @@ func heatRow(h *figure.Heat, t *simulation.Tree, p *decider.Structural) ([]figur
 	}
 	cells := make([]figure.Cell, len(asked))
 	for k := range asked {
-		if h.Columns[k] > t.Budget+0.5 {
+		if h.Columns[k] > t.Budget+h.Columns[0]/timesShown { // rounded, it may be a little above
 			cells[k] = figure.Cell{Kind: -1}
 			continue
 		}

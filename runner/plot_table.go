@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 
+	"graft/config"
+	"graft/files"
 	"graft/results/figure"
 	"graft/simulation"
 )
@@ -32,9 +35,19 @@ func tableOf(r *runData) (*simulation.Table, error) {
 	return table, nil
 }
 
-// plotTrees draws the tree of a table, or those of the tables that policies learned
-// from with the policy's path.
-func plotTrees(r *runData) ([]plotted, error) {
+// treeOf is the table of a run, followed by whoever chooses in it.
+func treeOf(r *runData) (*simulation.Tree, error) {
+	folder := r.Path
+	if r.Kind == simulationRuns {
+		folder = filepath.Join(folder, tableFolder)
+	}
+	return config.ReadTree(files.ReadOnly{FS: files.OS{}}, folder)
+}
+
+// plotTrees draws the tree of a table with the path of a policy that was named, or those
+// of the tables that policies learned from with theirs. Where the policy cannot go
+// through a table, that is drawn without it.
+func (g plotGiven) plotTrees(r *runData) ([]plotted, error) {
 	switch r.Kind {
 	case policiesRuns:
 		return plotPolicyTrees(r)
@@ -45,7 +58,53 @@ func plotTrees(r *runData) ([]plotted, error) {
 	if table == nil {
 		return nil, err
 	}
-	return []plotted{{figure: treeFigure(table, nil)}}, nil
+	path, err := g.path(r)
+	return []plotted{{figure: treeFigure(table, path)}}, err
+}
+
+// path is the sequence of the policy that was named; nil where none was.
+func (g plotGiven) path(r *runData) ([]string, error) {
+	if g.policy == nil {
+		return nil, nil
+	}
+	tree, err := treeOf(r)
+	if err != nil {
+		return nil, fmt.Errorf("follow %s: %w", g.policy.name, err)
+	}
+	verdicts, err := simulation.Assess([]*simulation.Tree{tree}, g.policy.entrants[0].Choosers[0])
+	if err != nil {
+		return nil, fmt.Errorf("follow %s: %w", g.policy.name, err)
+	}
+	return verdicts[0].Sequence, nil
+}
+
+// plotDecisions draws what the policy that was named decides first in each table, by how
+// much time is left. One of the original's knows its own tables only, and has none.
+func (g plotGiven) plotDecisions(runs []*runData) ([]plotted, error) {
+	if g.policy == nil || g.policy.structural == nil {
+		return nil, nil
+	}
+	var trees []*simulation.Tree
+	var faults error
+	for _, r := range runs {
+		if table, _ := tableOf(r); table == nil { // a folder of the original's that has none
+			continue
+		}
+		tree, err := treeOf(r)
+		if err != nil {
+			faults = errors.Join(faults, fmt.Errorf("%s: %w", r.Path, err))
+			continue
+		}
+		trees = append(trees, tree)
+	}
+	if len(trees) == 0 {
+		return nil, faults
+	}
+	h, err := heatOf("First decision of "+g.policy.name, trees, g.policy.structural)
+	if err != nil {
+		return nil, err
+	}
+	return []plotted{{figure: h}}, faults
 }
 
 // grove is a tree of nodes that is made of records.

@@ -122,6 +122,7 @@ func TestPlotOfSeveralRuns(t *testing.T) {
 
 	writePolicy(t, filepath.Join(dir, "scratch"), 1, true)
 	writePolicy(t, filepath.Join(dir, "transfer"), 2, true)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "transfer", resolvedFile), []byte("[run]\nseed = 2\n[policy]\nweights = \"scratch\"\n"), 0o600))
 	files, o = plotInto(t, t.TempDir(), dir, "--kind", "transfer")
 	require.Equal(t, exitDone, o.code, o.stderr)
 	require.Contains(t, files["scratch-transfer-transfer.svg"], "jump-start")
@@ -133,7 +134,7 @@ func TestFiguresOfRunsCanBeRead(t *testing.T) {
 	for name, path := range writeAll(t) {
 		r, err := openRun(path)
 		require.NoError(t, err)
-		for _, kind := range plotKinds() {
+		for _, kind := range plotKinds(plotGiven{}) {
 			for _, group := range kind.groups([]*runData{r}) {
 				drawings, _ := kind.draw(group) // what cannot be drawn is another test's
 				for _, d := range drawings {
@@ -187,7 +188,7 @@ func TestPlotOfPoliciesThatLearned(t *testing.T) {
 	require.Contains(t, files["run-tree-one.svg"], ">policy, ")
 	r, err := openRun(folder)
 	require.NoError(t, err)
-	for _, kind := range plotKinds() {
+	for _, kind := range plotKinds(plotGiven{}) {
 		for _, group := range kind.groups([]*runData{r}) {
 			drawings, err := kind.draw(group)
 			require.NoError(t, err)

@@ -49,7 +49,7 @@ func TestReportPageOfARun(t *testing.T) {
 func TestReportPageOfRunsSideBySide(t *testing.T) {
 	all := writeAll(t)
 	t.Chdir(filepath.Dir(all["job"]))
-	text := wrote(t, ".")
+	text := wrote(t, ".", "--all")
 	require.Empty(t, pagetest.Check(text).Faults)
 	require.Less(t, strings.Index(text, ">Comparison of 2 jobs</h2>"), strings.Index(text, ">Job job</h2>"))
 	require.NotContains(t, text, ">Comparison of 1 ", "one has nothing beside it")

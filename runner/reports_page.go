@@ -107,14 +107,24 @@ func (b *pager) comparison(c *comparison) page.Section {
 	return s
 }
 
-// run is the sections of a run: one beside others, several where it is alone.
+// run is the sections of a run: one beside others, several where it is alone; and one
+// for each run that is a part of it.
 func (b *pager) run(k int, r *runData) []page.Section {
-	report := b.report.Runs[k]
+	detail, err := b.detail(r)
+	parts := b.about(&b.report.Runs[k], r, detail, err)
+	below := b.below(r)
+	if len(b.report.Runs) > 1 {
+		return append([]page.Section{{Title: r.heading(), Parts: parts}}, below...)
+	}
+	return append(divided(parts), below...)
+}
+
+// about is all that a page says of a run.
+func (b *pager) about(report *reportedRun, r *runData, detail runDetail, err error) []page.Part {
 	about := &document{}
 	report.write(about)
 	about.blocks = about.blocks[1:] // the section says it
 	parts := b.parts(about, nil, nil)
-	detail, err := b.detail(r)
 	if err != nil {
 		parts = append(parts, page.Part{Sentences: strings.Split("Not all of it can be read: "+printableLines(err.Error()), "\n")})
 	}
@@ -125,11 +135,35 @@ func (b *pager) run(k int, r *runData) []page.Section {
 		line, _ := detail.(hasTimeline)
 		parts = append(parts, b.parts(seen, nil, line)...)
 	}
-	parts = append(parts, repeatParts(&report, r)...)
-	if len(b.report.Runs) > 1 {
-		return []page.Section{{Title: r.heading(), Parts: parts}}
+	return append(parts, repeatParts(report, r)...)
+}
+
+// below is a section for each run that a pipeline has left; of many only if all are
+// asked for. What is wrong with others stands in what is left out.
+func (b *pager) below(r *runData) (list []page.Section) {
+	if r.Kind != pipelineRuns {
+		return nil
 	}
-	return divided(parts)
+	l, err := readLedger(r.fsys, filepath.Join(r.Path, ledgerName))
+	if err != nil {
+		return nil
+	}
+	all, _ := l.parts()
+	if len(all) > mostPageRuns && !b.all {
+		return []page.Section{{Title: "Runs of " + printable(r.Path), Parts: []page.Part{{Sentences: []string{fmt.Sprintf("More than %d runs have no section each; --all gives them one.", mostPageRuns)}}}}}
+	}
+	for _, p := range all {
+		if p.run == nil {
+			continue
+		}
+		report := reportRun(p.run)
+		var detail runDetail
+		if p.run.Kind.detail != nil {
+			detail, err = p.run.Kind.detail(p.run, true)
+		}
+		list = append(list, page.Section{Title: p.run.heading(), Parts: b.about(&report, p.run, detail, err)})
+	}
+	return list
 }
 
 func (b *pager) detail(r *runData) (runDetail, error) {
@@ -263,7 +297,7 @@ func leadingNumber(text string) *float64 {
 func figureParts(runs []*runData, many bool) []page.Part {
 	var drawn []page.Figure
 	var faults []string
-	for _, kind := range plotKinds() {
+	for _, kind := range plotKinds(plotGiven{}) {
 		if kind.many != many {
 			continue
 		}

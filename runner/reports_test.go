@@ -321,7 +321,8 @@ func TestReportObjectIsDocumented(t *testing.T) {
 		for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice {
 			of = of.Elem()
 		}
-		if of.Kind() != reflect.Struct || seen[of] || of.PkgPath() != reflect.TypeFor[runsReport]().PkgPath() || of == reflect.TypeFor[tableReport]() || of == reflect.TypeFor[treeOutcome]() {
+		if of.Kind() != reflect.Struct || seen[of] || of.PkgPath() != reflect.TypeFor[runsReport]().PkgPath() || of == reflect.TypeFor[tableReport]() || of == reflect.TypeFor[treeOutcome]() ||
+			of == reflect.TypeFor[evaluationReport]() || of == reflect.TypeFor[leaveReport]() || of == reflect.TypeFor[pipelineOutcome]() {
 			return // those have pages of their own
 		}
 		seen[of] = true
@@ -335,7 +336,7 @@ func TestReportObjectIsDocumented(t *testing.T) {
 			}
 		}
 	}
-	for _, of := range []any{runsReport{}, jobDetail{}, simulationDetail{}, tableDetail{}, policiesDetail{}, policyDetail{}, originalDetail{}} {
+	for _, of := range []any{runsReport{}, jobDetail{}, simulationDetail{}, tableDetail{}, policiesDetail{}, policyDetail{}, originalDetail{}, evaluationDetail{}, pipelineDetail{}} {
 		names(reflect.TypeOf(of))
 	}
 	require.Greater(t, len(seen), 10)

@@ -33,7 +33,7 @@ type runKind struct {
 
 // runKinds are asked in this order.
 func runKinds() []*runKind {
-	return []*runKind{clusterRuns, simulationRuns, policiesRuns, policyRuns, jobRuns, tableRuns, originalRuns}
+	return []*runKind{clusterRuns, pipelineRuns, simulationRuns, policiesRuns, policyRuns, jobRuns, evaluationRuns, tableRuns, originalRuns}
 }
 
 // runData is a run folder that was read.

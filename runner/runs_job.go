@@ -11,7 +11,7 @@ var jobRuns = &runKind{name: "job", title: "job", titles: "jobs", fits: isRunOf(
 	series: func(r *runData) ([]runSeries, error) { return streamSeries(r, "epochs") }}
 
 func readJobRun(f *runFolderView, r *runData) error {
-	o := &trainer.Outcome{}
+	o := &jobOutcome{Outcome: &trainer.Outcome{}}
 	if err := f.own(r, o); err != nil {
 		return err
 	}
@@ -28,11 +28,15 @@ func readJobRun(f *runFolderView, r *runData) error {
 
 // jobQuantities are the figures of a job that ended. Without a test split there is no
 // score of it, which is zero in the outcome.
-func jobQuantities(o *trainer.Outcome, seed int64) []quantity {
+func jobQuantities(o *jobOutcome, seed int64) []quantity {
 	share := func(part float64) float64 { return part / o.Budget.Seconds() }
 	test := o.Test
 	if test == (trainer.Score{}) {
 		test = trainer.Score{Loss: math.NaN(), Accuracy: math.NaN()}
+	}
+	saving := math.NaN() // by what graft wrote before it counted
+	if o.Saves > 0 {
+		saving = o.Saving.Seconds()
 	}
 	return finite(
 		one("test_accuracy", unitShare, upward, seed, test.Accuracy),
@@ -47,6 +51,8 @@ func jobQuantities(o *trainer.Outcome, seed int64) []quantity {
 		one("used", unitSeconds, noAim, seed, o.Used.Seconds()),
 		one("deciding", unitSeconds, downward, seed, o.Deciding.Seconds()),
 		one("operating", unitSeconds, downward, seed, o.Operating.Seconds()),
+		one("saving", unitSeconds, downward, seed, saving),
+		one("epochs_per_second", "epochs/s", upward, seed, float64(o.Epochs)/o.Used.Seconds()),
 		one("deciding_share", unitShare, downward, seed, share(o.Deciding.Seconds())),
 		one("operating_share", unitShare, downward, seed, share(o.Operating.Seconds())),
 	)

@@ -69,9 +69,9 @@ func writeJob(t testing.TB, dir string, j writtenJob) {
 	if !j.open {
 		score := trainer.Score{Loss: 0.5, Accuracy: j.accuracy}
 		require.NoError(t, book.Note(trainer.Note{Event: "end", Time: 60 * time.Second, Parameters: parameters, Before: parameters, Devices: 1}))
-		require.NoError(t, run.WriteOutcome(&trainer.Outcome{Epochs: j.epochs, Steps: int64(j.epochs) * 10, Budget: 60 * time.Second, Used: 59 * time.Second,
+		require.NoError(t, run.WriteOutcome(&jobOutcome{Saves: 2, Saving: 120 * time.Millisecond, Outcome: &trainer.Outcome{Epochs: j.epochs, Steps: int64(j.epochs) * 10, Budget: 60 * time.Second, Used: 59 * time.Second,
 			Deciding: 300 * time.Millisecond, Operating: 60 * time.Millisecond, Decisions: 1, Parameters: parameters, Validation: score, Test: score,
-			Digest: fmt.Sprintf("%064x", uint64(j.accuracy*1e9)+j.seed)}))
+			Digest: fmt.Sprintf("%064x", uint64(j.accuracy*1e9)+j.seed)}}))
 	}
 	require.NoError(t, run.Close())
 }
@@ -177,7 +177,12 @@ func writeAll(t testing.TB) map[string]string {
 	writeTried(t, at("table"), 16, 1)
 	writeOriginal(t, at("original-table"))
 	writeMetrics(t, at("original"))
-	return map[string]string{"job": at("job"), "open": at("open"), "policies": at("policies"), "policies-open": at("policies-open"), "policy": at("policy"),
+	writeEvaluation(t, at("evaluation"), false, true)
+	writeEvaluation(t, at("left-out"), true, true)
+	writeEvaluation(t, at("evaluation-open"), false, false)
+	writePipeline(t, at("pipeline"), "")
+	writePipeline(t, at("pipeline-open"), learnStage)
+	return map[string]string{"evaluation": at("evaluation"), "left-out": at("left-out"), "evaluation-open": at("evaluation-open"), "pipeline": at("pipeline"), "pipeline-open": at("pipeline-open"), "job": at("job"), "open": at("open"), "policies": at("policies"), "policies-open": at("policies-open"), "policy": at("policy"),
 		"policy-open": at("policy-open"), "simulation": at("simulation"), "table": at("table"), "original-table": at("original-table"), "original": at("original")}
 }
 
@@ -209,6 +214,10 @@ func TestOpenRun(t *testing.T) {
 		"policy-open":    {"policy", false, map[string]float64{"expected_accuracy": 0.6, "episodes": 300}},
 		"simulation":     {"simulation", true, map[string]float64{"sequences": 16, "failed_attempts": 1, "best_accuracy": 0.5 + 15./64 + 1./512}},
 		"table":          {"table", true, map[string]float64{"sequences": 16, "worst_accuracy": 0.5}},
+		"evaluation":     {"evaluation", true, map[string]float64{"tables": 2}},
+		"left-out":       {"evaluation", true, map[string]float64{"tables": 2}},
+		"pipeline":       {"pipeline", true, map[string]float64{"tables": 2, "scenarios": 1, "learn_time": 1.5}},
+		"pipeline-open":  {"pipeline", false, map[string]float64{"scenarios": 1, "learn_time": 0, "simulate_time": 0.5}},
 		"original-table": {"original", true, map[string]float64{"sequences": 16}},
 		"original":       {"original", true, map[string]float64{"test_accuracy": 0.5625, "train_accuracy": 0.625, "episodes": 3, "objective_last_100": 0.5}},
 	} {
@@ -311,13 +320,17 @@ func badFolders(t testing.TB, dir string) map[string]string {
 	overwrite(filepath.Join(at("policies"), "learning.csv"), "seed,step\n1,\"x\"\n")
 	writeSimulation(t, at("plan"), 4, 1)
 	overwrite(filepath.Join(at("plan"), planFile), "{")
+	writePipeline(t, at("pipeline"), learnStage)
+	overwrite(filepath.Join(at("pipeline"), ledgerName), "{")
+	writeEvaluation(t, at("evaluation"), false, true)
+	overwrite(filepath.Join(at("evaluation"), outcomeFile), "{}")
 	writeMetrics(t, at("metrics"))
 	for _, name := range []string{"training00.epoch.test_acc", "training00.epoch.train_acc", "training00.epoch.action", "training00.epoch.probabilities", "agent.episode.objective"} {
 		overwrite(filepath.Join(at("metrics"), name), "no numbers\n")
 	}
 	return map[string]string{"manifest": "manifest.json", "outcome": "outcome.json", "config": "no TOML", "future": "its format is 99", "begun": "half-written",
 		"torn": "epochs.csv", "nothing yet": "half-written", "foreign": "no folder of a run", "empty": "no folder of a run", "policies": "learning.csv",
-		"plan": "grid.json is damaged", "metrics": "test_acc:1"}
+		"plan": "grid.json is damaged", "pipeline": "pipeline.json", "evaluation": "says nothing of any table", "metrics": "test_acc:1"}
 }
 
 // What is damaged, half-written or foreign is said, with the code for that.

@@ -172,7 +172,7 @@ func (r *performance) close() {
 }
 
 // run makes the job, or makes it anew from its last checkpoint, and runs it.
-func (r *performance) run(ctx context.Context) (*trainer.Outcome, error) {
+func (r *performance) run(ctx context.Context) (*jobOutcome, error) {
 	var err error
 	if r.counter, err = openCounter(r.listen, r.log); err != nil { // before anything is done or made
 		return nil, err
@@ -185,7 +185,9 @@ func (r *performance) run(ctx context.Context) (*trainer.Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	return outcome, r.stored.WriteOutcome(outcome)
+	o := &jobOutcome{Outcome: outcome}
+	o.Saves, o.Saving = job.Saving()
+	return o, r.stored.WriteOutcome(o)
 }
 
 // remember writes into the run folder's log how the job ended, which a person is

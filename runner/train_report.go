@@ -62,11 +62,18 @@ func rounded(v float64) float64 { return float64(int(v*1e4+0.5)) / 1e4 }
 
 // trainReport is what `graft train --json` prints.
 type trainReport struct {
-	Folder  string           `json:"folder"`          // of the run
-	Given   *givenReport     `json:"given,omitempty"` // on first weights that were read
-	Outcome *trainer.Outcome `json:"outcome"`         // how the job ended
-	Events  []trainer.Note   `json:"events"`          // of this process; the folder has all
-	Epochs  []trainer.Row    `json:"epochs"`          // of this process; the folder has all
+	Folder  string         `json:"folder"`          // of the run
+	Given   *givenReport   `json:"given,omitempty"` // on first weights that were read
+	Outcome *jobOutcome    `json:"outcome"`         // how the job ended
+	Events  []trainer.Note `json:"events"`          // of this process; the folder has all
+	Epochs  []trainer.Row  `json:"epochs"`          // of this process; the folder has all
+}
+
+// jobOutcome is how a job ended, as outcome.json has it.
+type jobOutcome struct {
+	*trainer.Outcome
+	Saves  int           `json:"saves"`     // checkpoints that were written, by the process that ended the job
+	Saving time.Duration `json:"saving_ns"` // that they took in it, on the machine's clock: of the budget only where that is the job's
 }
 
 // givenReport is what a job began with.
@@ -86,7 +93,7 @@ func (g *givenReport) String() string {
 	return text
 }
 
-func (r *performance) print(w io.Writer, o *trainer.Outcome) error {
+func (r *performance) print(w io.Writer, o *jobOutcome) error {
 	if r.json {
 		return printJSON(w, trainReport{r.folder, r.given, o, r.book.notes, r.book.rows})
 	}

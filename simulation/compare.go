@@ -60,6 +60,11 @@ type Trial struct {
 	// Verdicts are one for each entrant, the mean over its seeds. A rival whose
 	// sequence the table has not is left out.
 	Verdicts []Verdict `json:"verdicts"`
+	// Each are the verdicts on each seed of the entrants, by their names.
+	Each map[string][]Verdict `json:"-"`
+	// Runs are the accuracies of all runs of the sequence that an entrant is certain of,
+	// where it ran more than once, by its name.
+	Runs map[string][]float64 `json:"-"`
 }
 
 // Standing is how an entrant fared over all tables. Regrets are in points.
@@ -122,7 +127,7 @@ type scored struct {
 // add lets entrants choose in a tree.
 func (c *contest) add(t *Tree, group string, entrants []Entrant) error {
 	j := newJudge(t)
-	trial := Trial{Scenario: t.Name, Network: t.Network, Group: group, Sequences: len(t.Records), Chance: ChanceIn(t.Table, 1)}
+	trial := Trial{Scenario: t.Name, Network: t.Network, Group: group, Sequences: len(t.Records), Chance: ChanceIn(t.Table, 1), Each: map[string][]Verdict{}, Runs: map[string][]float64{}}
 	scores := map[string]*scored{}
 	for _, e := range entrants {
 		if !slices.ContainsFunc(c.entrants, func(o Entrant) bool { return o.Name == e.Name }) {
@@ -137,6 +142,10 @@ func (c *contest) add(t *Tree, group string, entrants []Entrant) error {
 		}
 		scores[e.Name] = m
 		trial.Verdicts = append(trial.Verdicts, m.mean)
+		trial.Each[e.Name] = m.each
+		if r := t.Find(m.mean.Sequence...); m.mean.Certain && r != nil && len(r.Accuracy) > 1 {
+			trial.Runs[e.Name] = r.Accuracy
+		}
 	}
 	c.trials, c.scores = append(c.trials, trial), append(c.scores, scores)
 	return nil

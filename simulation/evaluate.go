@@ -140,44 +140,9 @@ func (t *Table) left(prefix []string) float64 {
 	return t.Find(sequence...).Left[len(prefix)]
 }
 
-// Rank is the place of a record, from 1: one more than there are better ones.
-func (e *Evaluation) Rank(r *Record) int {
-	rank := 1
-	for _, other := range e.Ranking {
-		if other.Mean() > r.Mean() {
-			rank++
-		}
-	}
-	return rank
-}
-
-// Regret is how many accuracy points a record is below the best one.
-func (e *Evaluation) Regret(r *Record) float64 { return 100 * (e.Ranking[0].Mean() - r.Mean()) }
-
-// RandomMean is the accuracy that deciding at random would have on average, with
-// each sequence as likely.
-func (e *Evaluation) RandomMean() float64 {
-	sum := 0.0
-	for _, r := range e.Ranking {
-		sum += r.Mean()
-	}
-	return sum / float64(len(e.Ranking))
-}
-
 // NoAdaptation is the record of the sequence that does nothing; nil where the table
 // has none.
 func (e *Evaluation) NoAdaptation() *Record { return e.Table.always(net2net.Action{}.String()) }
-
-// BestFixed is the best record of those that take the same action each time; nil
-// where the table has none.
-func (e *Evaluation) BestFixed() *Record {
-	for _, r := range e.Ranking {
-		if e.Table.always(r.Sequence[0]) == r {
-			return r
-		}
-	}
-	return nil
-}
 
 // always is the record of one action, taken each time.
 func (t *Table) always(action string) *Record {

@@ -211,19 +211,6 @@ func (l *TreeLearner) current() (*decider.Structural, error) {
 	return &p, err
 }
 
-// Run learns to the end, or until ctx is cancelled.
-func (l *TreeLearner) Run(ctx context.Context) error {
-	for l.Why == "" {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := l.Advance(); err != nil {
-			return fmt.Errorf("learn from trees, step %d: %w", l.Step, err)
-		}
-	}
-	return nil
-}
-
 // LearnTrees learns one policy for each seed, all from the same trees, so many at a
 // time. Held is as in NewTreeLearner.
 func LearnTrees(ctx context.Context, trees, held []*Tree, o TreeLearnOptions, seeds []uint64, most int) ([]*decider.Structural, error) {

@@ -55,6 +55,13 @@ func advance(t *testing.T, l *TreeLearner, steps int) {
 	}
 }
 
+// toTheEnd learns until there is a reason to stop.
+func toTheEnd(t *testing.T, l *TreeLearner) {
+	for l.Why == "" {
+		advance(t, l, 1)
+	}
+}
+
 // Learning finds the best sequence, exactly as well as by drawing, and says why it
 // ended.
 func TestLearningFindsTheBest(t *testing.T) {
@@ -70,8 +77,7 @@ func TestLearningFindsTheBest(t *testing.T) {
 			o := quick()
 			change(&o)
 			learn(t, trees, nil, o, func(l *TreeLearner) {
-				require.NoError(t, l.Run(context.Background()))
-				require.NotEmpty(t, l.Why)
+				toTheEnd(t, l)
 				p, err := l.Policy()
 				require.NoError(t, err)
 				verdicts, err := Assess(trees, OfPolicy("policy", p))
@@ -90,13 +96,14 @@ func TestLearningConverges(t *testing.T) {
 	o := quick()
 	o.Steps, o.Window = 2000, 20
 	learn(t, grove(t, 2), nil, o, func(l *TreeLearner) {
-		require.NoError(t, l.Run(context.Background()))
+		toTheEnd(t, l)
 		require.Less(t, l.Step, 500)
 		require.Contains(t, l.Why, "has not grown")
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	learn(t, grove(t, 1), nil, o, func(l *TreeLearner) { require.ErrorIs(t, l.Run(ctx), context.Canceled) })
+	_, err := LearnTrees(ctx, grove(t, 1), nil, o, []uint64{1}, 1)
+	require.ErrorIs(t, err, context.Canceled)
 }
 
 // A learner that is restored takes the same steps to the bit, drawn or exact, with
@@ -115,7 +122,9 @@ func TestLearningGoesOnToTheBit(t *testing.T) {
 			var want []byte
 			learn(t, all[:2], held, o, func(l *TreeLearner) {
 				advance(t, l, 7)
-				require.NoError(t, l.Write(files.OS{}, path))
+				set, err := l.Set()
+				require.NoError(t, err)
+				require.NoError(t, weights.Write(files.OS{}, path, set))
 				advance(t, l, 9)
 				want = bytesOf(t, l)
 			})
@@ -156,7 +165,7 @@ func TestHeldOut(t *testing.T) {
 	o := quick()
 	o.Every, o.Patience, o.Steps = 1, 3, 300
 	learn(t, all[:2], all[2:], o, func(l *TreeLearner) {
-		require.NoError(t, l.Run(context.Background()))
+		toTheEnd(t, l)
 		require.Contains(t, l.Why, "held out was best after step")
 		require.Equal(t, l.BestStep+3, l.Step)
 		p, err := l.Policy()

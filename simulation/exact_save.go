@@ -6,10 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 
 	"graft/decider"
-	"graft/files"
 	"graft/torch/weights"
 )
 
@@ -83,15 +81,6 @@ func (l *TreeLearner) Set() (*weights.Set, error) {
 		set.Tensors = append(set.Tensors, t)
 	}
 	return set, nil
-}
-
-// Write saves the learner, whole or not at all.
-func (l *TreeLearner) Write(fsys files.FS, path string) error {
-	set, err := l.Set()
-	if err != nil {
-		return err
-	}
-	return files.WriteAtomic(fsys, path, func(w io.Writer) error { return weights.WriteSafetensors(w, set) })
 }
 
 // Restore goes on where Set was taken. The learner must be made of the same trees and

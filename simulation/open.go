@@ -212,11 +212,10 @@ func (w *Writer) begin(name string) error {
 // learn reads which records the table has.
 func (w *Writer) learn() error {
 	var unreadable Faults
-	r := newReading(w.fsys, w.dir, func(_ *Entry, _ int32, f *Fault) bool {
+	r := newReading(w.fsys, w.dir, func(_ *Entry, _ int32, f *Fault) {
 		if f != nil && f.Kind == Unreadable {
 			unreadable = append(unreadable, *f)
 		}
-		return true
 	})
 	r.scenario, r.digest = w.scenario, w.scenario.Digest()
 	if err := r.all(); err != nil {

@@ -2,7 +2,6 @@ package simulation
 
 import (
 	"fmt"
-	"iter"
 	"slices"
 
 	"graft/files"
@@ -35,13 +34,12 @@ func (r *Report) Err() error {
 func Check(fsys files.FS, dir string) (*Report, error) {
 	report := &Report{Dir: dir, Faults: Faults{}, Files: []FileInfo{}}
 	var all []found
-	r := newReading(fsys, dir, func(e *Entry, number int32, f *Fault) bool {
+	r := newReading(fsys, dir, func(e *Entry, number int32, f *Fault) {
 		if f != nil {
 			report.Faults = append(report.Faults, *f)
 		} else {
 			all = append(all, newFound(e, number))
 		}
-		return true
 	})
 	if err := r.all(); err != nil {
 		return nil, err
@@ -76,22 +74,4 @@ func Read(fsys files.FS, dir string) (*Table, error) {
 		return nil, err
 	}
 	return report.Table, report.Err()
-}
-
-// Entries reads a table's records one after the other, also while it is written, and
-// keeps none of them. What is wrong comes between them, as a Fault; any other error
-// is the last. Of records that disagree the first has been handed over already, and
-// what records have in common by their sequences is not looked at: Check knows more.
-func Entries(fsys files.FS, dir string) iter.Seq2[Entry, error] {
-	return func(yield func(Entry, error) bool) {
-		r := newReading(fsys, dir, func(e *Entry, _ int32, f *Fault) bool {
-			if f != nil {
-				return yield(Entry{}, *f)
-			}
-			return yield(*e, nil)
-		})
-		if err := r.all(); err != nil {
-			yield(Entry{}, err)
-		}
-	}
 }

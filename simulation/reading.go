@@ -32,9 +32,8 @@ var (
 type reading struct {
 	fsys  files.FS
 	dir   string
-	visit func(e *Entry, number int32, f *Fault) bool // gets what is found; false ends the reading
+	visit func(e *Entry, number int32, f *Fault) // gets what is found
 
-	stopped  bool
 	scenario Scenario
 	digest   string // of the scenario; empty where it is not known, or not yet
 	parser   parser
@@ -49,7 +48,7 @@ type FileInfo struct {
 	Closed  bool   `json:"closed"`  // false while its writer is at work, and after a kill
 }
 
-func newReading(fsys files.FS, dir string, visit func(e *Entry, number int32, f *Fault) bool) *reading {
+func newReading(fsys files.FS, dir string, visit func(e *Entry, number int32, f *Fault)) *reading {
 	return &reading{fsys: fsys, dir: filepath.Clean(dir), visit: visit, seen: newSeenRecords()}
 }
 
@@ -71,7 +70,7 @@ func (r *reading) all() error {
 		r.learn(segments)
 	}
 	for _, name := range segments {
-		if r.digest != "" && !r.stopped {
+		if r.digest != "" {
 			r.file(name)
 		}
 	}
@@ -107,10 +106,7 @@ func isLeftover(name string) bool {
 }
 
 // fault hands a fault over.
-func (r *reading) fault(f Fault) bool {
-	r.stopped = r.stopped || !r.visit(nil, 0, &f)
-	return !r.stopped
-}
+func (r *reading) fault(f Fault) { r.visit(nil, 0, &f) }
 
 // learn reads the scenario; where it is damaged, the heads of the files of records
 // tell what it was if they agree.
@@ -160,9 +156,11 @@ func (r *reading) file(name string) {
 	s := segment{name: name, parser: &r.parser, scenario: r.scenario, digest: r.digest}
 	s.visit = func(e *Entry, f *Fault) bool {
 		if f != nil {
-			return r.fault(*f)
+			r.fault(*f)
+		} else {
+			r.entry(e)
 		}
-		return r.entry(e)
+		return true
 	}
 	err := s.read(r.fsys, r.dir, 0)
 	if err != nil && !errors.Is(err, errEnough) {
@@ -172,13 +170,12 @@ func (r *reading) file(name string) {
 }
 
 // entry hands a record over that was not met before.
-func (r *reading) entry(e *Entry) bool {
+func (r *reading) entry(e *Entry) {
 	known, fault := r.seen.meet(e)
 	switch {
 	case fault != nil:
-		return r.fault(*fault)
+		r.fault(*fault)
 	case !known:
-		r.stopped = !r.visit(e, r.seen.add(e), nil)
+		r.visit(e, r.seen.add(e), nil)
 	}
-	return !r.stopped
 }

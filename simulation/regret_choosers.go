@@ -28,17 +28,6 @@ func (t *Tree) only(record int) []float64 {
 	return shares
 }
 
-// OfPolicyDrawn draws from a policy's probabilities at each decision.
-func OfPolicyDrawn(name string, p *decider.Structural) Chooser {
-	return named{name, func(t *Tree) ([]float64, error) {
-		weighed, err := p.Weigh(situations([]*Tree{t})...)
-		if err != nil {
-			return nil, err
-		}
-		return t.spread(weighed), nil
-	}}
-}
-
 // noSequence says that a table has not what a chooser takes in any.
 type noSequence string
 

@@ -69,8 +69,3 @@ func Summarize(chooser string, seeds [][]Verdict) Summary {
 	s.Regret = Bootstrap(each, 1)
 	return s
 }
-
-// OfChooser are the verdicts on one chooser.
-func OfChooser(verdicts []Verdict, chooser string) []Verdict {
-	return slices.DeleteFunc(slices.Clone(verdicts), func(v Verdict) bool { return v.Chooser != chooser })
-}

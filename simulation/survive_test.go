@@ -29,7 +29,6 @@ type job struct {
 	dir     string
 	options simulation.WriterOptions
 	retries int // of each record
-	sync    bool
 
 	acknowledged []simulation.Entry
 }
@@ -55,13 +54,7 @@ func (j *job) do() (err error) {
 		}
 		j.acknowledged = append(j.acknowledged, e)
 	}
-	if j.sync {
-		err = w.Sync()
-		for tries := 0; err != nil && tries < j.retries; tries++ {
-			err = w.Sync()
-		}
-	}
-	return err
+	return nil
 }
 
 // requireAcknowledged says that a table has what a job was told to be committed, and
@@ -141,7 +134,7 @@ func TestWritersTryAgain(t *testing.T) {
 			for at := 1; fired; at++ {
 				dir := filepath.Join(t.TempDir(), "table")
 				fsys := faults.New(unsynced{}, at, kind)
-				j := job{fsys: fsys, dir: dir, options: simulation.WriterOptions{Lazy: lazy}, retries: 1, sync: true}
+				j := job{fsys: fsys, dir: dir, options: simulation.WriterOptions{Lazy: lazy}, retries: 1}
 				err := j.do()
 				fired = fsys.Fired()
 				requireAcknowledged(t, dir, j.acknowledged)

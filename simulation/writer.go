@@ -74,19 +74,6 @@ func (w *Writer) heal(s *segment) error {
 	})
 }
 
-// Scenario is what the table's sequences have in common.
-func (w *Writer) Scenario() Scenario { return w.scenario }
-
-// Has says whether the table had a record of this key when it was opened, or has got
-// one from this writer since.
-func (w *Writer) Has(key string) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	e := Entry{Key: key}
-	_, has := w.seen.byKey[e.key()]
-	return has && checkKey(key) == nil
-}
-
 // Append commits a record under the key of its cause. One that the table has already
 // is no error and changes nothing; where it has another outcome of the same cause, or
 // the same run under another key, the error wraps ErrConflict.
@@ -148,20 +135,6 @@ func (w *Writer) fail(err error) error {
 	err = errors.Join(err, w.file.Close())
 	w.file, w.failed = nil, true
 	return fmt.Errorf("%w; remove the cause and try again, what was committed is kept", err)
-}
-
-// Sync brings all records to stable storage. After an error those since the last Sync
-// may be lost by a power failure, until a Sync succeeds.
-func (w *Writer) Sync() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.closed {
-		return errWriterClosed
-	}
-	if err := w.sync(); err != nil {
-		return fmt.Errorf("sync table %s: %w", w.dir, err)
-	}
-	return nil
 }
 
 func (w *Writer) sync() error {

@@ -48,13 +48,21 @@ func (j *Job) maybeSave() error {
 
 // save writes a checkpoint.
 func (j *Job) save() error {
+	began := j.Now()
 	sections, err := j.sections()
 	if err != nil {
 		return fmt.Errorf("save the job: %w", err)
 	}
 	j.saved = j.Now()
-	return j.Book.Save(sections)
+	err = j.Book.Save(sections)
+	j.saves.count++
+	j.saves.took += j.Now().Sub(began)
+	return err
 }
+
+// Saving is how many checkpoints this process has written, and what they took on the
+// machine's clock. No result depends on it.
+func (j *Job) Saving() (checkpoints int, took time.Duration) { return j.saves.count, j.saves.took }
 
 func (j *Job) sections() ([]Section, error) {
 	p := savedPosition{position: j.position, Options: j.optionsDigest(), Data: j.Data.Digest}

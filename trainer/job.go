@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"graft/dataset"
@@ -55,6 +54,10 @@ type Job struct {
 	saved     time.Time // when a checkpoint was last written, by Now
 	pace      struct {  // of the last call that trained, by Now
 		steps int // zero before there was one
+		took  time.Duration
+	}
+	saves struct { // checkpoints that were written, and what they took, by Now
+		count int
 		took  time.Duration
 	}
 	told Progress // what was last shown
@@ -252,264 +255,10 @@ func (j *Job) turn(ctx context.Context) error {
 	return j.train(n)
 }
 
-// looking is the work of a look at a split.
-func (j *Job) looking(split dataset.Split) Work {
-	return Work{Kind: Batches, Count: (split.Count + j.EvalBatch - 1) / j.EvalBatch, Rows: j.EvalBatch, Network: j.Network, Devices: j.Devices}
-}
-
-// evaluation is the work of a look at the validation split.
-func (j *Job) evaluation() Work { return j.looking(j.Data.Validation) }
-
-func (j *Job) work(steps int) Work {
-	return Work{Kind: Steps, Count: steps, Rows: j.Batch, Network: j.Network, Devices: j.Devices}
-}
-
-// last is when training must end: where the last evaluation counts as time of the
-// budget, early enough for it.
-func (j *Job) last() time.Duration {
-	if j.Overrun {
-		return j.Scheduler.Budget()
-	}
-	return j.Scheduler.Budget() - j.Clock.Cost(j.evaluation())
-}
-
-// chunk is how long one call into LibTorch may take on the machine's clock, so that
-// stops and changes are heeded soon. It has no influence on what is computed.
-const chunk = 200 * time.Millisecond
-
-// chunked is how many steps take so long, by what the last call took: one where there
-// was none, and no more than twice as many as in it.
-func (j *Job) chunked() int {
-	if j.pace.steps == 0 {
-		return 1
-	}
-	fit := int(chunk * time.Duration(j.pace.steps) / max(1, j.pace.took))
-	return max(1, min(fit, 2*j.pace.steps))
-}
-
-// allowed is how many steps may run before something else is due: the end of the
-// epoch, a change of the allocation, or the final evaluation, for which time is kept
-// back so that no step is thrown away.
-func (j *Job) allowed() int {
-	n := min(j.perEpoch()-j.Step, j.chunked())
-	if j.Steps < int64(j.Schedule.WarmUp) {
-		n = 1 // the rate changes with every step
-	}
-	one := j.Clock.Cost(j.work(1))
-	fit := j.fitting(one)
-	if one <= 0 {
-		return min(n, fit)
-	}
-	due := int(math.Ceil(float64(j.Scheduler.Next().At-j.Clock.Now()) / float64(one)))
-	return max(0, min(n, fit, max(1, due)))
-}
-
-// train runs steps in one call.
-func (j *Job) train(n int) error {
-	if err := j.ready(); err != nil {
-		return err
-	}
-	j.show(Trains)
-	o := j.optimizer.Options(0)
-	j.LR = j.Schedule.Rate(j.first(), j.Rate, j.Steps, j.Used)
-	o.LR = j.LR
-	if err := j.optimizer.Configure(0, o); err != nil {
-		return err
-	}
-	from := j.Step * j.Batch
-	rows := min(n*j.Batch, j.Data.Train.Count-from)
-	t := j.lesson()
-	told := trainOrder{Epoch: j.Epoch, From: from, Rows: rows, Optimizer: o, Taught: t.Logits != nil, Temperature: t.Temperature, Share: t.Share, Fall: t.Fall}
-	began := j.Now()
-	j.Clock.Begin()
-	var f torch.Figures
-	err := j.team.call(order{Train: &told}, func(peers *torch.Peers) (err error) {
-		f, err = j.steps(from, rows, t, peers)
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("train step %d of epoch %d: %w", j.Step, j.Epoch, err)
-	}
-	j.Clock.Spend(j.work(n))
-	j.pace.steps, j.pace.took = n, j.Now().Sub(began)
-	return j.count(f, rows)
-}
-
-// steps trains on rows of the epoch's order in one call.
-func (j *Job) steps(from, rows int, t torch.Teacher, peers *torch.Peers) (f torch.Figures, err error) {
-	if err := j.ready(); err != nil {
-		return f, err
-	}
-	err = torch.With(func(s *torch.Scope) error {
-		b := torch.Batches{Inputs: j.Data.Train.Images, Labels: j.Data.Train.Labels, Order: s.Narrow(j.order, 0, from, rows), Size: j.Batch,
-			Random: j.random, Augment: j.Augment, Teacher: t, Peers: peers}
-		if s.Err() != nil {
-			return s.Err()
-		}
-		f, err = torch.Train(j.program, j.optimizer.Optimizer, b)
-		return err
-	})
-	return f, err
-}
-
-// count adds up what a call measured.
-func (j *Job) count(f torch.Figures, rows int) error {
-	for k, loss := range f.Losses {
-		if math.IsNaN(loss) || math.IsInf(loss, 0) {
-			return fmt.Errorf("the loss of step %d of epoch %d is %v: training diverged; lower the learning rate", j.Step+k, j.Epoch, loss)
-		}
-		j.Loss += loss
-		j.Correct += f.Correct[k]
-	}
-	j.Step += len(f.Losses)
-	j.Steps += int64(len(f.Losses))
-	j.Seen += rows
-	j.Fresh = true
-	j.learned(len(f.Losses))
-	return nil
-}
-
-// ready makes the order of the epoch and the program if they are not there.
-func (j *Job) ready() error {
-	if j.scratch != nil {
-		return nil
-	}
-	if err := knows(j.Clock, j.work(1), j.evaluation()); err != nil {
-		return err
-	}
-	j.scratch = torch.NewScope()
-	s := j.scratch
-	device := j.Network.Placement().Device
-	// An order is made from the seed and the epochs before, so it need not be saved.
-	seed := j.Seed*1_000_003 + int64(j.Epoch) + int64(j.Abandoned)<<32
-	order := s.Permutation(j.Data.Train.Count, s.NewGenerator(torch.CPU, seed))
-	j.order = s.To(order, torch.Int64, device)
-	var err error
-	j.program, err = j.compile(s, j.Network)
-	return err
-}
-
-// compile is a network's program on images kept as bytes.
-func (j *Job) compile(s *torch.Scope, n *model.Network) (*torch.Program, error) {
-	return n.ProgramOn(s, torch.ProgramOptions{Fast: !j.Exact, Steady: j.Steady, Precision: j.Precision}, func(b *torch.Builder, x torch.Value) torch.Value {
-		return b.Normalize(x, 1.0/255, j.mean, j.deviation)
-	})
-}
-
-// stale drops order and program: the network or the epoch is another.
-func (j *Job) stale() error {
-	if j.scratch == nil {
-		return nil
-	}
-	err := j.scratch.Close()
-	j.scratch, j.program, j.order = nil, nil, nil
-	return err
-}
-
 func (j *Job) close() {
 	j.team.close()
 	_ = j.stale()
 	j.dismiss()
 	j.kept.close()
 	j.kept = nil
-}
-
-// split is the test images, or those of validation.
-func (j *Job) split(test bool) dataset.Split {
-	if test {
-		return j.Data.Test
-	}
-	return j.Data.Validation
-}
-
-// figures looks at a split, in batches.
-func (j *Job) figures(test bool, peers *torch.Peers) (torch.Figures, error) {
-	if err := j.ready(); err != nil {
-		return torch.Figures{}, err
-	}
-	return j.batches(j.program, j.split(test), peers)
-}
-
-func (j *Job) batches(program *torch.Program, split dataset.Split, peers *torch.Peers) (torch.Figures, error) {
-	return torch.Evaluate(program, torch.Batches{Inputs: split.Images, Labels: split.Labels, Size: j.EvalBatch, Peers: peers})
-}
-
-// evaluate looks at a split.
-func (j *Job) evaluate(test bool) (Score, error) {
-	var f torch.Figures
-	err := j.team.call(order{Evaluate: &splitOrder{Test: test}}, func(peers *torch.Peers) (err error) {
-		f, err = j.figures(test, peers)
-		return err
-	})
-	return j.score(f, j.split(test), err)
-}
-
-// look runs a program over a split, alone.
-func (j *Job) look(program *torch.Program, split dataset.Split) (Score, error) {
-	f, err := j.batches(program, split, nil)
-	return j.score(f, split, err)
-}
-
-// score is what the figures of a split's batches come to.
-func (j *Job) score(f torch.Figures, split dataset.Split, err error) (Score, error) {
-	if err != nil {
-		return Score{}, fmt.Errorf("evaluate: %w", err)
-	}
-	score, correct := Score{}, 0
-	for k, loss := range f.Losses {
-		rows := min(j.EvalBatch, split.Count-k*j.EvalBatch)
-		score.Loss += loss * float64(rows) / float64(split.Count)
-		correct += f.Correct[k]
-	}
-	score.Accuracy = float64(correct) / float64(split.Count)
-	return score, nil
-}
-
-// validate looks at the validation split, within the budget.
-func (j *Job) validate() error {
-	if err := j.ready(); err != nil {
-		return err
-	}
-	j.show(Evaluates)
-	j.Clock.Begin()
-	score, err := j.evaluate(false)
-	if err != nil {
-		return err
-	}
-	j.Clock.Spend(j.evaluation())
-	j.Spent = j.Clock.Now()
-	j.Validation, j.Fresh = score, false
-	return j.keep()
-}
-
-// endEpoch evaluates, writes the epoch down and begins the next.
-func (j *Job) endEpoch() error {
-	if err := j.validate(); err != nil {
-		return err
-	}
-	if err := j.Book.Epoch(j.row()); err != nil {
-		return err
-	}
-	j.Epoch, j.Step, j.Loss, j.Correct, j.Seen = j.Epoch+1, 0, 0, 0, 0
-	j.Rate++
-	j.Used = float64(j.Clock.Now()) / float64(j.Scheduler.Budget())
-	j.Asking = j.Asked > 0 && j.Asked < j.Adapt.Most && j.Adapt.Every
-	j.Lessons++
-	if j.Epochs > 0 && j.Epoch >= j.Epochs {
-		j.Over = true
-	}
-	return j.stale()
-}
-
-// end is the end of the budget: what was trained since the last evaluation is
-// evaluated and counts.
-func (j *Job) end() error {
-	j.Over, j.Spent = true, j.Clock.Now()
-	if j.kept != nil || !j.Fresh && j.Epoch > 0 {
-		return nil
-	}
-	if err := j.validate(); err != nil {
-		return err
-	}
-	return j.Book.Epoch(j.row())
 }

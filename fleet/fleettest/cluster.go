@@ -124,7 +124,7 @@ func (c *Cluster) Raise(t *testing.T, name string, args ...string) {
 
 // WorkerProcesses are the numbers of the processes of a batch's worker, but for Slurm's.
 func WorkerProcesses(t *testing.T, folder string, worker int) []int {
-	pids, err := fleet.Processes(folder)
+	pids, err := processes(folder)
 	require.NoError(t, err)
 	return slices.DeleteFunc(pids, func(pid int) bool {
 		environ, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))

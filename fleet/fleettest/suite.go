@@ -44,7 +44,7 @@ func (h Harness) NewBatch(t *testing.T, mode string, workers, tasks int, takes t
 	folder, err := os.MkdirTemp("", "graft fleet ' %a ")
 	require.NoError(t, err)
 	b := fleet.Batch{
-		Key: fleet.NewKey("toys-whose-name-is-longer-than-a-column-of-squeue-" + mode), Folder: folder, Workers: workers, Resources: h.Resources,
+		Key: newKey("toys-whose-name-is-longer-than-a-column-of-squeue-" + mode), Folder: folder, Workers: workers, Resources: h.Resources,
 		Argv: []string{self, "a 'word' $HOME\n#SBATCH --bogus\r\n"},
 		Env:  []string{toy{Mode: mode, Tasks: tasks, Takes: takes}.variable(), "QUOTED=it's \"$HOME\""},
 	}
@@ -61,7 +61,7 @@ func (h Harness) mustEnd(t *testing.T, b fleet.Batch) {
 		require.NoError(t, f.Cancel(context.Background()))
 	}
 	// What leaves its group and its session a scheduler may leave alone, as Slurm does.
-	left, err := fleet.Processes(b.Folder)
+	left, err := processes(b.Folder)
 	require.NoError(t, err)
 	for _, p := range left {
 		_ = syscall.Kill(p, syscall.SIGKILL)
@@ -193,13 +193,13 @@ func hang(t *testing.T, h Harness) {
 	b := h.NewBatch(t, hanging, workers, 1, 0)
 	f := h.Start(t, b)
 	h.Await(t, "all hang", func() bool { return Count(t, b, "starts") == workers })
-	before, err := fleet.Processes(b.Folder)
+	before, err := processes(b.Folder)
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, len(before), 2*workers)
 	require.NoError(t, f.Cancel(context.Background()))
 	require.Zero(t, Live(t, f))
 	if h.Engine == "local" {
-		left, err := fleet.Processes(b.Folder)
+		left, err := processes(b.Folder)
 		require.NoError(t, err)
 		require.Empty(t, left)
 	}
@@ -279,7 +279,7 @@ func cancelled(t *testing.T, h Harness) {
 	require.NoError(t, beside.Cancel(context.Background()))
 	require.ErrorIs(t, <-over, fleet.ErrCancelled)
 	require.Zero(t, Live(t, beside))
-	left, err := fleet.Processes(b.Folder)
+	left, err := processes(b.Folder)
 	require.NoError(t, err)
 	require.Empty(t, left)
 }
@@ -288,7 +288,7 @@ func occupied(t *testing.T, h Harness) {
 	b := h.NewBatch(t, bad, 1, 1, 0)
 	f := h.Start(t, b)
 	require.NoError(t, f.Close())
-	b.Key = fleet.NewKey("other")
+	b.Key = newKey("other")
 	_, err := fleet.Start(context.Background(), h.tools(), h.Engine, b)
 	require.ErrorContains(t, err, "name another folder")
 }

@@ -1,0 +1,33 @@
+package fleettest
+
+import (
+	"crypto/rand"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// newKey is a key that no other batch has.
+func newKey(name string) string {
+	var b [4]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return fmt.Sprintf("%s-%x", name, b)
+}
+
+// processes are the numbers of this machine's processes that belong to a batch: its
+// workers and all that they have started, as their environment says. Those of other users
+// cannot be seen, and those that have ended and wait for their parent have none.
+func processes(folder string) (pids []int, err error) {
+	paths, err := filepath.Glob("/proc/[0-9]*/environ")
+	for _, path := range paths {
+		pid, bad := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+		text, gone := os.ReadFile(path)
+		if bad != nil || gone != nil || pid == os.Getpid() || !strings.Contains("\x00"+string(text), "\x00GRAFT_FLEET="+folder+"\x00") {
+			continue
+		}
+		pids = append(pids, pid)
+	}
+	return pids, err
+}

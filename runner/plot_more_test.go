@@ -1,0 +1,230 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/decider"
+	"graft/files"
+	"graft/results"
+	"graft/results/figure"
+	"graft/simulation"
+)
+
+// goldenFigures holds figures that were drawn against files.
+func goldenFigures(t *testing.T, drawn map[string]string, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		require.Contains(t, drawn, name)
+		path := filepath.Join("testdata", "plot", name)
+		if *updateGolden {
+			require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+			require.NoError(t, os.WriteFile(path, []byte(drawn[name]), 0o644))
+		}
+		want, err := os.ReadFile(path)
+		require.NoError(t, err, "write it with -update")
+		require.Equal(t, string(want), drawn[name], "look at %s, then write it again with -update", name)
+	}
+}
+
+// readable holds the labels and units of all figures of runs.
+func readable(t *testing.T, given plotGiven, paths ...string) {
+	t.Helper()
+	var runs []*runData
+	for _, path := range paths {
+		r, err := openRun(path)
+		require.NoError(t, err)
+		runs = append(runs, r)
+	}
+	for _, kind := range plotKinds(given) {
+		for _, group := range kind.groups(runs) {
+			drawings, err := kind.draw(group)
+			require.NoError(t, err, kind.name)
+			for _, d := range drawings {
+				legible(t, kind.name, d.figure)
+			}
+		}
+	}
+}
+
+func TestPlotEvaluationsAndPipelines(t *testing.T) {
+	dir := t.TempDir()
+	evaluation, left, pipeline := filepath.Join(dir, "evaluation"), filepath.Join(dir, "left"), filepath.Join(dir, "pipeline")
+	writeEvaluation(t, evaluation, false, true)
+	writeEvaluation(t, left, true, true)
+	writePipeline(t, pipeline, "")
+	drawn, o := plotInto(t, t.TempDir(), evaluation, left, pipeline)
+	require.Equal(t, exitDone, o.code, o.stderr)
+	goldenFigures(t, drawn, "evaluation-bars.svg", "evaluation-regret.svg", "pipeline-stages.svg")
+	require.Contains(t, drawn["left-bars.svg"], "know the other tables only")
+	require.Contains(t, drawn, "pipeline-bars.svg")
+	readable(t, plotGiven{}, evaluation, left, pipeline)
+
+	require.NoError(t, os.RemoveAll(filepath.Join(pipeline, judgedName)))
+	drawn, o = plotInto(t, t.TempDir(), pipeline)
+	require.Equal(t, exitPartial, o.code)
+	require.Contains(t, drawn, "pipeline-bars.svg", "the outcome says as much without intervals")
+	open := filepath.Join(dir, "open")
+	writePipeline(t, open, learnStage)
+	drawn, o = plotInto(t, t.TempDir(), open)
+	require.Equal(t, exitDone, o.code, o.stderr)
+	require.Len(t, drawn, 1, "the stage that was done")
+}
+
+func TestPlotThroughput(t *testing.T) {
+	dir := t.TempDir()
+	var paths []string
+	for seed := range uint64(3) {
+		for _, name := range []string{"slow", "fast"} {
+			path := filepath.Join(dir, fmt.Sprintf("%s-%d", name, seed+1))
+			writeJob(t, path, writtenJob{seed: seed + 1, epochs: map[string]int{"slow": 6, "fast": 12}[name] + int(seed), accuracy: 0.5,
+				resolved: fmt.Sprintf("[run]\nseed = %d\n[train]\nname = %q\n", seed+1, name)})
+			paths = append(paths, path)
+		}
+	}
+	writeJob(t, filepath.Join(dir, "open"), writtenJob{seed: 1, epochs: 3, accuracy: 0.5, open: true})
+	drawn, o := plotInto(t, t.TempDir(), append(paths, filepath.Join(dir, "open"), "--kind", "throughput")...)
+	require.Equal(t, exitDone, o.code, o.stderr)
+	goldenFigures(t, drawn, "slow-1-and-6-throughput-epochs.svg", "slow-1-and-6-throughput-overhead.svg")
+	require.Contains(t, drawn["slow-1-and-6-throughput-epochs.svg"], ">slow, 3 seeds<")
+	readable(t, plotGiven{}, paths...)
+	drawn, o = plotInto(t, t.TempDir(), paths[0], "--kind", "throughput")
+	require.Equal(t, exitDone, o.code, o.stderr)
+	require.Len(t, drawn, 2, "one job will do")
+}
+
+// writeStudy makes the run folder of a policy of the original's that became better over
+// episodes, in a way of learning and from a seed.
+func writeStudy(t *testing.T, dir, way string, seed uint64, rise float64) {
+	t.Helper()
+	run, err := results.Create(files.OS{}, dir, results.CreateOptions{Resolved: fmt.Sprintf("[run]\nseed = %d\n[policy]\nweights = %q\n", seed, way)}, results.Manifest{Created: when, Seed: seed})
+	require.NoError(t, err)
+	var records []simulation.Record
+	for k := range 16 {
+		records = append(records, simulation.Record{Sequence: []string{tried.Actions[k/4], tried.Actions[k%4]}, Left: []float64{9, 8}, Accuracy: []float64{0.5 + float64(k)/64}, Seeds: []int64{1}})
+	}
+	table, err := simulation.NewTable(tried, records)
+	require.NoError(t, err)
+	book, err := simulation.OpenStudyFolder(run, table, "")
+	require.NoError(t, err)
+	const each = 20
+	for row := range 12 {
+		var lesson decider.Lesson
+		for k := range each {
+			share := min(1, (float64(row*each+k)+0.5)/240*rise)
+			end := min(15, int(16*share*(0.7+0.3*math.Sin(float64(row*each+k+int(seed))))))
+			lesson.Ends, lesson.Objectives = append(lesson.Ends, int32(end)), append(lesson.Objectives, share-0.1*float64(k%3))
+		}
+		require.NoError(t, book.Lesson(row*each, lesson))
+		require.NoError(t, book.Row(simulation.StudyRow{Episodes: each * (row + 1), Objective: 0.1, Accuracy: 0.5, Expected: 0.5 + 0.2*rise*float64(row+1)/12 + float64(seed)/100, Temperature: 2}))
+	}
+	require.NoError(t, run.Close())
+}
+
+// Policies that differ in their seed alone are one curve, and are held against the
+// first, or against a threshold that is given.
+func TestPlotLearningOfSeveral(t *testing.T) {
+	dir := t.TempDir()
+	var paths []string
+	for _, way := range []string{"scratch", "transfer"} {
+		for seed := range uint64(3) {
+			path := filepath.Join(dir, fmt.Sprintf("%s-%d", way, seed+1))
+			writeStudy(t, path, way, seed, map[string]float64{"scratch": 0.8, "transfer": 1.2}[way])
+			paths = append(paths, path)
+		}
+	}
+	draw := func(more ...string) map[string]string {
+		drawn, o := plotInto(t, t.TempDir(), append(append([]string{}, paths...), more...)...)
+		require.Equal(t, exitDone, o.code, o.stderr)
+		return drawn
+	}
+	const name = "scratch-1-and-5-"
+	drawn := draw("--kind", "episodes,transfer")
+	goldenFigures(t, drawn, name+"episodes.svg", name+"transfer.svg")
+	require.Contains(t, drawn[name+"transfer.svg"], "what scratch, 3 seeds has in the end")
+	given := draw("--kind", "transfer", "--threshold", "60")[name+"transfer.svg"]
+	require.Contains(t, given, "Threshold: 60 %, as given.")
+	require.NotEqual(t, drawn[name+"transfer.svg"], given)
+	threshold := 60.0
+	readable(t, plotGiven{threshold: &threshold}, paths...)
+	_, o := plotInto(t, t.TempDir(), append(paths[:3], "--kind", "transfer")...)
+	require.Equal(t, exitFailed, o.code, "seeds of one way are held against nothing")
+	_, o = plotInto(t, t.TempDir(), paths[0], "--threshold", "NaN")
+	require.Equal(t, exitUsage, o.code)
+}
+
+// The path of a policy that is named stands in the tree of any table.
+func TestPlotPolicyInTables(t *testing.T) {
+	s := newShed(t)
+	drawn, o := plotInto(t, t.TempDir(), s.path("early"), s.path("late"), "--policy", s.path("run"))
+	require.Equal(t, exitDone, o.code, o.stderr)
+	for _, name := range []string{"early-tree.svg", "late-tree.svg"} {
+		require.Contains(t, drawn[name], ">optimum, ")
+		require.Contains(t, drawn[name], ">policy, ")
+	}
+	require.Contains(t, drawn["early-late-decisions.svg"], ">early</text>")
+	r := s.report("policy=run", "table=early")
+	at := verdictOf(t, r.Tables[0], "run, voting").Accuracy
+	require.Contains(t, drawn["early-tree.svg"], ">policy, "+share(&at)+"<")
+	without, o := plotInto(t, t.TempDir(), s.path("early"))
+	require.Equal(t, exitDone, o.code, o.stderr)
+	require.NotContains(t, without["early-tree.svg"], ">policy, ")
+	require.NotContains(t, without, "early-decisions.svg")
+
+	_, o = plotInto(t, t.TempDir(), s.path("early"), "--policy", s.path("nowhere"))
+	require.Equal(t, exitFailed, o.code)
+	_, o = plotInto(t, t.TempDir(), s.path("early"), "--vocab", "v")
+	require.Equal(t, exitUsage, o.code)
+	l := newLegacyRuns(t)
+	l.write("table/config.toml", "[runner]\nseed = 42\nfolder = \"table\"\n[scheduler]\nrunning_time = 100\nstart_time = 40\n[job]\nmodel = \"ConvNet2\"\ndataset = \"cifar10\"\n[agent]\naction_set_size = 4\nnum_actions = 2\n")
+	drawn, o = plotInto(t, t.TempDir(), l.path("table"), "--kind", "tree", "--policy", l.path("learned"), "--vocab", l.path("vocab"))
+	require.Equal(t, exitDone, o.code, o.stderr)
+	require.Contains(t, drawn["table-tree.svg"], ">policy, ")
+	drawn, o = plotInto(t, t.TempDir(), s.path("early"), "--kind", "tree", "--policy", l.path("learned"), "--vocab", l.path("vocab"))
+	require.Equal(t, exitPartial, o.code, "the policy chooses among other actions")
+	require.Contains(t, o.stderr, "follow learned: ")
+	require.Contains(t, drawn["early-tree.svg"], ">optimum, ", "the rest is drawn")
+}
+
+// Scenarios of which there are too many for one figure have one for each network, of no
+// more than twelve.
+func TestBarsAreDividedByNetwork(t *testing.T) {
+	b := &figure.Bars{Title: "T", Note: "N", X: accuracyAxis}
+	var networks []string
+	for k := range 30 {
+		b.Groups = append(b.Groups, figure.Group{Name: fmt.Sprint(k), Bars: []figure.Bar{{Value: 50}}})
+		networks = append(networks, []string{"A", "B", "B"}[k%3])
+	}
+	var names []string
+	scenarios := 0
+	for _, d := range divideBars(b, networks) {
+		part := d.figure.(*figure.Bars)
+		require.LessOrEqual(t, len(part.Groups), mostScenarios)
+		require.True(t, strings.HasPrefix(part.Note, d.name+". N"))
+		names, scenarios = append(names, part.Title), scenarios+len(part.Groups)
+	}
+	require.Equal(t, []string{"T, A", "T, B", "T, B, part 2"}, names)
+	require.Equal(t, 30, scenarios)
+	b.Groups = b.Groups[:12]
+	require.Equal(t, []plotted{{figure: b}}, divideBars(b, networks))
+}
+
+// Columns of maps can be told apart, whatever the budget.
+func TestTimesLeftOfMaps(t *testing.T) {
+	for _, most := range []float64{0.4, 1, 19.6, 333, 400, 4321} {
+		last := 0.0
+		for k := range timesShown {
+			at := timeLeft(most*float64(k+1)/timesShown, most)
+			require.Greater(t, at, last, most)
+			last = at
+		}
+		require.LessOrEqual(t, last, most+most/timesShown/timesShown)
+	}
+	require.Equal(t, 20.0, timeLeft(20, 400))
+}

@@ -1,0 +1,278 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/config"
+	"graft/files"
+	"graft/files/faults"
+	"graft/results"
+	"graft/simulation"
+	"graft/simulation/tabletest"
+)
+
+// takes is a chooser that takes one record of any table.
+type takes struct {
+	name   string
+	record int
+}
+
+func (c takes) Name() string { return c.name }
+
+func (c takes) Choose(t *simulation.Tree) ([]float64, error) {
+	shares := make([]float64, len(t.Records))
+	shares[c.record] = 1
+	return shares, nil
+}
+
+// made is an evaluation of a policy of three seeds in so many tables, as it was told and
+// what it came to.
+func made(t testing.TB, tables int, left bool) (evaluationGiven, *evaluationOutcome) {
+	t.Helper()
+	var trees []*simulation.Tree
+	g := evaluationGiven{EvaluationOptions: config.EvaluationOptions{Policies: []string{"runs/policy"}, PolicyDigests: []string{"ab"}}}
+	r := &evaluationReport{Policies: []evaluatedPolicy{{Policy: "runs/policy", Name: "policy", Kind: structuralKind, Members: 3, Learned: []string{"deepen"}}}}
+	for k := range tables {
+		name := fmt.Sprintf("table-%d", k+1)
+		dir := filepath.Join(t.TempDir(), name)
+		require.NoError(t, tabletest.Folder(dir, name, 2, 16, uint64(k)))
+		tree, err := config.ReadTree(files.OS{}, dir)
+		require.NoError(t, err)
+		trees, g.Tables = append(trees, tree), append(g.Tables, "tables/"+name)
+	}
+	g.know(trees)
+	entrants := []simulation.Entrant{{Name: "policy, voting", Role: simulation.RoleVote, Choosers: []simulation.Chooser{takes{"policy, voting", 3}}},
+		{Name: "policy, each seed", Role: simulation.RolePolicy}}
+	for k := range 3 {
+		entrants[1].Choosers = append(entrants[1].Choosers, takes{"policy, each seed", 3 + 4*k})
+	}
+	rivals, err := simulation.RivalEntrants(trees, simulation.SeenThese)
+	require.NoError(t, err)
+	c, err := simulation.Compare(trees, append(entrants, rivals...), "policy, voting")
+	require.NoError(t, err)
+	if !left {
+		r.Against, r.Floor, r.Standings = c.Against, c.Floor, c.Standings
+		for k, trial := range c.Trials {
+			r.Tables = append(r.Tables, evaluatedTable{Table: g.Tables[k], Dataset: trees[k].Dataset, Budget: trees[k].Budget, Start: trees[k].Start, Decisions: 2, Actions: trees[k].Actions, Trial: trial})
+		}
+		return g, newEvaluationOutcome(r, nil)
+	}
+	l := &leaveReport{LeaveOut: "scenario", For: "new", Steps: 10, Seeds: 3, LeaveOutReport: &simulation.LeaveOutReport{Comparison: c}}
+	for k := range c.Trials {
+		name := c.Trials[k].Scenario
+		c.Trials[k].Group = name
+		l.Groups = append(l.Groups, simulation.LeftOut{Group: name, Tables: []string{name}, Learned: []string{"others"}, Tuned: []int{0}})
+	}
+	g.Policies, g.PolicyDigests, g.LeaveOut, g.For, g.Seeds, g.Steps = []string{}, nil, "scenario", "new", 3, 10
+	return g, newEvaluationOutcome(nil, l)
+}
+
+// evaluated is the manifest of evaluations that tests make.
+var evaluated = results.Manifest{Created: when, Graft: "v0.1.0", Device: "cpu", Host: "node", CommandLine: []string{"graft", "evaluate"}}
+
+// writeEvaluation makes the run folder of an evaluation.
+func writeEvaluation(t testing.TB, dir string, left, ended bool) *evaluationOutcome {
+	t.Helper()
+	g, o := made(t, 2, left)
+	b, err := createEvaluation(files.OS{}, dir, false, g, evaluated)
+	require.NoError(t, err)
+	if ended {
+		require.NoError(t, b.finish(o))
+	}
+	b.close()
+	return o
+}
+
+// What an evaluation came to is read back as it was, and its tables say the same.
+func TestEvaluationsAreKept(t *testing.T) {
+	for _, left := range []bool{false, true} {
+		dir := filepath.Join(t.TempDir(), "run")
+		want := writeEvaluation(t, dir, left, true)
+		r, err := openRun(dir)
+		require.NoError(t, err)
+		require.True(t, r.Ended)
+		got, err := readEvaluation(r)
+		require.NoError(t, err)
+		a, err := json.Marshal(want)
+		require.NoError(t, err)
+		b, err := json.Marshal(got)
+		require.NoError(t, err)
+		require.JSONEq(t, string(a), string(b))
+
+		list, err := r.series()
+		require.NoError(t, err)
+		c := want.comparison()
+		verdicts, err := numbersOf(list, "verdicts", "regret", "regret_low", "regret_high", "seeds", "rank")
+		require.NoError(t, err)
+		require.Len(t, verdicts["rank"], len(c.Trials)*len(c.Trials[0].Verdicts))
+		names, err := textsOf(list, "verdicts", "chooser")
+		require.NoError(t, err)
+		require.Equal(t, "policy, each seed", names[1])
+		require.Equal(t, c.Trials[0].Verdicts[1].Regret, verdicts["regret"][1])
+		require.Less(t, verdicts["regret_low"][1], verdicts["regret_high"][1])
+		require.NotEqual(t, verdicts["regret_low"][0], verdicts["regret_low"][0], "one that votes has no interval")
+		members, err := numbersOf(list, "members", "member", "regret")
+		require.NoError(t, err)
+		require.Equal(t, []float64{1, 1, 2, 3, 1, 1, 2, 3}, members["member"])
+		require.InDelta(t, c.Trials[0].Verdicts[1].Regret, (members["regret"][1]+members["regret"][2]+members["regret"][3])/3, 1e-9)
+		require.InDelta(t, c.Standings[1].Regret, r.value(t, "regret"), 1e-9)
+		require.Equal(t, left, len(list) == 4, "folds are there where something was left out")
+	}
+}
+
+// A write that fails, or a kill, at any moment leaves nothing that reads as whole, and
+// what is whole was told to be.
+func TestEvaluationsSurviveFaults(t *testing.T) {
+	g, o := made(t, 1, true)
+	keep := func(fsys files.FS, dir string) error {
+		b, err := createEvaluation(fsys, dir, false, g, evaluated)
+		if err != nil {
+			return err
+		}
+		defer b.close()
+		return b.finish(o)
+	}
+	counting := faults.New(unwaited{}, 0, faults.Fail)
+	require.NoError(t, keep(counting, filepath.Join(t.TempDir(), "run")))
+	ops := len(counting.Ops())
+	require.Greater(t, ops, 60)
+	whole := 0
+	for _, kind := range []faults.Kind{faults.Fail, faults.Torn, faults.DiskFull, faults.Crash} {
+		for at := 1; at <= ops; at++ {
+			dir := filepath.Join(t.TempDir(), "run")
+			fsys := faults.New(unwaited{}, at, kind)
+			err := keep(fsys, dir)
+			require.True(t, fsys.Fired())
+			r, open := openRun(dir)
+			switch {
+			case open != nil:
+				require.Error(t, err, "%s at %d: %v", kind, at, open)
+			case r.Ended:
+				whole++
+				require.InDelta(t, o.comparison().Standings[1].Regret, r.value(t, "regret"), 1e-9)
+			default:
+				require.Error(t, err, "%s at %d", kind, at)
+				require.Empty(t, r.Quantities)
+			}
+		}
+	}
+	t.Logf("measured: of %d faults %d came after the outcome stood", 4*ops, whole)
+	require.Less(t, whole, ops)
+}
+
+// unwaited does not wait for the disk: what is tested is the end of processes.
+type unwaited struct{ files.OS }
+
+type unwaitedFile struct{ files.File }
+
+func (unwaitedFile) Sync() error { return nil }
+
+func (unwaited) SyncDir(string) error { return nil }
+
+func (u unwaited) Create(path string) (files.File, error) { return notWaiting(u.OS.Create(path)) }
+
+func (u unwaited) Append(path string) (files.File, error) { return notWaiting(u.OS.Append(path)) }
+
+func notWaiting(f files.File, err error) (files.File, error) {
+	if err != nil {
+		return nil, err
+	}
+	return unwaitedFile{f}, nil
+}
+
+// The command keeps what it prints, and prints what it did without.
+func TestEvaluateKeepsARunFolder(t *testing.T) {
+	r := newLegacyRuns(t)
+	t.Chdir(r.folder)
+	before := r.evaluate()
+	require.Equal(t, before, r.evaluate("--out", "kept"))
+	again := r.evaluate("--out", "kept")
+	require.Equal(t, exitUsage, again.code)
+	require.Contains(t, again.stderr, "--force")
+	require.Equal(t, before, r.evaluate("--out", "kept", "--force"))
+	require.DirExists(t, "kept.1")
+	require.Equal(t, exitUsage, r.evaluate("--force").code)
+	require.Equal(t, exitUsage, r.evaluate("--out", "other", "--compat").code)
+	require.Equal(t, exitDamaged, r.evaluate("--out", "other", "--vocab", "table/config.toml").code)
+	require.NoDirExists(t, "other", "nothing is begun that cannot be read")
+
+	got := graft("report", "kept")
+	require.Equal(t, exitDone, got.code, got.stderr)
+	require.Contains(t, got.stdout, "learned, of the original's\n")
+	require.Contains(t, got.stdout, "always deepen:2")
+	var report evaluationReport
+	require.NoError(t, json.Unmarshal([]byte(r.evaluate("--json").stdout), &report))
+	run, err := openRun("kept")
+	require.NoError(t, err)
+	require.InDelta(t, report.Standings[0].Regret, run.value(t, "regret"), 1e-12)
+	digests, _ := run.setting("evaluate.policy_digests")
+	require.Len(t, digests, 64+2)
+	vocab, _ := run.setting("evaluate.vocab")
+	require.Equal(t, r.path("vocab"), vocab)
+
+	other := r.evaluate("--out", "other", "--policy", r.path("source"))
+	require.Equal(t, exitDone, other.code, other.stderr)
+	side := graft("report", "kept", "other").stdout
+	require.Contains(t, side, "evaluate.policy_digests")
+	require.Regexp(t, `(?m)^regret +points`, side)
+}
+
+// What was left out is kept too, fold by fold, with the file that said how to learn.
+func TestLeavingOutKeepsARunFolder(t *testing.T) {
+	s := newShed(t)
+	out := filepath.Join(t.TempDir(), "kept")
+	args := []string{"table=early", "table=late", "seeds=2", "steps=3", "leave-out=scenario"}
+	want, got := s.evaluate(args...), s.evaluate(append(args, "out="+out)...)
+	require.Equal(t, want.stdout, got.stdout)
+	text, err := os.ReadFile(filepath.Join(out, "folds.csv"))
+	require.NoError(t, err)
+	require.Equal(t, "group,tables,learned_from\n\"early\",\"early\",\"late\"\n\"late\",\"late\",\"early\"\n", string(text))
+	said := graft("report", out)
+	require.Equal(t, exitDone, said.code, said.stderr)
+	require.Contains(t, said.stdout, "one scenario left out at a time; 2 policies learn from the others, for new scenarios, in up to 3 steps")
+	r, err := openRun(out)
+	require.NoError(t, err)
+	require.Empty(t, mustSetting(t, r, "evaluate.learning_file"))
+
+	file := jobFile(t, fmt.Sprintf("[run]\nseeds = 2\n[tables]\nfolders = [%q, %q]\n[learn]\nsteps = 3\n[policy]\nhidden = 8\n", s.path("early"), s.path("late")))
+	learned := filepath.Join(t.TempDir(), "kept")
+	got = graft("evaluate", "--leave-out", "scenario", "--learn", file, "--out", learned)
+	require.Equal(t, exitDone, got.code, got.stderr)
+	given, err := os.ReadFile(filepath.Join(learned, givenFile))
+	require.NoError(t, err)
+	require.Contains(t, string(given), "hidden = 8")
+	r, err = openRun(learned)
+	require.NoError(t, err)
+	require.Len(t, mustSetting(t, r, "evaluate.learning_digest"), 64)
+	require.Contains(t, mustSetting(t, r, "evaluate.tables"), s.path("late"))
+}
+
+func mustSetting(t *testing.T, r *runData, key string) string {
+	t.Helper()
+	text, given := r.setting(key)
+	require.True(t, given, key)
+	return text
+}
+
+// An outcome that says nothing, and a folder without one, are told apart from whole ones.
+func TestEvaluationsThatAreNotWhole(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	writeEvaluation(t, dir, false, false)
+	got := graft("report", dir)
+	require.Equal(t, exitDone, got.code)
+	require.Contains(t, got.stdout, "not ended")
+	require.Contains(t, got.stdout, "it is under way, or was killed")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, outcomeFile), []byte("{}"), 0o600))
+	got = graft("report", dir)
+	require.Equal(t, exitDamaged, got.code)
+	require.Contains(t, got.stderr, "says nothing of any table")
+	_, err := os.Stat(filepath.Join(dir, "folds.csv"))
+	require.ErrorIs(t, err, fs.ErrNotExist)
+}

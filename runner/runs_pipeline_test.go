@@ -1,0 +1,127 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/results"
+	"graft/results/page/pagetest"
+)
+
+// writePipeline makes the folder of a pipeline of one scenario, which has come as far as
+// a stage.
+func writePipeline(t testing.TB, dir string, upTo string) {
+	t.Helper()
+	writeSimulation(t, filepath.Join(dir, "tried"), 16, 2)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, resolvedFile), []byte("[pipeline]\nscenarios = [\"tried.toml\"]\n[run]\nseed = 1\nseeds = 3\n[learn]\nsteps = 20\n"), 0o600))
+	l := &ledger{path: filepath.Join(dir, ledgerName)}
+	require.NoError(t, l.plan(results.Manifest{Created: when, Graft: "v0.1.0", Seed: 1, ConfigSHA256: strings.Repeat("34", 32), Host: "node", CommandLine: []string{"graft", "pipeline", "all.toml"}},
+		[]*stageEntry{{Stage: simulateStage + "tried", State: stageWaits, Parts: []string{"tried"}, Files: []string{"tried/table"}},
+			{Stage: learnStage, State: stageWaits, Parts: []string{policyName}, Files: []string{policyName + "/outcome.json"}},
+			{Stage: judgeStage, State: stageWaits, Parts: []string{judgedName}, Files: []string{outcomeName}}}))
+	for k, e := range l.All {
+		require.NoError(t, l.begin(e, when.Add(time.Duration(k)*time.Minute)))
+		if e.Stage == upTo {
+			return
+		}
+		switch e.Stage {
+		case learnStage:
+			writePolicies(t, filepath.Join(dir, policyName), true)
+		case judgeStage:
+			o := writeEvaluation(t, filepath.Join(dir, judgedName), false, true)
+			text, err := json.MarshalIndent(pipelineOutcome{Learned: "policy, voting", Comparison: o.comparison()}, "", "  ")
+			require.NoError(t, err)
+			require.NoError(t, os.WriteFile(filepath.Join(dir, outcomeName), text, 0o600))
+		}
+		require.NoError(t, l.end(e, "from", float64(k)+0.5))
+	}
+	require.NoError(t, l.reuse(l.All[0]))
+}
+
+// What a report says of a pipeline is what it made.
+func TestReportOfAPipeline(t *testing.T) {
+	path, folder := newPipeline(t, "[evaluate]\nleave_out = \"scenario\"\n", 100, 200), filepath.Join(t.TempDir(), "run")
+	want := graft("pipeline", path, "--folder", folder, "--quiet")
+	require.Equal(t, exitDone, want.code, want.stderr)
+	require.Equal(t, exitDone, graft("pipeline", path, "--folder", folder, "--quiet").code)
+	got := graft("report", folder)
+	require.Equal(t, exitDone, got.code, got.stderr)
+	for line := range strings.Lines(want.stdout) { // every figure that the command printed
+		if strings.HasPrefix(line, "at") || strings.HasPrefix(line, "polic") {
+			require.Contains(t, got.stdout, strings.TrimSpace(line))
+		}
+	}
+	for _, part := range []string{"at100", "at200", policyName, judgedName, unseenName} {
+		require.Contains(t, got.stdout, filepath.Join(folder, part))
+		require.Equal(t, exitDone, graft("report", filepath.Join(folder, part)).code, part)
+	}
+	require.Regexp(t, `(?m)^learn +done +[0-9.]+ +1 `, got.stdout)
+	r, err := openRun(folder)
+	require.NoError(t, err)
+	left, err := openRun(filepath.Join(folder, unseenName))
+	require.NoError(t, err)
+	require.InDelta(t, left.value(t, "regret"), r.value(t, "left_out_regret"), 1e-9)
+
+	other := filepath.Join(t.TempDir(), "other")
+	require.Equal(t, exitDone, graft("pipeline", path, "--folder", other, "--quiet", "--set", "learn.steps=3").code)
+	side := graft("report", folder, other)
+	require.Equal(t, exitDone, side.code, side.stderr)
+	require.Regexp(t, `(?m)^learn\.steps +12 +3$`, side.stdout)
+	require.Contains(t, side.stdout, "2 pipelines")
+	t.Chdir(t.TempDir())
+	text := wrote(t, folder)
+	require.Empty(t, pagetest.Check(text).Faults)
+	for _, part := range []string{"Simulation ", "Run of policies ", "Evaluation "} {
+		require.Contains(t, text, part+folder)
+	}
+	require.Greater(t, strings.Count(text, "<figure>"), 6)
+}
+
+// Those that are half-way say how far they are, and what is damaged is named.
+func TestPipelinesThatAreNotWhole(t *testing.T) {
+	for stage, says := range map[string]string{simulateStage + "tried": `learn +waits`, learnStage: `learn +begun, not ended`, judgeStage: `evaluate +begun, not ended`} {
+		dir := filepath.Join(t.TempDir(), "run")
+		writePipeline(t, dir, stage)
+		got := graft("report", dir)
+		require.Equal(t, exitDone, got.code, got.stderr)
+		require.Regexp(t, says, got.stdout)
+		require.Contains(t, got.stdout, "state          not ended")
+		require.Contains(t, got.stdout, "the same pipeline in the same folder goes on")
+	}
+	for name, c := range map[string]struct {
+		spoil func(dir string) error
+		code  exitCode
+		says  []string
+	}{
+		"the ledger is cut":   {func(dir string) error { return os.WriteFile(filepath.Join(dir, ledgerName), []byte(`{"run":`), 0o600) }, exitDamaged, []string{"pipeline.json", "damaged", "makes it again"}},
+		"the ledger is empty": {func(dir string) error { return os.WriteFile(filepath.Join(dir, ledgerName), []byte(`{}`), 0o600) }, exitDamaged, []string{"names no stages"}},
+		"the outcome is cut":  {func(dir string) error { return os.WriteFile(filepath.Join(dir, outcomeName), []byte(`{`), 0o600) }, exitDamaged, []string{outcomeName, "delete it"}},
+		"an empty outcome":    {func(dir string) error { return os.WriteFile(filepath.Join(dir, outcomeName), []byte(`{}`), 0o600) }, exitDamaged, []string{"says nothing"}},
+		"a part is gone":      {func(dir string) error { return os.RemoveAll(filepath.Join(dir, policyName)) }, exitPartial, []string{"learn: ", policyName, "makes it again"}},
+		"a part is damaged": {func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, judgedName, outcomeFile), []byte("{"), 0o600)
+		}, exitPartial, []string{"evaluate: ", outcomeFile}},
+		"a part has no outcome": {func(dir string) error { return os.Remove(filepath.Join(dir, judgedName, outcomeFile)) }, exitPartial, []string{"evaluate: ", "has not ended, though it had"}},
+		"a table is damaged": {func(dir string) error {
+			return os.Truncate(filepath.Join(dir, "tried", tableFolder, "node-1.jsonl"), 900)
+		}, exitPartial, []string{"simulate tried: "}},
+	} {
+		dir := filepath.Join(t.TempDir(), "run")
+		writePipeline(t, dir, "")
+		require.NoError(t, c.spoil(dir), name)
+		got := graft("report", dir)
+		require.Equal(t, c.code, got.code, "%s: %s", name, got.stdout)
+		for _, says := range c.says {
+			require.Contains(t, got.stderr, says, name)
+		}
+		if c.code == exitPartial && !strings.Contains(name, "no outcome") && !strings.Contains(name, judgedName) && name != "a part is damaged" {
+			require.Contains(t, got.stdout, "changed since", name)
+		}
+	}
+}
