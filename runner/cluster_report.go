@@ -210,12 +210,14 @@ func grouped(refused []cluster.Refusal) (list []clusterRefusals) {
 	return list
 }
 
-// tables writes the figures as tables of the run.
+// clusterColumns are those of the table of a run.
+var clusterColumns = []results.Column{{Name: "scheduler", Kind: results.String}, {Name: "load"}, {Name: "part", Kind: results.String}, {Name: "jobs", Kind: results.Int},
+	{Name: "completion_mean", Unit: "s"}, {Name: "completion_median", Unit: "s"}, {Name: "completion_p99", Unit: "s"},
+	{Name: "queue_mean", Unit: "s"}, {Name: "queue_p999", Unit: "s"}, {Name: "slowdown"}, {Name: "used", Unit: "share"}, {Name: "preemptions", Kind: results.Int}}
+
+// tables writes the figures as a table of the run.
 func (r *replay) tables(report *clusterReport) error {
-	columns := []results.Column{{Name: "scheduler", Kind: results.String}, {Name: "load"}, {Name: "part", Kind: results.String}, {Name: "jobs", Kind: results.Int},
-		{Name: "completion_mean", Unit: "s"}, {Name: "completion_median", Unit: "s"}, {Name: "completion_p99", Unit: "s"},
-		{Name: "queue_mean", Unit: "s"}, {Name: "queue_p999", Unit: "s"}, {Name: "slowdown"}, {Name: "used", Unit: "share"}, {Name: "preemptions", Kind: results.Int}}
-	stream, err := r.run.Stream("simulations", columns)
+	stream, err := r.run.Stream(clusterStream, clusterColumns)
 	if err != nil {
 		return err
 	}

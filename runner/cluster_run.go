@@ -112,8 +112,13 @@ func createClusterRun(c *config.Cluster, o clusterRunOptions, folder string) (*r
 		given = string(text)
 	}
 	host, _ := os.Hostname() // without a name the manifest has none
-	return results.Create(files.OS{}, folder, results.CreateOptions{Force: o.force || isUnfinished(folder, c.Digest()), Config: given, Resolved: c.Resolved()}, results.Manifest{
+	run, err := results.Create(files.OS{}, folder, results.CreateOptions{Force: o.force || isUnfinished(folder, c.Digest()), Config: given, Resolved: c.Resolved()}, results.Manifest{
 		Created: time.Now().UTC(), Graft: thisVersion(), ConfigSHA256: c.Digest(), Host: host, CommandLine: os.Args})
+	if err != nil {
+		return nil, err
+	}
+	_, err = run.Stream(clusterStream, clusterColumns) // by which the folder is known
+	return run, err
 }
 
 // isUnfinished says whether a run of the same configuration was begun in a folder and did not

@@ -10,21 +10,54 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
 
 	"graft/cluster/schedulers"
+	"graft/config"
+	"graft/files"
+	"graft/results"
 )
 
 // aCluster goes into a folder with a trace of three days and the nodes of its cluster.
 func aCluster(t *testing.T, jobs int) {
 	t.Helper()
 	t.Chdir(t.TempDir())
+	writeTrace(t, ".", jobs)
+}
+
+func writeTrace(t testing.TB, dir string, jobs int) {
+	t.Helper()
 	var b strings.Builder
 	b.WriteString("job_id,user,vc,gpu_num,submit_time,duration\n")
 	for k := range jobs {
-		fmt.Fprintf(&b, "%d,u%d,%s,%d,%d,%d\n", k, k%7, []string{"a", "a", "b"}[k%3], []int{1, 2, 1, 8, 4, 16, 1}[k*k%7], k*3*86_400/jobs, 60+k*k*7919%20_000)
+		fmt.Fprintf(&b, "%d,u%d,%s,%d,%d,%d\n", k, k%7, []string{"a", "a", "b"}[k%3], []int{1, 2, 1, 8, 4, 16, 1}[k*5%7], k*3*86_400/jobs, 60+k*k*7919%40_000)
 	}
-	require.NoError(t, os.WriteFile("jobs.csv", []byte(b.String()), 0o600))
-	require.NoError(t, os.WriteFile("nodes.csv", []byte(",num\na,3\nb,2\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "jobs.csv"), []byte(b.String()), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "nodes.csv"), []byte(",num\na,3\nb,2\n"), 0o600))
+}
+
+// writeCluster makes the folder of a run, which may have been killed before its end.
+func writeCluster(t testing.TB, dir string, open bool) {
+	t.Helper()
+	in := t.TempDir()
+	writeTrace(t, in, 300)
+	c, err := config.ReadCluster(files.OS{}, "", []string{"cluster.trace=" + config.Quote(filepath.Join(in, "jobs.csv")), "cluster.nodes=" + config.Quote(filepath.Join(in, "nodes.csv")),
+		"schedule.schedulers=[\"fifo\", \"srtf\"]", "output.every=3600"})
+	require.NoError(t, err)
+	s, err := readClusterStudy(c)
+	require.NoError(t, err)
+	c.Cluster.Trace, c.Cluster.Nodes = "jobs.csv", "nodes.csv"
+	run, err := results.Create(files.OS{}, dir, results.CreateOptions{Resolved: c.Resolved()}, results.Manifest{Created: when, Graft: "v0.1.0", ConfigSHA256: strings.Repeat("56", 32), Host: "node", CommandLine: []string{"graft", "cluster", "run"}})
+	require.NoError(t, err)
+	defer run.Close()
+	_, err = run.Stream(clusterStream, clusterColumns)
+	require.NoError(t, err)
+	if open {
+		return
+	}
+	report, err := (&replay{clusterStudy: s, log: zap.NewNop(), run: run, completions: map[clusterCellKey][]int64{}}).all(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, run.WriteOutcome(report))
 }
 
 // lines are the rows of a table of jobs, by column.

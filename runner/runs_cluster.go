@@ -15,8 +15,11 @@ func isClusterRun(f *runFolderView) bool {
 	return f.has(clusterTable)
 }
 
-// clusterTable is by what a folder is known as a cluster's.
-const clusterTable = "simulations.csv"
+// By its table a folder is known as a cluster's.
+const (
+	clusterStream = "simulations"
+	clusterTable  = clusterStream + ".csv"
+)
 
 func readClusterRun(f *runFolderView, r *runData) error {
 	report := &clusterReport{}

@@ -180,9 +180,11 @@ func writeAll(t testing.TB) map[string]string {
 	writeEvaluation(t, at("evaluation"), false, true)
 	writeEvaluation(t, at("left-out"), true, true)
 	writeEvaluation(t, at("evaluation-open"), false, false)
+	writeCluster(t, at("cluster"), false)
+	writeCluster(t, at("cluster-open"), true)
 	writePipeline(t, at("pipeline"), "")
 	writePipeline(t, at("pipeline-open"), learnStage)
-	return map[string]string{"evaluation": at("evaluation"), "left-out": at("left-out"), "evaluation-open": at("evaluation-open"), "pipeline": at("pipeline"), "pipeline-open": at("pipeline-open"), "job": at("job"), "open": at("open"), "policies": at("policies"), "policies-open": at("policies-open"), "policy": at("policy"),
+	return map[string]string{"cluster": at("cluster"), "cluster-open": at("cluster-open"), "evaluation": at("evaluation"), "left-out": at("left-out"), "evaluation-open": at("evaluation-open"), "pipeline": at("pipeline"), "pipeline-open": at("pipeline-open"), "job": at("job"), "open": at("open"), "policies": at("policies"), "policies-open": at("policies-open"), "policy": at("policy"),
 		"policy-open": at("policy-open"), "simulation": at("simulation"), "table": at("table"), "original-table": at("original-table"), "original": at("original")}
 }
 
@@ -215,6 +217,8 @@ func TestOpenRun(t *testing.T) {
 		"simulation":     {"simulation", true, map[string]float64{"sequences": 16, "failed_attempts": 1, "best_accuracy": 0.5 + 15./64 + 1./512}},
 		"table":          {"table", true, map[string]float64{"sequences": 16, "worst_accuracy": 0.5}},
 		"evaluation":     {"evaluation", true, map[string]float64{"tables": 2}},
+		"cluster":        {"cluster", true, map[string]float64{"fifo_preemptions": 0}},
+		"cluster-open":   {"cluster", false, nil},
 		"left-out":       {"evaluation", true, map[string]float64{"tables": 2}},
 		"pipeline":       {"pipeline", true, map[string]float64{"tables": 2, "scenarios": 1, "learn_time": 1.5}},
 		"pipeline-open":  {"pipeline", false, map[string]float64{"scenarios": 1, "learn_time": 0, "simulate_time": 0.5}},
