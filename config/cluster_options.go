@@ -25,7 +25,9 @@ type ClusterOptions struct {
 	// Format is the trace's, one of those that 'graft trace convert --help' lists. Empty
 	// means what its first lines look like.
 	Format string
-	Nodes  string // the virtual clusters and their nodes; empty means vc_config.csv in data
+	// Nodes is a file of the virtual clusters and their nodes, or how many nodes there are
+	// in one for all jobs. Empty means vc_config.csv in data.
+	Nodes string
 	// PerNode is how many GPUs a node has, up to 64. Zero means 8.
 	PerNode int   `config:"gpus_per_node"`
 	From    int64 // second of the trace from which on jobs count; zero means its beginning, with compat that of the first simulator's month

@@ -6,7 +6,7 @@ package config
 var descriptions = map[string]string{
 	"graft/cluster/schedulers.LucidOptions.Echo":    "Virtual cluster that has a node less while the profiler has one more; empty is one of Venus's, or the largest but those.",
 	"graft/cluster/schedulers.LucidOptions.From":    "Virtual clusters that give the profiler a node each; empty is two of Venus's, or the largest.",
-	"graft/cluster/schedulers.LucidOptions.Largest": "Devices of the largest job that is profiled; zero is 8.",
+	"graft/cluster/schedulers.LucidOptions.Largest": "Devices of the largest job that is profiled; zero is 8, or all that the profiler has.",
 	"graft/cluster/schedulers.LucidOptions.Limit":   "Seconds that a job is profiled for; zero is 200.",
 	"graft/cluster/schedulers.LucidOptions.Nodes":   "Of the profiler; zero is 2.",
 	"graft/config.AdaptOptions.Actions":             "What fixed, which takes one, and script do, such as deepen:0, widen:conv2:48 or none; empty for the others.",
@@ -23,7 +23,7 @@ var descriptions = map[string]string{
 	"graft/config.ClusterOptions.Data":              "A folder with what is known of a cluster: vc_config.csv, the virtual clusters and their nodes; *_lgb.csv and *_ebm*.csv, estimates of how long jobs take; single_data.csv and colocate_info.csv, the models' profiles; *throughput_pred.csv, what is expected to be submitted. Empty where nodes names the first and no other is needed.",
 	"graft/config.ClusterOptions.Format":            "The trace's, one of those that 'graft trace convert --help' lists. Empty means what its first lines look like.",
 	"graft/config.ClusterOptions.From":              "Second of the trace from which on jobs count; zero means its beginning, with compat that of the first simulator's month.",
-	"graft/config.ClusterOptions.Nodes":             "The virtual clusters and their nodes; empty means vc_config.csv in data.",
+	"graft/config.ClusterOptions.Nodes":             "A file of the virtual clusters and their nodes, or how many nodes there are in one for all jobs. Empty means vc_config.csv in data.",
 	"graft/config.ClusterOptions.PerNode":           "How many GPUs a node has, up to 64. Zero means 8.",
 	"graft/config.ClusterOptions.Placement":         "How nodes are chosen: consolidate takes as few as can be, consolidate-first too and spreads jobs where that cannot be, random takes free GPUs as they come. Empty means consolidate.",
 	"graft/config.ClusterOptions.To":                "Second of the trace up to which jobs count; zero means its end, with compat that of the first simulator's month.",

@@ -42,7 +42,7 @@ func (f *clusterFlags) add(command *cobra.Command) {
 	f.given = command.Flags()
 	f.given.StringVar(&f.data, "data", "", "folder with what is known of the cluster: its nodes, profiles, estimates, forecasts")
 	f.given.StringVar(&f.trace, "trace", "", "file of the trace")
-	f.given.StringVar(&f.nodes, "nodes", "", "file of the virtual clusters and their nodes; empty is vc_config.csv in --data")
+	f.given.StringVar(&f.nodes, "nodes", "", "file of the virtual clusters and their nodes, or a number of nodes for all jobs; empty is vc_config.csv in --data")
 	f.given.StringSliceVar(&f.schedulers, "scheduler", nil, "who schedules, one or several with commas between them; all is every one")
 	f.given.StringVar(&f.compat, "compat", "", "keep the faults of an original: lucid; none corrects them")
 	f.given.StringVar(&f.placement, "placement", "", "how nodes are chosen: consolidate, consolidate-first or random")

@@ -47,6 +47,7 @@ read the rest. Jobs that cannot run are left out and counted, and the exit code 
 --compat lucid keeps the faults of Lucid's simulator, and its month of jobs, and has its
 results job by job. Without it they are corrected, and the report says what each is worth.`,
 		Example: `  graft cluster run --trace jobs.csv --nodes vc_config.csv --scheduler fifo,sjf
+  graft cluster run --trace log.swf --nodes 64 --scheduler backfill
   graft cluster run --data venus --trace september.csv --scheduler all --out runs/venus
   graft cluster run --data venus --trace september.csv --scheduler lucid --compat lucid --json`,
 		Args: cobra.MaximumNArgs(1),

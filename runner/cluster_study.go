@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime/debug"
 	"slices"
+	"strconv"
 
 	"graft/cluster"
 	"graft/cluster/schedulers"
@@ -22,6 +23,7 @@ type clusterStudy struct {
 	data      cluster.Data
 	estimates map[string][]float64 // by where they come from
 	format    string               // of the trace
+	undivided bool                 // all jobs are in one virtual cluster, whatever the trace says
 }
 
 // dataFault gives an error of a file that is there, but not what it should be, its code.
@@ -44,26 +46,64 @@ func readClusterStudy(c *config.Cluster) (*clusterStudy, error) {
 			return nil, err
 		}
 	}
-	nodes := cmp.Or(c.Cluster.Nodes, s.data.Nodes)
-	if nodes == "" {
-		return nil, withCode(exitUsage, fmt.Errorf("there is no vc_config.csv in %s; name a file of the virtual clusters and their nodes with --nodes", c.Cluster.Data))
-	}
-	if s.study.VCs, err = trace.ReadNodes(files.OS{}, nodes); err != nil {
-		return nil, dataFault(err)
+	if err := s.readNodes(); err != nil {
+		return nil, err
 	}
 	saveMemory(c.Cluster.Trace)
-	read, err := trace.ReadAll(files.OS{}, c.Cluster.Trace, c.Cluster.TraceOptions(s.study.VCs))
+	read, err := trace.ReadAll(files.OS{}, c.Cluster.Trace, c.Cluster.TraceOptions(s.names()))
 	if err != nil {
 		return nil, dataFault(err)
 	}
 	if len(read.Jobs) == 0 {
 		return nil, fmt.Errorf("no job of %s is between the seconds %d and %d; give another --from and --to, or none", c.Cluster.Trace, c.Cluster.From, c.Cluster.To)
 	}
+	s.share(read.Jobs)
 	s.study.Jobs, s.study.PerNode, s.format = read.Jobs, c.Cluster.PerNode, read.Format
 	if s.study.Begin = c.Cluster.From; s.study.Begin == 0 {
 		s.study.Begin = floorDay(read.Jobs[0].Submit)
 	}
 	return s, s.know(read)
+}
+
+// everybody is the one virtual cluster of a cluster that is not divided.
+const everybody = "all"
+
+// readNodes reads the virtual clusters; a number is that of the nodes of one for all jobs.
+func (s *clusterStudy) readNodes() (err error) {
+	nodes := cmp.Or(s.Cluster.Cluster.Nodes, s.data.Nodes)
+	if nodes == "" {
+		return usageErrorf("there is no vc_config.csv in %s; name a file of the virtual clusters and their nodes with --nodes", s.Cluster.Cluster.Data)
+	}
+	if count, err := strconv.Atoi(nodes); err == nil {
+		if count <= 0 {
+			return usageErrorf("a cluster of %d nodes runs nothing; give it one at least", count)
+		}
+		s.study.VCs, s.undivided = []trace.VC{{Name: everybody, Nodes: count}}, true
+		return nil
+	}
+	s.study.VCs, err = trace.ReadNodes(files.OS{}, nodes)
+	return dataFault(err)
+}
+
+// names are the virtual clusters whose jobs count; none is all.
+func (s *clusterStudy) names() []trace.VC {
+	if s.undivided {
+		return nil
+	}
+	return s.study.VCs
+}
+
+// share gives jobs to the one virtual cluster that there is: all of them where the cluster is
+// not divided, else those of traces that name none.
+func (s *clusterStudy) share(jobs []trace.Job) {
+	if len(s.study.VCs) != 1 {
+		return
+	}
+	for k := range jobs {
+		if s.undivided || jobs[k].VC == "" {
+			jobs[k].VC = s.study.VCs[0].Name
+		}
+	}
 }
 
 // Of a large trace little of what is allocated is ever given up, so that to wait with

@@ -147,6 +147,18 @@ func TestClusterRefusesJobs(t *testing.T) {
 	require.Len(t, lines(t, "runs/jobs/fifo/jobs.csv"), 2)
 }
 
+// A trace without virtual clusters runs on one.
+func TestClusterUndivided(t *testing.T) {
+	aCluster(t, 50)
+	require.NoError(t, os.WriteFile("bare.csv", []byte("job_id,gpu_num,submit_time,duration\n1,1,0,5\n2,8,1,5\n"), 0o600))
+	require.NoError(t, os.WriteFile("one.csv", []byte(",num\nlab,1\n"), 0o600))
+	for _, args := range []string{"--trace jobs.csv --nodes 4", "--trace bare.csv --nodes one.csv", "--trace bare.csv --nodes 1 --compat lucid --from 1 --to 9"} {
+		got := graft(append(strings.Fields("cluster run --quiet --force "), strings.Fields(args)...)...)
+		require.Equal(t, exitDone, got.code, "%s: %s", args, got.stderr)
+	}
+	require.Equal(t, exitUsage, graft("cluster", "run", "--trace", "jobs.csv", "--nodes", "0").code)
+}
+
 // A job that grows and shrinks has a timeline that a job's file takes.
 func TestClusterTimeline(t *testing.T) {
 	t.Chdir(t.TempDir())
