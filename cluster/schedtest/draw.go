@@ -111,7 +111,7 @@ func drawJobs(r *rand.Rand, c *Case, s Shape) {
 		}
 		c.Study.Jobs = append(c.Study.Jobs, drawJob(r, c, s, k, at))
 		d := float64(c.Study.Jobs[k].Duration)
-		c.Study.Estimates = append(c.Study.Estimates, pick(r, d, d, float64(r.Int64N(s.Span)), 7, 7, 3.5, 0, d*r.Float64()))
+		c.Study.Estimates = append(c.Study.Estimates, pick(r, d, d, float64(r.Int64N(s.Span)), 7, 7, 3.5, 0, -3, d*r.Float64()))
 	}
 }
 
