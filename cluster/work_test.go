@@ -105,9 +105,9 @@ func TestUsedNever(t *testing.T) {
 func TestUsedAtPowersOfTwo(t *testing.T) {
 	unit := math.Ldexp(1, -20)
 	power := math.Ldexp(1, 32)
-	for units := -4; units <= 6; units++ {
-		for _, part := range []float64{0.124, 0.125, 0.126, 0.24, 0.25, 0.26, 0.49, 0.5, 0.51, 0.75, 1, 1.5, 2.5} {
-			for n := range int64(12) {
+	for units := -4; units <= 40; units++ {
+		for _, part := range []float64{0.124, 0.125, 0.126, 0.24, 0.25, 0.26, 0.49, 0.5, 0.51, 0.75, 1, 1.2, 1.3, 1.5, 2.3, 2.5, 2.7} {
+			for n := range int64(45) {
 				work, rate := power+float64(units)*unit, part*unit
 				want, steps := usedPlainly(work, rate, n)
 				got, took := used(work, rate, n)

@@ -22,6 +22,8 @@ type Case struct {
 	Study    cluster.Study
 	Options  cluster.Options
 	Profiler Profiler
+	// Scalings are nodes that come and go in the first virtual cluster, for tests that let them.
+	Scalings []cluster.Scaling
 }
 
 // Profiler is how a profiler is set up, for schedulers that have one. Zero is their default.
@@ -55,7 +57,7 @@ func Parse(text string) (*Case, error) {
 		}
 		read, known := readers[words[0]]
 		if !known {
-			return nil, fmt.Errorf("line %d: there is no %q; a line begins with each, begin, place, quirk, vc, profiler, alone, pair, ahead or job", k+1, words[0])
+			return nil, fmt.Errorf("line %d: there is no %q; a line begins with each, begin, place, quirk, vc, scale, profiler, alone, pair, ahead or job", k+1, words[0])
 		}
 		s := &scan{words: words[1:]}
 		if read(c, s); s.fault == nil && len(s.words) > 0 {
@@ -114,6 +116,9 @@ var readers = map[string]func(c *Case, s *scan){
 	"quirk": readQuirk,
 	"vc": func(c *Case, s *scan) {
 		c.Study.VCs = append(c.Study.VCs, trace.VC{Name: s.text(), Nodes: int(s.whole())})
+	},
+	"scale": func(c *Case, s *scan) {
+		c.Scalings = append(c.Scalings, cluster.Scaling{At: s.whole(), Nodes: int(s.whole())})
 	},
 	"profiler": readProfiler,
 	"alone": func(c *Case, s *scan) {
@@ -213,6 +218,9 @@ func (c *Case) String() string {
 	}
 	for _, vc := range c.Study.VCs {
 		fmt.Fprintf(w, "vc %s %d\n", vc.Name, vc.Nodes)
+	}
+	for _, s := range c.Scalings {
+		fmt.Fprintf(w, "scale %d %d\n", s.At, s.Nodes)
 	}
 	c.writeProfiler(w)
 	c.writeProfiles(w)

@@ -18,6 +18,7 @@ type Shape struct {
 	Jobs   int   // most jobs
 	Faulty bool  // whether some jobs cannot be simulated
 	Waves  bool  // whether jobs come in waves of many small ones
+	Scales bool  // whether nodes come and go
 }
 
 // Draw makes a case. There are many ties: jobs that are submitted at once, that are as long,
@@ -35,6 +36,9 @@ func Draw(r *rand.Rand, s Shape) *Case {
 	drawProfiler(r, c, s)
 	c.Study.Forecast = drawForecast(r, c, s)
 	drawJobs(r, c, s)
+	if s.Scales {
+		c.Scalings = drawScalings(r, c.Study.Begin, s.Span)
+	}
 	c.Options.Follow = pick(r, c.Study.Jobs...).ID
 	return c
 }
@@ -67,6 +71,14 @@ func drawProfiles(r *rand.Rand, p *cluster.Profiles) {
 
 func drawRate(r *rand.Rand) float64 {
 	return pick(r, 1, 0.5, 0.75, 0.4+r.Float64(), 0.4+r.Float64(), float64(1+r.IntN(150))/100, 0.1)
+}
+
+func drawScalings(r *rand.Rand, at, span int64) (list []cluster.Scaling) {
+	for range 1 + r.IntN(10) {
+		at += r.Int64N(1 + span/3)
+		list = append(list, cluster.Scaling{At: at, Nodes: 1 - 2*r.IntN(2)})
+	}
+	return list
 }
 
 func drawProfiler(r *rand.Rand, c *Case, s Shape) {
@@ -111,7 +123,7 @@ func drawJobs(r *rand.Rand, c *Case, s Shape) {
 		}
 		c.Study.Jobs = append(c.Study.Jobs, drawJob(r, c, s, k, at))
 		d := float64(c.Study.Jobs[k].Duration)
-		c.Study.Estimates = append(c.Study.Estimates, pick(r, d, d, float64(r.Int64N(s.Span)), 7, 7, 3.5, 0, d*r.Float64()))
+		c.Study.Estimates = append(c.Study.Estimates, pick(r, d, d, float64(r.Int64N(s.Span)), 7, 7, 3.5, 0, -3, d*r.Float64()))
 	}
 }
 

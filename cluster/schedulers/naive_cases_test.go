@@ -82,6 +82,8 @@ func drawn(seed uint64, k int) (*schedtest.Case, string) {
 	case kind == "lucid" && n < 350:
 		shape.Jobs, shape.Span, shape.Waves = 80, 200+2*shape.Span, true
 	}
+	// Tiresias takes nodes that come or go for nothing that happened.
+	shape.Scales = kind != "tiresias" && r.IntN(6) == 0
 	return schedtest.Draw(r, shape), kind
 }
 
@@ -122,8 +124,24 @@ func (y *tally) String() string {
 	return strings.Join(list, ", ")
 }
 
-// policyOf is the scheduler of a case.
+// policyOf is the scheduler of a case. Nodes come and go as the case says.
 func policyOf(kind string, c *schedtest.Case) cluster.Policy {
+	policy := plainPolicyOf(kind, c)
+	prepare := policy.Prepare
+	policy.Prepare = func(ctx context.Context, r *cluster.Run) error {
+		var err error
+		if prepare != nil {
+			err = prepare(ctx, r)
+		}
+		if len(c.Scalings) > 0 {
+			r.Pools[0].Scalings = slices.Clone(c.Scalings)
+		}
+		return err
+	}
+	return policy
+}
+
+func plainPolicyOf(kind string, c *schedtest.Case) cluster.Policy {
 	if kind == "lucid" {
 		return Lucid(LucidOptions(c.Profiler))
 	}
@@ -182,6 +200,9 @@ func smallerCases(c *schedtest.Case) (list []*schedtest.Case) {
 				c.Study.Estimates = slices.Delete(c.Study.Estimates, k, k+1)
 			})
 		}
+	}
+	for k := range c.Scalings {
+		change(func(c *schedtest.Case) { c.Scalings = slices.Delete(slices.Clone(c.Scalings), k, k+1) })
 	}
 	change(func(c *schedtest.Case) { c.Study.Forecast = nil })
 	change(func(c *schedtest.Case) {

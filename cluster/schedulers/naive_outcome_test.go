@@ -51,6 +51,9 @@ func ticked(kind string, c *schedtest.Case) *outcome {
 		if vc.Name == c.Profiler.Echo {
 			s.scalings = echo
 		}
+		if k == 0 && len(c.Scalings) > 0 {
+			s.scalings = slices.Clone(c.Scalings)
+		}
 		o.stuck = !s.simulate() || o.stuck
 		o.pools = append(o.pools, s)
 	}

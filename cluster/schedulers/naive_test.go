@@ -93,7 +93,7 @@ func (s *ticker) simulate() bool {
 			s.fresh = 0
 			s.schedule()
 		}
-		if s.kind != "profiler" && len(s.scalings) > 0 && s.scalings[0].At == s.time {
+		for s.kind != "profiler" && len(s.scalings) > 0 && s.scalings[0].At == s.time {
 			s.scale(s.scalings[0].Nodes)
 			s.scalings = s.scalings[1:]
 		}
