@@ -34,6 +34,9 @@ func (f *Forecast) Ahead(list []float64, now int64) float64 {
 
 // after is the first span that begins after a second.
 func (f *Forecast) after(now int64) int {
+	if len(f.At) == 0 || f.At[len(f.At)-1] <= now {
+		return len(f.At)
+	}
 	low, high := 0, len(f.At)
 	for low < high {
 		if mid := (low + high) / 2; f.At[mid] <= now {

@@ -232,11 +232,14 @@ func refusal(t *trace.Job, pool *PoolRun) string {
 	return ""
 }
 
-// NewJob is a job that is to run for some seconds, for simulations of a part.
-func NewJob(t *trace.Job, seconds int64) *Job {
-	j := newJob(t, math.NaN())
-	j.work = float64(seconds)
-	return &j
+// NewJobs are jobs like others that are to run for other times, for simulations of a part.
+func NewJobs(like []*Job, seconds func(j *Job) int64) []*Job {
+	memory, list := make([]Job, len(like)), make([]*Job, len(like))
+	for k, j := range like {
+		memory[k] = newJob(j.Trace, math.NaN())
+		memory[k].work, list[k] = float64(seconds(j)), &memory[k]
+	}
+	return list
 }
 
 func newJob(t *trace.Job, estimate float64) Job {

@@ -100,7 +100,8 @@ func Lucid(o LucidOptions) cluster.Policy {
 // end there are done.
 func profile(ctx context.Context, r *cluster.Run, o LucidOptions) error {
 	o.suit(r)
-	seen, until := profiled(r, o)
+	likes, until := profiled(r, o)
+	seen := cluster.NewJobs(likes, func(j *cluster.Job) int64 { return min(j.Trace.Duration, o.Limit) })
 	for _, name := range o.From {
 		p := pool(r, name)
 		if p == nil || p.Nodes == 0 {
@@ -115,13 +116,8 @@ func profile(ctx context.Context, r *cluster.Run, o LucidOptions) error {
 	if err := r.Try(ctx, "profiler", o.Nodes, seen, sched, until); err != nil {
 		return err
 	}
-	k := 0
-	for _, j := range r.Jobs {
-		if j.GPUs > o.Largest {
-			continue
-		}
+	for k, j := range likes {
 		took(j, seen[k], o.Limit, r.Quirks.FreeProfiling)
-		k++
 	}
 	r.Scaled = len(sched.scalings)
 	for _, p := range r.Pools {
@@ -133,13 +129,12 @@ func profile(ctx context.Context, r *cluster.Run, o LucidOptions) error {
 	return nil
 }
 
-// profiled are the jobs that the profiler sees, as it runs them, and when the last job of all
-// was submitted.
+// profiled are the jobs that the profiler sees, and when the last job of all was submitted.
 func profiled(r *cluster.Run, o LucidOptions) (seen []*cluster.Job, until int64) {
 	for _, j := range r.Jobs {
 		until = max(until, j.Trace.Submit)
 		if j.GPUs <= o.Largest {
-			seen = append(seen, cluster.NewJob(j.Trace, min(j.Trace.Duration, o.Limit)))
+			seen = append(seen, j)
 		}
 	}
 	return seen, until

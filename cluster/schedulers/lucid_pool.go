@@ -47,6 +47,7 @@ type members struct {
 type size struct {
 	members []*members
 	alone   []loner // in the order of their starts
+	open    bool    // whether a member may be
 }
 
 // loner is a job that runs alone, onto which another can be packed.
@@ -83,17 +84,22 @@ const (
 
 // turns are when packing begins and ends: it begins with none.
 func turns(f *cluster.Forecast, begin int64) (list []int64) {
-	packing := false
-	for at := notBefore(begin); at != cluster.Never; {
+	packing, next := false, 0
+	for at := notBefore(begin); ; {
 		if now := f == nil || !(f.Ahead(f.Jobs, at) <= packAbove); now != packing {
 			list, packing = append(list, at), now
 		}
 		if f == nil {
 			break
 		}
-		if at = f.Next(at); at != cluster.Never {
-			at = notBefore(at)
+		// What is ahead changes with the next span, seen at the next look.
+		for next < len(f.At) && f.At[next] <= at {
+			next++
 		}
+		if next == len(f.At) {
+			break
+		}
+		at = notBefore(f.At[next])
 	}
 	return list
 }
@@ -105,7 +111,9 @@ func (s *lucid) Arrived(j *cluster.Job) {
 	j.Priority = j.Estimate * float64(j.GPUs)
 	m := s.membersOf(s.classOf(j))
 	m.waiting.put(j, key{sortable(j.Priority), s.came, 0})
-	m.open = m.open || m.waiting.next(nil, j.GPUs) == j
+	if m.waiting.next(nil, j.GPUs) == j {
+		m.opened()
+	}
 	s.came++
 }
 
@@ -178,7 +186,7 @@ func (s *lucid) alone(j *cluster.Job, from *key) {
 		if !m.packable(l) {
 			continue
 		}
-		m.open = true
+		m.opened()
 		if from != nil && m.place < 0 {
 			s.enter(m, m.waiting.next(from, m.gpus))
 		}
@@ -214,10 +222,13 @@ func (s *lucid) Schedule(p *cluster.Pool) int64 {
 func (s *lucid) reopen() {
 	for _, z := range s.sorted {
 		for _, m := range z.members {
-			m.open = true
+			m.opened()
 		}
 	}
 }
+
+// opened notes that a class may have a job that can be packed.
+func (m *members) opened() { m.open, m.size.open = true, true }
 
 // pass tries the jobs that may find a place, in order.
 func (s *lucid) pass(p *cluster.Pool) (started bool) {
@@ -254,8 +265,15 @@ func (s *lucid) pass(p *cluster.Pool) (started bool) {
 func (s *lucid) begin(p *cluster.Pool) {
 	for _, z := range s.sorted {
 		fits := !s.packing || p.Fits(z.members[0].gpus)
+		if !fits && !z.open {
+			continue
+		}
+		z.open = false
 		for _, m := range z.members {
-			if fits || m.open {
+			if m.waiting.root == nobody {
+				m.open = false // the next that comes is the first, and opens it
+			} else if fits || m.open {
+				z.open = z.open || m.open
 				s.enter(m, m.waiting.next(nil, m.gpus))
 			}
 		}
