@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 
 	"graft/cluster"
 )
@@ -86,22 +87,54 @@ func pool(r *cluster.Run, name string) *cluster.PoolRun {
 // devices, unless few jobs are expected (Hu et al., Lucid: a non-intrusive, scalable and
 // interpretable scheduler for deep learning training jobs, ASPLOS 2023).
 func Lucid(o LucidOptions) cluster.Policy {
+	last := &profiles{}
 	return cluster.Policy{
 		Name:     "lucid",
 		About:    "the one expected to use the fewest device-seconds first, after a profile; packs jobs",
 		Extra:    true,
 		Estimate: true,
-		Prepare:  func(ctx context.Context, r *cluster.Run) error { return profile(ctx, r, o) },
+		Prepare:  func(ctx context.Context, r *cluster.Run) error { return profile(ctx, r, o, last) },
 		New:      newLucid,
 	}
 }
 
+// profiles are what the profiler saw of a study last. They do not depend on quirks, so that
+// simulations which differ in these need them once.
+type profiles struct {
+	mu        sync.Mutex
+	study     *cluster.Study
+	placement string
+	seen      []*cluster.Job
+	scalings  []cluster.Scaling
+}
+
+// remembered is up to how many jobs profiles are kept: of more they would need memory that
+// the next simulation has a better use for.
+const remembered = 200_000
+
+// of are those of a run, taken anew unless they are known.
+func (l *profiles) of(ctx context.Context, r *cluster.Run, o LucidOptions, likes []*cluster.Job, until int64) ([]*cluster.Job, []cluster.Scaling, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.study == r.Study && l.placement == r.Placement {
+		return l.seen, l.scalings, nil
+	}
+	seen := cluster.NewJobs(likes, func(j *cluster.Job) int64 { return min(j.Trace.Duration, o.Limit) })
+	sched := &profiler{inTurn: inTurn{cluster.NewQueue(bySize)}, nodes: o.Nodes, largest: o.Largest, forecast: r.Forecast}
+	if err := r.Try(ctx, "profiler", o.Nodes, seen, sched, until); err != nil {
+		return nil, nil, err
+	}
+	if len(seen) <= remembered {
+		l.study, l.placement, l.seen, l.scalings = r.Study, r.Placement, seen, sched.scalings
+	}
+	return seen, sched.scalings, nil
+}
+
 // profile runs jobs on the profiler's nodes, and says of each when it was seen. Those that
 // end there are done.
-func profile(ctx context.Context, r *cluster.Run, o LucidOptions) error {
+func profile(ctx context.Context, r *cluster.Run, o LucidOptions, last *profiles) error {
 	o.suit(r)
 	likes, until := profiled(r, o)
-	seen := cluster.NewJobs(likes, func(j *cluster.Job) int64 { return min(j.Trace.Duration, o.Limit) })
 	for _, name := range o.From {
 		p := pool(r, name)
 		if p == nil || p.Nodes == 0 {
@@ -112,18 +145,18 @@ func profile(ctx context.Context, r *cluster.Run, o LucidOptions) error {
 	if o.Largest > o.devices(r) {
 		return fmt.Errorf("the profiler has %d devices and should see jobs on up to %d; give it more nodes, or see smaller jobs only", o.devices(r), o.Largest)
 	}
-	sched := &profiler{inTurn: inTurn{cluster.NewQueue(bySize)}, nodes: o.Nodes, largest: o.Largest, forecast: r.Forecast}
-	if err := r.Try(ctx, "profiler", o.Nodes, seen, sched, until); err != nil {
+	seen, scalings, err := last.of(ctx, r, o, likes, until)
+	if err != nil {
 		return err
 	}
 	for k, j := range likes {
 		took(j, seen[k], o.Limit, r.Quirks.FreeProfiling)
 	}
-	r.Scaled = len(sched.scalings)
+	r.Scaled = len(scalings)
 	for _, p := range r.Pools {
 		slices.SortStableFunc(p.Jobs, func(a, b *cluster.Job) int { return int(a.Arrival - b.Arrival) })
 		if p.Name == o.Echo {
-			p.Scalings = echo(sched.scalings)
+			p.Scalings = echo(scalings)
 		}
 	}
 	return nil
