@@ -175,27 +175,45 @@ func runPlot(ctx context.Context, w, stderr io.Writer, paths []string, o plotOpt
 	return p.tell(w, stderr)
 }
 
-// plotFolders are the runs that paths name: themselves, or those in them.
+// plotFolders are the runs that paths name: themselves, or those in them. A pipeline
+// stands for itself and for its parts, but for evaluations, which are drawn as its own.
 func plotFolders(paths []string) []string {
 	var all []string
 	for _, path := range paths {
 		f, err := viewFolder(path)
-		if err != nil || f.kind() != nil || f.has(manifestFile) || f.has(lockFile) {
+		if err != nil {
 			all = append(all, path)
 			continue
 		}
-		var below []string
-		for _, entry := range f.entries {
-			if inside, err := viewFolder(f.at(entry.Name())); entry.IsDir() && err == nil && (inside.kind() != nil || inside.has(lockFile)) {
-				below = append(below, f.at(entry.Name()))
-			}
+		kind := f.kind()
+		if kind != pipelineRuns && (kind != nil || f.has(manifestFile) || f.has(lockFile)) {
+			all = append(all, path)
+			continue
 		}
-		if below == nil {
+		below := runsIn(f)
+		if kind == pipelineRuns {
+			below = append([]string{path}, slices.DeleteFunc(below, isEvaluation)...)
+		} else if below == nil {
 			below = []string{path} // whose error says what it is not
 		}
 		all = append(all, below...)
 	}
 	return all
+}
+
+// runsIn are the folders of runs in one.
+func runsIn(f *runFolderView) (below []string) {
+	for _, entry := range f.entries {
+		if inside, err := viewFolder(f.at(entry.Name())); entry.IsDir() && err == nil && (inside.kind() != nil || inside.has(lockFile)) {
+			below = append(below, f.at(entry.Name()))
+		}
+	}
+	return below
+}
+
+func isEvaluation(folder string) bool {
+	f, err := viewFolder(folder)
+	return err == nil && f.kind() == evaluationRuns
 }
 
 // plotter writes figures.

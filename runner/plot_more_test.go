@@ -59,22 +59,27 @@ func TestPlotEvaluationsAndPipelines(t *testing.T) {
 	writeEvaluation(t, evaluation, false, true)
 	writeEvaluation(t, left, true, true)
 	writePipeline(t, pipeline, "")
-	drawn, o := plotInto(t, t.TempDir(), evaluation, left, pipeline)
+	drawn, o := plotInto(t, t.TempDir(), evaluation, left, pipeline, "--kind", "regret,stages,ranks,learning")
 	require.Equal(t, exitDone, o.code, o.stderr)
-	goldenFigures(t, drawn, "evaluation-bars.svg", "evaluation-regret.svg", "pipeline-stages.svg")
+	goldenFigures(t, drawn, "evaluation-regret.svg", "pipeline-stages.svg")
+	for _, name := range []string{"pipeline-regret.svg", "tried-ranks.svg", "policy-learning.svg"} {
+		require.Contains(t, drawn, name)
+	}
+	drawn, o = plotInto(t, t.TempDir(), evaluation, left, "--kind", "bars")
+	require.Equal(t, exitDone, o.code, o.stderr)
+	goldenFigures(t, drawn, "evaluation-bars.svg")
 	require.Contains(t, drawn["left-bars.svg"], "know the other tables only")
-	require.Contains(t, drawn, "pipeline-bars.svg")
 	readable(t, plotGiven{}, evaluation, left, pipeline)
 
 	require.NoError(t, os.RemoveAll(filepath.Join(pipeline, judgedName)))
-	drawn, o = plotInto(t, t.TempDir(), pipeline)
+	drawn, o = plotInto(t, t.TempDir(), pipeline, "--kind", "bars")
 	require.Equal(t, exitPartial, o.code)
 	require.Contains(t, drawn, "pipeline-bars.svg", "the outcome says as much without intervals")
 	open := filepath.Join(dir, "open")
 	writePipeline(t, open, learnStage)
 	drawn, o = plotInto(t, t.TempDir(), open)
 	require.Equal(t, exitDone, o.code, o.stderr)
-	require.Len(t, drawn, 1, "the stage that was done")
+	require.Len(t, drawn, 3, "the stage that was done, with the tree and the ranks of its table")
 }
 
 func TestPlotThroughput(t *testing.T) {

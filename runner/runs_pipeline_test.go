@@ -69,7 +69,8 @@ func TestReportOfAPipeline(t *testing.T) {
 	require.InDelta(t, left.value(t, "regret"), r.value(t, "left_out_regret"), 1e-9)
 
 	other := filepath.Join(t.TempDir(), "other")
-	require.Equal(t, exitDone, graft("pipeline", path, "--folder", other, "--quiet", "--set", "learn.steps=3").code)
+	again := graft("pipeline", path, "--folder", other, "--quiet", "--set", "learn.steps=3")
+	require.Equal(t, exitDone, again.code, again.stderr)
 	side := graft("report", folder, other)
 	require.Equal(t, exitDone, side.code, side.stderr)
 	require.Regexp(t, `(?m)^learn\.steps +12 +3$`, side.stdout)

@@ -326,6 +326,7 @@ func badFolders(t testing.TB, dir string) map[string]string {
 	overwrite(filepath.Join(at("plan"), planFile), "{")
 	writePipeline(t, at("pipeline"), learnStage)
 	overwrite(filepath.Join(at("pipeline"), ledgerName), "{")
+	require.NoError(t, os.RemoveAll(filepath.Join(at("pipeline"), "tried")))
 	writeEvaluation(t, at("evaluation"), false, true)
 	overwrite(filepath.Join(at("evaluation"), outcomeFile), "{}")
 	writeMetrics(t, at("metrics"))
