@@ -359,6 +359,16 @@ func TestAnotherEngineGoesOn(t *testing.T) {
 	require.Empty(t, other.Handle().Jobs)
 }
 
+// Workers that ended because they did the last task after it was counted are not started again.
+func TestTendCountsAgainWhenWorkersHaveEnded(t *testing.T) {
+	s := &stage{}
+	f := onStage(t, s)
+	s.states[0].State, s.states[1].State = Done, Done
+	s.submits = nil
+	require.NoError(t, f.Tend(context.Background(), lefts(1, 0), TendOptions{Failures: 1}))
+	require.Empty(t, s.submits)
+}
+
 func TestTendEndsWithAnErrorWhenNobodyIsLeft(t *testing.T) {
 	s := &stage{}
 	f := onStage(t, s)

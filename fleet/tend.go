@@ -112,6 +112,12 @@ func (t *tending) look(ctx context.Context) (bool, error) {
 		return true, fmt.Errorf("count what is left: %w", err)
 	}
 	states, err := t.Workers(ctx)
+	if err == nil && left > 0 && !anyLive(states) {
+		// They may have ended because nothing was left since it was counted.
+		if left, err = t.left(); err != nil {
+			return true, fmt.Errorf("count what is left: %w", err)
+		}
+	}
 	if err == nil && left > 0 {
 		t.finish = false
 		err = t.again(ctx, states, left)
@@ -145,14 +151,17 @@ func (t *tending) again(ctx context.Context, states []WorkerState, left int) err
 			start = append(start, w.Worker)
 		}
 	}
-	alive := slices.ContainsFunc(states, func(w WorkerState) bool { return w.State.Live() })
 	switch {
 	case len(start) > 0:
 		return t.restart(ctx, states, start)
-	case !alive:
+	case !anyLive(states):
 		return fmt.Errorf("%w, and %d tasks have no result: %s", ErrSpent, left, epitaph(states))
 	}
 	return t.remember(states)
+}
+
+func anyLive(states []WorkerState) bool {
+	return slices.ContainsFunc(states, func(w WorkerState) bool { return w.State.Live() })
 }
 
 // mayStart says whether a worker is to be started again.
@@ -204,8 +213,7 @@ func (t *tending) end(ctx context.Context, states []WorkerState) (bool, error) {
 	if !t.finish {
 		t.finish, t.through = true, now
 	}
-	alive := slices.ContainsFunc(states, func(w WorkerState) bool { return w.State.Live() })
-	if !alive {
+	if !anyLive(states) {
 		return true, t.remember(states)
 	}
 	if now-t.through < t.o.Grace {
