@@ -57,23 +57,22 @@ func requireFirst(t *testing.T, h ends, plain []*Job) {
 func TestQueue(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for round := range 300 {
-		var before func(a, b *Job) bool
-		if round%4 > 0 {
-			before = func(a, b *Job) bool { return a.GPUs < b.GPUs }
-		}
-		q := NewQueue(before)
+		by := []func(j *Job) float64{func(j *Job) float64 { return float64(j.GPUs) }, func(j *Job) float64 { return j.Priority }}[:round%3]
+		q := NewQueue(by...)
 		var plain []*Job
 		for range 60 {
 			if r.IntN(3) > 0 {
-				j := &Job{GPUs: r.IntN(4)}
+				j := &Job{GPUs: r.IntN(4), Priority: float64(r.IntN(3))}
 				q.Put(j)
 				plain = append(plain, j)
 			} else {
 				slices.SortStableFunc(plain, func(a, b *Job) int {
-					if before == nil {
-						return 0
+					for _, number := range by {
+						if c := cmp.Compare(number(a), number(b)); c != 0 {
+							return c
+						}
 					}
-					return a.GPUs - b.GPUs
+					return 0
 				})
 				requireTaken(t, q, &plain)
 			}

@@ -1,30 +1,40 @@
 package cluster
 
-// Queue is jobs that wait, by an order of the scheduler's; those that are equal stand in the
-// order in which they came. It must be made by [NewQueue].
+// Queue is jobs that wait, by numbers that a scheduler gives them; those that are equal stand
+// in the order in which they came. It must be made by [NewQueue].
 type Queue struct {
-	list   []queued // a heap; without an order of its own the jobs as they came, from first on
-	first  int
-	before func(a, b *Job) bool
-	came   int64
+	list  []queued // a heap; of a queue without numbers the jobs as they came, from first on
+	first int
+	by    []func(j *Job) float64
+	came  int64
 }
 
+// queued is a job with its numbers, so that no job is looked at when two are compared.
 type queued struct {
-	job  *Job
+	keys [mostKeys]float64
 	came int64
+	job  *Job
 }
 
-// NewQueue is an empty queue. Before says whether a job comes before another; nil is the
-// order in which they came.
-func NewQueue(before func(a, b *Job) bool) *Queue {
-	return &Queue{before: before}
+// mostKeys is by how many numbers a queue may be ordered.
+const mostKeys = 2
+
+// NewQueue is an empty queue. By are the numbers of a job, of which it comes before those with
+// a larger one; a second decides where the first are equal, and more do not count. They are
+// asked for when a job is put in. Without any, jobs stand as they came.
+func NewQueue(by ...func(j *Job) float64) *Queue {
+	return &Queue{by: by[:min(len(by), mostKeys)]}
 }
 
 // Put adds a job.
 func (q *Queue) Put(j *Job) {
-	q.list = append(q.list, queued{j, q.came})
+	added := queued{came: q.came, job: j}
+	for k, by := range q.by {
+		added.keys[k] = by(j)
+	}
+	q.list = append(q.list, added)
 	q.came++
-	if q.before == nil {
+	if len(q.by) == 0 {
 		return
 	}
 	for at := len(q.list) - 1; at > 0 && q.less(at, (at-1)/2); at = (at - 1) / 2 {
@@ -45,7 +55,7 @@ func (q *Queue) Take() *Job {
 	if q.Len() == 0 {
 		return nil
 	}
-	if q.before == nil {
+	if len(q.by) == 0 {
 		return q.next()
 	}
 	first, last := q.list[0].job, len(q.list)-1
@@ -88,9 +98,11 @@ func (q *Queue) sink() {
 }
 
 func (q *Queue) less(a, b int) bool {
-	x, y := q.list[a], q.list[b]
-	if q.before(x.job, y.job) {
-		return true
+	x, y := &q.list[a], &q.list[b]
+	for k := range x.keys {
+		if x.keys[k] != y.keys[k] {
+			return x.keys[k] < y.keys[k]
+		}
 	}
-	return x.came < y.came && !q.before(y.job, x.job)
+	return x.came < y.came
 }

@@ -19,5 +19,5 @@ func (s *inTurn) Schedule(p *cluster.Pool) int64 {
 
 // newFIFO starts jobs as they come.
 func newFIFO(cluster.Setup) (cluster.Scheduler, error) {
-	return &inTurn{cluster.NewQueue(nil)}, nil
+	return &inTurn{cluster.NewQueue()}, nil
 }

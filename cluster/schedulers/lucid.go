@@ -120,7 +120,7 @@ func (l *profiles) of(ctx context.Context, r *cluster.Run, o LucidOptions, likes
 		return l.seen, l.scalings, nil
 	}
 	seen := cluster.NewJobs(likes, func(j *cluster.Job) int64 { return min(j.Trace.Duration, o.Limit) })
-	sched := &profiler{inTurn: inTurn{cluster.NewQueue(bySize)}, nodes: o.Nodes, largest: o.Largest, forecast: r.Forecast}
+	sched := &profiler{inTurn: inTurn{cluster.NewQueue(devices)}, nodes: o.Nodes, largest: o.Largest, forecast: r.Forecast}
 	if err := r.Try(ctx, "profiler", o.Nodes, seen, sched, until); err != nil {
 		return nil, nil, err
 	}
@@ -204,8 +204,6 @@ type profiler struct {
 	scalings []cluster.Scaling
 	spent    bool // the forecast has come to its end
 }
-
-func bySize(a, b *cluster.Job) bool { return a.GPUs < b.GPUs }
 
 // When the profiler grows and shrinks.
 const (

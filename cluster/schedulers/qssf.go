@@ -16,16 +16,12 @@ type qssf struct {
 }
 
 func newQSSF(s cluster.Setup) (cluster.Scheduler, error) {
-	return &qssf{inTurn{cluster.NewQueue(bySizeWithin)}, s.Quirks.SizeFirst, nil}, nil
+	return &qssf{inTurn{cluster.NewQueue(priority, devices)}, s.Quirks.SizeFirst, nil}, nil
 }
 
-// bySizeWithin orders by priority, and by size where that is equal.
-func bySizeWithin(a, b *cluster.Job) bool {
-	if a.Priority != b.Priority {
-		return a.Priority < b.Priority
-	}
-	return a.GPUs < b.GPUs
-}
+func priority(j *cluster.Job) float64 { return j.Priority }
+
+func devices(j *cluster.Job) float64 { return float64(j.GPUs) }
 
 func (s *qssf) Arrived(j *cluster.Job) {
 	j.Priority = j.Estimate * float64(j.GPUs)
