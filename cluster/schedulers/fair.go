@@ -17,6 +17,7 @@ import (
 type fair struct {
 	came    []*cluster.Job // those that have not ended, in the order in which they came
 	changed bool
+	gpus    int // that there were when it was asked last
 }
 
 func newFair(cluster.Setup) (cluster.Scheduler, error) { return &fair{}, nil }
@@ -29,6 +30,9 @@ func (s *fair) Ended(j *cluster.Job) {
 }
 
 func (s *fair) Schedule(p *cluster.Pool) int64 {
+	if p.GPUs() != s.gpus {
+		s.gpus, s.changed = p.GPUs(), true
+	}
 	if !s.changed {
 		return cluster.Never
 	}

@@ -25,6 +25,7 @@ type tiresias struct {
 	had     []attained // by number
 	leaves  departures
 	changed bool
+	gpus    int // that there were when it was asked last
 
 	start, stop []*cluster.Job
 }
@@ -69,6 +70,9 @@ func (s *tiresias) enter(j *cluster.Job) {
 
 func (s *tiresias) Schedule(p *cluster.Pool) int64 {
 	s.demote(p.Now())
+	if p.GPUs() != s.gpus {
+		s.gpus, s.changed = p.GPUs(), true
+	}
 	if s.changed && p.Now()%roundEvery == 0 {
 		s.changed = false
 		s.round(p)
