@@ -124,6 +124,9 @@ type Generator struct {
 	sizes    []genSize  // that jobs can have in this cluster
 	stretch  float64    // of durations
 	arrivals *arrivals
+	used     []float64 // GPU seconds that each virtual cluster was given
+	given    float64   // of all
+	weights  []float64 // room for the next draw
 	made     int
 	last     template
 	names    interner
@@ -148,6 +151,7 @@ func Generate(o GenerateOptions) (*Generator, error) {
 	}
 	g := &Generator{o: o, stretch: 1, pick: stream(o.Seed, streamPick), time: stream(o.Seed, streamTime)}
 	g.vcs = divided(o.Nodes, o.VCs)
+	g.used, g.weights = make([]float64, o.VCs), make([]float64, o.VCs)
 	g.owners = housed(o.Users, g.vcs)
 	g.sizes = sizesFor(g.vcs, o.GPUsPerNode)
 	if o.Load > 0 {

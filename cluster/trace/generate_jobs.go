@@ -51,14 +51,17 @@ var gpuMix = []struct {
 // genSize is a number of GPUs and who can have it.
 type genSize struct {
 	gpus  int
-	upTo  float64   // share of jobs up to this size, from 0 to 1
-	vcs   []float64 // share of nodes up to each virtual cluster that has room, from 0 to 1
-	share float64   // of jobs
+	upTo  float64 // share of jobs up to this size, from 0 to 1
+	vcs   []int   // virtual clusters that have room
+	share float64 // of jobs
 }
 
-// sizesFor are the sizes in a cluster. One that no virtual cluster has room for becomes
-// as large as the largest, and a size is the more likely in a virtual cluster the more
-// nodes that has.
+// roomFor is by how much a virtual cluster is larger than the jobs on several nodes that its
+// users submit: nine in ten of Venus's are larger by half at least than the largest job.
+const roomFor = 1.5
+
+// sizesFor are the sizes in a cluster, and where jobs of a size are submitted. One for which
+// no virtual cluster has enough room is submitted to the largest, at most as large as that.
 func sizesFor(vcs []VC, perNode int) []genSize {
 	most, sum := vcs[0].Nodes*perNode, 0.0
 	for _, m := range gpuMix {
@@ -70,15 +73,13 @@ func sizesFor(vcs []VC, perNode int) []genSize {
 		share := m.share / sum
 		upTo += share
 		size := genSize{gpus: min(m.gpus, most), upTo: upTo, share: share}
-		nodes := 0
-		for _, vc := range vcs {
-			if vc.Nodes*perNode >= size.gpus {
-				nodes += vc.Nodes
+		for k, vc := range vcs {
+			if has := vc.Nodes * perNode; size.gpus <= min(perNode, has) || roomFor*float64(size.gpus) <= float64(has) {
+				size.vcs = append(size.vcs, k)
 			}
-			size.vcs = append(size.vcs, float64(nodes))
 		}
-		for k := range size.vcs {
-			size.vcs[k] /= float64(nodes)
+		if size.vcs == nil {
+			size.vcs = []int{0}
 		}
 		sizes = append(sizes, size)
 	}
@@ -146,15 +147,37 @@ func (g *Generator) draw() template {
 		}
 	}
 	t := template{gpus: size.gpus}
-	for u := g.pick.Float64(); t.vc < len(g.vcs)-1 && u >= size.vcs[t.vc]; {
-		t.vc++
-	}
+	t.level = int(math.Floor(math.Log(logNormal(g.time, wavesOf(t.gpus))) / levelWidth))
+	t.vc = g.place(size, g.pick.Float64())
 	users := g.owners[t.vc]
 	t.user = users[zipfOf(g.pick.Float64(), len(users))]
-	t.level = int(math.Floor(math.Log(logNormal(g.time, wavesOf(t.gpus))) / levelWidth))
 	g.name(&t)
 	return t
 }
+
+// place picks the virtual cluster of a job: the more likely the more nodes it has, and the
+// less GPU time for each of them it was given so far. Users go where there is room, so that
+// the loads of virtual clusters differ by less than chance would have it.
+func (g *Generator) place(size *genSize, u float64) int {
+	mean := g.given / float64(g.o.Nodes)
+	sum := 0.0
+	for _, k := range size.vcs {
+		nodes := float64(g.vcs[k].Nodes)
+		ahead := max(0, g.used[k]/nodes-mean) / (evenness*mean + secondsOfDay)
+		sum += nodes / ((1 + ahead) * (1 + ahead))
+		g.weights[k] = sum
+	}
+	for _, k := range size.vcs {
+		if u*sum < g.weights[k] {
+			return k
+		}
+	}
+	return size.vcs[len(size.vcs)-1]
+}
+
+// evenness is by what share of the mean a virtual cluster may be ahead until only a quarter
+// of the jobs are submitted to it.
+const evenness = 0.1
 
 // zipfOf turns a draw from 0 to 1 into a rank below n, by the inverse of a continuous
 // distribution that falls as 1/x from 1 to n+1.
@@ -193,6 +216,9 @@ func (g *Generator) fill(job *Job, t *template) {
 	if t.hash>>8%10 < 3 {
 		cpus = 4
 	}
+	spent := max(seconds, 1) * float64(t.gpus)
+	g.used[t.vc] += spent
+	g.given += spent
 	w := t.of
 	*job = Job{
 		User: t.user, VC: g.vcs[t.vc].Name, Name: t.name, Duration: max(int64(seconds), 1), GPUs: t.gpus, CPUs: cpus * t.gpus,
