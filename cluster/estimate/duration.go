@@ -24,6 +24,8 @@ type DurationOptions struct {
 	Every int64 // seconds after which a model is learned anew; zero means a week
 	// Past adds what the jobs that ended before a job say of it; false leaves it out.
 	Past bool
+	// Tell is told of each window when it is done. Nil tells nobody.
+	Tell func(w DurationWindow)
 	// Model says how models learn. Zero fields have the defaults of Options, but an empty
 	// Validation means blocks, since users submit many jobs of a sort at once, and Alone
 	// the user and the name, of which most have too few jobs for a pair, and the date.

@@ -45,7 +45,8 @@ func someJobs(seed uint64, n int) []trace.Job {
 func TestDurationsAreLearned(t *testing.T) {
 	jobs := someJobs(1, 4000)
 	for _, past := range []bool{false, true} {
-		d, err := estimate.EstimateDurations(t.Context(), jobs, estimate.DurationOptions{Zero: zero, Past: past, Model: estimate.Options{Bags: 2, Pairs: 4}})
+		told := 0
+		d, err := estimate.EstimateDurations(t.Context(), jobs, estimate.DurationOptions{Zero: zero, Past: past, Tell: func(w estimate.DurationWindow) { told += w.Scores.Rows }, Model: estimate.Options{Bags: 2, Pairs: 4}})
 		require.NoError(t, err)
 		require.Len(t, d.Estimates, len(jobs))
 		require.Greater(t, d.Scores.R2.Value, 0.7)
@@ -57,6 +58,9 @@ func TestDurationsAreLearned(t *testing.T) {
 			}
 		}
 		require.Equal(t, d.Scores.Rows, learned)
+		require.Equal(t, learned, told)
+		require.Equal(t, learned, d.Usual.Rows)
+		require.Less(t, d.Usual.R2.Value, d.Scores.R2.Value, "means know nothing of what a profile shows")
 		require.Equal(t, 4000-7*day/600, learned, "all but the first week's")
 		require.NotNil(t, d.Model)
 		require.NotContains(t, d.Model.Features(), "month", "one month is nothing to learn from")

@@ -40,6 +40,7 @@ type Durations struct {
 	Estimates []DurationEstimate // in the order in which the jobs were submitted
 	Windows   []DurationWindow   // in order of time
 	Scores    Scores             // of all jobs that a model estimated
+	Usual     Scores             // of the same jobs, had they been expected to run as long as similar ones did
 	Model     *Model             // the last one
 }
 
@@ -83,7 +84,9 @@ func EstimateDurations(ctx context.Context, jobs []trace.Job, o DurationOptions)
 		}
 	}
 	if len(w.truth) > 0 {
-		w.d.Scores, err = w.score(w.truth, w.predicted)
+		if w.d.Scores, err = w.score(w.truth, w.predicted); err == nil {
+			w.d.Usual, err = w.score(w.truth, w.usual)
+		}
 	}
 	return w.d, err
 }
@@ -114,6 +117,7 @@ type walker struct {
 	table            *Table
 	d                *Durations
 	truth, predicted []float64 // of all windows with a model
+	usual            []float64 // what similar jobs say of them
 }
 
 // step learns a model and estimates the jobs of its window.
@@ -133,6 +137,7 @@ func (w *walker) step(ctx context.Context, window Window) error {
 		least := slices.Min(learned.Target())
 		for k, row := range window.Test {
 			predicted[k] = max(predicted[k], least)
+			w.usual = append(w.usual, w.d.Estimates[row].Seconds)
 			w.d.Estimates[row] = DurationEstimate{ID: w.d.Estimates[row].ID, Seconds: predicted[k], Learned: true}
 		}
 		if result.Scores, err = w.score(asked.Target(), predicted); err != nil {
@@ -142,6 +147,9 @@ func (w *walker) step(ctx context.Context, window Window) error {
 		w.truth, w.predicted = append(w.truth, asked.Target()...), append(w.predicted, predicted...)
 	}
 	w.d.Windows = append(w.d.Windows, result)
+	if w.o.Tell != nil {
+		w.o.Tell(result)
+	}
 	return nil
 }
 
