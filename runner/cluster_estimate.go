@@ -61,6 +61,8 @@ one that ends in _lgb.csv, which qssf reads.`,
 	flags.BoolVar(&o.past, "past", false, "let the durations of similar jobs that have ended be features as well")
 	flags.StringVar(&o.saved, "model", "", "write the last model to this file, for graft cluster shapes")
 	_ = command.MarkFlagRequired("trace")
+	_ = command.RegisterFlagCompletionFunc("model", words(func() []string { return nil })) // flags of this name are networks elsewhere
+	_ = command.RegisterFlagCompletionFunc("walk", words(func() []string { return []string{"week", "none", "never"} }))
 	return command
 }
 

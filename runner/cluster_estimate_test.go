@@ -268,6 +268,23 @@ func learnedAsPrinted(r shapesReport) []learnedTerm {
 	return terms
 }
 
+func TestLearningCommandsAreCompleted(t *testing.T) {
+	for line, want := range map[string]string{
+		"cluster estimate --walk ":    "never",
+		"cluster estimate --format ":  "helios\t",
+		"cluster forecast --target ":  "median",
+		"cluster shapes ":             "json",
+		"cluster estimate --model ":   "",
+		"cluster forecast --from 202": "",
+	} {
+		list, _ := offered(t, strings.Split(line, " ")...)
+		if want == "" {
+			require.Empty(t, list, line)
+		}
+		require.Contains(t, strings.Join(list, "\n"), want, line)
+	}
+}
+
 func TestLearningIsCalledWrongly(t *testing.T) {
 	twoWeeks(t)
 	require.NoError(t, os.WriteFile("seconds.csv", []byte("job_id,gpu_num,submit_time,duration,vc\n1,1,0,5,a\n2,1,9,7,a\n"), 0o600))

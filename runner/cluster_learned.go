@@ -47,6 +47,8 @@ func (f *learnedFlags) add(command *cobra.Command) {
 	flags.BoolVar(&f.force, "force", false, "replace files that are there")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object")
 	_ = command.MarkFlagRequired("out")
+	_ = command.RegisterFlagCompletionFunc("format", words(traceFormats))
+	_ = command.RegisterFlagCompletionFunc("target", words(func() []string { return []string{estimate.TargetPlain, estimate.TargetLog, estimate.TargetMedian} }))
 }
 
 // model is how models learn.

@@ -31,7 +31,8 @@ Bins without rows are left out, and maps of two features are printed where --ter
 		Example: `  graft cluster shapes model.json
   graft cluster shapes model.json --term hour
   graft cluster shapes model.json --term 'vc x hour' --csv`,
-		Args: cobra.ExactArgs(1),
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: ofType("json"),
 		RunE: func(command *cobra.Command, args []string) error {
 			return runClusterShapes(command.OutOrStdout(), args[0], o)
 		},

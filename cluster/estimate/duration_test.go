@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -167,6 +168,21 @@ func TestARowOfAStreamIsThatOfTheTable(t *testing.T) {
 	}
 	_, err = estimate.DurationRow(&jobs[0], &h, o, []string{"colour"})
 	require.ErrorContains(t, err, "nothing of a job is called colour")
+}
+
+// A trace whose jobs all have names of their own is read; late names are missing.
+func TestMoreNamesThanAColumnHolds(t *testing.T) {
+	jobs := make([]trace.Job, 1<<16+10)
+	for k := range jobs {
+		jobs[k] = trace.Job{ID: "x", Name: fmt.Sprint("n", k), Submit: int64(len(jobs) - k), Duration: 1}
+	}
+	table, err := estimate.DurationTable(jobs, estimate.DurationOptions{Zero: zero})
+	require.NoError(t, err)
+	name := slices.Index(table.Names(), "name")
+	require.Equal(t, "", table.Row(0)[name].Text, "it came last")
+	require.Equal(t, "", table.Row(10)[name].Text)
+	require.Equal(t, "n11", table.Row(11)[name].Text)
+	require.Equal(t, fmt.Sprint("n", len(jobs)-1), table.Row(len(jobs) - 1)[name].Text)
 }
 
 func TestHistoryFallsBack(t *testing.T) {
