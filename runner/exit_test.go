@@ -83,6 +83,13 @@ var onWrongFiles = map[string][]struct {
 	"graft report":           {{"run", exitDamaged}, {"none", exitFailed}},
 	"graft plot":             {{"run", exitDamaged}, {"none", exitFailed}},
 	"graft serve":            {{"wrong.toml", exitFailed}, {"none", exitFailed}},
+	"graft cluster estimate": {{"--trace wrong.csv --out to.csv", exitDamaged}, {"--trace half.csv --out to.csv", exitDamaged}, {"--trace none.csv --out to.csv", exitFailed}, {"--trace right.csv --out wrong.csv", exitUsage},
+		{"--trace right.csv --out to.csv", exitUsage}, {"--trace right.csv --start 2020-04-01 --out none/to.csv", exitFailed}, {"--trace right.csv --start 2020-04-01 --history wrong.csv --out to.csv", exitDamaged},
+		{"--trace right.csv --start 2020-04-01 --out blind.csv --model to.json", exitPartial}},
+	"graft cluster forecast": {{"--trace wrong.csv --out to.csv", exitDamaged}, {"--trace none.csv --out to.csv", exitFailed}, {"--ticks wrong.csv --out to.csv", exitDamaged}, {"--ticks none.csv --out to.csv", exitFailed},
+		{"--ticks wrong.csv --trace right.csv --out to.csv", exitUsage}, {"--trace right.csv --start 2020-04-01 --out wrong.csv", exitUsage}, {"--trace right.csv --start 2020-04-01 --from 2020-04-02 --out to.csv", exitFailed},
+		{"--trace right.csv --start 2020-04-01 --out alike.csv --models models", exitPartial}},
+	"graft cluster shapes": {{"wrong.json", exitDamaged}, {"none.json", exitFailed}, {"wrong.toml", exitDamaged}},
 }
 
 // readNothing are the commands that read no file.

@@ -53,6 +53,10 @@ var jsonReports = map[string][]any{
 	"graft version":       {versionInfo{}},
 	"graft vocab show":    {vocabReport{}},
 	"graft weights show":  {weightsReport{}},
+
+	"graft cluster estimate": {estimatesReport{}},
+	"graft cluster forecast": {forecastReport{}},
+	"graft cluster shapes":   {shapesReport{}},
 }
 
 // which tells several objects of a command apart.

@@ -15,6 +15,7 @@ type booster struct {
 	// bend changes a term's new scores to what is allowed; nil allows all.
 	bend func(term int, scores, counts []float64)
 	rate float64
+	stop <-chan struct{} // what it has when this is closed is not whole; nil is never
 }
 
 // newBooster has the sizes of terms in bins. It takes residual over.
@@ -32,7 +33,8 @@ func newBooster(cells [][]uint16, sizes []int, residual []float64, train int, ra
 }
 
 // run learns until validation has been no better for so many rounds, goes back to the
-// best, and says how many rounds it kept. Without rows to validate with it goes to the end.
+// best, and says how many rounds it kept. Without rows to validate with it goes to the end,
+// unless it is stopped.
 func (b *booster) run(rounds, patience int) int {
 	if len(b.cells) == 0 {
 		return 0
@@ -40,13 +42,13 @@ func (b *booster) run(rounds, patience int) int {
 	update := b.room()
 	sums := b.room()
 	if b.train == len(b.residual) {
-		for range rounds {
+		for round := 0; round < rounds && !stopped(b.stop); round++ {
 			b.round(sums, update)
 		}
 		return rounds
 	}
 	kept, best, least := 0, b.copyScores(), b.loss()
-	for round := 1; round <= rounds && round-kept <= patience; round++ {
+	for round := 1; round <= rounds && round-kept <= patience && !stopped(b.stop); round++ {
 		b.round(sums, update)
 		if loss := b.loss(); loss < least {
 			kept, least = round, loss
@@ -71,6 +73,9 @@ func (b *booster) room() []float64 {
 // round grows one tree for each term.
 func (b *booster) round(sums, update []float64) {
 	for term, scores := range b.scores {
+		if stopped(b.stop) {
+			return
+		}
 		size := len(scores)
 		sumByBin(b.residual[:b.train], b.cells[term], sums[:2*size])
 		step := update[:size]

@@ -24,6 +24,8 @@ type DurationOptions struct {
 	Every int64 // seconds after which a model is learned anew; zero means a week
 	// Past adds what the jobs that ended before a job say of it; false leaves it out.
 	Past bool
+	// Tell is told of each window when it is done. Nil tells nobody.
+	Tell func(w DurationWindow)
 	// Model says how models learn. Zero fields have the defaults of Options, but an empty
 	// Validation means blocks, since users submit many jobs of a sort at once, and Alone
 	// the user and the name, of which most have too few jobs for a pair, and the date.
@@ -151,10 +153,12 @@ func DurationTable(jobs []trace.Job, o DurationOptions) (*Table, error) {
 	for k := range values {
 		values[k] = make([]Value, len(jobs))
 	}
+	texts := make([]levelCap, len(features))
 	replay(jobs, func(row int, h *History) {
 		at := o.dateOf(&jobs[row])
 		for k := range features {
 			values[k][row] = features[k].value(&jobs[row], at, h)
+			values[k][row].Text = texts[k].keep(values[k][row].Text)
 		}
 	})
 	t := new(Table)
@@ -167,6 +171,23 @@ func DurationTable(jobs []trace.Job, o DurationOptions) (*Table, error) {
 	}
 	t.SetTarget(seconds)
 	return t, t.Err()
+}
+
+// levelCap keeps as many texts as a column holds: those that came first, so that what is
+// kept of a job does not depend on those after it. The others are missing.
+type levelCap struct{ known map[string]bool }
+
+func (c *levelCap) keep(text string) string {
+	switch {
+	case text == "" || c.known[text]:
+		return text
+	case len(c.known) == mostLevels:
+		return ""
+	case c.known == nil:
+		c.known = map[string]bool{}
+	}
+	c.known[text] = true
+	return text
 }
 
 // addValues adds a column of either kind.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -45,7 +46,8 @@ func someJobs(seed uint64, n int) []trace.Job {
 func TestDurationsAreLearned(t *testing.T) {
 	jobs := someJobs(1, 4000)
 	for _, past := range []bool{false, true} {
-		d, err := estimate.EstimateDurations(jobs, estimate.DurationOptions{Zero: zero, Past: past, Model: estimate.Options{Bags: 2, Pairs: 4}})
+		told := 0
+		d, err := estimate.EstimateDurations(t.Context(), jobs, estimate.DurationOptions{Zero: zero, Past: past, Tell: func(w estimate.DurationWindow) { told += w.Scores.Rows }, Model: estimate.Options{Bags: 2, Pairs: 4}})
 		require.NoError(t, err)
 		require.Len(t, d.Estimates, len(jobs))
 		require.Greater(t, d.Scores.R2.Value, 0.7)
@@ -57,6 +59,9 @@ func TestDurationsAreLearned(t *testing.T) {
 			}
 		}
 		require.Equal(t, d.Scores.Rows, learned)
+		require.Equal(t, learned, told)
+		require.Equal(t, learned, d.Usual.Rows)
+		require.Less(t, d.Usual.R2.Value, d.Scores.R2.Value, "means know nothing of what a profile shows")
 		require.Equal(t, 4000-7*day/600, learned, "all but the first week's")
 		require.NotNil(t, d.Model)
 		require.NotContains(t, d.Model.Features(), "month", "one month is nothing to learn from")
@@ -87,9 +92,9 @@ func TestEstimatesKnowNoFuture(t *testing.T) {
 	jobs := someJobs(2, 2500)
 	const from = 9 * day
 	o := estimate.DurationOptions{Zero: zero, Past: true, First: 4 * day, Every: 3 * day, Model: estimate.Options{Bags: 2, Rounds: 60}}
-	before, err := estimate.EstimateDurations(jobs, o)
+	before, err := estimate.EstimateDurations(t.Context(), jobs, o)
 	require.NoError(t, err)
-	after, err := estimate.EstimateDurations(hindsight(jobs, from), o)
+	after, err := estimate.EstimateDurations(t.Context(), hindsight(jobs, from), o)
 	require.NoError(t, err)
 	different := 0
 	for k, e := range before.Estimates {
@@ -123,9 +128,9 @@ func TestNumbersAndEndsAreNoFeatures(t *testing.T) {
 		renamed[k].ID, renamed[k].State = "x", trace.Failed
 	}
 	o := estimate.DurationOptions{Zero: zero, Past: true, Model: estimate.Options{Bags: 1, Rounds: 30}}
-	a, err := estimate.LearnDurations(jobs, o)
+	a, err := estimate.LearnDurations(t.Context(), jobs, o)
 	require.NoError(t, err)
-	b, err := estimate.LearnDurations(renamed, o)
+	b, err := estimate.LearnDurations(t.Context(), renamed, o)
 	require.NoError(t, err)
 	require.Equal(t, written(t, a), written(t, b))
 }
@@ -165,6 +170,21 @@ func TestARowOfAStreamIsThatOfTheTable(t *testing.T) {
 	require.ErrorContains(t, err, "nothing of a job is called colour")
 }
 
+// A trace whose jobs all have names of their own is read; late names are missing.
+func TestMoreNamesThanAColumnHolds(t *testing.T) {
+	jobs := make([]trace.Job, 1<<16+10)
+	for k := range jobs {
+		jobs[k] = trace.Job{ID: "x", Name: fmt.Sprint("n", k), Submit: int64(len(jobs) - k), Duration: 1}
+	}
+	table, err := estimate.DurationTable(jobs, estimate.DurationOptions{Zero: zero})
+	require.NoError(t, err)
+	name := slices.Index(table.Names(), "name")
+	require.Equal(t, "", table.Row(0)[name].Text, "it came last")
+	require.Equal(t, "", table.Row(10)[name].Text)
+	require.Equal(t, "n11", table.Row(11)[name].Text)
+	require.Equal(t, fmt.Sprint("n", len(jobs)-1), table.Row(len(jobs) - 1)[name].Text)
+}
+
 func TestHistoryFallsBack(t *testing.T) {
 	var h estimate.History
 	h.Ended(&trace.Job{User: "a", Name: "x", GPUs: 1, Duration: 10})
@@ -192,12 +212,12 @@ func TestDurationsRefuse(t *testing.T) {
 		"look at the unit":     {[]trace.Job{{Submit: 1}, {Submit: 1 << 32}}, estimate.DurationOptions{Zero: zero, Every: 1}},
 		"column user, row 0: ": {[]trace.Job{{User: "\xff"}}, estimate.DurationOptions{Zero: zero}},
 	} {
-		_, err := estimate.EstimateDurations(c.jobs, c.o)
+		_, err := estimate.EstimateDurations(t.Context(), c.jobs, c.o)
 		require.ErrorContains(t, err, want)
 	}
-	one, err := estimate.EstimateDurations([]trace.Job{{ID: "1", Duration: 5}}, estimate.DurationOptions{Zero: zero})
+	one, err := estimate.EstimateDurations(t.Context(), []trace.Job{{ID: "1", Duration: 5}}, estimate.DurationOptions{Zero: zero})
 	require.NoError(t, err)
-	require.Equal(t, []estimate.DurationEstimate{{ID: "1", Seconds: 3600}}, one.Estimates)
+	require.Equal(t, []estimate.DurationEstimate{{ID: "1", Seconds: 3600, Blind: true}}, one.Estimates)
 	require.Nil(t, one.Model)
 }
 
@@ -249,7 +269,7 @@ func TestDurationsOfSeptember(t *testing.T) {
 		"with the past":    {Past: true},
 	} {
 		o.Zero, o.First = zero, began+7*day
-		d, err := estimate.EstimateDurations(jobs, o)
+		d, err := estimate.EstimateDurations(t.Context(), jobs, o)
 		require.NoError(t, err)
 		estimated = 0
 		for _, w := range d.Windows {

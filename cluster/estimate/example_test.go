@@ -1,6 +1,7 @@
 package estimate_test
 
 import (
+	"context"
 	"fmt"
 
 	"graft/cluster/estimate"
@@ -20,7 +21,7 @@ func ExampleFit() {
 	table.AddTexts("user", users)
 	table.SetTarget(minutes)
 
-	model, err := estimate.Fit(table, estimate.Options{})
+	model, err := estimate.Fit(context.Background(), table, estimate.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

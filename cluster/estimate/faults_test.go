@@ -49,7 +49,7 @@ func TestWhatCannotBeLearnedIsSaid(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			table := new(estimate.Table)
 			c.build(table)
-			m, err := estimate.Fit(table, c.o)
+			m, err := estimate.Fit(t.Context(), table, c.o)
 			require.Error(t, err)
 			require.Nil(t, m)
 			for _, want := range c.want {

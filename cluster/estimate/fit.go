@@ -2,6 +2,7 @@ package estimate
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -13,6 +14,7 @@ import (
 
 // plan is what all bags learn from.
 type plan struct {
+	stop     <-chan struct{} // closed when nobody waits for the model any more
 	o        Options
 	features []feature
 	bins     [][]uint16  // by feature and row
@@ -33,17 +35,21 @@ type bag struct {
 
 // Fit learns a model from a table. The same table, options and seed give the same bytes,
 // whatever the number of workers; with random validation the order of rows does not
-// matter either.
-func Fit(t *Table, o Options) (*Model, error) {
+// matter either. It looks at the context after each tree of each term.
+func Fit(ctx context.Context, t *Table, o Options) (*Model, error) {
 	o.EnsureDefaults()
 	if err := errors.Join(o.Validate(), checkTable(t, o)); err != nil {
 		return nil, fmt.Errorf("learning an estimate: %w", err)
 	}
 	p := newPlan(t, o)
+	p.stop = ctx.Done()
 	bags := p.divide()
 	p.stage(bags, p.learnMains)
 	p.choosePairs(p.learners(bags))
 	p.stage(bags, p.learnPairs)
+	if err := ctx.Err(); err != nil { // what was learned is not whole
+		return nil, fmt.Errorf("learning an estimate: %w", err)
+	}
 	return p.model(p.learners(bags)), nil
 }
 
@@ -215,6 +221,16 @@ func (p *plan) stage(bags []*bag, learn func(b *bag, rounds int) int) {
 	each(len(rest), p.o.Workers, func(k int) { learn(rest[k], rounds) })
 }
 
+// stopped says whether a channel was closed.
+func stopped(stop <-chan struct{}) bool {
+	select {
+	case <-stop:
+		return true
+	default:
+		return false
+	}
+}
+
 // each calls do for all below n, several at once.
 func each(n, workers int, do func(k int)) {
 	var wait sync.WaitGroup
@@ -242,6 +258,7 @@ func (p *plan) learnMains(b *bag, rounds int) int {
 	}
 	g := &grower{leaves: p.o.Leaves, least: float64(p.o.LeastRows)}
 	boost := newBooster(cells, sizes, b.residual, b.train, p.o.LearningRate)
+	boost.stop = p.stop
 	boost.grow = func(term int, sums, counts, update []float64) {
 		g.grow(sums, counts, update, p.features[term].text)
 	}
@@ -264,6 +281,7 @@ func (p *plan) learnPairs(b *bag, rounds int) int {
 	}
 	g := &pairGrower{least: float64(p.o.LeastRows)}
 	boost := newBooster(cells, sizes, b.residual, b.train, p.o.LearningRate)
+	boost.stop = p.stop
 	boost.grow = func(term int, sums, counts, update []float64) {
 		g.load(sums, counts, p.pairs[term].groups[0].n, p.pairs[term].groups[1].n)
 		g.grow(update)

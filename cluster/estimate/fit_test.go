@@ -58,7 +58,7 @@ func newKnown(seed uint64, rows int) known {
 }
 
 func fit(t testing.TB, table *estimate.Table, o estimate.Options) *estimate.Model {
-	m, err := estimate.Fit(table, o)
+	m, err := estimate.Fit(t.Context(), table, o)
 	require.NoError(t, err)
 	return m
 }

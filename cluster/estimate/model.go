@@ -70,6 +70,10 @@ func (m *Model) Features() []string {
 // Rows is how many rows the model was learned from.
 func (m *Model) Rows() int { return m.rows }
 
+// Target is what was learned of the target, one of those that Options has: with logarithms
+// the values of shapes are logarithms as well.
+func (m *Model) Target() string { return m.target }
+
 // Base is what the terms of a prediction are added to: the mean of what was learned.
 func (m *Model) Base() float64 { return m.base }
 

@@ -45,7 +45,11 @@ func (p *plan) choosePairs(bags []*bag) {
 			}
 		}
 	}
-	each(len(all), p.o.Workers, func(k int) { p.screen(&all[k], residual) })
+	each(len(all), p.o.Workers, func(k int) {
+		if !stopped(p.stop) {
+			p.screen(&all[k], residual)
+		}
+	})
 	slices.SortStableFunc(all, func(a, b pair) int { return cmp.Compare(b.strength, a.strength) })
 	for _, candidate := range all[:min(p.o.Pairs, len(all))] {
 		if candidate.strength > 0 {

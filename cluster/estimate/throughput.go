@@ -41,6 +41,9 @@ type ThroughputOptions struct {
 	// tick five steps back, which is not over yet where the fifth step ahead is asked for.
 	// False reads nothing later than six steps back.
 	Original bool
+	// Every is after how long models are learned anew. Zero means never to
+	// ForecastThroughput, and a week to WalkThroughput.
+	Every time.Duration
 	// Model says how the models learn. Zero fields have the defaults of Options, but an
 	// empty Validation means last, and Alone the parts of a date that only grow.
 	Model Options
@@ -60,11 +63,14 @@ func (o *ThroughputOptions) EnsureDefaults() {
 
 // Validate lists all that is wrong.
 func (o ThroughputOptions) Validate() error {
-	var fault error
+	var faults []error
 	if o.Step < time.Second {
-		fault = fmt.Errorf("step is %v; it is a second at least", o.Step)
+		faults = append(faults, fmt.Errorf("step is %v; it is a second at least", o.Step))
 	}
-	return errors.Join(fault, o.Model.Validate())
+	if o.Every < 0 || o.Every > 0 && o.Every < o.Step {
+		faults = append(faults, fmt.Errorf("every is %v; it is a step of %v at least, or zero", o.Every, o.Step))
+	}
+	return errors.Join(append(faults, o.Model.Validate())...)
 }
 
 // ThroughputTable has for each tick what is known of it six steps before: its date, and
@@ -201,81 +207,6 @@ func deviationOf(values []float64) float64 {
 		sum += (v - mean) * (v - mean)
 	}
 	return math.Sqrt(sum / float64(len(values)-1))
-}
-
-// Forecast is a tick with what was expected of it.
-type Forecast struct {
-	Tick                 // what came
-	ExpectedJobs float64 // never below zero
-	ExpectedGPUs float64 // never below zero
-}
-
-// Throughput is forecasts of submissions, the models they are of, and how good they are.
-type Throughput struct {
-	Forecasts            []Forecast // in order of time
-	Jobs, GPUs           *Model     // of the two series
-	JobScores, GPUScores Scores     // of the forecasts
-}
-
-// ForecastThroughput learns from the ticks before a time and forecasts those from it on.
-// Intervals of scores draw whole days.
-func ForecastThroughput(ticks []Tick, from time.Time, o ThroughputOptions) (*Throughput, error) {
-	o.EnsureDefaults()
-	table, err := ThroughputTable(ticks, o)
-	if err != nil {
-		return nil, err
-	}
-	start, _ := slices.BinarySearchFunc(ticks, from, func(t Tick, at time.Time) int { return t.Time.Compare(at) })
-	if start < 2 || start == len(ticks) {
-		return nil, fmt.Errorf("forecasting from %s: there are %d ticks before it and %d from it on; give a time within them", from.Format(timeLayout), start, len(ticks)-start)
-	}
-	t := &Throughput{Forecasts: make([]Forecast, len(ticks)-start)}
-	for k := range t.Forecasts {
-		t.Forecasts[k].Tick = ticks[start+k]
-	}
-	for _, s := range []struct {
-		name     string
-		of       func(Tick) float64
-		model    **Model
-		scores   *Scores
-		expected func(*Forecast) *float64
-	}{
-		{"jobs", jobsOf, &t.Jobs, &t.JobScores, func(f *Forecast) *float64 { return &f.ExpectedJobs }},
-		{"GPUs", gpusOf, &t.GPUs, &t.GPUScores, func(f *Forecast) *float64 { return &f.ExpectedGPUs }},
-	} {
-		var predicted []float64
-		if *s.model, predicted, *s.scores, err = forecast(table, ticks, start, s.of, o); err != nil {
-			return nil, fmt.Errorf("forecasting %s from %s: %w", s.name, from.Format(timeLayout), err)
-		}
-		for k, v := range predicted {
-			*s.expected(&t.Forecasts[k]) = v
-		}
-	}
-	return t, nil
-}
-
-// forecast learns one series from the rows before start.
-func forecast(table *Table, ticks []Tick, start int, of func(Tick) float64, o ThroughputOptions) (*Model, []float64, Scores, error) {
-	truth := make([]float64, len(ticks))
-	for k, tick := range ticks {
-		truth[k] = of(tick)
-	}
-	rows := upTo(len(ticks))
-	learned := table.Pick(rows[:start])
-	learned.SetTarget(truth[:start])
-	m, err := Fit(learned.Without(learned.Idle()...), o.Model)
-	if err != nil {
-		return nil, nil, Scores{}, err
-	}
-	predicted, err := m.PredictTable(table.Pick(rows[start:]))
-	if err != nil {
-		return nil, nil, Scores{}, err
-	}
-	for k, v := range predicted {
-		predicted[k] = max(v, 0)
-	}
-	scores, err := Score(truth[start:], predicted, ScoreOptions{Block: max(int(24*time.Hour/o.Step), 1), Seed: o.Model.Seed})
-	return m, predicted, scores, err
 }
 
 // tickColumns are the columns of a table of ticks that are read; it may have others.

@@ -88,7 +88,7 @@ func TestWhatIsKnownOfATick(t *testing.T) {
 
 func TestAWaveIsForecast(t *testing.T) {
 	series := ticks(8 * 144)
-	forecast, err := estimate.ForecastThroughput(series, series[7*144].Time, estimate.ThroughputOptions{Model: estimate.Options{Bags: 2}})
+	forecast, err := estimate.ForecastThroughput(t.Context(), series, series[7*144].Time, estimate.ThroughputOptions{Model: estimate.Options{Bags: 2}})
 	require.NoError(t, err)
 	require.Len(t, forecast.Forecasts, 144)
 	require.Greater(t, forecast.JobScores.R2.Value, 0.95)
@@ -108,7 +108,7 @@ func TestTicksAreRefused(t *testing.T) {
 		_, err := estimate.ThroughputTable(series, estimate.ThroughputOptions{})
 		require.ErrorContains(t, err, want)
 	}
-	_, err := estimate.ForecastThroughput(ticks(5), ticks(5)[0].Time, estimate.ThroughputOptions{})
+	_, err := estimate.ForecastThroughput(t.Context(), ticks(5), ticks(5)[0].Time, estimate.ThroughputOptions{})
 	require.ErrorContains(t, err, "give a time within them")
 	_, err = estimate.ThroughputTable(ticks(5), estimate.ThroughputOptions{Step: -1, Model: estimate.Options{Bins: -1}})
 	require.ErrorContains(t, err, "step is")
@@ -187,7 +187,7 @@ func TestSubmissionsOfSeptember(t *testing.T) {
 		{"five steps back, as the original", estimate.ThroughputOptions{Original: true}, 4.2},
 		{"medians", estimate.ThroughputOptions{Model: estimate.Options{Target: estimate.TargetMedian}}, publishedJobs},
 	} {
-		forecast, err := estimate.ForecastThroughput(series, september, c.o)
+		forecast, err := estimate.ForecastThroughput(t.Context(), series, september, c.o)
 		require.NoError(t, err)
 		t.Logf("measured: %s: MAE %v jobs (published %v), R² %v; %v GPUs, R² %v", c.name, forecast.JobScores.MAE, publishedJobs,
 			forecast.JobScores.R2, forecast.GPUScores.MAE, forecast.GPUScores.R2)

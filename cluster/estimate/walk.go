@@ -2,6 +2,7 @@ package estimate
 
 import (
 	"cmp"
+	"context"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -13,8 +14,8 @@ import (
 )
 
 const (
-	// unknownSeconds is what is expected of a job where none has ever ended.
-	unknownSeconds = 3600
+	// UnknownSeconds is what is expected of a job where none has ever ended.
+	UnknownSeconds = 3600
 	// scoreBlocks is into how many runs of jobs a score's intervals cut them: a user's jobs
 	// come together, and their errors are alike.
 	scoreBlocks = 100
@@ -25,6 +26,7 @@ type DurationEstimate struct {
 	ID      string  // of the job
 	Seconds float64 // never below the shortest duration that was learned from
 	Learned bool    // by a model; false means the mean of jobs that had ended
+	Blind   bool    // of no model, and no job had ended: UnknownSeconds
 }
 
 // DurationWindow is the time between two models.
@@ -38,24 +40,25 @@ type Durations struct {
 	Estimates []DurationEstimate // in the order in which the jobs were submitted
 	Windows   []DurationWindow   // in order of time
 	Scores    Scores             // of all jobs that a model estimated
+	Usual     Scores             // of the same jobs, had they been expected to run as long as similar ones did
 	Model     *Model             // the last one
 }
 
 // LearnDurations learns from all jobs, for the estimates of jobs that are not among them.
-func LearnDurations(jobs []trace.Job, o DurationOptions) (*Model, error) {
+func LearnDurations(ctx context.Context, jobs []trace.Job, o DurationOptions) (*Model, error) {
 	o.EnsureDefaults()
 	t, err := DurationTable(inOrderOfTime(jobs), o)
 	if err != nil {
 		return nil, err
 	}
-	return Fit(t.Without(t.Idle()...), o.Model)
+	return Fit(ctx, t.Without(t.Idle()...), o.Model)
 }
 
 // EstimateDurations walks through a trace: at the start of each window a model is learned
 // from the jobs that have ended by then, and estimates the jobs of the window. Jobs before
 // the first model, and those of a window with too few to learn from, are expected to run
 // as long as similar jobs did on average.
-func EstimateDurations(jobs []trace.Job, o DurationOptions) (*Durations, error) {
+func EstimateDurations(ctx context.Context, jobs []trace.Job, o DurationOptions) (*Durations, error) {
 	o.EnsureDefaults()
 	jobs = inOrderOfTime(jobs)
 	table, err := DurationTable(jobs, o)
@@ -76,12 +79,14 @@ func EstimateDurations(jobs []trace.Job, o DurationOptions) (*Durations, error) 
 		return nil, fmt.Errorf("estimating durations: %w", err)
 	}
 	for _, window := range windows {
-		if err := w.step(window); err != nil {
+		if err := w.step(ctx, window); err != nil {
 			return nil, fmt.Errorf("estimating durations from second %d on: %w", window.From, err)
 		}
 	}
 	if len(w.truth) > 0 {
-		w.d.Scores, err = w.score(w.truth, w.predicted)
+		if w.d.Scores, err = w.score(w.truth, w.predicted); err == nil {
+			w.d.Usual, err = w.score(w.truth, w.usual)
+		}
 	}
 	return w.d, err
 }
@@ -97,10 +102,11 @@ func byHistory(jobs []trace.Job) []DurationEstimate {
 	estimates := make([]DurationEstimate, len(jobs))
 	replay(jobs, func(row int, h *History) {
 		seconds := h.Mean(&jobs[row])
-		if math.IsNaN(seconds) {
-			seconds = unknownSeconds
+		blind := math.IsNaN(seconds)
+		if blind {
+			seconds = UnknownSeconds
 		}
-		estimates[row] = DurationEstimate{ID: jobs[row].ID, Seconds: seconds}
+		estimates[row] = DurationEstimate{ID: jobs[row].ID, Seconds: seconds, Blind: blind}
 	})
 	return estimates
 }
@@ -111,14 +117,15 @@ type walker struct {
 	table            *Table
 	d                *Durations
 	truth, predicted []float64 // of all windows with a model
+	usual            []float64 // what similar jobs say of them
 }
 
 // step learns a model and estimates the jobs of its window.
-func (w *walker) step(window Window) error {
+func (w *walker) step(ctx context.Context, window Window) error {
 	result := DurationWindow{Window: window}
 	learned := w.table.Pick(window.Train)
 	if len(window.Test) > 0 && enough(learned, w.o.Model) {
-		m, err := Fit(learned.Without(learned.Idle()...), w.o.Model)
+		m, err := Fit(ctx, learned.Without(learned.Idle()...), w.o.Model)
 		if err != nil {
 			return err
 		}
@@ -130,7 +137,8 @@ func (w *walker) step(window Window) error {
 		least := slices.Min(learned.Target())
 		for k, row := range window.Test {
 			predicted[k] = max(predicted[k], least)
-			w.d.Estimates[row].Seconds, w.d.Estimates[row].Learned = predicted[k], true
+			w.usual = append(w.usual, w.d.Estimates[row].Seconds)
+			w.d.Estimates[row] = DurationEstimate{ID: w.d.Estimates[row].ID, Seconds: predicted[k], Learned: true}
 		}
 		if result.Scores, err = w.score(asked.Target(), predicted); err != nil {
 			return err
@@ -139,6 +147,9 @@ func (w *walker) step(window Window) error {
 		w.truth, w.predicted = append(w.truth, asked.Target()...), append(w.predicted, predicted...)
 	}
 	w.d.Windows = append(w.d.Windows, result)
+	if w.o.Tell != nil {
+		w.o.Tell(result)
+	}
 	return nil
 }
 

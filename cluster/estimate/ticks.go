@@ -1,0 +1,51 @@
+package estimate
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"graft/cluster/trace"
+)
+
+// mostTicks bounds a table of ticks: some twenty years of ten minutes.
+const mostTicks = 1 << 20
+
+// TicksOf counts the submissions of a trace in steps of time: how many jobs that want
+// devices, and how many they want. The first step begins at the midnight before the first
+// job, the last one has the last job; zero is the date of the trace's second zero. A step of
+// zero is ten minutes.
+func TicksOf(jobs []trace.Job, zero time.Time, step time.Duration) ([]Tick, error) {
+	o := ThroughputOptions{Step: step}
+	o.EnsureDefaults()
+	if err := errors.Join(o.Validate(), checkJobs(jobs)); err != nil {
+		return nil, fmt.Errorf("counting submissions: %w", err)
+	}
+	seconds := int64(o.Step / time.Second)
+	first, last := jobs[0].Submit, jobs[0].Submit
+	for k := range jobs {
+		first, last = min(first, jobs[k].Submit), max(last, jobs[k].Submit)
+	}
+	begin := midnightBefore(zero, first)
+	if n := (last-begin)/seconds + 1; n > mostTicks {
+		return nil, fmt.Errorf("counting submissions: there are %d steps of %v from the first job to the last, and %d at most are counted; leave out the jobs that lie far off", n, o.Step, mostTicks)
+	}
+	ticks := make([]Tick, (last-begin)/seconds+1)
+	for k := range ticks {
+		ticks[k].Time = zero.Add(time.Duration(begin+int64(k)*seconds) * time.Second)
+	}
+	for k := range jobs {
+		if j := &jobs[k]; j.GPUs > 0 {
+			t := &ticks[(j.Submit-begin)/seconds]
+			t.Jobs++
+			t.GPUs += float64(j.GPUs)
+		}
+	}
+	return ticks, nil
+}
+
+// midnightBefore is the second at which the day of a second begins.
+func midnightBefore(zero time.Time, second int64) int64 {
+	at := zero.Add(time.Duration(second) * time.Second).UTC()
+	return second - int64(at.Hour())*3600 - int64(at.Minute())*60 - int64(at.Second())
+}
