@@ -211,8 +211,8 @@ func unitOf(unit, target string) string {
 	return "log(1 + " + unit + ")"
 }
 
-// listed is names with commas between them.
-func listed(terms []learnedTerm) string {
+// termNames is names with commas between them.
+func termNames(terms []learnedTerm) string {
 	var names []string
 	for _, t := range terms {
 		names = append(names, t.Name)

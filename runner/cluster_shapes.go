@@ -79,7 +79,7 @@ func shapesOf(m *estimate.Model, name string) ([]estimate.Shape, error) {
 		shapes = append(shapes, s)
 	}
 	if len(shapes) == 0 {
-		return nil, usageErrorf("--term %s: there is none of this name; there are %s", name, listed(learnedTermsOf(m)))
+		return nil, usageErrorf("--term %s: there is none of this name; there are %s", name, termNames(learnedTermsOf(m)))
 	}
 	return shapes, nil
 }

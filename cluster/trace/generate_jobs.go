@@ -61,9 +61,9 @@ type genSize struct {
 const roomFor = 1.5
 
 // sizesFor are the sizes in a cluster, and where jobs of a size are submitted. One for which
-// no virtual cluster has enough room is submitted to the largest, at most as large as that.
+// no virtual cluster has enough room becomes as many whole nodes as the largest has room for.
 func sizesFor(vcs []VC, perNode int) []genSize {
-	most, sum := vcs[0].Nodes*perNode, 0.0
+	most, sum := max(int(float64(vcs[0].Nodes)/roomFor), 1)*perNode, 0.0
 	for _, m := range gpuMix {
 		sum += m.share
 	}
@@ -77,9 +77,6 @@ func sizesFor(vcs []VC, perNode int) []genSize {
 			if has := vc.Nodes * perNode; size.gpus <= min(perNode, has) || roomFor*float64(size.gpus) <= float64(has) {
 				size.vcs = append(size.vcs, k)
 			}
-		}
-		if size.vcs == nil {
-			size.vcs = []int{0}
 		}
 		sizes = append(sizes, size)
 	}
