@@ -65,7 +65,16 @@ func (p *Pool) checkPartner(j *Job) error {
 
 func (p *Pool) checkNodes(users map[int][]int) error {
 	free, pairs := 0, 0
+	cpus := map[int]int{}
+	for j := range p.Running() {
+		for _, s := range j.Nodes {
+			cpus[s.Node] += j.cpus * bits.OnesCount64(s.GPUs)
+		}
+	}
 	for _, nd := range p.nodes.list {
+		if nd.cpus != cpus[nd.name] || p.nodes.cpus > 0 && nd.cpus > p.nodes.cpus {
+			return fmt.Errorf("node %d has %d processors, %d are counted as taken and jobs have %d", nd.name, p.nodes.cpus, nd.cpus, cpus[nd.name])
+		}
 		for g, jobs := range users[nd.name] {
 			if jobs > 2 || (jobs == 0) != (nd.free>>g&1 == 1) {
 				return fmt.Errorf("device %d of node %d has %d jobs, and is counted as free: %t", g, nd.name, jobs, nd.free>>g&1 == 1)

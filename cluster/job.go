@@ -31,6 +31,7 @@ type Job struct {
 	Shared   bool // whether it shares its devices, or shared them when it ended
 	Packed   bool // whether it ever was put onto another's devices
 
+	cpus    int     // processors for each device
 	asked   int     // devices, which GPUs is unless a scheduler gives others
 	rate    float64 // work that a second uses up
 	work    float64 // seconds at rate one that were left at since
@@ -57,6 +58,9 @@ func (j *Job) Partner() *Job { return j.partner }
 
 // Order is its place in the order of starts, among those that run; negative while it waits.
 func (j *Job) Order() int64 { return j.run }
+
+// Processors is how many go with each of its devices, where they are counted.
+func (j *Job) Processors() int { return j.cpus }
 
 // Ends is the second at which the job will end if nothing changes.
 func (j *Job) Ends() int64 { return j.end }

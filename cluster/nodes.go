@@ -12,6 +12,9 @@ type Nodes struct {
 	with   [][]uint64 // with[f] has a bit for each node with f free devices
 	some   []uint64   // a bit for each node with free devices
 	count  []int      // count[f] is how many nodes have f free devices
+
+	cpus   int // processors of a node; zero does not count them
+	wanted int // processors for each device of the job at hand
 }
 
 // node is a machine.
@@ -20,6 +23,7 @@ type node struct {
 	at   int    // in the order of nodes
 	free uint64 // a bit for each free device
 	jobs int    // that run on it
+	cpus int    // processors that are taken
 }
 
 func newNodes(count, each int) *Nodes {
@@ -78,11 +82,61 @@ func (n *Nodes) With(free int) int { return n.count[free] }
 // First is the first node at or behind a place that has that many free devices; -1 is none.
 func (n *Nodes) First(free, from int) int { return firstBit(n.with[free], from) }
 
+// roomy is the first node at or behind a place with that many free devices that has room for
+// some of the job at hand; -1 is none.
+func (n *Nodes) roomy(free, gpus, from int) int {
+	at := n.First(free, from)
+	for at >= 0 && n.Room(at) < gpus {
+		at = n.First(free, at+1)
+	}
+	return at
+}
+
+// fullest is the node with the fewest free devices that has room for all of the job at hand;
+// -1 is none.
+func (n *Nodes) fullest(gpus int) int {
+	for f := gpus; f <= n.each; f++ {
+		if n.count[f] == 0 {
+			continue
+		}
+		if at := n.roomy(f, gpus, 0); at >= 0 {
+			return at
+		}
+	}
+	return -1
+}
+
 // FirstFree is the first node at or behind a place that has free devices; -1 is none.
 func (n *Nodes) FirstFree(from int) int { return firstBit(n.some, from) }
 
 // FreeOf is how many devices of the node at a place are free.
 func (n *Nodes) FreeOf(at int) int { return bits.OnesCount64(n.list[at].free) }
+
+// Room is how many devices of the node at a place the job at hand can have: those that are
+// free, and have enough processors beside them.
+func (n *Nodes) Room(at int) int {
+	free := n.FreeOf(at)
+	if n.cpus == 0 || n.wanted == 0 {
+		return free
+	}
+	return min(free, (n.cpus-n.list[at].cpus)/n.wanted)
+}
+
+// at says which job is at hand.
+func (n *Nodes) at(j *Job) *Nodes {
+	n.wanted = j.cpus
+	return n
+}
+
+// canJoin reports whether the nodes of a job have processors for the job at hand as well.
+func (n *Nodes) canJoin(shares []Share) bool {
+	for _, s := range shares {
+		if n.cpus > 0 && n.byName[s.Node].cpus+n.wanted*bits.OnesCount64(s.GPUs) > n.cpus {
+			return false
+		}
+	}
+	return true
+}
 
 // Share is that many free devices of the node at a place, the first ones.
 func (n *Nodes) Share(at, gpus int) Share {
@@ -102,6 +156,7 @@ func (n *Nodes) take(shares []Share) {
 		n.leave(nd)
 		nd.free &^= s.GPUs
 		nd.jobs++
+		nd.cpus += n.wanted * bits.OnesCount64(s.GPUs)
 		n.enter(nd)
 	}
 }
@@ -112,14 +167,17 @@ func (n *Nodes) release(shares []Share) {
 		n.leave(nd)
 		nd.free |= s.GPUs
 		nd.jobs--
+		nd.cpus -= n.wanted * bits.OnesCount64(s.GPUs)
 		n.enter(nd)
 	}
 }
 
-// join counts a job, more or less, on devices that another has taken.
+// join counts the job at hand, more or less, on devices that another has taken.
 func (n *Nodes) join(shares []Share, jobs int) {
 	for _, s := range shares {
-		n.byName[s.Node].jobs += jobs
+		nd := n.byName[s.Node]
+		nd.jobs += jobs
+		nd.cpus += jobs * n.wanted * bits.OnesCount64(s.GPUs)
 	}
 }
 

@@ -2,7 +2,7 @@ package cluster
 
 import "fmt"
 
-// Placer chooses the devices of a job. Place adds shares for that many devices to a list,
+// Placer chooses the devices of a job: of a node no more than [Nodes.Room]. Place adds shares for that many devices to a list,
 // which it returns; false where they cannot be had. There are always that many free in all.
 // With fewer free devices it must not find a place that it does not find with more.
 type Placer interface {
@@ -32,10 +32,8 @@ type consolidate struct{}
 
 func (consolidate) Place(n *Nodes, gpus int, shares []Share) ([]Share, bool) {
 	if gpus <= n.each {
-		for f := gpus; f <= n.each; f++ {
-			if n.count[f] > 0 {
-				return append(shares, n.Share(n.First(f, 0), gpus)), true
-			}
+		if at := n.fullest(gpus); at >= 0 {
+			return append(shares, n.Share(at, gpus)), true
 		}
 		return shares, false
 	}
@@ -45,19 +43,21 @@ func (consolidate) Place(n *Nodes, gpus int, shares []Share) ([]Share, bool) {
 	}
 	at := -1
 	for range whole {
-		at = n.First(n.each, at+1)
+		if at = n.roomy(n.each, n.each, at+1); at < 0 {
+			return shares, false
+		}
 		shares = append(shares, n.Share(at, n.each))
 	}
 	if rest == 0 {
 		return shares, true
 	}
 	// What is left goes to the emptiest node, and nowhere else.
-	if at = n.First(n.each, at+1); at >= 0 {
+	if at = n.roomy(n.each, rest, at+1); at >= 0 {
 		return append(shares, n.Share(at, rest)), true
 	}
 	for f := n.each - 1; f >= rest; f-- {
-		if n.count[f] > 0 {
-			return append(shares, n.Share(n.First(f, 0), rest)), true
+		if at = n.roomy(f, rest, 0); at >= 0 {
+			return append(shares, n.Share(at, rest)), true
 		}
 	}
 	return shares, false
@@ -75,8 +75,8 @@ func (consolidateFirst) Place(n *Nodes, gpus int, shares []Share) ([]Share, bool
 	}
 	shares = shares[:before]
 	for f := n.each; f > 0; f-- {
-		for at := n.First(f, 0); at >= 0 && gpus > 0; at = n.First(f, at+1) {
-			take := min(f, gpus)
+		for at := n.roomy(f, 1, 0); at >= 0 && gpus > 0; at = n.roomy(f, 1, at+1) {
+			take := min(n.Room(at), gpus)
 			shares = append(shares, n.Share(at, take))
 			gpus -= take
 		}
@@ -90,9 +90,10 @@ type inOrder struct{}
 
 func (inOrder) Place(n *Nodes, gpus int, shares []Share) ([]Share, bool) {
 	for at := n.FirstFree(0); at >= 0 && gpus > 0; at = n.FirstFree(at + 1) {
-		take := min(n.FreeOf(at), gpus)
-		shares = append(shares, n.Share(at, take))
-		gpus -= take
+		if take := min(n.Room(at), gpus); take > 0 {
+			shares = append(shares, n.Share(at, take))
+			gpus -= take
+		}
 	}
 	return shares, gpus == 0
 }

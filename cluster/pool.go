@@ -81,12 +81,12 @@ func (p *Pool) Running() iter.Seq[*Job] {
 	}
 }
 
-// Fits reports whether a job on that many devices would find a place.
-func (p *Pool) Fits(gpus int) bool {
-	if gpus > p.nodes.free {
+// Fits reports whether a waiting job would find a place.
+func (p *Pool) Fits(j *Job) bool {
+	if j.GPUs > p.nodes.free {
 		return false
 	}
-	shares, ok := p.place.Place(p.nodes, gpus, p.scratch[:0])
+	shares, ok := p.place.Place(p.nodes.at(j), j.GPUs, p.scratch[:0])
 	p.scratch = shares[:0]
 	return ok
 }
@@ -104,7 +104,7 @@ func (p *Pool) StartOn(j *Job, gpus int, rate float64) bool {
 	if gpus > p.nodes.free {
 		return false
 	}
-	shares, ok := p.place.Place(p.nodes, gpus, p.scratch[:0])
+	shares, ok := p.place.Place(p.nodes.at(j), gpus, p.scratch[:0])
 	p.scratch = shares[:0]
 	if !ok {
 		return false
@@ -244,23 +244,26 @@ func (p *Pool) stop(j *Job) {
 func (p *Pool) leave(j *Job) {
 	other := j.partner
 	if other == nil {
-		p.nodes.release(j.Nodes)
+		p.nodes.at(j).release(j.Nodes)
 		return
 	}
-	p.nodes.join(j.Nodes, -1)
+	p.nodes.at(j).join(j.Nodes, -1)
 	j.partner, other.partner = nil, nil
 }
 
 // Pack puts a waiting job onto the devices of one that runs alone on as many. Both work at
-// rates of their own until one of them ends.
-func (p *Pool) Pack(guest, host *Job, guestRate, hostRate float64) {
+// rates of their own until one of them ends. It is false where the nodes lack processors for
+// the one that comes.
+func (p *Pool) Pack(guest, host *Job, guestRate, hostRate float64) bool {
 	switch {
 	case host.partner != nil || !host.Running() || guest.Running() || guest.GPUs != host.GPUs:
 		p.fail("job %s cannot share the devices of job %s: it needs as many devices, and one that runs alone", guest.Trace.ID, host.Trace.ID)
-		return
+		return false
 	case !usable(guestRate) || !usable(hostRate):
 		p.fail("jobs %s and %s would work at rates %v and %v together; rates are more than nothing", guest.Trace.ID, host.Trace.ID, guestRate, hostRate)
-		return
+		return false
+	case !p.nodes.at(guest).canJoin(host.Nodes):
+		return false
 	}
 	guest.Nodes = host.Nodes
 	p.nodes.join(host.Nodes, 1)
@@ -270,6 +273,7 @@ func (p *Pool) Pack(guest, host *Job, guestRate, hostRate float64) {
 	p.setRate(host, hostRate)
 	p.tell(guest, "start")
 	p.tell(host, "pack")
+	return true
 }
 
 func usable(rate float64) bool { return rate > 0 && !math.IsInf(rate, 1) }
@@ -282,7 +286,7 @@ func (p *Pool) Resize(j *Job, gpus int, rate, cost float64) bool {
 		p.fail("job %s cannot have %d devices at rate %v: it must run alone, on one or more", j.Trace.ID, gpus, rate)
 		return false
 	}
-	p.nodes.release(j.Nodes)
+	p.nodes.at(j).release(j.Nodes)
 	ok := gpus <= p.nodes.free
 	if ok {
 		var shares []Share

@@ -17,6 +17,7 @@ type Study struct {
 	Jobs    []trace.Job // in the order of submission; required
 	VCs     []trace.VC  // virtual clusters; required
 	PerNode int         // devices of a node, up to 64; zero is 8
+	CPUs    int         // processors of a node, of which jobs get as many as they ask for; zero does not count them
 	Begin   int64       // second at which simulations begin; none of the jobs is earlier
 
 	Estimates []float64 // seconds that each job is expected to take, NaN where unknown; nil is of none
@@ -36,6 +37,9 @@ func (s *Study) Validate() error {
 			faults = append(faults, fmt.Errorf("virtual cluster %q has %d nodes or is named twice", vc.Name, vc.Nodes))
 		}
 		seen[vc.Name] = true
+	}
+	if s.CPUs < 0 {
+		faults = append(faults, fmt.Errorf("nodes of %d processors; there are none or more", s.CPUs))
 	}
 	if s.PerNode < 0 || s.PerNode > 64 {
 		faults = append(faults, fmt.Errorf("nodes of %d devices; there may be 1 to 64", s.PerNode))
@@ -100,6 +104,7 @@ type Run struct {
 	Scaled int        // how often a profiler grew or shrank
 	place  Placer
 	policy Policy
+	empty  map[int]*Nodes // on which nothing runs, by their number
 }
 
 // PoolRun is a pool while its simulation is prepared.
@@ -205,6 +210,9 @@ func (r *Run) settle(of []*PoolRun) {
 		pool.memory = append(pool.memory, newJob(&r.Study.Jobs[k], r.estimate(k)))
 		j := &pool.memory[len(pool.memory)-1]
 		j.Index = k
+		if r.CPUs > 0 {
+			j.cpus = (j.Trace.CPUs + j.GPUs - 1) / j.GPUs
+		}
 		pool.Jobs, r.Jobs = append(pool.Jobs, j), append(r.Jobs, j)
 	}
 }
@@ -237,6 +245,7 @@ func NewJobs(like []*Job, seconds func(j *Job) int64) []*Job {
 	memory, list := make([]Job, len(like)), make([]*Job, len(like))
 	for k, j := range like {
 		memory[k] = newJob(j.Trace, math.NaN())
+		memory[k].cpus = j.cpus
 		memory[k].work, list[k] = float64(seconds(j)), &memory[k]
 	}
 	return list
@@ -257,6 +266,11 @@ func (r *Run) refuseLarge() []Refusal {
 				j.run = refusedRun
 				continue
 			}
+			if !j.Skipped && !r.Holds(pool.Nodes, j) {
+				refused = append(refused, Refusal{j.Trace.ID, "more processors than the nodes have"})
+				j.run = refusedRun
+				continue
+			}
 			kept = append(kept, j)
 		}
 		pool.Jobs = kept
@@ -269,6 +283,23 @@ const (
 	waitingRun = -1 // it waits, has not come yet or has ended
 	refusedRun = -2 // it was left out
 )
+
+// Holds reports whether a job finds a place on so many nodes where nothing else runs, as far as
+// processors go.
+func (r *Run) Holds(nodes int, j *Job) bool {
+	if r.CPUs == 0 || j.cpus == 0 || j.GPUs > nodes*r.perNode() {
+		return true
+	}
+	if r.empty[nodes] == nil {
+		if r.empty == nil {
+			r.empty = map[int]*Nodes{}
+		}
+		r.empty[nodes] = newNodes(nodes, r.perNode())
+		r.empty[nodes].cpus = r.CPUs
+	}
+	_, ok := r.place.Place(r.empty[nodes].at(j), j.GPUs, nil)
+	return ok
+}
 
 // simulate simulates the pools, several at a time.
 func (r *Run) simulate(ctx context.Context) error {
@@ -293,6 +324,9 @@ func (r *Run) simulate(ctx context.Context) error {
 	}
 	close(next)
 	wait.Wait()
+	if err := ctx.Err(); err != nil {
+		return err // and not once for each pool
+	}
 	return errors.Join(errs...)
 }
 
@@ -329,6 +363,7 @@ func (r *Run) pool(ctx context.Context, pr *PoolRun) error {
 // engine is what simulates a pool.
 func (r *Run) engine(pr *PoolRun, jobs []*Job, sched Scheduler, extra int64) *engine {
 	p := newPool(pr.Nodes, r.perNode(), r.place, r.Quirks, r.Begin)
+	p.nodes.cpus = r.CPUs
 	p.extra, p.busy.horizon = extra, r.Horizon
 	if r.Follow != "" {
 		p.changes = func(c Change) {

@@ -29,9 +29,12 @@ type ClusterOptions struct {
 	// in one for all jobs. Empty means vc_config.csv in data.
 	Nodes string
 	// PerNode is how many GPUs a node has, up to 64. Zero means 8.
-	PerNode int   `config:"gpus_per_node"`
-	From    int64 // second of the trace from which on jobs count; zero means its beginning, with compat that of the first simulator's month
-	To      int64 // second of the trace up to which jobs count; zero means its end, with compat that of the first simulator's month
+	PerNode int `config:"gpus_per_node"`
+	// CPUs is how many processors a node has, of which jobs get as many as they ask for,
+	// divided among their GPUs. Zero does not count them.
+	CPUs int   `config:"cpus_per_node"`
+	From int64 // second of the trace from which on jobs count; zero means its beginning, with compat that of the first simulator's month
+	To   int64 // second of the trace up to which jobs count; zero means its end, with compat that of the first simulator's month
 	// Placement is how nodes are chosen: consolidate takes as few as can be,
 	// consolidate-first too and spreads jobs where that cannot be, random takes free GPUs
 	// as they come. Empty means consolidate.
@@ -75,6 +78,9 @@ func (o ClusterOptions) Validate() error {
 	}
 	if o.PerNode < 1 || o.PerNode > 64 {
 		faults = append(faults, fmt.Errorf("gpus_per_node is %d; it lies between 1 and 64", o.PerNode))
+	}
+	if o.CPUs < 0 {
+		faults = append(faults, fmt.Errorf("cpus_per_node is %d; it is not negative", o.CPUs))
 	}
 	if o.From < 0 || o.To < 0 || o.To > 0 && o.To < o.From {
 		faults = append(faults, fmt.Errorf("from is %d and to is %d; they are not negative, and in order", o.From, o.To))

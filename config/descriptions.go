@@ -19,6 +19,7 @@ var descriptions = map[string]string{
 	"graft/config.Cluster.Lucid":                    "How lucid profiles jobs.",
 	"graft/config.Cluster.Output":                   "What is written.",
 	"graft/config.Cluster.Schedule":                 "Who schedules them, and what it knows.",
+	"graft/config.ClusterOptions.CPUs":              "How many processors a node has, of which jobs get as many as they ask for, divided among their GPUs. Zero does not count them.",
 	"graft/config.ClusterOptions.Compat":            "Whose faults are kept: lucid has the results of Lucid's simulator, none corrects what is plainly wrong in it. Empty means none.",
 	"graft/config.ClusterOptions.Data":              "A folder with what is known of a cluster: vc_config.csv, the virtual clusters and their nodes; *_lgb.csv and *_ebm*.csv, estimates of how long jobs take; single_data.csv and colocate_info.csv, the models' profiles; *throughput_pred.csv, what is expected to be submitted. Empty where nodes names the first and no other is needed.",
 	"graft/config.ClusterOptions.Format":            "The trace's, one of those that 'graft trace convert --help' lists. Empty means what its first lines look like.",

@@ -58,7 +58,7 @@ func readClusterStudy(c *config.Cluster) (*clusterStudy, error) {
 		return nil, fmt.Errorf("no job of %s is between the seconds %d and %d; give another --from and --to, or none", c.Cluster.Trace, c.Cluster.From, c.Cluster.To)
 	}
 	s.share(read.Jobs)
-	s.study.Jobs, s.study.PerNode, s.format = read.Jobs, c.Cluster.PerNode, read.Format
+	s.study.Jobs, s.study.PerNode, s.study.CPUs, s.format = read.Jobs, c.Cluster.PerNode, c.Cluster.CPUs, read.Format
 	if s.study.Begin = c.Cluster.From; s.study.Begin == 0 {
 		s.study.Begin = floorDay(read.Jobs[0].Submit)
 	}

@@ -157,6 +157,11 @@ func TestClusterUndivided(t *testing.T) {
 		require.Equal(t, exitDone, got.code, "%s: %s", args, got.stderr)
 	}
 	require.Equal(t, exitUsage, graft("cluster", "run", "--trace", "jobs.csv", "--nodes", "0").code)
+	require.NoError(t, os.WriteFile("cpus.csv", []byte("job_id,gpu_num,cpu_num,submit_time,duration\n1,1,4,0,50\n2,1,4,1,50\n3,1,99,1,50\n"), 0o600))
+	got := graft("cluster", "run", "--trace", "cpus.csv", "--nodes", "1", "--set", "cluster.cpus_per_node=7", "--quiet")
+	require.Equal(t, exitPartial, got.code)
+	require.Contains(t, got.stderr, "1 more processors than the nodes have, job 3 for one")
+	require.Equal(t, "50", lines(t, "runs/cpus/fifo/jobs.csv")[1]["start_time"])
 }
 
 // A job that grows and shrinks has a timeline that a job's file takes.

@@ -87,7 +87,7 @@ func plotUsage(r *runData) ([]plotted, error) {
 	if report == nil || err != nil {
 		return nil, err
 	}
-	used, waiting := figure.Panel{Y: figure.Axis{Name: "GPUs with a job", Unit: "%", Low: 0, High: 100}}, figure.Panel{Y: figure.Axis{Name: "jobs that wait", Zero: true}}
+	used, waiting := figure.Panel{Y: figure.Axis{Name: "GPUs with a job", Unit: "%", Low: 0, High: 100}}, figure.Panel{Y: figure.Axis{Name: "waiting", Unit: "jobs", Zero: true}}
 	for _, c := range report.Cells {
 		u, err := readUsage(r, c.name(), report.Begin)
 		if notThere(err) {

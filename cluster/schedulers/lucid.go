@@ -166,7 +166,7 @@ func profile(ctx context.Context, r *cluster.Run, o LucidOptions, last *profiles
 func profiled(r *cluster.Run, o LucidOptions) (seen []*cluster.Job, until int64) {
 	for _, j := range r.Jobs {
 		until = max(until, j.Trace.Submit)
-		if j.GPUs <= o.Largest {
+		if j.GPUs <= o.Largest && r.Holds(o.Nodes, j) {
 			seen = append(seen, j)
 		}
 	}

@@ -18,15 +18,18 @@ type lucid struct {
 	sizes    map[int]*size
 	sorted   []*size // in the order in which they came up
 	came     int64
-	packing  bool    // now
-	turns    []int64 // seconds at which packing begins or ends
-	pairs    map[*cluster.Job]*cluster.Job
-	heads    heads
+	packing  bool // now
+	// processors is whether they are counted: jobs of a size do not all fit then, if one does
+	processors bool
+	turns      []int64 // seconds at which packing begins or ends
+	pairs      map[*cluster.Job]*cluster.Job
+	heads      heads
 }
 
 // class is what jobs have in common.
 type class struct {
 	gpus   int
+	cpus   int     // for each of them, where they are counted
 	memory float64 // MiB
 	score  int
 }
@@ -73,7 +76,8 @@ func newLucid(s cluster.Setup) (cluster.Scheduler, error) {
 	return &lucid{
 		profiles: s.Study.Profiles, quirks: s.Quirks,
 		classes: map[class]*members{}, sizes: map[int]*size{}, pairs: map[*cluster.Job]*cluster.Job{},
-		turns: turns(s.Study.Forecast, s.Study.Begin),
+		processors: s.Study.CPUs > 0,
+		turns:      turns(s.Study.Forecast, s.Study.Begin),
 	}, nil
 }
 
@@ -128,13 +132,13 @@ func sortable(x float64) int64 {
 
 func (s *lucid) classOf(j *cluster.Job) class {
 	if j.GPUs > packableGPUs {
-		return class{gpus: j.GPUs, score: unknownScore}
+		return class{gpus: j.GPUs, cpus: j.Processors(), score: unknownScore}
 	}
 	score, known := s.profiles.Scores[cluster.ConfigOf(j.Trace)]
 	if !known {
 		score = unknownScore
 	}
-	return class{gpus: j.GPUs, memory: j.Trace.Memory, score: score}
+	return class{gpus: j.GPUs, cpus: j.Processors(), memory: j.Trace.Memory, score: score}
 }
 
 func (s *lucid) membersOf(c class) *members {
@@ -157,6 +161,9 @@ func (s *lucid) Ended(j *cluster.Job) {
 	z := s.sizes[j.GPUs]
 	if at := slices.IndexFunc(z.alone, func(l loner) bool { return l.job == j }); at >= 0 {
 		z.alone = slices.Delete(z.alone, at, at+1)
+	}
+	if s.processors {
+		s.reopen() // some are free that a job lacked
 	}
 	other := s.pairs[j]
 	delete(s.pairs, j)
@@ -264,19 +271,30 @@ func (s *lucid) pass(p *cluster.Pool) (started bool) {
 // begin gathers the first job of each class of which one may find a place.
 func (s *lucid) begin(p *cluster.Pool) {
 	for _, z := range s.sorted {
-		fits := !s.packing || p.Fits(z.members[0].gpus)
-		if !fits && !z.open {
-			continue
-		}
-		z.open = false
+		seen, fits := false, !s.packing
+		z.open = z.open && s.packing
+		open := false
 		for _, m := range z.members {
 			if m.waiting.root == nobody {
 				m.open = false // the next that comes is the first, and opens it
-			} else if fits || m.open {
-				z.open = z.open || m.open
-				s.enter(m, m.waiting.next(nil, m.gpus))
+				continue
+			}
+			first := m.waiting.next(nil, m.gpus)
+			if s.packing && (!seen || s.processors) { // those of a size all fit, or none does
+				seen, fits = true, p.Fits(first)
+			}
+			if !fits && !z.open {
+				if s.processors {
+					continue
+				}
+				break
+			}
+			if fits || m.open {
+				open = open || m.open
+				s.enter(m, first)
 			}
 		}
+		z.open = open
 	}
 }
 
@@ -287,7 +305,9 @@ func (s *lucid) pack(p *cluster.Pool, m *members, j *cluster.Job) bool {
 			continue
 		}
 		rate, other := s.rates(j, l.job)
-		p.Pack(j, l.job, rate, other)
+		if !p.Pack(j, l.job, rate, other) {
+			continue
+		}
 		s.pairs[j], s.pairs[l.job] = l.job, j
 		m.alone = slices.Delete(m.alone, k, k+1)
 		return true

@@ -1,0 +1,93 @@
+package schedulers
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/cluster"
+	"graft/cluster/trace"
+)
+
+// crowd is jobs that ask for processors, on nodes of four devices.
+func crowd(seed uint64, jobs, cpus int) *cluster.Study {
+	r := rand.New(rand.NewPCG(seed, 1))
+	s := &cluster.Study{VCs: []trace.VC{{Name: "a", Nodes: 3}, {Name: "b", Nodes: 4}}, PerNode: 4, CPUs: cpus}
+	at := int64(0)
+	for k := range jobs {
+		at += r.Int64N(200)
+		gpus := []int{1, 1, 2, 3, 4, 6, 8}[r.IntN(7)]
+		cpusOf := gpus * r.IntN(4)
+		if gpus == 1 {
+			cpusOf = r.IntN(10)
+		}
+		s.Jobs = append(s.Jobs, trace.Job{ID: fmt.Sprint(k), VC: []string{"a", "b"}[r.IntN(2)], Submit: at, Duration: 1 + r.Int64N(3000), GPUs: gpus, CPUs: cpusOf,
+			Model: []string{"x", "y"}[r.IntN(2)], Memory: 1000, GPUUtil: float64(r.IntN(60))})
+		s.Estimates = append(s.Estimates, float64(1+r.IntN(3000)))
+	}
+	s.Profiles = cluster.MakeProfiles(s.Jobs)
+	return s
+}
+
+// crowded is how many processors jobs have at most on a node, of those that ran there last.
+func crowded(o *cluster.Outcome) int {
+	type moment struct {
+		at   int64
+		node string
+		cpus int
+	}
+	most := 0
+	for _, j := range o.Jobs {
+		for _, s := range j.Nodes {
+			sum := 0
+			for _, other := range o.Jobs {
+				if other.Trace.VC != j.Trace.VC || other.Start > j.Start || other.End <= j.Start {
+					continue
+				}
+				for _, t := range other.Nodes {
+					if t.Node == s.Node {
+						for m := t.GPUs; m != 0; m &= m - 1 {
+							sum += other.Processors()
+						}
+					}
+				}
+			}
+			most = max(most, sum)
+		}
+	}
+	return most
+}
+
+// Processors are never given twice, and where there are enough nothing changes.
+func TestProcessors(t *testing.T) {
+	for _, policy := range Kinds() {
+		t.Run(policy.Name, func(t *testing.T) {
+			waited, over := int64(0), 0
+			for seed := range uint64(20) {
+				few, none, plenty := crowd(seed, 60, 12), crowd(seed, 60, 0), crowd(seed, 60, 1000)
+				run := func(s *cluster.Study) *cluster.Outcome {
+					o, err := s.Run(context.Background(), policy, cluster.Options{})
+					require.NoError(t, err)
+					return o
+				}
+				a, b, c := run(few), run(none), run(plenty)
+				require.Equal(t, b.Completions(), c.Completions())
+				require.Empty(t, append(a.Refused, b.Refused...))
+				for k, j := range a.Jobs {
+					waited += j.Queue - b.Jobs[k].Queue
+				}
+				few.Jobs[7].GPUs, few.Jobs[7].CPUs = 1, 13
+				require.Equal(t, []cluster.Refusal{{ID: "7", Why: "more processors than the nodes have"}}, run(few).Refused)
+				if policy.Name == "fifo" || policy.Name == "sjf" || policy.Name == "backfill" { // whose jobs stay where they start
+					require.LessOrEqual(t, crowded(a), 12)
+					over = max(over, crowded(b))
+				}
+			}
+			require.Positive(t, waited, "jobs wait for processors")
+			require.True(t, over == 0 || over > 12, "and would not if they were not counted")
+		})
+	}
+}
