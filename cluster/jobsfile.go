@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"io"
 	"math/bits"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,8 +17,9 @@ var (
 	profileColumns = []string{"profiled", "profqueue", "toskip", "exclusive", "rate", "Tcolocate", "Tdelocate"}
 )
 
-// WriteJobs writes what came of each job as a table. Times are seconds since the trace's
-// zero; the last columns are there where a profiler was.
+// WriteJobs writes what came of each job as a table, virtual cluster by virtual cluster and in
+// each in the order of submission. Times are seconds since the trace's zero; the last columns
+// are there where a profiler was.
 func (o *Outcome) WriteJobs(fsys files.FS, path string) error {
 	return files.WriteAtomic(fsys, path, func(w io.Writer) error {
 		b := bufio.NewWriterSize(w, 1<<16)
@@ -30,17 +32,29 @@ func (o *Outcome) WriteJobs(fsys files.FS, path string) error {
 		}
 		_, _ = b.WriteString(strings.Join(columns, ",") + "\n")
 		var line []byte
-		for _, j := range o.Jobs {
-			line = j.appendRow(line[:0])
-			if profiled {
-				line = j.appendProfile(line)
-			}
-			if _, err := b.Write(append(line, '\n')); err != nil {
-				return err
+		for _, p := range o.Pools {
+			for _, j := range p.submitted() {
+				line = j.appendRow(line[:0])
+				if profiled {
+					line = j.appendProfile(line)
+				}
+				if _, err := b.Write(append(line, '\n')); err != nil {
+					return err
+				}
 			}
 		}
 		return b.Flush()
 	})
+}
+
+// submitted are the jobs in the order of submission, from which that of arrival differs where
+// jobs are profiled first.
+func (p *PoolOutcome) submitted() []*Job {
+	bySubmission := func(a, b *Job) int { return a.Index - b.Index }
+	if slices.IsSortedFunc(p.Jobs, bySubmission) {
+		return p.Jobs
+	}
+	return slices.SortedFunc(slices.Values(p.Jobs), bySubmission)
 }
 
 func (j *Job) appendRow(line []byte) []byte {
