@@ -49,7 +49,7 @@ func readClusterStudy(c *config.Cluster) (*clusterStudy, error) {
 	if err := s.readNodes(); err != nil {
 		return nil, err
 	}
-	saveMemory(c.Cluster.Trace)
+	spareCollection(c.Cluster.Trace)
 	read, err := trace.ReadAll(files.OS{}, c.Cluster.Trace, c.Cluster.TraceOptions(s.names()))
 	if err != nil {
 		return nil, dataFault(err)
@@ -107,16 +107,23 @@ func (s *clusterStudy) share(jobs []trace.Job) {
 }
 
 // Of a large trace little of what is allocated is ever given up, so that to wait with
-// collection until twice of it is there would only waste memory.
+// collection until twice of it is there would only waste memory; of a small one it is over
+// before there is much to collect. GOGC has the last word.
 const (
 	largeTrace     = 32 << 20 // bytes of the file
 	collectedAfter = 25       // percent more than what is used
+	smallCollected = 400      // the same
 )
 
-func saveMemory(path string) {
+func spareCollection(path string) {
+	if os.Getenv("GOGC") != "" {
+		return
+	}
 	if info, err := os.Stat(path); err == nil && info.Size() > largeTrace {
 		debug.SetGCPercent(collectedAfter)
+		return
 	}
+	debug.SetGCPercent(smallCollected)
 }
 
 func floorDay(second int64) int64 {
