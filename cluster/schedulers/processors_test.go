@@ -34,11 +34,6 @@ func crowd(seed uint64, jobs, cpus int) *cluster.Study {
 
 // crowded is how many processors jobs have at most on a node, of those that ran there last.
 func crowded(o *cluster.Outcome) int {
-	type moment struct {
-		at   int64
-		node string
-		cpus int
-	}
 	most := 0
 	for _, j := range o.Jobs {
 		for _, s := range j.Nodes {
