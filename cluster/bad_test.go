@@ -170,6 +170,16 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// A job of a time before the beginning is refused too.
+func TestRefusesWhatIsTooEarly(t *testing.T) {
+	s := smallStudy(4)
+	s.Jobs[0].Submit = -4
+	o, err := s.Run(context.Background(), toyPolicy((*toy).start), Options{})
+	require.NoError(t, err)
+	require.Equal(t, []Refusal{{"j0", "submitted before simulations begin"}}, o.Refused)
+	require.Len(t, o.Jobs, 3)
+}
+
 // Jobs without names are different ones.
 func TestNoNames(t *testing.T) {
 	s := smallStudy(3)
@@ -213,7 +223,6 @@ func TestBadStudies(t *testing.T) {
 		"fewer nodes than none":   {func(s *Study) { s.VCs[0].Nodes = -1 }, "has -1 nodes"},
 		"large nodes":             {func(s *Study) { s.PerNode = 65 }, "nodes of 65 devices"},
 		"a job before the others": {func(s *Study) { s.Jobs[2].Submit = 0 }, "job j2 was submitted at 0, before 1"},
-		"a job before all":        {func(s *Study) { s.Jobs[0].Submit = -4 }, "job j0 was submitted at -4, before 0"},
 		"negative time":           {func(s *Study) { s.Begin = -100 }, "begin at second -100"},
 		"time without an end":     {func(s *Study) { s.Jobs[3].Submit = math.MaxInt64 }, "job j3 was submitted at 9223372036854775807"},
 		"an estimate too few":     {func(s *Study) { s.Estimates = make([]float64, 3) }, "3 estimates of 4 jobs"},

@@ -48,14 +48,6 @@ func (f *Forecast) after(now int64) int {
 	return low
 }
 
-// Next is when the first span after a second begins; Never if none does.
-func (f *Forecast) Next(now int64) int64 {
-	if k := f.after(now); k < len(f.At) {
-		return f.At[k]
-	}
-	return Never
-}
-
 // ShiftTo puts a forecast at the dates that it was made for, in a trace whose second zero has
 // a date as well.
 func (f *Forecast) ShiftTo(zero time.Time) {

@@ -73,8 +73,6 @@ func TestForecast(t *testing.T) {
 	require.Equal(t, 3.0, f.Ahead(f.Jobs, 999))
 	require.Equal(t, 4.0, f.Ahead(f.Jobs, 1000))
 	require.NotEqual(t, f.Ahead(f.Jobs, 2200), f.Ahead(f.Jobs, 2200), "there is none any more")
-	require.Equal(t, int64(2200), f.Next(1600))
-	require.Equal(t, Never, f.Next(2200))
 	f.ShiftTo(time.Date(2020, 8, 31, 0, 0, 0, 0, time.UTC))
 	require.Equal(t, int64(86_400), f.At[0])
 }

@@ -18,7 +18,7 @@ type Study struct {
 	VCs     []trace.VC  // virtual clusters; required
 	PerNode int         // devices of a node, up to 64; zero is 8
 	CPUs    int         // processors of a node, of which jobs get as many as they ask for; zero does not count them
-	Begin   int64       // second at which simulations begin; none of the jobs is earlier
+	Begin   int64       // second at which simulations begin; earlier jobs are refused
 
 	Estimates []float64 // seconds that each job is expected to take, NaN where unknown; nil is of none
 	Profiles  *Profiles // of the models that jobs train; nil is of none
@@ -54,7 +54,7 @@ func (s *Study) Validate() error {
 		faults = append(faults, fmt.Errorf("job %s was submitted at %d; no time is later than %d", s.Jobs[n-1].ID, s.Jobs[n-1].Submit, longest))
 	}
 	for k := range s.Jobs {
-		if from := max(s.Begin, s.Jobs[max(0, k-1)].Submit); s.Jobs[k].Submit < from {
+		if from := s.Jobs[max(0, k-1)].Submit; s.Jobs[k].Submit < from {
 			faults = append(faults, fmt.Errorf("job %s was submitted at %d, before %d; put jobs in the order of submission", s.Jobs[k].ID, s.Jobs[k].Submit, from))
 			break
 		}
@@ -181,7 +181,7 @@ func (r *Run) admit() []Refusal {
 	for k := range r.Study.Jobs {
 		t := &r.Study.Jobs[k]
 		pool := pools[t.VC]
-		why := refusal(t, pool)
+		why := refusal(t, pool, r.Begin)
 		if why == "" && !known.isNew(k) {
 			why = "another job has its id"
 		}
@@ -226,8 +226,10 @@ func (s *Study) estimate(k int) float64 {
 }
 
 // refusal says why a job cannot be simulated; empty is that it can.
-func refusal(t *trace.Job, pool *PoolRun) string {
+func refusal(t *trace.Job, pool *PoolRun, begin int64) string {
 	switch {
+	case t.Submit < begin:
+		return "submitted before simulations begin"
 	case pool == nil:
 		return "unknown virtual cluster"
 	case t.GPUs <= 0:

@@ -137,11 +137,11 @@ func TestClusterLoads(t *testing.T) {
 // Jobs that cannot run are counted, the others run, and the exit code says so.
 func TestClusterRefusesJobs(t *testing.T) {
 	t.Chdir(t.TempDir())
-	require.NoError(t, os.WriteFile("jobs.csv", []byte("job_id,gpu_num,submit_time,duration,vc\n1,1,0,5,a\n2,99,1,5,a\n3,1,2,5,b\n4,1,3,0,a\n4,1,3,7,a\n5,0,3,7,a\n"), 0o600))
+	require.NoError(t, os.WriteFile("jobs.csv", []byte("job_id,gpu_num,submit_time,duration,vc\n1,1,0,5,a\n2,99,1,5,a\n3,1,2,5,b\n4,1,3,0,a\n4,1,3,7,a\n5,0,3,7,a\n6,1,-3,7,a\n"), 0o600))
 	require.NoError(t, os.WriteFile("nodes.csv", []byte(",num\na,1\n"), 0o600))
 	got := graft("cluster", "run", "--trace", "jobs.csv", "--nodes", "nodes.csv", "--scheduler", withoutLucid(), "--estimates", "exact", "--quiet")
 	require.Equal(t, exitPartial, got.code, got.stderr)
-	for _, why := range []string{"1 larger than its virtual cluster, job 2", "1 unknown virtual cluster, job 3", "1 no devices asked for, job 5", "1 another job has its id, job 4"} {
+	for _, why := range []string{"1 larger than its virtual cluster, job 2", "1 unknown virtual cluster, job 3", "1 no devices asked for, job 5", "1 another job has its id, job 4", "1 submitted before simulations begin, job 6"} {
 		require.Contains(t, got.stderr, why)
 	}
 	require.Len(t, lines(t, "runs/jobs/fifo/jobs.csv"), 2)

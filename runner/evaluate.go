@@ -76,6 +76,11 @@ the first network learned with it.`,
 			return runEvaluate(command.Context(), command.OutOrStdout(), o)
 		},
 	}
+	o.addFlags(command)
+	return command
+}
+
+func (o *evaluateOptions) addFlags(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringArrayVar(&o.policies, "policy", nil, "a policy's file, or the folder of a run; several are compared")
 	flags.StringArrayVar(&o.tables, "table", nil, "the folder of a table, or of a policy of the original's that learned from one beside it; may be given several times")
@@ -95,7 +100,6 @@ the first network learned with it.`,
 	command.MarkFlagsMutuallyExclusive("leave-out", "policy")
 	command.MarkFlagsMutuallyExclusive("leave-out", "vocab")
 	command.MarkFlagsMutuallyExclusive("leave-out", "prefix")
-	return command
 }
 
 func (o evaluateOptions) validate() error {

@@ -16,14 +16,16 @@ const (
 	DuplicateID    Kind = "duplicate-id"    // another job before it has its ID
 	NegativeSubmit Kind = "negative-submit" // it was submitted before second zero
 	Unsorted       Kind = "unsorted"        // it was submitted before the job above it
-	NoDuration     Kind = "no-duration"     // it took no time, or less
-	NoGPUs         Kind = "no-gpus"         // it asks for no device
-	TooManyGPUs    Kind = "too-many-gpus"   // its virtual cluster never has as many devices
-	UnknownVC      Kind = "unknown-vc"      // nothing is said of the size of its virtual cluster
-	PartOfGPU      Kind = "part-of-gpu"     // it asks for less than a whole device
-	OddGPUs        Kind = "odd-gpus"        // its devices are no power of two
-	NoProfile      Kind = "no-profile"      // nothing is said of what it trains, or with which batch
-	UnknownState   Kind = "unknown-state"   // nothing that is known is said of how it ended
+	NoDuration     Kind = "no-duration"     // it took no time
+	// NegativeDuration is that it took less than no time.
+	NegativeDuration Kind = "negative-duration"
+	NoGPUs           Kind = "no-gpus"       // it asks for no device
+	TooManyGPUs      Kind = "too-many-gpus" // its virtual cluster never has as many devices
+	UnknownVC        Kind = "unknown-vc"    // nothing is said of the size of its virtual cluster
+	PartOfGPU        Kind = "part-of-gpu"   // it asks for less than a whole device
+	OddGPUs          Kind = "odd-gpus"      // its devices are no power of two
+	NoProfile        Kind = "no-profile"    // nothing is said of what it trains, or with which batch
+	UnknownState     Kind = "unknown-state" // nothing that is known is said of how it ended
 )
 
 // kindRow is what a kind means for who reads a list of findings.
@@ -38,7 +40,8 @@ var kinds = []kindRow{
 	{DuplicateID, true, "its ID is that of a job before it"},
 	{NegativeSubmit, true, "it is submitted before second zero"},
 	{Unsorted, false, "it is submitted before the job above it: jobs are sorted"},
-	{NoDuration, true, "it takes no time"},
+	{NoDuration, false, "it takes no time"},
+	{NegativeDuration, true, "it takes less than no time"},
 	{NoGPUs, true, "it asks for no GPU"},
 	{TooManyGPUs, true, "it asks for more GPUs than its virtual cluster has"},
 	{UnknownVC, true, "its virtual cluster is not among those whose size is known"},
@@ -126,7 +129,8 @@ func (c *Checker) Add(job *Job, line int) bool {
 	odd(DuplicateID, twice)
 	odd(NegativeSubmit, job.Submit < 0)
 	odd(Unsorted, c.jobs > 0 && job.Submit < c.last)
-	odd(NoDuration, job.Duration <= 0)
+	odd(NoDuration, job.Duration == 0)
+	odd(NegativeDuration, job.Duration < 0)
 	odd(NoGPUs, job.GPUs <= 0)
 	if c.gpus != nil {
 		has, known := c.gpus[job.VC]

@@ -29,16 +29,17 @@ func TestWhatIsOdd(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, found)
 	for kind, spoil := range map[trace.Kind]func(*trace.Job){
-		trace.DuplicateID:  func(j *trace.Job) { j.ID = "1" },
-		trace.NoDuration:   func(j *trace.Job) { j.Duration = 0 },
-		trace.Unsorted:     func(j *trace.Job) { j.Submit = 4 },
-		trace.NoGPUs:       func(j *trace.Job) { j.GPUs = 0 },
-		trace.TooManyGPUs:  func(j *trace.Job) { j.GPUs = 32 },
-		trace.UnknownVC:    func(j *trace.Job) { j.VC = "green" },
-		trace.PartOfGPU:    func(j *trace.Job) { j.Share = 500 },
-		trace.OddGPUs:      func(j *trace.Job) { j.GPUs = 6 },
-		trace.NoProfile:    func(j *trace.Job) { j.Model = "" },
-		trace.UnknownState: func(j *trace.Job) { j.State = trace.Unknown },
+		trace.DuplicateID:      func(j *trace.Job) { j.ID = "1" },
+		trace.NoDuration:       func(j *trace.Job) { j.Duration = 0 },
+		trace.NegativeDuration: func(j *trace.Job) { j.Duration = -1 },
+		trace.Unsorted:         func(j *trace.Job) { j.Submit = 4 },
+		trace.NoGPUs:           func(j *trace.Job) { j.GPUs = 0 },
+		trace.TooManyGPUs:      func(j *trace.Job) { j.GPUs = 32 },
+		trace.UnknownVC:        func(j *trace.Job) { j.VC = "green" },
+		trace.PartOfGPU:        func(j *trace.Job) { j.Share = 500 },
+		trace.OddGPUs:          func(j *trace.Job) { j.GPUs = 6 },
+		trace.NoProfile:        func(j *trace.Job) { j.Model = "" },
+		trace.UnknownState:     func(j *trace.Job) { j.State = trace.Unknown },
 	} {
 		jobs := []trace.Job{sound("1"), sound("2"), sound("3"), sound("4")}
 		spoil(&jobs[1])
@@ -68,7 +69,7 @@ func TestJobsAreRefused(t *testing.T) {
 	require.False(t, c.Add(&bad, 3))
 	require.True(t, c.Add(&odd, 4))
 	require.False(t, c.Add(&good, 5), "twice")
-	require.Equal(t, "[duplicate-id no-duration odd-gpus]", fmt.Sprint(kindsOf(c.Findings())))
+	require.Equal(t, "[duplicate-id negative-duration odd-gpus]", fmt.Sprint(kindsOf(c.Findings())))
 }
 
 func kindsOf(found []trace.Finding) (list []trace.Kind) {
