@@ -92,7 +92,7 @@ type objects struct {
 
 func (p *objects) text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, aboutObjects, p.rows(reflect.TypeFor[failure]()))
+	fmt.Fprintf(&b, aboutObjects, p.rows(reflect.TypeFor[errorReport]()))
 	paths := []string{}
 	for path := range jsonReports {
 		paths = append(paths, path)
@@ -348,9 +348,9 @@ func shapedObject(v map[string]any, t reflect.Type, at string) error {
 }
 
 func TestJSONOfAnotherShapeIsNoticed(t *testing.T) {
-	require.NoError(t, shaped(map[string]any{"command": "", "kind": "", "code": 1.0, "message": ""}, reflect.TypeFor[failure](), ""))
-	require.ErrorContains(t, shaped(map[string]any{"command": ""}, reflect.TypeFor[failure](), ""), "has no kind")
-	require.ErrorContains(t, shaped(map[string]any{"command": "", "kind": "", "code": 1.0, "message": "", "more": 1.0}, reflect.TypeFor[failure](), ""), "has more")
+	require.NoError(t, shaped(map[string]any{"command": "", "kind": "", "code": 1.0, "message": ""}, reflect.TypeFor[errorReport](), ""))
+	require.ErrorContains(t, shaped(map[string]any{"command": ""}, reflect.TypeFor[errorReport](), ""), "has no kind")
+	require.ErrorContains(t, shaped(map[string]any{"command": "", "kind": "", "code": 1.0, "message": "", "more": 1.0}, reflect.TypeFor[errorReport](), ""), "has more")
 	require.ErrorContains(t, shaped(map[string]any{"folder": "", "outcome": nil, "events": []any{nil}, "epochs": nil}, reflect.TypeFor[trainReport](), ""), ".events[0] is null")
-	require.ErrorContains(t, shaped([]any{1.0}, reflect.TypeFor[failure](), "it"), "it is no main.failure")
+	require.ErrorContains(t, shaped([]any{1.0}, reflect.TypeFor[errorReport](), "it"), "it is no main.errorReport")
 }

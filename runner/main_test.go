@@ -137,15 +137,15 @@ func TestErrorsAreObjectsWhenJSONIsAskedFor(t *testing.T) {
 	damaged := withCode(exitDamaged, errors.New("read a.pth: cut short"))
 	cases := map[string]struct {
 		args []string
-		want failure
+		want errorReport
 	}{
 		"a failing command": {
 			[]string{"act", "--json"},
-			failure{Command: "graft act", Kind: "damaged", Code: exitDamaged, Message: "read a.pth: cut short"},
+			errorReport{Command: "graft act", Kind: "damaged", Code: exitDamaged, Message: "read a.pth: cut short"},
 		},
 		"a wrong flag before --json": {
 			[]string{"act", "--nosuch", "--json"},
-			failure{Command: "graft act", Kind: "usage", Code: exitUsage, Message: "unknown flag: --nosuch"},
+			errorReport{Command: "graft act", Kind: "usage", Code: exitUsage, Message: "unknown flag: --nosuch"},
 		},
 	}
 	for name, c := range cases {
@@ -154,7 +154,7 @@ func TestErrorsAreObjectsWhenJSONIsAskedFor(t *testing.T) {
 			assert.Equal(t, c.want.Code, got.code)
 			assert.Empty(t, got.stdout)
 			var object struct {
-				Error failure `json:"error"`
+				Error errorReport `json:"error"`
 			}
 			require.NoError(t, json.Unmarshal([]byte(got.stderr), &object))
 			assert.Equal(t, c.want, object.Error)

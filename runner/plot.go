@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,17 +18,22 @@ import (
 
 // plotOptions are the flags of `graft plot`.
 type plotOptions struct {
-	out    string   // folder; made where it is not there
-	format string   // svg, png or pdf
-	width  string   // column or page
-	theme  string   // light, dark or page
-	kinds  []string // of figures; empty is all that fit
-	json   bool     // print one object
+	drawOptions
+	json bool // print one object
 
 	policy    string  // whose path is in trees of tables; empty is none
 	vocab     string  // of a policy of the original's
 	threshold float64 // of transfer, in the unit of the figure
 	told      bool    // there is a threshold
+}
+
+// drawOptions say which figures are drawn, and how.
+type drawOptions struct {
+	out    string   // folder, created if missing
+	format string   // svg, png or pdf
+	width  string   // column (84 mm) or page (174 mm)
+	theme  string   // light, dark or page
+	kinds  []string // figures to draw; empty draws all that fit
 }
 
 // plotWidths and plotThemes are what the flags may say.
@@ -90,6 +94,18 @@ func plotHelp() string {
 }
 
 func (o plotOptions) validate() error {
+	faults := []error{o.drawOptions.validate()}
+	if o.vocab != "" && o.policy == "" {
+		faults = append(faults, errors.New("--vocab is for the policy of --policy; add that, or leave --vocab away"))
+	}
+	if o.told && (math.IsNaN(o.threshold) || math.IsInf(o.threshold, 0)) {
+		faults = append(faults, fmt.Errorf("--threshold is %v; give a number", o.threshold))
+	}
+	return withCode(exitUsage, errors.Join(faults...))
+}
+
+// validate lists every fault of the options.
+func (o drawOptions) validate() error {
 	var faults []error
 	if !slices.Contains(figure.Formats(), figure.Format(o.format)) {
 		faults = append(faults, fmt.Errorf("--format: there is no %q; there are svg, png and pdf", o.format))
@@ -109,13 +125,7 @@ func (o plotOptions) validate() error {
 			faults = append(faults, fmt.Errorf("--kind: there is no %q; there are %s", kind, strings.Join(names, ", ")))
 		}
 	}
-	if o.vocab != "" && o.policy == "" {
-		faults = append(faults, errors.New("--vocab is for the policy of --policy; add that, or leave --vocab away"))
-	}
-	if o.told && (math.IsNaN(o.threshold) || math.IsInf(o.threshold, 0)) {
-		faults = append(faults, fmt.Errorf("--threshold is %v; give a number", o.threshold))
-	}
-	return withCode(exitUsage, errors.Join(faults...))
+	return errors.Join(faults...)
 }
 
 // read reads what figures are told beside the runs.
@@ -128,7 +138,7 @@ func (o plotOptions) read(ctx context.Context) (given plotGiven, err error) {
 	}
 	all, err := evaluateOptions{policies: []string{o.policy}, vocab: o.vocab}.readPolicies(ctx)
 	if err == nil {
-		given.policy = all[0]
+		given.policy = &plotPolicy{all[0].name, all[0].entrants[0].Choosers[0], all[0].structural}
 	}
 	return given, err
 }
@@ -161,18 +171,24 @@ func runPlot(ctx context.Context, w, stderr io.Writer, paths []string, o plotOpt
 	if err != nil {
 		return err
 	}
-	p := &plotter{plotOptions: o, given: given, report: plotReport{Written: []plotWritten{}, Skipped: []plotSkipped{}}}
-	runs, faults := p.open(plotFolders(paths))
-	if len(runs) == 0 {
-		return faults
-	}
-	if err := os.MkdirAll(o.out, 0o755); err != nil {
-		return fmt.Errorf("plot: %w", err)
-	}
-	if err := p.draw(runs); err != nil {
+	r, err := drawRuns(files.OS{}, paths, given, o.drawOptions)
+	if err != nil {
 		return err
 	}
-	return p.tell(w, stderr)
+	return tellPlots(w, stderr, r, o.json)
+}
+
+// drawRuns draws the figures of all runs that paths name.
+func drawRuns(fsys files.FS, paths []string, given plotGiven, o drawOptions) (*plotReport, error) {
+	p := &plotter{drawOptions: o, fsys: fsys, given: given, report: &plotReport{Written: []plotWritten{}, Skipped: []plotSkipped{}}}
+	runs, faults := p.open(plotFolders(paths))
+	if len(runs) == 0 {
+		return nil, faults
+	}
+	if err := fsys.MkdirAll(o.out); err != nil {
+		return nil, fmt.Errorf("plot: %w", err)
+	}
+	return p.report, p.draw(runs)
 }
 
 // plotFolders are the runs that paths name: themselves, or those in them. A pipeline
@@ -218,9 +234,10 @@ func isEvaluation(folder string) bool {
 
 // plotter writes figures.
 type plotter struct {
-	plotOptions
+	drawOptions
+	fsys   files.FS
 	given  plotGiven
-	report plotReport
+	report *plotReport
 	files  map[string]bool // that were written
 	prefix map[*runData]string
 }
@@ -314,7 +331,7 @@ func (p *plotter) write(kind plotKind, group []*runData, d plotted) error {
 	}
 	p.files[path] = true
 	o := figure.Options{Format: figure.Format(p.format), Width: plotWidths[p.width], Theme: plotThemes[p.theme]}
-	if err := files.WriteAtomic(files.OS{}, path, func(w io.Writer) error { return figure.Render(w, d.figure, o) }); err != nil {
+	if err := files.WriteAtomic(p.fsys, path, func(w io.Writer) error { return figure.Render(w, d.figure, o) }); err != nil {
 		return fmt.Errorf("plot %s of %s: %w", kind.name, group[0].Path, err)
 	}
 	p.report.Written = append(p.report.Written, plotWritten{kind.name, paths, path})
@@ -329,14 +346,14 @@ func fileLetter(r rune) rune {
 	return '-'
 }
 
-// tell prints what was written, and what was left out and why.
-func (p *plotter) tell(w, stderr io.Writer) error {
+// tellPlots prints what was written, and what was left out and why.
+func tellPlots(w, stderr io.Writer, r *plotReport, json bool) error {
 	var err error
-	if p.json {
-		err = printJSON(w, p.report)
+	if json {
+		err = printJSON(w, r)
 	} else {
 		t := newTable("FIGURE", "RUNS", "FILE")
-		for _, f := range p.report.Written {
+		for _, f := range r.Written {
 			t.add(f.Figure, printable(strings.Join(f.Runs, ", ")), printable(f.File))
 		}
 		err = t.print(w)
@@ -344,19 +361,19 @@ func (p *plotter) tell(w, stderr io.Writer) error {
 	switch {
 	case err != nil:
 		return err
-	case len(p.report.Skipped) > 0:
-	case len(p.report.Written) == 0:
+	case len(r.Skipped) > 0:
+	case len(r.Written) == 0:
 		return errors.New("plot: none of the figures fits these runs, or they have not got so far yet; 'graft help plot' lists the figures")
 	default:
 		return nil
 	}
-	if !p.json {
-		for _, s := range p.report.Skipped {
+	if !json {
+		for _, s := range r.Skipped {
 			fmt.Fprintf(stderr, "left out: %s\n", printable(strings.TrimSpace(s.Run+" "+s.Figure+": "+s.Why)))
 		}
 	}
-	if len(p.report.Written) == 0 {
+	if len(r.Written) == 0 {
 		return withCode(exitDamaged, errors.New("nothing could be drawn"))
 	}
-	return withCode(exitPartial, fmt.Errorf("%d of what was asked for could not be drawn", len(p.report.Skipped)))
+	return withCode(exitPartial, fmt.Errorf("%d of what was asked for could not be drawn", len(r.Skipped)))
 }

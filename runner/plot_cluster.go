@@ -13,19 +13,10 @@ import (
 	"graft/results/figure"
 )
 
-// readClusterReport is what came of a cluster's run; nil before its end.
-func readClusterReport(r *runData) (*clusterReport, error) {
-	d, err := readClusterDetail(r, true)
-	if d == nil || err != nil {
-		return nil, err
-	}
-	return d.(*clusterDetail).clusterReport, nil
-}
-
-// plotCompletions draws how long jobs take under each scheduler: which share takes no longer
-// than a time.
+// plotCompletions draws the distribution of completion times under each scheduler: the
+// share of jobs that took no longer than a time.
 func plotCompletions(r *runData) ([]plotted, error) {
-	report, err := readClusterReport(r)
+	report, err := readCluster(r)
 	if report == nil || err != nil {
 		return nil, err
 	}
@@ -44,7 +35,7 @@ func plotCompletions(r *runData) ([]plotted, error) {
 // plotClusterBars draws the mean completion time under each scheduler, of all jobs and by
 // size.
 func plotClusterBars(r *runData) ([]plotted, error) {
-	report, err := readClusterReport(r)
+	report, err := readCluster(r)
 	if report == nil || err != nil {
 		return nil, err
 	}
@@ -62,7 +53,7 @@ func plotClusterBars(r *runData) ([]plotted, error) {
 
 // plotQueues draws how long jobs wait in each virtual cluster, under each scheduler.
 func plotQueues(r *runData) ([]plotted, error) {
-	report, err := readClusterReport(r)
+	report, err := readCluster(r)
 	if report == nil || err != nil || len(report.Cells) == 0 {
 		return nil, err
 	}
@@ -83,7 +74,7 @@ func plotQueues(r *runData) ([]plotted, error) {
 // plotUsage draws how many devices were used and how many jobs waited over time, where that
 // was written.
 func plotUsage(r *runData) ([]plotted, error) {
-	report, err := readClusterReport(r)
+	report, err := readCluster(r)
 	if report == nil || err != nil {
 		return nil, err
 	}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"graft/decider"
+
 	"fmt"
 	"slices"
 
@@ -26,8 +28,15 @@ type plotKind struct {
 
 // plotGiven is what figures are told beside the runs. Zero is nothing.
 type plotGiven struct {
-	policy    *contender // whose path stands in trees, and whose decisions in heat maps, of tables that lie alone
+	policy    *plotPolicy // whose path stands in trees, and whose decisions in heat maps, of tables that lie alone
 	threshold *float64   // for transfer; nil is what the first run has in the end
+}
+
+// plotPolicy is a policy that figures follow.
+type plotPolicy struct {
+	name       string
+	chooser    simulation.Chooser
+	structural *decider.Structural // nil for a policy of the original's
 }
 
 // plotKinds are all figures, in the order in which they are drawn.

@@ -71,7 +71,7 @@ func (g plotGiven) path(r *runData) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("follow %s: %w", g.policy.name, err)
 	}
-	verdicts, err := simulation.Assess([]*simulation.Tree{tree}, g.policy.entrants[0].Choosers[0])
+	verdicts, err := simulation.Assess([]*simulation.Tree{tree}, g.policy.chooser)
 	if err != nil {
 		return nil, fmt.Errorf("follow %s: %w", g.policy.name, err)
 	}

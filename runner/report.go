@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// failure is the JSON form of an error, printed as {"error": failure}.
-type failure struct {
+// errorReport is the JSON form of an error, printed as {"error": errorReport}.
+type errorReport struct {
 	Command string   `json:"command"` // the command that failed, as typed: "graft version"
 	Kind    string   `json:"kind"`    // the word for Code in the table of exit codes
 	Code    exitCode `json:"code"`    // the exit code of the process
@@ -22,9 +22,9 @@ type failure struct {
 // the error is one object on one line.
 func report(stderr io.Writer, command *cobra.Command, args []string, code exitCode, err error) {
 	if wantsJSON(command, args) {
-		f := failure{Command: command.CommandPath(), Kind: kindOf(code), Code: code, Message: err.Error()}
+		f := errorReport{Command: command.CommandPath(), Kind: kindOf(code), Code: code, Message: err.Error()}
 		// A failing stderr leaves nowhere to complain; the exit code still tells.
-		_ = printJSON(stderr, map[string]failure{"error": f})
+		_ = printJSON(stderr, map[string]errorReport{"error": f})
 		return
 	}
 	fmt.Fprintf(stderr, "graft: %v\n", err)

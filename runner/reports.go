@@ -136,6 +136,21 @@ type runDetail interface {
 	write(d *document)
 }
 
+// details read what a report of one run shows beside its quantities, by the run's kind.
+// A new kind's is a new file and a line here; a kind without one has quantities alone.
+var details = map[*runKind]func(r *runData, all bool) (runDetail, error){
+	clusterRuns: readClusterDetail, evaluationRuns: readEvaluationDetail, jobRuns: readJobDetail, originalRuns: readOriginalDetail, pipelineRuns: readPipelineDetail,
+	policiesRuns: readPoliciesDetail, policyRuns: readPolicyDetail, simulationRuns: readSimulationDetail, tableRuns: readTableDetail,
+}
+
+// detailOf is nil where the run's kind has nothing beside its quantities.
+func detailOf(r *runData, all bool) (runDetail, error) {
+	if read := details[r.Kind]; read != nil {
+		return read(r, all)
+	}
+	return nil, nil
+}
+
 func newRunsReport(runs []*runData, skipped []skippedRun, all bool) (*runsReport, error) {
 	r := &runsReport{Runs: make([]reportedRun, len(runs)), Skipped: append([]skippedRun{}, skipped...), Side: []*comparison{}, all: all}
 	inParallel(len(runs), func(k int) { r.Runs[k] = reportRun(runs[k]) })
@@ -149,11 +164,8 @@ func newRunsReport(runs []*runData, skipped []skippedRun, all bool) (*runsReport
 		return r, nil
 	}
 	r.lone = runs[0]
-	if r.lone.Kind.detail == nil {
-		return r, nil
-	}
 	var err error
-	if r.seen, err = r.lone.Kind.detail(r.lone, all); err != nil {
+	if r.seen, err = detailOf(r.lone, all); err != nil {
 		r.Skipped = append(r.Skipped, skippedRun{r.lone.Path, "in part: " + err.Error(), damaged(err)})
 		r.seen = nil
 	}

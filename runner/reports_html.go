@@ -12,7 +12,7 @@ import (
 
 // writePage writes runs as a page into a file, and says so.
 func writePage(w io.Writer, runs []*runData, skipped []skippedRun, o reportOptions) error {
-	p, r, err := pageOf(runs, skipped, o.all, "--all")
+	p, r, err := pageOf(runs, skipped, o.all, "--all", thisVersion())
 	if err != nil {
 		return err
 	}

@@ -21,22 +21,23 @@ const (
 	mostPageRuns = 12
 	// mostPageRows is how many rows of a table are in a page, unless all are asked for.
 	mostPageRows = 200
-	// mostConfiguration bounds the bytes of a configuration that is shown.
-	mostConfiguration = 256 << 10
 )
+
+// mostConfiguration is the largest configuration shown, in bytes.
+const mostConfiguration = 256 << 10
 
 // hasTimeline is met by details of runs in which things happened one after the other.
 type hasTimeline interface{ timeline() *page.Timeline }
 
 // pageOf makes the page of runs: the comparison of several, and each by itself. More is
 // how to see what of it is left out unless all is asked for.
-func pageOf(runs []*runData, skipped []skippedRun, all bool, more string) (*page.Page, *runsReport, error) {
+func pageOf(runs []*runData, skipped []skippedRun, all bool, more, version string) (*page.Page, *runsReport, error) {
 	r, err := newRunsReport(runs, skipped, true)
 	if err != nil {
 		return nil, nil, err
 	}
 	b := &pager{report: r, all: all, more: more}
-	p := &page.Page{Title: "Report of " + counted(len(runs), "run"), Version: thisVersion()}
+	p := &page.Page{Title: "Report of " + counted(len(runs), "run"), Version: version}
 	if len(runs) == 1 {
 		p.Title = runs[0].heading()
 	} else {
@@ -148,7 +149,7 @@ func (b *pager) below(r *runData) (list []page.Section) {
 	if err != nil {
 		return nil
 	}
-	all, _ := l.parts()
+	all, _ := l.parts(openRun)
 	if len(all) > mostPageRuns && !b.all {
 		return []page.Section{{Title: "Runs of " + printable(r.Path), Parts: []page.Part{{Sentences: []string{fmt.Sprintf("More than %d runs have no section each; --all gives them one.", mostPageRuns)}}}}}
 	}
@@ -157,23 +158,17 @@ func (b *pager) below(r *runData) (list []page.Section) {
 			continue
 		}
 		report := reportRun(p.run)
-		var detail runDetail
-		if p.run.Kind.detail != nil {
-			detail, err = p.run.Kind.detail(p.run, true)
-		}
+		detail, err := detailOf(p.run, true)
 		list = append(list, page.Section{Title: p.run.heading(), Parts: b.about(&report, p.run, detail, err)})
 	}
 	return list
 }
 
 func (b *pager) detail(r *runData) (runDetail, error) {
-	switch {
-	case b.report.lone != nil:
-		return b.report.seen, nil // what is wrong with it stands in what is left out
-	case r.Kind.detail == nil:
-		return nil, nil
+	if b.report.lone != nil {
+		return b.report.seen, nil // its faults stand among what is left out
 	}
-	return r.Kind.detail(r, true)
+	return detailOf(r, true)
 }
 
 // divided makes a section of each heading, for a page of one run.

@@ -37,7 +37,7 @@ func readPipelineDetail(r *runData, _ bool) (runDetail, error) {
 			return nil, err
 		}
 	}
-	parts, _ := l.parts() // what is wrong with them was said when the run was read
+	parts, _ := l.parts(openRun) // what is wrong with them was said when the run was read
 	for _, e := range l.All {
 		s := pipelineStage{Stage: e.Stage, State: e.State, Seconds: e.Seconds, Reused: e.Reused, Why: e.Why, Parts: []string{}, Made: []string{}}
 		if !e.Began.IsZero() {

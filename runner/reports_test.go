@@ -292,7 +292,7 @@ func TestReportWhileARunIsWritten(t *testing.T) {
 	for seen, ended := 0.0, false; !ended; {
 		r, err := openRun(dir)
 		require.NoError(t, err)
-		detail, err := r.Kind.detail(r, true)
+		detail, err := detailOf(r, true)
 		require.NoError(t, err)
 		n := float64(len(detail.(*jobDetail).Epochs))
 		require.GreaterOrEqual(t, n, seen)

@@ -27,8 +27,6 @@ type runKind struct {
 	read func(f *runFolderView, r *runData) error
 	// series reads all that was measured over time; nil where nothing was.
 	series func(r *runData) ([]runSeries, error)
-	// detail reads all that a report of this run alone shows; nil for nothing more.
-	detail func(r *runData, all bool) (runDetail, error)
 }
 
 // runKinds are asked in this order.
@@ -176,6 +174,7 @@ type runFolderView struct {
 	path    string
 	fsys    files.FS
 	entries []fs.DirEntry
+	other   func(folder string) (*runData, error) // opens a run that is a part of this one
 }
 
 func (f *runFolderView) has(name string) bool { return files.HasName(f.entries, name) }
@@ -202,6 +201,7 @@ func openRun(folder string) (*runData, error) {
 	if err != nil {
 		return nil, err
 	}
+	f.other = openRun
 	r, err := f.open()
 	if err != nil {
 		return nil, damaged(fmt.Errorf("%s: %w", f.path, err))

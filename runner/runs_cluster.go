@@ -5,7 +5,7 @@ import (
 )
 
 // clusterRuns is the runs of graft cluster run.
-var clusterRuns = &runKind{name: "cluster", title: "cluster simulation", titles: "cluster simulations", fits: isClusterRun, read: readClusterRun, detail: readClusterDetail}
+var clusterRuns = &runKind{name: "cluster", title: "cluster simulation", titles: "cluster simulations", fits: isClusterRun, read: readClusterRun}
 
 // isClusterRun says whether a folder's configuration is one of a cluster's.
 func isClusterRun(f *runFolderView) bool {
@@ -43,23 +43,29 @@ func readClusterRun(f *runFolderView, r *runData) error {
 	return nil
 }
 
-// clusterDetail is what a simulation of a cluster has come to.
+// readCluster reads the outcome of a simulation of a cluster; nil before its end.
+func readCluster(r *runData) (*clusterReport, error) {
+	f := &runFolderView{path: r.Path, fsys: r.fsys}
+	var err error
+	if f.entries, err = r.fsys.ReadDir(r.Path); err != nil {
+		return nil, fmt.Errorf("read the outcome of %s: %w", r.Path, err)
+	}
+	if !f.has(outcomeFile) {
+		return nil, nil
+	}
+	report := &clusterReport{}
+	return report, f.own(&runData{}, report)
+}
+
+// clusterDetail is the outcome of a simulation of a cluster.
 type clusterDetail struct {
 	*clusterReport
 	all bool
 }
 
 func readClusterDetail(r *runData, all bool) (runDetail, error) {
-	report := &clusterReport{}
-	f := &runFolderView{path: r.Path, fsys: r.fsys}
-	var err error
-	if f.entries, err = r.fsys.ReadDir(r.Path); err != nil {
-		return nil, fmt.Errorf("read what came of a cluster: %w", err)
-	}
-	if !f.has(outcomeFile) {
-		return nil, nil
-	}
-	if err := f.own(&runData{}, report); err != nil {
+	report, err := readCluster(r)
+	if report == nil || err != nil {
 		return nil, err
 	}
 	return &clusterDetail{report, all}, nil

@@ -10,7 +10,7 @@ import (
 )
 
 // evaluationRuns is the folders of graft evaluate --out.
-var evaluationRuns = &runKind{name: "evaluation", title: "evaluation", titles: "evaluations", fits: isRunOf("verdicts.csv", "members.csv"), read: readEvaluationRun, detail: readEvaluationDetail,
+var evaluationRuns = &runKind{name: "evaluation", title: "evaluation", titles: "evaluations", fits: isRunOf("verdicts.csv", "members.csv"), read: readEvaluationRun,
 	series: func(r *runData) ([]runSeries, error) {
 		return streamSeries(r, "verdicts", "members", "standings", "folds")
 	}}

@@ -7,7 +7,7 @@ import (
 )
 
 // jobRuns is the runs of graft train.
-var jobRuns = &runKind{name: "job", title: "job", titles: "jobs", fits: isRunOf("epochs.csv"), read: readJobRun, detail: readJobDetail,
+var jobRuns = &runKind{name: "job", title: "job", titles: "jobs", fits: isRunOf("epochs.csv"), read: readJobRun,
 	series: func(r *runData) ([]runSeries, error) { return streamSeries(r, "epochs") }}
 
 func readJobRun(f *runFolderView, r *runData) error {

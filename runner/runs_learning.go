@@ -13,11 +13,11 @@ const learningFile = "learning.csv"
 
 // policiesRuns is runs in which structural policies learned from tables, one for each
 // seed.
-var policiesRuns = &runKind{name: "policies", title: "run of policies", titles: "runs of policies", fits: isRunOf(learningFile, "learners"), read: readPoliciesRun, detail: readPoliciesDetail,
+var policiesRuns = &runKind{name: "policies", title: "run of policies", titles: "runs of policies", fits: isRunOf(learningFile, "learners"), read: readPoliciesRun,
 	series: func(r *runData) ([]runSeries, error) { return streamSeries(r, "learning") }}
 
 // policyRuns is runs in which a policy of the original's learned from one table.
-var policyRuns = &runKind{name: "policy", title: "run of a policy", titles: "runs of a policy", fits: isRunOf(learningFile), read: readPolicyRun, detail: readPolicyDetail,
+var policyRuns = &runKind{name: "policy", title: "run of a policy", titles: "runs of a policy", fits: isRunOf(learningFile), read: readPolicyRun,
 	series: func(r *runData) ([]runSeries, error) { return streamSeries(r, "learning", "episodes") }}
 
 func readPoliciesRun(f *runFolderView, r *runData) error {

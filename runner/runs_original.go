@@ -15,7 +15,7 @@ import (
 
 // originalRuns is result folders of the original system: of its trainings, tables and
 // policies.
-var originalRuns = &runKind{name: "original", title: "run of the original", titles: "runs of the original", fits: isOriginal, read: readOriginalRun, series: originalSeries, detail: readOriginalDetail}
+var originalRuns = &runKind{name: "original", title: "run of the original", titles: "runs of the original", fits: isOriginal, read: readOriginalRun, series: originalSeries}
 
 // isOriginal knows a folder by its metric files, its table or its policy, or by the
 // sections of its configuration.

@@ -10,11 +10,7 @@ import (
 )
 
 // pipelineRuns is the folders of graft pipeline, in which those of its parts lie.
-var pipelineRuns = &runKind{name: "pipeline", title: "pipeline", titles: "pipelines", fits: func(f *runFolderView) bool { return f.has(ledgerName) }}
-
-func init() { // these read runs of other kinds, and so ask for the list in which this one is
-	pipelineRuns.read, pipelineRuns.detail = readPipelineRun, readPipelineDetail
-}
+var pipelineRuns = &runKind{name: "pipeline", title: "pipeline", titles: "pipelines", fits: func(f *runFolderView) bool { return f.has(ledgerName) }, read: readPipelineRun}
 
 func readPipelineRun(f *runFolderView, r *runData) error {
 	l, err := readLedger(f.fsys, f.at(ledgerName))
@@ -35,7 +31,7 @@ func readPipelineRun(f *runFolderView, r *runData) error {
 		}
 	}
 	r.Quantities = append(pipelineQuantities(o), l.quantities()...)
-	_, r.Faults = l.parts()
+	_, r.Faults = l.parts(f.other)
 	return nil
 }
 
@@ -110,11 +106,11 @@ type part struct {
 
 // parts reads the runs of stages that were done, and says which of them are no longer
 // what they were.
-func (l *ledger) parts() (all []part, faults error) {
+func (l *ledger) parts(open func(folder string) (*runData, error)) (all []part, faults error) {
 	for _, e := range l.All {
 		for _, name := range e.Parts {
 			p := part{stage: e, path: filepath.Join(filepath.Dir(l.path), name)}
-			run, err := openRun(p.path)
+			run, err := open(p.path)
 			p.none = notThere(err)
 			switch {
 			case err == nil:

@@ -9,10 +9,10 @@ import (
 )
 
 // simulationRuns is the runs of graft simulate.
-var simulationRuns = &runKind{name: "simulation", title: "simulation", titles: "simulations", fits: isRunOf(planFile), read: readSimulationRun, detail: readSimulationDetail}
+var simulationRuns = &runKind{name: "simulation", title: "simulation", titles: "simulations", fits: isRunOf(planFile), read: readSimulationRun}
 
 // tableRuns is tables that lie alone.
-var tableRuns = &runKind{name: "table", title: "table", titles: "tables", fits: func(f *runFolderView) bool { return f.has(scenarioJSON) }, read: readTableRun, detail: readTableDetail}
+var tableRuns = &runKind{name: "table", title: "table", titles: "tables", fits: func(f *runFolderView) bool { return f.has(scenarioJSON) }, read: readTableRun}
 
 // readSimulationRun takes the table that was collected last, if one was.
 func readSimulationRun(f *runFolderView, r *runData) error {
@@ -136,7 +136,7 @@ func readOriginalTable(folder string) (*simulation.Table, error) {
 	if !ok {
 		return nil, fmt.Errorf("%s: %w", folder, fs.ErrNotExist)
 	}
-	source := &tableSource{actions: originalActions, given: func(string) bool { return false }}
+	source := &tableSource{actions: originalActions}
 	report, err := source.readOriginal(file)
 	if err != nil {
 		return nil, err

@@ -95,7 +95,7 @@ func runServe(ctx context.Context, w io.Writer, dir string, o serveOptions) erro
 	if o.anywhere {
 		loggerFrom(ctx).Warn("whoever can come to this address can read the runs", zap.String("address", l.Addr().String()), zap.String("folder", dir))
 	}
-	server := &http.Server{Handler: newHall(dir, o.every, time.Now, namesOf(o.address, l, o.anywhere)), ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout,
+	server := &http.Server{Handler: newHall(hallOptions{dir, o.every, time.Now, namesOf(o.address, l, o.anywhere), thisVersion()}), ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout,
 		WriteTimeout: renderedWithin, IdleTimeout: idleTimeout, MaxHeaderBytes: mostQuestion, ErrorLog: log.New(io.Discard, "", 0)} // what strangers send fills no log
 	if err := announce(w, serveReport{"http://" + reachable(l) + "/", dir}, o.json); err != nil {
 		return errors.Join(err, l.Close())

@@ -16,11 +16,21 @@ type hall struct {
 	gallery *gallery
 	press   *press
 	hosts   func(string) bool
-	began   int64 // when: pages of another time may be of another graft
+	version string // of graft, shown on pages
+	began   int64  // when: pages of another time may be of another graft
 }
 
-func newHall(dir string, every time.Duration, now func() time.Time, hosts func(string) bool) *hall {
-	return &hall{gallery: newGallery(dir, every, now), press: newPress(mostKept, mostRenderings, now), hosts: hosts, began: now().UnixNano()}
+// hallOptions say what is served, and to whom. All fields are needed.
+type hallOptions struct {
+	dir     string            // folder with the runs
+	every   time.Duration     // least time between two looks at a run that is written to
+	now     func() time.Time  // clock
+	hosts   func(string) bool // reports whether requests may use this host name
+	version string            // of graft, shown on pages
+}
+
+func newHall(o hallOptions) *hall {
+	return &hall{gallery: newGallery(o.dir, o.every, o.now), press: newPress(mostKept, mostRenderings, o.now), hosts: o.hosts, version: o.version, began: o.now().UnixNano()}
 }
 
 // Addresses of pages.
@@ -184,7 +194,7 @@ func refusalOfPage(err error) *refusal {
 
 // refuse says why there is no page on a page.
 func (h *hall) refuse(w http.ResponseWriter, r *http.Request, refused *refusal) {
-	p := &page.Page{Title: http.StatusText(refused.status), Version: thisVersion(), Links: []page.Link{toList},
+	p := &page.Page{Title: http.StatusText(refused.status), Version: h.version, Links: []page.Link{toList},
 		Sections: []page.Section{{Title: "What is wrong", Parts: []page.Part{{Sentences: append(strings.Split(printableLines(refused.Wrong), "\n"), refused.Remedy)}}}}}
 	s := &sheet{}
 	if s.render(func() (*page.Page, error) { return p, nil }); s.err != nil {

@@ -63,7 +63,7 @@ func (h *hall) runs(v *visit, live page.Live) (*page.Page, error) {
 	if gone == len(v.sights) {
 		return nil, fmt.Errorf("%s: %w", v.sights[0].path, errGone)
 	}
-	p, _, err := pageOf(runs, skipped, false, showAll)
+	p, _, err := pageOf(runs, skipped, false, showAll, h.version)
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +173,7 @@ func (h *hall) list(v *visit, live page.Live) (*page.Page, error) {
 	slices.SortStableFunc(runs, func(a, b listed) int {
 		return cmp.Or(cmp.Compare(a.rank(), b.rank()), b.began.Compare(a.began), strings.Compare(a.name, b.name))
 	})
-	p := &page.Page{Title: "Runs beneath " + printable(h.gallery.dir), Lead: leadOf(runs, len(broken)), Version: thisVersion(), Live: &live}
+	p := &page.Page{Title: "Runs beneath " + printable(h.gallery.dir), Lead: leadOf(runs, len(broken)), Version: h.version, Live: &live}
 	over := max(0, len(runs)-mostListed)
 	if len(runs) > 0 {
 		parts := []page.Part{{Table: listTable(runs[:len(runs)-over])}}

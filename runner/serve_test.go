@@ -66,7 +66,7 @@ type visitor struct {
 // visitors are what a test has of `graft serve` over a folder, with a clock of its own.
 func visitors(t *testing.T, dir string) *visitor {
 	clock := &handed{at: time.Now()}
-	return &visitor{t: t, hall: newHall(dir, time.Second, clock.now, isLoopback), clock: clock}
+	return &visitor{t: t, hall: newHall(hallOptions{dir, time.Second, clock.now, isLoopback, thisVersion()}), clock: clock}
 }
 
 // ask is the answer to a request, whose headers are given in pairs.
@@ -332,7 +332,7 @@ func TestServeWhereRunsVanish(t *testing.T) {
 // However many ask, a page is rendered once; one that is slow to render stands a while;
 // one that fails takes nothing along; and what is kept is bounded.
 func TestPress(t *testing.T) {
-	clock := &handed{at: when}
+	clock := &cacheClock{at: time.Unix(0, 0)}
 	p := newPress(40_000, 1, clock.now)
 	count, slow := 0, make(chan struct{})
 	render := func() (*page.Page, error) {
@@ -392,6 +392,24 @@ func TestPress(t *testing.T) {
 	close(stuck)
 }
 
+// cacheClock is a clock that a test moves.
+type cacheClock struct {
+	mu sync.Mutex
+	at time.Time
+}
+
+func (c *cacheClock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.at
+}
+
+func (c *cacheClock) pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = c.at.Add(d)
+}
+
 func (p *press) waitingNow() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -408,7 +426,7 @@ func TestServeWhileARunIsWritten(t *testing.T) {
 	require.NoError(t, err)
 	const epochs = 60
 	require.NoError(t, book.Epoch(trainer.Row{Validation: trainer.Score{Loss: 1, Accuracy: 0.5}}))
-	hall := newHall(dir, time.Millisecond, time.Now, isLoopback)
+	hall := newHall(hallOptions{dir, time.Millisecond, time.Now, isLoopback, thisVersion()})
 	server := httptest.NewServer(hall)
 	defer server.Close()
 	over := make(chan struct{})
@@ -443,7 +461,7 @@ func TestServeWhileARunIsWritten(t *testing.T) {
 	require.NoError(t, run.Close())
 	close(over)
 	viewers.Wait()
-	v := &visitor{t: t, hall: newHall(dir, time.Second, time.Now, isLoopback)}
+	v := &visitor{t: t, hall: newHall(hallOptions{dir, time.Second, time.Now, isLoopback, thisVersion()})}
 	require.Contains(t, v.get("/run/run"), ">60 epochs</h2>")
 }
 
@@ -578,7 +596,7 @@ func allocated() int64 {
 
 // Addresses of runs lead back to their names.
 func TestAddressOfRuns(t *testing.T) {
-	h := newHall(".", time.Second, time.Now, isLoopback)
+	h := newHall(hallOptions{".", time.Second, time.Now, isLoopback, ""})
 	for _, name := range []string{".", "a", "a/b c", "ä/%2f", `<a href="x">`, "a?b#c&d=e", "..a"} {
 		at, err := url.Parse("http://127.0.0.1" + addressOf(name))
 		require.NoError(t, err, name)

@@ -43,20 +43,25 @@ type tableSource struct {
 	dataset string
 	start   float64 // seconds
 	seed    int64
-	given   func(flag string) bool // whether a flag was given
+	begun   bool // start is given; else config.toml says it
+	seeded  bool // seed is given; else config.toml says it
 }
 
 // originalActions are those of the published tables.
 var originalActions = []string{"deepen:0", "deepen:1", "deepen:2", "none"}
 
-func (o *tableSource) addFlags(command *cobra.Command) {
+func addTableFlags(command *cobra.Command, o *tableSource) {
 	flags := command.Flags()
 	flags.StringSliceVar(&o.actions, "actions", originalActions, "what the numbers in a data.pkl stand for, from 0")
 	flags.StringVar(&o.network, "network", "", "the network of a data.pkl; empty is as config.toml beside it says")
 	flags.StringVar(&o.dataset, "dataset", "", "the dataset of a data.pkl; empty is as config.toml beside it says")
 	flags.Float64Var(&o.start, "start", 0, "seconds of the budget at which the sequences of a data.pkl begin (default: as config.toml says)")
 	flags.Int64Var(&o.seed, "seed", 0, "the seed of the runs in a data.pkl (default: as config.toml says)")
-	o.given = flags.Changed
+}
+
+// heedTableFlags takes down which flags were given.
+func heedTableFlags(command *cobra.Command, o *tableSource) {
+	o.begun, o.seeded = command.Flags().Changed("start"), command.Flags().Changed("seed")
 }
 
 // read reads a table's folder or a data.pkl, which may be named by its folder. Of a
@@ -121,7 +126,7 @@ func (o *tableSource) readOriginal(path string) (*simulation.Report, error) {
 	}
 	if err := table.Validate(); err != nil {
 		code := exitDamaged
-		if o.given("start") {
+		if o.begun {
 			code = exitUsage
 		}
 		return nil, withCode(code, fmt.Errorf("%s: %w", path, err))
@@ -170,10 +175,10 @@ func (o *tableSource) override(s simulation.Scenario, seed int64) (simulation.Sc
 	if o.dataset != "" {
 		s.Dataset = o.dataset
 	}
-	if o.given("start") {
+	if o.begun {
 		s.Start = o.start
 	}
-	if o.given("seed") {
+	if o.seeded {
 		seed = o.seed
 	}
 	return s, seed, nil

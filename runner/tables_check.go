@@ -84,7 +84,7 @@ func checkTable(path string) (*simulation.Report, error) {
 	if !original {
 		return simulation.Check(files.OS{}, path)
 	}
-	source := tableSource{actions: originalActions, given: func(string) bool { return false }}
+	source := tableSource{actions: originalActions}
 	report, err := source.readOriginal(file)
 	if err != nil {
 		return nil, err

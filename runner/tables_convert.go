@@ -45,10 +45,11 @@ made of it, and the code is 3.`,
   graft table convert tables/late --csv >late.csv`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
+			heedTableFlags(command, &o.tableSource)
 			return runTableConvert(command.OutOrStdout(), args[0], &o)
 		},
 	}
-	o.addFlags(command)
+	addTableFlags(command, &o.tableSource)
 	command.Flags().StringVar(&o.out, "out", "", "make this folder")
 	command.Flags().BoolVar(&o.force, "force", false, "move what is there aside, to DIR.1")
 	command.Flags().BoolVar(&o.json, "json", false, "print one JSON object")

@@ -32,10 +32,11 @@ Of a table that is damaged in part it shows the rest and leaves with the code 3.
   graft table show tables/late --csv >late.csv`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
+			heedTableFlags(command, &o.tableSource)
 			return runTableShow(command.OutOrStdout(), args[0], &o)
 		},
 	}
-	o.addFlags(command)
+	addTableFlags(command, &o.tableSource)
 	command.Flags().BoolVar(&o.all, "all", false, "print every sequence")
 	command.Flags().BoolVar(&o.json, "json", false, "print one JSON object")
 	command.Flags().BoolVar(&o.csv, "csv", false, "print a row for every sequence, with the names of the columns before them")
