@@ -29,7 +29,7 @@ type plotKind struct {
 // plotGiven is what figures are told beside the runs. Zero is nothing.
 type plotGiven struct {
 	policy    *plotPolicy // whose path stands in trees, and whose decisions in heat maps, of tables that lie alone
-	threshold *float64   // for transfer; nil is what the first run has in the end
+	threshold *float64    // for transfer; nil is what the first run has in the end
 }
 
 // plotPolicy is a policy that figures follow.

@@ -28,7 +28,7 @@ type browsing struct {
 
 func browse(t *testing.T, dir string) *browsing {
 	chromium := pagetest.Need(t)
-	server := httptest.NewServer(newHall(hallOptions{dir, 50*time.Millisecond, time.Now, isLoopback, thisVersion()}))
+	server := httptest.NewServer(newHall(hallOptions{dir, 50 * time.Millisecond, time.Now, isLoopback, thisVersion()}))
 	t.Cleanup(server.Close) // after the browser, which would ask on
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	t.Cleanup(cancel)
