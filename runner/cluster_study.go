@@ -14,6 +14,8 @@ import (
 	"graft/cluster/trace"
 	"graft/config"
 	"graft/files"
+	"graft/results/failure"
+	"graft/results/runs"
 )
 
 // clusterStudy is a trace and a cluster, as they were read, and what may be known of them.
@@ -28,15 +30,11 @@ type clusterStudy struct {
 
 // dataFault gives an error of a file that is there, but not what it should be, its code.
 func dataFault(err error) error {
-	if err == nil || notThere(err) {
+	if err == nil || runs.NotThere(err) {
 		return err
 	}
-	return damaged(err)
+	return failure.AsDamage(err)
 }
-
-// secondsOfDay are those of a day: a simulation begins at midnight of the first job's, as far
-// as the trace knows, so that rounds of a minute begin at whole minutes.
-const secondsOfDay = 86_400
 
 func readClusterStudy(c *config.Cluster) (*clusterStudy, error) {
 	s := &clusterStudy{Cluster: c, estimates: map[string][]float64{}}
@@ -72,11 +70,11 @@ const everybody = "all"
 func (s *clusterStudy) readNodes() (err error) {
 	nodes := cmp.Or(s.Cluster.Cluster.Nodes, s.data.Nodes)
 	if nodes == "" {
-		return usageErrorf("there is no vc_config.csv in %s; name a file of the virtual clusters and their nodes with --nodes", s.Cluster.Cluster.Data)
+		return failure.Usagef("there is no vc_config.csv in %s; name a file of the virtual clusters and their nodes with --nodes", s.Cluster.Cluster.Data)
 	}
 	if count, err := strconv.Atoi(nodes); err == nil {
 		if count <= 0 {
-			return usageErrorf("a cluster of %d nodes runs nothing; give it one at least", count)
+			return failure.Usagef("a cluster of %d nodes runs nothing; give it one at least", count)
 		}
 		s.study.VCs, s.undivided = []trace.VC{{Name: everybody, Nodes: count}}, true
 		return nil
@@ -127,7 +125,7 @@ func spareCollection(path string) {
 }
 
 func floorDay(second int64) int64 {
-	return int64(math.Floor(float64(second)/secondsOfDay)) * secondsOfDay
+	return int64(math.Floor(float64(second)/runs.SecondsOfDay)) * runs.SecondsOfDay
 }
 
 // know reads what all schedulers may use, if it is there.
@@ -184,7 +182,7 @@ func (s *clusterStudy) ready() error {
 			return err
 		}
 		if name == "lucid" && s.study.Profiles == nil {
-			return usageErrorf("lucid needs the profiles of models alone and in pairs; name a folder with single_data.csv and colocate_info.csv with --data")
+			return failure.Usagef("lucid needs the profiles of models alone and in pairs; name a folder with single_data.csv and colocate_info.csv with --data")
 		}
 	}
 	return nil
@@ -223,7 +221,7 @@ func (s *clusterStudy) readEstimates(which, policy string) ([]float64, error) {
 		path = s.data.EBM
 	}
 	if path == "" {
-		return nil, withCode(exitUsage, fmt.Errorf("%s needs estimates of how long jobs take, and there is no file *_%s*.csv in --data; name a file with --estimates, make one with 'graft cluster estimate', or let it know with --estimates exact", policy, which))
+		return nil, failure.With(failure.Usage, fmt.Errorf("%s needs estimates of how long jobs take, and there is no file *_%s*.csv in --data; name a file with --estimates, make one with 'graft cluster estimate', or let it know with --estimates exact", policy, which))
 	}
 	list, err := cluster.ReadEstimates(files.OS{}, path, s.study.Jobs)
 	return list, dataFault(err)

@@ -12,6 +12,9 @@ import (
 
 	"graft/config"
 	"graft/files"
+	"graft/results/document"
+	"graft/results/failure"
+	"graft/results/runs"
 	"graft/simulation"
 )
 
@@ -39,16 +42,7 @@ by the original's loop.`,
 // readJob reads a job's file; where what it says is wrong, the exit code says so.
 func readJob(path string, set []string) (*config.Job, error) {
 	job, err := config.ReadJob(files.OS{}, path, set)
-	return job, faultyConfig(err)
-}
-
-// faultyConfig gives faults of a file their exit code.
-func faultyConfig(err error) error {
-	var faults config.Faults
-	if errors.As(err, &faults) {
-		return withCode(exitConfig, err)
-	}
-	return err
+	return job, runs.AsConfigFault(err)
 }
 
 // setFlag adds the flag that changes keys of a job.
@@ -80,7 +74,7 @@ vocabulary and the first policy are read as well.`,
 
 func runConfigCheck(w io.Writer, paths, set []string) error {
 	var wrong []error
-	code := exitFailed
+	code := failure.Failed
 	for _, path := range paths {
 		text, err := describeFile(path, set)
 		if err == nil {
@@ -89,12 +83,12 @@ func runConfigCheck(w io.Writer, paths, set []string) error {
 		if err != nil {
 			wrong = append(wrong, err)
 		}
-		var coded *exitError
+		var coded *failure.ExitError
 		if errors.As(err, &coded) {
-			code = coded.code
+			code = coded.Code
 		}
 	}
-	return withCode(code, errors.Join(wrong...))
+	return failure.With(code, errors.Join(wrong...))
 }
 
 // described is what a file says, of whichever kind it is.
@@ -111,19 +105,19 @@ func readAny(path string, set []string) (described, error) {
 	case path == "":
 	case config.IsPipeline(files.OS{}, path):
 		p, err := config.ReadPipeline(files.OS{}, path, set)
-		return p, faultyConfig(err)
+		return p, runs.AsConfigFault(err)
 	case config.IsCluster(files.OS{}, path):
 		c, err := config.ReadCluster(files.OS{}, path, set)
-		return c, faultyConfig(err)
+		return c, runs.AsConfigFault(err)
 	case config.IsSimulation(files.OS{}, path):
 		m, err := config.ReadSimulation(files.OS{}, path, set)
-		return m, faultyConfig(err)
+		return m, runs.AsConfigFault(err)
 	case config.IsTreeLearning(files.OS{}, path):
 		l, err := config.ReadTreeLearning(files.OS{}, path, set)
-		return l, faultyConfig(err)
+		return l, runs.AsConfigFault(err)
 	case config.IsLearning(files.OS{}, path):
 		l, err := config.ReadLearning(files.OS{}, path, set)
-		return l, faultyConfig(err)
+		return l, runs.AsConfigFault(err)
 	}
 	return readJob(path, set)
 }
@@ -153,7 +147,7 @@ func describeFile(path string, set []string) (string, error) {
 func describeSimulation(path string, m *config.Simulation) (string, error) {
 	sequences, legs, err := m.Size()
 	if err != nil {
-		return "", withCode(exitConfig, fmt.Errorf("%s: %w", path, err))
+		return "", failure.With(failure.Configuration, fmt.Errorf("%s: %w", path, err))
 	}
 	network := cmp.Or(m.Network.Name, m.Network.File)
 	design := ""
@@ -161,7 +155,7 @@ func describeSimulation(path string, m *config.Simulation) (string, error) {
 		design = fmt.Sprintf(" of the design %s", m.Simulate.Design)
 	}
 	return fmt.Sprintf("scenario %s, %s on %s, %v of a %s clock: %s in %s%s, %s each, %s; digest %.12s", m.Simulate.Name, network, m.Data.Kind, m.Time.Budget, m.Time.Clock,
-		counted(sequences, "sequence"), counted(legs, "leg"), design, counted(m.Decisions(), "decision"), counted(m.Simulate.Seeds, "seed"), m.Digest()), nil
+		document.Counted(sequences, "sequence"), document.Counted(legs, "leg"), design, document.Counted(m.Decisions(), "decision"), document.Counted(m.Simulate.Seeds, "seed"), m.Digest()), nil
 }
 
 // describePipeline is a pipeline in a line.
@@ -170,12 +164,12 @@ func describePipeline(path string, p *config.Pipeline) (string, error) {
 	for k, m := range p.Scenarios() {
 		n, _, err := m.Size()
 		if err != nil {
-			return "", withCode(exitConfig, fmt.Errorf("%s: %s: %w", path, p.Pipeline.Scenarios[k], err))
+			return "", failure.With(failure.Configuration, fmt.Errorf("%s: %s: %w", path, p.Pipeline.Scenarios[k], err))
 		}
 		sequences += n
 	}
-	text := fmt.Sprintf("%s of %s are simulated, structural policies of %s learn from them, for %s scenarios, %d steps at most", counted(sequences, "sequence"),
-		counted(len(p.Scenarios()), "scenario"), counted(p.Run.Seeds, "seed"), p.Learn.For, p.Learn.Steps)
+	text := fmt.Sprintf("%s of %s are simulated, structural policies of %s learn from them, for %s scenarios, %d steps at most", document.Counted(sequences, "sequence"),
+		document.Counted(len(p.Scenarios()), "scenario"), document.Counted(p.Run.Seeds, "seed"), p.Learn.For, p.Learn.Steps)
 	if p.Evaluate.LeaveOut != config.LeaveNone {
 		text += fmt.Sprintf(", and are judged with each %s left out", p.Evaluate.LeaveOut)
 	}
@@ -195,9 +189,9 @@ func describeTreeLearning(l *config.TreeLearning) string {
 	for _, t := range trees {
 		sequences += len(t.Records)
 	}
-	text := fmt.Sprintf("structural policies of %s learn from %d sequences of %s", counted(l.Run.Seeds, "seed"), sequences, counted(len(trees), "table"))
+	text := fmt.Sprintf("structural policies of %s learn from %d sequences of %s", document.Counted(l.Run.Seeds, "seed"), sequences, document.Counted(len(trees), "table"))
 	if len(held) > 0 {
-		text += fmt.Sprintf(" and stop by %s", counted(len(held), "other"))
+		text += fmt.Sprintf(" and stop by %s", document.Counted(len(held), "other"))
 	}
 	return fmt.Sprintf("%s, for %s scenarios, %d steps at most; digest %.12s", text, l.Learn.For, l.Learn.Steps, l.Digest())
 }
@@ -281,19 +275,19 @@ func showConfig(w io.Writer, path string, job described, o showOptions) error {
 		return err
 	}
 	report := configReport{File: path, Digest: job.Digest()}
-	t := newTable("KEY", "VALUE", "FROM")
+	t := document.NewTable("KEY", "VALUE", "FROM")
 	for _, v := range job.Values() {
 		value := configValue{Key: v.Key, Value: v.Plain, From: v.Source.String()}
 		if o.describe {
 			value.Description = v.About
 		}
 		report.Values = append(report.Values, value)
-		t.add(v.Key, v.Text, v.Source.String())
+		t.Add(v.Key, v.Text, v.Source.String())
 	}
 	if o.json {
-		return printJSON(w, report)
+		return document.PrintJSON(w, report)
 	}
-	return t.print(w)
+	return t.Print(w)
 }
 
 func newConfigSchemaCommand() *cobra.Command {
@@ -366,7 +360,7 @@ Paths stay as they are. Of a file about a policy that learns it makes one for
 func runConfigConvert(w io.Writer, log *zap.Logger, path, out string) error {
 	t, err := config.ConvertLegacy(files.OS{}, path)
 	if err != nil {
-		return faultyConfig(err)
+		return runs.AsConfigFault(err)
 	}
 	for _, warning := range t.Warnings {
 		log.Warn(warning)

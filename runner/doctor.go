@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"graft/results/document"
 	"graft/torch"
 )
 
@@ -80,7 +81,7 @@ func runDoctor(w io.Writer, asJSON bool) error {
 	report := examine()
 	print := report.print
 	if asJSON {
-		print = func(w io.Writer) error { return printJSON(w, report) }
+		print = func(w io.Writer) error { return document.PrintJSON(w, report) }
 	}
 	if err := print(w); err != nil {
 		return err

@@ -7,11 +7,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"graft/results/failure"
 )
 
 func TestDoctorPassesHere(t *testing.T) {
 	got := graft("doctor", "--json")
-	require.Equal(t, exitDone, got.code, got.stdout+got.stderr)
+	require.Equal(t, failure.Done, got.code, got.stdout+got.stderr)
 	var report doctorReport
 	require.NoError(t, json.Unmarshal([]byte(got.stdout), &report))
 	require.True(t, report.Healthy)
@@ -24,7 +26,7 @@ func TestDoctorPassesHere(t *testing.T) {
 		require.Empty(t, c.Remedy)
 	}
 	got = graft("doctor")
-	require.Equal(t, exitDone, got.code)
+	require.Equal(t, failure.Done, got.code)
 	require.Contains(t, got.stdout, report.LibTorch.Version)
 	require.Contains(t, got.stdout, "pass  a network learns on cpu")
 }
@@ -41,7 +43,7 @@ func TestDoctorExplainsAMissingLibrary(t *testing.T) {
 	out, err := cmd.Output()
 	var exit *exec.ExitError
 	require.ErrorAs(t, err, &exit)
-	require.Equal(t, int(exitFailed), exit.ExitCode())
+	require.Equal(t, int(failure.Failed), exit.ExitCode())
 	var report doctorReport
 	require.NoError(t, json.Unmarshal(out, &report), string(out))
 	require.False(t, report.Healthy)

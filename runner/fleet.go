@@ -11,6 +11,7 @@ import (
 
 	"graft/files"
 	"graft/fleet"
+	"graft/results/runs"
 )
 
 // newFleetCommand is `graft fleet`. It needs no LibTorch, but for a manifest of a new
@@ -33,7 +34,7 @@ needed: whoever sees it may look, and go on with the workers of somebody who die
 
 // openBatch finds the workers of a simulation.
 func openBatch(folder string) (*fleet.Fleet, error) {
-	if _, err := (files.OS{}).Stat(filepath.Join(folder, planFile)); err != nil {
+	if _, err := (files.OS{}).Stat(filepath.Join(folder, runs.PlanFile)); err != nil {
 		return nil, noSimulation(folder, err)
 	}
 	f, err := fleet.Attach(tools(), folder)

@@ -10,6 +10,7 @@ import (
 	"go.uber.org/zap"
 
 	"graft/config"
+	"graft/results/failure"
 )
 
 // newFleetAttachCommand is `graft fleet attach`.
@@ -38,7 +39,7 @@ Pods of Kubernetes are looked after by their cluster, and only watched.`,
 
 func runFleetAttach(ctx context.Context, w io.Writer, folder string, o watchOptions) error {
 	if o.every < 0 || o.every > 0 && o.every < time.Millisecond {
-		return usageErrorf("every is %v; a millisecond is the least", o.every)
+		return failure.Usagef("every is %v; a millisecond is the least", o.every)
 	}
 	ctx, stop := heedRequeue(ctx)
 	defer stop()

@@ -6,6 +6,8 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+
+	"graft/results/document"
 )
 
 // newFleetCancelCommand is `graft fleet cancel`.
@@ -42,6 +44,6 @@ func runFleetCancel(ctx context.Context, w io.Writer, folder string) error {
 	if err := f.Cancel(ctx); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "%s of %s ended; what was run is kept, and 'graft simulate' goes on with it\n", counted(live, "worker"), f.Engine())
+	_, err = fmt.Fprintf(w, "%s of %s ended; what was run is kept, and 'graft simulate' goes on with it\n", document.Counted(live, "worker"), f.Engine())
 	return err
 }

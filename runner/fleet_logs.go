@@ -15,6 +15,7 @@ import (
 	"go.uber.org/zap"
 
 	"graft/fleet"
+	"graft/results/failure"
 )
 
 // logsOptions are the flags of `graft fleet logs`.
@@ -52,7 +53,7 @@ func runFleetLogs(ctx context.Context, w io.Writer, folder string, o logsOptions
 	}
 	all := f.Batch().Workers
 	if o.worker >= all {
-		return usageErrorf("there is no worker %d; there are %d, from 0", o.worker, all)
+		return failure.Usagef("there is no worker %d; there are %d, from 0", o.worker, all)
 	}
 	var tails []*tail
 	for k := range all {

@@ -16,6 +16,8 @@ import (
 	"graft/config"
 	"graft/files"
 	"graft/fleet"
+	"graft/results/failure"
+	"graft/results/runs"
 )
 
 // manifestOptions are the flags of `graft fleet manifest`.
@@ -64,7 +66,7 @@ func runFleetManifest(ctx context.Context, w io.Writer, path string, o manifestO
 	}
 	text, err := fleet.Manifest(b, s.Fleet.Manifest(b.Folder))
 	if err != nil {
-		return withCode(exitConfig, err)
+		return failure.With(failure.Configuration, err)
 	}
 	if err := s.settle(ctx, path, o.force); err != nil {
 		return err
@@ -79,16 +81,16 @@ func (o manifestOptions) site(path string) (*site, error) {
 	file, folder := path, ""
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		if o.folder != "" || o.force {
-			return nil, usageErrorf("%s is a run folder already; folder and force are for a scenario's file", path)
+			return nil, failure.Usagef("%s is a run folder already; folder and force are for a scenario's file", path)
 		}
-		file, folder = filepath.Join(path, resolvedFile), path
-		if _, err := os.Stat(filepath.Join(path, planFile)); err != nil {
+		file, folder = filepath.Join(path, runs.ResolvedFile), path
+		if _, err := os.Stat(filepath.Join(path, runs.PlanFile)); err != nil {
 			return nil, noSimulation(path, err)
 		}
 	}
 	m, err := config.ReadSimulation(files.OS{}, file, append(slices.Clone(o.set), "fleet.engine="+config.Kubernetes))
 	if err != nil {
-		return nil, faultyConfig(err)
+		return nil, runs.AsConfigFault(err)
 	}
 	if folder == "" {
 		folder = folderOf(o.folder, m.Run.Folder, path)
@@ -104,7 +106,7 @@ func (s *site) mounted(b fleet.Batch) error {
 	}
 	mount := s.Fleet.Manifest(b.Folder).Mount
 	if inside, err := filepath.Rel(mount, cache); err != nil || inside == ".." || strings.HasPrefix(inside, "../") {
-		return withCode(exitConfig, errors.Join(fmt.Errorf("the cache %s does not lie in the mount %s, so that what pods run would be lost; set fleet.mount or simulate.cache", cache, mount), err))
+		return failure.With(failure.Configuration, errors.Join(fmt.Errorf("the cache %s does not lie in the mount %s, so that what pods run would be lost; set fleet.mount or simulate.cache", cache, mount), err))
 	}
 	return nil
 }

@@ -16,6 +16,9 @@ import (
 
 	"graft/files"
 	"graft/fleet"
+	"graft/results/document"
+	"graft/results/failure"
+	"graft/results/runs"
 	"graft/simulation"
 )
 
@@ -73,12 +76,12 @@ func runFleetStatus(ctx context.Context, w io.Writer, folder string, asJSON bool
 		return err
 	}
 	if asJSON {
-		err = printJSON(w, r)
+		err = document.PrintJSON(w, r)
 	} else {
 		err = r.print(w)
 	}
 	if err == nil && r.Trouble != "" {
-		err = withCode(exitPartial, errors.New(r.Trouble))
+		err = failure.With(failure.Partial, errors.New(r.Trouble))
 	}
 	return err
 }
@@ -114,7 +117,7 @@ func legsUnderWay(g *simulation.Grid, cache string) ([]runningLeg, error) {
 	if err != nil {
 		return nil, err
 	}
-	holders, err := holdersIn(filepath.Join(cache, leasesFolder))
+	holders, err := holdersIn(filepath.Join(cache, runs.LeasesFolder))
 	if err != nil {
 		return nil, err
 	}
@@ -171,10 +174,10 @@ func (r *fleetStatus) headline() string {
 	s := r.State
 	text := fmt.Sprintf("%d of %d runs ended, %d failed, %d left; %d of %d legs", s.Ended, s.Sequences, s.Failed, r.Left, s.Done, s.Legs)
 	if r.ToGo > 0 {
-		text += fmt.Sprintf("; %s to go", spanText(time.Duration(r.ToGo*float64(time.Second))))
+		text += fmt.Sprintf("; %s to go", document.SpanText(time.Duration(r.ToGo*float64(time.Second))))
 	}
 	if len(s.Best) > 0 {
-		text += fmt.Sprintf("\nbest so far %s: %s", simulation.Sequence(s.Best[0].Sequence), accuracyText(s.Best[0].Accuracy))
+		text += fmt.Sprintf("\nbest so far %s: %s", simulation.Sequence(s.Best[0].Sequence), document.AccuracyText(s.Best[0].Accuracy))
 	}
 	return text + "\n"
 }
@@ -183,12 +186,12 @@ func (r *fleetStatus) printLegs(w io.Writer) error {
 	if len(r.Legs) == 0 {
 		return nil
 	}
-	t := newTable("under way", ">seed", "by")
+	t := document.NewTable("under way", ">seed", "by")
 	for _, l := range r.Legs {
 		if l.Dead {
 			l.Owner += ", which has died"
 		}
-		t.add(fmt.Sprint(simulation.Sequence(l.Sequence)), fmt.Sprint(l.Seed), l.Owner)
+		t.Add(fmt.Sprint(simulation.Sequence(l.Sequence)), fmt.Sprint(l.Seed), l.Owner)
 	}
 	return afterBlank(w, t)
 }
@@ -198,13 +201,13 @@ func (r *fleetStatus) printWorkers(w io.Writer) error {
 		_, err := fmt.Fprintln(w, "\nno workers were started from here")
 		return err
 	}
-	t := newTable(">worker", "state", "host", "detail", "log")
+	t := document.NewTable(">worker", "state", "host", "detail", "log")
 	for _, s := range r.Workers {
 		detail := s.Detail
 		if s.Exit != 0 {
 			detail = strings.TrimPrefix(fmt.Sprintf("%s, exit code %d", detail, s.Exit), ", ")
 		}
-		t.add(fmt.Sprint(s.Worker), string(s.State), cmp.Or(s.Host, "-"), cmp.Or(detail, "-"), s.Log)
+		t.Add(fmt.Sprint(s.Worker), string(s.State), cmp.Or(s.Host, "-"), cmp.Or(detail, "-"), s.Log)
 	}
 	about := "batch " + r.Batch + " of " + r.Engine
 	if r.Cancelled {
@@ -213,13 +216,13 @@ func (r *fleetStatus) printWorkers(w io.Writer) error {
 	if _, err := fmt.Fprintf(w, "\n%s\n", about); err != nil || len(r.Workers) == 0 {
 		return err
 	}
-	return t.print(w)
+	return t.Print(w)
 }
 
 // afterBlank prints a table below an empty line.
-func afterBlank(w io.Writer, t *table) error {
+func afterBlank(w io.Writer, t *document.Table) error {
 	if _, err := fmt.Fprintln(w); err != nil {
 		return err
 	}
-	return t.print(w)
+	return t.Print(w)
 }

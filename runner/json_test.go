@@ -20,6 +20,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/config/comments"
+	"graft/results/plot"
+	"graft/results/report"
+	"graft/results/runs"
 )
 
 // updateDocs writes pages that are made of the code.
@@ -27,11 +30,11 @@ var updateDocs = flag.Bool("update-docs", false, "write docs/json.md as the code
 
 // jsonReports are the objects that commands print with --json, by command.
 var jsonReports = map[string][]any{
-	"graft cluster run":   {clusterReport{}},
+	"graft cluster run":   {runs.ClusterOutcome{}},
 	"graft config show":   {configReport{}},
 	"graft demo":          {trainReport{}},
 	"graft doctor":        {doctorReport{}},
-	"graft evaluate":      {evaluationReport{}, leaveReport{}},
+	"graft evaluate":      {runs.EvaluationReport{}, runs.LeaveReport{}},
 	"graft learn":         {learnTreesReport{}, learnReport{}},
 	"graft model list":    {modelList{}},
 	"graft model show":    {networkReport{}},
@@ -41,13 +44,13 @@ var jsonReports = map[string][]any{
 	"graft fleet attach":  {simulateReport{}},
 	"graft fleet status":  {fleetStatus{}},
 	"graft pipeline":      {pipelineReport{}},
-	"graft plot":          {plotReport{}},
-	"graft report":        {runsReport{}},
+	"graft plot":          {plot.Report{}},
+	"graft report":        {report.Report{}},
 	"graft serve":         {serveReport{}},
 	"graft surgery":       {surgeryReport{}},
 	"graft table check":   {checkReport{}},
 	"graft table convert": {wholeTable{}},
-	"graft table show":    {tableReport{}},
+	"graft table show":    {runs.TableReport{}},
 	"graft trace info":    {traceReport{}},
 	"graft train":         {trainReport{}},
 	"graft version":       {versionInfo{}},
@@ -61,7 +64,7 @@ var jsonReports = map[string][]any{
 
 // which tells several objects of a command apart.
 var which = map[string]string{
-	"evaluationReport": "Without `--leave-out`.", "leaveReport": "With `--leave-out`.",
+	"EvaluationReport": "Without `--leave-out`.", "LeaveReport": "With `--leave-out`.",
 	"simulateReport": "Of a simulation that is over.", "submission": "Of one that was given to a cluster.",
 	"learnTreesReport": "Of structural policies.", "learnReport": "Of a policy of the original's.",
 }
@@ -187,7 +190,7 @@ func title(t reflect.Type) string {
 		b.WriteRune(unicode.ToLower(r))
 	}
 	name := b.String()
-	if at := strings.LastIndexByte(t.PkgPath(), '/'); at >= 0 && !strings.HasSuffix(t.PkgPath(), "runner") {
+	if at := strings.LastIndexByte(t.PkgPath(), '/'); at >= 0 && !strings.HasSuffix(t.PkgPath(), "runner") && !strings.HasPrefix(t.PkgPath(), "graft/results/") {
 		name = t.PkgPath()[at+1:] + " " + name
 	}
 	return name

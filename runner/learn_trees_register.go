@@ -7,6 +7,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"graft/results/document"
 	"graft/simulation"
 )
 
@@ -119,6 +120,6 @@ func (r *register) scene() scene {
 
 // facts are a line of a width.
 func (m classState) facts(width int) string {
-	return fitting([]string{counted(m.steps, "step"), fmt.Sprintf("aim %.3f", m.aim), fmt.Sprintf("regret %.3f points", m.regret),
+	return fitting([]string{document.Counted(m.steps, "step"), fmt.Sprintf("aim %.3f", m.aim), fmt.Sprintf("regret %.3f points", m.regret),
 		fmt.Sprintf("%d learning", m.begun-m.done)}, width)
 }

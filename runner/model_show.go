@@ -11,6 +11,8 @@ import (
 	"graft/config"
 	"graft/files"
 	"graft/model"
+	"graft/results/document"
+	"graft/results/failure"
 	"graft/tracing"
 	"graft/tracing/drawing"
 )
@@ -74,7 +76,7 @@ func runModelShow(w io.Writer, arg string, o modelShowOptions) error {
 		return err
 	}
 	if o.json {
-		return printJSON(w, report)
+		return document.PrintJSON(w, report)
 	}
 	return report.print(w)
 }
@@ -84,12 +86,12 @@ func (o modelShowOptions) load(arg string) (*model.Network, error) {
 	if o.input != "" {
 		var err error
 		if input, err = model.ParseShape(o.input); err != nil {
-			return nil, usageErrorf("--input: %w", err)
+			return nil, failure.Usagef("--input: %w", err)
 		}
 	}
 	// A drawing replaces what is there, so it must not be mistaken for a network.
 	if o.svg != "" && o.svg != "-" && !strings.EqualFold(filepath.Ext(o.svg), ".svg") {
-		return nil, usageErrorf("--svg %s: the name of a drawing ends in .svg; - is stdout", o.svg)
+		return nil, failure.Usagef("--svg %s: the name of a drawing ends in .svg; - is stdout", o.svg)
 	}
 	return loadNetwork(arg, input, o.classes)
 }

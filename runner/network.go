@@ -9,6 +9,7 @@ import (
 	"graft/config"
 	"graft/files"
 	"graft/model"
+	"graft/results/failure"
 )
 
 // loadNetwork makes the network that an argument names, without tensors: one of
@@ -19,7 +20,7 @@ func loadNetwork(arg string, input model.Shape, classes int) (*model.Network, er
 		return loadNetworkFile(arg, input, classes)
 	}
 	n, err := model.Zoo(arg, model.ZooOptions{Classes: classes, Input: input})
-	return n, withCode(exitUsage, err)
+	return n, failure.With(failure.Usage, err)
 }
 
 func isNetworkFile(arg string) bool {
@@ -29,19 +30,19 @@ func isNetworkFile(arg string) bool {
 
 func loadNetworkFile(path string, input model.Shape, classes int) (*model.Network, error) {
 	if classes != 0 {
-		return nil, usageErrorf("--classes is for networks of the zoo: the file %s says how many its network has", path)
+		return nil, failure.Usagef("--classes is for networks of the zoo: the file %s says how many its network has", path)
 	}
 	n, err := config.ReadNetwork(files.OS{}, path)
 	var faults config.Faults
 	if errors.As(err, &faults) {
-		return nil, withCode(exitConfig, err)
+		return nil, failure.With(failure.Configuration, err)
 	}
 	if err != nil || input == nil {
 		return n, err
 	}
 	n.Input = slices.Clone(input)
 	if err := n.Check(); err != nil {
-		return nil, usageErrorf("the network of %s does not fit inputs of %v: %w", path, input, err)
+		return nil, failure.Usagef("the network of %s does not fit inputs of %v: %w", path, input, err)
 	}
 	return n, nil
 }

@@ -23,6 +23,8 @@ import (
 	"graft/files"
 	"graft/fleet"
 	"graft/results"
+	"graft/results/failure"
+	"graft/results/runs"
 	"graft/torch"
 )
 
@@ -90,14 +92,14 @@ folder, and so does --wait. What workers get stands in the section fleet.`,
 
 func runSimulate(ctx context.Context, w io.Writer, path string, o simulateOptions) error {
 	if o.engine != "" && !slices.Contains(fleet.Engines(), o.engine) {
-		return usageErrorf("there is no engine %q that starts workers; there are %s", o.engine, strings.Join(fleet.Engines(), " and "))
+		return failure.Usagef("there is no engine %q that starts workers; there are %s", o.engine, strings.Join(fleet.Engines(), " and "))
 	}
 	m, err := config.ReadSimulation(files.OS{}, path, o.assignments())
 	if err != nil {
-		return faultyConfig(err)
+		return runs.AsConfigFault(err)
 	}
 	if m.Fleet.Engine == config.Kubernetes {
-		return usageErrorf("a cluster starts workers of the engine kubernetes by itself: graft fleet manifest %s | kubectl apply -f -", path)
+		return failure.Usagef("a cluster starts workers of the engine kubernetes by itself: graft fleet manifest %s | kubectl apply -f -", path)
 	}
 	ctx, stop := heedRequeue(ctx)
 	defer stop()
@@ -133,7 +135,7 @@ func folderOf(flag, key, path string) string {
 
 // settle goes on with the run folder of the same simulation, or makes one.
 func (s *site) settle(ctx context.Context, path string, force bool) error {
-	was, err := readPlan(filepath.Join(s.folder, planFile))
+	was, err := runs.ReadPlan(filepath.Join(s.folder, runs.PlanFile))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -143,7 +145,7 @@ func (s *site) settle(ctx context.Context, path string, force bool) error {
 		return nil
 	}
 	if begun && !force {
-		return withCode(exitConfig, s.sameAsBefore())
+		return failure.With(failure.Configuration, s.sameAsBefore())
 	}
 	if err := s.makePlan(); err != nil {
 		return err
@@ -153,7 +155,7 @@ func (s *site) settle(ctx context.Context, path string, force bool) error {
 		run, err = results.Open(files.OS{}, s.folder)
 	}
 	if errors.Is(err, results.ErrExists) {
-		return withCode(exitUsage, err)
+		return failure.With(failure.Usage, err)
 	}
 	if err != nil {
 		return err
@@ -168,7 +170,7 @@ func (s *site) writePlan(run *results.Run) error {
 	if err != nil {
 		return err
 	}
-	return files.WriteAtomic(files.OS{}, run.Path(planFile), func(w io.Writer) error {
+	return files.WriteAtomic(files.OS{}, run.Path(runs.PlanFile), func(w io.Writer) error {
 		_, err := w.Write(append(text, '\n'))
 		return err
 	})
@@ -176,7 +178,7 @@ func (s *site) writePlan(run *results.Run) error {
 
 // sameAsBefore says in what the simulation differs from the one in the folder.
 func (s *site) sameAsBefore() error {
-	was, err := config.ReadSimulation(files.OS{}, filepath.Join(s.folder, resolvedFile), nil)
+	was, err := config.ReadSimulation(files.OS{}, filepath.Join(s.folder, runs.ResolvedFile), nil)
 	if err == nil && was.Digest() == s.Digest() {
 		return nil
 	}
@@ -206,7 +208,7 @@ func (s *site) makePlan() error {
 			return err
 		}
 		s.plan, err = s.Plan(files.OS{}, data, code)
-		return withCode(exitConfig, err)
+		return failure.With(failure.Configuration, err)
 	})
 }
 
@@ -244,7 +246,7 @@ func (s *site) batch() (fleet.Batch, error) {
 	if s.Fleet.Threads > 0 {
 		b.Argv = append(b.Argv, "--threads", strconv.Itoa(s.Fleet.Threads))
 	}
-	return b, withCode(exitConfig, s.Fleet.ValidateFor(b))
+	return b, failure.With(failure.Configuration, s.Fleet.ValidateFor(b))
 }
 
 // manyElsewhere is how many workers a cluster runs side by side where nothing is said.

@@ -13,6 +13,7 @@ import (
 
 	"graft/fleet"
 	"graft/fleet/fleettest"
+	"graft/results/failure"
 )
 
 // largeScenario is 64 sequences of 85 legs.
@@ -28,7 +29,7 @@ type grid struct {
 func (g grid) status() (r fleetStatus) {
 	g.Helper()
 	o := graft("fleet", "status", g.run, "--json")
-	require.Equal(g, exitDone, o.code, o.stderr)
+	require.Equal(g, failure.Done, o.code, o.stderr)
 	require.NoError(g, json.Unmarshal([]byte(o.stdout), &r))
 	return r
 }

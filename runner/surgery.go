@@ -13,6 +13,7 @@ import (
 	"graft/files"
 	"graft/model"
 	"graft/net2net"
+	"graft/results/failure"
 	"graft/torch"
 	"graft/torch/weights"
 )
@@ -109,21 +110,21 @@ func (o *surgeryOptions) flags(command *cobra.Command) {
 func (o *surgeryOptions) validate() error {
 	switch {
 	case o.model == "":
-		return usageErrorf("--model says on which network; 'graft model list' shows the zoo")
+		return failure.Usagef("--model says on which network; 'graft model list' shows the zoo")
 	case len(o.actions) == 0 && o.replay == "":
-		return usageErrorf("--action says what to do, such as --action deepen:0")
+		return failure.Usagef("--action says what to do, such as --action deepen:0")
 	case o.keep >= 0 && o.replay == "":
-		return usageErrorf("--shrink takes a record's changes back; name it with --replay")
+		return failure.Usagef("--shrink takes a record's changes back; name it with --replay")
 	case o.keep < -1 || o.rows < 2 || o.Noise < 0 || o.tolerance < 0:
-		return usageErrorf("--shrink is at least 0, --rows at least 2, --noise and --tolerance are not negative")
+		return failure.Usagef("--shrink is at least 0, --rows at least 2, --noise and --tolerance are not negative")
 	case o.Form != net2net.Auto && o.Form != net2net.Identity && o.Form != net2net.Residual:
-		return usageErrorf("--form %q: there are identity and residual", o.Form)
+		return failure.Usagef("--form %q: there are identity and residual", o.Form)
 	case o.Compat != net2net.Off && o.Compat != net2net.Original && o.Compat != net2net.WithoutNorm:
-		return usageErrorf("--compat %q: there are original and original-without-norm", o.Compat)
+		return failure.Usagef("--compat %q: there are original and original-without-norm", o.Compat)
 	}
 	if o.out != "" {
 		if _, err := weights.FormatOf(o.out); err != nil {
-			return withCode(exitUsage, err)
+			return failure.With(failure.Usage, err)
 		}
 	}
 	return nil
@@ -137,7 +138,7 @@ func runSurgery(ctx context.Context, w io.Writer, o surgeryOptions) error {
 	var err error
 	if o.input != "" {
 		if input, err = model.ParseShape(o.input); err != nil {
-			return withCode(exitUsage, err)
+			return failure.With(failure.Usage, err)
 		}
 	}
 	n, err := loadNetwork(o.model, input, o.classes)
@@ -169,14 +170,14 @@ func (o *surgeryOptions) plan() ([]net2net.Action, []*net2net.Change, error) {
 		actions, faults = append(actions, a), append(faults, err)
 	}
 	if err := errors.Join(faults...); err != nil {
-		return nil, nil, withCode(exitUsage, err)
+		return nil, nil, failure.With(failure.Usage, err)
 	}
 	if o.replay == "" {
 		return actions, nil, nil
 	}
 	record, err := net2net.ReadRecord(files.OS{}, o.replay)
 	if err != nil && !errors.As(err, new(*fs.PathError)) { // it was read, and is none
-		err = withCode(exitDamaged, err)
+		err = failure.With(failure.Damaged, err)
 	}
 	return actions, record, err
 }

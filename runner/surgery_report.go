@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"graft/net2net"
+	"graft/results/document"
 )
 
 // surgeryReport is what `graft surgery --json` prints.
@@ -76,12 +77,12 @@ func percent(v float64) string {
 
 // print writes what was done, and by how much the logits moved.
 func (r *surgeryReport) print(w io.Writer) error {
-	done := newTable("ACTION", ">PARAMETERS", "TENSORS")
-	done.add(r.Model, fmt.Sprint(r.ParametersBefore), "")
+	done := document.NewTable("ACTION", ">PARAMETERS", "TENSORS")
+	done.Add(r.Model, fmt.Sprint(r.ParametersBefore), "")
 	for _, c := range r.Changes {
-		done.add(c.Action, fmt.Sprint(c.Parameters), fates(c.Tensors))
+		done.Add(c.Action, fmt.Sprint(c.Parameters), fates(c.Tensors))
 	}
-	if err := done.print(w); err != nil {
+	if err := done.Print(w); err != nil {
 		return err
 	}
 	for _, c := range r.Changes {
@@ -106,7 +107,7 @@ func (r *surgeryReport) printVerified(w io.Writer) error {
 	if len(r.Verified) == 0 {
 		return nil
 	}
-	verified := newTable("MODE", "INPUTS", ">LOGITS MOVE BY", ">IN L2", "ALLOWED", "")
+	verified := document.NewTable("MODE", "INPUTS", ">LOGITS MOVE BY", ">IN L2", "ALLOWED", "")
 	for _, row := range r.Verified {
 		allowed, verdict := percent(row.Tolerance), "kept"
 		if row.ByL2 {
@@ -115,12 +116,12 @@ func (r *surgeryReport) printVerified(w io.Writer) error {
 		if row.over() {
 			verdict = "NOT KEPT"
 		}
-		verified.add(row.Mode, row.Batch, percent(row.Relative), percent(row.L2), allowed, verdict)
+		verified.Add(row.Mode, row.Batch, percent(row.Relative), percent(row.L2), allowed, verdict)
 	}
 	if _, err := fmt.Fprintln(w); err != nil {
 		return err
 	}
-	return verified.print(w)
+	return verified.Print(w)
 }
 
 // fates lists how many tensors had which, in a fixed order.

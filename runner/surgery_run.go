@@ -10,6 +10,8 @@ import (
 	"graft/files"
 	"graft/model"
 	"graft/net2net"
+	"graft/results/document"
+	"graft/results/failure"
 	"graft/torch"
 	"graft/torch/weights"
 )
@@ -34,7 +36,7 @@ type theatre struct {
 func (t *theatre) prepare() error {
 	device, err := torch.ParseDevice(t.device)
 	if err != nil {
-		return withCode(exitUsage, err)
+		return failure.With(failure.Usage, err)
 	}
 	place := model.Placement{Device: device, DType: torch.Float32, Random: t.s.NewGenerator(torch.CPU, int64(t.seed))}
 	if t.exact {
@@ -152,7 +154,7 @@ func (t *theatre) finish(w io.Writer) error {
 		}
 	}
 	if t.json {
-		return errors.Join(printJSON(w, t.report), failed)
+		return errors.Join(document.PrintJSON(w, t.report), failed)
 	}
 	return errors.Join(t.report.print(w), failed)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/vbauerster/mpb/v8/cwriter"
 	"github.com/vbauerster/mpb/v8/decor"
 
+	"graft/results/document"
 	"graft/trainer"
 )
 
@@ -105,7 +106,7 @@ func factsFiller(facts func(width int) string) mpb.BarFiller {
 
 // timeText is how much of the budget is left.
 func timeText(p trainer.Progress) string {
-	return fmt.Sprintf("%s of %s left", spanText(p.Left), spanText(p.Budget))
+	return fmt.Sprintf("%s of %s left", document.SpanText(p.Left), document.SpanText(p.Budget))
 }
 
 // factsText is where a job stands on a line of a width, with the least important
@@ -116,9 +117,9 @@ func factsText(m *moment, width int) string {
 		parts = append(parts, fmt.Sprintf("loss %.3f", m.Loss))
 	}
 	if m.Evaluated {
-		parts = append(parts, "validation "+accuracyText(m.Validation.Accuracy))
+		parts = append(parts, "validation "+document.AccuracyText(m.Validation.Accuracy))
 	}
-	parts = append(parts, counted(m.Devices, "device"), fmt.Sprintf("%s with %s in %s", m.network, counted(m.Parameters, "parameter"), counted(m.Layers, "layer")))
+	parts = append(parts, document.Counted(m.Devices, "device"), fmt.Sprintf("%s with %s in %s", m.network, document.Counted(m.Parameters, "parameter"), document.Counted(m.Layers, "layer")))
 	if next := eventText(m.Next); next != "" {
 		parts = append(parts, next)
 	}
@@ -138,12 +139,4 @@ func fitting(parts []string, width int) string {
 		line += part
 	}
 	return strings.TrimSpace(line)
-}
-
-// counted is a number of things.
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -10,6 +10,8 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"graft/results"
+	"graft/results/document"
+	"graft/results/runs"
 	"graft/trainer"
 )
 
@@ -131,7 +133,7 @@ func (t *teller) note(n trainer.Note) {
 		fields = append(fields, zap.Int("processes", n.Processes))
 	}
 	if isWarning(n) {
-		t.log.Warn(n.Event+"; the job goes on without it", append(fields, zap.String("why", n.Why), zap.String("printed", logsName))...)
+		t.log.Warn(n.Event+"; the job goes on without it", append(fields, zap.String("why", n.Why), zap.String("printed", runs.LogsName))...)
 		return
 	}
 	t.log.Info(n.Event, fields...)
@@ -159,15 +161,7 @@ func eventText(e trainer.Event) string {
 	case e.Change == trainer.Same:
 		return ""
 	case e.Devices > 0:
-		return fmt.Sprintf("%s to %d at %s", e.Change, e.Devices, spanText(e.At))
+		return fmt.Sprintf("%s to %d at %s", e.Change, e.Devices, document.SpanText(e.At))
 	}
-	return fmt.Sprintf("%s at %s", e.Change, spanText(e.At))
-}
-
-// spanText is a time of any length.
-func spanText(d time.Duration) string {
-	if d < 10*time.Minute {
-		return clockText(d)
-	}
-	return d.Round(time.Second).String()
+	return fmt.Sprintf("%s at %s", e.Change, document.SpanText(e.At))
 }

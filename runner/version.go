@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"graft/results/document"
 )
 
 // version is set by the linker (-ldflags "-X main.version=…"); empty means that
@@ -54,7 +56,7 @@ func thisVersion() string {
 // runVersion prints the version in the form that was asked for.
 func runVersion(w io.Writer, info versionInfo, asJSON bool) error {
 	if asJSON {
-		return printJSON(w, info)
+		return document.PrintJSON(w, info)
 	}
 	modified := ""
 	if info.Modified {

@@ -8,11 +8,13 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"graft/results/failure"
 )
 
 func TestVersionAsJSONIsOneObject(t *testing.T) {
 	got := graft("version", "--json")
-	require.Equal(t, exitDone, got.code)
+	require.Equal(t, failure.Done, got.code)
 	var info versionInfo
 	require.NoError(t, json.Unmarshal([]byte(got.stdout), &info))
 	assert.Equal(t, runtime.Version(), info.Go)

@@ -11,6 +11,7 @@ import (
 	"graft/files"
 	"graft/model"
 	"graft/net2net"
+	"graft/results/failure"
 	"graft/vocab"
 )
 
@@ -53,7 +54,7 @@ func (o *vocabNetworks) load(args []string) ([]*model.Network, error) {
 	if o.input != "" {
 		var err error
 		if input, err = model.ParseShape(o.input); err != nil {
-			return nil, usageErrorf("--input: %w", err)
+			return nil, failure.Usagef("--input: %w", err)
 		}
 	}
 	for _, arg := range args {

@@ -14,6 +14,9 @@ import (
 
 	"graft/files"
 	"graft/fleet"
+	"graft/results/document"
+	"graft/results/failure"
+	"graft/results/runs"
 	"graft/simulation"
 )
 
@@ -88,10 +91,10 @@ func submissionOf(folder string, f *fleet.Fleet) submission {
 
 func (s submission) print(w io.Writer, json bool) error {
 	if json {
-		return printJSON(w, s)
+		return document.PrintJSON(w, s)
 	}
 	last := s.Jobs[len(s.Jobs)-1]
-	_, err := fmt.Fprintf(w, "%s: job %s of %s, called %s\nwatch them, and collect the table, with\n  graft fleet attach %s\n", counted(s.Workers, "worker"), last, s.Engine, s.Batch, s.Folder)
+	_, err := fmt.Fprintf(w, "%s: job %s of %s, called %s\nwatch them, and collect the table, with\n  graft fleet attach %s\n", document.Counted(s.Workers, "worker"), last, s.Engine, s.Batch, s.Folder)
 	return err
 }
 
@@ -117,7 +120,7 @@ func (x *watch) tend(ctx context.Context, w io.Writer, f *fleet.Fleet, o watchOp
 		return x.stop(f)
 	case errors.Is(err, fleet.ErrCancelled):
 		_, harvest := x.harvest()
-		return withCode(exitRequeue, errors.Join(fmt.Errorf("%w, and what was run is kept; 'graft simulate' goes on with it in %s", err, x.folder), harvest))
+		return failure.With(failure.Requeue, errors.Join(fmt.Errorf("%w, and what was run is kept; 'graft simulate' goes on with it in %s", err, x.folder), harvest))
 	case err != nil && ctx.Err() == nil:
 		_, harvest := x.harvest()
 		return errors.Join(err, lastWords(f), harvest)
@@ -194,13 +197,13 @@ func tendEvery(engine string) time.Duration {
 // stop lets local workers save what they run; others go on.
 func (x *watch) stop(f *fleet.Fleet) error {
 	if f == nil || f.Engine() != "local" {
-		return withCode(exitRequeue, fmt.Errorf("stopped watching; the workers go on: graft fleet attach %s", x.folder))
+		return failure.With(failure.Requeue, fmt.Errorf("stopped watching; the workers go on: graft fleet attach %s", x.folder))
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	err := f.Cancel(ctx)
 	_, harvest := x.harvest()
-	return withCode(exitRequeue, errors.Join(fmt.Errorf("stopped, and what was run is kept; the same command goes on in %s", x.folder), err, harvest))
+	return failure.With(failure.Requeue, errors.Join(fmt.Errorf("stopped, and what was run is kept; the same command goes on in %s", x.folder), err, harvest))
 }
 
 // left is how many legs are left to run, as of late: to count them takes a file each,
@@ -262,7 +265,7 @@ func (x *watch) collect() error {
 	return err
 }
 
-func (x *watch) table() string { return filepath.Join(x.folder, tableFolder) }
+func (x *watch) table() string { return filepath.Join(x.folder, runs.TableFolder) }
 
 func (x *watch) harvest() (int, error) {
 	x.mu.Lock()

@@ -9,6 +9,10 @@ import (
 	"go.uber.org/zap"
 
 	"graft/files"
+	"graft/results/document"
+	"graft/results/failure"
+	"graft/results/report"
+	"graft/results/runs"
 	"graft/simulation"
 )
 
@@ -20,7 +24,7 @@ type simulateReport struct {
 	State    simulation.State     `json:"state"`    // how far it is
 	Failures []simulation.Trouble `json:"failures"` // every attempt that failed
 	Damaged  []string             `json:"damaged"`  // files of the cache that were put aside
-	Outcome  *tableReport         `json:"outcome"`  // of the table; null where nothing ended
+	Outcome  *runs.TableReport    `json:"outcome"`  // of the table; null where nothing ended
 }
 
 // finish collects the table and prints what came out.
@@ -38,7 +42,7 @@ func (x *watch) finish(w io.Writer, json bool) error {
 		}
 	}
 	if json {
-		err = printJSON(w, r)
+		err = document.PrintJSON(w, r)
 	} else {
 		err = r.print(w)
 	}
@@ -63,7 +67,7 @@ func (x *watch) report() (*simulateReport, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Outcome = reportTable(table)
+	r.Outcome = runs.ReportTable(table)
 	return r, nil
 }
 
@@ -79,16 +83,16 @@ func (r *simulateReport) err() error {
 		return nil
 	}
 	err := &missingSequences{fmt.Sprintf("%d of %d sequences failed, such as %s: %s; see %s/%s, and try them again with --retry",
-		r.State.Failed, r.State.Sequences, simulation.Leg{Sequence: r.Failures[0].Sequence, Seed: r.Failures[0].Seed}, r.Failures[0].Why, r.Folder, failuresFolder)}
+		r.State.Failed, r.State.Sequences, simulation.Leg{Sequence: r.Failures[0].Sequence, Seed: r.Failures[0].Seed}, r.Failures[0].Why, r.Folder, runs.FailuresFolder)}
 	if r.State.Ended == 0 {
 		return err
 	}
-	return withCode(exitPartial, err)
+	return failure.With(failure.Partial, err)
 }
 
 func (r *simulateReport) print(w io.Writer) error {
 	if r.Outcome != nil {
-		if err := r.Outcome.print(w, false); err != nil {
+		if err := report.PrintTable(r.Outcome, w, false); err != nil {
 			return err
 		}
 	}
@@ -152,7 +156,7 @@ func (x *watch) part() (done, all int64) {
 func (x *watch) right() string {
 	s := x.last()
 	if left := x.toGo(s); left > 0 {
-		return fmt.Sprintf("%d of %d runs, %s to go", s.Ended, s.Sequences, spanText(left))
+		return fmt.Sprintf("%d of %d runs, %s to go", s.Ended, s.Sequences, document.SpanText(left))
 	}
 	return fmt.Sprintf("%d of %d runs", s.Ended, s.Sequences)
 }
@@ -175,13 +179,13 @@ func (x *watch) facts(width int) string {
 	}
 	for k, b := range s.Best {
 		if k == 0 {
-			parts = append(parts, fmt.Sprintf("best %s: %s", simulation.Sequence(b.Sequence), accuracyText(b.Accuracy)))
+			parts = append(parts, fmt.Sprintf("best %s: %s", simulation.Sequence(b.Sequence), document.AccuracyText(b.Accuracy)))
 		}
 	}
 	for _, leg := range x.legs() {
 		parts = append(parts, "runs "+simulation.Leg{Sequence: leg.Sequence, Seed: leg.Seed}.String())
 	}
-	return fitting(append(parts, counted(int(s.Steps), "step")), width)
+	return fitting(append(parts, document.Counted(int(s.Steps), "step")), width)
 }
 
 func (x *watch) tell() {

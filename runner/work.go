@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -19,19 +18,11 @@ import (
 	"graft/files"
 	"graft/fleet"
 	"graft/model"
+	"graft/results/failure"
+	"graft/results/runs"
 	"graft/simulation"
 	"graft/torch"
 	"graft/trainer"
-)
-
-// Names in the run folder of a simulation.
-const (
-	resolvedFile   = "config.resolved.toml"
-	planFile       = "grid.json"
-	failuresFolder = "failures"
-	tableFolder    = "table"
-	leasesFolder   = "leases" // in the cache
-	largestPlan    = 4 << 20
 )
 
 // newWorkCommand is `graft work`, which people have no use for.
@@ -72,7 +63,7 @@ func runWork(ctx context.Context, folder string, threads int) error {
 		return site.work(ctx, lab)
 	})
 	if errors.Is(err, trainer.ErrStopped) || ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		return withCode(exitRequeue, errors.Join(trainer.ErrStopped, err))
+		return failure.With(failure.Requeue, errors.Join(trainer.ErrStopped, err))
 	}
 	return err
 }
@@ -86,27 +77,15 @@ type site struct {
 
 // openSite reads what a run folder says.
 func openSite(folder string) (*site, error) {
-	plan, err := readPlan(filepath.Join(folder, planFile))
+	plan, err := runs.ReadPlan(filepath.Join(folder, runs.PlanFile))
 	if err != nil {
 		return nil, fmt.Errorf("open simulation %s: %w; give the run folder of 'graft simulate'", folder, err)
 	}
-	m, err := config.ReadSimulation(files.OS{}, filepath.Join(folder, resolvedFile), nil)
+	m, err := config.ReadSimulation(files.OS{}, filepath.Join(folder, runs.ResolvedFile), nil)
 	if err != nil {
-		return nil, faultyConfig(err)
+		return nil, runs.AsConfigFault(err)
 	}
 	return &site{m, folder, plan}, nil
-}
-
-func readPlan(path string) (*simulation.Plan, error) {
-	text, err := files.ReadAll(files.OS{}, path, largestPlan)
-	if err != nil {
-		return nil, err
-	}
-	p := &simulation.Plan{}
-	if err := json.Unmarshal(text, p); err != nil {
-		return nil, withCode(exitDamaged, fmt.Errorf("%s is damaged: %w", path, err))
-	}
-	return p, nil
 }
 
 // grid is the simulation's tree, of which nothing is looked at yet.
@@ -119,7 +98,7 @@ func (s *site) grid() (*simulation.Grid, error) {
 	if err != nil {
 		return nil, err
 	}
-	log, err := simulation.OpenTroubles(files.OS{}, filepath.Join(s.folder, failuresFolder))
+	log, err := simulation.OpenTroubles(files.OS{}, filepath.Join(s.folder, runs.FailuresFolder))
 	if err != nil {
 		return nil, err
 	}
@@ -133,12 +112,7 @@ func (s *site) cache() string {
 	if s.Simulate.Cache != "" {
 		return s.Simulate.Cache
 	}
-	return cacheBeside(s.folder)
-}
-
-// cacheBeside is where a simulation keeps what it ran unless it is told otherwise.
-func cacheBeside(folder string) string {
-	return filepath.Join(filepath.Dir(filepath.Clean(folder)), "cache")
+	return runs.CacheBeside(s.folder)
 }
 
 // device is where this worker trains.
@@ -157,7 +131,7 @@ func (s *site) useThreads(n int) error {
 	if text := os.Getenv("GRAFT_THREADS"); n == 0 && text != "" {
 		var err error
 		if n, err = strconv.Atoi(text); err != nil {
-			return usageErrorf("GRAFT_THREADS is %q; it is a number", text)
+			return failure.Usagef("GRAFT_THREADS is %q; it is a number", text)
 		}
 	}
 	if n == 0 {
@@ -177,10 +151,10 @@ func (s *site) lab(scope *torch.Scope) (*simulation.Lab, error) {
 		return nil, err
 	}
 	if data.Digest != s.plan.Cause.Data {
-		return nil, withCode(exitConfig, fmt.Errorf("the images of %s are not those that the simulation began with; give it those, or begin another with --folder", data.Name))
+		return nil, failure.With(failure.Configuration, fmt.Errorf("the images of %s are not those that the simulation began with; give it those, or begin another with --folder", data.Name))
 	}
 	if code, err := causeOf(device); err != nil || code != s.plan.Cause.Code {
-		return nil, errors.Join(err, withCode(exitConfig, fmt.Errorf("the simulation began with %s, and this is %s; use that, or begin another with --folder", s.plan.Cause.Code, code)))
+		return nil, errors.Join(err, failure.With(failure.Configuration, fmt.Errorf("the simulation began with %s, and this is %s; use that, or begin another with --folder", s.plan.Cause.Code, code)))
 	}
 	runtime, err := torch.Describe()
 	if err != nil {
@@ -238,7 +212,7 @@ func (s *site) work(ctx context.Context, lab *simulation.Lab) error {
 		return err
 	}
 	clock, log := fleet.NewClock(time.Now), loggerFrom(ctx)
-	leases, err := fleet.OpenLeases(files.OS{}, filepath.Join(s.cache(), leasesFolder), fleet.LeaseOptions{Clock: clock, Host: fleet.ThisHost(),
+	leases, err := fleet.OpenLeases(files.OS{}, filepath.Join(s.cache(), runs.LeasesFolder), fleet.LeaseOptions{Clock: clock, Host: fleet.ThisHost(),
 		Owner: fmt.Sprintf("worker %s, %s", os.Getenv("GRAFT_WORKER"), files.Holder())})
 	if err != nil {
 		return fmt.Errorf("%w; name a folder that can be written with simulate.cache", err)
