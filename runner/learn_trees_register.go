@@ -9,6 +9,7 @@ import (
 
 	"graft/results/document"
 	"graft/simulation"
+	"graft/work"
 )
 
 // register writes into the run folder where each seed stands, and tells the log and
@@ -107,14 +108,14 @@ func (r *register) now() classState {
 const wholeBar = 1000
 
 // scene is where the seeds stand.
-func (r *register) scene() scene {
-	return scene{
-		part: func() (int64, int64) { return int64(wholeBar * r.now().part), wholeBar },
-		right: func() string {
+func (r *register) scene() work.Scene {
+	return work.Scene{
+		Part: func() (int64, int64) { return int64(wholeBar * r.now().part), wholeBar },
+		Right: func() string {
 			m := r.now()
 			return fmt.Sprintf("%d of %d policies", m.done, m.all)
 		},
-		facts: func(width int) string { return r.now().facts(width) },
+		Facts: func(width int) string { return r.now().facts(width) },
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"graft/results/report"
 	"graft/results/runs"
 	"graft/simulation"
+	"graft/work"
 )
 
 // pipelineReport is what `graft pipeline --json` prints.
@@ -59,17 +60,17 @@ func (l *leaveWatch) read() simulation.LeaveOutProgress {
 }
 
 // scene is what bars draw of it.
-func (l *leaveWatch) scene() scene {
-	return scene{
-		part: func() (int64, int64) {
+func (l *leaveWatch) scene() work.Scene {
+	return work.Scene{
+		Part: func() (int64, int64) {
 			p := l.read()
 			return int64(p.Policies), int64(p.OfThem)
 		},
-		right: func() string {
+		Right: func() string {
 			p := l.read()
 			return fmt.Sprintf("%d of %d policies", p.Policies, p.OfThem)
 		},
-		facts: func(width int) string {
+		Facts: func(width int) string {
 			return fitting([]string{"left out: " + document.Printable(l.read().Group)}, width)
 		},
 	}

@@ -238,9 +238,9 @@ func TestLeavingOutIsDrawn(t *testing.T) {
 	l := newLeaveWatch(func(simulation.LeaveOutProgress) { told++ })
 	l.note(simulation.LeaveOutProgress{Group: "early", Of: 2, Policies: 3, OfThem: 6})
 	s := l.scene()
-	done, all := s.part()
+	done, all := s.Part()
 	require.Equal(t, []int64{3, 6, 1}, []int64{done, all, int64(told)})
-	require.Equal(t, []string{"3 of 6 policies", "left out: early", ""}, []string{s.right(), s.facts(40), s.facts(5)})
+	require.Equal(t, []string{"3 of 6 policies", "left out: early", ""}, []string{s.Right(), s.Facts(40), s.Facts(5)})
 }
 
 // On a terminal each stage has a bar, of which nothing is left in the end.

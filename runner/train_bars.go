@@ -14,6 +14,7 @@ import (
 
 	"graft/results/document"
 	"graft/trainer"
+	"graft/work"
 )
 
 // bars draw on a terminal how far a command is, beneath the lines of the log. They ask
@@ -22,13 +23,6 @@ type bars struct {
 	screen   *screen
 	progress *mpb.Progress
 	bar      *mpb.Bar
-}
-
-// scene is what bars draw. Its functions are called while the work goes on.
-type scene struct {
-	part  func() (done, all int64)
-	right func() string          // beside the bar
-	facts func(width int) string // below it
 }
 
 // refresh is how often they are drawn anew.
@@ -46,10 +40,10 @@ func drawable(s *screen) bool {
 }
 
 // drawBars begins to draw.
-func drawBars(s *screen, what scene) *bars {
+func drawBars(s *screen, what work.Scene) *bars {
 	d := &bars{screen: s, progress: mpb.New(mpb.WithOutput(s.w), mpb.WithRefreshRate(refresh))}
-	right := decor.Any(func(decor.Statistics) string { return " " + what.right() })
-	d.bar = d.progress.MustAdd(1, partFiller(what.part), mpb.BarFillerTrim(), mpb.AppendDecorators(right), mpb.BarExtender(factsFiller(what.facts), false))
+	right := decor.Any(func(decor.Statistics) string { return " " + what.Right() })
+	d.bar = d.progress.MustAdd(1, partFiller(what.Part), mpb.BarFillerTrim(), mpb.AppendDecorators(right), mpb.BarExtender(factsFiller(what.Facts), false))
 	s.mu.Lock()
 	s.over = d.progress
 	s.mu.Unlock()
@@ -57,14 +51,14 @@ func drawBars(s *screen, what scene) *bars {
 }
 
 // scene is where a job stands.
-func (b *board) scene() scene {
-	return scene{
-		part: func() (int64, int64) {
+func (b *board) scene() work.Scene {
+	return work.Scene{
+		Part: func() (int64, int64) {
 			p := b.read()
 			return int64(p.Time), int64(p.Budget)
 		},
-		right: func() string { return timeText(b.read().Progress) },
-		facts: func(width int) string { return factsText(b.read(), width) },
+		Right: func() string { return timeText(b.read().Progress) },
+		Facts: func(width int) string { return factsText(b.read(), width) },
 	}
 }
 

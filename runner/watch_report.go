@@ -14,6 +14,7 @@ import (
 	"graft/results/report"
 	"graft/results/runs"
 	"graft/simulation"
+	"graft/work"
 )
 
 // simulateReport is what `graft simulate --json` prints.
@@ -115,7 +116,7 @@ func (r *simulateReport) print(w io.Writer) error {
 // draw shows how far it has come: bars on a terminal, now and then a line elsewhere.
 func (x *watch) draw() (end func()) {
 	if drawable(x.screen) {
-		b := drawBars(x.screen, scene{part: x.part, right: x.right, facts: x.facts})
+		b := drawBars(x.screen, work.Scene{Part: x.part, Right: x.right, Facts: x.facts})
 		return b.close
 	}
 	done := make(chan struct{})
