@@ -23,6 +23,7 @@ import (
 	"graft/results/plot"
 	"graft/results/report"
 	"graft/results/runs"
+	"graft/work/simulate"
 )
 
 // updateDocs writes pages that are made of the code.
@@ -40,9 +41,9 @@ var jsonReports = map[string][]any{
 	"graft model show":    {networkReport{}},
 	"graft profile":       {profileReport{}},
 	"graft profile show":  {profileReport{}},
-	"graft simulate":      {simulateReport{}, submission{}},
-	"graft fleet attach":  {simulateReport{}},
-	"graft fleet status":  {fleetStatus{}},
+	"graft simulate":      {simulate.Report{}, simulate.Submission{}},
+	"graft fleet attach":  {simulate.Report{}},
+	"graft fleet status":  {simulate.Status{}},
 	"graft pipeline":      {pipelineReport{}},
 	"graft plot":          {plot.Report{}},
 	"graft report":        {report.Report{}},

@@ -23,6 +23,7 @@ import (
 	"graft/simulation"
 	"graft/torch"
 	"graft/torch/weights"
+	"graft/work"
 )
 
 // learnOptions are the flags of `graft learn`.
@@ -240,11 +241,11 @@ type notebook struct {
 // the end.
 func (n *notebook) Row(r simulation.StudyRow) error {
 	n.rows = append(n.rows, r)
-	if now := n.now(); now.Sub(n.last) >= seldom || r.Episodes >= n.total {
+	if now := n.now(); now.Sub(n.last) >= work.LogEvery || r.Episodes >= n.total {
 		n.last = now
 		n.log.Info("learning", zap.Int("episodes", r.Episodes), zap.Int("of", n.total), zap.Int("per_second", int(n.speed(r.Episodes))),
-			zap.Float64("objective", rounded(r.Objective)), zap.Float64("accuracy", rounded(r.Accuracy)), zap.Float64("expected_accuracy", rounded(r.Expected)),
-			zap.Float64("temperature", rounded(r.Temperature)), zap.Float64("learning_rate", r.Rate))
+			zap.Float64("objective", document.Rounded(r.Objective)), zap.Float64("accuracy", document.Rounded(r.Accuracy)), zap.Float64("expected_accuracy", document.Rounded(r.Expected)),
+			zap.Float64("temperature", document.Rounded(r.Temperature)), zap.Float64("learning_rate", r.Rate))
 	}
 	return errors.Join(n.StudyFolder.Row(r), n.curves.study(r, simulation.Sequence(n.Table.Records[r.Greedy].Sequence)))
 }

@@ -18,6 +18,7 @@ import (
 	"graft/decider"
 	"graft/files"
 	"graft/results"
+	"graft/results/document"
 	"graft/results/failure"
 	"graft/results/runs"
 	"graft/simulation"
@@ -99,7 +100,7 @@ func (c *class) run(ctx context.Context) (*runs.PoliciesOutcome, error) {
 		return nil, err
 	}
 	c.log.Info("learned", zap.Int("policies", len(all)), zap.Int("steps", outcome.Steps), zap.Duration("took", c.took.Round(time.Millisecond)),
-		zap.Float64("regret_points", rounded(outcome.Regret)))
+		zap.Float64("regret_points", document.Rounded(outcome.Regret)))
 	return outcome, c.stored.WriteOutcome(outcome)
 }
 

@@ -50,8 +50,8 @@ func (r *register) Step(p simulation.TreeProgress) {
 	}
 	if !r.teller.drawn && r.teller.due() {
 		m := r.sum()
-		r.log.Info("learning", zap.Int("done", m.done), zap.Int("of", m.all), zap.Int("steps", m.steps), zap.Float64("aim", rounded(m.aim)),
-			zap.Float64("regret_points", rounded(m.regret)))
+		r.log.Info("learning", zap.Int("done", m.done), zap.Int("of", m.all), zap.Int("steps", m.steps), zap.Float64("aim", document.Rounded(m.aim)),
+			zap.Float64("regret_points", document.Rounded(m.regret)))
 	}
 }
 
@@ -121,6 +121,6 @@ func (r *register) scene() work.Scene {
 
 // facts are a line of a width.
 func (m classState) facts(width int) string {
-	return fitting([]string{document.Counted(m.steps, "step"), fmt.Sprintf("aim %.3f", m.aim), fmt.Sprintf("regret %.3f points", m.regret),
+	return document.Fitting([]string{document.Counted(m.steps, "step"), fmt.Sprintf("aim %.3f", m.aim), fmt.Sprintf("regret %.3f points", m.regret),
 		fmt.Sprintf("%d learning", m.begun-m.done)}, width)
 }

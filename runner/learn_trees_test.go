@@ -23,6 +23,7 @@ import (
 	"graft/results/runs"
 	"graft/simulation"
 	"graft/simulation/tabletest"
+	"graft/work"
 )
 
 // classFile is the file of structural policies that learn from two made-up tables, and
@@ -239,7 +240,7 @@ func TestRegisterTellsSeldom(t *testing.T) {
 	r.teller = newTeller(r.log, func() time.Time { return now }, false)
 	r.Step(simulation.TreeProgress{Seed: 4, Step: 10, Aim: 1})
 	require.Empty(t, b.String())
-	now = now.Add(seldom)
+	now = now.Add(work.LogEvery)
 	r.Step(simulation.TreeProgress{Seed: 5, Step: 30, Aim: 2, Why: "all is known"})
 	r.Step(simulation.TreeProgress{Seed: 4, Step: 11, Aim: 1})
 	require.Equal(t, 1, strings.Count(b.String(), "\n"))

@@ -25,6 +25,7 @@ import (
 	"graft/results/runs"
 	"graft/simulation"
 	"graft/torch"
+	"graft/work/simulate"
 )
 
 // pipelineOptions are the flags of `graft pipeline`.
@@ -172,7 +173,7 @@ func (a *assembly) stage(ctx context.Context, name, from string, do func() error
 		}
 		return err
 	}
-	seconds := rounded(time.Since(began).Seconds())
+	seconds := document.Rounded(time.Since(began).Seconds())
 	a.done = append(a.done, stageReport{Stage: name, Seconds: seconds})
 	return a.ledger.End(e, from, seconds)
 }
@@ -208,7 +209,7 @@ func (a *assembly) simulate(ctx context.Context) (tables []string, failed []erro
 		name := m.Simulate.Name
 		table := a.at(name, runs.TableFolder)
 		err := a.stage(ctx, runs.SimulateStage+name, m.Digest(), func() error { return a.grow(ctx, a.Pipeline.Pipeline.Scenarios[k], name) })
-		var missing *missingSequences
+		var missing *simulate.Missing
 		if errors.As(err, &missing) {
 			a.log.Warn("sequences failed, so that nothing is learned from the table", zap.String("scenario", name), zap.Error(err))
 			failed = append(failed, fmt.Errorf("%s: %w", name, err))
@@ -225,7 +226,7 @@ func (a *assembly) simulate(ctx context.Context) (tables []string, failed []erro
 // grow is 'graft simulate' in a folder of the pipeline's. What is there of another
 // scenario is moved aside.
 func (a *assembly) grow(ctx context.Context, path, name string) error {
-	_, err := simulate(ctx, environment(ctx), path, simulateOptions{set: a.Assignments(), folder: a.at(name), force: true, retry: a.retry, engine: "local", workers: a.workers})
+	_, err := simulate.Run(ctx, environment(ctx), path, simulate.Options{Set: a.Assignments(), Folder: a.at(name), Force: true, Retry: a.retry, Engine: "local", Workers: a.workers})
 	return err
 }
 
