@@ -64,10 +64,10 @@ var jsonReports = map[string][]any{
 }
 
 // which tells several objects of a command apart.
-var which = map[string]string{
-	"EvaluationReport": "Without `--leave-out`.", "LeaveReport": "With `--leave-out`.",
-	"simulateReport": "Of a simulation that is over.", "submission": "Of one that was given to a cluster.",
-	"learnTreesReport": "Of structural policies.", "learnReport": "Of a policy of the original's.",
+var which = map[reflect.Type]string{
+	reflect.TypeFor[runs.EvaluationReport](): "Without `--leave-out`.", reflect.TypeFor[runs.LeaveReport](): "With `--leave-out`.",
+	reflect.TypeFor[simulate.Report](): "Of a simulation that is over.", reflect.TypeFor[simulate.Submission](): "Of one that was given to a cluster.",
+	reflect.TypeFor[learnTreesReport](): "Of structural policies.", reflect.TypeFor[learnReport](): "Of a policy of the original's.",
 }
 
 // aboutObjects is how the page begins.
@@ -106,7 +106,7 @@ func (p *objects) text() string {
 		fmt.Fprintf(&b, "\n## %s\n", path)
 		for _, report := range jsonReports[path] {
 			t := reflect.TypeOf(report)
-			if about := which[t.Name()]; about != "" {
+			if about := which[t]; about != "" {
 				b.WriteString("\n" + about + "\n")
 			}
 			b.WriteString("\n| key | type | meaning |\n| --- | --- | --- |\n" + p.rows(t))
@@ -191,7 +191,7 @@ func title(t reflect.Type) string {
 		b.WriteRune(unicode.ToLower(r))
 	}
 	name := b.String()
-	if at := strings.LastIndexByte(t.PkgPath(), '/'); at >= 0 && !strings.HasSuffix(t.PkgPath(), "runner") && !strings.HasPrefix(t.PkgPath(), "graft/results/") {
+	if at := strings.LastIndexByte(t.PkgPath(), '/'); at >= 0 && !strings.HasSuffix(t.PkgPath(), "runner") && !strings.HasPrefix(t.PkgPath(), "graft/results/") && !strings.HasPrefix(t.PkgPath(), "graft/work/") {
 		name = t.PkgPath()[at+1:] + " " + name
 	}
 	return name
