@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"graft/files"
 	"graft/results/document"
 	"graft/torch"
 )
@@ -78,7 +80,7 @@ pass or fail, and what to do about a failure. The exit code is 1 if any fails.`,
 }
 
 func runDoctor(w io.Writer, asJSON bool) error {
-	report := examine()
+	report := examine(environment(context.Background()).Files)
 	print := report.print
 	if asJSON {
 		print = func(w io.Writer) error { return document.PrintJSON(w, report) }
@@ -92,28 +94,32 @@ func runDoctor(w io.Writer, asJSON bool) error {
 	return nil
 }
 
-func examine() doctorReport {
+// examine looks the machine over.
+func examine(fsys files.FS) doctorReport {
 	report := doctorReport{Healthy: true, Devices: []string{}, Machine: machine{
 		OS: runtime.GOOS, Arch: runtime.GOARCH, Processors: torch.DefaultThreads(),
 	}}
 	if found, err := torch.Describe(); err == nil {
-		report.LibTorch = &libtorch{Runtime: found, Origin: origin(found.Library)}
+		report.LibTorch = &libtorch{Runtime: found, Origin: origin(fsys, found.Library)}
 	}
 	report.Machine.WaitPolicy = waitPolicy()
 	devices, _ := torch.Devices() // where this fails the first check says why
 	for _, d := range devices {
 		report.Devices = append(report.Devices, d.String())
 	}
-	report.Checks = runChecks(devices)
+	report.Checks = runChecks(fsys, devices)
 	for _, c := range report.Checks {
 		report.Healthy = report.Healthy && c.Pass
 	}
 	return report
 }
 
+// largestOrigin is above the size of the file that the build writes, in bytes.
+const largestOrigin = 1 << 16
+
 // origin reads what the build wrote beside the library.
-func origin(library string) string {
-	data, err := os.ReadFile(filepath.Join(filepath.Dir(library), "origin"))
+func origin(fsys files.FS, library string) string {
+	data, err := files.ReadAll(fsys, filepath.Join(filepath.Dir(library), "origin"), largestOrigin)
 	if err != nil {
 		return unknown
 	}

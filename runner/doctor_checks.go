@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"os"
 	"slices"
 	"strings"
 
+	"graft/files"
 	"graft/torch"
 	"graft/torch/sample"
 )
@@ -21,16 +21,17 @@ type check struct {
 	look   func(torch.Device) (string, error)
 }
 
-// machineChecks are made once, deviceChecks on each device. A new check is a
-// line here.
-var machineChecks = []check{
-	{"LibTorch opens", "run 'make deps'", func(torch.Device) (string, error) { return opens() }},
-	{"library and headers agree", "run 'make deps' again: LibTorch changed since the library was built",
-		func(torch.Device) (string, error) { return agrees() }},
-	{"linear algebra is fast", "install libopenblas0-pthread", func(torch.Device) (string, error) { return algebra() }},
-	{"there is one OpenMP", "unset LD_PRELOAD, or run 'make deps' again", func(torch.Device) (string, error) { return oneOpenMP() }},
-	{"an exception becomes an error", "report it: this LibTorch behaves in a way graft does not know",
-		func(torch.Device) (string, error) { return refuses() }},
+// machineChecks run once, deviceChecks on each device. A new check is a line here.
+func machineChecks(fsys files.FS) []check {
+	return []check{
+		{"LibTorch opens", "run 'make deps'", func(torch.Device) (string, error) { return opens() }},
+		{"library and headers agree", "run 'make deps' again: LibTorch changed since the library was built",
+			func(torch.Device) (string, error) { return agrees() }},
+		{"linear algebra is fast", "install libopenblas0-pthread", func(torch.Device) (string, error) { return algebra(fsys) }},
+		{"there is one OpenMP", "unset LD_PRELOAD, or run 'make deps' again", func(torch.Device) (string, error) { return oneOpenMP(fsys) }},
+		{"an exception becomes an error", "report it: this LibTorch behaves in a way graft does not know",
+			func(torch.Device) (string, error) { return refuses() }},
+	}
 }
 
 var deviceChecks = []check{
@@ -39,9 +40,9 @@ var deviceChecks = []check{
 }
 
 // runChecks makes all checks; without LibTorch the first one is the only one.
-func runChecks(devices []torch.Device) []checkResult {
+func runChecks(fsys files.FS, devices []torch.Device) []checkResult {
 	var results []checkResult
-	for k, c := range machineChecks {
+	for k, c := range machineChecks(fsys) {
 		results = append(results, c.run(torch.CPU))
 		if k == 0 && !results[0].Pass {
 			return results
@@ -87,10 +88,18 @@ func agrees() (string, error) {
 	return "both are " + r.CompiledFor, nil
 }
 
+// largestMaps is above the size of the list of files mapped into a process, in bytes.
+const largestMaps = 16 << 20
+
+// mappedFiles lists the files mapped into this process; Linux alone has the list.
+func mappedFiles(fsys files.FS) ([]byte, error) {
+	return files.ReadAll(fsys, "/proc/self/maps", largestMaps)
+}
+
 // algebra looks for the reference BLAS, which Debian falls back to and which is
 // many times slower, among the files mapped into this process.
-func algebra() (string, error) {
-	mapped, err := os.ReadFile("/proc/self/maps")
+func algebra(fsys files.FS) (string, error) {
+	mapped, err := mappedFiles(fsys)
 	if err != nil {
 		return "not known on this system", nil
 	}
@@ -106,8 +115,8 @@ func algebra() (string, error) {
 
 // oneOpenMP looks for a second OpenMP in this process: each would keep its own
 // threads, and only one would heed their number.
-func oneOpenMP() (string, error) {
-	mapped, err := os.ReadFile("/proc/self/maps")
+func oneOpenMP(fsys files.FS) (string, error) {
+	mapped, err := mappedFiles(fsys)
 	if err != nil {
 		return "not known on this system", nil
 	}

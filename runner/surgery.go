@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"strings"
 
@@ -13,9 +12,11 @@ import (
 	"graft/files"
 	"graft/model"
 	"graft/net2net"
+	"graft/results/document"
 	"graft/results/failure"
 	"graft/torch"
 	"graft/torch/weights"
+	"graft/work"
 )
 
 // surgeryOptions are the flags of `graft surgery`.
@@ -42,11 +43,11 @@ type surgeryOptions struct {
 	out       string // a file for the weights; empty writes none
 	modelOut  string // a file for the network; empty writes none
 	recordOut string // a file for the record; empty writes none
-	json      bool   // print one object
 }
 
 func newSurgeryCommand() *cobra.Command {
 	var o surgeryOptions
+	asJSON := false
 	command := &cobra.Command{
 		Use:   "surgery --model NAME|FILE [--weights FILE] --action ACTION…",
 		Short: "Operate on a network by hand, and verify that its function is kept",
@@ -66,10 +67,18 @@ without writing anything if that is over the tolerance.`,
   graft surgery --model out.toml --weights out.pth --replay record.json --shrink 0 --out back.pth`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			return runSurgery(command.Context(), command.OutOrStdout(), o)
+			r, err := operate(command.Context(), environment(command.Context()), o)
+			switch {
+			case r == nil:
+				return err
+			case asJSON:
+				return errors.Join(document.PrintJSON(command.OutOrStdout(), r), err)
+			}
+			return errors.Join(r.print(command.OutOrStdout()), err)
 		},
 	}
-	o.flags(command)
+	surgeryFlags(command, &o)
+	command.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return command
 }
 
@@ -82,7 +91,7 @@ func actionHelp() string {
 	return text.String()
 }
 
-func (o *surgeryOptions) flags(command *cobra.Command) {
+func surgeryFlags(command *cobra.Command, o *surgeryOptions) {
 	flags := command.Flags()
 	flags.StringVar(&o.model, "model", "", "a network of the zoo, or a network file")
 	flags.IntVar(&o.classes, "classes", 0, "classes of a zoo network; 0 is its own number")
@@ -104,7 +113,6 @@ func (o *surgeryOptions) flags(command *cobra.Command) {
 	flags.StringVar(&o.out, "out", "", "write the weights (.pth, .safetensors)")
 	flags.StringVar(&o.modelOut, "model-out", "", "write the network file (.toml, .json)")
 	flags.StringVar(&o.recordOut, "record", "", "write the record of the changes (.json)")
-	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 }
 
 func (o *surgeryOptions) validate() error {
@@ -130,39 +138,49 @@ func (o *surgeryOptions) validate() error {
 	return nil
 }
 
-func runSurgery(ctx context.Context, w io.Writer, o surgeryOptions) error {
+// operate does surgery on a network, verifies it where that is asked for, and writes what is to
+// be kept. A report comes with an error where the function was not kept: nothing is written then.
+func operate(ctx context.Context, env *work.Env, o surgeryOptions) (report *surgeryReport, err error) {
 	if err := o.validate(); err != nil {
-		return err
+		return nil, err
 	}
 	var input model.Shape
-	var err error
 	if o.input != "" {
 		if input, err = model.ParseShape(o.input); err != nil {
-			return failure.With(failure.Usage, err)
+			return nil, failure.With(failure.Usage, err)
 		}
 	}
-	n, err := loadNetwork(o.model, input, o.classes)
+	n, err := loadNetwork(env.Files, o.model, input, o.classes)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	actions, record, err := o.plan()
+	actions, record, err := o.plan(env.Files)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return torch.With(func(s *torch.Scope) error {
-		t := &theatre{surgeryOptions: o, s: s, net: n, report: surgeryReport{Model: n.Name(), ParametersBefore: n.Parameters()}}
+	err = torch.With(func(s *torch.Scope) error {
+		t := &theatre{surgeryOptions: o, env: env, s: s, net: n, report: surgeryReport{Model: n.Name(), ParametersBefore: n.Parameters()}}
 		if err := t.prepare(); err != nil {
 			return err
 		}
 		if err := t.operate(ctx, actions, record); err != nil {
 			return err
 		}
-		return t.finish(w)
+		if err := t.verified(); err != nil {
+			report = &t.report
+			return err
+		}
+		if err := t.write(); err != nil {
+			return err
+		}
+		report = &t.report
+		return nil
 	})
+	return report, err
 }
 
 // plan reads the actions and the record.
-func (o *surgeryOptions) plan() ([]net2net.Action, []*net2net.Change, error) {
+func (o *surgeryOptions) plan(fsys files.FS) ([]net2net.Action, []*net2net.Change, error) {
 	var actions []net2net.Action
 	var faults []error
 	for _, text := range o.actions {
@@ -175,7 +193,7 @@ func (o *surgeryOptions) plan() ([]net2net.Action, []*net2net.Change, error) {
 	if o.replay == "" {
 		return actions, nil, nil
 	}
-	record, err := net2net.ReadRecord(files.OS{}, o.replay)
+	record, err := net2net.ReadRecord(fsys, o.replay)
 	if err != nil && !errors.As(err, new(*fs.PathError)) { // it was read, and is none
 		err = failure.With(failure.Damaged, err)
 	}

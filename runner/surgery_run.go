@@ -4,13 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"graft/config"
-	"graft/files"
 	"graft/model"
 	"graft/net2net"
-	"graft/results/document"
 	"graft/results/failure"
 	"graft/torch"
 	"graft/torch/weights"
@@ -23,6 +20,7 @@ const verifyBatches = 4
 // theatre is where operations are done.
 type theatre struct {
 	surgeryOptions
+	env     *work.Env
 	s       *torch.Scope
 	net     *model.Network
 	first   *model.Network // a copy from before, for --verify
@@ -47,7 +45,7 @@ func (t *theatre) prepare() error {
 		return err
 	}
 	if t.weights != "" {
-		set, err := work.ReadWeights(files.OS{}, t.weights)
+		set, err := work.ReadWeights(t.env.Files, t.weights)
 		if err != nil {
 			return err
 		}
@@ -70,7 +68,7 @@ func (t *theatre) readBatch() (*torch.Tensor, error) {
 	if t.batch == "" {
 		return t.random(t.rows, 0), t.s.Err()
 	}
-	set, err := work.ReadWeights(files.OS{}, t.batch)
+	set, err := work.ReadWeights(t.env.Files, t.batch)
 	if err != nil {
 		return nil, err
 	}
@@ -141,23 +139,12 @@ func (t *theatre) done(what string, c *net2net.Change) {
 	t.report.ParametersAfter = summary.Parameters
 }
 
-// finish verifies, writes and prints; what fails the verification is not written.
-func (t *theatre) finish(w io.Writer) error {
-	var failed error
-	if t.verify {
-		if failed = t.check(); failed == nil && t.s.Err() != nil {
-			return t.s.Err()
-		}
+// verified is an error where the function was not kept, if that is to be verified.
+func (t *theatre) verified() error {
+	if !t.verify {
+		return nil
 	}
-	if failed == nil {
-		if err := t.write(); err != nil {
-			return err
-		}
-	}
-	if t.json {
-		return errors.Join(document.PrintJSON(w, t.report), failed)
-	}
-	return errors.Join(t.report.print(w), failed)
+	return errors.Join(t.check(), t.s.Err())
 }
 
 // check compares the network with its copy from before.
@@ -221,8 +208,8 @@ func (t *theatre) write() error {
 			if err != nil {
 				return err
 			}
-			return weights.Write(files.OS{}, t.out, set)
+			return weights.Write(t.env.Files, t.out, set)
 		}),
-		save(t.modelOut, func() error { return config.WriteNetwork(files.OS{}, t.modelOut, t.net) }),
-		save(t.recordOut, func() error { return net2net.WriteRecord(files.OS{}, t.recordOut, t.changes) }))
+		save(t.modelOut, func() error { return config.WriteNetwork(t.env.Files, t.modelOut, t.net) }),
+		save(t.recordOut, func() error { return net2net.WriteRecord(t.env.Files, t.recordOut, t.changes) }))
 }
