@@ -23,7 +23,10 @@ import (
 	"graft/results/plot"
 	"graft/results/report"
 	"graft/results/runs"
+	"graft/work/describe"
+	"graft/work/doctor"
 	"graft/work/simulate"
+	"graft/work/surgery"
 )
 
 // updateDocs writes pages that are made of the code.
@@ -34,11 +37,11 @@ var jsonReports = map[string][]any{
 	"graft cluster run":   {runs.ClusterOutcome{}},
 	"graft config show":   {configReport{}},
 	"graft demo":          {trainReport{}},
-	"graft doctor":        {doctorReport{}},
+	"graft doctor":        {doctor.Report{}},
 	"graft evaluate":      {runs.EvaluationReport{}, runs.LeaveReport{}},
 	"graft learn":         {learnTreesReport{}, learnReport{}},
 	"graft model list":    {modelList{}},
-	"graft model show":    {networkReport{}},
+	"graft model show":    {describe.Network{}},
 	"graft profile":       {profileReport{}},
 	"graft profile show":  {profileReport{}},
 	"graft simulate":      {simulate.Report{}, simulate.Submission{}},
@@ -48,7 +51,7 @@ var jsonReports = map[string][]any{
 	"graft plot":          {plot.Report{}},
 	"graft report":        {report.Report{}},
 	"graft serve":         {serveReport{}},
-	"graft surgery":       {surgeryReport{}},
+	"graft surgery":       {surgery.Report{}},
 	"graft table check":   {checkReport{}},
 	"graft table convert": {wholeTable{}},
 	"graft table show":    {runs.TableReport{}},

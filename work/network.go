@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"graft/config"
 	"graft/dataset"
@@ -66,4 +69,39 @@ func ReadWeights(fsys files.FS, path string) (*weights.Set, error) {
 		err = failure.With(failure.Damaged, err)
 	}
 	return set, err
+}
+
+// LoadNetwork makes the network that an argument names, without tensors: one of
+// the zoo, or what a file says, where the argument looks like a path. No input and
+// zero classes mean the network's own. A file's classes cannot be changed.
+func LoadNetwork(fsys files.FS, arg string, input model.Shape, classes int) (*model.Network, error) {
+	if IsNetworkFile(arg) {
+		return loadNetworkFile(fsys, arg, input, classes)
+	}
+	n, err := model.Zoo(arg, model.ZooOptions{Classes: classes, Input: input})
+	return n, failure.With(failure.Usage, err)
+}
+
+func IsNetworkFile(arg string) bool {
+	return strings.ContainsAny(arg, "/"+string(filepath.Separator)) ||
+		slices.Contains([]string{".toml", ".json"}, strings.ToLower(filepath.Ext(arg)))
+}
+
+func loadNetworkFile(fsys files.FS, path string, input model.Shape, classes int) (*model.Network, error) {
+	if classes != 0 {
+		return nil, failure.Usagef("--classes is for networks of the zoo: the file %s says how many its network has", path)
+	}
+	n, err := config.ReadNetwork(fsys, path)
+	var faults config.Faults
+	if errors.As(err, &faults) {
+		return nil, failure.With(failure.Configuration, err)
+	}
+	if err != nil || input == nil {
+		return n, err
+	}
+	n.Input = slices.Clone(input)
+	if err := n.Check(); err != nil {
+		return nil, failure.Usagef("the network of %s does not fit inputs of %v: %w", path, input, err)
+	}
+	return n, nil
 }
