@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"graft/decider"
+	"graft/files"
 	"graft/results/failure"
 	"graft/results/runs"
 	"graft/simulation"
@@ -95,10 +96,10 @@ func kindOfPolicy(path string) (runs.PolicyOrigin, error) {
 		}
 		return runs.OriginalPolicy, nil
 	}
-	if runs.IsFile(filepath.Join(path, runs.VoteFile)) {
+	if runs.IsFile(files.OS{}, filepath.Join(path, runs.VoteFile)) {
 		return runs.StructuralPolicy, nil
 	}
-	if _, err := os.Stat(filepath.Join(path, runs.SeedFolder)); err == nil && !runs.IsFile(filepath.Join(path, decider.LegacyPolicyFile)) {
+	if _, err := os.Stat(filepath.Join(path, runs.SeedFolder)); err == nil && !runs.IsFile(files.OS{}, filepath.Join(path, decider.LegacyPolicyFile)) {
 		return "", fmt.Errorf("read policy %s: %w: it has no %s, so learning has not ended; go on with 'graft learn --resume'", path, fs.ErrNotExist, runs.VoteFile)
 	}
 	return runs.OriginalPolicy, nil

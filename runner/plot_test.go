@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"graft/files"
 	"graft/model"
 	"graft/net2net"
 	"graft/results/failure"
@@ -132,7 +133,7 @@ func TestPlotOfSeveralRuns(t *testing.T) {
 // quantity has its unit.
 func TestFiguresOfRunsCanBeRead(t *testing.T) {
 	for name, path := range writeAll(t) {
-		r, err := runs.Open(path)
+		r, err := runs.Open(files.OS{}, path)
 		require.NoError(t, err)
 		for _, kind := range plot.Kinds(plot.Given{}) {
 			for _, group := range kind.Groups([]*runs.Run{r}) {
@@ -186,7 +187,7 @@ func TestPlotOfPoliciesThatLearned(t *testing.T) {
 		require.Contains(t, files["run-bars.svg"], ">"+word+"</text>")
 	}
 	require.Contains(t, files["run-tree-one.svg"], ">policy, ")
-	r, err := runs.Open(folder)
+	r, err := runs.Open(files.OS{}, folder)
 	require.NoError(t, err)
 	for _, kind := range plot.Kinds(plot.Given{}) {
 		for _, group := range kind.Groups([]*runs.Run{r}) {

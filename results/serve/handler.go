@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"graft/files"
 	"graft/results/document"
 	"graft/results/listen"
 	"graft/results/page"
@@ -25,6 +26,7 @@ type Hall struct {
 
 // Options say what is served, and to whom. All fields are needed.
 type Options struct {
+	Files   files.FS          // file system; only read
 	Dir     string            // folder with the runs
 	Every   time.Duration     // least time between two looks at a run that is written to
 	Now     func() time.Time  // clock
@@ -33,7 +35,7 @@ type Options struct {
 }
 
 func New(o Options) *Hall {
-	return &Hall{gallery: newGallery(o.Dir, o.Every, o.Now), press: newPress(mostKept, mostRenderings, o.Now), hosts: o.Hosts, version: o.Version, began: o.Now().UnixNano()}
+	return &Hall{gallery: newGallery(o.Files, o.Dir, o.Every, o.Now), press: newPress(mostKept, mostRenderings, o.Now), hosts: o.Hosts, version: o.Version, began: o.Now().UnixNano()}
 }
 
 // Addresses of pages.

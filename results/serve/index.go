@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"graft/files"
 	"graft/results/runs"
 )
 
@@ -20,6 +21,7 @@ import (
 // says: at one that is being written to every so often, at one that is quiet rarely. No
 // file is opened for that.
 type gallery struct {
+	fsys   files.FS
 	dir    string
 	every  time.Duration // between two looks at a run that is written to
 	survey time.Duration // between two looks for new runs
@@ -28,7 +30,7 @@ type gallery struct {
 
 	mu       sync.Mutex
 	runs     map[string]*exhibit // by their path beneath dir
-	others   []runs.SkippedRun      // folders without any run
+	others   []runs.SkippedRun   // folders without any run
 	over     int                 // runs that are too many
 	surveyed time.Time           // when new runs were looked for last
 	fault    error               // why that could not be done
@@ -65,16 +67,16 @@ const (
 	mostLookedAt = 5000
 )
 
-func newGallery(dir string, every time.Duration, now func() time.Time) *gallery {
-	return &gallery{dir: filepath.Clean(dir), every: every, survey: SurveyPace * every, rarely: RarePace * every, now: now, runs: map[string]*exhibit{}}
+func newGallery(fsys files.FS, dir string, every time.Duration, now func() time.Time) *gallery {
+	return &gallery{fsys: fsys, dir: filepath.Clean(dir), every: every, survey: SurveyPace * every, rarely: RarePace * every, now: now, runs: map[string]*exhibit{}}
 }
 
 // visit is what was seen at once.
 type visit struct {
 	sights  []sight
-	missing []string       // of the runs that were asked for
+	missing []string          // of the runs that were asked for
 	others  []runs.SkippedRun // folders without any run
-	over    int            // runs that are too many to be listed at all
+	over    int               // runs that are too many to be listed at all
 }
 
 // look sees how runs are now: those that are named, or all.
@@ -113,7 +115,7 @@ func (g *gallery) unknown(names []string) bool {
 
 // walk looks for runs, and forgets those that are not there any more.
 func (g *gallery) walk(now time.Time) {
-	root, err := runs.View(g.dir)
+	root, err := runs.View(g.fsys, g.dir)
 	g.surveyed, g.fault = now, err
 	if err != nil {
 		return
@@ -156,7 +158,7 @@ func (w *surveyor) below(at, name string, depth int) bool {
 		w.add(at, name)
 		return true
 	}
-	f, err := runs.View(at)
+	f, err := runs.View(g.fsys, at)
 	if err != nil {
 		if !runs.NotThere(err) {
 			w.others = append(w.others, runs.SkippedRun{Path: name, Why: err.Error(), Err: err})
@@ -219,7 +221,7 @@ func (g *gallery) note(name string, tag uint64, ended bool, line *runLine) {
 // the latest time of its files. What is saved to go on from, and what programs have
 // said, is shown on no page; but that something was said is a sign of life.
 func stamp(folder string) (uint64, time.Time, error) {
-	f, err := runs.View(folder)
+	f, err := runs.View(g.fsys, folder)
 	if err != nil {
 		return 0, time.Time{}, err
 	}
@@ -227,7 +229,7 @@ func stamp(folder string) (uint64, time.Time, error) {
 	s.folder(f)
 	for _, entry := range f.Entries {
 		if entry.IsDir() && entry.Name() != runs.LogsName && entry.Name() != checkpointsName {
-			if below, err := runs.View(f.At(entry.Name())); err == nil { // else it is as good as not there
+			if below, err := runs.View(f.Fsys, f.At(entry.Name())); err == nil { // else it is as good as not there
 				s.folder(below)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"graft/files"
 	"graft/results/document"
 	"graft/results/page"
 	"graft/results/report"
@@ -42,7 +43,7 @@ func (h *Hall) tag(want *wanted, v *visit) string {
 // named on it.
 func (h *Hall) runs(v *visit, live page.Live) (*page.Page, error) {
 	opened, errs := make([]*runs.Run, len(v.sights)), make([]error, len(v.sights))
-	runs.Parallel(len(v.sights), func(k int) { opened[k], errs[k] = runs.Open(v.sights[k].path) })
+	runs.Parallel(len(v.sights), func(k int) { opened[k], errs[k] = runs.Open(h.gallery.fsys, v.sights[k].path) })
 	var list []*runs.Run
 	var skipped []runs.SkippedRun
 	for _, name := range v.missing {
@@ -102,15 +103,15 @@ func (h *Hall) lines(sights []sight) []*runLine {
 	h.gallery.mu.Unlock()
 	runs.Parallel(len(sights), func(k int) {
 		if list[k] == nil {
-			list[k] = readLine(sights[k].path)
+			list[k] = readLine(h.gallery.fsys, sights[k].path)
 			h.gallery.note(sights[k].name, sights[k].tag, list[k].ended, list[k])
 		}
 	})
 	return list
 }
 
-func readLine(folder string) *runLine {
-	r, err := runs.Open(folder)
+func readLine(fsys files.FS, folder string) *runLine {
+	r, err := runs.Open(fsys, folder)
 	if err != nil {
 		return &runLine{why: shortReason(strings.TrimPrefix(err.Error(), folder+": "))}
 	}
