@@ -60,7 +60,7 @@ func (c *handed) pass(d time.Duration) {
 // visitor asks a hall for pages.
 type visitor struct {
 	t     *testing.T
-	hall  *serve.Hall
+	hall  *serve.Handler
 	clock *handed
 	tag   string // of the last answer
 }
