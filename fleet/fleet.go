@@ -154,7 +154,7 @@ func (f *Fleet) hold() error {
 	if f.lock != nil {
 		return nil
 	}
-	lock, err := f.tools.Files.Lock(filepath.Join(f.journal.Batch.Folder, lockName), fmt.Sprintf("process %d on %s", os.Getpid(), ThisHost()))
+	lock, err := f.tools.Files.Lock(filepath.Join(f.journal.Batch.Folder, lockName), fmt.Sprintf("process %d on %s", os.Getpid(), ThisHost(f.tools.Files)))
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"graft/files"
@@ -47,6 +47,9 @@ type LeaseOptions struct {
 	// process of the same host can be taken over as soon as it is dead. Empty waits for
 	// Lost with all.
 	Host string
+	// Random is the source of the name of this process, which no other may have:
+	// crypto/rand.Reader. Required.
+	Random io.Reader
 }
 
 // EnsureDefaults fills in what zero stands for.
@@ -67,6 +70,9 @@ func (o LeaseOptions) Validate() error {
 	var faults []error
 	if o.Clock == nil {
 		faults = append(faults, errors.New("no clock was handed in"))
+	}
+	if o.Random == nil {
+		faults = append(faults, errors.New("no source of random names was handed in"))
 	}
 	if o.Beat < 0 {
 		faults = append(faults, fmt.Errorf("beat is %v; it is longer than nothing", o.Beat))
@@ -95,7 +101,9 @@ type Leases struct {
 	fsys files.FS
 	dir  string
 	o    LeaseOptions
-	id   string // told in claims: a lock by this name is held while the process lives
+	id   string // drawn at random and told in claims: the process holds a lock of this name
+
+	claims atomic.Int64 // made so far: their numbers make names of leases unique
 
 	mu   sync.Mutex
 	seen map[string]sighting // what others hold, by task
@@ -119,7 +127,11 @@ func OpenLeases(fsys files.FS, dir string, o LeaseOptions) (*Leases, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open leases in %s: %w", dir, err)
 	}
-	l := &Leases{fsys: fsys, dir: dir, o: o, id: unique(), seen: make(map[string]sighting)}
+	id := make([]byte, 10)
+	if _, err := io.ReadFull(o.Random, id); err != nil {
+		return nil, fmt.Errorf("open leases in %s: draw a name: %w", dir, err)
+	}
+	l := &Leases{fsys: fsys, dir: dir, o: o, id: fmt.Sprintf("%x", id), seen: make(map[string]sighting)}
 	l.sweepLocks()
 	return l, nil
 }
@@ -135,13 +147,6 @@ func (l *Leases) Close() error {
 	lock := l.lock
 	l.lock = nil
 	return errors.Join(l.fsys.Remove(l.lockPath(l.id)), lock.Close())
-}
-
-// unique is a word that no other process will ever say.
-func unique() string {
-	var b [10]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return fmt.Sprintf("%x", b)
 }
 
 // maxText bounds what is read of a claim.
@@ -400,7 +405,7 @@ func (l *Leases) claimPath(task, id string) string {
 
 // text is a claim of this process.
 func (l *Leases) text() (string, string) {
-	c := claim{Owner: l.o.Owner, ID: unique(), Host: l.o.Host}
+	c := claim{Owner: l.o.Owner, ID: fmt.Sprintf("%s%06x", l.id, l.claims.Add(1)), Host: l.o.Host}
 	if c.Host != "" {
 		c.Lock = l.id
 	}

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"graft/files"
 )
 
 // lockSuffix ends the names of the locks that show which processes live.
@@ -14,8 +16,8 @@ const lockSuffix = ".lock"
 
 // ThisHost names this machine since it was started, or is empty where that cannot be
 // known. Processes of one host see each other's locks.
-func ThisHost() string {
-	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+func ThisHost(fsys files.FS) string {
+	boot, err := files.ReadAll(fsys, "/proc/sys/kernel/random/boot_id", maxText)
 	name, nameErr := os.Hostname()
 	if err != nil || nameErr != nil {
 		return ""

@@ -25,11 +25,14 @@ import (
 // started them; what becomes of each stands in a file, so that others can read it.
 type local struct {
 	Tools
+	host    string // of ThisHost
 	mu      sync.Mutex
 	running map[string]chan struct{} // by the path of its file: closed when it has ended and that is written
 }
 
-func newLocal(t Tools) Engine { return &local{Tools: t, running: make(map[string]chan struct{})} }
+func newLocal(t Tools) Engine {
+	return &local{Tools: t, host: ThisHost(t.Files), running: make(map[string]chan struct{})}
+}
 
 // localFolder is the folder of the files of workers.
 const localFolder = "workers"
@@ -157,8 +160,8 @@ func (l *local) supervise(c *exec.Cmd, path string, log io.Closer, started chan<
 	defer log.Close()
 	err := c.Start()
 	if err == nil {
-		state := localState{Host: ThisHost(), Process: process{ID: c.Process.Pid}}
-		state.Process.Start, _ = startOf(c.Process.Pid)
+		state := localState{Host: l.host, Process: process{ID: c.Process.Pid}}
+		state.Process.Start, _ = startOf(l.Files, c.Process.Pid)
 		if err = l.writeState(path, state); err == nil {
 			started <- nil
 			_ = c.Wait()
@@ -206,7 +209,7 @@ func (l *local) Poll(_ context.Context, h Handle) ([]WorkerState, error) {
 			return nil, fmt.Errorf("look after worker %d of %s: %w", k, h.Key, err)
 		}
 		if known {
-			state.tell(&states[k], supervised)
+			l.tell(state, &states[k], supervised)
 		}
 	}
 	return states, nil
@@ -228,7 +231,7 @@ func (l *local) supervises(path string) bool {
 	}
 }
 
-func (s localState) tell(w *WorkerState, supervised bool) {
+func (l *local) tell(s localState, w *WorkerState, supervised bool) {
 	host, _, _ := strings.Cut(s.Host, " ")
 	w.Host = host
 	switch {
@@ -238,9 +241,9 @@ func (s localState) tell(w *WorkerState, supervised bool) {
 		w.State, w.Detail = Failed, "ended by signal "+syscall.Signal(s.Signal).String()
 	case s.Ended:
 		w.State, w.Exit = ended(s.Exit), s.Exit
-	case supervised || s.Process.alive() && s.Host == ThisHost():
+	case supervised || s.Process.alive(l.Files) && s.Host == l.host:
 		w.State, w.Detail = Running, fmt.Sprintf("process %d", s.Process.ID)
-	case s.Host != ThisHost():
+	case s.Host != l.host:
 		w.Detail = "it was started on another machine, or before this one was started again"
 	default:
 		w.Detail = "it died with the process that had started it"
@@ -271,13 +274,14 @@ func (l *local) end(ctx context.Context, h Handle) error {
 		_ = syscall.Kill(-p.ID, syscall.SIGTERM)
 	}
 	const look = 50 * time.Millisecond
-	for end := l.Clock.Now() + l.Grace; slices.ContainsFunc(groups, process.alive) && l.Clock.Now() < end; {
+	alive := func(p process) bool { return p.alive(l.Files) }
+	for end := l.Clock.Now() + l.Grace; slices.ContainsFunc(groups, alive) && l.Clock.Now() < end; {
 		if l.Clock.Wait(ctx, look) != nil {
 			break // whoever cannot wait has them killed
 		}
 	}
 	for _, p := range groups {
-		if p.alive() {
+		if alive(p) {
 			_ = syscall.Kill(-p.ID, syscall.SIGKILL)
 		}
 	}
@@ -291,7 +295,7 @@ func (l *local) groups(h Handle) (groups []process, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if known && !state.Ended && state.Host == ThisHost() && state.Process.alive() {
+		if known && !state.Ended && state.Host == l.host && state.Process.alive(l.Files) {
 			groups = append(groups, state.Process)
 		}
 	}
@@ -318,5 +322,5 @@ func (l *local) settle(ctx context.Context, h Handle) error {
 
 // sweep kills what a worker has started and left behind, also in other groups.
 func (l *local) sweep(folder string, worker int) error {
-	return sweepProcesses(l.Clock, []string{folderVariable + "=" + folder, workerVariable + "=" + strconv.Itoa(worker)})
+	return sweepProcesses(l.Tools, []string{folderVariable + "=" + folder, workerVariable + "=" + strconv.Itoa(worker)})
 }

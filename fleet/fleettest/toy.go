@@ -2,6 +2,7 @@ package fleettest
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -150,7 +151,7 @@ func (w worker) pull() (int, error) {
 	signal.Ignore(syscall.SIGUSR1) // it goes on until its time is over
 	const beat = 500 * time.Millisecond
 	leases, err := fleet.OpenLeases(files.OS{}, filepath.Join(w.folder, "leases"), fleet.LeaseOptions{
-		Owner: "worker " + w.name, Clock: w.clock, Host: fleet.ThisHost(), Beat: beat, Lost: 6 * beat})
+		Owner: "worker " + w.name, Clock: w.clock, Host: fleet.ThisHost(files.OS{}), Random: rand.Reader, Beat: beat, Lost: 6 * beat})
 	if err != nil {
 		return 0, err
 	}
