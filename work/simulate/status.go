@@ -97,7 +97,7 @@ func holdersIn(env *work.Env, dir string) (map[string]fleet.Holder, error) {
 	if _, err := env.Files.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	leases, err := fleet.OpenLeases(env.Files, dir, fleet.LeaseOptions{Clock: fleet.NewClock(env.Now), Host: fleet.ThisHost()})
+	leases, err := fleet.OpenLeases(env.Files, dir, fleet.LeaseOptions{Clock: fleet.NewClock(env.Now), Host: fleet.ThisHost(env.Files), Random: env.Random})
 	if err != nil {
 		return nil, err
 	}

@@ -197,7 +197,7 @@ func (s *site) work(ctx context.Context, lab *simulation.Lab, o WorkerOptions) e
 		return err
 	}
 	clock, log := fleet.NewClock(s.env.Now), s.env.Log
-	leases, err := fleet.OpenLeases(s.env.Files, filepath.Join(s.cache(), runs.LeasesFolder), fleet.LeaseOptions{Clock: clock, Host: fleet.ThisHost(),
+	leases, err := fleet.OpenLeases(s.env.Files, filepath.Join(s.cache(), runs.LeasesFolder), fleet.LeaseOptions{Clock: clock, Host: fleet.ThisHost(s.env.Files), Random: s.env.Random,
 		Owner: fmt.Sprintf("worker %s, %s", o.Name, files.Holder())})
 	if err != nil {
 		return fmt.Errorf("%w; name a folder that can be written with simulate.cache", err)
