@@ -35,16 +35,16 @@ func Appraise(n *model.Network, data *dataset.Set, o Options) (score Score, err 
 }
 
 // continueFrom starts the counters after earlier training.
-func (j *Job) continueFrom(g *Given) error {
+func (c *core) continueFrom(g *Given) error {
 	if g == nil {
 		return nil
 	}
-	if j.Epochs > 0 && g.Epochs >= j.Epochs {
-		return fmt.Errorf("the network was trained for %d epochs already, and the job ends after %d; raise epochs", g.Epochs, j.Epochs)
+	if c.Epochs > 0 && g.Epochs >= c.Epochs {
+		return fmt.Errorf("the network was trained for %d epochs already, and the job ends after %d; raise epochs", g.Epochs, c.Epochs)
 	}
-	j.Epoch, j.Rate, j.Validation = g.Epochs, g.Epochs, g.Score
+	c.Epoch, c.Rate, c.Validation = g.Epochs, g.Epochs, g.Score
 	if g.Epochs > 0 {
-		j.Used = float64(j.Time) / float64(j.Timeline.Budget)
+		c.Used = float64(c.Time) / float64(c.Timeline.Budget)
 	}
 	return nil
 }

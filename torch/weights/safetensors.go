@@ -1,6 +1,7 @@
 package weights
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -97,10 +98,7 @@ func readHeader(r io.ReaderAt, size int64) ([]byte, error) {
 func checkLayout(entries []entry, size int64) error {
 	sorted := slices.Clone(entries)
 	slices.SortStableFunc(sorted, func(a, b entry) int {
-		if a.begin != b.begin {
-			return compare(a.begin, b.begin)
-		}
-		return compare(a.end, b.end)
+		return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end))
 	})
 	at := int64(0)
 	for _, e := range sorted {
@@ -113,13 +111,6 @@ func checkLayout(entries []entry, size int64) error {
 		return fmt.Errorf("%d bytes of data belong to no tensor", size-at)
 	}
 	return nil
-}
-
-func compare(a, b int64) int {
-	if a < b {
-		return -1
-	}
-	return 1
 }
 
 // check compares an entry with where the one before it ended.

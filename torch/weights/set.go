@@ -57,7 +57,7 @@ func (s *Set) Validate() error {
 // Limits of Options, and those that are fixed.
 const (
 	defaultMaxBytes   = 16 << 30
-	defaultMaxTensors = 1 << 20
+	defaultMaxTensors = 1 << 16
 	// A file may name the same bytes several times (tied weights, expanded
 	// views); beyond these its size no longer bounds the memory it takes.
 	spareBytes    = 64 << 20
@@ -71,7 +71,8 @@ type Options struct {
 	// the size of the file, so that a small file cannot fill the memory.
 	MaxBytes int64
 	// MaxTensors bounds the number of tensors together with that of the entries
-	// and containers beside them. Zero means 1,048,576.
+	// and containers beside them. Zero means 65,536: a hostile file of that many takes a
+	// second.
 	MaxTensors int
 }
 
