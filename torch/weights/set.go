@@ -16,7 +16,7 @@ const (
 	Safetensors Format = "safetensors" // Hugging Face's format
 )
 
-// Set is what a file of weights holds. The zero value is an empty set.
+// Set is the content of a file of weights. The zero value is an empty set.
 type Set struct {
 	// Tensors are in the order of the file.
 	Tensors []Tensor
@@ -25,7 +25,7 @@ type Set struct {
 	// keep them; a .pth is written without, since a state dict with entries
 	// that are no tensors cannot be loaded into a module.
 	Metadata map[string]string
-	// Format says what the set was read from. Writing ignores it.
+	// Format is the format that the set was read from. Writing ignores it.
 	Format Format
 }
 
