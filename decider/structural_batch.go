@@ -8,26 +8,26 @@ import (
 	"graft/torch"
 )
 
-// Cases are situations in the numbers that a structural policy reads, each network
-// in them once. One batch holds as many as one likes, whatever their sizes.
+// Cases is a batch of situations, converted to a structural policy's inputs, with each network
+// once. It holds any number of situations of any sizes.
 type Cases struct {
-	// Starts is the place of each situation's first choice among all choices, and at
-	// its end how many there are.
+	// Starts is the index of each situation's first choice among all choices, and at last
+	// their number.
 	Starts []int
 
 	drawings []encoder.Drawing
-	rows     []float64 // of the choices
-	targets  [][2]int  // for each choice: its drawing, and its pick there
+	rows     []float64 // features of the choices
+	targets  [][2]int  // the drawing and the pick of each choice
 }
 
-// Picks that every drawing begins with.
+// The first picks of every drawing.
 const (
 	wholePick = iota // all tokens
-	emptyPick        // none: what leaving the network alone is about
+	emptyPick        // no token, for no action
 	firstPick
 )
 
-// Cases brings situations into a policy's numbers.
+// Cases converts situations to a policy's inputs.
 func (p *Structural) Cases(situations []Situation) (*Cases, error) {
 	if len(situations) == 0 {
 		return nil, errors.New("decide: there is no situation to decide in")
@@ -59,7 +59,7 @@ func (p *Structural) Cases(situations []Situation) (*Cases, error) {
 	return c, nil
 }
 
-// drawing is the portrait for the encoder.
+// drawing converts the portrait for the encoder.
 func (p *Portrait) drawing(scale Scale) encoder.Drawing {
 	d := encoder.Drawing{Before: p.Structure.Before, Picks: [][]int{nil, nil}}
 	for k, t := range p.Structure.Tokens {
@@ -73,7 +73,7 @@ func (p *Portrait) drawing(scale Scale) encoder.Drawing {
 	return d
 }
 
-// MeasureScales is how the tokens and the rows of these situations are scaled.
+// MeasureScales returns the scales of the tokens and rows of situations.
 func MeasureScales(situations []Situation) (tokens, rows Scale, err error) {
 	var allTokens, allRows [][]float64
 	seen := map[*Portrait]bool{}
@@ -93,16 +93,16 @@ func MeasureScales(situations []Situation) (tokens, rows Scale, err error) {
 	return newScale(allTokens), newScale(allRows), nil
 }
 
-// board is cases on LibTorch's side.
-type board struct {
+// tensors are cases as tensors.
+type tensors struct {
 	drawings       *encoder.Drawings
 	rows           *torch.Tensor
 	targets, whole *torch.Tensor // rows of the encodings, for each choice
 	count          int
 }
 
-func (c *Cases) board(s *torch.Scope) (*board, error) {
-	b := &board{count: len(c.targets)}
+func (c *Cases) tensors(s *torch.Scope) (*tensors, error) {
+	b := &tensors{count: len(c.targets)}
 	var err error
 	if b.drawings, err = encoder.NewDrawings(s, c.drawings); err != nil {
 		return nil, err

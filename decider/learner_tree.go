@@ -10,38 +10,37 @@ import (
 	"graft/vocab"
 )
 
-// Tree is what a policy learns from: the states of a scenario, and the accuracy at
-// the end of every sequence of actions. State 0 is where each begins.
+// Tree holds the states of a scenario, and the accuracy at the end of every sequence of
+// actions. Every sequence begins in state 0.
 type Tree struct {
 	States   []TreeState
 	Accuracy []float64 // of each end, between 0 and 1
-	Actions  int       // that there are in each state
-	// Waste is how many numbers of the random stream are thrown away before the first
-	// action is drawn: the original drew weights for a network then. Zero is none.
+	Actions  int       // of each state
+	// Waste is the number of random numbers to skip before the first action: the original
+	// drew weights for a network there. Zero means none.
 	Waste int
 }
 
-// TreeState is a moment at which a decision is made.
+// TreeState is a state in which a decision is made.
 type TreeState struct {
 	Tokens []int32 // of the network's layers
-	Left   float64 // seconds of the budget
+	Left   float64 // seconds of the budget left
 	Budget float64 // in seconds
-	// Children are where each action leads: a state behind this one, or -1 - k for end
-	// k of the tree. All ends are equally many decisions away.
+	// Children are the successors of each action: a later state, or -1 - k for end k of
+	// the tree. All ends are the same number of decisions away.
 	Children []int32
-	// Waste is how many numbers of the random stream each action throws away: the
-	// original's surgery drew first weights for a new layer, and then set them. Nil is
-	// none.
+	// Waste is the number of random numbers that each action skips: the original's surgery
+	// drew weights for a new layer before it set them. Nil means none.
 	Waste []int32
 }
 
-// Embedding is a fixed vector for each token. The zero value has none.
+// Embedding holds a fixed vector for each token. The zero value has none.
 type Embedding struct {
 	Width  int       // of a vector
 	Values []float32 // rows of Width
 }
 
-// EmbeddingOf is the vectors of a vocabulary.
+// EmbeddingOf returns the vectors of a vocabulary.
 func EmbeddingOf(v *vocab.Vocabulary) Embedding {
 	return Embedding{Width: v.Size(), Values: slices.Concat(v.Vectors...)}
 }
@@ -54,7 +53,7 @@ func (e Embedding) Rows() int {
 	return len(e.Values) / e.Width
 }
 
-// reward is what a policy gets for an accuracy; mean and deviation are the table's.
+// reward is the reward of an accuracy; mean and deviation are the table's.
 func reward(kind string, accuracy, mean, deviation float64) float64 {
 	switch kind {
 	case RewardAccuracy:
@@ -69,7 +68,7 @@ func reward(kind string, accuracy, mean, deviation float64) float64 {
 	}
 }
 
-// rewards are those of all ends.
+// rewards returns the rewards of all ends.
 func (t *Tree) rewards(kind string) []float64 {
 	mean, squares := 0.0, 0.0
 	for _, a := range t.Accuracy {
@@ -85,7 +84,7 @@ func (t *Tree) rewards(kind string) []float64 {
 	return all
 }
 
-// Validate lists what is wrong beside what the kernel checks.
+// Validate lists the faults that the kernel does not check.
 func (t *Tree) Validate() error {
 	var faults []error
 	for k, a := range t.Accuracy {
@@ -101,7 +100,7 @@ func (t *Tree) Validate() error {
 	return errors.Join(faults...)
 }
 
-// policyTree is the tree as the kernel takes it.
+// policyTree converts the tree for the kernel.
 func (t *Tree) policyTree(kind string, time int) (*torch.PolicyTree, error) {
 	if err := t.Validate(); err != nil {
 		return nil, err
@@ -117,7 +116,7 @@ func (t *Tree) policyTree(kind string, time int) (*torch.PolicyTree, error) {
 	return p, nil
 }
 
-// Path is the actions from the beginning to an end; nil where nothing leads there.
+// Path returns the actions from the beginning to an end; nil if there are none.
 func (t *Tree) Path(end int) []int {
 	var walk func(state int32, path []int) []int
 	walk = func(state int32, path []int) []int {

@@ -10,32 +10,32 @@ import (
 	"graft/vocab"
 )
 
-// Portrait is all that a structural policy sees of a network, whatever the time: its
-// tokens, and what could be done to it.
+// Portrait is a structural policy's observation of a network: its tokens and the candidate
+// actions. It does not depend on the time.
 type Portrait struct {
 	Structure  *vocab.Structure
 	Choices    []Choice
-	Parameters int   // of the network, that an optimizer moves
+	Parameters int   // of the network, that an optimizer trains
 	Operations int64 // floating-point operations forward, for one example
-	Layers     int   // that have parameters
+	Layers     int   // with parameters
 }
 
-// Choice is an action that could be taken.
+// Choice is a candidate action.
 type Choice struct {
 	Action     net2net.Action
-	Tokens     []int // that it is about; none for leaving the network alone
+	Tokens     []int // that the action changes; none for no action
 	Parameters int   // that it adds
 	Operations int64 // that it adds, forward, for one example
 }
 
-// NewPortrait looks at a network and at actions that are to be weighed. Surgery says
-// how they would be done. An action that cannot be done is an error.
+// NewPortrait observes a network and candidate actions with their options. An impossible action
+// is an error.
 func NewPortrait(n *model.Network, actions []net2net.Action, surgery net2net.Options) (*Portrait, error) {
 	return newPortrait(n, actions, surgery, func(_ net2net.Action, err error) error { return err })
 }
 
-// ProposedPortrait looks at a network and at all actions of some kinds that fit it,
-// and at leaving it alone. Nil kinds are deepen and widen.
+// ProposedPortrait observes a network and all actions of some kinds that fit it, and no action.
+// Nil kinds mean deepen and widen.
 func ProposedPortrait(n *model.Network, kinds []net2net.Kind, surgery net2net.Options) (*Portrait, error) {
 	if kinds == nil {
 		kinds = usualKinds
@@ -48,8 +48,7 @@ func ProposedPortrait(n *model.Network, kinds []net2net.Kind, surgery net2net.Op
 	return newPortrait(n, append(actions, net2net.Action{}), surgery, func(net2net.Action, error) error { return nil })
 }
 
-// newPortrait leaves an action out that cannot be done, unless refuse makes it an
-// error.
+// newPortrait skips impossible actions, unless refuse returns an error.
 func newPortrait(n *model.Network, actions []net2net.Action, surgery net2net.Options, refuse func(net2net.Action, error) error) (*Portrait, error) {
 	trace, err := tracing.Read(bare(n))
 	if err != nil {
@@ -76,8 +75,7 @@ func newPortrait(n *model.Network, actions []net2net.Action, surgery net2net.Opt
 	return p, nil
 }
 
-// bare is a network of the same layers without tensors, on which surgery costs
-// nothing.
+// bare copies a network without tensors, on which surgery is cheap.
 func bare(n *model.Network) *model.Network {
 	twin := &model.Network{Root: n.Sketch().Root, Input: n.Input}
 	for _, leaf := range twin.Leaves() {
@@ -98,7 +96,7 @@ func costs(n *model.Network) (parameters int, operations int64, layers int, err 
 	return parameters, operations, layers, err
 }
 
-// choice measures an action by taking it.
+// choice measures an action by applying it to a sketch.
 func (p *Portrait) choice(t *tracing.Trace, a net2net.Action, surgery net2net.Options) (Choice, error) {
 	c := Choice{Action: a}
 	if a.Kind == net2net.None {
@@ -123,8 +121,8 @@ func (p *Portrait) choice(t *tracing.Trace, a net2net.Action, surgery net2net.Op
 	return c, err
 }
 
-// concerned is the layers that an action is about: those of its block, or all that
-// work on its channels.
+// concerned returns the layers that an action changes: those of its block, or all that use its
+// channels.
 func concerned(t *tracing.Trace, a net2net.Action, compat net2net.Compat) ([]*tracing.Layer, error) {
 	if a.Kind == "widen" {
 		space, _, err := t.SpaceAt(a.Target)

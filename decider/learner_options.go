@@ -9,18 +9,18 @@ import (
 	"graft/torch"
 )
 
-// PolicyOptions are the sizes of a policy that learns. Those of its vocabulary and
-// the number of its actions are given with what it learns from.
+// PolicyOptions are the sizes of a policy that learns. The tree and the embedding determine the
+// sizes of its vocabulary and the number of its actions.
 type PolicyOptions struct {
-	Hidden int // units of each direction in which layers are read; zero means 50
-	Memory int // units of what remembers the layers; zero means 16
+	Hidden int // units of each direction of the first recurrent layer; zero means 50
+	Memory int // units of the second recurrent layer; zero means 16
 	Linear int // values between the linear layers; zero means 128
-	Time   int // values that say how much time is left; zero means 8
+	Time   int // values that encode the time left; zero means 8
 	// Precise computes in float64; false is float32, as the original.
 	Precise bool
 }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults fills unset options.
 func (o *PolicyOptions) EnsureDefaults() {
 	for _, d := range []struct {
 		value *int
@@ -32,10 +32,10 @@ func (o *PolicyOptions) EnsureDefaults() {
 	}
 }
 
-// largestSize bounds sizes: more is a slip of the hand.
+// largestSize bounds sizes.
 const largestSize = 1 << 10
 
-// Validate lists all that is wrong.
+// Validate lists all invalid options.
 func (o PolicyOptions) Validate() error {
 	var faults []error
 	for _, size := range []struct {
@@ -49,40 +49,40 @@ func (o PolicyOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// How a policy learns.
+// The rules of learning.
 const (
-	LearnReinforce = "reinforce" // from episodes that it plays (Williams 1992)
-	LearnExact     = "exact"     // from all sequences at once, each as likely as it is
+	LearnReinforce = "reinforce" // policy gradient from sampled episodes (Williams 1992)
+	LearnExact     = "exact"     // exact policy gradient over all sequences
 )
 
-// What a policy is rewarded with.
+// The rewards of a policy.
 const (
 	RewardTangent  = "tangent"  // 100 tan(πa/2) of the accuracy a, which stretches what is near to 1
 	RewardAccuracy = "accuracy" // the accuracy, between 0 and 1
-	RewardStandard = "standard" // the accuracy in deviations from the mean of the table
+	RewardStandard = "standard" // the accuracy in standard deviations from the mean of the table
 )
 
-// LearnOptions say how a policy learns. The zero value learns as the original's did.
+// LearnOptions are the options of learning. The zero value learns as the original did.
 type LearnOptions struct {
 	Rule     string  // empty means reinforce
 	Episodes int     // in all; with the rule exact a step counts as one; zero means 10,000
 	Reward   string  // empty means tangent
-	LR       float64 // Adam's rate; zero means 0.0001
-	LRDecay  float64 // what the rate is multiplied by; zero means 0.99
-	LREvery  int     // episodes after which it is; zero means 500
-	LRLeast  float64 // a rate below it falls no more; zero means 1e-9
-	// Temperature above 1 makes actions more equally likely while a policy learns: they
-	// have the softmax of the policy's probabilities, and not of its logits, over it.
+	LR       float64 // learning rate of Adam; zero means 0.0001
+	LRDecay  float64 // factor of the rate; zero means 0.99
+	LREvery  int     // episodes between two changes of the rate; zero means 500
+	LRLeast  float64 // lower bound of the rate; zero means 1e-9
+	// Temperature above 1 makes the distribution of actions flatter while a policy learns:
+	// it is the softmax of the policy's probabilities, not of its logits, divided by it.
 	// Zero means 1.
 	Temperature      float64
-	TemperatureDecay float64 // what it is multiplied by, down to 1; zero means 0.9
-	TemperatureEvery int     // episodes after which it is; zero means 1
-	Baseline         float64 // share of each reward in a running mean that is taken off rewards; zero takes off nothing
-	Entropy          float64 // weight of the entropy of each decision beside its reward; zero is none
-	Batch            int     // episodes for each step; zero means 1
+	TemperatureDecay float64 // factor of the temperature, down to 1; zero means 0.9
+	TemperatureEvery int     // episodes between two changes of the temperature; zero means 1
+	Baseline         float64 // share of each reward in the running mean that is subtracted from rewards; zero means no baseline
+	Entropy          float64 // weight of the entropy of each decision; zero means none
+	Batch            int     // episodes of a step; zero means 1
 }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults fills unset options.
 func (o *LearnOptions) EnsureDefaults() {
 	if o.Rule == "" {
 		o.Rule = LearnReinforce
@@ -108,7 +108,7 @@ func (o *LearnOptions) EnsureDefaults() {
 	}
 }
 
-// Validate lists all that is wrong.
+// Validate lists all invalid options.
 func (o LearnOptions) Validate() error {
 	var faults []error
 	bad := func(wrong bool, format string, args ...any) {
@@ -137,7 +137,7 @@ func (o LearnOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// rule is how the kernel is told.
+// rule converts the options for the kernel.
 func (o LearnOptions) rule() torch.PolicyRule {
 	return torch.PolicyRule{LRDecay: o.LRDecay, LRLeast: o.LRLeast, LREvery: o.LREvery, HeatDecay: o.TemperatureDecay, HeatEvery: o.TemperatureEvery,
 		Baseline: o.Baseline, Entropy: o.Entropy, Batch: o.Batch, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8}
