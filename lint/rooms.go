@@ -16,6 +16,7 @@ type room struct {
 // rooms is the design's table, bottom to top. ARCHITECTURE.md explains it.
 var rooms = []room{
 	{"files", nil},
+	{"events", nil},
 	{"fleet", nil},
 	{"torch", nil},
 	{"results", nil},
@@ -27,8 +28,8 @@ var rooms = []room{
 	{"encoder", []string{"vocab", "torch"}},
 	{"decider", []string{"encoder", "net2net"}},
 	{"trainer", []string{"decider", "net2net", "dataset", "results"}},
-	{"simulation", []string{"trainer", "decider", "results"}},
-	{"cluster", []string{"results"}},
+	{"simulation", []string{"trainer", "decider", "results", "events"}},
+	{"cluster", []string{"results", "events"}},
 	{"config", everyRoomBelow},
 	{"runner", everyRoomBelow},
 }
