@@ -31,11 +31,11 @@ func (k *Kernel[E]) Next() int64 {
 
 // Peek returns the next event and its time without taking it; ok is false if there is none.
 func (k *Kernel[E]) Peek() (at int64, event E, ok bool) {
-	key, event, ok := k.heap.Head()
-	if !ok {
+	if len(k.heap.entries) == 0 {
 		return Never, event, false
 	}
-	return key[0], event, true
+	head := &k.heap.entries[0]
+	return head.key[0], k.heap.slots[head.handle].item, true
 }
 
 // Schedule adds an event. If its time has passed already, it happens now.
@@ -62,13 +62,15 @@ func (k *Kernel[E]) Event(handle Handle) E { return k.heap.Item(handle) }
 func (k *Kernel[E]) Cancel(handle Handle) { k.heap.Remove(handle) }
 
 // Step takes the next event and moves the clock to its time; ok is false, and the clock stays,
-// if there is none.
+// if there is none. To reschedule an event that recurs is cheaper than to take it and to schedule
+// another.
 func (k *Kernel[E]) Step() (event E, ok bool) {
-	key, event, ok := k.heap.Pop()
-	if ok {
-		k.now = key[0]
+	if len(k.heap.entries) == 0 {
+		return event, false
 	}
-	return event, ok
+	head := &k.heap.entries[0]
+	k.now = head.key[0]
+	return k.heap.Remove(head.handle), true
 }
 
 // Advance moves the clock to a time, at most to that of the next event. It never moves the
