@@ -27,16 +27,16 @@ type event struct {
 // ends of the jobs that run, the next arrival, the next change of nodes and the scheduler's
 // wake-up.
 type engine struct {
-	pool     *Pool
-	jobs     []*Job // in the order of arrival
-	next     int    // the next job to arrive
-	scalings []Scaling
-	sched    Scheduler
-	arrival  events.Handle // of the next job; zero if none will come
-	nodes    events.Handle // of the next change of nodes; zero if none will come
-	wake     events.Handle // zero if the scheduler wants no wake-up
-	until    int64         // the simulation goes on at least up to here
-	each     func()        // called before time goes on; nil for nothing
+	pool    *Pool
+	jobs    []*Job // in the order of arrival
+	next    int    // the next job to arrive
+	changes []NodeChange
+	sched   Scheduler
+	arrival events.Handle // of the next job; zero if none will come
+	nodes   events.Handle // of the next change of nodes; zero if none will come
+	wake    events.Handle // zero if the scheduler wants no wake-up
+	until   int64         // the simulation goes on at least up to here
+	each    func()        // called before time goes on; nil for nothing
 
 	ended          int // jobs
 	handled, asked int64
@@ -151,20 +151,16 @@ func (e *engine) expect(handle *events.Handle, kind eventKind, at int64) {
 
 // changeNodes applies the changes of nodes that are due.
 func (e *engine) changeNodes() {
-	for ; len(e.scalings) > 0 && e.scalings[0].At <= e.pool.Now(); e.scalings = e.scalings[1:] {
-		if e.scalings[0].Nodes > 0 {
-			e.pool.AddNode()
-		} else {
-			e.pool.RemoveNode()
-		}
+	for ; len(e.changes) > 0 && e.changes[0].At <= e.pool.Now(); e.changes = e.changes[1:] {
+		e.changes[0].Apply(e.pool)
 	}
 	e.expectNodes()
 }
 
 func (e *engine) expectNodes() {
 	at := Never
-	if len(e.scalings) > 0 {
-		at = e.scalings[0].At
+	if len(e.changes) > 0 {
+		at = e.changes[0].At
 	}
 	e.expect(&e.nodes, nodesChange, at)
 }
@@ -194,7 +190,7 @@ const patience = 1 << 20
 // inVain reports whether the scheduler was called too often without starting a job.
 func (e *engine) inVain() bool {
 	e.vain++
-	if e.pool.running > 0 || e.next < len(e.jobs) || len(e.scalings) > 0 {
+	if e.pool.running > 0 || e.next < len(e.jobs) || len(e.changes) > 0 {
 		e.vain = 0
 	}
 	return e.vain > patience

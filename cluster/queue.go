@@ -68,3 +68,10 @@ func (q *Queue) Take() *Job {
 
 // Len returns the number of jobs.
 func (q *Queue) Len() int { return q.heap.Len() + len(q.list) - q.first }
+
+// Start starts jobs from the head on, up to the first that has no place.
+func (q *Queue) Start(p *Pool) {
+	for j := q.First(); j != nil && p.Start(j); j = q.First() {
+		q.Take()
+	}
+}

@@ -45,17 +45,9 @@ func (o *Outcome) WriteUsage(fsys files.FS, path string, every int64) error {
 }
 
 func (p *Pool) usage() Usage {
-	u := Usage{At: p.Now(), GPUs: p.GPUs(), Idle: p.nodes.free, Running: p.running, Waiting: p.waiting,
-		WaitingGPUs: p.waitingGPUs, WaitingFew: p.waitingFew, Nodes: len(p.nodes.list)}
-	for _, nd := range p.nodes.list {
-		switch {
-		case nd.jobs == 1:
-			u.Single++
-		case nd.jobs > 1:
-			u.Several++
-		}
-	}
-	return u
+	n := p.nodes
+	return Usage{At: p.Now(), GPUs: p.GPUs(), Idle: n.free, Running: p.running, Waiting: p.waiting,
+		WaitingGPUs: p.waitingGPUs, WaitingFew: p.waitingFew, Nodes: len(n.list), Single: n.single, Several: n.several}
 }
 
 // Sampled is usage at each multiple of a number of seconds, from the first on, up to the

@@ -4,11 +4,12 @@ package config
 
 // descriptions say what keys are for, by the field of a struct.
 var descriptions = map[string]string{
-	"graft/cluster/schedulers.LucidOptions.Echo":    "Virtual cluster that has a node less while the profiler has one more; empty is one of Venus's, or the largest but those.",
-	"graft/cluster/schedulers.LucidOptions.From":    "Virtual clusters that give the profiler a node each; empty is two of Venus's, or the largest.",
-	"graft/cluster/schedulers.LucidOptions.Largest": "Devices of the largest job that is profiled; zero is 8, or all that the profiler has.",
-	"graft/cluster/schedulers.LucidOptions.Limit":   "Seconds that a job is profiled for; zero is 200.",
-	"graft/cluster/schedulers.LucidOptions.Nodes":   "Of the profiler; zero is 2.",
+	"graft/cluster/lucid.Options.Echo":              "Virtual cluster that has a node less while the profiler has one more; empty is one of Venus's, or the largest but those.",
+	"graft/cluster/lucid.Options.From":              "Virtual clusters that give the profiler a node each; empty is two of Venus's, or the largest.",
+	"graft/cluster/lucid.Options.Largest":           "Devices of the largest job that is profiled; zero is 8, or all that the profiler has.",
+	"graft/cluster/lucid.Options.Limit":             "Seconds that a job is profiled for; zero is 200.",
+	"graft/cluster/lucid.Options.Nodes":             "Of the profiler; zero is 2.",
+	"graft/cluster/schedulers.Options.Lucid":        "How lucid profiles jobs.",
 	"graft/config.AdaptOptions.Actions":             "What fixed, which takes one, and script do, such as deepen:0, widen:conv2:48 or none; empty for the others.",
 	"graft/config.AdaptOptions.Decider":             "Who decides: fixed takes its action each time, script its actions one after the other, random any that fits, policy what it has learned, or none. Empty means none, who never does.",
 	"graft/config.AdaptOptions.Kinds":               "Operations that random draws from; empty means deepen and widen.",
@@ -16,7 +17,6 @@ var descriptions = map[string]string{
 	"graft/config.AdaptOptions.Sample":              "Let the policy draw its actions; false takes the likeliest.",
 	"graft/config.AdaptOptions.Vocab":               "The path of the vocabulary that a policy of the original's learned with, a folder or a file. Empty for a structural policy and for the other deciders.",
 	"graft/config.Cluster.Cluster":                  "Which jobs are simulated, and on what.",
-	"graft/config.Cluster.Lucid":                    "How lucid profiles jobs.",
 	"graft/config.Cluster.Output":                   "What is written.",
 	"graft/config.Cluster.Schedule":                 "Who schedules them, and what it knows.",
 	"graft/config.ClusterOptions.CPUs":              "How many processors a node has, of which jobs get as many as they ask for, divided among their GPUs. Zero does not count them.",

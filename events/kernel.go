@@ -76,3 +76,6 @@ func (k *Kernel[E]) Step() (event E, ok bool) {
 // Advance moves the clock to a time, at most to that of the next event. It never moves the
 // clock back.
 func (k *Kernel[E]) Advance(to int64) { k.now = max(k.now, min(to, k.Next())) }
+
+// NextMultiple returns the next multiple of a period after a time that is not negative.
+func NextMultiple(now, period int64) int64 { return (now/period + 1) * period }

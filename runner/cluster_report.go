@@ -123,7 +123,7 @@ func clusterSpreadOf(s cluster.Spread) clusterSpread {
 func clusterFiguresOf(jobs []*cluster.Job, keep func(j *cluster.Job) bool, begin int64) clusterFigures {
 	s := cluster.Summarize(jobs, keep)
 	return clusterFigures{s.Jobs, clusterSpreadOf(s.Completion), clusterSpreadOf(s.Queue), finiteOrNil(s.Slowdown), finiteOrNil(s.Fairness),
-		s.Preemptions, s.Packed, s.Profiled, s.Skipped, max(0, s.Last-begin)}
+		s.Preemptions, s.Counts["packed"], s.Counts["profiled"], s.Counts["ended_in_profiler"], max(0, s.Last-begin)}
 }
 
 // clusterSizes are the groups that jobs are shown in by their size.
@@ -146,7 +146,7 @@ func (r *replay) report() *clusterReport {
 func (c *clusterCell) take(o *cluster.Outcome, mean cluster.Interval) {
 	begin := o.Begin
 	c.All, c.Mean = clusterFiguresOf(o.Jobs, nil, begin), clusterIntervalOf(mean)
-	c.Used, c.Scalings, c.Events, c.refused, c.Fixes = finiteOrNil(o.Used()), o.Scalings, o.Events, o.Refused, []clusterFix{}
+	c.Used, c.Scalings, c.Events, c.refused, c.Fixes = finiteOrNil(o.Used()), o.Counts["profiler_scalings"], o.Events, o.Refused, []clusterFix{}
 	for _, p := range o.Pools {
 		c.Pools = append(c.Pools, clusterPart{p.Name, clusterFiguresOf(p.Jobs, nil, begin), finiteOrNil(p.Used / p.All)})
 	}

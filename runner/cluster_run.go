@@ -199,7 +199,7 @@ func (r *replay) cell(ctx context.Context, cell *clusterCell) error {
 	if err != nil {
 		return err
 	}
-	o := cluster.Options{Placement: r.Cluster.Cluster.Placement, Quirks: r.quirks(), Workers: r.Schedule.Workers, Series: r.Output.Every > 0}
+	o := cluster.Options{Placement: r.Cluster.Cluster.Placement, Quirks: r.quirks(policy), Workers: r.Schedule.Workers, Series: r.Output.Every > 0}
 	out, err := study.Run(ctx, policy, o)
 	if err != nil {
 		return err
@@ -241,38 +241,15 @@ func (r *replay) worth(ctx context.Context, cell *clusterCell, study *cluster.St
 		return nil
 	}
 	o.Series = false
-	for _, q := range quirksOf(policy) {
-		o.Quirks = q.quirks
+	for _, q := range policy.Quirks {
+		o.Quirks = cluster.Quirks{q.Name}
 		with, err := study.Run(ctx, policy, o)
 		if err != nil {
 			return err
 		}
-		cell.Fixes = append(cell.Fixes, clusterFix{q.what, clusterIntervalOf(cluster.Compare(study.Jobs, completions, with.Completions()))})
+		cell.Fixes = append(cell.Fixes, clusterFix{q.Fixed, clusterIntervalOf(cluster.Compare(study.Jobs, completions, with.Completions()))})
 	}
 	return nil
-}
-
-// quirk is a fault that is corrected.
-type quirk struct {
-	what   string
-	quirks cluster.Quirks
-}
-
-// quirksOf are those that touch a scheduler.
-func quirksOf(policy cluster.Policy) (list []quirk) {
-	if policy.Extra {
-		list = append(list, quirk{"a job leaves its devices when its work is done, not a second later", cluster.Quirks{ExtraSecond: true}})
-	}
-	switch policy.Name {
-	case "qssf":
-		list = append(list, quirk{"jobs that come while none waits are tried by priority, not by size for a second", cluster.Quirks{SizeFirst: true}})
-	case "lucid":
-		list = append(list,
-			quirk{"a packed job is as fast as alone once its partner has ended", cluster.Quirks{SlowPartner: true}},
-			quirk{"a job waits until its profile is taken", cluster.Quirks{FreeProfiling: true}},
-			quirk{"pairs that were measured count as measured, whatever the model", cluster.Quirks{FourModels: true}})
-	}
-	return list
 }
 
 // refusals is an error where jobs were left out.

@@ -71,7 +71,7 @@ func runClusterTimeline(ctx context.Context, w, about io.Writer, o clusterTimeli
 	if err != nil {
 		return err
 	}
-	out, err := study.Run(ctx, policy, cluster.Options{Placement: c.Cluster.Placement, Quirks: s.quirks(), Workers: c.Schedule.Workers, Follow: o.job})
+	out, err := study.Run(ctx, policy, cluster.Options{Placement: c.Cluster.Placement, Quirks: s.quirks(policy), Workers: c.Schedule.Workers, Follow: o.job})
 	if err != nil {
 		return err
 	}

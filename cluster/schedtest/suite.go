@@ -23,7 +23,7 @@ func Run(t *testing.T, policy cluster.Policy) {
 	t.Helper()
 	for k := range casesOfSuite {
 		r := rand.New(rand.NewPCG(77, uint64(k)))
-		c := Draw(r, Shape{Span: pick[int64](r, 5, 60, 600, 3000, 20_000), Jobs: 24, Faulty: k%4 == 0})
+		c := Draw(r, Shape{Span: pick[int64](r, 5, 60, 600, 3000, 20_000), Jobs: 24, Faulty: k%4 == 0, Quirks: policy.AllQuirks()})
 		for v := range c.Study.VCs {
 			c.Study.VCs[v].Nodes += 2 // so that one that is taken away keeps nobody from running
 		}
@@ -68,17 +68,10 @@ func Table(o *cluster.Outcome) string {
 		if j.Preemptions > 0 {
 			fmt.Fprintf(w, " preempted %d", j.Preemptions)
 		}
-		if j.Profiled {
-			fmt.Fprintf(w, " profiled after %d", j.ProfileQueue)
-		}
-		if j.Packed {
-			fmt.Fprintf(w, " packed %d", j.PackedAt)
-		}
-		if j.UnpackedAt > 0 {
-			fmt.Fprintf(w, " alone %d", j.UnpackedAt)
-		}
-		if j.Shared {
-			fmt.Fprint(w, " shared")
+		if j.Record != nil {
+			if text := j.Record.String(); text != "" {
+				fmt.Fprint(w, " ", text)
+			}
 		}
 		fmt.Fprint(w, " on")
 		for _, s := range j.Nodes {

@@ -25,6 +25,7 @@ type watched struct {
 	left    float64
 	rate    float64
 	waited  int64
+	queue   int64 // seconds that it waited before it arrived
 }
 
 // watching is a policy whose schedulers are watched.
@@ -47,7 +48,7 @@ func (w *watch) Arrived(j *cluster.Job) {
 	if w.of[j] != nil || j.Running() || j.End != cluster.Never {
 		w.wrong("job %s arrives twice, or runs before it does", j.Trace.ID)
 	}
-	seen := &watched{job: j, at: j.Arrival, left: float64(j.Trace.Duration)}
+	seen := &watched{job: j, at: j.Arrival, left: float64(j.Trace.Duration), queue: j.Queue}
 	w.jobs, w.of[j] = append(w.jobs, seen), seen
 	w.inner.Arrived(j)
 }
@@ -67,7 +68,7 @@ func (w *watch) Ended(j *cluster.Job) {
 	if !seen.running || end != j.End {
 		w.wrong("job %s ends at %d; its work of %v, at a rate of %v from %d on, is used up at %d", j.Trace.ID, j.End, seen.left, seen.rate, seen.at, end)
 	}
-	if waited := j.ProfileQueue + seen.waited; j.Queue != waited {
+	if waited := seen.queue + seen.waited; j.Queue != waited {
 		w.wrong("job %s waited for %d seconds, and %d were counted", j.Trace.ID, waited, j.Queue)
 	}
 	w.inner.Ended(j)

@@ -2,6 +2,7 @@ package schedulers
 
 import (
 	"graft/cluster"
+	"graft/cluster/treap"
 	"graft/events"
 )
 
@@ -19,7 +20,7 @@ const (
 // those that run and had a place keep it, since they stand where they stood, and a job that
 // found no nodes finds none. So it is asked only where something happened.
 type tiresias struct {
-	queues  [2]*order
+	queues  [2]*treap.Tree
 	seq     int64                     // of those that came to wait
 	had     []attained                // by number
 	leaves  events.Heap[*cluster.Job] // by when they leave the first queue if they run on until then
@@ -38,8 +39,8 @@ type attained struct {
 }
 
 func newTiresias(cluster.Setup) (cluster.Scheduler, error) {
-	all := &shelf{}
-	return &tiresias{queues: [2]*order{all.order(), all.order()}}, nil
+	all := &treap.Arena{}
+	return &tiresias{queues: [2]*treap.Tree{all.Tree(), all.Tree()}}, nil
 }
 
 func (s *tiresias) Arrived(j *cluster.Job) {
@@ -53,18 +54,18 @@ func (s *tiresias) Arrived(j *cluster.Job) {
 func (s *tiresias) Ended(j *cluster.Job) {
 	s.changed = true
 	s.forget(j)
-	s.queueOf(j).take(j)
+	s.queueOf(j).Take(j)
 }
 
-func (s *tiresias) queueOf(j *cluster.Job) *order { return s.queues[s.had[j.Number].queue] }
+func (s *tiresias) queueOf(j *cluster.Job) *treap.Tree { return s.queues[s.had[j.Number].queue] }
 
 // enter puts a job where it belongs: those that run stand before those that wait.
 func (s *tiresias) enter(j *cluster.Job) {
 	if j.Running() {
-		s.queueOf(j).put(j, key{j.Trace.Submit, 0, j.Order()})
+		s.queueOf(j).Put(j, treap.Key{j.Trace.Submit, 0, j.Order()})
 		return
 	}
-	s.queueOf(j).put(j, key{j.Trace.Submit, 1, s.seq})
+	s.queueOf(j).Put(j, treap.Key{j.Trace.Submit, 1, s.seq})
 	s.seq++
 }
 
@@ -94,7 +95,7 @@ func (s *tiresias) demote(now int64) {
 	for s.nextLeaves() <= now {
 		_, j, _ := s.leaves.Pop()
 		s.had[j.Number].leaves = 0
-		s.queueOf(j).take(j)
+		s.queueOf(j).Take(j)
 		s.had[j.Number].queue = 1
 		s.enter(j)
 		s.changed = true
@@ -104,24 +105,24 @@ func (s *tiresias) demote(now int64) {
 // round takes devices from those that have no claim any more, and then gives them to those
 // that waited.
 func (s *tiresias) round(p *cluster.Pool) {
-	room := p.GPUs()
+	room := int64(p.GPUs()) * cluster.Whole
 	s.start, s.stop = s.start[:0], s.stop[:0]
 	for _, q := range s.queues {
-		room, s.start, s.stop = q.fill(room, s.start, s.stop)
+		room, s.start, s.stop = q.Fill(room, s.start, s.stop)
 	}
 	for _, j := range s.stop {
 		had := &s.had[j.Number]
 		had.before += (p.Now() - had.since) * int64(j.GPUs)
 		s.forget(j)
-		s.queueOf(j).take(j)
-		p.Preempt(j, lost(j))
+		s.queueOf(j).Take(j)
+		p.Preempt(j)
 		s.enter(j)
 	}
 	for _, j := range s.start {
 		if !p.Start(j) {
 			continue
 		}
-		s.queueOf(j).take(j)
+		s.queueOf(j).Take(j)
 		s.enter(j)
 		s.follow(j, p.Now())
 	}

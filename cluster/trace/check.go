@@ -85,8 +85,8 @@ func (o *CheckOptions) EnsureDefaults() {
 
 // Validate says what is wrong with the options.
 func (o *CheckOptions) Validate() error {
-	if o.GPUsPerNode < 1 || o.GPUsPerNode > maxNodes {
-		return fmt.Errorf("a node has %d GPUs: give it from 1 to %d", o.GPUsPerNode, maxNodes)
+	if o.GPUsPerNode < 1 || o.GPUsPerNode > MaxNodes {
+		return fmt.Errorf("a node has %d GPUs: give it from 1 to %d", o.GPUsPerNode, MaxNodes)
 	}
 	return nil
 }
