@@ -58,6 +58,7 @@ func readClusterStudy(c *config.Cluster) (*clusterStudy, error) {
 	}
 	s.share(read.Jobs)
 	s.study.Jobs, s.study.PerNode, s.study.CPUs, s.format = read.Jobs, c.Cluster.PerNode, c.Cluster.CPUs, read.Format
+	s.study.Memory, s.study.WholeGPUs = c.Cluster.Memory, c.Cluster.WholeGPUs
 	if s.study.Begin = c.Cluster.From; s.study.Begin == 0 {
 		s.study.Begin = max(0, floorDay(read.Jobs[0].Submit)) // what is earlier is refused
 	}

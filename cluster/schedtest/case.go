@@ -170,6 +170,8 @@ func readJob(c *Case, s *scan) {
 			j.Duration = s.whole()
 		case "on":
 			j.GPUs = int(s.whole())
+		case "share":
+			j.Share = int(s.whole())
 		case "model":
 			j.Model = s.text()
 		case "memory":
@@ -246,6 +248,9 @@ func (c *Case) writeProfiles(w io.Writer) {
 func (c *Case) writeJobs(w io.Writer) {
 	for k, j := range c.Study.Jobs {
 		fmt.Fprintf(w, "job %s vc %s at %d for %d on %d", j.ID, j.VC, j.Submit, j.Duration, j.GPUs)
+		if j.Share > 0 {
+			fmt.Fprintf(w, " share %d", j.Share)
+		}
 		if j.Model != "" {
 			fmt.Fprintf(w, " model %s", j.Model)
 		}

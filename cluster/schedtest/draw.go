@@ -19,6 +19,7 @@ type Shape struct {
 	Faulty bool     // whether some jobs cannot be simulated
 	Waves  bool     // whether jobs come in waves of many small ones
 	Scales bool     // whether nodes come and go
+	Parts  bool     // whether some jobs ask for a part of a device
 	Quirks []string // that some cases keep
 }
 
@@ -155,6 +156,9 @@ func drawJob(r *rand.Rand, c *Case, s Shape, k int, at int64) trace.Job {
 	}
 	if r.IntN(40) == 0 {
 		j.Duration = 0
+	}
+	if s.Parts && r.IntN(2) == 0 {
+		j.GPUs, j.Share = 1, pick(r, 1, 200, 250, 500, 500, 750, 999, 1+r.IntN(999))
 	}
 	if s.Waves && r.IntN(8) > 0 {
 		j.GPUs = min(j.GPUs, c.Profiler.Largest)

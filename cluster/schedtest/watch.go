@@ -111,7 +111,7 @@ func (w *watch) after(p *cluster.Pool) {
 	if err := p.Check(); err != nil {
 		w.wrong("at %d: %w", p.Now(), err)
 	}
-	running, waiting, taken := 0, 0, 0
+	running, waiting, taken := 0, 0, int64(0)
 	for _, seen := range w.jobs {
 		j := seen.job
 		if seen.ended {
@@ -129,12 +129,12 @@ func (w *watch) after(p *cluster.Pool) {
 			continue
 		}
 		running++
-		if taken += j.GPUs; j.Partner() != nil && j.Order() > j.Partner().Order() {
-			taken -= j.GPUs
+		if taken += j.Demand(); j.Partner() != nil && j.Order() > j.Partner().Order() {
+			taken -= j.Demand()
 		}
 	}
-	if running != p.Count() || waiting != p.Waiting() || taken > p.GPUs() {
-		w.wrong("at %d %d jobs run and %d wait on %d of %d devices; %d and %d were counted", p.Now(), running, waiting, taken, p.GPUs(), p.Count(), p.Waiting())
+	if running != p.Count() || waiting != p.Waiting() || taken > int64(p.GPUs())*cluster.Whole {
+		w.wrong("at %d %d jobs run and %d wait on %d thousandths of %d devices; %d and %d were counted", p.Now(), running, waiting, taken, p.GPUs(), p.Count(), p.Waiting())
 	}
 }
 

@@ -45,7 +45,7 @@ var kinds = []kindRow{
 	{NoGPUs, true, "it asks for no GPU"},
 	{TooManyGPUs, true, "it asks for more GPUs than its virtual cluster has"},
 	{UnknownVC, true, "its virtual cluster is not among those whose size is known"},
-	{PartOfGPU, false, "it asks for a part of a GPU, and is given all of it"},
+	{PartOfGPU, false, "it asks for a part of a GPU"},
 	{OddGPUs, false, "its number of GPUs is no power of two"},
 	{NoProfile, false, "its model or batch is not known"},
 	{UnknownState, false, "how it ended is not known"},
