@@ -33,11 +33,12 @@ type Pool struct {
 
 // Change is what happened to a job's devices.
 type Change struct {
-	At   int64   // second
-	Job  *Job    // whose
-	What string  // start, preempt, resize, pack, unpack or end
-	GPUs int     // that it has then
-	Rate float64 // at which it works then
+	At     int64   // second
+	Job    *Job    // whose
+	What   string  // start, preempt, resize, pack, unpack or end
+	GPUs   int     // that it has then
+	Rate   float64 // at which it works then
+	Shared bool    // whether another job has the same devices then
 }
 
 // busy is what the time of devices was used for.
@@ -351,7 +352,7 @@ func (p *Pool) fail(format string, args ...any) {
 
 func (p *Pool) tell(j *Job, what string) {
 	if p.changes != nil {
-		p.changes(Change{At: p.Now(), Job: j, What: what, GPUs: j.GPUs, Rate: j.rate})
+		p.changes(Change{At: p.Now(), Job: j, What: what, GPUs: j.GPUs, Rate: j.rate, Shared: j.partner != nil})
 	}
 }
 

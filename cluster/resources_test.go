@@ -111,6 +111,8 @@ func TestSpeedModel(t *testing.T) {
 		rates = append(rates, c.Rate)
 	}
 	require.Equal(t, []float64{4, 1, 0.5, 1, 1}, rates)
+	require.True(t, o.Changes[2].Shared)
+	require.False(t, o.Changes[3].Shared)
 	require.Equal(t, int64(21), o.Jobs[1].End)
 	require.Equal(t, int64(21+36), o.Jobs[0].End)
 }

@@ -204,7 +204,7 @@ func (r *replay) cell(ctx context.Context, cell *clusterCell) error {
 	if err != nil {
 		return err
 	}
-	if err := r.write(key, out); err != nil {
+	if err := out.Write(files.OS{}, r.run.Path(key.folder()), r.Output.Every); err != nil {
 		return err
 	}
 	completions := out.Completions()
@@ -217,21 +217,6 @@ func (r *replay) cell(ctx context.Context, cell *clusterCell) error {
 	r.completions[key] = completions
 	r.mu.Unlock()
 	return nil
-}
-
-// write writes the tables of a simulation.
-func (r *replay) write(key clusterCellKey, out *cluster.Outcome) error {
-	dir := r.run.Path(key.folder())
-	if err := (files.OS{}).MkdirAll(dir); err != nil {
-		return fmt.Errorf("write what came of the jobs: %w", err)
-	}
-	if err := out.WriteJobs(files.OS{}, filepath.Join(dir, "jobs.csv")); err != nil {
-		return err
-	}
-	if r.Output.Every == 0 {
-		return nil
-	}
-	return out.WriteUsage(files.OS{}, filepath.Join(dir, "usage.csv"), r.Output.Every)
 }
 
 // worth simulates once more for each fault that is corrected, with that one fault, to say

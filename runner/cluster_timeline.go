@@ -126,7 +126,7 @@ func timelineOf(o *cluster.Outcome, id string) (*jobTimeline, error) {
 
 // devicesAt is how many devices a job works with: half of what it shares.
 func devicesAt(c cluster.Change) int {
-	if c.Job.Partner() != nil {
+	if c.Shared {
 		return max(1, c.GPUs/2)
 	}
 	return c.GPUs

@@ -254,7 +254,7 @@ func (o *outcome) pool(k int, got cluster.PoolOutcome) error {
 			events += 2
 		}
 	}
-	samples := cluster.Sampled(got.Usage, 1, got.Last)
+	samples := slices.Collect(cluster.Sampled(got.Usage, 1, got.Last))
 	if len(samples) != len(s.usage) || got.Events != events {
 		return fmt.Errorf("%d events and %d samples; there should be %d and %d", got.Events, len(samples), events, len(s.usage))
 	}
