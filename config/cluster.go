@@ -16,10 +16,10 @@ import (
 // Cluster is the file of simulations of a cluster: which jobs run where, who schedules
 // them, and what is written.
 type Cluster struct {
-	Cluster  ClusterOptions          // which jobs are simulated, and on what
-	Schedule ClusterSchedule         // who schedules them, and what it knows
-	Lucid    schedulers.LucidOptions // how Lucid profiles jobs
-	Output   ClusterOutput           // what is written
+	Cluster            ClusterOptions  // which jobs are simulated, and on what
+	Schedule           ClusterSchedule // who schedules them, and what it knows
+	schedulers.Options                 // of schedulers that have some, in a section each
+	Output             ClusterOutput   // what is written
 
 	given map[string]Source
 }
@@ -54,7 +54,7 @@ func (c *Cluster) EnsureDefaults() {
 
 // Validate lists all that is wrong.
 func (c *Cluster) Validate() error {
-	return errors.Join(c.Cluster.Validate(), c.Schedule.Validate(), c.Lucid.Validate(), c.Output.Validate())
+	return errors.Join(c.Cluster.Validate(), c.Schedule.Validate(), c.Options.Validate(), c.Output.Validate())
 }
 
 var clusterOutline = outlineOf(reflect.TypeFor[Cluster]())

@@ -32,9 +32,15 @@ type ClusterOptions struct {
 	PerNode int `config:"gpus_per_node"`
 	// CPUs is how many processors a node has, of which jobs get as many as they ask for,
 	// divided among their GPUs. Zero does not count them.
-	CPUs int   `config:"cpus_per_node"`
-	From int64 // second of the trace from which on jobs count; zero means its beginning, with compat that of the first simulator's month
-	To   int64 // second of the trace up to which jobs count; zero means its end, with compat that of the first simulator's month
+	CPUs int `config:"cpus_per_node"`
+	// Memory is the MiB of a node's memory, of which jobs get as much as they ask for, divided
+	// among their GPUs. Zero does not count it.
+	Memory int64 `config:"memory_per_node"`
+	// WholeGPUs gives a job that asks for a part of one GPU all of it. False gives it the part,
+	// so that other jobs can have the rest.
+	WholeGPUs bool  `config:"whole_gpus"`
+	From      int64 // second of the trace from which on jobs count; zero means its beginning, with compat that of the first simulator's month
+	To        int64 // second of the trace up to which jobs count; zero means its end, with compat that of the first simulator's month
 	// Placement is how nodes are chosen: consolidate takes as few as can be,
 	// consolidate-first too and spreads jobs where that cannot be, random takes free GPUs
 	// as they come. Empty means consolidate.
@@ -79,8 +85,8 @@ func (o ClusterOptions) Validate() error {
 	if o.PerNode < 1 || o.PerNode > 64 {
 		faults = append(faults, fmt.Errorf("gpus_per_node is %d; it lies between 1 and 64", o.PerNode))
 	}
-	if o.CPUs < 0 {
-		faults = append(faults, fmt.Errorf("cpus_per_node is %d; it is not negative", o.CPUs))
+	if o.CPUs < 0 || o.Memory < 0 {
+		faults = append(faults, fmt.Errorf("cpus_per_node is %d and memory_per_node %d; neither is negative", o.CPUs, o.Memory))
 	}
 	if o.From < 0 || o.To < 0 || o.To > 0 && o.To < o.From {
 		faults = append(faults, fmt.Errorf("from is %d and to is %d; they are not negative, and in order", o.From, o.To))

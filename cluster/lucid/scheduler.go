@@ -1,49 +1,56 @@
-package schedulers
+package lucid
 
 import (
-	"fmt"
-	"math"
 	"slices"
 
 	"graft/cluster"
+	"graft/cluster/treap"
+	"graft/events"
 )
 
-// lucid schedules a pool. Jobs that are alike are a class: as many devices, as much memory,
+// scheduler schedules a pool. Jobs that are alike are a class: as many devices, as much memory,
 // the same score. Where one of them has no place, those behind it have none either.
-type lucid struct {
+type scheduler struct {
 	profiles *cluster.Profiles
-	quirks   cluster.Quirks
-	shelf    shelf
+	slow     bool // the quirk slow-partner is kept
+	arena    treap.Arena
 	classes  map[class]*members
 	sizes    map[int]*size
 	sorted   []*size // in the order in which they came up
 	came     int64
-	packing  bool // now
-	// processors is whether they are counted: jobs of a size do not all fit then, if one does
-	processors bool
-	turns      []int64 // seconds at which packing begins or ends
-	pairs      map[*cluster.Job]*cluster.Job
-	heads      heads
+	packing  bool                  // now
+	varied   bool                  // whether jobs of a size do not all fit if one does
+	turns    []int64               // seconds at which packing begins or ends
+	heads    events.Heap[*members] // the classes that a pass still comes to, by the job that it comes to
 }
 
 // class is what jobs have in common.
 type class struct {
 	gpus   int
-	cpus   int     // for each of them, where they are counted
+	share  int     // thousandths of a device; zero is all of it
+	wants  string  // other resources
 	memory float64 // MiB
 	score  int
 }
 
 const unknownScore = 99
 
+// demand is that of each job of the class, in thousandths of a device.
+func (c class) demand() int64 {
+	if c.share > 0 {
+		return int64(c.share)
+	}
+	return int64(c.gpus) * cluster.Whole
+}
+
 // members are the jobs of a class that wait.
 type members struct {
 	class
 	*size
-	waiting *order       // by priority
-	open    bool         // it may have a job that can be packed
-	at      *cluster.Job // the next to be tried in a pass
-	place   int          // among heads; -1 is none
+	waiting *treap.Tree   // by priority
+	open    bool          // it may have a job that can be packed
+	at      *cluster.Job  // the next to be tried in a pass
+	place   events.Handle // among heads; zero is none
 }
 
 // size is the jobs of a number of devices.
@@ -69,15 +76,12 @@ const (
 	packableTimes  = 2
 )
 
-func newLucid(s cluster.Setup) (cluster.Scheduler, error) {
-	if s.Study.Profiles == nil {
-		return nil, fmt.Errorf("there are no profiles of models, alone and in pairs; name a folder that has them with --data")
-	}
-	return &lucid{
-		profiles: s.Study.Profiles, quirks: s.Quirks,
-		classes: map[class]*members{}, sizes: map[int]*size{}, pairs: map[*cluster.Job]*cluster.Job{},
-		processors: s.Study.CPUs > 0,
-		turns:      turns(s.Study.Forecast, s.Study.Begin),
+func newScheduler(s cluster.Setup) (cluster.Scheduler, error) {
+	return &scheduler{
+		profiles: s.Study.Profiles, slow: s.Quirks.Keeps(slowPartner),
+		classes: map[class]*members{}, sizes: map[int]*size{},
+		varied: s.Varied,
+		turns:  turns(s.Study.Forecast, s.Study.Begin),
 	}, nil
 }
 
@@ -111,37 +115,28 @@ func turns(f *cluster.Forecast, begin int64) (list []int64) {
 // notBefore is the first look at the forecast that is not before a second.
 func notBefore(at int64) int64 { return (at + decideEvery - 1) / decideEvery * decideEvery }
 
-func (s *lucid) Arrived(j *cluster.Job) {
+func (s *scheduler) Arrived(j *cluster.Job) {
 	j.Priority = j.Estimate * float64(j.GPUs)
 	m := s.membersOf(s.classOf(j))
-	m.waiting.put(j, key{sortable(j.Priority), s.came, 0})
-	if m.waiting.next(nil, j.GPUs) == j {
+	m.waiting.Put(j, treap.Key{events.Float(j.Priority), s.came, 0})
+	if m.waiting.Next(nil, j.Demand()) == j {
 		m.opened()
 	}
 	s.came++
 }
 
-// sortable is a whole number that orders floats as they are ordered.
-func sortable(x float64) int64 {
-	b := int64(math.Float64bits(x + 0)) // so that there is one zero only
-	if b < 0 {
-		return math.MinInt64 - b
-	}
-	return b
-}
-
-func (s *lucid) classOf(j *cluster.Job) class {
-	if j.GPUs > packableGPUs {
-		return class{gpus: j.GPUs, cpus: j.Processors(), score: unknownScore}
+func (s *scheduler) classOf(j *cluster.Job) class {
+	if j.GPUs > packableGPUs || j.Share() > 0 {
+		return class{gpus: j.GPUs, share: j.Share(), wants: j.Wants(), score: unknownScore}
 	}
 	score, known := s.profiles.Scores[cluster.ConfigOf(j.Trace)]
 	if !known {
 		score = unknownScore
 	}
-	return class{gpus: j.GPUs, cpus: j.Processors(), memory: j.Trace.Memory, score: score}
+	return class{gpus: j.GPUs, wants: j.Wants(), memory: j.Trace.Memory, score: score}
 }
 
-func (s *lucid) membersOf(c class) *members {
+func (s *scheduler) membersOf(c class) *members {
 	if m := s.classes[c]; m != nil {
 		return m
 	}
@@ -151,34 +146,45 @@ func (s *lucid) membersOf(c class) *members {
 		s.sizes[c.gpus] = z
 		s.sorted = append(s.sorted, z)
 	}
-	m := &members{class: c, size: z, waiting: s.shelf.order(), place: -1}
+	m := &members{class: c, size: z, waiting: s.arena.Tree()}
 	s.classes[c] = m
 	z.members = append(z.members, m)
 	return m
 }
 
-func (s *lucid) Ended(j *cluster.Job) {
+func (s *scheduler) Ended(j *cluster.Job) {
 	z := s.sizes[j.GPUs]
 	if at := slices.IndexFunc(z.alone, func(l loner) bool { return l.job == j }); at >= 0 {
 		z.alone = slices.Delete(z.alone, at, at+1)
 	}
-	if s.processors {
+	if s.varied {
 		s.reopen() // some are free that a job lacked
 	}
-	other := s.pairs[j]
-	delete(s.pairs, j)
+	s.part(j)
+}
+
+// part frees the partner of a job that has ended. With the quirk slow-partner it frees the one
+// of the two that was there first, even if that is the one which has ended.
+func (s *scheduler) part(j *cluster.Job) {
+	known := Of(j)
+	other := known.partner
+	if known.Shared && s.slow && (other == nil || !known.Packed) {
+		known.Shared, known.UnpackedAt, known.alone = false, j.End, true
+	} else if other != nil {
+		Of(other).Shared, Of(other).UnpackedAt = false, j.End
+	}
 	if other == nil {
 		return
 	}
-	delete(s.pairs, other)
-	if other.Running() && !other.Shared {
+	known.partner, Of(other).partner = nil, nil
+	if !Of(other).Shared {
 		s.alone(other, nil)
 	}
 }
 
 // alone notes that others can be packed onto a job. Those that wait and may be are opened;
 // within a pass, from its place on.
-func (s *lucid) alone(j *cluster.Job, from *key) {
+func (s *scheduler) alone(j *cluster.Job, from *treap.Key) {
 	l := loner{j, s.classOf(j)}
 	if l.score > packableScore {
 		return
@@ -194,8 +200,8 @@ func (s *lucid) alone(j *cluster.Job, from *key) {
 			continue
 		}
 		m.opened()
-		if from != nil && m.place < 0 {
-			s.enter(m, m.waiting.next(from, m.gpus))
+		if from != nil && m.place == 0 {
+			s.enter(m, m.waiting.Next(from, m.demand()))
 		}
 	}
 }
@@ -205,7 +211,7 @@ func (c class) packable(l loner) bool {
 	return l.memory < packableMemory-c.memory && l.score+c.score <= packableScore
 }
 
-func (s *lucid) Schedule(p *cluster.Pool) int64 {
+func (s *scheduler) Schedule(p *cluster.Pool) int64 {
 	for len(s.turns) > 0 && s.turns[0] <= p.Now() {
 		s.turns, s.packing = s.turns[1:], !s.packing
 		s.reopen()
@@ -226,7 +232,7 @@ func (s *lucid) Schedule(p *cluster.Pool) int64 {
 }
 
 // reopen lets all classes be tried again.
-func (s *lucid) reopen() {
+func (s *scheduler) reopen() {
 	for _, z := range s.sorted {
 		for _, m := range z.members {
 			m.opened()
@@ -238,19 +244,18 @@ func (s *lucid) reopen() {
 func (m *members) opened() { m.open, m.size.open = true, true }
 
 // pass tries the jobs that may find a place, in order.
-func (s *lucid) pass(p *cluster.Pool) (started bool) {
+func (s *scheduler) pass(p *cluster.Pool) (started bool) {
 	s.begin(p)
-	for len(s.heads) > 0 {
-		m := s.heads[0]
+	for _, m, some := s.heads.Head(); some; _, m, some = s.heads.Head() {
 		j := m.at
-		at := *m.waiting.keyOf(j)
+		at := *m.waiting.KeyOf(j)
 		switch {
 		case s.packing && m.open && s.pack(p, m, j):
-			m.waiting.take(j)
+			m.waiting.Take(j)
 			s.move(m, &at)
 			started = true
 		case p.Start(j):
-			m.waiting.take(j)
+			m.waiting.Take(j)
 			s.move(m, &at)
 			started = true
 			if from := &at; s.packing {
@@ -259,32 +264,35 @@ func (s *lucid) pass(p *cluster.Pool) (started bool) {
 				s.alone(j, nil)
 			}
 		case !s.packing:
-			s.heads.clear()
+			for s.heads.Len() > 0 {
+				_, m, _ := s.heads.Pop()
+				m.place = 0
+			}
 		default:
-			m.open = m.open && m.waiting.next(nil, m.gpus) != j // the first has no partner, so none has
-			s.heads.remove(m)
+			m.open = m.open && m.waiting.Next(nil, m.demand()) != j // the first has no partner, so none has
+			s.leave(m)
 		}
 	}
 	return started
 }
 
 // begin gathers the first job of each class of which one may find a place.
-func (s *lucid) begin(p *cluster.Pool) {
+func (s *scheduler) begin(p *cluster.Pool) {
 	for _, z := range s.sorted {
 		seen, fits := false, !s.packing
 		z.open = z.open && s.packing
 		open := false
 		for _, m := range z.members {
-			if m.waiting.root == nobody {
+			if m.waiting.Empty() {
 				m.open = false // the next that comes is the first, and opens it
 				continue
 			}
-			first := m.waiting.next(nil, m.gpus)
-			if s.packing && (!seen || s.processors) { // those of a size all fit, or none does
+			first := m.waiting.Next(nil, m.demand())
+			if s.packing && (!seen || s.varied) { // those of a size all fit, or none does
 				seen, fits = true, p.Fits(first)
 			}
 			if !fits && !z.open {
-				if s.processors {
+				if s.varied {
 					continue
 				}
 				break
@@ -299,100 +307,41 @@ func (s *lucid) begin(p *cluster.Pool) {
 }
 
 // pack puts a job onto the first that has its devices for itself and suits it.
-func (s *lucid) pack(p *cluster.Pool, m *members, j *cluster.Job) bool {
+func (s *scheduler) pack(p *cluster.Pool, m *members, j *cluster.Job) bool {
 	for k, l := range m.alone {
 		if !m.packable(l) || j.Priority > packableTimes*l.job.Priority {
 			continue
 		}
-		rate, other := s.rates(j, l.job)
-		if !p.Pack(j, l.job, rate, other) {
+		if !p.Pack(j, l.job) {
 			continue
 		}
-		s.pairs[j], s.pairs[l.job] = l.job, j
+		guest, host := Of(j), Of(l.job)
+		guest.partner, host.partner = l.job, j
+		guest.Shared, host.Shared, guest.Packed, guest.PackedAt = true, true, true, p.Now()
 		m.alone = slices.Delete(m.alone, k, k+1)
 		return true
 	}
 	return false
 }
 
-// alike are models that were measured alone, but not with all others.
-var alike = []string{"NeuMF", "ResNet50", "BERT", "Transformer"}
-
-func (s *lucid) rates(j, host *cluster.Job) (float64, float64) {
-	if s.quirks.FourModels && (slices.Contains(alike, j.Trace.Model) || slices.Contains(alike, host.Trace.Model)) {
-		return 1, 1
+// enter lets the pass come to a class at a job; nil is none.
+func (s *scheduler) enter(m *members, j *cluster.Job) {
+	if m.at = j; j != nil {
+		m.place = s.heads.Push(*m.waiting.KeyOf(j), m)
 	}
-	a, b, _ := s.profiles.Rates(cluster.ConfigOf(j.Trace), cluster.ConfigOf(host.Trace))
-	return a, b
 }
 
-// enter lets the pass come to a class at a job; nil is none.
-func (s *lucid) enter(m *members, j *cluster.Job) {
-	if m.at = j; j != nil {
-		s.heads.push(m)
-	}
+// leave keeps the pass from coming to a class again.
+func (s *scheduler) leave(m *members) {
+	s.heads.Remove(m.place)
+	m.place = 0
 }
 
 // move lets the pass come to a class at the next job behind a place.
-func (s *lucid) move(m *members, behind *key) {
-	if m.at = m.waiting.next(behind, m.gpus); m.at == nil {
-		s.heads.remove(m)
+func (s *scheduler) move(m *members, behind *treap.Key) {
+	if m.at = m.waiting.Next(behind, m.demand()); m.at == nil {
+		s.leave(m)
 		return
 	}
-	s.heads.down(m.place)
-}
-
-// heads are the classes that a pass still comes to, by the job that it comes to.
-type heads []*members
-
-func (h heads) less(a, b int) bool {
-	return h[a].waiting.keyOf(h[a].at).before(h[b].waiting.keyOf(h[b].at))
-}
-
-func (h heads) swap(a, b int) {
-	h[a], h[b] = h[b], h[a]
-	h[a].place, h[b].place = a, b
-}
-
-func (h *heads) push(m *members) {
-	m.place = len(*h)
-	*h = append(*h, m)
-	for at := m.place; at > 0 && h.less(at, (at-1)/2); at = (at - 1) / 2 {
-		h.swap(at, (at-1)/2)
-	}
-}
-
-// remove takes the head out, or one that has no job any more.
-func (h *heads) remove(m *members) {
-	at, last := m.place, len(*h)-1
-	h.swap(at, last)
-	*h = (*h)[:last]
-	m.place = -1
-	if at < last {
-		h.down(at)
-	}
-}
-
-func (h *heads) clear() {
-	for _, m := range *h {
-		m.place = -1
-	}
-	*h = (*h)[:0]
-}
-
-func (h heads) down(at int) {
-	for {
-		least := 2*at + 1
-		if least >= len(h) {
-			return
-		}
-		if least+1 < len(h) && h.less(least+1, least) {
-			least++
-		}
-		if !h.less(least, at) {
-			return
-		}
-		h.swap(at, least)
-		at = least
-	}
+	s.heads.Move(m.place, *m.waiting.KeyOf(m.at))
 }

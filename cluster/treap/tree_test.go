@@ -1,7 +1,6 @@
-package schedulers
+package treap
 
 import (
-	"cmp"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -61,47 +60,47 @@ func (s *trying) Schedule(p *cluster.Pool) int64 {
 
 // An order finds what a list does that is sorted and gone through: what fits, what does not,
 // what comes next, in whole and in parts, whatever is put in and taken out before.
-func TestOrder(t *testing.T) {
+func TestTree(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	for range 150 {
 		jobsSomeRunning(t, r, 2+r.IntN(30), func(jobs []*cluster.Job) {
-			all := &shelf{}
-			o := all.order()
+			all := &Arena{}
+			o := all.Tree()
 			var plain []placed
 			for seq := range int64(60) {
 				j := jobs[r.IntN(len(jobs))]
 				at := slices.IndexFunc(plain, func(p placed) bool { return p.job == j })
 				require.Equal(t, at >= 0, o.has(j))
 				if at >= 0 {
-					o.take(j)
+					o.Take(j)
 					plain = slices.Delete(plain, at, at+1)
 				} else {
-					k := key{r.Int64N(3) - 1, r.Int64N(2), seq}
-					o.put(j, k)
+					k := Key{r.Int64N(3) - 1, r.Int64N(2), seq}
+					o.Put(j, k)
 					plain = append(plain, placed{k, j})
 				}
 				slices.SortFunc(plain, func(a, b placed) int { return slices.Compare(a.key[:], b.key[:]) })
-				requireOrder(t, r, o, plain)
+				requireTree(t, r, o, plain)
 			}
 		})
 	}
 }
 
 type placed struct {
-	key key
+	key Key
 	job *cluster.Job
 }
 
-func requireOrder(t *testing.T, r *rand.Rand, o *order, plain []placed) {
+func requireTree(t *testing.T, r *rand.Rand, o *Tree, plain []placed) {
 	t.Helper()
 	room := r.IntN(60)
 	left, start, stop := fillPlainly(plain, room)
-	gotLeft, gotStart, gotStop := o.fill(room, nil, nil)
-	require.Equal(t, left, gotLeft)
+	gotLeft, gotStart, gotStop := o.Fill(int64(room)*cluster.Whole, nil, nil)
+	require.Equal(t, int64(left)*cluster.Whole, gotLeft)
 	require.Equal(t, start, gotStart)
 	require.Equal(t, stop, gotStop)
 
-	behind := key{r.Int64N(3) - 1, r.Int64N(2), r.Int64N(60)}
+	behind := Key{r.Int64N(3) - 1, r.Int64N(2), r.Int64N(60)}
 	room = r.IntN(20)
 	var first, next *cluster.Job
 	for _, p := range plain {
@@ -115,16 +114,17 @@ func requireOrder(t *testing.T, r *rand.Rand, o *order, plain []placed) {
 			next = p.job
 		}
 	}
-	require.Equal(t, first, o.next(nil, room))
-	require.Equal(t, next, o.next(&behind, room))
+	require.Equal(t, first, o.Next(nil, int64(room)*cluster.Whole))
+	require.Equal(t, next, o.Next(&behind, int64(room)*cluster.Whole))
 
-	a, b := o.split(o.root, &behind)
-	at, _ := slices.BinarySearchFunc(plain, behind, func(p placed, k key) int { return slices.Compare(p.key[:], k[:]) })
+	a := o.Cut(&behind)
+	at, _ := slices.BinarySearchFunc(plain, behind, func(p placed, k Key) int { return slices.Compare(p.key[:], k[:]) })
 	_, start, stop = fillPlainly(plain[:at], room)
-	_, gotStart, gotStop = o.fillPart(a, room, nil, nil)
+	_, gotStart, gotStop = a.Fill(int64(room)*cluster.Whole, nil, nil)
 	require.Equal(t, start, gotStart)
 	require.Equal(t, stop, gotStop)
-	o.root = o.merge(a, b)
+	a.Append(*o)
+	*o = a
 }
 
 // fillPlainly is fill by going through a list.
@@ -141,20 +141,4 @@ func fillPlainly(plain []placed, room int) (left int, start, stop []*cluster.Job
 		}
 	}
 	return room, start, stop
-}
-
-// Numbers that stand for floats are ordered as these are.
-func TestSortable(t *testing.T) {
-	floats := []float64{-1e300, -1, -5e-324, 0, 5e-324, 0.1, 1, 1e300}
-	r := rand.New(rand.NewPCG(13, 14))
-	for range 200 {
-		floats = append(floats, r.NormFloat64()*float64(r.IntN(1000)))
-	}
-	for _, a := range floats {
-		for _, b := range floats {
-			require.Equal(t, cmp.Compare(a, b), cmp.Compare(sortable(a), sortable(b)), "%v and %v", a, b)
-		}
-	}
-	negative := -1 / 1e300 / 1e300
-	require.Equal(t, sortable(0), sortable(negative))
 }
