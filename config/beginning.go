@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"graft/config/decode"
 	"graft/files"
 	"graft/results"
 	"graft/torch/weights"
@@ -47,20 +48,20 @@ func (j *Job) Beginning() Beginning {
 
 // begin reads what is known of the first weights. A job goes on at the time at which
 // they were written, unless it says another.
-func (j *Job) begin(fsys files.FS, r *reading) {
+func (j *Job) begin(fsys files.FS, r *decode.Reading) {
 	o := j.Network
-	_, timed := r.given["time.start"]
+	_, timed := r.Given["time.start"]
 	key, wanted := "network.weights", o.inFolder()
 	if !wanted {
 		key, wanted = "network.runtimes", o.Weights != "" && o.Runtimes != "" && !(o.Anew && timed) // else nothing is asked of it
 	}
-	r.attempt(key, wanted, func() (err error) {
+	r.Attempt(key, wanted, func() (err error) {
 		j.history, err = o.history(fsys)
 		return err
 	})
 	if j.history != nil && !timed {
 		j.Time.Start = j.history.ended
-		r.given["time.start"] = j.history.from
+		r.Given["time.start"] = j.history.from
 	}
 }
 

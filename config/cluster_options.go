@@ -117,7 +117,7 @@ type ClusterSchedule struct {
 	// lgb for others that need them.
 	Estimates string
 	Loads     []float64 // how much faster than in the trace jobs are submitted, a simulation of each; empty means 1
-	Workers   int       // how many are simulated side by side; zero means as many as processors
+	Workers   int       `result:"none"` // how many are simulated side by side; zero means as many as processors
 }
 
 // EnsureDefaults fills in what zero stands for.
@@ -154,7 +154,7 @@ func (o ClusterSchedule) Validate() error {
 
 // ClusterOutput says what is written.
 type ClusterOutput struct {
-	Folder string // where results go; empty leaves the choice to the command
+	Folder string `result:"none"` // where results go; empty leaves the choice to the command
 	Every  int64  // seconds between two rows of how GPUs were used over time; zero writes none
 }
 

@@ -1,7 +1,5 @@
 package config
 
-import "reflect"
-
 // Evaluation is what policies were held against, as its run folder keeps it. Graft
 // writes it and reads it as settings only.
 type Evaluation struct {
@@ -24,9 +22,5 @@ type EvaluationOptions struct {
 	Steps          int      // of learning at most; zero where nothing is left out
 }
 
-var evaluationOutline = outlineOf(reflect.TypeFor[Evaluation]())
-
 // Resolved is the file.
-func (e *Evaluation) Resolved() string {
-	return layoutStruct(evaluationOutline, reflect.ValueOf(e).Elem())
-}
+func (e *Evaluation) Resolved() string { return Resolved(e) }

@@ -28,7 +28,7 @@ func TestWhatAnEngineRefusesIsToldAtItsKey(t *testing.T) {
 		{[]string{local, "fleet.workers=1000000"}, "workers is 1000000; there are at least 1 and at most 100000"},
 		{[]string{local, "fleet.threads=-1"}, "threads is -1"},
 		{[]string{local, "fleet.cpus=-1"}, "cpus is -1"},
-		{[]string{local, "fleet.engine=cloud"}, "engine cannot be \"cloud\""},
+		{[]string{local, "fleet.engine=cloud"}, "engine must be one of"},
 		{[]string{local, "fleet.mount=here"}, `mount is "here"; name it from the root on`},
 		{[]string{slurm, `fleet.devices=["cuda:0"]`}, "devices are for local workers"},
 		{[]string{slurm, "fleet.gpus=1"}, "fleet.gpus are for workers that train there, and run.device is cpu"},

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"graft/config/decode"
 	"graft/net2net"
 	"graft/trainer"
 )
@@ -17,15 +18,15 @@ import (
 // of the operating system, from the folder that graft is called in.
 type RunOptions struct {
 	Seed    int64  // number that all that is drawn but the data follows from; 1 unless given, and zero is a seed as any
-	Folder  string // path that results go to; empty leaves the choice to the command
-	Device  string // where tensors are: cpu or cuda:N; empty means cpu
-	Threads int    // how many LibTorch works with; zero means all processors
+	Folder  string `result:"none"`     // path that results go to; empty leaves the choice to the command
+	Device  string `result:"rounding"` // where tensors are: cpu or cuda:N; empty means cpu
+	Threads int    `result:"rounding"` // how many LibTorch works with; zero means all processors
 	// Listen is the address at which the job can be watched and steered while it runs,
 	// such as 127.0.0.1:0, where port 0 takes a free one; empty means none.
-	Listen string
+	Listen string `result:"none"`
 	// Tensorboard is whether event files for TensorBoard are written beside the tables;
 	// false writes none.
-	Tensorboard bool
+	Tensorboard bool `result:"none"`
 }
 
 // EnsureDefaults fills in what zero stands for.
@@ -147,7 +148,7 @@ func (o TimeOptions) Validate() error {
 	if o.Cluster != "" {
 		key = "timeline"
 	}
-	for _, err := range parts(o.timeline().Validate()) {
+	for _, err := range decode.Parts(o.timeline().Validate()) {
 		if strings.HasPrefix(err.Error(), "event ") {
 			err = fmt.Errorf("%s: %w", key, err)
 		}

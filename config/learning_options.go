@@ -14,12 +14,12 @@ import (
 // those of the operating system, from the folder that graft is called in.
 type LearningRun struct {
 	Seed       int64         // of the first parameters and of all actions; 1 unless given
-	Folder     string        // where results go; empty leaves the choice to the command
+	Folder     string        `result:"none"` // where results go; empty leaves the choice to the command
 	Every      int           // episodes that a row of figures is about; zero means 100
-	Checkpoint time.Duration // of the machine's time between checkpoints; zero means 30 s
+	Checkpoint time.Duration `result:"none"` // of the machine's time between checkpoints; zero means 30 s
 	// Tensorboard is whether event files for TensorBoard are written beside the tables;
 	// false writes none.
-	Tensorboard bool
+	Tensorboard bool `result:"none"`
 }
 
 // EnsureDefaults fills in what zero stands for.

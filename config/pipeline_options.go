@@ -4,16 +4,18 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"graft/config/decode"
 )
 
 // PipelineOptions say which scenarios are simulated, and where results go.
 type PipelineOptions struct {
-	Scenarios []string // paths of the files of scenarios, which policies learn from; must be given, empty is none
-	Folder    string   // where results go, a folder for each scenario and one for the policies; empty leaves the choice to the command
-	Cache     string   // the folder that keeps what was run; empty means what each scenario says, or the folder cache beside the others
+	Scenarios []string `result:"contents"` // paths of the files of scenarios, which policies learn from; must be given, empty is none
+	Folder    string   `result:"none"`     // where results go, a folder for each scenario and one for the policies; empty leaves the choice to the command
+	Cache     string   `result:"none"`     // the folder that keeps what was run; empty means what each scenario says, or the folder cache beside the others
 	// Set are assignments to keys of all scenarios, such as run.device="cuda:0"; empty
 	// leaves them as they are.
-	Set []string
+	Set []string `result:"contents"`
 }
 
 // Validate lists all that is wrong.
@@ -49,7 +51,7 @@ func (o *PipelineEvaluate) EnsureDefaults() {
 // Validate lists all that is wrong.
 func (o PipelineEvaluate) Validate() error {
 	if all := []string{LeaveNone, LeaveScenario, LeaveNetwork}; !slices.Contains(all, o.LeaveOut) {
-		return fmt.Errorf("leave_out is %q; it is %s", o.LeaveOut, choice(all))
+		return fmt.Errorf("leave_out is %q; must be one of %s", o.LeaveOut, decode.Choice(all))
 	}
 	return nil
 }

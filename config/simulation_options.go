@@ -28,14 +28,11 @@ type SimulateOptions struct {
 	Most   int              // how many sequences there may be; of more, sample and likely take so many, and for all it is an error; zero means 10000
 	Keep   float64          // share of the branches that halve keeps at each decision; zero means 0.5
 	Policy string           // path of the structural policy of the design likely; empty for the others
-	Tries  int              // how often what fails is tried, before it is left out; zero means 2
+	Tries  int              `result:"none"` // how often what fails is tried, before it is left out; zero means 2
 	// Cache is the folder that keeps what was run, for this scenario and all others; empty
 	// means the folder cache beside the run folder.
-	Cache string
+	Cache string `result:"none"`
 }
-
-// simulateOptionsThatChangeNothing are keys that no outcome depends on.
-var simulateOptionsThatChangeNothing = map[string]bool{"cache": true, "tries": true}
 
 // EnsureDefaults fills in what zero stands for.
 func (o *SimulateOptions) EnsureDefaults() {

@@ -47,7 +47,7 @@ func TestScenariosAreRead(t *testing.T) {
 	require.Equal(t, m.Digest(), again.Digest())
 	require.Equal(t, m.Resolved(), again.Resolved())
 	keys := map[string]bool{}
-	for _, v := range m.Values() {
+	for _, v := range Values(m) {
 		keys[v.Key] = true
 	}
 	require.True(t, keys["train.batch"] && keys["simulate.seeds"] && keys["optimizer.lr"])
@@ -174,10 +174,6 @@ func TestScenariosThatAreWrong(t *testing.T) {
 		_, err := readScenario(t, aScenario, set)
 		assert.ErrorContains(t, err, want, set)
 	}
-	require.True(t, IsSimulation(files.OS{}, func() string {
-		path := filepath.Join(t.TempDir(), "a.toml")
-		require.NoError(t, os.WriteFile(path, []byte(aScenario), 0o644))
-		return path
-	}()))
-	require.False(t, IsSimulation(files.OS{}, "testdata/jobs/full.toml"))
+	require.Equal(t, SimulationKind, KindOf(files.OS{}, written(t, "a.toml", aScenario)))
+	require.Equal(t, JobKind, KindOf(files.OS{}, "testdata/jobs/full.toml"))
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"graft/config/decode"
 	"graft/files"
 	"graft/trainer"
 )
@@ -23,11 +24,11 @@ var timelineColumns = []string{"seconds", "change", "devices"}
 // columns' names, seconds, change and devices, then a line for each event. Where
 // what it says is wrong, the error wraps [Faults].
 func ReadTimeline(fsys files.FS, path string) ([]trainer.Event, error) {
-	data, err := files.ReadAll(fsys, path, largestFile)
+	data, err := decode.ReadAll(fsys, path, decode.LargestFile)
 	if err != nil {
 		return nil, fmt.Errorf("read timeline: %w", err)
 	}
-	t := &timelineReader{document: newDocument(path, data), csv: csv.NewReader(bytes.NewReader(data))}
+	t := &timelineReader{file: path, doc: decode.NewDocument(path, data), csv: csv.NewReader(bytes.NewReader(data))}
 	t.csv.FieldsPerRecord = -1
 	if events := t.read(); len(t.faults) == 0 {
 		return events, nil
@@ -37,7 +38,8 @@ func ReadTimeline(fsys files.FS, path string) ([]trainer.Event, error) {
 
 // timelineReader reads a table and notes what is wrong in it.
 type timelineReader struct {
-	*document
+	file   string
+	doc    *decode.Document
 	csv    *csv.Reader
 	row    []string
 	faults Faults
@@ -68,12 +70,10 @@ func (t *timelineReader) read() []trainer.Event {
 
 // broken says why a file is no table.
 func (t *timelineReader) broken(err error) {
-	fault := Fault{File: t.file, Text: "this is no table: " + err.Error()}
+	fault := Fault{File: t.file, Text: "invalid table: " + err.Error()}
 	var found *csv.ParseError
 	if errors.As(err, &found) {
-		line := min(found.Line, len(t.starts)) - 1
-		at := min(t.starts[line]+found.Column-1, len(t.text))
-		fault = t.fault(span{at, at + 1}, "this is no table: "+found.Err.Error())
+		fault = t.doc.FaultAt(found.Line, found.Column, 1, "invalid table: "+found.Err.Error())
 	}
 	t.faults = append(t.faults, fault)
 }
@@ -81,8 +81,7 @@ func (t *timelineReader) broken(err error) {
 // bad notes a fault of a cell.
 func (t *timelineReader) bad(column int, format string, args ...any) {
 	line, at := t.csv.FieldPos(column)
-	start := t.starts[line-1] + at - 1
-	t.faults = append(t.faults, t.fault(span{start, start + max(1, len(t.row[column]))}, fmt.Sprintf(format, args...)))
+	t.faults = append(t.faults, t.doc.FaultAt(line, at, max(1, len(t.row[column])), fmt.Sprintf(format, args...)))
 }
 
 // event reads a row, which follows others.

@@ -18,13 +18,13 @@ import (
 type TreeLearningRun struct {
 	Seed       uint64        // number that the first policy follows from; the others have the numbers after it; 1 unless given
 	Seeds      int           // how many policies learn, which vote together in the end, from 1 to 1,024; zero means 5
-	Folder     string        // where results go; empty leaves the choice to the command
+	Folder     string        `result:"none"` // where results go; empty leaves the choice to the command
 	Every      int           // steps between two rows of figures; zero means 10
-	Checkpoint time.Duration // the machine's time between two checkpoints of a policy; zero means 30 s
-	AtOnce     int           // how many policies learn at once, each on a thread; zero means as many as processors
+	Checkpoint time.Duration `result:"none"` // the machine's time between two checkpoints of a policy; zero means 30 s
+	AtOnce     int           `result:"none"` // how many policies learn at once, each on a thread; zero means as many as processors
 	// Tensorboard is whether event files for TensorBoard are written beside the tables;
 	// false writes none.
-	Tensorboard bool
+	Tensorboard bool `result:"none"`
 }
 
 // mostSeeds is how many members a policy's file may have.
@@ -69,8 +69,8 @@ func (o TreeLearningRun) All() []uint64 {
 
 // TreeLearningTables are the tables that policies learn from.
 type TreeLearningTables struct {
-	Folders []string // folders of the tables to learn from, graft's or the original's; must be given, empty is none
-	HeldOut []string // folders of tables to stop early by, from which nothing is learned; empty stops where the aim grows no more
+	Folders []string `result:"contents"` // folders of the tables to learn from, graft's or the original's; must be given, empty is none
+	HeldOut []string `result:"contents"` // folders of tables to stop early by, from which nothing is learned; empty stops where the aim grows no more
 }
 
 // Validate lists all that is wrong.

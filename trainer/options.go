@@ -44,10 +44,10 @@ type Options struct {
 	// has it. Weights, gradients, the optimizer's state and all other layers are float32
 	// in both. Zero means float32.
 	Precision  torch.Precision
-	Checkpoint Checkpoint // how often a job is saved; zero is once a minute
+	Checkpoint Checkpoint `result:"none"` // how often a job is saved; zero is once a minute
 	// Parallel trains in a process for each device; zero trains in one. A job that
 	// goes on from a checkpoint may have another.
-	Parallel Parallel `json:"-"`
+	Parallel Parallel `json:"-" result:"rounding"`
 }
 
 // Adapt says when a decider is asked, and how its actions are done.
