@@ -10,7 +10,7 @@ import (
 	"graft/trainer"
 )
 
-// Decider decides as the section adapt says.
+// Decider makes the decider of the section adapt.
 func (j *Job) Decider() (decider.Decider, error) {
 	if err := j.Adapt.Validate(); err != nil {
 		return nil, fmt.Errorf("make the decider: %w", err)
@@ -31,7 +31,7 @@ func (j *Job) Decider() (decider.Decider, error) {
 	return decider.None{}, nil
 }
 
-// Profile is what work takes on the virtual clock. A wall clock has none: nil.
+// Profile returns the profile of the virtual clock; nil on a wall clock.
 func (j *Job) Profile() (*trainer.Profile, error) {
 	if j.profile != nil || j.Time.Clock == WallClock {
 		return j.profile, nil
@@ -39,8 +39,8 @@ func (j *Job) Profile() (*trainer.Profile, error) {
 	return trainer.FindProfile(j.Time.Profile)
 }
 
-// Model makes the network without tensors: one of the zoo for images of a shape and
-// a number of classes, where nil and zero are its own; a file's as it stands there.
+// Model makes the network without tensors: one of the zoo for images of a shape and a
+// number of classes, where nil and zero mean its own; a file's as it is.
 func (j *Job) Model(images model.Shape, classes int) (*model.Network, error) {
 	if j.Network.File == "" {
 		return model.Zoo(j.Network.Name, model.ZooOptions{Input: images, Classes: classes})

@@ -17,7 +17,7 @@ import (
 	"graft/vocab"
 )
 
-// check reads the files that are named.
+// check reads the files that are named, and checks that they fit each other.
 func (l *Learning) check(fsys files.FS, r *decode.Reading) {
 	if fsys == nil {
 		return
@@ -61,7 +61,7 @@ func (l *Learning) check(fsys files.FS, r *decode.Reading) {
 	})
 }
 
-// isFolder says whether there is a folder at a path.
+// isFolder says whether a path is a folder.
 func isFolder(fsys files.FS, path string) bool {
 	if path == "" {
 		return false
@@ -70,8 +70,8 @@ func isFolder(fsys files.FS, path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// agree takes the network from a table that is a folder. A network and actions that
-// are given beside it must be the table's.
+// agree takes the network from a table that is a folder. A network and actions that are
+// given as well must be the table's.
 func (l *Learning) agree(fsys files.FS, r *decode.Reading, n *model.Network) {
 	if _, given := r.Given["table.network"]; !given && n != nil {
 		l.Table.Network = l.table.Network
@@ -100,8 +100,8 @@ func actionTexts(actions []net2net.Action) []string {
 	return texts
 }
 
-// readTable reads a table of the original's. Its actions are those of the file, or to
-// deepen each of the network's marked blocks, and at last none.
+// readTable reads a table of the original's. Its actions are those of the configuration,
+// or to deepen each of the network's marked blocks, and at last none.
 func (l *Learning) readTable(fsys files.FS, n *model.Network) (*simulation.Table, error) {
 	s := simulation.Scenario{Name: tableName(l.Table.File), Network: l.Table.Network, Actions: actionTexts(l.Table.Actions)}
 	if len(s.Actions) == 0 {
@@ -118,7 +118,7 @@ func (l *Learning) readTable(fsys files.FS, n *model.Network) (*simulation.Table
 	return t, errors.Join(err, file.Close())
 }
 
-// tableName is the folder of a table, whose file has the same name as all others.
+// tableName is the name of a table's folder, since all tables' files have one name.
 func tableName(path string) string {
 	folder := filepath.Base(filepath.Dir(path))
 	if folder == "." || folder == string(filepath.Separator) {

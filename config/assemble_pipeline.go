@@ -10,7 +10,7 @@ import (
 	"graft/files"
 )
 
-// reservedNames are of folders that are no scenario's.
+// reservedNames are names of folders that a pipeline uses itself.
 var reservedNames = []string{"cache", "policy", "evaluation", "left-out"}
 
 // check reads all scenarios.
@@ -36,9 +36,9 @@ func (p *Pipeline) check(fsys files.FS, r *decode.Reading) {
 		}
 		name := m.Simulate.Name
 		if other, twice := names[name]; twice {
-			blame("the scenario is called %s, as that of scenarios[%d]; give one of them another simulate.name", name, other)
+			blame("the scenario is called %s like that of scenarios[%d]; give one of them another simulate.name", name, other)
 		} else if slices.Contains(reservedNames, name) || name != filepath.Base(name) || name == "." || name == ".." {
-			blame("the scenario is called %q, which no folder of a scenario can be; give it another simulate.name", name)
+			blame("the scenario is called %q, which cannot be the name of its folder; give it another simulate.name", name)
 		}
 		names[name] = k
 		p.scenarios = append(p.scenarios, m)
@@ -46,7 +46,7 @@ func (p *Pipeline) check(fsys files.FS, r *decode.Reading) {
 	p.groups(r)
 }
 
-// scenario reads the file of one.
+// scenario reads the file of a scenario.
 func (p *Pipeline) scenario(fsys files.FS, path string) (*Simulation, error) {
 	if _, err := fsys.Stat(path); err != nil {
 		return nil, fmt.Errorf("%w; name the file of a scenario, from the folder in which graft is called", err)
@@ -57,7 +57,7 @@ func (p *Pipeline) scenario(fsys files.FS, path string) (*Simulation, error) {
 	return ReadSimulation(fsys, path, p.Assignments())
 }
 
-// Assignments are those to keys of every scenario.
+// Assignments lists the assignments to keys of every scenario.
 func (p *Pipeline) Assignments() []string {
 	set := slices.Clone(p.Pipeline.Set)
 	if p.Pipeline.Cache != "" {
@@ -66,7 +66,7 @@ func (p *Pipeline) Assignments() []string {
 	return set
 }
 
-// groups checks that there is something to learn from when others are left out.
+// groups checks that tables remain to learn from when some are left out.
 func (p *Pipeline) groups(r *decode.Reading) {
 	var names []string
 	for _, m := range p.scenarios {
@@ -78,7 +78,7 @@ func (p *Pipeline) groups(r *decode.Reading) {
 	}
 	slices.Sort(names)
 	if p.Evaluate.LeaveOut != LeaveNone && len(p.scenarios) == len(p.Pipeline.Scenarios) && len(slices.Compact(names)) < 2 {
-		r.Blame("evaluate.leave_out", fmt.Sprintf("leave_out is %s, of which there is but one, and nothing else to learn from; add scenarios, or write none", p.Evaluate.LeaveOut))
+		r.Blame("evaluate.leave_out", fmt.Sprintf("leave_out is %s, and there is only one, so that nothing is left to learn from; add scenarios, or write none", p.Evaluate.LeaveOut))
 	}
 }
 

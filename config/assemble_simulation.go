@@ -16,7 +16,7 @@ import (
 	"graft/trainer"
 )
 
-// ground is what the tree grows from.
+// ground returns the root of the tree and the choices at each node.
 func (m *Simulation) ground(n *model.Network) simulation.Ground {
 	return simulation.Ground{Network: n, Actions: m.Simulate.Actions, Kinds: m.Simulate.Kinds, Decisions: m.decisions(), Surgery: m.Adapt.Surgery}
 }
@@ -28,8 +28,8 @@ func (m *Simulation) decisions() int {
 	return m.asked()
 }
 
-// Size is how many sequences are run and how many legs they consist of, for all seeds,
-// as far as that can be told before: how large a tree is depends on its networks alone.
+// Size returns the number of sequences and of their legs, for all seeds, as far as they
+// are known before the run: the size of a tree depends on its networks alone.
 func (m *Simulation) Size() (sequences, legs int, err error) {
 	if m.network == nil {
 		return 0, 0, fmt.Errorf("the network of scenario %s was not read; use ReadSimulation", m.Simulate.Name)
@@ -46,11 +46,11 @@ func (m *Simulation) Size() (sequences, legs int, err error) {
 	return simulation.NewGrid(p, ground, nil, nil).Size()
 }
 
-// Decisions is how many each sequence has.
+// Decisions returns the number of decisions of each sequence.
 func (m *Simulation) Decisions() int { return m.decisions() }
 
-// Plan is what all processes that work at the scenario must know. Code names what
-// outcomes depend on beside all that is configured: versions, and the kind of device.
+// Plan returns the plan that all workers of the scenario share. Code names what outcomes
+// depend on besides the configuration: versions, and the kind of device.
 func (m *Simulation) Plan(fsys files.FS, data *dataset.Set, code string) (*simulation.Plan, error) {
 	n, err := m.Model(data.Shape[:], len(data.Classes))
 	if err != nil {
@@ -74,7 +74,7 @@ func (m *Simulation) Plan(fsys files.FS, data *dataset.Set, code string) (*simul
 	return p, m.covered(p)
 }
 
-// covered is an error where the profile cannot say what a network of the tree takes.
+// covered is an error where the profile has no costs for a network of the tree.
 func (m *Simulation) covered(p *simulation.Plan) error {
 	g, err := p.Ground()
 	if err != nil {
@@ -95,7 +95,7 @@ func (m *Simulation) coveredFrom(g simulation.Ground) error {
 	})
 }
 
-// seeds are those of the runs of a sequence.
+// seeds lists the seeds of the runs of a sequence.
 func (m *Simulation) seeds() []int64 {
 	var seeds []int64
 	for k := range m.Simulate.Seeds {
@@ -104,7 +104,7 @@ func (m *Simulation) seeds() []int64 {
 	return seeds
 }
 
-// firstUp is when decisions begin, in seconds of the budget.
+// firstUp is the time of the first decision, in seconds of the budget.
 func (m *Simulation) firstUp() float64 {
 	for _, e := range m.Time.timeline().Events {
 		if e.Change == trainer.Up {
@@ -114,7 +114,7 @@ func (m *Simulation) firstUp() float64 {
 	return 0
 }
 
-// cause is what all outcomes of the scenario follow from.
+// cause digests all that the outcomes of the scenario depend on.
 func (m *Simulation) cause(fsys files.FS, form []byte, data *dataset.Set, code string) (simulation.Cause, error) {
 	b := m.Beginning()
 	network := sha256.New()

@@ -10,8 +10,7 @@ import (
 	"graft/simulation"
 )
 
-// check reads all tables, and says of each that cannot be learned from what is wrong
-// with it.
+// check reads all tables, and reports each that cannot be learned from.
 func (l *TreeLearning) check(fsys files.FS, r *decode.Reading) {
 	known := &folders{fsys: fsys}
 	l.trees = known.trees(r, "folders", l.Tables.Folders)
@@ -34,17 +33,17 @@ func (f *folders) trees(r *decode.Reading, key string, paths []string) (trees []
 	return trees
 }
 
-// folders are those that were named so far.
+// folders holds the folders that were named so far.
 type folders struct {
 	fsys   files.FS
-	places []string // where each was named
+	places []string // keys that named them
 	infos  []os.FileInfo
 }
 
 // read reads the table of a folder that was not named before.
 func (f *folders) read(place, path string) (*simulation.Tree, error) {
 	if path == "" {
-		return nil, errors.New("it is empty; name the folder of a table")
+		return nil, errors.New("the path is empty; name the folder of a table")
 	}
 	info, err := f.fsys.Stat(path)
 	switch {

@@ -19,13 +19,12 @@ var ClusterKind = &Kind{
 		Intro: "A file with the section `cluster`, for `graft cluster run`. See [the cluster](cluster.md).\n"},
 }
 
-// Cluster is the file of simulations of a cluster: which jobs run where, who schedules
-// them, and what is written.
+// Cluster is the file of simulations of a cluster: its jobs, schedulers and output.
 type Cluster struct {
-	Cluster  ClusterOptions          // which jobs are simulated, and on what
-	Schedule ClusterSchedule         // who schedules them, and what it knows
-	Lucid    schedulers.LucidOptions // how Lucid profiles jobs
-	Output   ClusterOutput           // what is written
+	Cluster  ClusterOptions          // cluster and trace
+	Schedule ClusterSchedule         // schedulers and their estimates
+	Lucid    schedulers.LucidOptions // options of the profiler
+	Output   ClusterOutput           // run folder and tables
 
 	sources
 }
@@ -41,12 +40,12 @@ func (c *Cluster) EnsureDefaults() {
 	c.Schedule.EnsureDefaults()
 }
 
-// Validate lists all that is wrong.
+// Validate joins all that is wrong.
 func (c *Cluster) Validate() error {
 	return errors.Join(c.Cluster.Validate(), c.Schedule.Validate(), c.Lucid.Validate(), c.Output.Validate())
 }
 
-// Resolved is the function of that name.
+// Resolved is the text of the file with every value.
 func (c *Cluster) Resolved() string { return Resolved(c) }
 
 // Digest does not cover the contents of the files that are named.

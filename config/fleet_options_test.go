@@ -29,7 +29,7 @@ func TestWhatAnEngineRefusesIsToldAtItsKey(t *testing.T) {
 		{[]string{local, "fleet.threads=-1"}, "threads is -1"},
 		{[]string{local, "fleet.cpus=-1"}, "cpus is -1"},
 		{[]string{local, "fleet.engine=cloud"}, "engine must be one of"},
-		{[]string{local, "fleet.mount=here"}, `mount is "here"; name it from the root on`},
+		{[]string{local, "fleet.mount=here"}, `mount is "here"; must be an absolute path`},
 		{[]string{slurm, `fleet.devices=["cuda:0"]`}, "devices are for local workers"},
 		{[]string{slurm, "fleet.gpus=1"}, "fleet.gpus are for workers that train there, and run.device is cpu"},
 		{[]string{slurm, "fleet.gpus=1", "run.device=cuda", "fleet.gres=gpu:1"}, "gres and gpus say the same"},

@@ -25,8 +25,8 @@ import (
 var JobKind = &Kind{
 	Name: "job", Noun: "job", Files: "files of jobs", Title: "a job of graft",
 	New: func() File { return NewJob() }, Summary: summaryOf((*Job).Summary),
-	Page: Page{Title: "Keys of a job's file", Intro: "A job's file is TOML; what it does not say has its default. `graft config show --describe`\n" +
-		"prints all of it as a file, `graft config check` tells what is wrong in one. A time is a\n" +
+	Page: Page{Title: "Keys of a job's file", Intro: "A job's file is TOML; a key that is missing has its default. `graft config show --describe`\n" +
+		"prints a file with all keys, `graft config check` lists the errors of one. A time is a\n" +
 		"text such as `\"1m30s\"`, or a number of seconds. This page is `graft config schema --markdown`.\n" +
 		"A [scenario's](#keys-of-a-scenarios-file) has two sections more; a\n" +
 		"[pipeline's](#keys-of-a-pipelines-file) leads from scenarios to a policy.\n" +
@@ -34,18 +34,18 @@ var JobKind = &Kind{
 		"[the original's](#keys-of-the-file-of-a-policy-of-the-originals-that-learns) learn from files of their own.\n"},
 }
 
-// Job is the file of one job: each section is a room's options. Sections that are
-// missing have their defaults, with which a job trains ConvSmall on synthetic images
-// for 60 seconds of a virtual clock.
+// Job is the file of one job: each section is a room's options. A missing section has its
+// defaults; with all defaults a job trains ConvSmall on synthetic images for 60 seconds of
+// a virtual clock.
 type Job struct {
-	Run     RunOptions      // where a job runs, and the seed of what it draws
-	Network NetworkOptions  // which network is trained, and its first weights
-	Data    dataset.Options // which images; empty means synthetic ones
-	Time    TimeOptions     // how long a job lasts, on which clock, and when devices come and go
-	// Train is how training goes. What is in it as a table stands beside it: optimizer,
-	// schedule, augment, distill, checkpoint and parallel.
+	Run     RunOptions      // seed, device and output
+	Network NetworkOptions  // network to train, and its initial weights
+	Data    dataset.Options // dataset; empty means synthetic images
+	Time    TimeOptions     // budget, clock and changes of devices
+	// Train holds the options of training. Its tables stand beside it: optimizer, schedule,
+	// augment, distill, checkpoint and parallel.
 	Train trainer.Options `config:",hoist,omit=seed,omit=timeline,omit=adapt,omit=optimizer.fused,omit=parallel.background"`
-	Adapt AdaptOptions    // who decides how the network is adapted, when, and how it is done; empty means nobody
+	Adapt AdaptOptions    // decider, and when and how the network changes; empty means never
 
 	sources
 	profile *trainer.Profile // nil on a wall clock
@@ -54,7 +54,7 @@ type Job struct {
 	policy  *jobPolicy       // nil for the other deciders
 }
 
-// NewJob is what a file says that says nothing, before zero is filled in.
+// NewJob returns an empty file, before EnsureDefaults.
 func NewJob() *Job {
 	j := &Job{}
 	j.Run.Seed = 1
@@ -83,19 +83,19 @@ func (j *Job) EnsureDefaults() {
 	j.Train = o
 }
 
-// Validate lists all that is wrong.
+// Validate joins all that is wrong.
 func (j *Job) Validate() error {
 	return errors.Join(j.Run.Validate(), j.Network.Validate(), j.Data.Validate(), j.Time.Validate(), j.Adapt.Validate(), j.Options().Validate())
 }
 
-// Options are the trainer's.
+// Options returns the trainer's options.
 func (j *Job) Options() trainer.Options {
 	o := j.Train
 	o.Seed, o.Timeline, o.Adapt = j.Run.Seed, j.Time.timeline(), j.Adapt.Adapt
 	return o
 }
 
-// Resolved is the function of that name.
+// Resolved is the text of the file with every value.
 func (j *Job) Resolved() string { return Resolved(j) }
 
 // Digest covers the contents of the network file, the profile, the timeline and the

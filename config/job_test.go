@@ -254,12 +254,12 @@ func TestTimelines(t *testing.T) {
 
 	_, err = parseJob("a.toml", "[time]\nbudget = 15\ntimeline = \""+path+"\"\nevents = [{at = 1, change = \"up\"}]")
 	assert.ErrorContains(t, err, "a.toml:3:12: timeline: event 1 at 20.5s lies outside")
-	assert.ErrorContains(t, err, "there are events as well")
+	assert.ErrorContains(t, err, "timeline and events are both given")
 
 	wrong := written(t, "w.csv", "seconds,change,devices\nx,upp,-1\n10,up,2\n5,up,2\n1,up\n")
 	_, err = parseJob("a.toml", "", "time.timeline="+wrong)
 	require.Error(t, err)
-	for _, says := range []string{":2:1: seconds must be", ":2:3: change must be up or down", ":2:7: devices must be", ":4:1: this is before", ":5:3: a line has 3 columns, and this one 2"} {
+	for _, says := range []string{":2:1: seconds must be", ":2:3: change must be up or down", ":2:7: devices must be", ":4:1: this event is before", ":5:3: a line has 3 columns, got 2"} {
 		assert.ErrorContains(t, err, wrong+says)
 	}
 	for text, says := range map[string]string{"": "the file is empty", "time,change\n": "the first line must be seconds,change,devices", "seconds,change,devices\n\"a,b\n": "invalid table"} {

@@ -21,12 +21,12 @@ var LearningKind = &Kind{
 		Intro: "A file with the section `table`, for `graft learn`.\n"},
 }
 
-// Learning is the file of a policy that learns from a table.
+// Learning is the file of a policy of the original's that learns from a table.
 type Learning struct {
-	Run    LearningRun          // seed, folder and reports
-	Table  LearningTable        // what is learned from
-	Policy LearningPolicy       // its sizes, and what it begins with
-	Learn  decider.LearnOptions // how it learns
+	Run    LearningRun          // seed and output
+	Table  LearningTable        // training table
+	Policy LearningPolicy       // sizes of the policy, and its initial weights
+	Learn  decider.LearnOptions // options of the learner
 
 	sources
 	table *simulation.Table
@@ -35,7 +35,7 @@ type Learning struct {
 	first *weights.Set // nil where the policy begins with nothing
 }
 
-// NewLearning is what a file says that says nothing, before zero is filled in.
+// NewLearning returns an empty file, before EnsureDefaults.
 func NewLearning() *Learning { return &Learning{Run: LearningRun{Seed: 1}} }
 
 // ReadLearning is LearningKind.Read.
@@ -54,12 +54,12 @@ func (l *Learning) EnsureDefaults() {
 	l.Learn.EnsureDefaults()
 }
 
-// Validate lists all that is wrong.
+// Validate joins all that is wrong.
 func (l *Learning) Validate() error {
 	return errors.Join(l.Run.Validate(), l.Table.Validate(), l.Policy.Validate(), l.Learn.Validate())
 }
 
-// Resolved is the function of that name.
+// Resolved is the text of the file with every value.
 func (l *Learning) Resolved() string { return Resolved(l) }
 
 // Digest covers the contents of the table, the vocabulary and the first policy.

@@ -75,15 +75,15 @@ func TestLearningFaultsAreAllTold(t *testing.T) {
 		assert.ErrorContains(t, err, says)
 	}
 	_, err = ReadLearning(files.OS{}, "", nil)
-	assert.ErrorContains(t, err, "file is not given; name the table to learn from")
-	assert.ErrorContains(t, err, "vocabulary is not given")
+	assert.ErrorContains(t, err, "file is missing; name the table to learn from")
+	assert.ErrorContains(t, err, "vocabulary is missing")
 	for set, says := range map[string]string{
 		"table.file=none.pkl":                "none.pkl",
 		"table.network=ConvNet3":             "has no token in the vocabulary",
 		"table.network=ConvNet22":            "did you mean ConvNet2?",
 		"table.vocabulary=" + f.Table:        "the name says not what it is: it ends in .json, or in .ids.pkl",
 		`table.actions=["deepen:0", "none"]`: "an action 2; there are 2",
-		`table.actions=["none"]`:             "leaves nothing to choose",
+		`table.actions=["none"]`:             "leaves no choice",
 		"policy.weights=none.pth":            "none.pth",
 		"learn.batch=3":                      "episodes is 10000, which are no whole batches of 3",
 	} {

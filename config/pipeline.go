@@ -16,24 +16,23 @@ var PipelineKind = &Kind{
 	Sections: []string{"pipeline"}, New: func() File { return NewPipeline(ForKnown) }, Summary: summaryOf((*Pipeline).Summary),
 	Page: Page{Title: "Keys of a pipeline's file", Sections: []string{"pipeline", "evaluate"},
 		Intro: "A file with the section `pipeline`, for `graft pipeline`. See [from scenarios to a policy](simulate.md#from-scenarios-to-a-policy).\n" +
-			"It has the sections `run`, `policy` and `learn` of structural policies that learn, but for\n`run.folder`, and these.\n"},
+			"It has the sections `run`, `policy` and `learn` of structural policies that learn, without\n`run.folder`, and these.\n"},
 }
 
-// Pipeline is the file of all that leads from scenarios to a policy: what is simulated,
-// how policies learn from it, and how they are judged.
+// Pipeline is the file of all stages from scenarios to a policy: simulation, learning and
+// evaluation.
 type Pipeline struct {
-	Pipeline PipelineOptions         // which scenarios are simulated, and where results go
-	Run      TreeLearningRun         `config:",omit=folder"` // seeds and checkpoints of the policies that learn
-	Policy   decider.StructuralShape // how large a policy is
-	Learn    TreeLearningLessons     // how it learns
-	Evaluate PipelineEvaluate        // how policies are judged
+	Pipeline PipelineOptions         // scenarios to simulate, and the output
+	Run      TreeLearningRun         `config:",omit=folder"` // seeds and checkpoints of the policies
+	Policy   decider.StructuralShape // size of a policy
+	Learn    TreeLearningLessons     // options of the learner
+	Evaluate PipelineEvaluate        // evaluation of the policies
 
 	sources
 	scenarios []*Simulation
 }
 
-// NewPipeline is what a file says that says nothing, before zero is filled in.
-// Policies are for known scenarios or for new ones.
+// NewPipeline returns an empty file for known or new scenarios, before EnsureDefaults.
 func NewPipeline(scenarios string) *Pipeline {
 	l := NewTreeLearning(scenarios)
 	return &Pipeline{Run: l.Run, Learn: l.Learn}
@@ -55,12 +54,12 @@ func (p *Pipeline) EnsureDefaults() {
 	p.Evaluate.EnsureDefaults()
 }
 
-// Validate lists all that is wrong.
+// Validate joins all that is wrong.
 func (p *Pipeline) Validate() error {
 	return errors.Join(p.Pipeline.Validate(), p.Run.Validate(), p.Policy.Validate(), p.Learn.Validate(), p.Evaluate.Validate())
 }
 
-// Resolved is the function of that name.
+// Resolved is the text of the file with every value.
 func (p *Pipeline) Resolved() string { return Resolved(p) }
 
 // Digest covers the scenarios, wherever their files lie.

@@ -8,8 +8,8 @@ import (
 	"graft/trainer"
 )
 
-// FindProfile is the profile that a text names: a file where it looks like a path or
-// ends in .toml, and one that comes with graft otherwise.
+// FindProfile reads the profile that a text names: a file where it looks like a path or
+// ends in .toml, and a built-in one otherwise.
 func FindProfile(fsys files.FS, text string) (*trainer.Profile, error) {
 	if isPath(text) {
 		return ReadProfile(fsys, text)
@@ -17,8 +17,8 @@ func FindProfile(fsys files.FS, text string) (*trainer.Profile, error) {
 	return trainer.FindProfile(text)
 }
 
-// ReadProfile reads the file of a profile. Where what it says is wrong, the error
-// wraps [Faults].
+// ReadProfile reads the file of a profile. The error wraps [Faults] where its content is
+// wrong.
 func ReadProfile(fsys files.FS, path string) (*trainer.Profile, error) {
 	text, err := decode.ReadAll(fsys, path, decode.LargestFile)
 	if err != nil {

@@ -22,21 +22,21 @@ var SimulationKind = &Kind{
 	Name: "simulation", Noun: "scenario", Files: "files of scenarios", Title: "a scenario of graft",
 	Sections: []string{"simulate"}, New: func() File { return NewSimulation() }, Summary: summaryOf((*Simulation).Summary),
 	Page: Page{Title: "Keys of a scenario's file", Sections: []string{"simulate", "fleet"},
-		Intro: "A file with the section `simulate`, for `graft simulate`: that of a job whose decisions are\n" +
-			"tried, with all sections of a job's. See [simulations](simulate.md).\n"},
+		Intro: "A file with the section `simulate`, for `graft simulate`: a job whose decisions are\n" +
+			"enumerated, with all sections of a job's. See [simulations](simulate.md).\n"},
 }
 
-// Simulation is the file of a scenario: a job's, whose decisions are not made by a
-// decider but tried, and the section simulate.
+// Simulation is the file of a scenario: a job whose decisions are enumerated in place of
+// asking a decider, and the section simulate.
 type Simulation struct {
 	Job
-	Simulate SimulateOptions // which sequences of actions are run, and how
-	Fleet    FleetOptions    `result:"none"` // who runs the sequences, and what each of the workers gets; no outcome depends on it
+	Simulate SimulateOptions // sequences of actions to run
+	Fleet    FleetOptions    `result:"none"` // workers that run the sequences, and their resources; no outcome depends on it
 
 	likely *decider.Structural // of the design likely; nil for others
 }
 
-// NewSimulation is what a file says that says nothing, before zero is filled in.
+// NewSimulation returns an empty file, before EnsureDefaults.
 func NewSimulation() *Simulation { return &Simulation{Job: *NewJob()} }
 
 // ReadSimulation is SimulationKind.Read.
@@ -83,7 +83,7 @@ func (m *Simulation) EnsureDefaults() {
 	m.Fleet.EnsureDefaults()
 }
 
-// Validate lists all that is wrong.
+// Validate joins all that is wrong.
 func (m *Simulation) Validate() error {
 	faults := []error{m.Job.Validate(), m.Simulate.Validate(), m.Fleet.Validate()}
 	if m.Adapt.Decider != DecideNone {
@@ -127,7 +127,7 @@ func (m *Simulation) asked() int {
 	return ups * m.Options().Adapt.Most
 }
 
-// Resolved is the function of that name.
+// Resolved is the text of the file with every value.
 func (m *Simulation) Resolved() string { return Resolved(m) }
 
 // Digest covers what the job's does, and the policy of the design likely.

@@ -20,17 +20,16 @@ var TreeLearningKind = &Kind{
 
 // TreeLearning is the file of structural policies that learn from tables.
 type TreeLearning struct {
-	Run    TreeLearningRun         // seeds, folder and checkpoints
-	Tables TreeLearningTables      // what is learned from
-	Policy decider.StructuralShape // how large a policy is
-	Learn  TreeLearningLessons     // how it learns
+	Run    TreeLearningRun         // seeds and output
+	Tables TreeLearningTables      // training and validation tables
+	Policy decider.StructuralShape // size of a policy
+	Learn  TreeLearningLessons     // options of the learner
 
 	sources
 	trees, held []*simulation.Tree
 }
 
-// NewTreeLearning is what a file says that says nothing, before zero is filled in.
-// Scenarios are known or new.
+// NewTreeLearning returns an empty file for known or new scenarios, before EnsureDefaults.
 func NewTreeLearning(scenarios string) *TreeLearning {
 	return &TreeLearning{Run: TreeLearningRun{Seed: 1}, Learn: lessonsFor(scenarios)}
 }
@@ -53,12 +52,12 @@ func (l *TreeLearning) EnsureDefaults() {
 	l.Learn.EnsureDefaults()
 }
 
-// Validate lists all that is wrong.
+// Validate joins all that is wrong.
 func (l *TreeLearning) Validate() error {
 	return errors.Join(l.Run.Validate(), l.Tables.Validate(), l.Policy.Validate(), l.Learn.Validate())
 }
 
-// Resolved is the function of that name.
+// Resolved is the text of the file with every value.
 func (l *TreeLearning) Resolved() string { return Resolved(l) }
 
 // Digest covers the contents of the tables, wherever they lie.

@@ -141,11 +141,11 @@ seed = 1
 	var list Faults
 	require.ErrorAs(t, err, &list)
 	for _, says := range []string{
-		"seed is 9223372036854775807; it is at most 9223372036854774783", "seeds is 2000; it lies between 1 and 1024", "at_once is -1", "checkpoint is -1s", "hidden is -1",
+		"seed is 9223372036854775807; must be at most 9223372036854774783", "seeds is 2000; must be between 1 and 1024", "at_once is -1", "checkpoint is -1s", "hidden is -1",
 		`for must be one of "known" and "new", got "nev"; did you mean new?`, `unknown key "betta" in learn; did you mean beta?`, "pool is 2", `reward must be one of`, `unknown key "seed" in learn`,
 		"folders[1]: table few: 3 of its sequences are missing, such as (none, deepen:1)", "folders[2]: stat " + missing + ": no such file",
 		"folders[3]: " + link + " is the folder of folders[0] too; name each table once", "folders[4]: table " + torn + ": 1 fault",
-		"held_out[0]: " + one + "/. is the folder of folders[0] too", "held_out[1]: ", "held_out[2]: it is empty",
+		"held_out[0]: " + one + "/. is the folder of folders[0] too", "held_out[1]: ", "held_out[2]: the path is empty",
 	} {
 		assert.ErrorContains(t, err, says)
 	}
@@ -156,7 +156,7 @@ seed = 1
 		}
 	}
 	_, err = ReadTreeLearning(files.OS{}, "", nil)
-	assert.ErrorContains(t, err, "folders are not given; name the folders of the tables to learn from")
+	assert.ErrorContains(t, err, "folders are missing; name the folders of the tables to learn from")
 	_, err = ReadTreeLearning(files.OS{}, written(t, "a.toml", "[tables]\nfolders = \"x\"\n"), nil)
 	assert.ErrorContains(t, err, "folders must be a list")
 	_, err = ReadTreeLearning(files.OS{}, written(t, "a.toml", "[tables]\n[table]\nfile = \"x\"\n"), []string{"tables.folders=[\"x\"]"})
