@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 
 	"graft/config/decode"
@@ -37,7 +38,7 @@ func (f *folders) trees(r *decode.Reading, key string, paths []string) (trees []
 type folders struct {
 	fsys   files.FS
 	places []string // keys that named them
-	infos  []os.FileInfo
+	infos  []fs.FileInfo
 }
 
 // read reads the table of a folder that was not named before.
