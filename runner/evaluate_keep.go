@@ -74,15 +74,15 @@ func (c *contender) digest() (string, error) {
 	case err != nil:
 		return "", err
 	case !info.IsDir():
-		return runs.DigestOf(c.path)
+		return runs.DigestOf(files.OS{}, c.path)
 	case c.kind == runs.OriginalPolicy:
-		return runs.DigestOf(filepath.Join(c.path, decider.LegacyPolicyFile))
+		return runs.DigestOf(files.OS{}, filepath.Join(c.path, decider.LegacyPolicyFile))
 	}
-	seeds, err := runs.SeedFiles(c.path)
+	seeds, err := runs.SeedFiles(files.OS{}, c.path)
 	if err != nil {
 		return "", err
 	}
-	return runs.DigestOf(append([]string{filepath.Join(c.path, runs.VoteFile)}, seeds...)...)
+	return runs.DigestOf(files.OS{}, append([]string{filepath.Join(c.path, runs.VoteFile)}, seeds...)...)
 }
 
 // keep makes the run folder that was asked for. It is nil where none was.

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"graft/decider"
+	"graft/files"
 	"graft/results/failure"
 	"graft/results/runs"
 	"graft/simulation"
@@ -86,7 +87,7 @@ func kindOfPolicy(path string) (runs.PolicyOrigin, error) {
 		return "", fmt.Errorf("read policy: %w; name its file, or a folder with its file %s or %s", err, runs.VoteFile, decider.LegacyPolicyFile)
 	}
 	if !info.IsDir() {
-		set, err := runs.ReadSet(path)
+		set, err := runs.ReadSet(files.OS{}, path)
 		if err != nil {
 			return "", err
 		}
@@ -95,10 +96,10 @@ func kindOfPolicy(path string) (runs.PolicyOrigin, error) {
 		}
 		return runs.OriginalPolicy, nil
 	}
-	if runs.IsFile(filepath.Join(path, runs.VoteFile)) {
+	if runs.IsFile(files.OS{}, filepath.Join(path, runs.VoteFile)) {
 		return runs.StructuralPolicy, nil
 	}
-	if _, err := os.Stat(filepath.Join(path, runs.SeedFolder)); err == nil && !runs.IsFile(filepath.Join(path, decider.LegacyPolicyFile)) {
+	if _, err := os.Stat(filepath.Join(path, runs.SeedFolder)); err == nil && !runs.IsFile(files.OS{}, filepath.Join(path, decider.LegacyPolicyFile)) {
 		return "", fmt.Errorf("read policy %s: %w: it has no %s, so learning has not ended; go on with 'graft learn --resume'", path, fs.ErrNotExist, runs.VoteFile)
 	}
 	return runs.OriginalPolicy, nil
@@ -125,11 +126,11 @@ func (c *contender) readStructural() error {
 	path, seeds := c.path, []string(nil)
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		path = filepath.Join(c.path, runs.VoteFile)
-		if seeds, err = runs.SeedFiles(c.path); err != nil {
+		if seeds, err = runs.SeedFiles(files.OS{}, c.path); err != nil {
 			return err
 		}
 	}
-	p, err := runs.ReadStructuralFile(path)
+	p, err := runs.ReadStructuralFile(files.OS{}, path)
 	if err != nil {
 		return err
 	}
@@ -139,7 +140,7 @@ func (c *contender) readStructural() error {
 		if k == 0 {
 			policies = nil
 		}
-		one, err := runs.ReadStructuralFile(file)
+		one, err := runs.ReadStructuralFile(files.OS{}, file)
 		if err != nil {
 			return err
 		}

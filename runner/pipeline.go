@@ -118,7 +118,7 @@ func (a *assembly) open() (err error) {
 	if err := (files.OS{}).MkdirAll(a.folder); err != nil {
 		return fmt.Errorf("open the run folder: %w", err)
 	}
-	if a.ledger, err = runs.OpenLedger(a.at(runs.LedgerName)); err != nil {
+	if a.ledger, err = runs.OpenLedger(files.OS{}, a.at(runs.LedgerName)); err != nil {
 		return err
 	}
 	if err := writeText(a.at(runs.ResolvedFile), a.Resolved()); err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"graft/files"
 	"graft/results/failure"
 	"graft/results/runs"
 	"graft/simulation"
@@ -65,7 +66,7 @@ func assembled(t *testing.T, folder string, scenarios ...string) map[string]stri
 		paths = append(paths, filepath.Join(name, runs.TableFolder))
 	}
 	for _, path := range paths {
-		digest, err := runs.DigestOf(filepath.Join(folder, path))
+		digest, err := runs.DigestOf(files.OS{}, filepath.Join(folder, path))
 		require.NoError(t, err)
 		all[path] = digest
 	}

@@ -222,16 +222,17 @@ func (o *TableSource) Read(path string) (*simulation.Report, error) {
 func OriginalTable(path string) (file string, is bool) {
 	inside := filepath.Join(path, "data.pkl")
 	switch {
-	case IsFile(path):
+	case IsFile(files.OS{}, path):
 		return path, true
-	case IsFile(inside) && !IsFile(filepath.Join(path, "scenario.json")):
+	case IsFile(files.OS{}, inside) && !IsFile(files.OS{}, filepath.Join(path, "scenario.json")):
 		return inside, true
 	}
 	return "", false
 }
 
-func IsFile(path string) bool {
-	info, err := os.Stat(path)
+// IsFile reports whether path is a regular file.
+func IsFile(fsys files.FS, path string) bool {
+	info, err := fsys.Stat(path)
 	return err == nil && info.Mode().IsRegular()
 }
 
