@@ -4,14 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
-	"graft/files"
 	"graft/fleet"
 	"graft/results/runs"
+	"graft/work"
 )
 
 // newFleetCommand is `graft fleet`. It needs no LibTorch, but for a manifest of a new
@@ -33,11 +32,11 @@ needed: whoever sees it may look, and go on with the workers of somebody who die
 }
 
 // openBatch finds the workers of a simulation.
-func openBatch(folder string) (*fleet.Fleet, error) {
-	if _, err := (files.OS{}).Stat(filepath.Join(folder, runs.PlanFile)); err != nil {
+func openBatch(env *work.Env, folder string) (*fleet.Fleet, error) {
+	if _, err := env.Files.Stat(filepath.Join(folder, runs.PlanFile)); err != nil {
 		return nil, noSimulation(folder, err)
 	}
-	f, err := fleet.Attach(tools(), folder)
+	f, err := fleet.Attach(tools(env), folder)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = noWorkers(folder)
 	}
@@ -52,12 +51,12 @@ func noWorkers(folder string) error {
 }
 
 // openBoth opens a simulation and finds its workers, which are nil where there are none.
-func openBoth(folder string) (*site, *fleet.Fleet, error) {
-	f, err := openBatch(folder)
+func openBoth(env *work.Env, folder string) (*site, *fleet.Fleet, error) {
+	f, err := openBatch(env, folder)
 	if err != nil && !errors.Is(err, errNoWorkers) {
 		return nil, nil, err
 	}
-	s, err := openWatched(folder, f)
+	s, err := openWatched(env, folder, f)
 	return s, f, err
 }
 
@@ -67,15 +66,15 @@ func noSimulation(folder string, err error) error {
 
 // openWatched opens a simulation as its workers see it: paths in its file are from the
 // folder in which it was begun. Without workers they are from this one.
-func openWatched(folder string, f *fleet.Fleet) (*site, error) {
+func openWatched(env *work.Env, folder string, f *fleet.Fleet) (*site, error) {
 	folder, err := filepath.Abs(folder)
 	if err != nil {
 		return nil, err
 	}
-	if f != nil {
-		if err := os.Chdir(f.Batch().Dir); err != nil {
+	if f != nil && env.Enter != nil {
+		if err := env.Enter(f.Batch().Dir); err != nil {
 			return nil, fmt.Errorf("the paths of the simulation in %s are from the folder in which it was begun: %w", folder, err)
 		}
 	}
-	return openSite(folder)
+	return openSite(env, folder)
 }

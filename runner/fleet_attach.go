@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -11,11 +10,12 @@ import (
 
 	"graft/config"
 	"graft/results/failure"
+	"graft/work"
 )
 
 // newFleetAttachCommand is `graft fleet attach`.
 func newFleetAttachCommand() *cobra.Command {
-	var o watchOptions
+	every, asJSON := time.Duration(0), false
 	command := &cobra.Command{
 		Use:   "attach FOLDER",
 		Short: "Look after the workers of a simulation until it is done",
@@ -28,43 +28,49 @@ Pods of Kubernetes are looked after by their cluster, and only watched.`,
   graft fleet attach runs/late --every 1m`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			return runFleetAttach(command.Context(), command.OutOrStdout(), args[0], o)
+			ctx, stop := heedRequeue(command.Context())
+			defer stop()
+			r, err := attach(ctx, environment(ctx), args[0], every)
+			if r == nil {
+				return err
+			}
+			return errors.Join(printSimulation(command.OutOrStdout(), r, asJSON), err)
 		},
 	}
 	flags := command.Flags()
-	flags.BoolVar(&o.json, "json", false, "print one JSON object")
-	flags.DurationVar(&o.every, "every", 0, "how often workers are looked at; 0 is 200ms for local ones and 10s for others")
+	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
+	flags.DurationVar(&every, "every", 0, "how often workers are looked at; 0 is 200ms for local ones and 10s for others")
 	return command
 }
 
-func runFleetAttach(ctx context.Context, w io.Writer, folder string, o watchOptions) error {
-	if o.every < 0 || o.every > 0 && o.every < time.Millisecond {
-		return failure.Usagef("every is %v; a millisecond is the least", o.every)
+// attach looks after the workers of a simulation until nothing is left to run. They are
+// polled every so often; zero is 200 ms for local ones and 10 s for others.
+func attach(ctx context.Context, env *work.Env, folder string, every time.Duration) (*simulateReport, error) {
+	if every < 0 || every > 0 && every < time.Millisecond {
+		return nil, failure.Usagef("every is %v; a millisecond is the least", every)
 	}
-	ctx, stop := heedRequeue(ctx)
-	defer stop()
-	s, f, err := openBoth(folder)
+	s, f, err := openBoth(env, folder)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if f == nil && s.Fleet.Engine != config.Kubernetes {
-		return noWorkers(folder)
+		return nil, noWorkers(folder)
 	}
-	x, err := newWatch(s, loggerFrom(ctx), screenFrom(ctx))
+	x, err := newWatch(s)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	left, err := x.left()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if left == 0 {
-		x.log.Info("nothing is left to run", zap.String("cache", x.cache()))
-		return x.finish(w, o.json)
+		env.Log.Info("nothing is left to run", zap.String("cache", x.cache()))
+		return x.finish()
 	}
 	if f == nil {
-		return x.await(ctx, w, o)
+		return x.await(ctx, every)
 	}
-	err = x.tend(ctx, w, f, o)
-	return errors.Join(err, f.Close())
+	r, err := x.tend(ctx, f, every)
+	return r, errors.Join(err, f.Close())
 }

@@ -3,11 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
 	"graft/results/document"
+	"graft/work"
 )
 
 // newFleetCancelCommand is `graft fleet cancel`.
@@ -21,29 +21,29 @@ ends with 75. What was run is kept: 'graft simulate' goes on with it.`,
 		Example: "  graft fleet cancel runs/late",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			return runFleetCancel(command.Context(), command.OutOrStdout(), args[0])
+			live, engine, err := cancel(command.Context(), environment(command.Context()), args[0])
+			if err == nil {
+				_, err = fmt.Fprintf(command.OutOrStdout(), "%s of %s ended; what was run is kept, and 'graft simulate' goes on with it\n", document.Counted(live, "worker"), engine)
+			}
+			return err
 		},
 	}
 }
 
-func runFleetCancel(ctx context.Context, w io.Writer, folder string) error {
-	f, err := openBatch(folder)
+// cancel ends the workers of a simulation, and says how many lived and who ran them.
+func cancel(ctx context.Context, env *work.Env, folder string) (live int, engine string, err error) {
+	f, err := openBatch(env, folder)
 	if err != nil {
-		return err
+		return 0, "", err
 	}
 	states, err := f.Workers(ctx)
 	if err != nil {
-		return err
+		return 0, "", err
 	}
-	live := 0
 	for _, s := range states {
 		if s.State.Live() {
 			live++
 		}
 	}
-	if err := f.Cancel(ctx); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(w, "%s of %s ended; what was run is kept, and 'graft simulate' goes on with it\n", document.Counted(live, "worker"), f.Engine())
-	return err
+	return live, f.Engine(), f.Cancel(ctx)
 }

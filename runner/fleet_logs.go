@@ -7,15 +7,16 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
 
+	"graft/files"
 	"graft/fleet"
 	"graft/results/failure"
+	"graft/work"
 )
 
 // logsOptions are the flags of `graft fleet logs`.
@@ -37,7 +38,7 @@ lives. Logs of Kubernetes are read by 'kubectl logs'.`,
   graft fleet logs runs/late --follow`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			return runFleetLogs(command.Context(), command.OutOrStdout(), args[0], o)
+			return logs(command.Context(), environment(command.Context()), command.OutOrStdout(), args[0], o)
 		},
 	}
 	flags := command.Flags()
@@ -46,8 +47,9 @@ lives. Logs of Kubernetes are read by 'kubectl logs'.`,
 	return command
 }
 
-func runFleetLogs(ctx context.Context, w io.Writer, folder string, o logsOptions) error {
-	f, err := openBatch(folder)
+// logs writes the logs of a simulation's workers.
+func logs(ctx context.Context, env *work.Env, w io.Writer, folder string, o logsOptions) error {
+	f, err := openBatch(env, folder)
 	if err != nil {
 		return err
 	}
@@ -59,13 +61,13 @@ func runFleetLogs(ctx context.Context, w io.Writer, folder string, o logsOptions
 	for k := range all {
 		switch {
 		case o.worker < 0:
-			tails = append(tails, &tail{path: fleet.LogPath(f.Batch().Folder, k), before: fmt.Sprintf("%d: ", k)})
+			tails = append(tails, &tail{fsys: env.Files, path: fleet.LogPath(f.Batch().Folder, k), before: fmt.Sprintf("%d: ", k)})
 		case o.worker == k:
-			tails = append(tails, &tail{path: fleet.LogPath(f.Batch().Folder, k)})
+			tails = append(tails, &tail{fsys: env.Files, path: fleet.LogPath(f.Batch().Folder, k)})
 		}
 	}
 	if o.follow {
-		err = follow(ctx, w, f, tails)
+		err = followLogs(ctx, env, w, f, tails)
 	}
 	return errors.Join(err, printTails(w, tails, true))
 }
@@ -76,9 +78,9 @@ const (
 	liveEvery = 5 * time.Second        // between two questions whether a worker lives
 )
 
-// follow prints what is added to logs while a worker lives.
-func follow(ctx context.Context, w io.Writer, f *fleet.Fleet, tails []*tail) error {
-	clock := fleet.NewClock(time.Now)
+// followLogs prints what is added to logs while a worker lives.
+func followLogs(ctx context.Context, env *work.Env, w io.Writer, f *fleet.Fleet, tails []*tail) error {
+	clock := fleet.NewClock(env.Now)
 	asked := -liveEvery
 	for {
 		if err := printTails(w, tails, false); err != nil {
@@ -88,7 +90,7 @@ func follow(ctx context.Context, w io.Writer, f *fleet.Fleet, tails []*tail) err
 			asked = now
 			states, err := f.Workers(ctx)
 			if err != nil {
-				loggerFrom(ctx).Warn("whether workers live is not known", zap.Error(err))
+				env.Log.Warn("whether workers live is not known", zap.Error(err))
 			} else if !slices.ContainsFunc(states, func(s fleet.WorkerState) bool { return s.State.Live() }) {
 				return nil
 			}
@@ -110,6 +112,7 @@ func printTails(w io.Writer, tails []*tail, end bool) error {
 
 // tail is a log that is printed as it grows.
 type tail struct {
+	fsys   files.FS
 	path   string
 	before string // each line
 	offset int64  // of what is not printed yet
@@ -117,7 +120,7 @@ type tail struct {
 
 // print prints the lines that are new, and in the end also one that has no end.
 func (t *tail) print(w io.Writer, end bool) error {
-	file, err := os.Open(t.path)
+	file, err := t.fsys.Open(t.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // it has said nothing yet
 	}

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,10 +12,10 @@ import (
 	"go.uber.org/zap"
 
 	"graft/config"
-	"graft/files"
 	"graft/fleet"
 	"graft/results/failure"
 	"graft/results/runs"
+	"graft/work"
 )
 
 // manifestOptions are the flags of `graft fleet manifest`.
@@ -42,7 +40,11 @@ volume claim in which run folder and cache lie. The cluster looks after the pods
   graft fleet manifest runs/late`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			return runFleetManifest(command.Context(), command.OutOrStdout(), args[0], o)
+			text, err := manifest(environment(command.Context()), args[0], o)
+			if err == nil {
+				_, err = io.WriteString(command.OutOrStdout(), text)
+			}
+			return err
 		},
 	}
 	flags := command.Flags()
@@ -52,50 +54,51 @@ volume claim in which run folder and cache lie. The cluster looks after the pods
 	return command
 }
 
-func runFleetManifest(ctx context.Context, w io.Writer, path string, o manifestOptions) error {
-	s, err := o.site(path)
+// manifest makes the run folder of a simulation, and describes its workers as a job of
+// Kubernetes.
+func manifest(env *work.Env, path string, o manifestOptions) (string, error) {
+	s, err := o.site(env, path)
 	if err != nil {
-		return err
+		return "", err
 	}
 	b, err := s.batch()
 	if err == nil {
 		err = s.mounted(b)
 	}
 	if err != nil {
-		return err
+		return "", err
 	}
 	text, err := fleet.Manifest(b, s.Fleet.Manifest(b.Folder))
 	if err != nil {
-		return failure.With(failure.Configuration, err)
+		return "", failure.With(failure.Configuration, err)
 	}
-	if err := s.settle(ctx, path, o.force); err != nil {
-		return err
+	if err := s.settle(path, o.force); err != nil {
+		return "", err
 	}
-	loggerFrom(ctx).Info("pods run the sequences in", zap.String("folder", s.folder), zap.String("watch", "graft fleet attach "+s.folder))
-	_, err = io.WriteString(w, text)
-	return err
+	env.Log.Info("pods run the sequences in", zap.String("folder", s.folder), zap.String("watch", "graft fleet attach "+s.folder))
+	return text, nil
 }
 
 // site is the simulation of a file, or of a run folder, for the engine kubernetes.
-func (o manifestOptions) site(path string) (*site, error) {
+func (o manifestOptions) site(env *work.Env, path string) (*site, error) {
 	file, folder := path, ""
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
+	if info, err := env.Files.Stat(path); err == nil && info.IsDir() {
 		if o.folder != "" || o.force {
 			return nil, failure.Usagef("%s is a run folder already; folder and force are for a scenario's file", path)
 		}
 		file, folder = filepath.Join(path, runs.ResolvedFile), path
-		if _, err := os.Stat(filepath.Join(path, runs.PlanFile)); err != nil {
+		if _, err := env.Files.Stat(filepath.Join(path, runs.PlanFile)); err != nil {
 			return nil, noSimulation(path, err)
 		}
 	}
-	m, err := config.ReadSimulation(files.OS{}, file, append(slices.Clone(o.set), "fleet.engine="+config.Kubernetes))
+	m, err := config.ReadSimulation(env.Files, file, append(slices.Clone(o.set), "fleet.engine="+config.Kubernetes))
 	if err != nil {
 		return nil, runs.AsConfigFault(err)
 	}
 	if folder == "" {
-		folder = folderOf(o.folder, m.Run.Folder, path)
+		folder = work.Folder(o.folder, m.Run.Folder, path)
 	}
-	return &site{Simulation: m, folder: folder}, nil
+	return &site{Simulation: m, env: env, folder: folder}, nil
 }
 
 // mounted is an error where workers would not see the cache.

@@ -14,12 +14,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"graft/files"
 	"graft/fleet"
 	"graft/results/document"
 	"graft/results/failure"
 	"graft/results/runs"
 	"graft/simulation"
+	"graft/work"
 )
 
 // newFleetStatusCommand is `graft fleet status`.
@@ -36,7 +36,11 @@ is printed, and the code is 3.`,
   graft fleet status runs/late --json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			return runFleetStatus(command.Context(), command.OutOrStdout(), args[0], asJSON)
+			r, err := status(command.Context(), environment(command.Context()), args[0])
+			if err != nil {
+				return err
+			}
+			return printStatus(command.OutOrStdout(), r, asJSON)
 		},
 	}
 	command.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
@@ -66,15 +70,17 @@ type runningLeg struct {
 	Dead     bool     `json:"dead"`     // the owner has died on this machine, and somebody will take it over
 }
 
-func runFleetStatus(ctx context.Context, w io.Writer, folder string, asJSON bool) error {
-	s, f, err := openBoth(folder)
+// status says how the simulation in a folder and its workers are. It disturbs neither.
+func status(ctx context.Context, env *work.Env, folder string) (*fleetStatus, error) {
+	s, f, err := openBoth(env, folder)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	r, err := s.status(ctx, f)
-	if err != nil {
-		return err
-	}
+	return s.status(ctx, f)
+}
+
+// printStatus prints a status. An engine that could not be asked is an error.
+func printStatus(w io.Writer, r *fleetStatus, asJSON bool) (err error) {
 	if asJSON {
 		err = document.PrintJSON(w, r)
 	} else {
@@ -97,7 +103,7 @@ func (s *site) status(ctx context.Context, f *fleet.Fleet) (*fleetStatus, error)
 		return nil, err
 	}
 	r.Left = r.State.Sequences - r.State.Ended - r.State.Failed
-	if r.Legs, err = legsUnderWay(g, r.Cache); err != nil {
+	if r.Legs, err = legsUnderWay(s.env, g, r.Cache); err != nil {
 		return nil, err
 	}
 	if f != nil {
@@ -112,12 +118,12 @@ func (s *site) status(ctx context.Context, f *fleet.Fleet) (*fleetStatus, error)
 
 // legsUnderWay finds the legs under way among the leases of the cache, which other
 // simulations may have as well.
-func legsUnderWay(g *simulation.Grid, cache string) ([]runningLeg, error) {
+func legsUnderWay(env *work.Env, g *simulation.Grid, cache string) ([]runningLeg, error) {
 	ready, err := g.Ready()
 	if err != nil {
 		return nil, err
 	}
-	holders, err := holdersIn(filepath.Join(cache, runs.LeasesFolder))
+	holders, err := holdersIn(env, filepath.Join(cache, runs.LeasesFolder))
 	if err != nil {
 		return nil, err
 	}
@@ -133,11 +139,11 @@ func legsUnderWay(g *simulation.Grid, cache string) ([]runningLeg, error) {
 
 // holdersIn are who holds the leases of a folder, by task. Without the folder nobody
 // does.
-func holdersIn(dir string) (map[string]fleet.Holder, error) {
-	if _, err := (files.OS{}).Stat(dir); errors.Is(err, fs.ErrNotExist) {
+func holdersIn(env *work.Env, dir string) (map[string]fleet.Holder, error) {
+	if _, err := env.Files.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	leases, err := fleet.OpenLeases(files.OS{}, dir, fleet.LeaseOptions{Clock: fleet.NewClock(time.Now), Host: fleet.ThisHost()})
+	leases, err := fleet.OpenLeases(env.Files, dir, fleet.LeaseOptions{Clock: fleet.NewClock(env.Now), Host: fleet.ThisHost()})
 	if err != nil {
 		return nil, err
 	}

@@ -225,7 +225,8 @@ func (a *assembly) simulate(ctx context.Context) (tables []string, failed []erro
 // grow is 'graft simulate' in a folder of the pipeline's. What is there of another
 // scenario is moved aside.
 func (a *assembly) grow(ctx context.Context, path, name string) error {
-	return runSimulate(ctx, io.Discard, path, simulateOptions{set: a.Assignments(), folder: a.at(name), force: true, retry: a.retry, engine: "local", workers: a.workers})
+	_, err := simulate(ctx, environment(ctx), path, simulateOptions{set: a.Assignments(), folder: a.at(name), force: true, retry: a.retry, engine: "local", workers: a.workers})
+	return err
 }
 
 // learn lets policies learn from tables.

@@ -7,13 +7,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
@@ -23,9 +21,11 @@ import (
 	"graft/files"
 	"graft/fleet"
 	"graft/results"
+	"graft/results/document"
 	"graft/results/failure"
 	"graft/results/runs"
 	"graft/torch"
+	"graft/work"
 )
 
 // simulateOptions are the flags of `graft simulate`.
@@ -37,7 +37,6 @@ type simulateOptions struct {
 	engine  string   // who starts workers; empty is the file's
 	workers int      // zero is the file's
 	wait    bool     // for workers elsewhere, as attach does
-	json    bool     // print one object
 }
 
 // assignments are what flags say of the file's keys.
@@ -54,6 +53,7 @@ func (o simulateOptions) assignments() []string {
 
 func newSimulateCommand() *cobra.Command {
 	var o simulateOptions
+	asJSON := false
 	command := &cobra.Command{
 		Use:   "simulate CONFIG",
 		Short: "Run every sequence of actions of a scenario, for policies to learn from",
@@ -75,7 +75,10 @@ folder, and so does --wait. What workers get stands in the section fleet.`,
   graft simulate late.toml --engine slurm && graft fleet attach runs/late`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			return runSimulate(command.Context(), command.OutOrStdout(), args[0], o)
+			ctx, stop := heedRequeue(command.Context())
+			defer stop()
+			r, err := simulate(ctx, environment(ctx), args[0], o)
+			return errors.Join(printSimulated(command.OutOrStdout(), r, asJSON), err)
 		},
 	}
 	flags := command.Flags()
@@ -86,40 +89,66 @@ folder, and so does --wait. What workers get stands in the section fleet.`,
 	flags.StringVar(&o.engine, "engine", "", "who starts the workers: "+strings.Join(fleet.Engines(), " or ")+"; empty is fleet.engine")
 	flags.IntVar(&o.workers, "workers", 0, "how many run side by side; 0 is fleet.workers")
 	flags.BoolVar(&o.wait, "wait", false, "wait for workers of a cluster as for those of this machine")
-	flags.BoolVar(&o.json, "json", false, "print one JSON object")
+	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
 	return command
 }
 
-func runSimulate(ctx context.Context, w io.Writer, path string, o simulateOptions) error {
-	if o.engine != "" && !slices.Contains(fleet.Engines(), o.engine) {
-		return failure.Usagef("there is no engine %q that starts workers; there are %s", o.engine, strings.Join(fleet.Engines(), " and "))
+// printSimulated prints what a simulation has come to, or who runs it.
+func printSimulated(w io.Writer, r *simulateResult, asJSON bool) error {
+	switch {
+	case r == nil:
+		return nil
+	case r.report != nil:
+		return printSimulation(w, r.report, asJSON)
 	}
-	m, err := config.ReadSimulation(files.OS{}, path, o.assignments())
+	return r.submission.print(w, asJSON)
+}
+
+// printSimulation prints what a simulation has come to.
+func printSimulation(w io.Writer, r *simulateReport, asJSON bool) error {
+	if asJSON {
+		return document.PrintJSON(w, r)
+	}
+	return r.print(w)
+}
+
+// simulateResult is what a simulation has come to: a report where its workers were watched, else
+// who runs them.
+type simulateResult struct {
+	report     *simulateReport // nil while workers run elsewhere
+	submission *submission     // nil where workers were watched to the end
+}
+
+// simulate runs the sequences of a scenario that were not run before. A result comes with an
+// error where some sequences failed.
+func simulate(ctx context.Context, env *work.Env, path string, o simulateOptions) (*simulateResult, error) {
+	if o.engine != "" && !slices.Contains(fleet.Engines(), o.engine) {
+		return nil, failure.Usagef("there is no engine %q that starts workers; there are %s", o.engine, strings.Join(fleet.Engines(), " and "))
+	}
+	m, err := config.ReadSimulation(env.Files, path, o.assignments())
 	if err != nil {
-		return runs.AsConfigFault(err)
+		return nil, runs.AsConfigFault(err)
 	}
 	if m.Fleet.Engine == config.Kubernetes {
-		return failure.Usagef("a cluster starts workers of the engine kubernetes by itself: graft fleet manifest %s | kubectl apply -f -", path)
+		return nil, failure.Usagef("a cluster starts workers of the engine kubernetes by itself: graft fleet manifest %s | kubectl apply -f -", path)
 	}
-	ctx, stop := heedRequeue(ctx)
-	defer stop()
-	s := &site{Simulation: m, folder: folderOf(o.folder, m.Run.Folder, path)}
+	s := &site{Simulation: m, env: env, folder: work.Folder(o.folder, m.Run.Folder, path)}
 	if _, err := s.batch(); err != nil {
-		return err
+		return nil, err
 	}
-	if err := s.settle(ctx, path, o.force); err != nil {
-		return err
+	if err := s.settle(path, o.force); err != nil {
+		return nil, err
 	}
-	watch, err := newWatch(s, loggerFrom(ctx), screenFrom(ctx))
+	watch, err := newWatch(s)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if o.retry {
 		if err := watch.grid.Log.Clear(); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return watch.start(ctx, w, o)
+	return watch.start(ctx, o)
 }
 
 // folderOf is where a run's files go: a flag, the file's key, or a name after the file.
@@ -134,8 +163,8 @@ func folderOf(flag, key, path string) string {
 }
 
 // settle goes on with the run folder of the same simulation, or makes one.
-func (s *site) settle(ctx context.Context, path string, force bool) error {
-	was, err := runs.ReadPlan(filepath.Join(s.folder, runs.PlanFile))
+func (s *site) settle(path string, force bool) error {
+	was, err := runs.ReadPlan(s.env.Files, filepath.Join(s.folder, runs.PlanFile))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -152,7 +181,7 @@ func (s *site) settle(ctx context.Context, path string, force bool) error {
 	}
 	run, err := s.create(path, force)
 	if errors.Is(err, results.ErrExists) && s.sameAsBefore() == nil { // it was killed before it had a plan
-		run, err = results.Open(files.OS{}, s.folder)
+		run, err = results.Open(s.env.Files, s.folder)
 	}
 	if errors.Is(err, results.ErrExists) {
 		return failure.With(failure.Usage, err)
@@ -160,7 +189,7 @@ func (s *site) settle(ctx context.Context, path string, force bool) error {
 	if err != nil {
 		return err
 	}
-	loggerFrom(ctx).Info("the sequences are planned", zap.String("scenario", s.plan.Scenario.Name), zap.String("folder", s.folder))
+	s.env.Log.Info("the sequences are planned", zap.String("scenario", s.plan.Scenario.Name), zap.String("folder", s.folder))
 	return errors.Join(s.writePlan(run), run.Close())
 }
 
@@ -170,7 +199,7 @@ func (s *site) writePlan(run *results.Run) error {
 	if err != nil {
 		return err
 	}
-	return files.WriteAtomic(files.OS{}, run.Path(runs.PlanFile), func(w io.Writer) error {
+	return files.WriteAtomic(s.env.Files, run.Path(runs.PlanFile), func(w io.Writer) error {
 		_, err := w.Write(append(text, '\n'))
 		return err
 	})
@@ -178,7 +207,7 @@ func (s *site) writePlan(run *results.Run) error {
 
 // sameAsBefore says in what the simulation differs from the one in the folder.
 func (s *site) sameAsBefore() error {
-	was, err := config.ReadSimulation(files.OS{}, filepath.Join(s.folder, runs.ResolvedFile), nil)
+	was, err := config.ReadSimulation(s.env.Files, filepath.Join(s.folder, runs.ResolvedFile), nil)
 	if err == nil && was.Digest() == s.Digest() {
 		return nil
 	}
@@ -203,34 +232,30 @@ func (s *site) makePlan() error {
 		return err
 	}
 	return torch.With(func(scope *torch.Scope) error {
-		data, err := dataset.Load(scope, torch.CPU, files.OS{}, s.Data)
+		data, err := dataset.Load(scope, torch.CPU, s.env.Files, s.Data)
 		if err != nil {
 			return err
 		}
-		s.plan, err = s.Plan(files.OS{}, data, code)
+		s.plan, err = s.Plan(s.env.Files, data, code)
 		return failure.With(failure.Configuration, err)
 	})
 }
 
 // create makes the run folder.
 func (s *site) create(path string, force bool) (*results.Run, error) {
-	given, err := os.ReadFile(path)
+	given, err := s.env.Text(path)
 	if err != nil {
 		return nil, err
 	}
-	host, _ := os.Hostname() // without a name the manifest has none
-	return results.Create(files.OS{}, s.folder, results.CreateOptions{Force: force, Config: string(given), Resolved: s.Resolved()}, results.Manifest{
-		Created: time.Now().UTC(), Graft: thisVersion(), Seed: uint64(s.Run.Seed), Device: s.Run.Device, Profile: s.Time.Profile,
-		ConfigSHA256: s.Digest(), DatasetSHA256: s.plan.Cause.Data, Network: s.plan.Scenario.Network, Host: host, CommandLine: os.Args})
+	return results.Create(s.env.Files, s.folder, results.CreateOptions{Force: force, Config: given, Resolved: s.Resolved()}, s.env.Manifest(results.Manifest{
+		Seed: uint64(s.Run.Seed), Device: s.Run.Device, Profile: s.Time.Profile,
+		ConfigSHA256: s.Digest(), DatasetSHA256: s.plan.Cause.Data, Network: s.plan.Scenario.Network}))
 }
 
 // batch is the workers of the simulation. What the engine refuses of it has the code of
 // a wrong configuration.
 func (s *site) batch() (fleet.Batch, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return fleet.Batch{}, err
-	}
+	self := s.env.Program
 	if s.Fleet.Engine == config.Kubernetes {
 		self = "graft" // the image's
 	}
@@ -238,7 +263,7 @@ func (s *site) batch() (fleet.Batch, error) {
 	if err != nil {
 		return fleet.Batch{}, err
 	}
-	here, err := os.Getwd()
+	here, err := filepath.Abs(".")
 	if err != nil {
 		return fleet.Batch{}, err
 	}

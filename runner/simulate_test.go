@@ -220,7 +220,7 @@ func TestSimulationsThatFailInPart(t *testing.T) {
 	folder, path := newScenario(t, strings.Replace(scenarioFile, "[simulate]", "[simulate]\nseeds = 2", 1))
 	run := filepath.Join(folder, "runs", "late")
 	simulated(t, path, "--folder", run)
-	plan, err := runs.ReadPlan(filepath.Join(run, runs.PlanFile))
+	plan, err := runs.ReadPlan(files.OS{}, filepath.Join(run, runs.PlanFile))
 	require.NoError(t, err)
 	store, err := simulation.OpenStore(files.OS{}, filepath.Join(folder, "runs", "cache"))
 	require.NoError(t, err)

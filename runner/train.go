@@ -299,7 +299,7 @@ func placement(s *torch.Scope, device torch.Device, seed int64) model.Placement 
 
 // firstNetwork makes a job's network with its first weights, those that are drawn from
 // a seed.
-func firstNetwork(s *torch.Scope, job *config.Job, data *dataset.Set, device torch.Device, seed int64) (*model.Network, error) {
+func firstNetwork(s *torch.Scope, fsys files.FS, job *config.Job, data *dataset.Set, device torch.Device, seed int64) (*model.Network, error) {
 	n, err := job.Model(data.Shape[:], len(data.Classes))
 	if err != nil {
 		return nil, err
@@ -311,7 +311,7 @@ func firstNetwork(s *torch.Scope, job *config.Job, data *dataset.Set, device tor
 	if err := n.Materialize(s, placement(s, device, seed)); err != nil || first == "" {
 		return n, err
 	}
-	set, err := readWeights(first)
+	set, err := readWeights(fsys, first)
 	if err != nil {
 		return nil, err
 	}
@@ -337,7 +337,7 @@ func given(job *config.Job, n *model.Network, data *dataset.Set) (*trainer.Given
 
 // begin makes the network that a new job begins with.
 func (r *performance) begin(parts *trainer.Parts, device torch.Device) (err error) {
-	if parts.Network, err = firstNetwork(r.s, r.Job, parts.Data, device, r.Run.Seed); err != nil {
+	if parts.Network, err = firstNetwork(r.s, files.OS{}, r.Job, parts.Data, device, r.Run.Seed); err != nil {
 		return err
 	}
 	if parts.Given, err = given(r.Job, parts.Network, parts.Data); err != nil || parts.Given == nil {

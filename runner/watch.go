@@ -18,14 +18,12 @@ import (
 	"graft/results/failure"
 	"graft/results/runs"
 	"graft/simulation"
+	"graft/work"
 )
 
 // watch looks at a simulation while workers run it, and collects its table.
 type watch struct {
 	*site
-	log    *zap.Logger
-	screen *screen
-
 	mu      sync.Mutex
 	grid    *simulation.Grid
 	state   simulation.State
@@ -41,39 +39,49 @@ type watch struct {
 	over    bool             // nothing is left to run
 }
 
-func newWatch(s *site, log *zap.Logger, screen *screen) (*watch, error) {
+func newWatch(s *site) (*watch, error) {
 	g, err := s.grid()
 	if err != nil {
 		return nil, err
 	}
-	return &watch{site: s, log: log, screen: screen, grid: g, ended: -1}, nil
+	return &watch{site: s, grid: g, ended: -1}, nil
 }
 
-func tools() fleet.Tools { return fleet.Tools{Files: files.OS{}, Clock: fleet.NewClock(time.Now)} }
+func tools(env *work.Env) fleet.Tools {
+	return fleet.Tools{Files: env.Files, Clock: fleet.NewClock(env.Now)}
+}
 
 // start starts the workers. Those of this machine are watched to the end.
-func (x *watch) start(ctx context.Context, w io.Writer, o simulateOptions) error {
+func (x *watch) start(ctx context.Context, o simulateOptions) (*simulateResult, error) {
 	left, err := x.left()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if left == 0 {
-		x.log.Info("all of it was run before", zap.String("cache", x.cache()))
-		return x.finish(w, o.json)
+		x.env.Log.Info("all of it was run before", zap.String("cache", x.cache()))
+		return watched(x.finish())
 	}
 	b, err := x.batch()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	f, err := fleet.Start(ctx, tools(), x.Fleet.Engine, b)
+	f, err := fleet.Start(ctx, tools(x.env), x.Fleet.Engine, b)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { _ = f.Close() }()
 	if f.Engine() != "local" && !o.wait {
-		return submissionOf(x.folder, f).print(w, o.json)
+		return &simulateResult{submission: submissionOf(x.folder, f)}, nil
 	}
-	return x.tend(ctx, w, f, watchOptions{json: o.json})
+	return watched(x.tend(ctx, f, 0))
+}
+
+// watched is a simulation that was watched to its end.
+func watched(r *simulateReport, err error) (*simulateResult, error) {
+	if r == nil {
+		return nil, err
+	}
+	return &simulateResult{report: r}, err
 }
 
 // submission is what `graft simulate --engine slurm --json` prints.
@@ -85,11 +93,11 @@ type submission struct {
 	Workers int      `json:"workers"` // how many there are
 }
 
-func submissionOf(folder string, f *fleet.Fleet) submission {
-	return submission{folder, f.Engine(), f.Batch().Key, f.Handle().Jobs, f.Batch().Workers}
+func submissionOf(folder string, f *fleet.Fleet) *submission {
+	return &submission{folder, f.Engine(), f.Batch().Key, f.Handle().Jobs, f.Batch().Workers}
 }
 
-func (s submission) print(w io.Writer, json bool) error {
+func (s *submission) print(w io.Writer, json bool) error {
 	if json {
 		return document.PrintJSON(w, s)
 	}
@@ -98,39 +106,34 @@ func (s submission) print(w io.Writer, json bool) error {
 	return err
 }
 
-// watchOptions say how workers are watched.
-type watchOptions struct {
-	json  bool          // print one object in the end
-	every time.Duration // between two looks at the workers; zero is 200 ms for local ones and 10 s for others
-}
-
-// tend looks after workers until nothing is left to run.
-func (x *watch) tend(ctx context.Context, w io.Writer, f *fleet.Fleet, o watchOptions) error {
+// tend looks after workers until nothing is left to run. They are polled every so often; zero
+// is 200 ms for local ones and 10 s for others.
+func (x *watch) tend(ctx context.Context, f *fleet.Fleet, every time.Duration) (*simulateReport, error) {
 	closeBars, err := x.begin()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if o.every == 0 {
-		o.every = tendEvery(f.Engine())
+	if every == 0 {
+		every = tendEvery(f.Engine())
 	}
-	err = f.Tend(ctx, x.left, fleet.TendOptions{Note: func(text string) { x.log.Warn(text) }, Every: o.every, Grace: grace})
+	err = f.Tend(ctx, x.left, fleet.TendOptions{Note: func(text string) { x.env.Log.Warn(text) }, Every: every, Grace: grace})
 	closeBars()
 	switch {
 	case ctx.Err() != nil && !x.over:
-		return x.stop(f)
+		return nil, x.stop(f)
 	case errors.Is(err, fleet.ErrCancelled):
 		_, harvest := x.harvest()
-		return failure.With(failure.Requeue, errors.Join(fmt.Errorf("%w, and what was run is kept; 'graft simulate' goes on with it in %s", err, x.folder), harvest))
+		return nil, failure.With(failure.Requeue, errors.Join(fmt.Errorf("%w, and what was run is kept; 'graft simulate' goes on with it in %s", err, x.folder), harvest))
 	case err != nil && ctx.Err() == nil:
 		_, harvest := x.harvest()
-		return errors.Join(err, lastWords(f), harvest)
+		return nil, errors.Join(err, lastWords(x.env.Files, f), harvest)
 	}
-	return x.finish(w, o.json)
+	return x.finish()
 }
 
 // begin begins to show how far it has come.
 func (x *watch) begin() (end func(), err error) {
-	x.begun = time.Now()
+	x.begun = x.env.Now()
 	if _, err := x.look(); err != nil {
 		return nil, err
 	}
@@ -139,41 +142,41 @@ func (x *watch) begin() (end func(), err error) {
 }
 
 // await watches workers that a cluster looks after until nothing is left to run.
-func (x *watch) await(ctx context.Context, w io.Writer, o watchOptions) error {
-	if o.every == 0 {
-		o.every = between
+func (x *watch) await(ctx context.Context, every time.Duration) (*simulateReport, error) {
+	if every == 0 {
+		every = between
 	}
 	closeBars, err := x.begin()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	clock := fleet.NewClock(time.Now)
+	clock := fleet.NewClock(x.env.Now)
 	for left := 1; left > 0 && err == nil; {
 		if left, err = x.left(); left > 0 && err == nil {
-			err = clock.Wait(ctx, o.every)
+			err = clock.Wait(ctx, every)
 		}
 	}
 	closeBars()
 	switch {
 	case ctx.Err() != nil:
-		return x.stop(nil)
+		return nil, x.stop(nil)
 	case err != nil:
-		return err
+		return nil, err
 	}
-	return x.finish(w, o.json)
+	return x.finish()
 }
 
 // grace is how long workers have to end when nothing is left to run.
 const grace = 10 * time.Second
 
 // lastWords is what a worker that failed has said last.
-func lastWords(f *fleet.Fleet) error {
+func lastWords(fsys files.FS, f *fleet.Fleet) error {
 	states, err := f.Workers(context.Background())
 	for _, s := range states {
 		if s.State != fleet.Failed {
 			continue
 		}
-		text, err := files.ReadAll(files.OS{}, s.Log, largestLog)
+		text, err := files.ReadAll(fsys, s.Log, largestLog)
 		if err != nil {
 			return err
 		}
@@ -227,12 +230,13 @@ func (x *watch) left() (int, error) {
 const rarely = 50
 
 func (x *watch) counted() (int, error) {
-	began := time.Now()
+	began := x.env.Now()
 	if !x.at.IsZero() && began.Sub(x.at) < rarely*x.took {
 		return x.count, nil
 	}
 	n, err := x.grid.Left()
-	x.count, x.took, x.at = n, time.Since(began), time.Now()
+	x.count, x.at = n, x.env.Now()
+	x.took = x.at.Sub(began)
 	return n, err
 }
 
@@ -240,14 +244,14 @@ func (x *watch) counted() (int, error) {
 func (x *watch) look() (simulation.State, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if since := time.Since(x.looked); x.state.Legs > 0 && (since < time.Second || since < rarely*x.took) {
+	if since := x.env.Now().Sub(x.looked); x.state.Legs > 0 && (since < time.Second || since < rarely*x.took) {
 		return x.state, nil
 	}
 	s, err := x.grid.State()
 	if err == nil {
-		x.running, _ = legsUnderWay(x.grid, x.cache()) // what cannot be read is not shown, and workers say why
+		x.running, _ = legsUnderWay(x.env, x.grid, x.cache()) // what cannot be read is not shown, and workers say why
 	}
-	x.state, x.looked = s, time.Now()
+	x.state, x.looked = s, x.env.Now()
 	return s, err
 }
 
@@ -258,7 +262,7 @@ const between = 10 * time.Second
 // collect writes the table anew when there is more of it, now and then.
 func (x *watch) collect() error {
 	s, err := x.look()
-	if err != nil || s.Ended == x.ended || time.Since(x.swept) < between {
+	if err != nil || s.Ended == x.ended || x.env.Now().Sub(x.swept) < between {
 		return err
 	}
 	_, err = x.harvest()
@@ -270,10 +274,10 @@ func (x *watch) table() string { return filepath.Join(x.folder, runs.TableFolder
 func (x *watch) harvest() (int, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	n, err := x.grid.Harvest(files.OS{}, x.table())
+	n, err := x.grid.Harvest(x.env.Files, x.table())
 	if err != nil {
 		return 0, err
 	}
-	x.ended, x.swept = n, time.Now()
+	x.ended, x.swept = n, x.env.Now()
 	return n, nil
 }

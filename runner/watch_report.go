@@ -1,14 +1,12 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"time"
 
 	"go.uber.org/zap"
 
-	"graft/files"
 	"graft/results/document"
 	"graft/results/failure"
 	"graft/results/report"
@@ -28,26 +26,21 @@ type simulateReport struct {
 	Outcome  *runs.TableReport    `json:"outcome"`  // of the table; null where nothing ended
 }
 
-// finish collects the table and prints what came out.
-func (x *watch) finish(w io.Writer, json bool) error {
+// finish collects the table and reports what came out, with an error where sequences failed.
+func (x *watch) finish() (*simulateReport, error) {
 	if _, err := x.harvest(); err != nil {
-		return err
+		return nil, err
 	}
 	r, err := x.report()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if r.State.Failed == 0 {
 		if err := x.grid.Sweep(); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	if json {
-		err = document.PrintJSON(w, r)
-	} else {
-		err = r.print(w)
-	}
-	return errors.Join(err, r.err())
+	return r, r.err()
 }
 
 func (x *watch) report() (*simulateReport, error) {
@@ -64,7 +57,7 @@ func (x *watch) report() (*simulateReport, error) {
 	if r.Damaged, err = x.grid.Store.Damaged(); err != nil || r.State.Ended == 0 {
 		return r, err
 	}
-	table, err := simulation.Read(files.OS{}, r.Table)
+	table, err := simulation.Read(x.env.Files, r.Table)
 	if err != nil {
 		return nil, err
 	}
@@ -115,9 +108,8 @@ func (r *simulateReport) print(w io.Writer) error {
 
 // draw shows how far it has come: bars on a terminal, now and then a line elsewhere.
 func (x *watch) draw() (end func()) {
-	if drawable(x.screen) {
-		b := drawBars(x.screen, work.Scene{Part: x.part, Right: x.right, Facts: x.facts})
-		return b.close
+	if x.env.Show != nil {
+		return x.env.Show(work.Scene{Part: x.part, Right: x.right, Facts: x.facts})
 	}
 	done := make(chan struct{})
 	go func() {
@@ -165,7 +157,7 @@ func (x *watch) right() string {
 // toGo is how long what is left will take, at the pace of since this process began to
 // look; zero where that is not known.
 func (x *watch) toGo(s simulation.State) time.Duration {
-	machine, passed := s.Seconds-x.first.Seconds, time.Since(x.begun).Seconds()
+	machine, passed := s.Seconds-x.first.Seconds, x.env.Now().Sub(x.begun).Seconds()
 	if machine <= 0 || s.Ahead <= 0 {
 		return 0
 	}
@@ -198,5 +190,5 @@ func (x *watch) tell() {
 	if left := x.toGo(s); left > 0 {
 		about = append(about, zap.Duration("to_go", left.Round(time.Second)))
 	}
-	x.log.Info("simulating", about...)
+	x.env.Log.Info("simulating", about...)
 }

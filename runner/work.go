@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +24,7 @@ import (
 	"graft/simulation"
 	"graft/torch"
 	"graft/trainer"
+	"graft/work"
 )
 
 // newWorkCommand is `graft work`, which people have no use for.
@@ -38,29 +40,39 @@ many processors it has, and GRAFT_DEVICE where it trains.`,
 		Example: "  graft work runs/late",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			return runWork(command.Context(), args[0], threads)
+			ctx, stop := heedRequeue(command.Context())
+			defer stop()
+			return work_(ctx, environment(ctx), args[0], workerOptions{threads: threads, device: os.Getenv("GRAFT_DEVICE"), name: os.Getenv("GRAFT_WORKER"), given: os.Getenv("GRAFT_THREADS")})
 		},
 	}
 	command.Flags().IntVar(&threads, "threads", 0, "how many LibTorch works with; 0 is run.threads or GRAFT_THREADS")
 	return command
 }
 
-func runWork(ctx context.Context, folder string, threads int) error {
-	ctx, stop := heedRequeue(ctx)
-	defer stop()
-	site, err := openSite(folder)
+// workerOptions say what one worker of a simulation is given.
+type workerOptions struct {
+	threads int    // of LibTorch; 0 takes run.threads, else given
+	given   string // threads that the fleet gives each worker, as text; empty leaves it to LibTorch
+	device  string // where to train, such as cuda:1; empty takes run.device
+	name    string // of the worker, in leases; usually its number
+}
+
+// work_ runs sequences of the simulation in a folder, beside other workers, until none is
+// left.
+func work_(ctx context.Context, env *work.Env, folder string, o workerOptions) error {
+	site, err := openSite(env, folder)
 	if err != nil {
 		return err
 	}
-	if err := site.useThreads(threads); err != nil {
+	if err := site.useThreads(o); err != nil {
 		return err
 	}
 	err = torch.With(func(s *torch.Scope) error {
-		lab, err := site.lab(s)
+		lab, err := site.lab(s, o)
 		if err != nil {
 			return err
 		}
-		return site.work(ctx, lab)
+		return site.work(ctx, lab, o)
 	})
 	if errors.Is(err, trainer.ErrStopped) || ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return failure.With(failure.Requeue, errors.Join(trainer.ErrStopped, err))
@@ -71,21 +83,22 @@ func runWork(ctx context.Context, folder string, threads int) error {
 // site is the run folder of a simulation, as a worker or whoever watches sees it.
 type site struct {
 	*config.Simulation
+	env    *work.Env
 	folder string
 	plan   *simulation.Plan
 }
 
 // openSite reads what a run folder says.
-func openSite(folder string) (*site, error) {
-	plan, err := runs.ReadPlan(filepath.Join(folder, runs.PlanFile))
+func openSite(env *work.Env, folder string) (*site, error) {
+	plan, err := runs.ReadPlan(env.Files, filepath.Join(folder, runs.PlanFile))
 	if err != nil {
 		return nil, fmt.Errorf("open simulation %s: %w; give the run folder of 'graft simulate'", folder, err)
 	}
-	m, err := config.ReadSimulation(files.OS{}, filepath.Join(folder, runs.ResolvedFile), nil)
+	m, err := config.ReadSimulation(env.Files, filepath.Join(folder, runs.ResolvedFile), nil)
 	if err != nil {
 		return nil, runs.AsConfigFault(err)
 	}
-	return &site{m, folder, plan}, nil
+	return &site{Simulation: m, env: env, folder: folder, plan: plan}, nil
 }
 
 // grid is the simulation's tree, of which nothing is looked at yet.
@@ -94,11 +107,11 @@ func (s *site) grid() (*simulation.Grid, error) {
 	if err != nil {
 		return nil, err
 	}
-	store, err := simulation.OpenStore(files.OS{}, s.cache())
+	store, err := simulation.OpenStore(s.env.Files, s.cache())
 	if err != nil {
 		return nil, err
 	}
-	log, err := simulation.OpenTroubles(files.OS{}, filepath.Join(s.folder, runs.FailuresFolder))
+	log, err := simulation.OpenTroubles(s.env.Files, filepath.Join(s.folder, runs.FailuresFolder))
 	if err != nil {
 		return nil, err
 	}
@@ -116,22 +129,17 @@ func (s *site) cache() string {
 }
 
 // device is where this worker trains.
-func (s *site) device() (torch.Device, error) {
-	if name := os.Getenv("GRAFT_DEVICE"); name != "" {
-		return torch.ParseDevice(name)
-	}
-	return torch.ParseDevice(s.Run.Device)
+func (s *site) device(o workerOptions) (torch.Device, error) {
+	return torch.ParseDevice(cmp.Or(o.device, s.Run.Device))
 }
 
-// useThreads keeps this worker to its part of the processors, where n does not say more.
-func (s *site) useThreads(n int) error {
-	if n == 0 {
-		n = s.Run.Threads
-	}
-	if text := os.Getenv("GRAFT_THREADS"); n == 0 && text != "" {
+// useThreads keeps this worker to its part of the processors.
+func (s *site) useThreads(o workerOptions) error {
+	n := cmp.Or(o.threads, s.Run.Threads)
+	if n == 0 && o.given != "" {
 		var err error
-		if n, err = strconv.Atoi(text); err != nil {
-			return failure.Usagef("GRAFT_THREADS is %q; it is a number", text)
+		if n, err = strconv.Atoi(o.given); err != nil {
+			return failure.Usagef("GRAFT_THREADS is %q; expected a number", o.given)
 		}
 	}
 	if n == 0 {
@@ -141,12 +149,12 @@ func (s *site) useThreads(n int) error {
 }
 
 // lab makes all that legs need. The scope owns the images.
-func (s *site) lab(scope *torch.Scope) (*simulation.Lab, error) {
-	device, err := s.device()
+func (s *site) lab(scope *torch.Scope, o workerOptions) (*simulation.Lab, error) {
+	device, err := s.device(o)
 	if err != nil {
 		return nil, err
 	}
-	data, err := dataset.Load(scope, device, files.OS{}, s.Data)
+	data, err := dataset.Load(scope, device, s.env.Files, s.Data)
 	if err != nil {
 		return nil, err
 	}
@@ -164,15 +172,15 @@ func (s *site) lab(scope *torch.Scope) (*simulation.Lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &simulation.Lab{Options: s.Options(), Data: data, Device: device, Now: time.Now,
-		Clock: func(at time.Duration) trainer.Clock { return trainer.NewWall(time.Now, at) }}
-	l.Signed.Graft, l.Signed.LibTorch, l.Options.Seed = thisVersion(), runtime.Version, 0
+	l := &simulation.Lab{Options: s.Options(), Data: data, Device: device, Now: s.env.Now,
+		Clock: func(at time.Duration) trainer.Clock { return trainer.NewWall(s.env.Now, at) }}
+	l.Signed.Graft, l.Signed.LibTorch, l.Options.Seed = s.env.Version, runtime.Version, 0
 	if profile != nil {
 		l.Options.Steady, l.Signed.Profile = true, profile.Name
 		l.Clock = func(at time.Duration) trainer.Clock { return &trainer.Virtual{Profile: profile, Time: at} }
 	}
 	l.Begin = func(scope *torch.Scope, seed int64) (*model.Network, *trainer.Given, error) {
-		n, err := firstNetwork(scope, &s.Job, data, device, seed)
+		n, err := firstNetwork(scope, s.env.Files, &s.Job, data, device, seed)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -206,14 +214,14 @@ func (t turns) Take(ctx context.Context, key string) (context.Context, func(), e
 }
 
 // work runs legs until none is left.
-func (s *site) work(ctx context.Context, lab *simulation.Lab) error {
+func (s *site) work(ctx context.Context, lab *simulation.Lab, o workerOptions) error {
 	g, err := s.grid()
 	if err != nil {
 		return err
 	}
-	clock, log := fleet.NewClock(time.Now), loggerFrom(ctx)
-	leases, err := fleet.OpenLeases(files.OS{}, filepath.Join(s.cache(), runs.LeasesFolder), fleet.LeaseOptions{Clock: clock, Host: fleet.ThisHost(),
-		Owner: fmt.Sprintf("worker %s, %s", os.Getenv("GRAFT_WORKER"), files.Holder())})
+	clock, log := fleet.NewClock(s.env.Now), s.env.Log
+	leases, err := fleet.OpenLeases(s.env.Files, filepath.Join(s.cache(), runs.LeasesFolder), fleet.LeaseOptions{Clock: clock, Host: fleet.ThisHost(),
+		Owner: fmt.Sprintf("worker %s, %s", o.name, files.Holder())})
 	if err != nil {
 		return fmt.Errorf("%w; name a folder that can be written with simulate.cache", err)
 	}

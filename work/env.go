@@ -25,6 +25,9 @@ type Env struct {
 	// Show draws the progress of one piece of work until stop is called. Nil draws nothing;
 	// progress then goes to the log.
 	Show func(s Scene) (stop func())
+	// Enter makes a folder the working directory, from which paths in a configuration are
+	// meant. Nil stays in the one that there is.
+	Enter func(folder string) error
 }
 
 // Scene is the progress of one piece of work. Its functions are called from another goroutine.
@@ -52,4 +55,16 @@ func Folder(given, configured, path string) string {
 		return filepath.Join("runs", "job")
 	}
 	return filepath.Join("runs", strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
+}
+
+// largestText is the largest text file that is kept with a run, in bytes.
+const largestText = 4 << 20
+
+// Text reads a text file, to be kept with a run. An empty path is an empty text.
+func (e *Env) Text(path string) (string, error) {
+	if path == "" {
+		return "", nil
+	}
+	text, err := files.ReadAll(e.Files, path, largestText)
+	return string(text), err
 }

@@ -15,7 +15,7 @@ import (
 var errNoState = errors.New("how many steps were taken is not known")
 
 func StateOf(r *Run) (*simulation.State, error) {
-	plan, err := ReadPlan(filepath.Join(r.Path, PlanFile))
+	plan, err := ReadPlan(r.Fsys, filepath.Join(r.Path, PlanFile))
 	if err != nil {
 		return nil, err
 	}
@@ -49,8 +49,8 @@ func (r *Run) cache() string {
 	return CacheBeside(r.Path)
 }
 
-func ReadPlan(path string) (*simulation.Plan, error) {
-	text, err := files.ReadAll(files.OS{}, path, largestPlan)
+func ReadPlan(fsys files.FS, path string) (*simulation.Plan, error) {
+	text, err := files.ReadAll(fsys, path, largestPlan)
 	if err != nil {
 		return nil, err
 	}

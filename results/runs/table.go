@@ -20,7 +20,7 @@ func readSimulationRun(f *Folder, r *Run) error {
 	if err := f.own(r, nil); err != nil {
 		return err
 	}
-	plan, err := ReadPlan(f.At(PlanFile))
+	plan, err := ReadPlan(f.Fsys, f.At(PlanFile))
 	if err != nil {
 		return err
 	}
