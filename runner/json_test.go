@@ -23,6 +23,7 @@ import (
 	"graft/results/plot"
 	"graft/results/report"
 	"graft/results/runs"
+	"graft/work/learn"
 )
 
 // updateDocs writes pages that are made of the code.
@@ -35,7 +36,7 @@ var jsonReports = map[string][]any{
 	"graft demo":          {trainReport{}},
 	"graft doctor":        {doctorReport{}},
 	"graft evaluate":      {runs.EvaluationReport{}, runs.LeaveReport{}},
-	"graft learn":         {learnTreesReport{}, learnReport{}},
+	"graft learn":         {learn.PoliciesResult{}, learn.StudyResult{}},
 	"graft model list":    {modelList{}},
 	"graft model show":    {networkReport{}},
 	"graft profile":       {profileReport{}},
@@ -66,7 +67,7 @@ var jsonReports = map[string][]any{
 var which = map[string]string{
 	"EvaluationReport": "Without `--leave-out`.", "LeaveReport": "With `--leave-out`.",
 	"simulateReport": "Of a simulation that is over.", "submission": "Of one that was given to a cluster.",
-	"learnTreesReport": "Of structural policies.", "learnReport": "Of a policy of the original's.",
+	"PoliciesResult": "Of structural policies.", "StudyResult": "Of a policy of the original's.",
 }
 
 // aboutObjects is how the page begins.

@@ -25,6 +25,7 @@ import (
 	"graft/results/runs"
 	"graft/simulation"
 	"graft/torch"
+	"graft/work/learn"
 )
 
 // pipelineOptions are the flags of `graft pipeline`.
@@ -139,7 +140,7 @@ func (a *assembly) stages() (all []*runs.StageEntry) {
 		judge.Parts, judge.Files = append(judge.Parts, runs.UnseenName), append(judge.Files, filepath.Join(runs.UnseenName, runs.OutcomeFile))
 	}
 	return append(all, &runs.StageEntry{Stage: runs.LearnStage, State: runs.StageWaits, Parts: []string{runs.PolicyName},
-		Files: []string{filepath.Join(runs.PolicyName, votedFile), filepath.Join(runs.PolicyName, policiesFolder), filepath.Join(runs.PolicyName, runs.OutcomeName)}}, judge)
+		Files: []string{filepath.Join(runs.PolicyName, runs.VoteFile), filepath.Join(runs.PolicyName, runs.SeedFolder), filepath.Join(runs.PolicyName, runs.OutcomeName)}}, judge)
 }
 
 // writeText replaces a file, unless that is what it holds.
@@ -240,33 +241,34 @@ func (a *assembly) learn(ctx context.Context, tables []string) (*config.TreeLear
 	if err != nil {
 		return nil, runs.AsConfigFault(err)
 	}
-	err = a.stage(ctx, runs.LearnStage, l.Digest(), func() error { return a.teach(ctx, l.Digest()) })
+	err = a.stage(ctx, runs.LearnStage, l.Digest(), func() error { return a.teach(ctx, l) })
 	return l, err
 }
 
 // teach is 'graft learn' in a folder of the pipeline's: it goes on where the same
 // policies were learning, and moves others aside.
-func (a *assembly) teach(ctx context.Context, digest string) error {
-	o := learnOptions{folder: a.at(runs.PolicyName)}
-	run, err := results.Open(files.OS{}, o.folder)
+func (a *assembly) teach(ctx context.Context, l *config.TreeLearning) error {
+	o, env := learn.Options{Folder: a.at(runs.PolicyName)}, environment(ctx)
+	run, err := results.Open(env.Files, o.Folder)
 	if errors.Is(err, files.ErrLocked) {
 		return err
 	}
 	if err == nil {
-		o.resume = run.Manifest().ConfigSHA256 == digest
+		o.Resume = run.Manifest().ConfigSHA256 == l.Digest()
 		if err := run.Close(); err != nil {
 			return err
 		}
 	}
-	if o.resume {
-		err := runLearnTrees(ctx, io.Discard, a.at(runs.LearnFile), o)
+	if o.Resume {
+		_, err := learn.Structural(ctx, env, l, l.Resolved(), o)
 		if err == nil || ctx.Err() != nil || errors.Is(err, files.ErrLocked) {
 			return err
 		}
 		a.log.Warn("learning begins anew, as it cannot go on", zap.Error(err))
 	}
-	o.resume, o.force = false, true
-	return runLearnTrees(ctx, io.Discard, a.at(runs.LearnFile), o)
+	o.Resume, o.Force = false, true
+	_, err = learn.Structural(ctx, env, l, l.Resolved(), o)
+	return err
 }
 
 // judge says how the policies fare.

@@ -22,14 +22,14 @@ type pipelineReport struct {
 
 func (a *assembly) print(w io.Writer, o *runs.PipelineOutcome) error {
 	if a.json {
-		return document.PrintJSON(w, pipelineReport{a.folder, a.at(runs.PolicyName, votedFile), a.done, o})
+		return document.PrintJSON(w, pipelineReport{a.folder, a.at(runs.PolicyName, runs.VoteFile), a.done, o})
 	}
 	p := &document.Printer{W: w}
 	report.PrintPipeline(o, p)
 	if skipped := a.skipped(); skipped != "" {
 		p.Line("\nskipped: %s: nothing has changed", document.Printable(skipped))
 	}
-	p.Line("\nresults in %s, the policy in %s", a.folder, a.at(runs.PolicyName, votedFile))
+	p.Line("\nresults in %s, the policy in %s", a.folder, a.at(runs.PolicyName, runs.VoteFile))
 	return p.Err
 }
 

@@ -69,6 +69,11 @@ func SeedFiles(fsys files.FS, folder string) ([]string, error) {
 	return paths, nil
 }
 
+// SeedFile is the path of a seed's policy in the run folder.
+func SeedFile(seed uint64) string {
+	return filepath.Join(SeedFolder, fmt.Sprintf("%s%d%s", seedBegin, seed, seedEnd))
+}
+
 // PoliciesOutcome is what policies have learned, as outcome.json has it.
 type PoliciesOutcome struct {
 	Seeds   []SeedOutcome        `json:"seeds"`         // each by itself
