@@ -24,6 +24,7 @@ import (
 	"graft/results/report"
 	"graft/results/runs"
 	"graft/work/learn"
+	"graft/work/pipeline"
 )
 
 // updateDocs writes pages that are made of the code.
@@ -44,7 +45,7 @@ var jsonReports = map[string][]any{
 	"graft simulate":      {simulateReport{}, submission{}},
 	"graft fleet attach":  {simulateReport{}},
 	"graft fleet status":  {fleetStatus{}},
-	"graft pipeline":      {pipelineReport{}},
+	"graft pipeline":      {pipeline.Result{}},
 	"graft plot":          {plot.Report{}},
 	"graft report":        {report.Report{}},
 	"graft serve":         {serveReport{}},

@@ -16,7 +16,7 @@ import (
 	"graft/files"
 	"graft/results/failure"
 	"graft/results/runs"
-	"graft/simulation"
+	"graft/work/pipeline"
 )
 
 // stageScenario is four sequences of a job of milliseconds, with devices after so many.
@@ -77,7 +77,7 @@ func assembled(t *testing.T, folder string, scenarios ...string) map[string]stri
 }
 
 // stagesOf are the stages of a run that were done, and those that were skipped.
-func stagesOf(t *testing.T, args ...string) (report pipelineReport, done, skipped []string) {
+func stagesOf(t *testing.T, args ...string) (report pipeline.Result, done, skipped []string) {
 	t.Helper()
 	o := graft(append([]string{"pipeline", "--json", "--quiet"}, args...)...)
 	require.Equal(t, failure.Done, o.code, o.stderr)
@@ -232,16 +232,6 @@ func TestPipelineFilesThatAreWrong(t *testing.T) {
 	o = graft("pipeline", path, "--folder", filepath.Join(path, "below"))
 	require.Equal(t, failure.Failed, o.code)
 	require.Contains(t, o.stderr, "open the run folder")
-}
-
-func TestLeavingOutIsDrawn(t *testing.T) {
-	told := 0
-	l := newLeaveWatch(func(simulation.LeaveOutProgress) { told++ })
-	l.note(simulation.LeaveOutProgress{Group: "early", Of: 2, Policies: 3, OfThem: 6})
-	s := l.scene()
-	done, all := s.Part()
-	require.Equal(t, []int64{3, 6, 1}, []int64{done, all, int64(told)})
-	require.Equal(t, []string{"3 of 6 policies", "left out: early", ""}, []string{s.Right(), s.Facts(40), s.Facts(5)})
 }
 
 // On a terminal each stage has a bar, of which nothing is left in the end.

@@ -13,6 +13,7 @@ import (
 	"graft/net2net"
 	"graft/results/failure"
 	"graft/vocab"
+	"graft/work"
 )
 
 // newVocabCommand is `graft vocab`. It needs no LibTorch.
@@ -140,7 +141,7 @@ func runVocabCheck(w io.Writer, path string, args []string, o vocabNetworks) err
 	}
 	v, err := vocab.Read(files.OS{}, path)
 	if err != nil {
-		return unreadable(err)
+		return work.ReadFault(err)
 	}
 	faults := []error{}
 	for _, c := range v.Collisions() {
