@@ -21,19 +21,19 @@ import (
 	"graft/work/worktest"
 )
 
-// smallest writes the file of a pipeline of two scenarios.
-func smallest(t *testing.T) string {
+// written writes the file of a pipeline of so many scenarios.
+func written(t *testing.T, scenarios int, leaveOut string) string {
 	dir := t.TempDir()
 	var paths []string
-	for k := range 2 {
+	for k := range scenarios {
 		path := filepath.Join(dir, fmt.Sprintf("s%d.toml", k))
 		require.NoError(t, os.WriteFile(path, []byte("[data.synthetic]\nsize = 16\nchannels = 1\nclasses = 4\ntrain = 120\ntest = 40\n"+
 			"[time]\nbudget = \"400ms\"\nevents = [{at = \"100ms\", change = \"up\"}]\n[simulate]\nactions = [\"deepen:conv2\", \"none\"]\n"), 0o600))
 		paths = append(paths, fmt.Sprintf("%q", path))
 	}
 	path := filepath.Join(dir, "all.toml")
-	require.NoError(t, os.WriteFile(path, fmt.Appendf(nil, "[pipeline]\nscenarios = [%s]\n[run]\nseeds = 1\n[policy]\nhidden = 4\n[learn]\nsteps = 1\n[evaluate]\nleave_out = \"scenario\"\n",
-		strings.Join(paths, ", ")), 0o600))
+	require.NoError(t, os.WriteFile(path, fmt.Appendf(nil, "[pipeline]\nscenarios = [%s]\n[run]\nseeds = 1\n[policy]\nhidden = 4\n[learn]\nsteps = 1\n[evaluate]\nleave_out = %q\n",
+		strings.Join(paths, ", "), leaveOut), 0o600))
 	return path
 }
 
@@ -63,9 +63,9 @@ func ran(path string, tables fs.FS, env *work.Env, folder string) (*Result, erro
 // A pipeline that meets a fault at any write ends in an error or the same bytes; the same
 // pipeline then goes on to the same bytes.
 func TestPipelinesSurviveFaults(t *testing.T) {
-	path, tables := smallest(t), madeUp(t)
+	path, tables := written(t, 1, config.LeaveNone), madeUp(t)
 	kept := []string{runs.OutcomeName, filepath.Join(runs.PolicyName, runs.VoteFile), filepath.Join(runs.PolicyName, runs.SeedFile(1)), filepath.Join(runs.PolicyName, runs.OutcomeFile),
-		filepath.Join(runs.JudgedName, "verdicts.csv"), filepath.Join(runs.UnseenName, "verdicts.csv"), filepath.Join(runs.UnseenName, "folds.csv")}
+		filepath.Join(runs.JudgedName, "verdicts.csv"), filepath.Join(runs.JudgedName, runs.OutcomeFile)}
 	worktest.SurviveFaults(t, func(env *work.Env, folder string, _ bool) error {
 		_, err := ran(path, tables, env, folder)
 		return err
@@ -75,20 +75,20 @@ func TestPipelinesSurviveFaults(t *testing.T) {
 // The learning file is written for people: what it says is what learned.
 func TestLearningFileIsARecord(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "run")
-	_, err := ran(smallest(t), madeUp(t), worktest.Env(files.OS{}), folder)
+	_, err := ran(written(t, 2, "scenario"), madeUp(t), worktest.Env(files.OS{}), folder)
 	require.NoError(t, err)
 	l, err := config.ReadTreeLearning(files.OS{}, filepath.Join(folder, runs.LearnFile), nil)
 	require.NoError(t, err)
 	given, err := os.ReadFile(filepath.Join(folder, runs.PolicyName, runs.GivenFile))
 	require.NoError(t, err)
-	written, err := os.ReadFile(filepath.Join(folder, runs.LearnFile))
+	record, err := os.ReadFile(filepath.Join(folder, runs.LearnFile))
 	require.NoError(t, err)
-	require.Equal(t, string(written), string(given))
+	require.Equal(t, string(record), string(given))
 	resolved, err := os.ReadFile(filepath.Join(folder, runs.PolicyName, runs.ResolvedFile))
 	require.NoError(t, err)
 	require.Equal(t, l.Resolved(), string(resolved))
 	run, err := runs.Open(filepath.Join(folder, runs.PolicyName))
 	require.NoError(t, err)
 	require.Equal(t, l.Digest(), run.Manifest.ConfigSHA256)
-	require.Equal(t, string(written), l.Resolved(), "defaults are written down")
+	require.Equal(t, string(record), l.Resolved(), "defaults are written down")
 }

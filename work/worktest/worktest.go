@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -55,7 +56,7 @@ func SurviveFaults(t *testing.T, do func(env *work.Env, folder string, again boo
 	t.Logf("measured: of faults at %d writes %d ended in an error, the others in the same bytes", all, failed)
 }
 
-// contents are the files of a folder that count.
+// contents are the files of a folder that count, with FOLDER in place of its path.
 func contents(t *testing.T, folder string, kept func(string) bool) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -65,7 +66,7 @@ func contents(t *testing.T, folder string, kept func(string) bool) map[string]st
 			return err
 		}
 		text, err := os.ReadFile(path)
-		all[there] = string(text)
+		all[there] = strings.ReplaceAll(string(text), folder, "FOLDER")
 		return err
 	}))
 	return all
