@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"os"
 	"time"
 
@@ -11,7 +12,7 @@ import (
 
 // environment is the machine as the command that runs under ctx sees it.
 func environment(ctx context.Context) *work.Env {
-	e := &work.Env{Files: files.OS{}, Now: time.Now, Version: thisVersion(), Args: os.Args, Log: loggerFrom(ctx), Enter: os.Chdir}
+	e := &work.Env{Files: files.OS{}, Now: time.Now, Random: rand.Reader, Version: thisVersion(), Args: os.Args, Log: loggerFrom(ctx), Enter: os.Chdir}
 	e.Host, _ = os.Hostname()      // the manifest has none then
 	e.Program, _ = os.Executable() // whoever starts processes says that it is missing
 	if s := screenFrom(ctx); drawable(s) {

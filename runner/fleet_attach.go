@@ -1,16 +1,12 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"time"
 
 	"github.com/spf13/cobra"
-	"go.uber.org/zap"
 
-	"graft/config"
-	"graft/results/failure"
-	"graft/work"
+	"graft/work/simulate"
 )
 
 // newFleetAttachCommand is `graft fleet attach`.
@@ -30,7 +26,7 @@ Pods of Kubernetes are looked after by their cluster, and only watched.`,
 		RunE: func(command *cobra.Command, args []string) error {
 			ctx, stop := heedRequeue(command.Context())
 			defer stop()
-			r, err := attach(ctx, environment(ctx), args[0], every)
+			r, err := simulate.Attach(ctx, environment(ctx), args[0], every)
 			if r == nil {
 				return err
 			}
@@ -41,36 +37,4 @@ Pods of Kubernetes are looked after by their cluster, and only watched.`,
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
 	flags.DurationVar(&every, "every", 0, "how often workers are looked at; 0 is 200ms for local ones and 10s for others")
 	return command
-}
-
-// attach looks after the workers of a simulation until nothing is left to run. They are
-// polled every so often; zero is 200 ms for local ones and 10 s for others.
-func attach(ctx context.Context, env *work.Env, folder string, every time.Duration) (*simulateReport, error) {
-	if every < 0 || every > 0 && every < time.Millisecond {
-		return nil, failure.Usagef("every is %v; a millisecond is the least", every)
-	}
-	s, f, err := openBoth(env, folder)
-	if err != nil {
-		return nil, err
-	}
-	if f == nil && s.Fleet.Engine != config.Kubernetes {
-		return nil, noWorkers(folder)
-	}
-	x, err := newWatch(s)
-	if err != nil {
-		return nil, err
-	}
-	left, err := x.left()
-	if err != nil {
-		return nil, err
-	}
-	if left == 0 {
-		env.Log.Info("nothing is left to run", zap.String("cache", x.cache()))
-		return x.finish()
-	}
-	if f == nil {
-		return x.await(ctx, every)
-	}
-	r, err := x.tend(ctx, f, every)
-	return r, errors.Join(err, f.Close())
 }

@@ -2,24 +2,18 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"graft/fleet"
 	"graft/results/document"
 	"graft/results/failure"
-	"graft/results/runs"
 	"graft/simulation"
-	"graft/work"
+	"graft/work/simulate"
 )
 
 // newFleetStatusCommand is `graft fleet status`.
@@ -36,7 +30,7 @@ is printed, and the code is 3.`,
   graft fleet status runs/late --json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			r, err := status(command.Context(), environment(command.Context()), args[0])
+			r, err := simulate.StatusOf(command.Context(), environment(command.Context()), args[0])
 			if err != nil {
 				return err
 			}
@@ -47,44 +41,12 @@ is printed, and the code is 3.`,
 	return command
 }
 
-// fleetStatus is what `graft fleet status --json` prints.
-type fleetStatus struct {
-	Folder    string              `json:"folder"`            // of the simulation's run
-	Cache     string              `json:"cache"`             // folder that keeps what was run
-	Engine    string              `json:"engine"`            // of the workers
-	Batch     string              `json:"batch"`             // its name; empty where no workers were started from here
-	Cancelled bool                `json:"cancelled"`         // by somebody
-	Workers   []fleet.WorkerState `json:"workers"`           // by number
-	Trouble   string              `json:"trouble,omitempty"` // why the engine could not be asked
-	State     simulation.State    `json:"state"`             // how far the sequences have come
-	Left      int                 `json:"sequences_left"`    // neither ended nor failed
-	Legs      []runningLeg        `json:"legs_running"`      // parts of runs that workers have taken
-	ToGo      float64             `json:"seconds_to_go"`     // with the workers that run; zero where that is not known
-}
-
-// runningLeg is a leg that somebody has taken.
-type runningLeg struct {
-	Sequence []string `json:"sequence"` // actions so far
-	Seed     int64    `json:"seed"`     // of the run
-	Owner    string   `json:"owner"`    // who has it
-	Dead     bool     `json:"dead"`     // the owner has died on this machine, and somebody will take it over
-}
-
-// status says how the simulation in a folder and its workers are. It disturbs neither.
-func status(ctx context.Context, env *work.Env, folder string) (*fleetStatus, error) {
-	s, f, err := openBoth(env, folder)
-	if err != nil {
-		return nil, err
-	}
-	return s.status(ctx, f)
-}
-
 // printStatus prints a status. An engine that could not be asked is an error.
-func printStatus(w io.Writer, r *fleetStatus, asJSON bool) (err error) {
+func printStatus(w io.Writer, r *simulate.Status, asJSON bool) (err error) {
 	if asJSON {
 		err = document.PrintJSON(w, r)
 	} else {
-		err = r.print(w)
+		err = printFleetStatus(r, w)
 	}
 	if err == nil && r.Trouble != "" {
 		err = failure.With(failure.Partial, errors.New(r.Trouble))
@@ -92,91 +54,18 @@ func printStatus(w io.Writer, r *fleetStatus, asJSON bool) (err error) {
 	return err
 }
 
-// status looks at the simulation, and at its workers where there are any.
-func (s *site) status(ctx context.Context, f *fleet.Fleet) (*fleetStatus, error) {
-	r := &fleetStatus{Folder: s.folder, Cache: s.cache(), Engine: s.Fleet.Engine, Workers: []fleet.WorkerState{}, Legs: []runningLeg{}}
-	g, err := s.grid()
-	if err != nil {
-		return nil, err
-	}
-	if r.State, err = g.State(); err != nil {
-		return nil, err
-	}
-	r.Left = r.State.Sequences - r.State.Ended - r.State.Failed
-	if r.Legs, err = legsUnderWay(s.env, g, r.Cache); err != nil {
-		return nil, err
-	}
-	if f != nil {
-		r.addWorkers(ctx, f)
-	}
-	running := len(slices.DeleteFunc(slices.Clone(r.Legs), func(l runningLeg) bool { return l.Dead }))
-	if running > 0 {
-		r.ToGo = r.State.Ahead / float64(running)
-	}
-	return r, nil
-}
-
-// legsUnderWay finds the legs under way among the leases of the cache, which other
-// simulations may have as well.
-func legsUnderWay(env *work.Env, g *simulation.Grid, cache string) ([]runningLeg, error) {
-	ready, err := g.Ready()
-	if err != nil {
-		return nil, err
-	}
-	holders, err := holdersIn(env, filepath.Join(cache, runs.LeasesFolder))
-	if err != nil {
-		return nil, err
-	}
-	legs := []runningLeg{}
-	for _, leg := range ready {
-		if h, ok := holders[g.Key(leg)]; ok {
-			legs = append(legs, runningLeg{leg.Sequence, leg.Seed, h.Owner, h.Dead})
-		}
-	}
-	slices.SortStableFunc(legs, func(a, b runningLeg) int { return cmp.Compare(a.Owner, b.Owner) })
-	return legs, nil
-}
-
-// holdersIn are who holds the leases of a folder, by task. Without the folder nobody
-// does.
-func holdersIn(env *work.Env, dir string) (map[string]fleet.Holder, error) {
-	if _, err := env.Files.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	leases, err := fleet.OpenLeases(env.Files, dir, fleet.LeaseOptions{Clock: fleet.NewClock(env.Now), Host: fleet.ThisHost()})
-	if err != nil {
-		return nil, err
-	}
-	list, err := leases.Holders()
-	held := map[string]fleet.Holder{}
-	for _, h := range list {
-		held[h.Task] = h
-	}
-	return held, errors.Join(err, leases.Close())
-}
-
-func (r *fleetStatus) addWorkers(ctx context.Context, f *fleet.Fleet) {
-	r.Engine, r.Batch, r.Cancelled = f.Engine(), f.Batch().Key, f.Cancelled()
-	states, err := f.Workers(ctx)
-	if err != nil {
-		r.Trouble = err.Error()
-		return
-	}
-	r.Workers = states
-}
-
-func (r *fleetStatus) print(w io.Writer) error {
-	if _, err := io.WriteString(w, r.headline()); err != nil {
+func printFleetStatus(r *simulate.Status, w io.Writer) error {
+	if _, err := io.WriteString(w, statusHeadline(r)); err != nil {
 		return err
 	}
-	if err := r.printLegs(w); err != nil {
+	if err := printLegs(r, w); err != nil {
 		return err
 	}
-	return r.printWorkers(w)
+	return printWorkers(r, w)
 }
 
-// headline is the simulation in a few lines.
-func (r *fleetStatus) headline() string {
+// statusHeadline is the simulation in a few lines.
+func statusHeadline(r *simulate.Status) string {
 	s := r.State
 	text := fmt.Sprintf("%d of %d runs ended, %d failed, %d left; %d of %d legs", s.Ended, s.Sequences, s.Failed, r.Left, s.Done, s.Legs)
 	if r.ToGo > 0 {
@@ -188,7 +77,7 @@ func (r *fleetStatus) headline() string {
 	return text + "\n"
 }
 
-func (r *fleetStatus) printLegs(w io.Writer) error {
+func printLegs(r *simulate.Status, w io.Writer) error {
 	if len(r.Legs) == 0 {
 		return nil
 	}
@@ -202,7 +91,7 @@ func (r *fleetStatus) printLegs(w io.Writer) error {
 	return afterBlank(w, t)
 }
 
-func (r *fleetStatus) printWorkers(w io.Writer) error {
+func printWorkers(r *simulate.Status, w io.Writer) error {
 	if r.Batch == "" {
 		_, err := fmt.Fprintln(w, "\nno workers were started from here")
 		return err

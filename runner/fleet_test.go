@@ -15,6 +15,7 @@ import (
 	"graft/results/failure"
 	"graft/results/runs"
 	"graft/torch"
+	"graft/work/simulate"
 )
 
 // What watches a simulation opens no LibTorch.
@@ -33,7 +34,7 @@ func TestFleetOfThisMachine(t *testing.T) {
 		return err == nil
 	}, patience, time.Millisecond)
 	withoutLibTorch(t)
-	r := g.await("a leg is done", func(r fleetStatus) bool { return r.State.Done > 0 && len(r.Legs) > 0 })
+	r := g.await("a leg is done", func(r simulate.Status) bool { return r.State.Done > 0 && len(r.Legs) > 0 })
 	require.Equal(t, "local", r.Engine)
 	require.Len(t, r.Workers, 2)
 	require.Equal(t, fleet.Running, r.Workers[1].State)
@@ -44,7 +45,7 @@ func TestFleetOfThisMachine(t *testing.T) {
 
 	_, leg := g.killHolder()
 	require.Less(t, g.mustTakeOver(leg), soon, "a lock says on one machine who is dead")
-	g.await("it was started again", func(r fleetStatus) bool {
+	g.await("it was started again", func(r simulate.Status) bool {
 		return r.Workers[0].State == fleet.Running && r.Workers[1].State == fleet.Running
 	})
 
@@ -71,7 +72,7 @@ func TestFleetOfThisMachine(t *testing.T) {
 	t.Setenv(torch.LibraryVariable, "")
 	done := g.status().State.Done
 	p, out = process(t, "simulate", path, "--folder", g.run, "--workers", "2")
-	g.await("it goes on", func(r fleetStatus) bool { return r.State.Done > done && !r.Cancelled })
+	g.await("it goes on", func(r simulate.Status) bool { return r.State.Done > done && !r.Cancelled })
 	require.NoError(t, p.Process.Signal(syscall.SIGTERM))
 	require.Equal(t, failure.Requeue, left(t, p), out)
 }

@@ -23,8 +23,12 @@ import (
 	"graft/results/plot"
 	"graft/results/report"
 	"graft/results/runs"
+	"graft/work/describe"
+	"graft/work/doctor"
 	"graft/work/learn"
 	"graft/work/pipeline"
+	"graft/work/simulate"
+	"graft/work/surgery"
 )
 
 // updateDocs writes pages that are made of the code.
@@ -35,21 +39,21 @@ var jsonReports = map[string][]any{
 	"graft cluster run":   {runs.ClusterOutcome{}},
 	"graft config show":   {configReport{}},
 	"graft demo":          {trainReport{}},
-	"graft doctor":        {doctorReport{}},
+	"graft doctor":        {doctor.Report{}},
 	"graft evaluate":      {runs.EvaluationReport{}, runs.LeaveReport{}},
 	"graft learn":         {learn.PoliciesResult{}, learn.StudyResult{}},
 	"graft model list":    {modelList{}},
-	"graft model show":    {networkReport{}},
+	"graft model show":    {describe.Network{}},
 	"graft profile":       {profileReport{}},
 	"graft profile show":  {profileReport{}},
-	"graft simulate":      {simulateReport{}, submission{}},
-	"graft fleet attach":  {simulateReport{}},
-	"graft fleet status":  {fleetStatus{}},
+	"graft simulate":      {simulate.Report{}, simulate.Submission{}},
+	"graft fleet attach":  {simulate.Report{}},
+	"graft fleet status":  {simulate.Status{}},
 	"graft pipeline":      {pipeline.Result{}},
 	"graft plot":          {plot.Report{}},
 	"graft report":        {report.Report{}},
 	"graft serve":         {serveReport{}},
-	"graft surgery":       {surgeryReport{}},
+	"graft surgery":       {surgery.Report{}},
 	"graft table check":   {checkReport{}},
 	"graft table convert": {wholeTable{}},
 	"graft table show":    {runs.TableReport{}},
@@ -65,10 +69,10 @@ var jsonReports = map[string][]any{
 }
 
 // which tells several objects of a command apart.
-var which = map[string]string{
-	"EvaluationReport": "Without `--leave-out`.", "LeaveReport": "With `--leave-out`.",
-	"simulateReport": "Of a simulation that is over.", "submission": "Of one that was given to a cluster.",
-	"PoliciesResult": "Of structural policies.", "StudyResult": "Of a policy of the original's.",
+var which = map[reflect.Type]string{
+	reflect.TypeFor[runs.EvaluationReport](): "Without `--leave-out`.", reflect.TypeFor[runs.LeaveReport](): "With `--leave-out`.",
+	reflect.TypeFor[simulate.Report](): "Of a simulation that is over.", reflect.TypeFor[simulate.Submission](): "Of one that was given to a cluster.",
+	reflect.TypeFor[learn.PoliciesResult](): "Of structural policies.", reflect.TypeFor[learn.StudyResult](): "Of a policy of the original's.",
 }
 
 // aboutObjects is how the page begins.
@@ -107,7 +111,7 @@ func (p *objects) text() string {
 		fmt.Fprintf(&b, "\n## %s\n", path)
 		for _, report := range jsonReports[path] {
 			t := reflect.TypeOf(report)
-			if about := which[t.Name()]; about != "" {
+			if about := which[t]; about != "" {
 				b.WriteString("\n" + about + "\n")
 			}
 			b.WriteString("\n| key | type | meaning |\n| --- | --- | --- |\n" + p.rows(t))
@@ -192,7 +196,7 @@ func title(t reflect.Type) string {
 		b.WriteRune(unicode.ToLower(r))
 	}
 	name := b.String()
-	if at := strings.LastIndexByte(t.PkgPath(), '/'); at >= 0 && !strings.HasSuffix(t.PkgPath(), "runner") && !strings.HasPrefix(t.PkgPath(), "graft/results/") {
+	if at := strings.LastIndexByte(t.PkgPath(), '/'); at >= 0 && !strings.HasSuffix(t.PkgPath(), "runner") && !strings.HasPrefix(t.PkgPath(), "graft/results/") && !strings.HasPrefix(t.PkgPath(), "graft/work/") {
 		name = t.PkgPath()[at+1:] + " " + name
 	}
 	return name

@@ -15,6 +15,8 @@ import (
 	"graft/results/failure"
 	"graft/tracing"
 	"graft/tracing/drawing"
+	"graft/work"
+	"graft/work/describe"
 )
 
 // modelShowOptions are the flags of `graft model show`.
@@ -71,14 +73,14 @@ func runModelShow(w io.Writer, arg string, o modelShowOptions) error {
 	if o.svg != "" {
 		return drawNetwork(w, o.svg, trace)
 	}
-	report, err := reportNetwork(trace)
+	report, err := describe.Of(trace)
 	if err != nil {
 		return err
 	}
 	if o.json {
 		return document.PrintJSON(w, report)
 	}
-	return report.print(w)
+	return printNetwork(report, w)
 }
 
 func (o modelShowOptions) load(arg string) (*model.Network, error) {
@@ -93,7 +95,7 @@ func (o modelShowOptions) load(arg string) (*model.Network, error) {
 	if o.svg != "" && o.svg != "-" && !strings.EqualFold(filepath.Ext(o.svg), ".svg") {
 		return nil, failure.Usagef("--svg %s: the name of a drawing ends in .svg; - is stdout", o.svg)
 	}
-	return loadNetwork(arg, input, o.classes)
+	return work.LoadNetwork(files.OS{}, arg, input, o.classes)
 }
 
 func drawNetwork(w io.Writer, path string, t *tracing.Trace) error {

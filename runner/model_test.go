@@ -15,6 +15,8 @@ import (
 	"graft/files"
 	"graft/model"
 	"graft/results/failure"
+	"graft/work"
+	"graft/work/describe"
 )
 
 var updateGolden = flag.Bool("update", false, "write the golden screens again")
@@ -49,7 +51,7 @@ func TestModelShowDescribesEveryNetworkOfTheZoo(t *testing.T) {
 	for _, e := range model.ZooEntries() {
 		got := graft("model", "show", e.Name, "--json")
 		require.Equal(t, failure.Done, got.code, got.stderr)
-		var report networkReport
+		var report describe.Network
 		require.NoError(t, json.Unmarshal([]byte(got.stdout), &report))
 		n, err := model.Zoo(e.Name, model.ZooOptions{})
 		require.NoError(t, err)
@@ -123,12 +125,12 @@ func TestModelShowSaysWhatIsWrong(t *testing.T) {
 }
 
 func TestLoadNetworkGivesAFileAnotherInput(t *testing.T) {
-	n, err := loadNetwork(branchesFile, model.Shape{3, 8, 8}, 0)
+	n, err := work.LoadNetwork(files.OS{}, branchesFile, model.Shape{3, 8, 8}, 0)
 	require.NoError(t, err)
 	assert.Equal(t, model.Shape{3, 8, 8}, n.Input)
 	again := filepath.Join(t.TempDir(), "net.JSON")
 	require.NoError(t, config.WriteNetwork(files.OS{}, again, n))
-	read, err := loadNetwork(again, nil, 0)
+	read, err := work.LoadNetwork(files.OS{}, again, nil, 0)
 	require.NoError(t, err)
 	assert.Equal(t, n.String(), read.String())
 	assert.Equal(t, n.Input, read.Input)

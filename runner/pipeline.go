@@ -9,12 +9,11 @@ import (
 
 	"graft/results/document"
 	"graft/results/report"
-	"graft/work"
 	"graft/work/pipeline"
 )
 
 func newPipelineCommand() *cobra.Command {
-	o := pipeline.Options{Simulate: simulateStage}
+	var o pipeline.Options
 	asJSON := false
 	command := &cobra.Command{
 		Use:   "pipeline CONFIG",
@@ -46,15 +45,6 @@ tables only, and the exit code is 3.`,
 	flags.IntVar(&o.Workers, "workers", 0, "how many run side by side in a simulation; 0 is fleet.workers")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
 	return command
-}
-
-// simulateStage simulates a scenario of a pipeline.
-func simulateStage(ctx context.Context, env *work.Env, path string, set []string, folder string, o pipeline.Options) error {
-	_, err := simulate(ctx, env, path, simulateOptions{set: set, folder: folder, force: true, retry: o.Retry, engine: "local", workers: o.Workers})
-	if errors.As(err, new(*missingSequences)) {
-		return pipeline.Missing{Err: err}
-	}
-	return err
 }
 
 func runPipeline(ctx context.Context, w io.Writer, path string, o pipeline.Options, asJSON bool) error {

@@ -40,7 +40,7 @@ func readable(t *testing.T, given plot.Given, paths ...string) {
 	t.Helper()
 	var list []*runs.Run
 	for _, path := range paths {
-		r, err := runs.Open(path)
+		r, err := runs.Open(files.OS{}, path)
 		require.NoError(t, err)
 		list = append(list, r)
 	}

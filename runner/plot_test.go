@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"graft/files"
 	"graft/model"
 	"graft/net2net"
 	"graft/results/failure"
@@ -132,7 +133,7 @@ func TestPlotOfSeveralRuns(t *testing.T) {
 // quantity has its unit.
 func TestFiguresOfRunsCanBeRead(t *testing.T) {
 	for name, path := range writeAll(t) {
-		r, err := runs.Open(path)
+		r, err := runs.Open(files.OS{}, path)
 		require.NoError(t, err)
 		for _, kind := range plot.Kinds(plot.Given{}) {
 			for _, group := range kind.Groups([]*runs.Run{r}) {
@@ -177,16 +178,16 @@ func TestPlotOfPoliciesThatLearned(t *testing.T) {
 	path, folder := classFile(t, ""), filepath.Join(t.TempDir(), "run")
 	o := graft("learn", path, "--set", "run.seeds=2", "--set", "policy.hidden=16", "--set", "learn.steps=20", "--folder", folder)
 	require.Equal(t, failure.Done, o.code, o.stderr)
-	files, o := plotInto(t, t.TempDir(), folder)
+	written, o := plotInto(t, t.TempDir(), folder)
 	require.Equal(t, failure.Done, o.code, o.stderr)
 	for _, name := range []string{"run-learning.svg", "run-bars.svg", "run-heat.svg", "run-tree-one.svg", "run-tree-two.svg"} {
-		require.Contains(t, files, name)
+		require.Contains(t, written, name)
 	}
 	for _, word := range append(slices.Clone(plot.RivalNames), "one", "two") {
-		require.Contains(t, files["run-bars.svg"], ">"+word+"</text>")
+		require.Contains(t, written["run-bars.svg"], ">"+word+"</text>")
 	}
-	require.Contains(t, files["run-tree-one.svg"], ">policy, ")
-	r, err := runs.Open(folder)
+	require.Contains(t, written["run-tree-one.svg"], ">policy, ")
+	r, err := runs.Open(files.OS{}, folder)
 	require.NoError(t, err)
 	for _, kind := range plot.Kinds(plot.Given{}) {
 		for _, group := range kind.Groups([]*runs.Run{r}) {
@@ -201,9 +202,9 @@ func TestPlotOfPoliciesThatLearned(t *testing.T) {
 	require.NoError(t, err)
 	moved := strings.ReplaceAll(string(text), "/one\"", "/gone\"")
 	require.NoError(t, os.WriteFile(filepath.Join(folder, runs.ResolvedFile), []byte(moved), 0o600))
-	files, o = plotInto(t, t.TempDir(), folder)
+	written, o = plotInto(t, t.TempDir(), folder)
 	require.Equal(t, failure.Partial, o.code)
-	require.Contains(t, files["run-bars.svg"], "vote of all seeds", "the outcome says as much without the tables")
+	require.Contains(t, written["run-bars.svg"], "vote of all seeds", "the outcome says as much without the tables")
 }
 
 // Layers that surgery kept stand beside themselves, though it gave them other names.

@@ -82,7 +82,7 @@ func (o reportOptions) form() report.Form {
 }
 
 func runReport(ctx context.Context, w io.Writer, args []string, o reportOptions) error {
-	list, skipped := runs.OpenAll(args)
+	list, skipped := runs.OpenAll(environment(ctx).Files, args)
 	if err := ctx.Err(); err != nil {
 		return err
 	}

@@ -99,7 +99,7 @@ func TestEvaluationsAreKept(t *testing.T) {
 	for _, left := range []bool{false, true} {
 		dir := filepath.Join(t.TempDir(), "run")
 		want := writeEvaluation(t, dir, left, true)
-		r, err := runs.Open(dir)
+		r, err := runs.Open(files.OS{}, dir)
 		require.NoError(t, err)
 		require.True(t, r.Ended)
 		got, err := runs.ReadEvaluation(r)
@@ -154,7 +154,7 @@ func TestEvaluationsSurviveFaults(t *testing.T) {
 			fsys := faults.New(unwaited{}, at, kind)
 			err := keep(fsys, dir)
 			require.True(t, fsys.Fired())
-			r, open := runs.Open(dir)
+			r, open := runs.Open(files.OS{}, dir)
 			switch {
 			case open != nil:
 				require.Error(t, err, "%s at %d: %v", kind, at, open)
@@ -213,7 +213,7 @@ func TestEvaluateKeepsARunFolder(t *testing.T) {
 	require.Contains(t, got.stdout, "always deepen:2")
 	var report runs.EvaluationReport
 	require.NoError(t, json.Unmarshal([]byte(r.evaluate("--json").stdout), &report))
-	run, err := runs.Open("kept")
+	run, err := runs.Open(files.OS{}, "kept")
 	require.NoError(t, err)
 	require.InDelta(t, report.Standings[0].Regret, valueOf(run, t, "regret"), 1e-12)
 	digests, _ := run.Setting("evaluate.policy_digests")
@@ -241,7 +241,7 @@ func TestLeavingOutKeepsARunFolder(t *testing.T) {
 	said := graft("report", out)
 	require.Equal(t, failure.Done, said.code, said.stderr)
 	require.Contains(t, said.stdout, "one scenario left out at a time; 2 policies learn from the others, for new scenarios, in up to 3 steps")
-	r, err := runs.Open(out)
+	r, err := runs.Open(files.OS{}, out)
 	require.NoError(t, err)
 	require.Empty(t, mustSetting(t, r, "evaluate.learning_file"))
 
@@ -252,7 +252,7 @@ func TestLeavingOutKeepsARunFolder(t *testing.T) {
 	given, err := os.ReadFile(filepath.Join(learned, runs.GivenFile))
 	require.NoError(t, err)
 	require.Contains(t, string(given), "hidden = 8")
-	r, err = runs.Open(learned)
+	r, err = runs.Open(files.OS{}, learned)
 	require.NoError(t, err)
 	require.Len(t, mustSetting(t, r, "evaluate.learning_digest"), 64)
 	require.Contains(t, mustSetting(t, r, "evaluate.tables"), s.path("late"))

@@ -227,7 +227,7 @@ func TestOpenRun(t *testing.T) {
 		"original-table": {"original", true, map[string]float64{"sequences": 16}},
 		"original":       {"original", true, map[string]float64{"test_accuracy": 0.5625, "train_accuracy": 0.625, "episodes": 3, "objective_last_100": 0.5}},
 	} {
-		r, err := runs.Open(all[name])
+		r, err := runs.Open(files.OS{}, all[name])
 		require.NoError(t, err, name)
 		require.NoError(t, r.Faults, name)
 		require.Equal(t, want.kind, r.Kind.Name, name)
@@ -249,7 +249,7 @@ func TestRunSeries(t *testing.T) {
 		"policy": {"learning": "objective", "episodes": "sequence"}, "original": {"training00.epoch.probabilities": "probabilities_1", "agent.episode.objective": "objective"},
 		"table": {}, "simulation": {},
 	} {
-		r, err := runs.Open(all[name])
+		r, err := runs.Open(files.OS{}, all[name])
 		require.NoError(t, err)
 		list, err := r.Series()
 		require.NoError(t, err)
@@ -265,7 +265,7 @@ func TestRunSeries(t *testing.T) {
 			require.NotNil(t, s.Column(column), "%s: %v", name, found)
 		}
 	}
-	r, err := runs.Open(all["job"])
+	r, err := runs.Open(files.OS{}, all["job"])
 	require.NoError(t, err)
 	list, err := r.Series()
 	require.NoError(t, err)
@@ -277,7 +277,7 @@ func TestRunSeries(t *testing.T) {
 func TestOpenRunLeavesFoldersAlone(t *testing.T) {
 	for name, path := range writeAll(t) {
 		before := listing(t, path)
-		_, err := runs.Open(path)
+		_, err := runs.Open(files.OS{}, path)
 		require.NoError(t, err)
 		require.Equal(t, before, listing(t, path), name)
 	}
@@ -344,14 +344,14 @@ func badFolders(t testing.TB, dir string) map[string]string {
 func TestOpenRunOfBadFolders(t *testing.T) {
 	dir := t.TempDir()
 	for name, says := range badFolders(t, dir) {
-		_, err := runs.Open(filepath.Join(dir, name))
+		_, err := runs.Open(files.OS{}, filepath.Join(dir, name))
 		require.ErrorContains(t, err, says, name)
 		require.ErrorContains(t, err, filepath.Join(dir, name))
 		var coded *failure.ExitError
 		require.ErrorAs(t, err, &coded, name)
 		require.Equal(t, failure.Damaged, coded.Code, name)
 	}
-	_, err := runs.Open(filepath.Join(dir, "not there"))
+	_, err := runs.Open(files.OS{}, filepath.Join(dir, "not there"))
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	var coded *failure.ExitError
 	require.False(t, errors.As(err, &coded))
@@ -362,7 +362,7 @@ func TestOpenRunWithFaults(t *testing.T) {
 	dir := t.TempDir()
 	writeSimulation(t, dir+"/run", 16, 1)
 	spoil(t, filepath.Join(dir, "run", runs.TableFolder), "node-1.jsonl", func(text string) string { return strings.Replace(text, `"accuracy":[0`, `"accuracy":[1`, 1) })
-	r, err := runs.Open(dir + "/run")
+	r, err := runs.Open(files.OS{}, dir+"/run")
 	require.NoError(t, err)
 	require.Error(t, r.Faults)
 	require.False(t, r.Ended)

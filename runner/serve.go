@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
 
+	"graft/files"
 	"graft/results/document"
 	"graft/results/failure"
 	"graft/results/listen"
@@ -74,7 +75,7 @@ func runServe(ctx context.Context, w io.Writer, dir string, o serveOptions) erro
 	if o.every < shortestEvery {
 		return failure.Usagef("--every %s: look once in %s at most", o.every, shortestEvery)
 	}
-	if _, err := runs.View(dir); err != nil {
+	if _, err := runs.View(files.OS{}, dir); err != nil {
 		return err
 	}
 	if err := listen.MayListen(o.address, o.anywhere, "they could read the runs"); err != nil {
@@ -87,7 +88,7 @@ func runServe(ctx context.Context, w io.Writer, dir string, o serveOptions) erro
 	if o.anywhere {
 		loggerFrom(ctx).Warn("whoever can come to this address can read the runs", zap.String("address", l.Addr().String()), zap.String("folder", dir))
 	}
-	server := &http.Server{Handler: serve.New(serve.Options{Dir: dir, Every: o.every, Now: time.Now, Hosts: listen.Hosts(o.address, l, o.anywhere), Version: thisVersion()}), ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout,
+	server := &http.Server{Handler: serve.New(serve.Options{Files: files.OS{}, Dir: dir, Every: o.every, Now: time.Now, Hosts: listen.Hosts(o.address, l, o.anywhere), Version: thisVersion()}), ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout,
 		WriteTimeout: serve.RenderedWithin, IdleTimeout: idleTimeout, MaxHeaderBytes: serve.MostQuestion, ErrorLog: log.New(io.Discard, "", 0)} // what strangers send fills no log
 	if err := announce(w, serveReport{"http://" + reachable(l) + "/", dir}, o.json); err != nil {
 		return errors.Join(err, l.Close())

@@ -60,7 +60,7 @@ func (c *handed) pass(d time.Duration) {
 // visitor asks a hall for pages.
 type visitor struct {
 	t     *testing.T
-	hall  *serve.Hall
+	hall  *serve.Handler
 	clock *handed
 	tag   string // of the last answer
 }
@@ -68,7 +68,7 @@ type visitor struct {
 // visitors are what a test has of `graft serve` over a folder, with a clock of its own.
 func visitors(t *testing.T, dir string) *visitor {
 	clock := &handed{at: time.Now()}
-	return &visitor{t: t, hall: serve.New(serve.Options{Dir: dir, Every: time.Second, Now: clock.now, Hosts: listen.IsLoopback, Version: thisVersion()}), clock: clock}
+	return &visitor{t: t, hall: serve.New(serve.Options{Files: files.OS{}, Dir: dir, Every: time.Second, Now: clock.now, Hosts: listen.IsLoopback, Version: thisVersion()}), clock: clock}
 }
 
 // ask is the answer to a request, whose headers are given in pairs.
@@ -341,7 +341,7 @@ func TestServeWhileARunIsWritten(t *testing.T) {
 	require.NoError(t, err)
 	const epochs = 60
 	require.NoError(t, book.Epoch(trainer.Row{Validation: trainer.Score{Loss: 1, Accuracy: 0.5}}))
-	hall := serve.New(serve.Options{Dir: dir, Every: time.Millisecond, Now: time.Now, Hosts: listen.IsLoopback, Version: thisVersion()})
+	hall := serve.New(serve.Options{Files: files.OS{}, Dir: dir, Every: time.Millisecond, Now: time.Now, Hosts: listen.IsLoopback, Version: thisVersion()})
 	server := httptest.NewServer(hall)
 	defer server.Close()
 	over := make(chan struct{})
@@ -376,7 +376,7 @@ func TestServeWhileARunIsWritten(t *testing.T) {
 	require.NoError(t, run.Close())
 	close(over)
 	viewers.Wait()
-	v := &visitor{t: t, hall: serve.New(serve.Options{Dir: dir, Every: time.Second, Now: time.Now, Hosts: listen.IsLoopback, Version: thisVersion()})}
+	v := &visitor{t: t, hall: serve.New(serve.Options{Files: files.OS{}, Dir: dir, Every: time.Second, Now: time.Now, Hosts: listen.IsLoopback, Version: thisVersion()})}
 	require.Contains(t, v.get("/run/run"), ">60 epochs</h2>")
 }
 

@@ -13,8 +13,8 @@ import (
 	"graft/results/failure"
 )
 
-// patience is how long a signal may take to arrive, or a job to come to something.
-const patience = 30 * time.Second
+// patience bounds a wait that never ends: a loaded machine may take minutes.
+const patience = 15 * time.Minute
 
 // receive waits for a value and fails the test when none comes.
 func receive[T any](t *testing.T, from <-chan T) T {

@@ -17,6 +17,7 @@ import (
 	"graft/results/failure"
 	"graft/results/runs"
 	"graft/simulation"
+	"graft/work/simulate"
 )
 
 // scenarioFile is nine sequences of a job of milliseconds.
@@ -90,7 +91,7 @@ func TestSimulate(t *testing.T) {
 		require.Len(t, logs, workers)
 	}
 	run := filepath.Join(folder, "1", "late")
-	var report simulateReport
+	var report simulate.Report
 	p, out := process(t, "simulate", path, "--folder", run, "--json", "--quiet")
 	require.Equal(t, failure.Done, left(t, p))
 	object := out.String()[:1+strings.LastIndex(out.String(), "}")]

@@ -11,6 +11,7 @@ import (
 	"graft/files"
 	"graft/results/failure"
 	"graft/torch/weights"
+	"graft/work/surgery"
 )
 
 // hashes are the tensors of a file by name.
@@ -44,7 +45,7 @@ func TestSurgeryThereAndBack(t *testing.T) {
 	o = graft("surgery", "--model", first, "--weights", back, "--replay", record, "--out", back, "--json")
 	require.Equal(t, failure.Done, o.code, o.stderr)
 	require.Equal(t, hashes(t, grown), hashes(t, back), "a replay gives the same weights")
-	var report surgeryReport
+	var report surgery.Report
 	require.NoError(t, json.Unmarshal([]byte(o.stdout), &report))
 	require.Len(t, report.Changes, 3)
 	require.Equal(t, 10602, report.ParametersBefore)

@@ -83,12 +83,12 @@ func runTableCheck(w io.Writer, dirs []string, asJSON bool) error {
 // checkTable checks a table's folder, or a table of the original's, which has no
 // checksums and is sound where it can be read and is complete.
 func checkTable(path string) (*simulation.Report, error) {
-	file, original := runs.OriginalTable(path)
+	file, original := runs.OriginalTable(files.OS{}, path)
 	if !original {
 		return simulation.Check(files.OS{}, path)
 	}
 	source := runs.TableSource{Actions: runs.OriginalActions}
-	report, err := source.ReadOriginal(file)
+	report, err := source.ReadOriginal(files.OS{}, file)
 	if err != nil {
 		return nil, err
 	}

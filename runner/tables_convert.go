@@ -63,7 +63,7 @@ made of it, and the code is 3.`,
 }
 
 func runTableConvert(w io.Writer, path string, o *tableConvertOptions) error {
-	found, damage := o.Read(path)
+	found, damage := o.Read(files.OS{}, path)
 	if found == nil || found.Table == nil {
 		return damage
 	}

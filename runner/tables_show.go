@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"graft/files"
 	"graft/results/document"
 	"graft/results/report"
 	"graft/results/runs"
@@ -49,7 +50,7 @@ Of a table that is damaged in part it shows the rest and leaves with the code 3.
 }
 
 func runTableShow(w io.Writer, path string, o *tableShowOptions) error {
-	found, damage := o.Read(path)
+	found, damage := o.Read(files.OS{}, path)
 	if found == nil || found.Table == nil {
 		return damage
 	}

@@ -20,10 +20,12 @@ import (
 	"graft/files"
 	"graft/model"
 	"graft/results"
+	"graft/results/document"
 	"graft/results/failure"
 	"graft/results/runs"
 	"graft/torch"
 	"graft/trainer"
+	"graft/work"
 )
 
 // trainOptions are the flags of `graft train`.
@@ -229,7 +231,7 @@ func (r *performance) prepare() (*trainer.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	parts := trainer.Parts{Now: time.Now}
+	parts := trainer.Parts{Now: time.Now, Scratch: scratchFolder}
 	if parts.Decider, err = r.Decider(); err != nil {
 		return nil, err
 	}
@@ -290,62 +292,20 @@ func (r *performance) job(parts trainer.Parts, device torch.Device, last *traine
 }
 
 func (r *performance) placement(device torch.Device) model.Placement {
-	return placement(r.s, device, r.Run.Seed)
-}
-
-func placement(s *torch.Scope, device torch.Device, seed int64) model.Placement {
-	return model.Placement{Device: device, Random: s.NewGenerator(torch.CPU, seed)}
-}
-
-// firstNetwork makes a job's network with its first weights, those that are drawn from
-// a seed.
-func firstNetwork(s *torch.Scope, fsys files.FS, job *config.Job, data *dataset.Set, device torch.Device, seed int64) (*model.Network, error) {
-	n, err := job.Model(data.Shape[:], len(data.Classes))
-	if err != nil {
-		return nil, err
-	}
-	if err := job.Suits(n); err != nil { // before an up, which may be hours away
-		return nil, failure.With(failure.Configuration, err)
-	}
-	first := job.Beginning().Weights
-	if err := n.Materialize(s, placement(s, device, seed)); err != nil || first == "" {
-		return n, err
-	}
-	set, err := readWeights(fsys, first)
-	if err != nil {
-		return nil, err
-	}
-	if err := n.Load(set); err != nil {
-		return nil, fmt.Errorf("%s: %w", first, err)
-	}
-	return n, nil
-}
-
-// given is what is known of first weights that were read, found out while no clock
-// runs; nil where they were drawn.
-func given(job *config.Job, n *model.Network, data *dataset.Set) (*trainer.Given, error) {
-	b := job.Beginning()
-	if b.Weights == "" {
-		return nil, nil
-	}
-	score, err := trainer.Appraise(n, data, job.Options())
-	if err != nil {
-		return nil, err
-	}
-	return &trainer.Given{Epochs: b.Epochs, Score: score}, nil
+	return work.Placement(r.s, device, r.Run.Seed)
 }
 
 // begin makes the network that a new job begins with.
 func (r *performance) begin(parts *trainer.Parts, device torch.Device) (err error) {
-	if parts.Network, err = firstNetwork(r.s, files.OS{}, r.Job, parts.Data, device, r.Run.Seed); err != nil {
+	if parts.Network, err = work.FirstNetwork(r.s, files.OS{}, r.Job, parts.Data, device, r.Run.Seed); err != nil {
 		return err
 	}
-	if parts.Given, err = given(r.Job, parts.Network, parts.Data); err != nil || parts.Given == nil {
+	if parts.Given, err = work.FirstScore(r.Job, parts.Network, parts.Data); err != nil || parts.Given == nil {
 		return err
 	}
 	b, accuracy := r.Beginning(), parts.Given.Score.Accuracy
 	r.given = &runs.GivenReport{Weights: b.Weights, Epochs: b.Epochs, Start: r.Time.Start, Accuracy: accuracy, Published: b.Accuracy}
-	r.log.Info("the first weights are evaluated", zap.Int("epochs", b.Epochs), zap.Float64("validation", rounded(accuracy)), zap.Float64p("published", b.Accuracy))
+	r.log.Info("the first weights are evaluated", zap.Int("epochs", b.Epochs), zap.Float64("validation", document.Rounded(accuracy)), zap.Float64p("published", b.Accuracy))
 	return nil
 }
 

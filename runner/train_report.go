@@ -60,8 +60,6 @@ func (d *diary) watch(p trainer.Progress) {
 	d.teller.watch(p)
 }
 
-func rounded(v float64) float64 { return float64(int(v*1e4+0.5)) / 1e4 }
-
 // trainReport is what `graft train --json` prints.
 type trainReport struct {
 	Folder  string            `json:"folder"`          // of the run

@@ -3,6 +3,7 @@
 package work
 
 import (
+	"io"
 	"path/filepath"
 	"strings"
 	"time"
@@ -17,6 +18,7 @@ import (
 type Env struct {
 	Files   files.FS         // file system; needed
 	Now     func() time.Time // wall clock; needed
+	Random  io.Reader        // cryptographic randomness, for tokens and the names of leases; needed
 	Version string           // of graft, for manifests and pages; empty is unknown
 	Host    string           // name of the machine, for manifests; empty is unknown
 	Args    []string         // command line, for manifests; empty is none
@@ -68,3 +70,6 @@ func (e *Env) Text(path string) (string, error) {
 	text, err := files.ReadAll(e.Files, path, largestText)
 	return string(text), err
 }
+
+// LogEvery is how much time lies between two lines that say where a job stands.
+const LogEvery = 10 * time.Second

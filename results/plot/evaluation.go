@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"graft/files"
 	"graft/results/document"
 	"graft/results/figure"
 	"graft/results/runs"
@@ -133,7 +134,7 @@ func ofJudged(r *runs.Run, draw func(o *runs.EvaluationOutcome, of string) []plo
 	var all []plotted
 	var faults error
 	for _, p := range parts {
-		o, err := judgedIn(filepath.Join(r.Path, p.folder))
+		o, err := judgedIn(r.Fsys, filepath.Join(r.Path, p.folder))
 		if err != nil {
 			o, faults = p.instead, errors.Join(faults, err)
 		}
@@ -153,8 +154,8 @@ func ofJudged(r *runs.Run, draw func(o *runs.EvaluationOutcome, of string) []plo
 }
 
 // judgedIn reads the run of an evaluation.
-func judgedIn(folder string) (*runs.EvaluationOutcome, error) {
-	r, err := runs.Open(folder)
+func judgedIn(fsys files.FS, folder string) (*runs.EvaluationOutcome, error) {
+	r, err := runs.Open(fsys, folder)
 	if err != nil {
 		return nil, err
 	}

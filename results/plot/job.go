@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"graft/config"
-	"graft/files"
 	"graft/model"
 	"graft/net2net"
 	"graft/results"
@@ -191,7 +190,7 @@ func plotNetworks(r *runs.Run) ([]plotted, error) {
 	if err != nil || saved == nil {
 		return nil, err
 	}
-	job, err := config.ReadJob(files.ReadOnly{FS: files.OS{}}, filepath.Join(r.Path, runs.ResolvedFile), nil)
+	job, err := config.ReadJob(r.Fsys, filepath.Join(r.Path, runs.ResolvedFile), nil)
 	if err != nil {
 		return nil, err
 	}

@@ -77,7 +77,7 @@ type Skipped struct {
 // Draw draws the figures of all runs that paths name.
 func Draw(fsys files.FS, paths []string, given Given, o Options) (*Report, error) {
 	p := &plotter{Options: o, fsys: fsys, given: given, report: &Report{Written: []Written{}, Skipped: []Skipped{}}}
-	runs, faults := p.open(Folders(paths))
+	runs, faults := p.open(Folders(fsys, paths))
 	if len(runs) == 0 {
 		return nil, faults
 	}
@@ -89,10 +89,10 @@ func Draw(fsys files.FS, paths []string, given Given, o Options) (*Report, error
 
 // Folders are the runs that paths name: themselves, or those in them. A pipeline
 // stands for itself and for its parts, but for evaluations, which are drawn as its own.
-func Folders(paths []string) []string {
+func Folders(fsys files.FS, paths []string) []string {
 	var all []string
 	for _, path := range paths {
-		f, err := runs.View(path)
+		f, err := runs.View(fsys, path)
 		if err != nil {
 			all = append(all, path)
 			continue
@@ -104,7 +104,7 @@ func Folders(paths []string) []string {
 		}
 		below := runsIn(f)
 		if kind == runs.PipelineKind {
-			below = append([]string{path}, slices.DeleteFunc(below, isEvaluation)...)
+			below = append([]string{path}, slices.DeleteFunc(below, func(folder string) bool { return isEvaluation(fsys, folder) })...)
 		} else if below == nil {
 			below = []string{path} // whose error says what it is not
 		}
@@ -116,15 +116,15 @@ func Folders(paths []string) []string {
 // runsIn are the folders of runs in one.
 func runsIn(f *runs.Folder) (below []string) {
 	for _, entry := range f.Entries {
-		if inside, err := runs.View(f.At(entry.Name())); entry.IsDir() && err == nil && (inside.Kind() != nil || inside.Has(runs.LockFile)) {
+		if inside, err := runs.View(f.Fsys, f.At(entry.Name())); entry.IsDir() && err == nil && (inside.Kind() != nil || inside.Has(runs.LockFile)) {
 			below = append(below, f.At(entry.Name()))
 		}
 	}
 	return below
 }
 
-func isEvaluation(folder string) bool {
-	f, err := runs.View(folder)
+func isEvaluation(fsys files.FS, folder string) bool {
+	f, err := runs.View(fsys, folder)
 	return err == nil && f.Kind() == runs.EvaluationKind
 }
 
@@ -141,7 +141,7 @@ type plotter struct {
 // open reads the runs, and says why others could not be read.
 func (p *plotter) open(paths []string) (list []*runs.Run, faults error) {
 	for _, path := range paths {
-		r, err := runs.Open(path)
+		r, err := runs.Open(p.fsys, path)
 		if err != nil {
 			faults = errors.Join(faults, err)
 			p.report.Skipped = append(p.report.Skipped, Skipped{Run: path, Why: err.Error()})

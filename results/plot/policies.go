@@ -8,7 +8,6 @@ import (
 
 	"graft/config"
 	"graft/decider"
-	"graft/files"
 	"graft/results"
 	"graft/results/document"
 	"graft/results/figure"
@@ -29,7 +28,7 @@ func readLearned(r *runs.Run) (*learned, error) {
 	if !r.Ended {
 		return nil, nil
 	}
-	l, err := config.ReadTreeLearning(files.ReadOnly{FS: files.OS{}}, filepath.Join(r.Path, runs.ResolvedFile), nil)
+	l, err := config.ReadTreeLearning(r.Fsys, filepath.Join(r.Path, runs.ResolvedFile), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -288,7 +287,7 @@ func plotLessonTree(r *runs.Run) ([]plotted, error) {
 	if err := results.ReadOutcome(r.Fsys, r.Path, o); err != nil {
 		return nil, err
 	}
-	l, err := config.ReadLearning(files.ReadOnly{FS: files.OS{}}, filepath.Join(r.Path, runs.ResolvedFile), nil)
+	l, err := config.ReadLearning(r.Fsys, filepath.Join(r.Path, runs.ResolvedFile), nil)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"graft/config"
-	"graft/files"
 	"graft/results/document"
 	"graft/results/figure"
 	"graft/results/runs"
@@ -25,7 +24,7 @@ func tableOf(r *runs.Run) (*simulation.Table, error) {
 	case runs.SimulationKind:
 		table, err = r.Collected()
 	case runs.OriginalKind:
-		if table, err = runs.ReadOriginalTable(r.Path); errors.Is(err, fs.ErrNotExist) {
+		if table, err = runs.ReadOriginalTable(r.Fsys, r.Path); errors.Is(err, fs.ErrNotExist) {
 			return nil, nil
 		}
 	default:
@@ -43,7 +42,7 @@ func treeOf(r *runs.Run) (*simulation.Tree, error) {
 	if r.Kind == runs.SimulationKind {
 		folder = filepath.Join(folder, runs.TableFolder)
 	}
-	return config.ReadTree(files.ReadOnly{FS: files.OS{}}, folder)
+	return config.ReadTree(r.Fsys, folder)
 }
 
 // plotTrees draws the tree of a table with the path of a policy that was named, or those

@@ -56,7 +56,7 @@ func readOriginalDetail(r *runs.Run, all bool) (Detail, error) {
 		}
 		d.Logs = append(d.Logs, one)
 	}
-	if table, err := runs.ReadOriginalTable(r.Path); err == nil {
+	if table, err := runs.ReadOriginalTable(r.Fsys, r.Path); err == nil {
 		d.Table = runs.ReportTable(table)
 	}
 	return d, nil

@@ -143,7 +143,7 @@ func (b *pager) below(r *runs.Run) (list []page.Section) {
 	if err != nil {
 		return nil
 	}
-	all, _ := l.Parts(runs.Open)
+	all, _ := l.Parts(r.OpenPart)
 	if len(all) > MostPageRuns && !b.all {
 		return []page.Section{{Title: "Runs of " + document.Printable(r.Path), Parts: []page.Part{{Sentences: []string{fmt.Sprintf("More than %d runs have no section each; --all gives them one.", MostPageRuns)}}}}}
 	}

@@ -92,7 +92,7 @@ func readPipelineDetail(r *runs.Run, _ bool) (Detail, error) {
 			return nil, err
 		}
 	}
-	parts, _ := l.Parts(runs.Open) // what is wrong with them was said when the run was read
+	parts, _ := l.Parts(r.OpenPart) // what is wrong with them was said when the run was read
 	for _, e := range l.All {
 		s := pipelineStage{Stage: e.Stage, State: e.State, Seconds: e.Seconds, Reused: e.Reused, Why: e.Why, Parts: []string{}, Made: []string{}}
 		if !e.Began.IsZero() {

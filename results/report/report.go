@@ -18,9 +18,9 @@ import (
 
 // Report is what `graft report --json` prints.
 type Report struct {
-	Runs    []reportedRun  `json:"runs"`        // in the order of the arguments
+	Runs    []reportedRun     `json:"runs"`        // in the order of the arguments
 	Skipped []runs.SkippedRun `json:"skipped"`     // folders that could not be used, and those of which a part could not
-	Side    []*comparison  `json:"comparisons"` // one for each kind of run; empty where there is one run
+	Side    []*comparison     `json:"comparisons"` // one for each kind of run; empty where there is one run
 
 	lone *runs.Run // the only run; nil where there are several
 	seen Detail

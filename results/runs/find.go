@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"graft/files"
 	"graft/results/failure"
 )
 
@@ -32,10 +33,10 @@ type SkippedRun struct {
 // OpenAll reads the runs that arguments name: folders of runs, folders in which such
 // lie, and patterns. They come in the order of the arguments, each once, and those of a
 // folder sorted by path. What cannot be used is beside them.
-func OpenAll(args []string) (runs []*Run, skipped []SkippedRun) {
+func OpenAll(fsys files.FS, args []string) (runs []*Run, skipped []SkippedRun) {
 	var paths []string
 	for _, arg := range args {
-		found, err := Find(arg)
+		found, err := Find(fsys, arg)
 		if err != nil {
 			skipped = append(skipped, SkippedRun{arg, err.Error(), err})
 		}
@@ -48,7 +49,7 @@ func OpenAll(args []string) (runs []*Run, skipped []SkippedRun) {
 		return twice
 	})
 	all, errs := make([]*Run, len(paths)), make([]error, len(paths))
-	Parallel(len(paths), func(k int) { all[k], errs[k] = Open(paths[k]) })
+	Parallel(len(paths), func(k int) { all[k], errs[k] = Open(fsys, paths[k]) })
 	for k, err := range errs {
 		if err != nil {
 			skipped = append(skipped, SkippedRun{paths[k], err.Error(), err})
@@ -79,9 +80,9 @@ func Parallel(n int, do func(k int)) {
 
 // Find are the folders of runs that an argument stands for. One that is no run's
 // and has none beneath it stands for itself: to open it says what is wrong with it.
-func Find(arg string) ([]string, error) {
-	if _, err := View(arg); err == nil {
-		return runsAt(arg, true)
+func Find(fsys files.FS, arg string) ([]string, error) {
+	if _, err := View(fsys, arg); err == nil {
+		return runsAt(fsys, arg, true)
 	} else if !errors.Is(err, fs.ErrNotExist) || !strings.ContainsAny(arg, "*?[") {
 		return nil, err
 	}
@@ -94,7 +95,7 @@ func Find(arg string) ([]string, error) {
 		if base := filepath.Base(path); base[0] == '.' && !strings.HasPrefix(filepath.Base(arg), ".") { // as shells do
 			continue
 		}
-		below, err := runsAt(path, false)
+		below, err := runsAt(fsys, path, false)
 		if err != nil {
 			return found, err
 		}
@@ -107,8 +108,8 @@ func Find(arg string) ([]string, error) {
 }
 
 // runsAt are the runs at a path. One that was named stands for itself where it is none.
-func runsAt(path string, named bool) ([]string, error) {
-	f, err := View(path)
+func runsAt(fsys files.FS, path string, named bool) ([]string, error) {
+	f, err := View(fsys, path)
 	if err != nil {
 		if !named { // a pattern also fits files
 			err = nil
@@ -136,7 +137,7 @@ func runsBeneath(f *Folder, depth int) []string {
 		if !entry.IsDir() || strings.HasPrefix(entry.Name(), ".") || depth == 0 || f.IsCache() {
 			continue
 		}
-		if below, err := View(f.At(entry.Name())); err == nil { // what cannot be looked at has no runs for us
+		if below, err := View(f.Fsys, f.At(entry.Name())); err == nil { // what cannot be looked at has no runs for us
 			found = append(found, runsBeneath(below, depth-1)...)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -61,7 +60,7 @@ func readOriginalRun(f *Folder, r *Run) error {
 	}
 	r.Manifest.Network, _ = r.Setting("job.model")
 	r.Quantities = append(trainingQuantities(l, int64(r.Manifest.Seed)), episodeQuantities(l, int64(r.Manifest.Seed))...)
-	table, err := ReadOriginalTable(f.Path)
+	table, err := ReadOriginalTable(f.Fsys, f.Path)
 	switch {
 	case err == nil:
 		r.Quantities = append(r.Quantities, tableQuantities(table)...)
@@ -200,14 +199,14 @@ var OriginalActions = []string{"deepen:0", "deepen:1", "deepen:2", "none"}
 
 // Read reads a table's folder or a data.pkl, which may be named by its folder. Of a
 // folder that is damaged in part it gives both what can be read and an error.
-func (o *TableSource) Read(path string) (*simulation.Report, error) {
-	if _, err := os.Stat(path); err != nil {
+func (o *TableSource) Read(fsys files.FS, path string) (*simulation.Report, error) {
+	if _, err := fsys.Stat(path); err != nil {
 		return nil, err
 	}
-	if file, original := OriginalTable(path); original {
-		return o.ReadOriginal(file)
+	if file, original := OriginalTable(fsys, path); original {
+		return o.ReadOriginal(fsys, file)
 	}
-	report, err := simulation.Check(files.OS{}, path)
+	report, err := simulation.Check(fsys, path)
 	if errors.Is(err, simulation.ErrNoTable) {
 		err = failure.With(failure.Damaged, err)
 	}
@@ -219,12 +218,12 @@ func (o *TableSource) Read(path string) (*simulation.Report, error) {
 
 // OriginalTable is the file of a table of the original's, which may be named by its
 // folder; false where the path is another.
-func OriginalTable(path string) (file string, is bool) {
+func OriginalTable(fsys files.FS, path string) (file string, is bool) {
 	inside := filepath.Join(path, "data.pkl")
 	switch {
-	case IsFile(files.OS{}, path):
+	case IsFile(fsys, path):
 		return path, true
-	case IsFile(files.OS{}, inside) && !IsFile(files.OS{}, filepath.Join(path, "scenario.json")):
+	case IsFile(fsys, inside) && !IsFile(fsys, filepath.Join(path, "scenario.json")):
 		return inside, true
 	}
 	return "", false
@@ -246,12 +245,12 @@ func CodedFaults(report *simulation.Report) error {
 }
 
 // ReadOriginal reads a table of the original system's.
-func (o *TableSource) ReadOriginal(path string) (*simulation.Report, error) {
-	s, seed, err := o.scenario(path)
+func (o *TableSource) ReadOriginal(fsys files.FS, path string) (*simulation.Report, error) {
+	s, seed, err := o.scenario(fsys, path)
 	if err != nil {
 		return nil, err
 	}
-	file, err := os.Open(path)
+	file, err := fsys.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -276,14 +275,14 @@ func (o *TableSource) ReadOriginal(path string) (*simulation.Report, error) {
 
 // scenario says what a data.pkl is of: what config.toml beside it says, and what flags
 // say otherwise.
-func (o *TableSource) scenario(path string) (simulation.Scenario, int64, error) {
+func (o *TableSource) scenario(fsys files.FS, path string) (simulation.Scenario, int64, error) {
 	folder, err := filepath.Abs(filepath.Dir(path))
 	if err != nil {
 		return simulation.Scenario{}, 0, err
 	}
 	run := &config.LegacyRun{Folder: filepath.Base(folder)}
 	beside := filepath.Join(filepath.Dir(path), "config.toml")
-	found, err := config.ReadLegacyScenario(files.OS{}, beside)
+	found, err := config.ReadLegacyScenario(fsys, beside)
 	switch {
 	case err == nil:
 		run = found

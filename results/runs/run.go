@@ -235,12 +235,12 @@ var ErrForeign = errors.New("it is no folder of a run: there is nothing in it th
 // Open reads a run folder, whatever kind it is of, also while it is written: nothing
 // is locked, written or moved. What is damaged, half-written or foreign is an error,
 // whose exit code tells it from a folder that is not there.
-func Open(folder string) (*Run, error) {
-	f, err := View(folder)
+func Open(fsys files.FS, folder string) (*Run, error) {
+	f, err := View(fsys, folder)
 	if err != nil {
 		return nil, err
 	}
-	f.other = Open
+	f.other = func(folder string) (*Run, error) { return Open(fsys, folder) }
 	r, err := f.open()
 	if err != nil {
 		return nil, failure.AsDamage(fmt.Errorf("%s: %w", f.Path, err))
@@ -248,8 +248,8 @@ func Open(folder string) (*Run, error) {
 	return r, nil
 }
 
-func View(folder string) (*Folder, error) {
-	f := &Folder{Path: filepath.Clean(folder), Fsys: files.ReadOnly{FS: files.OS{}}}
+func View(fsys files.FS, folder string) (*Folder, error) {
+	f := &Folder{Path: filepath.Clean(folder), Fsys: files.ReadOnly{FS: fsys}}
 	var err error
 	if f.Entries, err = f.Fsys.ReadDir(f.Path); err != nil {
 		return nil, fmt.Errorf("read run: %w; name a folder", err)
@@ -330,3 +330,6 @@ func finite(list ...quantity) []quantity {
 		return len(q.Values) == 0 || slices.ContainsFunc(q.Values, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
 	})
 }
+
+// OpenPart opens a run that is a part of this one.
+func (r *Run) OpenPart(folder string) (*Run, error) { return Open(r.Fsys, folder) }

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"slices"
 
+	"graft/files"
 	"graft/results/document"
 	"graft/simulation"
 )
@@ -132,13 +133,13 @@ func meanAccuracy(t *simulation.Table, report *TableReport) quantity {
 }
 
 // ReadOriginalTable reads the original's table in a folder.
-func ReadOriginalTable(folder string) (*simulation.Table, error) {
-	file, ok := OriginalTable(folder)
+func ReadOriginalTable(fsys files.FS, folder string) (*simulation.Table, error) {
+	file, ok := OriginalTable(fsys, folder)
 	if !ok {
 		return nil, fmt.Errorf("%s: %w", folder, fs.ErrNotExist)
 	}
 	source := &TableSource{Actions: OriginalActions}
-	report, err := source.ReadOriginal(file)
+	report, err := source.ReadOriginal(fsys, file)
 	if err != nil {
 		return nil, err
 	}

@@ -13,20 +13,20 @@ import (
 	"graft/results/page"
 )
 
-// press renders pages, each once for all who ask for it, and keeps those that were asked
+// pageCache renders pages, each once for all who ask for it, and keeps those that were asked
 // for last.
-type press struct {
+type pageCache struct {
 	now    func() time.Time
 	most   int           // bytes that are kept
 	places chan struct{} // one for each rendering at once
 
 	mu      sync.Mutex
-	sheets  map[string]*sheet // by what they show
-	waiting int               // renderings that have not begun
+	pages   map[string]*rendered // by what they show
+	waiting int                  // renderings that have not begun
 }
 
-// sheet is a rendered page. All but used is written before it is done.
-type sheet struct {
+// rendered is a rendered page. All but used is written before it is done.
+type rendered struct {
 	tag    string
 	done   chan struct{} // closed when it is rendered
 	text   []byte
@@ -45,13 +45,13 @@ const patient = 5
 // errBusy says that too many pages are asked for at once.
 var errBusy = errors.New("too many pages are asked for at once; ask again")
 
-func newPress(most, places int, now func() time.Time) *press {
-	return &press{now: now, most: most, places: make(chan struct{}, places), sheets: map[string]*sheet{}}
+func newPageCache(most, places int, now func() time.Time) *pageCache {
+	return &pageCache{now: now, most: most, places: make(chan struct{}, places), pages: map[string]*rendered{}}
 }
 
 // get is a page by what it shows and the tag of that. While it is rendered, and a while
 // after that, all get what is being rendered, whose tag may be an older one.
-func (p *press) get(ctx context.Context, key, tag string, render func() (*page.Page, error)) (*sheet, error) {
+func (p *pageCache) get(ctx context.Context, key, tag string, render func() (*page.Page, error)) (*rendered, error) {
 	s, err := p.find(key, tag, render)
 	if err != nil {
 		return nil, err
@@ -64,25 +64,25 @@ func (p *press) get(ctx context.Context, key, tag string, render func() (*page.P
 	}
 }
 
-func (p *press) find(key, tag string, render func() (*page.Page, error)) (*sheet, error) {
+func (p *pageCache) find(key, tag string, render func() (*page.Page, error)) (*rendered, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := p.now()
-	if s := p.sheets[key]; s != nil && (s.tag == tag || !s.isDone() || now.Sub(s.ended) < patient*s.ended.Sub(s.began)) {
+	if s := p.pages[key]; s != nil && (s.tag == tag || !s.isDone() || now.Sub(s.ended) < patient*s.ended.Sub(s.began)) {
 		s.used = now
 		return s, nil
 	}
 	if p.waiting >= mostWaiting {
 		return nil, errBusy
 	}
-	s := &sheet{tag: tag, done: make(chan struct{}), used: now}
-	p.sheets[key] = s
+	s := &rendered{tag: tag, done: make(chan struct{}), used: now}
+	p.pages[key] = s
 	p.waiting++
 	go p.make(key, s, render)
 	return s, nil
 }
 
-func (s *sheet) isDone() bool {
+func (s *rendered) isDone() bool {
 	select {
 	case <-s.done:
 		return true
@@ -93,7 +93,7 @@ func (s *sheet) isDone() bool {
 
 // make renders a page when there is a place. It does so to the end, also when whoever
 // asked has left: others may wait for it.
-func (p *press) make(key string, s *sheet, render func() (*page.Page, error)) {
+func (p *pageCache) make(key string, s *rendered, render func() (*page.Page, error)) {
 	p.places <- struct{}{}
 	p.mu.Lock()
 	p.waiting--
@@ -105,15 +105,15 @@ func (p *press) make(key string, s *sheet, render func() (*page.Page, error)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	close(s.done)
-	if s.err != nil && p.sheets[key] == s {
-		delete(p.sheets, key) // it may be well the next time
+	if s.err != nil && p.pages[key] == s {
+		delete(p.pages, key) // it may be well the next time
 	}
 	p.sweep()
 }
 
 // render ends with an error where the program is at fault: one page is not to take the
 // others along.
-func (s *sheet) render(render func() (*page.Page, error)) {
+func (s *rendered) render(render func() (*page.Page, error)) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			s.err = fmt.Errorf("this is a fault of graft's: %v", fault)
@@ -130,26 +130,26 @@ func (s *sheet) render(render func() (*page.Page, error)) {
 }
 
 // sweep forgets the pages that were not asked for the longest, down to what is kept.
-func (p *press) sweep() {
+func (p *pageCache) sweep() {
 	for {
 		size, oldest := 0, ""
-		for key, s := range p.sheets {
+		for key, s := range p.pages {
 			if !s.isDone() {
 				continue
 			}
 			size += len(s.text) + len(s.packed) + len(key)
-			if oldest == "" || s.used.Before(p.sheets[oldest].used) {
+			if oldest == "" || s.used.Before(p.pages[oldest].used) {
 				oldest = key
 			}
 		}
 		if size <= p.most || oldest == "" {
 			return
 		}
-		delete(p.sheets, oldest)
+		delete(p.pages, oldest)
 	}
 }
 
-func (p *press) waitingNow() int {
+func (p *pageCache) waitingNow() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.waiting

@@ -21,7 +21,7 @@ import (
 // one that fails takes nothing along; and what is kept is bounded.
 func TestPress(t *testing.T) {
 	clock := &cacheClock{at: time.Unix(0, 0)}
-	p := newPress(40_000, 1, clock.now)
+	p := newPageCache(40_000, 1, clock.now)
 	count, slow := 0, make(chan struct{})
 	render := func() (*page.Page, error) {
 		count++
@@ -53,7 +53,7 @@ func TestPress(t *testing.T) {
 		title(fmt.Sprint(k), "1")
 	}
 	p.mu.Lock()
-	require.Less(t, len(p.sheets), 5, "a page has about 10 kB")
+	require.Less(t, len(p.pages), 5, "a page has about 10 kB")
 	p.mu.Unlock()
 	require.Equal(t, "rendering 12", title("9", "1"), "the last are kept")
 	require.Equal(t, "rendering 13", title("a", "2"))

@@ -8,16 +8,17 @@ import (
 	"strings"
 	"time"
 
+	"graft/files"
 	"graft/results/document"
 	"graft/results/listen"
 	"graft/results/page"
 	"graft/results/runs"
 )
 
-// Hall is where pages of runs are asked for.
-type Hall struct {
-	gallery *gallery
-	press   *press
+// Handler is where pages of runs are asked for.
+type Handler struct {
+	index   *index
+	cache   *pageCache
 	hosts   func(string) bool
 	version string // of graft, shown on pages
 	began   int64  // when: pages of another time may be of another graft
@@ -25,6 +26,7 @@ type Hall struct {
 
 // Options say what is served, and to whom. All fields are needed.
 type Options struct {
+	Files   files.FS          // file system; only read
 	Dir     string            // folder with the runs
 	Every   time.Duration     // least time between two looks at a run that is written to
 	Now     func() time.Time  // clock
@@ -32,8 +34,8 @@ type Options struct {
 	Version string            // of graft, shown on pages
 }
 
-func New(o Options) *Hall {
-	return &Hall{gallery: newGallery(o.Dir, o.Every, o.Now), press: newPress(mostKept, mostRenderings, o.Now), hosts: o.Hosts, version: o.Version, began: o.Now().UnixNano()}
+func New(o Options) *Handler {
+	return &Handler{index: newIndex(o.Files, o.Dir, o.Every, o.Now), cache: newPageCache(mostKept, mostRenderings, o.Now), hosts: o.Hosts, version: o.Version, began: o.Now().UnixNano()}
 }
 
 // Addresses of pages.
@@ -59,11 +61,11 @@ type wanted struct {
 	key    string   // what it shows
 	names  []string // of runs
 	all    bool     // it is the list of all
-	render func(*visit, page.Live) (*page.Page, error)
+	render func(*snapshot, page.Live) (*page.Page, error)
 }
 
 // ServeHTTP answers with a page, or says why not.
-func (h *Hall) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	head := w.Header()
 	for name, value := range map[string]string{"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cross-Origin-Resource-Policy": "same-origin",
 		"Cross-Origin-Opener-Policy": "same-origin", "Cache-Control": "private, no-cache"} {
@@ -74,7 +76,7 @@ func (h *Hall) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (h *Hall) serve(w http.ResponseWriter, r *http.Request) *listen.Refusal {
+func (h *Handler) serve(w http.ResponseWriter, r *http.Request) *listen.Refusal {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
 		return listen.Refuse(http.StatusMethodNotAllowed, "Use GET.", "%s is not for pages.", r.Method)
@@ -89,7 +91,7 @@ func (h *Hall) serve(w http.ResponseWriter, r *http.Request) *listen.Refusal {
 	if refused != nil {
 		return refused
 	}
-	v, err := h.gallery.look(want.names, want.all)
+	v, err := h.index.look(want.names, want.all)
 	if err != nil {
 		return refusalOfPage(err)
 	}
@@ -97,7 +99,7 @@ func (h *Hall) serve(w http.ResponseWriter, r *http.Request) *listen.Refusal {
 }
 
 // want is what an address asks for.
-func (h *Hall) want(at *url.URL) (*wanted, *listen.Refusal) {
+func (h *Handler) want(at *url.URL) (*wanted, *listen.Refusal) {
 	name, isRun := strings.CutPrefix(at.Path, runAddress)
 	switch {
 	case at.Path == "/":
@@ -134,8 +136,8 @@ func unique(names []string) []string {
 }
 
 // answer sends a page, unless it is known to whoever asks.
-func (h *Hall) answer(w http.ResponseWriter, r *http.Request, want *wanted, v *visit) *listen.Refusal {
-	if len(v.sights) == 0 && !want.all {
+func (h *Handler) answer(w http.ResponseWriter, r *http.Request, want *wanted, v *snapshot) *listen.Refusal {
+	if len(v.states) == 0 && !want.all {
 		return refusalOfPage(fmt.Errorf("%s: %w", strings.Join(v.missing, ", "), errGone))
 	}
 	tag, known := h.tag(want, v), r.Header.Get("If-None-Match")
@@ -144,8 +146,8 @@ func (h *Hall) answer(w http.ResponseWriter, r *http.Request, want *wanted, v *v
 		w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
-	s, err := h.press.get(r.Context(), want.key, tag, func() (*page.Page, error) {
-		return want.render(v, page.Live{Tag: tag, Every: h.gallery.every, Rarely: h.gallery.survey})
+	s, err := h.cache.get(r.Context(), want.key, tag, func() (*page.Page, error) {
+		return want.render(v, page.Live{Tag: tag, Every: h.index.every, Rarely: h.index.scanEvery})
 	})
 	if err != nil {
 		return refusalOfPage(err)
@@ -159,7 +161,7 @@ func (h *Hall) answer(w http.ResponseWriter, r *http.Request, want *wanted, v *v
 	return nil
 }
 
-func send(w http.ResponseWriter, r *http.Request, status int, s *sheet) {
+func send(w http.ResponseWriter, r *http.Request, status int, s *rendered) {
 	text := s.text
 	if takesPacked(r.Header.Get("Accept-Encoding")) {
 		text = s.packed
@@ -196,10 +198,10 @@ func refusalOfPage(err error) *listen.Refusal {
 }
 
 // refuse says why there is no page on a page.
-func (h *Hall) refuse(w http.ResponseWriter, r *http.Request, refused *listen.Refusal) {
+func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, refused *listen.Refusal) {
 	p := &page.Page{Title: http.StatusText(refused.Status), Version: h.version, Links: []page.Link{toList},
 		Sections: []page.Section{{Title: "What is wrong", Parts: []page.Part{{Sentences: append(strings.Split(document.PrintableLines(refused.Wrong), "\n"), refused.Remedy)}}}}}
-	s := &sheet{}
+	s := &rendered{}
 	if s.render(func() (*page.Page, error) { return p, nil }); s.err != nil {
 		http.Error(w, refused.Wrong, refused.Status)
 		return

@@ -12,39 +12,41 @@ import (
 	"sync"
 	"time"
 
+	"graft/files"
 	"graft/results/runs"
 )
 
-// gallery is the runs beneath a folder, as they were when they were looked at last. It
+// index is the runs beneath a folder, as they were when they were looked at last. It
 // looks when it is asked, and however many ask, at each run no more often than its pace
 // says: at one that is being written to every so often, at one that is quiet rarely. No
 // file is opened for that.
-type gallery struct {
-	dir    string
-	every  time.Duration // between two looks at a run that is written to
-	survey time.Duration // between two looks for new runs
-	rarely time.Duration // between two looks at a run that has ended
-	now    func() time.Time
+type index struct {
+	fsys      files.FS
+	dir       string
+	every     time.Duration // between two looks at a run that is written to
+	scanEvery time.Duration // between two looks for new runs
+	rarely    time.Duration // between two looks at a run that has ended
+	now       func() time.Time
 
-	mu       sync.Mutex
-	runs     map[string]*exhibit // by their path beneath dir
-	others   []runs.SkippedRun      // folders without any run
-	over     int                 // runs that are too many
-	surveyed time.Time           // when new runs were looked for last
-	fault    error               // why that could not be done
+	mu      sync.Mutex
+	runs    map[string]*entry // by their path beneath dir
+	others  []runs.SkippedRun // folders without any run
+	over    int               // runs that are too many
+	scanned time.Time         // when new runs were looked for last
+	fault   error             // why that could not be done
 }
 
-// exhibit is a run as it was looked at last.
-type exhibit struct {
-	sight
+// entry is a run as it was looked at last.
+type entry struct {
+	sighting
 	looked time.Time // when
 	ended  bool      // it was when it was read last
 	line   *runLine  // its line on the list; nil before it is read
 	read   uint64    // the tag of what the line is of
 }
 
-// sight is how a run's folder looks from outside.
-type sight struct {
+// sighting is how a run's folder looks from outside.
+type sighting struct {
 	name    string    // path beneath the gallery's folder, with slashes; "." is that folder
 	path    string    // to open it by
 	tag     uint64    // of names, sizes and times of its files: with the same tag it is the same
@@ -65,24 +67,24 @@ const (
 	mostLookedAt = 5000
 )
 
-func newGallery(dir string, every time.Duration, now func() time.Time) *gallery {
-	return &gallery{dir: filepath.Clean(dir), every: every, survey: SurveyPace * every, rarely: RarePace * every, now: now, runs: map[string]*exhibit{}}
+func newIndex(fsys files.FS, dir string, every time.Duration, now func() time.Time) *index {
+	return &index{fsys: fsys, dir: filepath.Clean(dir), every: every, scanEvery: SurveyPace * every, rarely: RarePace * every, now: now, runs: map[string]*entry{}}
 }
 
-// visit is what was seen at once.
-type visit struct {
-	sights  []sight
-	missing []string       // of the runs that were asked for
+// snapshot is what was seen at once.
+type snapshot struct {
+	states  []sighting
+	missing []string          // of the runs that were asked for
 	others  []runs.SkippedRun // folders without any run
-	over    int            // runs that are too many to be listed at all
+	over    int               // runs that are too many to be listed at all
 }
 
 // look sees how runs are now: those that are named, or all.
-func (g *gallery) look(names []string, all bool) (*visit, error) {
+func (g *index) look(names []string, all bool) (*snapshot, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := g.now()
-	if now.Sub(g.surveyed) >= g.survey || !all && g.unknown(names) && now.Sub(g.surveyed) >= g.every {
+	if now.Sub(g.scanned) >= g.scanEvery || !all && g.unknown(names) && now.Sub(g.scanned) >= g.every {
 		g.walk(now)
 	}
 	if g.fault != nil {
@@ -95,43 +97,44 @@ func (g *gallery) look(names []string, all bool) (*visit, error) {
 		}
 		slices.Sort(names)
 	}
-	v := &visit{others: g.others, over: g.over}
+	v := &snapshot{others: g.others, over: g.over}
 	for _, name := range names {
 		e := g.runs[name]
-		if e == nil || !g.glance(e, now) {
+		if e == nil || !g.refresh(e, now) {
 			v.missing = append(v.missing, name)
 			continue
 		}
-		v.sights = append(v.sights, e.sight)
+		v.states = append(v.states, e.sighting)
 	}
 	return v, nil
 }
 
-func (g *gallery) unknown(names []string) bool {
+func (g *index) unknown(names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return g.runs[name] == nil })
 }
 
 // walk looks for runs, and forgets those that are not there any more.
-func (g *gallery) walk(now time.Time) {
-	root, err := runs.View(g.dir)
-	g.surveyed, g.fault = now, err
+func (g *index) walk(now time.Time) {
+	root, err := runs.View(g.fsys, g.dir)
+	g.scanned, g.fault = now, err
 	if err != nil {
 		return
 	}
-	w := &surveyor{known: g.runs, found: map[string]*exhibit{}}
+	w := &scanner{fsys: g.fsys, known: g.runs, found: map[string]*entry{}}
 	w.folder(root, ".", runs.DeepestRun)
 	g.runs, g.others, g.over = w.found, w.others, w.over
 }
 
-// surveyor walks through folders as runsBeneath does, and also notes what is no run's.
-type surveyor struct {
-	known, found map[string]*exhibit
+// scanner walks through folders as runsBeneath does, and also notes what is no run's.
+type scanner struct {
+	fsys         files.FS
+	known, found map[string]*entry
 	others       []runs.SkippedRun
 	over         int
 }
 
 // folder says whether there is something of graft's in a folder.
-func (w *surveyor) folder(f *runs.Folder, name string, depth int) bool {
+func (w *scanner) folder(f *runs.Folder, name string, depth int) bool {
 	switch {
 	case f.IsRun():
 		w.add(f.Path, name)
@@ -151,12 +154,12 @@ func (w *surveyor) folder(f *runs.Folder, name string, depth int) bool {
 	return some
 }
 
-func (w *surveyor) below(at, name string, depth int) bool {
+func (w *scanner) below(at, name string, depth int) bool {
 	if w.known[name] != nil { // whether it still is one shows when it is looked at
 		w.add(at, name)
 		return true
 	}
-	f, err := runs.View(at)
+	f, err := runs.View(w.fsys, at)
 	if err != nil {
 		if !runs.NotThere(err) {
 			w.others = append(w.others, runs.SkippedRun{Path: name, Why: err.Error(), Err: err})
@@ -166,24 +169,24 @@ func (w *surveyor) below(at, name string, depth int) bool {
 	return w.folder(f, name, depth)
 }
 
-func (w *surveyor) add(at, name string) {
+func (w *scanner) add(at, name string) {
 	switch {
 	case len(w.found) >= mostServed:
 		w.over++
 	case w.known[name] != nil:
 		w.found[name] = w.known[name]
 	default:
-		w.found[name] = &exhibit{sight: sight{name: name, path: at}}
+		w.found[name] = &entry{sighting: sighting{name: name, path: at}}
 	}
 }
 
-// glance looks at a run if it is time to. One that is not there any more is forgotten.
-func (g *gallery) glance(e *exhibit, now time.Time) bool {
+// refresh looks at a run if it is time to. One that is not there any more is forgotten.
+func (g *index) refresh(e *entry, now time.Time) bool {
 	e.quiet = now.Sub(e.written) > quietAfter
 	if now.Sub(e.looked) < g.paceOf(e, now) {
 		return true
 	}
-	tag, written, err := stamp(e.path)
+	tag, written, err := tagOf(g.fsys, e.path)
 	if err != nil {
 		delete(g.runs, e.name)
 		return false
@@ -194,7 +197,7 @@ func (g *gallery) glance(e *exhibit, now time.Time) bool {
 }
 
 // paceOf is how long it takes until a run is looked at again.
-func (g *gallery) paceOf(e *exhibit, now time.Time) time.Duration {
+func (g *index) paceOf(e *entry, now time.Time) time.Duration {
 	if e.ended {
 		return g.rarely
 	}
@@ -202,7 +205,7 @@ func (g *gallery) paceOf(e *exhibit, now time.Time) time.Duration {
 }
 
 // note keeps what was found out about a run when it was read.
-func (g *gallery) note(name string, tag uint64, ended bool, line *runLine) {
+func (g *index) note(name string, tag uint64, ended bool, line *runLine) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	e := g.runs[name]
@@ -215,19 +218,19 @@ func (g *gallery) note(name string, tag uint64, ended bool, line *runLine) {
 	}
 }
 
-// stamp is a tag of all that lies in a run's folder and in those directly in it, and
+// tagOf is a tag of all that lies in a run's folder and in those directly in it, and
 // the latest time of its files. What is saved to go on from, and what programs have
 // said, is shown on no page; but that something was said is a sign of life.
-func stamp(folder string) (uint64, time.Time, error) {
-	f, err := runs.View(folder)
+func tagOf(fsys files.FS, folder string) (uint64, time.Time, error) {
+	f, err := runs.View(fsys, folder)
 	if err != nil {
 		return 0, time.Time{}, err
 	}
-	s := &stamper{sum: fnv.New64a()}
+	s := &tagger{sum: fnv.New64a()}
 	s.folder(f)
 	for _, entry := range f.Entries {
 		if entry.IsDir() && entry.Name() != runs.LogsName && entry.Name() != checkpointsName {
-			if below, err := runs.View(f.At(entry.Name())); err == nil { // else it is as good as not there
+			if below, err := runs.View(f.Fsys, f.At(entry.Name())); err == nil { // else it is as good as not there
 				s.folder(below)
 			}
 		}
@@ -241,13 +244,13 @@ const (
 	LogFile         = "log.jsonl"
 )
 
-type stamper struct {
+type tagger struct {
 	sum    hash.Hash64
 	latest time.Time
 	count  int
 }
 
-func (s *stamper) folder(f *runs.Folder) {
+func (s *tagger) folder(f *runs.Folder) {
 	for _, entry := range f.Entries {
 		if s.count++; s.count > mostLookedAt {
 			return

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"graft/files"
 	"graft/results/document"
 	"graft/results/page"
 	"graft/results/report"
@@ -21,10 +22,10 @@ var toList = page.Link{Text: "All runs", Address: "/"}
 const showAll = "graft report --html with --all"
 
 // tag tells what a page shows apart from what it showed before.
-func (h *Hall) tag(want *wanted, v *visit) string {
+func (h *Handler) tag(want *wanted, v *snapshot) string {
 	sum := fnv.New64a()
 	fmt.Fprintf(sum, "%s %d %q %d\n", want.key, h.began, v.missing, v.over)
-	for _, s := range v.sights {
+	for _, s := range v.states {
 		fmt.Fprintf(sum, "%q %x\n", s.name, s.tag)
 		if want.all {
 			fmt.Fprintln(sum, s.quiet, s.written.UnixNano())
@@ -40,16 +41,16 @@ func (h *Hall) tag(want *wanted, v *visit) string {
 
 // runs is the page of a run, or of several side by side. What cannot be read of them is
 // named on it.
-func (h *Hall) runs(v *visit, live page.Live) (*page.Page, error) {
-	opened, errs := make([]*runs.Run, len(v.sights)), make([]error, len(v.sights))
-	runs.Parallel(len(v.sights), func(k int) { opened[k], errs[k] = runs.Open(v.sights[k].path) })
+func (h *Handler) runs(v *snapshot, live page.Live) (*page.Page, error) {
+	opened, errs := make([]*runs.Run, len(v.states)), make([]error, len(v.states))
+	runs.Parallel(len(v.states), func(k int) { opened[k], errs[k] = runs.Open(h.index.fsys, v.states[k].path) })
 	var list []*runs.Run
 	var skipped []runs.SkippedRun
 	for _, name := range v.missing {
 		skipped = append(skipped, runs.SkippedRun{Path: name, Why: errGone.Error(), Err: errGone})
 	}
 	links, gone := []page.Link{toList}, 0
-	for k, s := range v.sights {
+	for k, s := range v.states {
 		if err := errs[k]; err != nil {
 			if runs.NotThere(err) {
 				gone++
@@ -58,23 +59,23 @@ func (h *Hall) runs(v *visit, live page.Live) (*page.Page, error) {
 			continue
 		}
 		list = append(list, opened[k])
-		h.gallery.note(s.name, s.tag, opened[k].Ended, nil)
-		if len(v.sights)+len(v.missing) > 1 && k < report.MostPageRuns {
+		h.index.note(s.name, s.tag, opened[k].Ended, nil)
+		if len(v.states)+len(v.missing) > 1 && k < report.MostPageRuns {
 			links = append(links, page.Link{Text: document.Printable(s.name), Address: AddressOf(s.name)})
 		}
 	}
-	if gone == len(v.sights) {
-		return nil, fmt.Errorf("%s: %w", v.sights[0].path, errGone)
+	if gone == len(v.states) {
+		return nil, fmt.Errorf("%s: %w", v.states[0].path, errGone)
 	}
 	p, _, err := report.Page(list, skipped, false, showAll, h.version)
 	if err != nil {
 		return nil, err
 	}
 	if len(list) == 0 {
-		p.Title, p.Lead, p.Sections[0].Title = "Run "+document.Printable(v.sights[0].path), "", "What is wrong"
+		p.Title, p.Lead, p.Sections[0].Title = "Run "+document.Printable(v.states[0].path), "", "What is wrong"
 	}
 	if !slices.ContainsFunc(list, func(r *runs.Run) bool { return !r.Ended }) && len(skipped) == 0 {
-		live.Every, live.Rarely = h.gallery.rarely, h.gallery.rarely
+		live.Every, live.Rarely = h.index.rarely, h.index.rarely
 	}
 	p.Links, p.Live = links, &live
 	return p, nil
@@ -91,26 +92,26 @@ type runLine struct {
 }
 
 // lines are the lines of runs, in their order. Only those are read that have changed.
-func (h *Hall) lines(sights []sight) []*runLine {
+func (h *Handler) lines(sights []sighting) []*runLine {
 	list := make([]*runLine, len(sights))
-	h.gallery.mu.Lock()
+	h.index.mu.Lock()
 	for k, s := range sights {
-		if e := h.gallery.runs[s.name]; e != nil && e.line != nil && e.read == s.tag {
+		if e := h.index.runs[s.name]; e != nil && e.line != nil && e.read == s.tag {
 			list[k] = e.line
 		}
 	}
-	h.gallery.mu.Unlock()
+	h.index.mu.Unlock()
 	runs.Parallel(len(sights), func(k int) {
 		if list[k] == nil {
-			list[k] = readLine(sights[k].path)
-			h.gallery.note(sights[k].name, sights[k].tag, list[k].ended, list[k])
+			list[k] = readLine(h.index.fsys, sights[k].path)
+			h.index.note(sights[k].name, sights[k].tag, list[k].ended, list[k])
 		}
 	})
 	return list
 }
 
-func readLine(folder string) *runLine {
-	r, err := runs.Open(folder)
+func readLine(fsys files.FS, folder string) *runLine {
+	r, err := runs.Open(fsys, folder)
 	if err != nil {
 		return &runLine{why: shortReason(strings.TrimPrefix(err.Error(), folder+": "))}
 	}
@@ -159,24 +160,24 @@ const runningWord = "running"
 
 // listed is a run on the list.
 type listed struct {
-	sight
+	sighting
 	*runLine
 }
 
 // list is the page of all runs.
-func (h *Hall) list(v *visit, live page.Live) (*page.Page, error) {
+func (h *Handler) list(v *snapshot, live page.Live) (*page.Page, error) {
 	var runs, broken []listed
-	for k, e := range h.lines(v.sights) {
+	for k, e := range h.lines(v.states) {
 		if e.why != "" {
-			broken = append(broken, listed{v.sights[k], e})
+			broken = append(broken, listed{v.states[k], e})
 		} else {
-			runs = append(runs, listed{v.sights[k], e})
+			runs = append(runs, listed{v.states[k], e})
 		}
 	}
 	slices.SortStableFunc(runs, func(a, b listed) int {
 		return cmp.Or(cmp.Compare(a.rank(), b.rank()), b.began.Compare(a.began), strings.Compare(a.name, b.name))
 	})
-	p := &page.Page{Title: "Runs beneath " + document.Printable(h.gallery.dir), Lead: leadOf(runs, len(broken)), Version: h.version, Live: &live}
+	p := &page.Page{Title: "Runs beneath " + document.Printable(h.index.dir), Lead: leadOf(runs, len(broken)), Version: h.version, Live: &live}
 	over := max(0, len(runs)-mostListed)
 	if len(runs) > 0 {
 		parts := []page.Part{{Table: listTable(runs[:len(runs)-over])}}

@@ -59,7 +59,7 @@ func TestEvaluationsSurviveFaults(t *testing.T) {
 				o := o
 				o.Out, o.Force = folder, again
 				_, err := Run(context.Background(), env, o)
-				if r, open := runs.Open(folder); err != nil && open == nil && r.Ended {
+				if r, open := runs.Open(env.Files, folder); err != nil && open == nil && r.Ended {
 					_, read := runs.ReadEvaluation(r)
 					require.NoError(t, read, "what has an outcome is whole")
 				}

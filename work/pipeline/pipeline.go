@@ -17,6 +17,7 @@ import (
 	"graft/results/failure"
 	"graft/results/runs"
 	"graft/work"
+	"graft/work/simulate"
 )
 
 // Options are what a caller says beside the configuration file.
@@ -25,8 +26,6 @@ type Options struct {
 	Folder  string   // run folder; empty is the file's pipeline.folder, or runs/ and the file's name
 	Retry   bool     // try again sequences that failed too often; false leaves them out
 	Workers int      // of each simulation; zero is fleet.workers of the scenario
-	// Simulate runs a scenario; needed.
-	Simulate Simulator
 }
 
 // Result is what `graft pipeline --json` prints.
@@ -65,7 +64,10 @@ func Run(ctx context.Context, env *work.Env, path string, o Options) (*Result, e
 		return nil, runs.AsConfigFault(err)
 	}
 	p := &pipeline{Pipeline: c, o: o, env: env, folder: work.Folder(o.Folder, c.Pipeline.Folder, path)}
-	p.simulate = p.simulated
+	p.simulate = func(ctx context.Context, path, folder string) error {
+		_, err := simulate.Run(ctx, env, path, simulate.Options{Set: c.Assignments(), Folder: folder, Force: true, Retry: o.Retry, Engine: "local", Workers: o.Workers})
+		return err
+	}
 	return p.run(ctx)
 }
 
@@ -77,7 +79,7 @@ type pipeline struct {
 	folder   string
 	ledger   *runs.Ledger
 	done     []Stage
-	simulate func(ctx context.Context, path, folder string) error // runs a scenario; tests make up tables
+	simulate func(ctx context.Context, path, folder string) error // runs a scenario; a test's makes up tables
 }
 
 // run does all stages in the folder.

@@ -87,7 +87,7 @@ func TestLearningFileIsARecord(t *testing.T) {
 	resolved, err := os.ReadFile(filepath.Join(folder, runs.PolicyName, runs.ResolvedFile))
 	require.NoError(t, err)
 	require.Equal(t, l.Resolved(), string(resolved))
-	run, err := runs.Open(filepath.Join(folder, runs.PolicyName))
+	run, err := runs.Open(files.OS{}, filepath.Join(folder, runs.PolicyName))
 	require.NoError(t, err)
 	require.Equal(t, l.Digest(), run.Manifest.ConfigSHA256)
 	require.Equal(t, string(record), l.Resolved(), "defaults are written down")

@@ -18,6 +18,7 @@ import (
 	"graft/torch"
 	"graft/work/evaluate"
 	"graft/work/learn"
+	"graft/work/simulate"
 )
 
 // simulateAll runs all scenarios, and returns the folders of the tables that are complete
@@ -28,7 +29,7 @@ func (p *pipeline) simulateAll(ctx context.Context) (tables []string, failed []e
 		err := p.stage(ctx, runs.SimulateStage+name, m.Digest(), func() error {
 			return p.simulate(ctx, p.Pipeline.Pipeline.Scenarios[k], p.at(name))
 		})
-		if errors.As(err, new(Missing)) {
+		if errors.As(err, new(*simulate.Missing)) {
 			p.env.Log.Warn("sequences failed, so that nothing is learned from the table", zap.String("scenario", name), zap.Error(err))
 			failed = append(failed, fmt.Errorf("%s: %w", name, err))
 			continue
