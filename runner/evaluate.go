@@ -18,13 +18,13 @@ import (
 
 // evaluateOptions are the flags of `graft evaluate`.
 type evaluateOptions struct {
-	evaluate.Options
-	seeds       int                    // policies that learn each time, where tables are left out
-	compat      bool                   // print the original's report
-	asPublished bool                   // evaluate as the original's last code did
-	json        bool                   // print one object
-	csv         bool                   // print a row for each table and chooser
-	given       func(flag string) bool // whether a flag was given
+	evaluate.Options                        // what is evaluated; the zero value is incomplete
+	seeds            int                    // policies that learn each time, where tables are left out
+	compat           bool                   // print the original's report
+	asPublished      bool                   // evaluate as the original's last code did
+	json             bool                   // print one object
+	csv              bool                   // print a row for each table and chooser
+	given            func(flag string) bool // whether a flag was given
 }
 
 func newEvaluateCommand() *cobra.Command {

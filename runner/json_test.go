@@ -29,6 +29,7 @@ import (
 	"graft/work/pipeline"
 	"graft/work/simulate"
 	"graft/work/surgery"
+	"graft/work/table"
 )
 
 // updateDocs writes pages that are made of the code.
@@ -54,8 +55,8 @@ var jsonReports = map[string][]any{
 	"graft report":        {report.Report{}},
 	"graft serve":         {serveReport{}},
 	"graft surgery":       {surgery.Report{}},
-	"graft table check":   {checkReport{}},
-	"graft table convert": {wholeTable{}},
+	"graft table check":   {table.CheckReport{}},
+	"graft table convert": {table.Whole{}},
 	"graft table show":    {runs.TableReport{}},
 	"graft trace info":    {traceReport{}},
 	"graft train":         {trainReport{}},

@@ -46,9 +46,9 @@ type StageEntry struct {
 type StageState string
 
 const (
-	StageWaits  StageState = "waits"
+	StageWaits  StageState = "waits" // not begun yet
 	StageBegun  StageState = "begun" // and did not end, unless it is under way
-	StageDone   StageState = "done"
+	StageDone   StageState = "done"  // ended, by the last run or before it
 	stageFailed StageState = "failed"
 )
 
