@@ -20,7 +20,7 @@ func clusterSpreadOf(s cluster.Spread) runs.ClusterSpread {
 func clusterFiguresOf(jobs []*cluster.Job, keep func(j *cluster.Job) bool, begin int64) runs.ClusterFigures {
 	s := cluster.Summarize(jobs, keep)
 	return runs.ClusterFigures{Jobs: s.Jobs, Completion: clusterSpreadOf(s.Completion), Queue: clusterSpreadOf(s.Queue), Slowdown: runs.FiniteOrNil(s.Slowdown), Fairness: runs.FiniteOrNil(s.Fairness),
-		Preemptions: s.Preemptions, Packed: s.Packed, Profiled: s.Profiled, Skipped: s.Skipped, Last: max(0, s.Last-begin)}
+		Preemptions: s.Preemptions, Packed: s.Counts["packed"], Profiled: s.Counts["profiled"], Skipped: s.Counts["ended_in_profiler"], Last: max(0, s.Last-begin)}
 }
 
 // clusterSizes are the groups that jobs are shown in by their size.
@@ -33,7 +33,7 @@ var clusterSizes = []struct {
 func takeOutcome(c *runs.ClusterCell, o *cluster.Outcome, mean cluster.Interval) {
 	begin := o.Begin
 	c.All, c.Mean = clusterFiguresOf(o.Jobs, nil, begin), clusterIntervalOf(mean)
-	c.Used, c.Scalings, c.Events, c.Refused, c.Fixes = runs.FiniteOrNil(o.Used()), o.Scalings, o.Events, o.Refused, []runs.ClusterFix{}
+	c.Used, c.Scalings, c.Events, c.Refused, c.Fixes = runs.FiniteOrNil(o.Used()), o.Counts["profiler_scalings"], o.Events, o.Refused, []runs.ClusterFix{}
 	for _, p := range o.Pools {
 		c.Pools = append(c.Pools, runs.ClusterPart{Name: p.Name, ClusterFigures: clusterFiguresOf(p.Jobs, nil, begin), Used: runs.FiniteOrNil(p.Used / p.All)})
 	}

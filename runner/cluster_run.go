@@ -189,12 +189,12 @@ func (r *replay) cell(ctx context.Context, cell *runs.ClusterCell) error {
 	if err != nil {
 		return err
 	}
-	o := cluster.Options{Placement: r.Cluster.Cluster.Placement, Quirks: r.quirks(), Workers: r.Schedule.Workers, Series: r.Output.Every > 0}
+	o := cluster.Options{Placement: r.Cluster.Cluster.Placement, Quirks: r.quirks(policy), Workers: r.Schedule.Workers, Series: r.Output.Every > 0}
 	out, err := study.Run(ctx, policy, o)
 	if err != nil {
 		return err
 	}
-	if err := r.write(key, out); err != nil {
+	if err := out.Write(files.OS{}, r.run.Path(key.Folder()), r.Output.Every); err != nil {
 		return err
 	}
 	completions := out.Completions()
@@ -209,21 +209,6 @@ func (r *replay) cell(ctx context.Context, cell *runs.ClusterCell) error {
 	return nil
 }
 
-// write writes the tables of a simulation.
-func (r *replay) write(key runs.ClusterCellKey, out *cluster.Outcome) error {
-	dir := r.run.Path(key.Folder())
-	if err := (files.OS{}).MkdirAll(dir); err != nil {
-		return fmt.Errorf("write what came of the jobs: %w", err)
-	}
-	if err := out.WriteJobs(files.OS{}, filepath.Join(dir, "jobs.csv")); err != nil {
-		return err
-	}
-	if r.Output.Every == 0 {
-		return nil
-	}
-	return out.WriteUsage(files.OS{}, filepath.Join(dir, "usage.csv"), r.Output.Every)
-}
-
 // worth simulates once more for each fault that is corrected, with that one fault, to say
 // what the correction is worth.
 func (r *replay) worth(ctx context.Context, cell *runs.ClusterCell, study *cluster.Study, policy cluster.Policy, o cluster.Options, completions []int64) error {
@@ -231,38 +216,15 @@ func (r *replay) worth(ctx context.Context, cell *runs.ClusterCell, study *clust
 		return nil
 	}
 	o.Series = false
-	for _, q := range quirksOf(policy) {
-		o.Quirks = q.quirks
+	for _, q := range policy.Quirks {
+		o.Quirks = cluster.Quirks{q.Name}
 		with, err := study.Run(ctx, policy, o)
 		if err != nil {
 			return err
 		}
-		cell.Fixes = append(cell.Fixes, runs.ClusterFix{What: q.what, Worth: clusterIntervalOf(cluster.Compare(study.Jobs, completions, with.Completions()))})
+		cell.Fixes = append(cell.Fixes, runs.ClusterFix{What: q.Fixed, Worth: clusterIntervalOf(cluster.Compare(study.Jobs, completions, with.Completions()))})
 	}
 	return nil
-}
-
-// quirk is a fault that is corrected.
-type quirk struct {
-	what   string
-	quirks cluster.Quirks
-}
-
-// quirksOf are those that touch a scheduler.
-func quirksOf(policy cluster.Policy) (list []quirk) {
-	if policy.Extra {
-		list = append(list, quirk{"a job leaves its devices when its work is done, not a second later", cluster.Quirks{ExtraSecond: true}})
-	}
-	switch policy.Name {
-	case "qssf":
-		list = append(list, quirk{"jobs that come while none waits are tried by priority, not by size for a second", cluster.Quirks{SizeFirst: true}})
-	case "lucid":
-		list = append(list,
-			quirk{"a packed job is as fast as alone once its partner has ended", cluster.Quirks{SlowPartner: true}},
-			quirk{"a job waits until its profile is taken", cluster.Quirks{FreeProfiling: true}},
-			quirk{"pairs that were measured count as measured, whatever the model", cluster.Quirks{FourModels: true}})
-	}
-	return list
 }
 
 // refusalsError is an error where jobs were left out.

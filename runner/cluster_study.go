@@ -10,7 +10,6 @@ import (
 	"strconv"
 
 	"graft/cluster"
-	"graft/cluster/schedulers"
 	"graft/cluster/trace"
 	"graft/config"
 	"graft/files"
@@ -57,6 +56,7 @@ func readClusterStudy(c *config.Cluster) (*clusterStudy, error) {
 	}
 	s.share(read.Jobs)
 	s.study.Jobs, s.study.PerNode, s.study.CPUs, s.format = read.Jobs, c.Cluster.PerNode, c.Cluster.CPUs, read.Format
+	s.study.Memory, s.study.WholeGPUs = c.Cluster.Memory, c.Cluster.WholeGPUs
 	if s.study.Begin = c.Cluster.From; s.study.Begin == 0 {
 		s.study.Begin = max(0, floorDay(read.Jobs[0].Submit)) // what is earlier is refused
 	}
@@ -73,8 +73,8 @@ func (s *clusterStudy) readNodes() (err error) {
 		return failure.Usagef("there is no vc_config.csv in %s; name a file of the virtual clusters and their nodes with --nodes", s.Cluster.Cluster.Data)
 	}
 	if count, err := strconv.Atoi(nodes); err == nil {
-		if count <= 0 {
-			return failure.Usagef("a cluster of %d nodes runs nothing; give it one at least", count)
+		if count <= 0 || count > trace.MaxNodes {
+			return failure.Usagef("a cluster has 1 to %d nodes, not %d", trace.MaxNodes, count)
 		}
 		s.study.VCs, s.undivided = []trace.VC{{Name: everybody, Nodes: count}}, true
 		return nil
@@ -148,19 +148,16 @@ func (s *clusterStudy) know(read *trace.Trace) error {
 
 // policy is how a scheduler is called with what the file says.
 func (s *clusterStudy) policy(name string) cluster.Policy {
-	if name == "lucid" {
-		return schedulers.Lucid(s.Lucid)
-	}
-	p, _ := schedulers.Named(name) // the file was checked
+	p, _ := s.Options.Named(name) // the file was checked
 	return p
 }
 
 // with is the study with the estimates that a scheduler has, at a load.
 func (s *clusterStudy) with(p cluster.Policy, load float64) (*cluster.Study, error) {
 	study := s.study
-	if p.Estimate || s.Schedule.Estimates != "" {
+	if p.Estimates != "" || s.Schedule.Estimates != "" {
 		var err error
-		if study.Estimates, err = s.estimated(p.Name); err != nil {
+		if study.Estimates, err = s.estimated(p); err != nil {
 			return nil, err
 		}
 	}
@@ -178,28 +175,24 @@ func (s *clusterStudy) with(p cluster.Policy, load float64) (*cluster.Study, err
 // What is read is shared by simulations afterwards.
 func (s *clusterStudy) ready() error {
 	for _, name := range s.Schedule.Schedulers {
-		if _, err := s.with(s.policy(name), 1); err != nil {
+		p := s.policy(name)
+		if _, err := s.with(p, 1); err != nil {
 			return err
 		}
-		if name == "lucid" && s.study.Profiles == nil {
-			return failure.Usagef("lucid needs the profiles of models alone and in pairs; name a folder with single_data.csv and colocate_info.csv with --data")
+		if p.Profiles && s.study.Profiles == nil {
+			return failure.Usagef("%s needs the profiles of models alone and in pairs; name a folder with single_data.csv and colocate_info.csv with --data", name)
 		}
 	}
 	return nil
 }
 
 // estimated are the estimates of a scheduler.
-func (s *clusterStudy) estimated(policy string) ([]float64, error) {
-	which := s.Schedule.Estimates
-	if which == "" {
-		if which = "lgb"; policy == "lucid" {
-			which = "ebm"
-		}
-	}
+func (s *clusterStudy) estimated(policy cluster.Policy) ([]float64, error) {
+	which := cmp.Or(s.Schedule.Estimates, policy.Estimates)
 	if known := s.estimates[which]; known != nil {
 		return known, nil
 	}
-	list, err := s.readEstimates(which, policy)
+	list, err := s.readEstimates(which, policy.Name)
 	if err == nil {
 		s.estimates[which] = list
 	}
@@ -228,9 +221,9 @@ func (s *clusterStudy) readEstimates(which, policy string) ([]float64, error) {
 }
 
 // quirks are those that are kept.
-func (s *clusterStudy) quirks() cluster.Quirks {
+func (s *clusterStudy) quirks(policy cluster.Policy) cluster.Quirks {
 	if s.Cluster.Cluster.Compat == config.CompatLucid {
-		return cluster.AllQuirks()
+		return policy.AllQuirks()
 	}
-	return cluster.Quirks{}
+	return nil
 }

@@ -73,7 +73,7 @@ func runClusterTimeline(ctx context.Context, w, about io.Writer, o clusterTimeli
 	if err != nil {
 		return err
 	}
-	out, err := study.Run(ctx, policy, cluster.Options{Placement: c.Cluster.Placement, Quirks: s.quirks(), Workers: c.Schedule.Workers, Follow: o.job})
+	out, err := study.Run(ctx, policy, cluster.Options{Placement: c.Cluster.Placement, Quirks: s.quirks(policy), Workers: c.Schedule.Workers, Follow: o.job})
 	if err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func timelineOf(o *cluster.Outcome, id string) (*jobTimeline, error) {
 
 // devicesAt is how many devices a job works with: half of what it shares.
 func devicesAt(c cluster.Change) int {
-	if c.Job.Partner() != nil {
+	if c.Shared {
 		return max(1, c.GPUs/2)
 	}
 	return c.GPUs

@@ -31,7 +31,8 @@ func wrongFiles(t *testing.T) {
 	for name, text := range map[string]string{
 		"wrong.toml": "x", "wrong.pth": "garbage", "wrong.safetensors": "garbage", "wrong.pkl": "garbage", "wrong.json": "{",
 		"vocabulary.json": "{", "names.ids.pkl": "g", "table/scenario.json": "{", "work/grid.json": "{", "run/manifest.json": "{",
-		"original/data.pkl": "garbage", "bare/data.pkl": "garbage", "original/config.toml": "[nothing]", "wrong.csv": "a,b\n", "right.csv": "job_id,gpu_num,submit_time,duration,vc\n1,1,0,5,a\n", "nodes.csv": ",num\na,1\n", "half.csv": "job_id,gpu_num,submit_time,duration\n1,1,0,5\n2,x,0,5\n", "right/policy.safetensors": "garbage",
+		"original/data.pkl": "garbage", "bare/data.pkl": "garbage", "original/config.toml": "[nothing]", "wrong.csv": "a,b\n", "right.csv": "job_id,gpu_num,submit_time,duration,vc\n1,1,0,5,a\n", "nodes.csv": ",num\na,1\n", "half.csv": "job_id,gpu_num,submit_time,duration\n1,1,0,5\n2,x,0,5\n", "right/policy.safetensors": "garbage", "large.toml": "#" + strings.Repeat("x", 5<<20),
+		"images/a/a.png": "garbage", "images/a/b.png": "", "images/a/c.png": "", "images/b/a.png": "", "images/b/b.png": "", "images/b/c.png": "",
 	} {
 		require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o700))
 		require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
@@ -44,7 +45,7 @@ var onWrongFiles = map[string][]struct {
 	args string // after the command
 	code failure.Code
 }{
-	"graft train":    {{"wrong.toml", failure.Configuration}, {"none.toml", failure.Failed}, {"--resume --folder run", failure.Damaged}, {"--resume --folder none", failure.Failed}},
+	"graft train":    {{"wrong.toml", failure.Configuration}, {"large.toml", failure.Configuration}, {"none.toml", failure.Failed}, {"--set data.kind=folder --set data.path=images", failure.Damaged}, {"--resume --folder run", failure.Damaged}, {"--resume --folder none", failure.Failed}},
 	"graft learn":    {{"wrong.toml", failure.Configuration}, {"none.toml", failure.Failed}},
 	"graft simulate": {{"wrong.toml", failure.Configuration}, {"none.toml", failure.Failed}},
 	"graft work":     {{"work", failure.Damaged}, {"none", failure.Failed}},
@@ -55,12 +56,12 @@ var onWrongFiles = map[string][]struct {
 	"graft cluster timeline": {{"wrong.toml --job 1", failure.Configuration}, {"--trace right.csv --nodes nodes.csv --job 2", failure.Failed}, {"--trace right.csv --nodes nodes.csv --job 1 --out wrong.csv", failure.Usage}},
 	"graft demo":             {{"--set x", failure.Configuration}},
 	"graft data fetch":       {{"nosuch", failure.Usage}},
-	"graft config check":     {{"wrong.toml", failure.Configuration}, {"none.toml", failure.Failed}, {"none.toml wrong.toml", failure.Configuration}},
+	"graft config check":     {{"wrong.toml", failure.Configuration}, {"large.toml", failure.Configuration}, {"none.toml", failure.Failed}, {"none.toml wrong.toml", failure.Configuration}},
 	"graft config show":      {{"wrong.toml", failure.Configuration}, {"none.toml", failure.Failed}},
 	"graft config convert":   {{"wrong.toml", failure.Configuration}, {"none.toml", failure.Failed}},
-	"graft model show":       {{"wrong.toml", failure.Configuration}, {"none.toml", failure.Failed}},
+	"graft model show":       {{"wrong.toml", failure.Configuration}, {"large.toml", failure.Configuration}, {"none.toml", failure.Failed}},
 	"graft profile":          {{"wrong.toml", failure.Configuration}},
-	"graft profile show":     {{"wrong.toml", failure.Configuration}, {"none.toml", failure.Failed}},
+	"graft profile show":     {{"wrong.toml", failure.Configuration}, {"large.toml", failure.Configuration}, {"none.toml", failure.Failed}},
 	"graft profile check":    {{"wrong.toml", failure.Configuration}, {"none.toml", failure.Failed}},
 	"graft surgery":          {{"--model wrong.toml --action none", failure.Configuration}, {"--model ConvNet2 --weights wrong.pth --action deepen:0", failure.Damaged}, {"--model ConvNet2 --replay wrong.json", failure.Damaged}, {"--model ConvNet2 --replay none.json", failure.Failed}},
 	"graft evaluate":         {{"--policy wrong.safetensors --table table", failure.Damaged}, {"--policy right --table table", failure.Damaged}, {"--policy none --table none", failure.Failed}},

@@ -194,7 +194,7 @@ func TestSimulationsThatAreStoppedOrHurt(t *testing.T) {
 		`simulate.cache="` + path + `"`:    {failure.Failed, "simulate.cache"},
 		`time.events=[]`:                   {failure.Configuration, "no up in the timeline"},
 		`adapt.most=9`:                     {failure.Configuration, "sequences of 9 decisions"},
-		`simulate.actions=["deepen:nope"]`: {failure.Configuration, "nothing to choose"},
+		`simulate.actions=["deepen:nope"]`: {failure.Configuration, "leaves no choice"},
 		`data.kind="cifar10"`:              {failure.Configuration, "path"},
 		`simulate.design="likely"`:         {failure.Configuration, "needs one"},
 		`network.name="NoSuchNetwork"`:     {failure.Configuration, "NoSuchNetwork"},

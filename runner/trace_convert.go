@@ -59,7 +59,7 @@ func runTraceConvert(w io.Writer, in, out string, o *traceConvertOptions) error 
 	if err != nil {
 		return codedTrace(err)
 	}
-	err = trace.WriteFile(files.OS{}, out, trace.WriterOptions{Format: o.to, Start: all.Start}, o.force, func(t *trace.Writer) error {
+	err = trace.WriteFile(files.OS{}, out, trace.WriterOptions{Format: o.to, Start: all.Start, RAM: all.HasRAM()}, o.force, func(t *trace.Writer) error {
 		for k := range all.Jobs {
 			if err := t.Write(&all.Jobs[k]); err != nil {
 				return err

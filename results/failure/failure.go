@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"graft/dataset"
 	"graft/results"
 )
 
@@ -54,7 +55,7 @@ func Usagef(format string, args ...any) error {
 // isDamage says whether an error to which nobody gave a code is about a file of graft's
 // own that is not what was written.
 func isDamage(err error) bool {
-	return errors.Is(err, results.ErrDamaged) || errors.As(err, new(*json.SyntaxError)) || errors.As(err, new(*json.UnmarshalTypeError))
+	return errors.Is(err, results.ErrDamaged) || errors.Is(err, dataset.ErrDamaged) || errors.As(err, new(*json.SyntaxError)) || errors.As(err, new(*json.UnmarshalTypeError))
 }
 
 // CodeOf says which code an error leads to: the one it carries, else

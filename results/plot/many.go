@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"graft/config"
 	"graft/results/document"
 	"graft/results/figure"
 	"graft/results/runs"
@@ -15,19 +14,11 @@ import (
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// apart are keys in which runs may differ and still be one thing with several seeds.
-var apart = []string{"run.seed", "run.folder"}
-
 // alike puts runs together that differ in their seed alone, in the order of the first
 // of each.
 func alike(list []*runs.Run) [][]*runs.Run {
 	var groups [][]*runs.Run
-	same := func(a, b *runs.Run) bool {
-		rest := func(r *runs.Run) []config.Setting {
-			return slices.DeleteFunc(slices.Clone(r.Settings), func(s config.Setting) bool { return slices.Contains(apart, s.Key) })
-		}
-		return slices.EqualFunc(rest(a), rest(b), func(x, y config.Setting) bool { return x.Key == y.Key && x.Text == y.Text })
-	}
+	same := func(a, b *runs.Run) bool { return slices.Equal(a.Material(), b.Material()) }
 	for _, r := range list {
 		k := slices.IndexFunc(groups, func(g []*runs.Run) bool { return same(g[0], r) })
 		if k < 0 {

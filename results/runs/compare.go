@@ -7,24 +7,27 @@ import (
 	"slices"
 	"strings"
 
+	"graft/config"
 	"graft/results/document"
 )
 
-// seedKeys are those in which the runs of a column may differ, and nameKeys those that
-// say where things are kept.
-var (
-	seedKeys = []string{"run.seed", "runner.seed"}
-	nameKeys = []string{"run.folder", "run.listen", "runner.folder", "agent.save_file"}
-)
+// apartKeys are seeds, in which runs that are compared as one may differ, and the
+// original's keys that change no result.
+var apartKeys = []string{"run.seed", "runner.seed", "runner.folder", "agent.save_file"}
 
-// Compared are the settings in which runs of different columns differ: the
-// configuration but for seed and folders, and what the manifest knows beside it.
+// Material lists the settings in which runs must agree to be compared as one.
+func (r *Run) Material() []config.Setting {
+	return slices.DeleteFunc(slices.Clone(r.Settings), func(s config.Setting) bool {
+		return slices.Contains(apartKeys, s.Key) || config.ChangesNoResult(s.Key)
+	})
+}
+
+// Compared maps the settings in which runs of different columns differ to their texts: the
+// configuration but for seeds and what changes no result, and what the manifest adds to it.
 func (r *Run) Compared() map[string]string {
 	all := map[string]string{}
-	for _, s := range r.Settings {
-		if !slices.Contains(seedKeys, s.Key) && !slices.Contains(nameKeys, s.Key) && !strings.HasPrefix(s.Key, "checkpoint.") {
-			all[s.Key] = s.Text
-		}
+	for _, s := range r.Material() {
+		all[s.Key] = s.Text
 	}
 	if r.Manifest.Graft != "" {
 		all["(version of graft)"] = r.Manifest.Graft
