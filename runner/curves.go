@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"strings"
 	"time"
 
@@ -12,7 +11,6 @@ import (
 	"graft/results"
 	"graft/results/document"
 	"graft/results/tensorboard"
-	"graft/simulation"
 	"graft/trainer"
 )
 
@@ -25,7 +23,6 @@ func boardFlag(command *cobra.Command, on *bool) {
 type curves struct {
 	events *results.Events
 	last   trainer.Row // of a job, that was written
-	greedy string      // of a policy, that was written
 }
 
 // openCurves begins an event file, of which the first step is next, with the
@@ -75,34 +72,4 @@ func (c *curves) note(n trainer.Note) error {
 		parts = append(parts, n.Why)
 	}
 	return c.events.Text(step, strings.ReplaceAll(n.Event, " ", "_"), fmt.Sprintf("**%s** %s", cmp.Or(n.Action, n.Event), strings.Join(parts, ", ")))
-}
-
-// study adds figures of a policy of the original's, at its episodes.
-func (c *curves) study(r simulation.StudyRow, greedy string) error {
-	if c == nil {
-		return nil
-	}
-	step := int64(r.Episodes)
-	err := c.events.Scalars(step, scalar("objective", r.Objective), scalar("accuracy/episodes", r.Accuracy), scalar("accuracy/expected", r.Expected),
-		scalar("temperature", r.Temperature), scalar("learning_rate", r.Rate))
-	if err != nil || greedy == c.greedy {
-		return err
-	}
-	c.greedy = greedy
-	return c.events.Text(step, "likeliest_sequence", "`"+greedy+"`")
-}
-
-// tree adds figures of a seed of structural policies, at its steps.
-func (c *curves) tree(r simulation.TreeRow) error {
-	if c == nil {
-		return nil
-	}
-	of := func(what string, value float64) tensorboard.Scalar {
-		return scalar(fmt.Sprintf("%s/seed-%d", what, r.Seed), value)
-	}
-	figures := []tensorboard.Scalar{of("aim", r.Aim), of("entropy_nats", r.Entropy), of("regret_points", r.Regret)}
-	if !math.IsNaN(r.HeldOut) {
-		figures = append(figures, of("held_out", r.HeldOut))
-	}
-	return c.events.Scalars(int64(r.Step), figures...)
 }

@@ -25,8 +25,11 @@ import (
 	"graft/results/runs"
 	"graft/work/describe"
 	"graft/work/doctor"
+	"graft/work/learn"
+	"graft/work/pipeline"
 	"graft/work/simulate"
 	"graft/work/surgery"
+	"graft/work/table"
 )
 
 // updateDocs writes pages that are made of the code.
@@ -39,7 +42,7 @@ var jsonReports = map[string][]any{
 	"graft demo":          {trainReport{}},
 	"graft doctor":        {doctor.Report{}},
 	"graft evaluate":      {runs.EvaluationReport{}, runs.LeaveReport{}},
-	"graft learn":         {learnTreesReport{}, learnReport{}},
+	"graft learn":         {learn.PoliciesResult{}, learn.StudyResult{}},
 	"graft model list":    {modelList{}},
 	"graft model show":    {describe.Network{}},
 	"graft profile":       {profileReport{}},
@@ -47,13 +50,13 @@ var jsonReports = map[string][]any{
 	"graft simulate":      {simulate.Report{}, simulate.Submission{}},
 	"graft fleet attach":  {simulate.Report{}},
 	"graft fleet status":  {simulate.Status{}},
-	"graft pipeline":      {pipelineReport{}},
+	"graft pipeline":      {pipeline.Result{}},
 	"graft plot":          {plot.Report{}},
 	"graft report":        {report.Report{}},
 	"graft serve":         {serveReport{}},
 	"graft surgery":       {surgery.Report{}},
-	"graft table check":   {checkReport{}},
-	"graft table convert": {wholeTable{}},
+	"graft table check":   {table.CheckReport{}},
+	"graft table convert": {table.Whole{}},
 	"graft table show":    {runs.TableReport{}},
 	"graft trace info":    {traceReport{}},
 	"graft train":         {trainReport{}},
@@ -70,7 +73,7 @@ var jsonReports = map[string][]any{
 var which = map[reflect.Type]string{
 	reflect.TypeFor[runs.EvaluationReport](): "Without `--leave-out`.", reflect.TypeFor[runs.LeaveReport](): "With `--leave-out`.",
 	reflect.TypeFor[simulate.Report](): "Of a simulation that is over.", reflect.TypeFor[simulate.Submission](): "Of one that was given to a cluster.",
-	reflect.TypeFor[learnTreesReport](): "Of structural policies.", reflect.TypeFor[learnReport](): "Of a policy of the original's.",
+	reflect.TypeFor[learn.PoliciesResult](): "Of structural policies.", reflect.TypeFor[learn.StudyResult](): "Of a policy of the original's.",
 }
 
 // aboutObjects is how the page begins.

@@ -1,4 +1,4 @@
-package main
+package evaluate
 
 import (
 	"errors"
@@ -31,33 +31,33 @@ var (
 )
 
 // fill writes how all fared in each table, and over all.
-func (b *evaluationBook) fill(o *runs.EvaluationOutcome) error {
+func (f *Folder) fill(o *runs.EvaluationOutcome) error {
 	c := o.Comparison()
 	for k, t := range c.Trials {
 		for _, v := range t.Verdicts {
-			if err := b.verdict(o, k, v, c.Standing(v.Chooser)); err != nil {
+			if err := f.verdict(o, k, v, c.Standing(v.Chooser)); err != nil {
 				return err
 			}
 		}
 	}
 	for _, m := range o.Members {
-		if err := b.members.Append(m.Scenario, m.Group, m.Chooser, m.Member, sequenceCell(m.Verdict), m.Accuracy, m.Regret, m.Smoothed, m.Gain, m.Rank); err != nil {
+		if err := f.members.Append(m.Scenario, m.Group, m.Chooser, m.Member, sequenceCell(m.Verdict), m.Accuracy, m.Regret, m.Smoothed, m.Gain, m.Rank); err != nil {
 			return err
 		}
 	}
 	for _, s := range c.Standings {
-		if err := b.standing(s); err != nil {
+		if err := f.standing(s); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (b *evaluationBook) verdict(o *runs.EvaluationOutcome, table int, v simulation.Verdict, s *simulation.Standing) error {
+func (f *Folder) verdict(o *runs.EvaluationOutcome, table int, v simulation.Verdict, s *simulation.Standing) error {
 	t := o.Comparison().Trials[table]
 	accuracy := overSeeds(o.Spread(table, v.Chooser))
 	regret := overSeeds(o.Values(table, v.Chooser, runs.RegretOf))
-	return b.verdicts.Append(t.Scenario, t.Network, t.Group, v.Chooser, string(s.Role), s.Seen, s.Seeds, sequenceCell(v), v.Certain, v.Accuracy, low(accuracy), high(accuracy),
+	return f.verdicts.Append(t.Scenario, t.Network, t.Group, v.Chooser, string(s.Role), s.Seen, s.Seeds, sequenceCell(v), v.Certain, v.Accuracy, low(accuracy), high(accuracy),
 		v.Regret, low(regret), high(regret), v.Smoothed, v.Gain, v.Rank, v.From, v.To, v.Of, t.Noise, t.Source, t.Floor)
 }
 
@@ -87,24 +87,24 @@ func high(i *simulation.Interval) any {
 	return i.High
 }
 
-func (b *evaluationBook) standing(s simulation.Standing) error {
+func (f *Folder) standing(s simulation.Standing) error {
 	var mean, inside any
 	var over *simulation.Interval
 	if s.Difference != nil {
 		mean, inside, over = s.Difference.Mean, s.Difference.Inside, s.Difference.OverTables
 	}
-	return b.standings.Append(s.Chooser, string(s.Role), s.Seen, s.Seeds, s.Tables, s.Regret, low(s.OverTables), high(s.OverTables), low(s.OverGroups), high(s.OverGroups),
+	return f.standings.Append(s.Chooser, string(s.Role), s.Seen, s.Seeds, s.Tables, s.Regret, low(s.OverTables), high(s.OverTables), low(s.OverGroups), high(s.OverGroups),
 		low(s.OverSeeds), high(s.OverSeeds), s.TopFive, s.LowHalf, s.Worst, s.WorstOne, mean, low(over), high(over), inside)
 }
 
 // fold writes what was left out in turn.
-func (b *evaluationBook) fold(o *runs.EvaluationOutcome) error {
+func (f *Folder) fold(o *runs.EvaluationOutcome) error {
 	if o.LeftOut == nil {
 		return nil
 	}
 	var faults []error
 	for _, g := range o.LeftOut.Groups {
-		faults = append(faults, b.folds.Append(g.Group, strings.Join(g.Tables, ", "), strings.Join(g.Learned, ", ")))
+		faults = append(faults, f.folds.Append(g.Group, strings.Join(g.Tables, ", "), strings.Join(g.Learned, ", ")))
 	}
 	return errors.Join(faults...)
 }
