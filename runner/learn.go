@@ -204,7 +204,7 @@ func (p *pupil) open(l *decider.Learner, table *simulation.Table) error {
 		p.log.Info("going on from the last checkpoint", zap.Int("episodes", l.Episodes()))
 	}
 	if p.Run.Tensorboard {
-		if p.book.curves, err = openCurves(p.stored, int64(l.Episodes())+min(1, int64(l.Episodes())), p.Resolved()); err != nil {
+		if p.book.curves, err = openLearnCurves(p.stored, int64(l.Episodes())+min(1, int64(l.Episodes())), p.Resolved()); err != nil {
 			return err
 		}
 	}
@@ -233,7 +233,7 @@ type notebook struct {
 	total int
 	rows  []simulation.StudyRow
 	// curves are nil where TensorBoard is not wanted.
-	curves *curves
+	curves *learnCurves
 }
 
 // Row adds figures, and tells of them when it has not been told for a while, and in

@@ -128,7 +128,7 @@ func (c *class) open() (*register, error) {
 	if err := c.stored.ForgetEvents(); err != nil || !c.Run.Tensorboard { // all rows are told again
 		return book, err
 	}
-	book.curves, err = openCurves(c.stored, 0, c.Resolved())
+	book.curves, err = openLearnCurves(c.stored, 0, c.Resolved())
 	return book, err
 }
 
@@ -152,7 +152,7 @@ func (c *class) learn(ctx context.Context, book *register) ([]simulation.Learned
 	study := &simulation.TreeStudy{Trees: trees, Held: held, Options: c.Options(), Seeds: c.Run.All(), AtOnce: cmp.Or(c.Run.AtOnce, runtime.GOMAXPROCS(0)),
 		Every: c.Run.Every, Checkpoint: c.Run.Checkpoint, Now: time.Now, Book: book}
 	drawn := drawable(c.screen)
-	book.teller = newTeller(c.log, time.Now, drawn)
+	book.pace, book.drawn = newPace(time.Now), drawn
 	if drawn {
 		defer drawBars(c.screen, book.scene()).close()
 	}

@@ -17,9 +17,10 @@ import (
 type register struct {
 	*simulation.TreeFolder
 	log    *zap.Logger
-	teller *teller
-	curves *curves // nil where TensorBoard is not wanted
-	most   int     // steps of a seed
+	pace   *pace
+	drawn  bool         // a bar shows it all the time
+	curves *learnCurves // nil where TensorBoard is not wanted
+	most   int          // steps of a seed
 
 	mu    sync.Mutex
 	seeds map[uint64]*pupilState
@@ -48,7 +49,7 @@ func (r *register) Step(p simulation.TreeProgress) {
 	if p.Why != "" {
 		r.log.Debug("a seed has learned", zap.Uint64("seed", p.Seed), zap.Int("steps", p.Step), zap.Float64("aim", p.Aim), zap.Float64("held_out", p.HeldOut), zap.String("ended", p.Why))
 	}
-	if !r.teller.drawn && r.teller.due() {
+	if !r.drawn && r.pace.due() {
 		m := r.sum()
 		r.log.Info("learning", zap.Int("done", m.done), zap.Int("of", m.all), zap.Int("steps", m.steps), zap.Float64("aim", rounded(m.aim)),
 			zap.Float64("regret_points", rounded(m.regret)))

@@ -236,7 +236,7 @@ func TestRegisterTellsSeldom(t *testing.T) {
 	var b bytes.Buffer
 	now := time.Unix(0, 0)
 	r := newRegister(nil, newLogger(&screen{w: &b}), []uint64{4, 5}, 100)
-	r.teller = newTeller(r.log, func() time.Time { return now }, false)
+	r.pace = newPace(func() time.Time { return now })
 	r.Step(simulation.TreeProgress{Seed: 4, Step: 10, Aim: 1})
 	require.Empty(t, b.String())
 	now = now.Add(seldom)

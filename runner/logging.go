@@ -52,14 +52,6 @@ func (s *screen) Write(line []byte) (int, error) {
 	return s.w.Write(line)
 }
 
-// layoutOf is how a log is written that programs read.
-func layoutOf() zapcore.EncoderConfig {
-	layout := zap.NewProductionEncoderConfig()
-	layout.EncodeTime = zapcore.ISO8601TimeEncoder
-	layout.EncodeDuration = zapcore.StringDurationEncoder
-	return layout
-}
-
 // newLogger logs to a screen: lines for a person on a terminal, JSON anywhere else.
 func newLogger(s *screen) *zap.Logger {
 	layout := layoutOf()

@@ -93,7 +93,7 @@ func (o modelShowOptions) load(arg string) (*model.Network, error) {
 	if o.svg != "" && o.svg != "-" && !strings.EqualFold(filepath.Ext(o.svg), ".svg") {
 		return nil, failure.Usagef("--svg %s: the name of a drawing ends in .svg; - is stdout", o.svg)
 	}
-	return loadNetwork(arg, input, o.classes)
+	return loadNetwork(files.OS{}, arg, input, o.classes)
 }
 
 func drawNetwork(w io.Writer, path string, t *tracing.Trace) error {

@@ -123,12 +123,12 @@ func TestModelShowSaysWhatIsWrong(t *testing.T) {
 }
 
 func TestLoadNetworkGivesAFileAnotherInput(t *testing.T) {
-	n, err := loadNetwork(branchesFile, model.Shape{3, 8, 8}, 0)
+	n, err := loadNetwork(files.OS{}, branchesFile, model.Shape{3, 8, 8}, 0)
 	require.NoError(t, err)
 	assert.Equal(t, model.Shape{3, 8, 8}, n.Input)
 	again := filepath.Join(t.TempDir(), "net.JSON")
 	require.NoError(t, config.WriteNetwork(files.OS{}, again, n))
-	read, err := loadNetwork(again, nil, 0)
+	read, err := loadNetwork(files.OS{}, again, nil, 0)
 	require.NoError(t, err)
 	assert.Equal(t, n.String(), read.String())
 	assert.Equal(t, n.Input, read.Input)

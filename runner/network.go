@@ -15,9 +15,9 @@ import (
 // loadNetwork makes the network that an argument names, without tensors: one of
 // the zoo, or what a file says, where the argument looks like a path. No input and
 // zero classes mean the network's own. A file's classes cannot be changed.
-func loadNetwork(arg string, input model.Shape, classes int) (*model.Network, error) {
+func loadNetwork(fsys files.FS, arg string, input model.Shape, classes int) (*model.Network, error) {
 	if isNetworkFile(arg) {
-		return loadNetworkFile(arg, input, classes)
+		return loadNetworkFile(fsys, arg, input, classes)
 	}
 	n, err := model.Zoo(arg, model.ZooOptions{Classes: classes, Input: input})
 	return n, failure.With(failure.Usage, err)
@@ -28,11 +28,11 @@ func isNetworkFile(arg string) bool {
 		slices.Contains([]string{".toml", ".json"}, strings.ToLower(filepath.Ext(arg)))
 }
 
-func loadNetworkFile(path string, input model.Shape, classes int) (*model.Network, error) {
+func loadNetworkFile(fsys files.FS, path string, input model.Shape, classes int) (*model.Network, error) {
 	if classes != 0 {
 		return nil, failure.Usagef("--classes is for networks of the zoo: the file %s says how many its network has", path)
 	}
-	n, err := config.ReadNetwork(files.OS{}, path)
+	n, err := config.ReadNetwork(fsys, path)
 	var faults config.Faults
 	if errors.As(err, &faults) {
 		return nil, failure.With(failure.Configuration, err)

@@ -167,9 +167,9 @@ func (o *profileOptions) subjects(names []string) ([]trainer.Subject, error) {
 // load makes a network of the zoo for the input and classes, and a file's as it is.
 func (o *profileOptions) load(name string, input model.Shape) (*model.Network, error) {
 	if isNetworkFile(name) {
-		return loadNetwork(name, nil, 0)
+		return loadNetwork(files.OS{}, name, nil, 0)
 	}
-	return loadNetwork(name, input, o.classes)
+	return loadNetwork(files.OS{}, name, input, o.classes)
 }
 
 // networkLabel is what a network is called in a profile: its name in the zoo, or

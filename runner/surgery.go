@@ -141,7 +141,7 @@ func runSurgery(ctx context.Context, w io.Writer, o surgeryOptions) error {
 			return failure.With(failure.Usage, err)
 		}
 	}
-	n, err := loadNetwork(o.model, input, o.classes)
+	n, err := loadNetwork(files.OS{}, o.model, input, o.classes)
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func (t *theatre) prepare() error {
 		return err
 	}
 	if t.weights != "" {
-		set, err := readWeights(t.weights)
+		set, err := readWeights(files.OS{}, t.weights)
 		if err != nil {
 			return err
 		}
@@ -69,7 +69,7 @@ func (t *theatre) readBatch() (*torch.Tensor, error) {
 	if t.batch == "" {
 		return t.random(t.rows, 0), t.s.Err()
 	}
-	set, err := readWeights(t.batch)
+	set, err := readWeights(files.OS{}, t.batch)
 	if err != nil {
 		return nil, err
 	}

@@ -311,7 +311,7 @@ func firstNetwork(s *torch.Scope, job *config.Job, data *dataset.Set, device tor
 	if err := n.Materialize(s, placement(s, device, seed)); err != nil || first == "" {
 		return n, err
 	}
-	set, err := readWeights(first)
+	set, err := readWeights(files.OS{}, first)
 	if err != nil {
 		return nil, err
 	}

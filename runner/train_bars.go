@@ -4,9 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/cwriter"
@@ -118,19 +116,4 @@ func factsText(m *moment, width int) string {
 		parts = append(parts, next)
 	}
 	return fitting(parts, width)
-}
-
-// fitting is parts on a line of a width, as many of the first as there is room for.
-func fitting(parts []string, width int) string {
-	line := ""
-	for k, part := range parts {
-		if k > 0 {
-			part = "  " + part
-		}
-		if utf8.RuneCountInString(line+part) > width {
-			break
-		}
-		line += part
-	}
-	return strings.TrimSpace(line)
 }

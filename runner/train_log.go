@@ -1,108 +1,26 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"sync"
 	"time"
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
-	"graft/results"
 	"graft/results/document"
 	"graft/results/runs"
 	"graft/trainer"
 )
 
-// record is the log in a run folder: all that is logged, whatever the flags say.
-// What comes before there is a folder waits for it.
-type record struct {
-	fail func(error) // is told once that it cannot be written
-
-	mu    sync.Mutex
-	held  [][]byte       // lines that wait
-	lines *results.Lines // nil until there is a folder
-	shut  bool           // no more is written
-}
-
-// Write adds a line. A line that cannot be written is no error: the job goes on
-// without it, and fail has been told.
-func (r *record) Write(line []byte) (int, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.put(line)
-	return len(line), nil
-}
-
-func (r *record) put(line []byte) {
-	switch {
-	case r.shut:
-	case r.lines == nil:
-		r.held = append(r.held, bytes.Clone(line))
-	default:
-		_, err := r.lines.Write(line)
-		r.check(err)
-	}
-}
-
-// Sync does nothing: the lines are synced with the run's checkpoints.
-func (r *record) Sync() error { return nil }
-
-// open writes what has waited, and the rest from now on, into a run folder.
-func (r *record) open(run *results.Run) {
-	lines, err := run.Lines("log")
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.check(err)
-	r.lines = lines
-	for _, line := range r.held {
-		r.put(line)
-	}
-	r.held = nil
-}
-
-// check ends the log after its first error.
-func (r *record) check(err error) {
-	if err != nil && !r.shut {
-		r.shut = true
-		r.fail(err)
-	}
-}
-
-// recorded is a log that is written into a run folder as well. Only the second goes
-// there alone.
-func recorded(log *zap.Logger) (both, alone *zap.Logger, r *record) {
-	r = &record{fail: func(err error) {
-		log.Error("the log in the run folder cannot be written; the job goes on without it", zap.Error(err))
-	}}
-	core := zapcore.NewCore(zapcore.NewJSONEncoder(layoutOf()), r, zapcore.DebugLevel)
-	return log.WithOptions(zap.WrapCore(func(c zapcore.Core) zapcore.Core { return zapcore.NewTee(c, core) })), zap.New(core), r
-}
-
-// seldom is how much time lies between two lines that say where a job stands.
-const seldom = 10 * time.Second
-
 // teller logs where a job stands, so seldom that a long log stays readable.
 type teller struct {
 	log   *zap.Logger
-	now   func() time.Time
-	last  time.Time // when it was last said
-	drawn bool      // a person sees it on the terminal, all the time
+	drawn bool // a person sees it on the terminal, all the time
+	*pace
 }
 
 func newTeller(log *zap.Logger, now func() time.Time, drawn bool) *teller {
-	return &teller{log: log, now: now, last: now(), drawn: drawn}
-}
-
-// due says whether it is time for another line, which is then said.
-func (t *teller) due() bool {
-	now := t.now()
-	if now.Sub(t.last) < seldom {
-		return false
-	}
-	t.last = now
-	return true
+	return &teller{log: log, drawn: drawn, pace: newPace(now)}
 }
 
 // watch says where the job stands when it has not been said for a while.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"graft/config"
 	"graft/results"
@@ -18,7 +19,7 @@ type diary struct {
 	*trainer.Folder
 	teller *teller
 	board  *board
-	curves *curves // nil where TensorBoard is not wanted
+	curves *jobCurves // nil where TensorBoard is not wanted
 	rows   []trainer.Row
 	notes  []trainer.Note
 }
@@ -40,7 +41,7 @@ func (d *diary) Note(n trainer.Note) error {
 }
 
 // show begins to write for TensorBoard what comes after these rows, if that is wanted.
-func (d *diary) show(run *results.Run, job *trainer.Job, rows []trainer.Row, c *config.Job) (err error) {
+func (d *diary) show(run *results.Run, job *trainer.Job, rows []trainer.Row, c *config.Job) error {
 	if !c.Run.Tensorboard {
 		return nil
 	}
@@ -48,10 +49,15 @@ func (d *diary) show(run *results.Run, job *trainer.Job, rows []trainer.Row, c *
 	if len(rows) > 0 || job.Steps > 0 {
 		next = job.Steps + 1
 	}
-	if d.curves, err = openCurves(run, next, c.Resolved()); err == nil && len(rows) > 0 {
+	events, err := openEventCurves(time.Now, run, next, c.Resolved())
+	if err != nil {
+		return err
+	}
+	d.curves = &jobCurves{eventCurves: events}
+	if len(rows) > 0 {
 		d.curves.last = rows[len(rows)-1]
 	}
-	return err
+	return nil
 }
 
 // watch tells where the job stands.
@@ -59,8 +65,6 @@ func (d *diary) watch(p trainer.Progress) {
 	d.board.watch(p)
 	d.teller.watch(p)
 }
-
-func rounded(v float64) float64 { return float64(int(v*1e4+0.5)) / 1e4 }
 
 // trainReport is what `graft train --json` prints.
 type trainReport struct {

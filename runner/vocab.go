@@ -58,7 +58,7 @@ func (o *vocabNetworks) load(args []string) ([]*model.Network, error) {
 		}
 	}
 	for _, arg := range args {
-		n, err := loadNetwork(arg, input, o.classes)
+		n, err := loadNetwork(files.OS{}, arg, input, o.classes)
 		if err != nil {
 			return nil, err
 		}

@@ -67,7 +67,7 @@ SHA-256 of all items as little-endian float32. "-" stands for a mean of nothing.
 }
 
 func runWeightsShow(w io.Writer, path string, o weightsShowOptions) error {
-	set, err := readWeights(path)
+	set, err := readWeights(files.OS{}, path)
 	if err != nil {
 		return err
 	}
@@ -87,8 +87,8 @@ func runWeightsShow(w io.Writer, path string, o weightsShowOptions) error {
 
 // readWeights tells a file that cannot be opened from one that cannot be
 // understood.
-func readWeights(path string) (*weights.Set, error) {
-	set, err := weights.Read(files.OS{}, path, weights.Options{})
+func readWeights(fsys files.FS, path string) (*weights.Set, error) {
+	set, err := weights.Read(fsys, path, weights.Options{})
 	var system *fs.PathError
 	if err != nil && !errors.As(err, &system) {
 		err = failure.With(failure.Damaged, err)
@@ -167,7 +167,7 @@ func runWeightsConvert(w io.Writer, in, out string, o weightsConvertOptions) err
 	if err := mayWrite(in, out, o.force); err != nil {
 		return err
 	}
-	set, err := readWeights(in)
+	set, err := readWeights(files.OS{}, in)
 	if err != nil {
 		return err
 	}

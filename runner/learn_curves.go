@@ -1,0 +1,52 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"graft/results"
+	"graft/results/tensorboard"
+	"graft/simulation"
+)
+
+// learnCurves draw learning in TensorBoard. Nil draws nothing.
+type learnCurves struct {
+	*eventCurves
+	greedy string // likeliest sequence that was written last
+}
+
+func openLearnCurves(run *results.Run, next int64, resolved string) (*learnCurves, error) {
+	events, err := openEventCurves(time.Now, run, next, resolved)
+	return &learnCurves{eventCurves: events}, err
+}
+
+// study adds figures of a policy of the original's, at its episodes.
+func (c *learnCurves) study(r simulation.StudyRow, greedy string) error {
+	if c == nil {
+		return nil
+	}
+	step := int64(r.Episodes)
+	err := c.Scalars(step, scalar("objective", r.Objective), scalar("accuracy/episodes", r.Accuracy), scalar("accuracy/expected", r.Expected),
+		scalar("temperature", r.Temperature), scalar("learning_rate", r.Rate))
+	if err != nil || greedy == c.greedy {
+		return err
+	}
+	c.greedy = greedy
+	return c.Text(step, "likeliest_sequence", "`"+greedy+"`")
+}
+
+// tree adds figures of a seed of structural policies, at its steps.
+func (c *learnCurves) tree(r simulation.TreeRow) error {
+	if c == nil {
+		return nil
+	}
+	of := func(what string, value float64) tensorboard.Scalar {
+		return scalar(fmt.Sprintf("%s/seed-%d", what, r.Seed), value)
+	}
+	figures := []tensorboard.Scalar{of("aim", r.Aim), of("entropy_nats", r.Entropy), of("regret_points", r.Regret)}
+	if !math.IsNaN(r.HeldOut) {
+		figures = append(figures, of("held_out", r.HeldOut))
+	}
+	return c.Scalars(int64(r.Step), figures...)
+}
