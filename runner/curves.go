@@ -9,6 +9,7 @@ import (
 
 	"graft/results/document"
 	"graft/trainer"
+	"graft/work"
 )
 
 // boardFlag adds the flag that writes for TensorBoard.
@@ -18,7 +19,7 @@ func boardFlag(command *cobra.Command, on *bool) {
 
 // jobCurves draw a job in TensorBoard. Nil draws nothing.
 type jobCurves struct {
-	*eventCurves
+	*work.EventCurves
 	last trainer.Row // that was written
 }
 
@@ -28,9 +29,9 @@ func (c *jobCurves) epoch(r trainer.Row) error {
 		return nil
 	}
 	c.last = r
-	return c.Scalars(r.Steps, scalar("loss/train", r.Loss), scalar("loss/validation", r.Validation.Loss),
-		scalar("accuracy/train", r.Accuracy), scalar("accuracy/validation", r.Validation.Accuracy), scalar("learning_rate", r.Rate),
-		scalar("parameters", float64(r.Parameters)), scalar("devices", float64(r.Devices)), scalar("budget_seconds", r.Time.Seconds()))
+	return c.Scalars(r.Steps, work.Scalar("loss/train", r.Loss), work.Scalar("loss/validation", r.Validation.Loss),
+		work.Scalar("accuracy/train", r.Accuracy), work.Scalar("accuracy/validation", r.Validation.Accuracy), work.Scalar("learning_rate", r.Rate),
+		work.Scalar("parameters", float64(r.Parameters)), work.Scalar("devices", float64(r.Devices)), work.Scalar("budget_seconds", r.Time.Seconds()))
 }
 
 // note adds what happened to a job, as a text.

@@ -18,6 +18,7 @@ import (
 	"graft/results/report"
 	"graft/results/runs"
 	"graft/simulation"
+	"graft/work"
 )
 
 // leaveOptions are the flags of `graft evaluate` about leaving tables out.
@@ -145,7 +146,7 @@ func (o *evaluateOptions) lessons(tell func(simulation.LeaveOutProgress)) ([]*si
 func tellLeaving(ctx context.Context) func(simulation.LeaveOutProgress) {
 	log, group, last := loggerFrom(ctx), "", time.Now()
 	return func(p simulation.LeaveOutProgress) {
-		if now := time.Now(); p.Group != group || now.Sub(last) >= seldom {
+		if now := time.Now(); p.Group != group || now.Sub(last) >= work.ProgressInterval {
 			group, last = p.Group, now
 			log.Info("learning", zap.String("left_out", p.Group), zap.Int("group", p.Groups+1), zap.Int("of", p.Of), zap.Int("policies", p.Policies), zap.Int("of_policies", p.OfThem))
 		}

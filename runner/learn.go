@@ -23,6 +23,7 @@ import (
 	"graft/simulation"
 	"graft/torch"
 	"graft/torch/weights"
+	"graft/work"
 )
 
 // learnOptions are the flags of `graft learn`.
@@ -95,7 +96,7 @@ func runLearn(ctx context.Context, w io.Writer, path string, o learnOptions) err
 	}
 	return torch.With(func(s *torch.Scope) error {
 		p := &pupil{Learning: l, learnOptions: o, given: path, folder: o.runFolder(l.Run.Folder, path)}
-		p.log, p.alone, p.record = recorded(loggerFrom(ctx))
+		p.log, p.alone, p.record = work.WithRunLog(loggerFrom(ctx))
 		defer p.close()
 		outcome, err := p.run(ctx, s)
 		if errors.Is(err, simulation.ErrStopped) {
@@ -145,7 +146,7 @@ type pupil struct {
 	learnOptions
 	log    *zap.Logger
 	alone  *zap.Logger // writes into the run folder only
-	record *record
+	record *work.RunLog
 	folder string
 	given  string // path of the configuration
 	stored *results.Run
@@ -195,7 +196,7 @@ func (p *pupil) open(l *decider.Learner, table *simulation.Table) error {
 	if err != nil {
 		return err
 	}
-	p.record.open(p.stored)
+	p.record.Open(p.stored)
 	p.book = &notebook{StudyFolder: folder, log: p.log, now: time.Now, last: time.Now(), total: p.Learn.Episodes}
 	if p.resume {
 		if _, err := folder.Restore(l); err != nil {
@@ -240,11 +241,11 @@ type notebook struct {
 // the end.
 func (n *notebook) Row(r simulation.StudyRow) error {
 	n.rows = append(n.rows, r)
-	if now := n.now(); now.Sub(n.last) >= seldom || r.Episodes >= n.total {
+	if now := n.now(); now.Sub(n.last) >= work.ProgressInterval || r.Episodes >= n.total {
 		n.last = now
 		n.log.Info("learning", zap.Int("episodes", r.Episodes), zap.Int("of", n.total), zap.Int("per_second", int(n.speed(r.Episodes))),
-			zap.Float64("objective", rounded(r.Objective)), zap.Float64("accuracy", rounded(r.Accuracy)), zap.Float64("expected_accuracy", rounded(r.Expected)),
-			zap.Float64("temperature", rounded(r.Temperature)), zap.Float64("learning_rate", r.Rate))
+			zap.Float64("objective", work.Rounded(r.Objective)), zap.Float64("accuracy", work.Rounded(r.Accuracy)), zap.Float64("expected_accuracy", work.Rounded(r.Expected)),
+			zap.Float64("temperature", work.Rounded(r.Temperature)), zap.Float64("learning_rate", r.Rate))
 	}
 	return errors.Join(n.StudyFolder.Row(r), n.curves.study(r, simulation.Sequence(n.Table.Records[r.Greedy].Sequence)))
 }

@@ -8,17 +8,18 @@ import (
 	"graft/results"
 	"graft/results/tensorboard"
 	"graft/simulation"
+	"graft/work"
 )
 
 // learnCurves draw learning in TensorBoard. Nil draws nothing.
 type learnCurves struct {
-	*eventCurves
+	*work.EventCurves
 	greedy string // likeliest sequence that was written last
 }
 
 func openLearnCurves(run *results.Run, next int64, resolved string) (*learnCurves, error) {
-	events, err := openEventCurves(time.Now, run, next, resolved)
-	return &learnCurves{eventCurves: events}, err
+	events, err := work.OpenEventCurves(time.Now, run, next, resolved)
+	return &learnCurves{EventCurves: events}, err
 }
 
 // study adds figures of a policy of the original's, at its episodes.
@@ -27,8 +28,8 @@ func (c *learnCurves) study(r simulation.StudyRow, greedy string) error {
 		return nil
 	}
 	step := int64(r.Episodes)
-	err := c.Scalars(step, scalar("objective", r.Objective), scalar("accuracy/episodes", r.Accuracy), scalar("accuracy/expected", r.Expected),
-		scalar("temperature", r.Temperature), scalar("learning_rate", r.Rate))
+	err := c.Scalars(step, work.Scalar("objective", r.Objective), work.Scalar("accuracy/episodes", r.Accuracy), work.Scalar("accuracy/expected", r.Expected),
+		work.Scalar("temperature", r.Temperature), work.Scalar("learning_rate", r.Rate))
 	if err != nil || greedy == c.greedy {
 		return err
 	}
@@ -42,7 +43,7 @@ func (c *learnCurves) tree(r simulation.TreeRow) error {
 		return nil
 	}
 	of := func(what string, value float64) tensorboard.Scalar {
-		return scalar(fmt.Sprintf("%s/seed-%d", what, r.Seed), value)
+		return work.Scalar(fmt.Sprintf("%s/seed-%d", what, r.Seed), value)
 	}
 	figures := []tensorboard.Scalar{of("aim", r.Aim), of("entropy_nats", r.Entropy), of("regret_points", r.Regret)}
 	if !math.IsNaN(r.HeldOut) {

@@ -22,6 +22,7 @@ import (
 	"graft/results/runs"
 	"graft/simulation"
 	"graft/torch"
+	"graft/work"
 )
 
 // Files of structural policies in a run folder.
@@ -43,7 +44,7 @@ func runLearnTrees(ctx context.Context, w io.Writer, path string, o learnOptions
 		return err
 	}
 	c := &class{TreeLearning: l, learnOptions: o, given: path, folder: o.runFolder(l.Run.Folder, path), screen: screenFrom(ctx)}
-	c.log, c.alone, c.record = recorded(loggerFrom(ctx))
+	c.log, c.alone, c.record = work.WithRunLog(loggerFrom(ctx))
 	defer c.close()
 	outcome, err := c.run(ctx)
 	if errors.Is(err, simulation.ErrStopped) {
@@ -64,7 +65,7 @@ type class struct {
 	screen *screen
 	log    *zap.Logger
 	alone  *zap.Logger // writes into the run folder only
-	record *record
+	record *work.RunLog
 	folder string
 	given  string // path of the configuration
 	stored *results.Run
@@ -99,7 +100,7 @@ func (c *class) run(ctx context.Context) (*runs.PoliciesOutcome, error) {
 		return nil, err
 	}
 	c.log.Info("learned", zap.Int("policies", len(all)), zap.Int("steps", outcome.Steps), zap.Duration("took", c.took.Round(time.Millisecond)),
-		zap.Float64("regret_points", rounded(outcome.Regret)))
+		zap.Float64("regret_points", work.Rounded(outcome.Regret)))
 	return outcome, c.stored.WriteOutcome(outcome)
 }
 
@@ -119,7 +120,7 @@ func (c *class) open() (*register, error) {
 	if err := c.same(); err != nil {
 		return nil, err
 	}
-	c.record.open(c.stored)
+	c.record.Open(c.stored)
 	folder, err := simulation.OpenTreeFolder(files.OS{}, c.stored)
 	if err != nil {
 		return nil, err
@@ -152,7 +153,7 @@ func (c *class) learn(ctx context.Context, book *register) ([]simulation.Learned
 	study := &simulation.TreeStudy{Trees: trees, Held: held, Options: c.Options(), Seeds: c.Run.All(), AtOnce: cmp.Or(c.Run.AtOnce, runtime.GOMAXPROCS(0)),
 		Every: c.Run.Every, Checkpoint: c.Run.Checkpoint, Now: time.Now, Book: book}
 	drawn := drawable(c.screen)
-	book.pace, book.drawn = newPace(time.Now), drawn
+	book.pace, book.drawn = work.NewPace(time.Now), drawn
 	if drawn {
 		defer drawBars(c.screen, book.scene()).close()
 	}

@@ -17,7 +17,7 @@ import (
 type register struct {
 	*simulation.TreeFolder
 	log    *zap.Logger
-	pace   *pace
+	pace   *work.Pace
 	drawn  bool         // a bar shows it all the time
 	curves *learnCurves // nil where TensorBoard is not wanted
 	most   int          // steps of a seed
@@ -49,10 +49,10 @@ func (r *register) Step(p simulation.TreeProgress) {
 	if p.Why != "" {
 		r.log.Debug("a seed has learned", zap.Uint64("seed", p.Seed), zap.Int("steps", p.Step), zap.Float64("aim", p.Aim), zap.Float64("held_out", p.HeldOut), zap.String("ended", p.Why))
 	}
-	if !r.drawn && r.pace.due() {
+	if !r.drawn && r.pace.Due() {
 		m := r.sum()
-		r.log.Info("learning", zap.Int("done", m.done), zap.Int("of", m.all), zap.Int("steps", m.steps), zap.Float64("aim", rounded(m.aim)),
-			zap.Float64("regret_points", rounded(m.regret)))
+		r.log.Info("learning", zap.Int("done", m.done), zap.Int("of", m.all), zap.Int("steps", m.steps), zap.Float64("aim", work.Rounded(m.aim)),
+			zap.Float64("regret_points", work.Rounded(m.regret)))
 	}
 }
 
@@ -122,6 +122,6 @@ func (r *register) scene() work.Scene {
 
 // facts are a line of a width.
 func (m classState) facts(width int) string {
-	return fitting([]string{document.Counted(m.steps, "step"), fmt.Sprintf("aim %.3f", m.aim), fmt.Sprintf("regret %.3f points", m.regret),
+	return work.FitLine([]string{document.Counted(m.steps, "step"), fmt.Sprintf("aim %.3f", m.aim), fmt.Sprintf("regret %.3f points", m.regret),
 		fmt.Sprintf("%d learning", m.begun-m.done)}, width)
 }

@@ -23,6 +23,7 @@ import (
 	"graft/results/runs"
 	"graft/simulation"
 	"graft/simulation/tabletest"
+	"graft/work"
 )
 
 // classFile is the file of structural policies that learn from two made-up tables, and
@@ -236,10 +237,10 @@ func TestRegisterTellsSeldom(t *testing.T) {
 	var b bytes.Buffer
 	now := time.Unix(0, 0)
 	r := newRegister(nil, newLogger(&screen{w: &b}), []uint64{4, 5}, 100)
-	r.pace = newPace(func() time.Time { return now })
+	r.pace = work.NewPace(func() time.Time { return now })
 	r.Step(simulation.TreeProgress{Seed: 4, Step: 10, Aim: 1})
 	require.Empty(t, b.String())
-	now = now.Add(seldom)
+	now = now.Add(work.ProgressInterval)
 	r.Step(simulation.TreeProgress{Seed: 5, Step: 30, Aim: 2, Why: "all is known"})
 	r.Step(simulation.TreeProgress{Seed: 4, Step: 11, Aim: 1})
 	require.Equal(t, 1, strings.Count(b.String(), "\n"))

@@ -15,6 +15,7 @@ import (
 	"graft/results/failure"
 	"graft/tracing"
 	"graft/tracing/drawing"
+	"graft/work"
 )
 
 // modelShowOptions are the flags of `graft model show`.
@@ -93,7 +94,7 @@ func (o modelShowOptions) load(arg string) (*model.Network, error) {
 	if o.svg != "" && o.svg != "-" && !strings.EqualFold(filepath.Ext(o.svg), ".svg") {
 		return nil, failure.Usagef("--svg %s: the name of a drawing ends in .svg; - is stdout", o.svg)
 	}
-	return loadNetwork(files.OS{}, arg, input, o.classes)
+	return work.LoadNetwork(files.OS{}, arg, input, o.classes)
 }
 
 func drawNetwork(w io.Writer, path string, t *tracing.Trace) error {

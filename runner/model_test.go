@@ -15,6 +15,7 @@ import (
 	"graft/files"
 	"graft/model"
 	"graft/results/failure"
+	"graft/work"
 )
 
 var updateGolden = flag.Bool("update", false, "write the golden screens again")
@@ -123,12 +124,12 @@ func TestModelShowSaysWhatIsWrong(t *testing.T) {
 }
 
 func TestLoadNetworkGivesAFileAnotherInput(t *testing.T) {
-	n, err := loadNetwork(files.OS{}, branchesFile, model.Shape{3, 8, 8}, 0)
+	n, err := work.LoadNetwork(files.OS{}, branchesFile, model.Shape{3, 8, 8}, 0)
 	require.NoError(t, err)
 	assert.Equal(t, model.Shape{3, 8, 8}, n.Input)
 	again := filepath.Join(t.TempDir(), "net.JSON")
 	require.NoError(t, config.WriteNetwork(files.OS{}, again, n))
-	read, err := loadNetwork(files.OS{}, again, nil, 0)
+	read, err := work.LoadNetwork(files.OS{}, again, nil, 0)
 	require.NoError(t, err)
 	assert.Equal(t, n.String(), read.String())
 	assert.Equal(t, n.Input, read.Input)

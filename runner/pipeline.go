@@ -25,6 +25,7 @@ import (
 	"graft/results/runs"
 	"graft/simulation"
 	"graft/torch"
+	"graft/work"
 )
 
 // pipelineOptions are the flags of `graft pipeline`.
@@ -172,7 +173,7 @@ func (a *assembly) stage(ctx context.Context, name, from string, do func() error
 		}
 		return err
 	}
-	seconds := rounded(time.Since(began).Seconds())
+	seconds := work.Rounded(time.Since(began).Seconds())
 	a.done = append(a.done, stageReport{Stage: name, Seconds: seconds})
 	return a.ledger.End(e, from, seconds)
 }

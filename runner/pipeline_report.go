@@ -71,7 +71,7 @@ func (l *leaveWatch) scene() work.Scene {
 			return fmt.Sprintf("%d of %d policies", p.Policies, p.OfThem)
 		},
 		Facts: func(width int) string {
-			return fitting([]string{"left out: " + document.Printable(l.read().Group)}, width)
+			return work.FitLine([]string{"left out: " + document.Printable(l.read().Group)}, width)
 		},
 	}
 }

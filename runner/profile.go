@@ -20,6 +20,7 @@ import (
 	"graft/results/failure"
 	"graft/torch"
 	"graft/trainer"
+	"graft/work"
 )
 
 // profileOptions are the flags of `graft profile`.
@@ -166,16 +167,16 @@ func (o *profileOptions) subjects(names []string) ([]trainer.Subject, error) {
 
 // load makes a network of the zoo for the input and classes, and a file's as it is.
 func (o *profileOptions) load(name string, input model.Shape) (*model.Network, error) {
-	if isNetworkFile(name) {
-		return loadNetwork(files.OS{}, name, nil, 0)
+	if work.IsNetworkFile(name) {
+		return work.LoadNetwork(files.OS{}, name, nil, 0)
 	}
-	return loadNetwork(files.OS{}, name, input, o.classes)
+	return work.LoadNetwork(files.OS{}, name, input, o.classes)
 }
 
 // networkLabel is what a network is called in a profile: its name in the zoo, or
 // what it prints as.
 func networkLabel(name string, n *model.Network) string {
-	if isNetworkFile(name) {
+	if work.IsNetworkFile(name) {
 		return n.Name()
 	}
 	return name

@@ -16,6 +16,7 @@ import (
 	"graft/results/failure"
 	"graft/torch"
 	"graft/torch/weights"
+	"graft/work"
 )
 
 // surgeryOptions are the flags of `graft surgery`.
@@ -141,7 +142,7 @@ func runSurgery(ctx context.Context, w io.Writer, o surgeryOptions) error {
 			return failure.With(failure.Usage, err)
 		}
 	}
-	n, err := loadNetwork(files.OS{}, o.model, input, o.classes)
+	n, err := work.LoadNetwork(files.OS{}, o.model, input, o.classes)
 	if err != nil {
 		return err
 	}

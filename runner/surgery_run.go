@@ -14,6 +14,7 @@ import (
 	"graft/results/failure"
 	"graft/torch"
 	"graft/torch/weights"
+	"graft/work"
 )
 
 // verifyBatches is how many fresh batches --verify looks at.
@@ -46,7 +47,7 @@ func (t *theatre) prepare() error {
 		return err
 	}
 	if t.weights != "" {
-		set, err := readWeights(files.OS{}, t.weights)
+		set, err := work.ReadWeights(files.OS{}, t.weights)
 		if err != nil {
 			return err
 		}
@@ -69,7 +70,7 @@ func (t *theatre) readBatch() (*torch.Tensor, error) {
 	if t.batch == "" {
 		return t.random(t.rows, 0), t.s.Err()
 	}
-	set, err := readWeights(files.OS{}, t.batch)
+	set, err := work.ReadWeights(files.OS{}, t.batch)
 	if err != nil {
 		return nil, err
 	}

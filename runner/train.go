@@ -24,6 +24,7 @@ import (
 	"graft/results/runs"
 	"graft/torch"
 	"graft/trainer"
+	"graft/work"
 )
 
 // trainOptions are the flags of `graft train`.
@@ -111,7 +112,7 @@ func runTrain(ctx context.Context, w io.Writer, path string, o trainOptions) err
 	}
 	return torch.With(func(s *torch.Scope) error {
 		r := &performance{Job: job, trainOptions: o, s: s, screen: screenFrom(ctx), folder: runFolder(o, job, path), path: path}
-		r.log, r.alone, r.record = recorded(loggerFrom(ctx))
+		r.log, r.alone, r.record = work.WithRunLog(loggerFrom(ctx))
 		defer r.close()
 		outcome, err := r.run(ctx)
 		r.remember(err)
@@ -156,7 +157,7 @@ type performance struct {
 	screen  *screen
 	log     *zap.Logger
 	alone   *zap.Logger // writes into the run folder only
-	record  *record
+	record  *work.RunLog
 	folder  string
 	path    string            // of the configuration; empty where there is none
 	given   *runs.GivenReport // on first weights that were read; nil where they are drawn
@@ -311,7 +312,7 @@ func firstNetwork(s *torch.Scope, job *config.Job, data *dataset.Set, device tor
 	if err := n.Materialize(s, placement(s, device, seed)); err != nil || first == "" {
 		return n, err
 	}
-	set, err := readWeights(files.OS{}, first)
+	set, err := work.ReadWeights(files.OS{}, first)
 	if err != nil {
 		return nil, err
 	}
@@ -345,7 +346,7 @@ func (r *performance) begin(parts *trainer.Parts, device torch.Device) (err erro
 	}
 	b, accuracy := r.Beginning(), parts.Given.Score.Accuracy
 	r.given = &runs.GivenReport{Weights: b.Weights, Epochs: b.Epochs, Start: r.Time.Start, Accuracy: accuracy, Published: b.Accuracy}
-	r.log.Info("the first weights are evaluated", zap.Int("epochs", b.Epochs), zap.Float64("validation", rounded(accuracy)), zap.Float64p("published", b.Accuracy))
+	r.log.Info("the first weights are evaluated", zap.Int("epochs", b.Epochs), zap.Float64("validation", work.Rounded(accuracy)), zap.Float64p("published", b.Accuracy))
 	return nil
 }
 
@@ -388,7 +389,7 @@ func (r *performance) open(data *dataset.Set) (*trainer.Stopped, error) {
 		return nil, err
 	}
 	r.book = &diary{Folder: folder}
-	r.record.open(r.stored)
+	r.record.Open(r.stored)
 	if !r.resume {
 		return nil, nil
 	}

@@ -115,5 +115,5 @@ func factsText(m *moment, width int) string {
 	if next := eventText(m.Next); next != "" {
 		parts = append(parts, next)
 	}
-	return fitting(parts, width)
+	return work.FitLine(parts, width)
 }

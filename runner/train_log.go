@@ -10,22 +10,23 @@ import (
 	"graft/results/document"
 	"graft/results/runs"
 	"graft/trainer"
+	"graft/work"
 )
 
 // teller logs where a job stands, so seldom that a long log stays readable.
 type teller struct {
 	log   *zap.Logger
 	drawn bool // a person sees it on the terminal, all the time
-	*pace
+	*work.Pace
 }
 
 func newTeller(log *zap.Logger, now func() time.Time, drawn bool) *teller {
-	return &teller{log: log, drawn: drawn, pace: newPace(now)}
+	return &teller{log: log, drawn: drawn, Pace: work.NewPace(now)}
 }
 
 // watch says where the job stands when it has not been said for a while.
 func (t *teller) watch(p trainer.Progress) {
-	if !t.drawn && t.due() {
+	if !t.drawn && t.Due() {
 		t.log.Info("progress", facts(p)...)
 	}
 }
@@ -34,11 +35,11 @@ func (t *teller) watch(p trainer.Progress) {
 // else as a detail.
 func (t *teller) epoch(r trainer.Row) {
 	level := zapcore.DebugLevel
-	if t.due() {
+	if t.Due() {
 		level = zapcore.InfoLevel
 	}
-	t.log.Log(level, "epoch", zap.Int("epoch", r.Epoch), zap.Duration("time", r.Time.Round(time.Millisecond)), zap.Float64("loss", rounded(r.Loss)),
-		zap.Float64("validation", rounded(r.Validation.Accuracy)), zap.Int("devices", r.Devices), zap.Int("parameters", r.Parameters))
+	t.log.Log(level, "epoch", zap.Int("epoch", r.Epoch), zap.Duration("time", r.Time.Round(time.Millisecond)), zap.Float64("loss", work.Rounded(r.Loss)),
+		zap.Float64("validation", work.Rounded(r.Validation.Accuracy)), zap.Int("devices", r.Devices), zap.Int("parameters", r.Parameters))
 }
 
 // note says what happened.
@@ -61,10 +62,10 @@ func (t *teller) note(n trainer.Note) {
 func facts(p trainer.Progress) []zap.Field {
 	fields := []zap.Field{zap.Int("epoch", p.Epoch), zap.Duration("time", p.Time.Round(time.Millisecond)), zap.Duration("left", p.Left.Round(time.Millisecond))}
 	if p.Loss > 0 {
-		fields = append(fields, zap.Float64("loss", rounded(p.Loss)))
+		fields = append(fields, zap.Float64("loss", work.Rounded(p.Loss)))
 	}
 	if p.Evaluated {
-		fields = append(fields, zap.Float64("validation", rounded(p.Validation.Accuracy)))
+		fields = append(fields, zap.Float64("validation", work.Rounded(p.Validation.Accuracy)))
 	}
 	fields = append(fields, zap.Int("devices", p.Devices), zap.Int("layers", p.Layers), zap.Int("parameters", p.Parameters))
 	if next := eventText(p.Next); next != "" {

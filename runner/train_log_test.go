@@ -18,6 +18,7 @@ import (
 	"graft/results"
 	"graft/results/failure"
 	"graft/trainer"
+	"graft/work"
 )
 
 // recordOf is the log in a run folder, by messages and levels.
@@ -105,12 +106,12 @@ func (f deafFile) Write(p []byte) (int, error) {
 
 func TestRecordComplainsOnce(t *testing.T) {
 	seen, console := observer.New(zapcore.InfoLevel)
-	both, alone, record := recorded(zap.New(seen))
+	both, alone, record := work.WithRunLog(zap.New(seen))
 	both.Debug("held back")
 	takes := 2
 	run, err := results.Create(deaf{lines: &takes}, filepath.Join(t.TempDir(), "run"), results.CreateOptions{}, results.Manifest{})
 	require.NoError(t, err)
-	record.open(run)
+	record.Open(run)
 	both.Info("written")
 	for range 5 {
 		both.Info("said")

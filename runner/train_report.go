@@ -12,6 +12,7 @@ import (
 	"graft/results/report"
 	"graft/results/runs"
 	"graft/trainer"
+	"graft/work"
 )
 
 // diary writes into the run folder, and tells the log and the board.
@@ -49,11 +50,11 @@ func (d *diary) show(run *results.Run, job *trainer.Job, rows []trainer.Row, c *
 	if len(rows) > 0 || job.Steps > 0 {
 		next = job.Steps + 1
 	}
-	events, err := openEventCurves(time.Now, run, next, c.Resolved())
+	events, err := work.OpenEventCurves(time.Now, run, next, c.Resolved())
 	if err != nil {
 		return err
 	}
-	d.curves = &jobCurves{eventCurves: events}
+	d.curves = &jobCurves{EventCurves: events}
 	if len(rows) > 0 {
 		d.curves.last = rows[len(rows)-1]
 	}

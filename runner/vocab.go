@@ -13,6 +13,7 @@ import (
 	"graft/net2net"
 	"graft/results/failure"
 	"graft/vocab"
+	"graft/work"
 )
 
 // newVocabCommand is `graft vocab`. It needs no LibTorch.
@@ -58,7 +59,7 @@ func (o *vocabNetworks) load(args []string) ([]*model.Network, error) {
 		}
 	}
 	for _, arg := range args {
-		n, err := loadNetwork(files.OS{}, arg, input, o.classes)
+		n, err := work.LoadNetwork(files.OS{}, arg, input, o.classes)
 		if err != nil {
 			return nil, err
 		}

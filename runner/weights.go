@@ -15,6 +15,7 @@ import (
 	"graft/results/document"
 	"graft/results/failure"
 	"graft/torch/weights"
+	"graft/work"
 )
 
 // newWeightsCommand is `graft weights`. It needs no LibTorch.
@@ -67,7 +68,7 @@ SHA-256 of all items as little-endian float32. "-" stands for a mean of nothing.
 }
 
 func runWeightsShow(w io.Writer, path string, o weightsShowOptions) error {
-	set, err := readWeights(files.OS{}, path)
+	set, err := work.ReadWeights(files.OS{}, path)
 	if err != nil {
 		return err
 	}
@@ -83,17 +84,6 @@ func runWeightsShow(w io.Writer, path string, o weightsShowOptions) error {
 		return document.PrintJSON(w, report)
 	}
 	return report.print(w)
-}
-
-// readWeights tells a file that cannot be opened from one that cannot be
-// understood.
-func readWeights(fsys files.FS, path string) (*weights.Set, error) {
-	set, err := weights.Read(fsys, path, weights.Options{})
-	var system *fs.PathError
-	if err != nil && !errors.As(err, &system) {
-		err = failure.With(failure.Damaged, err)
-	}
-	return set, err
 }
 
 // print writes an aligned table and a line of totals.
@@ -167,7 +157,7 @@ func runWeightsConvert(w io.Writer, in, out string, o weightsConvertOptions) err
 	if err := mayWrite(in, out, o.force); err != nil {
 		return err
 	}
-	set, err := readWeights(files.OS{}, in)
+	set, err := work.ReadWeights(files.OS{}, in)
 	if err != nil {
 		return err
 	}

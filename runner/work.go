@@ -23,6 +23,7 @@ import (
 	"graft/simulation"
 	"graft/torch"
 	"graft/trainer"
+	"graft/work"
 )
 
 // newWorkCommand is `graft work`, which people have no use for.
@@ -235,8 +236,8 @@ func tellLeg(log *zap.Logger, leg simulation.Leg, o *simulation.Outcome, err err
 	case o == nil:
 		log.Info("runs", about...)
 	case o.Ended:
-		log.Info("ended", append(about, zap.Float64("accuracy", rounded(o.Accuracy)), zap.Int64("steps", o.Steps), zap.Float64("seconds", rounded(o.Seconds)))...)
+		log.Info("ended", append(about, zap.Float64("accuracy", work.Rounded(o.Accuracy)), zap.Int64("steps", o.Steps), zap.Float64("seconds", work.Rounded(o.Seconds)))...)
 	default:
-		log.Info("stands before a decision", append(about, zap.Int64("steps", o.Steps), zap.Float64("seconds", rounded(o.Seconds)))...)
+		log.Info("stands before a decision", append(about, zap.Int64("steps", o.Steps), zap.Float64("seconds", work.Rounded(o.Seconds)))...)
 	}
 }

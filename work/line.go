@@ -1,13 +1,13 @@
-package main
+package work
 
 import (
 	"strings"
 	"unicode/utf8"
 )
 
-// fitting joins parts to a line of at most width characters, and drops the last ones that
+// FitLine joins parts to a line of at most width characters, and drops the last ones that
 // do not fit.
-func fitting(parts []string, width int) string {
+func FitLine(parts []string, width int) string {
 	line := ""
 	for k, part := range parts {
 		if k > 0 {

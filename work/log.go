@@ -1,4 +1,4 @@
-package main
+package work
 
 import (
 	"bytes"
@@ -10,9 +10,9 @@ import (
 	"graft/results"
 )
 
-// record is the log in a run folder, of every level. Lines from before the folder exists
+// RunLog is the log in a run folder, of every level. Lines from before the folder exists
 // are held and written when it opens.
-type record struct {
+type RunLog struct {
 	fail func(error) // called once, when the log cannot be written
 
 	mu    sync.Mutex
@@ -23,14 +23,14 @@ type record struct {
 
 // Write adds a line. It returns no error: where a line cannot be written the job goes on
 // without a log, and fail has been called.
-func (r *record) Write(line []byte) (int, error) {
+func (r *RunLog) Write(line []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.put(line)
 	return len(line), nil
 }
 
-func (r *record) put(line []byte) {
+func (r *RunLog) put(line []byte) {
 	switch {
 	case r.shut:
 	case r.lines == nil:
@@ -42,10 +42,10 @@ func (r *record) put(line []byte) {
 }
 
 // Sync does nothing: the lines are synced with the run's checkpoints.
-func (r *record) Sync() error { return nil }
+func (r *RunLog) Sync() error { return nil }
 
-// open writes the held lines, and all further ones, into a run folder.
-func (r *record) open(run *results.Run) {
+// Open writes the held lines, and all further ones, into a run folder.
+func (r *RunLog) Open(run *results.Run) {
 	lines, err := run.Lines("log")
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -58,25 +58,25 @@ func (r *record) open(run *results.Run) {
 }
 
 // check ends the log after its first error.
-func (r *record) check(err error) {
+func (r *RunLog) check(err error) {
 	if err != nil && !r.shut {
 		r.shut = true
 		r.fail(err)
 	}
 }
 
-// recorded extends a logger by the log of a run folder. The second logger writes only
+// WithRunLog extends a logger by the log of a run folder. The second logger writes only
 // there.
-func recorded(log *zap.Logger) (both, alone *zap.Logger, r *record) {
-	r = &record{fail: func(err error) {
+func WithRunLog(log *zap.Logger) (both, alone *zap.Logger, r *RunLog) {
+	r = &RunLog{fail: func(err error) {
 		log.Error("the log in the run folder cannot be written; the job goes on without it", zap.Error(err))
 	}}
-	core := zapcore.NewCore(zapcore.NewJSONEncoder(layoutOf()), r, zapcore.DebugLevel)
+	core := zapcore.NewCore(zapcore.NewJSONEncoder(LogLayout()), r, zapcore.DebugLevel)
 	return log.WithOptions(zap.WrapCore(func(c zapcore.Core) zapcore.Core { return zapcore.NewTee(c, core) })), zap.New(core), r
 }
 
-// layoutOf is the layout of JSON log lines.
-func layoutOf() zapcore.EncoderConfig {
+// LogLayout is the layout of JSON log lines.
+func LogLayout() zapcore.EncoderConfig {
 	layout := zap.NewProductionEncoderConfig()
 	layout.EncodeTime = zapcore.ISO8601TimeEncoder
 	layout.EncodeDuration = zapcore.StringDurationEncoder

@@ -1,7 +1,8 @@
-package main
+package work
 
 import (
 	"errors"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -10,20 +11,22 @@ import (
 	"graft/files"
 	"graft/model"
 	"graft/results/failure"
+	"graft/torch/weights"
 )
 
-// loadNetwork makes the network that an argument names, without tensors: one of
-// the zoo, or what a file says, where the argument looks like a path. No input and
-// zero classes mean the network's own. A file's classes cannot be changed.
-func loadNetwork(fsys files.FS, arg string, input model.Shape, classes int) (*model.Network, error) {
-	if isNetworkFile(arg) {
+// LoadNetwork makes the network that an argument names, without tensors: a network file
+// where the argument looks like a path, else a network of the zoo. Nil input and zero
+// classes keep the network's own. The classes of a file cannot be changed.
+func LoadNetwork(fsys files.FS, arg string, input model.Shape, classes int) (*model.Network, error) {
+	if IsNetworkFile(arg) {
 		return loadNetworkFile(fsys, arg, input, classes)
 	}
 	n, err := model.Zoo(arg, model.ZooOptions{Classes: classes, Input: input})
 	return n, failure.With(failure.Usage, err)
 }
 
-func isNetworkFile(arg string) bool {
+// IsNetworkFile says whether an argument looks like the path of a network file.
+func IsNetworkFile(arg string) bool {
 	return strings.ContainsAny(arg, "/"+string(filepath.Separator)) ||
 		slices.Contains([]string{".toml", ".json"}, strings.ToLower(filepath.Ext(arg)))
 }
@@ -45,4 +48,15 @@ func loadNetworkFile(fsys files.FS, path string, input model.Shape, classes int)
 		return nil, failure.Usagef("the network of %s does not fit inputs of %v: %w", path, input, err)
 	}
 	return n, nil
+}
+
+// ReadWeights reads a file of weights. The error of a file that can be opened and not
+// understood has the exit code of damage.
+func ReadWeights(fsys files.FS, path string) (*weights.Set, error) {
+	set, err := weights.Read(fsys, path, weights.Options{})
+	var system *fs.PathError
+	if err != nil && !errors.As(err, &system) {
+		err = failure.With(failure.Damaged, err)
+	}
+	return set, err
 }
