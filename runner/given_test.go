@@ -45,7 +45,7 @@ func ownWeights(t *testing.T) string {
 }
 
 // goingOn runs a job of ConvNet2 from weights in a folder.
-func goingOn(t *testing.T, more ...string) trainReport {
+func goingOn(t *testing.T, more ...string) trainResult {
 	args := []string{"train", "--quiet", "--json", "--folder", filepath.Join(t.TempDir(), "run")}
 	for _, set := range append([]string{"network.name=ConvNet2", "data.synthetic.train=300", "data.synthetic.test=100", "data.test_as_validation=true",
 		"data.mean=[0.5]", "data.deviation=[0.5]"}, more...) {
@@ -53,7 +53,7 @@ func goingOn(t *testing.T, more ...string) trainReport {
 	}
 	o := graft(args...)
 	require.Equal(t, failure.Done, o.code, o.stderr)
-	var report trainReport
+	var report trainResult
 	require.NoError(t, json.Unmarshal([]byte(o.stdout), &report))
 	return report
 }

@@ -32,7 +32,7 @@ var updateDocs = flag.Bool("update-docs", false, "write docs/json.md as the code
 var jsonReports = map[string][]any{
 	"graft cluster run":   {runs.ClusterOutcome{}},
 	"graft config show":   {configReport{}},
-	"graft demo":          {trainReport{}},
+	"graft demo":          {trainResult{}},
 	"graft doctor":        {doctorReport{}},
 	"graft evaluate":      {runs.EvaluationReport{}, runs.LeaveReport{}},
 	"graft learn":         {learnTreesReport{}, learnReport{}},
@@ -52,7 +52,7 @@ var jsonReports = map[string][]any{
 	"graft table convert": {wholeTable{}},
 	"graft table show":    {runs.TableReport{}},
 	"graft trace info":    {traceReport{}},
-	"graft train":         {trainReport{}},
+	"graft train":         {trainResult{}},
 	"graft version":       {versionInfo{}},
 	"graft vocab show":    {vocabReport{}},
 	"graft weights show":  {weightsReport{}},
@@ -354,6 +354,6 @@ func TestJSONOfAnotherShapeIsNoticed(t *testing.T) {
 	require.NoError(t, shaped(map[string]any{"command": "", "kind": "", "code": 1.0, "message": ""}, reflect.TypeFor[errorReport](), ""))
 	require.ErrorContains(t, shaped(map[string]any{"command": ""}, reflect.TypeFor[errorReport](), ""), "has no kind")
 	require.ErrorContains(t, shaped(map[string]any{"command": "", "kind": "", "code": 1.0, "message": "", "more": 1.0}, reflect.TypeFor[errorReport](), ""), "has more")
-	require.ErrorContains(t, shaped(map[string]any{"folder": "", "outcome": nil, "events": []any{nil}, "epochs": nil}, reflect.TypeFor[trainReport](), ""), ".events[0] is null")
+	require.ErrorContains(t, shaped(map[string]any{"folder": "", "outcome": nil, "events": []any{nil}, "epochs": nil}, reflect.TypeFor[trainResult](), ""), ".events[0] is null")
 	require.ErrorContains(t, shaped([]any{1.0}, reflect.TypeFor[errorReport](), "it"), "it is no main.errorReport")
 }

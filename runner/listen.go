@@ -9,7 +9,6 @@ import (
 	"log"
 	"net"
 	"net/http"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -19,25 +18,27 @@ import (
 	"graft/results/failure"
 	"graft/results/listen"
 	"graft/trainer"
+	"graft/work"
 )
 
-// listenOptions are the flags about how a job is watched and steered over HTTP.
+// listenOptions say where and with which token a job is watched and steered over HTTP.
 type listenOptions struct {
-	address   string // empty is run.listen's; where that is empty too, nobody listens
-	anywhere  bool   // other addresses than loopback are fine
-	tokenFile string // empty takes the environment's token, or makes one
+	Address   string // such as 127.0.0.1:0; empty listens nowhere
+	Anywhere  bool   // allow addresses that other machines can reach; false allows loopback only
+	TokenFile string // file that holds the token; empty takes Token
+	Token     string // token from TokenVariable; empty makes one
+	// WriteSecret writes a file that only this user can read. Needed where a token is made.
+	WriteSecret func(path, text string) error
 }
 
-// Files in the run folder while somebody listens.
+// Files in the run folder while the server listens.
 const (
-	listenFile = "listen" // the address
-	tokenFile  = "token"  // the token, if it was made
+	listenFile = "listen" // address
+	tokenFile  = "token"  // token, if it was made
 )
 
-// Limits of the server, so that whoever talks to it slowly or too much takes nothing
-// from the job.
+// Limits of the server. They keep slow and greedy clients from slowing the job.
 const (
-	mostConnections  = 32 // more wait
 	mostHeader       = 16 << 10
 	mostBody         = 64 << 10
 	headerTimeout    = 5 * time.Second
@@ -47,98 +48,114 @@ const (
 	shutdownPatience = 2 * time.Second
 )
 
-// counter is where a job can be watched and steered while it runs. Its port is taken
-// before the job is made, so that a port that is taken stops nothing half way.
-type counter struct {
+// controlServer serves the status of a job and takes changes for it. It takes its port
+// before the job is made, so that a taken port fails early. A nil server does nothing.
+type controlServer struct {
 	listenOptions
-	listener net.Listener
-	token    string
-	made     bool // the token is ours
-	log      *zap.Logger
-	server   *http.Server
-	done     chan struct{} // closed when nothing is served any more
-	files    []string      // in the run folder, that are true while it is open
+	env       *work.Env
+	listener  net.Listener
+	token     string
+	tokenMade bool
+	server    *http.Server
+	done      chan struct{} // closed when the server has stopped
+	files     []string      // in the run folder, removed by Close
 }
 
-// openCounter takes the port; without an address there is no counter: nil.
-func openCounter(o listenOptions, logger *zap.Logger) (*counter, error) {
-	if o.address == "" {
-		if o.anywhere || o.tokenFile != "" {
+// openServer takes the port. Without an address it returns nil.
+func openServer(env *work.Env, o listenOptions) (*controlServer, error) {
+	if o.Address == "" {
+		if o.Anywhere || o.TokenFile != "" {
 			return nil, failure.Usagef("--listen-anywhere and --token-file are for --listen; say at which address")
 		}
 		return nil, nil
 	}
-	c := &counter{listenOptions: o, log: logger, done: make(chan struct{})}
+	s := &controlServer{listenOptions: o, env: env, done: make(chan struct{})}
 	var err error
-	if err = listen.MayListen(o.address, o.anywhere, "what they send, the token too, is not encrypted"); err != nil {
+	if err = listen.MayListen(o.Address, o.Anywhere, "what they send, the token too, is not encrypted"); err != nil {
 		return nil, err
 	}
-	if c.token, c.made, err = findToken(o.tokenFile, logger); err != nil {
+	if s.token, s.tokenMade, err = findToken(env, o); err != nil {
 		return nil, err
 	}
-	if c.listener, err = listen.Listen(o.address, o.anywhere); err != nil {
+	if s.listener, err = listen.Listen(o.Address, o.Anywhere); err != nil {
 		return nil, err
 	}
-	if o.anywhere {
-		logger.Warn("whoever can read the network to this address can read the token", zap.String("address", o.address))
+	if o.Anywhere {
+		env.Log.Warn("whoever can read the network to this address can read the token", zap.String("address", o.Address))
 	}
-	return c, nil
+	return s, nil
 }
 
-// serve answers from now on, and writes into the run folder where and with what token.
-func (c *counter) serve(folder string, b *board, live *trainer.Live) error {
-	if c == nil {
+// serve answers requests from now on, and writes the address and a made token into the run
+// folder.
+func (s *controlServer) serve(folder string, m *monitor, live *trainer.Live) error {
+	if s == nil {
 		return nil
 	}
-	address := c.listener.Addr().String()
-	if c.made {
-		path := filepath.Join(folder, tokenFile)
-		if err := writeSecret(path, c.token+"\n"); err != nil {
-			return fmt.Errorf("write the token: %w", err)
-		}
-		c.files = append(c.files, path)
-	}
-	path := filepath.Join(folder, listenFile)
-	if err := files.WriteAtomic(files.OS{}, path, func(w io.Writer) error { _, err := io.WriteString(w, address+"\n"); return err }); err != nil {
+	fields, err := s.announce(folder)
+	if err != nil {
 		return err
 	}
-	c.files = append(c.files, path)
 	if whole, err := filepath.Abs(folder); err == nil {
 		folder = whole
 	}
-	desk := &desk{board: b, live: live, folder: folder, token: sha256.Sum256([]byte(c.token)), hosts: listen.Hosts(c.address, c.listener, c.anywhere), log: c.log, patience: answerWithin}
-	c.server = &http.Server{Handler: desk, ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout, WriteTimeout: answerTimeout,
-		IdleTimeout: idleTimeout, MaxHeaderBytes: mostHeader, ErrorLog: log.New(io.Discard, "", 0)} // what strangers send fills no log
+	h := &handler{monitor: m, live: live, version: s.env.Version, folder: folder, token: sha256.Sum256([]byte(s.token)),
+		hosts: listen.Hosts(s.Address, s.listener, s.Anywhere), log: s.env.Log, patience: answerWithin}
+	s.server = &http.Server{Handler: h, ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout, WriteTimeout: answerTimeout, ConnContext: withClient,
+		IdleTimeout: idleTimeout, MaxHeaderBytes: mostHeader, ErrorLog: log.New(io.Discard, "", 0)} // unknown clients must not fill the log
 	go func() {
-		defer close(c.done)
-		if err := c.server.Serve(listen.Limit(c.listener, mostConnections)); !errors.Is(err, http.ErrServerClosed) {
-			c.log.Error("nobody listens any more", zap.Error(err))
+		defer close(s.done)
+		if err := s.server.Serve(newGate(s.listener, s.env.Now, placeKept)); !errors.Is(err, http.ErrServerClosed) {
+			s.env.Log.Error("nobody listens any more", zap.Error(err))
 		}
 	}()
-	fields := []zap.Field{zap.String("address", address), zap.String("in", path)}
-	if c.made {
-		fields = append(fields, zap.String("token", c.files[0]))
-	}
-	c.log.Info("listening", fields...)
+	s.env.Log.Info("listening", fields...)
 	return nil
 }
 
-// close ends all conversations and gives the port back.
-func (c *counter) close() {
-	if c == nil {
+// announce writes the token and the address, and returns them as fields of a log line.
+func (s *controlServer) announce(folder string) ([]zap.Field, error) {
+	address, path := s.listener.Addr().String(), filepath.Join(folder, listenFile)
+	fields := []zap.Field{zap.String("address", address), zap.String("in", path)}
+	if s.tokenMade {
+		secret := filepath.Join(folder, tokenFile)
+		if err := s.WriteSecret(secret, s.token+"\n"); err != nil {
+			return nil, fmt.Errorf("write the token: %w", err)
+		}
+		s.files = append(s.files, secret)
+		fields = append(fields, zap.String("token", secret))
+	}
+	err := files.WriteAtomic(s.env.Files, path, func(w io.Writer) error { _, err := io.WriteString(w, address+"\n"); return err })
+	if err != nil {
+		return nil, err
+	}
+	s.files = append(s.files, path)
+	return fields, nil
+}
+
+// close ends all connections, releases the port and removes the files in the run folder.
+func (s *controlServer) close() {
+	if s == nil {
 		return
 	}
-	for _, path := range c.files {
-		_ = os.Remove(path) // what it says is true no more
+	for _, path := range s.files {
+		_ = s.env.Files.Remove(path) // stale files are also removed on resume
 	}
-	if c.server == nil {
-		_ = c.listener.Close()
+	if s.server == nil {
+		_ = s.listener.Close()
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownPatience)
 	defer cancel()
-	if err := c.server.Shutdown(ctx); err != nil {
-		_ = c.server.Close()
+	if err := s.server.Shutdown(ctx); err != nil {
+		_ = s.server.Close()
 	}
-	<-c.done
+	<-s.done
+}
+
+// removeStaleFiles removes the files that a killed process has left in a run folder.
+func removeStaleFiles(fsys files.FS, folder string) {
+	for _, name := range []string{listenFile, tokenFile} {
+		_ = fsys.Remove(filepath.Join(folder, name)) // usually there are none
+	}
 }

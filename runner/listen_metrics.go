@@ -15,9 +15,9 @@ import (
 const metricsType = "text/plain; version=0.0.4; charset=utf-8"
 
 // metrics are the same facts as the status, for Prometheus.
-func (d *desk) metrics(w http.ResponseWriter, _ *http.Request) *listen.Refusal {
+func (h *handler) metrics(w http.ResponseWriter, _ *http.Request) *listen.Refusal {
 	w.Header().Set("Content-Type", metricsType)
-	_, _ = w.Write([]byte(formatMetrics(newStatus(d.board.read(), d.live.Pending(), d.folder)))) // whoever asked may have left
+	_, _ = w.Write([]byte(formatMetrics(h.now()))) // the client may have left
 	return nil
 }
 

@@ -59,8 +59,8 @@ type effectStatus struct {
 }
 
 // status says where the job stands.
-func (d *desk) status(w http.ResponseWriter, _ *http.Request) *listen.Refusal {
-	writeAnswer(w, http.StatusOK, newStatus(d.board.read(), d.live.Pending(), d.folder))
+func (h *handler) status(w http.ResponseWriter, _ *http.Request) *listen.Refusal {
+	writeAnswer(w, http.StatusOK, h.now())
 	return nil
 }
 
@@ -72,9 +72,14 @@ func known(v float64, is bool) *float64 {
 	return &v
 }
 
-func newStatus(m *moment, pending []*trainer.Request, folder string) statusReport {
+// now is the status of the job.
+func (h *handler) now() statusReport {
+	return newStatus(h.monitor.read(), h.live.Pending(), h.version, h.folder)
+}
+
+func newStatus(m *snapshot, pending []*trainer.Request, version, folder string) statusReport {
 	began := m.Steps > 0
-	s := statusReport{Graft: thisVersion(), Folder: folder, State: m.Phase, Network: networkStatus{m.network, m.Parameters, m.Layers},
+	s := statusReport{Graft: version, Folder: folder, State: m.Phase, Network: networkStatus{m.Network, m.Parameters, m.Layers},
 		Epoch: m.Epoch, Step: m.Step, StepsPerEpoch: m.PerEpoch, Steps: m.Steps, LearningRate: known(m.Rate, began),
 		TrainLoss: known(m.Loss, m.Loss > 0), TrainAccuracy: known(m.Accuracy, m.Loss > 0),
 		ValidationLoss: known(m.Validation.Loss, m.Evaluated), ValidationAccuracy: known(m.Validation.Accuracy, m.Evaluated),
@@ -90,9 +95,9 @@ func newStatus(m *moment, pending []*trainer.Request, folder string) statusRepor
 		at := e.At.Seconds()
 		s.Taken = append(s.Taken, changeReport{ID: k + 1, Change: string(e.Change), Devices: e.Devices, At: &at})
 	}
-	for _, e := range m.decided {
+	for _, e := range m.Adaptations {
 		s.Decisions = append(s.Decisions, effectStatus{Event: e.Event, At: e.Time.Seconds(), Epoch: e.Epoch, Action: e.Action, Took: e.Took.Seconds(),
-			Before: e.Before, Parameters: e.Parameters, AccuracyBefore: known(e.Accuracy, e.Epoch > 0), AccuracyAfter: known(e.after, e.evaluated)})
+			Before: e.Before, Parameters: e.Parameters, AccuracyBefore: known(e.Accuracy, e.Epoch > 0), AccuracyAfter: known(e.After, e.Evaluated)})
 	}
 	return s
 }

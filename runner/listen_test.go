@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -17,10 +16,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/zap"
 
 	"graft/results/failure"
-	"graft/trainer"
 )
 
 // steered is a job that runs until it is told to stop.
@@ -126,7 +123,7 @@ func (j *steered) requireNoServer() {
 	require.Eventually(j.t, func() bool {
 		text := make([]byte, 1<<20)
 		stacks = string(text[:runtime.Stack(text, true)])
-		return !strings.Contains(stacks, "net/http.(*Server)") && !strings.Contains(stacks, "net/http.(*conn)") && !strings.Contains(stacks, "main.(*counter)")
+		return !strings.Contains(stacks, "net/http.(*Server)") && !strings.Contains(stacks, "net/http.(*conn)") && !strings.Contains(stacks, "(*controlServer)")
 	}, patience, 5*time.Millisecond, "%s", stacks)
 }
 
@@ -159,6 +156,9 @@ func TestListenSteersAJob(t *testing.T) {
 	require.Equal(t, "deepen:conv1", decision.Action)
 	require.Equal(t, []int{before.Network.Parameters, grown.Network.Parameters}, []int{decision.Before, decision.Parameters})
 	require.GreaterOrEqual(t, decision.At, *up.At)
+
+	metrics := j.request(http.MethodGet, "/metrics", "", nil)
+	require.Contains(t, string(metrics.body), "\ngraft_job_decisions_total 1\n")
 
 	down := j.ask(`{"devices": 1}`)
 	require.Equal(t, changeReport{ID: 2, Change: "down", Devices: 1, At: down.At}, down)
@@ -344,11 +344,11 @@ func TestListenAnywhere(t *testing.T) {
 	j.requireNoServer()
 }
 
-// Those who connect and say nothing, or slowly, stop no job, and are put out.
+// Clients that send nothing, or slowly, stop no job and keep no other client waiting.
 func TestListenWaitsForNobody(t *testing.T) {
 	j := steer(t, filepath.Join(t.TempDir(), "run"))
 	var idle []net.Conn
-	for range mostConnections + 20 {
+	for range 64 {
 		c, err := net.Dial("tcp", j.address)
 		require.NoError(t, err)
 		_, err = c.Write([]byte("POST /allocation HTTP/1.1\r\nHost: localhost\r\n"))
@@ -362,110 +362,10 @@ func TestListenWaitsForNobody(t *testing.T) {
 	}
 	before := rows()
 	require.Eventually(t, func() bool { return rows() > before+2 }, patience, 5*time.Millisecond, "the job goes on")
-	for _, c := range idle[:20] {
-		require.NoError(t, c.Close())
-	}
 	j.status()
-	for _, c := range idle[20:] {
+	for _, c := range idle {
 		require.NoError(t, c.Close())
 	}
 	require.Equal(t, failure.Requeue, j.stop().code)
 	j.requireNoServer()
-}
-
-// nowhere is a desk of a job that does not look.
-func nowhere(t *testing.T) (*desk, *trainer.Live) {
-	profile, err := trainer.FindProfile("steady")
-	require.NoError(t, err)
-	live := trainer.NewLive(trainer.Timeline{Budget: time.Minute}, &trainer.Virtual{Profile: profile})
-	return &desk{board: newBoard("Net", trainer.Progress{Phase: trainer.Trains, Devices: 1, Budget: time.Minute, Left: time.Minute}, nil, nil), live: live,
-		folder: "run", log: zap.NewNop(), patience: 20 * time.Millisecond}, live
-}
-
-// A change that the job does not take soon stays asked for, and whoever asked learns
-// that; and when the job ends, that it never came to it.
-func TestListenAnswersLater(t *testing.T) {
-	d, live := nowhere(t)
-	ask := func(patience time.Duration) (int, string) {
-		d.patience = patience
-		w := newRecorder()
-		r, err := http.NewRequest("POST", "/allocation", strings.NewReader(`{"change": "up", "devices": 4}`))
-		require.NoError(t, err)
-		r.Header.Set("Content-Type", "application/json; charset=UTF-8")
-		if refused := d.allocation(w, r); refused != nil {
-			return refused.Status, refused.Wrong
-		}
-		return w.status, w.body.String()
-	}
-	status, body := ask(time.Millisecond)
-	require.Equal(t, http.StatusAccepted, status)
-	require.JSONEq(t, `{"id": 1, "change": "up", "devices": 4, "pending": true}`, body)
-	require.Equal(t, []changeReport{{ID: 1, Change: "up", Devices: 4, Pending: true}}, newStatus(d.board.read(), live.Pending(), "").Pending)
-	go func() {
-		for len(live.Pending()) < 2 {
-			time.Sleep(time.Millisecond)
-		}
-		live.End(nil)
-	}()
-	status, body = ask(patience)
-	require.Equal(t, http.StatusConflict, status)
-	require.Contains(t, body, "has ended")
-	status, _ = ask(patience)
-	require.Equal(t, http.StatusConflict, status, "it has ended before")
-
-	d, live = nowhere(t)
-	for range 64 {
-		_, err := live.Post(trainer.Up, 0)
-		require.NoError(t, err)
-	}
-	status, body = ask(patience)
-	require.Equal(t, http.StatusTooManyRequests, status)
-	require.Contains(t, body, "64 changes wait")
-	live.End(trainer.ErrStopped)
-	status, _ = ask(patience)
-	require.Equal(t, http.StatusServiceUnavailable, status)
-}
-
-// recorder keeps an answer.
-type recorder struct {
-	header http.Header
-	status int
-	body   bytes.Buffer
-}
-
-func newRecorder() *recorder                       { return &recorder{header: http.Header{}} }
-func (r *recorder) Header() http.Header            { return r.header }
-func (r *recorder) WriteHeader(status int)         { r.status = status }
-func (r *recorder) Write(text []byte) (int, error) { return r.body.Write(text) }
-
-// Whatever is sent is read without a panic, and what is taken says exactly what was
-// sent.
-func FuzzParseChange(f *testing.F) {
-	for _, text := range []string{`{"change": "up", "devices": 2}`, `{"devices": 3}`, `{"change":"down"}`, `{}`, `[]`, `null`, `{"change": null}`, `{"devices": 1e3}`,
-		`{"devices": 2, "devices": 2}`, `{"Devices": 2}`, "{\"change\":\"\\u0075p\"}", `{"change": {"change": "up"}}`, `{"devices": -0}`, "\xff", ` {"devices" : 65536 } `} {
-		f.Add([]byte(text))
-	}
-	f.Fuzz(func(t *testing.T, body []byte) {
-		change, devices, refused := parseChange(body)
-		if refused != nil {
-			require.NotEmpty(t, refused.Wrong)
-			require.NotEmpty(t, refused.Remedy)
-			require.Equal(t, http.StatusBadRequest, refused.Status)
-			require.Less(t, len(refused.Wrong), 1000)
-			return
-		}
-		require.True(t, json.Valid(body))
-		require.Contains(t, []trainer.Change{trainer.Same, trainer.Up, trainer.Down}, change)
-		require.True(t, devices == 0 && change != trainer.Same || devices >= 1 && devices <= mostDevices)
-		var object map[string]any
-		require.NoError(t, json.Unmarshal(body, &object))
-		want := map[string]any{}
-		if change != trainer.Same {
-			want["change"] = string(change)
-		}
-		if devices != 0 {
-			want["devices"] = float64(devices)
-		}
-		require.Equal(t, want, object, fmt.Sprintf("%q", body))
-	})
 }

@@ -1,49 +1,47 @@
 package main
 
 import (
-	"fmt"
+	"strings"
 	"time"
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
-	"graft/results/document"
 	"graft/results/runs"
 	"graft/trainer"
 	"graft/work"
 )
 
-// teller logs where a job stands, so seldom that a long log stays readable.
-type teller struct {
+// progressLog logs the progress of a job, every few seconds at most.
+type progressLog struct {
 	log   *zap.Logger
-	drawn bool // a person sees it on the terminal, all the time
-	*work.Pace
+	shown bool // a progress bar is shown, so that progress is not logged
+	pace  *work.Pace
 }
 
-func newTeller(log *zap.Logger, now func() time.Time, drawn bool) *teller {
-	return &teller{log: log, drawn: drawn, Pace: work.NewPace(now)}
+func newProgressLog(log *zap.Logger, now func() time.Time, shown bool) *progressLog {
+	return &progressLog{log, shown, work.NewPace(now)}
 }
 
-// watch says where the job stands when it has not been said for a while.
-func (t *teller) watch(p trainer.Progress) {
-	if !t.drawn && t.Due() {
-		t.log.Info("progress", facts(p)...)
+// watch logs progress when a line is due.
+func (l *progressLog) watch(p trainer.Progress) {
+	if !l.shown && l.pace.Due() {
+		l.log.Info("progress", facts(p)...)
 	}
 }
 
-// epoch says how an epoch went: in place of where the job stands where there are few,
-// else as a detail.
-func (t *teller) epoch(r trainer.Row) {
+// epoch logs an epoch: in place of progress when a line is due, else as a detail.
+func (l *progressLog) epoch(r trainer.Row) {
 	level := zapcore.DebugLevel
-	if t.Due() {
+	if l.pace.Due() {
 		level = zapcore.InfoLevel
 	}
-	t.log.Log(level, "epoch", zap.Int("epoch", r.Epoch), zap.Duration("time", r.Time.Round(time.Millisecond)), zap.Float64("loss", work.Rounded(r.Loss)),
+	l.log.Log(level, "epoch", zap.Int("epoch", r.Epoch), zap.Duration("time", r.Time.Round(time.Millisecond)), zap.Float64("loss", work.Rounded(r.Loss)),
 		zap.Float64("validation", work.Rounded(r.Validation.Accuracy)), zap.Int("devices", r.Devices), zap.Int("parameters", r.Parameters))
 }
 
-// note says what happened.
-func (t *teller) note(n trainer.Note) {
+// note logs an event.
+func (l *progressLog) note(n trainer.Note) {
 	fields := []zap.Field{zap.Duration("time", n.Time.Round(time.Millisecond)), zap.Int("devices", n.Devices), zap.Int("parameters", n.Parameters)}
 	if n.Action != "" {
 		fields = append(fields, zap.String("action", n.Action))
@@ -51,14 +49,14 @@ func (t *teller) note(n trainer.Note) {
 	if n.Processes > 0 {
 		fields = append(fields, zap.Int("processes", n.Processes))
 	}
-	if isWarning(n) {
-		t.log.Warn(n.Event+"; the job goes on without it", append(fields, zap.String("why", n.Why), zap.String("printed", runs.LogsName))...)
+	if strings.HasPrefix(n.Event, "peer") { // a process of the job was lost
+		l.log.Warn(n.Event+"; the job goes on without it", append(fields, zap.String("why", n.Why), zap.String("printed", runs.LogsName))...)
 		return
 	}
-	t.log.Info(n.Event, fields...)
+	l.log.Info(n.Event, fields...)
 }
 
-// facts are where a job stands.
+// facts are progress as the fields of a log line.
 func facts(p trainer.Progress) []zap.Field {
 	fields := []zap.Field{zap.Int("epoch", p.Epoch), zap.Duration("time", p.Time.Round(time.Millisecond)), zap.Duration("left", p.Left.Round(time.Millisecond))}
 	if p.Loss > 0 {
@@ -72,15 +70,4 @@ func facts(p trainer.Progress) []zap.Field {
 		fields = append(fields, zap.String("next", next))
 	}
 	return fields
-}
-
-// eventText is what happens next; empty where nothing is known.
-func eventText(e trainer.Event) string {
-	switch {
-	case e.Change == trainer.Same:
-		return ""
-	case e.Devices > 0:
-		return fmt.Sprintf("%s to %d at %s", e.Change, e.Devices, document.SpanText(e.At))
-	}
-	return fmt.Sprintf("%s at %s", e.Change, document.SpanText(e.At))
 }

@@ -39,7 +39,7 @@ func TestTrainTellsWhatHappened(t *testing.T) {
 	forced := graft(brief(folder, "--force", "--json")...)
 	require.Equal(t, failure.Done, forced.code, forced.stderr)
 	require.DirExists(t, folder+".1", "the old run is moved aside")
-	var report trainReport
+	var report trainResult
 	require.NoError(t, json.Unmarshal([]byte(forced.stdout), &report))
 	require.Contains(t, o.stdout, report.Outcome.Digest[:12], "the same job has the same digest")
 	ended := graft(brief(folder, "--resume")...)

@@ -173,11 +173,11 @@ func (s *site) lab(scope *torch.Scope) (*simulation.Lab, error) {
 		l.Clock = func(at time.Duration) trainer.Clock { return &trainer.Virtual{Profile: profile, Time: at} }
 	}
 	l.Begin = func(scope *torch.Scope, seed int64) (*model.Network, *trainer.Given, error) {
-		n, err := firstNetwork(scope, &s.Job, data, device, seed)
+		n, err := firstNetwork(files.OS{}, scope, &s.Job, data, device, seed)
 		if err != nil {
 			return nil, nil, err
 		}
-		g, err := given(&s.Job, n, data)
+		g, err := givenWeights(&s.Job, n, data)
 		return n, g, err
 	}
 	return l, nil

@@ -5,17 +5,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"graft/results/document"
 	"graft/trainer"
 	"graft/work"
 )
-
-// boardFlag adds the flag that writes for TensorBoard.
-func boardFlag(command *cobra.Command, on *bool) {
-	command.Flags().BoolVar(on, "tensorboard", false, "write event files for TensorBoard into the run folder, as run.tensorboard = true does")
-}
 
 // jobCurves draw a job in TensorBoard. Nil draws nothing.
 type jobCurves struct {
@@ -23,7 +16,27 @@ type jobCurves struct {
 	last trainer.Row // that was written
 }
 
-// epoch adds an epoch of a job, at its steps.
+// openCurves begins to draw what follows these rows, if run.tensorboard is set.
+func (j *job) openCurves(made *trainer.Job, rows []trainer.Row) error {
+	if !j.Run.Tensorboard {
+		return nil
+	}
+	next := int64(0)
+	if len(rows) > 0 || made.Steps > 0 {
+		next = made.Steps + 1
+	}
+	events, err := work.OpenEventCurves(j.env.Now, j.stored, next, j.Resolved())
+	if err != nil {
+		return err
+	}
+	j.record.curves = &jobCurves{EventCurves: events}
+	if len(rows) > 0 {
+		j.record.curves.last = rows[len(rows)-1]
+	}
+	return nil
+}
+
+// epoch adds an epoch, at its steps.
 func (c *jobCurves) epoch(r trainer.Row) error {
 	if c == nil {
 		return nil
@@ -34,7 +47,7 @@ func (c *jobCurves) epoch(r trainer.Row) error {
 		work.Scalar("parameters", float64(r.Parameters)), work.Scalar("devices", float64(r.Devices)), work.Scalar("budget_seconds", r.Time.Seconds()))
 }
 
-// note adds what happened to a job, as a text.
+// note adds an event as a text.
 func (c *jobCurves) note(n trainer.Note) error {
 	if c == nil {
 		return nil
