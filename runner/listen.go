@@ -39,13 +39,9 @@ const (
 
 // Limits of the server. They keep slow and greedy clients from slowing the job.
 const (
-	mostHeader       = 16 << 10
-	mostBody         = 64 << 10
-	headerTimeout    = 5 * time.Second
-	requestTimeout   = 10 * time.Second
-	answerTimeout    = requestTimeout + answerWithin + 5*time.Second
-	idleTimeout      = 30 * time.Second
-	shutdownPatience = 2 * time.Second
+	mostHeader    = 16 << 10
+	mostBody      = 64 << 10
+	answerTimeout = requestTimeout + answerWithin + 5*time.Second
 )
 
 // controlServer serves the status of a job and takes changes for it. It takes its port
@@ -145,7 +141,7 @@ func (s *controlServer) close() {
 		_ = s.listener.Close()
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), shutdownPatience)
+	ctx, cancel := context.WithTimeout(context.Background(), shutdownTimeout)
 	defer cancel()
 	if err := s.server.Shutdown(ctx); err != nil {
 		_ = s.server.Close()

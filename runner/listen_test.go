@@ -224,7 +224,7 @@ func TestListenRefuses(t *testing.T) {
 		"far too many":                {"POST", "/allocation", `{"devices": 99999999999999999999}`, nil, 400, "from 1 to 65536"},
 		"as many as there are":        {"POST", "/allocation", `{"devices": 1}`, nil, 409, "it has 1 already"},
 		"down to more":                {"POST", "/allocation", `{"change": "down", "devices": 2}`, nil, 409, "would be more"},
-		"a large body":                {"POST", "/allocation", `{"change": "up"` + strings.Repeat(" ", mostBody) + "}", nil, 413, "larger than 65536"},
+		"a large body":                {"POST", "/allocation", `{"change": "up"` + strings.Repeat(" ", 64<<10) + "}", nil, 413, "larger than 65536"},
 		"no token":                    {"GET", "/status", "", func(r *http.Request) { r.Header.Del("Authorization") }, 401, "no token"},
 		"no token, wrong path":        {"GET", "/nothing", "", func(r *http.Request) { r.Header.Del("Authorization") }, 401, "no token"},
 		"a wrong token":               {"GET", "/metrics", "", header("Authorization", "Bearer "+strings.Repeat("0", 64)), 401, "no token"},

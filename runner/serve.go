@@ -123,7 +123,7 @@ func attend(ctx context.Context, server *http.Server, l net.Listener) error {
 		return fmt.Errorf("serve: %w", err)
 	case <-ctx.Done():
 	}
-	end, cancel := context.WithTimeout(context.Background(), shutdownPatience)
+	end, cancel := context.WithTimeout(context.Background(), shutdownTimeout)
 	defer cancel()
 	if server.Shutdown(end) != nil {
 		_ = server.Close() // whoever is left reads slowly
