@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+
+	"graft/work/train"
 )
 
 // newDemoCommand is `graft demo`.
@@ -31,7 +33,7 @@ the job, and --folder keeps what it writes, which is thrown away otherwise.`,
 				defer func() { err = errors.Join(err, os.RemoveAll(temporary)) }()
 				o.Folder, o.temporary = filepath.Join(temporary, "run"), true
 			}
-			o.Set = append(demoJob(), o.Set...)
+			o.Set = append(train.Demo(), o.Set...)
 			return runTrain(command.Context(), command.OutOrStdout(), "", o)
 		},
 	}

@@ -10,11 +10,12 @@ import (
 
 	"graft/results/failure"
 	"graft/trainer"
+	"graft/work/train"
 )
 
 // newFollowCommand is `graft follow`, which people have no use for.
 func newFollowCommand() *cobra.Command {
-	var o followOptions
+	var o train.FollowOptions
 	command := &cobra.Command{
 		Use:    "follow CONFIG",
 		Hidden: true,
@@ -33,7 +34,7 @@ on several. It does what it is told on its standard input, until that ends.`,
 	return command
 }
 
-func runFollow(ctx context.Context, path string, o followOptions) error {
+func runFollow(ctx context.Context, path string, o train.FollowOptions) error {
 	var stat syscall.Stat_t
 	if err := syscall.Fstat(trainer.AnswerFile, &stat); err != nil || stat.Mode&syscall.S_IFMT != syscall.S_IFIFO {
 		return failure.Usagef("follow is started by 'graft train', which opens file %d as a pipe for its answers", trainer.AnswerFile)
@@ -42,5 +43,5 @@ func runFollow(ctx context.Context, path string, o followOptions) error {
 	defer answers.Close()
 	// Whoever stops the job stops its leader, which saves it and lets this one go.
 	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGUSR1)
-	return followJob(environment(ctx), path, o, os.Stdin, answers)
+	return train.Follow(environment(ctx), path, o, os.Stdin, answers)
 }

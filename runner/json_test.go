@@ -23,6 +23,7 @@ import (
 	"graft/results/plot"
 	"graft/results/report"
 	"graft/results/runs"
+	"graft/work/train"
 )
 
 // updateDocs writes pages that are made of the code.
@@ -32,7 +33,7 @@ var updateDocs = flag.Bool("update-docs", false, "write docs/json.md as the code
 var jsonReports = map[string][]any{
 	"graft cluster run":   {runs.ClusterOutcome{}},
 	"graft config show":   {configReport{}},
-	"graft demo":          {trainResult{}},
+	"graft demo":          {train.Result{}},
 	"graft doctor":        {doctorReport{}},
 	"graft evaluate":      {runs.EvaluationReport{}, runs.LeaveReport{}},
 	"graft learn":         {learnTreesReport{}, learnReport{}},
@@ -52,7 +53,7 @@ var jsonReports = map[string][]any{
 	"graft table convert": {wholeTable{}},
 	"graft table show":    {runs.TableReport{}},
 	"graft trace info":    {traceReport{}},
-	"graft train":         {trainResult{}},
+	"graft train":         {train.Result{}},
 	"graft version":       {versionInfo{}},
 	"graft vocab show":    {vocabReport{}},
 	"graft weights show":  {weightsReport{}},
@@ -354,6 +355,6 @@ func TestJSONOfAnotherShapeIsNoticed(t *testing.T) {
 	require.NoError(t, shaped(map[string]any{"command": "", "kind": "", "code": 1.0, "message": ""}, reflect.TypeFor[errorReport](), ""))
 	require.ErrorContains(t, shaped(map[string]any{"command": ""}, reflect.TypeFor[errorReport](), ""), "has no kind")
 	require.ErrorContains(t, shaped(map[string]any{"command": "", "kind": "", "code": 1.0, "message": "", "more": 1.0}, reflect.TypeFor[errorReport](), ""), "has more")
-	require.ErrorContains(t, shaped(map[string]any{"folder": "", "outcome": nil, "events": []any{nil}, "epochs": nil}, reflect.TypeFor[trainResult](), ""), ".events[0] is null")
+	require.ErrorContains(t, shaped(map[string]any{"folder": "", "outcome": nil, "events": []any{nil}, "epochs": nil}, reflect.TypeFor[train.Result](), ""), ".events[0] is null")
 	require.ErrorContains(t, shaped([]any{1.0}, reflect.TypeFor[errorReport](), "it"), "it is no main.errorReport")
 }

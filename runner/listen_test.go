@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/results/failure"
+	"graft/work/control"
 )
 
 // steered is a job that runs until it is told to stop.
@@ -38,9 +39,9 @@ func steer(t *testing.T, folder string, more ...string) *steered {
 	go func() { ended <- call(ctx, newRootCommand(), args...) }()
 	j := &steered{t: t, folder: folder, stop: func() outcome { cancel(); return receive(t, ended) }}
 	t.Cleanup(cancel)
-	j.address = j.await(listenFile)
-	if os.Getenv(tokenVariable) == "" && !strings.Contains(strings.Join(more, " "), "--token-file") {
-		j.token = j.await(tokenFile)
+	j.address = j.await(control.AddressFile)
+	if os.Getenv(control.TokenVariable) == "" && !strings.Contains(strings.Join(more, " "), "--token-file") {
+		j.token = j.await(control.TokenFile)
 	}
 	return j
 }
@@ -85,7 +86,7 @@ func (j *steered) request(method, path, body string, change func(*http.Request))
 }
 
 // status is what the job says of itself; a key that is not documented fails.
-func (j *steered) status() (s statusReport) {
+func (j *steered) status() (s control.Status) {
 	j.t.Helper()
 	a := j.request(http.MethodGet, "/status", "", nil)
 	require.Equal(j.t, http.StatusOK, a.status, "%s", a.body)
@@ -96,14 +97,14 @@ func (j *steered) status() (s statusReport) {
 }
 
 // until waits for a job to be in some state.
-func (j *steered) until(is func(statusReport) bool) (s statusReport) {
+func (j *steered) until(is func(control.Status) bool) (s control.Status) {
 	j.t.Helper()
 	require.Eventually(j.t, func() bool { s = j.status(); return is(s) }, patience, 5*time.Millisecond)
 	return s
 }
 
 // ask asks for a change that is good.
-func (j *steered) ask(body string) (r changeReport) {
+func (j *steered) ask(body string) (r control.ChangeStatus) {
 	j.t.Helper()
 	a := j.request(http.MethodPost, "/allocation", body, nil)
 	require.Equal(j.t, http.StatusOK, a.status, "%s", a.body)
@@ -115,15 +116,15 @@ func (j *steered) ask(body string) (r changeReport) {
 // file.
 func (j *steered) requireNoServer() {
 	j.t.Helper()
-	require.NoFileExists(j.t, filepath.Join(j.folder, listenFile))
-	require.NoFileExists(j.t, filepath.Join(j.folder, tokenFile))
+	require.NoFileExists(j.t, filepath.Join(j.folder, control.AddressFile))
+	require.NoFileExists(j.t, filepath.Join(j.folder, control.TokenFile))
 	_, err := net.Dial("tcp", j.address)
 	require.Error(j.t, err, "the port is free")
 	var stacks string
 	require.Eventually(j.t, func() bool {
 		text := make([]byte, 1<<20)
 		stacks = string(text[:runtime.Stack(text, true)])
-		return !strings.Contains(stacks, "net/http.(*Server)") && !strings.Contains(stacks, "net/http.(*conn)") && !strings.Contains(stacks, "(*controlServer)")
+		return !strings.Contains(stacks, "net/http.(*Server)") && !strings.Contains(stacks, "net/http.(*conn)") && !strings.Contains(stacks, "control.(*Server)")
 	}, patience, 5*time.Millisecond, "%s", stacks)
 }
 
@@ -132,12 +133,12 @@ func (j *steered) requireNoServer() {
 func TestListenSteersAJob(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "run")
 	j := steer(t, folder)
-	info, err := os.Stat(filepath.Join(folder, tokenFile))
+	info, err := os.Stat(filepath.Join(folder, control.TokenFile))
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 	require.Len(t, j.token, 64)
 
-	before := j.until(func(s statusReport) bool { return s.Epoch > 0 })
+	before := j.until(func(s control.Status) bool { return s.Epoch > 0 })
 	require.Equal(t, 1, before.Devices)
 	require.Equal(t, folder, before.Folder)
 	require.Nil(t, before.Next)
@@ -146,10 +147,10 @@ func TestListenSteersAJob(t *testing.T) {
 	require.Equal(t, 5, before.StepsPerEpoch, "270 images in batches of 64")
 
 	up := j.ask(`{"change": "up", "devices": 2}`)
-	require.Equal(t, changeReport{ID: 1, Change: "up", Devices: 2, At: up.At}, up)
+	require.Equal(t, control.ChangeStatus{ID: 1, Change: "up", Devices: 2, At: up.At}, up)
 	require.GreaterOrEqual(t, *up.At, before.Time)
 	require.Equal(t, 2, j.status().Devices, "whoever was told sees it")
-	grown := j.until(func(s statusReport) bool { return len(s.Decisions) == 1 && s.Decisions[0].AccuracyAfter != nil })
+	grown := j.until(func(s control.Status) bool { return len(s.Decisions) == 1 && s.Decisions[0].AccuracyAfter != nil })
 	require.Greater(t, grown.Network.Parameters, before.Network.Parameters)
 	require.Greater(t, grown.Network.Layers, before.Network.Layers)
 	decision := grown.Decisions[0]
@@ -161,11 +162,11 @@ func TestListenSteersAJob(t *testing.T) {
 	require.Contains(t, string(metrics.body), "\ngraft_job_decisions_total 1\n")
 
 	down := j.ask(`{"devices": 1}`)
-	require.Equal(t, changeReport{ID: 2, Change: "down", Devices: 1, At: down.At}, down)
-	small := j.until(func(s statusReport) bool { return len(s.Decisions) == 2 })
+	require.Equal(t, control.ChangeStatus{ID: 2, Change: "down", Devices: 1, At: down.At}, down)
+	small := j.until(func(s control.Status) bool { return len(s.Decisions) == 2 })
 	require.Equal(t, before.Network, small.Network)
 	require.Equal(t, "shrink", small.Decisions[1].Event)
-	require.Equal(t, []changeReport{up, down}, small.Taken)
+	require.Equal(t, []control.ChangeStatus{up, down}, small.Taken)
 	require.Empty(t, small.Pending)
 
 	left := j.stop()
@@ -173,7 +174,7 @@ func TestListenSteersAJob(t *testing.T) {
 	j.requireNoServer()
 	j = steer(t, folder, "--resume")
 	again := j.status()
-	require.Equal(t, []changeReport{up, down}, again.Taken)
+	require.Equal(t, []control.ChangeStatus{up, down}, again.Taken)
 	require.Equal(t, small.Decisions[:1], again.Decisions[:1])
 	require.Equal(t, 3, j.ask(`{"change": "down"}`).ID, "it never grew since, and says nothing of devices")
 	require.Equal(t, failure.Requeue, j.stop().code)
@@ -276,9 +277,9 @@ func TestListenTakesTokens(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, []byte("from-a-file\n"), 0o600))
 	for want, more := range map[string][]string{"from-a-file": {"--token-file", file}, "from-outside": nil} {
 		t.Run(want, func(t *testing.T) {
-			t.Setenv(tokenVariable, "from-outside")
+			t.Setenv(control.TokenVariable, "from-outside")
 			j := steer(t, filepath.Join(t.TempDir(), "run"), more...)
-			require.NoFileExists(t, filepath.Join(j.folder, tokenFile))
+			require.NoFileExists(t, filepath.Join(j.folder, control.TokenFile))
 			for _, j.token = range []string{"", "from-another", "from-a-file", "from-outside"} {
 				status := j.request("GET", "/status", "", nil).status
 				require.Equal(t, map[bool]int{true: 200, false: 401}[j.token == want], status, j.token)

@@ -13,11 +13,13 @@ import (
 	"graft/results/failure"
 	"graft/results/report"
 	"graft/trainer"
+	"graft/work/control"
+	"graft/work/train"
 )
 
 // trainFlags are the flags of `graft train`.
 type trainFlags struct {
-	trainOptions
+	train.Options
 	json      bool // print one JSON object
 	temporary bool // the run folder is deleted afterwards, so that no message names it
 }
@@ -76,8 +78,8 @@ func boardFlag(command *cobra.Command, on *bool) {
 func runTrain(ctx context.Context, w io.Writer, path string, o trainFlags) error {
 	ctx, stop := heedRequeue(ctx)
 	defer stop()
-	o.Listen.Token, o.Listen.WriteSecret = os.Getenv(tokenVariable), writeSecret
-	r, err := trainJob(ctx, environment(ctx), path, o.trainOptions)
+	o.Listen.Token, o.Listen.WriteSecret = os.Getenv(control.TokenVariable), writeSecret
+	r, err := train.Run(ctx, environment(ctx), path, o.Options)
 	if errors.Is(err, trainer.ErrStopped) && o.temporary {
 		return failure.With(failure.Interrupted, errors.New("stopped; nothing is kept"))
 	}
@@ -91,7 +93,7 @@ func runTrain(ctx context.Context, w io.Writer, path string, o trainFlags) error
 }
 
 // printTrained prints how a job went.
-func printTrained(w io.Writer, r *trainResult, temporary bool) error {
+func printTrained(w io.Writer, r *train.Result, temporary bool) error {
 	if r.Given != nil {
 		if _, err := fmt.Fprintf(w, "%s\n\n", report.GivenText(r.Given)); err != nil {
 			return err
@@ -117,7 +119,7 @@ func printTrained(w io.Writer, r *trainResult, temporary bool) error {
 }
 
 // eventTable shows the events of a job between its start and its end.
-func eventTable(r *trainResult) *document.Table {
+func eventTable(r *train.Result) *document.Table {
 	events := document.NewTable(">TIME", "EVENT", "WHAT", ">PARAMETERS", ">ACCURACY BEFORE", ">AFTER", ">TOOK")
 	for _, n := range r.Events {
 		if n.Event == "end" || n.Event == "start" {
@@ -135,7 +137,7 @@ func eventTable(r *trainResult) *document.Table {
 }
 
 // accuracyAfter is the accuracy at the next evaluation.
-func accuracyAfter(r *trainResult, n trainer.Note) string {
+func accuracyAfter(r *train.Result, n trainer.Note) string {
 	for _, row := range r.Epochs {
 		if row.Time > n.Time {
 			return document.AccuracyText(row.Validation.Accuracy)

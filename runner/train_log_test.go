@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/results/failure"
+	"graft/work/control"
 )
 
 // recordOf is the log in a run folder, by messages and levels.
@@ -50,12 +51,12 @@ func TestTrainKeepsTheWholeLog(t *testing.T) {
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(path, append(text, `{"level":"inf`...), 0o600))
-	for _, name := range []string{listenFile, tokenFile} { // of a process that was killed
+	for _, name := range []string{control.AddressFile, control.TokenFile} { // of a process that was killed
 		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte("old"), 0o600))
 	}
 	require.Equal(t, failure.Done, graft(brief(folder, "--resume")...).code)
-	require.NoFileExists(t, filepath.Join(folder, listenFile))
-	require.NoFileExists(t, filepath.Join(folder, tokenFile))
+	require.NoFileExists(t, filepath.Join(folder, control.AddressFile))
+	require.NoFileExists(t, filepath.Join(folder, control.TokenFile))
 	again := recordOf(t, folder)
 	require.Equal(t, all, again[:len(all)])
 	require.Contains(t, again[len(all):], "info going on from the last checkpoint")

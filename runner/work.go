@@ -24,6 +24,7 @@ import (
 	"graft/torch"
 	"graft/trainer"
 	"graft/work"
+	"graft/work/train"
 )
 
 // newWorkCommand is `graft work`, which people have no use for.
@@ -173,11 +174,11 @@ func (s *site) lab(scope *torch.Scope) (*simulation.Lab, error) {
 		l.Clock = func(at time.Duration) trainer.Clock { return &trainer.Virtual{Profile: profile, Time: at} }
 	}
 	l.Begin = func(scope *torch.Scope, seed int64) (*model.Network, *trainer.Given, error) {
-		n, err := firstNetwork(files.OS{}, scope, &s.Job, data, device, seed)
+		n, err := train.FirstNetwork(files.OS{}, scope, &s.Job, data, device, seed)
 		if err != nil {
 			return nil, nil, err
 		}
-		g, err := givenWeights(&s.Job, n, data)
+		g, err := train.GivenWeights(&s.Job, n, data)
 		return n, g, err
 	}
 	return l, nil

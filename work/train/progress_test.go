@@ -1,4 +1,4 @@
-package main
+package train
 
 import (
 	"strings"
@@ -11,6 +11,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"graft/trainer"
+	"graft/work/control"
 )
 
 // Progress is logged every ten seconds, however fast the epochs are; a slow epoch is logged
@@ -67,7 +68,7 @@ func TestProgressFields(t *testing.T) {
 
 // On a narrow terminal the least important is left out first, and nothing breaks.
 func TestFactsFitTheWidth(t *testing.T) {
-	m := &snapshot{Network: "ConvSmall", Progress: trainer.Progress{Epoch: 12, Loss: 0.51234, Evaluated: true, Validation: trainer.Score{Accuracy: 0.752},
+	m := &control.Snapshot{Network: "ConvSmall", Progress: trainer.Progress{Epoch: 12, Loss: 0.51234, Evaluated: true, Validation: trainer.Score{Accuracy: 0.752},
 		Devices: 2, Layers: 7, Parameters: 14826, Next: trainer.Event{At: 3 * time.Hour, Change: trainer.Down}}}
 	whole := "epoch 12  loss 0.512  validation 75.2%  2 devices  ConvSmall with 14826 parameters in 7 layers  down at 3h0m0s"
 	require.Equal(t, whole, factsText(m, 200))
@@ -77,6 +78,6 @@ func TestFactsFitTheWidth(t *testing.T) {
 		require.True(t, strings.HasPrefix(whole, text))
 	}
 	require.Equal(t, "epoch 12  loss 0.512", factsText(m, 30))
-	fresh := &snapshot{Network: "Net", Progress: trainer.Progress{Devices: 1, Parameters: 5, Layers: 1}}
+	fresh := &control.Snapshot{Network: "Net", Progress: trainer.Progress{Devices: 1, Parameters: 5, Layers: 1}}
 	require.Equal(t, "epoch 0  1 device  Net with 5 parameters in 1 layer", factsText(fresh, 100))
 }

@@ -1,4 +1,4 @@
-package main
+package control
 
 import (
 	"context"
@@ -24,7 +24,7 @@ const answerWithin = 10 * time.Second
 // handler answers requests. It reads snapshots and queues changes, and never blocks the
 // job.
 type handler struct {
-	monitor  *monitor
+	monitor  *Monitor
 	live     *trainer.Live
 	version  string // of graft
 	folder   string
@@ -92,8 +92,8 @@ func writeAnswer(w http.ResponseWriter, status int, v any) {
 	_ = document.PrintJSON(w, v) // the client may have left
 }
 
-// changeReport is the answer to a request for a change.
-type changeReport struct {
+// ChangeStatus is the answer to a request for a change.
+type ChangeStatus struct {
 	ID      int      `json:"id"` // counts the changes that the job was asked for
 	Change  string   `json:"change"`
 	Devices int      `json:"devices,omitempty"`      // absent where the number stays
@@ -101,8 +101,8 @@ type changeReport struct {
 	At      *float64 `json:"time_seconds,omitempty"` // of the budget, when it was taken
 }
 
-func newChangeReport(r *trainer.Request) changeReport {
-	return changeReport{ID: r.ID, Change: string(r.Change), Devices: r.Devices, Pending: true}
+func newChangeReport(r *trainer.Request) ChangeStatus {
+	return ChangeStatus{ID: r.ID, Change: string(r.Change), Devices: r.Devices, Pending: true}
 }
 
 // allocation asks the job for a change, and answers once it is done and saved.

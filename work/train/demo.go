@@ -1,8 +1,8 @@
-package main
+package train
 
-// demoJob returns the assignments of the demo's job: a network trains, grows when it is given
+// Demo returns the assignments of the demo's job: a network trains, grows when it is given
 // devices, and returns to its first size when they are taken away.
-func demoJob() []string {
+func Demo() []string {
 	return []string{
 		"time.budget=18s",
 		`time.events=[{at = "5s", change = "up", devices = 2}, {at = "14s", change = "down", devices = 1}]`,

@@ -1,4 +1,4 @@
-package main
+package control
 
 import (
 	"errors"
@@ -222,7 +222,7 @@ func TestMetrics(t *testing.T) {
 	_, err := live.Post(trainer.Up, 3)
 	require.NoError(t, err)
 	note := trainer.Note{Event: "decision", Time: time.Second}
-	h.monitor = newMonitor("ConvSmall", trainer.Progress{Phase: trainer.Trains, Devices: 2, Parameters: 14826, Layers: 7, PerEpoch: 5, Epoch: 2, Steps: 12, Loss: 0.5,
+	h.monitor = NewMonitor("ConvSmall", trainer.Progress{Phase: trainer.Trains, Devices: 2, Parameters: 14826, Layers: 7, PerEpoch: 5, Epoch: 2, Steps: 12, Loss: 0.5,
 		Evaluated: true, Validation: trainer.Score{Accuracy: 0.75}, Budget: time.Hour, Time: time.Minute, Left: 59 * time.Minute,
 		Next: trainer.Event{At: 50 * time.Minute, Change: trainer.Up}, Live: []trainer.Taken{{At: time.Second, Change: trainer.Up, Devices: 2}}}, nil, []trainer.Note{note})
 	w := httptest.NewRecorder()

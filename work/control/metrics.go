@@ -1,4 +1,4 @@
-package main
+package control
 
 import (
 	"fmt"
@@ -24,7 +24,7 @@ func (h *handler) metrics(w http.ResponseWriter, _ *http.Request) *listen.Refusa
 // phases are all that a job does.
 var phases = []trainer.Phase{trainer.Starts, trainer.Trains, trainer.Decides, trainer.Operates, trainer.Evaluates, trainer.Ended}
 
-func formatMetrics(s statusReport) string {
+func formatMetrics(s Status) string {
 	m := &exposition{}
 	m.family("graft_build_info", "gauge", "The graft that runs the job; always 1.")
 	m.sample(1, "version", s.Graft, "go", runtime.Version())

@@ -1,4 +1,4 @@
-package main
+package train
 
 import (
 	"fmt"
@@ -20,9 +20,9 @@ func placement(s *torch.Scope, device torch.Device, seed int64) model.Placement 
 	return model.Placement{Device: device, Random: s.NewGenerator(torch.CPU, seed)}
 }
 
-// firstNetwork makes a job's network with its first weights: those of network.weights, or
+// FirstNetwork makes a job's network with its first weights: those of network.weights, or
 // else drawn from a seed.
-func firstNetwork(fsys files.FS, s *torch.Scope, c *config.Job, data *dataset.Set, device torch.Device, seed int64) (*model.Network, error) {
+func FirstNetwork(fsys files.FS, s *torch.Scope, c *config.Job, data *dataset.Set, device torch.Device, seed int64) (*model.Network, error) {
 	n, err := c.Model(data.Shape[:], len(data.Classes))
 	if err != nil {
 		return nil, err
@@ -44,9 +44,9 @@ func firstNetwork(fsys files.FS, s *torch.Scope, c *config.Job, data *dataset.Se
 	return n, nil
 }
 
-// givenWeights evaluates first weights that were read, before a clock runs. It is nil where
+// GivenWeights evaluates first weights that were read, before a clock runs. It is nil where
 // they were drawn.
-func givenWeights(c *config.Job, n *model.Network, data *dataset.Set) (*trainer.Given, error) {
+func GivenWeights(c *config.Job, n *model.Network, data *dataset.Set) (*trainer.Given, error) {
 	b := c.Beginning()
 	if b.Weights == "" {
 		return nil, nil
@@ -60,10 +60,10 @@ func givenWeights(c *config.Job, n *model.Network, data *dataset.Set) (*trainer.
 
 // begin makes the network that a new job begins with.
 func (j *job) begin(parts *trainer.Parts, device torch.Device) (err error) {
-	if parts.Network, err = firstNetwork(j.env.Files, j.scope, j.Job, parts.Data, device, j.Run.Seed); err != nil {
+	if parts.Network, err = FirstNetwork(j.env.Files, j.scope, j.Job, parts.Data, device, j.Run.Seed); err != nil {
 		return err
 	}
-	if parts.Given, err = givenWeights(j.Job, parts.Network, parts.Data); err != nil || parts.Given == nil {
+	if parts.Given, err = GivenWeights(j.Job, parts.Network, parts.Data); err != nil || parts.Given == nil {
 		return err
 	}
 	b, accuracy := j.Beginning(), parts.Given.Score.Accuracy

@@ -1,4 +1,6 @@
-package main
+// Package train runs one job from its configuration: it makes the network and the images,
+// trains until the budget ends, and writes a run folder that a stopped job resumes from.
+package train
 
 import (
 	"context"
@@ -15,20 +17,21 @@ import (
 	"graft/torch"
 	"graft/trainer"
 	"graft/work"
+	"graft/work/control"
 )
 
-// trainOptions say what the configuration of a job does not.
-type trainOptions struct {
-	Set         []string      // assignments after the file, such as time.budget=30s
-	Folder      string        // run folder; empty is run.folder, or runs/ and the file's name
-	Resume      bool          // go on with the run in the folder; false begins a new one
-	Force       bool          // move an existing run folder aside; false makes it an error
-	Tensorboard bool          // write event files for TensorBoard; false leaves it to run.tensorboard
-	Listen      listenOptions // where the job is watched and steered; an empty address is run.listen
+// Options say what the configuration of a job does not.
+type Options struct {
+	Set         []string        // assignments after the file, such as time.budget=30s
+	Folder      string          // run folder; empty is run.folder, or runs/ and the file's name
+	Resume      bool            // go on with the run in the folder; false begins a new one
+	Force       bool            // move an existing run folder aside; false makes it an error
+	Tensorboard bool            // write event files for TensorBoard; false leaves it to run.tensorboard
+	Listen      control.Options // where the job is watched and steered; an empty address is run.listen
 }
 
-// trainResult is how a job ended. `graft train --json` prints it.
-type trainResult struct {
+// Result is how a job ended. `graft train --json` prints it.
+type Result struct {
 	Folder  string            `json:"folder"`          // of the run
 	Given   *runs.GivenReport `json:"given,omitempty"` // on first weights that were read
 	Outcome *runs.JobOutcome  `json:"outcome"`         // how the job ended
@@ -36,11 +39,11 @@ type trainResult struct {
 	Epochs  []trainer.Row     `json:"epochs"`          // of this process; the folder has all
 }
 
-// trainJob runs the job of a configuration file, or of the defaults where path is empty, to
+// Run runs the job of a configuration file, or of the defaults where path is empty, to
 // the end of its budget. A canceled context saves it: the error then wraps
 // trainer.ErrStopped, and Options.Resume goes on from there.
-func trainJob(ctx context.Context, env *work.Env, path string, o trainOptions) (*trainResult, error) {
-	c, err := readTrainJob(env, path, &o)
+func Run(ctx context.Context, env *work.Env, path string, o Options) (*Result, error) {
+	c, err := readJob(env, path, &o)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +52,7 @@ func trainJob(ctx context.Context, env *work.Env, path string, o trainOptions) (
 			return nil, err
 		}
 	}
-	var result *trainResult
+	var result *Result
 	err = torch.With(func(s *torch.Scope) (err error) {
 		e := *env
 		j := &job{Job: c, o: o, env: &e, scope: s, folder: work.Folder(o.Folder, c.Run.Folder, path), path: path}
@@ -65,8 +68,8 @@ func trainJob(ctx context.Context, env *work.Env, path string, o trainOptions) (
 	return result, err
 }
 
-// readTrainJob reads the configuration, and makes it and the options agree.
-func readTrainJob(env *work.Env, path string, o *trainOptions) (*config.Job, error) {
+// readJob reads the configuration, and makes it and the options agree.
+func readJob(env *work.Env, path string, o *Options) (*config.Job, error) {
 	c, err := config.ReadJob(env.Files, path, o.Set)
 	if err != nil {
 		return nil, runs.AsConfigFault(err)
@@ -85,7 +88,7 @@ func readTrainJob(env *work.Env, path string, o *trainOptions) (*config.Job, err
 // job is a job that is made from its configuration.
 type job struct {
 	*config.Job
-	o      trainOptions
+	o      Options
 	env    *work.Env   // its log goes to the run folder as well
 	alone  *zap.Logger // writes only into the run folder
 	runLog *work.RunLog
@@ -95,21 +98,21 @@ type job struct {
 	given  *runs.GivenReport // nil where the first weights are drawn
 	record *recorder
 	stored *results.Run
-	server *controlServer // nil without an address
-	live   *trainer.Live  // nil without an address
+	server *control.Server // nil without an address
+	live   *trainer.Live   // nil without an address
 }
 
 func (j *job) close() {
-	j.server.close()
+	j.server.Close()
 	if j.stored != nil {
 		_ = j.stored.Close() // the outcome was written after a sync
 	}
 }
 
 // run makes the job, or remakes it from its last checkpoint, and runs it.
-func (j *job) run(ctx context.Context) (*trainResult, error) {
+func (j *job) run(ctx context.Context) (*Result, error) {
 	var err error
-	if j.server, err = openServer(j.env, j.o.Listen); err != nil { // before anything is done or made
+	if j.server, err = control.Open(j.env, j.o.Listen); err != nil { // before anything is done or made
 		return nil, err
 	}
 	made, err := j.prepare()
@@ -125,7 +128,7 @@ func (j *job) run(ctx context.Context) (*trainResult, error) {
 	if err := errors.Join(j.record.check(), j.stored.WriteOutcome(o)); err != nil {
 		return nil, err
 	}
-	return &trainResult{j.folder, j.given, o, j.record.notes, j.record.rows}, nil
+	return &Result{j.folder, j.given, o, j.record.notes, j.record.rows}, nil
 }
 
 // logEnd writes an error only into the run folder's log; the caller shows it to people.
@@ -147,9 +150,9 @@ func (j *job) perform(ctx context.Context, made *trainer.Job) (*trainer.Outcome,
 	if err := j.openCurves(made, rows); err != nil {
 		return nil, err
 	}
-	j.record.monitor = newMonitor(made.Network.Name(), made.Progress(), rows, notes)
+	j.record.monitor = control.NewMonitor(made.Network.Name(), made.Progress(), rows, notes)
 	j.record.progress = newProgressLog(j.env.Log, j.env.Now, j.env.Show != nil)
-	if err := j.server.serve(j.folder, j.record.monitor, j.live); err != nil {
+	if err := j.server.Serve(j.folder, j.record.monitor, j.live); err != nil {
 		return nil, err
 	}
 	if j.env.Show != nil {

@@ -1,4 +1,4 @@
-package main
+package train
 
 import (
 	"fmt"
@@ -6,17 +6,18 @@ import (
 	"graft/results/document"
 	"graft/trainer"
 	"graft/work"
+	"graft/work/control"
 )
 
 // sceneOf is the progress of a job.
-func sceneOf(m *monitor) work.Scene {
+func sceneOf(m *control.Monitor) work.Scene {
 	return work.Scene{
 		Part: func() (int64, int64) {
-			p := m.read()
+			p := m.Read()
 			return int64(p.Time), int64(p.Budget)
 		},
-		Right: func() string { return timeText(m.read().Progress) },
-		Facts: func(width int) string { return factsText(m.read(), width) },
+		Right: func() string { return timeText(m.Read().Progress) },
+		Facts: func(width int) string { return factsText(m.Read(), width) },
 	}
 }
 
@@ -27,7 +28,7 @@ func timeText(p trainer.Progress) string {
 
 // factsText is progress on a line of at most width characters. The least important facts
 // come last and are dropped first.
-func factsText(s *snapshot, width int) string {
+func factsText(s *control.Snapshot, width int) string {
 	parts := []string{fmt.Sprintf("epoch %d", s.Epoch)}
 	if s.Loss > 0 {
 		parts = append(parts, fmt.Sprintf("loss %.3f", s.Loss))

@@ -1,4 +1,4 @@
-package main
+package train
 
 import (
 	"errors"
@@ -12,6 +12,7 @@ import (
 	"graft/results/failure"
 	"graft/results/runs"
 	"graft/trainer"
+	"graft/work/control"
 )
 
 // mostConfig limits the size of a configuration file, in bytes.
@@ -43,7 +44,7 @@ func (j *job) open(data *dataset.Set) (*trainer.Stopped, error) {
 	if !j.o.Resume {
 		return nil, nil
 	}
-	removeStaleFiles(j.env.Files, j.stored.Path(""))
+	control.RemoveStaleFiles(j.env.Files, j.stored.Path(""))
 	return folder.Last()
 }
 

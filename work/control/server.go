@@ -1,4 +1,7 @@
-package main
+// Package control lets a running job be watched and steered over HTTP. [Server] answers GET
+// /status and /metrics from the snapshots of a [Monitor], and queues the changes of POST
+// /allocation for the job, which is never blocked.
+package control
 
 import (
 	"context"
@@ -21,8 +24,8 @@ import (
 	"graft/work"
 )
 
-// listenOptions say where and with which token a job is watched and steered over HTTP.
-type listenOptions struct {
+// Options say where and with which token a job is watched and steered over HTTP.
+type Options struct {
 	Address   string // such as 127.0.0.1:0; empty listens nowhere
 	Anywhere  bool   // allow addresses that other machines can reach; false allows loopback only
 	TokenFile string // file that holds the token; empty takes Token
@@ -33,21 +36,21 @@ type listenOptions struct {
 
 // Files in the run folder while the server listens.
 const (
-	listenFile = "listen" // address
-	tokenFile  = "token"  // token, if it was made
+	AddressFile = "listen" // address
+	TokenFile   = "token"  // token, if it was made
 )
 
 // Limits of the server. They keep slow and greedy clients from slowing the job.
 const (
 	mostHeader    = 16 << 10
 	mostBody      = 64 << 10
-	answerTimeout = requestTimeout + answerWithin + 5*time.Second
+	answerTimeout = listen.RequestTimeout + answerWithin + 5*time.Second
 )
 
-// controlServer serves the status of a job and takes changes for it. It takes its port
+// Server serves the status of a job and takes changes for it. It takes its port
 // before the job is made, so that a taken port fails early. A nil server does nothing.
-type controlServer struct {
-	listenOptions
+type Server struct {
+	Options
 	env       *work.Env
 	listener  net.Listener
 	token     string
@@ -57,21 +60,24 @@ type controlServer struct {
 	files     []string      // in the run folder, removed by Close
 }
 
-// openServer takes the port. Without an address it returns nil.
-func openServer(env *work.Env, o listenOptions) (*controlServer, error) {
+// Open takes the port. Without an address it returns nil.
+func Open(env *work.Env, o Options) (*Server, error) {
 	if o.Address == "" {
 		if o.Anywhere || o.TokenFile != "" {
 			return nil, failure.Usagef("--listen-anywhere and --token-file are for --listen; say at which address")
 		}
 		return nil, nil
 	}
-	s := &controlServer{listenOptions: o, env: env, done: make(chan struct{})}
+	s := &Server{Options: o, env: env, done: make(chan struct{})}
 	var err error
 	if err = listen.MayListen(o.Address, o.Anywhere, "what they send, the token too, is not encrypted"); err != nil {
 		return nil, err
 	}
 	if s.token, s.tokenMade, err = findToken(env, o); err != nil {
 		return nil, err
+	}
+	if s.tokenMade && o.WriteSecret == nil {
+		return nil, failure.Usagef("listen at %s: there is no token, and no way to write one that is made; give one", o.Address)
 	}
 	if s.listener, err = listen.Listen(o.Address, o.Anywhere); err != nil {
 		return nil, err
@@ -82,9 +88,9 @@ func openServer(env *work.Env, o listenOptions) (*controlServer, error) {
 	return s, nil
 }
 
-// serve answers requests from now on, and writes the address and a made token into the run
+// Serve answers requests from now on, and writes the address and a made token into the run
 // folder.
-func (s *controlServer) serve(folder string, m *monitor, live *trainer.Live) error {
+func (s *Server) Serve(folder string, m *Monitor, live *trainer.Live) error {
 	if s == nil {
 		return nil
 	}
@@ -97,8 +103,8 @@ func (s *controlServer) serve(folder string, m *monitor, live *trainer.Live) err
 	}
 	h := &handler{monitor: m, live: live, version: s.env.Version, folder: folder, token: sha256.Sum256([]byte(s.token)),
 		hosts: listen.Hosts(s.Address, s.listener, s.Anywhere), log: s.env.Log, patience: answerWithin}
-	s.server = &http.Server{Handler: h, ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout, WriteTimeout: answerTimeout, ConnContext: withClient,
-		IdleTimeout: idleTimeout, MaxHeaderBytes: mostHeader, ErrorLog: log.New(io.Discard, "", 0)} // unknown clients must not fill the log
+	s.server = &http.Server{Handler: h, ReadHeaderTimeout: listen.HeaderTimeout, ReadTimeout: listen.RequestTimeout, WriteTimeout: answerTimeout, ConnContext: withClient,
+		IdleTimeout: listen.IdleTimeout, MaxHeaderBytes: mostHeader, ErrorLog: log.New(io.Discard, "", 0)} // unknown clients must not fill the log
 	go func() {
 		defer close(s.done)
 		if err := s.server.Serve(newGate(s.listener, s.env.Now, placeKept)); !errors.Is(err, http.ErrServerClosed) {
@@ -110,11 +116,11 @@ func (s *controlServer) serve(folder string, m *monitor, live *trainer.Live) err
 }
 
 // announce writes the token and the address, and returns them as fields of a log line.
-func (s *controlServer) announce(folder string) ([]zap.Field, error) {
-	address, path := s.listener.Addr().String(), filepath.Join(folder, listenFile)
+func (s *Server) announce(folder string) ([]zap.Field, error) {
+	address, path := s.listener.Addr().String(), filepath.Join(folder, AddressFile)
 	fields := []zap.Field{zap.String("address", address), zap.String("in", path)}
 	if s.tokenMade {
-		secret := filepath.Join(folder, tokenFile)
+		secret := filepath.Join(folder, TokenFile)
 		if err := s.WriteSecret(secret, s.token+"\n"); err != nil {
 			return nil, fmt.Errorf("write the token: %w", err)
 		}
@@ -129,8 +135,8 @@ func (s *controlServer) announce(folder string) ([]zap.Field, error) {
 	return fields, nil
 }
 
-// close ends all connections, releases the port and removes the files in the run folder.
-func (s *controlServer) close() {
+// Close ends all connections, releases the port and removes the files in the run folder.
+func (s *Server) Close() {
 	if s == nil {
 		return
 	}
@@ -141,7 +147,7 @@ func (s *controlServer) close() {
 		_ = s.listener.Close()
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), shutdownTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), listen.ShutdownTimeout)
 	defer cancel()
 	if err := s.server.Shutdown(ctx); err != nil {
 		_ = s.server.Close()
@@ -149,9 +155,9 @@ func (s *controlServer) close() {
 	<-s.done
 }
 
-// removeStaleFiles removes the files that a killed process has left in a run folder.
-func removeStaleFiles(fsys files.FS, folder string) {
-	for _, name := range []string{listenFile, tokenFile} {
+// RemoveStaleFiles removes the files that a killed process has left in a run folder.
+func RemoveStaleFiles(fsys files.FS, folder string) {
+	for _, name := range []string{AddressFile, TokenFile} {
 		_ = fsys.Remove(filepath.Join(folder, name)) // usually there are none
 	}
 }

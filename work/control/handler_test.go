@@ -1,4 +1,4 @@
-package main
+package control
 
 import (
 	"encoding/json"
@@ -20,7 +20,7 @@ func idleHandler(t *testing.T) (*handler, *trainer.Live) {
 	profile, err := trainer.FindProfile("steady")
 	require.NoError(t, err)
 	live := trainer.NewLive(trainer.Timeline{Budget: time.Minute}, &trainer.Virtual{Profile: profile})
-	return &handler{monitor: newMonitor("Net", trainer.Progress{Phase: trainer.Trains, Devices: 1, Budget: time.Minute, Left: time.Minute}, nil, nil), live: live,
+	return &handler{monitor: NewMonitor("Net", trainer.Progress{Phase: trainer.Trains, Devices: 1, Budget: time.Minute, Left: time.Minute}, nil, nil), live: live,
 		folder: "run", log: zap.NewNop(), patience: 20 * time.Millisecond}, live
 }
 
@@ -42,7 +42,7 @@ func TestListenAnswersLater(t *testing.T) {
 	status, body := ask(time.Millisecond)
 	require.Equal(t, http.StatusAccepted, status)
 	require.JSONEq(t, `{"id": 1, "change": "up", "devices": 4, "pending": true}`, body)
-	require.Equal(t, []changeReport{{ID: 1, Change: "up", Devices: 4, Pending: true}}, h.now().Pending)
+	require.Equal(t, []ChangeStatus{{ID: 1, Change: "up", Devices: 4, Pending: true}}, h.now().Pending)
 	go func() {
 		for len(live.Pending()) < 2 {
 			time.Sleep(time.Millisecond)

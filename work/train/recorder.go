@@ -1,4 +1,4 @@
-package main
+package train
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 
 	"graft/files"
 	"graft/trainer"
+	"graft/work/control"
 )
 
 // recorder writes rows, events and checkpoints into the run folder, and reports progress.
@@ -13,7 +14,7 @@ type recorder struct {
 	*trainer.Folder
 	fsys     files.FS
 	progress *progressLog
-	monitor  *monitor
+	monitor  *control.Monitor
 	curves   *jobCurves // nil without TensorBoard
 	rows     []trainer.Row
 	notes    []trainer.Note
@@ -22,7 +23,7 @@ type recorder struct {
 // Epoch adds a row.
 func (r *recorder) Epoch(row trainer.Row) error {
 	r.rows = append(r.rows, row)
-	r.monitor.epoch(row)
+	r.monitor.Epoch(row)
 	r.progress.epoch(row)
 	return errors.Join(r.Folder.Epoch(row), r.curves.epoch(row))
 }
@@ -30,7 +31,7 @@ func (r *recorder) Epoch(row trainer.Row) error {
 // Note adds an event.
 func (r *recorder) Note(n trainer.Note) error {
 	r.notes = append(r.notes, n)
-	r.monitor.note(n)
+	r.monitor.Note(n)
 	r.progress.note(n)
 	return errors.Join(r.Folder.Note(n), r.curves.note(n))
 }
@@ -57,6 +58,6 @@ func (r *recorder) check() error {
 
 // watch reports progress between two steps.
 func (r *recorder) watch(p trainer.Progress) {
-	r.monitor.watch(p)
+	r.monitor.Watch(p)
 	r.progress.watch(p)
 }

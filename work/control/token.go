@@ -1,4 +1,4 @@
-package main
+package control
 
 import (
 	"crypto/rand"
@@ -13,8 +13,8 @@ import (
 	"graft/work"
 )
 
-// tokenVariable is the environment variable that holds the token.
-const tokenVariable = "GRAFT_TOKEN"
+// TokenVariable is the environment variable that holds the token.
+const TokenVariable = "GRAFT_TOKEN"
 
 const (
 	madeToken = 32      // random bytes in a token that is made
@@ -22,13 +22,13 @@ const (
 )
 
 // findToken takes the token from the file, or else the one that is given, or makes one.
-func findToken(env *work.Env, o listenOptions) (token string, made bool, err error) {
+func findToken(env *work.Env, o Options) (token string, made bool, err error) {
 	if o.TokenFile != "" {
 		token, err = readToken(env, o.TokenFile)
 		return token, false, err
 	}
 	if token = strings.TrimSpace(o.Token); token != "" {
-		return token, false, checkToken(tokenVariable, token)
+		return token, false, checkToken(TokenVariable, token)
 	}
 	random := make([]byte, madeToken)
 	_, _ = rand.Read(random) // it ends the program rather than fail

@@ -1,4 +1,4 @@
-package main
+package train
 
 import (
 	"errors"
@@ -15,15 +15,15 @@ import (
 	"graft/work"
 )
 
-// followOptions say what the configuration does not.
-type followOptions struct {
+// FollowOptions say what the configuration does not.
+type FollowOptions struct {
 	Set    []string // assignments after the file
 	Device string   // where this process trains, such as cuda:1
 }
 
-// followJob trains as a follower of the process that leads the job: it takes orders until
+// Follow trains as a follower of the process that leads the job: it takes orders until
 // their end, and writes its answers.
-func followJob(env *work.Env, path string, o followOptions, orders io.Reader, answers io.Writer) error {
+func Follow(env *work.Env, path string, o FollowOptions, orders io.Reader, answers io.Writer) error {
 	return torch.With(func(s *torch.Scope) error {
 		return trainer.Follow(func() (*dataset.Set, error) {
 			c, err := config.ReadJob(env.Files, path, o.Set)
