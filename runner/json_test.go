@@ -30,6 +30,7 @@ import (
 	"graft/work/simulate"
 	"graft/work/surgery"
 	"graft/work/table"
+	"graft/work/train"
 )
 
 // updateDocs writes pages that are made of the code.
@@ -39,7 +40,7 @@ var updateDocs = flag.Bool("update-docs", false, "write docs/json.md as the code
 var jsonReports = map[string][]any{
 	"graft cluster run":   {runs.ClusterOutcome{}},
 	"graft config show":   {configReport{}},
-	"graft demo":          {trainReport{}},
+	"graft demo":          {train.Result{}},
 	"graft doctor":        {doctor.Report{}},
 	"graft evaluate":      {runs.EvaluationReport{}, runs.LeaveReport{}},
 	"graft learn":         {learn.PoliciesResult{}, learn.StudyResult{}},
@@ -59,7 +60,7 @@ var jsonReports = map[string][]any{
 	"graft table convert": {table.Whole{}},
 	"graft table show":    {runs.TableReport{}},
 	"graft trace info":    {traceReport{}},
-	"graft train":         {trainReport{}},
+	"graft train":         {train.Result{}},
 	"graft version":       {versionInfo{}},
 	"graft vocab show":    {vocabReport{}},
 	"graft weights show":  {weightsReport{}},
@@ -361,6 +362,6 @@ func TestJSONOfAnotherShapeIsNoticed(t *testing.T) {
 	require.NoError(t, shaped(map[string]any{"command": "", "kind": "", "code": 1.0, "message": ""}, reflect.TypeFor[errorReport](), ""))
 	require.ErrorContains(t, shaped(map[string]any{"command": ""}, reflect.TypeFor[errorReport](), ""), "has no kind")
 	require.ErrorContains(t, shaped(map[string]any{"command": "", "kind": "", "code": 1.0, "message": "", "more": 1.0}, reflect.TypeFor[errorReport](), ""), "has more")
-	require.ErrorContains(t, shaped(map[string]any{"folder": "", "outcome": nil, "events": []any{nil}, "epochs": nil}, reflect.TypeFor[trainReport](), ""), ".events[0] is null")
+	require.ErrorContains(t, shaped(map[string]any{"folder": "", "outcome": nil, "events": []any{nil}, "epochs": nil}, reflect.TypeFor[train.Result](), ""), ".events[0] is null")
 	require.ErrorContains(t, shaped([]any{1.0}, reflect.TypeFor[errorReport](), "it"), "it is no main.errorReport")
 }

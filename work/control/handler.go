@@ -1,6 +1,7 @@
-package main
+package control
 
 import (
+	"context"
 	"crypto/sha256"
 	"crypto/subtle"
 	"errors"
@@ -17,76 +18,82 @@ import (
 	"graft/trainer"
 )
 
-// answerWithin is how long whoever asks for a change waits for it to be done.
+// answerWithin is how long the answer to a change waits for the job.
 const answerWithin = 10 * time.Second
 
-// desk answers requests. It reads what the job has put up, and leaves what it is
-// asked for where the job will find it; it never waits in the job's way.
-type desk struct {
-	board    *board
+// handler answers requests. It reads snapshots and queues changes, and never blocks the
+// job.
+type handler struct {
+	monitor  *Monitor
 	live     *trainer.Live
+	version  string // of graft
 	folder   string
-	token    [sha256.Size]byte // of the token
+	token    [sha256.Size]byte // digest of the token
 	hosts    func(string) bool
 	log      *zap.Logger
 	patience time.Duration
 }
 
-// handlers are what can be asked for: by path, then by method.
-var handlers = map[string]struct {
+// routes are by path; each has one method.
+var routes = map[string]struct {
 	method string
-	handle func(*desk, http.ResponseWriter, *http.Request) *listen.Refusal
+	handle func(*handler, http.ResponseWriter, *http.Request) *listen.Refusal
 }{
-	"/status":     {http.MethodGet, (*desk).status},
-	"/metrics":    {http.MethodGet, (*desk).metrics},
-	"/allocation": {http.MethodPost, (*desk).allocation},
+	"/status":     {http.MethodGet, (*handler).status},
+	"/metrics":    {http.MethodGet, (*handler).metrics},
+	"/allocation": {http.MethodPost, (*handler).allocation},
 }
 
-// ServeHTTP answers a request, or says why not.
-func (d *desk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+// ServeHTTP answers a request. After 401 and 403 it closes the connection.
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
-	if refused := d.serve(w, r); refused != nil {
+	if refused := h.serve(w, r); refused != nil {
+		if refused.Status == http.StatusUnauthorized || refused.Status == http.StatusForbidden {
+			w.Header().Set("Connection", "close") // its place is for others
+		}
 		writeAnswer(w, refused.Status, refused)
 	}
 }
 
-func (d *desk) serve(w http.ResponseWriter, r *http.Request) *listen.Refusal {
-	if host := listen.HostOf(r.Host); !d.hosts(host) {
+func (h *handler) serve(w http.ResponseWriter, r *http.Request) *listen.Refusal {
+	if host := listen.HostOf(r.Host); !h.hosts(host) {
 		return listen.Refuse(http.StatusForbidden, "call it by the address in the run folder's file listen", "%q is not where this job listens", host)
 	}
-	if !d.knows(r.Header.Get("Authorization")) {
+	if !h.authorised(r.Header.Get("Authorization")) {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="graft"`)
 		return listen.Refuse(http.StatusUnauthorized, "send the header Authorization: Bearer TOKEN; a token that graft made is in the run folder's file token",
 			"the request has no token, or not that of this job")
 	}
-	handler, found := handlers[r.URL.Path]
+	if !authorise(r.Context()) {
+		w.Header().Set("Connection", "close")
+	}
+	route, found := routes[r.URL.Path]
 	if !found {
 		return listen.Refuse(http.StatusNotFound, "there are /status, /metrics and /allocation", "there is no %q", r.URL.Path)
 	}
-	if r.Method != handler.method && !(r.Method == http.MethodHead && handler.method == http.MethodGet) {
-		w.Header().Set("Allow", map[string]string{http.MethodGet: "GET, HEAD", http.MethodPost: "POST"}[handler.method])
-		return listen.Refuse(http.StatusMethodNotAllowed, "use "+handler.method, "%s is not for %s", r.Method, r.URL.Path)
+	if r.Method != route.method && !(r.Method == http.MethodHead && route.method == http.MethodGet) {
+		w.Header().Set("Allow", map[string]string{http.MethodGet: "GET, HEAD", http.MethodPost: "POST"}[route.method])
+		return listen.Refuse(http.StatusMethodNotAllowed, "use "+route.method, "%s is not for %s", r.Method, r.URL.Path)
 	}
-	return handler.handle(d, w, r)
+	return route.handle(h, w, r)
 }
 
-// knows says whether a header has the token. How long it takes does not depend on how
-// much of it is right.
-func (d *desk) knows(header string) bool {
+// authorised says whether a header has the token. It compares in constant time.
+func (h *handler) authorised(header string) bool {
 	scheme, token, _ := strings.Cut(header, " ")
 	sum := sha256.Sum256([]byte(strings.TrimSpace(token)))
-	return subtle.ConstantTimeCompare(sum[:], d.token[:]) == 1 && strings.EqualFold(scheme, "bearer")
+	return subtle.ConstantTimeCompare(sum[:], h.token[:]) == 1 && strings.EqualFold(scheme, "bearer")
 }
 
 func writeAnswer(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = document.PrintJSON(w, v) // whoever asked may have left
+	_ = document.PrintJSON(w, v) // the client may have left
 }
 
-// changeReport is the answer to a request for a change.
-type changeReport struct {
+// ChangeStatus is the answer to a request for a change.
+type ChangeStatus struct {
 	ID      int      `json:"id"` // counts the changes that the job was asked for
 	Change  string   `json:"change"`
 	Devices int      `json:"devices,omitempty"`      // absent where the number stays
@@ -94,12 +101,12 @@ type changeReport struct {
 	At      *float64 `json:"time_seconds,omitempty"` // of the budget, when it was taken
 }
 
-func newChangeReport(r *trainer.Request) changeReport {
-	return changeReport{ID: r.ID, Change: string(r.Change), Devices: r.Devices, Pending: true}
+func newChangeReport(r *trainer.Request) ChangeStatus {
+	return ChangeStatus{ID: r.ID, Change: string(r.Change), Devices: r.Devices, Pending: true}
 }
 
 // allocation asks the job for a change, and answers once it is done and saved.
-func (d *desk) allocation(w http.ResponseWriter, r *http.Request) *listen.Refusal {
+func (h *handler) allocation(w http.ResponseWriter, r *http.Request) *listen.Refusal {
 	body, refused := readBody(w, r)
 	if refused != nil {
 		return refused
@@ -108,14 +115,14 @@ func (d *desk) allocation(w http.ResponseWriter, r *http.Request) *listen.Refusa
 	if refused != nil {
 		return refused
 	}
-	request, err := d.live.Post(change, devices)
+	request, err := h.live.Post(change, devices)
 	if err != nil {
 		return refusalOf(err)
 	}
 	report := newChangeReport(request)
-	d.log.Info("asked for a change", zap.Int("id", report.ID), zap.String("change", report.Change), zap.Int("devices", report.Devices))
-	timer := time.NewTimer(d.patience)
-	defer timer.Stop()
+	h.log.Info("asked for a change", zap.Int("id", report.ID), zap.String("change", report.Change), zap.Int("devices", report.Devices))
+	ctx, cancel := context.WithTimeout(r.Context(), h.patience)
+	defer cancel()
 	select {
 	case <-request.Done():
 		at, err := request.Outcome()
@@ -125,9 +132,8 @@ func (d *desk) allocation(w http.ResponseWriter, r *http.Request) *listen.Refusa
 		seconds := at.Seconds()
 		report.Pending, report.At = false, &seconds
 		writeAnswer(w, http.StatusOK, report)
-	case <-timer.C:
+	case <-ctx.Done(): // the change stays pending, also where the client has left
 		writeAnswer(w, http.StatusAccepted, report)
-	case <-r.Context().Done(): // whoever asked has left; the change stays asked for
 	}
 	return nil
 }

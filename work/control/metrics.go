@@ -1,4 +1,4 @@
-package main
+package control
 
 import (
 	"fmt"
@@ -15,16 +15,16 @@ import (
 const metricsType = "text/plain; version=0.0.4; charset=utf-8"
 
 // metrics are the same facts as the status, for Prometheus.
-func (d *desk) metrics(w http.ResponseWriter, _ *http.Request) *listen.Refusal {
+func (h *handler) metrics(w http.ResponseWriter, _ *http.Request) *listen.Refusal {
 	w.Header().Set("Content-Type", metricsType)
-	_, _ = w.Write([]byte(formatMetrics(newStatus(d.board.read(), d.live.Pending(), d.folder)))) // whoever asked may have left
+	_, _ = w.Write([]byte(formatMetrics(h.now()))) // the client may have left
 	return nil
 }
 
 // phases are all that a job does.
 var phases = []trainer.Phase{trainer.Starts, trainer.Trains, trainer.Decides, trainer.Operates, trainer.Evaluates, trainer.Ended}
 
-func formatMetrics(s statusReport) string {
+func formatMetrics(s Status) string {
 	m := &exposition{}
 	m.family("graft_build_info", "gauge", "The graft that runs the job; always 1.")
 	m.sample(1, "version", s.Graft, "go", runtime.Version())

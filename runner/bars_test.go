@@ -10,14 +10,12 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 	"unicode/utf8"
 	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
 	"graft/results/failure"
-	"graft/trainer"
 )
 
 // terminal opens both ends of a terminal of a size.
@@ -148,20 +146,4 @@ func TestBarsWhereTheyAreWanted(t *testing.T) {
 	require.False(t, isTerminal(null))
 	t.Setenv("TERM", "dumb")
 	require.False(t, drawable(&screen{w: inside}))
-}
-
-// On a narrow terminal the least important is left out first, and nothing breaks.
-func TestFactsFitTheWidth(t *testing.T) {
-	m := &moment{network: "ConvSmall", Progress: trainer.Progress{Epoch: 12, Loss: 0.51234, Evaluated: true, Validation: trainer.Score{Accuracy: 0.752},
-		Devices: 2, Layers: 7, Parameters: 14826, Next: trainer.Event{At: 3 * time.Hour, Change: trainer.Down}}}
-	whole := "epoch 12  loss 0.512  validation 75.2%  2 devices  ConvSmall with 14826 parameters in 7 layers  down at 3h0m0s"
-	require.Equal(t, whole, factsText(m, 200))
-	for width := range len(whole) + 1 {
-		text := factsText(m, width)
-		require.LessOrEqual(t, len(text), width)
-		require.True(t, strings.HasPrefix(whole, text))
-	}
-	require.Equal(t, "epoch 12  loss 0.512", factsText(m, 30))
-	fresh := &moment{network: "Net", Progress: trainer.Progress{Devices: 1, Parameters: 5, Layers: 1}}
-	require.Equal(t, "epoch 0  1 device  Net with 5 parameters in 1 layer", factsText(fresh, 100))
 }

@@ -10,8 +10,6 @@ import (
 	"github.com/vbauerster/mpb/v8/cwriter"
 	"github.com/vbauerster/mpb/v8/decor"
 
-	"graft/results/document"
-	"graft/trainer"
 	"graft/work"
 )
 
@@ -48,18 +46,6 @@ func drawBars(s *screen, what work.Scene) *bars {
 	return d
 }
 
-// scene is where a job stands.
-func (b *board) scene() work.Scene {
-	return work.Scene{
-		Part: func() (int64, int64) {
-			p := b.read()
-			return int64(p.Time), int64(p.Budget)
-		},
-		Right: func() string { return timeText(b.read().Progress) },
-		Facts: func(width int) string { return factsText(b.read(), width) },
-	}
-}
-
 // close takes away what was drawn. Lines wait for it, as none would lie above it.
 func (d *bars) close() {
 	if d == nil {
@@ -94,26 +80,4 @@ func factsFiller(facts func(width int) string) mpb.BarFiller {
 		_, err := fmt.Fprintln(w, facts(stat.AvailableWidth))
 		return err
 	})
-}
-
-// timeText is how much of the budget is left.
-func timeText(p trainer.Progress) string {
-	return fmt.Sprintf("%s of %s left", document.SpanText(p.Left), document.SpanText(p.Budget))
-}
-
-// factsText is where a job stands on a line of a width, with the least important
-// left out where it is narrow.
-func factsText(m *moment, width int) string {
-	parts := []string{fmt.Sprintf("epoch %d", m.Epoch)}
-	if m.Loss > 0 {
-		parts = append(parts, fmt.Sprintf("loss %.3f", m.Loss))
-	}
-	if m.Evaluated {
-		parts = append(parts, "validation "+document.AccuracyText(m.Validation.Accuracy))
-	}
-	parts = append(parts, document.Counted(m.Devices, "device"), fmt.Sprintf("%s with %s in %s", m.network, document.Counted(m.Parameters, "parameter"), document.Counted(m.Layers, "layer")))
-	if next := eventText(m.Next); next != "" {
-		parts = append(parts, next)
-	}
-	return document.Fitting(parts, width)
 }
