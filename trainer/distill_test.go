@@ -2,9 +2,9 @@ package trainer
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"math"
+	"os"
 	"sync"
 	"testing"
 	"time"
@@ -20,7 +20,8 @@ import (
 	"graft/torch"
 )
 
-var long = flag.Bool("long", false, "take the measurements that take minutes")
+// long is set where tests may take minutes.
+var long = os.Getenv("GRAFT_LONG") != ""
 
 // pupil is a small network for images of 16 pixels in ten classes.
 func pupil() *model.Network {
@@ -135,8 +136,8 @@ func returned(t testing.TB, seed int64) (with, without float64, err error) {
 // the larger one as well, in the same time, of which asking the larger one takes its
 // share. The two jobs of a seed are one until then.
 func TestDistillationGetsFurther(t *testing.T) {
-	if !*long {
-		t.Skip("left out: ten seeds take two minutes; go test ./trainer -run Distillation -v -args -long")
+	if !long {
+		t.Skip("left out: ten seeds take two minutes; GRAFT_LONG=1 go test ./trainer -run Distillation -v")
 	}
 	const seeds = 10
 	var gains [seeds]float64

@@ -111,8 +111,11 @@ func TestKilledRunsEndTheSame(t *testing.T) {
 	want, digest, err := life(t, files.OS{}, filepath.Join(t.TempDir(), "whole"), -1)
 	require.NoError(t, err)
 	random := rand.New(rand.NewPCG(1, 1))
-	kills := 0
-	for kills < 200 {
+	kills, most := 0, 50
+	if long {
+		most = 200
+	}
+	for kills < most {
 		path := filepath.Join(t.TempDir(), "run")
 		for {
 			outcome, got, err := life(t, files.OS{}, path, 1+random.IntN(90))
@@ -138,7 +141,11 @@ func TestFaultyDisks(t *testing.T) {
 	require.NoError(t, err)
 	random := rand.New(rand.NewPCG(2, 2))
 	for _, kind := range []faults.Kind{faults.Fail, faults.Torn, faults.DiskFull, faults.Crash} {
-		for range 8 {
+		times := 3
+		if long {
+			times = 8
+		}
+		for range times {
 			path := filepath.Join(t.TempDir(), "run")
 			at := 1 + random.IntN(250)
 			_, _, err := life(t, faults.New(files.OS{}, at, kind), path, -1)
