@@ -25,6 +25,9 @@ const (
 	seed         = "20161"
 )
 
+// long is set where tests may take minutes.
+var long = os.Getenv("GRAFT_LONG") != ""
+
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if err := torch.Load(); err != nil {
@@ -32,7 +35,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	checks := networks
-	if os.Getenv("GRAFT_LONG") != "" {
+	if long {
 		checks = manyNetworks
 	}
 	for name, value := range map[string]string{"rapid.checks": checks, "rapid.seed": seed} {
