@@ -387,8 +387,8 @@ func second[T any](_ T, err error) error { return err }
 
 func TestWhatProcessesCost(t *testing.T) {
 	needsPeers(t)
-	if testing.Short() {
-		t.Skip("it measures")
+	if !long {
+		t.Skip("left out: it measures; set GRAFT_LONG=1")
 	}
 	one, both := together[costs](t, "measure", 1)[0], together[costs](t, "measure", 2)
 	two := both[0]
