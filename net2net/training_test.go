@@ -204,7 +204,7 @@ func mean(values []float64) float64 {
 
 func nothing() {}
 
-// ways are what can happen to a network in the middle of its training.
+// ways are changes of a network in the middle of its training.
 func ways() map[string]func(l *learner) []float64 {
 	all := map[string]func(l *learner) []float64{
 		"not operated on": func(l *learner) []float64 { return l.train(goOn, nothing) },
