@@ -50,7 +50,7 @@ func TestLearningIsReadWithWhatItNames(t *testing.T) {
 		assert.Equal(t, same, other.Digest() == l.Digest(), key)
 	}
 	var sources []string
-	for _, v := range l.Values() {
+	for _, v := range Values(l) {
 		sources = append(sources, v.Key+" "+v.Source.String())
 	}
 	assert.Contains(t, sources, "learn.episodes --set")
@@ -70,20 +70,20 @@ func TestLearningFaultsAreAllTold(t *testing.T) {
 	_, err := ReadLearning(files.OS{}, path, nil)
 	var list Faults
 	require.ErrorAs(t, err, &list)
-	for _, says := range []string{"hidden is -1", "weights:", `did you mean exact?`, "lr is -1", `"episods" is no key of learn; did you mean episodes?`, "every is -1",
+	for _, says := range []string{"hidden is -1", "weights:", `did you mean exact?`, "lr is -1", `unknown key "episods" in learn; did you mean episodes?`, "every is -1",
 		"embedding is 7, and the vectors of the vocabulary have 16 values"} {
 		assert.ErrorContains(t, err, says)
 	}
 	_, err = ReadLearning(files.OS{}, "", nil)
-	assert.ErrorContains(t, err, "file is not given; name the table to learn from")
-	assert.ErrorContains(t, err, "vocabulary is not given")
+	assert.ErrorContains(t, err, "file is missing; name the table to learn from")
+	assert.ErrorContains(t, err, "vocabulary is missing")
 	for set, says := range map[string]string{
 		"table.file=none.pkl":                "none.pkl",
 		"table.network=ConvNet3":             "has no token in the vocabulary",
 		"table.network=ConvNet22":            "did you mean ConvNet2?",
 		"table.vocabulary=" + f.Table:        "the name says not what it is: it ends in .json, or in .ids.pkl",
 		`table.actions=["deepen:0", "none"]`: "an action 2; there are 2",
-		`table.actions=["none"]`:             "leaves nothing to choose",
+		`table.actions=["none"]`:             "leaves no choice",
 		"policy.weights=none.pth":            "none.pth",
 		"learn.batch=3":                      "episodes is 10000, which are no whole batches of 3",
 	} {
@@ -95,7 +95,7 @@ func TestLearningFaultsAreAllTold(t *testing.T) {
 }
 
 func TestLearningSchema(t *testing.T) {
-	text, err := LearningSchema()
+	text, err := LearningKind.Schema()
 	require.NoError(t, err)
 	var schema struct {
 		Title      string
@@ -154,7 +154,7 @@ func TestLearningReadsFolders(t *testing.T) {
 	require.Equal(t, "own", table.Name)
 	require.Len(t, tree.States, 5)
 	require.Equal(t, "ConvNet2", l.Table.Network)
-	for _, v := range l.Values() {
+	for _, v := range Values(l) {
 		if v.Key == "table.network" {
 			require.Equal(t, folder, v.Source.String())
 		}
