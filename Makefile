@@ -94,7 +94,7 @@ test: deps
 bench: build
 	@scripts/packages.sh test || true
 	@go run ./bench $(TABLES)
-	@go test ./trainer -run Distillation -v -args -long | grep -oE '(left out|measured): .*'
+	@GRAFT_LONG=1 go test ./trainer -run Distillation -v | grep -oE '(left out|measured): .*'
 
 fuzz:
 	@for p in $$(go list ./...); do for f in $$(go test -list '^Fuzz' $$p | grep ^Fuzz); do \
