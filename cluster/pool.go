@@ -94,7 +94,7 @@ func (p *Pool) Fits(j *Job) bool {
 // find looks for devices of a job. The result is good until the next call.
 func (p *Pool) find(j *Job, gpus int) ([]Share, bool) {
 	p.nodes.at(j)
-	if j.share > 0 {
+	if p.nodes.share > 0 {
 		if beside, ok := p.nodes.beside(); ok {
 			return append(p.scratch[:0], beside), true
 		}
@@ -289,7 +289,7 @@ func (p *Pool) leave(j *Job) {
 // resources for the one that comes.
 func (p *Pool) Pack(guest, host *Job) bool {
 	switch {
-	case host.partner != nil || !host.Running() || guest.Running() || guest.GPUs != host.GPUs || guest.share+host.share > 0:
+	case host.partner != nil || !host.Running() || guest.Running() || guest.GPUs != host.GPUs || guest.Share()+host.Share() > 0:
 		p.fail("job %s cannot share the devices of job %s: it needs as many whole devices, and one that runs alone", guest.Trace.ID, host.Trace.ID)
 		return false
 	case !p.nodes.at(guest).canJoin(host.Nodes):
