@@ -55,7 +55,7 @@ func (j *Job) Partner() *Job { return j.partner }
 // Order returns its place in the order of starts among those that run; negative while it waits.
 func (j *Job) Order() int64 { return j.run }
 
-// beside is what a job asks for but whole devices.
+// beside holds the demand of a job but for whole devices.
 type beside struct {
 	share int     // thousandths of its one device; zero is all of it
 	wants []int64 // other resources beside each device

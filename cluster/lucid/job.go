@@ -8,7 +8,7 @@ import (
 	"graft/cluster"
 )
 
-// Job is what Lucid knows of a job.
+// Job is Lucid's state of a job.
 type Job struct {
 	Profiled bool // whether the profiler saw it
 	Skipped  bool // whether it ended in the profiler

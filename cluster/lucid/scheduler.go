@@ -24,7 +24,7 @@ type scheduler struct {
 	heads    events.Heap[*members] // the classes that a pass still comes to, by the job that it comes to
 }
 
-// class is what jobs have in common.
+// class is the key of jobs that are alike.
 type class struct {
 	gpus   int
 	beside string  // what they ask for but whole devices
@@ -82,7 +82,7 @@ const (
 	packAbove   = 2   // jobs that are expected in ten minutes: with fewer, none is packed
 )
 
-// turns are when packing begins and ends: it begins with none.
+// turns returns the seconds at which packing begins and ends: the first one begins it.
 func turns(f *cluster.Forecast, begin int64) (list []int64) {
 	packing, next := false, 0
 	for at := notBefore(begin); ; {
