@@ -60,10 +60,7 @@ func TestWrongBatchesAreRefusedWithAllFaults(t *testing.T) {
 	b := Batch{Key: "a b", Folder: "here", Dir: "there", Argv: []string{"a\x00"}, Env: []string{"=x"}, Workers: 0, Only: []int{3},
 		Resources: Resources{CPUs: -1, Time: time.Second, Lead: time.Minute, Partition: "-p", Gres: "gpu:1", GPUs: 1}}
 	err := b.Validate()
-	for _, part := range []string{"key is", "folder is", "dir is", "workers is 0", "zero byte", "not NAME=VALUE", "no worker 3", "cpus is -1", "lead the shorter", "partition is", "say the same"} {
-		if part == "lead the shorter" {
-			part = "lead is the shorter"
-		}
+	for _, part := range []string{"key is", "folder is", "dir is", "workers is 0", "zero byte", "not NAME=VALUE", "no worker 3", "cpus is -1", "lead is the shorter", "partition is", "both ask for GPUs"} {
 		require.ErrorContains(t, err, part)
 	}
 	for option, say := range map[string]string{
@@ -198,7 +195,7 @@ func TestPollReadsWhatSlurmSays(t *testing.T) {
 	}
 	for _, wrong := range []string{"slurm is drunk\n", "x|0|RUNNING|0|n1|None|k|\n"} {
 		_, err := (&answers{squeue: []any{wrong}}).engine().Poll(context.Background(), Handle{Key: "k", Workers: 1})
-		require.ErrorContains(t, err, "squeue said")
+		require.ErrorContains(t, err, "squeue answered")
 	}
 }
 
@@ -350,7 +347,7 @@ func TestAnotherEngineGoesOn(t *testing.T) {
 	require.ErrorContains(t, start(), "worker 0 of engine stage lives in "+f.Batch().Folder)
 	s.states[0].State, s.states[1].State = Done, Unknown
 	s.pollError = errors.New("the controller is down")
-	require.ErrorContains(t, start(), "see whether workers of engine stage live: the controller is down")
+	require.ErrorContains(t, start(), "poll workers of engine stage: the controller is down")
 	s.pollError = nil
 	require.NoError(t, start())
 	other, err := Attach(Tools{Files: files.OS{}, Clock: &hasty{}}, f.Batch().Folder)

@@ -77,7 +77,7 @@ func checkHead(r io.ReaderAt) error {
 		return err
 	}
 	if !bytes.HasPrefix(head, []byte(checkpointMagic)) {
-		return fmt.Errorf("%w: it does not begin as a checkpoint does", ErrDamaged)
+		return fmt.Errorf("%w: it lacks the header of a checkpoint", ErrDamaged)
 	}
 	version := binary.LittleEndian.Uint32(head[len(checkpointMagic):])
 	if version != checkpointVersion {
@@ -116,7 +116,7 @@ func readIndex(r io.ReaderAt, size int64) (checkpointIndex, int64, error) {
 	length := binary.LittleEndian.Uint64(tail[:])
 	room := size - int64(checkpointHead+checkpointTail)
 	if length > uint64(min(room, maxIndex)) {
-		return index, 0, fmt.Errorf("%w: an index of %d bytes has no room", ErrDamaged, length)
+		return index, 0, fmt.Errorf("%w: an index of %d bytes does not fit", ErrDamaged, length)
 	}
 	end := size - int64(checkpointTail) - int64(length)
 	text := make([]byte, length)
@@ -135,7 +135,7 @@ func (c *Checkpoint) place(r io.ReaderAt, index checkpointIndex, end int64) erro
 	at := int64(checkpointHead)
 	for _, s := range index.Sections {
 		if c.sections[s.Name] != nil || s.Length < 0 || s.Length > end-at {
-			return fmt.Errorf("%w: section %q of %d bytes stands twice or has no room", ErrDamaged, s.Name, s.Length)
+			return fmt.Errorf("%w: section %q of %d bytes occurs twice or does not fit", ErrDamaged, s.Name, s.Length)
 		}
 		c.sections[s.Name] = io.NewSectionReader(r, at, s.Length)
 		at += s.Length
@@ -144,7 +144,7 @@ func (c *Checkpoint) place(r io.ReaderAt, index checkpointIndex, end int64) erro
 		}
 	}
 	if at != end {
-		return fmt.Errorf("%w: %d bytes are of no section", ErrDamaged, end-at)
+		return fmt.Errorf("%w: %d bytes belong to no section", ErrDamaged, end-at)
 	}
 	return nil
 }
@@ -156,7 +156,7 @@ func (c *Checkpoint) readMarks() error {
 	for name, mark := range c.Streams {
 		base, _ := splitStream(name)
 		if err := checkName(base); err != nil || mark.Rows < 0 {
-			return fmt.Errorf("%w: it speaks of %d rows of %q", ErrDamaged, mark.Rows, name)
+			return fmt.Errorf("%w: it claims %d rows of %q", ErrDamaged, mark.Rows, name)
 		}
 	}
 	return nil

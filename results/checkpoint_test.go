@@ -143,13 +143,13 @@ func TestEveryDamageIsFound(t *testing.T) {
 func TestCheckpointWriterRefuses(t *testing.T) {
 	run := newRun(t)
 	cases := map[string]func(*results.CheckpointWriter) error{
-		"section \"\"":        func(w *results.CheckpointWriter) error { return w.Bytes("", nil) },
-		"is there already":    func(w *results.CheckpointWriter) error { return errors.Join(w.Bytes("a", nil), w.Bytes("a", nil)) },
-		"by the run itself":   func(w *results.CheckpointWriter) error { return w.JSON("streams.json", 1) },
-		"taken by the run":    func(w *results.CheckpointWriter) error { return w.Bytes("streams.json", nil) },
-		"another has begun":   late,
-		"a reason of its own": func(*results.CheckpointWriter) error { return errors.New("a reason of its own") },
-		"too many sections":   many,
+		"section \"\"":         func(w *results.CheckpointWriter) error { return w.Bytes("", nil) },
+		"exists already":       func(w *results.CheckpointWriter) error { return errors.Join(w.Bytes("a", nil), w.Bytes("a", nil)) },
+		"the name is reserved": func(w *results.CheckpointWriter) error { return w.JSON("streams.json", 1) },
+		"name is reserved":     func(w *results.CheckpointWriter) error { return w.Bytes("streams.json", nil) },
+		"another was begun":    late,
+		"a reason of its own":  func(*results.CheckpointWriter) error { return errors.New("a reason of its own") },
+		"too many sections":    many,
 	}
 	for says, parts := range cases {
 		err := run.SaveCheckpoint("x", parts)

@@ -90,7 +90,7 @@ func (w *CheckpointWriter) write(data []byte) error {
 // unique and not empty.
 func (w *CheckpointWriter) Section(name string) (io.Writer, error) {
 	if name == marksSection {
-		return nil, fmt.Errorf("section %q: the name is taken by the run itself", name)
+		return nil, fmt.Errorf("section %q: the name is reserved", name)
 	}
 	return w.section(name)
 }
@@ -101,7 +101,7 @@ func (w *CheckpointWriter) section(name string) (io.Writer, error) {
 	}
 	for _, s := range w.index.Sections {
 		if s.Name == name {
-			return nil, fmt.Errorf("section %q is there already", name)
+			return nil, fmt.Errorf("section %q exists already", name)
 		}
 	}
 	w.index.Sections = append(w.index.Sections, sectionEntry{Name: name})
@@ -144,7 +144,7 @@ type sectionWriter struct {
 }
 
 // errSectionOver is the error of writes to a section after the next one has begun.
-var errSectionOver = errors.New("the section is over, another has begun")
+var errSectionOver = errors.New("the section is over: another was begun")
 
 func (s *sectionWriter) Write(data []byte) (int, error) {
 	if s.index != len(s.w.index.Sections)-1 {

@@ -56,15 +56,15 @@ func headOf(columns []Column) string {
 // checkColumns returns an error for columns that a first line cannot name.
 func checkColumns(columns []Column) error {
 	if len(columns) == 0 {
-		return fmt.Errorf("it has no columns")
+		return fmt.Errorf("there are no columns")
 	}
 	seen := map[string]bool{}
 	for _, c := range columns {
 		switch {
 		case c.Name == "" || seen[c.Name]:
-			return fmt.Errorf("column %q: a name must not be empty and not stand twice", c.Name)
+			return fmt.Errorf("column %q: names are unique and not empty", c.Name)
 		case strings.ContainsAny(c.Name+c.Unit, "[],\"\r\n") || strings.TrimSpace(c.Name) != c.Name:
-			return fmt.Errorf("column %q: brackets, commas, quotes, line breaks and spaces around are not for names and units", c)
+			return fmt.Errorf("column %q: names and units contain no brackets, commas, quotes, line breaks or surrounding spaces", c)
 		case c.Kind.String() == "":
 			return fmt.Errorf("column %q: there is no kind %d", c.Name, c.Kind)
 		}
