@@ -146,7 +146,7 @@ func TestStreamRefusesBadNames(t *testing.T) {
 	assert.NoFileExists(t, run.Path("x.csv"))
 }
 
-// A torn last row is passed over by readers and cut off by the next writer.
+// Readers skip a torn last row, and the next writer cuts it off.
 func TestTornRows(t *testing.T) {
 	run := newRun(t)
 	s, err := run.Stream("epochs", columns)
