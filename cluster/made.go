@@ -113,3 +113,10 @@ func (c Config) row() string {
 	line = appendText(append(line, ','), c.Dataset)
 	return fmt.Sprintf("%s,%d,%d", line, c.Batch, one(c.AMP))
 }
+
+func one(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
+}

@@ -3,21 +3,21 @@ package cluster
 import (
 	"math"
 	"slices"
+
+	"graft/stat"
 )
 
 // Summary is figures of some jobs of an outcome. All times are in seconds; a figure of no
 // jobs is NaN.
 type Summary struct {
-	Jobs        int     // that were simulated
-	Completion  Spread  // from submission to end
-	Queue       Spread  // of all that a job waited for, the profiler included
-	Slowdown    float64 // mean of the completion over the duration, of which ten seconds count at least
-	Preemptions int     // in all
-	Packed      int     // jobs that ever were put onto another's devices
-	Skipped     int     // jobs that ended in the profiler
-	Profiled    int     // jobs that the profiler saw
-	Fairness    float64 // Jain's index over the users' mean slowdowns: 1 where all are equal, 1/users where one has it all
-	Last        int64   // second at which the last one ended
+	Jobs        int            // that were simulated
+	Completion  Spread         // from submission to end
+	Queue       Spread         // of all that a job waited for, the profiler included
+	Slowdown    float64        // mean of the completion over the duration, of which ten seconds count at least
+	Preemptions int            // in all
+	Counts      map[string]int // jobs of which policies recorded something special, by what it was
+	Fairness    float64        // Jain's index over the users' mean slowdowns: 1 where all are equal, 1/users where one has it all
+	Last        int64          // second at which the last one ended
 }
 
 // Spread is how values are distributed. Quantiles lie between two values where they fall
@@ -38,7 +38,7 @@ const shortest = 10
 
 // Summarize computes figures of jobs, of those for which keep says so; nil keeps all.
 func Summarize(jobs []*Job, keep func(j *Job) bool) Summary {
-	var s Summary
+	s := Summary{Counts: map[string]int{}}
 	completion, queue := make([]int64, 0, len(jobs)), make([]int64, 0, len(jobs))
 	users := map[string]*share{}
 	for _, j := range jobs {
@@ -65,23 +65,16 @@ func Summarize(jobs []*Job, keep func(j *Job) bool) Summary {
 
 func (s *Summary) count(j *Job) {
 	s.Preemptions += j.Preemptions
-	s.Packed += one(j.Packed)
-	s.Skipped += one(j.Skipped)
-	s.Profiled += one(j.Profiled)
-	s.Last = max(s.Last, j.End)
-}
-
-func one(is bool) int {
-	if is {
-		return 1
+	if j.Record != nil {
+		j.Record.Count(s.Counts)
 	}
-	return 0
+	s.Last = max(s.Last, j.End)
 }
 
 // spreadOf sorts the values.
 func spreadOf(values []int64) Spread {
 	slices.Sort(values)
-	s := Spread{Max: math.NaN(), Median: quantile(values, 0.5), P90: quantile(values, 0.9), P99: quantile(values, 0.99), P999: quantile(values, 0.999)}
+	s := Spread{Max: math.NaN(), Median: stat.Quantile(values, 0.5), P90: stat.Quantile(values, 0.9), P99: stat.Quantile(values, 0.99), P999: stat.Quantile(values, 0.999)}
 	for _, v := range values {
 		s.Sum += v
 	}
@@ -90,20 +83,6 @@ func spreadOf(values []int64) Spread {
 		s.Max = float64(values[len(values)-1])
 	}
 	return s
-}
-
-// quantile is that of sorted values, on the line between the two nearest.
-func quantile(values []int64, q float64) float64 {
-	if len(values) == 0 {
-		return math.NaN()
-	}
-	at := q * float64(len(values)-1)
-	low := int(at)
-	if low+1 >= len(values) {
-		return float64(values[low])
-	}
-	a, b := float64(values[low]), float64(values[low+1])
-	return a + (b-a)*(at-float64(low))
 }
 
 // share is a mean that is still added to.
@@ -117,19 +96,18 @@ func (s *share) add(x float64) {
 	s.count++
 }
 
-// jain is Jain's index of fairness (Jain, Chiu, Hawe, DEC research report 301, 1984).
+// jain is Jain's index of fairness over the users' means.
 func jain(users map[string]*share) float64 {
 	names := make([]string, 0, len(users)) // in an order, so that sums are the same each time
 	for name := range users {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	sum, squares := 0.0, 0.0
-	for _, name := range names {
-		x := users[name].sum / float64(users[name].count)
-		sum, squares = sum+x, squares+x*x
+	slowdowns := make([]float64, len(names))
+	for k, name := range names {
+		slowdowns[k] = users[name].sum / float64(users[name].count)
 	}
-	return sum * sum / (float64(len(users)) * squares)
+	return stat.Jain(slowdowns)
 }
 
 // Used is the share of device-time of all pools in which devices had a job, up to the last

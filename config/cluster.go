@@ -21,10 +21,10 @@ var ClusterKind = &Kind{
 
 // Cluster is the file of simulations of a cluster: its jobs, schedulers and output.
 type Cluster struct {
-	Cluster  ClusterOptions          // cluster and trace
-	Schedule ClusterSchedule         // schedulers and their estimates
-	Lucid    schedulers.LucidOptions // options of the profiler
-	Output   ClusterOutput           // run folder and tables
+	Cluster            ClusterOptions  // cluster and trace
+	Schedule           ClusterSchedule // schedulers and their estimates
+	schedulers.Options                 // options of schedulers that have some, in a section each
+	Output             ClusterOutput   // run folder and tables
 
 	sources
 }
@@ -42,7 +42,7 @@ func (c *Cluster) EnsureDefaults() {
 
 // Validate joins all that is wrong.
 func (c *Cluster) Validate() error {
-	return errors.Join(c.Cluster.Validate(), c.Schedule.Validate(), c.Lucid.Validate(), c.Output.Validate())
+	return errors.Join(c.Cluster.Validate(), c.Schedule.Validate(), c.Options.Validate(), c.Output.Validate())
 }
 
 // Resolved is the text of the file with every value.

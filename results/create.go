@@ -10,15 +10,16 @@ import (
 	"graft/files"
 )
 
-// Names in a run folder.
+// Names of files in a run folder.
 const (
-	manifestName    = "manifest.json"
-	configName      = "config.toml"
-	resolvedName    = "config.resolved.toml"
+	ManifestFile = "manifest.json"
+	ConfigFile   = "config.toml"
+	ResolvedFile = "config.resolved.toml"
+	OutcomeFile  = "outcome.json"
+	LockFile     = "lock"
+
 	registryName    = "streams.json"
-	outcomeName     = "outcome.json"
 	checkpointsName = "checkpoints"
-	lockName        = "lock"
 )
 
 // Errors about a folder as a whole.
@@ -76,7 +77,7 @@ func (r *Run) furnish(o CreateOptions, m Manifest) error {
 		return err
 	}
 	r.sweep()
-	texts := []struct{ name, text string }{{configName, o.Config}, {resolvedName, o.Resolved}}
+	texts := []struct{ name, text string }{{ConfigFile, o.Config}, {ResolvedFile, o.Resolved}}
 	for _, file := range texts {
 		if file.text == "" {
 			continue
@@ -88,7 +89,7 @@ func (r *Run) furnish(o CreateOptions, m Manifest) error {
 	if err := r.fsys.SyncDir(filepath.Dir(r.path)); err != nil {
 		return err
 	}
-	return writeJSON(r.fsys, r.Path(manifestName), m)
+	return writeJSON(r.fsys, r.Path(ManifestFile), m)
 }
 
 // makeRoom sees to it that a run may be created at path.
@@ -107,10 +108,10 @@ func takeable(fsys files.FS, path string) error {
 	if err != nil {
 		return err
 	}
-	if files.HasName(entries, manifestName) {
+	if files.HasName(entries, ManifestFile) {
 		return fmt.Errorf("%w: resume that run, name another folder, or move it aside with --force", ErrExists)
 	}
-	if len(entries) > 0 && (!files.HasName(entries, lockName) || !onlyBegun(entries)) {
+	if len(entries) > 0 && (!files.HasName(entries, LockFile) || !onlyBegun(entries)) {
 		return fmt.Errorf("%w and is no run folder: name another, or move it aside with --force", ErrExists)
 	}
 	return nil
@@ -118,7 +119,7 @@ func takeable(fsys files.FS, path string) error {
 
 // onlyBegun says whether all entries are what Create makes before the manifest.
 func onlyBegun(entries []fs.DirEntry) bool {
-	begun := map[string]bool{lockName: true, configName: true, resolvedName: true, checkpointsName: true}
+	begun := map[string]bool{LockFile: true, ConfigFile: true, ResolvedFile: true, checkpointsName: true}
 	for _, entry := range entries {
 		if !begun[entry.Name()] && !files.IsLeftover(entry.Name()) {
 			return false
@@ -130,7 +131,7 @@ func onlyBegun(entries []fs.DirEntry) bool {
 // moveAside renames a folder to the first free PATH.NUMBER. That of a run is
 // locked meanwhile, lest it be moved under the hands of its process.
 func moveAside(fsys files.FS, path string) (err error) {
-	if _, err := fsys.Stat(filepath.Join(path, manifestName)); err == nil {
+	if _, err := fsys.Stat(filepath.Join(path, ManifestFile)); err == nil {
 		lock, err := lockRun(fsys, path)
 		if err != nil {
 			return err
@@ -143,7 +144,7 @@ func moveAside(fsys files.FS, path string) (err error) {
 
 // lockRun takes the lock of a run for this process.
 func lockRun(fsys files.FS, path string) (io.Closer, error) {
-	lock, err := fsys.Lock(filepath.Join(path, lockName), files.Holder())
+	lock, err := fsys.Lock(filepath.Join(path, LockFile), files.Holder())
 	if errors.Is(err, files.ErrLocked) {
 		return nil, fmt.Errorf("%w: wait for it or end it, or name another folder", err)
 	}

@@ -3,6 +3,7 @@ package results
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -111,10 +112,10 @@ func ReadEvents(fsys files.FS, path string) ([]tensorboard.Event, error) {
 }
 
 func readEventFile(fsys files.FS, path string) ([]tensorboard.Event, error) {
-	file, err := fsys.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	events, err := tensorboard.Read(file)
-	return events, errors.Join(err, file.Close())
+	var events []tensorboard.Event
+	err := readTable(fsys, path, func(r io.Reader) (err error) {
+		events, err = tensorboard.Read(r)
+		return err
+	})
+	return events, err
 }

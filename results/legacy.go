@@ -98,7 +98,7 @@ func (l *Legacy) read(fsys files.FS, entry fs.DirEntry) (err error) {
 	path := filepath.Join(l.Path, name)
 	m, isMetric := metricOf(name)
 	switch {
-	case name == configName:
+	case name == ConfigFile:
 		l.Config, err = readText(fsys, path)
 	case name == "description.txt":
 		l.Description, err = readText(fsys, path)

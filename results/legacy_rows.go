@@ -2,8 +2,8 @@ package results
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -13,19 +13,18 @@ import (
 
 // readLegacyRows reads a metric file.
 func readLegacyRows(fsys files.FS, path string) (rows []LegacyRow, torn bool, err error) {
-	file, err := fsys.Open(path)
-	if err != nil {
-		return nil, false, err
-	}
-	torn, err = eachLine(file, func(n int, line []byte) error {
-		row, err := parseLegacyRow(lineText(line))
-		if err != nil {
-			return fmt.Errorf("%s:%d: %w", path, n, err)
-		}
-		rows = append(rows, row)
-		return nil
+	err = readTable(fsys, path, func(r io.Reader) (err error) {
+		torn, err = eachLine(r, func(n int, line []byte) error {
+			row, err := parseLegacyRow(lineText(line))
+			if err != nil {
+				return fmt.Errorf("%s:%d: %w", path, n, err)
+			}
+			rows = append(rows, row)
+			return nil
+		})
+		return err
 	})
-	return rows, torn, errors.Join(err, file.Close())
+	return rows, torn, err
 }
 
 // lineText is a line without its end.

@@ -3,8 +3,8 @@ package results
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"io"
 
 	"graft/files"
 )
@@ -75,21 +75,20 @@ func (l *Lines) Sync() error {
 // ReadJSONLines reads a log, also while it is written: a torn last line is passed
 // over. No lines give nil.
 func ReadJSONLines[T any](fsys files.FS, path string) ([]T, error) {
-	file, err := fsys.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", path, err)
-	}
 	var values []T
-	_, err = eachLine(file, func(n int, line []byte) error {
-		var v T
-		if err := json.Unmarshal(line, &v); err != nil {
-			return fmt.Errorf("%s:%d: %w", path, n, err)
-		}
-		values = append(values, v)
-		return nil
+	err := readTable(fsys, path, func(r io.Reader) error {
+		_, err := eachLine(r, func(n int, line []byte) error {
+			var v T
+			if err := json.Unmarshal(line, &v); err != nil {
+				return fmt.Errorf("%s:%d: %w", path, n, err)
+			}
+			values = append(values, v)
+			return nil
+		})
+		return err
 	})
-	if err = errors.Join(err, file.Close()); err != nil {
-		return nil, fmt.Errorf("reading log: %w", err)
+	if err != nil {
+		return nil, fmt.Errorf("reading log %s: %w", path, err)
 	}
 	return values, nil
 }

@@ -16,7 +16,7 @@ func ReadManifest(fsys files.FS, path string) (Manifest, error) { return readMan
 // ReadOutcome reads how the run in a folder ended. One that has not is an error that
 // wraps fs.ErrNotExist.
 func ReadOutcome(fsys files.FS, path string, into any) error {
-	return readJSON(fsys, filepath.Join(path, outcomeName), into)
+	return readJSON(fsys, filepath.Join(path, OutcomeFile), into)
 }
 
 // maxDepth bounds how deep below a folder runs are looked for.
@@ -46,8 +46,8 @@ func list(fsys files.FS, dir string, depth int) ([]Listed, error) {
 	if err != nil {
 		return nil, err
 	}
-	if files.HasName(entries, manifestName) {
-		l := Listed{Path: dir, Finished: files.HasName(entries, outcomeName)}
+	if files.HasName(entries, ManifestFile) {
+		l := Listed{Path: dir, Finished: files.HasName(entries, OutcomeFile)}
 		l.Manifest, l.Err = readManifest(fsys, dir)
 		return []Listed{l}, nil
 	}

@@ -37,7 +37,7 @@ type Manifest struct {
 
 // readManifest reads the manifest of the run at path.
 func readManifest(fsys files.FS, path string) (Manifest, error) {
-	name := filepath.Join(path, manifestName)
+	name := filepath.Join(path, ManifestFile)
 	var m Manifest
 	if err := readJSON(fsys, name, &m); err != nil {
 		return Manifest{}, err

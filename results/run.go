@@ -70,24 +70,30 @@ func Open(fsys files.FS, path string) (*Run, error) {
 // isRun says whether a folder has a manifest, without making a lock file in one
 // that is not ours.
 func isRun(fsys files.FS, path string) error {
-	_, err := fsys.Stat(filepath.Join(path, manifestName))
+	_, err := fsys.Stat(filepath.Join(path, ManifestFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%w: %s is missing; name the folder of a run", ErrNoRun, manifestName)
+		return fmt.Errorf("%w: %s is missing; name the folder of a run", ErrNoRun, ManifestFile)
 	}
 	return err
 }
 
-// sweep deletes what a kill has left of files that were not finished. What
-// cannot be deleted does no harm.
+// sweep deletes the temporary files that a kill has left of the run's own files. Others
+// in the folder may be in use: their writers have locks of their own. What cannot be
+// deleted does no harm.
 func (r *Run) sweep() {
+	if r.learn() != nil {
+		return
+	}
+	own := append([]string{ManifestFile, ConfigFile, ResolvedFile, OutcomeFile, registryName}, r.known...)
 	for _, dir := range []string{r.path, r.Path(checkpointsName)} {
 		entries, err := r.fsys.ReadDir(dir)
 		if err != nil {
 			continue
 		}
 		for _, entry := range entries {
-			if files.IsLeftover(entry.Name()) {
-				_ = r.fsys.Remove(filepath.Join(dir, entry.Name()))
+			name := entry.Name()
+			if dir != r.path && files.IsLeftover(name) || slices.ContainsFunc(own, func(own string) bool { return files.IsLeftoverOf(name, own) }) {
+				_ = r.fsys.Remove(filepath.Join(dir, name))
 			}
 		}
 	}
@@ -106,7 +112,7 @@ func (r *Run) WriteOutcome(v any) error {
 	if err := r.Sync(); err != nil { // an outcome must not outlive its rows
 		return err
 	}
-	return writeJSON(r.fsys, r.Path(outcomeName), v)
+	return writeJSON(r.fsys, r.Path(OutcomeFile), v)
 }
 
 // Sync brings all rows to stable storage. A row is safe from a kill as soon as

@@ -2,8 +2,8 @@ package results
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
+	"io"
 	"math"
 	"strings"
 
@@ -31,13 +31,17 @@ type series struct {
 // ReadStream reads a table, also while it is written. A torn last row is passed
 // over; anything else that no Stream writes is an error with its file and line.
 func ReadStream(fsys files.FS, path string) (*Table, error) {
-	file, err := fsys.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("reading table: %w", err)
-	}
 	t := &Table{data: map[string]*series{}}
+	if err := readTable(fsys, path, func(r io.Reader) error { return t.read(r, path) }); err != nil {
+		return nil, fmt.Errorf("reading table %s: %w", path, err)
+	}
+	t.settle()
+	return t, nil
+}
+
+func (t *Table) read(r io.Reader, path string) (err error) {
 	var cells []cell
-	t.Torn, err = eachLine(file, func(n int, line []byte) (err error) {
+	t.Torn, err = eachLine(r, func(n int, line []byte) (err error) {
 		text := string(bytes.TrimSuffix(line, []byte("\n")))
 		if n == 1 {
 			err = t.readHead(text)
@@ -52,11 +56,7 @@ func ReadStream(fsys files.FS, path string) (*Table, error) {
 	if err == nil && len(t.Columns) == 0 {
 		err = fmt.Errorf("%s:1: the line that names the columns is missing", path)
 	}
-	if err = errors.Join(err, file.Close()); err != nil {
-		return nil, fmt.Errorf("reading table %s: %w", path, err)
-	}
-	t.settle()
-	return t, nil
+	return err
 }
 
 // readHead reads the names and units of the columns.

@@ -6,15 +6,36 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+
+	"graft/files"
 )
 
 const (
 	// maxLine bounds a line of a table or log, so that a damaged file takes no
 	// more memory than a sound one.
 	maxLine = 16 << 20
-	// readBuffer is what files are read by.
+	// maxTable bounds the bytes of a table, log or event file that is read whole into
+	// memory. Those of real runs are hundreds of times smaller.
+	maxTable = 1 << 30
+	// readBuffer is the size of a read.
 	readBuffer = 1 << 16
 )
+
+// readTable opens a table or log and hands at most maxTable bytes of it to read.
+func readTable(fsys files.FS, path string, read func(r io.Reader) error) error {
+	file, err := fsys.Open(path)
+	if err != nil {
+		return err
+	}
+	info, err := file.Stat()
+	if err == nil && info.Size() > maxTable {
+		err = fmt.Errorf("%s has %d bytes, more than the %d that are read", path, info.Size(), maxTable)
+	}
+	if err == nil {
+		err = read(io.LimitReader(file, maxTable)) // it may grow meanwhile
+	}
+	return errors.Join(err, file.Close())
+}
 
 // eachLine calls do for each whole line, with its end and numbered from 1, until
 // do returns an error. It says whether something without an end follows. The

@@ -83,7 +83,7 @@ var argumentCompleters = map[string]completer{
 // flagCompleters are those of flags, by name. Others take any file.
 var flagCompleters = map[string]completer{
 	"set":       keys,
-	"folder":    runs,
+	"folder":    runFolders,
 	"model":     networks,
 	"network":   networks,
 	"table":     folders,
@@ -144,9 +144,9 @@ func networks(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirect
 	return list, cobra.ShellCompDirectiveDefault
 }
 
-// runs completes the run folders beneath the folder that is being written, or beneath
+// runFolders completes the run folders beneath the folder that is being written, or beneath
 // runs, where commands make them.
-func runs(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+func runFolders(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 	dir := filepath.Dir(begun)
 	if begun == "" {
 		dir = "runs"

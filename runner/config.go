@@ -11,6 +11,9 @@ import (
 
 	"graft/config"
 	"graft/files"
+	"graft/results/document"
+	"graft/results/failure"
+	"graft/results/runs"
 )
 
 // newConfigCommand is `graft config`. It needs no LibTorch.
@@ -37,16 +40,7 @@ by the original's loop.`,
 // readJob reads a job's file; where what it says is wrong, the exit code says so.
 func readJob(path string, set []string) (*config.Job, error) {
 	job, err := config.ReadJob(files.OS{}, path, set)
-	return job, faultyConfig(err)
-}
-
-// faultyConfig gives faults of a file their exit code.
-func faultyConfig(err error) error {
-	var faults config.Faults
-	if errors.As(err, &faults) {
-		return withCode(exitConfig, err)
-	}
-	return err
+	return job, runs.AsConfigFault(err)
 }
 
 // setFlag adds the flag that changes keys of a job.
@@ -78,7 +72,7 @@ vocabulary and the first policy are read as well.`,
 
 func runConfigCheck(w io.Writer, paths, set []string) error {
 	var wrong []error
-	code := exitFailed
+	code := failure.Failed
 	for _, path := range paths {
 		text, err := configSummary(path, set)
 		if err == nil {
@@ -87,18 +81,18 @@ func runConfigCheck(w io.Writer, paths, set []string) error {
 		if err != nil {
 			wrong = append(wrong, err)
 		}
-		var coded *exitError
+		var coded *failure.ExitError
 		if errors.As(err, &coded) {
-			code = coded.code
+			code = coded.Code
 		}
 	}
-	return withCode(code, errors.Join(wrong...))
+	return failure.With(code, errors.Join(wrong...))
 }
 
 // readAny reads a file of whichever kind.
 func readAny(path string, set []string) (config.File, *config.Kind, error) {
 	f, kind, err := config.Read(files.OS{}, path, set)
-	return f, kind, faultyConfig(err)
+	return f, kind, runs.AsConfigFault(err)
 }
 
 // configSummary describes a file in a line.
@@ -109,7 +103,7 @@ func configSummary(path string, set []string) (string, error) {
 	}
 	text, err := kind.Summary(f)
 	if err != nil {
-		return "", withCode(exitConfig, fmt.Errorf("%s: %w", path, err))
+		return "", failure.With(failure.Configuration, fmt.Errorf("%s: %w", path, err))
 	}
 	return text, nil
 }
@@ -179,19 +173,19 @@ func showConfig(w io.Writer, path string, f config.File, o showOptions) error {
 		return err
 	}
 	report := configReport{File: path, Digest: config.Digest(f)}
-	t := newTable("KEY", "VALUE", "FROM")
+	t := document.NewTable("KEY", "VALUE", "FROM")
 	for _, v := range config.Values(f) {
 		value := configValue{Key: v.Key, Value: v.Plain, From: v.Source.String()}
 		if o.describe {
 			value.Description = v.About
 		}
 		report.Values = append(report.Values, value)
-		t.add(v.Key, v.Text, v.Source.String())
+		t.Add(v.Key, v.Text, v.Source.String())
 	}
 	if o.json {
-		return printJSON(w, report)
+		return document.PrintJSON(w, report)
 	}
-	return t.print(w)
+	return t.Print(w)
 }
 
 func newConfigSchemaCommand() *cobra.Command {
@@ -267,7 +261,7 @@ Paths stay as they are. Of a file about a policy that learns it makes one for
 func runConfigConvert(w io.Writer, log *zap.Logger, path, out string) error {
 	t, err := config.ConvertLegacy(files.OS{}, path)
 	if err != nil {
-		return faultyConfig(err)
+		return runs.AsConfigFault(err)
 	}
 	for _, warning := range t.Warnings {
 		log.Warn(warning)

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"graft/results"
+	"graft/results/document"
 	"graft/results/tensorboard"
 	"graft/simulation"
 	"graft/trainer"
@@ -62,14 +63,14 @@ func (c *curves) note(n trainer.Note) error {
 	if n.Epoch != c.last.Epoch || c.last == (trainer.Row{}) {
 		step += int64(n.Step)
 	}
-	parts := []string{fmt.Sprintf("at %s with %s", clockText(n.Time), counted(n.Devices, "device"))}
+	parts := []string{fmt.Sprintf("at %s with %s", document.ClockText(n.Time), document.Counted(n.Devices, "device"))}
 	switch {
 	case n.Parameters != n.Before:
 		parts = append(parts, fmt.Sprintf("%d parameters become %d", n.Before, n.Parameters))
 	default:
-		parts = append(parts, counted(n.Parameters, "parameter"))
+		parts = append(parts, document.Counted(n.Parameters, "parameter"))
 	}
-	parts = append(parts, accuracyText(n.Accuracy)+" accuracy before it")
+	parts = append(parts, document.AccuracyText(n.Accuracy)+" accuracy before it")
 	if n.Why != "" {
 		parts = append(parts, n.Why)
 	}

@@ -15,6 +15,10 @@ import (
 	"graft/files"
 	"graft/model"
 	"graft/net2net"
+	"graft/results/document"
+	"graft/results/failure"
+	"graft/results/report"
+	"graft/results/runs"
 	"graft/simulation"
 )
 
@@ -105,27 +109,27 @@ func (o *evaluateOptions) addFlags(command *cobra.Command) {
 func (o evaluateOptions) validate() error {
 	switch {
 	case o.leave.by == "" && (len(o.policies) == 0 || slices.Contains(o.policies, "")):
-		return usageErrorf("--policy says what is evaluated: a policy's file or the folder of its run")
+		return failure.Usagef("--policy says what is evaluated: a policy's file or the folder of its run")
 	case o.leave.learn == "" && len(o.tables) == 0 || slices.Contains(o.tables, ""):
-		return usageErrorf("--table says against what: the folder of a table")
+		return failure.Usagef("--table says against what: the folder of a table")
 	case o.compat && (len(o.policies) > 1 || len(o.tables) > 1):
-		return usageErrorf("--compat is the original's report, about one policy and one table")
+		return failure.Usagef("--compat is the original's report, about one policy and one table")
 	case o.asPublished && !o.compat:
-		return usageErrorf("--as-published is for the original's report; add --compat")
+		return failure.Usagef("--as-published is for the original's report; add --compat")
 	case o.force && o.out == "":
-		return usageErrorf("--force is for the folder of --out; add that, or leave --force away")
+		return failure.Usagef("--force is for the folder of --out; add that, or leave --force away")
 	}
 	if twice := repeated(o.policies); twice != "" {
-		return usageErrorf("--policy: %s is named twice", twice)
+		return failure.Usagef("--policy: %s is named twice", twice)
 	}
 	if twice := repeated(o.tables); twice != "" {
-		return usageErrorf("--table: %s is named twice", twice)
+		return failure.Usagef("--table: %s is named twice", twice)
 	}
-	return withCode(exitUsage, errors.Join(o.reading().Validate(), o.leave.validate()))
+	return failure.With(failure.Usage, errors.Join(o.reading().Validate(), o.leave.validate()))
 }
 
 func (o evaluateOptions) needsVocab(policy string) error {
-	return usageErrorf("--vocab says how %s reads a network: the folder of the vocabulary that it learned with", policy)
+	return failure.Usagef("--vocab says how %s reads a network: the folder of the vocabulary that it learned with", policy)
 }
 
 // repeated is a path that is there twice; empty where none is.
@@ -169,16 +173,16 @@ func runEvaluate(ctx context.Context, w io.Writer, o evaluateOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := book.finish(newEvaluationOutcome(r, nil)); err != nil {
+	if err := book.finish(runs.NewEvaluationOutcome(r, nil)); err != nil {
 		return err
 	}
 	switch {
 	case o.json:
-		return printJSON(w, r)
+		return document.PrintJSON(w, r)
 	case o.csv:
-		return printVerdicts(w, comparison)
+		return report.PrintVerdicts(w, comparison)
 	}
-	return r.print(w)
+	return report.PrintEvaluation(r, w)
 }
 
 // meeting is policies, and the tables that they are held against.
@@ -202,7 +206,7 @@ func (o evaluateOptions) meet(ctx context.Context) (*meeting, error) {
 }
 
 // compare lets the policies choose, beside those who need no learning.
-func (m *meeting) compare(o evaluateOptions) (*evaluationReport, *simulation.Comparison, error) {
+func (m *meeting) compare(o evaluateOptions) (*runs.EvaluationReport, *simulation.Comparison, error) {
 	entrants, err := withRivals(m.contenders, m.trees)
 	if err != nil {
 		return nil, nil, err
@@ -245,10 +249,10 @@ func tellApart(trees []*simulation.Tree, folders []string) {
 func unreadableTable(folder string, err error) error {
 	var faults simulation.Faults
 	if errors.As(err, &faults) {
-		return withCode(exitDamaged, fmt.Errorf("%w\n'graft table check %s' says how much of it can be used", err, folder))
+		return failure.With(failure.Damaged, fmt.Errorf("%w\n'graft table check %s' says how much of it can be used", err, folder))
 	}
 	if errors.Is(err, simulation.ErrNoTable) {
-		return withCode(exitDamaged, err)
+		return failure.With(failure.Damaged, err)
 	}
 	return unreadable(err)
 }
@@ -256,8 +260,8 @@ func unreadableTable(folder string, err error) error {
 // printOriginal evaluates one policy as the original did.
 func (o evaluateOptions) printOriginal(ctx context.Context, w io.Writer) error {
 	policy, folder := o.policies[0], o.tables[0]
-	if kind, err := kindOfPolicy(policy); err == nil && kind == structuralKind {
-		return usageErrorf("--compat is the original's report, and %s is a structural policy; leave --compat and --vocab away", policy)
+	if kind, err := kindOfPolicy(policy); err == nil && kind == runs.StructuralPolicy {
+		return failure.Usagef("--compat is the original's report, and %s is a structural policy; leave --compat and --vocab away", policy)
 	}
 	if o.vocab == "" {
 		return o.needsVocab(policy)
@@ -298,7 +302,7 @@ func (o evaluateOptions) readOriginal(policy string) (*decider.LegacyPolicy, *co
 		return p, run, err
 	}
 	if run == nil {
-		return nil, nil, usageErrorf("--as-published needs the folder of the policy, where %s says with which policy its learning began", config.LegacyRunFile)
+		return nil, nil, failure.Usagef("--as-published needs the folder of the policy, where %s says with which policy its learning began", config.LegacyRunFile)
 	}
 	if run.Source == "" {
 		return p, run, nil
@@ -312,12 +316,12 @@ func (o evaluateOptions) readOriginal(policy string) (*decider.LegacyPolicy, *co
 func unreadable(err error) error {
 	var system *fs.PathError
 	var faults config.Faults
-	var coded *exitError
+	var coded *failure.ExitError
 	switch {
 	case errors.As(err, &coded), errors.As(err, &system), errors.Is(err, fs.ErrNotExist):
 		return err
 	case errors.As(err, &faults):
-		return withCode(exitConfig, err)
+		return failure.With(failure.Configuration, err)
 	}
-	return withCode(exitDamaged, err)
+	return failure.With(failure.Damaged, err)
 }

@@ -13,92 +13,10 @@ import (
 	"graft/decider"
 	"graft/files"
 	"graft/results"
+	"graft/results/failure"
+	"graft/results/runs"
 	"graft/simulation"
 )
-
-// evaluationOutcome is what an evaluation came to, as outcome.json of its folder has it.
-type evaluationOutcome struct {
-	Compared *evaluationReport `json:"compared"` // null where tables were left out
-	LeftOut  *leaveReport      `json:"left_out"` // null where none were
-	Members  []memberVerdict   `json:"members"`  // each policy by itself that is a seed of several
-	Repeats  []repeatedRuns    `json:"repeats"`  // of sequences that ran more than once
-}
-
-// repeatedRuns are the runs of a sequence that a chooser is certain of.
-type repeatedRuns struct {
-	Table      int       `json:"table"`      // place among the tables that were compared in, from 0
-	Chooser    string    `json:"chooser"`    // who takes the sequence
-	Accuracies []float64 `json:"accuracies"` // of its runs, between 0 and 1
-}
-
-// memberVerdict is how one of several policies that differ in their seed fared in a
-// table.
-type memberVerdict struct {
-	Member int    `json:"member"` // which of them, from 1, in the order of their seeds
-	Table  int    `json:"table"`  // place among the tables that were compared in, from 0: several may have one name
-	Group  string `json:"group"`  // that was left out with the table; empty where nothing was
-	simulation.Verdict
-}
-
-// newEvaluationOutcome is of one of the two reports; the other is nil.
-func newEvaluationOutcome(r *evaluationReport, left *leaveReport) *evaluationOutcome {
-	o := &evaluationOutcome{Compared: r, LeftOut: left, Members: []memberVerdict{}, Repeats: []repeatedRuns{}}
-	c := o.comparison()
-	for at, trial := range c.Trials {
-		for _, s := range c.Standings {
-			if runs := trial.Runs[s.Chooser]; runs != nil {
-				o.Repeats = append(o.Repeats, repeatedRuns{at, s.Chooser, runs})
-			}
-			if s.Role == simulation.RoleRival {
-				continue
-			}
-			for k, v := range trial.Each[s.Chooser] {
-				o.Members = append(o.Members, memberVerdict{k + 1, at, trial.Group, v})
-			}
-		}
-	}
-	return o
-}
-
-// comparison is what both kinds of evaluations have.
-func (o *evaluationOutcome) comparison() *simulation.Comparison {
-	if o.LeftOut != nil && o.LeftOut.LeaveOutReport != nil {
-		return o.LeftOut.Comparison
-	}
-	c := &simulation.Comparison{}
-	if o.Compared == nil {
-		return c
-	}
-	c.Against, c.Floor, c.Standings = o.Compared.Against, o.Compared.Floor, o.Compared.Standings
-	for _, t := range o.Compared.Tables {
-		c.Trials = append(c.Trials, t.Trial)
-	}
-	return c
-}
-
-// values are a figure of each member of a chooser in a table.
-func (o *evaluationOutcome) values(table int, chooser string, of func(simulation.Verdict) float64) (values []float64) {
-	for _, m := range o.Members {
-		if m.Chooser == chooser && m.Table == table {
-			values = append(values, of(m.Verdict))
-		}
-	}
-	return values
-}
-
-// spread are the accuracies between which a chooser's lies in a table: of its members
-// where there are several, or of the runs of its sequence; nil where there is but one.
-func (o *evaluationOutcome) spread(table int, chooser string) []float64 {
-	if values := o.values(table, chooser, accuracyOf); len(values) > 1 {
-		return values
-	}
-	for _, r := range o.Repeats {
-		if r.Table == table && r.Chooser == chooser {
-			return r.Accuracies
-		}
-	}
-	return nil
-}
 
 // evaluationGiven is what an evaluation is told.
 type evaluationGiven struct {
@@ -135,7 +53,7 @@ func (o evaluateOptions) givenLeaving(trees []*simulation.Tree, study simulation
 	}
 	l, err := config.ReadTreeLearning(files.OS{}, o.leave.learn, nil)
 	if err != nil {
-		return g, faultyConfig(err)
+		return g, runs.AsConfigFault(err)
 	}
 	g.text, g.LearningDigest, g.Tables = string(text), l.Digest(), slices.Concat(l.Tables.Folders, l.Tables.HeldOut)
 	return g, nil
@@ -156,15 +74,15 @@ func (c *contender) digest() (string, error) {
 	case err != nil:
 		return "", err
 	case !info.IsDir():
-		return digestOf(c.path)
-	case c.kind == originalKind:
-		return digestOf(filepath.Join(c.path, decider.LegacyPolicyFile))
+		return runs.DigestOf(c.path)
+	case c.kind == runs.OriginalPolicy:
+		return runs.DigestOf(filepath.Join(c.path, decider.LegacyPolicyFile))
 	}
-	seeds, err := seedFiles(c.path)
+	seeds, err := runs.SeedFiles(c.path)
 	if err != nil {
 		return "", err
 	}
-	return digestOf(append([]string{filepath.Join(c.path, votingFile)}, seeds...)...)
+	return runs.DigestOf(append([]string{filepath.Join(c.path, runs.VoteFile)}, seeds...)...)
 }
 
 // keep makes the run folder that was asked for. It is nil where none was.
@@ -195,7 +113,7 @@ func createEvaluation(fsys files.FS, folder string, force bool, g evaluationGive
 	resolved := (&config.Evaluation{Evaluate: g.EvaluationOptions}).Resolved()
 	run, err := results.Create(fsys, folder, results.CreateOptions{Force: force, Config: g.text, Resolved: resolved}, m)
 	if errors.Is(err, results.ErrExists) {
-		err = withCode(exitUsage, err)
+		err = failure.With(failure.Usage, err)
 	}
 	if err != nil {
 		return nil, err
@@ -232,7 +150,7 @@ func (b *evaluationBook) close() {
 }
 
 // finish writes all rows, and then the outcome, without which the rest does not count.
-func (b *evaluationBook) finish(o *evaluationOutcome) error {
+func (b *evaluationBook) finish(o *runs.EvaluationOutcome) error {
 	if b == nil {
 		return nil
 	}

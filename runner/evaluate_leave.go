@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"runtime"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -16,7 +14,11 @@ import (
 
 	"graft/config"
 	"graft/files"
+	"graft/results/document"
+	"graft/results/report"
+	"graft/results/runs"
 	"graft/simulation"
+	"graft/work"
 )
 
 // leaveOptions are the flags of `graft evaluate` about leaving tables out.
@@ -86,15 +88,6 @@ func (o leaveOptions) study(tell func(simulation.LeaveOutProgress)) simulation.L
 	return s
 }
 
-// leaveReport is what `graft evaluate --leave-out --json` prints.
-type leaveReport struct {
-	LeaveOut string `json:"leave_out"` // scenario or network
-	For      string `json:"for"`       // known or new
-	Steps    int    `json:"steps"`     // of learning at most
-	Seeds    int    `json:"seeds"`     // that learned each time
-	*simulation.LeaveOutReport
-}
-
 // runLeaveOut lets policies learn from some tables and judges them by others. Tables
 // of one name are one scenario, and left out together.
 func runLeaveOut(ctx context.Context, w io.Writer, o evaluateOptions) error {
@@ -107,21 +100,21 @@ func runLeaveOut(ctx context.Context, w io.Writer, o evaluateOptions) error {
 		return err
 	}
 	defer book.close()
-	report, err := simulation.CompareLeftOut(ctx, trees, study)
+	rep, err := simulation.CompareLeftOut(ctx, trees, study)
 	if err != nil {
 		return err
 	}
-	r := leaveReport{o.leave.by, o.leave.target, study.Ways[0].Options[0].Steps, len(study.Seeds), report}
-	if err := book.finish(newEvaluationOutcome(nil, &r)); err != nil {
+	r := runs.LeaveReport{LeaveOut: o.leave.by, For: o.leave.target, Steps: study.Ways[0].Options[0].Steps, Seeds: len(study.Seeds), LeaveOutReport: rep}
+	if err := book.finish(runs.NewEvaluationOutcome(nil, &r)); err != nil {
 		return err
 	}
 	switch {
 	case o.csv:
-		return printVerdicts(w, report.Comparison)
+		return report.PrintVerdicts(w, rep.Comparison)
 	case o.json:
-		return printJSON(w, r)
+		return document.PrintJSON(w, r)
 	}
-	return r.print(w)
+	return report.PrintLeftOut(r, w)
 }
 
 // lessons are the tables, and how policies learn from them. Those of a file that are
@@ -133,7 +126,7 @@ func (o *evaluateOptions) lessons(tell func(simulation.LeaveOutProgress)) ([]*si
 	}
 	l, err := config.ReadTreeLearning(files.OS{}, o.leave.learn, nil)
 	if err != nil {
-		return nil, simulation.LeaveOutOptions{}, faultyConfig(err)
+		return nil, simulation.LeaveOutOptions{}, runs.AsConfigFault(err)
 	}
 	if !o.leave.given("seeds") {
 		o.leave.seeds = l.Run.Seeds
@@ -153,108 +146,9 @@ func (o *evaluateOptions) lessons(tell func(simulation.LeaveOutProgress)) ([]*si
 func tellLeaving(ctx context.Context) func(simulation.LeaveOutProgress) {
 	log, group, last := loggerFrom(ctx), "", time.Now()
 	return func(p simulation.LeaveOutProgress) {
-		if now := time.Now(); p.Group != group || now.Sub(last) >= seldom {
+		if now := time.Now(); p.Group != group || now.Sub(last) >= work.LogEvery {
 			group, last = p.Group, now
 			log.Info("learning", zap.String("left_out", p.Group), zap.Int("group", p.Groups+1), zap.Int("of", p.Of), zap.Int("policies", p.Policies), zap.Int("of_policies", p.OfThem))
 		}
 	}
-}
-
-// print writes the report for people.
-func (r leaveReport) print(w io.Writer) error {
-	p := &printer{w: w}
-	p.line("%s\n", r.lead())
-	p.table(r.groupTable())
-	p.line("\nover %s, where chance leaves %.2f points to be regretted", plural(len(r.Trials), "table"), r.Floor)
-	p.standings(r.Standings, r.Against)
-	p.line("")
-	for _, line := range r.sentences() {
-		p.line("%s", line)
-	}
-	p.line("\n%s", leaveRemark)
-	p.tooFew(len(r.Groups), r.LeaveOut+"s")
-	return p.err
-}
-
-// leaveRemark says what was seen of a table.
-const leaveRemark = "Regret is in points of accuracy below the best of the table. Of each table the best fixed sequence and the policies have seen the others only."
-
-// lead says what was left out, and who learned.
-func (r leaveReport) lead() string {
-	what := map[string]string{"scenario": "one scenario", "network": "the tables of one network"}[r.LeaveOut]
-	learn := fmt.Sprintf("%d policies learn", r.Seeds)
-	if r.Seeds == 1 {
-		learn = "1 policy learns"
-	}
-	return fmt.Sprintf("%s left out at a time; %s from the others, for %s scenarios, in up to %d steps", what, learn, r.For, r.Steps)
-}
-
-// sentences say of each policy what its difference tells.
-func (r leaveReport) sentences() (lines []string) {
-	for _, s := range r.Standings {
-		if s.Role != simulation.RoleRival && s.Difference != nil {
-			lines = append(lines, r.sentence(s))
-		}
-	}
-	return lines
-}
-
-// shownRivals are those who stand beside the policies for each group.
-var shownRivals = []string{"best fixed", "random", "never"}
-
-// groupTable has a line for each group.
-func (r leaveReport) groupTable() *table {
-	var names []string
-	for _, s := range r.Standings {
-		if s.Role != simulation.RoleRival || slices.Contains(shownRivals, s.Chooser) {
-			names = append(names, s.Chooser)
-		}
-	}
-	columns := []string{"LEFT OUT"}
-	for _, name := range append(names, "noise", "floor") {
-		columns = append(columns, ">"+strings.ToUpper(name))
-	}
-	t := newTable(columns...)
-	for _, g := range r.Groups {
-		cells := []string{printable(g.Group)}
-		for _, name := range names {
-			cell := "-"
-			if regret, ok := r.Mean(name, g.Group); ok {
-				cell = points(regret)
-			}
-			cells = append(cells, cell)
-		}
-		noise, floor := r.chance(g.Group)
-		t.add(append(cells, fmt.Sprintf("%.2f", noise), fmt.Sprintf("%.2f", floor))...)
-	}
-	return t
-}
-
-// chance is the mean noise and floor of a group's tables.
-func (r leaveReport) chance(group string) (noise, floor float64) {
-	count := 0.0
-	for _, t := range r.Trials {
-		if t.Group == group {
-			noise, floor, count = noise+t.Noise, floor+t.Floor, count+1
-		}
-	}
-	return noise / count, floor / count
-}
-
-// sentence says what the difference to the best fixed sequence tells.
-func (r leaveReport) sentence(s simulation.Standing) string {
-	d := s.Difference
-	more := "more"
-	if d.Mean < 0 {
-		more = "less"
-	}
-	text := fmt.Sprintf("%s: %.2f points %s regret than the best fixed sequence of the other tables, 95%% interval over tables %s: ", printable(s.Chooser),
-		math.Abs(d.Mean), more, intervalText(d.OverTables))
-	switch {
-	case d.OverTables.Low <= 0 && 0 <= d.OverTables.High:
-		return text + "zero lies inside, so these tables do not tell the two apart"
-	case d.Inside:
-		return text + fmt.Sprintf("zero lies outside, but the noise of the tables, as it was read, alone makes a standard deviation of %.2f: they are not told apart", d.Noise)
-	}
-	return text + fmt.Sprintf("zero lies outside, and the noise of the tables alone makes a standard deviation of no more than %.2f", d.Noise)
 }

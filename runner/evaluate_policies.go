@@ -1,45 +1,25 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 
 	"graft/decider"
 	"graft/files"
+	"graft/results/failure"
+	"graft/results/runs"
 	"graft/simulation"
-	"graft/torch/weights"
-)
-
-// policyKind says whose a policy is.
-type policyKind string
-
-const (
-	structuralKind policyKind = "structural"
-	originalKind   policyKind = "original"
-)
-
-// What a run of `graft learn` leaves of structural policies: one in which all seeds
-// vote, and a folder with one for each seed.
-const (
-	votingFile = "policy.safetensors"
-	seedFolder = "policies"
-	seedBegin  = "seed-"
-	seedEnd    = ".safetensors"
 )
 
 // contender is a policy that is evaluated.
 type contender struct {
 	path, name string
-	kind       policyKind
+	kind       runs.PolicyOrigin
 	entrants   []simulation.Entrant // the first is whose decisions are shown
 	structural *decider.Structural  // nil for one of the original's
 	legacy     *decider.LegacyPolicy
@@ -55,7 +35,7 @@ func (o evaluateOptions) readPolicies(ctx context.Context) ([]*contender, error)
 			return nil, unreadable(err)
 		}
 		c := &contender{path: path, name: names[k], kind: kind}
-		if kind == structuralKind {
+		if kind == runs.StructuralPolicy {
 			err = c.readStructural()
 		} else {
 			err = c.readLegacy(ctx, o)
@@ -65,11 +45,11 @@ func (o evaluateOptions) readPolicies(ctx context.Context) ([]*contender, error)
 		}
 		all = append(all, c)
 	}
-	if slices.ContainsFunc(all, func(c *contender) bool { return c.kind == originalKind }) {
+	if slices.ContainsFunc(all, func(c *contender) bool { return c.kind == runs.OriginalPolicy }) {
 		return all, nil
 	}
 	if o.vocab != "" || o.prefix != "" {
-		return nil, usageErrorf("--vocab and --prefix are for policies of the original's, and %s is a structural policy, which reads any network; leave them away", all[0].path)
+		return nil, failure.Usagef("--vocab and --prefix are for policies of the original's, and %s is a structural policy, which reads any network; leave them away", all[0].path)
 	}
 	return all, nil
 }
@@ -101,55 +81,28 @@ func samePath(a, b string) bool {
 
 // kindOfPolicy tells a structural policy from one of the original's, by what is in the
 // folder or by the header of the file.
-func kindOfPolicy(path string) (policyKind, error) {
+func kindOfPolicy(path string) (runs.PolicyOrigin, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return "", fmt.Errorf("read policy: %w; name its file, or a folder with its file %s or %s", err, votingFile, decider.LegacyPolicyFile)
+		return "", fmt.Errorf("read policy: %w; name its file, or a folder with its file %s or %s", err, runs.VoteFile, decider.LegacyPolicyFile)
 	}
 	if !info.IsDir() {
-		set, err := readSet(path)
+		set, err := runs.ReadSet(path)
 		if err != nil {
 			return "", err
 		}
 		if decider.IsStructural(set) {
-			return structuralKind, nil
+			return runs.StructuralPolicy, nil
 		}
-		return originalKind, nil
+		return runs.OriginalPolicy, nil
 	}
-	if isFile(filepath.Join(path, votingFile)) {
-		return structuralKind, nil
+	if runs.IsFile(files.OS{}, filepath.Join(path, runs.VoteFile)) {
+		return runs.StructuralPolicy, nil
 	}
-	if _, err := os.Stat(filepath.Join(path, seedFolder)); err == nil && !isFile(filepath.Join(path, decider.LegacyPolicyFile)) {
-		return "", fmt.Errorf("read policy %s: %w: it has no %s, so learning has not ended; go on with 'graft learn --resume'", path, fs.ErrNotExist, votingFile)
+	if _, err := os.Stat(filepath.Join(path, runs.SeedFolder)); err == nil && !runs.IsFile(files.OS{}, filepath.Join(path, decider.LegacyPolicyFile)) {
+		return "", fmt.Errorf("read policy %s: %w: it has no %s, so learning has not ended; go on with 'graft learn --resume'", path, fs.ErrNotExist, runs.VoteFile)
 	}
-	return originalKind, nil
-}
-
-// readSet reads a file of weights, and says what to do where that fails.
-func readSet(path string) (*weights.Set, error) {
-	set, err := weights.Read(files.OS{}, path, weights.Options{})
-	switch {
-	case err == nil:
-		return set, nil
-	case errors.As(err, new(*fs.PathError)):
-		return nil, fmt.Errorf("read policy: %w", err)
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return nil, fmt.Errorf("read policy: %w: it is cut short; copy the file again", err)
-	}
-	return nil, fmt.Errorf("read policy: %w; copy the file again", err)
-}
-
-// readStructuralFile reads one structural policy.
-func readStructuralFile(path string) (*decider.Structural, error) {
-	set, err := readSet(path)
-	if err != nil {
-		return nil, err
-	}
-	p, err := decider.StructuralOf(set)
-	if err != nil {
-		return nil, fmt.Errorf("read policy %s: %w; give the file as 'graft learn' wrote it", path, err)
-	}
-	return p, nil
+	return runs.OriginalPolicy, nil
 }
 
 // readLegacy reads a policy of the original's.
@@ -172,12 +125,12 @@ func (c *contender) readLegacy(ctx context.Context, o evaluateOptions) error {
 func (c *contender) readStructural() error {
 	path, seeds := c.path, []string(nil)
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		path = filepath.Join(c.path, votingFile)
-		if seeds, err = seedFiles(c.path); err != nil {
+		path = filepath.Join(c.path, runs.VoteFile)
+		if seeds, err = runs.SeedFiles(c.path); err != nil {
 			return err
 		}
 	}
-	p, err := readStructuralFile(path)
+	p, err := runs.ReadStructuralFile(path)
 	if err != nil {
 		return err
 	}
@@ -187,7 +140,7 @@ func (c *contender) readStructural() error {
 		if k == 0 {
 			policies = nil
 		}
-		one, err := readStructuralFile(file)
+		one, err := runs.ReadStructuralFile(file)
 		if err != nil {
 			return err
 		}
@@ -208,28 +161,6 @@ func membersOf(p *decider.Structural) []*decider.Structural {
 	return all
 }
 
-// seedFiles are the policies of each seed in a run's folder, by number.
-func seedFiles(folder string) ([]string, error) {
-	entries, err := os.ReadDir(filepath.Join(folder, seedFolder))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read policy %s: %w", folder, err)
-	}
-	seeds := map[string]uint64{}
-	var paths []string
-	for _, e := range entries {
-		number, ours := strings.CutPrefix(strings.TrimSuffix(e.Name(), seedEnd), seedBegin)
-		if n, err := strconv.ParseUint(number, 10, 64); err == nil && ours {
-			path := filepath.Join(folder, seedFolder, e.Name())
-			seeds[path], paths = n, append(paths, path)
-		}
-	}
-	slices.SortFunc(paths, func(a, b string) int { return cmp.Compare(seeds[a], seeds[b]) })
-	return paths, nil
-}
-
 // withRivals are all who are compared. The best fixed sequence has seen the tables.
 func withRivals(contenders []*contender, trees []*simulation.Tree) ([]simulation.Entrant, error) {
 	var entrants []simulation.Entrant
@@ -240,7 +171,7 @@ func withRivals(contenders []*contender, trees []*simulation.Tree) ([]simulation
 	for k, e := range entrants {
 		taken := slices.Concat(entrants[:k], rivals)
 		if slices.ContainsFunc(taken, func(o simulation.Entrant) bool { return o.Name == e.Name }) {
-			err = errors.Join(err, usageErrorf("--policy: %q is the name of two who are compared; name the policy by another path", e.Name))
+			err = errors.Join(err, failure.Usagef("--policy: %q is the name of two who are compared; name the policy by another path", e.Name))
 		}
 	}
 	return append(entrants, rivals...), err

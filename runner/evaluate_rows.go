@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"graft/results"
+	"graft/results/document"
+	"graft/results/runs"
 	"graft/simulation"
 )
 
@@ -13,24 +15,24 @@ var (
 	verdictColumns = []results.Column{{Name: "scenario", Kind: results.String}, {Name: "network", Kind: results.String}, {Name: "group", Kind: results.String},
 		{Name: "chooser", Kind: results.String}, {Name: "role", Kind: results.String}, {Name: "has_seen", Kind: results.String}, {Name: "seeds", Kind: results.Int},
 		{Name: "sequence", Kind: results.String}, {Name: "certain", Kind: results.Bool}, {Name: "accuracy"}, {Name: "accuracy_low"}, {Name: "accuracy_high"},
-		{Name: "regret", Unit: unitPoints}, {Name: "regret_low", Unit: unitPoints}, {Name: "regret_high", Unit: unitPoints}, {Name: "smoothed_regret", Unit: unitPoints},
-		{Name: "gain", Unit: unitPoints}, {Name: "rank"}, {Name: "rank_from", Kind: results.Int}, {Name: "rank_to", Kind: results.Int}, {Name: "rank_of", Kind: results.Int},
-		{Name: "noise", Unit: unitPoints}, {Name: "noise_source", Kind: results.String}, {Name: "floor", Unit: unitPoints}}
+		{Name: "regret", Unit: document.UnitPoints}, {Name: "regret_low", Unit: document.UnitPoints}, {Name: "regret_high", Unit: document.UnitPoints}, {Name: "smoothed_regret", Unit: document.UnitPoints},
+		{Name: "gain", Unit: document.UnitPoints}, {Name: "rank"}, {Name: "rank_from", Kind: results.Int}, {Name: "rank_to", Kind: results.Int}, {Name: "rank_of", Kind: results.Int},
+		{Name: "noise", Unit: document.UnitPoints}, {Name: "noise_source", Kind: results.String}, {Name: "floor", Unit: document.UnitPoints}}
 	memberColumns = []results.Column{{Name: "scenario", Kind: results.String}, {Name: "group", Kind: results.String}, {Name: "chooser", Kind: results.String},
-		{Name: "member", Kind: results.Int}, {Name: "sequence", Kind: results.String}, {Name: "accuracy"}, {Name: "regret", Unit: unitPoints},
-		{Name: "smoothed_regret", Unit: unitPoints}, {Name: "gain", Unit: unitPoints}, {Name: "rank"}}
+		{Name: "member", Kind: results.Int}, {Name: "sequence", Kind: results.String}, {Name: "accuracy"}, {Name: "regret", Unit: document.UnitPoints},
+		{Name: "smoothed_regret", Unit: document.UnitPoints}, {Name: "gain", Unit: document.UnitPoints}, {Name: "rank"}}
 	standingColumns = []results.Column{{Name: "chooser", Kind: results.String}, {Name: "role", Kind: results.String}, {Name: "has_seen", Kind: results.String},
-		{Name: "seeds", Kind: results.Int}, {Name: "tables", Kind: results.Int}, {Name: "regret", Unit: unitPoints}, {Name: "over_tables_low", Unit: unitPoints},
-		{Name: "over_tables_high", Unit: unitPoints}, {Name: "over_groups_low", Unit: unitPoints}, {Name: "over_groups_high", Unit: unitPoints},
-		{Name: "over_seeds_low", Unit: unitPoints}, {Name: "over_seeds_high", Unit: unitPoints}, {Name: "top_five"}, {Name: "in_lower_half", Kind: results.Int},
-		{Name: "worst", Unit: unitPoints}, {Name: "worst_scenario", Kind: results.String}, {Name: "difference", Unit: unitPoints},
-		{Name: "difference_low", Unit: unitPoints}, {Name: "difference_high", Unit: unitPoints}, {Name: "inside_noise", Kind: results.Bool}}
+		{Name: "seeds", Kind: results.Int}, {Name: "tables", Kind: results.Int}, {Name: "regret", Unit: document.UnitPoints}, {Name: "over_tables_low", Unit: document.UnitPoints},
+		{Name: "over_tables_high", Unit: document.UnitPoints}, {Name: "over_groups_low", Unit: document.UnitPoints}, {Name: "over_groups_high", Unit: document.UnitPoints},
+		{Name: "over_seeds_low", Unit: document.UnitPoints}, {Name: "over_seeds_high", Unit: document.UnitPoints}, {Name: "top_five"}, {Name: "in_lower_half", Kind: results.Int},
+		{Name: "worst", Unit: document.UnitPoints}, {Name: "worst_scenario", Kind: results.String}, {Name: "difference", Unit: document.UnitPoints},
+		{Name: "difference_low", Unit: document.UnitPoints}, {Name: "difference_high", Unit: document.UnitPoints}, {Name: "inside_noise", Kind: results.Bool}}
 	foldColumns = []results.Column{{Name: "group", Kind: results.String}, {Name: "tables", Kind: results.String}, {Name: "learned_from", Kind: results.String}}
 )
 
 // fill writes how all fared in each table, and over all.
-func (b *evaluationBook) fill(o *evaluationOutcome) error {
-	c := o.comparison()
+func (b *evaluationBook) fill(o *runs.EvaluationOutcome) error {
+	c := o.Comparison()
 	for k, t := range c.Trials {
 		for _, v := range t.Verdicts {
 			if err := b.verdict(o, k, v, c.Standing(v.Chooser)); err != nil {
@@ -51,17 +53,13 @@ func (b *evaluationBook) fill(o *evaluationOutcome) error {
 	return nil
 }
 
-func (b *evaluationBook) verdict(o *evaluationOutcome, table int, v simulation.Verdict, s *simulation.Standing) error {
-	t := o.comparison().Trials[table]
-	accuracy := overSeeds(o.spread(table, v.Chooser))
-	regret := overSeeds(o.values(table, v.Chooser, regretOf))
+func (b *evaluationBook) verdict(o *runs.EvaluationOutcome, table int, v simulation.Verdict, s *simulation.Standing) error {
+	t := o.Comparison().Trials[table]
+	accuracy := overSeeds(o.Spread(table, v.Chooser))
+	regret := overSeeds(o.Values(table, v.Chooser, runs.RegretOf))
 	return b.verdicts.Append(t.Scenario, t.Network, t.Group, v.Chooser, string(s.Role), s.Seen, s.Seeds, sequenceCell(v), v.Certain, v.Accuracy, low(accuracy), high(accuracy),
 		v.Regret, low(regret), high(regret), v.Smoothed, v.Gain, v.Rank, v.From, v.To, v.Of, t.Noise, t.Source, t.Floor)
 }
-
-func accuracyOf(v simulation.Verdict) float64 { return v.Accuracy }
-
-func regretOf(v simulation.Verdict) float64 { return v.Regret }
 
 func sequenceCell(v simulation.Verdict) string { return strings.Join(v.Sequence, " ") }
 
@@ -100,7 +98,7 @@ func (b *evaluationBook) standing(s simulation.Standing) error {
 }
 
 // fold writes what was left out in turn.
-func (b *evaluationBook) fold(o *evaluationOutcome) error {
+func (b *evaluationBook) fold(o *runs.EvaluationOutcome) error {
 	if o.LeftOut == nil {
 		return nil
 	}

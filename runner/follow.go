@@ -14,6 +14,8 @@ import (
 	"graft/config"
 	"graft/dataset"
 	"graft/files"
+	"graft/results/failure"
+	"graft/results/runs"
 	"graft/torch"
 	"graft/trainer"
 )
@@ -48,7 +50,7 @@ on several. It does what it is told on its standard input, until that ends.`,
 func runFollow(ctx context.Context, path string, o followOptions) error {
 	var stat syscall.Stat_t
 	if err := syscall.Fstat(trainer.AnswerFile, &stat); err != nil || stat.Mode&syscall.S_IFMT != syscall.S_IFIFO {
-		return usageErrorf("follow is started by 'graft train', which opens file %d as a pipe for its answers", trainer.AnswerFile)
+		return failure.Usagef("follow is started by 'graft train', which opens file %d as a pipe for its answers", trainer.AnswerFile)
 	}
 	answers := os.NewFile(trainer.AnswerFile, "answers")
 	defer answers.Close()
@@ -70,8 +72,11 @@ func runFollow(ctx context.Context, path string, o followOptions) error {
 	})
 }
 
-// logsName is the folder in a run folder where processes leave what they print.
-const logsName = "logs"
+// scratchFolder makes a folder in which processes meet, and removes it.
+func scratchFolder() (string, func() error, error) {
+	folder, err := os.MkdirTemp("", "graft-")
+	return folder, func() error { return os.RemoveAll(folder) }, err
+}
 
 // starter starts this program once more for each device but the first.
 func (r *performance) starter(first torch.Device) (trainer.Starter, error) {
@@ -104,7 +109,7 @@ func (r *performance) starter(first torch.Device) (trainer.Starter, error) {
 // processLog is where the process of a device prints to, after what one before it
 // printed.
 func (r *performance) processLog(device int) (*os.File, error) {
-	folder := r.stored.Path(logsName)
+	folder := r.stored.Path(runs.LogsName)
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return nil, err
 	}

@@ -17,9 +17,13 @@ import (
 	"graft/decider"
 	"graft/files"
 	"graft/results"
+	"graft/results/document"
+	"graft/results/failure"
+	"graft/results/runs"
 	"graft/simulation"
 	"graft/torch"
 	"graft/torch/weights"
+	"graft/work"
 )
 
 // learnOptions are the flags of `graft learn`.
@@ -31,9 +35,6 @@ type learnOptions struct {
 	json   bool     // print one object
 	board  bool     // write event files for TensorBoard; false leaves it to the file
 }
-
-// policyFile is the policy that was learned, under the original's name.
-const policyFile = "agent.finalmodel.pth"
 
 func newLearnCommand() *cobra.Command {
 	var o learnOptions
@@ -85,7 +86,7 @@ func runLearn(ctx context.Context, w io.Writer, path string, o learnOptions) err
 	}
 	l, err := config.ReadLearning(files.OS{}, path, o.set)
 	if err != nil {
-		return faultyConfig(err)
+		return runs.AsConfigFault(err)
 	}
 	l.Run.Tensorboard = l.Run.Tensorboard || o.board
 	ctx, stop := heedRequeue(ctx)
@@ -100,7 +101,7 @@ func runLearn(ctx context.Context, w io.Writer, path string, o learnOptions) err
 		outcome, err := p.run(ctx, s)
 		if errors.Is(err, simulation.ErrStopped) {
 			p.alone.Info("stopped", zap.Error(err))
-			return withCode(exitRequeue, fmt.Errorf("%w in %s; go on with --resume", err, p.folder))
+			return failure.With(failure.Requeue, fmt.Errorf("%w in %s; go on with --resume", err, p.folder))
 		}
 		if err != nil {
 			p.alone.Error("failed", zap.Error(err))
@@ -134,7 +135,7 @@ func (o learnOptions) openRun(folder, path, resolved string, m results.Manifest)
 	m.Host, _ = os.Hostname() // without a name the manifest has none
 	run, err := results.Create(files.OS{}, folder, results.CreateOptions{Force: o.force, Config: string(given), Resolved: resolved}, m)
 	if errors.Is(err, results.ErrExists) {
-		err = withCode(exitUsage, err)
+		err = failure.With(failure.Usage, err)
 	}
 	return run, err
 }
@@ -219,7 +220,7 @@ func (p *pupil) keep(l *decider.Learner) error {
 	if err != nil {
 		return err
 	}
-	return weights.Write(files.OS{}, p.stored.Path(policyFile), set)
+	return weights.Write(files.OS{}, p.stored.Path(runs.PolicyFile), set)
 }
 
 // notebook writes into the run folder, and tells the log.
@@ -240,11 +241,11 @@ type notebook struct {
 // the end.
 func (n *notebook) Row(r simulation.StudyRow) error {
 	n.rows = append(n.rows, r)
-	if now := n.now(); now.Sub(n.last) >= seldom || r.Episodes >= n.total {
+	if now := n.now(); now.Sub(n.last) >= work.LogEvery || r.Episodes >= n.total {
 		n.last = now
 		n.log.Info("learning", zap.Int("episodes", r.Episodes), zap.Int("of", n.total), zap.Int("per_second", int(n.speed(r.Episodes))),
-			zap.Float64("objective", rounded(r.Objective)), zap.Float64("accuracy", rounded(r.Accuracy)), zap.Float64("expected_accuracy", rounded(r.Expected)),
-			zap.Float64("temperature", rounded(r.Temperature)), zap.Float64("learning_rate", r.Rate))
+			zap.Float64("objective", document.Rounded(r.Objective)), zap.Float64("accuracy", document.Rounded(r.Accuracy)), zap.Float64("expected_accuracy", document.Rounded(r.Expected)),
+			zap.Float64("temperature", document.Rounded(r.Temperature)), zap.Float64("learning_rate", r.Rate))
 	}
 	return errors.Join(n.StudyFolder.Row(r), n.curves.study(r, simulation.Sequence(n.Table.Records[r.Greedy].Sequence)))
 }
@@ -277,15 +278,15 @@ type learnRow struct {
 func (p *pupil) print(w io.Writer, o *simulation.StudyOutcome) error {
 	table, _ := p.Lessons()
 	if p.json {
-		report := learnReport{Folder: p.folder, Policy: p.stored.Path(policyFile), Outcome: o, Speed: p.book.speed(o.Episodes), Rows: []learnRow{}}
+		report := learnReport{Folder: p.folder, Policy: p.stored.Path(runs.PolicyFile), Outcome: o, Speed: p.book.speed(o.Episodes), Rows: []learnRow{}}
 		for _, r := range p.book.rows {
 			report.Rows = append(report.Rows, learnRow{r.Episodes, r.Objective, r.Accuracy, r.Expected, simulation.Sequence(table.Records[r.Greedy].Sequence), r.Temperature, r.Rate})
 		}
-		return printJSON(w, report)
+		return document.PrintJSON(w, report)
 	}
 	_, err := fmt.Fprintf(w, "%d episodes from table %s, %.0f a second\nthe policy's likeliest sequence is %s: %.2f%%, rank %d of %d\n"+
 		"the table's best is %s: %.2f%%\nwhat the policy draws has %.2f%% on average\nresults in %s, the policy in %s\n",
 		o.Episodes, table.Name, p.book.speed(o.Episodes), simulation.Sequence(o.Greedy), 100*o.Accuracy, o.Rank, o.Records,
-		simulation.Sequence(o.Best), 100*o.Most, 100*o.Expected, p.folder, p.stored.Path(policyFile))
+		simulation.Sequence(o.Best), 100*o.Most, 100*o.Expected, p.folder, p.stored.Path(runs.PolicyFile))
 	return err
 }

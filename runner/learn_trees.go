@@ -18,6 +18,9 @@ import (
 	"graft/decider"
 	"graft/files"
 	"graft/results"
+	"graft/results/document"
+	"graft/results/failure"
+	"graft/results/runs"
 	"graft/simulation"
 	"graft/torch"
 )
@@ -32,7 +35,7 @@ const (
 func runLearnTrees(ctx context.Context, w io.Writer, path string, o learnOptions) error {
 	l, err := config.ReadTreeLearning(files.OS{}, path, o.set)
 	if err != nil {
-		return faultyConfig(err)
+		return runs.AsConfigFault(err)
 	}
 	l.Run.Tensorboard = l.Run.Tensorboard || o.board
 	ctx, stop := heedRequeue(ctx)
@@ -46,7 +49,7 @@ func runLearnTrees(ctx context.Context, w io.Writer, path string, o learnOptions
 	outcome, err := c.run(ctx)
 	if errors.Is(err, simulation.ErrStopped) {
 		c.alone.Info("stopped", zap.Error(err))
-		return withCode(exitRequeue, fmt.Errorf("%w in %s; go on with --resume", err, c.folder))
+		return failure.With(failure.Requeue, fmt.Errorf("%w in %s; go on with --resume", err, c.folder))
 	}
 	if err != nil {
 		c.alone.Error("failed", zap.Error(err))
@@ -76,7 +79,7 @@ func (c *class) close() {
 }
 
 // run lets the policies learn, from the beginning or from their checkpoints.
-func (c *class) run(ctx context.Context) (*treeOutcome, error) {
+func (c *class) run(ctx context.Context) (*runs.PoliciesOutcome, error) {
 	book, err := c.open()
 	if err != nil {
 		return nil, err
@@ -97,7 +100,7 @@ func (c *class) run(ctx context.Context) (*treeOutcome, error) {
 		return nil, err
 	}
 	c.log.Info("learned", zap.Int("policies", len(all)), zap.Int("steps", outcome.Steps), zap.Duration("took", c.took.Round(time.Millisecond)),
-		zap.Float64("regret_points", rounded(outcome.Regret)))
+		zap.Float64("regret_points", document.Rounded(outcome.Regret)))
 	return outcome, c.stored.WriteOutcome(outcome)
 }
 
@@ -141,7 +144,7 @@ func (c *class) same() error {
 			what = strings.Join(list, ", ")
 		}
 	}
-	return withCode(exitConfig, fmt.Errorf("resume %s: what learns is not what began there: %s; give it what it had, or begin another run with --folder", c.folder, what))
+	return failure.With(failure.Configuration, fmt.Errorf("resume %s: what learns is not what began there: %s; give it what it had, or begin another run with --folder", c.folder, what))
 }
 
 // learn goes to the end, before the eyes of whoever wants to see it.

@@ -7,7 +7,9 @@ import (
 
 	"go.uber.org/zap"
 
+	"graft/results/document"
 	"graft/simulation"
+	"graft/work"
 )
 
 // register writes into the run folder where each seed stands, and tells the log and
@@ -48,8 +50,8 @@ func (r *register) Step(p simulation.TreeProgress) {
 	}
 	if !r.teller.drawn && r.teller.due() {
 		m := r.sum()
-		r.log.Info("learning", zap.Int("done", m.done), zap.Int("of", m.all), zap.Int("steps", m.steps), zap.Float64("aim", rounded(m.aim)),
-			zap.Float64("regret_points", rounded(m.regret)))
+		r.log.Info("learning", zap.Int("done", m.done), zap.Int("of", m.all), zap.Int("steps", m.steps), zap.Float64("aim", document.Rounded(m.aim)),
+			zap.Float64("regret_points", document.Rounded(m.regret)))
 	}
 }
 
@@ -106,19 +108,19 @@ func (r *register) now() classState {
 const wholeBar = 1000
 
 // scene is where the seeds stand.
-func (r *register) scene() scene {
-	return scene{
-		part: func() (int64, int64) { return int64(wholeBar * r.now().part), wholeBar },
-		right: func() string {
+func (r *register) scene() work.Scene {
+	return work.Scene{
+		Part: func() (int64, int64) { return int64(wholeBar * r.now().part), wholeBar },
+		Right: func() string {
 			m := r.now()
 			return fmt.Sprintf("%d of %d policies", m.done, m.all)
 		},
-		facts: func(width int) string { return r.now().facts(width) },
+		Facts: func(width int) string { return r.now().facts(width) },
 	}
 }
 
 // facts are a line of a width.
 func (m classState) facts(width int) string {
-	return fitting([]string{counted(m.steps, "step"), fmt.Sprintf("aim %.3f", m.aim), fmt.Sprintf("regret %.3f points", m.regret),
+	return document.Fitting([]string{document.Counted(m.steps, "step"), fmt.Sprintf("aim %.3f", m.aim), fmt.Sprintf("regret %.3f points", m.regret),
 		fmt.Sprintf("%d learning", m.begun-m.done)}, width)
 }

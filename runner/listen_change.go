@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"graft/results/listen"
 	"graft/trainer"
 )
 
@@ -23,7 +24,7 @@ const mostDevices = 1 << 16
 
 // parseChange reads what is asked for. Devices are zero where nothing is said of
 // them, and the change is none.
-func parseChange(body []byte) (c trainer.Change, devices int, refused *refusal) {
+func parseChange(body []byte) (c trainer.Change, devices int, refused *listen.Refusal) {
 	fields, refused := objectOf(body)
 	if refused != nil {
 		return c, 0, refused
@@ -44,14 +45,14 @@ func parseChange(body []byte) (c trainer.Change, devices int, refused *refusal) 
 	return c, devices, nil
 }
 
-func bad(remedy, format string, args ...any) *refusal {
-	return refuse(http.StatusBadRequest, remedy, format, args...)
+func bad(remedy, format string, args ...any) *listen.Refusal {
+	return listen.Refuse(http.StatusBadRequest, remedy, format, args...)
 }
 
 // objectOf reads an object that has each of its keys once, and no other. The JSON
 // package by itself would pass over other cases of letters, and keys that are there
 // twice.
-func objectOf(body []byte) (map[string]json.RawMessage, *refusal) {
+func objectOf(body []byte) (map[string]json.RawMessage, *listen.Refusal) {
 	var whole json.RawMessage
 	if err := json.Unmarshal(body, &whole); err != nil {
 		return nil, bad(changeRemedy, "the body is not JSON: %v", err)
@@ -83,7 +84,7 @@ func objectOf(body []byte) (map[string]json.RawMessage, *refusal) {
 	return fields, nil
 }
 
-func changeOf(raw json.RawMessage) (trainer.Change, *refusal) {
+func changeOf(raw json.RawMessage) (trainer.Change, *listen.Refusal) {
 	var text string
 	err := json.Unmarshal(raw, &text)
 	if c := trainer.Change(text); err == nil && (c == trainer.Up || c == trainer.Down) {
@@ -92,7 +93,7 @@ func changeOf(raw json.RawMessage) (trainer.Change, *refusal) {
 	return "", bad(`write "up" or "down"`, `change is %s; there are "up" and "down"`, shown(raw))
 }
 
-func devicesOf(raw json.RawMessage) (int, *refusal) {
+func devicesOf(raw json.RawMessage) (int, *listen.Refusal) {
 	n, err := strconv.Atoi(string(raw))
 	if err != nil || n < 1 || n > mostDevices {
 		return 0, bad("write how many devices there are from then on", "devices is %s; it is a whole number from 1 to %d", shown(raw), mostDevices)

@@ -4,16 +4,16 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"errors"
-	"fmt"
 	"io"
 	"mime"
-	"net"
 	"net/http"
 	"strings"
 	"time"
 
 	"go.uber.org/zap"
 
+	"graft/results/document"
+	"graft/results/listen"
 	"graft/trainer"
 )
 
@@ -32,24 +32,10 @@ type desk struct {
 	patience time.Duration
 }
 
-// refusal is why a request was not done.
-type refusal struct {
-	status int
-	Wrong  string `json:"error"`
-	Remedy string `json:"remedy"`
-}
-
-// Error is what was wrong.
-func (r *refusal) Error() string { return r.Wrong }
-
-func refuse(status int, remedy, format string, args ...any) *refusal {
-	return &refusal{status: status, Wrong: fmt.Sprintf(format, args...), Remedy: remedy}
-}
-
 // handlers are what can be asked for: by path, then by method.
 var handlers = map[string]struct {
 	method string
-	handle func(*desk, http.ResponseWriter, *http.Request) *refusal
+	handle func(*desk, http.ResponseWriter, *http.Request) *listen.Refusal
 }{
 	"/status":     {http.MethodGet, (*desk).status},
 	"/metrics":    {http.MethodGet, (*desk).metrics},
@@ -61,37 +47,28 @@ func (d *desk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	if refused := d.serve(w, r); refused != nil {
-		writeAnswer(w, refused.status, refused)
+		writeAnswer(w, refused.Status, refused)
 	}
 }
 
-func (d *desk) serve(w http.ResponseWriter, r *http.Request) *refusal {
-	if host := hostOf(r.Host); !d.hosts(host) {
-		return refuse(http.StatusForbidden, "call it by the address in the run folder's file listen", "%q is not where this job listens", host)
+func (d *desk) serve(w http.ResponseWriter, r *http.Request) *listen.Refusal {
+	if host := listen.HostOf(r.Host); !d.hosts(host) {
+		return listen.Refuse(http.StatusForbidden, "call it by the address in the run folder's file listen", "%q is not where this job listens", host)
 	}
 	if !d.knows(r.Header.Get("Authorization")) {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="graft"`)
-		return refuse(http.StatusUnauthorized, "send the header Authorization: Bearer TOKEN; a token that graft made is in the run folder's file token",
+		return listen.Refuse(http.StatusUnauthorized, "send the header Authorization: Bearer TOKEN; a token that graft made is in the run folder's file token",
 			"the request has no token, or not that of this job")
 	}
 	handler, found := handlers[r.URL.Path]
 	if !found {
-		return refuse(http.StatusNotFound, "there are /status, /metrics and /allocation", "there is no %q", r.URL.Path)
+		return listen.Refuse(http.StatusNotFound, "there are /status, /metrics and /allocation", "there is no %q", r.URL.Path)
 	}
 	if r.Method != handler.method && !(r.Method == http.MethodHead && handler.method == http.MethodGet) {
 		w.Header().Set("Allow", map[string]string{http.MethodGet: "GET, HEAD", http.MethodPost: "POST"}[handler.method])
-		return refuse(http.StatusMethodNotAllowed, "use "+handler.method, "%s is not for %s", r.Method, r.URL.Path)
+		return listen.Refuse(http.StatusMethodNotAllowed, "use "+handler.method, "%s is not for %s", r.Method, r.URL.Path)
 	}
 	return handler.handle(d, w, r)
-}
-
-// hostOf is a Host header without the port, which a tunnel may have changed.
-func hostOf(header string) string {
-	host, _, err := net.SplitHostPort(header)
-	if err != nil {
-		host = strings.Trim(header, "[]")
-	}
-	return strings.TrimSuffix(host, ".")
 }
 
 // knows says whether a header has the token. How long it takes does not depend on how
@@ -105,7 +82,7 @@ func (d *desk) knows(header string) bool {
 func writeAnswer(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = printJSON(w, v) // whoever asked may have left
+	_ = document.PrintJSON(w, v) // whoever asked may have left
 }
 
 // changeReport is the answer to a request for a change.
@@ -122,7 +99,7 @@ func newChangeReport(r *trainer.Request) changeReport {
 }
 
 // allocation asks the job for a change, and answers once it is done and saved.
-func (d *desk) allocation(w http.ResponseWriter, r *http.Request) *refusal {
+func (d *desk) allocation(w http.ResponseWriter, r *http.Request) *listen.Refusal {
 	body, refused := readBody(w, r)
 	if refused != nil {
 		return refused
@@ -156,37 +133,37 @@ func (d *desk) allocation(w http.ResponseWriter, r *http.Request) *refusal {
 }
 
 // refusalOf says why the job did not take a change.
-func refusalOf(err error) *refusal {
+func refusalOf(err error) *listen.Refusal {
 	switch {
 	case errors.Is(err, trainer.ErrOver):
-		return refuse(http.StatusConflict, "begin another job", "%v", err)
+		return listen.Refuse(http.StatusConflict, "begin another job", "%v", err)
 	case errors.Is(err, trainer.ErrConflict):
-		return refuse(http.StatusConflict, "see how many devices it has under /status, and what it was asked for already", "%v", err)
+		return listen.Refuse(http.StatusConflict, "see how many devices it has under /status, and what it was asked for already", "%v", err)
 	case errors.Is(err, trainer.ErrBusy):
-		return refuse(http.StatusTooManyRequests, "wait until those under pending of /status are done", "%v", err)
+		return listen.Refuse(http.StatusTooManyRequests, "wait until those under pending of /status are done", "%v", err)
 	case errors.Is(err, trainer.ErrStopped):
-		return refuse(http.StatusServiceUnavailable, "resume the job and ask again", "%v", err)
+		return listen.Refuse(http.StatusServiceUnavailable, "resume the job and ask again", "%v", err)
 	}
-	return refuse(http.StatusServiceUnavailable, "see the job's log, resume the job and ask again", "%v", err)
+	return listen.Refuse(http.StatusServiceUnavailable, "see the job's log, resume the job and ask again", "%v", err)
 }
 
 // readBody reads a body of JSON.
-func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *refusal) {
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *listen.Refusal) {
 	given := r.Header.Get("Content-Type")
 	kind, parameters, err := mime.ParseMediaType(given)
 	if charset := parameters["charset"]; err != nil || kind != "application/json" || charset != "" && !strings.EqualFold(charset, "utf-8") {
-		return nil, refuse(http.StatusUnsupportedMediaType, "send the header Content-Type: application/json", "the body is of the type %q", given)
+		return nil, listen.Refuse(http.StatusUnsupportedMediaType, "send the header Content-Type: application/json", "the body is of the type %q", given)
 	}
 	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
-		return nil, refuse(http.StatusUnsupportedMediaType, "send it as it is", "the body is packed with %q", coding)
+		return nil, listen.Refuse(http.StatusUnsupportedMediaType, "send it as it is", "the body is packed with %q", coding)
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostBody))
 	var large *http.MaxBytesError
 	if errors.As(err, &large) {
-		return nil, refuse(http.StatusRequestEntityTooLarge, changeRemedy, "the body is larger than %d bytes", mostBody)
+		return nil, listen.Refuse(http.StatusRequestEntityTooLarge, changeRemedy, "the body is larger than %d bytes", mostBody)
 	}
 	if err != nil {
-		return nil, refuse(http.StatusBadRequest, changeRemedy, "the body could not be read to its end: %v", err)
+		return nil, listen.Refuse(http.StatusBadRequest, changeRemedy, "the body could not be read to its end: %v", err)
 	}
 	return body, nil
 }

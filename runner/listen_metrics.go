@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"graft/results/listen"
 	"graft/trainer"
 )
 
@@ -14,7 +15,7 @@ import (
 const metricsType = "text/plain; version=0.0.4; charset=utf-8"
 
 // metrics are the same facts as the status, for Prometheus.
-func (d *desk) metrics(w http.ResponseWriter, _ *http.Request) *refusal {
+func (d *desk) metrics(w http.ResponseWriter, _ *http.Request) *listen.Refusal {
 	w.Header().Set("Content-Type", metricsType)
 	_, _ = w.Write([]byte(formatMetrics(newStatus(d.board.read(), d.live.Pending(), d.folder)))) // whoever asked may have left
 	return nil

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"graft/results/failure"
 	"graft/trainer"
 )
 
@@ -225,7 +226,7 @@ func TestListenMetrics(t *testing.T) {
 	require.Equal(t, metricsType, a.header.Get("Content-Type"))
 	got, err := parseExposition(string(a.body))
 	require.NoError(t, err)
-	require.Equal(t, exitRequeue, j.stop().code)
+	require.Equal(t, failure.Requeue, j.stop().code)
 
 	want := series{"graft_job_budget_seconds": status.Budget, "graft_job_devices": 2, "graft_job_network_parameters": float64(status.Network.Parameters),
 		"graft_job_network_layers": float64(status.Network.Layers), "graft_job_pending_changes": 0, "graft_job_taken_changes_total": 1,

@@ -3,6 +3,7 @@ package main
 import (
 	"net/http"
 
+	"graft/results/listen"
 	"graft/trainer"
 )
 
@@ -58,7 +59,7 @@ type effectStatus struct {
 }
 
 // status says where the job stands.
-func (d *desk) status(w http.ResponseWriter, _ *http.Request) *refusal {
+func (d *desk) status(w http.ResponseWriter, _ *http.Request) *listen.Refusal {
 	writeAnswer(w, http.StatusOK, newStatus(d.board.read(), d.live.Pending(), d.folder))
 	return nil
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
 
+	"graft/results/failure"
 	"graft/trainer"
 )
 
@@ -168,14 +169,14 @@ func TestListenSteersAJob(t *testing.T) {
 	require.Empty(t, small.Pending)
 
 	left := j.stop()
-	require.Equal(t, exitRequeue, left.code, left.stderr)
+	require.Equal(t, failure.Requeue, left.code, left.stderr)
 	j.requireNoServer()
 	j = steer(t, folder, "--resume")
 	again := j.status()
 	require.Equal(t, []changeReport{up, down}, again.Taken)
 	require.Equal(t, small.Decisions[:1], again.Decisions[:1])
 	require.Equal(t, 3, j.ask(`{"change": "down"}`).ID, "it never grew since, and says nothing of devices")
-	require.Equal(t, exitRequeue, j.stop().code)
+	require.Equal(t, failure.Requeue, j.stop().code)
 	j.requireNoServer()
 }
 
@@ -259,7 +260,7 @@ func TestListenRefuses(t *testing.T) {
 	after := j.status()
 	require.Equal(t, []any{before.Devices, before.Network, before.Taken, before.Pending}, []any{after.Devices, after.Network, after.Taken, after.Pending})
 	left := j.stop()
-	require.Equal(t, exitRequeue, left.code)
+	require.Equal(t, failure.Requeue, left.code)
 	events, err := os.ReadFile(filepath.Join(j.folder, "events.jsonl"))
 	require.NoError(t, err)
 	require.Equal(t, 1, strings.Count(string(events), "\n"), "it started, and nothing else")
@@ -282,7 +283,7 @@ func TestListenTakesTokens(t *testing.T) {
 				status := j.request("GET", "/status", "", nil).status
 				require.Equal(t, map[bool]int{true: 200, false: 401}[j.token == want], status, j.token)
 			}
-			require.Equal(t, exitRequeue, j.stop().code)
+			require.Equal(t, failure.Requeue, j.stop().code)
 		})
 	}
 }
@@ -301,22 +302,22 @@ func TestListenRefusesAddresses(t *testing.T) {
 	free := "127.0.0.1:0"
 	cases := map[string]struct {
 		args []string
-		code exitCode
+		code failure.Code
 		word string
 	}{
-		"a port in use":         {[]string{"--listen", taken.Addr().String()}, exitFailed, "name another port, or port 0"},
-		"any address":           {[]string{"--listen", "0.0.0.0:0"}, exitUsage, "--listen-anywhere"},
-		"no host":               {[]string{"--listen", ":0"}, exitUsage, "--listen-anywhere"},
-		"another address":       {[]string{"--listen", "192.0.2.1:80"}, exitUsage, "--listen-anywhere"},
-		"another, by the file":  {[]string{"--set", `run.listen="0.0.0.0:0"`}, exitUsage, "--listen-anywhere"},
-		"not an own address":    {[]string{"--listen", "192.0.2.1:0", "--listen-anywhere"}, exitFailed, "listen at 192.0.2.1:0"},
-		"no port":               {[]string{"--listen", "127.0.0.1"}, exitUsage, "such as 127.0.0.1:8080"},
-		"no port, by the file":  {[]string{"--set", "run.listen=127.0.0.1"}, exitConfig, "such as 127.0.0.1:8080"},
-		"anywhere, but nowhere": {[]string{"--listen-anywhere"}, exitUsage, "are for --listen"},
-		"a token for nobody":    {[]string{"--token-file", secret("good", "abc")}, exitUsage, "are for --listen"},
-		"no file of a token":    {[]string{"--listen", free, "--token-file", filepath.Join(files, "none")}, exitUsage, "none"},
-		"an empty token":        {[]string{"--listen", free, "--token-file", secret("empty", " \n")}, exitUsage, "holds no token"},
-		"two tokens":            {[]string{"--listen", free, "--token-file", secret("two", "a\nb")}, exitUsage, "without spaces"},
+		"a port in use":         {[]string{"--listen", taken.Addr().String()}, failure.Failed, "name another port, or port 0"},
+		"any address":           {[]string{"--listen", "0.0.0.0:0"}, failure.Usage, "--listen-anywhere"},
+		"no host":               {[]string{"--listen", ":0"}, failure.Usage, "--listen-anywhere"},
+		"another address":       {[]string{"--listen", "192.0.2.1:80"}, failure.Usage, "--listen-anywhere"},
+		"another, by the file":  {[]string{"--set", `run.listen="0.0.0.0:0"`}, failure.Usage, "--listen-anywhere"},
+		"not an own address":    {[]string{"--listen", "192.0.2.1:0", "--listen-anywhere"}, failure.Failed, "listen at 192.0.2.1:0"},
+		"no port":               {[]string{"--listen", "127.0.0.1"}, failure.Usage, "such as 127.0.0.1:8080"},
+		"no port, by the file":  {[]string{"--set", "run.listen=127.0.0.1"}, failure.Configuration, "such as 127.0.0.1:8080"},
+		"anywhere, but nowhere": {[]string{"--listen-anywhere"}, failure.Usage, "are for --listen"},
+		"a token for nobody":    {[]string{"--token-file", secret("good", "abc")}, failure.Usage, "are for --listen"},
+		"no file of a token":    {[]string{"--listen", free, "--token-file", filepath.Join(files, "none")}, failure.Usage, "none"},
+		"an empty token":        {[]string{"--listen", free, "--token-file", secret("empty", " \n")}, failure.Usage, "holds no token"},
+		"two tokens":            {[]string{"--listen", free, "--token-file", secret("two", "a\nb")}, failure.Usage, "without spaces"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -339,7 +340,7 @@ func TestListenAnywhere(t *testing.T) {
 		require.Equal(t, status, j.request("GET", "/status", "", func(r *http.Request) { r.Host = name }).status, name)
 	}
 	left := j.stop()
-	require.Equal(t, exitRequeue, left.code)
+	require.Equal(t, failure.Requeue, left.code)
 	j.requireNoServer()
 }
 
@@ -368,7 +369,7 @@ func TestListenWaitsForNobody(t *testing.T) {
 	for _, c := range idle[20:] {
 		require.NoError(t, c.Close())
 	}
-	require.Equal(t, exitRequeue, j.stop().code)
+	require.Equal(t, failure.Requeue, j.stop().code)
 	j.requireNoServer()
 }
 
@@ -392,7 +393,7 @@ func TestListenAnswersLater(t *testing.T) {
 		require.NoError(t, err)
 		r.Header.Set("Content-Type", "application/json; charset=UTF-8")
 		if refused := d.allocation(w, r); refused != nil {
-			return refused.status, refused.Wrong
+			return refused.Status, refused.Wrong
 		}
 		return w.status, w.body.String()
 	}
@@ -449,7 +450,7 @@ func FuzzParseChange(f *testing.F) {
 		if refused != nil {
 			require.NotEmpty(t, refused.Wrong)
 			require.NotEmpty(t, refused.Remedy)
-			require.Equal(t, http.StatusBadRequest, refused.status)
+			require.Equal(t, http.StatusBadRequest, refused.Status)
 			require.Less(t, len(refused.Wrong), 1000)
 			return
 		}

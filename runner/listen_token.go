@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap"
 
 	"graft/files"
+	"graft/results/failure"
 )
 
 // tokenVariable is the variable of the environment that holds the token.
@@ -40,7 +41,7 @@ func findToken(path string, log *zap.Logger) (token string, made bool, err error
 func readToken(path string, log *zap.Logger) (string, error) {
 	text, err := files.ReadAll(files.OS{}, path, mostToken)
 	if err != nil {
-		return "", withCode(exitUsage, fmt.Errorf("read the token: %w", err))
+		return "", failure.With(failure.Usage, fmt.Errorf("read the token: %w", err))
 	}
 	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
 		log.Warn("others than you can read the token, or change it; chmod 600 keeps them out", zap.String("file", path))
@@ -52,10 +53,10 @@ func readToken(path string, log *zap.Logger) (string, error) {
 // checkToken refuses what a header cannot carry.
 func checkToken(where, token string) error {
 	if token == "" {
-		return usageErrorf("%s holds no token; write one there, such as 32 random letters and digits", where)
+		return failure.Usagef("%s holds no token; write one there, such as 32 random letters and digits", where)
 	}
 	if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) || len(token) > mostToken {
-		return usageErrorf("%s holds no token that can be sent; take up to %d letters, digits and signs of ASCII, without spaces", where, mostToken)
+		return failure.Usagef("%s holds no token that can be sent; take up to %d letters, digits and signs of ASCII, without spaces", where, mostToken)
 	}
 	return nil
 }

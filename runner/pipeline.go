@@ -20,8 +20,12 @@ import (
 	"graft/config"
 	"graft/files"
 	"graft/results"
+	"graft/results/document"
+	"graft/results/failure"
+	"graft/results/runs"
 	"graft/simulation"
 	"graft/torch"
+	"graft/work/simulate"
 )
 
 // pipelineOptions are the flags of `graft pipeline`.
@@ -70,7 +74,7 @@ tables only, and the exit code is 3.`,
 func runPipeline(ctx context.Context, w io.Writer, path string, o pipelineOptions) error {
 	p, err := config.ReadPipeline(files.OS{}, path, o.set)
 	if err != nil {
-		return faultyConfig(err)
+		return runs.AsConfigFault(err)
 	}
 	ctx, stop := heedRequeue(ctx)
 	defer stop()
@@ -80,7 +84,7 @@ func runPipeline(ctx context.Context, w io.Writer, path string, o pipelineOption
 	}
 	outcome, err := line.run(ctx)
 	if ctx.Err() != nil {
-		return withCode(exitRequeue, errors.Join(fmt.Errorf("stopped, and what was done is kept; the same command goes on in %s", line.folder), err))
+		return failure.With(failure.Requeue, errors.Join(fmt.Errorf("stopped, and what was done is kept; the same command goes on in %s", line.folder), err))
 	}
 	if outcome == nil {
 		return err
@@ -95,7 +99,7 @@ type assembly struct {
 	folder string
 	log    *zap.Logger
 	screen *screen
-	ledger *ledger
+	ledger *runs.Ledger
 	done   []stageReport
 }
 
@@ -106,16 +110,6 @@ type stageReport struct {
 	Seconds float64 `json:"seconds"` // that it took, in this process
 }
 
-// Names in the run folder of a pipeline.
-const (
-	ledgerName  = "pipeline.json"
-	learnFile   = "learn.toml"
-	policyName  = "policy"
-	judgedName  = "evaluation" // the run folder of how the policies fare
-	unseenName  = "left-out"   // that of those that learned from other tables
-	outcomeName = "outcome.json"
-)
-
 func (a *assembly) at(names ...string) string {
 	return filepath.Join(append([]string{a.folder}, names...)...)
 }
@@ -125,35 +119,28 @@ func (a *assembly) open() (err error) {
 	if err := (files.OS{}).MkdirAll(a.folder); err != nil {
 		return fmt.Errorf("open the run folder: %w", err)
 	}
-	if a.ledger, err = openLedger(a.at(ledgerName)); err != nil {
+	if a.ledger, err = runs.OpenLedger(a.at(runs.LedgerName)); err != nil {
 		return err
 	}
-	if err := writeText(a.at(resolvedFile), a.Resolved()); err != nil {
+	if err := writeText(a.at(runs.ResolvedFile), a.Resolved()); err != nil {
 		return err
 	}
 	host, _ := os.Hostname() // without a name the manifest has none
-	return a.ledger.plan(results.Manifest{Created: time.Now().UTC(), Graft: thisVersion(), Seed: a.Run.Seed, ConfigSHA256: a.Digest(), Host: host, CommandLine: os.Args}, a.stages())
+	return a.ledger.Plan(results.Manifest{Created: time.Now().UTC(), Graft: thisVersion(), Seed: a.Run.Seed, ConfigSHA256: a.Digest(), Host: host, CommandLine: os.Args}, a.stages())
 }
 
-// Names of stages; those of scenarios follow the first.
-const (
-	simulateStage = "simulate "
-	learnStage    = "learn"
-	judgeStage    = "evaluate"
-)
-
 // stages are all that there will be, with the runs that they leave and what they make.
-func (a *assembly) stages() (all []*stageEntry) {
+func (a *assembly) stages() (all []*runs.StageEntry) {
 	for _, m := range a.Scenarios() {
 		name := m.Simulate.Name
-		all = append(all, &stageEntry{Stage: simulateStage + name, State: stageWaits, Parts: []string{name}, Files: []string{filepath.Join(name, tableFolder)}})
+		all = append(all, &runs.StageEntry{Stage: runs.SimulateStage + name, State: runs.StageWaits, Parts: []string{name}, Files: []string{filepath.Join(name, runs.TableFolder)}})
 	}
-	judge := &stageEntry{Stage: judgeStage, State: stageWaits, Parts: []string{judgedName}, Files: []string{outcomeName, filepath.Join(judgedName, outcomeFile)}}
+	judge := &runs.StageEntry{Stage: runs.JudgeStage, State: runs.StageWaits, Parts: []string{runs.JudgedName}, Files: []string{runs.OutcomeName, filepath.Join(runs.JudgedName, runs.OutcomeFile)}}
 	if a.Evaluate.LeaveOut != config.LeaveNone {
-		judge.Parts, judge.Files = append(judge.Parts, unseenName), append(judge.Files, filepath.Join(unseenName, outcomeFile))
+		judge.Parts, judge.Files = append(judge.Parts, runs.UnseenName), append(judge.Files, filepath.Join(runs.UnseenName, runs.OutcomeFile))
 	}
-	return append(all, &stageEntry{Stage: learnStage, State: stageWaits, Parts: []string{policyName},
-		Files: []string{filepath.Join(policyName, votedFile), filepath.Join(policyName, policiesFolder), filepath.Join(policyName, outcomeName)}}, judge)
+	return append(all, &runs.StageEntry{Stage: runs.LearnStage, State: runs.StageWaits, Parts: []string{runs.PolicyName},
+		Files: []string{filepath.Join(runs.PolicyName, votedFile), filepath.Join(runs.PolicyName, policiesFolder), filepath.Join(runs.PolicyName, runs.OutcomeName)}}, judge)
 }
 
 // writeText replaces a file, unless that is what it holds.
@@ -169,37 +156,37 @@ func (a *assembly) stage(ctx context.Context, name, from string, do func() error
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	e := a.ledger.entry(name)
-	if a.ledger.holds(e, from) {
+	e := a.ledger.Entry(name)
+	if a.ledger.Holds(e, from) {
 		a.log.Info("skipped: nothing has changed", zap.String("stage", name))
 		a.done = append(a.done, stageReport{Stage: name, Skipped: true})
-		return a.ledger.reuse(e)
+		return a.ledger.Reuse(e)
 	}
 	a.log.Info("begins", zap.String("stage", name), zap.Int("number", len(a.done)+1), zap.Int("of", len(a.ledger.All)))
 	began := time.Now()
-	if err := a.ledger.begin(e, began); err != nil {
+	if err := a.ledger.Begin(e, began); err != nil {
 		return err
 	}
 	if err := do(); err != nil {
 		if ctx.Err() == nil {
-			err = errors.Join(err, a.ledger.fail(e, err))
+			err = errors.Join(err, a.ledger.Fail(e, err))
 		}
 		return err
 	}
-	seconds := rounded(time.Since(began).Seconds())
+	seconds := document.Rounded(time.Since(began).Seconds())
 	a.done = append(a.done, stageReport{Stage: name, Seconds: seconds})
-	return a.ledger.end(e, from, seconds)
+	return a.ledger.End(e, from, seconds)
 }
 
 // run does all stages. Where sequences failed there is an outcome of the others, and
 // an error.
-func (a *assembly) run(ctx context.Context) (*pipelineOutcome, error) {
+func (a *assembly) run(ctx context.Context) (*runs.PipelineOutcome, error) {
 	tables, failed, err := a.simulate(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if len(tables) == 0 {
-		return nil, withCode(exitPartial, fmt.Errorf("nothing is learned, as no scenario has a complete table: %w", errors.Join(failed...)))
+		return nil, failure.With(failure.Partial, fmt.Errorf("nothing is learned, as no scenario has a complete table: %w", errors.Join(failed...)))
 	}
 	learning, err := a.learn(ctx, tables)
 	if err != nil {
@@ -210,7 +197,7 @@ func (a *assembly) run(ctx context.Context) (*pipelineOutcome, error) {
 		return nil, err
 	}
 	if len(failed) > 0 {
-		err = withCode(exitPartial, fmt.Errorf("policies learned from %d of %s, which are complete: %w", len(tables), counted(len(a.Scenarios()), "table"), errors.Join(failed...)))
+		err = failure.With(failure.Partial, fmt.Errorf("policies learned from %d of %s, which are complete: %w", len(tables), document.Counted(len(a.Scenarios()), "table"), errors.Join(failed...)))
 	}
 	return outcome, err
 }
@@ -220,9 +207,9 @@ func (a *assembly) run(ctx context.Context) (*pipelineOutcome, error) {
 func (a *assembly) simulate(ctx context.Context) (tables []string, failed []error, err error) {
 	for k, m := range a.Scenarios() {
 		name := m.Simulate.Name
-		table := a.at(name, tableFolder)
-		err := a.stage(ctx, simulateStage+name, m.Digest(), func() error { return a.grow(ctx, a.Pipeline.Pipeline.Scenarios[k], name) })
-		var missing *missingSequences
+		table := a.at(name, runs.TableFolder)
+		err := a.stage(ctx, runs.SimulateStage+name, m.Digest(), func() error { return a.grow(ctx, a.Pipeline.Pipeline.Scenarios[k], name) })
+		var missing *simulate.Missing
 		if errors.As(err, &missing) {
 			a.log.Warn("sequences failed, so that nothing is learned from the table", zap.String("scenario", name), zap.Error(err))
 			failed = append(failed, fmt.Errorf("%s: %w", name, err))
@@ -239,28 +226,29 @@ func (a *assembly) simulate(ctx context.Context) (tables []string, failed []erro
 // grow is 'graft simulate' in a folder of the pipeline's. What is there of another
 // scenario is moved aside.
 func (a *assembly) grow(ctx context.Context, path, name string) error {
-	return runSimulate(ctx, io.Discard, path, simulateOptions{set: a.Assignments(), folder: a.at(name), force: true, retry: a.retry, engine: "local", workers: a.workers})
+	_, err := simulate.Run(ctx, environment(ctx), path, simulate.Options{Set: a.Assignments(), Folder: a.at(name), Force: true, Retry: a.retry, Engine: "local", Workers: a.workers})
+	return err
 }
 
 // learn lets policies learn from tables.
 func (a *assembly) learn(ctx context.Context, tables []string) (*config.TreeLearning, error) {
 	file := a.Learning(tables)
-	file.Run.Folder = a.at(policyName)
-	if err := writeText(a.at(learnFile), file.Resolved()); err != nil {
+	file.Run.Folder = a.at(runs.PolicyName)
+	if err := writeText(a.at(runs.LearnFile), file.Resolved()); err != nil {
 		return nil, err
 	}
-	l, err := config.ReadTreeLearning(files.OS{}, a.at(learnFile), nil)
+	l, err := config.ReadTreeLearning(files.OS{}, a.at(runs.LearnFile), nil)
 	if err != nil {
-		return nil, faultyConfig(err)
+		return nil, runs.AsConfigFault(err)
 	}
-	err = a.stage(ctx, learnStage, l.Digest(), func() error { return a.teach(ctx, l.Digest()) })
+	err = a.stage(ctx, runs.LearnStage, l.Digest(), func() error { return a.teach(ctx, l.Digest()) })
 	return l, err
 }
 
 // teach is 'graft learn' in a folder of the pipeline's: it goes on where the same
 // policies were learning, and moves others aside.
 func (a *assembly) teach(ctx context.Context, digest string) error {
-	o := learnOptions{folder: a.at(policyName)}
+	o := learnOptions{folder: a.at(runs.PolicyName)}
 	run, err := results.Open(files.OS{}, o.folder)
 	if errors.Is(err, files.ErrLocked) {
 		return err
@@ -272,66 +260,46 @@ func (a *assembly) teach(ctx context.Context, digest string) error {
 		}
 	}
 	if o.resume {
-		err := runLearnTrees(ctx, io.Discard, a.at(learnFile), o)
+		err := runLearnTrees(ctx, io.Discard, a.at(runs.LearnFile), o)
 		if err == nil || ctx.Err() != nil || errors.Is(err, files.ErrLocked) {
 			return err
 		}
 		a.log.Warn("learning begins anew, as it cannot go on", zap.Error(err))
 	}
 	o.resume, o.force = false, true
-	return runLearnTrees(ctx, io.Discard, a.at(learnFile), o)
+	return runLearnTrees(ctx, io.Discard, a.at(runs.LearnFile), o)
 }
 
 // judge says how the policies fare.
-func (a *assembly) judge(ctx context.Context, l *config.TreeLearning) (*pipelineOutcome, error) {
-	learned, err := a.ledger.made(a.ledger.entry(learnStage))
+func (a *assembly) judge(ctx context.Context, l *config.TreeLearning) (*runs.PipelineOutcome, error) {
+	learned, err := a.ledger.Made(a.ledger.Entry(runs.LearnStage))
 	if err != nil {
 		return nil, err
 	}
-	err = a.stage(ctx, judgeStage, digestOfTexts(l.Digest(), learned, a.Evaluate.LeaveOut), func() error {
+	err = a.stage(ctx, runs.JudgeStage, runs.DigestOfTexts(l.Digest(), learned, a.Evaluate.LeaveOut), func() error {
 		o, err := a.compare(ctx, l)
 		if err != nil {
 			return err
 		}
 		if o.LeftOut == nil {
-			a.ledger.entry(judgeStage).Parts = []string{judgedName}
+			a.ledger.Entry(runs.JudgeStage).Parts = []string{runs.JudgedName}
 		}
 		text, err := json.MarshalIndent(o, "", "  ")
 		if err != nil {
 			return err
 		}
-		return writeText(a.at(outcomeName), string(text)+"\n")
+		return writeText(a.at(runs.OutcomeName), string(text)+"\n")
 	})
 	if err != nil {
 		return nil, err
 	}
-	return readPipelineOutcome(files.OS{}, a.folder)
+	return runs.ReadPipelineOutcome(files.OS{}, a.folder)
 }
-
-// readPipelineOutcome reads how the policies of a pipeline fare.
-func readPipelineOutcome(fsys files.FS, folder string) (*pipelineOutcome, error) {
-	path := filepath.Join(folder, outcomeName)
-	text, err := files.ReadAll(fsys, path, largestOutcome)
-	if err != nil {
-		return nil, err
-	}
-	o := &pipelineOutcome{}
-	if err := json.Unmarshal(text, o); err != nil {
-		return nil, withCode(exitDamaged, fmt.Errorf("%s: %w; delete it, and the same command makes it again", path, err))
-	}
-	if o.Comparison == nil {
-		return nil, withCode(exitDamaged, fmt.Errorf("%s: it says nothing; delete it, and the same command makes it again", path))
-	}
-	return o, nil
-}
-
-// largestOutcome is above the size of any outcome.
-const largestOutcome = 1 << 28
 
 // compare is 'graft evaluate' of the policies.
-func (a *assembly) compare(ctx context.Context, l *config.TreeLearning) (*pipelineOutcome, error) {
+func (a *assembly) compare(ctx context.Context, l *config.TreeLearning) (*runs.PipelineOutcome, error) {
 	trees, _ := l.Trees()
-	o := evaluateOptions{policies: []string{a.at(policyName)}, tables: l.Tables.Folders, out: a.at(judgedName), force: true}
+	o := evaluateOptions{policies: []string{a.at(runs.PolicyName)}, tables: l.Tables.Folders, out: a.at(runs.JudgedName), force: true}
 	contenders, err := o.readPolicies(ctx)
 	if err != nil {
 		return nil, err
@@ -341,7 +309,7 @@ func (a *assembly) compare(ctx context.Context, l *config.TreeLearning) (*pipeli
 	if err != nil {
 		return nil, err
 	}
-	outcome := &pipelineOutcome{Learned: contenders[0].entrants[0].Name, Comparison: comparison}
+	outcome := &runs.PipelineOutcome{Learned: contenders[0].entrants[0].Name, Comparison: comparison}
 	if a.Evaluate.LeaveOut != config.LeaveNone {
 		if outcome.LeftOut, err = a.leaveOut(ctx, trees, l); err != nil {
 			return nil, err
@@ -352,12 +320,12 @@ func (a *assembly) compare(ctx context.Context, l *config.TreeLearning) (*pipeli
 		return nil, err
 	}
 	defer book.close()
-	return outcome, book.finish(newEvaluationOutcome(r, nil))
+	return outcome, book.finish(runs.NewEvaluationOutcome(r, nil))
 }
 
 // leaveOut judges policies by what they did not learn from. Where failures have left
 // nothing else to learn from, it is left away.
-func (a *assembly) leaveOut(ctx context.Context, trees []*simulation.Tree, l *config.TreeLearning) (*leaveReport, error) {
+func (a *assembly) leaveOut(ctx context.Context, trees []*simulation.Tree, l *config.TreeLearning) (*runs.LeaveReport, error) {
 	by := bys[a.Evaluate.LeaveOut]
 	if !slices.ContainsFunc(trees, func(t *simulation.Tree) bool { return by(t) != by(trees[0]) }) {
 		a.log.Warn("nothing is left out, as there is nothing else to learn from", zap.String("leave_out", a.Evaluate.LeaveOut))
@@ -377,19 +345,19 @@ func (a *assembly) leaveOut(ctx context.Context, trees []*simulation.Tree, l *co
 	if err != nil {
 		return nil, err
 	}
-	r := &leaveReport{a.Evaluate.LeaveOut, l.Learn.For, l.Learn.Steps, l.Run.Seeds, report}
+	r := &runs.LeaveReport{LeaveOut: a.Evaluate.LeaveOut, For: l.Learn.For, Steps: l.Learn.Steps, Seeds: l.Run.Seeds, LeaveOutReport: report}
 	return r, a.keepLeftOut(trees, study, r)
 }
 
 // keepLeftOut makes the run folder of what was left out.
-func (a *assembly) keepLeftOut(trees []*simulation.Tree, study simulation.LeaveOutOptions, r *leaveReport) error {
-	o := evaluateOptions{out: a.at(unseenName), force: true, leave: leaveOptions{by: r.LeaveOut, learn: a.at(learnFile), target: r.For}}
+func (a *assembly) keepLeftOut(trees []*simulation.Tree, study simulation.LeaveOutOptions, r *runs.LeaveReport) error {
+	o := evaluateOptions{out: a.at(runs.UnseenName), force: true, leave: leaveOptions{by: r.LeaveOut, learn: a.at(runs.LearnFile), target: r.For}}
 	book, err := o.keep(func() (evaluationGiven, error) { return o.givenLeaving(trees, study) })
 	if err != nil {
 		return err
 	}
 	defer book.close()
-	return book.finish(newEvaluationOutcome(nil, r))
+	return book.finish(runs.NewEvaluationOutcome(nil, r))
 }
 
 // skipped are the stages in which nothing had changed.

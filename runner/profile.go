@@ -17,8 +17,10 @@ import (
 	"graft/config"
 	"graft/files"
 	"graft/model"
+	"graft/results/failure"
 	"graft/torch"
 	"graft/trainer"
+	"graft/work"
 )
 
 // profileOptions are the flags of `graft profile`.
@@ -130,11 +132,11 @@ func pathText(path string) string {
 // subjects are the networks to be measured.
 func (o *profileOptions) subjects(names []string) ([]trainer.Subject, error) {
 	if o.only && len(names) == 0 {
-		return nil, usageErrorf("--only is for networks that are named; name one of 'graft model list', or a network file")
+		return nil, failure.Usagef("--only is for networks that are named; name one of 'graft model list', or a network file")
 	}
 	input, err := model.ParseShape(o.input)
 	if err != nil {
-		return nil, usageErrorf("--input: %w", err)
+		return nil, failure.Usagef("--input: %w", err)
 	}
 	var all []trainer.Subject
 	for _, name := range names {
@@ -158,23 +160,23 @@ func (o *profileOptions) subjects(names []string) ([]trainer.Subject, error) {
 	}
 	others, err := trainer.Subjects(input, o.classes)
 	if err != nil {
-		return nil, withCode(exitUsage, fmt.Errorf("the networks that are measured by default: %w; --only leaves them out", err))
+		return nil, failure.With(failure.Usage, fmt.Errorf("the networks that are measured by default: %w; --only leaves them out", err))
 	}
 	return append(all, others...), nil
 }
 
 // load makes a network of the zoo for the input and classes, and a file's as it is.
 func (o *profileOptions) load(name string, input model.Shape) (*model.Network, error) {
-	if isNetworkFile(name) {
-		return loadNetwork(name, nil, 0)
+	if work.IsNetworkFile(name) {
+		return work.LoadNetwork(files.OS{}, name, nil, 0)
 	}
-	return loadNetwork(name, input, o.classes)
+	return work.LoadNetwork(files.OS{}, name, input, o.classes)
 }
 
 // networkLabel is what a network is called in a profile: its name in the zoo, or
 // what it prints as.
 func networkLabel(name string, n *model.Network) string {
-	if isNetworkFile(name) {
+	if work.IsNetworkFile(name) {
 		return n.Name()
 	}
 	return name
@@ -186,16 +188,16 @@ func (o *profileOptions) mayWrite(fsys files.FS) error {
 		return nil
 	}
 	if info, err := fsys.Stat(o.out); err == nil && info.IsDir() {
-		return usageErrorf("--out %s is a folder; name a file in it", o.out)
+		return failure.Usagef("--out %s is a folder; name a file in it", o.out)
 	} else if err == nil && !o.force {
-		return usageErrorf("--out %s is there already; --force replaces it", o.out)
+		return failure.Usagef("--out %s is there already; --force replaces it", o.out)
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("--out: %w", err)
 	}
 	if info, err := fsys.Stat(filepath.Dir(o.out)); err != nil {
 		return fmt.Errorf("--out: %w", err)
 	} else if !info.IsDir() {
-		return usageErrorf("--out %s: %s is no folder", o.out, filepath.Dir(o.out))
+		return failure.Usagef("--out %s: %s is no folder", o.out, filepath.Dir(o.out))
 	}
 	return nil
 }
@@ -206,14 +208,14 @@ func (o *profileOptions) measure(ctx context.Context, subjects []trainer.Subject
 	m := trainer.MeasureOptions{Batches: o.batches, Rounds: o.rounds, Exact: o.exact, Steady: o.steady, Now: time.Now,
 		Tell: func(what string, done, of int) { log.Info(what, zap.Int("done", done), zap.Int("of", of)) }}
 	if err := m.Optimizer.Rule.UnmarshalText([]byte(o.optimizer)); err != nil {
-		return nil, usageErrorf("--optimizer: %w", err)
+		return nil, failure.Usagef("--optimizer: %w", err)
 	}
 	m.EnsureDefaults()
 	if err := m.Validate(); err != nil {
-		return nil, withCode(exitUsage, err)
+		return nil, failure.With(failure.Usage, err)
 	}
 	if o.threads < 0 {
-		return nil, usageErrorf("--threads %d: 0 is all processors", o.threads)
+		return nil, failure.Usagef("--threads %d: 0 is all processors", o.threads)
 	}
 	if o.threads > 0 {
 		if err := torch.SetThreads(o.threads); err != nil {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"graft/results/document"
 	"graft/trainer"
 )
 
@@ -120,19 +121,19 @@ func newProfileTime(seconds, spread, fitted float64) profileTime {
 // print writes tables for people, or one object.
 func (r *profileReport) print(w io.Writer, asJSON bool) error {
 	if asJSON {
-		return printJSON(w, r)
+		return document.PrintJSON(w, r)
 	}
 	var b strings.Builder // to write to it cannot fail
 	fmt.Fprintln(&b, r.head())
 	if len(r.Networks) > 0 {
 		fmt.Fprintln(&b)
-		_ = r.networkTable().print(&b)
+		_ = r.networkTable().Print(&b)
 	}
 	if r.profile.Closed() {
 		b.WriteString("\nThere are no rates: networks that were not measured cannot be charged.\n")
 	} else {
 		fmt.Fprintln(&b)
-		_ = r.rateTable().print(&b)
+		_ = r.rateTable().Print(&b)
 		b.WriteString(r.fitText())
 	}
 	fmt.Fprintf(&b, "\nA decision takes %s, an operation %s.\n", r.Decision.text(), r.Surgery.text())
@@ -157,10 +158,10 @@ func (r *profileReport) head() string {
 	return fmt.Sprintf("%s\nmeasured on %s by graft %s with LibTorch %s on %s: %d threads, %s, %s, medians of %d rounds", text, m.Date, m.Graft, m.Torch, m.Device, m.Threads, path, m.Optimizer, m.Rounds)
 }
 
-func (r *profileReport) networkTable() *table {
-	t := newTable("NETWORK", ">BATCH", ">STEP ms", ">±", ">FITTED", ">OFF", ">EVALUATION ms", ">±", ">FITTED", ">OFF")
+func (r *profileReport) networkTable() *document.Table {
+	t := document.NewTable("NETWORK", ">BATCH", ">STEP ms", ">±", ">FITTED", ">OFF", ">EVALUATION ms", ">±", ">FITTED", ">OFF")
 	for _, n := range r.Networks {
-		t.add(append(append([]string{printable(n.Network), strconv.Itoa(n.Batch)}, n.Step.cells()...), n.Evaluation.cells()...)...)
+		t.Add(append(append([]string{document.Printable(n.Network), strconv.Itoa(n.Batch)}, n.Step.cells()...), n.Evaluation.cells()...)...)
 	}
 	return t
 }
@@ -183,14 +184,14 @@ func milliseconds(seconds float64) string {
 }
 
 // rateTable shows rates for as much of each as takes a time that can be read.
-func (r *profileReport) rateTable() *table {
-	t := newTable("RATE", ">STEP ms", ">EVALUATION ms")
+func (r *profileReport) rateTable() *document.Table {
+	t := document.NewTable("RATE", ">STEP ms", ">EVALUATION ms")
 	step, batch := r.profile.Costs.Step.List(), r.profile.Costs.Batch.List()
 	for k, unit := range []struct {
 		text string
 		many float64
 	}{{"a call", 1}, {"100 examples", 100}, {"100 layers with weights", 100}, {"a GFLOP forward", 1e9}, {"a GFLOP forward in groups", 1e9}, {"100 MB of outputs", 1e8}, {"a million parameters", 1e6}} {
-		t.add(unit.text, rateText(step[k]*unit.many), rateText(batch[k]*unit.many))
+		t.Add(unit.text, rateText(step[k]*unit.many), rateText(batch[k]*unit.many))
 	}
 	return t
 }
@@ -214,7 +215,7 @@ func (r *profileReport) fitText() string {
 
 func (m profileMisses) text() string {
 	line := func(what string, m profileMiss) string {
-		return fmt.Sprintf("  %-22s %s in the median, %s at worst (%s)\n", what, shareText(m.Median), shareText(m.Worst), printable(m.Network))
+		return fmt.Sprintf("  %-22s %s in the median, %s at worst (%s)\n", what, shareText(m.Median), shareText(m.Worst), document.Printable(m.Network))
 	}
 	return line("a step", m.Step) + line("a batch of evaluation", m.Evaluation)
 }

@@ -9,6 +9,8 @@ import (
 
 	"graft/config"
 	"graft/files"
+	"graft/results/failure"
+	"graft/results/runs"
 	"graft/trainer"
 )
 
@@ -48,7 +50,7 @@ func profileHelp() (text string) {
 // findProfile is the profile that an argument names, or an error with its exit code.
 func findProfile(arg string) (*trainer.Profile, error) {
 	p, err := config.FindProfile(files.OS{}, arg)
-	return p, faultyConfig(err)
+	return p, runs.AsConfigFault(err)
 }
 
 func newProfileCheckCommand() *cobra.Command {
@@ -68,21 +70,21 @@ faults of the others are listed with their lines.`,
 
 func runProfileCheck(w io.Writer, paths []string) error {
 	var wrong []error
-	code := exitFailed
+	code := failure.Failed
 	for _, path := range paths {
 		p, err := config.ReadProfile(files.OS{}, path)
 		if err == nil {
 			_, err = fmt.Fprintf(w, "%s: ok: %s\n", path, describeProfile(p))
 		}
-		if err = faultyConfig(err); err != nil {
+		if err = runs.AsConfigFault(err); err != nil {
 			wrong = append(wrong, err)
 		}
-		var coded *exitError
+		var coded *failure.ExitError
 		if errors.As(err, &coded) {
-			code = coded.code
+			code = coded.Code
 		}
 	}
-	return withCode(code, errors.Join(wrong...))
+	return failure.With(code, errors.Join(wrong...))
 }
 
 // describeProfile is a profile in a line.

@@ -6,6 +6,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"graft/results/failure"
 )
 
 // withSignals returns a context that the first SIGINT or SIGTERM cancels, so
@@ -21,7 +23,7 @@ func withSignals(parent context.Context, exit func(int)) (ctx context.Context, s
 			select {
 			case s := <-signals:
 				if received > 0 {
-					exit(int(exitInterrupted))
+					exit(int(failure.Interrupted))
 				}
 				cancel(fmt.Errorf("received the signal %q", s))
 			case <-done:

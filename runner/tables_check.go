@@ -9,6 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"graft/files"
+	"graft/results/document"
+	"graft/results/failure"
+	"graft/results/runs"
 	"graft/simulation"
 )
 
@@ -51,7 +54,7 @@ with 5 where nothing can.`,
 func runTableCheck(w io.Writer, dirs []string, asJSON bool) error {
 	report := checkReport{Tables: []checkedTable{}}
 	var failed []error
-	worst, faults := exitDone, 0
+	worst, faults := failure.Done, 0
 	var faulty []string
 	for _, dir := range dirs {
 		found, err := checkTable(dir)
@@ -60,19 +63,19 @@ func runTableCheck(w io.Writer, dirs []string, asJSON bool) error {
 			worst = worse(worst, codeOfTable(err))
 			continue
 		}
-		if err := codedFaults(found); err != nil {
-			var coded *exitError
+		if err := runs.CodedFaults(found); err != nil {
+			var coded *failure.ExitError
 			errors.As(err, &coded)
-			worst, faults, faulty = worse(worst, coded.code), faults+len(found.Faults), append(faulty, dir)
+			worst, faults, faulty = worse(worst, coded.Code), faults+len(found.Faults), append(faulty, dir)
 		}
 		report.Tables = append(report.Tables, checked(found))
 	}
 	if faults > 0 {
-		failed = append(failed, fmt.Errorf("%s in %s", plural(faults, "fault"), someOf(faulty, 3)))
+		failed = append(failed, fmt.Errorf("%s in %s", document.Plural(faults, "fault"), document.SomeOf(faulty, 3)))
 	}
-	err := withCode(worst, errors.Join(failed...))
+	err := failure.With(worst, errors.Join(failed...))
 	if asJSON {
-		return errors.Join(printJSON(w, report), err)
+		return errors.Join(document.PrintJSON(w, report), err)
 	}
 	return errors.Join(report.print(w), err)
 }
@@ -80,38 +83,38 @@ func runTableCheck(w io.Writer, dirs []string, asJSON bool) error {
 // checkTable checks a table's folder, or a table of the original's, which has no
 // checksums and is sound where it can be read and is complete.
 func checkTable(path string) (*simulation.Report, error) {
-	file, original := originalTable(path)
+	file, original := runs.OriginalTable(files.OS{}, path)
 	if !original {
 		return simulation.Check(files.OS{}, path)
 	}
-	source := tableSource{actions: originalActions, given: func(string) bool { return false }}
-	report, err := source.readOriginal(file)
+	source := runs.TableSource{Actions: runs.OriginalActions}
+	report, err := source.ReadOriginal(files.OS{}, file)
 	if err != nil {
 		return nil, err
 	}
-	return report, withCode(exitDamaged, report.Table.Complete())
+	return report, failure.With(failure.Damaged, report.Table.Complete())
 }
 
 // codeOfTable tells a folder that is none of a table from one that cannot be read.
-func codeOfTable(err error) exitCode {
-	var coded *exitError
+func codeOfTable(err error) failure.Code {
+	var coded *failure.ExitError
 	switch {
 	case errors.Is(err, simulation.ErrNoTable):
-		return exitDamaged
+		return failure.Damaged
 	case errors.As(err, &coded):
-		return coded.code
+		return coded.Code
 	}
-	return exitFailed
+	return failure.Failed
 }
 
 // worse is the code that tells more of two.
-func worse(a, b exitCode) exitCode {
-	for _, code := range []exitCode{exitDamaged, exitFailed, exitConfig, exitUsage, exitPartial} {
+func worse(a, b failure.Code) failure.Code {
+	for _, code := range []failure.Code{failure.Damaged, failure.Failed, failure.Configuration, failure.Usage, failure.Partial} {
 		if a == code || b == code {
 			return code
 		}
 	}
-	return exitDone
+	return failure.Done
 }
 
 func checked(report *simulation.Report) checkedTable {
@@ -138,12 +141,12 @@ func (r checkReport) print(w io.Writer) error {
 func (t checkedTable) text() string {
 	verdict := "sound"
 	if n := len(t.Faults); n > 0 {
-		verdict = plural(n, "fault")
+		verdict = document.Plural(n, "fault")
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s: %s\n", printable(t.Dir), verdict, t.contents())
+	fmt.Fprintf(&b, "%s: %s: %s\n", document.Printable(t.Dir), verdict, t.contents())
 	for _, f := range t.Faults {
-		fmt.Fprintf(&b, "  %s: %s: %s\n      %s\n", printable(f.Place()), f.Kind, printable(f.Text), printable(f.Remedy))
+		fmt.Fprintf(&b, "  %s: %s: %s\n      %s\n", document.Printable(f.Place()), f.Kind, document.Printable(f.Text), document.Printable(f.Remedy))
 	}
 	return b.String()
 }
@@ -153,11 +156,11 @@ func (t checkedTable) contents() string {
 	if t.Scenario == nil {
 		return "nothing can be read"
 	}
-	text := fmt.Sprintf("%s, %d", printable(t.Scenario.Name), t.Sequences)
+	text := fmt.Sprintf("%s, %d", document.Printable(t.Scenario.Name), t.Sequences)
 	if t.Of != nil {
 		text += " of " + simulation.Quantity(*t.Of)
 	}
-	text += fmt.Sprintf(" sequences, %s in %s", plural(t.Records, "record"), plural(len(t.Files), "file"))
+	text += fmt.Sprintf(" sequences, %s in %s", document.Plural(t.Records, "record"), document.Plural(len(t.Files), "file"))
 	open := 0
 	for _, f := range t.Files {
 		if !f.Closed {

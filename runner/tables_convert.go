@@ -10,16 +10,19 @@ import (
 	"github.com/spf13/cobra"
 
 	"graft/files"
+	"graft/results/document"
+	"graft/results/failure"
+	"graft/results/runs"
 	"graft/simulation"
 )
 
 // tableConvertOptions are the flags of `graft table convert`.
 type tableConvertOptions struct {
-	tableSource        // what the table is
-	out         string // folder of the new table
-	force       bool   // move what is there aside
-	json        bool   // print one object
-	csv         bool   // print comma-separated rows
+	runs.TableSource        // what the table is
+	out              string // folder of the new table
+	force            bool   // move what is there aside
+	json             bool   // print one object
+	csv              bool   // print comma-separated rows
 }
 
 // wholeTable is what `graft table convert --json` prints.
@@ -45,10 +48,11 @@ made of it, and the code is 3.`,
   graft table convert tables/late --csv >late.csv`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
+			heedTableFlags(command, &o.TableSource)
 			return runTableConvert(command.OutOrStdout(), args[0], &o)
 		},
 	}
-	o.addFlags(command)
+	addTableFlags(command, &o.TableSource)
 	command.Flags().StringVar(&o.out, "out", "", "make this folder")
 	command.Flags().BoolVar(&o.force, "force", false, "move what is there aside, to DIR.1")
 	command.Flags().BoolVar(&o.json, "json", false, "print one JSON object")
@@ -59,19 +63,19 @@ made of it, and the code is 3.`,
 }
 
 func runTableConvert(w io.Writer, path string, o *tableConvertOptions) error {
-	found, damage := o.read(path)
+	found, damage := o.Read(files.OS{}, path)
 	if found == nil || found.Table == nil {
 		return damage
 	}
 	var err error
 	switch {
 	case o.json:
-		err = printJSON(w, wholeTable{found.Table.Scenario, found.Table.Records})
+		err = document.PrintJSON(w, wholeTable{found.Table.Scenario, found.Table.Records})
 	case o.csv:
 		err = printRuns(w, found.Table)
 	default:
 		if err = writeTable(found, o.out, o.force); err == nil {
-			_, err = fmt.Fprintf(w, "wrote %s: %s, %s\n", o.out, printable(found.Table.Name), plural(len(found.Table.Records), "sequence"))
+			_, err = fmt.Fprintf(w, "wrote %s: %s, %s\n", o.out, document.Printable(found.Table.Name), document.Plural(len(found.Table.Records), "sequence"))
 		}
 	}
 	return errors.Join(err, damage)
@@ -81,7 +85,7 @@ func runTableConvert(w io.Writer, path string, o *tableConvertOptions) error {
 func writeTable(found *simulation.Report, out string, force bool) error {
 	err := simulation.Create(files.OS{}, out, found.Table.Scenario, simulation.CreateOptions{Force: force})
 	if errors.Is(err, simulation.ErrExists) {
-		err = withCode(exitUsage, err)
+		err = failure.With(failure.Usage, err)
 	}
 	if err != nil {
 		return err
@@ -105,9 +109,9 @@ func printRuns(w io.Writer, t *simulation.Table) error {
 		networks = max(networks, len(t.Records[k].Networks))
 	}
 	out := csv.NewWriter(w)
-	head := append(numbered("action_%d", 1, t.Decisions), "seed", "accuracy")
-	head = append(head, numbered("left_%d [s]", 1, t.Decisions)...)
-	head = append(head, numbered("network_%d", 0, networks-1)...)
+	head := append(document.Numbered("action_%d", 1, t.Decisions), "seed", "accuracy")
+	head = append(head, document.Numbered("left_%d [s]", 1, t.Decisions)...)
+	head = append(head, document.Numbered("network_%d", 0, networks-1)...)
 	_ = out.Write(append(head, "profile", "graft", "libtorch")) // the first error is kept
 	for k := range t.Records {
 		for n := range t.Records[k].Seeds {
@@ -121,8 +125,8 @@ func printRuns(w io.Writer, t *simulation.Table) error {
 // runCells is the row of a record's run of one of its seeds.
 func runCells(r *simulation.Record, n, networks int) []string {
 	cells := append([]string{}, r.Sequence...)
-	cells = append(cells, strconv.FormatInt(r.Seeds[n], 10), exact(r.Accuracy[n]))
-	cells = append(cells, exactly(r.Left)...)
+	cells = append(cells, strconv.FormatInt(r.Seeds[n], 10), document.Exact(r.Accuracy[n]))
+	cells = append(cells, document.Exactly(r.Left)...)
 	named := make([]string, networks)
 	copy(named, r.Networks)
 	return append(append(cells, named...), r.Profile, r.Graft, r.LibTorch)

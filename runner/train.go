@@ -20,8 +20,12 @@ import (
 	"graft/files"
 	"graft/model"
 	"graft/results"
+	"graft/results/document"
+	"graft/results/failure"
+	"graft/results/runs"
 	"graft/torch"
 	"graft/trainer"
+	"graft/work"
 )
 
 // trainOptions are the flags of `graft train`.
@@ -88,14 +92,14 @@ func runTrain(ctx context.Context, w io.Writer, path string, o trainOptions) err
 	if err != nil {
 		var faults config.Faults
 		if errors.As(err, &faults) {
-			err = withCode(exitConfig, err)
+			err = failure.With(failure.Configuration, err)
 		}
 		return err
 	}
 	if o.listen.address != "" {
 		job.Run.Listen = o.listen.address
 		if err := job.Run.Validate(); err != nil {
-			return withCode(exitUsage, err)
+			return failure.With(failure.Usage, err)
 		}
 	}
 	o.listen.address = job.Run.Listen
@@ -114,10 +118,10 @@ func runTrain(ctx context.Context, w io.Writer, path string, o trainOptions) err
 		outcome, err := r.run(ctx)
 		r.remember(err)
 		if errors.Is(err, trainer.ErrStopped) && o.passing {
-			return withCode(exitInterrupted, errors.New("stopped; nothing is kept"))
+			return failure.With(failure.Interrupted, errors.New("stopped; nothing is kept"))
 		}
 		if errors.Is(err, trainer.ErrStopped) {
-			return withCode(exitRequeue, fmt.Errorf("%w in %s; go on with --resume", err, r.folder))
+			return failure.With(failure.Requeue, fmt.Errorf("%w in %s; go on with --resume", err, r.folder))
 		}
 		if err != nil {
 			return err
@@ -156,8 +160,8 @@ type performance struct {
 	alone   *zap.Logger // writes into the run folder only
 	record  *record
 	folder  string
-	path    string       // of the configuration; empty where there is none
-	given   *givenReport // on first weights that were read; nil where they are drawn
+	path    string            // of the configuration; empty where there is none
+	given   *runs.GivenReport // on first weights that were read; nil where they are drawn
 	book    *diary
 	stored  *results.Run
 	counter *counter      // nil where nobody listens
@@ -172,7 +176,7 @@ func (r *performance) close() {
 }
 
 // run makes the job, or makes it anew from its last checkpoint, and runs it.
-func (r *performance) run(ctx context.Context) (*jobOutcome, error) {
+func (r *performance) run(ctx context.Context) (*runs.JobOutcome, error) {
 	var err error
 	if r.counter, err = openCounter(r.listen, r.log); err != nil { // before anything is done or made
 		return nil, err
@@ -185,7 +189,7 @@ func (r *performance) run(ctx context.Context) (*jobOutcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &jobOutcome{Outcome: outcome}
+	o := &runs.JobOutcome{Outcome: outcome}
 	o.Saves, o.Saving = job.Saving()
 	return o, r.stored.WriteOutcome(o)
 }
@@ -227,7 +231,7 @@ func (r *performance) prepare() (*trainer.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	parts := trainer.Parts{Now: time.Now}
+	parts := trainer.Parts{Now: time.Now, Scratch: scratchFolder}
 	if parts.Decider, err = r.Decider(); err != nil {
 		return nil, err
 	}
@@ -288,62 +292,20 @@ func (r *performance) job(parts trainer.Parts, device torch.Device, last *traine
 }
 
 func (r *performance) placement(device torch.Device) model.Placement {
-	return placement(r.s, device, r.Run.Seed)
-}
-
-func placement(s *torch.Scope, device torch.Device, seed int64) model.Placement {
-	return model.Placement{Device: device, Random: s.NewGenerator(torch.CPU, seed)}
-}
-
-// firstNetwork makes a job's network with its first weights, those that are drawn from
-// a seed.
-func firstNetwork(s *torch.Scope, job *config.Job, data *dataset.Set, device torch.Device, seed int64) (*model.Network, error) {
-	n, err := job.Model(data.Shape[:], len(data.Classes))
-	if err != nil {
-		return nil, err
-	}
-	if err := job.Suits(n); err != nil { // before an up, which may be hours away
-		return nil, withCode(exitConfig, err)
-	}
-	first := job.Beginning().Weights
-	if err := n.Materialize(s, placement(s, device, seed)); err != nil || first == "" {
-		return n, err
-	}
-	set, err := readWeights(first)
-	if err != nil {
-		return nil, err
-	}
-	if err := n.Load(set); err != nil {
-		return nil, fmt.Errorf("%s: %w", first, err)
-	}
-	return n, nil
-}
-
-// given is what is known of first weights that were read, found out while no clock
-// runs; nil where they were drawn.
-func given(job *config.Job, n *model.Network, data *dataset.Set) (*trainer.Given, error) {
-	b := job.Beginning()
-	if b.Weights == "" {
-		return nil, nil
-	}
-	score, err := trainer.Appraise(n, data, job.Options())
-	if err != nil {
-		return nil, err
-	}
-	return &trainer.Given{Epochs: b.Epochs, Score: score}, nil
+	return work.Placement(r.s, device, r.Run.Seed)
 }
 
 // begin makes the network that a new job begins with.
 func (r *performance) begin(parts *trainer.Parts, device torch.Device) (err error) {
-	if parts.Network, err = firstNetwork(r.s, r.Job, parts.Data, device, r.Run.Seed); err != nil {
+	if parts.Network, err = work.FirstNetwork(r.s, files.OS{}, r.Job, parts.Data, device, r.Run.Seed); err != nil {
 		return err
 	}
-	if parts.Given, err = given(r.Job, parts.Network, parts.Data); err != nil || parts.Given == nil {
+	if parts.Given, err = work.FirstScore(r.Job, parts.Network, parts.Data); err != nil || parts.Given == nil {
 		return err
 	}
 	b, accuracy := r.Beginning(), parts.Given.Score.Accuracy
-	r.given = &givenReport{Weights: b.Weights, Epochs: b.Epochs, Start: r.Time.Start, Accuracy: accuracy, Published: b.Accuracy}
-	r.log.Info("the first weights are evaluated", zap.Int("epochs", b.Epochs), zap.Float64("validation", rounded(accuracy)), zap.Float64p("published", b.Accuracy))
+	r.given = &runs.GivenReport{Weights: b.Weights, Epochs: b.Epochs, Start: r.Time.Start, Accuracy: accuracy, Published: b.Accuracy}
+	r.log.Info("the first weights are evaluated", zap.Int("epochs", b.Epochs), zap.Float64("validation", document.Rounded(accuracy)), zap.Float64p("published", b.Accuracy))
 	return nil
 }
 
@@ -355,13 +317,13 @@ func (r *performance) covered(data *dataset.Set) error {
 		return err
 	}
 	if profile.Closed() && r.Roams() {
-		return withCode(exitConfig, fmt.Errorf("the profile %s has no rates, and the decider %s may make networks that were not measured; measure more of them with 'graft profile', or take a profile with rates", profile.Name, r.Adapt.Decider))
+		return failure.With(failure.Configuration, fmt.Errorf("the profile %s has no rates, and the decider %s may make networks that were not measured; measure more of them with 'graft profile', or take a profile with rates", profile.Name, r.Adapt.Decider))
 	}
 	n, err := r.Model(data.Shape[:], len(data.Classes))
 	if err != nil {
 		return err
 	}
-	return withCode(exitConfig, profile.Covers(n, r.Options(), r.Adapt.Actions))
+	return failure.With(failure.Configuration, profile.Covers(n, r.Options(), r.Adapt.Actions))
 }
 
 // open makes the run folder, or opens it and finds the last checkpoint.
@@ -374,7 +336,7 @@ func (r *performance) open(data *dataset.Set) (*trainer.Stopped, error) {
 	}
 	if err != nil {
 		if errors.Is(err, results.ErrExists) {
-			err = withCode(exitUsage, err)
+			err = failure.With(failure.Usage, err)
 		}
 		return nil, err
 	}
@@ -402,12 +364,12 @@ func (r *performance) same() error {
 		return nil
 	}
 	what := "a file that it reads is another"
-	if was, err := config.ReadJob(files.OS{}, r.stored.Path(resolvedFile), nil); err == nil {
+	if was, err := config.ReadJob(files.OS{}, r.stored.Path(runs.ResolvedFile), nil); err == nil {
 		if list := r.Differences(was); len(list) > 0 {
 			what = strings.Join(list, ", ")
 		}
 	}
-	return withCode(exitConfig, fmt.Errorf("resume %s: the job is not the one that began there: %s; give it what it had, or begin another run with --folder", r.folder, what))
+	return failure.With(failure.Configuration, fmt.Errorf("resume %s: the job is not the one that began there: %s; give it what it had, or begin another run with --folder", r.folder, what))
 }
 
 func (r *performance) create(data *dataset.Set) (*results.Run, error) {

@@ -4,15 +4,15 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/cwriter"
 	"github.com/vbauerster/mpb/v8/decor"
 
+	"graft/results/document"
 	"graft/trainer"
+	"graft/work"
 )
 
 // bars draw on a terminal how far a command is, beneath the lines of the log. They ask
@@ -21,13 +21,6 @@ type bars struct {
 	screen   *screen
 	progress *mpb.Progress
 	bar      *mpb.Bar
-}
-
-// scene is what bars draw. Its functions are called while the work goes on.
-type scene struct {
-	part  func() (done, all int64)
-	right func() string          // beside the bar
-	facts func(width int) string // below it
 }
 
 // refresh is how often they are drawn anew.
@@ -45,10 +38,10 @@ func drawable(s *screen) bool {
 }
 
 // drawBars begins to draw.
-func drawBars(s *screen, what scene) *bars {
+func drawBars(s *screen, what work.Scene) *bars {
 	d := &bars{screen: s, progress: mpb.New(mpb.WithOutput(s.w), mpb.WithRefreshRate(refresh))}
-	right := decor.Any(func(decor.Statistics) string { return " " + what.right() })
-	d.bar = d.progress.MustAdd(1, partFiller(what.part), mpb.BarFillerTrim(), mpb.AppendDecorators(right), mpb.BarExtender(factsFiller(what.facts), false))
+	right := decor.Any(func(decor.Statistics) string { return " " + what.Right() })
+	d.bar = d.progress.MustAdd(1, partFiller(what.Part), mpb.BarFillerTrim(), mpb.AppendDecorators(right), mpb.BarExtender(factsFiller(what.Facts), false))
 	s.mu.Lock()
 	s.over = d.progress
 	s.mu.Unlock()
@@ -56,14 +49,14 @@ func drawBars(s *screen, what scene) *bars {
 }
 
 // scene is where a job stands.
-func (b *board) scene() scene {
-	return scene{
-		part: func() (int64, int64) {
+func (b *board) scene() work.Scene {
+	return work.Scene{
+		Part: func() (int64, int64) {
 			p := b.read()
 			return int64(p.Time), int64(p.Budget)
 		},
-		right: func() string { return timeText(b.read().Progress) },
-		facts: func(width int) string { return factsText(b.read(), width) },
+		Right: func() string { return timeText(b.read().Progress) },
+		Facts: func(width int) string { return factsText(b.read(), width) },
 	}
 }
 
@@ -105,7 +98,7 @@ func factsFiller(facts func(width int) string) mpb.BarFiller {
 
 // timeText is how much of the budget is left.
 func timeText(p trainer.Progress) string {
-	return fmt.Sprintf("%s of %s left", spanText(p.Left), spanText(p.Budget))
+	return fmt.Sprintf("%s of %s left", document.SpanText(p.Left), document.SpanText(p.Budget))
 }
 
 // factsText is where a job stands on a line of a width, with the least important
@@ -116,34 +109,11 @@ func factsText(m *moment, width int) string {
 		parts = append(parts, fmt.Sprintf("loss %.3f", m.Loss))
 	}
 	if m.Evaluated {
-		parts = append(parts, "validation "+accuracyText(m.Validation.Accuracy))
+		parts = append(parts, "validation "+document.AccuracyText(m.Validation.Accuracy))
 	}
-	parts = append(parts, counted(m.Devices, "device"), fmt.Sprintf("%s with %s in %s", m.network, counted(m.Parameters, "parameter"), counted(m.Layers, "layer")))
+	parts = append(parts, document.Counted(m.Devices, "device"), fmt.Sprintf("%s with %s in %s", m.network, document.Counted(m.Parameters, "parameter"), document.Counted(m.Layers, "layer")))
 	if next := eventText(m.Next); next != "" {
 		parts = append(parts, next)
 	}
-	return fitting(parts, width)
-}
-
-// fitting is parts on a line of a width, as many of the first as there is room for.
-func fitting(parts []string, width int) string {
-	line := ""
-	for k, part := range parts {
-		if k > 0 {
-			part = "  " + part
-		}
-		if utf8.RuneCountInString(line+part) > width {
-			break
-		}
-		line += part
-	}
-	return strings.TrimSpace(line)
-}
-
-// counted is a number of things.
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return document.Fitting(parts, width)
 }

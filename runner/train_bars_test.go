@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"graft/results/failure"
 	"graft/trainer"
 )
 
@@ -52,7 +53,7 @@ func drawn(t *testing.T, columns uint16, args ...string) string {
 		read <- all.String()
 	}()
 	code := execute(t.Context(), newRootCommand(), args, io.Discard, inside)
-	require.Equal(t, exitDone, code)
+	require.Equal(t, failure.Done, code)
 	require.NoError(t, inside.Close())
 	return receive(t, read)
 }

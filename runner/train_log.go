@@ -10,7 +10,10 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"graft/results"
+	"graft/results/document"
+	"graft/results/runs"
 	"graft/trainer"
+	"graft/work"
 )
 
 // record is the log in a run folder: all that is logged, whatever the flags say.
@@ -78,9 +81,6 @@ func recorded(log *zap.Logger) (both, alone *zap.Logger, r *record) {
 	return log.WithOptions(zap.WrapCore(func(c zapcore.Core) zapcore.Core { return zapcore.NewTee(c, core) })), zap.New(core), r
 }
 
-// seldom is how much time lies between two lines that say where a job stands.
-const seldom = 10 * time.Second
-
 // teller logs where a job stands, so seldom that a long log stays readable.
 type teller struct {
 	log   *zap.Logger
@@ -96,7 +96,7 @@ func newTeller(log *zap.Logger, now func() time.Time, drawn bool) *teller {
 // due says whether it is time for another line, which is then said.
 func (t *teller) due() bool {
 	now := t.now()
-	if now.Sub(t.last) < seldom {
+	if now.Sub(t.last) < work.LogEvery {
 		return false
 	}
 	t.last = now
@@ -117,8 +117,8 @@ func (t *teller) epoch(r trainer.Row) {
 	if t.due() {
 		level = zapcore.InfoLevel
 	}
-	t.log.Log(level, "epoch", zap.Int("epoch", r.Epoch), zap.Duration("time", r.Time.Round(time.Millisecond)), zap.Float64("loss", rounded(r.Loss)),
-		zap.Float64("validation", rounded(r.Validation.Accuracy)), zap.Int("devices", r.Devices), zap.Int("parameters", r.Parameters))
+	t.log.Log(level, "epoch", zap.Int("epoch", r.Epoch), zap.Duration("time", r.Time.Round(time.Millisecond)), zap.Float64("loss", document.Rounded(r.Loss)),
+		zap.Float64("validation", document.Rounded(r.Validation.Accuracy)), zap.Int("devices", r.Devices), zap.Int("parameters", r.Parameters))
 }
 
 // note says what happened.
@@ -131,7 +131,7 @@ func (t *teller) note(n trainer.Note) {
 		fields = append(fields, zap.Int("processes", n.Processes))
 	}
 	if isWarning(n) {
-		t.log.Warn(n.Event+"; the job goes on without it", append(fields, zap.String("why", n.Why), zap.String("printed", logsName))...)
+		t.log.Warn(n.Event+"; the job goes on without it", append(fields, zap.String("why", n.Why), zap.String("printed", runs.LogsName))...)
 		return
 	}
 	t.log.Info(n.Event, fields...)
@@ -141,10 +141,10 @@ func (t *teller) note(n trainer.Note) {
 func facts(p trainer.Progress) []zap.Field {
 	fields := []zap.Field{zap.Int("epoch", p.Epoch), zap.Duration("time", p.Time.Round(time.Millisecond)), zap.Duration("left", p.Left.Round(time.Millisecond))}
 	if p.Loss > 0 {
-		fields = append(fields, zap.Float64("loss", rounded(p.Loss)))
+		fields = append(fields, zap.Float64("loss", document.Rounded(p.Loss)))
 	}
 	if p.Evaluated {
-		fields = append(fields, zap.Float64("validation", rounded(p.Validation.Accuracy)))
+		fields = append(fields, zap.Float64("validation", document.Rounded(p.Validation.Accuracy)))
 	}
 	fields = append(fields, zap.Int("devices", p.Devices), zap.Int("layers", p.Layers), zap.Int("parameters", p.Parameters))
 	if next := eventText(p.Next); next != "" {
@@ -159,15 +159,7 @@ func eventText(e trainer.Event) string {
 	case e.Change == trainer.Same:
 		return ""
 	case e.Devices > 0:
-		return fmt.Sprintf("%s to %d at %s", e.Change, e.Devices, spanText(e.At))
+		return fmt.Sprintf("%s to %d at %s", e.Change, e.Devices, document.SpanText(e.At))
 	}
-	return fmt.Sprintf("%s at %s", e.Change, spanText(e.At))
-}
-
-// spanText is a time of any length.
-func spanText(d time.Duration) string {
-	if d < 10*time.Minute {
-		return clockText(d)
-	}
-	return d.Round(time.Second).String()
+	return fmt.Sprintf("%s at %s", e.Change, document.SpanText(e.At))
 }

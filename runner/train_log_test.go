@@ -16,6 +16,7 @@ import (
 
 	"graft/files"
 	"graft/results"
+	"graft/results/failure"
 	"graft/trainer"
 )
 
@@ -43,7 +44,7 @@ func recordOf(t *testing.T, folder string) (all []string) {
 func TestTrainKeepsTheWholeLog(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "run")
 	first := graft(brief(folder)...)
-	require.Equal(t, exitDone, first.code, first.stderr)
+	require.Equal(t, failure.Done, first.code, first.stderr)
 	require.Empty(t, first.stderr)
 	all := recordOf(t, folder)
 	require.Equal(t, "info images are on the device", all[0])
@@ -59,7 +60,7 @@ func TestTrainKeepsTheWholeLog(t *testing.T) {
 	for _, name := range []string{listenFile, tokenFile} { // of a process that was killed
 		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte("old"), 0o600))
 	}
-	require.Equal(t, exitDone, graft(brief(folder, "--resume")...).code)
+	require.Equal(t, failure.Done, graft(brief(folder, "--resume")...).code)
 	require.NoFileExists(t, filepath.Join(folder, listenFile))
 	require.NoFileExists(t, filepath.Join(folder, tokenFile))
 	again := recordOf(t, folder)
@@ -70,12 +71,12 @@ func TestTrainKeepsTheWholeLog(t *testing.T) {
 // A log that cannot be written stops no job, and is complained about once.
 func TestTrainGoesOnWithoutItsLog(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "run")
-	require.Equal(t, exitDone, graft(brief(folder)...).code)
+	require.Equal(t, failure.Done, graft(brief(folder)...).code)
 	path := filepath.Join(folder, "log.jsonl")
 	require.NoError(t, os.Remove(path))
 	require.NoError(t, os.Mkdir(path, 0o700))
 	o := graft(brief(folder, "--resume")...)
-	require.Equal(t, exitDone, o.code, o.stderr)
+	require.Equal(t, failure.Done, o.code, o.stderr)
 	require.Equal(t, []string{"the log in the run folder cannot be written; the job goes on without it"}, messages(t, o.stderr))
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"graft/results/failure"
 	"math"
 	"os"
 	"os/exec"
@@ -33,27 +34,34 @@ func TestIsGraft(t *testing.T) {
 // process is graft in a process of its own, which signals can be sent to.
 func process(t *testing.T, args ...string) (*exec.Cmd, *bytes.Buffer) {
 	t.Helper()
+	p, out := unstarted(t, args...)
+	require.NoError(t, p.Start())
+	t.Cleanup(func() { _ = p.Process.Kill() })
+	return p, out
+}
+
+// unstarted is a process that is yet to be started.
+func unstarted(t *testing.T, args ...string) (*exec.Cmd, *bytes.Buffer) {
+	t.Helper()
 	text, err := json.Marshal(args)
 	require.NoError(t, err)
 	p := exec.Command(os.Args[0], "-test.run", "^TestIsGraft$")
 	p.Env = append(os.Environ(), asProcess+"="+string(text))
 	var out bytes.Buffer
 	p.Stdout, p.Stderr = &out, &out
-	require.NoError(t, p.Start())
-	t.Cleanup(func() { _ = p.Process.Kill() })
 	return p, &out
 }
 
 // left waits for a process and says how it left.
-func left(t *testing.T, p *exec.Cmd) exitCode {
+func left(t *testing.T, p *exec.Cmd) failure.Code {
 	t.Helper()
 	done := make(chan error, 1)
 	go func() { done <- p.Wait() }()
 	var exit *exec.ExitError
 	if err := receive(t, done); errors.As(err, &exit) {
-		return exitCode(exit.ExitCode())
+		return failure.Code(exit.ExitCode())
 	}
-	return exitDone
+	return failure.Done
 }
 
 // rows are the first lines of a table or log of the job, as soon as there are so many.
@@ -78,7 +86,7 @@ func TestListenKeepsWhatItAnswered(t *testing.T) {
 	j.address, j.token = j.await(listenFile), j.await(tokenFile)
 	up := j.ask(`{"change": "up", "devices": 2}`)
 	require.NoError(t, p.Process.Kill())
-	require.Equal(t, exitCode(-1), left(t, p), "%s", out)
+	require.Equal(t, failure.Code(-1), left(t, p), "%s", out)
 
 	killed := j.token
 	require.NoError(t, os.Remove(filepath.Join(folder, listenFile)), "lest we take it for the next one's")
@@ -86,13 +94,13 @@ func TestListenKeepsWhatItAnswered(t *testing.T) {
 	require.NotEqual(t, killed, j.token, "that of the process that was killed is worth nothing")
 	require.Equal(t, []changeReport{up}, j.status().Taken)
 	epochs, events := j.rows("epochs.csv", 15), j.rows("events.jsonl", 3)
-	require.Equal(t, exitRequeue, j.stop().code)
+	require.Equal(t, failure.Requeue, j.stop().code)
 
 	at := time.Duration(math.Round(*up.At * float64(time.Second)))
 	planned := steer(t, filepath.Join(t.TempDir(), "run"), "--set", fmt.Sprintf(`time.events=[{at = "%v", change = "up", devices = 2}]`, at))
 	require.Equal(t, epochs, planned.rows("epochs.csv", 15))
 	require.Equal(t, events, planned.rows("events.jsonl", 3))
-	require.Equal(t, exitRequeue, planned.stop().code)
+	require.Equal(t, failure.Requeue, planned.stop().code)
 }
 
 // The signals with which clusters stop a job save it; a second SIGINT waits for
@@ -103,22 +111,27 @@ func TestTrainHeedsSignals(t *testing.T) {
 		p, out := process(t, brief(folder, "--set", "time.budget=9000h", "--set", "time.events=[]")...)
 		(&steered{t: t, folder: folder}).await("events.jsonl")
 		require.NoError(t, p.Process.Signal(signal))
-		require.Equal(t, exitRequeue, left(t, p), "%s: %s", name, out)
+		require.Equal(t, failure.Requeue, left(t, p), "%s: %s", name, out)
 		require.Contains(t, out.String(), "go on with --resume", name)
 	}
-	// The job's file is a pipe that says nothing, so that nobody looks at signals.
-	pipe := filepath.Join(t.TempDir(), "job.toml")
-	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
-	p, out := process(t, "train", pipe)
-	var writer *os.File
-	require.Eventually(t, func() (open bool) {
-		var err error
-		writer, err = os.OpenFile(pipe, os.O_WRONLY|syscall.O_NONBLOCK, 0)
-		return err == nil
-	}, patience, time.Millisecond, "it reads the pipe")
-	defer writer.Close()
-	require.NoError(t, p.Process.Signal(syscall.SIGINT))
-	time.Sleep(100 * time.Millisecond) // two that come together are one
-	require.NoError(t, p.Process.Signal(syscall.SIGINT))
-	require.Equal(t, exitInterrupted, left(t, p), "%s", out)
+	// Nobody reads its output, so that it waits in a write and looks at no signal.
+	reader, writer, err := os.Pipe()
+	require.NoError(t, err)
+	defer reader.Close()
+	const setPipeSize, page = 1031, 4096 // F_SETPIPE_SZ of fcntl: less than is written
+	_, _, failed := syscall.Syscall(syscall.SYS_FCNTL, writer.Fd(), setPipeSize, page)
+	require.Zero(t, failed)
+	p, out := unstarted(t, "completion", "bash")
+	p.Stdout = writer
+	require.NoError(t, p.Start())
+	defer func() { _ = p.Process.Kill() }()
+	require.NoError(t, writer.Close())
+	_, err = reader.Read(make([]byte, 1))
+	require.NoError(t, err)
+	go func() { // two signals that come together are one, so there are more
+		for p.Process.Signal(syscall.SIGINT) == nil {
+			time.Sleep(10 * time.Millisecond)
+		}
+	}()
+	require.Equal(t, failure.Interrupted, left(t, p), "%s", out)
 }

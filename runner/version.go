@@ -8,14 +8,14 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"graft/results/document"
+	"graft/work/doctor"
 )
 
 // version is set by the linker (-ldflags "-X main.version=…"); empty means that
 // the build's own record tells.
 var version string
-
-// unknown stands for a fact that the build did not record.
-const unknown = "unknown"
 
 // versionInfo is what `graft version --json` prints.
 type versionInfo struct {
@@ -54,7 +54,7 @@ func thisVersion() string {
 // runVersion prints the version in the form that was asked for.
 func runVersion(w io.Writer, info versionInfo, asJSON bool) error {
 	if asJSON {
-		return printJSON(w, info)
+		return document.PrintJSON(w, info)
 	}
 	modified := ""
 	if info.Modified {
@@ -69,7 +69,7 @@ func runVersion(w io.Writer, info versionInfo, asJSON bool) error {
 func buildVersion() string {
 	build, _ := debug.ReadBuildInfo()
 	info := readVersion(version, build)
-	if info.Revision != unknown && (info.Version == unknown || strings.HasPrefix(info.Version, "(")) {
+	if info.Revision != doctor.Unknown && (info.Version == doctor.Unknown || strings.HasPrefix(info.Version, "(")) {
 		return info.Revision
 	}
 	return info.Version
@@ -80,7 +80,7 @@ func buildVersion() string {
 func readVersion(linked string, build *debug.BuildInfo) versionInfo {
 	info := versionInfo{
 		Version:  linked,
-		Revision: unknown,
+		Revision: doctor.Unknown,
 		Go:       runtime.Version(),
 		OS:       runtime.GOOS,
 		Arch:     runtime.GOARCH,
@@ -100,7 +100,7 @@ func readVersion(linked string, build *debug.BuildInfo) versionInfo {
 		info.Version = build.Main.Version
 	}
 	if info.Version == "" {
-		info.Version = unknown
+		info.Version = doctor.Unknown
 	}
 	return info
 }

@@ -8,11 +8,14 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"graft/results/failure"
+	"graft/work/doctor"
 )
 
 func TestVersionAsJSONIsOneObject(t *testing.T) {
 	got := graft("version", "--json")
-	require.Equal(t, exitDone, got.code)
+	require.Equal(t, failure.Done, got.code)
 	var info versionInfo
 	require.NoError(t, json.Unmarshal([]byte(got.stdout), &info))
 	assert.Equal(t, runtime.Version(), info.Go)
@@ -38,8 +41,8 @@ func TestVersionComesFromTheLinkerOrTheBuild(t *testing.T) {
 	}{
 		"the linker's word comes first": {"1.2.3", recorded, "1.2.3", "abc123", true},
 		"the build's record is next":    {"", recorded, "v0.3.0", "abc123", true},
-		"an empty record":               {"", &debug.BuildInfo{}, unknown, unknown, false},
-		"no record at all":              {"", nil, unknown, unknown, false},
+		"an empty record":               {"", &debug.BuildInfo{}, doctor.Unknown, doctor.Unknown, false},
+		"no record at all":              {"", nil, doctor.Unknown, doctor.Unknown, false},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

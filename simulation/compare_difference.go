@@ -2,8 +2,8 @@ package simulation
 
 import (
 	"math"
-	"math/rand/v2"
-	"slices"
+
+	"graft/stat"
 )
 
 // Difference is how much more one regrets than another, table by table, in points.
@@ -36,7 +36,7 @@ func (c *contest) difference(name, against string) *Difference {
 		known = known && (t.Source != NoiseUnknown || apart == 0)
 	}
 	d := &Difference{Noise: math.Sqrt(variance) / float64(len(values))}
-	d.Mean, _ = meanAndDeviation(values)
+	d.Mean = stat.DividedMean(values)
 	d.Inside = d.Mean == 0 || known && math.Abs(d.Mean) < surely*d.Noise
 	if len(values) < 2 {
 		d.Inside = d.Inside || !known
@@ -85,23 +85,10 @@ func (g *groups) intervals() (tables, groups *Interval) {
 	if len(g.names) < 2 || len(g.names) == len(g.all) {
 		return &over, nil
 	}
-	whole := g.bootstrap(over.Mean)
-	return &over, &whole
-}
-
-// bootstrap draws whole groups with replacement, as tables of one group may be alike.
-func (g *groups) bootstrap(mean float64) Interval {
-	random := rand.New(rand.NewPCG(1, 0x67726f75)) // a stream for this alone
-	means := make([]float64, resamples)
-	for k := range means {
-		sum, count := 0.0, 0
-		for range g.names {
-			for _, v := range g.values[g.names[random.IntN(len(g.names))]] {
-				sum, count = sum+v, count+1
-			}
-		}
-		means[k] = sum / float64(count)
+	var values [][]float64
+	for _, name := range g.names {
+		values = append(values, g.values[name])
 	}
-	slices.Sort(means)
-	return Interval{mean, means[resamples*25/1000], means[resamples*975/1000]}
+	whole := stat.GroupInterval(over.Mean, values, 1)
+	return &over, &whole
 }

@@ -116,7 +116,7 @@ func TestIntervalsOverGroups(t *testing.T) {
 		alone.add(Trial{Group: string(rune('a' + k))}, float64(k/4))
 	}
 	tables, groups := g.intervals()
-	require.Equal(t, &Interval{0.5, 0, 1}, groups)
+	require.Equal(t, &Interval{Mean: 0.5, Low: 0, High: 1}, groups)
 	require.True(t, 0 < tables.Low && tables.High < 1)
 	_, groups = alone.intervals()
 	require.Nil(t, groups)

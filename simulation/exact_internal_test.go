@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/net2net"
+	"graft/stat"
 	"graft/trainer"
 )
 
@@ -149,7 +150,7 @@ func TestRewards(t *testing.T) {
 	tree := made(t, "a", 3, rand.New(rand.NewPCG(5, 1)), 0.02)
 	for _, r := range []Reward{Standard, Tangent} {
 		rewards := r.rewards(tree.Table, 0)
-		mean, deviation := meanAndDeviation(rewards)
+		mean, deviation := stat.Population(rewards)
 		require.InDelta(t, 0, mean, 1e-12)
 		require.InDelta(t, 1, deviation, 1e-12)
 		for i := range rewards {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"graft/stat"
 )
 
 // Chooser is anybody who goes through a tree.
@@ -85,7 +87,7 @@ func (j *judge) verdict(chooser string, shares []float64) Verdict {
 	likeliest := slices.Index(shares, slices.Max(shares))
 	v := Verdict{Scenario: j.Name, Network: j.Network, Chooser: chooser, Sequence: j.Records[likeliest].Sequence, Certain: shares[likeliest] == 1,
 		Of: len(j.values), Noise: j.noise, Source: j.source, Best: slices.Max(j.values)}
-	v.Mean, _ = meanAndDeviation(j.values)
+	v.Mean = stat.DividedMean(j.values)
 	v.Smoothed = inPoints * slices.Max(j.law)
 	for k, share := range shares {
 		v.Accuracy += share * j.values[k]

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"graft/stat"
 )
 
 // What the noise of a table was read from.
@@ -58,7 +60,7 @@ func sameActions(t *Table) [][]float64 {
 type pooled struct{ squares, freedom, groups, values float64 }
 
 func (s *pooled) add(group []float64) {
-	_, deviation := meanAndDeviation(group)
+	_, deviation := stat.Population(group)
 	s.squares += deviation * deviation * float64(len(group))
 	s.freedom += float64(len(group) - 1)
 	s.groups++

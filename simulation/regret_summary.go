@@ -1,35 +1,17 @@
 package simulation
 
 import (
-	"math/rand/v2"
-	"slices"
+	"graft/stat"
 )
 
-// Interval is a mean and where it lies with 95% confidence.
-type Interval struct {
-	Mean float64 `json:"mean"` // of what was drawn
-	Low  float64 `json:"low"`  // its lower end
-	High float64 `json:"high"` // its upper end
-}
+// Interval is a mean with its 95% interval of confidence.
+type Interval = stat.Interval
 
-// resamples is how many samples a bootstrap draws.
-const resamples = 2000
+// Bootstrap is [stat.MeanInterval].
+func Bootstrap(values []float64, seed uint64) Interval { return stat.MeanInterval(values, seed) }
 
-// Bootstrap is the mean of values and its interval: the percentiles of the means of
-// samples that are drawn from the values with replacement (Efron 1979). The same seed
-// gives the same interval.
-func Bootstrap(values []float64, seed uint64) Interval {
-	mean, _ := meanAndDeviation(values)
-	random := rand.New(rand.NewPCG(seed, 0x626f6f74)) // a stream for this alone
-	means := make([]float64, resamples)
-	for k := range means {
-		for range values {
-			means[k] += values[random.IntN(len(values))] / float64(len(values))
-		}
-	}
-	slices.Sort(means)
-	return Interval{mean, means[resamples*25/1000], means[resamples*975/1000]}
-}
+// ByChance is [stat.Permutation].
+func ByChance(a, b []float64, seed uint64) float64 { return stat.Permutation(a, b, seed) }
 
 // Summary is what several policies that differ in their seed alone did in the same
 // scenarios, or one chooser without a seed.

@@ -45,7 +45,7 @@ var kinds = []kindRow{
 	{NoGPUs, true, "it asks for no GPU"},
 	{TooManyGPUs, true, "it asks for more GPUs than its virtual cluster has"},
 	{UnknownVC, true, "its virtual cluster is not among those whose size is known"},
-	{PartOfGPU, false, "it asks for a part of a GPU, and is given all of it"},
+	{PartOfGPU, false, "it asks for a part of a GPU"},
 	{OddGPUs, false, "its number of GPUs is no power of two"},
 	{NoProfile, false, "its model or batch is not known"},
 	{UnknownState, false, "how it ended is not known"},
@@ -85,8 +85,8 @@ func (o *CheckOptions) EnsureDefaults() {
 
 // Validate says what is wrong with the options.
 func (o *CheckOptions) Validate() error {
-	if o.GPUsPerNode < 1 || o.GPUsPerNode > maxNodes {
-		return fmt.Errorf("a node has %d GPUs: give it from 1 to %d", o.GPUsPerNode, maxNodes)
+	if o.GPUsPerNode < 1 || o.GPUsPerNode > MaxNodes {
+		return fmt.Errorf("a node has %d GPUs: give it from 1 to %d", o.GPUsPerNode, MaxNodes)
 	}
 	return nil
 }

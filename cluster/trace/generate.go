@@ -90,8 +90,8 @@ func (o *GenerateOptions) Validate() error {
 		value    int
 		from, to int
 	}{
-		{"jobs", o.Jobs, 1, maxJobs}, {"days", o.Days, 1, maxDays}, {"nodes", o.Nodes, 1, maxNodes},
-		{"GPUs of a node", o.GPUsPerNode, 1, 1024}, {"virtual clusters", o.VCs, 1, maxNodes}, {"users", o.Users, 1, maxUsers},
+		{"jobs", o.Jobs, 1, maxJobs}, {"days", o.Days, 1, maxDays}, {"nodes", o.Nodes, 1, MaxNodes},
+		{"GPUs of a node", o.GPUsPerNode, 1, 1024}, {"virtual clusters", o.VCs, 1, MaxNodes}, {"users", o.Users, 1, maxUsers},
 	} {
 		if r.value < r.from || r.value > r.to {
 			faults = append(faults, fmt.Errorf("%d %s cannot be: give from %d to %d", r.value, r.what, r.from, r.to))

@@ -26,6 +26,7 @@ type Job struct {
 	GPUs     int   // whole devices, all of them at once
 	Share    int   // thousandths of each device, where it asks for a part of one; zero is all of it
 	CPUs     int   // processors
+	RAM      int64 // MiB of the memory of nodes
 	State    State // how it ended
 
 	Dataset    string  // what it trained on

@@ -32,6 +32,9 @@ type WriterOptions struct {
 	// Processors is how many GPUs the cluster has, for the header of format swf; zero
 	// leaves it out.
 	Processors int
+	// RAM adds a column to format graft with the memory of nodes that jobs ask for; without it
+	// that is lost.
+	RAM bool
 }
 
 // EnsureDefaults sets what is zero.
@@ -121,6 +124,9 @@ func (job *Job) validate() error {
 		if math.IsInf(v, 0) || math.IsNaN(v) {
 			return fmt.Errorf("job %.40q has a figure that is no finite number", job.ID)
 		}
+	}
+	if job.RAM < 0 || job.RAM > maxCount {
+		return fmt.Errorf("job %.40q asks for %d MiB of memory: give it from 0 to %d", job.ID, job.RAM, maxCount)
 	}
 	return nil
 }

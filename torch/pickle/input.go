@@ -16,14 +16,13 @@ const (
 	maxLine = 1 << 12
 )
 
-// source is what a pickle is read from.
+// source is the input of a pickle.
 type source interface {
 	io.Reader
 	io.ByteReader
 }
 
-// asSource reads r as it is where it can, so that nothing beyond the pickle is
-// taken from it.
+// asSource uses r unbuffered if possible, so that nothing beyond the pickle is read.
 func asSource(r io.Reader) source {
 	if s, ok := r.(source); ok {
 		return s
