@@ -149,7 +149,7 @@ func TestFoldersSayWhatIsWrong(t *testing.T) {
 			for _, text := range c.want {
 				require.ErrorContains(t, err, text)
 			}
-			require.Equal(t, name == "a broken image", errors.Is(err, ErrDamaged))
+			require.Equal(t, name == "a broken image", errors.As(err, new(Damage)))
 		})
 	}
 	require.ErrorContains(t, decode(hugePNG(t), make([]byte, 3), 1), "pixels")
