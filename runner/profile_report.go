@@ -27,7 +27,7 @@ type profileReport struct {
 	Fitted    int                `json:"fitted_networks"`     // zero where the rates were not fitted
 	LeftOut   profileMisses      `json:"left_out"`            // of networks that were left out one by one
 	NewToThem profileMisses      `json:"new"`                 // of those that were left out with all that they were adapted to
-	profile   *trainer.Profile
+	Profile   *trainer.Profile   `json:"-"`                   // that it reports
 }
 
 // profileMade is how a profile was measured.
@@ -79,6 +79,7 @@ type profileMisses struct {
 	Evaluation profileMiss `json:"evaluation"` // of a batch of evaluation
 }
 
+// profileMiss is how far rates are off one kind of work.
 type profileMiss struct {
 	Median  float64 `json:"median"`  // the middle one, as a share of what was measured
 	Worst   float64 `json:"worst"`   // the largest, as a share of what was measured
@@ -92,7 +93,7 @@ func reportProfile(p *trainer.Profile, file string) *profileReport {
 		Decision: profileCost{p.Costs.DecisionSeconds, p.Costs.DecisionSpread}, Surgery: profileCost{p.Costs.SurgerySeconds, p.Costs.SurgerySpread},
 		Alone: p.Costs.CommunicationShare, Fitted: p.Fit.Networks,
 		LeftOut:   profileMisses{profileMiss(p.Fit.Step), profileMiss(p.Fit.Batch)},
-		NewToThem: profileMisses{profileMiss(p.Fit.NewStep), profileMiss(p.Fit.NewBatch)}, profile: p}
+		NewToThem: profileMisses{profileMiss(p.Fit.NewStep), profileMiss(p.Fit.NewBatch)}, Profile: p}
 	for _, m := range p.Measured {
 		step, batch := p.Estimate(m.Size, m.Batch)
 		r.Networks = append(r.Networks, profileNetwork{Network: m.String(), Fingerprint: m.Fingerprint, Batch: m.Batch,
@@ -129,7 +130,7 @@ func (r *profileReport) print(w io.Writer, asJSON bool) error {
 		fmt.Fprintln(&b)
 		_ = r.networkTable().Print(&b)
 	}
-	if r.profile.Closed() {
+	if r.Profile.Closed() {
 		b.WriteString("\nThere are no rates: networks that were not measured cannot be charged.\n")
 	} else {
 		fmt.Fprintln(&b)
@@ -186,7 +187,7 @@ func milliseconds(seconds float64) string {
 // rateTable shows rates for as much of each as takes a time that can be read.
 func (r *profileReport) rateTable() *document.Table {
 	t := document.NewTable("RATE", ">STEP ms", ">EVALUATION ms")
-	step, batch := r.profile.Costs.Step.List(), r.profile.Costs.Batch.List()
+	step, batch := r.Profile.Costs.Step.List(), r.Profile.Costs.Batch.List()
 	for k, unit := range []struct {
 		text string
 		many float64

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -43,9 +44,9 @@ func environment(fsys files.FS) *work.Env {
 }
 
 // smallest are the options of a job of a few steps on the virtual clock, with an up and a
-// down and a checkpoint after every epoch.
+// down.
 func smallest(folder string) train.Options {
-	return train.Options{Folder: folder, Set: []string{"time.budget=300ms", `time.events=[{at = "100ms", change = "up"}, {at = "200ms", change = "down"}]`,
+	return train.Options{Folder: folder, Set: []string{"time.budget=150ms", `time.events=[{at = "50ms", change = "up"}, {at = "100ms", change = "down"}]`,
 		"data.synthetic.size=16", "data.synthetic.train=40", "data.synthetic.test=10", "data.synthetic.classes=3", "train.batch=20", "run.threads=1",
 		`adapt.decider="script"`, `adapt.actions=["deepen:conv1"]`}}
 }
@@ -60,17 +61,23 @@ func written(t *testing.T, folder string) (all string) {
 	return all
 }
 
-// A fault at any operation on a file ends the job with an error or changes nothing, and a
-// second run ends in the same bytes.
+// writes are the operations that change what is on the disk.
+var writes = []string{"create", "append", "write", "sync", "close", "rename", "link", "remove", "mkdirall", "syncdir", "lock"}
+
+// A fault at any write ends the job with an error or changes nothing, and a second run ends
+// in the same bytes.
 func TestRunSurvivesFaults(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "run")
 	counting := faults.New(unsynced{}, 0, faults.Fail)
 	whole, err := train.Run(t.Context(), environment(counting), "", smallest(folder))
 	require.NoError(t, err)
-	want, ops := written(t, folder), counting.Ops()
-	require.Greater(t, len(ops), 50)
-	for _, kind := range []faults.Kind{faults.Fail, faults.Crash} {
-		for k, op := range ops {
+	want, tried := written(t, folder), 0
+	for k, op := range counting.Ops() {
+		if !slices.Contains(writes, op.Name) {
+			continue
+		}
+		tried++
+		for _, kind := range []faults.Kind{faults.Fail, faults.Crash} {
 			folder := filepath.Join(t.TempDir(), "run")
 			o, faulty := smallest(folder), faults.New(unsynced{}, k+1, kind)
 			result, err := train.Run(t.Context(), environment(faulty), "", o)
@@ -84,9 +91,9 @@ func TestRunSurvivesFaults(t *testing.T) {
 			}
 			require.Equal(t, whole.Outcome.Digest, result.Outcome.Digest, "%v at %v", kind, op)
 			require.Equal(t, want, written(t, folder), "%v at %v", kind, op)
-			require.NoError(t, os.RemoveAll(folder))
 		}
 	}
+	require.Greater(t, tried, 50)
 }
 
 // removing is a file system on which a file vanishes when the first checkpoint is written.
