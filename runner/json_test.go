@@ -23,6 +23,7 @@ import (
 	"graft/results/plot"
 	"graft/results/report"
 	"graft/results/runs"
+	"graft/work/profile"
 	"graft/work/train"
 )
 
@@ -39,8 +40,8 @@ var jsonReports = map[string][]any{
 	"graft learn":         {learnTreesReport{}, learnReport{}},
 	"graft model list":    {modelList{}},
 	"graft model show":    {networkReport{}},
-	"graft profile":       {profileReport{}},
-	"graft profile show":  {profileReport{}},
+	"graft profile":       {profile.Report{}},
+	"graft profile show":  {profile.Report{}},
 	"graft simulate":      {simulateReport{}, submission{}},
 	"graft fleet attach":  {simulateReport{}},
 	"graft fleet status":  {fleetStatus{}},

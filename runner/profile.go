@@ -12,11 +12,12 @@ import (
 
 	"graft/config"
 	"graft/torch"
+	"graft/work/profile"
 )
 
 // profileFlags are the flags of `graft profile`.
 type profileFlags struct {
-	profileOptions
+	profile.Options
 	fast bool // what exact is not, which is the default
 	json bool // print one JSON object
 }
@@ -78,12 +79,12 @@ func (o *profileFlags) flags(command *cobra.Command) {
 func runProfile(ctx context.Context, w io.Writer, names []string, o profileFlags) error {
 	o.Graft = buildVersion()
 	env := environment(ctx)
-	p, err := measureProfile(ctx, env, names, o.profileOptions)
+	p, err := profile.Measure(ctx, env, names, o.Options)
 	if err != nil {
 		return err
 	}
 	// What took a minute is printed even if it cannot be written.
-	printed := reportProfile(p, o.Out).print(w, o.json)
+	printed := printProfile(profile.NewReport(p, o.Out), w, o.json)
 	if o.Out == "" {
 		return printed
 	}

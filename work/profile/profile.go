@@ -1,4 +1,6 @@
-package main
+// Package profile measures what training takes on a device, so that jobs on a virtual clock
+// can be charged for it.
+package profile
 
 import (
 	"cmp"
@@ -20,8 +22,8 @@ import (
 	"graft/work"
 )
 
-// profileOptions say what to measure, and how.
-type profileOptions struct {
+// Options say what to measure, and how.
+type Options struct {
 	Device    string // cpu or cuda:N; empty is cpu
 	Threads   int    // of an operator on the CPU; zero is all processors
 	Batches   []int  // examples in a step and in a batch of evaluation; none is 64 and 128
@@ -39,9 +41,9 @@ type profileOptions struct {
 	Graft     string // version of graft in the profile; empty is the environment's
 }
 
-// measureProfile measures what steps, batches, decisions and operations of networks take on
+// Measure measures what steps, batches, decisions and operations of networks take on
 // a device. It does not write the profile.
-func measureProfile(ctx context.Context, env *work.Env, names []string, o profileOptions) (*trainer.Profile, error) {
+func Measure(ctx context.Context, env *work.Env, names []string, o Options) (*trainer.Profile, error) {
 	o.Device, o.Optimizer, o.Input = cmp.Or(o.Device, "cpu"), cmp.Or(o.Optimizer, "adam"), cmp.Or(o.Input, "3x32x32")
 	subjects, err := o.subjects(env.Files, names)
 	if err != nil {
@@ -54,7 +56,7 @@ func measureProfile(ctx context.Context, env *work.Env, names []string, o profil
 }
 
 // subjects are the networks to be measured.
-func (o profileOptions) subjects(fsys files.FS, names []string) ([]trainer.Subject, error) {
+func (o Options) subjects(fsys files.FS, names []string) ([]trainer.Subject, error) {
 	if o.Only && len(names) == 0 {
 		return nil, failure.Usagef("--only is for networks that are named; name one of 'graft model list', or a network file")
 	}
@@ -90,7 +92,7 @@ func (o profileOptions) subjects(fsys files.FS, names []string) ([]trainer.Subje
 }
 
 // load makes a network of the zoo for the input and classes, or that of a file as it is.
-func (o profileOptions) load(fsys files.FS, name string, input model.Shape) (*model.Network, error) {
+func (o Options) load(fsys files.FS, name string, input model.Shape) (*model.Network, error) {
 	if work.IsNetworkFile(name) {
 		return work.LoadNetwork(fsys, name, nil, 0)
 	}
@@ -107,7 +109,7 @@ func networkLabel(name string, n *model.Network) string {
 }
 
 // mayWrite returns an error, before anything is measured, where the file cannot be written.
-func (o profileOptions) mayWrite(fsys files.FS) error {
+func (o Options) mayWrite(fsys files.FS) error {
 	if o.Out == "" {
 		return nil
 	}
@@ -127,7 +129,7 @@ func (o profileOptions) mayWrite(fsys files.FS) error {
 }
 
 // measure measures the subjects, and records how in the profile.
-func (o profileOptions) measure(ctx context.Context, env *work.Env, subjects []trainer.Subject) (*trainer.Profile, error) {
+func (o Options) measure(ctx context.Context, env *work.Env, subjects []trainer.Subject) (*trainer.Profile, error) {
 	m := trainer.MeasureOptions{Batches: o.Batches, Rounds: o.Rounds, Exact: o.Exact, Steady: o.Steady, Now: env.Now,
 		Tell: func(what string, done, of int) { env.Log.Info(what, zap.Int("done", done), zap.Int("of", of)) }}
 	if err := m.Optimizer.Rule.UnmarshalText([]byte(o.Optimizer)); err != nil {
@@ -163,7 +165,7 @@ func (o profileOptions) measure(ctx context.Context, env *work.Env, subjects []t
 }
 
 // title is the name of the profile.
-func (o profileOptions) title() string {
+func (o Options) title() string {
 	switch {
 	case o.Name != "":
 		return o.Name
