@@ -36,10 +36,10 @@ func drawable(s *screen) bool {
 }
 
 // drawBars begins to draw.
-func drawBars(s *screen, what work.Scene) *bars {
+func drawBars(s *screen, what work.Progress) *bars {
 	d := &bars{screen: s, progress: mpb.New(mpb.WithOutput(s.w), mpb.WithRefreshRate(refresh))}
-	right := decor.Any(func(decor.Statistics) string { return " " + what.Right() })
-	d.bar = d.progress.MustAdd(1, partFiller(what.Part), mpb.BarFillerTrim(), mpb.AppendDecorators(right), mpb.BarExtender(factsFiller(what.Facts), false))
+	right := decor.Any(func(decor.Statistics) string { return " " + what.Text() })
+	d.bar = d.progress.MustAdd(1, partFiller(what.Done), mpb.BarFillerTrim(), mpb.AppendDecorators(right), mpb.BarExtender(factsFiller(what.Details), false))
 	s.mu.Lock()
 	s.over = d.progress
 	s.mu.Unlock()

@@ -16,7 +16,7 @@ func environment(ctx context.Context) *work.Env {
 	e.Host, _ = os.Hostname()      // the manifest has none then
 	e.Program, _ = os.Executable() // whoever starts processes says that it is missing
 	if s := screenFrom(ctx); drawable(s) {
-		e.Show = func(w work.Scene) func() { return drawBars(s, w).close }
+		e.Show = func(w work.Progress) func() { return drawBars(s, w).close }
 	}
 	return e
 }

@@ -171,7 +171,7 @@ func TestLeaveOut(t *testing.T) {
 	args := []string{"table=early", "table=late", "table=other", "seeds=2", "steps=5", "leave-out=scenario"}
 	got := s.evaluate(append(args, "json")...)
 	require.Equal(t, failure.Done, got.code, got.stderr)
-	var r runs.LeaveReport
+	var r runs.LeaveOutReport
 	require.NoError(t, json.Unmarshal([]byte(got.stdout), &r))
 	require.Equal(t, []any{"scenario", "new", 5, 2}, []any{r.LeaveOut, r.For, r.Steps, r.Seeds})
 	require.Equal(t, []string{"early", "other"}, r.Groups[1].Learned)

@@ -48,8 +48,8 @@ func printStatus(w io.Writer, r *simulate.Status, asJSON bool) (err error) {
 	} else {
 		err = printFleetStatus(r, w)
 	}
-	if err == nil && r.Trouble != "" {
-		err = failure.With(failure.Partial, errors.New(r.Trouble))
+	if err == nil && r.EngineError != "" {
+		err = failure.With(failure.Partial, errors.New(r.EngineError))
 	}
 	return err
 }
@@ -69,7 +69,7 @@ func statusHeadline(r *simulate.Status) string {
 	s := r.State
 	text := fmt.Sprintf("%d of %d runs ended, %d failed, %d left; %d of %d legs", s.Ended, s.Sequences, s.Failed, r.Left, s.Done, s.Legs)
 	if r.ToGo > 0 {
-		text += fmt.Sprintf("; %s to go", document.SpanText(time.Duration(r.ToGo*float64(time.Second))))
+		text += fmt.Sprintf("; %s to go", document.RoughDurationText(time.Duration(r.ToGo*float64(time.Second))))
 	}
 	if len(s.Best) > 0 {
 		text += fmt.Sprintf("\nbest so far %s: %s", simulation.Sequence(s.Best[0].Sequence), document.AccuracyText(s.Best[0].Accuracy))

@@ -74,7 +74,7 @@ func TestTrainInProcesses(t *testing.T) {
 	o := graft(brief(together, append(two, "--set", "parallel.on=true")...)...)
 	require.Equal(t, failure.Done, o.code, o.stderr)
 	require.Contains(t, o.stdout, "2 of 2 devices")
-	log, err := os.ReadFile(filepath.Join(together, runs.LogsName, "process-1.log"))
+	log, err := os.ReadFile(filepath.Join(together, runs.LogsFolder, "process-1.log"))
 	require.NoError(t, err)
 	require.Contains(t, string(log), "follows the job's leader")
 	for _, name := range []string{"train_loss", "validation_loss"} {

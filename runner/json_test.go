@@ -43,7 +43,7 @@ var jsonReports = map[string][]any{
 	"graft config show":   {configReport{}},
 	"graft demo":          {train.Result{}},
 	"graft doctor":        {doctor.Report{}},
-	"graft evaluate":      {runs.EvaluationReport{}, runs.LeaveReport{}},
+	"graft evaluate":      {runs.EvaluationReport{}, runs.LeaveOutReport{}},
 	"graft learn":         {learn.PoliciesResult{}, learn.StudyResult{}},
 	"graft model list":    {modelList{}},
 	"graft model show":    {describe.Network{}},
@@ -73,7 +73,7 @@ var jsonReports = map[string][]any{
 
 // which tells several objects of a command apart.
 var which = map[reflect.Type]string{
-	reflect.TypeFor[runs.EvaluationReport](): "Without `--leave-out`.", reflect.TypeFor[runs.LeaveReport](): "With `--leave-out`.",
+	reflect.TypeFor[runs.EvaluationReport](): "Without `--leave-out`.", reflect.TypeFor[runs.LeaveOutReport](): "With `--leave-out`.",
 	reflect.TypeFor[simulate.Report](): "Of a simulation that is over.", reflect.TypeFor[simulate.Submission](): "Of one that was given to a cluster.",
 	reflect.TypeFor[learn.PoliciesResult](): "Of structural policies.", reflect.TypeFor[learn.StudyResult](): "Of a policy of the original's.",
 }

@@ -87,16 +87,16 @@ func printStudy(w io.Writer, r *learn.StudyResult) error {
 }
 
 func printPolicies(w io.Writer, r *learn.PoliciesResult) error {
-	if err := report.PolicyTables(r.Outcome).Print(w); err != nil {
+	if err := report.VerdictTable(r.Outcome).Print(w); err != nil {
 		return err
 	}
 	if _, err := fmt.Fprintln(w); err != nil {
 		return err
 	}
-	if err := report.PolicySeeds(r.Outcome).Print(w); err != nil {
+	if err := report.SeedTable(r.Outcome).Print(w); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(w, "\n%s%s in %s\nresults in %s, the vote of all in %s, each policy in %s\n",
-		report.Summaries(r.Outcome), document.Counted(r.Outcome.Steps, "step"), document.ClockText(r.Took()), r.Folder, r.Policy, filepath.Join(r.Folder, runs.SeedFolder))
+		report.SummaryText(r.Outcome), document.Counted(r.Outcome.Steps, "step"), document.SecondsOf(r.Took()), r.Folder, r.Policy, filepath.Join(r.Folder, runs.SeedFolder))
 	return err
 }

@@ -73,7 +73,7 @@ func runModelShow(w io.Writer, arg string, o modelShowOptions) error {
 	if o.svg != "" {
 		return drawNetwork(w, o.svg, trace)
 	}
-	report, err := describe.Of(trace)
+	report, err := describe.Describe(trace)
 	if err != nil {
 		return err
 	}

@@ -61,7 +61,7 @@ func newPipeline(t *testing.T, more string, arrivals ...int) string {
 func assembled(t *testing.T, folder string, scenarios ...string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
-	paths := []string{filepath.Join(runs.PolicyName, runs.VoteFile), filepath.Join(runs.PolicyName, runs.SeedFolder), runs.OutcomeName, runs.LearnFile}
+	paths := []string{filepath.Join(runs.PolicyFolder, runs.VoteFile), filepath.Join(runs.PolicyFolder, runs.SeedFolder), runs.OutcomeName, runs.LearnFile}
 	for _, name := range scenarios {
 		paths = append(paths, filepath.Join(name, runs.TableFolder))
 	}
@@ -118,10 +118,10 @@ func TestPipeline(t *testing.T) {
 	}{
 		{filepath.Join("at100", runs.TableFolder, "grid-1.jsonl"), os.Remove, all[:1]},
 		{filepath.Join("at200", runs.TableFolder, "grid-1.jsonl"), cut, all[1:2]},
-		{filepath.Join(runs.PolicyName, runs.VoteFile), cut, all[2:3]},
-		{filepath.Join(runs.PolicyName, runs.SeedFolder, "seed-2.safetensors"), os.Remove, all[2:3]},
+		{filepath.Join(runs.PolicyFolder, runs.VoteFile), cut, all[2:3]},
+		{filepath.Join(runs.PolicyFolder, runs.SeedFolder, "seed-2.safetensors"), os.Remove, all[2:3]},
 		{runs.OutcomeName, cut, all[3:]},
-		{runs.LedgerName, cut, all},
+		{runs.JournalFile, cut, all},
 	} {
 		require.NoError(t, c.ruin(filepath.Join(folder, c.path)))
 		report, done, _ := stagesOf(t, path, "--folder", folder)
@@ -129,8 +129,8 @@ func TestPipeline(t *testing.T) {
 		require.Equal(t, want, assembled(t, folder, "at100", "at200"), c.path)
 		require.Equal(t, []int{2, 2}, []int{len(report.Outcome.Trials), len(report.Outcome.LeftOut.Groups)})
 	}
-	require.NoError(t, os.WriteFile(filepath.Join(folder, runs.PolicyName, "learners", "seed-1.safetensors"), []byte("{"), 0o600))
-	require.NoError(t, os.Remove(filepath.Join(folder, runs.PolicyName, runs.VoteFile)))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, runs.PolicyFolder, "learners", "seed-1.safetensors"), []byte("{"), 0o600))
+	require.NoError(t, os.Remove(filepath.Join(folder, runs.PolicyFolder, runs.VoteFile)))
 	_, done, _ := stagesOf(t, path, "--folder", folder)
 	require.Equal(t, all[2:3], done)
 	require.Equal(t, want, assembled(t, folder, "at100", "at200"), "it began anew where it could not go on")
@@ -197,7 +197,7 @@ func TestPipelinesWithFailures(t *testing.T) {
 	require.Contains(t, o.stdout, "at100")
 	require.NotContains(t, o.stdout, "at395")
 	require.Contains(t, o.stderr, "policies learned from 1 of 2 tables, which are complete: at395: 4 of 4 sequences failed, such as")
-	require.FileExists(t, filepath.Join(folder, runs.PolicyName, runs.VoteFile))
+	require.FileExists(t, filepath.Join(folder, runs.PolicyFolder, runs.VoteFile))
 	o = graft("pipeline", newPipeline(t, "", 395), "--folder", filepath.Join(t.TempDir(), "run"))
 	require.Equal(t, failure.Partial, o.code)
 	require.Contains(t, o.stderr, "nothing is learned, as no scenario has a complete table: at395: ")

@@ -73,7 +73,7 @@ func TestPlotEvaluationsAndPipelines(t *testing.T) {
 	require.Contains(t, drawn["left-bars.svg"], "know the other tables only")
 	readable(t, plot.Given{}, evaluation, left, pipeline)
 
-	require.NoError(t, os.RemoveAll(filepath.Join(pipeline, runs.JudgedName)))
+	require.NoError(t, os.RemoveAll(filepath.Join(pipeline, runs.EvaluationFolder)))
 	drawn, o = plotInto(t, t.TempDir(), pipeline, "--kind", "bars")
 	require.Equal(t, failure.Partial, o.code)
 	require.Contains(t, drawn, "pipeline-bars.svg", "the outcome says as much without intervals")
@@ -178,7 +178,7 @@ func TestPlotPolicyInTables(t *testing.T) {
 	require.Contains(t, drawn["early-late-decisions.svg"], ">early</text>")
 	r := s.report("policy=run", "table=early")
 	at := verdictOf(t, r.Tables[0], "run, voting").Accuracy
-	require.Contains(t, drawn["early-tree.svg"], ">policy, "+document.Share(&at)+"<")
+	require.Contains(t, drawn["early-tree.svg"], ">policy, "+document.ShareText(&at)+"<")
 	without, o := plotInto(t, t.TempDir(), s.path("early"))
 	require.Equal(t, failure.Done, o.code, o.stderr)
 	require.NotContains(t, without["early-tree.svg"], ">policy, ")

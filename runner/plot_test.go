@@ -183,7 +183,7 @@ func TestPlotOfPoliciesThatLearned(t *testing.T) {
 	for _, name := range []string{"run-learning.svg", "run-bars.svg", "run-heat.svg", "run-tree-one.svg", "run-tree-two.svg"} {
 		require.Contains(t, written, name)
 	}
-	for _, word := range append(slices.Clone(plot.RivalNames), "one", "two") {
+	for _, word := range append(slices.Clone(plot.ChooserNames), "one", "two") {
 		require.Contains(t, written["run-bars.svg"], ">"+word+"</text>")
 	}
 	require.Contains(t, written["run-tree-one.svg"], ">policy, ")

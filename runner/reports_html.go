@@ -20,18 +20,18 @@ func writePage(w io.Writer, list []*runs.Run, skipped []runs.SkippedRun, o repor
 	if len(list) == 0 {
 		return r.Err()
 	}
-	if err := report.MayReplace(files.OS{}, o.html, o.force); err != nil {
+	if err := report.CheckReplace(files.OS{}, o.html, o.force); err != nil {
 		return err
 	}
 	var size int64
 	err = files.WriteAtomic(files.OS{}, o.html, func(w io.Writer) error {
-		c := &report.Counting{W: w}
+		c := &report.CountingWriter{W: w}
 		defer func() { size = c.Bytes }()
 		return p.Render(c)
 	})
 	if err != nil {
 		return fmt.Errorf("report --html: %w", err)
 	}
-	_, err = fmt.Fprintf(w, "wrote %s: %s, %s, %d kB\n", document.Printable(o.html), document.Counted(len(list), "run"), document.Counted(report.FiguresIn(p), "figure"), (size+999)/1000)
+	_, err = fmt.Fprintf(w, "wrote %s: %s, %s, %d kB\n", document.Printable(o.html), document.Counted(len(list), "run"), document.Counted(report.CountFigures(p), "figure"), (size+999)/1000)
 	return errors.Join(err, r.Err())
 }

@@ -97,8 +97,8 @@ func TestReportOfRunsSideBySide(t *testing.T) {
 	}
 	var r report.Report
 	require.NoError(t, json.Unmarshal([]byte(graft("report", "base-*", "better-*", "like-*", "--json").stdout), &r))
-	require.Len(t, r.Side, 1)
-	c := r.Side[0]
+	require.Len(t, r.Comparisons, 1)
+	c := r.Comparisons[0]
 	require.Equal(t, []string{"base", "better", "like"}, []string{c.Columns[0].Name, c.Columns[1].Name, c.Columns[2].Name})
 	require.Equal(t, []int64{1, 2, 3, 4, 5}, c.Columns[2].Seeds)
 	require.Len(t, c.Differs, 1, "seeds, folders and checkpoints make no column")
@@ -325,7 +325,7 @@ func TestReportObjectIsDocumented(t *testing.T) {
 			of = of.Elem()
 		}
 		if of.Kind() != reflect.Struct || seen[of] || of.PkgPath() != reflect.TypeFor[report.Report]().PkgPath() || of == reflect.TypeFor[runs.TableReport]() || of == reflect.TypeFor[runs.PoliciesOutcome]() ||
-			of == reflect.TypeFor[runs.EvaluationReport]() || of == reflect.TypeFor[runs.LeaveReport]() || of == reflect.TypeFor[runs.PipelineOutcome]() {
+			of == reflect.TypeFor[runs.EvaluationReport]() || of == reflect.TypeFor[runs.LeaveOutReport]() || of == reflect.TypeFor[runs.PipelineOutcome]() {
 			return // those have pages of their own
 		}
 		seen[of] = true

@@ -68,7 +68,7 @@ func made(t testing.TB, tables int, left bool) (evaluate.Inputs, *runs.Evaluatio
 		}
 		return g, runs.NewEvaluationOutcome(r, nil)
 	}
-	l := &runs.LeaveReport{LeaveOut: "scenario", For: "new", Steps: 10, Seeds: 3, LeaveOutReport: &simulation.LeaveOutReport{Comparison: c}}
+	l := &runs.LeaveOutReport{LeaveOut: "scenario", For: "new", Steps: 10, Seeds: 3, LeaveOutReport: &simulation.LeaveOutReport{Comparison: c}}
 	for k := range c.Trials {
 		name := c.Trials[k].Scenario
 		c.Trials[k].Group = name
@@ -249,7 +249,7 @@ func TestLeavingOutKeepsARunFolder(t *testing.T) {
 	learned := filepath.Join(t.TempDir(), "kept")
 	got = graft("evaluate", "--leave-out", "scenario", "--learn", file, "--out", learned)
 	require.Equal(t, failure.Done, got.code, got.stderr)
-	given, err := os.ReadFile(filepath.Join(learned, runs.GivenFile))
+	given, err := os.ReadFile(filepath.Join(learned, runs.ConfigFile))
 	require.NoError(t, err)
 	require.Contains(t, string(given), "hidden = 8")
 	r, err = runs.Open(files.OS{}, learned)

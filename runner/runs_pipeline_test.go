@@ -23,28 +23,28 @@ func writePipeline(t testing.TB, dir string, upTo string) {
 	t.Helper()
 	writeSimulation(t, filepath.Join(dir, "tried"), 16, 2)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, runs.ResolvedFile), []byte("[pipeline]\nscenarios = [\"tried.toml\"]\n[run]\nseed = 1\nseeds = 3\n[learn]\nsteps = 20\n"), 0o600))
-	l := &runs.Ledger{Path: filepath.Join(dir, runs.LedgerName), Files: files.OS{}}
+	l := &runs.Journal{Path: filepath.Join(dir, runs.JournalFile), Files: files.OS{}}
 	require.NoError(t, l.Plan(results.Manifest{Created: when, Graft: "v0.1.0", Seed: 1, ConfigSHA256: strings.Repeat("34", 32), Host: "node", CommandLine: []string{"graft", "pipeline", "all.toml"}},
-		[]*runs.StageEntry{{Stage: runs.SimulateStage + "tried", State: runs.StageWaits, Parts: []string{"tried"}, Files: []string{"tried/table"}},
-			{Stage: runs.LearnStage, State: runs.StageWaits, Parts: []string{runs.PolicyName}, Files: []string{runs.PolicyName + "/outcome.json"}},
-			{Stage: runs.JudgeStage, State: runs.StageWaits, Parts: []string{runs.JudgedName}, Files: []string{runs.OutcomeName}}}))
-	for k, e := range l.All {
+		[]*runs.Stage{{Name: runs.SimulateStage + "tried", State: runs.StageWaiting, Parts: []string{"tried"}, Files: []string{"tried/table"}},
+			{Name: runs.LearnStage, State: runs.StageWaiting, Parts: []string{runs.PolicyFolder}, Files: []string{runs.PolicyFolder + "/outcome.json"}},
+			{Name: runs.EvaluateStage, State: runs.StageWaiting, Parts: []string{runs.EvaluationFolder}, Files: []string{runs.OutcomeName}}}))
+	for k, e := range l.Stages {
 		require.NoError(t, l.Begin(e, when.Add(time.Duration(k)*time.Minute)))
-		if e.Stage == upTo {
+		if e.Name == upTo {
 			return
 		}
-		switch e.Stage {
+		switch e.Name {
 		case runs.LearnStage:
-			writePolicies(t, filepath.Join(dir, runs.PolicyName), true)
-		case runs.JudgeStage:
-			o := writeEvaluation(t, filepath.Join(dir, runs.JudgedName), false, true)
+			writePolicies(t, filepath.Join(dir, runs.PolicyFolder), true)
+		case runs.EvaluateStage:
+			o := writeEvaluation(t, filepath.Join(dir, runs.EvaluationFolder), false, true)
 			text, err := json.MarshalIndent(runs.PipelineOutcome{Learned: "policy, voting", Comparison: o.Comparison()}, "", "  ")
 			require.NoError(t, err)
 			require.NoError(t, os.WriteFile(filepath.Join(dir, runs.OutcomeName), text, 0o600))
 		}
 		require.NoError(t, l.End(e, "from", float64(k)+0.5))
 	}
-	require.NoError(t, l.Reuse(l.All[0]))
+	require.NoError(t, l.Reuse(l.Stages[0]))
 }
 
 // What a report says of a pipeline is what it made.
@@ -60,14 +60,14 @@ func TestReportOfAPipeline(t *testing.T) {
 			require.Contains(t, got.stdout, strings.TrimSpace(line))
 		}
 	}
-	for _, part := range []string{"at100", "at200", runs.PolicyName, runs.JudgedName, runs.UnseenName} {
+	for _, part := range []string{"at100", "at200", runs.PolicyFolder, runs.EvaluationFolder, runs.LeftOutFolder} {
 		require.Contains(t, got.stdout, filepath.Join(folder, part))
 		require.Equal(t, failure.Done, graft("report", filepath.Join(folder, part)).code, part)
 	}
 	require.Regexp(t, `(?m)^learn +done +[0-9.]+ +1 `, got.stdout)
 	r, err := runs.Open(files.OS{}, folder)
 	require.NoError(t, err)
-	left, err := runs.Open(files.OS{}, filepath.Join(folder, runs.UnseenName))
+	left, err := runs.Open(files.OS{}, filepath.Join(folder, runs.LeftOutFolder))
 	require.NoError(t, err)
 	require.InDelta(t, valueOf(left, t, "regret"), valueOf(r, t, "left_out_regret"), 1e-9)
 
@@ -89,7 +89,7 @@ func TestReportOfAPipeline(t *testing.T) {
 
 // Those that are half-way say how far they are, and what is damaged is named.
 func TestPipelinesThatAreNotWhole(t *testing.T) {
-	for stage, says := range map[string]string{runs.SimulateStage + "tried": `learn +waits`, runs.LearnStage: `learn +begun, not ended`, runs.JudgeStage: `evaluate +begun, not ended`} {
+	for stage, says := range map[string]string{runs.SimulateStage + "tried": `learn +waits`, runs.LearnStage: `learn +begun, not ended`, runs.EvaluateStage: `evaluate +begun, not ended`} {
 		dir := filepath.Join(t.TempDir(), "run")
 		writePipeline(t, dir, stage)
 		got := graft("report", dir)
@@ -104,16 +104,16 @@ func TestPipelinesThatAreNotWhole(t *testing.T) {
 		says  []string
 	}{
 		"the ledger is cut": {func(dir string) error {
-			return os.WriteFile(filepath.Join(dir, runs.LedgerName), []byte(`{"run":`), 0o600)
+			return os.WriteFile(filepath.Join(dir, runs.JournalFile), []byte(`{"run":`), 0o600)
 		}, failure.Damaged, []string{"pipeline.json", "damaged", "makes it again"}},
-		"the ledger is empty": {func(dir string) error { return os.WriteFile(filepath.Join(dir, runs.LedgerName), []byte(`{}`), 0o600) }, failure.Damaged, []string{"names no stages"}},
+		"the ledger is empty": {func(dir string) error { return os.WriteFile(filepath.Join(dir, runs.JournalFile), []byte(`{}`), 0o600) }, failure.Damaged, []string{"names no stages"}},
 		"the outcome is cut":  {func(dir string) error { return os.WriteFile(filepath.Join(dir, runs.OutcomeName), []byte(`{`), 0o600) }, failure.Damaged, []string{runs.OutcomeName, "delete it"}},
 		"an empty outcome":    {func(dir string) error { return os.WriteFile(filepath.Join(dir, runs.OutcomeName), []byte(`{}`), 0o600) }, failure.Damaged, []string{"says nothing"}},
-		"a part is gone":      {func(dir string) error { return os.RemoveAll(filepath.Join(dir, runs.PolicyName)) }, failure.Partial, []string{"learn: ", runs.PolicyName, "makes it again"}},
+		"a part is gone":      {func(dir string) error { return os.RemoveAll(filepath.Join(dir, runs.PolicyFolder)) }, failure.Partial, []string{"learn: ", runs.PolicyFolder, "makes it again"}},
 		"a part is damaged": {func(dir string) error {
-			return os.WriteFile(filepath.Join(dir, runs.JudgedName, runs.OutcomeFile), []byte("{"), 0o600)
+			return os.WriteFile(filepath.Join(dir, runs.EvaluationFolder, runs.OutcomeFile), []byte("{"), 0o600)
 		}, failure.Partial, []string{"evaluate: ", runs.OutcomeFile}},
-		"a part has no outcome": {func(dir string) error { return os.Remove(filepath.Join(dir, runs.JudgedName, runs.OutcomeFile)) }, failure.Partial, []string{"evaluate: ", "has not ended, though it had"}},
+		"a part has no outcome": {func(dir string) error { return os.Remove(filepath.Join(dir, runs.EvaluationFolder, runs.OutcomeFile)) }, failure.Partial, []string{"evaluate: ", "has not ended, though it had"}},
 		"a table is damaged": {func(dir string) error {
 			return os.Truncate(filepath.Join(dir, "tried", runs.TableFolder, "node-1.jsonl"), 900)
 		}, failure.Partial, []string{"simulate tried: "}},
@@ -126,7 +126,7 @@ func TestPipelinesThatAreNotWhole(t *testing.T) {
 		for _, says := range c.says {
 			require.Contains(t, got.stderr, says, name)
 		}
-		if c.code == failure.Partial && !strings.Contains(name, "no outcome") && !strings.Contains(name, runs.JudgedName) && name != "a part is damaged" {
+		if c.code == failure.Partial && !strings.Contains(name, "no outcome") && !strings.Contains(name, runs.EvaluationFolder) && name != "a part is damaged" {
 			require.Contains(t, got.stdout, "changed since", name)
 		}
 	}

@@ -327,7 +327,7 @@ func badFolders(t testing.TB, dir string) map[string]string {
 	writeSimulation(t, at("plan"), 4, 1)
 	overwrite(filepath.Join(at("plan"), runs.PlanFile), "{")
 	writePipeline(t, at("pipeline"), runs.LearnStage)
-	overwrite(filepath.Join(at("pipeline"), runs.LedgerName), "{")
+	overwrite(filepath.Join(at("pipeline"), runs.JournalFile), "{")
 	require.NoError(t, os.RemoveAll(filepath.Join(at("pipeline"), "tried")))
 	writeEvaluation(t, at("evaluation"), false, true)
 	overwrite(filepath.Join(at("evaluation"), runs.OutcomeFile), "{}")

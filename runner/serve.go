@@ -75,10 +75,10 @@ func runServe(ctx context.Context, w io.Writer, dir string, o serveOptions) erro
 	if o.every < shortestEvery {
 		return failure.Usagef("--every %s: look once in %s at most", o.every, shortestEvery)
 	}
-	if _, err := runs.View(files.OS{}, dir); err != nil {
+	if _, err := runs.ReadFolder(files.OS{}, dir); err != nil {
 		return err
 	}
-	if err := listen.MayListen(o.address, o.anywhere, "they could read the runs"); err != nil {
+	if err := listen.CheckAddress(o.address, o.anywhere, "they could read the runs"); err != nil {
 		return err
 	}
 	l, err := listen.Listen(o.address, o.anywhere)
@@ -89,11 +89,11 @@ func runServe(ctx context.Context, w io.Writer, dir string, o serveOptions) erro
 		loggerFrom(ctx).Warn("whoever can come to this address can read the runs", zap.String("address", l.Addr().String()), zap.String("folder", dir))
 	}
 	server := &http.Server{Handler: serve.New(serve.Options{Files: files.Beneath(dir), Dir: dir, Every: o.every, Now: time.Now, Hosts: listen.Hosts(o.address, l, o.anywhere), Version: thisVersion()}), ReadHeaderTimeout: listen.HeaderTimeout, ReadTimeout: listen.RequestTimeout,
-		WriteTimeout: serve.RenderedWithin, IdleTimeout: listen.IdleTimeout, MaxHeaderBytes: serve.MostQuestion, ErrorLog: log.New(io.Discard, "", 0)} // what strangers send fills no log
+		WriteTimeout: serve.RenderTimeout, IdleTimeout: listen.IdleTimeout, MaxHeaderBytes: serve.MaxRequestBytes, ErrorLog: log.New(io.Discard, "", 0)} // what strangers send fills no log
 	if err := announce(w, serveReport{"http://" + reachable(l) + "/", dir}, o.json); err != nil {
 		return errors.Join(err, l.Close())
 	}
-	return attend(ctx, server, listen.Limit(l, serve.MostViewers))
+	return attend(ctx, server, listen.LimitConnections(l, serve.MaxConnections))
 }
 
 // announce prints where the pages are.

@@ -225,7 +225,7 @@ func TestServeRefuses(t *testing.T) {
 	require.Contains(t, v.get("/"), `href="/run/a%20b%25%3F%23"`)
 	v.get("/run/a%20b%25%3F%23")
 	v.get("/compare?run=" + url.QueryEscape("a b%?#"))
-	many := "/compare?run=x" + strings.Repeat("&run=x", serve.MostCompared)
+	many := "/compare?run=x" + strings.Repeat("&run=x", serve.MaxCompared)
 	for name, c := range map[string]struct {
 		method, address string
 		headers         []string
@@ -312,7 +312,7 @@ func TestServeSeesWhatChanges(t *testing.T) {
 	v.clock.pass(time.Second)
 	changed("done", "events.jsonl")
 	require.False(t, v.fresh("/run/done"), "it has ended")
-	v.clock.pass(serve.RarePace * time.Second)
+	v.clock.pass(serve.EndedFactor * time.Second)
 	require.True(t, v.fresh("/run/done"))
 
 	v.get("/")
@@ -325,9 +325,9 @@ func TestServeSeesWhatChanges(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, v.ask("GET", "/run/new").Code)
 	v.clock.pass(time.Second)
 	v.get("/run/new") // who asks for it by name finds it sooner
-	v.clock.pass(serve.SurveyPace * time.Second)
+	v.clock.pass(serve.ScanFactor * time.Second)
 	require.Contains(t, v.get("/"), "3 runs, 2 ended, 1 not ended.")
-	v.clock.pass(serve.RarePace * time.Second)
+	v.clock.pass(serve.EndedFactor * time.Second)
 	changed("open", "epochs.csv")
 	v.clock.pass(time.Second)
 	require.Contains(t, v.get("/"), "3 runs, 1 running, 2 ended.")
@@ -514,7 +514,7 @@ func TestServeOfManyRunsIsQuick(t *testing.T) {
 		require.False(t, v.fresh("/"))
 	}
 	known := time.Since(began) / 20
-	v.clock.pass(serve.SurveyPace * time.Second)
+	v.clock.pass(serve.ScanFactor * time.Second)
 	began = time.Now()
 	require.False(t, v.fresh("/"))
 	looked := time.Since(began)

@@ -36,5 +36,5 @@ func addTableFlags(command *cobra.Command, o *runs.TableSource) {
 
 // heedTableFlags takes down which flags were given.
 func heedTableFlags(command *cobra.Command, o *runs.TableSource) {
-	o.Begun, o.Seeded = command.Flags().Changed("start"), command.Flags().Changed("seed")
+	o.HasStart, o.HasSeed = command.Flags().Changed("start"), command.Flags().Changed("seed")
 }

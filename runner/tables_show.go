@@ -54,7 +54,7 @@ func runTableShow(w io.Writer, path string, o *tableShowOptions) error {
 	if found == nil || found.Table == nil {
 		return damage
 	}
-	r := runs.ReportTable(found.Table)
+	r := runs.NewTableReport(found.Table)
 	var err error
 	switch {
 	case o.csv:

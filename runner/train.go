@@ -114,7 +114,7 @@ func printTrained(w io.Writer, r *train.Result, temporary bool) error {
 	_, err := fmt.Fprintf(w, "%s accuracy on the test images, %s on the validation images\n%d epochs, %d steps, %d decisions, %d parameters in the end\n"+
 		"budget %s, of which %s were used: %s for deciding, %s for operating\n%sdigest %.12s\n",
 		document.AccuracyText(o.Test.Accuracy), document.AccuracyText(o.Validation.Accuracy), o.Epochs, o.Steps, o.Decisions, o.Parameters,
-		document.ClockText(o.Budget), document.ClockText(o.Used), document.TookText(o.Deciding), document.TookText(o.Operating), where, o.Digest)
+		document.SecondsOf(o.Budget), document.SecondsOf(o.Used), document.DurationText(o.Deciding), document.DurationText(o.Operating), where, o.Digest)
 	return err
 }
 
@@ -131,7 +131,7 @@ func eventTable(r *train.Result) *document.Table {
 		} else if n.Processes > 0 {
 			what = fmt.Sprintf("%d of %d devices", n.Processes, n.Devices)
 		}
-		events.Add(document.ClockText(n.Time), n.Event, what, fmt.Sprint(n.Parameters), document.AccuracyText(n.Accuracy), accuracyAfter(r, n), document.TookText(n.Took))
+		events.Add(document.SecondsOf(n.Time), n.Event, what, fmt.Sprint(n.Parameters), document.AccuracyText(n.Accuracy), accuracyAfter(r, n), document.DurationText(n.Took))
 	}
 	return events
 }

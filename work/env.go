@@ -26,17 +26,17 @@ type Env struct {
 	Log     *zap.Logger      // progress and warnings; needed, zap.NewNop() drops them
 	// Show draws the progress of one piece of work until stop is called. Nil draws nothing;
 	// progress then goes to the log.
-	Show func(s Scene) (stop func())
+	Show func(s Progress) (stop func())
 	// Enter makes a folder the working directory, from which paths in a configuration are
 	// meant. Nil stays in the one that there is.
 	Enter func(folder string) error
 }
 
-// Scene is the progress of one piece of work. Its functions are called from another goroutine.
-type Scene struct {
-	Part  func() (done, all int64) // length of the bar
-	Right func() string            // text beside the bar
-	Facts func(width int) string   // line below the bar, of at most width characters
+// Progress is the progress of one piece of work. Its functions are called from another goroutine.
+type Progress struct {
+	Done    func() (done, all int64) // length of the bar
+	Text    func() string            // text beside the bar
+	Details func(width int) string   // line below the bar, of at most width characters
 }
 
 // Manifest fills in what the environment knows of a run that begins now.

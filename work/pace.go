@@ -8,17 +8,17 @@ import (
 // ProgressInterval is the time between two progress lines of a log.
 const ProgressInterval = 10 * time.Second
 
-// Pace says when the next progress line is due. Make it with newPace.
-type Pace struct {
+// ProgressLimiter says when the next progress line is due. Make it with newPace.
+type ProgressLimiter struct {
 	now  func() time.Time
 	last time.Time // of the last line
 }
 
 // NewPace makes the first line due in ten seconds from now.
-func NewPace(now func() time.Time) *Pace { return &Pace{now, now()} }
+func NewPace(now func() time.Time) *ProgressLimiter { return &ProgressLimiter{now, now()} }
 
 // Due says whether a line is due, and begins the next interval if so.
-func (p *Pace) Due() bool {
+func (p *ProgressLimiter) Due() bool {
 	now := p.now()
 	if now.Sub(p.last) < ProgressInterval {
 		return false

@@ -39,16 +39,16 @@ func Plain(format string, x float64) string {
 	return text
 }
 
-func Signed(x *float64) string {
+func SignedText(x *float64) string {
 	if x == nil {
 		return "-"
 	}
 	return Plain("%+.1f", *x)
 }
 
-// Points are hundredths of accuracy with two digits. What is less than nothing by
+// PointsText are hundredths of accuracy with two digits. What is less than nothing by
 // rounding alone is nothing.
-func Points(v float64) string { return fmt.Sprintf("%.2f", math.Round(100*v)/100+0) }
+func PointsText(v float64) string { return fmt.Sprintf("%.2f", math.Round(100*v)/100+0) }
 
 func PercentText(share float64) string { return fmt.Sprintf("%.2f%%", 100*share) }
 
@@ -61,16 +61,16 @@ func Thousands(n int) string {
 	return text
 }
 
-// ExactOr is empty where there is no value.
-func ExactOr(v *float64) string {
+// ExactOrEmpty is empty where there is no value.
+func ExactOrEmpty(v *float64) string {
 	if v == nil {
 		return ""
 	}
 	return Exact(*v)
 }
 
-// ShownValue is a value for people, without its unit.
-func ShownValue(v float64, unit string) string {
+// ValueText is a value for people, without its unit.
+func ValueText(v float64, unit string) string {
 	switch unit {
 	case UnitShare:
 		return fmt.Sprintf("%.2f", 100*v)
@@ -85,8 +85,8 @@ func ShownValue(v float64, unit string) string {
 	return fmt.Sprintf("%.4g", v)
 }
 
-// ShownUnit is the unit that goes with shownValue.
-func ShownUnit(unit string) string {
+// UnitText is the unit that goes with shownValue.
+func UnitText(unit string) string {
 	if unit == UnitShare {
 		return "%"
 	}
@@ -97,7 +97,7 @@ func ShareCell(v *float64) string {
 	if v == nil {
 		return "-"
 	}
-	return ShownValue(*v, UnitShare)
+	return ValueText(*v, UnitShare)
 }
 
 func NumberCell(v *float64, format string) string {
@@ -115,20 +115,20 @@ const (
 	UnitNats    = "nats"
 )
 
-// Share is a number between 0 and 1 for people; nil is a dash.
-func Share(v *float64) string {
+// ShareText is a number between 0 and 1 for people; nil is a dash.
+func ShareText(v *float64) string {
 	if v == nil {
 		return "-"
 	}
 	return fmt.Sprintf("%.2f%%", 100**v)
 }
 
-func Short(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+func ShortText(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
 // Exact is the shortest text that reads back as the same number.
 func Exact(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-func Exactly(values []float64) []string {
+func ExactAll(values []float64) []string {
 	texts := make([]string, len(values))
 	for k, v := range values {
 		texts[k] = Exact(v)
@@ -136,19 +136,19 @@ func Exactly(values []float64) []string {
 	return texts
 }
 
-// SpanText is a time of any length.
-func SpanText(d time.Duration) string {
+// RoughDurationText is a time of any length.
+func RoughDurationText(d time.Duration) string {
 	if d < 10*time.Minute {
-		return ClockText(d)
+		return SecondsOf(d)
 	}
 	return d.Round(time.Second).String()
 }
 
 func AccuracyText(share float64) string { return fmt.Sprintf("%.1f%%", 100*share) }
 
-func ClockText(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }
+func SecondsOf(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }
 
-func TookText(d time.Duration) string {
+func DurationText(d time.Duration) string {
 	if d == 0 {
 		return "-"
 	}

@@ -51,9 +51,9 @@ func Usagef(format string, args ...any) error {
 	return With(Usage, fmt.Errorf(format, args...))
 }
 
-// isDamage says whether an error to which nobody gave a code is about a file of graft's
+// isDamaged says whether an error to which nobody gave a code is about a file of graft's
 // own that is not what was written.
-func isDamage(err error) bool {
+func isDamaged(err error) bool {
 	var room interface{ Damaged() bool } // an error of a room that knows damage when it sees it
 	return errors.Is(err, results.ErrDamaged) || errors.As(err, &room) && room.Damaged() || errors.As(err, new(*json.SyntaxError)) || errors.As(err, new(*json.UnmarshalTypeError))
 }
@@ -70,7 +70,7 @@ func CodeOf(ctx context.Context, err error) Code {
 		return coded.Code
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		return Interrupted
-	case isDamage(err):
+	case isDamaged(err):
 		return Damaged
 	default:
 		return Failed

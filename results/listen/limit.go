@@ -5,47 +5,47 @@ import (
 	"sync"
 )
 
-// Limit lets so many connections be open at once; others wait until one is closed.
-func Limit(l net.Listener, most int) net.Listener {
-	return &limited{Listener: l, places: make(chan struct{}, most), closed: make(chan struct{})}
+// LimitConnections lets so many connections be open at once; others wait until one is closed.
+func LimitConnections(l net.Listener, most int) net.Listener {
+	return &limitedListener{Listener: l, slots: make(chan struct{}, most), closed: make(chan struct{})}
 }
 
-type limited struct {
+type limitedListener struct {
 	net.Listener
-	places chan struct{}
+	slots  chan struct{}
 	once   sync.Once
 	closed chan struct{}
 }
 
 // Accept waits for a place, then for a connection.
-func (l *limited) Accept() (net.Conn, error) {
+func (l *limitedListener) Accept() (net.Conn, error) {
 	select {
-	case l.places <- struct{}{}:
+	case l.slots <- struct{}{}:
 	case <-l.closed:
 		return nil, net.ErrClosed
 	}
 	conn, err := l.Listener.Accept()
 	if err != nil {
-		<-l.places
+		<-l.slots
 		return nil, err
 	}
-	return &placed{Conn: conn, leave: sync.OnceFunc(func() { <-l.places })}, nil
+	return &limitedConn{Conn: conn, release: sync.OnceFunc(func() { <-l.slots })}, nil
 }
 
 // Close lets nobody in any more.
-func (l *limited) Close() error {
+func (l *limitedListener) Close() error {
 	l.once.Do(func() { close(l.closed) })
 	return l.Listener.Close()
 }
 
-// placed is a connection that gives its place back.
-type placed struct {
+// limitedConn is a connection that gives its place back.
+type limitedConn struct {
 	net.Conn
-	leave func()
+	release func()
 }
 
 // Close ends the connection.
-func (p *placed) Close() error {
-	defer p.leave()
+func (p *limitedConn) Close() error {
+	defer p.release()
 	return p.Conn.Close()
 }

@@ -10,9 +10,9 @@ import (
 	"graft/results/failure"
 )
 
-// MayListen says why an address must not be listened at, if it must not: others than
+// CheckAddress says why an address must not be listened at, if it must not: others than
 // this machine could come there. Danger is what that would mean.
-func MayListen(address string, anywhere bool, danger string) error {
+func CheckAddress(address string, anywhere bool, danger string) error {
 	if host, _, _ := net.SplitHostPort(address); !anywhere && !IsLoopback(host) {
 		return failure.Usagef("listen at %s: others than this machine could come there, and %s; "+
 			"name 127.0.0.1 and go there through ssh -L, or add --listen-anywhere", address, danger)

@@ -23,12 +23,12 @@ func TestBarsAreDividedByNetwork(t *testing.T) {
 	scenarios := 0
 	for _, d := range divideBars(b, networks) {
 		part := d.Figure.(*figure.Bars)
-		require.LessOrEqual(t, len(part.Groups), mostScenarios)
+		require.LessOrEqual(t, len(part.Groups), maxScenarios)
 		require.True(t, strings.HasPrefix(part.Note, d.name+". N"))
 		names, scenarios = append(names, part.Title), scenarios+len(part.Groups)
 	}
 	require.Equal(t, []string{"T, A", "T, B", "T, B, part 2"}, names)
 	require.Equal(t, 30, scenarios)
 	b.Groups = b.Groups[:12]
-	require.Equal(t, []plotted{{Figure: b}}, divideBars(b, networks))
+	require.Equal(t, []drawing{{Figure: b}}, divideBars(b, networks))
 }

@@ -17,7 +17,7 @@ import (
 
 // plotCompletions draws the distribution of completion times under each scheduler: the
 // share of jobs that took no longer than a time.
-func plotCompletions(r *runs.Run) ([]plotted, error) {
+func plotCompletions(r *runs.Run) ([]drawing, error) {
 	report, err := runs.ReadCluster(r)
 	if report == nil || err != nil {
 		return nil, err
@@ -30,13 +30,13 @@ func plotCompletions(r *runs.Run) ([]plotted, error) {
 		}
 		panel.Curves = append(panel.Curves, curve)
 	}
-	return []plotted{{Figure: &figure.Chart{Title: "Completion times of " + r.Base(), X: figure.Axis{Name: "completion time", Unit: "s", Powers: true}, Panels: []figure.Panel{panel},
+	return []drawing{{Figure: &figure.Chart{Title: "Completion times of " + r.Base(), X: figure.Axis{Name: "completion time", Unit: "s", Powers: true}, Panels: []figure.Panel{panel},
 		Note: "From submission to end. Times of less than a second count as one."}}}, nil
 }
 
 // plotClusterBars draws the mean completion time under each scheduler, of all jobs and by
 // size.
-func plotClusterBars(r *runs.Run) ([]plotted, error) {
+func plotClusterBars(r *runs.Run) ([]drawing, error) {
 	report, err := runs.ReadCluster(r)
 	if report == nil || err != nil {
 		return nil, err
@@ -50,11 +50,11 @@ func plotClusterBars(r *runs.Run) ([]plotted, error) {
 		}
 		b.Groups = append(b.Groups, figure.Group{Name: c.Name(), Bars: []figure.Bar{bar}})
 	}
-	return []plotted{{Figure: b}}, nil
+	return []drawing{{Figure: b}}, nil
 }
 
 // plotQueues draws how long jobs wait in each virtual cluster, under each scheduler.
-func plotQueues(r *runs.Run) ([]plotted, error) {
+func plotQueues(r *runs.Run) ([]drawing, error) {
 	report, err := runs.ReadCluster(r)
 	if report == nil || err != nil || len(report.Cells) == 0 {
 		return nil, err
@@ -70,12 +70,12 @@ func plotQueues(r *runs.Run) ([]plotted, error) {
 		}
 		b.Groups = append(b.Groups, g)
 	}
-	return []plotted{{Figure: b}}, nil
+	return []drawing{{Figure: b}}, nil
 }
 
 // plotUsage draws how many devices were used and how many jobs waited over time, where that
 // was written.
-func plotUsage(r *runs.Run) ([]plotted, error) {
+func plotUsage(r *runs.Run) ([]drawing, error) {
 	report, err := runs.ReadCluster(r)
 	if report == nil || err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func plotUsage(r *runs.Run) ([]plotted, error) {
 	if len(used.Curves) == 0 {
 		return nil, nil
 	}
-	return []plotted{{Figure: &figure.Chart{Title: "Use of " + r.Base() + " over time", X: figure.Axis{Name: "time since it began", Unit: "d"}, Panels: []figure.Panel{used, waiting}}}}, nil
+	return []drawing{{Figure: &figure.Chart{Title: "Use of " + r.Base() + " over time", X: figure.Axis{Name: "time since it began", Unit: "d"}, Panels: []figure.Panel{used, waiting}}}}, nil
 }
 
 // usageCurves is how a cluster was used over time.
@@ -104,7 +104,7 @@ type usageCurves struct{ days, used, waiting []float64 }
 // readUsage adds up the rows of all virtual clusters, up to the first that has no more.
 func readUsage(r *runs.Run, name string, begin int64) (*usageCurves, error) {
 	path := filepath.Join(r.Path, name, "usage.csv")
-	f, err := r.Fsys.Open(path)
+	f, err := r.Files.Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -14,11 +14,11 @@ import (
 	"graft/simulation"
 )
 
-// mostPolicies is how many policies have bars of their own.
-const mostPolicies = 3
+// maxPolicies is how many policies have bars of their own.
+const maxPolicies = 3
 
 // plotEvaluationBars draws the accuracies of an evaluation that ended.
-func plotEvaluationBars(r *runs.Run) ([]plotted, error) {
+func plotEvaluationBars(r *runs.Run) ([]drawing, error) {
 	if !r.Ended {
 		return nil, nil
 	}
@@ -30,15 +30,15 @@ func plotEvaluationBars(r *runs.Run) ([]plotted, error) {
 }
 
 // evaluationBars have a group for each table: policies, and who needs no learning.
-func evaluationBars(o *runs.EvaluationOutcome, of string) []plotted {
+func evaluationBars(o *runs.EvaluationOutcome, of string) []drawing {
 	c := o.Comparison()
 	choosers := []string{}
 	for _, s := range c.Standings {
-		if s.Role == simulation.RolePolicy && len(choosers) < mostPolicies {
+		if s.Role == simulation.RolePolicy && len(choosers) < maxPolicies {
 			choosers = append(choosers, s.Chooser)
 		}
 	}
-	b := &figure.Bars{Title: "Accuracy by scenario of " + of, X: accuracyAxis, Names: slices.Concat(choosers, RivalNames[1:]),
+	b := &figure.Bars{Title: "Accuracy by scenario of " + of, X: accuracyAxis, Names: slices.Concat(choosers, ChooserNames[1:]),
 		Note: "Lines: 95% intervals of the mean by a bootstrap, of a policy over its seeds, of others over the runs of a sequence where it ran more than once. random: the mean of all sequences."}
 	if o.LeftOut != nil {
 		b.Note = "Policies and the best fixed sequence know the other tables only. " + b.Note
@@ -69,12 +69,12 @@ func barOfChooser(o *runs.EvaluationOutcome, table int, chooser string) figure.B
 }
 
 // plotRegret draws how much all regret over the tables.
-func plotRegret(r *runs.Run) ([]plotted, error) {
+func plotRegret(r *runs.Run) ([]drawing, error) {
 	if !r.Ended {
 		return nil, nil
 	}
 	if r.Kind == runs.PipelineKind {
-		return ofJudged(r, func(o *runs.EvaluationOutcome, of string) []plotted { return regretBars(o, of) })
+		return drawEvaluations(r, func(o *runs.EvaluationOutcome, of string) []drawing { return regretBars(o, of) })
 	}
 	o, err := runs.ReadEvaluation(r)
 	if err != nil {
@@ -84,14 +84,14 @@ func plotRegret(r *runs.Run) ([]plotted, error) {
 }
 
 // regretBars have a line for each who could choose in all tables.
-func regretBars(o *runs.EvaluationOutcome, of string) []plotted {
+func regretBars(o *runs.EvaluationOutcome, of string) []drawing {
 	c := o.Comparison()
 	b := &figure.Bars{Title: "Regret of " + of, Values: true, X: figure.Axis{Name: "regret", Unit: "points", Zero: true},
 		Note: fmt.Sprintf("Mean over %s: points of accuracy below the best of the table. Lines: 95%% intervals by a bootstrap over the tables. Whoever knew the truth would regret %.2f.", document.Plural(len(c.Trials), "table"), c.Floor)}
 	if len(c.Trials) == 1 {
 		b.Note = fmt.Sprintf("In one table: points of accuracy below its best. Lines: 95%% intervals by a bootstrap over seeds. Whoever knew the truth would regret %.2f.", c.Floor)
 	}
-	whole, _ := runs.InAllTables(c.Standings)
+	whole, _ := runs.SplitStandings(c.Standings)
 	for _, s := range whole {
 		bar, over := figure.Bar{Value: s.Regret}, s.OverTables
 		if over == nil {
@@ -102,39 +102,39 @@ func regretBars(o *runs.EvaluationOutcome, of string) []plotted {
 		}
 		b.Groups = append(b.Groups, figure.Group{Name: s.Chooser, Bars: []figure.Bar{bar}})
 	}
-	return []plotted{{Figure: b}}
+	return []drawing{{Figure: b}}
 }
 
 // plotPipelineBars draws the accuracies of a pipeline that ended.
-func plotPipelineBars(r *runs.Run) ([]plotted, error) {
+func plotPipelineBars(r *runs.Run) ([]drawing, error) {
 	if !r.Ended {
 		return nil, nil
 	}
-	return ofJudged(r, evaluationBars)
+	return drawEvaluations(r, evaluationBars)
 }
 
-// ofJudged draws how the policies of a pipeline fare in what they learned from, and in
+// drawEvaluations draws how the policies of a pipeline fare in what they learned from, and in
 // what was left out. Where the run of an evaluation cannot be read there is the outcome,
 // without intervals, and why.
-func ofJudged(r *runs.Run, draw func(o *runs.EvaluationOutcome, of string) []plotted) ([]plotted, error) {
-	outcome, err := runs.ReadPipelineOutcome(r.Fsys, r.Path)
+func drawEvaluations(r *runs.Run, draw func(o *runs.EvaluationOutcome, of string) []drawing) ([]drawing, error) {
+	outcome, err := runs.ReadPipelineOutcome(r.Files, r.Path)
 	if err != nil {
 		return nil, err
 	}
 	parts := []struct {
 		folder, name string
 		instead      *runs.EvaluationOutcome
-	}{{runs.JudgedName, "", &runs.EvaluationOutcome{Compared: outcome.AsEvaluation()}}}
+	}{{runs.EvaluationFolder, "", &runs.EvaluationOutcome{Compared: outcome.AsEvaluation()}}}
 	if outcome.LeftOut != nil {
 		parts = append(parts, struct {
 			folder, name string
 			instead      *runs.EvaluationOutcome
-		}{runs.UnseenName, runs.UnseenName, &runs.EvaluationOutcome{LeftOut: outcome.LeftOut}})
+		}{runs.LeftOutFolder, runs.LeftOutFolder, &runs.EvaluationOutcome{LeftOut: outcome.LeftOut}})
 	}
-	var all []plotted
+	var all []drawing
 	var faults error
 	for _, p := range parts {
-		o, err := judgedIn(r.Fsys, filepath.Join(r.Path, p.folder))
+		o, err := readEndedEvaluation(r.Files, filepath.Join(r.Path, p.folder))
 		if err != nil {
 			o, faults = p.instead, errors.Join(faults, err)
 		}
@@ -153,8 +153,8 @@ func ofJudged(r *runs.Run, draw func(o *runs.EvaluationOutcome, of string) []plo
 	return all, faults
 }
 
-// judgedIn reads the run of an evaluation.
-func judgedIn(fsys files.FS, folder string) (*runs.EvaluationOutcome, error) {
+// readEndedEvaluation reads the run of an evaluation.
+func readEndedEvaluation(fsys files.FS, folder string) (*runs.EvaluationOutcome, error) {
 	r, err := runs.Open(fsys, folder)
 	if err != nil {
 		return nil, err
@@ -166,18 +166,18 @@ func judgedIn(fsys files.FS, folder string) (*runs.EvaluationOutcome, error) {
 }
 
 // plotStages draws how long the stages of a pipeline took.
-func plotStages(r *runs.Run) ([]plotted, error) {
-	l, err := runs.ReadLedger(r.Fsys, filepath.Join(r.Path, runs.LedgerName))
+func plotStages(r *runs.Run) ([]drawing, error) {
+	l, err := runs.ReadJournal(r.Files, filepath.Join(r.Path, runs.JournalFile))
 	if err != nil {
 		return nil, err
 	}
 	b := &figure.Bars{Title: "Stages of " + r.Base(), Values: true, X: figure.Axis{Name: "time", Unit: "s", Zero: true},
 		Note: "Of each stage that was done, in the process that ended it."}
-	for _, e := range l.All {
+	for _, e := range l.Stages {
 		if e.Seconds == 0 {
 			continue
 		}
-		name := e.Stage
+		name := e.Name
 		if e.Reused > 0 {
 			name += fmt.Sprintf(", reused %d×", e.Reused)
 		}
@@ -186,5 +186,5 @@ func plotStages(r *runs.Run) ([]plotted, error) {
 	if len(b.Groups) == 0 {
 		return nil, nil
 	}
-	return []plotted{{Figure: b}}, nil
+	return []drawing{{Figure: b}}, nil
 }

@@ -19,9 +19,9 @@ import (
 // budgetAxis is the time of a job.
 var budgetAxis = figure.Axis{Name: "time of the budget", Unit: "s", Zero: true}
 
-// smoothOver is how many rows a rolling mean is over: a twentieth of them, at least
+// smoothWindow is how many rows a rolling mean is over: a twentieth of them, at least
 // two where there are enough for any.
-func smoothOver(rows int) int {
+func smoothWindow(rows int) int {
 	if rows < 40 {
 		return 1
 	}
@@ -30,7 +30,7 @@ func smoothOver(rows int) int {
 
 // smoothed is a curve with its rolling mean, and what was measured behind it.
 func smoothed(name string, x, y []float64) figure.Curve {
-	window := smoothOver(len(y))
+	window := smoothWindow(len(y))
 	if window == 1 {
 		return figure.Curve{Name: name, X: x, Y: y}
 	}
@@ -38,10 +38,10 @@ func smoothed(name string, x, y []float64) figure.Curve {
 }
 
 func smoothNote(rows int, what string) string {
-	if smoothOver(rows) == 1 {
+	if smoothWindow(rows) == 1 {
 		return ""
 	}
-	return fmt.Sprintf("Faint: each %s. Line: mean of %d.", what, smoothOver(rows))
+	return fmt.Sprintf("Faint: each %s. Line: mean of %d.", what, smoothWindow(rows))
 }
 
 // jobColumns are columns of the table of epochs.
@@ -54,7 +54,7 @@ func jobColumns(r *runs.Run) (map[string][]float64, error) {
 }
 
 // plotCurves draws loss, accuracy and speed over a job's time.
-func plotCurves(r *runs.Run) ([]plotted, error) {
+func plotCurves(r *runs.Run) ([]drawing, error) {
 	if r.Kind == runs.OriginalKind {
 		return plotTrainings(r)
 	}
@@ -71,7 +71,7 @@ func plotCurves(r *runs.Run) ([]plotted, error) {
 		}
 		speed[k] = (c["steps"][k] - steps) / (x[k] - before)
 	}
-	return []plotted{{Figure: &figure.Chart{Title: "Loss and accuracy of " + r.Base(), X: budgetAxis, Note: smoothNote(len(x), "epoch"), Panels: []figure.Panel{
+	return []drawing{{Figure: &figure.Chart{Title: "Loss and accuracy of " + r.Base(), X: budgetAxis, Note: smoothNote(len(x), "epoch"), Panels: []figure.Panel{
 		{Y: figure.Axis{Name: "loss", Unit: "nats"}, Curves: []figure.Curve{smoothed("training", x, c["train_loss"]), smoothed("validation", x, c["validation_loss"])}},
 		{Y: figure.Axis{Name: "accuracy", Unit: "%"}, Curves: []figure.Curve{smoothed("training", x, inPercent(c["train_accuracy"])), smoothed("validation", x, inPercent(c["validation_accuracy"]))}},
 		{Y: figure.Axis{Name: "speed", Unit: "steps/s", Zero: true}, Height: 45, Curves: []figure.Curve{{X: x, Y: speed, Steps: true}}},
@@ -80,11 +80,11 @@ func plotCurves(r *runs.Run) ([]plotted, error) {
 
 // jobNotes are a job's events.
 func jobNotes(r *runs.Run) ([]trainer.Note, error) {
-	return results.ReadJSONLines[trainer.Note](r.Fsys, filepath.Join(r.Path, "events.jsonl"))
+	return results.ReadJSONLines[trainer.Note](r.Files, filepath.Join(r.Path, "events.jsonl"))
 }
 
 // plotTimeline draws accuracy over time, with what happened to the job.
-func plotTimeline(r *runs.Run) ([]plotted, error) {
+func plotTimeline(r *runs.Run) ([]drawing, error) {
 	if r.Kind == runs.OriginalKind {
 		return plotAnswers(r)
 	}
@@ -107,16 +107,16 @@ func plotTimeline(r *runs.Run) ([]plotted, error) {
 			c.X, c.Y = append(c.X, max(end, c.X[len(c.X)-1])), append(c.Y, c.Y[len(c.Y)-1])
 		}
 	}
-	return []plotted{{Figure: &figure.Chart{Title: "Accuracy over time of " + r.Base(), X: budgetAxis, Events: happenings(notes), Panels: []figure.Panel{
+	return []drawing{{Figure: &figure.Chart{Title: "Accuracy over time of " + r.Base(), X: budgetAxis, Events: timelineEvents(notes), Panels: []figure.Panel{
 		{Y: figure.Axis{Name: "accuracy", Unit: "%"}, Curves: []figure.Curve{{Name: "training", X: x, Y: inPercent(c["train_accuracy"])}, {Name: "validation", X: x, Y: inPercent(c["validation_accuracy"])}}},
 		{Y: figure.Axis{Name: "parameters", Zero: true, Whole: true}, Height: 45, Curves: []figure.Curve{parameters}},
 		{Y: figure.Axis{Name: "devices", Zero: true, Whole: true}, Height: 30, Curves: []figure.Curve{devices}},
 	}}}}, nil
 }
 
-// happenings are the events worth a line: a decision stands with the up that it
+// timelineEvents are the events worth a line: a decision stands with the up that it
 // answers, and what follows from a down with that.
-func happenings(notes []trainer.Note) []figure.Event {
+func timelineEvents(notes []trainer.Note) []figure.Event {
 	var all []figure.Event
 	up := false // the last event, without an answer yet
 	for _, n := range notes {
@@ -156,7 +156,7 @@ func actionWords(text string) string {
 }
 
 // plotSpent draws what a job that ended spent its budget on.
-func plotSpent(r *runs.Run) ([]plotted, error) {
+func plotSpent(r *runs.Run) ([]drawing, error) {
 	budget, ended := r.Quantity("budget")
 	if !ended {
 		return nil, nil
@@ -165,36 +165,36 @@ func plotSpent(r *runs.Run) ([]plotted, error) {
 	deciding, _ := r.Quantity("deciding")
 	operating, _ := r.Quantity("operating")
 	b := &figure.Bars{Title: "What " + r.Base() + " spent its budget on", Values: true, X: figure.Axis{Name: "time", Unit: "s", Zero: true},
-		Note: fmt.Sprintf("Of a budget of %s s, %.2g%% went into deciding and %.2g%% into operating on the network.", document.Short(budget), 100*deciding/budget, 100*operating/budget)}
+		Note: fmt.Sprintf("Of a budget of %s s, %.2g%% went into deciding and %.2g%% into operating on the network.", document.ShortText(budget), 100*deciding/budget, 100*operating/budget)}
 	for _, row := range []struct {
 		name  string
 		value float64
 	}{{"training and evaluation", used - deciding - operating}, {"deciding", deciding}, {"operating", operating}, {"not used", max(0, budget-used)}} {
 		b.Groups = append(b.Groups, figure.Group{Name: row.name, Bars: []figure.Bar{{Value: row.value}}})
 	}
-	return []plotted{{Figure: b}}, nil
+	return []drawing{{Figure: b}}, nil
 }
 
 // plotNetworks draws the network that a job began with and the largest that it became,
 // by doing the actions that it took again, without weights.
-func plotNetworks(r *runs.Run) ([]plotted, error) {
+func plotNetworks(r *runs.Run) ([]drawing, error) {
 	notes, err := jobNotes(r)
 	if err != nil {
 		return nil, err
 	}
-	actions := largestWith(notes)
+	actions := actionsOfLargest(notes)
 	if len(actions) == 0 {
 		return nil, nil
 	}
-	saved, err := trainer.SavedNetwork(r.Fsys, r.Path)
+	saved, err := trainer.SavedNetwork(r.Files, r.Path)
 	if err != nil || saved == nil {
 		return nil, err
 	}
-	job, err := config.ReadJob(r.Fsys, filepath.Join(r.Path, runs.ResolvedFile), nil)
+	job, err := config.ReadJob(r.Files, filepath.Join(r.Path, runs.ResolvedFile), nil)
 	if err != nil {
 		return nil, err
 	}
-	before, err := beganWith(job, saved)
+	before, err := initialNetwork(job, saved)
 	if err != nil {
 		return nil, err
 	}
@@ -213,12 +213,12 @@ func plotNetworks(r *runs.Run) ([]plotted, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []plotted{{Figure: s}}, nil
+	return []drawing{{Figure: s}}, nil
 }
 
-// largestWith are the actions that led to the largest network of a job. A shrink takes
+// actionsOfLargest are the actions that led to the largest network of a job. A shrink takes
 // all back that followed the last up.
-func largestWith(notes []trainer.Note) (actions []string) {
+func actionsOfLargest(notes []trainer.Note) (actions []string) {
 	var now []string
 	var levels []int
 	most := 0
@@ -238,9 +238,9 @@ func largestWith(notes []trainer.Note) (actions []string) {
 	return actions
 }
 
-// beganWith is the network that a job began with, for the images and classes of one
+// initialNetwork is the network that a job began with, for the images and classes of one
 // that it saved.
-func beganWith(job *config.Job, saved *model.Network) (*model.Network, error) {
+func initialNetwork(job *config.Job, saved *model.Network) (*model.Network, error) {
 	trace, err := tracing.Read(saved)
 	if err != nil {
 		return nil, err
@@ -262,7 +262,7 @@ func SurgeryFigure(before, after *model.Network, actions string) (*figure.Surger
 	}
 	s.Before = figure.Network{Name: "before: " + before.Name(), Detail: document.Thousands(before.Parameters()) + " parameters"}
 	s.After = figure.Network{Name: "after: " + after.Name(), Detail: document.Thousands(after.Parameters()) + " parameters"}
-	match := aligned(first, second)
+	match := alignLayers(first, second)
 	for k, l := range first {
 		s.Before.Layers = append(s.Before.Layers, figure.Layer{Key: fmt.Sprint(k), Name: l.words, Block: l.block})
 	}
@@ -293,9 +293,9 @@ func layersOf(n *model.Network) ([]drawnLayer, error) {
 	return all, nil
 }
 
-// likeness is how much speaks for two layers being the same before and after surgery,
+// similarity is how much speaks for two layers being the same before and after surgery,
 // which may give a layer another path, or another size.
-func likeness(a, b drawnLayer) int {
+func similarity(a, b drawnLayer) int {
 	switch {
 	case a.kind != b.kind:
 		return 0
@@ -311,10 +311,10 @@ func likeness(a, b drawnLayer) int {
 	return 0
 }
 
-// aligned finds the layers after surgery among those before, in one order, such that
+// alignLayers finds the layers after surgery among those before, in one order, such that
 // as much as possible speaks for it; -1 is one that is new. Equal ones are the first of
 // their like, since a new layer stands behind the one that it was made for.
-func aligned(before, after []drawnLayer) []int {
+func alignLayers(before, after []drawnLayer) []int {
 	best := make([][]int, len(before)+1) // of what is left from a place on in each
 	for i := range best {
 		best[i] = make([]int, len(after)+1)
@@ -322,7 +322,7 @@ func aligned(before, after []drawnLayer) []int {
 	for i := len(before) - 1; i >= 0; i-- {
 		for j := len(after) - 1; j >= 0; j-- {
 			best[i][j] = max(best[i+1][j], best[i][j+1])
-			if l := likeness(before[i], after[j]); l > 0 {
+			if l := similarity(before[i], after[j]); l > 0 {
 				best[i][j] = max(best[i][j], best[i+1][j+1]+l)
 			}
 		}
@@ -335,7 +335,7 @@ func aligned(before, after []drawnLayer) []int {
 			i++ // this one is gone
 		}
 		if i < len(before) {
-			if l := likeness(before[i], after[j]); l > 0 && best[i][j] == best[i+1][j+1]+l {
+			if l := similarity(before[i], after[j]); l > 0 && best[i][j] == best[i+1][j+1]+l {
 				match[j], i = i, i+1
 			}
 		}

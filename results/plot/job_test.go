@@ -18,7 +18,7 @@ func TestHappenings(t *testing.T) {
 		{Event: "down", Time: at(4), Parameters: 30}, {Event: "shrink", Time: at(4), Parameters: 10}, {Event: "devices", Devices: 3, Time: at(5), Parameters: 10},
 	}
 	require.Equal(t, []figure.Event{{X: 1, Label: "up: deepen conv2", Kind: figure.Up}, {X: 2, Label: "widen conv3 to 64", Kind: figure.Up}, {X: 3, Label: "none"},
-		{X: 4, Label: "down", Kind: figure.Down}, {X: 5, Label: "3 devices"}}, happenings(notes))
-	require.Equal(t, []string{"deepen:conv2", "widen:conv3:64"}, largestWith(notes))
-	require.Empty(t, largestWith(notes[:2]))
+		{X: 4, Label: "down", Kind: figure.Down}, {X: 5, Label: "3 devices"}}, timelineEvents(notes))
+	require.Equal(t, []string{"deepen:conv2", "widen:conv3:64"}, actionsOfLargest(notes))
+	require.Empty(t, actionsOfLargest(notes[:2]))
 }

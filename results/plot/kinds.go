@@ -9,8 +9,8 @@ import (
 	"graft/simulation"
 )
 
-// plotted is a figure of runs.
-type plotted struct {
+// drawing is a figure of runs.
+type drawing struct {
 	name   string // tells it from others of its kind; empty where there is one
 	Figure figure.Figure
 }
@@ -22,7 +22,7 @@ type Kind struct {
 	of    []*runs.Kind
 	Many  bool // it is of several runs of one kind together
 	alone bool // where it is of several, one will do
-	Draw  func(list []*runs.Run) ([]plotted, error)
+	Draw  func(list []*runs.Run) ([]drawing, error)
 }
 
 // Given is what figures are told beside the runs. Zero is nothing.
@@ -60,8 +60,8 @@ func Kinds(given Given) []Kind {
 }
 
 // single draws a figure of each run by itself.
-func single(draw func(r *runs.Run) ([]plotted, error)) func([]*runs.Run) ([]plotted, error) {
-	return func(list []*runs.Run) ([]plotted, error) { return draw(list[0]) }
+func single(draw func(r *runs.Run) ([]drawing, error)) func([]*runs.Run) ([]drawing, error) {
+	return func(list []*runs.Run) ([]drawing, error) { return draw(list[0]) }
 }
 
 // Groups are the runs that make a figure together.
@@ -139,9 +139,9 @@ func rolling(values []float64, window int) []float64 {
 	return means
 }
 
-// banded is the mean of several runs of values at each place, and its 95% interval by
+// meanInterval is the mean of several runs of values at each place, and its 95% interval by
 // a bootstrap over them; the interval is nil for one run.
-func banded(runs [][]float64) (mean, low, high []float64) {
+func meanInterval(runs [][]float64) (mean, low, high []float64) {
 	for k := range runs[0] {
 		var values []float64
 		for _, r := range runs {
@@ -160,7 +160,7 @@ func banded(runs [][]float64) (mean, low, high []float64) {
 // interval.
 func seedsCurve(name string, x []float64, runs [][]float64) figure.Curve {
 	c := figure.Curve{Name: name, X: x}
-	if c.Y, c.Low, c.High = banded(runs); len(runs) > 1 {
+	if c.Y, c.Low, c.High = meanInterval(runs); len(runs) > 1 {
 		c.Raw = runs
 	}
 	return c

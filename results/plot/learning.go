@@ -12,7 +12,7 @@ import (
 )
 
 // plotLearning draws how policies became better.
-func plotLearning(r *runs.Run) ([]plotted, error) {
+func plotLearning(r *runs.Run) ([]drawing, error) {
 	list, err := r.Series()
 	if err != nil && len(list) == 0 {
 		return nil, err
@@ -26,20 +26,20 @@ func plotLearning(r *runs.Run) ([]plotted, error) {
 	return plotEpisodes(r, list)
 }
 
-// pupils are the learning of several seeds at common steps.
-type pupils struct {
+// seedCurves are the learning of several seeds at common steps.
+type seedCurves struct {
 	steps []float64
 	seeds []float64
 	of    map[string][][]float64 // by column, of each seed; after its end a seed keeps its last value
 }
 
-// pupilsOf puts the rows of a table in order by their seeds.
-func pupilsOf(list []runs.Series) (*pupils, error) {
+// readSeedCurves puts the rows of a table in order by their seeds.
+func readSeedCurves(list []runs.Series) (*seedCurves, error) {
 	columns, err := NumbersOf(list, "learning", "seed", "step", "aim", "entropy", "held_out", "regret")
 	if err != nil {
 		return nil, err
 	}
-	p := &pupils{of: map[string][][]float64{}}
+	p := &seedCurves{of: map[string][][]float64{}}
 	seeds, steps := columns["seed"], columns["step"]
 	p.seeds, p.steps = slices.Clone(seeds), slices.Clone(steps)
 	slices.Sort(p.seeds)
@@ -56,15 +56,15 @@ func pupilsOf(list []runs.Series) (*pupils, error) {
 			runs[k][at] = values[row]
 		}
 		for _, run := range runs {
-			hold(run)
+			fillForward(run)
 		}
 		p.of[name] = runs
 	}
 	return p, nil
 }
 
-// hold lets values that are missing be those before them.
-func hold(values []float64) {
+// fillForward lets values that are missing be those before them.
+func fillForward(values []float64) {
 	for k := 1; k < len(values); k++ {
 		if math.IsNaN(values[k]) {
 			values[k] = values[k-1]
@@ -73,8 +73,8 @@ func hold(values []float64) {
 }
 
 // plotSeeds draws regret, aim and uncertainty of structural policies.
-func plotSeeds(r *runs.Run, list []runs.Series) ([]plotted, error) {
-	p, err := pupilsOf(list)
+func plotSeeds(r *runs.Run, list []runs.Series) ([]drawing, error) {
+	p, err := readSeedCurves(list)
 	if err != nil {
 		return nil, err
 	}
@@ -86,10 +86,10 @@ func plotSeeds(r *runs.Run, list []runs.Series) ([]plotted, error) {
 	if held := p.of["held_out"]; held != nil && !math.IsNaN(held[0][len(held[0])-1]) {
 		panels = append(panels, figure.Panel{Y: figure.Axis{Name: "reward held out"}, Height: 70, Curves: []figure.Curve{seedsCurve("", p.steps, held)}})
 	}
-	return []plotted{{Figure: &figure.Chart{Title: "Learning of " + r.Base(), X: figure.Axis{Name: "steps"}, Panels: panels, Note: p.note()}}}, nil
+	return []drawing{{Figure: &figure.Chart{Title: "Learning of " + r.Base(), X: figure.Axis{Name: "steps"}, Panels: panels, Note: p.note()}}}, nil
 }
 
-func (p *pupils) note() string {
+func (p *seedCurves) note() string {
 	if len(p.seeds) == 1 {
 		return "One seed."
 	}
@@ -97,7 +97,7 @@ func (p *pupils) note() string {
 }
 
 // plotStudy draws accuracy and objective of a policy of the original's.
-func plotStudy(r *runs.Run, list []runs.Series) ([]plotted, error) {
+func plotStudy(r *runs.Run, list []runs.Series) ([]drawing, error) {
 	rows, err := NumbersOf(list, "learning", "episodes", "expected_accuracy", "objective")
 	if err != nil {
 		return nil, err
@@ -116,13 +116,13 @@ func plotStudy(r *runs.Run, list []runs.Series) ([]plotted, error) {
 			top.Levels = append(top.Levels, figure.Level{Name: "best of the table", At: 100*greedy + regret})
 		}
 	}
-	return []plotted{{Figure: &figure.Chart{Title: "Learning of " + r.Base(), X: figure.Axis{Name: "episodes"}, Note: note, Panels: []figure.Panel{top,
+	return []drawing{{Figure: &figure.Chart{Title: "Learning of " + r.Base(), X: figure.Axis{Name: "episodes"}, Note: note, Panels: []figure.Panel{top,
 		{Y: figure.Axis{Name: "objective"}, Height: 60, Curves: []figure.Curve{objective}}}}}}, nil
 }
 
 // plotExploration draws how many episodes did not go the way that the policy found
 // likeliest, by the temperature at which they were drawn.
-func plotExploration(r *runs.Run) ([]plotted, error) {
+func plotExploration(r *runs.Run) ([]drawing, error) {
 	list, err := r.Series()
 	if err != nil {
 		return nil, err
@@ -144,19 +144,19 @@ func plotExploration(r *runs.Run) ([]plotted, error) {
 		return nil, err
 	}
 	temperature := rows["temperature"]
-	c, x := figure.Curve{X: temperature, Y: strayed(rows["episodes"], greedy, number["episode"], gone)}, figure.Axis{Name: "temperature"}
+	c, x := figure.Curve{X: temperature, Y: explorationShares(rows["episodes"], greedy, number["episode"], gone)}, figure.Axis{Name: "temperature"}
 	note := "A value for each row of learning.csv: the share of its episodes whose sequence was not the likeliest."
 	if slices.Max(temperature) == slices.Min(temperature) {
 		c.X, x = rows["episodes"], figure.Axis{Name: "episodes"}
-		note += fmt.Sprintf(" The temperature was %s throughout.", document.Short(temperature[0]))
+		note += fmt.Sprintf(" The temperature was %s throughout.", document.ShortText(temperature[0]))
 	}
-	return []plotted{{Figure: &figure.Chart{Title: "Explorations of " + r.Base(), X: x, Note: note,
+	return []drawing{{Figure: &figure.Chart{Title: "Explorations of " + r.Base(), X: x, Note: note,
 		Panels: []figure.Panel{{Y: figure.Axis{Name: "explorations", Unit: "% of episodes", Low: 0, High: 100}, Curves: []figure.Curve{c}}}}}}, nil
 }
 
-// strayed is the share of episodes in each row that went another way than the greedy
+// explorationShares is the share of episodes in each row that went another way than the greedy
 // one, in percent; no number where a row has no episodes.
-func strayed(ends []float64, greedy []string, number []float64, gone []string) []float64 {
+func explorationShares(ends []float64, greedy []string, number []float64, gone []string) []float64 {
 	shares := make([]float64, len(ends))
 	at := 0
 	for k, end := range ends {
@@ -172,12 +172,12 @@ func strayed(ends []float64, greedy []string, number []float64, gone []string) [
 	return shares
 }
 
-// accuracyKnown is the number of trainings from which on they are taken for episodes.
-const accuracyKnown = 5
+// minTrainings is the number of trainings from which on they are taken for episodes.
+const minTrainings = 5
 
 // plotEpisodes draws what the original's agent logged: objective and accuracy over
 // episodes, each with its rolling mean.
-func plotEpisodes(r *runs.Run, list []runs.Series) ([]plotted, error) {
+func plotEpisodes(r *runs.Run, list []runs.Series) ([]drawing, error) {
 	var panels []figure.Panel
 	longest := 0
 	for _, s := range list {
@@ -191,7 +191,7 @@ func plotEpisodes(r *runs.Run, list []runs.Series) ([]plotted, error) {
 		longest = max(longest, len(values))
 		panels = append(panels, figure.Panel{Y: figure.Axis{Name: c.Name, Unit: unit}, Height: 80, Curves: []figure.Curve{smoothed("", s.Columns[0].Values, values)}})
 	}
-	if ends := trainingEnds(list); len(ends) >= accuracyKnown {
+	if ends := trainingEnds(list); len(ends) >= minTrainings {
 		x := make([]float64, len(ends))
 		for k := range x {
 			x[k] = float64(k)
@@ -202,7 +202,7 @@ func plotEpisodes(r *runs.Run, list []runs.Series) ([]plotted, error) {
 	if len(panels) == 0 {
 		return nil, nil
 	}
-	return []plotted{{Figure: &figure.Chart{Title: "Episodes of " + r.Base(), X: figure.Axis{Name: "episode"}, Note: smoothNote(longest, "episode"), Panels: panels}}}, nil
+	return []drawing{{Figure: &figure.Chart{Title: "Episodes of " + r.Base(), X: figure.Axis{Name: "episode"}, Note: smoothNote(longest, "episode"), Panels: panels}}}, nil
 }
 
 func anyNumber(values []float64) bool {

@@ -14,9 +14,9 @@ import (
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// alike puts runs together that differ in their seed alone, in the order of the first
+// groupBySeed puts runs together that differ in their seed alone, in the order of the first
 // of each.
-func alike(list []*runs.Run) [][]*runs.Run {
+func groupBySeed(list []*runs.Run) [][]*runs.Run {
 	var groups [][]*runs.Run
 	same := func(a, b *runs.Run) bool { return slices.Equal(a.Material(), b.Material()) }
 	for _, r := range list {
@@ -61,8 +61,8 @@ func groupNames(groups [][]*runs.Run, names map[*runs.Run]string) []string {
 const gridPoints = 150
 
 // plotAccuracy draws the validation accuracy of several jobs.
-func plotAccuracy(list []*runs.Run) ([]plotted, error) {
-	names, end := plotNames(list), 0.0
+func plotAccuracy(list []*runs.Run) ([]drawing, error) {
+	names, end := fileNames(list), 0.0
 	times, values := map[*runs.Run][]float64{}, map[*runs.Run][]float64{}
 	for _, r := range list {
 		c, err := jobColumns(r)
@@ -77,7 +77,7 @@ func plotAccuracy(list []*runs.Run) ([]plotted, error) {
 		grid[k] = end * float64(k+1) / gridPoints
 	}
 	panel := figure.Panel{Y: figure.Axis{Name: "validation accuracy", Unit: "%"}}
-	several, groups := false, alike(list)
+	several, groups := false, groupBySeed(list)
 	called := groupNames(groups, names)
 	for k, group := range groups {
 		if len(group) == 1 {
@@ -88,21 +88,21 @@ func plotAccuracy(list []*runs.Run) ([]plotted, error) {
 		several = true
 		var each [][]float64
 		for _, r := range group {
-			each = append(each, onGrid(grid, times[r], values[r]))
+			each = append(each, interpolate(grid, times[r], values[r]))
 		}
-		x, each := measuredByAll(grid, each)
+		x, each := commonTimes(grid, each)
 		panel.Curves = append(panel.Curves, seedsCurve(called[k], x, each))
 	}
 	note := ""
 	if several {
 		note = "Runs that differ in their seed alone are one curve: each faint, their mean, and its 95% interval by a bootstrap over them."
 	}
-	return []plotted{{Figure: &figure.Chart{Title: "Accuracy of several jobs", X: budgetAxis, Panels: []figure.Panel{panel}, Note: note}}}, nil
+	return []drawing{{Figure: &figure.Chart{Title: "Accuracy of several jobs", X: budgetAxis, Panels: []figure.Panel{panel}, Note: note}}}, nil
 }
 
-// onGrid is what was measured, as straight lines between the measurements say it; none
+// interpolate is what was measured, as straight lines between the measurements say it; none
 // before the first, nor after the last.
-func onGrid(grid, at, values []float64) []float64 {
+func interpolate(grid, at, values []float64) []float64 {
 	out := make([]float64, len(grid))
 	next := 0
 	for k, t := range grid {
@@ -122,9 +122,9 @@ func onGrid(grid, at, values []float64) []float64 {
 	return out
 }
 
-// measuredByAll leaves the times out at which a run has no value: the mean of others
+// commonTimes leaves the times out at which a run has no value: the mean of others
 // would be of something else.
-func measuredByAll(grid []float64, runs [][]float64) (x []float64, kept [][]float64) {
+func commonTimes(grid []float64, runs [][]float64) (x []float64, kept [][]float64) {
 	kept = make([][]float64, len(runs))
 	for k, t := range grid {
 		if slices.ContainsFunc(runs, func(r []float64) bool { return math.IsNaN(r[k]) }) {
@@ -138,9 +138,9 @@ func measuredByAll(grid []float64, runs [][]float64) (x []float64, kept [][]floa
 	return x, kept
 }
 
-// progressOf is how good a learning run was over its steps, the same for each of its
+// learningCurve is how good a learning run was over its steps, the same for each of its
 // seeds; up says that more is better.
-type progressOf struct {
+type learningCurve struct {
 	name  string
 	steps []float64
 	runs  [][]float64
@@ -151,13 +151,13 @@ type progressOf struct {
 // are one. The first is what the others are held against: how much better they are from
 // the start, and when they reach the threshold, which is what the first has in the end
 // unless another was given.
-func (g Given) plotTransfer(list []*runs.Run) ([]plotted, error) {
-	names := plotNames(list)
-	var all []progressOf
-	groups := alike(list)
+func (g Given) plotTransfer(list []*runs.Run) ([]drawing, error) {
+	names := fileNames(list)
+	var all []learningCurve
+	groups := groupBySeed(list)
 	called := groupNames(groups, names)
 	for k, group := range groups {
-		p, err := progressTogether(group, called[k])
+		p, err := groupProgress(group, called[k])
 		if err != nil {
 			return nil, err
 		}
@@ -172,10 +172,10 @@ func (g Given) plotTransfer(list []*runs.Run) ([]plotted, error) {
 		axis, up, x = figure.Axis{Name: "regret", Unit: "points", Zero: true}, false, figure.Axis{Name: "steps"}
 	}
 	threshold := all[0].mean[len(all[0].mean)-1]
-	said := fmt.Sprintf("Threshold: %s %s, what %s has in the end.", document.Short(threshold), axis.Unit, all[0].name)
+	said := fmt.Sprintf("Threshold: %s %s, what %s has in the end.", document.ShortText(threshold), axis.Unit, all[0].name)
 	if g.Threshold != nil {
 		threshold = *g.Threshold
-		said = fmt.Sprintf("Threshold: %s %s, as given.", document.Short(threshold), axis.Unit)
+		said = fmt.Sprintf("Threshold: %s %s, as given.", document.ShortText(threshold), axis.Unit)
 	}
 	panel := figure.Panel{Y: axis, Levels: []figure.Level{{Name: "threshold", At: threshold}}}
 	lines := []string{said}
@@ -185,14 +185,14 @@ func (g Given) plotTransfer(list []*runs.Run) ([]plotted, error) {
 		if k > 0 {
 			text += strings.Replace(fmt.Sprintf(" %+.2f points of jump-start,", jumpStart(all[0], p, up)), " -", " −", 1)
 		}
-		lines = append(lines, text+" "+reached(p, threshold, up, x.Name)+".")
+		lines = append(lines, text+" "+thresholdText(p, threshold, up, x.Name)+".")
 	}
-	return []plotted{{Figure: &figure.Chart{Title: "Transfer", X: x, Panels: []figure.Panel{panel}, Note: strings.Join(lines, " ")}}}, nil
+	return []drawing{{Figure: &figure.Chart{Title: "Transfer", X: x, Panels: []figure.Panel{panel}, Note: strings.Join(lines, " ")}}}, nil
 }
 
-// progressTogether reads how good runs were that differ in their seed, at the steps that
+// groupProgress reads how good runs were that differ in their seed, at the steps that
 // all of them have.
-func progressTogether(group []*runs.Run, name string) (all progressOf, err error) {
+func groupProgress(group []*runs.Run, name string) (all learningCurve, err error) {
 	for k, r := range group {
 		p, err := progress(r, name)
 		if err != nil {
@@ -214,19 +214,19 @@ func progressTogether(group []*runs.Run, name string) (all progressOf, err error
 			all.runs[at] = all.runs[at][:shared]
 		}
 	}
-	all.mean, _, _ = banded(all.runs)
+	all.mean, _, _ = meanInterval(all.runs)
 	return all, nil
 }
 
 // progress reads how good a run was.
-func progress(r *runs.Run, name string) (p progressOf, err error) {
+func progress(r *runs.Run, name string) (p learningCurve, err error) {
 	list, err := r.Series()
 	if err != nil {
 		return p, err
 	}
 	p.name = name
 	if r.Kind == runs.PoliciesKind {
-		all, err := pupilsOf(list)
+		all, err := readSeedCurves(list)
 		if err != nil {
 			return p, err
 		}
@@ -238,24 +238,24 @@ func progress(r *runs.Run, name string) (p progressOf, err error) {
 		}
 		p.steps, p.runs = rows["episodes"], [][]float64{inPercent(rows["expected_accuracy"])}
 	}
-	p.mean, _, _ = banded(p.runs)
+	p.mean, _, _ = meanInterval(p.runs)
 	return p, nil
 }
 
 // jumpStart is how much better a run is at its first row than another.
-func jumpStart(from, to progressOf, up bool) float64 {
+func jumpStart(from, to learningCurve, up bool) float64 {
 	if up {
 		return to.mean[0] - from.mean[0]
 	}
 	return from.mean[0] - to.mean[0]
 }
 
-// reached says when a run is first as good as a threshold.
-func reached(p progressOf, threshold float64, up bool, unit string) string {
+// thresholdText says when a run is first as good as a threshold.
+func thresholdText(p learningCurve, threshold float64, up bool, unit string) string {
 	for k, v := range p.mean {
 		if up && v >= threshold || !up && v <= threshold {
-			return fmt.Sprintf("at the threshold after %s %s", document.Short(p.steps[k]), unit)
+			return fmt.Sprintf("at the threshold after %s %s", document.ShortText(p.steps[k]), unit)
 		}
 	}
-	return fmt.Sprintf("not at the threshold within %s %s", document.Short(p.steps[len(p.steps)-1]), unit)
+	return fmt.Sprintf("not at the threshold within %s %s", document.ShortText(p.steps[len(p.steps)-1]), unit)
 }

@@ -8,9 +8,9 @@ import (
 	"graft/results/runs"
 )
 
-// fewTrainings is up to how many of the original's trainings in a folder each have a
+// maxTrainings is up to how many of the original's trainings in a folder each have a
 // figure of their own; more are of a simulation, which has its tree.
-const fewTrainings = 4
+const maxTrainings = 4
 
 // training is one of the original's trainings, by metric.
 type training struct {
@@ -37,8 +37,8 @@ func trainingsOf(list []runs.Series) []*training {
 // trainingNames are the metrics that are accuracies, and what they are called.
 var trainingNames = []struct{ metric, name string }{{"train_acc", "training"}, {"test_acc", "test"}}
 
-// sinceStart is the time of the original's metrics.
-var sinceStart = figure.Axis{Name: "time since the log began", Unit: "s", Zero: true}
+// logTimeAxis is the time of the original's metrics.
+var logTimeAxis = figure.Axis{Name: "time since the log began", Unit: "s", Zero: true}
 
 // curves are a training's accuracies.
 func (t *training) curves(suffix string) (curves []figure.Curve) {
@@ -51,7 +51,7 @@ func (t *training) curves(suffix string) (curves []figure.Curve) {
 }
 
 // plotTrainings draws the accuracies of all trainings in a folder.
-func plotTrainings(r *runs.Run) ([]plotted, error) {
+func plotTrainings(r *runs.Run) ([]drawing, error) {
 	list, err := r.Series()
 	if err != nil && len(list) == 0 {
 		return nil, err
@@ -60,7 +60,7 @@ func plotTrainings(r *runs.Run) ([]plotted, error) {
 	all := trainingsOf(list)
 	for _, t := range all {
 		suffix := ""
-		if len(all) > 1 && len(all) <= fewTrainings {
+		if len(all) > 1 && len(all) <= maxTrainings {
 			suffix = ", " + t.prefix
 		}
 		panel.Curves = append(panel.Curves, t.curves(suffix)...)
@@ -68,20 +68,20 @@ func plotTrainings(r *runs.Run) ([]plotted, error) {
 	if len(panel.Curves) == 0 {
 		return nil, nil
 	}
-	return []plotted{{Figure: &figure.Chart{Title: "Trainings of " + r.Base(), X: sinceStart, Panels: []figure.Panel{panel}}}}, nil
+	return []drawing{{Figure: &figure.Chart{Title: "Trainings of " + r.Base(), X: logTimeAxis, Panels: []figure.Panel{panel}}}}, nil
 }
 
 // plotAnswers draws the accuracies of each training with what its agent answered.
-func plotAnswers(r *runs.Run) ([]plotted, error) {
+func plotAnswers(r *runs.Run) ([]drawing, error) {
 	list, err := r.Series()
 	if err != nil && len(list) == 0 {
 		return nil, err
 	}
 	trainings := trainingsOf(list)
-	if len(trainings) > fewTrainings {
+	if len(trainings) > maxTrainings {
 		return nil, nil
 	}
-	var all []plotted
+	var all []drawing
 	for _, t := range trainings {
 		events, curves := t.answers(), t.curves("")
 		if len(events) == 0 || len(curves) == 0 {
@@ -91,7 +91,7 @@ func plotAnswers(r *runs.Run) ([]plotted, error) {
 		if len(trainings) == 1 {
 			name = ""
 		}
-		all = append(all, plotted{name, &figure.Chart{Title: "Accuracy over time of " + t.prefix, X: sinceStart, Events: events,
+		all = append(all, drawing{name, &figure.Chart{Title: "Accuracy over time of " + t.prefix, X: logTimeAxis, Events: events,
 			Note:   "Marked: each time that the agent had the network changed.",
 			Panels: []figure.Panel{{Y: figure.Axis{Name: "accuracy", Unit: "%"}, Curves: curves}}}})
 	}

@@ -77,7 +77,7 @@ type Skipped struct {
 // Draw draws the figures of all runs that paths name.
 func Draw(fsys files.FS, paths []string, given Given, o Options) (*Report, error) {
 	p := &plotter{Options: o, fsys: fsys, given: given, report: &Report{Written: []Written{}, Skipped: []Skipped{}}}
-	runs, faults := p.open(Folders(fsys, paths))
+	runs, faults := p.open(folders(fsys, paths))
 	if len(runs) == 0 {
 		return nil, faults
 	}
@@ -87,12 +87,12 @@ func Draw(fsys files.FS, paths []string, given Given, o Options) (*Report, error
 	return p.report, p.draw(runs)
 }
 
-// Folders are the runs that paths name: themselves, or those in them. A pipeline
+// folders are the runs that paths name: themselves, or those in them. A pipeline
 // stands for itself and for its parts, but for evaluations, which are drawn as its own.
-func Folders(fsys files.FS, paths []string) []string {
+func folders(fsys files.FS, paths []string) []string {
 	var all []string
 	for _, path := range paths {
-		f, err := runs.View(fsys, path)
+		f, err := runs.ReadFolder(fsys, path)
 		if err != nil {
 			all = append(all, path)
 			continue
@@ -116,7 +116,7 @@ func Folders(fsys files.FS, paths []string) []string {
 // runsIn are the folders of runs in one.
 func runsIn(f *runs.Folder) (below []string) {
 	for _, entry := range f.Entries {
-		if inside, err := runs.View(f.Fsys, f.At(entry.Name())); entry.IsDir() && err == nil && (inside.Kind() != nil || inside.Has(runs.LockFile)) {
+		if inside, err := runs.ReadFolder(f.Files, f.At(entry.Name())); entry.IsDir() && err == nil && (inside.Kind() != nil || inside.Has(runs.LockFile)) {
 			below = append(below, f.At(entry.Name()))
 		}
 	}
@@ -124,7 +124,7 @@ func runsIn(f *runs.Folder) (below []string) {
 }
 
 func isEvaluation(fsys files.FS, folder string) bool {
-	f, err := runs.View(fsys, folder)
+	f, err := runs.ReadFolder(fsys, folder)
 	return err == nil && f.Kind() == runs.EvaluationKind
 }
 
@@ -152,13 +152,13 @@ func (p *plotter) open(paths []string) (list []*runs.Run, faults error) {
 		}
 		list = append(list, r)
 	}
-	p.prefix = plotNames(list)
+	p.prefix = fileNames(list)
 	return list, faults
 }
 
-// plotNames are what files of runs begin with: the last parts of their paths, or more
+// fileNames are what files of runs begin with: the last parts of their paths, or more
 // of them where those are alike.
-func plotNames(list []*runs.Run) map[*runs.Run]string {
+func fileNames(list []*runs.Run) map[*runs.Run]string {
 	counts := map[string]int{}
 	for _, r := range list {
 		counts[r.Base()]++
@@ -196,7 +196,7 @@ func (p *plotter) draw(list []*runs.Run) error {
 }
 
 // write writes one figure.
-func (p *plotter) write(kind Kind, group []*runs.Run, d plotted) error {
+func (p *plotter) write(kind Kind, group []*runs.Run, d drawing) error {
 	var names, paths []string
 	for _, r := range group {
 		names, paths = append(names, p.prefix[r]), append(paths, r.Path)

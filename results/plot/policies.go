@@ -28,21 +28,21 @@ func readLearned(r *runs.Run) (*learned, error) {
 	if !r.Ended {
 		return nil, nil
 	}
-	l, err := config.ReadTreeLearning(r.Fsys, filepath.Join(r.Path, runs.ResolvedFile), nil)
+	l, err := config.ReadTreeLearning(r.Files, filepath.Join(r.Path, runs.ResolvedFile), nil)
 	if err != nil {
 		return nil, err
 	}
 	known, held := l.Trees()
 	all := &learned{trees: slices.Concat(known, held)}
-	if all.vote, err = runs.ReadStructuralFile(r.Fsys, filepath.Join(r.Path, runs.VoteFile)); err != nil {
+	if all.vote, err = runs.ReadStructuralFile(r.Files, filepath.Join(r.Path, runs.VoteFile)); err != nil {
 		return nil, err
 	}
-	paths, err := runs.SeedFiles(r.Fsys, r.Path)
+	paths, err := runs.SeedFiles(r.Files, r.Path)
 	if err != nil {
 		return nil, err
 	}
 	for _, path := range paths {
-		p, err := runs.ReadStructuralFile(r.Fsys, path)
+		p, err := runs.ReadStructuralFile(r.Files, path)
 		if err != nil {
 			return nil, err
 		}
@@ -51,12 +51,12 @@ func readLearned(r *runs.Run) (*learned, error) {
 	return all, nil
 }
 
-// RivalNames are what bars stand for, in their order.
-var RivalNames = []string{"learned", "none", "random", "best fixed", "optimum"}
+// ChooserNames are what bars stand for, in their order.
+var ChooserNames = []string{"learned", "none", "random", "best fixed", "optimum"}
 
 // plotBars draws what policies' sequences led to in each table, beside what others would
 // have led to.
-func plotBars(r *runs.Run) ([]plotted, error) {
+func plotBars(r *runs.Run) ([]drawing, error) {
 	switch r.Kind {
 	case runs.EvaluationKind:
 		return plotEvaluationBars(r)
@@ -71,7 +71,7 @@ func plotBars(r *runs.Run) ([]plotted, error) {
 	if err != nil {
 		fixed = nil // the tables have no sequence in common
 	}
-	b := &figure.Bars{Title: "Accuracy by scenario of " + r.Base(), X: accuracyAxis, Names: RivalNames,
+	b := &figure.Bars{Title: "Accuracy by scenario of " + r.Base(), X: accuracyAxis, Names: ChooserNames,
 		Note: fmt.Sprintf("learned: mean of %s, 95%% interval by a bootstrap over them; others over the runs of a sequence where it ran more than once. random: the mean of all sequences.", document.Plural(len(l.seeds), "seed"))}
 	var networks []string
 	for _, t := range l.trees {
@@ -96,15 +96,15 @@ func plotBars(r *runs.Run) ([]plotted, error) {
 // accuracyAxis is of accuracies by scenario.
 var accuracyAxis = figure.Axis{Name: "accuracy", Unit: "%"}
 
-// mostScenarios is how many scenarios a figure has: as many as there are of a network
+// maxScenarios is how many scenarios a figure has: as many as there are of a network
 // where there are many.
-const mostScenarios = 12
+const maxScenarios = 12
 
 // divideBars gives each network a figure of its own, or several, where there are more
 // scenarios than one has room for.
-func divideBars(b *figure.Bars, networks []string) []plotted {
-	if len(b.Groups) <= mostScenarios {
-		return []plotted{{Figure: b}}
+func divideBars(b *figure.Bars, networks []string) []drawing {
+	if len(b.Groups) <= maxScenarios {
+		return []drawing{{Figure: b}}
 	}
 	groups := map[string][]figure.Group{}
 	var names []string
@@ -114,17 +114,17 @@ func divideBars(b *figure.Bars, networks []string) []plotted {
 		}
 		groups[networks[k]] = append(groups[networks[k]], g)
 	}
-	var all []plotted
+	var all []drawing
 	for _, name := range names {
 		part := 0
-		for some := range slices.Chunk(groups[name], mostScenarios) {
+		for some := range slices.Chunk(groups[name], maxScenarios) {
 			one := *b
 			one.Title, one.Groups = b.Title+", "+name, some
 			if part++; part > 1 {
 				one.Title += fmt.Sprintf(", part %d", part)
 			}
 			one.Note = name + ". " + b.Note
-			all = append(all, plotted{name, &one})
+			all = append(all, drawing{name, &one})
 		}
 	}
 	return all
@@ -166,12 +166,12 @@ func chosenBar(t *simulation.Tree, c simulation.Chooser) figure.Bar {
 
 // barsOfOutcome draws what the outcome says, where the tables or the policies cannot be
 // read; why is told as well.
-func barsOfOutcome(r *runs.Run, why error) ([]plotted, error) {
+func barsOfOutcome(r *runs.Run, why error) ([]drawing, error) {
 	o := &runs.PoliciesOutcome{}
 	if !r.Ended {
 		return nil, why
 	}
-	if err := results.ReadOutcome(r.Fsys, r.Path, o); err != nil {
+	if err := results.ReadOutcome(r.Files, r.Path, o); err != nil {
 		return nil, err
 	}
 	b := &figure.Bars{Title: "Accuracy by scenario of " + r.Base(), X: accuracyAxis, Names: []string{"vote of all seeds", "none", "random", "optimum"},
@@ -193,7 +193,7 @@ const timesShown = 20
 
 // plotHeat draws which kind of action the vote finds likeliest at the first decision of
 // each scenario, by how much time is left.
-func plotHeat(r *runs.Run) ([]plotted, error) {
+func plotHeat(r *runs.Run) ([]drawing, error) {
 	l, err := readLearned(r)
 	if l == nil || err != nil {
 		return nil, err
@@ -202,7 +202,7 @@ func plotHeat(r *runs.Run) ([]plotted, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []plotted{{Figure: h}}, nil
+	return []drawing{{Figure: h}}, nil
 }
 
 // heatOf asks a policy about the first decision of trees.
@@ -262,35 +262,35 @@ func heatRow(h *figure.Heat, t *simulation.Tree, p *decider.Structural) ([]figur
 }
 
 // plotPolicyTrees draws a tree for each table, with the vote's path.
-func plotPolicyTrees(r *runs.Run) ([]plotted, error) {
+func plotPolicyTrees(r *runs.Run) ([]drawing, error) {
 	l, err := readLearned(r)
 	if l == nil || err != nil {
 		return nil, err
 	}
-	var all []plotted
+	var all []drawing
 	for _, t := range l.trees {
 		v, err := simulation.Assess([]*simulation.Tree{t}, simulation.OfPolicy("vote", l.vote))
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, plotted{t.Name, treeFigure(t.Table, v[0].Sequence)})
+		all = append(all, drawing{t.Name, treeFigure(t.Table, v[0].Sequence)})
 	}
 	return all, nil
 }
 
-// plotLessonTree draws the tree that a policy of the original's learned from.
-func plotLessonTree(r *runs.Run) ([]plotted, error) {
+// plotLearnedTree draws the tree that a policy of the original's learned from.
+func plotLearnedTree(r *runs.Run) ([]drawing, error) {
 	if !r.Ended {
 		return nil, nil
 	}
 	o := &simulation.StudyOutcome{}
-	if err := results.ReadOutcome(r.Fsys, r.Path, o); err != nil {
+	if err := results.ReadOutcome(r.Files, r.Path, o); err != nil {
 		return nil, err
 	}
-	l, err := config.ReadLearning(r.Fsys, filepath.Join(r.Path, runs.ResolvedFile), nil)
+	l, err := config.ReadLearning(r.Files, filepath.Join(r.Path, runs.ResolvedFile), nil)
 	if err != nil {
 		return nil, err
 	}
 	table, _ := l.Lessons()
-	return []plotted{{Figure: treeFigure(table, o.Greedy)}}, nil
+	return []drawing{{Figure: treeFigure(table, o.Greedy)}}, nil
 }

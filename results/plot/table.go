@@ -22,9 +22,9 @@ func tableOf(r *runs.Run) (*simulation.Table, error) {
 	var err error
 	switch r.Kind {
 	case runs.SimulationKind:
-		table, err = r.Collected()
+		table, err = r.CollectedTable()
 	case runs.OriginalKind:
-		if table, err = runs.ReadOriginalTable(r.Fsys, r.Path); errors.Is(err, fs.ErrNotExist) {
+		if table, err = runs.ReadOriginalTable(r.Files, r.Path); errors.Is(err, fs.ErrNotExist) {
 			return nil, nil
 		}
 	default:
@@ -42,25 +42,25 @@ func treeOf(r *runs.Run) (*simulation.Tree, error) {
 	if r.Kind == runs.SimulationKind {
 		folder = filepath.Join(folder, runs.TableFolder)
 	}
-	return config.ReadTree(r.Fsys, folder)
+	return config.ReadTree(r.Files, folder)
 }
 
 // plotTrees draws the tree of a table with the path of a policy that was named, or those
 // of the tables that policies learned from with theirs. Where the policy cannot go
 // through a table, that is drawn without it.
-func (g Given) plotTrees(r *runs.Run) ([]plotted, error) {
+func (g Given) plotTrees(r *runs.Run) ([]drawing, error) {
 	switch r.Kind {
 	case runs.PoliciesKind:
 		return plotPolicyTrees(r)
 	case runs.PolicyKind:
-		return plotLessonTree(r)
+		return plotLearnedTree(r)
 	}
 	table, err := tableOf(r)
 	if table == nil {
 		return nil, err
 	}
 	path, err := g.path(r)
-	return []plotted{{Figure: treeFigure(table, path)}}, err
+	return []drawing{{Figure: treeFigure(table, path)}}, err
 }
 
 // path is the sequence of the policy that was named; nil where none was.
@@ -81,7 +81,7 @@ func (g Given) path(r *runs.Run) ([]string, error) {
 
 // plotDecisions draws what the policy that was named decides first in each table, by how
 // much time is left. One of the original's knows its own tables only, and has none.
-func (g Given) plotDecisions(list []*runs.Run) ([]plotted, error) {
+func (g Given) plotDecisions(list []*runs.Run) ([]drawing, error) {
 	if g.Policy == nil || g.Policy.Structural == nil {
 		return nil, nil
 	}
@@ -105,11 +105,11 @@ func (g Given) plotDecisions(list []*runs.Run) ([]plotted, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []plotted{{Figure: h}}, faults
+	return []drawing{{Figure: h}}, faults
 }
 
-// grove is a tree of nodes that is made of records.
-type grove struct {
+// treeBuilder is a tree of nodes that is made of records.
+type treeBuilder struct {
 	*simulation.Table
 	order map[string]int // of actions
 }
@@ -117,7 +117,7 @@ type grove struct {
 // treeFigure draws a table's tree, with the best sequence and that of a policy, which may
 // be nil.
 func treeFigure(t *simulation.Table, policy []string) *figure.Tree {
-	g := grove{t, map[string]int{}}
+	g := treeBuilder{t, map[string]int{}}
 	for _, a := range t.Actions {
 		g.order[a] = len(g.order)
 	}
@@ -131,7 +131,7 @@ func treeFigure(t *simulation.Table, policy []string) *figure.Tree {
 		}
 	}
 	f := &figure.Tree{Title: "The action tree of " + t.Name, Value: figure.Axis{Name: "mean accuracy", Unit: "%"}, Root: g.node("", all, 0),
-		Note: fmt.Sprintf("%s, %s. A box for each beginning of sequences, as high as there are sequences that begin so. %s", t.Name, document.Plural(len(all), "sequence"), luck(t))}
+		Note: fmt.Sprintf("%s, %s. A box for each beginning of sequences, as high as there are sequences that begin so. %s", t.Name, document.Plural(len(all), "sequence"), noiseText(t))}
 	for k := range t.Decisions {
 		f.Decisions = append(f.Decisions, fmt.Sprintf("decision %d", k+1))
 	}
@@ -143,9 +143,9 @@ func treeFigure(t *simulation.Table, policy []string) *figure.Tree {
 	return f
 }
 
-// luck says how much of a best sequence is chance.
-func luck(t *simulation.Table) string {
-	r := runs.ReportTable(t)
+// noiseText says how much of a best sequence is chance.
+func noiseText(t *simulation.Table) string {
+	r := runs.NewTableReport(t)
 	if r.SeedSpread == nil {
 		return "Each ran once: how far the optimum is chance cannot be told."
 	}
@@ -155,16 +155,16 @@ func luck(t *simulation.Table) string {
 			near++
 		}
 	}
-	return fmt.Sprintf("Seeds of a sequence differ by a standard deviation of %s; %d others are within that of the optimum.", document.Share(r.SeedSpread), near)
+	return fmt.Sprintf("Seeds of a sequence differ by a standard deviation of %s; %d others are within that of the optimum.", document.ShareText(r.SeedSpread), near)
 }
 
 func percentOf(r *simulation.Record) string {
 	mean := r.Mean()
-	return document.Share(&mean)
+	return document.ShareText(&mean)
 }
 
 // node is the beginning that records have in common, with what follows from it.
-func (g grove) node(action string, records []*simulation.Record, depth int) *figure.Node {
+func (g treeBuilder) node(action string, records []*simulation.Record, depth int) *figure.Node {
 	n := &figure.Node{Action: action}
 	for _, r := range records {
 		n.Value += 100 * r.Mean() / float64(len(records))
@@ -202,12 +202,12 @@ func stepsOf(n *figure.Node, sequence []string) []int {
 }
 
 // plotRanks draws the accuracy of all sequences in the order of their means.
-func plotRanks(r *runs.Run) ([]plotted, error) {
+func plotRanks(r *runs.Run) ([]drawing, error) {
 	table, err := tableOf(r)
 	if table == nil {
 		return nil, err
 	}
-	report := runs.ReportTable(table)
+	report := runs.NewTableReport(table)
 	c := figure.Curve{Name: "mean over the seeds of a sequence"}
 	for _, row := range report.Rows {
 		record := table.Find(row.Sequence...)
@@ -226,5 +226,5 @@ func plotRanks(r *runs.Run) ([]plotted, error) {
 	if report.Mean != nil {
 		panel.Levels = append(panel.Levels, figure.Level{Name: "mean of all", At: 100 * *report.Mean})
 	}
-	return []plotted{{Figure: &figure.Chart{Title: "Accuracies of " + table.Name, X: figure.Axis{Name: "rank of the sequence", Whole: true}, Note: strings.TrimSpace(note), Panels: []figure.Panel{panel}}}}, nil
+	return []drawing{{Figure: &figure.Chart{Title: "Accuracies of " + table.Name, X: figure.Axis{Name: "rank of the sequence", Whole: true}, Note: strings.TrimSpace(note), Panels: []figure.Panel{panel}}}}, nil
 }

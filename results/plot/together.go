@@ -10,13 +10,13 @@ import (
 
 // plotThroughput draws how fast jobs that ended went, and what they spent on other things
 // than training.
-func plotThroughput(list []*runs.Run) ([]plotted, error) {
+func plotThroughput(list []*runs.Run) ([]drawing, error) {
 	ended := slices.DeleteFunc(slices.Clone(list), func(r *runs.Run) bool { return !r.Ended })
 	if len(ended) == 0 {
 		return nil, nil
 	}
-	groups, several := alike(ended), false
-	called := groupNames(groups, plotNames(ended))
+	groups, several := groupBySeed(ended), false
+	called := groupNames(groups, fileNames(ended))
 	speed := &figure.Bars{Title: "Throughput of jobs", Values: true, X: figure.Axis{Name: "throughput", Unit: "epochs/s", Zero: true}, Note: "Whole epochs by the time of the budget that was used."}
 	over := &figure.Bars{Title: "Overhead of jobs", X: figure.Axis{Name: "time", Unit: "s", Zero: true}, Names: []string{"deciding", "operating", "saving"},
 		Note: "Deciding and operating are of the budget. Saving is of the machine's time, for all checkpoints of the process that ended the job."}
@@ -30,7 +30,7 @@ func plotThroughput(list []*runs.Run) ([]plotted, error) {
 		const seeds = " Of jobs that differ in their seed alone: their mean, and its 95% interval by a bootstrap over them."
 		speed.Note, over.Note = speed.Note+seeds, over.Note+seeds
 	}
-	return []plotted{{"epochs", speed}, {"overhead", over}}, nil
+	return []drawing{{"epochs", speed}, {"overhead", over}}, nil
 }
 
 // quantityBar is a quantity of runs that differ in their seed; nothing where none has it.
@@ -49,20 +49,20 @@ func quantityBar(group []*runs.Run, name string) figure.Bar {
 
 // plotManyEpisodes draws accuracy and objective of policies of the original's over
 // episodes, those that differ in their seed as one curve.
-func plotManyEpisodes(list []*runs.Run) ([]plotted, error) {
-	groups, window, several := alike(list), 0, false
-	called := groupNames(groups, plotNames(list))
+func plotManyEpisodes(list []*runs.Run) ([]drawing, error) {
+	groups, window, several := groupBySeed(list), 0, false
+	called := groupNames(groups, fileNames(list))
 	accuracy := figure.Panel{Y: figure.Axis{Name: "accuracy", Unit: "%"}}
 	objective := figure.Panel{Y: figure.Axis{Name: "objective"}, Height: 80}
 	for k, group := range groups {
-		e, err := episodesTogether(group)
+		e, err := commonEpisodes(group)
 		if err != nil {
 			return nil, err
 		}
 		if e == nil {
 			continue // along the exact gradient nothing is drawn
 		}
-		several, window = several || len(group) > 1, max(window, smoothOver(len(e.at)))
+		several, window = several || len(group) > 1, max(window, smoothWindow(len(e.at)))
 		accuracy.Curves = append(accuracy.Curves, e.curve(called[k], e.accuracy))
 		objective.Curves = append(objective.Curves, e.curve(called[k], e.objective))
 	}
@@ -75,18 +75,18 @@ func plotManyEpisodes(list []*runs.Run) ([]plotted, error) {
 	} else {
 		note += " Faint: each episode."
 	}
-	return []plotted{{Figure: &figure.Chart{Title: "Episodes of several policies", X: figure.Axis{Name: "episodes"}, Panels: []figure.Panel{accuracy, objective}, Note: note}}}, nil
+	return []drawing{{Figure: &figure.Chart{Title: "Episodes of several policies", X: figure.Axis{Name: "episodes"}, Panels: []figure.Panel{accuracy, objective}, Note: note}}}, nil
 }
 
-// manyEpisodes are the episodes that several seeds have all gone through.
-type manyEpisodes struct {
+// episodeCurves are the episodes that several seeds have all gone through.
+type episodeCurves struct {
 	at                  []float64
 	accuracy, objective [][]float64 // of each seed
 }
 
-// episodesTogether reads the episodes of runs; nil where they have none.
-func episodesTogether(group []*runs.Run) (*manyEpisodes, error) {
-	e := &manyEpisodes{}
+// commonEpisodes reads the episodes of runs; nil where they have none.
+func commonEpisodes(group []*runs.Run) (*episodeCurves, error) {
+	e := &episodeCurves{}
 	for _, r := range group {
 		list, err := r.Series()
 		if err != nil {
@@ -111,13 +111,13 @@ func episodesTogether(group []*runs.Run) (*manyEpisodes, error) {
 
 // curve is of one seed its rolling mean before all episodes, and of several the mean of
 // theirs.
-func (e *manyEpisodes) curve(name string, runs [][]float64) figure.Curve {
+func (e *episodeCurves) curve(name string, runs [][]float64) figure.Curve {
 	if len(runs) == 1 {
 		return smoothed(name, e.at, runs[0])
 	}
 	smooth := make([][]float64, len(runs))
 	for k, values := range runs {
-		smooth[k] = rolling(values, smoothOver(len(values)))
+		smooth[k] = rolling(values, smoothWindow(len(values)))
 	}
 	return seedsCurve(name, e.at, smooth)
 }

@@ -89,7 +89,7 @@ func fixesTable(r *runs.ClusterOutcome) *document.Table {
 	t := document.NewTable("SCHEDULER", "CORRECTED: NOW", ">COMPLETION [s]", ">95%")
 	for _, c := range r.Cells {
 		for _, f := range c.Fixes {
-			t.Add(c.Name(), f.What, document.Signed(f.Worth.Mean), daysText(f.Worth))
+			t.Add(c.Name(), f.What, document.SignedText(f.Worth.Mean), daysText(f.Worth))
 		}
 	}
 	return t

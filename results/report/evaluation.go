@@ -15,7 +15,7 @@ import (
 )
 
 // PrintLeftOut writes the report for people.
-func PrintLeftOut(r runs.LeaveReport, w io.Writer) error {
+func PrintLeftOut(r runs.LeaveOutReport, w io.Writer) error {
 	p := &document.Printer{W: w}
 	p.Line("%s\n", leftOutLead(r))
 	p.Table(groupTable(r))
@@ -34,7 +34,7 @@ func PrintLeftOut(r runs.LeaveReport, w io.Writer) error {
 const leaveRemark = "Regret is in points of accuracy below the best of the table. Of each table the best fixed sequence and the policies have seen the others only."
 
 // leftOutLead says what was left out, and who learned.
-func leftOutLead(r runs.LeaveReport) string {
+func leftOutLead(r runs.LeaveOutReport) string {
 	what := map[string]string{"scenario": "one scenario", "network": "the tables of one network"}[r.LeaveOut]
 	learn := fmt.Sprintf("%d policies learn", r.Seeds)
 	if r.Seeds == 1 {
@@ -44,7 +44,7 @@ func leftOutLead(r runs.LeaveReport) string {
 }
 
 // leftOutSentences say of each policy what its difference tells.
-func leftOutSentences(r runs.LeaveReport) (lines []string) {
+func leftOutSentences(r runs.LeaveOutReport) (lines []string) {
 	for _, s := range r.Standings {
 		if s.Role != simulation.RoleRival && s.Difference != nil {
 			lines = append(lines, leftOutSentence(r, s))
@@ -54,10 +54,10 @@ func leftOutSentences(r runs.LeaveReport) (lines []string) {
 }
 
 // groupTable has a line for each group.
-func groupTable(r runs.LeaveReport) *document.Table {
+func groupTable(r runs.LeaveOutReport) *document.Table {
 	var names []string
 	for _, s := range r.Standings {
-		if s.Role != simulation.RoleRival || slices.Contains(runs.ShownRivals, s.Chooser) {
+		if s.Role != simulation.RoleRival || slices.Contains(runs.ShownBaselines, s.Chooser) {
 			names = append(names, s.Chooser)
 		}
 	}
@@ -71,18 +71,18 @@ func groupTable(r runs.LeaveReport) *document.Table {
 		for _, name := range names {
 			cell := "-"
 			if regret, ok := r.Mean(name, g.Group); ok {
-				cell = document.Points(regret)
+				cell = document.PointsText(regret)
 			}
 			cells = append(cells, cell)
 		}
-		noise, floor := r.Chance(g.Group)
+		noise, floor := r.MeanNoise(g.Group)
 		t.Add(append(cells, fmt.Sprintf("%.2f", noise), fmt.Sprintf("%.2f", floor))...)
 	}
 	return t
 }
 
 // leftOutSentence says what the difference to the best fixed sequence tells.
-func leftOutSentence(r runs.LeaveReport, s simulation.Standing) string {
+func leftOutSentence(r runs.LeaveOutReport, s simulation.Standing) string {
 	d := s.Difference
 	more := "more"
 	if d.Mean < 0 {
@@ -160,7 +160,7 @@ func tableTitle(t runs.EvaluatedTable) string {
 		on = " on " + document.Printable(t.Dataset)
 	}
 	return fmt.Sprintf("table   %s: %s%s, %d sequences of %s from %s s of %s s on", document.Printable(t.Scenario), document.Printable(t.Network), on, t.Sequences,
-		document.Plural(t.Decisions, "decision"), document.Short(t.Start), document.Short(t.Budget))
+		document.Plural(t.Decisions, "decision"), document.ShortText(t.Start), document.ShortText(t.Budget))
 }
 
 // printSteps prints the decisions of each policy.
@@ -196,7 +196,7 @@ func verdictTable(trial simulation.Trial, standings []simulation.Standing) *docu
 		if !v.Certain {
 			sequence = "several"
 		}
-		t.Add(document.Printable(v.Chooser), fmt.Sprintf("%.2f%%", 100*v.Accuracy), document.Points(v.Regret), rankText(v.Rank), fmt.Sprintf("%d-%d", v.From, v.To), seen, sequence)
+		t.Add(document.Printable(v.Chooser), fmt.Sprintf("%.2f%%", 100*v.Accuracy), document.PointsText(v.Regret), rankText(v.Rank), fmt.Sprintf("%d-%d", v.From, v.To), seen, sequence)
 	}
 	return t
 }
@@ -240,9 +240,9 @@ func standingTable(all []simulation.Standing) *document.Table {
 		columns = slices.DeleteFunc(columns, func(c string) bool { return c == ">"+over })
 	}
 	t := document.NewTable(columns...)
-	whole, _ := runs.InAllTables(all)
+	whole, _ := runs.SplitStandings(all)
 	for _, s := range whole {
-		cells := []string{document.Printable(s.Chooser), document.Points(s.Regret), intervalText(s.OverTables)}
+		cells := []string{document.Printable(s.Chooser), document.PointsText(s.Regret), intervalText(s.OverTables)}
 		if grouped {
 			cells = append(cells, intervalText(s.OverGroups))
 		}
@@ -251,14 +251,14 @@ func standingTable(all []simulation.Standing) *document.Table {
 			worst = document.Printable(s.WorstOne)
 		}
 		t.Add(append(cells, intervalText(s.OverSeeds), fmt.Sprintf("%.0f%%", 100*s.TopFive), fmt.Sprintf("%d of %d", s.LowHalf, s.Tables*s.Seeds),
-			document.Points(s.Worst), differenceText(s.Difference), worst)...)
+			document.PointsText(s.Worst), differenceText(s.Difference), worst)...)
 	}
 	return t
 }
 
 // standingRemarks say who is not in the table, and what a difference is.
 func standingRemarks(all []simulation.Standing, against string) (lines []string) {
-	if _, partial := runs.InAllTables(all); len(partial) > 0 {
+	if _, partial := runs.SplitStandings(all); len(partial) > 0 {
 		lines = append(lines, "not in all tables, so not above: "+document.Printable(strings.Join(partial, ", ")))
 	}
 	if !slices.ContainsFunc(all, func(s simulation.Standing) bool { return s.Difference != nil }) {
@@ -271,7 +271,7 @@ func intervalText(i *simulation.Interval) string {
 	if i == nil {
 		return "-"
 	}
-	return fmt.Sprintf("[%s, %s]", document.Points(i.Low), document.Points(i.High))
+	return fmt.Sprintf("[%s, %s]", document.PointsText(i.Low), document.PointsText(i.High))
 }
 
 func differenceText(d *simulation.Difference) string {
@@ -288,8 +288,8 @@ func differenceText(d *simulation.Difference) string {
 	return text
 }
 
-// fewest is how many tables or groups a bootstrap over them needs to say enough.
-const fewest = 5
+// minResamples is how many tables or groups a bootstrap over them needs to say enough.
+const minResamples = 5
 
 // printRemarks say how far the figures can be trusted.
 func printRemarks(p *document.Printer, all []simulation.Standing, tables int) {
@@ -315,7 +315,7 @@ func trustRemarks(all []simulation.Standing, tables int) []string {
 
 // tooFew warns of intervals over too few; it is empty where there are enough.
 func tooFew(count int, what string) string {
-	if count < 2 || count >= fewest {
+	if count < 2 || count >= minResamples {
 		return ""
 	}
 	return fmt.Sprintf("Intervals over %d %s are too narrow: there are too few of them.", count, what)
@@ -389,7 +389,7 @@ func writeEvaluation(r *runs.EvaluationReport, d *document.Document) {
 }
 
 // writeLeftOut adds the report of policies that learned from other tables.
-func writeLeftOut(r *runs.LeaveReport, d *document.Document) {
+func writeLeftOut(r *runs.LeaveOutReport, d *document.Document) {
 	d.Head("judged by what was left out")
 	d.Say(leftOutLead(*r))
 	d.Show(groupTable(*r))

@@ -11,7 +11,7 @@ import (
 	"graft/results/page"
 )
 
-func FiguresIn(p *page.Page) (n int) {
+func CountFigures(p *page.Page) (n int) {
 	for _, s := range p.Sections {
 		for _, part := range s.Parts {
 			n += len(part.Figures)
@@ -23,8 +23,8 @@ func FiguresIn(p *page.Page) (n int) {
 // headBytes are as many as tell a page of graft's.
 const headBytes = 1024
 
-// MayReplace says why a file must not be written over, if it must not.
-func MayReplace(fsys files.FS, path string, force bool) error {
+// CheckReplace says why a file must not be written over, if it must not.
+func CheckReplace(fsys files.FS, path string, force bool) error {
 	info, err := fsys.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -50,11 +50,11 @@ type epochRow struct {
 const lastEpochs = 5
 
 func readJobDetail(r *runs.Run, all bool) (Detail, error) {
-	rows, notes, err := trainer.ReadHistory(r.Fsys, r.Path)
+	rows, notes, err := trainer.ReadHistory(r.Files, r.Path)
 	if err != nil {
 		return nil, err
 	}
-	d := &JobDetail{Events: timeLine(rows, notes), Epochs: []epochRow{}}
+	d := &JobDetail{Events: eventRows(rows, notes), Epochs: []epochRow{}}
 	if !all {
 		d.Skipped = max(0, len(rows)-lastEpochs)
 	}
@@ -64,8 +64,8 @@ func readJobDetail(r *runs.Run, all bool) (Detail, error) {
 	return d, nil
 }
 
-// timeLine is what happened, with the accuracy before and after.
-func timeLine(rows []trainer.Row, notes []trainer.Note) []eventRow {
+// eventRows is what happened, with the accuracy before and after.
+func eventRows(rows []trainer.Row, notes []trainer.Note) []eventRow {
 	list := []eventRow{}
 	next := 0
 	for _, n := range notes {
@@ -94,7 +94,7 @@ func (j *JobDetail) write(d *document.Document) {
 		if e.Took > 0 {
 			took = fmt.Sprintf("%.4f", e.Took)
 		}
-		events.Add(document.ShownValue(e.Time, document.UnitSeconds), e.Event, e.what(), fmt.Sprint(e.Devices), fmt.Sprint(e.Before), fmt.Sprint(e.Parameters), document.ShareCell(e.Accuracy), document.ShareCell(e.After), took)
+		events.Add(document.ValueText(e.Time, document.UnitSeconds), e.Event, e.what(), fmt.Sprint(e.Devices), fmt.Sprint(e.Before), fmt.Sprint(e.Parameters), document.ShareCell(e.Accuracy), document.ShareCell(e.After), took)
 	}
 	d.Head(timelineHead)
 	d.Show(events)
@@ -105,8 +105,8 @@ func (j *JobDetail) write(d *document.Document) {
 	}
 	epochs := document.NewTable(">EPOCH", ">TIME [s]", ">STEPS", ">TRAIN LOSS [nats]", ">ACCURACY [%]", ">VALIDATION LOSS [nats]", ">ACCURACY [%]", ">RATE", ">PARAMETERS", ">DEVICES")
 	for _, e := range j.Epochs {
-		epochs.Add(fmt.Sprint(e.Epoch), document.ShownValue(e.Time, document.UnitSeconds), fmt.Sprint(e.Steps), document.ShownValue(e.Loss, document.UnitNats), document.ShownValue(e.Accuracy, document.UnitShare),
-			document.ShownValue(e.Validation, document.UnitNats), document.ShownValue(e.Share, document.UnitShare), fmt.Sprintf("%.3g", e.Rate), fmt.Sprint(e.Parameters), fmt.Sprint(e.Devices))
+		epochs.Add(fmt.Sprint(e.Epoch), document.ValueText(e.Time, document.UnitSeconds), fmt.Sprint(e.Steps), document.ValueText(e.Loss, document.UnitNats), document.ValueText(e.Accuracy, document.UnitShare),
+			document.ValueText(e.Validation, document.UnitNats), document.ValueText(e.Share, document.UnitShare), fmt.Sprintf("%.3g", e.Rate), fmt.Sprint(e.Parameters), fmt.Sprint(e.Devices))
 	}
 	d.Show(epochs)
 }
@@ -121,7 +121,7 @@ func (e *eventRow) what() string {
 }
 
 func GivenText(g *runs.GivenReport) string {
-	text := fmt.Sprintf("began at %s with weights of %d epochs: %s accuracy on the validation images", document.ClockText(g.Start), g.Epochs, document.AccuracyText(g.Accuracy))
+	text := fmt.Sprintf("began at %s with weights of %d epochs: %s accuracy on the validation images", document.SecondsOf(g.Start), g.Epochs, document.AccuracyText(g.Accuracy))
 	if g.Published != nil {
 		text += fmt.Sprintf(", %s published on the test images", document.AccuracyText(*g.Published))
 	}

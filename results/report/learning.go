@@ -12,8 +12,8 @@ import (
 	"graft/simulation"
 )
 
-// PolicyTables has a line for each table, and what the vote does there.
-func PolicyTables(o *runs.PoliciesOutcome) *document.Table {
+// VerdictTable has a line for each table, and what the vote does there.
+func VerdictTable(o *runs.PoliciesOutcome) *document.Table {
 	t := document.NewTable("TABLE", "THE VOTE'S SEQUENCE", ">ACCURACY", ">REGRET", ">RANK", ">TIES", ">NEVER", ">RANDOM", ">BEST")
 	for k, v := range slices.Concat(o.Tables, o.HeldOut) {
 		name, never := document.Printable(v.Scenario), "-"
@@ -29,8 +29,8 @@ func PolicyTables(o *runs.PoliciesOutcome) *document.Table {
 	return t
 }
 
-// PolicySeeds has a line for each seed.
-func PolicySeeds(o *runs.PoliciesOutcome) *document.Table {
+// SeedTable has a line for each seed.
+func SeedTable(o *runs.PoliciesOutcome) *document.Table {
 	t := document.NewTable(">SEED", ">STEPS", ">MEAN REGRET", "ENDED, AS")
 	for _, s := range o.Seeds {
 		t.Add(fmt.Sprint(s.Seed), fmt.Sprint(s.Steps), fmt.Sprintf("%.3f", s.Regret), s.Ended)
@@ -38,8 +38,8 @@ func PolicySeeds(o *runs.PoliciesOutcome) *document.Table {
 	return t
 }
 
-// Summaries say in sentences how good all seeds are.
-func Summaries(o *runs.PoliciesOutcome) string {
+// SummaryText say in sentences how good all seeds are.
+func SummaryText(o *runs.PoliciesOutcome) string {
 	text := summaryText(fmt.Sprintf("in %s", document.Counted(len(o.Tables), "table")), o.Summary, o.Regret)
 	if o.Outside != nil {
 		text += summaryText("in "+document.Counted(len(o.HeldOut), "table")+" held out", *o.Outside, runs.MeanRegret(o.HeldOut))
@@ -63,11 +63,11 @@ func readPoliciesDetail(r *runs.Run, _ bool) (Detail, error) {
 	d := &PoliciesDetail{Rows: []runs.LearnedRow{}}
 	if r.Ended {
 		d.Outcome = &runs.PoliciesOutcome{}
-		if err := results.ReadOutcome(r.Fsys, r.Path, d.Outcome); err != nil {
+		if err := results.ReadOutcome(r.Files, r.Path, d.Outcome); err != nil {
 			return nil, err
 		}
 	}
-	t, err := results.ReadStream(r.Fsys, filepath.Join(r.Path, runs.LearningFile))
+	t, err := results.ReadStream(r.Files, filepath.Join(r.Path, runs.LearningFile))
 	if err != nil {
 		return nil, err
 	}
@@ -82,16 +82,16 @@ func readPoliciesDetail(r *runs.Run, _ bool) (Detail, error) {
 func (p *PoliciesDetail) write(d *document.Document) {
 	if p.Outcome != nil {
 		d.Head("tables")
-		d.Show(PolicyTables(p.Outcome))
-		d.Say(Summaries(p.Outcome))
+		d.Show(VerdictTable(p.Outcome))
+		d.Say(SummaryText(p.Outcome))
 		d.Head("seeds")
-		d.Show(PolicySeeds(p.Outcome))
+		d.Show(SeedTable(p.Outcome))
 		return
 	}
 	d.Head("seeds")
 	t := document.NewTable(">SEED", ">STEP", ">AIM", ">ENTROPY [nats]", ">REGRET [points]")
 	for _, row := range p.Rows {
-		t.Add(fmt.Sprint(row.Seed), fmt.Sprint(row.Step), fmt.Sprintf("%.4f", row.Aim), document.ShownValue(row.Entropy, document.UnitNats), document.ShownValue(row.Regret, document.UnitPoints))
+		t.Add(fmt.Sprint(row.Seed), fmt.Sprint(row.Step), fmt.Sprintf("%.4f", row.Aim), document.ValueText(row.Entropy, document.UnitNats), document.ValueText(row.Regret, document.UnitPoints))
 	}
 	d.Show(t)
 }
@@ -99,11 +99,11 @@ func (p *PoliciesDetail) write(d *document.Document) {
 // PolicyDetail is what a policy of the original's has learned.
 type PolicyDetail struct {
 	Outcome *simulation.StudyOutcome `json:"outcome"` // null where it has not ended
-	Rows    []studiedRow             `json:"rows"`    // the last figures; with --all every one
+	Rows    []learningRow            `json:"rows"`    // the last figures; with --all every one
 }
 
-// studiedRow is figures of some episodes.
-type studiedRow struct {
+// learningRow is figures of some episodes.
+type learningRow struct {
 	Episodes    int64   `json:"episodes"` // in all, after these
 	Objective   float64 `json:"objective"`
 	Accuracy    float64 `json:"accuracy"`
@@ -114,14 +114,14 @@ type studiedRow struct {
 }
 
 func readPolicyDetail(r *runs.Run, all bool) (Detail, error) {
-	d := &PolicyDetail{Rows: []studiedRow{}}
+	d := &PolicyDetail{Rows: []learningRow{}}
 	if r.Ended {
 		d.Outcome = &simulation.StudyOutcome{}
-		if err := results.ReadOutcome(r.Fsys, r.Path, d.Outcome); err != nil {
+		if err := results.ReadOutcome(r.Files, r.Path, d.Outcome); err != nil {
 			return nil, err
 		}
 	}
-	t, err := results.ReadStream(r.Fsys, filepath.Join(r.Path, runs.LearningFile))
+	t, err := results.ReadStream(r.Files, filepath.Join(r.Path, runs.LearningFile))
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func readPolicyDetail(r *runs.Run, all bool) (Detail, error) {
 		from = max(0, t.Rows-lastEpochs)
 	}
 	for row := from; row < t.Rows; row++ {
-		one, err := studied(&s, row)
+		one, err := learningRowAt(&s, row)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", runs.LearningFile, err)
 		}
@@ -143,8 +143,8 @@ func readPolicyDetail(r *runs.Run, all bool) (Detail, error) {
 	return d, nil
 }
 
-// studied is a row of the table of figures.
-func studied(s *runs.Series, row int) (r studiedRow, err error) {
+// learningRowAt is a row of the table of figures.
+func learningRowAt(s *runs.Series, row int) (r learningRow, err error) {
 	value := func(name string) float64 {
 		c := s.Column(name)
 		if c == nil || c.Values == nil {
@@ -153,7 +153,7 @@ func studied(s *runs.Series, row int) (r studiedRow, err error) {
 		}
 		return c.Values[row]
 	}
-	r = studiedRow{int64(value("episodes")), value("objective"), value("accuracy"), value("expected_accuracy"), "", value("temperature"), value("learning_rate")}
+	r = learningRow{int64(value("episodes")), value("objective"), value("accuracy"), value("expected_accuracy"), "", value("temperature"), value("learning_rate")}
 	if c := s.Column("greedy"); c != nil && c.Texts != nil {
 		r.Greedy = c.Texts[row]
 	}
@@ -169,7 +169,7 @@ func (p *PolicyDetail) write(d *document.Document) {
 	d.Head("last figures")
 	t := document.NewTable(">EPISODES", ">OBJECTIVE", ">ACCURACY [%]", ">EXPECTED ACCURACY [%]", "LIKELIEST SEQUENCE", ">TEMPERATURE", ">RATE")
 	for _, row := range p.Rows {
-		t.Add(fmt.Sprint(row.Episodes), fmt.Sprintf("%.4f", row.Objective), document.ShownValue(row.Accuracy, document.UnitShare), document.ShownValue(row.Expected, document.UnitShare), row.Greedy,
+		t.Add(fmt.Sprint(row.Episodes), fmt.Sprintf("%.4f", row.Objective), document.ValueText(row.Accuracy, document.UnitShare), document.ValueText(row.Expected, document.UnitShare), row.Greedy,
 			fmt.Sprintf("%.3g", row.Temperature), fmt.Sprintf("%.3g", row.Rate))
 	}
 	d.Show(t)

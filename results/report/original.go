@@ -41,7 +41,7 @@ type logReport struct {
 }
 
 func readOriginalDetail(r *runs.Run, all bool) (Detail, error) {
-	l, err := results.ReadLegacy(r.Fsys, r.Path)
+	l, err := results.ReadLegacy(r.Files, r.Path)
 	if l == nil {
 		return nil, err
 	} // what cannot be read is among the run's faults already
@@ -56,8 +56,8 @@ func readOriginalDetail(r *runs.Run, all bool) (Detail, error) {
 		}
 		d.Logs = append(d.Logs, one)
 	}
-	if table, err := runs.ReadOriginalTable(r.Fsys, r.Path); err == nil {
-		d.Table = runs.ReportTable(table)
+	if table, err := runs.ReadOriginalTable(r.Files, r.Path); err == nil {
+		d.Table = runs.NewTableReport(table)
 	}
 	return d, nil
 }
@@ -81,8 +81,8 @@ func reportMetric(m results.LegacyMetric) metricReport {
 	return r
 }
 
-// mostFiles is how many metric files are shown without --all.
-const mostFiles = 20
+// maxFiles is how many metric files are shown without --all.
+const maxFiles = 20
 
 func (o *OriginalDetail) write(d *document.Document) {
 	d.Say(o.Description)
@@ -94,7 +94,7 @@ func (o *OriginalDetail) write(d *document.Document) {
 	}
 	t := document.NewTable("OF", "PER", "METRIC", ">ROWS", ">FROM [s]", ">TO [s]", ">FIRST", ">LAST")
 	for k, m := range o.Metrics {
-		if k == mostFiles && !o.all {
+		if k == maxFiles && !o.all {
 			t.Add(fmt.Sprintf("… %d more", len(o.Metrics)-k), "", "", "", "", "", "", "")
 			break
 		}

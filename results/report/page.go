@@ -18,11 +18,11 @@ import (
 )
 
 const (
-	// MostPageRuns is how many runs have a section each; of more there is the
+	// MaxPageRuns is how many runs have a section each; of more there is the
 	// comparison, unless all are asked for.
-	MostPageRuns = 12
-	// mostPageRows is how many rows of a table are in a page, unless all are asked for.
-	mostPageRows = 200
+	MaxPageRuns = 12
+	// maxPageRows is how many rows of a table are in a page, unless all are asked for.
+	maxPageRows = 200
 )
 
 // hasTimeline is met by details of runs in which things happened one after the other.
@@ -35,7 +35,7 @@ func Page(found []*runs.Run, skipped []runs.SkippedRun, all bool, more, version 
 	if err != nil {
 		return nil, nil, err
 	}
-	b := &pager{report: r, all: all, more: more}
+	b := &pageBuilder{report: r, all: all, more: more}
 	p := &page.Page{Title: "Report of " + document.Counted(len(found), "run"), Version: version}
 	if len(found) == 1 {
 		p.Title = found[0].Heading()
@@ -43,14 +43,14 @@ func Page(found []*runs.Run, skipped []runs.SkippedRun, all bool, more, version 
 		p.Lead = "What differs comes first, then each run by itself. Nothing is ranked."
 	}
 	p.Sections = append(p.Sections, b.leftOut()...)
-	few := all || len(found) <= MostPageRuns
-	for _, c := range r.Side {
+	few := all || len(found) <= MaxPageRuns
+	for _, c := range r.Comparisons {
 		if c.count() > 1 || !few {
 			p.Sections = append(p.Sections, b.comparison(c))
 		}
 	}
 	if !few {
-		p.Lead = fmt.Sprintf("What differs comes first, then what came out. Nothing is ranked. More than %d runs have no section each; %s gives them one.", MostPageRuns, more)
+		p.Lead = fmt.Sprintf("What differs comes first, then what came out. Nothing is ranked. More than %d runs have no section each; %s gives them one.", MaxPageRuns, more)
 		return p, r, nil
 	}
 	sections := make([][]page.Section, len(found))
@@ -61,15 +61,15 @@ func Page(found []*runs.Run, skipped []runs.SkippedRun, all bool, more, version 
 	return p, r, nil
 }
 
-// pager makes the sections of a page.
-type pager struct {
+// pageBuilder makes the sections of a page.
+type pageBuilder struct {
 	report *Report
 	all    bool
 	more   string // how to see all
 }
 
 // leftOut is a section about the folders that could not be used, if there are any.
-func (b *pager) leftOut() []page.Section {
+func (b *pageBuilder) leftOut() []page.Section {
 	if len(b.report.Skipped) == 0 {
 		return nil
 	}
@@ -81,7 +81,7 @@ func (b *pager) leftOut() []page.Section {
 }
 
 // comparison is the section of runs of a kind side by side.
-func (b *pager) comparison(c *comparison) page.Section {
+func (b *pageBuilder) comparison(c *comparison) page.Section {
 	d := &document.Document{}
 	c.write(d, true)
 	names := map[string]bool{}
@@ -104,7 +104,7 @@ func (b *pager) comparison(c *comparison) page.Section {
 
 // run is the sections of a run: one beside others, several where it is alone; and one
 // for each run that is a part of it.
-func (b *pager) run(k int, r *runs.Run) []page.Section {
+func (b *pageBuilder) run(k int, r *runs.Run) []page.Section {
 	detail, err := b.detail(r)
 	parts := b.about(&b.report.Runs[k], r, detail, err)
 	below := b.below(r)
@@ -115,7 +115,7 @@ func (b *pager) run(k int, r *runs.Run) []page.Section {
 }
 
 // about is all that a page says of a run.
-func (b *pager) about(report *reportedRun, r *runs.Run, detail Detail, err error) []page.Part {
+func (b *pageBuilder) about(report *RunReport, r *runs.Run, detail Detail, err error) []page.Part {
 	about := &document.Document{}
 	report.write(about)
 	about.Blocks = about.Blocks[1:] // the section says it
@@ -135,32 +135,32 @@ func (b *pager) about(report *reportedRun, r *runs.Run, detail Detail, err error
 
 // below is a section for each run that a pipeline has left; of many only if all are
 // asked for. What is wrong with others stands in what is left out.
-func (b *pager) below(r *runs.Run) (list []page.Section) {
+func (b *pageBuilder) below(r *runs.Run) (list []page.Section) {
 	if r.Kind != runs.PipelineKind {
 		return nil
 	}
-	l, err := runs.ReadLedger(r.Fsys, filepath.Join(r.Path, runs.LedgerName))
+	l, err := runs.ReadJournal(r.Files, filepath.Join(r.Path, runs.JournalFile))
 	if err != nil {
 		return nil
 	}
 	all, _ := l.Parts(r.OpenPart)
-	if len(all) > MostPageRuns && !b.all {
-		return []page.Section{{Title: "Runs of " + document.Printable(r.Path), Parts: []page.Part{{Sentences: []string{fmt.Sprintf("More than %d runs have no section each; --all gives them one.", MostPageRuns)}}}}}
+	if len(all) > MaxPageRuns && !b.all {
+		return []page.Section{{Title: "Runs of " + document.Printable(r.Path), Parts: []page.Part{{Sentences: []string{fmt.Sprintf("More than %d runs have no section each; --all gives them one.", MaxPageRuns)}}}}}
 	}
 	for _, p := range all {
 		if p.Run == nil {
 			continue
 		}
-		report := ReportRun(p.Run)
+		report := NewRunReport(p.Run)
 		detail, err := DetailOf(p.Run, true)
 		list = append(list, page.Section{Title: p.Run.Heading(), Parts: b.about(&report, p.Run, detail, err)})
 	}
 	return list
 }
 
-func (b *pager) detail(r *runs.Run) (Detail, error) {
-	if b.report.lone != nil {
-		return b.report.seen, nil // its faults stand among what is left out
+func (b *pageBuilder) detail(r *runs.Run) (Detail, error) {
+	if b.report.single != nil {
+		return b.report.detail, nil // its faults stand among what is left out
 	}
 	return DetailOf(r, true)
 }
@@ -181,7 +181,7 @@ func divided(parts []page.Part) []page.Section {
 
 // parts are the blocks of a document. Names are columns that are called as they are; a
 // time line stands before its table.
-func (b *pager) parts(d *document.Document, names map[string]bool, line hasTimeline) []page.Part {
+func (b *pageBuilder) parts(d *document.Document, names map[string]bool, line hasTimeline) []page.Part {
 	var list []page.Part
 	caption := ""
 	for _, block := range d.Blocks {
@@ -240,9 +240,9 @@ func pageTable(t *document.Table, names map[string]bool, all bool) (*page.Table,
 		p.Columns = append(p.Columns, c)
 	}
 	rows, left := t.Rows[1:], 0
-	if len(rows) > mostPageRows && !all {
-		left = len(rows) - mostPageRows
-		rows = slices.Concat(rows[:mostPageRows/2], rows[len(rows)-mostPageRows/2:])
+	if len(rows) > maxPageRows && !all {
+		left = len(rows) - maxPageRows
+		rows = slices.Concat(rows[:maxPageRows/2], rows[len(rows)-maxPageRows/2:])
 	}
 	for _, row := range rows {
 		cells := make([]page.Cell, len(row))
@@ -327,7 +327,7 @@ func drawAll(kind plot.Kind, group []*runs.Run) ([]page.Figure, error) {
 }
 
 // repeatParts say how to get the same run again.
-func repeatParts(report *reportedRun, r *runs.Run) []page.Part {
+func repeatParts(report *RunReport, r *runs.Run) []page.Part {
 	parts := []page.Part{{Heading: "How to reproduce it"}}
 	if len(report.Command) > 0 {
 		words := make([]string, len(report.Command))
@@ -406,13 +406,13 @@ func (e *eventRow) consequences() string {
 // whole is a number with gaps at which no line ends.
 func whole(n int) string { return strings.ReplaceAll(document.Thousands(n), " ", "\u00a0") }
 
-// Counting counts what is written through it.
-type Counting struct {
+// CountingWriter counts what is written through it.
+type CountingWriter struct {
 	W     io.Writer
 	Bytes int64
 }
 
-func (c *Counting) Write(p []byte) (int, error) {
+func (c *CountingWriter) Write(p []byte) (int, error) {
 	n, err := c.W.Write(p)
 	c.Bytes += int64(n)
 	return n, err

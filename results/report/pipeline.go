@@ -32,20 +32,20 @@ func PrintPipeline(o *runs.PipelineOutcome, p *document.Printer) {
 // seenAll says that nothing was left out.
 const seenAll = "The policies and the best fixed sequence have seen all these tables: for neither is this a test; evaluate.leave_out makes one."
 
-// besideLearned are the rivals that stand beside what was learned.
-var besideLearned = []string{"never", "random", "best fixed", "optimum"}
+// shownBaselines are the rivals that stand beside what was learned.
+var shownBaselines = []string{"never", "random", "best fixed", "optimum"}
 
 // scenarioTable has a line for each table.
 func scenarioTable(o *runs.PipelineOutcome) *document.Table {
 	columns := []string{"SCENARIO", ">SEQUENCES", "LEARNED", ">LEARNED"}
-	for _, name := range besideLearned {
+	for _, name := range shownBaselines {
 		columns = append(columns, ">"+strings.ToUpper(name))
 	}
 	columns[2] = "WHAT WAS LEARNED"
 	t := document.NewTable(columns...)
 	for _, trial := range o.Trials {
 		cells := []string{document.Printable(trial.Scenario), fmt.Sprint(trial.Sequences), "-"}
-		for _, name := range append([]string{o.Learned}, besideLearned...) {
+		for _, name := range append([]string{o.Learned}, shownBaselines...) {
 			k := slices.IndexFunc(trial.Verdicts, func(v simulation.Verdict) bool { return v.Chooser == name })
 			if k < 0 {
 				cells = append(cells, "-")
@@ -82,19 +82,19 @@ type pipelineStage struct {
 }
 
 func readPipelineDetail(r *runs.Run, _ bool) (Detail, error) {
-	l, err := runs.ReadLedger(r.Fsys, filepath.Join(r.Path, runs.LedgerName))
+	l, err := runs.ReadJournal(r.Files, filepath.Join(r.Path, runs.JournalFile))
 	if err != nil {
 		return nil, err
 	}
 	d := &PipelineDetail{Stages: []pipelineStage{}}
 	if r.Ended {
-		if d.Outcome, err = runs.ReadPipelineOutcome(r.Fsys, r.Path); err != nil {
+		if d.Outcome, err = runs.ReadPipelineOutcome(r.Files, r.Path); err != nil {
 			return nil, err
 		}
 	}
 	parts, _ := l.Parts(r.OpenPart) // what is wrong with them was said when the run was read
-	for _, e := range l.All {
-		s := pipelineStage{Stage: e.Stage, State: e.State, Seconds: e.Seconds, Reused: e.Reused, Why: e.Why, Parts: []string{}, Made: []string{}}
+	for _, e := range l.Stages {
+		s := pipelineStage{Stage: e.Name, State: e.State, Seconds: e.Seconds, Reused: e.Reused, Why: e.Why, Parts: []string{}, Made: []string{}}
 		if !e.Began.IsZero() {
 			s.Began = &e.Began
 		}
@@ -112,8 +112,8 @@ func readPipelineDetail(r *runs.Run, _ bool) (Detail, error) {
 	return d, nil
 }
 
-// mostWords is how many of a part's figures say what it came to.
-const mostWords = 3
+// maxPartFigures is how many of a part's figures say what it came to.
+const maxPartFigures = 3
 
 // partWords say what a part came to.
 func partWords(p runs.Part) string {
@@ -125,8 +125,8 @@ func partWords(p runs.Part) string {
 		return "cannot be read"
 	}
 	var list []string
-	for _, q := range p.Run.Quantities[:min(mostWords, len(p.Run.Quantities))] {
-		list = append(list, strings.TrimSpace(strings.ReplaceAll(q.Name, "_", " ")+" "+document.ShownValue(*runs.Mean(q.Values), q.Unit)+" "+document.ShownUnit(q.Unit)))
+	for _, q := range p.Run.Quantities[:min(maxPartFigures, len(p.Run.Quantities))] {
+		list = append(list, strings.TrimSpace(strings.ReplaceAll(q.Name, "_", " ")+" "+document.ValueText(*runs.Mean(q.Values), q.Unit)+" "+document.UnitText(q.Unit)))
 	}
 	if !p.Run.Ended {
 		list = append(list, "not ended")
@@ -139,7 +139,7 @@ func (s *pipelineStage) stateWords() string {
 	switch {
 	case s.Changed:
 		return "changed since"
-	case s.State == runs.StageBegun:
+	case s.State == runs.StageRunning:
 		return "begun, not ended"
 	}
 	return string(s.State)
@@ -152,7 +152,7 @@ func (p *PipelineDetail) write(d *document.Document) {
 	for _, s := range p.Stages {
 		took := "-"
 		if s.Seconds > 0 {
-			took = document.ShownValue(s.Seconds, document.UnitSeconds)
+			took = document.ValueText(s.Seconds, document.UnitSeconds)
 		}
 		cells := []string{s.Stage, s.stateWords(), took, fmt.Sprint(s.Reused)}
 		for k, path := range s.Parts {

@@ -18,17 +18,17 @@ import (
 
 // Report is what `graft report --json` prints.
 type Report struct {
-	Runs    []reportedRun     `json:"runs"`        // in the order of the arguments
-	Skipped []runs.SkippedRun `json:"skipped"`     // folders that could not be used, and those of which a part could not
-	Side    []*comparison     `json:"comparisons"` // one for each kind of run; empty where there is one run
+	Runs        []RunReport       `json:"runs"`        // in the order of the arguments
+	Skipped     []runs.SkippedRun `json:"skipped"`     // folders that could not be used, and those of which a part could not
+	Comparisons []*comparison     `json:"comparisons"` // one for each kind of run; empty where there is one run
 
-	lone *runs.Run // the only run; nil where there are several
-	seen Detail
-	all  bool
+	single *runs.Run // the only run; nil where there are several
+	detail Detail
+	all    bool
 }
 
-// reportedRun is a run in a report.
-type reportedRun struct {
+// RunReport is a run in a report.
+type RunReport struct {
 	Path       string           `json:"path"`           // folder of the run
 	Kind       string           `json:"kind"`           // such as job, simulation or policies
 	Ended      bool             `json:"ended"`          // else the quantities are where it stands
@@ -80,30 +80,30 @@ func DetailOf(r *runs.Run, all bool) (Detail, error) {
 }
 
 func New(list []*runs.Run, skipped []runs.SkippedRun, all bool) (*Report, error) {
-	r := &Report{Runs: make([]reportedRun, len(list)), Skipped: append([]runs.SkippedRun{}, skipped...), Side: []*comparison{}, all: all}
-	runs.Parallel(len(list), func(k int) { r.Runs[k] = ReportRun(list[k]) })
+	r := &Report{Runs: make([]RunReport, len(list)), Skipped: append([]runs.SkippedRun{}, skipped...), Comparisons: []*comparison{}, all: all}
+	runs.Parallel(len(list), func(k int) { r.Runs[k] = NewRunReport(list[k]) })
 	for _, run := range list {
 		if run.Faults != nil {
 			r.Skipped = append(r.Skipped, runs.SkippedRun{Path: run.Path, Why: "in part: " + run.Faults.Error(), Err: failure.With(failure.Partial, run.Faults)})
 		}
 	}
 	if len(list) != 1 {
-		r.Side = append(r.Side, compareRuns(list)...)
+		r.Comparisons = append(r.Comparisons, compareRuns(list)...)
 		return r, nil
 	}
-	r.lone = list[0]
+	r.single = list[0]
 	var err error
-	if r.seen, err = DetailOf(r.lone, all); err != nil {
-		r.Skipped = append(r.Skipped, runs.SkippedRun{Path: r.lone.Path, Why: "in part: " + err.Error(), Err: failure.AsDamage(err)})
-		r.seen = nil
+	if r.detail, err = DetailOf(r.single, all); err != nil {
+		r.Skipped = append(r.Skipped, runs.SkippedRun{Path: r.single.Path, Why: "in part: " + err.Error(), Err: failure.AsDamage(err)})
+		r.detail = nil
 	}
-	r.Runs[0].Detail = r.seen
+	r.Runs[0].Detail = r.detail
 	return r, nil
 }
 
-func ReportRun(run *runs.Run) reportedRun {
+func NewRunReport(run *runs.Run) RunReport {
 	m := run.Manifest
-	r := reportedRun{Path: run.Path, Kind: run.Kind.Name, Ended: run.Ended, Graft: m.Graft, Device: m.Device, Profile: m.Profile, Network: m.Network,
+	r := RunReport{Path: run.Path, Kind: run.Kind.Name, Ended: run.Ended, Graft: m.Graft, Device: m.Device, Profile: m.Profile, Network: m.Network,
 		Host: m.Host, Command: append([]string{}, m.CommandLine...), Config: m.ConfigSHA256, Data: m.DatasetSHA256, Quantities: []QuantityReport{}}
 	if !m.Created.IsZero() {
 		r.Created = &m.Created
@@ -112,7 +112,7 @@ func ReportRun(run *runs.Run) reportedRun {
 		r.Seed = &m.Seed
 	}
 	for _, q := range run.Quantities {
-		r.Quantities = append(r.Quantities, QuantityReport{Quantity: q.Name, Unit: q.Unit, Better: q.Aim.Word(), summary: summarize(q.Values), Seeds: append([]int64{}, q.Seeds...), Values: q.Values})
+		r.Quantities = append(r.Quantities, QuantityReport{Quantity: q.Name, Unit: q.Unit, Better: q.Better.Word(), summary: summarize(q.Values), Seeds: append([]int64{}, q.Seeds...), Values: q.Values})
 	}
 	return r
 }
@@ -165,7 +165,7 @@ const (
 func (r *Report) Write(w io.Writer, form Form) error {
 	switch form {
 	case JSON:
-		if one, ok := r.seen.(hasRanks); ok && one.ranks() != nil && !r.all {
+		if one, ok := r.detail.(hasRanks); ok && one.ranks() != nil && !r.all {
 			one.ranks().Rows = nil
 		}
 		return document.PrintJSON(w, r)
@@ -180,21 +180,21 @@ func (r *Report) Write(w io.Writer, form Form) error {
 // document is the report for people.
 func (r *Report) document() *document.Document {
 	d := &document.Document{}
-	if r.lone == nil {
-		for _, c := range r.Side {
+	if r.single == nil {
+		for _, c := range r.Comparisons {
 			c.write(d, r.all)
 		}
 		return d
 	}
 	r.Runs[0].write(d)
-	if r.seen != nil {
-		r.seen.write(d)
+	if r.detail != nil {
+		r.detail.write(d)
 	}
 	return d
 }
 
 // write adds what was run, and what came out.
-func (r *reportedRun) write(d *document.Document) {
+func (r *RunReport) write(d *document.Document) {
 	d.Head("%s %s", r.Kind, r.Path)
 	state, seed := StateWord(r.Ended), ""
 	if r.Created == nil { // whoever wrote it did not say
@@ -209,14 +209,14 @@ func (r *reportedRun) write(d *document.Document) {
 }
 
 // outcomeTable has a line for each quantity, with intervals where one has several values.
-func (r *reportedRun) outcomeTable() *document.Table {
+func (r *RunReport) outcomeTable() *document.Table {
 	spread := slices.ContainsFunc(r.Quantities, func(q QuantityReport) bool { return q.Low != nil })
 	t := document.NewTable("OUTCOME", ">VALUE", "UNIT")
 	if spread {
 		t = document.NewTable("OUTCOME", ">VALUE", "UNIT", "95% INTERVAL", ">SEEDS")
 	}
 	for _, q := range r.Quantities {
-		cells := []string{strings.ReplaceAll(q.Quantity, "_", " "), document.ShownValue(q.Mean, q.Unit), document.ShownUnit(q.Unit)}
+		cells := []string{strings.ReplaceAll(q.Quantity, "_", " "), document.ValueText(q.Mean, q.Unit), document.UnitText(q.Unit)}
 		if spread {
 			cells = append(cells, q.interval(), cmp.Or(strings.TrimPrefix(fmt.Sprint(len(q.Seeds)), "0"), "-"))
 		}
@@ -229,10 +229,10 @@ func (q *QuantityReport) interval() string {
 	if q.Low == nil {
 		return "-"
 	}
-	return fmt.Sprintf("[%s, %s]", document.ShownValue(*q.Low, q.Unit), document.ShownValue(*q.High, q.Unit))
+	return fmt.Sprintf("[%s, %s]", document.ValueText(*q.Low, q.Unit), document.ValueText(*q.High, q.Unit))
 }
 
-func (r *reportedRun) began() string {
+func (r *RunReport) began() string {
 	if r.Created == nil {
 		return ""
 	}
@@ -243,7 +243,7 @@ func (r *reportedRun) began() string {
 	return text
 }
 
-func (r *reportedRun) where() string {
+func (r *RunReport) where() string {
 	if r.Device == "" || r.Profile == "" {
 		return r.Device
 	}
@@ -260,7 +260,7 @@ func (r *Report) printCSV(w io.Writer) error {
 			seed = fmt.Sprint(*run.Seed)
 		}
 		for _, q := range run.Quantities {
-			_ = out.Write([]string{run.Path, run.Kind, fmt.Sprint(run.Ended), seed, run.Config, q.Quantity, q.Unit, document.Exact(q.Mean), document.ExactOr(q.Low), document.ExactOr(q.High), fmt.Sprint(q.N)})
+			_ = out.Write([]string{run.Path, run.Kind, fmt.Sprint(run.Ended), seed, run.Config, q.Quantity, q.Unit, document.Exact(q.Mean), document.ExactOrEmpty(q.Low), document.ExactOrEmpty(q.High), fmt.Sprint(q.N)})
 		}
 	}
 	out.Flush()

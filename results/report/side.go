@@ -8,11 +8,11 @@ import (
 	"graft/results/document"
 )
 
-// mostSide is up to how many columns stand side by side; more are a line each.
-const mostSide = 6
+// maxColumns is up to how many columns stand side by side; more are a line each.
+const maxColumns = 6
 
-// mostLines is how many lines of runs are shown without --all.
-const mostLines = 30
+// maxLines is how many lines of runs are shown without --all.
+const maxLines = 30
 
 // write adds the runs side by side: first what differs in what they were told, then
 // what came out.
@@ -22,7 +22,7 @@ func (c *comparison) write(d *document.Document, all bool) {
 	} else {
 		d.Head("%d %s", n, c.kind.Titles)
 	}
-	if len(c.Columns) > mostSide {
+	if len(c.Columns) > maxColumns {
 		c.writeLines(d, all)
 	} else {
 		d.Show(c.settingsTable())
@@ -87,7 +87,7 @@ func (c *comparison) outcomeTable() *document.Table {
 		if q.everywhere() {
 			continue
 		}
-		cells := []string{strings.ReplaceAll(q.Quantity, "_", " "), document.ShownUnit(q.Unit)}
+		cells := []string{strings.ReplaceAll(q.Quantity, "_", " "), document.UnitText(q.Unit)}
 		for _, one := range q.Cells {
 			cells = append(cells, q.cellText(one))
 		}
@@ -97,7 +97,7 @@ func (c *comparison) outcomeTable() *document.Table {
 }
 
 // everywhere says whether a quantity is the same in all of several columns.
-func (q *sideRow) everywhere() bool {
+func (q *comparedQuantity) everywhere() bool {
 	var values []float64
 	for _, one := range q.Cells {
 		if one == nil {
@@ -113,7 +113,7 @@ func (c *comparison) shared() string {
 	var list []string
 	for k := range c.Rows {
 		if q := &c.Rows[k]; q.everywhere() {
-			list = append(list, strings.TrimSpace(strings.ReplaceAll(q.Quantity, "_", " ")+" "+document.ShownValue(q.Cells[0].Mean, q.Unit)+" "+document.ShownUnit(q.Unit)))
+			list = append(list, strings.TrimSpace(strings.ReplaceAll(q.Quantity, "_", " ")+" "+document.ValueText(q.Cells[0].Mean, q.Unit)+" "+document.UnitText(q.Unit)))
 		}
 	}
 	if len(list) == 0 {
@@ -135,7 +135,7 @@ func padded(cells []string) []string {
 // noiseMark stands behind what cannot be told from the first column.
 const noiseMark = " ~"
 
-func (q *sideRow) cellText(one *sideCell) string {
+func (q *comparedQuantity) cellText(one *comparedCell) string {
 	if one == nil {
 		return "-"
 	}
@@ -155,7 +155,7 @@ func StateWord(ended bool) string {
 
 // writeLines adds a line for each column, with what differs and what came out.
 func (c *comparison) writeLines(d *document.Document, all bool) {
-	open := slices.ContainsFunc(c.Columns, func(col sideColumn) bool { return !col.Ended })
+	open := slices.ContainsFunc(c.Columns, func(col comparedColumn) bool { return !col.Ended })
 	head := []string{"RUNS", ">SEEDS"}
 	if open {
 		head = append(head, "STATE")
@@ -163,7 +163,7 @@ func (c *comparison) writeLines(d *document.Document, all bool) {
 	for _, diff := range c.Differs {
 		head = append(head, diff.Key)
 	}
-	var rows []*sideRow
+	var rows []*comparedQuantity
 	for k := range c.Rows {
 		if q := &c.Rows[k]; q.Better != "" && !q.everywhere() {
 			rows = append(rows, q)
@@ -172,7 +172,7 @@ func (c *comparison) writeLines(d *document.Document, all bool) {
 	}
 	t := document.NewTable(head...)
 	for k, col := range c.Columns {
-		if k == mostLines && !all {
+		if k == maxLines && !all {
 			t.Add(slices.Insert(make([]string, len(head)-1), 0, fmt.Sprintf("… %d more", len(c.Columns)-k))...)
 			break
 		}
@@ -195,7 +195,7 @@ func unitInHead(unit string) string {
 	if unit == "" {
 		return ""
 	}
-	return " [" + document.ShownUnit(unit) + "]"
+	return " [" + document.UnitText(unit) + "]"
 }
 
 // remarks say how the tables are to be read, and what they do not say.
@@ -204,13 +204,13 @@ func (c *comparison) remarks(all bool) []string {
 	if len(c.Differs) == 0 && len(c.Columns) == 1 && c.count() > 1 {
 		lines = append(lines, "nothing differs but the seed and where things are kept")
 	}
-	if c.has(func(one *sideCell) bool { return one.Low != nil }) {
+	if c.has(func(one *comparedCell) bool { return one.Low != nil }) {
 		lines = append(lines, "[…, …] is the 95% interval of the mean: a bootstrap over the values of the seeds")
 	}
-	if c.has(func(one *sideCell) bool { return one.Inside && !one.same }) {
+	if c.has(func(one *comparedCell) bool { return one.Inside && !one.same }) {
 		lines = append(lines, c.noise())
 	}
-	if len(c.Columns) > mostLines && !all {
+	if len(c.Columns) > maxLines && !all {
 		lines = append(lines, "--all shows every line")
 	}
 	for _, col := range c.Columns {
@@ -220,7 +220,7 @@ func (c *comparison) remarks(all bool) []string {
 }
 
 // copies says which folders hold one of the runs again; it is empty where none does.
-func (c *sideColumn) copies() string {
+func (c *comparedColumn) copies() string {
 	switch n := len(c.Copies); n {
 	case 0:
 		return ""
@@ -237,16 +237,16 @@ func (c *comparison) noise() string {
 	for _, col := range c.Columns[1:] {
 		fewest = min(fewest, len(col.Seeds))
 	}
-	text := fmt.Sprintf("~ is no different from %s as far as can be told: chance alone divides the values so in more than 1 of %.0f cases", first.Name, float64(len(c.Columns)-1)/notable)
-	if n := needed(len(c.Columns) - 1); fewest < n {
+	text := fmt.Sprintf("~ is no different from %s as far as can be told: chance alone divides the values so in more than 1 of %.0f cases", first.Name, float64(len(c.Columns)-1)/significance)
+	if n := seedsNeeded(len(c.Columns) - 1); fewest < n {
 		text += fmt.Sprintf("; with fewer than %d seeds on each side nothing can be told apart", n)
 	}
 	return text
 }
 
-func (c *comparison) has(is func(*sideCell) bool) bool {
+func (c *comparison) has(is func(*comparedCell) bool) bool {
 	for _, q := range c.Rows {
-		if slices.ContainsFunc(q.Cells, func(one *sideCell) bool { return one != nil && is(one) }) {
+		if slices.ContainsFunc(q.Cells, func(one *comparedCell) bool { return one != nil && is(one) }) {
 			return true
 		}
 	}

@@ -26,14 +26,14 @@ type SimulationDetail struct {
 }
 
 func readSimulationDetail(r *runs.Run, all bool) (Detail, error) {
-	f := &runs.Folder{Path: r.Path, Fsys: r.Fsys}
+	f := &runs.Folder{Path: r.Path, Files: r.Files}
 	d := &SimulationDetail{Failures: []simulation.Trouble{}, all: all}
-	table, err := r.Collected()
+	table, err := r.CollectedTable()
 	if err != nil {
 		return nil, err
 	}
 	if table != nil {
-		d.Table = runs.ReportTable(table)
+		d.Table = runs.NewTableReport(table)
 	}
 	failed, err := runs.Failures(f)
 	if err != nil {
@@ -46,7 +46,7 @@ func readSimulationDetail(r *runs.Run, all bool) (Detail, error) {
 
 // look says how far the simulation has come, by what its cache has.
 func (s *SimulationDetail) look(r *runs.Run) {
-	state, err := runs.StateOf(r)
+	state, err := runs.SimulationState(r)
 	if err != nil {
 		s.Note = err.Error()
 		return
@@ -76,7 +76,7 @@ func (s *SimulationDetail) write(d *document.Document) {
 	d.Head("%s", document.Counted(len(s.Failures), "failed attempt"))
 	t := document.NewTable("SEQUENCE", ">SEED", ">ATTEMPT", "WHY")
 	for k, f := range s.Failures {
-		if k == mostFailures && !s.all {
+		if k == maxFailures && !s.all {
 			t.Add(fmt.Sprintf("… %d more", len(s.Failures)-k), "", "", "")
 			break
 		}
@@ -85,8 +85,8 @@ func (s *SimulationDetail) write(d *document.Document) {
 	d.Show(t)
 }
 
-// mostFailures is how many failed attempts are shown without --all.
-const mostFailures = 10
+// maxFailures is how many failed attempts are shown without --all.
+const maxFailures = 10
 
 // writeRanks adds the ranks of a table.
 func writeRanks(d *document.Document, r *runs.TableReport, all bool) {
@@ -110,7 +110,7 @@ func readTableDetail(r *runs.Run, all bool) (Detail, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &TableDetail{runs.ReportTable(table), all}, nil
+	return &TableDetail{runs.NewTableReport(table), all}, nil
 }
 
 func (t *TableDetail) write(d *document.Document) { writeRanks(d, t.Table, t.all) }
@@ -124,8 +124,8 @@ func (t *TableDetail) ranks() *runs.TableReport { return t.Table }
 
 func (o *OriginalDetail) ranks() *runs.TableReport { return o.Table }
 
-// shownEnds is how many of the best and of the worst sequences are printed.
-const shownEnds = 5
+// shownRanks is how many of the best and of the worst sequences are printed.
+const shownRanks = 5
 
 // PrintTable writes the report for people.
 func PrintTable(r *runs.TableReport, w io.Writer, all bool) error {
@@ -148,7 +148,7 @@ func rankTable(r *runs.TableReport, all bool) *document.Table {
 	last := 0
 	for k := range r.Rows {
 		row := &r.Rows[k]
-		if !all && row.Rank > shownEnds && row.Rank <= len(r.Rows)-shownEnds && row != r.NoAction {
+		if !all && row.Rank > shownRanks && row.Rank <= len(r.Rows)-shownRanks && row != r.NoAction {
 			continue
 		}
 		if row.Rank > last+1 {
@@ -169,7 +169,7 @@ func rankCells(r *runs.TableReport, row *runs.RankRow) []string {
 	for k, s := range row.Left {
 		left[k] = fmt.Sprintf("%.1f", s)
 	}
-	return []string{strconv.Itoa(row.Rank), document.Printable(strings.Join(row.Sequence, ", ")), document.Share(&row.Accuracy), document.Share(row.Spread), strings.Join(left, "  ") + " s", remark}
+	return []string{strconv.Itoa(row.Rank), document.Printable(strings.Join(row.Sequence, ", ")), document.ShareText(&row.Accuracy), document.ShareText(row.Spread), strings.Join(left, "  ") + " s", remark}
 }
 
 // rankTitle says what the table is of.
@@ -183,7 +183,7 @@ func rankTitle(r *runs.TableReport) string {
 		of = " of " + simulation.Quantity(*r.Of)
 	}
 	lines := fmt.Sprintf("%s: %s on %s, from %s s of %s s on\n%s, each of %s\n%d%s sequences, %s",
-		r.Name, r.Network, r.Dataset, document.Short(r.Start), document.Short(r.Budget), document.Plural(r.Decisions, "decision"), actions, r.Sequences, of, document.SeedsText(r.Seeds))
+		r.Name, r.Network, r.Dataset, document.ShortText(r.Start), document.ShortText(r.Budget), document.Plural(r.Decisions, "decision"), actions, r.Sequences, of, document.SeedsText(r.Seeds))
 	for _, profile := range r.Profiles {
 		lines += ", time as " + profile + " counts it"
 	}
@@ -192,9 +192,9 @@ func rankTitle(r *runs.TableReport) string {
 
 // rankSummary says what follows from the ranks, and what does not.
 func rankSummary(r *runs.TableReport) string {
-	text := fmt.Sprintf("mean %s over the sequences", document.Share(r.Mean))
+	text := fmt.Sprintf("mean %s over the sequences", document.ShareText(r.Mean))
 	if r.Spread != nil {
-		text += ", with a standard deviation of " + document.Share(r.Spread)
+		text += ", with a standard deviation of " + document.ShareText(r.Spread)
 	}
 	if r.NoAction != nil {
 		text += fmt.Sprintf("\nagainst no adaptation the best has %+.2f points, the worst %+.2f", 100*(r.Best.Accuracy-r.NoAction.Accuracy), 100*(r.Worst.Accuracy-r.NoAction.Accuracy))
@@ -212,7 +212,7 @@ func rankSummary(r *runs.TableReport) string {
 	if others == "" {
 		others = fmt.Sprintf("%d other sequences are", near)
 	}
-	return text + fmt.Sprintf("\nseeds of one sequence differ by a standard deviation of %s: %s within that of the best\n", document.Share(r.SeedSpread), others)
+	return text + fmt.Sprintf("\nseeds of one sequence differ by a standard deviation of %s: %s within that of the best\n", document.ShareText(r.SeedSpread), others)
 }
 
 // PrintRankCSV writes a row for each sequence.
@@ -229,7 +229,7 @@ func PrintRankCSV(r *runs.TableReport, w io.Writer) error {
 		}
 		line := append([]string{strconv.Itoa(row.Rank)}, row.Sequence...)
 		line = append(line, document.Exact(row.Accuracy), spread, strconv.Itoa(row.Seeds))
-		_ = out.Write(append(line, document.Exactly(row.Left)...))
+		_ = out.Write(append(line, document.ExactAll(row.Left)...))
 	}
 	out.Flush()
 	return out.Error()

@@ -143,7 +143,7 @@ func (k ClusterCellKey) Folder() string {
 const SecondsOfDay = 86_400
 
 // ClusterKind is the runs of graft cluster run.
-var ClusterKind = &Kind{Name: "cluster", Title: "cluster simulation", Titles: "cluster simulations", fits: isClusterRun, read: readClusterRun}
+var ClusterKind = &Kind{Name: "cluster", Title: "cluster simulation", Titles: "cluster simulations", matches: isClusterRun, read: readClusterRun}
 
 // isClusterRun says whether a folder's configuration is one of a cluster's.
 func isClusterRun(f *Folder) bool {
@@ -161,38 +161,38 @@ const (
 
 func readClusterRun(f *Folder, r *Run) error {
 	report := &ClusterOutcome{}
-	if err := f.own(r, report); err != nil {
+	if err := f.readOwn(r, report); err != nil {
 		return err
 	}
 	r.Seeded = false
 	for _, c := range report.Cells {
-		add := func(name, unit string, to aim, x *float64) {
+		add := func(name, unit string, to Direction, x *float64) {
 			if x != nil {
 				r.Quantities = append(r.Quantities, seedless(c.Name()+"_"+name, unit, to, *x))
 			}
 		}
-		add("completion", document.UnitSeconds, downward, c.All.Completion.Mean)
-		add("queue", document.UnitSeconds, downward, c.All.Queue.Mean)
-		add("queue_p999", document.UnitSeconds, downward, c.All.Queue.P999)
-		add("slowdown", "", downward, c.All.Slowdown)
-		add("used", document.UnitShare, upward, c.Used)
-		r.Quantities = append(r.Quantities, seedless(c.Name()+"_preemptions", "", noAim, float64(c.All.Preemptions)))
+		add("completion", document.UnitSeconds, Lower, c.All.Completion.Mean)
+		add("queue", document.UnitSeconds, Lower, c.All.Queue.Mean)
+		add("queue_p999", document.UnitSeconds, Lower, c.All.Queue.P999)
+		add("slowdown", "", Lower, c.All.Slowdown)
+		add("used", document.UnitShare, Higher, c.Used)
+		r.Quantities = append(r.Quantities, seedless(c.Name()+"_preemptions", "", Neutral, float64(c.All.Preemptions)))
 	}
 	return nil
 }
 
 // ReadCluster reads the outcome of a simulation of a cluster; nil before its end.
 func ReadCluster(r *Run) (*ClusterOutcome, error) {
-	f := &Folder{Path: r.Path, Fsys: r.Fsys}
+	f := &Folder{Path: r.Path, Files: r.Files}
 	var err error
-	if f.Entries, err = r.Fsys.ReadDir(r.Path); err != nil {
+	if f.Entries, err = r.Files.ReadDir(r.Path); err != nil {
 		return nil, fmt.Errorf("read the outcome of %s: %w", r.Path, err)
 	}
 	if !f.Has(OutcomeFile) {
 		return nil, nil
 	}
 	report := &ClusterOutcome{}
-	return report, f.own(&Run{}, report)
+	return report, f.readOwn(&Run{}, report)
 }
 
 const SecondsOfHour = 3600

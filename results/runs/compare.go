@@ -11,20 +11,20 @@ import (
 	"graft/results/document"
 )
 
-// apartKeys are seeds, in which runs that are compared as one may differ, and the
+// repeatKeys are seeds, in which runs that are compared as one may differ, and the
 // original's keys that change no result.
-var apartKeys = []string{"run.seed", "runner.seed", "runner.folder", "agent.save_file"}
+var repeatKeys = []string{"run.seed", "runner.seed", "runner.folder", "agent.save_file"}
 
 // Material lists the settings in which runs must agree to be compared as one.
 func (r *Run) Material() []config.Setting {
 	return slices.DeleteFunc(slices.Clone(r.Settings), func(s config.Setting) bool {
-		return slices.Contains(apartKeys, s.Key) || config.ChangesNoResult(s.Key)
+		return slices.Contains(repeatKeys, s.Key) || config.ChangesNoResult(s.Key)
 	})
 }
 
-// Compared maps the settings in which runs of different columns differ to their texts: the
+// ColumnSettings maps the settings in which runs of different columns differ to their texts: the
 // configuration but for seeds and what changes no result, and what the manifest adds to it.
-func (r *Run) Compared() map[string]string {
+func (r *Run) ColumnSettings() map[string]string {
 	all := map[string]string{}
 	for _, s := range r.Material() {
 		all[s.Key] = s.Text
@@ -78,6 +78,6 @@ func CommonName(paths []string) string {
 }
 
 // Word is how JSON names an aim.
-func (a aim) Word() string {
-	return map[aim]string{upward: "more", downward: "less"}[a]
+func (a Direction) Word() string {
+	return map[Direction]string{Higher: "more", Lower: "less"}[a]
 }

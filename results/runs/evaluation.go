@@ -13,7 +13,7 @@ import (
 // EvaluationOutcome is what an evaluation came to, as outcome.json of its folder has it.
 type EvaluationOutcome struct {
 	Compared *EvaluationReport `json:"compared"` // null where tables were left out
-	LeftOut  *LeaveReport      `json:"left_out"` // null where none were
+	LeftOut  *LeaveOutReport   `json:"left_out"` // null where none were
 	Members  []memberVerdict   `json:"members"`  // each policy by itself that is a seed of several
 	Repeats  []repeatedRuns    `json:"repeats"`  // of sequences that ran more than once
 }
@@ -35,7 +35,7 @@ type memberVerdict struct {
 }
 
 // NewEvaluationOutcome is of one of the two reports; the other is nil.
-func NewEvaluationOutcome(r *EvaluationReport, left *LeaveReport) *EvaluationOutcome {
+func NewEvaluationOutcome(r *EvaluationReport, left *LeaveOutReport) *EvaluationOutcome {
 	o := &EvaluationOutcome{Compared: r, LeftOut: left, Members: []memberVerdict{}, Repeats: []repeatedRuns{}}
 	c := o.Comparison()
 	for at, trial := range c.Trials {
@@ -94,8 +94,8 @@ func (o *EvaluationOutcome) Spread(table int, chooser string) []float64 {
 	return nil
 }
 
-// LeaveReport is what `graft evaluate --leave-out --json` prints.
-type LeaveReport struct {
+// LeaveOutReport is what `graft evaluate --leave-out --json` prints.
+type LeaveOutReport struct {
 	LeaveOut string `json:"leave_out"` // scenario or network
 	For      string `json:"for"`       // known or new
 	Steps    int    `json:"steps"`     // of learning at most
@@ -103,11 +103,11 @@ type LeaveReport struct {
 	*simulation.LeaveOutReport
 }
 
-// ShownRivals are those who stand beside the policies for each group.
-var ShownRivals = []string{"best fixed", "random", "never"}
+// ShownBaselines are those who stand beside the policies for each group.
+var ShownBaselines = []string{"best fixed", "random", "never"}
 
-// Chance is the mean noise and floor of a group's tables.
-func (r LeaveReport) Chance(group string) (noise, floor float64) {
+// MeanNoise is the mean noise and floor of a group's tables.
+func (r LeaveOutReport) MeanNoise(group string) (noise, floor float64) {
 	count := 0.0
 	for _, t := range r.Trials {
 		if t.Group == group {
@@ -164,8 +164,8 @@ type EvaluatedSteps struct {
 	Steps   []simulation.Step `json:"steps"`   // what it did, decision by decision
 }
 
-// InAllTables tells those who could choose in all tables from the others.
-func InAllTables(all []simulation.Standing) (whole []simulation.Standing, partial []string) {
+// SplitStandings tells those who could choose in all tables from the others.
+func SplitStandings(all []simulation.Standing) (whole []simulation.Standing, partial []string) {
 	most := 0
 	for _, s := range all {
 		most = max(most, s.Tables)
@@ -186,14 +186,14 @@ func accuracyOf(v simulation.Verdict) float64 { return v.Accuracy }
 func RegretOf(v simulation.Verdict) float64 { return v.Regret }
 
 // EvaluationKind is the folders of graft evaluate --out.
-var EvaluationKind = &Kind{Name: "evaluation", Title: "evaluation", Titles: "evaluations", fits: isRunOf("verdicts.csv", "members.csv"), read: readEvaluationRun,
+var EvaluationKind = &Kind{Name: "evaluation", Title: "evaluation", Titles: "evaluations", matches: hasManifestAnd("verdicts.csv", "members.csv"), read: readEvaluationRun,
 	series: func(r *Run) ([]Series, error) {
 		return streamSeries(r, "verdicts", "members", "standings", "folds")
 	}}
 
 func readEvaluationRun(f *Folder, r *Run) error {
 	o := &EvaluationOutcome{}
-	err := f.own(r, o)
+	err := f.readOwn(r, o)
 	r.Seeded = false // it is of all seeds that learned
 	if err != nil || !r.Ended {
 		return err
@@ -212,17 +212,17 @@ func (o *EvaluationOutcome) check() error {
 
 // evaluationQuantities are the regrets of the policies, and of some that need no
 // learning. The first policy's have the same names in all evaluations.
-func evaluationQuantities(o *EvaluationOutcome) []quantity {
+func evaluationQuantities(o *EvaluationOutcome) []Quantity {
 	c := o.Comparison()
-	var policies, rivals []quantity
+	var policies, rivals []Quantity
 	named := map[simulation.Role]bool{}
 	for _, s := range c.Standings {
 		if s.Tables < len(c.Trials) {
 			continue
 		}
 		if s.Role == simulation.RoleRival {
-			if slices.Contains(ShownRivals, s.Chooser) {
-				rivals = append(rivals, seedless(strings.ReplaceAll(s.Chooser, " ", "_")+"_regret", document.UnitPoints, noAim, s.Regret))
+			if slices.Contains(ShownBaselines, s.Chooser) {
+				rivals = append(rivals, seedless(strings.ReplaceAll(s.Chooser, " ", "_")+"_regret", document.UnitPoints, Neutral, s.Regret))
 			}
 			continue
 		}
@@ -239,12 +239,12 @@ func evaluationQuantities(o *EvaluationOutcome) []quantity {
 		}
 		policies = append(policies, q)
 	}
-	return finite(slices.Concat(policies, rivals, []quantity{seedless("chance_regret", document.UnitPoints, noAim, c.Floor), seedless("tables", "", noAim, float64(len(c.Trials)))})...)
+	return finite(slices.Concat(policies, rivals, []Quantity{seedless("chance_regret", document.UnitPoints, Neutral, c.Floor), seedless("tables", "", Neutral, float64(len(c.Trials)))})...)
 }
 
 // memberRegrets are the mean regrets of a chooser's members over the tables.
-func memberRegrets(o *EvaluationOutcome, c *simulation.Comparison, chooser string) quantity {
-	q := quantity{Unit: document.UnitPoints, Aim: downward}
+func memberRegrets(o *EvaluationOutcome, c *simulation.Comparison, chooser string) Quantity {
+	q := Quantity{Unit: document.UnitPoints, Better: Lower}
 	for table := range c.Trials {
 		for k, v := range o.Values(table, chooser, RegretOf) {
 			if k == len(q.Values) {
@@ -259,5 +259,5 @@ func memberRegrets(o *EvaluationOutcome, c *simulation.Comparison, chooser strin
 // ReadEvaluation reads the outcome of an evaluation that ended.
 func ReadEvaluation(r *Run) (*EvaluationOutcome, error) {
 	o := &EvaluationOutcome{}
-	return o, results.ReadOutcome(r.Fsys, r.Path, o)
+	return o, results.ReadOutcome(r.Files, r.Path, o)
 }

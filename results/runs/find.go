@@ -81,7 +81,7 @@ func Parallel(n int, do func(k int)) {
 // Find are the folders of runs that an argument stands for. One that is no run's
 // and has none beneath it stands for itself: to open it says what is wrong with it.
 func Find(fsys files.FS, arg string) ([]string, error) {
-	if _, err := View(fsys, arg); err == nil {
+	if _, err := ReadFolder(fsys, arg); err == nil {
 		return runsAt(fsys, arg, true)
 	} else if !errors.Is(err, fs.ErrNotExist) || !strings.ContainsAny(arg, "*?[") {
 		return nil, err
@@ -109,22 +109,22 @@ func Find(fsys files.FS, arg string) ([]string, error) {
 
 // runsAt are the runs at a path. One that was named stands for itself where it is none.
 func runsAt(fsys files.FS, path string, named bool) ([]string, error) {
-	f, err := View(fsys, path)
+	f, err := ReadFolder(fsys, path)
 	if err != nil {
 		if !named { // a pattern also fits files
 			err = nil
 		}
 		return nil, err
 	}
-	found := runsBeneath(f, DeepestRun)
+	found := runsBeneath(f, MaxDepth)
 	if len(found) == 0 && !f.IsCache() {
 		found = []string{f.Path}
 	}
 	return found, nil
 }
 
-// DeepestRun is how many folders deep runs are looked for.
-const DeepestRun = 8
+// MaxDepth is how many folders deep runs are looked for.
+const MaxDepth = 8
 
 // runsBeneath are the runs in a folder, sorted by path: neither in runs, nor in hidden
 // folders, nor behind links.
@@ -137,7 +137,7 @@ func runsBeneath(f *Folder, depth int) []string {
 		if !entry.IsDir() || strings.HasPrefix(entry.Name(), ".") || depth == 0 || f.IsCache() {
 			continue
 		}
-		if below, err := View(f.Fsys, f.At(entry.Name())); err == nil { // what cannot be looked at has no runs for us
+		if below, err := ReadFolder(f.Files, f.At(entry.Name())); err == nil { // what cannot be looked at has no runs for us
 			found = append(found, runsBeneath(below, depth-1)...)
 		}
 	}

@@ -9,28 +9,28 @@ import (
 )
 
 // JobKind is the runs of graft train.
-var JobKind = &Kind{Name: "job", Title: "job", Titles: "jobs", fits: isRunOf("epochs.csv"), read: readJobRun,
+var JobKind = &Kind{Name: "job", Title: "job", Titles: "jobs", matches: hasManifestAnd("epochs.csv"), read: readJobRun,
 	series: func(r *Run) ([]Series, error) { return streamSeries(r, "epochs") }}
 
 func readJobRun(f *Folder, r *Run) error {
 	o := &JobOutcome{Outcome: &trainer.Outcome{}}
-	if err := f.own(r, o); err != nil {
+	if err := f.readOwn(r, o); err != nil {
 		return err
 	}
 	if r.Ended {
 		r.Outcome, r.Quantities = o.Digest, jobQuantities(o, int64(r.Manifest.Seed))
 		return nil
 	}
-	rows, err := trainer.ReadLastRows(f.Fsys, f.Path, 1)
+	rows, err := trainer.ReadLastRows(f.Files, f.Path, 1)
 	if err == nil && len(rows) == 1 {
-		r.Quantities = standing(rows[0], int64(r.Manifest.Seed))
+		r.Quantities = progressQuantities(rows[0], int64(r.Manifest.Seed))
 	}
 	return err
 }
 
 // jobQuantities are the figures of a job that ended. Without a test split there is no
 // score of it, which is zero in the outcome.
-func jobQuantities(o *JobOutcome, seed int64) []quantity {
+func jobQuantities(o *JobOutcome, seed int64) []Quantity {
 	share := func(part float64) float64 { return part / o.Budget.Seconds() }
 	test := o.Test
 	if test == (trainer.Score{}) {
@@ -41,34 +41,34 @@ func jobQuantities(o *JobOutcome, seed int64) []quantity {
 		saving = o.Saving.Seconds()
 	}
 	return finite(
-		one("test_accuracy", document.UnitShare, upward, seed, test.Accuracy),
-		one("validation_accuracy", document.UnitShare, upward, seed, o.Validation.Accuracy),
-		one("test_loss", document.UnitNats, downward, seed, test.Loss),
-		one("validation_loss", document.UnitNats, downward, seed, o.Validation.Loss),
-		one("whole_epochs", "", noAim, seed, float64(o.Epochs)),
-		one("steps", "", noAim, seed, float64(o.Steps)),
-		one("decisions", "", noAim, seed, float64(o.Decisions)),
-		one("parameters", "", noAim, seed, float64(o.Parameters)),
-		one("budget", document.UnitSeconds, noAim, seed, o.Budget.Seconds()),
-		one("used", document.UnitSeconds, noAim, seed, o.Used.Seconds()),
-		one("deciding", document.UnitSeconds, downward, seed, o.Deciding.Seconds()),
-		one("operating", document.UnitSeconds, downward, seed, o.Operating.Seconds()),
-		one("saving", document.UnitSeconds, downward, seed, saving),
-		one("epochs_per_second", "epochs/s", upward, seed, float64(o.Epochs)/o.Used.Seconds()),
-		one("deciding_share", document.UnitShare, downward, seed, share(o.Deciding.Seconds())),
-		one("operating_share", document.UnitShare, downward, seed, share(o.Operating.Seconds())),
+		seeded("test_accuracy", document.UnitShare, Higher, seed, test.Accuracy),
+		seeded("validation_accuracy", document.UnitShare, Higher, seed, o.Validation.Accuracy),
+		seeded("test_loss", document.UnitNats, Lower, seed, test.Loss),
+		seeded("validation_loss", document.UnitNats, Lower, seed, o.Validation.Loss),
+		seeded("whole_epochs", "", Neutral, seed, float64(o.Epochs)),
+		seeded("steps", "", Neutral, seed, float64(o.Steps)),
+		seeded("decisions", "", Neutral, seed, float64(o.Decisions)),
+		seeded("parameters", "", Neutral, seed, float64(o.Parameters)),
+		seeded("budget", document.UnitSeconds, Neutral, seed, o.Budget.Seconds()),
+		seeded("used", document.UnitSeconds, Neutral, seed, o.Used.Seconds()),
+		seeded("deciding", document.UnitSeconds, Lower, seed, o.Deciding.Seconds()),
+		seeded("operating", document.UnitSeconds, Lower, seed, o.Operating.Seconds()),
+		seeded("saving", document.UnitSeconds, Lower, seed, saving),
+		seeded("epochs_per_second", "epochs/s", Higher, seed, float64(o.Epochs)/o.Used.Seconds()),
+		seeded("deciding_share", document.UnitShare, Lower, seed, share(o.Deciding.Seconds())),
+		seeded("operating_share", document.UnitShare, Lower, seed, share(o.Operating.Seconds())),
 	)
 }
 
-// standing is where a job stands that has not ended, after its last epoch.
-func standing(row trainer.Row, seed int64) []quantity {
+// progressQuantities is where a job stands that has not ended, after its last epoch.
+func progressQuantities(row trainer.Row, seed int64) []Quantity {
 	return finite(
-		one("validation_accuracy", document.UnitShare, upward, seed, row.Validation.Accuracy),
-		one("validation_loss", document.UnitNats, downward, seed, row.Validation.Loss),
-		one("epochs", "", noAim, seed, float64(row.Epoch+1)),
-		one("steps", "", noAim, seed, float64(row.Steps)),
-		one("parameters", "", noAim, seed, float64(row.Parameters)),
-		one("time", document.UnitSeconds, noAim, seed, row.Time.Seconds()),
+		seeded("validation_accuracy", document.UnitShare, Higher, seed, row.Validation.Accuracy),
+		seeded("validation_loss", document.UnitNats, Lower, seed, row.Validation.Loss),
+		seeded("epochs", "", Neutral, seed, float64(row.Epoch+1)),
+		seeded("steps", "", Neutral, seed, float64(row.Steps)),
+		seeded("parameters", "", Neutral, seed, float64(row.Parameters)),
+		seeded("time", document.UnitSeconds, Neutral, seed, row.Time.Seconds()),
 	)
 }
 

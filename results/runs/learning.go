@@ -121,58 +121,58 @@ const LearningFile = "learning.csv"
 
 // PoliciesKind is runs in which structural policies learned from tables, one for each
 // seed.
-var PoliciesKind = &Kind{Name: "policies", Title: "run of policies", Titles: "runs of policies", fits: isRunOf(LearningFile, "learners"), read: readPoliciesRun,
+var PoliciesKind = &Kind{Name: "policies", Title: "run of policies", Titles: "runs of policies", matches: hasManifestAnd(LearningFile, "learners"), read: readPoliciesRun,
 	series: func(r *Run) ([]Series, error) { return streamSeries(r, "learning") }}
 
 // PolicyKind is runs in which a policy of the original's learned from one table.
-var PolicyKind = &Kind{Name: "policy", Title: "run of a policy", Titles: "runs of a policy", fits: isRunOf(LearningFile), read: readPolicyRun,
+var PolicyKind = &Kind{Name: "policy", Title: "run of a policy", Titles: "runs of a policy", matches: hasManifestAnd(LearningFile), read: readPolicyRun,
 	series: func(r *Run) ([]Series, error) { return streamSeries(r, "learning", "episodes") }}
 
 func readPoliciesRun(f *Folder, r *Run) error {
 	o := &PoliciesOutcome{}
-	if err := f.own(r, o); err != nil {
+	if err := f.readOwn(r, o); err != nil {
 		return err
 	}
 	if r.Ended {
 		r.Quantities = policiesQuantities(o)
 		return nil
 	}
-	t, err := results.ReadStream(f.Fsys, f.At(LearningFile))
+	t, err := results.ReadStream(f.Files, f.At(LearningFile))
 	if err != nil {
 		return err
 	}
-	if r.Quantities, err = lastOfSeeds(t); err != nil {
+	if r.Quantities, err = lastQuantities(t); err != nil {
 		err = fmt.Errorf("%s: %w", LearningFile, err)
 	}
 	return err
 }
 
-func policiesQuantities(o *PoliciesOutcome) []quantity {
-	regret := quantity{Name: "regret", Unit: document.UnitPoints, Aim: downward}
-	outside := quantity{Name: "held_out_regret", Unit: document.UnitPoints, Aim: downward}
-	steps := quantity{Name: "steps"}
+func policiesQuantities(o *PoliciesOutcome) []Quantity {
+	regret := Quantity{Name: "regret", Unit: document.UnitPoints, Better: Lower}
+	outside := Quantity{Name: "held_out_regret", Unit: document.UnitPoints, Better: Lower}
+	steps := Quantity{Name: "steps"}
 	for _, s := range o.Seeds {
-		for _, q := range []*quantity{&regret, &outside, &steps} {
+		for _, q := range []*Quantity{&regret, &outside, &steps} {
 			q.Seeds = append(q.Seeds, int64(s.Seed))
 		}
 		regret.Values, outside.Values, steps.Values = append(regret.Values, s.Regret), append(outside.Values, s.Out), append(steps.Values, float64(s.Steps))
 	}
-	list := []quantity{regret, seedless("vote_regret", document.UnitPoints, downward, o.Regret)}
+	list := []Quantity{regret, seedless("vote_regret", document.UnitPoints, Lower, o.Regret)}
 	if o.Outside != nil {
-		list = append(list, outside, seedless("vote_held_out_regret", document.UnitPoints, downward, MeanRegret(o.HeldOut)))
+		list = append(list, outside, seedless("vote_held_out_regret", document.UnitPoints, Lower, MeanRegret(o.HeldOut)))
 	}
-	return finite(append(list, steps, seedless("tables", "", noAim, float64(len(o.Tables))))...)
+	return finite(append(list, steps, seedless("tables", "", Neutral, float64(len(o.Tables))))...)
 }
 
-// lastOfSeeds is where policies stand that have not ended.
-func lastOfSeeds(t *results.Table) ([]quantity, error) {
+// lastQuantities is where policies stand that have not ended.
+func lastQuantities(t *results.Table) ([]Quantity, error) {
 	rows, err := LastRows(t)
 	if err != nil {
 		return nil, err
 	}
-	regret, steps, aim := quantity{Name: "regret", Unit: document.UnitPoints, Aim: downward}, quantity{Name: "steps"}, quantity{Name: "aim", Aim: upward}
+	regret, steps, aim := Quantity{Name: "regret", Unit: document.UnitPoints, Better: Lower}, Quantity{Name: "steps"}, Quantity{Name: "aim", Better: Higher}
 	for _, row := range rows {
-		for _, q := range []*quantity{&regret, &steps, &aim} {
+		for _, q := range []*Quantity{&regret, &steps, &aim} {
 			q.Seeds = append(q.Seeds, row.Seed)
 		}
 		regret.Values, steps.Values, aim.Values = append(regret.Values, row.Regret), append(steps.Values, float64(row.Step)), append(aim.Values, row.Aim)
@@ -209,7 +209,7 @@ func LastRows(t *results.Table) ([]LearnedRow, error) {
 
 func readPolicyRun(f *Folder, r *Run) error {
 	o := &simulation.StudyOutcome{}
-	if err := f.own(r, o); err != nil {
+	if err := f.readOwn(r, o); err != nil {
 		return err
 	}
 	seed := int64(r.Manifest.Seed)
@@ -217,7 +217,7 @@ func readPolicyRun(f *Folder, r *Run) error {
 		r.Quantities = policyQuantities(o, seed)
 		return nil
 	}
-	t, err := results.ReadStreamTail(f.Fsys, f.At(LearningFile), 1)
+	t, err := results.ReadStreamTail(f.Files, f.At(LearningFile), 1)
 	if err != nil || t.Rows == 0 {
 		return err
 	}
@@ -228,18 +228,18 @@ func readPolicyRun(f *Folder, r *Run) error {
 		}
 		return values[0]
 	}
-	r.Quantities = finite(one("expected_accuracy", document.UnitShare, upward, seed, last("expected_accuracy")), one("objective", "", upward, seed, last("objective")),
-		one("episodes", "", noAim, seed, last("episodes")))
+	r.Quantities = finite(seeded("expected_accuracy", document.UnitShare, Higher, seed, last("expected_accuracy")), seeded("objective", "", Higher, seed, last("objective")),
+		seeded("episodes", "", Neutral, seed, last("episodes")))
 	return nil
 }
 
-func policyQuantities(o *simulation.StudyOutcome, seed int64) []quantity {
+func policyQuantities(o *simulation.StudyOutcome, seed int64) []Quantity {
 	return finite(
-		one("accuracy", document.UnitShare, upward, seed, o.Accuracy),
-		one("expected_accuracy", document.UnitShare, upward, seed, o.Expected),
-		one("regret", document.UnitPoints, downward, seed, 100*(o.Most-o.Accuracy)),
-		one("rank", "", downward, seed, float64(o.Rank)),
-		one("sequences", "", noAim, seed, float64(o.Records)),
-		one("episodes", "", noAim, seed, float64(o.Episodes)),
+		seeded("accuracy", document.UnitShare, Higher, seed, o.Accuracy),
+		seeded("expected_accuracy", document.UnitShare, Higher, seed, o.Expected),
+		seeded("regret", document.UnitPoints, Lower, seed, 100*(o.Most-o.Accuracy)),
+		seeded("rank", "", Lower, seed, float64(o.Rank)),
+		seeded("sequences", "", Neutral, seed, float64(o.Records)),
+		seeded("episodes", "", Neutral, seed, float64(o.Episodes)),
 	)
 }

@@ -9,27 +9,27 @@ const (
 	seedEnd    = ".safetensors"
 )
 
-// LogsName is the folder in a run folder where processes leave what they print.
-const LogsName = "logs"
+// LogsFolder is the folder in a run folder where processes leave what they print.
+const LogsFolder = "logs"
 
 // PolicyFile is the policy that was learned, under the original's name.
 const PolicyFile = "agent.finalmodel.pth"
 
 // Names in the run folder of a pipeline.
 const (
-	LedgerName  = "pipeline.json"
-	LearnFile   = "learn.toml"
-	PolicyName  = "policy"
-	JudgedName  = "evaluation" // the run folder of how the policies fare
-	UnseenName  = "left-out"   // that of those that learned from other tables
-	OutcomeName = "outcome.json"
+	JournalFile      = "pipeline.json"
+	LearnFile        = "learn.toml"
+	PolicyFolder     = "policy"
+	EvaluationFolder = "evaluation" // the run folder of how the policies fare
+	LeftOutFolder    = "left-out"   // that of those that learned from other tables
+	OutcomeName      = "outcome.json"
 )
 
 // Names of stages; those of scenarios follow the first.
 const (
 	SimulateStage = "simulate "
 	LearnStage    = "learn"
-	JudgeStage    = "evaluate"
+	EvaluateStage = "evaluate"
 )
 
 // Names in run folders by which they are known.
@@ -37,7 +37,7 @@ const (
 	ManifestFile = "manifest.json"
 	OutcomeFile  = "outcome.json"
 	LockFile     = "lock"
-	GivenFile    = "config.toml"
+	ConfigFile   = "config.toml"
 	scenarioJSON = "scenario.json"
 )
 

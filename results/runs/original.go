@@ -21,7 +21,7 @@ import (
 
 // OriginalKind is result folders of the original system: of its trainings, tables and
 // policies.
-var OriginalKind = &Kind{Name: "original", Title: "run of the original", Titles: "runs of the original", fits: isOriginal, read: readOriginalRun, series: originalSeries}
+var OriginalKind = &Kind{Name: "original", Title: "run of the original", Titles: "runs of the original", matches: isOriginal, read: readOriginalRun, series: originalSeries}
 
 // isOriginal knows a folder by its metric files, its table or its policy, or by the
 // sections of its configuration.
@@ -34,23 +34,23 @@ func isOriginal(f *Folder) bool {
 			return true
 		}
 	}
-	return f.Has("data.pkl") || f.Has(PolicyFile) || f.Has(GivenFile) && f.says("runner.folder")
+	return f.Has("data.pkl") || f.Has(PolicyFile) || f.Has(ConfigFile) && f.hasSetting("runner.folder")
 }
 
-// says says whether the configuration as given has a key.
-func (f *Folder) says(key string) bool {
-	list, err := config.ReadSettings(f.Fsys, f.At(GivenFile))
+// hasSetting says whether the configuration as given has a key.
+func (f *Folder) hasSetting(key string) bool {
+	list, err := config.ReadSettings(f.Files, f.At(ConfigFile))
 	return err == nil && slices.ContainsFunc(list, func(s config.Setting) bool { return s.Key == key })
 }
 
 func readOriginalRun(f *Folder, r *Run) error {
-	l, err := results.ReadLegacy(f.Fsys, f.Path)
+	l, err := results.ReadLegacy(f.Files, f.Path)
 	if err != nil && (l == nil || len(l.Metrics) == 0) {
 		return err
 	}
 	r.Faults, r.Ended = err, true
 	if l.Config != "" {
-		if r.Settings, err = config.ReadSettings(f.Fsys, f.At(GivenFile)); err != nil {
+		if r.Settings, err = config.ReadSettings(f.Files, f.At(ConfigFile)); err != nil {
 			return err
 		}
 	}
@@ -60,7 +60,7 @@ func readOriginalRun(f *Folder, r *Run) error {
 	}
 	r.Manifest.Network, _ = r.Setting("job.model")
 	r.Quantities = append(trainingQuantities(l, int64(r.Manifest.Seed)), episodeQuantities(l, int64(r.Manifest.Seed))...)
-	table, err := ReadOriginalTable(f.Fsys, f.Path)
+	table, err := ReadOriginalTable(f.Files, f.Path)
 	switch {
 	case err == nil:
 		r.Quantities = append(r.Quantities, tableQuantities(table)...)
@@ -73,8 +73,8 @@ func readOriginalRun(f *Folder, r *Run) error {
 	return nil
 }
 
-// endings are the last values of a metric, one for each whose it is.
-func endings(l *results.Legacy, metric string) (last []float64, rows int) {
+// lastValues are the last values of a metric, one for each whose it is.
+func lastValues(l *results.Legacy, metric string) (last []float64, rows int) {
 	for _, m := range l.Metrics {
 		if m.Granularity != "epoch" || m.Metric != metric {
 			continue
@@ -89,21 +89,21 @@ func endings(l *results.Legacy, metric string) (last []float64, rows int) {
 
 // trainingQuantities are what trainings ended with. Where there are many, each went
 // another way, so that they are no sample of one thing: the mean stands beside the best.
-func trainingQuantities(l *results.Legacy, seed int64) []quantity {
-	test, epochs := endings(l, "test_acc")
-	train, _ := endings(l, "train_acc")
-	var list []quantity
+func trainingQuantities(l *results.Legacy, seed int64) []Quantity {
+	test, epochs := lastValues(l, "test_acc")
+	train, _ := lastValues(l, "train_acc")
+	var list []Quantity
 	switch {
 	case len(test) == 1:
-		list = append(list, one("test_accuracy", document.UnitShare, upward, seed, test[0]))
+		list = append(list, seeded("test_accuracy", document.UnitShare, Higher, seed, test[0]))
 	case len(test) > 1:
-		list = append(list, one("mean_test_accuracy", document.UnitShare, upward, seed, *Mean(test)), one("best_test_accuracy", document.UnitShare, upward, seed, slices.Max(test)))
+		list = append(list, seeded("mean_test_accuracy", document.UnitShare, Higher, seed, *Mean(test)), seeded("best_test_accuracy", document.UnitShare, Higher, seed, slices.Max(test)))
 	}
 	if len(train) > 0 {
-		list = append(list, one("train_accuracy", document.UnitShare, upward, seed, *Mean(train)))
+		list = append(list, seeded("train_accuracy", document.UnitShare, Higher, seed, *Mean(train)))
 	}
 	if len(test) > 0 {
-		list = append(list, one("trainings", "", noAim, seed, float64(len(test))), one("epochs", "", noAim, seed, float64(epochs)))
+		list = append(list, seeded("trainings", "", Neutral, seed, float64(len(test))), seeded("epochs", "", Neutral, seed, float64(epochs)))
 	}
 	return finite(list...)
 }
@@ -112,16 +112,16 @@ func trainingQuantities(l *results.Legacy, seed int64) []quantity {
 const lastEpisodes = 100
 
 // episodeQuantities are what the original's agent ended with.
-func episodeQuantities(l *results.Legacy, seed int64) []quantity {
-	var list []quantity
+func episodeQuantities(l *results.Legacy, seed int64) []Quantity {
+	var list []Quantity
 	for _, m := range l.Metrics {
 		if m.Granularity != "episode" || len(m.Rows) == 0 {
 			continue
 		}
 		if m.Metric == "objective" {
-			list = append(list, one("episodes", "", noAim, seed, float64(len(m.Rows))))
+			list = append(list, seeded("episodes", "", Neutral, seed, float64(len(m.Rows))))
 		}
-		list = append(list, one(fmt.Sprintf("%s_last_%d", m.Metric, lastEpisodes), "", noAim, seed, lastMean(m.Rows)))
+		list = append(list, seeded(fmt.Sprintf("%s_last_%d", m.Metric, lastEpisodes), "", Neutral, seed, lastMean(m.Rows)))
 	}
 	return finite(list...)
 }
@@ -143,7 +143,7 @@ func lastMean(rows []results.LegacyRow) float64 {
 // originalSeries has a series for each metric file: index, seconds, and the numbers of
 // its values.
 func originalSeries(r *Run) ([]Series, error) {
-	l, err := results.ReadLegacy(r.Fsys, r.Path)
+	l, err := results.ReadLegacy(r.Files, r.Path)
 	if l == nil {
 		return nil, err
 	}
@@ -185,13 +185,13 @@ var metricUnits = map[string]string{"last_runtime": document.UnitSeconds, "runti
 
 // TableSource says how a table is read. All of it is for the original's.
 type TableSource struct {
-	Actions []string // that the numbers stand for
-	Network string   // empty is as config.toml says
-	Dataset string
-	Start   float64 // seconds
-	Seed    int64
-	Begun   bool // start is given; else config.toml says it
-	Seeded  bool // seed is given; else config.toml says it
+	Actions  []string // that the numbers stand for
+	Network  string   // empty is as config.toml says
+	Dataset  string
+	Start    float64 // seconds
+	Seed     int64
+	HasStart bool // start is given; else config.toml says it
+	HasSeed  bool // seed is given; else config.toml says it
 }
 
 // OriginalActions are those of the published tables.
@@ -213,7 +213,7 @@ func (o *TableSource) Read(fsys files.FS, path string) (*simulation.Report, erro
 	if err != nil {
 		return nil, err
 	}
-	return report, CodedFaults(report)
+	return report, ReportFault(report)
 }
 
 // OriginalTable is the file of a table of the original's, which may be named by its
@@ -235,9 +235,9 @@ func IsFile(fsys files.FS, path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// CodedFaults is what is wrong with a folder, with the exit code that says how much of
+// ReportFault is what is wrong with a folder, with the exit code that says how much of
 // it can be used.
-func CodedFaults(report *simulation.Report) error {
+func ReportFault(report *simulation.Report) error {
 	if report.Table == nil || report.Records == 0 {
 		return failure.With(failure.Damaged, report.Err())
 	}
@@ -260,7 +260,7 @@ func (o *TableSource) ReadOriginal(fsys files.FS, path string) (*simulation.Repo
 	}
 	if err := table.Validate(); err != nil {
 		code := failure.Damaged
-		if o.Begun {
+		if o.HasStart {
 			code = failure.Usage
 		}
 		return nil, failure.With(code, fmt.Errorf("%s: %w", path, err))
@@ -309,10 +309,10 @@ func (o *TableSource) override(s simulation.Scenario, seed int64) (simulation.Sc
 	if o.Dataset != "" {
 		s.Dataset = o.Dataset
 	}
-	if o.Begun {
+	if o.HasStart {
 		s.Start = o.Start
 	}
-	if o.Seeded {
+	if o.HasSeed {
 		seed = o.Seed
 	}
 	return s, seed, nil

@@ -40,73 +40,73 @@ type PipelineOutcome struct {
 	*simulation.Comparison        // in the tables that were learned from
 	// LeftOut judges policies by tables that they did not learn from; null where nothing
 	// is left out.
-	LeftOut *LeaveReport `json:"left_out"`
+	LeftOut *LeaveOutReport `json:"left_out"`
 }
 
 // PipelineKind is the folders of graft pipeline, in which those of its parts lie.
-var PipelineKind = &Kind{Name: "pipeline", Title: "pipeline", Titles: "pipelines", fits: func(f *Folder) bool { return f.Has(LedgerName) }, read: readPipelineRun}
+var PipelineKind = &Kind{Name: "pipeline", Title: "pipeline", Titles: "pipelines", matches: func(f *Folder) bool { return f.Has(JournalFile) }, read: readPipelineRun}
 
 func readPipelineRun(f *Folder, r *Run) error {
-	l, err := ReadLedger(f.Fsys, f.At(LedgerName))
+	l, err := ReadJournal(f.Files, f.At(JournalFile))
 	if err != nil {
 		return err
 	}
 	r.Manifest, r.Seeded = l.Run, true
 	if f.Has(ResolvedFile) {
-		if r.Settings, err = config.ReadSettings(f.Fsys, f.At(ResolvedFile)); err != nil {
+		if r.Settings, err = config.ReadSettings(f.Files, f.At(ResolvedFile)); err != nil {
 			return err
 		}
 	}
 	r.Ended = l.ended() && f.Has(OutcomeName)
 	var o *PipelineOutcome
 	if r.Ended {
-		if o, err = ReadPipelineOutcome(f.Fsys, f.Path); err != nil {
+		if o, err = ReadPipelineOutcome(f.Files, f.Path); err != nil {
 			return err
 		}
 	}
 	r.Quantities = append(pipelineQuantities(o), l.quantities()...)
-	_, r.Faults = l.Parts(f.other)
+	_, r.Faults = l.Parts(f.openRun)
 	return nil
 }
 
 // ended says whether there is nothing left to do. Scenarios that failed are left out.
-func (l *Ledger) ended() bool {
-	for _, e := range l.All {
-		if e.State != StageDone && (e.State != stageFailed || !strings.HasPrefix(e.Stage, SimulateStage)) {
+func (l *Journal) ended() bool {
+	for _, e := range l.Stages {
+		if e.State != StageDone && (e.State != stageFailed || !strings.HasPrefix(e.Name, SimulateStage)) {
 			return false
 		}
 	}
 	return true
 }
 
-// kindOfStage is the first word of a stage's name.
-func (e *StageEntry) kindOfStage() string {
-	word, _, _ := strings.Cut(e.Stage, " ")
+// kind is the first word of a stage's name.
+func (e *Stage) kind() string {
+	word, _, _ := strings.Cut(e.Name, " ")
 	return word
 }
 
 // quantities are how many stages there are, and what they took.
-func (l *Ledger) quantities() []quantity {
+func (l *Journal) quantities() []Quantity {
 	took, failed, scenarios := map[string]float64{}, 0, 0
-	for _, e := range l.All {
-		took[e.kindOfStage()] += e.Seconds
-		if e.kindOfStage() == strings.TrimSpace(SimulateStage) {
+	for _, e := range l.Stages {
+		took[e.kind()] += e.Seconds
+		if e.kind() == strings.TrimSpace(SimulateStage) {
 			scenarios++
 		}
 		if e.State == stageFailed {
 			failed++
 		}
 	}
-	list := []quantity{seedless("scenarios", "", noAim, float64(scenarios)), seedless("failed_stages", "", downward, float64(failed))}
-	for _, kind := range []string{"simulate", LearnStage, JudgeStage} {
-		list = append(list, seedless(kind+"_time", document.UnitSeconds, noAim, took[kind]))
+	list := []Quantity{seedless("scenarios", "", Neutral, float64(scenarios)), seedless("failed_stages", "", Lower, float64(failed))}
+	for _, kind := range []string{"simulate", LearnStage, EvaluateStage} {
+		list = append(list, seedless(kind+"_time", document.UnitSeconds, Neutral, took[kind]))
 	}
 	return list
 }
 
 // pipelineQuantities are how its policies fare, in tables that they learned from and in
 // those that they did not.
-func pipelineQuantities(o *PipelineOutcome) []quantity {
+func pipelineQuantities(o *PipelineOutcome) []Quantity {
 	if o == nil {
 		return nil
 	}
@@ -132,7 +132,7 @@ func (o *PipelineOutcome) AsEvaluation() *EvaluationReport {
 
 // Part is a run that a stage leaves.
 type Part struct {
-	Stage *StageEntry
+	Stage *Stage
 	Path  string
 	Run   *Run // nil where it is not there, or cannot be read
 	None  bool // it is not there
@@ -140,8 +140,8 @@ type Part struct {
 
 // Parts reads the runs of stages that were done, and says which of them are no longer
 // what they were.
-func (l *Ledger) Parts(open func(folder string) (*Run, error)) (all []Part, faults error) {
-	for _, e := range l.All {
+func (l *Journal) Parts(open func(folder string) (*Run, error)) (all []Part, faults error) {
+	for _, e := range l.Stages {
 		for _, name := range e.Parts {
 			p := Part{Stage: e, Path: filepath.Join(filepath.Dir(l.Path), name)}
 			run, err := open(p.Path)
@@ -150,11 +150,11 @@ func (l *Ledger) Parts(open func(folder string) (*Run, error)) (all []Part, faul
 			case err == nil:
 				p.Run, faults = run, errors.Join(faults, wrapPart(e, run.Faults))
 				if e.State == StageDone && !run.Ended {
-					faults = errors.Join(faults, fmt.Errorf("%s: %s has not ended, though it had when the stage was done; the same pipeline makes it again", e.Stage, p.Path))
+					faults = errors.Join(faults, fmt.Errorf("%s: %s has not ended, though it had when the stage was done; the same pipeline makes it again", e.Name, p.Path))
 				}
 			case e.State == StageDone:
-				faults = errors.Join(faults, fmt.Errorf("%s: %w; the same pipeline makes it again", e.Stage, err))
-			case e.State != StageWaits && !p.None:
+				faults = errors.Join(faults, fmt.Errorf("%s: %w; the same pipeline makes it again", e.Name, err))
+			case e.State != StageWaiting && !p.None:
 				faults = errors.Join(faults, wrapPart(e, err))
 			}
 			all = append(all, p)
@@ -163,9 +163,9 @@ func (l *Ledger) Parts(open func(folder string) (*Run, error)) (all []Part, faul
 	return all, faults
 }
 
-func wrapPart(e *StageEntry, err error) error {
+func wrapPart(e *Stage, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%s: %w", e.Stage, err)
+	return fmt.Errorf("%s: %w", e.Name, err)
 }

@@ -34,7 +34,7 @@ type RankRow struct {
 	Left     []float64 `json:"left_s"`   // seconds of the budget at each decision
 }
 
-func ReportTable(t *simulation.Table) *TableReport {
+func NewTableReport(t *simulation.Table) *TableReport {
 	r := &TableReport{Scenario: t.Scenario, Sequences: len(t.Records), Seeds: []int64{}, Profiles: []string{}, Rows: []RankRow{}}
 	r.Origin = nil // too long to look at
 	if n := t.Scenario.Sequences(); n > 0 {

@@ -57,7 +57,7 @@ func (r *Run) Heading() string {
 
 // Configuration is all that the run was told: its file, or else what was read of it.
 func (r *Run) Configuration() string {
-	if text, err := files.ReadAll(r.Fsys, filepath.Join(r.Path, ResolvedFile), mostConfiguration); err == nil {
+	if text, err := files.ReadAll(r.Files, filepath.Join(r.Path, ResolvedFile), mostConfiguration); err == nil {
 		return document.PrintableLines(string(text))
 	}
 	var b strings.Builder
@@ -76,8 +76,8 @@ type Kind struct {
 	Name   string // one word, which reports use
 	Title  string // what one of them is called, and several
 	Titles string
-	// fits says whether a folder is of this kind, by what lies in it.
-	fits func(f *Folder) bool
+	// matches says whether a folder is of this kind, by what lies in it.
+	matches func(f *Folder) bool
 	// read takes what the folder says of itself and what came out: no more than a
 	// line for it among a thousand others needs.
 	read func(f *Folder, r *Run) error
@@ -98,11 +98,11 @@ type Run struct {
 	Seeded     bool             // the manifest's seed is that of the run
 	Ended      bool             // it has come to its end: the quantities are its outcome, and not where it stands
 	Settings   []config.Setting // its configuration, sorted by key; nil where it has none
-	Quantities []quantity       // what came out, or where it stands
+	Quantities []Quantity       // what came out, or where it stands
 	Outcome    string           // what came out, as a digest or in full: of two with the same seed and settings it is the same run twice; empty before the end
 	Faults     error            // what of it cannot be read, while the rest can; nil for nothing
 
-	Fsys files.FS
+	Files files.FS
 }
 
 // Setting is the value of a key of the configuration.
@@ -123,32 +123,32 @@ func (r *Run) Series() ([]Series, error) {
 	return list, failure.AsDamage(err)
 }
 
-// quantity is a named figure of a run, or of several that differ in their seed.
-type quantity struct {
+// Quantity is a named figure of a run, or of several that differ in their seed.
+type Quantity struct {
 	Name   string
-	Unit   string  // such as s, nats or points; share is between 0 and 1; empty is a count
-	Aim    aim     // which way is better
-	Seeds  []int64 // of the values; nil where the value is of no seed
+	Unit   string    // such as s, nats or points; share is between 0 and 1; empty is a count
+	Better Direction // which way is better
+	Seeds  []int64   // of the values; nil where the value is of no seed
 	Values []float64
 }
 
-// aim is which way a quantity is better.
-type aim int
+// Direction is which way a quantity is better.
+type Direction int
 
 const (
-	noAim aim = iota // neither is
-	upward
-	downward
+	Neutral Direction = iota // neither is
+	Higher
+	Lower
 )
 
-// one is a quantity with a value of one seed.
-func one(name, unit string, to aim, seed int64, value float64) quantity {
-	return quantity{Name: name, Unit: unit, Aim: to, Seeds: []int64{seed}, Values: []float64{value}}
+// seeded is a quantity with a value of one seed.
+func seeded(name, unit string, to Direction, seed int64, value float64) Quantity {
+	return Quantity{Name: name, Unit: unit, Better: to, Seeds: []int64{seed}, Values: []float64{value}}
 }
 
 // seedless is a quantity whose value is of no seed.
-func seedless(name, unit string, to aim, value float64) quantity {
-	return quantity{Name: name, Unit: unit, Aim: to, Values: []float64{value}}
+func seedless(name, unit string, to Direction, value float64) Quantity {
+	return Quantity{Name: name, Unit: unit, Better: to, Values: []float64{value}}
 }
 
 // Series is a table of what was measured over time.
@@ -201,7 +201,7 @@ func SeriesOf(name string, t *results.Table) (Series, error) {
 func streamSeries(r *Run, names ...string) ([]Series, error) {
 	var list []Series
 	for _, name := range names {
-		t, err := results.ReadStream(r.Fsys, filepath.Join(r.Path, name+".csv"))
+		t, err := results.ReadStream(r.Files, filepath.Join(r.Path, name+".csv"))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -220,9 +220,9 @@ func streamSeries(r *Run, names ...string) ([]Series, error) {
 // Folder is a folder as it is looked at, to find out what it is.
 type Folder struct {
 	Path    string
-	Fsys    files.FS
+	Files   files.FS
 	Entries []fs.DirEntry
-	other   func(folder string) (*Run, error) // opens a run that is a part of this one
+	openRun func(folder string) (*Run, error) // opens a run that is a part of this one
 }
 
 func (f *Folder) Has(name string) bool { return files.HasName(f.Entries, name) }
@@ -236,11 +236,11 @@ var ErrForeign = errors.New("it is no folder of a run: there is nothing in it th
 // is locked, written or moved. What is damaged, half-written or foreign is an error,
 // whose exit code tells it from a folder that is not there.
 func Open(fsys files.FS, folder string) (*Run, error) {
-	f, err := View(fsys, folder)
+	f, err := ReadFolder(fsys, folder)
 	if err != nil {
 		return nil, err
 	}
-	f.other = func(folder string) (*Run, error) { return Open(fsys, folder) }
+	f.openRun = func(folder string) (*Run, error) { return Open(fsys, folder) }
 	r, err := f.open()
 	if err != nil {
 		return nil, failure.AsDamage(fmt.Errorf("%s: %w", f.Path, err))
@@ -248,10 +248,10 @@ func Open(fsys files.FS, folder string) (*Run, error) {
 	return r, nil
 }
 
-func View(fsys files.FS, folder string) (*Folder, error) {
-	f := &Folder{Path: filepath.Clean(folder), Fsys: files.ReadOnly{FS: fsys}}
+func ReadFolder(fsys files.FS, folder string) (*Folder, error) {
+	f := &Folder{Path: filepath.Clean(folder), Files: files.ReadOnly{FS: fsys}}
 	var err error
-	if f.Entries, err = f.Fsys.ReadDir(f.Path); err != nil {
+	if f.Entries, err = f.Files.ReadDir(f.Path); err != nil {
 		return nil, fmt.Errorf("read run: %w; name a folder", err)
 	}
 	return f, nil
@@ -260,7 +260,7 @@ func View(fsys files.FS, folder string) (*Folder, error) {
 // Kind is what the folder is one of; nil for none.
 func (f *Folder) Kind() *Kind {
 	for _, k := range Kinds() {
-		if k.fits(f) {
+		if k.matches(f) {
 			return k
 		}
 	}
@@ -273,12 +273,12 @@ func (f *Folder) isBegun() bool {
 	if f.Has(LockFile) {
 		return true
 	}
-	_, err := results.ReadManifest(f.Fsys, f.Path)
+	_, err := results.ReadManifest(f.Files, f.Path)
 	return err == nil
 }
 
 func (f *Folder) open() (*Run, error) {
-	r := &Run{Path: f.Path, Kind: f.Kind(), Fsys: f.Fsys}
+	r := &Run{Path: f.Path, Kind: f.Kind(), Files: f.Files}
 	switch {
 	case r.Kind == nil && f.isBegun() && f.Has(ManifestFile):
 		return nil, errors.New("it is half-written: the run began and has written nothing yet; it was killed, or is about to")
@@ -294,16 +294,16 @@ func (f *Folder) open() (*Run, error) {
 	return r, err
 }
 
-// own reads what all of graft's own runs have: the manifest and the configuration, and
+// readOwn reads what all of graft's own runs have: the manifest and the configuration, and
 // into outcome how it ended, where it has.
-func (f *Folder) own(r *Run, outcome any) error {
+func (f *Folder) readOwn(r *Run, outcome any) error {
 	var err error
-	if r.Manifest, err = results.ReadManifest(f.Fsys, f.Path); err != nil {
+	if r.Manifest, err = results.ReadManifest(f.Files, f.Path); err != nil {
 		return err
 	}
 	r.Seeded = true
 	if f.Has(ResolvedFile) {
-		if r.Settings, err = config.ReadSettings(f.Fsys, f.At(ResolvedFile)); err != nil {
+		if r.Settings, err = config.ReadSettings(f.Files, f.At(ResolvedFile)); err != nil {
 			return err
 		}
 	}
@@ -314,22 +314,22 @@ func (f *Folder) own(r *Run, outcome any) error {
 	if outcome == nil {
 		return nil
 	}
-	return results.ReadOutcome(f.Fsys, f.Path, outcome)
+	return results.ReadOutcome(f.Files, f.Path, outcome)
 }
 
-// isRunOf says whether a folder has a manifest, and files of these names.
-func isRunOf(names ...string) func(*Folder) bool {
+// hasManifestAnd says whether a folder has a manifest, and files of these names.
+func hasManifestAnd(names ...string) func(*Folder) bool {
 	return func(f *Folder) bool {
 		return f.Has(ManifestFile) && !slices.ContainsFunc(names, func(name string) bool { return !f.Has(name) })
 	}
 }
 
 // finite are quantities without those that have no value.
-func finite(list ...quantity) []quantity {
-	return slices.DeleteFunc(list, func(q quantity) bool {
+func finite(list ...Quantity) []Quantity {
+	return slices.DeleteFunc(list, func(q Quantity) bool {
 		return len(q.Values) == 0 || slices.ContainsFunc(q.Values, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
 	})
 }
 
 // OpenPart opens a run that is a part of this one.
-func (r *Run) OpenPart(folder string) (*Run, error) { return Open(r.Fsys, folder) }
+func (r *Run) OpenPart(folder string) (*Run, error) { return Open(r.Files, folder) }

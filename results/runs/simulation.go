@@ -11,32 +11,32 @@ import (
 	"graft/simulation"
 )
 
-// errNoState says that how far a simulation has come is not known.
-var errNoState = errors.New("how many steps were taken is not known")
+// errUnknownState says that how far a simulation has come is not known.
+var errUnknownState = errors.New("how many steps were taken is not known")
 
-func StateOf(r *Run) (*simulation.State, error) {
-	plan, err := ReadPlan(r.Fsys, filepath.Join(r.Path, PlanFile))
+func SimulationState(r *Run) (*simulation.State, error) {
+	plan, err := ReadPlan(r.Files, filepath.Join(r.Path, PlanFile))
 	if err != nil {
 		return nil, err
 	}
 	if plan.Design.Which == simulation.Likely {
-		return nil, fmt.Errorf("%w: the design goes by a policy", errNoState)
+		return nil, fmt.Errorf("%w: the design goes by a policy", errUnknownState)
 	}
 	ground, err := plan.Ground()
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errNoState, err)
+		return nil, fmt.Errorf("%w: %w", errUnknownState, err)
 	}
-	store, err := simulation.OpenStore(r.Fsys, r.cache())
+	store, err := simulation.OpenStore(r.Files, r.cache())
 	if err != nil {
-		return nil, fmt.Errorf("%w: the cache %s is not there", errNoState, r.cache())
+		return nil, fmt.Errorf("%w: the cache %s is not there", errUnknownState, r.cache())
 	}
-	log, err := simulation.OpenTroubles(r.Fsys, filepath.Join(r.Path, FailuresFolder))
+	log, err := simulation.OpenTroubles(r.Files, filepath.Join(r.Path, FailuresFolder))
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errNoState, err)
+		return nil, fmt.Errorf("%w: %w", errUnknownState, err)
 	}
 	state, err := simulation.NewGrid(*plan, ground, store, log).State()
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errNoState, err)
+		return nil, fmt.Errorf("%w: %w", errUnknownState, err)
 	}
 	return &state, nil
 }

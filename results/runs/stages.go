@@ -18,19 +18,19 @@ import (
 	"graft/results"
 )
 
-// Ledger says of each stage of a pipeline what it was made from, and what it made. It
+// Journal says of each stage of a pipeline what it was made from, and what it made. It
 // is a file of the run folder. What it does not know is done again: stages are such
 // that this costs little where all is there.
-type Ledger struct {
-	Path  string           `json:"-"`
-	Files files.FS         `json:"-"`      // file system of the folder; needed to write and to digest
-	Run   results.Manifest `json:"run"`    // as it was run last, and when it first began
-	All   []*StageEntry    `json:"stages"` // in their order
+type Journal struct {
+	Path   string           `json:"-"`
+	Files  files.FS         `json:"-"`      // file system of the folder; needed to write and to digest
+	Run    results.Manifest `json:"run"`    // as it was run last, and when it first began
+	Stages []*Stage         `json:"stages"` // in their order
 }
 
-// StageEntry is a stage, and what has become of it.
-type StageEntry struct {
-	Stage   string     `json:"stage"`   // what it does, such as learn
+// Stage is a stage, and what has become of it.
+type Stage struct {
+	Name    string     `json:"stage"`   // what it does, such as learn
 	State   StageState `json:"state"`   // of the last run of the pipeline
 	Parts   []string   `json:"parts"`   // folders of the runs that it leaves, in the pipeline's
 	Files   []string   `json:"files"`   // what it makes, in the pipeline's folder
@@ -46,67 +46,67 @@ type StageEntry struct {
 type StageState string
 
 const (
-	StageWaits  StageState = "waits" // not begun yet
-	StageBegun  StageState = "begun" // and did not end, unless it is under way
-	StageDone   StageState = "done"  // ended, by the last run or before it
-	stageFailed StageState = "failed"
+	StageWaiting StageState = "waits" // not begun yet
+	StageRunning StageState = "begun" // and did not end, unless it is under way
+	StageDone    StageState = "done"  // ended, by the last run or before it
+	stageFailed  StageState = "failed"
 )
 
-// largestLedger is above any ledger's size.
-const largestLedger = 4 << 20
+// largestJournal is above any ledger's size.
+const largestJournal = 4 << 20
 
-// OpenLedger reads the ledger of a folder. One that is not there or damaged knows of
+// OpenJournal reads the ledger of a folder. One that is not there or damaged knows of
 // nothing.
-func OpenLedger(fsys files.FS, path string) (*Ledger, error) {
-	l, err := ReadLedger(fsys, path)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errLedger) {
-		return &Ledger{Path: path, Files: fsys}, nil
+func OpenJournal(fsys files.FS, path string) (*Journal, error) {
+	l, err := ReadJournal(fsys, path)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errJournal) {
+		return &Journal{Path: path, Files: fsys}, nil
 	}
 	return l, err
 }
 
-// errLedger says that a ledger is damaged.
-var errLedger = errors.New("it is damaged; the same pipeline in the same folder makes it again")
+// errJournal says that a ledger is damaged.
+var errJournal = errors.New("it is damaged; the same pipeline in the same folder makes it again")
 
-// ReadLedger reads the ledger of a pipeline, also while that runs.
-func ReadLedger(fsys files.FS, path string) (*Ledger, error) {
-	text, err := files.ReadAll(fsys, path, largestLedger)
+// ReadJournal reads the ledger of a pipeline, also while that runs.
+func ReadJournal(fsys files.FS, path string) (*Journal, error) {
+	text, err := files.ReadAll(fsys, path, largestJournal)
 	if err != nil {
 		return nil, err
 	}
-	l := &Ledger{Path: path, Files: fsys}
+	l := &Journal{Path: path, Files: fsys}
 	if err := json.Unmarshal(text, l); err != nil {
-		return nil, fmt.Errorf("reading %s: %w: %w", path, err, errLedger)
+		return nil, fmt.Errorf("reading %s: %w: %w", path, err, errJournal)
 	}
-	if len(l.All) == 0 || slices.Contains(l.All, nil) {
-		return nil, fmt.Errorf("reading %s: it names no stages: %w", path, errLedger)
+	if len(l.Stages) == 0 || slices.Contains(l.Stages, nil) {
+		return nil, fmt.Errorf("reading %s: it names no stages: %w", path, errJournal)
 	}
 	return l, nil
 }
 
 // Plan writes down which stages there will be. What is known of them stays known.
-func (l *Ledger) Plan(m results.Manifest, stages []*StageEntry) error {
+func (l *Journal) Plan(m results.Manifest, stages []*Stage) error {
 	if !l.Run.Created.IsZero() {
 		m.Created = l.Run.Created
 	}
 	for k, e := range stages {
-		if was := l.Entry(e.Stage); was != nil {
+		if was := l.Entry(e.Name); was != nil {
 			now := *was
-			now.State, now.Why = StageWaits, ""
+			now.State, now.Why = StageWaiting, ""
 			if !slices.Equal(was.Files, e.Files) {
 				now.From, now.Files, now.Parts = "", e.Files, e.Parts
 			}
 			stages[k] = &now
 		}
 	}
-	l.Run, l.All = m, stages
+	l.Run, l.Stages = m, stages
 	return l.write()
 }
 
 // Entry is a stage; nil where there is none of the name.
-func (l *Ledger) Entry(stage string) *StageEntry {
-	for _, e := range l.All {
-		if e.Stage == stage {
+func (l *Journal) Entry(stage string) *Stage {
+	for _, e := range l.Stages {
+		if e.Name == stage {
 			return e
 		}
 	}
@@ -114,7 +114,7 @@ func (l *Ledger) Entry(stage string) *StageEntry {
 }
 
 // Made is a digest of what a stage has made. That something is not there is a part of it.
-func (l *Ledger) Made(e *StageEntry) (string, error) {
+func (l *Journal) Made(e *Stage) (string, error) {
 	var all []string
 	for _, name := range e.Files {
 		digest, err := DigestOf(l.Files, filepath.Join(filepath.Dir(l.Path), name))
@@ -127,7 +127,7 @@ func (l *Ledger) Made(e *StageEntry) (string, error) {
 }
 
 // Holds says whether a stage was made from this and nothing of it has changed since.
-func (l *Ledger) Holds(e *StageEntry, from string) bool {
+func (l *Journal) Holds(e *Stage, from string) bool {
 	if e.From == "" || e.From != from {
 		return false
 	}
@@ -136,35 +136,35 @@ func (l *Ledger) Holds(e *StageEntry, from string) bool {
 }
 
 // Begin writes down that a stage begins.
-func (l *Ledger) Begin(e *StageEntry, now time.Time) error {
-	e.State, e.Began, e.Why = StageBegun, now.UTC(), ""
+func (l *Journal) Begin(e *Stage, now time.Time) error {
+	e.State, e.Began, e.Why = StageRunning, now.UTC(), ""
 	return l.write()
 }
 
 // Reuse writes down that a stage was skipped.
-func (l *Ledger) Reuse(e *StageEntry) error {
+func (l *Journal) Reuse(e *Stage) error {
 	e.State = StageDone
 	e.Reused++
 	return l.write()
 }
 
 // End writes down that a stage was done.
-func (l *Ledger) End(e *StageEntry, from string, seconds float64) error {
+func (l *Journal) End(e *Stage, from string, seconds float64) error {
 	made, err := l.Made(e)
 	if err != nil {
-		return fmt.Errorf("look at what %s has made: %w", e.Stage, err)
+		return fmt.Errorf("look at what %s has made: %w", e.Name, err)
 	}
 	e.State, e.From, e.Made, e.Seconds, e.Reused = StageDone, from, made, seconds, 0
 	return l.write()
 }
 
 // Fail writes down why a stage has not ended.
-func (l *Ledger) Fail(e *StageEntry, why error) error {
+func (l *Journal) Fail(e *Stage, why error) error {
 	e.State, e.Why = stageFailed, why.Error()
 	return l.write()
 }
 
-func (l *Ledger) write() error {
+func (l *Journal) write() error {
 	text, err := json.MarshalIndent(l, "", "  ")
 	if err != nil {
 		return err

@@ -11,17 +11,17 @@ import (
 )
 
 // SimulationKind is the runs of graft simulate.
-var SimulationKind = &Kind{Name: "simulation", Title: "simulation", Titles: "simulations", fits: isRunOf(PlanFile), read: readSimulationRun}
+var SimulationKind = &Kind{Name: "simulation", Title: "simulation", Titles: "simulations", matches: hasManifestAnd(PlanFile), read: readSimulationRun}
 
 // TableKind is tables that lie alone.
-var TableKind = &Kind{Name: "table", Title: "table", Titles: "tables", fits: func(f *Folder) bool { return f.Has(scenarioJSON) }, read: readTableRun}
+var TableKind = &Kind{Name: "table", Title: "table", Titles: "tables", matches: func(f *Folder) bool { return f.Has(scenarioJSON) }, read: readTableRun}
 
 // readSimulationRun takes the table that was collected last, if one was.
 func readSimulationRun(f *Folder, r *Run) error {
-	if err := f.own(r, nil); err != nil {
+	if err := f.readOwn(r, nil); err != nil {
 		return err
 	}
-	plan, err := ReadPlan(f.Fsys, f.At(PlanFile))
+	plan, err := ReadPlan(f.Files, f.At(PlanFile))
 	if err != nil {
 		return err
 	}
@@ -29,23 +29,23 @@ func readSimulationRun(f *Folder, r *Run) error {
 	if err != nil {
 		return err
 	}
-	table, err := r.Collected()
+	table, err := r.CollectedTable()
 	if err != nil {
 		return err
 	}
-	r.Quantities = append(r.Quantities, seedless("failed_attempts", "", downward, float64(len(failed))))
+	r.Quantities = append(r.Quantities, seedless("failed_attempts", "", Lower, float64(len(failed))))
 	if table == nil {
 		return nil
 	}
-	r.Ended = hasAll(plan, table)
+	r.Ended = isComplete(plan, table)
 	r.Quantities = append(tableQuantities(table), r.Quantities...)
 	return nil
 }
 
-// Collected is the table in a simulation's folder; nil where there is none yet. A new
+// CollectedTable is the table in a simulation's folder; nil where there is none yet. A new
 // one takes the place of an old one in two steps, between which there is none.
-func (r *Run) Collected() (*simulation.Table, error) {
-	f := &Folder{Path: r.Path, Fsys: r.Fsys}
+func (r *Run) CollectedTable() (*simulation.Table, error) {
+	f := &Folder{Path: r.Path, Files: r.Files}
 	table, err := r.ReadTable(f.At(TableFolder))
 	if NotThere(err) {
 		table, err = r.ReadTable(f.At(TableFolder))
@@ -59,7 +59,7 @@ func (r *Run) Collected() (*simulation.Table, error) {
 // ReadTable reads a table. What of it is damaged is kept beside the rest, if there is a
 // rest.
 func (r *Run) ReadTable(dir string) (*simulation.Table, error) {
-	table, err := simulation.Read(r.Fsys, dir)
+	table, err := simulation.Read(r.Files, dir)
 	if table != nil && len(table.Records) > 0 && err != nil {
 		r.Faults, err = err, nil
 	}
@@ -68,19 +68,19 @@ func (r *Run) ReadTable(dir string) (*simulation.Table, error) {
 
 // Failures are the attempts that failed.
 func Failures(f *Folder) ([]simulation.Trouble, error) {
-	if _, err := f.Fsys.Stat(f.At(FailuresFolder)); NotThere(err) {
+	if _, err := f.Files.Stat(f.At(FailuresFolder)); NotThere(err) {
 		return nil, nil
 	}
-	log, err := simulation.OpenTroubles(f.Fsys, f.At(FailuresFolder))
+	log, err := simulation.OpenTroubles(f.Files, f.At(FailuresFolder))
 	if err != nil {
 		return nil, err
 	}
 	return log.List()
 }
 
-// hasAll says whether a table has what was planned, as far as that can be told
+// isComplete says whether a table has what was planned, as far as that can be told
 // without the cache.
-func hasAll(p *simulation.Plan, t *simulation.Table) bool {
+func isComplete(p *simulation.Plan, t *simulation.Table) bool {
 	whole := func(r simulation.Record) bool { return len(r.Seeds) >= len(p.Seeds) }
 	if p.Design.Which == simulation.All && t.Complete() != nil {
 		return false
@@ -100,9 +100,9 @@ func readTableRun(f *Folder, r *Run) error {
 
 // tableQuantities are the figures of a table: of its best sequence, of the one without
 // any action, and of all together.
-func tableQuantities(t *simulation.Table) []quantity {
-	report := ReportTable(t)
-	list := []quantity{seedless("sequences", "", noAim, float64(len(t.Records)))}
+func tableQuantities(t *simulation.Table) []Quantity {
+	report := NewTableReport(t)
+	list := []Quantity{seedless("sequences", "", Neutral, float64(len(t.Records)))}
 	if len(t.Records) == 0 {
 		return list
 	}
@@ -113,17 +113,17 @@ func tableQuantities(t *simulation.Table) []quantity {
 	return append(list, meanAccuracy(t, report), ofSequence("worst_accuracy", t, report.Worst))
 }
 
-func ofSequence(name string, t *simulation.Table, row *RankRow) quantity {
+func ofSequence(name string, t *simulation.Table, row *RankRow) Quantity {
 	record := t.Find(row.Sequence...)
-	return quantity{Name: name, Unit: document.UnitShare, Aim: upward, Seeds: record.Seeds, Values: record.Accuracy}
+	return Quantity{Name: name, Unit: document.UnitShare, Better: Higher, Seeds: record.Seeds, Values: record.Accuracy}
 }
 
 // meanAccuracy is the mean over the sequences, for each seed where all have the same.
-func meanAccuracy(t *simulation.Table, report *TableReport) quantity {
-	q := quantity{Name: "mean_accuracy", Unit: document.UnitShare, Aim: upward, Seeds: t.Records[0].Seeds, Values: make([]float64, len(t.Records[0].Seeds))}
+func meanAccuracy(t *simulation.Table, report *TableReport) Quantity {
+	q := Quantity{Name: "mean_accuracy", Unit: document.UnitShare, Better: Higher, Seeds: t.Records[0].Seeds, Values: make([]float64, len(t.Records[0].Seeds))}
 	for _, record := range t.Records {
 		if !slices.Equal(record.Seeds, q.Seeds) {
-			return seedless(q.Name, q.Unit, q.Aim, *report.Mean)
+			return seedless(q.Name, q.Unit, q.Better, *report.Mean)
 		}
 		for k, a := range record.Accuracy {
 			q.Values[k] += a / float64(len(t.Records))

@@ -47,7 +47,7 @@ func TestPress(t *testing.T) {
 	}
 	require.Equal(t, "rendering 1", title("a", "1"))
 	require.Equal(t, "rendering 1", title("a", "2"), "it took long, and is not rendered again at once")
-	clock.pass(patient * time.Second)
+	clock.pass(renderBackoff * time.Second)
 	require.Equal(t, "rendering 2", title("a", "2"))
 	for k := range 10 {
 		title(fmt.Sprint(k), "1")
@@ -67,7 +67,7 @@ func TestPress(t *testing.T) {
 	cancel()
 	stuck := make(chan struct{})
 	hold := func() (*page.Page, error) { <-stuck; return &page.Page{}, nil }
-	for k := range mostWaiting + 1 {
+	for k := range maxWaiting + 1 {
 		for p.waitingNow() != k-min(k, 1) { // the first has the place
 			runtime.Gosched()
 		}

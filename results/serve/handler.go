@@ -35,7 +35,7 @@ type Options struct {
 }
 
 func New(o Options) *Handler {
-	return &Handler{index: newIndex(o.Files, o.Dir, o.Every, o.Now), cache: newPageCache(mostKept, mostRenderings, o.Now), hosts: o.Hosts, version: o.Version, began: o.Now().UnixNano()}
+	return &Handler{index: newIndex(o.Files, o.Dir, o.Every, o.Now), cache: newPageCache(maxCacheBytes, maxRenderings, o.Now), hosts: o.Hosts, version: o.Version, began: o.Now().UnixNano()}
 }
 
 // Addresses of pages.
@@ -56,8 +56,8 @@ func AddressOf(name string) string {
 	return runAddress + strings.Join(parts, "/")
 }
 
-// wanted is a page that is asked for.
-type wanted struct {
+// request is a page that is asked for.
+type request struct {
 	key    string   // what it shows
 	names  []string // of runs
 	all    bool     // it is the list of all
@@ -87,7 +87,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) *listen.Refusal 
 	if r.Header.Get("Sec-Fetch-Site") == "cross-site" && r.Header.Get("Sec-Fetch-Mode") != "navigate" {
 		return listen.Refuse(http.StatusForbidden, "Open the page itself.", "Another site asks for it.")
 	}
-	want, refused := h.want(r.URL)
+	want, refused := h.parse(r.URL)
 	if refused != nil {
 		return refused
 	}
@@ -98,17 +98,17 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) *listen.Refusal 
 	return h.answer(w, r, want, v)
 }
 
-// want is what an address asks for.
-func (h *Handler) want(at *url.URL) (*wanted, *listen.Refusal) {
+// parse is what an address asks for.
+func (h *Handler) parse(at *url.URL) (*request, *listen.Refusal) {
 	name, isRun := strings.CutPrefix(at.Path, runAddress)
 	switch {
 	case at.Path == "/":
-		return &wanted{key: "list", all: true, render: h.list}, nil
+		return &request{key: "list", all: true, render: h.list}, nil
 	case isRun:
 		if name == "" {
 			name = "."
 		}
-		return &wanted{key: "run " + name, names: []string{name}, render: h.runs}, nil
+		return &request{key: "run " + name, names: []string{name}, render: h.runs}, nil
 	case at.Path != compareAddress:
 		return nil, listen.Refuse(http.StatusNotFound, "Begin at the list of runs.", "There is no page %q.", at.Path)
 	}
@@ -116,11 +116,11 @@ func (h *Handler) want(at *url.URL) (*wanted, *listen.Refusal) {
 	switch {
 	case len(names) == 0:
 		return nil, listen.Refuse(http.StatusBadRequest, "Choose runs on the list, then press the button above it.", "There are no runs to compare.")
-	case len(names) > MostCompared:
-		return nil, listen.Refuse(http.StatusBadRequest, "Choose fewer, or compare them with graft report.", "%d runs are more than the %d that are compared on a page.", len(names), MostCompared)
+	case len(names) > MaxCompared:
+		return nil, listen.Refuse(http.StatusBadRequest, "Choose fewer, or compare them with graft report.", "%d runs are more than the %d that are compared on a page.", len(names), MaxCompared)
 	}
 	names = unique(names)
-	return &wanted{key: fmt.Sprintf("compare %q", names), names: names, render: h.runs}, nil
+	return &request{key: fmt.Sprintf("compare %q", names), names: names, render: h.runs}, nil
 }
 
 // unique are names without those that come again.
@@ -136,9 +136,9 @@ func unique(names []string) []string {
 }
 
 // answer sends a page, unless it is known to whoever asks.
-func (h *Handler) answer(w http.ResponseWriter, r *http.Request, want *wanted, v *snapshot) *listen.Refusal {
+func (h *Handler) answer(w http.ResponseWriter, r *http.Request, want *request, v *snapshot) *listen.Refusal {
 	if len(v.states) == 0 && !want.all {
-		return refusalOfPage(fmt.Errorf("%s: %w", strings.Join(v.missing, ", "), errGone))
+		return refusalOfPage(fmt.Errorf("%s: %w", strings.Join(v.missing, ", "), errMissing))
 	}
 	tag, known := h.tag(want, v), r.Header.Get("If-None-Match")
 	w.Header().Set("ETag", `"`+tag+`"`)
@@ -161,10 +161,10 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, want *wanted, v
 	return nil
 }
 
-func send(w http.ResponseWriter, r *http.Request, status int, s *rendered) {
+func send(w http.ResponseWriter, r *http.Request, status int, s *renderedPage) {
 	text := s.text
-	if takesPacked(r.Header.Get("Accept-Encoding")) {
-		text = s.packed
+	if acceptsGzip(r.Header.Get("Accept-Encoding")) {
+		text = s.gzipped
 		w.Header().Set("Content-Encoding", "gzip")
 	}
 	w.Header().Set("Vary", "Accept-Encoding")
@@ -175,9 +175,9 @@ func send(w http.ResponseWriter, r *http.Request, status int, s *rendered) {
 	_, _ = w.Write(text) // whoever asked may have left
 }
 
-// takesPacked says of a header whether gzip is fine; a weight, which only who minds it
+// acceptsGzip says of a header whether gzip is fine; a weight, which only who minds it
 // sends, is a no.
-func takesPacked(header string) bool {
+func acceptsGzip(header string) bool {
 	for word := range strings.SplitSeq(header, ",") {
 		if strings.EqualFold(strings.TrimSpace(word), "gzip") {
 			return true
@@ -189,7 +189,7 @@ func takesPacked(header string) bool {
 // refusalOfPage says why there is no page.
 func refusalOfPage(err error) *listen.Refusal {
 	switch {
-	case errors.Is(err, errGone), runs.NotThere(err):
+	case errors.Is(err, errMissing), runs.NotThere(err):
 		return listen.Refuse(http.StatusNotFound, "Go back to the list of runs.", "%v", err)
 	case errors.Is(err, errBusy):
 		return listen.Refuse(http.StatusServiceUnavailable, "Ask again in a while.", "%v", err)
@@ -201,7 +201,7 @@ func refusalOfPage(err error) *listen.Refusal {
 func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, refused *listen.Refusal) {
 	p := &page.Page{Title: http.StatusText(refused.Status), Version: h.version, Links: []page.Link{toList},
 		Sections: []page.Section{{Title: "What is wrong", Parts: []page.Part{{Sentences: append(strings.Split(document.PrintableLines(refused.Wrong), "\n"), refused.Remedy)}}}}}
-	s := &rendered{}
+	s := &renderedPage{}
 	if s.render(func() (*page.Page, error) { return p, nil }); s.err != nil {
 		http.Error(w, refused.Wrong, refused.Status)
 		return

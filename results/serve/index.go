@@ -21,32 +21,32 @@ import (
 // says: at one that is being written to every so often, at one that is quiet rarely. No
 // file is opened for that.
 type index struct {
-	fsys      files.FS
-	dir       string
-	every     time.Duration // between two looks at a run that is written to
-	scanEvery time.Duration // between two looks for new runs
-	rarely    time.Duration // between two looks at a run that has ended
-	now       func() time.Time
+	fsys       files.FS
+	dir        string
+	every      time.Duration // between two looks at a run that is written to
+	scanEvery  time.Duration // between two looks for new runs
+	endedEvery time.Duration // between two looks at a run that has ended
+	now        func() time.Time
 
 	mu      sync.Mutex
-	runs    map[string]*entry // by their path beneath dir
-	others  []runs.SkippedRun // folders without any run
-	over    int               // runs that are too many
-	scanned time.Time         // when new runs were looked for last
-	fault   error             // why that could not be done
+	runs    map[string]*indexedRun // by their path beneath dir
+	others  []runs.SkippedRun      // folders without any run
+	over    int                    // runs that are too many
+	scanned time.Time              // when new runs were looked for last
+	fault   error                  // why that could not be done
 }
 
-// entry is a run as it was looked at last.
-type entry struct {
-	sighting
+// indexedRun is a run as it was looked at last.
+type indexedRun struct {
+	runState
 	looked time.Time // when
 	ended  bool      // it was when it was read last
 	line   *runLine  // its line on the list; nil before it is read
 	read   uint64    // the tag of what the line is of
 }
 
-// sighting is how a run's folder looks from outside.
-type sighting struct {
+// runState is how a run's folder looks from outside.
+type runState struct {
 	name    string    // path beneath the gallery's folder, with slashes; "." is that folder
 	path    string    // to open it by
 	tag     uint64    // of names, sizes and times of its files: with the same tag it is the same
@@ -55,25 +55,25 @@ type sighting struct {
 }
 
 const (
-	// SurveyPace and rarePace are how much rarer than for changes it is looked for new
+	// ScanFactor and rarePace are how much rarer than for changes it is looked for new
 	// runs, and at runs that have ended.
-	SurveyPace, RarePace = 5, 15
-	// calming is what part of the time since a run was written to passes before it is
+	ScanFactor, EndedFactor = 5, 15
+	// ageDivisor is what part of the time since a run was written to passes before it is
 	// looked at again.
-	calming = 10
+	ageDivisor = 10
 	// quietAfter is when a run that has not ended is not called running any more.
 	quietAfter = 10 * time.Minute
-	// mostLookedAt bounds the files of a run whose sizes and times are asked for.
-	mostLookedAt = 5000
+	// maxStatFiles bounds the files of a run whose sizes and times are asked for.
+	maxStatFiles = 5000
 )
 
 func newIndex(fsys files.FS, dir string, every time.Duration, now func() time.Time) *index {
-	return &index{fsys: fsys, dir: filepath.Clean(dir), every: every, scanEvery: SurveyPace * every, rarely: RarePace * every, now: now, runs: map[string]*entry{}}
+	return &index{fsys: fsys, dir: filepath.Clean(dir), every: every, scanEvery: ScanFactor * every, endedEvery: EndedFactor * every, now: now, runs: map[string]*indexedRun{}}
 }
 
 // snapshot is what was seen at once.
 type snapshot struct {
-	states  []sighting
+	states  []runState
 	missing []string          // of the runs that were asked for
 	others  []runs.SkippedRun // folders without any run
 	over    int               // runs that are too many to be listed at all
@@ -104,7 +104,7 @@ func (g *index) look(names []string, all bool) (*snapshot, error) {
 			v.missing = append(v.missing, name)
 			continue
 		}
-		v.states = append(v.states, e.sighting)
+		v.states = append(v.states, e.runState)
 	}
 	return v, nil
 }
@@ -115,20 +115,20 @@ func (g *index) unknown(names []string) bool {
 
 // walk looks for runs, and forgets those that are not there any more.
 func (g *index) walk(now time.Time) {
-	root, err := runs.View(g.fsys, g.dir)
+	root, err := runs.ReadFolder(g.fsys, g.dir)
 	g.scanned, g.fault = now, err
 	if err != nil {
 		return
 	}
-	w := &scanner{fsys: g.fsys, known: g.runs, found: map[string]*entry{}}
-	w.folder(root, ".", runs.DeepestRun)
+	w := &scanner{fsys: g.fsys, known: g.runs, found: map[string]*indexedRun{}}
+	w.folder(root, ".", runs.MaxDepth)
 	g.runs, g.others, g.over = w.found, w.others, w.over
 }
 
 // scanner walks through folders as runsBeneath does, and also notes what is no run's.
 type scanner struct {
 	fsys         files.FS
-	known, found map[string]*entry
+	known, found map[string]*indexedRun
 	others       []runs.SkippedRun
 	over         int
 }
@@ -149,7 +149,7 @@ func (w *scanner) folder(f *runs.Folder, name string, depth int) bool {
 		}
 	}
 	if !some && name != "." { // one line for all that is in it
-		w.others = append(w.others[:before], runs.SkippedRun{Path: name, Why: noRun, Err: runs.ErrForeign})
+		w.others = append(w.others[:before], runs.SkippedRun{Path: name, Why: notARun, Err: runs.ErrForeign})
 	}
 	return some
 }
@@ -159,7 +159,7 @@ func (w *scanner) below(at, name string, depth int) bool {
 		w.add(at, name)
 		return true
 	}
-	f, err := runs.View(w.fsys, at)
+	f, err := runs.ReadFolder(w.fsys, at)
 	if err != nil {
 		if !runs.NotThere(err) {
 			w.others = append(w.others, runs.SkippedRun{Path: name, Why: err.Error(), Err: err})
@@ -171,19 +171,19 @@ func (w *scanner) below(at, name string, depth int) bool {
 
 func (w *scanner) add(at, name string) {
 	switch {
-	case len(w.found) >= mostServed:
+	case len(w.found) >= maxRuns:
 		w.over++
 	case w.known[name] != nil:
 		w.found[name] = w.known[name]
 	default:
-		w.found[name] = &entry{sighting: sighting{name: name, path: at}}
+		w.found[name] = &indexedRun{runState: runState{name: name, path: at}}
 	}
 }
 
 // refresh looks at a run if it is time to. One that is not there any more is forgotten.
-func (g *index) refresh(e *entry, now time.Time) bool {
+func (g *index) refresh(e *indexedRun, now time.Time) bool {
 	e.quiet = now.Sub(e.written) > quietAfter
-	if now.Sub(e.looked) < g.paceOf(e, now) {
+	if now.Sub(e.looked) < g.interval(e, now) {
 		return true
 	}
 	tag, written, err := tagOf(g.fsys, e.path)
@@ -196,12 +196,12 @@ func (g *index) refresh(e *entry, now time.Time) bool {
 	return true
 }
 
-// paceOf is how long it takes until a run is looked at again.
-func (g *index) paceOf(e *entry, now time.Time) time.Duration {
+// interval is how long it takes until a run is looked at again.
+func (g *index) interval(e *indexedRun, now time.Time) time.Duration {
 	if e.ended {
-		return g.rarely
+		return g.endedEvery
 	}
-	return min(max(now.Sub(e.written)/calming, g.every), g.rarely)
+	return min(max(now.Sub(e.written)/ageDivisor, g.every), g.endedEvery)
 }
 
 // note keeps what was found out about a run when it was read.
@@ -222,15 +222,15 @@ func (g *index) note(name string, tag uint64, ended bool, line *runLine) {
 // the latest time of its files. What is saved to go on from, and what programs have
 // said, is shown on no page; but that something was said is a sign of life.
 func tagOf(fsys files.FS, folder string) (uint64, time.Time, error) {
-	f, err := runs.View(fsys, folder)
+	f, err := runs.ReadFolder(fsys, folder)
 	if err != nil {
 		return 0, time.Time{}, err
 	}
 	s := &tagger{sum: fnv.New64a()}
 	s.folder(f)
 	for _, entry := range f.Entries {
-		if entry.IsDir() && entry.Name() != runs.LogsName && entry.Name() != checkpointsName {
-			if below, err := runs.View(f.Fsys, f.At(entry.Name())); err == nil { // else it is as good as not there
+		if entry.IsDir() && entry.Name() != runs.LogsFolder && entry.Name() != checkpointsName {
+			if below, err := runs.ReadFolder(f.Files, f.At(entry.Name())); err == nil { // else it is as good as not there
 				s.folder(below)
 			}
 		}
@@ -252,7 +252,7 @@ type tagger struct {
 
 func (s *tagger) folder(f *runs.Folder) {
 	for _, entry := range f.Entries {
-		if s.count++; s.count > mostLookedAt {
+		if s.count++; s.count > maxStatFiles {
 			return
 		}
 		if entry.IsDir() {
@@ -272,8 +272,8 @@ func (s *tagger) folder(f *runs.Folder) {
 	}
 }
 
-// noRun is what is wrong with a folder that lies among runs.
-const noRun = "there is no run in it: nothing that graft or the original has written"
+// notARun is what is wrong with a folder that lies among runs.
+const notARun = "there is no run in it: nothing that graft or the original has written"
 
-// errGone says that a run is not there any more.
-var errGone = errors.New("it is not there, or not any more")
+// errMissing says that a run is not there any more.
+var errMissing = errors.New("it is not there, or not any more")

@@ -22,7 +22,7 @@ var toList = page.Link{Text: "All runs", Address: "/"}
 const showAll = "graft report --html with --all"
 
 // tag tells what a page shows apart from what it showed before.
-func (h *Handler) tag(want *wanted, v *snapshot) string {
+func (h *Handler) tag(want *request, v *snapshot) string {
 	sum := fnv.New64a()
 	fmt.Fprintf(sum, "%s %d %q %d\n", want.key, h.began, v.missing, v.over)
 	for _, s := range v.states {
@@ -47,7 +47,7 @@ func (h *Handler) runs(v *snapshot, live page.Live) (*page.Page, error) {
 	var list []*runs.Run
 	var skipped []runs.SkippedRun
 	for _, name := range v.missing {
-		skipped = append(skipped, runs.SkippedRun{Path: name, Why: errGone.Error(), Err: errGone})
+		skipped = append(skipped, runs.SkippedRun{Path: name, Why: errMissing.Error(), Err: errMissing})
 	}
 	links, gone := []page.Link{toList}, 0
 	for k, s := range v.states {
@@ -60,12 +60,12 @@ func (h *Handler) runs(v *snapshot, live page.Live) (*page.Page, error) {
 		}
 		list = append(list, opened[k])
 		h.index.note(s.name, s.tag, opened[k].Ended, nil)
-		if len(v.states)+len(v.missing) > 1 && k < report.MostPageRuns {
+		if len(v.states)+len(v.missing) > 1 && k < report.MaxPageRuns {
 			links = append(links, page.Link{Text: document.Printable(s.name), Address: AddressOf(s.name)})
 		}
 	}
 	if gone == len(v.states) {
-		return nil, fmt.Errorf("%s: %w", v.states[0].path, errGone)
+		return nil, fmt.Errorf("%s: %w", v.states[0].path, errMissing)
 	}
 	p, _, err := report.Page(list, skipped, false, showAll, h.version)
 	if err != nil {
@@ -75,7 +75,7 @@ func (h *Handler) runs(v *snapshot, live page.Live) (*page.Page, error) {
 		p.Title, p.Lead, p.Sections[0].Title = "Run "+document.Printable(v.states[0].path), "", "What is wrong"
 	}
 	if !slices.ContainsFunc(list, func(r *runs.Run) bool { return !r.Ended }) && len(skipped) == 0 {
-		live.Every, live.Rarely = h.index.rarely, h.index.rarely
+		live.Every, live.Rarely = h.index.endedEvery, h.index.endedEvery
 	}
 	p.Links, p.Live = links, &live
 	return p, nil
@@ -92,7 +92,7 @@ type runLine struct {
 }
 
 // lines are the lines of runs, in their order. Only those are read that have changed.
-func (h *Handler) lines(sights []sighting) []*runLine {
+func (h *Handler) lines(sights []runState) []*runLine {
 	list := make([]*runLine, len(sights))
 	h.index.mu.Lock()
 	for k, s := range sights {
@@ -115,7 +115,7 @@ func readLine(fsys files.FS, folder string) *runLine {
 	if err != nil {
 		return &runLine{why: shortReason(strings.TrimPrefix(err.Error(), folder+": "))}
 	}
-	rep := report.ReportRun(r)
+	rep := report.NewRunReport(r)
 	e := &runLine{kind: rep.Kind, network: rep.Network, ended: rep.Ended, said: rep.Created != nil || r.Kind == runs.TableKind}
 	if rep.Created != nil {
 		e.began = *rep.Created
@@ -130,14 +130,14 @@ func readLine(fsys files.FS, folder string) *runLine {
 	return e
 }
 
-// longestReason is how much of what is wrong with a run is on the list, in characters;
+// maxReason is how much of what is wrong with a run is on the list, in characters;
 // its page has all.
-const longestReason = 200
+const maxReason = 200
 
 func shortReason(text string) string {
 	runes := []rune(document.Printable(strings.Join(strings.Fields(text), " ")))
-	if len(runes) > longestReason {
-		return string(runes[:longestReason]) + "…"
+	if len(runes) > maxReason {
+		return string(runes[:maxReason]) + "…"
 	}
 	return string(runes)
 }
@@ -158,27 +158,27 @@ func (e *runLine) state(quiet bool) (string, page.Kind) {
 // runningWord is the state of a run that is being written to.
 const runningWord = "running"
 
-// listed is a run on the list.
-type listed struct {
-	sighting
+// listedRun is a run on the list.
+type listedRun struct {
+	runState
 	*runLine
 }
 
 // list is the page of all runs.
 func (h *Handler) list(v *snapshot, live page.Live) (*page.Page, error) {
-	var runs, broken []listed
+	var runs, broken []listedRun
 	for k, e := range h.lines(v.states) {
 		if e.why != "" {
-			broken = append(broken, listed{v.states[k], e})
+			broken = append(broken, listedRun{v.states[k], e})
 		} else {
-			runs = append(runs, listed{v.states[k], e})
+			runs = append(runs, listedRun{v.states[k], e})
 		}
 	}
-	slices.SortStableFunc(runs, func(a, b listed) int {
+	slices.SortStableFunc(runs, func(a, b listedRun) int {
 		return cmp.Or(cmp.Compare(a.rank(), b.rank()), b.began.Compare(a.began), strings.Compare(a.name, b.name))
 	})
 	p := &page.Page{Title: "Runs beneath " + document.Printable(h.index.dir), Lead: leadOf(runs, len(broken)), Version: h.version, Live: &live}
-	over := max(0, len(runs)-mostListed)
+	over := max(0, len(runs)-maxListed)
 	if len(runs) > 0 {
 		parts := []page.Part{{Table: listTable(runs[:len(runs)-over])}}
 		if over += v.over; over > 0 {
@@ -193,14 +193,14 @@ func (h *Handler) list(v *snapshot, live page.Live) (*page.Page, error) {
 }
 
 // rank is where a run stands on the list: those that are written to come first.
-func (l listed) rank() int {
+func (l listedRun) rank() int {
 	if state, _ := l.state(l.quiet); state == runningWord {
 		return 0
 	}
 	return 1
 }
 
-func leadOf(runs []listed, broken int) string {
+func leadOf(runs []listedRun, broken int) string {
 	if len(runs)+broken == 0 {
 		return "There is no run yet. One that begins shows up here."
 	}
@@ -223,7 +223,7 @@ func leadOf(runs []listed, broken int) string {
 
 const listTime = "2006-01-02 15:04:05"
 
-func listTable(runs []listed) *page.Table {
+func listTable(runs []listedRun) *page.Table {
 	t := &page.Table{Caption: "all", Pick: &page.Pick{Address: compareAddress, Name: "run", Button: "Compare", About: "those that are chosen, side by side."},
 		Columns: []page.Column{{Name: "Run"}, {Name: "Kind"}, {Name: "State"}, {Name: "Figure"}, {Name: "Value", Number: true}, {Name: "Unit"}, {Name: "Network"}, {Name: "Seed", Number: true}, {Name: "Began", Unit: "UTC"}, {Name: "Written", Unit: "UTC"}}}
 	for _, r := range runs {
@@ -235,11 +235,11 @@ func listTable(runs []listed) *page.Table {
 		figure, value := page.Cell{Text: "-"}, page.Cell{Text: "-"}
 		if q := r.figure; q != nil {
 			figure.Text = strings.ReplaceAll(q.Quantity, "_", " ")
-			value = page.Cell{Text: document.ShownValue(q.Mean, q.Unit), Value: &q.Mean, Unit: q.Quantity + " " + q.Unit}
+			value = page.Cell{Text: document.ValueText(q.Mean, q.Unit), Value: &q.Mean, Unit: q.Quantity + " " + q.Unit}
 		}
 		unit := "-"
 		if r.figure != nil {
-			unit = cmp.Or(document.ShownUnit(r.figure.Unit), "-")
+			unit = cmp.Or(document.UnitText(r.figure.Unit), "-")
 		}
 		t.Rows = append(t.Rows, []page.Cell{{Text: document.Printable(r.name), Link: AddressOf(r.name)}, {Text: r.kind}, {Text: state, Kind: look}, figure, value, {Text: unit},
 			{Text: cmp.Or(document.Printable(r.network), "-")}, {Text: cmp.Or(r.seed, "-")}, {Text: began}, {Text: r.written.UTC().Format(listTime)}})
@@ -253,19 +253,19 @@ func listTable(runs []listed) *page.Table {
 }
 
 // leftOutTable names the runs that cannot be read, and folders without any.
-func leftOutTable(broken []listed, others []runs.SkippedRun) []page.Part {
+func leftOutTable(broken []listedRun, others []runs.SkippedRun) []page.Part {
 	t := &page.Table{Caption: "folders", Columns: []page.Column{{Name: "Folder"}, {Name: "Why"}}}
 	for _, b := range broken {
 		t.Rows = append(t.Rows, []page.Cell{{Text: document.Printable(b.name), Link: AddressOf(b.name)}, {Text: b.why, Kind: page.Down}})
 	}
-	for _, o := range others[:min(len(others), mostOthersNamed)] {
+	for _, o := range others[:min(len(others), maxOthers)] {
 		t.Rows = append(t.Rows, []page.Cell{{Text: document.Printable(o.Path)}, {Text: shortReason(o.Why)}})
 	}
 	if len(t.Rows) == 0 {
 		return nil
 	}
 	parts := []page.Part{{Table: t}}
-	if over := len(others) - mostOthersNamed; over > 0 {
+	if over := len(others) - maxOthers; over > 0 {
 		parts = append(parts, page.Part{Sentences: []string{fmt.Sprintf("%s without a run are not named.", document.Counted(over, "more folder"))}})
 	}
 	return parts

@@ -17,7 +17,7 @@ func TestAddressOfRuns(t *testing.T) {
 	for _, name := range []string{".", "a", "a/b c", "ä/%2f", `<a href="x">`, "a?b#c&d=e", "..a"} {
 		at, err := url.Parse("http://127.0.0.1" + AddressOf(name))
 		require.NoError(t, err, name)
-		want, refused := h.want(at)
+		want, refused := h.parse(at)
 		require.Nil(t, refused)
 		require.Equal(t, []string{name}, want.names)
 	}

@@ -70,7 +70,7 @@ func Open(env *work.Env, o Options) (*Server, error) {
 	}
 	s := &Server{Options: o, env: env, done: make(chan struct{})}
 	var err error
-	if err = listen.MayListen(o.Address, o.Anywhere, "what they send, the token too, is not encrypted"); err != nil {
+	if err = listen.CheckAddress(o.Address, o.Anywhere, "what they send, the token too, is not encrypted"); err != nil {
 		return nil, err
 	}
 	if s.token, s.tokenMade, err = findToken(env, o); err != nil {

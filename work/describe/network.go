@@ -76,8 +76,8 @@ type Totals struct {
 	ActivationBytes int64 `json:"activation_bytes"` // of all outputs together
 }
 
-// Of puts together what is known of a network without running it.
-func Of(t *tracing.Trace) (Network, error) {
+// Describe puts together what is known of a network without running it.
+func Describe(t *tracing.Trace) (Network, error) {
 	sheet, err := t.Network.Sheet()
 	if err != nil {
 		return Network{}, err

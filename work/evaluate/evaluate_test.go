@@ -104,7 +104,7 @@ func TestProgressOfLeavingOut(t *testing.T) {
 	}
 	require.Equal(t, 2, lines.Len(), "one for each group")
 	s := p.scene()
-	done, all := s.Part()
+	done, all := s.Done()
 	require.Equal(t, []int64{3, 6}, []int64{done, all})
-	require.Equal(t, []string{"3 of 6 policies", "left out: late", ""}, []string{s.Right(), s.Facts(40), s.Facts(5)})
+	require.Equal(t, []string{"3 of 6 policies", "left out: late", ""}, []string{s.Text(), s.Details(40), s.Details(5)})
 }

@@ -64,7 +64,7 @@ func (e *Evaluation) judgeLeaving(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &runs.LeaveReport{LeaveOut: e.o.Leave.By, For: e.o.Leave.For, Steps: e.steps(), Seeds: len(e.study.Seeds), LeaveOutReport: left}
+	r := &runs.LeaveOutReport{LeaveOut: e.o.Leave.By, For: e.o.Leave.For, Steps: e.steps(), Seeds: len(e.study.Seeds), LeaveOutReport: left}
 	return &Result{LeftOut: r, Comparison: left.Comparison}, nil
 }
 
@@ -72,7 +72,7 @@ func (e *Evaluation) judgeLeaving(ctx context.Context) (*Result, error) {
 // group and otherwise paced.
 type progress struct {
 	env  *work.Env
-	pace *work.Pace
+	pace *work.ProgressLimiter
 	mu   sync.Mutex
 	now  simulation.LeaveOutProgress
 }
@@ -93,17 +93,17 @@ func (l *progress) read() simulation.LeaveOutProgress {
 }
 
 // scene is the progress bar.
-func (l *progress) scene() work.Scene {
-	return work.Scene{
-		Part: func() (int64, int64) {
+func (l *progress) scene() work.Progress {
+	return work.Progress{
+		Done: func() (int64, int64) {
 			p := l.read()
 			return int64(p.Policies), int64(p.OfThem)
 		},
-		Right: func() string {
+		Text: func() string {
 			p := l.read()
 			return fmt.Sprintf("%d of %d policies", p.Policies, p.OfThem)
 		},
-		Facts: func(width int) string {
+		Details: func(width int) string {
 			return work.FitLine([]string{"left out: " + document.Printable(l.read().Group)}, width)
 		},
 	}

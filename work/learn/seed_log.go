@@ -17,10 +17,10 @@ import (
 type seedLog struct {
 	*simulation.TreeFolder
 	log    *zap.Logger
-	pace   *work.Pace // of lines in the log
-	drawn  bool       // a bar shows the progress, the log need not
-	curves *curves    // nil where TensorBoard is not wanted
-	most   int        // steps of a seed
+	pace   *work.ProgressLimiter // of lines in the log
+	drawn  bool                  // a bar shows the progress, the log need not
+	curves *curves               // nil where TensorBoard is not wanted
+	most   int                   // steps of a seed
 
 	mu    sync.Mutex
 	seeds map[uint64]*seedState
@@ -108,14 +108,14 @@ func (l *seedLog) totals() seedTotals {
 const wholeBar = 1000
 
 // scene is the progress bar of the seeds.
-func (l *seedLog) scene() work.Scene {
-	return work.Scene{
-		Part: func() (int64, int64) { return int64(wholeBar * l.totals().part), wholeBar },
-		Right: func() string {
+func (l *seedLog) scene() work.Progress {
+	return work.Progress{
+		Done: func() (int64, int64) { return int64(wholeBar * l.totals().part), wholeBar },
+		Text: func() string {
 			m := l.totals()
 			return fmt.Sprintf("%d of %d policies", m.done, m.all)
 		},
-		Facts: func(width int) string { return l.totals().facts(width) },
+		Details: func(width int) string { return l.totals().facts(width) },
 	}
 }
 

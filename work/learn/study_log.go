@@ -15,7 +15,7 @@ type studyLog struct {
 	*simulation.StudyFolder
 	log    *zap.Logger
 	now    func() time.Time
-	pace   *work.Pace
+	pace   *work.ProgressLimiter
 	begun  time.Time // of this process
 	from   int       // episodes when this process began
 	total  int       // episodes in the end

@@ -77,7 +77,7 @@ type pipeline struct {
 	o        Options
 	env      *work.Env
 	folder   string
-	ledger   *runs.Ledger
+	ledger   *runs.Journal
 	done     []Stage
 	simulate func(ctx context.Context, path, folder string) error // runs a scenario; a test's makes up tables
 }
@@ -94,7 +94,7 @@ func (p *pipeline) run(ctx context.Context) (*Result, error) {
 	if outcome == nil {
 		return nil, err
 	}
-	return &Result{Folder: p.folder, Policy: p.at(runs.PolicyName, runs.VoteFile), Stages: p.done, Outcome: outcome}, err
+	return &Result{Folder: p.folder, Policy: p.at(runs.PolicyFolder, runs.VoteFile), Stages: p.done, Outcome: outcome}, err
 }
 
 func (p *pipeline) at(names ...string) string {
@@ -106,7 +106,7 @@ func (p *pipeline) open() (err error) {
 	if err := p.env.Files.MkdirAll(p.folder); err != nil {
 		return fmt.Errorf("open the run folder: %w", err)
 	}
-	if p.ledger, err = runs.OpenLedger(p.env.Files, p.at(runs.LedgerName)); err != nil {
+	if p.ledger, err = runs.OpenJournal(p.env.Files, p.at(runs.JournalFile)); err != nil {
 		return err
 	}
 	if err := p.write(runs.ResolvedFile, p.Resolved()); err != nil {
@@ -117,18 +117,18 @@ func (p *pipeline) open() (err error) {
 
 // planned are all stages that there will be, with the runs that they leave and what they
 // make.
-func (p *pipeline) planned() (all []*runs.StageEntry) {
+func (p *pipeline) planned() (all []*runs.Stage) {
 	for _, m := range p.Scenarios() {
 		name := m.Simulate.Name
-		all = append(all, &runs.StageEntry{Stage: runs.SimulateStage + name, State: runs.StageWaits, Parts: []string{name}, Files: []string{filepath.Join(name, runs.TableFolder)}})
+		all = append(all, &runs.Stage{Name: runs.SimulateStage + name, State: runs.StageWaiting, Parts: []string{name}, Files: []string{filepath.Join(name, runs.TableFolder)}})
 	}
-	learn := &runs.StageEntry{Stage: runs.LearnStage, State: runs.StageWaits, Parts: []string{runs.PolicyName}}
+	learn := &runs.Stage{Name: runs.LearnStage, State: runs.StageWaiting, Parts: []string{runs.PolicyFolder}}
 	for _, name := range []string{runs.VoteFile, runs.SeedFolder, runs.OutcomeFile} {
-		learn.Files = append(learn.Files, filepath.Join(runs.PolicyName, name))
+		learn.Files = append(learn.Files, filepath.Join(runs.PolicyFolder, name))
 	}
-	judge := &runs.StageEntry{Stage: runs.JudgeStage, State: runs.StageWaits, Parts: []string{runs.JudgedName}, Files: []string{runs.OutcomeName, filepath.Join(runs.JudgedName, runs.OutcomeFile)}}
+	judge := &runs.Stage{Name: runs.EvaluateStage, State: runs.StageWaiting, Parts: []string{runs.EvaluationFolder}, Files: []string{runs.OutcomeName, filepath.Join(runs.EvaluationFolder, runs.OutcomeFile)}}
 	if p.Evaluate.LeaveOut != config.LeaveNone {
-		judge.Parts, judge.Files = append(judge.Parts, runs.UnseenName), append(judge.Files, filepath.Join(runs.UnseenName, runs.OutcomeFile))
+		judge.Parts, judge.Files = append(judge.Parts, runs.LeftOutFolder), append(judge.Files, filepath.Join(runs.LeftOutFolder, runs.OutcomeFile))
 	}
 	return append(all, learn, judge)
 }
@@ -167,7 +167,7 @@ func (p *pipeline) stage(ctx context.Context, name, from string, do func() error
 		p.done = append(p.done, Stage{Stage: name, Skipped: true})
 		return p.ledger.Reuse(e)
 	}
-	p.env.Log.Info("begins", zap.String("stage", name), zap.Int("number", len(p.done)+1), zap.Int("of", len(p.ledger.All)))
+	p.env.Log.Info("begins", zap.String("stage", name), zap.Int("number", len(p.done)+1), zap.Int("of", len(p.ledger.Stages)))
 	began := p.env.Now()
 	if err := p.ledger.Begin(e, began); err != nil {
 		return err

@@ -64,8 +64,8 @@ func ran(path string, tables fs.FS, env *work.Env, folder string) (*Result, erro
 // pipeline then goes on to the same bytes.
 func TestPipelinesSurviveFaults(t *testing.T) {
 	path, tables := written(t, 1, config.LeaveNone), madeUp(t)
-	kept := []string{runs.OutcomeName, filepath.Join(runs.PolicyName, runs.VoteFile), filepath.Join(runs.PolicyName, runs.SeedFile(1)), filepath.Join(runs.PolicyName, runs.OutcomeFile),
-		filepath.Join(runs.JudgedName, "verdicts.csv"), filepath.Join(runs.JudgedName, runs.OutcomeFile)}
+	kept := []string{runs.OutcomeName, filepath.Join(runs.PolicyFolder, runs.VoteFile), filepath.Join(runs.PolicyFolder, runs.SeedFile(1)), filepath.Join(runs.PolicyFolder, runs.OutcomeFile),
+		filepath.Join(runs.EvaluationFolder, "verdicts.csv"), filepath.Join(runs.EvaluationFolder, runs.OutcomeFile)}
 	worktest.SurviveFaults(t, func(env *work.Env, folder string, _ bool) error {
 		_, err := ran(path, tables, env, folder)
 		return err
@@ -79,15 +79,15 @@ func TestLearningFileIsARecord(t *testing.T) {
 	require.NoError(t, err)
 	l, err := config.ReadTreeLearning(files.OS{}, filepath.Join(folder, runs.LearnFile), nil)
 	require.NoError(t, err)
-	given, err := os.ReadFile(filepath.Join(folder, runs.PolicyName, runs.GivenFile))
+	given, err := os.ReadFile(filepath.Join(folder, runs.PolicyFolder, runs.ConfigFile))
 	require.NoError(t, err)
 	record, err := os.ReadFile(filepath.Join(folder, runs.LearnFile))
 	require.NoError(t, err)
 	require.Equal(t, string(record), string(given))
-	resolved, err := os.ReadFile(filepath.Join(folder, runs.PolicyName, runs.ResolvedFile))
+	resolved, err := os.ReadFile(filepath.Join(folder, runs.PolicyFolder, runs.ResolvedFile))
 	require.NoError(t, err)
 	require.Equal(t, l.Resolved(), string(resolved))
-	run, err := runs.Open(files.OS{}, filepath.Join(folder, runs.PolicyName))
+	run, err := runs.Open(files.OS{}, filepath.Join(folder, runs.PolicyFolder))
 	require.NoError(t, err)
 	require.Equal(t, l.Digest(), run.Manifest.ConfigSHA256)
 	require.Equal(t, string(record), l.Resolved(), "defaults are written down")

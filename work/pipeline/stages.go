@@ -29,7 +29,7 @@ func (p *pipeline) simulateAll(ctx context.Context) (tables []string, failed []e
 		err := p.stage(ctx, runs.SimulateStage+name, m.Digest(), func() error {
 			return p.simulate(ctx, p.Pipeline.Pipeline.Scenarios[k], p.at(name))
 		})
-		if errors.As(err, new(*simulate.Missing)) {
+		if errors.As(err, new(*simulate.MissingSequences)) {
 			p.env.Log.Warn("sequences failed, so that nothing is learned from the table", zap.String("scenario", name), zap.Error(err))
 			failed = append(failed, fmt.Errorf("%s: %w", name, err))
 			continue
@@ -46,7 +46,7 @@ func (p *pipeline) simulateAll(ctx context.Context) (tables []string, failed []e
 // and for graft learn and evaluate.
 func (p *pipeline) learn(ctx context.Context, tables []string) (*config.TreeLearning, error) {
 	l := p.Learning(tables)
-	l.Run.Folder = p.at(runs.PolicyName)
+	l.Run.Folder = p.at(runs.PolicyFolder)
 	if err := p.write(runs.LearnFile, l.Resolved()); err != nil {
 		return nil, err
 	}
@@ -83,18 +83,18 @@ func (p *pipeline) train(ctx context.Context, l *config.TreeLearning) error {
 
 // judge evaluates the policies, and reads the outcome back.
 func (p *pipeline) judge(ctx context.Context, l *config.TreeLearning) (*runs.PipelineOutcome, error) {
-	entry := p.ledger.Entry(runs.JudgeStage)
+	entry := p.ledger.Entry(runs.EvaluateStage)
 	learned, err := p.ledger.Made(p.ledger.Entry(runs.LearnStage))
 	if err != nil {
 		return nil, err
 	}
-	err = p.stage(ctx, runs.JudgeStage, runs.DigestOfTexts(l.Digest(), learned, p.Evaluate.LeaveOut), func() error {
+	err = p.stage(ctx, runs.EvaluateStage, runs.DigestOfTexts(l.Digest(), learned, p.Evaluate.LeaveOut), func() error {
 		o, err := p.evaluate(ctx, l)
 		if err != nil {
 			return err
 		}
 		if o.LeftOut == nil {
-			entry.Parts = []string{runs.JudgedName}
+			entry.Parts = []string{runs.EvaluationFolder}
 		}
 		text, err := json.MarshalIndent(o, "", "  ")
 		if err != nil {
@@ -112,7 +112,7 @@ func (p *pipeline) judge(ctx context.Context, l *config.TreeLearning) (*runs.Pip
 // left out, others by those. The run folders are made when both are done.
 func (p *pipeline) evaluate(ctx context.Context, l *config.TreeLearning) (*runs.PipelineOutcome, error) {
 	trees, _ := l.Trees()
-	e, err := evaluate.Prepare(ctx, p.env, evaluate.Options{Policies: []string{l.Run.Folder}, Tables: l.Tables.Folders, Trees: trees, Out: p.at(runs.JudgedName), Force: true})
+	e, err := evaluate.Prepare(ctx, p.env, evaluate.Options{Policies: []string{l.Run.Folder}, Tables: l.Tables.Folders, Trees: trees, Out: p.at(runs.EvaluationFolder), Force: true})
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ func (p *pipeline) evaluate(ctx context.Context, l *config.TreeLearning) (*runs.
 
 // leaveOut judges policies by what they did not learn from. It is nil where nothing is
 // left out, and where failures have left nothing else to learn from.
-func (p *pipeline) leaveOut(ctx context.Context, l *config.TreeLearning) (*runs.LeaveReport, error) {
+func (p *pipeline) leaveOut(ctx context.Context, l *config.TreeLearning) (*runs.LeaveOutReport, error) {
 	by, trees := p.Evaluate.LeaveOut, slices.Concat(l.Trees())
 	if by == config.LeaveNone {
 		return nil, nil
@@ -142,7 +142,7 @@ func (p *pipeline) leaveOut(ctx context.Context, l *config.TreeLearning) (*runs.
 		return nil, err
 	}
 	leave := evaluate.LeaveOut{By: by, File: p.at(runs.LearnFile), Learning: l}
-	e, err := evaluate.Prepare(ctx, p.env, evaluate.Options{Out: p.at(runs.UnseenName), Force: true, Leave: leave})
+	e, err := evaluate.Prepare(ctx, p.env, evaluate.Options{Out: p.at(runs.LeftOutFolder), Force: true, Leave: leave})
 	if err != nil {
 		return nil, err
 	}

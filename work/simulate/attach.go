@@ -18,14 +18,14 @@ func Attach(ctx context.Context, env *work.Env, folder string, every time.Durati
 	if every < 0 || every > 0 && every < time.Millisecond {
 		return nil, failure.Usagef("every is %v; a millisecond is the least", every)
 	}
-	s, f, err := openBoth(env, folder)
+	s, f, err := openWithWorkers(env, folder)
 	if err != nil {
 		return nil, err
 	}
 	if f == nil && s.Fleet.Engine != config.Kubernetes {
 		return nil, noWorkers(folder)
 	}
-	x, err := newWatch(s)
+	x, err := newMonitor(s)
 	if err != nil {
 		return nil, err
 	}
@@ -40,6 +40,6 @@ func Attach(ctx context.Context, env *work.Env, folder string, every time.Durati
 	if f == nil {
 		return x.await(ctx, every)
 	}
-	r, err := x.tend(ctx, f, every)
+	r, err := x.runWorkers(ctx, f, every)
 	return r, errors.Join(err, f.Close())
 }

@@ -51,19 +51,19 @@ func Logs(ctx context.Context, env *work.Env, w io.Writer, folder string, o Logs
 
 // Times of following.
 const (
-	logEvery  = 300 * time.Millisecond // between two looks at logs
-	liveEvery = 5 * time.Second        // between two questions whether a worker lives
+	logPollInterval    = 300 * time.Millisecond // between two looks at logs
+	workerPollInterval = 5 * time.Second        // between two questions whether a worker lives
 )
 
 // followLogs prints what is added to logs while a worker lives.
 func followLogs(ctx context.Context, env *work.Env, w io.Writer, f *fleet.Fleet, tails []*tail) error {
 	clock := fleet.NewClock(env.Now)
-	asked := -liveEvery
+	asked := -workerPollInterval
 	for {
 		if err := printTails(w, tails, false); err != nil {
 			return err
 		}
-		if now := clock.Now(); now-asked >= liveEvery {
+		if now := clock.Now(); now-asked >= workerPollInterval {
 			asked = now
 			states, err := f.Workers(ctx)
 			if err != nil {
@@ -72,7 +72,7 @@ func followLogs(ctx context.Context, env *work.Env, w io.Writer, f *fleet.Fleet,
 				return nil
 			}
 		}
-		if err := clock.Wait(ctx, logEvery); err != nil {
+		if err := clock.Wait(ctx, logPollInterval); err != nil {
 			return err
 		}
 	}

@@ -26,13 +26,13 @@ type ManifestOptions struct {
 // Manifest makes the run folder of a simulation, and describes its workers as a job of
 // Kubernetes.
 func Manifest(env *work.Env, path string, o ManifestOptions) (string, error) {
-	s, err := o.site(env, path)
+	s, err := o.open(env, path)
 	if err != nil {
 		return "", err
 	}
 	b, err := s.batch()
 	if err == nil {
-		err = s.mounted(b)
+		err = s.checkMount(b)
 	}
 	if err != nil {
 		return "", err
@@ -41,15 +41,15 @@ func Manifest(env *work.Env, path string, o ManifestOptions) (string, error) {
 	if err != nil {
 		return "", failure.With(failure.Configuration, err)
 	}
-	if err := s.settle(path, o.Force); err != nil {
+	if err := s.prepareFolder(path, o.Force); err != nil {
 		return "", err
 	}
 	env.Log.Info("pods run the sequences in", zap.String("folder", s.folder), zap.String("watch", "graft fleet attach "+s.folder))
 	return text, nil
 }
 
-// site is the simulation of a file, or of a run folder, for the engine kubernetes.
-func (o ManifestOptions) site(env *work.Env, path string) (*site, error) {
+// open is the simulation of a file, or of a run folder, for the engine kubernetes.
+func (o ManifestOptions) open(env *work.Env, path string) (*workspace, error) {
 	file, folder := path, ""
 	if info, err := env.Files.Stat(path); err == nil && info.IsDir() {
 		if o.Folder != "" || o.Force {
@@ -67,11 +67,11 @@ func (o ManifestOptions) site(env *work.Env, path string) (*site, error) {
 	if folder == "" {
 		folder = work.Folder(o.Folder, m.Run.Folder, path)
 	}
-	return &site{Simulation: m, env: env, folder: folder}, nil
+	return &workspace{Simulation: m, env: env, folder: folder}, nil
 }
 
-// mounted is an error where workers would not see the cache.
-func (s *site) mounted(b fleet.Batch) error {
+// checkMount is an error where workers would not see the cache.
+func (s *workspace) checkMount(b fleet.Batch) error {
 	cache, err := filepath.Abs(s.cache())
 	if err != nil {
 		return err

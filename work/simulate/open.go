@@ -30,13 +30,13 @@ func noWorkers(folder string) error {
 	return fmt.Errorf("find the workers of %s: %w; 'graft simulate' starts some", folder, errNoWorkers)
 }
 
-// openBoth opens a simulation and finds its workers, which are nil where there are none.
-func openBoth(env *work.Env, folder string) (*site, *fleet.Fleet, error) {
+// openWithWorkers opens a simulation and finds its workers, which are nil where there are none.
+func openWithWorkers(env *work.Env, folder string) (*workspace, *fleet.Fleet, error) {
 	f, err := openBatch(env, folder)
 	if err != nil && !errors.Is(err, errNoWorkers) {
 		return nil, nil, err
 	}
-	s, err := openWatched(env, folder, f)
+	s, err := openInFolder(env, folder, f)
 	return s, f, err
 }
 
@@ -44,9 +44,9 @@ func noSimulation(folder string, err error) error {
 	return fmt.Errorf("open simulation %s: %w; give the run folder of 'graft simulate'", folder, err)
 }
 
-// openWatched opens a simulation as its workers see it: paths in its file are from the
+// openInFolder opens a simulation as its workers see it: paths in its file are from the
 // folder in which it was begun. Without workers they are from this one.
-func openWatched(env *work.Env, folder string, f *fleet.Fleet) (*site, error) {
+func openInFolder(env *work.Env, folder string, f *fleet.Fleet) (*workspace, error) {
 	folder, err := filepath.Abs(folder)
 	if err != nil {
 		return nil, err
@@ -56,5 +56,5 @@ func openWatched(env *work.Env, folder string, f *fleet.Fleet) (*site, error) {
 			return nil, fmt.Errorf("the paths of the simulation in %s are from the folder in which it was begun: %w", folder, err)
 		}
 	}
-	return openSite(env, folder)
+	return openWorkspace(env, folder)
 }

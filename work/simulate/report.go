@@ -25,8 +25,8 @@ type Report struct {
 }
 
 // finish collects the table and reports what came out, with an error where sequences failed.
-func (x *watch) finish() (*Report, error) {
-	if _, err := x.harvest(); err != nil {
+func (x *monitor) finish() (*Report, error) {
+	if _, err := x.collectTable(); err != nil {
 		return nil, err
 	}
 	r, err := x.report()
@@ -41,7 +41,7 @@ func (x *watch) finish() (*Report, error) {
 	return r, r.err()
 }
 
-func (x *watch) report() (*Report, error) {
+func (x *monitor) report() (*Report, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	r := &Report{Folder: x.folder, Table: x.table(), Cache: x.cache()}
@@ -59,22 +59,22 @@ func (x *watch) report() (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Outcome = runs.ReportTable(table)
+	r.Outcome = runs.NewTableReport(table)
 	return r, nil
 }
 
-// Missing says that some failed, and were left out.
-type Missing struct{ text string }
+// MissingSequences says that some failed, and were left out.
+type MissingSequences struct{ text string }
 
 // Error says which, and what to do.
-func (m *Missing) Error() string { return m.text }
+func (m *MissingSequences) Error() string { return m.text }
 
 // err says what is missing.
 func (r *Report) err() error {
 	if r.State.Failed == 0 {
 		return nil
 	}
-	err := &Missing{fmt.Sprintf("%d of %d sequences failed, such as %s: %s; see %s/%s, and try them again with --retry",
+	err := &MissingSequences{fmt.Sprintf("%d of %d sequences failed, such as %s: %s; see %s/%s, and try them again with --retry",
 		r.State.Failed, r.State.Sequences, simulation.Leg{Sequence: r.Failures[0].Sequence, Seed: r.Failures[0].Seed}, r.Failures[0].Why, r.Folder, runs.FailuresFolder)}
 	if r.State.Ended == 0 {
 		return err
@@ -83,9 +83,9 @@ func (r *Report) err() error {
 }
 
 // draw shows how far it has come: bars on a terminal, now and then a line elsewhere.
-func (x *watch) draw() (end func()) {
+func (x *monitor) draw() (end func()) {
 	if x.env.Show != nil {
-		return x.env.Show(work.Scene{Part: x.part, Right: x.right, Facts: x.facts})
+		return x.env.Show(work.Progress{Done: x.progress, Text: x.progressText, Details: x.progressDetails})
 	}
 	done := make(chan struct{})
 	go func() {
@@ -96,52 +96,52 @@ func (x *watch) draw() (end func()) {
 			case <-done:
 				return
 			case <-tick.C:
-				x.tell()
+				x.logProgress()
 			}
 		}
 	}()
 	return func() { close(done) }
 }
 
-// last is the state that was looked at last.
-func (x *watch) last() simulation.State {
+// lastState is the state that was looked at last.
+func (x *monitor) lastState() simulation.State {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.state
 }
 
 // legs are those under way, when it was looked last.
-func (x *watch) legs() []RunningLeg {
+func (x *monitor) legs() []RunningLeg {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.running
 }
 
-func (x *watch) part() (done, all int64) {
-	s := x.last()
+func (x *monitor) progress() (done, all int64) {
+	s := x.lastState()
 	return int64(s.Done), int64(s.Legs)
 }
 
-func (x *watch) right() string {
-	s := x.last()
-	if left := x.toGo(s); left > 0 {
-		return fmt.Sprintf("%d of %d runs, %s to go", s.Ended, s.Sequences, document.SpanText(left))
+func (x *monitor) progressText() string {
+	s := x.lastState()
+	if left := x.remaining(s); left > 0 {
+		return fmt.Sprintf("%d of %d runs, %s to go", s.Ended, s.Sequences, document.RoughDurationText(left))
 	}
 	return fmt.Sprintf("%d of %d runs", s.Ended, s.Sequences)
 }
 
-// toGo is how long what is left will take, at the pace of since this process began to
+// remaining is how long what is left will take, at the pace of since this process began to
 // look; zero where that is not known.
-func (x *watch) toGo(s simulation.State) time.Duration {
-	machine, passed := s.Seconds-x.first.Seconds, x.env.Now().Sub(x.begun).Seconds()
+func (x *monitor) remaining(s simulation.State) time.Duration {
+	machine, passed := s.Seconds-x.first.Seconds, x.env.Now().Sub(x.startedAt).Seconds()
 	if machine <= 0 || s.Ahead <= 0 {
 		return 0
 	}
 	return time.Duration(s.Ahead / machine * passed * float64(time.Second))
 }
 
-func (x *watch) facts(width int) string {
-	s := x.last()
+func (x *monitor) progressDetails(width int) string {
+	s := x.lastState()
 	var parts []string
 	if s.Failed > 0 {
 		parts = append(parts, fmt.Sprintf("%d failed", s.Failed))
@@ -157,13 +157,13 @@ func (x *watch) facts(width int) string {
 	return work.FitLine(append(parts, document.Counted(int(s.Steps), "step")), width)
 }
 
-func (x *watch) tell() {
-	s := x.last()
+func (x *monitor) logProgress() {
+	s := x.lastState()
 	about := []zap.Field{zap.Int("ended", s.Ended), zap.Int("of", s.Sequences), zap.Int("failed", s.Failed), zap.Int64("steps", s.Steps)}
 	if len(s.Best) > 0 {
 		about = append(about, zap.Strings("best", s.Best[0].Sequence), zap.Float64("accuracy", work.Rounded(s.Best[0].Accuracy)))
 	}
-	if left := x.toGo(s); left > 0 {
+	if left := x.remaining(s); left > 0 {
 		about = append(about, zap.Duration("to_go", left.Round(time.Second)))
 	}
 	x.env.Log.Info("simulating", about...)

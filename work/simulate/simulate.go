@@ -69,14 +69,14 @@ func Run(ctx context.Context, env *work.Env, path string, o Options) (*Result, e
 	if m.Fleet.Engine == config.Kubernetes {
 		return nil, failure.Usagef("a cluster starts workers of the engine kubernetes by itself: graft fleet manifest %s | kubectl apply -f -", path)
 	}
-	s := &site{Simulation: m, env: env, folder: work.Folder(o.Folder, m.Run.Folder, path)}
+	s := &workspace{Simulation: m, env: env, folder: work.Folder(o.Folder, m.Run.Folder, path)}
 	if _, err := s.batch(); err != nil {
 		return nil, err
 	}
-	if err := s.settle(path, o.Force); err != nil {
+	if err := s.prepareFolder(path, o.Force); err != nil {
 		return nil, err
 	}
-	watch, err := newWatch(s)
+	watch, err := newMonitor(s)
 	if err != nil {
 		return nil, err
 	}
@@ -88,25 +88,25 @@ func Run(ctx context.Context, env *work.Env, path string, o Options) (*Result, e
 	return watch.start(ctx, o)
 }
 
-// settle goes on with the run folder of the same simulation, or makes one.
-func (s *site) settle(path string, force bool) error {
+// prepareFolder goes on with the run folder of the same simulation, or makes one.
+func (s *workspace) prepareFolder(path string, force bool) error {
 	was, err := runs.ReadPlan(s.env.Files, filepath.Join(s.folder, runs.PlanFile))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	begun := err == nil
-	if begun && s.sameAsBefore() == nil {
+	if begun && s.checkSame() == nil {
 		s.plan = was
 		return nil
 	}
 	if begun && !force {
-		return failure.With(failure.Configuration, s.sameAsBefore())
+		return failure.With(failure.Configuration, s.checkSame())
 	}
 	if err := s.makePlan(); err != nil {
 		return err
 	}
 	run, err := s.create(path, force)
-	if errors.Is(err, results.ErrExists) && s.sameAsBefore() == nil { // it was killed before it had a plan
+	if errors.Is(err, results.ErrExists) && s.checkSame() == nil { // it was killed before it had a plan
 		run, err = results.Open(s.env.Files, s.folder)
 	}
 	if errors.Is(err, results.ErrExists) {
@@ -120,7 +120,7 @@ func (s *site) settle(path string, force bool) error {
 }
 
 // writePlan comes after all else: a folder without a plan is no simulation yet.
-func (s *site) writePlan(run *results.Run) error {
+func (s *workspace) writePlan(run *results.Run) error {
 	text, err := json.MarshalIndent(s.plan, "", "  ")
 	if err != nil {
 		return err
@@ -131,8 +131,8 @@ func (s *site) writePlan(run *results.Run) error {
 	})
 }
 
-// sameAsBefore says in what the simulation differs from the one in the folder.
-func (s *site) sameAsBefore() error {
+// checkSame says in what the simulation differs from the one in the folder.
+func (s *workspace) checkSame() error {
 	was, err := config.ReadSimulation(s.env.Files, filepath.Join(s.folder, runs.ResolvedFile), nil)
 	if err == nil && was.Digest() == s.Digest() {
 		return nil
@@ -148,12 +148,12 @@ func (s *site) sameAsBefore() error {
 
 // makePlan finds out all that outcomes follow from. The images are looked at on the
 // CPU, and given back.
-func (s *site) makePlan() error {
+func (s *workspace) makePlan() error {
 	device, err := torch.ParseDevice(s.Run.Device)
 	if err != nil {
 		return err
 	}
-	code, err := causeOf(device)
+	code, err := codeVersion(device)
 	if err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func (s *site) makePlan() error {
 }
 
 // create makes the run folder.
-func (s *site) create(path string, force bool) (*results.Run, error) {
+func (s *workspace) create(path string, force bool) (*results.Run, error) {
 	given, err := s.env.Text(path)
 	if err != nil {
 		return nil, err
@@ -180,7 +180,7 @@ func (s *site) create(path string, force bool) (*results.Run, error) {
 
 // batch is the workers of the simulation. What the engine refuses of it has the code of
 // a wrong configuration.
-func (s *site) batch() (fleet.Batch, error) {
+func (s *workspace) batch() (fleet.Batch, error) {
 	self := s.env.Program
 	if s.Fleet.Engine == config.Kubernetes {
 		self = "graft" // the image's
@@ -200,16 +200,16 @@ func (s *site) batch() (fleet.Batch, error) {
 	return b, failure.With(failure.Configuration, s.Fleet.ValidateFor(b))
 }
 
-// manyElsewhere is how many workers a cluster runs side by side where nothing is said.
-const manyElsewhere = 4
+// clusterWorkers is how many workers a cluster runs side by side where nothing is said.
+const clusterWorkers = 4
 
 // workers is how many run side by side.
-func (s *site) workers() int {
+func (s *workspace) workers() int {
 	switch {
 	case s.Fleet.Workers > 0:
 		return s.Fleet.Workers
 	case s.Fleet.Engine != "local":
-		return manyElsewhere
+		return clusterWorkers
 	case len(s.Fleet.Devices) > 0:
 		return len(s.Fleet.Devices)
 	case s.Run.Device != "cpu":

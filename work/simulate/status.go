@@ -16,17 +16,17 @@ import (
 
 // Status is what `graft fleet status --json` prints.
 type Status struct {
-	Folder    string              `json:"folder"`            // of the simulation's run
-	Cache     string              `json:"cache"`             // folder that keeps what was run
-	Engine    string              `json:"engine"`            // of the workers
-	Batch     string              `json:"batch"`             // its name; empty where no workers were started from here
-	Cancelled bool                `json:"cancelled"`         // by somebody
-	Workers   []fleet.WorkerState `json:"workers"`           // by number
-	Trouble   string              `json:"trouble,omitempty"` // why the engine could not be asked
-	State     simulation.State    `json:"state"`             // how far the sequences have come
-	Left      int                 `json:"sequences_left"`    // neither ended nor failed
-	Legs      []RunningLeg        `json:"legs_running"`      // parts of runs that workers have taken
-	ToGo      float64             `json:"seconds_to_go"`     // with the workers that run; zero where that is not known
+	Folder      string              `json:"folder"`            // of the simulation's run
+	Cache       string              `json:"cache"`             // folder that keeps what was run
+	Engine      string              `json:"engine"`            // of the workers
+	Batch       string              `json:"batch"`             // its name; empty where no workers were started from here
+	Cancelled   bool                `json:"cancelled"`         // by somebody
+	Workers     []fleet.WorkerState `json:"workers"`           // by number
+	EngineError string              `json:"trouble,omitempty"` // why the engine could not be asked
+	State       simulation.State    `json:"state"`             // how far the sequences have come
+	Left        int                 `json:"sequences_left"`    // neither ended nor failed
+	Legs        []RunningLeg        `json:"legs_running"`      // parts of runs that workers have taken
+	ToGo        float64             `json:"seconds_to_go"`     // with the workers that run; zero where that is not known
 }
 
 // RunningLeg is a leg that somebody has taken.
@@ -39,7 +39,7 @@ type RunningLeg struct {
 
 // StatusOf says how the simulation in a folder and its workers are. It disturbs neither.
 func StatusOf(ctx context.Context, env *work.Env, folder string) (*Status, error) {
-	s, f, err := openBoth(env, folder)
+	s, f, err := openWithWorkers(env, folder)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func StatusOf(ctx context.Context, env *work.Env, folder string) (*Status, error
 }
 
 // status looks at the simulation, and at its workers where there are any.
-func (s *site) status(ctx context.Context, f *fleet.Fleet) (*Status, error) {
+func (s *workspace) status(ctx context.Context, f *fleet.Fleet) (*Status, error) {
 	r := &Status{Folder: s.folder, Cache: s.cache(), Engine: s.Fleet.Engine, Workers: []fleet.WorkerState{}, Legs: []RunningLeg{}}
 	g, err := s.grid()
 	if err != nil {
@@ -113,7 +113,7 @@ func (r *Status) addWorkers(ctx context.Context, f *fleet.Fleet) {
 	r.Engine, r.Batch, r.Cancelled = f.Engine(), f.Batch().Key, f.Cancelled()
 	states, err := f.Workers(ctx)
 	if err != nil {
-		r.Trouble = err.Error()
+		r.EngineError = err.Error()
 		return
 	}
 	r.Workers = states

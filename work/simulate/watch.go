@@ -19,30 +19,30 @@ import (
 	"graft/work"
 )
 
-// watch looks at a simulation while workers run it, and collects its table.
-type watch struct {
-	*site
-	mu      sync.Mutex
-	grid    *simulation.Grid
-	state   simulation.State
-	running []RunningLeg // when the state was looked at
-	looked  time.Time
-	begun   time.Time
-	first   simulation.State // when this process began to look
-	count   int              // legs that were left when they were counted last
-	took    time.Duration    // that counting took
-	at      time.Time        // when they were counted
-	ended   int              // sequences in the table that was collected last
-	swept   time.Time        // when
-	over    bool             // nothing is left to run
+// monitor looks at a simulation while workers run it, and collects its table.
+type monitor struct {
+	*workspace
+	mu          sync.Mutex
+	grid        *simulation.Grid
+	state       simulation.State
+	running     []RunningLeg // when the state was looked at
+	stateAt     time.Time
+	startedAt   time.Time
+	first       simulation.State // when this process began to look
+	legsLeft    int              // legs that were left when they were counted last
+	countTook   time.Duration    // that counting took
+	countedAt   time.Time        // when they were counted
+	ended       int              // sequences in the table that was collected last
+	collectedAt time.Time        // when
+	finished    bool             // nothing is left to run
 }
 
-func newWatch(s *site) (*watch, error) {
+func newMonitor(s *workspace) (*monitor, error) {
 	g, err := s.grid()
 	if err != nil {
 		return nil, err
 	}
-	return &watch{site: s, grid: g, ended: -1}, nil
+	return &monitor{workspace: s, grid: g, ended: -1}, nil
 }
 
 func tools(env *work.Env) fleet.Tools {
@@ -50,14 +50,14 @@ func tools(env *work.Env) fleet.Tools {
 }
 
 // start starts the workers. Those of this machine are watched to the end.
-func (x *watch) start(ctx context.Context, o Options) (*Result, error) {
+func (x *monitor) start(ctx context.Context, o Options) (*Result, error) {
 	left, err := x.left()
 	if err != nil {
 		return nil, err
 	}
 	if left == 0 {
 		x.env.Log.Info("all of it was run before", zap.String("cache", x.cache()))
-		return watched(x.finish())
+		return monitored(x.finish())
 	}
 	b, err := x.batch()
 	if err != nil {
@@ -71,11 +71,11 @@ func (x *watch) start(ctx context.Context, o Options) (*Result, error) {
 	if f.Engine() != "local" && !o.Wait {
 		return &Result{Submission: submissionOf(x.folder, f)}, nil
 	}
-	return watched(x.tend(ctx, f, 0))
+	return monitored(x.runWorkers(ctx, f, 0))
 }
 
-// watched is a simulation that was watched to its end.
-func watched(r *Report, err error) (*Result, error) {
+// monitored is a simulation that was watched to its end.
+func monitored(r *Report, err error) (*Result, error) {
 	if r == nil {
 		return nil, err
 	}
@@ -95,35 +95,35 @@ func submissionOf(folder string, f *fleet.Fleet) *Submission {
 	return &Submission{folder, f.Engine(), f.Batch().Key, f.Handle().Jobs, f.Batch().Workers}
 }
 
-// tend looks after workers until nothing is left to run. They are polled every so often; zero
+// runWorkers looks after workers until nothing is left to run. They are polled every so often; zero
 // is 200 ms for local ones and 10 s for others.
-func (x *watch) tend(ctx context.Context, f *fleet.Fleet, every time.Duration) (*Report, error) {
-	closeBars, err := x.begin()
+func (x *monitor) runWorkers(ctx context.Context, f *fleet.Fleet, every time.Duration) (*Report, error) {
+	closeBars, err := x.showProgress()
 	if err != nil {
 		return nil, err
 	}
 	if every == 0 {
-		every = tendEvery(f.Engine())
+		every = pollInterval(f.Engine())
 	}
 	err = f.Tend(ctx, x.left, fleet.TendOptions{Note: func(text string) { x.env.Log.Warn(text) }, Every: every, Grace: grace})
 	closeBars()
 	switch {
-	case ctx.Err() != nil && !x.over:
+	case ctx.Err() != nil && !x.finished:
 		return nil, x.stop(f)
 	case errors.Is(err, fleet.ErrCancelled):
-		_, harvest := x.harvest()
+		_, harvest := x.collectTable()
 		return nil, failure.With(failure.Requeue, errors.Join(fmt.Errorf("%w, and what was run is kept; 'graft simulate' goes on with it in %s", err, x.folder), harvest))
 	case err != nil && ctx.Err() == nil:
-		_, harvest := x.harvest()
-		return nil, errors.Join(err, lastWords(x.env.Files, f), harvest)
+		_, harvest := x.collectTable()
+		return nil, errors.Join(err, lastLogLine(x.env.Files, f), harvest)
 	}
 	return x.finish()
 }
 
-// begin begins to show how far it has come.
-func (x *watch) begin() (end func(), err error) {
-	x.begun = x.env.Now()
-	if _, err := x.look(); err != nil {
+// showProgress begins to show how far it has come.
+func (x *monitor) showProgress() (end func(), err error) {
+	x.startedAt = x.env.Now()
+	if _, err := x.refreshState(); err != nil {
 		return nil, err
 	}
 	x.first = x.state
@@ -131,11 +131,11 @@ func (x *watch) begin() (end func(), err error) {
 }
 
 // await watches workers that a cluster looks after until nothing is left to run.
-func (x *watch) await(ctx context.Context, every time.Duration) (*Report, error) {
+func (x *monitor) await(ctx context.Context, every time.Duration) (*Report, error) {
 	if every == 0 {
-		every = between
+		every = collectInterval
 	}
-	closeBars, err := x.begin()
+	closeBars, err := x.showProgress()
 	if err != nil {
 		return nil, err
 	}
@@ -158,8 +158,8 @@ func (x *watch) await(ctx context.Context, every time.Duration) (*Report, error)
 // grace is how long workers have to end when nothing is left to run.
 const grace = 10 * time.Second
 
-// lastWords is what a worker that failed has said last.
-func lastWords(fsys files.FS, f *fleet.Fleet) error {
+// lastLogLine is what a worker that failed has said last.
+func lastLogLine(fsys files.FS, f *fleet.Fleet) error {
 	states, err := f.Workers(context.Background())
 	for _, s := range states {
 		if s.State != fleet.Failed {
@@ -178,8 +178,8 @@ func lastWords(fsys files.FS, f *fleet.Fleet) error {
 // largestLog is how much of a worker's log is read.
 const largestLog = 64 << 20
 
-// tendEvery is how often workers are looked at: those here cost nothing.
-func tendEvery(engine string) time.Duration {
+// pollInterval is how often workers are looked at: those here cost nothing.
+func pollInterval(engine string) time.Duration {
 	if engine == "local" {
 		return 200 * time.Millisecond
 	}
@@ -187,86 +187,86 @@ func tendEvery(engine string) time.Duration {
 }
 
 // stop lets local workers save what they run; others go on.
-func (x *watch) stop(f *fleet.Fleet) error {
+func (x *monitor) stop(f *fleet.Fleet) error {
 	if f == nil || f.Engine() != "local" {
 		return failure.With(failure.Requeue, fmt.Errorf("stopped watching; the workers go on: graft fleet attach %s", x.folder))
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	err := f.Cancel(ctx)
-	_, harvest := x.harvest()
+	_, harvest := x.collectTable()
 	return failure.With(failure.Requeue, errors.Join(fmt.Errorf("stopped, and what was run is kept; the same command goes on in %s", x.folder), err, harvest))
 }
 
 // left is how many legs are left to run, as of late: to count them takes a file each,
 // which is to be a small part of what the machine does.
-func (x *watch) left() (int, error) {
+func (x *monitor) left() (int, error) {
 	x.mu.Lock()
-	n, err := x.counted()
+	n, err := x.countLeft()
 	x.mu.Unlock()
 	if err != nil {
 		return 0, err
 	}
-	if n == 0 && !x.over { // workers may take long to end, and the table need not wait for them
-		x.over = true
-		_, err = x.harvest()
+	if n == 0 && !x.finished { // workers may take long to end, and the table need not wait for them
+		x.finished = true
+		_, err = x.collectTable()
 		return 0, err
 	}
-	return n, x.collect()
+	return n, x.collectIfDue()
 }
 
-// rarely is how much more time passes between two counts than one takes.
-const rarely = 50
+// countInterval is how much more time passes between two counts than one takes.
+const countInterval = 50
 
-func (x *watch) counted() (int, error) {
+func (x *monitor) countLeft() (int, error) {
 	began := x.env.Now()
-	if !x.at.IsZero() && began.Sub(x.at) < rarely*x.took {
-		return x.count, nil
+	if !x.countedAt.IsZero() && began.Sub(x.countedAt) < countInterval*x.countTook {
+		return x.legsLeft, nil
 	}
 	n, err := x.grid.Left()
-	x.count, x.at = n, x.env.Now()
-	x.took = x.at.Sub(began)
+	x.legsLeft, x.countedAt = n, x.env.Now()
+	x.countTook = x.countedAt.Sub(began)
 	return n, err
 }
 
-// look says how far the simulation has come, as of late.
-func (x *watch) look() (simulation.State, error) {
+// refreshState says how far the simulation has come, as of late.
+func (x *monitor) refreshState() (simulation.State, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if since := x.env.Now().Sub(x.looked); x.state.Legs > 0 && (since < time.Second || since < rarely*x.took) {
+	if since := x.env.Now().Sub(x.stateAt); x.state.Legs > 0 && (since < time.Second || since < countInterval*x.countTook) {
 		return x.state, nil
 	}
 	s, err := x.grid.State()
 	if err == nil {
 		x.running, _ = legsUnderWay(x.env, x.grid, x.cache()) // what cannot be read is not shown, and workers say why
 	}
-	x.state, x.looked = s, x.env.Now()
+	x.state, x.stateAt = s, x.env.Now()
 	return s, err
 }
 
-// between is how long lies between two collections of the table at least, so that it
+// collectInterval is how long lies between two collections of the table at least, so that it
 // can be read while it grows.
-const between = 10 * time.Second
+const collectInterval = 10 * time.Second
 
-// collect writes the table anew when there is more of it, now and then.
-func (x *watch) collect() error {
-	s, err := x.look()
-	if err != nil || s.Ended == x.ended || x.env.Now().Sub(x.swept) < between {
+// collectIfDue writes the table anew when there is more of it, now and then.
+func (x *monitor) collectIfDue() error {
+	s, err := x.refreshState()
+	if err != nil || s.Ended == x.ended || x.env.Now().Sub(x.collectedAt) < collectInterval {
 		return err
 	}
-	_, err = x.harvest()
+	_, err = x.collectTable()
 	return err
 }
 
-func (x *watch) table() string { return filepath.Join(x.folder, runs.TableFolder) }
+func (x *monitor) table() string { return filepath.Join(x.folder, runs.TableFolder) }
 
-func (x *watch) harvest() (int, error) {
+func (x *monitor) collectTable() (int, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	n, err := x.grid.Harvest(x.env.Files, x.table())
 	if err != nil {
 		return 0, err
 	}
-	x.ended, x.swept = n, x.env.Now()
+	x.ended, x.collectedAt = n, x.env.Now()
 	return n, nil
 }

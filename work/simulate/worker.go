@@ -37,7 +37,7 @@ type WorkerOptions struct {
 // Work runs sequences of the simulation in a folder, beside other workers, until none is
 // left.
 func Work(ctx context.Context, env *work.Env, folder string, o WorkerOptions) error {
-	site, err := openSite(env, folder)
+	site, err := openWorkspace(env, folder)
 	if err != nil {
 		return err
 	}
@@ -57,16 +57,16 @@ func Work(ctx context.Context, env *work.Env, folder string, o WorkerOptions) er
 	return err
 }
 
-// site is the run folder of a simulation, as a worker or whoever watches sees it.
-type site struct {
+// workspace is the run folder of a simulation, as a worker or whoever watches sees it.
+type workspace struct {
 	*config.Simulation
 	env    *work.Env
 	folder string
 	plan   *simulation.Plan
 }
 
-// openSite reads what a run folder says.
-func openSite(env *work.Env, folder string) (*site, error) {
+// openWorkspace reads what a run folder says.
+func openWorkspace(env *work.Env, folder string) (*workspace, error) {
 	plan, err := runs.ReadPlan(env.Files, filepath.Join(folder, runs.PlanFile))
 	if err != nil {
 		return nil, fmt.Errorf("open simulation %s: %w; give the run folder of 'graft simulate'", folder, err)
@@ -75,11 +75,11 @@ func openSite(env *work.Env, folder string) (*site, error) {
 	if err != nil {
 		return nil, runs.AsConfigFault(err)
 	}
-	return &site{Simulation: m, env: env, folder: folder, plan: plan}, nil
+	return &workspace{Simulation: m, env: env, folder: folder, plan: plan}, nil
 }
 
 // grid is the simulation's tree, of which nothing is looked at yet.
-func (s *site) grid() (*simulation.Grid, error) {
+func (s *workspace) grid() (*simulation.Grid, error) {
 	ground, err := s.plan.Ground()
 	if err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func (s *site) grid() (*simulation.Grid, error) {
 }
 
 // cache is the folder that keeps what was run.
-func (s *site) cache() string {
+func (s *workspace) cache() string {
 	if s.Simulate.Cache != "" {
 		return s.Simulate.Cache
 	}
@@ -106,12 +106,12 @@ func (s *site) cache() string {
 }
 
 // device is where this worker trains.
-func (s *site) device(o WorkerOptions) (torch.Device, error) {
+func (s *workspace) device(o WorkerOptions) (torch.Device, error) {
 	return torch.ParseDevice(cmp.Or(o.Device, s.Run.Device))
 }
 
 // useThreads keeps this worker to its part of the processors.
-func (s *site) useThreads(o WorkerOptions) error {
+func (s *workspace) useThreads(o WorkerOptions) error {
 	n := cmp.Or(o.Threads, s.Run.Threads)
 	if n == 0 && o.Given != "" {
 		var err error
@@ -126,7 +126,7 @@ func (s *site) useThreads(o WorkerOptions) error {
 }
 
 // lab makes all that legs need. The scope owns the images.
-func (s *site) lab(scope *torch.Scope, o WorkerOptions) (*simulation.Lab, error) {
+func (s *workspace) lab(scope *torch.Scope, o WorkerOptions) (*simulation.Lab, error) {
 	device, err := s.device(o)
 	if err != nil {
 		return nil, err
@@ -138,7 +138,7 @@ func (s *site) lab(scope *torch.Scope, o WorkerOptions) (*simulation.Lab, error)
 	if data.Digest != s.plan.Cause.Data {
 		return nil, failure.With(failure.Configuration, fmt.Errorf("the images of %s are not those that the simulation began with; give it those, or begin another with --folder", data.Name))
 	}
-	if code, err := causeOf(device); err != nil || code != s.plan.Cause.Code {
+	if code, err := codeVersion(device); err != nil || code != s.plan.Cause.Code {
 		return nil, errors.Join(err, failure.With(failure.Configuration, fmt.Errorf("the simulation began with %s, and this is %s; use that, or begin another with --folder", s.plan.Cause.Code, code)))
 	}
 	runtime, err := torch.Describe()
@@ -167,19 +167,19 @@ func (s *site) lab(scope *torch.Scope, o WorkerOptions) (*simulation.Lab, error)
 	return l, nil
 }
 
-// causeOf names what outcomes depend on beside all that is configured. Devices of a
+// codeVersion names what outcomes depend on beside all that is configured. Devices of a
 // kind count as one.
-func causeOf(device torch.Device) (string, error) {
+func codeVersion(device torch.Device) (string, error) {
 	runtime, err := torch.Describe()
 	kind, _, _ := strings.Cut(device.String(), ":")
 	return fmt.Sprintf("legs %d, LibTorch %s, %s", simulation.LegVersion, runtime.Version, kind), err
 }
 
-// turns takes legs by the leases of the cache.
-type turns struct{ *fleet.Leases }
+// leaseTaker takes legs by the leases of the cache.
+type leaseTaker struct{ *fleet.Leases }
 
 // Take gives a leg, and ends its work should the lease be lost.
-func (t turns) Take(ctx context.Context, key string) (context.Context, func(), error) {
+func (t leaseTaker) Take(ctx context.Context, key string) (context.Context, func(), error) {
 	lease, err := t.Leases.Take(key)
 	if errors.Is(err, fleet.ErrTaken) {
 		return nil, nil, fmt.Errorf("%w: %w", simulation.ErrTaken, err)
@@ -191,7 +191,7 @@ func (t turns) Take(ctx context.Context, key string) (context.Context, func(), e
 }
 
 // work runs legs until none is left.
-func (s *site) work(ctx context.Context, lab *simulation.Lab, o WorkerOptions) error {
+func (s *workspace) work(ctx context.Context, lab *simulation.Lab, o WorkerOptions) error {
 	g, err := s.grid()
 	if err != nil {
 		return err
@@ -203,16 +203,16 @@ func (s *site) work(ctx context.Context, lab *simulation.Lab, o WorkerOptions) e
 		return fmt.Errorf("%w; name a folder that can be written with simulate.cache", err)
 	}
 	defer func() { _ = leases.Close() }()
-	return g.Work(ctx, simulation.Worker{Lab: lab, Taker: turns{leases},
-		Rest: func(ctx context.Context) { _ = clock.Wait(ctx, rest) }, // a context that ends is seen by whoever asks next
-		Tell: func(leg simulation.Leg, o *simulation.Outcome, err error) { tellLeg(log, leg, o, err) }})
+	return g.Work(ctx, simulation.Worker{Lab: lab, Taker: leaseTaker{leases},
+		Rest: func(ctx context.Context) { _ = clock.Wait(ctx, idleWait) }, // a context that ends is seen by whoever asks next
+		Tell: func(leg simulation.Leg, o *simulation.Outcome, err error) { logLeg(log, leg, o, err) }})
 }
 
-// rest is how long a worker waits for legs that others have left.
-const rest = 300 * time.Millisecond
+// idleWait is how long a worker waits for legs that others have left.
+const idleWait = 300 * time.Millisecond
 
-// tellLeg writes into the worker's log.
-func tellLeg(log *zap.Logger, leg simulation.Leg, o *simulation.Outcome, err error) {
+// logLeg writes into the worker's log.
+func logLeg(log *zap.Logger, leg simulation.Leg, o *simulation.Outcome, err error) {
 	about := []zap.Field{zap.Strings("sequence", leg.Sequence), zap.Int64("seed", leg.Seed)}
 	switch {
 	case err != nil:

@@ -13,7 +13,7 @@ type Report struct {
 	ParametersBefore int             `json:"parameters_before"`  // that an optimizer moves
 	ParametersAfter  int             `json:"parameters_after"`   // all operations
 	Changes          []changeSummary `json:"changes"`            // in the order in which they were done
-	Verified         []driftRow      `json:"verified,omitempty"` // with --verify
+	Verified         []driftReport   `json:"verified,omitempty"` // with --verify
 	Written          []string        `json:"written,omitempty"`  // the files
 }
 
@@ -25,8 +25,8 @@ type changeSummary struct {
 	Notes      []string             `json:"notes,omitempty"` // sentences for a person
 }
 
-// driftRow is how far logits moved on one kind of batch.
-type driftRow struct {
+// driftReport is how far logits moved on one kind of batch.
+type driftReport struct {
 	Mode      string  `json:"mode"`      // train or eval
 	Batch     string  `json:"batch"`     // which inputs: those given, or others drawn
 	Tolerance float64 `json:"tolerance"` // of the relative change, or of the L2 one
@@ -34,7 +34,7 @@ type driftRow struct {
 	net2net.Drift
 }
 
-func (r driftRow) Over() bool {
+func (r driftReport) Over() bool {
 	if r.ByL2 {
 		return !(r.L2 <= r.Tolerance)
 	}
@@ -57,7 +57,7 @@ func (r *Report) failures() error {
 	return errors.Join(faults...)
 }
 
-func (r driftRow) moved() string {
+func (r driftReport) moved() string {
 	if r.ByL2 {
 		return PercentText(r.L2) + " (L2)"
 	}

@@ -35,14 +35,14 @@ func Run(ctx context.Context, env *work.Env, o Options) (report *Report, err err
 		return nil, err
 	}
 	err = torch.With(func(s *torch.Scope) error {
-		t := &operation{Options: o, env: env, s: s, net: n, report: Report{Model: n.Name(), ParametersBefore: n.Parameters()}}
+		t := &session{Options: o, env: env, s: s, net: n, report: Report{Model: n.Name(), ParametersBefore: n.Parameters()}}
 		if err := t.prepare(); err != nil {
 			return err
 		}
 		if err := t.operate(ctx, actions, record); err != nil {
 			return err
 		}
-		if err := t.verified(); err != nil {
+		if err := t.verify(); err != nil {
 			report = &t.report
 			return err
 		}
@@ -58,8 +58,8 @@ func Run(ctx context.Context, env *work.Env, o Options) (report *Report, err err
 // verifyBatches is how many fresh batches --verify looks at.
 const verifyBatches = 4
 
-// operation is where operations are done.
-type operation struct {
+// session is where operations are done.
+type session struct {
 	Options
 	env     *work.Env
 	s       *torch.Scope
@@ -73,7 +73,7 @@ type operation struct {
 }
 
 // prepare loads or draws weights and inputs.
-func (t *operation) prepare() error {
+func (t *session) prepare() error {
 	device, err := torch.ParseDevice(t.Device)
 	if err != nil {
 		return failure.With(failure.Usage, err)
@@ -105,7 +105,7 @@ func (t *operation) prepare() error {
 }
 
 // readBatch reads inputs, or draws them.
-func (t *operation) readBatch() (*torch.Tensor, error) {
+func (t *session) readBatch() (*torch.Tensor, error) {
 	if t.BatchFile == "" {
 		return t.random(t.Rows, 0), t.s.Err()
 	}
@@ -123,7 +123,7 @@ func (t *operation) readBatch() (*torch.Tensor, error) {
 }
 
 // random draws inputs; each number stands for another batch.
-func (t *operation) random(rows int, number int64) *torch.Tensor {
+func (t *session) random(rows int, number int64) *torch.Tensor {
 	x := t.s.Zeros(torch.Float32, torch.CPU, append([]int{rows}, t.net.Input...)...)
 	t.s.Normal(x, 0, 1, t.s.NewGenerator(torch.CPU, int64(t.RandomSeed)+1000+number))
 	place := t.net.Placement()
@@ -131,7 +131,7 @@ func (t *operation) random(rows int, number int64) *torch.Tensor {
 }
 
 // operate replays or takes back the record, then does the actions.
-func (t *operation) operate(ctx context.Context, actions []net2net.Action, record []*net2net.Change) error {
+func (t *session) operate(ctx context.Context, actions []net2net.Action, record []*net2net.Change) error {
 	if t.Keep >= 0 {
 		back, err := net2net.Shrink(t.net, record, t.Keep)
 		if err != nil {
@@ -170,7 +170,7 @@ func (t *operation) operate(ctx context.Context, actions []net2net.Action, recor
 	return nil
 }
 
-func (t *operation) done(what string, c *net2net.Change) {
+func (t *session) done(what string, c *net2net.Change) {
 	t.changes, t.calibrated = append(t.changes, c), t.calibrated || c.Calibration != nil
 	summary := changeSummary{Action: what, Parameters: t.net.Parameters(), Tensors: map[net2net.Fate]int{}, Notes: c.Notes}
 	for _, m := range c.Moves {
@@ -180,8 +180,8 @@ func (t *operation) done(what string, c *net2net.Change) {
 	t.report.ParametersAfter = summary.Parameters
 }
 
-// verified is an error where the function was not kept, if that is to be verified.
-func (t *operation) verified() error {
+// verify is an error where the function was not kept, if that is to be verified.
+func (t *session) verify() error {
 	if !t.Verify {
 		return nil
 	}
@@ -189,8 +189,8 @@ func (t *operation) verified() error {
 }
 
 // check compares the network with its copy from before.
-func (t *operation) check() error {
-	fresh := driftRow{Mode: "train", Batch: "other batches", Tolerance: 1e-4}
+func (t *session) check() error {
+	fresh := driftReport{Mode: "train", Batch: "other batches", Tolerance: 1e-4}
 	if t.calibrated {
 		fresh.Tolerance, fresh.ByL2 = 0.05, true
 	}
@@ -198,7 +198,7 @@ func (t *operation) check() error {
 	for k := range int64(verifyBatches) {
 		others = append(others, t.random(t.Rows, 1+k))
 	}
-	rows := []driftRow{{Mode: "eval", Batch: "the given batch", Tolerance: 1e-5}, {Mode: "eval", Batch: "other batches", Tolerance: 1e-5},
+	rows := []driftReport{{Mode: "eval", Batch: "the given batch", Tolerance: 1e-5}, {Mode: "eval", Batch: "other batches", Tolerance: 1e-5},
 		{Mode: "train", Batch: "the given batch", Tolerance: 1e-4}}
 	if t.BatchFile == "" {
 		rows = append(rows, fresh) // random ones are of the same kind as the given
@@ -220,7 +220,7 @@ func (t *operation) check() error {
 }
 
 // measure keeps the largest drift over some batches.
-func (r *driftRow) measure(before, after *model.Network, inputs []*torch.Tensor) error {
+func (r *driftReport) measure(before, after *model.Network, inputs []*torch.Tensor) error {
 	for _, x := range inputs {
 		d, err := net2net.Compare(before, after, x, r.Mode == "train")
 		if err != nil {
@@ -232,7 +232,7 @@ func (r *driftRow) measure(before, after *model.Network, inputs []*torch.Tensor)
 }
 
 // write saves all that was asked for.
-func (t *operation) write() error {
+func (t *session) write() error {
 	save := func(path string, write func() error) error {
 		if path == "" {
 			return nil

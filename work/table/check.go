@@ -39,7 +39,7 @@ func Check(fsys files.FS, dirs []string) (*CheckReport, error) {
 			worst = worse(worst, codeOf(err))
 			continue
 		}
-		if err := runs.CodedFaults(found); err != nil {
+		if err := runs.ReportFault(found); err != nil {
 			worst, faults, faulty = worse(worst, codeOf(err)), faults+len(found.Faults), append(faulty, dir)
 		}
 		report.Tables = append(report.Tables, checked(found))

@@ -64,7 +64,7 @@ func WriteCSV(w io.Writer, t *simulation.Table) error {
 func runCells(r *simulation.Record, n, networks int) []string {
 	cells := append([]string{}, r.Sequence...)
 	cells = append(cells, strconv.FormatInt(r.Seeds[n], 10), document.Exact(r.Accuracy[n]))
-	cells = append(cells, document.Exactly(r.Left)...)
+	cells = append(cells, document.ExactAll(r.Left)...)
 	named := make([]string, networks)
 	copy(named, r.Networks)
 	return append(append(cells, named...), r.Profile, r.Graft, r.LibTorch)

@@ -70,7 +70,7 @@ func (j *job) starter(first torch.Device) (trainer.Starter, error) {
 // processLog opens the file that the process of a device prints to, after what an earlier
 // one printed.
 func (j *job) processLog(device int) (*os.File, error) {
-	folder := j.stored.Path(runs.LogsName)
+	folder := j.stored.Path(runs.LogsFolder)
 	if err := j.env.Files.MkdirAll(folder); err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ import (
 type progressLog struct {
 	log   *zap.Logger
 	shown bool // a progress bar is shown, so that progress is not logged
-	pace  *work.Pace
+	pace  *work.ProgressLimiter
 }
 
 func newProgressLog(log *zap.Logger, now func() time.Time, shown bool) *progressLog {
@@ -50,7 +50,7 @@ func (l *progressLog) note(n trainer.Note) {
 		fields = append(fields, zap.Int("processes", n.Processes))
 	}
 	if strings.HasPrefix(n.Event, "peer") { // a process of the job was lost
-		l.log.Warn(n.Event+"; the job goes on without it", append(fields, zap.String("why", n.Why), zap.String("printed", runs.LogsName))...)
+		l.log.Warn(n.Event+"; the job goes on without it", append(fields, zap.String("why", n.Why), zap.String("printed", runs.LogsFolder))...)
 		return
 	}
 	l.log.Info(n.Event, fields...)

@@ -10,20 +10,20 @@ import (
 )
 
 // sceneOf is the progress of a job.
-func sceneOf(m *control.Monitor) work.Scene {
-	return work.Scene{
-		Part: func() (int64, int64) {
+func sceneOf(m *control.Monitor) work.Progress {
+	return work.Progress{
+		Done: func() (int64, int64) {
 			p := m.Read()
 			return int64(p.Time), int64(p.Budget)
 		},
-		Right: func() string { return timeText(m.Read().Progress) },
-		Facts: func(width int) string { return factsText(m.Read(), width) },
+		Text:    func() string { return timeText(m.Read().Progress) },
+		Details: func(width int) string { return factsText(m.Read(), width) },
 	}
 }
 
 // timeText says how much of the budget is left.
 func timeText(p trainer.Progress) string {
-	return fmt.Sprintf("%s of %s left", document.SpanText(p.Left), document.SpanText(p.Budget))
+	return fmt.Sprintf("%s of %s left", document.RoughDurationText(p.Left), document.RoughDurationText(p.Budget))
 }
 
 // factsText is progress on a line of at most width characters. The least important facts
@@ -49,7 +49,7 @@ func eventText(e trainer.Event) string {
 	case e.Change == trainer.Same:
 		return ""
 	case e.Devices > 0:
-		return fmt.Sprintf("%s to %d at %s", e.Change, e.Devices, document.SpanText(e.At))
+		return fmt.Sprintf("%s to %d at %s", e.Change, e.Devices, document.RoughDurationText(e.At))
 	}
-	return fmt.Sprintf("%s at %s", e.Change, document.SpanText(e.At))
+	return fmt.Sprintf("%s at %s", e.Change, document.RoughDurationText(e.At))
 }
