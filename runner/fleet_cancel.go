@@ -22,7 +22,7 @@ ends with 75. What was run is kept: 'graft simulate' goes on with it.`,
 		RunE: func(command *cobra.Command, args []string) error {
 			live, engine, err := simulate.Cancel(command.Context(), environment(command.Context()), args[0])
 			if err == nil {
-				_, err = fmt.Fprintf(command.OutOrStdout(), "%s of %s ended; what was run is kept, and 'graft simulate' goes on with it\n", document.Counted(live, "worker"), engine)
+				_, err = fmt.Fprintf(command.OutOrStdout(), "%s of %s ended; what was run is kept, and 'graft simulate' goes on with it\n", document.Plural(live, "worker"), engine)
 			}
 			return err
 		},

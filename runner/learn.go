@@ -97,6 +97,6 @@ func printPolicies(w io.Writer, r *learn.PoliciesResult) error {
 		return err
 	}
 	_, err := fmt.Fprintf(w, "\n%s%s in %s\nresults in %s, the vote of all in %s, each policy in %s\n",
-		report.SummaryText(r.Outcome), document.Counted(r.Outcome.Steps, "step"), document.SecondsOf(r.Took()), r.Folder, r.Policy, filepath.Join(r.Folder, runs.SeedFolder))
+		report.SummaryText(r.Outcome), document.Plural(r.Outcome.Steps, "step"), document.SecondsText(r.Took()), r.Folder, r.Policy, filepath.Join(r.Folder, runs.SeedFolder))
 	return err
 }

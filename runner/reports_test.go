@@ -251,7 +251,7 @@ func TestReportOfOtherImages(t *testing.T) {
 	require.Contains(t, graft("report", "a", "b").stdout, "(images)    aaaaaaaaaaaa  bbbbbbbbbbbb")
 	writePolicies(t, "c", true)
 	writePolicies(t, "d", true)
-	require.Contains(t, graft("report", "c", "d").stdout, "c: one folder has the same run again, to the bit, and is not counted: d")
+	require.Contains(t, graft("report", "c", "d").stdout, "c: one folder has a copy of the same run, which is not counted: d")
 }
 
 // What was read from folders moves no cursor, and breaks no table.

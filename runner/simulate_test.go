@@ -108,7 +108,7 @@ func TestSimulate(t *testing.T) {
 
 	other := filepath.Join(folder, "1", "other")
 	text := simulated(t, path, "--folder", other, "--set", "simulate.name=other", "--set", `simulate.actions=["deepen:conv1","none"]`)
-	require.Contains(t, text, "all of it was run before")
+	require.Contains(t, text, "nothing is left to run")
 	require.Contains(t, text, "4 of 4 runs ended")
 
 	shown := graft("table", "check", filepath.Join(run, "table"))
@@ -200,7 +200,7 @@ func TestSimulationsThatAreStoppedOrHurt(t *testing.T) {
 		`network.name="NoSuchNetwork"`:     {failure.Configuration, "NoSuchNetwork"},
 		`time.profile="no-such-profile"`:   {failure.Configuration, "no-such-profile"},
 		`fleet.devices=["cuda:99"]`:        {failure.Failed, "cuda:99"},
-		`fleet.gpus=1`:                     {failure.Configuration, "gpus are for a scheduler"},
+		`fleet.gpus=1`:                     {failure.Configuration, "local workers take no gpus"},
 		`fleet.extra=["--exclusive"]`:      {failure.Configuration, "extra is for Slurm"},
 	} {
 		got := graft("simulate", path, "--folder", filepath.Join(folder, "bad", "x"), "--force", "--set", args)

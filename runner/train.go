@@ -114,7 +114,7 @@ func printTrained(w io.Writer, r *train.Result, temporary bool) error {
 	_, err := fmt.Fprintf(w, "%s accuracy on the test images, %s on the validation images\n%d epochs, %d steps, %d decisions, %d parameters in the end\n"+
 		"budget %s, of which %s were used: %s for deciding, %s for operating\n%sdigest %.12s\n",
 		document.AccuracyText(o.Test.Accuracy), document.AccuracyText(o.Validation.Accuracy), o.Epochs, o.Steps, o.Decisions, o.Parameters,
-		document.SecondsOf(o.Budget), document.SecondsOf(o.Used), document.DurationText(o.Deciding), document.DurationText(o.Operating), where, o.Digest)
+		document.SecondsText(o.Budget), document.SecondsText(o.Used), document.DurationText(o.Deciding), document.DurationText(o.Operating), where, o.Digest)
 	return err
 }
 
@@ -127,11 +127,11 @@ func eventTable(r *train.Result) *document.Table {
 		}
 		what := n.Action + n.Why
 		if n.Event == "up" || n.Event == "down" {
-			what = document.Counted(n.Devices, "device")
+			what = document.Plural(n.Devices, "device")
 		} else if n.Processes > 0 {
 			what = fmt.Sprintf("%d of %d devices", n.Processes, n.Devices)
 		}
-		events.Add(document.SecondsOf(n.Time), n.Event, what, fmt.Sprint(n.Parameters), document.AccuracyText(n.Accuracy), accuracyAfter(r, n), document.DurationText(n.Took))
+		events.Add(document.SecondsText(n.Time), n.Event, what, fmt.Sprint(n.Parameters), document.AccuracyText(n.Accuracy), accuracyAfter(r, n), document.DurationText(n.Took))
 	}
 	return events
 }

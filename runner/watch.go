@@ -13,6 +13,6 @@ func printSubmission(s *simulate.Submission, w io.Writer, json bool) error {
 		return document.PrintJSON(w, s)
 	}
 	last := s.Jobs[len(s.Jobs)-1]
-	_, err := fmt.Fprintf(w, "%s: job %s of %s, called %s\nwatch them, and collect the table, with\n  graft fleet attach %s\n", document.Counted(s.Workers, "worker"), last, s.Engine, s.Batch, s.Folder)
+	_, err := fmt.Fprintf(w, "%s: job %s of %s, called %s\nwatch them, and collect the table, with\n  graft fleet attach %s\n", document.Plural(s.Workers, "worker"), last, s.Engine, s.Batch, s.Folder)
 	return err
 }

@@ -7,7 +7,7 @@ import (
 	"graft/results/tensorboard"
 )
 
-// EventCurves write an event file for TensorBoard into a run folder.
+// EventCurves writes an event file for TensorBoard into a run folder.
 type EventCurves struct{ *results.Events }
 
 // OpenEventCurves begins an event file whose first step is next, with the configuration

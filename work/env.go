@@ -1,5 +1,5 @@
-// Package work holds what graft's commands do, as library functions. They take an [Env] and
-// options, and return values; they read no flags and print nothing.
+// Package work holds graft's commands as library functions. They take an [Env] and options and
+// return values; they read no flags and print nothing.
 package work
 
 import (
@@ -14,7 +14,7 @@ import (
 	"graft/results"
 )
 
-// Env is what work needs of the machine. Tests hand in faulty files and a clock of theirs.
+// Env holds the parts of the machine that commands use. Tests hand in faulty files and a clock.
 type Env struct {
 	Files   files.FS         // file system; needed
 	Now     func() time.Time // wall clock; needed
@@ -27,8 +27,8 @@ type Env struct {
 	// Show draws the progress of one piece of work until stop is called. Nil draws nothing;
 	// progress then goes to the log.
 	Show func(s Progress) (stop func())
-	// Enter makes a folder the working directory, from which paths in a configuration are
-	// meant. Nil stays in the one that there is.
+	// Enter changes the working directory, at which relative paths in a configuration start.
+	// Nil keeps the current one.
 	Enter func(folder string) error
 }
 
@@ -39,7 +39,7 @@ type Progress struct {
 	Details func(width int) string   // line below the bar, of at most width characters
 }
 
-// Manifest fills in what the environment knows of a run that begins now.
+// Manifest fills in time, version, host and command line of a run that begins now.
 func (e *Env) Manifest(m results.Manifest) results.Manifest {
 	m.Created, m.Graft, m.Host, m.CommandLine = e.Now().UTC(), e.Version, e.Host, e.Args
 	return m
@@ -59,10 +59,10 @@ func Folder(given, configured, path string) string {
 	return filepath.Join("runs", strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
 }
 
-// largestText is the largest text file that is kept with a run, in bytes.
+// largestText is the largest text file that is copied into a run folder, in bytes.
 const largestText = 4 << 20
 
-// Text reads a text file, to be kept with a run. An empty path is an empty text.
+// Text reads a text file that a run keeps a copy of. An empty path gives an empty text.
 func (e *Env) Text(path string) (string, error) {
 	if path == "" {
 		return "", nil

@@ -25,7 +25,7 @@ func LoadNetwork(fsys files.FS, arg string, input model.Shape, classes int) (*mo
 	return n, failure.With(failure.Usage, err)
 }
 
-// IsNetworkFile says whether an argument looks like the path of a network file.
+// IsNetworkFile reports whether an argument looks like the path of a network file.
 func IsNetworkFile(arg string) bool {
 	return strings.ContainsAny(arg, "/"+string(filepath.Separator)) ||
 		slices.Contains([]string{".toml", ".json"}, strings.ToLower(filepath.Ext(arg)))
@@ -33,7 +33,7 @@ func IsNetworkFile(arg string) bool {
 
 func loadNetworkFile(fsys files.FS, path string, input model.Shape, classes int) (*model.Network, error) {
 	if classes != 0 {
-		return nil, failure.Usagef("--classes is for networks of the zoo: the file %s says how many its network has", path)
+		return nil, failure.Usagef("--classes is for networks of the zoo; the file %s sets the classes of its network", path)
 	}
 	n, err := config.ReadNetwork(fsys, path)
 	var faults config.Faults
@@ -50,8 +50,8 @@ func loadNetworkFile(fsys files.FS, path string, input model.Shape, classes int)
 	return n, nil
 }
 
-// ReadWeights reads a file of weights. The error of a file that can be opened and not
-// understood has the exit code of damage.
+// ReadWeights reads a file of weights. A file that opens and cannot be parsed is an error with the
+// exit code Damaged.
 func ReadWeights(fsys files.FS, path string) (*weights.Set, error) {
 	set, err := weights.Read(fsys, path, weights.Options{})
 	var system *fs.PathError

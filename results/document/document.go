@@ -1,3 +1,5 @@
+// Package document lays reports out as headings, sentences, facts and tables, and writes them
+// for terminals and as Markdown. It also formats the numbers and words in them.
 package document
 
 import (
@@ -6,11 +8,11 @@ import (
 	"strings"
 )
 
-// Document is a report as its parts, one after the other, whoever shows them. The zero
-// value is an empty one.
+// Document holds the parts of a report in order, independent of the output format. The zero
+// value is empty.
 type Document struct{ Blocks []block }
 
-// block is one part: exactly one of its fields is not zero.
+// block holds one part: exactly one of its fields is not zero.
 type block struct {
 	Heading string
 	Lines   []string // a sentence each
@@ -18,11 +20,12 @@ type block struct {
 	Table   *Table
 }
 
+// Head adds a heading.
 func (d *Document) Head(format string, args ...any) {
 	d.Blocks = append(d.Blocks, block{Heading: fmt.Sprintf(format, args...)})
 }
 
-// Say adds lines; empty ones are left out.
+// Say adds sentences, one a line; empty lines are left out.
 func (d *Document) Say(lines ...string) {
 	var b block
 	for _, text := range lines {
@@ -37,7 +40,7 @@ func (d *Document) Say(lines ...string) {
 	}
 }
 
-// Know adds facts, each a name and a text; those without a text are left out.
+// Know adds facts as pairs of a name and a text; facts without a text are left out.
 func (d *Document) Know(pairs ...string) {
 	var b block
 	for k := 0; k+1 < len(pairs); k += 2 {
@@ -57,8 +60,7 @@ func (d *Document) Show(t *Table) {
 	}
 }
 
-// Print writes the document for a terminal. What was read from folders cannot move the
-// cursor.
+// Print writes the document for a terminal, without control characters.
 func (d *Document) Print(w io.Writer) error {
 	for k, b := range d.Blocks {
 		if k > 0 {
@@ -126,7 +128,7 @@ func (b block) markdown() string {
 	return text.String()
 }
 
-// clean is the table with each cell passed through a function.
+// clean copies the table and applies a function to each cell.
 func (t *Table) clean(cell func(string) string) *Table {
 	rows := make([][]string, len(t.Rows))
 	for k, row := range t.Rows {
@@ -138,7 +140,7 @@ func (t *Table) clean(cell func(string) string) *Table {
 	return &Table{rows}
 }
 
-// markdown is the table with bars between its columns.
+// markdown formats the table as a Markdown table.
 func (t *Table) markdown() string {
 	var text strings.Builder
 	rule := "|"
@@ -164,8 +166,8 @@ func (t *Table) markdown() string {
 	return text.String()
 }
 
-// markdownSigns are what would be more than itself in Markdown.
+// markdownSigns escapes the characters that Markdown interprets.
 var markdownSigns = strings.NewReplacer(`\`, `\\`, "|", `\|`, "`", "\\`", "*", `\*`, "_", `\_`, "<", "&lt;", ">", "&gt;", "[", `\[`, "]", `\]`, "#", `\#`, "~", `\~`)
 
-// markdownText is text that means nothing but itself.
+// markdownText escapes text so that Markdown shows it literally.
 func markdownText(text string) string { return markdownSigns.Replace(Printable(text)) }

@@ -8,29 +8,55 @@ import (
 	"time"
 )
 
-// SecondsText writes a time in seconds, or a dash.
-func SecondsText(x *float64) string {
-	if x == nil {
+// Units of quantities.
+const (
+	UnitShare   = "share" // between 0 and 1; people read percent
+	UnitPoints  = "points"
+	UnitSeconds = "s"
+	UnitNats    = "nats"
+)
+
+// NumberCell formats a number for a table; nil gives a dash.
+func NumberCell(v *float64, format string) string {
+	if v == nil {
 		return "-"
 	}
-	return strconv.FormatFloat(*x, 'f', 1, 64)
+	return fmt.Sprintf(format, *v)
 }
 
-func RatioText(x *float64) string {
-	if x == nil {
+// SecondsCell formats seconds with one decimal; nil gives a dash.
+func SecondsCell(v *float64) string { return NumberCell(v, "%.1f") }
+
+// RatioCell formats a ratio with three decimals; nil gives a dash.
+func RatioCell(v *float64) string { return NumberCell(v, "%.3f") }
+
+// PercentCell formats a share as percent with one decimal; nil gives a dash.
+func PercentCell(share *float64) string { return NumberCell(scaled(share), "%.1f%%") }
+
+// ShareCell formats a share as percent with two decimals and no sign; nil gives a dash.
+func ShareCell(share *float64) string { return NumberCell(scaled(share), "%.2f") }
+
+// ShareText formats a share as percent with two decimals; nil gives a dash.
+func ShareText(share *float64) string { return NumberCell(scaled(share), "%.2f%%") }
+
+// SignedCell formats a difference with its sign and one decimal; nil gives a dash.
+func SignedCell(v *float64) string {
+	if v == nil {
 		return "-"
 	}
-	return strconv.FormatFloat(*x, 'f', 3, 64)
+	return Plain("%+.1f", *v)
 }
 
-func UsedText(x *float64) string {
-	if x == nil {
-		return "-"
+// scaled converts a share to percent; nil stays nil.
+func scaled(share *float64) *float64 {
+	if share == nil {
+		return nil
 	}
-	return strconv.FormatFloat(100**x, 'f', 1, 64) + "%"
+	percent := 100 * *share
+	return &percent
 }
 
-// Plain writes a number; a zero has no sign.
+// Plain formats a number; a zero has no sign.
 func Plain(format string, x float64) string {
 	text := fmt.Sprintf(format, x)
 	if strings.Trim(text, "+-0.") == "" {
@@ -39,20 +65,17 @@ func Plain(format string, x float64) string {
 	return text
 }
 
-func SignedText(x *float64) string {
-	if x == nil {
-		return "-"
-	}
-	return Plain("%+.1f", *x)
-}
-
-// PointsText are hundredths of accuracy with two digits. What is less than nothing by
-// rounding alone is nothing.
+// PointsText formats points of accuracy with two decimals. Negative values that round to
+// zero have no sign.
 func PointsText(v float64) string { return fmt.Sprintf("%.2f", math.Round(100*v)/100+0) }
 
+// PercentText formats a share as percent with two decimals.
 func PercentText(share float64) string { return fmt.Sprintf("%.2f%%", 100*share) }
 
-// Thousands is a number with gaps between its thousands.
+// AccuracyText formats a share as percent with one decimal.
+func AccuracyText(share float64) string { return fmt.Sprintf("%.1f%%", 100*share) }
+
+// Thousands separates the thousands of a number by blanks.
 func Thousands(n int) string {
 	text := fmt.Sprint(n)
 	for at := len(text) - 3; at > 0; at -= 3 {
@@ -61,15 +84,7 @@ func Thousands(n int) string {
 	return text
 }
 
-// ExactOrEmpty is empty where there is no value.
-func ExactOrEmpty(v *float64) string {
-	if v == nil {
-		return ""
-	}
-	return Exact(*v)
-}
-
-// ValueText is a value for people, without its unit.
+// ValueText formats a value for people, without its unit.
 func ValueText(v float64, unit string) string {
 	switch unit {
 	case UnitShare:
@@ -85,7 +100,7 @@ func ValueText(v float64, unit string) string {
 	return fmt.Sprintf("%.4g", v)
 }
 
-// UnitText is the unit that goes with shownValue.
+// UnitText is the unit of what [ValueText] formats.
 func UnitText(unit string) string {
 	if unit == UnitShare {
 		return "%"
@@ -93,41 +108,21 @@ func UnitText(unit string) string {
 	return unit
 }
 
-func ShareCell(v *float64) string {
-	if v == nil {
-		return "-"
-	}
-	return ValueText(*v, UnitShare)
-}
-
-func NumberCell(v *float64, format string) string {
-	if v == nil {
-		return "-"
-	}
-	return fmt.Sprintf(format, *v)
-}
-
-// Units of quantities.
-const (
-	UnitShare   = "share"
-	UnitPoints  = "points"
-	UnitSeconds = "s"
-	UnitNats    = "nats"
-)
-
-// ShareText is a number between 0 and 1 for people; nil is a dash.
-func ShareText(v *float64) string {
-	if v == nil {
-		return "-"
-	}
-	return fmt.Sprintf("%.2f%%", 100**v)
-}
-
+// ShortText formats a number without an exponent, in as few digits as read back as the same.
 func ShortText(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
 // Exact is the shortest text that reads back as the same number.
 func Exact(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
+// ExactOrEmpty is [Exact]; nil gives an empty text.
+func ExactOrEmpty(v *float64) string {
+	if v == nil {
+		return ""
+	}
+	return Exact(*v)
+}
+
+// ExactAll applies [Exact] to each value.
 func ExactAll(values []float64) []string {
 	texts := make([]string, len(values))
 	for k, v := range values {
@@ -136,18 +131,19 @@ func ExactAll(values []float64) []string {
 	return texts
 }
 
-// RoughDurationText is a time of any length.
+// RoughDurationText formats a duration of any length: seconds with one decimal below ten
+// minutes, else hours, minutes and whole seconds.
 func RoughDurationText(d time.Duration) string {
 	if d < 10*time.Minute {
-		return SecondsOf(d)
+		return SecondsText(d)
 	}
 	return d.Round(time.Second).String()
 }
 
-func AccuracyText(share float64) string { return fmt.Sprintf("%.1f%%", 100*share) }
+// SecondsText formats a duration in seconds with one decimal.
+func SecondsText(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }
 
-func SecondsOf(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }
-
+// DurationText formats a short duration to a tenth of a millisecond; zero gives a dash.
 func DurationText(d time.Duration) string {
 	if d == 0 {
 		return "-"

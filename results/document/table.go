@@ -7,15 +7,17 @@ import (
 	"unicode/utf8"
 )
 
-// Table is aligned columns for people. A column whose name begins with ">" is of
-// numbers, and its cells end below each other.
+// Table holds text cells in columns; the first row holds the column names. A column whose name
+// begins with ">" is aligned to the right.
 type Table struct{ Rows [][]string }
 
+// NewTable makes a table without rows.
 func NewTable(columns ...string) *Table { return &Table{Rows: [][]string{columns}} }
 
+// Add adds a row with one cell for each column.
 func (t *Table) Add(cells ...string) { t.Rows = append(t.Rows, cells) }
 
-// Print writes the names of the columns and the rows.
+// Print writes the column names and the rows, aligned for a terminal.
 func (t *Table) Print(w io.Writer) error {
 	widths, right := make([]int, len(t.Rows[0])), make([]bool, len(t.Rows[0]))
 	for k, name := range t.Rows[0] {

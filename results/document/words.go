@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// PrintableLines keeps the names of a network file from moving the cursor.
+// PrintableLines applies [Printable] to each line.
 func PrintableLines(text string) string {
 	lines := strings.Split(text, "\n")
 	for k := range lines {
@@ -15,7 +15,7 @@ func PrintableLines(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// SomeOf lists the first few; none are a dash.
+// SomeOf lists the first few names and counts the others; none give a dash.
 func SomeOf(names []string, few int) string {
 	if len(names) == 0 {
 		return "-"
@@ -27,8 +27,10 @@ func SomeOf(names []string, few int) string {
 	return text
 }
 
+// ShortDigest is the beginning of a digest, for people.
 func ShortDigest(digest string) string { return digest[:min(len(digest), 12)] }
 
+// SeedsText lists at most eight seeds and counts the others.
 func SeedsText(seeds []int64) string {
 	var texts []string
 	for _, s := range seeds {
@@ -43,6 +45,7 @@ func SeedsText(seeds []int64) string {
 	return "seeds " + SomeOf(texts, 8)
 }
 
+// Plural counts things by their singular: 1 job, 2 jobs.
 func Plural(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -50,7 +53,7 @@ func Plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// Numbered are the names of columns of one kind.
+// Numbered lists column names: the format with each number from the first to the last.
 func Numbered(format string, from, to int) []string {
 	var names []string
 	for n := from; n <= to; n++ {
@@ -59,15 +62,8 @@ func Numbered(format string, from, to int) []string {
 	return names
 }
 
-// Counted is a number of things.
-func Counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
-// Printable keeps a hostile name from moving the cursor or the columns.
+// Printable replaces control characters, so that a hostile name moves neither the cursor nor
+// the columns.
 func Printable(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {

@@ -1,3 +1,4 @@
+// Package failure gives errors the exit code that the process ends with.
 package failure
 
 import (
@@ -9,23 +10,22 @@ import (
 	"graft/results"
 )
 
-// Code is what the process leaves with. Scripts and cluster managers decide
-// by it, so a code keeps its meaning once it is in exitTable.
+// Code is an exit code of the process. Scripts and cluster managers decide by it, so a code
+// keeps its meaning once it is documented.
 type Code int
 
 const (
-	Done          Code = 0
-	Failed        Code = 1
-	Usage         Code = 2
-	Partial       Code = 3
-	Configuration Code = 4
-	Damaged       Code = 5
-	Requeue       Code = 75 // EX_TEMPFAIL of sysexits.h: the same command later may succeed
-	Interrupted   Code = 130
+	Done          Code = 0   // success
+	Failed        Code = 1   // any error without a code of its own
+	Usage         Code = 2   // wrong arguments or flags
+	Partial       Code = 3   // part of the work succeeded
+	Configuration Code = 4   // a configuration with faults
+	Damaged       Code = 5   // a file that is not what was written
+	Requeue       Code = 75  // EX_TEMPFAIL of sysexits.h: the same command later may succeed
+	Interrupted   Code = 130 // ended by a signal
 )
 
-// ExitError is an error that also says which code the process leaves with. It
-// adds nothing to the message.
+// ExitError wraps an error with an exit code. Its message is that of the wrapped error.
 type ExitError struct {
 	Code Code
 	err  error
@@ -46,21 +46,19 @@ func With(code Code, err error) error {
 	return &ExitError{Code: code, err: err}
 }
 
-// Usagef is an error about how a command was called.
+// Usagef formats an error with the code Usage.
 func Usagef(format string, args ...any) error {
 	return With(Usage, fmt.Errorf(format, args...))
 }
 
-// isDamaged says whether an error to which nobody gave a code is about a file of graft's
-// own that is not what was written.
+// isDamaged reports whether an error without a code is about a damaged file.
 func isDamaged(err error) bool {
-	var room interface{ Damaged() bool } // an error of a room that knows damage when it sees it
+	var room interface{ Damaged() bool } // implemented by errors of packages that detect damage
 	return errors.Is(err, results.ErrDamaged) || errors.As(err, &room) && room.Damaged() || errors.As(err, new(*json.SyntaxError)) || errors.As(err, new(*json.UnmarshalTypeError))
 }
 
-// CodeOf says which code an error leads to: the one it carries, else
-// interrupted when the cancelled ctx caused it, else damaged where a file is, else
-// failed.
+// CodeOf returns the code that an error carries, else Interrupted where the cancelled ctx
+// caused it, else Damaged for a damaged file, else Failed.
 func CodeOf(ctx context.Context, err error) Code {
 	var coded *ExitError
 	switch {
@@ -77,7 +75,7 @@ func CodeOf(ctx context.Context, err error) Code {
 	}
 }
 
-// AsDamage gives an error the code of files that are not what they claim to be.
+// AsDamage gives an error the code Damaged, unless it has a code.
 func AsDamage(err error) error {
 	var coded *ExitError
 	if errors.As(err, &coded) {

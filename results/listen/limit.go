@@ -1,3 +1,5 @@
+// Package listen holds what graft's HTTP servers share: checks of addresses and hosts,
+// connection limits, timeouts and error responses.
 package listen
 
 import (
@@ -5,7 +7,7 @@ import (
 	"sync"
 )
 
-// LimitConnections lets so many connections be open at once; others wait until one is closed.
+// LimitConnections lets at most so many connections be open at once; others wait until one closes.
 func LimitConnections(l net.Listener, most int) net.Listener {
 	return &limitedListener{Listener: l, slots: make(chan struct{}, most), closed: make(chan struct{})}
 }
@@ -17,7 +19,7 @@ type limitedListener struct {
 	closed chan struct{}
 }
 
-// Accept waits for a place, then for a connection.
+// Accept waits for a free slot, then for a connection.
 func (l *limitedListener) Accept() (net.Conn, error) {
 	select {
 	case l.slots <- struct{}{}:
@@ -32,13 +34,13 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 	return &limitedConn{Conn: conn, release: sync.OnceFunc(func() { <-l.slots })}, nil
 }
 
-// Close lets nobody in any more.
+// Close stops listening and ends a waiting Accept.
 func (l *limitedListener) Close() error {
 	l.once.Do(func() { close(l.closed) })
 	return l.Listener.Close()
 }
 
-// limitedConn is a connection that gives its place back.
+// limitedConn releases its slot when it closes.
 type limitedConn struct {
 	net.Conn
 	release func()

@@ -10,39 +10,39 @@ import (
 	"graft/results/failure"
 )
 
-// CheckAddress says why an address must not be listened at, if it must not: others than
-// this machine could come there. Danger is what that would mean.
+// CheckAddress rejects addresses that other machines can reach, unless anywhere is set. Danger
+// says in the message what those could do.
 func CheckAddress(address string, anywhere bool, danger string) error {
 	if host, _, _ := net.SplitHostPort(address); !anywhere && !IsLoopback(host) {
-		return failure.Usagef("listen at %s: others than this machine could come there, and %s; "+
-			"name 127.0.0.1 and go there through ssh -L, or add --listen-anywhere", address, danger)
+		return failure.Usagef("listen at %s: other machines can reach this address, and %s; "+
+			"use 127.0.0.1 and ssh -L, or add --listen-anywhere", address, danger)
 	}
 	return nil
 }
 
-// Listen listens at an address, which is one of this machine alone unless any is fine.
+// Listen listens at a loopback address, or at any one if anywhere is set.
 func Listen(address string, anywhere bool) (net.Listener, error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("listen at %s: %w; name another port, or port 0 to take a free one", address, err)
 	}
 	if host, _, _ := net.SplitHostPort(l.Addr().String()); !anywhere && !IsLoopback(host) {
-		return nil, errors.Join(failure.Usagef("listen at %s: this is %s here, which is no address of this machine alone; name 127.0.0.1", address, host), l.Close())
+		return nil, errors.Join(failure.Usagef("listen at %s: it resolves to %s, which other machines can reach; use 127.0.0.1", address, host), l.Close())
 	}
 	return l, nil
 }
 
-// IsLoopback says whether only this machine can come to a host.
+// IsLoopback reports whether only this machine can reach a host.
 func IsLoopback(host string) bool {
 	return strings.EqualFold(host, "localhost") || net.ParseIP(host).IsLoopback()
 }
 
-// Hosts are the names by which a server may be called that listens at an address. A
-// page in a browser can have a name of its own lead here; it is refused.
+// Hosts returns a check of the Host header for a server at an address. It rejects foreign names
+// that resolve to this machine, which a page in a browser could use (DNS rebinding).
 func Hosts(address string, l net.Listener, anywhere bool) func(host string) bool {
 	given, _, _ := net.SplitHostPort(address)
 	bound, _, _ := net.SplitHostPort(l.Addr().String())
-	name, _ := os.Hostname() // without one there is one less
+	name, _ := os.Hostname() // where it fails no name matches
 	return func(host string) bool {
 		ip := net.ParseIP(host)
 		switch {
@@ -58,7 +58,7 @@ func Hosts(address string, l net.Listener, anywhere bool) func(host string) bool
 	}
 }
 
-// HostOf is a Host header without the port, which a tunnel may have changed.
+// HostOf strips the port from a Host header: a tunnel may have changed it.
 func HostOf(header string) string {
 	host, _, err := net.SplitHostPort(header)
 	if err != nil {

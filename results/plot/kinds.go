@@ -9,29 +9,29 @@ import (
 	"graft/simulation"
 )
 
-// drawing is a figure of runs.
+// drawing is a figure and its name.
 type drawing struct {
-	name   string // tells it from others of its kind; empty where there is one
+	name   string // suffix of the file name; empty for the only figure of its kind
 	Figure figure.Figure
 }
 
-// Kind is a kind of figure. A new one is a function and a line in plotKinds.
+// Kind is a kind of figure. A new one is a function and a line in [Kinds].
 type Kind struct {
 	Name  string
 	About string // one line, for the help
 	of    []*runs.Kind
-	Many  bool // it is of several runs of one kind together
-	alone bool // where it is of several, one will do
+	Many  bool // one figure shows several runs of one kind
+	alone bool // with Many: a single run suffices
 	Draw  func(list []*runs.Run) ([]drawing, error)
 }
 
-// Given is what figures are told beside the runs. Zero is nothing.
+// Given holds the inputs of figures beside the runs. The zero value gives none.
 type Given struct {
-	Policy    *Policy  // whose path stands in trees, and whose decisions in heat maps, of tables that lie alone
-	Threshold *float64 // for transfer; nil is what the first run has in the end
+	Policy    *Policy  // policy to follow in trees and heat maps of tables; nil for none
+	Threshold *float64 // for transfer; nil is the last value of the first run
 }
 
-// Kinds are all figures, in the order in which they are drawn.
+// Kinds lists all kinds of figures in drawing order.
 func Kinds(given Given) []Kind {
 	tables := []*runs.Kind{runs.SimulationKind, runs.TableKind, runs.OriginalKind}
 	return []Kind{
@@ -86,7 +86,7 @@ func (k Kind) Groups(list []*runs.Run) [][]*runs.Run {
 	return groups
 }
 
-// NumbersOf are columns of a series, all of which must be there.
+// NumbersOf returns numeric columns of the named series; a missing or empty one is an error.
 func NumbersOf(list []runs.Series, name string, columns ...string) (map[string][]float64, error) {
 	at := slices.IndexFunc(list, func(s runs.Series) bool { return s.Name == name })
 	if at < 0 {
@@ -105,7 +105,7 @@ func NumbersOf(list []runs.Series, name string, columns ...string) (map[string][
 	return found, nil
 }
 
-// TextsOf is a column of texts.
+// TextsOf returns a text column of the named series; a missing one is an error.
 func TextsOf(list []runs.Series, name, column string) ([]string, error) {
 	at := slices.IndexFunc(list, func(s runs.Series) bool { return s.Name == name })
 	if at < 0 || list[at].Column(column) == nil || list[at].Column(column).Texts == nil {
@@ -114,7 +114,7 @@ func TextsOf(list []runs.Series, name, column string) ([]string, error) {
 	return list[at].Column(column).Texts, nil
 }
 
-// inPercent is a share as axes show it.
+// inPercent converts shares to percent.
 func inPercent(values []float64) []float64 {
 	scaled := make([]float64, len(values))
 	for k, v := range values {
@@ -123,8 +123,8 @@ func inPercent(values []float64) []float64 {
 	return scaled
 }
 
-// rolling is the mean over a window that ends at each value; fewer where there are
-// fewer before. Values that are none do not count.
+// rolling is the mean over a window that ends at each value. The window is shorter at the
+// beginning; NaN values do not count.
 func rolling(values []float64, window int) []float64 {
 	means := make([]float64, len(values))
 	for k := range values {
@@ -139,8 +139,8 @@ func rolling(values []float64, window int) []float64 {
 	return means
 }
 
-// meanInterval is the mean of several runs of values at each place, and its 95% interval by
-// a bootstrap over them; the interval is nil for one run.
+// meanInterval is the mean of several runs at each point and its 95% bootstrap interval; the
+// interval is nil for one run.
 func meanInterval(runs [][]float64) (mean, low, high []float64) {
 	for k := range runs[0] {
 		var values []float64
@@ -156,8 +156,7 @@ func meanInterval(runs [][]float64) (mean, low, high []float64) {
 	return mean, low, high
 }
 
-// seedsCurve is the curve of several seeds: each of them faint, their mean, and its
-// interval.
+// seedsCurve shows several seeds as one curve: each seed faint, their mean, and its interval.
 func seedsCurve(name string, x []float64, runs [][]float64) figure.Curve {
 	c := figure.Curve{Name: name, X: x}
 	if c.Y, c.Low, c.High = meanInterval(runs); len(runs) > 1 {

@@ -1,3 +1,4 @@
+// Package plot draws the figures of runs, one kind of figure a function.
 package plot
 
 import (
@@ -24,7 +25,7 @@ type Options struct {
 	Kinds  []string // figures to draw; empty draws all that fit
 }
 
-// plotWidths and plotThemes are what the flags may say.
+// plotWidths and plotThemes map flag values to widths and themes.
 var (
 	plotWidths = map[string]float64{"column": figure.Column, "page": figure.Wide}
 	plotThemes = map[string]figure.Theme{"light": figure.Light, "dark": figure.Dark, "page": figure.Page}
@@ -54,27 +55,27 @@ func (o Options) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Report is what `graft plot --json` prints.
+// Report lists the files of `graft plot`; --json prints it.
 type Report struct {
 	Written []Written `json:"written"`  // files, in the order of the figures
 	Skipped []Skipped `json:"left_out"` // what could not be drawn
 }
 
-// Written is a file that was written.
+// Written describes a figure file.
 type Written struct {
 	Figure string   `json:"figure"` // its kind
 	Runs   []string `json:"runs"`   // that are in it
 	File   string   `json:"file"`   // path of the figure
 }
 
-// Skipped is a run or a figure that could not be drawn.
+// Skipped describes a run or a figure that could not be drawn.
 type Skipped struct {
 	Run    string `json:"run"`              // its folder
 	Figure string `json:"figure,omitempty"` // empty is all of the run
 	Why    string `json:"why"`              // what is wrong with it
 }
 
-// Draw draws the figures of all runs that paths name.
+// Draw writes the figures of all runs that paths name into a folder.
 func Draw(fsys files.FS, paths []string, given Given, o Options) (*Report, error) {
 	p := &plotter{Options: o, fsys: fsys, given: given, report: &Report{Written: []Written{}, Skipped: []Skipped{}}}
 	runs, faults := p.open(folders(fsys, paths))
@@ -87,8 +88,8 @@ func Draw(fsys files.FS, paths []string, given Given, o Options) (*Report, error
 	return p.report, p.draw(runs)
 }
 
-// folders are the runs that paths name: themselves, or those in them. A pipeline
-// stands for itself and for its parts, but for evaluations, which are drawn as its own.
+// folders lists the run folders that paths name: the paths themselves or the runs in them. A
+// pipeline is followed by its parts, except evaluations, which its own figures show.
 func folders(fsys files.FS, paths []string) []string {
 	var all []string
 	for _, path := range paths {
@@ -113,7 +114,7 @@ func folders(fsys files.FS, paths []string) []string {
 	return all
 }
 
-// runsIn are the folders of runs in one.
+// runsIn lists the run folders directly in a folder.
 func runsIn(f *runs.Folder) (below []string) {
 	for _, entry := range f.Entries {
 		if inside, err := runs.ReadFolder(f.Files, f.At(entry.Name())); entry.IsDir() && err == nil && (inside.Kind() != nil || inside.Has(runs.LockFile)) {
@@ -128,7 +129,7 @@ func isEvaluation(fsys files.FS, folder string) bool {
 	return err == nil && f.Kind() == runs.EvaluationKind
 }
 
-// plotter writes figures.
+// plotter writes figure files.
 type plotter struct {
 	Options
 	fsys   files.FS
@@ -138,7 +139,7 @@ type plotter struct {
 	prefix map[*runs.Run]string
 }
 
-// open reads the runs, and says why others could not be read.
+// open reads runs; those that cannot be read are reported as skipped.
 func (p *plotter) open(paths []string) (list []*runs.Run, faults error) {
 	for _, path := range paths {
 		r, err := runs.Open(p.fsys, path)
@@ -156,8 +157,8 @@ func (p *plotter) open(paths []string) (list []*runs.Run, faults error) {
 	return list, faults
 }
 
-// fileNames are what files of runs begin with: the last parts of their paths, or more
-// of them where those are alike.
+// fileNames maps runs to the prefix of their files: the base of the run's path, with its parent
+// where several have the same base.
 func fileNames(list []*runs.Run) map[*runs.Run]string {
 	counts := map[string]int{}
 	for _, r := range list {
@@ -173,7 +174,7 @@ func fileNames(list []*runs.Run) map[*runs.Run]string {
 	return names
 }
 
-// draw draws each figure that fits.
+// draw writes each kind of figure that fits the runs.
 func (p *plotter) draw(list []*runs.Run) error {
 	p.files = map[string]bool{}
 	for _, kind := range Kinds(p.given) {
@@ -222,7 +223,7 @@ func (p *plotter) write(kind Kind, group []*runs.Run, d drawing) error {
 	return nil
 }
 
-// FileLetter keeps letters that names of files have everywhere.
+// FileLetter replaces characters that are not portable in file names by a hyphen.
 func FileLetter(r rune) rune {
 	if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.", r) {
 		return r
@@ -230,7 +231,7 @@ func FileLetter(r rune) rune {
 	return '-'
 }
 
-// Policy is a policy that figures follow.
+// Policy is a policy whose decisions figures show.
 type Policy struct {
 	Name       string
 	Chooser    simulation.Chooser

@@ -1,3 +1,5 @@
+// Package report turns runs into reports: one run with its details or several side by side, as
+// text, Markdown, CSV, JSON and HTML.
 package report
 
 import (
@@ -12,6 +14,7 @@ import (
 	"graft/results/runs"
 )
 
+// PrintCluster writes the outcome of a cluster simulation for people.
 func PrintCluster(r *runs.ClusterOutcome, w io.Writer) error {
 	d := &document.Document{}
 	writeCluster(r, d, false)
@@ -21,7 +24,7 @@ func PrintCluster(r *runs.ClusterOutcome, w io.Writer) error {
 	return d.Print(w)
 }
 
-// writeCluster adds the report to a document; all has every virtual cluster as well.
+// writeCluster adds the outcome to a document; with all also each virtual cluster.
 func writeCluster(r *runs.ClusterOutcome, d *document.Document, all bool) {
 	d.Say(fmt.Sprintf("%s of %s on %s in %s, placement %s", document.Plural(r.Jobs, "job"), r.Trace, document.Plural(r.GPUs, "GPU"), document.Plural(r.Pools, "virtual cluster"), r.Placement))
 	if r.Compat == config.CompatLucid {
@@ -42,13 +45,13 @@ func writeCluster(r *runs.ClusterOutcome, d *document.Document, all bool) {
 	}
 }
 
-// overviewTable is a line for each simulation.
+// overviewTable has a line for each simulation.
 func overviewTable(r *runs.ClusterOutcome) *document.Table {
 	t := document.NewTable("SCHEDULER", ">COMPLETION [s]", ">95%", ">MEDIAN [s]", ">P99 [s]", ">QUEUE [s]", ">P99.9 [s]", ">SLOWDOWN", ">FAIRNESS", ">LAST END [s]", ">USED", ">PREEMPTED")
 	for _, c := range r.Cells {
 		f := c.All
-		t.Add(c.Name(), document.SecondsText(f.Completion.Mean), daysText(c.Mean), document.SecondsText(f.Completion.Median), document.SecondsText(f.Completion.P99), document.SecondsText(f.Queue.Mean), document.SecondsText(f.Queue.P999),
-			document.SecondsText(f.Slowdown), document.RatioText(f.Fairness), strconv.FormatInt(f.Last, 10), document.UsedText(c.Used), strconv.Itoa(f.Preemptions))
+		t.Add(c.Name(), document.SecondsCell(f.Completion.Mean), daysText(c.Mean), document.SecondsCell(f.Completion.Median), document.SecondsCell(f.Completion.P99), document.SecondsCell(f.Queue.Mean), document.SecondsCell(f.Queue.P999),
+			document.SecondsCell(f.Slowdown), document.RatioCell(f.Fairness), strconv.FormatInt(f.Last, 10), document.PercentCell(c.Used), strconv.Itoa(f.Preemptions))
 	}
 	return t
 }
@@ -60,7 +63,7 @@ func daysText(i runs.ClusterInterval) string {
 	return "[" + document.Plain("%.0f", *i.Low) + ", " + document.Plain("%.0f", *i.High) + "]"
 }
 
-// clusterDifferences compares the simulations to the first scheduler's, in a line for each.
+// clusterDifferences has a line for each simulation, with its difference from the first scheduler.
 func clusterDifferences(r *runs.ClusterOutcome) string {
 	var lines []string
 	for _, c := range r.Cells {
@@ -72,7 +75,7 @@ func clusterDifferences(r *runs.ClusterOutcome) string {
 	return strings.Join(lines, "\n")
 }
 
-// intervalWords is a difference with its interval, and whether that leaves zero out.
+// intervalWords formats a difference with its interval, and marks intervals that contain zero.
 func intervalWords(i runs.ClusterInterval) string {
 	text := fmt.Sprintf("%+.1f s", *i.Mean)
 	switch {
@@ -84,28 +87,28 @@ func intervalWords(i runs.ClusterInterval) string {
 	return text + fmt.Sprintf(" [%.1f, %.1f]", *i.Low, *i.High)
 }
 
-// fixesTable are the faults that are corrected, and what each is worth.
+// fixesTable lists the corrected faults and the effect of each correction.
 func fixesTable(r *runs.ClusterOutcome) *document.Table {
 	t := document.NewTable("SCHEDULER", "CORRECTED: NOW", ">COMPLETION [s]", ">95%")
 	for _, c := range r.Cells {
 		for _, f := range c.Fixes {
-			t.Add(c.Name(), f.What, document.SignedText(f.Worth.Mean), daysText(f.Worth))
+			t.Add(c.Name(), f.What, document.SignedCell(f.Worth.Mean), daysText(f.Worth))
 		}
 	}
 	return t
 }
 
-// dividedTable is a line for each size and virtual cluster.
+// dividedTable has a line for each size and virtual cluster.
 func dividedTable(c *runs.ClusterCell) *document.Table {
 	t := document.NewTable("JOBS OF", ">JOBS", ">COMPLETION [s]", ">MEDIAN [s]", ">P99 [s]", ">QUEUE [s]", ">P99.9 [s]", ">SLOWDOWN", ">USED", ">PREEMPTED")
 	for _, p := range slices.Concat(c.Sizes, c.Pools) {
-		t.Add(p.Name, strconv.Itoa(p.Jobs), document.SecondsText(p.Completion.Mean), document.SecondsText(p.Completion.Median), document.SecondsText(p.Completion.P99), document.SecondsText(p.Queue.Mean), document.SecondsText(p.Queue.P999),
-			document.SecondsText(p.Slowdown), document.UsedText(p.Used), strconv.Itoa(p.Preemptions))
+		t.Add(p.Name, strconv.Itoa(p.Jobs), document.SecondsCell(p.Completion.Mean), document.SecondsCell(p.Completion.Median), document.SecondsCell(p.Completion.P99), document.SecondsCell(p.Queue.Mean), document.SecondsCell(p.Queue.P999),
+			document.SecondsCell(p.Slowdown), document.PercentCell(p.Used), strconv.Itoa(p.Preemptions))
 	}
 	return t
 }
 
-// clusterDetail is the outcome of a simulation of a cluster.
+// clusterDetail holds the outcome of a cluster simulation.
 type clusterDetail struct {
 	*runs.ClusterOutcome
 	all bool

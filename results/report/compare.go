@@ -10,62 +10,62 @@ import (
 	"graft/simulation"
 )
 
-// comparison is runs of one kind side by side. It ranks nothing: columns are in the
-// order in which the runs were given.
+// comparison compares runs of one kind side by side. It ranks nothing: columns are in the order
+// of the arguments.
 type comparison struct {
 	Kind    string             `json:"kind"`     // of the runs
-	Columns []comparedColumn   `json:"columns"`  // of runs that differ in nothing but their seed
+	Columns []comparedColumn   `json:"columns"`  // of runs that differ in their seed alone
 	Differs []comparedSetting  `json:"differs"`  // the keys of the configuration that differ between columns
 	Rows    []comparedQuantity `json:"outcomes"` // quantities, a row each
 
 	kind *runs.Kind
 }
 
-// comparedColumn is runs that differ in nothing but their seed.
+// comparedColumn holds runs that differ in their seed alone.
 type comparedColumn struct {
-	Name   string   `json:"name"`   // what the column is called
+	Name   string   `json:"name"`   // heading of the column
 	Runs   []string `json:"runs"`   // their folders
 	Seeds  []int64  `json:"seeds"`  // of its runs
 	Ended  bool     `json:"ended"`  // all of its runs have
-	Copies []string `json:"copies"` // folders that hold the same run again, to the bit, and do not count
+	Copies []string `json:"copies"` // folders with copies of a run, which do not count
 
 	settings map[string]string
 	runs     []*runs.Run
 }
 
-// comparedSetting is a key of the configuration.
+// comparedSetting holds the values of a configuration key.
 type comparedSetting struct {
 	Key    string    `json:"key"`    // of the configuration
 	Values []*string `json:"values"` // in each column; null where it has no such key
 }
 
-// comparedQuantity is a quantity in each column.
+// comparedQuantity holds a quantity in each column.
 type comparedQuantity struct {
-	Quantity string          `json:"quantity"` // its name
-	Unit     string          `json:"unit"`     // share is between 0 and 1; empty is a count
-	Better   string          `json:"better"`   // more or less; empty where neither is
-	Cells    []*comparedCell `json:"cells"`    // null where a column has no such quantity
+	Quantity string           `json:"quantity"` // its name
+	Unit     string           `json:"unit"`     // share is between 0 and 1; empty is a count
+	Better   string           `json:"better"`   // more or less; empty where neither is
+	Cells    []*comparedValue `json:"cells"`    // null where a column has no such quantity
 }
 
-// comparedCell is a quantity of a column.
-type comparedCell struct {
+// comparedValue holds a quantity in one column.
+type comparedValue struct {
 	summary
-	// Chance is how likely a difference from the first column as large as this one
-	// comes about by chance; null in the first column, and where neither is better.
+	// Chance is the p-value of the difference from the first column, by permutation; null in the
+	// first column, and for a quantity without a better direction.
 	Chance *float64 `json:"chance"`
-	// Inside says that the difference from the first column tells nothing.
+	// Inside reports that the difference from the first column is not significant.
 	Inside bool `json:"inside_noise"`
 
 	values []float64
-	same   bool // all values are those of the first column: there is no difference at all
+	same   bool // all values equal those of the first column
 }
 
-// summary is the values of a quantity.
+// summary holds mean and interval of the values of a quantity.
 type summary struct {
-	Mean float64  `json:"value"` // over the values
+	Mean float64  `json:"value"` // mean of the values
 	Low  *float64 `json:"low"`   // of the 95% interval of the mean; null below two values
 	High *float64 `json:"high"`  // of that interval; null below two values
-	N    int      `json:"n"`     // values
+	N    int      `json:"n"`     // number of values
 }
 
 func summarize(values []float64) summary {
@@ -77,7 +77,7 @@ func summarize(values []float64) summary {
 	return s
 }
 
-// compareRuns puts runs side by side, kind by kind.
+// compareRuns makes a comparison for each kind of run.
 func compareRuns(found []*runs.Run) []*comparison {
 	var list []*comparison
 	for _, kind := range runs.Kinds() {
@@ -94,7 +94,7 @@ func compareRuns(found []*runs.Run) []*comparison {
 	return list
 }
 
-// addRuns puts runs into columns.
+// addRuns sorts runs into columns.
 func (c *comparison) addRuns(list []*runs.Run) {
 	place, outcomes := map[string]int{}, map[string]bool{}
 	for _, r := range list {
@@ -128,8 +128,8 @@ func (c *comparedColumn) add(r *runs.Run) {
 	}
 }
 
-// nameColumns calls each column after the folders of its runs: by what their names have in
-// common or, where two would be called alike, by the path of the first.
+// nameColumns names each column after the folders of its runs: by the common part of their names
+// or, where two would have the same name, by the path of the first.
 func (c *comparison) nameColumns() {
 	for k := range c.Columns {
 		c.Columns[k].Name = runs.CommonName(c.Columns[k].Runs)
@@ -147,7 +147,7 @@ func (c *comparison) nameColumns() {
 	}
 }
 
-// sameNamed are the columns that are called as another is.
+// sameNamed lists the columns whose name another column has too.
 func (c *comparison) sameNamed() []*comparedColumn {
 	count := map[string]int{}
 	for _, col := range c.Columns {
@@ -162,7 +162,7 @@ func (c *comparison) sameNamed() []*comparedColumn {
 	return list
 }
 
-// findDifferences finds the keys that differ between columns.
+// findDifferences lists the configuration keys that differ between columns.
 func (c *comparison) findDifferences() {
 	keys := map[string]bool{}
 	for _, col := range c.Columns {
@@ -188,7 +188,7 @@ func (c *comparison) findDifferences() {
 
 func sameText(a, b *string) bool { return (a == nil) == (b == nil) && (a == nil || *a == *b) }
 
-// compareQuantities makes a row of each quantity, in the order in which the runs have them.
+// compareQuantities makes a row for each quantity, in the order in which the runs have them.
 func (c *comparison) compareQuantities() {
 	place := map[string]int{}
 	for k := range c.Columns {
@@ -198,7 +198,7 @@ func (c *comparison) compareQuantities() {
 				if !known {
 					at = len(c.Rows)
 					place[q.Name] = at
-					c.Rows = append(c.Rows, comparedQuantity{Quantity: q.Name, Unit: q.Unit, Better: q.Better.Word(), Cells: make([]*comparedCell, len(c.Columns))})
+					c.Rows = append(c.Rows, comparedQuantity{Quantity: q.Name, Unit: q.Unit, Better: q.Better.Word(), Cells: make([]*comparedValue, len(c.Columns))})
 				}
 				c.Rows[at].add(k, q.Values)
 			}
@@ -209,17 +209,16 @@ func (c *comparison) compareQuantities() {
 
 func (q *comparedQuantity) add(column int, values []float64) {
 	if q.Cells[column] == nil {
-		q.Cells[column] = &comparedCell{}
+		q.Cells[column] = &comparedValue{}
 	}
 	q.Cells[column].values = append(q.Cells[column].values, values...)
 }
 
-// significance is how rare a difference must be that is told apart from chance. Where several
-// columns are held against the first it is shared out among them (Bonferroni 1936), or
-// among twenty one would seem different by chance.
+// significance is the level below which a difference is significant. Several columns compared with
+// the first share it (Bonferroni 1936); otherwise one of twenty would seem different by chance.
 const significance = 0.05
 
-// test sums up a row's cells, and holds those after the first against it.
+// test summarises the cells of a row and tests each against the first.
 func (q *comparedQuantity) test() {
 	for _, cell := range q.Cells {
 		if cell != nil {
@@ -243,8 +242,8 @@ func constant(values []float64) bool {
 	return !slices.ContainsFunc(values, func(v float64) bool { return v != values[0] })
 }
 
-// seedsNeeded is how many seeds each of two columns needs at least for any difference to be
-// told apart.
+// seedsNeeded is the least number of seeds in each of two columns with which any difference can be
+// significant.
 func seedsNeeded(others int) int {
 	for n := 2; ; n++ {
 		ways := 1.0
@@ -257,7 +256,7 @@ func seedsNeeded(others int) int {
 	}
 }
 
-// shown is a summary for people: the mean and its interval, if there is any spread.
+// shown formats the mean, with its interval where the values differ.
 func (s summary) shown(unit string) string {
 	text := document.ValueText(s.Mean, unit)
 	if s.Low != nil && *s.Low < *s.High {

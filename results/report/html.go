@@ -11,6 +11,7 @@ import (
 	"graft/results/page"
 )
 
+// CountFigures counts the figures on a page.
 func CountFigures(p *page.Page) (n int) {
 	for _, s := range p.Sections {
 		for _, part := range s.Parts {
@@ -20,10 +21,10 @@ func CountFigures(p *page.Page) (n int) {
 	return n
 }
 
-// headBytes are as many as tell a page of graft's.
+// headBytes is the length of the beginning by which a page of graft's is recognised.
 const headBytes = 1024
 
-// CheckReplace says why a file must not be written over, if it must not.
+// CheckReplace is an error where a file exists that is no page of graft's, unless force is set.
 func CheckReplace(fsys files.FS, path string, force bool) error {
 	info, err := fsys.Stat(path)
 	switch {

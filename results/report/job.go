@@ -9,7 +9,7 @@ import (
 	"graft/trainer"
 )
 
-// JobDetail is what happened in a job.
+// JobDetail holds the events and epochs of a job.
 type JobDetail struct {
 	Events []eventRow `json:"events"` // in the order of time
 	Epochs []epochRow `json:"epochs"` // the last ones; with --all every one
@@ -17,7 +17,7 @@ type JobDetail struct {
 	Skipped int `json:"epochs_before"`
 }
 
-// eventRow is a change of devices, an adaptation, or what else happened.
+// eventRow is an event of a job, such as a change of devices or an adaptation.
 type eventRow struct {
 	Time       float64  `json:"time_s"` // of the budget
 	Event      string   `json:"event"`  // as trainer.Note names it
@@ -32,7 +32,7 @@ type eventRow struct {
 	Why        string   `json:"why"`
 }
 
-// epochRow is an epoch.
+// epochRow holds the metrics of an epoch.
 type epochRow struct {
 	Epoch      int     `json:"epoch"`  // from 0
 	Time       float64 `json:"time_s"` // of the budget
@@ -46,7 +46,7 @@ type epochRow struct {
 	Devices    int     `json:"devices"`
 }
 
-// lastEpochs is how many epochs are shown without --all.
+// lastEpochs is the number of epochs shown without --all.
 const lastEpochs = 5
 
 func readJobDetail(r *runs.Run, all bool) (Detail, error) {
@@ -64,7 +64,7 @@ func readJobDetail(r *runs.Run, all bool) (Detail, error) {
 	return d, nil
 }
 
-// eventRows is what happened, with the accuracy before and after.
+// eventRows lists the events with the validation accuracy before and after each.
 func eventRows(rows []trainer.Row, notes []trainer.Note) []eventRow {
 	list := []eventRow{}
 	next := 0
@@ -84,7 +84,7 @@ func eventRows(rows []trainer.Row, notes []trainer.Note) []eventRow {
 	return list
 }
 
-// timelineHead is the heading of what happened.
+// timelineHead is the heading of the events.
 const timelineHead = "time line"
 
 func (j *JobDetail) write(d *document.Document) {
@@ -99,9 +99,9 @@ func (j *JobDetail) write(d *document.Document) {
 	d.Head(timelineHead)
 	d.Show(events)
 	if j.Skipped > 0 {
-		d.Head("last %d of %s", len(j.Epochs), document.Counted(j.Skipped+len(j.Epochs), "epoch"))
+		d.Head("last %d of %s", len(j.Epochs), document.Plural(j.Skipped+len(j.Epochs), "epoch"))
 	} else {
-		d.Head("%s", document.Counted(len(j.Epochs), "epoch"))
+		d.Head("%s", document.Plural(len(j.Epochs), "epoch"))
 	}
 	epochs := document.NewTable(">EPOCH", ">TIME [s]", ">STEPS", ">TRAIN LOSS [nats]", ">ACCURACY [%]", ">VALIDATION LOSS [nats]", ">ACCURACY [%]", ">RATE", ">PARAMETERS", ">DEVICES")
 	for _, e := range j.Epochs {
@@ -111,7 +111,7 @@ func (j *JobDetail) write(d *document.Document) {
 	d.Show(epochs)
 }
 
-// what is the action, or why something happened.
+// what is the action of the event or its cause.
 func (e *eventRow) what() string {
 	text := strings.TrimSpace(e.Action + " " + e.Why)
 	if e.Processes > 0 {
@@ -120,8 +120,9 @@ func (e *eventRow) what() string {
 	return text
 }
 
+// GivenText says in one sentence what weights a job began with.
 func GivenText(g *runs.GivenReport) string {
-	text := fmt.Sprintf("began at %s with weights of %d epochs: %s accuracy on the validation images", document.SecondsOf(g.Start), g.Epochs, document.AccuracyText(g.Accuracy))
+	text := fmt.Sprintf("began at %s with weights of %d epochs: %s accuracy on the validation images", document.SecondsText(g.Start), g.Epochs, document.AccuracyText(g.Accuracy))
 	if g.Published != nil {
 		text += fmt.Sprintf(", %s published on the test images", document.AccuracyText(*g.Published))
 	}

@@ -40,9 +40,9 @@ func SeedTable(o *runs.PoliciesOutcome) *document.Table {
 
 // SummaryText say in sentences how good all seeds are.
 func SummaryText(o *runs.PoliciesOutcome) string {
-	text := summaryText(fmt.Sprintf("in %s", document.Counted(len(o.Tables), "table")), o.Summary, o.Regret)
+	text := summaryText(fmt.Sprintf("in %s", document.Plural(len(o.Tables), "table")), o.Summary, o.Regret)
 	if o.Outside != nil {
-		text += summaryText("in "+document.Counted(len(o.HeldOut), "table")+" held out", *o.Outside, runs.MeanRegret(o.HeldOut))
+		text += summaryText("in "+document.Plural(len(o.HeldOut), "table")+" held out", *o.Outside, runs.MeanRegret(o.HeldOut))
 	}
 	return text
 }
@@ -50,7 +50,7 @@ func SummaryText(o *runs.PoliciesOutcome) string {
 func summaryText(where string, s simulation.Summary, vote float64) string {
 	return fmt.Sprintf("mean regret %s: %.3f points, 95%% interval over %s [%.3f, %.3f]; the vote's is %.3f\n"+
 		"%.0f%% of what they chose is in a table's top five; the worst regret is %.2f points, in %s\n",
-		where, s.Regret.Mean, document.Counted(s.Seeds, "seed"), s.Regret.Low, s.Regret.High, vote, 100*s.TopFive, s.Worst, document.Printable(s.WorstOne))
+		where, s.Regret.Mean, document.Plural(s.Seeds, "seed"), s.Regret.Low, s.Regret.High, vote, 100*s.TopFive, s.Worst, document.Printable(s.WorstOne))
 }
 
 // PoliciesDetail is what policies have learned, each from a seed.

@@ -90,7 +90,7 @@ func (o *OriginalDetail) write(d *document.Document) {
 		writeRanks(d, o.Table, o.all)
 	}
 	if len(o.Metrics) > 0 {
-		d.Head("%s", document.Counted(len(o.Metrics), "metric file"))
+		d.Head("%s", document.Plural(len(o.Metrics), "metric file"))
 	}
 	t := document.NewTable("OF", "PER", "METRIC", ">ROWS", ">FROM [s]", ">TO [s]", ">FIRST", ">LAST")
 	for k, m := range o.Metrics {

@@ -18,25 +18,25 @@ import (
 )
 
 const (
-	// MaxPageRuns is how many runs have a section each; of more there is the
-	// comparison, unless all are asked for.
+	// MaxPageRuns is the number of runs up to which each has a section. A page of more shows the
+	// comparison only, unless all are requested.
 	MaxPageRuns = 12
-	// maxPageRows is how many rows of a table are in a page, unless all are asked for.
+	// maxPageRows is the number of rows of a table on a page, unless all are requested.
 	maxPageRows = 200
 )
 
-// hasTimeline is met by details of runs in which things happened one after the other.
+// hasTimeline is implemented by details with events.
 type hasTimeline interface{ timeline() *page.Timeline }
 
-// Page makes the page of runs: the comparison of several, and each by itself. More is
-// how to see what of it is left out unless all is asked for.
+// Page makes the page of runs: the comparison of several, then a section for each. Without all it
+// shortens long tables and lists; more names the command that shows them.
 func Page(found []*runs.Run, skipped []runs.SkippedRun, all bool, more, version string) (*page.Page, *Report, error) {
 	r, err := New(found, skipped, true)
 	if err != nil {
 		return nil, nil, err
 	}
 	b := &pageBuilder{report: r, all: all, more: more}
-	p := &page.Page{Title: "Report of " + document.Counted(len(found), "run"), Version: version}
+	p := &page.Page{Title: "Report of " + document.Plural(len(found), "run"), Version: version}
 	if len(found) == 1 {
 		p.Title = found[0].Heading()
 	} else {
@@ -61,14 +61,14 @@ func Page(found []*runs.Run, skipped []runs.SkippedRun, all bool, more, version 
 	return p, r, nil
 }
 
-// pageBuilder makes the sections of a page.
+// pageBuilder builds the sections of a page.
 type pageBuilder struct {
 	report *Report
 	all    bool
-	more   string // how to see all
+	more   string // command that shows all
 }
 
-// leftOut is a section about the folders that could not be used, if there are any.
+// leftOut is a section of skipped folders; nil without any.
 func (b *pageBuilder) leftOut() []page.Section {
 	if len(b.report.Skipped) == 0 {
 		return nil
@@ -80,7 +80,7 @@ func (b *pageBuilder) leftOut() []page.Section {
 	return []page.Section{{Title: "Left out", Parts: []page.Part{{Sentences: lines}}}}
 }
 
-// comparison is the section of runs of a kind side by side.
+// comparison is the section that compares runs of a kind.
 func (b *pageBuilder) comparison(c *comparison) page.Section {
 	d := &document.Document{}
 	c.write(d, true)
@@ -102,8 +102,8 @@ func (b *pageBuilder) comparison(c *comparison) page.Section {
 	return s
 }
 
-// run is the sections of a run: one beside others, several where it is alone; and one
-// for each run that is a part of it.
+// run builds the sections of a run: one among others, several for a single run, and one for each
+// run that is a part of it.
 func (b *pageBuilder) run(k int, r *runs.Run) []page.Section {
 	detail, err := b.detail(r)
 	parts := b.about(&b.report.Runs[k], r, detail, err)
@@ -114,11 +114,11 @@ func (b *pageBuilder) run(k int, r *runs.Run) []page.Section {
 	return append(divided(parts), below...)
 }
 
-// about is all that a page says of a run.
+// about builds all parts of a run's section.
 func (b *pageBuilder) about(report *RunReport, r *runs.Run, detail Detail, err error) []page.Part {
 	about := &document.Document{}
 	report.write(about)
-	about.Blocks = about.Blocks[1:] // the section says it
+	about.Blocks = about.Blocks[1:] // the section has this title
 	parts := b.parts(about, nil, nil)
 	if err != nil {
 		parts = append(parts, page.Part{Sentences: strings.Split("Not all of it can be read: "+document.PrintableLines(err.Error()), "\n")})
@@ -133,8 +133,8 @@ func (b *pageBuilder) about(report *RunReport, r *runs.Run, detail Detail, err e
 	return append(parts, repeatParts(report, r)...)
 }
 
-// below is a section for each run that a pipeline has left; of many only if all are
-// asked for. What is wrong with others stands in what is left out.
+// below has a section for each run of a pipeline; of many only if all are requested. Parts that
+// cannot be read are among the skipped folders.
 func (b *pageBuilder) below(r *runs.Run) (list []page.Section) {
 	if r.Kind != runs.PipelineKind {
 		return nil
@@ -165,7 +165,7 @@ func (b *pageBuilder) detail(r *runs.Run) (Detail, error) {
 	return DetailOf(r, true)
 }
 
-// divided makes a section of each heading, for a page of one run.
+// divided makes a section of each heading, for the page of a single run.
 func divided(parts []page.Part) []page.Section {
 	list := []page.Section{{Title: "What came out"}}
 	for _, part := range parts {
@@ -179,8 +179,8 @@ func divided(parts []page.Part) []page.Section {
 	return list
 }
 
-// parts are the blocks of a document. Names are columns that are called as they are; a
-// time line stands before its table.
+// parts converts the blocks of a document. Columns in names keep their names; a timeline precedes
+// its table.
 func (b *pageBuilder) parts(d *document.Document, names map[string]bool, line hasTimeline) []page.Part {
 	var list []page.Part
 	caption := ""
@@ -212,7 +212,7 @@ func (b *pageBuilder) parts(d *document.Document, names map[string]bool, line ha
 	return list
 }
 
-// codeFacts are names of facts that are texts for machines.
+// codeFacts lists the facts that a page shows as code.
 var codeFacts = []string{"command", "configuration", "images"}
 
 func factsOf(pairs [][2]string) []page.Fact {
@@ -223,8 +223,8 @@ func factsOf(pairs [][2]string) []page.Fact {
 	return list
 }
 
-// pageTable is a table whose cells are typed, and how many rows of its middle are left
-// out.
+// pageTable converts a table of texts to typed cells. It also returns the number of rows left out
+// of its middle.
 func pageTable(t *document.Table, names map[string]bool, all bool) (*page.Table, int) {
 	p := &page.Table{}
 	unit := -1
@@ -259,8 +259,7 @@ func pageTable(t *document.Table, names map[string]bool, all bool) (*page.Table,
 	return p, left
 }
 
-// headWords is the name of a column as a page has it, and its unit: "TIME [s]" is Time
-// in s.
+// headWords splits a heading into the name of a column and its unit: "TIME [s]" is Time in s.
 func headWords(head string) (name, unit string) {
 	if before, rest, found := strings.Cut(head, " ["); found {
 		head, unit = before, strings.TrimSuffix(rest, "]")
@@ -271,7 +270,7 @@ func headWords(head string) (name, unit string) {
 	return head[:1] + strings.ToLower(head[1:]), unit
 }
 
-// number is what a cell of numbers begins with.
+// number matches the number at the beginning of a cell.
 var number = regexp.MustCompile(`^[-+]?[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?`)
 
 func leadingNumber(text string) *float64 {
@@ -282,7 +281,7 @@ func leadingNumber(text string) *float64 {
 	return &v
 }
 
-// figureParts are the figures of a run, or those that several make together.
+// figureParts draws the figures of each run, or with many those of several runs together.
 func figureParts(found []*runs.Run, many bool) []page.Part {
 	var drawn []page.Figure
 	var faults []string
@@ -311,7 +310,7 @@ func figureParts(found []*runs.Run, many bool) []page.Part {
 	return parts
 }
 
-// drawAll draws a kind of figure, as wide as a telephone.
+// drawAll draws a kind of figure at the width of a column.
 func drawAll(kind plot.Kind, group []*runs.Run) ([]page.Figure, error) {
 	drawings, err := kind.Draw(group)
 	var list []page.Figure
@@ -326,7 +325,7 @@ func drawAll(kind plot.Kind, group []*runs.Run) ([]page.Figure, error) {
 	return list, err
 }
 
-// repeatParts say how to get the same run again.
+// repeatParts lists command, versions, seed and digests that reproduce a run.
 func repeatParts(report *RunReport, r *runs.Run) []page.Part {
 	parts := []page.Part{{Heading: "How to reproduce it"}}
 	if len(report.Command) > 0 {
@@ -358,7 +357,7 @@ func repeatParts(report *RunReport, r *runs.Run) []page.Part {
 	return parts
 }
 
-// plainWord is a word that a shell takes as it is.
+// plainWord matches words that a shell takes without quotes.
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:=,@%+-]+$`)
 
 func shellWord(word string) string {
@@ -368,7 +367,7 @@ func shellWord(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// eventKinds are what events of a job look like on a time line.
+// eventKinds maps events of a job to their marks on a timeline.
 var eventKinds = map[string]page.Kind{"up": page.Up, "decision": page.Decision, "down": page.Down, "shrink": page.Down}
 
 func (j *JobDetail) timeline() *page.Timeline {
@@ -383,9 +382,9 @@ func (j *JobDetail) timeline() *page.Timeline {
 	return t
 }
 
-// consequences are what an event changed, in words.
+// consequences describes the changes of an event in words.
 func (e *eventRow) consequences() string {
-	list := []string{document.Counted(e.Devices, "device")}
+	list := []string{document.Plural(e.Devices, "device")}
 	if e.Before != e.Parameters {
 		list = append(list, fmt.Sprintf("%s parameters, %s before", whole(e.Parameters), whole(e.Before)))
 	} else {
@@ -403,15 +402,16 @@ func (e *eventRow) consequences() string {
 	return strings.Join(list, ", ")
 }
 
-// whole is a number with gaps at which no line ends.
+// whole separates thousands by no-break spaces.
 func whole(n int) string { return strings.ReplaceAll(document.Thousands(n), " ", "\u00a0") }
 
-// CountingWriter counts what is written through it.
+// CountingWriter counts the bytes written through it.
 type CountingWriter struct {
 	W     io.Writer
 	Bytes int64
 }
 
+// Write writes to W.
 func (c *CountingWriter) Write(p []byte) (int, error) {
 	n, err := c.W.Write(p)
 	c.Bytes += int64(n)

@@ -16,7 +16,7 @@ import (
 	"graft/results/runs"
 )
 
-// Report is what `graft report --json` prints.
+// Report holds runs, their details and comparisons; `graft report --json` prints it.
 type Report struct {
 	Runs        []RunReport       `json:"runs"`        // in the order of the arguments
 	Skipped     []runs.SkippedRun `json:"skipped"`     // folders that could not be used, and those of which a part could not
@@ -27,7 +27,7 @@ type Report struct {
 	all    bool
 }
 
-// RunReport is a run in a report.
+// RunReport holds provenance and quantities of a run.
 type RunReport struct {
 	Path       string           `json:"path"`           // folder of the run
 	Kind       string           `json:"kind"`           // such as job, simulation or policies
@@ -47,7 +47,7 @@ type RunReport struct {
 	Detail Detail `json:"detail"`
 }
 
-// QuantityReport is a figure of a run.
+// QuantityReport is a quantity of a run.
 type QuantityReport struct {
 	Quantity string `json:"quantity"` // its name
 	Unit     string `json:"unit"`     // share is between 0 and 1; empty is a count
@@ -57,21 +57,21 @@ type QuantityReport struct {
 	Values []float64 `json:"values"` // whose mean is the value
 }
 
-// Detail is what a report of one run shows beside its header and quantities. It is
-// printed as JSON too.
+// Detail holds what a report of a single run shows beside provenance and quantities, such as
+// epochs. JSON contains it too.
 type Detail interface {
-	// write adds to the report.
+	// write adds the detail to a report.
 	write(d *document.Document)
 }
 
-// details read what a report of one run shows beside its quantities, by the run's kind.
-// A new kind's is a new file and a line here; a kind without one has quantities alone.
+// details maps kinds of runs to the readers of their details. A new one is a new file and a line
+// here; a kind without one has quantities alone.
 var details = map[*runs.Kind]func(r *runs.Run, all bool) (Detail, error){
 	runs.ClusterKind: readClusterDetail, runs.EvaluationKind: readEvaluationDetail, runs.JobKind: readJobDetail, runs.OriginalKind: readOriginalDetail, runs.PipelineKind: readPipelineDetail,
 	runs.PoliciesKind: readPoliciesDetail, runs.PolicyKind: readPolicyDetail, runs.SimulationKind: readSimulationDetail, runs.TableKind: readTableDetail,
 }
 
-// DetailOf is nil where the run's kind has nothing beside its quantities.
+// DetailOf reads the detail of a run; nil where its kind has none.
 func DetailOf(r *runs.Run, all bool) (Detail, error) {
 	if read := details[r.Kind]; read != nil {
 		return read(r, all)
@@ -79,6 +79,8 @@ func DetailOf(r *runs.Run, all bool) (Detail, error) {
 	return nil, nil
 }
 
+// New makes the report of runs: of a single one with its detail, of several with comparisons. All
+// includes every row of the detail.
 func New(list []*runs.Run, skipped []runs.SkippedRun, all bool) (*Report, error) {
 	r := &Report{Runs: make([]RunReport, len(list)), Skipped: append([]runs.SkippedRun{}, skipped...), Comparisons: []*comparison{}, all: all}
 	runs.Parallel(len(list), func(k int) { r.Runs[k] = NewRunReport(list[k]) })
@@ -101,6 +103,7 @@ func New(list []*runs.Run, skipped []runs.SkippedRun, all bool) (*Report, error)
 	return r, nil
 }
 
+// NewRunReport makes the report of one run, without its detail.
 func NewRunReport(run *runs.Run) RunReport {
 	m := run.Manifest
 	r := RunReport{Path: run.Path, Kind: run.Kind.Name, Ended: run.Ended, Graft: m.Graft, Device: m.Device, Profile: m.Profile, Network: m.Network,
@@ -117,7 +120,8 @@ func NewRunReport(run *runs.Run) RunReport {
 	return r
 }
 
-// Err names what was left out, with the code that says how much there was beside it.
+// Err is an error that names the skipped folders. Its exit code is Partial where a run is
+// reported.
 func (r *Report) Err() error {
 	if len(r.Skipped) == 0 {
 		if len(r.Runs) == 0 {
@@ -133,8 +137,8 @@ func (r *Report) Err() error {
 	return failure.With(r.code(), errors.New(text.String()))
 }
 
-// code is partial where a run is reported. Where none is it is what they have in common,
-// or that they are damaged if one is.
+// code is Partial where a run is reported. Otherwise it is Damaged if any folder is damaged, else
+// the largest code of the skipped folders.
 func (r *Report) code() failure.Code {
 	if len(r.Runs) > 0 {
 		return failure.Partial
@@ -149,16 +153,14 @@ func (r *Report) code() failure.Code {
 	return slices.Max(codes)
 }
 
-// Form is a way to write a report.
+// Form is an output format of a report.
 type Form int
 
-// Text is aligned columns for a terminal. JSON is one object, CSV a row for each run and
-// quantity, Markdown tables for GitHub.
 const (
-	Text Form = iota
-	Markdown
-	CSV
-	JSON
+	Text     Form = iota // aligned columns for a terminal
+	Markdown             // tables for GitHub
+	CSV                  // a row for each run and quantity
+	JSON                 // one object
 )
 
 // Write writes the report in a form.
@@ -193,11 +195,11 @@ func (r *Report) document() *document.Document {
 	return d
 }
 
-// write adds what was run, and what came out.
+// write adds provenance and outcome.
 func (r *RunReport) write(d *document.Document) {
 	d.Head("%s %s", r.Kind, r.Path)
 	state, seed := StateWord(r.Ended), ""
-	if r.Created == nil { // whoever wrote it did not say
+	if r.Created == nil { // not recorded
 		state = ""
 	}
 	if r.Seed != nil {

@@ -73,7 +73,7 @@ func (s *SimulationDetail) write(d *document.Document) {
 	if len(s.Failures) == 0 {
 		return
 	}
-	d.Head("%s", document.Counted(len(s.Failures), "failed attempt"))
+	d.Head("%s", document.Plural(len(s.Failures), "failed attempt"))
 	t := document.NewTable("SEQUENCE", ">SEED", ">ATTEMPT", "WHY")
 	for k, f := range s.Failures {
 		if k == maxFailures && !s.all {

@@ -1,3 +1,5 @@
+// Package runs reads run folders of every kind: manifest, settings, outcome and time series. It
+// also holds the types of outcome.json.
 package runs
 
 import (
@@ -9,7 +11,7 @@ import (
 	"graft/results/document"
 )
 
-// ClusterOutcome is what `graft cluster run --json` prints.
+// ClusterOutcome is the outcome of `graft cluster run`; --json prints it.
 type ClusterOutcome struct {
 	Folder    string            `json:"folder"`    // of the run
 	Trace     string            `json:"trace"`     // the file of the jobs
@@ -24,14 +26,14 @@ type ClusterOutcome struct {
 	Cells     []*ClusterCell    `json:"cells"`     // a simulation each, scheduler by scheduler and load by load
 }
 
-// ClusterRefusals are jobs that were left out.
+// ClusterRefusals counts jobs that were left out for one reason.
 type ClusterRefusals struct {
 	Why     string `json:"why"`     // they cannot run
 	Jobs    int    `json:"jobs"`    // how many they are
 	Example string `json:"example"` // id of the first of them
 }
 
-// ClusterCell is a simulation: a scheduler at a load.
+// ClusterCell holds the metrics of one simulation: a scheduler at a load.
 type ClusterCell struct {
 	Scheduler string            `json:"scheduler"`               // who scheduled
 	Load      float64           `json:"load"`                    // how much faster than in the trace jobs were submitted
@@ -48,14 +50,14 @@ type ClusterCell struct {
 	Refused   []cluster.Refusal `json:"-"`                       // jobs that were left out
 }
 
-// ClusterPart is figures of some of the jobs.
+// ClusterPart holds the metrics of some of the jobs.
 type ClusterPart struct {
 	Name string `json:"name"` // of the virtual cluster, or the sizes
 	ClusterFigures
 	Used *float64 `json:"used_share"` // as of all; null for sizes
 }
 
-// ClusterFigures are figures of jobs; null where there are none.
+// ClusterFigures holds metrics of jobs; null where there are no jobs.
 type ClusterFigures struct {
 	Jobs        int           `json:"jobs"`              // that were simulated
 	Completion  ClusterSpread `json:"completion"`        // from submission to end
@@ -69,7 +71,7 @@ type ClusterFigures struct {
 	Last        int64         `json:"last_end_s"`        // second at which the last one ended, since simulations began
 }
 
-// ClusterSpread is how times are distributed, in seconds; null where there are none.
+// ClusterSpread holds mean and percentiles of times, in seconds; null where there are none.
 type ClusterSpread struct {
 	Mean   *float64 `json:"mean_s"`   // of all jobs
 	Median *float64 `json:"median_s"` // half of the jobs take no longer
@@ -80,7 +82,7 @@ type ClusterSpread struct {
 	Sum    int64    `json:"sum_s"`    // of all jobs
 }
 
-// ClusterInterval is a mean of times with an interval of confidence of 95%.
+// ClusterInterval is a mean time with its 95% confidence interval.
 type ClusterInterval struct {
 	Mean *float64 `json:"mean_s"` // over jobs; null where there are none
 	Low  *float64 `json:"low_s"`  // end of the interval; null where jobs are of less than two days
@@ -88,7 +90,7 @@ type ClusterInterval struct {
 	Days int      `json:"days"`   // of submission, whose jobs were drawn together
 }
 
-// ClusterFix is a fault that is corrected, and what that changes.
+// ClusterFix is a corrected fault of the first simulator and the effect of the correction.
 type ClusterFix struct {
 	What  string          `json:"what"`       // is so now
 	Worth ClusterInterval `json:"completion"` // less that with the fault, job by job
@@ -100,7 +102,7 @@ type ClusterQuantile struct {
 	Time  float64 `json:"time_s"` // that they take at most
 }
 
-// FiniteOrNil is a figure, or null where there is none.
+// FiniteOrNil points to a number; NaN and infinities give nil, which is null in JSON.
 func FiniteOrNil(x float64) *float64 {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return nil
@@ -108,12 +110,12 @@ func FiniteOrNil(x float64) *float64 {
 	return &x
 }
 
-// Parts are all jobs, and those of each virtual cluster and size.
+// Parts lists the metrics of all jobs, of each virtual cluster and of each size.
 func (c *ClusterCell) Parts() []ClusterPart {
 	return slices.Concat([]ClusterPart{{"all", c.All, c.Used}}, c.Pools, c.Sizes)
 }
 
-// Value is a figure; NaN where there is none.
+// Value dereferences a number; nil gives NaN.
 func Value(x *float64) float64 {
 	if x == nil {
 		return math.NaN()
@@ -121,16 +123,16 @@ func Value(x *float64) float64 {
 	return *x
 }
 
-// Name is what a simulation is called.
+// Name is the name of the simulation in tables and figures.
 func (c *ClusterCell) Name() string { return ClusterCellKey{c.Scheduler, c.Load}.Folder() }
 
-// ClusterCellKey names a simulation.
+// ClusterCellKey identifies a simulation by its scheduler and load.
 type ClusterCellKey struct {
 	Scheduler string
 	Load      float64
 }
 
-// Folder is where its files lie in the run folder.
+// Folder is the folder of the simulation's files in the run folder.
 func (k ClusterCellKey) Folder() string {
 	if k.Load == 1 {
 		return k.Scheduler
@@ -138,22 +140,16 @@ func (k ClusterCellKey) Folder() string {
 	return fmt.Sprintf("%s-load%g", k.Scheduler, k.Load)
 }
 
-// SecondsOfDay are those of a day: a simulation begins at midnight of the first job's, as far
-// as the trace knows, so that rounds of a minute begin at whole minutes.
-const SecondsOfDay = 86_400
+// Lengths of a day and an hour in seconds.
+const (
+	SecondsOfDay  = 86_400
+	SecondsOfHour = 3600
+)
 
-// ClusterKind is the runs of graft cluster run.
-var ClusterKind = &Kind{Name: "cluster", Title: "cluster simulation", Titles: "cluster simulations", matches: isClusterRun, read: readClusterRun}
+// ClusterKind covers the runs of graft cluster run.
+var ClusterKind = &Kind{Name: "cluster", Title: "cluster simulation", Titles: "cluster simulations", matches: hasManifestAnd(ResolvedFile, clusterTable), read: readClusterRun}
 
-// isClusterRun says whether a folder's configuration is one of a cluster's.
-func isClusterRun(f *Folder) bool {
-	if !f.Has(ManifestFile) || !f.Has(ResolvedFile) {
-		return false
-	}
-	return f.Has(clusterTable)
-}
-
-// By its table a folder is known as a cluster's.
+// ClusterStream is the table by which the run of a cluster is recognised.
 const (
 	ClusterStream = "simulations"
 	clusterTable  = ClusterStream + ".csv"
@@ -181,7 +177,7 @@ func readClusterRun(f *Folder, r *Run) error {
 	return nil
 }
 
-// ReadCluster reads the outcome of a simulation of a cluster; nil before its end.
+// ReadCluster reads the outcome of a cluster simulation; nil before its end.
 func ReadCluster(r *Run) (*ClusterOutcome, error) {
 	f := &Folder{Path: r.Path, Files: r.Files}
 	var err error
@@ -194,5 +190,3 @@ func ReadCluster(r *Run) (*ClusterOutcome, error) {
 	report := &ClusterOutcome{}
 	return report, f.readOwn(&Run{}, report)
 }
-
-const SecondsOfHour = 3600

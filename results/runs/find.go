@@ -14,7 +14,7 @@ import (
 	"graft/results/failure"
 )
 
-// Line names a folder once, and why it is left out.
+// Line names the folder once, and why it is skipped.
 func (s SkippedRun) Line() string {
 	if strings.Contains(s.Why, s.Path) {
 		return s.Why
@@ -22,7 +22,7 @@ func (s SkippedRun) Line() string {
 	return s.Path + ": " + s.Why
 }
 
-// SkippedRun is a folder that could not be used, and why.
+// SkippedRun is a folder that could not be used.
 type SkippedRun struct {
 	Path string `json:"path"` // the folder
 	Why  string `json:"why"`  // what is wrong with it
@@ -30,9 +30,9 @@ type SkippedRun struct {
 	Err error `json:"-"`
 }
 
-// OpenAll reads the runs that arguments name: folders of runs, folders in which such
-// lie, and patterns. They come in the order of the arguments, each once, and those of a
-// folder sorted by path. What cannot be used is beside them.
+// OpenAll reads the runs that arguments name: run folders, folders that contain some, and
+// patterns. The runs are in the order of the arguments, each once, and those of one folder sorted
+// by path. Folders that cannot be read are skipped.
 func OpenAll(fsys files.FS, args []string) (runs []*Run, skipped []SkippedRun) {
 	var paths []string
 	for _, arg := range args {
@@ -60,7 +60,7 @@ func OpenAll(fsys files.FS, args []string) (runs []*Run, skipped []SkippedRun) {
 	return runs, skipped
 }
 
-// Parallel does so many things, as many at once as there are processors.
+// Parallel calls do for 0 to n-1, at most as many at once as there are processors.
 func Parallel(n int, do func(k int)) {
 	var wait sync.WaitGroup
 	next := make(chan int)
@@ -78,15 +78,15 @@ func Parallel(n int, do func(k int)) {
 	wait.Wait()
 }
 
-// Find are the folders of runs that an argument stands for. One that is no run's
-// and has none beneath it stands for itself: to open it says what is wrong with it.
+// Find lists the run folders that an argument names. A folder without any run is listed itself:
+// opening it returns the error.
 func Find(fsys files.FS, arg string) ([]string, error) {
 	if _, err := ReadFolder(fsys, arg); err == nil {
 		return runsAt(fsys, arg, true)
 	} else if !errors.Is(err, fs.ErrNotExist) || !strings.ContainsAny(arg, "*?[") {
 		return nil, err
 	}
-	matches, err := filepath.Glob(arg)
+	matches, err := fs.Glob(files.IOFS(fsys), arg)
 	if err != nil {
 		return nil, failure.Usagef("%s: %w", arg, err)
 	}
@@ -107,7 +107,7 @@ func Find(fsys files.FS, arg string) ([]string, error) {
 	return found, nil
 }
 
-// runsAt are the runs at a path. One that was named stands for itself where it is none.
+// runsAt lists the runs at a path. A named folder without any is listed itself.
 func runsAt(fsys files.FS, path string, named bool) ([]string, error) {
 	f, err := ReadFolder(fsys, path)
 	if err != nil {
@@ -123,11 +123,11 @@ func runsAt(fsys files.FS, path string, named bool) ([]string, error) {
 	return found, nil
 }
 
-// MaxDepth is how many folders deep runs are looked for.
+// MaxDepth is the depth of folders to which runs are searched.
 const MaxDepth = 8
 
-// runsBeneath are the runs in a folder, sorted by path: neither in runs, nor in hidden
-// folders, nor behind links.
+// runsBeneath lists the runs in a folder, sorted by path. It does not enter runs, hidden folders
+// or symbolic links.
 func runsBeneath(f *Folder, depth int) []string {
 	if f.IsRun() {
 		return []string{f.Path}
@@ -144,11 +144,10 @@ func runsBeneath(f *Folder, depth int) []string {
 	return found
 }
 
-// IsRun says whether the folder is a run's, or was to be one's.
+// IsRun reports whether the folder is a run's, complete or just begun.
 func (f *Folder) IsRun() bool {
 	return f.Kind() != nil || f.isBegun()
 }
 
-// IsCache knows the folder in which simulations keep what they ran: it lies beside
-// theirs, and is no run.
+// IsCache reports whether the folder is the cache of simulations, which is no run.
 func (f *Folder) IsCache() bool { return f.Has("outcomes") && f.Has("states") }

@@ -8,7 +8,7 @@ import (
 	"graft/simulation"
 )
 
-// TableReport is what `graft table show --json` prints.
+// TableReport holds the sequences of a table by rank; `graft table show --json` prints it.
 type TableReport struct {
 	simulation.Scenario
 	Sequences  int       `json:"sequences"`      // that the table has
@@ -24,7 +24,7 @@ type TableReport struct {
 	Rows       []RankRow `json:"rows,omitempty"` // all sequences, best first; with --all only
 }
 
-// RankRow is a sequence in the order of what they led to.
+// RankRow is a sequence and its rank by accuracy.
 type RankRow struct {
 	Rank     int       `json:"rank"`     // from 1
 	Sequence []string  `json:"sequence"` // its actions, the first one first
@@ -34,6 +34,7 @@ type RankRow struct {
 	Left     []float64 `json:"left_s"`   // seconds of the budget at each decision
 }
 
+// NewTableReport ranks the sequences of a table.
 func NewTableReport(t *simulation.Table) *TableReport {
 	r := &TableReport{Scenario: t.Scenario, Sequences: len(t.Records), Seeds: []int64{}, Profiles: []string{}, Rows: []RankRow{}}
 	r.Origin = nil // too long to look at
@@ -66,7 +67,7 @@ func NewTableReport(t *simulation.Table) *TableReport {
 	return r
 }
 
-// rank orders the rows by accuracy; where that is equal they stay as they are.
+// rank sorts the rows by accuracy, stably.
 func (r *TableReport) rank() {
 	slices.SortStableFunc(r.Rows, func(a, b RankRow) int { return cmp.Compare(b.Accuracy, a.Accuracy) })
 	for k := range r.Rows {
@@ -81,7 +82,7 @@ func (r *TableReport) rank() {
 	}
 }
 
-// Mean is nil where there is nothing to take it of.
+// Mean is the mean of values; nil without any.
 func Mean(values []float64) *float64 {
 	if len(values) == 0 {
 		return nil
@@ -94,7 +95,7 @@ func Mean(values []float64) *float64 {
 	return &sum
 }
 
-// deviation is the standard deviation of a sample; nil below two values.
+// deviation is the sample standard deviation; nil below two values.
 func deviation(values []float64) *float64 {
 	if len(values) < 2 {
 		return nil

@@ -16,7 +16,7 @@ import (
 	"graft/results/failure"
 )
 
-// AsConfigFault gives faults of a file their exit code.
+// AsConfigFault gives configuration faults the exit code Configuration.
 func AsConfigFault(err error) error {
 	var faults config.Faults
 	if errors.As(err, &faults) {
@@ -25,11 +25,10 @@ func AsConfigFault(err error) error {
 	return err
 }
 
-// Base is the name of a run's folder, which stands in figures: where the folder lies is
-// nobody else's business.
+// Base is the name of the run's folder without its path, for figures that others may see.
 func (r *Run) Base() string { return filepath.Base(Absolute(r.Path)) }
 
-// Absolute is a path with a name at its end, which "." has not.
+// Absolute makes a path absolute, so that it ends in a name even for ".".
 func Absolute(path string) string {
 	if full, err := filepath.Abs(path); err == nil {
 		return full
@@ -37,7 +36,7 @@ func Absolute(path string) string {
 	return path
 }
 
-// Quantity is a figure of the run; false where it has none of the name.
+// Quantity returns the first value of a quantity; false where the run has none of the name.
 func (r *Run) Quantity(name string) (float64, bool) {
 	for _, q := range r.Quantities {
 		if q.Name == name && len(q.Values) > 0 {
@@ -50,12 +49,12 @@ func (r *Run) Quantity(name string) (float64, bool) {
 // mostConfiguration is the largest configuration shown, in bytes.
 const mostConfiguration = 256 << 10
 
-// Heading is what a run is called in a page.
+// Heading is the title of the run on a page.
 func (r *Run) Heading() string {
 	return strings.ToUpper(r.Kind.Title[:1]) + r.Kind.Title[1:] + " " + document.Printable(r.Path)
 }
 
-// Configuration is all that the run was told: its file, or else what was read of it.
+// Configuration is the text of the resolved configuration file, else the settings that were read.
 func (r *Run) Configuration() string {
 	if text, err := files.ReadAll(r.Files, filepath.Join(r.Path, ResolvedFile), mostConfiguration); err == nil {
 		return document.PrintableLines(string(text))
@@ -67,45 +66,45 @@ func (r *Run) Configuration() string {
 	return b.String()
 }
 
-// NotThere says whether an error is that something is not there.
+// NotThere reports whether an error says that a file does not exist.
 func NotThere(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
-// Kind is a kind of run folder: how it is known and what is read from it. A new kind
-// is a new file and a line in runKinds.
+// Kind is a kind of run folder: how it is recognised and read. A new kind is a new file and a
+// line in [Kinds].
 type Kind struct {
 	Name   string // one word, which reports use
-	Title  string // what one of them is called, and several
-	Titles string
-	// matches says whether a folder is of this kind, by what lies in it.
+	Title  string // singular, for headings
+	Titles string // plural, for headings
+	// matches recognises a folder of this kind by its files.
 	matches func(f *Folder) bool
-	// read takes what the folder says of itself and what came out: no more than a
-	// line for it among a thousand others needs.
+	// read fills in a run from a folder. It reads no more than a line in a list of a thousand
+	// runs needs.
 	read func(f *Folder, r *Run) error
-	// series reads all that was measured over time; nil where nothing was.
+	// series reads the time series; nil for a kind without any.
 	series func(r *Run) ([]Series, error)
 }
 
-// Kinds are asked in this order.
+// Kinds lists all kinds; the first that matches a folder is its kind.
 func Kinds() []*Kind {
 	return []*Kind{ClusterKind, PipelineKind, SimulationKind, PoliciesKind, PolicyKind, JobKind, EvaluationKind, TableKind, OriginalKind}
 }
 
-// Run is a run folder that was read.
+// Run holds what was read from a run folder.
 type Run struct {
 	Path       string
 	Kind       *Kind
 	Manifest   results.Manifest // zero where the kind has none
 	Seeded     bool             // the manifest's seed is that of the run
-	Ended      bool             // it has come to its end: the quantities are its outcome, and not where it stands
-	Settings   []config.Setting // its configuration, sorted by key; nil where it has none
-	Quantities []Quantity       // what came out, or where it stands
-	Outcome    string           // what came out, as a digest or in full: of two with the same seed and settings it is the same run twice; empty before the end
-	Faults     error            // what of it cannot be read, while the rest can; nil for nothing
+	Ended      bool             // the run is complete, and the quantities are its outcome
+	Settings   []config.Setting // configuration, sorted by key; nil where it has none
+	Quantities []Quantity       // outcome, or the progress of a run that has not ended
+	Outcome    string           // digest or text of the outcome, by which copies of a run are recognised; empty before the end
+	Faults     error            // parts that cannot be read; nil for none
 
-	Files files.FS
+	Files files.FS // file system of the folder, read-only
 }
 
-// Setting is the value of a key of the configuration.
+// Setting is the value of a configuration key.
 func (r *Run) Setting(key string) (text string, given bool) {
 	k, found := slices.BinarySearchFunc(r.Settings, key, func(s config.Setting, key string) int { return strings.Compare(s.Key, key) })
 	if !found {
@@ -114,7 +113,7 @@ func (r *Run) Setting(key string) (text string, given bool) {
 	return r.Settings[k].Text, true
 }
 
-// Series are all that was measured over time.
+// Series reads the time series of the run; nil where its kind has none.
 func (r *Run) Series() ([]Series, error) {
 	if r.Kind.series == nil {
 		return nil, nil
@@ -123,41 +122,41 @@ func (r *Run) Series() ([]Series, error) {
 	return list, failure.AsDamage(err)
 }
 
-// Quantity is a named figure of a run, or of several that differ in their seed.
+// Quantity is a named result with one value, or with one for each seed.
 type Quantity struct {
 	Name   string
 	Unit   string    // such as s, nats or points; share is between 0 and 1; empty is a count
-	Better Direction // which way is better
+	Better Direction // direction of improvement
 	Seeds  []int64   // of the values; nil where the value is of no seed
 	Values []float64
 }
 
-// Direction is which way a quantity is better.
+// Direction is the direction in which a quantity improves.
 type Direction int
 
 const (
-	Neutral Direction = iota // neither is
-	Higher
-	Lower
+	Neutral Direction = iota // neither is better
+	Higher                   // larger values are better
+	Lower                    // smaller values are better
 )
 
-// seeded is a quantity with a value of one seed.
+// seeded is a quantity with the value of one seed.
 func seeded(name, unit string, to Direction, seed int64, value float64) Quantity {
 	return Quantity{Name: name, Unit: unit, Better: to, Seeds: []int64{seed}, Values: []float64{value}}
 }
 
-// seedless is a quantity whose value is of no seed.
+// seedless is a quantity whose value belongs to no seed.
 func seedless(name, unit string, to Direction, value float64) Quantity {
 	return Quantity{Name: name, Unit: unit, Better: to, Values: []float64{value}}
 }
 
-// Series is a table of what was measured over time.
+// Series is a table of measurements over time.
 type Series struct {
 	Name    string // such as epochs
 	Columns []Column
 }
 
-// Column is a column of a series: numbers or, where they are nil, texts.
+// Column is a column of numbers; of texts where Values is nil.
 type Column struct {
 	Name   string
 	Unit   string    // empty for none
@@ -165,7 +164,7 @@ type Column struct {
 	Texts  []string
 }
 
-// Column is one of the columns; nil where there is none of the name.
+// Column returns a column by name; nil where there is none.
 func (s *Series) Column(name string) *Column {
 	for k := range s.Columns {
 		if s.Columns[k].Name == name {
@@ -197,7 +196,7 @@ func SeriesOf(name string, t *results.Table) (Series, error) {
 	return s, nil
 }
 
-// streamSeries reads tables of a run folder; one that is not there is left out.
+// streamSeries reads tables of a run folder; missing ones are left out.
 func streamSeries(r *Run, names ...string) ([]Series, error) {
 	var list []Series
 	for _, name := range names {
@@ -217,7 +216,7 @@ func streamSeries(r *Run, names ...string) ([]Series, error) {
 	return list, nil
 }
 
-// Folder is a folder as it is looked at, to find out what it is.
+// Folder is the listing of a folder, from which its kind is recognised.
 type Folder struct {
 	Path    string
 	Files   files.FS
@@ -225,16 +224,18 @@ type Folder struct {
 	openRun func(folder string) (*Run, error) // opens a run that is a part of this one
 }
 
+// Has reports whether the folder has an entry of this name.
 func (f *Folder) Has(name string) bool { return files.HasName(f.Entries, name) }
 
+// At is the path of an entry.
 func (f *Folder) At(name string) string { return filepath.Join(f.Path, name) }
 
-// ErrForeign says that a folder is no run's.
-var ErrForeign = errors.New("it is no folder of a run: there is nothing in it that graft or the original has written; name the folder of a run, or one in which such lie")
+// ErrForeign reports a folder that is no run folder.
+var ErrForeign = errors.New("it is not a run folder: it contains nothing that graft or the original has written; name a run folder, or a folder of run folders")
 
-// Open reads a run folder, whatever kind it is of, also while it is written: nothing
-// is locked, written or moved. What is damaged, half-written or foreign is an error,
-// whose exit code tells it from a folder that is not there.
+// Open reads a run folder of any kind, also while it is written. It locks, writes and moves
+// nothing. A damaged, half-written or foreign folder is an error with the exit code Damaged; a
+// missing one has none.
 func Open(fsys files.FS, folder string) (*Run, error) {
 	f, err := ReadFolder(fsys, folder)
 	if err != nil {
@@ -248,6 +249,7 @@ func Open(fsys files.FS, folder string) (*Run, error) {
 	return r, nil
 }
 
+// ReadFolder lists a folder, read-only.
 func ReadFolder(fsys files.FS, folder string) (*Folder, error) {
 	f := &Folder{Path: filepath.Clean(folder), Files: files.ReadOnly{FS: fsys}}
 	var err error
@@ -257,7 +259,7 @@ func ReadFolder(fsys files.FS, folder string) (*Folder, error) {
 	return f, nil
 }
 
-// Kind is what the folder is one of; nil for none.
+// Kind is the kind of the folder; nil for none.
 func (f *Folder) Kind() *Kind {
 	for _, k := range Kinds() {
 		if k.matches(f) {
@@ -267,8 +269,8 @@ func (f *Folder) Kind() *Kind {
 	return nil
 }
 
-// isBegun says whether graft has begun a run in the folder. Others have files of the
-// manifest's name too.
+// isBegun reports whether graft has begun a run in the folder. Other programs write files named
+// manifest.json too, so its content is read.
 func (f *Folder) isBegun() bool {
 	if f.Has(LockFile) {
 		return true
@@ -281,9 +283,9 @@ func (f *Folder) open() (*Run, error) {
 	r := &Run{Path: f.Path, Kind: f.Kind(), Files: f.Files}
 	switch {
 	case r.Kind == nil && f.isBegun() && f.Has(ManifestFile):
-		return nil, errors.New("it is half-written: the run began and has written nothing yet; it was killed, or is about to")
+		return nil, errors.New("it is half-written: the run began and has written nothing yet; it was killed, or is starting")
 	case r.Kind == nil && f.isBegun():
-		return nil, fmt.Errorf("it is half-written: %s is missing; the run was killed as it began, or is about to", ManifestFile)
+		return nil, fmt.Errorf("it is half-written: %s is missing; the run was killed as it began, or is starting", ManifestFile)
 	case r.Kind == nil:
 		return nil, ErrForeign
 	}
@@ -294,8 +296,8 @@ func (f *Folder) open() (*Run, error) {
 	return r, err
 }
 
-// readOwn reads what all of graft's own runs have: the manifest and the configuration, and
-// into outcome how it ended, where it has.
+// readOwn reads the files that all of graft's own runs have: manifest, configuration and, after
+// the end, the outcome. A nil outcome is not read.
 func (f *Folder) readOwn(r *Run, outcome any) error {
 	var err error
 	if r.Manifest, err = results.ReadManifest(f.Files, f.Path); err != nil {
@@ -317,19 +319,19 @@ func (f *Folder) readOwn(r *Run, outcome any) error {
 	return results.ReadOutcome(f.Files, f.Path, outcome)
 }
 
-// hasManifestAnd says whether a folder has a manifest, and files of these names.
+// hasManifestAnd matches folders with a manifest and files of these names.
 func hasManifestAnd(names ...string) func(*Folder) bool {
 	return func(f *Folder) bool {
 		return f.Has(ManifestFile) && !slices.ContainsFunc(names, func(name string) bool { return !f.Has(name) })
 	}
 }
 
-// finite are quantities without those that have no value.
+// finite drops quantities without values or with one that is not finite.
 func finite(list ...Quantity) []Quantity {
 	return slices.DeleteFunc(list, func(q Quantity) bool {
 		return len(q.Values) == 0 || slices.ContainsFunc(q.Values, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
 	})
 }
 
-// OpenPart opens a run that is a part of this one.
+// OpenPart opens a run that is a part of this one, such as a stage of a pipeline.
 func (r *Run) OpenPart(folder string) (*Run, error) { return Open(r.Files, folder) }

@@ -11,9 +11,10 @@ import (
 	"graft/simulation"
 )
 
-// errUnknownState says that how far a simulation has come is not known.
+// errUnknownState reports a simulation whose progress cannot be computed.
 var errUnknownState = errors.New("how many steps were taken is not known")
 
+// SimulationState computes the progress of a simulation from its cache.
 func SimulationState(r *Run) (*simulation.State, error) {
 	plan, err := ReadPlan(r.Files, filepath.Join(r.Path, PlanFile))
 	if err != nil {
@@ -41,7 +42,7 @@ func SimulationState(r *Run) (*simulation.State, error) {
 	return &state, nil
 }
 
-// cache is where the simulation keeps what it ran.
+// cache is the cache folder of the simulation.
 func (r *Run) cache() string {
 	if said, _ := r.Setting("simulate.cache"); said != "" {
 		return said
@@ -49,6 +50,7 @@ func (r *Run) cache() string {
 	return CacheBeside(r.Path)
 }
 
+// ReadPlan reads the plan of a simulation. A damaged one has the exit code Damaged.
 func ReadPlan(fsys files.FS, path string) (*simulation.Plan, error) {
 	text, err := files.ReadAll(fsys, path, largestPlan)
 	if err != nil {
@@ -61,7 +63,7 @@ func ReadPlan(fsys files.FS, path string) (*simulation.Plan, error) {
 	return p, nil
 }
 
-// CacheBeside is where a simulation keeps what it ran unless it is told otherwise.
+// CacheBeside is the default cache folder of a simulation in a run folder.
 func CacheBeside(folder string) string {
 	return filepath.Join(filepath.Dir(filepath.Clean(folder)), "cache")
 }

@@ -1,3 +1,5 @@
+// Package serve answers HTTP requests for the list of runs beneath a folder, for pages of runs and
+// for comparisons.
 package serve
 
 import (
@@ -13,44 +15,43 @@ import (
 	"graft/results/page"
 )
 
-// pageCache renders pages, each once for all who ask for it, and keeps those that were asked
-// for last.
+// pageCache renders pages, each once for all concurrent requests, and keeps the most recently used.
 type pageCache struct {
 	now    func() time.Time
 	most   int           // bytes that are kept
-	places chan struct{} // one for each rendering at once
+	places chan struct{} // semaphore of concurrent renderings
 
 	mu      sync.Mutex
-	pages   map[string]*renderedPage // by what they show
+	pages   map[string]*renderedPage // by the request's key
 	waiting int                      // renderings that have not begun
 }
 
-// renderedPage is a rendered page. All but used is written before it is done.
+// renderedPage is a rendered page. All fields but used are written before done closes.
 type renderedPage struct {
 	tag     string
-	done    chan struct{} // closed when it is rendered
+	done    chan struct{} // closes when the page is rendered
 	text    []byte
-	gzipped []byte // the text with gzip: a page is asked for again and again, and may come a long way
+	gzipped []byte // the text with gzip
 	policy  string
-	err     error // why there is none
+	err     error // why rendering failed
 	began   time.Time
 	ended   time.Time
-	used    time.Time // when it was asked for last
+	used    time.Time // time of the last request
 }
 
-// renderBackoff is how many times as long as its rendering took a page stands before it is
-// rendered again: what is slow to show is not to take the machine from those who write.
+// renderBackoff is the time for which a page is kept, in durations of its rendering: slow pages must
+// not take the machine from the runs.
 const renderBackoff = 5
 
-// errBusy says that too many pages are asked for at once.
-var errBusy = errors.New("too many pages are asked for at once; ask again")
+// errBusy reports too many concurrent requests.
+var errBusy = errors.New("too many pages are requested at once; ask again")
 
 func newPageCache(most, places int, now func() time.Time) *pageCache {
 	return &pageCache{now: now, most: most, places: make(chan struct{}, places), pages: map[string]*renderedPage{}}
 }
 
-// get is a page by what it shows and the tag of that. While it is rendered, and a while
-// after that, all get what is being rendered, whose tag may be an older one.
+// get returns a page by its key and the tag of its content. During a rendering and the back-off
+// after it all requests get that page, whose tag may be an older one.
 func (p *pageCache) get(ctx context.Context, key, tag string, render func() (*page.Page, error)) (*renderedPage, error) {
 	s, err := p.find(key, tag, render)
 	if err != nil {
@@ -91,8 +92,8 @@ func (s *renderedPage) isDone() bool {
 	}
 }
 
-// make renders a page when there is a place. It does so to the end, also when whoever
-// asked has left: others may wait for it.
+// make renders a page when a place is free. It goes on after the client has left: others may wait
+// for the page.
 func (p *pageCache) make(key string, s *renderedPage, render func() (*page.Page, error)) {
 	p.places <- struct{}{}
 	p.mu.Lock()
@@ -106,17 +107,16 @@ func (p *pageCache) make(key string, s *renderedPage, render func() (*page.Page,
 	defer p.mu.Unlock()
 	close(s.done)
 	if s.err != nil && p.pages[key] == s {
-		delete(p.pages, key) // it may be well the next time
+		delete(p.pages, key) // the next request tries again
 	}
 	p.evict()
 }
 
-// render ends with an error where the program is at fault: one page is not to take the
-// others along.
+// render turns a panic into an error, so that one page does not take down the others.
 func (s *renderedPage) render(render func() (*page.Page, error)) {
 	defer func() {
 		if fault := recover(); fault != nil {
-			s.err = fmt.Errorf("this is a fault of graft's: %v", fault)
+			s.err = fmt.Errorf("this is a bug in graft: %v", fault)
 		}
 	}()
 	var shown *page.Page
@@ -124,12 +124,12 @@ func (s *renderedPage) render(render func() (*page.Page, error)) {
 		return
 	}
 	var plain, packed bytes.Buffer
-	zip, _ := gzip.NewWriterLevel(&packed, gzip.BestSpeed) // there is such a level
+	zip, _ := gzip.NewWriterLevel(&packed, gzip.BestSpeed) // the level is valid
 	s.err = errors.Join(shown.Render(io.MultiWriter(&plain, zip)), zip.Close())
 	s.text, s.gzipped, s.policy = plain.Bytes(), packed.Bytes(), shown.Policy()
 }
 
-// evict forgets the pages that were not asked for the longest, down to what is kept.
+// evict drops the least recently used pages until the rest fits.
 func (p *pageCache) evict() {
 	for {
 		size, oldest := 0, ""

@@ -19,7 +19,7 @@ import (
 
 // However many ask, a page is rendered once; one that is slow to render stands a while;
 // one that fails takes nothing along; and what is kept is bounded.
-func TestPress(t *testing.T) {
+func TestPageCache(t *testing.T) {
 	clock := &cacheClock{at: time.Unix(0, 0)}
 	p := newPageCache(40_000, 1, clock.now)
 	count, slow := 0, make(chan struct{})

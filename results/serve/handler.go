@@ -15,25 +15,26 @@ import (
 	"graft/results/runs"
 )
 
-// Handler is where pages of runs are asked for.
+// Handler serves pages of runs.
 type Handler struct {
 	index   *index
 	cache   *pageCache
 	hosts   func(string) bool
 	version string // of graft, shown on pages
-	began   int64  // when: pages of another time may be of another graft
+	began   int64  // start time in nanoseconds, part of tags: another process may be another version
 }
 
-// Options say what is served, and to whom. All fields are needed.
+// Options are the options of [New]. All fields but Version are needed.
 type Options struct {
 	Files   files.FS          // file system; only read
 	Dir     string            // folder with the runs
-	Every   time.Duration     // least time between two looks at a run that is written to
+	Every   time.Duration     // least time between two scans of a run that is written to
 	Now     func() time.Time  // clock
 	Hosts   func(string) bool // reports whether requests may use this host name
-	Version string            // of graft, shown on pages
+	Version string            // version of graft, shown on pages
 }
 
+// New makes a handler for the runs beneath a folder.
 func New(o Options) *Handler {
 	return &Handler{index: newIndex(o.Files, o.Dir, o.Every, o.Now), cache: newPageCache(maxCacheBytes, maxRenderings, o.Now), hosts: o.Hosts, version: o.Version, began: o.Now().UnixNano()}
 }
@@ -44,7 +45,7 @@ const (
 	compareAddress = "/compare"
 )
 
-// AddressOf is where the page of a run is.
+// AddressOf is the path of a run's page.
 func AddressOf(name string) string {
 	if name == "." {
 		return runAddress
@@ -56,15 +57,15 @@ func AddressOf(name string) string {
 	return runAddress + strings.Join(parts, "/")
 }
 
-// request is a page that is asked for.
+// request is a request for a page.
 type request struct {
-	key    string   // what it shows
+	key    string   // identifies the page
 	names  []string // of runs
-	all    bool     // it is the list of all
+	all    bool     // the list of all runs
 	render func(*snapshot, page.Live) (*page.Page, error)
 }
 
-// ServeHTTP answers with a page, or says why not.
+// ServeHTTP answers with a page, or with a page that names the error.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	head := w.Header()
 	for name, value := range map[string]string{"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cross-Origin-Resource-Policy": "same-origin",
@@ -98,7 +99,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) *listen.Refusal 
 	return h.answer(w, r, want, v)
 }
 
-// parse is what an address asks for.
+// parse reads the request from an address.
 func (h *Handler) parse(at *url.URL) (*request, *listen.Refusal) {
 	name, isRun := strings.CutPrefix(at.Path, runAddress)
 	switch {
@@ -123,7 +124,7 @@ func (h *Handler) parse(at *url.URL) (*request, *listen.Refusal) {
 	return &request{key: fmt.Sprintf("compare %q", names), names: names, render: h.runs}, nil
 }
 
-// unique are names without those that come again.
+// unique drops repeated names.
 func unique(names []string) []string {
 	var list []string
 	seen := map[string]bool{}
@@ -135,7 +136,7 @@ func unique(names []string) []string {
 	return list
 }
 
-// answer sends a page, unless it is known to whoever asks.
+// answer sends a page, or Not Modified if the client has it.
 func (h *Handler) answer(w http.ResponseWriter, r *http.Request, want *request, v *snapshot) *listen.Refusal {
 	if len(v.states) == 0 && !want.all {
 		return refusalOfPage(fmt.Errorf("%s: %w", strings.Join(v.missing, ", "), errMissing))
@@ -153,7 +154,7 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, want *request, 
 		return refusalOfPage(err)
 	}
 	w.Header().Set("ETag", `"`+s.tag+`"`)
-	if known == `"`+s.tag+`"` { // it stands for a while yet
+	if known == `"`+s.tag+`"` { // the back-off is not over
 		w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
@@ -172,11 +173,10 @@ func send(w http.ResponseWriter, r *http.Request, status int, s *renderedPage) {
 	w.Header().Set("Content-Length", fmt.Sprint(len(text)))
 	w.Header().Set("Content-Security-Policy", s.policy+"; frame-ancestors 'none'")
 	w.WriteHeader(status)
-	_, _ = w.Write(text) // whoever asked may have left
+	_, _ = w.Write(text) // the client may have left
 }
 
-// acceptsGzip says of a header whether gzip is fine; a weight, which only who minds it
-// sends, is a no.
+// acceptsGzip reports whether an Accept-Encoding header lists gzip without a weight.
 func acceptsGzip(header string) bool {
 	for word := range strings.SplitSeq(header, ",") {
 		if strings.EqualFold(strings.TrimSpace(word), "gzip") {
@@ -186,7 +186,7 @@ func acceptsGzip(header string) bool {
 	return false
 }
 
-// refusalOfPage says why there is no page.
+// refusalOfPage maps an error to its HTTP status and remedy.
 func refusalOfPage(err error) *listen.Refusal {
 	switch {
 	case errors.Is(err, errMissing), runs.NotThere(err):
@@ -197,7 +197,7 @@ func refusalOfPage(err error) *listen.Refusal {
 	return listen.Refuse(http.StatusInternalServerError, "See what graft report says of it.", "%v", err)
 }
 
-// refuse says why there is no page on a page.
+// refuse sends a page that names the error and its remedy.
 func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, refused *listen.Refusal) {
 	p := &page.Page{Title: http.StatusText(refused.Status), Version: h.version, Links: []page.Link{toList},
 		Sections: []page.Section{{Title: "What is wrong", Parts: []page.Part{{Sentences: append(strings.Split(document.PrintableLines(refused.Wrong), "\n"), refused.Remedy)}}}}}

@@ -16,27 +16,26 @@ import (
 	"graft/results/runs"
 )
 
-// index is the runs beneath a folder, as they were when they were looked at last. It
-// looks when it is asked, and however many ask, at each run no more often than its pace
-// says: at one that is being written to every so often, at one that is quiet rarely. No
-// file is opened for that.
+// index holds the state of the runs beneath a folder at their last scan. It scans on request,
+// each run at most once an interval: often while it is written to, rarely when it is quiet. It
+// lists folders and opens no file.
 type index struct {
 	fsys       files.FS
 	dir        string
-	every      time.Duration // between two looks at a run that is written to
-	scanEvery  time.Duration // between two looks for new runs
-	endedEvery time.Duration // between two looks at a run that has ended
+	every      time.Duration // least time between scans of a run that is written to
+	scanEvery  time.Duration // least time between searches for new runs
+	endedEvery time.Duration // least time between scans of a run that has ended
 	now        func() time.Time
 
 	mu      sync.Mutex
 	runs    map[string]*indexedRun // by their path beneath dir
 	others  []runs.SkippedRun      // folders without any run
-	over    int                    // runs that are too many
-	scanned time.Time              // when new runs were looked for last
-	fault   error                  // why that could not be done
+	over    int                    // number of runs above the limit
+	scanned time.Time              // time of the last search for new runs
+	fault   error                  // error of that search
 }
 
-// indexedRun is a run as it was looked at last.
+// indexedRun is a run at its last scan.
 type indexedRun struct {
 	runState
 	looked time.Time // when
@@ -45,25 +44,24 @@ type indexedRun struct {
 	read   uint64    // the tag of what the line is of
 }
 
-// runState is how a run's folder looks from outside.
+// runState is the state of a run's folder, without reading its files.
 type runState struct {
-	name    string    // path beneath the gallery's folder, with slashes; "." is that folder
-	path    string    // to open it by
-	tag     uint64    // of names, sizes and times of its files: with the same tag it is the same
-	written time.Time // the latest time of its files
-	quiet   bool      // that was long ago
+	name    string    // path beneath the served folder, with slashes; "." is that folder
+	path    string    // path of the folder
+	tag     uint64    // hash of names, sizes and times of its files
+	written time.Time // latest modification time of its files
+	quiet   bool      // that is more than quietAfter ago
 }
 
 const (
-	// ScanFactor and rarePace are how much rarer than for changes it is looked for new
-	// runs, and at runs that have ended.
+	// ScanFactor and EndedFactor are the intervals of searches for new runs and of scans of ended
+	// runs, in intervals of a run that is written to.
 	ScanFactor, EndedFactor = 5, 15
-	// ageDivisor is what part of the time since a run was written to passes before it is
-	// looked at again.
+	// ageDivisor sets the interval of a quiet run: the time since its last write divided by it.
 	ageDivisor = 10
-	// quietAfter is when a run that has not ended is not called running any more.
+	// quietAfter is the time without writes after which a run no longer counts as running.
 	quietAfter = 10 * time.Minute
-	// maxStatFiles bounds the files of a run whose sizes and times are asked for.
+	// maxStatFiles limits the files of a run that are scanned.
 	maxStatFiles = 5000
 )
 
@@ -71,15 +69,15 @@ func newIndex(fsys files.FS, dir string, every time.Duration, now func() time.Ti
 	return &index{fsys: fsys, dir: filepath.Clean(dir), every: every, scanEvery: ScanFactor * every, endedEvery: EndedFactor * every, now: now, runs: map[string]*indexedRun{}}
 }
 
-// snapshot is what was seen at once.
+// snapshot is the state of some runs at one time.
 type snapshot struct {
 	states  []runState
-	missing []string          // of the runs that were asked for
+	missing []string          // requested runs that do not exist
 	others  []runs.SkippedRun // folders without any run
-	over    int               // runs that are too many to be listed at all
+	over    int               // number of runs above the limit to be listed at all
 }
 
-// look sees how runs are now: those that are named, or all.
+// look returns the state of the named runs, or of all.
 func (g *index) look(names []string, all bool) (*snapshot, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -113,7 +111,7 @@ func (g *index) unknown(names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return g.runs[name] == nil })
 }
 
-// walk looks for runs, and forgets those that are not there any more.
+// walk searches for runs and drops those that no longer exist.
 func (g *index) walk(now time.Time) {
 	root, err := runs.ReadFolder(g.fsys, g.dir)
 	g.scanned, g.fault = now, err
@@ -125,7 +123,7 @@ func (g *index) walk(now time.Time) {
 	g.runs, g.others, g.over = w.found, w.others, w.over
 }
 
-// scanner walks through folders as runsBeneath does, and also notes what is no run's.
+// scanner walks through folders as runs.Find does, and also lists folders without runs.
 type scanner struct {
 	fsys         files.FS
 	known, found map[string]*indexedRun
@@ -133,7 +131,7 @@ type scanner struct {
 	over         int
 }
 
-// folder says whether there is something of graft's in a folder.
+// folder reports whether a folder contains a run or a cache.
 func (w *scanner) folder(f *runs.Folder, name string, depth int) bool {
 	switch {
 	case f.IsRun():
@@ -148,14 +146,14 @@ func (w *scanner) folder(f *runs.Folder, name string, depth int) bool {
 			some = w.below(f.At(entry.Name()), path.Join(name, entry.Name()), depth-1) || some
 		}
 	}
-	if !some && name != "." { // one line for all that is in it
+	if !some && name != "." { // one entry for the whole folder
 		w.others = append(w.others[:before], runs.SkippedRun{Path: name, Why: notARun, Err: runs.ErrForeign})
 	}
 	return some
 }
 
 func (w *scanner) below(at, name string, depth int) bool {
-	if w.known[name] != nil { // whether it still is one shows when it is looked at
+	if w.known[name] != nil { // refresh drops it if it is gone
 		w.add(at, name)
 		return true
 	}
@@ -180,7 +178,7 @@ func (w *scanner) add(at, name string) {
 	}
 }
 
-// refresh looks at a run if it is time to. One that is not there any more is forgotten.
+// refresh scans a run if its interval is over. It drops a run that no longer exists.
 func (g *index) refresh(e *indexedRun, now time.Time) bool {
 	e.quiet = now.Sub(e.written) > quietAfter
 	if now.Sub(e.looked) < g.interval(e, now) {
@@ -196,7 +194,7 @@ func (g *index) refresh(e *indexedRun, now time.Time) bool {
 	return true
 }
 
-// interval is how long it takes until a run is looked at again.
+// interval is the time between scans of a run.
 func (g *index) interval(e *indexedRun, now time.Time) time.Duration {
 	if e.ended {
 		return g.endedEvery
@@ -204,7 +202,7 @@ func (g *index) interval(e *indexedRun, now time.Time) time.Duration {
 	return min(max(now.Sub(e.written)/ageDivisor, g.every), g.endedEvery)
 }
 
-// note keeps what was found out about a run when it was read.
+// note keeps the results of reading a run.
 func (g *index) note(name string, tag uint64, ended bool, line *runLine) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -218,9 +216,8 @@ func (g *index) note(name string, tag uint64, ended bool, line *runLine) {
 	}
 }
 
-// tagOf is a tag of all that lies in a run's folder and in those directly in it, and
-// the latest time of its files. What is saved to go on from, and what programs have
-// said, is shown on no page; but that something was said is a sign of life.
+// tagOf hashes the entries of a run's folder and of those directly in it, and returns their latest
+// modification time. Checkpoints and logs are on no page and not hashed; the time of the log counts.
 func tagOf(fsys files.FS, folder string) (uint64, time.Time, error) {
 	f, err := runs.ReadFolder(fsys, folder)
 	if err != nil {
@@ -230,7 +227,7 @@ func tagOf(fsys files.FS, folder string) (uint64, time.Time, error) {
 	s.folder(f)
 	for _, entry := range f.Entries {
 		if entry.IsDir() && entry.Name() != runs.LogsFolder && entry.Name() != checkpointsName {
-			if below, err := runs.ReadFolder(f.Files, f.At(entry.Name())); err == nil { // else it is as good as not there
+			if below, err := runs.ReadFolder(f.Files, f.At(entry.Name())); err == nil { // unreadable folders count as missing
 				s.folder(below)
 			}
 		}
@@ -238,7 +235,7 @@ func tagOf(fsys files.FS, folder string) (uint64, time.Time, error) {
 	return s.sum.Sum64(), s.latest, nil
 }
 
-// What in a run folder is on no page: from where it can go on, and its log.
+// Names in a run folder whose content is on no page.
 const (
 	checkpointsName = "checkpoints"
 	LogFile         = "log.jsonl"
@@ -260,7 +257,7 @@ func (s *tagger) folder(f *runs.Folder) {
 			continue
 		}
 		info, err := entry.Info()
-		if err != nil { // it went meanwhile
+		if err != nil { // deleted meanwhile
 			continue
 		}
 		if entry.Name() != LogFile {
@@ -272,8 +269,8 @@ func (s *tagger) folder(f *runs.Folder) {
 	}
 }
 
-// notARun is what is wrong with a folder that lies among runs.
+// notARun describes a folder without runs among runs.
 const notARun = "there is no run in it: nothing that graft or the original has written"
 
-// errMissing says that a run is not there any more.
+// errMissing reports a run that does not exist, or no longer.
 var errMissing = errors.New("it is not there, or not any more")

@@ -15,13 +15,13 @@ import (
 	"graft/results/runs"
 )
 
-// toList leads to the list of all runs.
+// toList links to the list of all runs.
 var toList = page.Link{Text: "All runs", Address: "/"}
 
-// showAll is how to see what pages leave out.
+// showAll names the command that shows all rows.
 const showAll = "graft report --html with --all"
 
-// tag tells what a page shows apart from what it showed before.
+// tag hashes the content of a page.
 func (h *Handler) tag(want *request, v *snapshot) string {
 	sum := fnv.New64a()
 	fmt.Fprintf(sum, "%s %d %q %d\n", want.key, h.began, v.missing, v.over)
@@ -39,8 +39,7 @@ func (h *Handler) tag(want *request, v *snapshot) string {
 	return fmt.Sprintf("%016x", sum.Sum64())
 }
 
-// runs is the page of a run, or of several side by side. What cannot be read of them is
-// named on it.
+// runs builds the page of a run, or of several side by side. It names what cannot be read.
 func (h *Handler) runs(v *snapshot, live page.Live) (*page.Page, error) {
 	opened, errs := make([]*runs.Run, len(v.states)), make([]error, len(v.states))
 	runs.Parallel(len(v.states), func(k int) { opened[k], errs[k] = runs.Open(h.index.fsys, v.states[k].path) })
@@ -81,17 +80,17 @@ func (h *Handler) runs(v *snapshot, live page.Live) (*page.Page, error) {
 	return p, nil
 }
 
-// runLine is a run's line on the list.
+// runLine holds the cells of a run on the list.
 type runLine struct {
 	kind, network, seed string
 	began               time.Time // zero is unknown
-	said                bool      // whoever wrote it says whether it has ended
+	said                bool      // the folder records whether the run has ended
 	ended               bool
 	figure              *report.QuantityReport // the first that came out for which one way is better; nil for none
-	why                 string                 // it cannot be read; empty where it can
+	why                 string                 // why it cannot be read; empty where it can
 }
 
-// lines are the lines of runs, in their order. Only those are read that have changed.
+// lines returns the lines of runs in order. It reads only runs that have changed.
 func (h *Handler) lines(sights []runState) []*runLine {
 	list := make([]*runLine, len(sights))
 	h.index.mu.Lock()
@@ -130,8 +129,7 @@ func readLine(fsys files.FS, folder string) *runLine {
 	return e
 }
 
-// maxReason is how much of what is wrong with a run is on the list, in characters;
-// its page has all.
+// maxReason limits the error of a run on the list, in characters; its page has the whole text.
 const maxReason = 200
 
 func shortReason(text string) string {
@@ -142,7 +140,7 @@ func shortReason(text string) string {
 	return string(runes)
 }
 
-// state is how a run stands, and what that looks like.
+// state is the state of a run and its mark.
 func (e *runLine) state(quiet bool) (string, page.Kind) {
 	switch {
 	case !e.said:
@@ -155,7 +153,7 @@ func (e *runLine) state(quiet bool) (string, page.Kind) {
 	return runningWord, page.Up
 }
 
-// runningWord is the state of a run that is being written to.
+// runningWord is the state of a run that is written to.
 const runningWord = "running"
 
 // listedRun is a run on the list.
@@ -164,7 +162,7 @@ type listedRun struct {
 	*runLine
 }
 
-// list is the page of all runs.
+// list builds the page of all runs.
 func (h *Handler) list(v *snapshot, live page.Live) (*page.Page, error) {
 	var runs, broken []listedRun
 	for k, e := range h.lines(v.states) {
@@ -182,7 +180,7 @@ func (h *Handler) list(v *snapshot, live page.Live) (*page.Page, error) {
 	if len(runs) > 0 {
 		parts := []page.Part{{Table: listTable(runs[:len(runs)-over])}}
 		if over += v.over; over > 0 {
-			parts = append(parts, page.Part{Sentences: []string{fmt.Sprintf("%s are not listed; serve a folder further down to see them.", document.Counted(over, "more run"))}})
+			parts = append(parts, page.Part{Sentences: []string{fmt.Sprintf("%s are not listed; serve a folder further down to see them.", document.Plural(over, "more run"))}})
 		}
 		p.Sections = append(p.Sections, page.Section{Title: "Runs", Parts: parts})
 	}
@@ -192,7 +190,7 @@ func (h *Handler) list(v *snapshot, live page.Live) (*page.Page, error) {
 	return p, nil
 }
 
-// rank is where a run stands on the list: those that are written to come first.
+// rank sorts the list: running runs come first.
 func (l listedRun) rank() int {
 	if state, _ := l.state(l.quiet); state == runningWord {
 		return 0
@@ -209,7 +207,7 @@ func leadOf(runs []listedRun, broken int) string {
 		state, _ := r.state(r.quiet)
 		count[state]++
 	}
-	text := document.Counted(len(runs)+broken, "run")
+	text := document.Plural(len(runs)+broken, "run")
 	for _, state := range []string{runningWord, report.StateWord(true), report.StateWord(false)} {
 		if n := count[state]; n > 0 {
 			text += fmt.Sprintf(", %d %s", n, state)
@@ -252,7 +250,7 @@ func listTable(runs []listedRun) *page.Table {
 	return t
 }
 
-// leftOutTable names the runs that cannot be read, and folders without any.
+// leftOutTable lists the runs that cannot be read and the folders without runs.
 func leftOutTable(broken []listedRun, others []runs.SkippedRun) []page.Part {
 	t := &page.Table{Caption: "folders", Columns: []page.Column{{Name: "Folder"}, {Name: "Why"}}}
 	for _, b := range broken {
@@ -266,7 +264,7 @@ func leftOutTable(broken []listedRun, others []runs.SkippedRun) []page.Part {
 	}
 	parts := []page.Part{{Table: t}}
 	if over := len(others) - maxOthers; over > 0 {
-		parts = append(parts, page.Part{Sentences: []string{fmt.Sprintf("%s without a run are not named.", document.Counted(over, "more folder"))}})
+		parts = append(parts, page.Part{Sentences: []string{fmt.Sprintf("%s without a run are not named.", document.Plural(over, "more folder"))}})
 	}
 	return parts
 }

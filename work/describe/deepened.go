@@ -1,3 +1,4 @@
+// Package describe computes layers, blocks, channels and costs of a network without running it.
 package describe
 
 import (
@@ -6,7 +7,7 @@ import (
 	"graft/net2net"
 )
 
-// Deepened is what a network becomes when one block is deepened.
+// Deepened lists the networks that follow from deepening one block, for every block.
 func Deepened(n *model.Network) ([]*model.Network, error) {
 	var all []*model.Network
 	grow := func(a net2net.Action, compat net2net.Compat) error {

@@ -10,9 +10,8 @@ import (
 	"graft/tracing/drawing"
 )
 
-// Network is what `graft model show --json` prints. All numbers are exact.
-// FLOP are floating-point operations forward for one example, where a multiply-add
-// is two.
+// Network describes a network; `graft model show --json` prints it. FLOP counts the floating-point
+// operations of a forward pass for one example, two for a multiply-add.
 type Network struct {
 	Name   string      `json:"name"`   // the class that it prints as
 	Input  model.Shape `json:"input"`  // of one example
@@ -24,7 +23,7 @@ type Network struct {
 	Totals Totals      `json:"totals"` // of the whole network
 }
 
-// Layer is one run of a layer.
+// Layer describes one use of a layer.
 type Layer struct {
 	Path            string      `json:"path"`             // as in a state dict; flatten() and pool() are steps without a module
 	Layer           string      `json:"layer"`            // as PyTorch prints it
@@ -40,13 +39,13 @@ type Layer struct {
 	Caption string `json:"-"`
 }
 
-// Part is a run of channels of one space.
+// Part is a range of channels of one space.
 type Part struct {
 	Space    string `json:"space"`    // its id
-	Channels int    `json:"channels"` // in the run
+	Channels int    `json:"channels"` // number of channels
 }
 
-// Block is a block.
+// Block describes a block, which actions name by its number.
 type Block struct {
 	Number int      `json:"number"` // that actions name it by, from 0
 	Name   string   `json:"name"`   // its path, or that of its first layer
@@ -68,7 +67,7 @@ type Space struct {
 	Fixed    []string `json:"fixed"`    // why it cannot be widened; empty where it can
 }
 
-// Totals sums the layers up.
+// Totals holds the sums over all layers.
 type Totals struct {
 	Parameters      int   `json:"parameters"`       // that are learned
 	Buffers         int   `json:"buffers"`          // numbers that are no parameters, such as running means
@@ -76,7 +75,7 @@ type Totals struct {
 	ActivationBytes int64 `json:"activation_bytes"` // of all outputs together
 }
 
-// Describe puts together what is known of a network without running it.
+// Describe describes a network from its trace.
 func Describe(t *tracing.Trace) (Network, error) {
 	sheet, err := t.Network.Sheet()
 	if err != nil {
@@ -120,7 +119,7 @@ func reportLayer(l *tracing.Layer, row model.Row, block *int) Layer {
 	return r
 }
 
-// captionText is a layer in a few words of plain ASCII.
+// captionText describes a layer in a few words of plain ASCII.
 func captionText(l model.Layer) string {
 	kind, sizes := drawing.Caption(l)
 	return strings.TrimSpace(kind + " " + strings.NewReplacer("×", "x", "→", "->").Replace(sizes))
@@ -151,7 +150,7 @@ func reportSpace(t *tracing.Trace, s *tracing.Space) Space {
 	return r
 }
 
-// opening is how many channels a space has where it is first seen.
+// opening is the number of channels of a space where it first occurs.
 func opening(t *tracing.Trace, s *tracing.Space) int {
 	if s == t.Spaces[0] {
 		return t.Network.Input[0]
@@ -168,7 +167,7 @@ func opening(t *tracing.Trace, s *tracing.Space) int {
 
 func spaceID(s *tracing.Space) string { return "s" + strconv.Itoa(s.Index) }
 
-// paths are where layers are, each once, in the order in which they run.
+// paths lists the paths of layers, each once, in the order in which they run.
 func paths(t *tracing.Trace, layers []*tracing.Layer) []string {
 	names := []string{}
 	for _, l := range t.Layers {

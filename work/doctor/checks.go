@@ -1,3 +1,4 @@
+// Package doctor checks the machine: LibTorch, its libraries, and each device.
 package doctor
 
 import (
@@ -13,15 +14,15 @@ import (
 	"graft/torch/sample"
 )
 
-// check is one thing that the doctor looks at. Its function returns what it
-// found, or an error that says what is wrong.
+// check is one check of the machine. Its function returns the finding, or an error.
 type check struct {
 	name   string
 	remedy string
 	look   func(torch.Device) (string, error)
 }
 
-// machineChecks run once, deviceChecks on each device. A new check is a line here.
+// machineChecks lists the checks that run once; deviceChecks run on each device. A new check is a
+// line in one of them.
 func machineChecks(fsys files.FS) []check {
 	return []check{
 		{"LibTorch opens", "run 'make deps'", func(torch.Device) (string, error) { return opens() }},
@@ -39,7 +40,7 @@ var deviceChecks = []check{
 	{"the fast path agrees on %s", "train with --exact and report it", fastAgrees},
 }
 
-// runChecks makes all checks; without LibTorch the first one is the only one.
+// runChecks runs all checks; if the first one, LibTorch, fails, it is the only one.
 func runChecks(fsys files.FS, devices []torch.Device) []checkResult {
 	var results []checkResult
 	for k, c := range machineChecks(fsys) {
@@ -88,7 +89,7 @@ func agrees() (string, error) {
 	return "both are " + r.CompiledFor, nil
 }
 
-// largestMaps is above the size of the list of files mapped into a process, in bytes.
+// largestMaps limits the list of files mapped into a process, in bytes.
 const largestMaps = 16 << 20
 
 // mappedFiles lists the files mapped into this process; Linux alone has the list.
@@ -96,8 +97,8 @@ func mappedFiles(fsys files.FS) ([]byte, error) {
 	return files.ReadAll(fsys, "/proc/self/maps", largestMaps)
 }
 
-// algebra looks for the reference BLAS, which Debian falls back to and which is
-// many times slower, among the files mapped into this process.
+// algebra searches the mapped files for the reference BLAS, Debian's fallback, which is many times
+// slower than others.
 func algebra(fsys files.FS) (string, error) {
 	mapped, err := mappedFiles(fsys)
 	if err != nil {
@@ -113,8 +114,8 @@ func algebra(fsys files.FS) (string, error) {
 	}
 }
 
-// oneOpenMP looks for a second OpenMP in this process: each would keep its own
-// threads, and only one would heed their number.
+// oneOpenMP searches the mapped files for a second OpenMP: each keeps its own threads, and only one
+// respects the configured number.
 func oneOpenMP(fsys files.FS) (string, error) {
 	mapped, err := mappedFiles(fsys)
 	if err != nil {

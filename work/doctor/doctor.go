@@ -10,7 +10,7 @@ import (
 	"graft/torch"
 )
 
-// Report is what `graft doctor --json` prints.
+// Report describes the machine and its checks; `graft doctor --json` prints it.
 type Report struct {
 	Healthy  bool          `json:"healthy"`  // whether every check passed
 	LibTorch *Libtorch     `json:"libtorch"` // null where none could be opened
@@ -19,7 +19,7 @@ type Report struct {
 	Checks   []checkResult `json:"checks"`   // what was tried
 }
 
-// Libtorch is the LibTorch in use and where it came from.
+// Libtorch describes the LibTorch in use and its origin.
 type Libtorch struct {
 	torch.Runtime
 	Origin string `json:"origin"` // "Debian", the folder it was built against, or "unknown"
@@ -32,15 +32,15 @@ type machine struct {
 	WaitPolicy string `json:"wait_policy"` // how OpenMP's threads wait for work
 }
 
-// checkResult is one line of the doctor's table.
+// checkResult is the result of one check.
 type checkResult struct {
-	Check  string `json:"check"`            // what was looked at
-	Pass   bool   `json:"pass"`             // whether it works
-	Detail string `json:"detail"`           // what was found
-	Remedy string `json:"remedy,omitempty"` // what to do about it; empty where it works
+	Check  string `json:"check"`            // name of the check
+	Pass   bool   `json:"pass"`             // the check passed
+	Detail string `json:"detail"`           // finding or error
+	Remedy string `json:"remedy,omitempty"` // what to do; empty where the check passed
 }
 
-// Examine looks the machine over.
+// Examine checks the machine.
 func Examine(fsys files.FS) Report {
 	report := Report{Healthy: true, Devices: []string{}, Machine: machine{
 		OS: runtime.GOOS, Arch: runtime.GOARCH, Processors: torch.DefaultThreads(),
@@ -49,7 +49,7 @@ func Examine(fsys files.FS) Report {
 		report.LibTorch = &Libtorch{Runtime: found, Origin: origin(fsys, found.Library)}
 	}
 	report.Machine.WaitPolicy = waitPolicy()
-	devices, _ := torch.Devices() // where this fails the first check says why
+	devices, _ := torch.Devices() // if this fails the first check reports it
 	for _, d := range devices {
 		report.Devices = append(report.Devices, d.String())
 	}
@@ -60,10 +60,10 @@ func Examine(fsys files.FS) Report {
 	return report
 }
 
-// largestOrigin is above the size of the file that the build writes, in bytes.
+// largestOrigin limits the file that the build writes beside the library, in bytes.
 const largestOrigin = 1 << 16
 
-// origin reads what the build wrote beside the library.
+// origin reads the origin of LibTorch from the file that the build wrote beside the library.
 func origin(fsys files.FS, library string) string {
 	data, err := files.ReadAll(fsys, filepath.Join(filepath.Dir(library), "origin"), largestOrigin)
 	if err != nil {

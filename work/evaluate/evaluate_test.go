@@ -98,7 +98,7 @@ func TestProgressOfLeavingOut(t *testing.T) {
 	core, lines := observer.New(zapcore.InfoLevel)
 	env := worktest.Env(nil)
 	env.Log = zap.New(core)
-	p := &progress{env: env, pace: work.NewPace(env.Now)}
+	p := &progress{env: env, pace: work.NewProgressLimiter(env.Now)}
 	for _, group := range []string{"early", "early", "late"} {
 		p.note(simulation.LeaveOutProgress{Group: group, Of: 2, Policies: 3, OfThem: 6})
 	}

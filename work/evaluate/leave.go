@@ -55,7 +55,7 @@ func (e *Evaluation) steps() int { return e.study.Ways[0].Options[0].Steps }
 
 // judgeLeaving has policies learn from some tables and judges them by the others.
 func (e *Evaluation) judgeLeaving(ctx context.Context) (*Result, error) {
-	p := &progress{env: e.env, pace: work.NewPace(e.env.Now)}
+	p := &progress{env: e.env, pace: work.NewProgressLimiter(e.env.Now)}
 	if e.env.Show != nil {
 		defer e.env.Show(p.scene())()
 	}

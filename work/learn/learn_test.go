@@ -61,7 +61,7 @@ func TestSeedLogIsPaced(t *testing.T) {
 	core, lines := observer.New(zapcore.InfoLevel)
 	now := time.Unix(0, 0)
 	l := newSeedLog(nil, zap.New(core), []uint64{4, 5}, 100)
-	l.pace = work.NewPace(func() time.Time { return now })
+	l.pace = work.NewProgressLimiter(func() time.Time { return now })
 	l.Step(simulation.TreeProgress{Seed: 4, Step: 10, Aim: 1})
 	require.Zero(t, lines.Len())
 	now = now.Add(work.ProgressInterval)

@@ -121,6 +121,6 @@ func (l *seedLog) scene() work.Progress {
 
 // facts is the line below the bar, of at most width characters.
 func (m seedTotals) facts(width int) string {
-	return work.FitLine([]string{document.Counted(m.steps, "step"), fmt.Sprintf("aim %.3f", m.aim), fmt.Sprintf("regret %.3f points", m.regret),
+	return work.FitLine([]string{document.Plural(m.steps, "step"), fmt.Sprintf("aim %.3f", m.aim), fmt.Sprintf("regret %.3f points", m.regret),
 		fmt.Sprintf("%d learning", m.begun-m.done)}, width)
 }

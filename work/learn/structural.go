@@ -129,7 +129,7 @@ func (st *structural) train(ctx context.Context, seeds *seedLog) ([]simulation.L
 	trees, held := st.Trees()
 	study := &simulation.TreeStudy{Trees: trees, Held: held, Options: st.Options(), Seeds: st.Run.All(), AtOnce: cmp.Or(st.Run.AtOnce, runtime.GOMAXPROCS(0)),
 		Every: st.Run.Every, Checkpoint: st.Run.Checkpoint, Now: st.env.Now, Book: seeds}
-	seeds.pace, seeds.drawn = work.NewPace(st.env.Now), st.env.Show != nil
+	seeds.pace, seeds.drawn = work.NewProgressLimiter(st.env.Now), st.env.Show != nil
 	if seeds.drawn {
 		defer st.env.Show(seeds.scene())()
 	}

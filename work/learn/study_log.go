@@ -24,7 +24,7 @@ type studyLog struct {
 }
 
 func newStudyLog(f *simulation.StudyFolder, log *zap.Logger, now func() time.Time, from, total int) *studyLog {
-	return &studyLog{StudyFolder: f, log: log, now: now, pace: work.NewPace(now), begun: now(), from: from, total: total, told: []StudyRow{}}
+	return &studyLog{StudyFolder: f, log: log, now: now, pace: work.NewProgressLimiter(now), begun: now(), from: from, total: total, told: []StudyRow{}}
 }
 
 // Row adds figures. They are logged at the end, and not more often than a pace allows.

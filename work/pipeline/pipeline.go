@@ -151,7 +151,7 @@ func (p *pipeline) stages(ctx context.Context) (*runs.PipelineOutcome, error) {
 		return nil, err
 	}
 	if len(failed) > 0 {
-		err = failure.With(failure.Partial, fmt.Errorf("policies learned from %d of %s, which are complete: %w", len(tables), document.Counted(len(p.Scenarios()), "table"), errors.Join(failed...)))
+		err = failure.With(failure.Partial, fmt.Errorf("policies learned from %d of %s, which are complete: %w", len(tables), document.Plural(len(p.Scenarios()), "table"), errors.Join(failed...)))
 	}
 	return outcome, err
 }

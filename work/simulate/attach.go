@@ -1,3 +1,4 @@
+// Package simulate plans simulations, runs them by workers, follows them and collects their tables.
 package simulate
 
 import (
@@ -12,11 +13,11 @@ import (
 	"graft/work"
 )
 
-// Attach looks after the workers of a simulation until nothing is left to run. They are
-// polled every so often; zero is 200 ms for local ones and 10 s for others.
+// Attach supervises the workers of a simulation until nothing is left to run. It polls them at
+// this interval; zero is 200 ms for local workers and 10 s for others.
 func Attach(ctx context.Context, env *work.Env, folder string, every time.Duration) (*Report, error) {
 	if every < 0 || every > 0 && every < time.Millisecond {
-		return nil, failure.Usagef("every is %v; a millisecond is the least", every)
+		return nil, failure.Usagef("the polling interval is %v; it is at least 1 ms", every)
 	}
 	s, f, err := openWithWorkers(env, folder)
 	if err != nil {

@@ -18,10 +18,10 @@ import (
 	"graft/work"
 )
 
-// LogsOptions are the flags of `graft fleet logs`.
+// LogsOptions are the options of Logs.
 type LogsOptions struct {
-	Worker int  // whose; less than zero is all
-	Follow bool // print what is added, until no worker lives
+	Worker int  // number of the worker; negative prints all
+	Follow bool // print new lines until no worker is alive
 }
 
 // Logs writes the logs of a simulation's workers.
@@ -49,13 +49,13 @@ func Logs(ctx context.Context, env *work.Env, w io.Writer, folder string, o Logs
 	return errors.Join(err, printTails(w, tails, true))
 }
 
-// Times of following.
+// Polling intervals while logs are followed.
 const (
-	logPollInterval    = 300 * time.Millisecond // between two looks at logs
-	workerPollInterval = 5 * time.Second        // between two questions whether a worker lives
+	logPollInterval    = 300 * time.Millisecond // of log files
+	workerPollInterval = 5 * time.Second        // of workers
 )
 
-// followLogs prints what is added to logs while a worker lives.
+// followLogs prints new log lines while a worker is alive.
 func followLogs(ctx context.Context, env *work.Env, w io.Writer, f *fleet.Fleet, tails []*tail) error {
 	clock := fleet.NewClock(env.Now)
 	asked := -workerPollInterval
@@ -67,7 +67,7 @@ func followLogs(ctx context.Context, env *work.Env, w io.Writer, f *fleet.Fleet,
 			asked = now
 			states, err := f.Workers(ctx)
 			if err != nil {
-				env.Log.Warn("whether workers live is not known", zap.Error(err))
+				env.Log.Warn("the states of the workers are not known", zap.Error(err))
 			} else if !slices.ContainsFunc(states, func(s fleet.WorkerState) bool { return s.State.Live() }) {
 				return nil
 			}
@@ -87,19 +87,19 @@ func printTails(w io.Writer, tails []*tail, end bool) error {
 	return nil
 }
 
-// tail is a log that is printed as it grows.
+// tail prints a log as it grows.
 type tail struct {
 	fsys   files.FS
 	path   string
-	before string // each line
-	offset int64  // of what is not printed yet
+	before string // prefix of each line
+	offset int64  // first byte that is not printed yet
 }
 
-// print prints the lines that are new, and in the end also one that has no end.
+// print prints the new complete lines; at the end also an incomplete last one.
 func (t *tail) print(w io.Writer, end bool) error {
 	file, err := t.fsys.Open(t.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // it has said nothing yet
+		return nil // nothing is logged yet
 	}
 	if err != nil {
 		return err

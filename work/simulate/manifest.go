@@ -16,15 +16,14 @@ import (
 	"graft/work"
 )
 
-// ManifestOptions are the flags of `graft fleet manifest`.
+// ManifestOptions are the options of Manifest.
 type ManifestOptions struct {
 	Set    []string // assignments after the file
-	Folder string   // empty is the file's, or one named after it
+	Folder string   // run folder; empty takes run.folder, else one named after the file
 	Force  bool     // move an existing folder aside
 }
 
-// Manifest makes the run folder of a simulation, and describes its workers as a job of
-// Kubernetes.
+// Manifest makes the run folder of a simulation and returns the Kubernetes job of its workers.
 func Manifest(env *work.Env, path string, o ManifestOptions) (string, error) {
 	s, err := o.open(env, path)
 	if err != nil {
@@ -48,12 +47,12 @@ func Manifest(env *work.Env, path string, o ManifestOptions) (string, error) {
 	return text, nil
 }
 
-// open is the simulation of a file, or of a run folder, for the engine kubernetes.
+// open reads the simulation of a file or run folder, for the engine kubernetes.
 func (o ManifestOptions) open(env *work.Env, path string) (*workspace, error) {
 	file, folder := path, ""
 	if info, err := env.Files.Stat(path); err == nil && info.IsDir() {
 		if o.Folder != "" || o.Force {
-			return nil, failure.Usagef("%s is a run folder already; folder and force are for a scenario's file", path)
+			return nil, failure.Usagef("%s is a run folder already; --folder and --force are for a scenario's file", path)
 		}
 		file, folder = filepath.Join(path, runs.ResolvedFile), path
 		if _, err := env.Files.Stat(filepath.Join(path, runs.PlanFile)); err != nil {
@@ -70,7 +69,7 @@ func (o ManifestOptions) open(env *work.Env, path string) (*workspace, error) {
 	return &workspace{Simulation: m, env: env, folder: folder}, nil
 }
 
-// checkMount is an error where workers would not see the cache.
+// checkMount rejects a cache that pods would not see.
 func (s *workspace) checkMount(b fleet.Batch) error {
 	cache, err := filepath.Abs(s.cache())
 	if err != nil {

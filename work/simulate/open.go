@@ -23,14 +23,14 @@ func openBatch(env *work.Env, folder string) (*fleet.Fleet, error) {
 	return f, err
 }
 
-// errNoWorkers says that a simulation has no batch.
+// errNoWorkers reports a simulation without a batch.
 var errNoWorkers = errors.New("no workers were started from here")
 
 func noWorkers(folder string) error {
 	return fmt.Errorf("find the workers of %s: %w; 'graft simulate' starts some", folder, errNoWorkers)
 }
 
-// openWithWorkers opens a simulation and finds its workers, which are nil where there are none.
+// openWithWorkers opens a simulation and its batch; nil where it has none.
 func openWithWorkers(env *work.Env, folder string) (*workspace, *fleet.Fleet, error) {
 	f, err := openBatch(env, folder)
 	if err != nil && !errors.Is(err, errNoWorkers) {
@@ -44,8 +44,8 @@ func noSimulation(folder string, err error) error {
 	return fmt.Errorf("open simulation %s: %w; give the run folder of 'graft simulate'", folder, err)
 }
 
-// openInFolder opens a simulation as its workers see it: paths in its file are from the
-// folder in which it was begun. Without workers they are from this one.
+// openInFolder opens a simulation as its workers do: relative paths in its file start at the
+// folder in which it was begun. Without workers they start at the current one.
 func openInFolder(env *work.Env, folder string, f *fleet.Fleet) (*workspace, error) {
 	folder, err := filepath.Abs(folder)
 	if err != nil {

@@ -1,11 +1,13 @@
 package simulate
 
 import (
+	"context"
 	"fmt"
 	"time"
 
 	"go.uber.org/zap"
 
+	"graft/fleet"
 	"graft/results/document"
 	"graft/results/failure"
 	"graft/results/runs"
@@ -13,7 +15,7 @@ import (
 	"graft/work"
 )
 
-// Report is what `graft simulate --json` prints.
+// Report holds progress and outcome of a simulation; `graft simulate --json` prints it.
 type Report struct {
 	Folder   string               `json:"folder"`   // of the run
 	Table    string               `json:"table"`    // its folder
@@ -24,7 +26,7 @@ type Report struct {
 	Outcome  *runs.TableReport    `json:"outcome"`  // of the table; null where nothing ended
 }
 
-// finish collects the table and reports what came out, with an error where sequences failed.
+// finish collects the table and reports the outcome, with an error where sequences failed.
 func (x *monitor) finish() (*Report, error) {
 	if _, err := x.collectTable(); err != nil {
 		return nil, err
@@ -63,13 +65,13 @@ func (x *monitor) report() (*Report, error) {
 	return r, nil
 }
 
-// MissingSequences says that some failed, and were left out.
+// MissingSequences reports sequences that failed and are left out of the table.
 type MissingSequences struct{ text string }
 
-// Error says which, and what to do.
+// Error names the first of them and the remedy.
 func (m *MissingSequences) Error() string { return m.text }
 
-// err says what is missing.
+// err is a MissingSequences error where sequences failed.
 func (r *Report) err() error {
 	if r.State.Failed == 0 {
 		return nil
@@ -82,35 +84,29 @@ func (r *Report) err() error {
 	return failure.With(failure.Partial, err)
 }
 
-// draw shows how far it has come: bars on a terminal, now and then a line elsewhere.
+// draw shows the progress: bars on a terminal, elsewhere a log line every ten seconds.
 func (x *monitor) draw() (end func()) {
 	if x.env.Show != nil {
 		return x.env.Show(work.Progress{Done: x.progress, Text: x.progressText, Details: x.progressDetails})
 	}
-	done := make(chan struct{})
+	ctx, cancel := context.WithCancel(context.Background())
+	clock := fleet.NewClock(x.env.Now)
 	go func() {
-		tick := time.NewTicker(work.ProgressInterval)
-		defer tick.Stop()
-		for {
-			select {
-			case <-done:
-				return
-			case <-tick.C:
-				x.logProgress()
-			}
+		for clock.Wait(ctx, work.ProgressInterval) == nil {
+			x.logProgress()
 		}
 	}()
-	return func() { close(done) }
+	return cancel
 }
 
-// lastState is the state that was looked at last.
+// lastState is the state at the last refresh.
 func (x *monitor) lastState() simulation.State {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.state
 }
 
-// legs are those under way, when it was looked last.
+// legs are the running legs at the last refresh.
 func (x *monitor) legs() []RunningLeg {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -130,8 +126,8 @@ func (x *monitor) progressText() string {
 	return fmt.Sprintf("%d of %d runs", s.Ended, s.Sequences)
 }
 
-// remaining is how long what is left will take, at the pace of since this process began to
-// look; zero where that is not known.
+// remaining estimates the time to the end from the pace since this process started; zero where
+// it is not known.
 func (x *monitor) remaining(s simulation.State) time.Duration {
 	machine, passed := s.Seconds-x.first.Seconds, x.env.Now().Sub(x.startedAt).Seconds()
 	if machine <= 0 || s.Ahead <= 0 {
@@ -154,7 +150,7 @@ func (x *monitor) progressDetails(width int) string {
 	for _, leg := range x.legs() {
 		parts = append(parts, "runs "+simulation.Leg{Sequence: leg.Sequence, Seed: leg.Seed}.String())
 	}
-	return work.FitLine(append(parts, document.Counted(int(s.Steps), "step")), width)
+	return work.FitLine(append(parts, document.Plural(int(s.Steps), "step")), width)
 }
 
 func (x *monitor) logProgress() {

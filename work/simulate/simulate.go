@@ -26,18 +26,18 @@ import (
 	"graft/work"
 )
 
-// Options are the flags of `graft simulate`.
+// Options are the options of Run.
 type Options struct {
 	Set     []string // assignments after the file
-	Folder  string   // empty is the file's, or one named after it
+	Folder  string   // run folder; empty takes run.folder, else one named after the file
 	Force   bool     // move an existing folder aside
-	Retry   bool     // try again what failed too often
-	Engine  string   // who starts workers; empty is the file's
-	Workers int      // zero is the file's
-	Wait    bool     // for workers elsewhere, as attach does
+	Retry   bool     // retry sequences that failed too often
+	Engine  string   // engine that starts workers; empty takes fleet.engine
+	Workers int      // number of workers; zero takes fleet.workers
+	Wait    bool     // supervise workers on other machines, as Attach does
 }
 
-// assignments are what flags say of the file's keys.
+// assignments are Set and the keys that other options assign.
 func (o Options) assignments() []string {
 	set := slices.Clone(o.Set)
 	if o.Engine != "" {
@@ -49,15 +49,14 @@ func (o Options) assignments() []string {
 	return set
 }
 
-// Result is what a simulation has come to: a report where its workers were watched, else
-// who runs them.
+// Result is the report of a simulation, or its submission where workers run elsewhere.
 type Result struct {
 	Report     *Report     // nil while workers run elsewhere
-	Submission *Submission // nil where workers were watched to the end
+	Submission *Submission // nil where workers were supervised to the end
 }
 
-// Run runs the sequences of a scenario that were not run before. A result comes with an
-// error where some sequences failed.
+// Run runs the sequences of a scenario that have no outcome yet. A result comes with an error
+// where some sequences failed.
 func Run(ctx context.Context, env *work.Env, path string, o Options) (*Result, error) {
 	if o.Engine != "" && !slices.Contains(fleet.Engines(), o.Engine) {
 		return nil, failure.Usagef("there is no engine %q that starts workers; there are %s", o.Engine, strings.Join(fleet.Engines(), " and "))
@@ -76,19 +75,19 @@ func Run(ctx context.Context, env *work.Env, path string, o Options) (*Result, e
 	if err := s.prepareFolder(path, o.Force); err != nil {
 		return nil, err
 	}
-	watch, err := newMonitor(s)
+	x, err := newMonitor(s)
 	if err != nil {
 		return nil, err
 	}
 	if o.Retry {
-		if err := watch.grid.Log.Clear(); err != nil {
+		if err := x.grid.Log.Clear(); err != nil {
 			return nil, err
 		}
 	}
-	return watch.start(ctx, o)
+	return x.start(ctx, o)
 }
 
-// prepareFolder goes on with the run folder of the same simulation, or makes one.
+// prepareFolder opens the run folder of the same simulation, or makes one.
 func (s *workspace) prepareFolder(path string, force bool) error {
 	was, err := runs.ReadPlan(s.env.Files, filepath.Join(s.folder, runs.PlanFile))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -119,7 +118,7 @@ func (s *workspace) prepareFolder(path string, force bool) error {
 	return errors.Join(s.writePlan(run), run.Close())
 }
 
-// writePlan comes after all else: a folder without a plan is no simulation yet.
+// writePlan is the last step: a folder without a plan is no simulation yet.
 func (s *workspace) writePlan(run *results.Run) error {
 	text, err := json.MarshalIndent(s.plan, "", "  ")
 	if err != nil {
@@ -131,23 +130,22 @@ func (s *workspace) writePlan(run *results.Run) error {
 	})
 }
 
-// checkSame says in what the simulation differs from the one in the folder.
+// checkSame is an error where the simulation in the folder differs from this one.
 func (s *workspace) checkSame() error {
 	was, err := config.ReadSimulation(s.env.Files, filepath.Join(s.folder, runs.ResolvedFile), nil)
 	if err == nil && was.Digest() == s.Digest() {
 		return nil
 	}
-	what := "a file that it reads is another"
+	what := "a file that it reads has changed"
 	if err == nil {
 		if list := s.Differences(was); len(list) > 0 {
 			what = strings.Join(list, ", ")
 		}
 	}
-	return fmt.Errorf("%s has another simulation: %s; give it what it had, name another folder with --folder, or move it aside with --force", s.folder, what)
+	return fmt.Errorf("%s has another simulation: %s; restore its configuration, name another folder with --folder, or move it aside with --force", s.folder, what)
 }
 
-// makePlan finds out all that outcomes follow from. The images are looked at on the
-// CPU, and given back.
+// makePlan computes the plan. It loads the images on the CPU for their digest only.
 func (s *workspace) makePlan() error {
 	device, err := torch.ParseDevice(s.Run.Device)
 	if err != nil {
@@ -178,8 +176,7 @@ func (s *workspace) create(path string, force bool) (*results.Run, error) {
 		ConfigSHA256: s.Digest(), DatasetSHA256: s.plan.Cause.Data, Network: s.plan.Scenario.Network}))
 }
 
-// batch is the workers of the simulation. What the engine refuses of it has the code of
-// a wrong configuration.
+// batch describes the workers. A batch that the engine rejects has the exit code Configuration.
 func (s *workspace) batch() (fleet.Batch, error) {
 	self := s.env.Program
 	if s.Fleet.Engine == config.Kubernetes {
@@ -200,10 +197,10 @@ func (s *workspace) batch() (fleet.Batch, error) {
 	return b, failure.With(failure.Configuration, s.Fleet.ValidateFor(b))
 }
 
-// clusterWorkers is how many workers a cluster runs side by side where nothing is said.
+// clusterWorkers is the default number of workers on a cluster.
 const clusterWorkers = 4
 
-// workers is how many run side by side.
+// workers is the number of workers that run at once.
 func (s *workspace) workers() int {
 	switch {
 	case s.Fleet.Workers > 0:

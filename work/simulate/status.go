@@ -14,13 +14,13 @@ import (
 	"graft/work"
 )
 
-// Status is what `graft fleet status --json` prints.
+// Status describes a simulation and its workers; `graft fleet status --json` prints it.
 type Status struct {
 	Folder      string              `json:"folder"`            // of the simulation's run
 	Cache       string              `json:"cache"`             // folder that keeps what was run
 	Engine      string              `json:"engine"`            // of the workers
 	Batch       string              `json:"batch"`             // its name; empty where no workers were started from here
-	Cancelled   bool                `json:"cancelled"`         // by somebody
+	Cancelled   bool                `json:"cancelled"`         // the batch was cancelled
 	Workers     []fleet.WorkerState `json:"workers"`           // by number
 	EngineError string              `json:"trouble,omitempty"` // why the engine could not be asked
 	State       simulation.State    `json:"state"`             // how far the sequences have come
@@ -29,15 +29,15 @@ type Status struct {
 	ToGo        float64             `json:"seconds_to_go"`     // with the workers that run; zero where that is not known
 }
 
-// RunningLeg is a leg that somebody has taken.
+// RunningLeg is a leg that a worker holds the lease of.
 type RunningLeg struct {
 	Sequence []string `json:"sequence"` // actions so far
 	Seed     int64    `json:"seed"`     // of the run
-	Owner    string   `json:"owner"`    // who has it
-	Dead     bool     `json:"dead"`     // the owner has died on this machine, and somebody will take it over
+	Owner    string   `json:"owner"`    // worker that holds it
+	Dead     bool     `json:"dead"`     // the owner died on this machine; another worker will take the leg over
 }
 
-// StatusOf says how the simulation in a folder and its workers are. It disturbs neither.
+// StatusOf reads the status of the simulation in a folder. It changes nothing.
 func StatusOf(ctx context.Context, env *work.Env, folder string) (*Status, error) {
 	s, f, err := openWithWorkers(env, folder)
 	if err != nil {
@@ -46,7 +46,7 @@ func StatusOf(ctx context.Context, env *work.Env, folder string) (*Status, error
 	return s.status(ctx, f)
 }
 
-// status looks at the simulation, and at its workers where there are any.
+// status reads the progress, and the workers where there are any; f may be nil.
 func (s *workspace) status(ctx context.Context, f *fleet.Fleet) (*Status, error) {
 	r := &Status{Folder: s.folder, Cache: s.cache(), Engine: s.Fleet.Engine, Workers: []fleet.WorkerState{}, Legs: []RunningLeg{}}
 	g, err := s.grid()
@@ -70,8 +70,8 @@ func (s *workspace) status(ctx context.Context, f *fleet.Fleet) (*Status, error)
 	return r, nil
 }
 
-// legsUnderWay finds the legs under way among the leases of the cache, which other
-// simulations may have as well.
+// legsUnderWay lists the legs of this simulation that are leased in the cache, which other
+// simulations may share.
 func legsUnderWay(env *work.Env, g *simulation.Grid, cache string) ([]RunningLeg, error) {
 	ready, err := g.Ready()
 	if err != nil {
@@ -91,8 +91,7 @@ func legsUnderWay(env *work.Env, g *simulation.Grid, cache string) ([]RunningLeg
 	return legs, nil
 }
 
-// holdersIn are who holds the leases of a folder, by task. Without the folder nobody
-// does.
+// holdersIn maps tasks to the holders of their leases; nil without the folder.
 func holdersIn(env *work.Env, dir string) (map[string]fleet.Holder, error) {
 	if _, err := env.Files.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

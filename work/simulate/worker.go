@@ -26,30 +26,30 @@ import (
 	"graft/work/train"
 )
 
-// WorkerOptions say what one worker of a simulation is given.
+// WorkerOptions are the options of one worker.
 type WorkerOptions struct {
 	Threads int    // of LibTorch; 0 takes run.threads, else given
-	Given   string // threads that the fleet gives each worker, as text; empty leaves it to LibTorch
-	Device  string // where to train, such as cuda:1; empty takes run.device
-	Name    string // of the worker, in leases; usually its number
+	Given   string // threads that the fleet gives each worker, as text; empty is LibTorch's default
+	Device  string // device to train on, such as cuda:1; empty takes run.device
+	Name    string // name of the worker in leases, usually its number
 }
 
-// Work runs sequences of the simulation in a folder, beside other workers, until none is
-// left.
+// Work runs sequences of the simulation in a folder until none is left. Other workers may run
+// beside it.
 func Work(ctx context.Context, env *work.Env, folder string, o WorkerOptions) error {
-	site, err := openWorkspace(env, folder)
+	w, err := openWorkspace(env, folder)
 	if err != nil {
 		return err
 	}
-	if err := site.useThreads(o); err != nil {
+	if err := w.useThreads(o); err != nil {
 		return err
 	}
 	err = torch.With(func(s *torch.Scope) error {
-		lab, err := site.lab(s, o)
+		lab, err := w.lab(s, o)
 		if err != nil {
 			return err
 		}
-		return site.work(ctx, lab, o)
+		return w.work(ctx, lab, o)
 	})
 	if errors.Is(err, trainer.ErrStopped) || ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return failure.With(failure.Requeue, errors.Join(trainer.ErrStopped, err))
@@ -57,7 +57,7 @@ func Work(ctx context.Context, env *work.Env, folder string, o WorkerOptions) er
 	return err
 }
 
-// workspace is the run folder of a simulation, as a worker or whoever watches sees it.
+// workspace is a simulation and its run folder.
 type workspace struct {
 	*config.Simulation
 	env    *work.Env
@@ -65,7 +65,7 @@ type workspace struct {
 	plan   *simulation.Plan
 }
 
-// openWorkspace reads what a run folder says.
+// openWorkspace reads the plan and the configuration in a run folder.
 func openWorkspace(env *work.Env, folder string) (*workspace, error) {
 	plan, err := runs.ReadPlan(env.Files, filepath.Join(folder, runs.PlanFile))
 	if err != nil {
@@ -78,7 +78,7 @@ func openWorkspace(env *work.Env, folder string) (*workspace, error) {
 	return &workspace{Simulation: m, env: env, folder: folder, plan: plan}, nil
 }
 
-// grid is the simulation's tree, of which nothing is looked at yet.
+// grid opens the simulation's tree; its state is not read yet.
 func (s *workspace) grid() (*simulation.Grid, error) {
 	ground, err := s.plan.Ground()
 	if err != nil {
@@ -97,7 +97,7 @@ func (s *workspace) grid() (*simulation.Grid, error) {
 	return g, nil
 }
 
-// cache is the folder that keeps what was run.
+// cache is the folder of outcomes, states and leases.
 func (s *workspace) cache() string {
 	if s.Simulate.Cache != "" {
 		return s.Simulate.Cache
@@ -105,12 +105,12 @@ func (s *workspace) cache() string {
 	return runs.CacheBeside(s.folder)
 }
 
-// device is where this worker trains.
+// device is the device that this worker trains on.
 func (s *workspace) device(o WorkerOptions) (torch.Device, error) {
 	return torch.ParseDevice(cmp.Or(o.Device, s.Run.Device))
 }
 
-// useThreads keeps this worker to its part of the processors.
+// useThreads limits LibTorch's threads to this worker's share of the processors.
 func (s *workspace) useThreads(o WorkerOptions) error {
 	n := cmp.Or(o.Threads, s.Run.Threads)
 	if n == 0 && o.Given != "" {
@@ -125,7 +125,7 @@ func (s *workspace) useThreads(o WorkerOptions) error {
 	return torch.SetThreads(n)
 }
 
-// lab makes all that legs need. The scope owns the images.
+// lab prepares dataset, device and clock for legs. The scope owns the images.
 func (s *workspace) lab(scope *torch.Scope, o WorkerOptions) (*simulation.Lab, error) {
 	device, err := s.device(o)
 	if err != nil {
@@ -136,7 +136,7 @@ func (s *workspace) lab(scope *torch.Scope, o WorkerOptions) (*simulation.Lab, e
 		return nil, err
 	}
 	if data.Digest != s.plan.Cause.Data {
-		return nil, failure.With(failure.Configuration, fmt.Errorf("the images of %s are not those that the simulation began with; give it those, or begin another with --folder", data.Name))
+		return nil, failure.With(failure.Configuration, fmt.Errorf("the images of %s are not those that the simulation began with; restore them, or begin another with --folder", data.Name))
 	}
 	if code, err := codeVersion(device); err != nil || code != s.plan.Cause.Code {
 		return nil, errors.Join(err, failure.With(failure.Configuration, fmt.Errorf("the simulation began with %s, and this is %s; use that, or begin another with --folder", s.plan.Cause.Code, code)))
@@ -167,18 +167,18 @@ func (s *workspace) lab(scope *torch.Scope, o WorkerOptions) (*simulation.Lab, e
 	return l, nil
 }
 
-// codeVersion names what outcomes depend on beside all that is configured. Devices of a
-// kind count as one.
+// codeVersion names the versions that outcomes depend on beside the configuration. All devices of
+// a kind have the same.
 func codeVersion(device torch.Device) (string, error) {
 	runtime, err := torch.Describe()
 	kind, _, _ := strings.Cut(device.String(), ":")
 	return fmt.Sprintf("legs %d, LibTorch %s, %s", simulation.LegVersion, runtime.Version, kind), err
 }
 
-// leaseTaker takes legs by the leases of the cache.
+// leaseTaker takes legs by leases in the cache.
 type leaseTaker struct{ *fleet.Leases }
 
-// Take gives a leg, and ends its work should the lease be lost.
+// Take takes a leg. The returned context ends when the lease is lost.
 func (t leaseTaker) Take(ctx context.Context, key string) (context.Context, func(), error) {
 	lease, err := t.Leases.Take(key)
 	if errors.Is(err, fleet.ErrTaken) {
@@ -187,7 +187,7 @@ func (t leaseTaker) Take(ctx context.Context, key string) (context.Context, func
 	if err != nil {
 		return nil, nil, err
 	}
-	return lease.Keep(ctx), func() { _ = lease.Release() }, nil // what is not given back is lost in a while
+	return lease.Keep(ctx), func() { _ = lease.Release() }, nil // a lease that is not released expires
 }
 
 // work runs legs until none is left.
@@ -204,14 +204,14 @@ func (s *workspace) work(ctx context.Context, lab *simulation.Lab, o WorkerOptio
 	}
 	defer func() { _ = leases.Close() }()
 	return g.Work(ctx, simulation.Worker{Lab: lab, Taker: leaseTaker{leases},
-		Rest: func(ctx context.Context) { _ = clock.Wait(ctx, idleWait) }, // a context that ends is seen by whoever asks next
+		Rest: func(ctx context.Context) { _ = clock.Wait(ctx, idleWait) }, // the next call reports an ended context
 		Tell: func(leg simulation.Leg, o *simulation.Outcome, err error) { logLeg(log, leg, o, err) }})
 }
 
-// idleWait is how long a worker waits for legs that others have left.
+// idleWait is the time that a worker waits before it looks for legs again.
 const idleWait = 300 * time.Millisecond
 
-// logLeg writes into the worker's log.
+// logLeg logs the begin or the end of a leg.
 func logLeg(log *zap.Logger, leg simulation.Leg, o *simulation.Outcome, err error) {
 	about := []zap.Field{zap.Strings("sequence", leg.Sequence), zap.Int64("seed", leg.Seed)}
 	switch {
@@ -222,6 +222,6 @@ func logLeg(log *zap.Logger, leg simulation.Leg, o *simulation.Outcome, err erro
 	case o.Ended:
 		log.Info("ended", append(about, zap.Float64("accuracy", work.Rounded(o.Accuracy)), zap.Int64("steps", o.Steps), zap.Float64("seconds", work.Rounded(o.Seconds)))...)
 	default:
-		log.Info("stands before a decision", append(about, zap.Int64("steps", o.Steps), zap.Float64("seconds", work.Rounded(o.Seconds)))...)
+		log.Info("reached a decision", append(about, zap.Int64("steps", o.Steps), zap.Float64("seconds", work.Rounded(o.Seconds)))...)
 	}
 }

@@ -1,3 +1,4 @@
+// Package surgery changes the architecture of a network file without changing its function.
 package surgery
 
 import (
@@ -10,30 +11,30 @@ import (
 	"graft/torch/weights"
 )
 
-// Options are the flags of `graft surgery`.
+// Options are the options of Run.
 type Options struct {
-	Model     string   // required
+	Model     string   // network file or network of the zoo; needed
 	Classes   int      // zero is the network's own number
-	Input     string   // empty is the network's own
-	Weights   string   // empty draws fresh ones
-	Actions   []string // as ParseAction reads them
-	Replay    string   // a record to do again, before the actions
-	Keep      int      // how many changes of replay's network to keep; negative is no shrinking
-	BatchFile string   // a file of inputs; empty draws random ones
+	Input     string   // shape of an example; empty is the network's own
+	Weights   string   // file of weights; empty draws random ones
+	Actions   []string // as net2net.ParseAction reads them
+	Replay    string   // record to replay before the actions; empty for none
+	Keep      int      // changes of the replayed record to keep; negative does not shrink
+	BatchFile string   // file of inputs; empty draws random ones
 	Rows      int      // examples in a random batch
 
-	// Options are those of the operations; their batch and seed come from below.
+	// Options are those of net2net. Run sets their batch and seed.
 	net2net.Options
-	RandomSeed uint64 // of all that is drawn
+	RandomSeed uint64 // seed of weights and inputs
 	Device     string // cpu or cuda:N
 	Exact      bool   // float64 in place of float32
 
-	Verify    bool    // fail where the function is not kept
-	Tolerance float64 // zero is one for each mode
+	Verify    bool    // fail where the function changes
+	Tolerance float64 // relative change that is allowed; zero takes a default for each mode
 
-	Out       string // a file for the weights; empty writes none
-	ModelOut  string // a file for the network; empty writes none
-	RecordOut string // a file for the record; empty writes none
+	Out       string // file for the weights; empty writes none
+	ModelOut  string // file for the network; empty writes none
+	RecordOut string // file for the record; empty writes none
 }
 
 func (o *Options) validate() error {
@@ -74,7 +75,7 @@ func (o *Options) plan(fsys files.FS) ([]net2net.Action, []*net2net.Change, erro
 		return actions, nil, nil
 	}
 	record, err := net2net.ReadRecord(fsys, o.Replay)
-	if err != nil && !errors.As(err, new(*fs.PathError)) { // it was read, and is none
+	if err != nil && !errors.As(err, new(*fs.PathError)) { // the file was read and is no record
 		err = failure.With(failure.Damaged, err)
 	}
 	return actions, record, err

@@ -7,7 +7,7 @@ import (
 	"graft/net2net"
 )
 
-// Report is what `graft surgery --json` prints.
+// Report describes surgery on a network; `graft surgery --json` prints it.
 type Report struct {
 	Model            string          `json:"model"`              // the class that it prints as
 	ParametersBefore int             `json:"parameters_before"`  // that an optimizer moves
@@ -17,15 +17,15 @@ type Report struct {
 	Written          []string        `json:"written,omitempty"`  // the files
 }
 
-// changeSummary is one operation.
+// changeSummary describes one operation.
 type changeSummary struct {
-	Action     string               `json:"action"`          // as --action takes it, or what was taken back
+	Action     string               `json:"action"`          // as --action takes it; one that was undone begins with "take back"
 	Parameters int                  `json:"parameters"`      // after it
 	Tensors    map[net2net.Fate]int `json:"tensors"`         // how many had each fate
 	Notes      []string             `json:"notes,omitempty"` // sentences for a person
 }
 
-// driftReport is how far logits moved on one kind of batch.
+// driftReport holds the change of the logits on one kind of batch.
 type driftReport struct {
 	Mode      string  `json:"mode"`      // train or eval
 	Batch     string  `json:"batch"`     // which inputs: those given, or others drawn
@@ -41,7 +41,7 @@ func (r driftReport) Over() bool {
 	return !(r.Relative <= r.Tolerance)
 }
 
-// failures says where the logits moved too far.
+// failures is an error that names each batch whose logits moved too far.
 func (r *Report) failures() error {
 	var faults []error
 	for _, row := range r.Verified {
@@ -64,7 +64,7 @@ func (r driftReport) moved() string {
 	return PercentText(r.Relative)
 }
 
-// PercentText writes a share such that small ones can still be read.
+// PercentText formats a share in percent, below 0.1% as the plain number.
 func PercentText(v float64) string {
 	if v != 0 && v < 1e-3 {
 		return fmt.Sprintf("%.2g", v)

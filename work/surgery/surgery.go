@@ -14,8 +14,8 @@ import (
 	"graft/work"
 )
 
-// Run does surgery on a network, verifies it where that is asked for, and writes what is to
-// be kept. A report comes with an error where the function was not kept: nothing is written then.
+// Run applies surgery to a network, verifies it on request, and writes the requested files. If
+// verification fails it returns a report and an error, and writes nothing.
 func Run(ctx context.Context, env *work.Env, o Options) (report *Report, err error) {
 	if err := o.validate(); err != nil {
 		return nil, err
@@ -55,10 +55,10 @@ func Run(ctx context.Context, env *work.Env, o Options) (report *Report, err err
 	return report, err
 }
 
-// verifyBatches is how many fresh batches --verify looks at.
+// verifyBatches is the number of fresh batches that --verify compares.
 const verifyBatches = 4
 
-// session is where operations are done.
+// session holds the network and the inputs during surgery.
 type session struct {
 	Options
 	env     *work.Env
@@ -68,7 +68,7 @@ type session struct {
 	inputs  *torch.Tensor
 	changes []*net2net.Change
 	report  Report
-	// calibrated says that a calibrated normalisation came or went.
+	// calibrated reports that a calibrated normalisation was added or removed.
 	calibrated bool
 }
 
@@ -122,7 +122,7 @@ func (t *session) readBatch() (*torch.Tensor, error) {
 	return nil, fmt.Errorf("%s: none of its %d tensors is called x", t.BatchFile, len(set.Tensors))
 }
 
-// random draws inputs; each number stands for another batch.
+// random draws inputs; each number gives another batch.
 func (t *session) random(rows int, number int64) *torch.Tensor {
 	x := t.s.Zeros(torch.Float32, torch.CPU, append([]int{rows}, t.net.Input...)...)
 	t.s.Normal(x, 0, 1, t.s.NewGenerator(torch.CPU, int64(t.RandomSeed)+1000+number))
@@ -130,7 +130,7 @@ func (t *session) random(rows int, number int64) *torch.Tensor {
 	return t.s.To(x, place.DType, place.Device)
 }
 
-// operate replays or takes back the record, then does the actions.
+// operate replays or undoes the record, then applies the actions.
 func (t *session) operate(ctx context.Context, actions []net2net.Action, record []*net2net.Change) error {
 	if t.Keep >= 0 {
 		back, err := net2net.Shrink(t.net, record, t.Keep)
@@ -231,7 +231,7 @@ func (r *driftReport) measure(before, after *model.Network, inputs []*torch.Tens
 	return nil
 }
 
-// write saves all that was asked for.
+// write writes the requested files.
 func (t *session) write() error {
 	save := func(path string, write func() error) error {
 		if path == "" {

@@ -56,12 +56,12 @@ func (c *jobCurves) note(n trainer.Note) error {
 	if n.Epoch != c.last.Epoch || c.last == (trainer.Row{}) {
 		step += int64(n.Step)
 	}
-	parts := []string{fmt.Sprintf("at %s with %s", document.SecondsOf(n.Time), document.Counted(n.Devices, "device"))}
+	parts := []string{fmt.Sprintf("at %s with %s", document.SecondsText(n.Time), document.Plural(n.Devices, "device"))}
 	switch {
 	case n.Parameters != n.Before:
 		parts = append(parts, fmt.Sprintf("%d parameters become %d", n.Before, n.Parameters))
 	default:
-		parts = append(parts, document.Counted(n.Parameters, "parameter"))
+		parts = append(parts, document.Plural(n.Parameters, "parameter"))
 	}
 	parts = append(parts, document.AccuracyText(n.Accuracy)+" accuracy before it")
 	if n.Why != "" {

@@ -20,7 +20,7 @@ type progressLog struct {
 }
 
 func newProgressLog(log *zap.Logger, now func() time.Time, shown bool) *progressLog {
-	return &progressLog{log, shown, work.NewPace(now)}
+	return &progressLog{log, shown, work.NewProgressLimiter(now)}
 }
 
 // watch logs progress when a line is due.

@@ -36,7 +36,7 @@ func factsText(s *control.Snapshot, width int) string {
 	if s.Evaluated {
 		parts = append(parts, "validation "+document.AccuracyText(s.Validation.Accuracy))
 	}
-	parts = append(parts, document.Counted(s.Devices, "device"), fmt.Sprintf("%s with %s in %s", s.Network, document.Counted(s.Parameters, "parameter"), document.Counted(s.Layers, "layer")))
+	parts = append(parts, document.Plural(s.Devices, "device"), fmt.Sprintf("%s with %s in %s", s.Network, document.Plural(s.Parameters, "parameter"), document.Plural(s.Layers, "layer")))
 	if next := eventText(s.Next); next != "" {
 		parts = append(parts, next)
 	}

@@ -19,21 +19,21 @@ import (
 	"graft/work"
 )
 
-// monitor looks at a simulation while workers run it, and collects its table.
+// monitor follows a simulation while workers run it, and collects its table.
 type monitor struct {
 	*workspace
 	mu          sync.Mutex
 	grid        *simulation.Grid
 	state       simulation.State
-	running     []RunningLeg // when the state was looked at
-	stateAt     time.Time
-	startedAt   time.Time
-	first       simulation.State // when this process began to look
-	legsLeft    int              // legs that were left when they were counted last
-	countTook   time.Duration    // that counting took
-	countedAt   time.Time        // when they were counted
-	ended       int              // sequences in the table that was collected last
-	collectedAt time.Time        // when
+	running     []RunningLeg     // at the last refresh
+	stateAt     time.Time        // of the last refresh
+	startedAt   time.Time        // of this process
+	first       simulation.State // when this process started
+	legsLeft    int              // at the last count
+	countTook   time.Duration    // duration of the last count
+	countedAt   time.Time        // time of the last count
+	ended       int              // sequences in the last collected table
+	collectedAt time.Time        // time of the last collection
 	finished    bool             // nothing is left to run
 }
 
@@ -49,14 +49,14 @@ func tools(env *work.Env) fleet.Tools {
 	return fleet.Tools{Files: env.Files, Clock: fleet.NewClock(env.Now)}
 }
 
-// start starts the workers. Those of this machine are watched to the end.
+// start starts the workers. Local ones are supervised to the end.
 func (x *monitor) start(ctx context.Context, o Options) (*Result, error) {
 	left, err := x.left()
 	if err != nil {
 		return nil, err
 	}
 	if left == 0 {
-		x.env.Log.Info("all of it was run before", zap.String("cache", x.cache()))
+		x.env.Log.Info("nothing is left to run", zap.String("cache", x.cache()))
 		return monitored(x.finish())
 	}
 	b, err := x.batch()
@@ -74,7 +74,7 @@ func (x *monitor) start(ctx context.Context, o Options) (*Result, error) {
 	return monitored(x.runWorkers(ctx, f, 0))
 }
 
-// monitored is a simulation that was watched to its end.
+// monitored is the result of a simulation that was supervised to its end.
 func monitored(r *Report, err error) (*Result, error) {
 	if r == nil {
 		return nil, err
@@ -82,21 +82,21 @@ func monitored(r *Report, err error) (*Result, error) {
 	return &Result{Report: r}, err
 }
 
-// Submission is what `graft simulate --engine slurm --json` prints.
+// Submission describes workers on other machines; `graft simulate --engine slurm --json` prints it.
 type Submission struct {
 	Folder  string   `json:"folder"`  // of the simulation's run
-	Engine  string   `json:"engine"`  // who starts the workers
+	Engine  string   `json:"engine"`  // engine that starts the workers
 	Batch   string   `json:"batch"`   // its name, which Slurm's programs show
 	Jobs    []string `json:"jobs"`    // numbers of the job arrays, the latest last
-	Workers int      `json:"workers"` // how many there are
+	Workers int      `json:"workers"` // number of workers
 }
 
 func submissionOf(folder string, f *fleet.Fleet) *Submission {
 	return &Submission{folder, f.Engine(), f.Batch().Key, f.Handle().Jobs, f.Batch().Workers}
 }
 
-// runWorkers looks after workers until nothing is left to run. They are polled every so often; zero
-// is 200 ms for local ones and 10 s for others.
+// runWorkers supervises workers until nothing is left to run. It polls them at this interval; zero
+// is 200 ms for local workers and 10 s for others.
 func (x *monitor) runWorkers(ctx context.Context, f *fleet.Fleet, every time.Duration) (*Report, error) {
 	closeBars, err := x.showProgress()
 	if err != nil {
@@ -111,16 +111,16 @@ func (x *monitor) runWorkers(ctx context.Context, f *fleet.Fleet, every time.Dur
 	case ctx.Err() != nil && !x.finished:
 		return nil, x.stop(f)
 	case errors.Is(err, fleet.ErrCancelled):
-		_, harvest := x.collectTable()
-		return nil, failure.With(failure.Requeue, errors.Join(fmt.Errorf("%w, and what was run is kept; 'graft simulate' goes on with it in %s", err, x.folder), harvest))
+		_, failed := x.collectTable()
+		return nil, failure.With(failure.Requeue, errors.Join(fmt.Errorf("%w, and what was run is kept; 'graft simulate' goes on with it in %s", err, x.folder), failed))
 	case err != nil && ctx.Err() == nil:
-		_, harvest := x.collectTable()
-		return nil, errors.Join(err, lastLogLine(x.env.Files, f), harvest)
+		_, failed := x.collectTable()
+		return nil, errors.Join(err, lastLogLine(x.env.Files, f), failed)
 	}
 	return x.finish()
 }
 
-// showProgress begins to show how far it has come.
+// showProgress shows the progress until end is called.
 func (x *monitor) showProgress() (end func(), err error) {
 	x.startedAt = x.env.Now()
 	if _, err := x.refreshState(); err != nil {
@@ -130,7 +130,7 @@ func (x *monitor) showProgress() (end func(), err error) {
 	return x.draw(), nil
 }
 
-// await watches workers that a cluster looks after until nothing is left to run.
+// await follows workers that a cluster supervises until nothing is left to run.
 func (x *monitor) await(ctx context.Context, every time.Duration) (*Report, error) {
 	if every == 0 {
 		every = collectInterval
@@ -155,10 +155,10 @@ func (x *monitor) await(ctx context.Context, every time.Duration) (*Report, erro
 	return x.finish()
 }
 
-// grace is how long workers have to end when nothing is left to run.
+// grace is the time that workers have to end when nothing is left to run.
 const grace = 10 * time.Second
 
-// lastLogLine is what a worker that failed has said last.
+// lastLogLine is an error with the last log line of a worker that failed.
 func lastLogLine(fsys files.FS, f *fleet.Fleet) error {
 	states, err := f.Workers(context.Background())
 	for _, s := range states {
@@ -175,10 +175,10 @@ func lastLogLine(fsys files.FS, f *fleet.Fleet) error {
 	return err
 }
 
-// largestLog is how much of a worker's log is read.
+// largestLog is the largest log of a worker that is read, in bytes.
 const largestLog = 64 << 20
 
-// pollInterval is how often workers are looked at: those here cost nothing.
+// pollInterval is the default polling interval of an engine's workers; zero is that of fleet.
 func pollInterval(engine string) time.Duration {
 	if engine == "local" {
 		return 200 * time.Millisecond
@@ -186,20 +186,20 @@ func pollInterval(engine string) time.Duration {
 	return 0
 }
 
-// stop lets local workers save what they run; others go on.
+// stop ends local workers, which save their state; others go on.
 func (x *monitor) stop(f *fleet.Fleet) error {
 	if f == nil || f.Engine() != "local" {
-		return failure.With(failure.Requeue, fmt.Errorf("stopped watching; the workers go on: graft fleet attach %s", x.folder))
+		return failure.With(failure.Requeue, fmt.Errorf("stopped following the simulation; the workers go on: graft fleet attach %s", x.folder))
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	err := f.Cancel(ctx)
-	_, harvest := x.collectTable()
-	return failure.With(failure.Requeue, errors.Join(fmt.Errorf("stopped, and what was run is kept; the same command goes on in %s", x.folder), err, harvest))
+	_, failed := x.collectTable()
+	return failure.With(failure.Requeue, errors.Join(fmt.Errorf("stopped, and what was run is kept; the same command goes on in %s", x.folder), err, failed))
 }
 
-// left is how many legs are left to run, as of late: to count them takes a file each,
-// which is to be a small part of what the machine does.
+// left is the number of legs left to run at the last count. A count opens a file for each leg, so
+// it runs rarely.
 func (x *monitor) left() (int, error) {
 	x.mu.Lock()
 	n, err := x.countLeft()
@@ -215,7 +215,7 @@ func (x *monitor) left() (int, error) {
 	return n, x.collectIfDue()
 }
 
-// countInterval is how much more time passes between two counts than one takes.
+// countInterval is the least time between two counts, in durations of a count.
 const countInterval = 50
 
 func (x *monitor) countLeft() (int, error) {
@@ -229,7 +229,7 @@ func (x *monitor) countLeft() (int, error) {
 	return n, err
 }
 
-// refreshState says how far the simulation has come, as of late.
+// refreshState reads the state, at most once a second and at most as often as legs are counted.
 func (x *monitor) refreshState() (simulation.State, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -238,17 +238,17 @@ func (x *monitor) refreshState() (simulation.State, error) {
 	}
 	s, err := x.grid.State()
 	if err == nil {
-		x.running, _ = legsUnderWay(x.env, x.grid, x.cache()) // what cannot be read is not shown, and workers say why
+		x.running, _ = legsUnderWay(x.env, x.grid, x.cache()) // unreadable leases are not shown; workers report them
 	}
 	x.state, x.stateAt = s, x.env.Now()
 	return s, err
 }
 
-// collectInterval is how long lies between two collections of the table at least, so that it
-// can be read while it grows.
+// collectInterval is the least time between two collections of the table, which can be read while
+// it grows.
 const collectInterval = 10 * time.Second
 
-// collectIfDue writes the table anew when there is more of it, now and then.
+// collectIfDue collects the table if more sequences ended and the interval is over.
 func (x *monitor) collectIfDue() error {
 	s, err := x.refreshState()
 	if err != nil || s.Ended == x.ended || x.env.Now().Sub(x.collectedAt) < collectInterval {

@@ -8,14 +8,14 @@ import (
 // ProgressInterval is the time between two progress lines of a log.
 const ProgressInterval = 10 * time.Second
 
-// ProgressLimiter says when the next progress line is due. Make it with newPace.
+// ProgressLimiter says when the next progress line is due. Make it with [NewProgressLimiter].
 type ProgressLimiter struct {
 	now  func() time.Time
 	last time.Time // of the last line
 }
 
-// NewPace makes the first line due in ten seconds from now.
-func NewPace(now func() time.Time) *ProgressLimiter { return &ProgressLimiter{now, now()} }
+// NewProgressLimiter makes the first line due in ten seconds from now.
+func NewProgressLimiter(now func() time.Time) *ProgressLimiter { return &ProgressLimiter{now, now()} }
 
 // Due says whether a line is due, and begins the next interval if so.
 func (p *ProgressLimiter) Due() bool {

@@ -8,14 +8,13 @@ import (
 	"graft/results/document"
 )
 
-// maxColumns is up to how many columns stand side by side; more are a line each.
+// maxColumns is the largest number of columns side by side; of more each has a line.
 const maxColumns = 6
 
-// maxLines is how many lines of runs are shown without --all.
+// maxLines is the number of lines of runs shown without --all.
 const maxLines = 30
 
-// write adds the runs side by side: first what differs in what they were told, then
-// what came out.
+// write adds the comparison: first the settings that differ, then the quantities.
 func (c *comparison) write(d *document.Document, all bool) {
 	if n := c.count(); n == 1 {
 		d.Head("1 %s", c.kind.Title)
@@ -31,7 +30,7 @@ func (c *comparison) write(d *document.Document, all bool) {
 	d.Say(c.remarks(all)...)
 }
 
-// count is how many runs there are.
+// count is the number of runs, copies included.
 func (c *comparison) count() (n int) {
 	for _, col := range c.Columns {
 		n += len(col.Runs) + len(col.Copies)
@@ -39,7 +38,7 @@ func (c *comparison) count() (n int) {
 	return n
 }
 
-// settingsTable has a line for each key that differs, and who the columns are.
+// settingsTable has a line for each configuration key that differs between columns.
 func (c *comparison) settingsTable() *document.Table {
 	head := []string{"DIFFERS IN"}
 	for _, col := range c.Columns {
@@ -96,7 +95,7 @@ func (c *comparison) outcomeTable() *document.Table {
 	return t
 }
 
-// everywhere says whether a quantity is the same in all of several columns.
+// everywhere reports whether a quantity is the same in all of several columns.
 func (q *comparedQuantity) everywhere() bool {
 	var values []float64
 	for _, one := range q.Cells {
@@ -122,7 +121,7 @@ func (c *comparison) shared() string {
 	return "the same in all: " + strings.Join(list, ", ")
 }
 
-// padded gives the numbers of a line room where another of them has a mark.
+// padded aligns numbers without a mark with those that have one.
 func padded(cells []string) []string {
 	for k, text := range cells[2:] {
 		if !strings.HasSuffix(text, noiseMark) {
@@ -132,10 +131,10 @@ func padded(cells []string) []string {
 	return cells
 }
 
-// noiseMark stands behind what cannot be told from the first column.
+// noiseMark follows values that do not differ significantly from the first column.
 const noiseMark = " ~"
 
-func (q *comparedQuantity) cellText(one *comparedCell) string {
+func (q *comparedQuantity) cellText(one *comparedValue) string {
 	if one == nil {
 		return "-"
 	}
@@ -146,6 +145,7 @@ func (q *comparedQuantity) cellText(one *comparedCell) string {
 	return text
 }
 
+// StateWord is the state of a run in reports.
 func StateWord(ended bool) string {
 	if ended {
 		return "ended"
@@ -153,7 +153,7 @@ func StateWord(ended bool) string {
 	return "not ended"
 }
 
-// writeLines adds a line for each column, with what differs and what came out.
+// writeLines adds a line for each column, with settings and quantities.
 func (c *comparison) writeLines(d *document.Document, all bool) {
 	open := slices.ContainsFunc(c.Columns, func(col comparedColumn) bool { return !col.Ended })
 	head := []string{"RUNS", ">SEEDS"}
@@ -198,16 +198,16 @@ func unitInHead(unit string) string {
 	return " [" + document.UnitText(unit) + "]"
 }
 
-// remarks say how the tables are to be read, and what they do not say.
+// remarks explain the marks in the tables and name the copies of runs.
 func (c *comparison) remarks(all bool) []string {
 	lines := []string{c.shared()}
 	if len(c.Differs) == 0 && len(c.Columns) == 1 && c.count() > 1 {
-		lines = append(lines, "nothing differs but the seed and where things are kept")
+		lines = append(lines, "only seeds and paths differ")
 	}
-	if c.has(func(one *comparedCell) bool { return one.Low != nil }) {
+	if c.has(func(one *comparedValue) bool { return one.Low != nil }) {
 		lines = append(lines, "[…, …] is the 95% interval of the mean: a bootstrap over the values of the seeds")
 	}
-	if c.has(func(one *comparedCell) bool { return one.Inside && !one.same }) {
+	if c.has(func(one *comparedValue) bool { return one.Inside && !one.same }) {
 		lines = append(lines, c.noise())
 	}
 	if len(c.Columns) > maxLines && !all {
@@ -219,34 +219,34 @@ func (c *comparison) remarks(all bool) []string {
 	return lines
 }
 
-// copies says which folders hold one of the runs again; it is empty where none does.
+// copies names the folders with copies of a run of the column; empty without any.
 func (c *comparedColumn) copies() string {
 	switch n := len(c.Copies); n {
 	case 0:
 		return ""
 	case 1:
-		return fmt.Sprintf("%s: one folder has the same run again, to the bit, and is not counted: %s", c.Name, c.Copies[0])
+		return fmt.Sprintf("%s: one folder has a copy of the same run, which is not counted: %s", c.Name, c.Copies[0])
 	default:
-		return fmt.Sprintf("%s: %d folders have the same runs again, to the bit, and are not counted: %s", c.Name, n, document.SomeOf(c.Copies, 3))
+		return fmt.Sprintf("%s: %d folders have copies of the same runs, which are not counted: %s", c.Name, n, document.SomeOf(c.Copies, 3))
 	}
 }
 
-// noise says what the mark means, and how many seeds it would take.
+// noise explains the mark and says how many seeds a significant difference needs.
 func (c *comparison) noise() string {
 	first, fewest := c.Columns[0], len(c.Columns[0].Seeds)
 	for _, col := range c.Columns[1:] {
 		fewest = min(fewest, len(col.Seeds))
 	}
-	text := fmt.Sprintf("~ is no different from %s as far as can be told: chance alone divides the values so in more than 1 of %.0f cases", first.Name, float64(len(c.Columns)-1)/significance)
+	text := fmt.Sprintf("~ is no significant difference from %s: chance alone separates the values as much in more than 1 of %.0f cases", first.Name, float64(len(c.Columns)-1)/significance)
 	if n := seedsNeeded(len(c.Columns) - 1); fewest < n {
-		text += fmt.Sprintf("; with fewer than %d seeds on each side nothing can be told apart", n)
+		text += fmt.Sprintf("; with fewer than %d seeds in each column no difference is significant", n)
 	}
 	return text
 }
 
-func (c *comparison) has(is func(*comparedCell) bool) bool {
+func (c *comparison) has(is func(*comparedValue) bool) bool {
 	for _, q := range c.Rows {
-		if slices.ContainsFunc(q.Cells, func(one *comparedCell) bool { return one != nil && is(one) }) {
+		if slices.ContainsFunc(q.Cells, func(one *comparedValue) bool { return one != nil && is(one) }) {
 			return true
 		}
 	}
