@@ -17,7 +17,7 @@ type ProgressLimiter struct {
 // NewProgressLimiter makes the first line due in ten seconds from now.
 func NewProgressLimiter(now func() time.Time) *ProgressLimiter { return &ProgressLimiter{now, now()} }
 
-// Due says whether a line is due, and begins the next interval if so.
+// Due reports whether a line is due, and then begins the next interval.
 func (p *ProgressLimiter) Due() bool {
 	now := p.now()
 	if now.Sub(p.last) < ProgressInterval {

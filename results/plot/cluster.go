@@ -15,8 +15,7 @@ import (
 	"graft/results/runs"
 )
 
-// plotCompletions draws the distribution of completion times under each scheduler: the
-// share of jobs that took no longer than a time.
+// plotCompletions draws the distribution of completion times under each scheduler.
 func plotCompletions(r *runs.Run) ([]drawing, error) {
 	report, err := runs.ReadCluster(r)
 	if report == nil || err != nil {
@@ -34,8 +33,7 @@ func plotCompletions(r *runs.Run) ([]drawing, error) {
 		Note: "From submission to end. Times of less than a second count as one."}}}, nil
 }
 
-// plotClusterBars draws the mean completion time under each scheduler, of all jobs and by
-// size.
+// plotClusterBars draws the mean completion time under each scheduler.
 func plotClusterBars(r *runs.Run) ([]drawing, error) {
 	report, err := runs.ReadCluster(r)
 	if report == nil || err != nil {
@@ -53,7 +51,7 @@ func plotClusterBars(r *runs.Run) ([]drawing, error) {
 	return []drawing{{Figure: b}}, nil
 }
 
-// plotQueues draws how long jobs wait in each virtual cluster, under each scheduler.
+// plotQueues draws the mean queueing time in each virtual cluster, under each scheduler.
 func plotQueues(r *runs.Run) ([]drawing, error) {
 	report, err := runs.ReadCluster(r)
 	if report == nil || err != nil || len(report.Cells) == 0 {
@@ -73,8 +71,7 @@ func plotQueues(r *runs.Run) ([]drawing, error) {
 	return []drawing{{Figure: b}}, nil
 }
 
-// plotUsage draws how many devices were used and how many jobs waited over time, where that
-// was written.
+// plotUsage draws used devices and queued jobs over time, if usage.csv was written.
 func plotUsage(r *runs.Run) ([]drawing, error) {
 	report, err := runs.ReadCluster(r)
 	if report == nil || err != nil {
@@ -98,10 +95,10 @@ func plotUsage(r *runs.Run) ([]drawing, error) {
 	return []drawing{{Figure: &figure.Chart{Title: "Use of " + r.Base() + " over time", X: figure.Axis{Name: "time since it began", Unit: "d"}, Panels: []figure.Panel{used, waiting}}}}, nil
 }
 
-// usageCurves is how a cluster was used over time.
+// usageCurves holds the usage of a cluster over time.
 type usageCurves struct{ days, used, waiting []float64 }
 
-// readUsage adds up the rows of all virtual clusters, up to the first that has no more.
+// readUsage sums the rows of all virtual clusters at each time that all of them have.
 func readUsage(r *runs.Run, name string, begin int64) (*usageCurves, error) {
 	path := filepath.Join(r.Path, name, "usage.csv")
 	f, err := r.Files.Open(path)
@@ -132,7 +129,7 @@ func readUsage(r *runs.Run, name string, begin int64) (*usageCurves, error) {
 	return usageOf(sums, len(pools), begin), nil
 }
 
-// addUsage adds a row: virtual cluster, second, devices, idle ones, running and waiting jobs.
+// addUsage adds a row: virtual cluster, second, devices, idle devices, running and queued jobs.
 func addUsage(sums map[int64]*[4]float64, row []string) error {
 	if len(row) < 6 {
 		return errors.New("it has fewer than six columns")

@@ -14,7 +14,7 @@ import (
 	"graft/simulation"
 )
 
-// maxPolicies is how many policies have bars of their own.
+// maxPolicies is the number of policies with bars of their own.
 const maxPolicies = 3
 
 // plotEvaluationBars draws the accuracies of an evaluation that ended.
@@ -29,7 +29,7 @@ func plotEvaluationBars(r *runs.Run) ([]drawing, error) {
 	return evaluationBars(o, r.Base()), nil
 }
 
-// evaluationBars have a group for each table: policies, and who needs no learning.
+// evaluationBars has a group for each table with policies and baselines.
 func evaluationBars(o *runs.EvaluationOutcome, of string) []drawing {
 	c := o.Comparison()
 	choosers := []string{}
@@ -54,7 +54,7 @@ func evaluationBars(o *runs.EvaluationOutcome, of string) []drawing {
 	return divideBars(b, networks)
 }
 
-// barOfChooser is a chooser's accuracy in a table, with its interval; none where it could not
+// barOfChooser shows a chooser's accuracy in a table with its interval; nothing where it could not
 // choose.
 func barOfChooser(o *runs.EvaluationOutcome, table int, chooser string) figure.Bar {
 	verdicts := o.Comparison().Trials[table].Verdicts
@@ -68,7 +68,7 @@ func barOfChooser(o *runs.EvaluationOutcome, table int, chooser string) figure.B
 	return figure.Bar{Value: 100 * verdicts[k].Accuracy}
 }
 
-// plotRegret draws how much all regret over the tables.
+// plotRegret draws the regret of all choosers over the tables.
 func plotRegret(r *runs.Run) ([]drawing, error) {
 	if !r.Ended {
 		return nil, nil
@@ -83,7 +83,7 @@ func plotRegret(r *runs.Run) ([]drawing, error) {
 	return regretBars(o, r.Base()), nil
 }
 
-// regretBars have a line for each who could choose in all tables.
+// regretBars has a line for each chooser that could choose in all tables.
 func regretBars(o *runs.EvaluationOutcome, of string) []drawing {
 	c := o.Comparison()
 	b := &figure.Bars{Title: "Regret of " + of, Values: true, X: figure.Axis{Name: "regret", Unit: "points", Zero: true},
@@ -113,9 +113,9 @@ func plotPipelineBars(r *runs.Run) ([]drawing, error) {
 	return drawEvaluations(r, evaluationBars)
 }
 
-// drawEvaluations draws how the policies of a pipeline fare in what they learned from, and in
-// what was left out. Where the run of an evaluation cannot be read there is the outcome,
-// without intervals, and why.
+// drawEvaluations draws the evaluation of a pipeline's policies, in tables that they learned from
+// and in tables left out. If an evaluation's folder cannot be read it draws the pipeline's outcome,
+// without intervals, and returns the error.
 func drawEvaluations(r *runs.Run, draw func(o *runs.EvaluationOutcome, of string) []drawing) ([]drawing, error) {
 	outcome, err := runs.ReadPipelineOutcome(r.Files, r.Path)
 	if err != nil {
@@ -165,7 +165,7 @@ func readEndedEvaluation(fsys files.FS, folder string) (*runs.EvaluationOutcome,
 	return runs.ReadEvaluation(r)
 }
 
-// plotStages draws how long the stages of a pipeline took.
+// plotStages draws the duration of a pipeline's stages.
 func plotStages(r *runs.Run) ([]drawing, error) {
 	l, err := runs.ReadJournal(r.Files, filepath.Join(r.Path, runs.JournalFile))
 	if err != nil {

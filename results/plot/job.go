@@ -16,11 +16,10 @@ import (
 	"graft/trainer"
 )
 
-// budgetAxis is the time of a job.
+// budgetAxis is the axis of a job's time.
 var budgetAxis = figure.Axis{Name: "time of the budget", Unit: "s", Zero: true}
 
-// smoothWindow is how many rows a rolling mean is over: a twentieth of them, at least
-// two where there are enough for any.
+// smoothWindow is the window of a rolling mean: a twentieth of the rows, or one row below 40.
 func smoothWindow(rows int) int {
 	if rows < 40 {
 		return 1
@@ -28,7 +27,7 @@ func smoothWindow(rows int) int {
 	return rows / 20
 }
 
-// smoothed is a curve with its rolling mean, and what was measured behind it.
+// smoothed is a curve of rolling means with the measurements behind it.
 func smoothed(name string, x, y []float64) figure.Curve {
 	window := smoothWindow(len(y))
 	if window == 1 {
@@ -44,7 +43,7 @@ func smoothNote(rows int, what string) string {
 	return fmt.Sprintf("Faint: each %s. Line: mean of %d.", what, smoothWindow(rows))
 }
 
-// jobColumns are columns of the table of epochs.
+// jobColumns reads the table of epochs.
 func jobColumns(r *runs.Run) (map[string][]float64, error) {
 	list, err := r.Series()
 	if err != nil {
@@ -78,12 +77,12 @@ func plotCurves(r *runs.Run) ([]drawing, error) {
 	}}}}, nil
 }
 
-// jobNotes are a job's events.
+// jobNotes reads a job's events.
 func jobNotes(r *runs.Run) ([]trainer.Note, error) {
 	return results.ReadJSONLines[trainer.Note](r.Files, filepath.Join(r.Path, "events.jsonl"))
 }
 
-// plotTimeline draws accuracy over time, with what happened to the job.
+// plotTimeline draws accuracy over time with the events of the job.
 func plotTimeline(r *runs.Run) ([]drawing, error) {
 	if r.Kind == runs.OriginalKind {
 		return plotAnswers(r)
@@ -114,8 +113,8 @@ func plotTimeline(r *runs.Run) ([]drawing, error) {
 	}}}}, nil
 }
 
-// timelineEvents are the events worth a line: a decision stands with the up that it
-// answers, and what follows from a down with that.
+// timelineEvents lists the events to mark. A decision is merged with the up that it answers; events
+// that follow from a down are left out.
 func timelineEvents(notes []trainer.Note) []figure.Event {
 	var all []figure.Event
 	up := false // the last event, without an answer yet
@@ -143,7 +142,7 @@ func timelineEvents(notes []trainer.Note) []figure.Event {
 	return all
 }
 
-// actionWords is an action as people read it: deepen conv2, widen conv3 to 64.
+// actionWords formats an action for people: deepen conv2, widen conv3 to 64.
 func actionWords(text string) string {
 	a, err := net2net.ParseAction(text)
 	switch {
@@ -155,7 +154,7 @@ func actionWords(text string) string {
 	return fmt.Sprintf("%s %s", a.Kind, a.Target)
 }
 
-// plotSpent draws what a job that ended spent its budget on.
+// plotSpent draws the use of the budget of a job that has ended.
 func plotSpent(r *runs.Run) ([]drawing, error) {
 	budget, ended := r.Quantity("budget")
 	if !ended {
@@ -175,8 +174,8 @@ func plotSpent(r *runs.Run) ([]drawing, error) {
 	return []drawing{{Figure: b}}, nil
 }
 
-// plotNetworks draws the network that a job began with and the largest that it became,
-// by doing the actions that it took again, without weights.
+// plotNetworks draws a job's first and its largest network. It repeats the job's actions, without
+// weights.
 func plotNetworks(r *runs.Run) ([]drawing, error) {
 	notes, err := jobNotes(r)
 	if err != nil {
@@ -216,8 +215,8 @@ func plotNetworks(r *runs.Run) ([]drawing, error) {
 	return []drawing{{Figure: s}}, nil
 }
 
-// actionsOfLargest are the actions that led to the largest network of a job. A shrink takes
-// all back that followed the last up.
+// actionsOfLargest lists the actions that led to a job's largest network. A shrink undoes all
+// actions since the last up.
 func actionsOfLargest(notes []trainer.Note) (actions []string) {
 	var now []string
 	var levels []int
@@ -238,8 +237,7 @@ func actionsOfLargest(notes []trainer.Note) (actions []string) {
 	return actions
 }
 
-// initialNetwork is the network that a job began with, for the images and classes of one
-// that it saved.
+// initialNetwork builds a job's first network, with the input and classes of a saved one.
 func initialNetwork(job *config.Job, saved *model.Network) (*model.Network, error) {
 	trace, err := tracing.Read(saved)
 	if err != nil {
@@ -276,7 +274,7 @@ func SurgeryFigure(before, after *model.Network, actions string) (*figure.Surger
 	return s, nil
 }
 
-// drawnLayer is what a drawing says of a layer.
+// drawnLayer holds the texts of a layer in a drawing.
 type drawnLayer struct{ path, kind, words, block string }
 
 // layersOf lists a network's layers in the order in which they run.
@@ -293,8 +291,8 @@ func layersOf(n *model.Network) ([]drawnLayer, error) {
 	return all, nil
 }
 
-// similarity is how much speaks for two layers being the same before and after surgery,
-// which may give a layer another path, or another size.
+// similarity scores whether two layers are the same before and after surgery, which may change
+// paths and sizes.
 func similarity(a, b drawnLayer) int {
 	switch {
 	case a.kind != b.kind:
@@ -311,9 +309,9 @@ func similarity(a, b drawnLayer) int {
 	return 0
 }
 
-// alignLayers finds the layers after surgery among those before, in one order, such that
-// as much as possible speaks for it; -1 is one that is new. Equal ones are the first of
-// their like, since a new layer stands behind the one that it was made for.
+// alignLayers matches the layers after surgery to those before, in order and with the largest total
+// similarity; -1 marks a new layer. Among equal layers the first matches, since a new layer follows
+// the one that it was made for.
 func alignLayers(before, after []drawnLayer) []int {
 	best := make([][]int, len(before)+1) // of what is left from a place on in each
 	for i := range best {
@@ -343,7 +341,7 @@ func alignLayers(before, after []drawnLayer) []int {
 	return match
 }
 
-// layerWords says what a layer is and how large, in few letters.
+// layerWords describes a layer and its size in few letters.
 func layerWords(kind string, l *tracing.Layer) string {
 	switch layer := l.Leaf.Layer.(type) {
 	case model.Conv2d:
@@ -354,7 +352,7 @@ func layerWords(kind string, l *tracing.Layer) string {
 	return kind + " " + strings.ReplaceAll(l.Out.Shape.String(), "x", "×")
 }
 
-// blockOf is the name of the block that a layer belongs to.
+// blockOf is the name of a layer's block; empty outside of blocks.
 func blockOf(t *tracing.Trace, l *tracing.Layer) string {
 	for _, b := range t.Blocks {
 		for _, other := range b.Layers {

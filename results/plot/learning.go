@@ -11,7 +11,7 @@ import (
 	"graft/results/runs"
 )
 
-// plotLearning draws how policies became better.
+// plotLearning draws the progress of learning.
 func plotLearning(r *runs.Run) ([]drawing, error) {
 	list, err := r.Series()
 	if err != nil && len(list) == 0 {
@@ -26,14 +26,14 @@ func plotLearning(r *runs.Run) ([]drawing, error) {
 	return plotEpisodes(r, list)
 }
 
-// seedCurves are the learning of several seeds at common steps.
+// seedCurves holds the metrics of several seeds at common steps.
 type seedCurves struct {
 	steps []float64
 	seeds []float64
 	of    map[string][][]float64 // by column, of each seed; after its end a seed keeps its last value
 }
 
-// readSeedCurves puts the rows of a table in order by their seeds.
+// readSeedCurves sorts the rows of the learning metrics by seed.
 func readSeedCurves(list []runs.Series) (*seedCurves, error) {
 	columns, err := NumbersOf(list, "learning", "seed", "step", "aim", "entropy", "held_out", "regret")
 	if err != nil {
@@ -63,7 +63,7 @@ func readSeedCurves(list []runs.Series) (*seedCurves, error) {
 	return p, nil
 }
 
-// fillForward lets values that are missing be those before them.
+// fillForward replaces missing values by the last one before them.
 func fillForward(values []float64) {
 	for k := 1; k < len(values); k++ {
 		if math.IsNaN(values[k]) {
@@ -72,7 +72,7 @@ func fillForward(values []float64) {
 	}
 }
 
-// plotSeeds draws regret, aim and uncertainty of structural policies.
+// plotSeeds draws regret, aim and entropy of structural policies.
 func plotSeeds(r *runs.Run, list []runs.Series) ([]drawing, error) {
 	p, err := readSeedCurves(list)
 	if err != nil {
@@ -120,8 +120,7 @@ func plotStudy(r *runs.Run, list []runs.Series) ([]drawing, error) {
 		{Y: figure.Axis{Name: "objective"}, Height: 60, Curves: []figure.Curve{objective}}}}}}, nil
 }
 
-// plotExploration draws how many episodes did not go the way that the policy found
-// likeliest, by the temperature at which they were drawn.
+// plotExploration draws the share of episodes that left the likeliest sequence, by temperature.
 func plotExploration(r *runs.Run) ([]drawing, error) {
 	list, err := r.Series()
 	if err != nil {
@@ -154,8 +153,8 @@ func plotExploration(r *runs.Run) ([]drawing, error) {
 		Panels: []figure.Panel{{Y: figure.Axis{Name: "explorations", Unit: "% of episodes", Low: 0, High: 100}, Curves: []figure.Curve{c}}}}}}, nil
 }
 
-// explorationShares is the share of episodes in each row that went another way than the greedy
-// one, in percent; no number where a row has no episodes.
+// explorationShares is the share of episodes in each row whose sequence was not the greedy one, in
+// percent; NaN for a row without episodes.
 func explorationShares(ends []float64, greedy []string, number []float64, gone []string) []float64 {
 	shares := make([]float64, len(ends))
 	at := 0
@@ -172,11 +171,10 @@ func explorationShares(ends []float64, greedy []string, number []float64, gone [
 	return shares
 }
 
-// minTrainings is the number of trainings from which on they are taken for episodes.
+// minTrainings is the number of trainings from which they count as episodes.
 const minTrainings = 5
 
-// plotEpisodes draws what the original's agent logged: objective and accuracy over
-// episodes, each with its rolling mean.
+// plotEpisodes draws the metrics of the original's agent over episodes, each with its rolling mean.
 func plotEpisodes(r *runs.Run, list []runs.Series) ([]drawing, error) {
 	var panels []figure.Panel
 	longest := 0
@@ -209,7 +207,7 @@ func anyNumber(values []float64) bool {
 	return slices.ContainsFunc(values, func(v float64) bool { return !math.IsNaN(v) })
 }
 
-// trainingEnds are the last test accuracies of trainings, in their order.
+// trainingEnds lists the last test accuracy of each training.
 func trainingEnds(list []runs.Series) (ends []float64) {
 	for _, s := range list {
 		if n := len(s.Columns[0].Values); n > 0 && strings.HasSuffix(s.Name, ".epoch.test_acc") {

@@ -14,8 +14,7 @@ import (
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// groupBySeed puts runs together that differ in their seed alone, in the order of the first
-// of each.
+// groupBySeed groups runs that differ in their seed alone, in order of first appearance.
 func groupBySeed(list []*runs.Run) [][]*runs.Run {
 	var groups [][]*runs.Run
 	same := func(a, b *runs.Run) bool { return slices.Equal(a.Material(), b.Material()) }
@@ -30,8 +29,8 @@ func groupBySeed(list []*runs.Run) [][]*runs.Run {
 	return groups
 }
 
-// groupNames are what curves of runs are called: those that differ in their seed by what
-// their names have in common, where that is theirs alone.
+// groupNames names groups of runs: by the common part of their names, if no other group has the
+// same.
 func groupNames(groups [][]*runs.Run, names map[*runs.Run]string) []string {
 	short, counts := make([]string, len(groups)), map[string]int{}
 	for k, group := range groups {
@@ -57,7 +56,7 @@ func groupNames(groups [][]*runs.Run, names map[*runs.Run]string) []string {
 	return short
 }
 
-// gridPoints is at how many times runs are compared that were measured at others.
+// gridPoints is the number of times at which runs with different epochs are compared.
 const gridPoints = 150
 
 // plotAccuracy draws the validation accuracy of several jobs.
@@ -100,8 +99,8 @@ func plotAccuracy(list []*runs.Run) ([]drawing, error) {
 	return []drawing{{Figure: &figure.Chart{Title: "Accuracy of several jobs", X: budgetAxis, Panels: []figure.Panel{panel}, Note: note}}}, nil
 }
 
-// interpolate is what was measured, as straight lines between the measurements say it; none
-// before the first, nor after the last.
+// interpolate interpolates measurements linearly on a grid; NaN before the first and after the
+// last.
 func interpolate(grid, at, values []float64) []float64 {
 	out := make([]float64, len(grid))
 	next := 0
@@ -122,8 +121,7 @@ func interpolate(grid, at, values []float64) []float64 {
 	return out
 }
 
-// commonTimes leaves the times out at which a run has no value: the mean of others
-// would be of something else.
+// commonTimes drops the times at which a run has no value, so that means are over the same runs.
 func commonTimes(grid []float64, runs [][]float64) (x []float64, kept [][]float64) {
 	kept = make([][]float64, len(runs))
 	for k, t := range grid {
@@ -138,8 +136,7 @@ func commonTimes(grid []float64, runs [][]float64) (x []float64, kept [][]float6
 	return x, kept
 }
 
-// learningCurve is how good a learning run was over its steps, the same for each of its
-// seeds; up says that more is better.
+// learningCurve holds the score of a learning run over its steps, for each of its seeds.
 type learningCurve struct {
 	name  string
 	steps []float64
@@ -147,10 +144,9 @@ type learningCurve struct {
 	mean  []float64
 }
 
-// plotTransfer draws learning runs of one kind together; those that differ in their seed
-// are one. The first is what the others are held against: how much better they are from
-// the start, and when they reach the threshold, which is what the first has in the end
-// unless another was given.
+// plotTransfer compares learning runs of one kind with the first: the difference at the start and
+// the step at which the threshold is reached. The default threshold is the last value of the first
+// run. Runs that differ in their seed are one curve.
 func (g Given) plotTransfer(list []*runs.Run) ([]drawing, error) {
 	names := fileNames(list)
 	var all []learningCurve
@@ -190,8 +186,8 @@ func (g Given) plotTransfer(list []*runs.Run) ([]drawing, error) {
 	return []drawing{{Figure: &figure.Chart{Title: "Transfer", X: x, Panels: []figure.Panel{panel}, Note: strings.Join(lines, " ")}}}, nil
 }
 
-// groupProgress reads how good runs were that differ in their seed, at the steps that
-// all of them have.
+// groupProgress reads the scores of runs that differ in their seed, at the steps that all of them
+// have.
 func groupProgress(group []*runs.Run, name string) (all learningCurve, err error) {
 	for k, r := range group {
 		p, err := progress(r, name)
@@ -218,7 +214,7 @@ func groupProgress(group []*runs.Run, name string) (all learningCurve, err error
 	return all, nil
 }
 
-// progress reads how good a run was.
+// progress reads the score of a run.
 func progress(r *runs.Run, name string) (p learningCurve, err error) {
 	list, err := r.Series()
 	if err != nil {
@@ -242,7 +238,7 @@ func progress(r *runs.Run, name string) (p learningCurve, err error) {
 	return p, nil
 }
 
-// jumpStart is how much better a run is at its first row than another.
+// jumpStart is the improvement of a run over another at the first row.
 func jumpStart(from, to learningCurve, up bool) float64 {
 	if up {
 		return to.mean[0] - from.mean[0]
@@ -250,7 +246,7 @@ func jumpStart(from, to learningCurve, up bool) float64 {
 	return from.mean[0] - to.mean[0]
 }
 
-// thresholdText says when a run is first as good as a threshold.
+// thresholdText says when a run first reaches a threshold.
 func thresholdText(p learningCurve, threshold float64, up bool, unit string) string {
 	for k, v := range p.mean {
 		if up && v >= threshold || !up && v <= threshold {

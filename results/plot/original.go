@@ -8,17 +8,17 @@ import (
 	"graft/results/runs"
 )
 
-// maxTrainings is up to how many of the original's trainings in a folder each have a
-// figure of their own; more are of a simulation, which has its tree.
+// maxTrainings is the number of the original's trainings in a folder up to which each has a figure;
+// more are of a simulation, which has a tree.
 const maxTrainings = 4
 
-// training is one of the original's trainings, by metric.
+// training holds the metrics of one of the original's trainings.
 type training struct {
 	prefix string
 	of     map[string]runs.Series
 }
 
-// trainingsOf are the trainings in a folder, in the order of their names.
+// trainingsOf lists the trainings in a folder by name.
 func trainingsOf(list []runs.Series) []*training {
 	var all []*training
 	for _, s := range list {
@@ -34,13 +34,13 @@ func trainingsOf(list []runs.Series) []*training {
 	return all
 }
 
-// trainingNames are the metrics that are accuracies, and what they are called.
+// trainingNames maps accuracy metrics to names of curves.
 var trainingNames = []struct{ metric, name string }{{"train_acc", "training"}, {"test_acc", "test"}}
 
-// logTimeAxis is the time of the original's metrics.
+// logTimeAxis is the axis of the original's time.
 var logTimeAxis = figure.Axis{Name: "time since the log began", Unit: "s", Zero: true}
 
-// curves are a training's accuracies.
+// curves lists a training's accuracy curves.
 func (t *training) curves(suffix string) (curves []figure.Curve) {
 	for _, n := range trainingNames {
 		if s, has := t.of[n.metric]; has {
@@ -98,8 +98,8 @@ func plotAnswers(r *runs.Run) ([]drawing, error) {
 	return all, nil
 }
 
-// answers are the actions other than none that a training was given, by the numbers of
-// the published tables.
+// answers lists the actions other than none that a training received, by the numbers of the
+// published tables.
 func (t *training) answers() (events []figure.Event) {
 	s := t.of["action"]
 	if len(s.Columns) < 3 {

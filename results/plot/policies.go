@@ -15,15 +15,15 @@ import (
 	"graft/simulation"
 )
 
-// learned are structural policies, and the tables that they learned from.
+// learned holds structural policies and the tables that they learned from.
 type learned struct {
 	trees []*simulation.Tree
 	vote  *decider.Structural
 	seeds []*decider.Structural
 }
 
-// readLearned reads what policies came out, and the tables that their configuration
-// names; nil where learning has not ended.
+// readLearned reads learned policies and the tables in their configuration; nil before the end of
+// learning.
 func readLearned(r *runs.Run) (*learned, error) {
 	if !r.Ended {
 		return nil, nil
@@ -51,11 +51,10 @@ func readLearned(r *runs.Run) (*learned, error) {
 	return all, nil
 }
 
-// ChooserNames are what bars stand for, in their order.
+// ChooserNames lists the legend of bars in order.
 var ChooserNames = []string{"learned", "none", "random", "best fixed", "optimum"}
 
-// plotBars draws what policies' sequences led to in each table, beside what others would
-// have led to.
+// plotBars draws the accuracy of policies and baselines in each table.
 func plotBars(r *runs.Run) ([]drawing, error) {
 	switch r.Kind {
 	case runs.EvaluationKind:
@@ -93,15 +92,14 @@ func plotBars(r *runs.Run) ([]drawing, error) {
 	return divideBars(b, networks), nil
 }
 
-// accuracyAxis is of accuracies by scenario.
+// accuracyAxis is the axis of accuracies.
 var accuracyAxis = figure.Axis{Name: "accuracy", Unit: "%"}
 
-// maxScenarios is how many scenarios a figure has: as many as there are of a network
-// where there are many.
+// maxScenarios is the number of scenarios up to which one figure shows all.
 const maxScenarios = 12
 
-// divideBars gives each network a figure of its own, or several, where there are more
-// scenarios than one has room for.
+// divideBars splits a figure with too many scenarios by network, and by parts where a network has
+// too many.
 func divideBars(b *figure.Bars, networks []string) []drawing {
 	if len(b.Groups) <= maxScenarios {
 		return []drawing{{Figure: b}}
@@ -130,7 +128,7 @@ func divideBars(b *figure.Bars, networks []string) []drawing {
 	return all
 }
 
-// barOf is the mean of accuracies with its interval; nothing where there are none.
+// barOf is the mean of accuracies with its interval; empty without any.
 func barOf(values []float64) figure.Bar {
 	if len(values) == 0 {
 		return figure.Bar{Value: math.NaN()}
@@ -148,8 +146,7 @@ func scaledBar(values []float64, unit float64) figure.Bar {
 	return bar
 }
 
-// chosenBar is what a chooser's sequence led to; over the seeds of its runs where it is
-// certain.
+// chosenBar is the accuracy of a chooser's sequence; over its runs where the choice is certain.
 func chosenBar(t *simulation.Tree, c simulation.Chooser) figure.Bar {
 	if c == nil {
 		return barOf(nil)
@@ -164,8 +161,7 @@ func chosenBar(t *simulation.Tree, c simulation.Chooser) figure.Bar {
 	return figure.Bar{Value: 100 * v[0].Accuracy}
 }
 
-// barsOfOutcome draws what the outcome says, where the tables or the policies cannot be
-// read; why is told as well.
+// barsOfOutcome draws the outcome where tables or policies cannot be read, and returns the reason.
 func barsOfOutcome(r *runs.Run, why error) ([]drawing, error) {
 	o := &runs.PoliciesOutcome{}
 	if !r.Ended {
@@ -188,11 +184,10 @@ func barsOfOutcome(r *runs.Run, why error) ([]drawing, error) {
 	return divideBars(b, networks), why
 }
 
-// timesShown is how many times left a heat map has.
+// timesShown is the number of columns of a heat map.
 const timesShown = 20
 
-// plotHeat draws which kind of action the vote finds likeliest at the first decision of
-// each scenario, by how much time is left.
+// plotHeat draws the likeliest first action of the vote in each scenario, by the time left.
 func plotHeat(r *runs.Run) ([]drawing, error) {
 	l, err := readLearned(r)
 	if l == nil || err != nil {
@@ -205,7 +200,7 @@ func plotHeat(r *runs.Run) ([]drawing, error) {
 	return []drawing{{Figure: h}}, nil
 }
 
-// heatOf asks a policy about the first decision of trees.
+// heatOf asks a policy for the first decision in each tree.
 func heatOf(title string, trees []*simulation.Tree, p *decider.Structural) (*figure.Heat, error) {
 	most := 0.0
 	for _, t := range trees {
@@ -226,13 +221,13 @@ func heatOf(title string, trees []*simulation.Tree, p *decider.Structural) (*fig
 	return h, nil
 }
 
-// timeLeft is a time in as few digits as tell the columns of a map apart.
+// timeLeft rounds a time to the digits that distinguish the columns of a map.
 func timeLeft(seconds, most float64) float64 {
 	unit := math.Pow(10, math.Floor(math.Log10(most/timesShown))-1)
 	return math.Round(seconds/unit) * unit
 }
 
-// heatRow asks a policy about the first decision of a tree, at each time.
+// heatRow asks a policy for the first decision in a tree at each time.
 func heatRow(h *figure.Heat, t *simulation.Tree, p *decider.Structural) ([]figure.Cell, error) {
 	var asked []decider.Situation
 	for _, left := range h.Columns {

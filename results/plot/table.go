@@ -16,7 +16,7 @@ import (
 	"graft/simulation"
 )
 
-// tableOf is the table of a run; nil where it has none, or none with records yet.
+// tableOf reads the table of a run; nil without one or without records.
 func tableOf(r *runs.Run) (*simulation.Table, error) {
 	var table *simulation.Table
 	var err error
@@ -36,7 +36,7 @@ func tableOf(r *runs.Run) (*simulation.Table, error) {
 	return table, nil
 }
 
-// treeOf is the table of a run, followed by whoever chooses in it.
+// treeOf reads the table of a run as a tree, in which choosers choose.
 func treeOf(r *runs.Run) (*simulation.Tree, error) {
 	folder := r.Path
 	if r.Kind == runs.SimulationKind {
@@ -45,9 +45,8 @@ func treeOf(r *runs.Run) (*simulation.Tree, error) {
 	return config.ReadTree(r.Files, folder)
 }
 
-// plotTrees draws the tree of a table with the path of a policy that was named, or those
-// of the tables that policies learned from with theirs. Where the policy cannot go
-// through a table, that is drawn without it.
+// plotTrees draws the tree of a table with the path of the given policy, or the trees that policies
+// learned from with their paths. A table in which the policy cannot choose is drawn without it.
 func (g Given) plotTrees(r *runs.Run) ([]drawing, error) {
 	switch r.Kind {
 	case runs.PoliciesKind:
@@ -63,7 +62,7 @@ func (g Given) plotTrees(r *runs.Run) ([]drawing, error) {
 	return []drawing{{Figure: treeFigure(table, path)}}, err
 }
 
-// path is the sequence of the policy that was named; nil where none was.
+// path is the sequence of the given policy; nil without one.
 func (g Given) path(r *runs.Run) ([]string, error) {
 	if g.Policy == nil {
 		return nil, nil
@@ -79,8 +78,8 @@ func (g Given) path(r *runs.Run) ([]string, error) {
 	return verdicts[0].Sequence, nil
 }
 
-// plotDecisions draws what the policy that was named decides first in each table, by how
-// much time is left. One of the original's knows its own tables only, and has none.
+// plotDecisions draws the first decisions of the given policy in each table, by time left. A policy
+// of the original's knows its own tables only and has no figure.
 func (g Given) plotDecisions(list []*runs.Run) ([]drawing, error) {
 	if g.Policy == nil || g.Policy.Structural == nil {
 		return nil, nil
@@ -108,14 +107,13 @@ func (g Given) plotDecisions(list []*runs.Run) ([]drawing, error) {
 	return []drawing{{Figure: h}}, faults
 }
 
-// treeBuilder is a tree of nodes that is made of records.
+// treeBuilder builds the nodes of a tree from records.
 type treeBuilder struct {
 	*simulation.Table
 	order map[string]int // of actions
 }
 
-// treeFigure draws a table's tree, with the best sequence and that of a policy, which may
-// be nil.
+// treeFigure draws a table's tree with the best sequence and that of a policy; nil for none.
 func treeFigure(t *simulation.Table, policy []string) *figure.Tree {
 	g := treeBuilder{t, map[string]int{}}
 	for _, a := range t.Actions {
@@ -143,7 +141,7 @@ func treeFigure(t *simulation.Table, policy []string) *figure.Tree {
 	return f
 }
 
-// noiseText says how much of a best sequence is chance.
+// noiseText describes the noise of the best sequence.
 func noiseText(t *simulation.Table) string {
 	r := runs.NewTableReport(t)
 	if r.SeedSpread == nil {
@@ -163,7 +161,7 @@ func percentOf(r *simulation.Record) string {
 	return document.ShareText(&mean)
 }
 
-// node is the beginning that records have in common, with what follows from it.
+// node is the common beginning of records with its continuations.
 func (g treeBuilder) node(action string, records []*simulation.Record, depth int) *figure.Node {
 	n := &figure.Node{Action: action}
 	for _, r := range records {
@@ -188,7 +186,7 @@ func (g treeBuilder) node(action string, records []*simulation.Record, depth int
 	return n
 }
 
-// stepsOf is a sequence as places in a tree.
+// stepsOf converts a sequence to child indices in a tree.
 func stepsOf(n *figure.Node, sequence []string) []int {
 	var steps []int
 	for _, action := range sequence {
@@ -201,7 +199,7 @@ func stepsOf(n *figure.Node, sequence []string) []int {
 	return steps
 }
 
-// plotRanks draws the accuracy of all sequences in the order of their means.
+// plotRanks draws the accuracy of all sequences by rank.
 func plotRanks(r *runs.Run) ([]drawing, error) {
 	table, err := tableOf(r)
 	if table == nil {

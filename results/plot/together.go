@@ -8,8 +8,7 @@ import (
 	"graft/results/runs"
 )
 
-// plotThroughput draws how fast jobs that ended went, and what they spent on other things
-// than training.
+// plotThroughput draws throughput and overhead of jobs that have ended.
 func plotThroughput(list []*runs.Run) ([]drawing, error) {
 	ended := slices.DeleteFunc(slices.Clone(list), func(r *runs.Run) bool { return !r.Ended })
 	if len(ended) == 0 {
@@ -33,7 +32,8 @@ func plotThroughput(list []*runs.Run) ([]drawing, error) {
 	return []drawing{{"epochs", speed}, {"overhead", over}}, nil
 }
 
-// quantityBar is a quantity of runs that differ in their seed; nothing where none has it.
+// quantityBar is the mean of a quantity over runs that differ in their seed; empty where none has
+// it.
 func quantityBar(group []*runs.Run, name string) figure.Bar {
 	var values []float64
 	for _, r := range group {
@@ -78,13 +78,13 @@ func plotManyEpisodes(list []*runs.Run) ([]drawing, error) {
 	return []drawing{{Figure: &figure.Chart{Title: "Episodes of several policies", X: figure.Axis{Name: "episodes"}, Panels: []figure.Panel{accuracy, objective}, Note: note}}}, nil
 }
 
-// episodeCurves are the episodes that several seeds have all gone through.
+// episodeCurves holds the episodes that all seeds have.
 type episodeCurves struct {
 	at                  []float64
 	accuracy, objective [][]float64 // of each seed
 }
 
-// commonEpisodes reads the episodes of runs; nil where they have none.
+// commonEpisodes reads the episodes of runs; nil without any.
 func commonEpisodes(group []*runs.Run) (*episodeCurves, error) {
 	e := &episodeCurves{}
 	for _, r := range group {
@@ -109,8 +109,7 @@ func commonEpisodes(group []*runs.Run) (*episodeCurves, error) {
 	return e, nil
 }
 
-// curve is of one seed its rolling mean before all episodes, and of several the mean of
-// theirs.
+// curve is the rolling mean of a single seed, or the mean over several seeds.
 func (e *episodeCurves) curve(name string, runs [][]float64) figure.Curve {
 	if len(runs) == 1 {
 		return smoothed(name, e.at, runs[0])

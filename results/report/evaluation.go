@@ -30,10 +30,10 @@ func PrintLeftOut(r runs.LeaveOutReport, w io.Writer) error {
 	return p.Err
 }
 
-// leaveRemark says what was seen of a table.
+// leaveRemark explains regret and what each chooser has seen.
 const leaveRemark = "Regret is in points of accuracy below the best of the table. Of each table the best fixed sequence and the policies have seen the others only."
 
-// leftOutLead says what was left out, and who learned.
+// leftOutLead describes what is left out and how many policies learn.
 func leftOutLead(r runs.LeaveOutReport) string {
 	what := map[string]string{"scenario": "one scenario", "network": "the tables of one network"}[r.LeaveOut]
 	learn := fmt.Sprintf("%d policies learn", r.Seeds)
@@ -43,7 +43,7 @@ func leftOutLead(r runs.LeaveOutReport) string {
 	return fmt.Sprintf("%s left out at a time; %s from the others, for %s scenarios, in up to %d steps", what, learn, r.For, r.Steps)
 }
 
-// leftOutSentences say of each policy what its difference tells.
+// leftOutSentences has a sentence for each policy with a difference.
 func leftOutSentences(r runs.LeaveOutReport) (lines []string) {
 	for _, s := range r.Standings {
 		if s.Role != simulation.RoleRival && s.Difference != nil {
@@ -81,7 +81,8 @@ func groupTable(r runs.LeaveOutReport) *document.Table {
 	return t
 }
 
-// leftOutSentence says what the difference to the best fixed sequence tells.
+// leftOutSentence describes the difference of a policy from the best fixed sequence and its
+// significance.
 func leftOutSentence(r runs.LeaveOutReport, s simulation.Standing) string {
 	d := s.Difference
 	more := "more"
@@ -121,7 +122,7 @@ func PrintEvaluation(r *runs.EvaluationReport, w io.Writer) error {
 	return p.Err
 }
 
-// policyText says what a policy is.
+// policyText describes a policy.
 func policyText(p runs.EvaluatedPolicy) string {
 	text := document.Printable(p.Name)
 	switch {
@@ -144,7 +145,7 @@ func policyText(p runs.EvaluatedPolicy) string {
 	return text
 }
 
-// longestNotes is how many characters of notes are printed.
+// longestNotes limits the printed notes of a policy, in characters.
 const longestNotes = 200
 
 func shortened(text string) string {
@@ -182,7 +183,7 @@ func printSteps(p *document.Printer, all []runs.EvaluatedSteps) {
 	p.Line("")
 }
 
-// verdictTable has a line for each who chose in a table.
+// verdictTable has a line for each chooser in a table.
 func verdictTable(trial simulation.Trial, standings []simulation.Standing) *document.Table {
 	t := document.NewTable("CHOOSER", ">ACCURACY", ">REGRET", ">RANK", ">TIES", "HAS SEEN", "SEQUENCE")
 	for _, v := range trial.Verdicts {
@@ -201,7 +202,7 @@ func verdictTable(trial simulation.Trial, standings []simulation.Standing) *docu
 	return t
 }
 
-// rankText is a rank; the mean of several has a digit behind the point.
+// rankText formats a rank; a mean that is not whole has one decimal.
 func rankText(rank float64) string {
 	if rounded := math.Round(rank); math.Abs(rank-rounded) < 1e-9 {
 		return strconv.Itoa(int(rounded))
@@ -209,7 +210,7 @@ func rankText(rank float64) string {
 	return fmt.Sprintf("%.1f", rank)
 }
 
-// chanceText says how much of a table is chance.
+// chanceText describes the noise of a table.
 func chanceText(c simulation.Chance) string {
 	from := ""
 	switch c.Source {
@@ -223,7 +224,7 @@ func chanceText(c simulation.Chance) string {
 	return fmt.Sprintf("noise of a sequence: %.2f points, %s; whoever knew the truth would still regret %.2f", c.Noise, from, c.Floor)
 }
 
-// printStandings prints how all fared over the tables, in the order of the entrants.
+// printStandings prints the results of all choosers over the tables, in the order of the entrants.
 func printStandings(p *document.Printer, all []simulation.Standing, against string) {
 	p.Table(standingTable(all))
 	for _, line := range standingRemarks(all, against) {
@@ -231,7 +232,7 @@ func printStandings(p *document.Printer, all []simulation.Standing, against stri
 	}
 }
 
-// standingTable has a line for each who could choose in all tables.
+// standingTable has a line for each chooser that could choose in all tables.
 func standingTable(all []simulation.Standing) *document.Table {
 	over := "OVER GROUPS"
 	grouped := slices.ContainsFunc(all, func(s simulation.Standing) bool { return s.OverGroups != nil })
@@ -256,7 +257,7 @@ func standingTable(all []simulation.Standing) *document.Table {
 	return t
 }
 
-// standingRemarks say who is not in the table, and what a difference is.
+// standingRemarks names the choosers left out of the table and explains its marks.
 func standingRemarks(all []simulation.Standing, against string) (lines []string) {
 	if _, partial := runs.SplitStandings(all); len(partial) > 0 {
 		lines = append(lines, "not in all tables, so not above: "+document.Printable(strings.Join(partial, ", ")))
@@ -288,10 +289,10 @@ func differenceText(d *simulation.Difference) string {
 	return text
 }
 
-// minResamples is how many tables or groups a bootstrap over them needs to say enough.
+// minResamples is the number of tables or groups below which a bootstrap interval is too narrow.
 const minResamples = 5
 
-// printRemarks say how far the figures can be trusted.
+// printRemarks prints the remarks on how far the numbers can be trusted.
 func printRemarks(p *document.Printer, all []simulation.Standing, tables int) {
 	p.Line("")
 	for _, line := range trustRemarks(all, tables) {
@@ -345,7 +346,7 @@ func PrintVerdicts(w io.Writer, c *simulation.Comparison) error {
 	return out.Error()
 }
 
-// EvaluationDetail is how policies fared.
+// EvaluationDetail holds the outcome of an evaluation.
 type EvaluationDetail struct {
 	Outcome *runs.EvaluationOutcome `json:"outcome"` // null where the evaluation has not ended
 }
@@ -371,7 +372,7 @@ func (e *EvaluationDetail) write(d *document.Document) {
 	}
 }
 
-// writeEvaluation adds the report of policies that were held against tables.
+// writeEvaluation adds the comparison of policies in tables.
 func writeEvaluation(r *runs.EvaluationReport, d *document.Document) {
 	d.Head("policies")
 	var lines []string
@@ -398,7 +399,7 @@ func writeLeftOut(r *runs.LeaveOutReport, d *document.Document) {
 	d.Say(leaveRemark, tooFew(len(r.Groups), r.LeaveOut+"s"))
 }
 
-// writeStandings adds how all fared over the tables.
+// writeStandings adds the results of all choosers over the tables.
 func writeStandings(d *document.Document, tables string, floor float64, all []simulation.Standing, against string) {
 	d.Head("over %s, where chance leaves %.2f points to be regretted", tables, floor)
 	d.Show(standingTable(all))

@@ -12,7 +12,7 @@ import (
 	"graft/simulation"
 )
 
-// VerdictTable has a line for each table, and what the vote does there.
+// VerdictTable has a line for each table with the sequence of the vote.
 func VerdictTable(o *runs.PoliciesOutcome) *document.Table {
 	t := document.NewTable("TABLE", "THE VOTE'S SEQUENCE", ">ACCURACY", ">REGRET", ">RANK", ">TIES", ">NEVER", ">RANDOM", ">BEST")
 	for k, v := range slices.Concat(o.Tables, o.HeldOut) {
@@ -38,7 +38,7 @@ func SeedTable(o *runs.PoliciesOutcome) *document.Table {
 	return t
 }
 
-// SummaryText say in sentences how good all seeds are.
+// SummaryText summarises regret and ranks of all seeds in sentences.
 func SummaryText(o *runs.PoliciesOutcome) string {
 	text := summaryText(fmt.Sprintf("in %s", document.Plural(len(o.Tables), "table")), o.Summary, o.Regret)
 	if o.Outside != nil {
@@ -53,7 +53,7 @@ func summaryText(where string, s simulation.Summary, vote float64) string {
 		where, s.Regret.Mean, document.Plural(s.Seeds, "seed"), s.Regret.Low, s.Regret.High, vote, 100*s.TopFive, s.Worst, document.Printable(s.WorstOne))
 }
 
-// PoliciesDetail is what policies have learned, each from a seed.
+// PoliciesDetail holds the outcome of structural policies and the last metrics of each seed.
 type PoliciesDetail struct {
 	Outcome *runs.PoliciesOutcome `json:"outcome"` // null where they have not ended
 	Rows    []runs.LearnedRow     `json:"rows"`    // the last figures of each seed
@@ -96,15 +96,15 @@ func (p *PoliciesDetail) write(d *document.Document) {
 	d.Show(t)
 }
 
-// PolicyDetail is what a policy of the original's has learned.
+// PolicyDetail holds the outcome of a policy of the original's and its last metrics.
 type PolicyDetail struct {
 	Outcome *simulation.StudyOutcome `json:"outcome"` // null where it has not ended
 	Rows    []learningRow            `json:"rows"`    // the last figures; with --all every one
 }
 
-// learningRow is figures of some episodes.
+// learningRow holds the metrics of some episodes.
 type learningRow struct {
-	Episodes    int64   `json:"episodes"` // in all, after these
+	Episodes    int64   `json:"episodes"` // total after these
 	Objective   float64 `json:"objective"`
 	Accuracy    float64 `json:"accuracy"`
 	Expected    float64 `json:"expected_accuracy"`
@@ -143,7 +143,7 @@ func readPolicyDetail(r *runs.Run, all bool) (Detail, error) {
 	return d, nil
 }
 
-// learningRowAt is a row of the table of figures.
+// learningRowAt reads a row of the learning metrics.
 func learningRowAt(s *runs.Series, row int) (r learningRow, err error) {
 	value := func(name string) float64 {
 		c := s.Column(name)

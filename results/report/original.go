@@ -8,7 +8,7 @@ import (
 	"graft/results/runs"
 )
 
-// OriginalDetail is what a result folder of the original says.
+// OriginalDetail holds the contents of a result folder of the original.
 type OriginalDetail struct {
 	Description string            `json:"description"` // as it was written; empty for none
 	Metrics     []metricReport    `json:"metrics"`     // one for each file
@@ -19,7 +19,7 @@ type OriginalDetail struct {
 	all bool
 }
 
-// metricReport is a metric file.
+// metricReport describes a metric file.
 type metricReport struct {
 	File  string   `json:"file"`
 	Of    string   `json:"of"` // whose it is; empty for none
@@ -33,7 +33,7 @@ type metricReport struct {
 	Torn  bool     `json:"torn"` // the file ends in half a row
 }
 
-// logReport is a log file.
+// logReport describes a log file.
 type logReport struct {
 	File  string `json:"file"`
 	Lines int    `json:"lines"`
@@ -81,7 +81,7 @@ func reportMetric(m results.LegacyMetric) metricReport {
 	return r
 }
 
-// maxFiles is how many metric files are shown without --all.
+// maxFiles is the number of metric files shown without --all.
 const maxFiles = 20
 
 func (o *OriginalDetail) write(d *document.Document) {

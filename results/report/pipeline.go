@@ -12,7 +12,7 @@ import (
 	"graft/simulation"
 )
 
-// PrintPipeline writes how the policies fare.
+// PrintPipeline writes the evaluation of a pipeline's policies.
 func PrintPipeline(o *runs.PipelineOutcome, p *document.Printer) {
 	p.Table(scenarioTable(o))
 	p.Line("In parentheses: regret, in points of accuracy below the best of the table.\n\nover %s, where chance leaves %.2f points to be regretted",
@@ -29,10 +29,10 @@ func PrintPipeline(o *runs.PipelineOutcome, p *document.Printer) {
 	}
 }
 
-// seenAll says that nothing was left out.
+// seenAll remarks that no table was left out.
 const seenAll = "The policies and the best fixed sequence have seen all these tables: for neither is this a test; evaluate.leave_out makes one."
 
-// shownBaselines are the rivals that stand beside what was learned.
+// shownBaselines lists the baselines shown beside the learned policy.
 var shownBaselines = []string{"never", "random", "best fixed", "optimum"}
 
 // scenarioTable has a line for each table.
@@ -62,13 +62,13 @@ func scenarioTable(o *runs.PipelineOutcome) *document.Table {
 	return t
 }
 
-// PipelineDetail is the stages of a pipeline, and how its policies fare.
+// PipelineDetail holds the stages of a pipeline and the evaluation of its policies.
 type PipelineDetail struct {
 	Stages  []pipelineStage       `json:"stages"`  // in their order
 	Outcome *runs.PipelineOutcome `json:"outcome"` // null where it has not ended
 }
 
-// pipelineStage is what has become of a stage.
+// pipelineStage describes the state of a stage.
 type pipelineStage struct {
 	Stage   string          `json:"stage"`     // what it does, such as learn
 	State   runs.StageState `json:"state"`     // waits, begun, done or failed
@@ -112,10 +112,10 @@ func readPipelineDetail(r *runs.Run, _ bool) (Detail, error) {
 	return d, nil
 }
 
-// maxPartFigures is how many of a part's figures say what it came to.
+// maxPartFigures is the number of quantities that describe a part.
 const maxPartFigures = 3
 
-// partWords say what a part came to.
+// partWords describes the outcome of a part.
 func partWords(p runs.Part) string {
 	switch {
 	case p.Run != nil:
@@ -134,7 +134,7 @@ func partWords(p runs.Part) string {
 	return strings.Join(list, ", ")
 }
 
-// stateWords is how far a stage is, for people.
+// stateWords is the state of a stage, for people.
 func (s *pipelineStage) stateWords() string {
 	switch {
 	case s.Changed:
@@ -173,7 +173,7 @@ func (p *PipelineDetail) write(d *document.Document) {
 	writePipeline(p.Outcome, d)
 }
 
-// writePipeline adds how the policies fare.
+// writePipeline adds the evaluation of the policies.
 func writePipeline(o *runs.PipelineOutcome, d *document.Document) {
 	d.Head("scenarios that were learned from")
 	d.Show(scenarioTable(o))

@@ -12,11 +12,11 @@ import (
 	"graft/simulation"
 )
 
-// SimulationDetail is what a simulation has come to.
+// SimulationDetail holds table, failures and progress of a simulation.
 type SimulationDetail struct {
-	Table    *runs.TableReport    `json:"table"`    // null where nothing was collected yet
+	Table    *runs.TableReport    `json:"table"`    // null before the first collection
 	Failures []simulation.Trouble `json:"failures"` // every attempt that failed
-	State    *simulation.State    `json:"state"`    // how far it has come; null where the cache is not at hand
+	State    *simulation.State    `json:"state"`    // progress; null where the cache is missing
 	// Saved is the share of the steps that sequences of a common beginning saved; null
 	// where that is not known.
 	Saved *float64 `json:"steps_saved_share"`
@@ -44,7 +44,7 @@ func readSimulationDetail(r *runs.Run, all bool) (Detail, error) {
 	return d, nil
 }
 
-// look says how far the simulation has come, by what its cache has.
+// look reads the progress from the simulation's cache.
 func (s *SimulationDetail) look(r *runs.Run) {
 	state, err := runs.SimulationState(r)
 	if err != nil {
@@ -85,7 +85,7 @@ func (s *SimulationDetail) write(d *document.Document) {
 	d.Show(t)
 }
 
-// maxFailures is how many failed attempts are shown without --all.
+// maxFailures is the number of failed attempts shown without --all.
 const maxFailures = 10
 
 // writeRanks adds the ranks of a table.
@@ -98,7 +98,7 @@ func writeRanks(d *document.Document, r *runs.TableReport, all bool) {
 	}
 }
 
-// TableDetail is the ranks of a table's sequences.
+// TableDetail holds the sequences of a table by rank.
 type TableDetail struct {
 	Table *runs.TableReport `json:"table"`
 
@@ -115,7 +115,7 @@ func readTableDetail(r *runs.Run, all bool) (Detail, error) {
 
 func (t *TableDetail) write(d *document.Document) { writeRanks(d, t.Table, t.all) }
 
-// hasRanks is a detail with the ranks of a table, or nil: JSON has all of them on demand.
+// hasRanks is implemented by details with a table, whose rows JSON contains only with --all.
 type hasRanks interface{ ranks() *runs.TableReport }
 
 func (s *SimulationDetail) ranks() *runs.TableReport { return s.Table }
@@ -124,7 +124,7 @@ func (t *TableDetail) ranks() *runs.TableReport { return t.Table }
 
 func (o *OriginalDetail) ranks() *runs.TableReport { return o.Table }
 
-// shownRanks is how many of the best and of the worst sequences are printed.
+// shownRanks is the number of best and of worst sequences printed without --all.
 const shownRanks = 5
 
 // PrintTable writes the report for people.
@@ -172,7 +172,7 @@ func rankCells(r *runs.TableReport, row *runs.RankRow) []string {
 	return []string{strconv.Itoa(row.Rank), document.Printable(strings.Join(row.Sequence, ", ")), document.ShareText(&row.Accuracy), document.ShareText(row.Spread), strings.Join(left, "  ") + " s", remark}
 }
 
-// rankTitle says what the table is of.
+// rankTitle describes the scenario of a table.
 func rankTitle(r *runs.TableReport) string {
 	actions := strings.Join(r.Actions, ", ")
 	if len(r.Actions) == 0 {
@@ -190,7 +190,7 @@ func rankTitle(r *runs.TableReport) string {
 	return document.PrintableLines(lines)
 }
 
-// rankSummary says what follows from the ranks, and what does not.
+// rankSummary describes mean, spread and noise of a table.
 func rankSummary(r *runs.TableReport) string {
 	text := fmt.Sprintf("mean %s over the sequences", document.ShareText(r.Mean))
 	if r.Spread != nil {

@@ -11,19 +11,19 @@ import (
 	"graft/results/document"
 )
 
-// repeatKeys are seeds, in which runs that are compared as one may differ, and the
-// original's keys that change no result.
+// repeatKeys lists keys that may differ between runs of one column: seeds, and keys of the original
+// that change no result.
 var repeatKeys = []string{"run.seed", "runner.seed", "runner.folder", "agent.save_file"}
 
-// Material lists the settings in which runs must agree to be compared as one.
+// Material lists the settings that must agree for runs to be compared as one.
 func (r *Run) Material() []config.Setting {
 	return slices.DeleteFunc(slices.Clone(r.Settings), func(s config.Setting) bool {
 		return slices.Contains(repeatKeys, s.Key) || config.ChangesNoResult(s.Key)
 	})
 }
 
-// ColumnSettings maps the settings in which runs of different columns differ to their texts: the
-// configuration but for seeds and what changes no result, and what the manifest adds to it.
+// ColumnSettings maps the settings that distinguish columns to their texts: the configuration
+// without seeds and keys that change no result, and versions and data from the manifest.
 func (r *Run) ColumnSettings() map[string]string {
 	all := map[string]string{}
 	for _, s := range r.Material() {
@@ -41,7 +41,7 @@ func (r *Run) ColumnSettings() map[string]string {
 	return all
 }
 
-// Fingerprint is equal for runs of one column.
+// Fingerprint identifies a column: it is equal for runs of the same column.
 func (r *Run) Fingerprint(settings map[string]string) string {
 	keys := make([]string, 0, len(settings))
 	for key := range settings {
@@ -56,8 +56,7 @@ func (r *Run) Fingerprint(settings map[string]string) string {
 	return b.String()
 }
 
-// CommonName is what the last parts of paths begin with, up to a number that tells
-// them apart.
+// CommonName is the common prefix of the bases of paths, without trailing numbers.
 func CommonName(paths []string) string {
 	first := filepath.Base(paths[0])
 	if len(paths) == 1 {
@@ -77,7 +76,7 @@ func CommonName(paths []string) string {
 	return cmp.Or(common, first)
 }
 
-// Word is how JSON names an aim.
+// Word is the name of a direction in JSON: more, less, or empty for neither.
 func (a Direction) Word() string {
 	return map[Direction]string{Higher: "more", Lower: "less"}[a]
 }

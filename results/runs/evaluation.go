@@ -10,7 +10,7 @@ import (
 	"graft/simulation"
 )
 
-// EvaluationOutcome is what an evaluation came to, as outcome.json of its folder has it.
+// EvaluationOutcome is the outcome.json of an evaluation.
 type EvaluationOutcome struct {
 	Compared *EvaluationReport `json:"compared"` // null where tables were left out
 	LeftOut  *LeaveOutReport   `json:"left_out"` // null where none were
@@ -18,15 +18,14 @@ type EvaluationOutcome struct {
 	Repeats  []repeatedRuns    `json:"repeats"`  // of sequences that ran more than once
 }
 
-// repeatedRuns are the runs of a sequence that a chooser is certain of.
+// repeatedRuns holds the accuracies of several runs of the sequence that a chooser always takes.
 type repeatedRuns struct {
 	Table      int       `json:"table"`      // place among the tables that were compared in, from 0
 	Chooser    string    `json:"chooser"`    // who takes the sequence
 	Accuracies []float64 `json:"accuracies"` // of its runs, between 0 and 1
 }
 
-// memberVerdict is how one of several policies that differ in their seed fared in a
-// table.
+// memberVerdict is the verdict on one member, a policy of one seed, in one table.
 type memberVerdict struct {
 	Member int    `json:"member"` // which of them, from 1, in the order of their seeds
 	Table  int    `json:"table"`  // place among the tables that were compared in, from 0: several may have one name
@@ -34,7 +33,7 @@ type memberVerdict struct {
 	simulation.Verdict
 }
 
-// NewEvaluationOutcome is of one of the two reports; the other is nil.
+// NewEvaluationOutcome makes the outcome of one of the two reports; the other is nil.
 func NewEvaluationOutcome(r *EvaluationReport, left *LeaveOutReport) *EvaluationOutcome {
 	o := &EvaluationOutcome{Compared: r, LeftOut: left, Members: []memberVerdict{}, Repeats: []repeatedRuns{}}
 	c := o.Comparison()
@@ -54,7 +53,7 @@ func NewEvaluationOutcome(r *EvaluationReport, left *LeaveOutReport) *Evaluation
 	return o
 }
 
-// Comparison is what both kinds of evaluations have.
+// Comparison is the part that both kinds of evaluations have.
 func (o *EvaluationOutcome) Comparison() *simulation.Comparison {
 	if o.LeftOut != nil && o.LeftOut.LeaveOutReport != nil {
 		return o.LeftOut.Comparison
@@ -70,7 +69,7 @@ func (o *EvaluationOutcome) Comparison() *simulation.Comparison {
 	return c
 }
 
-// Values are a figure of each member of a chooser in a table.
+// Values lists a number of each member of a chooser in a table.
 func (o *EvaluationOutcome) Values(table int, chooser string, of func(simulation.Verdict) float64) (values []float64) {
 	for _, m := range o.Members {
 		if m.Chooser == chooser && m.Table == table {
@@ -80,8 +79,8 @@ func (o *EvaluationOutcome) Values(table int, chooser string, of func(simulation
 	return values
 }
 
-// Spread are the accuracies between which a chooser's lies in a table: of its members
-// where there are several, or of the runs of its sequence; nil where there is but one.
+// Spread lists the accuracies of a chooser in a table: of its members if there are several, else of
+// the repeated runs of its sequence; nil for a single one.
 func (o *EvaluationOutcome) Spread(table int, chooser string) []float64 {
 	if values := o.Values(table, chooser, accuracyOf); len(values) > 1 {
 		return values
@@ -94,7 +93,7 @@ func (o *EvaluationOutcome) Spread(table int, chooser string) []float64 {
 	return nil
 }
 
-// LeaveOutReport is what `graft evaluate --leave-out --json` prints.
+// LeaveOutReport is the report of leave-one-out; `graft evaluate --leave-out --json` prints it.
 type LeaveOutReport struct {
 	LeaveOut string `json:"leave_out"` // scenario or network
 	For      string `json:"for"`       // known or new
@@ -103,10 +102,10 @@ type LeaveOutReport struct {
 	*simulation.LeaveOutReport
 }
 
-// ShownBaselines are those who stand beside the policies for each group.
+// ShownBaselines lists the baselines shown beside policies for each group.
 var ShownBaselines = []string{"best fixed", "random", "never"}
 
-// MeanNoise is the mean noise and floor of a group's tables.
+// MeanNoise averages noise and floor over the tables of a group.
 func (r LeaveOutReport) MeanNoise(group string) (noise, floor float64) {
 	count := 0.0
 	for _, t := range r.Trials {
@@ -117,7 +116,7 @@ func (r LeaveOutReport) MeanNoise(group string) (noise, floor float64) {
 	return noise / count, floor / count
 }
 
-// PolicyOrigin says whose a policy is.
+// PolicyOrigin is the kind of a policy: graft's own or the original's.
 type PolicyOrigin string
 
 const (
@@ -125,7 +124,7 @@ const (
 	OriginalPolicy   PolicyOrigin = "original"   // of the original's, which reads by a vocabulary
 )
 
-// EvaluationReport is what `graft evaluate --json` prints.
+// EvaluationReport compares policies with baselines in tables; `graft evaluate --json` prints it.
 type EvaluationReport struct {
 	Policies  []EvaluatedPolicy     `json:"policies"`     // that were given
 	Against   string                `json:"against"`      // the first policy, to whom differences are
@@ -134,7 +133,7 @@ type EvaluationReport struct {
 	Standings []simulation.Standing `json:"standings"`    // over all tables
 }
 
-// EvaluatedPolicy is a policy that was given.
+// EvaluatedPolicy describes a policy that was evaluated.
 type EvaluatedPolicy struct {
 	Policy  string            `json:"policy"`            // as it was given, as is the vocabulary
 	Name    string            `json:"name"`              // in all that follows
@@ -146,7 +145,7 @@ type EvaluatedPolicy struct {
 	Notes   map[string]string `json:"notes,omitempty"`   // that learning left
 }
 
-// EvaluatedTable is a table that was given, and how all fared there.
+// EvaluatedTable describes a table and the results of all choosers in it.
 type EvaluatedTable struct {
 	Table     string   `json:"table"`     // as it was given
 	Dataset   string   `json:"dataset"`   // that the sequences trained on
@@ -158,13 +157,14 @@ type EvaluatedTable struct {
 	Steps []EvaluatedSteps `json:"steps"` // one entry for each policy
 }
 
-// EvaluatedSteps are a policy's decisions.
+// EvaluatedSteps holds the decisions of one policy.
 type EvaluatedSteps struct {
 	Chooser string            `json:"chooser"` // its name
 	Steps   []simulation.Step `json:"steps"`   // what it did, decision by decision
 }
 
-// SplitStandings tells those who could choose in all tables from the others.
+// SplitStandings separates the choosers that could choose in all tables from the names of the
+// others.
 func SplitStandings(all []simulation.Standing) (whole []simulation.Standing, partial []string) {
 	most := 0
 	for _, s := range all {
@@ -185,7 +185,7 @@ func accuracyOf(v simulation.Verdict) float64 { return v.Accuracy }
 // RegretOf is the regret of a verdict, in points.
 func RegretOf(v simulation.Verdict) float64 { return v.Regret }
 
-// EvaluationKind is the folders of graft evaluate --out.
+// EvaluationKind covers the folders of graft evaluate --out.
 var EvaluationKind = &Kind{Name: "evaluation", Title: "evaluation", Titles: "evaluations", matches: hasManifestAnd("verdicts.csv", "members.csv"), read: readEvaluationRun,
 	series: func(r *Run) ([]Series, error) {
 		return streamSeries(r, "verdicts", "members", "standings", "folds")
@@ -202,7 +202,7 @@ func readEvaluationRun(f *Folder, r *Run) error {
 	return o.check()
 }
 
-// check says why an outcome is none of an evaluation's.
+// check is an error for an outcome without tables.
 func (o *EvaluationOutcome) check() error {
 	if len(o.Comparison().Trials) == 0 {
 		return errors.New(OutcomeFile + " says nothing of any table: it is damaged; evaluate again, in another folder or with --force")
@@ -210,8 +210,8 @@ func (o *EvaluationOutcome) check() error {
 	return nil
 }
 
-// evaluationQuantities are the regrets of the policies, and of some that need no
-// learning. The first policy's have the same names in all evaluations.
+// evaluationQuantities lists the regrets of policies and of some baselines. Those of the first
+// policy have the same names in all evaluations.
 func evaluationQuantities(o *EvaluationOutcome) []Quantity {
 	c := o.Comparison()
 	var policies, rivals []Quantity
@@ -242,7 +242,7 @@ func evaluationQuantities(o *EvaluationOutcome) []Quantity {
 	return finite(slices.Concat(policies, rivals, []Quantity{seedless("chance_regret", document.UnitPoints, Neutral, c.Floor), seedless("tables", "", Neutral, float64(len(c.Trials)))})...)
 }
 
-// memberRegrets are the mean regrets of a chooser's members over the tables.
+// memberRegrets lists the regret of each member of a chooser, averaged over the tables.
 func memberRegrets(o *EvaluationOutcome, c *simulation.Comparison, chooser string) Quantity {
 	q := Quantity{Unit: document.UnitPoints, Better: Lower}
 	for table := range c.Trials {
@@ -256,7 +256,7 @@ func memberRegrets(o *EvaluationOutcome, c *simulation.Comparison, chooser strin
 	return q
 }
 
-// ReadEvaluation reads the outcome of an evaluation that ended.
+// ReadEvaluation reads the outcome of an evaluation that has ended.
 func ReadEvaluation(r *Run) (*EvaluationOutcome, error) {
 	o := &EvaluationOutcome{}
 	return o, results.ReadOutcome(r.Files, r.Path, o)

@@ -8,7 +8,7 @@ import (
 	"graft/trainer"
 )
 
-// JobKind is the runs of graft train.
+// JobKind covers the runs of graft train.
 var JobKind = &Kind{Name: "job", Title: "job", Titles: "jobs", matches: hasManifestAnd("epochs.csv"), read: readJobRun,
 	series: func(r *Run) ([]Series, error) { return streamSeries(r, "epochs") }}
 
@@ -28,8 +28,8 @@ func readJobRun(f *Folder, r *Run) error {
 	return err
 }
 
-// jobQuantities are the figures of a job that ended. Without a test split there is no
-// score of it, which is zero in the outcome.
+// jobQuantities lists the quantities of a job that has ended. Without a test split the score in the
+// outcome is zero and left out.
 func jobQuantities(o *JobOutcome, seed int64) []Quantity {
 	share := func(part float64) float64 { return part / o.Budget.Seconds() }
 	test := o.Test
@@ -60,7 +60,7 @@ func jobQuantities(o *JobOutcome, seed int64) []Quantity {
 	)
 }
 
-// progressQuantities is where a job stands that has not ended, after its last epoch.
+// progressQuantities lists the quantities of a running job after its last epoch.
 func progressQuantities(row trainer.Row, seed int64) []Quantity {
 	return finite(
 		seeded("validation_accuracy", document.UnitShare, Higher, seed, row.Validation.Accuracy),
@@ -72,14 +72,14 @@ func progressQuantities(row trainer.Row, seed int64) []Quantity {
 	)
 }
 
-// JobOutcome is how a job ended, as outcome.json has it.
+// JobOutcome is the outcome.json of a job.
 type JobOutcome struct {
 	*trainer.Outcome
 	Saves  int           `json:"saves"`     // checkpoints that were written, by the process that ended the job
 	Saving time.Duration `json:"saving_ns"` // that they took in it, on the machine's clock: of the budget only where that is the job's
 }
 
-// GivenReport is what a job began with.
+// GivenReport describes the weights that a job began with.
 type GivenReport struct {
 	Weights   string        `json:"weights"`   // their file
 	Epochs    int           `json:"epochs"`    // that the job counts as trained before it

@@ -20,7 +20,7 @@ import (
 	"graft/torch/weights"
 )
 
-// ReadSet reads a file of weights, and says what to do where that fails.
+// ReadSet reads a file of policy weights; its errors name the remedy.
 func ReadSet(fsys files.FS, path string) (*weights.Set, error) {
 	set, err := weights.Read(fsys, path, weights.Options{})
 	switch {
@@ -47,7 +47,7 @@ func ReadStructuralFile(fsys files.FS, path string) (*decider.Structural, error)
 	return p, nil
 }
 
-// SeedFiles are the policies of each seed in a run's folder, by number.
+// SeedFiles lists the policy files of each seed in a run folder, by seed.
 func SeedFiles(fsys files.FS, folder string) ([]string, error) {
 	entries, err := fsys.ReadDir(filepath.Join(folder, SeedFolder))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -74,7 +74,7 @@ func SeedFile(seed uint64) string {
 	return filepath.Join(SeedFolder, fmt.Sprintf("%s%d%s", seedBegin, seed, seedEnd))
 }
 
-// PoliciesOutcome is what policies have learned, as outcome.json has it.
+// PoliciesOutcome is the outcome.json of learning structural policies.
 type PoliciesOutcome struct {
 	Seeds   []SeedOutcome        `json:"seeds"`         // each by itself
 	Steps   int                  `json:"steps"`         // of all seeds
@@ -87,7 +87,7 @@ type PoliciesOutcome struct {
 	Outside *simulation.Summary `json:"held_out_summary"`
 }
 
-// SeedOutcome is what a seed has learned.
+// SeedOutcome is the outcome of one seed.
 type SeedOutcome struct {
 	Seed   uint64  `json:"seed"`                   // its number
 	Steps  int     `json:"steps"`                  // that were taken
@@ -97,7 +97,7 @@ type SeedOutcome struct {
 	Policy string  `json:"policy"`                 // its file in the run folder
 }
 
-// MeanRegret is zero where there is nothing.
+// MeanRegret is the mean regret of verdicts, in points; zero without any.
 func MeanRegret(verdicts []simulation.Verdict) float64 {
 	sum := 0.0
 	for _, v := range verdicts {
@@ -106,7 +106,7 @@ func MeanRegret(verdicts []simulation.Verdict) float64 {
 	return sum / float64(max(1, len(verdicts)))
 }
 
-// LearnedRow is figures of a seed.
+// LearnedRow holds the metrics of a seed at a step.
 type LearnedRow struct {
 	Seed    int64    `json:"seed"`
 	Step    int64    `json:"step"`
@@ -116,15 +116,14 @@ type LearnedRow struct {
 	HeldOut *float64 `json:"held_out"` // null where nothing is held out
 }
 
-// LearningFile is the table of figures of both kinds of learning.
+// LearningFile is the table of learning metrics, for both kinds of policies.
 const LearningFile = "learning.csv"
 
-// PoliciesKind is runs in which structural policies learned from tables, one for each
-// seed.
+// PoliciesKind covers runs that learned structural policies from tables, one for each seed.
 var PoliciesKind = &Kind{Name: "policies", Title: "run of policies", Titles: "runs of policies", matches: hasManifestAnd(LearningFile, "learners"), read: readPoliciesRun,
 	series: func(r *Run) ([]Series, error) { return streamSeries(r, "learning") }}
 
-// PolicyKind is runs in which a policy of the original's learned from one table.
+// PolicyKind covers runs that learned a policy of the original's from one table.
 var PolicyKind = &Kind{Name: "policy", Title: "run of a policy", Titles: "runs of a policy", matches: hasManifestAnd(LearningFile), read: readPolicyRun,
 	series: func(r *Run) ([]Series, error) { return streamSeries(r, "learning", "episodes") }}
 
@@ -164,7 +163,7 @@ func policiesQuantities(o *PoliciesOutcome) []Quantity {
 	return finite(append(list, steps, seedless("tables", "", Neutral, float64(len(o.Tables))))...)
 }
 
-// lastQuantities is where policies stand that have not ended.
+// lastQuantities lists the quantities of running seeds at their last step.
 func lastQuantities(t *results.Table) ([]Quantity, error) {
 	rows, err := LastRows(t)
 	if err != nil {
@@ -180,7 +179,7 @@ func lastQuantities(t *results.Table) ([]Quantity, error) {
 	return finite(regret, aim, steps), nil
 }
 
-// LastRows are the last figures of each seed, in the order in which seeds first told any.
+// LastRows returns the last metrics of each seed, in the order in which seeds first appear.
 func LastRows(t *results.Table) ([]LearnedRow, error) {
 	columns := map[string][]float64{}
 	for _, name := range []string{"seed", "step", "aim", "entropy", "held_out", "regret"} {

@@ -9,10 +9,10 @@ const (
 	seedEnd    = ".safetensors"
 )
 
-// LogsFolder is the folder in a run folder where processes leave what they print.
+// LogsFolder is the folder in a run folder with the output of its processes.
 const LogsFolder = "logs"
 
-// PolicyFile is the policy that was learned, under the original's name.
+// PolicyFile is the learned policy under the original's file name.
 const PolicyFile = "agent.finalmodel.pth"
 
 // Names in the run folder of a pipeline.

@@ -19,12 +19,11 @@ import (
 	"graft/simulation"
 )
 
-// OriginalKind is result folders of the original system: of its trainings, tables and
-// policies.
+// OriginalKind covers result folders of the original system: trainings, tables and policies.
 var OriginalKind = &Kind{Name: "original", Title: "run of the original", Titles: "runs of the original", matches: isOriginal, read: readOriginalRun, series: originalSeries}
 
-// isOriginal knows a folder by its metric files, its table or its policy, or by the
-// sections of its configuration.
+// isOriginal recognises a folder by its metric files, table or policy, or by its configuration's
+// sections.
 func isOriginal(f *Folder) bool {
 	if f.Has(ManifestFile) || f.Has(LockFile) {
 		return false
@@ -37,7 +36,7 @@ func isOriginal(f *Folder) bool {
 	return f.Has("data.pkl") || f.Has(PolicyFile) || f.Has(ConfigFile) && f.hasSetting("runner.folder")
 }
 
-// hasSetting says whether the configuration as given has a key.
+// hasSetting reports whether the given configuration has a key.
 func (f *Folder) hasSetting(key string) bool {
 	list, err := config.ReadSettings(f.Files, f.At(ConfigFile))
 	return err == nil && slices.ContainsFunc(list, func(s config.Setting) bool { return s.Key == key })
@@ -73,7 +72,7 @@ func readOriginalRun(f *Folder, r *Run) error {
 	return nil
 }
 
-// lastValues are the last values of a metric, one for each whose it is.
+// lastValues lists the last value of a metric in each training, and counts all rows.
 func lastValues(l *results.Legacy, metric string) (last []float64, rows int) {
 	for _, m := range l.Metrics {
 		if m.Granularity != "epoch" || m.Metric != metric {
@@ -87,8 +86,8 @@ func lastValues(l *results.Legacy, metric string) (last []float64, rows int) {
 	return last, rows
 }
 
-// trainingQuantities are what trainings ended with. Where there are many, each went
-// another way, so that they are no sample of one thing: the mean stands beside the best.
+// trainingQuantities lists the last accuracies of trainings. Several trainings took different
+// actions and are no sample of one thing: their mean stands beside the best.
 func trainingQuantities(l *results.Legacy, seed int64) []Quantity {
 	test, epochs := lastValues(l, "test_acc")
 	train, _ := lastValues(l, "train_acc")
@@ -108,10 +107,10 @@ func trainingQuantities(l *results.Legacy, seed int64) []Quantity {
 	return finite(list...)
 }
 
-// lastEpisodes is over how many episodes the end of learning is looked at.
+// lastEpisodes is the number of episodes over which the end of learning is averaged.
 const lastEpisodes = 100
 
-// episodeQuantities are what the original's agent ended with.
+// episodeQuantities lists the metrics of the original's agent, averaged over the last episodes.
 func episodeQuantities(l *results.Legacy, seed int64) []Quantity {
 	var list []Quantity
 	for _, m := range l.Metrics {
@@ -126,7 +125,7 @@ func episodeQuantities(l *results.Legacy, seed int64) []Quantity {
 	return finite(list...)
 }
 
-// lastMean is the mean of the last values that are numbers; NaN where there are none.
+// lastMean averages the last numeric values; NaN without any.
 func lastMean(rows []results.LegacyRow) float64 {
 	var values []float64
 	for _, row := range rows[max(0, len(rows)-lastEpisodes):] {
@@ -140,8 +139,7 @@ func lastMean(rows []results.LegacyRow) float64 {
 	return *Mean(values)
 }
 
-// originalSeries has a series for each metric file: index, seconds, and the numbers of
-// its values.
+// originalSeries makes a series of each metric file: index, seconds and values.
 func originalSeries(r *Run) ([]Series, error) {
 	l, err := results.ReadLegacy(r.Files, r.Path)
 	if l == nil {
@@ -180,10 +178,10 @@ func metricSeries(m results.LegacyMetric) Series {
 	return Series{Name: strings.TrimPrefix(m.Prefix+"."+m.Granularity+"."+m.Metric, ".."), Columns: columns}
 }
 
-// metricUnits are the units of the original's metrics that have one.
+// metricUnits maps the original's metrics to their units; others have none.
 var metricUnits = map[string]string{"last_runtime": document.UnitSeconds, "runtimes": document.UnitSeconds}
 
-// TableSource says how a table is read. All of it is for the original's.
+// TableSource describes a table of the original's where its config.toml does not.
 type TableSource struct {
 	Actions  []string // that the numbers stand for
 	Network  string   // empty is as config.toml says
@@ -194,11 +192,11 @@ type TableSource struct {
 	HasSeed  bool // seed is given; else config.toml says it
 }
 
-// OriginalActions are those of the published tables.
+// OriginalActions lists the actions of the published tables by number.
 var OriginalActions = []string{"deepen:0", "deepen:1", "deepen:2", "none"}
 
-// Read reads a table's folder or a data.pkl, which may be named by its folder. Of a
-// folder that is damaged in part it gives both what can be read and an error.
+// Read reads a table's folder or a data.pkl, which its folder may name. For a partly damaged folder
+// it returns both a report and an error.
 func (o *TableSource) Read(fsys files.FS, path string) (*simulation.Report, error) {
 	if _, err := fsys.Stat(path); err != nil {
 		return nil, err
@@ -216,8 +214,7 @@ func (o *TableSource) Read(fsys files.FS, path string) (*simulation.Report, erro
 	return report, ReportFault(report)
 }
 
-// OriginalTable is the file of a table of the original's, which may be named by its
-// folder; false where the path is another.
+// OriginalTable returns the file of an original's table at a path or in a folder; false for others.
 func OriginalTable(fsys files.FS, path string) (file string, is bool) {
 	inside := filepath.Join(path, "data.pkl")
 	switch {
@@ -235,8 +232,8 @@ func IsFile(fsys files.FS, path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// ReportFault is what is wrong with a folder, with the exit code that says how much of
-// it can be used.
+// ReportFault is the error of a checked table, with the exit code Damaged where nothing can be
+// used, else Partial.
 func ReportFault(report *simulation.Report) error {
 	if report.Table == nil || report.Records == 0 {
 		return failure.With(failure.Damaged, report.Err())
@@ -244,7 +241,7 @@ func ReportFault(report *simulation.Report) error {
 	return failure.With(failure.Partial, report.Err())
 }
 
-// ReadOriginal reads a table of the original system's.
+// ReadOriginal reads a table of the original system.
 func (o *TableSource) ReadOriginal(fsys files.FS, path string) (*simulation.Report, error) {
 	s, seed, err := o.scenario(fsys, path)
 	if err != nil {
@@ -273,8 +270,7 @@ func (o *TableSource) ReadOriginal(fsys files.FS, path string) (*simulation.Repo
 	return report, nil
 }
 
-// scenario says what a data.pkl is of: what config.toml beside it says, and what flags
-// say otherwise.
+// scenario describes a data.pkl by the config.toml beside it and the options that override it.
 func (o *TableSource) scenario(fsys files.FS, path string) (simulation.Scenario, int64, error) {
 	folder, err := filepath.Abs(filepath.Dir(path))
 	if err != nil {
@@ -318,7 +314,7 @@ func (o *TableSource) override(s simulation.Scenario, seed int64) (simulation.Sc
 	return s, seed, nil
 }
 
-// actionsOf brings actions into the form in which tables have them.
+// actionsOf parses and normalises actions.
 func actionsOf(texts []string) ([]string, error) {
 	var actions []string
 	for _, text := range texts {

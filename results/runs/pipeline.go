@@ -14,7 +14,7 @@ import (
 	"graft/simulation"
 )
 
-// ReadPipelineOutcome reads how the policies of a pipeline fare.
+// ReadPipelineOutcome reads the outcome of a pipeline.
 func ReadPipelineOutcome(fsys files.FS, folder string) (*PipelineOutcome, error) {
 	path := filepath.Join(folder, OutcomeName)
 	text, err := files.ReadAll(fsys, path, largestOutcome)
@@ -31,10 +31,10 @@ func ReadPipelineOutcome(fsys files.FS, folder string) (*PipelineOutcome, error)
 	return o, nil
 }
 
-// largestOutcome is above the size of any outcome.
+// largestOutcome limits the size of an outcome, in bytes.
 const largestOutcome = 1 << 28
 
-// PipelineOutcome is how policies fare that a pipeline has made, as outcome.json has it.
+// PipelineOutcome is the outcome.json of a pipeline: the evaluation of its policies.
 type PipelineOutcome struct {
 	Learned                string `json:"learned"` // the chooser that is what was learned: all seeds voting
 	*simulation.Comparison        // in the tables that were learned from
@@ -43,7 +43,7 @@ type PipelineOutcome struct {
 	LeftOut *LeaveOutReport `json:"left_out"`
 }
 
-// PipelineKind is the folders of graft pipeline, in which those of its parts lie.
+// PipelineKind covers the folders of graft pipeline, which contain those of its parts.
 var PipelineKind = &Kind{Name: "pipeline", Title: "pipeline", Titles: "pipelines", matches: func(f *Folder) bool { return f.Has(JournalFile) }, read: readPipelineRun}
 
 func readPipelineRun(f *Folder, r *Run) error {
@@ -69,7 +69,7 @@ func readPipelineRun(f *Folder, r *Run) error {
 	return nil
 }
 
-// ended says whether there is nothing left to do. Scenarios that failed are left out.
+// ended reports whether nothing is left to do. Scenarios that failed are left out.
 func (l *Journal) ended() bool {
 	for _, e := range l.Stages {
 		if e.State != StageDone && (e.State != stageFailed || !strings.HasPrefix(e.Name, SimulateStage)) {
@@ -85,7 +85,7 @@ func (e *Stage) kind() string {
 	return word
 }
 
-// quantities are how many stages there are, and what they took.
+// quantities lists numbers of stages and their times.
 func (l *Journal) quantities() []Quantity {
 	took, failed, scenarios := map[string]float64{}, 0, 0
 	for _, e := range l.Stages {
@@ -104,8 +104,8 @@ func (l *Journal) quantities() []Quantity {
 	return list
 }
 
-// pipelineQuantities are how its policies fare, in tables that they learned from and in
-// those that they did not.
+// pipelineQuantities lists the regrets of policies in tables that they learned from, and in tables
+// left out.
 func pipelineQuantities(o *PipelineOutcome) []Quantity {
 	if o == nil {
 		return nil
@@ -121,7 +121,7 @@ func pipelineQuantities(o *PipelineOutcome) []Quantity {
 	return list
 }
 
-// AsEvaluation is what an evaluation of the policies has, too.
+// AsEvaluation converts the outcome to the report of an evaluation.
 func (o *PipelineOutcome) AsEvaluation() *EvaluationReport {
 	r := &EvaluationReport{Against: o.Against, Floor: o.Floor, Standings: o.Standings}
 	for _, t := range o.Trials {
@@ -130,7 +130,7 @@ func (o *PipelineOutcome) AsEvaluation() *EvaluationReport {
 	return r
 }
 
-// Part is a run that a stage leaves.
+// Part is a run that a stage made.
 type Part struct {
 	Stage *Stage
 	Path  string
@@ -138,8 +138,8 @@ type Part struct {
 	None  bool // it is not there
 }
 
-// Parts reads the runs of stages that were done, and says which of them are no longer
-// what they were.
+// Parts reads the runs that stages made. Faults names those of finished stages that are missing,
+// unreadable or not ended.
 func (l *Journal) Parts(open func(folder string) (*Run, error)) (all []Part, faults error) {
 	for _, e := range l.Stages {
 		for _, name := range e.Parts {

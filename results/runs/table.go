@@ -10,13 +10,13 @@ import (
 	"graft/simulation"
 )
 
-// SimulationKind is the runs of graft simulate.
+// SimulationKind covers the runs of graft simulate.
 var SimulationKind = &Kind{Name: "simulation", Title: "simulation", Titles: "simulations", matches: hasManifestAnd(PlanFile), read: readSimulationRun}
 
-// TableKind is tables that lie alone.
+// TableKind covers tables that are in no simulation's folder.
 var TableKind = &Kind{Name: "table", Title: "table", Titles: "tables", matches: func(f *Folder) bool { return f.Has(scenarioJSON) }, read: readTableRun}
 
-// readSimulationRun takes the table that was collected last, if one was.
+// readSimulationRun reads the last collected table, if there is one.
 func readSimulationRun(f *Folder, r *Run) error {
 	if err := f.readOwn(r, nil); err != nil {
 		return err
@@ -42,8 +42,8 @@ func readSimulationRun(f *Folder, r *Run) error {
 	return nil
 }
 
-// CollectedTable is the table in a simulation's folder; nil where there is none yet. A new
-// one takes the place of an old one in two steps, between which there is none.
+// CollectedTable reads the collected table of a simulation; nil without one. It tries twice: while
+// a new table replaces an old one there is none for a moment.
 func (r *Run) CollectedTable() (*simulation.Table, error) {
 	f := &Folder{Path: r.Path, Files: r.Files}
 	table, err := r.ReadTable(f.At(TableFolder))
@@ -56,8 +56,7 @@ func (r *Run) CollectedTable() (*simulation.Table, error) {
 	return table, err
 }
 
-// ReadTable reads a table. What of it is damaged is kept beside the rest, if there is a
-// rest.
+// ReadTable reads a table. Damaged records become faults of the run if any other is left.
 func (r *Run) ReadTable(dir string) (*simulation.Table, error) {
 	table, err := simulation.Read(r.Files, dir)
 	if table != nil && len(table.Records) > 0 && err != nil {
@@ -66,7 +65,7 @@ func (r *Run) ReadTable(dir string) (*simulation.Table, error) {
 	return table, err
 }
 
-// Failures are the attempts that failed.
+// Failures lists the failed attempts.
 func Failures(f *Folder) ([]simulation.Trouble, error) {
 	if _, err := f.Files.Stat(f.At(FailuresFolder)); NotThere(err) {
 		return nil, nil
@@ -78,8 +77,7 @@ func Failures(f *Folder) ([]simulation.Trouble, error) {
 	return log.List()
 }
 
-// isComplete says whether a table has what was planned, as far as that can be told
-// without the cache.
+// isComplete reports whether a table has all planned sequences, as far as the table alone can tell.
 func isComplete(p *simulation.Plan, t *simulation.Table) bool {
 	whole := func(r simulation.Record) bool { return len(r.Seeds) >= len(p.Seeds) }
 	if p.Design.Which == simulation.All && t.Complete() != nil {
@@ -98,8 +96,7 @@ func readTableRun(f *Folder, r *Run) error {
 	return nil
 }
 
-// tableQuantities are the figures of a table: of its best sequence, of the one without
-// any action, and of all together.
+// tableQuantities lists the accuracies of a table: best, without any action, mean and worst.
 func tableQuantities(t *simulation.Table) []Quantity {
 	report := NewTableReport(t)
 	list := []Quantity{seedless("sequences", "", Neutral, float64(len(t.Records)))}
@@ -118,7 +115,7 @@ func ofSequence(name string, t *simulation.Table, row *RankRow) Quantity {
 	return Quantity{Name: name, Unit: document.UnitShare, Better: Higher, Seeds: record.Seeds, Values: record.Accuracy}
 }
 
-// meanAccuracy is the mean over the sequences, for each seed where all have the same.
+// meanAccuracy averages over the sequences, for each seed if all sequences have the same seeds.
 func meanAccuracy(t *simulation.Table, report *TableReport) Quantity {
 	q := Quantity{Name: "mean_accuracy", Unit: document.UnitShare, Better: Higher, Seeds: t.Records[0].Seeds, Values: make([]float64, len(t.Records[0].Seeds))}
 	for _, record := range t.Records {

@@ -59,7 +59,7 @@ func TestPageCache(t *testing.T) {
 	require.Equal(t, "rendering 13", title("a", "2"))
 
 	_, err := p.get(context.Background(), "x", "1", func() (*page.Page, error) { panic("oh") })
-	require.ErrorContains(t, err, "a fault of graft's: oh")
+	require.ErrorContains(t, err, "a bug in graft: oh")
 	_, err = p.get(context.Background(), "x", "1", func() (*page.Page, error) { return nil, errors.New("no") })
 	require.ErrorContains(t, err, "no", "it is tried again")
 

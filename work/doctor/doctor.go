@@ -87,5 +87,5 @@ func waitPolicy() string {
 	return torch.WaitPolicy
 }
 
-// unknown stands for a fact that the build did not record.
+// unknown is the text for facts that the build did not record.
 const unknown = "unknown"

@@ -18,45 +18,43 @@ import (
 	"graft/results"
 )
 
-// Journal says of each stage of a pipeline what it was made from, and what it made. It
-// is a file of the run folder. What it does not know is done again: stages are such
-// that this costs little where all is there.
+// Journal records inputs and outputs of each stage of a pipeline, in a file of its run folder. A
+// stage without an entry runs again; finished work in its folder keeps that cheap.
 type Journal struct {
 	Path   string           `json:"-"`
 	Files  files.FS         `json:"-"`      // file system of the folder; needed to write and to digest
-	Run    results.Manifest `json:"run"`    // as it was run last, and when it first began
+	Run    results.Manifest `json:"run"`    // of the last run, with the time of the first
 	Stages []*Stage         `json:"stages"` // in their order
 }
 
-// Stage is a stage, and what has become of it.
+// Stage is a stage of a pipeline and its state.
 type Stage struct {
 	Name    string     `json:"stage"`   // what it does, such as learn
 	State   StageState `json:"state"`   // of the last run of the pipeline
-	Parts   []string   `json:"parts"`   // folders of the runs that it leaves, in the pipeline's
-	Files   []string   `json:"files"`   // what it makes, in the pipeline's folder
-	From    string     `json:"from"`    // digest of options and what was read; empty was never done
-	Made    string     `json:"made"`    // digest of the files
-	Began   time.Time  `json:"began"`   // when it was last begun; zero is never
-	Seconds float64    `json:"seconds"` // that it took when it was last done, in the process that ended it
-	Reused  int        `json:"reused"`  // how often it was skipped since, as nothing had changed
-	Why     string     `json:"why"`     // it failed; empty where it has not
+	Parts   []string   `json:"parts"`   // folders of its runs, in the pipeline's folder
+	Files   []string   `json:"files"`   // its outputs, in the pipeline's folder
+	From    string     `json:"from"`    // digest of options and inputs; empty if it was never done
+	Made    string     `json:"made"`    // digest of the outputs
+	Began   time.Time  `json:"began"`   // time of its last begin; zero if it never began
+	Seconds float64    `json:"seconds"` // duration of the last run, in the process that ended it
+	Reused  int        `json:"reused"`  // times that it was skipped since, as nothing had changed
+	Why     string     `json:"why"`     // why it failed; empty where it has not
 }
 
-// StageState is how far a stage is.
+// StageState is the state of a stage.
 type StageState string
 
 const (
 	StageWaiting StageState = "waits" // not begun yet
-	StageRunning StageState = "begun" // and did not end, unless it is under way
-	StageDone    StageState = "done"  // ended, by the last run or before it
+	StageRunning StageState = "begun" // running, or killed
+	StageDone    StageState = "done"  // ended, in the last run or before it
 	stageFailed  StageState = "failed"
 )
 
-// largestJournal is above any ledger's size.
+// largestJournal limits the size of a journal, in bytes.
 const largestJournal = 4 << 20
 
-// OpenJournal reads the ledger of a folder. One that is not there or damaged knows of
-// nothing.
+// OpenJournal opens the journal of a folder. A missing or damaged one is empty.
 func OpenJournal(fsys files.FS, path string) (*Journal, error) {
 	l, err := ReadJournal(fsys, path)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errJournal) {
@@ -65,10 +63,10 @@ func OpenJournal(fsys files.FS, path string) (*Journal, error) {
 	return l, err
 }
 
-// errJournal says that a ledger is damaged.
+// errJournal reports a damaged journal.
 var errJournal = errors.New("it is damaged; the same pipeline in the same folder makes it again")
 
-// ReadJournal reads the ledger of a pipeline, also while that runs.
+// ReadJournal reads the journal of a pipeline, also while it runs.
 func ReadJournal(fsys files.FS, path string) (*Journal, error) {
 	text, err := files.ReadAll(fsys, path, largestJournal)
 	if err != nil {
@@ -84,7 +82,7 @@ func ReadJournal(fsys files.FS, path string) (*Journal, error) {
 	return l, nil
 }
 
-// Plan writes down which stages there will be. What is known of them stays known.
+// Plan records the planned stages. Known inputs and outputs are kept.
 func (l *Journal) Plan(m results.Manifest, stages []*Stage) error {
 	if !l.Run.Created.IsZero() {
 		m.Created = l.Run.Created
@@ -103,7 +101,7 @@ func (l *Journal) Plan(m results.Manifest, stages []*Stage) error {
 	return l.write()
 }
 
-// Entry is a stage; nil where there is none of the name.
+// Entry returns a stage by name; nil without one.
 func (l *Journal) Entry(stage string) *Stage {
 	for _, e := range l.Stages {
 		if e.Name == stage {
@@ -113,7 +111,7 @@ func (l *Journal) Entry(stage string) *Stage {
 	return nil
 }
 
-// Made is a digest of what a stage has made. That something is not there is a part of it.
+// Made digests the outputs of a stage; a missing one counts as such.
 func (l *Journal) Made(e *Stage) (string, error) {
 	var all []string
 	for _, name := range e.Files {
@@ -126,7 +124,7 @@ func (l *Journal) Made(e *Stage) (string, error) {
 	return DigestOfTexts(all...), nil
 }
 
-// Holds says whether a stage was made from this and nothing of it has changed since.
+// Holds reports whether a stage was made from these inputs and its outputs have not changed.
 func (l *Journal) Holds(e *Stage, from string) bool {
 	if e.From == "" || e.From != from {
 		return false
@@ -135,20 +133,20 @@ func (l *Journal) Holds(e *Stage, from string) bool {
 	return err == nil && now == e.Made
 }
 
-// Begin writes down that a stage begins.
+// Begin records that a stage begins.
 func (l *Journal) Begin(e *Stage, now time.Time) error {
 	e.State, e.Began, e.Why = StageRunning, now.UTC(), ""
 	return l.write()
 }
 
-// Reuse writes down that a stage was skipped.
+// Reuse records that a stage was skipped.
 func (l *Journal) Reuse(e *Stage) error {
 	e.State = StageDone
 	e.Reused++
 	return l.write()
 }
 
-// End writes down that a stage was done.
+// End records that a stage ended.
 func (l *Journal) End(e *Stage, from string, seconds float64) error {
 	made, err := l.Made(e)
 	if err != nil {
@@ -158,7 +156,7 @@ func (l *Journal) End(e *Stage, from string, seconds float64) error {
 	return l.write()
 }
 
-// Fail writes down why a stage has not ended.
+// Fail records why a stage failed.
 func (l *Journal) Fail(e *Stage, why error) error {
 	e.State, e.Why = stageFailed, why.Error()
 	return l.write()
@@ -175,11 +173,10 @@ func (l *Journal) write() error {
 	})
 }
 
-// largestDigested is in bytes, above the size of any file of a run.
+// largestDigested limits the size of a digested file, in bytes.
 const largestDigested = 1 << 40
 
-// DigestOf is a SHA-256 in hex of the contents of files, and of all files in folders but
-// for locks, which say nothing.
+// DigestOf is the SHA-256 in hex of files and of all files in folders, without locks.
 func DigestOf(fsys files.FS, paths ...string) (string, error) {
 	h := sha256.New()
 	for _, root := range paths {
@@ -190,8 +187,7 @@ func DigestOf(fsys files.FS, paths ...string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// digest adds a file, or all files of a folder in the order of their names. Each counts
-// with its path from the root.
+// digest hashes a file, or all files of a folder by name. Each counts with its path from the root.
 func digest(fsys files.FS, h hash.Hash, root, there string) error {
 	path := filepath.Join(root, there)
 	info, err := fsys.Stat(path)
@@ -213,7 +209,7 @@ func digest(fsys files.FS, h hash.Hash, root, there string) error {
 	return err
 }
 
-// DigestOfTexts is a digest of texts.
+// DigestOfTexts is the SHA-256 in hex of texts.
 func DigestOfTexts(texts ...string) string {
 	h := sha256.New()
 	for _, text := range texts {
