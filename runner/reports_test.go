@@ -136,7 +136,7 @@ func TestReportOfAllKinds(t *testing.T) {
 		require.Equal(t, failure.Done, got.code, got)
 		goldenReport(t, "kinds."+form, got.stdout)
 	}
-	require.Contains(t, graft("report", ".").stdout, "one folder has the same run again")
+	require.Contains(t, graft("report", ".").stdout, "one folder has a copy of the same run")
 }
 
 // CSV and JSON say the same figures, to the last bit.

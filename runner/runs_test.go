@@ -336,7 +336,7 @@ func badFolders(t testing.TB, dir string) map[string]string {
 		overwrite(filepath.Join(at("metrics"), name), "no numbers\n")
 	}
 	return map[string]string{"manifest": "manifest.json", "outcome": "outcome.json", "config": "invalid TOML", "future": "its format is 99", "begun": "half-written",
-		"torn": "epochs.csv", "nothing yet": "half-written", "foreign": "no folder of a run", "empty": "no folder of a run", "policies": "learning.csv",
+		"torn": "epochs.csv", "nothing yet": "half-written", "foreign": "not a run folder", "empty": "not a run folder", "policies": "learning.csv",
 		"plan": "grid.json is damaged", "pipeline": "pipeline.json", "evaluation": "says nothing of any table", "metrics": "test_acc:1"}
 }
 

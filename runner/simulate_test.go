@@ -196,7 +196,7 @@ func TestSimulationsThatAreStoppedOrHurt(t *testing.T) {
 		`adapt.most=9`:                     {failure.Configuration, "sequences of 9 decisions"},
 		`simulate.actions=["deepen:nope"]`: {failure.Configuration, "leaves no choice"},
 		`data.kind="cifar10"`:              {failure.Configuration, "path"},
-		`simulate.design="likely"`:         {failure.Configuration, "needs one"},
+		`simulate.design="likely"`:         {failure.Configuration, "policy is required"},
 		`network.name="NoSuchNetwork"`:     {failure.Configuration, "NoSuchNetwork"},
 		`time.profile="no-such-profile"`:   {failure.Configuration, "no-such-profile"},
 		`fleet.devices=["cuda:99"]`:        {failure.Failed, "cuda:99"},
