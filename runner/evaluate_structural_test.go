@@ -145,7 +145,7 @@ func TestEvaluateStructuralPolicies(t *testing.T) {
 	text := s.evaluate("policy=run", "table=early", "table=late")
 	require.Equal(t, failure.Done, text.code, text.stderr)
 	for _, part := range []string{"policy  run, structural, 3 members, judges deepen\n        tables: early, late\n", "table   late: ConvSmall on synthetic, 9 sequences of 2 decisions from 40 s of 100 s on",
-		"CHOOSER               ACCURACY  REGRET", "over 2 tables", "by runs that differ in their seed alone", "~ +0.00", "has seen all these tables", "Intervals over 2 tables are too narrow"} {
+		"CHOOSER               ACCURACY  REGRET", "over 2 tables", "estimated from runs that differ in their seed", "~ +0.00", "has seen all these tables", "Intervals over 2 tables are too narrow"} {
 		require.Contains(t, text.stdout, part)
 	}
 	rows, err := csv.NewReader(strings.NewReader(s.evaluate("policy=run", "table=early", "table=late", "csv").stdout)).ReadAll()

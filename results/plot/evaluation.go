@@ -87,9 +87,9 @@ func plotRegret(r *runs.Run) ([]drawing, error) {
 func regretBars(o *runs.EvaluationOutcome, of string) []drawing {
 	c := o.Comparison()
 	b := &figure.Bars{Title: "Regret of " + of, Values: true, X: figure.Axis{Name: "regret", Unit: "points", Zero: true},
-		Note: fmt.Sprintf("Mean over %s: points of accuracy below the best of the table. Lines: 95%% intervals by a bootstrap over the tables. Whoever knew the truth would regret %.2f.", document.Plural(len(c.Trials), "table"), c.Floor)}
+		Note: fmt.Sprintf("Mean over %s: points of accuracy below the best of the table. Lines: 95%% intervals by a bootstrap over the tables. Expected regret of an oracle: %.2f points.", document.Plural(len(c.Trials), "table"), c.Floor)}
 	if len(c.Trials) == 1 {
-		b.Note = fmt.Sprintf("In one table: points of accuracy below its best. Lines: 95%% intervals by a bootstrap over seeds. Whoever knew the truth would regret %.2f.", c.Floor)
+		b.Note = fmt.Sprintf("In one table: points of accuracy below its best. Lines: 95%% intervals by a bootstrap over seeds. Expected regret of an oracle: %.2f points.", c.Floor)
 	}
 	whole, _ := runs.SplitStandings(c.Standings)
 	for _, s := range whole {

@@ -19,7 +19,7 @@ func PrintLeftOut(r runs.LeaveOutReport, w io.Writer) error {
 	p := &document.Printer{W: w}
 	p.Line("%s\n", leftOutLead(r))
 	p.Table(groupTable(r))
-	p.Line("\nover %s, where chance leaves %.2f points to be regretted", document.Plural(len(r.Trials), "table"), r.Floor)
+	p.Line("\nover %s; expected regret of an oracle: %.2f points", document.Plural(len(r.Trials), "table"), r.Floor)
 	printStandings(p, r.Standings, r.Against)
 	p.Line("")
 	for _, line := range leftOutSentences(r) {
@@ -115,7 +115,7 @@ func PrintEvaluation(r *runs.EvaluationReport, w io.Writer) error {
 		p.Line("%s", chanceText(t.Chance))
 	}
 	if len(r.Tables) > 1 || slices.ContainsFunc(r.Standings, func(s simulation.Standing) bool { return s.Seeds > 1 }) {
-		p.Line("\nover %s, where chance leaves %.2f points to be regretted", document.Plural(len(r.Tables), "table"), r.Floor)
+		p.Line("\nover %s; expected regret of an oracle: %.2f points", document.Plural(len(r.Tables), "table"), r.Floor)
 		printStandings(p, r.Standings, r.Against)
 	}
 	printRemarks(p, r.Standings, len(r.Tables))
@@ -215,13 +215,13 @@ func chanceText(c simulation.Chance) string {
 	from := ""
 	switch c.Source {
 	case simulation.NoiseUnknown:
-		return "noise of a sequence: not known, as no two runs differ in chance alone; no difference here can be told from it"
+		return "noise of a sequence: unknown, as no two runs differ by chance alone; differences cannot be tested"
 	case simulation.NoiseOfSeeds:
-		from = "by runs that differ in their seed alone"
+		from = "estimated from runs that differ in their seed"
 	case simulation.NoiseOfOrders:
-		from = "by sequences of the same actions in another order, so too much if anything"
+		from = "upper bound, estimated from reordered sequences"
 	}
-	return fmt.Sprintf("noise of a sequence: %.2f points, %s; whoever knew the truth would still regret %.2f", c.Noise, from, c.Floor)
+	return fmt.Sprintf("noise of a sequence: %.2f points, %s; expected regret of an oracle: %.2f points", c.Noise, from, c.Floor)
 }
 
 // printStandings prints the results of all choosers over the tables, in the order of the entrants.
@@ -265,7 +265,7 @@ func standingRemarks(all []simulation.Standing, against string) (lines []string)
 	if !slices.ContainsFunc(all, func(s simulation.Standing) bool { return s.Difference != nil }) {
 		return append(lines, fmt.Sprintf("there is no DIFFERENCE, as %s is not in all tables", document.Printable(against)))
 	}
-	return append(lines, fmt.Sprintf("DIFFERENCE is what one regrets more than %s; ~ marks those that chance may have made: rows are in no order of merit", document.Printable(against)))
+	return append(lines, fmt.Sprintf("DIFFERENCE is the regret above that of %s; ~ marks differences that are not significant. Rows are not ranked", document.Printable(against)))
 }
 
 func intervalText(i *simulation.Interval) string {
@@ -401,7 +401,7 @@ func writeLeftOut(r *runs.LeaveOutReport, d *document.Document) {
 
 // writeStandings adds the results of all choosers over the tables.
 func writeStandings(d *document.Document, tables string, floor float64, all []simulation.Standing, against string) {
-	d.Head("over %s, where chance leaves %.2f points to be regretted", tables, floor)
+	d.Head("over %s; expected regret of an oracle: %.2f points", tables, floor)
 	d.Show(standingTable(all))
 	d.Say(standingRemarks(all, against)...)
 }

@@ -15,7 +15,7 @@ import (
 // PrintPipeline writes the evaluation of a pipeline's policies.
 func PrintPipeline(o *runs.PipelineOutcome, p *document.Printer) {
 	p.Table(scenarioTable(o))
-	p.Line("In parentheses: regret, in points of accuracy below the best of the table.\n\nover %s, where chance leaves %.2f points to be regretted",
+	p.Line("In parentheses: regret, in points of accuracy below the best of the table.\n\nover %s; expected regret of an oracle: %.2f points",
 		document.Plural(len(o.Trials), "table"), o.Floor)
 	printStandings(p, o.Standings, o.Against)
 	if o.LeftOut == nil {
