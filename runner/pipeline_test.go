@@ -61,7 +61,7 @@ func newPipeline(t *testing.T, more string, arrivals ...int) string {
 func assembled(t *testing.T, folder string, scenarios ...string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
-	paths := []string{filepath.Join(runs.PolicyFolder, runs.VoteFile), filepath.Join(runs.PolicyFolder, runs.SeedFolder), runs.OutcomeName, runs.LearnFile}
+	paths := []string{filepath.Join(runs.PolicyFolder, runs.VoteFile), filepath.Join(runs.PolicyFolder, runs.SeedFolder), runs.OutcomeFile, runs.LearnFile}
 	for _, name := range scenarios {
 		paths = append(paths, filepath.Join(name, runs.TableFolder))
 	}
@@ -120,7 +120,7 @@ func TestPipeline(t *testing.T) {
 		{filepath.Join("at200", runs.TableFolder, "grid-1.jsonl"), cut, all[1:2]},
 		{filepath.Join(runs.PolicyFolder, runs.VoteFile), cut, all[2:3]},
 		{filepath.Join(runs.PolicyFolder, runs.SeedFolder, "seed-2.safetensors"), os.Remove, all[2:3]},
-		{runs.OutcomeName, cut, all[3:]},
+		{runs.OutcomeFile, cut, all[3:]},
 		{runs.JournalFile, cut, all},
 	} {
 		require.NoError(t, c.ruin(filepath.Join(folder, c.path)))

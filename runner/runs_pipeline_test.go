@@ -27,7 +27,7 @@ func writePipeline(t testing.TB, dir string, upTo string) {
 	require.NoError(t, l.Plan(results.Manifest{Created: when, Graft: "v0.1.0", Seed: 1, ConfigSHA256: strings.Repeat("34", 32), Host: "node", CommandLine: []string{"graft", "pipeline", "all.toml"}},
 		[]*runs.Stage{{Name: runs.SimulateStage + "tried", State: runs.StageWaiting, Parts: []string{"tried"}, Files: []string{"tried/table"}},
 			{Name: runs.LearnStage, State: runs.StageWaiting, Parts: []string{runs.PolicyFolder}, Files: []string{runs.PolicyFolder + "/outcome.json"}},
-			{Name: runs.EvaluateStage, State: runs.StageWaiting, Parts: []string{runs.EvaluationFolder}, Files: []string{runs.OutcomeName}}}))
+			{Name: runs.EvaluateStage, State: runs.StageWaiting, Parts: []string{runs.EvaluationFolder}, Files: []string{runs.OutcomeFile}}}))
 	for k, e := range l.Stages {
 		require.NoError(t, l.Begin(e, when.Add(time.Duration(k)*time.Minute)))
 		if e.Name == upTo {
@@ -40,7 +40,7 @@ func writePipeline(t testing.TB, dir string, upTo string) {
 			o := writeEvaluation(t, filepath.Join(dir, runs.EvaluationFolder), false, true)
 			text, err := json.MarshalIndent(runs.PipelineOutcome{Learned: "policy, voting", Comparison: o.Comparison()}, "", "  ")
 			require.NoError(t, err)
-			require.NoError(t, os.WriteFile(filepath.Join(dir, runs.OutcomeName), text, 0o600))
+			require.NoError(t, os.WriteFile(filepath.Join(dir, runs.OutcomeFile), text, 0o600))
 		}
 		require.NoError(t, l.End(e, "from", float64(k)+0.5))
 	}
@@ -107,8 +107,8 @@ func TestPipelinesThatAreNotWhole(t *testing.T) {
 			return os.WriteFile(filepath.Join(dir, runs.JournalFile), []byte(`{"run":`), 0o600)
 		}, failure.Damaged, []string{"pipeline.json", "damaged", "makes it again"}},
 		"the ledger is empty": {func(dir string) error { return os.WriteFile(filepath.Join(dir, runs.JournalFile), []byte(`{}`), 0o600) }, failure.Damaged, []string{"names no stages"}},
-		"the outcome is cut":  {func(dir string) error { return os.WriteFile(filepath.Join(dir, runs.OutcomeName), []byte(`{`), 0o600) }, failure.Damaged, []string{runs.OutcomeName, "delete it"}},
-		"an empty outcome":    {func(dir string) error { return os.WriteFile(filepath.Join(dir, runs.OutcomeName), []byte(`{}`), 0o600) }, failure.Damaged, []string{"says nothing"}},
+		"the outcome is cut":  {func(dir string) error { return os.WriteFile(filepath.Join(dir, runs.OutcomeFile), []byte(`{`), 0o600) }, failure.Damaged, []string{runs.OutcomeFile, "delete it"}},
+		"an empty outcome":    {func(dir string) error { return os.WriteFile(filepath.Join(dir, runs.OutcomeFile), []byte(`{}`), 0o600) }, failure.Damaged, []string{"says nothing"}},
 		"a part is gone":      {func(dir string) error { return os.RemoveAll(filepath.Join(dir, runs.PolicyFolder)) }, failure.Partial, []string{"learn: ", runs.PolicyFolder, "makes it again"}},
 		"a part is damaged": {func(dir string) error {
 			return os.WriteFile(filepath.Join(dir, runs.EvaluationFolder, runs.OutcomeFile), []byte("{"), 0o600)

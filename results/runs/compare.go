@@ -75,8 +75,3 @@ func CommonName(paths []string) string {
 	}
 	return cmp.Or(common, first)
 }
-
-// Word is the name of a direction in JSON: more, less, or empty for neither.
-func (a Direction) Word() string {
-	return map[Direction]string{Higher: "more", Lower: "less"}[a]
-}

@@ -1,12 +1,6 @@
 package runs
 
 import (
-	"errors"
-	"slices"
-	"strings"
-
-	"graft/results"
-	"graft/results/document"
 	"graft/simulation"
 )
 
@@ -184,80 +178,3 @@ func accuracyOf(v simulation.Verdict) float64 { return v.Accuracy }
 
 // RegretOf is the regret of a verdict, in points.
 func RegretOf(v simulation.Verdict) float64 { return v.Regret }
-
-// EvaluationKind covers the folders of graft evaluate --out.
-var EvaluationKind = &Kind{Name: "evaluation", Title: "evaluation", Titles: "evaluations", matches: hasManifestAnd("verdicts.csv", "members.csv"), read: readEvaluationRun,
-	series: func(r *Run) ([]Series, error) {
-		return streamSeries(r, "verdicts", "members", "standings", "folds")
-	}}
-
-func readEvaluationRun(f *Folder, r *Run) error {
-	o := &EvaluationOutcome{}
-	err := f.readOwn(r, o)
-	r.Seeded = false // it is of all seeds that learned
-	if err != nil || !r.Ended {
-		return err
-	}
-	r.Quantities = evaluationQuantities(o)
-	return o.check()
-}
-
-// check is an error for an outcome without tables.
-func (o *EvaluationOutcome) check() error {
-	if len(o.Comparison().Trials) == 0 {
-		return errors.New(OutcomeFile + " says nothing of any table: it is damaged; evaluate again, in another folder or with --force")
-	}
-	return nil
-}
-
-// evaluationQuantities lists the regrets of policies and of some baselines. Those of the first
-// policy have the same names in all evaluations.
-func evaluationQuantities(o *EvaluationOutcome) []Quantity {
-	c := o.Comparison()
-	var policies, rivals []Quantity
-	named := map[simulation.Role]bool{}
-	for _, s := range c.Standings {
-		if s.Tables < len(c.Trials) {
-			continue
-		}
-		if s.Role == simulation.RoleRival {
-			if slices.Contains(ShownBaselines, s.Chooser) {
-				rivals = append(rivals, seedless(strings.ReplaceAll(s.Chooser, " ", "_")+"_regret", document.UnitPoints, Neutral, s.Regret))
-			}
-			continue
-		}
-		q := memberRegrets(o, c, s.Chooser)
-		if len(q.Values) == 0 { // only the mean is known
-			q.Seeds, q.Values = nil, []float64{s.Regret}
-		}
-		q.Name = map[simulation.Role]string{simulation.RoleVote: "vote_regret", simulation.RolePolicy: "regret"}[s.Role]
-		if named[s.Role] {
-			q.Name += "_of_" + s.Chooser
-		}
-		if named[s.Role] = true; s.Role == simulation.RoleVote && len(q.Values) == 1 {
-			q.Seeds = nil
-		}
-		policies = append(policies, q)
-	}
-	return finite(slices.Concat(policies, rivals, []Quantity{seedless("chance_regret", document.UnitPoints, Neutral, c.Floor), seedless("tables", "", Neutral, float64(len(c.Trials)))})...)
-}
-
-// memberRegrets lists the regret of each member of a chooser, averaged over the tables.
-func memberRegrets(o *EvaluationOutcome, c *simulation.Comparison, chooser string) Quantity {
-	q := Quantity{Unit: document.UnitPoints, Better: Lower}
-	for table := range c.Trials {
-		for k, v := range o.Values(table, chooser, RegretOf) {
-			if k == len(q.Values) {
-				q.Seeds, q.Values = append(q.Seeds, int64(k+1)), append(q.Values, 0)
-			}
-			q.Values[k] += v / float64(len(c.Trials))
-		}
-	}
-	return q
-}
-
-// ReadEvaluation reads the outcome of an evaluation that has ended.
-func ReadEvaluation(r *Run) (*EvaluationOutcome, error) {
-	o := &EvaluationOutcome{}
-	return o, results.ReadOutcome(r.Files, r.Path, o)
-}

@@ -143,11 +143,3 @@ func runsBeneath(f *Folder, depth int) []string {
 	}
 	return found
 }
-
-// IsRun reports whether the folder is a run's, complete or just begun.
-func (f *Folder) IsRun() bool {
-	return f.Kind() != nil || f.isBegun()
-}
-
-// IsCache reports whether the folder is the cache of simulations, which is no run.
-func (f *Folder) IsCache() bool { return f.Has("outcomes") && f.Has("states") }

@@ -1,7 +1,7 @@
 package runs
 
-// What a run of `graft learn` leaves of structural policies: one in which all seeds
-// vote, and a folder with one for each seed.
+// Structural policies in a run folder of `graft learn`: the vote of all seeds, and a folder with
+// the policy of each seed.
 const (
 	VoteFile   = "policy.safetensors"
 	SeedFolder = "policies"
@@ -20,19 +20,18 @@ const (
 	JournalFile      = "pipeline.json"
 	LearnFile        = "learn.toml"
 	PolicyFolder     = "policy"
-	EvaluationFolder = "evaluation" // the run folder of how the policies fare
-	LeftOutFolder    = "left-out"   // that of those that learned from other tables
-	OutcomeName      = "outcome.json"
+	EvaluationFolder = "evaluation" // run folder of the evaluation
+	LeftOutFolder    = "left-out"   // run folder of leave-one-out
 )
 
-// Names of stages; those of scenarios follow the first.
+// Names of stages. Those of simulations are the first followed by a scenario.
 const (
 	SimulateStage = "simulate "
 	LearnStage    = "learn"
 	EvaluateStage = "evaluate"
 )
 
-// Names in run folders by which they are known.
+// Names in run folders by which kinds are recognised.
 const (
 	ManifestFile = "manifest.json"
 	OutcomeFile  = "outcome.json"

@@ -16,7 +16,7 @@ import (
 
 // ReadPipelineOutcome reads the outcome of a pipeline.
 func ReadPipelineOutcome(fsys files.FS, folder string) (*PipelineOutcome, error) {
-	path := filepath.Join(folder, OutcomeName)
+	path := filepath.Join(folder, OutcomeFile)
 	text, err := files.ReadAll(fsys, path, largestOutcome)
 	if err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func readPipelineRun(f *Folder, r *Run) error {
 			return err
 		}
 	}
-	r.Ended = l.ended() && f.Has(OutcomeName)
+	r.Ended = l.ended() && f.Has(OutcomeFile)
 	var o *PipelineOutcome
 	if r.Ended {
 		if o, err = ReadPipelineOutcome(f.Files, f.Path); err != nil {

@@ -1,11 +1,8 @@
 package runs
 
 import (
-	"fmt"
-	"io/fs"
 	"slices"
 
-	"graft/files"
 	"graft/results/document"
 	"graft/simulation"
 )
@@ -127,18 +124,4 @@ func meanAccuracy(t *simulation.Table, report *TableReport) Quantity {
 		}
 	}
 	return q
-}
-
-// ReadOriginalTable reads the original's table in a folder.
-func ReadOriginalTable(fsys files.FS, folder string) (*simulation.Table, error) {
-	file, ok := OriginalTable(fsys, folder)
-	if !ok {
-		return nil, fmt.Errorf("%s: %w", folder, fs.ErrNotExist)
-	}
-	source := &TableSource{Actions: OriginalActions}
-	report, err := source.ReadOriginal(fsys, file)
-	if err != nil {
-		return nil, err
-	}
-	return report.Table, nil
 }

@@ -77,7 +77,7 @@ type pipeline struct {
 	o        Options
 	env      *work.Env
 	folder   string
-	ledger   *runs.Journal
+	journal  *runs.Journal
 	done     []Stage
 	simulate func(ctx context.Context, path, folder string) error // runs a scenario; a test's makes up tables
 }
@@ -106,13 +106,13 @@ func (p *pipeline) open() (err error) {
 	if err := p.env.Files.MkdirAll(p.folder); err != nil {
 		return fmt.Errorf("open the run folder: %w", err)
 	}
-	if p.ledger, err = runs.OpenJournal(p.env.Files, p.at(runs.JournalFile)); err != nil {
+	if p.journal, err = runs.OpenJournal(p.env.Files, p.at(runs.JournalFile)); err != nil {
 		return err
 	}
 	if err := p.write(runs.ResolvedFile, p.Resolved()); err != nil {
 		return err
 	}
-	return p.ledger.Plan(p.env.Manifest(results.Manifest{Seed: p.Run.Seed, ConfigSHA256: p.Digest()}), p.planned())
+	return p.journal.Plan(p.env.Manifest(results.Manifest{Seed: p.Run.Seed, ConfigSHA256: p.Digest()}), p.planned())
 }
 
 // planned are all stages that there will be, with the runs that they leave and what they
@@ -126,7 +126,7 @@ func (p *pipeline) planned() (all []*runs.Stage) {
 	for _, name := range []string{runs.VoteFile, runs.SeedFolder, runs.OutcomeFile} {
 		learn.Files = append(learn.Files, filepath.Join(runs.PolicyFolder, name))
 	}
-	judge := &runs.Stage{Name: runs.EvaluateStage, State: runs.StageWaiting, Parts: []string{runs.EvaluationFolder}, Files: []string{runs.OutcomeName, filepath.Join(runs.EvaluationFolder, runs.OutcomeFile)}}
+	judge := &runs.Stage{Name: runs.EvaluateStage, State: runs.StageWaiting, Parts: []string{runs.EvaluationFolder}, Files: []string{runs.OutcomeFile, filepath.Join(runs.EvaluationFolder, runs.OutcomeFile)}}
 	if p.Evaluate.LeaveOut != config.LeaveNone {
 		judge.Parts, judge.Files = append(judge.Parts, runs.LeftOutFolder), append(judge.Files, filepath.Join(runs.LeftOutFolder, runs.OutcomeFile))
 	}
@@ -161,24 +161,24 @@ func (p *pipeline) stage(ctx context.Context, name, from string, do func() error
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	e := p.ledger.Entry(name)
-	if p.ledger.Holds(e, from) {
+	e := p.journal.Entry(name)
+	if p.journal.Holds(e, from) {
 		p.env.Log.Info("skipped: nothing has changed", zap.String("stage", name))
 		p.done = append(p.done, Stage{Stage: name, Skipped: true})
-		return p.ledger.Reuse(e)
+		return p.journal.Reuse(e)
 	}
-	p.env.Log.Info("begins", zap.String("stage", name), zap.Int("number", len(p.done)+1), zap.Int("of", len(p.ledger.Stages)))
+	p.env.Log.Info("begins", zap.String("stage", name), zap.Int("number", len(p.done)+1), zap.Int("of", len(p.journal.Stages)))
 	began := p.env.Now()
-	if err := p.ledger.Begin(e, began); err != nil {
+	if err := p.journal.Begin(e, began); err != nil {
 		return err
 	}
 	if err := do(); err != nil {
 		if ctx.Err() == nil {
-			err = errors.Join(err, p.ledger.Fail(e, err))
+			err = errors.Join(err, p.journal.Fail(e, err))
 		}
 		return err
 	}
 	seconds := work.Rounded(p.env.Now().Sub(began).Seconds())
 	p.done = append(p.done, Stage{Stage: name, Seconds: seconds})
-	return p.ledger.End(e, from, seconds)
+	return p.journal.End(e, from, seconds)
 }

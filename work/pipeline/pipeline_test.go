@@ -64,7 +64,7 @@ func ran(path string, tables fs.FS, env *work.Env, folder string) (*Result, erro
 // pipeline then goes on to the same bytes.
 func TestPipelinesSurviveFaults(t *testing.T) {
 	path, tables := written(t, 1, config.LeaveNone), madeUp(t)
-	kept := []string{runs.OutcomeName, filepath.Join(runs.PolicyFolder, runs.VoteFile), filepath.Join(runs.PolicyFolder, runs.SeedFile(1)), filepath.Join(runs.PolicyFolder, runs.OutcomeFile),
+	kept := []string{runs.OutcomeFile, filepath.Join(runs.PolicyFolder, runs.VoteFile), filepath.Join(runs.PolicyFolder, runs.SeedFile(1)), filepath.Join(runs.PolicyFolder, runs.OutcomeFile),
 		filepath.Join(runs.EvaluationFolder, "verdicts.csv"), filepath.Join(runs.EvaluationFolder, runs.OutcomeFile)}
 	worktest.SurviveFaults(t, func(env *work.Env, folder string, _ bool) error {
 		_, err := ran(path, tables, env, folder)

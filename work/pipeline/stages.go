@@ -83,8 +83,8 @@ func (p *pipeline) train(ctx context.Context, l *config.TreeLearning) error {
 
 // judge evaluates the policies, and reads the outcome back.
 func (p *pipeline) judge(ctx context.Context, l *config.TreeLearning) (*runs.PipelineOutcome, error) {
-	entry := p.ledger.Entry(runs.EvaluateStage)
-	learned, err := p.ledger.Made(p.ledger.Entry(runs.LearnStage))
+	entry := p.journal.Entry(runs.EvaluateStage)
+	learned, err := p.journal.Made(p.journal.Entry(runs.LearnStage))
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (p *pipeline) judge(ctx context.Context, l *config.TreeLearning) (*runs.Pip
 		if err != nil {
 			return err
 		}
-		return p.write(runs.OutcomeName, string(text)+"\n")
+		return p.write(runs.OutcomeFile, string(text)+"\n")
 	})
 	if err != nil {
 		return nil, err

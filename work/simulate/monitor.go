@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -14,7 +13,6 @@ import (
 	"graft/files"
 	"graft/fleet"
 	"graft/results/failure"
-	"graft/results/runs"
 	"graft/simulation"
 	"graft/work"
 )
@@ -196,77 +194,4 @@ func (x *monitor) stop(f *fleet.Fleet) error {
 	err := f.Cancel(ctx)
 	_, failed := x.collectTable()
 	return failure.With(failure.Requeue, errors.Join(fmt.Errorf("stopped, and what was run is kept; the same command goes on in %s", x.folder), err, failed))
-}
-
-// left is the number of legs left to run at the last count. A count opens a file for each leg, so
-// it runs rarely.
-func (x *monitor) left() (int, error) {
-	x.mu.Lock()
-	n, err := x.countLeft()
-	x.mu.Unlock()
-	if err != nil {
-		return 0, err
-	}
-	if n == 0 && !x.finished { // workers may take long to end, and the table need not wait for them
-		x.finished = true
-		_, err = x.collectTable()
-		return 0, err
-	}
-	return n, x.collectIfDue()
-}
-
-// countInterval is the least time between two counts, in durations of a count.
-const countInterval = 50
-
-func (x *monitor) countLeft() (int, error) {
-	began := x.env.Now()
-	if !x.countedAt.IsZero() && began.Sub(x.countedAt) < countInterval*x.countTook {
-		return x.legsLeft, nil
-	}
-	n, err := x.grid.Left()
-	x.legsLeft, x.countedAt = n, x.env.Now()
-	x.countTook = x.countedAt.Sub(began)
-	return n, err
-}
-
-// refreshState reads the state, at most once a second and at most as often as legs are counted.
-func (x *monitor) refreshState() (simulation.State, error) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if since := x.env.Now().Sub(x.stateAt); x.state.Legs > 0 && (since < time.Second || since < countInterval*x.countTook) {
-		return x.state, nil
-	}
-	s, err := x.grid.State()
-	if err == nil {
-		x.running, _ = legsUnderWay(x.env, x.grid, x.cache()) // unreadable leases are not shown; workers report them
-	}
-	x.state, x.stateAt = s, x.env.Now()
-	return s, err
-}
-
-// collectInterval is the least time between two collections of the table, which can be read while
-// it grows.
-const collectInterval = 10 * time.Second
-
-// collectIfDue collects the table if more sequences ended and the interval is over.
-func (x *monitor) collectIfDue() error {
-	s, err := x.refreshState()
-	if err != nil || s.Ended == x.ended || x.env.Now().Sub(x.collectedAt) < collectInterval {
-		return err
-	}
-	_, err = x.collectTable()
-	return err
-}
-
-func (x *monitor) table() string { return filepath.Join(x.folder, runs.TableFolder) }
-
-func (x *monitor) collectTable() (int, error) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	n, err := x.grid.Harvest(x.env.Files, x.table())
-	if err != nil {
-		return 0, err
-	}
-	x.ended, x.collectedAt = n, x.env.Now()
-	return n, nil
 }

@@ -12,7 +12,6 @@ import (
 
 	"go.uber.org/zap"
 
-	"graft/config"
 	"graft/dataset"
 	"graft/files"
 	"graft/fleet"
@@ -55,54 +54,6 @@ func Work(ctx context.Context, env *work.Env, folder string, o WorkerOptions) er
 		return failure.With(failure.Requeue, errors.Join(trainer.ErrStopped, err))
 	}
 	return err
-}
-
-// workspace is a simulation and its run folder.
-type workspace struct {
-	*config.Simulation
-	env    *work.Env
-	folder string
-	plan   *simulation.Plan
-}
-
-// openWorkspace reads the plan and the configuration in a run folder.
-func openWorkspace(env *work.Env, folder string) (*workspace, error) {
-	plan, err := runs.ReadPlan(env.Files, filepath.Join(folder, runs.PlanFile))
-	if err != nil {
-		return nil, fmt.Errorf("open simulation %s: %w; give the run folder of 'graft simulate'", folder, err)
-	}
-	m, err := config.ReadSimulation(env.Files, filepath.Join(folder, runs.ResolvedFile), nil)
-	if err != nil {
-		return nil, runs.AsConfigFault(err)
-	}
-	return &workspace{Simulation: m, env: env, folder: folder, plan: plan}, nil
-}
-
-// grid opens the simulation's tree; its state is not read yet.
-func (s *workspace) grid() (*simulation.Grid, error) {
-	ground, err := s.plan.Ground()
-	if err != nil {
-		return nil, err
-	}
-	store, err := simulation.OpenStore(s.env.Files, s.cache())
-	if err != nil {
-		return nil, err
-	}
-	log, err := simulation.OpenTroubles(s.env.Files, filepath.Join(s.folder, runs.FailuresFolder))
-	if err != nil {
-		return nil, err
-	}
-	g := simulation.NewGrid(*s.plan, ground, store, log)
-	g.Policy = s.Likely()
-	return g, nil
-}
-
-// cache is the folder of outcomes, states and leases.
-func (s *workspace) cache() string {
-	if s.Simulate.Cache != "" {
-		return s.Simulate.Cache
-	}
-	return runs.CacheBeside(s.folder)
 }
 
 // device is the device that this worker trains on.
