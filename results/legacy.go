@@ -8,48 +8,49 @@ import (
 	"strings"
 
 	"graft/files"
+	"graft/original"
 )
 
 // Legacy is a results folder of the original adaptation system.
-type Legacy struct {
-	Path        string         // of the folder
-	Config      string         // config.toml as it is; empty if there is none
-	Description string         // description.txt; empty if there is none
-	Metrics     []LegacyMetric // sorted by file name; the file runtimes is among them
-	Logs        []LegacyLog    // sorted by file name
-	Others      []string       // names of all other files, such as weights.pth
+type Folder struct {
+	Path        string            // of the folder
+	Config      string            // config.toml as it is; empty if there is none
+	Description string            // description.txt; empty if there is none
+	Metrics     []original.Metric // sorted by file name; the file runtimes is among them
+	Logs        []original.Log    // sorted by file name
+	Others      []string          // names of all other files, such as weights.pth
 }
 
 // LegacyMetric is a metric file, PREFIX.GRANULARITY.METRIC.
-type LegacyMetric struct {
-	File        string      // name of the file
-	Prefix      string      // source of the metric, such as "training00"; empty for runtimes
-	Granularity string      // unit of a row: "epoch", "episode" or "batch"; empty for runtimes
-	Metric      string      // name of the metric, such as "test_acc"
-	Rows        []LegacyRow // nil if the original wrote none
-	Torn        bool        // the file ends in a torn row, which was skipped
+type Metric struct {
+	File        string         // name of the file
+	Prefix      string         // source of the metric, such as "training00"; empty for runtimes
+	Granularity string         // unit of a row: "epoch", "episode" or "batch"; empty for runtimes
+	Metric      string         // name of the metric, such as "test_acc"
+	Rows        []original.Row // nil if the original wrote none
+	Torn        bool           // the file ends in a torn row, which was skipped
 }
 
 // LegacyRow is a row of a metric file.
-type LegacyRow struct {
-	Index   int64       // of the epoch or episode, from 0
-	Seconds float64     // since the logger was made
-	Value   LegacyValue // the measured value
+type Row struct {
+	Index   int64          // of the epoch or episode, from 0
+	Seconds float64        // since the logger was made
+	Value   original.Value // the measured value
 }
 
 // LegacyValue is a value as Python has printed it. The zero value is an empty
 // list.
-type LegacyValue struct {
+type Value struct {
 	None    bool      // there is no value
 	Single  bool      // the value is a number, not a list
 	Numbers []float64 // the number, or those of the list; nil for none
 }
 
 // LegacyLog is a log file, such as training00.log.
-type LegacyLog struct {
-	File string       // name of the file
-	Name string       // without its extension
-	Rows []LegacyLine // nil if it is empty
+type Log struct {
+	File string             // name of the file
+	Name string             // without its extension
+	Rows []original.LogLine // nil if it is empty
 }
 
 // granularities are the units of rows. Files of weights have names of three parts as
@@ -63,13 +64,13 @@ const runtimesName = "runtimes"
 // ReadLegacy reads a results folder of the original. Subfolders and torn last lines are
 // skipped. If some files cannot be read, the result has the others, and the error names
 // each with file and line.
-func ReadLegacy(fsys files.FS, path string) (*Legacy, error) {
+func ReadFolder(fsys files.FS, path string) (*original.Folder, error) {
 	path = filepath.Clean(path)
 	entries, err := fsys.ReadDir(path)
 	if err != nil {
 		return nil, fmt.Errorf("read results of the original: %w", err)
 	}
-	l := &Legacy{Path: path}
+	l := &original.Folder{Path: path}
 	var faults []error
 	for _, entry := range entries {
 		if !entry.IsDir() {
@@ -83,7 +84,7 @@ func ReadLegacy(fsys files.FS, path string) (*Legacy, error) {
 }
 
 // ReadLegacyRuntimes reads a single file of epoch times, under any name.
-func ReadLegacyRuntimes(fsys files.FS, path string) ([]LegacyRow, error) {
+func ReadRuntimes(fsys files.FS, path string) ([]original.Row, error) {
 	rows, _, err := readLegacyRows(fsys, path)
 	if err != nil {
 		return nil, fmt.Errorf("read the epochs' times: %w", err)
@@ -92,7 +93,7 @@ func ReadLegacyRuntimes(fsys files.FS, path string) ([]LegacyRow, error) {
 }
 
 // read reads one file of the folder.
-func (l *Legacy) read(fsys files.FS, entry fs.DirEntry) (err error) {
+func (l *original.Folder) read(fsys files.FS, entry fs.DirEntry) (err error) {
 	name := entry.Name()
 	path := filepath.Join(l.Path, name)
 	m, isMetric := metricOf(name)
@@ -102,7 +103,7 @@ func (l *Legacy) read(fsys files.FS, entry fs.DirEntry) (err error) {
 	case name == "description.txt":
 		l.Description, err = readText(fsys, path)
 	case strings.HasSuffix(name, ".log"):
-		log := LegacyLog{File: name, Name: strings.TrimSuffix(name, ".log")}
+		log := original.Log{File: name, Name: strings.TrimSuffix(name, ".log")}
 		if log.Rows, err = readLegacyLog(fsys, path); err == nil {
 			l.Logs = append(l.Logs, log)
 		}
@@ -122,22 +123,22 @@ func readText(fsys files.FS, path string) (string, error) {
 }
 
 // IsLegacyMetric recognises metric files of the original by name.
-func IsLegacyMetric(name string) bool {
+func IsMetric(name string) bool {
 	_, is := metricOf(name)
 	return is
 }
 
 // metricOf parses the name of a metric file. The prefix may have dots.
-func metricOf(file string) (LegacyMetric, bool) {
+func metricOf(file string) (original.Metric, bool) {
 	if file == runtimesName {
-		return LegacyMetric{File: file, Metric: file}, true
+		return original.Metric{File: file, Metric: file}, true
 	}
 	rest, metric, _ := cutLast(file)
 	prefix, granularity, ok := cutLast(rest)
 	if !ok || metric == "" || prefix == "" || !granularities[granularity] {
-		return LegacyMetric{}, false
+		return original.Metric{}, false
 	}
-	return LegacyMetric{File: file, Prefix: prefix, Granularity: granularity, Metric: metric}, true
+	return original.Metric{File: file, Prefix: prefix, Granularity: granularity, Metric: metric}, true
 }
 
 // cutLast cuts at the last dot.
@@ -151,7 +152,7 @@ func cutLast(text string) (before, after string, found bool) {
 
 // Metric finds a metric, such as "training00", "epoch", "test_acc"; nil if there
 // is none.
-func (l *Legacy) Metric(prefix, granularity, metric string) *LegacyMetric {
+func (l *original.Folder) Metric(prefix, granularity, metric string) *original.Metric {
 	for k := range l.Metrics {
 		m := &l.Metrics[k]
 		if m.Prefix == prefix && m.Granularity == granularity && m.Metric == metric {
@@ -162,7 +163,7 @@ func (l *Legacy) Metric(prefix, granularity, metric string) *LegacyMetric {
 }
 
 // Runtimes are the rows of the file runtimes; nil if there is none.
-func (l *Legacy) Runtimes() []LegacyRow {
+func (l *original.Folder) Runtimes() []original.Row {
 	if m := l.Metric("", "", runtimesName); m != nil {
 		return m.Rows
 	}

@@ -9,10 +9,11 @@ import (
 	"time"
 
 	"graft/files"
+	"graft/original"
 )
 
 // readLegacyRows reads a metric file.
-func readLegacyRows(fsys files.FS, path string) (rows []LegacyRow, torn bool, err error) {
+func readLegacyRows(fsys files.FS, path string) (rows []original.Row, torn bool, err error) {
 	err = readTable(fsys, path, func(r io.Reader) (err error) {
 		torn, err = eachLine(r, func(n int, line []byte) error {
 			row, err := parseLegacyRow(lineText(line))
@@ -33,7 +34,7 @@ func lineText(line []byte) string {
 }
 
 // parseLegacyRow reads "index,seconds,value". The commas of a list are its own.
-func parseLegacyRow(line string) (row LegacyRow, err error) {
+func parseLegacyRow(line string) (row original.Row, err error) {
 	parts := strings.SplitN(line, ",", 3)
 	if len(parts) != 3 {
 		return row, fmt.Errorf("%.100q is not an index, seconds and a value", line)
@@ -49,30 +50,30 @@ func parseLegacyRow(line string) (row LegacyRow, err error) {
 }
 
 // parseLegacyValue reads None, a number, or a list of numbers.
-func parseLegacyValue(text string) (LegacyValue, error) {
+func parseLegacyValue(text string) (original.Value, error) {
 	if text == "None" {
-		return LegacyValue{None: true}, nil
+		return original.Value{None: true}, nil
 	}
 	inside, isList := strings.CutPrefix(text, "[")
 	if !isList {
 		f, err := parsePythonFloat(text)
 		if err != nil {
-			return LegacyValue{}, err
+			return original.Value{}, err
 		}
-		return LegacyValue{Single: true, Numbers: []float64{f}}, nil
+		return original.Value{Single: true, Numbers: []float64{f}}, nil
 	}
 	inside, closed := strings.CutSuffix(inside, "]")
 	if !closed {
-		return LegacyValue{}, fmt.Errorf("the list %.100q has no end", text)
+		return original.Value{}, fmt.Errorf("the list %.100q has no end", text)
 	}
 	if strings.TrimSpace(inside) == "" {
-		return LegacyValue{}, nil
+		return original.Value{}, nil
 	}
-	var v LegacyValue
+	var v original.Value
 	for part := range strings.SplitSeq(inside, ",") {
 		f, err := parsePythonFloat(strings.TrimSpace(part))
 		if err != nil {
-			return LegacyValue{}, err
+			return original.Value{}, err
 		}
 		v.Numbers = append(v.Numbers, f)
 	}
@@ -90,7 +91,7 @@ func parsePythonFloat(text string) (float64, error) {
 }
 
 // LegacyLine is an entry of a log.
-type LegacyLine struct {
+type LogLine struct {
 	Time  time.Time // time without a zone, taken as UTC; zero before the first entry
 	Level string    // such as "INFO"; empty before the first entry
 	Text  string    // text with its further lines, such as a traceback
@@ -100,7 +101,7 @@ type LegacyLine struct {
 const legacyTime = "2006-01-02 15:04:05,000"
 
 // readLegacyLog reads a log. A last line without an end is kept.
-func readLegacyLog(fsys files.FS, path string) ([]LegacyLine, error) {
+func readLegacyLog(fsys files.FS, path string) ([]original.LogLine, error) {
 	data, err := files.ReadAll(fsys, path, smallFile)
 	if err != nil {
 		return nil, err
@@ -108,8 +109,8 @@ func readLegacyLog(fsys files.FS, path string) ([]LegacyLine, error) {
 	return parseLegacyLog(data), nil
 }
 
-func parseLegacyLog(data []byte) []LegacyLine {
-	var lines []LegacyLine
+func parseLegacyLog(data []byte) []original.LogLine {
+	var lines []original.LogLine
 	for line := range bytes.Lines(data) {
 		text := lineText(line)
 		entry, begins := parseLogLine(text)
@@ -117,7 +118,7 @@ func parseLegacyLog(data []byte) []LegacyLine {
 		case begins:
 			lines = append(lines, entry)
 		case len(lines) == 0:
-			lines = append(lines, LegacyLine{Text: text})
+			lines = append(lines, original.LogLine{Text: text})
 		default:
 			last := &lines[len(lines)-1]
 			last.Text += "\n" + text
@@ -127,15 +128,15 @@ func parseLegacyLog(data []byte) []LegacyLine {
 }
 
 // parseLogLine reads "TIME | [LEVEL] : TEXT"; any other line continues the entry before.
-func parseLogLine(text string) (LegacyLine, bool) {
+func parseLogLine(text string) (original.LogLine, bool) {
 	stamp, rest, ok := strings.Cut(text, " | [")
 	level, message, ok2 := strings.Cut(rest, "] : ")
 	if !ok || !ok2 {
-		return LegacyLine{}, false
+		return original.LogLine{}, false
 	}
 	at, err := time.Parse(legacyTime, stamp)
 	if err != nil {
-		return LegacyLine{}, false
+		return original.LogLine{}, false
 	}
-	return LegacyLine{Time: at, Level: level, Text: message}, true
+	return original.LogLine{Time: at, Level: level, Text: message}, true
 }

@@ -13,7 +13,7 @@ import (
 	"graft/files"
 	"graft/fleet"
 	"graft/results/failure"
-	"graft/simulation"
+	"graft/simulation/grid"
 	"graft/work"
 )
 
@@ -21,18 +21,18 @@ import (
 type monitor struct {
 	*workspace
 	mu          sync.Mutex
-	grid        *simulation.Grid
-	state       simulation.State
-	running     []RunningLeg     // at the last refresh
-	stateAt     time.Time        // of the last refresh
-	startedAt   time.Time        // of this process
-	first       simulation.State // when this process started
-	legsLeft    int              // at the last count
-	countTook   time.Duration    // duration of the last count
-	countedAt   time.Time        // time of the last count
-	ended       int              // sequences in the last collected table
-	collectedAt time.Time        // time of the last collection
-	finished    bool             // nothing is left to run
+	grid        *grid.Grid
+	state       grid.Progress
+	running     []RunningLeg  // at the last refresh
+	stateAt     time.Time     // of the last refresh
+	startedAt   time.Time     // of this process
+	first       grid.Progress // when this process started
+	legsLeft    int           // at the last count
+	countTook   time.Duration // duration of the last count
+	countedAt   time.Time     // time of the last count
+	ended       int           // sequences in the last collected table
+	collectedAt time.Time     // time of the last collection
+	finished    bool          // nothing is left to run
 }
 
 func newMonitor(s *workspace) (*monitor, error) {
