@@ -16,7 +16,9 @@ import (
 	"graft/results"
 	"graft/results/runs"
 	"graft/simulation"
-	"graft/simulation/tabletest"
+	"graft/simulation/evaluation"
+	"graft/simulation/learning"
+	"graft/simulation/tables/tabletest"
 	"graft/work"
 	"graft/work/worktest"
 )
@@ -32,9 +34,9 @@ func tables(t *testing.T) (folders []string, policy string) {
 		require.NoError(t, err)
 		trees = append(trees, tree)
 	}
-	o := simulation.NewTreeLearnOptions()
+	o := learning.NewOptions()
 	o.Hidden, o.Steps = 4, 2
-	policies, err := simulation.LearnTrees(context.Background(), trees, nil, o, []uint64{1}, 1)
+	policies, err := learning.Learn(context.Background(), trees, nil, o, []uint64{1}, 1)
 	require.NoError(t, err)
 	policy = filepath.Join(dir, "mine.safetensors")
 	require.NoError(t, policies[0].Write(files.OS{}, policy))
@@ -100,7 +102,7 @@ func TestProgressOfLeavingOut(t *testing.T) {
 	env.Log = zap.New(core)
 	p := &progress{env: env, pace: work.NewPace(env.Now)}
 	for _, group := range []string{"early", "early", "late"} {
-		p.note(simulation.LeaveOutProgress{Group: group, Of: 2, Policies: 3, OfThem: 6})
+		p.note(evaluation.LeaveOutProgress{Group: group, Of: 2, Policies: 3, OfThem: 6})
 	}
 	require.Equal(t, 2, lines.Len(), "one for each group")
 	s := p.scene()
