@@ -15,7 +15,9 @@ import (
 	"graft/files"
 	"graft/model"
 	"graft/net2net"
-	"graft/simulation"
+	"graft/original"
+	"graft/original/learn"
+	"graft/simulation/tables"
 	"graft/torch/weights"
 	"graft/tracing"
 	"graft/vocab"
@@ -29,7 +31,7 @@ type Learning struct {
 	Learn  decider.LearnOptions // how it learns
 
 	given map[string]Source
-	table *simulation.Table
+	table *tables.Table
 	tree  *decider.Tree
 	words *vocab.Vocabulary
 	first *weights.Set // nil where the policy begins with nothing
@@ -130,7 +132,7 @@ func (l *Learning) Digest() string {
 }
 
 // Lessons is the table that was read, and its tree.
-func (l *Learning) Lessons() (*simulation.Table, *decider.Tree) { return l.table, l.tree }
+func (l *Learning) Lessons() (*tables.Table, *decider.Tree) { return l.table, l.tree }
 
 // Embedding is a vector for each token of the vocabulary that was read.
 func (l *Learning) Embedding() decider.Embedding { return decider.EmbeddingOf(l.words) }
@@ -170,7 +172,7 @@ func (l *Learning) load(fsys files.FS, r *reading) {
 		return nil
 	})
 	r.attempt("table.network", n != nil && l.table != nil && l.words != nil, func() (err error) {
-		l.tree, err = l.table.Tree(n, simulation.TreeOptions{Surgery: net2net.Options{Compat: l.Table.Compat}, Tokens: simulation.VocabularyTokens(l.words, l.Table.Prefix), Waste: l.Table.Waste})
+		l.tree, err = learn.NewPolicyTree(l.table, n, learn.TreeOptions{Surgery: net2net.Options{Compat: l.Table.Compat}, Tokens: learn.VocabularyTokens(l.words, l.Table.Prefix), Waste: l.Table.Waste})
 		return err
 	})
 	r.attempt("policy.weights", l.Policy.Weights != "", func() (err error) {
@@ -220,8 +222,8 @@ func actionTexts(actions []net2net.Action) []string {
 
 // readTable reads a table of the original's. Its actions are those of the file, or to
 // deepen each of the network's marked blocks, and at last none.
-func (l *Learning) readTable(fsys files.FS, n *model.Network) (*simulation.Table, error) {
-	s := simulation.Scenario{Name: tableName(l.Table.File), Network: l.Table.Network, Actions: actionTexts(l.Table.Actions)}
+func (l *Learning) readTable(fsys files.FS, n *model.Network) (*tables.Table, error) {
+	s := tables.Scenario{Name: tableName(l.Table.File), Network: l.Table.Network, Actions: actionTexts(l.Table.Actions)}
 	if len(s.Actions) == 0 {
 		for k := range tracing.LegacyBlocks(n) {
 			s.Actions = append(s.Actions, fmt.Sprintf("deepen:%d", k))
@@ -232,7 +234,7 @@ func (l *Learning) readTable(fsys files.FS, n *model.Network) (*simulation.Table
 	if err != nil {
 		return nil, err
 	}
-	t, err := simulation.ReadLegacy(file, s, l.Run.Seed)
+	t, err := original.ReadTable(file, s, l.Run.Seed)
 	return t, errors.Join(err, file.Close())
 }
 

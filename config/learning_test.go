@@ -13,13 +13,13 @@ import (
 
 	"graft/decider"
 	"graft/files"
-	"graft/simulation/tabletest"
+	"graft/original/originaltest"
 )
 
 // lessonFile is the file of a policy that learns from a made-up table.
-func lessonFile(t testing.TB, more string) (string, tabletest.Files) {
+func lessonFile(t testing.TB, more string) (string, originaltest.Files) {
 	t.Helper()
-	f, err := tabletest.Write(t.TempDir(), 2)
+	f, err := originaltest.Write(t.TempDir(), 2)
 	require.NoError(t, err)
 	return written(t, "policy.toml", fmt.Sprintf("[table]\nfile = %q\nvocabulary = %q\ncompat = \"original\"\nwaste = true\n%s", f.Table, f.Vocabulary, more)), f
 }
@@ -143,7 +143,7 @@ func TestTheOriginalsLearningIsRead(t *testing.T) {
 // A table's folder says its network and its actions; what is given beside it must be
 // the same.
 func TestLearningReadsFolders(t *testing.T) {
-	f, err := tabletest.Write(t.TempDir(), 2)
+	f, err := originaltest.Write(t.TempDir(), 2)
 	require.NoError(t, err)
 	folder := tableFolder(t, "own", 16)
 	text := fmt.Sprintf("[table]\nfile = %q\nvocabulary = %q\ncompat = \"original\"\n", folder, f.Vocabulary)

@@ -9,7 +9,8 @@ import (
 	"graft/decider"
 	"graft/files"
 	"graft/model"
-	"graft/simulation"
+	"graft/original"
+	"graft/simulation/tables"
 	"graft/vocab"
 )
 
@@ -56,7 +57,7 @@ func beside(folder, path string) string {
 // ReadLegacyTable reads the table of a run of the original, and makes the network
 // that its sequences begin with, without weights. The folder of a policy, which has
 // no table of its own, stands for the one beside it from which the policy learned.
-func ReadLegacyTable(fsys files.FS, folder string) (*simulation.Table, *model.Network, error) {
+func ReadLegacyTable(fsys files.FS, folder string) (*tables.Table, *model.Network, error) {
 	run, err := ReadLegacyRun(fsys, filepath.Join(folder, LegacyRunFile))
 	if err != nil {
 		return nil, nil, err
@@ -77,17 +78,17 @@ func ReadLegacyTable(fsys files.FS, folder string) (*simulation.Table, *model.Ne
 		return nil, nil, err
 	}
 	s := run.Scenario()
-	s.Name, s.Actions = filepath.Base(folder), simulation.LegacyScenarioActions(n)
+	s.Name, s.Actions = filepath.Base(folder), original.ScenarioActions(n)
 	t, err := readLegacyTable(fsys, filepath.Join(folder, legacyTableFile), s, run.Seed)
 	return t, n, err
 }
 
-func readLegacyTable(fsys files.FS, path string, s simulation.Scenario, seed int64) (*simulation.Table, error) {
+func readLegacyTable(fsys files.FS, path string, s tables.Scenario, seed int64) (*tables.Table, error) {
 	f, err := fsys.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read table: %w; a folder of the original's has a file %s", err, legacyTableFile)
 	}
-	t, err := simulation.ReadLegacy(f, s, seed)
+	t, err := original.ReadTable(f, s, seed)
 	if err := errors.Join(err, f.Close()); err != nil {
 		return nil, fmt.Errorf("%w; copy %s again", err, path)
 	}

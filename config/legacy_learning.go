@@ -5,7 +5,7 @@ import (
 
 	"graft/model"
 	"graft/net2net"
-	"graft/simulation"
+	"graft/original"
 )
 
 // learningKeys are the keys that the original read where a policy learned from a
@@ -100,7 +100,7 @@ func legacyActions(c *converter, key string, n int64) {
 		return // which is told of the model
 	}
 	var actions []any
-	for _, a := range simulation.LegacyScenarioActions(network) {
+	for _, a := range original.ScenarioActions(network) {
 		actions = append(actions, a)
 	}
 	if n != int64(len(actions)) {

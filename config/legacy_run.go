@@ -6,7 +6,7 @@ import (
 
 	"graft/decider"
 	"graft/files"
-	"graft/simulation"
+	"graft/simulation/tables"
 )
 
 // LegacyRunFile is the configuration that the original put into each run's folder.
@@ -31,8 +31,8 @@ type LegacyRun struct {
 
 // Scenario is what the file says of a table. It has no actions: the file says only how
 // many there were.
-func (r *LegacyRun) Scenario() simulation.Scenario {
-	return simulation.Scenario{Name: r.Folder, Network: r.Network, Dataset: r.Dataset, Budget: r.Budget, Start: r.Start, Decisions: r.Decisions}
+func (r *LegacyRun) Scenario() tables.Scenario {
+	return tables.Scenario{Name: r.Folder, Network: r.Network, Dataset: r.Dataset, Budget: r.Budget, Start: r.Start, Decisions: r.Decisions}
 }
 
 // ReadLegacyRun reads a configuration file of the original. Where what it says is

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/files"
-	"graft/simulation"
+	"graft/simulation/tables"
 )
 
 func TestTheOriginalsTablesSayWhatTheyAreOf(t *testing.T) {
@@ -22,7 +22,7 @@ func TestTheOriginalsTablesSayWhatTheyAreOf(t *testing.T) {
 		require.Equal(t, 4, table.Choices)
 		require.Equal(t, int64(42), table.Seed)
 		s := table.Scenario()
-		require.Equal(t, simulation.Scenario{Name: filepath.Base(filepath.Dir(path)), Network: s.Network, Dataset: "cifar10", Budget: 400, Start: s.Start, Decisions: 3}, s)
+		require.Equal(t, tables.Scenario{Name: filepath.Base(filepath.Dir(path)), Network: s.Network, Dataset: "cifar10", Budget: 400, Start: s.Start, Decisions: 3}, s)
 		require.Contains(t, []string{"ConvNet2", "ConvNet3"}, s.Network)
 		require.Contains(t, []float64{70, 140, 200, 270, 330}, s.Start)
 	}

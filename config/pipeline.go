@@ -11,7 +11,7 @@ import (
 
 	"graft/decider"
 	"graft/files"
-	"graft/simulation"
+	"graft/simulation/learning"
 )
 
 // Pipeline is the file of all that leads from scenarios to a policy: what is simulated,
@@ -196,4 +196,4 @@ func (p *Pipeline) Learning(folders []string) *TreeLearning {
 }
 
 // LearnOptions are those of the learner, for any seed.
-func (p *Pipeline) LearnOptions() simulation.TreeLearnOptions { return p.Learning(nil).Options() }
+func (p *Pipeline) LearnOptions() learning.Options { return p.Learning(nil).Options() }

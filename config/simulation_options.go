@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"graft/net2net"
-	"graft/simulation"
+	"graft/simulation/grid"
 )
 
 // SimulateOptions say which sequences of actions are run, and how.
@@ -24,11 +24,11 @@ type SimulateOptions struct {
 	// over all choices, halve drops at each decision the branches that are less accurate
 	// so far, likely takes those that the policy finds likeliest, all is every one. Empty
 	// means all.
-	Design simulation.Which `config:",one=all|sample|halve|likely"`
-	Most   int              // how many sequences there may be; of more, sample and likely take so many, and for all it is an error; zero means 10000
-	Keep   float64          // share of the branches that halve keeps at each decision; zero means 0.5
-	Policy string           // path of the structural policy of the design likely; empty for the others
-	Tries  int              // how often what fails is tried, before it is left out; zero means 2
+	Design grid.DesignKind `config:",one=all|sample|halve|likely"`
+	Most   int             // how many sequences there may be; of more, sample and likely take so many, and for all it is an error; zero means 10000
+	Keep   float64         // share of the branches that halve keeps at each decision; zero means 0.5
+	Policy string          // path of the structural policy of the design likely; empty for the others
+	Tries  int             // how often what fails is tried, before it is left out; zero means 2
 	// Cache is the folder that keeps what was run, for this scenario and all others; empty
 	// means the folder cache beside the run folder.
 	Cache string
@@ -50,8 +50,8 @@ func (o *SimulateOptions) EnsureDefaults() {
 }
 
 // design is the simulation's.
-func (o SimulateOptions) design() simulation.Design {
-	d := simulation.Design{Which: o.Design, Most: o.Most, Keep: o.Keep}
+func (o SimulateOptions) design() grid.Design {
+	d := grid.Design{Which: o.Design, Most: o.Most, Keep: o.Keep}
 	d.EnsureDefaults()
 	return d
 }
@@ -70,7 +70,7 @@ func (o SimulateOptions) Validate() error {
 	if len(o.Actions) > 0 && len(o.Kinds) > 0 {
 		faults = append(faults, errors.New("kinds are given, and actions as well; leave one of them out"))
 	}
-	if (o.Design == simulation.Likely) != (o.Policy != "") {
+	if (o.Design == grid.Likely) != (o.Policy != "") {
 		faults = append(faults, errors.New("policy is for the design likely, which needs one"))
 	}
 	return errors.Join(faults...)

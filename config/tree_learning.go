@@ -12,6 +12,7 @@ import (
 	"graft/decider"
 	"graft/files"
 	"graft/simulation"
+	"graft/simulation/learning"
 )
 
 // TreeLearning is the file of structural policies that learn from tables.
@@ -143,8 +144,8 @@ func (l *TreeLearning) Differences(was *TreeLearning) []string {
 func (l *TreeLearning) Trees() (learn, held []*simulation.Tree) { return l.trees, l.held }
 
 // Options are those of the learner, for any seed.
-func (l *TreeLearning) Options() simulation.TreeLearnOptions {
-	o := l.Learn.TreeLearnOptions
+func (l *TreeLearning) Options() learning.Options {
+	o := l.Learn.Options
 	o.StructuralShape = l.Policy
 	return o
 }

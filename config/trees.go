@@ -10,6 +10,7 @@ import (
 	"graft/model"
 	"graft/net2net"
 	"graft/simulation"
+	"graft/simulation/tables"
 	"graft/trainer"
 )
 
@@ -28,18 +29,18 @@ func ReadTree(fsys files.FS, folder string) (*simulation.Tree, error) {
 		return nil, err
 	}
 	if !original {
-		return simulation.NewTree(table, simulation.PlantOptions{Network: n, Profile: profileOf(fsys, table)})
+		return simulation.NewTree(table, simulation.TreeOptions{Network: n, Profile: profileOf(fsys, table)})
 	}
 	profile, err := trainer.FindProfile(legacyProfile)
 	if err != nil {
 		return nil, err
 	}
-	return simulation.NewTree(table, simulation.PlantOptions{Network: n, Surgery: net2net.Options{Compat: net2net.Original}, Profile: profile})
+	return simulation.NewTree(table, simulation.TreeOptions{Network: n, Surgery: net2net.Options{Compat: net2net.Original}, Profile: profile})
 }
 
 // readTableFolder reads a table's folder, graft's own or the original's, and the
 // network that its sequences begin with.
-func readTableFolder(fsys files.FS, folder string) (t *simulation.Table, n *model.Network, original bool, err error) {
+func readTableFolder(fsys files.FS, folder string) (t *tables.Table, n *model.Network, original bool, err error) {
 	_, there := fsys.Stat(filepath.Join(folder, legacyTableFile))
 	_, own := fsys.Stat(filepath.Join(folder, scenarioFile))
 	_, legacyRun := fsys.Stat(filepath.Join(folder, LegacyRunFile))
@@ -50,7 +51,7 @@ func readTableFolder(fsys files.FS, folder string) (t *simulation.Table, n *mode
 	case !errors.Is(there, fs.ErrNotExist):
 		return nil, nil, false, fmt.Errorf("read table: %w", there)
 	}
-	if t, err = simulation.Read(fsys, folder); err != nil {
+	if t, err = tables.Read(fsys, folder); err != nil {
 		return nil, nil, false, err
 	}
 	if t.Origin != nil {
@@ -74,7 +75,7 @@ func networkOf(fsys files.FS, name string) (*model.Network, error) {
 
 // profileOf is the profile that the records of a table name; nil where it is not at
 // hand, and what a step took is not known.
-func profileOf(fsys files.FS, t *simulation.Table) *trainer.Profile {
+func profileOf(fsys files.FS, t *tables.Table) *trainer.Profile {
 	if len(t.Records) == 0 || t.Records[0].Profile == "" {
 		return nil
 	}

@@ -10,7 +10,7 @@ import (
 	"graft/decider"
 	"graft/model"
 	"graft/net2net"
-	"graft/simulation"
+	"graft/simulation/learning"
 	"graft/torch"
 	"graft/trainer"
 )
@@ -18,14 +18,14 @@ import (
 // words are the texts that a type has; an empty one is the zero of the type where
 // that may be given.
 var words = map[reflect.Type][]string{
-	reflect.TypeFor[trainer.Rule]():      textsOf(trainer.Exponential, trainer.Constant, trainer.Cosine, trainer.StepDown),
-	reflect.TypeFor[trainer.Change]():    textsOf(trainer.Up, trainer.Down),
-	reflect.TypeFor[net2net.Form]():      textsOf(net2net.Auto, net2net.Identity, net2net.Residual),
-	reflect.TypeFor[net2net.Compat]():    textsOf(net2net.Off, net2net.Original, net2net.WithoutNorm),
-	reflect.TypeFor[net2net.Kind]():      textsOf(net2net.Kinds()...),
-	reflect.TypeFor[simulation.Reward](): textsOf(simulation.Standard, simulation.Tangent),
-	reflect.TypeFor[torch.Rule]():        torch.RuleNames(),
-	reflect.TypeFor[torch.Precision]():   torch.PrecisionNames(),
+	reflect.TypeFor[trainer.Rule]():    textsOf(trainer.Exponential, trainer.Constant, trainer.Cosine, trainer.StepDown),
+	reflect.TypeFor[trainer.Change]():  textsOf(trainer.Up, trainer.Down),
+	reflect.TypeFor[net2net.Form]():    textsOf(net2net.Auto, net2net.Identity, net2net.Residual),
+	reflect.TypeFor[net2net.Compat]():  textsOf(net2net.Off, net2net.Original, net2net.WithoutNorm),
+	reflect.TypeFor[net2net.Kind]():    textsOf(net2net.Kinds()...),
+	reflect.TypeFor[learning.Reward](): textsOf(learning.Standard, learning.Tangent),
+	reflect.TypeFor[torch.Rule]():      torch.RuleNames(),
+	reflect.TypeFor[torch.Precision](): torch.PrecisionNames(),
 }
 
 // member is a field of a struct.

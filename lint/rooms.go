@@ -29,6 +29,7 @@ var rooms = []room{
 	{"trainer", []string{"decider", "net2net", "dataset", "results"}},
 	{"simulation", []string{"trainer", "decider", "results"}},
 	{"cluster", []string{"results"}},
+	{"original", []string{"simulation"}},
 	{"config", everyRoomBelow},
 	{"runner", everyRoomBelow},
 }

@@ -12,7 +12,7 @@ import (
 
 	"graft/config"
 	"graft/files"
-	"graft/simulation"
+	"graft/simulation/grid"
 )
 
 // newConfigCommand is `graft config`. It needs no LibTorch.
@@ -157,7 +157,7 @@ func describeSimulation(path string, m *config.Simulation) (string, error) {
 	}
 	network := cmp.Or(m.Network.Name, m.Network.File)
 	design := ""
-	if m.Simulate.Design != simulation.All {
+	if m.Simulate.Design != grid.All {
 		design = fmt.Sprintf(" of the design %s", m.Simulate.Design)
 	}
 	return fmt.Sprintf("scenario %s, %s on %s, %v of a %s clock: %s in %s%s, %s each, %s; digest %.12s", m.Simulate.Name, network, m.Data.Kind, m.Time.Budget, m.Time.Clock,

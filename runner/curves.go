@@ -9,9 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"graft/original/learn"
 	"graft/results"
 	"graft/results/tensorboard"
-	"graft/simulation"
+	"graft/simulation/learning"
 	"graft/trainer"
 )
 
@@ -77,7 +78,7 @@ func (c *curves) note(n trainer.Note) error {
 }
 
 // study adds figures of a policy of the original's, at its episodes.
-func (c *curves) study(r simulation.StudyRow, greedy string) error {
+func (c *curves) study(r learn.Row, greedy string) error {
 	if c == nil {
 		return nil
 	}
@@ -92,7 +93,7 @@ func (c *curves) study(r simulation.StudyRow, greedy string) error {
 }
 
 // tree adds figures of a seed of structural policies, at its steps.
-func (c *curves) tree(r simulation.TreeRow) error {
+func (c *curves) tree(r learning.Row) error {
 	if c == nil {
 		return nil
 	}

@@ -15,7 +15,10 @@ import (
 	"graft/files"
 	"graft/model"
 	"graft/net2net"
+	"graft/original"
 	"graft/simulation"
+	"graft/simulation/evaluation"
+	"graft/simulation/tables"
 )
 
 // evaluateOptions are the flags of `graft evaluate`.
@@ -202,12 +205,12 @@ func (o evaluateOptions) meet(ctx context.Context) (*meeting, error) {
 }
 
 // compare lets the policies choose, beside those who need no learning.
-func (m *meeting) compare(o evaluateOptions) (*evaluationReport, *simulation.Comparison, error) {
+func (m *meeting) compare(o evaluateOptions) (*evaluationReport, *evaluation.Comparison, error) {
 	entrants, err := withRivals(m.contenders, m.trees)
 	if err != nil {
 		return nil, nil, err
 	}
-	comparison, err := simulation.Compare(m.trees, entrants, m.contenders[0].entrants[0].Name)
+	comparison, err := evaluation.Compare(m.trees, entrants, m.contenders[0].entrants[0].Name)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -243,11 +246,11 @@ func tellApart(trees []*simulation.Tree, folders []string) {
 
 // unreadableTable says how to find all that is wrong with a table's folder.
 func unreadableTable(folder string, err error) error {
-	var faults simulation.Faults
+	var faults tables.Faults
 	if errors.As(err, &faults) {
 		return withCode(exitDamaged, fmt.Errorf("%w\n'graft table check %s' says how much of it can be used", err, folder))
 	}
-	if errors.Is(err, simulation.ErrNoTable) {
+	if errors.Is(err, tables.ErrNoTable) {
 		return withCode(exitDamaged, err)
 	}
 	return unreadable(err)
@@ -274,11 +277,11 @@ func (o evaluateOptions) printOriginal(ctx context.Context, w io.Writer) error {
 		p.Prefix = decider.Never
 	}
 	surgery := net2net.Options{Compat: net2net.Original}
-	e, err := simulation.Evaluate(ctx, table, n, simulation.OfLegacy{LegacyPolicy: p}, simulation.EvaluateOptions{Surgery: surgery})
+	e, err := evaluation.Follow(ctx, table, n, original.StepPolicy{LegacyPolicy: p}, evaluation.FollowOptions{Surgery: surgery})
 	if err != nil {
 		return err
 	}
-	return e.WriteLegacy(w, n, policy, folder)
+	return original.WriteReport(e, w, n, policy, folder)
 }
 
 // reportedWithToken says whether the original put token 0 before the layers when it

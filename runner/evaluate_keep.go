@@ -14,6 +14,7 @@ import (
 	"graft/files"
 	"graft/results"
 	"graft/simulation"
+	"graft/simulation/evaluation"
 )
 
 // evaluationOutcome is what an evaluation came to, as outcome.json of its folder has it.
@@ -37,22 +38,22 @@ type memberVerdict struct {
 	Member int    `json:"member"` // which of them, from 1, in the order of their seeds
 	Table  int    `json:"table"`  // place among the tables that were compared in, from 0: several may have one name
 	Group  string `json:"group"`  // that was left out with the table; empty where nothing was
-	simulation.Verdict
+	evaluation.Score
 }
 
 // newEvaluationOutcome is of one of the two reports; the other is nil.
 func newEvaluationOutcome(r *evaluationReport, left *leaveReport) *evaluationOutcome {
 	o := &evaluationOutcome{Compared: r, LeftOut: left, Members: []memberVerdict{}, Repeats: []repeatedRuns{}}
 	c := o.comparison()
-	for at, trial := range c.Trials {
+	for at, trial := range c.Tables {
 		for _, s := range c.Standings {
-			if runs := trial.Runs[s.Chooser]; runs != nil {
-				o.Repeats = append(o.Repeats, repeatedRuns{at, s.Chooser, runs})
+			if runs := trial.Runs[s.Policy]; runs != nil {
+				o.Repeats = append(o.Repeats, repeatedRuns{at, s.Policy, runs})
 			}
-			if s.Role == simulation.RoleRival {
+			if s.Role == evaluation.RoleBaseline {
 				continue
 			}
-			for k, v := range trial.Each[s.Chooser] {
+			for k, v := range trial.Each[s.Policy] {
 				o.Members = append(o.Members, memberVerdict{k + 1, at, trial.Group, v})
 			}
 		}
@@ -61,26 +62,26 @@ func newEvaluationOutcome(r *evaluationReport, left *leaveReport) *evaluationOut
 }
 
 // comparison is what both kinds of evaluations have.
-func (o *evaluationOutcome) comparison() *simulation.Comparison {
+func (o *evaluationOutcome) comparison() *evaluation.Comparison {
 	if o.LeftOut != nil && o.LeftOut.LeaveOutReport != nil {
 		return o.LeftOut.Comparison
 	}
-	c := &simulation.Comparison{}
+	c := &evaluation.Comparison{}
 	if o.Compared == nil {
 		return c
 	}
 	c.Against, c.Floor, c.Standings = o.Compared.Against, o.Compared.Floor, o.Compared.Standings
 	for _, t := range o.Compared.Tables {
-		c.Trials = append(c.Trials, t.Trial)
+		c.Tables = append(c.Tables, t.TableScores)
 	}
 	return c
 }
 
 // values are a figure of each member of a chooser in a table.
-func (o *evaluationOutcome) values(table int, chooser string, of func(simulation.Verdict) float64) (values []float64) {
+func (o *evaluationOutcome) values(table int, chooser string, of func(evaluation.Score) float64) (values []float64) {
 	for _, m := range o.Members {
-		if m.Chooser == chooser && m.Table == table {
-			values = append(values, of(m.Verdict))
+		if m.Policy == chooser && m.Table == table {
+			values = append(values, of(m.Score))
 		}
 	}
 	return values
@@ -122,7 +123,7 @@ func (o evaluateOptions) given(m *meeting) (evaluationGiven, error) {
 }
 
 // givenLeaving says from what policies learn, and how.
-func (o evaluateOptions) givenLeaving(trees []*simulation.Tree, study simulation.LeaveOutOptions) (evaluationGiven, error) {
+func (o evaluateOptions) givenLeaving(trees []*simulation.Tree, study evaluation.LeaveOutOptions) (evaluationGiven, error) {
 	g := evaluationGiven{EvaluationOptions: config.EvaluationOptions{Policies: []string{}, Tables: o.tables, LeaveOut: o.leave.by, LearningFile: o.leave.learn,
 		For: o.leave.target, Seeds: len(study.Seeds), Steps: study.Ways[0].Options[0].Steps}}
 	g.know(trees)

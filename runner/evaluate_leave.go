@@ -17,6 +17,8 @@ import (
 	"graft/config"
 	"graft/files"
 	"graft/simulation"
+	"graft/simulation/evaluation"
+	"graft/simulation/learning"
 )
 
 // leaveOptions are the flags of `graft evaluate` about leaving tables out.
@@ -38,10 +40,10 @@ func (o *leaveOptions) addFlags(flags *pflag.FlagSet) {
 }
 
 // bys are what can be left out together.
-var bys = map[string]simulation.By{"scenario": simulation.ByScenario, "network": simulation.ByNetwork}
+var bys = map[string]evaluation.By{"scenario": evaluation.ByScenario, "network": evaluation.ByNetwork}
 
 // targets are the defaults to learn with.
-var targets = map[string]func() simulation.TreeLearnOptions{"new": simulation.NewTransferOptions, "known": simulation.NewTreeLearnOptions}
+var targets = map[string]func() learning.Options{"new": learning.NewTransferOptions, "known": learning.NewOptions}
 
 func (o leaveOptions) validate() error {
 	if o.by == "" {
@@ -74,12 +76,12 @@ func (o leaveOptions) validate() error {
 }
 
 // study is how policies learn, and what is left out.
-func (o leaveOptions) study(tell func(simulation.LeaveOutProgress)) simulation.LeaveOutOptions {
+func (o leaveOptions) study(tell func(evaluation.LeaveOutProgress)) evaluation.LeaveOutOptions {
 	learn := targets[o.target]()
 	if o.steps > 0 {
 		learn.Steps = o.steps
 	}
-	s := simulation.LeaveOutOptions{By: bys[o.by], Ways: []simulation.Way{{Options: []simulation.TreeLearnOptions{learn}}}, AtOnce: runtime.GOMAXPROCS(0), Tell: tell}
+	s := evaluation.LeaveOutOptions{By: bys[o.by], Ways: []evaluation.Way{{Options: []learning.Options{learn}}}, AtOnce: runtime.GOMAXPROCS(0), Tell: tell}
 	for k := range o.seeds {
 		s.Seeds = append(s.Seeds, uint64(k+1))
 	}
@@ -92,7 +94,7 @@ type leaveReport struct {
 	For      string `json:"for"`       // known or new
 	Steps    int    `json:"steps"`     // of learning at most
 	Seeds    int    `json:"seeds"`     // that learned each time
-	*simulation.LeaveOutReport
+	*evaluation.LeaveOutReport
 }
 
 // runLeaveOut lets policies learn from some tables and judges them by others. Tables
@@ -107,7 +109,7 @@ func runLeaveOut(ctx context.Context, w io.Writer, o evaluateOptions) error {
 		return err
 	}
 	defer book.close()
-	report, err := simulation.CompareLeftOut(ctx, trees, study)
+	report, err := evaluation.CompareLeftOut(ctx, trees, study)
 	if err != nil {
 		return err
 	}
@@ -126,14 +128,14 @@ func runLeaveOut(ctx context.Context, w io.Writer, o evaluateOptions) error {
 
 // lessons are the tables, and how policies learn from them. Those of a file that are
 // held out are left out in turn like the others.
-func (o *evaluateOptions) lessons(tell func(simulation.LeaveOutProgress)) ([]*simulation.Tree, simulation.LeaveOutOptions, error) {
+func (o *evaluateOptions) lessons(tell func(evaluation.LeaveOutProgress)) ([]*simulation.Tree, evaluation.LeaveOutOptions, error) {
 	if o.leave.learn == "" {
 		trees, err := readTrees(o.tables)
 		return trees, o.leave.study(tell), err
 	}
 	l, err := config.ReadTreeLearning(files.OS{}, o.leave.learn, nil)
 	if err != nil {
-		return nil, simulation.LeaveOutOptions{}, faultyConfig(err)
+		return nil, evaluation.LeaveOutOptions{}, faultyConfig(err)
 	}
 	if !o.leave.given("seeds") {
 		o.leave.seeds = l.Run.Seeds
@@ -150,9 +152,9 @@ func (o *evaluateOptions) lessons(tell func(simulation.LeaveOutProgress)) ([]*si
 
 // tellLeaving logs how far leaving out is, each time that another group begins and
 // otherwise seldom.
-func tellLeaving(ctx context.Context) func(simulation.LeaveOutProgress) {
+func tellLeaving(ctx context.Context) func(evaluation.LeaveOutProgress) {
 	log, group, last := loggerFrom(ctx), "", time.Now()
-	return func(p simulation.LeaveOutProgress) {
+	return func(p evaluation.LeaveOutProgress) {
 		if now := time.Now(); p.Group != group || now.Sub(last) >= seldom {
 			group, last = p.Group, now
 			log.Info("learning", zap.String("left_out", p.Group), zap.Int("group", p.Groups+1), zap.Int("of", p.Of), zap.Int("policies", p.Policies), zap.Int("of_policies", p.OfThem))
@@ -165,7 +167,7 @@ func (r leaveReport) print(w io.Writer) error {
 	p := &printer{w: w}
 	p.line("%s\n", r.lead())
 	p.table(r.groupTable())
-	p.line("\nover %s, where chance leaves %.2f points to be regretted", plural(len(r.Trials), "table"), r.Floor)
+	p.line("\nover %s, where chance leaves %.2f points to be regretted", plural(len(r.Tables), "table"), r.Floor)
 	p.standings(r.Standings, r.Against)
 	p.line("")
 	for _, line := range r.sentences() {
@@ -192,7 +194,7 @@ func (r leaveReport) lead() string {
 // sentences say of each policy what its difference tells.
 func (r leaveReport) sentences() (lines []string) {
 	for _, s := range r.Standings {
-		if s.Role != simulation.RoleRival && s.Difference != nil {
+		if s.Role != evaluation.RoleBaseline && s.Difference != nil {
 			lines = append(lines, r.sentence(s))
 		}
 	}
@@ -206,8 +208,8 @@ var shownRivals = []string{"best fixed", "random", "never"}
 func (r leaveReport) groupTable() *table {
 	var names []string
 	for _, s := range r.Standings {
-		if s.Role != simulation.RoleRival || slices.Contains(shownRivals, s.Chooser) {
-			names = append(names, s.Chooser)
+		if s.Role != evaluation.RoleBaseline || slices.Contains(shownRivals, s.Policy) {
+			names = append(names, s.Policy)
 		}
 	}
 	columns := []string{"LEFT OUT"}
@@ -233,7 +235,7 @@ func (r leaveReport) groupTable() *table {
 // chance is the mean noise and floor of a group's tables.
 func (r leaveReport) chance(group string) (noise, floor float64) {
 	count := 0.0
-	for _, t := range r.Trials {
+	for _, t := range r.Tables {
 		if t.Group == group {
 			noise, floor, count = noise+t.Noise, floor+t.Floor, count+1
 		}
@@ -242,13 +244,13 @@ func (r leaveReport) chance(group string) (noise, floor float64) {
 }
 
 // sentence says what the difference to the best fixed sequence tells.
-func (r leaveReport) sentence(s simulation.Standing) string {
+func (r leaveReport) sentence(s evaluation.Standing) string {
 	d := s.Difference
 	more := "more"
 	if d.Mean < 0 {
 		more = "less"
 	}
-	text := fmt.Sprintf("%s: %.2f points %s regret than the best fixed sequence of the other tables, 95%% interval over tables %s: ", printable(s.Chooser),
+	text := fmt.Sprintf("%s: %.2f points %s regret than the best fixed sequence of the other tables, 95%% interval over tables %s: ", printable(s.Policy),
 		math.Abs(d.Mean), more, intervalText(d.OverTables))
 	switch {
 	case d.OverTables.Low <= 0 && 0 <= d.OverTables.High:

@@ -15,7 +15,9 @@ import (
 
 	"graft/decider"
 	"graft/files"
+	"graft/original"
 	"graft/simulation"
+	"graft/simulation/evaluation"
 	"graft/torch/weights"
 )
 
@@ -40,8 +42,8 @@ const (
 type contender struct {
 	path, name string
 	kind       policyKind
-	entrants   []simulation.Entrant // the first is whose decisions are shown
-	structural *decider.Structural  // nil for one of the original's
+	entrants   []evaluation.Candidate // the first is whose decisions are shown
+	structural *decider.Structural    // nil for one of the original's
 	legacy     *decider.LegacyPolicy
 }
 
@@ -162,8 +164,8 @@ func (c *contender) readLegacy(ctx context.Context, o evaluateOptions) error {
 		return err
 	}
 	c.legacy = p
-	chooser := simulation.OfWeigher(ctx, c.name, simulation.OfLegacy{LegacyPolicy: p})
-	c.entrants = []simulation.Entrant{{Name: c.name, Role: simulation.RolePolicy, Choosers: []simulation.Chooser{chooser}}}
+	chooser := evaluation.Stepwise(ctx, c.name, original.StepPolicy{LegacyPolicy: p})
+	c.entrants = []evaluation.Candidate{{Name: c.name, Role: evaluation.RolePolicy, Policies: []evaluation.Policy{chooser}}}
 	return nil
 }
 
@@ -193,7 +195,7 @@ func (c *contender) readStructural() error {
 		}
 		policies = append(policies, one)
 	}
-	c.entrants = simulation.SeedEntrants(c.name, []*decider.Structural{p}, policies, "")
+	c.entrants = evaluation.SeedCandidates(c.name, []*decider.Structural{p}, policies, "")
 	return nil
 }
 
@@ -231,15 +233,15 @@ func seedFiles(folder string) ([]string, error) {
 }
 
 // withRivals are all who are compared. The best fixed sequence has seen the tables.
-func withRivals(contenders []*contender, trees []*simulation.Tree) ([]simulation.Entrant, error) {
-	var entrants []simulation.Entrant
+func withRivals(contenders []*contender, trees []*simulation.Tree) ([]evaluation.Candidate, error) {
+	var entrants []evaluation.Candidate
 	for _, c := range contenders {
 		entrants = append(entrants, c.entrants...)
 	}
-	rivals, err := simulation.RivalEntrants(trees, simulation.SeenThese)
+	rivals, err := evaluation.BaselineCandidates(trees, evaluation.SeenThese)
 	for k, e := range entrants {
 		taken := slices.Concat(entrants[:k], rivals)
-		if slices.ContainsFunc(taken, func(o simulation.Entrant) bool { return o.Name == e.Name }) {
+		if slices.ContainsFunc(taken, func(o evaluation.Candidate) bool { return o.Name == e.Name }) {
 			err = errors.Join(err, usageErrorf("--policy: %q is the name of two who are compared; name the policy by another path", e.Name))
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"graft/simulation"
+	"graft/simulation/evaluation"
 )
 
 // evaluationReport is what `graft evaluate --json` prints.
@@ -18,7 +19,7 @@ type evaluationReport struct {
 	Against   string                `json:"against"`      // the first policy, to whom differences are
 	Floor     float64               `json:"floor_points"` // mean over the tables
 	Tables    []evaluatedTable      `json:"tables"`       // that were given
-	Standings []simulation.Standing `json:"standings"`    // over all tables
+	Standings []evaluation.Standing `json:"standings"`    // over all tables
 }
 
 // evaluatedPolicy is a policy that was given.
@@ -41,27 +42,27 @@ type evaluatedTable struct {
 	Start     float64  `json:"start_s"`   // when in the budget sequences begin, in seconds
 	Decisions int      `json:"decisions"` // in a sequence
 	Actions   []string `json:"actions"`   // empty where they depend on the network
-	simulation.Trial
+	evaluation.TableScores
 	Steps []evaluatedSteps `json:"steps"` // one entry for each policy
 }
 
 // evaluatedSteps are a policy's decisions.
 type evaluatedSteps struct {
 	Chooser string            `json:"chooser"` // its name
-	Steps   []simulation.Step `json:"steps"`   // what it did, decision by decision
+	Steps   []evaluation.Step `json:"steps"`   // what it did, decision by decision
 }
 
-func reportEvaluation(o evaluateOptions, contenders []*contender, trees []*simulation.Tree, c *simulation.Comparison) (*evaluationReport, error) {
+func reportEvaluation(o evaluateOptions, contenders []*contender, trees []*simulation.Tree, c *evaluation.Comparison) (*evaluationReport, error) {
 	r := &evaluationReport{Against: c.Against, Floor: c.Floor, Standings: c.Standings}
 	for _, one := range contenders {
 		r.Policies = append(r.Policies, one.report(o))
 	}
 	for k, t := range trees {
 		table := evaluatedTable{Table: o.tables[k], Dataset: t.Dataset, Budget: t.Budget, Start: t.Start, Decisions: t.Decisions,
-			Actions: append([]string{}, t.Actions...), Trial: c.Trials[k]}
+			Actions: append([]string{}, t.Actions...), TableScores: c.Tables[k]}
 		for _, one := range contenders {
 			first := one.entrants[0]
-			steps, err := simulation.Steps(t, first.Choosers[0])
+			steps, err := evaluation.Steps(t, first.Policies[0])
 			if err != nil {
 				return nil, err
 			}
@@ -97,10 +98,10 @@ func (r *evaluationReport) print(w io.Writer) error {
 		if len(r.Tables) == 1 {
 			p.steps(t.Steps)
 		}
-		p.table(verdictTable(t.Trial, r.Standings))
+		p.table(verdictTable(t.TableScores, r.Standings))
 		p.line("%s", chanceText(t.Chance))
 	}
-	if len(r.Tables) > 1 || slices.ContainsFunc(r.Standings, func(s simulation.Standing) bool { return s.Seeds > 1 }) {
+	if len(r.Tables) > 1 || slices.ContainsFunc(r.Standings, func(s evaluation.Standing) bool { return s.Seeds > 1 }) {
 		p.line("\nover %s, where chance leaves %.2f points to be regretted", plural(len(r.Tables), "table"), r.Floor)
 		p.standings(r.Standings, r.Against)
 	}
@@ -188,12 +189,12 @@ func (p *printer) steps(all []evaluatedSteps) {
 }
 
 // verdictTable has a line for each who chose in a table.
-func verdictTable(trial simulation.Trial, standings []simulation.Standing) *table {
+func verdictTable(trial evaluation.TableScores, standings []evaluation.Standing) *table {
 	t := newTable("CHOOSER", ">ACCURACY", ">REGRET", ">RANK", ">TIES", "HAS SEEN", "SEQUENCE")
-	for _, v := range trial.Verdicts {
+	for _, v := range trial.Scores {
 		seen := "-"
 		for _, s := range standings {
-			if s.Chooser == v.Chooser && s.Seen != "" {
+			if s.Policy == v.Policy && s.Seen != "" {
 				seen = s.Seen
 			}
 		}
@@ -201,7 +202,7 @@ func verdictTable(trial simulation.Trial, standings []simulation.Standing) *tabl
 		if !v.Certain {
 			sequence = "several"
 		}
-		t.add(printable(v.Chooser), fmt.Sprintf("%.2f%%", 100*v.Accuracy), points(v.Regret), rankText(v.Rank), fmt.Sprintf("%d-%d", v.From, v.To), seen, sequence)
+		t.add(printable(v.Policy), fmt.Sprintf("%.2f%%", 100*v.Accuracy), points(v.Regret), rankText(v.Rank), fmt.Sprintf("%d-%d", v.From, v.To), seen, sequence)
 	}
 	return t
 }
@@ -215,21 +216,21 @@ func rankText(rank float64) string {
 }
 
 // chanceText says how much of a table is chance.
-func chanceText(c simulation.Chance) string {
+func chanceText(c evaluation.Chance) string {
 	from := ""
 	switch c.Source {
-	case simulation.NoiseUnknown:
+	case evaluation.NoiseUnknown:
 		return "noise of a sequence: not known, as no two runs differ in chance alone; no difference here can be told from it"
-	case simulation.NoiseOfSeeds:
+	case evaluation.NoiseOfSeeds:
 		from = "by runs that differ in their seed alone"
-	case simulation.NoiseOfOrders:
+	case evaluation.NoiseOfOrders:
 		from = "by sequences of the same actions in another order, so too much if anything"
 	}
 	return fmt.Sprintf("noise of a sequence: %.2f points, %s; whoever knew the truth would still regret %.2f", c.Noise, from, c.Floor)
 }
 
 // standings prints how all fared over the tables, in the order of the entrants.
-func (p *printer) standings(all []simulation.Standing, against string) {
+func (p *printer) standings(all []evaluation.Standing, against string) {
 	p.table(standingTable(all))
 	for _, line := range standingRemarks(all, against) {
 		p.line("%s", line)
@@ -237,14 +238,14 @@ func (p *printer) standings(all []simulation.Standing, against string) {
 }
 
 // inAllTables tells those who could choose in all tables from the others.
-func inAllTables(all []simulation.Standing) (whole []simulation.Standing, partial []string) {
+func inAllTables(all []evaluation.Standing) (whole []evaluation.Standing, partial []string) {
 	most := 0
 	for _, s := range all {
 		most = max(most, s.Tables)
 	}
 	for _, s := range all {
 		if s.Tables < most {
-			partial = append(partial, s.Chooser)
+			partial = append(partial, s.Policy)
 			continue
 		}
 		whole = append(whole, s)
@@ -253,9 +254,9 @@ func inAllTables(all []simulation.Standing) (whole []simulation.Standing, partia
 }
 
 // standingTable has a line for each who could choose in all tables.
-func standingTable(all []simulation.Standing) *table {
+func standingTable(all []evaluation.Standing) *table {
 	over := "OVER GROUPS"
-	grouped := slices.ContainsFunc(all, func(s simulation.Standing) bool { return s.OverGroups != nil })
+	grouped := slices.ContainsFunc(all, func(s evaluation.Standing) bool { return s.OverGroups != nil })
 	columns := []string{"CHOOSER", ">REGRET", ">OVER TABLES", ">" + over, ">OVER SEEDS", ">TOP FIVE", ">LOWER HALF", ">WORST", ">DIFFERENCE", "WORST IN"}
 	if !grouped {
 		columns = slices.DeleteFunc(columns, func(c string) bool { return c == ">"+over })
@@ -263,7 +264,7 @@ func standingTable(all []simulation.Standing) *table {
 	t := newTable(columns...)
 	whole, _ := inAllTables(all)
 	for _, s := range whole {
-		cells := []string{printable(s.Chooser), points(s.Regret), intervalText(s.OverTables)}
+		cells := []string{printable(s.Policy), points(s.Regret), intervalText(s.OverTables)}
 		if grouped {
 			cells = append(cells, intervalText(s.OverGroups))
 		}
@@ -278,24 +279,24 @@ func standingTable(all []simulation.Standing) *table {
 }
 
 // standingRemarks say who is not in the table, and what a difference is.
-func standingRemarks(all []simulation.Standing, against string) (lines []string) {
+func standingRemarks(all []evaluation.Standing, against string) (lines []string) {
 	if _, partial := inAllTables(all); len(partial) > 0 {
 		lines = append(lines, "not in all tables, so not above: "+printable(strings.Join(partial, ", ")))
 	}
-	if !slices.ContainsFunc(all, func(s simulation.Standing) bool { return s.Difference != nil }) {
+	if !slices.ContainsFunc(all, func(s evaluation.Standing) bool { return s.Difference != nil }) {
 		return append(lines, fmt.Sprintf("there is no DIFFERENCE, as %s is not in all tables", printable(against)))
 	}
 	return append(lines, fmt.Sprintf("DIFFERENCE is what one regrets more than %s; ~ marks those that chance may have made: rows are in no order of merit", printable(against)))
 }
 
-func intervalText(i *simulation.Interval) string {
+func intervalText(i *evaluation.Interval) string {
 	if i == nil {
 		return "-"
 	}
 	return fmt.Sprintf("[%s, %s]", points(i.Low), points(i.High))
 }
 
-func differenceText(d *simulation.Difference) string {
+func differenceText(d *evaluation.Difference) string {
 	if d == nil {
 		return "-"
 	}
@@ -313,16 +314,16 @@ func differenceText(d *simulation.Difference) string {
 const fewest = 5
 
 // remarks say how far the figures can be trusted.
-func (p *printer) remarks(all []simulation.Standing, tables int) {
+func (p *printer) remarks(all []evaluation.Standing, tables int) {
 	p.line("")
 	for _, line := range trustRemarks(all, tables) {
 		p.line("%s", line)
 	}
 }
 
-func trustRemarks(all []simulation.Standing, tables int) []string {
+func trustRemarks(all []evaluation.Standing, tables int) []string {
 	lines := []string{"Regret is in points of accuracy below the best of the table, TIES are the ranks that noise could exchange."}
-	if slices.ContainsFunc(all, func(s simulation.Standing) bool { return s.Seen == simulation.SeenThese }) {
+	if slices.ContainsFunc(all, func(s evaluation.Standing) bool { return s.Seen == evaluation.SeenThese }) {
 		lines = append(lines, "The best fixed sequence has seen all these tables, as has a policy that learned from them: for neither is this a test;")
 	} else {
 		lines = append(lines, "A policy that learned from these tables has seen them, which makes this no test of it;")
@@ -350,14 +351,14 @@ func (p *printer) tooFew(count int, what string) {
 }
 
 // printVerdicts writes a row for each table and chooser.
-func printVerdicts(w io.Writer, c *simulation.Comparison) error {
+func printVerdicts(w io.Writer, c *evaluation.Comparison) error {
 	out := csv.NewWriter(w)
 	_ = out.Write([]string{"scenario", "network", "group", "chooser", "role", "has_seen", "seeds", "sequence", "certain", "accuracy", "regret [points]", // the first error is kept
 		"smoothed_regret [points]", "gain [points]", "rank", "rank_from", "rank_to", "rank_of", "noise [points]", "noise_source", "floor [points]"})
-	for _, t := range c.Trials {
-		for _, v := range t.Verdicts {
-			s := c.Standing(v.Chooser)
-			_ = out.Write([]string{t.Scenario, t.Network, t.Group, v.Chooser, string(s.Role), s.Seen, strconv.Itoa(s.Seeds), strings.Join(v.Sequence, " "),
+	for _, t := range c.Tables {
+		for _, v := range t.Scores {
+			s := c.Standing(v.Policy)
+			_ = out.Write([]string{t.Scenario, t.Network, t.Group, v.Policy, string(s.Role), s.Seen, strconv.Itoa(s.Seeds), strings.Join(v.Sequence, " "),
 				strconv.FormatBool(v.Certain), exact(v.Accuracy), exact(v.Regret), exact(v.Smoothed), exact(v.Gain), exact(v.Rank), strconv.Itoa(v.From),
 				strconv.Itoa(v.To), strconv.Itoa(v.Of), exact(t.Noise), t.Source, exact(t.Floor)})
 		}

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"graft/results"
-	"graft/simulation"
+	"graft/simulation/evaluation"
 )
 
 // Columns of the tables of an evaluation.
@@ -31,15 +31,15 @@ var (
 // fill writes how all fared in each table, and over all.
 func (b *evaluationBook) fill(o *evaluationOutcome) error {
 	c := o.comparison()
-	for k, t := range c.Trials {
-		for _, v := range t.Verdicts {
-			if err := b.verdict(o, k, v, c.Standing(v.Chooser)); err != nil {
+	for k, t := range c.Tables {
+		for _, v := range t.Scores {
+			if err := b.verdict(o, k, v, c.Standing(v.Policy)); err != nil {
 				return err
 			}
 		}
 	}
 	for _, m := range o.Members {
-		if err := b.members.Append(m.Scenario, m.Group, m.Chooser, m.Member, sequenceCell(m.Verdict), m.Accuracy, m.Regret, m.Smoothed, m.Gain, m.Rank); err != nil {
+		if err := b.members.Append(m.Scenario, m.Group, m.Policy, m.Member, sequenceCell(m.Score), m.Accuracy, m.Regret, m.Smoothed, m.Gain, m.Rank); err != nil {
 			return err
 		}
 	}
@@ -51,51 +51,51 @@ func (b *evaluationBook) fill(o *evaluationOutcome) error {
 	return nil
 }
 
-func (b *evaluationBook) verdict(o *evaluationOutcome, table int, v simulation.Verdict, s *simulation.Standing) error {
-	t := o.comparison().Trials[table]
-	accuracy := overSeeds(o.spread(table, v.Chooser))
-	regret := overSeeds(o.values(table, v.Chooser, regretOf))
-	return b.verdicts.Append(t.Scenario, t.Network, t.Group, v.Chooser, string(s.Role), s.Seen, s.Seeds, sequenceCell(v), v.Certain, v.Accuracy, low(accuracy), high(accuracy),
+func (b *evaluationBook) verdict(o *evaluationOutcome, table int, v evaluation.Score, s *evaluation.Standing) error {
+	t := o.comparison().Tables[table]
+	accuracy := overSeeds(o.spread(table, v.Policy))
+	regret := overSeeds(o.values(table, v.Policy, regretOf))
+	return b.verdicts.Append(t.Scenario, t.Network, t.Group, v.Policy, string(s.Role), s.Seen, s.Seeds, sequenceCell(v), v.Certain, v.Accuracy, low(accuracy), high(accuracy),
 		v.Regret, low(regret), high(regret), v.Smoothed, v.Gain, v.Rank, v.From, v.To, v.Of, t.Noise, t.Source, t.Floor)
 }
 
-func accuracyOf(v simulation.Verdict) float64 { return v.Accuracy }
+func accuracyOf(v evaluation.Score) float64 { return v.Accuracy }
 
-func regretOf(v simulation.Verdict) float64 { return v.Regret }
+func regretOf(v evaluation.Score) float64 { return v.Regret }
 
-func sequenceCell(v simulation.Verdict) string { return strings.Join(v.Sequence, " ") }
+func sequenceCell(v evaluation.Score) string { return strings.Join(v.Sequence, " ") }
 
 // overSeeds is the interval of the mean of values of several seeds; nil below two.
-func overSeeds(values []float64) *simulation.Interval {
+func overSeeds(values []float64) *evaluation.Interval {
 	if len(values) < 2 {
 		return nil
 	}
-	i := simulation.Bootstrap(values, 1)
+	i := evaluation.Bootstrap(values, 1)
 	return &i
 }
 
 // low and high are the ends of an interval as cells; without one they are missing.
-func low(i *simulation.Interval) any {
+func low(i *evaluation.Interval) any {
 	if i == nil {
 		return nil
 	}
 	return i.Low
 }
 
-func high(i *simulation.Interval) any {
+func high(i *evaluation.Interval) any {
 	if i == nil {
 		return nil
 	}
 	return i.High
 }
 
-func (b *evaluationBook) standing(s simulation.Standing) error {
+func (b *evaluationBook) standing(s evaluation.Standing) error {
 	var mean, inside any
-	var over *simulation.Interval
+	var over *evaluation.Interval
 	if s.Difference != nil {
 		mean, inside, over = s.Difference.Mean, s.Difference.Inside, s.Difference.OverTables
 	}
-	return b.standings.Append(s.Chooser, string(s.Role), s.Seen, s.Seeds, s.Tables, s.Regret, low(s.OverTables), high(s.OverTables), low(s.OverGroups), high(s.OverGroups),
+	return b.standings.Append(s.Policy, string(s.Role), s.Seen, s.Seeds, s.Tables, s.Regret, low(s.OverTables), high(s.OverTables), low(s.OverGroups), high(s.OverGroups),
 		low(s.OverSeeds), high(s.OverSeeds), s.TopFive, s.LowHalf, s.Worst, s.WorstOne, mean, low(over), high(over), inside)
 }
 

@@ -18,7 +18,7 @@ import (
 	"graft/files"
 	"graft/model"
 	"graft/net2net"
-	"graft/simulation"
+	"graft/simulation/evaluation"
 	"graft/torch/pickle"
 	"graft/torch/weights"
 	"graft/vocab"
@@ -126,7 +126,7 @@ func TestEvaluateSaysHowAPolicyFares(t *testing.T) {
 	require.InDelta(t, 100*(0.9375-chosen.Accuracy), chosen.Regret, 1e-12)
 	require.Equal(t, chosen.Sequence[0], table.Steps[0].Steps[0].Action)
 	require.Equal(t, 40.0, table.Start)
-	require.Equal(t, simulation.SeenThese, report.Standings[7].Seen)
+	require.Equal(t, evaluation.SeenThese, report.Standings[7].Seen)
 	fromLearned := r.evaluate("--json", "--table", r.path("learned"))
 	require.Equal(t, exitDone, fromLearned.code, fromLearned.stderr)
 	require.Equal(t, r.evaluate("--json").stdout, strings.Replace(fromLearned.stdout, `"table":"`+r.path("learned")+`"`, `"table":"`+r.path("table")+`"`, 1),

@@ -16,7 +16,8 @@ import (
 
 	"graft/files"
 	"graft/fleet"
-	"graft/simulation"
+	"graft/simulation/grid"
+	"graft/simulation/tables"
 )
 
 // newFleetStatusCommand is `graft fleet status`.
@@ -49,7 +50,7 @@ type fleetStatus struct {
 	Cancelled bool                `json:"cancelled"`         // by somebody
 	Workers   []fleet.WorkerState `json:"workers"`           // by number
 	Trouble   string              `json:"trouble,omitempty"` // why the engine could not be asked
-	State     simulation.State    `json:"state"`             // how far the sequences have come
+	State     grid.Progress       `json:"state"`             // how far the sequences have come
 	Left      int                 `json:"sequences_left"`    // neither ended nor failed
 	Legs      []runningLeg        `json:"legs_running"`      // parts of runs that workers have taken
 	ToGo      float64             `json:"seconds_to_go"`     // with the workers that run; zero where that is not known
@@ -90,7 +91,7 @@ func (s *site) status(ctx context.Context, f *fleet.Fleet) (*fleetStatus, error)
 	if err != nil {
 		return nil, err
 	}
-	if r.State, err = g.State(); err != nil {
+	if r.State, err = g.Progress(); err != nil {
 		return nil, err
 	}
 	r.Left = r.State.Sequences - r.State.Ended - r.State.Failed
@@ -109,7 +110,7 @@ func (s *site) status(ctx context.Context, f *fleet.Fleet) (*fleetStatus, error)
 
 // legsUnderWay finds the legs under way among the leases of the cache, which other
 // simulations may have as well.
-func legsUnderWay(g *simulation.Grid, cache string) ([]runningLeg, error) {
+func legsUnderWay(g *grid.Grid, cache string) ([]runningLeg, error) {
 	ready, err := g.Ready()
 	if err != nil {
 		return nil, err
@@ -174,7 +175,7 @@ func (r *fleetStatus) headline() string {
 		text += fmt.Sprintf("; %s to go", spanText(time.Duration(r.ToGo*float64(time.Second))))
 	}
 	if len(s.Best) > 0 {
-		text += fmt.Sprintf("\nbest so far %s: %s", simulation.Sequence(s.Best[0].Sequence), accuracyText(s.Best[0].Accuracy))
+		text += fmt.Sprintf("\nbest so far %s: %s", tables.Sequence(s.Best[0].Sequence), accuracyText(s.Best[0].Accuracy))
 	}
 	return text + "\n"
 }
@@ -188,7 +189,7 @@ func (r *fleetStatus) printLegs(w io.Writer) error {
 		if l.Dead {
 			l.Owner += ", which has died"
 		}
-		t.add(fmt.Sprint(simulation.Sequence(l.Sequence)), fmt.Sprint(l.Seed), l.Owner)
+		t.add(fmt.Sprint(tables.Sequence(l.Sequence)), fmt.Sprint(l.Seed), l.Owner)
 	}
 	return afterBlank(w, t)
 }

@@ -16,8 +16,10 @@ import (
 	"graft/config"
 	"graft/decider"
 	"graft/files"
+	"graft/original/learn"
 	"graft/results"
-	"graft/simulation"
+	"graft/simulation/learning"
+	"graft/simulation/tables"
 	"graft/torch"
 	"graft/torch/weights"
 )
@@ -98,7 +100,7 @@ func runLearn(ctx context.Context, w io.Writer, path string, o learnOptions) err
 		p.log, p.alone, p.record = recorded(loggerFrom(ctx))
 		defer p.close()
 		outcome, err := p.run(ctx, s)
-		if errors.Is(err, simulation.ErrStopped) {
+		if errors.Is(err, learning.ErrStopped) {
 			p.alone.Info("stopped", zap.Error(err))
 			return withCode(exitRequeue, fmt.Errorf("%w in %s; go on with --resume", err, p.folder))
 		}
@@ -159,7 +161,7 @@ func (p *pupil) close() {
 }
 
 // run lets the policy learn, from the beginning or from the last checkpoint.
-func (p *pupil) run(ctx context.Context, s *torch.Scope) (*simulation.StudyOutcome, error) {
+func (p *pupil) run(ctx context.Context, s *torch.Scope) (*learn.StudyOutcome, error) {
 	table, tree := p.Lessons()
 	learner, err := decider.NewLearner(s, tree, p.Embedding(), p.Policy.PolicyOptions, p.Learn, p.Run.Seed)
 	if err != nil {
@@ -173,7 +175,7 @@ func (p *pupil) run(ctx context.Context, s *torch.Scope) (*simulation.StudyOutco
 	if err := p.open(learner, table); err != nil {
 		return nil, err
 	}
-	study := &simulation.Study{Learner: learner, Table: table, Every: p.Run.Every, Checkpoint: p.Run.Checkpoint, Now: time.Now, Book: p.book}
+	study := &learn.Study{Learner: learner, Table: table, Every: p.Run.Every, Checkpoint: p.Run.Checkpoint, Now: time.Now, Book: p.book}
 	outcome, err := study.Run(ctx)
 	if err != nil {
 		return nil, err
@@ -185,18 +187,18 @@ func (p *pupil) run(ctx context.Context, s *torch.Scope) (*simulation.StudyOutco
 }
 
 // open makes the run folder, or opens it and restores the policy.
-func (p *pupil) open(l *decider.Learner, table *simulation.Table) error {
+func (p *pupil) open(l *decider.Learner, table *tables.Table) error {
 	var err error
 	p.stored, err = p.openRun(p.folder, p.given, p.Resolved(), results.Manifest{Seed: uint64(p.Run.Seed), ConfigSHA256: p.Digest(), Network: p.Table.Network})
 	if err != nil {
 		return err
 	}
-	folder, err := simulation.OpenStudyFolder(p.stored, table, p.Digest())
+	folder, err := learn.OpenFolder(p.stored, table, p.Digest())
 	if err != nil {
 		return err
 	}
 	p.record.open(p.stored)
-	p.book = &notebook{StudyFolder: folder, log: p.log, now: time.Now, last: time.Now(), total: p.Learn.Episodes}
+	p.book = &notebook{Folder: folder, log: p.log, now: time.Now, last: time.Now(), total: p.Learn.Episodes}
 	if p.resume {
 		if _, err := folder.Restore(l); err != nil {
 			return err
@@ -224,21 +226,21 @@ func (p *pupil) keep(l *decider.Learner) error {
 
 // notebook writes into the run folder, and tells the log.
 type notebook struct {
-	*simulation.StudyFolder
+	*learn.Folder
 	log   *zap.Logger
 	now   func() time.Time
 	last  time.Time // when it was last told
 	begun time.Time
 	from  int // episodes when this process began
 	total int
-	rows  []simulation.StudyRow
+	rows  []learn.Row
 	// curves are nil where TensorBoard is not wanted.
 	curves *curves
 }
 
 // Row adds figures, and tells of them when it has not been told for a while, and in
 // the end.
-func (n *notebook) Row(r simulation.StudyRow) error {
+func (n *notebook) Row(r learn.Row) error {
 	n.rows = append(n.rows, r)
 	if now := n.now(); now.Sub(n.last) >= seldom || r.Episodes >= n.total {
 		n.last = now
@@ -246,7 +248,7 @@ func (n *notebook) Row(r simulation.StudyRow) error {
 			zap.Float64("objective", rounded(r.Objective)), zap.Float64("accuracy", rounded(r.Accuracy)), zap.Float64("expected_accuracy", rounded(r.Expected)),
 			zap.Float64("temperature", rounded(r.Temperature)), zap.Float64("learning_rate", r.Rate))
 	}
-	return errors.Join(n.StudyFolder.Row(r), n.curves.study(r, simulation.Sequence(n.Table.Records[r.Greedy].Sequence)))
+	return errors.Join(n.Folder.Row(r), n.curves.study(r, tables.Sequence(n.Table.Records[r.Greedy].Sequence)))
 }
 
 // speed is how many episodes a second this process has learned from.
@@ -256,11 +258,11 @@ func (n *notebook) speed(episodes int) float64 {
 
 // learnReport is what `graft learn --json` prints.
 type learnReport struct {
-	Folder  string                   `json:"folder"`              // of the run
-	Policy  string                   `json:"policy"`              // its file
-	Outcome *simulation.StudyOutcome `json:"outcome"`             // what was learned
-	Speed   float64                  `json:"episodes_per_second"` // of this process
-	Rows    []learnRow               `json:"rows"`                // of this process; the folder has all
+	Folder  string              `json:"folder"`              // of the run
+	Policy  string              `json:"policy"`              // its file
+	Outcome *learn.StudyOutcome `json:"outcome"`             // what was learned
+	Speed   float64             `json:"episodes_per_second"` // of this process
+	Rows    []learnRow          `json:"rows"`                // of this process; the folder has all
 }
 
 // learnRow is a row of figures.
@@ -274,18 +276,18 @@ type learnRow struct {
 	Rate        float64 `json:"learning_rate"`     // of the next step
 }
 
-func (p *pupil) print(w io.Writer, o *simulation.StudyOutcome) error {
+func (p *pupil) print(w io.Writer, o *learn.StudyOutcome) error {
 	table, _ := p.Lessons()
 	if p.json {
 		report := learnReport{Folder: p.folder, Policy: p.stored.Path(policyFile), Outcome: o, Speed: p.book.speed(o.Episodes), Rows: []learnRow{}}
 		for _, r := range p.book.rows {
-			report.Rows = append(report.Rows, learnRow{r.Episodes, r.Objective, r.Accuracy, r.Expected, simulation.Sequence(table.Records[r.Greedy].Sequence), r.Temperature, r.Rate})
+			report.Rows = append(report.Rows, learnRow{r.Episodes, r.Objective, r.Accuracy, r.Expected, tables.Sequence(table.Records[r.Greedy].Sequence), r.Temperature, r.Rate})
 		}
 		return printJSON(w, report)
 	}
 	_, err := fmt.Fprintf(w, "%d episodes from table %s, %.0f a second\nthe policy's likeliest sequence is %s: %.2f%%, rank %d of %d\n"+
 		"the table's best is %s: %.2f%%\nwhat the policy draws has %.2f%% on average\nresults in %s, the policy in %s\n",
-		o.Episodes, table.Name, p.book.speed(o.Episodes), simulation.Sequence(o.Greedy), 100*o.Accuracy, o.Rank, o.Records,
-		simulation.Sequence(o.Best), 100*o.Most, 100*o.Expected, p.folder, p.stored.Path(policyFile))
+		o.Episodes, table.Name, p.book.speed(o.Episodes), tables.Sequence(o.Greedy), 100*o.Accuracy, o.Rank, o.Records,
+		tables.Sequence(o.Best), 100*o.Most, 100*o.Expected, p.folder, p.stored.Path(policyFile))
 	return err
 }

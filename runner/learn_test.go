@@ -16,14 +16,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/files"
-	"graft/simulation/tabletest"
+	"graft/original/originaltest"
 	"graft/torch/weights"
 )
 
 // lessonFile is the file of a policy that learns from a made-up table.
 func lessonFile(t *testing.T, more string) string {
 	t.Helper()
-	f, err := tabletest.Write(t.TempDir(), 3)
+	f, err := originaltest.Write(t.TempDir(), 3)
 	require.NoError(t, err)
 	return jobFile(t, fmt.Sprintf("[table]\nfile = %q\nvocabulary = %q\ncompat = \"original\"\n%s", f.Table, f.Vocabulary, more))
 }

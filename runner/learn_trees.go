@@ -18,7 +18,7 @@ import (
 	"graft/decider"
 	"graft/files"
 	"graft/results"
-	"graft/simulation"
+	"graft/simulation/learning"
 	"graft/torch"
 )
 
@@ -44,7 +44,7 @@ func runLearnTrees(ctx context.Context, w io.Writer, path string, o learnOptions
 	c.log, c.alone, c.record = recorded(loggerFrom(ctx))
 	defer c.close()
 	outcome, err := c.run(ctx)
-	if errors.Is(err, simulation.ErrStopped) {
+	if errors.Is(err, learning.ErrStopped) {
 		c.alone.Info("stopped", zap.Error(err))
 		return withCode(exitRequeue, fmt.Errorf("%w in %s; go on with --resume", err, c.folder))
 	}
@@ -118,7 +118,7 @@ func (c *class) open() (*register, error) {
 		return nil, err
 	}
 	c.record.open(c.stored)
-	folder, err := simulation.OpenTreeFolder(files.OS{}, c.stored)
+	folder, err := learning.OpenFolder(files.OS{}, c.stored)
 	if err != nil {
 		return nil, err
 	}
@@ -145,9 +145,9 @@ func (c *class) same() error {
 }
 
 // learn goes to the end, before the eyes of whoever wants to see it.
-func (c *class) learn(ctx context.Context, book *register) ([]simulation.Learned, error) {
+func (c *class) learn(ctx context.Context, book *register) ([]learning.Result, error) {
 	trees, held := c.Trees()
-	study := &simulation.TreeStudy{Trees: trees, Held: held, Options: c.Options(), Seeds: c.Run.All(), AtOnce: cmp.Or(c.Run.AtOnce, runtime.GOMAXPROCS(0)),
+	study := &learning.Study{Trees: trees, Held: held, Options: c.Options(), Seeds: c.Run.All(), AtOnce: cmp.Or(c.Run.AtOnce, runtime.GOMAXPROCS(0)),
 		Every: c.Run.Every, Checkpoint: c.Run.Checkpoint, Now: time.Now, Book: book}
 	drawn := drawable(c.screen)
 	book.teller = newTeller(c.log, time.Now, drawn)
@@ -161,7 +161,7 @@ func (c *class) learn(ctx context.Context, book *register) ([]simulation.Learned
 }
 
 // keep writes the policies, each by itself and all together.
-func (c *class) keep(all []simulation.Learned) (*decider.Structural, error) {
+func (c *class) keep(all []learning.Result) (*decider.Structural, error) {
 	if err := (files.OS{}).MkdirAll(c.stored.Path(policiesFolder)); err != nil {
 		return nil, err
 	}

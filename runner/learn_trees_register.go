@@ -7,13 +7,13 @@ import (
 
 	"go.uber.org/zap"
 
-	"graft/simulation"
+	"graft/simulation/learning"
 )
 
 // register writes into the run folder where each seed stands, and tells the log and
 // the bars.
 type register struct {
-	*simulation.TreeFolder
+	*learning.Folder
 	log    *zap.Logger
 	teller *teller
 	curves *curves // nil where TensorBoard is not wanted
@@ -25,12 +25,12 @@ type register struct {
 
 // pupilState is what is known of a seed.
 type pupilState struct {
-	simulation.TreeProgress
+	learning.Progress
 	regret float64 // in points, when it was last looked at; less than zero before
 }
 
-func newRegister(f *simulation.TreeFolder, log *zap.Logger, seeds []uint64, most int) *register {
-	r := &register{TreeFolder: f, log: log, most: most, seeds: map[uint64]*pupilState{}}
+func newRegister(f *learning.Folder, log *zap.Logger, seeds []uint64, most int) *register {
+	r := &register{Folder: f, log: log, most: most, seeds: map[uint64]*pupilState{}}
 	for _, seed := range seeds {
 		r.seeds[seed] = &pupilState{regret: -1}
 	}
@@ -39,10 +39,10 @@ func newRegister(f *simulation.TreeFolder, log *zap.Logger, seeds []uint64, most
 
 // Step notes where a seed stands, and tells of all when it has not been told for a
 // while.
-func (r *register) Step(p simulation.TreeProgress) {
+func (r *register) Step(p learning.Progress) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.seeds[p.Seed].TreeProgress = p
+	r.seeds[p.Seed].Progress = p
 	if p.Why != "" {
 		r.log.Debug("a seed has learned", zap.Uint64("seed", p.Seed), zap.Int("steps", p.Step), zap.Float64("aim", p.Aim), zap.Float64("held_out", p.HeldOut), zap.String("ended", p.Why))
 	}
@@ -54,11 +54,11 @@ func (r *register) Step(p simulation.TreeProgress) {
 }
 
 // Row adds figures.
-func (r *register) Row(row simulation.TreeRow) error {
+func (r *register) Row(row learning.Row) error {
 	r.mu.Lock()
 	r.seeds[row.Seed].regret = row.Regret
 	r.mu.Unlock()
-	return errors.Join(r.TreeFolder.Row(row), r.curves.tree(row))
+	return errors.Join(r.Folder.Row(row), r.curves.tree(row))
 }
 
 // classState is where all seeds stand together.

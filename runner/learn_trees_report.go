@@ -7,20 +7,21 @@ import (
 	"strings"
 
 	"graft/decider"
-	"graft/simulation"
+	"graft/simulation/evaluation"
+	"graft/simulation/learning"
 )
 
 // treeOutcome is what policies have learned, as outcome.json has it.
 type treeOutcome struct {
-	Seeds   []seedOutcome        `json:"seeds"`         // each by itself
-	Steps   int                  `json:"steps"`         // of all seeds
-	Tables  []simulation.Verdict `json:"tables"`        // on the vote of all seeds, in each table
-	HeldOut []simulation.Verdict `json:"held_out"`      // the same in tables that nothing was learned from; empty where there are none
-	Regret  float64              `json:"regret_points"` // of the vote, the mean over the tables
-	Summary simulation.Summary   `json:"summary"`       // of the seeds, each by itself, over the tables
+	Seeds   []seedOutcome      `json:"seeds"`         // each by itself
+	Steps   int                `json:"steps"`         // of all seeds
+	Tables  []evaluation.Score `json:"tables"`        // on the vote of all seeds, in each table
+	HeldOut []evaluation.Score `json:"held_out"`      // the same in tables that nothing was learned from; empty where there are none
+	Regret  float64            `json:"regret_points"` // of the vote, the mean over the tables
+	Summary evaluation.Summary `json:"summary"`       // of the seeds, each by itself, over the tables
 	// Outside is the same over the tables that nothing was learned from; null where there
 	// are none.
-	Outside *simulation.Summary `json:"held_out_summary"`
+	Outside *evaluation.Summary `json:"held_out_summary"`
 }
 
 // seedOutcome is what a seed has learned.
@@ -42,18 +43,18 @@ type learnTreesReport struct {
 }
 
 // outcome says how good the policies are, in the tables and in those held out.
-func (c *class) outcome(all []simulation.Learned, voted *decider.Structural) (*treeOutcome, error) {
+func (c *class) outcome(all []learning.Result, voted *decider.Structural) (*treeOutcome, error) {
 	trees, held := c.Trees()
-	o := &treeOutcome{HeldOut: []simulation.Verdict{}}
+	o := &treeOutcome{HeldOut: []evaluation.Score{}}
 	var err error
-	if o.Tables, err = simulation.Assess(trees, simulation.OfPolicy("vote", voted)); err != nil {
+	if o.Tables, err = evaluation.Evaluate(trees, evaluation.Structural("vote", voted)); err != nil {
 		return nil, err
 	}
 	o.Regret = meanRegret(o.Tables)
-	var inside, outside [][]simulation.Verdict
+	var inside, outside [][]evaluation.Score
 	for _, l := range all {
-		chooser := simulation.OfPolicy(fmt.Sprintf("seed %d", l.Seed), l.Policy)
-		verdicts, err := simulation.Assess(slices.Concat(trees, held), chooser)
+		chooser := evaluation.Structural(fmt.Sprintf("seed %d", l.Seed), l.Policy)
+		verdicts, err := evaluation.Evaluate(slices.Concat(trees, held), chooser)
 		if err != nil {
 			return nil, err
 		}
@@ -62,18 +63,18 @@ func (c *class) outcome(all []simulation.Learned, voted *decider.Structural) (*t
 		o.Seeds = append(o.Seeds, seedOutcome{l.Seed, l.Steps, l.Why, meanRegret(in), meanRegret(out), seedFile(l.Seed)})
 		o.Steps += l.Steps
 	}
-	o.Summary = simulation.Summarize("each seed", inside)
+	o.Summary = evaluation.Summarize("each seed", inside)
 	if len(held) == 0 {
 		return o, nil
 	}
-	summary := simulation.Summarize("each seed", outside)
+	summary := evaluation.Summarize("each seed", outside)
 	o.Outside = &summary
-	o.HeldOut, err = simulation.Assess(held, simulation.OfPolicy("vote", voted))
+	o.HeldOut, err = evaluation.Evaluate(held, evaluation.Structural("vote", voted))
 	return o, err
 }
 
 // meanRegret is zero where there is nothing.
-func meanRegret(verdicts []simulation.Verdict) float64 {
+func meanRegret(verdicts []evaluation.Score) float64 {
 	sum := 0.0
 	for _, v := range verdicts {
 		sum += v.Regret
@@ -134,7 +135,7 @@ func (o *treeOutcome) summaries() string {
 	return text
 }
 
-func summaryText(where string, s simulation.Summary, vote float64) string {
+func summaryText(where string, s evaluation.Summary, vote float64) string {
 	return fmt.Sprintf("mean regret %s: %.3f points, 95%% interval over %s [%.3f, %.3f]; the vote's is %.3f\n"+
 		"%.0f%% of what they chose is in a table's top five; the worst regret is %.2f points, in %s\n",
 		where, s.Regret.Mean, counted(s.Seeds, "seed"), s.Regret.Low, s.Regret.High, vote, 100*s.TopFive, s.Worst, printable(s.WorstOne))

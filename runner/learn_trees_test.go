@@ -19,8 +19,8 @@ import (
 
 	"graft/decider"
 	"graft/files"
-	"graft/simulation"
-	"graft/simulation/tabletest"
+	"graft/simulation/learning"
+	"graft/simulation/tables/tabletest"
 )
 
 // classFile is the file of structural policies that learn from two made-up tables, and
@@ -235,11 +235,11 @@ func TestRegisterTellsSeldom(t *testing.T) {
 	now := time.Unix(0, 0)
 	r := newRegister(nil, newLogger(&screen{w: &b}), []uint64{4, 5}, 100)
 	r.teller = newTeller(r.log, func() time.Time { return now }, false)
-	r.Step(simulation.TreeProgress{Seed: 4, Step: 10, Aim: 1})
+	r.Step(learning.Progress{Seed: 4, Step: 10, Aim: 1})
 	require.Empty(t, b.String())
 	now = now.Add(seldom)
-	r.Step(simulation.TreeProgress{Seed: 5, Step: 30, Aim: 2, Why: "all is known"})
-	r.Step(simulation.TreeProgress{Seed: 4, Step: 11, Aim: 1})
+	r.Step(learning.Progress{Seed: 5, Step: 30, Aim: 2, Why: "all is known"})
+	r.Step(learning.Progress{Seed: 4, Step: 11, Aim: 1})
 	require.Equal(t, 1, strings.Count(b.String(), "\n"))
 	require.Contains(t, b.String(), `"msg":"learning","done":1,"of":2,"steps":40,"aim":1.5,"regret_points":0`)
 	m := r.now()

@@ -21,6 +21,8 @@ import (
 	"graft/files"
 	"graft/results"
 	"graft/simulation"
+	"graft/simulation/evaluation"
+	"graft/simulation/learning"
 	"graft/torch"
 )
 
@@ -371,9 +373,9 @@ func (a *assembly) leaveOut(ctx context.Context, trees []*simulation.Tree, l *co
 		watch.tell = nil
 		defer drawBars(a.screen, watch.scene()).close()
 	}
-	study := simulation.LeaveOutOptions{By: by, Ways: []simulation.Way{{Options: []simulation.TreeLearnOptions{l.Options()}}},
+	study := evaluation.LeaveOutOptions{By: by, Ways: []evaluation.Way{{Options: []learning.Options{l.Options()}}},
 		Seeds: l.Run.All(), AtOnce: cmp.Or(l.Run.AtOnce, runtime.GOMAXPROCS(0)), Tell: watch.note}
-	report, err := simulation.CompareLeftOut(ctx, trees, study)
+	report, err := evaluation.CompareLeftOut(ctx, trees, study)
 	if err != nil {
 		return nil, err
 	}
@@ -382,7 +384,7 @@ func (a *assembly) leaveOut(ctx context.Context, trees []*simulation.Tree, l *co
 }
 
 // keepLeftOut makes the run folder of what was left out.
-func (a *assembly) keepLeftOut(trees []*simulation.Tree, study simulation.LeaveOutOptions, r *leaveReport) error {
+func (a *assembly) keepLeftOut(trees []*simulation.Tree, study evaluation.LeaveOutOptions, r *leaveReport) error {
 	o := evaluateOptions{out: a.at(unseenName), force: true, leave: leaveOptions{by: r.LeaveOut, learn: a.at(learnFile), target: r.For}}
 	book, err := o.keep(func() (evaluationGiven, error) { return o.givenLeaving(trees, study) })
 	if err != nil {

@@ -7,13 +7,13 @@ import (
 	"strings"
 	"sync"
 
-	"graft/simulation"
+	"graft/simulation/evaluation"
 )
 
 // pipelineOutcome is how policies fare that a pipeline has made, as outcome.json has it.
 type pipelineOutcome struct {
 	Learned                string `json:"learned"` // the chooser that is what was learned: all seeds voting
-	*simulation.Comparison        // in the tables that were learned from
+	*evaluation.Comparison        // in the tables that were learned from
 	// LeftOut judges policies by tables that they did not learn from; null where nothing
 	// is left out.
 	LeftOut *leaveReport `json:"left_out"`
@@ -44,11 +44,11 @@ func (a *assembly) print(w io.Writer, o *pipelineOutcome) error {
 func (o *pipelineOutcome) print(p *printer) {
 	p.table(o.tableOfScenarios())
 	p.line("In parentheses: regret, in points of accuracy below the best of the table.\n\nover %s, where chance leaves %.2f points to be regretted",
-		plural(len(o.Trials), "table"), o.Floor)
+		plural(len(o.Tables), "table"), o.Floor)
 	p.standings(o.Standings, o.Against)
 	if o.LeftOut == nil {
 		p.line("\n%s", seenAll)
-		p.tooFew(len(o.Trials), "tables")
+		p.tooFew(len(o.Tables), "tables")
 		return
 	}
 	p.line("\nThese tables were learned from. Judged by what was not:\n")
@@ -71,15 +71,15 @@ func (o *pipelineOutcome) tableOfScenarios() *table {
 	}
 	columns[2] = "WHAT WAS LEARNED"
 	t := newTable(columns...)
-	for _, trial := range o.Trials {
+	for _, trial := range o.Tables {
 		cells := []string{printable(trial.Scenario), fmt.Sprint(trial.Sequences), "-"}
 		for _, name := range append([]string{o.Learned}, besideLearned...) {
-			k := slices.IndexFunc(trial.Verdicts, func(v simulation.Verdict) bool { return v.Chooser == name })
+			k := slices.IndexFunc(trial.Scores, func(v evaluation.Score) bool { return v.Policy == name })
 			if k < 0 {
 				cells = append(cells, "-")
 				continue
 			}
-			v := trial.Verdicts[k]
+			v := trial.Scores[k]
 			if name == o.Learned {
 				cells[2] = printable(strings.Join(v.Sequence, ", "))
 			}
@@ -93,15 +93,15 @@ func (o *pipelineOutcome) tableOfScenarios() *table {
 // leaveWatch is how far leaving out is, for bars.
 type leaveWatch struct {
 	mu   sync.Mutex
-	now  simulation.LeaveOutProgress
-	tell func(simulation.LeaveOutProgress) // nil tells nobody
+	now  evaluation.LeaveOutProgress
+	tell func(evaluation.LeaveOutProgress) // nil tells nobody
 }
 
-func newLeaveWatch(tell func(simulation.LeaveOutProgress)) *leaveWatch {
+func newLeaveWatch(tell func(evaluation.LeaveOutProgress)) *leaveWatch {
 	return &leaveWatch{tell: tell}
 }
 
-func (l *leaveWatch) note(p simulation.LeaveOutProgress) {
+func (l *leaveWatch) note(p evaluation.LeaveOutProgress) {
 	l.mu.Lock()
 	l.now = p
 	l.mu.Unlock()
@@ -110,7 +110,7 @@ func (l *leaveWatch) note(p simulation.LeaveOutProgress) {
 	}
 }
 
-func (l *leaveWatch) read() simulation.LeaveOutProgress {
+func (l *leaveWatch) read() evaluation.LeaveOutProgress {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.now

@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/simulation"
+	"graft/simulation/evaluation"
 )
 
 // stageScenario is four sequences of a job of milliseconds, with devices after so many.
@@ -124,7 +124,7 @@ func TestPipeline(t *testing.T) {
 		report, done, _ := stagesOf(t, path, "--folder", folder)
 		require.Equal(t, c.redone, done, c.path)
 		require.Equal(t, want, assembled(t, folder, "at100", "at200"), c.path)
-		require.Equal(t, []int{2, 2}, []int{len(report.Outcome.Trials), len(report.Outcome.LeftOut.Groups)})
+		require.Equal(t, []int{2, 2}, []int{len(report.Outcome.Tables), len(report.Outcome.LeftOut.Groups)})
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(folder, policyName, "learners", "seed-1.safetensors"), []byte("{"), 0o600))
 	require.NoError(t, os.Remove(filepath.Join(folder, policyName, votedFile)))
@@ -233,8 +233,8 @@ func TestPipelineFilesThatAreWrong(t *testing.T) {
 
 func TestLeavingOutIsDrawn(t *testing.T) {
 	told := 0
-	l := newLeaveWatch(func(simulation.LeaveOutProgress) { told++ })
-	l.note(simulation.LeaveOutProgress{Group: "early", Of: 2, Policies: 3, OfThem: 6})
+	l := newLeaveWatch(func(evaluation.LeaveOutProgress) { told++ })
+	l.note(evaluation.LeaveOutProgress{Group: "early", Of: 2, Policies: 3, OfThem: 6})
 	s := l.scene()
 	done, all := s.part()
 	require.Equal(t, []int64{3, 6, 1}, []int64{done, all, int64(told)})

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"graft/results/figure"
-	"graft/simulation"
+	"graft/simulation/evaluation"
 )
 
 // mostPolicies is how many policies have bars of their own.
@@ -31,8 +31,8 @@ func evaluationBars(o *evaluationOutcome, of string) []plotted {
 	c := o.comparison()
 	choosers := []string{}
 	for _, s := range c.Standings {
-		if s.Role == simulation.RolePolicy && len(choosers) < mostPolicies {
-			choosers = append(choosers, s.Chooser)
+		if s.Role == evaluation.RolePolicy && len(choosers) < mostPolicies {
+			choosers = append(choosers, s.Policy)
 		}
 	}
 	b := &figure.Bars{Title: "Accuracy by scenario of " + of, X: accuracyAxis, Names: slices.Concat(choosers, rivalNames[1:]),
@@ -41,7 +41,7 @@ func evaluationBars(o *evaluationOutcome, of string) []plotted {
 		b.Note = "Policies and the best fixed sequence know the other tables only. " + b.Note
 	}
 	var networks []string
-	for k, t := range c.Trials {
+	for k, t := range c.Tables {
 		g := figure.Group{Name: t.Scenario}
 		for _, name := range slices.Concat(choosers, []string{"never", "random", "best fixed", "optimum"}) {
 			g.Bars = append(g.Bars, o.bar(k, name))
@@ -54,8 +54,8 @@ func evaluationBars(o *evaluationOutcome, of string) []plotted {
 // bar is a chooser's accuracy in a table, with its interval; none where it could not
 // choose.
 func (o *evaluationOutcome) bar(table int, chooser string) figure.Bar {
-	verdicts := o.comparison().Trials[table].Verdicts
-	k := slices.IndexFunc(verdicts, func(v simulation.Verdict) bool { return v.Chooser == chooser })
+	verdicts := o.comparison().Tables[table].Scores
+	k := slices.IndexFunc(verdicts, func(v evaluation.Score) bool { return v.Policy == chooser })
 	if k < 0 {
 		return figure.Bar{Value: math.NaN()}
 	}
@@ -84,8 +84,8 @@ func plotRegret(r *runData) ([]plotted, error) {
 func regretBars(o *evaluationOutcome, of string) []plotted {
 	c := o.comparison()
 	b := &figure.Bars{Title: "Regret of " + of, Values: true, X: figure.Axis{Name: "regret", Unit: "points", Zero: true},
-		Note: fmt.Sprintf("Mean over %s: points of accuracy below the best of the table. Lines: 95%% intervals by a bootstrap over the tables. Whoever knew the truth would regret %.2f.", plural(len(c.Trials), "table"), c.Floor)}
-	if len(c.Trials) == 1 {
+		Note: fmt.Sprintf("Mean over %s: points of accuracy below the best of the table. Lines: 95%% intervals by a bootstrap over the tables. Whoever knew the truth would regret %.2f.", plural(len(c.Tables), "table"), c.Floor)}
+	if len(c.Tables) == 1 {
 		b.Note = fmt.Sprintf("In one table: points of accuracy below its best. Lines: 95%% intervals by a bootstrap over seeds. Whoever knew the truth would regret %.2f.", c.Floor)
 	}
 	whole, _ := inAllTables(c.Standings)
@@ -97,7 +97,7 @@ func regretBars(o *evaluationOutcome, of string) []plotted {
 		if over != nil {
 			bar.Low, bar.High = over.Low, over.High
 		}
-		b.Groups = append(b.Groups, figure.Group{Name: s.Chooser, Bars: []figure.Bar{bar}})
+		b.Groups = append(b.Groups, figure.Group{Name: s.Policy, Bars: []figure.Bar{bar}})
 	}
 	return []plotted{{figure: b}}
 }

@@ -9,9 +9,11 @@ import (
 	"graft/config"
 	"graft/decider"
 	"graft/files"
+	"graft/original/learn"
 	"graft/results"
 	"graft/results/figure"
 	"graft/simulation"
+	"graft/simulation/evaluation"
 )
 
 // learned are structural policies, and the tables that they learned from.
@@ -66,7 +68,7 @@ func plotBars(r *runData) ([]plotted, error) {
 	if l == nil || err != nil {
 		return barsOfOutcome(r, err)
 	}
-	fixed, err := simulation.BestFixed("best fixed", l.trees, false)
+	fixed, err := evaluation.BestFixed("best fixed", l.trees, false)
 	if err != nil {
 		fixed = nil // the tables have no sequence in common
 	}
@@ -77,14 +79,14 @@ func plotBars(r *runData) ([]plotted, error) {
 		g := figure.Group{Name: t.Name}
 		var values []float64
 		for _, p := range l.seeds {
-			v, err := simulation.Assess([]*simulation.Tree{t}, simulation.OfPolicy("seed", p))
+			v, err := evaluation.Evaluate([]*simulation.Tree{t}, evaluation.Structural("seed", p))
 			if err != nil {
 				return nil, err
 			}
 			values = append(values, v[0].Accuracy)
 		}
 		g.Bars = append(g.Bars, barOf(values))
-		for _, c := range []simulation.Chooser{simulation.Always("none", "none"), simulation.Uniform(), fixed, simulation.Optimum()} {
+		for _, c := range []evaluation.Policy{evaluation.Constant("none", "none"), evaluation.Uniform(), fixed, evaluation.Oracle()} {
 			g.Bars = append(g.Bars, chosenBar(t, c))
 		}
 		b.Groups, networks = append(b.Groups, g), append(networks, t.Network)
@@ -139,7 +141,7 @@ func barOf(values []float64) figure.Bar {
 
 // scaledBar is the mean of values in another unit, with its interval.
 func scaledBar(values []float64, unit float64) figure.Bar {
-	i := simulation.Bootstrap(values, 1)
+	i := evaluation.Bootstrap(values, 1)
 	bar := figure.Bar{Value: unit * i.Mean}
 	if len(values) > 1 {
 		bar.Low, bar.High = unit*i.Low, unit*i.High
@@ -149,11 +151,11 @@ func scaledBar(values []float64, unit float64) figure.Bar {
 
 // chosenBar is what a chooser's sequence led to; over the seeds of its runs where it is
 // certain.
-func chosenBar(t *simulation.Tree, c simulation.Chooser) figure.Bar {
+func chosenBar(t *simulation.Tree, c evaluation.Policy) figure.Bar {
 	if c == nil {
 		return barOf(nil)
 	}
-	v, err := simulation.Assess([]*simulation.Tree{t}, c)
+	v, err := evaluation.Evaluate([]*simulation.Tree{t}, c)
 	if err != nil {
 		return barOf(nil) // the table has no such sequence
 	}
@@ -268,7 +270,7 @@ func plotPolicyTrees(r *runData) ([]plotted, error) {
 	}
 	var all []plotted
 	for _, t := range l.trees {
-		v, err := simulation.Assess([]*simulation.Tree{t}, simulation.OfPolicy("vote", l.vote))
+		v, err := evaluation.Evaluate([]*simulation.Tree{t}, evaluation.Structural("vote", l.vote))
 		if err != nil {
 			return nil, err
 		}
@@ -282,7 +284,7 @@ func plotLessonTree(r *runData) ([]plotted, error) {
 	if !r.Ended {
 		return nil, nil
 	}
-	o := &simulation.StudyOutcome{}
+	o := &learn.StudyOutcome{}
 	if err := results.ReadOutcome(r.fsys, r.Path, o); err != nil {
 		return nil, err
 	}

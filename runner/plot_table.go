@@ -13,11 +13,13 @@ import (
 	"graft/files"
 	"graft/results/figure"
 	"graft/simulation"
+	"graft/simulation/evaluation"
+	"graft/simulation/tables"
 )
 
 // tableOf is the table of a run; nil where it has none, or none with records yet.
-func tableOf(r *runData) (*simulation.Table, error) {
-	var table *simulation.Table
+func tableOf(r *runData) (*tables.Table, error) {
+	var table *tables.Table
 	var err error
 	switch r.Kind {
 	case simulationRuns:
@@ -71,7 +73,7 @@ func (g plotGiven) path(r *runData) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("follow %s: %w", g.policy.name, err)
 	}
-	verdicts, err := simulation.Assess([]*simulation.Tree{tree}, g.policy.entrants[0].Choosers[0])
+	verdicts, err := evaluation.Evaluate([]*simulation.Tree{tree}, g.policy.entrants[0].Policies[0])
 	if err != nil {
 		return nil, fmt.Errorf("follow %s: %w", g.policy.name, err)
 	}
@@ -109,18 +111,18 @@ func (g plotGiven) plotDecisions(runs []*runData) ([]plotted, error) {
 
 // grove is a tree of nodes that is made of records.
 type grove struct {
-	*simulation.Table
+	*tables.Table
 	order map[string]int // of actions
 }
 
 // treeFigure draws a table's tree, with the best sequence and that of a policy, which may
 // be nil.
-func treeFigure(t *simulation.Table, policy []string) *figure.Tree {
+func treeFigure(t *tables.Table, policy []string) *figure.Tree {
 	g := grove{t, map[string]int{}}
 	for _, a := range t.Actions {
 		g.order[a] = len(g.order)
 	}
-	all := make([]*simulation.Record, len(t.Records))
+	all := make([]*tables.Record, len(t.Records))
 	for k := range t.Records {
 		all[k] = &t.Records[k]
 		for _, a := range t.Records[k].Sequence {
@@ -134,7 +136,7 @@ func treeFigure(t *simulation.Table, policy []string) *figure.Tree {
 	for k := range t.Decisions {
 		f.Decisions = append(f.Decisions, fmt.Sprintf("decision %d", k+1))
 	}
-	best := slices.MaxFunc(all, func(a, b *simulation.Record) int { return cmp.Compare(a.Mean(), b.Mean()) })
+	best := slices.MaxFunc(all, func(a, b *tables.Record) int { return cmp.Compare(a.Mean(), b.Mean()) })
 	f.Paths = append(f.Paths, figure.Path{Name: "optimum, " + percentOf(best), Steps: stepsOf(f.Root, best.Sequence)})
 	if chosen := t.Find(policy...); chosen != nil && len(policy) > 0 {
 		f.Paths = append(f.Paths, figure.Path{Name: "policy, " + percentOf(chosen), Steps: stepsOf(f.Root, policy)})
@@ -143,7 +145,7 @@ func treeFigure(t *simulation.Table, policy []string) *figure.Tree {
 }
 
 // luck says how much of a best sequence is chance.
-func luck(t *simulation.Table) string {
+func luck(t *tables.Table) string {
 	r := reportTable(t)
 	if r.SeedSpread == nil {
 		return "Each ran once: how far the optimum is chance cannot be told."
@@ -157,13 +159,13 @@ func luck(t *simulation.Table) string {
 	return fmt.Sprintf("Seeds of a sequence differ by a standard deviation of %s; %d others are within that of the optimum.", share(r.SeedSpread), near)
 }
 
-func percentOf(r *simulation.Record) string {
+func percentOf(r *tables.Record) string {
 	mean := r.Mean()
 	return share(&mean)
 }
 
 // node is the beginning that records have in common, with what follows from it.
-func (g grove) node(action string, records []*simulation.Record, depth int) *figure.Node {
+func (g grove) node(action string, records []*tables.Record, depth int) *figure.Node {
 	n := &figure.Node{Action: action}
 	for _, r := range records {
 		n.Value += 100 * r.Mean() / float64(len(records))
@@ -171,7 +173,7 @@ func (g grove) node(action string, records []*simulation.Record, depth int) *fig
 	if depth == g.Decisions {
 		return n
 	}
-	groups := map[string][]*simulation.Record{}
+	groups := map[string][]*tables.Record{}
 	var actions []string
 	for _, r := range records {
 		a := r.Sequence[depth]

@@ -3,7 +3,7 @@ package main
 import (
 	"strings"
 
-	"graft/simulation"
+	"graft/simulation/evaluation"
 )
 
 // evaluationDetail is how policies fared.
@@ -43,7 +43,7 @@ func (r *evaluationReport) write(d *document) {
 	writeStandings(d, plural(len(r.Tables), "table"), r.Floor, r.Standings, r.Against)
 	for _, t := range r.Tables {
 		d.head("%s", strings.Join(strings.Fields(t.title()), " "))
-		d.show(verdictTable(t.Trial, r.Standings))
+		d.show(verdictTable(t.TableScores, r.Standings))
 		d.say(chanceText(t.Chance))
 	}
 	d.say(trustRemarks(r.Standings, len(r.Tables))...)
@@ -54,13 +54,13 @@ func (r *leaveReport) write(d *document) {
 	d.head("judged by what was left out")
 	d.say(r.lead())
 	d.show(r.groupTable())
-	writeStandings(d, plural(len(r.Trials), "table")+" left out", r.Floor, r.Standings, r.Against)
+	writeStandings(d, plural(len(r.Tables), "table")+" left out", r.Floor, r.Standings, r.Against)
 	d.say(r.sentences()...)
 	d.say(leaveRemark, tooFew(len(r.Groups), r.LeaveOut+"s"))
 }
 
 // writeStandings adds how all fared over the tables.
-func writeStandings(d *document, tables string, floor float64, all []simulation.Standing, against string) {
+func writeStandings(d *document, tables string, floor float64, all []evaluation.Standing, against string) {
 	d.head("over %s, where chance leaves %.2f points to be regretted", tables, floor)
 	d.show(standingTable(all))
 	d.say(standingRemarks(all, against)...)

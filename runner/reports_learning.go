@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"graft/original/learn"
 	"graft/results"
-	"graft/simulation"
 )
 
 // policiesDetail is what policies have learned, each from a seed.
@@ -64,8 +64,8 @@ func (p *policiesDetail) write(d *document) {
 
 // policyDetail is what a policy of the original's has learned.
 type policyDetail struct {
-	Outcome *simulation.StudyOutcome `json:"outcome"` // null where it has not ended
-	Rows    []studiedRow             `json:"rows"`    // the last figures; with --all every one
+	Outcome *learn.StudyOutcome `json:"outcome"` // null where it has not ended
+	Rows    []studiedRow        `json:"rows"`    // the last figures; with --all every one
 }
 
 // studiedRow is figures of some episodes.
@@ -82,7 +82,7 @@ type studiedRow struct {
 func readPolicyDetail(r *runData, all bool) (runDetail, error) {
 	d := &policyDetail{Rows: []studiedRow{}}
 	if r.Ended {
-		d.Outcome = &simulation.StudyOutcome{}
+		d.Outcome = &learn.StudyOutcome{}
 		if err := results.ReadOutcome(r.fsys, r.Path, d.Outcome); err != nil {
 			return nil, err
 		}

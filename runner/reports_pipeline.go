@@ -123,10 +123,10 @@ func (o *pipelineOutcome) write(d *document) {
 	d.head("scenarios that were learned from")
 	d.show(o.tableOfScenarios())
 	d.say("In parentheses: regret, in points of accuracy below the best of the table.")
-	writeStandings(d, plural(len(o.Trials), "table"), o.Floor, o.Standings, o.Against)
+	writeStandings(d, plural(len(o.Tables), "table"), o.Floor, o.Standings, o.Against)
 	if o.LeftOut != nil {
 		o.LeftOut.write(d)
 		return
 	}
-	d.say(seenAll, tooFew(len(o.Trials), "tables"))
+	d.say(seenAll, tooFew(len(o.Tables), "tables"))
 }

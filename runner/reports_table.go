@@ -6,14 +6,15 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"graft/simulation"
+	"graft/simulation/grid"
+	"graft/simulation/tables"
 )
 
 // simulationDetail is what a simulation has come to.
 type simulationDetail struct {
-	Table    *tableReport         `json:"table"`    // null where nothing was collected yet
-	Failures []simulation.Trouble `json:"failures"` // every attempt that failed
-	State    *simulation.State    `json:"state"`    // how far it has come; null where the cache is not at hand
+	Table    *tableReport   `json:"table"`    // null where nothing was collected yet
+	Failures []grid.Failure `json:"failures"` // every attempt that failed
+	State    *grid.Progress `json:"state"`    // how far it has come; null where the cache is not at hand
 	// Saved is the share of the steps that sequences of a common beginning saved; null
 	// where that is not known.
 	Saved *float64 `json:"steps_saved_share"`
@@ -24,7 +25,7 @@ type simulationDetail struct {
 
 func readSimulationDetail(r *runData, all bool) (runDetail, error) {
 	f := &runFolderView{path: r.Path, fsys: r.fsys}
-	d := &simulationDetail{Failures: []simulation.Trouble{}, all: all}
+	d := &simulationDetail{Failures: []grid.Failure{}, all: all}
 	table, err := r.collected()
 	if err != nil {
 		return nil, err
@@ -58,27 +59,27 @@ func (s *simulationDetail) look(r *runData) {
 // errNoState says that how far a simulation has come is not known.
 var errNoState = errors.New("how many steps were taken is not known")
 
-func stateOf(r *runData) (*simulation.State, error) {
+func stateOf(r *runData) (*grid.Progress, error) {
 	plan, err := readPlan(filepath.Join(r.Path, planFile))
 	if err != nil {
 		return nil, err
 	}
-	if plan.Design.Which == simulation.Likely {
+	if plan.Design.Which == grid.Likely {
 		return nil, fmt.Errorf("%w: the design goes by a policy", errNoState)
 	}
-	ground, err := plan.Ground()
+	ground, err := plan.Space()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errNoState, err)
 	}
-	store, err := simulation.OpenStore(r.fsys, r.cache())
+	store, err := grid.OpenStore(r.fsys, r.cache())
 	if err != nil {
 		return nil, fmt.Errorf("%w: the cache %s is not there", errNoState, r.cache())
 	}
-	log, err := simulation.OpenTroubles(r.fsys, filepath.Join(r.Path, failuresFolder))
+	log, err := grid.OpenFailures(r.fsys, filepath.Join(r.Path, failuresFolder))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errNoState, err)
 	}
-	state, err := simulation.NewGrid(*plan, ground, store, log).State()
+	state, err := grid.NewGrid(*plan, ground, store, log).Progress()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errNoState, err)
 	}
@@ -115,7 +116,7 @@ func (s *simulationDetail) write(d *document) {
 			t.add(fmt.Sprintf("… %d more", len(s.Failures)-k), "", "", "")
 			break
 		}
-		t.add(simulation.Sequence(f.Sequence), fmt.Sprint(f.Seed), fmt.Sprint(f.Attempt), f.Why)
+		t.add(tables.Sequence(f.Sequence), fmt.Sprint(f.Seed), fmt.Sprint(f.Attempt), f.Why)
 	}
 	d.show(t)
 }

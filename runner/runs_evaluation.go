@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"graft/results"
-	"graft/simulation"
+	"graft/simulation/evaluation"
 )
 
 // evaluationRuns is the folders of graft evaluate --out.
@@ -28,7 +28,7 @@ func readEvaluationRun(f *runFolderView, r *runData) error {
 
 // check says why an outcome is none of an evaluation's.
 func (o *evaluationOutcome) check() error {
-	if len(o.comparison().Trials) == 0 {
+	if len(o.comparison().Tables) == 0 {
 		return errors.New(outcomeFile + " says nothing of any table: it is damaged; evaluate again, in another folder or with --force")
 	}
 	return nil
@@ -39,42 +39,42 @@ func (o *evaluationOutcome) check() error {
 func evaluationQuantities(o *evaluationOutcome) []quantity {
 	c := o.comparison()
 	var policies, rivals []quantity
-	named := map[simulation.Role]bool{}
+	named := map[evaluation.Role]bool{}
 	for _, s := range c.Standings {
-		if s.Tables < len(c.Trials) {
+		if s.Tables < len(c.Tables) {
 			continue
 		}
-		if s.Role == simulation.RoleRival {
-			if slices.Contains(shownRivals, s.Chooser) {
-				rivals = append(rivals, seedless(strings.ReplaceAll(s.Chooser, " ", "_")+"_regret", unitPoints, noAim, s.Regret))
+		if s.Role == evaluation.RoleBaseline {
+			if slices.Contains(shownRivals, s.Policy) {
+				rivals = append(rivals, seedless(strings.ReplaceAll(s.Policy, " ", "_")+"_regret", unitPoints, noAim, s.Regret))
 			}
 			continue
 		}
-		q := memberRegrets(o, c, s.Chooser)
+		q := memberRegrets(o, c, s.Policy)
 		if len(q.Values) == 0 { // only the mean is known
 			q.Seeds, q.Values = nil, []float64{s.Regret}
 		}
-		q.Name = map[simulation.Role]string{simulation.RoleVote: "vote_regret", simulation.RolePolicy: "regret"}[s.Role]
+		q.Name = map[evaluation.Role]string{evaluation.RoleVote: "vote_regret", evaluation.RolePolicy: "regret"}[s.Role]
 		if named[s.Role] {
-			q.Name += "_of_" + s.Chooser
+			q.Name += "_of_" + s.Policy
 		}
-		if named[s.Role] = true; s.Role == simulation.RoleVote && len(q.Values) == 1 {
+		if named[s.Role] = true; s.Role == evaluation.RoleVote && len(q.Values) == 1 {
 			q.Seeds = nil
 		}
 		policies = append(policies, q)
 	}
-	return finite(slices.Concat(policies, rivals, []quantity{seedless("chance_regret", unitPoints, noAim, c.Floor), seedless("tables", "", noAim, float64(len(c.Trials)))})...)
+	return finite(slices.Concat(policies, rivals, []quantity{seedless("chance_regret", unitPoints, noAim, c.Floor), seedless("tables", "", noAim, float64(len(c.Tables)))})...)
 }
 
 // memberRegrets are the mean regrets of a chooser's members over the tables.
-func memberRegrets(o *evaluationOutcome, c *simulation.Comparison, chooser string) quantity {
+func memberRegrets(o *evaluationOutcome, c *evaluation.Comparison, chooser string) quantity {
 	q := quantity{Unit: unitPoints, Aim: downward}
-	for table := range c.Trials {
+	for table := range c.Tables {
 		for k, v := range o.values(table, chooser, regretOf) {
 			if k == len(q.Values) {
 				q.Seeds, q.Values = append(q.Seeds, int64(k+1)), append(q.Values, 0)
 			}
-			q.Values[k] += v / float64(len(c.Trials))
+			q.Values[k] += v / float64(len(c.Tables))
 		}
 	}
 	return q

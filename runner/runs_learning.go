@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"graft/original/learn"
 	"graft/results"
-	"graft/simulation"
 )
 
 // learningFile is the table of figures of both kinds of learning.
@@ -100,7 +100,7 @@ func lastRows(t *results.Table) ([]learnedRow, error) {
 }
 
 func readPolicyRun(f *runFolderView, r *runData) error {
-	o := &simulation.StudyOutcome{}
+	o := &learn.StudyOutcome{}
 	if err := f.own(r, o); err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func readPolicyRun(f *runFolderView, r *runData) error {
 	return nil
 }
 
-func policyQuantities(o *simulation.StudyOutcome, seed int64) []quantity {
+func policyQuantities(o *learn.StudyOutcome, seed int64) []quantity {
 	return finite(
 		one("accuracy", unitShare, upward, seed, o.Accuracy),
 		one("expected_accuracy", unitShare, upward, seed, o.Expected),

@@ -94,8 +94,8 @@ func pipelineQuantities(o *pipelineOutcome) []quantity {
 // asEvaluation is what an evaluation of the policies has, too.
 func (o *pipelineOutcome) asEvaluation() *evaluationReport {
 	r := &evaluationReport{Against: o.Against, Floor: o.Floor, Standings: o.Standings}
-	for _, t := range o.Trials {
-		r.Tables = append(r.Tables, evaluatedTable{Trial: t})
+	for _, t := range o.Tables {
+		r.Tables = append(r.Tables, evaluatedTable{TableScores: t})
 	}
 	return r
 }

@@ -5,7 +5,8 @@ import (
 	"io/fs"
 	"slices"
 
-	"graft/simulation"
+	"graft/simulation/grid"
+	"graft/simulation/tables"
 )
 
 // simulationRuns is the runs of graft simulate.
@@ -42,7 +43,7 @@ func readSimulationRun(f *runFolderView, r *runData) error {
 
 // collected is the table in a simulation's folder; nil where there is none yet. A new
 // one takes the place of an old one in two steps, between which there is none.
-func (r *runData) collected() (*simulation.Table, error) {
+func (r *runData) collected() (*tables.Table, error) {
 	f := &runFolderView{path: r.Path, fsys: r.fsys}
 	table, err := r.readTable(f.at(tableFolder))
 	if notThere(err) {
@@ -56,8 +57,8 @@ func (r *runData) collected() (*simulation.Table, error) {
 
 // readTable reads a table. What of it is damaged is kept beside the rest, if there is a
 // rest.
-func (r *runData) readTable(dir string) (*simulation.Table, error) {
-	table, err := simulation.Read(r.fsys, dir)
+func (r *runData) readTable(dir string) (*tables.Table, error) {
+	table, err := tables.Read(r.fsys, dir)
 	if table != nil && len(table.Records) > 0 && err != nil {
 		r.Faults, err = err, nil
 	}
@@ -65,11 +66,11 @@ func (r *runData) readTable(dir string) (*simulation.Table, error) {
 }
 
 // failures are the attempts that failed.
-func failures(f *runFolderView) ([]simulation.Trouble, error) {
+func failures(f *runFolderView) ([]grid.Failure, error) {
 	if _, err := f.fsys.Stat(f.at(failuresFolder)); notThere(err) {
 		return nil, nil
 	}
-	log, err := simulation.OpenTroubles(f.fsys, f.at(failuresFolder))
+	log, err := grid.OpenFailures(f.fsys, f.at(failuresFolder))
 	if err != nil {
 		return nil, err
 	}
@@ -78,12 +79,12 @@ func failures(f *runFolderView) ([]simulation.Trouble, error) {
 
 // hasAll says whether a table has what was planned, as far as that can be told
 // without the cache.
-func hasAll(p *simulation.Plan, t *simulation.Table) bool {
-	whole := func(r simulation.Record) bool { return len(r.Seeds) >= len(p.Seeds) }
-	if p.Design.Which == simulation.All && t.Complete() != nil {
+func hasAll(p *grid.Plan, t *tables.Table) bool {
+	whole := func(r tables.Record) bool { return len(r.Seeds) >= len(p.Seeds) }
+	if p.Design.Which == grid.All && t.Complete() != nil {
 		return false
 	}
-	return len(t.Records) > 0 && !slices.ContainsFunc(t.Records, func(r simulation.Record) bool { return !whole(r) })
+	return len(t.Records) > 0 && !slices.ContainsFunc(t.Records, func(r tables.Record) bool { return !whole(r) })
 }
 
 func readTableRun(f *runFolderView, r *runData) error {
@@ -98,7 +99,7 @@ func readTableRun(f *runFolderView, r *runData) error {
 
 // tableQuantities are the figures of a table: of its best sequence, of the one without
 // any action, and of all together.
-func tableQuantities(t *simulation.Table) []quantity {
+func tableQuantities(t *tables.Table) []quantity {
 	report := reportTable(t)
 	list := []quantity{seedless("sequences", "", noAim, float64(len(t.Records)))}
 	if len(t.Records) == 0 {
@@ -111,13 +112,13 @@ func tableQuantities(t *simulation.Table) []quantity {
 	return append(list, meanAccuracy(t, report), ofSequence("worst_accuracy", t, report.Worst))
 }
 
-func ofSequence(name string, t *simulation.Table, row *rankRow) quantity {
+func ofSequence(name string, t *tables.Table, row *rankRow) quantity {
 	record := t.Find(row.Sequence...)
 	return quantity{Name: name, Unit: unitShare, Aim: upward, Seeds: record.Seeds, Values: record.Accuracy}
 }
 
 // meanAccuracy is the mean over the sequences, for each seed where all have the same.
-func meanAccuracy(t *simulation.Table, report *tableReport) quantity {
+func meanAccuracy(t *tables.Table, report *tableReport) quantity {
 	q := quantity{Name: "mean_accuracy", Unit: unitShare, Aim: upward, Seeds: t.Records[0].Seeds, Values: make([]float64, len(t.Records[0].Seeds))}
 	for _, record := range t.Records {
 		if !slices.Equal(record.Seeds, q.Seeds) {
@@ -131,7 +132,7 @@ func meanAccuracy(t *simulation.Table, report *tableReport) quantity {
 }
 
 // readOriginalTable reads the original's table in a folder.
-func readOriginalTable(folder string) (*simulation.Table, error) {
+func readOriginalTable(folder string) (*tables.Table, error) {
 	file, ok := originalTable(folder)
 	if !ok {
 		return nil, fmt.Errorf("%s: %w", folder, fs.ErrNotExist)

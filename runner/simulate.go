@@ -113,7 +113,7 @@ func runSimulate(ctx context.Context, w io.Writer, path string, o simulateOption
 		return err
 	}
 	if o.retry {
-		if err := watch.grid.Log.Clear(); err != nil {
+		if err := watch.grid.Failures.Clear(); err != nil {
 			return err
 		}
 	}

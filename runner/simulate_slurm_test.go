@@ -19,13 +19,13 @@ import (
 var largeScenario = strings.NewReplacer(`"460ms"`, `"560ms"`, "most = 2", "most = 3", `"deepen:conv2",`, `"deepen:conv2", "deepen:conv3",`).Replace(scenarioFile)
 
 // grid is a simulation that a test watches.
-type grid struct {
+type gridRun struct {
 	*testing.T
 	run string // its folder
 }
 
 // status is what `graft fleet status` says.
-func (g grid) status() (r fleetStatus) {
+func (g gridRun) status() (r fleetStatus) {
 	g.Helper()
 	o := graft("fleet", "status", g.run, "--json")
 	require.Equal(g, exitDone, o.code, o.stderr)
@@ -34,7 +34,7 @@ func (g grid) status() (r fleetStatus) {
 }
 
 // await waits until the simulation is as it should be.
-func (g grid) await(what string, so func(fleetStatus) bool) (r fleetStatus) {
+func (g gridRun) await(what string, so func(fleetStatus) bool) (r fleetStatus) {
 	g.Helper()
 	require.Eventually(g, func() bool {
 		r = g.status()
@@ -45,7 +45,7 @@ func (g grid) await(what string, so func(fleetStatus) bool) (r fleetStatus) {
 
 // killHolder kills a worker that has taken a leg, and says which worker and leg. It is
 // stopped first, so that it has the leg for sure.
-func (g grid) killHolder() (worker int, leg runningLeg) {
+func (g gridRun) killHolder() (worker int, leg runningLeg) {
 	g.Helper()
 	for range 1000 {
 		r := g.await("a worker has a leg", func(r fleetStatus) bool { return len(r.Legs) > 0 })
@@ -71,7 +71,7 @@ func (g grid) killHolder() (worker int, leg runningLeg) {
 
 // mustTakeOver waits until another than the dead worker has a leg, or has done it, and
 // says how long that took.
-func (g grid) mustTakeOver(leg runningLeg) time.Duration {
+func (g gridRun) mustTakeOver(leg runningLeg) time.Duration {
 	g.Helper()
 	began := time.Now()
 	g.await("the leg is taken over", func(r fleetStatus) bool {
@@ -102,7 +102,7 @@ func TestSimulateOnSlurm(t *testing.T) {
 	require.Contains(t, simulated(t, path, "--folder", here, "--workers", "2"), "64 of 64 runs ended, of 85 legs")
 
 	began := time.Now()
-	g := grid{t, filepath.Join(folder, "there", "late")}
+	g := gridRun{t, filepath.Join(folder, "there", "late")}
 	said := simulated(t, path, "--folder", g.run, "--engine", "slurm", "--set", "fleet.cpus=4", "--set", "fleet.threads=1") // a node each
 	require.Contains(t, said, "4 workers: job ")
 	require.Contains(t, said, "graft fleet attach "+g.run)

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/files"
-	"graft/simulation"
+	"graft/simulation/grid"
 )
 
 // scenarioFile is nine sequences of a job of milliseconds.
@@ -220,15 +220,15 @@ func TestSimulationsThatFailInPart(t *testing.T) {
 	simulated(t, path, "--folder", run)
 	plan, err := readPlan(filepath.Join(run, planFile))
 	require.NoError(t, err)
-	store, err := simulation.OpenStore(files.OS{}, filepath.Join(folder, "runs", "cache"))
+	store, err := grid.OpenStore(files.OS{}, filepath.Join(folder, "runs", "cache"))
 	require.NoError(t, err)
-	log, err := simulation.OpenTroubles(files.OS{}, filepath.Join(run, failuresFolder))
+	log, err := grid.OpenFailures(files.OS{}, filepath.Join(run, failuresFolder))
 	require.NoError(t, err)
-	ground, err := plan.Ground()
+	ground, err := plan.Space()
 	require.NoError(t, err)
-	g := simulation.NewGrid(*plan, ground, store, log)
-	forget := func(sequence ...string) simulation.Leg {
-		leg := simulation.Leg{Sequence: sequence, Seed: 2}
+	g := grid.NewGrid(*plan, ground, store, log)
+	forget := func(sequence ...string) grid.Segment {
+		leg := grid.Segment{Sequence: sequence, Seed: 2}
 		key := g.Key(leg)
 		require.NoError(t, os.Remove(filepath.Join(folder, "runs", "cache", "outcomes", key[:2], key+".json")))
 		return leg

@@ -14,7 +14,8 @@ import (
 	"graft/config"
 	"graft/files"
 	"graft/net2net"
-	"graft/simulation"
+	"graft/original"
+	"graft/simulation/tables"
 )
 
 // newTableCommand is `graft table`. It needs no LibTorch.
@@ -61,15 +62,15 @@ func (o *tableSource) addFlags(command *cobra.Command) {
 
 // read reads a table's folder or a data.pkl, which may be named by its folder. Of a
 // folder that is damaged in part it gives both what can be read and an error.
-func (o *tableSource) read(path string) (*simulation.Report, error) {
+func (o *tableSource) read(path string) (*tables.Report, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, err
 	}
 	if file, original := originalTable(path); original {
 		return o.readOriginal(file)
 	}
-	report, err := simulation.Check(files.OS{}, path)
-	if errors.Is(err, simulation.ErrNoTable) {
+	report, err := tables.Check(files.OS{}, path)
+	if errors.Is(err, tables.ErrNoTable) {
 		err = withCode(exitDamaged, err)
 	}
 	if err != nil {
@@ -98,7 +99,7 @@ func isFile(path string) bool {
 
 // codedFaults is what is wrong with a folder, with the exit code that says how much of
 // it can be used.
-func codedFaults(report *simulation.Report) error {
+func codedFaults(report *tables.Report) error {
 	if report.Table == nil || report.Records == 0 {
 		return withCode(exitDamaged, report.Err())
 	}
@@ -106,7 +107,7 @@ func codedFaults(report *simulation.Report) error {
 }
 
 // readOriginal reads a table of the original system's.
-func (o *tableSource) readOriginal(path string) (*simulation.Report, error) {
+func (o *tableSource) readOriginal(path string) (*tables.Report, error) {
 	s, seed, err := o.scenario(path)
 	if err != nil {
 		return nil, err
@@ -115,7 +116,7 @@ func (o *tableSource) readOriginal(path string) (*simulation.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	table, err := simulation.ReadLegacy(file, s, seed)
+	table, err := original.ReadTable(file, s, seed)
 	if err = errors.Join(err, file.Close()); err != nil {
 		return nil, withCode(exitDamaged, fmt.Errorf("%s: %w", path, err))
 	}
@@ -126,20 +127,20 @@ func (o *tableSource) readOriginal(path string) (*simulation.Report, error) {
 		}
 		return nil, withCode(code, fmt.Errorf("%s: %w", path, err))
 	}
-	report := &simulation.Report{Dir: path, Table: table, Records: len(table.Records)}
+	report := &tables.Report{Dir: path, Table: table, Records: len(table.Records)}
 	for _, r := range table.Records {
-		cause := simulation.Cause{Scenario: table.Digest(), Network: table.Network, Data: table.Dataset, Code: "original", Sequence: r.Sequence, Seeds: r.Seeds}
-		report.Entries = append(report.Entries, &simulation.Entry{Record: r, Key: cause.Key()})
+		cause := tables.Cause{Scenario: table.Digest(), Network: table.Network, Data: table.Dataset, Code: "original", Sequence: r.Sequence, Seeds: r.Seeds}
+		report.Entries = append(report.Entries, &tables.Entry{Record: r, Key: cause.Key()})
 	}
 	return report, nil
 }
 
 // scenario says what a data.pkl is of: what config.toml beside it says, and what flags
 // say otherwise.
-func (o *tableSource) scenario(path string) (simulation.Scenario, int64, error) {
+func (o *tableSource) scenario(path string) (tables.Scenario, int64, error) {
 	folder, err := filepath.Abs(filepath.Dir(path))
 	if err != nil {
-		return simulation.Scenario{}, 0, err
+		return tables.Scenario{}, 0, err
 	}
 	run := &config.LegacyRun{Folder: filepath.Base(folder)}
 	beside := filepath.Join(filepath.Dir(path), "config.toml")
@@ -163,7 +164,7 @@ func (o *tableSource) scenario(path string) (simulation.Scenario, int64, error) 
 	return o.override(s, run.Seed)
 }
 
-func (o *tableSource) override(s simulation.Scenario, seed int64) (simulation.Scenario, int64, error) {
+func (o *tableSource) override(s tables.Scenario, seed int64) (tables.Scenario, int64, error) {
 	if o.network != "" {
 		s.Network = o.network
 	}

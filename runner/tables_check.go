@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"graft/files"
-	"graft/simulation"
+	"graft/simulation/tables"
 )
 
 // checkReport is what `graft table check --json` prints.
@@ -19,10 +19,10 @@ type checkReport struct {
 
 // checkedTable is what was found in a folder.
 type checkedTable struct {
-	*simulation.Report
-	Scenario  *simulation.Scenario `json:"scenario"`  // null where it cannot be read
-	Sequences int                  `json:"sequences"` // that can be read
-	Of        *float64             `json:"of"`        // that there are; null where actions depend on the network
+	*tables.Report
+	Scenario  *tables.Scenario `json:"scenario"`  // null where it cannot be read
+	Sequences int              `json:"sequences"` // that can be read
+	Of        *float64         `json:"of"`        // that there are; null where actions depend on the network
 }
 
 func newTableCheckCommand() *cobra.Command {
@@ -79,10 +79,10 @@ func runTableCheck(w io.Writer, dirs []string, asJSON bool) error {
 
 // checkTable checks a table's folder, or a table of the original's, which has no
 // checksums and is sound where it can be read and is complete.
-func checkTable(path string) (*simulation.Report, error) {
+func checkTable(path string) (*tables.Report, error) {
 	file, original := originalTable(path)
 	if !original {
-		return simulation.Check(files.OS{}, path)
+		return tables.Check(files.OS{}, path)
 	}
 	source := tableSource{actions: originalActions, given: func(string) bool { return false }}
 	report, err := source.readOriginal(file)
@@ -96,7 +96,7 @@ func checkTable(path string) (*simulation.Report, error) {
 func codeOfTable(err error) exitCode {
 	var coded *exitError
 	switch {
-	case errors.Is(err, simulation.ErrNoTable):
+	case errors.Is(err, tables.ErrNoTable):
 		return exitDamaged
 	case errors.As(err, &coded):
 		return coded.code
@@ -114,7 +114,7 @@ func worse(a, b exitCode) exitCode {
 	return exitDone
 }
 
-func checked(report *simulation.Report) checkedTable {
+func checked(report *tables.Report) checkedTable {
 	c := checkedTable{Report: report}
 	if t := report.Table; t != nil {
 		c.Scenario, c.Sequences = &t.Scenario, len(t.Records)
@@ -155,7 +155,7 @@ func (t checkedTable) contents() string {
 	}
 	text := fmt.Sprintf("%s, %d", printable(t.Scenario.Name), t.Sequences)
 	if t.Of != nil {
-		text += " of " + simulation.Quantity(*t.Of)
+		text += " of " + tables.Quantity(*t.Of)
 	}
 	text += fmt.Sprintf(" sequences, %s in %s", plural(t.Records, "record"), plural(len(t.Files), "file"))
 	open := 0

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"graft/files"
-	"graft/simulation"
+	"graft/simulation/tables"
 )
 
 // tableConvertOptions are the flags of `graft table convert`.
@@ -24,8 +24,8 @@ type tableConvertOptions struct {
 
 // wholeTable is what `graft table convert --json` prints.
 type wholeTable struct {
-	Scenario simulation.Scenario `json:"scenario"` // what was run
-	Records  []simulation.Record `json:"records"`  // in the order of their actions
+	Scenario tables.Scenario `json:"scenario"` // what was run
+	Records  []tables.Record `json:"records"`  // in the order of their actions
 }
 
 func newTableConvertCommand() *cobra.Command {
@@ -78,15 +78,15 @@ func runTableConvert(w io.Writer, path string, o *tableConvertOptions) error {
 }
 
 // writeTable writes the records that count into a new folder.
-func writeTable(found *simulation.Report, out string, force bool) error {
-	err := simulation.Create(files.OS{}, out, found.Table.Scenario, simulation.CreateOptions{Force: force})
-	if errors.Is(err, simulation.ErrExists) {
+func writeTable(found *tables.Report, out string, force bool) error {
+	err := tables.Create(files.OS{}, out, found.Table.Scenario, tables.CreateOptions{Force: force})
+	if errors.Is(err, tables.ErrExists) {
 		err = withCode(exitUsage, err)
 	}
 	if err != nil {
 		return err
 	}
-	writer, err := simulation.Open(files.OS{}, out, simulation.WriterOptions{Lazy: true})
+	writer, err := tables.Open(files.OS{}, out, tables.WriterOptions{Lazy: true})
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func writeTable(found *simulation.Report, out string, force bool) error {
 }
 
 // printRuns writes a row for each run of each sequence.
-func printRuns(w io.Writer, t *simulation.Table) error {
+func printRuns(w io.Writer, t *tables.Table) error {
 	networks := 0
 	for k := range t.Records {
 		networks = max(networks, len(t.Records[k].Networks))
@@ -119,7 +119,7 @@ func printRuns(w io.Writer, t *simulation.Table) error {
 }
 
 // runCells is the row of a record's run of one of its seeds.
-func runCells(r *simulation.Record, n, networks int) []string {
+func runCells(r *tables.Record, n, networks int) []string {
 	cells := append([]string{}, r.Sequence...)
 	cells = append(cells, strconv.FormatInt(r.Seeds[n], 10), exact(r.Accuracy[n]))
 	cells = append(cells, exactly(r.Left)...)

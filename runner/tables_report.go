@@ -10,12 +10,12 @@ import (
 	"strconv"
 	"strings"
 
-	"graft/simulation"
+	"graft/simulation/tables"
 )
 
 // tableReport is what `graft table show --json` prints.
 type tableReport struct {
-	simulation.Scenario
+	tables.Scenario
 	Sequences  int       `json:"sequences"`      // that the table has
 	Of         *float64  `json:"of"`             // that there are; null where actions depend on the network
 	Seeds      []int64   `json:"seeds"`          // of any sequence
@@ -39,7 +39,7 @@ type rankRow struct {
 	Left     []float64 `json:"left_s"`   // seconds of the budget at each decision
 }
 
-func reportTable(t *simulation.Table) *tableReport {
+func reportTable(t *tables.Table) *tableReport {
 	r := &tableReport{Scenario: t.Scenario, Sequences: len(t.Records), Seeds: []int64{}, Profiles: []string{}, Rows: []rankRow{}}
 	r.Origin = nil // too long to look at
 	if n := t.Scenario.Sequences(); n > 0 {
@@ -176,7 +176,7 @@ func (r *tableReport) title() string {
 	}
 	of := ""
 	if r.Of != nil {
-		of = " of " + simulation.Quantity(*r.Of)
+		of = " of " + tables.Quantity(*r.Of)
 	}
 	lines := fmt.Sprintf("%s: %s on %s, from %s s of %s s on\n%s, each of %s\n%d%s sequences, %s",
 		r.Name, r.Network, r.Dataset, short(r.Start), short(r.Budget), plural(r.Decisions, "decision"), actions, r.Sequences, of, seedsText(r.Seeds))

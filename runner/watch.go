@@ -14,7 +14,7 @@ import (
 
 	"graft/files"
 	"graft/fleet"
-	"graft/simulation"
+	"graft/simulation/grid"
 )
 
 // watch looks at a simulation while workers run it, and collects its table.
@@ -24,18 +24,18 @@ type watch struct {
 	screen *screen
 
 	mu      sync.Mutex
-	grid    *simulation.Grid
-	state   simulation.State
+	grid    *grid.Grid
+	state   grid.Progress
 	running []runningLeg // when the state was looked at
 	looked  time.Time
 	begun   time.Time
-	first   simulation.State // when this process began to look
-	count   int              // legs that were left when they were counted last
-	took    time.Duration    // that counting took
-	at      time.Time        // when they were counted
-	ended   int              // sequences in the table that was collected last
-	swept   time.Time        // when
-	over    bool             // nothing is left to run
+	first   grid.Progress // when this process began to look
+	count   int           // legs that were left when they were counted last
+	took    time.Duration // that counting took
+	at      time.Time     // when they were counted
+	ended   int           // sequences in the table that was collected last
+	swept   time.Time     // when
+	over    bool          // nothing is left to run
 }
 
 func newWatch(s *site, log *zap.Logger, screen *screen) (*watch, error) {
@@ -234,13 +234,13 @@ func (x *watch) counted() (int, error) {
 }
 
 // look says how far the simulation has come, as of late.
-func (x *watch) look() (simulation.State, error) {
+func (x *watch) look() (grid.Progress, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if since := time.Since(x.looked); x.state.Legs > 0 && (since < time.Second || since < rarely*x.took) {
 		return x.state, nil
 	}
-	s, err := x.grid.State()
+	s, err := x.grid.Progress()
 	if err == nil {
 		x.running, _ = legsUnderWay(x.grid, x.cache()) // what cannot be read is not shown, and workers say why
 	}
@@ -267,7 +267,7 @@ func (x *watch) table() string { return filepath.Join(x.folder, tableFolder) }
 func (x *watch) harvest() (int, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	n, err := x.grid.Harvest(files.OS{}, x.table())
+	n, err := x.grid.WriteTable(files.OS{}, x.table())
 	if err != nil {
 		return 0, err
 	}

@@ -19,7 +19,7 @@ import (
 	"graft/files"
 	"graft/fleet"
 	"graft/model"
-	"graft/simulation"
+	"graft/simulation/grid"
 	"graft/torch"
 	"graft/trainer"
 )
@@ -81,7 +81,7 @@ func runWork(ctx context.Context, folder string, threads int) error {
 type site struct {
 	*config.Simulation
 	folder string
-	plan   *simulation.Plan
+	plan   *grid.Plan
 }
 
 // openSite reads what a run folder says.
@@ -97,12 +97,12 @@ func openSite(folder string) (*site, error) {
 	return &site{m, folder, plan}, nil
 }
 
-func readPlan(path string) (*simulation.Plan, error) {
+func readPlan(path string) (*grid.Plan, error) {
 	text, err := files.ReadAll(files.OS{}, path, largestPlan)
 	if err != nil {
 		return nil, err
 	}
-	p := &simulation.Plan{}
+	p := &grid.Plan{}
 	if err := json.Unmarshal(text, p); err != nil {
 		return nil, withCode(exitDamaged, fmt.Errorf("%s is damaged: %w", path, err))
 	}
@@ -110,20 +110,20 @@ func readPlan(path string) (*simulation.Plan, error) {
 }
 
 // grid is the simulation's tree, of which nothing is looked at yet.
-func (s *site) grid() (*simulation.Grid, error) {
-	ground, err := s.plan.Ground()
+func (s *site) grid() (*grid.Grid, error) {
+	ground, err := s.plan.Space()
 	if err != nil {
 		return nil, err
 	}
-	store, err := simulation.OpenStore(files.OS{}, s.cache())
+	store, err := grid.OpenStore(files.OS{}, s.cache())
 	if err != nil {
 		return nil, err
 	}
-	log, err := simulation.OpenTroubles(files.OS{}, filepath.Join(s.folder, failuresFolder))
+	log, err := grid.OpenFailures(files.OS{}, filepath.Join(s.folder, failuresFolder))
 	if err != nil {
 		return nil, err
 	}
-	g := simulation.NewGrid(*s.plan, ground, store, log)
+	g := grid.NewGrid(*s.plan, ground, store, log)
 	g.Policy = s.Likely()
 	return g, nil
 }
@@ -167,7 +167,7 @@ func (s *site) useThreads(n int) error {
 }
 
 // lab makes all that legs need. The scope owns the images.
-func (s *site) lab(scope *torch.Scope) (*simulation.Lab, error) {
+func (s *site) lab(scope *torch.Scope) (*grid.Executor, error) {
 	device, err := s.device()
 	if err != nil {
 		return nil, err
@@ -190,7 +190,7 @@ func (s *site) lab(scope *torch.Scope) (*simulation.Lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &simulation.Lab{Options: s.Options(), Data: data, Device: device, Now: time.Now,
+	l := &grid.Executor{Options: s.Options(), Data: data, Device: device, Now: time.Now,
 		Clock: func(at time.Duration) trainer.Clock { return trainer.NewWall(time.Now, at) }}
 	l.Signed.Graft, l.Signed.LibTorch, l.Options.Seed = thisVersion(), runtime.Version, 0
 	if profile != nil {
@@ -213,7 +213,7 @@ func (s *site) lab(scope *torch.Scope) (*simulation.Lab, error) {
 func causeOf(device torch.Device) (string, error) {
 	runtime, err := torch.Describe()
 	kind, _, _ := strings.Cut(device.String(), ":")
-	return fmt.Sprintf("legs %d, LibTorch %s, %s", simulation.LegVersion, runtime.Version, kind), err
+	return fmt.Sprintf("legs %d, LibTorch %s, %s", grid.SegmentVersion, runtime.Version, kind), err
 }
 
 // turns takes legs by the leases of the cache.
@@ -223,7 +223,7 @@ type turns struct{ *fleet.Leases }
 func (t turns) Take(ctx context.Context, key string) (context.Context, func(), error) {
 	lease, err := t.Leases.Take(key)
 	if errors.Is(err, fleet.ErrTaken) {
-		return nil, nil, fmt.Errorf("%w: %w", simulation.ErrTaken, err)
+		return nil, nil, fmt.Errorf("%w: %w", grid.ErrTaken, err)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -232,7 +232,7 @@ func (t turns) Take(ctx context.Context, key string) (context.Context, func(), e
 }
 
 // work runs legs until none is left.
-func (s *site) work(ctx context.Context, lab *simulation.Lab) error {
+func (s *site) work(ctx context.Context, lab *grid.Executor) error {
 	g, err := s.grid()
 	if err != nil {
 		return err
@@ -244,16 +244,16 @@ func (s *site) work(ctx context.Context, lab *simulation.Lab) error {
 		return fmt.Errorf("%w; name a folder that can be written with simulate.cache", err)
 	}
 	defer func() { _ = leases.Close() }()
-	return g.Work(ctx, simulation.Worker{Lab: lab, Taker: turns{leases},
-		Rest: func(ctx context.Context) { _ = clock.Wait(ctx, rest) }, // a context that ends is seen by whoever asks next
-		Tell: func(leg simulation.Leg, o *simulation.Outcome, err error) { tellLeg(log, leg, o, err) }})
+	return g.Work(ctx, grid.Worker{Executor: lab, Leases: turns{leases},
+		Wait: func(ctx context.Context) { _ = clock.Wait(ctx, rest) }, // a context that ends is seen by whoever asks next
+		Tell: func(leg grid.Segment, o *grid.Outcome, err error) { tellLeg(log, leg, o, err) }})
 }
 
 // rest is how long a worker waits for legs that others have left.
 const rest = 300 * time.Millisecond
 
 // tellLeg writes into the worker's log.
-func tellLeg(log *zap.Logger, leg simulation.Leg, o *simulation.Outcome, err error) {
+func tellLeg(log *zap.Logger, leg grid.Segment, o *grid.Outcome, err error) {
 	about := []zap.Field{zap.Strings("sequence", leg.Sequence), zap.Int64("seed", leg.Seed)}
 	switch {
 	case err != nil:
