@@ -17,6 +17,7 @@ import (
 	"graft/simulation"
 	"graft/simulation/evaluation"
 	"graft/simulation/learning"
+	"graft/stat"
 )
 
 // For scenarios that were not seen so many seeds learn at most, and so many of them
@@ -132,7 +133,7 @@ func (s *study) rows(c *evaluation.Comparison, ranks bool) [][]string {
 	return rows
 }
 
-func interval(i *evaluation.Interval) string {
+func interval(i *stat.Interval) string {
 	if i == nil {
 		return "-"
 	}

@@ -3,9 +3,9 @@ package cluster
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"graft/cluster/trace"
+	"graft/stat"
 )
 
 // Difference is how much longer jobs take on average in one outcome than in another, in
@@ -76,18 +76,13 @@ func overWindows(jobs []trace.Job, value func(k int) (float64, bool)) Interval {
 	if len(windows) < 2 {
 		return i
 	}
-	rng := rand.New(rand.NewPCG(bootstrap, uint64(len(windows))))
-	means := make([]float64, draws)
-	for d := range means {
+	b := stat.Bootstrap{Draws: draws, Random: rand.New(rand.NewPCG(bootstrap, uint64(len(windows))))}
+	i.Low, i.High = stat.Middle(b.Statistics(len(windows), func(sample []int) float64 {
 		drawn := share{}
-		for range windows {
-			w := windows[rng.IntN(len(windows))]
-			drawn.sum, drawn.count = drawn.sum+w.sum, drawn.count+w.count
+		for _, k := range sample {
+			drawn.sum, drawn.count = drawn.sum+windows[k].sum, drawn.count+windows[k].count
 		}
-		means[d] = drawn.sum / float64(drawn.count)
-	}
-	slices.Sort(means)
-	tail := (1 - confidence) / 2
-	i.Low, i.High = means[int(tail*draws)], means[draws-1-int(tail*draws)]
+		return drawn.sum / float64(drawn.count)
+	}), confidence)
 	return i
 }

@@ -5,10 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"runtime"
-	"sync"
 
 	"graft/cluster/trace"
+	"graft/parallel"
 )
 
 // Study is a trace, a cluster, and what is known about the jobs beforehand. It is not
@@ -305,31 +304,11 @@ func (r *Run) Holds(nodes int, j *Job) bool {
 
 // simulate simulates the pools, several at a time.
 func (r *Run) simulate(ctx context.Context) error {
-	workers := r.Workers
-	if workers <= 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
-	next := make(chan *PoolRun)
-	var wait sync.WaitGroup
-	errs := make([]error, workers)
-	for w := range workers {
-		wait.Go(func() {
-			for pool := range next {
-				if errs[w] == nil {
-					errs[w] = r.pool(ctx, pool)
-				}
-			}
-		})
-	}
-	for _, pool := range r.Pools {
-		next <- pool
-	}
-	close(next)
-	wait.Wait()
+	errs := parallel.Each(ctx, len(r.Pools), r.Workers, func(k int) error { return r.pool(ctx, r.Pools[k]) })
 	if err := ctx.Err(); err != nil {
 		return err // and not once for each pool
 	}
-	return errors.Join(errs...)
+	return errs.Join()
 }
 
 // pool simulates one pool.

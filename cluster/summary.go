@@ -3,6 +3,8 @@ package cluster
 import (
 	"math"
 	"slices"
+
+	"graft/stat"
 )
 
 // Summary is figures of some jobs of an outcome. All times are in seconds; a figure of no
@@ -81,7 +83,7 @@ func one(is bool) int {
 // spreadOf sorts the values.
 func spreadOf(values []int64) Spread {
 	slices.Sort(values)
-	s := Spread{Max: math.NaN(), Median: quantile(values, 0.5), P90: quantile(values, 0.9), P99: quantile(values, 0.99), P999: quantile(values, 0.999)}
+	s := Spread{Max: math.NaN(), Median: stat.Quantile(values, 0.5), P90: stat.Quantile(values, 0.9), P99: stat.Quantile(values, 0.99), P999: stat.Quantile(values, 0.999)}
 	for _, v := range values {
 		s.Sum += v
 	}
@@ -90,20 +92,6 @@ func spreadOf(values []int64) Spread {
 		s.Max = float64(values[len(values)-1])
 	}
 	return s
-}
-
-// quantile is that of sorted values, on the line between the two nearest.
-func quantile(values []int64, q float64) float64 {
-	if len(values) == 0 {
-		return math.NaN()
-	}
-	at := q * float64(len(values)-1)
-	low := int(at)
-	if low+1 >= len(values) {
-		return float64(values[low])
-	}
-	a, b := float64(values[low]), float64(values[low+1])
-	return a + (b-a)*(at-float64(low))
 }
 
 // share is a mean that is still added to.
@@ -117,19 +105,18 @@ func (s *share) add(x float64) {
 	s.count++
 }
 
-// jain is Jain's index of fairness (Jain, Chiu, Hawe, DEC research report 301, 1984).
+// jain is Jain's index of fairness over the users' means.
 func jain(users map[string]*share) float64 {
 	names := make([]string, 0, len(users)) // in an order, so that sums are the same each time
 	for name := range users {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	sum, squares := 0.0, 0.0
-	for _, name := range names {
-		x := users[name].sum / float64(users[name].count)
-		sum, squares = sum+x, squares+x*x
+	slowdowns := make([]float64, len(names))
+	for k, name := range names {
+		slowdowns[k] = users[name].sum / float64(users[name].count)
 	}
-	return sum * sum / (float64(len(users)) * squares)
+	return stat.Jain(slowdowns)
 }
 
 // Used is the share of device-time of all pools in which devices had a job, up to the last

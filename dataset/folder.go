@@ -1,12 +1,14 @@
 package dataset
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"graft/files"
+	"graft/parallel"
 )
 
 // endings are those of the images that are read, in small letters.
@@ -153,8 +155,8 @@ func pictures(fsys files.FS, all []picture, size int) pool {
 	return pool{labels: labels, images: func(rows []int) ([]byte, error) {
 		bytes := 3 * size * size
 		out := make([]byte, len(rows)*bytes)
-		return out, inParallel(len(rows), func(k int) error {
+		return out, parallel.Each(context.Background(), len(rows), 0, func(k int) error {
 			return readPicture(fsys, all[rows[k]].path, out[k*bytes:(k+1)*bytes], size)
-		})
+		}).First()
 	}}
 }

@@ -4,10 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"runtime"
-	"sync"
 
 	"graft/files"
+	"graft/parallel"
 )
 
 // SyntheticOptions describe images that are made up: textured shapes on a
@@ -80,42 +79,11 @@ func painted(c SyntheticOptions, count int, seed int64, stream uint64) pool {
 	return pool{labels: labels, images: func(rows []int) ([]byte, error) {
 		size := c.Channels * c.Size * c.Size
 		out := make([]byte, len(rows)*size)
-		inParallel(len(rows), func(k int) error {
+		parallel.Do(len(rows), 0, func(k int) {
 			// A stream an image: neither order nor number of workers shows.
 			random := rand.NewPCG(uint64(seed)^stream<<56, uint64(rows[k])*0x9E3779B97F4A7C15)
 			newCanvas(c, out[k*size:(k+1)*size]).paint(looks(int(labels[rows[k]])), c.Noise, random)
-			return nil
 		})
 		return out, nil
 	}}
-}
-
-// inParallel calls work for 0 to count-1 on all processors and returns the error
-// of the lowest number that has one.
-func inParallel(count int, work func(k int) error) error {
-	workers := min(runtime.GOMAXPROCS(0), count)
-	type failure struct {
-		at  int
-		err error
-	}
-	failures := make([]failure, workers)
-	var group sync.WaitGroup
-	for w := range workers {
-		group.Go(func() {
-			for k := w; k < count; k += workers {
-				if err := work(k); err != nil {
-					failures[w] = failure{k, err}
-					return
-				}
-			}
-		})
-	}
-	group.Wait()
-	first := failure{at: count}
-	for _, f := range failures {
-		if f.err != nil && f.at < first.at {
-			first = f
-		}
-	}
-	return first.err
 }

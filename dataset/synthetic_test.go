@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"errors"
 	"runtime"
 	"testing"
 
@@ -38,17 +37,6 @@ func TestWorkersDoNotChangeImages(t *testing.T) {
 	one := loadFor(t, o).Digest
 	runtime.GOMAXPROCS(7)
 	require.Equal(t, one, loadFor(t, o).Digest)
-}
-
-func TestTheFirstErrorOfWorkersIsReported(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(5))
-	early, late := errors.New("early"), errors.New("late")
-	for range 20 {
-		require.Equal(t, early, inParallel(1000, func(k int) error {
-			return map[int]error{13: early, 14: late, 500: late}[k]
-		}))
-	}
-	require.NoError(t, inParallel(0, nil))
 }
 
 func TestEveryClassHasAName(t *testing.T) {

@@ -8,11 +8,11 @@ import (
 	"strconv"
 )
 
-// maxAside bounds how many of one name are kept aside.
+// maxAside bounds the numbered copies of one name.
 const maxAside = 10_000
 
-// MoveAside renames what is at path to the first free PATH.NUMBER, counted from 1,
-// and says where it is now. Nothing is deleted.
+// MoveAside renames the file or folder at path to the first free PATH.NUMBER, counted
+// from 1, and returns the new path. Nothing is deleted.
 func MoveAside(fsys FS, path string) (string, error) {
 	aside, err := freeName(fsys, path)
 	if err == nil {

@@ -33,28 +33,32 @@ var ErrNotDurable = errors.New("the file is in place, but a power failure may un
 // temporary name starts with a dot and ends in ".tmp"; such a file left by a
 // kill may be deleted. A symbolic link at path is replaced, not followed.
 func WriteAtomic(fsys FS, path string, write func(io.Writer) error) error {
-	return replace(fsys, path, write, fsys.Rename)
+	return replace(fsys, path, write, fsys.Create, fsys.Rename)
 }
 
-// WriteNew makes a file that is not there yet, whole or not at all. Where there is
-// something at path the error wraps fs.ErrExist: of several that make the same file
-// at once, also on several machines, one succeeds. Errors are otherwise those of
-// [WriteAtomic]. On a file system without hard links only a file that was there
-// before the call is sure to be seen.
+// WritePrivate is [WriteAtomic] for a file that only this user can read.
+func WritePrivate(fsys FS, path string, write func(io.Writer) error) error {
+	return replace(fsys, path, write, fsys.CreatePrivate, fsys.Rename)
+}
+
+// WriteNew creates a file, whole or not at all. If something exists at path, the
+// error wraps fs.ErrExist: of several writers of one path, also on several machines,
+// one succeeds. Errors are otherwise those of [WriteAtomic]. On a file system
+// without hard links two writers at the same moment may both succeed.
 func WriteNew(fsys FS, path string, write func(io.Writer) error) error {
-	return replace(fsys, path, write, func(temp, path string) error {
+	return replace(fsys, path, write, fsys.Create, func(temp, path string) error {
 		err := fsys.Link(temp, path)
 		if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrPermission) {
 			return renameNew(fsys, temp, path)
 		}
 		if err == nil {
-			_ = fsys.Remove(temp) // what is left of it does no harm
+			_ = fsys.Remove(temp) // a leftover does no harm
 		}
 		return err
 	})
 }
 
-// renameNew does what a link does where there are none, but not in one step.
+// renameNew replaces Link on file systems without hard links; it is not atomic.
 func renameNew(fsys FS, temp, path string) error {
 	_, err := fsys.Stat(path)
 	switch {
@@ -67,8 +71,8 @@ func renameNew(fsys FS, temp, path string) error {
 }
 
 // replace writes a temporary file and puts it in its place.
-func replace(fsys FS, path string, write func(io.Writer) error, put func(temp, path string) error) error {
-	temp, file, err := createTemp(fsys, path)
+func replace(fsys FS, path string, write func(io.Writer) error, create func(string) (File, error), put func(temp, path string) error) error {
+	temp, file, err := createTemp(path, create)
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
@@ -91,12 +95,12 @@ func replace(fsys FS, path string, write func(io.Writer) error, put func(temp, p
 	return nil
 }
 
-// createTemp makes a new file beside path under a name that nothing has.
-func createTemp(fsys FS, path string) (string, File, error) {
+// createTemp makes a new file beside path under a free name.
+func createTemp(path string, create func(string) (File, error)) (string, File, error) {
 	dir, base := filepath.Split(path)
 	for i := range maxTempNames {
 		temp := filepath.Join(dir, "."+base+"."+strconv.Itoa(i)+tempSuffix)
-		file, err := fsys.Create(temp)
+		file, err := create(temp)
 		if errors.Is(err, fs.ErrExist) {
 			continue
 		}

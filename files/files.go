@@ -28,32 +28,39 @@ type File interface {
 // operating system. Errors wrap [fs.ErrNotExist] and [fs.ErrExist] as package
 // os does.
 type FS interface {
-	// Open opens an existing file for reading.
+	// Open opens an existing regular file for reading. It never blocks: a folder,
+	// FIFO, socket or device is an error that wraps ErrNotRegular.
 	Open(path string) (File, error)
 	// Create makes a new file for writing, and fails with fs.ErrExist where
 	// there is one: to replace a file is the work of WriteAtomic.
 	Create(path string) (File, error)
-	// Append opens a file for writing at its end, and makes it where absent.
+	// CreatePrivate is Create for a file that only this user can read.
+	CreatePrivate(path string) (File, error)
+	// Append opens a regular file for writing at its end, and makes it where
+	// absent. Like Open it never blocks.
 	Append(path string) (File, error)
 	// Rename moves a file, replacing what is at the new path.
 	Rename(from, to string) error
-	// Link gives a file a second name, and fails with fs.ErrExist where there is
-	// something of that name: of several that try, also on several machines, one
-	// succeeds.
+	// Link gives a file a second name, and fails with fs.ErrExist if the name is
+	// taken: of several callers, also on several machines, one succeeds.
 	Link(from, to string) error
 	// Remove deletes one file or one empty folder.
 	Remove(path string) error
 	// MkdirAll makes a folder and those above it; one that exists is no error.
 	MkdirAll(path string) error
+	// MkdirTemp makes a folder in parent under a new name that begins with prefix,
+	// and returns its path. Only this user can read it. An empty parent stands for
+	// the system's temporary folder. The caller deletes it, see RemoveAll.
+	MkdirTemp(parent, prefix string) (string, error)
 	// ReadDir lists a folder, sorted by name.
 	ReadDir(path string) ([]fs.DirEntry, error)
 	// Stat describes what is at a path, following symbolic links.
 	Stat(path string) (fs.FileInfo, error)
 	// SyncDir makes the names in a folder survive a power failure.
 	SyncDir(path string) error
-	// Lock takes the lock that the file at path stands for, and makes the file
-	// where absent. It is held until it is closed or the process ends. Another's
-	// is an error at once, which wraps ErrLocked and names the holder as that one
-	// has called itself.
+	// Lock takes the exclusive lock of the file at path, and makes the file where
+	// absent. It is held until it is closed or the process ends. If another holds
+	// it, Lock fails at once with an error that wraps ErrLocked and contains the
+	// holder that the other has passed.
 	Lock(path, holder string) (io.Closer, error)
 }

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Standing is what stands in a folder that somebody wants to fill: nothing where
-// nothing is at path. A file in its place is an error.
+// Standing lists the folder at path; a missing one has no entries. A file in its
+// place is an error.
 func Standing(fsys FS, path string) ([]fs.DirEntry, error) {
 	info, err := fsys.Stat(path)
 	switch {
@@ -24,20 +24,20 @@ func Standing(fsys FS, path string) ([]fs.DirEntry, error) {
 	return fsys.ReadDir(path)
 }
 
-// HasName says whether one of the entries has a name.
+// HasName says whether one of the entries has this name.
 func HasName(entries []fs.DirEntry, name string) bool {
 	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == name })
 }
 
-// IsLeftover knows the names of the files that [WriteAtomic] leaves when it is killed.
+// IsLeftover recognises the temporary files that [WriteAtomic] leaves when killed.
 func IsLeftover(name string) bool {
 	return strings.HasPrefix(name, ".") && strings.HasSuffix(name, tempSuffix)
 }
 
-// Holder is what this process says of itself in a lock.
+// Holder names this process in a lock file.
 func Holder() string { return fmt.Sprintf("process %d on host %s", os.Getpid(), Host()) }
 
-// Host is the name of this machine, or unknown.
+// Host is the name of this machine, or "unknown".
 func Host() string {
 	host, err := os.Hostname()
 	if err != nil || host == "" {

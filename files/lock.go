@@ -10,21 +10,21 @@ import (
 )
 
 const (
-	// maxHolder bounds what is read of a lock file to say who holds it.
+	// maxHolder bounds the bytes read of a lock file to name its holder.
 	maxHolder = 200
-	// lockTries bounds how often a lock file may be moved away under our hands.
+	// lockTries bounds the retries after another process moved the lock file away.
 	lockTries = 10
 )
 
-// ErrLocked says that another holds the lock.
+// ErrLocked says that another process, or another caller in this one, holds the lock.
 var ErrLocked = errors.New("locked")
 
-// Lock takes the lock that the file at path stands for. It is flock's: the
-// kernel gives it back when the process dies, so no lock is ever stale, and a
-// process number that is used again misleads nobody. The file stays behind.
+// Lock takes an exclusive flock on the file at path, and makes the file where absent.
+// The kernel releases it when the process dies, so no lock is ever stale. The file
+// stays behind.
 func (OS) Lock(path, holder string) (io.Closer, error) {
 	for range lockTries {
-		file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, filePermissions)
+		file, err := openOS(path, os.O_RDWR|os.O_CREATE)
 		if err != nil {
 			return nil, err
 		}
@@ -36,11 +36,11 @@ func (OS) Lock(path, holder string) (io.Closer, error) {
 			return nil, err
 		}
 	}
-	return nil, fmt.Errorf("lock %s: another takes it away again and again", path)
+	return nil, fmt.Errorf("lock %s: another process keeps replacing it", path)
 }
 
-// hold locks an open file and writes its holder into it. With neither a lock
-// nor an error another file has come to be at the path, and is to be tried.
+// hold locks an open file and writes the holder into it. It returns false without an
+// error if path names another file by now: the caller tries again.
 func hold(file *os.File, path, holder string) (bool, error) {
 	err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
@@ -50,6 +50,9 @@ func hold(file *os.File, path, holder string) (bool, error) {
 		return false, fmt.Errorf("lock %s: %w; the file system may have no locks, name a folder on another", path, err)
 	}
 	ours, err := file.Stat()
+	if err == nil {
+		err = checkRegular(path, ours)
+	}
 	if err != nil {
 		return false, err
 	}
@@ -63,7 +66,7 @@ func hold(file *os.File, path, holder string) (bool, error) {
 	return err == nil, err
 }
 
-// holderOf is what the holder of a lock wrote into it.
+// holderOf reads the holder's name from a lock file.
 func holderOf(file *os.File) string {
 	text := make([]byte, maxHolder)
 	n, _ := file.ReadAt(text, 0) // at the end of a short file, which is no fault

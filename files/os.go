@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"syscall"
 )
 
 // Permissions before the process's umask is taken off: the defaults of the
@@ -11,6 +12,8 @@ import (
 const (
 	filePermissions   = 0o666
 	folderPermissions = 0o777
+	// privatePermissions leave a file to its owner, whatever the umask is.
+	privatePermissions = 0o600
 )
 
 // OS is the [FS] of the operating system. The zero value is ready to use.
@@ -18,19 +21,24 @@ type OS struct{}
 
 var _ FS = OS{}
 
-// Open opens an existing file for reading.
+// Open opens an existing regular file for reading.
 func (OS) Open(path string) (File, error) {
-	return asFile(os.Open(path))
+	return openRegular(path, os.Stat, func() (*os.File, error) { return openOS(path, os.O_RDONLY) })
 }
 
 // Create makes a new file for writing; one that exists is an error.
 func (OS) Create(path string) (File, error) {
-	return asFile(os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, filePermissions))
+	return asFile(openOS(path, os.O_RDWR|os.O_CREATE|os.O_EXCL))
 }
 
-// Append opens a file for writing at its end, and makes it where absent.
+// CreatePrivate makes a new file that only this user can read.
+func (OS) CreatePrivate(path string) (File, error) {
+	return asFile(os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, privatePermissions))
+}
+
+// Append opens a regular file for writing at its end, and makes it where absent.
 func (OS) Append(path string) (File, error) {
-	return asFile(os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, filePermissions))
+	return openRegular(path, os.Stat, func() (*os.File, error) { return openOS(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND) })
 }
 
 // Rename moves a file, replacing what is at the new path.
@@ -45,6 +53,9 @@ func (OS) Remove(path string) error { return os.Remove(path) }
 // MkdirAll makes a folder and those above it.
 func (OS) MkdirAll(path string) error { return os.MkdirAll(path, folderPermissions) }
 
+// MkdirTemp makes a folder that only this user can read, under a new name.
+func (OS) MkdirTemp(parent, prefix string) (string, error) { return os.MkdirTemp(parent, prefix) }
+
 // ReadDir lists a folder, sorted by name.
 func (OS) ReadDir(path string) ([]fs.DirEntry, error) { return os.ReadDir(path) }
 
@@ -53,11 +64,16 @@ func (OS) Stat(path string) (fs.FileInfo, error) { return os.Stat(path) }
 
 // SyncDir makes the names in a folder survive a power failure.
 func (OS) SyncDir(path string) error {
-	dir, err := os.Open(path)
+	dir, err := openOS(path, os.O_RDONLY|syscall.O_DIRECTORY)
 	if err != nil {
 		return err
 	}
 	return errors.Join(dir.Sync(), dir.Close())
+}
+
+// openOS opens without waiting for the other end of a FIFO or for a device.
+func openOS(path string, flags int) (*os.File, error) {
+	return os.OpenFile(path, flags|syscall.O_NONBLOCK, filePermissions)
 }
 
 // asFile keeps a nil *os.File from becoming a File that is not nil.

@@ -6,15 +6,14 @@ import (
 	"io/fs"
 )
 
-// ErrReadOnly is what everything that would change a file system ends with that is
-// there to be looked at only.
-var ErrReadOnly = errors.New("it is only looked at here, and nothing of it is changed")
+// ErrReadOnly is wrapped by the errors of all operations that would change a
+// [ReadOnly] file system.
+var ErrReadOnly = errors.New("the file system is read-only here")
 
-// ReadOnly is a file system that is only looked at: whoever is handed it cannot write,
-// lock, move or delete, whatever he calls. A folder that was to be made and is there is
-// no error. It has no useful zero value.
+// ReadOnly refuses every operation that would write, lock, move or delete. MkdirAll
+// of a folder that exists is no error. It has no useful zero value.
 type ReadOnly struct {
-	FS // which is looked at
+	FS // the file system that is read
 }
 
 var _ FS = ReadOnly{}
@@ -23,6 +22,9 @@ func refused(op, path string) error { return &fs.PathError{Op: op, Path: path, E
 
 // Create fails.
 func (ReadOnly) Create(path string) (File, error) { return nil, refused("create", path) }
+
+// CreatePrivate fails.
+func (ReadOnly) CreatePrivate(path string) (File, error) { return nil, refused("create", path) }
 
 // Append fails.
 func (ReadOnly) Append(path string) (File, error) { return nil, refused("append to", path) }
@@ -43,6 +45,11 @@ func (r ReadOnly) MkdirAll(path string) error {
 		return nil
 	}
 	return errors.Join(refused("make", path), err)
+}
+
+// MkdirTemp fails.
+func (ReadOnly) MkdirTemp(parent, _ string) (string, error) {
+	return "", refused("make a temporary folder in", parent)
 }
 
 // SyncDir does nothing: nothing was written.

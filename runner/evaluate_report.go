@@ -11,6 +11,7 @@ import (
 
 	"graft/simulation"
 	"graft/simulation/evaluation"
+	"graft/stat"
 )
 
 // evaluationReport is what `graft evaluate --json` prints.
@@ -289,7 +290,7 @@ func standingRemarks(all []evaluation.Standing, against string) (lines []string)
 	return append(lines, fmt.Sprintf("DIFFERENCE is what one regrets more than %s; ~ marks those that chance may have made: rows are in no order of merit", printable(against)))
 }
 
-func intervalText(i *evaluation.Interval) string {
+func intervalText(i *stat.Interval) string {
 	if i == nil {
 		return "-"
 	}

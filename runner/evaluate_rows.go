@@ -6,6 +6,7 @@ import (
 
 	"graft/results"
 	"graft/simulation/evaluation"
+	"graft/stat"
 )
 
 // Columns of the tables of an evaluation.
@@ -66,23 +67,23 @@ func regretOf(v evaluation.Score) float64 { return v.Regret }
 func sequenceCell(v evaluation.Score) string { return strings.Join(v.Sequence, " ") }
 
 // overSeeds is the interval of the mean of values of several seeds; nil below two.
-func overSeeds(values []float64) *evaluation.Interval {
+func overSeeds(values []float64) *stat.Interval {
 	if len(values) < 2 {
 		return nil
 	}
-	i := evaluation.Bootstrap(values, 1)
+	i := stat.MeanInterval(values, 1)
 	return &i
 }
 
 // low and high are the ends of an interval as cells; without one they are missing.
-func low(i *evaluation.Interval) any {
+func low(i *stat.Interval) any {
 	if i == nil {
 		return nil
 	}
 	return i.Low
 }
 
-func high(i *evaluation.Interval) any {
+func high(i *stat.Interval) any {
 	if i == nil {
 		return nil
 	}
@@ -91,7 +92,7 @@ func high(i *evaluation.Interval) any {
 
 func (b *evaluationBook) standing(s evaluation.Standing) error {
 	var mean, inside any
-	var over *evaluation.Interval
+	var over *stat.Interval
 	if s.Difference != nil {
 		mean, inside, over = s.Difference.Mean, s.Difference.Inside, s.Difference.OverTables
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"graft/results/figure"
-	"graft/simulation/evaluation"
+	"graft/stat"
 )
 
 // plotted is a figure of runs.
@@ -146,7 +146,7 @@ func banded(runs [][]float64) (mean, low, high []float64) {
 		for _, r := range runs {
 			values = append(values, r[k])
 		}
-		i := evaluation.Bootstrap(values, 1)
+		i := stat.MeanInterval(values, 1)
 		mean, low, high = append(mean, i.Mean), append(low, i.Low), append(high, i.High)
 	}
 	if len(runs) < 2 {

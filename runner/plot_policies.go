@@ -14,6 +14,7 @@ import (
 	"graft/results/figure"
 	"graft/simulation"
 	"graft/simulation/evaluation"
+	"graft/stat"
 )
 
 // learned are structural policies, and the tables that they learned from.
@@ -141,7 +142,7 @@ func barOf(values []float64) figure.Bar {
 
 // scaledBar is the mean of values in another unit, with its interval.
 func scaledBar(values []float64, unit float64) figure.Bar {
-	i := evaluation.Bootstrap(values, 1)
+	i := stat.MeanInterval(values, 1)
 	bar := figure.Bar{Value: unit * i.Mean}
 	if len(values) > 1 {
 		bar.Low, bar.High = unit*i.Low, unit*i.High

@@ -1,33 +1,22 @@
 package simulation
 
 import (
-	"math"
 	"slices"
 
 	"graft/simulation/tables"
+	"graft/stat"
 )
 
-// inPoints turns an accuracy into points, a hundredth each.
+// Points turns an accuracy into points, a hundredth each.
 const Points = 100
 
-// meanAccuracies are those of a table's records.
+// MeanAccuracies are those of a table's records.
 func MeanAccuracies(t *tables.Table) []float64 {
 	values := make([]float64, len(t.Records))
 	for k := range t.Records {
 		values[k] = t.Records[k].Mean()
 	}
 	return values
-}
-
-// meanAndDeviation are the mean and the standard deviation, divided by the number of values.
-func MeanAndDeviation(values []float64) (mean, deviation float64) {
-	for _, v := range values {
-		mean += v / float64(len(values))
-	}
-	for _, v := range values {
-		deviation += (v - mean) * (v - mean) / float64(len(values))
-	}
-	return mean, math.Sqrt(deviation)
 }
 
 // ridge keeps the fit of Smoothed sound where measures depend on each other.
@@ -42,7 +31,7 @@ func Smoothed(t *tables.Table) []float64 {
 	for k := range t.Records {
 		rows = append(rows, lawOf(t.Records[k].Sequence, names))
 	}
-	return fitted(rows, MeanAccuracies(t))
+	return stat.Ridge(rows, MeanAccuracies(t), ridge)
 }
 
 // actionNames are all actions but none, sorted.
@@ -75,59 +64,4 @@ func lawOf(sequence, names []string) []float64 {
 		}
 	}
 	return row
-}
-
-// fitted is what ridge regression makes of values, the mean left free.
-func fitted(rows [][]float64, values []float64) []float64 {
-	mean, _ := MeanAndDeviation(values)
-	width := len(rows[0])
-	centre := make([]float64, width)
-	for _, row := range rows {
-		for k, x := range row {
-			centre[k] += x / float64(len(rows))
-		}
-	}
-	normal := make([][]float64, width)
-	for i := range normal {
-		normal[i] = make([]float64, width+1)
-		for r, row := range rows {
-			for j := range width {
-				normal[i][j] += (row[i] - centre[i]) * (row[j] - centre[j])
-			}
-			normal[i][width] += (row[i] - centre[i]) * (values[r] - mean)
-		}
-		normal[i][i] += ridge
-	}
-	weights := solved(normal)
-	out := make([]float64, len(rows))
-	for r, row := range rows {
-		out[r] = mean
-		for k, x := range row {
-			out[r] += weights[k] * (x - centre[k])
-		}
-	}
-	return out
-}
-
-// solved is Gauss's elimination of a symmetric positive definite system, whose right
-// side is the last column; it needs no exchange of rows.
-func solved(m [][]float64) []float64 {
-	n := len(m)
-	for i := range n {
-		for j := i + 1; j < n; j++ {
-			factor := m[j][i] / m[i][i]
-			for k := i; k <= n; k++ {
-				m[j][k] -= factor * m[i][k]
-			}
-		}
-	}
-	x := make([]float64, n)
-	for i := n - 1; i >= 0; i-- {
-		x[i] = m[i][n]
-		for k := i + 1; k < n; k++ {
-			x[i] -= m[i][k] * x[k]
-		}
-		x[i] /= m[i][i]
-	}
-	return x
 }

@@ -88,3 +88,17 @@ func positive(name string, seconds float64) error {
 	}
 	return fmt.Errorf("%s is %v; it is at least zero", name, seconds)
 }
+
+func dot(a, b []float64) float64 {
+	sum := 0.0
+	for k := range a {
+		sum += a[k] * b[k]
+	}
+	return sum
+}
+
+func scale(v []float64, by float64) {
+	for k := range v {
+		v[k] *= by
+	}
+}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"graft/stat"
 )
 
 // fewest is of how many networks there must be measurements for rates to be fitted:
@@ -67,7 +69,7 @@ func fitRates(measured []Measurement, time func(Measurement) float64) Rates {
 		a = append(a, row[:])
 	}
 	var x [rateCount]float64
-	for k, rate := range nnls(a, ones) {
+	for k, rate := range stat.NonNegative(a, ones) {
 		x[k] = digits(rate)
 	}
 	return ratesOf(x)

@@ -1,10 +1,10 @@
 package trainer
 
 import (
-	"math"
-	"slices"
 	"strconv"
 	"time"
+
+	"graft/stat"
 )
 
 // meter is a clock for measuring: it keeps what each piece of work took, from when
@@ -44,22 +44,12 @@ func (m *meter) latest(k Kind) float64 {
 	return 0
 }
 
-// quantile is the value below which a share of the values lies, between two of them
-// in proportion; zero where there are none.
-func quantile(values []float64, share float64) float64 {
-	if len(values) == 0 {
-		return 0
-	}
-	sorted := slices.Sorted(slices.Values(values))
-	at := share * float64(len(sorted)-1)
-	low := int(math.Floor(at))
-	high := min(low+1, len(sorted)-1)
-	return sorted[low] + (at-float64(low))*(sorted[high]-sorted[low])
-}
-
-// middle is the median and half the distance between the quartiles.
+// middle is the median and half the distance between the quartiles; zeros of no values.
 func middle(values []float64) (median, spread float64) {
-	return quantile(values, 0.5), (quantile(values, 0.75) - quantile(values, 0.25)) / 2
+	if len(values) == 0 {
+		return 0, 0
+	}
+	return stat.MedianSpread(values)
 }
 
 // digits rounds to five decimal digits.

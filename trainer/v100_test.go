@@ -16,6 +16,7 @@ import (
 
 	"graft/model"
 	"graft/net2net"
+	"graft/stat"
 )
 
 // original is where the published results of the original experiments lie.
@@ -207,7 +208,7 @@ func deriveV100(t *testing.T, p *published) Costs {
 	d := &derivation{t: t}
 	each := func(times seconds, steps, batches, less float64) {
 		for of, all := range times {
-			level := quantile(all, 0.5) - less
+			level := stat.Median(all) - less
 			d.add(level, levelNoise*level, steps, batches, of)
 		}
 	}
@@ -216,9 +217,9 @@ func deriveV100(t *testing.T, p *published) Costs {
 	each(p.test, 0, epochBatches, 0)
 	each(p.whole, epochSteps, epochBatches, between)
 	for step, all := range p.added {
-		d.add(quantile(all, 0.5), addedNoise, epochSteps, epochBatches, step[1], step[0])
+		d.add(stat.Median(all), addedNoise, epochSteps, epochBatches, step[1], step[0])
 	}
-	x := nnls(d.a, d.b)
+	x := stat.NonNegative(d.a, d.b)
 	return Costs{
 		Step:  Rates{CallSeconds: x[stepCall], ExampleSeconds: x[perExample], LayerSeconds: x[stepLayer], OperationSeconds: x[stepOperation], ByteSeconds: x[stepByte]},
 		Batch: Rates{ExampleSeconds: x[perExample], LayerSeconds: x[batchLayer], ByteSeconds: x[batchByte]}}
@@ -245,11 +246,11 @@ func TestV100IsDerived(t *testing.T) {
 	compare := func(what string, times seconds, steps, batches int) {
 		var off []float64
 		for of, all := range times {
-			published, charged := quantile(all, 0.5), epochCharge(t, of, steps, batches).Seconds()
+			published, charged := stat.Median(all), epochCharge(t, of, steps, batches).Seconds()
 			require.InEpsilon(t, published, charged, deviceTolerance, "%s of %v, the median of %d", what, of, len(all))
 			off = append(off, math.Abs(charged/published-1))
 		}
-		t.Logf("measured: v100-original is off the published %s of %d networks by %.1f%% in the median and by %.1f%% at most", what, len(off), 100*quantile(off, 0.5), 100*slices.Max(off))
+		t.Logf("measured: v100-original is off the published %s of %d networks by %.1f%% in the median and by %.1f%% at most", what, len(off), 100*stat.Median(off), 100*slices.Max(off))
 	}
 	compare("training times of an epoch", found.train, epochSteps, 0)
 	compare("test times of an epoch", found.test, 0, epochBatches)
@@ -277,9 +278,9 @@ func compareAdded(t *testing.T, found *published) {
 	var off []float64
 	for step, all := range found.added {
 		charged := epochCharge(t, step[1], epochSteps, epochBatches) - epochCharge(t, step[0], epochSteps, epochBatches)
-		off = append(off, math.Abs(charged.Seconds()-quantile(all, 0.5)))
+		off = append(off, math.Abs(charged.Seconds()-stat.Median(all)))
 	}
-	require.Less(t, quantile(off, 0.5), addedNoise)
+	require.Less(t, stat.Median(off), addedNoise)
 	require.Less(t, slices.Max(off), 4*addedNoise)
-	t.Logf("measured: what a block adds to an epoch of v100-original is off by %.2f s in the median of %d and by %.2f s at most", quantile(off, 0.5), len(off), slices.Max(off))
+	t.Logf("measured: what a block adds to an epoch of v100-original is off by %.2f s in the median of %d and by %.2f s at most", stat.Median(off), len(off), slices.Max(off))
 }

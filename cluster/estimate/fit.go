@@ -9,7 +9,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"sync"
+
+	"graft/parallel"
 )
 
 // plan is what all bags learn from.
@@ -218,7 +219,7 @@ func (p *plan) stage(bags []*bag, learn func(b *bag, rounds int) int) {
 		rounds = learn(bags[0], rounds)
 	}
 	rest := p.learners(bags)
-	each(len(rest), p.o.Workers, func(k int) { learn(rest[k], rounds) })
+	parallel.Do(len(rest), p.o.Workers, func(k int) { learn(rest[k], rounds) })
 }
 
 // stopped says whether a channel was closed.
@@ -229,24 +230,6 @@ func stopped(stop <-chan struct{}) bool {
 	default:
 		return false
 	}
-}
-
-// each calls do for all below n, several at once.
-func each(n, workers int, do func(k int)) {
-	var wait sync.WaitGroup
-	next := make(chan int)
-	for range min(n, workers) {
-		wait.Go(func() {
-			for k := range next {
-				do(k)
-			}
-		})
-	}
-	for k := range n {
-		next <- k
-	}
-	close(next)
-	wait.Wait()
 }
 
 // learnMains learns a curve for each feature.

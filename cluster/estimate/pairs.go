@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"graft/parallel"
 )
 
 // grouping joins the bins of a feature into the few groups of a pair.
@@ -45,7 +47,7 @@ func (p *plan) choosePairs(bags []*bag) {
 			}
 		}
 	}
-	each(len(all), p.o.Workers, func(k int) {
+	parallel.Do(len(all), p.o.Workers, func(k int) {
 		if !stopped(p.stop) {
 			p.screen(&all[k], residual)
 		}

@@ -3,6 +3,8 @@ package estimate
 import (
 	"math"
 	"slices"
+
+	"graft/parallel"
 )
 
 const (
@@ -104,7 +106,7 @@ func (p *plan) model(bags []*bag) *Model {
 	for k := range p.pairs {
 		_, maps[k] = p.mapOf(p.pairs[k].cells, p.pairs[k].size(), p.target)
 	}
-	each(len(bags), p.o.Workers, func(k int) { p.settle(bags[k], maps) })
+	parallel.Do(len(bags), p.o.Workers, func(k int) { p.settle(bags[k], maps) })
 	m := &Model{features: p.features, target: p.o.Target, rows: len(p.target), smear: 1}
 	for _, b := range bags {
 		m.base += b.base / float64(len(bags))

@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"graft/stat"
 )
 
 // ScoreOptions say how sure a score has to be. The zero value is usual.
@@ -129,25 +131,18 @@ func (t *tally) r2() float64 {
 
 // draw sets the intervals.
 func (s *Scores) draw(rows []fault, o ScoreOptions) {
-	random := rand.New(rand.NewPCG(o.Seed, 0x73636f7265)) // a stream for this alone
+	b := stat.Bootstrap{Draws: o.Draws, Block: o.Block, Random: rand.New(rand.NewPCG(o.Seed, 0x73636f7265))} // a stream for this alone
 	var mae, r2 []float64
-	for range o.Draws {
+	b.Each(len(rows), func(sample []int) {
 		var t tally
-		for left := len(rows); left > 0; {
-			at := random.IntN(len(rows))
-			for range min(o.Block, left) {
-				t.add(rows[at])
-				if at++; at == len(rows) {
-					at = 0
-				}
-			}
-			left -= o.Block
+		for _, k := range sample {
+			t.add(rows[k])
 		}
 		mae = append(mae, t.mae())
 		if v := t.r2(); !math.IsNaN(v) {
 			r2 = append(r2, v)
 		}
-	}
+	})
 	s.MAE.interval(mae, o.Level)
 	s.R2.interval(r2, o.Level)
 }
@@ -159,15 +154,7 @@ func (m *Measured) interval(drawn []float64, level float64) {
 		return
 	}
 	slices.Sort(drawn)
-	m.Low, m.High = quantile(drawn, (1-level)/2), quantile(drawn, (1+level)/2)
-}
-
-// quantile lies between the two sorted values next to it.
-func quantile(sorted []float64, share float64) float64 {
-	at := share * float64(len(sorted)-1)
-	below := int(at)
-	above := min(below+1, len(sorted)-1)
-	return sorted[below] + (at-float64(below))*(sorted[above]-sorted[below])
+	m.Low, m.High = stat.Quantile(drawn, (1-level)/2), stat.Quantile(drawn, (1+level)/2)
 }
 
 // String is the figure with its interval.

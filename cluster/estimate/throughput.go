@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"graft/stat"
 )
 
 // timeLayout is how tables of ticks write times, which have no zone.
@@ -161,7 +163,7 @@ func addLags(t *Table, name string, values []float64, original bool) {
 	for _, f := range []struct {
 		name string
 		of   func([]float64) float64
-	}{{"mean", meanOf}, {"median", medianOf}, {"deviation", deviationOf}} {
+	}{{"mean", stat.Mean}, {"median", stat.Median}, {"deviation", stat.Deviation}} {
 		t.AddNumbers(fmt.Sprintf("%s_%s_%d", name, f.name, smooth), byRow(values, func(k int) float64 {
 			end := k - lead + 1
 			if end < smooth {
@@ -187,26 +189,6 @@ func back(values []float64, k, lag int) float64 {
 		return math.NaN()
 	}
 	return values[k-lag]
-}
-
-func meanOf(values []float64) float64 {
-	sum := 0.0
-	for _, v := range values {
-		sum += v
-	}
-	return sum / float64(len(values))
-}
-
-func medianOf(values []float64) float64 {
-	return quantile(slices.Sorted(slices.Values(values)), 0.5)
-}
-
-func deviationOf(values []float64) float64 {
-	mean, sum := meanOf(values), 0.0
-	for _, v := range values {
-		sum += (v - mean) * (v - mean)
-	}
-	return math.Sqrt(sum / float64(len(values)-1))
 }
 
 // tickColumns are the columns of a table of ticks that are read; it may have others.

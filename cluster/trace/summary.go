@@ -2,9 +2,10 @@ package trace
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"time"
+
+	"graft/stat"
 )
 
 // Summary is what a trace comes to.
@@ -201,7 +202,7 @@ func spreadOf(durations []int64) Spread {
 		return Spread{}
 	}
 	slices.Sort(durations)
-	at := func(p float64) int64 { return durations[max(int(math.Ceil(p*float64(n)))-1, 0)] }
+	at := func(p float64) int64 { return stat.StepQuantile(durations, p) }
 	sum := 0.0
 	for _, d := range durations {
 		sum += float64(d)

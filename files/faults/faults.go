@@ -1,4 +1,4 @@
-// Package faults is a file system that fails on purpose.
+// Package faults injects errors into a file system.
 //
 // A test runs an operation once to count its steps, then once for each step
 // with a fault there, and checks what is left on the disk.
@@ -15,10 +15,10 @@ import (
 	"graft/files"
 )
 
-// ErrInjected is wrapped by every error that this package makes up.
+// ErrInjected is wrapped by every injected error.
 var ErrInjected = errors.New("injected fault")
 
-// Kind is what goes wrong. The zero value is Fail.
+// Kind is the kind of an injected fault. The zero value is Fail.
 type Kind int
 
 const (
@@ -95,10 +95,10 @@ func (f *FS) Fired() bool {
 
 // needsSpace lists the operations that a full disk refuses.
 var needsSpace = map[string]bool{
-	"create": true, "append": true, "write": true, "sync": true, "mkdirall": true, "lock": true, "link": true,
+	"create": true, "append": true, "write": true, "sync": true, "mkdirall": true, "mkdirtemp": true, "lock": true, "link": true,
 }
 
-// step counts an operation and returns the fault that it meets, if any.
+// step counts an operation and returns the fault injected there, if any.
 func (f *FS) step(name, path string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -121,6 +121,11 @@ func (f *FS) Open(path string) (files.File, error) { return f.open("open", path,
 
 // Create makes a new file.
 func (f *FS) Create(path string) (files.File, error) { return f.open("create", path, f.inner.Create) }
+
+// CreatePrivate makes a new file for this user alone.
+func (f *FS) CreatePrivate(path string) (files.File, error) {
+	return f.open("create", path, f.inner.CreatePrivate)
+}
 
 // Append opens a file for writing at its end.
 func (f *FS) Append(path string) (files.File, error) { return f.open("append", path, f.inner.Append) }
@@ -168,6 +173,14 @@ func (f *FS) MkdirAll(path string) error {
 	return f.inner.MkdirAll(path)
 }
 
+// MkdirTemp makes a temporary folder.
+func (f *FS) MkdirTemp(parent, prefix string) (string, error) {
+	if err := f.step("mkdirtemp", parent); err != nil {
+		return "", err
+	}
+	return f.inner.MkdirTemp(parent, prefix)
+}
+
 // ReadDir lists a folder.
 func (f *FS) ReadDir(path string) ([]fs.DirEntry, error) {
 	if err := f.step("readdir", path); err != nil {
@@ -192,7 +205,7 @@ func (f *FS) SyncDir(path string) error {
 	return f.inner.SyncDir(path)
 }
 
-// Lock takes a lock. To give it back is no operation: a crash does so as well.
+// Lock takes a lock. Releasing it is not counted: a crash releases it as well.
 func (f *FS) Lock(path, holder string) (io.Closer, error) {
 	if err := f.step("lock", path); err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"graft/simulation"
+	"graft/stat"
 )
 
 // Role says what an entrant of a comparison is.
@@ -81,13 +82,13 @@ type Standing struct {
 	// OverTables and OverGroups are the 95% intervals of a bootstrap over the tables,
 	// and over what is left out together; null below two, or where the groups are the
 	// tables.
-	OverTables *Interval `json:"over_tables"`
-	OverGroups *Interval `json:"over_groups"`    // of the regret, over what is left out together; null below two, or where the groups are the tables
-	OverSeeds  *Interval `json:"over_seeds"`     // null below two seeds
-	TopFive    float64   `json:"top_five"`       // share of tables and seeds whose rank is 5 or better
-	LowHalf    int       `json:"in_lower_half"`  // tables and seeds whose rank is in the lower half
-	Worst      float64   `json:"worst_points"`   // the most regret of all
-	WorstOne   string    `json:"worst_scenario"` // and where
+	OverTables *stat.Interval `json:"over_tables"`
+	OverGroups *stat.Interval `json:"over_groups"`    // of the regret, over what is left out together; null below two, or where the groups are the tables
+	OverSeeds  *stat.Interval `json:"over_seeds"`     // null below two seeds
+	TopFive    float64        `json:"top_five"`       // share of tables and seeds whose rank is 5 or better
+	LowHalf    int            `json:"in_lower_half"`  // tables and seeds whose rank is in the lower half
+	Worst      float64        `json:"worst_points"`   // the most regret of all
+	WorstOne   string         `json:"worst_scenario"` // and where
 	// Difference is to who the comparison is against; null for that one itself, and
 	// where one of them could not choose in all tables.
 	Difference *Difference `json:"difference"`

@@ -15,6 +15,7 @@ import (
 	"graft/simulation/learning"
 	"graft/simulation/tables"
 	"graft/simulation/treetest"
+	"graft/stat"
 )
 
 // entrant is somebody with these choosers.
@@ -120,7 +121,7 @@ func TestIntervalsOverGroups(t *testing.T) {
 		alone.add(TableScores{Group: string(rune('a' + k))}, float64(k/4))
 	}
 	tables, groups := g.intervals()
-	require.Equal(t, &Interval{0.5, 0, 1}, groups)
+	require.Equal(t, &stat.Interval{Mean: 0.5, Low: 0, High: 1}, groups)
 	require.True(t, 0 < tables.Low && tables.High < 1)
 	_, groups = alone.intervals()
 	require.Nil(t, groups)

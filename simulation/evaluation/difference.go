@@ -2,16 +2,14 @@ package evaluation
 
 import (
 	"math"
-	"math/rand/v2"
-	"slices"
 
-	"graft/simulation"
+	"graft/stat"
 )
 
 // Difference is how much more one regrets than another, table by table, in points.
 type Difference struct {
-	Mean       float64   `json:"mean"`        // in points, over tables
-	OverTables *Interval `json:"over_tables"` // bootstrap of the tables' differences; null below two tables
+	Mean       float64        `json:"mean"`        // in points, over tables
+	OverTables *stat.Interval `json:"over_tables"` // bootstrap of the tables' differences; null below two tables
 	// Noise is the standard deviation that chance in the tables alone gives the mean:
 	// nothing where both choose the same sequences.
 	Noise float64 `json:"noise_points"`
@@ -38,13 +36,13 @@ func (c *comparer) difference(name, against string) *Difference {
 		known = known && (t.Source != NoiseUnknown || apart == 0)
 	}
 	d := &Difference{Noise: math.Sqrt(variance) / float64(len(values))}
-	d.Mean, _ = simulation.MeanAndDeviation(values)
+	d.Mean = stat.DividedMean(values)
 	d.Inside = d.Mean == 0 || known && math.Abs(d.Mean) < surely*d.Noise
 	if len(values) < 2 {
 		d.Inside = d.Inside || !known
 		return d
 	}
-	over := Bootstrap(values, 1)
+	over := stat.MeanInterval(values, 1)
 	d.OverTables = &over
 	d.Inside = d.Inside || over.Low <= 0 && 0 <= over.High
 	return d
@@ -79,31 +77,18 @@ func (g *groups) add(t TableScores, value float64) {
 
 // intervals are those over tables and over groups; nil below two, or where each group
 // is a table.
-func (g *groups) intervals() (tables, groups *Interval) {
+func (g *groups) intervals() (tables, groups *stat.Interval) {
 	if len(g.all) < 2 {
 		return nil, nil
 	}
-	over := Bootstrap(g.all, 1)
+	over := stat.MeanInterval(g.all, 1)
 	if len(g.names) < 2 || len(g.names) == len(g.all) {
 		return &over, nil
 	}
-	whole := g.bootstrap(over.Mean)
-	return &over, &whole
-}
-
-// bootstrap draws whole groups with replacement, as tables of one group may be alike.
-func (g *groups) bootstrap(mean float64) Interval {
-	random := rand.New(rand.NewPCG(1, 0x67726f75)) // a stream for this alone
-	means := make([]float64, resamples)
-	for k := range means {
-		sum, count := 0.0, 0
-		for range g.names {
-			for _, v := range g.values[g.names[random.IntN(len(g.names))]] {
-				sum, count = sum+v, count+1
-			}
-		}
-		means[k] = sum / float64(count)
+	var values [][]float64
+	for _, name := range g.names {
+		values = append(values, g.values[name])
 	}
-	slices.Sort(means)
-	return Interval{mean, means[resamples*25/1000], means[resamples*975/1000]}
+	whole := stat.GroupInterval(over.Mean, values, 1)
+	return &over, &whole
 }

@@ -7,6 +7,7 @@ import (
 
 	"graft/simulation"
 	"graft/simulation/tables"
+	"graft/stat"
 )
 
 // What the noise of a table was read from.
@@ -61,7 +62,7 @@ func sameActions(t *tables.Table) [][]float64 {
 type pooled struct{ squares, freedom, groups, values float64 }
 
 func (s *pooled) add(group []float64) {
-	_, deviation := simulation.MeanAndDeviation(group)
+	_, deviation := stat.Population(group)
 	s.squares += deviation * deviation * float64(len(group))
 	s.freedom += float64(len(group) - 1)
 	s.groups++

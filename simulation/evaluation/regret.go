@@ -10,6 +10,7 @@ import (
 
 	"graft/simulation"
 	"graft/simulation/tables"
+	"graft/stat"
 )
 
 // Chooser is anybody who goes through a tree.
@@ -85,7 +86,7 @@ func (j *scorer) verdict(chooser string, shares []float64) Score {
 	likeliest := slices.Index(shares, slices.Max(shares))
 	v := Score{Scenario: j.Name, Network: j.Network, Policy: chooser, Sequence: j.Records[likeliest].Sequence, Certain: shares[likeliest] == 1,
 		Of: len(j.values), Noise: j.noise, Source: j.source, Best: slices.Max(j.values)}
-	v.Mean, _ = simulation.MeanAndDeviation(j.values)
+	v.Mean = stat.DividedMean(j.values)
 	v.Smoothed = simulation.Points * slices.Max(j.law)
 	for k, share := range shares {
 		v.Accuracy += share * j.values[k]

@@ -90,25 +90,6 @@ func TestFloor(t *testing.T) {
 	require.Less(t, high, 2*math.Sqrt(2*math.Log(27))+0.2, "no more than the most of so many draws")
 }
 
-func TestBootstrap(t *testing.T) {
-	random := rand.New(rand.NewPCG(4, 8))
-	covered := 0
-	for range 200 {
-		values := make([]float64, 20)
-		for k := range values {
-			values[k] = 3 + random.NormFloat64()
-		}
-		i := Bootstrap(values, 1)
-		require.True(t, i.Low <= i.Mean && i.Mean <= i.High)
-		if i.Low <= 3 && 3 <= i.High {
-			covered++
-		}
-		require.Equal(t, i, Bootstrap(values, 1))
-	}
-	require.InDelta(t, 190, covered, 15, "95 of 100 intervals hold the truth, few values somewhat less")
-	require.Equal(t, Interval{2, 2, 2}, Bootstrap([]float64{2}, 1))
-}
-
 func TestSummaries(t *testing.T) {
 	seeds := [][]Score{{{Scenario: "a", Regret: 1, Rank: 2, Of: 8}, {Scenario: "b", Regret: 3, Rank: 6, Of: 8}}, {{Scenario: "a", Rank: 1, Of: 8}, {Scenario: "b", Rank: 1, Of: 8}}}
 	s := Summarize("policy", seeds)

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"graft/decider"
+	"graft/parallel"
 	"graft/simulation"
 	"graft/torch"
 )
@@ -225,26 +226,11 @@ func atOnce(ctx context.Context, places, most int, body func(place int) error) (
 	if err != nil {
 		return nil, err
 	}
-	faults, queue := make([]error, places), make(chan int, places)
-	for k := range places {
-		queue <- k
-	}
-	close(queue)
-	var work, workers sync.WaitGroup
-	for range min(max(1, most), places) {
-		work.Add(1)
-		workers.Go(func() {
-			alone(&work, had.Threads, func() {
-				for k := range queue {
-					if faults[k] = ctx.Err(); faults[k] == nil {
-						faults[k] = body(k)
-					}
-				}
-			})
-		})
-	}
-	workers.Wait()
-	return faults, nil
+	workers := min(max(1, most), places)
+	var work sync.WaitGroup
+	work.Add(workers)
+	pool := parallel.Pool{Workers: workers, Around: func(body func()) { alone(&work, had.Threads, body) }}
+	return pool.Each(ctx, places, body), nil
 }
 
 // alone keeps body to one thread, which tensors as small as a policy's are done on

@@ -10,6 +10,7 @@ import (
 
 	"graft/simulation"
 	"graft/simulation/treetest"
+	"graft/stat"
 )
 
 func drawLogits(t *simulation.Tree, random *rand.Rand) []float64 {
@@ -118,7 +119,7 @@ func TestRewards(t *testing.T) {
 	tree := treetest.Made(t, "a", 3, rand.New(rand.NewPCG(5, 1)), 0.02)
 	for _, r := range []Reward{Standard, Tangent} {
 		rewards := r.rewards(tree.Table, 0)
-		mean, deviation := simulation.MeanAndDeviation(rewards)
+		mean, deviation := stat.Population(rewards)
 		require.InDelta(t, 0, mean, 1e-12)
 		require.InDelta(t, 1, deviation, 1e-12)
 		for i := range rewards {

@@ -6,6 +6,7 @@ import (
 
 	"graft/simulation"
 	"graft/simulation/tables"
+	"graft/stat"
 )
 
 // Reward is what learning makes of accuracies. The zero Reward is Standard.
@@ -46,7 +47,7 @@ func (r Reward) rewards(t *tables.Table, smooth float64) []float64 {
 // standardized has a mean of zero and a deviation of one, or zeros where all are
 // equal.
 func standardized(values []float64) []float64 {
-	mean, deviation := simulation.MeanAndDeviation(values)
+	mean, deviation := stat.Population(values)
 	out := make([]float64, len(values))
 	for k, v := range values {
 		if deviation > 0 {

@@ -1,4 +1,4 @@
-package evaluation
+package stat
 
 import (
 	"math/rand/v2"
@@ -8,7 +8,7 @@ import (
 )
 
 // What chance does with few values can be counted by hand.
-func TestChance(t *testing.T) {
+func TestPermutationOfFewValues(t *testing.T) {
 	for name, c := range map[string]struct {
 		a, b []float64
 		want float64
@@ -21,14 +21,14 @@ func TestChance(t *testing.T) {
 		"one of many":       {[]float64{9}, []float64{1, 2, 3, 4}, 1. / 5},
 		"within":            {[]float64{1, 4}, []float64{2, 3}, 1},
 	} {
-		require.InDelta(t, c.want, ByChance(c.a, c.b, 1), 1e-9, name)
-		require.InDelta(t, c.want, ByChance(c.b, c.a, 1), 1e-9, name)
+		require.InDelta(t, c.want, Permutation(c.a, c.b, 1), 1e-9, name)
+		require.InDelta(t, c.want, Permutation(c.b, c.a, 1), 1e-9, name)
 	}
 }
 
 // Of samples of one thing, one in twenty seems different at most, whether all ways are
 // looked at or some are drawn; of samples far apart each does.
-func TestByChanceIsRightAsOftenAsItSays(t *testing.T) {
+func TestPermutationIsRightAsOftenAsItSays(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	sample := func(n int, mean float64) []float64 {
 		values := make([]float64, n)
@@ -40,15 +40,15 @@ func TestByChanceIsRightAsOftenAsItSays(t *testing.T) {
 	for _, n := range []int{5, 20} {
 		wrong := 0
 		for range 300 {
-			if ByChance(sample(n, 0), sample(n, 0), 1) <= 0.05 {
+			if Permutation(sample(n, 0), sample(n, 0), 1) <= 0.05 {
 				wrong++
 			}
 		}
 		require.Less(t, wrong, 30, "%d values: 15 are expected", n)
 		for range 20 {
-			require.LessOrEqual(t, ByChance(sample(n, 0), sample(n, 8), 1), 0.05)
+			require.LessOrEqual(t, Permutation(sample(n, 0), sample(n, 8), 1), 0.05)
 		}
 	}
 	a, b := sample(30, 0), sample(30, 0.5)
-	require.Equal(t, ByChance(a, b, 7), ByChance(a, b, 7))
+	require.Equal(t, Permutation(a, b, 7), Permutation(a, b, 7))
 }

@@ -1,21 +1,21 @@
-package trainer
+package stat
 
 import (
 	"math"
 	"slices"
 )
 
-// nnls is the x without negative entries that makes |Ax - b| least. A has at least
-// one row, and a row of A an entry for each of x. It is the algorithm NNLS of Lawson
-// and Hanson, Solving Least Squares Problems (1974), chapter 23: entries are let go
-// of zero one by one, that with the steepest descent first, and put back when they
+// NonNegative returns the x without negative entries that minimises |Ax - b|. A has at
+// least one row, and each row one entry for each of x. It is the algorithm NNLS of
+// Lawson and Hanson, Solving Least Squares Problems (1974), chapter 23: entries leave
+// zero one by one, the one with the steepest descent first, and return to it when they
 // would turn negative.
-func nnls(a [][]float64, b []float64) []float64 {
+func NonNegative(a [][]float64, b []float64) []float64 {
 	columns, norms := unitColumns(a)
 	n := len(columns)
 	x, free := make([]float64, n), make([]bool, n)
-	barred := make([]bool, n) // let go once, but rounding drove it back at once
-	for range 3 * n {         // what the authors' program allows, too
+	barred := make([]bool, n) // rounding drove the entry back to zero at once
+	for range 3 * n {         // the limit of the authors' program
 		k := steepest(columns, residual(columns, x, b), free, barred)
 		if k < 0 {
 			break
@@ -24,6 +24,20 @@ func nnls(a [][]float64, b []float64) []float64 {
 		x = inside(columns, b, x, free)
 		barred[k] = !free[k]
 	}
+	return unscaled(x, norms)
+}
+
+// LeastSquares returns an x that minimises |Ax - b|. A has at least one row, and each
+// row one entry for each of x. The entry of a column that depends on those before it is
+// zero.
+func LeastSquares(a [][]float64, b []float64) []float64 {
+	columns, norms := unitColumns(a)
+	return unscaled(orthogonal(columns, b, slices.Repeat([]bool{true}, len(columns))), norms)
+}
+
+// unscaled turns the solution for columns of unit length into that for columns of
+// these lengths.
+func unscaled(x, norms []float64) []float64 {
 	for k := range x {
 		if norms[k] > 0 {
 			x[k] /= norms[k]
@@ -32,8 +46,8 @@ func nnls(a [][]float64, b []float64) []float64 {
 	return x
 }
 
-// unitColumns are the columns of a, each divided by its length: what they stand for
-// differs by many powers of ten.
+// unitColumns returns the columns of a, each divided by its length, and the lengths:
+// entries may differ by many powers of ten between columns.
 func unitColumns(a [][]float64) ([][]float64, []float64) {
 	columns, norms := make([][]float64, len(a[0])), make([]float64, len(a[0]))
 	for k := range columns {
@@ -68,11 +82,11 @@ func dot(a, b []float64) float64 {
 	return sum
 }
 
-// flat is the share of the residual below which a descent is rounding.
+// flat is the share of the residual below which a descent is a rounding error.
 const flat = 1e-11
 
-// steepest is the entry at zero whose growth makes the residual shrink most; -1
-// where none does.
+// steepest is the entry at zero whose growth reduces the residual most; -1 if none
+// does.
 func steepest(columns [][]float64, r []float64, free, barred []bool) int {
 	best, most := -1, flat*math.Sqrt(dot(r, r))
 	for k, column := range columns {
@@ -83,12 +97,12 @@ func steepest(columns [][]float64, r []float64, free, barred []bool) int {
 	return best
 }
 
-// inside is the least squares solution over the free entries. Where that is not
-// above zero, it goes from x towards it until entries meet zero, puts those back, and
-// tries again with fewer.
+// inside is the least squares solution over the free entries. If an entry of it is not
+// above zero, it goes from x towards the solution until entries meet zero, holds those
+// there, and solves again.
 func inside(columns [][]float64, b, x []float64, free []bool) []float64 {
 	for {
-		s := leastSquares(columns, b, free)
+		s := orthogonal(columns, b, free)
 		step := 1.0
 		for k := range s {
 			if free[k] && s[k] <= 0 {
@@ -112,8 +126,8 @@ func inside(columns [][]float64, b, x []float64, free []bool) []float64 {
 	}
 }
 
-// meets is the share of the way from an entry to a solution that is not above zero
-// at which zero is met.
+// meets is the share of the way from an entry to a solution not above zero at which it
+// meets zero.
 func meets(x, s float64) float64 {
 	if x <= 0 {
 		return 0
@@ -121,10 +135,11 @@ func meets(x, s float64) float64 {
 	return x / (x - s)
 }
 
-// leastSquares is the solution over the free entries, the others zero, by modified
-// Gram-Schmidt with b as a last column (Björck 1967). Where a column depends on
-// those before it, its entry is zero.
-func leastSquares(columns [][]float64, b []float64, free []bool) []float64 {
+// orthogonal is the least squares solution over the free entries, the others zero, by
+// modified Gram-Schmidt with b as a last column (Björck, Solving linear least squares
+// problems by Gram-Schmidt orthogonalization, 1967). The entry of a column that depends
+// on those before it is zero.
+func orthogonal(columns [][]float64, b []float64, free []bool) []float64 {
 	var at []int
 	var q [][]float64
 	for k, column := range columns {
@@ -143,10 +158,10 @@ func leastSquares(columns [][]float64, b []float64, free []bool) []float64 {
 		scale(q[k], 1/r[k][k])
 		for j := k + 1; j < n; j++ {
 			r[k][j] = dot(q[k], q[j])
-			takeOff(q[j], q[k], r[k][j])
+			subtract(q[j], q[k], r[k][j])
 		}
 		right[k] = dot(q[k], rest)
-		takeOff(rest, q[k], right[k])
+		subtract(rest, q[k], right[k])
 	}
 	x := make([]float64, len(columns))
 	for k := n - 1; k >= 0; k-- {
@@ -161,8 +176,8 @@ func leastSquares(columns [][]float64, b []float64, free []bool) []float64 {
 	return x
 }
 
-// dependent is the length that is left of a unit column, once what other columns
-// have in common with it is taken off, below which it is rounding.
+// dependent is the length below which the rest of a unit column, orthogonal to the
+// columns before it, is a rounding error.
 const dependent = 1e-10
 
 func scale(v []float64, by float64) {
@@ -171,8 +186,8 @@ func scale(v []float64, by float64) {
 	}
 }
 
-// takeOff takes so many times w off v.
-func takeOff(v, w []float64, times float64) {
+// subtract takes w, so many times, from v.
+func subtract(v, w []float64, times float64) {
 	for k := range v {
 		v[k] -= times * w[k]
 	}

@@ -1,4 +1,4 @@
-package trainer
+package stat
 
 import (
 	"math"
@@ -30,18 +30,18 @@ func TestNNLSFindsTheLeast(t *testing.T) {
 			a[i][twice] = a[i][0]
 			b[i] = random.NormFloat64()
 		}
-		x := nnls(a, b)
+		x := NonNegative(a, b)
 		columnsOf, norms := unitColumns(a)
-		unscaled := make([]float64, columns)
+		scaled := make([]float64, columns)
 		for k := range x {
 			require.GreaterOrEqual(t, x[k], 0.0)
-			unscaled[k] = x[k] * norms[k]
+			scaled[k] = x[k] * norms[k]
 		}
-		r := residual(columnsOf, unscaled, b)
+		r := residual(columnsOf, scaled, b)
 		const rounding = 1e-7
 		for k, column := range columnsOf {
 			require.LessOrEqual(t, dot(column, r), rounding, "entry %d could grow", k)
-			if unscaled[k] > 0 {
+			if scaled[k] > 0 {
 				require.InDelta(t, 0, dot(column, r), rounding, "entry %d could move", k)
 			}
 		}
@@ -60,7 +60,7 @@ func TestNNLSOnKnownProblems(t *testing.T) {
 		"columns far apart in scale": {[][]float64{{1e-12, 1e12}, {2e-12, 1e12}}, []float64{3, 4}, []float64{1e12, 2e-12}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := nnls(c.a, c.b)
+			got := NonNegative(c.a, c.b)
 			for k := range c.x {
 				require.InDelta(t, c.x[k], got[k], 1e-9*max(1, c.x[k]))
 			}

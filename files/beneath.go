@@ -1,0 +1,74 @@
+package files
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// ErrOutside says that a path does not lie beneath the folder of [Beneath].
+var ErrOutside = errors.New("outside of the folder that may be read")
+
+// Beneath is a read-only [FS] of what lies in a folder and below it. Paths are
+// those of the operating system, absolute if root is absolute, and begin with
+// root. Every operation resolves its path inside root, so that a symbolic link
+// that leads out, or is absolute, is an error; root itself may be a link. It holds
+// nothing open: a root that is missing is an error of the operation.
+func Beneath(root string) FS { return ReadOnly{FS: beneath{root: filepath.Clean(root)}} }
+
+// beneath opens its root anew for each operation. What it does not define is never
+// called, since ReadOnly refuses it.
+type beneath struct {
+	OS
+	root string
+}
+
+// Open opens an existing regular file for reading.
+func (b beneath) Open(path string) (file File, err error) {
+	err = b.within("open", path, func(root *os.Root, name string) error {
+		file, err = openRegular(path, func(string) (fs.FileInfo, error) { return root.Stat(name) },
+			func() (*os.File, error) { return root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) })
+		return err
+	})
+	return file, err
+}
+
+// ReadDir lists a folder, sorted by name.
+func (b beneath) ReadDir(path string) (entries []fs.DirEntry, err error) {
+	err = b.within("list", path, func(root *os.Root, name string) error {
+		entries, err = fs.ReadDir(root.FS(), filepath.ToSlash(name))
+		return err
+	})
+	return entries, err
+}
+
+// Stat describes what is at a path.
+func (b beneath) Stat(path string) (info fs.FileInfo, err error) {
+	err = b.within("stat", path, func(root *os.Root, name string) error {
+		info, err = root.Stat(name)
+		return err
+	})
+	return info, err
+}
+
+// within calls do with the open root and the path's name in it.
+func (b beneath) within(op, path string, do func(root *os.Root, name string) error) error {
+	name, err := filepath.Rel(b.root, path)
+	if err != nil || !filepath.IsLocal(name) {
+		return &fs.PathError{Op: op, Path: path, Err: fmt.Errorf("%w, %s", ErrOutside, b.root)}
+	}
+	root, err := os.OpenRoot(b.root)
+	if err != nil {
+		return err
+	}
+	defer root.Close() // it was only read
+	err = do(root, name)
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		at.Path = path // not the name beneath the root
+	}
+	return err
+}

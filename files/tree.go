@@ -1,0 +1,61 @@
+package files
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+)
+
+// IOFS adapts an FS to package io/fs, so that fs.WalkDir and fs.Glob work on it.
+// Paths stay those of the operating system.
+func IOFS(fsys FS) fs.FS { return ioFS{fsys} }
+
+type ioFS struct{ FS }
+
+// Open opens an existing regular file for reading.
+func (f ioFS) Open(path string) (fs.File, error) { return f.FS.Open(path) }
+
+// RemoveAll deletes a file, or a folder with all that lies in it; a path at which
+// nothing is is no error. A symbolic link is deleted, not followed. It goes on
+// after a failure and returns all of them.
+func RemoveAll(fsys FS, path string) error {
+	first := fsys.Remove(path)
+	if first == nil || errors.Is(first, fs.ErrNotExist) {
+		return nil
+	}
+	siblings, err := fsys.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return errors.Join(first, err)
+	}
+	for _, entry := range siblings { // their types are those of links, not of what links lead to
+		if entry.Name() == filepath.Base(path) && entry.IsDir() {
+			return removeFolder(fsys, path)
+		}
+	}
+	return first
+}
+
+func removeFolder(fsys FS, path string) error {
+	entries, err := fsys.ReadDir(path)
+	faults := []error{err}
+	for _, entry := range entries {
+		below := filepath.Join(path, entry.Name())
+		if entry.IsDir() {
+			faults = append(faults, removeFolder(fsys, below))
+		} else {
+			faults = append(faults, absent(fsys.Remove(below)))
+		}
+	}
+	if err := errors.Join(faults...); err != nil {
+		return err
+	}
+	return absent(fsys.Remove(path))
+}
+
+// absent passes over the error of what another has deleted meanwhile.
+func absent(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}

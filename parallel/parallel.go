@@ -1,0 +1,79 @@
+// Package parallel runs calls on a bounded number of goroutines, with results that do
+// not depend on how many there are.
+package parallel
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// Errors are the errors of calls, by number of the call; nil for those that succeeded.
+type Errors []error
+
+// Join joins all errors in the order of the calls; nil if there are none.
+func (e Errors) Join() error { return errors.Join(e...) }
+
+// First is the error of the call with the lowest number; nil if there are none.
+func (e Errors) First() error {
+	if k := slices.IndexFunc(e, func(err error) bool { return err != nil }); k >= 0 {
+		return e[k]
+	}
+	return nil
+}
+
+// Pool is a number of workers. The zero value is ready to use.
+type Pool struct {
+	// Workers is the number of calls at once; below one it is the number of
+	// processors that the program uses.
+	Workers int
+	// Around is called on each worker's goroutine and must call work, which makes the
+	// worker's share of the calls, once; nil calls work alone.
+	Around func(work func())
+}
+
+// Each calls do for 0 to n-1, in that order, and returns when all calls have. All are
+// made, also after errors; once ctx has ended, the error of a call that has not begun
+// is that of ctx.
+func (p Pool) Each(ctx context.Context, n int, do func(k int) error) Errors {
+	errs := make(Errors, n)
+	var next atomic.Int64
+	work := func() {
+		for k := int(next.Add(1)) - 1; k < n; k = int(next.Add(1)) - 1 {
+			if errs[k] = ctx.Err(); errs[k] == nil {
+				errs[k] = do(k)
+			}
+		}
+	}
+	around := p.Around
+	if around == nil {
+		around = func(work func()) { work() }
+	}
+	var wait sync.WaitGroup
+	for range min(p.workers(), n) {
+		wait.Go(func() { around(work) })
+	}
+	wait.Wait()
+	return errs
+}
+
+func (p Pool) workers() int {
+	if p.Workers > 0 {
+		return p.Workers
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+// Each is [Pool.Each] with so many workers.
+func Each(ctx context.Context, n, workers int, do func(k int) error) Errors {
+	return Pool{Workers: workers}.Each(ctx, n, do)
+}
+
+// Do calls do for 0 to n-1 by so many workers; below one they are as many as processors
+// that the program uses.
+func Do(n, workers int, do func(k int)) {
+	Each(context.Background(), n, workers, func(k int) error { do(k); return nil })
+}
