@@ -66,10 +66,10 @@ func TestBadSchedulers(t *testing.T) {
 			}, "3 jobs wait, none runs",
 		},
 		"one that wants to be asked in the past": {
-			func(s *toy, p *Pool) int64 { s.start(p); return p.Now() - 1 }, "at second 0 the scheduler wants to be asked again at -1",
+			func(s *toy, p *Pool) int64 { s.start(p); return p.Now() - 1 }, "at second 0 the scheduler asks to be called again at -1",
 		},
 		"one that wants to be asked now": {
-			func(s *toy, p *Pool) int64 { s.start(p); return p.Now() }, "the scheduler wants to be asked again at 0",
+			func(s *toy, p *Pool) int64 { s.start(p); return p.Now() }, "the scheduler asks to be called again at 0",
 		},
 		"one that starts a job twice": {
 			func(s *toy, p *Pool) int64 { p.Start(s.all[0]); p.Start(s.all[0]); return Never }, "job j0 cannot be started",

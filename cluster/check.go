@@ -20,14 +20,14 @@ func (p *Pool) Check() error {
 			return err
 		}
 	}
-	if count != p.running || count != len(p.ends) {
-		return fmt.Errorf("%d jobs are in the list of those that run, %d were counted and %d are to end", count, p.running, len(p.ends))
+	if count != p.running {
+		return fmt.Errorf("%d jobs are in the list of those that run and %d were counted", count, p.running)
 	}
 	return p.checkNodes(users)
 }
 
 func (p *Pool) checkJob(j *Job, users map[int][]int) error {
-	if !j.Running() || p.ends[j.heap] != j || j.end < p.now {
+	if !j.Running() || p.agenda.Event(j.ending).job != j || j.end < p.Now() {
 		return fmt.Errorf("job %s is among those that run, but should have ended at %d", j.Trace.ID, j.end)
 	}
 	if j.partner != nil && (j.partner.partner != j || !j.partner.Running()) {

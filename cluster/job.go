@@ -1,9 +1,12 @@
 package cluster
 
-import "graft/cluster/trace"
+import (
+	"graft/cluster/trace"
+	"graft/events"
+)
 
 // Never is a time that does not come.
-const Never = int64(1)<<62 - 1
+const Never = events.Never
 
 // Job is a job of the trace while it is simulated, and what came of it.
 type Job struct {
@@ -31,18 +34,18 @@ type Job struct {
 	Shared   bool // whether it shares its devices, or shared them when it ended
 	Packed   bool // whether it ever was put onto another's devices
 
-	cpus    int     // processors for each device
-	asked   int     // devices, which GPUs is unless a scheduler gives others
-	rate    float64 // work that a second uses up
-	work    float64 // seconds at rate one that were left at since
-	since   int64   // when work was last counted
-	waits   int64   // since when it waits
-	run     int64   // its place in the order of starts; waitingRun while it does not run
-	end     int64   // when it will end
-	heap    int     // its place in the heap of ends
-	partner *Job    // on the same devices
-	host    *Job    // whose devices it was put onto
-	before  *Job    // in the order of starts
+	cpus    int           // processors for each device
+	asked   int           // devices, which GPUs is unless a scheduler gives others
+	rate    float64       // work that a second uses up
+	work    float64       // seconds at rate one that were left at since
+	since   int64         // when work was last counted
+	waits   int64         // since when it waits
+	run     int64         // its place in the order of starts; waitingRun while it does not run
+	end     int64         // when it will end
+	ending  events.Handle // of its end on the pool's agenda; zero while it does not run
+	partner *Job          // on the same devices
+	host    *Job          // whose devices it was put onto
+	before  *Job          // in the order of starts
 	after   *Job
 }
 

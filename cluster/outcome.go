@@ -41,10 +41,10 @@ type PoolOutcome struct {
 func (pr *PoolRun) close(e *engine) {
 	p := e.pool
 	if e.each != nil {
-		e.each(p.now)
+		e.each()
 	}
-	pr.done = PoolOutcome{Name: pr.Name, Nodes: pr.Nodes, Jobs: pr.Jobs, Last: p.now,
-		Used: p.busy.taken, All: p.busy.all, Usage: pr.usage, Events: e.events, Asked: e.asked}
+	pr.done = PoolOutcome{Name: pr.Name, Nodes: pr.Nodes, Jobs: pr.Jobs, Last: p.Now(),
+		Used: p.busy.taken, All: p.busy.all, Usage: pr.usage, Events: e.handled, Asked: e.asked}
 }
 
 func (r *Run) outcome(refused []Refusal) *Outcome {

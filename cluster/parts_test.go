@@ -11,48 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The heap of ends gives jobs by their end and then by their start, whatever is put in, moved
-// and taken out before.
-func TestEnds(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	for range 300 {
-		var h ends
-		var plain []*Job
-		for step := range int64(60) {
-			switch pick := r.IntN(4); {
-			case pick < 2 || len(plain) == 0:
-				j := &Job{end: r.Int64N(8), run: step}
-				h.push(j)
-				plain = append(plain, j)
-			case pick == 2:
-				at := r.IntN(len(plain))
-				h.remove(plain[at])
-				plain = slices.Delete(plain, at, at+1)
-			default:
-				j := plain[r.IntN(len(plain))]
-				j.end = r.Int64N(8)
-				h.fix(j.heap)
-			}
-			for at, j := range h {
-				require.Equal(t, at, j.heap)
-			}
-			requireFirst(t, h, plain)
-		}
-	}
-}
-
-func requireFirst(t *testing.T, h ends, plain []*Job) {
-	t.Helper()
-	require.Len(t, h, len(plain))
-	if len(plain) == 0 {
-		require.Equal(t, Never, h.next())
-		return
-	}
-	first := slices.MinFunc(plain, func(a, b *Job) int { return cmp.Or(cmp.Compare(a.end, b.end), cmp.Compare(a.run, b.run)) })
-	require.Same(t, first, h[0])
-	require.Equal(t, first.end, h.next())
-}
-
 // A queue gives jobs in the order of a stable sort of those that are in it.
 func TestQueue(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))

@@ -4,18 +4,19 @@ import (
 	"fmt"
 	"iter"
 	"math"
+
+	"graft/events"
 )
 
 // Pool is the nodes of a virtual cluster with the jobs that run on them, at a second. A
 // scheduler acts on it.
 type Pool struct {
-	now    int64
+	agenda *events.Kernel[event] // with the ends of the jobs that run
 	nodes  *Nodes
 	place  Placer
 	quirks Quirks
 	extra  int64 // seconds that a job keeps its devices for after its last one
 
-	ends        ends
 	first, last *Job // of those that run, in the order of their starts
 	running     int
 	starts      int64
@@ -49,11 +50,11 @@ type busy struct {
 }
 
 func newPool(nodes, each int, place Placer, quirks Quirks, now int64) *Pool {
-	return &Pool{now: now, nodes: newNodes(nodes, each), place: place, quirks: quirks, busy: busy{since: now}}
+	return &Pool{agenda: events.NewKernel[event](now), nodes: newNodes(nodes, each), place: place, quirks: quirks, busy: busy{since: now}}
 }
 
 // Now is the second that it is.
-func (p *Pool) Now() int64 { return p.now }
+func (p *Pool) Now() int64 { return p.agenda.Now() }
 
 // GPUs is how many devices there are.
 func (p *Pool) GPUs() int { return len(p.nodes.list) * p.nodes.each }
@@ -130,16 +131,16 @@ func (p *Pool) kept(shares []Share) []Share {
 
 // begin counts a job that has devices among those that run.
 func (p *Pool) begin(j *Job, rate float64) {
-	if j.run != waitingRun || j.End != Never || j.Arrival > p.now {
-		p.fail("job %s cannot be started at %d: it must have arrived, and neither run nor have ended", j.Trace.ID, p.now)
+	if j.run != waitingRun || j.End != Never || j.Arrival > p.Now() {
+		p.fail("job %s cannot be started at %d: it must have arrived, and neither run nor have ended", j.Trace.ID, p.Now())
 		return
 	}
 	if j.Start == Never {
-		j.Start = p.now
+		j.Start = p.Now()
 	}
-	j.Queue += p.now - j.waits
+	j.Queue += p.Now() - j.waits
 	p.count(j, -1)
-	j.run, j.rate, j.since = p.starts, rate, p.now
+	j.run, j.rate, j.since = p.starts, rate, p.Now()
 	p.starts++
 	p.running++
 	if j.before = p.last; j.before != nil {
@@ -149,7 +150,7 @@ func (p *Pool) begin(j *Job, rate float64) {
 	}
 	p.last = j
 	j.end = p.foresee(j)
-	p.ends.push(j)
+	j.ending = p.agenda.Schedule(j.end, int(jobEnds), event{jobEnds, j})
 }
 
 // foresee is when a job ends if nothing changes.
@@ -178,13 +179,13 @@ func (p *Pool) Left(j *Job) float64 {
 	if !j.Running() {
 		return j.work
 	}
-	left, _ := used(j.work, j.rate, p.now-j.since)
+	left, _ := used(j.work, j.rate, p.Now()-j.since)
 	return left
 }
 
 // settle counts a job's work up to now.
 func (p *Pool) settle(j *Job) {
-	j.work, j.since = p.Left(j), p.now
+	j.work, j.since = p.Left(j), p.Now()
 }
 
 // setRate lets a job go on at another rate from now on. One that has no work left, and keeps
@@ -196,7 +197,7 @@ func (p *Pool) setRate(j *Job, rate float64) {
 		return
 	}
 	j.end = p.foresee(j)
-	p.ends.fix(j.heap)
+	p.agenda.Reschedule(j.ending, j.end)
 }
 
 // Preempt takes a job off its devices; it will have that many seconds more to do, for
@@ -217,13 +218,16 @@ func (p *Pool) Preempt(j *Job, cost float64) {
 
 // wait lets a job wait from now on.
 func (p *Pool) wait(j *Job) {
-	j.waits, j.run = p.now, waitingRun
+	j.waits, j.run = p.Now(), waitingRun
 	p.count(j, 1)
 }
 
 // stop takes a job out of those that run, and its devices from it.
 func (p *Pool) stop(j *Job) {
-	p.ends.remove(j)
+	if j.ending != 0 {
+		p.agenda.Cancel(j.ending)
+		j.ending = 0
+	}
 	if j.before != nil {
 		j.before.after = j.after
 	} else {
@@ -268,7 +272,7 @@ func (p *Pool) Pack(guest, host *Job, guestRate, hostRate float64) bool {
 	guest.Nodes = host.Nodes
 	p.nodes.join(host.Nodes, 1)
 	guest.partner, host.partner, guest.host = host, guest, host
-	guest.Shared, host.Shared, guest.Packed, guest.PackedAt = true, true, true, p.now
+	guest.Shared, host.Shared, guest.Packed, guest.PackedAt = true, true, true, p.Now()
 	p.begin(guest, guestRate)
 	p.setRate(host, hostRate)
 	p.tell(guest, "start")
@@ -310,7 +314,7 @@ func (p *Pool) finish(j *Job) {
 	p.settle(j)
 	other, host := j.partner, j.host
 	p.stop(j)
-	j.End, j.GPUs = p.now, j.asked
+	j.End, j.GPUs = p.Now(), j.asked
 	p.tell(j, "end")
 	if !j.Shared {
 		return
@@ -329,12 +333,12 @@ func (p *Pool) unpackHost(j, other, host *Job) {
 		p.unpack(other)
 		return
 	}
-	j.Shared, j.UnpackedAt, j.rate = false, p.now, 1
+	j.Shared, j.UnpackedAt, j.rate = false, p.Now(), 1
 }
 
 // unpack gives a job its devices for itself.
 func (p *Pool) unpack(j *Job) {
-	j.Shared, j.UnpackedAt = false, p.now
+	j.Shared, j.UnpackedAt = false, p.Now()
 	p.setRate(j, 1)
 	p.tell(j, "unpack")
 }
@@ -348,7 +352,7 @@ func (p *Pool) fail(format string, args ...any) {
 
 func (p *Pool) tell(j *Job, what string) {
 	if p.changes != nil {
-		p.changes(Change{At: p.now, Job: j, What: what, GPUs: j.GPUs, Rate: j.rate})
+		p.changes(Change{At: p.Now(), Job: j, What: what, GPUs: j.GPUs, Rate: j.rate})
 	}
 }
 
@@ -359,7 +363,8 @@ func (p *Pool) advance(to int64) {
 		p.busy.taken += span * float64(p.GPUs()-p.nodes.free)
 		p.busy.all += span * float64(p.GPUs())
 	}
-	p.busy.since, p.now = to, to
+	p.busy.since = to
+	p.agenda.Advance(to)
 }
 
 // Waiting is how many jobs wait.

@@ -355,7 +355,7 @@ func (r *Run) engine(pr *PoolRun, jobs []*Job, sched Scheduler, extra int64) *en
 	}
 	e := &engine{pool: p, jobs: jobs, until: pr.Until, scalings: pr.Scalings, sched: sched}
 	if r.Series {
-		e.each = func(int64) { pr.usage = append(pr.usage, p.usage()) }
+		e.each = func() { pr.usage = append(pr.usage, p.usage()) }
 	}
 	return e
 }

@@ -45,7 +45,7 @@ func (o *Outcome) WriteUsage(fsys files.FS, path string, every int64) error {
 }
 
 func (p *Pool) usage() Usage {
-	u := Usage{At: p.now, GPUs: p.GPUs(), Idle: p.nodes.free, Running: p.running, Waiting: p.waiting,
+	u := Usage{At: p.Now(), GPUs: p.GPUs(), Idle: p.nodes.free, Running: p.running, Waiting: p.waiting,
 		WaitingGPUs: p.waitingGPUs, WaitingFew: p.waitingFew, Nodes: len(p.nodes.list)}
 	for _, nd := range p.nodes.list {
 		switch {

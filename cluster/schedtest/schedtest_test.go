@@ -71,7 +71,7 @@ func TestHold(t *testing.T) {
 	}{
 		"none": {func(s *faulty, p *cluster.Pool) int64 { s.start(p); return cluster.Never }, ""},
 		"it wants to be asked in the past": {
-			func(s *faulty, p *cluster.Pool) int64 { s.start(p); return p.Now() - 5 }, "wants to be asked again at -5",
+			func(s *faulty, p *cluster.Pool) int64 { s.start(p); return p.Now() - 5 }, "asks to be called again at -5",
 		},
 		"it starts nothing": {
 			func(*faulty, *cluster.Pool) int64 { return cluster.Never }, "none runs",

@@ -77,7 +77,7 @@ func (w *watch) Schedule(p *cluster.Pool) int64 {
 	w.before(p)
 	wake := w.inner.Schedule(p)
 	if wake <= p.Now() {
-		w.wrong("at %d the scheduler wants to be asked again at %d", p.Now(), wake)
+		w.wrong("at %d the scheduler asks to be called again at %d", p.Now(), wake)
 	}
 	w.after(p)
 	return wake

@@ -2,10 +2,10 @@ package schedulers
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"graft/cluster"
+	"graft/events"
 )
 
 // lucid schedules a pool. Jobs that are alike are a class: as many devices, as much memory,
@@ -23,7 +23,7 @@ type lucid struct {
 	processors bool
 	turns      []int64 // seconds at which packing begins or ends
 	pairs      map[*cluster.Job]*cluster.Job
-	heads      heads
+	heads      events.Heap[*members] // the classes that a pass still comes to, by the job that it comes to
 }
 
 // class is what jobs have in common.
@@ -40,10 +40,10 @@ const unknownScore = 99
 type members struct {
 	class
 	*size
-	waiting *order       // by priority
-	open    bool         // it may have a job that can be packed
-	at      *cluster.Job // the next to be tried in a pass
-	place   int          // among heads; -1 is none
+	waiting *order        // by priority
+	open    bool          // it may have a job that can be packed
+	at      *cluster.Job  // the next to be tried in a pass
+	place   events.Handle // among heads; zero is none
 }
 
 // size is the jobs of a number of devices.
@@ -114,20 +114,11 @@ func notBefore(at int64) int64 { return (at + decideEvery - 1) / decideEvery * d
 func (s *lucid) Arrived(j *cluster.Job) {
 	j.Priority = j.Estimate * float64(j.GPUs)
 	m := s.membersOf(s.classOf(j))
-	m.waiting.put(j, key{sortable(j.Priority), s.came, 0})
+	m.waiting.put(j, key{events.Float(j.Priority), s.came, 0})
 	if m.waiting.next(nil, j.GPUs) == j {
 		m.opened()
 	}
 	s.came++
-}
-
-// sortable is a whole number that orders floats as they are ordered.
-func sortable(x float64) int64 {
-	b := int64(math.Float64bits(x + 0)) // so that there is one zero only
-	if b < 0 {
-		return math.MinInt64 - b
-	}
-	return b
 }
 
 func (s *lucid) classOf(j *cluster.Job) class {
@@ -151,7 +142,7 @@ func (s *lucid) membersOf(c class) *members {
 		s.sizes[c.gpus] = z
 		s.sorted = append(s.sorted, z)
 	}
-	m := &members{class: c, size: z, waiting: s.shelf.order(), place: -1}
+	m := &members{class: c, size: z, waiting: s.shelf.order()}
 	s.classes[c] = m
 	z.members = append(z.members, m)
 	return m
@@ -194,7 +185,7 @@ func (s *lucid) alone(j *cluster.Job, from *key) {
 			continue
 		}
 		m.opened()
-		if from != nil && m.place < 0 {
+		if from != nil && m.place == 0 {
 			s.enter(m, m.waiting.next(from, m.gpus))
 		}
 	}
@@ -240,8 +231,7 @@ func (m *members) opened() { m.open, m.size.open = true, true }
 // pass tries the jobs that may find a place, in order.
 func (s *lucid) pass(p *cluster.Pool) (started bool) {
 	s.begin(p)
-	for len(s.heads) > 0 {
-		m := s.heads[0]
+	for _, m, some := s.heads.Head(); some; _, m, some = s.heads.Head() {
 		j := m.at
 		at := *m.waiting.keyOf(j)
 		switch {
@@ -259,10 +249,13 @@ func (s *lucid) pass(p *cluster.Pool) (started bool) {
 				s.alone(j, nil)
 			}
 		case !s.packing:
-			s.heads.clear()
+			for s.heads.Len() > 0 {
+				_, m, _ := s.heads.Pop()
+				m.place = 0
+			}
 		default:
 			m.open = m.open && m.waiting.next(nil, m.gpus) != j // the first has no partner, so none has
-			s.heads.remove(m)
+			s.leave(m)
 		}
 	}
 	return started
@@ -329,70 +322,21 @@ func (s *lucid) rates(j, host *cluster.Job) (float64, float64) {
 // enter lets the pass come to a class at a job; nil is none.
 func (s *lucid) enter(m *members, j *cluster.Job) {
 	if m.at = j; j != nil {
-		s.heads.push(m)
+		m.place = s.heads.Push(events.Key(*m.waiting.keyOf(j)), m)
 	}
+}
+
+// leave keeps the pass from coming to a class again.
+func (s *lucid) leave(m *members) {
+	s.heads.Remove(m.place)
+	m.place = 0
 }
 
 // move lets the pass come to a class at the next job behind a place.
 func (s *lucid) move(m *members, behind *key) {
 	if m.at = m.waiting.next(behind, m.gpus); m.at == nil {
-		s.heads.remove(m)
+		s.leave(m)
 		return
 	}
-	s.heads.down(m.place)
-}
-
-// heads are the classes that a pass still comes to, by the job that it comes to.
-type heads []*members
-
-func (h heads) less(a, b int) bool {
-	return h[a].waiting.keyOf(h[a].at).before(h[b].waiting.keyOf(h[b].at))
-}
-
-func (h heads) swap(a, b int) {
-	h[a], h[b] = h[b], h[a]
-	h[a].place, h[b].place = a, b
-}
-
-func (h *heads) push(m *members) {
-	m.place = len(*h)
-	*h = append(*h, m)
-	for at := m.place; at > 0 && h.less(at, (at-1)/2); at = (at - 1) / 2 {
-		h.swap(at, (at-1)/2)
-	}
-}
-
-// remove takes the head out, or one that has no job any more.
-func (h *heads) remove(m *members) {
-	at, last := m.place, len(*h)-1
-	h.swap(at, last)
-	*h = (*h)[:last]
-	m.place = -1
-	if at < last {
-		h.down(at)
-	}
-}
-
-func (h *heads) clear() {
-	for _, m := range *h {
-		m.place = -1
-	}
-	*h = (*h)[:0]
-}
-
-func (h heads) down(at int) {
-	for {
-		least := 2*at + 1
-		if least >= len(h) {
-			return
-		}
-		if least+1 < len(h) && h.less(least+1, least) {
-			least++
-		}
-		if !h.less(least, at) {
-			return
-		}
-		h.swap(at, least)
-		at = least
-	}
+	s.heads.Move(m.place, events.Key(*m.waiting.keyOf(m.at)))
 }

@@ -1,6 +1,9 @@
 package schedulers
 
-import "graft/cluster"
+import (
+	"graft/cluster"
+	"graft/events"
+)
 
 // order is jobs by keys, with sums over parts of it, so that those which
 // fit into a number of devices are found without a look at each. It is a treap (Aragon and
@@ -21,14 +24,7 @@ type shelf struct {
 // have the same.
 type key [3]int64
 
-func (k *key) before(other *key) bool {
-	for i := range k {
-		if k[i] != other[i] {
-			return k[i] < other[i]
-		}
-	}
-	return false
-}
+func (k *key) before(other *key) bool { return (*events.Key)(k).Before((*events.Key)(other)) }
 
 type orderNode struct {
 	key         key

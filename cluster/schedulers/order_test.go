@@ -1,7 +1,6 @@
 package schedulers
 
 import (
-	"cmp"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -141,20 +140,4 @@ func fillPlainly(plain []placed, room int) (left int, start, stop []*cluster.Job
 		}
 	}
 	return room, start, stop
-}
-
-// Numbers that stand for floats are ordered as these are.
-func TestSortable(t *testing.T) {
-	floats := []float64{-1e300, -1, -5e-324, 0, 5e-324, 0.1, 1, 1e300}
-	r := rand.New(rand.NewPCG(13, 14))
-	for range 200 {
-		floats = append(floats, r.NormFloat64()*float64(r.IntN(1000)))
-	}
-	for _, a := range floats {
-		for _, b := range floats {
-			require.Equal(t, cmp.Compare(a, b), cmp.Compare(sortable(a), sortable(b)), "%v and %v", a, b)
-		}
-	}
-	negative := -1 / 1e300 / 1e300
-	require.Equal(t, sortable(0), sortable(negative))
 }
