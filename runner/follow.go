@@ -73,6 +73,12 @@ func runFollow(ctx context.Context, path string, o followOptions) error {
 // logsName is the folder in a run folder where processes leave what they print.
 const logsName = "logs"
 
+// scratchFolder makes a folder in which processes meet, and removes it.
+func scratchFolder() (string, func() error, error) {
+	folder, err := os.MkdirTemp("", "graft-")
+	return folder, func() error { return os.RemoveAll(folder) }, err
+}
+
 // starter starts this program once more for each device but the first.
 func (r *performance) starter(first torch.Device) (trainer.Starter, error) {
 	if !r.Train.Parallel.On {

@@ -227,7 +227,7 @@ func (r *performance) prepare() (*trainer.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	parts := trainer.Parts{Now: time.Now}
+	parts := trainer.Parts{Now: time.Now, Scratch: scratchFolder}
 	if parts.Decider, err = r.Decider(); err != nil {
 		return nil, err
 	}

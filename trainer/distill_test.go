@@ -56,7 +56,7 @@ func (h *halting) Spend(w Work) {
 
 // shelf is a book that keeps the last checkpoint alone.
 type shelf struct {
-	nothing
+	discard
 	last map[string][]byte
 }
 

@@ -155,6 +155,12 @@ func newNursery(t testing.TB, o dataset.Options) *nursery {
 	return n
 }
 
+// scratch makes the folder in which processes meet.
+func scratch() (string, func() error, error) {
+	folder, err := os.MkdirTemp("", "graft-")
+	return folder, func() error { return os.RemoveAll(folder) }, err
+}
+
 func smallData(seed int64) dataset.Options {
 	return dataset.Options{Seed: seed, Synthetic: dataset.SyntheticOptions{Size: side, Classes: 4, Train: 600, Test: 200}}
 }
@@ -186,7 +192,7 @@ func perform(t testing.TB, o trainer.Options, book trainer.Book, starter trainer
 	o.Parallel.On = starter != nil
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
 		set, n := smooth(t, s)
-		j, err := trainer.New(s, trainer.Parts{Network: n, Data: set, Clock: steady(t), Decider: script(t, actions...), Book: book, Now: time.Now, Starter: starter}, o)
+		j, err := trainer.New(s, trainer.Parts{Network: n, Data: set, Clock: steady(t), Decider: script(t, actions...), Book: book, Now: time.Now, Starter: starter, Scratch: scratch}, o)
 		if err != nil {
 			return err
 		}
@@ -525,7 +531,7 @@ func oneLife(t *testing.T, path string, o trainer.Options, together bool, looks 
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
 		set, n := smooth(t, s)
 		clock := &mortal{Virtual: *steady(t), looks: looks}
-		parts := trainer.Parts{Network: n, Data: set, Clock: clock, Decider: script(t, actions...), Book: book, Now: ticking(), Starter: newNursery(t, smallData(1))}
+		parts := trainer.Parts{Network: n, Data: set, Clock: clock, Decider: script(t, actions...), Book: book, Now: ticking(), Starter: newNursery(t, smallData(1)), Scratch: scratch}
 		last, err := folder.Last()
 		require.NoError(t, err)
 		j, err := trainer.New(s, parts, o)

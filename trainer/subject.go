@@ -9,11 +9,11 @@ import (
 	"graft/net2net"
 )
 
-// Subject is a network that is measured.
+// Subject is a network to measure.
 type Subject struct {
-	Name    string           // that people know it by; empty means the class that it prints as
-	Network *model.Network   // without weights; measuring leaves it as it is
-	Actions []net2net.Action // that made the network of the one of that name; nil means none
+	Name    string           // of the network before Actions; empty means its class
+	Network *model.Network   // without weights; it is not changed
+	Actions []net2net.Action // applied to the network of that name; nil means none
 }
 
 // String is the name and the actions, such as "ConvNet2 deepen:conv1".
@@ -27,15 +27,15 @@ func subjectText(name string, actions []net2net.Action) string {
 	return strings.Join(words, " ")
 }
 
-// designed are the networks of the zoo that are measured where none is named. They
-// are small enough for a laptop, and differ in what costs depend on: linear layers
-// alone, few and many layers, small and large images inside, large weights, and
-// convolutions of one channel each.
+// designed are the networks of the zoo that are measured by default. They are small
+// enough for a laptop and differ in the quantities that determine costs: linear layers
+// alone, few and many layers, small and large activations, large weights, and depthwise
+// convolutions.
 var designed = []string{"FeedForwardNet2", "MLP", "BatchNormConvolution", "ConvNet", "ConvNet2", "ConvNet3", "ConvSmall", "LargeConvNet", "CIFARResNet20", "MobileNetV2"}
 
-// Subjects are the networks that are measured where none is named, for images of a
-// shape and a number of classes: some of the zoo, and each of them deepened and
-// widened once, so that what adaptation costs is measured and not guessed.
+// Subjects returns the networks that are measured by default, for images of a shape and a
+// number of classes: some of the zoo, and each of them deepened and widened once, so that
+// the cost of adaptation is measured and not guessed.
 func Subjects(input model.Shape, classes int) ([]Subject, error) {
 	var all []Subject
 	for _, name := range designed {
@@ -53,8 +53,8 @@ func Subjects(input model.Shape, classes int) ([]Subject, error) {
 	return all, nil
 }
 
-// Adapted is a network deepened and widened, each once and by itself, where it can
-// be. The blocks are those in the middle of what can be.
+// Adapted returns a network deepened once and, separately, widened once, as far as it can
+// be, at the middle one of the possible blocks.
 func Adapted(of Subject) ([]Subject, error) {
 	proposals, err := net2net.Proposals(of.Network)
 	if err != nil {

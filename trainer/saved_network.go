@@ -14,8 +14,8 @@ import (
 	"graft/results"
 )
 
-// SavedNetwork is the network of a job's newest checkpoint that is whole, without
-// tensors; nil where there is none yet. The folder is not changed.
+// SavedNetwork returns the network of a job's newest complete checkpoint, without tensors,
+// or nil without a checkpoint. The folder is not changed.
 func SavedNetwork(fsys files.FS, folder string) (*model.Network, error) {
 	paths, err := savedIn(fsys, folder)
 	if err != nil {
@@ -42,7 +42,7 @@ func SavedNetwork(fsys files.FS, folder string) (*model.Network, error) {
 	return nil, nil
 }
 
-// savedIn are the checkpoints of a folder, newest first.
+// savedIn returns the paths of a folder's checkpoints, newest first.
 func savedIn(fsys files.FS, folder string) ([]string, error) {
 	dir := filepath.Join(folder, "checkpoints")
 	entries, err := fsys.ReadDir(dir)
