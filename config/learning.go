@@ -11,28 +11,26 @@ import (
 	"slices"
 	"strings"
 
-	"graft/decider"
 	"graft/files"
 	"graft/model"
 	"graft/net2net"
 	"graft/original"
 	"graft/original/learn"
+	"graft/original/vocab"
 	"graft/simulation/tables"
 	"graft/torch/weights"
-	"graft/tracing"
-	"graft/vocab"
 )
 
 // Learning is the file of a policy that learns from a table.
 type Learning struct {
-	Run    LearningRun          // seed, folder and reports
-	Table  LearningTable        // what is learned from
-	Policy LearningPolicy       // its sizes, and what it begins with
-	Learn  decider.LearnOptions // how it learns
+	Run    LearningRun    // seed, folder and reports
+	Table  LearningTable  // what is learned from
+	Policy LearningPolicy // its sizes, and what it begins with
+	Learn  learn.Options  // how it learns
 
 	given map[string]Source
 	table *tables.Table
-	tree  *decider.Tree
+	tree  *learn.Tree
 	words *vocab.Vocabulary
 	first *weights.Set // nil where the policy begins with nothing
 }
@@ -132,10 +130,10 @@ func (l *Learning) Digest() string {
 }
 
 // Lessons is the table that was read, and its tree.
-func (l *Learning) Lessons() (*tables.Table, *decider.Tree) { return l.table, l.tree }
+func (l *Learning) Lessons() (*tables.Table, *learn.Tree) { return l.table, l.tree }
 
 // Embedding is a vector for each token of the vocabulary that was read.
-func (l *Learning) Embedding() decider.Embedding { return decider.EmbeddingOf(l.words) }
+func (l *Learning) Embedding() learn.Embedding { return learn.EmbeddingOf(l.words) }
 
 // First is the policy to begin with; nil where a new one is drawn.
 func (l *Learning) First() *weights.Set { return l.first }
@@ -225,7 +223,7 @@ func actionTexts(actions []net2net.Action) []string {
 func (l *Learning) readTable(fsys files.FS, n *model.Network) (*tables.Table, error) {
 	s := tables.Scenario{Name: tableName(l.Table.File), Network: l.Table.Network, Actions: actionTexts(l.Table.Actions)}
 	if len(s.Actions) == 0 {
-		for k := range tracing.LegacyBlocks(n) {
+		for k := range net2net.OriginalBlocks(n) {
 			s.Actions = append(s.Actions, fmt.Sprintf("deepen:%d", k))
 		}
 		s.Actions = append(s.Actions, net2net.Action{}.String())

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"graft/decider"
 	"graft/net2net"
+	"graft/original/learn"
 	"graft/torch/weights"
 )
 
@@ -85,7 +85,7 @@ func (o LearningTable) Validate() error {
 
 // LearningPolicy is the sizes of a policy, and what it begins with.
 type LearningPolicy struct {
-	decider.PolicyOptions
+	learn.PolicyOptions
 	Embedding int    // values of a token's vector, which are the vocabulary's; zero does not check them
 	Weights   string // a policy to begin with, .pth or .safetensors, of which its embedding is not taken; empty draws a new one
 }

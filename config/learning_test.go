@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"graft/decider"
 	"graft/files"
+	"graft/original/learn"
 	"graft/original/originaltest"
 )
 
@@ -36,7 +36,7 @@ func TestLearningIsReadWithWhatItNames(t *testing.T) {
 	require.Positive(t, tree.Waste)
 	require.Equal(t, 16, l.Embedding().Width)
 	require.Nil(t, l.First())
-	require.Equal(t, decider.LearnExact, l.Learn.Rule)
+	require.Equal(t, learn.Exact, l.Learn.Rule)
 	require.Equal(t, 500, l.Learn.Episodes)
 	require.Equal(t, 50, l.Policy.Hidden)
 

@@ -6,12 +6,12 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"graft/decider"
 	"graft/files"
 	"graft/model"
 	"graft/original"
+	"graft/original/bilstm"
+	"graft/original/vocab"
 	"graft/simulation/tables"
-	"graft/vocab"
 )
 
 // legacyTableFile is what the original called a table in its folder.
@@ -20,7 +20,7 @@ const legacyTableFile = "data.pkl"
 // ReadLegacyPolicy reads a policy of the original and the vocabulary that it learned
 // with. Where the policy is a run's folder, its weights must have the sizes that the
 // run's configuration says, and that is returned as well; else it is nil.
-func ReadLegacyPolicy(fsys files.FS, policy, vocabulary string, o decider.LegacyOptions) (*decider.LegacyPolicy, *LegacyRun, error) {
+func ReadLegacyPolicy(fsys files.FS, policy, vocabulary string, o bilstm.Options) (*bilstm.Policy, *LegacyRun, error) {
 	v, err := vocab.Read(fsys, vocabulary)
 	if err != nil {
 		return nil, nil, err
@@ -32,14 +32,14 @@ func ReadLegacyPolicy(fsys files.FS, policy, vocabulary string, o decider.Legacy
 		}
 		o.Want = run.Policy
 	}
-	p, err := decider.ReadLegacyPolicy(fsys, policy, v, o)
+	p, err := bilstm.Read(fsys, policy, v, o)
 	return p, run, err
 }
 
 // ReadLegacySource reads the policy that a run's learning began with: the original
 // evaluated that one wherever there was one. As folders are moved together, it is
 // looked for in the folder beside the run's that has its folder's name.
-func ReadLegacySource(fsys files.FS, folder string, run *LegacyRun, vocabulary string, o decider.LegacyOptions) (*decider.LegacyPolicy, error) {
+func ReadLegacySource(fsys files.FS, folder string, run *LegacyRun, vocabulary string, o bilstm.Options) (*bilstm.Policy, error) {
 	path := beside(folder, run.Source)
 	p, _, err := ReadLegacyPolicy(fsys, path, vocabulary, o)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"graft/model"
+	"graft/net2net"
 	"graft/torch/weights"
-	"graft/tracing"
 )
 
 // legacyKey translates the value of one of the original's keys.
@@ -278,7 +278,7 @@ func legacySequence(c *converter, key string, value any) {
 func (c *converter) legacyAction(block int64) string {
 	name, _ := c.keys["job.model"].(string)
 	n, err := model.Zoo(name, model.ZooOptions{})
-	if err == nil && int(block) == len(tracing.LegacyBlocks(n)) {
+	if err == nil && int(block) == len(net2net.OriginalBlocks(n)) {
 		return "none"
 	}
 	return "deepen:" + strconv.FormatInt(block, 10)

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"graft/decider"
 	"graft/files"
+	"graft/original/bilstm"
 	"graft/simulation/tables"
 )
 
@@ -26,7 +26,7 @@ type LegacyRun struct {
 	Table      string  // the path of the table that was learned from, or recorded
 	Source     string  // the path of the policy that learning began with; empty for a new one
 	Vocabulary string  // by name
-	Policy     decider.LegacyShape
+	Policy     bilstm.Shape
 }
 
 // Scenario is what the file says of a table. It has no actions: the file says only how

@@ -14,12 +14,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/decider"
-	"graft/decider/policytest"
 	"graft/files"
 	"graft/model"
 	"graft/net2net"
+	"graft/original/bilstm"
+	"graft/original/bilstm/policytest"
+	"graft/original/vocab"
 	"graft/torch/weights"
-	"graft/vocab"
 )
 
 func TestARunOfTheOriginalIsRead(t *testing.T) {
@@ -50,7 +51,7 @@ save_file = "../results/simulation_d/data.pkl"
 	require.NoError(t, err)
 	assert.Equal(t, &LegacyRun{Seed: 42, Folder: "simulation_a", Network: "ConvNet2", Dataset: "cifar10", Start: 70, Vocabulary: "models",
 		Table: "../results/simulation_b/data.pkl", Source: "../results/simulation_c/agent.finalmodel.pth",
-		Policy: decider.LegacyShape{Actions: 4, Embedding: 16, Hidden: 50, Memory: 16, Linear: 128, Time: 8}}, r)
+		Policy: bilstm.Shape{Actions: 4, Embedding: 16, Hidden: 50, Memory: 16, Linear: 128, Time: 8}}, r)
 	r, err = parseLegacyRun("config.toml", []byte("[agent]\nsave_file = \"a/data.pkl\"\n"), (*converter).requireZoo)
 	require.NoError(t, err)
 	assert.Equal(t, &LegacyRun{Table: "a/data.pkl"}, r)
@@ -82,14 +83,14 @@ func learned(t *testing.T, network string) (policy, vocabulary string) {
 	folder := t.TempDir()
 	grown := zoo(t, network)
 	for k := range 3 {
-		_, err := net2net.Apply(grown, decider.LegacyActions(grown)[k], net2net.Options{Compat: net2net.Original})
+		_, err := net2net.Apply(grown, bilstm.Actions(grown)[k], net2net.Options{Compat: net2net.Original})
 		require.NoError(t, err)
 	}
 	v, err := vocab.Build([]*model.Network{zoo(t, network), grown}, policytest.Small.Embedding, rand.New(rand.NewPCG(1, 0)))
 	require.NoError(t, err)
 	vocabulary = filepath.Join(folder, vocab.FileName)
 	require.NoError(t, v.Write(files.OS{}, vocabulary))
-	require.NoError(t, weights.Write(files.OS{}, filepath.Join(folder, decider.LegacyPolicyFile), policytest.Weights(v, policytest.Small, 1)))
+	require.NoError(t, weights.Write(files.OS{}, filepath.Join(folder, bilstm.FileName), policytest.Weights(v, policytest.Small, 1)))
 	require.NoError(t, os.WriteFile(filepath.Join(folder, LegacyRunFile), []byte("[agent]\nmax_actions = 4\n"), 0o600))
 	return folder, vocabulary
 }
@@ -104,7 +105,7 @@ func TestAPolicyDecidesAboutAJob(t *testing.T) {
 	require.NoError(t, err)
 	d, err := j.Decider()
 	require.NoError(t, err)
-	assert.False(t, d.(*decider.LegacyPolicy).Sample)
+	assert.False(t, d.(*bilstm.Policy).Sample)
 	state := decider.State{Network: zoo(t, "ConvNet2"), Left: time.Minute, Budget: time.Hour}
 	first, err := d.Decide(context.Background(), state)
 	require.NoError(t, err)
@@ -112,12 +113,12 @@ func TestAPolicyDecidesAboutAJob(t *testing.T) {
 	require.NoError(t, j.Suits(zoo(t, "ConvNet2")))
 	assert.ErrorContains(t, j.Suits(zoo(t, "ConvNet3")), "has no token in the vocabulary "+vocabulary)
 
-	j, err = read("adapt.sample=true", "run.seed=5", "adapt.policy="+filepath.Join(policy, decider.LegacyPolicyFile))
+	j, err = read("adapt.sample=true", "run.seed=5", "adapt.policy="+filepath.Join(policy, bilstm.FileName))
 	require.NoError(t, err)
 	d, err = j.Decider()
 	require.NoError(t, err)
-	assert.True(t, d.(*decider.LegacyPolicy).Sample)
-	assert.Equal(t, uint64(5), d.(*decider.LegacyPolicy).Seed)
+	assert.True(t, d.(*bilstm.Policy).Sample)
+	assert.Equal(t, uint64(5), d.(*bilstm.Policy).Seed)
 
 	_, err = (&Job{Adapt: j.Adapt}).Decider()
 	assert.ErrorContains(t, err, "was not read; use ReadJob")
@@ -159,9 +160,9 @@ func requireFault(t *testing.T, text, says string) {
 // configured is a copy of a policy's folder whose configuration says otherwise.
 func configured(t *testing.T, policy, line string) string {
 	folder := t.TempDir()
-	data, err := os.ReadFile(filepath.Join(policy, decider.LegacyPolicyFile))
+	data, err := os.ReadFile(filepath.Join(policy, bilstm.FileName))
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(folder, decider.LegacyPolicyFile), data, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, bilstm.FileName), data, 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(folder, LegacyRunFile), []byte("[agent]\n"+line+"\n"), 0o600))
 	return folder
 }

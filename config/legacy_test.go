@@ -14,6 +14,7 @@ import (
 	"graft/decider"
 	"graft/files"
 	"graft/net2net"
+	"graft/original/learn"
 	"graft/trainer"
 )
 
@@ -245,11 +246,11 @@ func assertOriginalLearning(t *testing.T, path string, made *Translation) {
 	assert.Contains(t, []int{10_000, 20_000, 75_000}, l.Learn.Episodes)
 	assert.Contains(t, []float64{1, 10, 100, 1000}, l.Learn.Temperature)
 	l.Learn.Episodes, l.Learn.Temperature = 0, 0
-	want := decider.LearnOptions{}
+	want := learn.Options{}
 	want.EnsureDefaults()
 	want.Episodes, want.Temperature = 0, 0
 	assert.Equal(t, want, l.Learn, "zero options are the original's")
-	assert.Equal(t, decider.PolicyOptions{Hidden: 50, Memory: 16, Linear: 128, Time: 8}, l.Policy.PolicyOptions)
+	assert.Equal(t, learn.PolicyOptions{Hidden: 50, Memory: 16, Linear: 128, Time: 8}, l.Policy.PolicyOptions)
 	assert.Equal(t, net2net.Original, l.Table.Compat)
 	assert.Len(t, l.Table.Actions, 4)
 	assert.True(t, strings.HasSuffix(l.Table.File, "data.pkl") && strings.HasSuffix(l.Table.Vocabulary, "models.ids.pkl") && l.Table.Waste && !l.Table.Prefix)

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"graft/dataset"
-	"graft/decider"
 	"graft/model"
 	"graft/net2net"
+	"graft/original/learn"
 	"graft/simulation/learning"
 	"graft/torch"
 	"graft/trainer"
@@ -47,8 +47,8 @@ var memberWords = map[member][]string{
 	{reflect.TypeFor[dataset.Options](), "Kind"}: dataset.Kinds(),
 	{reflect.TypeFor[NetworkOptions](), "Name"}:  zooNames(),
 
-	{reflect.TypeFor[decider.LearnOptions](), "Rule"}:   {decider.LearnReinforce, decider.LearnExact},
-	{reflect.TypeFor[decider.LearnOptions](), "Reward"}: {decider.RewardTangent, decider.RewardAccuracy, decider.RewardStandard},
+	{reflect.TypeFor[learn.Options](), "Rule"}:   {learn.Reinforce, learn.Exact},
+	{reflect.TypeFor[learn.Options](), "Reward"}: {learn.RewardTangent, learn.RewardAccuracy, learn.RewardStandard},
 }
 
 // notation of a type that is written as a text, where the type does not say so

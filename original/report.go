@@ -11,14 +11,13 @@ import (
 	"graft/net2net"
 	"graft/simulation/evaluation"
 	"graft/simulation/tables"
-	"graft/tracing"
 )
 
 // LegacyScenarioActions are what the numbers in a table of the original stand for: to
 // deepen each of the blocks that its network was made with, and at last nothing.
 func ScenarioActions(n *model.Network) []string {
 	var actions []string
-	for k := range tracing.LegacyBlocks(n) {
+	for k := range net2net.OriginalBlocks(n) {
 		actions = append(actions, net2net.Action{Kind: "deepen", Target: fmt.Sprint(k)}.String())
 	}
 	return append(actions, net2net.Action{}.String())

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"strings"
 
-	"graft/decider"
+	"graft/original/bilstm"
 	"graft/simulation/evaluation"
 )
 
 // OfLegacy lets a policy of the original be evaluated.
-type StepPolicy struct{ *decider.LegacyPolicy }
+type StepPolicy struct{ *bilstm.Policy }
 
 // Weigh asks the policy.
 func (o StepPolicy) Weigh(_ context.Context, m evaluation.Point) ([]float64, error) {
@@ -23,7 +23,7 @@ func (o StepPolicy) Weigh(_ context.Context, m evaluation.Point) ([]float64, err
 	if err := offersBlocks(m); err != nil {
 		return nil, err
 	}
-	t, err := o.Think(m.Network, m.Left, m.Budget)
+	t, err := o.Forward(m.Network, m.Left, m.Budget)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func (o StepPolicy) Weigh(_ context.Context, m evaluation.Point) ([]float64, err
 // the blocks that the network was made with, by number or by path, and none.
 func offersBlocks(m evaluation.Point) error {
 	numbers := ScenarioActions(m.Network)
-	for k, a := range decider.LegacyActions(m.Network) {
+	for k, a := range bilstm.Actions(m.Network) {
 		if k >= len(m.Actions) || m.Actions[k] != a.String() && m.Actions[k] != numbers[k] {
 			return fmt.Errorf("the policy chooses among %s, and the table among %s; take a policy that was learned on such a table",
 				strings.Join(numbers, ", "), strings.Join(m.Actions, ", "))

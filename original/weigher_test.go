@@ -9,14 +9,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/decider"
-	"graft/decider/policytest"
 	"graft/model"
 	"graft/net2net"
 	"graft/original"
+	"graft/original/bilstm"
+	"graft/original/bilstm/policytest"
+	"graft/original/vocab"
 	"graft/simulation/evaluation"
 	"graft/simulation/tables"
-	"graft/vocab"
 )
 
 // scripted weighs as it is told, and keeps the moments.
@@ -149,7 +149,7 @@ func legacyPolicy(t *testing.T, network string, actions int) original.StepPolicy
 	shape.Actions = actions
 	v, err := vocab.Build([]*model.Network{n}, shape.Embedding, rand.New(rand.NewPCG(1, 0)))
 	require.NoError(t, err)
-	p, err := decider.NewLegacyPolicy(policytest.Weights(v, shape, 1), v, decider.LegacyOptions{})
+	p, err := bilstm.New(policytest.Weights(v, shape, 1), v, bilstm.Options{})
 	require.NoError(t, err)
-	return original.StepPolicy{LegacyPolicy: p}
+	return original.StepPolicy{Policy: p}
 }

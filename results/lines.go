@@ -80,7 +80,7 @@ func ReadJSONLines[T any](fsys files.FS, path string) ([]T, error) {
 		return nil, fmt.Errorf("reading %s: %w", path, err)
 	}
 	var values []T
-	_, err = eachLine(file, func(n int, line []byte) error {
+	_, err = EachLine(file, func(n int, line []byte) error {
 		var v T
 		if err := json.Unmarshal(line, &v); err != nil {
 			return fmt.Errorf("%s:%d: %w", path, n, err)

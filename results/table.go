@@ -37,7 +37,7 @@ func ReadStream(fsys files.FS, path string) (*Table, error) {
 	}
 	t := &Table{data: map[string]*series{}}
 	var cells []cell
-	t.Torn, err = eachLine(file, func(n int, line []byte) (err error) {
+	t.Torn, err = EachLine(file, func(n int, line []byte) (err error) {
 		text := string(bytes.TrimSuffix(line, []byte("\n")))
 		if n == 1 {
 			err = t.readHead(text)

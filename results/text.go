@@ -19,7 +19,7 @@ const (
 // eachLine calls do for each whole line, with its end and numbered from 1, until
 // do returns an error. It says whether something without an end follows. The
 // line is valid during the call only.
-func eachLine(r io.Reader, do func(n int, line []byte) error) (torn bool, err error) {
+func EachLine(r io.Reader, do func(n int, line []byte) error) (torn bool, err error) {
 	in := bufio.NewReaderSize(r, readBuffer)
 	var long []byte // what a line has beyond the buffer
 	for n := 1; ; {

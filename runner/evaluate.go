@@ -11,11 +11,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"graft/config"
-	"graft/decider"
 	"graft/files"
 	"graft/model"
 	"graft/net2net"
 	"graft/original"
+	"graft/original/bilstm"
 	"graft/simulation"
 	"graft/simulation/evaluation"
 	"graft/simulation/tables"
@@ -142,11 +142,11 @@ func repeated(paths []string) string {
 }
 
 // reading is how a policy of the original's reads and decides.
-func (o evaluateOptions) reading() decider.LegacyOptions {
+func (o evaluateOptions) reading() bilstm.Options {
 	if o.asPublished {
-		return decider.LegacyOptions{Prefix: decider.Never}
+		return bilstm.Options{Prefix: bilstm.Never}
 	}
-	return decider.LegacyOptions{Prefix: decider.Prefix(o.prefix)}
+	return bilstm.Options{Prefix: bilstm.Prefix(o.prefix)}
 }
 
 func runEvaluate(ctx context.Context, w io.Writer, o evaluateOptions) error {
@@ -274,10 +274,10 @@ func (o evaluateOptions) printOriginal(ctx context.Context, w io.Writer) error {
 		return unreadable(err)
 	}
 	if o.prefix == "" && !reportedWithToken(p, run, n) {
-		p.Prefix = decider.Never
+		p.Prefix = bilstm.Never
 	}
 	surgery := net2net.Options{Compat: net2net.Original}
-	e, err := evaluation.Follow(ctx, table, n, original.StepPolicy{LegacyPolicy: p}, evaluation.FollowOptions{Surgery: surgery})
+	e, err := evaluation.Follow(ctx, table, n, original.StepPolicy{Policy: p}, evaluation.FollowOptions{Surgery: surgery})
 	if err != nil {
 		return err
 	}
@@ -289,13 +289,13 @@ func (o evaluateOptions) printOriginal(ctx context.Context, w io.Writer) error {
 // vectors that had gone on from others were held against the tables of the first
 // network, as they had learned: with token 0 where 13 vectors say so. All others were
 // reported on when nothing was put before the layers any more.
-func reportedWithToken(p *decider.LegacyPolicy, run *config.LegacyRun, n *model.Network) bool {
+func reportedWithToken(p *bilstm.Policy, run *config.LegacyRun, n *model.Network) bool {
 	return p.Prefixed() && run != nil && run.Source != "" && p.Early(n)
 }
 
 // readOriginal reads the policy that was named, or the one that the original would have
 // taken for it, and the run of the one that was named.
-func (o evaluateOptions) readOriginal(policy string) (*decider.LegacyPolicy, *config.LegacyRun, error) {
+func (o evaluateOptions) readOriginal(policy string) (*bilstm.Policy, *config.LegacyRun, error) {
 	p, run, err := config.ReadLegacyPolicy(files.OS{}, policy, o.vocab, o.reading())
 	if err != nil || !o.asPublished {
 		return p, run, err

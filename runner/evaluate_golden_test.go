@@ -12,11 +12,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/config"
-	"graft/decider"
 	"graft/files"
 	"graft/model"
 	"graft/net2net"
 	"graft/original"
+	"graft/original/bilstm"
 	"graft/simulation/evaluation"
 )
 
@@ -184,12 +184,12 @@ func TestEveryPolicyOnEveryTable(t *testing.T) {
 		require.Equal(t, exitDone, got.code, got.stderr)
 		var r evaluationReport
 		require.NoError(t, json.Unmarshal([]byte(got.stdout), &r))
-		p, _, err := config.ReadLegacyPolicy(files.OS{}, filepath.Dir(policy), filepath.Join(publishedFolder, "vocabs"), decider.LegacyOptions{})
+		p, _, err := config.ReadLegacyPolicy(files.OS{}, filepath.Dir(policy), filepath.Join(publishedFolder, "vocabs"), bilstm.Options{})
 		require.NoError(t, err)
 		for k, table := range r.Tables {
 			legacy, n, err := config.ReadLegacyTable(files.OS{}, tables[k])
 			require.NoError(t, err)
-			e, err := evaluation.Follow(context.Background(), legacy, n, original.StepPolicy{LegacyPolicy: p},
+			e, err := evaluation.Follow(context.Background(), legacy, n, original.StepPolicy{Policy: p},
 				evaluation.FollowOptions{Surgery: net2net.Options{Compat: net2net.Original}})
 			require.NoError(t, err)
 			chosen := verdictOf(t, table, filepath.Base(filepath.Dir(policy)))
@@ -232,15 +232,15 @@ func TestNumbersStayThoseOfTheFirstBlocks(t *testing.T) {
 	var r evaluationReport
 	require.NoError(t, json.Unmarshal([]byte(got.stdout), &r))
 	require.Equal(t, []string{"deepen:0", "deepen:1", "deepen:1"}, r.Tables[0].Scores[0].Sequence)
-	p, _, err := config.ReadLegacyPolicy(files.OS{}, policy, vocabulary, decider.LegacyOptions{})
+	p, _, err := config.ReadLegacyPolicy(files.OS{}, policy, vocabulary, bilstm.Options{})
 	require.NoError(t, err)
 	n, err := model.Zoo("ConvNet2", model.ZooOptions{})
 	require.NoError(t, err)
 	for _, s := range r.Tables[0].Steps[0].Steps {
-		thought, err := p.Think(n, s.Left, 400)
+		thought, err := p.Forward(n, s.Left, 400)
 		require.NoError(t, err)
 		require.InDeltaSlice(t, thought.Probabilities, s.Probabilities, 1e-12)
-		_, err = net2net.Apply(n, decider.LegacyActions(n)[s.Number], net2net.Options{Compat: net2net.Original})
+		_, err = net2net.Apply(n, bilstm.Actions(n)[s.Number], net2net.Options{Compat: net2net.Original})
 		require.NoError(t, err)
 	}
 	require.Len(t, n.Leaves(), 10+9, "each of three convolutions brought three layers")

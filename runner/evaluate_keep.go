@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"graft/config"
-	"graft/decider"
 	"graft/files"
+	"graft/original/bilstm"
 	"graft/results"
 	"graft/simulation"
 	"graft/simulation/evaluation"
@@ -159,7 +159,7 @@ func (c *contender) digest() (string, error) {
 	case !info.IsDir():
 		return digestOf(c.path)
 	case c.kind == originalKind:
-		return digestOf(filepath.Join(c.path, decider.LegacyPolicyFile))
+		return digestOf(filepath.Join(c.path, bilstm.FileName))
 	}
 	seeds, err := seedFiles(c.path)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"graft/decider"
 	"graft/files"
 	"graft/original"
+	"graft/original/bilstm"
 	"graft/simulation"
 	"graft/simulation/evaluation"
 	"graft/torch/weights"
@@ -44,7 +45,7 @@ type contender struct {
 	kind       policyKind
 	entrants   []evaluation.Candidate // the first is whose decisions are shown
 	structural *decider.Structural    // nil for one of the original's
-	legacy     *decider.LegacyPolicy
+	legacy     *bilstm.Policy
 }
 
 // readPolicies reads all that are named.
@@ -106,7 +107,7 @@ func samePath(a, b string) bool {
 func kindOfPolicy(path string) (policyKind, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return "", fmt.Errorf("read policy: %w; name its file, or a folder with its file %s or %s", err, votingFile, decider.LegacyPolicyFile)
+		return "", fmt.Errorf("read policy: %w; name its file, or a folder with its file %s or %s", err, votingFile, bilstm.FileName)
 	}
 	if !info.IsDir() {
 		set, err := readSet(path)
@@ -121,7 +122,7 @@ func kindOfPolicy(path string) (policyKind, error) {
 	if isFile(filepath.Join(path, votingFile)) {
 		return structuralKind, nil
 	}
-	if _, err := os.Stat(filepath.Join(path, seedFolder)); err == nil && !isFile(filepath.Join(path, decider.LegacyPolicyFile)) {
+	if _, err := os.Stat(filepath.Join(path, seedFolder)); err == nil && !isFile(filepath.Join(path, bilstm.FileName)) {
 		return "", fmt.Errorf("read policy %s: %w: it has no %s, so learning has not ended; go on with 'graft learn --resume'", path, fs.ErrNotExist, votingFile)
 	}
 	return originalKind, nil
@@ -164,7 +165,7 @@ func (c *contender) readLegacy(ctx context.Context, o evaluateOptions) error {
 		return err
 	}
 	c.legacy = p
-	chooser := evaluation.Stepwise(ctx, c.name, original.StepPolicy{LegacyPolicy: p})
+	chooser := evaluation.Stepwise(ctx, c.name, original.StepPolicy{Policy: p})
 	c.entrants = []evaluation.Candidate{{Name: c.name, Role: evaluation.RolePolicy, Policies: []evaluation.Policy{chooser}}}
 	return nil
 }

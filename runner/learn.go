@@ -14,7 +14,6 @@ import (
 	"go.uber.org/zap"
 
 	"graft/config"
-	"graft/decider"
 	"graft/files"
 	"graft/original/learn"
 	"graft/results"
@@ -163,7 +162,7 @@ func (p *pupil) close() {
 // run lets the policy learn, from the beginning or from the last checkpoint.
 func (p *pupil) run(ctx context.Context, s *torch.Scope) (*learn.StudyOutcome, error) {
 	table, tree := p.Lessons()
-	learner, err := decider.NewLearner(s, tree, p.Embedding(), p.Policy.PolicyOptions, p.Learn, p.Run.Seed)
+	learner, err := learn.NewLearner(s, tree, p.Embedding(), p.Policy.PolicyOptions, p.Learn, p.Run.Seed)
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +186,7 @@ func (p *pupil) run(ctx context.Context, s *torch.Scope) (*learn.StudyOutcome, e
 }
 
 // open makes the run folder, or opens it and restores the policy.
-func (p *pupil) open(l *decider.Learner, table *tables.Table) error {
+func (p *pupil) open(l *learn.Learner, table *tables.Table) error {
 	var err error
 	p.stored, err = p.openRun(p.folder, p.given, p.Resolved(), results.Manifest{Seed: uint64(p.Run.Seed), ConfigSHA256: p.Digest(), Network: p.Table.Network})
 	if err != nil {
@@ -216,7 +215,7 @@ func (p *pupil) open(l *decider.Learner, table *tables.Table) error {
 }
 
 // keep writes the policy that was learned.
-func (p *pupil) keep(l *decider.Learner) error {
+func (p *pupil) keep(l *learn.Learner) error {
 	set, err := l.Weights()
 	if err != nil {
 		return err

@@ -10,7 +10,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/decider"
 	"graft/files"
 	"graft/original/learn"
 	"graft/results"
@@ -121,7 +120,7 @@ func writeStudy(t *testing.T, dir, way string, seed uint64, rise float64) {
 	require.NoError(t, err)
 	const each = 20
 	for row := range 12 {
-		var lesson decider.Lesson
+		var lesson learn.Lesson
 		for k := range each {
 			share := min(1, (float64(row*each+k)+0.5)/240*rise)
 			end := min(15, int(16*share*(0.7+0.3*math.Sin(float64(row*each+k+int(seed))))))

@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"graft/results"
+	"graft/original"
 )
 
 // originalDetail is what a result folder of the original says.
@@ -39,7 +39,7 @@ type logReport struct {
 }
 
 func readOriginalDetail(r *runData, all bool) (runDetail, error) {
-	l, err := results.ReadLegacy(r.fsys, r.Path)
+	l, err := original.ReadFolder(r.fsys, r.Path)
 	if l == nil {
 		return nil, err
 	} // what cannot be read is among the run's faults already
@@ -60,7 +60,7 @@ func readOriginalDetail(r *runData, all bool) (runDetail, error) {
 	return d, nil
 }
 
-func reportMetric(m results.LegacyMetric) metricReport {
+func reportMetric(m original.Metric) metricReport {
 	r := metricReport{File: m.File, Of: m.Prefix, Per: m.Granularity, What: m.Metric, Rows: len(m.Rows), Torn: m.Torn}
 	for k := range m.Rows {
 		row := &m.Rows[k]

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"graft/config"
-	"graft/results"
+	"graft/original"
 )
 
 // originalRuns is result folders of the original system: of its trainings, tables and
@@ -24,7 +24,7 @@ func isOriginal(f *runFolderView) bool {
 		return false
 	}
 	for _, entry := range f.entries {
-		if results.IsLegacyMetric(entry.Name()) && !entry.IsDir() {
+		if original.IsMetric(entry.Name()) && !entry.IsDir() {
 			return true
 		}
 	}
@@ -38,7 +38,7 @@ func (f *runFolderView) says(key string) bool {
 }
 
 func readOriginalRun(f *runFolderView, r *runData) error {
-	l, err := results.ReadLegacy(f.fsys, f.path)
+	l, err := original.ReadFolder(f.fsys, f.path)
 	if err != nil && (l == nil || len(l.Metrics) == 0) {
 		return err
 	}
@@ -68,7 +68,7 @@ func readOriginalRun(f *runFolderView, r *runData) error {
 }
 
 // endings are the last values of a metric, one for each whose it is.
-func endings(l *results.Legacy, metric string) (last []float64, rows int) {
+func endings(l *original.Folder, metric string) (last []float64, rows int) {
 	for _, m := range l.Metrics {
 		if m.Granularity != "epoch" || m.Metric != metric {
 			continue
@@ -83,7 +83,7 @@ func endings(l *results.Legacy, metric string) (last []float64, rows int) {
 
 // trainingQuantities are what trainings ended with. Where there are many, each went
 // another way, so that they are no sample of one thing: the mean stands beside the best.
-func trainingQuantities(l *results.Legacy, seed int64) []quantity {
+func trainingQuantities(l *original.Folder, seed int64) []quantity {
 	test, epochs := endings(l, "test_acc")
 	train, _ := endings(l, "train_acc")
 	var list []quantity
@@ -106,7 +106,7 @@ func trainingQuantities(l *results.Legacy, seed int64) []quantity {
 const lastEpisodes = 100
 
 // episodeQuantities are what the original's agent ended with.
-func episodeQuantities(l *results.Legacy, seed int64) []quantity {
+func episodeQuantities(l *original.Folder, seed int64) []quantity {
 	var list []quantity
 	for _, m := range l.Metrics {
 		if m.Granularity != "episode" || len(m.Rows) == 0 {
@@ -121,7 +121,7 @@ func episodeQuantities(l *results.Legacy, seed int64) []quantity {
 }
 
 // lastMean is the mean of the last values that are numbers; NaN where there are none.
-func lastMean(rows []results.LegacyRow) float64 {
+func lastMean(rows []original.Row) float64 {
 	var values []float64
 	for _, row := range rows[max(0, len(rows)-lastEpisodes):] {
 		if row.Value.Single {
@@ -137,7 +137,7 @@ func lastMean(rows []results.LegacyRow) float64 {
 // originalSeries has a series for each metric file: index, seconds, and the numbers of
 // its values.
 func originalSeries(r *runData) ([]runSeries, error) {
-	l, err := results.ReadLegacy(r.fsys, r.Path)
+	l, err := original.ReadFolder(r.fsys, r.Path)
 	if l == nil {
 		return nil, err
 	}
@@ -148,7 +148,7 @@ func originalSeries(r *runData) ([]runSeries, error) {
 	return list, err
 }
 
-func metricSeries(m results.LegacyMetric) runSeries {
+func metricSeries(m original.Metric) runSeries {
 	width := 1
 	for _, row := range m.Rows {
 		width = max(width, len(row.Value.Numbers))

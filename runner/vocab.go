@@ -7,11 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"graft/decider"
 	"graft/files"
 	"graft/model"
 	"graft/net2net"
-	"graft/vocab"
+	"graft/original/bilstm"
+	"graft/original/vocab"
 )
 
 // newVocabCommand is `graft vocab`. It needs no LibTorch.
@@ -83,7 +83,7 @@ func deepened(n *model.Network) ([]*model.Network, error) {
 		all = append(all, grown)
 		return err
 	}
-	for _, a := range decider.LegacyActions(n) {
+	for _, a := range bilstm.Actions(n) {
 		if err := grow(a, net2net.Original); err != nil {
 			return nil, err
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"graft/files"
-	"graft/vocab"
+	"graft/original/vocab"
 )
 
 // vocabReport is what `graft vocab show --json` prints.

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/files"
-	"graft/vocab"
+	"graft/original/vocab"
 )
 
 func TestVocabulariesAreBuiltShownAndChecked(t *testing.T) {

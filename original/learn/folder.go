@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"graft/decider"
 	"graft/results"
 	"graft/simulation/tables"
 	"graft/torch/weights"
@@ -61,7 +60,7 @@ func (f *Folder) Row(r Row) error {
 }
 
 // Lesson adds rows to the table episodes. With the rule exact there are none.
-func (f *Folder) Lesson(first int, l decider.Lesson) error {
+func (f *Folder) Lesson(first int, l Lesson) error {
 	for k, end := range l.Ends {
 		r := &f.Table.Records[end]
 		if err := f.episodes.Append(first+k, tables.Sequence(r.Sequence), r.Mean(), l.Objectives[k]); err != nil {
@@ -72,7 +71,7 @@ func (f *Folder) Lesson(first int, l decider.Lesson) error {
 }
 
 // Save writes a checkpoint, after all rows.
-func (f *Folder) Save(l *decider.Learner) error {
+func (f *Folder) Save(l *Learner) error {
 	set, position, err := l.Save()
 	if err != nil {
 		return err
@@ -92,7 +91,7 @@ func (f *Folder) Save(l *decider.Learner) error {
 
 // Restore brings a policy to the newest checkpoint that is whole, and the tables to
 // where they were then. Without one it begins anew, and false is returned.
-func (f *Folder) Restore(l *decider.Learner) (bool, error) {
+func (f *Folder) Restore(l *Learner) (bool, error) {
 	c, err := f.Run.LoadCheckpoint()
 	if errors.Is(err, results.ErrNoCheckpoint) {
 		return false, errors.Join(f.rows.Truncate(0), f.episodes.Truncate(0))

@@ -9,16 +9,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/decider"
 	"graft/files"
 	"graft/model"
 	"graft/net2net"
 	"graft/original"
 	"graft/original/learn"
+	"graft/original/vocab"
 	"graft/simulation/tables"
 	"graft/torch"
 	"graft/torch/weights"
-	"graft/vocab"
 )
 
 const reference = "../../../shared/reference/adaptation"
@@ -37,7 +36,7 @@ func golden(t *testing.T, name string, into any) {
 }
 
 // publishedTree is one of the original's tables with its tokens.
-func publishedTree(t *testing.T, table, network string) (*decider.Tree, *vocab.Vocabulary) {
+func publishedTree(t *testing.T, table, network string) (*learn.Tree, *vocab.Vocabulary) {
 	t.Helper()
 	words, err := vocab.Read(files.OS{}, filepath.Join(reference, "vocabs/models.ids.pkl"))
 	require.NoError(t, err)
@@ -55,7 +54,7 @@ func publishedTree(t *testing.T, table, network string) (*decider.Tree, *vocab.V
 }
 
 // compareWeights holds a policy against a file of PyTorch's.
-func compareWeights(t *testing.T, l *decider.Learner, name string, tolerance float64) {
+func compareWeights(t *testing.T, l *learn.Learner, name string, tolerance float64) {
 	t.Helper()
 	want, err := weights.Read(files.OS{}, filepath.Join(reference, "golden", name), weights.Options{})
 	require.NoError(t, err)
@@ -94,7 +93,7 @@ func TestLearningTrace(t *testing.T) {
 	golden(t, "learning_trace_seed42_cpu.json", &want)
 	tree, words := publishedTree(t, "simulation_early2", "ConvNet2")
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
-		l, err := decider.NewLearner(s, tree, decider.EmbeddingOf(words), decider.PolicyOptions{}, decider.LearnOptions{}, want.Seed)
+		l, err := learn.NewLearner(s, tree, learn.EmbeddingOf(words), learn.PolicyOptions{}, learn.Options{}, want.Seed)
 		require.NoError(t, err)
 		compareWeights(t, l, "policy_init_seed42.safetensors", 0)
 		probabilities, objectives := 0.0, 0.0
@@ -138,7 +137,7 @@ func TestForcedUpdates(t *testing.T) {
 	golden(t, "reinforce_forced_steps.json", &want)
 	tree, words := publishedTree(t, "simulation_early2", "ConvNet2")
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
-		l, err := decider.NewLearner(s, tree, decider.EmbeddingOf(words), decider.PolicyOptions{}, decider.LearnOptions{LR: want.LR}, 42)
+		l, err := learn.NewLearner(s, tree, learn.EmbeddingOf(words), learn.PolicyOptions{}, learn.Options{LR: want.LR}, 42)
 		require.NoError(t, err)
 		norms := 0.0
 		for k, w := range want.Steps {

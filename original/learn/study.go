@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"time"
 
-	"graft/decider"
 	"graft/simulation/learning"
 	"graft/simulation/tables"
 )
@@ -16,7 +15,7 @@ import (
 // Study is a policy that learns from a table, with the figures of how it does. It
 // shows the same bits however often it is stopped and resumed.
 type Study struct {
-	*decider.Learner
+	*Learner
 	Table      *tables.Table    // whose records are the ends of the learner's tree
 	Every      int              // episodes that a row of figures is about; zero means 100
 	Checkpoint time.Duration    // of the machine's time between checkpoints; zero means 30 s
@@ -42,10 +41,10 @@ type Book interface {
 	// Row adds figures.
 	Row(r Row) error
 	// Lesson adds episodes, of which the first has a number from 0.
-	Lesson(first int, l decider.Lesson) error
+	Lesson(first int, l Lesson) error
 	// Save keeps a checkpoint that belongs to the rows and lessons so far, whole or
 	// not at all.
-	Save(l *decider.Learner) error
+	Save(l *Learner) error
 }
 
 // chunk is how many episodes a row is about: whole batches.
@@ -111,7 +110,7 @@ func (s *Study) lesson() error {
 	return err
 }
 
-func (s *Study) row(l decider.Lesson) (Row, error) {
+func (s *Study) row(l Lesson) (Row, error) {
 	o, err := s.Expect()
 	r := Row{Episodes: s.Episodes(), Expected: o.Accuracy, Accuracy: o.Accuracy, Greedy: o.Greedy, Temperature: s.Heat(), Rate: s.Rate()}
 	for _, v := range l.Objectives {

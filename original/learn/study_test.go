@@ -11,24 +11,22 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/decider"
 	"graft/files"
 	"graft/files/faults"
 	"graft/model"
 	"graft/net2net"
 	"graft/original/learn"
+	"graft/original/vocab"
 	"graft/results"
 	"graft/simulation/learning"
 	"graft/simulation/tables"
 	"graft/simulation/tables/tabletest"
 	"graft/torch"
-	"graft/tracing"
-	"graft/vocab"
 )
 
 // madeUp is a table of two decisions about ConvNet2, its tree and vectors for all
 // layers that occur.
-func madeUp(t *testing.T) (*tables.Table, *decider.Tree, decider.Embedding) {
+func madeUp(t *testing.T) (*tables.Table, *learn.Tree, learn.Embedding) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(1, 2))
 	s := tables.Scenario{Name: "made-up", Budget: 400, Decisions: 2, Actions: fourActions}
@@ -45,7 +43,7 @@ func madeUp(t *testing.T) (*tables.Table, *decider.Tree, decider.Embedding) {
 	known := map[string]int32{}
 	tree, err := learn.NewPolicyTree(table, n, learn.TreeOptions{Surgery: net2net.Options{Compat: net2net.Original}, Waste: true, Tokens: func(n *model.Network) ([]int32, error) {
 		var tokens []int32
-		for _, layer := range tracing.LegacyLayers(n) {
+		for _, layer := range vocab.LayerKeys(n) {
 			if _, has := known[layer]; !has {
 				known[layer] = int32(len(known))
 			}
@@ -54,7 +52,7 @@ func madeUp(t *testing.T) (*tables.Table, *decider.Tree, decider.Embedding) {
 		return tokens, nil
 	}})
 	require.NoError(t, err)
-	e := decider.Embedding{Width: 4}
+	e := learn.Embedding{Width: 4}
 	for range len(known) * e.Width {
 		e.Values = append(e.Values, float32(r.NormFloat64()))
 	}
@@ -155,10 +153,10 @@ func (m mortal) mind(call func() error) error {
 func (m mortal) Row(r learn.Row) error {
 	return m.mind(func() error { return m.Folder.Row(r) })
 }
-func (m mortal) Lesson(first int, l decider.Lesson) error {
+func (m mortal) Lesson(first int, l learn.Lesson) error {
 	return m.mind(func() error { return m.Folder.Lesson(first, l) })
 }
-func (m mortal) Save(l *decider.Learner) error {
+func (m mortal) Save(l *learn.Learner) error {
 	return m.mind(func() error { return m.Folder.Save(l) })
 }
 
@@ -167,16 +165,16 @@ type school struct {
 	t       *testing.T
 	fsys    files.FS
 	path    string
-	options decider.LearnOptions
+	options learn.Options
 	folder  *learn.Folder
 }
 
 // goOn works until so many calls of the book, or to the end where that is zero.
-func (c *school) goOn(ctx context.Context, calls int, look func(*decider.Learner)) (*learn.StudyOutcome, error) {
+func (c *school) goOn(ctx context.Context, calls int, look func(*learn.Learner)) (*learn.StudyOutcome, error) {
 	table, tree, e := madeUp(c.t)
 	var outcome *learn.StudyOutcome
 	return outcome, torch.With(func(s *torch.Scope) (err error) {
-		l, err := decider.NewLearner(s, tree, e, decider.PolicyOptions{Hidden: 6, Memory: 5, Linear: 8, Time: 3}, c.options, 5)
+		l, err := learn.NewLearner(s, tree, e, learn.PolicyOptions{Hidden: 6, Memory: 5, Linear: 8, Time: 3}, c.options, 5)
 		require.NoError(c.t, err)
 		run, err := results.Open(c.fsys, c.path)
 		if err != nil {
@@ -205,7 +203,7 @@ func (c *school) goOn(ctx context.Context, calls int, look func(*decider.Learner
 // digest is all that a study leaves: its tables and its policy.
 func (c *school) digest(calls int) string {
 	text := ""
-	_, err := c.goOn(context.Background(), calls, func(l *decider.Learner) {
+	_, err := c.goOn(context.Background(), calls, func(l *learn.Learner) {
 		set, position, err := l.Save()
 		require.NoError(c.t, err)
 		text = fmt.Sprintf("%s %s %x", c.folder.Digest(), position, set.Tensors)
@@ -214,10 +212,10 @@ func (c *school) digest(calls int) string {
 	return text
 }
 
-var lessons = map[string]decider.LearnOptions{
+var lessons = map[string]learn.Options{
 	"as the original": {Episodes: 120, Temperature: 50, LREvery: 30},
 	"in batches":      {Episodes: 120, Batch: 4, Baseline: 0.1, Entropy: 0.1},
-	"exact":           {Episodes: 120, Rule: decider.LearnExact},
+	"exact":           {Episodes: 120, Rule: learn.Exact},
 }
 
 // A study that is killed at any call of its book, again and again, ends with the bits
@@ -280,7 +278,7 @@ func TestStudiesGoOnUnderTheirConditionsOnly(t *testing.T) {
 	c.digest(0)
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
 		table, tree, e := madeUp(t)
-		l, err := decider.NewLearner(s, tree, e, decider.PolicyOptions{}, decider.LearnOptions{}, 1)
+		l, err := learn.NewLearner(s, tree, e, learn.PolicyOptions{}, learn.Options{}, 1)
 		require.NoError(t, err)
 		run, err := results.Open(unsynced{}, c.path)
 		require.NoError(t, err)
@@ -295,7 +293,7 @@ func TestStudiesGoOnUnderTheirConditionsOnly(t *testing.T) {
 
 func TestStudyOutcome(t *testing.T) {
 	c := &school{t: t, fsys: unsynced{}, path: filepath.Join(t.TempDir(), "run"),
-		options: decider.LearnOptions{Rule: decider.LearnExact, Reward: decider.RewardStandard, LR: 0.01, Episodes: 300}}
+		options: learn.Options{Rule: learn.Exact, Reward: learn.RewardStandard, LR: 0.01, Episodes: 300}}
 	o, err := c.goOn(context.Background(), 0, nil)
 	require.NoError(t, err)
 	table, _, _ := madeUp(t)

@@ -4,11 +4,10 @@ import (
 	"fmt"
 	"slices"
 
-	"graft/decider"
 	"graft/model"
 	"graft/net2net"
+	"graft/original/vocab"
 	"graft/simulation/tables"
-	"graft/vocab"
 )
 
 // Tokens are what a policy reads a network as.
@@ -46,14 +45,14 @@ type TreeOptions struct {
 // NewPolicyTree is a table as a policy learns from it. Its states are the networks that the
 // beginnings of sequences make of n, which has no weights and is not changed, with
 // the time that was left; its ends are the records, by their places.
-func NewPolicyTree(t *tables.Table, n *model.Network, o TreeOptions) (*decider.Tree, error) {
+func NewPolicyTree(t *tables.Table, n *model.Network, o TreeOptions) (*Tree, error) {
 	if len(t.Actions) == 0 {
 		return nil, fmt.Errorf("make a tree of table %s: its actions depend on the network", t.Name)
 	}
 	if err := t.Complete(); err != nil {
 		return nil, fmt.Errorf("make a tree: %w", err)
 	}
-	tree := &decider.Tree{Actions: len(t.Actions)}
+	tree := &Tree{Actions: len(t.Actions)}
 	for k := range t.Records {
 		tree.Accuracy = append(tree.Accuracy, t.Records[k].Mean())
 	}
@@ -79,9 +78,9 @@ type grown struct {
 
 // branch adds a state to the tree and returns those behind it, of which the first has
 // the place next.
-func addState(t *tables.Table, tree *decider.Tree, g grown, next int, o TreeOptions) ([]grown, error) {
+func addState(t *tables.Table, tree *Tree, g grown, next int, o TreeOptions) ([]grown, error) {
 	first := firstWith(t, g.prefix)
-	s := decider.TreeState{Left: t.Records[first].Left[len(g.prefix)], Budget: t.Budget}
+	s := TreeState{Left: t.Records[first].Left[len(g.prefix)], Budget: t.Budget}
 	var err error
 	if s.Tokens, err = o.Tokens(g.net); err != nil {
 		return nil, fmt.Errorf("after %s: %w", tables.Tuple(g.prefix), err)

@@ -10,9 +10,9 @@ import (
 
 	"graft/model"
 	"graft/net2net"
+	"graft/original/vocab"
 	"graft/torch/pickle"
 	"graft/torch/weights"
-	"graft/tracing"
 )
 
 // Files are where a made-up table and its vocabulary lie.
@@ -93,7 +93,7 @@ func layers() ([]string, error) {
 			return nil, err
 		}
 	}
-	list := tracing.LegacyLayers(n)
+	list := vocab.LayerKeys(n)
 	slices.Sort(list)
 	return slices.Compact(list), nil
 }

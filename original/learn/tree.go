@@ -1,4 +1,4 @@
-package decider
+package learn
 
 import (
 	"errors"
@@ -6,8 +6,9 @@ import (
 	"math"
 	"slices"
 
+	"graft/original/bilstm"
+	"graft/original/vocab"
 	"graft/torch"
-	"graft/vocab"
 )
 
 // Tree is what a policy learns from: the states of a scenario, and the accuracy at
@@ -109,7 +110,7 @@ func (t *Tree) policyTree(kind string, time int) (*torch.PolicyTree, error) {
 	p := &torch.PolicyTree{Rewards: t.rewards(kind)}
 	for _, s := range t.States {
 		p.Tokens, p.Children = append(p.Tokens, s.Tokens), append(p.Children, s.Children)
-		p.Time = append(p.Time, LegacyTime(s.Left, s.Budget, time))
+		p.Time = append(p.Time, bilstm.TimeCode(s.Left, s.Budget, time))
 		if s.Waste != nil {
 			p.Waste = append(p.Waste, s.Waste)
 		}

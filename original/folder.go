@@ -1,4 +1,4 @@
-package results
+package original
 
 import (
 	"errors"
@@ -11,50 +11,56 @@ import (
 )
 
 // Legacy is a results folder of the original adaptation system.
-type Legacy struct {
-	Path        string         // of the folder
-	Config      string         // config.toml as it is; empty if there is none
-	Description string         // description.txt; empty if there is none
-	Metrics     []LegacyMetric // sorted by file name; the file runtimes is among them
-	Logs        []LegacyLog    // sorted by file name
-	Others      []string       // files that are neither, such as weights.pth, by name
+type Folder struct {
+	Path        string   // of the folder
+	Config      string   // config.toml as it is; empty if there is none
+	Description string   // description.txt; empty if there is none
+	Metrics     []Metric // sorted by file name; the file runtimes is among them
+	Logs        []Log    // sorted by file name
+	Others      []string // files that are neither, such as weights.pth, by name
 }
 
 // LegacyMetric is a metric file, PREFIX.GRANULARITY.METRIC.
-type LegacyMetric struct {
-	File        string      // name of the file
-	Prefix      string      // whose it is, such as "training00"; empty for runtimes
-	Granularity string      // what a row is of: "epoch", "episode" or "batch"; empty for runtimes
-	Metric      string      // what is measured, such as "test_acc"
-	Rows        []LegacyRow // nil where the original had nothing to write
-	Torn        bool        // the file ends in half a row, which was passed over
+type Metric struct {
+	File        string // name of the file
+	Prefix      string // whose it is, such as "training00"; empty for runtimes
+	Granularity string // what a row is of: "epoch", "episode" or "batch"; empty for runtimes
+	Metric      string // what is measured, such as "test_acc"
+	Rows        []Row  // nil where the original had nothing to write
+	Torn        bool   // the file ends in half a row, which was passed over
 }
 
 // LegacyRow is a row of a metric file.
-type LegacyRow struct {
-	Index   int64       // of the epoch or episode, from 0
-	Seconds float64     // since the logger was made
-	Value   LegacyValue // what was measured
+type Row struct {
+	Index   int64   // of the epoch or episode, from 0
+	Seconds float64 // since the logger was made
+	Value   Value   // what was measured
 }
 
 // LegacyValue is a value as Python has printed it. The zero value is an empty
 // list.
-type LegacyValue struct {
+type Value struct {
 	None    bool      // there is no value
 	Single  bool      // the value is a number, not a list
 	Numbers []float64 // the number, or those of the list; nil for none
 }
 
 // LegacyLog is a log file, such as training00.log.
-type LegacyLog struct {
-	File string       // name of the file
-	Name string       // without its extension
-	Rows []LegacyLine // nil if it is empty
+type Log struct {
+	File string    // name of the file
+	Name string    // without its extension
+	Rows []LogLine // nil if it is empty
 }
 
 // granularities are what the original measures by. Its files of weights have
 // names of three parts as well, such as agent.finalmodel.pth.
 var granularities = map[string]bool{"epoch": true, "episode": true, "batch": true}
+
+// configFile is the configuration of a run.
+const configFile = "config.toml"
+
+// largestText bounds the bytes of a file that is read whole.
+const largestText = 64 << 20
 
 // runtimesName is the file of epoch times that a run is resumed with. Its rows are
 // those of the metric last_runtime.
@@ -63,13 +69,13 @@ const runtimesName = "runtimes"
 // ReadLegacy reads a results folder of the original. Folders in it are passed
 // over; a torn last line is, too. If some files cannot be read the result has the
 // others, and the error says which they are, with file and line.
-func ReadLegacy(fsys files.FS, path string) (*Legacy, error) {
+func ReadFolder(fsys files.FS, path string) (*Folder, error) {
 	path = filepath.Clean(path)
 	entries, err := fsys.ReadDir(path)
 	if err != nil {
 		return nil, fmt.Errorf("read results of the original: %w", err)
 	}
-	l := &Legacy{Path: path}
+	l := &Folder{Path: path}
 	var faults []error
 	for _, entry := range entries {
 		if !entry.IsDir() {
@@ -84,8 +90,8 @@ func ReadLegacy(fsys files.FS, path string) (*Legacy, error) {
 
 // ReadLegacyRuntimes reads a file runtimes alone, wherever it lies and whatever it is
 // called.
-func ReadLegacyRuntimes(fsys files.FS, path string) ([]LegacyRow, error) {
-	rows, _, err := readLegacyRows(fsys, path)
+func ReadRuntimes(fsys files.FS, path string) ([]Row, error) {
+	rows, _, err := readRows(fsys, path)
 	if err != nil {
 		return nil, fmt.Errorf("read the epochs' times: %w", err)
 	}
@@ -93,22 +99,22 @@ func ReadLegacyRuntimes(fsys files.FS, path string) ([]LegacyRow, error) {
 }
 
 // read takes one file of the folder.
-func (l *Legacy) read(fsys files.FS, entry fs.DirEntry) (err error) {
+func (l *Folder) read(fsys files.FS, entry fs.DirEntry) (err error) {
 	name := entry.Name()
 	path := filepath.Join(l.Path, name)
 	m, isMetric := metricOf(name)
 	switch {
-	case name == configName:
+	case name == configFile:
 		l.Config, err = readText(fsys, path)
 	case name == "description.txt":
 		l.Description, err = readText(fsys, path)
 	case strings.HasSuffix(name, ".log"):
-		log := LegacyLog{File: name, Name: strings.TrimSuffix(name, ".log")}
-		if log.Rows, err = readLegacyLog(fsys, path); err == nil {
+		log := Log{File: name, Name: strings.TrimSuffix(name, ".log")}
+		if log.Rows, err = readLog(fsys, path); err == nil {
 			l.Logs = append(l.Logs, log)
 		}
 	case isMetric:
-		if m.Rows, m.Torn, err = readLegacyRows(fsys, path); err == nil {
+		if m.Rows, m.Torn, err = readRows(fsys, path); err == nil {
 			l.Metrics = append(l.Metrics, m)
 		}
 	default:
@@ -118,27 +124,27 @@ func (l *Legacy) read(fsys files.FS, entry fs.DirEntry) (err error) {
 }
 
 func readText(fsys files.FS, path string) (string, error) {
-	text, err := files.ReadAll(fsys, path, smallFile)
+	text, err := files.ReadAll(fsys, path, largestText)
 	return string(text), err
 }
 
 // IsLegacyMetric says whether a file is one of the original's measurements, by its name.
-func IsLegacyMetric(name string) bool {
+func IsMetric(name string) bool {
 	_, is := metricOf(name)
 	return is
 }
 
 // metricOf says what the name of a metric file tells. The prefix may have dots.
-func metricOf(file string) (LegacyMetric, bool) {
+func metricOf(file string) (Metric, bool) {
 	if file == runtimesName {
-		return LegacyMetric{File: file, Metric: file}, true
+		return Metric{File: file, Metric: file}, true
 	}
 	rest, metric, _ := cutLast(file)
 	prefix, granularity, ok := cutLast(rest)
 	if !ok || metric == "" || prefix == "" || !granularities[granularity] {
-		return LegacyMetric{}, false
+		return Metric{}, false
 	}
-	return LegacyMetric{File: file, Prefix: prefix, Granularity: granularity, Metric: metric}, true
+	return Metric{File: file, Prefix: prefix, Granularity: granularity, Metric: metric}, true
 }
 
 // cutLast cuts at the last dot.
@@ -152,7 +158,7 @@ func cutLast(text string) (before, after string, found bool) {
 
 // Metric finds a metric, such as "training00", "epoch", "test_acc"; nil if there
 // is none.
-func (l *Legacy) Metric(prefix, granularity, metric string) *LegacyMetric {
+func (l *Folder) Metric(prefix, granularity, metric string) *Metric {
 	for k := range l.Metrics {
 		m := &l.Metrics[k]
 		if m.Prefix == prefix && m.Granularity == granularity && m.Metric == metric {
@@ -163,7 +169,7 @@ func (l *Legacy) Metric(prefix, granularity, metric string) *LegacyMetric {
 }
 
 // Runtimes are the rows of the file runtimes; nil if there is none.
-func (l *Legacy) Runtimes() []LegacyRow {
+func (l *Folder) Runtimes() []Row {
 	if m := l.Metric("", "", runtimesName); m != nil {
 		return m.Rows
 	}

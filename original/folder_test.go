@@ -1,4 +1,4 @@
-package results_test
+package original_test
 
 import (
 	"os"
@@ -11,48 +11,54 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/files"
-	"graft/results"
+	"graft/original"
 )
 
 // originals is where results of the original lie in the checkout of a developer.
 var originals = filepath.Join("..", "..", "shared", "reference", "adaptation")
 
-// original is a folder of the original's, or the test is left out.
-func original(t testing.TB, name string) *results.Legacy {
+func write(t testing.TB, text string, path ...string) {
+	name := filepath.Join(path...)
+	require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o700))
+	require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
+}
+
+// readPublished reads a folder of the original's, or the test is left out.
+func readPublished(t testing.TB, name string) *original.Folder {
 	path := filepath.Join(originals, name)
 	if _, err := os.Stat(path); err != nil {
 		t.Skipf("left out: the original's results, there is no %s", path)
 	}
-	l, err := results.ReadLegacy(files.OS{}, path)
+	l, err := original.ReadFolder(files.OS{}, path)
 	require.NoError(t, err)
 	return l
 }
 
 func TestLegacySamples(t *testing.T) {
-	l := original(t, "samples")
+	l := readPublished(t, "samples")
 	const prefix = "simulation_early2.training00"
 	acc := l.Metric(prefix, "epoch", "test_acc")
 	require.NotNil(t, acc)
 	require.Len(t, acc.Rows, 27)
-	assert.Equal(t, results.LegacyRow{Index: 26, Seconds: 329.99497151374817,
-		Value: results.LegacyValue{Single: true, Numbers: []float64{0.7194}}}, acc.Rows[26])
+	assert.Equal(t, original.Row{Index: 26, Seconds: 329.99497151374817,
+		Value: original.Value{Single: true, Numbers: []float64{0.7194}}}, acc.Rows[26])
 	assert.False(t, acc.Torn)
 	probabilities := l.Metric(prefix, "epoch", "probabilities")
 	require.Len(t, probabilities.Rows, 28)
-	assert.Equal(t, results.LegacyValue{Numbers: []float64{0, 0, 0, 1}}, probabilities.Rows[3].Value)
+	assert.Equal(t, original.Value{Numbers: []float64{0, 0, 0, 1}}, probabilities.Rows[3].Value)
 	objective := l.Metric("simulation_early2.agent", "episode", "objective")
 	require.Len(t, objective.Rows, 64)
-	assert.Equal(t, results.LegacyValue{None: true}, objective.Rows[63].Value)
+	assert.Equal(t, original.Value{None: true}, objective.Rows[63].Value)
 	require.Len(t, l.Logs, 2)
 	log := l.Logs[1]
 	assert.Equal(t, "simulation_early2.training00", log.Name)
-	assert.Equal(t, results.LegacyLine{Time: time.Date(2023, 12, 15, 0, 56, 2, 386e6, time.UTC),
+	assert.Equal(t, original.LogLine{Time: time.Date(2023, 12, 15, 0, 56, 2, 386e6, time.UTC),
 		Level: "INFO", Text: "GPU allocation changing : going up"}, log.Rows[4])
 	assert.Equal(t, []string{"failed_run.stderr", "simulation_early_learn2.stderr.head"}, l.Others)
 }
 
 func TestLegacyStartingWeights(t *testing.T) {
-	l := original(t, "starting_weights/small_early2")
+	l := readPublished(t, "starting_weights/small_early2")
 	assert.Contains(t, l.Config, `folder = "small_early2"`)
 	assert.Equal(t, []string{"weights.pth"}, l.Others)
 	require.Len(t, l.Runtimes(), 6)
@@ -81,7 +87,7 @@ func legacyFolder(t testing.TB) string {
 }
 
 func TestLegacyFolder(t *testing.T) {
-	l, err := results.ReadLegacy(files.OS{}, legacyFolder(t))
+	l, err := original.ReadFolder(files.OS{}, legacyFolder(t))
 	require.NoError(t, err)
 	assert.Equal(t, "[runner]\nseed = 42\n", l.Config)
 	assert.Equal(t, "a try", l.Description)
@@ -93,25 +99,25 @@ func TestLegacyFolder(t *testing.T) {
 	action := l.Metric("training00", "epoch", "action")
 	assert.Empty(t, action.Rows, "of a run that crashed")
 	assert.Nil(t, l.Metric("training01", "epoch", "action"))
-	assert.Equal(t, []results.LegacyValue{
+	assert.Equal(t, []original.Value{
 		{None: true}, {Single: true, Numbers: l.Metric("agent", "episode", "objective").Rows[1].Value.Numbers},
 		{}, {Numbers: []float64{1, 2, -3e-7}},
 	}, valuesOf(l.Metric("agent", "episode", "objective")))
 	require.Len(t, l.Logs, 1)
 	at := time.Date(2023, 12, 15, 0, 56, 0, 150e6, time.UTC)
-	assert.Equal(t, []results.LegacyLine{{Text: "Traceback:"}, {Time: at, Level: "INFO", Text: "a : b\n  more\n"},
+	assert.Equal(t, []original.LogLine{{Text: "Traceback:"}, {Time: at, Level: "INFO", Text: "a : b\n  more\n"},
 		{Time: at.Add(850 * time.Millisecond), Level: "DEBUG", Text: "end"}}, l.Logs[0].Rows)
-	runtimes, err := results.ReadLegacyRuntimes(files.OS{}, filepath.Join(l.Path, "runtimes"))
+	runtimes, err := original.ReadRuntimes(files.OS{}, filepath.Join(l.Path, "runtimes"))
 	require.NoError(t, err)
 	assert.Equal(t, l.Runtimes(), runtimes)
-	_, err = results.ReadLegacyRuntimes(files.OS{}, filepath.Join(l.Path, "config.toml"))
+	_, err = original.ReadRuntimes(files.OS{}, filepath.Join(l.Path, "config.toml"))
 	assert.ErrorContains(t, err, "config.toml:1: ")
-	_, err = results.ReadLegacy(files.OS{}, filepath.Join(l.Path, "none"))
+	_, err = original.ReadFolder(files.OS{}, filepath.Join(l.Path, "none"))
 	assert.ErrorIs(t, err, os.ErrNotExist)
 }
 
-func valuesOf(m *results.LegacyMetric) []results.LegacyValue {
-	var values []results.LegacyValue
+func valuesOf(m *original.Metric) []original.Value {
+	var values []original.Value
 	for _, row := range m.Rows {
 		values = append(values, row.Value)
 	}
@@ -132,7 +138,7 @@ func TestLegacyFaultsHaveTheirPlace(t *testing.T) {
 	} {
 		dir := legacyFolder(t)
 		write(t, text, dir, "training0.epoch.loss")
-		l, err := results.ReadLegacy(files.OS{}, dir)
+		l, err := original.ReadFolder(files.OS{}, dir)
 		require.ErrorContains(t, err, says)
 		assert.Len(t, l.Metrics, 4, "the others are there")
 		assert.Len(t, strings.Split(err.Error(), "\n"), 1)

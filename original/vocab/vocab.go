@@ -1,12 +1,8 @@
-// Package vocab gives the layers of a network tokens, and every token a vector that
-// is drawn once and never trained. A layer's key is how PyTorch prints it.
+// Package vocab gives each layer of a network a token, and each token a vector that is
+// drawn once and never trained. The key of a layer is its PyTorch print.
 //
-// A structural token says what a layer does and how large it is, in numbers that mean
-// the same for every network, so that a layer that was never seen is no error.
-//
-// There are two notations of a vocabulary: a file of our own, and the two
-// pickles of the original, with all that is wrong in the published ones: they are
-// read as they are, and never executed.
+// A vocabulary has two notations: a JSON file, and the two pickles of the original, with
+// all that is wrong in the published ones. Pickles are read as they are, never executed.
 package vocab
 
 import (
@@ -17,7 +13,6 @@ import (
 	"strings"
 
 	"graft/model"
-	"graft/tracing"
 )
 
 // NoneLayer is the key of token 0, which is no layer's.
@@ -91,7 +86,7 @@ func Build(networks []*model.Network, size int, random *rand.Rand) (*Vocabulary,
 	entries := []Entry{{Key: NoneLayer}}
 	seen := map[string]bool{}
 	for _, n := range networks {
-		for _, key := range tracing.LegacyLayers(n) {
+		for _, key := range LayerKeys(n) {
 			if !seen[key] {
 				seen[key] = true
 				entries = append(entries, Entry{Key: key, ID: len(entries)})
@@ -114,7 +109,7 @@ func (v *Vocabulary) Size() int { return len(v.Vectors[0]) }
 // the vocabulary does not have is an error, an [UnknownError].
 func (v *Vocabulary) Tokens(n *model.Network) ([]int, error) {
 	var tokens []int
-	for _, key := range tracing.LegacyLayers(n) {
+	for _, key := range LayerKeys(n) {
 		id, known := v.ids[key]
 		if !known {
 			return nil, &UnknownError{Network: n.Name(), Vocabulary: v.Source, Layers: v.Unknown(n)}

@@ -1,4 +1,4 @@
-package decider_test
+package bilstm_test
 
 import (
 	"encoding/json"
@@ -12,16 +12,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/decider"
 	"graft/files"
 	"graft/model"
 	"graft/net2net"
-	"graft/tracing"
-	"graft/vocab"
+	"graft/original/bilstm"
+	"graft/original/vocab"
 )
 
 // reference is where the original's files lie beside the repository.
-const reference = "../../shared/reference/adaptation"
+const reference = "../../../shared/reference/adaptation"
 
 // published reads one of them, or skips the test.
 func published(t *testing.T, name string, into any) {
@@ -61,7 +60,7 @@ type thought struct {
 }
 
 // compare returns the largest difference.
-func (want thought) compare(t *testing.T, got *decider.Thought) (largest float64) {
+func (want thought) compare(t *testing.T, got *bilstm.Activations) (largest float64) {
 	t.Helper()
 	require.Equal(t, want.IDs, got.Tokens)
 	near := func(what string, want []float64, got []float32) {
@@ -121,13 +120,13 @@ func TestLegacyForward(t *testing.T) {
 		for key, want := range cases {
 			prefix, network, _ := strings.Cut(key, "/")
 			network, actions, _ := strings.Cut(network, "/")
-			o := decider.LegacyOptions{Prefix: map[string]decider.Prefix{"no_prefix": decider.Never, "none_prefix": decider.Always}[prefix]}
+			o := bilstm.Options{Prefix: map[string]bilstm.Prefix{"no_prefix": bilstm.Never, "none_prefix": bilstm.Always}[prefix]}
 			require.NotEmpty(t, o.Prefix, key)
-			p, err := decider.ReadLegacyPolicy(files.OS{}, folder, v, o)
+			p, err := bilstm.Read(files.OS{}, folder, v, o)
 			require.NoError(t, err)
 			n := deepened(t, network, actions)
-			require.Equal(t, want.Layers, tracing.LegacyLayers(n), key)
-			got, err := p.Think(n, want.Left, want.Budget)
+			require.Equal(t, want.Layers, vocab.LayerKeys(n), key)
+			got, err := p.Forward(n, want.Left, want.Budget)
 			require.NoError(t, err)
 			t.Run(name+"/"+key, func(t *testing.T) { largest = max(largest, want.compare(t, got)) })
 			compared++
@@ -143,9 +142,9 @@ func TestLegacyForwardOfOneCaseInFull(t *testing.T) {
 		Policy string
 	}
 	published(t, "golden/convnet2_t330_early_learn2.json", &want)
-	p, err := decider.ReadLegacyPolicy(files.OS{}, filepath.Join(reference, "policies", want.Policy), publishedVocabulary(t), decider.LegacyOptions{Prefix: decider.Never})
+	p, err := bilstm.Read(files.OS{}, filepath.Join(reference, "policies", want.Policy), publishedVocabulary(t), bilstm.Options{Prefix: bilstm.Never})
 	require.NoError(t, err)
-	got, err := p.Think(deepened(t, "ConvNet2", "base"), want.Left, want.Budget)
+	got, err := p.Forward(deepened(t, "ConvNet2", "base"), want.Left, want.Budget)
 	require.NoError(t, err)
 	want.compare(t, got)
 }
@@ -161,7 +160,7 @@ func TestLegacyTokens(t *testing.T) {
 	published(t, "golden/models.json", &all)
 	v := publishedVocabulary(t)
 	compare := func(n *model.Network, want shape) {
-		require.Equal(t, want.Layers, tracing.LegacyLayers(n))
+		require.Equal(t, want.Layers, vocab.LayerKeys(n))
 		tokens, err := v.Tokens(n)
 		require.NoError(t, err)
 		require.Equal(t, want.IDs, tokens)
@@ -186,13 +185,13 @@ func TestLegacyPrefix(t *testing.T) {
 	v := publishedVocabulary(t)
 	read := 0
 	for _, run := range manifest {
-		p, err := decider.ReadLegacyPolicy(files.OS{}, filepath.Join(reference, "policies", run.Run), v, decider.LegacyOptions{})
+		p, err := bilstm.Read(files.OS{}, filepath.Join(reference, "policies", run.Run), v, bilstm.Options{})
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // not all that were published lie beside the repository
 		}
 		require.NoError(t, err)
 		require.Equal(t, run.Prefixed, p.Prefixed(), run.Run)
-		require.Equal(t, decider.LegacyShape{Actions: 4, Embedding: 16, Hidden: 50, Memory: 16, Linear: 128, Time: 8}, p.Shape())
+		require.Equal(t, bilstm.Shape{Actions: 4, Embedding: 16, Hidden: 50, Memory: 16, Linear: 128, Time: 8}, p.Shape())
 		require.Equal(t, "encoder.embedder.weight", p.Weights.Tensors[0].Name)
 		require.Len(t, p.Weights.Tensors, 19)
 		read++

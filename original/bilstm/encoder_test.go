@@ -1,4 +1,4 @@
-package encoder_test
+package bilstm_test
 
 import (
 	"math"
@@ -8,10 +8,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/encoder"
+	"graft/original/bilstm"
+	"graft/original/vocab"
 	"graft/torch"
 	"graft/torch/weights"
-	"graft/vocab"
 )
 
 // drawn is a tensor of normal numbers.
@@ -59,7 +59,7 @@ func vocabulary(t *testing.T, size int) *vocab.Vocabulary {
 // What is encoded is what LibTorch's bidirectional LSTM makes of it.
 func TestEncodesAsLibTorch(t *testing.T) {
 	v, set := vocabulary(t, in), biLSTM(t, 1)
-	e, err := encoder.New(v, set)
+	e, err := bilstm.NewEncoder(v, set)
 	require.NoError(t, err)
 	require.Equal(t, hidden, e.Hidden())
 	read := []int{3, 0, 0, 2, 1, 3}
@@ -87,7 +87,7 @@ func TestEncodesAsLibTorch(t *testing.T) {
 }
 
 func TestTheStateGoesOnFromStepToStep(t *testing.T) {
-	lstm, err := encoder.ReadLSTM(biLSTM(t, 2), "encoder.encoder", "")
+	lstm, err := bilstm.ReadLSTM(biLSTM(t, 2), "encoder.encoder", "")
 	require.NoError(t, err)
 	require.Equal(t, in, lstm.In())
 	sequence := vocabulary(t, in).Vectors
@@ -100,7 +100,7 @@ func TestTheStateGoesOnFromStepToStep(t *testing.T) {
 }
 
 func TestNoTokensAndNoSuchToken(t *testing.T) {
-	e, err := encoder.New(vocabulary(t, in), biLSTM(t, 3))
+	e, err := bilstm.NewEncoder(vocabulary(t, in), biLSTM(t, 3))
 	require.NoError(t, err)
 	_, encoded, err := e.Encode(nil)
 	require.NoError(t, err)
@@ -142,7 +142,7 @@ func TestWeightsThatDoNotFit(t *testing.T) {
 					set.Tensors[k].Name = "elsewhere"
 				}
 			}
-			_, err := encoder.New(vocabulary(t, c.size), set)
+			_, err := bilstm.NewEncoder(vocabulary(t, c.size), set)
 			if c.says == "" {
 				require.NoError(t, err)
 				return

@@ -1,4 +1,4 @@
-package decider
+package learn
 
 import (
 	"errors"
@@ -51,8 +51,8 @@ func (o PolicyOptions) Validate() error {
 
 // How a policy learns.
 const (
-	LearnReinforce = "reinforce" // from episodes that it plays (Williams 1992)
-	LearnExact     = "exact"     // from all sequences at once, each as likely as it is
+	Reinforce = "reinforce" // from episodes that it plays (Williams 1992)
+	Exact     = "exact"     // from all sequences at once, each as likely as it is
 )
 
 // What a policy is rewarded with.
@@ -63,7 +63,7 @@ const (
 )
 
 // LearnOptions say how a policy learns. The zero value learns as the original's did.
-type LearnOptions struct {
+type Options struct {
 	Rule     string  // empty means reinforce
 	Episodes int     // in all; with the rule exact a step counts as one; zero means 10,000
 	Reward   string  // empty means tangent
@@ -83,9 +83,9 @@ type LearnOptions struct {
 }
 
 // EnsureDefaults fills in what zero stands for.
-func (o *LearnOptions) EnsureDefaults() {
+func (o *Options) EnsureDefaults() {
 	if o.Rule == "" {
-		o.Rule = LearnReinforce
+		o.Rule = Reinforce
 	}
 	if o.Reward == "" {
 		o.Reward = RewardTangent
@@ -109,14 +109,14 @@ func (o *LearnOptions) EnsureDefaults() {
 }
 
 // Validate lists all that is wrong.
-func (o LearnOptions) Validate() error {
+func (o Options) Validate() error {
 	var faults []error
 	bad := func(wrong bool, format string, args ...any) {
 		if wrong {
 			faults = append(faults, fmt.Errorf(format, args...))
 		}
 	}
-	rules, rewards := []string{LearnReinforce, LearnExact}, []string{RewardTangent, RewardAccuracy, RewardStandard}
+	rules, rewards := []string{Reinforce, Exact}, []string{RewardTangent, RewardAccuracy, RewardStandard}
 	bad(!slices.Contains(rules, o.Rule), "rule is %q; there are %q", o.Rule, rules)
 	bad(!slices.Contains(rewards, o.Reward), "reward is %q; there are %q", o.Reward, rewards)
 	bad(o.Episodes < 1, "episodes is %d; it is at least 1", o.Episodes)
@@ -133,12 +133,12 @@ func (o LearnOptions) Validate() error {
 	}
 	bad(o.Baseline > 1, "baseline is %v; it is a share, at most 1", o.Baseline)
 	bad(o.TemperatureDecay > 1, "temperature_decay is %v; it is at most 1", o.TemperatureDecay)
-	bad(o.Rule == LearnExact && (o.Baseline != 0 || o.Batch > 1), "rule is %s, which plays no episodes; baseline and batch are for %s", LearnExact, LearnReinforce)
+	bad(o.Rule == Exact && (o.Baseline != 0 || o.Batch > 1), "rule is %s, which plays no episodes; baseline and batch are for %s", Exact, Reinforce)
 	return errors.Join(faults...)
 }
 
 // rule is how the kernel is told.
-func (o LearnOptions) rule() torch.PolicyRule {
+func (o Options) rule() torch.PolicyRule {
 	return torch.PolicyRule{LRDecay: o.LRDecay, LRLeast: o.LRLeast, LREvery: o.LREvery, HeatDecay: o.TemperatureDecay, HeatEvery: o.TemperatureEvery,
 		Baseline: o.Baseline, Entropy: o.Entropy, Batch: o.Batch, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8}
 }

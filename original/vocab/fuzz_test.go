@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/files"
-	"graft/vocab"
+	"graft/original/vocab"
 )
 
 // A file ends in an error, or in a vocabulary whose parts fit and which is the same
@@ -41,7 +41,7 @@ func FuzzParse(f *testing.F) {
 // vectors.
 func FuzzReadLegacyIDs(f *testing.F) {
 	folder := f.TempDir()
-	require.NoError(f, built(f, "FeedForwardNet").WriteLegacy(files.OS{}, filepath.Join(folder, "some")))
+	require.NoError(f, built(f, "FeedForwardNet").WritePickles(files.OS{}, filepath.Join(folder, "some")))
 	ids := filepath.Join(folder, "some.ids.pkl")
 	good, err := os.ReadFile(ids)
 	require.NoError(f, err)

@@ -1,4 +1,4 @@
-package decider
+package learn
 
 import (
 	"encoding/binary"

@@ -1,4 +1,4 @@
-package decider
+package learn
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 
 // Learner is a policy that learns from a tree. A scope owns it.
 type Learner struct {
-	LearnOptions
+	Options
 	Tree *Tree
 
 	sizes     PolicyOptions
@@ -32,7 +32,7 @@ type Lesson struct {
 
 // NewLearner makes a policy that knows nothing, drawn from a seed as PyTorch draws
 // one; its actions are drawn from the same stream afterwards.
-func NewLearner(s *torch.Scope, t *Tree, e Embedding, p PolicyOptions, o LearnOptions, seed int64) (*Learner, error) {
+func NewLearner(s *torch.Scope, t *Tree, e Embedding, p PolicyOptions, o Options, seed int64) (*Learner, error) {
 	l, err := newLearner(s, t, e, p, o, seed)
 	if err == nil {
 		err = l.draw(s)
@@ -43,7 +43,7 @@ func NewLearner(s *torch.Scope, t *Tree, e Embedding, p PolicyOptions, o LearnOp
 	return l, nil
 }
 
-func newLearner(s *torch.Scope, t *Tree, e Embedding, p PolicyOptions, o LearnOptions, seed int64) (*Learner, error) {
+func newLearner(s *torch.Scope, t *Tree, e Embedding, p PolicyOptions, o Options, seed int64) (*Learner, error) {
 	p.EnsureDefaults()
 	o.EnsureDefaults()
 	if err := errors.Join(p.Validate(), o.Validate()); err != nil {
@@ -53,7 +53,7 @@ func newLearner(s *torch.Scope, t *Tree, e Embedding, p PolicyOptions, o LearnOp
 	if err != nil {
 		return nil, err
 	}
-	l := &Learner{LearnOptions: o, Tree: t, sizes: p, embedding: e, random: s.NewGenerator(torch.CPU, seed),
+	l := &Learner{Options: o, Tree: t, sizes: p, embedding: e, random: s.NewGenerator(torch.CPU, seed),
 		at: torch.PolicyProgress{LR: o.LR, Temperature: o.Temperature}}
 	shape := torch.PolicyShape{Tokens: e.Rows(), Embedding: e.Width, Hidden: p.Hidden, Memory: p.Memory, Linear: p.Linear, Time: p.Time,
 		Actions: t.Actions, Precise: p.Precise}
@@ -77,13 +77,13 @@ func (l *Learner) Rate() float64 { return l.at.LR }
 func (l *Learner) Heat() float64 { return l.at.Temperature }
 
 // Done says whether all episodes were learned from.
-func (l *Learner) Done() bool { return l.Episodes() >= l.LearnOptions.Episodes }
+func (l *Learner) Done() bool { return l.Episodes() >= l.Options.Episodes }
 
 // Learn learns from so many more episodes, which are whole batches, or from as many as
 // are left.
 func (l *Learner) Learn(episodes int) (Lesson, error) {
-	episodes = min(episodes, l.LearnOptions.Episodes-l.Episodes())
-	if l.Rule == LearnExact {
+	episodes = min(episodes, l.Options.Episodes-l.Episodes())
+	if l.Rule == Exact {
 		rewards, err := l.policy.Ascend(episodes, l.rule(), &l.at)
 		return Lesson{Objectives: rewards}, err
 	}
@@ -92,7 +92,7 @@ func (l *Learner) Learn(episodes int) (Lesson, error) {
 }
 
 // Outlook is what a policy can expect now.
-type Outlook struct {
+type Expectation struct {
 	Reward   float64   // on average
 	Accuracy float64   // on average
 	Ends     []float64 // how likely each is
@@ -101,8 +101,8 @@ type Outlook struct {
 
 // Expect says what the policy can expect, by the actions' probabilities without a
 // temperature. It changes nothing that is learned.
-func (l *Learner) Expect() (Outlook, error) {
-	var o Outlook
+func (l *Learner) Expect() (Expectation, error) {
+	var o Expectation
 	var err error
 	if o.Reward, o.Ends, err = l.policy.Expect(1, 0); err != nil {
 		return o, err

@@ -1,4 +1,4 @@
-package results
+package original
 
 import (
 	"bytes"
@@ -9,16 +9,17 @@ import (
 	"time"
 
 	"graft/files"
+	"graft/results"
 )
 
 // readLegacyRows reads a metric file.
-func readLegacyRows(fsys files.FS, path string) (rows []LegacyRow, torn bool, err error) {
+func readRows(fsys files.FS, path string) (rows []Row, torn bool, err error) {
 	file, err := fsys.Open(path)
 	if err != nil {
 		return nil, false, err
 	}
-	torn, err = eachLine(file, func(n int, line []byte) error {
-		row, err := parseLegacyRow(lineText(line))
+	torn, err = results.EachLine(file, func(n int, line []byte) error {
+		row, err := parseRow(lineText(line))
 		if err != nil {
 			return fmt.Errorf("%s:%d: %w", path, n, err)
 		}
@@ -34,7 +35,7 @@ func lineText(line []byte) string {
 }
 
 // parseLegacyRow reads "index,seconds,value". The commas of a list are its own.
-func parseLegacyRow(line string) (row LegacyRow, err error) {
+func parseRow(line string) (row Row, err error) {
 	parts := strings.SplitN(line, ",", 3)
 	if len(parts) != 3 {
 		return row, fmt.Errorf("%.100q is not an index, seconds and a value", line)
@@ -45,35 +46,35 @@ func parseLegacyRow(line string) (row LegacyRow, err error) {
 	if row.Seconds, err = parsePythonFloat(parts[1]); err != nil {
 		return row, fmt.Errorf("the seconds: %w", err)
 	}
-	row.Value, err = parseLegacyValue(parts[2])
+	row.Value, err = parseValue(parts[2])
 	return row, err
 }
 
 // parseLegacyValue reads None, a number, or a list of numbers.
-func parseLegacyValue(text string) (LegacyValue, error) {
+func parseValue(text string) (Value, error) {
 	if text == "None" {
-		return LegacyValue{None: true}, nil
+		return Value{None: true}, nil
 	}
 	inside, isList := strings.CutPrefix(text, "[")
 	if !isList {
 		f, err := parsePythonFloat(text)
 		if err != nil {
-			return LegacyValue{}, err
+			return Value{}, err
 		}
-		return LegacyValue{Single: true, Numbers: []float64{f}}, nil
+		return Value{Single: true, Numbers: []float64{f}}, nil
 	}
 	inside, closed := strings.CutSuffix(inside, "]")
 	if !closed {
-		return LegacyValue{}, fmt.Errorf("the list %.100q has no end", text)
+		return Value{}, fmt.Errorf("the list %.100q has no end", text)
 	}
 	if strings.TrimSpace(inside) == "" {
-		return LegacyValue{}, nil
+		return Value{}, nil
 	}
-	var v LegacyValue
+	var v Value
 	for part := range strings.SplitSeq(inside, ",") {
 		f, err := parsePythonFloat(strings.TrimSpace(part))
 		if err != nil {
-			return LegacyValue{}, err
+			return Value{}, err
 		}
 		v.Numbers = append(v.Numbers, f)
 	}
@@ -91,27 +92,27 @@ func parsePythonFloat(text string) (float64, error) {
 }
 
 // LegacyLine is an entry of a log.
-type LegacyLine struct {
+type LogLine struct {
 	Time  time.Time // as written; the original names no zone, so it is said to be UTC; zero before the first entry
 	Level string    // such as "INFO"; empty before the first entry
 	Text  string    // further lines of an entry, such as a traceback's, are joined by line breaks
 }
 
 // legacyTime is how the original's logger writes the time.
-const legacyTime = "2006-01-02 15:04:05,000"
+const logTime = "2006-01-02 15:04:05,000"
 
 // readLegacyLog reads a log. A last line without an end counts: it is text, and
 // nothing is taken from it.
-func readLegacyLog(fsys files.FS, path string) ([]LegacyLine, error) {
-	data, err := files.ReadAll(fsys, path, smallFile)
+func readLog(fsys files.FS, path string) ([]LogLine, error) {
+	data, err := files.ReadAll(fsys, path, largestText)
 	if err != nil {
 		return nil, err
 	}
-	return parseLegacyLog(data), nil
+	return parseLog(data), nil
 }
 
-func parseLegacyLog(data []byte) []LegacyLine {
-	var lines []LegacyLine
+func parseLog(data []byte) []LogLine {
+	var lines []LogLine
 	for line := range bytes.Lines(data) {
 		text := lineText(line)
 		entry, begins := parseLogLine(text)
@@ -119,7 +120,7 @@ func parseLegacyLog(data []byte) []LegacyLine {
 		case begins:
 			lines = append(lines, entry)
 		case len(lines) == 0:
-			lines = append(lines, LegacyLine{Text: text})
+			lines = append(lines, LogLine{Text: text})
 		default:
 			last := &lines[len(lines)-1]
 			last.Text += "\n" + text
@@ -130,15 +131,15 @@ func parseLegacyLog(data []byte) []LegacyLine {
 
 // parseLogLine reads "TIME | [LEVEL] : TEXT"; any other line goes on with the one
 // before.
-func parseLogLine(text string) (LegacyLine, bool) {
+func parseLogLine(text string) (LogLine, bool) {
 	stamp, rest, ok := strings.Cut(text, " | [")
 	level, message, ok2 := strings.Cut(rest, "] : ")
 	if !ok || !ok2 {
-		return LegacyLine{}, false
+		return LogLine{}, false
 	}
-	at, err := time.Parse(legacyTime, stamp)
+	at, err := time.Parse(logTime, stamp)
 	if err != nil {
-		return LegacyLine{}, false
+		return LogLine{}, false
 	}
-	return LegacyLine{Time: at, Level: level, Text: message}, true
+	return LogLine{Time: at, Level: level, Text: message}, true
 }

@@ -6,19 +6,19 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"graft/decider"
+	"graft/original/bilstm"
+	"graft/original/vocab"
 	"graft/torch/weights"
-	"graft/vocab"
 )
 
 // Small is a shape with which tests are quick. It has four actions, as the networks
 // with three blocks do.
-var Small = decider.LegacyShape{Actions: 4, Embedding: 4, Hidden: 3, Memory: 2, Linear: 5, Time: 8}
+var Small = bilstm.Shape{Actions: 4, Embedding: 4, Hidden: 3, Memory: 2, Linear: 5, Time: 8}
 
 // Weights draws the weights of a policy that learned with a vocabulary, between -1
 // and 1. Another size of a vector than the vocabulary's makes weights that do not fit
 // it.
-func Weights(v *vocab.Vocabulary, s decider.LegacyShape, seed uint64) *weights.Set {
+func Weights(v *vocab.Vocabulary, s bilstm.Shape, seed uint64) *weights.Set {
 	random := rand.New(rand.NewPCG(seed, 0))
 	set := &weights.Set{}
 	add := func(name string, shape ...int64) {

@@ -15,23 +15,23 @@ import (
 
 // How the names of the original's two files end.
 const (
-	legacyIDs     = ".ids.pkl"
-	legacyVectors = ".embeddings.pkl"
+	idsSuffix     = ".ids.pkl"
+	vectorsSuffix = ".embeddings.pkl"
 )
 
 // LegacyFiles are the two files that WriteLegacy writes.
-func LegacyFiles(stem string) []string { return []string{stem + legacyIDs, stem + legacyVectors} }
+func PickleFiles(stem string) []string { return []string{stem + idsSuffix, stem + vectorsSuffix} }
 
 // legacyWeight is the one tensor of the original's vectors, an embedding's.
-const legacyWeight = "weight"
+const vectorsTensor = "weight"
 
 // readLegacy reads the original's ids, and the vectors beside them.
-func readLegacy(fsys files.FS, path string) (*Vocabulary, error) {
+func readPickles(fsys files.FS, path string) (*Vocabulary, error) {
 	entries, err := readIDs(fsys, path)
 	if err != nil {
 		return nil, err
 	}
-	vectors, err := readVectors(fsys, strings.TrimSuffix(path, legacyIDs)+legacyVectors)
+	vectors, err := readVectors(fsys, strings.TrimSuffix(path, idsSuffix)+vectorsSuffix)
 	if err != nil {
 		return nil, err
 	}
@@ -75,9 +75,9 @@ func readVectors(fsys files.FS, path string) ([][]float32, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, ok := set.Find(legacyWeight)
+	t, ok := set.Find(vectorsTensor)
 	if !ok || len(t.Shape) != 2 || t.Shape[1] < 1 || t.DType != weights.Float32 {
-		return nil, fmt.Errorf("%s holds no tensor %s of rows of float32", path, legacyWeight)
+		return nil, fmt.Errorf("%s holds no tensor %s of rows of float32", path, vectorsTensor)
 	}
 	values, err := t.Float32s()
 	if err != nil {
@@ -93,7 +93,7 @@ func readVectors(fsys files.FS, path string) ([][]float32, error) {
 // WriteLegacy writes the two pickles that the original reads: STEM.ids.pkl and
 // STEM.embeddings.pkl. If it is cut off there are no ids, so that those of one
 // vocabulary never lie beside the vectors of another.
-func (v *Vocabulary) WriteLegacy(fsys files.FS, stem string) error {
+func (v *Vocabulary) WritePickles(fsys files.FS, stem string) error {
 	ids := &pickle.Dict{}
 	for _, e := range v.Entries {
 		if err := ids.Set(e.Key, e.ID); err != nil {
@@ -104,18 +104,18 @@ func (v *Vocabulary) WriteLegacy(fsys files.FS, stem string) error {
 	for _, vector := range v.Vectors {
 		values = append(values, vector...)
 	}
-	t, err := weights.FromFloat32s(legacyWeight, []int64{int64(len(v.Vectors)), int64(v.Size())}, values)
+	t, err := weights.FromFloat32s(vectorsTensor, []int64{int64(len(v.Vectors)), int64(v.Size())}, values)
 	if err != nil {
 		return fmt.Errorf("write vocabulary: %w", err)
 	}
-	if err := fsys.Remove(stem + legacyIDs); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := fsys.Remove(stem + idsSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("write vocabulary: %w", err)
 	}
-	err = write(fsys, stem+legacyVectors, func(w io.Writer) error {
+	err = write(fsys, stem+vectorsSuffix, func(w io.Writer) error {
 		return weights.WritePTH(w, &weights.Set{Tensors: []weights.Tensor{t}})
 	})
 	if err != nil {
 		return err
 	}
-	return write(fsys, stem+legacyIDs, func(w io.Writer) error { return pickle.Write(w, ids) })
+	return write(fsys, stem+idsSuffix, func(w io.Writer) error { return pickle.Write(w, ids) })
 }

@@ -1,11 +1,11 @@
-package tracing
+package net2net
 
 import "graft/model"
 
 // LegacyBlocks are the paths of the marked blocks that a network was made with, in
 // the order of registration and without those inside of others, as the original
 // numbered them.
-func LegacyBlocks(n *model.Network) []string {
+func OriginalBlocks(n *model.Network) []string {
 	var paths []string
 	n.Walk(func(path string, m model.Module) bool {
 		c, ok := m.(*model.Container)
@@ -18,14 +18,4 @@ func LegacyBlocks(n *model.Network) []string {
 		return false
 	})
 	return paths
-}
-
-// LegacyLayers are the printed layers in the order of registration: the keys of
-// the original's vocabularies.
-func LegacyLayers(n *model.Network) []string {
-	var names []string
-	for _, leaf := range n.Leaves() {
-		names = append(names, leaf.Layer.String())
-	}
-	return names
 }

@@ -17,13 +17,13 @@ import (
 	"graft/files"
 	"graft/files/faults"
 	"graft/model"
+	"graft/original/vocab"
 	"graft/torch/pickle"
 	"graft/torch/weights"
-	"graft/vocab"
 )
 
 // reference is where the original's vocabulary lies beside the repository.
-const reference = "../../shared/reference/adaptation/vocabs"
+const reference = "../../../shared/reference/adaptation/vocabs"
 
 func zoo(t testing.TB, name string) *model.Network {
 	n, err := model.Zoo(name, model.ZooOptions{})
@@ -134,7 +134,7 @@ func TestBothNotationsReadBack(t *testing.T) {
 	require.NoError(t, err)
 	for _, v := range []*vocab.Vocabulary{built(t, "ConvNet2", "LargeConvNet"), shared} {
 		folder := t.TempDir()
-		require.NoError(t, v.WriteLegacy(files.OS{}, filepath.Join(folder, "some")))
+		require.NoError(t, v.WritePickles(files.OS{}, filepath.Join(folder, "some")))
 		legacy, err := vocab.Read(files.OS{}, folder)
 		require.NoError(t, err)
 		equal(t, v, legacy)
@@ -155,7 +155,7 @@ func TestReplacingIsWholeOrNot(t *testing.T) {
 	before, after := built(t, "ConvNet2"), built(t, "FeedForwardNet", "ConvNet2")
 	for notation, write := range map[string]func(*vocab.Vocabulary, files.FS, string) error{
 		"legacy": func(v *vocab.Vocabulary, fsys files.FS, folder string) error {
-			return v.WriteLegacy(fsys, filepath.Join(folder, "a"))
+			return v.WritePickles(fsys, filepath.Join(folder, "a"))
 		},
 		"ours": func(v *vocab.Vocabulary, fsys files.FS, folder string) error {
 			return v.Write(fsys, filepath.Join(folder, vocab.FileName))
@@ -292,8 +292,8 @@ func TestWhereThereIsNoVocabulary(t *testing.T) {
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	require.ErrorContains(t, err, "'graft vocab build'")
 	v := built(t, "ConvNet2")
-	require.NoError(t, v.WriteLegacy(files.OS{}, filepath.Join(folder, "a")))
-	require.NoError(t, v.WriteLegacy(files.OS{}, filepath.Join(folder, "b")))
+	require.NoError(t, v.WritePickles(files.OS{}, filepath.Join(folder, "a")))
+	require.NoError(t, v.WritePickles(files.OS{}, filepath.Join(folder, "b")))
 	_, err = vocab.Read(files.OS{}, folder)
 	require.ErrorContains(t, err, "a.ids.pkl, b.ids.pkl; name one of them")
 	require.NoError(t, os.Remove(filepath.Join(folder, "a.embeddings.pkl")))

@@ -54,16 +54,16 @@ func read(fsys files.FS, path string) (*Vocabulary, error) {
 			return nil, err
 		}
 	}
-	stem, vectors := strings.CutSuffix(path, legacyVectors)
+	stem, vectors := strings.CutSuffix(path, vectorsSuffix)
 	switch {
 	case vectors:
-		path = stem + legacyIDs
+		path = stem + idsSuffix
 	case filepath.Ext(path) == ".json":
 		return readFile(fsys, path)
-	case !strings.HasSuffix(path, legacyIDs):
-		return nil, fmt.Errorf("the name says not what it is: it ends in .json, or in %s", legacyIDs)
+	case !strings.HasSuffix(path, idsSuffix):
+		return nil, fmt.Errorf("the name says not what it is: it ends in .json, or in %s", idsSuffix)
 	}
-	return readLegacy(fsys, path)
+	return readPickles(fsys, path)
 }
 
 // findIn is the one vocabulary of a folder.
@@ -77,13 +77,13 @@ func findIn(fsys files.FS, folder string) (string, error) {
 		if e.Name() == FileName {
 			return filepath.Join(folder, FileName), nil
 		}
-		if strings.HasSuffix(e.Name(), legacyIDs) {
+		if strings.HasSuffix(e.Name(), idsSuffix) {
 			found = append(found, e.Name())
 		}
 	}
 	switch len(found) {
 	case 0:
-		return "", fmt.Errorf("%w: the folder holds neither %s nor a file *%s; make one with 'graft vocab build'", fs.ErrNotExist, FileName, legacyIDs)
+		return "", fmt.Errorf("%w: the folder holds neither %s nor a file *%s; make one with 'graft vocab build'", fs.ErrNotExist, FileName, idsSuffix)
 	case 1:
 		return filepath.Join(folder, found[0]), nil
 	}

@@ -1,4 +1,4 @@
-package decider_test
+package learn_test
 
 import (
 	"encoding/json"
@@ -13,17 +13,17 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/decider"
 	"graft/files"
+	"graft/original/learn"
 	"graft/torch"
 	"graft/torch/weights"
 )
 
-// madeUp is a tree of all sequences of three decisions among four actions, with the
+// fourByThree is a tree of all sequences of three decisions among four actions, with the
 // shape of the original's: three blocks that can be deepened, and none.
-func madeUp() (*decider.Tree, decider.Embedding) {
+func fourByThree() (*learn.Tree, learn.Embedding) {
 	r := rand.New(rand.NewPCG(3, 3))
-	tree := &decider.Tree{Actions: 4}
+	tree := &learn.Tree{Actions: 4}
 	type node struct{ blocks, depth int }
 	word := func(blocks int) []int32 {
 		tokens := []int32{1, 2, 3}
@@ -34,7 +34,7 @@ func madeUp() (*decider.Tree, decider.Embedding) {
 	}
 	list := []node{{0, 0}}
 	for k := 0; k < len(list); k++ {
-		s := decider.TreeState{Tokens: word(list[k].blocks), Left: 330 - 11*float64(list[k].depth) - r.Float64(), Budget: 400}
+		s := learn.TreeState{Tokens: word(list[k].blocks), Left: 330 - 11*float64(list[k].depth) - r.Float64(), Budget: 400}
 		for a := range 4 {
 			if list[k].depth == 2 {
 				s.Children = append(s.Children, int32(-1-len(tree.Accuracy)))
@@ -46,16 +46,16 @@ func madeUp() (*decider.Tree, decider.Embedding) {
 		}
 		tree.States = append(tree.States, s)
 	}
-	e := decider.Embedding{Width: 16}
+	e := learn.Embedding{Width: 16}
 	for range 18 * 16 {
 		e.Values = append(e.Values, float32(r.NormFloat64()))
 	}
 	return tree, e
 }
 
-func learner(t *testing.T, s *torch.Scope, o decider.LearnOptions) *decider.Learner {
-	tree, e := madeUp()
-	l, err := decider.NewLearner(s, tree, e, decider.PolicyOptions{}, o, 7)
+func learner(t *testing.T, s *torch.Scope, o learn.Options) *learn.Learner {
+	tree, e := fourByThree()
+	l, err := learn.NewLearner(s, tree, e, learn.PolicyOptions{}, o, 7)
 	require.NoError(t, err)
 	return l
 }
@@ -90,14 +90,14 @@ func TestPublishedPolicies(t *testing.T) {
 		}
 		require.NoError(t, err)
 		rows, _ := set.Find("encoder.embedder.weight")
-		e := decider.Embedding{Width: int(rows.Shape[1])}
+		e := learn.Embedding{Width: int(rows.Shape[1])}
 		e.Values, err = rows.Float32s()
 		require.NoError(t, err)
 		for name, state := range states {
-			tree := &decider.Tree{Actions: 4, Accuracy: []float64{0, 0, 0, 0}, States: []decider.TreeState{
+			tree := &learn.Tree{Actions: 4, Accuracy: []float64{0, 0, 0, 0}, States: []learn.TreeState{
 				{Tokens: state.IDs, Left: state.TimeLeft, Budget: state.TotalTime, Children: []int32{-1, -2, -3, -4}}}}
 			inScope(t, func(s *torch.Scope) {
-				l, err := decider.NewLearner(s, tree, e, decider.PolicyOptions{}, decider.LearnOptions{}, 1)
+				l, err := learn.NewLearner(s, tree, e, learn.PolicyOptions{}, learn.Options{}, 1)
 				require.NoError(t, err)
 				require.NoError(t, l.Begin(set))
 				for temperature, p := range map[float64][]float64{1: state.Probabilities, 10: state.Hot, 1000: state.Hottest} {
@@ -116,10 +116,10 @@ func TestPublishedPolicies(t *testing.T) {
 
 // A policy that is saved and restored goes on to the bits, with every rule.
 func TestSavedLearnersGoOn(t *testing.T) {
-	for name, o := range map[string]decider.LearnOptions{
+	for name, o := range map[string]learn.Options{
 		"as the original": {Temperature: 10},
-		"exact":           {Rule: decider.LearnExact, Reward: decider.RewardStandard},
-		"all there is":    {Reward: decider.RewardAccuracy, Baseline: 0.05, Entropy: 0.01, Batch: 5, LREvery: 20},
+		"exact":           {Rule: learn.Exact, Reward: learn.RewardStandard},
+		"all there is":    {Reward: learn.RewardAccuracy, Baseline: 0.05, Entropy: 0.01, Batch: 5, LREvery: 20},
 	} {
 		inScope(t, func(s *torch.Scope) {
 			whole := learner(t, s, o)
@@ -153,7 +153,7 @@ func TestSavedLearnersGoOn(t *testing.T) {
 
 func TestDamagedSavesAreRefused(t *testing.T) {
 	inScope(t, func(s *torch.Scope) {
-		l := learner(t, s, decider.LearnOptions{})
+		l := learner(t, s, learn.Options{})
 		set, text, err := l.Save()
 		require.NoError(t, err)
 		require.ErrorContains(t, l.Restore(set, []byte("{")), "restore the policy")
@@ -174,9 +174,9 @@ func TestDamagedSavesAreRefused(t *testing.T) {
 // better than it was.
 func TestLearnersLearn(t *testing.T) {
 	inScope(t, func(s *torch.Scope) {
-		tree, _ := madeUp()
+		tree, _ := fourByThree()
 		best := slices.Max(tree.Accuracy)
-		exact := learner(t, s, decider.LearnOptions{Rule: decider.LearnExact, Reward: decider.RewardStandard, LR: 1e-3, Episodes: 500})
+		exact := learner(t, s, learn.Options{Rule: learn.Exact, Reward: learn.RewardStandard, LR: 1e-3, Episodes: 500})
 		_, err := exact.Learn(1000)
 		require.NoError(t, err)
 		require.True(t, exact.Done())
@@ -186,7 +186,7 @@ func TestLearnersLearn(t *testing.T) {
 		require.Greater(t, tree.Accuracy[o.Greedy], best-0.02, "a hill beside the highest will do")
 		require.InDelta(t, tree.Accuracy[o.Greedy], o.Accuracy, 0.005)
 
-		plain := learner(t, s, decider.LearnOptions{})
+		plain := learner(t, s, learn.Options{})
 		before, err := plain.Expect()
 		require.NoError(t, err)
 		lesson, err := plain.Learn(1000)
@@ -204,7 +204,7 @@ func TestLearnersLearn(t *testing.T) {
 func TestDecays(t *testing.T) {
 	inScope(t, func(s *torch.Scope) {
 		for hot, episodes := range map[float64]int{10: 22, 100: 44, 1000: 66} {
-			l := learner(t, s, decider.LearnOptions{Temperature: hot})
+			l := learner(t, s, learn.Options{Temperature: hot})
 			_, err := l.Learn(episodes - 1)
 			require.NoError(t, err)
 			require.Greater(t, l.Heat(), 1.0)
@@ -212,7 +212,7 @@ func TestDecays(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, 1.0, l.Heat())
 		}
-		l := learner(t, s, decider.LearnOptions{})
+		l := learner(t, s, learn.Options{})
 		_, err := l.Learn(499)
 		require.NoError(t, err)
 		require.Equal(t, 1e-4, l.Rate())
@@ -224,37 +224,37 @@ func TestDecays(t *testing.T) {
 
 func TestRewards(t *testing.T) {
 	inScope(t, func(s *torch.Scope) {
-		tree := &decider.Tree{Actions: 2, Accuracy: []float64{0.25, 0.75}, States: []decider.TreeState{
+		tree := &learn.Tree{Actions: 2, Accuracy: []float64{0.25, 0.75}, States: []learn.TreeState{
 			{Tokens: []int32{1}, Left: 1, Budget: 2, Children: []int32{-1, -2}}}}
-		_, e := madeUp()
+		_, e := fourByThree()
 		for kind, want := range map[string][2]float64{
-			decider.RewardTangent: {41.421356, 241.42136}, decider.RewardAccuracy: {0.25, 0.75}, decider.RewardStandard: {-1, 1}} {
-			l, err := decider.NewLearner(s, tree, e, decider.PolicyOptions{Precise: true}, decider.LearnOptions{Reward: kind}, 1)
+			learn.RewardTangent: {41.421356, 241.42136}, learn.RewardAccuracy: {0.25, 0.75}, learn.RewardStandard: {-1, 1}} {
+			l, err := learn.NewLearner(s, tree, e, learn.PolicyOptions{Precise: true}, learn.Options{Reward: kind}, 1)
 			require.NoError(t, err)
 			o, err := l.Expect()
 			require.NoError(t, err)
 			require.InDelta(t, o.Ends[0]*want[0]+o.Ends[1]*want[1], o.Reward, 1e-4, kind)
 		}
 		tree.Accuracy[1] = 1.5
-		_, err := decider.NewLearner(s, tree, e, decider.PolicyOptions{}, decider.LearnOptions{}, 1)
+		_, err := learn.NewLearner(s, tree, e, learn.PolicyOptions{}, learn.Options{}, 1)
 		require.ErrorContains(t, err, "end 1 has an accuracy of 1.5")
 	})
 }
 
 func TestLearnOptions(t *testing.T) {
-	o := decider.LearnOptions{Rule: "guess", Reward: "praise", Episodes: -1, Batch: 3, LR: math.NaN(), Baseline: 2, TemperatureDecay: 1.5}
+	o := learn.Options{Rule: "guess", Reward: "praise", Episodes: -1, Batch: 3, LR: math.NaN(), Baseline: 2, TemperatureDecay: 1.5}
 	o.EnsureDefaults()
 	err := o.Validate()
 	for _, says := range []string{`rule is "guess"`, `reward is "praise"`, "episodes is -1", "lr is NaN", "baseline is 2", "temperature_decay is 1.5"} {
 		require.ErrorContains(t, err, says)
 	}
-	o = decider.LearnOptions{Rule: decider.LearnExact, Batch: 2, Episodes: 10}
+	o = learn.Options{Rule: learn.Exact, Batch: 2, Episodes: 10}
 	o.EnsureDefaults()
 	require.ErrorContains(t, o.Validate(), "baseline and batch are for reinforce")
-	o = decider.LearnOptions{Batch: 3, Episodes: 10}
+	o = learn.Options{Batch: 3, Episodes: 10}
 	o.EnsureDefaults()
 	require.ErrorContains(t, o.Validate(), "no whole batches of 3")
-	p := decider.PolicyOptions{Hidden: -1, Linear: 5000}
+	p := learn.PolicyOptions{Hidden: -1, Linear: 5000}
 	p.EnsureDefaults()
 	require.ErrorContains(t, p.Validate(), "hidden is -1")
 	require.ErrorContains(t, p.Validate(), "linear is 5000")

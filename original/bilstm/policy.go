@@ -1,4 +1,10 @@
-package decider
+// Package bilstm decides as the original's policies did: a biLSTM over the vectors of a
+// network's layers, an LSTM over its output, and three linear layers.
+//
+// A decision takes half a million multiplications, too few to pay for the border to
+// LibTorch. They are done here, in float32 with sums in float64, so evaluating a policy
+// needs no LibTorch.
+package bilstm
 
 import (
 	"context"
@@ -7,12 +13,11 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"graft/encoder"
+	"graft/decider"
 	"graft/model"
 	"graft/net2net"
+	"graft/original/vocab"
 	"graft/torch/weights"
-	"graft/tracing"
-	"graft/vocab"
 )
 
 // LegacyPolicy is a policy of the original: a biLSTM over the layers of a network, an
@@ -22,20 +27,20 @@ import (
 //
 // It is made by NewLegacyPolicy or ReadLegacyPolicy, is not changed by use, and can
 // be used by several goroutines at a time.
-type LegacyPolicy struct {
-	LegacyOptions
+type Policy struct {
+	Options
 	// Weights are those of its file, in the file's order.
 	Weights    *weights.Set
 	Vocabulary *vocab.Vocabulary // that it learned with
 
-	encoder *encoder.Encoder
-	memory  *encoder.LSTM
-	layers  [3]*encoder.Affine
+	encoder *Encoder
+	memory  *LSTM
+	layers  [3]*Affine
 	rows    int // of the vectors in its file
 }
 
 // Thought is all that a policy makes of a network and a time, step by step.
-type Thought struct {
+type Activations struct {
 	Tokens        []int
 	Vectors       [][]float32 // of the tokens
 	Encoded       [][]float32 // by the biLSTM
@@ -47,7 +52,7 @@ type Thought struct {
 }
 
 // Think reads a network without changing it. The times are of any one unit.
-func (p *LegacyPolicy) Think(n *model.Network, left, budget float64) (*Thought, error) {
+func (p *Policy) Forward(n *model.Network, left, budget float64) (*Activations, error) {
 	if !(budget > 0) || math.IsInf(budget, 0) || math.IsNaN(left) || math.IsInf(left, 0) {
 		return nil, fmt.Errorf("policy: %v of a budget of %v is no time", left, budget)
 	}
@@ -55,7 +60,7 @@ func (p *LegacyPolicy) Think(n *model.Network, left, budget float64) (*Thought, 
 	if err != nil {
 		return nil, fmt.Errorf("policy: %w", err)
 	}
-	t := &Thought{Tokens: tokens, Time: LegacyTime(left, budget, p.Shape().Time)}
+	t := &Activations{Tokens: tokens, Time: TimeCode(left, budget, p.Shape().Time)}
 	if t.Vectors, t.Encoded, err = p.encoder.Encode(tokens); err != nil {
 		return nil, fmt.Errorf("policy: %w", err)
 	}
@@ -68,12 +73,12 @@ func (p *LegacyPolicy) Think(n *model.Network, left, budget float64) (*Thought, 
 	x := rectify(p.layers[0].Apply(t.Input))
 	x = rectify(p.layers[1].Apply(x))
 	t.Logits = p.layers[2].Apply(x)
-	t.Probabilities = Shares(t.Logits, 1)
+	t.Probabilities = decider.Shares(t.Logits, 1)
 	return t, nil
 }
 
 // tokens are those of a network, behind token 0 where the policy learned with it.
-func (p *LegacyPolicy) tokens(n *model.Network) ([]int, error) {
+func (p *Policy) tokens(n *model.Network) ([]int, error) {
 	tokens, err := p.Vocabulary.Tokens(n)
 	if err != nil {
 		return nil, err
@@ -89,7 +94,7 @@ func (p *LegacyPolicy) tokens(n *model.Network) ([]int, error) {
 
 // LegacyTime is the original's code of the time left: 5 sin(2πi·left/budget) for i
 // from 1 on. The whole budget and none of it look alike.
-func LegacyTime(left, budget float64, size int) []float64 {
+func TimeCode(left, budget float64, size int) []float64 {
 	code := make([]float64, size)
 	for i := range code {
 		code[i] = 5 * math.Sin(2*math.Pi*float64(i+1)*left/budget)
@@ -107,29 +112,18 @@ func rectify(x []float32) []float32 {
 // LegacyTemper is what the original drew from while it learned at a temperature above
 // 1: the softmax of probabilities, and not of logits, over the temperature, so that
 // no action can be nearly sure. At 1 and below the probabilities stay.
-func LegacyTemper(probabilities []float32, temperature float64) []float32 {
+func Temper(probabilities []float32, temperature float64) []float32 {
 	if temperature <= 1 {
 		return probabilities
 	}
-	return Shares(probabilities, temperature)
-}
-
-// Likeliest is the place of the largest probability, the first of equals.
-func Likeliest[F float32 | float64](probabilities []F) int {
-	best := 0
-	for k, p := range probabilities {
-		if p > probabilities[best] {
-			best = k
-		}
-	}
-	return best
+	return decider.Shares(probabilities, temperature)
 }
 
 // LegacyActions are the actions of the original on a network, in the order of its
 // numbers: each block that the network was made with, and at last none.
-func LegacyActions(n *model.Network) []net2net.Action {
+func Actions(n *model.Network) []net2net.Action {
 	var actions []net2net.Action
-	for _, path := range tracing.LegacyBlocks(n) {
+	for _, path := range net2net.OriginalBlocks(n) {
 		actions = append(actions, net2net.Action{Kind: "deepen", Target: path})
 	}
 	return append(actions, net2net.Action{})
@@ -137,8 +131,8 @@ func LegacyActions(n *model.Network) []net2net.Action {
 
 // FitsBlocks says why the policy's actions are not those of a network; nil where they
 // are.
-func (p *LegacyPolicy) FitsBlocks(n *model.Network) error {
-	if blocks := len(tracing.LegacyBlocks(n)); blocks+1 != p.Shape().Actions {
+func (p *Policy) FitsBlocks(n *model.Network) error {
+	if blocks := len(net2net.OriginalBlocks(n)); blocks+1 != p.Shape().Actions {
 		return fmt.Errorf("the policy chooses among %d actions, and %s has %d, one for each of its %d marked blocks and none; take another policy or another network",
 			p.Shape().Actions, n.Name(), blocks+1, blocks)
 	}
@@ -146,7 +140,7 @@ func (p *LegacyPolicy) FitsBlocks(n *model.Network) error {
 }
 
 // Fits says why the policy cannot decide about a network; nil where it can.
-func (p *LegacyPolicy) Fits(n *model.Network) error {
+func (p *Policy) Fits(n *model.Network) error {
 	if err := p.FitsBlocks(n); err != nil {
 		return err
 	}
@@ -156,11 +150,11 @@ func (p *LegacyPolicy) Fits(n *model.Network) error {
 
 // FitsGrown says why the policy could not decide about a network without weights, or
 // again after one of its actions; nil where it could.
-func (p *LegacyPolicy) FitsGrown(n *model.Network, surgery net2net.Options) error {
+func (p *Policy) FitsGrown(n *model.Network, surgery net2net.Options) error {
 	if err := p.Fits(n); err != nil {
 		return err
 	}
-	for _, a := range LegacyActions(n) {
+	for _, a := range Actions(n) {
 		grown := n.Sketch()
 		if _, err := net2net.Apply(grown, a, surgery); err != nil {
 			return err
@@ -174,23 +168,23 @@ func (p *LegacyPolicy) FitsGrown(n *model.Network, surgery net2net.Options) erro
 
 // Decide takes the likeliest action, or draws one from a stream of the seed and the
 // number of decisions before.
-func (p *LegacyPolicy) Decide(_ context.Context, s State) (Decision, error) {
+func (p *Policy) Decide(_ context.Context, s decider.State) (decider.Decision, error) {
 	if s.Network == nil {
-		return Decision{}, errors.New("policy: there is no network to decide about")
+		return decider.Decision{}, errors.New("policy: there is no network to decide about")
 	}
 	if err := p.Fits(s.Network); err != nil {
-		return Decision{}, err
+		return decider.Decision{}, err
 	}
-	t, err := p.Think(s.Network, s.Left.Seconds(), s.Budget.Seconds())
+	t, err := p.Forward(s.Network, s.Left.Seconds(), s.Budget.Seconds())
 	if err != nil {
-		return Decision{}, err
+		return decider.Decision{}, err
 	}
-	weighed, k := t.Probabilities, Likeliest(t.Probabilities)
+	weighed, k := t.Probabilities, decider.Likeliest(t.Probabilities)
 	if p.Sample {
-		weighed = LegacyTemper(weighed, p.Temperature)
-		k = DrawShare(weighed, rand.New(rand.NewPCG(p.Seed, uint64(s.Decisions))))
+		weighed = Temper(weighed, p.Temperature)
+		k = decider.DrawShare(weighed, rand.New(rand.NewPCG(p.Seed, uint64(s.Decisions))))
 	}
-	decision := Decision{Action: LegacyActions(s.Network)[k]}
+	decision := decider.Decision{Action: Actions(s.Network)[k]}
 	for _, share := range weighed {
 		decision.Probabilities = append(decision.Probabilities, float64(share))
 	}

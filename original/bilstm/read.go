@@ -1,4 +1,4 @@
-package decider
+package bilstm
 
 import (
 	"cmp"
@@ -9,16 +9,15 @@ import (
 	"path/filepath"
 	"slices"
 
-	"graft/encoder"
+	"graft/decider"
 	"graft/files"
 	"graft/model"
+	"graft/original/vocab"
 	"graft/torch/weights"
-	"graft/tracing"
-	"graft/vocab"
 )
 
 // LegacyPolicyFile is what the original called the file of a policy that had learned.
-const LegacyPolicyFile = "agent.finalmodel.pth"
+const FileName = "agent.finalmodel.pth"
 
 // Prefix says whether a policy reads token 0 before the layers. The original's code
 // put it there while its first policies learned, and later did not.
@@ -39,18 +38,18 @@ const prefixedRows = 13
 const embedder = "encoder.embedder.weight"
 
 // LegacyOptions say how a policy of the original decides.
-type LegacyOptions struct {
+type Options struct {
 	Prefix Prefix // token 0 before the layers; zero goes by the policy's file
 	// Sample draws an action, as while it learned; false takes the likeliest one.
 	Sample      bool
 	Temperature float64 // of drawing, in the original's own way; up to 1, zero included, changes nothing
 	Seed        uint64  // of drawing
 	// Want are the sizes that a configuration says; zero sizes are not checked.
-	Want LegacyShape
+	Want Shape
 }
 
 // Validate lists all that is wrong.
-func (o LegacyOptions) Validate() error {
+func (o Options) Validate() error {
 	var faults []error
 	if !slices.Contains([]Prefix{AsLearned, Always, Never}, o.Prefix) {
 		faults = append(faults, fmt.Errorf("the prefix is %q; there are %s, %s and none", o.Prefix, Always, Never))
@@ -62,7 +61,7 @@ func (o LegacyOptions) Validate() error {
 }
 
 // LegacyShape is the sizes of a policy. The zero LegacyShape says nothing.
-type LegacyShape struct {
+type Shape struct {
 	Actions   int `json:"actions"`   // that it chooses from
 	Embedding int `json:"embedding"` // numbers in a vector
 	Hidden    int `json:"hidden"`    // numbers in each direction of the biLSTM
@@ -73,21 +72,21 @@ type LegacyShape struct {
 
 // NewLegacyPolicy makes a policy of its weights, whose sizes are checked against one
 // another, against the options and against the vocabulary that it learned with.
-func NewLegacyPolicy(set *weights.Set, v *vocab.Vocabulary, o LegacyOptions) (*LegacyPolicy, error) {
+func New(set *weights.Set, v *vocab.Vocabulary, o Options) (*Policy, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	p := &LegacyPolicy{LegacyOptions: o, Weights: set, Vocabulary: v}
+	p := &Policy{Options: o, Weights: set, Vocabulary: v}
 	var err error
-	if p.encoder, err = encoder.New(v, set); err != nil {
+	if p.encoder, err = NewEncoder(v, set); err != nil {
 		return nil, err
 	}
-	if p.memory, err = encoder.ReadLSTM(set, "decider.lstm", ""); err != nil {
+	if p.memory, err = ReadLSTM(set, "decider.lstm", ""); err != nil {
 		return nil, err
 	}
 	for k := range p.layers {
 		name := fmt.Sprintf("decider.linear%d", k+1)
-		if p.layers[k], err = encoder.ReadAffine(set, name+".weight", name+".bias"); err != nil {
+		if p.layers[k], err = ReadAffine(set, name+".weight", name+".bias"); err != nil {
 			return nil, err
 		}
 	}
@@ -95,7 +94,7 @@ func NewLegacyPolicy(set *weights.Set, v *vocab.Vocabulary, o LegacyOptions) (*L
 }
 
 // joined says where what one part makes is not what the next one takes.
-func (p *LegacyPolicy) joined() error {
+func (p *Policy) joined() error {
 	joints := []struct {
 		what       string
 		makes, has int
@@ -116,7 +115,7 @@ func (p *LegacyPolicy) joined() error {
 }
 
 // meets says where the sizes are not those of a configuration.
-func (s LegacyShape) meets(want LegacyShape) error {
+func (s Shape) meets(want Shape) error {
 	for _, size := range []struct {
 		key       string
 		has, want int
@@ -133,7 +132,7 @@ func (s LegacyShape) meets(want LegacyShape) error {
 }
 
 // compare holds the vectors of the policy's file against those of the vocabulary.
-func (p *LegacyPolicy) compare() error {
+func (p *Policy) compare() error {
 	t, ok := p.Weights.Find(embedder)
 	if !ok || len(t.Shape) != 2 || t.Shape[1] != int64(p.Vocabulary.Size()) {
 		return fmt.Errorf("there is no tensor %s of rows of %d numbers, by which it is known when the policy learned", embedder, p.Vocabulary.Size())
@@ -152,21 +151,21 @@ func (p *LegacyPolicy) compare() error {
 }
 
 // Shape is the sizes of the weights.
-func (p *LegacyPolicy) Shape() LegacyShape {
-	return LegacyShape{Actions: p.layers[2].Out, Embedding: p.Vocabulary.Size(), Hidden: p.encoder.Hidden(), Memory: p.memory.Hidden(),
+func (p *Policy) Shape() Shape {
+	return Shape{Actions: p.layers[2].Out, Embedding: p.Vocabulary.Size(), Hidden: p.encoder.Hidden(), Memory: p.memory.Hidden(),
 		Linear: p.layers[0].Out, Time: p.layers[0].In - p.memory.Hidden()}
 }
 
 // Prefixed says whether token 0 is read before the layers.
-func (p *LegacyPolicy) Prefixed() bool {
+func (p *Policy) Prefixed() bool {
 	return p.Prefix == Always || p.Prefix == AsLearned && p.rows == prefixedRows
 }
 
 // Early says whether the vocabulary had all layers of a network while token 0 was
 // put before: those of the second network came later.
-func (p *LegacyPolicy) Early(n *model.Network) bool {
+func (p *Policy) Early(n *model.Network) bool {
 	first := p.Vocabulary.Entries[:min(prefixedRows, len(p.Vocabulary.Entries))]
-	for _, key := range tracing.LegacyLayers(n) {
+	for _, key := range vocab.LayerKeys(n) {
 		if !slices.ContainsFunc(first, func(e vocab.Entry) bool { return e.Key == key }) {
 			return false
 		}
@@ -176,10 +175,10 @@ func (p *LegacyPolicy) Early(n *model.Network) bool {
 
 // ReadLegacyPolicy reads the weights of a policy: a file, or the one of a run's
 // folder.
-func ReadLegacyPolicy(fsys files.FS, path string, v *vocab.Vocabulary, o LegacyOptions) (*LegacyPolicy, error) {
-	p, err := readLegacyPolicy(fsys, path, v, o)
+func Read(fsys files.FS, path string, v *vocab.Vocabulary, o Options) (*Policy, error) {
+	p, err := read(fsys, path, v, o)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("read policy: %w; name its file, or a folder with its file %s", err, LegacyPolicyFile)
+		return nil, fmt.Errorf("read policy: %w; name its file, or a folder with its file %s", err, FileName)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read policy %s: %w", path, err)
@@ -187,27 +186,17 @@ func ReadLegacyPolicy(fsys files.FS, path string, v *vocab.Vocabulary, o LegacyO
 	return p, nil
 }
 
-func readLegacyPolicy(fsys files.FS, path string, v *vocab.Vocabulary, o LegacyOptions) (*LegacyPolicy, error) {
+func read(fsys files.FS, path string, v *vocab.Vocabulary, o Options) (*Policy, error) {
 	info, err := fsys.Stat(path)
 	if err != nil {
 		return nil, err
 	}
 	if info.IsDir() {
-		path = filepath.Join(path, LegacyPolicyFile)
+		path = filepath.Join(path, FileName)
 	}
-	set, err := readWeights(fsys, path)
+	set, err := decider.ReadWeights(fsys, path)
 	if err != nil {
 		return nil, err
 	}
-	return NewLegacyPolicy(set, v, o)
-}
-
-// readWeights reads the tensors of a policy's file.
-func readWeights(fsys files.FS, path string) (*weights.Set, error) {
-	set, err := weights.Read(fsys, path, weights.Options{})
-	var system *fs.PathError
-	if err != nil && !errors.As(err, &system) {
-		err = fmt.Errorf("%w; copy the file again from where the policy learned", err)
-	}
-	return set, err
+	return New(set, v, o)
 }

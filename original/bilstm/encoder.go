@@ -1,21 +1,11 @@
-// Package encoder reads the tokens of a network: each is looked up as a vector, and
-// a memory that runs over them in both directions makes of each layer a vector that
-// knows what stands before and behind it.
-//
-// A graph does the same along the edges of a network: each token hears from those
-// before and behind it, wherever the network branches.
-//
-// A policy of the original takes half a million multiplications for a network, which
-// is too little to pay for the way into LibTorch and its tensors. It is done here,
-// in float32 with sums in float64, so that a policy can be evaluated without LibTorch.
-package encoder
+package bilstm
 
 import (
 	"fmt"
 	"slices"
 
+	"graft/original/vocab"
 	"graft/torch/weights"
-	"graft/vocab"
 )
 
 // Encoder is made by New and has no useful zero value. It can be used by several
@@ -27,7 +17,7 @@ type Encoder struct {
 
 // New makes the encoder of a policy of the original: a biLSTM over the vectors of a
 // vocabulary. Its sizes are those of the tensors.
-func New(v *vocab.Vocabulary, set *weights.Set) (*Encoder, error) {
+func NewEncoder(v *vocab.Vocabulary, set *weights.Set) (*Encoder, error) {
 	const name = "encoder.encoder"
 	e := &Encoder{vocabulary: v}
 	var err error
