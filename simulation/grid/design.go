@@ -37,7 +37,7 @@ const (
 // Design says which sequences of a tree are run. The zero value is all of them.
 type Design struct {
 	Which DesignKind `json:"which"`          // sequences; empty means all
-	Most  int        `json:"most"`           // sequences at most; zero means 10000. Of more, sample and likely take so many, and for all it is an error
+	Most  int        `json:"most"`           // sequences at most; zero means 10000. Of more, sample and likely take so many; for all and halve it is an error
 	Keep  float64    `json:"keep,omitempty"` // share of the branches that halve keeps at each decision; zero means 0.5
 	Seed  uint64     `json:"seed,omitempty"` // of the lots of sample; zero is a seed as any
 }
@@ -164,7 +164,9 @@ func (g *Grid) walkHalves(visit visitor) error {
 			}
 			next = append(next, children...)
 		}
-		level = next
+		if level = next; g.dry && len(level) > g.Design.Most {
+			return g.tooLarge(fmt.Sprintf("more than %d", g.Design.Most))
+		}
 	}
 	return nil
 }

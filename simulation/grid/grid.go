@@ -98,6 +98,9 @@ func (p *Plan) fits(g Space) (sequences int, choices float64, err error) {
 		return 0, choices, p.tooLarge(tables.Quantity(choices))
 	}
 	if !all {
+		if err := p.plannable(); err != nil {
+			return 0, choices, err
+		}
 		g.Decisions = 1
 	}
 	if sequences, _, err = g.Count(p.Design.Most); err != nil {
@@ -107,6 +110,19 @@ func (p *Plan) fits(g Space) (sequences int, choices float64, err error) {
 		return 0, choices, p.tooLarge(fmt.Sprintf("more than %d", p.Design.Most))
 	}
 	return sequences, choices, nil
+}
+
+// mostWork bounds what planning a design looks at: sequences, times decisions, times the
+// layers that decisions add to each network.
+const mostWork = 2_000_000
+
+// plannable refuses a design whose sequences are too many and too long to be planned.
+func (p *Plan) plannable() error {
+	squared := max(1, p.Scenario.Decisions*p.Scenario.Decisions)
+	if p.Design.Which == Halved || p.Design.Most <= mostWork/squared {
+		return nil
+	}
+	return fmt.Errorf("scenario %s: %d sequences of %d decisions are too many to plan; lower simulate.most to %d or less", p.Scenario.Name, p.Design.Most, p.Scenario.Decisions, mostWork/squared)
 }
 
 func (p *Plan) tooLarge(count string) error {
@@ -231,7 +247,7 @@ var ErrTaken = errors.New("another worker has it")
 // of which others have.
 func (g *Grid) find(ctx context.Context, taker Leases) (found *task, left int, err error) {
 	err = g.walk(func(b *node) error {
-		if err := b.look(g.Store, g.failed); err != nil {
+		if err := g.look(b); err != nil {
 			return err
 		}
 		for k := range g.Seeds {
@@ -246,7 +262,7 @@ func (g *Grid) find(ctx context.Context, taker Leases) (found *task, left int, e
 			if err != nil {
 				return fmt.Errorf("take %s: %w", Segment{b.sequence, g.Seeds[k]}, err)
 			}
-			if err := b.look(g.Store, g.failed); err != nil || b.settled(k) { // meanwhile
+			if err := g.look(b); err != nil || b.settled(k) { // meanwhile
 				release()
 				return err
 			}
@@ -260,6 +276,24 @@ func (g *Grid) find(ctx context.Context, taker Leases) (found *task, left int, e
 	}
 	return found, left, err
 }
+
+// look reads the outcomes of a node. What follows a failed segment cannot run.
+func (g *Grid) look(b *node) error {
+	for k, seed := range g.Seeds {
+		if b.settled(k) {
+			continue
+		}
+		o, err := g.Store.Outcome(b.keys[k], g.expected(Segment{b.sequence, seed}))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		b.outcomes[k] = o
+		b.failed[k] = o == nil && (b.parent != nil && b.parent.failed[k] || g.failed(b.keys[k]))
+	}
+	return nil
+}
+
+func (g *Grid) expected(s Segment) Expected { return Expected{s, g.Space.Decisions, g.Scenario.Budget} }
 
 func (g *Grid) failed(key string) bool { return g.Failures.Count(key) >= g.Tries }
 
@@ -424,7 +458,7 @@ func (g *Grid) forget(t task) {
 		return
 	}
 	for _, sibling := range up.children {
-		if sibling.look(g.Store, g.failed) != nil || sibling.outcomes[t.seed] == nil {
+		if g.look(sibling) != nil || sibling.outcomes[t.seed] == nil {
 			return
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -196,7 +197,8 @@ func TestTheTreeTrainsEachLegOnce(t *testing.T) {
 			all += steps
 			require.Equal(t, want.Validation.Accuracy, r.Accuracy[0], r.Sequence)
 			if k%5 == 0 {
-				o, err := p.grid().Store.Outcome(p.grid().Key(Segment{r.Sequence, 1}))
+				g, segment := p.grid(), Segment{r.Sequence, 1}
+				o, err := g.Store.Outcome(g.Key(segment), g.expected(segment))
 				require.NoError(t, err)
 				require.Equal(t, want.Digest, o.Weights)
 			}
@@ -434,8 +436,102 @@ func TestGroundOfKinds(t *testing.T) {
 	})
 }
 
+// A tree of a hundred decisions is refused by its top, whatever design takes of it.
+func TestDeepTreesAreRefused(t *testing.T) {
+	onPlot(t, 100, []int64{1}, func(p *plot) {
+		p.plan.Scenario.Actions = nil
+		for _, which := range []DesignKind{All, Sampled, Halved, Likely} {
+			p.plan.Design = Design{Which: which, Most: 300}
+			ground := p.ground()
+			ground.Actions = nil
+			err := p.plan.Fits(ground)
+			if err == nil {
+				_, _, err = NewGrid(p.plan, ground, nil, nil).Size()
+			}
+			require.Error(t, err, which)
+			require.Regexp(t, "more than 300 sequences of 100|too many to plan; lower simulate.most to 200 or less", err.Error(), which)
+		}
+	})
+}
+
+// An outcome with a right checksum and values that no run can have is moved aside, and
+// its segment runs again.
+func TestOutcomesThatAreImpossible(t *testing.T) {
+	inTheMiddle, atTheEnd := []string{"none"}, []string{"none", "none"}
+	onPlot(t, 2, []int64{1}, func(p *plot) {
+		require.NoError(t, p.grid().Work(context.Background(), p.worker(&claims{})))
+		want, asides := p.harvest(), 0
+		for name, c := range map[string]struct {
+			sequence []string
+			spoil    func(o *Outcome)
+		}{
+			"accuracy above 1":          {atTheEnd, func(o *Outcome) { o.Accuracy = 7.5 }},
+			"accuracy below 0":          {atTheEnd, func(o *Outcome) { o.Accuracy = -0.1 }},
+			"test above 1":              {atTheEnd, func(o *Outcome) { o.Test = 1.5 }},
+			"before above 1":            {inTheMiddle, func(o *Outcome) { o.Before[0] = 2 }},
+			"before below 0":            {inTheMiddle, func(o *Outcome) { o.Before[1] = -1 }},
+			"more left than the budget": {inTheMiddle, func(o *Outcome) { o.Left[0] = 1000 }},
+			"less than nothing left":    {inTheMiddle, func(o *Outcome) { o.Left[1] = -1 }},
+			"time runs backwards":       {inTheMiddle, func(o *Outcome) { o.Left[0], o.Left[1] = o.Left[1]/2, o.Left[0] }},
+			"a negative step":           {inTheMiddle, func(o *Outcome) { o.Step[0] = -1 }},
+			"negative steps":            {inTheMiddle, func(o *Outcome) { o.Steps = -1 }},
+			"negative machine time":     {inTheMiddle, func(o *Outcome) { o.Seconds = -1 }},
+			"an epoch above 1":          {inTheMiddle, func(o *Outcome) { o.Epochs = []Epoch{{Accuracy: 3}} }},
+			"an epoch before the start": {inTheMiddle, func(o *Outcome) { o.Epochs = []Epoch{{Time: -3}} }},
+			"another sequence":          {atTheEnd, func(o *Outcome) { o.Sequence = []string{"none", "deepen:conv1"} }},
+			"a shorter sequence":        {atTheEnd, func(o *Outcome) { o.Sequence = o.Sequence[:1] }},
+			"another seed":              {inTheMiddle, func(o *Outcome) { o.Seed = 9 }},
+			"an early end":              {inTheMiddle, func(o *Outcome) { o.Ended = true }},
+			"no end":                    {atTheEnd, func(o *Outcome) { o.Ended = false }},
+			"a decision is missing":     {inTheMiddle, func(o *Outcome) { o.Left = o.Left[:1] }},
+			"no step times":             {inTheMiddle, func(o *Outcome) { o.Step = nil }},
+			"a network is missing":      {atTheEnd, func(o *Outcome) { o.Networks = o.Networks[:1] }},
+			"a network of no text":      {inTheMiddle, func(o *Outcome) { o.Networks[0] = "\x00" }},
+		} {
+			p.paths = nil
+			g, segment := p.grid(), Segment{c.sequence, 1}
+			key := g.Key(segment)
+			o, err := g.Store.Outcome(key, g.expected(segment))
+			require.NoError(t, err, name)
+			c.spoil(o)
+			text, err := formatOutcome(o)
+			require.NoError(t, err)
+			path := g.Store.place(outcomesName, key, outcomeSuffix)
+			require.NoError(t, os.WriteFile(path, text, 0o644))
+			_, err = g.Store.Outcome(key, g.expected(segment))
+			require.ErrorIs(t, err, fs.ErrNotExist, name)
+			var fault tables.Fault
+			require.ErrorAs(t, err, &fault)
+			require.Equal(t, Impossible, fault.Kind, name)
+			require.ErrorContains(t, err, path+".")
+			require.NoError(t, p.grid().Work(context.Background(), p.worker(&claims{})))
+			require.Equal(t, []string{segment.String()}, p.paths, name)
+			require.Equal(t, want, p.harvest(), name)
+			damaged, err := g.Store.Damaged()
+			require.NoError(t, err)
+			asides++
+			require.Len(t, damaged, asides, name)
+		}
+	})
+}
+
+// Numbers that are none are no JSON.
+func TestOutcomesWithoutANumber(t *testing.T) {
+	for _, text := range []string{"NaN", "Infinity", "1e999", `"0.5"`, "null"} {
+		line := outcomeKind + `{"accuracy":` + text + `,"key":"k"}}`
+		sealed := fmt.Sprintf(`{"sum":"%08x",%s`+"\n", crc32.Checksum([]byte(line), crc32.MakeTable(crc32.Castagnoli)), line)
+		o, err := parseOutcome([]byte(sealed), "k")
+		if err == nil {
+			err = o.check(Expected{})
+		}
+		var fault tables.Fault
+		require.ErrorAs(t, err, &fault, text)
+	}
+}
+
 func TestOutcomesThatAreDamaged(t *testing.T) {
-	o := &Outcome{Key: strings.Repeat("ab", 32), Sequence: []string{"none"}, Left: []float64{1}}
+	o := &Outcome{Key: strings.Repeat("ab", 32), Sequence: []string{"none"}, Left: []float64{1}, Step: []float64{1}, Before: []float64{0}, Networks: []string{"a", "b"}, Ended: true}
+	expected := Expected{Segment: o.Segment(), Decisions: 1}
 	text, err := formatOutcome(o)
 	require.NoError(t, err)
 	read, err := parseOutcome(text, o.Key)
@@ -454,13 +550,13 @@ func TestOutcomesThatAreDamaged(t *testing.T) {
 	require.ErrorContains(t, err, "another leg")
 	store, err := OpenStore(files.OS{}, t.TempDir())
 	require.NoError(t, err)
-	_, err = store.Outcome(o.Key)
+	_, err = store.Outcome(o.Key, expected)
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	require.NoError(t, store.Commit(o))
 	other := *o
 	other.Accuracy = 0.5
 	require.NoError(t, store.Commit(&other))
-	read, err = store.Outcome(o.Key)
+	read, err = store.Outcome(o.Key, expected)
 	require.NoError(t, err)
 	require.Zero(t, read.Accuracy, "the first stays")
 }

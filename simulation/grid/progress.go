@@ -40,7 +40,7 @@ const mostBest = 3
 // survey goes through what is known of the grid.
 func (g *Grid) survey(visit visitor) error {
 	return g.walk(func(b *node) error {
-		if err := b.look(g.Store, g.failed); err != nil {
+		if err := g.look(b); err != nil {
 			return err
 		}
 		return visit(b)

@@ -1,9 +1,7 @@
 package grid
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 
 	"graft/model"
@@ -74,21 +72,34 @@ func (g Space) follow(b *node) ([]*node, error) {
 	return b.children, nil
 }
 
-// Count is how many sequences there are, and how many legs they consist of; it stops
-// counting at more than so many sequences. What is proposed for the last decisions is
-// taken to fit.
-func (g Space) Count(most int) (sequences, legs int, err error) {
+// Count returns the number of sequences and of their segments; it stops at more than
+// most sequences. Proposals for the last decision are taken to fit.
+//
+// Where kinds of actions are given, doing nothing always fits, so a tree has at least as
+// many sequences as its first decisions alone: a deep tree is refused by its top.
+func (g Space) Count(most int) (sequences, segments int, err error) {
+	top := g
+	for top.Decisions = 1; len(g.Actions) == 0 && top.Decisions < g.Decisions; top.Decisions *= 2 {
+		if sequences, segments, err = top.count(most, false); err != nil || sequences > most {
+			return sequences, segments, err
+		}
+	}
+	return g.count(most, true)
+}
+
+// count walks the tree. With proposed set it does not try the last proposals.
+func (g Space) count(most int, proposed bool) (sequences, segments int, err error) {
 	var count func(b *node) error
 	count = func(b *node) error {
-		legs++
-		if len(g.Actions) == 0 && len(b.sequence) == g.Decisions-1 {
-			last, err := g.choices(b.network)
-			sequences, legs = sequences+len(last), legs+len(last)
-			return err
-		}
+		segments++
 		if len(b.sequence) == g.Decisions {
 			sequences++
 			return nil
+		}
+		if proposed && len(g.Actions) == 0 && len(b.sequence) == g.Decisions-1 {
+			last, err := g.choices(b.network)
+			sequences, segments = sequences+len(last), segments+len(last)
+			return err
 		}
 		next, err := g.follow(b)
 		for _, child := range next {
@@ -99,7 +110,8 @@ func (g Space) Count(most int) (sequences, legs int, err error) {
 		b.children = nil // so that a large tree takes no more memory than a small one
 		return err
 	}
-	return sequences, legs, count(&node{network: g.Network})
+	err = count(&node{network: g.Network})
+	return sequences, segments, err
 }
 
 // EachNetwork visits the network at the beginning and each that sequences lead to,
@@ -126,23 +138,6 @@ func (g Space) EachNetwork(visit func(n *model.Network) error) error {
 		return err
 	}
 	return walk(&node{network: g.Network})
-}
-
-// look reads what has become known of a branch. What follows a leg that failed cannot
-// be run.
-func (b *node) look(s *Store, failed func(key string) bool) error {
-	for k := range b.outcomes {
-		if b.settled(k) {
-			continue
-		}
-		o, err := s.Outcome(b.keys[k])
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		b.outcomes[k] = o
-		b.failed[k] = o == nil && (b.parent != nil && b.parent.failed[k] || failed(b.keys[k]))
-	}
-	return nil
 }
 
 // settled says whether nothing is left to do for a seed.

@@ -7,8 +7,8 @@ import (
 	"io/fs"
 	"maps"
 	"path/filepath"
+	"regexp"
 	"slices"
-	"strings"
 
 	"graft/files"
 	"graft/results"
@@ -32,7 +32,6 @@ const (
 	outcomeSuffix = ".json"
 	stateSuffix   = ".state"   // of a job before a decision
 	stoppedSuffix = ".stopped" // of one that was stopped on its way there
-	brokenSuffix  = ".damaged"
 	largestResult = tables.MaxLine + 1
 )
 
@@ -51,9 +50,9 @@ func (s *Store) place(kind, key, suffix string) string {
 	return filepath.Join(s.dir, kind, key[:2], key+suffix)
 }
 
-// Outcome reads what is known of a key; an error that wraps fs.ErrNotExist where
-// nothing is. What is damaged is put aside, and nothing is known of it any more.
-func (s *Store) Outcome(key string) (*Outcome, error) {
+// Outcome reads the outcome of a key; an error that wraps fs.ErrNotExist where there is
+// none. An outcome that is damaged or impossible is moved aside, and there is none then.
+func (s *Store) Outcome(key string, want Expected) (*Outcome, error) {
 	path := s.place(outcomesName, key, outcomeSuffix)
 	text, err := files.ReadAll(s.fsys, path, largestResult)
 	if err != nil {
@@ -61,21 +60,16 @@ func (s *Store) Outcome(key string) (*Outcome, error) {
 	}
 	o, err := parseOutcome(text, key)
 	if err == nil {
+		err = o.check(want)
+	}
+	if err == nil {
 		return o, nil
 	}
-	if aside := s.putAside(path); aside != nil {
-		return nil, fmt.Errorf("%s: %w, and it cannot be put aside: %w", path, err, aside)
+	aside, moving := files.MoveAside(s.fsys, path)
+	if moving != nil && !errors.Is(moving, fs.ErrNotExist) { // else another process was quicker
+		return nil, fmt.Errorf("read outcome %s: %w; %w", path, err, moving)
 	}
-	return nil, fmt.Errorf("%s was put aside: %w: %w", path, err, fs.ErrNotExist)
-}
-
-// putAside gives a damaged file another name, under which it can be looked at.
-func (s *Store) putAside(path string) error {
-	err := s.fsys.Rename(path, path+brokenSuffix)
-	if errors.Is(err, fs.ErrNotExist) { // another process was quicker
-		return nil
-	}
-	return err
+	return nil, fmt.Errorf("read outcome %s: %w; it was moved to %s: %w", path, err, aside, fs.ErrNotExist)
 }
 
 // Commit keeps an outcome. Where there is one already, it stays.
@@ -142,7 +136,10 @@ func (s *Store) dropState(key, suffix string) {
 	_ = s.fsys.Remove(s.place(statesName, key, suffix))
 }
 
-// Damaged lists outcomes that were put aside.
+// asidePattern is the name of an outcome that was moved aside.
+var asidePattern = regexp.MustCompile(`\.json\.[1-9][0-9]*$`)
+
+// Damaged lists the outcomes that were moved aside.
 func (s *Store) Damaged() ([]string, error) {
 	var found []string
 	folders, err := s.fsys.ReadDir(filepath.Join(s.dir, outcomesName))
@@ -152,7 +149,7 @@ func (s *Store) Damaged() ([]string, error) {
 			return found, err
 		}
 		for _, entry := range entries {
-			if strings.HasSuffix(entry.Name(), brokenSuffix) {
+			if asidePattern.MatchString(entry.Name()) {
 				found = append(found, filepath.Join(s.dir, outcomesName, folder.Name(), entry.Name()))
 			}
 		}

@@ -73,7 +73,7 @@ func (f Fault) Unwrap() error { return f.cause }
 // Place is the file and the line in it, as editors understand it.
 func (f Fault) Place() string {
 	file := f.File
-	if !printable(file) {
+	if !Printable(file) {
 		file = strconv.Quote(file)
 	}
 	if f.Line > 0 {

@@ -142,7 +142,7 @@ func (p *parser) textLike(last string) string {
 	return last
 }
 
-// quoted reads a text. One with an escape, or of other than printable ASCII, is left
+// quoted reads a text. One with an escape, or of other than Printable ASCII, is left
 // to JSON.
 func (p *parser) quoted() []byte {
 	p.expect(`"`)

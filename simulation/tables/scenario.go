@@ -49,7 +49,7 @@ func (s Scenario) Validate() error {
 	fault(s.Decisions < 1 || s.Decisions > mostDecisions, "%d decisions; there are 1 to %d", s.Decisions, mostDecisions)
 	fault(len(s.Actions) > mostActions, "%d actions; there are at most %d", len(s.Actions), mostActions)
 	for _, text := range []string{s.Name, s.Network, s.Dataset} {
-		fault(!printable(text), "%q has characters that cannot be printed", text)
+		fault(!Printable(text), "%q has characters that cannot be printed", text)
 	}
 	for k, a := range s.Actions {
 		fault(!isAction(a), "%q is no action", a)
@@ -61,8 +61,8 @@ func (s Scenario) Validate() error {
 	return nil
 }
 
-// printable says whether a text can be kept as JSON and shown to people as it is.
-func printable(text string) bool {
+// Printable says whether a text can be kept as JSON and shown to people as it is.
+func Printable(text string) bool {
 	if strings.IndexFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) < 0 {
 		return true
 	}
@@ -71,7 +71,7 @@ func printable(text string) bool {
 
 // isAction says whether a text can be an action in a sequence, which commas divide.
 func isAction(text string) bool {
-	return text != "" && printable(text) && !strings.Contains(text, ",")
+	return text != "" && Printable(text) && !strings.Contains(text, ",")
 }
 
 // Digest is the SHA-256 of the scenario, in hexadecimal: what its tables are told

@@ -162,7 +162,7 @@ func (s Scenario) admits(key string, r *Record) error {
 		}
 	}
 	for _, text := range append([]string{r.Profile, r.Graft, r.LibTorch}, r.Networks...) {
-		if !printable(text) {
+		if !Printable(text) {
 			return fmt.Errorf("%q has characters that cannot be printed", text)
 		}
 	}
