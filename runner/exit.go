@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"graft/dataset"
 	"graft/results"
 )
 
@@ -91,7 +92,7 @@ func usageErrorf(format string, args ...any) error {
 // isDamage says whether an error to which nobody gave a code is about a file of graft's
 // own that is not what was written.
 func isDamage(err error) bool {
-	return errors.Is(err, results.ErrDamaged) || errors.As(err, new(*json.SyntaxError)) || errors.As(err, new(*json.UnmarshalTypeError))
+	return errors.Is(err, results.ErrDamaged) || errors.Is(err, dataset.ErrDamaged) || errors.As(err, new(*json.SyntaxError)) || errors.As(err, new(*json.UnmarshalTypeError))
 }
 
 // codeOf says which code an error leads to: the one it carries, else

@@ -29,7 +29,8 @@ func wrongFiles(t *testing.T) {
 	for name, text := range map[string]string{
 		"wrong.toml": "x", "wrong.pth": "garbage", "wrong.safetensors": "garbage", "wrong.pkl": "garbage", "wrong.json": "{",
 		"vocabulary.json": "{", "names.ids.pkl": "g", "table/scenario.json": "{", "work/grid.json": "{", "run/manifest.json": "{",
-		"original/data.pkl": "garbage", "bare/data.pkl": "garbage", "original/config.toml": "[nothing]", "wrong.csv": "a,b\n", "right.csv": "job_id,gpu_num,submit_time,duration,vc\n1,1,0,5,a\n", "nodes.csv": ",num\na,1\n", "half.csv": "job_id,gpu_num,submit_time,duration\n1,1,0,5\n2,x,0,5\n", "right/policy.safetensors": "garbage",
+		"original/data.pkl": "garbage", "bare/data.pkl": "garbage", "original/config.toml": "[nothing]", "wrong.csv": "a,b\n", "right.csv": "job_id,gpu_num,submit_time,duration,vc\n1,1,0,5,a\n", "nodes.csv": ",num\na,1\n", "half.csv": "job_id,gpu_num,submit_time,duration\n1,1,0,5\n2,x,0,5\n", "right/policy.safetensors": "garbage", "large.toml": "#" + strings.Repeat("x", 5<<20),
+		"images/a/a.png": "garbage", "images/a/b.png": "", "images/a/c.png": "", "images/b/a.png": "", "images/b/b.png": "", "images/b/c.png": "",
 	} {
 		require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o700))
 		require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
@@ -42,7 +43,7 @@ var onWrongFiles = map[string][]struct {
 	args string // after the command
 	code exitCode
 }{
-	"graft train":    {{"wrong.toml", exitConfig}, {"none.toml", exitFailed}, {"--resume --folder run", exitDamaged}, {"--resume --folder none", exitFailed}},
+	"graft train":    {{"wrong.toml", exitConfig}, {"large.toml", exitConfig}, {"none.toml", exitFailed}, {"--set data.kind=folder --set data.path=images", exitDamaged}, {"--resume --folder run", exitDamaged}, {"--resume --folder none", exitFailed}},
 	"graft learn":    {{"wrong.toml", exitConfig}, {"none.toml", exitFailed}},
 	"graft simulate": {{"wrong.toml", exitConfig}, {"none.toml", exitFailed}},
 	"graft work":     {{"work", exitDamaged}, {"none", exitFailed}},
@@ -53,12 +54,12 @@ var onWrongFiles = map[string][]struct {
 	"graft cluster timeline": {{"wrong.toml --job 1", exitConfig}, {"--trace right.csv --nodes nodes.csv --job 2", exitFailed}, {"--trace right.csv --nodes nodes.csv --job 1 --out wrong.csv", exitUsage}},
 	"graft demo":             {{"--set x", exitConfig}},
 	"graft data fetch":       {{"nosuch", exitUsage}},
-	"graft config check":     {{"wrong.toml", exitConfig}, {"none.toml", exitFailed}, {"none.toml wrong.toml", exitConfig}},
+	"graft config check":     {{"wrong.toml", exitConfig}, {"large.toml", exitConfig}, {"none.toml", exitFailed}, {"none.toml wrong.toml", exitConfig}},
 	"graft config show":      {{"wrong.toml", exitConfig}, {"none.toml", exitFailed}},
 	"graft config convert":   {{"wrong.toml", exitConfig}, {"none.toml", exitFailed}},
-	"graft model show":       {{"wrong.toml", exitConfig}, {"none.toml", exitFailed}},
+	"graft model show":       {{"wrong.toml", exitConfig}, {"large.toml", exitConfig}, {"none.toml", exitFailed}},
 	"graft profile":          {{"wrong.toml", exitConfig}},
-	"graft profile show":     {{"wrong.toml", exitConfig}, {"none.toml", exitFailed}},
+	"graft profile show":     {{"wrong.toml", exitConfig}, {"large.toml", exitConfig}, {"none.toml", exitFailed}},
 	"graft profile check":    {{"wrong.toml", exitConfig}, {"none.toml", exitFailed}},
 	"graft surgery":          {{"--model wrong.toml --action none", exitConfig}, {"--model ConvNet2 --weights wrong.pth --action deepen:0", exitDamaged}, {"--model ConvNet2 --replay wrong.json", exitDamaged}, {"--model ConvNet2 --replay none.json", exitFailed}},
 	"graft evaluate":         {{"--policy wrong.safetensors --table table", exitDamaged}, {"--policy right --table table", exitDamaged}, {"--policy none --table none", exitFailed}},

@@ -81,7 +81,7 @@ with --resume then goes on to the same bits.`,
 }
 
 func runLearn(ctx context.Context, w io.Writer, path string, o learnOptions) error {
-	if config.IsTreeLearning(files.OS{}, path) {
+	if config.KindOf(files.OS{}, path) == config.TreeLearningKind {
 		return runLearnTrees(ctx, w, path, o)
 	}
 	l, err := config.ReadLearning(files.OS{}, path, o.set)

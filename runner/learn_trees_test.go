@@ -200,7 +200,7 @@ func TestConfigKnowsStructuralPolicies(t *testing.T) {
 	path := classFile(t, "held_out = [THREE]\n")
 	o := graft("config", "check", path)
 	require.Equal(t, exitDone, o.code, o.stderr)
-	require.Regexp(t, `right: structural policies of 5 seeds learn from 32 sequences of 2 tables and stop by 1 other, for known scenarios, 400 steps at most; digest [0-9a-f]{12}\n$`, o.stdout)
+	require.Regexp(t, `ok: structural policies of 5 seeds learn from 32 sequences of 2 tables and stop by 1 other, for known scenarios, 400 steps at most; digest [0-9a-f]{12}\n$`, o.stdout)
 	o = graft("config", "show", path, "--set", "learn.for=new")
 	require.Equal(t, exitDone, o.code, o.stderr)
 	require.Regexp(t, `(?m)^learn\.for +"new" +--set$`, o.stdout)

@@ -206,16 +206,16 @@ func TestPipelineFilesThatAreWrong(t *testing.T) {
 	scenario := filepath.Join(filepath.Dir(path), "at100.toml")
 	o := graft("config", "check", path)
 	require.Equal(t, exitDone, o.code, o.stderr)
-	require.Regexp(t, `right: 8 sequences of 2 scenarios are simulated, structural policies of 2 seeds learn from them, for known scenarios, 12 steps at most; digest`, o.stdout)
+	require.Regexp(t, `ok: 8 sequences of 2 scenarios are simulated, structural policies of 2 seeds learn from them, for known scenarios, 12 steps at most; digest`, o.stdout)
 	for set, says := range map[string]string{
-		"pipeline.scenarios=[]":                                        "scenarios are not given",
+		"pipeline.scenarios=[]":                                        "scenarios are missing",
 		`pipeline.scenarios=["none.toml"]`:                             "scenarios[0]: stat none.toml: no such file or directory; name the file of a scenario",
 		fmt.Sprintf("pipeline.scenarios=[%q]", path):                   "has no section simulate",
-		fmt.Sprintf("pipeline.scenarios=[%q, %q]", scenario, scenario): "called at100, as that of scenarios[0]",
-		`pipeline.set=["simulate.name=\"policy\""]`:                    `called "policy", which no folder of a scenario can be`,
-		`pipeline.set=["train.bach=3"]`:                                `"bach" is no key of train`,
-		`evaluate.leave_out="all"`:                                     "leave_out cannot be \"all\"",
-		`evaluate.leave_out="network"`:                                 "leave_out is network, of which there is but one",
+		fmt.Sprintf("pipeline.scenarios=[%q, %q]", scenario, scenario): "called at100 like that of scenarios[0]",
+		`pipeline.set=["simulate.name=\"policy\""]`:                    `called "policy", which cannot be the name of its folder`,
+		`pipeline.set=["train.bach=3"]`:                                `unknown key "bach" in train`,
+		`evaluate.leave_out="all"`:                                     "leave_out must be one of",
+		`evaluate.leave_out="network"`:                                 "leave_out is network, and there is only one",
 		"learn.steps=-1":                                               "steps",
 		"run.folder=\"x\"":                                             "folder",
 	} {

@@ -7,25 +7,16 @@ import (
 	"strings"
 	"time"
 
-	"graft/config"
 	"graft/results/figure"
 )
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// apart are keys in which runs may differ and still be one thing with several seeds.
-var apart = []string{"run.seed", "run.folder"}
-
 // alike puts runs together that differ in their seed alone, in the order of the first
 // of each.
 func alike(runs []*runData) [][]*runData {
 	var groups [][]*runData
-	same := func(a, b *runData) bool {
-		rest := func(r *runData) []config.Setting {
-			return slices.DeleteFunc(slices.Clone(r.Settings), func(s config.Setting) bool { return slices.Contains(apart, s.Key) })
-		}
-		return slices.EqualFunc(rest(a), rest(b), func(x, y config.Setting) bool { return x.Key == y.Key && x.Text == y.Text })
-	}
+	same := func(a, b *runData) bool { return slices.Equal(a.material(), b.material()) }
 	for _, r := range runs {
 		k := slices.IndexFunc(groups, func(g []*runData) bool { return same(g[0], r) })
 		if k < 0 {

@@ -55,7 +55,7 @@ func newProfileCheckCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "check FILE…",
 		Short: "Check the files of profiles",
-		Long: `check reads the files of profiles and prints a line for each that is right. All
+		Long: `check reads the files of profiles and prints a line for each that is valid. All
 faults of the others are listed with their lines.`,
 		Example: `  graft profile check laptop.toml
   graft profile check *.toml`,
@@ -72,7 +72,7 @@ func runProfileCheck(w io.Writer, paths []string) error {
 	for _, path := range paths {
 		p, err := config.ReadProfile(files.OS{}, path)
 		if err == nil {
-			_, err = fmt.Fprintf(w, "%s: right: %s\n", path, describeProfile(p))
+			_, err = fmt.Fprintf(w, "%s: ok: %s\n", path, describeProfile(p))
 		}
 		if err = faultyConfig(err); err != nil {
 			wrong = append(wrong, err)

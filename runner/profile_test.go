@@ -72,7 +72,7 @@ func TestProfileIsMeasuredAndUsed(t *testing.T) {
 	require.Equal(t, strings.TrimSuffix(shown.stdout, "\n"), strings.Split(o.stdout, "\n\nwrote")[0], "what is shown is what was printed")
 	checked := graft("profile", "check", out)
 	require.Equal(t, exitDone, checked.code, checked.stderr)
-	require.Contains(t, checked.stdout, out+": right: here, ")
+	require.Contains(t, checked.stdout, out+": ok: here, ")
 	require.Contains(t, checked.stdout, "6 measurements")
 
 	run := filepath.Join(folder, "run")
@@ -149,7 +149,7 @@ func TestProfileRefuses(t *testing.T) {
 		"a file in no folder":           {quickly(network, "--out", filepath.Join(folder, "none", "p.toml")), exitFailed, "none"},
 		"a file in a file":              {quickly(network, "--out", filepath.Join(faulty, "p.toml")), exitFailed, "faulty.toml"},
 		"an unknown profile":            {[]string{"profile", "show", "stedy"}, exitFailed, `there is no profile "stedy"`},
-		"a faulty profile":              {[]string{"profile", "show", faulty}, exitConfig, `"nam" is no key of this file; did you mean name?`},
+		"a faulty profile":              {[]string{"profile", "show", faulty}, exitConfig, `unknown key "nam"; did you mean name?`},
 		"no profile":                    {[]string{"profile", "show"}, exitUsage, "arg"},
 		"a profile that is not there":   {[]string{"profile", "check", filepath.Join(folder, "none.toml")}, exitFailed, "none.toml"},
 		"a faulty profile that is held": {[]string{"profile", "check", faulty}, exitConfig, "faulty.toml:3:20: decision_seconds is -1"},

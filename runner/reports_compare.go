@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"graft/config"
 	"graft/stat"
 )
 
@@ -78,21 +79,23 @@ func summarize(values []float64) summary {
 	return s
 }
 
-// seedKeys are those in which the runs of a column may differ, and nameKeys those that
-// say where things are kept.
-var (
-	seedKeys = []string{"run.seed", "runner.seed"}
-	nameKeys = []string{"run.folder", "run.listen", "runner.folder", "agent.save_file"}
-)
+// apartKeys are seeds, in which runs that are compared as one may differ, and the
+// original's keys that change no result.
+var apartKeys = []string{"run.seed", "runner.seed", "runner.folder", "agent.save_file"}
+
+// material lists the settings in which runs must agree to be compared as one.
+func (r *runData) material() []config.Setting {
+	return slices.DeleteFunc(slices.Clone(r.Settings), func(s config.Setting) bool {
+		return slices.Contains(apartKeys, s.Key) || config.ChangesNoResult(s.Key)
+	})
+}
 
 // compared are the settings in which runs of different columns differ: the
 // configuration but for seed and folders, and what the manifest knows beside it.
 func (r *runData) compared() map[string]string {
 	all := map[string]string{}
-	for _, s := range r.Settings {
-		if !slices.Contains(seedKeys, s.Key) && !slices.Contains(nameKeys, s.Key) && !strings.HasPrefix(s.Key, "checkpoint.") {
-			all[s.Key] = s.Text
-		}
+	for _, s := range r.material() {
+		all[s.Key] = s.Text
 	}
 	if r.Manifest.Graft != "" {
 		all["(version of graft)"] = r.Manifest.Graft

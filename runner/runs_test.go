@@ -337,7 +337,7 @@ func badFolders(t testing.TB, dir string) map[string]string {
 	for _, name := range []string{"training00.epoch.test_acc", "training00.epoch.train_acc", "training00.epoch.action", "training00.epoch.probabilities", "agent.episode.objective"} {
 		overwrite(filepath.Join(at("metrics"), name), "no numbers\n")
 	}
-	return map[string]string{"manifest": "manifest.json", "outcome": "outcome.json", "config": "no TOML", "future": "its format is 99", "begun": "half-written",
+	return map[string]string{"manifest": "manifest.json", "outcome": "outcome.json", "config": "invalid TOML", "future": "its format is 99", "begun": "half-written",
 		"torn": "epochs.csv", "nothing yet": "half-written", "foreign": "no folder of a run", "empty": "no folder of a run", "policies": "learning.csv",
 		"plan": "grid.json is damaged", "pipeline": "pipeline.json", "evaluation": "says nothing of any table", "metrics": "test_acc:1"}
 }

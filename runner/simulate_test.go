@@ -191,7 +191,7 @@ func TestSimulationsThatAreStoppedOrHurt(t *testing.T) {
 		`simulate.cache="` + path + `"`:    {exitFailed, "simulate.cache"},
 		`time.events=[]`:                   {exitConfig, "no up in the timeline"},
 		`adapt.most=9`:                     {exitConfig, "sequences of 9 decisions"},
-		`simulate.actions=["deepen:nope"]`: {exitConfig, "nothing to choose"},
+		`simulate.actions=["deepen:nope"]`: {exitConfig, "leaves no choice"},
 		`data.kind="cifar10"`:              {exitConfig, "path"},
 		`simulate.design="likely"`:         {exitConfig, "needs one"},
 		`network.name="NoSuchNetwork"`:     {exitConfig, "NoSuchNetwork"},

@@ -43,10 +43,10 @@ type Options struct {
 	// have it. Weights, gradients, the optimizer's state and all other layers are
 	// float32. Zero means float32.
 	Precision  torch.Precision
-	Checkpoint Checkpoint // how often a job is saved; zero is once a minute
-	// Parallel trains in a process for each device; zero trains in one. A resumed job may
-	// have another value.
-	Parallel Parallel `json:"-"`
+	Checkpoint Checkpoint `result:"none"` // how often a job is saved; zero is once a minute
+	// Parallel trains in a process for each device; zero trains in one. A job that
+	// goes on from a checkpoint may have another.
+	Parallel Parallel `json:"-" result:"rounding"`
 }
 
 // Adapt are the options of adaptation.

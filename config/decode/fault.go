@@ -1,4 +1,4 @@
-package config
+package decode
 
 import (
 	"fmt"
@@ -8,41 +8,49 @@ import (
 	"unicode/utf8"
 )
 
-// Fault is something wrong in a file.
+// Fault is an error at one place of a file.
 type Fault struct {
 	File   string
-	Line   int // from 1; zero where the fault is of the whole file
-	Column int // in characters from 1; zero where only the line is known
-	Width  int // of what is wrong, in characters of its line
+	Line   int // from 1; zero means the whole file
+	Column int // in characters from 1; zero means the whole line
+	Width  int // characters at fault, from Column
 	Text   string
-	Source string // the line
+	Source string // the line's text
+	More   int    // further faults that were counted and not kept; zero means none
 }
 
-// Faults is all that is wrong in a file, in the order in which it stands there. It
-// is never empty.
+// Faults lists the errors of a file in the order of its lines. It is never empty.
 type Faults []Fault
 
-// mostListed is how many faults are written out: what comes after so many is read
-// after the next try.
-const mostListed = 20
+// Limits on faults.
+const (
+	mostListed   = 20   // faults that Error prints
+	mostKept     = 100  // faults with their lines; the last one counts the others
+	mostGathered = 1000 // faults with their text; further ones are counted only
+)
 
-// Error lists the faults with their lines.
+// Error prints the first 20 faults with their lines, and the number of the others.
 func (f Faults) Error() string {
-	var b strings.Builder
-	if b.WriteString("1 fault\n"); len(f) != 1 {
-		b.Reset()
-		fmt.Fprintf(&b, "%d faults\n", len(f))
+	total := len(f)
+	for _, fault := range f {
+		total += fault.More
 	}
-	for _, fault := range f[:min(len(f), mostListed)] {
+	var b strings.Builder
+	if b.WriteString("1 fault\n"); total != 1 {
+		b.Reset()
+		fmt.Fprintf(&b, "%d faults\n", total)
+	}
+	shown := f[:min(len(f), mostListed)]
+	for _, fault := range shown {
 		b.WriteString("\n" + fault.String())
 	}
-	if more := len(f) - mostListed; more > 0 {
+	if more := total - len(shown); more > 0 {
 		fmt.Fprintf(&b, "\nand %d more\n", more)
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// String is the fault and, below it, its line with what is wrong underlined.
+// String prints the fault and, below it, its line with the part at fault underlined.
 func (f Fault) String() string {
 	place := f.File
 	for _, n := range []int{f.Line, f.Column} {
@@ -70,8 +78,8 @@ const (
 	shownBefore = 40
 )
 
-// excerpt is the line as a terminal can show it, each character one place wide, and
-// the place from zero at which the fault begins.
+// excerpt returns the line as a terminal shows it, each character one column wide, and
+// the column, from zero, at which the fault begins.
 func (f Fault) excerpt() (string, int) {
 	line := []rune(strings.Map(func(r rune) rune {
 		switch {

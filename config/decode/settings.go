@@ -1,4 +1,4 @@
-package config
+package decode
 
 import (
 	"cmp"
@@ -8,34 +8,32 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pelletier/go-toml/v2"
-
 	"graft/files"
 )
 
-// Setting is a key of a file and its value, whatever they mean.
+// Setting is a key of a file and its value, of whichever kind the file is.
 type Setting struct {
-	Key  string // with its sections, such as time.budget
+	Key  string // with its tables, such as time.budget
 	Text string // the value on one line
 }
 
-// ReadSettings lists what a TOML file says, sorted by key, whatever kind of file it is;
-// nothing is checked but that it is TOML. An error wraps [Faults] where it is not.
-func ReadSettings(fsys files.FS, path string) ([]Setting, error) {
-	text, err := files.ReadAll(fsys, path, largestFile)
+// Settings lists the keys of any TOML file, sorted. The error wraps Faults where the file
+// is not TOML or exceeds a limit.
+func Settings(fsys files.FS, path string) ([]Setting, error) {
+	doc, err := Open(fsys, path)
 	if err != nil {
 		return nil, err
 	}
-	var table map[string]any
-	if err := toml.Unmarshal(text, &table); err != nil {
-		return nil, newDocument(path, text).tomlFault(err)
+	table, err := doc.TOML()
+	if err != nil {
+		return nil, err
 	}
 	list := settingsOf(nil, "", table)
 	slices.SortFunc(list, func(a, b Setting) int { return cmp.Compare(a.Key, b.Key) })
 	return list, nil
 }
 
-// settingsOf adds what a table says.
+// settingsOf adds the keys of a table.
 func settingsOf(list []Setting, before string, table map[string]any) []Setting {
 	for key, value := range table {
 		if inner, ok := value.(map[string]any); ok {
@@ -47,14 +45,13 @@ func settingsOf(list []Setting, before string, table map[string]any) []Setting {
 	return list
 }
 
-// settingText writes a value on one line. Texts stand without quotes where nothing
-// else could be meant.
+// settingText writes a value on one line, texts without quotes.
 func settingText(value any) string {
 	switch v := value.(type) {
 	case string:
 		return v
 	case float64:
-		return floatText(v)
+		return FloatText(v)
 	case time.Time:
 		return v.Format(time.RFC3339)
 	case []any:
