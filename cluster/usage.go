@@ -1,11 +1,10 @@
 package cluster
 
 import (
-	"bufio"
 	"io"
-	"strconv"
 
 	"graft/files"
+	"graft/results"
 )
 
 // Usage is how a pool is used from a second on, until the next one.
@@ -26,21 +25,17 @@ type Usage struct {
 // seconds.
 func (o *Outcome) WriteUsage(fsys files.FS, path string, every int64) error {
 	return files.WriteAtomic(fsys, path, func(w io.Writer) error {
-		b := bufio.NewWriterSize(w, 1<<16)
-		_, _ = b.WriteString("vc,time [s],gpus,idle_gpus,running_jobs,waiting_jobs,waiting_gpus,waiting_jobs_of_a_node,nodes,nodes_with_a_job,nodes_with_several\n")
-		var line []byte
-		for _, p := range o.Pools {
-			for _, u := range Sampled(p.Usage, every, p.Last) {
-				line = appendText(line[:0], p.Name)
-				for _, x := range [...]int64{u.At, int64(u.GPUs), int64(u.Idle), int64(u.Running), int64(u.Waiting), int64(u.WaitingGPUs), int64(u.WaitingFew), int64(u.Nodes), int64(u.Single), int64(u.Several)} {
-					line = strconv.AppendInt(append(line, ','), x, 10)
-				}
-				if _, err := b.Write(append(line, '\n')); err != nil {
-					return err
+		return results.WriteUsage(w, func(yield func(results.UsageRow) bool) {
+			for _, p := range o.Pools {
+				for _, u := range Sampled(p.Usage, every, p.Last) {
+					row := results.UsageRow{Pool: p.Name, At: u.At, GPUs: int64(u.GPUs), Idle: int64(u.Idle), Running: int64(u.Running), Waiting: int64(u.Waiting),
+						WaitingGPUs: int64(u.WaitingGPUs), WaitingFew: int64(u.WaitingFew), Nodes: int64(u.Nodes), Single: int64(u.Single), Several: int64(u.Several)}
+					if !yield(row) {
+						return
+					}
 				}
 			}
-		}
-		return b.Flush()
+		})
 	})
 }
 

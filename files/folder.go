@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -32,6 +33,13 @@ func HasName(entries []fs.DirEntry, name string) bool {
 // IsLeftover recognises the temporary files that [WriteAtomic] leaves when killed.
 func IsLeftover(name string) bool {
 	return strings.HasPrefix(name, ".") && strings.HasSuffix(name, tempSuffix)
+}
+
+// IsLeftoverOf recognises the temporary files of one file.
+func IsLeftoverOf(name, file string) bool {
+	number, ok := strings.CutPrefix(strings.TrimSuffix(name, tempSuffix), "."+file+".")
+	_, err := strconv.Atoi(number)
+	return ok && IsLeftover(name) && err == nil
 }
 
 // Holder names this process in a lock file.

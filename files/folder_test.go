@@ -39,6 +39,8 @@ func TestLeftoversAreKnown(t *testing.T) {
 	require.NotEmpty(t, temporary)
 	for name, is := range map[string]bool{temporary: true, "table.csv": false, "a.tmp": false, ".hidden": false} {
 		require.Equal(t, is, files.IsLeftover(name), name)
+		require.Equal(t, is, files.IsLeftoverOf(name, "table.csv"), name)
+		require.False(t, files.IsLeftoverOf(name, "csv"), name)
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// mostWorkers bounds a batch.
-const mostWorkers = 100_000
+// maxWorkers bounds the workers of a batch.
+const maxWorkers = 100_000
 
 var (
 	keyPattern  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
@@ -20,64 +20,62 @@ var (
 	wordPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9:._,=&|*@()\[\]+-]*$`)
 )
 
-// Batch is a number of workers of one program. The program is told by the variable
-// GRAFT_WORKER which of them it is, from 0, by GRAFT_THREADS how many processors it may
-// use, and by GRAFT_DEVICE where it computes, if that is known. It ends with 0 when no
-// task is left, and with 75 when it wants to be started again; on SIGUSR1 and SIGTERM it
-// has to hurry up.
+// Batch describes the workers of one program. Each worker reads its number, from 0, from
+// the variable GRAFT_WORKER, its number of processors from GRAFT_THREADS, and its device
+// from GRAFT_DEVICE if that is chosen. It exits with 0 when no task is left and with 75
+// to be restarted. After SIGUSR1 or SIGTERM it has to end soon.
 type Batch struct {
-	// Key names the batch among all of the user's: a live batch of that key is found
-	// again in place of starting another.
+	// Key identifies the batch among all of the user's: a live batch of the same key is
+	// found again, not started twice.
 	Key string `json:"key"`
-	// Folder is where journal and logs go, as an absolute path that means the same on
-	// all machines.
+	// Folder holds the journal and the logs. It is an absolute path that is valid on all
+	// machines.
 	Folder string `json:"folder"`
 	// Argv are the program and its arguments.
 	Argv []string `json:"argv"`
-	// Dir is the workers' current folder; empty is Folder.
+	// Dir is the working directory of the workers; empty is Folder.
 	Dir string `json:"dir,omitempty"`
-	// Env are variables, as NAME=VALUE, besides those that workers inherit.
+	// Env adds variables, as NAME=VALUE, to the inherited environment.
 	Env []string `json:"env,omitempty"`
-	// Workers is how many there are; at least one.
+	// Workers is the number of workers; at least one.
 	Workers int `json:"workers"`
-	// Only are those to be started now; nil is all.
+	// Only lists the workers to start now; nil is all.
 	Only []int `json:"only,omitempty"`
-	// Resources are what each worker gets.
+	// Resources are those of each worker.
 	Resources Resources `json:"resources"`
 }
 
-// Resources are what a worker gets. The zero value leaves all to the engine. What an
-// engine does not know it refuses.
+// Resources are those of a worker. The zero value leaves all to the engine. An engine
+// refuses a resource that it does not support.
 type Resources struct {
-	// CPUs is a number of processors; zero shares out what there is, or is the
-	// engine's default.
+	// CPUs is the number of processors; zero is the engine's default, which for local
+	// workers is an equal share of the machine.
 	CPUs int `json:"cpus,omitempty"`
-	// MemoryMB is memory in MiB; zero is the engine's default.
+	// MemoryMB is the memory in MiB; zero is the engine's default.
 	MemoryMB int `json:"memory_mb,omitempty"`
-	// GPUs is a number of GPUs; zero is none.
+	// GPUs is the number of GPUs; zero is none.
 	GPUs int `json:"gpus,omitempty"`
-	// Devices are those of this machine, such as cuda:0, dealt out to local workers in
-	// turn; several may get the same. Nil leaves the choice to the program.
+	// Devices of this machine, such as cuda:0, are assigned to local workers in turn.
+	// Several workers may share one. Nil leaves the choice to the program.
 	Devices []string `json:"devices,omitempty"`
-	// Time is after how long a worker is ended; zero is the engine's default. Slurm
-	// counts in minutes and rounds up.
+	// Time limits the run time of a worker; zero is the engine's default. Slurm counts
+	// minutes and rounds up.
 	Time time.Duration `json:"time,omitempty"`
-	// Lead is how long before that Slurm warns with SIGUSR1; zero is a minute, or half
-	// of Time where that is less.
+	// Lead is the time before that limit at which Slurm sends SIGUSR1; zero is a minute,
+	// or half of Time if that is less.
 	Lead time.Duration `json:"lead,omitempty"`
-	// Partition, Account, QOS and Constraint are Slurm's; empty is its default.
+	// Partition, Account, QOS and Constraint are options of Slurm; empty is its default.
 	Partition  string `json:"partition,omitempty"`
 	Account    string `json:"account,omitempty"`    // see Partition
 	QOS        string `json:"qos,omitempty"`        // see Partition
 	Constraint string `json:"constraint,omitempty"` // see Partition
-	// Gres is what Slurm calls GPUs of a kind, such as gpu:a100:1. It takes the place of
-	// GPUs.
+	// Gres requests GPUs of a kind from Slurm, such as gpu:a100:1, in place of GPUs.
 	Gres string `json:"gres,omitempty"`
-	// Extra are options of sbatch that graft does not know, as --name=value.
+	// Extra holds further options of sbatch, as --name=value.
 	Extra []string `json:"extra,omitempty"`
 }
 
-// Validate lists all that is wrong, whatever the engine.
+// Validate returns all faults that do not depend on the engine.
 func (b Batch) Validate() error {
 	var faults []error
 	fault := func(wrong bool, format string, args ...any) {
@@ -88,7 +86,7 @@ func (b Batch) Validate() error {
 	fault(!keyPattern.MatchString(b.Key), "key is %q: use up to 100 letters, digits and . _ -, and a letter or digit first", b.Key)
 	fault(!filepath.IsAbs(b.Folder), "folder is %q: name it from the root on, as workers elsewhere see it", b.Folder)
 	fault(b.Dir != "" && !filepath.IsAbs(b.Dir), "dir is %q: name it from the root on", b.Dir)
-	fault(b.Workers < 1 || b.Workers > mostWorkers, "workers is %d; there are at least 1 and at most %d", b.Workers, mostWorkers)
+	fault(b.Workers < 1 || b.Workers > maxWorkers, "workers is %d; there are at least 1 and at most %d", b.Workers, maxWorkers)
 	fault(len(b.Argv) == 0 || b.Argv[0] == "", "no program is named")
 	for _, text := range slices.Concat(b.Argv, b.Env, []string{b.Folder, b.Dir}) {
 		fault(strings.ContainsRune(text, 0) || !utf8.ValidString(text), "%q: no argument, variable or folder can have a zero byte or other than UTF-8 in it", text)
@@ -126,12 +124,12 @@ func (r Resources) validate() error {
 	return errors.Join(faults...)
 }
 
-// words are what Slurm alone knows.
+// words are the options that only Slurm supports.
 func (r Resources) words() map[string]string {
 	return map[string]string{"partition": r.Partition, "account": r.Account, "qos": r.QOS, "constraint": r.Constraint, "gres": r.Gres}
 }
 
-// foreign lists what an engine other than Slurm cannot do.
+// foreign returns an error for each option that only Slurm supports.
 func (r Resources) foreign(engine string) error {
 	var faults []error
 	for name, word := range r.words() {
@@ -171,8 +169,7 @@ func (b Batch) dir() string {
 // logsName is the folder of the workers' logs.
 const logsName = "logs"
 
-// LogPath is the file to which a worker's output goes, after what earlier starts of it
-// have put there.
+// LogPath is the log of a worker. Restarts append to it.
 func LogPath(folder string, worker int) string {
 	return filepath.Join(folder, logsName, fmt.Sprintf("worker-%d.log", worker))
 }

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// Clock is time as it passes here. Only differences count; it never goes back.
+// Clock measures time. Only differences count; it never goes back.
 type Clock interface {
-	// Now is the time since some moment.
+	// Now is the time since a fixed moment.
 	Now() time.Duration
 	// Wait returns nil after d, or an error at once when ctx ends.
 	Wait(ctx context.Context, d time.Duration) error
 }
 
-// NewClock is the clock of a computer: now is time.Now, whose monotonic part counts.
+// NewClock makes a clock of a reader such as time.Now, by whose monotonic part it goes.
 func NewClock(now func() time.Time) Clock { return clock{now, now()} }
 
 type clock struct {

@@ -12,57 +12,58 @@ import (
 	"graft/files"
 )
 
-// Engine starts workers and says what became of them. It retries nothing and keeps
-// nothing that is not in a Handle or in the batch's folder, so that any process can go
-// on with another's batch.
+// Engine starts workers and reports their states. It does not retry, and keeps its state
+// in a Handle and in the batch's folder, so that any process can continue another's
+// batch.
 type Engine interface {
-	// Submit starts those workers of a batch that are to be started and are not alive:
-	// what is alive under its key stays as it is and is found again.
+	// Submit starts the workers of the batch that are not alive. Those that live under
+	// its key are found and kept.
 	Submit(ctx context.Context, b Batch) (Handle, error)
-	// Poll says for each worker what is known of it, by number. An error says that
-	// nothing could be learned, not that anything was lost.
+	// Poll returns the state of each worker, by number. An error means that nothing is
+	// known, not that a worker is lost.
 	Poll(ctx context.Context, h Handle) ([]WorkerState, error)
-	// Cancel ends all workers, first kindly, and returns when none is left.
+	// Cancel ends all workers, first by a signal that they can handle, and returns when
+	// none is left.
 	Cancel(ctx context.Context, h Handle) error
 }
 
-// Handle finds a batch again. It is data, and goes into a journal.
+// Handle identifies a batch for its engine. It is plain data and is kept in the journal.
 type Handle struct {
 	Engine  string   `json:"engine"`
 	Key     string   `json:"key"`
 	Folder  string   `json:"folder"`
 	Workers int      `json:"workers"`
-	Jobs    []string `json:"jobs,omitempty"` // Slurm's numbers, the latest last
+	Jobs    []string `json:"jobs,omitempty"` // Slurm's job numbers, the latest last
 }
 
-// State is how a worker is.
+// State is the state of a worker.
 type State string
 
-// The states.
+// The states of a worker.
 const (
-	Unknown State = "unknown" // the engine knows nothing of it: to be started again
-	Waiting State = "waiting" // until there is room for it
+	Unknown State = "unknown" // the engine does not know it: to be restarted
+	Waiting State = "waiting" // it waits for resources
 	Running State = "running"
-	Done    State = "done"    // it has said that no task is left
-	Again   State = "again"   // it was interrupted through no fault of its own: to be started again
-	Failed  State = "failed"  // with an exit code, by a signal, or out of memory
+	Done    State = "done"    // it exited with 0: no task is left
+	Again   State = "again"   // it was interrupted or asked for it: to be restarted
+	Failed  State = "failed"  // by its exit code, a signal or lack of memory
 	Stopped State = "stopped" // it was cancelled
 )
 
-// Live says whether a worker runs or will.
+// Live reports whether a worker runs or waits to run.
 func (s State) Live() bool { return s == Waiting || s == Running }
 
-// WorkerState is what is known of a worker.
+// WorkerState is the state of one worker.
 type WorkerState struct {
 	Worker int    `json:"worker"`           // from 0
-	State  State  `json:"state"`            // Unknown where there is nothing to know
-	Exit   int    `json:"exit,omitempty"`   // its exit code, when it has ended by itself
-	Host   string `json:"host,omitempty"`   // where it runs or ran
-	Detail string `json:"detail,omitempty"` // why, in the engine's words
-	Log    string `json:"log"`              // path of what it has printed
+	State  State  `json:"state"`            // Unknown if the engine does not know it
+	Exit   int    `json:"exit,omitempty"`   // its exit code, if it has ended by itself
+	Host   string `json:"host,omitempty"`   // machine on which it runs or ran
+	Detail string `json:"detail,omitempty"` // the reason, in the engine's words
+	Log    string `json:"log"`              // path of its log
 }
 
-// againCode is the exit code of a worker that wants to be started again.
+// againCode is the exit code of a worker that asks to be restarted.
 const againCode = 75
 
 // ended is the state of a worker that ended by itself.
@@ -76,20 +77,20 @@ func ended(code int) State {
 	return Failed
 }
 
-// Tools are what engines and fleets need from outside.
+// Tools are the seams that engines and fleets need.
 type Tools struct {
-	// Files is the disk. Required.
+	// Files is the file system. Required.
 	Files files.FS
-	// Clock is the time. Required.
+	// Clock measures time. Required.
 	Clock Clock
-	// Grace is how long a cancelled worker has until it is killed; zero is 10 s. Slurm
-	// goes by its own setting.
+	// Grace is the time between SIGTERM and SIGKILL of a cancelled worker; zero is 10 s.
+	// Slurm has a setting of its own.
 	Grace time.Duration
-	// Patience is how long a command of Slurm's may take; zero is 30 s.
+	// Patience is the timeout of a command of Slurm's; zero is 30 s.
 	Patience time.Duration
 }
 
-// ensureDefaults fills in what zero stands for.
+// ensureDefaults fills unset options.
 func (t *Tools) ensureDefaults() {
 	if t.Grace == 0 {
 		t.Grace = 10 * time.Second
@@ -99,13 +100,13 @@ func (t *Tools) ensureDefaults() {
 	}
 }
 
-// kind is an engine that there is.
+// kind is a registered engine.
 type kind struct {
 	make   func(Tools) Engine
-	refuse func(Resources) error // lists what the engine does not know
+	refuse func(Resources) error // returns the resources that the engine does not support
 }
 
-// engines are all there are. A new one is a new file and a line here.
+// engines are all registered engines. A new one is a new file and a line here.
 var engines = map[string]kind{
 	"local": {newLocal, Resources.local},
 	"slurm": {newSlurm, Resources.slurm},
@@ -131,8 +132,8 @@ func noEngine(name string) error {
 	return fmt.Errorf("there is no engine %q; there are %s", name, strings.Join(Engines(), ", "))
 }
 
-// ValidateFor lists all that is wrong with a batch for an engine, which refuses what it
-// does not know.
+// ValidateFor returns all faults of a batch for an engine, resources that it does not
+// support included.
 func (b Batch) ValidateFor(engine string) error {
 	e, ok := engines[engine]
 	if !ok {
@@ -141,7 +142,7 @@ func (b Batch) ValidateFor(engine string) error {
 	return errors.Join(b.Validate(), e.refuse(b.Resources))
 }
 
-// blank is what is known of workers before anything is.
+// blank is the state of workers of which nothing is known.
 func (h Handle) blank() []WorkerState {
 	states := make([]WorkerState, h.Workers)
 	for k := range states {

@@ -16,9 +16,9 @@ import (
 
 // Errors of fleets.
 var (
-	// ErrCancelled says that somebody has cancelled the batch.
+	// ErrCancelled says that the batch was cancelled.
 	ErrCancelled = errors.New("the batch was cancelled")
-	// ErrSpent says that no worker is alive and that none may be started again.
+	// ErrSpent says that no worker is alive and none may be restarted.
 	ErrSpent = errors.New("no worker is left")
 )
 
@@ -27,34 +27,34 @@ const (
 	journalName   = "fleet.json"
 	lockName      = "fleet.lock"
 	cancelledName = "fleet.cancelled"
-	mostJournal   = 64 << 20 // bytes
+	maxJournal    = 64 << 20 // bytes
 )
 
-// journal is all that another process needs to go on with a batch.
+// journal is the state of a batch, from which another process can continue it.
 type journal struct {
 	Version  int           `json:"version"`
 	Engine   string        `json:"engine"`
 	Batch    Batch         `json:"batch"`
-	Handle   Handle        `json:"handle"`   // of the last submission that is known to have succeeded
-	Ended    map[int]State `json:"ended"`    // workers whose end was seen; engines forget
-	Failures map[int]int   `json:"failures"` // of workers, since work was last done
-	Least    int           `json:"least"`    // tasks that were left when work was last done; -1 is not known
+	Handle   Handle        `json:"handle"`   // of the last successful submission
+	Ended    map[int]State `json:"ended"`    // workers that were seen to end; an engine may forget them
+	Failures map[int]int   `json:"failures"` // by worker, since the last task was done
+	Least    int           `json:"least"`    // tasks left when the last one was done; -1 is unknown
 }
 
 const journalVersion = 1
 
-// Fleet is a batch that was started, by this process or by another.
+// Fleet is a batch that this process or another has started.
 type Fleet struct {
 	tools   Tools
 	engine  Engine
 	journal journal
-	lock    io.Closer // held by who starts workers; nil otherwise
+	lock    io.Closer // held while this process may start workers; nil otherwise
 }
 
-// Start starts a batch with an engine, and holds its folder until it is closed. Where the
-// folder has the journal of a batch of that key, that one goes on: workers that live are
-// kept, what has become of the others does not count any more. Another engine may go on
-// with it when none of its workers lives.
+// Start starts a batch with an engine, and locks its folder until Close. If the folder
+// has the journal of a batch with the same key, Start continues that batch: it keeps live
+// workers and forgets how the others ended. Another engine may continue it if no worker
+// of the first lives.
 func Start(ctx context.Context, t Tools, engine string, b Batch) (*Fleet, error) {
 	e, err := NewEngine(engine, t)
 	if err == nil {
@@ -72,8 +72,8 @@ func Start(ctx context.Context, t Tools, engine string, b Batch) (*Fleet, error)
 	return f, nil
 }
 
-// begin writes the journal before and after workers are started, so that of whatever
-// runs there is a record.
+// begin writes the journal before and after it starts workers, so that every running
+// worker is recorded.
 func (f *Fleet) begin(ctx context.Context) error {
 	folder := f.journal.Batch.Folder
 	if err := f.tools.Files.MkdirAll(folder); err != nil {
@@ -102,8 +102,8 @@ func (f *Fleet) begin(ctx context.Context) error {
 	return f.submit(ctx, nil)
 }
 
-// mayTakeOver is an error while workers of another engine live. An engine that cannot be
-// asked and is not known to have started any does not count.
+// mayTakeOver returns an error while workers of another engine live. An engine that
+// cannot be asked and has no recorded job is ignored.
 func (f *Fleet) mayTakeOver(ctx context.Context, old journal) error {
 	e, err := NewEngine(old.Engine, f.tools)
 	if err != nil {
@@ -121,7 +121,7 @@ func (f *Fleet) mayTakeOver(ctx context.Context, old journal) error {
 	return nil
 }
 
-// submit starts workers, nil for all, and keeps the journal.
+// submit starts workers, nil for all, and saves the journal.
 func (f *Fleet) submit(ctx context.Context, only []int) error {
 	for _, worker := range only {
 		delete(f.journal.Ended, worker)
@@ -135,7 +135,7 @@ func (f *Fleet) submit(ctx context.Context, only []int) error {
 	if err != nil {
 		return err
 	}
-	// Jobs that have ended still say what became of their workers.
+	// The states of workers are also read from jobs that have ended.
 	known := slices.DeleteFunc(f.journal.Handle.Jobs, func(job string) bool { return slices.Contains(h.Jobs, job) })
 	const most = 1000
 	h.Jobs = append(known[max(0, len(known)-most):], h.Jobs...)
@@ -149,12 +149,12 @@ func (f *Fleet) submit(ctx context.Context, only []int) error {
 	return nil
 }
 
-// hold takes the folder's lock.
+// hold locks the folder.
 func (f *Fleet) hold() error {
 	if f.lock != nil {
 		return nil
 	}
-	lock, err := f.tools.Files.Lock(filepath.Join(f.journal.Batch.Folder, lockName), fmt.Sprintf("process %d on %s", os.Getpid(), ThisHost()))
+	lock, err := f.tools.Files.Lock(filepath.Join(f.journal.Batch.Folder, lockName), fmt.Sprintf("process %d on %s", os.Getpid(), ThisHost(f.tools.Files)))
 	if err != nil {
 		return err
 	}
@@ -162,7 +162,7 @@ func (f *Fleet) hold() error {
 	return nil
 }
 
-// Close gives the folder back. Workers of Slurm go on, local ones die with the process.
+// Close unlocks the folder. Workers of Slurm go on; local ones die with the process.
 func (f *Fleet) Close() error {
 	if f.lock == nil {
 		return nil
@@ -172,8 +172,8 @@ func (f *Fleet) Close() error {
 	return lock.Close()
 }
 
-// Attach finds a batch again by the journal in its folder. It starts nothing and disturbs
-// nobody: Workers and Cancel may be called beside who tends it.
+// Attach opens a batch by the journal in its folder. It starts nothing and takes no lock:
+// Workers and Cancel may be called while another process tends the batch.
 func Attach(t Tools, folder string) (*Fleet, error) {
 	t.ensureDefaults()
 	j, err := readJournal(t.Files, folder)
@@ -189,7 +189,7 @@ func Attach(t Tools, folder string) (*Fleet, error) {
 
 func readJournal(fsys files.FS, folder string) (j journal, err error) {
 	path := filepath.Join(folder, journalName)
-	text, err := files.ReadAll(fsys, path, mostJournal)
+	text, err := files.ReadAll(fsys, path, maxJournal)
 	if err == nil {
 		if err = json.Unmarshal(text, &j); err != nil {
 			err = fmt.Errorf("%s: %w", path, err)
@@ -213,17 +213,17 @@ func (f *Fleet) save() error {
 	})
 }
 
-// Batch is what was started.
+// Batch is the batch as it was started.
 func (f *Fleet) Batch() Batch { return f.journal.Batch }
 
-// Engine is the name of the engine that runs it.
+// Engine is the name of its engine.
 func (f *Fleet) Engine() string { return f.journal.Engine }
 
-// Handle finds the batch's workers.
+// Handle identifies the workers for the engine.
 func (f *Fleet) Handle() Handle { return f.journal.Handle }
 
-// Workers says what is known of each worker, by number, with the path of its log. What
-// was seen to end is known also when the engine has forgotten it.
+// Workers returns the state of each worker, by number, with the path of its log. Ends
+// that were seen are remembered after the engine has forgotten them.
 func (f *Fleet) Workers(ctx context.Context) ([]WorkerState, error) {
 	states, err := f.engine.Poll(ctx, f.journal.Handle)
 	if err != nil {
@@ -237,25 +237,24 @@ func (f *Fleet) Workers(ctx context.Context) ([]WorkerState, error) {
 	return states, nil
 }
 
-// Cancel ends all workers, and lets who tends the batch know that none is to be started
-// again.
+// Cancel ends all workers, and tells the process that tends the batch to start no more.
 func (f *Fleet) Cancel(ctx context.Context) error {
 	path := filepath.Join(f.journal.Batch.Folder, cancelledName)
 	err := files.WriteNew(f.tools.Files, path, func(io.Writer) error { return nil })
 	if errors.Is(err, fs.ErrExist) {
 		err = nil
 	}
-	// Whoever tends it may have started more since the journal was read.
+	// The tending process may have started more since the journal was read.
 	if now, readErr := readJournal(f.tools.Files, f.journal.Batch.Folder); readErr == nil {
 		f.journal.Handle = now.Handle
 	}
 	return errors.Join(err, f.engine.Cancel(ctx, f.journal.Handle))
 }
 
-// Cancelled says whether somebody has cancelled the batch.
+// Cancelled reports whether the batch was cancelled.
 func (f *Fleet) Cancelled() bool { return f.cancelled() }
 
-// cancelled says whether somebody has called Cancel.
+// cancelled reports whether Cancel was called.
 func (f *Fleet) cancelled() bool {
 	_, err := f.tools.Files.Stat(filepath.Join(f.journal.Batch.Folder, cancelledName))
 	return err == nil

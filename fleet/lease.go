@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"graft/files"
@@ -18,38 +18,41 @@ import (
 
 // Errors of leases.
 var (
-	// ErrTaken says that another has the task, or has had it until a moment ago.
+	// ErrTaken says that another process holds the task, or held it a moment ago.
 	ErrTaken = errors.New("taken")
-	// ErrLost says that a lease is no longer held: another has taken the task over, or
-	// may have, since this one was silent for too long.
+	// ErrLost says that a lease is no longer held for sure: another process has taken the
+	// task over, or may have, since this one has not beaten for too long.
 	ErrLost = errors.New("the lease is lost")
 
 	errReleased = errors.New("the lease was released")
 )
 
-// taskPattern is what a task may be called: its name becomes that of files.
+// taskPattern restricts names of tasks, which become names of files.
 var taskPattern = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,149}$`)
 
-// LeaseOptions say how tasks are held.
+// LeaseOptions configure leases.
 type LeaseOptions struct {
-	// Owner is what others are told of who holds a task, such as a host and a process
-	// number. Empty is "another process". It need not be unique.
+	// Owner describes the holder to others, such as by host and process number. Empty is
+	// "another process". It need not be unique.
 	Owner string
-	// Beat is how often a holder shows that it is alive. Zero is 5 s.
+	// Beat is the interval of heartbeats. Zero is 5 s.
 	Beat time.Duration
-	// Lost is for how long a holder must have been silent, by the watch of whoever
-	// wants its task, before that one may take it over. Zero is 30 s; at least three
-	// beats. All who share a folder must agree on it.
+	// Lost is the time without a heartbeat, by the clock of the process that waits, after
+	// which that process may take the task over. Zero is 30 s; at least three beats. All
+	// processes that share a folder must agree on it.
 	Lost time.Duration
-	// Clock is the time here. Clocks of two machines are never compared. Required.
+	// Clock measures time. Clocks of two machines are never compared. Required.
 	Clock Clock
-	// Host names this machine since it was started, as [ThisHost] does: the task of a
-	// process of the same host can be taken over as soon as it is dead. Empty waits for
-	// Lost with all.
+	// Host names this machine since its boot, as [ThisHost] does: tasks of dead processes
+	// of the same host can be taken over at once. If it is empty, all takeovers wait for
+	// Lost.
 	Host string
+	// Random is the source of the unique name of this process: crypto/rand.Reader.
+	// Required.
+	Random io.Reader
 }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults fills unset options.
 func (o *LeaseOptions) EnsureDefaults() {
 	if o.Owner == "" {
 		o.Owner = "another process"
@@ -62,11 +65,14 @@ func (o *LeaseOptions) EnsureDefaults() {
 	}
 }
 
-// Validate lists all that is wrong.
+// Validate returns all faults.
 func (o LeaseOptions) Validate() error {
 	var faults []error
 	if o.Clock == nil {
 		faults = append(faults, errors.New("no clock was handed in"))
+	}
+	if o.Random == nil {
+		faults = append(faults, errors.New("no source of random names was handed in"))
 	}
 	if o.Beat < 0 {
 		faults = append(faults, fmt.Errorf("beat is %v; it is longer than nothing", o.Beat))
@@ -80,36 +86,39 @@ func (o LeaseOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Leases are tasks that processes divide among themselves through a folder that all of
-// them see. They are safe for use by several goroutines.
+// Leases divide tasks among processes through a shared folder. They are safe for use by
+// several goroutines.
 //
-// A task that is held is a row of files, TASK.0, TASK.1 and so on, each made by an
-// exclusive link. The highest holds. To beat is to make the next and remove the last
-// one; to take over is to make the next as well, so that of a holder that wakes up and
-// of those who want its task one goes on, whatever their clocks say. Whoever made the
-// next one holds only if the one before was still there: if not, somebody else has
-// come and gone in between. TASK.0 stays as long as the task is held by anybody, so
-// that to take a free task is one step; it is replaced when TASK.1 is made and with
-// each takeover, since it must not look as if nothing had come after it.
+// A task that is held has files TASK.0, TASK.1 and so on, each made by an exclusive link;
+// the maker of the highest number is the holder. A heartbeat makes the next file and
+// removes the one before. A takeover makes the next file as well, so that of a holder
+// that wakes up and of those that wait for the task exactly one goes on, whatever their
+// clocks show. The maker of a file holds the task only if the file before it still
+// existed; otherwise another process has held and released the task in between. TASK.0
+// stays while the task is held, so that taking a free task is one exclusive step. Its
+// text is rewritten when TASK.1 is made and at every takeover; otherwise a process that
+// watches only TASK.0 misses the takeover.
 type Leases struct {
 	fsys files.FS
 	dir  string
 	o    LeaseOptions
-	id   string // told in claims: a lock by this name is held while the process lives
+	id   string // unique name of this process; a lock of this name is held while it lives
+
+	claims atomic.Int64 // number of claims so far, which makes their names unique
 
 	mu   sync.Mutex
-	seen map[string]sighting // what others hold, by task
-	lock io.Closer           // held from the first take on, where Host is known
+	seen map[string]sighting // tasks of other processes, by name
+	lock io.Closer           // held from the first Take on, if Host is known
 }
 
-// sighting is what a task's files looked like, and since when they have.
+// sighting is the state of a task's files, and the time since when they have had it.
 type sighting struct {
 	look  string
 	since time.Duration
 }
 
-// OpenLeases opens a folder of leases, and makes it where absent. Files that killed
-// processes of this host have left behind are removed. Close it in the end.
+// OpenLeases opens a folder of leases, and makes it where absent. It removes the locks of
+// dead processes of this host. Close it in the end.
 func OpenLeases(fsys files.FS, dir string, o LeaseOptions) (*Leases, error) {
 	o.EnsureDefaults()
 	err := o.Validate()
@@ -119,13 +128,17 @@ func OpenLeases(fsys files.FS, dir string, o LeaseOptions) (*Leases, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open leases in %s: %w", dir, err)
 	}
-	l := &Leases{fsys: fsys, dir: dir, o: o, id: unique(), seen: make(map[string]sighting)}
+	id := make([]byte, 10)
+	if _, err := io.ReadFull(o.Random, id); err != nil {
+		return nil, fmt.Errorf("open leases in %s: draw a name: %w", dir, err)
+	}
+	l := &Leases{fsys: fsys, dir: dir, o: o, id: fmt.Sprintf("%x", id), seen: make(map[string]sighting)}
 	l.sweepLocks()
 	return l, nil
 }
 
-// Close gives back what shows others that this process lives. Leases must have been
-// released before; those that were not are lost at once to processes of this host.
+// Close removes the lock of this process. Release all leases before: processes of this
+// host take over the others at once.
 func (l *Leases) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -137,62 +150,56 @@ func (l *Leases) Close() error {
 	return errors.Join(l.fsys.Remove(l.lockPath(l.id)), lock.Close())
 }
 
-// unique is a word that no other process will ever say.
-func unique() string {
-	var b [10]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return fmt.Sprintf("%x", b)
-}
-
-// maxText bounds what is read of a claim.
+// maxText bounds the bytes of a claim.
 const maxText = 4096
 
-// claim is what a holder writes into a task's files.
+// claim is the content of a task's files.
 type claim struct {
 	Owner string `json:"owner"`
-	ID    string `json:"claim"`          // of the lease: no two are alike
-	Host  string `json:"host,omitempty"` // with the name of a lock there
+	ID    string `json:"claim"`          // unique name of the lease
+	Host  string `json:"host,omitempty"` // host of the process, with the name of its lock there
 	Lock  string `json:"lock,omitempty"`
 }
 
-// Lease is a task that is held. Keep it with Keep or with Beat. It is safe for use by
-// several goroutines.
+// Lease is a task that this process holds. Keep it with Keep or Beat. It is safe for use
+// by several goroutines.
 type Lease struct {
 	leases *Leases
 	task   string
 	text   string // of its claim
-	claim  string // path of the file that is linked
-	anchor string // text of TASK.0, which another may have made
+	claim  string // path of the claim, which is linked
+	anchor string // text of TASK.0, which may be another holder's
 
-	beating sync.Mutex // held while files are changed
-	number  int        // of the file that holds
+	beating sync.Mutex // held while files change
+	number  int        // of the highest file
 	plain   bool       // the file system has no links
 
 	mu      sync.Mutex
-	last    time.Duration // when the last beat began that succeeded
+	last    time.Duration // start of the last successful heartbeat
 	over    error         // ErrLost or errReleased
 	leaving bool          // being released
 	stop    context.CancelFunc
 	kept    sync.WaitGroup
 }
 
-// Task is what the lease is of.
+// Task is the name of the task.
 func (l *Lease) Task() string { return l.task }
 
-// Held says whether the lease is held for sure: nobody can have taken it over.
+// Held reports whether the lease is held for sure: no other process can have taken it
+// over.
 func (l *Lease) Held() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.over == nil && !l.leaving && l.inTime()
 }
 
-// inTime says whether nobody can have taken the task over, since others count from a
-// moment after the last beat. It is called with mu held.
+// inTime reports whether no other process can have taken the task over: others count Lost
+// from a later moment than the last heartbeat. The caller holds mu.
 func (l *Lease) inTime() bool { return l.leases.o.Clock.Now()-l.last < l.leases.o.Lost }
 
-// Beat shows that the holder is alive. An error that wraps ErrLost says that the task
-// is another's; after any other the lease is held until Lost has passed, and to beat
-// again may succeed.
+// Beat is a heartbeat. An error that wraps ErrLost means that another process has the
+// task; after any other error the lease is held until Lost has passed, and a further beat
+// may succeed.
 func (l *Lease) Beat() error {
 	l.beating.Lock()
 	defer l.beating.Unlock()
@@ -221,8 +228,8 @@ func (l *Lease) beat() error {
 	return nil
 }
 
-// succeed makes the file after number, whose text must still be as it was, and removes
-// that one. Where it is another's the task is taken over.
+// succeed makes the next file of the task and removes the one before, whose text must be
+// unchanged. If that is another's, this is a takeover.
 func (l *Lease) succeed(before string) error {
 	from, next := l.path(l.number), l.path(l.number+1)
 	if err := l.put(next); err != nil {
@@ -233,8 +240,8 @@ func (l *Lease) succeed(before string) error {
 		err = l.sign()
 	}
 	if err == nil && l.number > 0 {
-		// What stays here would let one who stopped long ago believe that nobody has
-		// come after: no further step before it is gone.
+		// A holder that stopped long ago and finds this file would continue: go no
+		// further before it is gone.
 		err = l.leases.removed(from)
 	}
 	if err != nil {
@@ -244,8 +251,8 @@ func (l *Lease) succeed(before string) error {
 	return nil
 }
 
-// sign gives TASK.0 another text. It stays while others come and go, so by its text
-// alone one who has seen it and nothing else can tell that they have.
+// sign rewrites TASK.0. It remains over takeovers, so a process that watches only this
+// file sees a takeover by its text.
 func (l *Lease) sign() error {
 	id, text := l.leases.text()
 	path := l.leases.claimPath(l.task, id)
@@ -260,12 +267,12 @@ func (l *Lease) sign() error {
 	return nil
 }
 
-// put makes a file of the task that nobody has made.
+// put makes a new file of the task.
 func (l *Lease) put(path string) error {
 	err := l.link(path)
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		// The answer of a server that was asked twice may speak of our own file.
+		// If a server repeats a request, the error may be about our own file.
 		if text, readErr := l.leases.read(path); readErr == nil && text == l.text {
 			return nil
 		}
@@ -276,7 +283,7 @@ func (l *Lease) put(path string) error {
 	return err
 }
 
-// link makes a file by an exclusive link, or where there are none by an exclusive open.
+// link makes a file by an exclusive link or, if there are no links, by an exclusive open.
 func (l *Lease) link(path string) error {
 	fsys := l.leases.fsys
 	if !l.plain {
@@ -292,7 +299,7 @@ func (l *Lease) link(path string) error {
 	return err
 }
 
-// expect is ErrLost unless a file has a text.
+// expect returns ErrLost unless a file has this text.
 func (l *Lease) expect(path, text string) error {
 	found, err := l.leases.read(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && found != text {
@@ -301,8 +308,8 @@ func (l *Lease) expect(path, text string) error {
 	return err
 }
 
-// Release gives the task back, done or not, and ends what Keep began. Files of it stay
-// only after an error; then others wait for Lost as if the holder had died.
+// Release frees the task, done or not, and ends Keep. After an error some of its files
+// may remain; then others wait for Lost.
 func (l *Lease) Release() error {
 	l.mu.Lock()
 	l.leaving = true
@@ -333,7 +340,8 @@ func (l *Lease) release() error {
 		return nil
 	}
 	if over == nil && silent > l.leases.o.Lost/2 {
-		// Only while nobody can take it over may the files be removed by their names.
+		// The files may only be removed by name while no other process can take the task
+		// over.
 		over = l.beat()
 	}
 	if over == nil {
@@ -342,7 +350,7 @@ func (l *Lease) release() error {
 	return errors.Join(over, l.leases.removed(l.claim))
 }
 
-// remove removes the task's files, those that came first last.
+// remove deletes the task's files, the lowest number last.
 func (l *Lease) remove() error {
 	if l.number > 0 {
 		switch err := l.leases.fsys.Remove(l.path(l.number)); {
@@ -367,7 +375,7 @@ func (l *Leases) path(task string, number int) string {
 	return filepath.Join(l.dir, fmt.Sprintf("%s.%d", task, number))
 }
 
-// removed removes a file that may be gone already.
+// removed deletes a file, and accepts that it is gone.
 func (l *Leases) removed(path string) error {
 	if err := l.fsys.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -380,8 +388,7 @@ func (l *Leases) read(path string) (string, error) {
 	return string(text), err
 }
 
-// write makes a new file. It is not synced: what a power failure takes from the holder
-// of a lease is not needed by anybody.
+// write makes a new file. It is not synced: leases need not survive a power failure.
 func (l *Leases) write(path, text string) error {
 	file, err := l.fsys.Create(path)
 	if err != nil {
@@ -398,9 +405,9 @@ func (l *Leases) claimPath(task, id string) string {
 	return filepath.Join(l.dir, "."+task+"."+id+claimSuffix)
 }
 
-// text is a claim of this process.
+// text returns a new claim of this process, its name and its content.
 func (l *Leases) text() (string, string) {
-	c := claim{Owner: l.o.Owner, ID: unique(), Host: l.o.Host}
+	c := claim{Owner: l.o.Owner, ID: fmt.Sprintf("%s%06x", l.id, l.claims.Add(1)), Host: l.o.Host}
 	if c.Host != "" {
 		c.Lock = l.id
 	}

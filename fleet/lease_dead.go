@@ -7,15 +7,17 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"graft/files"
 )
 
-// lockSuffix ends the names of the locks that show which processes live.
+// lockSuffix ends the names of the locks of live processes.
 const lockSuffix = ".lock"
 
-// ThisHost names this machine since it was started, or is empty where that cannot be
-// known. Processes of one host see each other's locks.
-func ThisHost() string {
-	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+// ThisHost names this machine since its boot; it is empty if that is unknown. Processes
+// of one host see each other's locks.
+func ThisHost(fsys files.FS) string {
+	boot, err := files.ReadAll(fsys, "/proc/sys/kernel/random/boot_id", maxText)
 	name, nameErr := os.Hostname()
 	if err != nil || nameErr != nil {
 		return ""
@@ -25,7 +27,7 @@ func ThisHost() string {
 
 func (l *Leases) lockPath(id string) string { return filepath.Join(l.dir, "."+id+lockSuffix) }
 
-// live takes the lock that shows others of this host that the process is alive.
+// live takes the lock that shows to others of this host that the process is alive.
 func (l *Leases) live() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -40,16 +42,16 @@ func (l *Leases) live() error {
 	return nil
 }
 
-// dead says whether the process that made a claim is dead for sure: it is of this
-// host, where the kernel gives a lock back when its process ends. What a lock says
-// of another machine depends on the file system, so there it is not asked.
+// dead reports whether the process of a claim is dead for sure: it is of this host, where
+// the kernel releases locks of dead processes. On other hosts locks depend on the file
+// system, so they are not tested.
 func (l *Leases) dead(c claim) bool {
 	if l.o.Host == "" || c.Host != l.o.Host || c.Lock == "" || c.Lock == l.id || strings.ContainsAny(c.Lock, "/.") {
 		return false
 	}
 	path := l.lockPath(c.Lock)
 	if _, err := l.fsys.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return true // only its process, and whoever has found that one dead, removes it
+		return true // only the process itself, or one that found it dead, removes its lock
 	}
 	lock, err := l.fsys.Lock(path, l.o.Host)
 	if err != nil {
@@ -75,7 +77,7 @@ func (l *Leases) sweepLock(id string) {
 func (l *Leases) sweepLocks() {
 	entries, err := l.fsys.ReadDir(l.dir)
 	if err != nil {
-		return // whatever is wrong the first take says
+		return // the first Take returns the error
 	}
 	for _, entry := range entries {
 		name := entry.Name()
@@ -85,8 +87,7 @@ func (l *Leases) sweepLocks() {
 	}
 }
 
-// gone tells a file that went away while it was looked at, which is another's doing,
-// from one that cannot be read.
+// gone returns ErrTaken for a file that another process has removed meanwhile.
 func (l *Leases) gone(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%w by another at this moment", ErrTaken)

@@ -6,10 +6,10 @@ import (
 	"fmt"
 )
 
-// Keep beats in the background until the lease is released or ctx ends. The context
-// that it returns is for the work: it ends when the lease is lost, with a cause that
-// wraps ErrLost, when it is released, and with ctx. A beat that fails is made again
-// while the lease is held.
+// Keep beats in the background until the lease is released or ctx ends. Do the work under
+// the context that it returns: that ends when the lease is lost, with a cause that wraps
+// ErrLost, when it is released, and with ctx. A failed heartbeat is repeated while the
+// lease is held.
 func (l *Lease) Keep(ctx context.Context) context.Context {
 	work, cancel := context.WithCancelCause(ctx)
 	l.mu.Lock()
@@ -35,7 +35,7 @@ func (l *Lease) beats(work context.Context, cancel context.CancelCauseFunc) {
 	}
 }
 
-// watch ends the work when the lease runs out, also while a beat hangs in the file
+// watch ends the work when the lease expires, also while a heartbeat hangs in the file
 // system.
 func (l *Lease) watch(work context.Context, cancel context.CancelCauseFunc) {
 	defer l.kept.Done()

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	entropy "crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -225,7 +226,7 @@ func (p *play) check() {
 
 // work does tasks until all are done. Some work takes longer than the lease lasts.
 func (p *play) work(a *actor) {
-	l, err := OpenLeases(a, p.dir, LeaseOptions{Owner: a.name, Clock: p.s.clock, Beat: playBeat, Lost: playLost})
+	l, err := OpenLeases(a, p.dir, LeaseOptions{Random: entropy.Reader, Owner: a.name, Clock: p.s.clock, Beat: playBeat, Lost: playLost})
 	require.NoError(p.t, err)
 	for len(p.done) < len(p.tasks) {
 		task := p.tasks[p.s.random.IntN(len(p.tasks))]
@@ -271,7 +272,7 @@ func (p *play) perform(a *actor, lease *Lease) {
 
 // inherit takes all tasks when the players are gone, and finds nothing behind it.
 func (p *play) inherit() {
-	l, err := OpenLeases(files.OS{}, p.dir, LeaseOptions{Clock: p.s.clock})
+	l, err := OpenLeases(files.OS{}, p.dir, LeaseOptions{Random: entropy.Reader, Clock: p.s.clock})
 	require.NoError(p.t, err)
 	for _, task := range p.tasks {
 		lease, err := l.Take(task)

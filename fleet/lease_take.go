@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// Take takes a task. One that another has is an error that wraps ErrTaken and says by
-// whom; where that one is silent for too long, a later call takes the task over: call it
-// again now and then.
+// Take acquires a task. If another process holds it, the error wraps ErrTaken and names
+// the holder. Call Take again from time to time: a later call takes the task over once
+// the holder has not beaten for Lost.
 func (l *Leases) Take(task string) (*Lease, error) {
 	if !taskPattern.MatchString(task) {
 		return nil, fmt.Errorf("%q is no name of a task: use up to 150 letters, digits and . _ -, and no . first", task)
@@ -45,7 +45,7 @@ func (l *Leases) take(task string) (*Lease, error) {
 	return lease, err
 }
 
-// claim makes a lease of a task that is free or whose holder is lost.
+// claim acquires a task that is free or whose holder is lost.
 func (l *Leases) claim(task string, found row) (*Lease, error) {
 	id, text := l.text()
 	lease := &Lease{leases: l, task: task, text: text, claim: l.claimPath(task, id)}
@@ -70,8 +70,8 @@ func (l *Leases) claim(task string, found row) (*Lease, error) {
 	return lease, nil
 }
 
-// tidy removes what others have left of a task that is now held by this process. What
-// cannot be removed now the next holder removes.
+// tidy removes what other processes have left of a task that this process now holds.
+// Whatever cannot be removed is left to the next holder.
 func (l *Leases) tidy(task string, found row, ours *Lease) {
 	for _, number := range found.numbers {
 		if number != 0 && number < max(ours.number-1, 0) || ours.number == 0 && number > 0 {
@@ -87,10 +87,10 @@ func (l *Leases) tidy(task string, found row, ours *Lease) {
 	}
 }
 
-// claimSuffix ends the names of the files that are linked.
+// claimSuffix ends the names of claims, the files that are linked.
 const claimSuffix = ".claim"
 
-// row is what there is of a task.
+// row is the files of a task.
 type row struct {
 	numbers []int    // of its files, ascending
 	claims  []string // names of its claims
@@ -98,16 +98,16 @@ type row struct {
 	last    string   // text of the highest
 }
 
-// anchored says whether anybody holds the task, or did when he died.
+// anchored reports whether a live or dead process holds the task.
 func (r row) anchored() bool { return len(r.numbers) > 0 && r.numbers[0] == 0 }
 
 // top is the highest number.
 func (r row) top() int { return r.numbers[len(r.numbers)-1] }
 
-// String changes with each beat.
+// String changes with each heartbeat.
 func (r row) String() string { return fmt.Sprint(r.numbers, r.anchor, r.last) }
 
-// look reads what there is of a task.
+// look reads the files of a task.
 func (l *Leases) look(task string) (row, error) {
 	entries, err := l.fsys.ReadDir(l.dir)
 	if err != nil {
@@ -125,13 +125,13 @@ func (l *Leases) look(task string) (row, error) {
 		found.last, err = l.read(l.path(task, found.top()))
 	}
 	if err != nil {
-		// It went while it was looked at, or cannot be read.
+		// It was removed meanwhile, or cannot be read.
 		return row{}, l.gone(err)
 	}
 	return found, nil
 }
 
-// add takes note of a file where it is one of the task's.
+// add records a file if it is one of the task's.
 func (r *row) add(task, name string) {
 	if rest, ok := strings.CutPrefix(name, task+"."); ok {
 		if number, err := strconv.Atoi(rest); err == nil && strconv.Itoa(number) == rest && number >= 0 {
@@ -145,15 +145,15 @@ func (r *row) add(task, name string) {
 	}
 }
 
-// Holder is who holds a task.
+// Holder is the holder of a task.
 type Holder struct {
 	Task  string
-	Owner string // as it calls itself
-	Dead  bool   // it has died on this machine; of others that is not known
+	Owner string // its LeaseOptions.Owner
+	Dead  bool   // it is dead for sure; only processes of this host are tested
 }
 
-// Holders lists the tasks that are held, by their names; those of processes that have
-// died are among them until somebody takes them over. Nothing is changed.
+// Holders lists the tasks that are held, by name, with those of dead processes that
+// nobody has taken over yet. It changes nothing.
 func (l *Leases) Holders() ([]Holder, error) {
 	entries, err := l.fsys.ReadDir(l.dir)
 	if err != nil {
@@ -167,7 +167,7 @@ func (l *Leases) Holders() ([]Holder, error) {
 		}
 		found, err := l.look(task)
 		if err != nil || !found.anchored() {
-			continue // it was given back meanwhile
+			continue // it was released meanwhile
 		}
 		var c claim
 		if json.Unmarshal([]byte(found.last), &c) != nil || c.Owner == "" {
@@ -178,7 +178,7 @@ func (l *Leases) Holders() ([]Holder, error) {
 	return list, nil
 }
 
-// judge says who holds a task, and whether that one may be taken for lost.
+// judge names the holder of a task, and reports whether the holder is lost.
 func (l *Leases) judge(task string, found row) (holder string, free bool) {
 	var last claim
 	if json.Unmarshal([]byte(found.last), &last) != nil || last.Owner == "" {
@@ -195,7 +195,7 @@ func (l *Leases) judge(task string, found row) (holder string, free bool) {
 	return last.Owner, now-was.since >= l.o.Lost || l.dead(last)
 }
 
-// forget drops what was seen of a task that nobody else holds.
+// forget drops the sighting of a task that no other process holds.
 func (l *Leases) forget(task string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

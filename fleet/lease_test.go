@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -68,6 +69,7 @@ type ahead struct {
 func (c ahead) Now() time.Duration { return c.Clock.Now() + c.by }
 
 func openLeases(t testing.TB, fsys files.FS, dir string, o LeaseOptions) *Leases {
+	o.Random = rand.Reader
 	l, err := OpenLeases(fsys, dir, o)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = l.Close() })
@@ -236,8 +238,8 @@ func TestADeadProcessOfTheSameHostIsSeenAtOnce(t *testing.T) {
 }
 
 func TestThisHostHasAName(t *testing.T) {
-	require.NotEmpty(t, ThisHost())
-	require.Equal(t, ThisHost(), ThisHost())
+	require.NotEmpty(t, ThisHost(files.OS{}))
+	require.Equal(t, ThisHost(files.OS{}), ThisHost(files.OS{}))
 }
 
 func TestWrongTasksAndOptionsAreRefused(t *testing.T) {
@@ -296,7 +298,7 @@ func TestADiskThatCannotBeWrittenIsNamed(t *testing.T) {
 
 // lifeOfALease takes, beats and releases, and says what went wrong first.
 func lifeOfALease(fsys files.FS, dir string, clock Clock) (took bool, err error) {
-	l, err := OpenLeases(fsys, dir, LeaseOptions{Clock: clock, Host: "here"})
+	l, err := OpenLeases(fsys, dir, LeaseOptions{Random: rand.Reader, Clock: clock, Host: "here"})
 	if err != nil {
 		return false, err
 	}

@@ -21,26 +21,29 @@ import (
 	"graft/files"
 )
 
-// local runs workers as processes of this machine. They die with the process that
-// started them; what becomes of each stands in a file, so that others can read it.
+// local runs workers as processes of this machine. They die with the process that started
+// them. Their states are files, so that other processes can read them.
 type local struct {
 	Tools
+	host    string // of ThisHost
 	mu      sync.Mutex
-	running map[string]chan struct{} // by the path of its file: closed when it has ended and that is written
+	running map[string]chan struct{} // by the path of its state file: closed once its end is written there
 }
 
-func newLocal(t Tools) Engine { return &local{Tools: t, running: make(map[string]chan struct{})} }
+func newLocal(t Tools) Engine {
+	return &local{Tools: t, host: ThisHost(t.Files), running: make(map[string]chan struct{})}
+}
 
-// localFolder is the folder of the files of workers.
+// localFolder is the folder of the workers' state files.
 const localFolder = "workers"
 
-// localState is the file of a worker.
+// localState is the state file of a worker.
 type localState struct {
 	Process process `json:"process"`
 	Host    string  `json:"host"`             // of ThisHost
 	Ended   bool    `json:"ended,omitempty"`  // by itself or by a signal
-	Exit    int     `json:"exit,omitempty"`   // its code
-	Signal  int     `json:"signal,omitempty"` // that ended it
+	Exit    int     `json:"exit,omitempty"`   // exit code
+	Signal  int     `json:"signal,omitempty"` // signal that ended it
 }
 
 func statePath(folder string, worker int) string {
@@ -68,7 +71,7 @@ func (l *local) Submit(ctx context.Context, b Batch) (Handle, error) {
 	return h, nil
 }
 
-// local lists what cannot be done here.
+// local returns an error for each resource that local workers do not support.
 func (r Resources) local() error {
 	faults := []error{r.foreign("local workers")}
 	if r.MemoryMB > 0 {
@@ -99,13 +102,13 @@ func (l *local) startMissing(b Batch, states []WorkerState) error {
 	return nil
 }
 
-// Variables that tell a worker who it is; a process that has them belongs to it.
+// Variables that identify a worker. A process that has them belongs to it.
 const (
 	folderVariable = "GRAFT_FLEET"
 	workerVariable = "GRAFT_WORKER"
 )
 
-// command is the call of a worker.
+// command is the command line and environment of a worker.
 func (b Batch) command(worker int) *exec.Cmd {
 	c := exec.Command(b.Argv[0], b.Argv[1:]...)
 	c.Dir = b.dir()
@@ -118,13 +121,13 @@ func (b Batch) command(worker int) *exec.Cmd {
 	if devices := b.Resources.Devices; len(devices) > 0 {
 		c.Env = append(c.Env, "GRAFT_DEVICE="+devices[worker%len(devices)])
 	}
-	// A group of its own, so that it can be ended with all that it has started. The
-	// kernel kills it when we die; its results lose nothing by that.
+	// A process group of its own, so that a signal reaches its children too. The kernel
+	// kills the worker when this process dies; no result is lost.
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	return c
 }
 
-// start starts a worker and returns when it runs or cannot.
+// start starts a worker, and returns when it runs or has failed to start.
 func (l *local) start(b Batch, worker int) error {
 	log, err := l.Files.Append(LogPath(b.Folder, worker))
 	if err != nil {
@@ -144,21 +147,21 @@ func (l *local) start(b Batch, worker int) error {
 	started := make(chan error, 1)
 	go func() {
 		defer close(over)
-		// The kernel takes the death of the thread that started a process for that of
-		// its parent, so the thread lives as long as the process.
+		// The kernel sends Pdeathsig when the thread that started the process ends, so
+		// this thread lives as long as the process.
 		runtime.LockOSThread()
 		l.supervise(c, path, log, started)
 	}()
 	return <-started
 }
 
-// supervise starts a process, waits for its end, and writes both down.
+// supervise starts a process, waits for its end, and writes both to its state file.
 func (l *local) supervise(c *exec.Cmd, path string, log io.Closer, started chan<- error) {
 	defer log.Close()
 	err := c.Start()
 	if err == nil {
-		state := localState{Host: ThisHost(), Process: process{ID: c.Process.Pid}}
-		state.Process.Start, _ = startOf(c.Process.Pid)
+		state := localState{Host: l.host, Process: process{ID: c.Process.Pid}}
+		state.Process.Start, _ = startOf(l.Files, c.Process.Pid)
 		if err = l.writeState(path, state); err == nil {
 			started <- nil
 			_ = c.Wait()
@@ -167,7 +170,7 @@ func (l *local) supervise(c *exec.Cmd, path string, log io.Closer, started chan<
 			if status.Signaled() {
 				state.Signal = int(status.Signal())
 			}
-			_ = l.writeState(path, state) // else it is unknown how it ended, and it is started again
+			_ = l.writeState(path, state) // otherwise its end is unknown, and it is restarted
 			return
 		}
 		_ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL)
@@ -184,7 +187,7 @@ func (l *local) writeState(path string, state localState) error {
 	return err
 }
 
-// readState reads the file of a worker; without one there is none.
+// readState reads the state file of a worker; false if there is none.
 func (l *local) readState(folder string, worker int) (localState, bool, error) {
 	var state localState
 	text, err := files.ReadAll(l.Files, statePath(folder, worker), maxText)
@@ -206,13 +209,14 @@ func (l *local) Poll(_ context.Context, h Handle) ([]WorkerState, error) {
 			return nil, fmt.Errorf("look after worker %d of %s: %w", k, h.Key, err)
 		}
 		if known {
-			state.tell(&states[k], supervised)
+			l.tell(state, &states[k], supervised)
 		}
 	}
 	return states, nil
 }
 
-// supervises says whether a worker is one of this process's and its end is not written.
+// supervises reports whether this process started a worker and its end is not written
+// yet.
 func (l *local) supervises(path string) bool {
 	l.mu.Lock()
 	over := l.running[path]
@@ -228,7 +232,7 @@ func (l *local) supervises(path string) bool {
 	}
 }
 
-func (s localState) tell(w *WorkerState, supervised bool) {
+func (l *local) tell(s localState, w *WorkerState, supervised bool) {
 	host, _, _ := strings.Cut(s.Host, " ")
 	w.Host = host
 	switch {
@@ -238,9 +242,9 @@ func (s localState) tell(w *WorkerState, supervised bool) {
 		w.State, w.Detail = Failed, "ended by signal "+syscall.Signal(s.Signal).String()
 	case s.Ended:
 		w.State, w.Exit = ended(s.Exit), s.Exit
-	case supervised || s.Process.alive() && s.Host == ThisHost():
+	case supervised || s.Process.alive(l.Files) && s.Host == l.host:
 		w.State, w.Detail = Running, fmt.Sprintf("process %d", s.Process.ID)
-	case s.Host != ThisHost():
+	case s.Host != l.host:
 		w.Detail = "it was started on another machine, or before this one was started again"
 	default:
 		w.Detail = "it died with the process that had started it"
@@ -261,7 +265,7 @@ func (l *local) Cancel(ctx context.Context, h Handle) error {
 	return nil
 }
 
-// end asks the groups of all workers to end, and kills them when they do not.
+// end sends SIGTERM to the process groups of all workers, and SIGKILL after Grace.
 func (l *local) end(ctx context.Context, h Handle) error {
 	groups, err := l.groups(h)
 	if err != nil {
@@ -271,27 +275,28 @@ func (l *local) end(ctx context.Context, h Handle) error {
 		_ = syscall.Kill(-p.ID, syscall.SIGTERM)
 	}
 	const look = 50 * time.Millisecond
-	for end := l.Clock.Now() + l.Grace; slices.ContainsFunc(groups, process.alive) && l.Clock.Now() < end; {
+	alive := func(p process) bool { return p.alive(l.Files) }
+	for end := l.Clock.Now() + l.Grace; slices.ContainsFunc(groups, alive) && l.Clock.Now() < end; {
 		if l.Clock.Wait(ctx, look) != nil {
-			break // whoever cannot wait has them killed
+			break // without time to wait they are killed
 		}
 	}
 	for _, p := range groups {
-		if p.alive() {
+		if alive(p) {
 			_ = syscall.Kill(-p.ID, syscall.SIGKILL)
 		}
 	}
 	return nil
 }
 
-// groups are the workers that are alive here, each of which leads a group.
+// groups are the live workers of this machine; each leads a process group.
 func (l *local) groups(h Handle) (groups []process, err error) {
 	for k := range h.Workers {
 		state, known, err := l.readState(h.Folder, k)
 		if err != nil {
 			return nil, err
 		}
-		if known && !state.Ended && state.Host == ThisHost() && state.Process.alive() {
+		if known && !state.Ended && state.Host == l.host && state.Process.alive(l.Files) {
 			groups = append(groups, state.Process)
 		}
 	}
@@ -316,7 +321,8 @@ func (l *local) settle(ctx context.Context, h Handle) error {
 	return nil
 }
 
-// sweep kills what a worker has started and left behind, also in other groups.
+// sweep kills the processes that a worker has started and left, also those in other
+// groups.
 func (l *local) sweep(folder string, worker int) error {
-	return sweepProcesses(l.Clock, []string{folderVariable + "=" + folder, workerVariable + "=" + strconv.Itoa(worker)})
+	return sweepProcesses(l.Tools, []string{folderVariable + "=" + folder, workerVariable + "=" + strconv.Itoa(worker)})
 }

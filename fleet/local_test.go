@@ -28,11 +28,11 @@ func TestLocalWorkersShareTheMachine(t *testing.T) {
 
 // A number that has become another process's is not taken for the worker's.
 func TestAProcessIsMoreThanItsNumber(t *testing.T) {
-	start, err := startOf(os.Getpid())
+	start, err := startOf(files.OS{}, os.Getpid())
 	require.NoError(t, err)
-	require.True(t, process{os.Getpid(), start}.alive())
-	require.False(t, process{os.Getpid(), start + 1}.alive())
-	require.False(t, process{1 << 30, start}.alive())
+	require.True(t, process{os.Getpid(), start}.alive(files.OS{}))
+	require.False(t, process{os.Getpid(), start + 1}.alive(files.OS{}))
+	require.False(t, process{1 << 30, start}.alive(files.OS{}))
 }
 
 // Whatever write fails while a batch is started, the next who starts it has as many
@@ -46,12 +46,12 @@ func TestAFaultWhileABatchIsStartedLosesNoProcess(t *testing.T) {
 	mustEnd := func(folder string) {
 		f, err := start(files.OS{}, folder)
 		require.NoError(t, err)
-		found, err := processesWith([]string{folderVariable + "=" + folder})
+		found, err := processesWith(files.OS{}, []string{folderVariable + "=" + folder})
 		require.NoError(t, err)
 		require.Len(t, found, 2)
 		require.NoError(t, f.Cancel(context.Background()))
 		require.NoError(t, f.Close())
-		found, err = processesWith([]string{folderVariable + "=" + folder})
+		found, err = processesWith(files.OS{}, []string{folderVariable + "=" + folder})
 		require.NoError(t, err)
 		require.Empty(t, found)
 	}

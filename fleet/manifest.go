@@ -8,26 +8,26 @@ import (
 	"strings"
 )
 
-// ManifestOptions say what a cluster of Kubernetes needs to know beside the batch.
+// ManifestOptions describe the cluster of Kubernetes.
 type ManifestOptions struct {
 	// Image is the container's image, with the batch's program in it. Required.
 	Image string
 	// Claim is the persistent volume claim of the shared folder; it must be writable from
 	// many nodes. Required.
 	Claim string
-	// Mount is where the claim is mounted: the batch's folder lies in it. Empty is that
-	// folder itself.
+	// Mount is the path at which the claim is mounted; the batch's folder lies in it.
+	// Empty is that folder itself.
 	Mount string
-	// Namespace is where the job runs; empty is the default one of who applies it.
+	// Namespace is the namespace of the job; empty is the user's default.
 	Namespace string
-	// Failures is how often each worker may fail, in other ways than by asking to be
-	// started again; zero is 3.
+	// Failures is the number of failures allowed for each worker, apart from requests to
+	// be restarted; zero is 3.
 	Failures int
-	// GPU is what the cluster calls its GPUs; empty is nvidia.com/gpu.
+	// GPU is the resource name of the cluster's GPUs; empty is nvidia.com/gpu.
 	GPU string
 }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults fills unset options.
 func (o *ManifestOptions) EnsureDefaults(b Batch) {
 	if o.Mount == "" {
 		o.Mount = b.Folder
@@ -40,10 +40,10 @@ func (o *ManifestOptions) EnsureDefaults(b Batch) {
 	}
 }
 
-// labelPattern is what Kubernetes takes for the name of a job.
+// labelPattern matches names of jobs that Kubernetes accepts.
 var labelPattern = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
 
-// Validate lists all that is wrong with a batch and its options together.
+// Validate returns all faults of a batch and its options together.
 func (o ManifestOptions) Validate(b Batch) error {
 	faults := []error{b.Validate(), b.Resources.foreign("Kubernetes")}
 	fault := func(wrong bool, format string, args ...any) {
@@ -51,7 +51,7 @@ func (o ManifestOptions) Validate(b Batch) error {
 			faults = append(faults, fmt.Errorf(format, args...))
 		}
 	}
-	const longest = 63 // of a pod's host name, which is the job's with a number
+	const longest = 63 // of a pod's host name: the job's name with the worker's number
 	fault(!labelPattern.MatchString(b.Key) || len(b.Key)+1+len(strconv.Itoa(b.Workers)) > longest,
 		"key %q: Kubernetes takes small letters, digits and -, at most %d with a worker's number", b.Key, longest)
 	fault(o.Namespace != "" && (!labelPattern.MatchString(o.Namespace) || len(o.Namespace) > longest), "namespace %q: use small letters, digits and -", o.Namespace)
@@ -64,9 +64,9 @@ func (o ManifestOptions) Validate(b Batch) error {
 	return errors.Join(faults...)
 }
 
-// Manifest is a batch as an Indexed Job of Kubernetes, for kubectl apply -f -. There the
-// cluster looks after the workers: one that asks for it, or whose node is lost, is
-// started again and again, one that fails a few times. Logs are the cluster's.
+// Manifest describes a batch as an Indexed Job of Kubernetes, for kubectl apply -f -. The
+// cluster restarts workers that ask for it or whose node is lost without limit, and
+// workers that fail a few times. It keeps the logs.
 func Manifest(b Batch, o ManifestOptions) (string, error) {
 	o.EnsureDefaults(b)
 	if err := o.Validate(b); err != nil {
@@ -90,7 +90,7 @@ func Manifest(b Batch, o ManifestOptions) (string, error) {
 	return y.String(), nil
 }
 
-// yaml is a text of lines. What comes from outside is quoted.
+// yaml writes lines of YAML. Values from outside are quoted.
 type yaml struct{ strings.Builder }
 
 func (y *yaml) line(indent int, format string, args ...any) {
@@ -107,15 +107,14 @@ func (y *yaml) variable(indent int, name, value string) {
 	y.text(indent+2, "value", unexpanded(value))
 }
 
-// yamlQuote writes a text as a double-quoted scalar: what Go escapes in ASCII YAML
-// reads as the same, as long as the text is UTF-8.
+// yamlQuote writes a text as a double-quoted scalar: Go's escapes for ASCII mean the same
+// in YAML for all UTF-8 texts.
 func yamlQuote(text string) string { return strconv.QuoteToASCII(text) }
 
 // unexpanded keeps Kubernetes from taking $(NAME) for a variable.
 func unexpanded(text string) string { return strings.ReplaceAll(text, "$", "$$") }
 
-// policy is how the end of a pod counts: not at all when it asks to be started again or
-// the cluster has ended it.
+// policy ignores pods that ask to be restarted and pods that the cluster has ended.
 func (y *yaml) policy() {
 	y.open(2, "podFailurePolicy")
 	y.open(4, "rules")
@@ -130,7 +129,7 @@ func (y *yaml) policy() {
 	y.line(8, "values: [%d]", againCode)
 }
 
-// pod is what each worker runs in.
+// pod is the template of a worker's pod.
 func (y *yaml) pod(b Batch, o ManifestOptions) {
 	y.open(2, "template")
 	y.open(4, "spec")
@@ -174,7 +173,7 @@ func (y *yaml) environment(b Batch) {
 	}
 }
 
-// resources are both what is asked for and what is not to be exceeded.
+// resources are the requests, and at the same time the limits.
 func (y *yaml) resources(r Resources, o ManifestOptions) {
 	amounts := [][2]string{{"cpu", strconv.Itoa(max(1, r.CPUs))}}
 	if r.MemoryMB > 0 {

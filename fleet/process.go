@@ -10,23 +10,32 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"graft/files"
 )
 
-// process is one of this machine: its number alone may have become another's.
+// process is a process of this machine. The kernel reuses its ID, so the start counts.
 type process struct {
 	ID    int    `json:"id"`
 	Start uint64 `json:"start"` // in the kernel's ticks since the machine was started
 }
 
 // alive says whether the process runs.
-func (p process) alive() bool {
-	start, err := startOf(p.ID)
+func (p process) alive(fsys files.FS) bool {
+	start, err := startOf(fsys, p.ID)
 	return err == nil && start == p.Start
 }
 
-// startOf says when a living process was started.
-func startOf(id int) (uint64, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", id))
+const (
+	processesFolder = "/proc"
+	// maxEnviron bounds the bytes of a process's environment, of which the kernel allows
+	// two megabytes unless its limits were raised.
+	maxEnviron = 16 << 20
+)
+
+// startOf returns the start of a process that runs.
+func startOf(fsys files.FS, id int) (uint64, error) {
+	text, err := files.ReadAll(fsys, filepath.Join(processesFolder, strconv.Itoa(id), "stat"), maxText)
 	if err != nil {
 		return 0, err
 	}
@@ -41,39 +50,40 @@ func startOf(id int) (uint64, error) {
 
 // sweepProcesses kills all processes whose environment has all of some variables, until
 // there is none. Those of other users cannot be read and are left alone.
-func sweepProcesses(clock Clock, variables []string) error {
+func sweepProcesses(t Tools, variables []string) error {
 	const (
 		rounds = 200 // for processes that start others, or are busy in the kernel
 		pause  = 10 * time.Millisecond
 	)
 	for range rounds {
-		found, err := processesWith(variables)
+		found, err := processesWith(t.Files, variables)
 		if err != nil || len(found) == 0 {
 			return err
 		}
 		for _, p := range found {
 			_ = syscall.Kill(p.ID, syscall.SIGKILL)
 		}
-		_ = clock.Wait(context.Background(), pause)
+		_ = t.Clock.Wait(context.Background(), pause)
 	}
 	return fmt.Errorf("processes with %s cannot be killed", strings.Join(variables, " "))
 }
 
-// processesWith are the living processes with some variables.
-func processesWith(variables []string) (found []process, err error) {
-	paths, err := filepath.Glob("/proc/[0-9]*/environ")
+// processesWith are the living processes with some variables, without this one.
+func processesWith(fsys files.FS, variables []string) (found []process, err error) {
+	entries, err := fsys.ReadDir(processesFolder)
 	if err != nil {
 		return nil, err
 	}
-	for _, path := range paths {
-		id, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+	for _, entry := range entries {
+		id, err := strconv.Atoi(entry.Name())
 		if err != nil || id == os.Getpid() {
 			continue
 		}
-		if text, err := os.ReadFile(path); err != nil || !hasAll(string(text), variables) {
+		text, err := files.ReadAll(fsys, filepath.Join(processesFolder, entry.Name(), "environ"), maxEnviron)
+		if err != nil || !hasAll(string(text), variables) {
 			continue
 		}
-		if start, err := startOf(id); err == nil {
+		if start, err := startOf(fsys, id); err == nil {
 			found = append(found, process{id, start})
 		}
 	}

@@ -2,8 +2,8 @@ package fleet
 
 import "strings"
 
-// shellQuote writes a text as one word of a POSIX shell. A carriage return is printed by
-// the shell, since sbatch refuses a script in which one stands before an end of line.
+// shellQuote writes a text as one word of a POSIX shell. The shell prints carriage
+// returns itself, since sbatch refuses a script with one at the end of a line.
 func shellQuote(text string) string {
 	quoted := "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 	return strings.ReplaceAll(quoted, "\r", `'"$(printf '\015')"'`)

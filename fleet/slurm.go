@@ -51,7 +51,7 @@ func (s *slurm) submit(ctx context.Context, b Batch) (Handle, error) {
 		h.Jobs = append(slices.DeleteFunc(h.Jobs, func(old string) bool { return old == job }), job)
 		return h, nil
 	}
-	// The answer may have been lost, and not the job.
+	// The answer may be lost although the job was submitted.
 	if tasks, lookErr := s.tasks(ctx, b.Key); lookErr == nil && len(without(b.chosen(), tasks)) == 0 {
 		h.Jobs = liveJobs(tasks)
 		return h, nil
@@ -59,7 +59,7 @@ func (s *slurm) submit(ctx context.Context, b Batch) (Handle, error) {
 	return h, err
 }
 
-// without are those of some workers that have no live task.
+// without returns the workers that have no live task.
 func without(workers []int, tasks []slurmTask) []int {
 	live := make(map[int]bool)
 	for _, t := range tasks {
@@ -70,7 +70,7 @@ func without(workers []int, tasks []slurmTask) []int {
 	return slices.DeleteFunc(slices.Clone(workers), func(k int) bool { return live[k] })
 }
 
-// liveJobs are the numbers of jobs with a live task, in order.
+// liveJobs are the numbers of jobs with a live task, in ascending order.
 func liveJobs(tasks []slurmTask) (jobs []string) {
 	for _, t := range tasks {
 		if t.state.Live() && !slices.Contains(jobs, t.job) {
@@ -93,8 +93,8 @@ func (s *slurm) sbatch(ctx context.Context, b Batch, workers []int) (string, err
 	return job, nil
 }
 
-// advised adds to an error what to do about what Slurm says, or otherwise, which may be
-// empty.
+// advised adds a remedy to an error of Slurm's: the one for its message, or otherwise,
+// which may be empty.
 func advised(err error, otherwise string) error {
 	if remedy := remedyFor(err.Error(), otherwise); remedy != "" {
 		return fmt.Errorf("%w; %s", err, remedy)
@@ -120,8 +120,8 @@ func remedyFor(said, otherwise string) string {
 	return otherwise
 }
 
-// script is what each task runs: the shell becomes the worker, so that signals reach it.
-// No line before the first command can be taken for an option of sbatch.
+// script is the script of each task. The shell replaces itself by the worker, so that
+// signals reach it. No line before the first command looks like an option of sbatch.
 func (b Batch) script() string {
 	var text strings.Builder
 	text.WriteString("#!/bin/sh\nset -eu\n")
@@ -133,7 +133,7 @@ func (b Batch) script() string {
 	fmt.Fprintf(&text, "export %s=\"$SLURM_ARRAY_TASK_ID\"\n", workerVariable)
 	text.WriteString("export GRAFT_THREADS=\"${SLURM_CPUS_PER_TASK:-${SLURM_CPUS_ON_NODE:-1}}\"\n")
 	if b.Resources.GPUs > 0 || b.Resources.Gres != "" {
-		text.WriteString("export GRAFT_DEVICE=cuda:0\n") // Slurm shows a task its own and no other
+		text.WriteString("export GRAFT_DEVICE=cuda:0\n") // Slurm shows a task only its own devices
 	}
 	fmt.Fprintf(&text, "exec %s\n", shellQuoteAll(b.Argv))
 	return text.String()
@@ -192,15 +192,15 @@ func ranges(numbers []int) string {
 	return strings.Join(parts, ",")
 }
 
-// ours are the options of sbatch that graft sets itself, or that would make its answer
-// another one.
+// ours are the options of sbatch that graft sets itself, or that would change the format
+// of its answer.
 var ours = []string{
 	"parsable", "requeue", "no-requeue", "open-mode", "job-name", "array", "chdir", "output", "error", "input",
 	"cpus-per-task", "mem", "gres", "time", "signal", "partition", "account", "qos", "constraint", "wrap", "wait",
 	"export", "export-file", "ntasks", "test-only", "help", "usage", "version", "quiet", "verbose", "hold", "uid", "clusters",
 }
 
-// slurm lists the options that cannot be handed on.
+// slurm returns the options that cannot be passed on.
 func (r Resources) slurm() error {
 	var faults []error
 	if len(r.Devices) > 0 {
@@ -213,7 +213,7 @@ func (r Resources) slurm() error {
 		case !found || name == "" || strings.ContainsAny(option, "\x00\n\r") || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "":
 			faults = append(faults, fmt.Errorf("extra: %q is not --name=value, as sbatch takes its options", option))
 		case slices.ContainsFunc(ours, func(o string) bool { return strings.HasPrefix(o, name) }):
-			// sbatch takes the beginning of an option's name for the whole.
+			// sbatch accepts a prefix of an option for the whole.
 			faults = append(faults, fmt.Errorf("extra: --%s is set by graft; there are fields for resources", name))
 		}
 	}
@@ -228,7 +228,7 @@ func (s *slurm) Poll(ctx context.Context, h Handle) ([]WorkerState, error) {
 	states := h.blank()
 	for _, job := range h.Jobs {
 		for _, t := range tasks {
-			// A controller that lost a job may have given its number to another's.
+			// A controller that lost a job may have reused its number.
 			if t.job != job || t.worker < 0 || t.worker >= h.Workers {
 				continue
 			}
@@ -257,7 +257,7 @@ func (s *slurm) Cancel(ctx context.Context, h Handle) error {
 func (s *slurm) cancel(ctx context.Context, h Handle) error {
 	const (
 		pause  = 300 * time.Millisecond
-		asking = 20 // looks, before it is cancelled once more
+		asking = 20 // polls before it is cancelled once more
 	)
 	var refused error
 	end := s.Clock.Now() + 10*s.Patience
@@ -269,11 +269,11 @@ func (s *slurm) cancel(ctx context.Context, h Handle) error {
 		live := liveJobs(tasks)
 		switch {
 		case len(live) == 0:
-			return nil // what scancel said of one that was just ending does not matter
+			return nil // scancel may fail for a task that is just ending
 		case s.Clock.Now() >= end:
 			return errors.Join(fmt.Errorf("jobs %s do not end; look at 'squeue -n %s'", strings.Join(live, ", "), h.Key), refused)
 		case look%asking == 0:
-			// By number and name: a number may be another's by now.
+			// By number and name, since the number may be another job's by now.
 			args := append([]string{"--user=" + user(), "--name=" + h.Key}, live...)
 			_, refused = s.run(ctx, "", "scancel", args...)
 		}

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// slurmTask is a task of an array, as squeue shows it.
+// slurmTask is a task of an array, as squeue lists it.
 type slurmTask struct {
 	job    string // number of the array
 	number int    // the same
@@ -26,11 +26,11 @@ type slurmTask struct {
 	detail string
 }
 
-// taskColumns are asked of squeue; behind each stands a bar.
+// taskColumns are the columns of squeue, each followed by a bar.
 const taskColumns = "ArrayJobID:|,ArrayTaskID:|,State:|,exit_code:|,NodeList:|,Reason:|,Name:|"
 
-// tasks are all tasks of the user's jobs of a name, also those that have ended, for as
-// long as the controller remembers them; those of the first job first.
+// tasks lists the tasks of all jobs of the user with this name, by job. Tasks that have
+// ended are included for as long as the controller remembers them.
 func (s *slurm) tasks(ctx context.Context, key string) ([]slurmTask, error) {
 	out, err := s.run(ctx, "", "squeue", "--noheader", "--array", "--states=all", "--user="+user(), "--name="+key, "--Format="+taskColumns)
 	if err != nil {
@@ -53,7 +53,7 @@ func (s *slurm) tasks(ctx context.Context, key string) ([]slurmTask, error) {
 	return tasks, nil
 }
 
-// parseTask reads a line of squeue. A job that is no array has a worker of -1.
+// parseTask reads a line of squeue. A job that is no array has worker -1.
 func parseTask(line string) (t slurmTask, name string, err error) {
 	fields := strings.Split(line, "|")
 	const columns = 7
@@ -75,7 +75,7 @@ func parseTask(line string) (t slurmTask, name string, err error) {
 	return t, fields[6], nil
 }
 
-// judge puts Slurm's word for a state into ours.
+// judge translates a state of Slurm's.
 func (t *slurmTask) judge(word string, status syscall.WaitStatus, reason string) {
 	t.detail = word
 	if reason != "" && reason != "None" {
@@ -99,7 +99,7 @@ func (t *slurmTask) judge(word string, status syscall.WaitStatus, reason string)
 			t.state = ended(t.exit)
 		}
 	default:
-		t.state = Running // a state that we have not heard of: nothing is started beside it
+		t.state = Running // an unknown state counts as running, so that nothing is started twice
 	}
 }
 
@@ -107,7 +107,7 @@ func (t slurmTask) tell(w *WorkerState) {
 	w.State, w.Exit, w.Host, w.Detail = t.state, t.exit, t.node, "job "+t.job+": "+t.detail
 }
 
-// runner runs programs of Slurm's. Each has so much time.
+// runner runs programs of Slurm's with a timeout.
 func runner(patience time.Duration) func(ctx context.Context, input, name string, args ...string) (string, error) {
 	return func(ctx context.Context, input, name string, args ...string) (string, error) {
 		limited, cancel := context.WithTimeout(ctx, patience)
@@ -134,8 +134,8 @@ func runner(patience time.Duration) func(ctx context.Context, input, name string
 	}
 }
 
-// slurmEnvironment leaves out what Slurm tells a job of itself: a batch that is started
-// from within a job is not a part of it.
+// slurmEnvironment removes the variables that Slurm sets in a job: a batch that is
+// started from inside a job is not a part of it.
 func slurmEnvironment(environ []string) []string {
 	return slices.DeleteFunc(slices.Clone(environ), func(v string) bool {
 		return strings.HasPrefix(v, "SLURM_") && !strings.HasPrefix(v, "SLURM_CONF=")

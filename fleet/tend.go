@@ -10,24 +10,24 @@ import (
 	"time"
 )
 
-// TendOptions say how workers are looked after. The zero value is ready to use.
+// TendOptions configure Tend. The zero value is ready to use.
 type TendOptions struct {
-	// Every is how often one looks. Zero is 1 s for local workers and 10 s for others.
+	// Every is the interval of polls. Zero is 1 s for local workers and 10 s for others.
 	Every time.Duration
-	// Failures is how often a worker may fail before work is done again, in other ways
-	// than by asking to be started again. Zero is 3.
+	// Failures is the number of failures allowed for a worker before the next task is
+	// done, apart from requests to be restarted. Zero is 3.
 	Failures int
-	// Grace is how long workers may go on when no task is left, and how long one waits
-	// for them after they were cancelled then. Zero is a minute.
+	// Grace is the time that workers have to end once no task is left, and once more
+	// after they were cancelled then. Zero is a minute.
 	Grace time.Duration
-	// Patience is for how long nothing but errors may be heard of the engine. Zero is
-	// ten minutes.
+	// Patience is the time after which errors of the engine, without a success in
+	// between, end Tend. Zero is ten minutes.
 	Patience time.Duration
-	// Note is told what is done, in a sentence. Nil tells nobody.
+	// Note receives a sentence about each action. Nil drops them.
 	Note func(text string)
 }
 
-// ensureDefaults fills in what zero stands for.
+// ensureDefaults fills unset options.
 func (o *TendOptions) ensureDefaults(engine string) {
 	if o.Every == 0 {
 		o.Every = 10 * time.Second
@@ -49,7 +49,7 @@ func (o *TendOptions) ensureDefaults(engine string) {
 	}
 }
 
-// Validate lists all that is wrong.
+// Validate returns an error for negative options.
 func (o TendOptions) Validate() error {
 	if o.Every < 0 || o.Failures < 0 || o.Grace < 0 || o.Patience < 0 {
 		return errors.New("every, failures, grace and patience are not negative")
@@ -57,13 +57,14 @@ func (o TendOptions) Validate() error {
 	return nil
 }
 
-// Tend sees to it that workers run until no task is left, which left says: it counts the
-// tasks without a result. Workers that were lost, interrupted or ask for it are started
-// again; those that fail are so a few times, and each time that work was done since makes
-// up for it. It returns nil when all is done and no worker is left; an error that wraps
-// ErrSpent when nobody is left to do it; one that wraps ErrCancelled when the batch was
-// cancelled; and when ctx ends, at which local workers die with the process and others
-// go on.
+// Tend keeps workers running until no task is left; left counts the tasks without a
+// result. It restarts workers that were lost, interrupted or ask for it. A worker that
+// fails is restarted up to Failures times; each task that is done resets the count.
+//
+// It returns nil when all tasks are done and no worker is left, an error that wraps
+// ErrSpent when no worker may be restarted, and one that wraps ErrCancelled when the
+// batch was cancelled. It also returns when ctx ends: local workers then die with the
+// process and others go on.
 func (f *Fleet) Tend(ctx context.Context, left func() (int, error), o TendOptions) error {
 	o.ensureDefaults(f.journal.Engine)
 	err := o.Validate()
@@ -80,13 +81,13 @@ func (f *Fleet) Tend(ctx context.Context, left func() (int, error), o TendOption
 	return nil
 }
 
-// tending is a call of Tend.
+// tending is the state of a call of Tend.
 type tending struct {
 	*Fleet
 	o       TendOptions
 	left    func() (int, error)
-	heard   time.Duration // when the engine last answered
-	through time.Duration // when it was first seen that no task is left
+	heard   time.Duration // time of the engine's last answer
+	through time.Duration // time at which no task was left first
 	finish  bool          // no task is left
 }
 
@@ -102,7 +103,7 @@ func (t *tending) run(ctx context.Context) error {
 	}
 }
 
-// look looks once: it says whether all is over.
+// look polls once, and reports whether all is over.
 func (t *tending) look(ctx context.Context) (bool, error) {
 	if t.cancelled() {
 		return true, ErrCancelled
@@ -113,7 +114,7 @@ func (t *tending) look(ctx context.Context) (bool, error) {
 	}
 	states, err := t.Workers(ctx)
 	if err == nil && left > 0 && !anyLive(states) {
-		// They may have ended because nothing was left since it was counted.
+		// They may have ended because the last task was done after the count.
 		if left, err = t.left(); err != nil {
 			return true, fmt.Errorf("count what is left: %w", err)
 		}
@@ -139,7 +140,7 @@ func (t *tending) look(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// again starts again whom it should.
+// again restarts the workers that may be restarted.
 func (t *tending) again(ctx context.Context, states []WorkerState, left int) error {
 	j := &t.journal
 	if j.Least < 0 || left < j.Least {
@@ -155,7 +156,7 @@ func (t *tending) again(ctx context.Context, states []WorkerState, left int) err
 	case len(start) > 0:
 		return t.restart(ctx, states, start)
 	case !anyLive(states):
-		return fmt.Errorf("%w, and %d tasks have no result: %s", ErrSpent, left, epitaph(states))
+		return fmt.Errorf("%w, and %d tasks have no result: %s", ErrSpent, left, outcomes(states))
 	}
 	return t.remember(states)
 }
@@ -164,12 +165,12 @@ func anyLive(states []WorkerState) bool {
 	return slices.ContainsFunc(states, func(w WorkerState) bool { return w.State.Live() })
 }
 
-// mayStart says whether a worker is to be started again.
+// mayStart reports whether a worker is to be restarted.
 func (t *tending) mayStart(w WorkerState) bool {
 	switch w.State {
 	case Unknown, Again:
 		return true
-	case Failed, Done: // that nothing is left is wrong as well
+	case Failed, Done: // Done while tasks are left counts as a failure
 		return t.journal.Failures[w.Worker] < t.o.Failures
 	}
 	return false
@@ -185,11 +186,11 @@ func (t *tending) restart(ctx context.Context, states []WorkerState, start []int
 			j.Failures[k]++
 		}
 	}
-	t.o.Note("starts workers again: " + epitaph(pick(states, start)))
+	t.o.Note("starts workers again: " + outcomes(pick(states, start)))
 	return t.submit(ctx, start)
 }
 
-// remember keeps what an engine may forget.
+// remember records ends that an engine may forget.
 func (t *tending) remember(states []WorkerState) error {
 	j, news := &t.journal, false
 	for _, w := range states {
@@ -207,7 +208,7 @@ func (t *tending) remember(states []WorkerState) error {
 	return t.save()
 }
 
-// end waits for the workers when no task is left, and then cancels them.
+// end waits for the workers once no task is left, and then cancels them.
 func (t *tending) end(ctx context.Context, states []WorkerState) (bool, error) {
 	now := t.tools.Clock.Now()
 	if !t.finish {
@@ -224,14 +225,14 @@ func (t *tending) end(ctx context.Context, states []WorkerState) (bool, error) {
 	defer giveBack()
 	err := t.engine.Cancel(limited, t.journal.Handle)
 	if err != nil && limited.Err() != nil && ctx.Err() == nil {
-		// Such as those of a node that does not answer. They find nothing to do.
+		// For example workers of a node that does not answer. They will find no task.
 		t.o.Note(fmt.Sprintf("workers have not ended %v after they were cancelled; they are left alone", t.o.Grace))
 		return true, nil
 	}
 	return true, err
 }
 
-// within is a context that ends after a time. Nothing goes on when it was given back.
+// within returns a context that ends after a time; cancel it to stop its goroutine.
 func (t *tending) within(ctx context.Context, d time.Duration) (limited context.Context, giveBack func()) {
 	limited, cancel := context.WithCancel(ctx)
 	over := make(chan struct{})
@@ -254,8 +255,8 @@ func pick(states []WorkerState, workers []int) (picked []WorkerState) {
 	return picked
 }
 
-// epitaph says of some workers what became of them.
-func epitaph(states []WorkerState) string {
+// outcomes describes how workers ended.
+func outcomes(states []WorkerState) string {
 	const most = 5
 	var said []string
 	for _, w := range states[:min(most, len(states))] {

@@ -13,6 +13,15 @@ var roomExamples = map[string]example{
 	"a room imports another module":        {"results/a.go", `import _ "example.com/model"`, nil},
 	"a room imports one above":             {"model/a.go", `import _ "graft/tracing"`, []int{3}},
 	"a room imports one beside":            {"cluster/a.go", `import _ "graft/torch"`, []int{3}},
+	"a subpackage of its own row":          {"results/page/a.go", `import _ "graft/results/cell"`, nil},
+	"one room of a folder imports another": {"results/figure/a.go", `import _ "graft/results/page"`, []int{3}},
+	"the base imports what stands on it":   {"results/a.go", `import _ "graft/results/report"`, []int{3}},
+	"what came out stands on worlds":       {"results/runs/a.go", `import _ "graft/cluster"`, nil},
+	"a world imports a scheduler of its":   {"cluster/a.go", `import _ "graft/cluster/schedulers"`, []int{3}},
+	"its test does":                        {"cluster/a_test.go", `import _ "graft/cluster/schedulers"`, nil},
+	"a subpackage without a row":           {"tracing/drawing/a.go", `import _ "graft/model"`, nil},
+	"the engine of config is below it":     {"config/decode/a.go", `import _ "graft/config"`, []int{3}},
+	"statistics import no files":           {"stat/a.go", `import _ "graft/files"`, []int{3}},
 	"a subpackage imports one above":       {"torch/weights/a.go", `import _ "graft/model"`, []int{3}},
 	"a test imports one above":             {"net2net/a_test.go", `import _ "graft/trainer"`, []int{3}},
 	"the cellar imports a room":            {"files/a.go", `import _ "graft/torch"`, []int{3}},
@@ -62,6 +71,28 @@ var handedInExamples = map[string]example{
 
 // lines makes a body of n lines.
 func lines(n int) string { return strings.Repeat("\tf()\n", n) }
+
+var seamExamples = map[string]example{
+	"a seam that is handed in":       {"results/a.go", "import \"graft/files\"\n\nfunc f(fsys files.FS) { _, _ = fsys.Open(\"a\") }", nil},
+	"what is no file of os":          {"results/a.go", "import \"os\"\n\nvar id, host, env = os.Getpid, os.Hostname, os.Environ", nil},
+	"names of paths":                 {"results/a.go", "import \"path/filepath\"\n\nvar p = filepath.Join(\"a\", \"b\")", nil},
+	"the seam itself":                {"files/os.go", "import \"os\"\n\nvar f = os.Open", nil},
+	"what finds the library":         {"torch/load.go", "import \"os\"\n\nvar f = os.Stat", nil},
+	"the program makes the seam":     {"runner/a.go", "package main\n\nimport \"graft/files\"\n\nvar f = files.OS{}", nil},
+	"a measurement writes files":     {"bench/a.go", "package main\n\nimport \"os\"\n\nvar f = os.WriteFile", nil},
+	"a test uses the disk":           {"results/a_test.go", "import \"graft/files\"\n\nvar f = files.OS{}", nil},
+	"helpers of tests use the disk":  {"fleet/fleettest/a.go", "import \"os\"\n\nvar f = os.MkdirTemp", nil},
+	"a method that is called print":  {"results/a.go", "type t struct{}\n\nfunc (t) print() {}\n\nfunc f(x t) { x.print() }", nil},
+	"a room opens a file":            {"results/a.go", "import \"os\"\n\nvar f = os.OpenFile", []int{5}},
+	"a room beside the seam does":    {"files/aside.go", "import \"os\"\n\nvar f = os.Rename", []int{5}},
+	"a room walks through folders":   {"results/a.go", "import \"path/filepath\"\n\nvar f = filepath.WalkDir", []int{5}},
+	"a room makes the seam":          {"results/report/a.go", "import \"graft/files\"\n\nvar f = files.OS{}", []int{5}},
+	"a package beside the program":   {"runner/sub/a.go", "import \"graft/files\"\n\nvar f = files.OS{}", []int{5}},
+	"a room draws entropy":           {"fleet/a.go", "import \"crypto/rand\"\n\nvar f = rand.Reader", []int{5}},
+	"a room reads the terminal":      {"results/a.go", "import \"os\"\n\nvar f = os.Stdin", []int{5}},
+	"a room prints by a builtin":     {"results/a.go", "func f() { println(1) }", []int{3}},
+	"a room hides the system's file": {"results/a.go", "import . \"os\"\n\nvar f = Open", []int{3}},
+}
 
 var longFunctionExamples = map[string]example{
 	"a hundred lines":         {"model/a.go", "func f() {\n" + lines(98) + "}\n", nil},

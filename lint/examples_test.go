@@ -38,6 +38,7 @@ var examples = map[string]map[string]example{
 	"rooms":         roomExamples,
 	"door":          doorExamples,
 	"handed-in":     handedInExamples,
+	"seam":          seamExamples,
 	"long-function": longFunctionExamples,
 	"documented":    documentedExamples,
 	"hosts":         hostExamples,

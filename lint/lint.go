@@ -37,6 +37,7 @@ func Rules() []Rule {
 		{"rooms", checkRooms},
 		{"door", checkDoor},
 		{"handed-in", checkHandedIn},
+		{"seam", checkSeam},
 		{"long-function", checkLongFunctions},
 		{"documented", checkDocumented},
 		{"hosts", checkHosts},

@@ -8,36 +8,37 @@ import (
 	"strings"
 
 	"graft/files"
+	"graft/results"
 )
 
-// Legacy is a results folder of the original adaptation system.
+// Folder is a results folder of the original adaptation system.
 type Folder struct {
 	Path        string   // of the folder
 	Config      string   // config.toml as it is; empty if there is none
 	Description string   // description.txt; empty if there is none
 	Metrics     []Metric // sorted by file name; the file runtimes is among them
 	Logs        []Log    // sorted by file name
-	Others      []string // files that are neither, such as weights.pth, by name
+	Others      []string // names of all other files, such as weights.pth
 }
 
-// LegacyMetric is a metric file, PREFIX.GRANULARITY.METRIC.
+// Metric is a metric file, PREFIX.GRANULARITY.METRIC.
 type Metric struct {
 	File        string // name of the file
-	Prefix      string // whose it is, such as "training00"; empty for runtimes
-	Granularity string // what a row is of: "epoch", "episode" or "batch"; empty for runtimes
-	Metric      string // what is measured, such as "test_acc"
-	Rows        []Row  // nil where the original had nothing to write
-	Torn        bool   // the file ends in half a row, which was passed over
+	Prefix      string // source of the metric, such as "training00"; empty for runtimes
+	Granularity string // unit of a row: "epoch", "episode" or "batch"; empty for runtimes
+	Metric      string // name of the metric, such as "test_acc"
+	Rows        []Row  // nil if the original wrote none
+	Torn        bool   // the file ends in a torn row, which was skipped
 }
 
-// LegacyRow is a row of a metric file.
+// Row is a row of a metric file.
 type Row struct {
 	Index   int64   // of the epoch or episode, from 0
 	Seconds float64 // since the logger was made
-	Value   Value   // what was measured
+	Value   Value   // the measured value
 }
 
-// LegacyValue is a value as Python has printed it. The zero value is an empty
+// Value is a value as Python has printed it. The zero value is an empty
 // list.
 type Value struct {
 	None    bool      // there is no value
@@ -45,30 +46,27 @@ type Value struct {
 	Numbers []float64 // the number, or those of the list; nil for none
 }
 
-// LegacyLog is a log file, such as training00.log.
+// Log is a log file, such as training00.log.
 type Log struct {
 	File string    // name of the file
 	Name string    // without its extension
 	Rows []LogLine // nil if it is empty
 }
 
-// granularities are what the original measures by. Its files of weights have
-// names of three parts as well, such as agent.finalmodel.pth.
+// granularities are the units of rows. Files of weights have names of three parts as
+// well, such as agent.finalmodel.pth.
 var granularities = map[string]bool{"epoch": true, "episode": true, "batch": true}
-
-// configFile is the configuration of a run.
-const configFile = "config.toml"
 
 // largestText bounds the bytes of a file that is read whole.
 const largestText = 64 << 20
 
-// runtimesName is the file of epoch times that a run is resumed with. Its rows are
+// runtimesName is the file of epoch times from which the original resumes. Its rows are
 // those of the metric last_runtime.
 const runtimesName = "runtimes"
 
-// ReadLegacy reads a results folder of the original. Folders in it are passed
-// over; a torn last line is, too. If some files cannot be read the result has the
-// others, and the error says which they are, with file and line.
+// ReadFolder reads a results folder of the original. Subfolders and torn last lines are
+// skipped. If some files cannot be read, the result has the others, and the error names
+// each with file and line.
 func ReadFolder(fsys files.FS, path string) (*Folder, error) {
 	path = filepath.Clean(path)
 	entries, err := fsys.ReadDir(path)
@@ -88,8 +86,7 @@ func ReadFolder(fsys files.FS, path string) (*Folder, error) {
 	return l, nil
 }
 
-// ReadLegacyRuntimes reads a file runtimes alone, wherever it lies and whatever it is
-// called.
+// ReadRuntimes reads a single file of epoch times, under any name.
 func ReadRuntimes(fsys files.FS, path string) ([]Row, error) {
 	rows, _, err := readRows(fsys, path)
 	if err != nil {
@@ -98,13 +95,13 @@ func ReadRuntimes(fsys files.FS, path string) ([]Row, error) {
 	return rows, nil
 }
 
-// read takes one file of the folder.
+// read reads one file of the folder.
 func (l *Folder) read(fsys files.FS, entry fs.DirEntry) (err error) {
 	name := entry.Name()
 	path := filepath.Join(l.Path, name)
 	m, isMetric := metricOf(name)
 	switch {
-	case name == configFile:
+	case name == results.ConfigFile:
 		l.Config, err = readText(fsys, path)
 	case name == "description.txt":
 		l.Description, err = readText(fsys, path)
@@ -128,13 +125,13 @@ func readText(fsys files.FS, path string) (string, error) {
 	return string(text), err
 }
 
-// IsLegacyMetric says whether a file is one of the original's measurements, by its name.
+// IsMetric recognises metric files of the original by name.
 func IsMetric(name string) bool {
 	_, is := metricOf(name)
 	return is
 }
 
-// metricOf says what the name of a metric file tells. The prefix may have dots.
+// metricOf parses the name of a metric file. The prefix may have dots.
 func metricOf(file string) (Metric, bool) {
 	if file == runtimesName {
 		return Metric{File: file, Metric: file}, true

@@ -2,8 +2,8 @@ package original
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -12,21 +12,20 @@ import (
 	"graft/results"
 )
 
-// readLegacyRows reads a metric file.
+// readRows reads a metric file.
 func readRows(fsys files.FS, path string) (rows []Row, torn bool, err error) {
-	file, err := fsys.Open(path)
-	if err != nil {
-		return nil, false, err
-	}
-	torn, err = results.EachLine(file, func(n int, line []byte) error {
-		row, err := parseRow(lineText(line))
-		if err != nil {
-			return fmt.Errorf("%s:%d: %w", path, n, err)
-		}
-		rows = append(rows, row)
-		return nil
+	err = results.ReadTable(fsys, path, func(r io.Reader) (err error) {
+		torn, err = results.EachLine(r, func(n int, line []byte) error {
+			row, err := parseRow(lineText(line))
+			if err != nil {
+				return fmt.Errorf("%s:%d: %w", path, n, err)
+			}
+			rows = append(rows, row)
+			return nil
+		})
+		return err
 	})
-	return rows, torn, errors.Join(err, file.Close())
+	return rows, torn, err
 }
 
 // lineText is a line without its end.
@@ -34,7 +33,7 @@ func lineText(line []byte) string {
 	return string(bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r")))
 }
 
-// parseLegacyRow reads "index,seconds,value". The commas of a list are its own.
+// parseRow reads "index,seconds,value". The commas of a list are its own.
 func parseRow(line string) (row Row, err error) {
 	parts := strings.SplitN(line, ",", 3)
 	if len(parts) != 3 {
@@ -50,7 +49,7 @@ func parseRow(line string) (row Row, err error) {
 	return row, err
 }
 
-// parseLegacyValue reads None, a number, or a list of numbers.
+// parseValue reads None, a number, or a list of numbers.
 func parseValue(text string) (Value, error) {
 	if text == "None" {
 		return Value{None: true}, nil
@@ -91,18 +90,17 @@ func parsePythonFloat(text string) (float64, error) {
 	return f, nil
 }
 
-// LegacyLine is an entry of a log.
+// LogLine is an entry of a log.
 type LogLine struct {
-	Time  time.Time // as written; the original names no zone, so it is said to be UTC; zero before the first entry
+	Time  time.Time // time without a zone, taken as UTC; zero before the first entry
 	Level string    // such as "INFO"; empty before the first entry
-	Text  string    // further lines of an entry, such as a traceback's, are joined by line breaks
+	Text  string    // text with its further lines, such as a traceback
 }
 
-// legacyTime is how the original's logger writes the time.
+// logTime is the time format of the original's logger.
 const logTime = "2006-01-02 15:04:05,000"
 
-// readLegacyLog reads a log. A last line without an end counts: it is text, and
-// nothing is taken from it.
+// readLog reads a log. A last line without an end is kept.
 func readLog(fsys files.FS, path string) ([]LogLine, error) {
 	data, err := files.ReadAll(fsys, path, largestText)
 	if err != nil {
@@ -129,8 +127,7 @@ func parseLog(data []byte) []LogLine {
 	return lines
 }
 
-// parseLogLine reads "TIME | [LEVEL] : TEXT"; any other line goes on with the one
-// before.
+// parseLogLine reads "TIME | [LEVEL] : TEXT"; any other line continues the entry before.
 func parseLogLine(text string) (LogLine, bool) {
 	stamp, rest, ok := strings.Cut(text, " | [")
 	level, message, ok2 := strings.Cut(rest, "] : ")

@@ -183,7 +183,7 @@ func many(w *results.CheckpointWriter) error {
 }
 
 // Rewind brings tables and logs back to a checkpoint, to the bit, and leaves the
-// diary and what is not the run's.
+// program's log and what is not the run's.
 func TestRewind(t *testing.T) {
 	run := newRun(t)
 	step := func(k int) {

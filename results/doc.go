@@ -1,4 +1,4 @@
-// Package results is about run folders: what is written and how it is read back.
+// Package results writes run folders and reads them back.
 //
 // A run folder holds everything of one run:
 //
@@ -6,26 +6,29 @@
 //	config.toml           the configuration as given
 //	config.resolved.toml  the same with every default filled in
 //	streams.json          the names of the tables and logs that follow
-//	NAME.csv              tables of measurements, a row each: [Stream], [Table]
-//	decisions.jsonl       what the policy decided, a JSON value in each line: [Lines]
-//	events.jsonl          what happened otherwise
-//	log.jsonl             the diary; it alone is kept whole when a run is resumed, and
-//	                      a run goes on without it where it cannot be written
+//	NAME.csv              tables of measurements: [Stream], [Table]
+//	NAME.jsonl            logs, a JSON value in each line: [Lines]
+//	events.jsonl          the log of a job's events: [JobEvent]
+//	log.jsonl             the log of the program; it alone is kept whole when a run is
+//	                      resumed, and a run goes on if it cannot be written
+//	NAME.tfevents         figures for TensorBoard: [Events]
 //	checkpoints/          NUMBER-NAME.ckpt, the last good ones: [Checkpoint]
-//	outcome.json          how the run ended; absent until then
-//	lock                  whom the run belongs to; it stays behind, and is held
-//	                      only by a process that lives
+//	outcome.json          the outcome of the run; absent until it has ended
+//	lock                  the process that writes the run; the file stays behind, and
+//	                      only a process that lives holds its lock
 //
-// The manifest is written last, so a folder with a lock and no manifest was
-// never finished and is made anew. No existing folder is written over.
+// The manifest is written last, so a folder with a lock and no manifest was never
+// finished, and Create takes it. No existing folder is overwritten. Readers hold no lock.
+// They refuse what is no regular file and tables above 1 GiB; over a file system of
+// [files.Beneath] they do not follow links out of a folder either.
 //
 // # What survives
 //
-// Whole files reach the disk whole or not at all. Tables and logs grow by whole
-// lines: a kill leaves at most one torn line at the end, which readers pass over
-// and the next process cuts off. A checkpoint says how many rows each table and
-// log had, and is written after those rows are on stable storage, so
-// [Run.Rewind] can bring all of them back to the very moment.
+// Files that are written at once reach the disk whole or not at all. Tables and logs
+// grow by whole lines: a kill leaves at most one torn line at the end, which readers
+// skip and the next process cuts off. A checkpoint contains the number of rows of each
+// table and log, and is written after those rows are on stable storage, so that
+// [Run.Rewind] can bring all of them back to that moment.
 //
 // # Tables
 //

@@ -324,7 +324,7 @@ func TestPruningMayFail(t *testing.T) {
 	}
 }
 
-// muted is a file system that cannot write the diary: not at all, or not for long.
+// muted is a file system that cannot write the program's log: not at all, or not for long.
 type muted struct {
 	unsynced
 	lines int // that it takes; negative lets it not even be opened
@@ -355,7 +355,7 @@ func (m *muted) Append(path string) (files.File, error) {
 	return mutedFile{f, &m.lines}, nil
 }
 
-// A run goes on without its diary, and goes on with it later.
+// A run goes on without its program's log, and goes on with it later.
 func TestRunsWithoutADiary(t *testing.T) {
 	for _, lines := range []int{-1, 0, 1} {
 		path := filepath.Join(t.TempDir(), "run")

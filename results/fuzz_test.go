@@ -133,7 +133,7 @@ func FuzzRunFolder(f *testing.F) {
 	f.Add(text, []byte(`{"streams": ["../a.csv"]}`))
 	f.Fuzz(func(t *testing.T, manifest, registry []byte) {
 		dir := t.TempDir()
-		require.NoError(t, os.WriteFile(filepath.Join(dir, manifestName), manifest, 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, ManifestFile), manifest, 0o600))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, registryName), registry, 0o600))
 		_, bad := ReadManifest(files.OS{}, dir)
 		_, unknown := readRegistry(files.OS{}, dir)

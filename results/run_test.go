@@ -1,6 +1,7 @@
 package results_test
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -206,4 +207,11 @@ func TestListFindsRunsAtAnyDepth(t *testing.T) {
 	assert.Equal(t, []string{"a/deep/er", "a/one", "b", "broken"}, names)
 	_, err = results.List(files.OS{}, filepath.Join(dir, "none"))
 	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+func writing(text string) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := io.WriteString(w, text)
+		return err
+	}
 }

@@ -329,7 +329,7 @@ func TestLines(t *testing.T) {
 	assert.ErrorIs(t, err, os.ErrNotExist)
 }
 
-// A logger writes to the diary, line by line.
+// A logger writes to the program's log, line by line.
 func TestLinesTakeWholeLines(t *testing.T) {
 	run := newRun(t)
 	lines, err := run.Lines("log")

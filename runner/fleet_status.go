@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -135,7 +136,7 @@ func holdersIn(dir string) (map[string]fleet.Holder, error) {
 	if _, err := (files.OS{}).Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	leases, err := fleet.OpenLeases(files.OS{}, dir, fleet.LeaseOptions{Clock: fleet.NewClock(time.Now), Host: fleet.ThisHost()})
+	leases, err := fleet.OpenLeases(files.OS{}, dir, fleet.LeaseOptions{Clock: fleet.NewClock(time.Now), Host: fleet.ThisHost(files.OS{}), Random: rand.Reader})
 	if err != nil {
 		return nil, err
 	}

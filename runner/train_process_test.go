@@ -33,14 +33,21 @@ func TestIsGraft(t *testing.T) {
 // process is graft in a process of its own, which signals can be sent to.
 func process(t *testing.T, args ...string) (*exec.Cmd, *bytes.Buffer) {
 	t.Helper()
+	p, out := unstarted(t, args...)
+	require.NoError(t, p.Start())
+	t.Cleanup(func() { _ = p.Process.Kill() })
+	return p, out
+}
+
+// unstarted is a process that is yet to be started.
+func unstarted(t *testing.T, args ...string) (*exec.Cmd, *bytes.Buffer) {
+	t.Helper()
 	text, err := json.Marshal(args)
 	require.NoError(t, err)
 	p := exec.Command(os.Args[0], "-test.run", "^TestIsGraft$")
 	p.Env = append(os.Environ(), asProcess+"="+string(text))
 	var out bytes.Buffer
 	p.Stdout, p.Stderr = &out, &out
-	require.NoError(t, p.Start())
-	t.Cleanup(func() { _ = p.Process.Kill() })
 	return p, &out
 }
 
@@ -106,19 +113,24 @@ func TestTrainHeedsSignals(t *testing.T) {
 		require.Equal(t, exitRequeue, left(t, p), "%s: %s", name, out)
 		require.Contains(t, out.String(), "go on with --resume", name)
 	}
-	// The job's file is a pipe that says nothing, so that nobody looks at signals.
-	pipe := filepath.Join(t.TempDir(), "job.toml")
-	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
-	p, out := process(t, "train", pipe)
-	var writer *os.File
-	require.Eventually(t, func() (open bool) {
-		var err error
-		writer, err = os.OpenFile(pipe, os.O_WRONLY|syscall.O_NONBLOCK, 0)
-		return err == nil
-	}, patience, time.Millisecond, "it reads the pipe")
-	defer writer.Close()
-	require.NoError(t, p.Process.Signal(syscall.SIGINT))
-	time.Sleep(100 * time.Millisecond) // two that come together are one
-	require.NoError(t, p.Process.Signal(syscall.SIGINT))
+	// Nobody reads its output, so that it waits in a write and looks at no signal.
+	reader, writer, err := os.Pipe()
+	require.NoError(t, err)
+	defer reader.Close()
+	const setPipeSize, page = 1031, 4096 // F_SETPIPE_SZ of fcntl: less than is written
+	_, _, failed := syscall.Syscall(syscall.SYS_FCNTL, writer.Fd(), setPipeSize, page)
+	require.Zero(t, failed)
+	p, out := unstarted(t, "completion", "bash")
+	p.Stdout = writer
+	require.NoError(t, p.Start())
+	defer func() { _ = p.Process.Kill() }()
+	require.NoError(t, writer.Close())
+	_, err = reader.Read(make([]byte, 1))
+	require.NoError(t, err)
+	go func() { // two signals that come together are one, so there are more
+		for p.Process.Signal(syscall.SIGINT) == nil {
+			time.Sleep(10 * time.Millisecond)
+		}
+	}()
 	require.Equal(t, exitInterrupted, left(t, p), "%s", out)
 }

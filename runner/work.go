@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -238,7 +239,7 @@ func (s *site) work(ctx context.Context, lab *grid.Executor) error {
 		return err
 	}
 	clock, log := fleet.NewClock(time.Now), loggerFrom(ctx)
-	leases, err := fleet.OpenLeases(files.OS{}, filepath.Join(s.cache(), leasesFolder), fleet.LeaseOptions{Clock: clock, Host: fleet.ThisHost(),
+	leases, err := fleet.OpenLeases(files.OS{}, filepath.Join(s.cache(), leasesFolder), fleet.LeaseOptions{Clock: clock, Host: fleet.ThisHost(files.OS{}), Random: rand.Reader,
 		Owner: fmt.Sprintf("worker %s, %s", os.Getenv("GRAFT_WORKER"), files.Holder())})
 	if err != nil {
 		return fmt.Errorf("%w; name a folder that can be written with simulate.cache", err)

@@ -19,13 +19,13 @@ import (
 	"graft/fleet"
 )
 
-// Cluster is a Slurm of a package's own: four nodes on this machine.
+// Cluster is a Slurm of four nodes on this machine, for the tests of one package.
 type Cluster struct {
-	Folder string // with configuration, logs and the numbers of the daemons' processes
+	Folder string // configuration, logs and the process IDs of the daemons
 	lock   io.Closer
 }
 
-// NeedSlurm leaves a test out where no Slurm can be started; in CI that is a failure.
+// NeedSlurm skips a test where no Slurm can be started; with CI set the test fails.
 func NeedSlurm(t *testing.T) {
 	missing := ""
 	switch _, err := exec.LookPath("slurmctld"); {
@@ -42,8 +42,8 @@ func NeedSlurm(t *testing.T) {
 	}
 }
 
-// StartCluster starts a cluster in a folder that is always the same one, so that what a
-// killed test has left running is found and stopped. The package's folder lies beside
+// StartCluster starts a cluster in a folder that is the same every time, so that daemons
+// that a killed test has left are found and stopped. The package's folder lies beside
 // scripts.
 func StartCluster(clock fleet.Clock) (*Cluster, error) {
 	here, err := os.Getwd()
@@ -70,7 +70,7 @@ func StartCluster(clock fleet.Clock) (*Cluster, error) {
 	return c, nil
 }
 
-// Stop stops the cluster with all that its jobs have left running.
+// Stop stops the cluster with all processes of its jobs.
 func (c *Cluster) Stop() {
 	_ = exec.Command("../scripts/slurm-down.sh", c.Folder).Run()
 	_ = os.RemoveAll(c.Folder)
@@ -78,13 +78,13 @@ func (c *Cluster) Stop() {
 	_ = c.lock.Close()
 }
 
-// Use has Slurm's programs use the cluster while a test goes on.
+// Use points Slurm's programs to the cluster during a test.
 func (c *Cluster) Use(t *testing.T) {
 	t.Setenv("SLURM_CONF", filepath.Join(c.Folder, "etc/slurm.conf"))
 }
 
-// freePort is a port behind which others are likely to be free as well. Processes with
-// other numbers begin to look elsewhere.
+// freePort is a port that is followed by further free ones. Where the search starts
+// depends on the process ID.
 func freePort() int {
 	const span = 20
 	for port := 21000 + span*(os.Getpid()%450); ; port += span {
@@ -103,7 +103,7 @@ func freePort() int {
 	}
 }
 
-// Daemon is the number of a daemon's process, such as slurmctld and slurmd.n1.
+// Daemon is the process ID of a daemon, such as slurmctld or slurmd.n1.
 func (c *Cluster) Daemon(t *testing.T, name string) int {
 	text, err := os.ReadFile(filepath.Join(c.Folder, "pid", name))
 	require.NoError(t, err)
@@ -112,7 +112,7 @@ func (c *Cluster) Daemon(t *testing.T, name string) int {
 	return pid
 }
 
-// Raise starts a daemon that was killed.
+// Raise restarts a daemon that was killed.
 func (c *Cluster) Raise(t *testing.T, name string, args ...string) {
 	program, _, _ := strings.Cut(name, ".")
 	p := exec.Command(program, append([]string{"-D", "-f", os.Getenv("SLURM_CONF")}, args...)...)
@@ -122,7 +122,7 @@ func (c *Cluster) Raise(t *testing.T, name string, args ...string) {
 	require.NoError(t, os.WriteFile(filepath.Join(c.Folder, "pid", name), []byte(strconv.Itoa(p.Process.Pid)), 0o666))
 }
 
-// WorkerProcesses are the numbers of the processes of a batch's worker, but for Slurm's.
+// WorkerProcesses are the process IDs of a batch's worker, without Slurm's own.
 func WorkerProcesses(t *testing.T, folder string, worker int) []int {
 	pids, err := processes(folder)
 	require.NoError(t, err)
@@ -140,7 +140,7 @@ func KillWorker(t *testing.T, folder string, worker int) {
 	}
 }
 
-// KillStep kills Slurm's keeper of a worker.
+// KillStep kills the process of Slurm's that supervises a worker.
 func KillStep(t *testing.T, folder string, worker int) {
 	for _, pid := range WorkerProcesses(t, folder, worker) {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))

@@ -16,9 +16,8 @@ func newKey(name string) string {
 	return fmt.Sprintf("%s-%x", name, b)
 }
 
-// processes are the numbers of this machine's processes that belong to a batch: its
-// workers and all that they have started, as their environment says. Those of other users
-// cannot be seen, and those that have ended and wait for their parent have none.
+// processes are the IDs of this machine's processes that belong to a batch, by their
+// environment. Processes of other users and zombies cannot be seen.
 func processes(folder string) (pids []int, err error) {
 	paths, err := filepath.Glob("/proc/[0-9]*/environ")
 	for _, path := range paths {

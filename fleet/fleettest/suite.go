@@ -1,7 +1,6 @@
 // Package fleettest is the conformance suite of engines. Toy workers, which are the test
-// binary itself started again, take tasks and commit results; whatever happens to them
-// and to whoever started them, each task has one result in the end and no process is
-// left.
+// binary started again, take tasks and commit results. Whatever is killed, each task has
+// one result in the end and no process is left.
 package fleettest
 
 import (
@@ -26,20 +25,19 @@ import (
 // Harness is an engine under test.
 type Harness struct {
 	Engine    string          // its name
-	Clock     fleet.Clock     // that runs
+	Clock     fleet.Clock     // that goes on by itself
 	Resources fleet.Resources // of each worker
-	Patience  time.Duration   // within which anything is over
+	Patience  time.Duration   // timeout of every step
 }
 
-// look is how often batches are looked after in tests.
+// look is the interval of polls in tests.
 const look = 200 * time.Millisecond
 
 func (h Harness) tools() fleet.Tools {
 	return fleet.Tools{Files: files.OS{}, Clock: h.Clock, Grace: time.Second}
 }
 
-// NewBatch is a batch of toys in a folder of its own. What is left of it is cancelled
-// after the test.
+// NewBatch is a batch of toys in a new folder. It is cancelled after the test.
 func (h Harness) NewBatch(t *testing.T, mode string, workers, tasks int, takes time.Duration) fleet.Batch {
 	self, err := os.Executable()
 	require.NoError(t, err)
@@ -57,12 +55,12 @@ func (h Harness) NewBatch(t *testing.T, mode string, workers, tasks int, takes t
 	return b
 }
 
-// mustEnd cancels what is left of a batch and finds no process of it.
+// mustEnd cancels a batch and kills the processes that are left of it.
 func (h Harness) mustEnd(t *testing.T, b fleet.Batch) {
 	if f, err := fleet.Attach(h.tools(), b.Folder); err == nil {
 		require.NoError(t, f.Cancel(context.Background()))
 	}
-	// What leaves its group and its session a scheduler may leave alone, as Slurm does.
+	// Slurm, for one, leaves processes alone that left their group and session.
 	left, err := processes(b.Folder)
 	require.NoError(t, err)
 	for _, p := range left {
@@ -101,8 +99,8 @@ func logs(b fleet.Batch) string {
 	return text.String()
 }
 
-// Count is how many files a folder of a batch has, but for those that a killed writer left;
-// without the folder there are none.
+// Count is the number of files in a folder of a batch, temporary files of killed writers
+// left out; zero without the folder.
 func Count(t *testing.T, b fleet.Batch, name string) int {
 	entries, err := os.ReadDir(filepath.Join(b.Folder, name))
 	if !os.IsNotExist(err) {
@@ -111,7 +109,7 @@ func Count(t *testing.T, b fleet.Batch, name string) int {
 	return len(slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return files.IsLeftover(e.Name()) }))
 }
 
-// Await waits until something is so.
+// Await waits until a condition holds.
 func (h Harness) Await(t *testing.T, what string, so func() bool) {
 	for end := h.Clock.Now() + h.Patience; !so(); {
 		require.Less(t, h.Clock.Now(), end, "waited for %v until %s", h.Patience, what)
@@ -243,7 +241,7 @@ func found(t *testing.T, h Harness) {
 	b := h.NewBatch(t, plain, workers, tasks, 500*time.Millisecond)
 	engine, err := fleet.NewEngine(h.Engine, h.tools())
 	require.NoError(t, err)
-	first, err := engine.Submit(context.Background(), b) // of one who then died
+	first, err := engine.Submit(context.Background(), b) // from a process that then died
 	require.NoError(t, err)
 	h.Await(t, "a worker runs", func() bool { return Count(t, b, "starts") > 0 })
 	other, err := fleet.NewEngine(h.Engine, h.tools())
@@ -276,7 +274,7 @@ func cancelled(t *testing.T, h Harness) {
 		over <- f.Tend(context.Background(), func() (int, error) { return remaining(b.Folder, 2) }, fleet.TendOptions{Every: look})
 	}()
 	h.Await(t, "both work", func() bool { return Count(t, b, "starts") == 2 })
-	beside, err := fleet.Attach(h.tools(), b.Folder) // as another command does
+	beside, err := fleet.Attach(h.tools(), b.Folder) // as another process does
 	require.NoError(t, err)
 	require.Equal(t, 2, Live(t, beside))
 	require.NoError(t, beside.Cancel(context.Background()))

@@ -2,6 +2,7 @@ package fleettest
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,15 +21,15 @@ import (
 	"graft/fleet"
 )
 
-// toyVariable says what a process of the suite is, as JSON.
+// toyVariable holds a toy as JSON.
 const toyVariable = "GRAFT_TOY"
 
-// toy is what a process of the suite does.
+// toy configures a process of the suite.
 type toy struct {
 	Mode  string        `json:"mode"`
 	Tasks int           `json:"tasks"`
 	Takes time.Duration `json:"takes"` // each of them
-	// Of a coordinator: what it starts.
+	// The batch that a coordinator starts.
 	Engine string      `json:"engine,omitempty"`
 	Batch  fleet.Batch `json:"batch"`
 }
@@ -36,10 +37,10 @@ type toy struct {
 // The modes.
 const (
 	plain       = "plain"       // takes tasks by leases
-	flaky       = "flaky"       // asks once to be started again, in the midst of a task
+	flaky       = "flaky"       // asks once to be restarted, in the middle of a task
 	bad         = "bad"         // fails at once
-	hanging     = "hanging"     // does not heed TERM, and neither does what it has started
-	racing      = "racing"      // does all tasks, whoever else does
+	hanging     = "hanging"     // ignores SIGTERM, as does its child
+	racing      = "racing"      // does all tasks without leases
 	coordinator = "coordinator" // starts a batch and tends it
 )
 
@@ -48,8 +49,8 @@ func (y toy) variable() string {
 	return toyVariable + "=" + string(text)
 }
 
-// Main is what a test binary does that was started as a process of the suite, with the
-// exit code that it is to end with; ok says that it was. Call it in TestMain.
+// Main runs a process of the suite if the test binary was started as one, and returns its
+// exit code; ok is false in any other process. Call it in TestMain.
 func Main(clock fleet.Clock) (code int, ok bool) {
 	text := os.Getenv(toyVariable)
 	if text == "" {
@@ -62,7 +63,7 @@ func Main(clock fleet.Clock) (code int, ok bool) {
 	w := worker{toy: y, clock: clock, folder: os.Getenv("GRAFT_FLEET"), name: os.Getenv("GRAFT_WORKER")}
 	code, err := w.run()
 	if err != nil {
-		println("toy:", err.Error()) // into the worker's log
+		println("toy:", err.Error()) // to the worker's log
 		return 3, true
 	}
 	return code, true
@@ -97,7 +98,7 @@ func (w worker) run() (int, error) {
 	return w.pull()
 }
 
-// hang waits for ever, with a child that leaves its group.
+// hang never ends, and has a child that leaves its process group.
 func (w worker) hang() error {
 	signal.Ignore(syscall.SIGTERM, syscall.SIGUSR1)
 	child := exec.Command("sleep", "1000")
@@ -135,7 +136,7 @@ func remaining(folder string, tasks int) (int, error) {
 	return tasks - done, err
 }
 
-// race does all tasks in order, as all the others do.
+// race does all tasks in order, as every worker does.
 func (w worker) race() error {
 	for task := range w.Tasks {
 		if err := w.perform(task); err != nil {
@@ -147,16 +148,16 @@ func (w worker) race() error {
 
 // pull takes tasks until all have results.
 func (w worker) pull() (int, error) {
-	signal.Ignore(syscall.SIGUSR1) // it goes on until its time is over
+	signal.Ignore(syscall.SIGUSR1) // it goes on until its time limit
 	const beat = 500 * time.Millisecond
 	leases, err := fleet.OpenLeases(files.OS{}, filepath.Join(w.folder, "leases"), fleet.LeaseOptions{
-		Owner: "worker " + w.name, Clock: w.clock, Host: fleet.ThisHost(), Beat: beat, Lost: 6 * beat})
+		Owner: "worker " + w.name, Clock: w.clock, Host: fleet.ThisHost(files.OS{}), Random: rand.Reader, Beat: beat, Lost: 6 * beat})
 	if err != nil {
 		return 0, err
 	}
 	for left := 1; left > 0 && err == nil; {
 		if left, err = w.workThrough(leases); left > 0 && err == nil {
-			err = w.clock.Wait(context.Background(), beat) // some of it may become free
+			err = w.clock.Wait(context.Background(), beat) // some tasks may become free
 		}
 	}
 	if errors.Is(err, errAgain) {
@@ -165,8 +166,8 @@ func (w worker) pull() (int, error) {
 	return 0, errors.Join(err, leases.Close())
 }
 
-// workThrough tries each task once, from one on that is not every worker's first, and
-// says how many others had.
+// workThrough tries each task once, each worker starting at another one, and counts those
+// that others hold.
 func (w worker) workThrough(leases *fleet.Leases) (taken int, err error) {
 	first, _ := strconv.Atoi(w.name)
 	for k := range w.Tasks {
@@ -189,7 +190,7 @@ func (w worker) workThrough(leases *fleet.Leases) (taken int, err error) {
 	return taken, nil
 }
 
-// attempt does a task while its lease is kept, unless it was done meanwhile.
+// attempt does a task under its lease, unless it was done meanwhile.
 func (w worker) attempt(lease *fleet.Lease, task int) (err error) {
 	lease.Keep(context.Background())
 	switch {
@@ -199,13 +200,13 @@ func (w worker) attempt(lease *fleet.Lease, task int) (err error) {
 	default:
 		err = w.perform(task)
 	}
-	if released := lease.Release(); err == nil && !errors.Is(released, fleet.ErrLost) { // else it is another's
+	if released := lease.Release(); err == nil && !errors.Is(released, fleet.ErrLost) { // otherwise another process has it
 		err = released
 	}
 	return err
 }
 
-// errAgain is why a flaky worker ends.
+// errAgain ends a flaky worker.
 var errAgain = errors.New("it wants to be started again")
 
 func (w worker) has(task int) bool {
@@ -217,11 +218,11 @@ func (w worker) result(task int) string {
 	return filepath.Join(w.folder, "results", strconv.Itoa(task))
 }
 
-// once says whether this worker asks for the first time.
+// once reports whether this worker asks for the first time.
 func (w worker) once() bool { return w.note("flaked-"+w.name, "") == nil }
 
-// note makes a file whose name no other has, or fails where a name is given that is
-// taken: kind is a folder, or without a name the file itself.
+// note makes a file of a unique name in the folder kind. Without a name it makes the file
+// kind itself, and fails if that exists.
 func (w worker) note(kind, name string) error {
 	path := filepath.Join(w.folder, kind)
 	if name != "" {
@@ -237,7 +238,7 @@ func (w worker) note(kind, name string) error {
 	return file.Close()
 }
 
-// perform does a task and commits its result; another's stays.
+// perform does a task and commits its result; an existing result stays.
 func (w worker) perform(task int) error {
 	if err := w.note("starts", strconv.Itoa(task)); err != nil {
 		return err

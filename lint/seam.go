@@ -1,0 +1,54 @@
+package lint
+
+import (
+	"go/ast"
+	"path"
+	"slices"
+	"strings"
+)
+
+// seamBans are what reaches files, entropy and terminals past the seams.
+var seamBans = map[string]ban{
+	"os": {names: []string{"Chdir", "Chmod", "Chown*", "Chtimes", "CopyFS", "Create*", "DirFS", "Lchown", "Link", "Lstat", "Mkdir*", "Open*", "ReadDir", "ReadFile",
+		"Readlink", "Remove*", "Rename", "Root", "Stat", "Stdin", "Symlink", "Truncate", "WriteFile"}, remedy: "take a files.FS as an argument"},
+	"path/filepath": {names: []string{"EvalSymlinks", "Glob", "Walk", "WalkDir"}, remedy: "take a files.FS as an argument, see files.IOFS"},
+	"io/ioutil":     {remedy: "take a files.FS as an argument"},
+	"crypto/rand":   {remedy: "take a source of random bytes as an argument"},
+	"graft/files":   {names: []string{"OS", "Beneath"}, remedy: "take a files.FS as an argument"},
+}
+
+// seamExceptions are the files that make the seams, and the one that finds LibTorch
+// before anything can be handed in.
+var seamExceptions = []string{"files/os.go", "files/lock.go", "files/regular.go", "files/beneath.go", "torch/load.go"}
+
+// seamless are the rooms that do not keep to the rule yet. The list only shrinks.
+var seamless = []string{"trainer", "config"}
+
+// checkSeam finds files, entropy and terminals that a package below runner takes for
+// itself. Packages of helpers for tests, whose names end in test, are tests.
+func checkSeam(tree *Tree) []Finding {
+	var found []Finding
+	for _, file := range tree.GoFiles() {
+		outside := file.IsTest() || strings.HasSuffix(path.Base(file.Dir()), "test") || isProgram(file) || slices.Contains(seamExceptions, file.Path)
+		if outside || slices.Contains(seamless, file.Room()) || outbuildings[file.Room()] != nil || file.Room() == "lint" {
+			continue
+		}
+		found = append(found, takenNames(file, file.Go.File, seamBans)...)
+		found = append(found, builtinPrints(file)...)
+	}
+	return found
+}
+
+// builtinPrints finds calls of print and println, which write to stderr.
+func builtinPrints(file *File) []Finding {
+	var found []Finding
+	ast.Inspect(file.Go.File, func(node ast.Node) bool {
+		if call, ok := node.(*ast.CallExpr); ok {
+			if name, ok := call.Fun.(*ast.Ident); ok && (name.Name == "print" || name.Name == "println") {
+				found = append(found, file.Finding(call, name.Name+" is not for this package; take an io.Writer"))
+			}
+		}
+		return true
+	})
+	return found
+}

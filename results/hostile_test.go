@@ -1,0 +1,113 @@
+package results_test
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"graft/files"
+	"graft/results"
+)
+
+// readers are all that read files of a run, by the file.
+var readers = map[string]func(fsys files.FS, path string) error{
+	"epochs.csv":   func(fsys files.FS, path string) error { _, err := results.ReadStream(fsys, path); return err },
+	"tail.csv":     func(fsys files.FS, path string) error { _, err := results.ReadStreamTail(fsys, path, 3); return err },
+	"events.jsonl": func(fsys files.FS, path string) error { _, err := results.ReadJSONLines[any](fsys, path); return err },
+	"usage.csv": func(fsys files.FS, path string) error {
+		return results.EachUsage(fsys, path, func(results.UsageRow) error { return nil })
+	},
+	"x.ckpt": func(fsys files.FS, path string) error { _, err := results.ReadCheckpoint(fsys, path); return err },
+	results.ManifestFile: func(fsys files.FS, path string) error {
+		_, err := results.ReadManifest(fsys, filepath.Dir(path))
+		return err
+	},
+	results.OutcomeFile: func(fsys files.FS, path string) error { return results.ReadOutcome(fsys, filepath.Dir(path), new(any)) },
+	"streams.json": func(fsys files.FS, path string) error {
+		_, err := results.ReadEvents(fsys, filepath.Dir(path))
+		return err
+	},
+	"tensorboard.tfevents": readEventsAt,
+}
+
+func readEventsAt(fsys files.FS, path string) error {
+	folder := filepath.Dir(path)
+	if err := os.WriteFile(filepath.Join(folder, "streams.json"), []byte(`{"streams": ["tensorboard.tfevents"]}`), 0o600); err != nil {
+		return err
+	}
+	_, err := results.ReadEvents(fsys, folder)
+	return err
+}
+
+// A reader neither waits for a FIFO, nor reads what is too large, nor follows a link out
+// of the folder.
+func TestReadersRefuseHostileFiles(t *testing.T) {
+	const tooLarge = 1<<30 + 1
+	secret := filepath.Join(t.TempDir(), "secret")
+	require.NoError(t, os.WriteFile(secret, []byte("a\n"), 0o600))
+	for name, read := range readers {
+		path := filepath.Join(t.TempDir(), name)
+		require.NoError(t, syscall.Mkfifo(path, 0o600))
+		require.ErrorIs(t, read(files.OS{}, path), files.ErrNotRegular, name)
+		require.NoError(t, os.Remove(path))
+
+		require.NoError(t, os.Symlink(secret, path))
+		require.ErrorContains(t, read(files.Beneath(filepath.Dir(path)), path), "escapes", name)
+		require.NoError(t, os.Remove(path))
+
+		require.NoError(t, os.WriteFile(path, nil, 0o600))
+		require.NoError(t, os.Truncate(path, tooLarge))
+		require.Error(t, read(files.OS{}, path), name)
+	}
+}
+
+// Another process that writes a file of its own in the folder of a run keeps its
+// temporary file while the run is opened; the run's own leftovers go.
+func TestOpenLeavesWhatOthersAreWriting(t *testing.T) {
+	run := newRun(t)
+	stream, err := run.Stream("epochs", []results.Column{{Name: "a"}})
+	require.NoError(t, err)
+	require.NoError(t, stream.Append(1.0))
+	folder := run.Path("")
+	require.NoError(t, run.Close())
+	own := []string{".outcome.json.0.tmp", ".epochs.csv.12.tmp", "checkpoints/.000001-a.ckpt.0.tmp"}
+	for _, name := range own {
+		write(t, "half", folder, name)
+	}
+	require.NoError(t, files.WriteAtomic(files.OS{}, filepath.Join(folder, "fleet.json"), func(w io.Writer) error {
+		again, err := results.Open(files.OS{}, folder)
+		if err == nil {
+			err = again.Close()
+		}
+		return err
+	}))
+	for _, name := range own {
+		assert.NoFileExists(t, filepath.Join(folder, name))
+	}
+	assert.FileExists(t, filepath.Join(folder, "fleet.json"))
+}
+
+func TestAnEnvironmentMakesTheManifest(t *testing.T) {
+	at := time.Date(2024, 5, 6, 9, 8, 9, 0, time.FixedZone("CEST", 7200))
+	e := results.Environment{Graft: "1.2.3", Host: "here", Command: []string{"graft", "train"}, Now: func() time.Time { return at }}
+	assert.Equal(t, results.Manifest{Created: at.UTC(), Graft: "1.2.3", Host: "here", CommandLine: []string{"graft", "train"}}, e.Manifest())
+	assert.Equal(t, results.Manifest{}, results.Environment{}.Manifest())
+}
+
+func TestEventsOfJobs(t *testing.T) {
+	seen := map[results.JobEvent]bool{}
+	for _, e := range results.JobEvents() {
+		assert.False(t, seen[e], "%s stands twice", e)
+		assert.NotEmpty(t, e.About(), e)
+		seen[e] = true
+	}
+	assert.Equal(t, results.Up, results.EventUp.Look())
+	assert.Equal(t, results.JobEvent("peer lost"), results.EventPeerLost, "files have this name")
+	assert.Equal(t, results.Plain, results.JobEvent("unknown").Look())
+}
