@@ -13,6 +13,7 @@ import (
 	"graft/files"
 	"graft/model"
 	"graft/original/bilstm"
+	"graft/original/published"
 	"graft/torch/weights"
 )
 
@@ -49,7 +50,7 @@ func (j *Job) readPolicy(fsys files.FS) (*jobPolicy, error) {
 		return nil, fmt.Errorf("%s is no structural policy, and one of the original's needs the vocabulary that it learned with; give the key vocab", j.Adapt.Policy)
 	}
 	o := bilstm.Options{Sample: j.Adapt.Sample, Seed: uint64(j.Run.Seed)}
-	legacy, _, err := ReadLegacyPolicy(fsys, j.Adapt.Policy, j.Adapt.Vocab, o)
+	legacy, _, err := published.ReadPolicy(fsys, j.Adapt.Policy, j.Adapt.Vocab, o)
 	if err != nil {
 		return nil, err
 	}

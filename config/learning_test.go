@@ -86,39 +86,6 @@ func TestLearningFaultsAreAllTold(t *testing.T) {
 	}
 }
 
-// The original's files are learned from as they are, where the tables and policies
-// that they name are there.
-func TestTheOriginalsLearningIsRead(t *testing.T) {
-	if _, err := os.Stat(originals); err != nil {
-		t.Skip("left out: the original's files are not beside the tree")
-	}
-	reference := filepath.Dir(originals)
-	read, missing := 0, 0
-	paths, err := filepath.Glob(filepath.Join(originals, "simulation/*/*_learn*.toml"))
-	require.NoError(t, err)
-	for _, path := range paths {
-		made, err := ConvertLegacy(files.OS{}, path)
-		require.NoError(t, err)
-		text := made.Text
-		for old, new := range map[string]string{"../results/simulation_": reference + "/simulations/simulation_", "../vocabs/": reference + "/vocabs/"} {
-			text = strings.ReplaceAll(text, old, new)
-		}
-		text = strings.ReplaceAll(text, "weights = \""+reference+"/simulations/", "weights = \""+reference+"/policies/")
-		l, err := ReadLearning(files.OS{}, written(t, "policy.toml", text), nil)
-		if err != nil {
-			require.ErrorContains(t, err, "no such file", path)
-			missing++
-			continue
-		}
-		read++
-		_, tree := l.Lessons()
-		require.Len(t, tree.States, 21)
-		require.Equal(t, strings.Contains(made.Text, "\nweights = "), l.First() != nil)
-	}
-	require.Greater(t, read, missing)
-	t.Logf("measured: of the original's learning files %d were read with all that they name, %d name tables or policies that were not published", read, missing)
-}
-
 // A table's folder says its network and its actions; what is given beside it must be
 // the same.
 func TestLearningReadsFolders(t *testing.T) {

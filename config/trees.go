@@ -9,6 +9,7 @@ import (
 	"graft/files"
 	"graft/model"
 	"graft/net2net"
+	"graft/original/published"
 	"graft/simulation"
 	"graft/simulation/tables"
 	"graft/trainer"
@@ -21,7 +22,7 @@ const scenarioFile = "scenario.json"
 const legacyProfile = "v100-original"
 
 // ReadTree reads a table's folder, graft's own or the original's, and follows its
-// sequences, all of which must be there. As in ReadLegacyTable, a policy of the original's
+// sequences, all of which must be there. As in published.ReadTable, a policy of the original's
 // stands for the table that it learned from.
 func ReadTree(fsys files.FS, folder string) (*simulation.Tree, error) {
 	table, n, original, err := readTableFolder(fsys, folder)
@@ -41,12 +42,12 @@ func ReadTree(fsys files.FS, folder string) (*simulation.Tree, error) {
 // readTableFolder reads a table's folder, graft's own or the original's, and the initial
 // network of its sequences.
 func readTableFolder(fsys files.FS, folder string) (t *tables.Table, n *model.Network, original bool, err error) {
-	_, there := fsys.Stat(filepath.Join(folder, legacyTableFile))
+	_, there := fsys.Stat(filepath.Join(folder, published.TableFile))
 	_, own := fsys.Stat(filepath.Join(folder, scenarioFile))
-	_, legacyRun := fsys.Stat(filepath.Join(folder, LegacyRunFile))
+	_, legacyRun := fsys.Stat(filepath.Join(folder, published.ConfigFile))
 	switch {
 	case there == nil, legacyRun == nil && errors.Is(own, fs.ErrNotExist):
-		t, n, err := ReadLegacyTable(fsys, folder)
+		t, n, err := published.ReadTable(fsys, folder)
 		return t, n, true, err
 	case !errors.Is(there, fs.ErrNotExist):
 		return nil, nil, false, fmt.Errorf("read table: %w", there)

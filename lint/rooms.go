@@ -53,7 +53,7 @@ var rooms = []room{
 	{"original/bilstm", []string{"original/vocab", "decider"}},
 	{"original", []string{"original/bilstm", "simulation/evaluation", "results"}},
 	{"original/learn", []string{"original/bilstm", "simulation/learning"}},
-	{"original/runs", []string{"original", "config/decode"}},
+	{"original/published", []string{"original", "config/decode"}},
 	{"results/runs", everyRoomBelow},
 	{"results/report", everyRoomBelow},
 	{"results/plot", everyRoomBelow},

@@ -11,6 +11,7 @@ import (
 
 	"graft/config"
 	"graft/files"
+	"graft/original/convert"
 )
 
 // newConfigCommand is `graft config`. It needs no LibTorch.
@@ -265,7 +266,7 @@ Paths stay as they are. Of a file about a policy that learns it makes one for
 }
 
 func runConfigConvert(w io.Writer, log *zap.Logger, path, out string) error {
-	t, err := config.ConvertLegacy(files.OS{}, path)
+	t, err := convert.Convert(files.OS{}, path)
 	if err != nil {
 		return faultyConfig(err)
 	}

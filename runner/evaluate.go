@@ -16,6 +16,7 @@ import (
 	"graft/net2net"
 	"graft/original"
 	"graft/original/bilstm"
+	"graft/original/published"
 	"graft/simulation"
 	"graft/simulation/evaluation"
 	"graft/simulation/tables"
@@ -269,7 +270,7 @@ func (o evaluateOptions) printOriginal(ctx context.Context, w io.Writer) error {
 	if err != nil {
 		return unreadable(err)
 	}
-	table, n, err := config.ReadLegacyTable(files.OS{}, folder)
+	table, n, err := published.ReadTable(files.OS{}, folder)
 	if err != nil {
 		return unreadable(err)
 	}
@@ -289,24 +290,24 @@ func (o evaluateOptions) printOriginal(ctx context.Context, w io.Writer) error {
 // vectors that had gone on from others were held against the tables of the first
 // network, as they had learned: with token 0 where 13 vectors say so. All others were
 // reported on when nothing was put before the layers any more.
-func reportedWithToken(p *bilstm.Policy, run *config.LegacyRun, n *model.Network) bool {
+func reportedWithToken(p *bilstm.Policy, run *published.Run, n *model.Network) bool {
 	return p.Prefixed() && run != nil && run.Source != "" && p.Early(n)
 }
 
 // readOriginal reads the policy that was named, or the one that the original would have
 // taken for it, and the run of the one that was named.
-func (o evaluateOptions) readOriginal(policy string) (*bilstm.Policy, *config.LegacyRun, error) {
-	p, run, err := config.ReadLegacyPolicy(files.OS{}, policy, o.vocab, o.reading())
+func (o evaluateOptions) readOriginal(policy string) (*bilstm.Policy, *published.Run, error) {
+	p, run, err := published.ReadPolicy(files.OS{}, policy, o.vocab, o.reading())
 	if err != nil || !o.asPublished {
 		return p, run, err
 	}
 	if run == nil {
-		return nil, nil, usageErrorf("--as-published needs the folder of the policy, where %s says with which policy its learning began", config.LegacyRunFile)
+		return nil, nil, usageErrorf("--as-published needs the folder of the policy, where %s says with which policy its learning began", published.ConfigFile)
 	}
 	if run.Source == "" {
 		return p, run, nil
 	}
-	p, err = config.ReadLegacySource(files.OS{}, policy, run, o.vocab, o.reading())
+	p, err = published.ReadFirstPolicy(files.OS{}, policy, run, o.vocab, o.reading())
 	return p, run, err
 }
 

@@ -11,12 +11,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/config"
 	"graft/files"
 	"graft/model"
 	"graft/net2net"
 	"graft/original"
 	"graft/original/bilstm"
+	"graft/original/published"
 	"graft/simulation/evaluation"
 )
 
@@ -56,7 +56,7 @@ func tablesOf(t *testing.T) map[string]string {
 	tables := map[string]string{}
 	for _, pattern := range []string{"config/*/*.toml", "config/*/*/*.toml", "policies/*/config.toml", "simulations/*/config.toml"} {
 		for _, path := range beside(t, pattern) {
-			run, err := config.ReadLegacyRun(files.OS{}, path)
+			run, err := published.Read(files.OS{}, path)
 			require.NoError(t, err)
 			if run.Table != "" {
 				tables[run.Folder] = filepath.Join(publishedFolder, "simulations", filepath.Base(filepath.Dir(run.Table)))
@@ -145,7 +145,7 @@ func TestPublishedReportsInEveryMode(t *testing.T) {
 	compared := 0
 	for name, r := range publishedReports(t) {
 		source := r
-		run, err := config.ReadLegacyRun(files.OS{}, filepath.Join(r.policy, config.LegacyRunFile))
+		run, err := published.Read(files.OS{}, filepath.Join(r.policy, published.ConfigFile))
 		require.NoError(t, err)
 		if run.Source != "" {
 			source.policy = filepath.Join(publishedFolder, "policies", filepath.Base(filepath.Dir(run.Source)))
@@ -184,10 +184,10 @@ func TestEveryPolicyOnEveryTable(t *testing.T) {
 		require.Equal(t, exitDone, got.code, got.stderr)
 		var r evaluationReport
 		require.NoError(t, json.Unmarshal([]byte(got.stdout), &r))
-		p, _, err := config.ReadLegacyPolicy(files.OS{}, filepath.Dir(policy), filepath.Join(publishedFolder, "vocabs"), bilstm.Options{})
+		p, _, err := published.ReadPolicy(files.OS{}, filepath.Dir(policy), filepath.Join(publishedFolder, "vocabs"), bilstm.Options{})
 		require.NoError(t, err)
 		for k, table := range r.Tables {
-			legacy, n, err := config.ReadLegacyTable(files.OS{}, tables[k])
+			legacy, n, err := published.ReadTable(files.OS{}, tables[k])
 			require.NoError(t, err)
 			e, err := evaluation.Follow(context.Background(), legacy, n, original.StepPolicy{Policy: p},
 				evaluation.FollowOptions{Surgery: net2net.Options{Compat: net2net.Original}})
@@ -232,7 +232,7 @@ func TestNumbersStayThoseOfTheFirstBlocks(t *testing.T) {
 	var r evaluationReport
 	require.NoError(t, json.Unmarshal([]byte(got.stdout), &r))
 	require.Equal(t, []string{"deepen:0", "deepen:1", "deepen:1"}, r.Tables[0].Scores[0].Sequence)
-	p, _, err := config.ReadLegacyPolicy(files.OS{}, policy, vocabulary, bilstm.Options{})
+	p, _, err := published.ReadPolicy(files.OS{}, policy, vocabulary, bilstm.Options{})
 	require.NoError(t, err)
 	n, err := model.Zoo("ConvNet2", model.ZooOptions{})
 	require.NoError(t, err)

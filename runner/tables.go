@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"graft/config"
 	"graft/files"
 	"graft/net2net"
 	"graft/original"
+	"graft/original/published"
 	"graft/simulation/tables"
 )
 
@@ -142,9 +142,9 @@ func (o *tableSource) scenario(path string) (tables.Scenario, int64, error) {
 	if err != nil {
 		return tables.Scenario{}, 0, err
 	}
-	run := &config.LegacyRun{Folder: filepath.Base(folder)}
+	run := &published.Run{Folder: filepath.Base(folder)}
 	beside := filepath.Join(filepath.Dir(path), "config.toml")
-	found, err := config.ReadLegacyScenario(files.OS{}, beside)
+	found, err := published.ReadScenario(files.OS{}, beside)
 	switch {
 	case err == nil:
 		run = found

@@ -2,11 +2,9 @@ package config
 
 import (
 	"context"
-	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -19,64 +17,13 @@ import (
 	"graft/net2net"
 	"graft/original/bilstm"
 	"graft/original/bilstm/policytest"
+	"graft/original/published"
 	"graft/original/vocab"
 	"graft/torch/weights"
 )
 
-func TestARunOfTheOriginalIsRead(t *testing.T) {
-	r, err := parseLegacyRun("config.toml", []byte(`
-[runner]
-seed = 42
-folder = "simulation_a"
-total_episodes = 10000
-[simulation]
-datafile = "../results/simulation_b/data.pkl"
-[job]
-model = "ConvNet2"
-dataset = "cifar10"
-[scheduler]
-start_time = 70
-[agent]
-decay_freq = 500
-vocab = "models"
-hidden_size = 50
-embedding_size = 16
-max_actions = 4
-decider_lstm_size = 16
-decider_linear_size = 128
-time_encoding_size = 8
-policyfile = "../results/simulation_c/agent.finalmodel.pth"
-save_file = "../results/simulation_d/data.pkl"
-`), (*converter).requireZoo)
-	require.NoError(t, err)
-	assert.Equal(t, &LegacyRun{Seed: 42, Folder: "simulation_a", Network: "ConvNet2", Dataset: "cifar10", Start: 70, Vocabulary: "models",
-		Table: "../results/simulation_b/data.pkl", Source: "../results/simulation_c/agent.finalmodel.pth",
-		Policy: bilstm.Shape{Actions: 4, Embedding: 16, Hidden: 50, Memory: 16, Linear: 128, Time: 8}}, r)
-	r, err = parseLegacyRun("config.toml", []byte("[agent]\nsave_file = \"a/data.pkl\"\n"), (*converter).requireZoo)
-	require.NoError(t, err)
-	assert.Equal(t, &LegacyRun{Table: "a/data.pkl"}, r)
-}
-
-func TestFaultsOfRunsHaveTheirPlaces(t *testing.T) {
-	for text, says := range map[string]string{
-		"[runner]\nseed = \"one\"":        "c.toml:2:8: runner.seed must be a whole number, and not \"one\"",
-		"[job]\nmodel = \"ConvNe2\"":      "c.toml:2:9: job.model is a class of the original's that is not here; did you mean ConvNet",
-		"[job]\nmodel = 3":                "c.toml:2:9: job.model must be a text",
-		"[agent]\nmax_actions = 0":        "c.toml:2:15: agent.max_actions must be a whole number above 0",
-		"[scheduler]\nstart_time = \"a\"": "c.toml:2:14: scheduler.start_time must be a number of seconds",
-		"[scheduler]\nstart_time = -1":    "c.toml:2:14: scheduler.start_time must be a number of seconds, and not -1",
-		"[agent]\npolicyfile = [1]":       "agent.policyfile must be a text",
-		"[agent":                          "c.toml:1:",
-	} {
-		_, err := parseLegacyRun("c.toml", []byte(text), (*converter).requireZoo)
-		var faults Faults
-		require.ErrorAs(t, err, &faults, text)
-		assert.ErrorContains(t, err, says)
-	}
-	_, err := ReadLegacyRun(files.OS{}, filepath.Join(t.TempDir(), "config.toml"))
-	assert.ErrorIs(t, err, fs.ErrNotExist)
-	assert.ErrorContains(t, err, "has a file config.toml")
-}
+// originals is where configurations of the original lie.
+const originals = "../../shared/reference/adaptation/config"
 
 // learned writes the folder of a policy that knows a network, and its vocabulary.
 func learned(t *testing.T, network string) (policy, vocabulary string) {
@@ -91,7 +38,7 @@ func learned(t *testing.T, network string) (policy, vocabulary string) {
 	vocabulary = filepath.Join(folder, vocab.FileName)
 	require.NoError(t, v.Write(files.OS{}, vocabulary))
 	require.NoError(t, weights.Write(files.OS{}, filepath.Join(folder, bilstm.FileName), policytest.Weights(v, policytest.Small, 1)))
-	require.NoError(t, os.WriteFile(filepath.Join(folder, LegacyRunFile), []byte("[agent]\nmax_actions = 4\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, published.ConfigFile), []byte("[agent]\nmax_actions = 4\n"), 0o600))
 	return folder, vocabulary
 }
 
@@ -163,13 +110,6 @@ func configured(t *testing.T, policy, line string) string {
 	data, err := os.ReadFile(filepath.Join(policy, bilstm.FileName))
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(folder, bilstm.FileName), data, 0o600))
-	require.NoError(t, os.WriteFile(filepath.Join(folder, LegacyRunFile), []byte("[agent]\n"+line+"\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, published.ConfigFile), []byte("[agent]\n"+line+"\n"), 0o600))
 	return folder
-}
-
-func TestThePathsOfTheOriginalLeadBeside(t *testing.T) {
-	for folder, want := range map[string]string{"runs/a": "runs/b/data.pkl", "runs/a/": "runs/b/data.pkl", ".": "../b/data.pkl", "a": "b/data.pkl"} {
-		assert.Equal(t, want, filepath.ToSlash(beside(folder, "../results/b/data.pkl")))
-	}
-	assert.False(t, strings.HasPrefix(beside("runs/a", "/etc/passwd"), "/"), "and never to another place")
 }

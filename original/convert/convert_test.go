@@ -1,6 +1,7 @@
-package config
+package convert
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,18 +12,21 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"graft/config"
+	"graft/config/decode"
 	"graft/decider"
 	"graft/files"
 	"graft/net2net"
 	"graft/original/learn"
+	"graft/torch/weights"
 	"graft/trainer"
 )
 
-const originals = "../../shared/reference/adaptation/config"
+const originals = "../../../shared/reference/adaptation/config"
 
 func TestEveryKeyOfTheOriginalsIsTranslatedOrTold(t *testing.T) {
-	path := "testdata/jobs/legacy/all.toml"
-	made, err := ConvertLegacy(files.OS{}, path)
+	path := "testdata/all.toml"
+	made, err := Convert(files.OS{}, path)
 	require.NoError(t, err)
 	golden(t, path+".txt", made.Text)
 	for _, w := range made.Warnings {
@@ -37,7 +41,7 @@ func TestEveryKeyOfTheOriginalsIsTranslatedOrTold(t *testing.T) {
 
 func TestFilesThatAreNotTheOriginals(t *testing.T) {
 	job := "[runner]\nseed = 1\nfolder = \"a\"\nagent = \"RandomAgent\"\ntotal_episodes = 1\n[scheduler]\nrunning_time = 4\n[job]\nmodel = \"ConvNet2\"\ndataset = \"cifar10\"\n"
-	_, err := convertLegacy("a.toml", []byte(job))
+	_, err := translate("a.toml", []byte(job))
 	require.NoError(t, err)
 	for text, says := range map[string]string{
 		"":                                     "this is no file of the original system: it has no runner.seed",
@@ -58,38 +62,38 @@ func TestFilesThatAreNotTheOriginals(t *testing.T) {
 		strings.Replace(job, "RandomAgent", "DeterministicAgent", 1) + "[agent]\naction_sequence = [-1]":    "numbers of blocks, from 0",
 		strings.Replace(job, "RandomAgent", "DeterministicAgent", 1) + "[agent]\naction_sequence = [0, 17]": `there is no marked block "17"`,
 	} {
-		_, err := convertLegacy("a.toml", []byte(text))
+		_, err := translate("a.toml", []byte(text))
 		if says == "" {
 			assert.NoError(t, err)
 			continue
 		}
-		var list Faults
+		var list decode.Faults
 		require.ErrorAs(t, err, &list, text)
 		assert.ErrorContains(t, err, says)
 	}
 }
 
 func TestARandomAgentIsAskedAfterAnUp(t *testing.T) {
-	made, err := convertLegacy("a.toml", []byte("[runner]\nseed = 1\nfolder = \"a\"\nagent = \"RandomAgent\"\ntotal_episodes = 1\n[scheduler]\nrunning_time = 4\ngpu_changes = [{time = 1.5, change = \"up\"}]\n[job]\nmodel = \"ConvNet2\"\ndataset = \"cifar10\"\n"))
+	made, err := translate("a.toml", []byte("[runner]\nseed = 1\nfolder = \"a\"\nagent = \"RandomAgent\"\ntotal_episodes = 1\n[scheduler]\nrunning_time = 4\ngpu_changes = [{time = 1.5, change = \"up\"}]\n[job]\nmodel = \"ConvNet2\"\ndataset = \"cifar10\"\n"))
 	require.NoError(t, err)
 	j, err := parseJob("a.toml", made.Text)
 	require.NoError(t, err)
-	assert.Equal(t, DecideRandom, j.Adapt.Decider)
+	assert.Equal(t, config.DecideRandom, j.Adapt.Decider)
 	assert.Equal(t, []trainer.Event{{At: 1500 * time.Millisecond, Change: trainer.Up}}, j.Time.Events)
 }
 
 func TestWeightsOfTheOriginal(t *testing.T) {
 	job := "[runner]\nseed = 1\nfolder = \"a\"\nagent = \"RandomAgent\"\ntotal_episodes = 1\n[scheduler]\nrunning_time = 4\n[job]\nmodel = \"ConvNet2\"\ndataset = \"cifar10\"\n[trainer]\n"
-	made, err := convertLegacy("a.toml", []byte(job+"weights = \"a/weights.pth\"\nruntimes = \"a/runtimes\"\n"))
+	made, err := translate("a.toml", []byte(job+"weights = \"a/weights.pth\"\nruntimes = \"a/runtimes\"\n"))
 	require.NoError(t, err)
 	j, err := parseJob("a.toml", made.Text)
 	require.NoError(t, err, "it is read where the files are not")
-	assert.Equal(t, Beginning{Weights: "a/weights.pth"}, j.Beginning())
+	assert.Equal(t, config.Beginning{Weights: "a/weights.pth"}, j.Beginning())
 	assert.Equal(t, "a.toml", j.Source("time.start").File, "zero is said, for the runtimes say otherwise")
-	made, err = convertLegacy("a.toml", []byte(job+"runtimes = \"a/runtimes\"\n"))
+	made, err = translate("a.toml", []byte(job+"runtimes = \"a/runtimes\"\n"))
 	require.NoError(t, err)
 	assert.Contains(t, made.Text, "# - trainer.runtimes had no effect: the original read it for weights only\n")
-	_, err = convertLegacy("a.toml", []byte(job+"weights = \"a\"\n"))
+	_, err = translate("a.toml", []byte(job+"weights = \"a\"\n"))
 	assert.ErrorContains(t, err, "trainer.weights the extension of a names no format")
 }
 
@@ -106,7 +110,7 @@ func TestWhereTheOriginalStoppedLoweringTheRate(t *testing.T) {
 		"min_lr = 0.25\noptimizer_args = {lr = 1}\nlearning_rate_decay = 0.5": 0.25,
 		"learning_rate_decay = 1": 1e-8,
 	} {
-		made, err := convertLegacy("a.toml", []byte(originalWith(text, "", "")))
+		made, err := translate("a.toml", []byte(originalWith(text, "", "")))
 		require.NoError(t, err, text)
 		j, err := parseJob("a.toml", made.Text)
 		require.NoError(t, err, text)
@@ -119,7 +123,7 @@ func TestWhereTheOriginalStoppedLoweringTheRate(t *testing.T) {
 }
 
 func TestChangesThatTheOriginalTookLateOrNever(t *testing.T) {
-	made, err := convertLegacy("a.toml", []byte(originalWith("", "gpu_changes = [{time = 20, change = \"up\"}, {time = 10, change = \"up\"}, {time = 41, change = \"up\"}, {time = 30, change = \"down\"}]", "")))
+	made, err := translate("a.toml", []byte(originalWith("", "gpu_changes = [{time = 20, change = \"up\"}, {time = 10, change = \"up\"}, {time = 41, change = \"up\"}, {time = 30, change = \"down\"}]", "")))
 	require.NoError(t, err)
 	j, err := parseJob("a.toml", made.Text)
 	require.NoError(t, err)
@@ -140,7 +144,7 @@ func TestTheOriginalsFilesConvert(t *testing.T) {
 		if err != nil || entry.IsDir() || filepath.Ext(path) != ".toml" {
 			return err
 		}
-		made, err := ConvertLegacy(files.OS{}, path)
+		made, err := Convert(files.OS{}, path)
 		require.NoError(t, err, path)
 		if made.Learning {
 			learning++
@@ -163,7 +167,7 @@ func TestTheOriginalsFilesConvert(t *testing.T) {
 }
 
 // assertOriginalWay checks that a translated job does what the original did.
-func assertOriginalWay(t *testing.T, j *Job) {
+func assertOriginalWay(t *testing.T, j *config.Job) {
 	o := j.Options()
 	assert.Equal(t, 0.01, o.Optimizer.LR)
 	assert.Equal(t, 64, o.Batch)
@@ -195,22 +199,12 @@ func assertOriginalScenario(t *testing.T, path string, made *Translation) {
 	assert.NotContains(t, made.Text, "# - trainer.", "nothing is left to tell")
 	sequences, _, err := m.Size()
 	require.NoError(t, err)
-	assert.Equal(t, []any{64, 3, 1, m.Run.Folder}, []any{sequences, m.decisions(), m.Simulate.Seeds, "runs/" + m.Simulate.Name})
-}
-
-// parseScenario reads the text of a scenario's file, which names no other.
-func parseScenario(path, text string) (*Simulation, error) {
-	m := NewSimulation()
-	r := newReading(path, []byte(text), m)
-	if err := r.file(); err != nil {
-		return nil, err
-	}
-	return m, m.complete(nil, r)
+	assert.Equal(t, []any{64, 3, 1, m.Run.Folder}, []any{sequences, m.Decisions(), m.Simulate.Seeds, "runs/" + m.Simulate.Name})
 }
 
 func TestSimulationsOfTheOriginalAreTranslated(t *testing.T) {
-	path := "testdata/jobs/legacy/simulation.toml"
-	made, err := ConvertLegacy(files.OS{}, path)
+	path := "testdata/simulation.toml"
+	made, err := Convert(files.OS{}, path)
 	require.NoError(t, err)
 	require.True(t, made.Simulation)
 	golden(t, path+".txt", made.Text)
@@ -228,8 +222,8 @@ func TestSimulationsOfTheOriginalAreTranslated(t *testing.T) {
 		"set_size = 3":        {"set_size = 6", `there is no marked block "4"`},
 		`change = "up"`:       {`change = "down"`, "the timeline and adapt.most lead to 0"},
 	} {
-		_, err := convertLegacy("a.toml", []byte(strings.Replace(string(text), old, c.new, 1)))
-		var list Faults
+		_, err := translate("a.toml", []byte(strings.Replace(string(text), old, c.new, 1)))
+		var list decode.Faults
 		require.ErrorAs(t, err, &list, c.says)
 		assert.ErrorContains(t, err, c.says)
 	}
@@ -238,10 +232,8 @@ func TestSimulationsOfTheOriginalAreTranslated(t *testing.T) {
 // assertOriginalLearning checks that a policy learns as the original's did.
 func assertOriginalLearning(t *testing.T, path string, made *Translation) {
 	assert.Contains(t, made.Warnings, "agent.decay_freq = 500 had no effect: the original never read it", path)
-	l := NewLearning()
-	r := newReading(path, []byte(made.Text), l)
-	require.NoError(t, r.file())
-	require.NoError(t, l.complete(nil, r), path)
+	l := config.NewLearning()
+	require.NoError(t, config.Parse(path, []byte(made.Text), l), path)
 	assert.EqualValues(t, 42, l.Run.Seed)
 	assert.Contains(t, []int{10_000, 20_000, 75_000}, l.Learn.Episodes)
 	assert.Contains(t, []float64{1, 10, 100, 1000}, l.Learn.Temperature)
@@ -257,8 +249,8 @@ func assertOriginalLearning(t *testing.T, path string, made *Translation) {
 }
 
 func TestEveryKeyOfTheOriginalsLearningIsTranslatedOrTold(t *testing.T) {
-	path := "testdata/jobs/legacy/learning.toml"
-	made, err := ConvertLegacy(files.OS{}, path)
+	path := "testdata/learning.toml"
+	made, err := Convert(files.OS{}, path)
 	require.NoError(t, err)
 	require.True(t, made.Learning)
 	golden(t, path+".txt", made.Text)
@@ -269,7 +261,7 @@ func TestEveryKeyOfTheOriginalsLearningIsTranslatedOrTold(t *testing.T) {
 
 func TestLearningFilesThatAreNotTheOriginals(t *testing.T) {
 	text := "[runner]\nseed = 1\nfolder = \"a\"\nagent = \"Agent\"\ntotal_episodes = 1\n[simulation]\ndatafile = \"a/data.pkl\"\n[job]\nmodel = \"ConvNet2\"\ndataset = \"cifar10\"\n[agent]\nvocab = \"models\"\nmax_actions = 4\n"
-	made, err := convertLegacy("a.toml", []byte(text))
+	made, err := translate("a.toml", []byte(text))
 	require.NoError(t, err)
 	assert.Contains(t, made.Text, "lr = 0.001 ")
 	assert.Contains(t, made.Text, "memory = 32 ")
@@ -284,13 +276,80 @@ func TestLearningFilesThatAreNotTheOriginals(t *testing.T) {
 		"max_actions = 4 ":          {"", ""},
 		"\n[agent]\n":               {"\n[agent]\nalpha = \"a\"\n", "agent.alpha must be a number"},
 	} {
-		_, err := convertLegacy("a.toml", []byte(strings.Replace(text, old, c.new, 1)))
+		_, err := translate("a.toml", []byte(strings.Replace(text, old, c.new, 1)))
 		if c.says == "" {
 			assert.NoError(t, err)
 			continue
 		}
-		var list Faults
+		var list decode.Faults
 		require.ErrorAs(t, err, &list, old)
 		assert.ErrorContains(t, err, c.says)
 	}
+}
+
+// The original's files are learned from as they are, where the tables and policies
+// that they name are there.
+func TestTheOriginalsLearningIsRead(t *testing.T) {
+	if _, err := os.Stat(originals); err != nil {
+		t.Skip("left out: the original's files are not beside the tree")
+	}
+	reference := filepath.Dir(originals)
+	read, missing := 0, 0
+	paths, err := filepath.Glob(filepath.Join(originals, "simulation/*/*_learn*.toml"))
+	require.NoError(t, err)
+	for _, path := range paths {
+		made, err := Convert(files.OS{}, path)
+		require.NoError(t, err)
+		text := made.Text
+		for old, new := range map[string]string{"../results/simulation_": reference + "/simulations/simulation_", "../vocabs/": reference + "/vocabs/"} {
+			text = strings.ReplaceAll(text, old, new)
+		}
+		text = strings.ReplaceAll(text, "weights = \""+reference+"/simulations/", "weights = \""+reference+"/policies/")
+		l, err := config.ReadLearning(files.OS{}, written(t, "policy.toml", text), nil)
+		if err != nil {
+			require.ErrorContains(t, err, "no such file", path)
+			missing++
+			continue
+		}
+		read++
+		_, tree := l.Lessons()
+		require.Len(t, tree.States, 21)
+		require.Equal(t, strings.Contains(made.Text, "\nweights = "), l.First() != nil)
+	}
+	require.Greater(t, read, missing)
+	t.Logf("measured: of the original's learning files %d were read with all that they name, %d name tables or policies that were not published", read, missing)
+}
+
+// The ten scenarios of the original's are what its own files are translated into, but
+// for the weights that users need to have, and where things lie.
+func TestScenariosOfTheOriginalAreItsOwn(t *testing.T) {
+	paths, err := filepath.Glob(filepath.Join(originals, "simulation/convnet?/*.toml"))
+	require.NoError(t, err)
+	count := 0
+	for _, path := range paths {
+		made, err := Convert(files.OS{}, path)
+		require.NoError(t, err)
+		if !made.Simulation {
+			continue
+		}
+		count++
+		want, err := parseScenario(path, made.Text)
+		require.NoError(t, err)
+		name := strings.TrimSuffix(want.Simulate.Name, "_v2")
+		text, err := os.ReadFile(filepath.Join("..", "..", "scenarios", "original", name+".toml"))
+		require.NoError(t, err)
+		uncommented := strings.NewReplacer("# weights = ", "weights = ", "# anew = ", "anew = ",
+			"[time]\n", fmt.Sprintf("[time]\nstart = \"%ds\"\n", int(want.Time.Start.Seconds()))).Replace(string(text))
+		got, err := parseScenario(name, uncommented)
+		require.NoError(t, err)
+		assert.Equal(t, filepath.Base(filepath.Dir(want.Network.Weights)), filepath.Base(filepath.Dir(got.Network.Weights)))
+		_, err = weights.FormatOf(got.Network.Weights)
+		require.NoError(t, err)
+		got.Network.Weights, got.Network.Runtimes, got.Simulate.Name = want.Network.Weights, want.Network.Runtimes, want.Simulate.Name
+		assert.Empty(t, got.Differences(want), path)
+	}
+	if count == 0 {
+		t.Skip("left out: the original's files are not beside the tree")
+	}
+	assert.Equal(t, 10, count)
 }

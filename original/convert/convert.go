@@ -1,7 +1,7 @@
-package config
+// Package convert translates configuration files of the original into files of graft.
+package convert
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -9,8 +9,10 @@ import (
 	"slices"
 	"strings"
 
+	"graft/config"
+	"graft/config/decode"
 	"graft/files"
-	"graft/model"
+	"graft/original/published"
 )
 
 // Translation is a file that was made of one of the original system's.
@@ -23,71 +25,48 @@ type Translation struct {
 	Simulation bool // it is of a scenario; neither is a job
 }
 
-// ConvertLegacy translates a configuration file of the original system. The error
-// wraps [Faults] where it is none of the original's.
-func ConvertLegacy(fsys files.FS, path string) (*Translation, error) {
-	text, err := files.ReadAll(fsys, path, largestFile)
+// Convert translates a configuration file of the original system. The error
+// wraps [decode.Faults] where it is none of the original's.
+func Convert(fsys files.FS, path string) (*Translation, error) {
+	text, err := files.ReadAll(fsys, path, decode.LargestFile)
 	if err != nil {
 		return nil, fmt.Errorf("convert: %w", err)
 	}
-	t, err := convertLegacy(path, text)
+	t, err := translate(path, text)
 	if err != nil {
 		return nil, fmt.Errorf("convert: %w", err)
 	}
 	return t, nil
 }
 
-func convertLegacy(path string, text []byte) (*Translation, error) {
-	c, err := newConverter(path, text)
+func translate(path string, text []byte) (*Translation, error) {
+	source, err := published.NewSource(path, text)
 	if err != nil {
 		return nil, err
 	}
-	switch agent, _ := c.keys["runner.agent"].(string); agent {
+	c := &converter{Source: source}
+	switch agent, _ := c.Keys["runner.agent"].(string); agent {
 	case "Agent":
 		return c.learning(path)
 	case simulationAgent:
-		c.require([]string{"agent.action_set_size", "agent.num_actions"})
+		c.Require([]string{"agent.action_set_size", "agent.num_actions"})
 	}
-	c.require([]string{"runner.seed", "runner.folder", "runner.agent", "runner.total_episodes", "scheduler.running_time", "job.model", "job.dataset"})
-	for _, key := range c.order {
+	c.Require([]string{"runner.seed", "runner.folder", "runner.agent", "runner.total_episodes", "scheduler.running_time", "job.model", "job.dataset"})
+	for _, key := range c.Order {
 		c.key(key)
 	}
 	c.fillIn()
-	if err := c.located(); err != nil {
+	if err := c.Located(); err != nil {
 		return nil, err
 	}
 	return c.finish(path)
 }
 
-// located is the faults with their lines.
-func (c *converter) located() error {
-	if len(c.faults) == 0 {
-		return c.locate(nil)
-	}
-	return c.locate(c.faults)
-}
-
 // converter translates one file.
 type converter struct {
-	*document
-	table    map[string]any
-	keys     map[string]any // values by section and key
-	order    []string       // of the keys in the file
+	*published.Source
 	settings []setting
 	warnings []string
-	faults   model.FormFaults
-}
-
-// newConverter reads a file of the original's. The error wraps [Faults].
-func newConverter(path string, text []byte) (*converter, error) {
-	doc := newDocument(path, text)
-	table, err := doc.readLoosely()
-	if err != nil {
-		return nil, err
-	}
-	c := &converter{document: doc, table: table, keys: map[string]any{}}
-	c.flatten()
-	return c, nil
 }
 
 // setting is a key of the job.
@@ -95,45 +74,6 @@ type setting struct {
 	section, key string
 	value        any // as layouts take it
 	comment      string
-}
-
-// flatten lists the keys of the file, sections and keys joined by a dot.
-func (c *converter) flatten() {
-	at := map[string]int{}
-	note := func(name string, where []any, value any) {
-		c.keys[name] = value
-		c.order = append(c.order, name)
-		s, _ := c.find(model.FormFault{Where: where, Key: true})
-		at[name] = s.start
-	}
-	for section, value := range c.table {
-		table, ok := value.(map[string]any)
-		if !ok || section == "optimizer_args" {
-			note(section, []any{section}, value)
-			continue
-		}
-		for key, value := range table {
-			note(section+"."+key, []any{section, key}, value)
-		}
-	}
-	slices.SortFunc(c.order, func(a, b string) int { return cmp.Or(cmp.Compare(at[a], at[b]), strings.Compare(a, b)) })
-}
-
-// require tells which keys are missing without which the original did not run.
-func (c *converter) require(keys []string) {
-	for _, key := range keys {
-		if _, has := c.keys[key]; !has {
-			c.faults = append(c.faults, model.FormFault{Text: "this is no file of the original system: it has no " + key})
-		}
-	}
-}
-
-func (c *converter) fault(key, format string, args ...any) {
-	var where []any
-	for step := range strings.SplitSeq(key, ".") {
-		where = append(where, step)
-	}
-	c.faults = append(c.faults, model.FormFault{Where: where, Text: key + " " + fmt.Sprintf(format, args...)})
 }
 
 func (c *converter) warn(format string, args ...any) {
@@ -153,14 +93,14 @@ func (c *converter) set(path string, value any, comment string) {
 
 // key translates one key.
 func (c *converter) key(key string) {
-	if translate, known := legacyKeys[key]; known {
-		translate(c, key, c.keys[key])
+	if translate, known := jobKeys[key]; known {
+		translate(c, key, c.Keys[key])
 		return
 	}
 	section, name, inSection := strings.Cut(key, ".")
 	switch {
-	case inSection && (section == "trainer" || section == "job") && legacyKeys[name] != nil:
-		c.warn("%s = %s had no effect: the original looked for %s at the top of the file only", key, oneLine(legacyForm(c.keys[key])), name)
+	case inSection && (section == "trainer" || section == "job") && jobKeys[name] != nil:
+		c.warn("%s = %s had no effect: the original looked for %s at the top of the file only", key, decode.OneLine(plain(c.Keys[key])), name)
 	case section == "agent" && slices.Contains(policyKeys, name):
 		c.warn("%s is about a policy that learns, and no such one decides here", key)
 	default:
@@ -178,7 +118,7 @@ func (c *converter) fillIn() {
 	c.set("data.test_as_validation", true, "the original looked at the test images after each epoch")
 	c.set("data.mean", []any{0.5}, "its normalisation, of all channels")
 	c.set("data.deviation", []any{0.5}, "its normalisation, of all channels")
-	c.set("time.clock", VirtualClock, "the original took the time of its machine")
+	c.set("time.clock", config.VirtualClock, "the original took the time of its machine")
 	c.set("time.profile", "v100-original", "what work took on that machine")
 	c.set("train.batch", int64(64), own)
 	c.set("train.eval_batch", int64(64), own)
@@ -202,7 +142,7 @@ func (c *converter) fillIn() {
 // settle brings the least rate to where the original stopped: it lowered the rate as
 // long as it was above min_lr, and so came to lie below it once.
 func (c *converter) settle() {
-	number := func(path string) float64 { f, _ := asNumber(*c.setting(path)); return f }
+	number := func(path string) float64 { f, _ := published.Number(*c.setting(path)); return f }
 	rate, decay, least := number("optimizer.lr"), number("schedule.decay"), number("schedule.least")
 	if !(decay > 0 && decay < 1 && rate > 0) {
 		return // the rate stays as it is, or what is wrong is told elsewhere
@@ -251,12 +191,7 @@ func (c *converter) finish(path string) (*Translation, error) {
 		return c.finishSimulation(path)
 	}
 	t := &Translation{Text: c.text("A job of graft", path, sectionOrder), Warnings: c.warnings}
-	r := newReading("the job made of "+path, []byte(t.Text), NewJob())
-	j := r.target.Addr().Interface().(*Job)
-	if err := r.file(); err != nil {
-		return nil, err
-	}
-	return t, j.complete(nil, r)
+	return t, config.Parse("the job made of "+path, []byte(t.Text), config.NewJob())
 }
 
 // section is the lines of a section, comments below each other.
@@ -265,7 +200,7 @@ func (c *converter) section(name string) string {
 	widest := 0
 	for _, s := range c.settings {
 		if s.section == name {
-			line := s.key + " = " + oneLine(legacyForm(s.value))
+			line := s.key + " = " + decode.OneLine(plain(s.value))
 			lines, comments = append(lines, line), append(comments, s.comment)
 			widest = max(widest, min(len(line), 60))
 		}
@@ -287,23 +222,23 @@ func comment(text string) string {
 	}, text)
 }
 
-// legacyForm is a value as layouts take it.
-func legacyForm(value any) any {
+// plain is a value as layouts take it.
+func plain(value any) any {
 	switch v := value.(type) {
 	case float64:
-		return json.Number(floatText(v))
+		return json.Number(decode.FloatText(v))
 	case []any:
 		list := make([]any, len(v))
 		for k := range v {
-			list[k] = legacyForm(v[k])
+			list[k] = plain(v[k])
 		}
 		return list
 	case map[string]any:
-		var f model.Form
+		var t decode.Table
 		for _, key := range slices.Sorted(maps.Keys(v)) {
-			f = append(f, model.Field{Key: key, Value: legacyForm(v[key])})
+			t = append(t, decode.Entry{Key: key, Value: plain(v[key])})
 		}
-		return f
+		return t
 	}
 	return value
 }

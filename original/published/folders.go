@@ -1,4 +1,4 @@
-package config
+package published
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path/filepath"
 
+	"graft/config/decode"
 	"graft/files"
 	"graft/model"
 	"graft/original"
@@ -14,20 +15,20 @@ import (
 	"graft/simulation/tables"
 )
 
-// legacyTableFile is what the original called a table in its folder.
-const legacyTableFile = "data.pkl"
+// TableFile is what the original called a table in its folder.
+const TableFile = "data.pkl"
 
-// ReadLegacyPolicy reads a policy of the original and the vocabulary that it learned
+// ReadPolicy reads a policy of the original and the vocabulary that it learned
 // with. Where the policy is a run's folder, its weights must have the sizes that the
 // run's configuration says, and that is returned as well; else it is nil.
-func ReadLegacyPolicy(fsys files.FS, policy, vocabulary string, o bilstm.Options) (*bilstm.Policy, *LegacyRun, error) {
+func ReadPolicy(fsys files.FS, policy, vocabulary string, o bilstm.Options) (*bilstm.Policy, *Run, error) {
 	v, err := vocab.Read(fsys, vocabulary)
 	if err != nil {
 		return nil, nil, err
 	}
-	var run *LegacyRun
+	var run *Run
 	if info, err := fsys.Stat(policy); err == nil && info.IsDir() {
-		if run, err = ReadLegacyRun(fsys, filepath.Join(policy, LegacyRunFile)); err != nil {
+		if run, err = Read(fsys, filepath.Join(policy, ConfigFile)); err != nil {
 			return nil, nil, err
 		}
 		o.Want = run.Policy
@@ -36,12 +37,12 @@ func ReadLegacyPolicy(fsys files.FS, policy, vocabulary string, o bilstm.Options
 	return p, run, err
 }
 
-// ReadLegacySource reads the policy that a run's learning began with: the original
+// ReadFirstPolicy reads the policy that a run's learning began with: the original
 // evaluated that one wherever there was one. As folders are moved together, it is
 // looked for in the folder beside the run's that has its folder's name.
-func ReadLegacySource(fsys files.FS, folder string, run *LegacyRun, vocabulary string, o bilstm.Options) (*bilstm.Policy, error) {
+func ReadFirstPolicy(fsys files.FS, folder string, run *Run, vocabulary string, o bilstm.Options) (*bilstm.Policy, error) {
 	path := beside(folder, run.Source)
-	p, _, err := ReadLegacyPolicy(fsys, path, vocabulary, o)
+	p, _, err := ReadPolicy(fsys, path, vocabulary, o)
 	if err != nil {
 		return nil, fmt.Errorf("%s began with the policy %s: %w", folder, run.Source, err)
 	}
@@ -54,24 +55,24 @@ func beside(folder, path string) string {
 	return filepath.Join(folder, "..", filepath.Base(filepath.Dir(path)), filepath.Base(path))
 }
 
-// ReadLegacyTable reads the table of a run of the original, and makes the network
+// ReadTable reads the table of a run of the original, and makes the network
 // that its sequences begin with, without weights. The folder of a policy, which has
 // no table of its own, stands for the one beside it from which the policy learned.
-func ReadLegacyTable(fsys files.FS, folder string) (*tables.Table, *model.Network, error) {
-	run, err := ReadLegacyRun(fsys, filepath.Join(folder, LegacyRunFile))
+func ReadTable(fsys files.FS, folder string) (*tables.Table, *model.Network, error) {
+	run, err := Read(fsys, filepath.Join(folder, ConfigFile))
 	if err != nil {
 		return nil, nil, err
 	}
-	_, err = fsys.Stat(filepath.Join(folder, legacyTableFile))
+	_, err = fsys.Stat(filepath.Join(folder, TableFile))
 	if there := filepath.Dir(beside(folder, run.Table)); errors.Is(err, fs.ErrNotExist) && run.Table != "" && there != filepath.Clean(folder) {
 		folder = there
-		if run, err = ReadLegacyRun(fsys, filepath.Join(folder, LegacyRunFile)); err != nil {
+		if run, err = Read(fsys, filepath.Join(folder, ConfigFile)); err != nil {
 			return nil, nil, err
 		}
 	}
 	if run.Network == "" {
-		fault := Fault{File: filepath.Join(folder, LegacyRunFile), Text: "it does not say job.model, the network that the table is of"}
-		return nil, nil, fmt.Errorf("read table: %w", Faults{fault})
+		fault := decode.Fault{File: filepath.Join(folder, ConfigFile), Text: "it does not say job.model, the network that the table is of"}
+		return nil, nil, fmt.Errorf("read table: %w", decode.Faults{fault})
 	}
 	n, err := model.Zoo(run.Network, model.ZooOptions{})
 	if err != nil {
@@ -79,14 +80,14 @@ func ReadLegacyTable(fsys files.FS, folder string) (*tables.Table, *model.Networ
 	}
 	s := run.Scenario()
 	s.Name, s.Actions = filepath.Base(folder), original.ScenarioActions(n)
-	t, err := readLegacyTable(fsys, filepath.Join(folder, legacyTableFile), s, run.Seed)
+	t, err := readTable(fsys, filepath.Join(folder, TableFile), s, run.Seed)
 	return t, n, err
 }
 
-func readLegacyTable(fsys files.FS, path string, s tables.Scenario, seed int64) (*tables.Table, error) {
+func readTable(fsys files.FS, path string, s tables.Scenario, seed int64) (*tables.Table, error) {
 	f, err := fsys.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("read table: %w; a folder of the original's has a file %s", err, legacyTableFile)
+		return nil, fmt.Errorf("read table: %w; a folder of the original's has a file %s", err, TableFile)
 	}
 	t, err := original.ReadTable(f, s, seed)
 	if err := errors.Join(err, f.Close()); err != nil {

@@ -1,27 +1,30 @@
-package config
+package convert
 
 import (
 	"strings"
 
+	"graft/config"
+	"graft/config/decode"
 	"graft/model"
 	"graft/net2net"
 	"graft/original"
+	"graft/original/published"
 )
 
 // learningKeys are the keys that the original read where a policy learned from a
 // table.
-var learningKeys = map[string]legacyKey{
+var learningKeys = map[string]translator{
 	"runner.seed":           whole(func(c *converter, key string, n int64) { c.set("run.seed", n, "was "+key) }),
-	"runner.folder":         text(legacyFolder),
+	"runner.folder":         text(folderKey),
 	"runner.agent":          func(*converter, string, any) {}, // which made it a file of this kind
 	"runner.total_episodes": whole(func(c *converter, key string, n int64) { c.set("learn.episodes", n, "was "+key) }),
 	"runner.log_freq":       whole(func(c *converter, key string, n int64) { c.set("run.every", n, "was "+key) }),
 	"runner.desc":           without("a run has no description; write it as a comment"),
 	"runner.save":           without("where it was true the original failed: it had no table to keep"),
 
-	"simulation.datafile": text(legacyTable),
-	"agent.save_file":     text(legacyOtherTable),
-	"agent.vocab":         text(legacyVocabulary),
+	"simulation.datafile": text(tableKey),
+	"agent.save_file":     text(otherTableKey),
+	"agent.vocab":         text(vocabularyKey),
 	"agent.policyfile": text(func(c *converter, key, path string) {
 		c.set("policy.weights", path, "was "+key+"; as there, nothing but the weights is taken, and no embedding")
 	}),
@@ -29,9 +32,9 @@ var learningKeys = map[string]legacyKey{
 		c.warn("%s = %d: policies learn on the CPU, whose random numbers are not those of a GPU", key, n)
 	}),
 
-	"job.model": text(legacyLearningModel),
+	"job.model": text(learningModelKey),
 	"job.dataset": text(func(c *converter, key, name string) {
-		c.warn("%s = %s was loaded and not used: a table holds what became of it", key, quoteTOML(name))
+		c.warn("%s = %s was loaded and not used: a table holds what became of it", key, decode.Quote(name))
 	}),
 
 	"agent.embedding_size":      whole(func(c *converter, key string, n int64) { c.set("policy.embedding", n, "was "+key) }),
@@ -39,7 +42,7 @@ var learningKeys = map[string]legacyKey{
 	"agent.decider_lstm_size":   whole(func(c *converter, key string, n int64) { c.set("policy.memory", n, "was "+key) }),
 	"agent.decider_linear_size": whole(func(c *converter, key string, n int64) { c.set("policy.linear", n, "was "+key) }),
 	"agent.time_encoding_size":  whole(func(c *converter, key string, n int64) { c.set("policy.time", n, "was "+key) }),
-	"agent.max_actions":         whole(legacyActions),
+	"agent.max_actions":         whole(actionsKey),
 
 	"agent.alpha":               plainNumber("learn.lr"),
 	"agent.learning_rate_decay": plainNumber("learn.lr_decay"),
@@ -48,42 +51,42 @@ var learningKeys = map[string]legacyKey{
 	"agent.temp_decay_rate":     plainNumber("learn.temperature_decay"),
 	"agent.temp_decay_freq":     whole(func(c *converter, key string, n int64) { c.set("learn.temperature_every", n, "was "+key) }),
 	"agent.gamma": func(c *converter, key string, value any) {
-		c.warn("%s = %s had no effect: the original kept it and never discounted", key, oneLine(legacyForm(value)))
+		c.warn("%s = %s had no effect: the original kept it and never discounted", key, decode.OneLine(plain(value)))
 	},
 }
 
 // plainNumber translates a number of [agent].
-func plainNumber(to string) legacyKey {
+func plainNumber(to string) translator {
 	return func(c *converter, key string, value any) {
-		if f, ok := asNumber(value); ok {
+		if f, ok := published.Number(value); ok {
 			c.set(to, f, "was "+key)
 			return
 		}
-		c.fault(key, "must be a number, and not %s", describe(value))
+		c.Fault(key, "must be a number, and not %s", decode.Describe(value))
 	}
 }
 
-func legacyTable(c *converter, key, path string) {
+func tableKey(c *converter, key, path string) {
 	c.set("table.file", path, "was "+key+", as seen from the folder of the original's source")
 }
 
-func legacyOtherTable(c *converter, key, path string) {
-	if _, given := c.keys["simulation.datafile"]; given {
+func otherTableKey(c *converter, key, path string) {
+	if _, given := c.Keys["simulation.datafile"]; given {
 		c.warn("%s had no effect beside simulation.datafile", key)
 		return
 	}
-	legacyTable(c, key, path)
+	tableKey(c, key, path)
 }
 
-func legacyVocabulary(c *converter, key, name string) {
+func vocabularyKey(c *converter, key, name string) {
 	c.set("table.vocabulary", "../vocabs/"+name+wordsSuffix, "was "+key+", as seen from the folder of the original's source")
 }
 
 // wordsSuffix is how the original's files of tokens end.
 const wordsSuffix = ".ids.pkl"
 
-func legacyLearningModel(c *converter, key, name string) {
-	legacyModel(c, key, name)
+func learningModelKey(c *converter, key, name string) {
+	modelKey(c, key, name)
 	for k := range c.settings { // it stands in another section than a job's
 		if s := &c.settings[k]; s.section == "network" {
 			s.section, s.key = "table", "network"
@@ -91,10 +94,10 @@ func legacyLearningModel(c *converter, key, name string) {
 	}
 }
 
-// legacyActions checks what the number of actions was: one for each marked block, and
+// actionsKey checks what the number of actions was: one for each marked block, and
 // one that does nothing. It is written down as these actions.
-func legacyActions(c *converter, key string, n int64) {
-	name, _ := c.keys["job.model"].(string)
+func actionsKey(c *converter, key string, n int64) {
+	name, _ := c.Keys["job.model"].(string)
 	network, err := model.Zoo(name, model.ZooOptions{})
 	if err != nil {
 		return // which is told of the model
@@ -104,7 +107,7 @@ func legacyActions(c *converter, key string, n int64) {
 		actions = append(actions, a)
 	}
 	if n != int64(len(actions)) {
-		c.fault(key, "is %d, and %s has %d actions: one for each of its marked blocks, and none", n, name, len(actions))
+		c.Fault(key, "is %d, and %s has %d actions: one for each of its marked blocks, and none", n, name, len(actions))
 		return
 	}
 	c.set("table.actions", actions, "was "+key)
@@ -115,39 +118,34 @@ var learningOrder = []string{"run", "table", "policy", "learn"}
 
 // learning translates a file about a policy that learns from a table.
 func (c *converter) learning(path string) (*Translation, error) {
-	c.require([]string{"runner.seed", "runner.folder", "runner.agent", "runner.total_episodes", "job.model", "job.dataset", "agent.vocab", "agent.max_actions"})
-	_, first := c.keys["simulation.datafile"]
-	if _, second := c.keys["agent.save_file"]; !first && !second {
-		c.faults = append(c.faults, model.FormFault{Text: "it names no table to learn from: it has no simulation.datafile and no agent.save_file"})
+	c.Require([]string{"runner.seed", "runner.folder", "runner.agent", "runner.total_episodes", "job.model", "job.dataset", "agent.vocab", "agent.max_actions"})
+	_, first := c.Keys["simulation.datafile"]
+	if _, second := c.Keys["agent.save_file"]; !first && !second {
+		c.Faults = append(c.Faults, decode.Problem{Text: "it names no table to learn from: it has no simulation.datafile and no agent.save_file"})
 	}
-	for _, key := range c.order {
+	for _, key := range c.Order {
 		c.learningKey(key)
 	}
 	c.fillInLearning()
-	if err := c.located(); err != nil {
+	if err := c.Located(); err != nil {
 		return nil, err
 	}
 	t := &Translation{Text: c.text("A policy of graft that learns", path, learningOrder), Warnings: c.warnings, Learning: true}
-	r := newReading("the file made of "+path, []byte(t.Text), NewLearning())
-	l := r.target.Addr().Interface().(*Learning)
-	if err := r.file(); err != nil {
-		return nil, err
-	}
-	return t, l.complete(nil, r)
+	return t, config.Parse("the file made of "+path, []byte(t.Text), config.NewLearning())
 }
 
 // learningKey translates one key.
 func (c *converter) learningKey(key string) {
 	if translate, known := learningKeys[key]; known {
-		translate(c, key, c.keys[key])
+		translate(c, key, c.Keys[key])
 		return
 	}
 	section, _, _ := strings.Cut(key, ".")
 	switch {
-	case section == "scheduler" || section == "trainer" || legacyKeys[key] != nil:
+	case section == "scheduler" || section == "trainer" || jobKeys[key] != nil:
 		c.warn("%s had no effect where a policy learned from a table", key)
 	default:
-		c.warn("%s = %s had no effect: the original never read it", key, oneLine(legacyForm(c.keys[key])))
+		c.warn("%s = %s had no effect: the original never read it", key, decode.OneLine(plain(c.Keys[key])))
 	}
 }
 

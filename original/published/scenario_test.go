@@ -1,4 +1,4 @@
-package config
+package published
 
 import (
 	"path/filepath"
@@ -6,9 +6,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"graft/config/decode"
 	"graft/files"
 	"graft/simulation/tables"
 )
+
+// originals is where configurations of the original lie.
+const originals = "../../../shared/reference/adaptation/config"
 
 func TestTheOriginalsTablesSayWhatTheyAreOf(t *testing.T) {
 	paths, err := filepath.Glob(filepath.Join(originals, "../simulations/*/config.toml"))
@@ -17,7 +21,7 @@ func TestTheOriginalsTablesSayWhatTheyAreOf(t *testing.T) {
 		t.Skip("left out: the original's tables are not beside the tree")
 	}
 	for _, path := range paths {
-		table, err := ReadLegacyScenario(files.OS{}, path)
+		table, err := ReadScenario(files.OS{}, path)
 		require.NoError(t, err)
 		require.Equal(t, 4, table.Choices)
 		require.Equal(t, int64(42), table.Seed)
@@ -37,18 +41,18 @@ func TestTablesOfTheOriginalWithFaults(t *testing.T) {
 			"job.model must be a text", "job.dataset must be a text", "num_actions must be a whole number above 0, and not 0", "action_set_size must be a whole number above 0"},
 		"[runner]\nseed = 1\nfolder = \"a\"\n[scheduler]\nrunning_time = 2\n[job]\nmodel = \"m\"\ndataset = \"d\"\n": nil,
 	} {
-		_, err := parseLegacyRun("a.toml", []byte(text), (*converter).requireScenario)
+		_, err := parse("a.toml", []byte(text), (*Source).requireScenario)
 		if says == nil {
 			require.NoError(t, err)
 			continue
 		}
-		var list Faults
+		var list decode.Faults
 		require.ErrorAs(t, err, &list)
 		require.Len(t, list, len(says), "%v", err)
 		for _, fault := range says {
 			require.ErrorContains(t, err, fault)
 		}
 	}
-	_, err := ReadLegacyScenario(files.OS{}, filepath.Join(t.TempDir(), "none.toml"))
+	_, err := ReadScenario(files.OS{}, filepath.Join(t.TempDir(), "none.toml"))
 	require.ErrorContains(t, err, "read run")
 }

@@ -1,4 +1,4 @@
-package config
+package convert
 
 import (
 	"fmt"
@@ -9,46 +9,49 @@ import (
 	"strings"
 	"time"
 
+	"graft/config"
+	"graft/config/decode"
 	"graft/model"
 	"graft/net2net"
+	"graft/original/published"
 	"graft/torch/weights"
 )
 
-// legacyKey translates the value of one of the original's keys.
-type legacyKey func(c *converter, key string, value any)
+// translator translates the value of one of the original's keys.
+type translator func(c *converter, key string, value any)
 
-// legacyKeys are the keys that the original read, from the tables in which it looked
+// jobKeys are the keys that the original read, from the tables in which it looked
 // for them.
-var legacyKeys = map[string]legacyKey{
+var jobKeys = map[string]translator{
 	"runner.seed":           whole(func(c *converter, key string, n int64) { c.set("run.seed", n, "was "+key) }),
-	"runner.folder":         text(legacyFolder),
-	"runner.agent":          text(legacyAgent),
-	"runner.total_episodes": whole(legacyEpisodes),
-	"runner.save":           legacySave,
+	"runner.folder":         text(folderKey),
+	"runner.agent":          text(agentKey),
+	"runner.total_episodes": whole(episodesKey),
+	"runner.save":           saveKey,
 	"runner.log_freq":       without("it was for a policy that learns"),
 	"runner.desc":           without("a job has no description; write it as a comment"),
 
 	"scheduler.running_time": seconds("time.budget"),
 	"scheduler.start_time":   seconds("time.start"),
-	"scheduler.gpu_changes":  legacyChanges,
+	"scheduler.gpu_changes":  changesKey,
 
-	"trainer.weights":  text(legacyWeights),
-	"trainer.runtimes": text(legacyRuntimes),
+	"trainer.weights":  text(weightsKey),
+	"trainer.runtimes": text(runtimesKey),
 
-	"job.model":     text(legacyModel),
-	"job.dataset":   text(legacyDataset),
+	"job.model":     text(modelKey),
+	"job.dataset":   text(datasetKey),
 	"job.batchsize": whole(func(c *converter, key string, n int64) { c.set("train.batch", n, "was "+key) }),
 
 	"agent.device": whole(func(c *converter, key string, n int64) {
 		c.set("run.device", fmt.Sprintf("cuda:%d", n), "was "+key+"; the original took the CPU where there was no CUDA: --set run.device=cpu")
 	}),
-	"agent.action_set_size": whole(legacyChoices),
-	"agent.num_actions":     whole(legacyDecisions),
-	"agent.save_file":       legacySaveFile,
-	"agent.action_sequence": legacySequence,
+	"agent.action_set_size": whole(choicesKey),
+	"agent.num_actions":     whole(decisionsKey),
+	"agent.save_file":       saveFileKey,
+	"agent.action_sequence": sequenceKey,
 
-	"optimizer":               text(legacyOptimizer),
-	"optimizer_args":          legacyArguments,
+	"optimizer":               text(optimizerKey),
+	"optimizer_args":          argumentsKey,
 	"learning_rate_decay":     number("schedule.decay"),
 	"min_lr":                  number("schedule.least"), // brought to where the original stopped by settle
 	"lr_scale":                number("adapt.divide"),
@@ -57,68 +60,58 @@ var legacyKeys = map[string]legacyKey{
 	"kd_weight_decay":         untaught,
 }
 
-func text(then func(*converter, string, string)) legacyKey {
+func text(then func(*converter, string, string)) translator {
 	return func(c *converter, key string, value any) {
 		if s, ok := value.(string); ok {
 			then(c, key, s)
 			return
 		}
-		c.fault(key, "must be a text, and not %s", describe(value))
+		c.Fault(key, "must be a text, and not %s", decode.Describe(value))
 	}
 }
 
-func whole(then func(*converter, string, int64)) legacyKey {
+func whole(then func(*converter, string, int64)) translator {
 	return func(c *converter, key string, value any) {
 		if n, ok := value.(int64); ok {
 			then(c, key, n)
 			return
 		}
-		c.fault(key, "must be a whole number, and not %s", describe(value))
+		c.Fault(key, "must be a whole number, and not %s", decode.Describe(value))
 	}
 }
 
-func number(to string) legacyKey {
+func number(to string) translator {
 	return func(c *converter, key string, value any) {
-		if f, ok := asNumber(value); ok {
+		if f, ok := published.Number(value); ok {
 			c.set(to, f, "was "+key+", which the original took from the top of the file only")
 			return
 		}
-		c.fault(key, "must be a number, and not %s", describe(value))
+		c.Fault(key, "must be a number, and not %s", decode.Describe(value))
 	}
-}
-
-func asNumber(value any) (float64, bool) {
-	switch v := value.(type) {
-	case int64:
-		return float64(v), true
-	case float64:
-		return v, !math.IsNaN(v) && !math.IsInf(v, 0)
-	}
-	return 0, false
 }
 
 // asSeconds is a time as a job's file has it.
 func asSeconds(value any) (string, bool) {
-	f, ok := asNumber(value)
+	f, ok := published.Number(value)
 	if !ok || math.Abs(f) > math.MaxInt64/1e9 {
 		return "", false
 	}
-	return durationText(time.Duration(math.Round(f * 1e9))), true
+	return decode.DurationText(time.Duration(math.Round(f * 1e9))), true
 }
 
-func seconds(to string) legacyKey {
+func seconds(to string) translator {
 	return func(c *converter, key string, value any) {
 		if d, ok := asSeconds(value); ok {
 			c.set(to, d, "was "+key)
 			return
 		}
-		c.fault(key, "must be a number of seconds, and not %s", describe(value))
+		c.Fault(key, "must be a number of seconds, and not %s", decode.Describe(value))
 	}
 }
 
-func without(why string) legacyKey {
+func without(why string) translator {
 	return func(c *converter, key string, value any) {
-		c.warn("%s = %s has no counterpart: %s", key, oneLine(legacyForm(value)), why)
+		c.warn("%s = %s has no counterpart: %s", key, decode.OneLine(plain(value)), why)
 	}
 }
 
@@ -127,7 +120,7 @@ func untaught(c *converter, key string, _ any) {
 	c.warn("%s had no effect: the original never had a teacher, so it never distilled", key)
 }
 
-func legacyFolder(c *converter, key, folder string) {
+func folderKey(c *converter, key, folder string) {
 	c.set("run.folder", "runs/"+folder, "was "+key+", in the folder results")
 	if c.simulates() {
 		c.set("simulate.name", folder, "was "+key)
@@ -137,10 +130,10 @@ func legacyFolder(c *converter, key, folder string) {
 	}
 }
 
-func legacyEpisodes(c *converter, key string, n int64) {
+func episodesKey(c *converter, key string, n int64) {
 	if c.simulates() {
 		if all := c.grid(); float64(n) != all {
-			c.warn("%s = %d: the original ran so many sequences, the first in order; the scenario runs all %s", key, n, floatText(all))
+			c.warn("%s = %d: the original ran so many sequences, the first in order; the scenario runs all %s", key, n, decode.FloatText(all))
 		}
 		return
 	}
@@ -151,91 +144,91 @@ func legacyEpisodes(c *converter, key string, n int64) {
 	c.warn("%s = 1 is what a job is, and needs no key", key)
 }
 
-func legacyModel(c *converter, key, name string) {
-	if slices.Contains(zooNames()[1:], name) {
+func modelKey(c *converter, key, name string) {
+	if slices.Contains(published.NetworkNames(), name) {
 		c.set("network.name", name, "was "+key)
 		return
 	}
-	c.fault(key, "is a class of the original's that is not here%s", guess(name, zooNames()))
+	c.Fault(key, "is a class of the original's that is not here%s", decode.Guess(name, published.NetworkNames()))
 }
 
-// legacyWeights goes on from weights as the original did: at the time of the budget
+// weightsKey goes on from weights as the original did: at the time of the budget
 // that its file says, but with the first epoch and the first learning rate.
-func legacyWeights(c *converter, key, path string) {
+func weightsKey(c *converter, key, path string) {
 	if _, err := weights.FormatOf(path); err != nil {
-		c.fault(key, "%v", err)
+		c.Fault(key, "%v", err)
 		return
 	}
 	c.set("network.weights", path, "was "+key+", as seen from the folder of the original's source")
 	c.set("network.anew", true, "it counted epochs from zero, with the first learning rate")
-	if _, timed := c.keys["scheduler.start_time"]; !timed {
+	if _, timed := c.Keys["scheduler.start_time"]; !timed {
 		c.set("time.start", "0s", "the original's default, whatever the runtimes say")
 	}
 }
 
-func legacyRuntimes(c *converter, key, path string) {
-	if _, has := c.keys["trainer.weights"]; !has {
+func runtimesKey(c *converter, key, path string) {
+	if _, has := c.Keys["trainer.weights"]; !has {
 		c.warn("%s had no effect: the original read it for weights only", key)
 		return
 	}
 	c.set("network.runtimes", path, "was "+key+"; without anew, what the job would go on from")
 }
 
-func legacyDataset(c *converter, key, name string) {
+func datasetKey(c *converter, key, name string) {
 	if name != "cifar10" {
-		c.fault(key, "must be \"cifar10\", the one that the original had, and not %s", quoteTOML(name))
+		c.Fault(key, "must be \"cifar10\", the one that the original had, and not %s", decode.Quote(name))
 		return
 	}
 	c.set("data.kind", name, "was "+key)
 	c.set("data.path", "data", "where its files are; the original fetched them by itself")
 }
 
-// legacyAgent says who decides.
-func legacyAgent(c *converter, key, agent string) {
+// agentKey says who decides.
+func agentKey(c *converter, key, agent string) {
 	up := len(c.changes()) > 0
 	switch agent {
 	case "RandomAgent":
 		if !up {
-			c.set("adapt.decider", DecideNone, "was "+key+" = RandomAgent, which was never asked, since no devices come")
+			c.set("adapt.decider", config.DecideNone, "was "+key+" = RandomAgent, which was never asked, since no devices come")
 			return
 		}
-		c.set("adapt.decider", DecideRandom, "was "+key+" = RandomAgent")
+		c.set("adapt.decider", config.DecideRandom, "was "+key+" = RandomAgent")
 		c.set("adapt.kinds", []any{"deepen"}, "the original could only deepen")
 		c.warn("%s = RandomAgent drew with Python's generator; the job draws other actions", key)
 	case simulationAgent:
 		// What it ran stands in the section simulate.
 	case "DeterministicAgent":
-		c.set("adapt.decider", DecideScript, "was "+key+" = DeterministicAgent")
+		c.set("adapt.decider", config.DecideScript, "was "+key+" = DeterministicAgent")
 	default:
 		agents := []string{"Agent", "RandomAgent", simulationAgent, "DeterministicAgent"}
-		c.fault(key, "must be one of the original's agents, %s%s", choice(agents), guess(agent, agents))
+		c.Fault(key, "must be one of the original's agents, %s%s", decode.Choice(agents), decode.Guess(agent, agents))
 	}
 }
 
 func (c *converter) changes() []any {
-	list, _ := c.keys["scheduler.gpu_changes"].([]any)
+	list, _ := c.Keys["scheduler.gpu_changes"].([]any)
 	return list
 }
 
-// legacyChanges translates the events. The original took one after the other, each no
+// changesKey translates the events. The original took one after the other, each no
 // earlier than its time.
-func legacyChanges(c *converter, key string, value any) {
+func changesKey(c *converter, key string, value any) {
 	list, ok := value.([]any)
 	if !ok {
-		c.fault(key, "must be a list of tables, and not %s", describe(value))
+		c.Fault(key, "must be a list of tables, and not %s", decode.Describe(value))
 		return
 	}
 	var events []any
-	end, _ := asNumber(c.keys["scheduler.running_time"])
+	end, _ := published.Number(c.Keys["scheduler.running_time"])
 	after := 0.0
 	for k, item := range list {
 		table, _ := item.(map[string]any)
-		seconds, timed := asNumber(table["time"])
+		seconds, timed := published.Number(table["time"])
 		seconds = max(seconds, after)
 		at, fits := asSeconds(seconds)
 		change, _ := table["change"].(string)
 		if !timed || !fits || change != "up" && change != "down" {
-			c.fault(key, "must hold tables with a time in seconds and a change, up or down, and item %d does not", k)
+			c.Fault(key, "must hold tables with a time in seconds and a change, up or down, and item %d does not", k)
 			return
 		}
 		if after = seconds; seconds > end {
@@ -248,15 +241,15 @@ func legacyChanges(c *converter, key string, value any) {
 		if len(table) > 2 {
 			c.warn("%s has more than a time and a change in item %d, which had no effect", key, k)
 		}
-		events = append(events, model.Form{{Key: "at", Value: at}, {Key: "change", Value: change}})
+		events = append(events, decode.Table{{Key: "at", Value: at}, {Key: "change", Value: change}})
 	}
 	c.set("time.events", events, "was "+key)
 }
 
-// legacySequence translates the actions of a DeterministicAgent, which are numbers
+// sequenceKey translates the actions of a DeterministicAgent, which are numbers
 // of blocks.
-func legacySequence(c *converter, key string, value any) {
-	if c.keys["runner.agent"] != "DeterministicAgent" {
+func sequenceKey(c *converter, key string, value any) {
+	if c.Keys["runner.agent"] != "DeterministicAgent" {
 		c.warn("%s had no effect: only the original's DeterministicAgent read it", key)
 		return
 	}
@@ -265,18 +258,18 @@ func legacySequence(c *converter, key string, value any) {
 	for _, item := range list {
 		n, whole := item.(int64)
 		ok = ok && whole && n >= 0
-		actions = append(actions, c.legacyAction(n))
+		actions = append(actions, c.blockAction(n))
 	}
 	if !ok {
-		c.fault(key, "must be a list of numbers of blocks, from 0")
+		c.Fault(key, "must be a list of numbers of blocks, from 0")
 		return
 	}
 	c.set("adapt.actions", actions, "was "+key)
 }
 
-// legacyAction is deepen:N, and none one past the last block.
-func (c *converter) legacyAction(block int64) string {
-	name, _ := c.keys["job.model"].(string)
+// actionKey is deepen:N, and none one past the last block.
+func (c *converter) blockAction(block int64) string {
+	name, _ := c.Keys["job.model"].(string)
 	n, err := model.Zoo(name, model.ZooOptions{})
 	if err == nil && int(block) == len(net2net.OriginalBlocks(n)) {
 		return "none"
@@ -284,30 +277,30 @@ func (c *converter) legacyAction(block int64) string {
 	return "deepen:" + strconv.FormatInt(block, 10)
 }
 
-// legacyOptimizer reads a class of torch.optim.
-func legacyOptimizer(c *converter, key, name string) {
+// optimizerKey reads a class of torch.optim.
+func optimizerKey(c *converter, key, name string) {
 	rule := strings.ToLower(name)
 	if !slices.Contains([]string{"Adam", "AdamW", "SGD"}, name) {
-		c.fault(key, "must be Adam, AdamW or SGD; there is no %s here", quoteTOML(name))
+		c.Fault(key, "must be Adam, AdamW or SGD; there is no %s here", decode.Quote(name))
 		return
 	}
 	c.set("optimizer.rule", rule, "was "+key+", which the original took from the top of the file only")
-	arguments, _ := c.keys["optimizer_args"].(map[string]any)
+	arguments, _ := c.Keys["optimizer_args"].(map[string]any)
 	if _, given := arguments["weight_decay"]; name == "AdamW" && !given {
 		c.set("optimizer.weight_decay", 0.01, "PyTorch's default for AdamW")
 	}
 }
 
-// legacyArguments reads the arguments of the optimizer.
-func legacyArguments(c *converter, key string, value any) {
+// argumentsKey reads the arguments of the optimizer.
+func argumentsKey(c *converter, key string, value any) {
 	table, ok := value.(map[string]any)
 	if !ok {
-		c.fault(key, "must be a table, and not %s", describe(value))
+		c.Fault(key, "must be a table, and not %s", decode.Describe(value))
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(table)) {
 		v := table[name]
-		f, isNumber := asNumber(v)
+		f, isNumber := published.Number(v)
 		pair, isPair := v.([]any)
 		switch {
 		case slices.Contains([]string{"lr", "eps", "weight_decay", "momentum", "dampening"}, name) && isNumber:
@@ -318,7 +311,7 @@ func legacyArguments(c *converter, key string, value any) {
 			c.set("optimizer.beta1", pair[0], "was "+key)
 			c.set("optimizer.beta2", pair[1], "was "+key)
 		default:
-			c.warn("%s.%s = %s has no counterpart", key, name, oneLine(legacyForm(v)))
+			c.warn("%s.%s = %s has no counterpart", key, name, decode.OneLine(plain(v)))
 		}
 	}
 	c.set("optimizer.lr", 0.001, "PyTorch's default: "+key+" replaced the original's")

@@ -1,37 +1,40 @@
-package config
+package convert
 
 import (
 	"math"
+
+	"graft/config"
+	"graft/config/decode"
 )
 
 // simulationAgent is the original's that ran all sequences of actions.
 const simulationAgent = "SimulationAgent"
 
 // simulates says whether the file is one of the original's simulations.
-func (c *converter) simulates() bool { return c.keys["runner.agent"] == simulationAgent }
+func (c *converter) simulates() bool { return c.Keys["runner.agent"] == simulationAgent }
 
 // mostLegacyChoices is above every number of blocks that the original could deepen.
 const mostLegacyChoices = 1000
 
-// legacyChoices lists the actions of each decision: the original numbered them, with
+// choicesKey lists the actions of each decision: the original numbered them, with
 // none behind the last block.
-func legacyChoices(c *converter, key string, n int64) {
+func choicesKey(c *converter, key string, n int64) {
 	if !c.simulates() {
 		c.ofGrid(key)
 		return
 	}
 	if n < 2 || n > mostLegacyChoices {
-		c.fault(key, "must be from 2 to %d, and not %d", mostLegacyChoices, n)
+		c.Fault(key, "must be from 2 to %d, and not %d", mostLegacyChoices, n)
 		return
 	}
 	var actions []any
 	for block := range n {
-		actions = append(actions, c.legacyAction(block))
+		actions = append(actions, c.blockAction(block))
 	}
 	c.set("simulate.actions", actions, "was "+key+", by number, with none behind the last block")
 }
 
-func legacyDecisions(c *converter, key string, n int64) {
+func decisionsKey(c *converter, key string, n int64) {
 	if !c.simulates() {
 		c.ofGrid(key)
 		return
@@ -44,15 +47,15 @@ func (c *converter) ofGrid(key string) {
 	c.warn("%s had no effect: only the original's %s read it", key, simulationAgent)
 }
 
-func legacySaveFile(c *converter, key string, value any) {
+func saveFileKey(c *converter, key string, value any) {
 	if !c.simulates() {
 		c.ofGrid(key)
 		return
 	}
-	c.warn("%s = %s has no counterpart: the table is the folder table in run.folder", key, oneLine(legacyForm(value)))
+	c.warn("%s = %s has no counterpart: the table is the folder table in run.folder", key, decode.OneLine(plain(value)))
 }
 
-func legacySave(c *converter, key string, value any) {
+func saveKey(c *converter, key string, value any) {
 	if c.simulates() && value == true {
 		return // as every simulation does
 	}
@@ -61,8 +64,8 @@ func legacySave(c *converter, key string, value any) {
 
 // grid is how many sequences there are; zero where the file does not say.
 func (c *converter) grid() float64 {
-	size, _ := c.keys["agent.action_set_size"].(int64)
-	count, _ := c.keys["agent.num_actions"].(int64)
+	size, _ := c.Keys["agent.action_set_size"].(int64)
+	count, _ := c.Keys["agent.num_actions"].(int64)
 	if size < 1 || count < 1 {
 		return 0
 	}
@@ -72,10 +75,5 @@ func (c *converter) grid() float64 {
 // finishSimulation writes the file of a scenario and reads it again.
 func (c *converter) finishSimulation(path string) (*Translation, error) {
 	t := &Translation{Text: c.text("A scenario of graft", path, sectionOrder), Warnings: c.warnings, Simulation: true}
-	m := NewSimulation()
-	r := newReading("the scenario made of "+path, []byte(t.Text), m)
-	if err := r.file(); err != nil {
-		return nil, err
-	}
-	return t, m.complete(nil, r)
+	return t, config.Parse("the scenario made of "+path, []byte(t.Text), config.NewSimulation())
 }
