@@ -11,7 +11,7 @@ import (
 
 	"graft/config/decode"
 	"graft/files"
-	"graft/results"
+	"graft/original"
 	"graft/torch/weights"
 )
 
@@ -76,7 +76,7 @@ func (o NetworkOptions) inFolder() bool {
 func (o NetworkOptions) history(fsys files.FS) (*history, error) {
 	h := &history{weights: o.Weights}
 	runtimes := o.Runtimes
-	var tests []results.LegacyMetric
+	var tests []original.Metric
 	if o.inFolder() {
 		l, err := openFolder(fsys, o.Weights)
 		if err != nil {
@@ -88,7 +88,7 @@ func (o NetworkOptions) history(fsys files.FS) (*history, error) {
 		runtimes = cmp.Or(runtimes, filepath.Join(l.Path, "runtimes"))
 		tests = l.Metrics
 	}
-	rows, err := results.ReadLegacyRuntimes(fsys, runtimes)
+	rows, err := original.ReadRuntimes(fsys, runtimes)
 	if err != nil {
 		return nil, err
 	}
@@ -100,16 +100,16 @@ func (o NetworkOptions) history(fsys files.FS) (*history, error) {
 	return h, h.test(tests)
 }
 
-func openFolder(fsys files.FS, path string) (*results.Legacy, error) {
+func openFolder(fsys files.FS, path string) (*original.Folder, error) {
 	if info, err := fsys.Stat(path); err != nil || !info.IsDir() {
 		_, unknown := weights.FormatOf(path)
 		return nil, fmt.Errorf("%w, or name a folder that is there", unknown)
 	}
-	return results.ReadLegacy(fsys, path)
+	return original.ReadFolder(fsys, path)
 }
 
 // weightsIn finds the one file of weights in a folder.
-func weightsIn(l *results.Legacy) (string, error) {
+func weightsIn(l *original.Folder) (string, error) {
 	var found []string
 	for _, name := range l.Others {
 		if _, err := weights.FormatOf(name); err != nil {
@@ -128,7 +128,7 @@ func weightsIn(l *results.Legacy) (string, error) {
 }
 
 // inOrder checks the times of epochs.
-func inOrder(rows []results.LegacyRow) error {
+func inOrder(rows []original.Row) error {
 	if len(rows) == 0 {
 		return errors.New("it holds no epoch")
 	}
@@ -141,7 +141,7 @@ func inOrder(rows []results.LegacyRow) error {
 }
 
 // end moves the end of the last epoch to the last of the rows.
-func (h *history) end(rows []results.LegacyRow, path string) {
+func (h *history) end(rows []original.Row, path string) {
 	last := time.Duration(math.Round(rows[len(rows)-1].Seconds * 1e9))
 	if last >= h.ended {
 		h.ended, h.from = last, Source{File: path, Line: len(rows)}
@@ -150,8 +150,8 @@ func (h *history) end(rows []results.LegacyRow, path string) {
 
 // test takes the accuracy after the last epoch, which the budget includes, where one
 // table of the folder has it.
-func (h *history) test(metrics []results.LegacyMetric) error {
-	var found []results.LegacyMetric
+func (h *history) test(metrics []original.Metric) error {
+	var found []original.Metric
 	for _, m := range metrics {
 		if m.Granularity == "epoch" && m.Metric == "test_acc" && len(m.Rows) == h.epochs {
 			found = append(found, m)

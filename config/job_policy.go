@@ -12,6 +12,8 @@ import (
 	"graft/decider"
 	"graft/files"
 	"graft/model"
+	"graft/original/bilstm"
+	"graft/original/published"
 	"graft/torch/weights"
 )
 
@@ -20,9 +22,9 @@ const PolicyFile = "policy.safetensors"
 
 // jobPolicy is the policy of a job: one of the original's, or a structural one.
 type jobPolicy struct {
-	legacy     *decider.LegacyPolicy // nil for a structural one
-	structural *decider.Structural   // nil for one of the original's
-	digest     string                // of all that its decisions depend on, without its options
+	legacy     *bilstm.Policy      // nil for a structural one
+	structural *decider.Structural // nil for one of the original's
+	digest     string              // of all that its decisions depend on, without its options
 }
 
 // decider returns the policy.
@@ -47,8 +49,8 @@ func (j *Job) readPolicy(fsys files.FS) (*jobPolicy, error) {
 	if j.Adapt.Vocab == "" {
 		return nil, fmt.Errorf("%s is no structural policy, and one of the original's needs the vocabulary that it learned with; give the key vocab", j.Adapt.Policy)
 	}
-	o := decider.LegacyOptions{Sample: j.Adapt.Sample, Seed: uint64(j.Run.Seed)}
-	legacy, _, err := ReadLegacyPolicy(fsys, j.Adapt.Policy, j.Adapt.Vocab, o)
+	o := bilstm.Options{Sample: j.Adapt.Sample, Seed: uint64(j.Run.Seed)}
+	legacy, _, err := published.ReadPolicy(fsys, j.Adapt.Policy, j.Adapt.Vocab, o)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +63,7 @@ func (j *Job) readPolicy(fsys files.FS) (*jobPolicy, error) {
 func readStructural(fsys files.FS, path string) (*decider.Structural, error) {
 	info, err := fsys.Stat(path)
 	if err != nil {
-		return nil, fmt.Errorf("read policy: %w; name its file, or a folder with its file %s or, of the original's, %s", err, PolicyFile, decider.LegacyPolicyFile)
+		return nil, fmt.Errorf("read policy: %w; name its file, or a folder with its file %s or, of the original's, %s", err, PolicyFile, bilstm.FileName)
 	}
 	if info.IsDir() {
 		path = filepath.Join(path, PolicyFile)
@@ -95,7 +97,7 @@ func structuralDigest(p *decider.Structural) (string, error) {
 }
 
 // legacyDigest is a SHA-256 in hex over a policy of the original's and its vocabulary.
-func legacyDigest(p *decider.LegacyPolicy) (string, error) {
+func legacyDigest(p *bilstm.Policy) (string, error) {
 	h := sha256.New()
 	writeTensors(h, p.Weights)
 	err := p.Vocabulary.Format(h)

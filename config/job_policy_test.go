@@ -9,11 +9,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/decider"
-	"graft/decider/policytest"
 	"graft/files"
 	"graft/net2net"
+	"graft/original/bilstm"
+	"graft/original/bilstm/policytest"
+	"graft/original/vocab"
 	"graft/torch/weights"
-	"graft/vocab"
 )
 
 // structural is a policy that has learned nothing, and what is said of it.
@@ -113,7 +114,7 @@ func TestTheDigestKnowsThePolicy(t *testing.T) {
 	v, err := vocab.Read(files.OS{}, vocabulary)
 	require.NoError(t, err)
 	other := policytest.Weights(v, policytest.Small, 2)
-	require.NoError(t, weights.Write(files.OS{}, filepath.Join(legacy, decider.LegacyPolicyFile), other))
+	require.NoError(t, weights.Write(files.OS{}, filepath.Join(legacy, bilstm.FileName), other))
 	second := digest(named...)
 	assert.NotEqual(t, first, second, "other weights of one of the original's")
 	v.Entries[1].Key, v.Entries[2].Key = v.Entries[2].Key, v.Entries[1].Key

@@ -7,7 +7,7 @@ import (
 
 	"graft/decider"
 	"graft/files"
-	"graft/simulation"
+	"graft/simulation/learning"
 )
 
 // PipelineKind is the kind of files with the section pipeline.
@@ -80,4 +80,4 @@ func (p *Pipeline) Learning(folders []string) *TreeLearning {
 }
 
 // LearnOptions are those of the learner, for any seed.
-func (p *Pipeline) LearnOptions() simulation.TreeLearnOptions { return p.Learning(nil).Options() }
+func (p *Pipeline) LearnOptions() learning.Options { return p.Learning(nil).Options() }

@@ -12,7 +12,7 @@ import (
 	"graft/config/decode"
 	"graft/decider"
 	"graft/files"
-	"graft/simulation"
+	"graft/simulation/grid"
 	"graft/torch/weights"
 	"graft/trainer"
 )
@@ -53,7 +53,7 @@ func (m *Simulation) named(path string) {
 
 func (m *Simulation) load(fsys files.FS, r *decode.Reading) {
 	m.Job.load(fsys, r)
-	r.Attempt("simulate.policy", m.Simulate.Design == simulation.Likely && m.Simulate.Policy != "", func() (err error) {
+	r.Attempt("simulate.policy", m.Simulate.Design == grid.Likely && m.Simulate.Policy != "", func() (err error) {
 		m.likely, err = decider.ReadStructural(fsys, m.Simulate.Policy)
 		return err
 	})

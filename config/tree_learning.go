@@ -8,6 +8,7 @@ import (
 	"graft/decider"
 	"graft/files"
 	"graft/simulation"
+	"graft/simulation/learning"
 )
 
 // TreeLearningKind is the kind of files with the section tables.
@@ -77,8 +78,8 @@ func (l *TreeLearning) Differences(was *TreeLearning) []string { return differen
 func (l *TreeLearning) Trees() (learn, held []*simulation.Tree) { return l.trees, l.held }
 
 // Options are those of the learner, for any seed.
-func (l *TreeLearning) Options() simulation.TreeLearnOptions {
-	o := l.Learn.TreeLearnOptions
+func (l *TreeLearning) Options() learning.Options {
+	o := l.Learn.Options
 	o.StructuralShape = l.Policy
 	return o
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"graft/decider"
-	"graft/simulation"
+	"graft/simulation/learning"
 )
 
 // TreeLearningRun holds the seeds and output of policies that learn from tables. Paths
@@ -95,19 +95,19 @@ type TreeLearningLessons struct {
 	For string `config:",one=known|new"`
 
 	// TreeLearnOptions are all other keys of the section.
-	simulation.TreeLearnOptions `config:",omit=seed,omit=structural_shape"`
+	learning.Options `config:",omit=seed,omit=structural_shape"`
 }
 
 // EnsureDefaults fills in what zero stands for.
 func (o *TreeLearningLessons) EnsureDefaults() {
 	o.For = cmp.Or(o.For, ForKnown)
 	o.Steps = cmp.Or(o.Steps, lessonsFor(o.For).Steps)
-	o.TreeLearnOptions.EnsureDefaults()
+	o.Options.EnsureDefaults()
 }
 
 // Validate joins all that is wrong.
 func (o TreeLearningLessons) Validate() error {
-	faults := []error{o.TreeLearnOptions.Validate()}
+	faults := []error{o.Options.Validate()}
 	if !slices.Contains([]string{ForKnown, ForNew}, o.For) {
 		faults = append(faults, fmt.Errorf("for is %q; must be %s or %s", o.For, ForKnown, ForNew))
 	}
@@ -116,10 +116,10 @@ func (o TreeLearningLessons) Validate() error {
 
 // lessonsFor returns the defaults for known or new scenarios; known for another kind.
 func lessonsFor(kind string) TreeLearningLessons {
-	o := simulation.NewTreeLearnOptions()
+	o := learning.NewOptions()
 	if kind == ForNew {
-		o = simulation.NewTransferOptions()
+		o = learning.NewTransferOptions()
 	}
 	o.StructuralShape = decider.StructuralShape{} // a section of its own
-	return TreeLearningLessons{For: kind, TreeLearnOptions: o}
+	return TreeLearningLessons{For: kind, Options: o}
 }

@@ -133,7 +133,7 @@ func concerned(t *tracing.Trace, a net2net.Action, compat net2net.Compat) ([]*tr
 	}
 	target := a.Target
 	if compat != net2net.Off {
-		for k, path := range tracing.LegacyBlocks(t.Network) {
+		for k, path := range net2net.OriginalBlocks(t.Network) {
 			if target == fmt.Sprint(k) {
 				target = path
 				break
