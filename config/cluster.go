@@ -23,7 +23,7 @@ var ClusterKind = &Kind{
 type Cluster struct {
 	Cluster            ClusterOptions  // cluster and trace
 	Schedule           ClusterSchedule // schedulers and their estimates
-	schedulers.Options                 // options of schedulers that have some, in a section each
+	schedulers.Options                 // sections of the schedulers that have options
 	Output             ClusterOutput   // run folder and tables
 
 	sources

@@ -32,10 +32,10 @@ type ClusterOptions struct {
 	// CPUs is the number of processors of a node, of which jobs get as many as they ask for,
 	// divided among their GPUs. Zero does not count processors.
 	CPUs int `config:"cpus_per_node"`
-	// Memory is the memory of a node in MiB, of which jobs get as much as they ask for,
-	// divided among their GPUs. Zero does not count memory.
+	// Memory is the MiB of a node's memory, of which jobs get as much as they ask for, divided
+	// among their GPUs. Zero does not count memory.
 	Memory int64 `config:"memory_per_node"`
-	// WholeGPUs gives a job that asks for a part of a GPU all of it. False gives it the part,
+	// WholeGPUs gives a job that asks for a part of one GPU all of it. False gives it the part,
 	// so that other jobs can have the rest.
 	WholeGPUs bool  `config:"whole_gpus"`
 	From      int64 // first second of the trace; zero means its start, or with compat lucid that of the month in Lucid's experiment
@@ -84,7 +84,7 @@ func (o ClusterOptions) Validate() error {
 		faults = append(faults, fmt.Errorf("gpus_per_node is %d; must be between 1 and 64", o.PerNode))
 	}
 	if o.CPUs < 0 || o.Memory < 0 {
-		faults = append(faults, fmt.Errorf("cpus_per_node is %d and memory_per_node %d; must not be negative", o.CPUs, o.Memory))
+		faults = append(faults, fmt.Errorf("cpus_per_node is %d and memory_per_node is %d; must not be negative", o.CPUs, o.Memory))
 	}
 	if o.From < 0 || o.To < 0 || o.To > 0 && o.To < o.From {
 		faults = append(faults, fmt.Errorf("from is %d and to is %d; must not be negative, and to not before from", o.From, o.To))

@@ -155,7 +155,7 @@ func TestFoldersSayWhatIsWrong(t *testing.T) {
 	require.ErrorContains(t, decode(hugePNG(t), make([]byte, 3), 1), "pixels")
 }
 
-// hugePNG says to have more pixels than fit into memory.
+// hugePNG claims more pixels than fit into memory.
 func hugePNG(t testing.TB) []byte {
 	data := encodePNG(t, plainImage(color.White, 1, 1))
 	var out bytes.Buffer

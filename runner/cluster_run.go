@@ -22,6 +22,7 @@ import (
 	"graft/results/failure"
 	"graft/results/report"
 	"graft/results/runs"
+	"graft/work"
 )
 
 // clusterRunOptions are the flags of `graft cluster run`.
@@ -202,7 +203,7 @@ func (r *replay) cell(ctx context.Context, cell *runs.ClusterCell) error {
 	if err := r.worth(ctx, cell, study, policy, o, completions); err != nil {
 		return err
 	}
-	r.log.Info("simulated", zap.String("scheduler", key.Folder()), zap.Int("jobs", len(out.Jobs)), zap.Int64("events", out.Events), zap.Float64("completion_s", document.Rounded(runs.Value(cell.All.Completion.Mean))))
+	r.log.Info("simulated", zap.String("scheduler", key.Folder()), zap.Int("jobs", len(out.Jobs)), zap.Int64("events", out.Events), zap.Float64("completion_s", work.Rounded(runs.Value(cell.All.Completion.Mean))))
 	r.mu.Lock()
 	r.completions[key] = completions
 	r.mu.Unlock()

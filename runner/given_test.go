@@ -18,6 +18,7 @@ import (
 	"graft/results/runs"
 	"graft/torch"
 	"graft/torch/weights"
+	"graft/work/train"
 )
 
 // startingWeights is where the original's lie in the checkout of a developer.
@@ -45,7 +46,7 @@ func ownWeights(t *testing.T) string {
 }
 
 // goingOn runs a job of ConvNet2 from weights in a folder.
-func goingOn(t *testing.T, more ...string) trainReport {
+func goingOn(t *testing.T, more ...string) train.Result {
 	args := []string{"train", "--quiet", "--json", "--folder", filepath.Join(t.TempDir(), "run")}
 	for _, set := range append([]string{"network.name=ConvNet2", "data.synthetic.train=300", "data.synthetic.test=100", "data.test_as_validation=true",
 		"data.mean=[0.5]", "data.deviation=[0.5]"}, more...) {
@@ -53,7 +54,7 @@ func goingOn(t *testing.T, more ...string) trainReport {
 	}
 	o := graft(args...)
 	require.Equal(t, failure.Done, o.code, o.stderr)
-	var report trainReport
+	var report train.Result
 	require.NoError(t, json.Unmarshal([]byte(o.stdout), &report))
 	return report
 }

@@ -25,8 +25,13 @@ import (
 	"graft/results/runs"
 	"graft/work/describe"
 	"graft/work/doctor"
+	"graft/work/learn"
+	"graft/work/pipeline"
+	"graft/work/profile"
 	"graft/work/simulate"
 	"graft/work/surgery"
+	"graft/work/table"
+	"graft/work/train"
 )
 
 // updateDocs writes pages that are made of the code.
@@ -36,27 +41,27 @@ var updateDocs = flag.Bool("update-docs", false, "write docs/json.md as the code
 var jsonReports = map[string][]any{
 	"graft cluster run":   {runs.ClusterOutcome{}},
 	"graft config show":   {configReport{}},
-	"graft demo":          {trainReport{}},
+	"graft demo":          {train.Result{}},
 	"graft doctor":        {doctor.Report{}},
 	"graft evaluate":      {runs.EvaluationReport{}, runs.LeaveReport{}},
-	"graft learn":         {learnTreesReport{}, learnReport{}},
+	"graft learn":         {learn.PoliciesResult{}, learn.StudyResult{}},
 	"graft model list":    {modelList{}},
 	"graft model show":    {describe.Network{}},
-	"graft profile":       {profileReport{}},
-	"graft profile show":  {profileReport{}},
+	"graft profile":       {profile.Report{}},
+	"graft profile show":  {profile.Report{}},
 	"graft simulate":      {simulate.Report{}, simulate.Submission{}},
 	"graft fleet attach":  {simulate.Report{}},
 	"graft fleet status":  {simulate.Status{}},
-	"graft pipeline":      {pipelineReport{}},
+	"graft pipeline":      {pipeline.Result{}},
 	"graft plot":          {plot.Report{}},
 	"graft report":        {report.Report{}},
 	"graft serve":         {serveReport{}},
 	"graft surgery":       {surgery.Report{}},
-	"graft table check":   {checkReport{}},
-	"graft table convert": {wholeTable{}},
+	"graft table check":   {table.CheckReport{}},
+	"graft table convert": {table.Whole{}},
 	"graft table show":    {runs.TableReport{}},
 	"graft trace info":    {traceReport{}},
-	"graft train":         {trainReport{}},
+	"graft train":         {train.Result{}},
 	"graft version":       {versionInfo{}},
 	"graft vocab show":    {vocabReport{}},
 	"graft weights show":  {weightsReport{}},
@@ -70,7 +75,7 @@ var jsonReports = map[string][]any{
 var which = map[reflect.Type]string{
 	reflect.TypeFor[runs.EvaluationReport](): "Without `--leave-out`.", reflect.TypeFor[runs.LeaveReport](): "With `--leave-out`.",
 	reflect.TypeFor[simulate.Report](): "Of a simulation that is over.", reflect.TypeFor[simulate.Submission](): "Of one that was given to a cluster.",
-	reflect.TypeFor[learnTreesReport](): "Of structural policies.", reflect.TypeFor[learnReport](): "Of a policy of the original's.",
+	reflect.TypeFor[learn.PoliciesResult](): "Of structural policies.", reflect.TypeFor[learn.StudyResult](): "Of a policy of the original's.",
 }
 
 // aboutObjects is how the page begins.
@@ -358,6 +363,6 @@ func TestJSONOfAnotherShapeIsNoticed(t *testing.T) {
 	require.NoError(t, shaped(map[string]any{"command": "", "kind": "", "code": 1.0, "message": ""}, reflect.TypeFor[errorReport](), ""))
 	require.ErrorContains(t, shaped(map[string]any{"command": ""}, reflect.TypeFor[errorReport](), ""), "has no kind")
 	require.ErrorContains(t, shaped(map[string]any{"command": "", "kind": "", "code": 1.0, "message": "", "more": 1.0}, reflect.TypeFor[errorReport](), ""), "has more")
-	require.ErrorContains(t, shaped(map[string]any{"folder": "", "outcome": nil, "events": []any{nil}, "epochs": nil}, reflect.TypeFor[trainReport](), ""), ".events[0] is null")
+	require.ErrorContains(t, shaped(map[string]any{"folder": "", "outcome": nil, "events": []any{nil}, "epochs": nil}, reflect.TypeFor[train.Result](), ""), ".events[0] is null")
 	require.ErrorContains(t, shaped([]any{1.0}, reflect.TypeFor[errorReport](), "it"), "it is no main.errorReport")
 }

@@ -20,6 +20,7 @@ import (
 	"graft/results/runs"
 	"graft/simulation/tabletest"
 	"graft/torch/weights"
+	"graft/work/learn"
 )
 
 // lessonFile is the file of a policy that learns from a made-up table.
@@ -68,7 +69,7 @@ func TestLearnTellsWhatWasLearned(t *testing.T) {
 	require.Equal(t, failure.Done, forced.code, forced.stderr)
 	require.Empty(t, forced.stderr)
 	require.Equal(t, before, learnt(t, folder), "the same file has the same bits")
-	var report learnReport
+	var report learn.StudyResult
 	require.NoError(t, json.Unmarshal([]byte(forced.stdout), &report))
 	require.Len(t, report.Rows, 4)
 	require.Equal(t, 200, report.Outcome.Episodes)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -21,9 +20,8 @@ import (
 	"graft/files"
 	"graft/results/failure"
 	"graft/results/runs"
-	"graft/simulation"
 	"graft/simulation/tabletest"
-	"graft/work"
+	"graft/work/learn"
 )
 
 // classFile is the file of structural policies that learn from two made-up tables, and
@@ -42,9 +40,9 @@ func classFile(t *testing.T, more string) string {
 // it ran.
 func taught(t *testing.T, folder string, seeds ...int) string {
 	t.Helper()
-	names := []string{"learning.csv", "outcome.json", votedFile}
+	names := []string{"learning.csv", "outcome.json", runs.VoteFile}
 	for _, seed := range seeds {
-		names = append(names, seedFile(uint64(seed)))
+		names = append(names, runs.SeedFile(uint64(seed)))
 	}
 	all := ""
 	for _, name := range names {
@@ -82,9 +80,9 @@ func TestLearnTreesTellsWhatWasLearned(t *testing.T) {
 	require.Equal(t, failure.Done, forced.code, forced.stderr)
 	require.Empty(t, forced.stderr)
 	require.Equal(t, before, taught(t, folder, 1, 2, 3), "the same file has the same bits, however many learn at once")
-	var report learnTreesReport
+	var report learn.PoliciesResult
 	require.NoError(t, json.Unmarshal([]byte(forced.stdout), &report))
-	require.Equal(t, filepath.Join(folder, votedFile), report.Policy)
+	require.Equal(t, filepath.Join(folder, runs.VoteFile), report.Policy)
 	require.Positive(t, report.Seconds)
 	require.Len(t, report.Outcome.Seeds, 3)
 	require.Equal(t, 3, report.Outcome.Summary.Seeds)
@@ -98,7 +96,7 @@ func TestLearnTreesTellsWhatWasLearned(t *testing.T) {
 	require.Len(t, voted.Members, 3)
 	require.Equal(t, []string{"1, 2, 3", "one, two", "known"}, []string{voted.Notes["seeds"], voted.Notes["tables"], voted.Notes["for"]})
 	require.Equal(t, thisVersion(), voted.Notes["graft"])
-	one, err := decider.ReadStructural(files.OS{}, filepath.Join(folder, seedFile(2)))
+	one, err := decider.ReadStructural(files.OS{}, filepath.Join(folder, runs.SeedFile(2)))
 	require.NoError(t, err)
 	require.Equal(t, voted.Members[1], one.Members[0])
 	require.Equal(t, "2", one.Notes["seed"])
@@ -230,23 +228,4 @@ func TestBarsOfPolicies(t *testing.T) {
 		require.Regexp(t, `\d+ steps`, text)
 		require.Equal(t, columns == 100, strings.Contains(text, " learning"))
 	}
-}
-
-// Where nobody draws, a line says from time to time where all seeds stand.
-func TestRegisterTellsSeldom(t *testing.T) {
-	var b bytes.Buffer
-	now := time.Unix(0, 0)
-	r := newRegister(nil, newLogger(&screen{w: &b}), []uint64{4, 5}, 100)
-	r.teller = newTeller(r.log, func() time.Time { return now }, false)
-	r.Step(simulation.TreeProgress{Seed: 4, Step: 10, Aim: 1})
-	require.Empty(t, b.String())
-	now = now.Add(work.LogEvery)
-	r.Step(simulation.TreeProgress{Seed: 5, Step: 30, Aim: 2, Why: "all is known"})
-	r.Step(simulation.TreeProgress{Seed: 4, Step: 11, Aim: 1})
-	require.Equal(t, 1, strings.Count(b.String(), "\n"))
-	require.Contains(t, b.String(), `"msg":"learning","done":1,"of":2,"steps":40,"aim":1.5,"regret_points":0`)
-	m := r.now()
-	require.InDelta(t, 0.555, m.part, 1e-9)
-	require.Equal(t, "41 steps  aim 1.500  regret 0.000 points  1 learning", m.facts(100))
-	require.Equal(t, "41 steps  aim 1.500", m.facts(25))
 }

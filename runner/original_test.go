@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/results/failure"
+	"graft/work/train"
 )
 
 // A translated job runs as the original did: it is asked at the beginning of each epoch
@@ -29,7 +30,7 @@ func TestTranslatedJobsRun(t *testing.T) {
 		o := graft("train", out, "--quiet", "--json", "--folder", filepath.Join(t.TempDir(), "run"), "--set", "data.kind=synthetic", "--set", "data.path=",
 			"--set", "data.synthetic.train=64", "--set", "data.synthetic.test=40", "--set", "run.device=cpu")
 		require.Equal(t, failure.Done, o.code, o.stderr)
-		var report trainReport
+		var report train.Result
 		require.NoError(t, json.Unmarshal([]byte(o.stdout), &report))
 		up, down := report.Events[1], time.Duration(0)
 		decisions := 0

@@ -1,44 +1,20 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
-	"os"
-	"path/filepath"
-	"runtime"
-	"slices"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
-	"go.uber.org/zap"
 
-	"graft/config"
-	"graft/files"
-	"graft/results"
 	"graft/results/document"
-	"graft/results/failure"
-	"graft/results/runs"
-	"graft/simulation"
-	"graft/torch"
-	"graft/work/simulate"
+	"graft/results/report"
+	"graft/work/pipeline"
 )
 
-// pipelineOptions are the flags of `graft pipeline`.
-type pipelineOptions struct {
-	set     []string // assignments after the file
-	folder  string   // empty is the file's, or one named after it
-	retry   bool     // try again what failed too often
-	workers int      // of each simulation; zero is fleet.workers
-	json    bool     // print one object
-}
-
 func newPipelineCommand() *cobra.Command {
-	var o pipelineOptions
+	var o pipeline.Options
+	asJSON := false
 	command := &cobra.Command{
 		Use:   "pipeline CONFIG",
 		Short: "Simulate scenarios, let policies learn from them, and judge these",
@@ -59,314 +35,37 @@ tables only, and the exit code is 3.`,
   graft pipeline scenarios/cifar10.toml --set run.seeds=20 --folder runs/cifar10`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			return runPipeline(command.Context(), command.OutOrStdout(), args[0], o)
+			return runPipeline(command.Context(), command.OutOrStdout(), args[0], o, asJSON)
 		},
 	}
 	flags := command.Flags()
-	flags.StringArrayVar(&o.set, "set", nil, "set a key, such as run.seeds=20; may be given several times")
-	flags.StringVar(&o.folder, "folder", "", "the run folder; empty is pipeline.folder, or runs/ and the file's name")
-	flags.BoolVar(&o.retry, "retry", false, "try again what failed")
-	flags.IntVar(&o.workers, "workers", 0, "how many run side by side in a simulation; 0 is fleet.workers")
-	flags.BoolVar(&o.json, "json", false, "print one JSON object")
+	flags.StringArrayVar(&o.Set, "set", nil, "set a key, such as run.seeds=20; may be given several times")
+	flags.StringVar(&o.Folder, "folder", "", "the run folder; empty is pipeline.folder, or runs/ and the file's name")
+	flags.BoolVar(&o.Retry, "retry", false, "try again what failed")
+	flags.IntVar(&o.Workers, "workers", 0, "how many run side by side in a simulation; 0 is fleet.workers")
+	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
 	return command
 }
 
-func runPipeline(ctx context.Context, w io.Writer, path string, o pipelineOptions) error {
-	p, err := config.ReadPipeline(files.OS{}, path, o.set)
-	if err != nil {
-		return runs.AsConfigFault(err)
-	}
+func runPipeline(ctx context.Context, w io.Writer, path string, o pipeline.Options, asJSON bool) error {
 	ctx, stop := heedRequeue(ctx)
 	defer stop()
-	line := &assembly{Pipeline: p, pipelineOptions: o, folder: folderOf(o.folder, p.Pipeline.Folder, path), log: loggerFrom(ctx), screen: screenFrom(ctx)}
-	if err := line.open(); err != nil {
+	r, err := pipeline.Run(ctx, environment(ctx), path, o)
+	switch {
+	case r == nil:
 		return err
+	case asJSON:
+		return errors.Join(document.PrintJSON(w, r), err)
 	}
-	outcome, err := line.run(ctx)
-	if ctx.Err() != nil {
-		return failure.With(failure.Requeue, errors.Join(fmt.Errorf("stopped, and what was done is kept; the same command goes on in %s", line.folder), err))
-	}
-	if outcome == nil {
-		return err
-	}
-	return errors.Join(line.print(w, outcome), err)
+	return errors.Join(printPipeline(w, r), err)
 }
 
-// assembly is a pipeline at work.
-type assembly struct {
-	*config.Pipeline
-	pipelineOptions
-	folder string
-	log    *zap.Logger
-	screen *screen
-	ledger *runs.Ledger
-	done   []stageReport
-}
-
-// stageReport is a stage that is over.
-type stageReport struct {
-	Stage   string  `json:"stage"`   // what it does, such as learn
-	Skipped bool    `json:"skipped"` // nothing had changed
-	Seconds float64 `json:"seconds"` // that it took, in this process
-}
-
-func (a *assembly) at(names ...string) string {
-	return filepath.Join(append([]string{a.folder}, names...)...)
-}
-
-// open makes the folder, and writes down what the pipeline is.
-func (a *assembly) open() (err error) {
-	if err := (files.OS{}).MkdirAll(a.folder); err != nil {
-		return fmt.Errorf("open the run folder: %w", err)
+func printPipeline(w io.Writer, r *pipeline.Result) error {
+	p := &document.Printer{W: w}
+	report.PrintPipeline(r.Outcome, p)
+	if skipped := r.Skipped(); skipped != "" {
+		p.Line("\nskipped: %s: nothing has changed", document.Printable(skipped))
 	}
-	if a.ledger, err = runs.OpenLedger(a.at(runs.LedgerName)); err != nil {
-		return err
-	}
-	if err := writeText(a.at(runs.ResolvedFile), a.Resolved()); err != nil {
-		return err
-	}
-	host, _ := os.Hostname() // without a name the manifest has none
-	return a.ledger.Plan(results.Manifest{Created: time.Now().UTC(), Graft: thisVersion(), Seed: a.Run.Seed, ConfigSHA256: a.Digest(), Host: host, CommandLine: os.Args}, a.stages())
-}
-
-// stages are all that there will be, with the runs that they leave and what they make.
-func (a *assembly) stages() (all []*runs.StageEntry) {
-	for _, m := range a.Scenarios() {
-		name := m.Simulate.Name
-		all = append(all, &runs.StageEntry{Stage: runs.SimulateStage + name, State: runs.StageWaits, Parts: []string{name}, Files: []string{filepath.Join(name, runs.TableFolder)}})
-	}
-	judge := &runs.StageEntry{Stage: runs.JudgeStage, State: runs.StageWaits, Parts: []string{runs.JudgedName}, Files: []string{runs.OutcomeName, filepath.Join(runs.JudgedName, runs.OutcomeFile)}}
-	if a.Evaluate.LeaveOut != config.LeaveNone {
-		judge.Parts, judge.Files = append(judge.Parts, runs.UnseenName), append(judge.Files, filepath.Join(runs.UnseenName, runs.OutcomeFile))
-	}
-	return append(all, &runs.StageEntry{Stage: runs.LearnStage, State: runs.StageWaits, Parts: []string{runs.PolicyName},
-		Files: []string{filepath.Join(runs.PolicyName, votedFile), filepath.Join(runs.PolicyName, policiesFolder), filepath.Join(runs.PolicyName, runs.OutcomeName)}}, judge)
-}
-
-// writeText replaces a file, unless that is what it holds.
-func writeText(path, text string) error {
-	return files.WriteAtomic(files.OS{}, path, func(w io.Writer) error {
-		_, err := io.WriteString(w, text)
-		return err
-	})
-}
-
-// stage does what is not done yet.
-func (a *assembly) stage(ctx context.Context, name, from string, do func() error) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	e := a.ledger.Entry(name)
-	if a.ledger.Holds(e, from) {
-		a.log.Info("skipped: nothing has changed", zap.String("stage", name))
-		a.done = append(a.done, stageReport{Stage: name, Skipped: true})
-		return a.ledger.Reuse(e)
-	}
-	a.log.Info("begins", zap.String("stage", name), zap.Int("number", len(a.done)+1), zap.Int("of", len(a.ledger.All)))
-	began := time.Now()
-	if err := a.ledger.Begin(e, began); err != nil {
-		return err
-	}
-	if err := do(); err != nil {
-		if ctx.Err() == nil {
-			err = errors.Join(err, a.ledger.Fail(e, err))
-		}
-		return err
-	}
-	seconds := document.Rounded(time.Since(began).Seconds())
-	a.done = append(a.done, stageReport{Stage: name, Seconds: seconds})
-	return a.ledger.End(e, from, seconds)
-}
-
-// run does all stages. Where sequences failed there is an outcome of the others, and
-// an error.
-func (a *assembly) run(ctx context.Context) (*runs.PipelineOutcome, error) {
-	tables, failed, err := a.simulate(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if len(tables) == 0 {
-		return nil, failure.With(failure.Partial, fmt.Errorf("nothing is learned, as no scenario has a complete table: %w", errors.Join(failed...)))
-	}
-	learning, err := a.learn(ctx, tables)
-	if err != nil {
-		return nil, err
-	}
-	outcome, err := a.judge(ctx, learning)
-	if err != nil {
-		return nil, err
-	}
-	if len(failed) > 0 {
-		err = failure.With(failure.Partial, fmt.Errorf("policies learned from %d of %s, which are complete: %w", len(tables), document.Counted(len(a.Scenarios()), "table"), errors.Join(failed...)))
-	}
-	return outcome, err
-}
-
-// simulate runs all scenarios, and gives the folders of the tables that are complete,
-// and why others are not.
-func (a *assembly) simulate(ctx context.Context) (tables []string, failed []error, err error) {
-	for k, m := range a.Scenarios() {
-		name := m.Simulate.Name
-		table := a.at(name, runs.TableFolder)
-		err := a.stage(ctx, runs.SimulateStage+name, m.Digest(), func() error { return a.grow(ctx, a.Pipeline.Pipeline.Scenarios[k], name) })
-		var missing *simulate.Missing
-		if errors.As(err, &missing) {
-			a.log.Warn("sequences failed, so that nothing is learned from the table", zap.String("scenario", name), zap.Error(err))
-			failed = append(failed, fmt.Errorf("%s: %w", name, err))
-			continue
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		tables = append(tables, table)
-	}
-	return tables, failed, nil
-}
-
-// grow is 'graft simulate' in a folder of the pipeline's. What is there of another
-// scenario is moved aside.
-func (a *assembly) grow(ctx context.Context, path, name string) error {
-	_, err := simulate.Run(ctx, environment(ctx), path, simulate.Options{Set: a.Assignments(), Folder: a.at(name), Force: true, Retry: a.retry, Engine: "local", Workers: a.workers})
-	return err
-}
-
-// learn lets policies learn from tables.
-func (a *assembly) learn(ctx context.Context, tables []string) (*config.TreeLearning, error) {
-	file := a.Learning(tables)
-	file.Run.Folder = a.at(runs.PolicyName)
-	if err := writeText(a.at(runs.LearnFile), file.Resolved()); err != nil {
-		return nil, err
-	}
-	l, err := config.ReadTreeLearning(files.OS{}, a.at(runs.LearnFile), nil)
-	if err != nil {
-		return nil, runs.AsConfigFault(err)
-	}
-	err = a.stage(ctx, runs.LearnStage, l.Digest(), func() error { return a.teach(ctx, l.Digest()) })
-	return l, err
-}
-
-// teach is 'graft learn' in a folder of the pipeline's: it goes on where the same
-// policies were learning, and moves others aside.
-func (a *assembly) teach(ctx context.Context, digest string) error {
-	o := learnOptions{folder: a.at(runs.PolicyName)}
-	run, err := results.Open(files.OS{}, o.folder)
-	if errors.Is(err, files.ErrLocked) {
-		return err
-	}
-	if err == nil {
-		o.resume = run.Manifest().ConfigSHA256 == digest
-		if err := run.Close(); err != nil {
-			return err
-		}
-	}
-	if o.resume {
-		err := runLearnTrees(ctx, io.Discard, a.at(runs.LearnFile), o)
-		if err == nil || ctx.Err() != nil || errors.Is(err, files.ErrLocked) {
-			return err
-		}
-		a.log.Warn("learning begins anew, as it cannot go on", zap.Error(err))
-	}
-	o.resume, o.force = false, true
-	return runLearnTrees(ctx, io.Discard, a.at(runs.LearnFile), o)
-}
-
-// judge says how the policies fare.
-func (a *assembly) judge(ctx context.Context, l *config.TreeLearning) (*runs.PipelineOutcome, error) {
-	learned, err := a.ledger.Made(a.ledger.Entry(runs.LearnStage))
-	if err != nil {
-		return nil, err
-	}
-	err = a.stage(ctx, runs.JudgeStage, runs.DigestOfTexts(l.Digest(), learned, a.Evaluate.LeaveOut), func() error {
-		o, err := a.compare(ctx, l)
-		if err != nil {
-			return err
-		}
-		if o.LeftOut == nil {
-			a.ledger.Entry(runs.JudgeStage).Parts = []string{runs.JudgedName}
-		}
-		text, err := json.MarshalIndent(o, "", "  ")
-		if err != nil {
-			return err
-		}
-		return writeText(a.at(runs.OutcomeName), string(text)+"\n")
-	})
-	if err != nil {
-		return nil, err
-	}
-	return runs.ReadPipelineOutcome(files.OS{}, a.folder)
-}
-
-// compare is 'graft evaluate' of the policies.
-func (a *assembly) compare(ctx context.Context, l *config.TreeLearning) (*runs.PipelineOutcome, error) {
-	trees, _ := l.Trees()
-	o := evaluateOptions{policies: []string{a.at(runs.PolicyName)}, tables: l.Tables.Folders, out: a.at(runs.JudgedName), force: true}
-	contenders, err := o.readPolicies(ctx)
-	if err != nil {
-		return nil, err
-	}
-	m := &meeting{contenders, trees}
-	r, comparison, err := m.compare(o)
-	if err != nil {
-		return nil, err
-	}
-	outcome := &runs.PipelineOutcome{Learned: contenders[0].entrants[0].Name, Comparison: comparison}
-	if a.Evaluate.LeaveOut != config.LeaveNone {
-		if outcome.LeftOut, err = a.leaveOut(ctx, trees, l); err != nil {
-			return nil, err
-		}
-	}
-	book, err := o.keep(func() (evaluationGiven, error) { return o.given(m) })
-	if err != nil {
-		return nil, err
-	}
-	defer book.close()
-	return outcome, book.finish(runs.NewEvaluationOutcome(r, nil))
-}
-
-// leaveOut judges policies by what they did not learn from. Where failures have left
-// nothing else to learn from, it is left away.
-func (a *assembly) leaveOut(ctx context.Context, trees []*simulation.Tree, l *config.TreeLearning) (*runs.LeaveReport, error) {
-	by := bys[a.Evaluate.LeaveOut]
-	if !slices.ContainsFunc(trees, func(t *simulation.Tree) bool { return by(t) != by(trees[0]) }) {
-		a.log.Warn("nothing is left out, as there is nothing else to learn from", zap.String("leave_out", a.Evaluate.LeaveOut))
-		return nil, nil
-	}
-	if err := torch.SetThreads(1); err != nil { // one is all that a policy uses
-		return nil, err
-	}
-	watch := newLeaveWatch(tellLeaving(ctx))
-	if drawable(a.screen) {
-		watch.tell = nil
-		defer drawBars(a.screen, watch.scene()).close()
-	}
-	study := simulation.LeaveOutOptions{By: by, Ways: []simulation.Way{{Options: []simulation.TreeLearnOptions{l.Options()}}},
-		Seeds: l.Run.All(), AtOnce: cmp.Or(l.Run.AtOnce, runtime.GOMAXPROCS(0)), Tell: watch.note}
-	report, err := simulation.CompareLeftOut(ctx, trees, study)
-	if err != nil {
-		return nil, err
-	}
-	r := &runs.LeaveReport{LeaveOut: a.Evaluate.LeaveOut, For: l.Learn.For, Steps: l.Learn.Steps, Seeds: l.Run.Seeds, LeaveOutReport: report}
-	return r, a.keepLeftOut(trees, study, r)
-}
-
-// keepLeftOut makes the run folder of what was left out.
-func (a *assembly) keepLeftOut(trees []*simulation.Tree, study simulation.LeaveOutOptions, r *runs.LeaveReport) error {
-	o := evaluateOptions{out: a.at(runs.UnseenName), force: true, leave: leaveOptions{by: r.LeaveOut, learn: a.at(runs.LearnFile), target: r.For}}
-	book, err := o.keep(func() (evaluationGiven, error) { return o.givenLeaving(trees, study) })
-	if err != nil {
-		return err
-	}
-	defer book.close()
-	return book.finish(runs.NewEvaluationOutcome(nil, r))
-}
-
-// skipped are the stages in which nothing had changed.
-func (a *assembly) skipped() string {
-	var names []string
-	for _, s := range a.done {
-		if s.Skipped {
-			names = append(names, s.Stage)
-		}
-	}
-	return strings.Join(names, ", ")
+	p.Line("\nresults in %s, the policy in %s", r.Folder, r.Policy)
+	return p.Err
 }

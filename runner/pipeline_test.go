@@ -13,9 +13,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"graft/files"
 	"graft/results/failure"
 	"graft/results/runs"
-	"graft/simulation"
+	"graft/work/pipeline"
 )
 
 // stageScenario is four sequences of a job of milliseconds, with devices after so many.
@@ -60,12 +61,12 @@ func newPipeline(t *testing.T, more string, arrivals ...int) string {
 func assembled(t *testing.T, folder string, scenarios ...string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
-	paths := []string{filepath.Join(runs.PolicyName, votedFile), filepath.Join(runs.PolicyName, policiesFolder), runs.OutcomeName, runs.LearnFile}
+	paths := []string{filepath.Join(runs.PolicyName, runs.VoteFile), filepath.Join(runs.PolicyName, runs.SeedFolder), runs.OutcomeName, runs.LearnFile}
 	for _, name := range scenarios {
 		paths = append(paths, filepath.Join(name, runs.TableFolder))
 	}
 	for _, path := range paths {
-		digest, err := runs.DigestOf(filepath.Join(folder, path))
+		digest, err := runs.DigestOf(files.OS{}, filepath.Join(folder, path))
 		require.NoError(t, err)
 		all[path] = digest
 	}
@@ -76,7 +77,7 @@ func assembled(t *testing.T, folder string, scenarios ...string) map[string]stri
 }
 
 // stagesOf are the stages of a run that were done, and those that were skipped.
-func stagesOf(t *testing.T, args ...string) (report pipelineReport, done, skipped []string) {
+func stagesOf(t *testing.T, args ...string) (report pipeline.Result, done, skipped []string) {
 	t.Helper()
 	o := graft(append([]string{"pipeline", "--json", "--quiet"}, args...)...)
 	require.Equal(t, failure.Done, o.code, o.stderr)
@@ -117,8 +118,8 @@ func TestPipeline(t *testing.T) {
 	}{
 		{filepath.Join("at100", runs.TableFolder, "grid-1.jsonl"), os.Remove, all[:1]},
 		{filepath.Join("at200", runs.TableFolder, "grid-1.jsonl"), cut, all[1:2]},
-		{filepath.Join(runs.PolicyName, votedFile), cut, all[2:3]},
-		{filepath.Join(runs.PolicyName, policiesFolder, "seed-2.safetensors"), os.Remove, all[2:3]},
+		{filepath.Join(runs.PolicyName, runs.VoteFile), cut, all[2:3]},
+		{filepath.Join(runs.PolicyName, runs.SeedFolder, "seed-2.safetensors"), os.Remove, all[2:3]},
 		{runs.OutcomeName, cut, all[3:]},
 		{runs.LedgerName, cut, all},
 	} {
@@ -129,7 +130,7 @@ func TestPipeline(t *testing.T) {
 		require.Equal(t, []int{2, 2}, []int{len(report.Outcome.Trials), len(report.Outcome.LeftOut.Groups)})
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(folder, runs.PolicyName, "learners", "seed-1.safetensors"), []byte("{"), 0o600))
-	require.NoError(t, os.Remove(filepath.Join(folder, runs.PolicyName, votedFile)))
+	require.NoError(t, os.Remove(filepath.Join(folder, runs.PolicyName, runs.VoteFile)))
 	_, done, _ := stagesOf(t, path, "--folder", folder)
 	require.Equal(t, all[2:3], done)
 	require.Equal(t, want, assembled(t, folder, "at100", "at200"), "it began anew where it could not go on")
@@ -196,7 +197,7 @@ func TestPipelinesWithFailures(t *testing.T) {
 	require.Contains(t, o.stdout, "at100")
 	require.NotContains(t, o.stdout, "at395")
 	require.Contains(t, o.stderr, "policies learned from 1 of 2 tables, which are complete: at395: 4 of 4 sequences failed, such as")
-	require.FileExists(t, filepath.Join(folder, runs.PolicyName, votedFile))
+	require.FileExists(t, filepath.Join(folder, runs.PolicyName, runs.VoteFile))
 	o = graft("pipeline", newPipeline(t, "", 395), "--folder", filepath.Join(t.TempDir(), "run"))
 	require.Equal(t, failure.Partial, o.code)
 	require.Contains(t, o.stderr, "nothing is learned, as no scenario has a complete table: at395: ")
@@ -231,16 +232,6 @@ func TestPipelineFilesThatAreWrong(t *testing.T) {
 	o = graft("pipeline", path, "--folder", filepath.Join(path, "below"))
 	require.Equal(t, failure.Failed, o.code)
 	require.Contains(t, o.stderr, "open the run folder")
-}
-
-func TestLeavingOutIsDrawn(t *testing.T) {
-	told := 0
-	l := newLeaveWatch(func(simulation.LeaveOutProgress) { told++ })
-	l.note(simulation.LeaveOutProgress{Group: "early", Of: 2, Policies: 3, OfThem: 6})
-	s := l.scene()
-	done, all := s.Part()
-	require.Equal(t, []int64{3, 6, 1}, []int64{done, all, int64(told)})
-	require.Equal(t, []string{"3 of 6 policies", "left out: early", ""}, []string{s.Right(), s.Facts(40), s.Facts(5)})
 }
 
 // On a terminal each stage has a bar, of which nothing is left in the end.

@@ -14,6 +14,7 @@ import (
 	"graft/results/document"
 	"graft/results/failure"
 	"graft/results/plot"
+	"graft/work/evaluate"
 )
 
 // plotOptions are the flags of `graft plot`.
@@ -97,9 +98,9 @@ func (o plotOptions) read(ctx context.Context) (given plot.Given, err error) {
 	if o.policy == "" {
 		return given, nil
 	}
-	all, err := evaluateOptions{policies: []string{o.policy}, vocab: o.vocab}.readPolicies(ctx)
+	all, err := evaluate.ReadPolicies(ctx, files.OS{}, evaluate.Options{Policies: []string{o.policy}, Vocab: o.vocab})
 	if err == nil {
-		given.Policy = &plot.Policy{Name: all[0].name, Chooser: all[0].entrants[0].Choosers[0], Structural: all[0].structural}
+		given.Policy = &plot.Policy{Name: all[0].Name, Chooser: all[0].Entrants[0].Choosers[0], Structural: all[0].Structural}
 	}
 	return given, err
 }

@@ -19,6 +19,7 @@ import (
 	"graft/results/runs"
 	"graft/simulation"
 	"graft/simulation/tabletest"
+	"graft/work/evaluate"
 )
 
 // takes is a chooser that takes one record of any table.
@@ -37,10 +38,10 @@ func (c takes) Choose(t *simulation.Tree) ([]float64, error) {
 
 // made is an evaluation of a policy of three seeds in so many tables, as it was told and
 // what it came to.
-func made(t testing.TB, tables int, left bool) (evaluationGiven, *runs.EvaluationOutcome) {
+func made(t testing.TB, tables int, left bool) (evaluate.Inputs, *runs.EvaluationOutcome) {
 	t.Helper()
 	var trees []*simulation.Tree
-	g := evaluationGiven{EvaluationOptions: config.EvaluationOptions{Policies: []string{"runs/policy"}, PolicyDigests: []string{"ab"}}}
+	g := evaluate.Inputs{EvaluationOptions: config.EvaluationOptions{Policies: []string{"runs/policy"}, PolicyDigests: []string{"ab"}}}
 	r := &runs.EvaluationReport{Policies: []runs.EvaluatedPolicy{{Policy: "runs/policy", Name: "policy", Kind: runs.StructuralPolicy, Members: 3, Learned: []string{"deepen"}}}}
 	for k := range tables {
 		name := fmt.Sprintf("table-%d", k+1)
@@ -50,7 +51,7 @@ func made(t testing.TB, tables int, left bool) (evaluationGiven, *runs.Evaluatio
 		require.NoError(t, err)
 		trees, g.Tables = append(trees, tree), append(g.Tables, "tables/"+name)
 	}
-	g.know(trees)
+	g.AddTables(trees)
 	entrants := []simulation.Entrant{{Name: "policy, voting", Role: simulation.RoleVote, Choosers: []simulation.Chooser{takes{"policy, voting", 3}}},
 		{Name: "policy, each seed", Role: simulation.RolePolicy}}
 	for k := range 3 {
@@ -84,12 +85,12 @@ var evaluated = results.Manifest{Created: when, Graft: "v0.1.0", Device: "cpu", 
 func writeEvaluation(t testing.TB, dir string, left, ended bool) *runs.EvaluationOutcome {
 	t.Helper()
 	g, o := made(t, 2, left)
-	b, err := createEvaluation(files.OS{}, dir, false, g, evaluated)
+	b, err := evaluate.Create(files.OS{}, dir, false, g, evaluated)
 	require.NoError(t, err)
 	if ended {
-		require.NoError(t, b.finish(o))
+		require.NoError(t, b.Finish(o))
 	}
-	b.close()
+	b.Close()
 	return o
 }
 
@@ -135,12 +136,12 @@ func TestEvaluationsAreKept(t *testing.T) {
 func TestEvaluationsSurviveFaults(t *testing.T) {
 	g, o := made(t, 1, true)
 	keep := func(fsys files.FS, dir string) error {
-		b, err := createEvaluation(fsys, dir, false, g, evaluated)
+		b, err := evaluate.Create(fsys, dir, false, g, evaluated)
 		if err != nil {
 			return err
 		}
-		defer b.close()
-		return b.finish(o)
+		defer b.Close()
+		return b.Finish(o)
 	}
 	counting := faults.New(unwaited{}, 0, faults.Fail)
 	require.NoError(t, keep(counting, filepath.Join(t.TempDir(), "run")))

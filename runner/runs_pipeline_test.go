@@ -23,7 +23,7 @@ func writePipeline(t testing.TB, dir string, upTo string) {
 	t.Helper()
 	writeSimulation(t, filepath.Join(dir, "tried"), 16, 2)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, runs.ResolvedFile), []byte("[pipeline]\nscenarios = [\"tried.toml\"]\n[run]\nseed = 1\nseeds = 3\n[learn]\nsteps = 20\n"), 0o600))
-	l := &runs.Ledger{Path: filepath.Join(dir, runs.LedgerName)}
+	l := &runs.Ledger{Path: filepath.Join(dir, runs.LedgerName), Files: files.OS{}}
 	require.NoError(t, l.Plan(results.Manifest{Created: when, Graft: "v0.1.0", Seed: 1, ConfigSHA256: strings.Repeat("34", 32), Host: "node", CommandLine: []string{"graft", "pipeline", "all.toml"}},
 		[]*runs.StageEntry{{Stage: runs.SimulateStage + "tried", State: runs.StageWaits, Parts: []string{"tried"}, Files: []string{"tried/table"}},
 			{Stage: runs.LearnStage, State: runs.StageWaits, Parts: []string{runs.PolicyName}, Files: []string{runs.PolicyName + "/outcome.json"}},

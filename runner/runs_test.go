@@ -93,7 +93,7 @@ func writePolicies(t testing.TB, dir string, ended bool) {
 			require.NoError(t, book.Row(simulation.TreeRow{Seed: seed + 1, Step: 10 * (step + 1), Aim: 1.5 + float64(step), Entropy: 0.5, Regret: 1 / float64(1+step)}))
 		}
 		regret := float64(seed) / 4
-		o.Seeds = append(o.Seeds, runs.SeedOutcome{Seed: seed + 1, Steps: 20, Ended: "the aim grows no more", Regret: regret, Policy: seedFile(seed + 1)})
+		o.Seeds = append(o.Seeds, runs.SeedOutcome{Seed: seed + 1, Steps: 20, Ended: "the aim grows no more", Regret: regret, Policy: runs.SeedFile(seed + 1)})
 		verdicts = append(verdicts, []simulation.Verdict{{Scenario: "early", Regret: regret, Rank: 1, Of: 64}, {Scenario: "late", Regret: regret, Rank: 2, Of: 64}})
 	}
 	for _, name := range []string{"early", "late"} {

@@ -20,6 +20,7 @@ import (
 	"graft/results/runs"
 	"graft/simulation"
 	"graft/torch/pickle"
+	"graft/work/table"
 )
 
 // tried is a scenario of a few sequences.
@@ -228,7 +229,7 @@ func TestPublishedTablesConvertValueForValue(t *testing.T) {
 		require.Equal(t, failure.Done, graft("table", "convert", path, "--out", dir).code)
 		require.Equal(t, failure.Done, graft("table", "check", dir, path, filepath.Dir(path)).code)
 		got := graft("table", "convert", dir, "--json")
-		var table wholeTable
+		var table table.Whole
 		require.NoError(t, json.Unmarshal([]byte(got.stdout), &table))
 		var want struct {
 			Sequences []struct {

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"graft/work/control"
 )
 
 // asProcess is the variable that makes the test binary graft itself.
@@ -83,16 +85,16 @@ func TestListenKeepsWhatItAnswered(t *testing.T) {
 	long := []string{"--set", "time.budget=9000h", "--set", "time.events=[]"}
 	p, out := process(t, brief(folder, append([]string{"--listen", "127.0.0.1:0"}, long...)...)...)
 	j := &steered{t: t, folder: folder}
-	j.address, j.token = j.await(listenFile), j.await(tokenFile)
+	j.address, j.token = j.await(control.AddressFile), j.await(control.TokenFile)
 	up := j.ask(`{"change": "up", "devices": 2}`)
 	require.NoError(t, p.Process.Kill())
 	require.Equal(t, failure.Code(-1), left(t, p), "%s", out)
 
 	killed := j.token
-	require.NoError(t, os.Remove(filepath.Join(folder, listenFile)), "lest we take it for the next one's")
+	require.NoError(t, os.Remove(filepath.Join(folder, control.AddressFile)), "lest we take it for the next one's")
 	j = steer(t, folder, "--resume")
 	require.NotEqual(t, killed, j.token, "that of the process that was killed is worth nothing")
-	require.Equal(t, []changeReport{up}, j.status().Taken)
+	require.Equal(t, []control.ChangeStatus{up}, j.status().Taken)
 	epochs, events := j.rows("epochs.csv", 15), j.rows("events.jsonl", 3)
 	require.Equal(t, failure.Requeue, j.stop().code)
 

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/results/failure"
+	"graft/work/train"
 )
 
 // brief are the settings of a job that takes a second.
@@ -39,7 +40,7 @@ func TestTrainTellsWhatHappened(t *testing.T) {
 	forced := graft(brief(folder, "--force", "--json")...)
 	require.Equal(t, failure.Done, forced.code, forced.stderr)
 	require.DirExists(t, folder+".1", "the old run is moved aside")
-	var report trainReport
+	var report train.Result
 	require.NoError(t, json.Unmarshal([]byte(forced.stdout), &report))
 	require.Contains(t, o.stdout, report.Outcome.Digest[:12], "the same job has the same digest")
 	ended := graft(brief(folder, "--resume")...)

@@ -111,7 +111,7 @@ func runVocabCheck(w io.Writer, path string, args []string, o vocabNetworks) err
 	}
 	v, err := vocab.Read(files.OS{}, path)
 	if err != nil {
-		return unreadable(err)
+		return work.ReadFault(err)
 	}
 	faults := []error{}
 	for _, c := range v.Collisions() {

@@ -11,6 +11,7 @@ import (
 	"graft/files"
 	"graft/results/document"
 	"graft/vocab"
+	"graft/work"
 )
 
 // vocabReport is what `graft vocab show --json` prints.
@@ -43,7 +44,7 @@ vector. A token that no key has is printed with a dash.`,
 func runVocabShow(w io.Writer, path string, asJSON bool) error {
 	v, err := vocab.Read(files.OS{}, path)
 	if err != nil {
-		return unreadable(err)
+		return work.ReadFault(err)
 	}
 	report := vocabReport{File: v.Source, Keys: v.Entries, Vectors: v.Vectors, Collisions: append([]vocab.Collision{}, v.Collisions()...), Unused: []int{}}
 	t := document.NewTable(">TOKEN", "VECTOR", "KEY")

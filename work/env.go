@@ -70,6 +70,3 @@ func (e *Env) Text(path string) (string, error) {
 	text, err := files.ReadAll(e.Files, path, largestText)
 	return string(text), err
 }
-
-// LogEvery is how much time lies between two lines that say where a job stands.
-const LogEvery = 10 * time.Second

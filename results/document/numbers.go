@@ -154,5 +154,3 @@ func TookText(d time.Duration) string {
 	}
 	return d.Round(time.Millisecond / 10).String()
 }
-
-func Rounded(v float64) float64 { return float64(int(v*1e4+0.5)) / 1e4 }

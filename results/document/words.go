@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // PrintableLines keeps the names of a network file from moving the cursor.
@@ -76,19 +75,4 @@ func Printable(name string) string {
 		}
 		return r
 	}, name)
-}
-
-// Fitting is parts on a line of a width, as many of the first as there is room for.
-func Fitting(parts []string, width int) string {
-	line := ""
-	for k, part := range parts {
-		if k > 0 {
-			part = "  " + part
-		}
-		if utf8.RuneCountInString(line+part) > width {
-			break
-		}
-		line += part
-	}
-	return strings.TrimSpace(line)
 }

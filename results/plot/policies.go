@@ -34,15 +34,15 @@ func readLearned(r *runs.Run) (*learned, error) {
 	}
 	known, held := l.Trees()
 	all := &learned{trees: slices.Concat(known, held)}
-	if all.vote, err = runs.ReadStructuralFile(filepath.Join(r.Path, runs.VoteFile)); err != nil {
+	if all.vote, err = runs.ReadStructuralFile(r.Fsys, filepath.Join(r.Path, runs.VoteFile)); err != nil {
 		return nil, err
 	}
-	paths, err := runs.SeedFiles(r.Path)
+	paths, err := runs.SeedFiles(r.Fsys, r.Path)
 	if err != nil {
 		return nil, err
 	}
 	for _, path := range paths {
-		p, err := runs.ReadStructuralFile(path)
+		p, err := runs.ReadStructuralFile(r.Fsys, path)
 		if err != nil {
 			return nil, err
 		}

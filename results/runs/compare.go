@@ -22,8 +22,8 @@ func (r *Run) Material() []config.Setting {
 	})
 }
 
-// Compared are the settings in which runs of different columns differ: the
-// configuration but for seed and folders, and what the manifest knows beside it.
+// Compared maps the settings in which runs of different columns differ to their texts: the
+// configuration but for seeds and what changes no result, and what the manifest adds to it.
 func (r *Run) Compared() map[string]string {
 	all := map[string]string{}
 	for _, s := range r.Material() {

@@ -121,8 +121,8 @@ func (r LeaveReport) Chance(group string) (noise, floor float64) {
 type PolicyOrigin string
 
 const (
-	StructuralPolicy PolicyOrigin = "structural"
-	OriginalPolicy   PolicyOrigin = "original"
+	StructuralPolicy PolicyOrigin = "structural" // graft's own, which reads any network
+	OriginalPolicy   PolicyOrigin = "original"   // of the original's, which reads by a vocabulary
 )
 
 // EvaluationReport is what `graft evaluate --json` prints.
@@ -182,6 +182,7 @@ func InAllTables(all []simulation.Standing) (whole []simulation.Standing, partia
 
 func accuracyOf(v simulation.Verdict) float64 { return v.Accuracy }
 
+// RegretOf is the regret of a verdict, in points.
 func RegretOf(v simulation.Verdict) float64 { return v.Regret }
 
 // EvaluationKind is the folders of graft evaluate --out.

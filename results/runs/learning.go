@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -22,8 +21,8 @@ import (
 )
 
 // ReadSet reads a file of weights, and says what to do where that fails.
-func ReadSet(path string) (*weights.Set, error) {
-	set, err := weights.Read(files.OS{}, path, weights.Options{})
+func ReadSet(fsys files.FS, path string) (*weights.Set, error) {
+	set, err := weights.Read(fsys, path, weights.Options{})
 	switch {
 	case err == nil:
 		return set, nil
@@ -36,8 +35,8 @@ func ReadSet(path string) (*weights.Set, error) {
 }
 
 // ReadStructuralFile reads one structural policy.
-func ReadStructuralFile(path string) (*decider.Structural, error) {
-	set, err := ReadSet(path)
+func ReadStructuralFile(fsys files.FS, path string) (*decider.Structural, error) {
+	set, err := ReadSet(fsys, path)
 	if err != nil {
 		return nil, err
 	}
@@ -49,8 +48,8 @@ func ReadStructuralFile(path string) (*decider.Structural, error) {
 }
 
 // SeedFiles are the policies of each seed in a run's folder, by number.
-func SeedFiles(folder string) ([]string, error) {
-	entries, err := os.ReadDir(filepath.Join(folder, SeedFolder))
+func SeedFiles(fsys files.FS, folder string) ([]string, error) {
+	entries, err := fsys.ReadDir(filepath.Join(folder, SeedFolder))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -68,6 +67,11 @@ func SeedFiles(folder string) ([]string, error) {
 	}
 	slices.SortFunc(paths, func(a, b string) int { return cmp.Compare(seeds[a], seeds[b]) })
 	return paths, nil
+}
+
+// SeedFile is the path of a seed's policy in the run folder.
+func SeedFile(seed uint64) string {
+	return filepath.Join(SeedFolder, fmt.Sprintf("%s%d%s", seedBegin, seed, seedEnd))
 }
 
 // PoliciesOutcome is what policies have learned, as outcome.json has it.

@@ -229,6 +229,7 @@ func OriginalTable(fsys files.FS, path string) (file string, is bool) {
 	return "", false
 }
 
+// IsFile reports whether path is a regular file.
 func IsFile(fsys files.FS, path string) bool {
 	info, err := fsys.Stat(path)
 	return err == nil && info.Mode().IsRegular()

@@ -6,9 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,9 +22,10 @@ import (
 // is a file of the run folder. What it does not know is done again: stages are such
 // that this costs little where all is there.
 type Ledger struct {
-	Path string           `json:"-"`
-	Run  results.Manifest `json:"run"`    // as it was run last, and when it first began
-	All  []*StageEntry    `json:"stages"` // in their order
+	Path  string           `json:"-"`
+	Files files.FS         `json:"-"`      // file system of the folder; needed to write and to digest
+	Run   results.Manifest `json:"run"`    // as it was run last, and when it first began
+	All   []*StageEntry    `json:"stages"` // in their order
 }
 
 // StageEntry is a stage, and what has become of it.
@@ -45,9 +46,9 @@ type StageEntry struct {
 type StageState string
 
 const (
-	StageWaits  StageState = "waits"
+	StageWaits  StageState = "waits" // not begun yet
 	StageBegun  StageState = "begun" // and did not end, unless it is under way
-	StageDone   StageState = "done"
+	StageDone   StageState = "done"  // ended, by the last run or before it
 	stageFailed StageState = "failed"
 )
 
@@ -56,10 +57,10 @@ const largestLedger = 4 << 20
 
 // OpenLedger reads the ledger of a folder. One that is not there or damaged knows of
 // nothing.
-func OpenLedger(path string) (*Ledger, error) {
-	l, err := ReadLedger(files.OS{}, path)
+func OpenLedger(fsys files.FS, path string) (*Ledger, error) {
+	l, err := ReadLedger(fsys, path)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errLedger) {
-		return &Ledger{Path: path}, nil
+		return &Ledger{Path: path, Files: fsys}, nil
 	}
 	return l, err
 }
@@ -73,7 +74,7 @@ func ReadLedger(fsys files.FS, path string) (*Ledger, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Ledger{Path: path}
+	l := &Ledger{Path: path, Files: fsys}
 	if err := json.Unmarshal(text, l); err != nil {
 		return nil, fmt.Errorf("reading %s: %w: %w", path, err, errLedger)
 	}
@@ -116,7 +117,7 @@ func (l *Ledger) Entry(stage string) *StageEntry {
 func (l *Ledger) Made(e *StageEntry) (string, error) {
 	var all []string
 	for _, name := range e.Files {
-		digest, err := DigestOf(filepath.Join(filepath.Dir(l.Path), name))
+		digest, err := DigestOf(l.Files, filepath.Join(filepath.Dir(l.Path), name))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return "", err
 		}
@@ -168,35 +169,48 @@ func (l *Ledger) write() error {
 	if err != nil {
 		return err
 	}
-	return files.WriteAtomic(files.OS{}, l.Path, func(w io.Writer) error {
+	return files.WriteAtomic(l.Files, l.Path, func(w io.Writer) error {
 		_, err := w.Write(append(text, '\n'))
 		return err
 	})
 }
 
-// DigestOf is a digest of the contents of files, and of all files in folders but for
-// locks, which say nothing.
-func DigestOf(paths ...string) (string, error) {
+// largestDigested is in bytes, above the size of any file of a run.
+const largestDigested = 1 << 40
+
+// DigestOf is a SHA-256 in hex of the contents of files, and of all files in folders but
+// for locks, which say nothing.
+func DigestOf(fsys files.FS, paths ...string) (string, error) {
 	h := sha256.New()
 	for _, root := range paths {
-		err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-			if err != nil || entry.IsDir() || strings.HasSuffix(path, ".lock") {
-				return err
-			}
-			text, err := os.ReadFile(path)
-			if err != nil {
-				return err
-			}
-			there, err := filepath.Rel(root, path)
-			fmt.Fprintf(h, "%s %d\n", there, len(text))
-			_, _ = h.Write(text) // a hash takes everything
-			return err
-		})
-		if err != nil {
+		if err := digest(fsys, h, root, "."); err != nil {
 			return "", err
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// digest adds a file, or all files of a folder in the order of their names. Each counts
+// with its path from the root.
+func digest(fsys files.FS, h hash.Hash, root, there string) error {
+	path := filepath.Join(root, there)
+	info, err := fsys.Stat(path)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		text, err := files.ReadAll(fsys, path, largestDigested)
+		fmt.Fprintf(h, "%s %d\n", there, len(text))
+		_, _ = h.Write(text) // a hash takes everything
+		return err
+	}
+	entries, err := fsys.ReadDir(path)
+	for _, e := range entries {
+		if err == nil && !strings.HasSuffix(e.Name(), ".lock") {
+			err = digest(fsys, h, root, filepath.Join(there, e.Name()))
+		}
+	}
+	return err
 }
 
 // DigestOfTexts is a digest of texts.

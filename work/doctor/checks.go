@@ -146,8 +146,8 @@ func refuses() (string, error) {
 // doctorSteps is enough to tell learning from not learning.
 const doctorSteps = 12
 
-// train runs a few steps and returns the losses.
-func train(d torch.Device, fast bool) ([]float64, error) {
+// trainProbe runs a few steps and returns the losses.
+func trainProbe(d torch.Device, fast bool) ([]float64, error) {
 	var losses []float64
 	err := torch.With(func(s *torch.Scope) error {
 		random := s.NewGenerator(torch.CPU, 1)
@@ -168,7 +168,7 @@ func train(d torch.Device, fast bool) ([]float64, error) {
 }
 
 func learns(d torch.Device) (string, error) {
-	losses, err := train(d, false)
+	losses, err := trainProbe(d, false)
 	if err != nil {
 		return "", err
 	}
@@ -183,11 +183,11 @@ func learns(d torch.Device) (string, error) {
 const fastTolerance = 1e-3
 
 func fastAgrees(d torch.Device) (string, error) {
-	exact, err := train(d, false)
+	exact, err := trainProbe(d, false)
 	if err != nil {
 		return "", err
 	}
-	fast, err := train(d, true)
+	fast, err := trainProbe(d, true)
 	if err != nil {
 		return "", err
 	}

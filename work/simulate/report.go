@@ -89,7 +89,7 @@ func (x *watch) draw() (end func()) {
 	}
 	done := make(chan struct{})
 	go func() {
-		tick := time.NewTicker(work.LogEvery)
+		tick := time.NewTicker(work.ProgressInterval)
 		defer tick.Stop()
 		for {
 			select {
@@ -154,14 +154,14 @@ func (x *watch) facts(width int) string {
 	for _, leg := range x.legs() {
 		parts = append(parts, "runs "+simulation.Leg{Sequence: leg.Sequence, Seed: leg.Seed}.String())
 	}
-	return document.Fitting(append(parts, document.Counted(int(s.Steps), "step")), width)
+	return work.FitLine(append(parts, document.Counted(int(s.Steps), "step")), width)
 }
 
 func (x *watch) tell() {
 	s := x.last()
 	about := []zap.Field{zap.Int("ended", s.Ended), zap.Int("of", s.Sequences), zap.Int("failed", s.Failed), zap.Int64("steps", s.Steps)}
 	if len(s.Best) > 0 {
-		about = append(about, zap.Strings("best", s.Best[0].Sequence), zap.Float64("accuracy", document.Rounded(s.Best[0].Accuracy)))
+		about = append(about, zap.Strings("best", s.Best[0].Sequence), zap.Float64("accuracy", work.Rounded(s.Best[0].Accuracy)))
 	}
 	if left := x.toGo(s); left > 0 {
 		about = append(about, zap.Duration("to_go", left.Round(time.Second)))

@@ -17,13 +17,13 @@ import (
 	"graft/files"
 	"graft/fleet"
 	"graft/model"
-	"graft/results/document"
 	"graft/results/failure"
 	"graft/results/runs"
 	"graft/simulation"
 	"graft/torch"
 	"graft/trainer"
 	"graft/work"
+	"graft/work/train"
 )
 
 // WorkerOptions say what one worker of a simulation is given.
@@ -157,11 +157,11 @@ func (s *site) lab(scope *torch.Scope, o WorkerOptions) (*simulation.Lab, error)
 		l.Clock = func(at time.Duration) trainer.Clock { return &trainer.Virtual{Profile: profile, Time: at} }
 	}
 	l.Begin = func(scope *torch.Scope, seed int64) (*model.Network, *trainer.Given, error) {
-		n, err := work.FirstNetwork(scope, s.env.Files, &s.Job, data, device, seed)
+		n, err := train.FirstNetwork(s.env.Files, scope, &s.Job, data, device, seed)
 		if err != nil {
 			return nil, nil, err
 		}
-		g, err := work.FirstScore(&s.Job, n, data)
+		g, err := train.GivenWeights(&s.Job, n, data)
 		return n, g, err
 	}
 	return l, nil
@@ -220,8 +220,8 @@ func tellLeg(log *zap.Logger, leg simulation.Leg, o *simulation.Outcome, err err
 	case o == nil:
 		log.Info("runs", about...)
 	case o.Ended:
-		log.Info("ended", append(about, zap.Float64("accuracy", document.Rounded(o.Accuracy)), zap.Int64("steps", o.Steps), zap.Float64("seconds", document.Rounded(o.Seconds)))...)
+		log.Info("ended", append(about, zap.Float64("accuracy", work.Rounded(o.Accuracy)), zap.Int64("steps", o.Steps), zap.Float64("seconds", work.Rounded(o.Seconds)))...)
 	default:
-		log.Info("stands before a decision", append(about, zap.Int64("steps", o.Steps), zap.Float64("seconds", document.Rounded(o.Seconds)))...)
+		log.Info("stands before a decision", append(about, zap.Int64("steps", o.Steps), zap.Float64("seconds", work.Rounded(o.Seconds)))...)
 	}
 }

@@ -1,0 +1,167 @@
+package dataset
+
+import (
+	"archive/tar"
+	"bufio"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"graft/files"
+)
+
+// ErrMissing says that a dataset, or a part of it, is not at its path.
+var ErrMissing = errors.New("the dataset is not there")
+
+// missing is the error for a kind whose files are not at a path.
+func missing(o Options, what ...string) error {
+	text := fmt.Sprintf("put %s into %s", strings.Join(what, " and "), o.Path)
+	if _, published := published[o.Kind]; published {
+		text += fmt.Sprintf(", or run 'graft data fetch %s' and name the folder it tells", o.Kind)
+	}
+	return fmt.Errorf("read %s: %w; %s", o.Path, ErrMissing, text)
+}
+
+const (
+	readBuffer = 1 << 18
+	// maxArchive bounds the unpacked bytes of an archive. CIFAR takes 185 MB.
+	maxArchive = 1 << 30
+	// maxEntries bounds the files in an archive. CIFAR has less than ten.
+	maxEntries = 10_000
+)
+
+// readers read the files of a dataset by name, each with its size in bytes, in any order.
+// A reader reads the whole file or fails.
+type readers map[string]func(r io.Reader, size int64) error
+
+func (all readers) names() []string { return slices.Sorted(maps.Keys(all)) }
+
+// readFiles passes each reader its file of a folder.
+func (all readers) readFiles(fsys files.FS, folder string) error {
+	for _, name := range all.names() {
+		if err := readFile(fsys, filepath.Join(folder, name), all[name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func readFile(fsys files.FS, path string, read func(io.Reader, int64) error) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("read %s: %w", path, err)
+		}
+	}()
+	file, err := fsys.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	return damaged(read(bufio.NewReaderSize(file, readBuffer), info.Size()))
+}
+
+// readArchive passes each reader its file from a .tar.gz, in any folder there, and
+// returns the names that were not found.
+func (all readers) readArchive(fsys files.FS, path string) (absent []string, err error) {
+	err = readFile(fsys, path, func(r io.Reader, _ int64) error {
+		absent, err = all.readTar(r)
+		return err
+	})
+	return absent, err
+}
+
+func (all readers) readTar(r io.Reader) (absent []string, err error) {
+	unzipped, err := gzip.NewReader(r)
+	if err != nil {
+		return nil, fmt.Errorf("it is no .tar.gz: %w; %s", err, again)
+	}
+	bounded := &io.LimitedReader{R: unzipped, N: maxArchive}
+	left := maps.Clone(all)
+	archive := tar.NewReader(bounded)
+	for range maxEntries {
+		header, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			// The checksum follows the last entry.
+			if _, err = io.Copy(io.Discard, bounded); err == nil {
+				return left.names(), nil
+			}
+		}
+		if err != nil {
+			return nil, archiveFault(bounded, err)
+		}
+		if err := left.readEntry(archive, header); err != nil {
+			return nil, err
+		}
+	}
+	return nil, fmt.Errorf("it has more than %d entries; it is not the published archive", maxEntries)
+}
+
+// again is the remedy for a truncated or damaged file.
+const again = "fetch or copy the file again"
+
+func archiveFault(bounded *io.LimitedReader, err error) error {
+	if bounded.N == 0 {
+		return fmt.Errorf("it unpacks to more than %d bytes; it is not the published archive", maxArchive)
+	}
+	return fmt.Errorf("it is damaged: %w; %s", err, again)
+}
+
+func (all readers) readEntry(archive io.Reader, header *tar.Header) error {
+	name := path.Base(header.Name)
+	read, wanted := all[name]
+	if !wanted || header.Typeflag != tar.TypeReg {
+		return nil
+	}
+	delete(all, name)
+	if err := read(bufio.NewReaderSize(archive, readBuffer), header.Size); err != nil {
+		return fmt.Errorf("%s: %w", header.Name, err)
+	}
+	return nil
+}
+
+// unzipped is r, unpacked if it starts as gzip does.
+func unzipped(r io.Reader) (io.Reader, error) {
+	buffered := bufio.NewReaderSize(r, readBuffer)
+	start, err := buffered.Peek(2)
+	if err != nil || start[0] != 0x1f || start[1] != 0x8b {
+		return buffered, nil // reading reports a file that is too short
+	}
+	return gzip.NewReader(buffered)
+}
+
+// isFile reports whether there is a file at a path, or returns an error if that cannot be
+// determined.
+func isFile(fsys files.FS, path string) (bool, error) {
+	info, err := fsys.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("read %s: %w", path, err)
+	}
+	return info.Mode().IsRegular(), nil
+}
+
+// ended returns an error unless the file ends here.
+func ended(r io.Reader) error {
+	var one [1]byte
+	n, err := io.ReadFull(r, one[:])
+	if n > 0 {
+		return fmt.Errorf("it goes on after its last image; %s", again)
+	}
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
