@@ -145,8 +145,8 @@ func (j *Job) load(fsys files.FS, r *decode.Reading) {
 	r.Attempt("adapt.vocab", j.Adapt.Vocab != "" && j.policy != nil && j.policy.structural != nil, func() error {
 		return fmt.Errorf("%s is a structural policy, which reads networks without a vocabulary; leave vocab out", j.Adapt.Policy)
 	})
-	r.Attempt("time.timeline", j.Time.Cluster != "", func() (err error) {
-		j.Time.loaded, err = ReadTimeline(fsys, j.Time.Cluster)
+	r.Attempt("time.timeline", j.Time.EventsFile != "", func() (err error) {
+		j.Time.loaded, err = ReadTimeline(fsys, j.Time.EventsFile)
 		return err
 	})
 	j.begin(fsys, r)

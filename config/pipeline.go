@@ -25,7 +25,7 @@ type Pipeline struct {
 	Pipeline PipelineOptions         // scenarios to simulate, and the output
 	Run      TreeLearningRun         `config:",omit=folder"` // seeds and checkpoints of the policies
 	Policy   decider.StructuralShape // size of a policy
-	Learn    TreeLearningLessons     // options of the learner
+	Learn    TreeLearningOptions     // options of the learner
 	Evaluate PipelineEvaluate        // evaluation of the policies
 
 	sources

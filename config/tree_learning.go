@@ -24,7 +24,7 @@ type TreeLearning struct {
 	Run    TreeLearningRun         // seeds and output
 	Tables TreeLearningTables      // training and validation tables
 	Policy decider.StructuralShape // size of a policy
-	Learn  TreeLearningLessons     // options of the learner
+	Learn  TreeLearningOptions     // options of the learner
 
 	sources
 	trees, held []*simulation.Tree
@@ -32,7 +32,7 @@ type TreeLearning struct {
 
 // NewTreeLearning returns an empty file for known or new scenarios, before EnsureDefaults.
 func NewTreeLearning(scenarios string) *TreeLearning {
-	return &TreeLearning{Run: TreeLearningRun{Seed: 1}, Learn: lessonsFor(scenarios)}
+	return &TreeLearning{Run: TreeLearningRun{Seed: 1}, Learn: learningOptionsFor(scenarios)}
 }
 
 // ReadTreeLearning is TreeLearningKind.Read.

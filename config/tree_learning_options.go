@@ -87,8 +87,8 @@ const (
 	ForNew   = "new"   // other scenarios
 )
 
-// TreeLearningLessons say how policies learn.
-type TreeLearningLessons struct {
+// TreeLearningOptions say how policies learn.
+type TreeLearningOptions struct {
 	// For selects the defaults of the keys of this section: known learns the best sequence
 	// of each scenario of the tables; new averages noise out and keeps policies from being
 	// too certain, for scenarios that have no table. Empty means known.
@@ -99,14 +99,14 @@ type TreeLearningLessons struct {
 }
 
 // EnsureDefaults fills in what zero stands for.
-func (o *TreeLearningLessons) EnsureDefaults() {
+func (o *TreeLearningOptions) EnsureDefaults() {
 	o.For = cmp.Or(o.For, ForKnown)
-	o.Steps = cmp.Or(o.Steps, lessonsFor(o.For).Steps)
+	o.Steps = cmp.Or(o.Steps, learningOptionsFor(o.For).Steps)
 	o.Options.EnsureDefaults()
 }
 
 // Validate joins all that is wrong.
-func (o TreeLearningLessons) Validate() error {
+func (o TreeLearningOptions) Validate() error {
 	faults := []error{o.Options.Validate()}
 	if !slices.Contains([]string{ForKnown, ForNew}, o.For) {
 		faults = append(faults, fmt.Errorf("for is %q; must be %s or %s", o.For, ForKnown, ForNew))
@@ -114,12 +114,12 @@ func (o TreeLearningLessons) Validate() error {
 	return errors.Join(faults...)
 }
 
-// lessonsFor returns the defaults for known or new scenarios; known for another kind.
-func lessonsFor(kind string) TreeLearningLessons {
+// learningOptionsFor returns the defaults for known or new scenarios; known for another kind.
+func learningOptionsFor(kind string) TreeLearningOptions {
 	o := learning.NewOptions()
 	if kind == ForNew {
 		o = learning.NewTransferOptions()
 	}
 	o.StructuralShape = decider.StructuralShape{} // a section of its own
-	return TreeLearningLessons{For: kind, Options: o}
+	return TreeLearningOptions{For: kind, Options: o}
 }

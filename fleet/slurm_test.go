@@ -60,7 +60,7 @@ func TestWrongBatchesAreRefusedWithAllFaults(t *testing.T) {
 	b := Batch{Key: "a b", Folder: "here", Dir: "there", Argv: []string{"a\x00"}, Env: []string{"=x"}, Workers: 0, Only: []int{3},
 		Resources: Resources{CPUs: -1, Time: time.Second, Lead: time.Minute, Partition: "-p", Gres: "gpu:1", GPUs: 1}}
 	err := b.Validate()
-	for _, part := range []string{"key is", "folder is", "dir is", "workers is 0", "zero byte", "not NAME=VALUE", "no worker 3", "cpus is -1", "lead is the shorter", "partition is", "both ask for GPUs"} {
+	for _, part := range []string{"key is", "folder is", "dir is", "workers is 0", "zero byte", "not NAME=VALUE", "no worker 3", "cpus is -1", "lead is the shorter", "partition is", "gpus ask for GPUs as well"} {
 		require.ErrorContains(t, err, part)
 	}
 	for option, say := range map[string]string{
