@@ -247,7 +247,7 @@ func TestNoEstimates(t *testing.T) {
 	s := smallStudy(4)
 	s.Estimates = []float64{1, 2, math.NaN(), 4}
 	_, err := s.Run(context.Background(), policy, Options{})
-	require.ErrorContains(t, err, "how long job j2 will take")
+	require.ErrorContains(t, err, "job j2 has no estimate")
 	s.Estimates = nil
 	_, err = s.Run(context.Background(), policy, Options{})
 	require.ErrorContains(t, err, "estimate")

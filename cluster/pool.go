@@ -8,8 +8,8 @@ import (
 	"graft/events"
 )
 
-// Pool is the nodes of a virtual cluster with the jobs that run on them, at a second. A
-// scheduler acts on it.
+// Pool is the nodes of a virtual cluster with the jobs that run on them, at one second. A scheduler
+// acts on it.
 type Pool struct {
 	agenda *events.Kernel[event] // with the ends of the jobs that run
 	nodes  *Nodes
@@ -53,7 +53,7 @@ func newPool(nodes *Nodes, place Placer, speed SpeedModel, now int64) *Pool {
 	return &Pool{agenda: events.NewKernel[event](now), nodes: nodes, place: place, speed: speed, busy: busy{since: now}}
 }
 
-// Now is the second that it is.
+// Now returns the current second.
 func (p *Pool) Now() int64 { return p.agenda.Now() }
 
 // GPUs returns the number of devices.
@@ -65,14 +65,14 @@ func (p *Pool) Free() int { return p.nodes.free }
 // Room returns the thousandths of devices that no job has.
 func (p *Pool) Room() int64 { return int64(p.nodes.free)*Whole + p.nodes.room }
 
-// Nodes are the nodes as they are now.
+// Nodes returns the nodes as they are now.
 func (p *Pool) Nodes() *Nodes { return p.nodes }
 
 // Count returns the number of running jobs.
 func (p *Pool) Count() int { return p.running }
 
-// Running are the jobs that run, in the order of their starts. The list may be changed
-// while it is gone through, by stopping the job at hand.
+// Running yields the running jobs in the order of their starts. The loop may stop the job at
+// hand.
 func (p *Pool) Running() iter.Seq[*Job] {
 	return func(yield func(*Job) bool) {
 		for j := p.first; j != nil; {
@@ -175,7 +175,7 @@ func (p *Pool) foresee(j *Job) int64 {
 	return j.since + steps + p.extra
 }
 
-// count counts a job in and out of those that wait.
+// count adds a job to the waiting ones, or removes it.
 func (p *Pool) count(j *Job, jobs int) {
 	p.waiting += jobs
 	p.waitingGPUs += jobs * j.GPUs
@@ -184,7 +184,7 @@ func (p *Pool) count(j *Job, jobs int) {
 	}
 }
 
-// Left is the work that a job has left, in seconds at rate one.
+// Left returns the remaining work of a job, in seconds at rate one.
 func (p *Pool) Left(j *Job) float64 {
 	if !j.Running() {
 		return j.work
@@ -193,7 +193,7 @@ func (p *Pool) Left(j *Job) float64 {
 	return left
 }
 
-// settle counts a job's work up to now.
+// settle updates a job's remaining work to now.
 func (p *Pool) settle(j *Job) {
 	j.work, j.since = p.Left(j), p.Now()
 }
@@ -245,7 +245,7 @@ func (p *Pool) Preempt(j *Job) {
 	p.tell(j, "preempt")
 }
 
-// wait lets a job wait from now on.
+// wait puts a job among those that wait.
 func (p *Pool) wait(j *Job) {
 	j.waits, j.run = p.Now(), waitingRun
 	p.count(j, 1)
@@ -356,7 +356,7 @@ func (p *Pool) tell(j *Job, what string) {
 	}
 }
 
-// advance goes on to a second, and counts how the time until then was used.
+// advance moves the clock to a second and counts the use of devices until then.
 func (p *Pool) advance(to int64) {
 	span := float64(min(to, p.busy.horizon) - p.busy.since)
 	if span > 0 {
