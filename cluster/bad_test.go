@@ -47,7 +47,7 @@ func smallStudy(jobs int) *Study {
 // fixedSpeed is a speed model with one rate and one loss.
 type fixedSpeed struct{ rate, lost float64 }
 
-func (m fixedSpeed) Rate(Placement) float64 { return m.rate }
+func (m fixedSpeed) Rates(Placement) (float64, float64) { return m.rate, m.rate }
 
 func (m fixedSpeed) Lost(*Job) float64 { return m.lost }
 

@@ -138,11 +138,11 @@ func (p *Pool) kept(shares []Share) []Share {
 	return p.slab[from:len(p.slab):len(p.slab)]
 }
 
-// begin counts a job that has devices among those that run.
-func (p *Pool) begin(j *Job, gpus int) {
+// begin counts a job that has devices among those that run. It returns the rate of its partner.
+func (p *Pool) begin(j *Job, gpus int) (partner float64) {
 	if j.run != waitingRun || j.End != Never || j.Arrival > p.Now() {
 		p.fail("job %s cannot be started at %d: it must have arrived, and neither run nor have ended", j.Trace.ID, p.Now())
-		return
+		return j.rate
 	}
 	if j.Start == Never {
 		j.Start = p.Now()
@@ -150,7 +150,7 @@ func (p *Pool) begin(j *Job, gpus int) {
 	j.Queue += p.Now() - j.waits
 	p.count(j, -1)
 	j.GPUs, j.run, j.since = gpus, p.starts, p.Now()
-	j.rate = p.rate(j)
+	j.rate, partner = p.rates(j)
 	p.starts++
 	p.running++
 	if j.before = p.last; j.before != nil {
@@ -161,6 +161,7 @@ func (p *Pool) begin(j *Job, gpus int) {
 	p.last = j
 	j.end = p.foresee(j)
 	j.ending = p.agenda.Schedule(j.end, int(jobEnds), event{jobEnds, j})
+	return partner
 }
 
 // foresee returns the second at which a job ends if nothing changes.
@@ -210,14 +211,17 @@ func (p *Pool) setRate(j *Job, rate float64) {
 	p.agenda.Reschedule(j.ending, j.end)
 }
 
-// rate asks the speed model how fast a job works where it is.
-func (p *Pool) rate(j *Job) float64 {
-	rate := p.speed.Rate(Placement{Job: j, GPUs: j.GPUs, Nodes: j.Nodes, Partner: j.partner})
-	if !(rate > 0) || math.IsInf(rate, 1) {
-		p.fail("the speed model gives job %s a rate of %v; rates are positive and finite", j.Trace.ID, rate)
-		return 1
+// rates asks the speed model how fast a job and its partner work where they are.
+func (p *Pool) rates(j *Job) (job, partner float64) {
+	job, partner = p.speed.Rates(Placement{Job: j, GPUs: j.GPUs, Nodes: j.Nodes, Partner: j.partner})
+	if j.partner == nil {
+		partner = job
 	}
-	return rate
+	if !(min(job, partner) > 0) || math.IsInf(max(job, partner), 1) {
+		p.fail("the speed model gives job %s a rate of %v, and one of %v to what shares its devices; rates are positive and finite", j.Trace.ID, job, partner)
+		return 1, 1
+	}
+	return job, partner
 }
 
 // repeat adds the work that a job loses with its devices.
@@ -298,8 +302,7 @@ func (p *Pool) Pack(guest, host *Job) bool {
 	guest.Nodes = host.Nodes
 	p.nodes.join(host.Nodes, 1)
 	guest.partner, host.partner = host, guest
-	p.begin(guest, guest.GPUs)
-	p.setRate(host, p.rate(host))
+	p.setRate(host, p.begin(guest, guest.GPUs))
 	p.tell(guest, "start")
 	p.tell(host, "pack")
 	return true
@@ -322,7 +325,8 @@ func (p *Pool) Resize(j *Job, gpus int) bool {
 	if ok {
 		p.settle(j)
 		p.repeat(j, lost)
-		p.setRate(j, p.rate(j))
+		rate, _ := p.rates(j)
+		p.setRate(j, rate)
 		p.tell(j, "resize")
 	}
 	return ok
@@ -336,7 +340,7 @@ func (p *Pool) finish(j *Job) {
 	j.End, j.GPUs = p.Now(), j.asked
 	p.tell(j, "end")
 	if other != nil {
-		if rate := p.rate(other); rate != other.rate {
+		if rate, _ := p.rates(other); rate != other.rate {
 			p.setRate(other, rate)
 		}
 		p.tell(other, "unpack")
