@@ -174,6 +174,9 @@ func (s *clusterStudy) with(p cluster.Policy, load float64) (*cluster.Study, err
 // ready reads what schedulers need before anything is written, and says what is missing.
 // What is read is shared by simulations afterwards.
 func (s *clusterStudy) ready() error {
+	if err := s.study.Validate(); err != nil {
+		return err
+	}
 	for _, name := range s.Schedule.Schedulers {
 		p := s.policy(name)
 		if _, err := s.with(p, 1); err != nil {
