@@ -197,7 +197,7 @@ func TestSimulationsThatAreStoppedOrHurt(t *testing.T) {
 		`network.name="NoSuchNetwork"`:     {exitConfig, "NoSuchNetwork"},
 		`time.profile="no-such-profile"`:   {exitConfig, "no-such-profile"},
 		`fleet.devices=["cuda:99"]`:        {exitFailed, "cuda:99"},
-		`fleet.gpus=1`:                     {exitConfig, "gpus are for a scheduler"},
+		`fleet.gpus=1`:                     {exitConfig, "gpus are not for local workers"},
 		`fleet.extra=["--exclusive"]`:      {exitConfig, "extra is for Slurm"},
 	} {
 		got := graft("simulate", path, "--folder", filepath.Join(folder, "bad", "x"), "--force", "--set", args)
