@@ -2,63 +2,68 @@ package cluster
 
 import "slices"
 
-// Temporary is the name of a node that comes and goes.
-const Temporary = 9999
-
-// AddNode brings a node in for a time. There is at most one: a second does nothing.
-func (p *Pool) AddNode() {
-	if p.nodes.byName[Temporary] != nil {
-		return
-	}
-	nd := &node{name: Temporary, free: uint64(1)<<p.nodes.each - 1}
-	p.nodes.list = append(p.nodes.list, nd)
-	p.nodes.byName[Temporary] = nd
-	p.nodes.index()
+// NodeChange changes the nodes of a pool.
+type NodeChange struct {
+	At    int64         // second; after all else that happens in it
+	Apply func(p *Pool) // calls [Pool.AddNode] and the like
 }
 
-// HasNode reports whether there is a node of that name, and whether it is idle.
-func (p *Pool) HasNode(name int) (there, idle bool) {
-	nd := p.nodes.byName[name]
-	return nd != nil, nd != nil && nd.jobs == 0
-}
-
-// RemoveNode takes an idle node away, the one with the highest name; false if none is idle.
-// From the second time on the one that goes is called [Temporary]: the temporary node, if it
-// is busy, stays under the other's name, so that pools end with the nodes that they had.
-func (p *Pool) RemoveNode() bool {
-	var idle *node
-	for _, nd := range p.nodes.list {
-		if nd.jobs == 0 && (idle == nil || nd.name > idle.name) {
-			idle = nd
-		}
-	}
-	if idle == nil {
+// AddNode brings an idle node in; false if there is one of that name.
+func (p *Pool) AddNode(name int) bool {
+	if p.nodes.find(name) != nil {
 		return false
 	}
-	if temp := p.nodes.byName[Temporary]; idle.name < Temporary && p.temporary && temp != nil {
-		p.rename(temp, idle.name)
-	}
-	p.nodes.list = slices.DeleteFunc(p.nodes.list, func(nd *node) bool { return nd == idle })
-	if p.nodes.byName[idle.name] == idle {
-		delete(p.nodes.byName, idle.name)
-	}
-	p.temporary = true
+	nd := &node{name: name, free: p.nodes.all(), used: make([]int64, len(p.nodes.limits))}
+	p.nodes.list = append(p.nodes.list, nd)
+	p.nodes.name(name, nd)
 	p.nodes.index()
 	return true
 }
 
-// rename gives a busy node another name, in the list of its jobs' nodes as well, where it
-// moves to the end.
-func (p *Pool) rename(nd *node, name int) {
-	delete(p.nodes.byName, nd.name)
-	for j := range p.Running() {
-		at := slices.IndexFunc(j.Nodes, func(s Share) bool { return s.Node == nd.name })
-		if at < 0 {
-			continue
+// HasNode reports whether there is a node of that name, and whether it is idle.
+func (p *Pool) HasNode(name int) (there, idle bool) {
+	nd := p.nodes.find(name)
+	return nd != nil, nd != nil && nd.jobs == 0
+}
+
+// LastIdle returns the highest name of an idle node; false if none is idle.
+func (p *Pool) LastIdle() (name int, ok bool) {
+	for _, nd := range p.nodes.list {
+		if nd.jobs == 0 && (!ok || nd.name > name) {
+			name, ok = nd.name, true
 		}
-		moved := Share{Node: name, GPUs: j.Nodes[at].GPUs}
-		j.Nodes = append(slices.Delete(slices.Clone(j.Nodes), at, at+1), moved)
 	}
-	nd.name = name
-	p.nodes.byName[name] = nd
+	return name, ok
+}
+
+// RemoveNode takes a node away; false if there is none of that name, or jobs run on it.
+func (p *Pool) RemoveNode(name int) bool {
+	gone := p.nodes.find(name)
+	if gone == nil || gone.jobs > 0 {
+		return false
+	}
+	p.nodes.list = slices.DeleteFunc(p.nodes.list, func(nd *node) bool { return nd == gone })
+	p.nodes.name(name, nil)
+	p.nodes.index()
+	return true
+}
+
+// RenameNode gives a node a name that no other has, in the list of its jobs' nodes as well, where
+// it moves to the end; false if there is no such node or the name is taken.
+func (p *Pool) RenameNode(from, to int) bool {
+	nd := p.nodes.find(from)
+	if nd == nil || p.nodes.find(to) != nil {
+		return false
+	}
+	for j := range p.Running() {
+		at := slices.IndexFunc(j.Nodes, func(s Share) bool { return s.Node == from })
+		if at >= 0 {
+			moved := Share{Node: to, GPUs: j.Nodes[at].GPUs}
+			j.Nodes = append(slices.Delete(slices.Clone(j.Nodes), at, at+1), moved)
+		}
+	}
+	p.nodes.name(from, nil)
+	nd.name = to
+	p.nodes.name(to, nd)
+	return true
 }

@@ -44,18 +44,26 @@ func smallStudy(jobs int) *Study {
 	return s
 }
 
+// fixedSpeed is a speed model with one rate and one loss.
+type fixedSpeed struct{ rate, lost float64 }
+
+func (m fixedSpeed) Rate(Placement) float64 { return m.rate }
+
+func (m fixedSpeed) Lost(*Job) float64 { return m.lost }
+
 // A scheduler that does what must not be done ends the simulation with an error, and neither
 // lets it go on for ever nor breaks it.
 func TestBadSchedulers(t *testing.T) {
 	for name, c := range map[string]struct {
-		act  func(s *toy, p *Pool) int64
-		want string
+		act   func(s *toy, p *Pool) int64
+		want  string
+		speed SpeedModel
 	}{
 		"one that starts nothing": {
-			func(*toy, *Pool) int64 { return Never }, "at second 3 4 jobs wait, none runs and none will come",
+			func(*toy, *Pool) int64 { return Never }, "at second 3 4 jobs wait, none runs and none will come", nil,
 		},
 		"one that starts nothing and asks again every second": {
-			func(_ *toy, p *Pool) int64 { return p.Now() + 1 }, "4 jobs wait, none runs and none will come",
+			func(_ *toy, p *Pool) int64 { return p.Now() + 1 }, "4 jobs wait, none runs and none will come", nil,
 		},
 		"one that starts one job only, and asks again": {
 			func(s *toy, p *Pool) int64 {
@@ -63,16 +71,16 @@ func TestBadSchedulers(t *testing.T) {
 					p.Start(s.waiting[0])
 				}
 				return p.Now() + 1
-			}, "3 jobs wait, none runs",
+			}, "3 jobs wait, none runs", nil,
 		},
 		"one that wants to be asked in the past": {
-			func(s *toy, p *Pool) int64 { s.start(p); return p.Now() - 1 }, "at second 0 the scheduler wants to be asked again at -1",
+			func(s *toy, p *Pool) int64 { s.start(p); return p.Now() - 1 }, "at second 0 the scheduler asks to be called again at -1", nil,
 		},
 		"one that wants to be asked now": {
-			func(s *toy, p *Pool) int64 { s.start(p); return p.Now() }, "the scheduler wants to be asked again at 0",
+			func(s *toy, p *Pool) int64 { s.start(p); return p.Now() }, "the scheduler asks to be called again at 0", nil,
 		},
 		"one that starts a job twice": {
-			func(s *toy, p *Pool) int64 { p.Start(s.all[0]); p.Start(s.all[0]); return Never }, "job j0 cannot be started",
+			func(s *toy, p *Pool) int64 { p.Start(s.all[0]); p.Start(s.all[0]); return Never }, "job j0 cannot be started", nil,
 		},
 		"one that starts a job that has ended": {
 			func(s *toy, p *Pool) int64 {
@@ -80,57 +88,45 @@ func TestBadSchedulers(t *testing.T) {
 					p.Start(s.all[0])
 				}
 				return Never
-			}, "job j0 cannot be started at 10",
+			}, "job j0 cannot be started at 10", nil,
 		},
 		"one that preempts a job that waits": {
-			func(s *toy, p *Pool) int64 { p.Preempt(s.all[0], 1); return Never }, "job j0 cannot be preempted",
+			func(s *toy, p *Pool) int64 { p.Preempt(s.all[0]); return Never }, "job j0 cannot be preempted", nil,
 		},
-		"one that preempts at no cost that there is": {
-			func(s *toy, p *Pool) int64 { p.Start(s.all[0]); p.Preempt(s.all[0], math.NaN()); return Never }, "job j0 cannot be preempted at a cost of NaN",
+		"one whose jobs lose what is no number": {
+			func(s *toy, p *Pool) int64 { p.Start(s.all[0]); p.Preempt(s.all[0]); return Never }, "lets job j0 lose NaN seconds", fixedSpeed{1, math.NaN()},
 		},
-		"one that gives work back": {
-			func(s *toy, p *Pool) int64 { p.Start(s.all[0]); p.Preempt(s.all[0], -1); return Never }, "job j0 cannot be preempted at a cost of -1",
+		"one whose jobs get work back": {
+			func(s *toy, p *Pool) int64 { p.Start(s.all[0]); p.Preempt(s.all[0]); return Never }, "lets job j0 lose -1 seconds", fixedSpeed{1, -1},
 		},
 		"one that preempts for ever": {
 			func(s *toy, p *Pool) int64 {
 				p.Start(s.all[0])
-				p.Preempt(s.all[0], math.Inf(1))
+				p.Preempt(s.all[0])
 				p.Start(s.all[0])
 				return Never
-			}, "job j0 would never end",
+			}, "job j0 would never end", fixedSpeed{1, math.Inf(1)},
 		},
 		"one that packs a job onto itself": {
-			func(s *toy, p *Pool) int64 { p.Start(s.all[0]); p.Pack(s.all[0], s.all[0], 1, 1); return Never }, "job j0 cannot share",
+			func(s *toy, p *Pool) int64 { p.Start(s.all[0]); p.Pack(s.all[0], s.all[0]); return Never }, "job j0 cannot share", nil,
 		},
-		"one that packs at no rate": {
-			func(s *toy, p *Pool) int64 {
-				if p.Now() < 1 {
-					p.Start(s.all[0])
-					return Never
-				}
-				p.Pack(s.all[1], s.all[0], math.NaN(), 1)
-				return Never
-			}, "rates NaN and 1",
+		"one whose jobs work at no rate": {
+			(*toy).start, "job j0 a rate of NaN", fixedSpeed{math.NaN(), 0},
 		},
-		"one that packs at a rate that is lost in rounding": {
-			func(s *toy, p *Pool) int64 {
-				if p.Now() < 1 {
-					p.Start(s.all[0])
-					return Never
-				}
-				p.Pack(s.all[1], s.all[0], 1e-30, 1)
-				return Never
-			}, "job j1 would never end",
+		"one whose jobs work at a rate that is lost in rounding": {
+			(*toy).start, "job j0 would never end", fixedSpeed{1e-30, 0},
 		},
 		"one that resizes a job that waits": {
-			func(s *toy, p *Pool) int64 { p.Resize(s.all[0], 2, 2, 0); return Never }, "job j0 cannot have 2 devices",
+			func(s *toy, p *Pool) int64 { p.Resize(s.all[0], 2); return Never }, "job j0 cannot have 2 devices", nil,
 		},
 		"one that resizes to nothing": {
-			func(s *toy, p *Pool) int64 { p.Start(s.all[0]); p.Resize(s.all[0], 0, 2, 0); return Never }, "job j0 cannot have 0 devices",
+			func(s *toy, p *Pool) int64 { p.Start(s.all[0]); p.Resize(s.all[0], 0); return Never }, "job j0 cannot have 0 devices", nil,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := smallStudy(4).Run(context.Background(), toyPolicy(c.act), Options{})
+			s := smallStudy(4)
+			s.Speed = c.speed
+			_, err := s.Run(context.Background(), toyPolicy(c.act), Options{})
 			require.ErrorContains(t, err, c.want)
 		})
 	}
@@ -199,10 +195,14 @@ func TestZeroDuration(t *testing.T) {
 			s.Jobs[k].Submit, s.Jobs[k].Duration = 7, 0
 		}
 		policy := toyPolicy((*toy).start)
-		policy.Extra = true
-		o, err := s.Run(context.Background(), policy, Options{Quirks: Quirks{ExtraSecond: extra}})
+		var o Options
+		if extra {
+			policy.Quirks = []Quirk{ExtraSecond}
+			o.Quirks = policy.AllQuirks()
+		}
+		out, err := s.Run(context.Background(), policy, o)
 		require.NoError(t, err)
-		for k, j := range o.Jobs {
+		for k, j := range out.Jobs {
 			want := int64(7)
 			if extra {
 				want = 8 + int64(k/2)
@@ -221,6 +221,10 @@ func TestBadStudies(t *testing.T) {
 		"no cluster":              {func(s *Study) { s.VCs = nil }, "there is no virtual cluster"},
 		"a cluster named twice":   {func(s *Study) { s.VCs = append(s.VCs, s.VCs[0]) }, "is named twice"},
 		"fewer nodes than none":   {func(s *Study) { s.VCs[0].Nodes = -1 }, "has -1 nodes"},
+		"nodes without a bound":   {func(s *Study) { s.VCs[0].Nodes = 1_000_000_000 }, "the cluster has more than 1000000 nodes"},
+		"devices without a bound": {func(s *Study) { s.VCs[0].Nodes, s.PerNode = 1_000_000, 64 }, "1000000 nodes of 64 devices; it may have up to 2097152"},
+		"less memory than none":   {func(s *Study) { s.Memory = -1 }, "neither is negative"},
+		"a resource of nobody":    {func(s *Study) { s.Others = []Resource{{Name: "licences"}} }, `resource "licences"`},
 		"large nodes":             {func(s *Study) { s.PerNode = 65 }, "nodes of 65 devices"},
 		"a job before the others": {func(s *Study) { s.Jobs[2].Submit = 0 }, "job j2 was submitted at 0, before 1"},
 		"negative time":           {func(s *Study) { s.Begin = -100 }, "begin at second -100"},
@@ -239,7 +243,7 @@ func TestBadStudies(t *testing.T) {
 // A policy that needs estimates is not simulated without one of each job.
 func TestNoEstimates(t *testing.T) {
 	policy := toyPolicy((*toy).start)
-	policy.Estimate = true
+	policy.Estimates = "lgb"
 	s := smallStudy(4)
 	s.Estimates = []float64{1, 2, math.NaN(), 4}
 	_, err := s.Run(context.Background(), policy, Options{})

@@ -20,14 +20,14 @@ func (p *Pool) Check() error {
 			return err
 		}
 	}
-	if count != p.running || count != len(p.ends) {
-		return fmt.Errorf("%d jobs are in the list of those that run, %d were counted and %d are to end", count, p.running, len(p.ends))
+	if count != p.running {
+		return fmt.Errorf("%d jobs are in the list of those that run and %d were counted", count, p.running)
 	}
 	return p.checkNodes(users)
 }
 
 func (p *Pool) checkJob(j *Job, users map[int][]int) error {
-	if !j.Running() || p.ends[j.heap] != j || j.end < p.now {
+	if !j.Running() || p.agenda.Event(j.ending).job != j || j.end < p.Now() {
 		return fmt.Errorf("job %s is among those that run, but should have ended at %d", j.Trace.ID, j.end)
 	}
 	if j.partner != nil && (j.partner.partner != j || !j.partner.Running()) {
@@ -65,24 +65,19 @@ func (p *Pool) checkPartner(j *Job) error {
 
 func (p *Pool) checkNodes(users map[int][]int) error {
 	free, pairs := 0, 0
-	cpus := map[int]int{}
-	for j := range p.Running() {
-		for _, s := range j.Nodes {
-			cpus[s.Node] += j.cpus * bits.OnesCount64(s.GPUs)
-		}
-	}
 	for _, nd := range p.nodes.list {
-		if nd.cpus != cpus[nd.name] || p.nodes.cpus > 0 && nd.cpus > p.nodes.cpus {
-			return fmt.Errorf("node %d has %d processors, %d are counted as taken and jobs have %d", nd.name, p.nodes.cpus, nd.cpus, cpus[nd.name])
+		if err := p.checkNode(nd); err != nil {
+			return err
 		}
 		for g, jobs := range users[nd.name] {
-			if jobs > 2 || (jobs == 0) != (nd.free>>g&1 == 1) {
+			parted := nd.parts != nil && nd.parts[g] > 0
+			if jobs > 2 && !parted || (jobs == 0) != (nd.free>>g&1 == 1) {
 				return fmt.Errorf("device %d of node %d has %d jobs, and is counted as free: %t", g, nd.name, jobs, nd.free>>g&1 == 1)
 			}
 			if jobs == 0 {
 				free++
 			}
-			if jobs == 2 {
+			if jobs == 2 && !parted {
 				pairs++
 			}
 		}
@@ -95,6 +90,39 @@ func (p *Pool) checkNodes(users map[int][]int) error {
 	}
 	if free != p.nodes.free || shared != 2*pairs {
 		return fmt.Errorf("%d devices are free and %d were counted; %d have two jobs and %d should", free, p.nodes.free, pairs, shared/2)
+	}
+	return nil
+}
+
+// checkNode holds a node's other resources and parts of devices to those of its jobs.
+func (p *Pool) checkNode(nd *node) error {
+	used, parts := make([]int64, len(nd.used)), make([]int, p.nodes.each)
+	for j := range p.Running() {
+		for _, s := range j.Nodes {
+			if s.Node != nd.name {
+				continue
+			}
+			for k := range used {
+				used[k] += j.beside.wants[k] * int64(bits.OnesCount64(s.GPUs))
+			}
+			if j.Share() > 0 {
+				parts[bits.TrailingZeros64(s.GPUs)] += j.Share()
+			}
+		}
+	}
+	for k := range used {
+		if nd.used[k] != used[k] || used[k] > p.nodes.limits[k] {
+			return fmt.Errorf("node %d has %d of resource %d, %d are counted as taken and jobs have %d", nd.name, p.nodes.limits[k], k, nd.used[k], used[k])
+		}
+	}
+	for g, taken := range parts {
+		counted := 0
+		if nd.parts != nil {
+			counted = int(nd.parts[g])
+		}
+		if taken != counted || taken > Whole {
+			return fmt.Errorf("device %d of node %d has %d thousandths taken, and %d are counted", g, nd.name, taken, counted)
+		}
 	}
 	return nil
 }

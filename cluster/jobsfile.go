@@ -11,32 +11,23 @@ import (
 	"graft/files"
 )
 
-// Columns of a table of jobs: those of the first simulator's, so that its tools read it.
-var (
-	jobColumns     = []string{"job_id", "vc", "start_time", "end_time", "queue", "ckpt_times", "nodes"}
-	profileColumns = []string{"profiled", "profqueue", "toskip", "exclusive", "rate", "Tcolocate", "Tdelocate"}
-)
+// jobColumns are those of Lucid's simulator, so that its tools read tables of jobs.
+var jobColumns = []string{"job_id", "vc", "start_time", "end_time", "queue", "ckpt_times", "nodes"}
 
-// WriteJobs writes what came of each job as a table, virtual cluster by virtual cluster and in
-// each in the order of submission. Times are seconds since the trace's zero; the last columns
-// are there where a profiler was.
+// WriteJobs writes a table with a row for each job, virtual cluster by virtual cluster and in
+// each in the order of submission. Times are seconds since the trace's zero. The columns of the
+// policy's records stand behind those of every policy.
 func (o *Outcome) WriteJobs(fsys files.FS, path string) error {
 	return files.WriteAtomic(fsys, path, func(w io.Writer) error {
 		b := bufio.NewWriterSize(w, 1<<16)
-		columns, profiled := jobColumns, false
-		for _, j := range o.Jobs {
-			profiled = profiled || j.Profiled
-		}
-		if profiled {
-			columns = append(append([]string{}, jobColumns...), profileColumns...)
-		}
-		_, _ = b.WriteString(strings.Join(columns, ",") + "\n")
+		further := o.recordColumns()
+		_, _ = b.WriteString(strings.Join(slices.Concat(jobColumns, further), ",") + "\n")
 		var line []byte
 		for _, p := range o.Pools {
 			for _, j := range p.submitted() {
 				line = j.appendRow(line[:0])
-				if profiled {
-					line = j.appendProfile(line)
+				if further != nil {
+					line = j.Record.AppendCells(line, j)
 				}
 				if _, err := b.Write(append(line, '\n')); err != nil {
 					return err
@@ -45,6 +36,19 @@ func (o *Outcome) WriteJobs(fsys files.FS, path string) error {
 		}
 		return b.Flush()
 	})
+}
+
+// recordColumns are the further columns that a job needs; nil if none does.
+func (o *Outcome) recordColumns() []string {
+	for _, j := range o.Jobs {
+		if j.Record == nil {
+			return nil // a policy records all jobs or none
+		}
+		if columns := j.Record.Columns(); columns != nil {
+			return columns
+		}
+	}
+	return nil
 }
 
 // submitted are the jobs in the order of submission, from which that of arrival differs where
@@ -101,20 +105,4 @@ func (j *Job) appendNodes(line []byte) []byte {
 		line = append(line, "]}"...)
 	}
 	return append(line, ']')
-}
-
-func (j *Job) appendProfile(line []byte) []byte {
-	for _, x := range [...]int64{int64(one(j.Profiled)), j.ProfileQueue, int64(one(j.Skipped)), int64(one(!j.Shared))} {
-		line = strconv.AppendInt(append(line, ','), x, 10)
-	}
-	line = append(line, ',')
-	from := len(line)
-	line = strconv.AppendFloat(line, j.rate, 'f', -1, 64)
-	if !strings.Contains(string(line[from:]), ".") {
-		line = append(line, ".0"...)
-	}
-	for _, x := range [...]int64{j.PackedAt, j.UnpackedAt} {
-		line = strconv.AppendInt(append(line, ','), x, 10)
-	}
-	return line
 }

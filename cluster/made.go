@@ -39,7 +39,7 @@ func MakeProfiles(jobs []trace.Job) *Profiles {
 	return p
 }
 
-// disturbance is how much of its rate a job loses beside one that keeps a device busy all of
+// disturbance is the share of its rate that a job loses beside one that keeps a device busy all of
 // the time, as long as there is time for both.
 const disturbance = 0.1
 
@@ -112,4 +112,11 @@ func (c Config) row() string {
 	line := appendText(nil, c.Model)
 	line = appendText(append(line, ','), c.Dataset)
 	return fmt.Sprintf("%s,%d,%d", line, c.Batch, one(c.AMP))
+}
+
+func one(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
 }

@@ -2,20 +2,20 @@ package cluster
 
 import "slices"
 
-// Outcome is what came of a simulation.
+// Outcome is the result of a simulation.
 type Outcome struct {
-	Policy    string        // by which it was scheduled
-	Placement string        // how places were chosen
-	Quirks    Quirks        // that were kept
-	Begin     int64         // second at which it began
-	Given     int           // jobs that the study has
-	Jobs      []*Job        // that were simulated, in the order of submission
-	Refused   []Refusal     // jobs that were not, in that order too
-	Pools     []PoolOutcome // in the order of the virtual clusters
-	Changes   []Change      // of the job that was followed
-	Scalings  int           // how often a profiler grew or shrank
-	Events    int64         // arrivals and ends
-	Asked     int64         // how often schedulers were asked
+	Policy    string         // by which it was scheduled
+	Placement string         // how places were chosen
+	Quirks    Quirks         // that were kept
+	Begin     int64          // second at which it began
+	Given     int            // jobs that the study has
+	Jobs      []*Job         // that were simulated, in the order of submission
+	Refused   []Refusal      // jobs that were not, in that order too
+	Pools     []PoolOutcome  // in the order of the virtual clusters
+	Changes   []Change       // of the job that was followed
+	Counts    map[string]int // what the policy counted of the whole run; nil is nothing
+	Events    int64          // arrivals and ends
+	Asked     int64          // how often schedulers were asked
 }
 
 // Refusal is a job that was not simulated.
@@ -24,7 +24,7 @@ type Refusal struct {
 	Why string // it was not
 }
 
-// PoolOutcome is what came of a pool.
+// PoolOutcome is the result of a pool.
 type PoolOutcome struct {
 	Name   string  // of the virtual cluster
 	Nodes  int     // that it had
@@ -41,18 +41,18 @@ type PoolOutcome struct {
 func (pr *PoolRun) close(e *engine) {
 	p := e.pool
 	if e.each != nil {
-		e.each(p.now)
+		e.each()
 	}
-	pr.done = PoolOutcome{Name: pr.Name, Nodes: pr.Nodes, Jobs: pr.Jobs, Last: p.now,
-		Used: p.busy.taken, All: p.busy.all, Usage: pr.usage, Events: e.events, Asked: e.asked}
+	pr.done = PoolOutcome{Name: pr.Name, Nodes: pr.Nodes, Jobs: pr.Jobs, Last: p.Now(),
+		Used: p.busy.taken, All: p.busy.all, Usage: pr.usage, Events: e.handled, Asked: e.asked}
 }
 
 func (r *Run) outcome(refused []Refusal) *Outcome {
-	o := &Outcome{Policy: r.policy.Name, Placement: r.Placement, Begin: r.Begin, Given: len(r.Study.Jobs), Quirks: r.Quirks, Refused: refused, Scalings: r.Scaled}
+	o := &Outcome{Policy: r.policy.Name, Placement: r.Placement, Begin: r.Begin, Given: len(r.Study.Jobs), Quirks: r.Quirks, Refused: refused, Counts: r.Counts}
 	o.Jobs = slices.DeleteFunc(r.Jobs, func(j *Job) bool { return j.run == refusedRun })
 	for _, pr := range r.Pools {
 		o.Pools = append(o.Pools, pr.done)
-		o.Changes = append(o.Changes, pr.changes...)
+		o.Changes = append(o.Changes, pr.followed...)
 		o.Events += pr.done.Events
 		o.Asked += pr.done.Asked
 	}

@@ -11,48 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The heap of ends gives jobs by their end and then by their start, whatever is put in, moved
-// and taken out before.
-func TestEnds(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	for range 300 {
-		var h ends
-		var plain []*Job
-		for step := range int64(60) {
-			switch pick := r.IntN(4); {
-			case pick < 2 || len(plain) == 0:
-				j := &Job{end: r.Int64N(8), run: step}
-				h.push(j)
-				plain = append(plain, j)
-			case pick == 2:
-				at := r.IntN(len(plain))
-				h.remove(plain[at])
-				plain = slices.Delete(plain, at, at+1)
-			default:
-				j := plain[r.IntN(len(plain))]
-				j.end = r.Int64N(8)
-				h.fix(j.heap)
-			}
-			for at, j := range h {
-				require.Equal(t, at, j.heap)
-			}
-			requireFirst(t, h, plain)
-		}
-	}
-}
-
-func requireFirst(t *testing.T, h ends, plain []*Job) {
-	t.Helper()
-	require.Len(t, h, len(plain))
-	if len(plain) == 0 {
-		require.Equal(t, Never, h.next())
-		return
-	}
-	first := slices.MinFunc(plain, func(a, b *Job) int { return cmp.Or(cmp.Compare(a.end, b.end), cmp.Compare(a.run, b.run)) })
-	require.Same(t, first, h[0])
-	require.Equal(t, first.end, h.next())
-}
-
 // A queue gives jobs in the order of a stable sort of those that are in it.
 func TestQueue(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
@@ -99,7 +57,7 @@ func TestNodes(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, count := range []int{1, 2, 5, 63, 64, 65, 130} {
 		for _, each := range []int{1, 3, 8, 64} {
-			p := newPool(count, each, consolidate{}, Quirks{}, 0)
+			p := newPool(newNodes(count, each, nil), consolidate{}, LinearSpeed{}, 0)
 			var taken [][]Share
 			for range 80 {
 				taken = exercise(r, p, taken)
@@ -114,9 +72,11 @@ func exercise(r *rand.Rand, p *Pool, taken [][]Share) [][]Share {
 	n := p.nodes
 	switch pick := r.IntN(20); {
 	case pick == 0:
-		p.AddNode()
+		p.AddNode(9999)
 	case pick == 1:
-		p.RemoveNode()
+		if idle, ok := p.LastIdle(); ok {
+			p.RemoveNode(idle)
+		}
 	case pick < 7 && len(taken) > 0:
 		at := r.IntN(len(taken))
 		n.release(taken[at])
@@ -140,7 +100,7 @@ func requireIndex(t *testing.T, n *Nodes) {
 	for at, nd := range n.list {
 		f := bits.OnesCount64(nd.free)
 		require.Equal(t, at, nd.at)
-		require.Same(t, nd, n.byName[nd.name])
+		require.Same(t, nd, n.find(nd.name))
 		require.Equal(t, f, n.FreeOf(at))
 		free += f
 		with[f] = append(with[f], at)
@@ -148,7 +108,6 @@ func requireIndex(t *testing.T, n *Nodes) {
 			some = append(some, at)
 		}
 	}
-	require.Len(t, n.byName, len(n.list))
 	require.Equal(t, free, n.Free())
 	for from := range len(n.list) + 2 {
 		require.Equal(t, atOrBehind(some, from), n.FirstFree(from), "from %d", from)
@@ -176,7 +135,7 @@ func TestPlacers(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for name, placer := range Placers() {
 		for round := range 400 {
-			n := newNodes(1+r.IntN(5), 1+r.IntN(8))
+			n := newNodes(1+r.IntN(5), 1+r.IntN(8), nil)
 			for at := range n.list {
 				if take := r.IntN(n.each + 1); take > 0 {
 					n.take([]Share{n.Share(at, take)})
@@ -214,7 +173,7 @@ func requirePlaces(t *testing.T, placer Placer, n *Nodes) map[int]bool {
 		count, seen := 0, map[int]bool{}
 		for _, s := range shares[1:] {
 			require.False(t, seen[s.Node])
-			require.Zero(t, s.GPUs&^n.byName[s.Node].free)
+			require.Zero(t, s.GPUs&^n.find(s.Node).free)
 			seen[s.Node] = true
 			count += bits.OnesCount64(s.GPUs)
 		}

@@ -4,22 +4,22 @@ import (
 	"fmt"
 	"iter"
 	"math"
+
+	"graft/events"
 )
 
 // Pool is the nodes of a virtual cluster with the jobs that run on them, at a second. A
 // scheduler acts on it.
 type Pool struct {
-	now    int64
+	agenda *events.Kernel[event] // with the ends of the jobs that run
 	nodes  *Nodes
 	place  Placer
-	quirks Quirks
+	speed  SpeedModel
 	extra  int64 // seconds that a job keeps its devices for after its last one
 
-	ends        ends
 	first, last *Job // of those that run, in the order of their starts
 	running     int
 	starts      int64
-	temporary   bool // a node has been removed before
 	scratch     []Share
 	slab        []Share
 
@@ -31,16 +31,17 @@ type Pool struct {
 	changes     func(Change)
 }
 
-// Change is what happened to a job's devices.
+// Change is a change of a job's devices.
 type Change struct {
-	At   int64   // second
-	Job  *Job    // whose
-	What string  // start, preempt, resize, pack, unpack or end
-	GPUs int     // that it has then
-	Rate float64 // at which it works then
+	At     int64   // second
+	Job    *Job    // whose
+	What   string  // start, preempt, resize, pack, unpack or end
+	GPUs   int     // that it has then
+	Rate   float64 // at which it works then
+	Shared bool    // whether another job has the same devices then
 }
 
-// busy is what the time of devices was used for.
+// busy counts how the time of devices was used.
 type busy struct {
 	since   int64   // counted up to here
 	horizon int64   // and no further than here
@@ -48,23 +49,26 @@ type busy struct {
 	all     float64 // device-seconds in all
 }
 
-func newPool(nodes, each int, place Placer, quirks Quirks, now int64) *Pool {
-	return &Pool{now: now, nodes: newNodes(nodes, each), place: place, quirks: quirks, busy: busy{since: now}}
+func newPool(nodes *Nodes, place Placer, speed SpeedModel, now int64) *Pool {
+	return &Pool{agenda: events.NewKernel[event](now), nodes: nodes, place: place, speed: speed, busy: busy{since: now}}
 }
 
 // Now is the second that it is.
-func (p *Pool) Now() int64 { return p.now }
+func (p *Pool) Now() int64 { return p.agenda.Now() }
 
-// GPUs is how many devices there are.
+// GPUs returns the number of devices.
 func (p *Pool) GPUs() int { return len(p.nodes.list) * p.nodes.each }
 
-// Free is how many devices no job has.
+// Free returns the number of devices of which no job has a part.
 func (p *Pool) Free() int { return p.nodes.free }
+
+// Room returns the thousandths of devices that no job has.
+func (p *Pool) Room() int64 { return int64(p.nodes.free)*Whole + p.nodes.room }
 
 // Nodes are the nodes as they are now.
 func (p *Pool) Nodes() *Nodes { return p.nodes }
 
-// Count is how many jobs run.
+// Count returns the number of running jobs.
 func (p *Pool) Count() int { return p.running }
 
 // Running are the jobs that run, in the order of their starts. The list may be changed
@@ -83,36 +87,42 @@ func (p *Pool) Running() iter.Seq[*Job] {
 
 // Fits reports whether a waiting job would find a place.
 func (p *Pool) Fits(j *Job) bool {
-	if j.GPUs > p.nodes.free {
-		return false
-	}
-	shares, ok := p.place.Place(p.nodes.at(j), j.GPUs, p.scratch[:0])
-	p.scratch = shares[:0]
+	_, ok := p.find(j, j.GPUs)
 	return ok
 }
 
-// Start gives a waiting job its devices, if there is a place.
-func (p *Pool) Start(j *Job) bool { return p.StartOn(j, j.GPUs, 1) }
-
-// StartOn gives a waiting job another number of devices than it asked for, on which it works
-// at a rate, if there is a place.
-func (p *Pool) StartOn(j *Job, gpus int, rate float64) bool {
-	if j.Running() || gpus <= 0 || !usable(rate) {
-		p.fail("job %s cannot be started on %d devices at rate %v: it must wait, and have one or more", j.Trace.ID, gpus, rate)
-		return false
+// find looks for devices of a job. The result is good until the next call.
+func (p *Pool) find(j *Job, gpus int) ([]Share, bool) {
+	p.nodes.at(j)
+	if p.nodes.share > 0 {
+		if beside, ok := p.nodes.beside(); ok {
+			return append(p.scratch[:0], beside), true
+		}
 	}
 	if gpus > p.nodes.free {
+		return nil, false
+	}
+	shares, ok := p.place.Place(p.nodes, gpus, p.scratch[:0])
+	p.scratch = shares[:0]
+	return shares, ok
+}
+
+// Start gives a waiting job its devices, if there is a place.
+func (p *Pool) Start(j *Job) bool { return p.StartOn(j, j.GPUs) }
+
+// StartOn gives a waiting job another number of devices than it asked for, if there is a place.
+func (p *Pool) StartOn(j *Job, gpus int) bool {
+	if j.Running() || gpus <= 0 {
+		p.fail("job %s cannot be started on %d devices: it must wait, and have one or more", j.Trace.ID, gpus)
 		return false
 	}
-	shares, ok := p.place.Place(p.nodes.at(j), gpus, p.scratch[:0])
-	p.scratch = shares[:0]
+	shares, ok := p.find(j, gpus)
 	if !ok {
 		return false
 	}
 	p.nodes.take(shares)
 	j.Nodes = p.kept(shares)
-	p.begin(j, rate)
-	j.GPUs = gpus
+	p.begin(j, gpus)
 	p.tell(j, "start")
 	return true
 }
@@ -129,17 +139,18 @@ func (p *Pool) kept(shares []Share) []Share {
 }
 
 // begin counts a job that has devices among those that run.
-func (p *Pool) begin(j *Job, rate float64) {
-	if j.run != waitingRun || j.End != Never || j.Arrival > p.now {
-		p.fail("job %s cannot be started at %d: it must have arrived, and neither run nor have ended", j.Trace.ID, p.now)
+func (p *Pool) begin(j *Job, gpus int) {
+	if j.run != waitingRun || j.End != Never || j.Arrival > p.Now() {
+		p.fail("job %s cannot be started at %d: it must have arrived, and neither run nor have ended", j.Trace.ID, p.Now())
 		return
 	}
 	if j.Start == Never {
-		j.Start = p.now
+		j.Start = p.Now()
 	}
-	j.Queue += p.now - j.waits
+	j.Queue += p.Now() - j.waits
 	p.count(j, -1)
-	j.run, j.rate, j.since = p.starts, rate, p.now
+	j.GPUs, j.run, j.since = gpus, p.starts, p.Now()
+	j.rate = p.rate(j)
 	p.starts++
 	p.running++
 	if j.before = p.last; j.before != nil {
@@ -149,10 +160,10 @@ func (p *Pool) begin(j *Job, rate float64) {
 	}
 	p.last = j
 	j.end = p.foresee(j)
-	p.ends.push(j)
+	j.ending = p.agenda.Schedule(j.end, int(jobEnds), event{jobEnds, j})
 }
 
-// foresee is when a job ends if nothing changes.
+// foresee returns the second at which a job ends if nothing changes.
 func (p *Pool) foresee(j *Job) int64 {
 	if j.work <= 0 {
 		return j.since + p.extra
@@ -178,13 +189,13 @@ func (p *Pool) Left(j *Job) float64 {
 	if !j.Running() {
 		return j.work
 	}
-	left, _ := used(j.work, j.rate, p.now-j.since)
+	left, _ := used(j.work, j.rate, p.Now()-j.since)
 	return left
 }
 
 // settle counts a job's work up to now.
 func (p *Pool) settle(j *Job) {
-	j.work, j.since = p.Left(j), p.now
+	j.work, j.since = p.Left(j), p.Now()
 }
 
 // setRate lets a job go on at another rate from now on. One that has no work left, and keeps
@@ -196,20 +207,39 @@ func (p *Pool) setRate(j *Job, rate float64) {
 		return
 	}
 	j.end = p.foresee(j)
-	p.ends.fix(j.heap)
+	p.agenda.Reschedule(j.ending, j.end)
 }
 
-// Preempt takes a job off its devices; it will have that many seconds more to do, for
-// what was lost. It waits from now on.
-func (p *Pool) Preempt(j *Job, cost float64) {
-	if !j.Running() || j.partner != nil || !(cost >= 0) {
-		p.fail("job %s cannot be preempted at a cost of %v seconds: it must run alone, and lose nothing or more", j.Trace.ID, cost)
+// rate asks the speed model how fast a job works where it is.
+func (p *Pool) rate(j *Job) float64 {
+	rate := p.speed.Rate(Placement{Job: j, GPUs: j.GPUs, Nodes: j.Nodes, Partner: j.partner})
+	if !(rate > 0) || math.IsInf(rate, 1) {
+		p.fail("the speed model gives job %s a rate of %v; rates are positive and finite", j.Trace.ID, rate)
+		return 1
+	}
+	return rate
+}
+
+// repeat adds the work that a job loses with its devices.
+func (p *Pool) repeat(j *Job, lost float64) {
+	if !(lost >= 0) {
+		p.fail("the speed model lets job %s lose %v seconds of work; that must not be negative", j.Trace.ID, lost)
 		return
 	}
+	j.work += lost
+}
+
+// Preempt takes a job off its devices. It loses work, and waits from now on.
+func (p *Pool) Preempt(j *Job) {
+	if !j.Running() || j.partner != nil {
+		p.fail("job %s cannot be preempted: it must run alone", j.Trace.ID)
+		return
+	}
+	lost := p.speed.Lost(j)
 	p.settle(j)
 	p.stop(j)
 	j.GPUs = j.asked
-	j.work += cost
+	p.repeat(j, lost)
 	j.Preemptions++
 	p.wait(j)
 	p.tell(j, "preempt")
@@ -217,13 +247,16 @@ func (p *Pool) Preempt(j *Job, cost float64) {
 
 // wait lets a job wait from now on.
 func (p *Pool) wait(j *Job) {
-	j.waits, j.run = p.now, waitingRun
+	j.waits, j.run = p.Now(), waitingRun
 	p.count(j, 1)
 }
 
 // stop takes a job out of those that run, and its devices from it.
 func (p *Pool) stop(j *Job) {
-	p.ends.remove(j)
+	if j.ending != 0 {
+		p.agenda.Cancel(j.ending)
+		j.ending = 0
+	}
 	if j.before != nil {
 		j.before.after = j.after
 	} else {
@@ -251,92 +284,63 @@ func (p *Pool) leave(j *Job) {
 	j.partner, other.partner = nil, nil
 }
 
-// Pack puts a waiting job onto the devices of one that runs alone on as many. Both work at
-// rates of their own until one of them ends. It is false where the nodes lack processors for
-// the one that comes.
-func (p *Pool) Pack(guest, host *Job, guestRate, hostRate float64) bool {
+// Pack puts a waiting job onto the devices of one that runs alone on as many. Both work at the
+// rates of the speed model until one of them ends. It is false where the nodes lack other
+// resources for the one that comes.
+func (p *Pool) Pack(guest, host *Job) bool {
 	switch {
-	case host.partner != nil || !host.Running() || guest.Running() || guest.GPUs != host.GPUs:
-		p.fail("job %s cannot share the devices of job %s: it needs as many devices, and one that runs alone", guest.Trace.ID, host.Trace.ID)
-		return false
-	case !usable(guestRate) || !usable(hostRate):
-		p.fail("jobs %s and %s would work at rates %v and %v together; rates are more than nothing", guest.Trace.ID, host.Trace.ID, guestRate, hostRate)
+	case host.partner != nil || !host.Running() || guest.Running() || guest.GPUs != host.GPUs || guest.Share()+host.Share() > 0:
+		p.fail("job %s cannot share the devices of job %s: it needs as many whole devices, and one that runs alone", guest.Trace.ID, host.Trace.ID)
 		return false
 	case !p.nodes.at(guest).canJoin(host.Nodes):
 		return false
 	}
 	guest.Nodes = host.Nodes
 	p.nodes.join(host.Nodes, 1)
-	guest.partner, host.partner, guest.host = host, guest, host
-	guest.Shared, host.Shared, guest.Packed, guest.PackedAt = true, true, true, p.now
-	p.begin(guest, guestRate)
-	p.setRate(host, hostRate)
+	guest.partner, host.partner = host, guest
+	p.begin(guest, guest.GPUs)
+	p.setRate(host, p.rate(host))
 	p.tell(guest, "start")
 	p.tell(host, "pack")
 	return true
 }
 
-func usable(rate float64) bool { return rate > 0 && !math.IsInf(rate, 1) }
-
-// Resize gives a job that runs alone another number of devices at once, at which it works
-// at another rate; it will have that many seconds more to do. It keeps what it has where
-// there is no place.
-func (p *Pool) Resize(j *Job, gpus int, rate, cost float64) bool {
-	if !j.Running() || j.partner != nil || gpus <= 0 || !usable(rate) || !(cost >= 0) {
-		p.fail("job %s cannot have %d devices at rate %v: it must run alone, on one or more", j.Trace.ID, gpus, rate)
+// Resize gives a job that runs alone another number of devices at once. It loses work. It keeps
+// what it has, and Resize is false, where there is no place.
+func (p *Pool) Resize(j *Job, gpus int) bool {
+	if !j.Running() || j.partner != nil || gpus <= 0 {
+		p.fail("job %s cannot have %d devices: it must run alone, on one or more", j.Trace.ID, gpus)
 		return false
 	}
 	p.nodes.at(j).release(j.Nodes)
-	ok := gpus <= p.nodes.free
+	lost := p.speed.Lost(j)
+	shares, ok := p.find(j, gpus)
 	if ok {
-		var shares []Share
-		if shares, ok = p.place.Place(p.nodes, gpus, p.scratch[:0]); ok {
-			j.Nodes, j.GPUs = p.kept(shares), gpus
-		}
-		p.scratch = shares[:0]
+		j.Nodes, j.GPUs = p.kept(shares), gpus
 	}
 	p.nodes.take(j.Nodes)
 	if ok {
 		p.settle(j)
-		j.work += cost
-		p.setRate(j, rate)
+		p.repeat(j, lost)
+		p.setRate(j, p.rate(j))
 		p.tell(j, "resize")
 	}
 	return ok
 }
 
-// finish ends a job.
+// finish ends a job. A partner has their devices for itself from now on.
 func (p *Pool) finish(j *Job) {
 	p.settle(j)
-	other, host := j.partner, j.host
+	other := j.partner
 	p.stop(j)
-	j.End, j.GPUs = p.now, j.asked
+	j.End, j.GPUs = p.Now(), j.asked
 	p.tell(j, "end")
-	if !j.Shared {
-		return
+	if other != nil {
+		if rate := p.rate(other); rate != other.rate {
+			p.setRate(other, rate)
+		}
+		p.tell(other, "unpack")
 	}
-	if p.quirks.SlowPartner {
-		p.unpackHost(j, other, host)
-	} else if other != nil {
-		p.unpack(other)
-	}
-}
-
-// unpackHost frees the one of two jobs that was there first, even if it is the one that
-// ends: the other then goes on as if its partner were still there.
-func (p *Pool) unpackHost(j, other, host *Job) {
-	if other != nil && other == host {
-		p.unpack(other)
-		return
-	}
-	j.Shared, j.UnpackedAt, j.rate = false, p.now, 1
-}
-
-// unpack gives a job its devices for itself.
-func (p *Pool) unpack(j *Job) {
-	j.Shared, j.UnpackedAt = false, p.now
-	p.setRate(j, 1)
-	p.tell(j, "unpack")
 }
 
 // fail keeps the first fault of a scheduler.
@@ -348,7 +352,7 @@ func (p *Pool) fail(format string, args ...any) {
 
 func (p *Pool) tell(j *Job, what string) {
 	if p.changes != nil {
-		p.changes(Change{At: p.now, Job: j, What: what, GPUs: j.GPUs, Rate: j.rate})
+		p.changes(Change{At: p.Now(), Job: j, What: what, GPUs: j.GPUs, Rate: j.rate, Shared: j.partner != nil})
 	}
 }
 
@@ -359,8 +363,9 @@ func (p *Pool) advance(to int64) {
 		p.busy.taken += span * float64(p.GPUs()-p.nodes.free)
 		p.busy.all += span * float64(p.GPUs())
 	}
-	p.busy.since, p.now = to, to
+	p.busy.since = to
+	p.agenda.Advance(to)
 }
 
-// Waiting is how many jobs wait.
+// Waiting returns the number of waiting jobs.
 func (p *Pool) Waiting() int { return p.waiting }

@@ -1,108 +1,77 @@
 package cluster
 
-// Queue is jobs that wait, by numbers that a scheduler gives them; those that are equal stand
-// in the order in which they came. It must be made by [NewQueue].
+import "graft/events"
+
+// Queue holds waiting jobs, ordered by numbers that a scheduler gives them; jobs with equal
+// numbers stand in the order in which they came. [NewQueue] makes one.
 type Queue struct {
-	list  []queued // a heap; of a queue without numbers the jobs as they came, from first on
-	first int
 	by    []func(j *Job) float64
+	heap  events.Heap[*Job] // of a queue with numbers
 	came  int64
+	list  []*Job // of a queue without numbers: jobs as they came, from first on
+	first int
 }
 
-// queued is a job with its numbers, so that no job is looked at when two are compared.
-type queued struct {
-	keys [mostKeys]float64
-	came int64
-	job  *Job
-}
-
-// mostKeys is by how many numbers a queue may be ordered.
+// mostKeys is the largest number of numbers that order a queue.
 const mostKeys = 2
 
-// NewQueue is an empty queue. By are the numbers of a job, of which it comes before those with
-// a larger one; a second decides where the first are equal, and more do not count. They are
-// asked for when a job is put in. Without any, jobs stand as they came.
+// NewQueue returns an empty queue. The functions in by return the numbers of a job; the smallest
+// first number is at the head, a second one decides between equals, and more are ignored. They
+// are called when a job is put in. Without any, jobs stand as they came.
 func NewQueue(by ...func(j *Job) float64) *Queue {
 	return &Queue{by: by[:min(len(by), mostKeys)]}
 }
 
 // Put adds a job.
 func (q *Queue) Put(j *Job) {
-	added := queued{came: q.came, job: j}
-	for k, by := range q.by {
-		added.keys[k] = by(j)
-	}
-	q.list = append(q.list, added)
-	q.came++
 	if len(q.by) == 0 {
+		q.list = append(q.list, j)
 		return
 	}
-	for at := len(q.list) - 1; at > 0 && q.less(at, (at-1)/2); at = (at - 1) / 2 {
-		q.list[at], q.list[(at-1)/2] = q.list[(at-1)/2], q.list[at]
+	key := events.Key{mostKeys: q.came}
+	for k, by := range q.by {
+		key[k] = events.Float(by(j))
 	}
+	q.came++
+	q.heap.Push(key, j)
 }
 
-// First is the job at the head; nil is none.
+// First returns the job at the head; nil if there is none.
 func (q *Queue) First() *Job {
-	if q.Len() == 0 {
+	if len(q.by) > 0 {
+		_, j, _ := q.heap.Head()
+		return j
+	}
+	if q.first == len(q.list) {
 		return nil
 	}
-	return q.list[q.first].job
+	return q.list[q.first]
 }
 
-// Take removes the job at the head; nil is none.
+// Take removes the job at the head and returns it; nil if there is none.
 func (q *Queue) Take() *Job {
-	if q.Len() == 0 {
+	if len(q.by) > 0 {
+		_, j, _ := q.heap.Pop()
+		return j
+	}
+	j := q.First()
+	if j == nil {
 		return nil
 	}
-	if len(q.by) == 0 {
-		return q.next()
-	}
-	first, last := q.list[0].job, len(q.list)-1
-	q.list[0], q.list[last] = q.list[last], queued{}
-	q.list = q.list[:last]
-	q.sink()
-	return first
-}
-
-// next removes the job that came first. What was removed is given up once it is half of all.
-func (q *Queue) next() *Job {
-	j := q.list[q.first].job
-	q.list[q.first] = queued{}
-	if q.first++; 2*q.first >= len(q.list) {
+	q.list[q.first] = nil
+	if q.first++; 2*q.first >= len(q.list) { // give up the removed half
 		q.list = q.list[:copy(q.list, q.list[q.first:])]
 		q.first = 0
 	}
 	return j
 }
 
-// Len is how many jobs there are.
-func (q *Queue) Len() int { return len(q.list) - q.first }
+// Len returns the number of jobs.
+func (q *Queue) Len() int { return q.heap.Len() + len(q.list) - q.first }
 
-// sink moves what stands at the head to its place.
-func (q *Queue) sink() {
-	for at := 0; ; {
-		least := 2*at + 1
-		if least >= len(q.list) {
-			return
-		}
-		if least+1 < len(q.list) && q.less(least+1, least) {
-			least++
-		}
-		if !q.less(least, at) {
-			return
-		}
-		q.list[at], q.list[least] = q.list[least], q.list[at]
-		at = least
+// Start starts jobs from the head on, up to the first that has no place.
+func (q *Queue) Start(p *Pool) {
+	for j := q.First(); j != nil && p.Start(j); j = q.First() {
+		q.Take()
 	}
-}
-
-func (q *Queue) less(a, b int) bool {
-	x, y := &q.list[a], &q.list[b]
-	for k := range x.keys {
-		if x.keys[k] != y.keys[k] {
-			return x.keys[k] < y.keys[k]
-		}
-	}
-	return x.came < y.came
 }

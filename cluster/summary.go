@@ -10,19 +10,17 @@ import (
 // Summary is figures of some jobs of an outcome. All times are in seconds; a figure of no
 // jobs is NaN.
 type Summary struct {
-	Jobs        int     // that were simulated
-	Completion  Spread  // from submission to end
-	Queue       Spread  // of all that a job waited for, the profiler included
-	Slowdown    float64 // mean of the completion over the duration, of which ten seconds count at least
-	Preemptions int     // in all
-	Packed      int     // jobs that ever were put onto another's devices
-	Skipped     int     // jobs that ended in the profiler
-	Profiled    int     // jobs that the profiler saw
-	Fairness    float64 // Jain's index over the users' mean slowdowns: 1 where all are equal, 1/users where one has it all
-	Last        int64   // second at which the last one ended
+	Jobs        int            // that were simulated
+	Completion  Spread         // from submission to end
+	Queue       Spread         // of all that a job waited for, the profiler included
+	Slowdown    float64        // mean of the completion over the duration, of which ten seconds count at least
+	Preemptions int            // in all
+	Counts      map[string]int // jobs of which policies recorded something special, by what it was
+	Fairness    float64        // Jain's index over the users' mean slowdowns: 1 where all are equal, 1/users where one has it all
+	Last        int64          // second at which the last one ended
 }
 
-// Spread is how values are distributed. Quantiles lie between two values where they fall
+// Spread is the distribution of values. Quantiles are interpolated where they fall
 // between two.
 type Spread struct {
 	Mean   float64
@@ -40,7 +38,7 @@ const shortest = 10
 
 // Summarize computes figures of jobs, of those for which keep says so; nil keeps all.
 func Summarize(jobs []*Job, keep func(j *Job) bool) Summary {
-	var s Summary
+	s := Summary{Counts: map[string]int{}}
 	completion, queue := make([]int64, 0, len(jobs)), make([]int64, 0, len(jobs))
 	users := map[string]*share{}
 	for _, j := range jobs {
@@ -67,17 +65,10 @@ func Summarize(jobs []*Job, keep func(j *Job) bool) Summary {
 
 func (s *Summary) count(j *Job) {
 	s.Preemptions += j.Preemptions
-	s.Packed += one(j.Packed)
-	s.Skipped += one(j.Skipped)
-	s.Profiled += one(j.Profiled)
-	s.Last = max(s.Last, j.End)
-}
-
-func one(is bool) int {
-	if is {
-		return 1
+	if j.Record != nil {
+		j.Record.Count(s.Counts)
 	}
-	return 0
+	s.Last = max(s.Last, j.End)
 }
 
 // spreadOf sorts the values.

@@ -92,3 +92,48 @@ func TestTablesOfJobs(t *testing.T) {
 		{"x", `c"d`, "0", "100", "0", "0", "[{0: [0]}]"},
 	}, rows)
 }
+
+// What a killed attempt left does not stay beside the tables of the next one, and a second attempt
+// writes the same bytes.
+func TestWriteIsDoneAgain(t *testing.T) {
+	o, _ := written(t)
+	want := t.TempDir()
+	require.NoError(t, o.Write(files.OS{}, want, 10))
+	for _, kind := range []faults.Kind{faults.Fail, faults.Torn, faults.DiskFull, faults.Crash} {
+		for at := 1; ; at++ {
+			dir := filepath.Join(t.TempDir(), "fifo")
+			broken := faults.New(files.OS{}, at, kind)
+			_ = o.Write(broken, dir, 10)
+			if !broken.Fired() {
+				break
+			}
+			require.NoError(t, o.Write(files.OS{}, dir, 10), "%s at %d", kind, at)
+			requireSameFiles(t, want, dir)
+		}
+	}
+}
+
+func requireSameFiles(t *testing.T, want, got string) {
+	t.Helper()
+	a, err := os.ReadDir(want)
+	require.NoError(t, err)
+	b, err := os.ReadDir(got)
+	require.NoError(t, err)
+	require.Len(t, b, len(a))
+	for _, e := range a {
+		x, err := os.ReadFile(filepath.Join(want, e.Name()))
+		require.NoError(t, err)
+		y, err := os.ReadFile(filepath.Join(got, e.Name()))
+		require.NoError(t, err)
+		require.Equal(t, string(x), string(y))
+	}
+}
+
+// A table of usage without a bound is an error before anything is written.
+func TestUsageIsBounded(t *testing.T) {
+	o, _ := written(t)
+	o.Pools[0].Last = 1 << 38
+	path := filepath.Join(t.TempDir(), "usage.csv")
+	require.ErrorContains(t, o.WriteUsage(files.OS{}, path, 1), "more than 100000000 rows")
+	require.NoFileExists(t, path)
+}

@@ -9,31 +9,32 @@ import (
 	"strings"
 	"time"
 
+	"graft/config/decode"
 	"graft/files"
 	"graft/results"
 	"graft/torch/weights"
 )
 
-// Beginning is what a job begins with.
+// Beginning describes the initial weights of a job.
 type Beginning struct {
-	Weights string // the file of the first weights; empty draws fresh ones
-	Epochs  int    // that they were trained for and that the job counts; zero counts from there
-	// Accuracy is what was published with the weights, a share of the test images;
-	// nil where it is not known.
+	Weights string // file of the initial weights; empty draws random ones
+	Epochs  int    // epochs before the job that it counts; zero starts from the beginning
+	// Accuracy is the published test accuracy of the weights, from 0 to 1; nil means
+	// unknown.
 	Accuracy *float64
 }
 
-// history is what the original wrote down about weights.
+// history holds the original's records about weights.
 type history struct {
-	weights  string        // their file
-	epochs   int           // that they were trained for
-	ended    time.Duration // when the last of them was over, in the budget
+	weights  string        // file
+	epochs   int           // of training
+	ended    time.Duration // end of the last epoch, in the budget
 	from     Source        // of ended
-	accuracy *float64      // after it, of the test images; nil where it was not written down
+	accuracy *float64      // test accuracy after it, from 0 to 1; nil where it was not recorded
 }
 
-// Beginning is what the section network says about first weights. What lies in a
-// folder is known after ReadJob only.
+// Beginning returns the initial weights that the section network names. The contents of
+// a folder are known after ReadJob only.
 func (j *Job) Beginning() Beginning {
 	b := Beginning{Weights: j.Network.Weights}
 	if j.history != nil {
@@ -45,33 +46,33 @@ func (j *Job) Beginning() Beginning {
 	return b
 }
 
-// begin reads what is known of the first weights. A job goes on at the time at which
-// they were written, unless it says another.
-func (j *Job) begin(fsys files.FS, r *reading) {
+// begin reads the records about the initial weights. A job continues at the time at which
+// they were written, unless time.start is given.
+func (j *Job) begin(fsys files.FS, r *decode.Reading) {
 	o := j.Network
-	_, timed := r.given["time.start"]
+	_, timed := r.Given["time.start"]
 	key, wanted := "network.weights", o.inFolder()
 	if !wanted {
-		key, wanted = "network.runtimes", o.Weights != "" && o.Runtimes != "" && !(o.Anew && timed) // else nothing is asked of it
+		key, wanted = "network.runtimes", o.Weights != "" && o.Runtimes != "" && !(o.Anew && timed) // else it has no effect
 	}
-	r.attempt(key, wanted, func() (err error) {
+	r.Attempt(key, wanted, func() (err error) {
 		j.history, err = o.history(fsys)
 		return err
 	})
 	if j.history != nil && !timed {
 		j.Time.Start = j.history.ended
-		r.given["time.start"] = j.history.from
+		r.Given["time.start"] = j.history.from
 	}
 }
 
-// inFolder says whether the weights are named by the folder that they lie in: a file
-// is known by its ending.
+// inFolder says whether the weights are named by their folder: a file is recognised by
+// its ending.
 func (o NetworkOptions) inFolder() bool {
 	_, err := weights.FormatOf(o.Weights)
 	return o.Weights != "" && err != nil
 }
 
-// history reads what the section names.
+// history reads the records that the section names.
 func (o NetworkOptions) history(fsys files.FS) (*history, error) {
 	h := &history{weights: o.Weights}
 	runtimes := o.Runtimes
@@ -123,7 +124,7 @@ func weightsIn(l *results.Legacy) (string, error) {
 	if len(found) == 1 {
 		return filepath.Join(l.Path, found[0]), nil
 	}
-	return "", fmt.Errorf("%s has %d files of weights, and none is called weights.pth: name the file, and runtimes beside it", l.Path, len(found))
+	return "", fmt.Errorf("%s has %d files of weights, and none is called weights.pth; name the file, and runtimes beside it", l.Path, len(found))
 }
 
 // inOrder checks the times of epochs.
@@ -133,7 +134,7 @@ func inOrder(rows []results.LegacyRow) error {
 	}
 	for k, row := range rows {
 		if !(row.Seconds >= 0) || row.Seconds > math.MaxInt64/1e9 || k > 0 && row.Seconds < rows[k-1].Seconds {
-			return fmt.Errorf("the epoch in line %d ends after %v seconds; times are not negative and in order", k+1, row.Seconds)
+			return fmt.Errorf("the epoch in line %d ends after %v seconds; times must not be negative, and ascend", k+1, row.Seconds)
 		}
 	}
 	return nil
@@ -147,8 +148,8 @@ func (h *history) end(rows []results.LegacyRow, path string) {
 	}
 }
 
-// test takes the accuracy after the last epoch, which was measured within the budget,
-// where one table of the folder has it.
+// test takes the accuracy after the last epoch, which the budget includes, where one
+// table of the folder has it.
 func (h *history) test(metrics []results.LegacyMetric) error {
 	var found []results.LegacyMetric
 	for _, m := range metrics {

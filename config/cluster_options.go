@@ -12,39 +12,44 @@ import (
 	"graft/cluster/trace"
 )
 
-// ClusterOptions say what is simulated: jobs of a trace on a cluster. Paths are those of
-// the operating system, from the folder that graft is called in.
+// ClusterOptions describe the simulated cluster and its jobs. Paths are those of the
+// operating system, relative to the working directory.
 type ClusterOptions struct {
-	// Data is a folder with what is known of a cluster: vc_config.csv, the virtual
-	// clusters and their nodes; *_lgb.csv and *_ebm*.csv, estimates of how long jobs take;
-	// single_data.csv and colocate_info.csv, the models' profiles; *throughput_pred.csv,
-	// what is expected to be submitted. Empty where nodes names the first and no other is
-	// needed.
+	// Data is a folder with files about a cluster: vc_config.csv, the virtual clusters and
+	// their nodes; *_lgb.csv and *_ebm*.csv, estimated durations of jobs; single_data.csv and
+	// colocate_info.csv, profiles of models; *throughput_pred.csv, forecast submissions.
+	// Empty where Nodes names the first and no other is needed.
 	Data  string
-	Trace string // the jobs, a file of which 'graft trace info' tells more; must be given, empty is none
+	Trace string // file of the jobs, as 'graft trace info' reads it; required
 	// Format is the trace's, one of those that 'graft trace convert --help' lists. Empty
-	// means what its first lines look like.
+	// recognises it by its first lines.
 	Format string
-	// Nodes is a file of the virtual clusters and their nodes, or how many nodes there are
-	// in one for all jobs. Empty means vc_config.csv in data.
+	// Nodes is a file of the virtual clusters and their nodes, or the number of nodes of a
+	// single one for all jobs. Empty means vc_config.csv in Data.
 	Nodes string
-	// PerNode is how many GPUs a node has, up to 64. Zero means 8.
+	// PerNode is the number of GPUs of a node, at most 64. Zero means 8.
 	PerNode int `config:"gpus_per_node"`
-	// CPUs is how many processors a node has, of which jobs get as many as they ask for,
-	// divided among their GPUs. Zero does not count them.
-	CPUs int   `config:"cpus_per_node"`
-	From int64 // second of the trace from which on jobs count; zero means its beginning, with compat that of the first simulator's month
-	To   int64 // second of the trace up to which jobs count; zero means its end, with compat that of the first simulator's month
-	// Placement is how nodes are chosen: consolidate takes as few as can be,
-	// consolidate-first too and spreads jobs where that cannot be, random takes free GPUs
-	// as they come. Empty means consolidate.
+	// CPUs is the number of processors of a node, of which jobs get as many as they ask for,
+	// divided among their GPUs. Zero does not count processors.
+	CPUs int `config:"cpus_per_node"`
+	// Memory is the MiB of a node's memory, of which jobs get as much as they ask for, divided
+	// among their GPUs. Zero does not count memory.
+	Memory int64 `config:"memory_per_node"`
+	// WholeGPUs gives a job that asks for a part of one GPU all of it. False gives it the part,
+	// so that other jobs can have the rest.
+	WholeGPUs bool  `config:"whole_gpus"`
+	From      int64 // first second of the trace; zero means its start, or with compat lucid that of the month in Lucid's experiment
+	To        int64 // last second of the trace; zero means its end, or with compat lucid that of the month in Lucid's experiment
+	// Placement selects nodes: consolidate takes as few as possible, consolidate-first does
+	// so too and spreads jobs where that is impossible, random takes free GPUs in any order.
+	// Empty means consolidate.
 	Placement string `config:",one=consolidate|consolidate-first|random"`
-	// Compat is whose faults are kept: lucid has the results of Lucid's simulator, none
-	// corrects what is plainly wrong in it. Empty means none.
+	// Compat reproduces the faults of another simulator: lucid has the results of Lucid's,
+	// none corrects its errors. Empty means none.
 	Compat string `config:",one=none|lucid"`
 }
 
-// Whose faults a simulation keeps.
+// The simulators whose faults can be reproduced.
 const (
 	CompatNone  = "none"
 	CompatLucid = "lucid"
@@ -60,41 +65,40 @@ func (o *ClusterOptions) EnsureDefaults() {
 	}
 }
 
-// The month of the experiment that Lucid's simulator runs unless told otherwise, in seconds
-// since its trace began.
+// The default month of Lucid's simulator, in seconds since the start of its trace.
 const (
 	lucidFrom = 13_219_200
 	lucidTo   = 15_465_540
 )
 
-// Validate lists all that is wrong.
+// Validate joins all that is wrong.
 func (o ClusterOptions) Validate() error {
 	var faults []error
 	if o.Trace == "" {
-		faults = append(faults, errors.New("trace is not given; name the file of a trace, or make one with 'graft trace generate'"))
+		faults = append(faults, errors.New("trace is missing; name the file of a trace, or make one with 'graft trace generate'"))
 	}
 	if o.Data == "" && o.Nodes == "" {
-		faults = append(faults, errors.New("data and nodes are not given; name a folder with vc_config.csv, or a file like it"))
+		faults = append(faults, errors.New("data and nodes are missing; name a folder with vc_config.csv, or a file like it"))
 	}
 	if o.PerNode < 1 || o.PerNode > 64 {
-		faults = append(faults, fmt.Errorf("gpus_per_node is %d; it lies between 1 and 64", o.PerNode))
+		faults = append(faults, fmt.Errorf("gpus_per_node is %d; must be between 1 and 64", o.PerNode))
 	}
-	if o.CPUs < 0 {
-		faults = append(faults, fmt.Errorf("cpus_per_node is %d; it is not negative", o.CPUs))
+	if o.CPUs < 0 || o.Memory < 0 {
+		faults = append(faults, fmt.Errorf("cpus_per_node is %d and memory_per_node is %d; must not be negative", o.CPUs, o.Memory))
 	}
 	if o.From < 0 || o.To < 0 || o.To > 0 && o.To < o.From {
-		faults = append(faults, fmt.Errorf("from is %d and to is %d; they are not negative, and in order", o.From, o.To))
+		faults = append(faults, fmt.Errorf("from is %d and to is %d; must not be negative, and to not before from", o.From, o.To))
 	}
 	if _, err := cluster.PlacerNamed(o.Placement); err != nil {
 		faults = append(faults, fmt.Errorf("placement: %w", err))
 	}
 	if o.Compat != CompatNone && o.Compat != CompatLucid {
-		faults = append(faults, fmt.Errorf("compat is %q; it is none or lucid", o.Compat))
+		faults = append(faults, fmt.Errorf("compat is %q; must be none or lucid", o.Compat))
 	}
 	return errors.Join(faults...)
 }
 
-// TraceOptions are how the trace is read.
+// TraceOptions returns the options for reading the trace.
 func (o ClusterOptions) TraceOptions(vcs []trace.VC) trace.Options {
 	t := trace.Options{Format: o.Format}
 	if o.From > 0 || o.To > 0 {
@@ -109,15 +113,15 @@ func (o ClusterOptions) TraceOptions(vcs []trace.VC) trace.Options {
 	return t
 }
 
-// ClusterSchedule says who schedules, and what it knows.
+// ClusterSchedule names the schedulers and their estimates.
 type ClusterSchedule struct {
-	Schedulers []string // who schedules, one after the other: see 'graft cluster run --help'; empty means fifo
-	// Estimates are how long jobs are expected to take: lgb or ebm are files in data,
-	// exact is what they do take, else the path of a file. Empty means ebm for Lucid and
-	// lgb for others that need them.
+	Schedulers []string // schedulers to simulate one after the other, as 'graft cluster run --help' lists them; empty means fifo
+	// Estimates are the expected durations of jobs: lgb or ebm are files in data, exact is
+	// the true duration (an oracle), any other text is the path of a file. Empty means ebm
+	// for Lucid and lgb for the others that need estimates.
 	Estimates string
-	Loads     []float64 // how much faster than in the trace jobs are submitted, a simulation of each; empty means 1
-	Workers   int       // how many are simulated side by side; zero means as many as processors
+	Loads     []float64 // factors by which jobs arrive faster than in the trace, with a simulation for each; empty means 1
+	Workers   int       `result:"none"` // simulations in parallel; zero means one for each processor
 }
 
 // EnsureDefaults fills in what zero stands for.
@@ -130,7 +134,7 @@ func (o *ClusterSchedule) EnsureDefaults() {
 	}
 }
 
-// Validate lists all that is wrong.
+// Validate joins all that is wrong.
 func (o ClusterSchedule) Validate() error {
 	var faults []error
 	for k, name := range o.Schedulers {
@@ -138,30 +142,30 @@ func (o ClusterSchedule) Validate() error {
 			faults = append(faults, fmt.Errorf("schedulers[%d]: %w", k, err))
 		}
 		if slices.Contains(o.Schedulers[:k], name) {
-			faults = append(faults, fmt.Errorf("schedulers[%d]: %s is named twice", k, name))
+			faults = append(faults, fmt.Errorf("schedulers[%d]: %s is given twice", k, name))
 		}
 	}
 	for k, load := range o.Loads {
 		if !(load > 0) || math.IsInf(load, 0) || slices.Contains(o.Loads[:k], load) {
-			faults = append(faults, fmt.Errorf("loads[%d] is %v; each is more than nothing, and another", k, load))
+			faults = append(faults, fmt.Errorf("loads[%d] is %v; must be positive and given once", k, load))
 		}
 	}
 	if o.Workers < 0 {
-		faults = append(faults, fmt.Errorf("workers is %d; it is not negative", o.Workers))
+		faults = append(faults, fmt.Errorf("workers is %d; must not be negative", o.Workers))
 	}
 	return errors.Join(faults...)
 }
 
 // ClusterOutput says what is written.
 type ClusterOutput struct {
-	Folder string // where results go; empty leaves the choice to the command
-	Every  int64  // seconds between two rows of how GPUs were used over time; zero writes none
+	Folder string `result:"none"` // path of the run folder; empty lets the command choose
+	Every  int64  // seconds between two rows of GPU usage; zero writes none
 }
 
-// Validate lists all that is wrong.
+// Validate joins all that is wrong.
 func (o ClusterOutput) Validate() error {
 	if o.Every < 0 {
-		return fmt.Errorf("every is %d; it is not negative", o.Every)
+		return fmt.Errorf("every is %d; must not be negative", o.Every)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"graft/config/decode"
 	"graft/files"
 	"graft/files/faults"
 	"graft/model"
@@ -182,9 +183,10 @@ func FuzzReadNetwork(f *testing.F) {
 			assert.NotEmpty(t, list.Error())
 			return
 		}
-		for path, layout := range map[string]func(model.Form) string{"y.toml": layoutTOML, "y.json": layoutJSON} {
-			again, err := parseNetwork(path, []byte(layout(n.Form())))
-			require.NoError(t, err, layout(n.Form()))
+		for path, layout := range map[string]func(decode.Table, func(string) bool) string{"y.toml": decode.FormatTOML, "y.json": decode.FormatJSON} {
+			text := layout(tableOf(n.Form()).(decode.Table), isParts)
+			again, err := parseNetwork(path, []byte(text))
+			require.NoError(t, err, text)
 			assertSame(t, n, again)
 		}
 	})

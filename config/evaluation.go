@@ -1,32 +1,26 @@
 package config
 
-import "reflect"
-
-// Evaluation is what policies were held against, as its run folder keeps it. Graft
-// writes it and reads it as settings only.
+// Evaluation is the configuration of an evaluation, as its run folder keeps it. Graft
+// writes it, and reads it as settings only.
 type Evaluation struct {
 	Evaluate EvaluationOptions // what was compared, and how
 }
 
 // EvaluationOptions are the flags of an evaluation, with digests of what it read.
 type EvaluationOptions struct {
-	Policies       []string // that were given; empty where policies learn from what is left in
+	Policies       []string // paths of the policies; empty where policies learn in the evaluation
 	PolicyDigests  []string // SHA-256 of the policies' files
-	Tables         []string // their folders
-	TableDigests   []string // SHA-256 of what the tables hold
-	Vocab          string   // of policies of the original's; empty for none
+	Tables         []string // folders of the tables
+	TableDigests   []string // SHA-256 of the tables' contents
+	Vocab          string   // vocabulary of policies of the original's; empty means none
 	Prefix         string   // whether those read token 0 before the layers; empty means as they learned
-	LeaveOut       string   // what is left out in turn, scenario or network; empty means nothing
-	LearningFile   string   // the file that says how policies learn; empty means flags do
-	LearningDigest string   // SHA-256 of that; empty where there is no such file
-	For            string   // whose defaults policies learn with, known or new; empty where nothing is left out
-	Seeds          int      // of the policies that learn; zero where nothing is left out
-	Steps          int      // of learning at most; zero where nothing is left out
+	LeaveOut       string   // what is held out in turn, scenario or network; empty means nothing
+	LearningFile   string   // file that says how policies learn; empty means flags do
+	LearningDigest string   // SHA-256 of that file; empty where there is none
+	For            string   // defaults that policies learn with, known or new; empty where nothing is held out
+	Seeds          int      // policies that learn; zero where nothing is held out
+	Steps          int      // upper bound on the steps of learning; zero where nothing is held out
 }
 
-var evaluationOutline = outlineOf(reflect.TypeFor[Evaluation]())
-
-// Resolved is the file.
-func (e *Evaluation) Resolved() string {
-	return layoutStruct(evaluationOutline, reflect.ValueOf(e).Elem())
-}
+// Resolved is the text of the file.
+func (e *Evaluation) Resolved() string { return Resolved(e) }

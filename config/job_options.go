@@ -9,23 +9,24 @@ import (
 	"strconv"
 	"strings"
 
+	"graft/config/decode"
 	"graft/net2net"
 	"graft/trainer"
 )
 
-// RunOptions say where a job runs. Paths here and in the other sections are those
-// of the operating system, from the folder that graft is called in.
+// RunOptions hold the seed, device and output of a job. Paths here and in the other
+// sections are those of the operating system, relative to the working directory.
 type RunOptions struct {
-	Seed    int64  // number that all that is drawn but the data follows from; 1 unless given, and zero is a seed as any
-	Folder  string // path that results go to; empty leaves the choice to the command
-	Device  string // where tensors are: cpu or cuda:N; empty means cpu
-	Threads int    // how many LibTorch works with; zero means all processors
-	// Listen is the address at which the job can be watched and steered while it runs,
-	// such as 127.0.0.1:0, where port 0 takes a free one; empty means none.
-	Listen string
+	Seed    int64  // seed of all random numbers but the data's; default 1, and 0 is a seed like any other
+	Folder  string `result:"none"`     // path of the run folder; empty lets the command choose
+	Device  string `result:"rounding"` // device of all tensors: cpu or cuda:N; empty means cpu
+	Threads int    `result:"rounding"` // threads of LibTorch; zero means one for each processor
+	// Listen is the address of the HTTP server that shows and steers the running job, such
+	// as 127.0.0.1:0, where port 0 picks a free one; empty means no server.
+	Listen string `result:"none"`
 	// Tensorboard is whether event files for TensorBoard are written beside the tables;
 	// false writes none.
-	Tensorboard bool
+	Tensorboard bool `result:"none"`
 }
 
 // EnsureDefaults fills in what zero stands for.
@@ -35,18 +36,20 @@ func (o *RunOptions) EnsureDefaults() {
 	}
 }
 
-// deviceName is how a device is written; whether it is there is seen when the job
-// begins.
+// deviceName matches a device; whether it exists is checked when the job starts.
 var deviceName = regexp.MustCompile(`^(cpu|cuda|cuda:[0-9]{1,3})$`)
 
-// Validate lists all that is wrong.
+// mostThreads keeps LibTorch's OpenMP from ending the process where it cannot start them.
+const mostThreads = 1024
+
+// Validate joins all that is wrong.
 func (o RunOptions) Validate() error {
 	var faults []error
 	if !deviceName.MatchString(o.Device) {
-		faults = append(faults, fmt.Errorf("device is %q; write cpu or cuda:N", o.Device))
+		faults = append(faults, fmt.Errorf("device is %q; must be cpu or cuda:N", o.Device))
 	}
-	if o.Threads < 0 {
-		faults = append(faults, fmt.Errorf("threads is %d; zero is all processors", o.Threads))
+	if o.Threads < 0 || o.Threads > mostThreads {
+		faults = append(faults, fmt.Errorf("threads is %d; must be between 0, which means all processors, and %d", o.Threads, mostThreads))
 	}
 	if _, port, err := net.SplitHostPort(o.Listen); o.Listen != "" && (err != nil || !isPort(port)) {
 		faults = append(faults, fmt.Errorf("listen is %q; write an address and a port, such as 127.0.0.1:8080, where port 0 takes a free one", o.Listen))
@@ -59,22 +62,21 @@ func isPort(text string) bool {
 	return err == nil
 }
 
-// NetworkOptions say which network is trained. Its input and classes are those of
-// the data where it is one of the zoo.
+// NetworkOptions name the network to train. A network of the zoo takes its input and
+// classes from the data.
 type NetworkOptions struct {
-	Name string // a network of the zoo, as graft model list has them; empty means ConvSmall where no file is given
+	Name string // name of a network of the zoo, as graft model list prints it; empty means ConvSmall where no file is given
 	File string // path of a network file, in place of a name; empty means none
-	// Weights is a file to begin with, .pth or .safetensors, or a results folder of the
-	// original's, from which the job goes on. Empty draws fresh ones.
+	// Weights is a file of initial weights, .pth or .safetensors, or a results folder of the
+	// original's, from which the job continues. Empty draws random weights.
 	Weights string
-	// Runtimes is the original's file of the times of the epochs that the weights were
-	// trained for: the job goes on with the epoch that comes next, with the learning
-	// rate that is due then, and at the time of the budget at which the last one
-	// ended, where time.start says no other. Empty means the one in the folder that
+	// Runtimes is the original's file of epoch times of the weights. The job continues with
+	// the next epoch and its learning rate, at the time of the budget at which the last
+	// epoch ended, unless time.start is given. Empty means the file in the folder that
 	// Weights names, or none.
 	Runtimes string
-	// Anew counts epochs from zero and begins with the first learning rate whatever
-	// Runtimes says, as the original did. False goes on with both.
+	// Anew starts with epoch zero and the first learning rate in spite of Runtimes, as the
+	// original did. False continues with both.
 	Anew bool
 }
 
@@ -85,25 +87,25 @@ func (o *NetworkOptions) EnsureDefaults() {
 	}
 }
 
-// Validate lists all that is wrong.
+// Validate joins all that is wrong.
 func (o NetworkOptions) Validate() error {
 	var faults []error
 	if o.Name != "" && o.File != "" {
-		faults = append(faults, fmt.Errorf("file is given, and a name as well; leave one of them out"))
+		faults = append(faults, fmt.Errorf("file and name are both given; leave one of them out"))
 	}
 	if o.Runtimes != "" && o.Weights == "" {
-		faults = append(faults, errors.New("runtimes are those of weights; name the weights as well"))
+		faults = append(faults, errors.New("runtimes: weights are missing; give network.weights as well"))
 	}
 	return errors.Join(faults...)
 }
 
-// TimeOptions are a job's budget, and what happens in it.
+// TimeOptions hold a job's budget and the changes of its devices.
 type TimeOptions struct {
-	trainer.Timeline        // budget, start and events; a budget that is not given is 60 s
-	Clock            string `config:",one=virtual|wall"` // what time is: virtual is what a profile says that work takes, wall the machine's; empty means virtual
-	Profile          string // what work takes on the virtual clock: the name of a profile, or the path of a file of one; empty means steady there
-	// Cluster is a file of events, a table in CSV with the columns seconds, change
-	// and devices, in place of a list. Empty means none.
+	trainer.Timeline        // budget, start and events; the default budget is 60 s
+	Clock            string `config:",one=virtual|wall"` // clock that the budget counts on: virtual charges work by a profile, wall is the machine's; empty means virtual
+	Profile          string // name or file of the profile that the virtual clock charges work by; empty means steady there
+	// Cluster is a file of events in place of a list: CSV with the columns seconds, change
+	// and devices. Empty means none.
 	Cluster string `config:"timeline"`
 
 	loaded []trainer.Event // of Cluster
@@ -111,8 +113,8 @@ type TimeOptions struct {
 
 // The clocks.
 const (
-	VirtualClock = "virtual" // work takes what a profile says
-	WallClock    = "wall"    // the machine's
+	VirtualClock = "virtual" // charges work by a profile
+	WallClock    = "wall"    // the machine's clock
 )
 
 // EnsureDefaults fills in what zero stands for.
@@ -134,20 +136,20 @@ func (o TimeOptions) timeline() trainer.Timeline {
 	return t
 }
 
-// Validate lists all that is wrong.
+// Validate joins all that is wrong.
 func (o TimeOptions) Validate() error {
 	var faults []error
 	if o.Clock == WallClock && o.Profile != "" {
-		faults = append(faults, errors.New("profile is for a virtual clock; leave it out"))
+		faults = append(faults, errors.New("profile is for the virtual clock; leave it out, or set clock to virtual"))
 	}
 	if o.Cluster != "" && len(o.Events) > 0 {
-		faults = append(faults, errors.New("timeline is a file of events, and there are events as well; leave one of them out"))
+		faults = append(faults, errors.New("timeline and events are both given; leave one of them out"))
 	}
 	key := "events"
 	if o.Cluster != "" {
 		key = "timeline"
 	}
-	for _, err := range parts(o.timeline().Validate()) {
+	for _, err := range decode.Parts(o.timeline().Validate()) {
 		if strings.HasPrefix(err.Error(), "event ") {
 			err = fmt.Errorf("%s: %w", key, err)
 		}
@@ -156,38 +158,37 @@ func (o TimeOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// isPath says whether a text names a file and not something built in.
+// isPath says whether a text is a path and not a built-in name.
 func isPath(text string) bool {
 	return strings.ContainsAny(text, "/"+string(filepath.Separator)) || strings.EqualFold(filepath.Ext(text), ".toml")
 }
 
 // The deciders.
 const (
-	DecideNone   = "none"   // leaves the network alone
-	DecideFixed  = "fixed"  // takes the one action each time
-	DecideScript = "script" // takes the actions one after the other
-	DecideRandom = "random" // draws among what fits
-	DecidePolicy = "policy" // asks one that has learned, structural or the original's
+	DecideNone   = "none"   // never changes the network
+	DecideFixed  = "fixed"  // takes the same action each time
+	DecideScript = "script" // takes its actions one after the other
+	DecideRandom = "random" // draws an action that fits
+	DecidePolicy = "policy" // asks a learned policy, structural or the original's
 )
 
-// AdaptOptions say who decides how the network is adapted, when, and how it is
-// done.
+// AdaptOptions say who decides on changes of the network, when, and how these are done.
 type AdaptOptions struct {
-	// Decider is who decides: fixed takes its action each time, script its actions one
-	// after the other, random any that fits, policy what it has learned, or none. Empty
-	// means none, who never does.
+	// Decider chooses the actions: fixed takes its action each time, script its actions one
+	// after the other, random any that fits, policy those of a learned policy, none takes
+	// none. Empty means none.
 	Decider string           `config:",one=none|fixed|script|random|policy"`
-	Actions []net2net.Action // what fixed, which takes one, and script do, such as deepen:0, widen:conv2:48 or none; empty for the others
-	Kinds   []net2net.Kind   // operations that random draws from; empty means deepen and widen
-	// Policy is the path of a policy that has learned: a structural one, its file or a
-	// folder with its policy.safetensors, or one of the original's, its weights or their
-	// folder. Empty for the other deciders.
+	Actions []net2net.Action // actions of the deciders fixed, which takes one, and script, such as deepen:0, widen:conv2:48 or none; empty for the others
+	Kinds   []net2net.Kind   // operations that the decider random draws from; empty means deepen and widen
+	// Policy is the path of a learned policy: the file of a structural one or a folder with
+	// its policy.safetensors, or the weights of one of the original's or their folder.
+	// Empty for the other deciders.
 	Policy string
 	// Vocab is the path of the vocabulary that a policy of the original's learned with, a
 	// folder or a file. Empty for a structural policy and for the other deciders.
 	Vocab         string
-	Sample        bool                                         // let the policy draw its actions; false takes the likeliest
-	trainer.Adapt `config:",inline=surgery,omit=surgery.seed"` // when it is asked, and how its actions are done
+	Sample        bool                                         // whether the policy draws its actions; false takes the likeliest
+	trainer.Adapt `config:",inline=surgery,omit=surgery.seed"` // when the decider is asked, and how its actions are done
 }
 
 // EnsureDefaults fills in what zero stands for.
@@ -197,7 +198,7 @@ func (o *AdaptOptions) EnsureDefaults() {
 	}
 }
 
-// Validate lists all that is wrong.
+// Validate joins all that is wrong.
 func (o AdaptOptions) Validate() error {
 	var faults []error
 	if n := len(o.Actions); o.Decider == DecideFixed && n != 1 {
@@ -216,7 +217,7 @@ func (o AdaptOptions) Validate() error {
 		faults = append(faults, fmt.Errorf("policy, vocab and sample are for the decider policy, and the decider is %s", o.Decider))
 	}
 	if o.Surgery.Noise < 0 {
-		faults = append(faults, fmt.Errorf("noise is %v; it is not negative", o.Surgery.Noise))
+		faults = append(faults, fmt.Errorf("noise is %v; must not be negative", o.Surgery.Noise))
 	}
 	return errors.Join(faults...)
 }

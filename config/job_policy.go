@@ -15,18 +15,17 @@ import (
 	"graft/torch/weights"
 )
 
-// PolicyFile is what a structural policy is called in the folder of the run in which
-// it learned.
+// PolicyFile is the name of a structural policy's file in the folder of its run.
 const PolicyFile = "policy.safetensors"
 
-// jobPolicy is a policy that a job asks: one of the original's, or a structural one.
+// jobPolicy is the policy of a job: one of the original's, or a structural one.
 type jobPolicy struct {
 	legacy     *decider.LegacyPolicy // nil for a structural one
 	structural *decider.Structural   // nil for one of the original's
-	digest     string                // of all that its decisions follow from but its options
+	digest     string                // of all that its decisions depend on, without its options
 }
 
-// decider is whichever it is.
+// decider returns the policy.
 func (p *jobPolicy) decider() decider.Decider {
 	if p.legacy != nil {
 		return p.legacy
@@ -34,7 +33,7 @@ func (p *jobPolicy) decider() decider.Decider {
 	return p.structural
 }
 
-// readPolicy reads the policy that is named. Which kind it is of its file says.
+// readPolicy reads the policy that is named. Its file tells its kind.
 func (j *Job) readPolicy(fsys files.FS) (*jobPolicy, error) {
 	p, err := readStructural(fsys, j.Adapt.Policy)
 	if err != nil {
@@ -57,8 +56,8 @@ func (j *Job) readPolicy(fsys files.FS) (*jobPolicy, error) {
 	return &jobPolicy{legacy: legacy, digest: digest}, err
 }
 
-// readStructural reads a structural policy: a file, or the one of a run's folder. What
-// is another kind of file or folder is nil.
+// readStructural reads a structural policy: a file, or the one of a run's folder. It is
+// nil for another kind of file or folder.
 func readStructural(fsys files.FS, path string) (*decider.Structural, error) {
 	info, err := fsys.Stat(path)
 	if err != nil {
@@ -80,8 +79,8 @@ func readStructural(fsys files.FS, path string) (*decider.Structural, error) {
 	return p, err
 }
 
-// structuralDigest is a SHA-256 in hex over a policy. What it says of where it comes
-// from changes no decision.
+// structuralDigest is a SHA-256 in hex over a policy. Its notes on its origin change no
+// decision.
 func structuralDigest(p *decider.Structural) (string, error) {
 	bare := *p
 	bare.Notes = nil
@@ -95,7 +94,7 @@ func structuralDigest(p *decider.Structural) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// legacyDigest is one over a policy of the original's and its vocabulary.
+// legacyDigest is a SHA-256 in hex over a policy of the original's and its vocabulary.
 func legacyDigest(p *decider.LegacyPolicy) (string, error) {
 	h := sha256.New()
 	writeTensors(h, p.Weights)
@@ -103,7 +102,7 @@ func legacyDigest(p *decider.LegacyPolicy) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), err
 }
 
-// writeTensors writes all that tensors are to a digest, which takes everything.
+// writeTensors writes tensors to a digest, which cannot fail.
 func writeTensors(h io.Writer, set *weights.Set) {
 	for _, t := range set.Tensors {
 		fmt.Fprintf(h, "%s %v %v\n", t.Name, t.DType, t.Shape)
@@ -111,8 +110,8 @@ func writeTensors(h io.Writer, set *weights.Set) {
 	}
 }
 
-// consult says why the policy does not fit the network, as far as that is known: the
-// layers of a network of the zoo depend on the images.
+// consult is an error where the policy does not fit the network, as far as that is known:
+// the layers of a network of the zoo depend on the images.
 func (j *Job) consult() error {
 	if j.policy != nil && j.policy.legacy != nil && j.Network.File == "" {
 		return j.policy.legacy.FitsBlocks(j.network)
@@ -120,9 +119,8 @@ func (j *Job) consult() error {
 	return j.Suits(j.network)
 }
 
-// Suits says why the decider could not decide about a network without weights, now or,
-// where it needs a vocabulary, after one of its actions; nil where it could. A
-// structural policy reads what actions make as it reads any network.
+// Suits is an error where the decider cannot decide about a network, now or, where it
+// needs a vocabulary, after one of its actions. A structural policy reads any network.
 func (j *Job) Suits(n *model.Network) error {
 	switch {
 	case j.policy == nil:
@@ -133,8 +131,8 @@ func (j *Job) Suits(n *model.Network) error {
 	return j.policy.structural.Fits(n)
 }
 
-// Roams says whether the decider may make networks of which nobody knows before the
-// job begins: it draws among all actions that fit, or weighs them.
+// Roams says whether the decider may make networks that are not known before the job
+// starts: it draws among all actions that fit, or weighs them.
 func (j *Job) Roams() bool {
 	return j.Adapt.Decider == DecideRandom || j.policy != nil && j.policy.structural != nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"graft/config/decode"
 	"graft/decider"
 	"graft/files"
 	"graft/model"
@@ -26,14 +27,11 @@ import (
 // parseJob reads a job from a text.
 func parseJob(name, text string, set ...string) (*Job, error) {
 	j := NewJob()
-	r := newReading(name, []byte(text), j)
-	if err := r.file(); err != nil {
+	r, err := dialect.Read(decode.NewDocument(name, []byte(text)), set, j)
+	if err != nil {
 		return nil, err
 	}
-	for _, assignment := range set {
-		r.assign(assignment)
-	}
-	return j, j.complete(files.OS{}, r)
+	return j, finish(files.OS{}, j, r)
 }
 
 // written writes a file into a new folder.
@@ -83,7 +81,7 @@ func TestAnEmptyJobIsSensible(t *testing.T) {
 	again, err := parseJob("empty.toml", "")
 	require.NoError(t, err)
 	assert.Equal(t, bare(j), bare(again))
-	for _, v := range j.Values() {
+	for _, v := range Values(j) {
 		assert.Equal(t, "default", v.Source.String(), v.Key)
 	}
 }
@@ -155,13 +153,14 @@ func TestTheDigestSaysWhatMatters(t *testing.T) {
 func TestAssignments(t *testing.T) {
 	for set, says := range map[string]string{
 		"run.seed":                   "write a key and its value",
-		"run.seed=x":                 `seed must be a whole number, and not "x"`,
-		"run.sede=1":                 `"sede" is no key of run; did you mean seed?`,
-		"tim.budget=3":               `"tim" is no key of this file; did you mean time?`,
+		"run.seed=x":                 `seed must be a whole number, got "x"`,
+		"run.sede=1":                 `unknown key "sede" in run; did you mean seed?`,
+		"tim.budget=3":               `unknown key "tim"; did you mean time?`,
 		"time=3":                     "time must be a table",
 		"time.budget.x=3":            "time.budget has no keys",
 		"time.budget=soon":           "must be a time such as",
 		"time.budget=-5s":            "a budget of -5s",
+		"run.threads=1000000000":     "threads is 1000000000; must be between 0",
 		"run.listen=8080":            "write an address and a port",
 		`run.listen="a:b"`:           "write an address and a port",
 		`run.listen="[::1]:70000"`:   "write an address and a port",
@@ -172,7 +171,7 @@ func TestAssignments(t *testing.T) {
 		"network.name=ConvNet4":      "did you mean ConvNet",
 		"time.timeline=none.csv":     "no such file",
 		"network.file=none.toml":     "no such file",
-		"train.batch=0":              "0 stands for the default here, which is 64",
+		"train.batch=0":              "0 means the default here, 64",
 		"data.synthetic={size=3}":    "images of 3 pixels",
 		"run.folder=\"a\nb=":         "",
 	} {
@@ -256,28 +255,28 @@ func TestTimelines(t *testing.T) {
 
 	_, err = parseJob("a.toml", "[time]\nbudget = 15\ntimeline = \""+path+"\"\nevents = [{at = 1, change = \"up\"}]")
 	assert.ErrorContains(t, err, "a.toml:3:12: timeline: event 1 at 20.5s lies outside")
-	assert.ErrorContains(t, err, "there are events as well")
+	assert.ErrorContains(t, err, "timeline and events are both given")
 
 	wrong := written(t, "w.csv", "seconds,change,devices\nx,upp,-1\n10,up,2\n5,up,2\n1,up\n")
 	_, err = parseJob("a.toml", "", "time.timeline="+wrong)
 	require.Error(t, err)
-	for _, says := range []string{":2:1: seconds must be", ":2:3: change must be up or down", ":2:7: devices must be", ":4:1: this is before", ":5:3: a line has 3 columns, and this one 2"} {
+	for _, says := range []string{":2:1: seconds must be", ":2:3: change must be up or down", ":2:7: devices must be", ":4:1: this event is before", ":5:3: a line has 3 columns, got 2"} {
 		assert.ErrorContains(t, err, wrong+says)
 	}
-	for text, says := range map[string]string{"": "the file is empty", "time,change\n": "the first line must be seconds,change,devices", "seconds,change,devices\n\"a,b\n": "this is no table"} {
+	for text, says := range map[string]string{"": "the file is empty", "time,change\n": "the first line must be seconds,change,devices", "seconds,change,devices\n\"a,b\n": "invalid table"} {
 		_, err = ReadTimeline(files.OS{}, written(t, "x.csv", text))
 		assert.ErrorContains(t, err, says)
 	}
 }
 
 func TestTheSchemaKnowsEveryKey(t *testing.T) {
-	text, err := JobSchema()
+	text, err := JobKind.Schema()
 	require.NoError(t, err)
 	var schema map[string]any
 	require.NoError(t, json.Unmarshal([]byte(text), &schema))
 	j, err := ReadJob(files.OS{}, "", nil)
 	require.NoError(t, err)
-	for _, v := range j.Values() {
+	for _, v := range Values(j) {
 		at := schema
 		for key := range strings.SplitSeq(v.Key, ".") {
 			assert.Equal(t, false, at["additionalProperties"])
@@ -289,7 +288,7 @@ func TestTheSchemaKnowsEveryKey(t *testing.T) {
 		require.NoError(t, err)
 		assert.JSONEq(t, string(want), string(got), v.Key)
 	}
-	pattern := regexp.MustCompile(durationPattern)
+	pattern := regexp.MustCompile(decode.DurationPattern)
 	for _, text := range []string{"90s", "1m30s", "0", "-1.5h", ".5s", "1.s", "3µs", "", "s", "90", "1m 3s"} {
 		_, err := time.ParseDuration(text)
 		assert.Equal(t, err == nil, pattern.MatchString(text), text)

@@ -10,16 +10,16 @@ import (
 	"graft/torch/weights"
 )
 
-// LearningRun says where a policy learns. Paths here and in the other sections are
-// those of the operating system, from the folder that graft is called in.
+// LearningRun holds the seed and output of a policy that learns. Paths here and in the
+// other sections are those of the operating system, relative to the working directory.
 type LearningRun struct {
-	Seed       int64         // of the first parameters and of all actions; 1 unless given
-	Folder     string        // where results go; empty leaves the choice to the command
-	Every      int           // episodes that a row of figures is about; zero means 100
-	Checkpoint time.Duration // of the machine's time between checkpoints; zero means 30 s
+	Seed       int64         // seed of the initial parameters and of all actions; default 1
+	Folder     string        `result:"none"` // path of the run folder; empty lets the command choose
+	Every      int           // episodes in a row of the table; zero means 100
+	Checkpoint time.Duration `result:"none"` // wall-clock time between checkpoints; zero means 30 s
 	// Tensorboard is whether event files for TensorBoard are written beside the tables;
 	// false writes none.
-	Tensorboard bool
+	Tensorboard bool `result:"none"`
 }
 
 // EnsureDefaults fills in what zero stands for.
@@ -32,33 +32,33 @@ func (o *LearningRun) EnsureDefaults() {
 	}
 }
 
-// Validate lists all that is wrong.
+// Validate joins all that is wrong.
 func (o LearningRun) Validate() error {
 	var faults []error
 	if o.Every < 1 {
-		faults = append(faults, fmt.Errorf("every is %d; it is at least 1", o.Every))
+		faults = append(faults, fmt.Errorf("every is %d; must be at least 1", o.Every))
 	}
 	if o.Checkpoint < 0 {
-		faults = append(faults, fmt.Errorf("checkpoint is %v; it is not negative", o.Checkpoint))
+		faults = append(faults, fmt.Errorf("checkpoint is %v; must not be negative", o.Checkpoint))
 	}
 	return errors.Join(faults...)
 }
 
-// LearningTable says what a policy learns from, and how it reads it.
+// LearningTable names the table that a policy learns from, and says how to read it.
 type LearningTable struct {
-	// File is a table's folder, graft's or the original's, or a data.pkl of the
-	// original's alone; must be given, empty is none.
+	// File is a table's folder, graft's or the original's, or a single data.pkl of the
+	// original's; required.
 	File string
-	// Network is in the zoo, or a network file: what the sequences begin with. Empty
-	// means what the folder says, and ConvNet2 for a data.pkl alone.
+	// Network is the network that the sequences start with: a name of the zoo or a network
+	// file. Empty means what the folder says, and ConvNet2 for a single data.pkl.
 	Network string
-	// Actions are what the numbers of a data.pkl alone stand for; empty means to deepen
-	// each marked block, and at last none. A folder says so itself.
+	// Actions are the actions that the numbers of a single data.pkl stand for; empty means
+	// to deepen each marked block, and at last none. A folder lists its own.
 	Actions    []net2net.Action
-	Compat     net2net.Compat // in whose way actions are done, which decides what the policy reads; empty is ours
-	Vocabulary string         // path of the vocabulary, a folder or a file, of our own or NAME.ids.pkl with NAME.embeddings.pkl beside it; must be given, empty is none
-	Prefix     bool           // begin each sequence with token 0, as the original's first policies; false does not
-	Waste      bool           // throw away the random numbers that the original drew for weights, to draw its actions; false does not
+	Compat     net2net.Compat // compatibility of the surgery, which decides what the policy reads; empty means graft's own
+	Vocabulary string         // path of the vocabulary: a folder, a file of graft's, or NAME.ids.pkl with NAME.embeddings.pkl beside it; required
+	Prefix     bool           // whether each sequence starts with token 0, as for the original's first policies
+	Waste      bool           // whether the random numbers that the original drew for weights are drawn and discarded, so that actions are drawn as by it
 }
 
 // EnsureDefaults fills in what zero stands for.
@@ -68,36 +68,36 @@ func (o *LearningTable) EnsureDefaults() {
 	}
 }
 
-// Validate lists all that is wrong.
+// Validate joins all that is wrong.
 func (o LearningTable) Validate() error {
 	var faults []error
 	if o.File == "" {
-		faults = append(faults, errors.New("file is not given; name the table to learn from"))
+		faults = append(faults, errors.New("file is missing; name the table to learn from"))
 	}
 	if o.Vocabulary == "" {
-		faults = append(faults, errors.New("vocabulary is not given; name its folder or file, such as NAME.ids.pkl"))
+		faults = append(faults, errors.New("vocabulary is missing; name its folder or file, such as NAME.ids.pkl"))
 	}
 	if len(o.Actions) == 1 {
-		faults = append(faults, errors.New("actions are one, which leaves nothing to choose"))
+		faults = append(faults, errors.New("actions are a single one, which leaves no choice; add another, such as none"))
 	}
 	return errors.Join(faults...)
 }
 
-// LearningPolicy is the sizes of a policy, and what it begins with.
+// LearningPolicy holds the sizes of a policy and its initial weights.
 type LearningPolicy struct {
 	decider.PolicyOptions
-	Embedding int    // values of a token's vector, which are the vocabulary's; zero does not check them
-	Weights   string // a policy to begin with, .pth or .safetensors, of which its embedding is not taken; empty draws a new one
+	Embedding int    // size of a token's vector in the vocabulary; zero does not check it
+	Weights   string // file of initial weights, .pth or .safetensors, whose embedding is ignored; empty draws random ones
 }
 
 // EnsureDefaults fills in what zero stands for.
 func (o *LearningPolicy) EnsureDefaults() { o.PolicyOptions.EnsureDefaults() }
 
-// Validate lists all that is wrong.
+// Validate joins all that is wrong.
 func (o LearningPolicy) Validate() error {
 	faults := []error{o.PolicyOptions.Validate()}
 	if o.Embedding < 0 {
-		faults = append(faults, fmt.Errorf("embedding is %d; it is not negative", o.Embedding))
+		faults = append(faults, fmt.Errorf("embedding is %d; must not be negative", o.Embedding))
 	}
 	if o.Weights != "" {
 		if _, err := weights.FormatOf(o.Weights); err != nil {

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -50,7 +49,7 @@ func TestLearningIsReadWithWhatItNames(t *testing.T) {
 		assert.Equal(t, same, other.Digest() == l.Digest(), key)
 	}
 	var sources []string
-	for _, v := range l.Values() {
+	for _, v := range Values(l) {
 		sources = append(sources, v.Key+" "+v.Source.String())
 	}
 	assert.Contains(t, sources, "learn.episodes --set")
@@ -58,32 +57,25 @@ func TestLearningIsReadWithWhatItNames(t *testing.T) {
 	assert.Contains(t, sources, "learn.rule "+path+":7")
 }
 
-func TestLearningIsToldFromJobs(t *testing.T) {
-	for text, is := range map[string]bool{"[learn]\n": true, "[table]\nfile = 3\n": true, "[run]\nseed = 1\n": false, "": false, "[[[": false} {
-		assert.Equal(t, is, IsLearning(files.OS{}, written(t, "a.toml", text)), text)
-	}
-	assert.False(t, IsLearning(files.OS{}, filepath.Join(t.TempDir(), "none.toml")))
-}
-
 func TestLearningFaultsAreAllTold(t *testing.T) {
 	path, f := lessonFile(t, "[policy]\nhidden = -1\nweights = \"w.txt\"\nembedding = 7\n[learn]\nrule = \"exct\"\nlr = -1\nepisods = 3\n[run]\nevery = -1\n")
 	_, err := ReadLearning(files.OS{}, path, nil)
 	var list Faults
 	require.ErrorAs(t, err, &list)
-	for _, says := range []string{"hidden is -1", "weights:", `did you mean exact?`, "lr is -1", `"episods" is no key of learn; did you mean episodes?`, "every is -1",
+	for _, says := range []string{"hidden is -1", "weights:", `did you mean exact?`, "lr is -1", `unknown key "episods" in learn; did you mean episodes?`, "every is -1",
 		"embedding is 7, and the vectors of the vocabulary have 16 values"} {
 		assert.ErrorContains(t, err, says)
 	}
 	_, err = ReadLearning(files.OS{}, "", nil)
-	assert.ErrorContains(t, err, "file is not given; name the table to learn from")
-	assert.ErrorContains(t, err, "vocabulary is not given")
+	assert.ErrorContains(t, err, "file is missing; name the table to learn from")
+	assert.ErrorContains(t, err, "vocabulary is missing")
 	for set, says := range map[string]string{
 		"table.file=none.pkl":                "none.pkl",
 		"table.network=ConvNet3":             "has no token in the vocabulary",
 		"table.network=ConvNet22":            "did you mean ConvNet2?",
 		"table.vocabulary=" + f.Table:        "the name says not what it is: it ends in .json, or in .ids.pkl",
 		`table.actions=["deepen:0", "none"]`: "an action 2; there are 2",
-		`table.actions=["none"]`:             "leaves nothing to choose",
+		`table.actions=["none"]`:             "leaves no choice",
 		"policy.weights=none.pth":            "none.pth",
 		"learn.batch=3":                      "episodes is 10000, which are no whole batches of 3",
 	} {
@@ -92,19 +84,6 @@ func TestLearningFaultsAreAllTold(t *testing.T) {
 		require.ErrorAs(t, err, &list, set)
 		assert.ErrorContains(t, err, says)
 	}
-}
-
-func TestLearningSchema(t *testing.T) {
-	text, err := LearningSchema()
-	require.NoError(t, err)
-	var schema struct {
-		Title      string
-		Properties map[string]struct{ Properties map[string]any }
-	}
-	require.NoError(t, json.Unmarshal([]byte(text), &schema))
-	assert.Equal(t, "a policy of graft that learns", schema.Title)
-	assert.Contains(t, schema.Properties["learn"].Properties, "temperature_decay")
-	assert.Contains(t, schema.Properties["table"].Properties, "waste")
 }
 
 // The original's files are learned from as they are, where the tables and policies
@@ -154,7 +133,7 @@ func TestLearningReadsFolders(t *testing.T) {
 	require.Equal(t, "own", table.Name)
 	require.Len(t, tree.States, 5)
 	require.Equal(t, "ConvNet2", l.Table.Network)
-	for _, v := range l.Values() {
+	for _, v := range Values(l) {
 		if v.Key == "table.network" {
 			require.Equal(t, folder, v.Source.String())
 		}

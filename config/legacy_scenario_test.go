@@ -30,7 +30,7 @@ func TestTheOriginalsTablesSayWhatTheyAreOf(t *testing.T) {
 
 func TestTablesOfTheOriginalWithFaults(t *testing.T) {
 	for text, says := range map[string][]string{
-		"a = ": {"this is no TOML"},
+		"a = ": {"invalid TOML"},
 		"":     {"it has no runner.seed", "it has no runner.folder", "it has no scheduler.running_time", "it has no job.model", "it has no job.dataset"},
 		"[runner]\nseed = 1.5\nfolder = 2\n[scheduler]\nrunning_time = \"a\"\nstart_time = -1\n[job]\nmodel = []\ndataset = true\n[agent]\nnum_actions = 0\naction_set_size = \"4\"\n": {
 			"a.toml:2:8: runner.seed must be a whole number, and not 1.5", "a.toml:3:10: runner.folder must be a text", "running_time must be a number of seconds", "start_time must be a number of seconds",

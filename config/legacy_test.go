@@ -40,7 +40,7 @@ func TestFilesThatAreNotTheOriginals(t *testing.T) {
 	require.NoError(t, err)
 	for text, says := range map[string]string{
 		"":                                     "this is no file of the original system: it has no runner.seed",
-		"a = ":                                 "this is no TOML",
+		"a = ":                                 "invalid TOML",
 		strings.Replace(job, "= 4", "= -4", 1): "a budget of -4s",
 		strings.Replace(job, "= 4", "= \"4\"", 1):                                                           `a.toml:7:16: scheduler.running_time must be a number of seconds, and not "4"`,
 		strings.Replace(job, "ConvNet2", "ConvNet22", 1):                                                    "did you mean ConvNet2?",

@@ -1,70 +1,50 @@
 package config
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"path/filepath"
-	"reflect"
-	"slices"
+	"io"
 
 	"graft/decider"
 	"graft/files"
 	"graft/simulation"
 )
 
-// Pipeline is the file of all that leads from scenarios to a policy: what is simulated,
-// how policies learn from it, and how they are judged.
-type Pipeline struct {
-	Pipeline PipelineOptions         // which scenarios are simulated, and where results go
-	Run      TreeLearningRun         `config:",omit=folder"` // seeds and checkpoints of the policies that learn
-	Policy   decider.StructuralShape // how large a policy is
-	Learn    TreeLearningLessons     // how it learns
-	Evaluate PipelineEvaluate        // how policies are judged
+// PipelineKind is the kind of files with the section pipeline.
+var PipelineKind = &Kind{
+	Name: "pipeline", Noun: "pipeline", Files: "files of pipelines", Title: "a pipeline of graft",
+	Sections: []string{"pipeline"}, New: func() File { return NewPipeline(ForKnown) }, Summary: summaryOf((*Pipeline).Summary),
+	Page: Page{Title: "Keys of a pipeline's file", Sections: []string{"pipeline", "evaluate"},
+		Intro: "A file with the section `pipeline`, for `graft pipeline`. See [from scenarios to a policy](simulate.md#from-scenarios-to-a-policy).\n" +
+			"It has the sections `run`, `policy` and `learn` of structural policies that learn, without\n`run.folder`, and these.\n"},
+}
 
-	given     map[string]Source
+// Pipeline is the file of all stages from scenarios to a policy: simulation, learning and
+// evaluation.
+type Pipeline struct {
+	Pipeline PipelineOptions         // scenarios to simulate, and the output
+	Run      TreeLearningRun         `config:",omit=folder"` // seeds and checkpoints of the policies
+	Policy   decider.StructuralShape // size of a policy
+	Learn    TreeLearningLessons     // options of the learner
+	Evaluate PipelineEvaluate        // evaluation of the policies
+
+	sources
 	scenarios []*Simulation
 }
 
-// NewPipeline is what a file says that says nothing, before zero is filled in.
-// Policies are for known scenarios or for new ones.
+// NewPipeline returns an empty file for known or new scenarios, before EnsureDefaults.
 func NewPipeline(scenarios string) *Pipeline {
 	l := NewTreeLearning(scenarios)
 	return &Pipeline{Run: l.Run, Learn: l.Learn}
 }
 
-// ReadPipeline reads the file of a pipeline, then assignments such as run.seeds=20, and
-// the files of all its scenarios. Where anything that is written is wrong, the error
-// wraps [Faults].
+// ReadPipeline is PipelineKind.Read.
 func ReadPipeline(fsys files.FS, path string, set []string) (*Pipeline, error) {
-	p := NewPipeline(ForKnown)
-	r, err := readInto(fsys, path, set, p)
-	if err == nil && p.Learn.For == ForNew { // whose defaults are others
-		p = NewPipeline(ForNew)
-		r, err = readInto(fsys, path, set, p)
-	}
-	if err == nil {
-		err = p.complete(fsys, r)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read pipeline: %w", err)
-	}
-	return p, nil
+	return readAs[*Pipeline](PipelineKind, fsys, path, set)
 }
 
-// IsPipeline says whether a file is one of a pipeline: it has the section pipeline.
-// What cannot be read is none.
-func IsPipeline(fsys files.FS, path string) bool { return sectionsOf(fsys, path)["pipeline"] != nil }
-
-// complete fills in defaults, reads the scenarios and checks it all.
-func (p *Pipeline) complete(fsys files.FS, r *reading) error {
-	p.given = r.given
-	r.defaults()
-	r.validate()
-	p.load(fsys, r)
-	return r.finish()
-}
+// preset has the defaults for new scenarios where the file is for them.
+func (p *Pipeline) preset() (File, bool) { return NewPipeline(ForNew), p.Learn.For == ForNew }
 
 // EnsureDefaults fills in what zero stands for.
 func (p *Pipeline) EnsureDefaults() {
@@ -74,117 +54,21 @@ func (p *Pipeline) EnsureDefaults() {
 	p.Evaluate.EnsureDefaults()
 }
 
-// Validate lists all that is wrong.
+// Validate joins all that is wrong.
 func (p *Pipeline) Validate() error {
 	return errors.Join(p.Pipeline.Validate(), p.Run.Validate(), p.Policy.Validate(), p.Learn.Validate(), p.Evaluate.Validate())
 }
 
-// reservedNames are of folders that are no scenario's.
-var reservedNames = []string{"cache", "policy", "evaluation", "left-out"}
+// Resolved is the text of the file with every value.
+func (p *Pipeline) Resolved() string { return Resolved(p) }
 
-// load reads all scenarios.
-func (p *Pipeline) load(fsys files.FS, r *reading) {
-	const key = "pipeline.scenarios"
-	o, _ := r.outline.lookUp(key)
-	if r.broken[key] {
-		return
-	}
-	names := map[string]int{}
-	for k, path := range p.Pipeline.Scenarios {
-		blame := func(format string, args ...any) {
-			r.blame(o, fmt.Sprintf("scenarios[%d]: ", k)+fmt.Sprintf(format, args...), k)
-		}
-		m, err := p.scenario(fsys, path)
-		var faults Faults
-		switch {
-		case errors.As(err, &faults):
-			r.others = append(r.others, faults...)
-			continue
-		case err != nil:
-			blame("%v", err)
-			continue
-		}
-		name := m.Simulate.Name
-		if other, twice := names[name]; twice {
-			blame("the scenario is called %s, as that of scenarios[%d]; give one of them another simulate.name", name, other)
-		} else if slices.Contains(reservedNames, name) || name != filepath.Base(name) || name == "." || name == ".." {
-			blame("the scenario is called %q, which no folder of a scenario can be; give it another simulate.name", name)
-		}
-		names[name] = k
-		p.scenarios = append(p.scenarios, m)
-	}
-	p.groups(r)
-}
-
-// scenario reads the file of one.
-func (p *Pipeline) scenario(fsys files.FS, path string) (*Simulation, error) {
-	if _, err := fsys.Stat(path); err != nil {
-		return nil, fmt.Errorf("%w; name the file of a scenario, from the folder in which graft is called", err)
-	}
-	if !IsSimulation(fsys, path) {
-		return nil, fmt.Errorf("%s has no section simulate; name the file of a scenario", path)
-	}
-	return ReadSimulation(fsys, path, p.Assignments())
-}
-
-// Assignments are those to keys of every scenario.
-func (p *Pipeline) Assignments() []string {
-	set := slices.Clone(p.Pipeline.Set)
-	if p.Pipeline.Cache != "" {
-		set = append(set, "simulate.cache="+quoteTOML(p.Pipeline.Cache))
-	}
-	return set
-}
-
-// groups checks that there is something to learn from when others are left out.
-func (p *Pipeline) groups(r *reading) {
-	var names []string
-	for _, m := range p.scenarios {
-		name := m.Simulate.Name
-		if p.Evaluate.LeaveOut == LeaveNetwork {
-			name = m.network.Name()
-		}
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	if p.Evaluate.LeaveOut != LeaveNone && len(p.scenarios) == len(p.Pipeline.Scenarios) && len(slices.Compact(names)) < 2 {
-		o, _ := r.outline.lookUp("evaluate.leave_out")
-		r.blame(o, fmt.Sprintf("leave_out is %s, of which there is but one, and nothing else to learn from; add scenarios, or write none", p.Evaluate.LeaveOut))
-	}
-}
-
-var pipelineOutline = outlineOf(reflect.TypeFor[Pipeline]())
-
-// Values lists all keys in the order of a file.
-func (p *Pipeline) Values() []Value {
-	return valuesOf(pipelineOutline, reflect.ValueOf(p).Elem(), p.given)
-}
-
-// Resolved is the file with every value filled in. ReadPipeline reads the same from
-// it.
-func (p *Pipeline) Resolved() string { return layoutStruct(pipelineOutline, reflect.ValueOf(p).Elem()) }
-
-// Described is Resolved with what each key is for as a comment above it.
-func (p *Pipeline) Described() string {
-	return layoutDescribed(pipelineOutline, reflect.ValueOf(p).Elem())
-}
-
-// immaterialToPipelines are the keys that change no result: scenarios count by what
-// they say.
-var immaterialToPipelines = slices.Concat(immaterialToTrees, []string{"pipeline.scenarios", "pipeline.folder", "pipeline.cache", "pipeline.set"})
-
-// Digest is a SHA-256 in hex over all that results depend on.
+// Digest covers the scenarios, wherever their files lie.
 func (p *Pipeline) Digest() string {
-	h := sha256.New()
-	for _, v := range p.Values() {
-		if !slices.Contains(immaterialToPipelines, v.Key) {
-			fmt.Fprintf(h, "%s = %s\n", v.Key, v.Text)
+	return digest(p, func(w io.Writer) {
+		for _, m := range p.scenarios {
+			fmt.Fprintln(w, m.Simulate.Name, m.Digest())
 		}
-	}
-	for _, m := range p.scenarios {
-		fmt.Fprintln(h, m.Simulate.Name, m.Digest())
-	}
-	return hex.EncodeToString(h.Sum(nil))
+	})
 }
 
 // Scenarios are those that were read.

@@ -4,38 +4,40 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"graft/config/decode"
 )
 
-// PipelineOptions say which scenarios are simulated, and where results go.
+// PipelineOptions name the scenarios to simulate and the output.
 type PipelineOptions struct {
-	Scenarios []string // paths of the files of scenarios, which policies learn from; must be given, empty is none
-	Folder    string   // where results go, a folder for each scenario and one for the policies; empty leaves the choice to the command
-	Cache     string   // the folder that keeps what was run; empty means what each scenario says, or the folder cache beside the others
+	Scenarios []string `result:"contents"` // paths of scenario files, whose tables policies learn from; required
+	Folder    string   `result:"none"`     // path of the results: a folder for each scenario and one for the policies; empty lets the command choose
+	Cache     string   `result:"none"`     // folder of outcomes; empty means what each scenario says, or the folder cache beside the others
 	// Set are assignments to keys of all scenarios, such as run.device="cuda:0"; empty
-	// leaves them as they are.
-	Set []string
+	// changes none.
+	Set []string `result:"contents"`
 }
 
-// Validate lists all that is wrong.
+// Validate joins all that is wrong.
 func (o PipelineOptions) Validate() error {
 	if len(o.Scenarios) == 0 {
-		return errors.New("scenarios are not given; name the files of scenarios to learn from")
+		return errors.New("scenarios are missing; name the scenario files to learn from")
 	}
 	return nil
 }
 
-// What is left out together, to judge policies by what they did not learn from.
+// What is held out at a time, to evaluate policies on data that they did not learn from.
 const (
 	LeaveNone     = "none"
-	LeaveScenario = "scenario" // one at a time
+	LeaveScenario = "scenario" // one scenario
 	LeaveNetwork  = "network"  // all scenarios of a network
 )
 
-// PipelineEvaluate says how policies are judged.
+// PipelineEvaluate says how policies are evaluated.
 type PipelineEvaluate struct {
-	// LeaveOut is what is left out in turn, to judge by it policies that learn from all
-	// else: scenario is one at a time, network all of a network, none judges the
-	// policies by what they learned from, and no more. Empty means none.
+	// LeaveOut selects the cross-validation: scenario holds out one scenario at a time,
+	// network all scenarios of one network, none evaluates the policies on their training
+	// tables only. Empty means none.
 	LeaveOut string `config:",one=none|scenario|network"`
 }
 
@@ -46,10 +48,10 @@ func (o *PipelineEvaluate) EnsureDefaults() {
 	}
 }
 
-// Validate lists all that is wrong.
+// Validate joins all that is wrong.
 func (o PipelineEvaluate) Validate() error {
 	if all := []string{LeaveNone, LeaveScenario, LeaveNetwork}; !slices.Contains(all, o.LeaveOut) {
-		return fmt.Errorf("leave_out is %q; it is %s", o.LeaveOut, choice(all))
+		return fmt.Errorf("leave_out is %q; must be one of %s", o.LeaveOut, decode.Choice(all))
 	}
 	return nil
 }

@@ -2,15 +2,14 @@ package config
 
 import (
 	"fmt"
-	"io"
-	"reflect"
 
+	"graft/config/decode"
 	"graft/files"
 	"graft/trainer"
 )
 
-// FindProfile is the profile that a text names: a file where it looks like a path or
-// ends in .toml, and one that comes with graft otherwise.
+// FindProfile reads the profile that a text names: a file where it looks like a path or
+// ends in .toml, and a built-in one otherwise.
 func FindProfile(fsys files.FS, text string) (*trainer.Profile, error) {
 	if isPath(text) {
 		return ReadProfile(fsys, text)
@@ -18,10 +17,10 @@ func FindProfile(fsys files.FS, text string) (*trainer.Profile, error) {
 	return trainer.FindProfile(text)
 }
 
-// ReadProfile reads the file of a profile. Where what it says is wrong, the error
-// wraps [Faults].
+// ReadProfile reads the file of a profile. The error wraps [Faults] where its content is
+// wrong.
 func ReadProfile(fsys files.FS, path string) (*trainer.Profile, error) {
-	text, err := files.ReadAll(fsys, path, largestFile)
+	text, err := decode.ReadAll(fsys, path, decode.LargestFile)
 	if err != nil {
 		return nil, fmt.Errorf("read profile: %w", err)
 	}
@@ -34,13 +33,13 @@ func ReadProfile(fsys files.FS, path string) (*trainer.Profile, error) {
 
 func parseProfile(path string, text []byte) (*trainer.Profile, error) {
 	p := &trainer.Profile{}
-	r := newReading(path, text, p)
-	if err := r.file(); err != nil {
+	r, err := dialect.Read(decode.NewDocument(path, text), nil, p)
+	if err != nil {
 		return nil, err
 	}
-	r.defaults()
-	r.validate()
-	if err := r.finish(); err != nil {
+	r.Defaults()
+	r.Validate()
+	if err := r.Finish(); err != nil {
 		return nil, err
 	}
 	return p, nil
@@ -52,18 +51,8 @@ func WriteProfile(fsys files.FS, path string, p *trainer.Profile) error {
 	if err := p.Validate(); err != nil {
 		return fmt.Errorf("write profile %s: it could not be read again: %w", path, err)
 	}
-	err := files.WriteAtomic(fsys, path, func(w io.Writer) error {
-		_, err := io.WriteString(w, FormatProfile(p))
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("write profile: %w", err)
-	}
-	return nil
+	return writeText(fsys, "profile", path, FormatProfile(p))
 }
 
 // FormatProfile is the text of a profile's file.
-func FormatProfile(p *trainer.Profile) string {
-	v := reflect.ValueOf(p).Elem()
-	return layoutStruct(outlineOf(v.Type()), v)
-}
+func FormatProfile(p *trainer.Profile) string { return dialect.Resolved(p) }

@@ -39,5 +39,5 @@ func TestSettingsOfAJobAreItsValues(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte(job.Resolved()), 0o600))
 	list, err := config.ReadSettings(files.OS{}, path)
 	require.NoError(t, err)
-	require.Len(t, list, len(job.Values()))
+	require.Len(t, list, len(config.Values(job)))
 }

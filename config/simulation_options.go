@@ -8,34 +8,29 @@ import (
 	"graft/simulation"
 )
 
-// SimulateOptions say which sequences of actions are run, and how.
+// SimulateOptions define the sequences of actions that are run.
 type SimulateOptions struct {
-	Name string // what the scenario is called, in tables and reports; empty means as the file
-	// Actions are what every decision chooses from, in order, such as deepen:0,
-	// widen:conv2:48 and none; one that does not fit a network is left out there. Empty
-	// takes Kinds.
+	Name string // name of the scenario in tables and reports; empty means the file's
+	// Actions are the choices of every decision, in order, such as deepen:0, widen:conv2:48
+	// and none; one that does not fit a network is left out there. Empty takes Kinds.
 	Actions []net2net.Action
-	// Kinds are operations: every decision tries all that they could do to the network
+	// Kinds are operations: every decision tries all their actions that fit the network
 	// there, and none at last. Empty, where there are no actions, means deepen and widen.
 	Kinds     []net2net.Kind
-	Decisions int // how many decisions a sequence has, after which the network is left alone; zero means as many as the timeline leads to
-	Seeds     int // how often each sequence is run: with run.seed, the seed after it and so on; zero means 1
-	// Design says which sequences are run: sample spreads so many as most says evenly
-	// over all choices, halve drops at each decision the branches that are less accurate
-	// so far, likely takes those that the policy finds likeliest, all is every one. Empty
-	// means all.
+	Decisions int // decisions of a sequence, after which the network stays as it is; zero means all that the timeline leads to
+	Seeds     int // runs of each sequence, with run.seed and the seeds after it; zero means 1
+	// Design selects the sequences: all runs every one; sample spreads a number of them
+	// evenly over all choices; halve drops the branches with the lowest accuracy at each
+	// decision; likely runs those that a policy finds likeliest. Empty means all.
 	Design simulation.Which `config:",one=all|sample|halve|likely"`
-	Most   int              // how many sequences there may be; of more, sample and likely take so many, and for all it is an error; zero means 10000
+	Most   int              // upper bound on the number of sequences; sample and likely run so many of more, and for all it is an error; zero means 10000
 	Keep   float64          // share of the branches that halve keeps at each decision; zero means 0.5
 	Policy string           // path of the structural policy of the design likely; empty for the others
-	Tries  int              // how often what fails is tried, before it is left out; zero means 2
-	// Cache is the folder that keeps what was run, for this scenario and all others; empty
-	// means the folder cache beside the run folder.
-	Cache string
+	Tries  int              `result:"none"` // attempts at a sequence before it is left out; zero means 2
+	// Cache is the folder of outcomes, shared by all scenarios; empty means the folder cache
+	// beside the run folder.
+	Cache string `result:"none"`
 }
-
-// simulateOptionsThatChangeNothing are keys that no outcome depends on.
-var simulateOptionsThatChangeNothing = map[string]bool{"cache": true, "tries": true}
 
 // EnsureDefaults fills in what zero stands for.
 func (o *SimulateOptions) EnsureDefaults() {
@@ -56,22 +51,22 @@ func (o SimulateOptions) design() simulation.Design {
 	return d
 }
 
-// Validate lists all that is wrong.
+// Validate joins all that is wrong.
 func (o SimulateOptions) Validate() error {
 	faults := []error{o.design().Validate()}
 	for name, n := range map[string]int{"decisions": o.Decisions, "seeds": o.Seeds, "tries": o.Tries} {
 		if n < 0 {
-			faults = append(faults, fmt.Errorf("%s is %d; it is not negative", name, n))
+			faults = append(faults, fmt.Errorf("%s is %d; must not be negative", name, n))
 		}
 	}
 	if len(o.Actions) == 1 {
-		faults = append(faults, errors.New("actions are one, which leaves nothing to choose"))
+		faults = append(faults, errors.New("actions are a single one, which leaves no choice; add another, such as none"))
 	}
 	if len(o.Actions) > 0 && len(o.Kinds) > 0 {
-		faults = append(faults, errors.New("kinds are given, and actions as well; leave one of them out"))
+		faults = append(faults, errors.New("kinds and actions are both given; leave one of them out"))
 	}
 	if (o.Design == simulation.Likely) != (o.Policy != "") {
-		faults = append(faults, errors.New("policy is for the design likely, which needs one"))
+		faults = append(faults, errors.New("policy is required by the design likely, and taken by no other"))
 	}
 	return errors.Join(faults...)
 }

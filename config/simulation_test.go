@@ -47,7 +47,7 @@ func TestScenariosAreRead(t *testing.T) {
 	require.Equal(t, m.Digest(), again.Digest())
 	require.Equal(t, m.Resolved(), again.Resolved())
 	keys := map[string]bool{}
-	for _, v := range m.Values() {
+	for _, v := range Values(m) {
 		keys[v.Key] = true
 	}
 	require.True(t, keys["train.batch"] && keys["simulate.seeds"] && keys["optimizer.lr"])
@@ -163,9 +163,9 @@ func TestScenariosThatAreWrong(t *testing.T) {
 		`time.events=[{at="5s",change="up"},{at="9s",change="down"},{at="12s",change="up"}]`: "an up after a down",
 		`simulate.decisions=4`:                       "decisions are 4, and the timeline and adapt.most lead to 3",
 		`simulate.actions=["deepen:nowhere","none"]`: "deepen:nowhere",
-		`simulate.actions=["none"]`:                  "leaves nothing to choose",
-		`simulate.kinds=["widen"]`:                   "actions as well",
-		`simulate.design="likely"`:                   "policy is for the design likely",
+		`simulate.actions=["none"]`:                  "leaves no choice",
+		`simulate.kinds=["widen"]`:                   "kinds and actions are both given",
+		`simulate.design="likely"`:                   "policy is required by the design likely",
 		`simulate.design="luck"`:                     "luck",
 		`simulate.keep=2`:                            "keep is 2",
 		`fleet.devices=["gpu"]`:                      `devices has "gpu"`,
@@ -174,10 +174,4 @@ func TestScenariosThatAreWrong(t *testing.T) {
 		_, err := readScenario(t, aScenario, set)
 		assert.ErrorContains(t, err, want, set)
 	}
-	require.True(t, IsSimulation(files.OS{}, func() string {
-		path := filepath.Join(t.TempDir(), "a.toml")
-		require.NoError(t, os.WriteFile(path, []byte(aScenario), 0o644))
-		return path
-	}()))
-	require.False(t, IsSimulation(files.OS{}, "testdata/jobs/full.toml"))
 }

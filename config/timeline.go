@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"graft/config/decode"
 	"graft/files"
 	"graft/trainer"
 )
@@ -19,15 +20,15 @@ import (
 // timelineColumns are those of a timeline's file.
 var timelineColumns = []string{"seconds", "change", "devices"}
 
-// ReadTimeline reads when devices come and go from a table in CSV: a line of the
-// columns' names, seconds, change and devices, then a line for each event. Where
-// what it says is wrong, the error wraps [Faults].
+// ReadTimeline reads the changes of devices from a CSV table: a header with seconds,
+// change and devices, then a line for each event. The error wraps [Faults] where the
+// content is wrong.
 func ReadTimeline(fsys files.FS, path string) ([]trainer.Event, error) {
-	data, err := files.ReadAll(fsys, path, largestFile)
+	data, err := decode.ReadAll(fsys, path, decode.LargestFile)
 	if err != nil {
 		return nil, fmt.Errorf("read timeline: %w", err)
 	}
-	t := &timelineReader{document: newDocument(path, data), csv: csv.NewReader(bytes.NewReader(data))}
+	t := &timelineReader{file: path, doc: decode.NewDocument(path, data), csv: csv.NewReader(bytes.NewReader(data))}
 	t.csv.FieldsPerRecord = -1
 	if events := t.read(); len(t.faults) == 0 {
 		return events, nil
@@ -35,9 +36,10 @@ func ReadTimeline(fsys files.FS, path string) ([]trainer.Event, error) {
 	return nil, fmt.Errorf("read timeline: %w", t.faults)
 }
 
-// timelineReader reads a table and notes what is wrong in it.
+// timelineReader reads a table and gathers its faults.
 type timelineReader struct {
-	*document
+	file   string
+	doc    *decode.Document
 	csv    *csv.Reader
 	row    []string
 	faults Faults
@@ -49,7 +51,7 @@ func (t *timelineReader) read() []trainer.Event {
 		row, err := t.csv.Read()
 		if errors.Is(err, io.EOF) {
 			if first {
-				t.faults = append(t.faults, Fault{File: t.file, Text: "the file is empty; it begins with a line " + strings.Join(timelineColumns, ",")})
+				t.faults = append(t.faults, Fault{File: t.file, Text: "the file is empty; its first line must be " + strings.Join(timelineColumns, ",")})
 			}
 			return events
 		}
@@ -66,43 +68,40 @@ func (t *timelineReader) read() []trainer.Event {
 	}
 }
 
-// broken says why a file is no table.
+// broken reports an invalid table.
 func (t *timelineReader) broken(err error) {
-	fault := Fault{File: t.file, Text: "this is no table: " + err.Error()}
+	fault := Fault{File: t.file, Text: "invalid table: " + err.Error()}
 	var found *csv.ParseError
 	if errors.As(err, &found) {
-		line := min(found.Line, len(t.starts)) - 1
-		at := min(t.starts[line]+found.Column-1, len(t.text))
-		fault = t.fault(span{at, at + 1}, "this is no table: "+found.Err.Error())
+		fault = t.doc.FaultAt(found.Line, found.Column, 1, "invalid table: "+found.Err.Error())
 	}
 	t.faults = append(t.faults, fault)
 }
 
-// bad notes a fault of a cell.
+// bad reports a fault of a cell.
 func (t *timelineReader) bad(column int, format string, args ...any) {
 	line, at := t.csv.FieldPos(column)
-	start := t.starts[line-1] + at - 1
-	t.faults = append(t.faults, t.fault(span{start, start + max(1, len(t.row[column]))}, fmt.Sprintf(format, args...)))
+	t.faults = append(t.faults, t.doc.FaultAt(line, at, max(1, len(t.row[column])), fmt.Sprintf(format, args...)))
 }
 
 // event reads a row, which follows others.
 func (t *timelineReader) event(before []trainer.Event) trainer.Event {
 	if len(t.row) != len(timelineColumns) {
-		t.bad(len(t.row)-1, "a line has %d columns, and this one %d", len(timelineColumns), len(t.row))
+		t.bad(len(t.row)-1, "a line has %d columns, got %d", len(timelineColumns), len(t.row))
 		return trainer.Event{}
 	}
 	e := trainer.Event{Change: trainer.Change(t.row[1])}
 	seconds, err := strconv.ParseFloat(t.row[0], 64)
 	if err != nil || !(seconds >= 0) || seconds > math.MaxInt64/1e9 {
-		t.bad(0, "seconds must be a number that is not negative, and not %q", t.row[0])
+		t.bad(0, "seconds must be a number that is not negative, got %q", t.row[0])
 	} else if e.At = time.Duration(math.Round(seconds * 1e9)); len(before) > 0 && e.At < before[len(before)-1].At {
-		t.bad(0, "this is before the line above; put them in order")
+		t.bad(0, "this event is before the one above; sort them by seconds")
 	}
 	if e.Change != trainer.Up && e.Change != trainer.Down {
-		t.bad(1, "change must be up or down, and not %q", t.row[1])
+		t.bad(1, "change must be up or down, got %q", t.row[1])
 	}
 	if e.Devices, err = strconv.Atoi(t.row[2]); t.row[2] != "" && (err != nil || e.Devices < 0) {
-		t.bad(2, "devices must be a whole number that is not negative, and not %q", t.row[2])
+		t.bad(2, "devices must be a whole number that is not negative, got %q", t.row[2])
 	}
 	return e
 }

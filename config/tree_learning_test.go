@@ -27,8 +27,6 @@ func tableFolder(t testing.TB, name string, sequences int) string {
 func TestTreeLearningIsReadWithItsTables(t *testing.T) {
 	one, two := tableFolder(t, "one", 16), tableFolder(t, "other", 16)
 	path := written(t, "policy.toml", fmt.Sprintf("[tables]\nfolders = [%q]\nheld_out = [%q]\n[learn]\nbeta = 4\n", one, two))
-	require.True(t, IsTreeLearning(files.OS{}, path))
-	require.False(t, IsLearning(files.OS{}, path))
 	l, err := ReadTreeLearning(files.OS{}, path, []string{"policy.hidden=8", "run.seed=7", "run.seeds=3"})
 	require.NoError(t, err)
 	learn, held := l.Trees()
@@ -44,11 +42,11 @@ func TestTreeLearningIsReadWithItsTables(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, l.Resolved(), again.Resolved())
 	assert.Equal(t, l.Digest(), again.Digest())
-	described, err := ReadTreeLearning(files.OS{}, written(t, "again.toml", l.Described()), nil)
+	described, err := ReadTreeLearning(files.OS{}, written(t, "again.toml", Described(l)), nil)
 	require.NoError(t, err)
 	assert.Equal(t, l.Digest(), described.Digest())
 	var sources []string
-	for _, v := range l.Values() {
+	for _, v := range Values(l) {
 		sources = append(sources, v.Key+" "+v.Source.String())
 	}
 	for _, want := range []string{"run.seeds --set", "learn.rate default", "learn.beta " + path + ":5", "policy.rounds default"} {
@@ -100,7 +98,7 @@ func TestTreeLearningPresets(t *testing.T) {
 	assert.Equal(t, []float64{0, 8, 0.5, 0, 0.1}, []float64{l.Learn.Smooth, l.Learn.Beta, l.Learn.Rate, l.Learn.Pool, l.Learn.Entropy})
 	assert.Equal(t, 100, l.Learn.Steps)
 	_, err = ReadTreeLearning(files.OS{}, written(t, "a.toml", text+"for = \"new\"\nsteps = 0\n"), nil)
-	assert.ErrorContains(t, err, "0 stands for the default here, which is 100")
+	assert.ErrorContains(t, err, "0 means the default here, 100")
 }
 
 // All faults are told at once, those of tables with the key and the place in it.
@@ -141,11 +139,11 @@ seed = 1
 	var list Faults
 	require.ErrorAs(t, err, &list)
 	for _, says := range []string{
-		"seed is 9223372036854775807; it is at most 9223372036854774783", "seeds is 2000; it lies between 1 and 1024", "at_once is -1", "checkpoint is -1s", "hidden is -1",
-		`for cannot be "nev"; there are "known" and "new"; did you mean new?`, `"betta" is no key of learn; did you mean beta?`, "pool is 2", `reward cannot be "gold"`, `"seed" is no key of learn`,
+		"seed is 9223372036854775807; must be at most 9223372036854774783", "seeds is 2000; must be between 1 and 1024", "at_once is -1", "checkpoint is -1s", "hidden is -1",
+		`for must be one of "known" and "new", got "nev"; did you mean new?`, `unknown key "betta" in learn; did you mean beta?`, "pool is 2", `reward must be one of`, `unknown key "seed" in learn`,
 		"folders[1]: table few: 3 of its sequences are missing, such as (none, deepen:1)", "folders[2]: stat " + missing + ": no such file",
 		"folders[3]: " + link + " is the folder of folders[0] too; name each table once", "folders[4]: table " + torn + ": 1 fault",
-		"held_out[0]: " + one + "/. is the folder of folders[0] too", "held_out[1]: ", "held_out[2]: it is empty",
+		"held_out[0]: " + one + "/. is the folder of folders[0] too", "held_out[1]: ", "held_out[2]: the path is empty",
 	} {
 		assert.ErrorContains(t, err, says)
 	}
@@ -156,11 +154,11 @@ seed = 1
 		}
 	}
 	_, err = ReadTreeLearning(files.OS{}, "", nil)
-	assert.ErrorContains(t, err, "folders are not given; name the folders of the tables to learn from")
+	assert.ErrorContains(t, err, "folders are missing; name the folders of the tables to learn from")
 	_, err = ReadTreeLearning(files.OS{}, written(t, "a.toml", "[tables]\nfolders = \"x\"\n"), nil)
 	assert.ErrorContains(t, err, "folders must be a list")
 	_, err = ReadTreeLearning(files.OS{}, written(t, "a.toml", "[tables]\n[table]\nfile = \"x\"\n"), []string{"tables.folders=[\"x\"]"})
-	assert.ErrorContains(t, err, `"table" is no key of this file; did you mean tables?`)
+	assert.ErrorContains(t, err, `unknown key "table"; did you mean tables?`)
 	assert.ErrorContains(t, err, "folders[0]: stat x: no such file")
 }
 

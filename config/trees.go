@@ -16,12 +16,12 @@ import (
 // scenarioFile is in each of graft's own tables.
 const scenarioFile = "scenario.json"
 
-// legacyProfile is what time was on the node of the original's experiments.
+// legacyProfile is the profile of the node of the original's experiments.
 const legacyProfile = "v100-original"
 
 // ReadTree reads a table's folder, graft's own or the original's, and follows its
-// sequences. A table must have all of them. As with ReadLegacyTable a policy of the
-// original's stands for the table that it learned from.
+// sequences, all of which must be there. As in ReadLegacyTable, a policy of the original's
+// stands for the table that it learned from.
 func ReadTree(fsys files.FS, folder string) (*simulation.Tree, error) {
 	table, n, original, err := readTableFolder(fsys, folder)
 	if err != nil {
@@ -37,8 +37,8 @@ func ReadTree(fsys files.FS, folder string) (*simulation.Tree, error) {
 	return simulation.NewTree(table, simulation.PlantOptions{Network: n, Surgery: net2net.Options{Compat: net2net.Original}, Profile: profile})
 }
 
-// readTableFolder reads a table's folder, graft's own or the original's, and the
-// network that its sequences begin with.
+// readTableFolder reads a table's folder, graft's own or the original's, and the initial
+// network of its sequences.
 func readTableFolder(fsys files.FS, folder string) (t *simulation.Table, n *model.Network, original bool, err error) {
 	_, there := fsys.Stat(filepath.Join(folder, legacyTableFile))
 	_, own := fsys.Stat(filepath.Join(folder, scenarioFile))
@@ -64,7 +64,7 @@ func readTableFolder(fsys files.FS, folder string) (t *simulation.Table, n *mode
 	return t, n, false, nil
 }
 
-// networkOf is a network of the zoo, or the one of a file.
+// networkOf makes a network of the zoo, or reads the one of a file.
 func networkOf(fsys files.FS, name string) (*model.Network, error) {
 	if isPath(name) {
 		return ReadNetwork(fsys, name)
@@ -72,8 +72,8 @@ func networkOf(fsys files.FS, name string) (*model.Network, error) {
 	return model.Zoo(name, model.ZooOptions{})
 }
 
-// profileOf is the profile that the records of a table name; nil where it is not at
-// hand, and what a step took is not known.
+// profileOf reads the profile that the records of a table name; nil where it cannot be
+// read, and the time of a step is unknown.
 func profileOf(fsys files.FS, t *simulation.Table) *trainer.Profile {
 	if len(t.Records) == 0 || t.Records[0].Profile == "" {
 		return nil

@@ -3,6 +3,7 @@ package dataset
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"image"
@@ -148,6 +149,7 @@ func TestFoldersSayWhatIsWrong(t *testing.T) {
 			for _, text := range c.want {
 				require.ErrorContains(t, err, text)
 			}
+			require.Equal(t, name == "a broken image", errors.As(err, new(Damage)))
 		})
 	}
 	require.ErrorContains(t, decode(hugePNG(t), make([]byte, 3), 1), "pixels")

@@ -103,12 +103,12 @@ func (i idx) readPair(fsys files.FS, paths map[string]string, pair idxPair) (poo
 		return pool{}, err
 	}
 	if count := len(images) / (idxSide * idxSide); count != len(labels) {
-		return pool{}, fmt.Errorf("read %s: it has %d labels for the %d images of %s; fetch both again", paths[pair.labels], len(labels), count, paths[pair.images])
+		return pool{}, damaged(fmt.Errorf("read %s: it has %d labels for the %d images of %s; fetch both again", paths[pair.labels], len(labels), count, paths[pair.images]))
 	}
 	wide := make([]int64, len(labels))
 	for k, label := range labels {
 		if int(label) >= len(i.classes) {
-			return pool{}, fmt.Errorf("read %s: label %d is %d, where %s has %d classes; %s", paths[pair.labels], k+1, label, i.name, len(i.classes), again)
+			return pool{}, damaged(fmt.Errorf("read %s: label %d is %d, where %s has %d classes; %s", paths[pair.labels], k+1, label, i.name, len(i.classes), again))
 		}
 		wide[k] = int64(label)
 	}

@@ -68,7 +68,7 @@ func readFile(fsys files.FS, path string, read func(io.Reader, int64) error) (er
 	if err != nil {
 		return err
 	}
-	return read(bufio.NewReaderSize(file, readBuffer), info.Size())
+	return damaged(read(bufio.NewReaderSize(file, readBuffer), info.Size()))
 }
 
 // readArchive passes each reader its file from a .tar.gz, in any folder there, and

@@ -28,7 +28,7 @@ func readPicture(fsys files.FS, path string, into []byte, size int) error {
 		return err
 	}
 	if err := decode(data, into, size); err != nil {
-		return fmt.Errorf("read %s: %w; replace or remove it", path, err)
+		return fmt.Errorf("read %s: %w; replace or remove it", path, damaged(err))
 	}
 	return nil
 }

@@ -1,7 +1,5 @@
-// Package decider says how a network is to be adapted: from the network as it is
-// now and the time that is left to an action. The deciders here need no learning;
-// each decision follows from the state alone, so that a job that is resumed decides
-// as it would have.
+// Package decider chooses how to adapt a network, from the network and the time left. A
+// decision depends on the state alone, so that a resumed job decides as it would have.
 package decider
 
 import (
@@ -17,43 +15,41 @@ import (
 	"graft/tracing"
 )
 
-// State is what a decision is made from.
+// State is the input of a decision.
 type State struct {
 	Network   *model.Network
 	Left      time.Duration // of the budget
 	Budget    time.Duration
 	Decisions int     // made before this one
-	Accuracy  float64 // on the validation split, as last evaluated; zero where it never was
-	// Step is what a step of training takes now; zero where it is not known.
+	Accuracy  float64 // on the validation split, last evaluated; zero before the first evaluation
+	// Step is the time of a step of training now; zero if unknown.
 	Step time.Duration
 }
 
-// Decision is an action and how sure the decider is.
+// Decision is an action and its probability.
 type Decision struct {
 	Action net2net.Action
-	// Probabilities of all actions that were weighed, where the decider has some;
-	// nil means that it was certain.
+	// Probabilities of all candidate actions; nil if the decider has none.
 	Probabilities []float64
 }
 
-// ErrOpen says that a decider leaves a decision open. A job that it is an answer to
-// saves itself as it was before it asked, and ends: from there it can go on with one
-// action or another.
+// ErrOpen means that a decider leaves a decision open. The job then saves its state before the
+// decision and ends: it can be resumed with any action.
 var ErrOpen = errors.New("the decision is left open")
 
-// Decider decides.
+// Decider chooses actions.
 type Decider interface {
-	// Decide chooses an action; the zero Action leaves the network alone.
+	// Decide chooses an action; the zero Action keeps the network.
 	Decide(ctx context.Context, s State) (Decision, error)
 }
 
-// None leaves every network alone. The zero value is ready.
+// None keeps every network. The zero value is ready.
 type None struct{}
 
 // Decide chooses no action.
 func (None) Decide(context.Context, State) (Decision, error) { return Decision{}, nil }
 
-// Fixed takes the same action every time. The zero value takes none.
+// Fixed chooses the same action every time. The zero value chooses none.
 type Fixed struct{ Action net2net.Action }
 
 // Decide chooses the action.
@@ -61,7 +57,7 @@ func (f Fixed) Decide(context.Context, State) (Decision, error) {
 	return Decision{Action: f.Action}, nil
 }
 
-// Script takes its actions one after the other, and none when they are used up.
+// Script chooses its actions one after the other, and none after the last.
 type Script struct{ Actions []net2net.Action }
 
 // Decide chooses the next action.
@@ -72,20 +68,20 @@ func (s Script) Decide(_ context.Context, state State) (Decision, error) {
 	return Decision{Action: s.Actions[state.Decisions]}, nil
 }
 
-// usualKinds are the kinds of actions of those to whom nobody says other ones.
+// usualKinds are the default kinds of actions.
 var usualKinds = []net2net.Kind{"deepen", "widen"}
 
-// Random takes any action that fits, or none, each as likely. The zero value draws
-// from seed zero, among deepening and widening.
+// Random chooses uniformly among the actions that fit and none. The zero value has seed zero and
+// deepens and widens.
 type Random struct {
 	Seed  uint64
-	Kinds []net2net.Kind // that it may take; nil means deepen and widen
-	// Original deepens only, and only the blocks that the original could, by their
-	// numbers, also where others were grown; false takes what Kinds says.
+	Kinds []net2net.Kind // allowed kinds; nil means deepen and widen
+	// Original deepens only the blocks that the original could, by their numbers, also
+	// after others have grown; false uses Kinds.
 	Original bool
 }
 
-// Decide draws from a stream of the seed and the number of decisions before.
+// Decide draws from a stream of the seed and the number of earlier decisions.
 func (r Random) Decide(_ context.Context, s State) (Decision, error) {
 	actions, err := r.choices(s.Network)
 	if err != nil {
@@ -100,7 +96,7 @@ func (r Random) Decide(_ context.Context, s State) (Decision, error) {
 	return Decision{Action: actions[random.IntN(len(actions))], Probabilities: probabilities}, nil
 }
 
-// choices are the actions that may be taken.
+// choices are the allowed actions.
 func (r Random) choices(n *model.Network) ([]net2net.Action, error) {
 	if r.Original {
 		var actions []net2net.Action

@@ -2,7 +2,7 @@ package decider
 
 import "graft/torch/weights"
 
-// IsStructural tells a file of a structural policy from any other file of weights.
+// IsStructural reports whether a file of weights is a structural policy.
 func IsStructural(set *weights.Set) bool {
 	_, marked := set.Metadata[structuralKey]
 	return marked

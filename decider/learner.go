@@ -8,7 +8,7 @@ import (
 	"graft/torch"
 )
 
-// Learner is a policy that learns from a tree. A scope owns it.
+// Learner trains a policy on a tree. A scope owns it.
 type Learner struct {
 	LearnOptions
 	Tree *Tree
@@ -20,18 +20,18 @@ type Learner struct {
 	at        torch.PolicyProgress
 }
 
-// Lesson is what episodes brought, one value for each.
+// Lesson is the result of some episodes, one value for each.
 type Lesson struct {
-	// Ends are those of the episodes; nil with the rule exact, which plays none.
+	// Ends are the ends of the episodes; nil with the rule exact, which plays none.
 	Ends []int32
-	// Objectives are what was descended: the mean over the decisions of minus the log
-	// probability times the reward. With the rule exact it is the expected reward
-	// before each step, which was ascended.
+	// Objectives are the losses: the mean over the decisions of minus the log probability
+	// times the reward. With the rule exact they are the expected rewards before each
+	// step.
 	Objectives []float64
 }
 
-// NewLearner makes a policy that knows nothing, drawn from a seed as PyTorch draws
-// one; its actions are drawn from the same stream afterwards.
+// NewLearner makes an untrained policy, drawn from a seed as PyTorch draws one; its actions are
+// drawn from the same stream afterwards.
 func NewLearner(s *torch.Scope, t *Tree, e Embedding, p PolicyOptions, o LearnOptions, seed int64) (*Learner, error) {
 	l, err := newLearner(s, t, e, p, o, seed)
 	if err == nil {
@@ -67,20 +67,19 @@ func newLearner(s *torch.Scope, t *Tree, e Embedding, p PolicyOptions, o LearnOp
 	return l, l.policy.Grow(states)
 }
 
-// Episodes is how many the policy has learned from.
+// Episodes is the number of episodes learned from.
 func (l *Learner) Episodes() int { return int(l.at.Episodes) }
 
-// Rate is Adam's of the next step.
+// Rate is the learning rate of the next step.
 func (l *Learner) Rate() float64 { return l.at.LR }
 
 // Heat is the temperature of the next episode.
 func (l *Learner) Heat() float64 { return l.at.Temperature }
 
-// Done says whether all episodes were learned from.
+// Done reports whether all episodes were learned from.
 func (l *Learner) Done() bool { return l.Episodes() >= l.LearnOptions.Episodes }
 
-// Learn learns from so many more episodes, which are whole batches, or from as many as
-// are left.
+// Learn learns from a number of further episodes, in whole batches, or from the remaining ones.
 func (l *Learner) Learn(episodes int) (Lesson, error) {
 	episodes = min(episodes, l.LearnOptions.Episodes-l.Episodes())
 	if l.Rule == LearnExact {
@@ -91,16 +90,15 @@ func (l *Learner) Learn(episodes int) (Lesson, error) {
 	return Lesson{Ends: e.Ends, Objectives: e.Objectives}, err
 }
 
-// Outlook is what a policy can expect now.
+// Outlook is the expectation of a policy.
 type Outlook struct {
-	Reward   float64   // on average
-	Accuracy float64   // on average
-	Ends     []float64 // how likely each is
-	Greedy   int       // the end that it comes to by always taking the likeliest action
+	Reward   float64   // expected
+	Accuracy float64   // expected
+	Ends     []float64 // probability of each
+	Greedy   int       // end of the greedy policy
 }
 
-// Expect says what the policy can expect, by the actions' probabilities without a
-// temperature. It changes nothing that is learned.
+// Expect computes the policy's expectation without a temperature. It does not change the policy.
 func (l *Learner) Expect() (Outlook, error) {
 	var o Outlook
 	var err error
@@ -120,7 +118,7 @@ func (l *Learner) Expect() (Outlook, error) {
 	return o, nil
 }
 
-// likeliest is the first of the largest values.
+// likeliest is the index of the first of the largest values.
 func likeliest(values []float64) int {
 	best := 0
 	for k, v := range values {
@@ -131,7 +129,7 @@ func likeliest(values []float64) int {
 	return best
 }
 
-// Probabilities of the actions in all states of the tree, at a temperature.
+// Probabilities returns those of the actions in all states of the tree, at a temperature.
 func (l *Learner) Probabilities(temperature float64) ([][]float64, error) {
 	all := make([]int32, len(l.Tree.States))
 	for k := range all {
@@ -140,8 +138,8 @@ func (l *Learner) Probabilities(temperature float64) ([][]float64, error) {
 	return l.policy.Probabilities(all, temperature)
 }
 
-// Force learns from one sequence of actions as if they had been drawn, and returns
-// the objective.
+// Force learns from one sequence of actions as if it had been sampled, and returns the
+// objective.
 func (l *Learner) Force(actions []int) (float64, error) {
 	var states []int32
 	var coefficients [][]float64

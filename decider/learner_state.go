@@ -17,7 +17,7 @@ import (
 // embedderName is the tensor of a policy's file that holds its embedding.
 const embedderName = "encoder.embedder.weight"
 
-// parameter is a tensor of a policy by the name that it has in files.
+// parameter is a tensor of a policy with its name in files.
 type parameter struct {
 	name  string
 	shape []int64
@@ -59,7 +59,7 @@ func (l linearLayer) parameters() []parameter {
 	return []parameter{{l.name + ".weight", []int64{int64(l.out), int64(l.in)}}, {l.name + ".bias", []int64{int64(l.out)}}}
 }
 
-// parameters are those of a policy but for the embedding.
+// parameters are those of a policy without the embedding.
 func (l *Learner) parameters() []parameter {
 	var all []parameter
 	recurrent, linear := layersOf(l.policy.Shape())
@@ -72,9 +72,9 @@ func (l *Learner) parameters() []parameter {
 	return all
 }
 
-// draw gives the policy its first parameters: the values that PyTorch draws, in the
-// order in which the original made its layers. It drew an embedding as well, which
-// that of the vocabulary replaced.
+// draw initialises the policy with the values that PyTorch draws, in the order in which the
+// original made its layers. The original also drew an embedding, which that of the vocabulary
+// replaced.
 func (l *Learner) draw(s *torch.Scope) error {
 	var flat []float64
 	take := func(t *torch.Tensor) {
@@ -113,7 +113,7 @@ func (l *Learner) draw(s *torch.Scope) error {
 	return l.policy.Write(torch.PolicyParameters, flat)
 }
 
-// Weights are the policy as a file of the original's holds it.
+// Weights returns the policy in the original's file format.
 func (l *Learner) Weights() (*weights.Set, error) {
 	embedding, err := weights.FromFloat32s(embedderName, []int64{int64(l.embedding.Rows()), int64(l.embedding.Width)}, l.embedding.Values)
 	if err != nil {
@@ -123,7 +123,7 @@ func (l *Learner) Weights() (*weights.Set, error) {
 	return set, l.add(set, "", torch.PolicyParameters)
 }
 
-// Gradient is that of the last step, under the names of the parameters.
+// Gradient returns the gradient of the last step, under the names of the parameters.
 func (l *Learner) Gradient() (*weights.Set, error) {
 	set := &weights.Set{}
 	return set, l.add(set, "", torch.PolicyGradient)
@@ -176,8 +176,8 @@ func (l *Learner) find(set *weights.Set, prefix string) ([]float64, error) {
 	return values, errors.Join(faults...)
 }
 
-// Begin gives the policy the parameters of another, from a file. Nothing else is
-// taken over: the vocabulary's embedding stays, and the optimizer begins anew.
+// Begin initialises the policy with the parameters of another from a file. The vocabulary's
+// embedding stays, and the optimizer begins anew.
 func (l *Learner) Begin(set *weights.Set) error {
 	values, err := l.find(set, "")
 	if err != nil {
@@ -186,8 +186,8 @@ func (l *Learner) Begin(set *weights.Set) error {
 	return l.policy.Write(torch.PolicyParameters, values)
 }
 
-// What a saved policy's tensors are named before the names of its parameters, and
-// the one that holds the state of its random numbers.
+// The prefixes of a saved policy's tensors, and the name of the tensor with the state of its
+// generator.
 const (
 	policyPrefix    = "policy/"
 	firstPrefix     = "first/"
@@ -195,7 +195,7 @@ const (
 	generatorTensor = "generator"
 )
 
-// Save is all that the policy needs in order to go on: tensors, and a JSON text.
+// Save returns the state of learning: tensors and a JSON text.
 func (l *Learner) Save() (*weights.Set, []byte, error) {
 	set := &weights.Set{}
 	for prefix, part := range savedParts {
@@ -215,7 +215,7 @@ func (l *Learner) Save() (*weights.Set, []byte, error) {
 
 var savedParts = map[string]torch.PolicyPart{policyPrefix: torch.PolicyParameters, firstPrefix: torch.PolicyFirst, secondPrefix: torch.PolicySecond}
 
-// Restore goes on where Save was called. The tree and the options are those from then.
+// Restore restores the state of Save. The tree and the options must be the same.
 func (l *Learner) Restore(set *weights.Set, text []byte) error {
 	at := l.at
 	if err := json.Unmarshal(text, &at); err != nil {

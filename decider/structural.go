@@ -14,35 +14,34 @@ import (
 	"graft/vocab"
 )
 
-// Structural is a policy that reads any network: it scores each action that could be
-// taken, from the layers that the action is about, the whole network, what the action
-// adds and the time that is left, and leaving the network alone as well. It is made
-// by NewStructural or ReadStructural. It may have several members, which learned each
-// by itself; their probabilities are averaged.
+// Structural is a policy for any network. It scores each candidate action, and no action, from
+// the layers that the action changes, the whole network, the growth and the time left.
+// NewStructural and ReadStructural make it. It may be an ensemble of several members, which
+// learn independently and whose probabilities are averaged.
 type Structural struct {
 	StructuralShape
 	StructuralOptions
-	Tokens, Rows Scale          // of what it learns from
-	Learned      []net2net.Kind // that it has learned to judge; nil while it has learned nothing
+	Tokens, Rows Scale          // of the training data
+	Learned      []net2net.Kind // kinds of actions in the training data; nil before training
 	Members      []Member       // at least one
-	// Notes say where the policy comes from, for people. Nil is nothing.
+	// Notes describe the origin of the policy, for people. Nil means none.
 	Notes map[string]string
 }
 
-// Member is the values of one member's tensors.
+// Member holds the values of one member's tensors.
 type Member [][]float64
 
-// StructuralOptions say how a policy decides. The zero value takes the likeliest
-// action of those kinds that it has learned to judge.
+// StructuralOptions are the options of decisions. The zero value chooses the likeliest action
+// of the learned kinds.
 type StructuralOptions struct {
-	Kinds       []net2net.Kind  // of actions; nil means Learned, and deepen and widen while it has learned nothing
-	Surgery     net2net.Options // how actions are going to be done
-	Sample      bool            // draw actions with their probabilities; false takes the likeliest
-	Seed        uint64          // of the drawing, which depends on it and on the number of the decision alone
-	Temperature float64         // that logits are divided by; zero means 1
+	Kinds       []net2net.Kind  // of actions; nil means Learned, or deepen and widen before training
+	Surgery     net2net.Options // options of the actions
+	Sample      bool            // sample actions; false chooses the likeliest
+	Seed        uint64          // of the samples, which depend on it and on the number of the decision alone
+	Temperature float64         // divides logits; zero means 1
 }
 
-// Validate lists all that is wrong.
+// Validate lists all invalid options.
 func (o StructuralOptions) Validate() error {
 	if !(o.Temperature >= 0) || math.IsInf(o.Temperature, 0) {
 		return fmt.Errorf("temperature is %v; it is at least 0, which means 1", o.Temperature)
@@ -50,7 +49,7 @@ func (o StructuralOptions) Validate() error {
 	return nil
 }
 
-// NewStructural draws a policy that has learned nothing, with one member.
+// NewStructural draws an untrained policy with one member.
 func NewStructural(shape StructuralShape, seed uint64) (*Structural, error) {
 	shape.EnsureDefaults()
 	if err := shape.Validate(); err != nil {
@@ -67,8 +66,8 @@ func (p *Structural) slots() []encoder.Slot {
 	return p.StructuralShape.slots(len(p.tokenNames()), len(features))
 }
 
-// JoinStructural makes one policy of those that learned from the same tables with
-// other seeds: the members of all. The rest is the first one's.
+// JoinStructural makes an ensemble of policies that learned from the same tables with different
+// seeds. All but the members comes from the first one.
 func JoinStructural(policies ...*Structural) (*Structural, error) {
 	if len(policies) == 0 {
 		return nil, fmt.Errorf("join policies: there is none")
@@ -88,7 +87,7 @@ func (s Scale) same(other Scale) bool {
 	return slices.Equal(s.Mean, other.Mean) && slices.Equal(s.Deviation, other.Deviation)
 }
 
-// Weigh gives the probabilities of each situation's choices.
+// Weigh returns the probabilities of each situation's choices.
 func (p *Structural) Weigh(situations ...Situation) ([][]float64, error) {
 	cases, err := p.Cases(situations)
 	if err != nil {
@@ -97,14 +96,14 @@ func (p *Structural) Weigh(situations ...Situation) ([][]float64, error) {
 	return p.WeighCases(cases)
 }
 
-// WeighCases is Weigh for situations that are in numbers already.
+// WeighCases is Weigh for converted situations.
 func (p *Structural) WeighCases(c *Cases) ([][]float64, error) {
 	sums := make([][]float64, len(c.Starts)-1)
 	for k := range sums {
 		sums[k] = make([]float64, c.Starts[k+1]-c.Starts[k])
 	}
 	err := torch.With(func(s *torch.Scope) error {
-		b, err := c.board(s)
+		b, err := c.tensors(s)
 		if err != nil {
 			return err
 		}
@@ -130,7 +129,7 @@ func firstOf(errs ...error) error {
 	return nil
 }
 
-// addShares adds a member's part of the probabilities.
+// addShares adds a member's part to the mean probabilities.
 func (p *Structural) addShares(sums [][]float64, logits []float64, starts []int) {
 	temperature := p.Temperature
 	if temperature == 0 {
@@ -143,8 +142,7 @@ func (p *Structural) addShares(sums [][]float64, logits []float64, starts []int)
 	}
 }
 
-// Shares are the probabilities that logits stand for: softmax of them over the
-// temperature, worked out in float64.
+// Shares is the softmax of logits divided by a temperature, computed in float64.
 func Shares[F float32 | float64](logits []F, temperature float64) []F {
 	most := float64(slices.Max(logits))
 	powers, sum := make([]float64, len(logits)), 0.0
@@ -159,7 +157,7 @@ func Shares[F float32 | float64](logits []F, temperature float64) []F {
 	return shares
 }
 
-// kinds are those of the actions that are weighed.
+// kinds are the kinds of candidate actions.
 func (p *Structural) kinds() []net2net.Kind {
 	for _, kinds := range [][]net2net.Kind{p.Kinds, p.Learned} {
 		if kinds != nil {
@@ -169,39 +167,37 @@ func (p *Structural) kinds() []net2net.Kind {
 	return usualKinds
 }
 
-// Fits says why the policy could never adapt a network, which needs no weights; nil
-// where it could.
+// Fits returns an error if the policy can never adapt a network, which needs no weights.
 func (p *Structural) Fits(n *model.Network) error {
-	portrait, err := ProposedPortrait(n, p.kinds(), p.Surgery)
+	seen, err := ProposedPortrait(n, p.kinds(), p.Surgery)
 	if err != nil {
 		return fmt.Errorf("the policy cannot read %s: %w", n.Name(), err)
 	}
-	if len(portrait.Choices) > 1 { // more than to leave it alone
+	if len(seen.Choices) > 1 { // more than no action
 		return nil
 	}
 	return fmt.Errorf("the policy weighs actions of the kinds %v, and none of them fits %s; take another policy or another network", p.kinds(), n.Name())
 }
 
-// Decide weighs all actions that fit the network, and takes the likeliest or draws
-// one.
+// Decide weighs all actions that fit the network, and chooses the likeliest or samples one.
 func (p *Structural) Decide(ctx context.Context, s State) (Decision, error) {
 	if err := ctx.Err(); err != nil {
 		return Decision{}, err
 	}
-	portrait, err := ProposedPortrait(s.Network, p.kinds(), p.Surgery)
+	seen, err := ProposedPortrait(s.Network, p.kinds(), p.Surgery)
 	if err != nil {
 		return Decision{}, fmt.Errorf("decide with a policy: %w", err)
 	}
-	weighed, err := p.Weigh(Situation{portrait, s})
+	weighed, err := p.Weigh(Situation{seen, s})
 	if err != nil {
 		return Decision{}, err
 	}
 	chosen := p.choose(weighed[0], s.Decisions)
-	return Decision{Action: portrait.Choices[chosen].Action, Probabilities: weighed[0]}, nil
+	return Decision{Action: seen.Choices[chosen].Action, Probabilities: weighed[0]}, nil
 }
 
-// choose takes the likeliest, the first of equal ones, or draws from a stream of the
-// seed and the number of the decision.
+// choose returns the first of the likeliest, or samples from a stream of the seed and the number
+// of the decision.
 func (p *Structural) choose(probabilities []float64, decision int) int {
 	if !p.Sample {
 		return Likeliest(probabilities)
@@ -209,7 +205,7 @@ func (p *Structural) choose(probabilities []float64, decision int) int {
 	return DrawShare(probabilities, rand.New(rand.NewPCG(p.Seed, uint64(decision))))
 }
 
-// DrawShare draws a place, each with its probability; these add up to one.
+// DrawShare samples an index from probabilities, which add up to one.
 func DrawShare[F float32 | float64](probabilities []F, random *rand.Rand) int {
 	draw := random.Float64()
 	for k, share := range probabilities {

@@ -7,25 +7,23 @@ import (
 	"graft/net2net"
 )
 
-// Situation is a portrait and the time at which it is looked at: all that a
-// structural policy decides from. The state's network is not looked at again.
+// Situation is the input of a structural policy: a portrait of the network and the state. The
+// state's network is not used.
 type Situation struct {
 	*Portrait
 	State
 }
 
-// feature is something that is known of a choice in a situation, as a number of the
-// order of one.
+// feature is a number of the order of one that describes a choice in a situation.
 type feature struct {
 	name  string
 	value func(c Choice, s Situation) float64
 }
 
-// cycles is how many waves over the budget tell the time, beside the measures that
-// only fall.
+// cycles is the number of sine waves over the budget that encode the time.
 const cycles = 2
 
-// features are of the action first, then of the state.
+// features describe the action first, then the state.
 var features = append([]feature{
 	{"deepen", func(c Choice, _ Situation) float64 { return yes(c.Action.Kind == "deepen") }},
 	{"widen", func(c Choice, _ Situation) float64 { return yes(c.Action.Kind == "widen") }},
@@ -46,7 +44,7 @@ var features = append([]feature{
 	{"decisions", func(_ Choice, s Situation) float64 { return scale2(float64(s.Decisions), 2) }},
 }, waves()...)
 
-// waves tell the time as the original did.
+// waves encode the time as the original did.
 func waves() []feature {
 	var list []feature
 	for k := range cycles {
@@ -64,13 +62,12 @@ func yes(b bool) float64 {
 	return 0
 }
 
-// scale2 is the logarithm of a size, such that so many bits are one. What becomes
-// smaller counts as nothing added.
+// scale2 is the binary logarithm of a size, divided by bits. A negative size counts as zero.
 func scale2(x, bits float64) float64 { return math.Log2(1+math.Max(0, x)) / bits }
 
 func growth(added, now float64) float64 { return math.Log1p(math.Max(0, added) / math.Max(1, now)) }
 
-// share is how much of the budget is left.
+// share is the share of the budget that is left.
 func (s Situation) share() float64 {
 	if s.Budget <= 0 {
 		return 0
@@ -78,8 +75,8 @@ func (s Situation) share() float64 {
 	return s.Left.Seconds() / s.Budget.Seconds()
 }
 
-// steps is how many steps of training fit into the time that is left; none where it
-// is not known what a step takes.
+// steps is the number of steps of training in the time left; zero if the time of a step is
+// unknown.
 func (s Situation) steps() float64 {
 	if s.Step <= 0 {
 		return 0
@@ -87,7 +84,7 @@ func (s Situation) steps() float64 {
 	return math.Max(0, s.Left.Seconds()/s.Step.Seconds())
 }
 
-// featureNames are what the values of a row are, in order.
+// featureNames are the names of the values of a row, in order.
 func featureNames() []string {
 	names := make([]string, len(features))
 	for k, f := range features {
@@ -96,7 +93,7 @@ func featureNames() []string {
 	return names
 }
 
-// rows are the features of each choice.
+// rows returns the features of each choice.
 func (s Situation) rows() [][]float64 {
 	rows := make([][]float64, len(s.Choices))
 	for k, c := range s.Choices {

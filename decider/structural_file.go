@@ -23,7 +23,7 @@ const (
 	structuralVersion = 1
 )
 
-// structuralHeader is what a policy's file says beside the values of its tensors.
+// structuralHeader is the header of a policy's file.
 type structuralHeader struct {
 	Format  string            `json:"format"`
 	Version int               `json:"version"`
@@ -36,17 +36,16 @@ type structuralHeader struct {
 	Notes   map[string]string `json:"notes,omitempty"`
 }
 
-// structuralInputs are the names of what goes in, and how it is scaled.
+// structuralInputs are the names and the scale of inputs.
 type structuralInputs struct {
 	Names []string `json:"names"`
 	Scale
 }
 
-// ErrNotStructural says that a file is sound, as far as it was read, and of something
-// else.
+// ErrNotStructural means that a valid file is not a structural policy.
 var ErrNotStructural = errors.New("it is no structural policy")
 
-// Set is the policy as a file holds it. How it decides is left out.
+// Set returns the policy for a file, without its options.
 func (p *Structural) Set() (*weights.Set, error) {
 	text, err := json.Marshal(structuralHeader{structuralFormat, structuralVersion, p.Hidden, p.StructuralShape.Rounds, len(p.Members),
 		structuralInputs{p.tokenNames(), p.Tokens}, structuralInputs{featureNames(), p.Rows}, p.Learned, p.Notes})
@@ -73,8 +72,7 @@ func (p *Structural) Write(fsys files.FS, path string) error {
 	return files.WriteAtomic(fsys, path, func(w io.Writer) error { return weights.WriteSafetensors(w, set) })
 }
 
-// ReadStructural reads what Write wrote. The policy takes the likeliest action until
-// its options say otherwise.
+// ReadStructural reads a policy from a file of Write, with the zero options.
 func ReadStructural(fsys files.FS, path string) (*Structural, error) {
 	set, err := readWeights(fsys, path)
 	if err != nil {
@@ -87,7 +85,7 @@ func ReadStructural(fsys files.FS, path string) (*Structural, error) {
 	return p, nil
 }
 
-// StructuralOf is the policy that a file holds.
+// StructuralOf returns the policy of a file.
 func StructuralOf(set *weights.Set) (*Structural, error) {
 	header, err := parseStructural(set)
 	if err != nil {
@@ -117,7 +115,7 @@ func StructuralOf(set *weights.Set) (*Structural, error) {
 	return p, nil
 }
 
-// parseStructural reads the header and says whether this program can go on.
+// parseStructural reads the header and checks its version.
 func parseStructural(set *weights.Set) (*structuralHeader, error) {
 	text, ok := set.Metadata[structuralKey]
 	if !ok {
@@ -143,7 +141,7 @@ func parseStructural(set *weights.Set) (*structuralHeader, error) {
 	return header, header.validate()
 }
 
-// validate lists all that is wrong with a header of this version.
+// validate lists all faults of a header of this version.
 func (h *structuralHeader) validate() error {
 	p := &Structural{}
 	faults := []error{StructuralShape{h.Hidden, h.Rounds}.Validate(), h.Tokens.validate("tokens", p.tokenNames()), h.Rows.validate("rows", featureNames())}
@@ -176,7 +174,7 @@ func (i structuralInputs) validate(what string, names []string) error {
 	return nil
 }
 
-// floats is a tensor of a file.
+// floats makes a tensor for a file.
 func floats(name string, shape []int, values []float64) weights.Tensor {
 	t := weights.Tensor{Name: name, DType: weights.Float64}
 	for _, size := range shape {

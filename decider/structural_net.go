@@ -10,13 +10,13 @@ import (
 	"graft/torch"
 )
 
-// StructuralShape is how large a structural policy is.
+// StructuralShape holds the sizes of a structural policy.
 type StructuralShape struct {
 	Hidden int // values of an encoding and of each hidden layer; zero means 32
 	Rounds int // of the graph encoder; zero means 2
 }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults fills unset sizes.
 func (o *StructuralShape) EnsureDefaults() {
 	if o.Hidden == 0 {
 		o.Hidden = 32
@@ -26,14 +26,14 @@ func (o *StructuralShape) EnsureDefaults() {
 	}
 }
 
-// Bounds of shapes, far beyond what is of use: a damaged file asks for no more.
+// Bounds of shapes, far beyond useful sizes, against damaged files.
 const (
 	mostHidden  = 4096
 	mostRounds  = 64
 	mostMembers = 1024
 )
 
-// Validate lists all that is wrong.
+// Validate lists all invalid sizes.
 func (o StructuralShape) Validate() error {
 	var faults []error
 	if o.Hidden < 1 || o.Hidden > mostHidden {
@@ -45,12 +45,12 @@ func (o StructuralShape) Validate() error {
 	return errors.Join(faults...)
 }
 
-// graph is the shape of the encoder; tokens have so many values.
+// graph is the shape of the encoder for tokens of a number of values.
 func (o StructuralShape) graph(values int) encoder.GraphShape {
 	return encoder.GraphShape{Values: values, Hidden: o.Hidden, Rounds: o.Rounds}
 }
 
-// slots are the tensors of a member: the encoder's, then those that score a choice.
+// slots are the tensors of a member: the encoder's, then the scorer's.
 func (o StructuralShape) slots(values, rows int) []encoder.Slot {
 	h := o.Hidden
 	return append(o.graph(values).Slots(), encoder.Slot{Name: "target.weight", Shape: []int{h, h}},
@@ -59,7 +59,7 @@ func (o StructuralShape) slots(values, rows int) []encoder.Slot {
 		encoder.Slot{Name: "hidden.bias", Shape: []int{h}}, encoder.Slot{Name: "score.weight", Shape: []int{1, h}})
 }
 
-// scorers is how many of a member's slots score choices.
+// scorers is the number of the scorer's slots.
 const scorers = 7
 
 func count(shape []int) int {
@@ -70,8 +70,8 @@ func count(shape []int) int {
 	return n
 }
 
-// drawMember draws a member's values: uniform, within one over the square root of
-// what a value is summed over, as PyTorch does. Biases begin at zero.
+// drawMember draws a member's values: uniform within one over the square root of the fan-in, as
+// PyTorch does. Biases are zero.
 func drawMember(slots []encoder.Slot, seed uint64) [][]float64 {
 	random := rand.New(rand.NewPCG(seed, 0x706f6c696379)) // a stream for policies alone
 	values := make([][]float64, len(slots))
@@ -88,7 +88,7 @@ func drawMember(slots []encoder.Slot, seed uint64) [][]float64 {
 	return values
 }
 
-// member is one network of a policy on LibTorch's side.
+// member is one network of a policy as tensors.
 type member struct {
 	graph   *encoder.Graph
 	tensors []*torch.Tensor
@@ -103,9 +103,9 @@ func (p *Structural) member(s *torch.Scope, values [][]float64) *member {
 	return m
 }
 
-// logits scores every choice: from the encoding of what it is about, that of the
-// whole network, and its row.
-func (m *member) logits(s *torch.Scope, b *board) *torch.Tensor {
+// logits scores every choice from the encoding of its tokens, the encoding of the whole network,
+// and its row.
+func (m *member) logits(s *torch.Scope, b *tensors) *torch.Tensor {
 	w := m.tensors[len(m.tensors)-scorers:]
 	encoded := m.graph.Encode(s, b.drawings)
 	target := s.IndexSelect(s.Linear(encoded, w[0], nil), 0, b.targets)

@@ -2,23 +2,21 @@ package decider
 
 import "math"
 
-// farthest bounds scaled values: what lies further out than this many deviations is
-// further than anything that was learned from, and how far says nothing.
+// farthest clips scaled values, in standard deviations.
 const farthest = 4
 
-// Scale is how values are brought to the order of one: by the mean and the deviation
-// of those that a policy learns from. A value that did not vary there has a deviation
-// of zero and counts for nothing, since nothing could be learned of it. The zero
-// Scale leaves values as they are.
+// Scale standardizes values by the mean and the deviation of the training data. A value that was
+// constant there has a deviation of zero and is scaled to zero, since nothing could be learned
+// from it. The zero Scale keeps values.
 type Scale struct {
 	Mean      []float64 `json:"mean"`
 	Deviation []float64 `json:"deviation"`
 }
 
-// constant is a deviation that is rounding alone.
+// constant is the largest deviation that counts as rounding.
 const constant = 1e-9
 
-// newScale measures values; there is at least one row.
+// newScale measures the values of at least one row.
 func newScale(rows [][]float64) Scale {
 	s := Scale{make([]float64, len(rows[0])), make([]float64, len(rows[0]))}
 	for k := range s.Mean {

@@ -15,15 +15,15 @@ type Activation struct {
 	Inplace   bool // printed, and otherwise without effect
 }
 
-// activations is what PyTorch calls them, what their parameter is called, and
-// whether applying one twice is the same as once.
+// activations are the activations' names in PyTorch, the names of their parameters, and
+// whether they are idempotent.
 var activations = []struct {
 	kind       torch.Activation
 	name       string
 	parameter  string
 	usual      float64 // the parameter's default
 	idempotent bool
-	inplace    bool // PyTorch prints the option; Hardswish has it and does not
+	inplace    bool // PyTorch prints the option; Hardswish has it and is printed without
 }{
 	{torch.ReLU, "ReLU", "", 0, true, true},
 	{torch.ReLU6, "ReLU6", "", 0, true, true},
@@ -36,7 +36,7 @@ var activations = []struct {
 	{torch.ELU, "ELU", "alpha", 1, false, true},
 }
 
-// Activate is an activation with PyTorch's default parameter.
+// Activate makes an activation with PyTorch's default parameter.
 func Activate(kind torch.Activation) Activation {
 	for _, a := range activations {
 		if a.kind == kind {
@@ -67,7 +67,7 @@ func (a Activation) String() string {
 	return fmt.Sprintf("Activation(%d)", int(a.Kind))
 }
 
-// Notation is String with what it leaves out.
+// Notation is String with all arguments.
 func (a Activation) Notation() string {
 	if a.Kind == torch.Hardswish && a.Inplace {
 		return "Hardswish(inplace=True)"
@@ -75,7 +75,7 @@ func (a Activation) Notation() string {
 	return a.String()
 }
 
-// Idempotent says whether applying it twice is the same as applying it once.
+// Idempotent reports whether applying the activation twice is the same as once.
 func (a Activation) Idempotent() bool {
 	for _, known := range activations {
 		if known.kind == a.Kind {

@@ -8,8 +8,8 @@ import (
 	"graft/torch"
 )
 
-// Conv2d is a convolution over images. Strides, dilations and groups of zero are
-// not allowed: NewConv2d fills them in.
+// Conv2d is a convolution over images. Strides, dilations and groups must not be zero:
+// NewConv2d sets them.
 type Conv2d struct {
 	In, Out                           int // channels
 	Kernel, Stride, Padding, Dilation Pair
@@ -17,7 +17,7 @@ type Conv2d struct {
 	Bias                              bool
 }
 
-// NewConv2d is a convolution with a square kernel and PyTorch's defaults.
+// NewConv2d makes a convolution with a square kernel and PyTorch's defaults.
 func NewConv2d(in, out, kernel int) Conv2d {
 	return Conv2d{In: in, Out: out, Kernel: Both(kernel), Stride: Both(1), Padding: Both(0), Dilation: Both(1), Groups: 1, Bias: true}
 }
@@ -116,7 +116,7 @@ func (c Conv2d) Emit(b *torch.Builder, x torch.Value, w []*torch.Tensor) torch.V
 	return b.Conv2D(x, w[0], at(w, 1), p)
 }
 
-// at is a tensor that a layer may be without.
+// at returns an optional tensor.
 func at(w []*torch.Tensor, k int) *torch.Tensor {
 	if k < len(w) {
 		return w[k]

@@ -1,5 +1,5 @@
-// Package model is networks as trees: leaves are layers with their weights,
-// containers say how their children are run. A network prints, orders and names
+// Package model holds networks as trees: leaves are layers with their weights, containers
+// define how their children run. A network prints, orders and names
 // its parts exactly as PyTorch does, so that weights and vocabularies move both
 // ways. The tree is plain data: shapes, parameters and costs are worked out
 // without running anything, and without LibTorch. Once a network has weights it

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// The form of a network is what its file says, as plain values: tables, lists,
-// texts and numbers, which TOML and JSON both carry. Its terms are these.
+// The form of a network is the content of its file as plain values: tables, lists, texts and
+// numbers, which TOML and JSON both have. Its terms are these.
 //
 //   - The network is a table with name (its class), input (its sizes) and its
 //     parts under layers, block, residual or branches.
@@ -25,11 +25,11 @@ import (
 //   - Children are registered in the order in which they are defined, first the
 //     body, then shortcut and then; order lists them where that is not so.
 
-// formKey is what a container's parts stand under.
+// formKey is the key of a container's parts.
 type formKey struct {
 	name string
 	join Join
-	with []string // keys that go along
+	with []string // other allowed keys
 }
 
 var formKeys = []formKey{
@@ -42,7 +42,7 @@ var formKeys = []formKey{
 // usualInner is the name of the sequence in a block.
 const usualInner = "layers"
 
-// positioned is the name of a part without one: the k-th of its lane, from zero.
+// positioned is the default name of the k-th part of a lane, from zero.
 func positioned(l Lane, k int) string {
 	stem := map[Lane]string{ShortcutLane: "shortcut", ThenLane: "then"}[l]
 	switch {
@@ -55,17 +55,17 @@ func positioned(l Lane, k int) string {
 	}
 }
 
-// FormFault is something wrong in a form.
+// FormFault is a fault in a form.
 type FormFault struct {
-	Where []any // keys (string) and indices (int) that lead to it; empty for the whole
+	Where []any // keys (string) and indices (int); empty for the whole form
 	Key   bool  // the last key itself is at fault, not what stands under it
 	Text  string
 }
 
-// Path is Where as a text, such as layers[2].block[0].
+// Path formats Where, such as layers[2].block[0].
 func (f FormFault) Path() string { return FormPath(f.Where) }
 
-// FormPath writes keys and indices as one text. Different ones never look alike.
+// FormPath formats keys and indices as a text, which is unique.
 func FormPath(where []any) string {
 	var b strings.Builder
 	for _, step := range where {
@@ -85,7 +85,7 @@ func FormPath(where []any) string {
 	return b.String()
 }
 
-// FormFaults is all that is wrong with a form. It is never empty.
+// FormFaults lists all faults of a form. It is never empty.
 type FormFaults []FormFault
 
 // Error lists the faults.

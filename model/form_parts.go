@@ -15,7 +15,7 @@ type tableReader struct {
 	index map[string]bool // names of children so far
 }
 
-// written is the key under which a kind's parts stand in a table.
+// written is the key of a kind's parts in a table.
 func written(key formKey, table map[string]any) string {
 	if _, has := table[key.name]; !has && key.name == "sequence" {
 		return "layers" // the network's own
@@ -23,7 +23,7 @@ func written(key formKey, table map[string]any) string {
 	return key.name
 }
 
-// container reads a container of a kind that lies so deep.
+// container reads a container of a kind at a depth.
 func (t *tableReader) container(key formKey, depth int) *Container {
 	t.made, t.index = &Container{Flow: Flow{Join: key.join}}, map[string]bool{}
 	t.made.Mark = t.mark(key)
@@ -43,7 +43,7 @@ func (t *tableReader) container(key formKey, depth int) *Container {
 	return t.made
 }
 
-// mark reads the mark; a block's is original unless it says otherwise.
+// mark reads the mark, for a block original by default.
 func (t *tableReader) mark(key formKey) Mark {
 	usual := Unmarked
 	if key.name == "block" {
@@ -95,7 +95,7 @@ func (t *tableReader) block(inner string, depth int) *Container {
 	return t.made
 }
 
-// lane reads a list of parts, if it is given, and gives the names that run.
+// lane reads an optional list of parts and returns the names that run.
 func (t *tableReader) lane(l Lane, key string, depth int) []string {
 	value, given := t.table[key]
 	if !given {
@@ -127,7 +127,7 @@ func (t *tableReader) parts(l Lane, where []any, value any, depth int) []string 
 	return run
 }
 
-// part reads one part, and gives its name and whether it is defined here.
+// part reads one part, and returns its name and whether it is defined here.
 func (t *tableReader) part(where []any, value any, usual string, depth int) (name string, defines bool) {
 	if t.count++; t.count > mostParts {
 		if t.count == mostParts+1 {
@@ -153,7 +153,7 @@ func (t *tableReader) part(where []any, value any, usual string, depth int) (nam
 	return "", true
 }
 
-// layer reads a notation; nil where it cannot be read.
+// layer reads a notation; nil on failure.
 func (t *tableReader) layer(where []any, text string) Module {
 	l, err := ParseLayer(text)
 	if err != nil {
@@ -163,7 +163,7 @@ func (t *tableReader) layer(where []any, text string) Module {
 	return &Leaf{Layer: l}
 }
 
-// tablePart reads a part that is a table, and gives its name.
+// tablePart reads a part that is a table, and returns its name.
 func (t *tableReader) tablePart(where []any, table map[string]any, usual string, depth int) string {
 	name, nameAt := usual, where
 	if _, named := table["name"]; named {
@@ -195,7 +195,7 @@ func (t *tableReader) tablePart(where []any, table map[string]any, usual string,
 	return name
 }
 
-// checkName reports a name that no module can have.
+// checkName reports an invalid name of a module.
 func (t *tableReader) checkName(where []any, name string) {
 	switch {
 	case steps[name] != nil:
@@ -205,7 +205,7 @@ func (t *tableReader) checkName(where []any, name string) {
 	}
 }
 
-// define adds a child; without a module only its name is taken.
+// define adds a child; without a module it reserves the name only.
 func (t *tableReader) define(where []any, name string, m Module) {
 	if t.index[name] {
 		t.bad(where, "another part beside it is called %q; give each a name of its own", name)
@@ -218,7 +218,7 @@ func (t *tableReader) define(where []any, name string, m Module) {
 	}
 }
 
-// use reads a part that runs again, and gives its name.
+// use reads a part that runs again, and returns its name.
 func (t *tableReader) use(where []any, table map[string]any) string {
 	t.unknownKeys(where, table, formKey{name: "use"}, []string{"use", "name", "layer"})
 	for _, key := range []string{"name", "layer"} {
@@ -246,7 +246,7 @@ func (t *tableReader) sorted() []string {
 	return list
 }
 
-// register puts children into the order that the table gives, if it gives one.
+// register puts children into the optional order of the table.
 func (t *tableReader) register() {
 	value, given := t.table["order"]
 	if !given {

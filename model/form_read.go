@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	deepestForm = 32      // how deep parts may lie in each other
-	mostParts   = 100_000 // in all of a network
-	mostInOne   = 10_000  // in one list: the time to check one grows with its square
+	deepestForm = 32      // nesting of parts
+	mostParts   = 100_000 // parts in a network
+	mostInOne   = 10_000  // parts in one list, since checking takes quadratic time
 )
 
-// FromForm makes a network of its form, without tensors. An error is FormFaults:
-// all that is wrong, or, where every part could be read, what Check says.
+// FromForm makes a network of its form, without tensors. An error is FormFaults, with all
+// faults of the form or, if every part could be read, those of Check.
 func FromForm(form map[string]any) (*Network, error) {
 	r := &formReader{places: map[string][]any{}}
 	n := r.network(form)
@@ -30,8 +30,8 @@ func FromForm(form map[string]any) (*Network, error) {
 	return n, nil
 }
 
-// tidy leaves out each body that is what it would be anyway. While it is there, long
-// containers are checked faster.
+// tidy removes each body that equals its default. Explicit bodies make the check of long
+// containers faster.
 func tidy(n *Network) {
 	n.Walk(func(_ string, m Module) bool {
 		if c, ok := m.(*Container); ok {
@@ -44,10 +44,10 @@ func tidy(n *Network) {
 	})
 }
 
-// formReader collects faults and goes on.
+// formReader reads on after faults and collects them.
 type formReader struct {
 	faults FormFaults
-	places map[string][]any // where the modules at these paths stand in the form
+	places map[string][]any // place in the form of the modules at these paths
 	count  int              // parts so far
 }
 
@@ -55,16 +55,16 @@ func (r *formReader) bad(where []any, format string, args ...any) {
 	r.faults = append(r.faults, FormFault{Where: where, Text: fmt.Sprintf(format, args...)})
 }
 
-// badKey is a fault of a key itself.
+// badKey reports a fault of a key itself.
 func (r *formReader) badKey(where []any, format string, args ...any) {
 	r.bad(where, format, args...)
 	r.faults[len(r.faults)-1].Key = true
 }
 
-// below leads one step further.
+// below appends a step to a place.
 func below(where []any, step any) []any { return append(slices.Clone(where), step) }
 
-// translate says where in the form the faults of a network stand.
+// translate converts faults of a network to faults of the form.
 func (r *formReader) translate(err error) error {
 	var found Faults
 	if !errors.As(err, &found) {
@@ -81,7 +81,7 @@ func (r *formReader) translate(err error) error {
 	return faults
 }
 
-// place is where a module or the nearest around it stands.
+// place is the place of a module or of the nearest one around it.
 func (r *formReader) place(path string) []any {
 	for {
 		if where, ok := r.places[path]; ok || path == "" {
@@ -138,7 +138,7 @@ func (r *formReader) input(form map[string]any) Shape {
 	return shape
 }
 
-// integer is a whole number as TOML and JSON bring it.
+// integer converts a whole number from TOML or JSON.
 func integer(value any) (int, bool) {
 	switch v := value.(type) {
 	case int:
@@ -154,7 +154,7 @@ func integer(value any) (int, bool) {
 	return 0, false
 }
 
-// describe names a value that is out of place.
+// describe names an unexpected value.
 func describe(value any) string {
 	switch v := value.(type) {
 	case nil:
@@ -172,7 +172,7 @@ func describe(value any) string {
 	}
 }
 
-// word reads an optional text; where it is given, it must not be empty.
+// word reads an optional text, which must not be empty.
 func (r *formReader) word(where []any, table map[string]any, key string) string {
 	value, given := table[key]
 	if !given {
@@ -187,8 +187,8 @@ func (r *formReader) word(where []any, table map[string]any, key string) string 
 	return text
 }
 
-// kindOf finds the one key that a table's parts stand under, and reports keys that
-// do not go with it. The others of the table are those in also.
+// kindOf finds the key of a table's parts, and reports keys that are not allowed with it or
+// in also.
 func (r *formReader) kindOf(where []any, table map[string]any, chain string, also ...string) (formKey, bool) {
 	var given []string
 	choices := []string{chain}
@@ -226,8 +226,8 @@ func either(choices []string) string {
 	return strings.Join(choices[:last], ", ") + " or " + choices[last]
 }
 
-// unknownKeys reports keys that do not go with a kind, and says whether there are
-// none. Where the kind is not known, what goes with any kind passes.
+// unknownKeys reports keys that a kind does not allow, and returns whether there are none. If
+// the kind is unknown, keys of all kinds are allowed.
 func (r *formReader) unknownKeys(where []any, table map[string]any, kind formKey, known []string) bool {
 	before := len(r.faults)
 	known = append(known, kind.with...)
@@ -251,7 +251,7 @@ func (r *formReader) unknownKeys(where []any, table map[string]any, kind formKey
 	return len(r.faults) == before
 }
 
-// remedy says what to write in place of a key and a kind that do not go together.
+// remedy advises what to write in place of a key that a kind does not allow.
 func remedy(key, kind string) string {
 	switch {
 	case key == "mark" && kind == "sequence":

@@ -2,18 +2,17 @@ package model
 
 import "slices"
 
-// Form is a table of a network's form, its keys in the order that reads best. The
-// zero Form is an empty table.
+// Form is a table of a network's form, with its keys in the order of writing. The zero Form
+// is an empty table.
 type Form []Field
 
-// Field is a key and what stands under it: a string, an int, a Form or an []any of
-// these.
+// Field is a key and its value: a string, an int, a Form or an []any of these.
 type Field struct {
 	Key   string
 	Value any
 }
 
-// Plain is the form as FromForm takes it, and as any encoder does.
+// Plain converts the form to plain values for FromForm and for encoders.
 func (f Form) Plain() map[string]any {
 	table := make(map[string]any, len(f))
 	for _, field := range f {
@@ -37,8 +36,8 @@ func plain(value any) any {
 	}
 }
 
-// Form is the network without its weights. FromForm makes the same network of it,
-// if Check finds this one sound.
+// Form returns the form of the network, without its weights. FromForm makes the same network
+// of it if Check finds no fault in this one.
 func (n *Network) Form() Form {
 	var f Form
 	if n.Root.Class != "" {
@@ -52,8 +51,8 @@ func (n *Network) Form() Form {
 	return append(f, partsFields(n.Root, "layers")...)
 }
 
-// partsFields is what a container's table says apart from name and class. A plain
-// chain's parts stand under the given key.
+// partsFields are the fields of a container's table but for name and class. The key is that
+// of a plain chain's parts.
 func partsFields(c *Container, chain string) Form {
 	w := &lister{container: c, seen: map[string]bool{}}
 	var f Form
@@ -91,8 +90,8 @@ func partsFields(c *Container, chain string) Form {
 	return f
 }
 
-// innerOf is the sequence that is all of a block, and its name; nil where the
-// block's table could not tell its parts from the block's own.
+// innerOf is the only sequence of a block, and its name; nil if the block's table could not
+// distinguish its parts from the block's own.
 func innerOf(c *Container) (*Container, string) {
 	if len(c.Children) != 1 || c.Flow.Shortcut != nil || len(c.Flow.Then) > 0 || len(c.body()) != 1 {
 		return nil, ""
@@ -117,8 +116,7 @@ func names(c *Container) []any {
 	return list
 }
 
-// lister writes a container's lanes down: a part where it runs first, a use of it
-// where it runs again.
+// lister lists a container's lanes: a part at its first run, a use of it at later runs.
 type lister struct {
 	container *Container
 	seen      map[string]bool
@@ -145,10 +143,10 @@ func (w *lister) list(l Lane) []any {
 	return list
 }
 
-// registered says whether the order of definition is that of registration.
+// registered reports whether the order of definition is that of registration.
 func (w *lister) registered() bool { return slices.Equal(w.defined, names(w.container)) }
 
-// partForm is a layer's notation, or a table where there is more to say.
+// partForm is a layer's notation, or a table if that is not enough.
 func partForm(m Module, name, usual string) any {
 	var f Form
 	if name != usual {

@@ -9,66 +9,64 @@ import (
 	"graft/torch"
 )
 
-// Layer is what a leaf does and how large it is, apart from its weights. Layers
-// are values: one is never changed, only replaced.
+// Layer is the function and the size of a leaf, without its weights. Layers are immutable
+// values.
 type Layer interface {
 	// String is the layer as PyTorch prints it, such as "ReLU()".
 	String() string
 	// Slots are the layer's tensors in the order of a state dict.
 	Slots() []Slot
-	// Infer is the shape that comes out for one example of the given shape.
+	// Infer returns the output shape for one example of a shape.
 	Infer(in Shape) (Shape, error)
 	// Operations counts floating-point operations for one example; a multiply
 	// and an add are two.
 	Operations(in, out Shape) int64
-	// Channels says what happens to the channels on the way through.
+	// Channels describes how outputs depend on the channels of the input.
 	Channels() Channels
-	// Resize is the layer for other numbers of channels. Where channels are tied
-	// in groups, their sizes stay and their number changes.
+	// Resize returns the layer for other numbers of channels. Groups keep their size and
+	// change their number.
 	Resize(in, out int) Layer
 	// Emit adds the layer to a program.
 	Emit(b *torch.Builder, x torch.Value, weights []*torch.Tensor) torch.Value
 }
 
-// Channels is what a layer does to channels, the first dimension of an example.
-// The zero value passes each on by itself.
+// Channels describes how a layer's output depends on the channels, the first dimension of an
+// example. The zero value passes each channel on by itself.
 type Channels struct {
-	// Opens says that each output is made from all inputs and is a channel of
-	// its own.
+	// Opens means that each output channel is new and depends on all inputs.
 	Opens bool
-	// Groups says in how many runs of equal length the channels are worked on
-	// together, where they are: only whole runs can be copied. Zero means that
-	// each channel is by itself.
+	// Groups is the number of runs of equal length in which channels are combined: only
+	// whole runs can be copied. Zero means that each channel is by itself.
 	Groups int
 }
 
-// Role is what a tensor of a layer is for.
+// Role is the purpose of a tensor of a layer.
 type Role int
 
-// The roles. An optimizer moves weights and biases; the others are statistics.
+// The roles. An optimizer trains weights and biases; the others are statistics.
 const (
 	Weight Role = iota
 	Bias
 	Scale // a normalisation's weight
 	Mean
 	Var
-	Seen // how many batches the statistics have met
+	Seen // number of batches in the statistics
 )
 
-// Trained says whether an optimizer moves tensors of this role.
+// Trained reports whether an optimizer trains tensors of this role.
 func (r Role) Trained() bool { return r <= Scale }
 
-// Axis is which channels a dimension of a tensor runs over.
+// Axis tells which channels a dimension of a tensor indexes.
 type Axis int
 
-// The axes. The zero Axis has nothing to do with channels.
+// The axes. The zero Axis indexes no channels.
 const (
 	Inner Axis = iota // taps of a kernel, positions
-	Out               // the channels that the layer gives
-	In                // the channels that it takes, summed over
+	Out               // output channels
+	In                // input channels, summed over
 )
 
-// Slot is a place for a tensor in a layer.
+// Slot describes a tensor of a layer.
 type Slot struct {
 	Name  string // as in a state dict
 	Role  Role
@@ -87,8 +85,7 @@ func (s Slot) DType(network torch.DType) torch.DType {
 	return network
 }
 
-// Shape is the dimensions of one example: channels, height and width, or
-// features alone.
+// Shape lists the dimensions of one example: channels, height and width, or features alone.
 type Shape []int
 
 // Count is the number of values.
@@ -100,7 +97,7 @@ func (s Shape) Count() int {
 	return n
 }
 
-// String is such as 3x32x32.
+// String formats the shape, such as 3x32x32.
 func (s Shape) String() string {
 	words := make([]string, len(s))
 	for k, n := range s {
@@ -109,7 +106,7 @@ func (s Shape) String() string {
 	return strings.Join(words, "x")
 }
 
-// ParseShape reads what String gives.
+// ParseShape parses the format of String.
 func ParseShape(text string) (Shape, error) {
 	var s Shape
 	for _, word := range strings.Split(text, "x") {
@@ -125,20 +122,20 @@ func ParseShape(text string) (Shape, error) {
 	return s, nil
 }
 
-// Pair is a height and a width. PyTorch prints some of them as they were given:
-// Single says that it was one number.
+// Pair is a height and a width. PyTorch prints some pairs as they were given: Single means
+// that it was one number.
 type Pair struct {
 	H, W   int
 	Single bool
 }
 
-// Both is a pair of equal numbers, printed as two.
+// Both makes a pair of equal numbers, printed as two.
 func Both(n int) Pair { return Pair{H: n, W: n} }
 
-// One is a pair of equal numbers, printed as one.
+// One makes a pair of equal numbers, printed as one.
 func One(n int) Pair { return Pair{H: n, W: n, Single: true} }
 
-// String is (3, 3), or 3 where it was given so.
+// String formats the pair as (3, 3), or as 3 for Single.
 func (p Pair) String() string {
 	if p.Single && p.H == p.W {
 		return strconv.Itoa(p.H)
@@ -148,10 +145,10 @@ func (p Pair) String() string {
 
 func (p Pair) ints() [2]int { return [2]int{p.H, p.W} }
 
-// equal ignores how the pair was given.
+// equal compares pairs, whether they are Single or not.
 func (p Pair) equal(h, w int) bool { return p.H == h && p.W == w }
 
-// python writes truth values and numbers as Python does.
+// python formats booleans and numbers as Python does.
 func python(v any) string {
 	switch v := v.(type) {
 	case bool:
@@ -166,8 +163,8 @@ func python(v any) string {
 	}
 }
 
-// PythonFloat is the shortest decimal that reads back equal, in the notation that
-// Python's repr chooses: exponents below 1e-4 and from 1e16.
+// PythonFloat formats a number as Python's repr does: the shortest decimal that parses to an
+// equal value, with exponents below 1e-4 and from 1e16.
 func PythonFloat(v float64) string {
 	text := strconv.FormatFloat(v, 'e', -1, 64)
 	mantissa, exponent, _ := strings.Cut(text, "e")
@@ -182,8 +179,8 @@ func PythonFloat(v float64) string {
 	return text
 }
 
-// image is an error where an example is no image, or has other channels than the
-// layer takes; zero channels take any.
+// image returns an error if an example is no image or its number of channels is wrong; zero
+// channels allow any.
 func image(l Layer, in Shape, channels int) error {
 	if len(in) != 3 {
 		return fmt.Errorf("%s takes images, channels x height x width, and gets %v", l, in)
@@ -194,8 +191,8 @@ func image(l Layer, in Shape, channels int) error {
 	return nil
 }
 
-// slide is the number of places that a window has along one dimension; up lets the
-// last window reach over the edge.
+// slide is the number of positions of a window along one dimension; up lets the last window
+// reach over the edge.
 func slide(size, kernel, stride, padding, dilation int, up bool) int {
 	span := size + 2*padding - dilation*(kernel-1) - 1
 	if up {
@@ -205,14 +202,14 @@ func slide(size, kernel, stride, padding, dilation int, up bool) int {
 		return 0
 	}
 	n := span/stride + 1
-	// But it starts inside of the image or of the padding before it.
+	// It must start inside of the image or of the padding before it.
 	if up && (n-1)*stride >= size+padding {
 		n--
 	}
 	return n
 }
 
-// passes is embedded by layers without weights that leave channels alone.
+// passes is embedded by layers without weights that pass channels on.
 type passes struct{}
 
 // Slots is empty.
@@ -221,8 +218,8 @@ func (passes) Slots() []Slot { return nil }
 // Channels passes each channel on.
 func (passes) Channels() Channels { return Channels{} }
 
-// Same says whether two shapes are equal.
+// Same reports whether two shapes are equal.
 func (s Shape) Same(other Shape) bool { return slices.Equal(s, other) }
 
-// samePlace says whether two shapes have the same positions.
+// samePlace reports whether two shapes have the same positions.
 func samePlace(a, b Shape) bool { return len(a) == len(b) && slices.Equal(a[1:], b[1:]) }

@@ -16,12 +16,12 @@ type Module interface {
 // any network.
 type Leaf struct {
 	Layer Layer
-	// Weights are what Layer.Slots lists, in that order; nil while the network
-	// has none.
+	// Weights are the tensors of Layer.Slots, in that order; nil in a network without
+	// weights.
 	Weights []*torch.Tensor
 }
 
-// Mark says whether surgery adapts a container as one block.
+// Mark tells whether surgery treats a container as one block.
 type Mark int
 
 // The marks. The zero Mark is Unmarked: blocks within are found by their layers.
@@ -31,7 +31,7 @@ const (
 	Grown         // a block that surgery added
 )
 
-// String is the word of network files.
+// String is the mark's word in network files.
 func (m Mark) String() string { return [...]string{"unmarked", "original", "grown"}[m] }
 
 // Container runs its children as Flow says. The zero Container passes its input
@@ -43,13 +43,13 @@ type Container struct {
 	Flow     Flow
 }
 
-// Child is a module under the name that PyTorch would give it.
+// Child is a module with its name in PyTorch.
 type Child struct {
 	Name   string
 	Module Module
 }
 
-// Join says how the branches of a container come together.
+// Join tells how the branches of a container are combined.
 type Join int
 
 // The joins. The zero Join is Chain.
@@ -59,9 +59,8 @@ const (
 	Cat               // each child on the input, joined along the channels
 )
 
-// Flow names children, and steps, in the order in which they run. The zero Flow
-// runs all children, one after the other. A child without weights may be named
-// twice.
+// Flow names children and steps in the order in which they run. The zero Flow runs all
+// children, one after the other. A child without weights may run twice.
 type Flow struct {
 	Join Join
 	// Body is the chain of a Chain or of a Sum's body, or the branches of a Cat.
@@ -71,12 +70,12 @@ type Flow struct {
 	Then     []string // run on the sum or on the joined branches
 }
 
-// Steps that a flow may name though no child has their name: what a network's code
-// does without a module is neither printed nor counted among its parts. Run hands
-// an algebra a leaf of its own for each, which is in no tree.
+// Steps that a flow may name without a child: operations of a network's code that have no
+// module are neither printed nor counted among its parts. Run passes a leaf for each to the
+// algebra, which is in no tree.
 const (
 	FlattenStep = "flatten()" // Flatten
-	PoolStep    = "pool()"    // AdaptiveAvgPool2d down to one place
+	PoolStep    = "pool()"    // AdaptiveAvgPool2d down to one position
 )
 
 var steps = map[string]Layer{FlattenStep: Flatten{}, PoolStep: AdaptiveAvgPool2d{Size: Both(1)}}
@@ -95,7 +94,7 @@ func (c *Container) body() []string {
 	return names
 }
 
-// Child finds a child by name; nil where there is none.
+// Child finds a child by name; nil if there is none.
 func (c *Container) Child(name string) Module {
 	if k := c.index(name); k >= 0 {
 		return c.Children[k].Module
@@ -120,7 +119,7 @@ func (c *Container) Uses(name string) int {
 	return n
 }
 
-// Locate is where the flow runs a child; it must be one that it runs.
+// Locate returns the place in which the flow runs a child, which must be in the flow.
 func (c *Container) Locate(name string) (Lane, int) {
 	lanes := []Lane{BodyLane, ShortcutLane, ThenLane}
 	for _, l := range lanes {
@@ -134,10 +133,10 @@ func (c *Container) Locate(name string) (Lane, int) {
 	return BodyLane, -1
 }
 
-// Add registers a child behind the others, under the first free name among stem,
-// stem2, stem3 and so on, and returns that name. Schedule says where it runs.
+// Add registers a child after the others, under the first free name among stem, stem2, stem3
+// and so on, and returns that name. Schedule adds it to the flow.
 func (c *Container) Add(stem string, m Module) string {
-	c.Flow.Body = c.body() // it would take the new child in by itself
+	c.Flow.Body = c.body() // a default body would include the new child
 	name := stem
 	for k := 2; c.index(name) >= 0; k++ {
 		name = fmt.Sprint(stem, k)

@@ -19,7 +19,7 @@ type Network struct {
 	dtype  torch.DType
 }
 
-// Name is the class that the network prints as.
+// Name is the printed class of the network.
 func (n *Network) Name() string { return className(n.Root) }
 
 // String is the network as PyTorch prints it.
@@ -84,8 +84,8 @@ func (n *Network) Leaves() []*Leaf {
 	return leaves
 }
 
-// Find is the module at a path, and its parent and name there. The root has no
-// parent; all are nil where the path leads nowhere.
+// Find returns the module at a path, its parent and its name there. The root has no
+// parent; all are nil if there is no such path.
 func (n *Network) Find(path string) (m Module, parent *Container, name string) {
 	if path == "" {
 		return n.Root, nil, ""
@@ -104,15 +104,15 @@ func (n *Network) Find(path string) (m Module, parent *Container, name string) {
 	return m, parent, name
 }
 
-// Sketch is a copy of the tree whose leaves share the network's tensors: what is
-// put into one tree is not seen in the other.
+// Sketch copies the tree; the leaves share the network's tensors. Changes of one tree do not
+// affect the other.
 func (n *Network) Sketch() *Network {
 	twin := *n
 	twin.Root = n.Root.copy(func(t *torch.Tensor) *torch.Tensor { return t }).(*Container)
 	return &twin
 }
 
-// Clone is a copy with tensors of its own, which scope s owns.
+// Clone copies the network with its tensors, which scope s owns.
 func (n *Network) Clone(s *torch.Scope) (*Network, error) {
 	twin := *n
 	twin.scope = s
@@ -126,8 +126,8 @@ func (n *Network) Clone(s *torch.Scope) (*Network, error) {
 	return &twin, s.Err()
 }
 
-// check finds what keeps a tree from running, apart from shapes: children of one
-// name, flows that name no child, and layers with weights that run twice or never.
+// check finds faults of a tree other than shapes: children of one name, flows that name no
+// child, and layers with weights that run twice or never.
 func (n *Network) check() []Fault {
 	var faults []Fault
 	n.Walk(func(path string, m Module) bool {
@@ -183,13 +183,13 @@ func hasWeights(m Module) bool {
 	return false
 }
 
-// Fault is something wrong with a network.
+// Fault is a fault of a network.
 type Fault struct {
 	Path string // of the part, as in a state dict; empty for the whole
 	Text string
 }
 
-// Faults is all that is wrong with a network. It is never empty.
+// Faults lists all faults of a network. It is never empty.
 type Faults []Fault
 
 // Error lists the faults.
@@ -201,8 +201,7 @@ func (f Faults) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Check says what is wrong with the network: parts that cannot run, and shapes
-// that do not fit.
+// Check returns all faults of the network: parts that cannot run and shapes that do not fit.
 func (n *Network) Check() error {
 	if faults := n.check(); len(faults) > 0 {
 		return Faults(faults)

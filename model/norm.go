@@ -20,12 +20,12 @@ type BatchNorm struct {
 	Track    bool // keep running statistics for eval mode
 }
 
-// NewBatchNorm2d is a normalisation over images with PyTorch's defaults.
+// NewBatchNorm2d makes a normalisation over images with PyTorch's defaults.
 func NewBatchNorm2d(features int) BatchNorm {
 	return BatchNorm{Features: features, Eps: 1e-5, Momentum: 0.1, Affine: true, Track: true}
 }
 
-// NewBatchNorm1d is the same over features.
+// NewBatchNorm1d makes a normalisation over features with PyTorch's defaults.
 func NewBatchNorm1d(features int) BatchNorm {
 	n := NewBatchNorm2d(features)
 	n.Flat = true
@@ -52,7 +52,7 @@ func (n BatchNorm) Slots() []Slot {
 	return slots
 }
 
-// affine is a normalisation's parameters; the first dimension is the channels.
+// affine are the slots of a normalisation's parameters; the first dimension is the channels.
 func affine(has bool, shape ...int) []Slot {
 	if !has {
 		return nil
@@ -79,7 +79,7 @@ func (n BatchNorm) Infer(in Shape) (Shape, error) {
 // Operations counts subtract, divide, scale and shift.
 func (n BatchNorm) Operations(in, _ Shape) int64 { return 4 * int64(in.Count()) }
 
-// Channels are each by itself.
+// Channels are independent of each other.
 func (n BatchNorm) Channels() Channels { return Channels{} }
 
 // Resize takes another number of channels.
@@ -112,7 +112,7 @@ type LayerNorm struct {
 	Affine bool
 }
 
-// NewLayerNorm is a normalisation with PyTorch's defaults.
+// NewLayerNorm makes a normalisation with PyTorch's defaults.
 func NewLayerNorm(sizes ...int) LayerNorm { return LayerNorm{Sizes: sizes, Eps: 1e-5, Affine: true} }
 
 // String is PyTorch's print.
@@ -138,7 +138,7 @@ func (n LayerNorm) Infer(in Shape) (Shape, error) {
 // Operations counts what BatchNorm does and the two sums.
 func (n LayerNorm) Operations(in, _ Shape) int64 { return 7 * int64(in.Count()) }
 
-// Channels are all worked on together.
+// Channels form one group.
 func (n LayerNorm) Channels() Channels { return Channels{Groups: 1} }
 
 // Resize takes another number of channels.
@@ -159,7 +159,7 @@ type GroupNorm struct {
 	Affine           bool
 }
 
-// NewGroupNorm is a normalisation with PyTorch's defaults.
+// NewGroupNorm makes a normalisation with PyTorch's defaults.
 func NewGroupNorm(groups, features int) GroupNorm {
 	return GroupNorm{Groups: groups, Features: features, Eps: 1e-5, Affine: true}
 }

@@ -10,7 +10,7 @@ import (
 // longestNotation bounds the text of a layer, in bytes.
 const longestNotation = 4 << 10
 
-// kind is a layer that can be written down.
+// kind is a layer with a notation.
 type kind struct {
 	name       string
 	parameters []parameter // in the order in which PyTorch takes them
@@ -21,14 +21,14 @@ type kind struct {
 type parameter struct {
 	name  string
 	want  want
-	usual any // where it is not given; nil means that it must be
+	usual any // default; nil means required
 }
 
-// arguments are what a layer is built from, by name and complete.
+// arguments are the complete arguments of a layer by name.
 type arguments map[string]any
 
-// Notation is a layer as ParseLayer reads it: its String and, where PyTorch's
-// print leaves something out, the rest.
+// Notation formats a layer for ParseLayer: its String and, if PyTorch's print omits some, all
+// arguments.
 func Notation(l Layer) string {
 	if fuller, ok := l.(interface{ Notation() string }); ok {
 		return fuller.Notation()
@@ -57,7 +57,7 @@ func ParseLayer(text string) (Layer, error) {
 	return kinds[k].build(a)
 }
 
-// clipped quotes a text, and of a long one the beginning.
+// clipped quotes the beginning of a text.
 func clipped(text string) string {
 	const most = 60
 	if len(text) > most {
@@ -77,7 +77,7 @@ func unknownKind(name string) error {
 	return fmt.Errorf("%s is no known layer; there are %s", clipped(name), strings.Join(names, ", "))
 }
 
-// suggestion is "; did you mean X?" where a name is near to X or begins it.
+// suggestion is "; did you mean X?" if a name is similar to X or a prefix of it.
 func suggestion(name string, names []string) string {
 	guess := nearest(name, names)
 	for _, other := range names {
@@ -91,7 +91,7 @@ func suggestion(name string, names []string) string {
 	return "; did you mean " + guess + "?"
 }
 
-// bind gives each argument to its parameter, and fills in what is left out.
+// bind assigns arguments to parameters, and fills in defaults.
 func (k kind) bind(c call) (arguments, error) {
 	bound := arguments{}
 	for position, given := range c.arguments {
@@ -111,7 +111,7 @@ func (k kind) bind(c call) (arguments, error) {
 	return bound, k.complete(bound)
 }
 
-// parameter finds what an argument is for.
+// parameter finds the parameter of an argument.
 func (k kind) parameter(position int, given argument) (parameter, error) {
 	if given.name == "" {
 		if position >= len(k.parameters) {
@@ -144,7 +144,7 @@ func (k kind) takes() string {
 	return strings.Join(names, ", ")
 }
 
-// complete fills in defaults and lists what is missing.
+// complete fills in defaults and lists missing arguments.
 func (k kind) complete(bound arguments) error {
 	var missing []string
 	for _, p := range k.parameters {
@@ -161,18 +161,18 @@ func (k kind) complete(bound arguments) error {
 	return nil
 }
 
-// call is a layer's text, taken apart.
+// call is a parsed notation.
 type call struct {
 	name      string
 	arguments []argument
 }
 
 type argument struct {
-	name  string // empty for one that is known by its position
+	name  string // empty for a positional argument
 	value literal
 }
 
-// readCall takes the text of a layer apart.
+// readCall parses the text of a layer.
 func readCall(text string) (call, error) {
 	s := &scanner{rest: text}
 	c := call{name: strings.TrimPrefix(strings.TrimPrefix(s.word(), "torch."), "nn.")}

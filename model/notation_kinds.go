@@ -6,7 +6,7 @@ import (
 	"graft/torch"
 )
 
-// kinds are the layers that can be written down.
+// kinds are the layers with a notation.
 var kinds = []kind{
 	{"Conv2d", convParameters, buildConv2d},
 	{"Linear", linearParameters, buildLinear},
@@ -31,7 +31,7 @@ var kinds = []kind{
 	{"Identity", nil, same(Identity{})},
 }
 
-// same builds a layer that no argument changes.
+// same builds a layer without effective arguments.
 func same(l Layer) func(arguments) (Layer, error) {
 	return func(arguments) (Layer, error) { return l, nil }
 }
@@ -73,7 +73,7 @@ func buildConv2d(a arguments) (Layer, error) {
 	return c, nil
 }
 
-// two is a pair that PyTorch prints as two numbers however it was given.
+// two makes a pair that PyTorch always prints as two numbers.
 func (a arguments) two(name string) Pair {
 	p := a[name].(Pair)
 	p.Single = false
@@ -140,7 +140,7 @@ func buildActivation(kind torch.Activation) func(arguments) (Layer, error) {
 	}
 }
 
-// likeKernel stands for a stride that is not given.
+// likeKernel is the default of a stride.
 const likeKernel = "like kernel_size"
 
 var avgPoolParameters = []parameter{
@@ -170,7 +170,7 @@ func buildMaxPool2d(a arguments) (Layer, error) {
 	return MaxPool2d{Kernel: a["kernel_size"].(Pair), Stride: a.stride(), Padding: a["padding"].(Pair), Ceil: a["ceil_mode"].(bool)}, nil
 }
 
-// stride is a pool's, whose windows tile the image unless it says otherwise.
+// stride is the stride of a pool, by default its kernel.
 func (a arguments) stride() Pair {
 	if p, given := a["stride"].(Pair); given {
 		return p

@@ -7,20 +7,20 @@ import (
 	"strings"
 )
 
-// literal is a value as Python writes it: an int, float64, bool, string, nil or
-// []literal, and the text that it was read from.
+// literal is a parsed Python value, an int, float64, bool, string, nil or []literal, with its
+// text.
 type literal struct {
 	text  string
 	value any
 }
 
-// scanner reads the part of Python's notation that layers need. It never sees
-// more than longestNotation bytes.
+// scanner parses the part of Python's notation that layers need, in at most longestNotation
+// bytes.
 type scanner struct{ rest string }
 
 func (s *scanner) skip() { s.rest = strings.TrimLeft(s.rest, " \t\r\n") }
 
-// take steps over a mark, if it comes next.
+// take consumes a mark if it comes next.
 func (s *scanner) take(mark string) bool {
 	s.skip()
 	rest, ok := strings.CutPrefix(s.rest, mark)
@@ -28,12 +28,12 @@ func (s *scanner) take(mark string) bool {
 	return ok
 }
 
-// separated steps over a comma; it is wanted unless the closing mark comes next.
+// separated consumes a comma, which is required unless the closing mark comes next.
 func (s *scanner) separated(closing string) bool {
 	return s.take(",") || strings.HasPrefix(s.rest, closing)
 }
 
-// word steps over letters, digits and dots; it may be empty.
+// word consumes letters, digits and dots; it may be empty.
 func (s *scanner) word() string {
 	s.skip()
 	end := 0
@@ -114,7 +114,7 @@ func (s *scanner) tuple(opening, closing string) (any, error) {
 	return items, nil
 }
 
-// quoted reads a string. None that a layer takes has escapes.
+// quoted reads a string without escapes.
 func (s *scanner) quoted() (any, error) {
 	text, rest, ok := strings.Cut(s.rest[1:], s.rest[:1])
 	if !ok {
@@ -130,7 +130,7 @@ func (s *scanner) scalar() (any, error) {
 	before := s.rest
 	s.rest = strings.TrimLeft(s.rest, "+-")
 	s.word()
-	// The sign of an exponent is no part of a word.
+	// The sign of an exponent is not part of a word.
 	if text := before[:len(before)-len(s.rest)]; strings.HasSuffix(strings.ToLower(text), "e") && s.rest != "" && strings.Contains("+-", s.rest[:1]) {
 		s.rest = s.rest[1:]
 		s.word()
@@ -147,7 +147,7 @@ func (s *scanner) scalar() (any, error) {
 	return value, nil
 }
 
-// number reads what Python and we both call a decimal number.
+// number reads a decimal number, in the notation that Python and Go share.
 func number(text string) (any, bool) {
 	if text == "" || strings.Trim(text, "+-.eE0123456789") != "" {
 		return nil, false

@@ -2,17 +2,16 @@ package model
 
 import "fmt"
 
-// largestSize bounds every size in a notation, so that counts of what a layer
-// holds stay far from overflow.
+// largestSize bounds every size in a notation, so that counts stay far from overflow.
 const largestSize = 1 << 20
 
-// want is what a parameter takes.
+// want is the type of a parameter.
 type want struct {
 	text string // completes "it must be"
 	read func(literal) (any, bool)
 }
 
-// whole takes a number from least on and gives an int.
+// whole takes a number of at least least and returns an int.
 func whole(least int) want {
 	return want{fmt.Sprintf("a whole number from %d to %d", least, largestSize), func(l literal) (any, bool) {
 		return wholeNumber(l, least)
@@ -24,7 +23,7 @@ func wholeNumber(l literal, least int) (int, bool) {
 	return n, ok && least <= n && n <= largestSize
 }
 
-// pair takes one such number or two and gives a Pair.
+// pair takes one or two such numbers and returns a Pair.
 func pair(least int) want {
 	text := fmt.Sprintf("a whole number from %d to %d, or two of them such as (%d, %d)", least, largestSize, least+1, least+2)
 	return want{text, func(l literal) (any, bool) {
@@ -41,7 +40,7 @@ func pair(least int) want {
 	}}
 }
 
-// or takes one of some words as well, and gives it.
+// or also takes one of some words.
 func (w want) or(text string, words ...string) want {
 	return want{w.text + ", or " + text, func(l literal) (any, bool) {
 		for _, word := range words {
@@ -53,7 +52,7 @@ func (w want) or(text string, words ...string) want {
 	}}
 }
 
-// orNone takes None as well, and gives what stands for it.
+// orNone also takes None, and returns a value for it.
 func (w want) orNone(stands any) want {
 	return want{w.text, func(l literal) (any, bool) {
 		if l.value == nil {
@@ -63,7 +62,7 @@ func (w want) orNone(stands any) want {
 	}}
 }
 
-// sizes takes one size or some of them and gives an []int.
+// sizes takes one or several sizes and returns an []int.
 var sizes = want{fmt.Sprintf("a whole number from 1 to %d, or some of them such as (32, 8, 8)", largestSize), func(l literal) (any, bool) {
 	if n, ok := wholeNumber(l, 1); ok {
 		return []int{n}, true
@@ -84,22 +83,22 @@ var sizes = want{fmt.Sprintf("a whole number from 1 to %d, or some of them such 
 	return list, true
 }}
 
-// flag takes a truth value and gives a bool.
+// flag takes a boolean.
 var flag = want{"True or False", func(l literal) (any, bool) {
 	b, ok := l.value.(bool)
 	return b, ok
 }}
 
-// anyReal takes any number and gives a float64.
+// anyReal takes any number and returns a float64.
 var anyReal = want{"a number", realNumber}
 
-// positive takes a number from zero on and gives a float64.
+// positive takes a number of at least zero and returns a float64.
 var positive = want{"a number, at least 0", func(l literal) (any, bool) {
 	value, ok := realNumber(l)
 	return value, ok && value.(float64) >= 0
 }}
 
-// probability takes a number from zero up to but not one and gives a float64.
+// probability takes a number in [0, 1) and returns a float64.
 var probability = want{"a number, at least 0 and below 1", func(l literal) (any, bool) {
 	value, ok := realNumber(l)
 	return value, ok && value.(float64) >= 0 && value.(float64) < 1
@@ -115,7 +114,7 @@ func realNumber(l literal) (any, bool) {
 	return nil, false
 }
 
-// only takes the one value that is supported of an argument.
+// only takes the single supported value of an argument.
 func only(value any, text string) want {
 	return want{text + ", which is all that is supported", func(l literal) (any, bool) { return true, l.value == value }}
 }

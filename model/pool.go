@@ -13,20 +13,20 @@ type AvgPool2d struct {
 	passes
 	Kernel, Stride, Padding Pair
 	Ceil                    bool // the last window may reach over the edge
-	ExcludePad              bool // leave the padding out of the average
+	ExcludePad              bool // exclude the padding from the average
 }
 
-// NewAvgPool2d is a pool whose windows tile the image.
+// NewAvgPool2d makes a pool whose windows tile the image.
 func NewAvgPool2d(kernel Pair) AvgPool2d {
 	return AvgPool2d{Kernel: kernel, Stride: kernel, Padding: One(0)}
 }
 
-// String is PyTorch's print, which does not say how edges are treated.
+// String is PyTorch's print, without the treatment of edges.
 func (p AvgPool2d) String() string {
 	return fmt.Sprintf("AvgPool2d(kernel_size=%v, stride=%v, padding=%v)", p.Kernel, p.Stride, p.Padding)
 }
 
-// Notation is String with what it leaves out.
+// Notation is String with all arguments.
 func (p AvgPool2d) Notation() string {
 	text := strings.TrimSuffix(p.String(), ")")
 	if p.Ceil {
@@ -65,7 +65,7 @@ type MaxPool2d struct {
 	Ceil                    bool // the last window may reach over the edge
 }
 
-// NewMaxPool2d is a pool whose windows tile the image.
+// NewMaxPool2d makes a pool whose windows tile the image.
 func NewMaxPool2d(kernel Pair) MaxPool2d {
 	return MaxPool2d{Kernel: kernel, Stride: kernel, Padding: One(0)}
 }
@@ -125,7 +125,7 @@ func (p AdaptiveAvgPool2d) String() string {
 	return fmt.Sprintf("AdaptiveAvgPool2d(output_size=%v)", p.Size)
 }
 
-// Infer is the size.
+// Infer returns the size.
 func (p AdaptiveAvgPool2d) Infer(in Shape) (Shape, error) {
 	if err := image(p, in, 0); err != nil {
 		return nil, err

@@ -7,21 +7,21 @@ import (
 	"graft/torch"
 )
 
-// Program writes the network down for LibTorch. Scope s owns the program, the
-// network goes on owning its tensors.
+// Program compiles the network for LibTorch. Scope s owns the program, the network keeps its
+// tensors.
 func (n *Network) Program(s *torch.Scope, o torch.ProgramOptions) (*torch.Program, error) {
 	return n.compile(s, o, &emitter{})
 }
 
-// ProgramOn is a program that prepares its input first, such as images kept as
-// bytes: prepare adds to the builder and returns what the network is fed with.
+// ProgramOn compiles a program that prepares its input first, such as images kept as bytes:
+// prepare adds to the builder and returns the input of the network.
 func (n *Network) ProgramOn(s *torch.Scope, o torch.ProgramOptions, prepare func(*torch.Builder, torch.Value) torch.Value) (*torch.Program, error) {
 	return n.compile(s, o, &emitter{prepare: prepare})
 }
 
-// Probe is a program that runs in train mode up to and including the batch
-// normalisation at a path, and sets its running statistics to those of the batch.
-// Nothing else in the network moves, and nothing drops out.
+// Probe compiles a program that runs in train mode up to and including the batch
+// normalisation at a path, and sets its running statistics to those of the batch. Nothing
+// else in the network changes, and dropout is off.
 func (n *Network) Probe(s *torch.Scope, path string) (*torch.Program, error) {
 	return n.compile(s, torch.ProgramOptions{}, &emitter{until: path})
 }
@@ -44,21 +44,21 @@ func (n *Network) compile(s *torch.Scope, o torch.ProgramOptions, e *emitter) (*
 	return s.NewProgram(&e.b, out, o), s.Err()
 }
 
-// errReached ends a walk at the layer that a probe is about.
+// errReached ends a walk at the layer of a probe.
 var errReached = errors.New("reached")
 
 // emitter is the algebra of programs.
 type emitter struct {
 	b     torch.Builder
-	until string // probe this layer and end there; empty emits all
-	// prepare comes before the network; nil is nothing.
+	until string // layer to probe and end at; empty emits all
+	// prepare comes before the network; nil means nothing.
 	prepare func(*torch.Builder, torch.Value) torch.Value
 }
 
 // Layer adds a layer.
 func (e *emitter) Layer(at Place, leaf *Leaf, x torch.Value) (torch.Value, error) {
 	if _, drops := leaf.Layer.(Dropout); drops && e.until != "" {
-		return x, nil // statistics must not depend on luck
+		return x, nil // statistics must be deterministic
 	}
 	norm, ok := leaf.Layer.(BatchNorm)
 	if !ok || e.until == "" {

@@ -4,22 +4,22 @@ import (
 	"fmt"
 )
 
-// Algebra gives a meaning to a network: values of T flow along its edges. Shapes,
-// costs, programs and channels are each an algebra.
+// Algebra interprets a network: values of T flow along its edges. Shapes, costs, programs and
+// channels are each an algebra.
 type Algebra[T any] interface {
-	// Layer is a layer's meaning.
+	// Layer interprets a layer.
 	Layer(at Place, leaf *Leaf, x T) (T, error)
-	// Sum is that of a residual's end, at the residual's path.
+	// Sum interprets the end of a residual, at the residual's path.
 	Sum(path string, body, shortcut T) (T, error)
-	// Cat is that of a concatenation's end. There is at least one part.
+	// Cat interprets the end of a concatenation. There is at least one part.
 	Cat(path string, parts []T) (T, error)
 }
 
-// Follower is an algebra that is also told where containers begin and end.
+// Follower is an algebra that is also called at the ends of containers.
 type Follower[T any] interface {
 	// Enter comes before the container's first layer.
 	Enter(path string, c *Container)
-	// Leave comes after its last, with what comes out of it.
+	// Leave comes after its last, with its output.
 	Leave(path string, c *Container, out T) error
 }
 
@@ -34,7 +34,7 @@ const (
 	BranchLane // a branch of a Cat: its neighbours do not feed each other
 )
 
-// Place is where a child runs.
+// Place is the place in which a child runs.
 type Place struct {
 	Path   string // names joined by dots, as in a state dict
 	Parent *Container
@@ -133,7 +133,7 @@ func runCat[T any](c *Container, path string, x T, a Algebra[T]) (T, error) {
 	return a.Cat(path, parts)
 }
 
-// childPath puts a child's name behind the path of its parent.
+// childPath appends a child's name to the path of its parent.
 func childPath(path, name string) string {
 	if path == "" {
 		return name

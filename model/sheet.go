@@ -2,20 +2,20 @@ package model
 
 import "fmt"
 
-// Row is what a layer costs, for one example.
+// Row holds the costs of a layer, for one example.
 type Row struct {
 	Path       string
 	Leaf       *Leaf // the layer itself
 	In, Out    Shape
-	Parameters int   // that an optimizer moves
-	Buffers    int   // values kept beside them: running statistics
+	Parameters int   // that an optimizer trains
+	Buffers    int   // other values: running statistics
 	Operations int64 // floating-point operations forward; a multiply and an add are two
-	// ActivationBytes is the memory of what comes out, as float32.
+	// ActivationBytes is the memory of the output as float32.
 	ActivationBytes int64
 }
 
-// Sheet is a row for each layer in the order in which they run. A layer that runs
-// twice has two rows, and its parameters in the first. An error is Faults.
+// Sheet returns a row for each layer in running order. A layer that runs twice has two rows,
+// and its parameters in the first. An error is Faults.
 func (n *Network) Sheet() ([]Row, error) {
 	s := &sheet{seen: map[*Leaf]bool{}}
 	_, err := Run[Shape](n, n.Input, s)
@@ -49,7 +49,7 @@ func (s *sheet) Layer(at Place, leaf *Leaf, in Shape) (Shape, error) {
 // counts would overflow.
 const mostValues = 1 << 40
 
-// bounded refuses layers whose tensors could not be counted.
+// bounded refuses layers with tensors beyond mostValues.
 func bounded(l Layer, out Shape) error {
 	shapes := []Shape{out}
 	for _, slot := range l.Slots() {
@@ -67,7 +67,7 @@ func bounded(l Layer, out Shape) error {
 	return nil
 }
 
-// before names the layer that ran last.
+// before names the previous layer.
 func (s *sheet) before() string {
 	if len(s.rows) == 0 {
 		return ", the network's input"
@@ -96,8 +96,7 @@ func (s *sheet) Cat(path string, parts []Shape) (Shape, error) {
 	return sum, nil
 }
 
-// Counts is the number of values in a layer that an optimizer moves, and of those
-// it does not.
+// Counts returns the numbers of values in a layer that an optimizer trains and of others.
 func Counts(l Layer) (parameters, buffers int) {
 	for _, slot := range l.Slots() {
 		if slot.Role.Trained() {
@@ -109,7 +108,7 @@ func Counts(l Layer) (parameters, buffers int) {
 	return parameters, buffers
 }
 
-// Parameters is the number of values that an optimizer moves.
+// Parameters is the number of values that an optimizer trains.
 func (n *Network) Parameters() int {
 	sum := 0
 	for _, leaf := range n.Leaves() {
@@ -119,7 +118,7 @@ func (n *Network) Parameters() int {
 	return sum
 }
 
-// Output is the shape that comes out.
+// Output is the output shape.
 func (n *Network) Output() (Shape, error) {
 	return Run[Shape](n, n.Input, &sheet{seen: map[*Leaf]bool{}})
 }

@@ -12,7 +12,7 @@ import (
 	"graft/torch/weights"
 )
 
-// Entry is a tensor of the network under its name in a state dict.
+// Entry is a tensor of the network with its name in a state dict.
 type Entry struct {
 	Name   string
 	Slot   Slot
@@ -21,7 +21,7 @@ type Entry struct {
 	At     int           // its place in the leaf
 }
 
-// State is all tensors in the order of PyTorch's state dict.
+// State returns all tensors in the order of PyTorch's state dict.
 func (n *Network) State() []Entry {
 	var entries []Entry
 	n.Walk(func(path string, m Module) bool {
@@ -41,12 +41,12 @@ func (n *Network) State() []Entry {
 	return entries
 }
 
-// Trained is the entries that an optimizer moves.
+// Trained returns the entries that an optimizer trains.
 func (n *Network) Trained() []Entry {
 	return slices.DeleteFunc(n.State(), func(e Entry) bool { return !e.Slot.Role.Trained() })
 }
 
-// Params is the tensors of Trained.
+// Params returns the tensors of Trained.
 func (n *Network) Params() []*torch.Tensor {
 	var params []*torch.Tensor
 	for _, e := range n.Trained() {
@@ -55,12 +55,12 @@ func (n *Network) Params() []*torch.Tensor {
 	return params
 }
 
-// Placement says where and how tensors are made. The zero value is float32 on the
-// CPU with LibTorch's shared random numbers.
+// Placement is the device, type and random stream of new tensors. The zero value is float32
+// on the CPU with LibTorch's shared generator.
 type Placement struct {
 	Device torch.Device
 	DType  torch.DType      // zero means float32
-	Random *torch.Generator // on the CPU; nil is LibTorch's own
+	Random *torch.Generator // on the CPU; nil means LibTorch's own
 }
 
 // Materialize gives the network weights, which scope s owns, drawn as PyTorch
@@ -76,10 +76,10 @@ func (n *Network) Materialize(s *torch.Scope, p Placement) error {
 	return s.Err()
 }
 
-// Scope owns the network's tensors; nil while it has none.
+// Scope returns the owner of the network's tensors; nil without tensors.
 func (n *Network) Scope() *torch.Scope { return n.scope }
 
-// Placement is where and how the network's tensors are.
+// Placement returns the device and type of the network's tensors.
 func (n *Network) Placement() Placement { return Placement{Device: n.device, DType: n.dtype} }
 
 // Fresh draws a layer's tensors as PyTorch does.
@@ -96,7 +96,7 @@ func Fresh(s *torch.Scope, l Layer, p Placement) []*torch.Tensor {
 	return tensors
 }
 
-// kaimingBound is 1/sqrt(fan in), worked out as PyTorch's kaiming_uniform_ does for
+// kaimingBound is 1/sqrt(fan in), computed as PyTorch's kaiming_uniform_ does for
 // leaky_relu with slope sqrt(5), so that values are equal to the bit.
 func kaimingBound(fanIn int) float64 {
 	slope := math.Sqrt(5)
@@ -131,7 +131,7 @@ func uniform(s *torch.Scope, slot Slot, bound float64, p Placement) *torch.Tenso
 	return moved
 }
 
-// Save is the network's tensors as a file holds them.
+// Save copies the network's tensors into a set for a file.
 func (n *Network) Save() (*weights.Set, error) {
 	set := &weights.Set{}
 	for _, e := range n.State() {
@@ -144,10 +144,9 @@ func (n *Network) Save() (*weights.Set, error) {
 	return set, nil
 }
 
-// Load copies weights into the network by name. Every tensor must be there, with
-// its shape, and nothing else; otherwise nothing is changed and the error says all
-// that does not fit. Without running statistics' counts, which PyTorch before 0.4.1
-// did not write, they start at zero.
+// Load copies weights into the network by name. Names and shapes must match exactly; on a
+// mismatch nothing is changed and the error lists all differences. Counts of running
+// statistics, which PyTorch before 0.4.1 did not write, default to zero.
 func (n *Network) Load(set *weights.Set) error {
 	if n.scope == nil {
 		return errors.New("load weights: the network has no tensors to load into")
@@ -172,7 +171,7 @@ func (n *Network) Load(set *weights.Set) error {
 	})
 }
 
-// fits lists what keeps weights from fitting.
+// fits lists the differences between weights and the network.
 func fits(name string, entries []Entry, byName map[string]weights.Tensor) error {
 	var faults []string
 	known := make(map[string]bool)

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// ZooOptions says what a network of the zoo is made for.
+// ZooOptions are the input and output of a network of the zoo.
 type ZooOptions struct {
-	Classes int   // how many it tells apart; zero means the entry's own
-	Input   Shape // of one example; nil means the entry's own
+	Classes int   // zero means the entry's default
+	Input   Shape // of one example; nil means the entry's default
 }
 
-// ZooEntry is a network that can be had by name.
+// ZooEntry is a network of the zoo.
 type ZooEntry struct {
 	Name    string
 	Alias   string // another name for it; empty means none
@@ -23,8 +23,7 @@ type ZooEntry struct {
 	build   func(in Shape, classes int) *Container
 }
 
-// ZooEntries lists the zoo: first the networks of the original experiments, then
-// those that are common.
+// ZooEntries lists the zoo: the networks of the original experiments, then common ones.
 func ZooEntries() []ZooEntry {
 	small, large := Shape{3, 32, 32}, Shape{3, 224, 224}
 	return []ZooEntry{
@@ -82,8 +81,8 @@ func unknown(name string, entries []ZooEntry) error {
 	return fmt.Errorf("%q is no network of the zoo; %sit has %s", name, hint, strings.Join(names, ", "))
 }
 
-// nearest is the name with the fewest typing errors, letter case aside; empty
-// where half of it would be wrong.
+// nearest is the name at the smallest distance, ignoring case; empty if the distance is half
+// of its length or more.
 func nearest(name string, names []string) string {
 	best, least := "", len(name)/2+1
 	for _, other := range names {
@@ -94,7 +93,7 @@ func nearest(name string, names []string) string {
 	return best
 }
 
-// distance is Levenshtein's: how many letters are missing, superfluous or other.
+// distance is Levenshtein's: the number of inserted, deleted and replaced letters.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
@@ -115,7 +114,7 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// chain is a container that runs its parts in order. A part without a module is a
+// chain makes a container that runs its parts in order. A part without a module is a
 // step of that name.
 func chain(class string, parts ...Child) *Container {
 	c := &Container{Class: class}
@@ -132,12 +131,12 @@ func chain(class string, parts ...Child) *Container {
 	return c
 }
 
-// flattened is the step from images to features.
+// flattened makes the step from images to features.
 func flattened() Child { return Child{Name: FlattenStep} }
 
 func part(name string, l Layer) Child { return Child{name, &Leaf{Layer: l}} }
 
-// sequence is PyTorch's Sequential, whose parts have numbers for names.
+// sequence makes PyTorch's Sequential, whose parts are named by numbers.
 func sequence(modules ...Module) *Container {
 	c := &Container{}
 	for k, m := range modules {

@@ -6,8 +6,8 @@ import (
 	"graft/torch"
 )
 
-// convSmall gives logits of either sign, unlike the networks of the original, whose
-// last ReLU lets classes die.
+// convSmall makes logits of either sign, unlike the networks of the original, whose last ReLU
+// can silence classes.
 func convSmall(in Shape, classes int) *Container {
 	block := func(in, out int) Module {
 		conv := NewConv2d(in, out, 3)
@@ -54,8 +54,8 @@ func resNet18(in Shape, classes int) *Container {
 	return residual("ResNet", stem, []int{64, 128, 256, 512}, 2, classes)
 }
 
-// residual puts stages of so many blocks behind a stem that gives as many channels
-// as the first. Each further stage halves the image.
+// residual appends stages of blocks to a stem with as many channels as the first stage. Each
+// further stage halves the image.
 func residual(class string, parts []Child, widths []int, blocks, classes int) *Container {
 	in, stride := widths[0], 1
 	for k, out := range widths {
@@ -143,7 +143,7 @@ func invertedResidual(in, out, stride, expand int) *Container {
 	return c
 }
 
-// activated is a convolution with what MobileNetV2 puts behind it.
+// activated makes a convolution with MobileNetV2's normalisation and activation.
 func activated(in, out, kernel, stride, groups int) *Container {
 	conv := plainConv(in, out, kernel, stride)
 	conv.Groups = groups
@@ -152,8 +152,8 @@ func activated(in, out, kernel, stride, groups int) *Container {
 	return c
 }
 
-// plainConv is a convolution without bias, since a normalisation follows it, that
-// keeps the size of the image but for its stride.
+// plainConv makes a convolution without bias, since a normalisation follows, that keeps the
+// size of the image but for its stride.
 func plainConv(in, out, kernel, stride int) Conv2d {
 	conv := NewConv2d(in, out, kernel)
 	conv.Stride, conv.Padding, conv.Bias = Both(stride), Both(kernel/2), false

@@ -10,20 +10,20 @@ import (
 	"graft/tracing"
 )
 
-// Kind is what an operation is called. The zero Kind, None, does nothing.
+// Kind is the name of an operation. The zero Kind, None, does nothing.
 type Kind string
 
 // None leaves the network alone.
 const None Kind = ""
 
-// Action is an operation that is asked for. The zero Action does nothing.
+// Action is an operation and its target. The zero Action does nothing.
 type Action struct {
 	Kind   Kind   `json:"kind"`
 	Target string `json:"target,omitempty"` // a block's name or number, or a layer's path
-	Size   int    `json:"size,omitempty"`   // channels or pixels, as the kind says; zero is its default
+	Size   int    `json:"size,omitempty"`   // channels or pixels, depending on the kind; zero means its default
 }
 
-// String is such as widen:conv2:48; ParseAction reads it.
+// String formats the action, such as widen:conv2:48, for ParseAction.
 func (a Action) String() string {
 	switch {
 	case a.Kind == None:
@@ -57,7 +57,7 @@ func ParseAction(text string) (Action, error) {
 	return a, nil
 }
 
-// largest bounds sizes: more channels, or more pixels, are a slip of the hand.
+// largest bounds sizes in channels or pixels.
 const largest = 1 << 20
 
 func (a Action) validate() error {
@@ -67,19 +67,19 @@ func (a Action) validate() error {
 	return nil
 }
 
-// operation is a kind of surgery.
+// operation implements a kind of surgery.
 type operation struct {
 	kind  Kind
 	usage string
 	about string
 	apply func(e *edit, a Action) error
-	// revert takes a change of this kind back.
+	// revert undoes a change of this kind.
 	revert func(e *edit, c *Change) error
-	// propose lists what could be done to a network.
+	// propose lists the actions that fit a network.
 	propose func(t *tracing.Trace) []Action
 }
 
-// operations is the list of all: a new operation is a new file and a line here.
+// operations lists all operations: a new one is a new file and a line here.
 func operations() []operation { return []operation{deepening, widening, kernels, branches} }
 
 func find(kind Kind) (operation, error) {
@@ -93,7 +93,7 @@ func find(kind Kind) (operation, error) {
 	return operation{}, fmt.Errorf("there is no operation %q; there are none, %s", string(kind), strings.Join(words, ", "))
 }
 
-// Kinds are the operations there are.
+// Kinds returns the kinds of all operations.
 func Kinds() []Kind {
 	var kinds []Kind
 	for _, op := range operations() {
@@ -102,7 +102,7 @@ func Kinds() []Kind {
 	return kinds
 }
 
-// Usage is a line for each operation: how it is written, and what it does.
+// Usage returns a line of help for each operation: its syntax and its effect.
 func Usage() [][2]string {
 	lines := [][2]string{{"none", "leave the network alone"}}
 	for _, op := range operations() {

@@ -8,42 +8,41 @@ import (
 	"graft/tracing"
 )
 
-// Form is how a block is grown without changing the function.
+// Form selects how a grown block keeps the function.
 type Form string
 
-// The forms. The zero Form chooses: an identity where applying the activation
-// twice is the same as once and batch normalisation can be calibrated, a residual
-// branch elsewhere.
+// The forms. The zero Form chooses an identity if the activation is idempotent and batch
+// normalisation can be calibrated, and a residual branch otherwise.
 const (
 	Auto     Form = ""
 	Identity Form = "identity" // a layer that passes its input on
 	Residual Form = "residual" // a branch that begins at zero, added to its input
 )
 
-// Options says how operations are done. The zero value is right for networks
-// without batch normalisation; those need a Batch.
+// Options are the options of operations. Networks with batch normalisation need a Batch;
+// for others the zero value is enough.
 type Options struct {
-	// Batch is inputs of the kind that the network is trained on: a new batch
-	// normalisation keeps the function in train mode because it is calibrated on
-	// them. It needs at least two values for each channel; 64 images are plenty.
+	// Batch holds inputs of the kind that the network is trained on. New batch
+	// normalisations are calibrated on them, which keeps the function in train mode. It
+	// needs at least two values for each channel; 64 images are plenty.
 	Batch *torch.Tensor
-	// Seed chooses which channels are copied and draws what begins at random.
+	// Seed draws the copied channels and the random tensors.
 	Seed uint64
 	// Noise breaks the symmetry between copies: each copied row gets normal
 	// noise of this size, relative to the root mean square of its tensor. Zero,
 	// the default, keeps the function exactly.
 	Noise float64
-	// Form is how deepening keeps the function: by a layer that passes its input on, or
-	// by a residual branch that begins at zero. Empty takes the first where it does.
+	// Form selects how deepening keeps the function: by an identity layer, or by a
+	// residual branch that begins at zero. Empty means the first if it is possible.
 	Form Form
 	// Compat deepens as the original did, faults included, with or without a batch
 	// normalisation. Empty, the default, does not.
 	Compat Compat
 
-	replay *Change // take the random choices from here
+	replay *Change // repeat the random choices of this record
 }
 
-// Apply operates on a network. What cannot be done is an error, and leaves the
+// Apply executes an action on a network. An impossible action is an error and leaves the
 // network as it was. A network without weights changes its shape only.
 func Apply(n *model.Network, a Action, o Options) (*Change, error) {
 	change := &Change{Action: a, Seed: o.Seed, Noise: o.Noise, Compat: o.Compat, Form: o.Form}
@@ -69,9 +68,9 @@ func Apply(n *model.Network, a Action, o Options) (*Change, error) {
 	return change, nil
 }
 
-// Replay does again what a record says, on a network of the same architecture
-// whose weights may be others. Random choices are taken from the record.
-// Calibration uses o.Batch if there is one, and else the record's.
+// Replay repeats a recorded operation on a network of the same architecture, whose weights
+// may differ. Random choices come from the record. Calibration uses o.Batch if it is set,
+// and else the record's statistics.
 func Replay(n *model.Network, record *Change, o Options) (*Change, error) {
 	if err := expect(n, record.Before, record.Action.String()); err != nil {
 		return nil, fmt.Errorf("replay: %w", err)
@@ -80,9 +79,9 @@ func Replay(n *model.Network, record *Change, o Options) (*Change, error) {
 	return Apply(n, record.Action, o)
 }
 
-// Revert takes a change back: the network has the architecture from before it, and
-// all that it learned since then and that has a place in it. The record of the
-// way back lets an optimizer follow.
+// Revert undoes a change: the network gets the architecture from before it, and keeps what
+// it learned since then as far as that has a place in it. The returned record lets an
+// optimizer follow.
 func Revert(n *model.Network, c *Change) (*Change, error) {
 	back := &Change{Action: c.Action}
 	if err := expect(n, c.After, c.Action.String()); err != nil {
@@ -104,7 +103,7 @@ func Revert(n *model.Network, c *Change) (*Change, error) {
 	return back, nil
 }
 
-// Shrink takes changes back, the last one first, until keep of them are left.
+// Shrink reverts changes, the last one first, until keep of them are left.
 func Shrink(n *model.Network, record []*Change, keep int) ([]*Change, error) {
 	if keep < 0 || keep > len(record) {
 		return nil, fmt.Errorf("shrink %s: it has %d changes, of which %d cannot be kept", n.Name(), len(record), keep)
@@ -120,7 +119,7 @@ func Shrink(n *model.Network, record []*Change, keep int) ([]*Change, error) {
 	return back, nil
 }
 
-// edit is an operation under way, on a sketch of the network.
+// edit is an operation in progress on a sketch of the network.
 type edit struct {
 	Options
 	net    *model.Network // the sketch
@@ -137,8 +136,7 @@ type slotKey struct {
 	at   int
 }
 
-// transact lets body operate on a sketch, and takes the result over if it went
-// well.
+// transact runs body on a sketch, and adopts the result if it succeeded.
 func transact(n *model.Network, c *Change, o Options, body func(*edit) error) error {
 	e := &edit{Options: o, net: n.Sketch(), change: c, moves: map[slotKey]Move{}, donors: map[slotKey]slotKey{}}
 	var err error
@@ -173,7 +171,7 @@ func transact(n *model.Network, c *Change, o Options, body func(*edit) error) er
 	return nil
 }
 
-// adopt moves new tensors to the network's scope and frees those that are gone.
+// adopt moves new tensors to the network's scope and frees the dropped ones.
 func adopt(s *torch.Scope, n *model.Network, before, after []model.Entry) error {
 	had := make(map[*torch.Tensor]bool, len(before))
 	for _, b := range before {
@@ -194,7 +192,7 @@ func adopt(s *torch.Scope, n *model.Network, before, after []model.Entry) error 
 	return n.Scope().Err()
 }
 
-// record writes the moves down under the names from before and after.
+// record lists the moves under the names from before and after.
 func (e *edit) record(before []model.Entry) {
 	names := make(map[slotKey]string, len(before))
 	for _, b := range before {
@@ -221,7 +219,7 @@ func (e *edit) record(before []model.Entry) {
 	}
 }
 
-// note tells a person something.
+// note adds a remark for people.
 func (e *edit) note(format string, args ...any) {
 	e.change.Notes = append(e.change.Notes, fmt.Sprintf(format, args...))
 }

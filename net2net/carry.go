@@ -4,21 +4,19 @@ import (
 	"graft/torch"
 )
 
-// quantity is what is carried over: values, or what an optimizer keeps beside
-// them.
+// quantity is the kind of tensor that is carried over: values or an optimizer's moments.
 type quantity int
 
-// Where y = sum over copies of a channel, and each copy has a share of what its
-// consumers had, the gradient of a copy is that share of the whole; the gradient
-// of what a consumer multiplies it with stays. The first moment follows the
-// gradient, the second its square.
+// If a channel is copied and its consumers' weights are divided among the copies, each copy
+// has that share of the gradient, and the gradient of the consumers' weights stays. The
+// first moment follows the gradient, the second its square.
 const (
 	value quantity = iota
 	first
 	second
 )
 
-// carry makes the tensor that a move turns t into.
+// carry applies a move to a tensor.
 func (e *edit) carry(m Move, t *torch.Tensor, q quantity) *torch.Tensor {
 	return e.carrier().move(m, t, q)
 }
@@ -49,8 +47,8 @@ func (c carrier) move(m Move, t *torch.Tensor, q quantity) *torch.Tensor {
 	}
 }
 
-// ring fills the new border of a second moment with the mean of the old one, so
-// that new taps learn at the pace of those around them.
+// ring fills the new border of a second moment with the mean of the old one, so that new
+// taps learn as fast as those around them.
 func (c carrier) ring(padded, t *torch.Tensor, h, w int) *torch.Tensor {
 	inside := c.s.Pad(c.s.Scale(t, 0, 1), w, w, h, h)
 	outside := c.s.Scale(inside, -1, 1)
@@ -75,8 +73,8 @@ func (c carrier) spread(m Move, t *torch.Tensor, q quantity) *torch.Tensor {
 	return c.s.Spread(c.s.Detach(t), from)
 }
 
-// merge undoes spread. Rows that have drifted apart are averaged, columns added
-// up; of gradients it is the other way round.
+// merge undoes spread. Of values it averages rows and sums columns; of gradients it is the
+// reverse.
 func (c carrier) merge(m Move, t *torch.Tensor, q quantity) *torch.Tensor {
 	t = c.s.Detach(t)
 	if m.Rows != nil {
@@ -96,8 +94,8 @@ func (c carrier) merge(m Move, t *torch.Tensor, q quantity) *torch.Tensor {
 	return t
 }
 
-// fold adds slices of one source up, or averages them such that equal ones give
-// just that.
+// fold sums the slices of a source, or averages them; the average of equal slices is
+// exact.
 func (c carrier) fold(t *torch.Tensor, dim int, sources []int, mean bool) *torch.Tensor {
 	firsts, extra, target := firstCopies(sources)
 	base := c.s.Clone(c.s.IndexSelect(t, dim, c.index(firsts)))
@@ -130,8 +128,8 @@ func (c carrier) divide(t *torch.Tensor, dim int, target, sources []int) *torch.
 	return c.s.Transpose(turned, 0, 1)
 }
 
-// firstCopies splits the wide side: the first copy of each source in the order of
-// the sources, the other copies, and the sources of those.
+// firstCopies splits the wide side into the first copy of each source in the order of the
+// sources, the other copies, and the sources of those.
 func firstCopies(sources []int) (firsts, extra, target []int) {
 	at := make(map[int]int)
 	for k, source := range sources {
@@ -148,7 +146,7 @@ func firstCopies(sources []int) (firsts, extra, target []int) {
 	return firsts, extra, target
 }
 
-// counts says for each channel how many copies its source has, and whether it is
+// counts returns for each channel the number of copies of its source, and whether it is
 // the first of them.
 func counts(sources []int) (copies, firsts []float64) {
 	count := make(map[int]float64)
@@ -166,7 +164,7 @@ func counts(sources []int) (copies, firsts []float64) {
 	return copies, firsts
 }
 
-// shares is what part of a gradient, or of its square, each copy has.
+// shares returns the part of a gradient, or of its square, that each copy has.
 func shares(sources []int, q quantity) []float64 {
 	copies, _ := counts(sources)
 	for k, n := range copies {

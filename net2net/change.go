@@ -8,43 +8,43 @@ import (
 	"graft/model"
 )
 
-// Fate is what became of a tensor.
+// Fate is the effect of a change on a tensor.
 type Fate string
 
 // The fates.
 const (
 	Kept    Fate = "kept"    // the same tensor, perhaps under another name
-	Copied  Fate = "copied"  // some of its channels are there more than once
-	Split   Fate = "split"   // channels that it sums over share what one had
-	Merged  Fate = "merged"  // copies became one again
-	Padded  Fate = "padded"  // zeros were put around its kernel
-	Cropped Fate = "cropped" // they were taken off
+	Copied  Fate = "copied"  // some of its channels are copied
+	Split   Fate = "split"   // the weights of copied inputs are divided among them
+	Merged  Fate = "merged"  // copies are merged
+	Padded  Fate = "padded"  // zeros are put around its kernel
+	Cropped Fate = "cropped" // the border is taken off
 	New     Fate = "new"
 )
 
-// Move is where a tensor comes from.
+// Move is the origin of a tensor.
 type Move struct {
 	Name string `json:"name"`
-	From string `json:"from,omitempty"` // its name before; empty where it is new
+	From string `json:"from,omitempty"` // its name before; empty for a new tensor
 	Fate Fate   `json:"fate"`
-	// How a new tensor began: identity, zero, random, calibrated or plain.
+	// How a new tensor was initialised: identity, zero, random, calibrated or plain.
 	How string `json:"how,omitempty"`
-	// Donor is the tensor before whose pace of learning a new one takes over;
-	// empty where none is alike.
+	// Donor is the tensor before from which a new one takes its second moment; empty if
+	// none is alike.
 	Donor string `json:"donor,omitempty"`
-	// Rows and Columns are, for each channel of the wider tensor, its channel in
-	// the narrower one; nil where the dimension did not change.
+	// Rows and Columns map each channel of the wider tensor to its channel in the
+	// narrower one; nil if the dimension did not change.
 	Rows    []int  `json:"rows,omitempty"`
 	Columns []int  `json:"columns,omitempty"`
 	Pad     [2]int `json:"pad,omitzero"` // pixels put on each side, height and width
 }
 
-// Insertion is where a grown block went.
+// Insertion is the place of a grown block.
 type Insertion struct {
 	Parent string `json:"parent"` // path of the container
 	Child  string `json:"child"`  // its child that was wrapped, or the new child's name
-	// Wrapped says that the child became a sequence of itself and the new block;
-	// otherwise the new block was listed behind it.
+	// Wrapped means that the child became a sequence of itself and the new block;
+	// otherwise the new block is listed after it.
 	Wrapped bool `json:"wrapped"`
 }
 
@@ -58,18 +58,18 @@ type Change struct {
 	// Before and After are the networks' fingerprints.
 	Before string `json:"before"`
 	After  string `json:"after"`
-	// Moves has an entry for every tensor after the change, in the order of the
-	// state dict; Gone names those before it that are left out.
+	// Moves has an entry for every tensor after the change, in the order of the state
+	// dict; Gone names the tensors that were removed.
 	Moves []Move   `json:"moves"`
 	Gone  []string `json:"gone,omitempty"`
-	// Units is, for each unit of a widened space, the one that it is a copy of.
+	// Units maps each unit of a widened space to the unit that it is a copy of.
 	Units  []int      `json:"units,omitempty"`
 	Insert *Insertion `json:"insert,omitempty"`
 	Pad    [2]int     `json:"pad,omitzero"`
-	// Calibration is the mean and the variance that a new batch normalisation was
-	// given, once Remember has fetched them.
+	// Calibration holds the mean and variance of new batch normalisations, after
+	// Remember.
 	Calibration *Calibration `json:"calibration,omitempty"`
-	Notes       []string     `json:"notes,omitempty"` // what a person should know
+	Notes       []string     `json:"notes,omitempty"` // remarks for people
 }
 
 // Calibration is the statistics of a batch, for each channel.
@@ -79,17 +79,17 @@ type Calibration struct {
 	Var  []float64 `json:"var,omitempty"`
 }
 
-// Fingerprint tells architectures apart: two networks with the same one have the
+// Fingerprint identifies an architecture: two networks with the same fingerprint have the
 // same layers under the same names.
 func Fingerprint(n *model.Network) string {
 	sum := sha256.Sum256([]byte(n.Input.String() + "\n" + n.String()))
 	return hex.EncodeToString(sum[:8])
 }
 
-// grew says whether the operation did anything.
+// grew reports whether the operation changed anything.
 func (c *Change) grew() bool { return c.Before != c.After }
 
-// expect is an error where a network is not the one that a record speaks of.
+// expect returns an error if a network is not the one of the record.
 func expect(n *model.Network, want, record string) error {
 	if got := Fingerprint(n); got != want {
 		return fmt.Errorf("this %s is not the network that the record of %s speaks of: its fingerprint is %s, not %s", n.Name(), record, got, want)

@@ -8,20 +8,19 @@ import (
 	"graft/tracing"
 )
 
-// Compat is how faithfully to the original a network is deepened. The zero Compat
-// is Off.
+// Compat selects compatibility with the original's deepening. The zero Compat is Off.
 type Compat string
 
-// The degrees.
+// The values of Compat.
 const (
 	Off Compat = ""
-	// Original deepens as the original did: only blocks marked by hand, by their
-	// number among those that the network was made with; always a bias, a batch
-	// normalisation that is not calibrated, and ReLU; one number past the last
-	// block does nothing. In train mode the function is not kept.
+	// Original deepens as the original did: only blocks marked by hand, by their number in
+	// the first network; always with a bias, an uncalibrated batch normalisation and ReLU;
+	// the number after the last block does nothing. It does not keep the function in
+	// train mode.
 	Original Compat = "original"
-	// WithoutNorm is the same without the batch normalisation, as the original
-	// could be told.
+	// WithoutNorm is Original without the batch normalisation, an option of the
+	// original.
 	WithoutNorm Compat = "original-without-norm"
 )
 
@@ -41,8 +40,8 @@ func compat(e *edit, a Action) error {
 	return e.insert(b, chain(layers...))
 }
 
-// legacyBlock finds a block by the original's number or by name; nil is the number
-// past the last, which does nothing.
+// legacyBlock finds a block by the original's number or by name; nil means the number after
+// the last, which does nothing.
 func (e *edit) legacyBlock(target string) (*tracing.Block, error) {
 	paths := tracing.LegacyBlocks(e.net)
 	for k, path := range paths {

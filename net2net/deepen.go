@@ -8,7 +8,7 @@ import (
 	"graft/tracing"
 )
 
-// deepening puts a block behind another that passes its input on.
+// deepening inserts an identity block after another block.
 var deepening = operation{
 	kind:    "deepen",
 	usage:   "deepen:BLOCK[:KERNEL]",
@@ -18,10 +18,10 @@ var deepening = operation{
 	propose: func(t *tracing.Trace) []Action { return behindBlocks("deepen", t) },
 }
 
-// removeInserted takes a grown block out again.
+// removeInserted removes a grown block.
 func removeInserted(e *edit, c *Change) error { return e.remove(c.Insert) }
 
-// behindBlocks proposes an action for each block behind which something can be put.
+// behindBlocks proposes an action for each block after which another can be inserted.
 func behindBlocks(kind Kind, t *tracing.Trace) []Action {
 	var actions []Action
 	for _, b := range t.Blocks {
@@ -32,7 +32,7 @@ func behindBlocks(kind Kind, t *tracing.Trace) []Action {
 	return actions
 }
 
-// target is the block behind which an action puts something.
+// target is the block after which an action inserts another.
 func (e *edit) target(a Action) (*tracing.Block, error) {
 	b, err := e.trace.Block(a.Target)
 	if err != nil {
@@ -60,7 +60,7 @@ func deepen(e *edit, a Action) error {
 	return e.calibrate(b, norm)
 }
 
-// check refuses blocks behind which nothing can be put.
+// check refuses blocks after which nothing can be inserted.
 func check(b *tracing.Block, a Action) error {
 	main := b.Main()
 	if main == nil {
@@ -77,7 +77,7 @@ func check(b *tracing.Block, a Action) error {
 	return nil
 }
 
-// kernelOf is the kernel of a new convolution behind a block.
+// kernelOf is the kernel of a new convolution after a block.
 func kernelOf(b *tracing.Block, size int) (model.Pair, error) {
 	conv, ok := b.Main().Leaf.Layer.(model.Conv2d)
 	if size > 0 && len(b.Out.Shape) != 3 {
@@ -93,7 +93,7 @@ func kernelOf(b *tracing.Block, size int) (model.Pair, error) {
 	}
 }
 
-// form chooses how the new block keeps the function, or refuses a wish.
+// form chooses how the new block keeps the function, or refuses the requested form.
 func (e *edit) form(b *tracing.Block) (Form, error) {
 	why := ""
 	if act, ok := b.Activation(); ok && !act.Idempotent() {
@@ -116,8 +116,8 @@ func (e *edit) form(b *tracing.Block) (Form, error) {
 	return e.Form, nil
 }
 
-// identity is a layer that passes channels on, then what the block has behind its
-// own: a normalisation, which is returned to be calibrated, and the activation.
+// identity makes an identity layer followed by the block's normalisation, which is returned
+// to be calibrated, and its activation.
 func (e *edit) identity(b *tracing.Block, size int) ([]model.Module, *model.Leaf) {
 	main := b.Main().Leaf
 	norm, _ := normOf(b)
@@ -133,8 +133,7 @@ func (e *edit) identity(b *tracing.Block, size int) ([]model.Module, *model.Leaf
 	return layers, fresh
 }
 
-// passing is a layer from a block's output to the same shape, in the block's own
-// manner.
+// passing makes a layer of the block's kind that keeps the shape of its output.
 func passing(b *tracing.Block, size int) model.Layer {
 	main, channels := b.Main().Leaf.Layer, b.Out.Shape[0]
 	if len(b.Out.Shape) == 1 {
@@ -153,8 +152,8 @@ func passing(b *tracing.Block, size int) model.Layer {
 	return c
 }
 
-// normOf is a normalisation like the block's, for its output; false where there is
-// none or it does not fit.
+// normOf makes a normalisation like the block's, for its output; false if it has none or it
+// does not fit.
 func normOf(b *tracing.Block) (model.Layer, bool) {
 	if b.Norm() == nil {
 		return nil, false
@@ -173,8 +172,8 @@ func normOf(b *tracing.Block) (model.Layer, bool) {
 	return nil, false
 }
 
-// preactivation is a branch of normalisation, activation and a layer of zeros,
-// added to the block's output (He et al., Identity Mappings, 2016).
+// preactivation makes a branch of normalisation, activation and a layer of zeros, added to
+// the block's output (He et al., Identity Mappings, 2016).
 func (e *edit) preactivation(b *tracing.Block, size int) *model.Container {
 	var layers []model.Module
 	if norm, ok := normOf(b); ok {
@@ -200,8 +199,8 @@ func branch(layers ...model.Module) *model.Container {
 	return c
 }
 
-// calibrate sets a new normalisation such that it undoes itself: its running
-// statistics are those of the batch, and its scale and bias put them back.
+// calibrate makes a new normalisation an identity on the batch: its running statistics are
+// those of the batch, and its scale and bias undo the normalisation.
 func (e *edit) calibrate(b *tracing.Block, leaf *model.Leaf) error {
 	path := e.pathOf(leaf)
 	e.change.Calibration = &Calibration{Path: path}

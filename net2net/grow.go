@@ -11,8 +11,8 @@ import (
 	"graft/tracing"
 )
 
-// grow makes a layer with tensors of its own. How says what they begin with, and
-// the donor is a layer whose tensors of the same role lend their pace of learning.
+// grow makes a layer with new tensors. How is their initialisation, and the donor is a layer
+// from whose tensors of the same role they take second moments.
 func (e *edit) grow(l model.Layer, how string, donor *model.Leaf) *model.Leaf {
 	leaf := &model.Leaf{Layer: l}
 	place := e.net.Placement()
@@ -36,7 +36,7 @@ func alike(donor *model.Leaf, role model.Role) int {
 	return slices.IndexFunc(donor.Layer.Slots(), func(s model.Slot) bool { return s.Role == role })
 }
 
-// fill draws a layer's tensors, or sets them to pass values on or to give zero.
+// fill initialises a layer's tensors at random, as an identity or as zero.
 func fill(s *torch.Scope, l model.Layer, how string, place model.Placement) []*torch.Tensor {
 	if how != "identity" && how != "zero" {
 		return model.Fresh(s, l, place)
@@ -52,8 +52,8 @@ func fill(s *torch.Scope, l model.Layer, how string, place model.Placement) []*t
 	return tensors
 }
 
-// insert puts a grown block behind another. A marked block gets a twin of its own
-// class, as the original made them.
+// insert inserts a grown block after another. After a marked block it has the same class, as
+// in the original.
 func (e *edit) insert(b *tracing.Block, layers *model.Container) error {
 	grown := &model.Container{Mark: model.Grown, Children: []model.Child{{Name: "layers", Module: layers}}}
 	if b.Marked != model.Unmarked {
@@ -71,7 +71,7 @@ func (e *edit) insert(b *tracing.Block, layers *model.Container) error {
 	return b.Parent.Schedule(e.change.Insert.Child, b.Lane, b.Step+1)
 }
 
-// remove takes a grown block out again.
+// remove removes a grown block.
 func (e *edit) remove(at *Insertion) error {
 	if at == nil {
 		return errors.New("the record does not say what was inserted")
@@ -93,7 +93,7 @@ func (e *edit) remove(at *Insertion) error {
 	return nil
 }
 
-// pathOf is where a part of the sketch is.
+// pathOf is the path of a part of the sketch.
 func (e *edit) pathOf(want model.Module) string {
 	found := ""
 	e.net.Walk(func(path string, m model.Module) bool {
@@ -111,8 +111,8 @@ func (e *edit) recall(t *torch.Tensor, values []float64) {
 	e.s.Copy(t, e.s.To(torch.From(e.s, values, len(values)), place.DType, place.Device))
 }
 
-// Remember completes a record with the values that a replay without a batch needs.
-// Call it before the network is trained on.
+// Remember adds to a record the values that a replay without a batch needs. Call it before
+// the network is trained further.
 func (c *Change) Remember(n *model.Network) error {
 	if c.Calibration == nil || n.Scope() == nil {
 		return nil

@@ -31,7 +31,7 @@ func proposeKernels(t *tracing.Trace) []Action {
 	return actions
 }
 
-// convolution is the one that a block is about.
+// convolution is the main convolution of a block.
 func (e *edit) convolution(target string) (*model.Leaf, model.Conv2d, error) {
 	b, err := e.trace.Block(target)
 	if err != nil {
@@ -71,7 +71,7 @@ func crop(e *edit, c *Change) error {
 	return e.reframe(leaf, conv, [2]int{-c.Pad[0], -c.Pad[1]}, Cropped)
 }
 
-// reframe puts pixels around a kernel, or takes them off.
+// reframe adds pixels around a kernel, or removes them.
 func (e *edit) reframe(leaf *model.Leaf, conv model.Conv2d, pad [2]int, fate Fate) error {
 	conv.Kernel.H, conv.Kernel.W = conv.Kernel.H+2*pad[0], conv.Kernel.W+2*pad[1]
 	conv.Padding.H += conv.Dilation.H * pad[0]

@@ -9,15 +9,15 @@ import (
 	"graft/torch"
 )
 
-// Optimizer is an optimizer that knows the names of its parameters, so that its
-// state can follow them through surgery.
+// Optimizer is an optimizer with the names of its parameters, by which its state follows
+// them through surgery.
 type Optimizer struct {
 	*torch.Optimizer
 	Names []string // of the slots, in their order
 }
 
-// NewOptimizer moves all parameters of a network by one set of options. Scope s
-// owns its state.
+// NewOptimizer makes an optimizer for all parameters of a network with one set of options.
+// Scope s owns its state.
 func NewOptimizer(s *torch.Scope, n *model.Network, o torch.OptimizerOptions) (*Optimizer, error) {
 	opt := &Optimizer{Optimizer: s.NewOptimizer(torch.Group{Params: n.Params(), OptimizerOptions: o})}
 	for _, e := range n.Trained() {
@@ -26,14 +26,13 @@ func NewOptimizer(s *torch.Scope, n *model.Network, o torch.OptimizerOptions) (*
 	return opt, s.Err()
 }
 
-// Follow is the optimizer for a network after a change. Scope s owns the old
-// optimizer, which is used up, and the new one. Rates and other options stay.
+// Follow makes the optimizer for a network after a change. Scope s owns both; the old
+// optimizer is closed. Learning rate and other options stay.
 //
-// State follows parameters: what is kept keeps it; copies have the share of the
-// moments that they have of the gradient; a new tensor begins with no first
-// moment, but with the mean second moment and the step count of its donor, so that
-// it moves at the pace of its neighbours and gathers speed; without a donor it
-// begins as in a new optimizer.
+// State follows parameters: kept tensors keep it; copies get the share of the moments that
+// they have of the gradient; a new tensor has no first moment, but the mean second moment
+// and the step count of its donor, so that it moves as fast as its neighbours; without a
+// donor it begins as in a new optimizer.
 func (old *Optimizer) Follow(s *torch.Scope, n *model.Network, c *Change) (*Optimizer, error) {
 	if err := expect(n, c.After, c.Action.String()); err != nil {
 		return nil, err
@@ -75,7 +74,7 @@ type follower struct {
 	moves map[string]Move
 }
 
-// state is a parameter's group and what it begins with.
+// state is a parameter's group and initial state.
 func (f *follower) state(e model.Entry) (int, torch.State, error) {
 	m, ok := f.moves[e.Name]
 	if !ok {
@@ -100,7 +99,7 @@ func (f *follower) part(m Move, t *torch.Tensor, q quantity) *torch.Tensor {
 	return f.move(m, t, q)
 }
 
-// begin is the state of a new parameter.
+// begin is the initial state of a new parameter.
 func (f *follower) begin(e model.Entry, m Move) (int, torch.State, error) {
 	k := slices.Index(f.old.Names, m.Donor)
 	if m.Donor == "" || k < 0 {
@@ -114,7 +113,7 @@ func (f *follower) begin(e model.Entry, m Move) (int, torch.State, error) {
 	return f.old.GroupOf(k), torch.State{Second: f.s.Add(zeros, f.s.Mean(donor.Second)), Steps: f.steps[k]}, f.s.Err()
 }
 
-// discard closes the old optimizer and frees what the new one does not go on with.
+// discard closes the old optimizer and frees the tensors that the new one does not use.
 func (f *follower) discard(next *torch.Optimizer) {
 	kept := map[*torch.Tensor]bool{}
 	for _, slot := range next.Slots {

@@ -10,16 +10,16 @@ import (
 	"graft/files"
 )
 
-// recordLimit bounds the bytes of a file of records. Records of widened networks
-// list channels: about ten bytes for each.
+// recordLimit bounds the bytes of a file of records. Records of widened networks take about
+// ten bytes for each channel.
 const recordLimit = 256 << 20
 
-// recordFile is a file of records.
+// recordFile is the content of a file of records.
 type recordFile struct {
 	Changes []*Change `json:"changes"`
 }
 
-// WriteRecord saves changes, the first one first, whole or not at all.
+// WriteRecord saves changes in order, whole or not at all.
 func WriteRecord(fsys files.FS, path string, changes []*Change) error {
 	return files.WriteAtomic(fsys, path, func(w io.Writer) error {
 		encoder := json.NewEncoder(w)
@@ -59,10 +59,10 @@ func parseRecord(text []byte) ([]*Change, error) {
 	return file.Changes, errors.Join(faults...)
 }
 
-// validate finds what no operation writes.
+// validate refuses records that no operation writes.
 func (c *Change) validate() error {
 	var faults []error
-	old := 0 // units before the widening: they are copies of themselves
+	old := 0 // units before the widening, which map to themselves
 	for old < len(c.Units) && c.Units[old] == old {
 		old++
 	}

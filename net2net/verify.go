@@ -8,17 +8,17 @@ import (
 	"graft/torch"
 )
 
-// Drift is how far the logits of two networks are apart on the same inputs. Zero
-// is not at all.
+// Drift is the difference of the logits of two networks on the same inputs. The zero Drift
+// means equal logits.
 type Drift struct {
-	Largest float64 `json:"largest"` // difference of any logit
+	Largest float64 `json:"largest"` // largest absolute difference
 	// Relative is Largest over the largest logit, or over 1 where all are smaller.
 	Relative float64 `json:"relative"`
-	L2       float64 `json:"l2"` // norm of the differences over that of the logits
+	L2       float64 `json:"l2"` // norm of the differences over the norm of the logits
 }
 
-// Compare runs copies of two networks on inputs, in train or in eval mode. Nothing
-// drops out, and neither network is changed.
+// Compare runs copies of two networks on inputs, in train or in eval mode. Dropout is off,
+// and neither network is changed.
 func Compare(before, after *model.Network, inputs *torch.Tensor, training bool) (Drift, error) {
 	x, err := Logits(before, inputs, training)
 	if err != nil {
@@ -34,14 +34,14 @@ func Compare(before, after *model.Network, inputs *torch.Tensor, training bool) 
 	return Apart(x, y), nil
 }
 
-// Apart is how far two lists of equal length are apart; the first gives the scale.
+// Apart is the difference of two lists of equal length, relative to the first.
 func Apart(x, y []float64) Drift {
 	var d Drift
 	scale, gap, size := 1.0, 0.0, 0.0
 	for k := range x {
 		apart := math.Abs(x[k] - y[k])
 		if math.IsNaN(apart) {
-			apart = math.Inf(1) // so that it is over every tolerance
+			apart = math.Inf(1) // exceeds every tolerance
 		}
 		d.Largest, scale = max(d.Largest, apart), max(scale, math.Abs(x[k]))
 		gap, size = gap+apart*apart, size+x[k]*x[k]
@@ -53,8 +53,7 @@ func Apart(x, y []float64) Drift {
 	return d
 }
 
-// Logits runs a copy of a network, whose running statistics move in its place and
-// whose dropouts do nothing, so that only the function counts.
+// Logits runs a copy of a network without dropout; the network itself is not changed.
 func Logits(n *model.Network, inputs *torch.Tensor, training bool) (values []float64, err error) {
 	return values, torch.With(func(s *torch.Scope) error {
 		twin, err := n.Clone(s)

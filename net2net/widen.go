@@ -10,8 +10,8 @@ import (
 	"graft/tracing"
 )
 
-// widening copies units of a channel space, and divides what the consumers make of
-// them by the number of copies: Net2WiderNet.
+// widening copies units of a channel space, and divides the consumers' weights among the
+// copies: Net2WiderNet.
 var widening = operation{
 	kind:    "widen",
 	usage:   "widen:LAYER:CHANNELS",
@@ -61,13 +61,13 @@ func widen(e *edit, a Action) error {
 	return e.resize(space, e.change.Units, space.Units, units)
 }
 
-// mapping says for each unit which one it is a copy of: the old ones themselves,
-// the new ones any of them.
+// mapping draws for each unit the unit that it is a copy of: old units map to themselves, new
+// ones to any of them.
 func (e *edit) mapping(old, now int) []int {
 	if e.replay != nil {
 		return slices.Clone(e.replay.Units)
 	}
-	random := rand.New(rand.NewPCG(e.Seed, 0x77696465)) // a stream for widening alone
+	random := rand.New(rand.NewPCG(e.Seed, 0x77696465)) // a separate stream for widening
 	units := make([]int, now)
 	for k := range units {
 		units[k] = k
@@ -78,7 +78,7 @@ func (e *edit) mapping(old, now int) []int {
 	return units
 }
 
-// copies checks that a mapping leads from so many units to so many.
+// copies checks the sizes of a mapping.
 func (c *Change) copies(old, now int) error {
 	if err := c.validate(); err != nil {
 		return err
@@ -102,7 +102,7 @@ func others(space *tracing.Space, target string) []string {
 	return names
 }
 
-// narrow merges copies again.
+// narrow merges copies.
 func narrow(e *edit, c *Change) error {
 	space, _, err := e.trace.SpaceAt(c.Action.Target)
 	if err != nil {
@@ -118,7 +118,7 @@ func narrow(e *edit, c *Change) error {
 	return e.resize(space, c.Units, len(c.Units), old)
 }
 
-// divides says whether a space has channels for so many units wherever it is.
+// divides reports whether the channels of a space can be divided into units everywhere.
 func divides(t *tracing.Trace, space *tracing.Space, units int) bool {
 	for _, l := range t.Layers {
 		for _, part := range slices.Concat(l.In.Parts, l.Out.Parts) {
@@ -130,8 +130,8 @@ func divides(t *tracing.Trace, space *tracing.Space, units int) bool {
 	return true
 }
 
-// resize changes every layer that a space runs through, from now to want units.
-// The mapping is between the wide and the narrow side, whichever way it goes.
+// resize changes every layer of a space from now to want units. The mapping goes from the
+// wide to the narrow side in both directions of change.
 func (e *edit) resize(space *tracing.Space, mapping []int, now, want int) error {
 	x := expansion{space: space, mapping: mapping, now: now, want: want}
 	done := map[*model.Leaf]bool{}
@@ -148,11 +148,11 @@ func (e *edit) resize(space *tracing.Space, mapping []int, now, want int) error 
 	return nil
 }
 
-// expansion works out channels from units.
+// expansion computes channels from units.
 type expansion struct {
 	space     *tracing.Space
 	mapping   []int
-	now, want int // units on either side of the operation
+	now, want int // units before and after the operation
 }
 
 // width is the number of channels of an edge after the operation.
@@ -171,8 +171,8 @@ func (x expansion) part(p tracing.Part) int {
 	return p.Channels / x.now * x.want
 }
 
-// index is, for each channel of an edge on the wide side, its channel on the
-// narrow side; nil where the space is not on the edge.
+// index maps each channel of an edge on the wide side to its channel on the narrow side;
+// nil if the space is not on the edge.
 func (x expansion) index(e tracing.Edge) []int {
 	var sources []int
 	touched, narrow := false, 0
@@ -199,7 +199,7 @@ func (x expansion) index(e tracing.Edge) []int {
 	return sources
 }
 
-// rewire gives a leaf tensors for its new size.
+// rewire gives a leaf tensors of its new size.
 func (e *edit) rewire(leaf *model.Leaf, old model.Layer, in, out []int, merge bool) {
 	for k, slot := range old.Slots() {
 		m := moveOf(slot, in, out, merge)
@@ -218,7 +218,7 @@ func (e *edit) rewire(leaf *model.Leaf, old model.Layer, in, out []int, merge bo
 	}
 }
 
-// moveOf says what happens to a tensor whose axes run over resized channels.
+// moveOf is the move of a tensor with axes over resized channels.
 func moveOf(slot model.Slot, in, out []int, merge bool) Move {
 	m := Move{Fate: Kept}
 	for dim, axis := range slot.Axes {
@@ -235,7 +235,7 @@ func moveOf(slot model.Slot, in, out []int, merge bool) Move {
 	return m
 }
 
-// shake adds noise to rows that are copies.
+// shake adds noise to copied rows.
 func (e *edit) shake(t *torch.Tensor, rows []int) *torch.Tensor {
 	mask := make([]float64, len(rows))
 	seen := map[int]bool{}

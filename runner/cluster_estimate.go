@@ -13,6 +13,9 @@ import (
 	"graft/cluster/estimate"
 	"graft/cluster/trace"
 	"graft/files"
+	"graft/results/document"
+	"graft/results/failure"
+	"graft/results/runs"
 )
 
 // clusterEstimateOptions are the flags of `graft cluster estimate`.
@@ -90,7 +93,7 @@ func runClusterEstimate(ctx context.Context, w io.Writer, o clusterEstimateOptio
 		return err
 	}
 	if o.json {
-		err = printJSON(w, report)
+		err = document.PrintJSON(w, report)
 	} else {
 		err = report.print(w)
 	}
@@ -146,12 +149,12 @@ func (o *clusterEstimateOptions) walks(job *durationJob) error {
 	case "never":
 		job.o.First = job.jobs[len(job.jobs)-1].Submit + 1
 	default:
-		return usageErrorf("--walk %s: give week, none or never", o.walk)
+		return failure.Usagef("--walk %s: give week, none or never", o.walk)
 	}
 	return nil
 }
 
-const secondsOfWeek = 7 * secondsOfDay
+const secondsOfWeek = 7 * runs.SecondsOfDay
 
 // read brings the trace and its history onto one line of time, whose second zero is the
 // midnight before the first job.
@@ -177,7 +180,7 @@ func (o *clusterEstimateOptions) read(job *durationJob, window *trace.Window) er
 		}
 	}
 	if o.start != "" && !given {
-		return usageErrorf("--start %s: the dates of %s are in it; leave the flag out", o.start, o.trace)
+		return failure.Usagef("--start %s: the dates of %s are in it; leave the flag out", o.start, o.trace)
 	}
 	job.history, job.format = len(job.jobs), read.Format
 	job.jobs = append(job.jobs, read.Jobs...)
@@ -225,5 +228,5 @@ func (o *clusterEstimateOptions) unlearned(d *estimate.Durations) error {
 	if d.Model != nil || o.saved == "" && o.shapes == "" {
 		return nil
 	}
-	return withCode(exitPartial, errors.New("the estimates are written, but there is no model and no shapes: no week has enough jobs that ended before it; give more with --history"))
+	return failure.With(failure.Partial, errors.New("the estimates are written, but there is no model and no shapes: no week has enough jobs that ended before it; give more with --history"))
 }

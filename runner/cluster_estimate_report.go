@@ -5,6 +5,8 @@ import (
 	"io"
 
 	"graft/cluster/estimate"
+	"graft/results/document"
+	"graft/results/runs"
 )
 
 // estimatesReport is what `graft cluster estimate --json` prints.
@@ -57,29 +59,29 @@ func (o *clusterEstimateOptions) report(job *durationJob, d *estimate.Durations)
 
 // print writes the report for people.
 func (r *estimatesReport) print(w io.Writer) error {
-	d := &document{}
-	d.say(fmt.Sprintf("%s: %s, %s", r.Trace, r.Format, plural(r.Jobs, "job")), r.historyText(),
+	d := &document.Document{}
+	d.Say(fmt.Sprintf("%s: %s, %s", r.Trace, r.Format, document.Plural(r.Jobs, "job")), r.historyText(),
 		fmt.Sprintf("%d estimated by a model, %d by similar jobs that had ended, %d as an hour since none had", r.Learned, r.Similar, r.Blind))
 	if r.Scores != nil {
-		d.say("of those by a model: "+r.Scores.text("s"), "had similar jobs estimated them: "+r.Usual.text("s"), "intervals of 95% draw runs of jobs")
-		d.show(r.windows())
-		d.show(termTable(r.Terms, unitOf("s", r.Target)))
+		d.Say("of those by a model: "+r.Scores.text("s"), "had similar jobs estimated them: "+r.Usual.text("s"), "intervals of 95% draw runs of jobs")
+		d.Show(r.windows())
+		d.Show(termTable(r.Terms, unitOf("s", r.Target)))
 	}
-	d.say("wrote " + r.Out)
+	d.Say("wrote " + r.Out)
 	if r.Model != "" {
-		d.say("wrote " + r.Model)
+		d.Say("wrote " + r.Model)
 	}
 	if len(r.Shapes) > 0 {
-		d.say(fmt.Sprintf("wrote %s of shapes", plural(len(r.Shapes), "file")))
+		d.Say(fmt.Sprintf("wrote %s of shapes", document.Plural(len(r.Shapes), "file")))
 	}
-	return d.print(w)
+	return d.Print(w)
 }
 
 func (r *estimatesReport) historyText() string {
 	if r.History == 0 && r.Later == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("%s of a history are learned from as well", plural(r.History, "job"))
+	text := fmt.Sprintf("%s of a history are learned from as well", document.Plural(r.History, "job"))
 	if r.Later > 0 {
 		text += fmt.Sprintf("; %d left out, which came with the trace or after it", r.Later)
 	}
@@ -87,17 +89,17 @@ func (r *estimatesReport) historyText() string {
 }
 
 // windows has a line for each window with jobs.
-func (r *estimatesReport) windows() *table {
-	t := newTable("FROM", ">LEARNED FROM", ">JOBS", ">MAE [s]", ">95%", ">R²", ">95%")
+func (r *estimatesReport) windows() *document.Table {
+	t := document.NewTable("FROM", ">LEARNED FROM", ">JOBS", ">MAE [s]", ">95%", ">R²", ">95%")
 	for _, w := range r.Windows {
 		if w.Jobs == 0 {
 			continue
 		}
 		cells := []string{w.From, fmt.Sprint(w.Learned), fmt.Sprint(w.Jobs), "-", "-", "-", "-"}
 		if s := w.Scores; s != nil {
-			cells = append(cells[:3], fourDigits(value(s.MAE.Value)), s.MAE.interval(), fourDigits(value(s.R2.Value)), s.R2.interval())
+			cells = append(cells[:3], fourDigits(runs.Value(s.MAE.Value)), s.MAE.interval(), fourDigits(runs.Value(s.R2.Value)), s.R2.interval())
 		}
-		t.add(cells...)
+		t.Add(cells...)
 	}
 	return t
 }

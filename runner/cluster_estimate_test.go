@@ -21,6 +21,8 @@ import (
 
 	"graft/cluster"
 	"graft/files"
+	"graft/results/failure"
+	"graft/results/runs"
 )
 
 // twoWeeks goes into a folder with a trace of sixteen days, jobs.csv, and the nodes of its
@@ -35,7 +37,7 @@ func twoWeeks(t *testing.T) {
 func must(t *testing.T, line string) string {
 	t.Helper()
 	got := graft(append(strings.Fields(line), "--quiet")...)
-	require.Equal(t, exitDone, got.code, "%s: %s", line, got.stderr)
+	require.Equal(t, failure.Done, got.code, "%s: %s", line, got.stderr)
 	return got.stdout
 }
 
@@ -80,7 +82,7 @@ func TestClusterEstimate(t *testing.T) {
 
 	before := text(t, "data/jobs_ebm.csv")
 	got := graft("cluster", "estimate", "--trace", "jobs.csv", "--past", "--out", "data/jobs_ebm.csv")
-	require.Equal(t, exitUsage, got.code, "what is there stays")
+	require.Equal(t, failure.Usage, got.code, "what is there stays")
 	screen := must(t, "cluster estimate --trace jobs.csv --past --out data/jobs_ebm.csv --force --workers 1")
 	require.Equal(t, before, text(t, "data/jobs_ebm.csv"), "the same bytes again")
 	require.Contains(t, screen, fmt.Sprintf("%d estimated by a model, %d by similar jobs that had ended, %d as an hour since none had\n", r.Learned, r.Similar, r.Blind))
@@ -113,7 +115,7 @@ func shapesAreAll(t *testing.T, r estimatesReport) {
 		require.Contains(t, r.Shapes, file+".csv")
 		require.Equal(t, !(len(term.Axes) == 2 && term.Axes[0].Text && term.Axes[1].Text), slices.Contains(r.Shapes, file+".svg"), term.Name)
 		got := graft("cluster", "shapes", "model.json", "--term", strings.ReplaceAll(term.Name, "×", "x"), "--csv")
-		require.Equal(t, exitDone, got.code, got.stderr)
+		require.Equal(t, failure.Done, got.code, got.stderr)
 		require.Equal(t, text(t, file+".csv"), got.stdout)
 		rows := 0.0
 		for _, c := range term.Cells {
@@ -126,7 +128,7 @@ func shapesAreAll(t *testing.T, r estimatesReport) {
 	require.NotContains(t, all, "\nGpus × hour\n", "maps are printed one by one")
 	require.Contains(t, must(t, "cluster shapes model.json --term gpus"), "\nGpus\n\nGPUS ")
 	for _, args := range []string{"--csv", "--term nosuch", "--term gpus --csv --json"} {
-		require.Equal(t, exitUsage, graft(append([]string{"cluster", "shapes", "model.json"}, strings.Fields(args)...)...).code, args)
+		require.Equal(t, failure.Usage, graft(append([]string{"cluster", "shapes", "model.json"}, strings.Fields(args)...)...).code, args)
 	}
 }
 
@@ -146,7 +148,7 @@ func changed(t *testing.T, from, to string, change func(row []string)) {
 // What jobs do later changes no byte of what was estimated or forecast before.
 func TestTheCommandsKnowNoFuture(t *testing.T) {
 	twoWeeks(t)
-	const from = 11 * secondsOfDay
+	const from = 11 * runs.SecondsOfDay
 	const submit, duration, gpus = 4, 5, 6
 	early := 0
 	changed(t, "jobs.csv", "other.csv", func(row []string) {
@@ -210,7 +212,7 @@ func TestLearningCommandsCanBeStopped(t *testing.T) {
 		began := time.Now()
 		got := call(ctx, newRootCommand(), append([]string{"cluster"}, append(strings.Fields(command), "--trace", "jobs.csv", "--out", "out.csv", "--quiet")...)...)
 		cancel()
-		require.Equal(t, exitInterrupted, got.code, "%s\n%s", command, got.stderr)
+		require.Equal(t, failure.Interrupted, got.code, "%s\n%s", command, got.stderr)
 		t.Logf("measured: graft cluster %s ended %v after the signal", command, (time.Since(began) - after).Round(time.Millisecond))
 		entries, err := os.ReadDir(".")
 		require.NoError(t, err)
@@ -309,14 +311,14 @@ func TestLearningIsCalledWrongly(t *testing.T) {
 		"estimate --trace seconds.csv --out nodes.csv --start 2020-04-01 --walk none": "is there already",
 	} {
 		got := graft(append([]string{"cluster"}, strings.Fields(args)...)...)
-		require.Equal(t, exitUsage, got.code, "%s: %s", args, got.stderr)
+		require.Equal(t, failure.Usage, got.code, "%s: %s", args, got.stderr)
 		require.Contains(t, got.stderr, want, args)
 	}
 	require.NoFileExists(t, "o.csv")
 	must(t, "cluster estimate --trace seconds.csv --out few.csv --start 2020-04-01")
 	require.Equal(t, "job_id,priority\n1,3600\n2,5\n", text(t, "few.csv"))
 	got := graft("cluster", "estimate", "--trace", "jobs.csv", "--window", "9999999..", "--out", "none.csv")
-	require.Equal(t, exitFailed, got.code)
+	require.Equal(t, failure.Failed, got.code)
 	require.Contains(t, got.stderr, "there is no job in jobs.csv")
 }
 
@@ -346,7 +348,7 @@ func TestEstimatesOfAPublishedMonth(t *testing.T) {
 			if by != "published" {
 				line += " --estimates " + by
 			}
-			for _, c := range object[clusterReport](t, line).Cells {
+			for _, c := range object[runs.ClusterOutcome](t, line).Cells {
 				t.Logf("measured: %s, %s, %s: mean completion %.0f s, %.0f to %.0f", span, c.Scheduler, by, *c.Mean.Mean, *c.Mean.Low, *c.Mean.High)
 				mean[c.Scheduler+by] = *c.Mean.Mean
 			}

@@ -11,6 +11,7 @@ import (
 	"graft/cluster/schedulers"
 	"graft/config"
 	"graft/files"
+	"graft/results/runs"
 )
 
 // clusterFlags are the flags that say what is simulated: short names of keys.
@@ -72,7 +73,7 @@ func (f *clusterFlags) read(more ...string) (*config.Cluster, error) {
 		}
 	})
 	c, err := config.ReadCluster(files.OS{}, f.file, append(append(set, f.set...), more...))
-	return c, faultyConfig(err)
+	return c, runs.AsConfigFault(err)
 }
 
 // value writes a flag as an assignment has it.

@@ -12,6 +12,8 @@ import (
 
 	"graft/cluster/estimate"
 	"graft/files"
+	"graft/results/document"
+	"graft/results/failure"
 )
 
 // clusterForecastOptions are the flags of `graft cluster forecast`.
@@ -79,12 +81,12 @@ func runClusterForecast(ctx context.Context, w io.Writer, o clusterForecastOptio
 		return err
 	}
 	if o.json {
-		err = printJSON(w, report)
+		err = document.PrintJSON(w, report)
 	} else {
 		err = report.print(w)
 	}
 	if t.Models == 0 && (o.models != "" || o.shapes != "") {
-		err = errors.Join(err, withCode(exitPartial, errors.New("the forecast is written, but there are no models: the submissions are of less than a week, or all alike; give more of them")))
+		err = errors.Join(err, failure.With(failure.Partial, errors.New("the forecast is written, but there are no models: the submissions are of less than a week, or all alike; give more of them")))
 	}
 	return err
 }
@@ -111,7 +113,7 @@ func (o *clusterForecastOptions) mayWriteAll() error {
 func (o *clusterForecastOptions) readTicks() ([]estimate.Tick, error) {
 	if o.ticks != "" {
 		if o.window+o.start+o.format != "" {
-			return nil, usageErrorf("--window, --start and --format are of a trace; leave them out with --ticks")
+			return nil, failure.Usagef("--window, --start and --format are of a trace; leave them out with --ticks")
 		}
 		f, err := os.Open(o.ticks)
 		if err != nil {
@@ -123,7 +125,7 @@ func (o *clusterForecastOptions) readTicks() ([]estimate.Tick, error) {
 			err = errors.New("there is no row")
 		}
 		if err != nil {
-			return nil, damaged(fmt.Errorf("%s: %w", o.ticks, err))
+			return nil, failure.AsDamage(fmt.Errorf("%s: %w", o.ticks, err))
 		}
 		return ticks, nil
 	}
@@ -136,7 +138,7 @@ func (o *clusterForecastOptions) readTicks() ([]estimate.Tick, error) {
 		return nil, err
 	}
 	if o.start != "" && !read.given {
-		return nil, usageErrorf("--start %s: the dates of %s are in it; leave the flag out", o.start, o.trace)
+		return nil, failure.Usagef("--start %s: the dates of %s are in it; leave the flag out", o.start, o.trace)
 	}
 	return estimate.TicksOf(read.Jobs, read.Start, 0)
 }
@@ -215,22 +217,22 @@ func (o *clusterForecastOptions) report(ticks []estimate.Tick, t *estimate.Throu
 
 // print writes the report for people.
 func (r *forecastReport) print(w io.Writer) error {
-	d := &document{}
-	d.say(fmt.Sprintf("%s: %s of ten minutes", r.Source, plural(r.Steps, "step")),
-		fmt.Sprintf("forecast from %s to %s: %d by models that were learned %s, %d as the last known hour", r.From, r.To, r.Learned, plural(r.Times, "time"), r.Rows-r.Learned))
+	d := &document.Document{}
+	d.Say(fmt.Sprintf("%s: %s of ten minutes", r.Source, document.Plural(r.Steps, "step")),
+		fmt.Sprintf("forecast from %s to %s: %d by models that were learned %s, %d as the last known hour", r.From, r.To, r.Learned, document.Plural(r.Times, "time"), r.Rows-r.Learned))
 	if r.Jobs.Scores != nil {
-		d.say("jobs: "+r.Jobs.Scores.text("jobs"), "GPUs: "+r.GPUs.Scores.text("GPUs"), "intervals of 95% draw whole days")
-		d.head("jobs that are submitted")
-		d.show(termTable(r.Jobs.Terms, unitOf("jobs", r.Target)))
-		d.head("GPUs that they ask for")
-		d.show(termTable(r.GPUs.Terms, unitOf("GPUs", r.Target)))
+		d.Say("jobs: "+r.Jobs.Scores.text("jobs"), "GPUs: "+r.GPUs.Scores.text("GPUs"), "intervals of 95% draw whole days")
+		d.Head("jobs that are submitted")
+		d.Show(termTable(r.Jobs.Terms, unitOf("jobs", r.Target)))
+		d.Head("GPUs that they ask for")
+		d.Show(termTable(r.GPUs.Terms, unitOf("GPUs", r.Target)))
 	}
-	d.say("wrote " + r.Out)
+	d.Say("wrote " + r.Out)
 	for _, path := range r.Models {
-		d.say("wrote " + path)
+		d.Say("wrote " + path)
 	}
 	if len(r.Shapes) > 0 {
-		d.say(fmt.Sprintf("wrote %s of shapes", plural(len(r.Shapes), "file")))
+		d.Say(fmt.Sprintf("wrote %s of shapes", document.Plural(len(r.Shapes), "file")))
 	}
-	return d.print(w)
+	return d.Print(w)
 }

@@ -16,6 +16,9 @@ import (
 	"graft/cluster/estimate"
 	"graft/cluster/trace"
 	"graft/files"
+	"graft/results/document"
+	"graft/results/failure"
+	"graft/results/runs"
 )
 
 // learnedFlags are the flags of commands that learn from a trace.
@@ -55,7 +58,7 @@ func (f *learnedFlags) add(command *cobra.Command) {
 func (f *learnedFlags) model() (estimate.Options, error) {
 	o := estimate.Options{Target: f.target, Seed: f.seed, Workers: f.workers}
 	o.EnsureDefaults()
-	return estimate.Options{Target: f.target, Seed: f.seed, Workers: f.workers}, withCode(exitUsage, o.Validate())
+	return estimate.Options{Target: f.target, Seed: f.seed, Workers: f.workers}, failure.With(failure.Usage, o.Validate())
 }
 
 // mayWrite looks, before anything is learned, whether files can be written afterwards.
@@ -65,7 +68,7 @@ func (f *learnedFlags) mayWrite(paths ...string) error {
 			continue
 		}
 		if slices.Contains(paths[:k], path) {
-			return usageErrorf("%s would be written twice: name another file", path)
+			return failure.Usagef("%s would be written twice: name another file", path)
 		}
 		if err := mayMake(path, f.force); err != nil {
 			return err
@@ -87,7 +90,7 @@ type dated struct {
 func (f *learnedFlags) readDated(path string, window *trace.Window) (*dated, error) {
 	o := trace.Options{Format: f.format, Window: window}
 	if err := o.Validate(); err != nil {
-		return nil, withCode(exitUsage, err)
+		return nil, failure.With(failure.Usage, err)
 	}
 	read, err := trace.ReadAll(files.OS{}, path, o)
 	if err != nil {
@@ -99,7 +102,7 @@ func (f *learnedFlags) readDated(path string, window *trace.Window) (*dated, err
 	d := &dated{Trace: read, given: read.Start.IsZero()}
 	if d.given {
 		if f.start == "" {
-			return nil, usageErrorf("the seconds of %s have no date, on which hours and weekdays depend: give that of its second zero with --start, such as 2020-04-01", path)
+			return nil, failure.Usagef("the seconds of %s have no date, on which hours and weekdays depend: give that of its second zero with --start, such as 2020-04-01", path)
 		}
 		d.Start, err = dateOf("start", f.start)
 	}
@@ -113,7 +116,7 @@ func dateOf(flag, text string) (time.Time, error) {
 			return at, nil
 		}
 	}
-	return time.Time{}, usageErrorf("--%s %s: give a date such as 2020-09-01, or 2020-09-01 12:00:00", flag, text)
+	return time.Time{}, failure.Usagef("--%s %s: give a date such as 2020-09-01, or 2020-09-01 12:00:00", flag, text)
 }
 
 // learnedMeasure is a figure with its interval.
@@ -124,7 +127,7 @@ type learnedMeasure struct {
 }
 
 func learnedMeasureOf(m estimate.Measured) learnedMeasure {
-	return learnedMeasure{finiteOrNil(m.Value), finiteOrNil(m.Low), finiteOrNil(m.High)}
+	return learnedMeasure{runs.FiniteOrNil(m.Value), runs.FiniteOrNil(m.Low), runs.FiniteOrNil(m.High)}
 }
 
 // learnedScores are how well rows were foretold.
@@ -148,14 +151,14 @@ func (s *learnedScores) text(unit string) string {
 }
 
 func (m learnedMeasure) text() string {
-	return fourDigits(value(m.Value)) + " " + m.interval()
+	return fourDigits(runs.Value(m.Value)) + " " + m.interval()
 }
 
 func (m learnedMeasure) interval() string {
 	if m.Low == nil {
 		return "-"
 	}
-	return fmt.Sprintf("[%s, %s]", fourDigits(*m.Low), fourDigits(value(m.High)))
+	return fmt.Sprintf("[%s, %s]", fourDigits(*m.Low), fourDigits(runs.Value(m.High)))
 }
 
 // fourDigits is a number for people.
@@ -191,14 +194,14 @@ func learnedTermsOf(m *estimate.Model) []learnedTerm {
 }
 
 // termTable has a line for each term.
-func termTable(terms []learnedTerm, unit string) *table {
-	t := newTable("TERM", ">IMPORTANCE ["+unit+"]", ">SHARE")
+func termTable(terms []learnedTerm, unit string) *document.Table {
+	t := document.NewTable("TERM", ">IMPORTANCE ["+unit+"]", ">SHARE")
 	sum := 0.0
 	for _, term := range terms {
 		sum += term.Importance
 	}
 	for _, term := range terms {
-		t.add(printable(term.Name), fourDigits(term.Importance), fmt.Sprintf("%.1f%%", 100*term.Importance/max(sum, 1e-300)))
+		t.Add(document.Printable(term.Name), fourDigits(term.Importance), fmt.Sprintf("%.1f%%", 100*term.Importance/max(sum, 1e-300)))
 	}
 	return t
 }

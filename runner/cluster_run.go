@@ -18,6 +18,11 @@ import (
 	"graft/config"
 	"graft/files"
 	"graft/results"
+	"graft/results/document"
+	"graft/results/failure"
+	"graft/results/report"
+	"graft/results/runs"
+	"graft/work"
 )
 
 // clusterRunOptions are the flags of `graft cluster run`.
@@ -86,20 +91,20 @@ func runCluster(ctx context.Context, w io.Writer, o clusterRunOptions) error {
 	if err != nil {
 		return err
 	}
-	report, err := (&replay{clusterStudy: study, log: loggerFrom(ctx), run: run, completions: map[clusterCellKey][]int64{}}).all(ctx)
+	r, err := (&replay{clusterStudy: study, log: loggerFrom(ctx), run: run, completions: map[runs.ClusterCellKey][]int64{}}).all(ctx)
 	if err == nil {
-		err = run.WriteOutcome(report)
+		err = run.WriteOutcome(r)
 	}
 	if err = errors.Join(err, run.Close()); err != nil {
 		return err
 	}
-	report.Folder = folder
+	r.Folder = folder
 	if o.json {
-		err = printJSON(w, report)
+		err = document.PrintJSON(w, r)
 	} else {
-		err = report.print(w)
+		err = report.PrintCluster(r, w)
 	}
-	return errors.Join(err, report.refusals())
+	return errors.Join(err, refusalsError(r))
 }
 
 // createClusterRun makes the run folder before anything is simulated.
@@ -118,7 +123,7 @@ func createClusterRun(c *config.Cluster, o clusterRunOptions, folder string) (*r
 	if err != nil {
 		return nil, err
 	}
-	_, err = run.Stream(clusterStream, clusterColumns) // by which the folder is known
+	_, err = run.Stream(runs.ClusterStream, clusterColumns) // by which the folder is known
 	return run, err
 }
 
@@ -129,8 +134,8 @@ func isUnfinished(folder, digest string) bool {
 	if err != nil || m.ConfigSHA256 != digest {
 		return false
 	}
-	_, err = os.Stat(filepath.Join(folder, outcomeFile))
-	return notThere(err)
+	_, err = os.Stat(filepath.Join(folder, runs.OutcomeFile))
+	return runs.NotThere(err)
 }
 
 // replay is simulations of a trace at work.
@@ -140,29 +145,15 @@ type replay struct {
 	run *results.Run
 
 	mu          sync.Mutex
-	completions map[clusterCellKey][]int64
-}
-
-// clusterCellKey names a simulation.
-type clusterCellKey struct {
-	scheduler string
-	load      float64
-}
-
-// folder is where its files lie in the run folder.
-func (k clusterCellKey) folder() string {
-	if k.load == 1 {
-		return k.scheduler
-	}
-	return fmt.Sprintf("%s-load%g", k.scheduler, k.load)
+	completions map[runs.ClusterCellKey][]int64
 }
 
 // all runs the simulations, several side by side, and makes the report.
-func (r *replay) all(ctx context.Context) (*clusterReport, error) {
+func (r *replay) all(ctx context.Context) (*runs.ClusterOutcome, error) {
 	report := r.report()
 	for _, load := range r.Schedule.Loads {
 		for _, name := range r.Schedule.Schedulers {
-			report.Cells = append(report.Cells, &clusterCell{Scheduler: name, Load: load})
+			report.Cells = append(report.Cells, &runs.ClusterCell{Scheduler: name, Load: load})
 		}
 	}
 	if err := r.each(len(report.Cells), func(k int) error { return r.cell(ctx, report.Cells[k]) }); err != nil {
@@ -187,96 +178,58 @@ func (r *replay) each(tasks int, do func(k int) error) error {
 		return nil
 	}
 	errs := make([]error, tasks)
-	inParallel(tasks, func(k int) { errs[k] = do(k) })
+	runs.Parallel(tasks, func(k int) { errs[k] = do(k) })
 	return errors.Join(errs...)
 }
 
 // cell runs a simulation and writes what came of its jobs.
-func (r *replay) cell(ctx context.Context, cell *clusterCell) error {
-	key := clusterCellKey{cell.Scheduler, cell.Load}
+func (r *replay) cell(ctx context.Context, cell *runs.ClusterCell) error {
+	key := runs.ClusterCellKey{Scheduler: cell.Scheduler, Load: cell.Load}
 	policy := r.policy(cell.Scheduler)
 	study, err := r.with(policy, cell.Load)
 	if err != nil {
 		return err
 	}
-	o := cluster.Options{Placement: r.Cluster.Cluster.Placement, Quirks: r.quirks(), Workers: r.Schedule.Workers, Series: r.Output.Every > 0}
+	o := cluster.Options{Placement: r.Cluster.Cluster.Placement, Quirks: r.quirks(policy), Workers: r.Schedule.Workers, Series: r.Output.Every > 0}
 	out, err := study.Run(ctx, policy, o)
 	if err != nil {
 		return err
 	}
-	if err := r.write(key, out); err != nil {
+	if err := out.Write(files.OS{}, r.run.Path(key.Folder()), r.Output.Every); err != nil {
 		return err
 	}
 	completions := out.Completions()
-	cell.take(out, cluster.MeanCompletion(study.Jobs, completions))
+	takeOutcome(cell, out, cluster.MeanCompletion(study.Jobs, completions))
 	if err := r.worth(ctx, cell, study, policy, o, completions); err != nil {
 		return err
 	}
-	r.log.Info("simulated", zap.String("scheduler", key.folder()), zap.Int("jobs", len(out.Jobs)), zap.Int64("events", out.Events), zap.Float64("completion_s", rounded(value(cell.All.Completion.Mean))))
+	r.log.Info("simulated", zap.String("scheduler", key.Folder()), zap.Int("jobs", len(out.Jobs)), zap.Int64("events", out.Events), zap.Float64("completion_s", work.Rounded(runs.Value(cell.All.Completion.Mean))))
 	r.mu.Lock()
 	r.completions[key] = completions
 	r.mu.Unlock()
 	return nil
 }
 
-// write writes the tables of a simulation.
-func (r *replay) write(key clusterCellKey, out *cluster.Outcome) error {
-	dir := r.run.Path(key.folder())
-	if err := (files.OS{}).MkdirAll(dir); err != nil {
-		return fmt.Errorf("write what came of the jobs: %w", err)
-	}
-	if err := out.WriteJobs(files.OS{}, filepath.Join(dir, "jobs.csv")); err != nil {
-		return err
-	}
-	if r.Output.Every == 0 {
-		return nil
-	}
-	return out.WriteUsage(files.OS{}, filepath.Join(dir, "usage.csv"), r.Output.Every)
-}
-
 // worth simulates once more for each fault that is corrected, with that one fault, to say
 // what the correction is worth.
-func (r *replay) worth(ctx context.Context, cell *clusterCell, study *cluster.Study, policy cluster.Policy, o cluster.Options, completions []int64) error {
+func (r *replay) worth(ctx context.Context, cell *runs.ClusterCell, study *cluster.Study, policy cluster.Policy, o cluster.Options, completions []int64) error {
 	if r.Cluster.Cluster.Compat != config.CompatNone || len(study.Jobs) >= manyJobs {
 		return nil
 	}
 	o.Series = false
-	for _, q := range quirksOf(policy) {
-		o.Quirks = q.quirks
+	for _, q := range policy.Quirks {
+		o.Quirks = cluster.Quirks{q.Name}
 		with, err := study.Run(ctx, policy, o)
 		if err != nil {
 			return err
 		}
-		cell.Fixes = append(cell.Fixes, clusterFix{q.what, clusterIntervalOf(cluster.Compare(study.Jobs, completions, with.Completions()))})
+		cell.Fixes = append(cell.Fixes, runs.ClusterFix{What: q.Fixed, Worth: clusterIntervalOf(cluster.Compare(study.Jobs, completions, with.Completions()))})
 	}
 	return nil
 }
 
-// quirk is a fault that is corrected.
-type quirk struct {
-	what   string
-	quirks cluster.Quirks
-}
-
-// quirksOf are those that touch a scheduler.
-func quirksOf(policy cluster.Policy) (list []quirk) {
-	if policy.Extra {
-		list = append(list, quirk{"a job leaves its devices when its work is done, not a second later", cluster.Quirks{ExtraSecond: true}})
-	}
-	switch policy.Name {
-	case "qssf":
-		list = append(list, quirk{"jobs that come while none waits are tried by priority, not by size for a second", cluster.Quirks{SizeFirst: true}})
-	case "lucid":
-		list = append(list,
-			quirk{"a packed job is as fast as alone once its partner has ended", cluster.Quirks{SlowPartner: true}},
-			quirk{"a job waits until its profile is taken", cluster.Quirks{FreeProfiling: true}},
-			quirk{"pairs that were measured count as measured, whatever the model", cluster.Quirks{FourModels: true}})
-	}
-	return list
-}
-
-// refusals is an error where jobs were left out.
-func (r *clusterReport) refusals() error {
+// refusalsError is an error where jobs were left out.
+func refusalsError(r *runs.ClusterOutcome) error {
 	var texts []string
 	total := 0
 	for _, w := range r.Refused {
@@ -285,5 +238,5 @@ func (r *clusterReport) refusals() error {
 	if total == 0 {
 		return nil
 	}
-	return withCode(exitPartial, fmt.Errorf("%s left out: %s; correct the trace or the nodes", plural(total, "job"), strings.Join(texts, "; ")))
+	return failure.With(failure.Partial, fmt.Errorf("%s left out: %s; correct the trace or the nodes", document.Plural(total, "job"), strings.Join(texts, "; ")))
 }

@@ -9,6 +9,8 @@ import (
 
 	"graft/cluster/estimate"
 	"graft/files"
+	"graft/results/document"
+	"graft/results/failure"
 )
 
 // clusterShapesOptions are the flags of `graft cluster shapes`.
@@ -46,7 +48,7 @@ Bins without rows are left out, and maps of two features are printed where --ter
 
 func runClusterShapes(w io.Writer, path string, o clusterShapesOptions) error {
 	if o.csv && o.term == "" {
-		return usageErrorf("--csv is of one term, since others have other columns: name it with --term")
+		return failure.Usagef("--csv is of one term, since others have other columns: name it with --term")
 	}
 	m, err := estimate.Load(files.OS{}, path)
 	if err != nil {
@@ -60,7 +62,7 @@ func runClusterShapes(w io.Writer, path string, o clusterShapesOptions) error {
 	case o.csv:
 		return shapes[0].WriteCSV(w)
 	case o.json:
-		return printJSON(w, shapesReportOf(path, m, shapes))
+		return document.PrintJSON(w, shapesReportOf(path, m, shapes))
 	}
 	return printShapes(w, path, m, shapes, o.term != "")
 }
@@ -79,7 +81,7 @@ func shapesOf(m *estimate.Model, name string) ([]estimate.Shape, error) {
 		shapes = append(shapes, s)
 	}
 	if len(shapes) == 0 {
-		return nil, usageErrorf("--term %s: there is none of this name; there are %s", name, termNames(learnedTermsOf(m)))
+		return nil, failure.Usagef("--term %s: there is none of this name; there are %s", name, termNames(learnedTermsOf(m)))
 	}
 	return shapes, nil
 }
@@ -153,32 +155,32 @@ func shapesReportOf(path string, m *estimate.Model, shapes []estimate.Shape) sha
 
 // printShapes prints shapes for people; one that is asked for also if it is a map.
 func printShapes(w io.Writer, path string, m *estimate.Model, shapes []estimate.Shape, asked bool) error {
-	d := &document{}
-	d.say(fmt.Sprintf("%s: learned from %d rows, base %s, target %s", path, m.Rows(), fourDigits(m.Base()), m.Target()))
+	d := &document.Document{}
+	d.Say(fmt.Sprintf("%s: learned from %d rows, base %s, target %s", path, m.Rows(), fourDigits(m.Base()), m.Target()))
 	if !asked {
-		d.show(termTable(learnedTermsOf(m), unitOf("target's unit", m.Target())))
+		d.Show(termTable(learnedTermsOf(m), unitOf("target's unit", m.Target())))
 	}
 	for _, s := range shapes {
 		if asked || len(s.Axes) == 1 {
-			d.head("%s", s.Term.Name)
-			d.show(shapeTable(s))
+			d.Head("%s", s.Term.Name)
+			d.Show(shapeTable(s))
 		}
 	}
-	return d.print(w)
+	return d.Print(w)
 }
 
 // shapeTable has a line for each bin, or cell of a map, in which there were rows.
-func shapeTable(s estimate.Shape) *table {
+func shapeTable(s estimate.Shape) *document.Table {
 	var head []string
 	for _, a := range s.Axes {
 		head = append(head, strings.ToUpper(a.Feature))
 	}
-	t := newTable(append(head, ">VALUE", ">DEVIATION", ">ROWS")...)
+	t := document.NewTable(append(head, ">VALUE", ">DEVIATION", ">ROWS")...)
 	for k, c := range s.Cells {
 		if c.Weight == 0 {
 			continue
 		}
-		t.add(append(binsOf(s, k), fourDigits(c.Value), fourDigits(c.Deviation), fourDigits(c.Weight))...)
+		t.Add(append(binsOf(s, k), fourDigits(c.Value), fourDigits(c.Deviation), fourDigits(c.Weight))...)
 	}
 	return t
 }
@@ -186,9 +188,9 @@ func shapeTable(s estimate.Shape) *table {
 // binsOf names the bins of a cell.
 func binsOf(s estimate.Shape, cell int) []string {
 	last := s.Axes[len(s.Axes)-1]
-	names := []string{printable(last.Bins[cell%len(last.Bins)].String())}
+	names := []string{document.Printable(last.Bins[cell%len(last.Bins)].String())}
 	if len(s.Axes) > 1 {
-		names = append([]string{printable(s.Axes[0].Bins[cell/len(last.Bins)].String())}, names...)
+		names = append([]string{document.Printable(s.Axes[0].Bins[cell/len(last.Bins)].String())}, names...)
 	}
 	return names
 }

@@ -15,7 +15,9 @@ import (
 
 	"graft/cluster/estimate"
 	"graft/files"
+	"graft/results/document"
 	"graft/results/figure"
+	"graft/results/plot"
 )
 
 const (
@@ -75,7 +77,7 @@ func (a *artist) write(name string, fill func(io.Writer) error) {
 	if a.fault != nil {
 		return
 	}
-	path := filepath.Join(a.dir, strings.Map(fileLetter, a.prefix+name))
+	path := filepath.Join(a.dir, strings.Map(plot.FileLetter, a.prefix+name))
 	if a.fault = files.WriteAtomic(files.OS{}, path, fill); a.fault == nil {
 		a.written = append(a.written, path)
 	}
@@ -153,7 +155,7 @@ func (a *artist) bars(s estimate.Shape) figure.Figure {
 	slices.SortStableFunc(order, func(i, k int) int { return cmp.Compare(s.Cells[k].Value, s.Cells[i].Value) })
 	for _, k := range order {
 		c := s.Cells[k]
-		b.Groups = append(b.Groups, figure.Group{Name: printable(s.Axes[0].Bins[k].String()), Bars: []figure.Bar{{Value: c.Value, Low: c.Value - c.Deviation, High: c.Value + c.Deviation}}})
+		b.Groups = append(b.Groups, figure.Group{Name: document.Printable(s.Axes[0].Bins[k].String()), Bars: []figure.Bar{{Value: c.Value, Low: c.Value - c.Deviation, High: c.Value + c.Deviation}}})
 	}
 	return b
 }
@@ -193,7 +195,7 @@ func (a *artist) heat(s estimate.Shape) figure.Figure {
 			used = used || cell.Weight > 0
 		}
 		if used {
-			h.Rows, h.Cells = append(h.Rows, printable(b.String())), append(h.Cells, line)
+			h.Rows, h.Cells = append(h.Rows, document.Printable(b.String())), append(h.Cells, line)
 		}
 	}
 	return h

@@ -10,10 +10,11 @@ import (
 	"strconv"
 
 	"graft/cluster"
-	"graft/cluster/schedulers"
 	"graft/cluster/trace"
 	"graft/config"
 	"graft/files"
+	"graft/results/failure"
+	"graft/results/runs"
 )
 
 // clusterStudy is a trace and a cluster, as they were read, and what may be known of them.
@@ -28,15 +29,11 @@ type clusterStudy struct {
 
 // dataFault gives an error of a file that is there, but not what it should be, its code.
 func dataFault(err error) error {
-	if err == nil || notThere(err) {
+	if err == nil || runs.NotThere(err) {
 		return err
 	}
-	return damaged(err)
+	return failure.AsDamage(err)
 }
-
-// secondsOfDay are those of a day: a simulation begins at midnight of the first job's, as far
-// as the trace knows, so that rounds of a minute begin at whole minutes.
-const secondsOfDay = 86_400
 
 func readClusterStudy(c *config.Cluster) (*clusterStudy, error) {
 	s := &clusterStudy{Cluster: c, estimates: map[string][]float64{}}
@@ -59,6 +56,7 @@ func readClusterStudy(c *config.Cluster) (*clusterStudy, error) {
 	}
 	s.share(read.Jobs)
 	s.study.Jobs, s.study.PerNode, s.study.CPUs, s.format = read.Jobs, c.Cluster.PerNode, c.Cluster.CPUs, read.Format
+	s.study.Memory, s.study.WholeGPUs = c.Cluster.Memory, c.Cluster.WholeGPUs
 	if s.study.Begin = c.Cluster.From; s.study.Begin == 0 {
 		s.study.Begin = max(0, floorDay(read.Jobs[0].Submit)) // what is earlier is refused
 	}
@@ -72,11 +70,11 @@ const everybody = "all"
 func (s *clusterStudy) readNodes() (err error) {
 	nodes := cmp.Or(s.Cluster.Cluster.Nodes, s.data.Nodes)
 	if nodes == "" {
-		return usageErrorf("there is no vc_config.csv in %s; name a file of the virtual clusters and their nodes with --nodes", s.Cluster.Cluster.Data)
+		return failure.Usagef("there is no vc_config.csv in %s; name a file of the virtual clusters and their nodes with --nodes", s.Cluster.Cluster.Data)
 	}
 	if count, err := strconv.Atoi(nodes); err == nil {
-		if count <= 0 {
-			return usageErrorf("a cluster of %d nodes runs nothing; give it one at least", count)
+		if count <= 0 || count > trace.MaxNodes {
+			return failure.Usagef("a cluster has 1 to %d nodes, not %d", trace.MaxNodes, count)
 		}
 		s.study.VCs, s.undivided = []trace.VC{{Name: everybody, Nodes: count}}, true
 		return nil
@@ -127,7 +125,7 @@ func spareCollection(path string) {
 }
 
 func floorDay(second int64) int64 {
-	return int64(math.Floor(float64(second)/secondsOfDay)) * secondsOfDay
+	return int64(math.Floor(float64(second)/runs.SecondsOfDay)) * runs.SecondsOfDay
 }
 
 // know reads what all schedulers may use, if it is there.
@@ -150,19 +148,16 @@ func (s *clusterStudy) know(read *trace.Trace) error {
 
 // policy is how a scheduler is called with what the file says.
 func (s *clusterStudy) policy(name string) cluster.Policy {
-	if name == "lucid" {
-		return schedulers.Lucid(s.Lucid)
-	}
-	p, _ := schedulers.Named(name) // the file was checked
+	p, _ := s.Options.Named(name) // the file was checked
 	return p
 }
 
 // with is the study with the estimates that a scheduler has, at a load.
 func (s *clusterStudy) with(p cluster.Policy, load float64) (*cluster.Study, error) {
 	study := s.study
-	if p.Estimate || s.Schedule.Estimates != "" {
+	if p.Estimates != "" || s.Schedule.Estimates != "" {
 		var err error
-		if study.Estimates, err = s.estimated(p.Name); err != nil {
+		if study.Estimates, err = s.estimated(p); err != nil {
 			return nil, err
 		}
 	}
@@ -180,28 +175,24 @@ func (s *clusterStudy) with(p cluster.Policy, load float64) (*cluster.Study, err
 // What is read is shared by simulations afterwards.
 func (s *clusterStudy) ready() error {
 	for _, name := range s.Schedule.Schedulers {
-		if _, err := s.with(s.policy(name), 1); err != nil {
+		p := s.policy(name)
+		if _, err := s.with(p, 1); err != nil {
 			return err
 		}
-		if name == "lucid" && s.study.Profiles == nil {
-			return usageErrorf("lucid needs the profiles of models alone and in pairs; name a folder with single_data.csv and colocate_info.csv with --data")
+		if p.Profiles && s.study.Profiles == nil {
+			return failure.Usagef("%s needs the profiles of models alone and in pairs; name a folder with single_data.csv and colocate_info.csv with --data", name)
 		}
 	}
 	return nil
 }
 
 // estimated are the estimates of a scheduler.
-func (s *clusterStudy) estimated(policy string) ([]float64, error) {
-	which := s.Schedule.Estimates
-	if which == "" {
-		if which = "lgb"; policy == "lucid" {
-			which = "ebm"
-		}
-	}
+func (s *clusterStudy) estimated(policy cluster.Policy) ([]float64, error) {
+	which := cmp.Or(s.Schedule.Estimates, policy.Estimates)
 	if known := s.estimates[which]; known != nil {
 		return known, nil
 	}
-	list, err := s.readEstimates(which, policy)
+	list, err := s.readEstimates(which, policy.Name)
 	if err == nil {
 		s.estimates[which] = list
 	}
@@ -223,16 +214,16 @@ func (s *clusterStudy) readEstimates(which, policy string) ([]float64, error) {
 		path = s.data.EBM
 	}
 	if path == "" {
-		return nil, withCode(exitUsage, fmt.Errorf("%s needs estimates of how long jobs take, and there is no file *_%s*.csv in --data; name a file with --estimates, make one with 'graft cluster estimate', or let it know with --estimates exact", policy, which))
+		return nil, failure.With(failure.Usage, fmt.Errorf("%s needs estimates of how long jobs take, and there is no file *_%s*.csv in --data; name a file with --estimates, make one with 'graft cluster estimate', or let it know with --estimates exact", policy, which))
 	}
 	list, err := cluster.ReadEstimates(files.OS{}, path, s.study.Jobs)
 	return list, dataFault(err)
 }
 
 // quirks are those that are kept.
-func (s *clusterStudy) quirks() cluster.Quirks {
+func (s *clusterStudy) quirks(policy cluster.Policy) cluster.Quirks {
 	if s.Cluster.Cluster.Compat == config.CompatLucid {
-		return cluster.AllQuirks()
+		return policy.AllQuirks()
 	}
-	return cluster.Quirks{}
+	return nil
 }

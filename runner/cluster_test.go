@@ -16,6 +16,8 @@ import (
 	"graft/config"
 	"graft/files"
 	"graft/results"
+	"graft/results/failure"
+	"graft/results/runs"
 )
 
 // aCluster goes into a folder with a trace of three days and the nodes of its cluster.
@@ -50,12 +52,12 @@ func writeCluster(t testing.TB, dir string, open bool) {
 	run, err := results.Create(files.OS{}, dir, results.CreateOptions{Resolved: c.Resolved()}, results.Manifest{Created: when, Graft: "v0.1.0", ConfigSHA256: strings.Repeat("56", 32), Host: "node", CommandLine: []string{"graft", "cluster", "run"}})
 	require.NoError(t, err)
 	defer run.Close()
-	_, err = run.Stream(clusterStream, clusterColumns)
+	_, err = run.Stream(runs.ClusterStream, clusterColumns)
 	require.NoError(t, err)
 	if open {
 		return
 	}
-	report, err := (&replay{clusterStudy: s, log: zap.NewNop(), run: run, completions: map[clusterCellKey][]int64{}}).all(t.Context())
+	report, err := (&replay{clusterStudy: s, log: zap.NewNop(), run: run, completions: map[runs.ClusterCellKey][]int64{}}).all(t.Context())
 	require.NoError(t, err)
 	require.NoError(t, run.WriteOutcome(report))
 }
@@ -96,8 +98,8 @@ func TestClusterRun(t *testing.T) {
 	aCluster(t, 300)
 	args := []string{"cluster", "run", "--trace", "jobs.csv", "--nodes", "nodes.csv", "--scheduler", withoutLucid(), "--estimates", "exact", "--set", "output.every=3600", "--quiet"}
 	got := graft(append(args, "--out", "one", "--workers", "1")...)
-	require.Equal(t, exitDone, got.code, got.stderr)
-	require.Equal(t, exitDone, graft(append(args, "--out", "many", "--workers", "5")...).code)
+	require.Equal(t, failure.Done, got.code, got.stderr)
+	require.Equal(t, failure.Done, graft(append(args, "--out", "many", "--workers", "5")...).code)
 	for _, name := range strings.Split(withoutLucid(), ",") {
 		require.Len(t, lines(t, filepath.Join("one", name, "jobs.csv")), 300, name)
 		for _, file := range []string{"jobs.csv", "usage.csv"} {
@@ -110,23 +112,23 @@ func TestClusterRun(t *testing.T) {
 	}
 	goldenReport(t, "cluster-run.txt", got.stdout)
 	report := graft("report", "one")
-	require.Equal(t, exitDone, report.code, report.stderr)
+	require.Equal(t, failure.Done, report.code, report.stderr)
 	require.Contains(t, report.stdout, "Tiresias, by size and virtual cluster")
 	require.Contains(t, graft("report", "one", "many").stdout, "tiresias completion")
 
 	got = graft(append(args, "--out", "one")...)
-	require.Equal(t, exitFailed, got.code)
+	require.Equal(t, failure.Failed, got.code)
 	require.Contains(t, got.stderr, "it exists")
-	require.NoError(t, os.Remove(filepath.Join("one", outcomeFile)))
-	require.Equal(t, exitDone, graft(append(args, "--out", "one", "--workers", "1")...).code, "what did not end is done again")
+	require.NoError(t, os.Remove(filepath.Join("one", runs.OutcomeFile)))
+	require.Equal(t, failure.Done, graft(append(args, "--out", "one", "--workers", "1")...).code, "what did not end is done again")
 }
 
 // JSON has what the text has, at each load; more load makes jobs wait longer.
 func TestClusterLoads(t *testing.T) {
 	aCluster(t, 300)
 	got := graft("cluster", "run", "--trace", "jobs.csv", "--nodes", "nodes.csv", "--load", "1,2,0.5", "--json", "--quiet")
-	require.Equal(t, exitDone, got.code, got.stderr)
-	var r clusterReport
+	require.Equal(t, failure.Done, got.code, got.stderr)
+	var r runs.ClusterOutcome
 	require.NoError(t, json.Unmarshal([]byte(got.stdout), &r))
 	require.Len(t, r.Cells, 3)
 	require.Greater(t, *r.Cells[1].All.Queue.Mean, *r.Cells[0].All.Queue.Mean)
@@ -140,7 +142,7 @@ func TestClusterRefusesJobs(t *testing.T) {
 	require.NoError(t, os.WriteFile("jobs.csv", []byte("job_id,gpu_num,submit_time,duration,vc\n1,1,0,5,a\n2,99,1,5,a\n3,1,2,5,b\n4,1,3,0,a\n4,1,3,7,a\n5,0,3,7,a\n6,1,-3,7,a\n"), 0o600))
 	require.NoError(t, os.WriteFile("nodes.csv", []byte(",num\na,1\n"), 0o600))
 	got := graft("cluster", "run", "--trace", "jobs.csv", "--nodes", "nodes.csv", "--scheduler", withoutLucid(), "--estimates", "exact", "--quiet")
-	require.Equal(t, exitPartial, got.code, got.stderr)
+	require.Equal(t, failure.Partial, got.code, got.stderr)
 	for _, why := range []string{"1 larger than its virtual cluster, job 2", "1 unknown virtual cluster, job 3", "1 no devices asked for, job 5", "1 another job has its id, job 4", "1 submitted before simulations begin, job 6"} {
 		require.Contains(t, got.stderr, why)
 	}
@@ -154,12 +156,12 @@ func TestClusterUndivided(t *testing.T) {
 	require.NoError(t, os.WriteFile("one.csv", []byte(",num\nlab,1\n"), 0o600))
 	for _, args := range []string{"--trace jobs.csv --nodes 4", "--trace bare.csv --nodes one.csv", "--trace bare.csv --nodes 1 --compat lucid --from 1 --to 9"} {
 		got := graft(append(strings.Fields("cluster run --quiet --force "), strings.Fields(args)...)...)
-		require.Equal(t, exitDone, got.code, "%s: %s", args, got.stderr)
+		require.Equal(t, failure.Done, got.code, "%s: %s", args, got.stderr)
 	}
-	require.Equal(t, exitUsage, graft("cluster", "run", "--trace", "jobs.csv", "--nodes", "0").code)
+	require.Equal(t, failure.Usage, graft("cluster", "run", "--trace", "jobs.csv", "--nodes", "0").code)
 	require.NoError(t, os.WriteFile("cpus.csv", []byte("job_id,gpu_num,cpu_num,submit_time,duration\n1,1,4,0,50\n2,1,4,1,50\n3,1,99,1,50\n"), 0o600))
 	got := graft("cluster", "run", "--trace", "cpus.csv", "--nodes", "1", "--set", "cluster.cpus_per_node=7", "--quiet")
-	require.Equal(t, exitPartial, got.code)
+	require.Equal(t, failure.Partial, got.code)
 	require.Contains(t, got.stderr, "1 more processors than the nodes have, job 3 for one")
 	require.Equal(t, "50", lines(t, "runs/cpus/fifo/jobs.csv")[1]["start_time"])
 }
@@ -170,14 +172,14 @@ func TestClusterTimeline(t *testing.T) {
 	require.NoError(t, os.WriteFile("jobs.csv", []byte("job_id,gpu_num,submit_time,duration,vc\n1,8,0,6000,a\n2,4,600,600,a\n3,8,1200,600,a\n"), 0o600))
 	require.NoError(t, os.WriteFile("nodes.csv", []byte(",num\na,1\n"), 0o600))
 	got := graft("cluster", "timeline", "--trace", "jobs.csv", "--nodes", "nodes.csv", "--scheduler", "fair", "--job", "1", "--budget", "100", "--out", "one.csv")
-	require.Equal(t, exitDone, got.code, got.stderr)
+	require.Equal(t, failure.Done, got.code, got.stderr)
 	require.Contains(t, got.stderr, "budget 100 s, 8 devices at first, ")
 	text, err := os.ReadFile("one.csv")
 	require.NoError(t, err)
 	goldenReport(t, "cluster-timeline.csv", string(text))
 	require.NoError(t, os.WriteFile("job.toml", []byte("[time]\nbudget = \"100s\"\ntimeline = \"one.csv\"\n"), 0o600))
 	got = graft("config", "check", "job.toml")
-	require.Equal(t, exitDone, got.code, got.stderr)
+	require.Equal(t, failure.Done, got.code, got.stderr)
 	require.Contains(t, got.stdout, fmt.Sprintf("%d events", strings.Count(string(text), "\n")-1))
 }
 
@@ -190,8 +192,8 @@ func TestClusterRunAgainstTheFirst(t *testing.T) {
 	}
 	t.Chdir(t.TempDir())
 	got := graft("cluster", "run", "--data", data, "--trace", filepath.Join(data, "cluster_full_log.published_order.csv"), "--scheduler", "fifo,sjf,srtf,qssf,tiresias,lucid", "--compat", "lucid", "--json", "--quiet", "--out", "o")
-	require.Equal(t, exitDone, got.code, got.stderr)
-	var r clusterReport
+	require.Equal(t, failure.Done, got.code, got.stderr)
+	var r runs.ClusterOutcome
 	require.NoError(t, json.Unmarshal([]byte(got.stdout), &r))
 	sums := map[string][2]int64{"fifo": {1568026427, 1287223398}, "sjf": {503306185, 222503156}, "srtf": {300859560, 19796332}, "qssf": {448488860, 167685831}, "tiresias": {350728235, 69572647}, "lucid": {307450179, 21836746}}
 	for _, c := range r.Cells {

@@ -12,6 +12,8 @@ import (
 
 	"graft/cluster"
 	"graft/files"
+	"graft/results/document"
+	"graft/results/failure"
 )
 
 // clusterTimelineOptions are the flags of `graft cluster timeline`.
@@ -60,7 +62,7 @@ func runClusterTimeline(ctx context.Context, w, about io.Writer, o clusterTimeli
 		return err
 	}
 	if len(c.Schedule.Schedulers) != 1 || len(c.Schedule.Loads) != 1 {
-		return usageErrorf("a timeline is of one scheduler and load; name one with --scheduler")
+		return failure.Usagef("a timeline is of one scheduler and load; name one with --scheduler")
 	}
 	s, err := readClusterStudy(c)
 	if err != nil {
@@ -71,7 +73,7 @@ func runClusterTimeline(ctx context.Context, w, about io.Writer, o clusterTimeli
 	if err != nil {
 		return err
 	}
-	out, err := study.Run(ctx, policy, cluster.Options{Placement: c.Cluster.Placement, Quirks: s.quirks(), Workers: c.Schedule.Workers, Follow: o.job})
+	out, err := study.Run(ctx, policy, cluster.Options{Placement: c.Cluster.Placement, Quirks: s.quirks(policy), Workers: c.Schedule.Workers, Follow: o.job})
 	if err != nil {
 		return err
 	}
@@ -126,7 +128,7 @@ func timelineOf(o *cluster.Outcome, id string) (*jobTimeline, error) {
 
 // devicesAt is how many devices a job works with: half of what it shares.
 func devicesAt(c cluster.Change) int {
-	if c.Job.Partner() != nil {
+	if c.Shared {
 		return max(1, c.GPUs/2)
 	}
 	return c.GPUs
@@ -169,7 +171,7 @@ func (t *jobTimeline) write(w io.Writer, o clusterTimelineOptions) error {
 		return err
 	}
 	if _, err := (files.OS{}).Stat(o.out); err == nil && !o.force {
-		return usageErrorf("%s is there; name another file, or write over it with --force", o.out)
+		return failure.Usagef("%s is there; name another file, or write over it with --force", o.out)
 	}
 	return files.WriteAtomic(files.OS{}, o.out, func(w io.Writer) error {
 		_, err := io.WriteString(w, b.String())
@@ -178,6 +180,6 @@ func (t *jobTimeline) write(w io.Writer, o clusterTimelineOptions) error {
 }
 
 func (t *jobTimeline) tell(w io.Writer) error {
-	_, err := fmt.Fprintf(w, "budget %g s, %s at first, %s; it waited for devices again %s\n", t.budget, plural(t.first, "device"), plural(len(t.changes), "change"), plural(t.waits, "time"))
+	_, err := fmt.Fprintf(w, "budget %g s, %s at first, %s; it waited for devices again %s\n", t.budget, document.Plural(t.first, "device"), document.Plural(len(t.changes), "change"), document.Plural(t.waits, "time"))
 	return err
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -84,7 +83,7 @@ var argumentCompleters = map[string]completer{
 // flagCompleters are those of flags, by name. Others take any file.
 var flagCompleters = map[string]completer{
 	"set":       keys,
-	"folder":    runs,
+	"folder":    runFolders,
 	"model":     networks,
 	"network":   networks,
 	"table":     folders,
@@ -145,9 +144,9 @@ func networks(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirect
 	return list, cobra.ShellCompDirectiveDefault
 }
 
-// runs completes the run folders beneath the folder that is being written, or beneath
+// runFolders completes the run folders beneath the folder that is being written, or beneath
 // runs, where commands make them.
-func runs(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+func runFolders(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 	dir := filepath.Dir(begun)
 	if begun == "" {
 		dir = "runs"
@@ -174,26 +173,18 @@ func keys(command *cobra.Command, args []string, _ string) ([]string, cobra.Shel
 	return list, cobra.ShellCompDirectiveNoSpace
 }
 
-// keysOf are the keys of a kind of file: that of the first argument.
+// keysOf are the keys of a kind of file: that of the first argument, or else the
+// command's.
 func keysOf(command *cobra.Command, args []string) []config.Value {
 	path := ""
 	if len(args) > 0 {
 		path = args[0]
 	}
-	if _, err := os.Stat(path); err != nil {
-		path = ""
+	kind := config.KindOf(files.OS{}, path)
+	if usual := map[string]*config.Kind{"simulate": config.SimulationKind, "learn": config.TreeLearningKind}[command.Name()]; kind == config.JobKind && usual != nil {
+		kind = usual
 	}
-	switch {
-	case command.Name() == "simulate":
-		return config.NewSimulation().Values()
-	case path != "" && config.IsTreeLearning(files.OS{}, path):
-		return config.NewTreeLearning(config.ForKnown).Values()
-	case path != "" && config.IsLearning(files.OS{}, path):
-		return config.NewLearning().Values()
-	case command.Name() == "learn":
-		return config.NewTreeLearning(config.ForKnown).Values()
-	}
-	return config.NewJob().Values()
+	return config.Values(kind.New())
 }
 
 // commandNames completes commands below those that stand there.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -12,21 +11,20 @@ import (
 
 	"graft/config"
 	"graft/files"
-	"graft/simulation"
+	"graft/results/document"
+	"graft/results/failure"
+	"graft/results/runs"
 )
 
 // newConfigCommand is `graft config`. It needs no LibTorch.
 func newConfigCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "config",
-		Short: "Check the files of jobs, show what they say, and translate old ones",
-		Long: `config works on the files that say what a job is, what a scenario, or how a policy
-learns: TOML, with a section for each part. A section or key that is missing has its default; one
-that is not known is a fault, as is everything that would not work. A file with the
-section simulate is one of a scenario, one with the section pipeline leads from
-scenarios to a policy, one with the section cluster simulates a cluster, one with the section tables one of structural
-policies that learn, one with the section table or learn one of a policy that learns
-by the original's loop.`,
+		Short: "Check configuration files, show their values, and convert old ones",
+		Long: `config works on configuration files: TOML, with a section for each part. A missing
+section or key has its default; unknown keys and invalid values are errors. Sections tell
+the kind of a file, which is a job's unless it has one of these:
+` + kindsHelp(),
 		Example: `  graft config check job.toml
   graft config show job.toml --set time.budget=90s`,
 		Args: cobra.NoArgs, // so that a misspelt command under it is an error
@@ -36,22 +34,18 @@ by the original's loop.`,
 	return command
 }
 
-// readJob reads a job's file; where what it says is wrong, the exit code says so.
-func readJob(path string, set []string) (*config.Job, error) {
-	job, err := config.ReadJob(files.OS{}, path, set)
-	return job, faultyConfig(err)
-}
-
-// faultyConfig gives faults of a file their exit code.
-func faultyConfig(err error) error {
-	var faults config.Faults
-	if errors.As(err, &faults) {
-		return withCode(exitConfig, err)
+// kindsHelp lists the kinds of files by their sections.
+func kindsHelp() string {
+	var b strings.Builder
+	for _, kind := range config.Kinds() {
+		if len(kind.Sections) > 0 {
+			fmt.Fprintf(&b, "\n  %-16s %s", strings.Join(kind.Sections, ", "), kind.Files)
+		}
 	}
-	return err
+	return b.String()
 }
 
-// setFlag adds the flag that changes keys of a job.
+// setFlag adds the flag that sets keys.
 func setFlag(command *cobra.Command, set *[]string) {
 	command.Flags().StringArrayVar(set, "set", nil, "set a key, such as time.budget=30s, after the file; may be given several times")
 }
@@ -60,13 +54,12 @@ func newConfigCheckCommand() *cobra.Command {
 	var set []string
 	command := &cobra.Command{
 		Use:   "check FILE…",
-		Short: "Check the files of jobs, with all that they name",
-		Long: `check reads the files of jobs and all network files, profiles and timelines that
-they name, does their actions on the network without weights, and prints a line
-for each file that is right. All faults of the others are listed with their lines.
-Whether weights, data and devices are there is seen when a job begins. Of a scenario
-the tree of sequences is counted, and of a policy that learns the tables, the
-vocabulary and the first policy are read as well.`,
+		Short: "Check configuration files, with all files that they name",
+		Long: `check reads configuration files and the network files, profiles, timelines, tables and
+policies that they name, applies a job's actions to its network without weights, counts
+a scenario's sequences, and prints a line for each valid file. The faults of the others
+are listed with their lines, at most 20 of each file. Weights, data and devices are
+checked when a job starts.`,
 		Example: `  graft config check job.toml
   graft config check *.toml`,
 		Args: cobra.MinimumNArgs(1),
@@ -80,140 +73,40 @@ vocabulary and the first policy are read as well.`,
 
 func runConfigCheck(w io.Writer, paths, set []string) error {
 	var wrong []error
-	code := exitFailed
+	code := failure.Failed
 	for _, path := range paths {
-		text, err := describeFile(path, set)
+		text, err := configSummary(path, set)
 		if err == nil {
-			_, err = fmt.Fprintf(w, "%s: right: %s\n", path, text)
+			_, err = fmt.Fprintf(w, "%s: ok: %s\n", path, text)
 		}
 		if err != nil {
 			wrong = append(wrong, err)
 		}
-		var coded *exitError
+		var coded *failure.ExitError
 		if errors.As(err, &coded) {
-			code = coded.code
+			code = coded.Code
 		}
 	}
-	return withCode(code, errors.Join(wrong...))
-}
-
-// described is what a file says, of whichever kind it is.
-type described interface {
-	Values() []config.Value
-	Resolved() string
-	Described() string
-	Digest() string
+	return failure.With(code, errors.Join(wrong...))
 }
 
 // readAny reads a file of whichever kind.
-func readAny(path string, set []string) (described, error) {
-	switch {
-	case path == "":
-	case config.IsPipeline(files.OS{}, path):
-		p, err := config.ReadPipeline(files.OS{}, path, set)
-		return p, faultyConfig(err)
-	case config.IsCluster(files.OS{}, path):
-		c, err := config.ReadCluster(files.OS{}, path, set)
-		return c, faultyConfig(err)
-	case config.IsSimulation(files.OS{}, path):
-		m, err := config.ReadSimulation(files.OS{}, path, set)
-		return m, faultyConfig(err)
-	case config.IsTreeLearning(files.OS{}, path):
-		l, err := config.ReadTreeLearning(files.OS{}, path, set)
-		return l, faultyConfig(err)
-	case config.IsLearning(files.OS{}, path):
-		l, err := config.ReadLearning(files.OS{}, path, set)
-		return l, faultyConfig(err)
-	}
-	return readJob(path, set)
+func readAny(path string, set []string) (config.File, *config.Kind, error) {
+	f, kind, err := config.Read(files.OS{}, path, set)
+	return f, kind, runs.AsConfigFault(err)
 }
 
-// describeFile is what a file says in a line.
-func describeFile(path string, set []string) (string, error) {
-	read, err := readAny(path, set)
+// configSummary describes a file in a line.
+func configSummary(path string, set []string) (string, error) {
+	f, kind, err := readAny(path, set)
 	if err != nil {
 		return "", err
 	}
-	switch read := read.(type) {
-	case *config.Learning:
-		return describeLearning(read), nil
-	case *config.TreeLearning:
-		return describeTreeLearning(read), nil
-	case *config.Simulation:
-		return describeSimulation(path, read)
-	case *config.Pipeline:
-		return describePipeline(path, read)
-	case *config.Cluster:
-		return describeCluster(read), nil
-	}
-	return describeJob(read.(*config.Job)), nil
-}
-
-// describeSimulation is a scenario in a line.
-func describeSimulation(path string, m *config.Simulation) (string, error) {
-	sequences, legs, err := m.Size()
+	text, err := kind.Summary(f)
 	if err != nil {
-		return "", withCode(exitConfig, fmt.Errorf("%s: %w", path, err))
+		return "", failure.With(failure.Configuration, fmt.Errorf("%s: %w", path, err))
 	}
-	network := cmp.Or(m.Network.Name, m.Network.File)
-	design := ""
-	if m.Simulate.Design != simulation.All {
-		design = fmt.Sprintf(" of the design %s", m.Simulate.Design)
-	}
-	return fmt.Sprintf("scenario %s, %s on %s, %v of a %s clock: %s in %s%s, %s each, %s; digest %.12s", m.Simulate.Name, network, m.Data.Kind, m.Time.Budget, m.Time.Clock,
-		counted(sequences, "sequence"), counted(legs, "leg"), design, counted(m.Decisions(), "decision"), counted(m.Simulate.Seeds, "seed"), m.Digest()), nil
-}
-
-// describePipeline is a pipeline in a line.
-func describePipeline(path string, p *config.Pipeline) (string, error) {
-	sequences := 0
-	for k, m := range p.Scenarios() {
-		n, _, err := m.Size()
-		if err != nil {
-			return "", withCode(exitConfig, fmt.Errorf("%s: %s: %w", path, p.Pipeline.Scenarios[k], err))
-		}
-		sequences += n
-	}
-	text := fmt.Sprintf("%s of %s are simulated, structural policies of %s learn from them, for %s scenarios, %d steps at most", counted(sequences, "sequence"),
-		counted(len(p.Scenarios()), "scenario"), counted(p.Run.Seeds, "seed"), p.Learn.For, p.Learn.Steps)
-	if p.Evaluate.LeaveOut != config.LeaveNone {
-		text += fmt.Sprintf(", and are judged with each %s left out", p.Evaluate.LeaveOut)
-	}
-	return fmt.Sprintf("%s; digest %.12s", text, p.Digest()), nil
-}
-
-// describeCluster is simulations of a cluster in a line.
-func describeCluster(c *config.Cluster) string {
-	return fmt.Sprintf("the jobs of %s under %s, placement %s, quirks of %s, loads %v; digest %.12s",
-		c.Cluster.Trace, strings.Join(c.Schedule.Schedulers, ", "), c.Cluster.Placement, c.Cluster.Compat, c.Schedule.Loads, c.Digest())
-}
-
-// describeTreeLearning is structural policies that learn in a line.
-func describeTreeLearning(l *config.TreeLearning) string {
-	trees, held := l.Trees()
-	sequences := 0
-	for _, t := range trees {
-		sequences += len(t.Records)
-	}
-	text := fmt.Sprintf("structural policies of %s learn from %d sequences of %s", counted(l.Run.Seeds, "seed"), sequences, counted(len(trees), "table"))
-	if len(held) > 0 {
-		text += fmt.Sprintf(" and stop by %s", counted(len(held), "other"))
-	}
-	return fmt.Sprintf("%s, for %s scenarios, %d steps at most; digest %.12s", text, l.Learn.For, l.Learn.Steps, l.Digest())
-}
-
-// describeLearning is a policy that learns in a line.
-func describeLearning(l *config.Learning) string {
-	table, tree := l.Lessons()
-	return fmt.Sprintf("a policy learns from %d sequences of %s, %d states of %s, rule %s, %d episodes; digest %.12s",
-		len(table.Records), table.Name, len(tree.States), l.Table.Network, l.Learn.Rule, l.Learn.Episodes, l.Digest())
-}
-
-// describeJob is a job in a line.
-func describeJob(job *config.Job) string {
-	network := cmp.Or(job.Network.Name, job.Network.File)
-	return fmt.Sprintf("%s on %s, %v of a %s clock, %d events, decider %s; digest %.12s",
-		network, job.Data.Kind, job.Time.Budget, job.Time.Clock, len(job.Options().Timeline.Events), job.Adapt.Decider, job.Digest())
+	return text, nil
 }
 
 // configValue is a key of `graft config show --json`.
@@ -236,11 +129,11 @@ func newConfigShowCommand() *cobra.Command {
 	var o showOptions
 	command := &cobra.Command{
 		Use:   "show [FILE]",
-		Short: "Print all keys of a job, with their values and where these come from",
-		Long: `show prints a line for each key of a job: its value, defaults filled in, and
-whether that is a default, from a line of the file or from --set. Without a file it
-shows the defaults. --toml prints a file that says all of it, and --describe such a
-file with what each key means above it.`,
+		Short: "Print all keys of a file, with their values and where these come from",
+		Long: `show prints a line for each key: its value, defaults included, and its source, which is
+the default, a line of the file or --set. Without a file it shows the defaults of a job.
+--toml prints a file with every key, and --describe such a file with the description of
+each key above it.`,
 		Example: `  graft config show job.toml --set time.budget=90s
   graft config show --describe >job.toml`,
 		Args: cobra.MaximumNArgs(1),
@@ -249,17 +142,17 @@ file with what each key means above it.`,
 			if len(args) > 0 {
 				path = args[0]
 			}
-			job, err := readAny(path, set)
+			f, _, err := readAny(path, set)
 			if err != nil {
 				return err
 			}
-			return showConfig(command.OutOrStdout(), path, job, o)
+			return showConfig(command.OutOrStdout(), path, f, o)
 		},
 	}
 	setFlag(command, &set)
 	command.Flags().BoolVar(&o.json, "json", false, "print one JSON object")
-	command.Flags().BoolVar(&o.toml, "toml", false, "print the file of a job")
-	command.Flags().BoolVar(&o.describe, "describe", false, "say what each key means, as a comment in the file or in the JSON object")
+	command.Flags().BoolVar(&o.toml, "toml", false, "print a file with every key")
+	command.Flags().BoolVar(&o.describe, "describe", false, "describe each key, in a comment of the file or in the JSON object")
 	command.MarkFlagsMutuallyExclusive("json", "toml")
 	return command
 }
@@ -271,59 +164,48 @@ type showOptions struct {
 	describe bool // print a file with comments, or an object with descriptions
 }
 
-func showConfig(w io.Writer, path string, job described, o showOptions) error {
+func showConfig(w io.Writer, path string, f config.File, o showOptions) error {
 	switch {
 	case o.describe && !o.json:
-		_, err := io.WriteString(w, job.Described())
+		_, err := io.WriteString(w, config.Described(f))
 		return err
 	case o.toml:
-		_, err := io.WriteString(w, job.Resolved())
+		_, err := io.WriteString(w, config.Resolved(f))
 		return err
 	}
-	report := configReport{File: path, Digest: job.Digest()}
-	t := newTable("KEY", "VALUE", "FROM")
-	for _, v := range job.Values() {
+	report := configReport{File: path, Digest: config.Digest(f)}
+	t := document.NewTable("KEY", "VALUE", "FROM")
+	for _, v := range config.Values(f) {
 		value := configValue{Key: v.Key, Value: v.Plain, From: v.Source.String()}
 		if o.describe {
 			value.Description = v.About
 		}
 		report.Values = append(report.Values, value)
-		t.add(v.Key, v.Text, v.Source.String())
+		t.Add(v.Key, v.Text, v.Source.String())
 	}
 	if o.json {
-		return printJSON(w, report)
+		return document.PrintJSON(w, report)
 	}
-	return t.print(w)
+	return t.Print(w)
 }
 
 func newConfigSchemaCommand() *cobra.Command {
-	markdown, scenario, pipeline, cluster, learning, trees := false, false, false, false, false, false
+	markdown, wanted := false, map[string]*bool{}
 	command := &cobra.Command{
 		Use:   "schema",
 		Short: "Print the JSON Schema of a job's file, or a page about the keys of all files",
-		Long: `schema prints the JSON Schema (draft 2020-12) of the files of jobs, from which
-editors complete, explain and check keys, or that of the files of scenarios,
-pipelines, simulations of a cluster or policies that learn. 'graft config check' knows more. --markdown prints all of them as
-a page for people: a table for each section.`,
+		Long: `schema prints the JSON Schema (draft 2020-12) of the files of jobs, or of those of
+another kind, from which editors complete, explain and check keys. 'graft config check'
+checks more. --markdown prints a page about the keys of all kinds of files: a table for
+each section.`,
 		Example: `  graft config schema >job.schema.json
   graft config schema --tree-learning >policy.schema.json
   graft config schema --markdown >keys.md`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			text, err := config.Reference(), error(nil)
-			switch {
-			case scenario:
-				text, err = config.SimulationSchema()
-			case pipeline:
-				text, err = config.PipelineSchema()
-			case cluster:
-				text, err = config.ClusterSchema()
-			case learning:
-				text, err = config.LearningSchema()
-			case trees:
-				text, err = config.TreeLearningSchema()
-			case !markdown:
-				text, err = config.JobSchema()
+			if !markdown {
+				text, err = schemaOf(wanted)
 			}
 			if err != nil {
 				return err
@@ -332,26 +214,39 @@ a page for people: a table for each section.`,
 			return err
 		},
 	}
-	command.Flags().BoolVar(&scenario, "simulation", false, "of the files of scenarios, with the section simulate, in place of jobs")
-	command.Flags().BoolVar(&pipeline, "pipeline", false, "of the files of pipelines, with the section pipeline, in place of jobs")
-	command.Flags().BoolVar(&cluster, "cluster", false, "of the files of simulations of a cluster, with the section cluster, in place of jobs")
-	command.Flags().BoolVar(&trees, "tree-learning", false, "of the files of structural policies that learn, with the section tables, in place of jobs")
-	command.Flags().BoolVar(&learning, "learning", false, "of the files of policies of the original's that learn, with the section table, in place of jobs")
+	names := []string{"markdown"}
 	command.Flags().BoolVar(&markdown, "markdown", false, "print a page in Markdown, of all kinds of files")
-	command.MarkFlagsMutuallyExclusive("simulation", "pipeline", "cluster", "learning", "tree-learning", "markdown")
+	for _, kind := range config.Kinds() {
+		if kind == config.JobKind {
+			continue
+		}
+		text := fmt.Sprintf("of %s, with the section %s, in place of jobs", kind.Files, strings.Join(kind.Sections, " or "))
+		wanted[kind.Name] = command.Flags().Bool(kind.Name, false, text)
+		names = append(names, kind.Name)
+	}
+	command.MarkFlagsMutuallyExclusive(names...)
 	return command
+}
+
+// schemaOf is the schema of the kind whose flag is set, or else of jobs.
+func schemaOf(wanted map[string]*bool) (string, error) {
+	for _, kind := range config.Kinds() {
+		if set := wanted[kind.Name]; set != nil && *set {
+			return kind.Schema()
+		}
+	}
+	return config.JobKind.Schema()
 }
 
 func newConfigConvertCommand() *cobra.Command {
 	var out string
 	command := &cobra.Command{
 		Use:   "convert ORIGINAL",
-		Short: "Translate a configuration file of the original system into a job's",
-		Long: `convert makes the file of a job that trains as the original system did: its
-defaults are written out, each key says which one it was, and what a job does
-otherwise, does not do, or what never had an effect, is a comment and a warning.
-Paths stay as they are. Of a file about a policy that learns it makes one for
-'graft learn'.`,
+		Short: "Convert a configuration file of the original system",
+		Long: `convert writes the file of a job that trains as the original system did: with its
+defaults, the original's key beside each key, and a comment and a warning for each
+difference and each key that never had an effect. Paths are kept. A file about a
+simulation becomes a scenario, one about a policy that learns a file for 'graft learn'.`,
 		Example: `  graft config convert original/early.toml -o early.toml
   graft config check early.toml`,
 		Args: cobra.ExactArgs(1),
@@ -366,7 +261,7 @@ Paths stay as they are. Of a file about a policy that learns it makes one for
 func runConfigConvert(w io.Writer, log *zap.Logger, path, out string) error {
 	t, err := config.ConvertLegacy(files.OS{}, path)
 	if err != nil {
-		return faultyConfig(err)
+		return runs.AsConfigFault(err)
 	}
 	for _, warning := range t.Warnings {
 		log.Warn(warning)

@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"graft/results/failure"
 )
 
 // jobFile writes a job's file into a new folder.
@@ -21,27 +23,27 @@ func jobFile(t *testing.T, text string) string {
 func TestConfigCheckTellsAllFaultsOfAllFiles(t *testing.T) {
 	right, wrong, other := jobFile(t, "[run]\nseed = 3\n"), jobFile(t, "[time]\nbudgt = 3\n"), jobFile(t, "[run]\nseed = true\n")
 	got := graft("config", "check", right)
-	assert.Equal(t, exitDone, got.code)
-	assert.Regexp(t, `^.*job\.toml: right: ConvSmall on synthetic, 1m0s of a virtual clock, 0 events, decider none; digest [0-9a-f]{12}\n$`, got.stdout)
+	assert.Equal(t, failure.Done, got.code)
+	assert.Regexp(t, `^.*job\.toml: ok: ConvSmall on synthetic, 1m0s of a virtual clock, 0 events, decider none; digest [0-9a-f]{12}\n$`, got.stdout)
 	assert.Empty(t, got.stderr)
 
 	got = graft("config", "check", wrong, right, other)
-	assert.Equal(t, exitConfig, got.code)
-	assert.Equal(t, 1, strings.Count(got.stdout, "right"))
-	assert.Contains(t, got.stderr, wrong+`:2:1: "budgt" is no key of time; did you mean budget?`)
+	assert.Equal(t, failure.Configuration, got.code)
+	assert.Equal(t, 1, strings.Count(got.stdout, ": ok: "))
+	assert.Contains(t, got.stderr, wrong+`:2:1: unknown key "budgt" in time; did you mean budget?`)
 	assert.Contains(t, got.stderr, other+":2:8: seed must be a whole number")
 
 	got = graft("config", "check", right, "--set", "run.sed=3")
-	assert.Equal(t, exitConfig, got.code)
+	assert.Equal(t, failure.Configuration, got.code)
 	assert.Contains(t, got.stderr, "--set run.sed=3: ")
-	assert.Equal(t, exitFailed, graft("config", "check", filepath.Join(t.TempDir(), "none.toml")).code)
-	assert.Equal(t, exitUsage, graft("config", "check").code)
+	assert.Equal(t, failure.Failed, graft("config", "check", filepath.Join(t.TempDir(), "none.toml")).code)
+	assert.Equal(t, failure.Usage, graft("config", "check").code)
 }
 
 func TestConfigShowSaysWhereValuesComeFrom(t *testing.T) {
 	path := jobFile(t, "[run]\nseed = 3\n[adapt]\ndecider = \"random\"\n")
 	got := graft("config", "show", path, "--set", "time.budget=90s")
-	require.Equal(t, exitDone, got.code, got.stderr)
+	require.Equal(t, failure.Done, got.code, got.stderr)
 	for _, line := range []string{`run\.seed +3 +\S+job\.toml:2`, `time\.budget +"90s" +--set`, `train\.batch +64 +default`} {
 		assert.Regexp(t, `(?m)^`+line+`$`, got.stdout)
 	}
@@ -62,9 +64,9 @@ func TestConfigShowSaysWhereValuesComeFrom(t *testing.T) {
 	report = configReport{}
 	require.NoError(t, json.Unmarshal([]byte(got.stdout), &report))
 	assert.Contains(t, report.Values, configValue{Key: "train.batch", Value: 64.0, From: "default", Description: "Images in a step; zero means 64."})
-	assert.Equal(t, exitDone, graft("config", "show").code)
-	assert.Equal(t, exitConfig, graft("config", "show", jobFile(t, "a = 1")).code)
-	assert.Equal(t, exitUsage, graft("config", "show", "--json", "--toml").code)
+	assert.Equal(t, failure.Done, graft("config", "show").code)
+	assert.Equal(t, failure.Configuration, graft("config", "show", jobFile(t, "a = 1")).code)
+	assert.Equal(t, failure.Usage, graft("config", "show", "--json", "--toml").code)
 }
 
 const aScenario = `
@@ -81,20 +83,20 @@ seeds = 2
 func TestConfigKnowsScenarios(t *testing.T) {
 	path := jobFile(t, aScenario)
 	o := graft("config", "check", path)
-	require.Equal(t, exitDone, o.code, o.stderr)
-	require.Regexp(t, `right: scenario job, ConvSmall on synthetic, 40s of a virtual clock: 54 sequences in 80 legs, 3 decisions each, 2 seeds; digest [0-9a-f]{12}\n$`, o.stdout)
+	require.Equal(t, failure.Done, o.code, o.stderr)
+	require.Regexp(t, `ok: scenario job, ConvSmall on synthetic, 40s of a virtual clock: 54 sequences in 80 legs, 3 decisions each, 2 seeds; digest [0-9a-f]{12}\n$`, o.stdout)
 	o = graft("config", "check", path, "--set", `simulate.design="sample"`, "--set", "simulate.most=9")
 	require.Contains(t, o.stdout, " of the design sample, ")
 	o = graft("config", "check", path, "--set", "simulate.most=9")
-	require.Equal(t, exitConfig, o.code)
+	require.Equal(t, failure.Configuration, o.code)
 	require.Contains(t, o.stderr, path+": scenario job has 27 sequences")
 	o = graft("config", "show", path, "--set", "simulate.seeds=3")
 	require.Regexp(t, `(?m)^simulate\.seeds +3 +--set$`, o.stdout)
 	require.Regexp(t, `(?m)^simulate\.tries +2 +default$`, o.stdout)
-	require.Equal(t, exitDone, graft("config", "check", jobFile(t, graft("config", "show", path, "--describe").stdout)).code)
+	require.Equal(t, failure.Done, graft("config", "check", jobFile(t, graft("config", "show", path, "--describe").stdout)).code)
 	require.Contains(t, graft("config", "schema", "--simulation").stdout, "a scenario of graft")
 	require.Contains(t, graft("config", "schema", "--markdown").stdout, "# Keys of a scenario's file")
-	require.Equal(t, exitUsage, graft("config", "schema", "--simulation", "--learning").code)
+	require.Equal(t, failure.Usage, graft("config", "schema", "--simulation", "--learning").code)
 }
 
 func TestConfigSchemaIsJSON(t *testing.T) {
@@ -123,7 +125,7 @@ decay_freq = 500
 func TestConfigConvertMakesAJobThatIsRight(t *testing.T) {
 	original, out := jobFile(t, originalJob), filepath.Join(t.TempDir(), "out.toml")
 	printed := graft("config", "convert", original)
-	require.Equal(t, exitDone, printed.code, printed.stderr)
+	require.Equal(t, failure.Done, printed.code, printed.stderr)
 	assert.Contains(t, printed.stderr, "agent.decay_freq had no effect")
 	assert.Contains(t, printed.stdout, "# - agent.decay_freq had no effect")
 	got := graft("config", "convert", original, "-o", out)
@@ -131,8 +133,8 @@ func TestConfigConvertMakesAJobThatIsRight(t *testing.T) {
 	written, err := os.ReadFile(out)
 	require.NoError(t, err)
 	assert.Equal(t, printed.stdout, string(written))
-	assert.Equal(t, exitDone, graft("config", "check", out).code)
+	assert.Equal(t, failure.Done, graft("config", "check", out).code)
 
-	assert.Equal(t, exitConfig, graft("config", "convert", jobFile(t, "")).code)
-	assert.Equal(t, exitFailed, graft("config", "convert", original, "-o", filepath.Join(t.TempDir(), "none", "out.toml")).code)
+	assert.Equal(t, failure.Configuration, graft("config", "convert", jobFile(t, "")).code)
+	assert.Equal(t, failure.Failed, graft("config", "convert", original, "-o", filepath.Join(t.TempDir(), "none", "out.toml")).code)
 }

@@ -12,6 +12,7 @@ import (
 
 	"graft/files"
 	"graft/results"
+	"graft/results/failure"
 )
 
 // drawnCurves are the figures and texts of a run in TensorBoard, but for its configuration.
@@ -61,7 +62,7 @@ func TestCurvesOfAJob(t *testing.T) {
 	require.Contains(t, events[2].Texts[0].Text, "```toml\n[run]\n")
 
 	plain := filepath.Join(t.TempDir(), "plain")
-	require.Equal(t, exitDone, graft(brief(plain, "--set", "run.threads=1", "--set", "data.synthetic.train=150")...).code)
+	require.Equal(t, failure.Done, graft(brief(plain, "--set", "run.threads=1", "--set", "data.synthetic.train=150")...).code)
 	require.Empty(t, drawnCurves(t, plain), "off by default")
 	for _, name := range []string{"epochs.csv", "events.jsonl"} {
 		without, err := os.ReadFile(filepath.Join(plain, name))
@@ -75,7 +76,7 @@ func TestCurvesOfAJob(t *testing.T) {
 func TestCurvesOfPolicies(t *testing.T) {
 	path, folder := lessonFile(t, "[run]\nevery = 50\ntensorboard = true\n"), filepath.Join(t.TempDir(), "run")
 	o := graft("learn", path, "--folder", folder, "--quiet", "--set", "learn.episodes=200")
-	require.Equal(t, exitDone, o.code, o.stderr)
+	require.Equal(t, failure.Done, o.code, o.stderr)
 	drawn := strings.Join(drawnCurves(t, folder), "\n")
 	for _, words := range []string{"50 objective ", "200 accuracy/expected ", "200 temperature ", "50 likeliest_sequence `"} {
 		require.Contains(t, drawn, words)
@@ -84,13 +85,13 @@ func TestCurvesOfPolicies(t *testing.T) {
 	path, folder = classFile(t, "held_out = [THREE]\n"), filepath.Join(t.TempDir(), "trees")
 	args := []string{"learn", path, "--folder", folder, "--quiet", "--tensorboard", "--set", "run.seeds=2", "--set", "policy.hidden=16", "--set", "learn.steps=30"}
 	o = graft(args...)
-	require.Equal(t, exitDone, o.code, o.stderr)
+	require.Equal(t, failure.Done, o.code, o.stderr)
 	want := drawnCurves(t, folder)
 	slices.Sort(want)
 	require.Contains(t, strings.Join(want, "\n"), "10 aim/seed-2 ")
 	require.Contains(t, strings.Join(want, "\n"), "10 held_out/seed-1 ")
 	o = graft(append(args, "--resume")...)
-	require.Equal(t, exitDone, o.code, o.stderr)
+	require.Equal(t, failure.Done, o.code, o.stderr)
 	again := drawnCurves(t, folder)
 	slices.Sort(again)
 	require.Equal(t, want, again, "who goes on tells all again, once")

@@ -13,6 +13,7 @@ import (
 
 	"graft/dataset"
 	"graft/files"
+	"graft/results/failure"
 )
 
 func newDataCommand() *cobra.Command {
@@ -48,7 +49,7 @@ where it stopped.`,
 
 func runDataFetch(ctx context.Context, w io.Writer, name, dir string) error {
 	if known := dataset.Fetchable(); !slices.Contains(known, name) {
-		return usageErrorf("fetch %s: there is no such published dataset; name one of %s", name, strings.Join(known, ", "))
+		return failure.Usagef("fetch %s: there is no such published dataset; name one of %s", name, strings.Join(known, ", "))
 	}
 	log, told := loggerFrom(ctx), int64(-1)
 	progress := func(done, total int64) {

@@ -1,37 +1,21 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
-	"runtime"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
-	"graft/torch"
+	"graft/results/document"
+	"graft/work/doctor"
 )
 
-// doctorReport is what `graft doctor --json` prints.
-type doctorReport struct {
-	Healthy  bool          `json:"healthy"`  // whether every check passed
-	LibTorch *libtorch     `json:"libtorch"` // null where none could be opened
-	Devices  []string      `json:"devices"`  // that tensors can be on
-	Machine  machine       `json:"machine"`  // what graft runs on
-	Checks   []checkResult `json:"checks"`   // what was tried
-}
-
-// libtorch is the LibTorch in use and where it came from.
-type libtorch struct {
-	torch.Runtime
-	Origin string `json:"origin"` // "Debian", the folder it was built against, or "unknown"
-}
-
 // together says over what the processes of a job speak to each other.
-func (l *libtorch) together() string {
+func together(l *doctor.Libtorch) string {
 	switch {
 	case l.NCCL:
 		return "can train together, over NCCL and Gloo"
@@ -39,21 +23,6 @@ func (l *libtorch) together() string {
 		return "can train together, over Gloo"
 	}
 	return "train alone: this LibTorch lacks c10d's Gloo"
-}
-
-type machine struct {
-	OS         string `json:"os"`          // the system, as Go names it
-	Arch       string `json:"arch"`        // the processor, as Go names it
-	Processors int    `json:"processors"`  // that this process may use
-	WaitPolicy string `json:"wait_policy"` // how OpenMP's threads wait for work
-}
-
-// checkResult is one line of the doctor's table.
-type checkResult struct {
-	Check  string `json:"check"`            // what was looked at
-	Pass   bool   `json:"pass"`             // whether it works
-	Detail string `json:"detail"`           // what was found
-	Remedy string `json:"remedy,omitempty"` // what to do about it; empty where it works
 }
 
 // newDoctorCommand is `graft doctor`.
@@ -77,12 +46,14 @@ pass or fail, and what to do about a failure. The exit code is 1 if any fails.`,
 }
 
 func runDoctor(w io.Writer, asJSON bool) error {
-	report := examine()
-	print := report.print
+	report := doctor.Examine(environment(context.Background()).Files)
+	var err error
 	if asJSON {
-		print = func(w io.Writer) error { return printJSON(w, report) }
+		err = document.PrintJSON(w, report)
+	} else {
+		err = printDoctor(report, w)
 	}
-	if err := print(w); err != nil {
+	if err != nil {
 		return err
 	}
 	if !report.Healthy {
@@ -91,57 +62,14 @@ func runDoctor(w io.Writer, asJSON bool) error {
 	return nil
 }
 
-func examine() doctorReport {
-	report := doctorReport{Healthy: true, Devices: []string{}, Machine: machine{
-		OS: runtime.GOOS, Arch: runtime.GOARCH, Processors: torch.DefaultThreads(),
-	}}
-	if found, err := torch.Describe(); err == nil {
-		report.LibTorch = &libtorch{Runtime: found, Origin: origin(found.Library)}
-	}
-	report.Machine.WaitPolicy = waitPolicy()
-	devices, _ := torch.Devices() // where this fails the first check says why
-	for _, d := range devices {
-		report.Devices = append(report.Devices, d.String())
-	}
-	report.Checks = runChecks(devices)
-	for _, c := range report.Checks {
-		report.Healthy = report.Healthy && c.Pass
-	}
-	return report
-}
-
-// origin reads what the build wrote beside the library.
-func origin(library string) string {
-	data, err := os.ReadFile(filepath.Join(filepath.Dir(library), "origin"))
-	if err != nil {
-		return unknown
-	}
-	for line := range strings.Lines(string(data)) {
-		if from, ok := strings.CutPrefix(strings.TrimSpace(line), "libtorch="); ok {
-			return from
-		}
-	}
-	return unknown
-}
-
-func waitPolicy() string {
-	if policy := os.Getenv("OMP_WAIT_POLICY"); policy != "" {
-		return policy
-	}
-	if spins := os.Getenv("GOMP_SPINCOUNT"); spins != "" {
-		return "spin " + spins + " times"
-	}
-	return torch.WaitPolicy
-}
-
-func (r doctorReport) print(w io.Writer) error {
+func printDoctor(r doctor.Report, w io.Writer) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	if l := r.LibTorch; l != nil {
 		fmt.Fprintf(table, "LibTorch\t%s from %s, %s\n", l.Version, l.Origin, l.Vectors)
 		fmt.Fprintf(table, "library\t%s\n", l.Library)
 		fmt.Fprintf(table, "threads\t%d of %d processors; idle ones %s\n", l.Threads, r.Machine.Processors, r.Machine.WaitPolicy)
 		fmt.Fprintf(table, "devices\t%s\n", strings.Join(r.Devices, ", "))
-		fmt.Fprintf(table, "processes\t%s\n", l.together())
+		fmt.Fprintf(table, "processes\t%s\n", together(l))
 	} else {
 		fmt.Fprintf(table, "LibTorch\tnone\n")
 	}

@@ -7,24 +7,27 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"graft/results/failure"
+	"graft/work/doctor"
 )
 
 func TestDoctorPassesHere(t *testing.T) {
 	got := graft("doctor", "--json")
-	require.Equal(t, exitDone, got.code, got.stdout+got.stderr)
-	var report doctorReport
+	require.Equal(t, failure.Done, got.code, got.stdout+got.stderr)
+	var report doctor.Report
 	require.NoError(t, json.Unmarshal([]byte(got.stdout), &report))
 	require.True(t, report.Healthy)
 	require.NotEmpty(t, report.LibTorch.Version)
 	require.NotEmpty(t, report.LibTorch.Origin)
 	require.Contains(t, report.Devices, "cpu")
-	require.GreaterOrEqual(t, len(report.Checks), len(machineChecks)+len(deviceChecks))
+	require.GreaterOrEqual(t, len(report.Checks), 7)
 	for _, c := range report.Checks {
 		require.True(t, c.Pass, "%+v", c)
 		require.Empty(t, c.Remedy)
 	}
 	got = graft("doctor")
-	require.Equal(t, exitDone, got.code)
+	require.Equal(t, failure.Done, got.code)
 	require.Contains(t, got.stdout, report.LibTorch.Version)
 	require.Contains(t, got.stdout, "pass  a network learns on cpu")
 }
@@ -41,8 +44,8 @@ func TestDoctorExplainsAMissingLibrary(t *testing.T) {
 	out, err := cmd.Output()
 	var exit *exec.ExitError
 	require.ErrorAs(t, err, &exit)
-	require.Equal(t, int(exitFailed), exit.ExitCode())
-	var report doctorReport
+	require.Equal(t, int(failure.Failed), exit.ExitCode())
+	var report doctor.Report
 	require.NoError(t, json.Unmarshal(out, &report), string(out))
 	require.False(t, report.Healthy)
 	require.Nil(t, report.LibTorch)

@@ -5,32 +5,26 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
-	"graft/config"
-	"graft/decider"
-	"graft/files"
-	"graft/model"
-	"graft/net2net"
-	"graft/simulation"
+	"graft/results/document"
+	"graft/results/failure"
+	"graft/results/report"
+	"graft/work"
+	"graft/work/evaluate"
 )
 
 // evaluateOptions are the flags of `graft evaluate`.
 type evaluateOptions struct {
-	policies    []string     // files or folders; at least one, but for leaving out
-	tables      []string     // folders; at least one
-	vocab       string       // a folder or a file; required for policies of the original's
-	compat      bool         // print the original's report
-	asPublished bool         // evaluate as the original's last code did
-	prefix      string       // when token 0 is read before the layers
-	json        bool         // print one object
-	csv         bool         // print a row for each table and chooser
-	out         string       // the run folder; empty keeps nothing
-	force       bool         // move a folder aside that is there
-	leave       leaveOptions // of tables; zero leaves none out
+	evaluate.Options                        // what is evaluated; the zero value is incomplete
+	seeds            int                    // policies that learn each time, where tables are left out
+	compat           bool                   // print the original's report
+	asPublished      bool                   // evaluate as the original's last code did
+	json             bool                   // print one object
+	csv              bool                   // print a row for each table and chooser
+	given            func(flag string) bool // whether a flag was given
 }
 
 func newEvaluateCommand() *cobra.Command {
@@ -72,7 +66,7 @@ the first network learned with it.`,
       --compat --as-published`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			o.leave.given = command.Flags().Changed
+			o.given = command.Flags().Changed
 			return runEvaluate(command.Context(), command.OutOrStdout(), o)
 		},
 	}
@@ -82,17 +76,17 @@ the first network learned with it.`,
 
 func (o *evaluateOptions) addFlags(command *cobra.Command) {
 	flags := command.Flags()
-	flags.StringArrayVar(&o.policies, "policy", nil, "a policy's file, or the folder of a run; several are compared")
-	flags.StringArrayVar(&o.tables, "table", nil, "the folder of a table, or of a policy of the original's that learned from one beside it; may be given several times")
-	flags.StringVar(&o.vocab, "vocab", "", "the folder or file of the vocabulary that policies of the original's learned with")
+	flags.StringArrayVar(&o.Policies, "policy", nil, "a policy's file, or the folder of a run; several are compared")
+	flags.StringArrayVar(&o.Tables, "table", nil, "the folder of a table, or of a policy of the original's that learned from one beside it; may be given several times")
+	flags.StringVar(&o.Vocab, "vocab", "", "the folder or file of the vocabulary that policies of the original's learned with")
 	flags.BoolVar(&o.compat, "compat", false, "print the original's report")
 	flags.BoolVar(&o.asPublished, "as-published", false, "with --compat: evaluate what the original's last code evaluated, mistakes included")
-	flags.StringVar(&o.prefix, "prefix", "", `whether a policy of the original's reads token 0 before the layers: "always", "never", or empty for as it learned, with --compat as it was reported on`)
+	flags.StringVar(&o.Prefix, "prefix", "", `whether a policy of the original's reads token 0 before the layers: "always", "never", or empty for as it learned, with --compat as it was reported on`)
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	flags.BoolVar(&o.csv, "csv", false, "print a row for each table and chooser")
-	flags.StringVar(&o.out, "out", "", "keep what came out in this run folder, which must not be there yet")
-	flags.BoolVar(&o.force, "force", false, "with --out: move an existing folder aside")
-	o.leave.addFlags(flags)
+	flags.StringVar(&o.Out, "out", "", "keep what came out in this run folder, which must not be there yet")
+	flags.BoolVar(&o.Force, "force", false, "with --out: move an existing folder aside")
+	o.addLeaveFlags(flags)
 	command.MarkFlagsMutuallyExclusive("json", "compat", "csv")
 	command.MarkFlagsMutuallyExclusive("prefix", "as-published")
 	command.MarkFlagsMutuallyExclusive("leave-out", "compat")
@@ -102,222 +96,76 @@ func (o *evaluateOptions) addFlags(command *cobra.Command) {
 	command.MarkFlagsMutuallyExclusive("leave-out", "prefix")
 }
 
-func (o evaluateOptions) validate() error {
+func (o *evaluateOptions) addLeaveFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&o.Leave.By, "leave-out", "", `leave tables out in turn, and judge by them what policies learn from the others: "scenario" one at a time, "network" all of a network's`)
+	flags.StringVar(&o.Leave.File, "learn", "", "with --leave-out: the file of 'graft learn' that says from which tables policies learn, how, and with how many seeds")
+	flags.StringVar(&o.Leave.For, "for", "new", `with --leave-out: how policies learn: for "new" scenarios, or for "known" ones`)
+	flags.IntVar(&o.seeds, "seeds", 10, "with --leave-out: policies that learn each time, with the seeds from 1 on")
+	flags.IntVar(&o.Leave.Steps, "steps", 0, "with --leave-out: steps of learning at most (default: as --for has them)")
+}
+
+// validate lists what is wrong with flags beside each other, and with the options.
+func (o evaluateOptions) validate(env *work.Env) error {
 	switch {
-	case o.leave.by == "" && (len(o.policies) == 0 || slices.Contains(o.policies, "")):
-		return usageErrorf("--policy says what is evaluated: a policy's file or the folder of its run")
-	case o.leave.learn == "" && len(o.tables) == 0 || slices.Contains(o.tables, ""):
-		return usageErrorf("--table says against what: the folder of a table")
-	case o.compat && (len(o.policies) > 1 || len(o.tables) > 1):
-		return usageErrorf("--compat is the original's report, about one policy and one table")
+	case o.compat && (len(o.Policies) > 1 || len(o.Tables) > 1):
+		return failure.Usagef("--compat is the original's report, about one policy and one table")
 	case o.asPublished && !o.compat:
-		return usageErrorf("--as-published is for the original's report; add --compat")
-	case o.force && o.out == "":
-		return usageErrorf("--force is for the folder of --out; add that, or leave --force away")
+		return failure.Usagef("--as-published is for the original's report; add --compat")
+	case o.Force && o.Out == "":
+		return failure.Usagef("--force is for the folder of --out; add that, or leave --force away")
 	}
-	if twice := repeated(o.policies); twice != "" {
-		return usageErrorf("--policy: %s is named twice", twice)
+	if err := failure.With(failure.Usage, o.validateLeave()); o.Leave.By == "" && err != nil {
+		return err
 	}
-	if twice := repeated(o.tables); twice != "" {
-		return usageErrorf("--table: %s is named twice", twice)
-	}
-	return withCode(exitUsage, errors.Join(o.reading().Validate(), o.leave.validate()))
+	return failure.With(failure.Usage, errors.Join(o.Options.Validate(env.Files), o.validateLeave()))
 }
 
-func (o evaluateOptions) needsVocab(policy string) error {
-	return usageErrorf("--vocab says how %s reads a network: the folder of the vocabulary that it learned with", policy)
-}
-
-// repeated is a path that is there twice; empty where none is.
-func repeated(paths []string) string {
-	for k, p := range paths {
-		if slices.ContainsFunc(paths[:k], func(other string) bool { return samePath(other, p) }) {
-			return p
+// validateLeave lists what is wrong with the flags about leaving tables out.
+func (o evaluateOptions) validateLeave() error {
+	var faults []error
+	for _, flag := range []string{"learn", "for", "seeds", "steps"} {
+		if o.Leave.By == "" && o.given(flag) {
+			faults = append(faults, fmt.Errorf("--%s is for --leave-out; add that, or leave --%s away", flag, flag))
 		}
 	}
-	return ""
-}
-
-// reading is how a policy of the original's reads and decides.
-func (o evaluateOptions) reading() decider.LegacyOptions {
-	if o.asPublished {
-		return decider.LegacyOptions{Prefix: decider.Never}
+	for _, flag := range []string{"for", "steps", "table"} {
+		if o.Leave.By != "" && o.Leave.File != "" && o.given(flag) {
+			faults = append(faults, fmt.Errorf("--%s is what the file of --learn says; leave one of them away", flag))
+		}
 	}
-	return decider.LegacyOptions{Prefix: decider.Prefix(o.prefix)}
+	if o.Leave.By != "" && o.seeds < 1 {
+		faults = append(faults, fmt.Errorf("--seeds is %d; at least one policy learns", o.seeds))
+	}
+	return errors.Join(faults...)
 }
 
 func runEvaluate(ctx context.Context, w io.Writer, o evaluateOptions) error {
-	if err := o.validate(); err != nil {
+	env := environment(ctx)
+	if err := o.validate(env); err != nil {
 		return err
 	}
-	switch {
-	case o.compat:
-		return o.printOriginal(ctx, w)
-	case o.leave.by != "":
-		return runLeaveOut(ctx, w, o)
-	}
-	m, err := o.meet(ctx)
-	if err != nil {
-		return err
-	}
-	book, err := o.keep(func() (evaluationGiven, error) { return o.given(m) })
-	if err != nil {
-		return err
-	}
-	defer book.close()
-	r, comparison, err := m.compare(o)
-	if err != nil {
-		return err
-	}
-	if err := book.finish(newEvaluationOutcome(r, nil)); err != nil {
-		return err
-	}
-	switch {
-	case o.json:
-		return printJSON(w, r)
-	case o.csv:
-		return printVerdicts(w, comparison)
-	}
-	return r.print(w)
-}
-
-// meeting is policies, and the tables that they are held against.
-type meeting struct {
-	contenders []*contender
-	trees      []*simulation.Tree
-}
-
-// meet reads what is to be compared.
-func (o evaluateOptions) meet(ctx context.Context) (*meeting, error) {
-	contenders, err := o.readPolicies(ctx)
-	if err != nil {
-		return nil, err
-	}
-	trees, err := readTrees(o.tables)
-	if err != nil {
-		return nil, err
-	}
-	tellApart(trees, o.tables)
-	return &meeting{contenders, trees}, nil
-}
-
-// compare lets the policies choose, beside those who need no learning.
-func (m *meeting) compare(o evaluateOptions) (*evaluationReport, *simulation.Comparison, error) {
-	entrants, err := withRivals(m.contenders, m.trees)
-	if err != nil {
-		return nil, nil, err
-	}
-	comparison, err := simulation.Compare(m.trees, entrants, m.contenders[0].entrants[0].Name)
-	if err != nil {
-		return nil, nil, err
-	}
-	r, err := reportEvaluation(o, m.contenders, m.trees, comparison)
-	return r, comparison, err
-}
-
-// readTrees reads the folders of tables.
-func readTrees(folders []string) ([]*simulation.Tree, error) {
-	var trees []*simulation.Tree
-	for _, folder := range folders {
-		t, err := config.ReadTree(files.OS{}, folder)
+	if o.compat {
+		r, err := evaluate.Original(ctx, env, evaluate.OriginalOptions{Policy: o.Policies[0], Table: o.Tables[0], Vocab: o.Vocab, Prefix: o.Prefix, AsPublished: o.asPublished})
 		if err != nil {
-			return nil, unreadableTable(folder, err)
+			return err
 		}
-		trees = append(trees, t)
+		return r.Write(w)
 	}
-	return trees, nil
-}
-
-// tellApart lets paths stand in place of names that are alike.
-func tellApart(trees []*simulation.Tree, folders []string) {
-	names := map[string]int{}
-	for _, t := range trees {
-		names[t.Name]++
+	if o.given("seeds") {
+		o.Leave.Seeds = o.seeds
 	}
-	for k, t := range trees {
-		if names[t.Name] > 1 {
-			t.Name = folders[k]
-		}
-	}
-}
-
-// unreadableTable says how to find all that is wrong with a table's folder.
-func unreadableTable(folder string, err error) error {
-	var faults simulation.Faults
-	if errors.As(err, &faults) {
-		return withCode(exitDamaged, fmt.Errorf("%w\n'graft table check %s' says how much of it can be used", err, folder))
-	}
-	if errors.Is(err, simulation.ErrNoTable) {
-		return withCode(exitDamaged, err)
-	}
-	return unreadable(err)
-}
-
-// printOriginal evaluates one policy as the original did.
-func (o evaluateOptions) printOriginal(ctx context.Context, w io.Writer) error {
-	policy, folder := o.policies[0], o.tables[0]
-	if kind, err := kindOfPolicy(policy); err == nil && kind == structuralKind {
-		return usageErrorf("--compat is the original's report, and %s is a structural policy; leave --compat and --vocab away", policy)
-	}
-	if o.vocab == "" {
-		return o.needsVocab(policy)
-	}
-	p, run, err := o.readOriginal(policy)
-	if err != nil {
-		return unreadable(err)
-	}
-	table, n, err := config.ReadLegacyTable(files.OS{}, folder)
-	if err != nil {
-		return unreadable(err)
-	}
-	if o.prefix == "" && !reportedWithToken(p, run, n) {
-		p.Prefix = decider.Never
-	}
-	surgery := net2net.Options{Compat: net2net.Original}
-	e, err := simulation.Evaluate(ctx, table, n, simulation.OfLegacy{LegacyPolicy: p}, simulation.EvaluateOptions{Surgery: surgery})
-	if err != nil {
-		return err
-	}
-	return e.WriteLegacy(w, n, policy, folder)
-}
-
-// reportedWithToken says whether the original put token 0 before the layers when it
-// reported on a policy. Reports were made at two times. At the first, policies with 13
-// vectors that had gone on from others were held against the tables of the first
-// network, as they had learned: with token 0 where 13 vectors say so. All others were
-// reported on when nothing was put before the layers any more.
-func reportedWithToken(p *decider.LegacyPolicy, run *config.LegacyRun, n *model.Network) bool {
-	return p.Prefixed() && run != nil && run.Source != "" && p.Early(n)
-}
-
-// readOriginal reads the policy that was named, or the one that the original would have
-// taken for it, and the run of the one that was named.
-func (o evaluateOptions) readOriginal(policy string) (*decider.LegacyPolicy, *config.LegacyRun, error) {
-	p, run, err := config.ReadLegacyPolicy(files.OS{}, policy, o.vocab, o.reading())
-	if err != nil || !o.asPublished {
-		return p, run, err
-	}
-	if run == nil {
-		return nil, nil, usageErrorf("--as-published needs the folder of the policy, where %s says with which policy its learning began", config.LegacyRunFile)
-	}
-	if run.Source == "" {
-		return p, run, nil
-	}
-	p, err = config.ReadLegacySource(files.OS{}, policy, run, o.vocab, o.reading())
-	return p, run, err
-}
-
-// unreadable tells files that are not there and configurations that are wrong from
-// files that are damaged.
-func unreadable(err error) error {
-	var system *fs.PathError
-	var faults config.Faults
-	var coded *exitError
+	r, err := evaluate.Run(ctx, env, o.Options)
 	switch {
-	case errors.As(err, &coded), errors.As(err, &system), errors.Is(err, fs.ErrNotExist):
+	case err != nil:
 		return err
-	case errors.As(err, &faults):
-		return withCode(exitConfig, err)
+	case o.csv:
+		return report.PrintVerdicts(w, r.Comparison)
+	case o.json && r.LeftOut != nil:
+		return document.PrintJSON(w, r.LeftOut)
+	case o.json:
+		return document.PrintJSON(w, r.Compared)
+	case r.LeftOut != nil:
+		return report.PrintLeftOut(*r.LeftOut, w)
 	}
-	return withCode(exitDamaged, err)
+	return report.PrintEvaluation(r.Compared, w)
 }

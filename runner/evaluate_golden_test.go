@@ -16,6 +16,8 @@ import (
 	"graft/files"
 	"graft/model"
 	"graft/net2net"
+	"graft/results/failure"
+	"graft/results/runs"
 	"graft/simulation"
 )
 
@@ -119,7 +121,7 @@ func TestPublishedReports(t *testing.T) {
 	for name, r := range publishedReports(t) {
 		t.Run(name, func(t *testing.T) {
 			got := r.evaluate(r.asItWas()...)
-			require.Equal(t, exitDone, got.code, got.stderr)
+			require.Equal(t, failure.Done, got.code, got.stderr)
 			require.Equal(t, bodyOf(t, r.text), bodyOf(t, got.stdout))
 			if network, _, found := strings.Cut(r.text, "=== Model Folder"); found && network != "" {
 				require.True(t, strings.HasPrefix(got.stdout, network+"=== Model Folder ===\n"+r.policy+"\n\n=== Evaluation Folder ===\n"+r.table+"\n=== Step 1"))
@@ -133,7 +135,7 @@ func TestPublishedReportsOfThePolicyThatTheyAreAbout(t *testing.T) {
 	for name, r := range publishedReports(t) {
 		r.policy = r.actually
 		got := r.evaluate()
-		require.Equal(t, exitDone, got.code, got.stderr)
+		require.Equal(t, failure.Done, got.code, got.stderr)
 		require.Equal(t, bodyOf(t, r.text), bodyOf(t, got.stdout), name)
 	}
 }
@@ -162,7 +164,7 @@ func TestPublishedReportsInEveryMode(t *testing.T) {
 				continue
 			}
 			got := run()
-			require.Equal(t, exitDone, got.code, got.stderr)
+			require.Equal(t, failure.Done, got.code, got.stderr)
 			require.Equal(t, slices.Contains(r.modes, mode), bodyOf(t, r.text) == bodyOf(t, got.stdout), "%s as %s", name, mode)
 			compared++
 		}
@@ -180,8 +182,8 @@ func TestEveryPolicyOnEveryTable(t *testing.T) {
 			args = append(args, "--table", table)
 		}
 		got := graft(args...)
-		require.Equal(t, exitDone, got.code, got.stderr)
-		var r evaluationReport
+		require.Equal(t, failure.Done, got.code, got.stderr)
+		var r runs.EvaluationReport
 		require.NoError(t, json.Unmarshal([]byte(got.stdout), &r))
 		p, _, err := config.ReadLegacyPolicy(files.OS{}, filepath.Dir(policy), filepath.Join(original, "vocabs"), decider.LegacyOptions{})
 		require.NoError(t, err)
@@ -215,7 +217,7 @@ func TestEveryPolicyOnEveryTable(t *testing.T) {
 }
 
 // verdictOf is how somebody fared in a table.
-func verdictOf(t *testing.T, table evaluatedTable, chooser string) simulation.Verdict {
+func verdictOf(t *testing.T, table runs.EvaluatedTable, chooser string) simulation.Verdict {
 	k := slices.IndexFunc(table.Verdicts, func(v simulation.Verdict) bool { return v.Chooser == chooser })
 	require.GreaterOrEqual(t, k, 0, chooser)
 	return table.Verdicts[k]
@@ -227,8 +229,8 @@ func TestNumbersStayThoseOfTheFirstBlocks(t *testing.T) {
 	policy := filepath.Dir(beside(t, "policies/simulation_late_learn2/*.pth")[0])
 	vocabulary := filepath.Join(original, "vocabs")
 	got := graft("evaluate", "--json", "--policy", policy, "--table", filepath.Join(original, "simulations/simulation_late2"), "--vocab", vocabulary)
-	require.Equal(t, exitDone, got.code, got.stderr)
-	var r evaluationReport
+	require.Equal(t, failure.Done, got.code, got.stderr)
+	var r runs.EvaluationReport
 	require.NoError(t, json.Unmarshal([]byte(got.stdout), &r))
 	require.Equal(t, []string{"deepen:0", "deepen:1", "deepen:1"}, r.Tables[0].Verdicts[0].Sequence)
 	p, _, err := config.ReadLegacyPolicy(files.OS{}, policy, vocabulary, decider.LegacyOptions{})

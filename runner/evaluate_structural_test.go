@@ -16,6 +16,8 @@ import (
 	"graft/decider"
 	"graft/files"
 	"graft/net2net"
+	"graft/results/failure"
+	"graft/results/runs"
 	"graft/simulation"
 	"graft/torch/weights"
 )
@@ -106,10 +108,10 @@ func (s *shed) evaluate(named ...string) outcome {
 	return graft(args...)
 }
 
-func (s *shed) report(named ...string) evaluationReport {
+func (s *shed) report(named ...string) runs.EvaluationReport {
 	got := s.evaluate(append(named, "json")...)
-	require.Equal(s.t, exitDone, got.code, got.stderr)
-	var r evaluationReport
+	require.Equal(s.t, failure.Done, got.code, got.stderr)
+	var r runs.EvaluationReport
 	require.NoError(s.t, json.Unmarshal([]byte(got.stdout), &r))
 	return r
 }
@@ -118,7 +120,7 @@ func TestEvaluateStructuralPolicies(t *testing.T) {
 	s := newShed(t)
 	r := s.report("policy=run", "policy=run/policies/seed-2.safetensors", "table=early", "table=late")
 	require.Equal(t, "run, voting", r.Against)
-	require.Equal(t, evaluatedPolicy{Policy: s.path("run"), Name: "run", Kind: structuralKind, Members: 3, Learned: []string{"deepen"},
+	require.Equal(t, runs.EvaluatedPolicy{Policy: s.path("run"), Name: "run", Kind: runs.StructuralPolicy, Members: 3, Learned: []string{"deepen"},
 		Notes: map[string]string{"tables": "early, late"}}, r.Policies[0])
 	require.Equal(t, []int{1, 3, 1}, []int{r.Standings[0].Seeds, r.Standings[1].Seeds, r.Standings[2].Seeds})
 	require.Equal(t, simulation.RoleVote, r.Standings[0].Role)
@@ -141,7 +143,7 @@ func TestEvaluateStructuralPolicies(t *testing.T) {
 	}
 
 	text := s.evaluate("policy=run", "table=early", "table=late")
-	require.Equal(t, exitDone, text.code, text.stderr)
+	require.Equal(t, failure.Done, text.code, text.stderr)
 	for _, part := range []string{"policy  run, structural, 3 members, judges deepen\n        tables: early, late\n", "table   late: ConvSmall on synthetic, 9 sequences of 2 decisions from 40 s of 100 s on",
 		"CHOOSER               ACCURACY  REGRET", "over 2 tables", "by runs that differ in their seed alone", "~ +0.00", "has seen all these tables", "Intervals over 2 tables are too narrow"} {
 		require.Contains(t, text.stdout, part)
@@ -168,8 +170,8 @@ func TestLeaveOut(t *testing.T) {
 	s := newShed(t)
 	args := []string{"table=early", "table=late", "table=other", "seeds=2", "steps=5", "leave-out=scenario"}
 	got := s.evaluate(append(args, "json")...)
-	require.Equal(t, exitDone, got.code, got.stderr)
-	var r leaveReport
+	require.Equal(t, failure.Done, got.code, got.stderr)
+	var r runs.LeaveReport
 	require.NoError(t, json.Unmarshal([]byte(got.stdout), &r))
 	require.Equal(t, []any{"scenario", "new", 5, 2}, []any{r.LeaveOut, r.For, r.Steps, r.Seeds})
 	require.Equal(t, []string{"early", "other"}, r.Groups[1].Learned)
@@ -190,16 +192,16 @@ func TestLeaveOut(t *testing.T) {
 	file := fmt.Sprintf("[run]\nseeds = 2\n[tables]\nfolders = [%q, %q]\nheld_out = [%q]\n[learn]\nfor = \"new\"\nsteps = 5\n", s.path("early"), s.path("late"), s.path("other"))
 	require.NoError(t, os.WriteFile(s.path("policy.toml"), []byte(file), 0o600))
 	byFile := graft("evaluate", "--leave-out", "scenario", "--learn", s.path("policy.toml"))
-	require.Equal(t, exitDone, byFile.code, byFile.stderr)
+	require.Equal(t, failure.Done, byFile.code, byFile.stderr)
 	require.Equal(t, text.stdout, byFile.stdout, "as the flags say it")
 	twice := graft("evaluate", "--leave-out", "scenario", "--learn", s.path("policy.toml"), "--steps", "3")
-	require.Equal(t, exitUsage, twice.code)
+	require.Equal(t, failure.Usage, twice.code)
 	require.Contains(t, twice.stderr, "--steps is what the file of --learn says")
 
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	stopped := call(ctx, newRootCommand(), "evaluate", "--leave-out", "scenario", "--table", s.path("early"), "--table", s.path("late"))
-	require.Equal(t, exitInterrupted, stopped.code)
+	require.Equal(t, failure.Interrupted, stopped.code)
 	require.Empty(t, stopped.stdout)
 }
 
@@ -224,47 +226,47 @@ func TestWhatStructuralPoliciesCannot(t *testing.T) {
 	for name, c := range map[string]struct {
 		spoil func(*shed)
 		args  []string
-		code  exitCode
+		code  failure.Code
 		says  []string
 	}{
-		"a policy cut short":     {text(voting, func(all string) string { return all[:len(all)/2] }), nil, exitDamaged, of("policy.safetensors", "cut short", "copy the file again")},
-		"a policy that is empty": {text(voting, func(string) string { return "" }), nil, exitDamaged, of("empty", "copy the file again")},
+		"a policy cut short":     {text(voting, func(all string) string { return all[:len(all)/2] }), nil, failure.Damaged, of("policy.safetensors", "cut short", "copy the file again")},
+		"a policy that is empty": {text(voting, func(string) string { return "" }), nil, failure.Damaged, of("empty", "copy the file again")},
 		"weights of other sizes": {func(s *shed) {
 			s.change(voting, func(set *weights.Set) {
 				w := &set.Tensors[0]
 				w.Shape, w.Data = []int64{2, 2}, w.Data[:32]
 			})
-		}, nil, exitDamaged, of("its tensor member0.", "[2 2]; it should be", "give the file as 'graft learn' wrote it")},
-		"a tensor is gone": {func(s *shed) { s.change(voting, func(set *weights.Set) { set.Tensors = set.Tensors[1:] }) }, nil, exitDamaged, of("it has no tensor member0.")},
-		"other kinds of actions": {func(s *shed) { writePlain(s.t, s.path("wide"), "ConvSmall", []string{"branch:1", "none"}, 1) }, of("policy=run", "table=wide"), exitFailed,
+		}, nil, failure.Damaged, of("its tensor member0.", "[2 2]; it should be", "give the file as 'graft learn' wrote it")},
+		"a tensor is gone": {func(s *shed) { s.change(voting, func(set *weights.Set) { set.Tensors = set.Tensors[1:] }) }, nil, failure.Damaged, of("it has no tensor member0.")},
+		"other kinds of actions": {func(s *shed) { writePlain(s.t, s.path("wide"), "ConvSmall", []string{"branch:1", "none"}, 1) }, of("policy=run", "table=wide"), failure.Failed,
 			of("run, voting in wide: the policy has learned to judge deepen, and the table offers to branch", "take a policy that learned from such tables")},
-		"a record is missing": {lines(func(l []string) []string { return append(l[:3:3], l[4:]...) }), nil, exitDamaged,
+		"a record is missing": {lines(func(l []string) []string { return append(l[:3:3], l[4:]...) }), nil, failure.Damaged,
 			of("node-1.jsonl:4: missing: it was line 5", "simulate what is missing again", "'graft table check ")},
-		"a record is doubled":   {lines(func(l []string) []string { return append(append(l[:4:4], l[3]), l[4:]...) }), nil, exitDamaged, of("doubled", "it counts once", "'graft table check ")},
-		"a record is corrupted": {lines(func(l []string) []string { l[3] = strings.Replace(l[3], `"accuracy":[0`, `"accuracy":[1`, 1); return l }), nil, exitDamaged, of("node-1.jsonl:4: damaged", "checksum", "simulate it again", "'graft table check ")},
+		"a record is doubled":   {lines(func(l []string) []string { return append(append(l[:4:4], l[3]), l[4:]...) }), nil, failure.Damaged, of("doubled", "it counts once", "'graft table check ")},
+		"a record is corrupted": {lines(func(l []string) []string { l[3] = strings.Replace(l[3], `"accuracy":[0`, `"accuracy":[1`, 1); return l }), nil, failure.Damaged, of("node-1.jsonl:4: damaged", "checksum", "simulate it again", "'graft table check ")},
 		"a table that is not finished": {func(s *shed) {
 			writePlain(s.t, s.path("begun"), "ConvSmall", plainActions, 1)
 			spoil(s.t, s.path("begun"), "node-1.jsonl", func(all string) string { return strings.Join(strings.SplitAfter(all, "\n")[:4], "") })
-		}, of("policy=run", "table=begun"), exitDamaged, of("of its sequences are missing, such as (deepen:", "simulate them")},
-		"no table":                    {nil, of("policy=run", "table=run/policies"), exitDamaged, of("run/policies", "no table")},
-		"no folder":                   {nil, of("policy=run", "table=nowhere"), exitFailed, of("nowhere", "no such file")},
-		"no policy":                   {nil, of("policy=nowhere", "table=early"), exitFailed, of("nowhere", "no such file", "name its file, or a folder with its file policy.safetensors or agent.finalmodel.pth")},
-		"learning has not ended":      {func(s *shed) { require.NoError(s.t, os.Remove(s.path(voting))) }, nil, exitFailed, of("it has no policy.safetensors, so learning has not ended", "'graft learn --resume'")},
-		"a vocabulary":                {nil, of("policy=run", "table=early", "vocab=early"), exitUsage, of("--vocab and --prefix are for policies of the original's", "leave them away")},
-		"a prefix":                    {nil, of("policy=run", "table=early", "prefix=never"), exitUsage, of("structural policy, which reads any network")},
-		"the original's report":       {nil, of("policy=run", "table=early", "vocab=early", "compat"), exitUsage, of("run is a structural policy; leave --compat and --vocab away")},
-		"that without a vocabulary":   {nil, of("policy=run", "table=early", "compat"), exitUsage, of("run is a structural policy")},
-		"a report of many tables":     {nil, of("policy=run", "table=early", "table=late", "vocab=early", "compat"), exitUsage, of("about one policy and one table")},
-		"no vocabulary":               {func(s *shed) { s.change(voting, func(set *weights.Set) { set.Metadata = nil }) }, of("policy=run/policy.safetensors", "table=early"), exitUsage, of("--vocab says how", "policy.safetensors reads a network")},
-		"a policy twice":              {nil, of("policy=run", "policy=run", "table=early"), exitUsage, of("--policy: ", "is named twice")},
-		"a table twice":               {nil, of("policy=run", "table=early", "table=early/"), exitUsage, of("--table: ", "is named twice")},
-		"a policy called as a rival":  {func(s *shed) { s.learn("never", 1) }, of("policy=never", "table=early"), exitUsage, of(`"never" is the name of two who are compared`)},
-		"no groups":                   {nil, of("table=early", "leave-out=scenario"), exitFailed, of("there are no two groups of tables; give more tables")},
-		"one network":                 {nil, of("table=early", "table=late", "leave-out=network"), exitFailed, of("there are no two groups of tables")},
-		"an unknown way to leave out": {nil, of("table=early", "leave-out=seed", "for=me", "seeds=0", "steps=-1"), exitUsage, of(`--leave-out is "seed"; it is scenario or network`, `--for is "me"`, "--seeds is 0", "--steps is -1")},
-		"a policy is given":           {nil, of("policy=run", "table=early", "leave-out=scenario"), exitUsage, of("leave-out", "policy")},
-		"nothing is left out":         {nil, of("policy=run", "table=early", "seeds=3"), exitUsage, of("--seeds is for --leave-out")},
-		"left out of a broken table":  {lines(func(l []string) []string { return l[1:] }), of("table=early", "table=late", "leave-out=scenario"), exitDamaged, of("missing", "'graft table check ")},
+		}, of("policy=run", "table=begun"), failure.Damaged, of("of its sequences are missing, such as (deepen:", "simulate them")},
+		"no table":                    {nil, of("policy=run", "table=run/policies"), failure.Damaged, of("run/policies", "no table")},
+		"no folder":                   {nil, of("policy=run", "table=nowhere"), failure.Failed, of("nowhere", "no such file")},
+		"no policy":                   {nil, of("policy=nowhere", "table=early"), failure.Failed, of("nowhere", "no such file", "name its file, or a folder with its file policy.safetensors or agent.finalmodel.pth")},
+		"learning has not ended":      {func(s *shed) { require.NoError(s.t, os.Remove(s.path(voting))) }, nil, failure.Failed, of("it has no policy.safetensors, so learning has not ended", "'graft learn --resume'")},
+		"a vocabulary":                {nil, of("policy=run", "table=early", "vocab=early"), failure.Usage, of("--vocab and --prefix are for policies of the original's", "leave them away")},
+		"a prefix":                    {nil, of("policy=run", "table=early", "prefix=never"), failure.Usage, of("structural policy, which reads any network")},
+		"the original's report":       {nil, of("policy=run", "table=early", "vocab=early", "compat"), failure.Usage, of("run is a structural policy; leave --compat and --vocab away")},
+		"that without a vocabulary":   {nil, of("policy=run", "table=early", "compat"), failure.Usage, of("run is a structural policy")},
+		"a report of many tables":     {nil, of("policy=run", "table=early", "table=late", "vocab=early", "compat"), failure.Usage, of("about one policy and one table")},
+		"no vocabulary":               {func(s *shed) { s.change(voting, func(set *weights.Set) { set.Metadata = nil }) }, of("policy=run/policy.safetensors", "table=early"), failure.Usage, of("--vocab says how", "policy.safetensors reads a network")},
+		"a policy twice":              {nil, of("policy=run", "policy=run", "table=early"), failure.Usage, of("--policy: ", "is named twice")},
+		"a table twice":               {nil, of("policy=run", "table=early", "table=early/"), failure.Usage, of("--table: ", "is named twice")},
+		"a policy called as a rival":  {func(s *shed) { s.learn("never", 1) }, of("policy=never", "table=early"), failure.Usage, of(`"never" is the name of two who are compared`)},
+		"no groups":                   {nil, of("table=early", "leave-out=scenario"), failure.Failed, of("there are no two groups of tables; give more tables")},
+		"one network":                 {nil, of("table=early", "table=late", "leave-out=network"), failure.Failed, of("there are no two groups of tables")},
+		"an unknown way to leave out": {nil, of("table=early", "leave-out=seed", "for=me", "seeds=0", "steps=-1"), failure.Usage, of(`--leave-out is "seed"; it is scenario or network`, `--for is "me"`, "--seeds is 0", "--steps is -1")},
+		"a policy is given":           {nil, of("policy=run", "table=early", "leave-out=scenario"), failure.Usage, of("leave-out", "policy")},
+		"nothing is left out":         {nil, of("policy=run", "table=early", "seeds=3"), failure.Usage, of("--seeds is for --leave-out")},
+		"left out of a broken table":  {lines(func(l []string) []string { return l[1:] }), of("table=early", "table=late", "leave-out=scenario"), failure.Damaged, of("missing", "'graft table check ")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := sound.copy(t)
@@ -288,14 +290,14 @@ func TestWhatStructuralPoliciesCannot(t *testing.T) {
 func TestBothKindsOfPolicies(t *testing.T) {
 	r, s := newLegacyRuns(t), newShed(t)
 	got := graft("evaluate", "--json", "--policy", r.path("learned"), "--policy", s.path("run"), "--table", r.path("table"), "--vocab", r.path("vocab"))
-	require.Equal(t, exitDone, got.code, got.stderr)
-	var report evaluationReport
+	require.Equal(t, failure.Done, got.code, got.stderr)
+	var report runs.EvaluationReport
 	require.NoError(t, json.Unmarshal([]byte(got.stdout), &report))
-	require.Equal(t, []policyKind{originalKind, structuralKind}, []policyKind{report.Policies[0].Kind, report.Policies[1].Kind})
+	require.Equal(t, []runs.PolicyOrigin{runs.OriginalPolicy, runs.StructuralPolicy}, []runs.PolicyOrigin{report.Policies[0].Kind, report.Policies[1].Kind})
 	require.False(t, *report.Policies[0].Prefix)
 	require.Equal(t, []net2net.Kind{"deepen"}, []net2net.Kind{net2net.Kind(report.Policies[1].Learned[0])})
 	require.Equal(t, "learned", report.Against)
 	got = r.evaluate("--policy", s.path("run"), "--policy", r.path("learned"), "--vocab", "")
-	require.Equal(t, exitUsage, got.code)
+	require.Equal(t, failure.Usage, got.code)
 	require.Contains(t, got.stderr, "--vocab says how "+r.path("learned")+" reads a network")
 }

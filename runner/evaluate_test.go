@@ -18,6 +18,8 @@ import (
 	"graft/files"
 	"graft/model"
 	"graft/net2net"
+	"graft/results/failure"
+	"graft/results/runs"
 	"graft/simulation"
 	"graft/torch/pickle"
 	"graft/torch/weights"
@@ -110,12 +112,12 @@ func (r *legacyRuns) evaluate(more ...string) outcome {
 func TestEvaluateSaysHowAPolicyFares(t *testing.T) {
 	r := newLegacyRuns(t)
 	got := r.evaluate()
-	require.Equal(t, exitDone, got.code, got.stderr)
+	require.Equal(t, failure.Done, got.code, got.stderr)
 	for _, part := range []string{"policy  learned, of the original's\n\ntable   table: ConvNet2 on cifar10, 16 sequences of 2 decisions from 40 s of 100 s on\n",
 		"DECISION  TIME LEFT  ACTION", "       1     60.5 s  ", "always deepen:2", "best fixed", "random", "by sequences of the same actions in another order"} {
 		require.Contains(t, got.stdout, part)
 	}
-	var report evaluationReport
+	var report runs.EvaluationReport
 	require.NoError(t, json.Unmarshal([]byte(r.evaluate("--json").stdout), &report))
 	table := report.Tables[0]
 	best, never, chosen := verdictOf(t, table, "optimum"), verdictOf(t, table, "never"), verdictOf(t, table, "learned")
@@ -128,7 +130,7 @@ func TestEvaluateSaysHowAPolicyFares(t *testing.T) {
 	require.Equal(t, 40.0, table.Start)
 	require.Equal(t, simulation.SeenThese, report.Standings[7].Seen)
 	fromLearned := r.evaluate("--json", "--table", r.path("learned"))
-	require.Equal(t, exitDone, fromLearned.code, fromLearned.stderr)
+	require.Equal(t, failure.Done, fromLearned.code, fromLearned.stderr)
 	require.Equal(t, r.evaluate("--json").stdout, strings.Replace(fromLearned.stdout, `"table":"`+r.path("learned")+`"`, `"table":"`+r.path("table")+`"`, 1),
 		"a policy's folder stands for the table that it learned from")
 }
@@ -136,8 +138,8 @@ func TestEvaluateSaysHowAPolicyFares(t *testing.T) {
 func TestEvaluateAsTheOriginalDid(t *testing.T) {
 	r := newLegacyRuns(t)
 	own, published := r.evaluate("--compat"), r.evaluate("--compat", "--as-published")
-	require.Equal(t, exitDone, own.code, own.stderr)
-	require.Equal(t, exitDone, published.code, published.stderr)
+	require.Equal(t, failure.Done, own.code, own.stderr)
+	require.Equal(t, failure.Done, published.code, published.stderr)
 	require.NotEqual(t, bodyOf(t, own.stdout), bodyOf(t, published.stdout))
 	source := r.evaluate("--compat", "--prefix", "never", "--policy", r.path("source"))
 	require.Equal(t, bodyOf(t, source.stdout), bodyOf(t, published.stdout), "which is of the policy that learning began with")
@@ -171,53 +173,53 @@ func TestWhatCannotBeEvaluatedSaysWhatToDo(t *testing.T) {
 	for name, c := range map[string]struct {
 		spoil func(*legacyRuns)
 		args  []string
-		code  exitCode
+		code  failure.Code
 		says  []string
 	}{
-		"a policy cut short":     {cut("learned/agent.finalmodel.pth"), nil, exitDamaged, []string{"cut short", "copy the file again"}},
-		"a policy that is empty": {func(r *legacyRuns) { r.write("learned/agent.finalmodel.pth", "") }, nil, exitDamaged, []string{"empty", "copy the file again"}},
+		"a policy cut short":     {cut("learned/agent.finalmodel.pth"), nil, failure.Damaged, []string{"cut short", "copy the file again"}},
+		"a policy that is empty": {func(r *legacyRuns) { r.write("learned/agent.finalmodel.pth", "") }, nil, failure.Damaged, []string{"empty", "copy the file again"}},
 		"weights of other sizes": {weigh(func(s *weights.Set) {
 			policytest.Put(s, "decider.linear2.weight", policytest.Zeros("decider.linear2.weight", 5, 9))
-		}), nil, exitDamaged, []string{"decider.linear2 takes 9 numbers", "not of one policy"}},
-		"a network's weights":    {weigh(func(s *weights.Set) { s.Tensors = []weights.Tensor{policytest.Zeros("conv1.layers.0.weight", 3)} }), nil, exitDamaged, []string{"there is no tensor encoder.encoder.weight_ih_l0, which a policy has"}},
-		"another configuration":  {func(r *legacyRuns) { r.write("learned/config.toml", "[agent]\nhidden_size = 50\n") }, nil, exitDamaged, []string{"hidden_size = 50", "not of one run"}},
-		"a faulty configuration": {func(r *legacyRuns) { r.write("learned/config.toml", "[agent]\nhidden_size = \"a\"\n") }, nil, exitConfig, []string{"config.toml:2:15", "whole number"}},
-		"another action set":     {five, nil, exitFailed, []string{"the policy chooses among 5 actions, and the table has 4", "take a policy that was learned on such a table"}},
-		"no policy":              {gone("learned/agent.finalmodel.pth"), nil, exitFailed, []string{"no such file", "a folder with its file agent.finalmodel.pth"}},
-		"no configuration":       {gone("learned/config.toml"), nil, exitFailed, []string{"no such file", "has a file config.toml"}},
-		"no policy's folder":     {nil, []string{"--policy", "nowhere"}, exitFailed, []string{"nowhere", "no such file", "name its file, or a folder"}},
-		"a sequence is missing":  {table(func(r *legacyRuns, d *pickle.Dict) { remove(r, d, 1, 2) }), nil, exitDamaged, []string{"1 of its sequences are missing, such as (deepen:1, deepen:2)", "simulate them"}},
+		}), nil, failure.Damaged, []string{"decider.linear2 takes 9 numbers", "not of one policy"}},
+		"a network's weights":    {weigh(func(s *weights.Set) { s.Tensors = []weights.Tensor{policytest.Zeros("conv1.layers.0.weight", 3)} }), nil, failure.Damaged, []string{"there is no tensor encoder.encoder.weight_ih_l0, which a policy has"}},
+		"another configuration":  {func(r *legacyRuns) { r.write("learned/config.toml", "[agent]\nhidden_size = 50\n") }, nil, failure.Damaged, []string{"hidden_size = 50", "not of one run"}},
+		"a faulty configuration": {func(r *legacyRuns) { r.write("learned/config.toml", "[agent]\nhidden_size = \"a\"\n") }, nil, failure.Configuration, []string{"config.toml:2:15", "whole number"}},
+		"another action set":     {five, nil, failure.Failed, []string{"the policy chooses among 5 actions, and the table has 4", "take a policy that was learned on such a table"}},
+		"no policy":              {gone("learned/agent.finalmodel.pth"), nil, failure.Failed, []string{"no such file", "a folder with its file agent.finalmodel.pth"}},
+		"no configuration":       {gone("learned/config.toml"), nil, failure.Failed, []string{"no such file", "has a file config.toml"}},
+		"no policy's folder":     {nil, []string{"--policy", "nowhere"}, failure.Failed, []string{"nowhere", "no such file", "name its file, or a folder"}},
+		"a sequence is missing":  {table(func(r *legacyRuns, d *pickle.Dict) { remove(r, d, 1, 2) }), nil, failure.Damaged, []string{"1 of its sequences are missing, such as (deepen:1, deepen:2)", "simulate them"}},
 		"sequences are there twice": {func(r *legacyRuns) { // pickles end in the opcodes for entries and for the end
 			text := r.read("table/data.pkl")
 			r.write("table/data.pkl", text[:len(text)-2]+text[4:])
-		}, nil, exitDamaged, []string{"16 of its sequences are there twice", "copy"}},
-		"an accuracy is a text":      {table(func(r *legacyRuns, d *pickle.Dict) { set(r, d, 1, 2, "high") }), nil, exitDamaged, []string{"sequence [1 2]", "acc", "again"}},
-		"an accuracy of another":     {table(func(r *legacyRuns, d *pickle.Dict) { set(r, d, 1, 2, 12.0) }), nil, exitDamaged, []string{"(deepen:1, deepen:2)", "between 0 and 1", "again"}},
-		"an action beyond":           {table(func(r *legacyRuns, d *pickle.Dict) { set(r, d, 1, 4, 0.5) }), nil, exitDamaged, []string{"an action 4; there are 4"}},
-		"a table cut short":          {cut("table/data.pkl"), nil, exitDamaged, []string{"read table table", "copy", "again"}},
-		"a table with a command":     {func(r *legacyRuns) { r.write("table/data.pkl", command) }, nil, exitDamaged, []string{"not allowed", "os.system"}},
-		"a policy with a command":    {func(r *legacyRuns) { r.write("learned/agent.finalmodel.pth", "\x80\x02"+command) }, nil, exitDamaged, []string{"agent.finalmodel.pth", "not allowed", "os.system"}},
-		"a file with a command":      {func(r *legacyRuns) { r.write("learned/agent.finalmodel.pth", "\x80\x02"+command) }, []string{"--policy", "learned/agent.finalmodel.pth"}, exitDamaged, []string{"not allowed", "copy the file again"}},
-		"no table":                   {gone("table/data.pkl"), nil, exitFailed, []string{"no such file", "has a file data.pkl"}},
-		"no network of the table":    {func(r *legacyRuns) { r.write("table/config.toml", "[runner]\nseed = 1\n") }, nil, exitConfig, []string{"it does not say job.model"}},
-		"an unknown network":         {func(r *legacyRuns) { r.write("table/config.toml", "[job]\nmodel = \"ConvNet22\"\n") }, nil, exitConfig, []string{"config.toml:2:9", "did you mean ConvNet"}},
-		"ids with a command":         {func(r *legacyRuns) { r.write("vocab/models.ids.pkl", command) }, nil, exitDamaged, []string{"not allowed"}},
-		"vectors cut short":          {cut("vocab/models.embeddings.pkl"), nil, exitDamaged, []string{"read vocabulary", "cut short"}},
-		"no vocabulary":              {gone("vocab/models.ids.pkl"), nil, exitFailed, []string{"neither vocabulary.json nor a file *.ids.pkl", "'graft vocab build'"}},
-		"another vocabulary":         {foreign, nil, exitDamaged, []string{"another vector for token 0", "take the vocabulary that it was learned with"}},
-		"a network it does not know": {func(r *legacyRuns) { r.write("table/config.toml", "[job]\nmodel = \"ConvNet3\"\n") }, nil, exitFailed, []string{"Conv2d(3, 64, kernel_size=(3, 3), stride=(1, 1)) at conv1.layers.0 of ConvNet3 has no token", "'graft vocab check'"}},
-		"no source": {func(r *legacyRuns) { require.NoError(r.t, os.RemoveAll(r.path("source"))) }, []string{"--compat", "--as-published"}, exitFailed,
+		}, nil, failure.Damaged, []string{"16 of its sequences are there twice", "copy"}},
+		"an accuracy is a text":      {table(func(r *legacyRuns, d *pickle.Dict) { set(r, d, 1, 2, "high") }), nil, failure.Damaged, []string{"sequence [1 2]", "acc", "again"}},
+		"an accuracy of another":     {table(func(r *legacyRuns, d *pickle.Dict) { set(r, d, 1, 2, 12.0) }), nil, failure.Damaged, []string{"(deepen:1, deepen:2)", "between 0 and 1", "again"}},
+		"an action beyond":           {table(func(r *legacyRuns, d *pickle.Dict) { set(r, d, 1, 4, 0.5) }), nil, failure.Damaged, []string{"an action 4; there are 4"}},
+		"a table cut short":          {cut("table/data.pkl"), nil, failure.Damaged, []string{"read table table", "copy", "again"}},
+		"a table with a command":     {func(r *legacyRuns) { r.write("table/data.pkl", command) }, nil, failure.Damaged, []string{"not allowed", "os.system"}},
+		"a policy with a command":    {func(r *legacyRuns) { r.write("learned/agent.finalmodel.pth", "\x80\x02"+command) }, nil, failure.Damaged, []string{"agent.finalmodel.pth", "not allowed", "os.system"}},
+		"a file with a command":      {func(r *legacyRuns) { r.write("learned/agent.finalmodel.pth", "\x80\x02"+command) }, []string{"--policy", "learned/agent.finalmodel.pth"}, failure.Damaged, []string{"not allowed", "copy the file again"}},
+		"no table":                   {gone("table/data.pkl"), nil, failure.Failed, []string{"no such file", "has a file data.pkl"}},
+		"no network of the table":    {func(r *legacyRuns) { r.write("table/config.toml", "[runner]\nseed = 1\n") }, nil, failure.Configuration, []string{"it does not say job.model"}},
+		"an unknown network":         {func(r *legacyRuns) { r.write("table/config.toml", "[job]\nmodel = \"ConvNet22\"\n") }, nil, failure.Configuration, []string{"config.toml:2:9", "did you mean ConvNet"}},
+		"ids with a command":         {func(r *legacyRuns) { r.write("vocab/models.ids.pkl", command) }, nil, failure.Damaged, []string{"not allowed"}},
+		"vectors cut short":          {cut("vocab/models.embeddings.pkl"), nil, failure.Damaged, []string{"read vocabulary", "cut short"}},
+		"no vocabulary":              {gone("vocab/models.ids.pkl"), nil, failure.Failed, []string{"neither vocabulary.json nor a file *.ids.pkl", "'graft vocab build'"}},
+		"another vocabulary":         {foreign, nil, failure.Damaged, []string{"another vector for token 0", "take the vocabulary that it was learned with"}},
+		"a network it does not know": {func(r *legacyRuns) { r.write("table/config.toml", "[job]\nmodel = \"ConvNet3\"\n") }, nil, failure.Failed, []string{"Conv2d(3, 64, kernel_size=(3, 3), stride=(1, 1)) at conv1.layers.0 of ConvNet3 has no token", "'graft vocab check'"}},
+		"no source": {func(r *legacyRuns) { require.NoError(r.t, os.RemoveAll(r.path("source"))) }, []string{"--compat", "--as-published"}, failure.Failed,
 			[]string{"began with the policy ../results/source/agent.finalmodel.pth", "no such file"}},
-		"a file has no source":         {nil, []string{"--compat", "--as-published", "--policy", "learned/agent.finalmodel.pth"}, exitUsage, []string{"--as-published needs the folder"}},
-		"as published, but no report":  {nil, []string{"--as-published"}, exitUsage, []string{"add --compat"}},
-		"no such prefix":               {nil, []string{"--prefix", "some"}, exitUsage, []string{`the prefix is "some"`}},
-		"two mistakes and a prefix":    {nil, []string{"--compat", "--as-published", "--prefix", "never"}, exitUsage, []string{"prefix"}},
-		"an object and a report":       {nil, []string{"--compat", "--json"}, exitUsage, []string{"json"}},
-		"no policy is named":           {nil, []string{"--policy", ""}, exitUsage, []string{"--policy says what"}},
-		"no table is named":            {nil, []string{"--table", ""}, exitUsage, []string{"--table says against what"}},
-		"no vocabulary is named":       {nil, []string{"--vocab", ""}, exitUsage, []string{"--vocab says how"}},
-		"none for the report":          {nil, []string{"--vocab", "", "--compat"}, exitUsage, []string{"--vocab says how"}},
-		"a vocabulary of another kind": {nil, []string{"--vocab", "table/config.toml"}, exitDamaged, []string{"ends in .json, or in .ids.pkl"}},
+		"a file has no source":         {nil, []string{"--compat", "--as-published", "--policy", "learned/agent.finalmodel.pth"}, failure.Usage, []string{"--as-published needs the folder"}},
+		"as published, but no report":  {nil, []string{"--as-published"}, failure.Usage, []string{"add --compat"}},
+		"no such prefix":               {nil, []string{"--prefix", "some"}, failure.Usage, []string{`the prefix is "some"`}},
+		"two mistakes and a prefix":    {nil, []string{"--compat", "--as-published", "--prefix", "never"}, failure.Usage, []string{"prefix"}},
+		"an object and a report":       {nil, []string{"--compat", "--json"}, failure.Usage, []string{"json"}},
+		"no policy is named":           {nil, []string{"--policy", ""}, failure.Usage, []string{"--policy says what"}},
+		"no table is named":            {nil, []string{"--table", ""}, failure.Usage, []string{"--table says against what"}},
+		"no vocabulary is named":       {nil, []string{"--vocab", ""}, failure.Usage, []string{"--vocab says how"}},
+		"none for the report":          {nil, []string{"--vocab", "", "--compat"}, failure.Usage, []string{"--vocab says how"}},
+		"a vocabulary of another kind": {nil, []string{"--vocab", "table/config.toml"}, failure.Damaged, []string{"ends in .json, or in .ids.pkl"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newLegacyRuns(t)
@@ -278,11 +280,11 @@ func TestTrainAsksAPolicy(t *testing.T) {
 		return graft(append(args, more...)...)
 	}
 	got := train("--set", "data.synthetic.channels=1")
-	require.Equal(t, exitConfig, got.code, got.stderr)
+	require.Equal(t, failure.Configuration, got.code, got.stderr)
 	require.Contains(t, got.stderr, "Conv2d(1, 32, kernel_size=(3, 3), stride=(1, 1)) at conv1.layers.0 of ConvNet2 has no token")
 	require.NoFileExists(t, "run/manifest.json", "nothing was begun")
 	got = train("--set", "adapt.every=true")
-	require.Equal(t, exitDone, got.code, got.stderr)
+	require.Equal(t, failure.Done, got.code, got.stderr)
 	events := r.read("run/events.jsonl")
 	require.Contains(t, events, `"event":"decision"`)
 	require.Contains(t, events, `"probabilities":[0.`)

@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
+
+	"graft/results/failure"
 )
 
 // The page about exit codes is the table of the program.
@@ -29,7 +31,8 @@ func wrongFiles(t *testing.T) {
 	for name, text := range map[string]string{
 		"wrong.toml": "x", "wrong.pth": "garbage", "wrong.safetensors": "garbage", "wrong.pkl": "garbage", "wrong.json": "{",
 		"vocabulary.json": "{", "names.ids.pkl": "g", "table/scenario.json": "{", "work/grid.json": "{", "run/manifest.json": "{",
-		"original/data.pkl": "garbage", "bare/data.pkl": "garbage", "original/config.toml": "[nothing]", "wrong.csv": "a,b\n", "right.csv": "job_id,gpu_num,submit_time,duration,vc\n1,1,0,5,a\n", "nodes.csv": ",num\na,1\n", "half.csv": "job_id,gpu_num,submit_time,duration\n1,1,0,5\n2,x,0,5\n", "right/policy.safetensors": "garbage",
+		"original/data.pkl": "garbage", "bare/data.pkl": "garbage", "original/config.toml": "[nothing]", "wrong.csv": "a,b\n", "right.csv": "job_id,gpu_num,submit_time,duration,vc\n1,1,0,5,a\n", "nodes.csv": ",num\na,1\n", "half.csv": "job_id,gpu_num,submit_time,duration\n1,1,0,5\n2,x,0,5\n", "right/policy.safetensors": "garbage", "large.toml": "#" + strings.Repeat("x", 5<<20),
+		"images/a/a.png": "garbage", "images/a/b.png": "", "images/a/c.png": "", "images/b/a.png": "", "images/b/b.png": "", "images/b/c.png": "",
 	} {
 		require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o700))
 		require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
@@ -40,56 +43,56 @@ func wrongFiles(t *testing.T) {
 // Configuration is what people write; damage is what programs wrote.
 var onWrongFiles = map[string][]struct {
 	args string // after the command
-	code exitCode
+	code failure.Code
 }{
-	"graft train":    {{"wrong.toml", exitConfig}, {"none.toml", exitFailed}, {"--resume --folder run", exitDamaged}, {"--resume --folder none", exitFailed}},
-	"graft learn":    {{"wrong.toml", exitConfig}, {"none.toml", exitFailed}},
-	"graft simulate": {{"wrong.toml", exitConfig}, {"none.toml", exitFailed}},
-	"graft work":     {{"work", exitDamaged}, {"none", exitFailed}},
-	"graft follow":   {{"wrong.toml --device cpu", exitUsage}},
-	"graft cluster run": {{"wrong.toml", exitConfig}, {"none.toml", exitFailed}, {"--trace half.csv --nodes wrong.csv", exitDamaged}, {"--trace none.csv --nodes nodes.csv", exitFailed},
-		{"--trace half.csv --nodes nodes.csv", exitDamaged}, {"--trace right.csv --nodes nodes.csv --scheduler qssf", exitUsage}, {"--trace right.csv --nodes nodes.csv --scheduler qssf --estimates wrong.csv", exitDamaged},
-		{"--trace right.csv --nodes nodes.csv --scheduler lucid --estimates exact", exitUsage}, {"--trace right.csv --data none", exitFailed}, {"--trace right.csv --nodes nodes.csv --out run", exitFailed}},
-	"graft cluster timeline": {{"wrong.toml --job 1", exitConfig}, {"--trace right.csv --nodes nodes.csv --job 2", exitFailed}, {"--trace right.csv --nodes nodes.csv --job 1 --out wrong.csv", exitUsage}},
-	"graft demo":             {{"--set x", exitConfig}},
-	"graft data fetch":       {{"nosuch", exitUsage}},
-	"graft config check":     {{"wrong.toml", exitConfig}, {"none.toml", exitFailed}, {"none.toml wrong.toml", exitConfig}},
-	"graft config show":      {{"wrong.toml", exitConfig}, {"none.toml", exitFailed}},
-	"graft config convert":   {{"wrong.toml", exitConfig}, {"none.toml", exitFailed}},
-	"graft model show":       {{"wrong.toml", exitConfig}, {"none.toml", exitFailed}},
-	"graft profile":          {{"wrong.toml", exitConfig}},
-	"graft profile show":     {{"wrong.toml", exitConfig}, {"none.toml", exitFailed}},
-	"graft profile check":    {{"wrong.toml", exitConfig}, {"none.toml", exitFailed}},
-	"graft surgery":          {{"--model wrong.toml --action none", exitConfig}, {"--model ConvNet2 --weights wrong.pth --action deepen:0", exitDamaged}, {"--model ConvNet2 --replay wrong.json", exitDamaged}, {"--model ConvNet2 --replay none.json", exitFailed}},
-	"graft evaluate":         {{"--policy wrong.safetensors --table table", exitDamaged}, {"--policy right --table table", exitDamaged}, {"--policy none --table none", exitFailed}},
-	"graft vocab build":      {{"wrong.toml --out v", exitConfig}},
-	"graft vocab show":       {{"vocabulary.json", exitDamaged}, {"names.ids.pkl", exitDamaged}, {"none", exitFailed}},
-	"graft vocab check":      {{"vocabulary.json", exitDamaged}, {"none", exitFailed}},
-	"graft table show":       {{"table", exitDamaged}, {"wrong.pkl --network ConvNet2 --dataset x", exitDamaged}, {"wrong.pkl", exitUsage}, {"none", exitFailed}},
-	"graft table check":      {{"table", exitDamaged}, {"original", exitConfig}, {"bare", exitUsage}, {"none", exitFailed}, {"none table", exitDamaged}},
-	"graft table convert":    {{"table --out t", exitDamaged}, {"wrong.pkl --network ConvNet2 --dataset x --out t", exitDamaged}, {"none --out t", exitFailed}},
-	"graft trace info":       {{"wrong.csv", exitDamaged}, {"half.csv", exitPartial}, {"none.csv", exitFailed}, {"half.csv --nodes wrong.csv", exitDamaged}, {"half.csv --nodes none.csv", exitFailed}, {"half.csv --from nosuch", exitUsage}},
-	"graft trace convert":    {{"wrong.csv to.csv --to graft", exitDamaged}, {"half.csv to.csv --to graft", exitDamaged}, {"none.csv to.csv --to graft", exitFailed}, {"half.csv wrong.csv --to graft", exitUsage}, {"half.csv to.csv --to philly", exitUsage}},
-	"graft trace generate":   {{"wrong.csv", exitUsage}, {"none/to.csv", exitFailed}, {"to.csv --nodes-out wrong.csv", exitUsage}},
-	"graft weights show":     {{"wrong.pth", exitDamaged}, {"wrong.safetensors", exitDamaged}, {"none.pth", exitFailed}},
-	"graft weights convert":  {{"wrong.pth to.safetensors", exitDamaged}, {"none.pth to.safetensors", exitFailed}},
-	"graft man":              {{"wrong.toml", exitFailed}},
-	"graft fleet attach":     {{"work", exitDamaged}, {"none", exitFailed}},
-	"graft fleet status":     {{"work", exitDamaged}, {"none", exitFailed}},
-	"graft fleet logs":       {{"work", exitFailed}, {"none", exitFailed}},
-	"graft fleet cancel":     {{"work", exitFailed}, {"none", exitFailed}},
-	"graft fleet manifest":   {{"wrong.toml", exitConfig}, {"none.toml", exitFailed}},
-	"graft pipeline":         {{"wrong.toml", exitConfig}, {"none.toml", exitFailed}},
-	"graft report":           {{"run", exitDamaged}, {"none", exitFailed}},
-	"graft plot":             {{"run", exitDamaged}, {"none", exitFailed}},
-	"graft serve":            {{"wrong.toml", exitFailed}, {"none", exitFailed}},
-	"graft cluster estimate": {{"--trace wrong.csv --out to.csv", exitDamaged}, {"--trace half.csv --out to.csv", exitDamaged}, {"--trace none.csv --out to.csv", exitFailed}, {"--trace right.csv --out wrong.csv", exitUsage},
-		{"--trace right.csv --out to.csv", exitUsage}, {"--trace right.csv --start 2020-04-01 --out none/to.csv", exitFailed}, {"--trace right.csv --start 2020-04-01 --history wrong.csv --out to.csv", exitDamaged},
-		{"--trace right.csv --start 2020-04-01 --out blind.csv --model to.json", exitPartial}},
-	"graft cluster forecast": {{"--trace wrong.csv --out to.csv", exitDamaged}, {"--trace none.csv --out to.csv", exitFailed}, {"--ticks wrong.csv --out to.csv", exitDamaged}, {"--ticks none.csv --out to.csv", exitFailed},
-		{"--ticks wrong.csv --trace right.csv --out to.csv", exitUsage}, {"--trace right.csv --start 2020-04-01 --out wrong.csv", exitUsage}, {"--trace right.csv --start 2020-04-01 --from 2020-04-02 --out to.csv", exitFailed},
-		{"--trace right.csv --start 2020-04-01 --out alike.csv --models models", exitPartial}},
-	"graft cluster shapes": {{"wrong.json", exitDamaged}, {"none.json", exitFailed}, {"wrong.toml", exitDamaged}},
+	"graft train":    {{"wrong.toml", failure.Configuration}, {"large.toml", failure.Configuration}, {"none.toml", failure.Failed}, {"--set data.kind=folder --set data.path=images", failure.Damaged}, {"--resume --folder run", failure.Damaged}, {"--resume --folder none", failure.Failed}},
+	"graft learn":    {{"wrong.toml", failure.Configuration}, {"none.toml", failure.Failed}},
+	"graft simulate": {{"wrong.toml", failure.Configuration}, {"none.toml", failure.Failed}},
+	"graft work":     {{"work", failure.Damaged}, {"none", failure.Failed}},
+	"graft follow":   {{"wrong.toml --device cpu", failure.Usage}},
+	"graft cluster run": {{"wrong.toml", failure.Configuration}, {"none.toml", failure.Failed}, {"--trace half.csv --nodes wrong.csv", failure.Damaged}, {"--trace none.csv --nodes nodes.csv", failure.Failed},
+		{"--trace half.csv --nodes nodes.csv", failure.Damaged}, {"--trace right.csv --nodes nodes.csv --scheduler qssf", failure.Usage}, {"--trace right.csv --nodes nodes.csv --scheduler qssf --estimates wrong.csv", failure.Damaged},
+		{"--trace right.csv --nodes nodes.csv --scheduler lucid --estimates exact", failure.Usage}, {"--trace right.csv --data none", failure.Failed}, {"--trace right.csv --nodes nodes.csv --out run", failure.Failed}},
+	"graft cluster timeline": {{"wrong.toml --job 1", failure.Configuration}, {"--trace right.csv --nodes nodes.csv --job 2", failure.Failed}, {"--trace right.csv --nodes nodes.csv --job 1 --out wrong.csv", failure.Usage}},
+	"graft demo":             {{"--set x", failure.Configuration}},
+	"graft data fetch":       {{"nosuch", failure.Usage}},
+	"graft config check":     {{"wrong.toml", failure.Configuration}, {"large.toml", failure.Configuration}, {"none.toml", failure.Failed}, {"none.toml wrong.toml", failure.Configuration}},
+	"graft config show":      {{"wrong.toml", failure.Configuration}, {"none.toml", failure.Failed}},
+	"graft config convert":   {{"wrong.toml", failure.Configuration}, {"none.toml", failure.Failed}},
+	"graft model show":       {{"wrong.toml", failure.Configuration}, {"large.toml", failure.Configuration}, {"none.toml", failure.Failed}},
+	"graft profile":          {{"wrong.toml", failure.Configuration}},
+	"graft profile show":     {{"wrong.toml", failure.Configuration}, {"large.toml", failure.Configuration}, {"none.toml", failure.Failed}},
+	"graft profile check":    {{"wrong.toml", failure.Configuration}, {"none.toml", failure.Failed}},
+	"graft surgery":          {{"--model wrong.toml --action none", failure.Configuration}, {"--model ConvNet2 --weights wrong.pth --action deepen:0", failure.Damaged}, {"--model ConvNet2 --replay wrong.json", failure.Damaged}, {"--model ConvNet2 --replay none.json", failure.Failed}},
+	"graft evaluate":         {{"--policy wrong.safetensors --table table", failure.Damaged}, {"--policy right --table table", failure.Damaged}, {"--policy none --table none", failure.Failed}},
+	"graft vocab build":      {{"wrong.toml --out v", failure.Configuration}},
+	"graft vocab show":       {{"vocabulary.json", failure.Damaged}, {"names.ids.pkl", failure.Damaged}, {"none", failure.Failed}},
+	"graft vocab check":      {{"vocabulary.json", failure.Damaged}, {"none", failure.Failed}},
+	"graft table show":       {{"table", failure.Damaged}, {"wrong.pkl --network ConvNet2 --dataset x", failure.Damaged}, {"wrong.pkl", failure.Usage}, {"none", failure.Failed}},
+	"graft table check":      {{"table", failure.Damaged}, {"original", failure.Configuration}, {"bare", failure.Usage}, {"none", failure.Failed}, {"none table", failure.Damaged}},
+	"graft table convert":    {{"table --out t", failure.Damaged}, {"wrong.pkl --network ConvNet2 --dataset x --out t", failure.Damaged}, {"none --out t", failure.Failed}},
+	"graft trace info":       {{"wrong.csv", failure.Damaged}, {"half.csv", failure.Partial}, {"none.csv", failure.Failed}, {"half.csv --nodes wrong.csv", failure.Damaged}, {"half.csv --nodes none.csv", failure.Failed}, {"half.csv --from nosuch", failure.Usage}},
+	"graft trace convert":    {{"wrong.csv to.csv --to graft", failure.Damaged}, {"half.csv to.csv --to graft", failure.Damaged}, {"none.csv to.csv --to graft", failure.Failed}, {"half.csv wrong.csv --to graft", failure.Usage}, {"half.csv to.csv --to philly", failure.Usage}},
+	"graft trace generate":   {{"wrong.csv", failure.Usage}, {"none/to.csv", failure.Failed}, {"to.csv --nodes-out wrong.csv", failure.Usage}},
+	"graft weights show":     {{"wrong.pth", failure.Damaged}, {"wrong.safetensors", failure.Damaged}, {"none.pth", failure.Failed}},
+	"graft weights convert":  {{"wrong.pth to.safetensors", failure.Damaged}, {"none.pth to.safetensors", failure.Failed}},
+	"graft man":              {{"wrong.toml", failure.Failed}},
+	"graft fleet attach":     {{"work", failure.Damaged}, {"none", failure.Failed}},
+	"graft fleet status":     {{"work", failure.Damaged}, {"none", failure.Failed}},
+	"graft fleet logs":       {{"work", failure.Failed}, {"none", failure.Failed}},
+	"graft fleet cancel":     {{"work", failure.Failed}, {"none", failure.Failed}},
+	"graft fleet manifest":   {{"wrong.toml", failure.Configuration}, {"none.toml", failure.Failed}},
+	"graft pipeline":         {{"wrong.toml", failure.Configuration}, {"none.toml", failure.Failed}},
+	"graft report":           {{"run", failure.Damaged}, {"none", failure.Failed}},
+	"graft plot":             {{"run", failure.Damaged}, {"none", failure.Failed}},
+	"graft serve":            {{"wrong.toml", failure.Failed}, {"none", failure.Failed}},
+	"graft cluster estimate": {{"--trace wrong.csv --out to.csv", failure.Damaged}, {"--trace half.csv --out to.csv", failure.Damaged}, {"--trace none.csv --out to.csv", failure.Failed}, {"--trace right.csv --out wrong.csv", failure.Usage},
+		{"--trace right.csv --out to.csv", failure.Usage}, {"--trace right.csv --start 2020-04-01 --out none/to.csv", failure.Failed}, {"--trace right.csv --start 2020-04-01 --history wrong.csv --out to.csv", failure.Damaged},
+		{"--trace right.csv --start 2020-04-01 --out blind.csv --model to.json", failure.Partial}},
+	"graft cluster forecast": {{"--trace wrong.csv --out to.csv", failure.Damaged}, {"--trace none.csv --out to.csv", failure.Failed}, {"--ticks wrong.csv --out to.csv", failure.Damaged}, {"--ticks none.csv --out to.csv", failure.Failed},
+		{"--ticks wrong.csv --trace right.csv --out to.csv", failure.Usage}, {"--trace right.csv --start 2020-04-01 --out wrong.csv", failure.Usage}, {"--trace right.csv --start 2020-04-01 --from 2020-04-02 --out to.csv", failure.Failed},
+		{"--trace right.csv --start 2020-04-01 --out alike.csv --models models", failure.Partial}},
+	"graft cluster shapes": {{"wrong.json", failure.Damaged}, {"none.json", failure.Failed}, {"wrong.toml", failure.Damaged}},
 }
 
 // readNothing are the commands that read no file.
@@ -114,7 +117,7 @@ func TestWrongFilesHaveTheirCode(t *testing.T) {
 // A failure is never called done.
 func TestAFailureIsNoSuccess(t *testing.T) {
 	for _, row := range exitTable {
-		got := call(context.Background(), rootThat(withCode(row.code, os.ErrNotExist)), "act")
-		require.NotEqual(t, exitDone, got.code, row.kind)
+		got := call(context.Background(), rootThat(failure.With(row.code, os.ErrNotExist)), "act")
+		require.NotEqual(t, failure.Done, got.code, row.kind)
 	}
 }

@@ -1,16 +1,7 @@
 package main
 
 import (
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-
 	"github.com/spf13/cobra"
-
-	"graft/files"
-	"graft/fleet"
 )
 
 // newFleetCommand is `graft fleet`. It needs no LibTorch, but for a manifest of a new
@@ -29,52 +20,4 @@ needed: whoever sees it may look, and go on with the workers of somebody who die
 	}
 	command.AddCommand(newFleetStatusCommand(), newFleetLogsCommand(), newFleetAttachCommand(), newFleetCancelCommand(), newFleetManifestCommand())
 	return command
-}
-
-// openBatch finds the workers of a simulation.
-func openBatch(folder string) (*fleet.Fleet, error) {
-	if _, err := (files.OS{}).Stat(filepath.Join(folder, planFile)); err != nil {
-		return nil, noSimulation(folder, err)
-	}
-	f, err := fleet.Attach(tools(), folder)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = noWorkers(folder)
-	}
-	return f, err
-}
-
-// errNoWorkers says that a simulation has no batch.
-var errNoWorkers = errors.New("no workers were started from here")
-
-func noWorkers(folder string) error {
-	return fmt.Errorf("find the workers of %s: %w; 'graft simulate' starts some", folder, errNoWorkers)
-}
-
-// openBoth opens a simulation and finds its workers, which are nil where there are none.
-func openBoth(folder string) (*site, *fleet.Fleet, error) {
-	f, err := openBatch(folder)
-	if err != nil && !errors.Is(err, errNoWorkers) {
-		return nil, nil, err
-	}
-	s, err := openWatched(folder, f)
-	return s, f, err
-}
-
-func noSimulation(folder string, err error) error {
-	return fmt.Errorf("open simulation %s: %w; give the run folder of 'graft simulate'", folder, err)
-}
-
-// openWatched opens a simulation as its workers see it: paths in its file are from the
-// folder in which it was begun. Without workers they are from this one.
-func openWatched(folder string, f *fleet.Fleet) (*site, error) {
-	folder, err := filepath.Abs(folder)
-	if err != nil {
-		return nil, err
-	}
-	if f != nil {
-		if err := os.Chdir(f.Batch().Dir); err != nil {
-			return nil, fmt.Errorf("the paths of the simulation in %s are from the folder in which it was begun: %w", folder, err)
-		}
-	}
-	return openSite(folder)
 }

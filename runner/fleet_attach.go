@@ -1,20 +1,17 @@
 package main
 
 import (
-	"context"
 	"errors"
-	"io"
 	"time"
 
 	"github.com/spf13/cobra"
-	"go.uber.org/zap"
 
-	"graft/config"
+	"graft/work/simulate"
 )
 
 // newFleetAttachCommand is `graft fleet attach`.
 func newFleetAttachCommand() *cobra.Command {
-	var o watchOptions
+	every, asJSON := time.Duration(0), false
 	command := &cobra.Command{
 		Use:   "attach FOLDER",
 		Short: "Look after the workers of a simulation until it is done",
@@ -27,43 +24,17 @@ Pods of Kubernetes are looked after by their cluster, and only watched.`,
   graft fleet attach runs/late --every 1m`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			return runFleetAttach(command.Context(), command.OutOrStdout(), args[0], o)
+			ctx, stop := heedRequeue(command.Context())
+			defer stop()
+			r, err := simulate.Attach(ctx, environment(ctx), args[0], every)
+			if r == nil {
+				return err
+			}
+			return errors.Join(printSimulation(command.OutOrStdout(), r, asJSON), err)
 		},
 	}
 	flags := command.Flags()
-	flags.BoolVar(&o.json, "json", false, "print one JSON object")
-	flags.DurationVar(&o.every, "every", 0, "how often workers are looked at; 0 is 200ms for local ones and 10s for others")
+	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
+	flags.DurationVar(&every, "every", 0, "how often workers are looked at; 0 is 200ms for local ones and 10s for others")
 	return command
-}
-
-func runFleetAttach(ctx context.Context, w io.Writer, folder string, o watchOptions) error {
-	if o.every < 0 || o.every > 0 && o.every < time.Millisecond {
-		return usageErrorf("every is %v; a millisecond is the least", o.every)
-	}
-	ctx, stop := heedRequeue(ctx)
-	defer stop()
-	s, f, err := openBoth(folder)
-	if err != nil {
-		return err
-	}
-	if f == nil && s.Fleet.Engine != config.Kubernetes {
-		return noWorkers(folder)
-	}
-	x, err := newWatch(s, loggerFrom(ctx), screenFrom(ctx))
-	if err != nil {
-		return err
-	}
-	left, err := x.left()
-	if err != nil {
-		return err
-	}
-	if left == 0 {
-		x.log.Info("nothing is left to run", zap.String("cache", x.cache()))
-		return x.finish(w, o.json)
-	}
-	if f == nil {
-		return x.await(ctx, w, o)
-	}
-	err = x.tend(ctx, w, f, o)
-	return errors.Join(err, f.Close())
 }

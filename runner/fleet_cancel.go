@@ -1,11 +1,12 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
+
+	"graft/results/document"
+	"graft/work/simulate"
 )
 
 // newFleetCancelCommand is `graft fleet cancel`.
@@ -19,29 +20,11 @@ ends with 75. What was run is kept: 'graft simulate' goes on with it.`,
 		Example: "  graft fleet cancel runs/late",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			return runFleetCancel(command.Context(), command.OutOrStdout(), args[0])
+			live, engine, err := simulate.Cancel(command.Context(), environment(command.Context()), args[0])
+			if err == nil {
+				_, err = fmt.Fprintf(command.OutOrStdout(), "%s of %s ended; what was run is kept, and 'graft simulate' goes on with it\n", document.Counted(live, "worker"), engine)
+			}
+			return err
 		},
 	}
-}
-
-func runFleetCancel(ctx context.Context, w io.Writer, folder string) error {
-	f, err := openBatch(folder)
-	if err != nil {
-		return err
-	}
-	states, err := f.Workers(ctx)
-	if err != nil {
-		return err
-	}
-	live := 0
-	for _, s := range states {
-		if s.State.Live() {
-			live++
-		}
-	}
-	if err := f.Cancel(ctx); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(w, "%s of %s ended; what was run is kept, and 'graft simulate' goes on with it\n", counted(live, "worker"), f.Engine())
-	return err
 }

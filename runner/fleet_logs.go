@@ -1,31 +1,14 @@
 package main
 
 import (
-	"bytes"
-	"context"
-	"errors"
-	"fmt"
-	"io"
-	"io/fs"
-	"os"
-	"slices"
-	"time"
-
 	"github.com/spf13/cobra"
-	"go.uber.org/zap"
 
-	"graft/fleet"
+	"graft/work/simulate"
 )
-
-// logsOptions are the flags of `graft fleet logs`.
-type logsOptions struct {
-	worker int  // whose; less than zero is all
-	follow bool // print what is added, until no worker lives
-}
 
 // newFleetLogsCommand is `graft fleet logs`.
 func newFleetLogsCommand() *cobra.Command {
-	var o logsOptions
+	var o simulate.LogsOptions
 	command := &cobra.Command{
 		Use:   "logs FOLDER",
 		Short: "Print what the workers of a simulation have said",
@@ -36,116 +19,11 @@ lives. Logs of Kubernetes are read by 'kubectl logs'.`,
   graft fleet logs runs/late --follow`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			return runFleetLogs(command.Context(), command.OutOrStdout(), args[0], o)
+			return simulate.Logs(command.Context(), environment(command.Context()), command.OutOrStdout(), args[0], o)
 		},
 	}
 	flags := command.Flags()
-	flags.IntVar(&o.worker, "worker", -1, "the number of the only worker; -1 is all")
-	flags.BoolVar(&o.follow, "follow", false, "print what is added, until no worker lives")
+	flags.IntVar(&o.Worker, "worker", -1, "the number of the only worker; -1 is all")
+	flags.BoolVar(&o.Follow, "follow", false, "print what is added, until no worker lives")
 	return command
-}
-
-func runFleetLogs(ctx context.Context, w io.Writer, folder string, o logsOptions) error {
-	f, err := openBatch(folder)
-	if err != nil {
-		return err
-	}
-	all := f.Batch().Workers
-	if o.worker >= all {
-		return usageErrorf("there is no worker %d; there are %d, from 0", o.worker, all)
-	}
-	var tails []*tail
-	for k := range all {
-		switch {
-		case o.worker < 0:
-			tails = append(tails, &tail{path: fleet.LogPath(f.Batch().Folder, k), before: fmt.Sprintf("%d: ", k)})
-		case o.worker == k:
-			tails = append(tails, &tail{path: fleet.LogPath(f.Batch().Folder, k)})
-		}
-	}
-	if o.follow {
-		err = follow(ctx, w, f, tails)
-	}
-	return errors.Join(err, printTails(w, tails, true))
-}
-
-// Times of following.
-const (
-	logEvery  = 300 * time.Millisecond // between two looks at logs
-	liveEvery = 5 * time.Second        // between two questions whether a worker lives
-)
-
-// follow prints what is added to logs while a worker lives.
-func follow(ctx context.Context, w io.Writer, f *fleet.Fleet, tails []*tail) error {
-	clock := fleet.NewClock(time.Now)
-	asked := -liveEvery
-	for {
-		if err := printTails(w, tails, false); err != nil {
-			return err
-		}
-		if now := clock.Now(); now-asked >= liveEvery {
-			asked = now
-			states, err := f.Workers(ctx)
-			if err != nil {
-				loggerFrom(ctx).Warn("whether workers live is not known", zap.Error(err))
-			} else if !slices.ContainsFunc(states, func(s fleet.WorkerState) bool { return s.State.Live() }) {
-				return nil
-			}
-		}
-		if err := clock.Wait(ctx, logEvery); err != nil {
-			return err
-		}
-	}
-}
-
-func printTails(w io.Writer, tails []*tail, end bool) error {
-	for _, t := range tails {
-		if err := t.print(w, end); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// tail is a log that is printed as it grows.
-type tail struct {
-	path   string
-	before string // each line
-	offset int64  // of what is not printed yet
-}
-
-// print prints the lines that are new, and in the end also one that has no end.
-func (t *tail) print(w io.Writer, end bool) error {
-	file, err := os.Open(t.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // it has said nothing yet
-	}
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	chunk := make([]byte, 1<<20)
-	for {
-		n, err := file.ReadAt(chunk, t.offset)
-		text := chunk[:n]
-		if last := bytes.LastIndexByte(text, '\n'); last >= 0 || !end && n < len(chunk) {
-			text = text[:last+1]
-		}
-		for line := range bytes.Lines(text) {
-			if _, err := fmt.Fprintf(w, "%s%s\n", t.before, bytes.TrimSuffix(line, []byte("\n"))); err != nil {
-				return err
-			}
-		}
-		t.offset += int64(len(text))
-		if len(text) == 0 || err != nil && !errors.Is(err, io.EOF) {
-			return ignoreEnd(err)
-		}
-	}
-}
-
-func ignoreEnd(err error) error {
-	if errors.Is(err, io.EOF) {
-		return nil
-	}
-	return err
 }

@@ -1,33 +1,16 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"io"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
-	"go.uber.org/zap"
 
-	"graft/config"
-	"graft/files"
-	"graft/fleet"
+	"graft/work/simulate"
 )
-
-// manifestOptions are the flags of `graft fleet manifest`.
-type manifestOptions struct {
-	set    []string // assignments after the file
-	folder string   // empty is the file's, or one named after it
-	force  bool     // move an existing folder aside
-}
 
 // newFleetManifestCommand is `graft fleet manifest`.
 func newFleetManifestCommand() *cobra.Command {
-	var o manifestOptions
+	var o simulate.ManifestOptions
 	command := &cobra.Command{
 		Use:   "manifest CONFIG|FOLDER",
 		Short: "Print the workers of a simulation as a job of Kubernetes",
@@ -40,71 +23,16 @@ volume claim in which run folder and cache lie. The cluster looks after the pods
   graft fleet manifest runs/late`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			return runFleetManifest(command.Context(), command.OutOrStdout(), args[0], o)
+			text, err := simulate.Manifest(environment(command.Context()), args[0], o)
+			if err == nil {
+				_, err = io.WriteString(command.OutOrStdout(), text)
+			}
+			return err
 		},
 	}
 	flags := command.Flags()
-	flags.StringArrayVar(&o.set, "set", nil, "set a key, such as fleet.image=graft:1; may be given several times")
-	flags.StringVar(&o.folder, "folder", "", "the run folder; empty is run.folder, or runs/ and the file's name")
-	flags.BoolVar(&o.force, "force", false, "move a run folder of another simulation aside")
+	flags.StringArrayVar(&o.Set, "set", nil, "set a key, such as fleet.image=graft:1; may be given several times")
+	flags.StringVar(&o.Folder, "folder", "", "the run folder; empty is run.folder, or runs/ and the file's name")
+	flags.BoolVar(&o.Force, "force", false, "move a run folder of another simulation aside")
 	return command
-}
-
-func runFleetManifest(ctx context.Context, w io.Writer, path string, o manifestOptions) error {
-	s, err := o.site(path)
-	if err != nil {
-		return err
-	}
-	b, err := s.batch()
-	if err == nil {
-		err = s.mounted(b)
-	}
-	if err != nil {
-		return err
-	}
-	text, err := fleet.Manifest(b, s.Fleet.Manifest(b.Folder))
-	if err != nil {
-		return withCode(exitConfig, err)
-	}
-	if err := s.settle(ctx, path, o.force); err != nil {
-		return err
-	}
-	loggerFrom(ctx).Info("pods run the sequences in", zap.String("folder", s.folder), zap.String("watch", "graft fleet attach "+s.folder))
-	_, err = io.WriteString(w, text)
-	return err
-}
-
-// site is the simulation of a file, or of a run folder, for the engine kubernetes.
-func (o manifestOptions) site(path string) (*site, error) {
-	file, folder := path, ""
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		if o.folder != "" || o.force {
-			return nil, usageErrorf("%s is a run folder already; folder and force are for a scenario's file", path)
-		}
-		file, folder = filepath.Join(path, resolvedFile), path
-		if _, err := os.Stat(filepath.Join(path, planFile)); err != nil {
-			return nil, noSimulation(path, err)
-		}
-	}
-	m, err := config.ReadSimulation(files.OS{}, file, append(slices.Clone(o.set), "fleet.engine="+config.Kubernetes))
-	if err != nil {
-		return nil, faultyConfig(err)
-	}
-	if folder == "" {
-		folder = folderOf(o.folder, m.Run.Folder, path)
-	}
-	return &site{Simulation: m, folder: folder}, nil
-}
-
-// mounted is an error where workers would not see the cache.
-func (s *site) mounted(b fleet.Batch) error {
-	cache, err := filepath.Abs(s.cache())
-	if err != nil {
-		return err
-	}
-	mount := s.Fleet.Manifest(b.Folder).Mount
-	if inside, err := filepath.Rel(mount, cache); err != nil || inside == ".." || strings.HasPrefix(inside, "../") {
-		return withCode(exitConfig, errors.Join(fmt.Errorf("the cache %s does not lie in the mount %s, so that what pods run would be lost; set fleet.mount or simulate.cache", cache, mount), err))
-	}
-	return nil
 }

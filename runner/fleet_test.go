@@ -12,7 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/fleet"
+	"graft/results/failure"
+	"graft/results/runs"
 	"graft/torch"
+	"graft/work/simulate"
 )
 
 // What watches a simulation opens no LibTorch.
@@ -31,47 +34,47 @@ func TestFleetOfThisMachine(t *testing.T) {
 		return err == nil
 	}, patience, time.Millisecond)
 	withoutLibTorch(t)
-	r := g.await("a leg is done", func(r fleetStatus) bool { return r.State.Done > 0 && len(r.Legs) > 0 })
+	r := g.await("a leg is done", func(r simulate.Status) bool { return r.State.Done > 0 && len(r.Legs) > 0 })
 	require.Equal(t, "local", r.Engine)
 	require.Len(t, r.Workers, 2)
 	require.Equal(t, fleet.Running, r.Workers[1].State)
 	require.Equal(t, r.State.Sequences, r.Left+r.State.Ended)
 	busy := graft("fleet", "attach", g.run)
-	require.Equal(t, exitFailed, busy.code)
+	require.Equal(t, failure.Failed, busy.code)
 	require.Contains(t, busy.stderr, "tend batch", "its coordinator lives")
 
 	_, leg := g.killHolder()
 	require.Less(t, g.mustTakeOver(leg), soon, "a lock says on one machine who is dead")
-	g.await("it was started again", func(r fleetStatus) bool {
+	g.await("it was started again", func(r simulate.Status) bool {
 		return r.Workers[0].State == fleet.Running && r.Workers[1].State == fleet.Running
 	})
 
 	followed, said := process(t, "fleet", "logs", g.run, "--follow")
 	cancelled := graft("fleet", "cancel", g.run)
-	require.Equal(t, exitDone, cancelled.code, cancelled.stderr)
+	require.Equal(t, failure.Done, cancelled.code, cancelled.stderr)
 	require.Contains(t, cancelled.stdout, "2 workers of local ended; what was run is kept")
-	require.Equal(t, exitRequeue, left(t, p), out)
+	require.Equal(t, failure.Requeue, left(t, p), out)
 	require.Contains(t, out.String(), "the batch was cancelled, and what was run is kept; 'graft simulate' goes on with it")
-	require.Equal(t, exitDone, left(t, followed), said)
+	require.Equal(t, failure.Done, left(t, followed), said)
 	require.Regexp(t, `(?m)^[01]: \{"level":"info"`, said.String())
 	one := graft("fleet", "logs", g.run, "--worker", "1")
-	require.Equal(t, exitDone, one.code)
+	require.Equal(t, failure.Done, one.code)
 	log, err := os.ReadFile(fleet.LogPath(g.run, 1))
 	require.NoError(t, err)
 	require.Equal(t, string(log), one.stdout)
 	shown := graft("fleet", "status", g.run)
-	require.Equal(t, exitDone, shown.code, shown.stderr)
+	require.Equal(t, failure.Done, shown.code, shown.stderr)
 	require.Contains(t, shown.stdout, " of local, which was cancelled")
 	require.Regexp(t, `(?m)^worker  state +host +detail +log$`, shown.stdout)
 
 	again := graft("fleet", "attach", g.run, "--json")
-	require.Equal(t, exitRequeue, again.code, "it stays cancelled")
+	require.Equal(t, failure.Requeue, again.code, "it stays cancelled")
 	t.Setenv(torch.LibraryVariable, "")
 	done := g.status().State.Done
 	p, out = process(t, "simulate", path, "--folder", g.run, "--workers", "2")
-	g.await("it goes on", func(r fleetStatus) bool { return r.State.Done > done && !r.Cancelled })
+	g.await("it goes on", func(r simulate.Status) bool { return r.State.Done > done && !r.Cancelled })
 	require.NoError(t, p.Process.Signal(syscall.SIGTERM))
-	require.Equal(t, exitRequeue, left(t, p), out)
+	require.Equal(t, failure.Requeue, left(t, p), out)
 }
 
 // A coordinator that was killed has taken its local workers along; whoever attaches
@@ -105,39 +108,39 @@ func TestFleetFaults(t *testing.T) {
 	run := filepath.Join(folder, "runs", "late")
 	for _, command := range []string{"status", "logs", "attach", "cancel", "manifest"} {
 		o := graft("fleet", command, folder)
-		require.Equal(t, exitFailed, o.code, command)
+		require.Equal(t, failure.Failed, o.code, command)
 		require.Contains(t, o.stderr, "give the run folder of 'graft simulate'", command)
 	}
 	refused := graft("simulate", path, "--folder", run, "--engine", "slurm", "--set", `fleet.devices=["cuda:0"]`)
-	require.Equal(t, exitConfig, refused.code)
+	require.Equal(t, failure.Configuration, refused.code)
 	require.Contains(t, refused.stderr, "fleet.devices")
 	long := filepath.Join(folder, "a\nb")
-	require.Equal(t, exitConfig, graft("simulate", path, "--folder", long).code)
+	require.Equal(t, failure.Configuration, graft("simulate", path, "--folder", long).code)
 	require.NoDirExists(t, run)
 	require.NoDirExists(t, long)
 
 	search := os.Getenv("PATH")
 	t.Setenv("PATH", folder)
 	missing := graft("simulate", path, "--folder", run, "--engine", "slurm")
-	require.Equal(t, exitFailed, missing.code)
+	require.Equal(t, failure.Failed, missing.code)
 	require.Contains(t, missing.stderr, "run this where Slurm's programs are, such as a login node, or use the local engine")
 	status := graft("fleet", "status", run)
-	require.Equal(t, exitPartial, status.code, "the engine cannot be asked")
+	require.Equal(t, failure.Partial, status.code, "the engine cannot be asked")
 	require.Contains(t, status.stdout, "0 of 9 runs ended, 0 failed, 9 left; 0 of 13 legs")
 	require.Contains(t, status.stderr, "where Slurm's programs are")
 	attached := graft("fleet", "attach", run)
-	require.Equal(t, exitFailed, attached.code)
+	require.Equal(t, failure.Failed, attached.code)
 	require.Contains(t, attached.stderr, "where Slurm's programs are")
-	require.Equal(t, exitUsage, graft("fleet", "attach", run, "--every", "-1s").code)
+	require.Equal(t, failure.Usage, graft("fleet", "attach", run, "--every", "-1s").code)
 	t.Setenv("PATH", search)
 
-	leases := filepath.Join(folder, "runs", "cache", leasesFolder)
+	leases := filepath.Join(folder, "runs", "cache", runs.LeasesFolder)
 	require.NoError(t, os.WriteFile(leases, nil, 0o644))
 	o := graft("simulate", path, "--folder", run, "--workers", "1")
-	require.Equal(t, exitFailed, o.code)
+	require.Equal(t, failure.Failed, o.code)
 	require.Contains(t, o.stderr, "worker 0: graft: open leases in "+leases)
 	require.Contains(t, o.stderr, "name a folder that can be written with simulate.cache")
-	require.Equal(t, exitUsage, graft("fleet", "logs", run, "--worker", "1").code)
+	require.Equal(t, failure.Usage, graft("fleet", "logs", run, "--worker", "1").code)
 	require.NoError(t, os.Remove(leases))
 	require.Contains(t, simulated(t, path, "--folder", run), "9 of 9 runs ended", "here, when nobody lives there")
 	withoutLibTorch(t)
@@ -149,16 +152,16 @@ func TestFleetManifest(t *testing.T) {
 	folder, path := newScenario(t, scenarioFile)
 	run := filepath.Join(folder, "runs", "late")
 	bare := graft("fleet", "manifest", path, "--folder", run)
-	require.Equal(t, exitConfig, bare.code)
+	require.Equal(t, failure.Configuration, bare.code)
 	require.Contains(t, bare.stderr, "fleet.image: image is not named")
 	image := []string{"--set", "fleet.image=graft:1", "--set", "fleet.claim=shared", "--set", "fleet.workers=3", "--set", "fleet.threads=2"}
 	elsewhere := graft(append([]string{"fleet", "manifest", path, "--folder", run, "--set", `simulate.cache="/elsewhere"`}, image...)...)
-	require.Equal(t, exitConfig, elsewhere.code)
+	require.Equal(t, failure.Configuration, elsewhere.code)
 	require.Contains(t, elsewhere.stderr, "set fleet.mount or simulate.cache")
 	require.NoDirExists(t, run)
 
 	o := graft(append([]string{"fleet", "manifest", path, "--folder", run}, image...)...)
-	require.Equal(t, exitDone, o.code, o.stderr)
+	require.Equal(t, failure.Done, o.code, o.stderr)
 	var job struct {
 		Spec struct {
 			Completions int `yaml:"completions"`
@@ -180,7 +183,7 @@ func TestFleetManifest(t *testing.T) {
 	again := graft("fleet", "manifest", run)
 	require.Equal(t, o.stdout, again.stdout, again.stderr)
 	other := graft("fleet", "manifest", run, "--set", "train.batch=20")
-	require.Equal(t, exitConfig, other.code)
+	require.Equal(t, failure.Configuration, other.code)
 	require.Contains(t, other.stderr, "train.batch was 40 and is 20")
 
 	require.Contains(t, graft("fleet", "status", run).stdout, "0 of 9 runs ended, 0 failed, 9 left; 0 of 13 legs\n\nno workers were started from here")
@@ -189,7 +192,7 @@ func TestFleetManifest(t *testing.T) {
 	}
 	watching, out := process(t, "fleet", "attach", run, "--every", "50ms")
 	pods, said := process(t, "work", run, "--threads", "1")
-	require.Equal(t, exitDone, left(t, pods), said)
-	require.Equal(t, exitDone, left(t, watching), out)
+	require.Equal(t, failure.Done, left(t, pods), said)
+	require.Equal(t, failure.Done, left(t, watching), out)
 	require.Contains(t, out.String(), "9 of 9 runs ended")
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"graft/results/failure"
+	"graft/results/runs"
 	"graft/torch"
 )
 
@@ -68,11 +70,11 @@ func TestTrainInProcesses(t *testing.T) {
 	alone, together := filepath.Join(t.TempDir(), "alone"), filepath.Join(t.TempDir(), "together")
 	two := []string{"--set", `time.events=[{at = "300ms", change = "up", devices = 2}]`, "--set", "optimizer.lr=0.001",
 		"--set", `adapt.decider="none"`, "--set", "adapt.actions=[]"} // surgery makes rounding grow
-	require.Equal(t, exitDone, graft(brief(alone, two...)...).code)
+	require.Equal(t, failure.Done, graft(brief(alone, two...)...).code)
 	o := graft(brief(together, append(two, "--set", "parallel.on=true")...)...)
-	require.Equal(t, exitDone, o.code, o.stderr)
+	require.Equal(t, failure.Done, o.code, o.stderr)
 	require.Contains(t, o.stdout, "2 of 2 devices")
-	log, err := os.ReadFile(filepath.Join(together, logsName, "process-1.log"))
+	log, err := os.ReadFile(filepath.Join(together, runs.LogsName, "process-1.log"))
 	require.NoError(t, err)
 	require.Contains(t, string(log), "follows the job's leader")
 	for _, name := range []string{"train_loss", "validation_loss"} {
@@ -88,6 +90,6 @@ func TestFollowIsNotForPeople(t *testing.T) {
 	t.Setenv(programVariable, "1")
 	require.NotContains(t, graft("--help").stdout, "follow")
 	o := graft("follow", "nowhere.toml")
-	require.Equal(t, exitUsage, o.code)
+	require.Equal(t, failure.Usage, o.code)
 	require.Contains(t, o.stderr, "graft train")
 }

@@ -14,8 +14,11 @@ import (
 
 	"graft/files"
 	"graft/model"
+	"graft/results/failure"
+	"graft/results/runs"
 	"graft/torch"
 	"graft/torch/weights"
+	"graft/work/train"
 )
 
 // startingWeights is where the original's lie in the checkout of a developer.
@@ -43,15 +46,15 @@ func ownWeights(t *testing.T) string {
 }
 
 // goingOn runs a job of ConvNet2 from weights in a folder.
-func goingOn(t *testing.T, more ...string) trainReport {
+func goingOn(t *testing.T, more ...string) train.Result {
 	args := []string{"train", "--quiet", "--json", "--folder", filepath.Join(t.TempDir(), "run")}
 	for _, set := range append([]string{"network.name=ConvNet2", "data.synthetic.train=300", "data.synthetic.test=100", "data.test_as_validation=true",
 		"data.mean=[0.5]", "data.deviation=[0.5]"}, more...) {
 		args = append(args, "--set", set)
 	}
 	o := graft(args...)
-	require.Equal(t, exitDone, o.code, o.stderr)
-	var report trainReport
+	require.Equal(t, failure.Done, o.code, o.stderr)
+	var report train.Result
 	require.NoError(t, json.Unmarshal([]byte(o.stdout), &report))
 	return report
 }
@@ -60,7 +63,7 @@ func TestTrainGoesOnFromAFolder(t *testing.T) {
 	dir := ownWeights(t)
 	report := goingOn(t, "network.weights="+dir, "time.budget=3.4")
 	published := 0.5
-	require.Equal(t, &givenReport{Weights: filepath.Join(dir, "weights.pth"), Epochs: 2, Start: 3250 * time.Millisecond, Accuracy: report.Events[0].Accuracy, Published: &published}, report.Given)
+	require.Equal(t, &runs.GivenReport{Weights: filepath.Join(dir, "weights.pth"), Epochs: 2, Start: 3250 * time.Millisecond, Accuracy: report.Events[0].Accuracy, Published: &published}, report.Given)
 	require.Equal(t, 3250*time.Millisecond, report.Events[0].Time)
 	require.Equal(t, 2, report.Epochs[0].Epoch)
 	require.InDelta(t, 0.01*0.9*0.9, report.Epochs[0].Rate, 1e-12)
@@ -73,12 +76,12 @@ func TestTrainGoesOnFromAFolder(t *testing.T) {
 
 	o := graft("train", "--quiet", "--folder", filepath.Join(t.TempDir(), "run"), "--set", "network.name=ConvNet2", "--set", "network.weights="+dir, "--set", "time.budget=3.4",
 		"--set", "data.synthetic.train=300", "--set", "data.synthetic.test=100", "--set", "time.events=[]")
-	require.Equal(t, exitDone, o.code, o.stderr)
+	require.Equal(t, failure.Done, o.code, o.stderr)
 	require.Regexp(t, `^began at 3\.2 s with weights of 2 epochs: \d+\.\d% accuracy on the validation images, 50\.0% published on the test images\n`, o.stdout)
 
 	folder := filepath.Join(t.TempDir(), "run")
 	o = graft("train", "--quiet", "--folder", folder, "--set", "network.name=ConvNet3", "--set", "network.weights="+dir, "--set", "data.synthetic.train=300")
-	require.Equal(t, exitFailed, o.code, o.stderr)
+	require.Equal(t, failure.Failed, o.code, o.stderr)
 	require.NoDirExists(t, folder, "weights that do not fit leave no folder")
 }
 

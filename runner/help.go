@@ -1,6 +1,8 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+)
 
 // newHelpCommand is `graft help`. It stands in for cobra's own, which ends with
 // success when it is asked about a command that does not exist.

@@ -20,6 +20,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/config/comments"
+	"graft/results/plot"
+	"graft/results/report"
+	"graft/results/runs"
+	"graft/work/describe"
+	"graft/work/doctor"
+	"graft/work/learn"
+	"graft/work/pipeline"
+	"graft/work/profile"
+	"graft/work/simulate"
+	"graft/work/surgery"
+	"graft/work/table"
+	"graft/work/train"
 )
 
 // updateDocs writes pages that are made of the code.
@@ -27,29 +39,29 @@ var updateDocs = flag.Bool("update-docs", false, "write docs/json.md as the code
 
 // jsonReports are the objects that commands print with --json, by command.
 var jsonReports = map[string][]any{
-	"graft cluster run":   {clusterReport{}},
+	"graft cluster run":   {runs.ClusterOutcome{}},
 	"graft config show":   {configReport{}},
-	"graft demo":          {trainReport{}},
-	"graft doctor":        {doctorReport{}},
-	"graft evaluate":      {evaluationReport{}, leaveReport{}},
-	"graft learn":         {learnTreesReport{}, learnReport{}},
+	"graft demo":          {train.Result{}},
+	"graft doctor":        {doctor.Report{}},
+	"graft evaluate":      {runs.EvaluationReport{}, runs.LeaveReport{}},
+	"graft learn":         {learn.PoliciesResult{}, learn.StudyResult{}},
 	"graft model list":    {modelList{}},
-	"graft model show":    {networkReport{}},
-	"graft profile":       {profileReport{}},
-	"graft profile show":  {profileReport{}},
-	"graft simulate":      {simulateReport{}, submission{}},
-	"graft fleet attach":  {simulateReport{}},
-	"graft fleet status":  {fleetStatus{}},
-	"graft pipeline":      {pipelineReport{}},
-	"graft plot":          {plotReport{}},
-	"graft report":        {runsReport{}},
+	"graft model show":    {describe.Network{}},
+	"graft profile":       {profile.Report{}},
+	"graft profile show":  {profile.Report{}},
+	"graft simulate":      {simulate.Report{}, simulate.Submission{}},
+	"graft fleet attach":  {simulate.Report{}},
+	"graft fleet status":  {simulate.Status{}},
+	"graft pipeline":      {pipeline.Result{}},
+	"graft plot":          {plot.Report{}},
+	"graft report":        {report.Report{}},
 	"graft serve":         {serveReport{}},
-	"graft surgery":       {surgeryReport{}},
-	"graft table check":   {checkReport{}},
-	"graft table convert": {wholeTable{}},
-	"graft table show":    {tableReport{}},
+	"graft surgery":       {surgery.Report{}},
+	"graft table check":   {table.CheckReport{}},
+	"graft table convert": {table.Whole{}},
+	"graft table show":    {runs.TableReport{}},
 	"graft trace info":    {traceReport{}},
-	"graft train":         {trainReport{}},
+	"graft train":         {train.Result{}},
 	"graft version":       {versionInfo{}},
 	"graft vocab show":    {vocabReport{}},
 	"graft weights show":  {weightsReport{}},
@@ -60,10 +72,10 @@ var jsonReports = map[string][]any{
 }
 
 // which tells several objects of a command apart.
-var which = map[string]string{
-	"evaluationReport": "Without `--leave-out`.", "leaveReport": "With `--leave-out`.",
-	"simulateReport": "Of a simulation that is over.", "submission": "Of one that was given to a cluster.",
-	"learnTreesReport": "Of structural policies.", "learnReport": "Of a policy of the original's.",
+var which = map[reflect.Type]string{
+	reflect.TypeFor[runs.EvaluationReport](): "Without `--leave-out`.", reflect.TypeFor[runs.LeaveReport](): "With `--leave-out`.",
+	reflect.TypeFor[simulate.Report](): "Of a simulation that is over.", reflect.TypeFor[simulate.Submission](): "Of one that was given to a cluster.",
+	reflect.TypeFor[learn.PoliciesResult](): "Of structural policies.", reflect.TypeFor[learn.StudyResult](): "Of a policy of the original's.",
 }
 
 // aboutObjects is how the page begins.
@@ -92,7 +104,7 @@ type objects struct {
 
 func (p *objects) text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, aboutObjects, p.rows(reflect.TypeFor[failure]()))
+	fmt.Fprintf(&b, aboutObjects, p.rows(reflect.TypeFor[errorReport]()))
 	paths := []string{}
 	for path := range jsonReports {
 		paths = append(paths, path)
@@ -102,7 +114,7 @@ func (p *objects) text() string {
 		fmt.Fprintf(&b, "\n## %s\n", path)
 		for _, report := range jsonReports[path] {
 			t := reflect.TypeOf(report)
-			if about := which[t.Name()]; about != "" {
+			if about := which[t]; about != "" {
 				b.WriteString("\n" + about + "\n")
 			}
 			b.WriteString("\n| key | type | meaning |\n| --- | --- | --- |\n" + p.rows(t))
@@ -187,7 +199,7 @@ func title(t reflect.Type) string {
 		b.WriteRune(unicode.ToLower(r))
 	}
 	name := b.String()
-	if at := strings.LastIndexByte(t.PkgPath(), '/'); at >= 0 && !strings.HasSuffix(t.PkgPath(), "runner") {
+	if at := strings.LastIndexByte(t.PkgPath(), '/'); at >= 0 && !strings.HasSuffix(t.PkgPath(), "runner") && !strings.HasPrefix(t.PkgPath(), "graft/results/") && !strings.HasPrefix(t.PkgPath(), "graft/work/") {
 		name = t.PkgPath()[at+1:] + " " + name
 	}
 	return name
@@ -348,9 +360,9 @@ func shapedObject(v map[string]any, t reflect.Type, at string) error {
 }
 
 func TestJSONOfAnotherShapeIsNoticed(t *testing.T) {
-	require.NoError(t, shaped(map[string]any{"command": "", "kind": "", "code": 1.0, "message": ""}, reflect.TypeFor[failure](), ""))
-	require.ErrorContains(t, shaped(map[string]any{"command": ""}, reflect.TypeFor[failure](), ""), "has no kind")
-	require.ErrorContains(t, shaped(map[string]any{"command": "", "kind": "", "code": 1.0, "message": "", "more": 1.0}, reflect.TypeFor[failure](), ""), "has more")
-	require.ErrorContains(t, shaped(map[string]any{"folder": "", "outcome": nil, "events": []any{nil}, "epochs": nil}, reflect.TypeFor[trainReport](), ""), ".events[0] is null")
-	require.ErrorContains(t, shaped([]any{1.0}, reflect.TypeFor[failure](), "it"), "it is no main.failure")
+	require.NoError(t, shaped(map[string]any{"command": "", "kind": "", "code": 1.0, "message": ""}, reflect.TypeFor[errorReport](), ""))
+	require.ErrorContains(t, shaped(map[string]any{"command": ""}, reflect.TypeFor[errorReport](), ""), "has no kind")
+	require.ErrorContains(t, shaped(map[string]any{"command": "", "kind": "", "code": 1.0, "message": "", "more": 1.0}, reflect.TypeFor[errorReport](), ""), "has more")
+	require.ErrorContains(t, shaped(map[string]any{"folder": "", "outcome": nil, "events": []any{nil}, "epochs": nil}, reflect.TypeFor[train.Result](), ""), ".events[0] is null")
+	require.ErrorContains(t, shaped([]any{1.0}, reflect.TypeFor[errorReport](), "it"), "it is no main.errorReport")
 }

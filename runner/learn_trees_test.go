@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -19,8 +18,10 @@ import (
 
 	"graft/decider"
 	"graft/files"
-	"graft/simulation"
+	"graft/results/failure"
+	"graft/results/runs"
 	"graft/simulation/tabletest"
+	"graft/work/learn"
 )
 
 // classFile is the file of structural policies that learn from two made-up tables, and
@@ -39,9 +40,9 @@ func classFile(t *testing.T, more string) string {
 // it ran.
 func taught(t *testing.T, folder string, seeds ...int) string {
 	t.Helper()
-	names := []string{"learning.csv", "outcome.json", votedFile}
+	names := []string{"learning.csv", "outcome.json", runs.VoteFile}
 	for _, seed := range seeds {
-		names = append(names, seedFile(uint64(seed)))
+		names = append(names, runs.SeedFile(uint64(seed)))
 	}
 	all := ""
 	for _, name := range names {
@@ -59,7 +60,7 @@ func TestLearnTreesTellsWhatWasLearned(t *testing.T) {
 	path, folder := classFile(t, ""), filepath.Join(t.TempDir(), "run")
 	set := []string{"--set", "run.seeds=3", "--set", "policy.hidden=16", "--folder", folder}
 	o := graft(append([]string{"learn", path}, set...)...)
-	require.Equal(t, exitDone, o.code, o.stderr)
+	require.Equal(t, failure.Done, o.code, o.stderr)
 	require.Regexp(t, `(?s)^TABLE +THE VOTE'S SEQUENCE +ACCURACY.*\none +\S+, \S+ +[0-9.]+%  +[0-9.]+  +\d+ of 16 +\d+–\d+ +[0-9.]+%.*\ntwo .*\n\nSEED +STEPS.*\n +3 +\d+ +[0-9.]+ +the aim has not grown.*`+
 		`\nmean regret in 2 tables: [0-9.]+ points, 95% interval over 3 seeds \[[0-9., ]+\]; the vote's is [0-9.]+\n\d+% of .*in a table's top five; the worst .*\n\d+ steps in [0-9.]+ s\nresults in .*run, the vote of all in .*run/policy\.safetensors, each policy in .*run/policies\n$`, o.stdout)
 	require.Contains(t, o.stderr, `"msg":"learned","policies":3`)
@@ -73,21 +74,21 @@ func TestLearnTreesTellsWhatWasLearned(t *testing.T) {
 	require.Equal(t, 3, strings.Count(string(log), "a seed has learned"))
 
 	again := graft(append([]string{"learn", path}, set...)...)
-	require.Equal(t, exitUsage, again.code)
+	require.Equal(t, failure.Usage, again.code)
 	require.Contains(t, again.stderr, "--force")
 	forced := graft(append([]string{"learn", path, "--force", "--json", "--quiet", "--set", "run.at_once=1"}, set...)...)
-	require.Equal(t, exitDone, forced.code, forced.stderr)
+	require.Equal(t, failure.Done, forced.code, forced.stderr)
 	require.Empty(t, forced.stderr)
 	require.Equal(t, before, taught(t, folder, 1, 2, 3), "the same file has the same bits, however many learn at once")
-	var report learnTreesReport
+	var report learn.PoliciesResult
 	require.NoError(t, json.Unmarshal([]byte(forced.stdout), &report))
-	require.Equal(t, filepath.Join(folder, votedFile), report.Policy)
+	require.Equal(t, filepath.Join(folder, runs.VoteFile), report.Policy)
 	require.Positive(t, report.Seconds)
 	require.Len(t, report.Outcome.Seeds, 3)
 	require.Equal(t, 3, report.Outcome.Summary.Seeds)
 	require.Nil(t, report.Outcome.Outside)
 	ended := graft(append([]string{"learn", path, "--resume"}, set...)...)
-	require.Equal(t, exitDone, ended.code, ended.stderr)
+	require.Equal(t, failure.Done, ended.code, ended.stderr)
 	require.Equal(t, before, taught(t, folder, 1, 2, 3), "there is nothing left to do")
 
 	voted, err := decider.ReadStructural(files.OS{}, report.Policy)
@@ -95,7 +96,7 @@ func TestLearnTreesTellsWhatWasLearned(t *testing.T) {
 	require.Len(t, voted.Members, 3)
 	require.Equal(t, []string{"1, 2, 3", "one, two", "known"}, []string{voted.Notes["seeds"], voted.Notes["tables"], voted.Notes["for"]})
 	require.Equal(t, thisVersion(), voted.Notes["graft"])
-	one, err := decider.ReadStructural(files.OS{}, filepath.Join(folder, seedFile(2)))
+	one, err := decider.ReadStructural(files.OS{}, filepath.Join(folder, runs.SeedFile(2)))
 	require.NoError(t, err)
 	require.Equal(t, voted.Members[1], one.Members[0])
 	require.Equal(t, "2", one.Notes["seed"])
@@ -104,7 +105,7 @@ func TestLearnTreesTellsWhatWasLearned(t *testing.T) {
 // A run goes on with what it began with only, and says what is otherwise.
 func TestLearnTreesGoesOnWithTheSame(t *testing.T) {
 	path, folder := classFile(t, "[run]\nseeds = 1\n[learn]\nsteps = 5\n"), filepath.Join(t.TempDir(), "run")
-	require.Equal(t, exitDone, graft("learn", path, "--folder", folder).code)
+	require.Equal(t, failure.Done, graft("learn", path, "--folder", folder).code)
 	before := taught(t, folder, 1)
 	for set, says := range map[string]string{
 		"learn.beta=4": "learn.beta was 8.0 and is 4.0",
@@ -112,20 +113,20 @@ func TestLearnTreesGoesOnWithTheSame(t *testing.T) {
 		"tables.held_out=[\"" + filepath.Join(filepath.Dir(firstFolder(t, path)), "three") + "\"]": "its tables hold something else",
 	} {
 		o := graft("learn", path, "--folder", folder, "--resume", "--set", set)
-		require.Equal(t, exitConfig, o.code, set)
+		require.Equal(t, failure.Configuration, o.code, set)
 		require.Contains(t, o.stderr, says)
 		require.Equal(t, before, taught(t, folder, 1), "nothing is touched")
 	}
 	o := graft("learn", lessonFile(t, ""), "--folder", folder, "--resume")
-	require.NotEqual(t, exitDone, o.code, "another kind of policy")
+	require.NotEqual(t, failure.Done, o.code, "another kind of policy")
 	o = graft("learn", path, "--folder", filepath.Join(path, "below"))
-	require.Equal(t, exitFailed, o.code)
+	require.Equal(t, failure.Failed, o.code)
 	require.Contains(t, o.stderr, "not a directory")
 	o = graft("learn", path, "--resume", "--folder", t.TempDir())
-	require.Equal(t, exitFailed, o.code)
+	require.Equal(t, failure.Failed, o.code)
 	require.Contains(t, o.stderr, "manifest.json is missing")
 	o = graft("learn", path, "--set", "tables.folders=[\"nowhere\"]")
-	require.Equal(t, exitConfig, o.code)
+	require.Equal(t, failure.Configuration, o.code)
 	require.Contains(t, o.stderr, "folders[0]: stat nowhere: no such file")
 }
 
@@ -142,20 +143,20 @@ func TestLearnTreesIsRequeued(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	o := call(ctx, newRootCommand(), "learn", path, "--folder", folder)
-	require.Equal(t, exitRequeue, o.code, o.stderr)
+	require.Equal(t, failure.Requeue, o.code, o.stderr)
 	require.Contains(t, o.stderr, "go on with --resume")
-	require.Equal(t, exitDone, graft("learn", path, "--folder", folder, "--resume").code)
+	require.Equal(t, failure.Done, graft("learn", path, "--folder", folder, "--resume").code)
 }
 
 // Tables that are held out are judged as well, and learned from in no way.
 func TestLearnTreesStopsEarly(t *testing.T) {
 	path, folder := classFile(t, "held_out = [THREE]\n[run]\nseeds = 2\nevery = 2\n[learn]\nfor = \"new\"\nevery = 2\npatience = 2\n"), filepath.Join(t.TempDir(), "run")
 	o := graft("learn", path, "--folder", folder)
-	require.Equal(t, exitDone, o.code, o.stderr)
+	require.Equal(t, failure.Done, o.code, o.stderr)
 	for _, says := range []string{"three, held out", "what is held out was best after step", "mean regret in 2 tables", "mean regret in 1 table held out"} {
 		require.Contains(t, o.stdout, says)
 	}
-	var outcome treeOutcome
+	var outcome runs.PoliciesOutcome
 	text, err := os.ReadFile(filepath.Join(folder, "outcome.json"))
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal(text, &outcome))
@@ -171,7 +172,7 @@ func TestLearnTreesStopsEarly(t *testing.T) {
 func TestLearnTreesSurvivesKills(t *testing.T) {
 	path := classFile(t, "[run]\nseeds = 3\nevery = 5\ncheckpoint = \"30ms\"\nat_once = 2\n[policy]\nhidden = 16\n[learn]\nsteps = 300\ntolerance = -1\n")
 	whole, killed := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "killed")
-	require.Equal(t, exitDone, graft("learn", path, "--folder", whole).code)
+	require.Equal(t, failure.Done, graft("learn", path, "--folder", whole).code)
 	random, stopped := rand.New(rand.NewPCG(1, 1)), 0
 	args := []string{"learn", path, "--folder", killed}
 	for k, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM, syscall.SIGKILL, syscall.SIGUSR1} {
@@ -180,18 +181,18 @@ func TestLearnTreesSurvivesKills(t *testing.T) {
 		args = []string{"learn", path, "--folder", killed, "--resume"}
 		time.Sleep(time.Duration(random.IntN(20)) * time.Millisecond)
 		require.NoError(t, p.Process.Signal(signal))
-		want := exitRequeue
+		want := failure.Requeue
 		if signal == syscall.SIGKILL {
-			want = exitCode(-1)
+			want = failure.Code(-1)
 		}
 		if code := left(t, p); code == want {
 			stopped++
 		} else {
-			require.Equal(t, exitDone, code, "it had been too fast: %s", out)
+			require.Equal(t, failure.Done, code, "it had been too fast: %s", out)
 		}
 	}
 	o := graft(args...)
-	require.Equal(t, exitDone, o.code, o.stderr)
+	require.Equal(t, failure.Done, o.code, o.stderr)
 	require.Equal(t, taught(t, whole, 1, 2, 3), taught(t, killed, 1, 2, 3))
 	t.Logf("measured: the same bits after %d kills and stops", stopped)
 }
@@ -199,19 +200,19 @@ func TestLearnTreesSurvivesKills(t *testing.T) {
 func TestConfigKnowsStructuralPolicies(t *testing.T) {
 	path := classFile(t, "held_out = [THREE]\n")
 	o := graft("config", "check", path)
-	require.Equal(t, exitDone, o.code, o.stderr)
-	require.Regexp(t, `right: structural policies of 5 seeds learn from 32 sequences of 2 tables and stop by 1 other, for known scenarios, 400 steps at most; digest [0-9a-f]{12}\n$`, o.stdout)
+	require.Equal(t, failure.Done, o.code, o.stderr)
+	require.Regexp(t, `ok: structural policies of 5 seeds learn from 32 sequences of 2 tables and stop by 1 other, for known scenarios, 400 steps at most; digest [0-9a-f]{12}\n$`, o.stdout)
 	o = graft("config", "show", path, "--set", "learn.for=new")
-	require.Equal(t, exitDone, o.code, o.stderr)
+	require.Equal(t, failure.Done, o.code, o.stderr)
 	require.Regexp(t, `(?m)^learn\.for +"new" +--set$`, o.stdout)
 	require.Regexp(t, `(?m)^learn\.pool +0\.5 +default$`, o.stdout)
 	again := jobFile(t, graft("config", "show", path, "--describe").stdout)
-	require.Equal(t, exitDone, graft("config", "check", again).code)
+	require.Equal(t, failure.Done, graft("config", "check", again).code)
 	o = graft("config", "schema", "--tree-learning")
-	require.Equal(t, exitDone, o.code)
+	require.Equal(t, failure.Done, o.code)
 	require.Contains(t, o.stdout, "structural policies of graft that learn")
 	require.Contains(t, graft("config", "schema", "--markdown").stdout, "# Keys of the file of structural policies that learn")
-	require.Equal(t, exitUsage, graft("config", "schema", "--tree-learning", "--learning").code)
+	require.Equal(t, failure.Usage, graft("config", "schema", "--tree-learning", "--learning").code)
 }
 
 // On a terminal a bar shows how many policies are done, and what they do.
@@ -227,23 +228,4 @@ func TestBarsOfPolicies(t *testing.T) {
 		require.Regexp(t, `\d+ steps`, text)
 		require.Equal(t, columns == 100, strings.Contains(text, " learning"))
 	}
-}
-
-// Where nobody draws, a line says from time to time where all seeds stand.
-func TestRegisterTellsSeldom(t *testing.T) {
-	var b bytes.Buffer
-	now := time.Unix(0, 0)
-	r := newRegister(nil, newLogger(&screen{w: &b}), []uint64{4, 5}, 100)
-	r.teller = newTeller(r.log, func() time.Time { return now }, false)
-	r.Step(simulation.TreeProgress{Seed: 4, Step: 10, Aim: 1})
-	require.Empty(t, b.String())
-	now = now.Add(seldom)
-	r.Step(simulation.TreeProgress{Seed: 5, Step: 30, Aim: 2, Why: "all is known"})
-	r.Step(simulation.TreeProgress{Seed: 4, Step: 11, Aim: 1})
-	require.Equal(t, 1, strings.Count(b.String(), "\n"))
-	require.Contains(t, b.String(), `"msg":"learning","done":1,"of":2,"steps":40,"aim":1.5,"regret_points":0`)
-	m := r.now()
-	require.InDelta(t, 0.555, m.part, 1e-9)
-	require.Equal(t, "41 steps  aim 1.500  regret 0.000 points  1 learning", m.facts(100))
-	require.Equal(t, "41 steps  aim 1.500", m.facts(25))
 }

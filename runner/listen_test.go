@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -17,9 +16,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/zap"
 
-	"graft/trainer"
+	"graft/results/failure"
+	"graft/work/control"
 )
 
 // steered is a job that runs until it is told to stop.
@@ -40,9 +39,9 @@ func steer(t *testing.T, folder string, more ...string) *steered {
 	go func() { ended <- call(ctx, newRootCommand(), args...) }()
 	j := &steered{t: t, folder: folder, stop: func() outcome { cancel(); return receive(t, ended) }}
 	t.Cleanup(cancel)
-	j.address = j.await(listenFile)
-	if os.Getenv(tokenVariable) == "" && !strings.Contains(strings.Join(more, " "), "--token-file") {
-		j.token = j.await(tokenFile)
+	j.address = j.await(control.AddressFile)
+	if os.Getenv(control.TokenVariable) == "" && !strings.Contains(strings.Join(more, " "), "--token-file") {
+		j.token = j.await(control.TokenFile)
 	}
 	return j
 }
@@ -87,7 +86,7 @@ func (j *steered) request(method, path, body string, change func(*http.Request))
 }
 
 // status is what the job says of itself; a key that is not documented fails.
-func (j *steered) status() (s statusReport) {
+func (j *steered) status() (s control.Status) {
 	j.t.Helper()
 	a := j.request(http.MethodGet, "/status", "", nil)
 	require.Equal(j.t, http.StatusOK, a.status, "%s", a.body)
@@ -98,14 +97,14 @@ func (j *steered) status() (s statusReport) {
 }
 
 // until waits for a job to be in some state.
-func (j *steered) until(is func(statusReport) bool) (s statusReport) {
+func (j *steered) until(is func(control.Status) bool) (s control.Status) {
 	j.t.Helper()
 	require.Eventually(j.t, func() bool { s = j.status(); return is(s) }, patience, 5*time.Millisecond)
 	return s
 }
 
 // ask asks for a change that is good.
-func (j *steered) ask(body string) (r changeReport) {
+func (j *steered) ask(body string) (r control.ChangeStatus) {
 	j.t.Helper()
 	a := j.request(http.MethodPost, "/allocation", body, nil)
 	require.Equal(j.t, http.StatusOK, a.status, "%s", a.body)
@@ -117,15 +116,15 @@ func (j *steered) ask(body string) (r changeReport) {
 // file.
 func (j *steered) requireNoServer() {
 	j.t.Helper()
-	require.NoFileExists(j.t, filepath.Join(j.folder, listenFile))
-	require.NoFileExists(j.t, filepath.Join(j.folder, tokenFile))
+	require.NoFileExists(j.t, filepath.Join(j.folder, control.AddressFile))
+	require.NoFileExists(j.t, filepath.Join(j.folder, control.TokenFile))
 	_, err := net.Dial("tcp", j.address)
 	require.Error(j.t, err, "the port is free")
 	var stacks string
 	require.Eventually(j.t, func() bool {
 		text := make([]byte, 1<<20)
 		stacks = string(text[:runtime.Stack(text, true)])
-		return !strings.Contains(stacks, "net/http.(*Server)") && !strings.Contains(stacks, "net/http.(*conn)") && !strings.Contains(stacks, "main.(*counter)")
+		return !strings.Contains(stacks, "net/http.(*Server)") && !strings.Contains(stacks, "net/http.(*conn)") && !strings.Contains(stacks, "control.(*Server)")
 	}, patience, 5*time.Millisecond, "%s", stacks)
 }
 
@@ -134,12 +133,12 @@ func (j *steered) requireNoServer() {
 func TestListenSteersAJob(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "run")
 	j := steer(t, folder)
-	info, err := os.Stat(filepath.Join(folder, tokenFile))
+	info, err := os.Stat(filepath.Join(folder, control.TokenFile))
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 	require.Len(t, j.token, 64)
 
-	before := j.until(func(s statusReport) bool { return s.Epoch > 0 })
+	before := j.until(func(s control.Status) bool { return s.Epoch > 0 })
 	require.Equal(t, 1, before.Devices)
 	require.Equal(t, folder, before.Folder)
 	require.Nil(t, before.Next)
@@ -148,10 +147,10 @@ func TestListenSteersAJob(t *testing.T) {
 	require.Equal(t, 5, before.StepsPerEpoch, "270 images in batches of 64")
 
 	up := j.ask(`{"change": "up", "devices": 2}`)
-	require.Equal(t, changeReport{ID: 1, Change: "up", Devices: 2, At: up.At}, up)
+	require.Equal(t, control.ChangeStatus{ID: 1, Change: "up", Devices: 2, At: up.At}, up)
 	require.GreaterOrEqual(t, *up.At, before.Time)
 	require.Equal(t, 2, j.status().Devices, "whoever was told sees it")
-	grown := j.until(func(s statusReport) bool { return len(s.Decisions) == 1 && s.Decisions[0].AccuracyAfter != nil })
+	grown := j.until(func(s control.Status) bool { return len(s.Decisions) == 1 && s.Decisions[0].AccuracyAfter != nil })
 	require.Greater(t, grown.Network.Parameters, before.Network.Parameters)
 	require.Greater(t, grown.Network.Layers, before.Network.Layers)
 	decision := grown.Decisions[0]
@@ -159,23 +158,26 @@ func TestListenSteersAJob(t *testing.T) {
 	require.Equal(t, []int{before.Network.Parameters, grown.Network.Parameters}, []int{decision.Before, decision.Parameters})
 	require.GreaterOrEqual(t, decision.At, *up.At)
 
+	metrics := j.request(http.MethodGet, "/metrics", "", nil)
+	require.Contains(t, string(metrics.body), "\ngraft_job_decisions_total 1\n")
+
 	down := j.ask(`{"devices": 1}`)
-	require.Equal(t, changeReport{ID: 2, Change: "down", Devices: 1, At: down.At}, down)
-	small := j.until(func(s statusReport) bool { return len(s.Decisions) == 2 })
+	require.Equal(t, control.ChangeStatus{ID: 2, Change: "down", Devices: 1, At: down.At}, down)
+	small := j.until(func(s control.Status) bool { return len(s.Decisions) == 2 })
 	require.Equal(t, before.Network, small.Network)
 	require.Equal(t, "shrink", small.Decisions[1].Event)
-	require.Equal(t, []changeReport{up, down}, small.Taken)
+	require.Equal(t, []control.ChangeStatus{up, down}, small.Taken)
 	require.Empty(t, small.Pending)
 
 	left := j.stop()
-	require.Equal(t, exitRequeue, left.code, left.stderr)
+	require.Equal(t, failure.Requeue, left.code, left.stderr)
 	j.requireNoServer()
 	j = steer(t, folder, "--resume")
 	again := j.status()
-	require.Equal(t, []changeReport{up, down}, again.Taken)
+	require.Equal(t, []control.ChangeStatus{up, down}, again.Taken)
 	require.Equal(t, small.Decisions[:1], again.Decisions[:1])
 	require.Equal(t, 3, j.ask(`{"change": "down"}`).ID, "it never grew since, and says nothing of devices")
-	require.Equal(t, exitRequeue, j.stop().code)
+	require.Equal(t, failure.Requeue, j.stop().code)
 	j.requireNoServer()
 }
 
@@ -223,7 +225,7 @@ func TestListenRefuses(t *testing.T) {
 		"far too many":                {"POST", "/allocation", `{"devices": 99999999999999999999}`, nil, 400, "from 1 to 65536"},
 		"as many as there are":        {"POST", "/allocation", `{"devices": 1}`, nil, 409, "it has 1 already"},
 		"down to more":                {"POST", "/allocation", `{"change": "down", "devices": 2}`, nil, 409, "would be more"},
-		"a large body":                {"POST", "/allocation", `{"change": "up"` + strings.Repeat(" ", mostBody) + "}", nil, 413, "larger than 65536"},
+		"a large body":                {"POST", "/allocation", `{"change": "up"` + strings.Repeat(" ", 64<<10) + "}", nil, 413, "larger than 65536"},
 		"no token":                    {"GET", "/status", "", func(r *http.Request) { r.Header.Del("Authorization") }, 401, "no token"},
 		"no token, wrong path":        {"GET", "/nothing", "", func(r *http.Request) { r.Header.Del("Authorization") }, 401, "no token"},
 		"a wrong token":               {"GET", "/metrics", "", header("Authorization", "Bearer "+strings.Repeat("0", 64)), 401, "no token"},
@@ -259,7 +261,7 @@ func TestListenRefuses(t *testing.T) {
 	after := j.status()
 	require.Equal(t, []any{before.Devices, before.Network, before.Taken, before.Pending}, []any{after.Devices, after.Network, after.Taken, after.Pending})
 	left := j.stop()
-	require.Equal(t, exitRequeue, left.code)
+	require.Equal(t, failure.Requeue, left.code)
 	events, err := os.ReadFile(filepath.Join(j.folder, "events.jsonl"))
 	require.NoError(t, err)
 	require.Equal(t, 1, strings.Count(string(events), "\n"), "it started, and nothing else")
@@ -275,14 +277,14 @@ func TestListenTakesTokens(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, []byte("from-a-file\n"), 0o600))
 	for want, more := range map[string][]string{"from-a-file": {"--token-file", file}, "from-outside": nil} {
 		t.Run(want, func(t *testing.T) {
-			t.Setenv(tokenVariable, "from-outside")
+			t.Setenv(control.TokenVariable, "from-outside")
 			j := steer(t, filepath.Join(t.TempDir(), "run"), more...)
-			require.NoFileExists(t, filepath.Join(j.folder, tokenFile))
+			require.NoFileExists(t, filepath.Join(j.folder, control.TokenFile))
 			for _, j.token = range []string{"", "from-another", "from-a-file", "from-outside"} {
 				status := j.request("GET", "/status", "", nil).status
 				require.Equal(t, map[bool]int{true: 200, false: 401}[j.token == want], status, j.token)
 			}
-			require.Equal(t, exitRequeue, j.stop().code)
+			require.Equal(t, failure.Requeue, j.stop().code)
 		})
 	}
 }
@@ -301,22 +303,22 @@ func TestListenRefusesAddresses(t *testing.T) {
 	free := "127.0.0.1:0"
 	cases := map[string]struct {
 		args []string
-		code exitCode
+		code failure.Code
 		word string
 	}{
-		"a port in use":         {[]string{"--listen", taken.Addr().String()}, exitFailed, "name another port, or port 0"},
-		"any address":           {[]string{"--listen", "0.0.0.0:0"}, exitUsage, "--listen-anywhere"},
-		"no host":               {[]string{"--listen", ":0"}, exitUsage, "--listen-anywhere"},
-		"another address":       {[]string{"--listen", "192.0.2.1:80"}, exitUsage, "--listen-anywhere"},
-		"another, by the file":  {[]string{"--set", `run.listen="0.0.0.0:0"`}, exitUsage, "--listen-anywhere"},
-		"not an own address":    {[]string{"--listen", "192.0.2.1:0", "--listen-anywhere"}, exitFailed, "listen at 192.0.2.1:0"},
-		"no port":               {[]string{"--listen", "127.0.0.1"}, exitUsage, "such as 127.0.0.1:8080"},
-		"no port, by the file":  {[]string{"--set", "run.listen=127.0.0.1"}, exitConfig, "such as 127.0.0.1:8080"},
-		"anywhere, but nowhere": {[]string{"--listen-anywhere"}, exitUsage, "are for --listen"},
-		"a token for nobody":    {[]string{"--token-file", secret("good", "abc")}, exitUsage, "are for --listen"},
-		"no file of a token":    {[]string{"--listen", free, "--token-file", filepath.Join(files, "none")}, exitUsage, "none"},
-		"an empty token":        {[]string{"--listen", free, "--token-file", secret("empty", " \n")}, exitUsage, "holds no token"},
-		"two tokens":            {[]string{"--listen", free, "--token-file", secret("two", "a\nb")}, exitUsage, "without spaces"},
+		"a port in use":         {[]string{"--listen", taken.Addr().String()}, failure.Failed, "name another port, or port 0"},
+		"any address":           {[]string{"--listen", "0.0.0.0:0"}, failure.Usage, "--listen-anywhere"},
+		"no host":               {[]string{"--listen", ":0"}, failure.Usage, "--listen-anywhere"},
+		"another address":       {[]string{"--listen", "192.0.2.1:80"}, failure.Usage, "--listen-anywhere"},
+		"another, by the file":  {[]string{"--set", `run.listen="0.0.0.0:0"`}, failure.Usage, "--listen-anywhere"},
+		"not an own address":    {[]string{"--listen", "192.0.2.1:0", "--listen-anywhere"}, failure.Failed, "listen at 192.0.2.1:0"},
+		"no port":               {[]string{"--listen", "127.0.0.1"}, failure.Usage, "such as 127.0.0.1:8080"},
+		"no port, by the file":  {[]string{"--set", "run.listen=127.0.0.1"}, failure.Configuration, "such as 127.0.0.1:8080"},
+		"anywhere, but nowhere": {[]string{"--listen-anywhere"}, failure.Usage, "are for --listen"},
+		"a token for nobody":    {[]string{"--token-file", secret("good", "abc")}, failure.Usage, "are for --listen"},
+		"no file of a token":    {[]string{"--listen", free, "--token-file", filepath.Join(files, "none")}, failure.Usage, "none"},
+		"an empty token":        {[]string{"--listen", free, "--token-file", secret("empty", " \n")}, failure.Usage, "holds no token"},
+		"two tokens":            {[]string{"--listen", free, "--token-file", secret("two", "a\nb")}, failure.Usage, "without spaces"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -339,15 +341,15 @@ func TestListenAnywhere(t *testing.T) {
 		require.Equal(t, status, j.request("GET", "/status", "", func(r *http.Request) { r.Host = name }).status, name)
 	}
 	left := j.stop()
-	require.Equal(t, exitRequeue, left.code)
+	require.Equal(t, failure.Requeue, left.code)
 	j.requireNoServer()
 }
 
-// Those who connect and say nothing, or slowly, stop no job, and are put out.
+// Clients that send nothing, or slowly, stop no job and keep no other client waiting.
 func TestListenWaitsForNobody(t *testing.T) {
 	j := steer(t, filepath.Join(t.TempDir(), "run"))
 	var idle []net.Conn
-	for range mostConnections + 20 {
+	for range 64 {
 		c, err := net.Dial("tcp", j.address)
 		require.NoError(t, err)
 		_, err = c.Write([]byte("POST /allocation HTTP/1.1\r\nHost: localhost\r\n"))
@@ -361,110 +363,10 @@ func TestListenWaitsForNobody(t *testing.T) {
 	}
 	before := rows()
 	require.Eventually(t, func() bool { return rows() > before+2 }, patience, 5*time.Millisecond, "the job goes on")
-	for _, c := range idle[:20] {
-		require.NoError(t, c.Close())
-	}
 	j.status()
-	for _, c := range idle[20:] {
+	for _, c := range idle {
 		require.NoError(t, c.Close())
 	}
-	require.Equal(t, exitRequeue, j.stop().code)
+	require.Equal(t, failure.Requeue, j.stop().code)
 	j.requireNoServer()
-}
-
-// nowhere is a desk of a job that does not look.
-func nowhere(t *testing.T) (*desk, *trainer.Live) {
-	profile, err := trainer.FindProfile("steady")
-	require.NoError(t, err)
-	live := trainer.NewLive(trainer.Timeline{Budget: time.Minute}, &trainer.Virtual{Profile: profile})
-	return &desk{board: newBoard("Net", trainer.Progress{Phase: trainer.Trains, Devices: 1, Budget: time.Minute, Left: time.Minute}, nil, nil), live: live,
-		folder: "run", log: zap.NewNop(), patience: 20 * time.Millisecond}, live
-}
-
-// A change that the job does not take soon stays asked for, and whoever asked learns
-// that; and when the job ends, that it never came to it.
-func TestListenAnswersLater(t *testing.T) {
-	d, live := nowhere(t)
-	ask := func(patience time.Duration) (int, string) {
-		d.patience = patience
-		w := newRecorder()
-		r, err := http.NewRequest("POST", "/allocation", strings.NewReader(`{"change": "up", "devices": 4}`))
-		require.NoError(t, err)
-		r.Header.Set("Content-Type", "application/json; charset=UTF-8")
-		if refused := d.allocation(w, r); refused != nil {
-			return refused.status, refused.Wrong
-		}
-		return w.status, w.body.String()
-	}
-	status, body := ask(time.Millisecond)
-	require.Equal(t, http.StatusAccepted, status)
-	require.JSONEq(t, `{"id": 1, "change": "up", "devices": 4, "pending": true}`, body)
-	require.Equal(t, []changeReport{{ID: 1, Change: "up", Devices: 4, Pending: true}}, newStatus(d.board.read(), live.Pending(), "").Pending)
-	go func() {
-		for len(live.Pending()) < 2 {
-			time.Sleep(time.Millisecond)
-		}
-		live.End(nil)
-	}()
-	status, body = ask(patience)
-	require.Equal(t, http.StatusConflict, status)
-	require.Contains(t, body, "has ended")
-	status, _ = ask(patience)
-	require.Equal(t, http.StatusConflict, status, "it has ended before")
-
-	d, live = nowhere(t)
-	for range 64 {
-		_, err := live.Post(trainer.Up, 0)
-		require.NoError(t, err)
-	}
-	status, body = ask(patience)
-	require.Equal(t, http.StatusTooManyRequests, status)
-	require.Contains(t, body, "64 changes wait")
-	live.End(trainer.ErrStopped)
-	status, _ = ask(patience)
-	require.Equal(t, http.StatusServiceUnavailable, status)
-}
-
-// recorder keeps an answer.
-type recorder struct {
-	header http.Header
-	status int
-	body   bytes.Buffer
-}
-
-func newRecorder() *recorder                       { return &recorder{header: http.Header{}} }
-func (r *recorder) Header() http.Header            { return r.header }
-func (r *recorder) WriteHeader(status int)         { r.status = status }
-func (r *recorder) Write(text []byte) (int, error) { return r.body.Write(text) }
-
-// Whatever is sent is read without a panic, and what is taken says exactly what was
-// sent.
-func FuzzParseChange(f *testing.F) {
-	for _, text := range []string{`{"change": "up", "devices": 2}`, `{"devices": 3}`, `{"change":"down"}`, `{}`, `[]`, `null`, `{"change": null}`, `{"devices": 1e3}`,
-		`{"devices": 2, "devices": 2}`, `{"Devices": 2}`, "{\"change\":\"\\u0075p\"}", `{"change": {"change": "up"}}`, `{"devices": -0}`, "\xff", ` {"devices" : 65536 } `} {
-		f.Add([]byte(text))
-	}
-	f.Fuzz(func(t *testing.T, body []byte) {
-		change, devices, refused := parseChange(body)
-		if refused != nil {
-			require.NotEmpty(t, refused.Wrong)
-			require.NotEmpty(t, refused.Remedy)
-			require.Equal(t, http.StatusBadRequest, refused.status)
-			require.Less(t, len(refused.Wrong), 1000)
-			return
-		}
-		require.True(t, json.Valid(body))
-		require.Contains(t, []trainer.Change{trainer.Same, trainer.Up, trainer.Down}, change)
-		require.True(t, devices == 0 && change != trainer.Same || devices >= 1 && devices <= mostDevices)
-		var object map[string]any
-		require.NoError(t, json.Unmarshal(body, &object))
-		want := map[string]any{}
-		if change != trainer.Same {
-			want["change"] = string(change)
-		}
-		if devices != 0 {
-			want["devices"] = float64(devices)
-		}
-		require.Equal(t, want, object, fmt.Sprintf("%q", body))
-	})
 }

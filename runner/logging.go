@@ -9,6 +9,8 @@ import (
 	"github.com/vbauerster/mpb/v8/cwriter"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
+
+	"graft/work"
 )
 
 // logOptions are the flags that decide how much is logged.
@@ -52,17 +54,9 @@ func (s *screen) Write(line []byte) (int, error) {
 	return s.w.Write(line)
 }
 
-// layoutOf is how a log is written that programs read.
-func layoutOf() zapcore.EncoderConfig {
-	layout := zap.NewProductionEncoderConfig()
-	layout.EncodeTime = zapcore.ISO8601TimeEncoder
-	layout.EncodeDuration = zapcore.StringDurationEncoder
-	return layout
-}
-
 // newLogger logs to a screen: lines for a person on a terminal, JSON anywhere else.
 func newLogger(s *screen) *zap.Logger {
-	layout := layoutOf()
+	layout := work.LogLayout()
 	encoder := zapcore.NewJSONEncoder(layout)
 	if isTerminal(s.w) {
 		layout.EncodeTime = zapcore.TimeEncoderOfLayout("15:04:05")

@@ -15,6 +15,8 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+
+	"graft/results/failure"
 )
 
 func main() {
@@ -23,31 +25,31 @@ func main() {
 
 // run is the whole program but for the process: it listens for signals, runs
 // the command that args name and returns the code to leave with.
-func run(args []string, stdout, stderr io.Writer) exitCode {
+func run(args []string, stdout, stderr io.Writer) failure.Code {
 	ctx, stop := withSignals(context.Background(), os.Exit)
 	defer stop()
 	return execute(ctx, newRootCommand(), args, stdout, stderr)
 }
 
 // execute runs one command line on a command tree and reports a failure once.
-func execute(ctx context.Context, root *cobra.Command, args []string, stdout, stderr io.Writer) exitCode {
+func execute(ctx context.Context, root *cobra.Command, args []string, stdout, stderr io.Writer) failure.Code {
 	began := prepare(root, stderr)
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	command, err := root.ExecuteContextC(ctx)
 	if err == nil {
-		return exitDone
+		return failure.Done
 	}
 	if !*began {
 		// Whatever fails before a command's own code runs is about how it was
 		// called: an unknown command or flag, a wrong argument, a missing one.
-		err = withCode(exitUsage, err)
+		err = failure.With(failure.Usage, err)
 	}
-	code := codeOf(ctx, err)
-	if cause := context.Cause(ctx); code == exitInterrupted && !errors.Is(err, cause) {
+	code := failure.CodeOf(ctx, err)
+	if cause := context.Cause(ctx); code == failure.Interrupted && !errors.Is(err, cause) {
 		err = fmt.Errorf("%w: %w", err, cause) // which signal it was
 	}
-	report(stderr, command, args, code, err)
+	reportError(stderr, command, args, code, err)
 	return code
 }

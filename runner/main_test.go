@@ -10,11 +10,13 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"graft/results/failure"
 )
 
 // outcome is what a command line led to.
 type outcome struct {
-	code           exitCode
+	code           failure.Code
 	stdout, stderr string
 }
 
@@ -64,7 +66,7 @@ func TestWrongCallsEndWithUsage(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			got := graft(c.args...)
-			assert.Equal(t, exitUsage, got.code)
+			assert.Equal(t, failure.Usage, got.code)
 			assert.Empty(t, got.stdout, "stdout is for data")
 			for _, says := range c.says {
 				assert.Contains(t, got.stderr, says)
@@ -86,7 +88,7 @@ func TestRightCallsPrintToStdoutOnly(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := graft(args...)
-			assert.Equal(t, exitDone, got.code)
+			assert.Equal(t, failure.Done, got.code)
 			assert.NotEmpty(t, got.stdout)
 			assert.Empty(t, got.stderr)
 		})
@@ -100,19 +102,19 @@ func TestErrorsOfACommandKeepTheirCode(t *testing.T) {
 	cases := map[string]struct {
 		ctx  context.Context
 		err  error
-		want exitCode
+		want failure.Code
 	}{
-		"no error":                        {context.Background(), nil, exitDone},
-		"no error with a code":            {context.Background(), withCode(exitDamaged, nil), exitDone},
-		"a plain error":                   {context.Background(), cause, exitFailed},
-		"a wrong call found late":         {context.Background(), usageErrorf("no file given"), exitUsage},
-		"a damaged file":                  {context.Background(), withCode(exitDamaged, cause), exitDamaged},
-		"a code with words around it":     {context.Background(), errors.Join(withCode(exitConfig, cause)), exitConfig},
-		"the outermost of two codes":      {context.Background(), withCode(exitPartial, withCode(exitDamaged, cause)), exitPartial},
-		"stopped from outside":            {cancelled, context.Canceled, exitInterrupted},
-		"stopped, but saved":              {cancelled, withCode(exitRequeue, context.Canceled), exitRequeue},
-		"failed while being stopped":      {cancelled, cause, exitFailed},
-		"cancelled, but not from outside": {context.Background(), context.Canceled, exitFailed},
+		"no error":                        {context.Background(), nil, failure.Done},
+		"no error with a code":            {context.Background(), failure.With(failure.Damaged, nil), failure.Done},
+		"a plain error":                   {context.Background(), cause, failure.Failed},
+		"a wrong call found late":         {context.Background(), failure.Usagef("no file given"), failure.Usage},
+		"a damaged file":                  {context.Background(), failure.With(failure.Damaged, cause), failure.Damaged},
+		"a code with words around it":     {context.Background(), errors.Join(failure.With(failure.Configuration, cause)), failure.Configuration},
+		"the outermost of two codes":      {context.Background(), failure.With(failure.Partial, failure.With(failure.Damaged, cause)), failure.Partial},
+		"stopped from outside":            {cancelled, context.Canceled, failure.Interrupted},
+		"stopped, but saved":              {cancelled, failure.With(failure.Requeue, context.Canceled), failure.Requeue},
+		"failed while being stopped":      {cancelled, cause, failure.Failed},
+		"cancelled, but not from outside": {context.Background(), context.Canceled, failure.Failed},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -129,23 +131,23 @@ func TestAnInterruptedCommandSaysWhatStoppedIt(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(errors.New("received a signal"))
 	got := call(ctx, rootThat(context.Canceled), "act")
-	assert.Equal(t, exitInterrupted, got.code)
+	assert.Equal(t, failure.Interrupted, got.code)
 	assert.Equal(t, "graft: context canceled: received a signal\n", got.stderr)
 }
 
 func TestErrorsAreObjectsWhenJSONIsAskedFor(t *testing.T) {
-	damaged := withCode(exitDamaged, errors.New("read a.pth: cut short"))
+	damaged := failure.With(failure.Damaged, errors.New("read a.pth: cut short"))
 	cases := map[string]struct {
 		args []string
-		want failure
+		want errorReport
 	}{
 		"a failing command": {
 			[]string{"act", "--json"},
-			failure{Command: "graft act", Kind: "damaged", Code: exitDamaged, Message: "read a.pth: cut short"},
+			errorReport{Command: "graft act", Kind: "damaged", Code: failure.Damaged, Message: "read a.pth: cut short"},
 		},
 		"a wrong flag before --json": {
 			[]string{"act", "--nosuch", "--json"},
-			failure{Command: "graft act", Kind: "usage", Code: exitUsage, Message: "unknown flag: --nosuch"},
+			errorReport{Command: "graft act", Kind: "usage", Code: failure.Usage, Message: "unknown flag: --nosuch"},
 		},
 	}
 	for name, c := range cases {
@@ -154,7 +156,7 @@ func TestErrorsAreObjectsWhenJSONIsAskedFor(t *testing.T) {
 			assert.Equal(t, c.want.Code, got.code)
 			assert.Empty(t, got.stdout)
 			var object struct {
-				Error failure `json:"error"`
+				Error errorReport `json:"error"`
 			}
 			require.NoError(t, json.Unmarshal([]byte(got.stderr), &object))
 			assert.Equal(t, c.want, object.Error)

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"graft/model"
+	"graft/results/document"
 	"graft/tracing"
 	"graft/tracing/drawing"
 )
@@ -78,7 +79,7 @@ func runModelList(w io.Writer, asJSON bool) error {
 		list.Networks = append(list.Networks, entry)
 	}
 	if asJSON {
-		return printJSON(w, list)
+		return document.PrintJSON(w, list)
 	}
 	return list.print(w)
 }
@@ -104,11 +105,11 @@ func describeEntry(e model.ZooEntry) (modelEntry, error) {
 }
 
 func (l modelList) print(w io.Writer) error {
-	t := newTable("NAME", ">INPUT", ">CLASSES", ">PARAMETERS", ">FLOP", ">BLOCKS", "WHAT IT IS")
+	t := document.NewTable("NAME", ">INPUT", ">CLASSES", ">PARAMETERS", ">FLOP", ">BLOCKS", "WHAT IT IS")
 	for _, e := range l.Networks {
-		t.add(e.Name, e.Input.String(), strconv.Itoa(e.Classes), shortText(int64(e.Parameters)), shortText(e.FLOP), strconv.Itoa(e.Blocks), e.About)
+		t.Add(e.Name, e.Input.String(), strconv.Itoa(e.Classes), shortText(int64(e.Parameters)), shortText(e.FLOP), strconv.Itoa(e.Blocks), e.About)
 	}
-	if err := t.print(w); err != nil {
+	if err := t.Print(w); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintln(w, "\nFLOP: floating-point operations forward for one example; a multiply-add counts as two.")

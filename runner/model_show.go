@@ -11,8 +11,12 @@ import (
 	"graft/config"
 	"graft/files"
 	"graft/model"
+	"graft/results/document"
+	"graft/results/failure"
 	"graft/tracing"
 	"graft/tracing/drawing"
+	"graft/work"
+	"graft/work/describe"
 )
 
 // modelShowOptions are the flags of `graft model show`.
@@ -69,14 +73,14 @@ func runModelShow(w io.Writer, arg string, o modelShowOptions) error {
 	if o.svg != "" {
 		return drawNetwork(w, o.svg, trace)
 	}
-	report, err := reportNetwork(trace)
+	report, err := describe.Of(trace)
 	if err != nil {
 		return err
 	}
 	if o.json {
-		return printJSON(w, report)
+		return document.PrintJSON(w, report)
 	}
-	return report.print(w)
+	return printNetwork(report, w)
 }
 
 func (o modelShowOptions) load(arg string) (*model.Network, error) {
@@ -84,14 +88,14 @@ func (o modelShowOptions) load(arg string) (*model.Network, error) {
 	if o.input != "" {
 		var err error
 		if input, err = model.ParseShape(o.input); err != nil {
-			return nil, usageErrorf("--input: %w", err)
+			return nil, failure.Usagef("--input: %w", err)
 		}
 	}
 	// A drawing replaces what is there, so it must not be mistaken for a network.
 	if o.svg != "" && o.svg != "-" && !strings.EqualFold(filepath.Ext(o.svg), ".svg") {
-		return nil, usageErrorf("--svg %s: the name of a drawing ends in .svg; - is stdout", o.svg)
+		return nil, failure.Usagef("--svg %s: the name of a drawing ends in .svg; - is stdout", o.svg)
 	}
-	return loadNetwork(arg, input, o.classes)
+	return work.LoadNetwork(files.OS{}, arg, input, o.classes)
 }
 
 func drawNetwork(w io.Writer, path string, t *tracing.Trace) error {

@@ -6,103 +6,85 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"graft/results/document"
+	"graft/work/describe"
 )
 
-// print writes the network as PyTorch does and three tables with their totals.
-func (r networkReport) print(w io.Writer) error {
+// printNetwork writes the network as PyTorch does and three tables with their totals.
+func printNetwork(r describe.Network, w io.Writer) error {
 	sections := []struct {
 		title string
-		rows  *table
+		rows  *document.Table
 	}{
-		{"Layers, in the order in which they run", r.layerTable()},
-		{"Blocks, which surgery deepens and widens", r.blockTable()},
-		{"Channel spaces, each of which changes as one", r.spaceTable()},
+		{"Layers, in the order in which they run", layerTable(r)},
+		{"Blocks, which surgery deepens and widens", blockTable(r)},
+		{"Channel spaces, each of which changes as one", spaceTable(r)},
 	}
-	if _, err := fmt.Fprintln(w, printableLines(r.Print)); err != nil {
+	if _, err := fmt.Fprintln(w, document.PrintableLines(r.Print)); err != nil {
 		return err
 	}
 	for _, s := range sections {
 		if _, err := fmt.Fprintf(w, "\n%s\n", s.title); err != nil {
 			return err
 		}
-		if err := s.rows.print(w); err != nil {
+		if err := s.rows.Print(w); err != nil {
 			return err
 		}
 	}
-	_, err := fmt.Fprint(w, "\n"+r.totalsText())
+	_, err := fmt.Fprint(w, "\n"+totalsText(r))
 	return err
 }
 
-// printableLines keeps the names of a network file from moving the cursor.
-func printableLines(text string) string {
-	lines := strings.Split(text, "\n")
-	for k := range lines {
-		lines[k] = printable(lines[k])
-	}
-	return strings.Join(lines, "\n")
-}
-
-func (r networkReport) layerTable() *table {
-	t := newTable("PATH", "LAYER", ">OUTPUT", ">PARAMETERS", ">FLOP", ">MEMORY", "SPACE", ">BLOCK")
+func layerTable(r describe.Network) *document.Table {
+	t := document.NewTable("PATH", "LAYER", ">OUTPUT", ">PARAMETERS", ">FLOP", ">MEMORY", "SPACE", ">BLOCK")
 	for _, l := range r.Layers {
 		block := "-"
 		if l.Block != nil {
 			block = strconv.Itoa(*l.Block)
 		}
-		t.add(printable(l.Path), l.caption, l.Output.String(), shortText(int64(l.Parameters)), shortText(l.FLOP), bytesText(l.ActivationBytes), spaceText(l.Spaces), block)
+		t.Add(document.Printable(l.Path), l.Caption, l.Output.String(), shortText(int64(l.Parameters)), shortText(l.FLOP), bytesText(l.ActivationBytes), spaceText(l.Spaces), block)
 	}
 	return t
 }
 
-func (r networkReport) blockTable() *table {
-	t := newTable(">NUMBER", "NAME", "ORIGIN", "LAYERS")
+func blockTable(r describe.Network) *document.Table {
+	t := document.NewTable(">NUMBER", "NAME", "ORIGIN", "LAYERS")
 	for _, b := range r.Blocks {
-		t.add(strconv.Itoa(b.Number), printable(b.Name), b.Origin, someOf(b.kinds, 8))
+		t.Add(strconv.Itoa(b.Number), document.Printable(b.Name), b.Origin, document.SomeOf(b.Kinds, 8))
 	}
 	return t
 }
 
-func (r networkReport) spaceTable() *table {
-	t := newTable("SPACE", ">CHANNELS", ">UNITS", "MADE BY", "ALSO CHANGES", "CAN BE WIDENED")
+func spaceTable(r describe.Network) *document.Table {
+	t := document.NewTable("SPACE", ">CHANNELS", ">UNITS", "MADE BY", "ALSO CHANGES", "CAN BE WIDENED")
 	for k, s := range r.Spaces {
 		units := "-"
 		if s.Units < s.Channels {
 			units = strconv.Itoa(s.Units)
 		}
-		makers := someOf(s.Makers, 3)
+		makers := document.SomeOf(s.Makers, 3)
 		if k == 0 {
 			makers = "input"
 		}
 		also := slices.DeleteFunc(slices.Concat(s.Keepers, s.Users), func(path string) bool { return slices.Contains(s.Makers, path) })
-		t.add(s.ID, strconv.Itoa(s.Channels), units, makers, someOf(also, 4), s.widening())
+		t.Add(s.ID, strconv.Itoa(s.Channels), units, makers, document.SomeOf(also, 4), wideningText(s))
 	}
 	return t
 }
 
-// widening says whether a space can be widened, and how or why not.
-func (s spaceReport) widening() string {
+// wideningText says whether a space can be widened, and how or why not.
+func wideningText(s describe.Space) string {
 	switch {
 	case len(s.Fixed) > 0:
-		return "no: " + printable(strings.Join(s.Fixed, ", and "))
+		return "no: " + document.Printable(strings.Join(s.Fixed, ", and "))
 	case s.Units < s.Channels:
 		return fmt.Sprintf("yes, %d channels at a time", s.Channels/s.Units)
 	}
 	return "yes"
 }
 
-// someOf lists the first few; none are a dash.
-func someOf(names []string, few int) string {
-	if len(names) == 0 {
-		return "-"
-	}
-	text := printable(strings.Join(names[:min(few, len(names))], ", "))
-	if more := len(names) - few; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
-}
-
-func spaceText(parts []partReport) string {
+func spaceText(parts []describe.Part) string {
 	names := make([]string, len(parts))
 	for k, part := range parts {
 		names[k] = part.Space
@@ -122,7 +104,7 @@ func bytesText(n int64) string {
 	return fmt.Sprintf("%.4g %s", value, unit)
 }
 
-func (r networkReport) totalsText() string {
+func totalsText(r describe.Network) string {
 	t := r.Totals
 	var b strings.Builder
 	fmt.Fprintf(&b, "From %v to %v in %d layers, %d blocks and %d channel spaces:\n", r.Input, r.Output, len(r.Layers), len(r.Blocks), len(r.Spaces))

@@ -14,6 +14,9 @@ import (
 	"graft/config"
 	"graft/files"
 	"graft/model"
+	"graft/results/failure"
+	"graft/work"
+	"graft/work/describe"
 )
 
 var updateGolden = flag.Bool("update", false, "write the golden screens again")
@@ -32,7 +35,7 @@ func TestModelScreensAreTheGoldenOnes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := graft(append([]string{"model"}, args...)...)
-			require.Equal(t, exitDone, got.code, got.stderr)
+			require.Equal(t, failure.Done, got.code, got.stderr)
 			path := filepath.Join("testdata/model", name)
 			if *updateGolden {
 				require.NoError(t, os.WriteFile(path, []byte(got.stdout), 0o644))
@@ -47,8 +50,8 @@ func TestModelScreensAreTheGoldenOnes(t *testing.T) {
 func TestModelShowDescribesEveryNetworkOfTheZoo(t *testing.T) {
 	for _, e := range model.ZooEntries() {
 		got := graft("model", "show", e.Name, "--json")
-		require.Equal(t, exitDone, got.code, got.stderr)
-		var report networkReport
+		require.Equal(t, failure.Done, got.code, got.stderr)
+		var report describe.Network
 		require.NoError(t, json.Unmarshal([]byte(got.stdout), &report))
 		n, err := model.Zoo(e.Name, model.ZooOptions{})
 		require.NoError(t, err)
@@ -71,7 +74,7 @@ func TestModelShowDescribesEveryNetworkOfTheZoo(t *testing.T) {
 func TestModelShowDraws(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "net.svg")
 	printed := graft("model", "show", "ConvNet2", "--svg", "-")
-	require.Equal(t, exitDone, printed.code)
+	require.Equal(t, failure.Done, printed.code)
 	assert.True(t, strings.HasPrefix(printed.stdout, "<svg "))
 	for range 2 { // the second replaces the first
 		assert.Equal(t, outcome{stdout: "wrote " + path + ": ConvNet2, 11 layers\n"}, graft("model", "show", "ConvNet2", "--svg", path))
@@ -95,21 +98,21 @@ func TestModelShowSaysWhatIsWrong(t *testing.T) {
 	require.NoError(t, os.WriteFile(faulty, []byte("input = 3\n"), 0o644))
 	cases := map[string]struct {
 		args []string
-		code exitCode
+		code failure.Code
 		says string
 	}{
-		"a name with a typing error":         {[]string{"Convnet2"}, exitUsage, "did you mean ConvNet2?"},
-		"a shape that is none":               {[]string{"ConvNet2", "--input", "3x"}, exitUsage, `"3x" is no shape`},
-		"an input that is too small":         {[]string{"ConvNet2", "--input", "3x4x4"}, exitUsage, "larger than its"},
-		"no classes":                         {[]string{"ConvNet2", "--classes", "-1"}, exitUsage, "at least 1"},
-		"classes of a file":                  {[]string{branchesFile, "--classes", "3"}, exitUsage, "for networks of the zoo"},
-		"an input that does not fit a file":  {[]string{branchesFile, "--input", "4x16x16"}, exitUsage, "does not fit inputs of 4x16x16"},
-		"a file that is not there":           {[]string{filepath.Join(folder, "none.toml")}, exitFailed, "no such file"},
-		"a file with faults":                 {[]string{faulty}, exitConfig, "faulty.toml:1"},
-		"a drawing that would replace a net": {[]string{branchesFile, "--svg", branchesFile}, exitUsage, "ends in .svg"},
-		"a drawing in no folder":             {[]string{"ConvNet2", "--svg", filepath.Join(folder, "none", "a.svg")}, exitFailed, "no such file"},
-		"two forms at once":                  {[]string{"ConvNet2", "--toml", "--svg", "-"}, exitUsage, "none of the others"},
-		"two networks":                       {[]string{"ConvNet2", "ConvNet"}, exitUsage, "accepts 1 arg"},
+		"a name with a typing error":         {[]string{"Convnet2"}, failure.Usage, "did you mean ConvNet2?"},
+		"a shape that is none":               {[]string{"ConvNet2", "--input", "3x"}, failure.Usage, `"3x" is no shape`},
+		"an input that is too small":         {[]string{"ConvNet2", "--input", "3x4x4"}, failure.Usage, "larger than its"},
+		"no classes":                         {[]string{"ConvNet2", "--classes", "-1"}, failure.Usage, "at least 1"},
+		"classes of a file":                  {[]string{branchesFile, "--classes", "3"}, failure.Usage, "for networks of the zoo"},
+		"an input that does not fit a file":  {[]string{branchesFile, "--input", "4x16x16"}, failure.Usage, "does not fit inputs of 4x16x16"},
+		"a file that is not there":           {[]string{filepath.Join(folder, "none.toml")}, failure.Failed, "no such file"},
+		"a file with faults":                 {[]string{faulty}, failure.Configuration, "faulty.toml:1"},
+		"a drawing that would replace a net": {[]string{branchesFile, "--svg", branchesFile}, failure.Usage, "ends in .svg"},
+		"a drawing in no folder":             {[]string{"ConvNet2", "--svg", filepath.Join(folder, "none", "a.svg")}, failure.Failed, "no such file"},
+		"two forms at once":                  {[]string{"ConvNet2", "--toml", "--svg", "-"}, failure.Usage, "none of the others"},
+		"two networks":                       {[]string{"ConvNet2", "ConvNet"}, failure.Usage, "accepts 1 arg"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -122,12 +125,12 @@ func TestModelShowSaysWhatIsWrong(t *testing.T) {
 }
 
 func TestLoadNetworkGivesAFileAnotherInput(t *testing.T) {
-	n, err := loadNetwork(branchesFile, model.Shape{3, 8, 8}, 0)
+	n, err := work.LoadNetwork(files.OS{}, branchesFile, model.Shape{3, 8, 8}, 0)
 	require.NoError(t, err)
 	assert.Equal(t, model.Shape{3, 8, 8}, n.Input)
 	again := filepath.Join(t.TempDir(), "net.JSON")
 	require.NoError(t, config.WriteNetwork(files.OS{}, again, n))
-	read, err := loadNetwork(again, nil, 0)
+	read, err := work.LoadNetwork(files.OS{}, again, nil, 0)
 	require.NoError(t, err)
 	assert.Equal(t, n.String(), read.String())
 	assert.Equal(t, n.Input, read.Input)
@@ -137,7 +140,7 @@ func TestNamesCannotMoveTheCursor(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "net.json")
 	require.NoError(t, os.WriteFile(path, []byte(`{"name": "a\u001b[2Jb", "input": [4], "layers": [{"name": "c\u001b", "layer": "ReLU()"}]}`), 0o644))
 	got := graft("model", "show", path)
-	require.Equal(t, exitDone, got.code, got.stderr)
+	require.Equal(t, failure.Done, got.code, got.stderr)
 	assert.NotContains(t, got.stdout, "\x1b")
 }
 

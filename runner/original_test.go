@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"graft/results/failure"
+	"graft/work/train"
 )
 
 // A translated job runs as the original did: it is asked at the beginning of each epoch
@@ -23,11 +26,11 @@ func TestTranslatedJobsRun(t *testing.T) {
 		original = strings.ReplaceAll(original, "running_time = 70", "running_time = 1.2\ngpu_changes = [{time = 0.3, change = \"up\"}, {time = 0.9, change = \"down\"}]")
 		out := filepath.Join(t.TempDir(), "job.toml")
 		made := graft("config", "convert", jobFile(t, original), "-o", out)
-		require.Equal(t, exitDone, made.code, made.stderr)
+		require.Equal(t, failure.Done, made.code, made.stderr)
 		o := graft("train", out, "--quiet", "--json", "--folder", filepath.Join(t.TempDir(), "run"), "--set", "data.kind=synthetic", "--set", "data.path=",
 			"--set", "data.synthetic.train=64", "--set", "data.synthetic.test=40", "--set", "run.device=cpu")
-		require.Equal(t, exitDone, o.code, o.stderr)
-		var report trainReport
+		require.Equal(t, failure.Done, o.code, o.stderr)
+		var report train.Result
 		require.NoError(t, json.Unmarshal([]byte(o.stdout), &report))
 		up, down := report.Events[1], time.Duration(0)
 		decisions := 0

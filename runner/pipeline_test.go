@@ -13,7 +13,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/simulation"
+	"graft/files"
+	"graft/results/failure"
+	"graft/results/runs"
+	"graft/work/pipeline"
 )
 
 // stageScenario is four sequences of a job of milliseconds, with devices after so many.
@@ -58,26 +61,26 @@ func newPipeline(t *testing.T, more string, arrivals ...int) string {
 func assembled(t *testing.T, folder string, scenarios ...string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
-	paths := []string{filepath.Join(policyName, votedFile), filepath.Join(policyName, policiesFolder), outcomeName, learnFile}
+	paths := []string{filepath.Join(runs.PolicyName, runs.VoteFile), filepath.Join(runs.PolicyName, runs.SeedFolder), runs.OutcomeName, runs.LearnFile}
 	for _, name := range scenarios {
-		paths = append(paths, filepath.Join(name, tableFolder))
+		paths = append(paths, filepath.Join(name, runs.TableFolder))
 	}
 	for _, path := range paths {
-		digest, err := digestOf(filepath.Join(folder, path))
+		digest, err := runs.DigestOf(files.OS{}, filepath.Join(folder, path))
 		require.NoError(t, err)
 		all[path] = digest
 	}
-	text, err := os.ReadFile(filepath.Join(folder, learnFile))
+	text, err := os.ReadFile(filepath.Join(folder, runs.LearnFile))
 	require.NoError(t, err)
-	all[learnFile] = strings.ReplaceAll(string(text), folder, "FOLDER")
+	all[runs.LearnFile] = strings.ReplaceAll(string(text), folder, "FOLDER")
 	return all
 }
 
 // stagesOf are the stages of a run that were done, and those that were skipped.
-func stagesOf(t *testing.T, args ...string) (report pipelineReport, done, skipped []string) {
+func stagesOf(t *testing.T, args ...string) (report pipeline.Result, done, skipped []string) {
 	t.Helper()
 	o := graft(append([]string{"pipeline", "--json", "--quiet"}, args...)...)
-	require.Equal(t, exitDone, o.code, o.stderr)
+	require.Equal(t, failure.Done, o.code, o.stderr)
 	require.NoError(t, json.Unmarshal([]byte(o.stdout), &report))
 	for _, s := range report.Stages {
 		if s.Skipped {
@@ -94,7 +97,7 @@ func stagesOf(t *testing.T, args ...string) (report pipelineReport, done, skippe
 func TestPipeline(t *testing.T) {
 	path, folder := newPipeline(t, "[evaluate]\nleave_out = \"scenario\"\n", 100, 200), filepath.Join(t.TempDir(), "run")
 	o := graft("pipeline", path, "--folder", folder)
-	require.Equal(t, exitDone, o.code, o.stderr)
+	require.Equal(t, failure.Done, o.code, o.stderr)
 	require.Regexp(t, `(?s)^SCENARIO +SEQUENCES +WHAT WAS LEARNED +LEARNED +NEVER +RANDOM +BEST FIXED +OPTIMUM\nat100 +4 +\S+, \S+ +[0-9.]+% \([0-9.]+\) .*\nat200 .*`+
 		`over 2 tables, .*\npolicy, voting +[0-9.]+ .*\npolicy, each seed .*\nnever .*Judged by what was not:\n\none scenario left out at a time; 2 policies learn.*`+
 		`\nresults in .*run, the policy in .*policy\.safetensors\n$`, o.stdout)
@@ -103,7 +106,7 @@ func TestPipeline(t *testing.T) {
 
 	all := []string{"simulate at100", "simulate at200", "learn", "evaluate"}
 	again := graft("pipeline", path, "--folder", folder)
-	require.Equal(t, exitDone, again.code, again.stderr)
+	require.Equal(t, failure.Done, again.code, again.stderr)
 	require.Equal(t, 4, strings.Count(again.stderr, "skipped: nothing has changed"))
 	require.Equal(t, o.stdout[:strings.LastIndex(o.stdout, "\nresults")], again.stdout[:strings.Index(again.stdout, "\nskipped: "+strings.Join(all, ", ")+": nothing has changed\n")])
 
@@ -113,12 +116,12 @@ func TestPipeline(t *testing.T) {
 		ruin   func(string) error
 		redone []string
 	}{
-		{filepath.Join("at100", tableFolder, "grid-1.jsonl"), os.Remove, all[:1]},
-		{filepath.Join("at200", tableFolder, "grid-1.jsonl"), cut, all[1:2]},
-		{filepath.Join(policyName, votedFile), cut, all[2:3]},
-		{filepath.Join(policyName, policiesFolder, "seed-2.safetensors"), os.Remove, all[2:3]},
-		{outcomeName, cut, all[3:]},
-		{ledgerName, cut, all},
+		{filepath.Join("at100", runs.TableFolder, "grid-1.jsonl"), os.Remove, all[:1]},
+		{filepath.Join("at200", runs.TableFolder, "grid-1.jsonl"), cut, all[1:2]},
+		{filepath.Join(runs.PolicyName, runs.VoteFile), cut, all[2:3]},
+		{filepath.Join(runs.PolicyName, runs.SeedFolder, "seed-2.safetensors"), os.Remove, all[2:3]},
+		{runs.OutcomeName, cut, all[3:]},
+		{runs.LedgerName, cut, all},
 	} {
 		require.NoError(t, c.ruin(filepath.Join(folder, c.path)))
 		report, done, _ := stagesOf(t, path, "--folder", folder)
@@ -126,8 +129,8 @@ func TestPipeline(t *testing.T) {
 		require.Equal(t, want, assembled(t, folder, "at100", "at200"), c.path)
 		require.Equal(t, []int{2, 2}, []int{len(report.Outcome.Trials), len(report.Outcome.LeftOut.Groups)})
 	}
-	require.NoError(t, os.WriteFile(filepath.Join(folder, policyName, "learners", "seed-1.safetensors"), []byte("{"), 0o600))
-	require.NoError(t, os.Remove(filepath.Join(folder, policyName, votedFile)))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, runs.PolicyName, "learners", "seed-1.safetensors"), []byte("{"), 0o600))
+	require.NoError(t, os.Remove(filepath.Join(folder, runs.PolicyName, runs.VoteFile)))
 	_, done, _ := stagesOf(t, path, "--folder", folder)
 	require.Equal(t, all[2:3], done)
 	require.Equal(t, want, assembled(t, folder, "at100", "at200"), "it began anew where it could not go on")
@@ -149,7 +152,7 @@ func TestKilledPipelinesEndTheSame(t *testing.T) {
 	path, whole := newPipeline(t, "", 100, 200), filepath.Join(t.TempDir(), "whole")
 	began := time.Now()
 	p, out := process(t, "pipeline", path, "--folder", whole)
-	require.Equal(t, exitDone, left(t, p), out)
+	require.Equal(t, failure.Done, left(t, p), out)
 	took, want := time.Since(began), assembled(t, whole, "at100", "at200")
 	random := rand.New(rand.NewPCG(5, 7))
 	folder, kills, stops := filepath.Join(t.TempDir(), "run"), 0, 0
@@ -178,8 +181,8 @@ func TestKilledPipelinesEndTheSame(t *testing.T) {
 		if p.ProcessState.Success() {
 			break
 		}
-		if sent == os.Interrupt && p.ProcessState.ExitCode() != int(exitInterrupted) { // before it heeds signals there is nothing to save
-			require.Contains(t, []int{int(exitRequeue), -1}, p.ProcessState.ExitCode(), out)
+		if sent == os.Interrupt && p.ProcessState.ExitCode() != int(failure.Interrupted) { // before it heeds signals there is nothing to save
+			require.Contains(t, []int{int(failure.Requeue), -1}, p.ProcessState.ExitCode(), out)
 		}
 	}
 	require.Equal(t, want, assembled(t, folder, "at100", "at200"))
@@ -190,13 +193,13 @@ func TestKilledPipelinesEndTheSame(t *testing.T) {
 func TestPipelinesWithFailures(t *testing.T) {
 	path, folder := newPipeline(t, "", 100, 395), filepath.Join(t.TempDir(), "run")
 	o := graft("pipeline", path, "--folder", folder)
-	require.Equal(t, exitPartial, o.code, o.stderr)
+	require.Equal(t, failure.Partial, o.code, o.stderr)
 	require.Contains(t, o.stdout, "at100")
 	require.NotContains(t, o.stdout, "at395")
 	require.Contains(t, o.stderr, "policies learned from 1 of 2 tables, which are complete: at395: 4 of 4 sequences failed, such as")
-	require.FileExists(t, filepath.Join(folder, policyName, votedFile))
+	require.FileExists(t, filepath.Join(folder, runs.PolicyName, runs.VoteFile))
 	o = graft("pipeline", newPipeline(t, "", 395), "--folder", filepath.Join(t.TempDir(), "run"))
-	require.Equal(t, exitPartial, o.code)
+	require.Equal(t, failure.Partial, o.code)
 	require.Contains(t, o.stderr, "nothing is learned, as no scenario has a complete table: at395: ")
 	require.Empty(t, o.stdout)
 }
@@ -205,40 +208,30 @@ func TestPipelineFilesThatAreWrong(t *testing.T) {
 	path := newPipeline(t, "", 100, 200)
 	scenario := filepath.Join(filepath.Dir(path), "at100.toml")
 	o := graft("config", "check", path)
-	require.Equal(t, exitDone, o.code, o.stderr)
-	require.Regexp(t, `right: 8 sequences of 2 scenarios are simulated, structural policies of 2 seeds learn from them, for known scenarios, 12 steps at most; digest`, o.stdout)
+	require.Equal(t, failure.Done, o.code, o.stderr)
+	require.Regexp(t, `ok: 8 sequences of 2 scenarios are simulated, structural policies of 2 seeds learn from them, for known scenarios, 12 steps at most; digest`, o.stdout)
 	for set, says := range map[string]string{
-		"pipeline.scenarios=[]":                                        "scenarios are not given",
+		"pipeline.scenarios=[]":                                        "scenarios are missing",
 		`pipeline.scenarios=["none.toml"]`:                             "scenarios[0]: stat none.toml: no such file or directory; name the file of a scenario",
 		fmt.Sprintf("pipeline.scenarios=[%q]", path):                   "has no section simulate",
-		fmt.Sprintf("pipeline.scenarios=[%q, %q]", scenario, scenario): "called at100, as that of scenarios[0]",
-		`pipeline.set=["simulate.name=\"policy\""]`:                    `called "policy", which no folder of a scenario can be`,
-		`pipeline.set=["train.bach=3"]`:                                `"bach" is no key of train`,
-		`evaluate.leave_out="all"`:                                     "leave_out cannot be \"all\"",
-		`evaluate.leave_out="network"`:                                 "leave_out is network, of which there is but one",
+		fmt.Sprintf("pipeline.scenarios=[%q, %q]", scenario, scenario): "called at100 like that of scenarios[0]",
+		`pipeline.set=["simulate.name=\"policy\""]`:                    `called "policy", which cannot be the name of its folder`,
+		`pipeline.set=["train.bach=3"]`:                                `unknown key "bach" in train`,
+		`evaluate.leave_out="all"`:                                     "leave_out must be one of",
+		`evaluate.leave_out="network"`:                                 "leave_out is network, and there is only one",
 		"learn.steps=-1":                                               "steps",
 		"run.folder=\"x\"":                                             "folder",
 	} {
 		o := graft("pipeline", path, "--set", set, "--folder", filepath.Join(t.TempDir(), "run"))
-		require.Equal(t, exitConfig, o.code, "%s: %s", set, o.stderr)
+		require.Equal(t, failure.Configuration, o.code, "%s: %s", set, o.stderr)
 		require.Contains(t, o.stderr, says, set)
 	}
 	again := jobFile(t, graft("config", "show", path, "--describe").stdout)
-	require.Equal(t, exitDone, graft("config", "check", again).code)
+	require.Equal(t, failure.Done, graft("config", "check", again).code)
 	require.Contains(t, graft("config", "schema", "--pipeline").stdout, "a pipeline of graft")
 	o = graft("pipeline", path, "--folder", filepath.Join(path, "below"))
-	require.Equal(t, exitFailed, o.code)
+	require.Equal(t, failure.Failed, o.code)
 	require.Contains(t, o.stderr, "open the run folder")
-}
-
-func TestLeavingOutIsDrawn(t *testing.T) {
-	told := 0
-	l := newLeaveWatch(func(simulation.LeaveOutProgress) { told++ })
-	l.note(simulation.LeaveOutProgress{Group: "early", Of: 2, Policies: 3, OfThem: 6})
-	s := l.scene()
-	done, all := s.part()
-	require.Equal(t, []int64{3, 6, 1}, []int64{done, all, int64(told)})
-	require.Equal(t, []string{"3 of 6 policies", "left out: early", ""}, []string{s.right(), s.facts(40), s.facts(5)})
 }
 
 // On a terminal each stage has a bar, of which nothing is left in the end.

@@ -6,37 +6,27 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"graft/files"
-	"graft/results/figure"
+	"graft/results/document"
+	"graft/results/failure"
+	"graft/results/plot"
+	"graft/work/evaluate"
 )
 
 // plotOptions are the flags of `graft plot`.
 type plotOptions struct {
-	out    string   // folder; made where it is not there
-	format string   // svg, png or pdf
-	width  string   // column or page
-	theme  string   // light, dark or page
-	kinds  []string // of figures; empty is all that fit
-	json   bool     // print one object
+	plot.Options
+	json bool // print one object
 
 	policy    string  // whose path is in trees of tables; empty is none
 	vocab     string  // of a policy of the original's
 	threshold float64 // of transfer, in the unit of the figure
 	told      bool    // there is a threshold
 }
-
-// plotWidths and plotThemes are what the flags may say.
-var (
-	plotWidths = map[string]float64{"column": figure.Column, "page": figure.Wide}
-	plotThemes = map[string]figure.Theme{"light": figure.Light, "dark": figure.Dark, "page": figure.Page}
-)
 
 func newPlotCommand() *cobra.Command {
 	var o plotOptions
@@ -68,11 +58,11 @@ What cannot be read is named and left out; then the exit code is 3.`,
 		},
 	}
 	flags := command.Flags()
-	flags.StringVar(&o.out, "out", "figures", "the folder for the files; those of equal names are replaced")
-	flags.StringVar(&o.format, "format", "svg", "svg, png (300 dots an inch) or pdf")
-	flags.StringVar(&o.width, "width", "column", "column (84 mm) or page (174 mm)")
-	flags.StringVar(&o.theme, "theme", "light", "light, dark, or page: no ground, and in SVG the colours that its reader prefers")
-	flags.StringSliceVar(&o.kinds, "kind", nil, "which figures; empty is all that fit")
+	flags.StringVar(&o.Out, "out", "figures", "the folder for the files; those of equal names are replaced")
+	flags.StringVar(&o.Format, "format", "svg", "svg, png (300 dots an inch) or pdf")
+	flags.StringVar(&o.Width, "width", "column", "column (84 mm) or page (174 mm)")
+	flags.StringVar(&o.Theme, "theme", "light", "light, dark, or page: no ground, and in SVG the colours that its reader prefers")
+	flags.StringSliceVar(&o.Kinds, "kind", nil, "which figures; empty is all that fit")
 	flags.StringVar(&o.policy, "policy", "", "a policy's file, or the folder of a run, for trees of tables and for decisions")
 	flags.StringVar(&o.vocab, "vocab", "", "the folder or file of the vocabulary that a policy of the original's learned with")
 	flags.Float64Var(&o.threshold, "threshold", 0, "for transfer: how good a run has to be, in the figure's unit: % of accuracy, or points of regret (default: what the first run has in the end)")
@@ -83,74 +73,36 @@ What cannot be read is named and left out; then the exit code is 3.`,
 // plotHelp lists the kinds of figures.
 func plotHelp() string {
 	var b strings.Builder
-	for _, k := range plotKinds(plotGiven{}) {
-		fmt.Fprintf(&b, "  %-12s %s\n", k.name, k.about)
+	for _, k := range plot.Kinds(plot.Given{}) {
+		fmt.Fprintf(&b, "  %-12s %s\n", k.Name, k.About)
 	}
 	return b.String()
 }
 
 func (o plotOptions) validate() error {
-	var faults []error
-	if !slices.Contains(figure.Formats(), figure.Format(o.format)) {
-		faults = append(faults, fmt.Errorf("--format: there is no %q; there are svg, png and pdf", o.format))
-	}
-	if _, known := plotWidths[o.width]; !known {
-		faults = append(faults, fmt.Errorf("--width: there is no %q; there are column and page", o.width))
-	}
-	if _, known := plotThemes[o.theme]; !known {
-		faults = append(faults, fmt.Errorf("--theme: there is no %q; there are light, dark and page", o.theme))
-	}
-	var names []string
-	for _, k := range plotKinds(plotGiven{}) {
-		names = append(names, k.name)
-	}
-	for _, kind := range o.kinds {
-		if !slices.Contains(names, kind) {
-			faults = append(faults, fmt.Errorf("--kind: there is no %q; there are %s", kind, strings.Join(names, ", ")))
-		}
-	}
+	faults := []error{o.Options.Validate()}
 	if o.vocab != "" && o.policy == "" {
 		faults = append(faults, errors.New("--vocab is for the policy of --policy; add that, or leave --vocab away"))
 	}
 	if o.told && (math.IsNaN(o.threshold) || math.IsInf(o.threshold, 0)) {
 		faults = append(faults, fmt.Errorf("--threshold is %v; give a number", o.threshold))
 	}
-	return withCode(exitUsage, errors.Join(faults...))
+	return failure.With(failure.Usage, errors.Join(faults...))
 }
 
 // read reads what figures are told beside the runs.
-func (o plotOptions) read(ctx context.Context) (given plotGiven, err error) {
+func (o plotOptions) read(ctx context.Context) (given plot.Given, err error) {
 	if o.told {
-		given.threshold = &o.threshold
+		given.Threshold = &o.threshold
 	}
 	if o.policy == "" {
 		return given, nil
 	}
-	all, err := evaluateOptions{policies: []string{o.policy}, vocab: o.vocab}.readPolicies(ctx)
+	all, err := evaluate.ReadPolicies(ctx, files.OS{}, evaluate.Options{Policies: []string{o.policy}, Vocab: o.vocab})
 	if err == nil {
-		given.policy = all[0]
+		given.Policy = &plot.Policy{Name: all[0].Name, Chooser: all[0].Entrants[0].Choosers[0], Structural: all[0].Structural}
 	}
 	return given, err
-}
-
-// plotReport is what `graft plot --json` prints.
-type plotReport struct {
-	Written []plotWritten `json:"written"`  // files, in the order of the figures
-	Skipped []plotSkipped `json:"left_out"` // what could not be drawn
-}
-
-// plotWritten is a file that was written.
-type plotWritten struct {
-	Figure string   `json:"figure"` // its kind
-	Runs   []string `json:"runs"`   // that are in it
-	File   string   `json:"file"`   // path of the figure
-}
-
-// plotSkipped is a run or a figure that could not be drawn.
-type plotSkipped struct {
-	Run    string `json:"run"`              // its folder
-	Figure string `json:"figure,omitempty"` // empty is all of the run
-	Why    string `json:"why"`              // what is wrong with it
 }
 
 func runPlot(ctx context.Context, w, stderr io.Writer, paths []string, o plotOptions) error {
@@ -161,202 +113,41 @@ func runPlot(ctx context.Context, w, stderr io.Writer, paths []string, o plotOpt
 	if err != nil {
 		return err
 	}
-	p := &plotter{plotOptions: o, given: given, report: plotReport{Written: []plotWritten{}, Skipped: []plotSkipped{}}}
-	runs, faults := p.open(plotFolders(paths))
-	if len(runs) == 0 {
-		return faults
-	}
-	if err := os.MkdirAll(o.out, 0o755); err != nil {
-		return fmt.Errorf("plot: %w", err)
-	}
-	if err := p.draw(runs); err != nil {
+	r, err := plot.Draw(files.OS{}, paths, given, o.Options)
+	if err != nil {
 		return err
 	}
-	return p.tell(w, stderr)
+	return tellPlots(w, stderr, r, o.json)
 }
 
-// plotFolders are the runs that paths name: themselves, or those in them. A pipeline
-// stands for itself and for its parts, but for evaluations, which are drawn as its own.
-func plotFolders(paths []string) []string {
-	var all []string
-	for _, path := range paths {
-		f, err := viewFolder(path)
-		if err != nil {
-			all = append(all, path)
-			continue
-		}
-		kind := f.kind()
-		if kind != pipelineRuns && (kind != nil || f.has(manifestFile) || f.has(lockFile)) {
-			all = append(all, path)
-			continue
-		}
-		below := runsIn(f)
-		if kind == pipelineRuns {
-			below = append([]string{path}, slices.DeleteFunc(below, isEvaluation)...)
-		} else if below == nil {
-			below = []string{path} // whose error says what it is not
-		}
-		all = append(all, below...)
-	}
-	return all
-}
-
-// runsIn are the folders of runs in one.
-func runsIn(f *runFolderView) (below []string) {
-	for _, entry := range f.entries {
-		if inside, err := viewFolder(f.at(entry.Name())); entry.IsDir() && err == nil && (inside.kind() != nil || inside.has(lockFile)) {
-			below = append(below, f.at(entry.Name()))
-		}
-	}
-	return below
-}
-
-func isEvaluation(folder string) bool {
-	f, err := viewFolder(folder)
-	return err == nil && f.kind() == evaluationRuns
-}
-
-// plotter writes figures.
-type plotter struct {
-	plotOptions
-	given  plotGiven
-	report plotReport
-	files  map[string]bool // that were written
-	prefix map[*runData]string
-}
-
-// open reads the runs, and says why others could not be read.
-func (p *plotter) open(paths []string) (runs []*runData, faults error) {
-	for _, path := range paths {
-		r, err := openRun(path)
-		if err != nil {
-			faults = errors.Join(faults, err)
-			p.report.Skipped = append(p.report.Skipped, plotSkipped{Run: path, Why: err.Error()})
-			continue
-		}
-		if r.Faults != nil {
-			p.report.Skipped = append(p.report.Skipped, plotSkipped{Run: path, Figure: "parts of it", Why: r.Faults.Error()})
-		}
-		runs = append(runs, r)
-	}
-	p.prefix = plotNames(runs)
-	return runs, faults
-}
-
-// plotNames are what files of runs begin with: the last parts of their paths, or more
-// of them where those are alike.
-func plotNames(runs []*runData) map[*runData]string {
-	counts := map[string]int{}
-	for _, r := range runs {
-		counts[r.base()]++
-	}
-	names := map[*runData]string{}
-	for _, r := range runs {
-		names[r] = r.base()
-		if counts[names[r]] > 1 {
-			names[r] = filepath.Base(filepath.Dir(absolute(r.Path))) + "-" + names[r]
-		}
-	}
-	return names
-}
-
-// base is the name of a run's folder, which stands in figures: where the folder lies is
-// nobody else's business.
-func (r *runData) base() string { return filepath.Base(absolute(r.Path)) }
-
-// absolute is a path with a name at its end, which "." has not.
-func absolute(path string) string {
-	if full, err := filepath.Abs(path); err == nil {
-		return full
-	}
-	return path
-}
-
-// draw draws each figure that fits.
-func (p *plotter) draw(runs []*runData) error {
-	p.files = map[string]bool{}
-	for _, kind := range plotKinds(p.given) {
-		if len(p.kinds) > 0 && !slices.Contains(p.kinds, kind.name) {
-			continue
-		}
-		for _, group := range kind.groups(runs) {
-			drawings, err := kind.draw(group)
-			if err != nil {
-				p.report.Skipped = append(p.report.Skipped, plotSkipped{Run: group[0].Path, Figure: kind.name, Why: err.Error()})
-			}
-			for _, d := range drawings {
-				if err := p.write(kind, group, d); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// write writes one figure.
-func (p *plotter) write(kind plotKind, group []*runData, d plotted) error {
-	var names, paths []string
-	for _, r := range group {
-		names, paths = append(names, p.prefix[r]), append(paths, r.Path)
-	}
-	if len(names) > 2 {
-		names = []string{names[0], fmt.Sprintf("and-%d", len(names)-1)}
-	}
-	name := strings.Join(append(names, kind.name), "-")
-	if d.name != "" {
-		name += "-" + d.name
-	}
-	base := filepath.Join(p.out, strings.Map(fileLetter, name))
-	path := base + "." + p.format
-	for n := 2; p.files[path]; n++ {
-		path = fmt.Sprintf("%s-%d.%s", base, n, p.format)
-	}
-	p.files[path] = true
-	o := figure.Options{Format: figure.Format(p.format), Width: plotWidths[p.width], Theme: plotThemes[p.theme]}
-	if err := files.WriteAtomic(files.OS{}, path, func(w io.Writer) error { return figure.Render(w, d.figure, o) }); err != nil {
-		return fmt.Errorf("plot %s of %s: %w", kind.name, group[0].Path, err)
-	}
-	p.report.Written = append(p.report.Written, plotWritten{kind.name, paths, path})
-	return nil
-}
-
-// fileLetter keeps letters that names of files have everywhere.
-func fileLetter(r rune) rune {
-	if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.", r) {
-		return r
-	}
-	return '-'
-}
-
-// tell prints what was written, and what was left out and why.
-func (p *plotter) tell(w, stderr io.Writer) error {
+// tellPlots prints what was written, and what was left out and why.
+func tellPlots(w, stderr io.Writer, r *plot.Report, json bool) error {
 	var err error
-	if p.json {
-		err = printJSON(w, p.report)
+	if json {
+		err = document.PrintJSON(w, r)
 	} else {
-		t := newTable("FIGURE", "RUNS", "FILE")
-		for _, f := range p.report.Written {
-			t.add(f.Figure, printable(strings.Join(f.Runs, ", ")), printable(f.File))
+		t := document.NewTable("FIGURE", "RUNS", "FILE")
+		for _, f := range r.Written {
+			t.Add(f.Figure, document.Printable(strings.Join(f.Runs, ", ")), document.Printable(f.File))
 		}
-		err = t.print(w)
+		err = t.Print(w)
 	}
 	switch {
 	case err != nil:
 		return err
-	case len(p.report.Skipped) > 0:
-	case len(p.report.Written) == 0:
+	case len(r.Skipped) > 0:
+	case len(r.Written) == 0:
 		return errors.New("plot: none of the figures fits these runs, or they have not got so far yet; 'graft help plot' lists the figures")
 	default:
 		return nil
 	}
-	if !p.json {
-		for _, s := range p.report.Skipped {
-			fmt.Fprintf(stderr, "left out: %s\n", printable(strings.TrimSpace(s.Run+" "+s.Figure+": "+s.Why)))
+	if !json {
+		for _, s := range r.Skipped {
+			fmt.Fprintf(stderr, "left out: %s\n", document.Printable(strings.TrimSpace(s.Run+" "+s.Figure+": "+s.Why)))
 		}
 	}
-	if len(p.report.Written) == 0 {
-		return withCode(exitDamaged, errors.New("nothing could be drawn"))
+	if len(r.Written) == 0 {
+		return failure.With(failure.Damaged, errors.New("nothing could be drawn"))
 	}
-	return withCode(exitPartial, fmt.Errorf("%d of what was asked for could not be drawn", len(p.report.Skipped)))
+	return failure.With(failure.Partial, fmt.Errorf("%d of what was asked for could not be drawn", len(r.Skipped)))
 }

@@ -5,7 +5,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -13,7 +12,10 @@ import (
 	"graft/decider"
 	"graft/files"
 	"graft/results"
-	"graft/results/figure"
+	"graft/results/document"
+	"graft/results/failure"
+	"graft/results/plot"
+	"graft/results/runs"
 	"graft/simulation"
 )
 
@@ -34,20 +36,20 @@ func goldenFigures(t *testing.T, drawn map[string]string, names ...string) {
 }
 
 // readable holds the labels and units of all figures of runs.
-func readable(t *testing.T, given plotGiven, paths ...string) {
+func readable(t *testing.T, given plot.Given, paths ...string) {
 	t.Helper()
-	var runs []*runData
+	var list []*runs.Run
 	for _, path := range paths {
-		r, err := openRun(path)
+		r, err := runs.Open(files.OS{}, path)
 		require.NoError(t, err)
-		runs = append(runs, r)
+		list = append(list, r)
 	}
-	for _, kind := range plotKinds(given) {
-		for _, group := range kind.groups(runs) {
-			drawings, err := kind.draw(group)
-			require.NoError(t, err, kind.name)
+	for _, kind := range plot.Kinds(given) {
+		for _, group := range kind.Groups(list) {
+			drawings, err := kind.Draw(group)
+			require.NoError(t, err, kind.Name)
 			for _, d := range drawings {
-				legible(t, kind.name, d.figure)
+				legible(t, kind.Name, d.Figure)
 			}
 		}
 	}
@@ -60,25 +62,25 @@ func TestPlotEvaluationsAndPipelines(t *testing.T) {
 	writeEvaluation(t, left, true, true)
 	writePipeline(t, pipeline, "")
 	drawn, o := plotInto(t, t.TempDir(), evaluation, left, pipeline, "--kind", "regret,stages,ranks,learning")
-	require.Equal(t, exitDone, o.code, o.stderr)
+	require.Equal(t, failure.Done, o.code, o.stderr)
 	goldenFigures(t, drawn, "evaluation-regret.svg", "pipeline-stages.svg")
 	for _, name := range []string{"pipeline-regret.svg", "tried-ranks.svg", "policy-learning.svg"} {
 		require.Contains(t, drawn, name)
 	}
 	drawn, o = plotInto(t, t.TempDir(), evaluation, left, "--kind", "bars")
-	require.Equal(t, exitDone, o.code, o.stderr)
+	require.Equal(t, failure.Done, o.code, o.stderr)
 	goldenFigures(t, drawn, "evaluation-bars.svg")
 	require.Contains(t, drawn["left-bars.svg"], "know the other tables only")
-	readable(t, plotGiven{}, evaluation, left, pipeline)
+	readable(t, plot.Given{}, evaluation, left, pipeline)
 
-	require.NoError(t, os.RemoveAll(filepath.Join(pipeline, judgedName)))
+	require.NoError(t, os.RemoveAll(filepath.Join(pipeline, runs.JudgedName)))
 	drawn, o = plotInto(t, t.TempDir(), pipeline, "--kind", "bars")
-	require.Equal(t, exitPartial, o.code)
+	require.Equal(t, failure.Partial, o.code)
 	require.Contains(t, drawn, "pipeline-bars.svg", "the outcome says as much without intervals")
 	open := filepath.Join(dir, "open")
-	writePipeline(t, open, learnStage)
+	writePipeline(t, open, runs.LearnStage)
 	drawn, o = plotInto(t, t.TempDir(), open)
-	require.Equal(t, exitDone, o.code, o.stderr)
+	require.Equal(t, failure.Done, o.code, o.stderr)
 	require.Len(t, drawn, 3, "the stage that was done, with the tree and the ranks of its table")
 }
 
@@ -95,12 +97,12 @@ func TestPlotThroughput(t *testing.T) {
 	}
 	writeJob(t, filepath.Join(dir, "open"), writtenJob{seed: 1, epochs: 3, accuracy: 0.5, open: true})
 	drawn, o := plotInto(t, t.TempDir(), append(paths, filepath.Join(dir, "open"), "--kind", "throughput")...)
-	require.Equal(t, exitDone, o.code, o.stderr)
+	require.Equal(t, failure.Done, o.code, o.stderr)
 	goldenFigures(t, drawn, "slow-1-and-6-throughput-epochs.svg", "slow-1-and-6-throughput-overhead.svg")
 	require.Contains(t, drawn["slow-1-and-6-throughput-epochs.svg"], ">slow, 3 seeds<")
-	readable(t, plotGiven{}, paths...)
+	readable(t, plot.Given{}, paths...)
 	drawn, o = plotInto(t, t.TempDir(), paths[0], "--kind", "throughput")
-	require.Equal(t, exitDone, o.code, o.stderr)
+	require.Equal(t, failure.Done, o.code, o.stderr)
 	require.Len(t, drawn, 2, "one job will do")
 }
 
@@ -146,7 +148,7 @@ func TestPlotLearningOfSeveral(t *testing.T) {
 	}
 	draw := func(more ...string) map[string]string {
 		drawn, o := plotInto(t, t.TempDir(), append(append([]string{}, paths...), more...)...)
-		require.Equal(t, exitDone, o.code, o.stderr)
+		require.Equal(t, failure.Done, o.code, o.stderr)
 		return drawn
 	}
 	const name = "scratch-1-and-5-"
@@ -157,18 +159,18 @@ func TestPlotLearningOfSeveral(t *testing.T) {
 	require.Contains(t, given, "Threshold: 60 %, as given.")
 	require.NotEqual(t, drawn[name+"transfer.svg"], given)
 	threshold := 60.0
-	readable(t, plotGiven{threshold: &threshold}, paths...)
+	readable(t, plot.Given{Threshold: &threshold}, paths...)
 	_, o := plotInto(t, t.TempDir(), append(paths[:3], "--kind", "transfer")...)
-	require.Equal(t, exitFailed, o.code, "seeds of one way are held against nothing")
+	require.Equal(t, failure.Failed, o.code, "seeds of one way are held against nothing")
 	_, o = plotInto(t, t.TempDir(), paths[0], "--threshold", "NaN")
-	require.Equal(t, exitUsage, o.code)
+	require.Equal(t, failure.Usage, o.code)
 }
 
 // The path of a policy that is named stands in the tree of any table.
 func TestPlotPolicyInTables(t *testing.T) {
 	s := newShed(t)
 	drawn, o := plotInto(t, t.TempDir(), s.path("early"), s.path("late"), "--policy", s.path("run"))
-	require.Equal(t, exitDone, o.code, o.stderr)
+	require.Equal(t, failure.Done, o.code, o.stderr)
 	for _, name := range []string{"early-tree.svg", "late-tree.svg"} {
 		require.Contains(t, drawn[name], ">optimum, ")
 		require.Contains(t, drawn[name], ">policy, ")
@@ -176,60 +178,23 @@ func TestPlotPolicyInTables(t *testing.T) {
 	require.Contains(t, drawn["early-late-decisions.svg"], ">early</text>")
 	r := s.report("policy=run", "table=early")
 	at := verdictOf(t, r.Tables[0], "run, voting").Accuracy
-	require.Contains(t, drawn["early-tree.svg"], ">policy, "+share(&at)+"<")
+	require.Contains(t, drawn["early-tree.svg"], ">policy, "+document.Share(&at)+"<")
 	without, o := plotInto(t, t.TempDir(), s.path("early"))
-	require.Equal(t, exitDone, o.code, o.stderr)
+	require.Equal(t, failure.Done, o.code, o.stderr)
 	require.NotContains(t, without["early-tree.svg"], ">policy, ")
 	require.NotContains(t, without, "early-decisions.svg")
 
 	_, o = plotInto(t, t.TempDir(), s.path("early"), "--policy", s.path("nowhere"))
-	require.Equal(t, exitFailed, o.code)
+	require.Equal(t, failure.Failed, o.code)
 	_, o = plotInto(t, t.TempDir(), s.path("early"), "--vocab", "v")
-	require.Equal(t, exitUsage, o.code)
+	require.Equal(t, failure.Usage, o.code)
 	l := newLegacyRuns(t)
 	l.write("table/config.toml", "[runner]\nseed = 42\nfolder = \"table\"\n[scheduler]\nrunning_time = 100\nstart_time = 40\n[job]\nmodel = \"ConvNet2\"\ndataset = \"cifar10\"\n[agent]\naction_set_size = 4\nnum_actions = 2\n")
 	drawn, o = plotInto(t, t.TempDir(), l.path("table"), "--kind", "tree", "--policy", l.path("learned"), "--vocab", l.path("vocab"))
-	require.Equal(t, exitDone, o.code, o.stderr)
+	require.Equal(t, failure.Done, o.code, o.stderr)
 	require.Contains(t, drawn["table-tree.svg"], ">policy, ")
 	drawn, o = plotInto(t, t.TempDir(), s.path("early"), "--kind", "tree", "--policy", l.path("learned"), "--vocab", l.path("vocab"))
-	require.Equal(t, exitPartial, o.code, "the policy chooses among other actions")
+	require.Equal(t, failure.Partial, o.code, "the policy chooses among other actions")
 	require.Contains(t, o.stderr, "follow learned: ")
 	require.Contains(t, drawn["early-tree.svg"], ">optimum, ", "the rest is drawn")
-}
-
-// Scenarios of which there are too many for one figure have one for each network, of no
-// more than twelve.
-func TestBarsAreDividedByNetwork(t *testing.T) {
-	b := &figure.Bars{Title: "T", Note: "N", X: accuracyAxis}
-	var networks []string
-	for k := range 30 {
-		b.Groups = append(b.Groups, figure.Group{Name: fmt.Sprint(k), Bars: []figure.Bar{{Value: 50}}})
-		networks = append(networks, []string{"A", "B", "B"}[k%3])
-	}
-	var names []string
-	scenarios := 0
-	for _, d := range divideBars(b, networks) {
-		part := d.figure.(*figure.Bars)
-		require.LessOrEqual(t, len(part.Groups), mostScenarios)
-		require.True(t, strings.HasPrefix(part.Note, d.name+". N"))
-		names, scenarios = append(names, part.Title), scenarios+len(part.Groups)
-	}
-	require.Equal(t, []string{"T, A", "T, B", "T, B, part 2"}, names)
-	require.Equal(t, 30, scenarios)
-	b.Groups = b.Groups[:12]
-	require.Equal(t, []plotted{{figure: b}}, divideBars(b, networks))
-}
-
-// Columns of maps can be told apart, whatever the budget.
-func TestTimesLeftOfMaps(t *testing.T) {
-	for _, most := range []float64{0.4, 1, 19.6, 333, 400, 4321} {
-		last := 0.0
-		for k := range timesShown {
-			at := timeLeft(most*float64(k+1)/timesShown, most)
-			require.Greater(t, at, last, most)
-			last = at
-		}
-		require.LessOrEqual(t, last, most+most/timesShown/timesShown)
-	}
-	require.Equal(t, 20.0, timeLeft(20, 400))
 }

@@ -2,20 +2,21 @@ package main
 
 import (
 	"encoding/json"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"graft/files"
 	"graft/model"
 	"graft/net2net"
+	"graft/results/failure"
 	"graft/results/figure"
-	"graft/trainer"
+	"graft/results/plot"
+	"graft/results/runs"
 )
 
 // plotInto draws runs and returns the names and bytes of the files, and what was printed.
@@ -43,7 +44,7 @@ func TestPlotDrawsWhatFits(t *testing.T) {
 		"original":   {"curves", "learning", "timeline"},
 	} {
 		files, o := plotInto(t, t.TempDir(), runs[name], "--kind", strings.Join(append(want, "networks", "heat"), ","))
-		require.Equal(t, exitDone, o.code, "%s: %s", name, o.stderr)
+		require.Equal(t, failure.Done, o.code, "%s: %s", name, o.stderr)
 		var names []string
 		for file, text := range files {
 			require.Contains(t, text, "<svg ", file)
@@ -60,7 +61,7 @@ func TestPlotIsTheSameEachTime(t *testing.T) {
 	for _, format := range figure.Formats() {
 		args := []string{runs["job"], runs["table"], "--kind", "timeline,tree", "--format", string(format)}
 		once, o := plotInto(t, t.TempDir(), args...)
-		require.Equal(t, exitDone, o.code, o.stderr)
+		require.Equal(t, failure.Done, o.code, o.stderr)
 		require.Len(t, once, 2)
 		again, _ := plotInto(t, t.TempDir(), args...)
 		require.Equal(t, once, again, format)
@@ -79,19 +80,19 @@ func TestPlotOfBadFolders(t *testing.T) {
 	}
 	out := t.TempDir()
 	files, o := plotInto(t, out, args...)
-	require.Equal(t, exitPartial, o.code, o.stderr)
+	require.Equal(t, failure.Partial, o.code, o.stderr)
 	require.Contains(t, files, "good-timeline.svg")
 	for name, says := range bad {
 		require.Regexp(t, "left out: .*/"+name+".*"+says, o.stderr)
 	}
 	_, o = plotInto(t, out, args[1:]...)
-	require.Equal(t, exitDamaged, o.code)
+	require.Equal(t, failure.Damaged, o.code)
 
-	var report plotReport
+	var report plot.Report
 	_, o = plotInto(t, out, append(args, "--json")...)
 	require.NoError(t, json.Unmarshal([]byte(o.stdout), &report))
 	require.Len(t, report.Skipped, len(bad))
-	require.Equal(t, plotWritten{"curves", []string{good}, filepath.Join(out, "good-curves.svg")}, report.Written[0])
+	require.Equal(t, plot.Written{Figure: "curves", Runs: []string{good}, File: filepath.Join(out, "good-curves.svg")}, report.Written[0])
 }
 
 func TestPlotFlags(t *testing.T) {
@@ -99,11 +100,11 @@ func TestPlotFlags(t *testing.T) {
 	writeJob(t, dir, writtenJob{seed: 1, epochs: 3, accuracy: 0.5})
 	for _, wrong := range [][]string{{"--format", "gif"}, {"--width", "wide"}, {"--theme", "blue"}, {"--kind", "pie"}} {
 		_, o := plotInto(t, filepath.Join(t.TempDir(), "none"), append(wrong, dir)...)
-		require.Equal(t, exitUsage, o.code)
+		require.Equal(t, failure.Usage, o.code)
 		require.Contains(t, o.stderr, wrong[0])
 	}
 	_, o := plotInto(t, t.TempDir(), dir, "--kind", "tree")
-	require.Equal(t, exitFailed, o.code)
+	require.Equal(t, failure.Failed, o.code)
 	require.Contains(t, o.stderr, "none of the figures fits")
 }
 
@@ -115,16 +116,16 @@ func TestPlotOfSeveralRuns(t *testing.T) {
 	}
 	writeJob(t, filepath.Join(dir, "other"), writtenJob{seed: 1, epochs: 6, accuracy: 0.4, resolved: "[run]\nseed = 1\n[time]\nbudget = \"50s\"\n"})
 	files, o := plotInto(t, t.TempDir(), dir, "--kind", "accuracy")
-	require.Equal(t, exitDone, o.code, o.stderr)
+	require.Equal(t, failure.Done, o.code, o.stderr)
 	text := files["a-and-3-accuracy.svg"]
 	require.Contains(t, text, "a and 2 more seeds<")
 	require.Contains(t, text, ">other<")
 
 	writePolicy(t, filepath.Join(dir, "scratch"), 1, true)
 	writePolicy(t, filepath.Join(dir, "transfer"), 2, true)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "transfer", resolvedFile), []byte("[run]\nseed = 2\n[policy]\nweights = \"scratch\"\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "transfer", runs.ResolvedFile), []byte("[run]\nseed = 2\n[policy]\nweights = \"scratch\"\n"), 0o600))
 	files, o = plotInto(t, t.TempDir(), dir, "--kind", "transfer")
-	require.Equal(t, exitDone, o.code, o.stderr)
+	require.Equal(t, failure.Done, o.code, o.stderr)
 	require.Contains(t, files["scratch-transfer-transfer.svg"], "jump-start")
 }
 
@@ -132,13 +133,13 @@ func TestPlotOfSeveralRuns(t *testing.T) {
 // quantity has its unit.
 func TestFiguresOfRunsCanBeRead(t *testing.T) {
 	for name, path := range writeAll(t) {
-		r, err := openRun(path)
+		r, err := runs.Open(files.OS{}, path)
 		require.NoError(t, err)
-		for _, kind := range plotKinds(plotGiven{}) {
-			for _, group := range kind.groups([]*runData{r}) {
-				drawings, _ := kind.draw(group) // what cannot be drawn is another test's
+		for _, kind := range plot.Kinds(plot.Given{}) {
+			for _, group := range kind.Groups([]*runs.Run{r}) {
+				drawings, _ := kind.Draw(group) // what cannot be drawn is another test's
 				for _, d := range drawings {
-					legible(t, name+" "+kind.name, d.figure)
+					legible(t, name+" "+kind.Name, d.Figure)
 				}
 			}
 		}
@@ -176,47 +177,34 @@ func legible(t *testing.T, name string, f figure.Figure) {
 func TestPlotOfPoliciesThatLearned(t *testing.T) {
 	path, folder := classFile(t, ""), filepath.Join(t.TempDir(), "run")
 	o := graft("learn", path, "--set", "run.seeds=2", "--set", "policy.hidden=16", "--set", "learn.steps=20", "--folder", folder)
-	require.Equal(t, exitDone, o.code, o.stderr)
-	files, o := plotInto(t, t.TempDir(), folder)
-	require.Equal(t, exitDone, o.code, o.stderr)
+	require.Equal(t, failure.Done, o.code, o.stderr)
+	written, o := plotInto(t, t.TempDir(), folder)
+	require.Equal(t, failure.Done, o.code, o.stderr)
 	for _, name := range []string{"run-learning.svg", "run-bars.svg", "run-heat.svg", "run-tree-one.svg", "run-tree-two.svg"} {
-		require.Contains(t, files, name)
+		require.Contains(t, written, name)
 	}
-	for _, word := range append(slices.Clone(rivalNames), "one", "two") {
-		require.Contains(t, files["run-bars.svg"], ">"+word+"</text>")
+	for _, word := range append(slices.Clone(plot.RivalNames), "one", "two") {
+		require.Contains(t, written["run-bars.svg"], ">"+word+"</text>")
 	}
-	require.Contains(t, files["run-tree-one.svg"], ">policy, ")
-	r, err := openRun(folder)
+	require.Contains(t, written["run-tree-one.svg"], ">policy, ")
+	r, err := runs.Open(files.OS{}, folder)
 	require.NoError(t, err)
-	for _, kind := range plotKinds(plotGiven{}) {
-		for _, group := range kind.groups([]*runData{r}) {
-			drawings, err := kind.draw(group)
+	for _, kind := range plot.Kinds(plot.Given{}) {
+		for _, group := range kind.Groups([]*runs.Run{r}) {
+			drawings, err := kind.Draw(group)
 			require.NoError(t, err)
 			for _, d := range drawings {
-				legible(t, kind.name, d.figure)
+				legible(t, kind.Name, d.Figure)
 			}
 		}
 	}
-	text, err := os.ReadFile(filepath.Join(folder, resolvedFile))
+	text, err := os.ReadFile(filepath.Join(folder, runs.ResolvedFile))
 	require.NoError(t, err)
 	moved := strings.ReplaceAll(string(text), "/one\"", "/gone\"")
-	require.NoError(t, os.WriteFile(filepath.Join(folder, resolvedFile), []byte(moved), 0o600))
-	files, o = plotInto(t, t.TempDir(), folder)
-	require.Equal(t, exitPartial, o.code)
-	require.Contains(t, files["run-bars.svg"], "vote of all seeds", "the outcome says as much without the tables")
-}
-
-func TestHappenings(t *testing.T) {
-	at := func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
-	notes := []trainer.Note{
-		{Event: "start"}, {Event: "up", Time: at(1)}, {Event: "decision", Action: "deepen:conv2", Time: at(1), Parameters: 20},
-		{Event: "decision", Action: "widen:conv3:64", Time: at(2), Parameters: 30}, {Event: "decision", Action: "none", Time: at(3), Parameters: 30},
-		{Event: "down", Time: at(4), Parameters: 30}, {Event: "shrink", Time: at(4), Parameters: 10}, {Event: "devices", Devices: 3, Time: at(5), Parameters: 10},
-	}
-	require.Equal(t, []figure.Event{{X: 1, Label: "up: deepen conv2", Kind: figure.Up}, {X: 2, Label: "widen conv3 to 64", Kind: figure.Up}, {X: 3, Label: "none"},
-		{X: 4, Label: "down", Kind: figure.Down}, {X: 5, Label: "3 devices"}}, happenings(notes))
-	require.Equal(t, []string{"deepen:conv2", "widen:conv3:64"}, largestWith(notes))
-	require.Empty(t, largestWith(notes[:2]))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, runs.ResolvedFile), []byte(moved), 0o600))
+	written, o = plotInto(t, t.TempDir(), folder)
+	require.Equal(t, failure.Partial, o.code)
+	require.Contains(t, written["run-bars.svg"], "vote of all seeds", "the outcome says as much without the tables")
 }
 
 // Layers that surgery kept stand beside themselves, though it gave them other names.
@@ -230,7 +218,7 @@ func TestSurgeryIsDrawn(t *testing.T) {
 		_, err = net2net.Apply(after, action, net2net.Options{})
 		require.NoError(t, err)
 	}
-	s, err := surgeryFigure(before, after, "deepen conv2")
+	s, err := plot.SurgeryFigure(before, after, "deepen conv2")
 	require.NoError(t, err)
 	state := map[string][]string{}
 	known := map[string]bool{}
@@ -251,21 +239,4 @@ func TestSurgeryIsDrawn(t *testing.T) {
 	require.Equal(t, "Conv2d 32 to 64, 3×3", state["wider"][0])
 	require.Len(t, known, len(state["wider"]), "nothing is gone")
 	legible(t, "surgery", s)
-}
-
-func TestWhatCurvesAreMadeOf(t *testing.T) {
-	none := math.NaN()
-	require.Equal(t, []float64{1, 1.5, 2.5, 3.5}, rolling([]float64{1, 2, 3, 4}, 2))
-	require.Equal(t, []float64{1, 1, 3}, rolling([]float64{1, none, 3}, 2))
-	require.InDeltaSlice(t, []float64{none, 2, 3, 4, none}, onGrid([]float64{1, 2, 3, 4, 5.5}, []float64{2, 4}, []float64{2, 4}), 0)
-	x, runs := measuredByAll([]float64{1, 2, 3}, [][]float64{{1, 2, none}, {4, 5, 6}})
-	require.Equal(t, []float64{1, 2}, x)
-	require.Equal(t, [][]float64{{1, 2}, {4, 5}}, runs)
-	require.Equal(t, []float64{50, 100}, strayed([]float64{2, 3}, []string{"a", "b"}, []float64{0, 1, 2}, []string{"a", "b", "a"}))
-	mean, low, high := banded([][]float64{{1, 5}, {3, 5}})
-	require.Equal(t, []float64{2, 5}, mean)
-	require.Equal(t, 5.0, low[1])
-	require.Equal(t, 5.0, high[1])
-	require.Less(t, low[0], 2.0)
-	require.Equal(t, "1 234 567", thousands(1234567))
 }

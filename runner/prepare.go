@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"graft/results/failure"
 )
 
 // suggestionDistance is how many letters a mistyped command may be off and
@@ -59,9 +61,9 @@ func makeGroup(command *cobra.Command) {
 func unknownCommand(parent *cobra.Command, name string) error {
 	near := parent.SuggestionsFor(name)
 	if len(near) == 0 {
-		return usageErrorf("unknown command %q for %q", name, parent.CommandPath())
+		return failure.Usagef("unknown command %q for %q", name, parent.CommandPath())
 	}
-	return usageErrorf("unknown command %q for %q; did you mean %s?",
+	return failure.Usagef("unknown command %q for %q; did you mean %s?",
 		name, parent.CommandPath(), strings.Join(near, " or "))
 }
 

@@ -9,7 +9,10 @@ import (
 
 	"graft/config"
 	"graft/files"
+	"graft/results/failure"
+	"graft/results/runs"
 	"graft/trainer"
+	"graft/work/profile"
 )
 
 func newProfileShowCommand() *cobra.Command {
@@ -30,7 +33,7 @@ comes with graft:
 			if err != nil {
 				return err
 			}
-			return reportProfile(p, "").print(command.OutOrStdout(), asJSON)
+			return printProfile(profile.NewReport(p, ""), command.OutOrStdout(), asJSON)
 		},
 	}
 	command.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
@@ -48,14 +51,14 @@ func profileHelp() (text string) {
 // findProfile is the profile that an argument names, or an error with its exit code.
 func findProfile(arg string) (*trainer.Profile, error) {
 	p, err := config.FindProfile(files.OS{}, arg)
-	return p, faultyConfig(err)
+	return p, runs.AsConfigFault(err)
 }
 
 func newProfileCheckCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "check FILE…",
 		Short: "Check the files of profiles",
-		Long: `check reads the files of profiles and prints a line for each that is right. All
+		Long: `check reads the files of profiles and prints a line for each that is valid. All
 faults of the others are listed with their lines.`,
 		Example: `  graft profile check laptop.toml
   graft profile check *.toml`,
@@ -68,21 +71,21 @@ faults of the others are listed with their lines.`,
 
 func runProfileCheck(w io.Writer, paths []string) error {
 	var wrong []error
-	code := exitFailed
+	code := failure.Failed
 	for _, path := range paths {
 		p, err := config.ReadProfile(files.OS{}, path)
 		if err == nil {
-			_, err = fmt.Fprintf(w, "%s: right: %s\n", path, describeProfile(p))
+			_, err = fmt.Fprintf(w, "%s: ok: %s\n", path, describeProfile(p))
 		}
-		if err = faultyConfig(err); err != nil {
+		if err = runs.AsConfigFault(err); err != nil {
 			wrong = append(wrong, err)
 		}
-		var coded *exitError
+		var coded *failure.ExitError
 		if errors.As(err, &coded) {
-			code = coded.code
+			code = coded.Code
 		}
 	}
-	return withCode(code, errors.Join(wrong...))
+	return failure.With(code, errors.Join(wrong...))
 }
 
 // describeProfile is a profile in a line.

@@ -13,6 +13,8 @@ import (
 
 	"graft/config"
 	"graft/files"
+	"graft/results/failure"
+	"graft/work/profile"
 )
 
 // tiny is a network file whose network works in less than a millisecond.
@@ -52,7 +54,7 @@ func TestProfileIsMeasuredAndUsed(t *testing.T) {
 	network, folder := tiny(t), t.TempDir()
 	out := filepath.Join(folder, "here.toml")
 	o := graft(quickly(network, "--out", out)...)
-	require.Equal(t, exitDone, o.code, o.stderr)
+	require.Equal(t, failure.Done, o.code, o.stderr)
 	for _, words := range []string{"here: ", "STEP ms", "Tiny deepen:", "Tiny widen:", "There are no rates", "wrote " + out} {
 		require.Contains(t, o.stdout, words)
 	}
@@ -68,28 +70,28 @@ func TestProfileIsMeasuredAndUsed(t *testing.T) {
 	assert.Equal(t, "adam", p.Made.Optimizer)
 
 	shown := graft("profile", "show", out)
-	require.Equal(t, exitDone, shown.code, shown.stderr)
+	require.Equal(t, failure.Done, shown.code, shown.stderr)
 	require.Equal(t, strings.TrimSuffix(shown.stdout, "\n"), strings.Split(o.stdout, "\n\nwrote")[0], "what is shown is what was printed")
 	checked := graft("profile", "check", out)
-	require.Equal(t, exitDone, checked.code, checked.stderr)
-	require.Contains(t, checked.stdout, out+": right: here, ")
+	require.Equal(t, failure.Done, checked.code, checked.stderr)
+	require.Contains(t, checked.stdout, out+": ok: here, ")
 	require.Contains(t, checked.stdout, "6 measurements")
 
 	run := filepath.Join(folder, "run")
-	require.Equal(t, exitDone, graft(onTiny(network, out, run)...).code)
+	require.Equal(t, failure.Done, graft(onTiny(network, out, run)...).code)
 	again := graft(quickly(network, "--out", out)...)
-	require.Equal(t, exitUsage, again.code)
+	require.Equal(t, failure.Usage, again.code)
 	require.Contains(t, again.stderr, "--force replaces it")
 	forced := graft(quickly(network, "--out", out, "--force", "--json", "--plain", "--name", "other", "--exact", "--steady", "--threads", "1", "--optimizer", "sgd")...)
-	require.Equal(t, exitDone, forced.code, forced.stderr)
-	var report profileReport
+	require.Equal(t, failure.Done, forced.code, forced.stderr)
+	var report profile.Report
 	require.NoError(t, json.Unmarshal([]byte(forced.stdout), &report))
 	require.Equal(t, out, report.File)
 	require.Equal(t, "other", report.Name)
 	require.Len(t, report.Networks, 2)
 	require.Positive(t, report.Networks[0].Step.Seconds)
 	require.Nil(t, report.Networks[0].Step.Fitted)
-	require.Equal(t, profileMade{report.Made.Date, report.Made.Graft, report.Made.Torch, "cpu", 1, 2, "sgd", true, true}, report.Made)
+	require.Equal(t, profile.Made{Date: report.Made.Date, Graft: report.Made.Graft, Torch: report.Made.Torch, Device: "cpu", Threads: 1, Rounds: 2, Optimizer: "sgd", Exact: true, Steady: true}, report.Made)
 }
 
 // A job that a profile without rates cannot charge is refused before there is a
@@ -97,7 +99,7 @@ func TestProfileIsMeasuredAndUsed(t *testing.T) {
 func TestJobsThatAProfileDoesNotKnowAreRefused(t *testing.T) {
 	network, folder := tiny(t), t.TempDir()
 	out, run := filepath.Join(folder, "plain.toml"), filepath.Join(folder, "run")
-	require.Equal(t, exitDone, graft(quickly(network, "--plain", "--out", out)...).code)
+	require.Equal(t, failure.Done, graft(quickly(network, "--plain", "--out", out)...).code)
 	events := `time.events=[{at = "100ms", change = "up"}]`
 	for name, c := range map[string]struct {
 		set  []string
@@ -110,13 +112,13 @@ func TestJobsThatAProfileDoesNotKnowAreRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := graft(onTiny(network, out, run, c.set...)...)
-			require.Equal(t, exitConfig, o.code, o.stderr)
+			require.Equal(t, failure.Configuration, o.code, o.stderr)
 			require.Contains(t, o.stderr, c.says)
 			require.Contains(t, o.stderr, "'graft profile'")
 			require.NoDirExists(t, run)
 		})
 	}
-	require.Equal(t, exitDone, graft(onTiny(network, out, run, "train.batch=96")...).code, "it lies between two that were measured")
+	require.Equal(t, failure.Done, graft(onTiny(network, out, run, "train.batch=96")...).code, "it lies between two that were measured")
 }
 
 func TestProfileRefuses(t *testing.T) {
@@ -127,32 +129,32 @@ func TestProfileRefuses(t *testing.T) {
 	require.NoError(t, os.WriteFile(features, []byte("input = [8]\nlayers = [\"Linear(8, 4)\"]\n"), 0o600))
 	for name, c := range map[string]struct {
 		args []string
-		code exitCode
+		code failure.Code
 		word string
 	}{
-		"an unknown network":            {quickly("ConvNet4"), exitUsage, "did you mean ConvNet"},
-		"a network file that is not":    {quickly("none.toml"), exitFailed, "none.toml"},
-		"a faulty network file":         {quickly(faulty), exitConfig, "faulty.toml:"},
-		"a network of no images":        {quickly(features), exitFailed, "classes of images"},
-		"a batch of nothing":            {quickly(network, "--batch", "64,0"), exitUsage, "a batch of 0"},
-		"a batch twice":                 {quickly(network, "--batch", "64,64"), exitUsage, "twice"},
-		"a batch that is no number":     {quickly(network, "--batch", "x"), exitUsage, "--batch"},
-		"rounds below none":             {quickly(network, "--rounds", "-1"), exitUsage, "rounds"},
-		"threads below none":            {quickly(network, "--threads", "-1"), exitUsage, "--threads"},
-		"an unknown optimizer":          {quickly(network, "--optimizer", "adm"), exitUsage, "there is no rule"},
-		"an unknown device":             {quickly(network, "--device", "gpu"), exitFailed, "write cpu or cuda:N"},
-		"a shape that is none":          {quickly(network, "--input", "3x"), exitUsage, "--input"},
-		"images that are too small":     {[]string{"profile", "--quiet", "--input", "3x4x4"}, exitUsage, "measured by default"},
-		"both paths":                    {quickly(network, "--exact", "--fast"), exitUsage, "exact"},
-		"only nothing":                  {quickly(), exitUsage, "--only"},
-		"a folder for a file":           {quickly(network, "--out", folder), exitUsage, "is a folder"},
-		"a file in no folder":           {quickly(network, "--out", filepath.Join(folder, "none", "p.toml")), exitFailed, "none"},
-		"a file in a file":              {quickly(network, "--out", filepath.Join(faulty, "p.toml")), exitFailed, "faulty.toml"},
-		"an unknown profile":            {[]string{"profile", "show", "stedy"}, exitFailed, `there is no profile "stedy"`},
-		"a faulty profile":              {[]string{"profile", "show", faulty}, exitConfig, `"nam" is no key of this file; did you mean name?`},
-		"no profile":                    {[]string{"profile", "show"}, exitUsage, "arg"},
-		"a profile that is not there":   {[]string{"profile", "check", filepath.Join(folder, "none.toml")}, exitFailed, "none.toml"},
-		"a faulty profile that is held": {[]string{"profile", "check", faulty}, exitConfig, "faulty.toml:3:20: decision_seconds is -1"},
+		"an unknown network":            {quickly("ConvNet4"), failure.Usage, "did you mean ConvNet"},
+		"a network file that is not":    {quickly("none.toml"), failure.Failed, "none.toml"},
+		"a faulty network file":         {quickly(faulty), failure.Configuration, "faulty.toml:"},
+		"a network of no images":        {quickly(features), failure.Failed, "classes of images"},
+		"a batch of nothing":            {quickly(network, "--batch", "64,0"), failure.Usage, "a batch of 0"},
+		"a batch twice":                 {quickly(network, "--batch", "64,64"), failure.Usage, "twice"},
+		"a batch that is no number":     {quickly(network, "--batch", "x"), failure.Usage, "--batch"},
+		"rounds below none":             {quickly(network, "--rounds", "-1"), failure.Usage, "rounds"},
+		"threads below none":            {quickly(network, "--threads", "-1"), failure.Usage, "--threads"},
+		"an unknown optimizer":          {quickly(network, "--optimizer", "adm"), failure.Usage, "there is no rule"},
+		"an unknown device":             {quickly(network, "--device", "gpu"), failure.Failed, "write cpu or cuda:N"},
+		"a shape that is none":          {quickly(network, "--input", "3x"), failure.Usage, "--input"},
+		"images that are too small":     {[]string{"profile", "--quiet", "--input", "3x4x4"}, failure.Usage, "measured by default"},
+		"both paths":                    {quickly(network, "--exact", "--fast"), failure.Usage, "exact"},
+		"only nothing":                  {quickly(), failure.Usage, "--only"},
+		"a folder for a file":           {quickly(network, "--out", folder), failure.Usage, "is a folder"},
+		"a file in no folder":           {quickly(network, "--out", filepath.Join(folder, "none", "p.toml")), failure.Failed, "none"},
+		"a file in a file":              {quickly(network, "--out", filepath.Join(faulty, "p.toml")), failure.Failed, "faulty.toml"},
+		"an unknown profile":            {[]string{"profile", "show", "stedy"}, failure.Failed, `there is no profile "stedy"`},
+		"a faulty profile":              {[]string{"profile", "show", faulty}, failure.Configuration, `unknown key "nam"; did you mean name?`},
+		"no profile":                    {[]string{"profile", "show"}, failure.Usage, "arg"},
+		"a profile that is not there":   {[]string{"profile", "check", filepath.Join(folder, "none.toml")}, failure.Failed, "none.toml"},
+		"a faulty profile that is held": {[]string{"profile", "check", faulty}, failure.Configuration, "faulty.toml:3:20: decision_seconds is -1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := graft(c.args...)
@@ -169,7 +171,7 @@ func TestAProfileThatCannotBeWrittenIsPrinted(t *testing.T) {
 	folder := t.TempDir()
 	long := filepath.Join(folder, strings.Repeat("x", 245)+".toml") // too long with the ending of a temporary file
 	o := graft(quickly(tiny(t), "--plain", "--out", long)...)
-	require.Equal(t, exitFailed, o.code)
+	require.Equal(t, failure.Failed, o.code)
 	require.Contains(t, o.stdout, "STEP ms")
 	require.NotContains(t, o.stdout, "wrote")
 	require.Contains(t, o.stderr, "file name too long")
@@ -183,14 +185,14 @@ func TestAnInterruptedProfileWritesNothing(t *testing.T) {
 	cancel()
 	out := filepath.Join(t.TempDir(), "p.toml")
 	o := call(ctx, newRootCommand(), quickly(tiny(t), "--out", out)...)
-	require.Equal(t, exitInterrupted, o.code)
+	require.Equal(t, failure.Interrupted, o.code)
 	require.NoFileExists(t, out)
 }
 
 func TestBuiltInProfilesAreShown(t *testing.T) {
 	for _, name := range []string{"steady", "v100-original", "round-gpu"} {
 		o := graft("profile", "show", name)
-		require.Equal(t, exitDone, o.code, o.stderr)
+		require.Equal(t, failure.Done, o.code, o.stderr)
 		require.Contains(t, o.stdout, "100 layers with weights")
 	}
 }

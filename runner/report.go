@@ -1,34 +1,36 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
+
+	"graft/results/document"
+	"graft/results/failure"
 )
 
-// failure is the JSON form of an error, printed as {"error": failure}.
-type failure struct {
-	Command string   `json:"command"` // the command that failed, as typed: "graft version"
-	Kind    string   `json:"kind"`    // the word for Code in the table of exit codes
-	Code    exitCode `json:"code"`    // the exit code of the process
-	Message string   `json:"message"` // the error, with its causes
+// errorReport is the JSON form of an error, printed as {"error": errorReport}.
+type errorReport struct {
+	Command string       `json:"command"` // the command that failed, as typed: "graft version"
+	Kind    string       `json:"kind"`    // the word for Code in the table of exit codes
+	Code    failure.Code `json:"code"`    // the exit code of the process
+	Message string       `json:"message"` // the error, with its causes
 }
 
-// report prints an error once, to stderr: stdout carries a command's data and
+// reportError prints an error once, to stderr: stdout carries a command's data and
 // nothing else, so that a reader never has to tell the two apart. With --json
 // the error is one object on one line.
-func report(stderr io.Writer, command *cobra.Command, args []string, code exitCode, err error) {
+func reportError(stderr io.Writer, command *cobra.Command, args []string, code failure.Code, err error) {
 	if wantsJSON(command, args) {
-		f := failure{Command: command.CommandPath(), Kind: kindOf(code), Code: code, Message: err.Error()}
+		f := errorReport{Command: command.CommandPath(), Kind: kindOf(code), Code: code, Message: err.Error()}
 		// A failing stderr leaves nowhere to complain; the exit code still tells.
-		_ = printJSON(stderr, map[string]failure{"error": f})
+		_ = document.PrintJSON(stderr, map[string]errorReport{"error": f})
 		return
 	}
 	fmt.Fprintf(stderr, "graft: %v\n", err)
-	if code == exitUsage {
+	if code == failure.Usage {
 		fmt.Fprintf(stderr, "See '%s --help' for how to call it.\n", command.CommandPath())
 	}
 }
@@ -44,11 +46,4 @@ func wantsJSON(command *cobra.Command, args []string) bool {
 		args = args[:end]
 	}
 	return flag.Value.String() == "true" || !flag.Changed && slices.Contains(args, "--json")
-}
-
-// printJSON writes one value as one line of JSON.
-func printJSON(w io.Writer, value any) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
-	return encoder.Encode(value)
 }

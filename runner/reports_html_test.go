@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"graft/results/failure"
 	"graft/results/page/pagetest"
 )
 
@@ -20,7 +21,7 @@ import (
 func wrote(t *testing.T, args ...string) string {
 	t.Helper()
 	got := graft(append([]string{"report", "--html", "page.html"}, args...)...)
-	require.Equal(t, exitDone, got.code, got)
+	require.Equal(t, failure.Done, got.code, got)
 	require.Contains(t, got.stdout, "wrote page.html: ")
 	text, err := os.ReadFile("page.html")
 	require.NoError(t, err)
@@ -71,25 +72,25 @@ func TestReportPageKeepsWhatIsThere(t *testing.T) {
 	writeJob(t, "run", writtenJob{seed: 1, epochs: 3, accuracy: 0.5})
 	require.NoError(t, os.WriteFile("page.html", []byte("<!DOCTYPE html>\n<title>mine</title>"), 0o600))
 	got := graft("report", "--html", "page.html", "run")
-	require.Equal(t, exitUsage, got.code, got)
+	require.Equal(t, failure.Usage, got.code, got)
 	require.Contains(t, got.stderr, "--force")
 	kept, err := os.ReadFile("page.html")
 	require.NoError(t, err)
 	require.Contains(t, string(kept), "mine")
 	wrote(t, "run", "--force")
 	wrote(t, "run")
-	require.Equal(t, exitUsage, graft("report", "--html", "run", "run", "--force").code, "a folder")
-	require.Equal(t, exitUsage, graft("report", "--force", "run").code)
-	require.Equal(t, exitUsage, graft("report", "--html", "x.html", "--json", "run").code)
-	require.Equal(t, exitFailed, graft("report", "--html", "none/page.html", "run").code)
+	require.Equal(t, failure.Usage, graft("report", "--html", "run", "run", "--force").code, "a folder")
+	require.Equal(t, failure.Usage, graft("report", "--force", "run").code)
+	require.Equal(t, failure.Usage, graft("report", "--html", "x.html", "--json", "run").code)
+	require.Equal(t, failure.Failed, graft("report", "--html", "none/page.html", "run").code)
 
 	got = graft("report", "--html", "part.html", "run", "nowhere")
-	require.Equal(t, exitPartial, got.code, got)
+	require.Equal(t, failure.Partial, got.code, got)
 	text, err := os.ReadFile("part.html")
 	require.NoError(t, err)
 	require.Contains(t, string(text), ">Left out</h2>")
 	require.Contains(t, string(text), "nowhere")
-	require.Equal(t, exitFailed, graft("report", "--html", "no.html", "nowhere").code)
+	require.Equal(t, failure.Failed, graft("report", "--html", "no.html", "nowhere").code)
 	require.NoFileExists(t, "no.html")
 	names, err := os.ReadDir(".")
 	require.NoError(t, err)
@@ -135,26 +136,5 @@ func TestReportPageOfALongJob(t *testing.T) {
 		require.LessOrEqual(t, width, look.Width)
 		require.Equal(t, []string{"file://" + path}, b.Asked())
 		require.Empty(t, b.Complaints())
-	}
-}
-
-// Heads of tables are names and units.
-func TestHeadWords(t *testing.T) {
-	for head, want := range map[string][2]string{"TIME [s]": {"Time", "s"}, "SEEDS": {"Seeds", ""}, "": {"", ""}, "rate-A": {"rate-A", ""}, "AFTER [%]": {"After", "%"}} {
-		name, unit := headWords(head)
-		require.Equal(t, want, [2]string{name, unit})
-	}
-	for text, want := range map[string]float64{"9.50 [9, 10] ~": 9.5, "1e-05": 1e-5, "-3": -3} {
-		require.Equal(t, want, *leadingNumber(text))
-	}
-	for _, text := range []string{"-", "", "ended"} {
-		require.Nil(t, leadingNumber(text))
-	}
-}
-
-// Commands can be given to a shell as they stand.
-func TestShellWord(t *testing.T) {
-	for word, want := range map[string]string{"run.seed=1": "run.seed=1", "a b": "'a b'", "it's": `'it'\''s'`, "": "''"} {
-		require.Equal(t, want, shellWord(word))
 	}
 }

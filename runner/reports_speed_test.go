@@ -17,6 +17,8 @@ import (
 
 	"graft/config"
 	"graft/files"
+	"graft/results/failure"
+	"graft/results/runs"
 	"graft/trainer"
 )
 
@@ -24,7 +26,7 @@ var longTests = flag.Bool("long", false, "measure at full size")
 
 // writeMany makes run folders of jobs, ten ways with as many seeds, every tenth of them
 // under way. They are written in one go, as the files that one job has written.
-func writeMany(t testing.TB, dir string, runs, epochs int) {
+func writeMany(t testing.TB, dir string, list, epochs int) {
 	t.Helper()
 	first := filepath.Join(dir, "first")
 	writeJob(t, first, writtenJob{seed: 1, epochs: epochs, accuracy: 0.7})
@@ -34,12 +36,12 @@ func writeMany(t testing.TB, dir string, runs, epochs int) {
 		require.NoError(t, err)
 		same[name] = text
 	}
-	manifest, err := os.ReadFile(filepath.Join(first, manifestFile))
+	manifest, err := os.ReadFile(filepath.Join(first, runs.ManifestFile))
 	require.NoError(t, err)
 	require.NoError(t, os.RemoveAll(first))
 	job, err := config.ReadJob(files.OS{}, "", nil)
 	require.NoError(t, err)
-	for k := range runs {
+	for k := range list {
 		folder := filepath.Join(dir, fmt.Sprintf("way%d-%03d", k%10, k/10))
 		require.NoError(t, os.MkdirAll(folder, 0o700))
 		write := func(name string, text []byte) {
@@ -50,13 +52,13 @@ func writeMany(t testing.TB, dir string, runs, epochs int) {
 		}
 		job.Run.Seed = int64(k / 10)
 		job.Train.Optimizer.LR = 0.01 * float64(1+k%10)
-		write(resolvedFile, []byte(job.Resolved()))
-		write(manifestFile, bytes.Replace(manifest, []byte(`"seed": 1`), fmt.Appendf(nil, `"seed": %d`, k/10), 1))
+		write(runs.ResolvedFile, []byte(job.Resolved()))
+		write(runs.ManifestFile, bytes.Replace(manifest, []byte(`"seed": 1`), fmt.Appendf(nil, `"seed": %d`, k/10), 1))
 		if k%100 < 90 {
 			o, err := json.Marshal(trainer.Outcome{Epochs: epochs, Steps: 10, Budget: time.Minute, Used: time.Minute, Parameters: 1000,
 				Validation: trainer.Score{Loss: 1, Accuracy: 0.5 + float64(k*7919%1000)/1e4}, Test: trainer.Score{Loss: 1, Accuracy: 0.5 + float64(k*7919%1000)/1e4}, Digest: fmt.Sprint(k)})
 			require.NoError(t, err)
-			write(outcomeFile, o)
+			write(runs.OutcomeFile, o)
 		}
 	}
 }
@@ -75,7 +77,7 @@ func TestReportOfManyRunsIsQuick(t *testing.T) {
 		began := time.Now()
 		got := graft("report", dir)
 		took = append(took, time.Since(began))
-		require.Equal(t, exitDone, got.code, got.stderr)
+		require.Equal(t, failure.Done, got.code, got.stderr)
 		require.True(t, strings.HasPrefix(got.stdout, fmt.Sprintf("%d jobs\n", runs)), got.stdout)
 	}
 	slices.Sort(took)

@@ -19,6 +19,9 @@ import (
 
 	"graft/files"
 	"graft/results"
+	"graft/results/failure"
+	"graft/results/report"
+	"graft/results/runs"
 	"graft/trainer"
 )
 
@@ -59,7 +62,7 @@ func TestReportOfARun(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		for form, flags := range forms {
 			got := graft(append([]string{"report", name}, flags...)...)
-			require.Equal(t, exitDone, got.code, got)
+			require.Equal(t, failure.Done, got.code, got)
 			goldenReport(t, name+"."+form, got.stdout)
 		}
 	}
@@ -89,10 +92,10 @@ func TestReportOfRunsSideBySide(t *testing.T) {
 	t.Chdir(writeSides(t))
 	for form, flags := range forms {
 		got := graft(append([]string{"report", "base-*", "better-*", "like-*"}, flags...)...)
-		require.Equal(t, exitDone, got.code, got)
+		require.Equal(t, failure.Done, got.code, got)
 		goldenReport(t, "sides."+form, got.stdout)
 	}
-	var r runsReport
+	var r report.Report
 	require.NoError(t, json.Unmarshal([]byte(graft("report", "base-*", "better-*", "like-*", "--json").stdout), &r))
 	require.Len(t, r.Side, 1)
 	c := r.Side[0]
@@ -117,7 +120,7 @@ func TestReportOfManyRuns(t *testing.T) {
 	}
 	t.Chdir(dir)
 	got := graft("report", ".")
-	require.Equal(t, exitDone, got.code, got)
+	require.Equal(t, failure.Done, got.code, got)
 	goldenReport(t, "many.txt", got.stdout)
 	require.Contains(t, got.stdout, "… 10 more")
 	require.NotContains(t, graft("report", ".", "--all").stdout, "…")
@@ -130,7 +133,7 @@ func TestReportOfAllKinds(t *testing.T) {
 	writeJob(t, "again", writtenJob{seed: 3, epochs: 6, accuracy: 0.75})
 	for form, flags := range forms {
 		got := graft(append([]string{"report", "."}, flags...)...)
-		require.Equal(t, exitDone, got.code, got)
+		require.Equal(t, failure.Done, got.code, got)
 		goldenReport(t, "kinds."+form, got.stdout)
 	}
 	require.Contains(t, graft("report", ".").stdout, "one folder has the same run again")
@@ -139,7 +142,7 @@ func TestReportOfAllKinds(t *testing.T) {
 // CSV and JSON say the same figures, to the last bit.
 func TestReportsSayTheSame(t *testing.T) {
 	for _, dir := range []string{filepath.Dir(writeAll(t)["job"]), writeSides(t)} {
-		var r runsReport
+		var r report.Report
 		require.NoError(t, json.Unmarshal([]byte(graft("report", dir, "--json").stdout), &r))
 		rows, err := csv.NewReader(strings.NewReader(graft("report", dir, "--csv").stdout)).ReadAll()
 		require.NoError(t, err)
@@ -159,7 +162,7 @@ func TestReportsSayTheSame(t *testing.T) {
 					require.Equal(t, *want, value)
 				}
 				require.Len(t, q.Values, q.N)
-				require.InDelta(t, *mean(q.Values), q.Mean, 0)
+				require.InDelta(t, *runs.Mean(q.Values), q.Mean, 0)
 			}
 		}
 		require.Empty(t, rows)
@@ -175,7 +178,7 @@ func TestReportOfBadFolders(t *testing.T) {
 	names := slices.Sorted(maps.Keys(bad))
 	for form, flags := range forms {
 		got := graft(slices.Concat([]string{"report", "good", "nowhere"}, names, flags)...)
-		require.Equal(t, exitPartial, got.code, form)
+		require.Equal(t, failure.Partial, got.code, form)
 		require.Contains(t, got.stdout, "good")
 		for name, says := range bad {
 			require.Contains(t, got.stderr, name, form)
@@ -184,19 +187,19 @@ func TestReportOfBadFolders(t *testing.T) {
 		require.Contains(t, got.stderr, "nowhere")
 	}
 	for name := range bad {
-		require.Equal(t, exitDamaged, graft("report", name).code, name)
+		require.Equal(t, failure.Damaged, graft("report", name).code, name)
 	}
-	require.Equal(t, exitFailed, graft("report", "nowhere").code)
-	require.Equal(t, exitFailed, graft("report", "no*where").code)
-	require.Equal(t, exitDamaged, graft("report", "nowhere", "foreign").code)
-	require.Equal(t, exitUsage, graft("report").code)
-	require.Equal(t, exitUsage, graft("report", "good", "--csv", "--json").code)
+	require.Equal(t, failure.Failed, graft("report", "nowhere").code)
+	require.Equal(t, failure.Failed, graft("report", "no*where").code)
+	require.Equal(t, failure.Damaged, graft("report", "nowhere", "foreign").code)
+	require.Equal(t, failure.Usage, graft("report").code)
+	require.Equal(t, failure.Usage, graft("report", "good", "--csv", "--json").code)
 	require.Empty(t, graft("report", "foreign").stdout)
 
 	writeSimulation(t, "part", 16, 1)
-	spoil(t, filepath.Join("part", tableFolder), "node-1.jsonl", func(text string) string { return strings.Replace(text, `"accuracy":[0`, `"accuracy":[1`, 1) })
+	spoil(t, filepath.Join("part", runs.TableFolder), "node-1.jsonl", func(text string) string { return strings.Replace(text, `"accuracy":[0`, `"accuracy":[1`, 1) })
 	got := graft("report", "part")
-	require.Equal(t, exitPartial, got.code)
+	require.Equal(t, failure.Partial, got.code)
 	require.Contains(t, got.stderr, "in part")
 	require.Contains(t, got.stdout, "15 of 16 sequences")
 }
@@ -216,9 +219,9 @@ func TestReportOfAFolderOfRuns(t *testing.T) {
 		if args[0] == "runs/*" {
 			require.NoError(t, os.Remove("runs/notes"))
 		}
-		var r runsReport
+		var r report.Report
 		got := graft(append([]string{"report", "--json"}, args...)...)
-		require.Equal(t, exitDone, got.code, got)
+		require.Equal(t, failure.Done, got.code, got)
 		require.NoError(t, json.Unmarshal([]byte(got.stdout), &r))
 		require.Len(t, r.Runs, 2, args)
 		require.Equal(t, "runs/a/b", r.Runs[0].Path)
@@ -231,7 +234,7 @@ func TestReportOfAFolderWithAnotherManifest(t *testing.T) {
 	writeMetrics(t, "all/a")
 	require.NoError(t, os.WriteFile("all/manifest.json", []byte(`{"files": []}`), 0o600))
 	got := graft("report", "all")
-	require.Equal(t, exitDone, got.code, got)
+	require.Equal(t, failure.Done, got.code, got)
 	require.Contains(t, got.stdout, "Original all/a")
 }
 
@@ -241,7 +244,7 @@ func TestReportOfOtherImages(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, name := range []string{"a", "b"} {
 		writeJob(t, name, writtenJob{seed: 1, epochs: 1, accuracy: 0.5})
-		spoil(t, name, manifestFile, func(text string) string {
+		spoil(t, name, runs.ManifestFile, func(text string) string {
 			return strings.Replace(text, `"network"`, `"dataset_sha256": "`+strings.Repeat(name, 64)+`", "network"`, 1)
 		})
 	}
@@ -259,7 +262,7 @@ func TestReportsOfHostileFolders(t *testing.T) {
 	}
 	for _, flags := range [][]string{nil, {"--markdown"}} {
 		got := graft(append([]string{"report", "."}, flags...)...)
-		require.Equal(t, exitDone, got.code)
+		require.Equal(t, failure.Done, got.code)
 		require.NotContains(t, got.stdout, "\x1b")
 	}
 	for line := range strings.SplitSeq(graft("report", ".", "--markdown").stdout, "\n") {
@@ -290,11 +293,11 @@ func TestReportWhileARunIsWritten(t *testing.T) {
 		done <- run.WriteOutcome(trainer.Outcome{Epochs: epochs, Validation: trainer.Score{Loss: 1, Accuracy: 0.5}})
 	}()
 	for seen, ended := 0.0, false; !ended; {
-		r, err := openRun(dir)
+		r, err := runs.Open(files.OS{}, dir)
 		require.NoError(t, err)
-		detail, err := r.Kind.detail(r, true)
+		detail, err := report.DetailOf(r, true)
 		require.NoError(t, err)
-		n := float64(len(detail.(*jobDetail).Epochs))
+		n := float64(len(detail.(*report.JobDetail).Epochs))
 		require.GreaterOrEqual(t, n, seen)
 		seen, ended = n, r.Ended
 	}
@@ -307,7 +310,7 @@ func TestCommonName(t *testing.T) {
 	for want, paths := range map[string][]string{
 		"base": {"runs/base-1", "runs/base-2"}, "wide": {"wide-seed1", "wide-seed22"}, "one-7": {"runs/one-7"}, "1": {"1", "2"},
 	} {
-		require.Equal(t, want, commonName(paths))
+		require.Equal(t, want, runs.CommonName(paths))
 	}
 }
 
@@ -321,14 +324,14 @@ func TestReportObjectIsDocumented(t *testing.T) {
 		for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice {
 			of = of.Elem()
 		}
-		if of.Kind() != reflect.Struct || seen[of] || of.PkgPath() != reflect.TypeFor[runsReport]().PkgPath() || of == reflect.TypeFor[tableReport]() || of == reflect.TypeFor[treeOutcome]() ||
-			of == reflect.TypeFor[evaluationReport]() || of == reflect.TypeFor[leaveReport]() || of == reflect.TypeFor[pipelineOutcome]() {
+		if of.Kind() != reflect.Struct || seen[of] || of.PkgPath() != reflect.TypeFor[report.Report]().PkgPath() || of == reflect.TypeFor[runs.TableReport]() || of == reflect.TypeFor[runs.PoliciesOutcome]() ||
+			of == reflect.TypeFor[runs.EvaluationReport]() || of == reflect.TypeFor[runs.LeaveReport]() || of == reflect.TypeFor[runs.PipelineOutcome]() {
 			return // those have pages of their own
 		}
 		seen[of] = true
 		for k := range of.NumField() {
 			field := of.Field(k)
-			if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != "" {
+			if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != "" && name != "-" {
 				require.Contains(t, string(text), "`"+name+"`", "%s.%s", of, field.Name)
 			}
 			if field.IsExported() || field.Anonymous {
@@ -336,13 +339,8 @@ func TestReportObjectIsDocumented(t *testing.T) {
 			}
 		}
 	}
-	for _, of := range []any{runsReport{}, jobDetail{}, simulationDetail{}, tableDetail{}, policiesDetail{}, policyDetail{}, originalDetail{}, evaluationDetail{}, pipelineDetail{}} {
+	for _, of := range []any{report.Report{}, report.JobDetail{}, report.SimulationDetail{}, report.TableDetail{}, report.PoliciesDetail{}, report.PolicyDetail{}, report.OriginalDetail{}, report.EvaluationDetail{}, report.PipelineDetail{}} {
 		names(reflect.TypeOf(of))
 	}
 	require.Greater(t, len(seen), 10)
-}
-
-// With as few seeds as needed says, no difference is ever told apart with fewer.
-func TestNeeded(t *testing.T) {
-	require.Equal(t, []int{4, 5, 5, 6}, []int{needed(1), needed(2), needed(6), needed(20)})
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"graft/results/failure"
 )
 
 func TestEveryCommandExplainsItself(t *testing.T) {
@@ -37,7 +39,7 @@ func TestEveryCommandChecksItsArguments(t *testing.T) {
 
 func TestHelpOfTheProgramListsTheExitCodes(t *testing.T) {
 	help := graft("--help").stdout
-	seen := map[exitCode]bool{}
+	seen := map[failure.Code]bool{}
 	for _, row := range exitTable {
 		assert.Contains(t, help, row.meaning)
 		assert.False(t, seen[row.code], "code %d is in the table twice", row.code)
@@ -46,7 +48,7 @@ func TestHelpOfTheProgramListsTheExitCodes(t *testing.T) {
 }
 
 func TestKindOfACodeOutsideTheTableIsFailed(t *testing.T) {
-	assert.Equal(t, "usage", kindOf(exitUsage))
+	assert.Equal(t, "usage", kindOf(failure.Usage))
 	assert.Equal(t, "failed", kindOf(99))
 }
 
@@ -71,7 +73,7 @@ func TestColoursAreInOnePlace(t *testing.T) {
 func TestEveryCommandIsQuietOrVerbose(t *testing.T) {
 	walk(newRootCommand(), func(command *cobra.Command) {
 		got := graft(append(strings.Fields(command.CommandPath())[1:], "--help")...)
-		assert.Equal(t, exitDone, got.code, command.CommandPath())
+		assert.Equal(t, failure.Done, got.code, command.CommandPath())
 		for _, words := range []string{"--quiet", "--verbose", "Examples:"} {
 			assert.Contains(t, got.stdout, words, command.CommandPath())
 		}

@@ -14,8 +14,12 @@ import (
 	"graft/files"
 	"graft/files/faults"
 	"graft/results"
+	"graft/results/failure"
+	"graft/results/plot"
+	"graft/results/runs"
 	"graft/simulation"
 	"graft/simulation/tabletest"
+	"graft/work/evaluate"
 )
 
 // takes is a chooser that takes one record of any table.
@@ -34,11 +38,11 @@ func (c takes) Choose(t *simulation.Tree) ([]float64, error) {
 
 // made is an evaluation of a policy of three seeds in so many tables, as it was told and
 // what it came to.
-func made(t testing.TB, tables int, left bool) (evaluationGiven, *evaluationOutcome) {
+func made(t testing.TB, tables int, left bool) (evaluate.Inputs, *runs.EvaluationOutcome) {
 	t.Helper()
 	var trees []*simulation.Tree
-	g := evaluationGiven{EvaluationOptions: config.EvaluationOptions{Policies: []string{"runs/policy"}, PolicyDigests: []string{"ab"}}}
-	r := &evaluationReport{Policies: []evaluatedPolicy{{Policy: "runs/policy", Name: "policy", Kind: structuralKind, Members: 3, Learned: []string{"deepen"}}}}
+	g := evaluate.Inputs{EvaluationOptions: config.EvaluationOptions{Policies: []string{"runs/policy"}, PolicyDigests: []string{"ab"}}}
+	r := &runs.EvaluationReport{Policies: []runs.EvaluatedPolicy{{Policy: "runs/policy", Name: "policy", Kind: runs.StructuralPolicy, Members: 3, Learned: []string{"deepen"}}}}
 	for k := range tables {
 		name := fmt.Sprintf("table-%d", k+1)
 		dir := filepath.Join(t.TempDir(), name)
@@ -47,7 +51,7 @@ func made(t testing.TB, tables int, left bool) (evaluationGiven, *evaluationOutc
 		require.NoError(t, err)
 		trees, g.Tables = append(trees, tree), append(g.Tables, "tables/"+name)
 	}
-	g.know(trees)
+	g.AddTables(trees)
 	entrants := []simulation.Entrant{{Name: "policy, voting", Role: simulation.RoleVote, Choosers: []simulation.Chooser{takes{"policy, voting", 3}}},
 		{Name: "policy, each seed", Role: simulation.RolePolicy}}
 	for k := range 3 {
@@ -60,33 +64,33 @@ func made(t testing.TB, tables int, left bool) (evaluationGiven, *evaluationOutc
 	if !left {
 		r.Against, r.Floor, r.Standings = c.Against, c.Floor, c.Standings
 		for k, trial := range c.Trials {
-			r.Tables = append(r.Tables, evaluatedTable{Table: g.Tables[k], Dataset: trees[k].Dataset, Budget: trees[k].Budget, Start: trees[k].Start, Decisions: 2, Actions: trees[k].Actions, Trial: trial})
+			r.Tables = append(r.Tables, runs.EvaluatedTable{Table: g.Tables[k], Dataset: trees[k].Dataset, Budget: trees[k].Budget, Start: trees[k].Start, Decisions: 2, Actions: trees[k].Actions, Trial: trial})
 		}
-		return g, newEvaluationOutcome(r, nil)
+		return g, runs.NewEvaluationOutcome(r, nil)
 	}
-	l := &leaveReport{LeaveOut: "scenario", For: "new", Steps: 10, Seeds: 3, LeaveOutReport: &simulation.LeaveOutReport{Comparison: c}}
+	l := &runs.LeaveReport{LeaveOut: "scenario", For: "new", Steps: 10, Seeds: 3, LeaveOutReport: &simulation.LeaveOutReport{Comparison: c}}
 	for k := range c.Trials {
 		name := c.Trials[k].Scenario
 		c.Trials[k].Group = name
 		l.Groups = append(l.Groups, simulation.LeftOut{Group: name, Tables: []string{name}, Learned: []string{"others"}, Tuned: []int{0}})
 	}
 	g.Policies, g.PolicyDigests, g.LeaveOut, g.For, g.Seeds, g.Steps = []string{}, nil, "scenario", "new", 3, 10
-	return g, newEvaluationOutcome(nil, l)
+	return g, runs.NewEvaluationOutcome(nil, l)
 }
 
 // evaluated is the manifest of evaluations that tests make.
 var evaluated = results.Manifest{Created: when, Graft: "v0.1.0", Device: "cpu", Host: "node", CommandLine: []string{"graft", "evaluate"}}
 
 // writeEvaluation makes the run folder of an evaluation.
-func writeEvaluation(t testing.TB, dir string, left, ended bool) *evaluationOutcome {
+func writeEvaluation(t testing.TB, dir string, left, ended bool) *runs.EvaluationOutcome {
 	t.Helper()
 	g, o := made(t, 2, left)
-	b, err := createEvaluation(files.OS{}, dir, false, g, evaluated)
+	b, err := evaluate.Create(files.OS{}, dir, false, g, evaluated)
 	require.NoError(t, err)
 	if ended {
-		require.NoError(t, b.finish(o))
+		require.NoError(t, b.Finish(o))
 	}
-	b.close()
+	b.Close()
 	return o
 }
 
@@ -95,10 +99,10 @@ func TestEvaluationsAreKept(t *testing.T) {
 	for _, left := range []bool{false, true} {
 		dir := filepath.Join(t.TempDir(), "run")
 		want := writeEvaluation(t, dir, left, true)
-		r, err := openRun(dir)
+		r, err := runs.Open(files.OS{}, dir)
 		require.NoError(t, err)
 		require.True(t, r.Ended)
-		got, err := readEvaluation(r)
+		got, err := runs.ReadEvaluation(r)
 		require.NoError(t, err)
 		a, err := json.Marshal(want)
 		require.NoError(t, err)
@@ -106,23 +110,23 @@ func TestEvaluationsAreKept(t *testing.T) {
 		require.NoError(t, err)
 		require.JSONEq(t, string(a), string(b))
 
-		list, err := r.series()
+		list, err := r.Series()
 		require.NoError(t, err)
-		c := want.comparison()
-		verdicts, err := numbersOf(list, "verdicts", "regret", "regret_low", "regret_high", "seeds", "rank")
+		c := want.Comparison()
+		verdicts, err := plot.NumbersOf(list, "verdicts", "regret", "regret_low", "regret_high", "seeds", "rank")
 		require.NoError(t, err)
 		require.Len(t, verdicts["rank"], len(c.Trials)*len(c.Trials[0].Verdicts))
-		names, err := textsOf(list, "verdicts", "chooser")
+		names, err := plot.TextsOf(list, "verdicts", "chooser")
 		require.NoError(t, err)
 		require.Equal(t, "policy, each seed", names[1])
 		require.Equal(t, c.Trials[0].Verdicts[1].Regret, verdicts["regret"][1])
 		require.Less(t, verdicts["regret_low"][1], verdicts["regret_high"][1])
 		require.NotEqual(t, verdicts["regret_low"][0], verdicts["regret_low"][0], "one that votes has no interval")
-		members, err := numbersOf(list, "members", "member", "regret")
+		members, err := plot.NumbersOf(list, "members", "member", "regret")
 		require.NoError(t, err)
 		require.Equal(t, []float64{1, 1, 2, 3, 1, 1, 2, 3}, members["member"])
 		require.InDelta(t, c.Trials[0].Verdicts[1].Regret, (members["regret"][1]+members["regret"][2]+members["regret"][3])/3, 1e-9)
-		require.InDelta(t, c.Standings[1].Regret, r.value(t, "regret"), 1e-9)
+		require.InDelta(t, c.Standings[1].Regret, valueOf(r, t, "regret"), 1e-9)
 		require.Equal(t, left, len(list) == 4, "folds are there where something was left out")
 	}
 }
@@ -132,12 +136,12 @@ func TestEvaluationsAreKept(t *testing.T) {
 func TestEvaluationsSurviveFaults(t *testing.T) {
 	g, o := made(t, 1, true)
 	keep := func(fsys files.FS, dir string) error {
-		b, err := createEvaluation(fsys, dir, false, g, evaluated)
+		b, err := evaluate.Create(fsys, dir, false, g, evaluated)
 		if err != nil {
 			return err
 		}
-		defer b.close()
-		return b.finish(o)
+		defer b.Close()
+		return b.Finish(o)
 	}
 	counting := faults.New(unwaited{}, 0, faults.Fail)
 	require.NoError(t, keep(counting, filepath.Join(t.TempDir(), "run")))
@@ -150,13 +154,13 @@ func TestEvaluationsSurviveFaults(t *testing.T) {
 			fsys := faults.New(unwaited{}, at, kind)
 			err := keep(fsys, dir)
 			require.True(t, fsys.Fired())
-			r, open := openRun(dir)
+			r, open := runs.Open(files.OS{}, dir)
 			switch {
 			case open != nil:
 				require.Error(t, err, "%s at %d: %v", kind, at, open)
 			case r.Ended:
 				whole++
-				require.InDelta(t, o.comparison().Standings[1].Regret, r.value(t, "regret"), 1e-9)
+				require.InDelta(t, o.Comparison().Standings[1].Regret, valueOf(r, t, "regret"), 1e-9)
 			default:
 				require.Error(t, err, "%s at %d", kind, at)
 				require.Empty(t, r.Quantities)
@@ -194,31 +198,31 @@ func TestEvaluateKeepsARunFolder(t *testing.T) {
 	before := r.evaluate()
 	require.Equal(t, before, r.evaluate("--out", "kept"))
 	again := r.evaluate("--out", "kept")
-	require.Equal(t, exitUsage, again.code)
+	require.Equal(t, failure.Usage, again.code)
 	require.Contains(t, again.stderr, "--force")
 	require.Equal(t, before, r.evaluate("--out", "kept", "--force"))
 	require.DirExists(t, "kept.1")
-	require.Equal(t, exitUsage, r.evaluate("--force").code)
-	require.Equal(t, exitUsage, r.evaluate("--out", "other", "--compat").code)
-	require.Equal(t, exitDamaged, r.evaluate("--out", "other", "--vocab", "table/config.toml").code)
+	require.Equal(t, failure.Usage, r.evaluate("--force").code)
+	require.Equal(t, failure.Usage, r.evaluate("--out", "other", "--compat").code)
+	require.Equal(t, failure.Damaged, r.evaluate("--out", "other", "--vocab", "table/config.toml").code)
 	require.NoDirExists(t, "other", "nothing is begun that cannot be read")
 
 	got := graft("report", "kept")
-	require.Equal(t, exitDone, got.code, got.stderr)
+	require.Equal(t, failure.Done, got.code, got.stderr)
 	require.Contains(t, got.stdout, "learned, of the original's\n")
 	require.Contains(t, got.stdout, "always deepen:2")
-	var report evaluationReport
+	var report runs.EvaluationReport
 	require.NoError(t, json.Unmarshal([]byte(r.evaluate("--json").stdout), &report))
-	run, err := openRun("kept")
+	run, err := runs.Open(files.OS{}, "kept")
 	require.NoError(t, err)
-	require.InDelta(t, report.Standings[0].Regret, run.value(t, "regret"), 1e-12)
-	digests, _ := run.setting("evaluate.policy_digests")
+	require.InDelta(t, report.Standings[0].Regret, valueOf(run, t, "regret"), 1e-12)
+	digests, _ := run.Setting("evaluate.policy_digests")
 	require.Len(t, digests, 64+2)
-	vocab, _ := run.setting("evaluate.vocab")
+	vocab, _ := run.Setting("evaluate.vocab")
 	require.Equal(t, r.path("vocab"), vocab)
 
 	other := r.evaluate("--out", "other", "--policy", r.path("source"))
-	require.Equal(t, exitDone, other.code, other.stderr)
+	require.Equal(t, failure.Done, other.code, other.stderr)
 	side := graft("report", "kept", "other").stdout
 	require.Contains(t, side, "evaluate.policy_digests")
 	require.Regexp(t, `(?m)^regret +points`, side)
@@ -235,28 +239,28 @@ func TestLeavingOutKeepsARunFolder(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "group,tables,learned_from\n\"early\",\"early\",\"late\"\n\"late\",\"late\",\"early\"\n", string(text))
 	said := graft("report", out)
-	require.Equal(t, exitDone, said.code, said.stderr)
+	require.Equal(t, failure.Done, said.code, said.stderr)
 	require.Contains(t, said.stdout, "one scenario left out at a time; 2 policies learn from the others, for new scenarios, in up to 3 steps")
-	r, err := openRun(out)
+	r, err := runs.Open(files.OS{}, out)
 	require.NoError(t, err)
 	require.Empty(t, mustSetting(t, r, "evaluate.learning_file"))
 
 	file := jobFile(t, fmt.Sprintf("[run]\nseeds = 2\n[tables]\nfolders = [%q, %q]\n[learn]\nsteps = 3\n[policy]\nhidden = 8\n", s.path("early"), s.path("late")))
 	learned := filepath.Join(t.TempDir(), "kept")
 	got = graft("evaluate", "--leave-out", "scenario", "--learn", file, "--out", learned)
-	require.Equal(t, exitDone, got.code, got.stderr)
-	given, err := os.ReadFile(filepath.Join(learned, givenFile))
+	require.Equal(t, failure.Done, got.code, got.stderr)
+	given, err := os.ReadFile(filepath.Join(learned, runs.GivenFile))
 	require.NoError(t, err)
 	require.Contains(t, string(given), "hidden = 8")
-	r, err = openRun(learned)
+	r, err = runs.Open(files.OS{}, learned)
 	require.NoError(t, err)
 	require.Len(t, mustSetting(t, r, "evaluate.learning_digest"), 64)
 	require.Contains(t, mustSetting(t, r, "evaluate.tables"), s.path("late"))
 }
 
-func mustSetting(t *testing.T, r *runData, key string) string {
+func mustSetting(t *testing.T, r *runs.Run, key string) string {
 	t.Helper()
-	text, given := r.setting(key)
+	text, given := r.Setting(key)
 	require.True(t, given, key)
 	return text
 }
@@ -266,12 +270,12 @@ func TestEvaluationsThatAreNotWhole(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	writeEvaluation(t, dir, false, false)
 	got := graft("report", dir)
-	require.Equal(t, exitDone, got.code)
+	require.Equal(t, failure.Done, got.code)
 	require.Contains(t, got.stdout, "not ended")
 	require.Contains(t, got.stdout, "it is under way, or was killed")
-	require.NoError(t, os.WriteFile(filepath.Join(dir, outcomeFile), []byte("{}"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, runs.OutcomeFile), []byte("{}"), 0o600))
 	got = graft("report", dir)
-	require.Equal(t, exitDamaged, got.code)
+	require.Equal(t, failure.Damaged, got.code)
 	require.Contains(t, got.stderr, "says nothing of any table")
 	_, err := os.Stat(filepath.Join(dir, "folds.csv"))
 	require.ErrorIs(t, err, fs.ErrNotExist)

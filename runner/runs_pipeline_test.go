@@ -10,8 +10,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"graft/files"
 	"graft/results"
+	"graft/results/failure"
 	"graft/results/page/pagetest"
+	"graft/results/runs"
 )
 
 // writePipeline makes the folder of a pipeline of one scenario, which has come as far as
@@ -19,60 +22,60 @@ import (
 func writePipeline(t testing.TB, dir string, upTo string) {
 	t.Helper()
 	writeSimulation(t, filepath.Join(dir, "tried"), 16, 2)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, resolvedFile), []byte("[pipeline]\nscenarios = [\"tried.toml\"]\n[run]\nseed = 1\nseeds = 3\n[learn]\nsteps = 20\n"), 0o600))
-	l := &ledger{path: filepath.Join(dir, ledgerName)}
-	require.NoError(t, l.plan(results.Manifest{Created: when, Graft: "v0.1.0", Seed: 1, ConfigSHA256: strings.Repeat("34", 32), Host: "node", CommandLine: []string{"graft", "pipeline", "all.toml"}},
-		[]*stageEntry{{Stage: simulateStage + "tried", State: stageWaits, Parts: []string{"tried"}, Files: []string{"tried/table"}},
-			{Stage: learnStage, State: stageWaits, Parts: []string{policyName}, Files: []string{policyName + "/outcome.json"}},
-			{Stage: judgeStage, State: stageWaits, Parts: []string{judgedName}, Files: []string{outcomeName}}}))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, runs.ResolvedFile), []byte("[pipeline]\nscenarios = [\"tried.toml\"]\n[run]\nseed = 1\nseeds = 3\n[learn]\nsteps = 20\n"), 0o600))
+	l := &runs.Ledger{Path: filepath.Join(dir, runs.LedgerName), Files: files.OS{}}
+	require.NoError(t, l.Plan(results.Manifest{Created: when, Graft: "v0.1.0", Seed: 1, ConfigSHA256: strings.Repeat("34", 32), Host: "node", CommandLine: []string{"graft", "pipeline", "all.toml"}},
+		[]*runs.StageEntry{{Stage: runs.SimulateStage + "tried", State: runs.StageWaits, Parts: []string{"tried"}, Files: []string{"tried/table"}},
+			{Stage: runs.LearnStage, State: runs.StageWaits, Parts: []string{runs.PolicyName}, Files: []string{runs.PolicyName + "/outcome.json"}},
+			{Stage: runs.JudgeStage, State: runs.StageWaits, Parts: []string{runs.JudgedName}, Files: []string{runs.OutcomeName}}}))
 	for k, e := range l.All {
-		require.NoError(t, l.begin(e, when.Add(time.Duration(k)*time.Minute)))
+		require.NoError(t, l.Begin(e, when.Add(time.Duration(k)*time.Minute)))
 		if e.Stage == upTo {
 			return
 		}
 		switch e.Stage {
-		case learnStage:
-			writePolicies(t, filepath.Join(dir, policyName), true)
-		case judgeStage:
-			o := writeEvaluation(t, filepath.Join(dir, judgedName), false, true)
-			text, err := json.MarshalIndent(pipelineOutcome{Learned: "policy, voting", Comparison: o.comparison()}, "", "  ")
+		case runs.LearnStage:
+			writePolicies(t, filepath.Join(dir, runs.PolicyName), true)
+		case runs.JudgeStage:
+			o := writeEvaluation(t, filepath.Join(dir, runs.JudgedName), false, true)
+			text, err := json.MarshalIndent(runs.PipelineOutcome{Learned: "policy, voting", Comparison: o.Comparison()}, "", "  ")
 			require.NoError(t, err)
-			require.NoError(t, os.WriteFile(filepath.Join(dir, outcomeName), text, 0o600))
+			require.NoError(t, os.WriteFile(filepath.Join(dir, runs.OutcomeName), text, 0o600))
 		}
-		require.NoError(t, l.end(e, "from", float64(k)+0.5))
+		require.NoError(t, l.End(e, "from", float64(k)+0.5))
 	}
-	require.NoError(t, l.reuse(l.All[0]))
+	require.NoError(t, l.Reuse(l.All[0]))
 }
 
 // What a report says of a pipeline is what it made.
 func TestReportOfAPipeline(t *testing.T) {
 	path, folder := newPipeline(t, "[evaluate]\nleave_out = \"scenario\"\n", 100, 200), filepath.Join(t.TempDir(), "run")
 	want := graft("pipeline", path, "--folder", folder, "--quiet")
-	require.Equal(t, exitDone, want.code, want.stderr)
-	require.Equal(t, exitDone, graft("pipeline", path, "--folder", folder, "--quiet").code)
+	require.Equal(t, failure.Done, want.code, want.stderr)
+	require.Equal(t, failure.Done, graft("pipeline", path, "--folder", folder, "--quiet").code)
 	got := graft("report", folder)
-	require.Equal(t, exitDone, got.code, got.stderr)
+	require.Equal(t, failure.Done, got.code, got.stderr)
 	for line := range strings.Lines(want.stdout) { // every figure that the command printed
 		if strings.HasPrefix(line, "at") || strings.HasPrefix(line, "polic") {
 			require.Contains(t, got.stdout, strings.TrimSpace(line))
 		}
 	}
-	for _, part := range []string{"at100", "at200", policyName, judgedName, unseenName} {
+	for _, part := range []string{"at100", "at200", runs.PolicyName, runs.JudgedName, runs.UnseenName} {
 		require.Contains(t, got.stdout, filepath.Join(folder, part))
-		require.Equal(t, exitDone, graft("report", filepath.Join(folder, part)).code, part)
+		require.Equal(t, failure.Done, graft("report", filepath.Join(folder, part)).code, part)
 	}
 	require.Regexp(t, `(?m)^learn +done +[0-9.]+ +1 `, got.stdout)
-	r, err := openRun(folder)
+	r, err := runs.Open(files.OS{}, folder)
 	require.NoError(t, err)
-	left, err := openRun(filepath.Join(folder, unseenName))
+	left, err := runs.Open(files.OS{}, filepath.Join(folder, runs.UnseenName))
 	require.NoError(t, err)
-	require.InDelta(t, left.value(t, "regret"), r.value(t, "left_out_regret"), 1e-9)
+	require.InDelta(t, valueOf(left, t, "regret"), valueOf(r, t, "left_out_regret"), 1e-9)
 
 	other := filepath.Join(t.TempDir(), "other")
 	again := graft("pipeline", path, "--folder", other, "--quiet", "--set", "learn.steps=3")
-	require.Equal(t, exitDone, again.code, again.stderr)
+	require.Equal(t, failure.Done, again.code, again.stderr)
 	side := graft("report", folder, other)
-	require.Equal(t, exitDone, side.code, side.stderr)
+	require.Equal(t, failure.Done, side.code, side.stderr)
 	require.Regexp(t, `(?m)^learn\.steps +12 +3$`, side.stdout)
 	require.Contains(t, side.stdout, "2 pipelines")
 	t.Chdir(t.TempDir())
@@ -86,32 +89,34 @@ func TestReportOfAPipeline(t *testing.T) {
 
 // Those that are half-way say how far they are, and what is damaged is named.
 func TestPipelinesThatAreNotWhole(t *testing.T) {
-	for stage, says := range map[string]string{simulateStage + "tried": `learn +waits`, learnStage: `learn +begun, not ended`, judgeStage: `evaluate +begun, not ended`} {
+	for stage, says := range map[string]string{runs.SimulateStage + "tried": `learn +waits`, runs.LearnStage: `learn +begun, not ended`, runs.JudgeStage: `evaluate +begun, not ended`} {
 		dir := filepath.Join(t.TempDir(), "run")
 		writePipeline(t, dir, stage)
 		got := graft("report", dir)
-		require.Equal(t, exitDone, got.code, got.stderr)
+		require.Equal(t, failure.Done, got.code, got.stderr)
 		require.Regexp(t, says, got.stdout)
 		require.Contains(t, got.stdout, "state          not ended")
 		require.Contains(t, got.stdout, "the same pipeline in the same folder goes on")
 	}
 	for name, c := range map[string]struct {
 		spoil func(dir string) error
-		code  exitCode
+		code  failure.Code
 		says  []string
 	}{
-		"the ledger is cut":   {func(dir string) error { return os.WriteFile(filepath.Join(dir, ledgerName), []byte(`{"run":`), 0o600) }, exitDamaged, []string{"pipeline.json", "damaged", "makes it again"}},
-		"the ledger is empty": {func(dir string) error { return os.WriteFile(filepath.Join(dir, ledgerName), []byte(`{}`), 0o600) }, exitDamaged, []string{"names no stages"}},
-		"the outcome is cut":  {func(dir string) error { return os.WriteFile(filepath.Join(dir, outcomeName), []byte(`{`), 0o600) }, exitDamaged, []string{outcomeName, "delete it"}},
-		"an empty outcome":    {func(dir string) error { return os.WriteFile(filepath.Join(dir, outcomeName), []byte(`{}`), 0o600) }, exitDamaged, []string{"says nothing"}},
-		"a part is gone":      {func(dir string) error { return os.RemoveAll(filepath.Join(dir, policyName)) }, exitPartial, []string{"learn: ", policyName, "makes it again"}},
+		"the ledger is cut": {func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, runs.LedgerName), []byte(`{"run":`), 0o600)
+		}, failure.Damaged, []string{"pipeline.json", "damaged", "makes it again"}},
+		"the ledger is empty": {func(dir string) error { return os.WriteFile(filepath.Join(dir, runs.LedgerName), []byte(`{}`), 0o600) }, failure.Damaged, []string{"names no stages"}},
+		"the outcome is cut":  {func(dir string) error { return os.WriteFile(filepath.Join(dir, runs.OutcomeName), []byte(`{`), 0o600) }, failure.Damaged, []string{runs.OutcomeName, "delete it"}},
+		"an empty outcome":    {func(dir string) error { return os.WriteFile(filepath.Join(dir, runs.OutcomeName), []byte(`{}`), 0o600) }, failure.Damaged, []string{"says nothing"}},
+		"a part is gone":      {func(dir string) error { return os.RemoveAll(filepath.Join(dir, runs.PolicyName)) }, failure.Partial, []string{"learn: ", runs.PolicyName, "makes it again"}},
 		"a part is damaged": {func(dir string) error {
-			return os.WriteFile(filepath.Join(dir, judgedName, outcomeFile), []byte("{"), 0o600)
-		}, exitPartial, []string{"evaluate: ", outcomeFile}},
-		"a part has no outcome": {func(dir string) error { return os.Remove(filepath.Join(dir, judgedName, outcomeFile)) }, exitPartial, []string{"evaluate: ", "has not ended, though it had"}},
+			return os.WriteFile(filepath.Join(dir, runs.JudgedName, runs.OutcomeFile), []byte("{"), 0o600)
+		}, failure.Partial, []string{"evaluate: ", runs.OutcomeFile}},
+		"a part has no outcome": {func(dir string) error { return os.Remove(filepath.Join(dir, runs.JudgedName, runs.OutcomeFile)) }, failure.Partial, []string{"evaluate: ", "has not ended, though it had"}},
 		"a table is damaged": {func(dir string) error {
-			return os.Truncate(filepath.Join(dir, "tried", tableFolder, "node-1.jsonl"), 900)
-		}, exitPartial, []string{"simulate tried: "}},
+			return os.Truncate(filepath.Join(dir, "tried", runs.TableFolder, "node-1.jsonl"), 900)
+		}, failure.Partial, []string{"simulate tried: "}},
 	} {
 		dir := filepath.Join(t.TempDir(), "run")
 		writePipeline(t, dir, "")
@@ -121,7 +126,7 @@ func TestPipelinesThatAreNotWhole(t *testing.T) {
 		for _, says := range c.says {
 			require.Contains(t, got.stderr, says, name)
 		}
-		if c.code == exitPartial && !strings.Contains(name, "no outcome") && !strings.Contains(name, judgedName) && name != "a part is damaged" {
+		if c.code == failure.Partial && !strings.Contains(name, "no outcome") && !strings.Contains(name, runs.JudgedName) && name != "a part is damaged" {
 			require.Contains(t, got.stdout, "changed since", name)
 		}
 	}

@@ -15,6 +15,8 @@ import (
 
 	"graft/files"
 	"graft/results"
+	"graft/results/failure"
+	"graft/results/runs"
 	"graft/simulation"
 	"graft/trainer"
 )
@@ -69,7 +71,7 @@ func writeJob(t testing.TB, dir string, j writtenJob) {
 	if !j.open {
 		score := trainer.Score{Loss: 0.5, Accuracy: j.accuracy}
 		require.NoError(t, book.Note(trainer.Note{Event: "end", Time: 60 * time.Second, Parameters: parameters, Before: parameters, Devices: 1}))
-		require.NoError(t, run.WriteOutcome(&jobOutcome{Saves: 2, Saving: 120 * time.Millisecond, Outcome: &trainer.Outcome{Epochs: j.epochs, Steps: int64(j.epochs) * 10, Budget: 60 * time.Second, Used: 59 * time.Second,
+		require.NoError(t, run.WriteOutcome(&runs.JobOutcome{Saves: 2, Saving: 120 * time.Millisecond, Outcome: &trainer.Outcome{Epochs: j.epochs, Steps: int64(j.epochs) * 10, Budget: 60 * time.Second, Used: 59 * time.Second,
 			Deciding: 300 * time.Millisecond, Operating: 60 * time.Millisecond, Decisions: 1, Parameters: parameters, Validation: score, Test: score,
 			Digest: fmt.Sprintf("%064x", uint64(j.accuracy*1e9)+j.seed)}}))
 	}
@@ -84,14 +86,14 @@ func writePolicies(t testing.TB, dir string, ended bool) {
 	require.NoError(t, err)
 	book, err := simulation.OpenTreeFolder(files.OS{}, run)
 	require.NoError(t, err)
-	o := &treeOutcome{Steps: 60, Regret: 0.25, HeldOut: []simulation.Verdict{}}
+	o := &runs.PoliciesOutcome{Steps: 60, Regret: 0.25, HeldOut: []simulation.Verdict{}}
 	var verdicts [][]simulation.Verdict
 	for seed := range uint64(3) {
 		for step := range 2 {
 			require.NoError(t, book.Row(simulation.TreeRow{Seed: seed + 1, Step: 10 * (step + 1), Aim: 1.5 + float64(step), Entropy: 0.5, Regret: 1 / float64(1+step)}))
 		}
 		regret := float64(seed) / 4
-		o.Seeds = append(o.Seeds, seedOutcome{Seed: seed + 1, Steps: 20, Ended: "the aim grows no more", Regret: regret, Policy: seedFile(seed + 1)})
+		o.Seeds = append(o.Seeds, runs.SeedOutcome{Seed: seed + 1, Steps: 20, Ended: "the aim grows no more", Regret: regret, Policy: runs.SeedFile(seed + 1)})
 		verdicts = append(verdicts, []simulation.Verdict{{Scenario: "early", Regret: regret, Rank: 1, Of: 64}, {Scenario: "late", Regret: regret, Rank: 2, Of: 64}})
 	}
 	for _, name := range []string{"early", "late"} {
@@ -139,11 +141,11 @@ func writeSimulation(t testing.TB, dir string, sequences, seeds int) {
 	}
 	text, err := json.Marshal(plan)
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(run.Path(planFile), text, 0o600))
-	log, err := simulation.OpenTroubles(files.OS{}, run.Path(failuresFolder))
+	require.NoError(t, os.WriteFile(run.Path(runs.PlanFile), text, 0o600))
+	log, err := simulation.OpenTroubles(files.OS{}, run.Path(runs.FailuresFolder))
 	require.NoError(t, err)
 	require.NoError(t, log.Add(strings.Repeat("a", 64), simulation.Leg{Sequence: []string{"deepen:0"}, Seed: 1}, errors.New("there was no memory")))
-	writeTried(t, run.Path(tableFolder), sequences, seeds)
+	writeTried(t, run.Path(runs.TableFolder), sequences, seeds)
 	require.NoError(t, run.Close())
 }
 
@@ -183,17 +185,17 @@ func writeAll(t testing.TB) map[string]string {
 	writeCluster(t, at("cluster"), false)
 	writeCluster(t, at("cluster-open"), true)
 	writePipeline(t, at("pipeline"), "")
-	writePipeline(t, at("pipeline-open"), learnStage)
+	writePipeline(t, at("pipeline-open"), runs.LearnStage)
 	return map[string]string{"cluster": at("cluster"), "cluster-open": at("cluster-open"), "evaluation": at("evaluation"), "left-out": at("left-out"), "evaluation-open": at("evaluation-open"), "pipeline": at("pipeline"), "pipeline-open": at("pipeline-open"), "job": at("job"), "open": at("open"), "policies": at("policies"), "policies-open": at("policies-open"), "policy": at("policy"),
 		"policy-open": at("policy-open"), "simulation": at("simulation"), "table": at("table"), "original-table": at("original-table"), "original": at("original")}
 }
 
-// value is a quantity's mean.
-func (r *runData) value(t *testing.T, name string) float64 {
+// valueOf is a quantity's mean.
+func valueOf(r *runs.Run, t *testing.T, name string) float64 {
 	t.Helper()
 	for _, q := range r.Quantities {
 		if q.Name == name {
-			return *mean(q.Values)
+			return *runs.Mean(q.Values)
 		}
 	}
 	require.Fail(t, "no quantity "+name, "%v", r.Quantities)
@@ -225,13 +227,13 @@ func TestOpenRun(t *testing.T) {
 		"original-table": {"original", true, map[string]float64{"sequences": 16}},
 		"original":       {"original", true, map[string]float64{"test_accuracy": 0.5625, "train_accuracy": 0.625, "episodes": 3, "objective_last_100": 0.5}},
 	} {
-		r, err := openRun(all[name])
+		r, err := runs.Open(files.OS{}, all[name])
 		require.NoError(t, err, name)
 		require.NoError(t, r.Faults, name)
-		require.Equal(t, want.kind, r.Kind.name, name)
+		require.Equal(t, want.kind, r.Kind.Name, name)
 		require.Equal(t, want.ended, r.Ended, name)
 		for quantity, value := range want.has {
-			require.InDelta(t, value, r.value(t, quantity), 0.01, "%s %s", name, quantity)
+			require.InDelta(t, value, valueOf(r, t, quantity), 0.01, "%s %s", name, quantity)
 		}
 		for _, q := range r.Quantities {
 			require.Equal(t, q.Seeds == nil || len(q.Seeds) == len(q.Values), true, "%s %s", name, q.Name)
@@ -247,11 +249,11 @@ func TestRunSeries(t *testing.T) {
 		"policy": {"learning": "objective", "episodes": "sequence"}, "original": {"training00.epoch.probabilities": "probabilities_1", "agent.episode.objective": "objective"},
 		"table": {}, "simulation": {},
 	} {
-		r, err := openRun(all[name])
+		r, err := runs.Open(files.OS{}, all[name])
 		require.NoError(t, err)
-		list, err := r.series()
+		list, err := r.Series()
 		require.NoError(t, err)
-		found := map[string]runSeries{}
+		found := map[string]runs.Series{}
 		for _, s := range list {
 			found[s.Name] = s
 			for _, c := range s.Columns {
@@ -260,22 +262,22 @@ func TestRunSeries(t *testing.T) {
 		}
 		for series, column := range want {
 			s := found[series]
-			require.NotNil(t, s.column(column), "%s: %v", name, found)
+			require.NotNil(t, s.Column(column), "%s: %v", name, found)
 		}
 	}
-	r, err := openRun(all["job"])
+	r, err := runs.Open(files.OS{}, all["job"])
 	require.NoError(t, err)
-	list, err := r.series()
+	list, err := r.Series()
 	require.NoError(t, err)
-	require.Equal(t, "s", list[0].column("time").Unit)
-	require.Nil(t, list[0].column("nothing"))
+	require.Equal(t, "s", list[0].Column("time").Unit)
+	require.Nil(t, list[0].Column("nothing"))
 }
 
 // What lies in a folder is the same after it was read, to the times of its files.
 func TestOpenRunLeavesFoldersAlone(t *testing.T) {
 	for name, path := range writeAll(t) {
 		before := listing(t, path)
-		_, err := openRun(path)
+		_, err := runs.Open(files.OS{}, path)
 		require.NoError(t, err)
 		require.Equal(t, before, listing(t, path), name)
 	}
@@ -323,17 +325,17 @@ func badFolders(t testing.TB, dir string) map[string]string {
 	writePolicies(t, at("policies"), false)
 	overwrite(filepath.Join(at("policies"), "learning.csv"), "seed,step\n1,\"x\"\n")
 	writeSimulation(t, at("plan"), 4, 1)
-	overwrite(filepath.Join(at("plan"), planFile), "{")
-	writePipeline(t, at("pipeline"), learnStage)
-	overwrite(filepath.Join(at("pipeline"), ledgerName), "{")
+	overwrite(filepath.Join(at("plan"), runs.PlanFile), "{")
+	writePipeline(t, at("pipeline"), runs.LearnStage)
+	overwrite(filepath.Join(at("pipeline"), runs.LedgerName), "{")
 	require.NoError(t, os.RemoveAll(filepath.Join(at("pipeline"), "tried")))
 	writeEvaluation(t, at("evaluation"), false, true)
-	overwrite(filepath.Join(at("evaluation"), outcomeFile), "{}")
+	overwrite(filepath.Join(at("evaluation"), runs.OutcomeFile), "{}")
 	writeMetrics(t, at("metrics"))
 	for _, name := range []string{"training00.epoch.test_acc", "training00.epoch.train_acc", "training00.epoch.action", "training00.epoch.probabilities", "agent.episode.objective"} {
 		overwrite(filepath.Join(at("metrics"), name), "no numbers\n")
 	}
-	return map[string]string{"manifest": "manifest.json", "outcome": "outcome.json", "config": "no TOML", "future": "its format is 99", "begun": "half-written",
+	return map[string]string{"manifest": "manifest.json", "outcome": "outcome.json", "config": "invalid TOML", "future": "its format is 99", "begun": "half-written",
 		"torn": "epochs.csv", "nothing yet": "half-written", "foreign": "no folder of a run", "empty": "no folder of a run", "policies": "learning.csv",
 		"plan": "grid.json is damaged", "pipeline": "pipeline.json", "evaluation": "says nothing of any table", "metrics": "test_acc:1"}
 }
@@ -342,16 +344,16 @@ func badFolders(t testing.TB, dir string) map[string]string {
 func TestOpenRunOfBadFolders(t *testing.T) {
 	dir := t.TempDir()
 	for name, says := range badFolders(t, dir) {
-		_, err := openRun(filepath.Join(dir, name))
+		_, err := runs.Open(files.OS{}, filepath.Join(dir, name))
 		require.ErrorContains(t, err, says, name)
 		require.ErrorContains(t, err, filepath.Join(dir, name))
-		var coded *exitError
+		var coded *failure.ExitError
 		require.ErrorAs(t, err, &coded, name)
-		require.Equal(t, exitDamaged, coded.code, name)
+		require.Equal(t, failure.Damaged, coded.Code, name)
 	}
-	_, err := openRun(filepath.Join(dir, "not there"))
+	_, err := runs.Open(files.OS{}, filepath.Join(dir, "not there"))
 	require.ErrorIs(t, err, fs.ErrNotExist)
-	var coded *exitError
+	var coded *failure.ExitError
 	require.False(t, errors.As(err, &coded))
 }
 
@@ -359,10 +361,10 @@ func TestOpenRunOfBadFolders(t *testing.T) {
 func TestOpenRunWithFaults(t *testing.T) {
 	dir := t.TempDir()
 	writeSimulation(t, dir+"/run", 16, 1)
-	spoil(t, filepath.Join(dir, "run", tableFolder), "node-1.jsonl", func(text string) string { return strings.Replace(text, `"accuracy":[0`, `"accuracy":[1`, 1) })
-	r, err := openRun(dir + "/run")
+	spoil(t, filepath.Join(dir, "run", runs.TableFolder), "node-1.jsonl", func(text string) string { return strings.Replace(text, `"accuracy":[0`, `"accuracy":[1`, 1) })
+	r, err := runs.Open(files.OS{}, dir+"/run")
 	require.NoError(t, err)
 	require.Error(t, r.Faults)
 	require.False(t, r.Ended)
-	require.Equal(t, 15.0, r.value(t, "sequences"))
+	require.Equal(t, 15.0, valueOf(r, t, "sequences"))
 }

@@ -13,6 +13,13 @@ import (
 
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
+
+	"graft/files"
+	"graft/results/document"
+	"graft/results/failure"
+	"graft/results/listen"
+	"graft/results/runs"
+	"graft/results/serve"
 )
 
 // serveOptions are the flags of `graft serve`.
@@ -64,51 +71,37 @@ type serveReport struct {
 // shortestEvery is how often runs may be looked at.
 const shortestEvery = 100 * time.Millisecond
 
-// Limits of the server: it is to stay small, however many look and whatever they ask.
-const (
-	mostViewers     = 256              // connections; more wait
-	mostQuestion    = 64 << 10         // bytes of a question, which names runs to compare
-	renderedWithin  = 90 * time.Second // a page is, or its reader is let go
-	mostKept        = 32 << 20         // bytes of pages that are kept
-	mostRenderings  = 2                // at once: each uses all processors
-	mostWaiting     = 64               // for a rendering to begin
-	mostServed      = 10_000           // runs beneath the folder
-	mostListed      = 1_000            // of them on the list
-	mostCompared    = 200              // runs side by side
-	mostOthersNamed = 100              // folders without a run
-)
-
 func runServe(ctx context.Context, w io.Writer, dir string, o serveOptions) error {
 	if o.every < shortestEvery {
-		return usageErrorf("--every %s: look once in %s at most", o.every, shortestEvery)
+		return failure.Usagef("--every %s: look once in %s at most", o.every, shortestEvery)
 	}
-	if _, err := viewFolder(dir); err != nil {
+	if _, err := runs.View(files.OS{}, dir); err != nil {
 		return err
 	}
-	if err := mayListen(o.address, o.anywhere, "they could read the runs"); err != nil {
+	if err := listen.MayListen(o.address, o.anywhere, "they could read the runs"); err != nil {
 		return err
 	}
-	l, err := takePort(o.address, o.anywhere)
+	l, err := listen.Listen(o.address, o.anywhere)
 	if err != nil {
 		return err
 	}
 	if o.anywhere {
 		loggerFrom(ctx).Warn("whoever can come to this address can read the runs", zap.String("address", l.Addr().String()), zap.String("folder", dir))
 	}
-	server := &http.Server{Handler: newHall(dir, o.every, time.Now, namesOf(o.address, l, o.anywhere)), ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout,
-		WriteTimeout: renderedWithin, IdleTimeout: idleTimeout, MaxHeaderBytes: mostQuestion, ErrorLog: log.New(io.Discard, "", 0)} // what strangers send fills no log
+	server := &http.Server{Handler: serve.New(serve.Options{Files: files.Beneath(dir), Dir: dir, Every: o.every, Now: time.Now, Hosts: listen.Hosts(o.address, l, o.anywhere), Version: thisVersion()}), ReadHeaderTimeout: listen.HeaderTimeout, ReadTimeout: listen.RequestTimeout,
+		WriteTimeout: serve.RenderedWithin, IdleTimeout: listen.IdleTimeout, MaxHeaderBytes: serve.MostQuestion, ErrorLog: log.New(io.Discard, "", 0)} // what strangers send fills no log
 	if err := announce(w, serveReport{"http://" + reachable(l) + "/", dir}, o.json); err != nil {
 		return errors.Join(err, l.Close())
 	}
-	return attend(ctx, server, limit(l, mostViewers))
+	return attend(ctx, server, listen.Limit(l, serve.MostViewers))
 }
 
 // announce prints where the pages are.
 func announce(w io.Writer, r serveReport, json bool) error {
 	if json {
-		return printJSON(w, r)
+		return document.PrintJSON(w, r)
 	}
-	_, err := fmt.Fprintf(w, "the runs beneath %s are at %s\n", printable(r.Folder), r.URL)
+	_, err := fmt.Fprintf(w, "the runs beneath %s are at %s\n", document.Printable(r.Folder), r.URL)
 	return err
 }
 
@@ -131,7 +124,7 @@ func attend(ctx context.Context, server *http.Server, l net.Listener) error {
 		return fmt.Errorf("serve: %w", err)
 	case <-ctx.Done():
 	}
-	end, cancel := context.WithTimeout(context.Background(), shutdownPatience)
+	end, cancel := context.WithTimeout(context.Background(), listen.ShutdownTimeout)
 	defer cancel()
 	if server.Shutdown(end) != nil {
 		_ = server.Close() // whoever is left reads slowly

@@ -15,7 +15,9 @@ import (
 
 	"graft/files"
 	"graft/results"
+	"graft/results/listen"
 	"graft/results/page/pagetest"
+	"graft/results/serve"
 	"graft/trainer"
 )
 
@@ -28,7 +30,7 @@ type browsing struct {
 
 func browse(t *testing.T, dir string) *browsing {
 	chromium := pagetest.Need(t)
-	server := httptest.NewServer(newHall(dir, 50*time.Millisecond, time.Now, isLoopback))
+	server := httptest.NewServer(serve.New(serve.Options{Files: files.Beneath(dir), Dir: dir, Every: 50 * time.Millisecond, Now: time.Now, Hosts: listen.IsLoopback, Version: thisVersion()}))
 	t.Cleanup(server.Close) // after the browser, which would ask on
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	t.Cleanup(cancel)

@@ -32,8 +32,10 @@ import (
 
 	"graft/files"
 	"graft/results"
-	"graft/results/page"
+	"graft/results/failure"
+	"graft/results/listen"
 	"graft/results/page/pagetest"
+	"graft/results/serve"
 	"graft/trainer"
 )
 
@@ -58,7 +60,7 @@ func (c *handed) pass(d time.Duration) {
 // visitor asks a hall for pages.
 type visitor struct {
 	t     *testing.T
-	hall  *hall
+	hall  *serve.Handler
 	clock *handed
 	tag   string // of the last answer
 }
@@ -66,7 +68,7 @@ type visitor struct {
 // visitors are what a test has of `graft serve` over a folder, with a clock of its own.
 func visitors(t *testing.T, dir string) *visitor {
 	clock := &handed{at: time.Now()}
-	return &visitor{t: t, hall: newHall(dir, time.Second, clock.now, isLoopback), clock: clock}
+	return &visitor{t: t, hall: serve.New(serve.Options{Files: files.Beneath(dir), Dir: dir, Every: time.Second, Now: clock.now, Hosts: listen.IsLoopback, Version: thisVersion()}), clock: clock}
 }
 
 // ask is the answer to a request, whose headers are given in pairs.
@@ -129,8 +131,8 @@ func TestServeShowsAllRuns(t *testing.T) {
 			require.Contains(t, list, "there is no run in it")
 			continue
 		}
-		require.Contains(t, list, `href="`+addressOf("bad/"+name)+`"`)
-		require.Contains(t, v.get(addressOf("bad/"+name)), says)
+		require.Contains(t, list, `href="`+serve.AddressOf("bad/"+name)+`"`)
+		require.Contains(t, v.get(serve.AddressOf("bad/"+name)), says)
 	}
 	require.Contains(t, list, `<td class="up">running</td><td>validation accuracy</td><td class="n" data-v="0.5" data-u="validation_accuracy share">50.00</td><td>%</td>`)
 	compared := v.get("/compare?run=job&run=open&run=bad/torn&run=nowhere")
@@ -175,6 +177,32 @@ func TestServeOfHostileFolders(t *testing.T) {
 	}
 }
 
+// Files that block, and links that lead out of the folder, are faults of their run alone.
+func TestServeStaysInItsFolder(t *testing.T) {
+	dir, outside := t.TempDir(), t.TempDir()
+	writeJob(t, filepath.Join(outside, "secret"), writtenJob{seed: 77, epochs: 2, accuracy: 0.5})
+	for _, name := range []string{"whole", "pipe", "link"} {
+		writeJob(t, filepath.Join(dir, name), writtenJob{seed: 1, epochs: 2, accuracy: 0.5})
+	}
+	replace := func(name string, make func(path string) error) {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.RemoveAll(path))
+		require.NoError(t, make(path))
+	}
+	replace("pipe/outcome.json", func(path string) error { return syscall.Mkfifo(path, 0o600) })
+	replace("link/outcome.json", func(path string) error { return os.Symlink(filepath.Join(outside, "secret/outcome.json"), path) })
+	replace("out", func(path string) error { return os.Symlink(filepath.Join(outside, "secret"), path) })
+	v := visitors(t, dir)
+	list := v.get("/")
+	require.Contains(t, list, ">whole<")
+	require.NotContains(t, list, "77")
+	for _, name := range []string{"pipe", "link", "out"} {
+		w := v.ask(http.MethodGet, "/run/"+name)
+		require.NotContains(t, w.Body.String(), "seed77", name)
+		require.NotContains(t, w.Body.String(), outside+"/secret/epochs", name)
+	}
+}
+
 // The page of a run is that of graft report --html, with a way back.
 func TestServeAndReportShowTheSame(t *testing.T) {
 	all := writeAll(t)
@@ -197,7 +225,7 @@ func TestServeRefuses(t *testing.T) {
 	require.Contains(t, v.get("/"), `href="/run/a%20b%25%3F%23"`)
 	v.get("/run/a%20b%25%3F%23")
 	v.get("/compare?run=" + url.QueryEscape("a b%?#"))
-	many := "/compare?run=x" + strings.Repeat("&run=x", mostCompared)
+	many := "/compare?run=x" + strings.Repeat("&run=x", serve.MostCompared)
 	for name, c := range map[string]struct {
 		method, address string
 		headers         []string
@@ -271,12 +299,12 @@ func TestServeSeesWhatChanges(t *testing.T) {
 	require.False(t, v.fresh("/run/open"), "what it saves to go on from is on no page")
 
 	v.get("/")
-	require.NoError(t, os.WriteFile(at("open/"+logFile), []byte("{}\n"), 0o600))
-	require.NoError(t, os.Chtimes(at("open/"+logFile), time.Time{}, v.clock.now()))
+	require.NoError(t, os.WriteFile(at("open/"+serve.LogFile), []byte("{}\n"), 0o600))
+	require.NoError(t, os.Chtimes(at("open/"+serve.LogFile), time.Time{}, v.clock.now()))
 	v.clock.pass(time.Second)
 	require.True(t, v.fresh("/"), "it has said something")
 	v.get("/run/open")
-	require.NoError(t, os.WriteFile(at("open/"+logFile), []byte("{}\n{}\n"), 0o600))
+	require.NoError(t, os.WriteFile(at("open/"+serve.LogFile), []byte("{}\n{}\n"), 0o600))
 	v.clock.pass(time.Second)
 	require.False(t, v.fresh("/run/open"), "and what, is on no page")
 
@@ -284,7 +312,7 @@ func TestServeSeesWhatChanges(t *testing.T) {
 	v.clock.pass(time.Second)
 	changed("done", "events.jsonl")
 	require.False(t, v.fresh("/run/done"), "it has ended")
-	v.clock.pass(rarePace * time.Second)
+	v.clock.pass(serve.RarePace * time.Second)
 	require.True(t, v.fresh("/run/done"))
 
 	v.get("/")
@@ -297,9 +325,9 @@ func TestServeSeesWhatChanges(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, v.ask("GET", "/run/new").Code)
 	v.clock.pass(time.Second)
 	v.get("/run/new") // who asks for it by name finds it sooner
-	v.clock.pass(surveyPace * time.Second)
+	v.clock.pass(serve.SurveyPace * time.Second)
 	require.Contains(t, v.get("/"), "3 runs, 2 ended, 1 not ended.")
-	v.clock.pass(rarePace * time.Second)
+	v.clock.pass(serve.RarePace * time.Second)
 	changed("open", "epochs.csv")
 	v.clock.pass(time.Second)
 	require.Contains(t, v.get("/"), "3 runs, 1 running, 2 ended.")
@@ -329,75 +357,6 @@ func TestServeWhereRunsVanish(t *testing.T) {
 	require.Contains(t, v.get("/"), "There is no run yet.")
 }
 
-// However many ask, a page is rendered once; one that is slow to render stands a while;
-// one that fails takes nothing along; and what is kept is bounded.
-func TestPress(t *testing.T) {
-	clock := &handed{at: when}
-	p := newPress(40_000, 1, clock.now)
-	count, slow := 0, make(chan struct{})
-	render := func() (*page.Page, error) {
-		count++
-		<-slow
-		clock.pass(time.Second)
-		return &page.Page{Title: fmt.Sprint("rendering ", count)}, nil
-	}
-	var wait sync.WaitGroup
-	for range 20 {
-		wait.Go(func() {
-			s, err := p.get(context.Background(), "a", "1", render)
-			if assert.NoError(t, err) {
-				assert.Contains(t, string(s.text), "rendering 1<")
-			}
-		})
-	}
-	close(slow)
-	wait.Wait()
-	title := func(key, tag string) string {
-		s, err := p.get(context.Background(), key, tag, render)
-		require.NoError(t, err)
-		return regexp.MustCompile(`<title>(.*)</title>`).FindStringSubmatch(string(s.text))[1]
-	}
-	require.Equal(t, "rendering 1", title("a", "1"))
-	require.Equal(t, "rendering 1", title("a", "2"), "it took long, and is not rendered again at once")
-	clock.pass(patient * time.Second)
-	require.Equal(t, "rendering 2", title("a", "2"))
-	for k := range 10 {
-		title(fmt.Sprint(k), "1")
-	}
-	p.mu.Lock()
-	require.Less(t, len(p.sheets), 5, "a page has about 10 kB")
-	p.mu.Unlock()
-	require.Equal(t, "rendering 12", title("9", "1"), "the last are kept")
-	require.Equal(t, "rendering 13", title("a", "2"))
-
-	_, err := p.get(context.Background(), "x", "1", func() (*page.Page, error) { panic("oh") })
-	require.ErrorContains(t, err, "a fault of graft's: oh")
-	_, err = p.get(context.Background(), "x", "1", func() (*page.Page, error) { return nil, errors.New("no") })
-	require.ErrorContains(t, err, "no", "it is tried again")
-
-	left, cancel := context.WithCancel(context.Background())
-	cancel()
-	stuck := make(chan struct{})
-	hold := func() (*page.Page, error) { <-stuck; return &page.Page{}, nil }
-	for k := range mostWaiting + 1 {
-		for p.waitingNow() != k-min(k, 1) { // the first has the place
-			runtime.Gosched()
-		}
-		_, err = p.get(left, fmt.Sprint("hold", k), "1", hold)
-		require.ErrorIs(t, err, context.Canceled)
-	}
-	_, err = p.get(left, "one more", "1", hold)
-	require.ErrorIs(t, err, errBusy)
-	require.Equal(t, http.StatusServiceUnavailable, refusalOfPage(err).status)
-	close(stuck)
-}
-
-func (p *press) waitingNow() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.waiting
-}
-
 // A run goes on while twenty look at it: what they see only grows, is never wrong, and
 // is the whole in the end.
 func TestServeWhileARunIsWritten(t *testing.T) {
@@ -408,7 +367,7 @@ func TestServeWhileARunIsWritten(t *testing.T) {
 	require.NoError(t, err)
 	const epochs = 60
 	require.NoError(t, book.Epoch(trainer.Row{Validation: trainer.Score{Loss: 1, Accuracy: 0.5}}))
-	hall := newHall(dir, time.Millisecond, time.Now, isLoopback)
+	hall := serve.New(serve.Options{Files: files.Beneath(dir), Dir: dir, Every: time.Millisecond, Now: time.Now, Hosts: listen.IsLoopback, Version: thisVersion()})
 	server := httptest.NewServer(hall)
 	defer server.Close()
 	over := make(chan struct{})
@@ -443,7 +402,7 @@ func TestServeWhileARunIsWritten(t *testing.T) {
 	require.NoError(t, run.Close())
 	close(over)
 	viewers.Wait()
-	v := &visitor{t: t, hall: newHall(dir, time.Second, time.Now, isLoopback)}
+	v := &visitor{t: t, hall: serve.New(serve.Options{Files: files.Beneath(dir), Dir: dir, Every: time.Second, Now: time.Now, Hosts: listen.IsLoopback, Version: thisVersion()})}
 	require.Contains(t, v.get("/run/run"), ">60 epochs</h2>")
 }
 
@@ -472,7 +431,7 @@ func TestServeCommand(t *testing.T) {
 		"--listen 0.0.0.0:0": "add --listen-anywhere", "--listen :0": "add --listen-anywhere", "--every 1ms": "once in 100ms at most",
 	} {
 		got := graft(append([]string{"serve", dir}, strings.Fields(args)...)...)
-		require.Equal(t, exitUsage, got.code, args)
+		require.Equal(t, failure.Usage, got.code, args)
 		require.Contains(t, got.stderr, says)
 		require.Empty(t, got.stdout)
 	}
@@ -480,13 +439,13 @@ func TestServeCommand(t *testing.T) {
 	require.NoError(t, err)
 	defer taken.Close()
 	got := graft("serve", dir, "--listen", taken.Addr().String())
-	require.Equal(t, exitFailed, got.code)
+	require.Equal(t, failure.Failed, got.code)
 	require.Contains(t, got.stderr, "name another port")
 
 	stopped, cancel := context.WithCancelCause(context.Background())
 	cancel(errors.New("received a signal"))
 	got = call(stopped, newRootCommand(), "serve", dir, "--json")
-	require.Equal(t, exitInterrupted, got.code)
+	require.Equal(t, failure.Interrupted, got.code)
 	var r serveReport
 	require.NoError(t, json.Unmarshal([]byte(got.stdout), &r))
 	require.Equal(t, dir, r.Folder)
@@ -523,7 +482,7 @@ func TestServeStartsAndEnds(t *testing.T) {
 		require.NoError(t, answer.Body.Close())
 		require.NoError(t, command.Process.Signal(syscall.SIGINT))
 		_ = command.Wait() // its code says it
-		require.Equal(t, int(exitInterrupted), command.ProcessState.ExitCode())
+		require.Equal(t, int(failure.Interrupted), command.ProcessState.ExitCode())
 		text, err := os.ReadFile(maps)
 		require.NoError(t, err)
 		require.NotContains(t, string(text), "libtorch")
@@ -555,7 +514,7 @@ func TestServeOfManyRunsIsQuick(t *testing.T) {
 		require.False(t, v.fresh("/"))
 	}
 	known := time.Since(began) / 20
-	v.clock.pass(surveyPace * time.Second)
+	v.clock.pass(serve.SurveyPace * time.Second)
 	began = time.Now()
 	require.False(t, v.fresh("/"))
 	looked := time.Since(began)
@@ -574,16 +533,4 @@ func allocated() int64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
-}
-
-// Addresses of runs lead back to their names.
-func TestAddressOfRuns(t *testing.T) {
-	h := newHall(".", time.Second, time.Now, isLoopback)
-	for _, name := range []string{".", "a", "a/b c", "ä/%2f", `<a href="x">`, "a?b#c&d=e", "..a"} {
-		at, err := url.Parse("http://127.0.0.1" + addressOf(name))
-		require.NoError(t, err, name)
-		want, refused := h.want(at)
-		require.Nil(t, refused)
-		require.Equal(t, []string{name}, want.names)
-	}
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
+
+	"graft/results/failure"
 )
 
 // asGraft is a program in the folder that is graft, made of this test.
@@ -27,7 +29,7 @@ func asGraft(t *testing.T, dir string) string {
 func offered(t *testing.T, args ...string) (list []string, directive string) {
 	t.Helper()
 	got := graft(append([]string{cobra.ShellCompRequestCmd}, args...)...)
-	require.Equal(t, exitDone, got.code, got.stderr)
+	require.Equal(t, failure.Done, got.code, got.stderr)
 	lines := strings.Split(strings.TrimSuffix(got.stdout, "\n"), "\n")
 	return lines[:len(lines)-1], lines[len(lines)-1]
 }
@@ -93,7 +95,7 @@ func TestCompletersAreOfCommands(t *testing.T) {
 func TestCompletionScripts(t *testing.T) {
 	for _, shell := range shells {
 		got := graft("completion", shell)
-		require.Equal(t, exitDone, got.code, got.stderr)
+		require.Equal(t, failure.Done, got.code, got.stderr)
 		require.Contains(t, got.stdout, cobra.ShellCompRequestCmd)
 		if _, err := exec.LookPath(shell); err != nil || shell == "powershell" {
 			continue
@@ -103,8 +105,8 @@ func TestCompletionScripts(t *testing.T) {
 		out, err := check.CombinedOutput()
 		require.NoError(t, err, "%s: %s", shell, out)
 	}
-	require.Equal(t, exitUsage, graft("completion", "tcsh").code)
-	require.Equal(t, exitUsage, graft("completion").code)
+	require.Equal(t, failure.Usage, graft("completion", "tcsh").code)
+	require.Equal(t, failure.Usage, graft("completion").code)
 }
 
 // bash itself completes with the script.
@@ -134,7 +136,7 @@ func TestManualPages(t *testing.T) {
 	dir, again := filepath.Join(t.TempDir(), "man"), filepath.Join(t.TempDir(), "again")
 	for _, to := range []string{dir, again} {
 		got := graft("man", to)
-		require.Equal(t, exitDone, got.code, got.stderr)
+		require.Equal(t, failure.Done, got.code, got.stderr)
 	}
 	count := 0
 	walk(newRootCommand(), func(command *cobra.Command) {

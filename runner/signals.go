@@ -6,6 +6,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"graft/results/failure"
 )
 
 // withSignals returns a context that the first SIGINT or SIGTERM cancels, so
@@ -21,7 +23,7 @@ func withSignals(parent context.Context, exit func(int)) (ctx context.Context, s
 			select {
 			case s := <-signals:
 				if received > 0 {
-					exit(int(exitInterrupted))
+					exit(int(failure.Interrupted))
 				}
 				cancel(fmt.Errorf("received the signal %q", s))
 			case <-done:
@@ -34,4 +36,10 @@ func withSignals(parent context.Context, exit func(int)) (ctx context.Context, s
 		close(done)
 		cancel(nil)
 	}
+}
+
+// heedRequeue returns a context that SIGUSR1 cancels too. Slurm sends it before an
+// allocation ends.
+func heedRequeue(ctx context.Context) (context.Context, func()) {
+	return signal.NotifyContext(ctx, syscall.SIGUSR1)
 }

@@ -13,6 +13,8 @@ import (
 
 	"graft/fleet"
 	"graft/fleet/fleettest"
+	"graft/results/failure"
+	"graft/work/simulate"
 )
 
 // largeScenario is 64 sequences of 85 legs.
@@ -25,16 +27,16 @@ type grid struct {
 }
 
 // status is what `graft fleet status` says.
-func (g grid) status() (r fleetStatus) {
+func (g grid) status() (r simulate.Status) {
 	g.Helper()
 	o := graft("fleet", "status", g.run, "--json")
-	require.Equal(g, exitDone, o.code, o.stderr)
+	require.Equal(g, failure.Done, o.code, o.stderr)
 	require.NoError(g, json.Unmarshal([]byte(o.stdout), &r))
 	return r
 }
 
 // await waits until the simulation is as it should be.
-func (g grid) await(what string, so func(fleetStatus) bool) (r fleetStatus) {
+func (g grid) await(what string, so func(simulate.Status) bool) (r simulate.Status) {
 	g.Helper()
 	require.Eventually(g, func() bool {
 		r = g.status()
@@ -45,10 +47,10 @@ func (g grid) await(what string, so func(fleetStatus) bool) (r fleetStatus) {
 
 // killHolder kills a worker that has taken a leg, and says which worker and leg. It is
 // stopped first, so that it has the leg for sure.
-func (g grid) killHolder() (worker int, leg runningLeg) {
+func (g grid) killHolder() (worker int, leg simulate.RunningLeg) {
 	g.Helper()
 	for range 1000 {
-		r := g.await("a worker has a leg", func(r fleetStatus) bool { return len(r.Legs) > 0 })
+		r := g.await("a worker has a leg", func(r simulate.Status) bool { return len(r.Legs) > 0 })
 		_, err := fmt.Sscanf(r.Legs[0].Owner, "worker %d,", &worker)
 		require.NoError(g, err)
 		pids := fleettest.WorkerProcesses(g.T, g.run, worker)
@@ -71,10 +73,10 @@ func (g grid) killHolder() (worker int, leg runningLeg) {
 
 // mustTakeOver waits until another than the dead worker has a leg, or has done it, and
 // says how long that took.
-func (g grid) mustTakeOver(leg runningLeg) time.Duration {
+func (g grid) mustTakeOver(leg simulate.RunningLeg) time.Duration {
 	g.Helper()
 	began := time.Now()
-	g.await("the leg is taken over", func(r fleetStatus) bool {
+	g.await("the leg is taken over", func(r simulate.Status) bool {
 		for _, l := range r.Legs {
 			if fmt.Sprint(l.Sequence) == fmt.Sprint(leg.Sequence) && l.Owner == leg.Owner {
 				return false
@@ -108,19 +110,19 @@ func TestSimulateOnSlurm(t *testing.T) {
 	require.Contains(t, said, "graft fleet attach "+g.run)
 	attach := []string{"fleet", "attach", g.run, "--every", "500ms"}
 	first, _ := process(t, attach...)
-	g.await("legs are done", func(r fleetStatus) bool { return r.State.Done >= 5 })
+	g.await("legs are done", func(r simulate.Status) bool { return r.State.Done >= 5 })
 
 	killed, leg := g.killHolder()
 	took := g.mustTakeOver(leg)
 	require.Less(t, took, soon, "a lock says on one machine who is dead")
 	t.Logf("measured: the leg of a worker that was killed under Slurm was another's after %.1f s", took.Seconds())
 
-	g.await("legs are done", func(r fleetStatus) bool { return r.State.Done >= 25 })
+	g.await("legs are done", func(r simulate.Status) bool { return r.State.Done >= 25 })
 	require.NoError(t, first.Process.Kill())
 	_ = first.Wait()
 	second, out := process(t, attach...)
 
-	r := g.await("another worker runs", func(r fleetStatus) bool {
+	r := g.await("another worker runs", func(r simulate.Status) bool {
 		return r.State.Done >= 35 && r.Workers[(killed+1)%4].State == fleet.Running
 	})
 	lost := r.Workers[(killed+1)%4]

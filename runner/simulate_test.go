@@ -14,7 +14,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/files"
+	"graft/results/failure"
+	"graft/results/runs"
 	"graft/simulation"
+	"graft/work/simulate"
 )
 
 // scenarioFile is nine sequences of a job of milliseconds.
@@ -65,7 +68,7 @@ func tableBytes(t testing.TB, dir string) map[string]string {
 func simulated(t *testing.T, args ...string) string {
 	t.Helper()
 	p, out := process(t, append([]string{"simulate"}, args...)...)
-	require.Equal(t, exitDone, left(t, p), out)
+	require.Equal(t, failure.Done, left(t, p), out)
 	return out.String()
 }
 
@@ -88,9 +91,9 @@ func TestSimulate(t *testing.T) {
 		require.Len(t, logs, workers)
 	}
 	run := filepath.Join(folder, "1", "late")
-	var report simulateReport
+	var report simulate.Report
 	p, out := process(t, "simulate", path, "--folder", run, "--json", "--quiet")
-	require.Equal(t, exitDone, left(t, p))
+	require.Equal(t, failure.Done, left(t, p))
 	object := out.String()[:1+strings.LastIndex(out.String(), "}")]
 	holdToPage([]string{"simulate", "--json"}, object)
 	require.NoError(t, json.Unmarshal([]byte(object), &report))
@@ -99,7 +102,7 @@ func TestSimulate(t *testing.T) {
 
 	before := listing(t, folder)
 	said := graft("report", run)
-	require.Equal(t, exitDone, said.code, said)
+	require.Equal(t, failure.Done, said.code, said)
 	require.Regexp(t, `9 of 9 runs ended, of 13 legs: \d+ steps of training; each run alone would have taken \d+: \d+\.\d% are saved`, said.stdout)
 	require.Equal(t, before, listing(t, folder), "a report changes nothing")
 
@@ -109,9 +112,9 @@ func TestSimulate(t *testing.T) {
 	require.Contains(t, text, "4 of 4 runs ended")
 
 	shown := graft("table", "check", filepath.Join(run, "table"))
-	require.Equal(t, exitDone, shown.code, shown)
+	require.Equal(t, failure.Done, shown.code, shown)
 	again := graft("simulate", path, "--folder", run, "--set", "train.batch=20")
-	require.Equal(t, exitConfig, again.code)
+	require.Equal(t, failure.Configuration, again.code)
 	require.Contains(t, again.stderr, "train.batch was 40 and is 20")
 }
 
@@ -165,7 +168,7 @@ func TestSimulationsThatAreStoppedOrHurt(t *testing.T) {
 		return len(now) > 2
 	}, patience, time.Millisecond, out)
 	require.NoError(t, p.Process.Signal(syscall.SIGTERM))
-	require.Equal(t, exitRequeue, left(t, p), out)
+	require.Equal(t, failure.Requeue, left(t, p), out)
 	require.Contains(t, out.String(), "the same command goes on")
 	simulated(t, path, "--folder", run)
 	want := tableBytes(t, filepath.Join(run, "table"))
@@ -184,21 +187,21 @@ func TestSimulationsThatAreStoppedOrHurt(t *testing.T) {
 	require.Equal(t, want, tableBytes(t, filepath.Join(run, "table")))
 
 	for args, says := range map[string]struct {
-		code exitCode
+		code failure.Code
 		text string
 	}{
-		`simulate.most=5`:                  {exitConfig, "has 9 sequences of 2 decisions"},
-		`simulate.cache="` + path + `"`:    {exitFailed, "simulate.cache"},
-		`time.events=[]`:                   {exitConfig, "no up in the timeline"},
-		`adapt.most=9`:                     {exitConfig, "sequences of 9 decisions"},
-		`simulate.actions=["deepen:nope"]`: {exitConfig, "nothing to choose"},
-		`data.kind="cifar10"`:              {exitConfig, "path"},
-		`simulate.design="likely"`:         {exitConfig, "needs one"},
-		`network.name="NoSuchNetwork"`:     {exitConfig, "NoSuchNetwork"},
-		`time.profile="no-such-profile"`:   {exitConfig, "no-such-profile"},
-		`fleet.devices=["cuda:99"]`:        {exitFailed, "cuda:99"},
-		`fleet.gpus=1`:                     {exitConfig, "gpus are not for local workers"},
-		`fleet.extra=["--exclusive"]`:      {exitConfig, "extra is for Slurm"},
+		`simulate.most=5`:                  {failure.Configuration, "has 9 sequences of 2 decisions"},
+		`simulate.cache="` + path + `"`:    {failure.Failed, "simulate.cache"},
+		`time.events=[]`:                   {failure.Configuration, "no up in the timeline"},
+		`adapt.most=9`:                     {failure.Configuration, "sequences of 9 decisions"},
+		`simulate.actions=["deepen:nope"]`: {failure.Configuration, "leaves no choice"},
+		`data.kind="cifar10"`:              {failure.Configuration, "path"},
+		`simulate.design="likely"`:         {failure.Configuration, "needs one"},
+		`network.name="NoSuchNetwork"`:     {failure.Configuration, "NoSuchNetwork"},
+		`time.profile="no-such-profile"`:   {failure.Configuration, "no-such-profile"},
+		`fleet.devices=["cuda:99"]`:        {failure.Failed, "cuda:99"},
+		`fleet.gpus=1`:                     {failure.Configuration, "gpus are not for local workers"},
+		`fleet.extra=["--exclusive"]`:      {failure.Configuration, "extra is for Slurm"},
 	} {
 		got := graft("simulate", path, "--folder", filepath.Join(folder, "bad", "x"), "--force", "--set", args)
 		require.Equal(t, says.code, got.code, "%s: %s", args, got.stderr)
@@ -206,9 +209,9 @@ func TestSimulationsThatAreStoppedOrHurt(t *testing.T) {
 		require.NoError(t, os.RemoveAll(filepath.Join(folder, "bad")))
 	}
 	wrong := graft("simulate", path, "--engine", "cloud")
-	require.Equal(t, exitUsage, wrong.code)
+	require.Equal(t, failure.Usage, wrong.code)
 	none := graft("work", folder)
-	require.Equal(t, exitFailed, none.code)
+	require.Equal(t, failure.Failed, none.code)
 	require.Contains(t, none.stderr, "give the run folder of 'graft simulate'")
 }
 
@@ -218,11 +221,11 @@ func TestSimulationsThatFailInPart(t *testing.T) {
 	folder, path := newScenario(t, strings.Replace(scenarioFile, "[simulate]", "[simulate]\nseeds = 2", 1))
 	run := filepath.Join(folder, "runs", "late")
 	simulated(t, path, "--folder", run)
-	plan, err := readPlan(filepath.Join(run, planFile))
+	plan, err := runs.ReadPlan(files.OS{}, filepath.Join(run, runs.PlanFile))
 	require.NoError(t, err)
 	store, err := simulation.OpenStore(files.OS{}, filepath.Join(folder, "runs", "cache"))
 	require.NoError(t, err)
-	log, err := simulation.OpenTroubles(files.OS{}, filepath.Join(run, failuresFolder))
+	log, err := simulation.OpenTroubles(files.OS{}, filepath.Join(run, runs.FailuresFolder))
 	require.NoError(t, err)
 	ground, err := plan.Ground()
 	require.NoError(t, err)
@@ -241,7 +244,7 @@ func TestSimulationsThatFailInPart(t *testing.T) {
 		require.NoError(t, log.Add(g.Key(leg), leg, os.ErrDeadlineExceeded))
 	}
 	got := graft("simulate", path, "--folder", run)
-	require.Equal(t, exitPartial, got.code, got.stderr)
+	require.Equal(t, failure.Partial, got.code, got.stderr)
 	require.Contains(t, got.stderr, "3 of 18 sequences failed, such as (none) seed 2")
 	require.Contains(t, got.stdout, "15 of 18 runs ended")
 	require.Contains(t, simulated(t, path, "--folder", run, "--retry"), "18 of 18 runs ended")

@@ -1,87 +1,23 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"strings"
 
 	"graft/net2net"
+	"graft/results/document"
+	"graft/work/surgery"
 )
 
-// surgeryReport is what `graft surgery --json` prints.
-type surgeryReport struct {
-	Model            string          `json:"model"`              // the class that it prints as
-	ParametersBefore int             `json:"parameters_before"`  // that an optimizer moves
-	ParametersAfter  int             `json:"parameters_after"`   // all operations
-	Changes          []changeSummary `json:"changes"`            // in the order in which they were done
-	Verified         []driftRow      `json:"verified,omitempty"` // with --verify
-	Written          []string        `json:"written,omitempty"`  // the files
-}
-
-// changeSummary is one operation.
-type changeSummary struct {
-	Action     string               `json:"action"`          // as --action takes it, or what was taken back
-	Parameters int                  `json:"parameters"`      // after it
-	Tensors    map[net2net.Fate]int `json:"tensors"`         // how many had each fate
-	Notes      []string             `json:"notes,omitempty"` // sentences for a person
-}
-
-// driftRow is how far logits moved on one kind of batch.
-type driftRow struct {
-	Mode      string  `json:"mode"`      // train or eval
-	Batch     string  `json:"batch"`     // which inputs: those given, or others drawn
-	Tolerance float64 `json:"tolerance"` // of the relative change, or of the L2 one
-	ByL2      bool    `json:"by_l2"`     // the tolerance is of the L2 change
-	net2net.Drift
-}
-
-func (r driftRow) over() bool {
-	if r.ByL2 {
-		return !(r.L2 <= r.Tolerance)
-	}
-	return !(r.Relative <= r.Tolerance)
-}
-
-// failures says where the logits moved too far.
-func (r *surgeryReport) failures() error {
-	var faults []error
-	for _, row := range r.Verified {
-		if row.over() {
-			hint := ""
-			if row.ByL2 {
-				hint = "; --form residual keeps it on every batch, and with more --rows batches differ less"
-			}
-			faults = append(faults, fmt.Errorf("the function is not kept in %s mode on %s: it moves by %s, over %s; nothing was written%s",
-				row.Mode, row.Batch, row.moved(), percent(row.Tolerance), hint))
-		}
-	}
-	return errors.Join(faults...)
-}
-
-func (r driftRow) moved() string {
-	if r.ByL2 {
-		return percent(r.L2) + " (L2)"
-	}
-	return percent(r.Relative)
-}
-
-// percent writes a share such that small ones can still be read.
-func percent(v float64) string {
-	if v != 0 && v < 1e-3 {
-		return fmt.Sprintf("%.2g", v)
-	}
-	return fmt.Sprintf("%.2g%%", 100*v)
-}
-
-// print writes what was done, and by how much the logits moved.
-func (r *surgeryReport) print(w io.Writer) error {
-	done := newTable("ACTION", ">PARAMETERS", "TENSORS")
-	done.add(r.Model, fmt.Sprint(r.ParametersBefore), "")
+// printSurgery writes what was done, and by how much the logits moved.
+func printSurgery(r *surgery.Report, w io.Writer) error {
+	done := document.NewTable("ACTION", ">PARAMETERS", "TENSORS")
+	done.Add(r.Model, fmt.Sprint(r.ParametersBefore), "")
 	for _, c := range r.Changes {
-		done.add(c.Action, fmt.Sprint(c.Parameters), fates(c.Tensors))
+		done.Add(c.Action, fmt.Sprint(c.Parameters), fates(c.Tensors))
 	}
-	if err := done.print(w); err != nil {
+	if err := done.Print(w); err != nil {
 		return err
 	}
 	for _, c := range r.Changes {
@@ -91,7 +27,7 @@ func (r *surgeryReport) print(w io.Writer) error {
 			}
 		}
 	}
-	if err := r.printVerified(w); err != nil {
+	if err := printVerified(r, w); err != nil {
 		return err
 	}
 	for _, path := range r.Written {
@@ -102,25 +38,25 @@ func (r *surgeryReport) print(w io.Writer) error {
 	return nil
 }
 
-func (r *surgeryReport) printVerified(w io.Writer) error {
+func printVerified(r *surgery.Report, w io.Writer) error {
 	if len(r.Verified) == 0 {
 		return nil
 	}
-	verified := newTable("MODE", "INPUTS", ">LOGITS MOVE BY", ">IN L2", "ALLOWED", "")
+	verified := document.NewTable("MODE", "INPUTS", ">LOGITS MOVE BY", ">IN L2", "ALLOWED", "")
 	for _, row := range r.Verified {
-		allowed, verdict := percent(row.Tolerance), "kept"
+		allowed, verdict := surgery.PercentText(row.Tolerance), "kept"
 		if row.ByL2 {
 			allowed += " in L2"
 		}
-		if row.over() {
+		if row.Over() {
 			verdict = "NOT KEPT"
 		}
-		verified.add(row.Mode, row.Batch, percent(row.Relative), percent(row.L2), allowed, verdict)
+		verified.Add(row.Mode, row.Batch, surgery.PercentText(row.Relative), surgery.PercentText(row.L2), allowed, verdict)
 	}
 	if _, err := fmt.Fprintln(w); err != nil {
 		return err
 	}
-	return verified.print(w)
+	return verified.Print(w)
 }
 
 // fates lists how many tensors had which, in a fixed order.

@@ -1,20 +1,9 @@
 package main
 
 import (
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
-
 	"github.com/spf13/cobra"
 
-	"graft/config"
-	"graft/files"
-	"graft/net2net"
-	"graft/simulation"
+	"graft/results/runs"
 )
 
 // newTableCommand is `graft table`. It needs no LibTorch.
@@ -36,161 +25,16 @@ it runs nothing.`,
 	return command
 }
 
-// tableSource says how a table is read. All of it is for the original's.
-type tableSource struct {
-	actions []string // that the numbers stand for
-	network string   // empty is as config.toml says
-	dataset string
-	start   float64 // seconds
-	seed    int64
-	given   func(flag string) bool // whether a flag was given
-}
-
-// originalActions are those of the published tables.
-var originalActions = []string{"deepen:0", "deepen:1", "deepen:2", "none"}
-
-func (o *tableSource) addFlags(command *cobra.Command) {
+func addTableFlags(command *cobra.Command, o *runs.TableSource) {
 	flags := command.Flags()
-	flags.StringSliceVar(&o.actions, "actions", originalActions, "what the numbers in a data.pkl stand for, from 0")
-	flags.StringVar(&o.network, "network", "", "the network of a data.pkl; empty is as config.toml beside it says")
-	flags.StringVar(&o.dataset, "dataset", "", "the dataset of a data.pkl; empty is as config.toml beside it says")
-	flags.Float64Var(&o.start, "start", 0, "seconds of the budget at which the sequences of a data.pkl begin (default: as config.toml says)")
-	flags.Int64Var(&o.seed, "seed", 0, "the seed of the runs in a data.pkl (default: as config.toml says)")
-	o.given = flags.Changed
+	flags.StringSliceVar(&o.Actions, "actions", runs.OriginalActions, "what the numbers in a data.pkl stand for, from 0")
+	flags.StringVar(&o.Network, "network", "", "the network of a data.pkl; empty is as config.toml beside it says")
+	flags.StringVar(&o.Dataset, "dataset", "", "the dataset of a data.pkl; empty is as config.toml beside it says")
+	flags.Float64Var(&o.Start, "start", 0, "seconds of the budget at which the sequences of a data.pkl begin (default: as config.toml says)")
+	flags.Int64Var(&o.Seed, "seed", 0, "the seed of the runs in a data.pkl (default: as config.toml says)")
 }
 
-// read reads a table's folder or a data.pkl, which may be named by its folder. Of a
-// folder that is damaged in part it gives both what can be read and an error.
-func (o *tableSource) read(path string) (*simulation.Report, error) {
-	if _, err := os.Stat(path); err != nil {
-		return nil, err
-	}
-	if file, original := originalTable(path); original {
-		return o.readOriginal(file)
-	}
-	report, err := simulation.Check(files.OS{}, path)
-	if errors.Is(err, simulation.ErrNoTable) {
-		err = withCode(exitDamaged, err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return report, codedFaults(report)
-}
-
-// originalTable is the file of a table of the original's, which may be named by its
-// folder; false where the path is another.
-func originalTable(path string) (file string, is bool) {
-	inside := filepath.Join(path, "data.pkl")
-	switch {
-	case isFile(path):
-		return path, true
-	case isFile(inside) && !isFile(filepath.Join(path, "scenario.json")):
-		return inside, true
-	}
-	return "", false
-}
-
-func isFile(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
-}
-
-// codedFaults is what is wrong with a folder, with the exit code that says how much of
-// it can be used.
-func codedFaults(report *simulation.Report) error {
-	if report.Table == nil || report.Records == 0 {
-		return withCode(exitDamaged, report.Err())
-	}
-	return withCode(exitPartial, report.Err())
-}
-
-// readOriginal reads a table of the original system's.
-func (o *tableSource) readOriginal(path string) (*simulation.Report, error) {
-	s, seed, err := o.scenario(path)
-	if err != nil {
-		return nil, err
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	table, err := simulation.ReadLegacy(file, s, seed)
-	if err = errors.Join(err, file.Close()); err != nil {
-		return nil, withCode(exitDamaged, fmt.Errorf("%s: %w", path, err))
-	}
-	if err := table.Validate(); err != nil {
-		code := exitDamaged
-		if o.given("start") {
-			code = exitUsage
-		}
-		return nil, withCode(code, fmt.Errorf("%s: %w", path, err))
-	}
-	report := &simulation.Report{Dir: path, Table: table, Records: len(table.Records)}
-	for _, r := range table.Records {
-		cause := simulation.Cause{Scenario: table.Digest(), Network: table.Network, Data: table.Dataset, Code: "original", Sequence: r.Sequence, Seeds: r.Seeds}
-		report.Entries = append(report.Entries, &simulation.Entry{Record: r, Key: cause.Key()})
-	}
-	return report, nil
-}
-
-// scenario says what a data.pkl is of: what config.toml beside it says, and what flags
-// say otherwise.
-func (o *tableSource) scenario(path string) (simulation.Scenario, int64, error) {
-	folder, err := filepath.Abs(filepath.Dir(path))
-	if err != nil {
-		return simulation.Scenario{}, 0, err
-	}
-	run := &config.LegacyRun{Folder: filepath.Base(folder)}
-	beside := filepath.Join(filepath.Dir(path), "config.toml")
-	found, err := config.ReadLegacyScenario(files.OS{}, beside)
-	switch {
-	case err == nil:
-		run = found
-	case errors.Is(err, fs.ErrNotExist) && o.network != "" && o.dataset != "":
-	case errors.Is(err, fs.ErrNotExist):
-		return run.Scenario(), 0, usageErrorf("%s is not there to say what %s is a table of: give --network and --dataset, and --start and --seed if they matter", beside, path)
-	default:
-		return run.Scenario(), 0, faultyConfig(err)
-	}
-	s := run.Scenario()
-	if s.Actions, err = actionsOf(o.actions); err != nil {
-		return s, 0, err
-	}
-	if run.Choices != 0 && run.Choices != len(s.Actions) {
-		return s, 0, usageErrorf("%s says that each decision chose from %d actions: name as many with --actions, and not %d", beside, run.Choices, len(s.Actions))
-	}
-	return o.override(s, run.Seed)
-}
-
-func (o *tableSource) override(s simulation.Scenario, seed int64) (simulation.Scenario, int64, error) {
-	if o.network != "" {
-		s.Network = o.network
-	}
-	if o.dataset != "" {
-		s.Dataset = o.dataset
-	}
-	if o.given("start") {
-		s.Start = o.start
-	}
-	if o.given("seed") {
-		seed = o.seed
-	}
-	return s, seed, nil
-}
-
-// actionsOf brings actions into the form in which tables have them.
-func actionsOf(texts []string) ([]string, error) {
-	var actions []string
-	for _, text := range texts {
-		a, err := net2net.ParseAction(strings.TrimSpace(text))
-		if err != nil {
-			return nil, usageErrorf("--actions: %w", err)
-		}
-		if slices.Contains(actions, a.String()) {
-			return nil, usageErrorf("--actions: %s stands twice", a)
-		}
-		actions = append(actions, a.String())
-	}
-	return actions, nil
+// heedTableFlags takes down which flags were given.
+func heedTableFlags(command *cobra.Command, o *runs.TableSource) {
+	o.Begun, o.Seeded = command.Flags().Changed("start"), command.Flags().Changed("seed")
 }

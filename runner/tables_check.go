@@ -9,21 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"graft/files"
+	"graft/results/document"
 	"graft/simulation"
+	"graft/work/table"
 )
-
-// checkReport is what `graft table check --json` prints.
-type checkReport struct {
-	Tables []checkedTable `json:"tables"` // what was found, folder by folder
-}
-
-// checkedTable is what was found in a folder.
-type checkedTable struct {
-	*simulation.Report
-	Scenario  *simulation.Scenario `json:"scenario"`  // null where it cannot be read
-	Sequences int                  `json:"sequences"` // that can be read
-	Of        *float64             `json:"of"`        // that there are; null where actions depend on the network
-}
 
 func newTableCheckCommand() *cobra.Command {
 	var asJSON bool
@@ -49,115 +38,46 @@ with 5 where nothing can.`,
 }
 
 func runTableCheck(w io.Writer, dirs []string, asJSON bool) error {
-	report := checkReport{Tables: []checkedTable{}}
-	var failed []error
-	worst, faults := exitDone, 0
-	var faulty []string
-	for _, dir := range dirs {
-		found, err := checkTable(dir)
-		if err != nil {
-			failed = append(failed, err)
-			worst = worse(worst, codeOfTable(err))
-			continue
-		}
-		if err := codedFaults(found); err != nil {
-			var coded *exitError
-			errors.As(err, &coded)
-			worst, faults, faulty = worse(worst, coded.code), faults+len(found.Faults), append(faulty, dir)
-		}
-		report.Tables = append(report.Tables, checked(found))
-	}
-	if faults > 0 {
-		failed = append(failed, fmt.Errorf("%s in %s", plural(faults, "fault"), someOf(faulty, 3)))
-	}
-	err := withCode(worst, errors.Join(failed...))
+	report, err := table.Check(files.OS{}, dirs)
 	if asJSON {
-		return errors.Join(printJSON(w, report), err)
+		return errors.Join(document.PrintJSON(w, report), err)
 	}
-	return errors.Join(report.print(w), err)
+	return errors.Join(printChecked(w, report), err)
 }
 
-// checkTable checks a table's folder, or a table of the original's, which has no
-// checksums and is sound where it can be read and is complete.
-func checkTable(path string) (*simulation.Report, error) {
-	file, original := originalTable(path)
-	if !original {
-		return simulation.Check(files.OS{}, path)
-	}
-	source := tableSource{actions: originalActions, given: func(string) bool { return false }}
-	report, err := source.readOriginal(file)
-	if err != nil {
-		return nil, err
-	}
-	return report, withCode(exitDamaged, report.Table.Complete())
-}
-
-// codeOfTable tells a folder that is none of a table from one that cannot be read.
-func codeOfTable(err error) exitCode {
-	var coded *exitError
-	switch {
-	case errors.Is(err, simulation.ErrNoTable):
-		return exitDamaged
-	case errors.As(err, &coded):
-		return coded.code
-	}
-	return exitFailed
-}
-
-// worse is the code that tells more of two.
-func worse(a, b exitCode) exitCode {
-	for _, code := range []exitCode{exitDamaged, exitFailed, exitConfig, exitUsage, exitPartial} {
-		if a == code || b == code {
-			return code
-		}
-	}
-	return exitDone
-}
-
-func checked(report *simulation.Report) checkedTable {
-	c := checkedTable{Report: report}
-	if t := report.Table; t != nil {
-		c.Scenario, c.Sequences = &t.Scenario, len(t.Records)
-		if n := t.Scenario.Sequences(); n > 0 {
-			c.Of = &n
-		}
-	}
-	return c
-}
-
-func (r checkReport) print(w io.Writer) error {
+func printChecked(w io.Writer, r *table.CheckReport) error {
 	for _, t := range r.Tables {
-		if _, err := io.WriteString(w, t.text()); err != nil {
+		if _, err := io.WriteString(w, checkedText(t)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// text is a line for the table and two for each fault.
-func (t checkedTable) text() string {
+// checkedText is a line for the table and two for each fault.
+func checkedText(t table.Checked) string {
 	verdict := "sound"
 	if n := len(t.Faults); n > 0 {
-		verdict = plural(n, "fault")
+		verdict = document.Plural(n, "fault")
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s: %s\n", printable(t.Dir), verdict, t.contents())
+	fmt.Fprintf(&b, "%s: %s: %s\n", document.Printable(t.Dir), verdict, checkedContents(t))
 	for _, f := range t.Faults {
-		fmt.Fprintf(&b, "  %s: %s: %s\n      %s\n", printable(f.Place()), f.Kind, printable(f.Text), printable(f.Remedy))
+		fmt.Fprintf(&b, "  %s: %s: %s\n      %s\n", document.Printable(f.Place()), f.Kind, document.Printable(f.Text), document.Printable(f.Remedy))
 	}
 	return b.String()
 }
 
-// contents says what can be read, and how far the table is.
-func (t checkedTable) contents() string {
+// checkedContents says what can be read, and how far the table is.
+func checkedContents(t table.Checked) string {
 	if t.Scenario == nil {
 		return "nothing can be read"
 	}
-	text := fmt.Sprintf("%s, %d", printable(t.Scenario.Name), t.Sequences)
+	text := fmt.Sprintf("%s, %d", document.Printable(t.Scenario.Name), t.Sequences)
 	if t.Of != nil {
 		text += " of " + simulation.Quantity(*t.Of)
 	}
-	text += fmt.Sprintf(" sequences, %s in %s", plural(t.Records, "record"), plural(len(t.Files), "file"))
+	text += fmt.Sprintf(" sequences, %s in %s", document.Plural(t.Records, "record"), document.Plural(len(t.Files), "file"))
 	open := 0
 	for _, f := range t.Files {
 		if !f.Closed {

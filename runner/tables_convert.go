@@ -1,31 +1,25 @@
 package main
 
 import (
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"graft/files"
-	"graft/simulation"
+	"graft/results/document"
+	"graft/results/runs"
+	"graft/work/table"
 )
 
 // tableConvertOptions are the flags of `graft table convert`.
 type tableConvertOptions struct {
-	tableSource        // what the table is
-	out         string // folder of the new table
-	force       bool   // move what is there aside
-	json        bool   // print one object
-	csv         bool   // print comma-separated rows
-}
-
-// wholeTable is what `graft table convert --json` prints.
-type wholeTable struct {
-	Scenario simulation.Scenario `json:"scenario"` // what was run
-	Records  []simulation.Record `json:"records"`  // in the order of their actions
+	runs.TableSource        // what the table is
+	out              string // folder of the new table
+	force            bool   // move what is there aside
+	json             bool   // print one object
+	csv              bool   // print comma-separated rows
 }
 
 func newTableConvertCommand() *cobra.Command {
@@ -45,10 +39,11 @@ made of it, and the code is 3.`,
   graft table convert tables/late --csv >late.csv`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
+			heedTableFlags(command, &o.TableSource)
 			return runTableConvert(command.OutOrStdout(), args[0], &o)
 		},
 	}
-	o.addFlags(command)
+	addTableFlags(command, &o.TableSource)
 	command.Flags().StringVar(&o.out, "out", "", "make this folder")
 	command.Flags().BoolVar(&o.force, "force", false, "move what is there aside, to DIR.1")
 	command.Flags().BoolVar(&o.json, "json", false, "print one JSON object")
@@ -59,71 +54,20 @@ made of it, and the code is 3.`,
 }
 
 func runTableConvert(w io.Writer, path string, o *tableConvertOptions) error {
-	found, damage := o.read(path)
+	found, damage := o.Read(files.OS{}, path)
 	if found == nil || found.Table == nil {
 		return damage
 	}
 	var err error
 	switch {
 	case o.json:
-		err = printJSON(w, wholeTable{found.Table.Scenario, found.Table.Records})
+		err = document.PrintJSON(w, table.Whole{Scenario: found.Table.Scenario, Records: found.Table.Records})
 	case o.csv:
-		err = printRuns(w, found.Table)
+		err = table.WriteCSV(w, found.Table)
 	default:
-		if err = writeTable(found, o.out, o.force); err == nil {
-			_, err = fmt.Fprintf(w, "wrote %s: %s, %s\n", o.out, printable(found.Table.Name), plural(len(found.Table.Records), "sequence"))
+		if err = table.Write(files.OS{}, found, o.out, o.force); err == nil {
+			_, err = fmt.Fprintf(w, "wrote %s: %s, %s\n", o.out, document.Printable(found.Table.Name), document.Plural(len(found.Table.Records), "sequence"))
 		}
 	}
 	return errors.Join(err, damage)
-}
-
-// writeTable writes the records that count into a new folder.
-func writeTable(found *simulation.Report, out string, force bool) error {
-	err := simulation.Create(files.OS{}, out, found.Table.Scenario, simulation.CreateOptions{Force: force})
-	if errors.Is(err, simulation.ErrExists) {
-		err = withCode(exitUsage, err)
-	}
-	if err != nil {
-		return err
-	}
-	writer, err := simulation.Open(files.OS{}, out, simulation.WriterOptions{Lazy: true})
-	if err != nil {
-		return err
-	}
-	for _, e := range found.Entries {
-		if err := writer.Append(e.Key, e.Record); err != nil {
-			return errors.Join(err, writer.Close())
-		}
-	}
-	return writer.Close()
-}
-
-// printRuns writes a row for each run of each sequence.
-func printRuns(w io.Writer, t *simulation.Table) error {
-	networks := 0
-	for k := range t.Records {
-		networks = max(networks, len(t.Records[k].Networks))
-	}
-	out := csv.NewWriter(w)
-	head := append(numbered("action_%d", 1, t.Decisions), "seed", "accuracy")
-	head = append(head, numbered("left_%d [s]", 1, t.Decisions)...)
-	head = append(head, numbered("network_%d", 0, networks-1)...)
-	_ = out.Write(append(head, "profile", "graft", "libtorch")) // the first error is kept
-	for k := range t.Records {
-		for n := range t.Records[k].Seeds {
-			_ = out.Write(runCells(&t.Records[k], n, networks))
-		}
-	}
-	out.Flush()
-	return out.Error()
-}
-
-// runCells is the row of a record's run of one of its seeds.
-func runCells(r *simulation.Record, n, networks int) []string {
-	cells := append([]string{}, r.Sequence...)
-	cells = append(cells, strconv.FormatInt(r.Seeds[n], 10), exact(r.Accuracy[n]))
-	cells = append(cells, exactly(r.Left)...)
-	named := make([]string, networks)
-	copy(named, r.Networks)
-	return append(append(cells, named...), r.Profile, r.Graft, r.LibTorch)
 }

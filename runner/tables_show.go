@@ -5,14 +5,19 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+
+	"graft/files"
+	"graft/results/document"
+	"graft/results/report"
+	"graft/results/runs"
 )
 
 // tableShowOptions are the flags of `graft table show`.
 type tableShowOptions struct {
-	tableSource      // what the table is
-	all         bool // every sequence, and not only the best and the worst
-	json        bool // print one object
-	csv         bool // print comma-separated rows
+	runs.TableSource      // what the table is
+	all              bool // every sequence, and not only the best and the worst
+	json             bool // print one object
+	csv              bool // print comma-separated rows
 }
 
 func newTableShowCommand() *cobra.Command {
@@ -32,10 +37,11 @@ Of a table that is damaged in part it shows the rest and leaves with the code 3.
   graft table show tables/late --csv >late.csv`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
+			heedTableFlags(command, &o.TableSource)
 			return runTableShow(command.OutOrStdout(), args[0], &o)
 		},
 	}
-	o.addFlags(command)
+	addTableFlags(command, &o.TableSource)
 	command.Flags().BoolVar(&o.all, "all", false, "print every sequence")
 	command.Flags().BoolVar(&o.json, "json", false, "print one JSON object")
 	command.Flags().BoolVar(&o.csv, "csv", false, "print a row for every sequence, with the names of the columns before them")
@@ -44,22 +50,22 @@ Of a table that is damaged in part it shows the rest and leaves with the code 3.
 }
 
 func runTableShow(w io.Writer, path string, o *tableShowOptions) error {
-	found, damage := o.read(path)
+	found, damage := o.Read(files.OS{}, path)
 	if found == nil || found.Table == nil {
 		return damage
 	}
-	report := reportTable(found.Table)
+	r := runs.ReportTable(found.Table)
 	var err error
 	switch {
 	case o.csv:
-		err = report.printCSV(w)
+		err = report.PrintRankCSV(r, w)
 	case o.json:
 		if !o.all {
-			report.Rows = nil
+			r.Rows = nil
 		}
-		err = printJSON(w, report)
+		err = document.PrintJSON(w, r)
 	default:
-		err = report.print(w, o.all)
+		err = report.PrintTable(r, w, o.all)
 	}
 	return errors.Join(err, damage)
 }

@@ -16,8 +16,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/files"
+	"graft/results/failure"
+	"graft/results/runs"
 	"graft/simulation"
 	"graft/torch/pickle"
+	"graft/work/table"
 )
 
 // tried is a scenario of a few sequences.
@@ -93,29 +96,29 @@ func TestTableScreensAreTheGoldenOnes(t *testing.T) {
 	spoil(t, in("lost"), "scenario.json", func(text string) string { return strings.Replace(text, `"format": 1`, `"format": 7`, 1) })
 	for name, c := range map[string]struct {
 		args []string
-		code exitCode
+		code failure.Code
 	}{
-		"original.txt":     {[]string{"show", original}, exitDone},
-		"original-all.txt": {[]string{"show", original, "--all", "--network", "Mine", "--start", "10", "--seed", "-3"}, exitDone},
-		"seeds.txt":        {[]string{"show", in("seeds")}, exitDone},
-		"seeds.json":       {[]string{"show", in("seeds"), "--json", "--all"}, exitDone},
-		"seeds.csv":        {[]string{"show", in("seeds"), "--csv"}, exitDone},
-		"begun.txt":        {[]string{"show", in("begun")}, exitDone},
-		"begun.json":       {[]string{"show", in("begun"), "--json"}, exitDone},
-		"empty.txt":        {[]string{"show", in("empty")}, exitDone},
-		"empty.json":       {[]string{"show", in("empty"), "--json"}, exitDone},
-		"spoiled.txt":      {[]string{"show", in("spoiled")}, exitPartial},
-		"check.txt":        {[]string{"check", in("seeds"), in("begun"), in("spoiled")}, exitPartial},
-		"check.json":       {[]string{"check", in("begun"), in("spoiled"), in("lost"), "--json"}, exitDamaged},
-		"check-lost.txt":   {[]string{"check", in("lost"), in("none"), in("seeds")}, exitDamaged},
-		"runs.csv":         {[]string{"convert", in("seeds"), "--csv"}, exitDone},
-		"whole.json":       {[]string{"convert", original, "--json"}, exitDone},
+		"original.txt":     {[]string{"show", original}, failure.Done},
+		"original-all.txt": {[]string{"show", original, "--all", "--network", "Mine", "--start", "10", "--seed", "-3"}, failure.Done},
+		"seeds.txt":        {[]string{"show", in("seeds")}, failure.Done},
+		"seeds.json":       {[]string{"show", in("seeds"), "--json", "--all"}, failure.Done},
+		"seeds.csv":        {[]string{"show", in("seeds"), "--csv"}, failure.Done},
+		"begun.txt":        {[]string{"show", in("begun")}, failure.Done},
+		"begun.json":       {[]string{"show", in("begun"), "--json"}, failure.Done},
+		"empty.txt":        {[]string{"show", in("empty")}, failure.Done},
+		"empty.json":       {[]string{"show", in("empty"), "--json"}, failure.Done},
+		"spoiled.txt":      {[]string{"show", in("spoiled")}, failure.Partial},
+		"check.txt":        {[]string{"check", in("seeds"), in("begun"), in("spoiled")}, failure.Partial},
+		"check.json":       {[]string{"check", in("begun"), in("spoiled"), in("lost"), "--json"}, failure.Damaged},
+		"check-lost.txt":   {[]string{"check", in("lost"), in("none"), in("seeds")}, failure.Damaged},
+		"runs.csv":         {[]string{"convert", in("seeds"), "--csv"}, failure.Done},
+		"whole.json":       {[]string{"convert", original, "--json"}, failure.Done},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := graft(append([]string{"table"}, c.args...)...)
 			require.Equal(t, c.code, got.code, got.stderr)
 			screen := got.stdout
-			if c.code != exitDone {
+			if c.code != failure.Done {
 				screen += "-- on stderr --\n" + got.stderr
 			}
 			screen = strings.ReplaceAll(screen, home, "TABLES")
@@ -137,15 +140,15 @@ func TestTableConvertKeepsEverything(t *testing.T) {
 	require.Equal(t, outcome{stdout: "wrote " + one + ": simulation_tried, 16 sequences\n"}, graft("table", "convert", original, "--out", one))
 	require.Equal(t, outcome{stdout: "wrote " + two + ": simulation_tried, 16 sequences\n"}, graft("table", "convert", one, "--out", two))
 	first := graft("table", "convert", original, "--json")
-	require.Equal(t, exitDone, first.code, first.stderr)
+	require.Equal(t, failure.Done, first.code, first.stderr)
 	for _, dir := range []string{one, two} {
-		require.Equal(t, exitDone, graft("table", "check", dir).code)
+		require.Equal(t, failure.Done, graft("table", "check", dir).code)
 		require.Equal(t, first, graft("table", "convert", dir, "--json"))
 	}
 	got := graft("table", "convert", original, "--out", one)
-	require.Equal(t, exitUsage, got.code, "it is there")
+	require.Equal(t, failure.Usage, got.code, "it is there")
 	require.Contains(t, got.stderr, "move it aside with --force")
-	require.Equal(t, exitDone, graft("table", "convert", original, "--out", one, "--force").code)
+	require.Equal(t, failure.Done, graft("table", "convert", original, "--out", one, "--force").code)
 	require.Equal(t, first, graft("table", "convert", one+".1", "--json"))
 }
 
@@ -155,10 +158,10 @@ func TestTableConvertSavesWhatCanBeRead(t *testing.T) {
 	spoiled, saved := filepath.Join(home, "spoiled"), filepath.Join(home, "saved")
 	writeSpoiled(t, spoiled)
 	got := graft("table", "convert", spoiled, "--out", saved)
-	require.Equal(t, exitPartial, got.code)
+	require.Equal(t, failure.Partial, got.code)
 	require.Contains(t, got.stdout, "wrote "+saved+": tried, 12 sequences")
 	require.Contains(t, got.stderr, "damaged")
-	require.Equal(t, exitDone, graft("table", "check", saved).code)
+	require.Equal(t, failure.Done, graft("table", "check", saved).code)
 	require.Equal(t, graft("table", "show", spoiled, "--csv").stdout, graft("table", "show", saved, "--csv").stdout)
 }
 
@@ -180,25 +183,25 @@ func TestTableSaysWhatIsWrong(t *testing.T) {
 	defer w.Close()
 	for name, c := range map[string]struct {
 		args []string
-		code exitCode
+		code failure.Code
 		says string
 	}{
-		"a file that is not there":         {[]string{"show", filepath.Join(home, "none")}, exitFailed, "no such file"},
-		"a folder that is none of a table": {[]string{"show", home}, exitDamaged, "scenario.json is missing; name the folder of a table"},
-		"another, for check":               {[]string{"check", home}, exitDamaged, "it is no table's folder"},
-		"a folder that is not there":       {[]string{"check", filepath.Join(home, "none")}, exitFailed, "no such file"},
-		"nobody says what it is of":        {[]string{"show", alone}, exitUsage, "give --network and --dataset"},
-		"a pickle that calls the system":   {[]string{"show", alone, "--network", "A", "--dataset", "b"}, exitDamaged, "os.system"},
-		"a config with faults":             {[]string{"show", faulty}, exitConfig, "5 faults"},
-		"an action that is none":           {[]string{"show", original, "--actions", "deepen:0,dig:1"}, exitUsage, `there is no operation "dig"`},
-		"too few actions":                  {[]string{"show", original, "--actions", "deepen:0,none"}, exitUsage, "each decision chose from 4 actions"},
-		"an action that stands twice":      {[]string{"show", original, "--actions", "none,none,deepen:1,deepen:2"}, exitUsage, "--actions: none stands twice"},
-		"a start after the end":            {[]string{"show", original, "--start", "401"}, exitUsage, "a start at 401 s"},
-		"two forms at once":                {[]string{"show", original, "--json", "--csv"}, exitUsage, "none of the others"},
-		"no form":                          {[]string{"convert", original}, exitUsage, "at least one of the flags"},
-		"a folder where a process writes":  {[]string{"convert", original, "--force", "--out", filepath.Join(home, "locked")}, exitFailed, "locked by process"},
-		"a folder that holds something":    {[]string{"convert", original, "--out", filepath.Join(home, "original")}, exitUsage, "is no table's folder"},
-		"a folder under a file":            {[]string{"convert", original, "--out", filepath.Join(original, "a")}, exitFailed, "not a directory"},
+		"a file that is not there":         {[]string{"show", filepath.Join(home, "none")}, failure.Failed, "no such file"},
+		"a folder that is none of a table": {[]string{"show", home}, failure.Damaged, "scenario.json is missing; name the folder of a table"},
+		"another, for check":               {[]string{"check", home}, failure.Damaged, "it is no table's folder"},
+		"a folder that is not there":       {[]string{"check", filepath.Join(home, "none")}, failure.Failed, "no such file"},
+		"nobody says what it is of":        {[]string{"show", alone}, failure.Usage, "give --network and --dataset"},
+		"a pickle that calls the system":   {[]string{"show", alone, "--network", "A", "--dataset", "b"}, failure.Damaged, "os.system"},
+		"a config with faults":             {[]string{"show", faulty}, failure.Configuration, "5 faults"},
+		"an action that is none":           {[]string{"show", original, "--actions", "deepen:0,dig:1"}, failure.Usage, `there is no operation "dig"`},
+		"too few actions":                  {[]string{"show", original, "--actions", "deepen:0,none"}, failure.Usage, "each decision chose from 4 actions"},
+		"an action that stands twice":      {[]string{"show", original, "--actions", "none,none,deepen:1,deepen:2"}, failure.Usage, "--actions: none stands twice"},
+		"a start after the end":            {[]string{"show", original, "--start", "401"}, failure.Usage, "a start at 401 s"},
+		"two forms at once":                {[]string{"show", original, "--json", "--csv"}, failure.Usage, "none of the others"},
+		"no form":                          {[]string{"convert", original}, failure.Usage, "at least one of the flags"},
+		"a folder where a process writes":  {[]string{"convert", original, "--force", "--out", filepath.Join(home, "locked")}, failure.Failed, "locked by process"},
+		"a folder that holds something":    {[]string{"convert", original, "--out", filepath.Join(home, "original")}, failure.Usage, "is no table's folder"},
+		"a folder under a file":            {[]string{"convert", original, "--out", filepath.Join(original, "a")}, failure.Failed, "not a directory"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := graft(append([]string{"table"}, c.args...)...)
@@ -223,10 +226,10 @@ func TestPublishedTablesConvertValueForValue(t *testing.T) {
 	values := 0
 	for _, path := range publishedTables(t) {
 		dir := filepath.Join(t.TempDir(), "table")
-		require.Equal(t, exitDone, graft("table", "convert", path, "--out", dir).code)
-		require.Equal(t, exitDone, graft("table", "check", dir, path, filepath.Dir(path)).code)
+		require.Equal(t, failure.Done, graft("table", "convert", path, "--out", dir).code)
+		require.Equal(t, failure.Done, graft("table", "check", dir, path, filepath.Dir(path)).code)
 		got := graft("table", "convert", dir, "--json")
-		var table wholeTable
+		var table table.Whole
 		require.NoError(t, json.Unmarshal([]byte(got.stdout), &table))
 		var want struct {
 			Sequences []struct {
@@ -250,7 +253,7 @@ func TestPublishedTablesConvertValueForValue(t *testing.T) {
 			require.Equal(t, []int64{42}, r.Seeds)
 			require.InDelta(t, table.Scenario.Budget-table.Scenario.Start, r.Left[0], 2)
 			for step, a := range w.Actions {
-				require.Equal(t, originalActions[a], r.Sequence[step])
+				require.Equal(t, runs.OriginalActions[a], r.Sequence[step])
 			}
 			values += len(w.TimeLeft) + len(w.Actions) + 1
 		}
@@ -283,7 +286,7 @@ func TestPublishedReportsRankAlike(t *testing.T) {
 				for k := range 3 {
 					a, err := strconv.Atoi(m[2+k])
 					require.NoError(t, err)
-					require.Equal(t, originalActions[a], row[1+k], "%s: rank %d", report, rank)
+					require.Equal(t, runs.OriginalActions[a], row[1+k], "%s: rank %d", report, rank)
 				}
 				require.Equal(t, fmt.Sprint(rank), row[0])
 				require.Equal(t, m[5], row[4])

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"graft/cluster/trace"
+	"graft/results/failure"
 )
 
 // newTraceCommand is `graft trace`. It needs no LibTorch.
@@ -85,13 +86,13 @@ func (s *traceSource) options() (trace.Options, error) {
 	case "cpus":
 		o.Processors = trace.AsCPUs
 	default:
-		return o, usageErrorf("--processors %s: give gpus or cpus", s.processors)
+		return o, failure.Usagef("--processors %s: give gpus or cpus", s.processors)
 	}
 	var err error
 	if o.Window, err = windowOf(s.window); err != nil {
 		return o, err
 	}
-	return o, withCode(exitUsage, o.Validate())
+	return o, failure.With(failure.Usage, o.Validate())
 }
 
 // windowOf reads A..B.
@@ -113,7 +114,7 @@ func windowOf(text string) (*trace.Window, error) {
 		*end.to = v
 	}
 	if !ok {
-		return nil, usageErrorf("--window %s: give whole seconds as A..B, such as 0..86400", text)
+		return nil, failure.Usagef("--window %s: give whole seconds as A..B, such as 0..86400", text)
 	}
 	return w, nil
 }
@@ -121,7 +122,7 @@ func windowOf(text string) (*trace.Window, error) {
 // codedTrace gives the error of a trace that is not what it claims to be its exit code.
 func codedTrace(err error) error {
 	if errors.Is(err, trace.ErrMalformed) {
-		return withCode(exitDamaged, err)
+		return failure.With(failure.Damaged, err)
 	}
 	return err
 }
@@ -135,5 +136,5 @@ func mayMake(out string, force bool) error {
 	case err != nil:
 		return err
 	}
-	return usageErrorf("%s is there already: name another file, or replace it with --force", out)
+	return failure.Usagef("%s is there already: name another file, or replace it with --force", out)
 }

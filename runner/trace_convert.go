@@ -10,6 +10,8 @@ import (
 
 	"graft/cluster/trace"
 	"graft/files"
+	"graft/results/document"
+	"graft/results/failure"
 )
 
 // traceConvertOptions are the flags of `graft trace convert`.
@@ -57,7 +59,7 @@ func runTraceConvert(w io.Writer, in, out string, o *traceConvertOptions) error 
 	if err != nil {
 		return codedTrace(err)
 	}
-	err = trace.WriteFile(files.OS{}, out, trace.WriterOptions{Format: o.to, Start: all.Start}, o.force, func(t *trace.Writer) error {
+	err = trace.WriteFile(files.OS{}, out, trace.WriterOptions{Format: o.to, Start: all.Start, RAM: all.HasRAM()}, o.force, func(t *trace.Writer) error {
 		for k := range all.Jobs {
 			if err := t.Write(&all.Jobs[k]); err != nil {
 				return err
@@ -68,14 +70,14 @@ func runTraceConvert(w io.Writer, in, out string, o *traceConvertOptions) error 
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "wrote %s: %s (%s to %s)%s%s\n", out, plural(len(all.Jobs), "job"), all.Format, o.to, zeroText(all.Start), lostText(all, o.to))
+	_, err = fmt.Fprintf(w, "wrote %s: %s (%s to %s)%s%s\n", out, document.Plural(len(all.Jobs), "job"), all.Format, o.to, zeroText(all.Start), lostText(all, o.to))
 	return err
 }
 
 // mayWriteTrace is an error of the command line where a format is not written.
 func mayWriteTrace(format string) error {
 	if !slices.Contains(traceWritable(), format) {
-		return usageErrorf("--to %s: no such traces are written: use one of %s", format, someOf(traceWritable(), 8))
+		return failure.Usagef("--to %s: no such traces are written: use one of %s", format, document.SomeOf(traceWritable(), 8))
 	}
 	return nil
 }
@@ -99,5 +101,5 @@ func lostText(all *trace.Trace, to string) string {
 	if shared == 0 || to == "graft" {
 		return ""
 	}
-	return fmt.Sprintf("; %s of a part of a GPU, which that format cannot say", plural(shared, "job"))
+	return fmt.Sprintf("; %s of a part of a GPU, which that format cannot say", document.Plural(shared, "job"))
 }

@@ -13,6 +13,8 @@ import (
 	"graft/cluster"
 	"graft/cluster/trace"
 	"graft/files"
+	"graft/results/document"
+	"graft/results/failure"
 )
 
 // traceGenerateOptions are the flags of `graft trace generate`.
@@ -75,11 +77,11 @@ func runTraceGenerate(w io.Writer, out string, o traceGenerateOptions) error {
 	case "poisson":
 		o.Arrivals = trace.Poisson
 	default:
-		return usageErrorf("--arrivals %s: give diurnal or poisson", o.arrivals)
+		return failure.Usagef("--arrivals %s: give diurnal or poisson", o.arrivals)
 	}
 	generator, err := trace.Generate(o.GenerateOptions)
 	if err != nil {
-		return withCode(exitUsage, err)
+		return failure.With(failure.Usage, err)
 	}
 	for _, err := range []error{mayWriteTrace(o.to), mayMake(out, o.force), o.mayMakeNodes(out)} {
 		if err != nil {
@@ -99,7 +101,7 @@ func runTraceGenerate(w io.Writer, out string, o traceGenerateOptions) error {
 			return err
 		}
 	}
-	_, err = fmt.Fprintf(w, "wrote %s: %s (%s) for %s in %s%s\n", out, plural(o.Jobs, "job"), o.to, plural(o.Nodes, "node"), plural(len(generator.VCs()), "virtual cluster"), zeroText(generator.Start()))
+	_, err = fmt.Fprintf(w, "wrote %s: %s (%s) for %s in %s%s\n", out, document.Plural(o.Jobs, "job"), o.to, document.Plural(o.Nodes, "node"), document.Plural(len(generator.VCs()), "virtual cluster"), zeroText(generator.Start()))
 	return err
 }
 
@@ -114,7 +116,7 @@ func (o *traceGenerateOptions) mayMakeNodes(out string) error {
 	case "":
 		return nil
 	case out:
-		return usageErrorf("OUT and --nodes-out are one file: name two")
+		return failure.Usagef("OUT and --nodes-out are one file: name two")
 	}
 	return mayMake(o.nodesOut, o.force)
 }

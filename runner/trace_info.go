@@ -11,6 +11,9 @@ import (
 
 	"graft/cluster/trace"
 	"graft/files"
+	"graft/results/document"
+	"graft/results/failure"
+	"graft/results/runs"
 )
 
 // traceReport is what `graft trace info --json` prints.
@@ -62,7 +65,7 @@ func runTraceInfo(w io.Writer, path string, o *traceInfoOptions) error {
 		return damage
 	}
 	if o.json {
-		return errors.Join(printJSON(w, report), damage)
+		return errors.Join(document.PrintJSON(w, report), damage)
 	}
 	return errors.Join(report.print(w), damage)
 }
@@ -75,7 +78,7 @@ func readTraceReport(path string, o *traceInfoOptions) (*traceReport, error) {
 	}
 	check := trace.CheckOptions{GPUsPerNode: o.perNode}
 	if err := check.Validate(); err != nil {
-		return nil, withCode(exitUsage, err)
+		return nil, failure.With(failure.Usage, err)
 	}
 	if o.nodes != "" {
 		if check.VCs, err = trace.ReadNodes(files.OS{}, o.nodes); err != nil {
@@ -92,7 +95,7 @@ func readTraceReport(path string, o *traceInfoOptions) (*traceReport, error) {
 		return nil, err
 	}
 	if errors.Is(err, trace.ErrMalformed) {
-		err = withCode(exitPartial, err)
+		err = failure.With(failure.Partial, err)
 	}
 	return &traceReport{path, reader.Format(), summary}, err
 }
@@ -104,12 +107,12 @@ func (r *traceReport) print(w io.Writer) error {
 	}
 	for _, part := range []struct {
 		title string
-		rows  *table
+		rows  *document.Table
 	}{{"Virtual clusters", r.vcTable()}, {"Jobs by their GPUs, and seconds that they took", r.sizeTable()}} {
 		if _, err := fmt.Fprintf(w, "\n%s\n", part.title); err != nil {
 			return err
 		}
-		if err := part.rows.print(w); err != nil {
+		if err := part.rows.Print(w); err != nil {
 			return err
 		}
 	}
@@ -121,26 +124,24 @@ const hoursOfDay = 24
 
 // title says what the trace is and how much.
 func (r *traceReport) title() string {
-	text := fmt.Sprintf("%s: %s, %s", printable(r.Path), r.Format, plural(r.Jobs, "job"))
+	text := fmt.Sprintf("%s: %s, %s", document.Printable(r.Path), r.Format, document.Plural(r.Jobs, "job"))
 	if r.Users > 0 {
-		text += " of " + plural(r.Users, "user")
+		text += " of " + document.Plural(r.Users, "user")
 	}
 	if r.Skipped > 0 {
-		text += fmt.Sprintf("; %s without a time left out", plural(r.Skipped, "row"))
+		text += fmt.Sprintf("; %s without a time left out", document.Plural(r.Skipped, "row"))
 	}
 	if r.Jobs == 0 {
 		return text + "\n"
 	}
-	days := float64(r.LastSubmit-r.FirstSubmit) / (secondsOfHour * hoursOfDay)
+	days := float64(r.LastSubmit-r.FirstSubmit) / (runs.SecondsOfHour * hoursOfDay)
 	text += fmt.Sprintf("\nsubmitted from %s to %s, %.1f days\n", r.moment(r.FirstSubmit), r.moment(r.LastSubmit), days)
 	text += fmt.Sprintf("%.0f GPU hours", r.GPUHours)
 	if r.Load != nil {
-		text += fmt.Sprintf(", a load of %.2f on %s", *r.Load, plural(r.GPUs, "GPU"))
+		text += fmt.Sprintf(", a load of %.2f on %s", *r.Load, document.Plural(r.GPUs, "GPU"))
 	}
 	return text + "\n"
 }
-
-const secondsOfHour = 3600
 
 // moment is a second of the trace, with its date where that is known.
 func (r *traceReport) moment(second int64) string {
@@ -152,10 +153,10 @@ func (r *traceReport) moment(second int64) string {
 }
 
 // vcTable has a line for each virtual cluster.
-func (r *traceReport) vcTable() *table {
-	t := newTable("NAME", ">NODES", ">JOBS", ">GPU HOURS", ">MOST GPUS", ">LOAD")
+func (r *traceReport) vcTable() *document.Table {
+	t := document.NewTable("NAME", ">NODES", ">JOBS", ">GPU HOURS", ">MOST GPUS", ">LOAD")
 	for _, vc := range r.VCs {
-		name, nodes, load := printable(vc.Name), "-", "-"
+		name, nodes, load := document.Printable(vc.Name), "-", "-"
 		if name == "" {
 			name = "-"
 		}
@@ -165,16 +166,16 @@ func (r *traceReport) vcTable() *table {
 		if vc.Load != nil {
 			load = fmt.Sprintf("%.2f", *vc.Load)
 		}
-		t.add(name, nodes, fmt.Sprint(vc.Jobs), fmt.Sprintf("%.0f", vc.GPUHours), fmt.Sprint(vc.MostGPUs), load)
+		t.Add(name, nodes, fmt.Sprint(vc.Jobs), fmt.Sprintf("%.0f", vc.GPUHours), fmt.Sprint(vc.MostGPUs), load)
 	}
 	return t
 }
 
 // sizeTable has a line for each number of GPUs, and one for all jobs.
-func (r *traceReport) sizeTable() *table {
-	t := newTable(">GPUS", ">JOBS", ">SHARE", ">GPU HOURS", ">MEAN", ">P10", ">P50", ">P90", ">P99", ">MAX")
+func (r *traceReport) sizeTable() *document.Table {
+	t := document.NewTable(">GPUS", ">JOBS", ">SHARE", ">GPU HOURS", ">MEAN", ">P10", ">P50", ">P90", ">P99", ">MAX")
 	add := func(name string, jobs int, share, hours float64, s trace.Spread) {
-		t.add(name, fmt.Sprint(jobs), fmt.Sprintf("%.1f%%", 100*share), fmt.Sprintf("%.0f", hours), fmt.Sprintf("%.0f", s.Mean),
+		t.Add(name, fmt.Sprint(jobs), fmt.Sprintf("%.1f%%", 100*share), fmt.Sprintf("%.0f", hours), fmt.Sprintf("%.0f", s.Mean),
 			fmt.Sprint(s.P10), fmt.Sprint(s.P50), fmt.Sprint(s.P90), fmt.Sprint(s.P99), fmt.Sprint(s.Max))
 	}
 	for _, size := range r.Sizes {
@@ -196,7 +197,7 @@ func (r *traceReport) findings() string {
 		if f.Refused {
 			refused = ", refused"
 		}
-		fmt.Fprintf(&b, "  %s: %s%s, first %s in line %d: %s\n", f.Kind, plural(f.Count, "job"), refused, printable(f.FirstID), f.FirstLine, f.Text)
+		fmt.Fprintf(&b, "  %s: %s%s, first %s in line %d: %s\n", f.Kind, document.Plural(f.Count, "job"), refused, document.Printable(f.FirstID), f.FirstLine, f.Text)
 	}
 	return b.String()
 }

@@ -11,6 +11,7 @@ import (
 
 	"graft/cluster/trace"
 	"graft/files"
+	"graft/results/failure"
 )
 
 const fewJobs = "job_id,user,vc,jobname,gpu_num,cpu_num,state,submit_time,duration,dataset,model,batchsize,amp\n" +
@@ -38,22 +39,22 @@ func TestTraceScreensAreTheGoldenOnes(t *testing.T) {
 	writeTraces(t)
 	for name, c := range map[string]struct {
 		args string
-		code exitCode
+		code failure.Code
 	}{
-		"few.txt":    {"few.csv", exitDone},
-		"nodes.txt":  {"few.csv --nodes nodes.csv --gpus-per-node 4", exitDone},
-		"nodes.json": {"few.csv --nodes nodes.csv --gpus-per-node 4 --json", exitDone},
-		"half.txt":   {"half.csv", exitPartial},
-		"window.txt": {"few.csv --window 43210..", exitDone},
-		"empty.txt":  {"none.swf", exitDone},
-		"pods.txt":   {"pods.csv", exitDone},
-		"tasks.txt":  {"tasks.csv --job-table jobs.csv", exitDone},
+		"few.txt":    {"few.csv", failure.Done},
+		"nodes.txt":  {"few.csv --nodes nodes.csv --gpus-per-node 4", failure.Done},
+		"nodes.json": {"few.csv --nodes nodes.csv --gpus-per-node 4 --json", failure.Done},
+		"half.txt":   {"half.csv", failure.Partial},
+		"window.txt": {"few.csv --window 43210..", failure.Done},
+		"empty.txt":  {"none.swf", failure.Done},
+		"pods.txt":   {"pods.csv", failure.Done},
+		"tasks.txt":  {"tasks.csv --job-table jobs.csv", failure.Done},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := graft(append([]string{"trace", "info"}, strings.Fields(c.args)...)...)
 			require.Equal(t, c.code, got.code, got.stderr)
 			screen := got.stdout
-			if c.code != exitDone {
+			if c.code != failure.Done {
 				screen += "-- on stderr --\n" + got.stderr
 			}
 			path := filepath.Join(source, "testdata/trace", name)
@@ -86,7 +87,7 @@ func TestTraceConvertGoesThereAndBack(t *testing.T) {
 	require.Equal(t, "; Version: 2.2\n; UnixStartTime: 1614816000\n; Note: a processor is a GPU\n9 86400 -1 7200 16 -1 -1 16 -1 -1 0 1 -1 -1 -1 1 -1 -1\n", string(text))
 	require.Equal(t, outcome{stdout: "wrote pods.swf: 1 job (alibaba2023 to swf); 1 job of a part of a GPU, which that format cannot say\n"}, graft("trace", "convert", "pods.csv", "pods.swf", "--to", "swf"))
 	cpus := graft("trace", "info", "day.swf", "--processors", "cpus", "--json")
-	require.Equal(t, exitDone, cpus.code, cpus.stderr)
+	require.Equal(t, failure.Done, cpus.code, cpus.stderr)
 	var report traceReport
 	require.NoError(t, json.Unmarshal([]byte(cpus.stdout), &report))
 	require.Equal(t, 0, report.Sizes[0].GPUs)
@@ -99,15 +100,15 @@ func TestTraceFilesAreReplacedOnlyWithForce(t *testing.T) {
 		{"generate", "few.csv", "--jobs", "5"}, {"generate", "new.csv", "--nodes-out", "few.csv"}, {"generate", "new.csv", "--nodes-out", "new.csv"},
 	} {
 		got := graft(append([]string{"trace"}, args...)...)
-		require.Equal(t, exitUsage, got.code, args)
+		require.Equal(t, failure.Usage, got.code, args)
 	}
 	text, err := os.ReadFile("few.csv")
 	require.NoError(t, err)
 	require.Equal(t, fewJobs, string(text))
 	_, err = os.Stat("new.csv")
 	require.ErrorIs(t, err, os.ErrNotExist)
-	require.Equal(t, exitDone, graft("trace", "convert", "few.csv", "nodes.csv", "--to", "graft", "--force").code)
-	require.Equal(t, exitDone, graft("trace", "generate", "few.csv", "--jobs", "5", "--force").code)
+	require.Equal(t, failure.Done, graft("trace", "convert", "few.csv", "nodes.csv", "--to", "graft", "--force").code)
+	require.Equal(t, failure.Done, graft("trace", "generate", "few.csv", "--jobs", "5", "--force").code)
 }
 
 func TestTraceGenerate(t *testing.T) {
@@ -115,7 +116,7 @@ func TestTraceGenerate(t *testing.T) {
 	args := []string{"trace", "generate", "a.csv", "--jobs", "2000", "--days", "7", "--nodes", "20", "--vcs", "3", "--load", "0.7", "--seed", "9", "--arrivals", "poisson", "--nodes-out", "nodes.csv"}
 	require.Equal(t, outcome{stdout: "wrote a.csv: 2000 jobs (graft) for 20 nodes in 3 virtual clusters, second 0 is 2020-09-01 00:00:00\n"}, graft(args...))
 	args[2], args[len(args)-1] = "b.csv", "nodes2.csv"
-	require.Equal(t, exitDone, graft(args...).code)
+	require.Equal(t, failure.Done, graft(args...).code)
 	for _, pair := range [][2]string{{"a.csv", "b.csv"}, {"nodes.csv", "nodes2.csv"}} {
 		first, err := os.ReadFile(pair[0])
 		require.NoError(t, err)
@@ -124,7 +125,7 @@ func TestTraceGenerate(t *testing.T) {
 		require.Equal(t, string(first), string(second), "equal flags, equal bytes")
 	}
 	got := graft("trace", "info", "a.csv", "--nodes", "nodes.csv", "--json")
-	require.Equal(t, exitDone, got.code, got.stderr)
+	require.Equal(t, failure.Done, got.code, got.stderr)
 	var report traceReport
 	require.NoError(t, json.Unmarshal([]byte(got.stdout), &report))
 	require.Equal(t, []any{2000, 160, 3}, []any{report.Jobs, report.GPUs, len(report.VCs)})
@@ -151,7 +152,7 @@ func TestTraceIsCalledWrongly(t *testing.T) {
 		"generate out.csv --nodes 2 --vcs 3":   "3 virtual clusters cannot share 2 nodes",
 	} {
 		got := graft(append([]string{"trace"}, strings.Fields(args)...)...)
-		require.Equal(t, exitUsage, got.code, args)
+		require.Equal(t, failure.Usage, got.code, args)
 		require.Contains(t, got.stderr, want, args)
 	}
 }

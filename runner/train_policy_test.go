@@ -12,6 +12,7 @@ import (
 	"graft/config"
 	"graft/decider"
 	"graft/files"
+	"graft/results/failure"
 	"graft/trainer"
 )
 
@@ -68,17 +69,17 @@ func TestTrainAsksAStructuralPolicy(t *testing.T) {
 
 	learn(2)
 	o := graft(args(folder, "--resume")...)
-	require.Equal(t, exitConfig, o.code)
+	require.Equal(t, failure.Configuration, o.code)
 	require.Contains(t, o.stderr, "a file that it reads is another")
 	elsewhere := filepath.Join(run, "none")
 	closed := filepath.Join(run, "closed.toml")
 	measured := []trainer.Measurement{{Network: "ConvSmall", Fingerprint: "f", Batch: 64, StepSeconds: 0.01, BatchSeconds: 0.01}}
 	require.NoError(t, config.WriteProfile(files.OS{}, closed, &trainer.Profile{Version: 1, Name: "closed", Measured: measured}))
 	o = graft(args(elsewhere, "--set", "time.profile="+closed)...)
-	require.Equal(t, exitConfig, o.code, o.stderr)
+	require.Equal(t, failure.Configuration, o.code, o.stderr)
 	require.Contains(t, o.stderr, "the profile closed has no rates, and the decider policy may make networks that were not measured")
 	o = graft(args(elsewhere, "--set", "adapt.vocab=words.json")...)
-	require.Equal(t, exitConfig, o.code)
+	require.Equal(t, failure.Configuration, o.code)
 	require.Contains(t, o.stderr, "reads networks without a vocabulary")
 	require.NoDirExists(t, elsewhere)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"graft/results/failure"
 	"math"
 	"os"
 	"os/exec"
@@ -15,6 +16,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"graft/work/control"
 )
 
 // asProcess is the variable that makes the test binary graft itself.
@@ -52,15 +55,15 @@ func unstarted(t *testing.T, args ...string) (*exec.Cmd, *bytes.Buffer) {
 }
 
 // left waits for a process and says how it left.
-func left(t *testing.T, p *exec.Cmd) exitCode {
+func left(t *testing.T, p *exec.Cmd) failure.Code {
 	t.Helper()
 	done := make(chan error, 1)
 	go func() { done <- p.Wait() }()
 	var exit *exec.ExitError
 	if err := receive(t, done); errors.As(err, &exit) {
-		return exitCode(exit.ExitCode())
+		return failure.Code(exit.ExitCode())
 	}
-	return exitDone
+	return failure.Done
 }
 
 // rows are the first lines of a table or log of the job, as soon as there are so many.
@@ -82,24 +85,24 @@ func TestListenKeepsWhatItAnswered(t *testing.T) {
 	long := []string{"--set", "time.budget=9000h", "--set", "time.events=[]"}
 	p, out := process(t, brief(folder, append([]string{"--listen", "127.0.0.1:0"}, long...)...)...)
 	j := &steered{t: t, folder: folder}
-	j.address, j.token = j.await(listenFile), j.await(tokenFile)
+	j.address, j.token = j.await(control.AddressFile), j.await(control.TokenFile)
 	up := j.ask(`{"change": "up", "devices": 2}`)
 	require.NoError(t, p.Process.Kill())
-	require.Equal(t, exitCode(-1), left(t, p), "%s", out)
+	require.Equal(t, failure.Code(-1), left(t, p), "%s", out)
 
 	killed := j.token
-	require.NoError(t, os.Remove(filepath.Join(folder, listenFile)), "lest we take it for the next one's")
+	require.NoError(t, os.Remove(filepath.Join(folder, control.AddressFile)), "lest we take it for the next one's")
 	j = steer(t, folder, "--resume")
 	require.NotEqual(t, killed, j.token, "that of the process that was killed is worth nothing")
-	require.Equal(t, []changeReport{up}, j.status().Taken)
+	require.Equal(t, []control.ChangeStatus{up}, j.status().Taken)
 	epochs, events := j.rows("epochs.csv", 15), j.rows("events.jsonl", 3)
-	require.Equal(t, exitRequeue, j.stop().code)
+	require.Equal(t, failure.Requeue, j.stop().code)
 
 	at := time.Duration(math.Round(*up.At * float64(time.Second)))
 	planned := steer(t, filepath.Join(t.TempDir(), "run"), "--set", fmt.Sprintf(`time.events=[{at = "%v", change = "up", devices = 2}]`, at))
 	require.Equal(t, epochs, planned.rows("epochs.csv", 15))
 	require.Equal(t, events, planned.rows("events.jsonl", 3))
-	require.Equal(t, exitRequeue, planned.stop().code)
+	require.Equal(t, failure.Requeue, planned.stop().code)
 }
 
 // The signals with which clusters stop a job save it; a second SIGINT waits for
@@ -110,7 +113,7 @@ func TestTrainHeedsSignals(t *testing.T) {
 		p, out := process(t, brief(folder, "--set", "time.budget=9000h", "--set", "time.events=[]")...)
 		(&steered{t: t, folder: folder}).await("events.jsonl")
 		require.NoError(t, p.Process.Signal(signal))
-		require.Equal(t, exitRequeue, left(t, p), "%s: %s", name, out)
+		require.Equal(t, failure.Requeue, left(t, p), "%s: %s", name, out)
 		require.Contains(t, out.String(), "go on with --resume", name)
 	}
 	// Nobody reads its output, so that it waits in a write and looks at no signal.
@@ -132,5 +135,5 @@ func TestTrainHeedsSignals(t *testing.T) {
 			time.Sleep(10 * time.Millisecond)
 		}
 	}()
-	require.Equal(t, exitInterrupted, left(t, p), "%s", out)
+	require.Equal(t, failure.Interrupted, left(t, p), "%s", out)
 }

@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"graft/results/failure"
+	"graft/work/train"
 )
 
 // brief are the settings of a job that takes a second.
@@ -24,7 +27,7 @@ func brief(folder string, more ...string) []string {
 func TestTrainTellsWhatHappened(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "run")
 	o := graft(brief(folder)...)
-	require.Equal(t, exitDone, o.code, o.stderr)
+	require.Equal(t, failure.Done, o.code, o.stderr)
 	for _, words := range []string{"deepen:conv1", "shrink", "accuracy on the test images", "1 decisions", folder} {
 		require.Contains(t, o.stdout, words)
 	}
@@ -32,19 +35,19 @@ func TestTrainTellsWhatHappened(t *testing.T) {
 		require.FileExists(t, filepath.Join(folder, name))
 	}
 	again := graft(brief(folder)...)
-	require.Equal(t, exitUsage, again.code)
+	require.Equal(t, failure.Usage, again.code)
 	require.Contains(t, again.stderr, "--force")
 	forced := graft(brief(folder, "--force", "--json")...)
-	require.Equal(t, exitDone, forced.code, forced.stderr)
+	require.Equal(t, failure.Done, forced.code, forced.stderr)
 	require.DirExists(t, folder+".1", "the old run is moved aside")
-	var report trainReport
+	var report train.Result
 	require.NoError(t, json.Unmarshal([]byte(forced.stdout), &report))
 	require.Contains(t, o.stdout, report.Outcome.Digest[:12], "the same job has the same digest")
 	ended := graft(brief(folder, "--resume")...)
-	require.Equal(t, exitDone, ended.code, ended.stderr)
+	require.Equal(t, failure.Done, ended.code, ended.stderr)
 	require.Contains(t, ended.stdout, report.Outcome.Digest[:12], "there is nothing left to do")
 	other := graft(brief(folder, "--resume", "--set", "optimizer.lr=0.02", "--set", "run.threads=1")...)
-	require.Equal(t, exitConfig, other.code)
+	require.Equal(t, failure.Configuration, other.code)
 	require.Contains(t, other.stderr, "optimizer.lr was 0.01 and is 0.02; give it what it had")
 	require.NotContains(t, other.stderr, "threads")
 }
@@ -60,7 +63,7 @@ func requireRequeued(t *testing.T, args func(folder string, more ...string) []st
 	t.Helper()
 	whole, stopped := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "stopped")
 	o := graft(args(whole)...)
-	require.Equal(t, exitDone, o.code, o.stderr)
+	require.Equal(t, failure.Done, o.code, o.stderr)
 	stops := 0
 	for wait := 40 * time.Millisecond; ; wait *= 2 {
 		ctx, cancel := context.WithTimeout(t.Context(), wait)
@@ -70,10 +73,10 @@ func requireRequeued(t *testing.T, args func(folder string, more ...string) []st
 		}
 		o := call(ctx, newRootCommand(), args(stopped, more...)...)
 		cancel()
-		if o.code == exitDone {
+		if o.code == failure.Done {
 			break
 		}
-		require.Equal(t, exitRequeue, o.code, o.stderr)
+		require.Equal(t, failure.Requeue, o.code, o.stderr)
 		stops++
 	}
 	require.Positive(t, stops)
@@ -93,7 +96,7 @@ func TestDemo(t *testing.T) {
 	quick := []string{"demo", "--quiet", "--set", "time.budget=1s", "--set", `time.events=[{at = "300ms", change = "up"}, {at = "700ms", change = "down"}]`,
 		"--set", "data.synthetic.train=300", "--set", "data.synthetic.test=100", "--set", "data.synthetic.size=16"}
 	o := graft(quick...)
-	require.Equal(t, exitDone, o.code, o.stderr)
+	require.Equal(t, failure.Done, o.code, o.stderr)
 	for _, words := range []string{"deepen:conv2", "widen:conv3:64", "shrink", "accuracy on the test images"} {
 		require.Contains(t, o.stdout, words)
 	}
@@ -102,8 +105,8 @@ func TestDemo(t *testing.T) {
 	require.Empty(t, left)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	require.Equal(t, exitInterrupted, call(ctx, newRootCommand(), quick...).code)
-	require.Equal(t, exitUsage, graft("demo", "more").code)
+	require.Equal(t, failure.Interrupted, call(ctx, newRootCommand(), quick...).code)
+	require.Equal(t, failure.Usage, graft("demo", "more").code)
 }
 
 func TestTrainRefuses(t *testing.T) {
@@ -112,17 +115,17 @@ func TestTrainRefuses(t *testing.T) {
 	require.NoError(t, os.WriteFile(readOnly, nil, 0o600))
 	cases := map[string]struct {
 		args []string
-		code exitCode
+		code failure.Code
 		word string
 	}{
-		"a misspelt key":      {[]string{"--set", "time.budgt=3"}, exitConfig, "did you mean budget?"},
-		"a negative budget":   {[]string{"--set", `time.budget="-3s"`}, exitConfig, "budget"},
-		"events out of order": {[]string{"--set", `time.events=[{at="9s",change="up"},{at="3s",change="down"}]`}, exitConfig, "put them in order"},
-		"a missing dataset":   {[]string{"--set", `data.kind="cifar10"`, "--set", `data.path="nowhere"`}, exitFailed, "nowhere"},
-		"other weights":       {[]string{"--set", `network.weights="none.pth"`}, exitFailed, "none.pth"},
-		"nothing to resume":   {[]string{"--resume"}, exitFailed, "no run folder"},
-		"no place for a run":  {[]string{"--folder", filepath.Join(readOnly, "run")}, exitFailed, "file"},
-		"no file":             {[]string{"nowhere.toml"}, exitFailed, "nowhere.toml"},
+		"a misspelt key":      {[]string{"--set", "time.budgt=3"}, failure.Configuration, "did you mean budget?"},
+		"a negative budget":   {[]string{"--set", `time.budget="-3s"`}, failure.Configuration, "budget"},
+		"events out of order": {[]string{"--set", `time.events=[{at="9s",change="up"},{at="3s",change="down"}]`}, failure.Configuration, "put them in order"},
+		"a missing dataset":   {[]string{"--set", `data.kind="cifar10"`, "--set", `data.path="nowhere"`}, failure.Failed, "nowhere"},
+		"other weights":       {[]string{"--set", `network.weights="none.pth"`}, failure.Failed, "none.pth"},
+		"nothing to resume":   {[]string{"--resume"}, failure.Failed, "no run folder"},
+		"no place for a run":  {[]string{"--folder", filepath.Join(readOnly, "run")}, failure.Failed, "file"},
+		"no file":             {[]string{"nowhere.toml"}, failure.Failed, "nowhere.toml"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -139,8 +142,8 @@ func TestTrainRefuses(t *testing.T) {
 
 func TestDataFetchRefuses(t *testing.T) {
 	o := graft("data", "fetch", "cifar11")
-	require.Equal(t, exitUsage, o.code)
+	require.Equal(t, failure.Usage, o.code)
 	require.Contains(t, o.stderr, "name one of cifar10")
-	require.Equal(t, exitUsage, graft("data", "fetch").code)
-	require.Equal(t, exitUsage, graft("data", "fech", "mnist").code)
+	require.Equal(t, failure.Usage, graft("data", "fetch").code)
+	require.Equal(t, failure.Usage, graft("data", "fech", "mnist").code)
 }

@@ -8,14 +8,23 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"graft/results/document"
 )
 
-// version is set by the linker (-ldflags "-X main.version=…"); empty means that
-// the build's own record tells.
-var version string
+// The linker sets version, revision and modified (-ldflags "-X main.version=…"). Empty
+// falls back to the build's own record, which builds with -buildvcs=false lack.
+var (
+	version  string
+	revision string // of the source
+	modified string // "true" where the source differs from that revision
+)
 
-// unknown stands for a fact that the build did not record.
+// unknown stands for a fact that neither the linker nor the build recorded.
 const unknown = "unknown"
+
+// stamp is what the linker was told. Empty fields were not set.
+type stamp struct{ version, revision, modified string }
 
 // versionInfo is what `graft version --json` prints.
 type versionInfo struct {
@@ -38,7 +47,7 @@ func newVersionCommand() *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			build, _ := debug.ReadBuildInfo()
-			return runVersion(command.OutOrStdout(), readVersion(version, build), asJSON)
+			return runVersion(command.OutOrStdout(), readVersion(stamp{version, revision, modified}, build), asJSON)
 		},
 	}
 	command.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
@@ -48,13 +57,13 @@ func newVersionCommand() *cobra.Command {
 // thisVersion is the version of graft that runs.
 func thisVersion() string {
 	build, _ := debug.ReadBuildInfo()
-	return readVersion(version, build).Version
+	return readVersion(stamp{version, revision, modified}, build).Version
 }
 
 // runVersion prints the version in the form that was asked for.
 func runVersion(w io.Writer, info versionInfo, asJSON bool) error {
 	if asJSON {
-		return printJSON(w, info)
+		return document.PrintJSON(w, info)
 	}
 	modified := ""
 	if info.Modified {
@@ -68,7 +77,7 @@ func runVersion(w io.Writer, info versionInfo, asJSON bool) error {
 // buildVersion is the version, or the revision of a build that was given none.
 func buildVersion() string {
 	build, _ := debug.ReadBuildInfo()
-	info := readVersion(version, build)
+	info := readVersion(stamp{version, revision, modified}, build)
 	if info.Revision != unknown && (info.Version == unknown || strings.HasPrefix(info.Version, "(")) {
 		return info.Revision
 	}
@@ -77,9 +86,9 @@ func buildVersion() string {
 
 // readVersion puts together what the linker was told and what the build
 // recorded of itself; build may be nil.
-func readVersion(linked string, build *debug.BuildInfo) versionInfo {
+func readVersion(linked stamp, build *debug.BuildInfo) versionInfo {
 	info := versionInfo{
-		Version:  linked,
+		Version:  linked.version,
 		Revision: unknown,
 		Go:       runtime.Version(),
 		OS:       runtime.GOOS,
@@ -95,6 +104,9 @@ func readVersion(linked string, build *debug.BuildInfo) versionInfo {
 		case "vcs.modified":
 			info.Modified = setting.Value == "true"
 		}
+	}
+	if linked.revision != "" {
+		info.Revision, info.Modified = linked.revision, linked.modified == "true"
 	}
 	if info.Version == "" {
 		info.Version = build.Main.Version

@@ -8,11 +8,13 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"graft/results/failure"
 )
 
 func TestVersionAsJSONIsOneObject(t *testing.T) {
 	got := graft("version", "--json")
-	require.Equal(t, exitDone, got.code)
+	require.Equal(t, failure.Done, got.code)
 	var info versionInfo
 	require.NoError(t, json.Unmarshal([]byte(got.stdout), &info))
 	assert.Equal(t, runtime.Version(), info.Go)
@@ -31,15 +33,16 @@ func TestVersionComesFromTheLinkerOrTheBuild(t *testing.T) {
 		},
 	}
 	cases := map[string]struct {
-		linked            string
+		linked            stamp
 		build             *debug.BuildInfo
 		version, revision string
 		modified          bool
 	}{
-		"the linker's word comes first": {"1.2.3", recorded, "1.2.3", "abc123", true},
-		"the build's record is next":    {"", recorded, "v0.3.0", "abc123", true},
-		"an empty record":               {"", &debug.BuildInfo{}, unknown, unknown, false},
-		"no record at all":              {"", nil, unknown, unknown, false},
+		"the linker's word comes first": {stamp{version: "1.2.3"}, recorded, "1.2.3", "abc123", true},
+		"a stamp replaces the record":   {stamp{revision: "def456", modified: "false"}, recorded, "v0.3.0", "def456", false},
+		"the build's record is next":    {stamp{}, recorded, "v0.3.0", "abc123", true},
+		"an empty record":               {stamp{}, &debug.BuildInfo{}, unknown, unknown, false},
+		"no record at all":              {stamp{}, nil, unknown, unknown, false},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -7,11 +7,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"graft/decider"
 	"graft/files"
 	"graft/model"
-	"graft/net2net"
+	"graft/results/failure"
 	"graft/vocab"
+	"graft/work"
+	"graft/work/describe"
 )
 
 // newVocabCommand is `graft vocab`. It needs no LibTorch.
@@ -53,11 +54,11 @@ func (o *vocabNetworks) load(args []string) ([]*model.Network, error) {
 	if o.input != "" {
 		var err error
 		if input, err = model.ParseShape(o.input); err != nil {
-			return nil, usageErrorf("--input: %w", err)
+			return nil, failure.Usagef("--input: %w", err)
 		}
 	}
 	for _, arg := range args {
-		n, err := loadNetwork(arg, input, o.classes)
+		n, err := work.LoadNetwork(files.OS{}, arg, input, o.classes)
 		if err != nil {
 			return nil, err
 		}
@@ -65,40 +66,11 @@ func (o *vocabNetworks) load(args []string) ([]*model.Network, error) {
 		if !o.deepen {
 			continue
 		}
-		grown, err := deepened(n)
+		grown, err := describe.Deepened(n)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, grown...)
-	}
-	return all, nil
-}
-
-// deepened is what a network becomes when one block is deepened.
-func deepened(n *model.Network) ([]*model.Network, error) {
-	var all []*model.Network
-	grow := func(a net2net.Action, compat net2net.Compat) error {
-		grown := n.Sketch()
-		_, err := net2net.Apply(grown, a, net2net.Options{Compat: compat})
-		all = append(all, grown)
-		return err
-	}
-	for _, a := range decider.LegacyActions(n) {
-		if err := grow(a, net2net.Original); err != nil {
-			return nil, err
-		}
-	}
-	proposals, err := net2net.Proposals(n)
-	if err != nil {
-		return nil, err
-	}
-	for _, a := range proposals {
-		if a.Kind != "deepen" {
-			continue
-		}
-		if err := grow(a, net2net.Off); err != nil {
-			return nil, err
-		}
 	}
 	return all, nil
 }
@@ -139,7 +111,7 @@ func runVocabCheck(w io.Writer, path string, args []string, o vocabNetworks) err
 	}
 	v, err := vocab.Read(files.OS{}, path)
 	if err != nil {
-		return unreadable(err)
+		return work.ReadFault(err)
 	}
 	faults := []error{}
 	for _, c := range v.Collisions() {

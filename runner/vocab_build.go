@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"graft/files"
+	"graft/results/failure"
 	"graft/vocab"
 )
 
@@ -54,11 +55,11 @@ reads, under that name.`,
 func runVocabBuild(w io.Writer, args []string, o vocabBuildOptions) error {
 	switch {
 	case o.out == "":
-		return usageErrorf("--out says where the vocabulary goes: a folder")
+		return failure.Usagef("--out says where the vocabulary goes: a folder")
 	case o.size < 1 || o.size > 1<<16:
-		return usageErrorf("--size %d: a vector has between 1 and 65536 numbers", o.size)
+		return failure.Usagef("--size %d: a vector has between 1 and 65536 numbers", o.size)
 	case o.legacy != filepath.Base(o.legacy) && o.legacy != "":
-		return usageErrorf("--legacy %s: it is a name and no path; --out says where it goes", o.legacy)
+		return failure.Usagef("--legacy %s: it is a name and no path; --out says where it goes", o.legacy)
 	}
 	if err := o.mayWrite(); err != nil {
 		return err
@@ -91,7 +92,7 @@ func (o vocabBuildOptions) mayWrite() error {
 	}
 	for _, path := range paths {
 		if _, err := (files.OS{}).Stat(path); err == nil && !o.force {
-			return usageErrorf("%s is there already, and policies may have learned with it: name another folder, or replace it with --force", path)
+			return failure.Usagef("%s is there already, and policies may have learned with it: name another folder, or replace it with --force", path)
 		}
 	}
 	return nil

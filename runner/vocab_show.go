@@ -9,7 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"graft/files"
+	"graft/results/document"
 	"graft/vocab"
+	"graft/work"
 )
 
 // vocabReport is what `graft vocab show --json` prints.
@@ -42,10 +44,10 @@ vector. A token that no key has is printed with a dash.`,
 func runVocabShow(w io.Writer, path string, asJSON bool) error {
 	v, err := vocab.Read(files.OS{}, path)
 	if err != nil {
-		return unreadable(err)
+		return work.ReadFault(err)
 	}
 	report := vocabReport{File: v.Source, Keys: v.Entries, Vectors: v.Vectors, Collisions: append([]vocab.Collision{}, v.Collisions()...), Unused: []int{}}
-	t := newTable(">TOKEN", "VECTOR", "KEY")
+	t := document.NewTable(">TOKEN", "VECTOR", "KEY")
 	for id, vector := range v.Vectors {
 		keys := v.Keys(id)
 		if len(keys) == 0 {
@@ -53,13 +55,13 @@ func runVocabShow(w io.Writer, path string, asJSON bool) error {
 			keys = []string{"-"}
 		}
 		for _, key := range keys {
-			t.add(strconv.Itoa(id), vectorText(vector), printable(key))
+			t.Add(strconv.Itoa(id), vectorText(vector), document.Printable(key))
 		}
 	}
 	if asJSON {
-		return printJSON(w, report)
+		return document.PrintJSON(w, report)
 	}
-	if err := t.print(w); err != nil {
+	if err := t.Print(w); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(w, "%s; %d tokens are shared, %d are no key's\n", sizesOf(v), len(report.Collisions), len(report.Unused))

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/files"
+	"graft/results/failure"
 	"graft/vocab"
 )
 
@@ -18,32 +19,32 @@ func TestVocabulariesAreBuiltShownAndChecked(t *testing.T) {
 		return graft(append([]string{"vocab", "build", "--out", folder}, more...)...)
 	}
 	got := build("ConvNet2")
-	require.Equal(t, exitDone, got.code, got.stderr)
+	require.Equal(t, failure.Done, got.code, got.stderr)
 	require.Equal(t, "wrote "+filepath.Join(folder, vocab.FileName)+": 8 keys on 8 tokens, 8 vectors of 16 numbers\n", got.stdout)
 
 	got = build("ConvNet2", "ConvNet3")
-	require.Equal(t, exitUsage, got.code, "a policy may have learned with what is there")
+	require.Equal(t, failure.Usage, got.code, "a policy may have learned with what is there")
 	require.Contains(t, got.stderr, "--force")
-	require.Equal(t, exitDone, graft("vocab", "check", folder, "ConvNet2").code)
+	require.Equal(t, failure.Done, graft("vocab", "check", folder, "ConvNet2").code)
 	got = graft("vocab", "check", folder, "ConvNet2", "--deepen")
-	require.Equal(t, exitFailed, got.code)
+	require.Equal(t, failure.Failed, got.code)
 	require.Contains(t, got.stderr, "Conv2d(32, 32, kernel_size=(3, 3), stride=(1, 1), padding=(1, 1)) at conv1.1.layers.0 of ConvNet2 has no token")
 	require.Contains(t, got.stderr, "Linear(in_features=10, out_features=10, bias=True) at fc.1.layers.0 of ConvNet2 has no token")
 
 	got = build("ConvNet2", "ConvNet3", "--deepen", "--force", "--legacy", "models", "--size", "4")
-	require.Equal(t, exitDone, got.code, got.stderr)
+	require.Equal(t, failure.Done, got.code, got.stderr)
 	for _, path := range []string{folder, filepath.Join(folder, "models.ids.pkl")} {
 		got = graft("vocab", "check", path, "ConvNet2", "ConvNet3", "--deepen")
-		require.Equal(t, exitDone, got.code, got.stderr)
+		require.Equal(t, failure.Done, got.code, got.stderr)
 		require.Contains(t, got.stdout, "14 keys on 14 tokens, 14 vectors of 4 numbers; 0 faults")
 	}
 	require.NoError(t, os.Remove(filepath.Join(folder, vocab.FileName)))
 	got = build("ConvNet2", "--legacy", "models")
-	require.Equal(t, exitUsage, got.code)
+	require.Equal(t, failure.Usage, got.code)
 	require.Contains(t, got.stderr, "models.ids.pkl is there already")
-	require.Equal(t, exitDone, build("ConvNet2", "ConvNet3", "--deepen", "--size", "4").code, "from the same seed")
+	require.Equal(t, failure.Done, build("ConvNet2", "ConvNet3", "--deepen", "--size", "4").code, "from the same seed")
 	got = graft("vocab", "check", folder, "ConvNet2", "--input", "1x28x28", "--classes", "5")
-	require.Equal(t, exitFailed, got.code)
+	require.Equal(t, failure.Failed, got.code)
 	require.Contains(t, got.stderr, "Conv2d(1, 32, kernel_size=(3, 3), stride=(1, 1)) at conv1.layers.0")
 	require.Contains(t, got.stderr, "Linear(in_features=32, out_features=5, bias=True) at fc.layers.0")
 
@@ -75,7 +76,7 @@ func TestSharedAndUnusedTokensAreShown(t *testing.T) {
 	require.Equal(t, []vocab.Collision{{ID: 2, Keys: []string{"ReLU()", "c"}}}, report.Collisions)
 	require.Equal(t, []int{1}, report.Unused)
 	got = graft("vocab", "check", path)
-	require.Equal(t, exitFailed, got.code)
+	require.Equal(t, failure.Failed, got.code)
 	require.Contains(t, got.stdout, "1 faults")
 	require.Contains(t, got.stderr, "token 2 is that of ReLU() and of c")
 }
@@ -86,20 +87,20 @@ func TestVocabulariesThatCannotBeReadOrMade(t *testing.T) {
 	require.NoError(t, os.WriteFile(damaged, []byte(`{"format": "graft vocabulary", "version": 1, "keys": [{"key": "a", "id": 3}], "vectors": [[1]]}`), 0o600))
 	for name, c := range map[string]struct {
 		args []string
-		code exitCode
+		code failure.Code
 		says string
 	}{
-		"show nothing":          {[]string{"show", filepath.Join(folder, "none")}, exitFailed, "no such file"},
-		"show an empty folder":  {[]string{"show", t.TempDir()}, exitFailed, "'graft vocab build'"},
-		"show what is damaged":  {[]string{"show", damaged}, exitDamaged, `"a" has the token 3, and there are 1 vectors`},
-		"check what is damaged": {[]string{"check", damaged}, exitDamaged, `"a" has the token 3`},
-		"check no such network": {[]string{"check", damaged, "ConvNet9"}, exitUsage, "ConvNet9"},
-		"build of nothing":      {[]string{"build", "--out", folder}, exitUsage, "requires at least 1 arg"},
-		"build to nowhere":      {[]string{"build", "ConvNet2"}, exitUsage, "--out says where"},
-		"build without size":    {[]string{"build", "ConvNet2", "--out", folder, "--size", "0"}, exitUsage, "between 1 and 65536"},
-		"build a path":          {[]string{"build", "ConvNet2", "--out", folder, "--legacy", "../models"}, exitUsage, "it is a name and no path"},
-		"build of wrong shape":  {[]string{"build", "ConvNet2", "--out", folder, "--input", "3x"}, exitUsage, "--input"},
-		"build into a file":     {[]string{"build", "ConvNet2", "--out", damaged}, exitFailed, damaged},
+		"show nothing":          {[]string{"show", filepath.Join(folder, "none")}, failure.Failed, "no such file"},
+		"show an empty folder":  {[]string{"show", t.TempDir()}, failure.Failed, "'graft vocab build'"},
+		"show what is damaged":  {[]string{"show", damaged}, failure.Damaged, `"a" has the token 3, and there are 1 vectors`},
+		"check what is damaged": {[]string{"check", damaged}, failure.Damaged, `"a" has the token 3`},
+		"check no such network": {[]string{"check", damaged, "ConvNet9"}, failure.Usage, "ConvNet9"},
+		"build of nothing":      {[]string{"build", "--out", folder}, failure.Usage, "requires at least 1 arg"},
+		"build to nowhere":      {[]string{"build", "ConvNet2"}, failure.Usage, "--out says where"},
+		"build without size":    {[]string{"build", "ConvNet2", "--out", folder, "--size", "0"}, failure.Usage, "between 1 and 65536"},
+		"build a path":          {[]string{"build", "ConvNet2", "--out", folder, "--legacy", "../models"}, failure.Usage, "it is a name and no path"},
+		"build of wrong shape":  {[]string{"build", "ConvNet2", "--out", folder, "--input", "3x"}, failure.Usage, "--input"},
+		"build into a file":     {[]string{"build", "ConvNet2", "--out", damaged}, failure.Failed, damaged},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := graft(append([]string{"vocab"}, c.args...)...)

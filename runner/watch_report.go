@@ -1,94 +1,16 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"time"
 
-	"go.uber.org/zap"
-
-	"graft/files"
-	"graft/simulation"
+	"graft/results/report"
+	"graft/work/simulate"
 )
 
-// simulateReport is what `graft simulate --json` prints.
-type simulateReport struct {
-	Folder   string               `json:"folder"`   // of the run
-	Table    string               `json:"table"`    // its folder
-	Cache    string               `json:"cache"`    // its folder
-	State    simulation.State     `json:"state"`    // how far it is
-	Failures []simulation.Trouble `json:"failures"` // every attempt that failed
-	Damaged  []string             `json:"damaged"`  // files of the cache that were put aside
-	Outcome  *tableReport         `json:"outcome"`  // of the table; null where nothing ended
-}
-
-// finish collects the table and prints what came out.
-func (x *watch) finish(w io.Writer, json bool) error {
-	if _, err := x.harvest(); err != nil {
-		return err
-	}
-	r, err := x.report()
-	if err != nil {
-		return err
-	}
-	if r.State.Failed == 0 {
-		if err := x.grid.Sweep(); err != nil {
-			return err
-		}
-	}
-	if json {
-		err = printJSON(w, r)
-	} else {
-		err = r.print(w)
-	}
-	return errors.Join(err, r.err())
-}
-
-func (x *watch) report() (*simulateReport, error) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	r := &simulateReport{Folder: x.folder, Table: x.table(), Cache: x.cache()}
-	var err error
-	if r.State, err = x.grid.State(); err != nil {
-		return nil, err
-	}
-	if r.Failures, err = x.grid.Log.List(); err != nil {
-		return nil, err
-	}
-	if r.Damaged, err = x.grid.Store.Damaged(); err != nil || r.State.Ended == 0 {
-		return r, err
-	}
-	table, err := simulation.Read(files.OS{}, r.Table)
-	if err != nil {
-		return nil, err
-	}
-	r.Outcome = reportTable(table)
-	return r, nil
-}
-
-// missingSequences says that some failed, and were left out.
-type missingSequences struct{ text string }
-
-// Error says which, and what to do.
-func (m *missingSequences) Error() string { return m.text }
-
-// err says what is missing.
-func (r *simulateReport) err() error {
-	if r.State.Failed == 0 {
-		return nil
-	}
-	err := &missingSequences{fmt.Sprintf("%d of %d sequences failed, such as %s: %s; see %s/%s, and try them again with --retry",
-		r.State.Failed, r.State.Sequences, simulation.Leg{Sequence: r.Failures[0].Sequence, Seed: r.Failures[0].Seed}, r.Failures[0].Why, r.Folder, failuresFolder)}
-	if r.State.Ended == 0 {
-		return err
-	}
-	return withCode(exitPartial, err)
-}
-
-func (r *simulateReport) print(w io.Writer) error {
+func printSimulateReport(r *simulate.Report, w io.Writer) error {
 	if r.Outcome != nil {
-		if err := r.Outcome.print(w, false); err != nil {
+		if err := report.PrintTable(r.Outcome, w, false); err != nil {
 			return err
 		}
 	}
@@ -106,92 +28,4 @@ func (r *simulateReport) print(w io.Writer) error {
 		}
 	}
 	return err
-}
-
-// draw shows how far it has come: bars on a terminal, now and then a line elsewhere.
-func (x *watch) draw() (end func()) {
-	if drawable(x.screen) {
-		b := drawBars(x.screen, scene{part: x.part, right: x.right, facts: x.facts})
-		return b.close
-	}
-	done := make(chan struct{})
-	go func() {
-		tick := time.NewTicker(seldom)
-		defer tick.Stop()
-		for {
-			select {
-			case <-done:
-				return
-			case <-tick.C:
-				x.tell()
-			}
-		}
-	}()
-	return func() { close(done) }
-}
-
-// last is the state that was looked at last.
-func (x *watch) last() simulation.State {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.state
-}
-
-// legs are those under way, when it was looked last.
-func (x *watch) legs() []runningLeg {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.running
-}
-
-func (x *watch) part() (done, all int64) {
-	s := x.last()
-	return int64(s.Done), int64(s.Legs)
-}
-
-func (x *watch) right() string {
-	s := x.last()
-	if left := x.toGo(s); left > 0 {
-		return fmt.Sprintf("%d of %d runs, %s to go", s.Ended, s.Sequences, spanText(left))
-	}
-	return fmt.Sprintf("%d of %d runs", s.Ended, s.Sequences)
-}
-
-// toGo is how long what is left will take, at the pace of since this process began to
-// look; zero where that is not known.
-func (x *watch) toGo(s simulation.State) time.Duration {
-	machine, passed := s.Seconds-x.first.Seconds, time.Since(x.begun).Seconds()
-	if machine <= 0 || s.Ahead <= 0 {
-		return 0
-	}
-	return time.Duration(s.Ahead / machine * passed * float64(time.Second))
-}
-
-func (x *watch) facts(width int) string {
-	s := x.last()
-	var parts []string
-	if s.Failed > 0 {
-		parts = append(parts, fmt.Sprintf("%d failed", s.Failed))
-	}
-	for k, b := range s.Best {
-		if k == 0 {
-			parts = append(parts, fmt.Sprintf("best %s: %s", simulation.Sequence(b.Sequence), accuracyText(b.Accuracy)))
-		}
-	}
-	for _, leg := range x.legs() {
-		parts = append(parts, "runs "+simulation.Leg{Sequence: leg.Sequence, Seed: leg.Seed}.String())
-	}
-	return fitting(append(parts, counted(int(s.Steps), "step")), width)
-}
-
-func (x *watch) tell() {
-	s := x.last()
-	about := []zap.Field{zap.Int("ended", s.Ended), zap.Int("of", s.Sequences), zap.Int("failed", s.Failed), zap.Int64("steps", s.Steps)}
-	if len(s.Best) > 0 {
-		about = append(about, zap.Strings("best", s.Best[0].Sequence), zap.Float64("accuracy", rounded(s.Best[0].Accuracy)))
-	}
-	if left := x.toGo(s); left > 0 {
-		about = append(about, zap.Duration("to_go", left.Round(time.Second)))
-	}
-	x.log.Info("simulating", about...)
 }

@@ -12,7 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"graft/files"
+	"graft/results/document"
+	"graft/results/failure"
 	"graft/torch/weights"
+	"graft/work"
 )
 
 // newWeightsCommand is `graft weights`. It needs no LibTorch.
@@ -65,7 +68,7 @@ SHA-256 of all items as little-endian float32. "-" stands for a mean of nothing.
 }
 
 func runWeightsShow(w io.Writer, path string, o weightsShowOptions) error {
-	set, err := readWeights(path)
+	set, err := work.ReadWeights(files.OS{}, path)
 	if err != nil {
 		return err
 	}
@@ -78,20 +81,9 @@ func runWeightsShow(w io.Writer, path string, o weightsShowOptions) error {
 		report.Tensors = append(report.Tensors, summary)
 	}
 	if o.json {
-		return printJSON(w, report)
+		return document.PrintJSON(w, report)
 	}
 	return report.print(w)
-}
-
-// readWeights tells a file that cannot be opened from one that cannot be
-// understood.
-func readWeights(path string) (*weights.Set, error) {
-	set, err := weights.Read(files.OS{}, path, weights.Options{})
-	var system *fs.PathError
-	if err != nil && !errors.As(err, &system) {
-		err = withCode(exitDamaged, err)
-	}
-	return set, err
 }
 
 // print writes an aligned table and a line of totals.
@@ -101,7 +93,7 @@ func (r weightsReport) print(w io.Writer) error {
 	items := int64(0)
 	for _, t := range r.Tensors {
 		items += t.Count
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%s\t%s\t%s%s\n", printable(t.Name), t.DType,
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%s\t%s\t%s%s\n", document.Printable(t.Name), t.DType,
 			shapeText(t.Shape), t.Count, numberText(t.Mean), numberText(t.Spread), t.SHA256, notFinite(t))
 	}
 	if err := table.Flush(); err != nil { // it keeps the first error of the lines
@@ -109,16 +101,6 @@ func (r weightsReport) print(w io.Writer) error {
 	}
 	_, err := fmt.Fprintf(w, "%d tensors, %d items (%s)\n", len(r.Tensors), items, r.Format)
 	return err
-}
-
-// printable keeps a hostile name from moving the cursor or the columns.
-func printable(name string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
-			return '?'
-		}
-		return r
-	}, name)
 }
 
 func shapeText(shape []int64) string {
@@ -170,12 +152,12 @@ beside the tensors are kept by safetensors only.`,
 func runWeightsConvert(w io.Writer, in, out string, o weightsConvertOptions) error {
 	format, err := weights.FormatOf(out)
 	if err != nil {
-		return withCode(exitUsage, err)
+		return failure.With(failure.Usage, err)
 	}
 	if err := mayWrite(in, out, o.force); err != nil {
 		return err
 	}
-	set, err := readWeights(in)
+	set, err := work.ReadWeights(files.OS{}, in)
 	if err != nil {
 		return err
 	}
@@ -200,10 +182,10 @@ func mayWrite(in, out string, force bool) error {
 		return err
 	}
 	if os.SameFile(source, there) {
-		return usageErrorf("%s and %s are the same file: name another one to write", in, out)
+		return failure.Usagef("%s and %s are the same file: name another one to write", in, out)
 	}
 	if !force {
-		return usageErrorf("%s is there already: name another file, or replace it with --force", out)
+		return failure.Usagef("%s is there already: name another file, or replace it with --force", out)
 	}
 	return nil
 }

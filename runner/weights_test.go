@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/files"
+	"graft/results/failure"
 	"graft/torch/weights"
 )
 
@@ -92,7 +93,7 @@ func TestWeightsConvertRefuses(t *testing.T) {
 	for want, out := range map[string]string{"same file": in, "the same file": link, ".safetensors": in + ".npz"} {
 		_, err := runWeights("convert", "--force", in, out)
 		assert.ErrorContains(t, err, want)
-		assert.Equal(t, exitUsage, codeOf(t.Context(), err))
+		assert.Equal(t, failure.Usage, failure.CodeOf(t.Context(), err))
 	}
 }
 
@@ -101,11 +102,11 @@ func TestWeightsErrorsSayWhatKindOfFileItIs(t *testing.T) {
 	require.NoError(t, os.WriteFile(damaged, []byte("PK\x03\x04 and no more"), 0o600))
 	_, err := runWeights("show", damaged)
 	assert.ErrorContains(t, err, damaged)
-	assert.Equal(t, exitDamaged, codeOf(t.Context(), err))
+	assert.Equal(t, failure.Damaged, failure.CodeOf(t.Context(), err))
 
 	_, err = runWeights("show", damaged+".absent")
 	assert.ErrorIs(t, err, os.ErrNotExist)
-	assert.Equal(t, exitFailed, codeOf(t.Context(), err))
+	assert.Equal(t, failure.Failed, failure.CodeOf(t.Context(), err))
 
 	_, err = runWeights("shwo")
 	assert.ErrorContains(t, err, "unknown command")

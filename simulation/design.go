@@ -2,7 +2,6 @@ package simulation
 
 import (
 	"cmp"
-	"container/heap"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -11,6 +10,7 @@ import (
 	"slices"
 
 	"graft/decider"
+	"graft/events"
 	"graft/net2net"
 )
 
@@ -172,10 +172,11 @@ func (g *Grid) walkHalves(visit visitor) error {
 // One whose outcome is not known yet may become a sequence, and counts as one, so that
 // others can be run meanwhile: which sequences are taken does not depend on that.
 func (g *Grid) walkLikely(visit visitor) error {
-	ahead := &horizon{{g.root, 1, 0}}
+	var ahead events.Heap[prospect]
+	ahead.Push(likeliestFirst(1, 0), prospect{g.root, 1})
 	met := 1
 	for taken := 0; ahead.Len() > 0 && taken < g.Design.Most; {
-		at := heap.Pop(ahead).(prospect)
+		_, at, _ := ahead.Pop()
 		if err := visit(at.branch); err != nil {
 			return err
 		}
@@ -192,7 +193,8 @@ func (g *Grid) walkLikely(visit visitor) error {
 			return err
 		}
 		for k, child := range next {
-			heap.Push(ahead, prospect{child, at.share * shares[k], met})
+			share := at.share * shares[k]
+			ahead.Push(likeliestFirst(share, met), prospect{child, share})
 			met++
 		}
 	}
@@ -233,32 +235,9 @@ func (g *Grid) weigh(b *branch, next []*branch) ([]float64, error) {
 type prospect struct {
 	*branch
 	share float64
-	met   int // how many were met before it
 }
 
-// horizon is a heap of prospects, the likeliest first, of equals the one met first.
-type horizon []prospect
-
-// Len is how many there are.
-func (h horizon) Len() int { return len(h) }
-
-// Less says which comes first.
-func (h horizon) Less(a, b int) bool {
-	if h[a].share != h[b].share {
-		return h[a].share > h[b].share
-	}
-	return h[a].met < h[b].met
-}
-
-// Swap changes the places of two.
-func (h horizon) Swap(a, b int) { h[a], h[b] = h[b], h[a] }
-
-// Push adds one at the end.
-func (h *horizon) Push(p any) { *h = append(*h, p.(prospect)) }
-
-// Pop takes the last away.
-func (h *horizon) Pop() any {
-	last := (*h)[len(*h)-1]
-	*h = (*h)[:len(*h)-1]
-	return last
+// likeliestFirst orders prospects by their shares; of equals the one met first is first.
+func likeliestFirst(share float64, met int) events.Key {
+	return events.Key{events.Float(-share), int64(met)}
 }

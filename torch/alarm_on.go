@@ -7,9 +7,9 @@ import (
 	"runtime/debug"
 )
 
-// OnLeak is called with the stack that opened a scope when the collector finds
-// that the scope was dropped without Close. It is there in debug builds only,
-// and panics unless it is replaced: a leak is a programmer's error.
+// OnLeak receives the stack that opened a scope when the garbage collector finds that the
+// scope was dropped without Close. It exists in debug builds only, and panics by default: a
+// leak is a programmer's error.
 var OnLeak = func(stack string) {
 	panic("torch: a scope was never closed; it was opened here:\n" + stack)
 }

@@ -17,11 +17,10 @@ package torch
 // void FreeString(const char *text);
 import "C"
 
-// The operators that small networks are made of. They call gotorch's C half
-// directly: its Go half sets a finalizer and crosses the border twice for each
-// result, which is a quarter of the time of an operator this small.
+// The operators of small networks. They call gotorch's C half directly: its Go half sets a
+// finalizer and calls C twice for each result, a quarter of the time of so small an operator.
 
-// begin prepares a result, or says that the operator may not run.
+// begin prepares a result, or reports that the operator must not run.
 func (s *Scope) begin(op string, operands ...*Tensor) (*Tensor, bool) {
 	if !s.ready(op, operands) {
 		return &Tensor{}, false
@@ -121,7 +120,7 @@ func (s *Scope) LogSoftmax(x *Tensor, dim int) *Tensor {
 	return s.finish(t, C.LogSoftmax(C.graft_t(x.handle), C.int64_t(dim), (*C.graft_t)(&t.handle)), "log_softmax", x)
 }
 
-// Sum adds all elements up.
+// Sum is the sum of all elements.
 func (s *Scope) Sum(x *Tensor) *Tensor {
 	t, ok := s.begin("sum", x)
 	if !ok {

@@ -8,17 +8,16 @@ import (
 	"fmt"
 )
 
-// Augment says how images [N, C, H, W] are changed at random before a training
-// step, each on its own: shifted, then mirrored, then with a hole in it. What
-// comes in from outside of the image and what is in the hole is 0, so a program
-// that normalises sees black there. The zero Augment changes nothing.
+// Augment are random changes of images [N, C, H, W] before a training step, independent for
+// each image: a shift, then a flip, then a hole. Pixels from outside of the image and in the
+// hole are 0, black for a program that normalises. The zero Augment changes nothing.
 type Augment struct {
-	Pad    int  // pixels: shifted by up to so many in each direction; zero means none
-	Flip   bool // every other image is mirrored, left to right; false mirrors none
-	Cutout int  // pixels: side of a square hole whose middle lies in the image; zero means none
+	Pad    int  // largest shift in each direction, in pixels; zero means none
+	Flip   bool // flip images left to right with a probability of one half
+	Cutout int  // side in pixels of a square hole whose centre lies in the image; zero means none
 }
 
-// Validate lists every setting that makes no sense.
+// Validate lists all invalid options.
 func (a Augment) Validate() error {
 	var faults []error
 	if a.Pad < 0 {
@@ -30,14 +29,15 @@ func (a Augment) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Augment is the images of x that the int64 rows name, each changed at random as
-// Train does; nil rows are all of them. Five numbers are drawn for each image,
-// whatever is asked for; nil draws from LibTorch's own generator.
+// Augment returns the images of x at int64 rows, each changed at random as in Train; nil rows
+// mean all. It draws five numbers for each image, whatever the options; a nil random means
+// LibTorch's own generator.
 func (s *Scope) Augment(x, rows *Tensor, a Augment, random *Generator) *Tensor {
 	return s.augment(x, rows, a, random, false)
 }
 
-// augment goes, byOperators, the way of devices without a kernel of ours.
+// augment runs Augment; byOperators uses LibTorch's operators, as on devices without our
+// kernel.
 func (s *Scope) augment(x, rows *Tensor, a Augment, random *Generator, byOperators bool) *Tensor {
 	ints := []int{a.Pad, a.Cutout, flag(a.Flip), flag(byOperators)}
 	return s.one(C.GRAFT_OP_AUGMENT, "augment", arguments{ints: ints, random: random}, x, rows)

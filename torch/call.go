@@ -11,8 +11,8 @@ import (
 	"github.com/wangkuiyi/gotorch"
 )
 
-// borrow runs one of gotorch's operators and makes this scope own its result.
-// gotorch reports errors by panic and frees by finalizer: neither leaves here.
+// borrow runs one of gotorch's operators and makes this scope own its result. It converts
+// gotorch's panics to errors and removes its finalizer.
 func (s *Scope) borrow(op string, call func() gotorch.Tensor, operands ...*Tensor) (out *Tensor) {
 	if !s.ready(op, operands) {
 		return &Tensor{}
@@ -69,7 +69,7 @@ func (s *Scope) run(op C.int32_t, name string, a arguments, results int, operand
 	return outs
 }
 
-// one is run for an operator with one result.
+// one runs an operator with one result.
 func (s *Scope) one(op C.int32_t, name string, a arguments, operands ...*Tensor) *Tensor {
 	return s.run(op, name, a, 1, operands...)[0]
 }

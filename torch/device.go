@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// Device is where a tensor lives. The zero Device is the CPU.
+// Device is the device of a tensor. The zero Device is the CPU.
 type Device struct {
 	CUDA  bool
-	Index int // of the CUDA device; without meaning on the CPU
+	Index int // of the CUDA device; ignored on the CPU
 }
 
 // CPU is the host.
 var CPU = Device{}
 
-// String writes the device as ParseDevice reads it.
+// String formats the device for ParseDevice.
 func (d Device) String() string {
 	if !d.CUDA {
 		return "cpu"
@@ -30,8 +30,8 @@ func (d Device) code() (kind, index int32) {
 	return 0, 0
 }
 
-// ParseDevice reads "cpu", "cuda" or "cuda:N" and checks that the device is
-// there. The empty string is the CPU.
+// ParseDevice parses "cpu", "cuda" or "cuda:N" and checks that the device exists. The empty
+// string means the CPU.
 func ParseDevice(name string) (Device, error) {
 	d, err := parseDevice(name)
 	if err != nil {
@@ -67,7 +67,7 @@ func parseDevice(name string) (Device, error) {
 		Cause: fmt.Errorf("not a device's name"), Remedy: "write cpu or cuda:N"}
 }
 
-// Devices lists what this machine has, the CPU first.
+// Devices lists the devices of this machine, the CPU first.
 func Devices() ([]Device, error) {
 	runtime, err := Describe()
 	if err != nil {

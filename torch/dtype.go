@@ -36,7 +36,7 @@ func (d DType) String() string {
 	return fmt.Sprintf("dtype %d", int8(d))
 }
 
-// Size is the bytes of one element; zero for a type that graft does not know.
+// Size is the bytes of one element; zero for an unknown type.
 func (d DType) Size() int { return dtypes[d].size }
 
 // Element is a Go type whose slices become tensors and back.

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Kinds of error, for errors.Is.
+// Kinds of errors, for errors.Is.
 var (
 	// ErrNotLoaded: there is no usable LibTorch.
 	ErrNotLoaded = errors.New("LibTorch is not usable")
@@ -22,8 +22,8 @@ var (
 	ErrPeer = errors.New("a process of the group is lost")
 )
 
-// Error is what the door returns: what was being done, to what, why it failed
-// and what to do about it. The zero Error says nothing; all fields are optional.
+// Error is an error of LibTorch: the operation, its subject, the cause and a remedy. All
+// fields are optional.
 type Error struct {
 	Op      string // the operator or call
 	Subject string // operands with their shapes, or a path
@@ -32,7 +32,7 @@ type Error struct {
 	kind    error
 }
 
-// Error says all of it in one line.
+// Error formats all fields in one line.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(e.Op)
@@ -48,7 +48,7 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Unwrap gives errors.Is and errors.As the cause and the kind.
+// Unwrap returns the cause and the kind for errors.Is and errors.As.
 func (e *Error) Unwrap() []error {
 	var all []error
 	for _, err := range []error{e.Cause, e.kind} {
@@ -59,8 +59,8 @@ func (e *Error) Unwrap() []error {
 	return all
 }
 
-// newError makes an error of LibTorch's message: the sentence without the C++
-// trace behind it, and a remedy where one is known.
+// newError makes an error of LibTorch's message: its first sentence without the C++ trace, and
+// a remedy if one is known.
 func newError(op, message string, operands ...*Tensor) *Error {
 	text, _, _ := strings.Cut(message, "\nException raised from")
 	text = strings.Join(strings.Fields(text), " ")

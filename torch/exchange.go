@@ -6,14 +6,14 @@ import (
 	"graft/torch/weights"
 )
 
-// stored pairs the types of files with those of tensors.
+// stored maps the types of files to those of tensors.
 var stored = map[weights.DType]DType{
 	weights.Float64: Float64, weights.Float32: Float32, weights.Float16: Float16, weights.BFloat16: BFloat16,
 	weights.Int64: Int64, weights.Int32: Int32, weights.Int16: Int16, weights.Int8: Int8,
 	weights.Uint8: Uint8, weights.Bool: Bool,
 }
 
-// FromWeights makes a tensor of one that was read from a file.
+// FromWeights makes a tensor of a tensor from a file.
 func FromWeights(s *Scope, d Device, w weights.Tensor) *Tensor {
 	dtype, ok := stored[w.DType]
 	if !ok {
@@ -26,7 +26,7 @@ func FromWeights(s *Scope, d Device, w weights.Tensor) *Tensor {
 	return FromBytes(s, d, dtype, w.Data, shape...)
 }
 
-// Weights copies the tensor out under a name, as files hold it.
+// Weights copies the tensor under a name, for a file.
 func (t *Tensor) Weights(name string) (weights.Tensor, error) {
 	info, err := t.Info()
 	if err != nil {

@@ -16,20 +16,19 @@ import (
 	"unsafe"
 )
 
-// LibraryVariable names the environment variable that, where it is set, holds
-// the path of the library to open; nothing else is tried then.
+// LibraryVariable is the environment variable with the path of the library to open; if it is
+// set, nothing else is tried.
 const LibraryVariable = "GRAFT_LIBRARY"
 
 const libraryName = "libgrafttorch.so"
 
-// spinCount is how often an idle OpenMP thread looks for work before it sleeps.
-// libgomp's default spins for seconds: three jobs on two processors then do a
-// third of the work. A short spin loses a few per cent on a quiet machine, where
-// to sleep at once loses a sixth. docs/measurements.md has the figures.
+// spinCount is the number of times that an idle OpenMP thread looks for work before it
+// sleeps. libgomp's default spins for seconds: three jobs on two processors then do a third
+// of the work. A short spin costs a few per cent on a quiet machine, where sleeping at once
+// costs a sixth; see docs/measurements.md.
 const spinCount = "3000"
 
-// WaitPolicy says in words how idle threads wait where the user's environment
-// does not say otherwise.
+// WaitPolicy describes how idle threads wait, unless the user's environment changes it.
 const WaitPolicy = "spin " + spinCount + " times"
 
 var door struct {
@@ -38,15 +37,14 @@ var door struct {
 	err  error
 }
 
-// Load opens LibTorch. The first scope does so on its own; call it to learn
-// early whether that will work. Later calls return what the first one found.
+// Load opens LibTorch. The first scope does so by itself; call Load to find errors early.
+// Later calls return the result of the first.
 func Load() error {
 	door.once.Do(func() { door.path, door.err = open() })
 	return door.err
 }
 
-// LibraryPath says which library Load opened. It is empty before that and when
-// none could be opened.
+// LibraryPath is the library that Load opened; empty before that and on failure.
 func LibraryPath() string {
 	if door.err != nil {
 		return ""
@@ -83,7 +81,8 @@ func openAt(path string) error {
 	return errors.New(C.GoString(message))
 }
 
-// find looks beside the program, where it was built and where it is installed.
+// find searches for the library beside the program, where it was built and where it is
+// installed.
 func find() (string, error) {
 	if path := os.Getenv(LibraryVariable); path != "" {
 		return path, nil
@@ -105,7 +104,7 @@ func candidates() []string {
 		here := filepath.Dir(program)
 		folders = append(folders, here, filepath.Join(here, "../build/lib"), filepath.Join(here, "../lib/graft"))
 	}
-	// A test's program lies in a temporary folder; the source says where it was built.
+	// A test's executable lies in a temporary folder; its source lies beside the build folder.
 	if _, source, _, ok := runtime.Caller(0); ok {
 		folders = append(folders, filepath.Join(filepath.Dir(source), "../build/lib"))
 	}
@@ -118,18 +117,18 @@ func candidates() []string {
 
 // Runtime describes the LibTorch that is open.
 type Runtime struct {
-	Library     string `json:"library"`      // path of the library that holds the door
+	Library     string `json:"library"`      // path of the library
 	Version     string `json:"version"`      // of the LibTorch that runs
 	CompiledFor string `json:"compiled_for"` // version of the headers the library was built with
 	Vectors     string `json:"vectors"`      // the processor's instructions that LibTorch uses
 	Threads     int    `json:"threads"`      // of one operator
 	CUDABuilt   bool   `json:"cuda_built"`   // whether this LibTorch can use CUDA at all
-	CUDADevices int    `json:"cuda_devices"` // that there are
+	CUDADevices int    `json:"cuda_devices"` // number of CUDA devices
 	Gloo        bool   `json:"gloo"`         // whether processes can train together
-	NCCL        bool   `json:"nccl"`         // whether CUDA devices speak to each other directly then
+	NCCL        bool   `json:"nccl"`         // whether CUDA devices then communicate directly
 }
 
-// Describe opens LibTorch and says what it is.
+// Describe opens LibTorch and describes it.
 func Describe() (Runtime, error) {
 	if err := Load(); err != nil {
 		return Runtime{}, err
@@ -151,7 +150,7 @@ func Describe() (Runtime, error) {
 	}, nil
 }
 
-// SetThreads sets how many threads one operator may use on the CPU.
+// SetThreads sets the number of threads of one operator on the CPU.
 func SetThreads(n int) error {
 	if err := Load(); err != nil {
 		return err
@@ -163,11 +162,11 @@ func setThreads(n int) error {
 	return take("set the number of threads", C.graft_set_threads(C.int32_t(n)))
 }
 
-// DefaultThreads is how many threads Load chooses: the processors this process
-// may use, by affinity and by its control group.
+// DefaultThreads is the number of threads that Load sets: the processors of this process, by
+// affinity and control group.
 func DefaultThreads() int { return runtime.GOMAXPROCS(0) }
 
-// take turns a message of the border into an error and frees it.
+// take converts a message of the shim into an error and frees it.
 func take(op string, message *C.char) error {
 	if message == nil {
 		return nil

@@ -3,16 +3,16 @@ package torch
 // #include "graft.h"
 import "C"
 
-// Memory is what LibTorch holds, in bytes.
+// Memory is the memory that LibTorch holds, in bytes.
 type Memory struct {
-	HeapInUse    int64 `json:"heap_in_use_bytes"`   // handed out on the host
+	HeapInUse    int64 `json:"heap_in_use_bytes"`   // in use on the host
 	HeapHeld     int64 `json:"heap_held_bytes"`     // freed on the host, kept for the next step
-	CUDAInUse    int64 `json:"cuda_in_use_bytes"`   // handed out on the device
-	CUDAReserved int64 `json:"cuda_reserved_bytes"` // taken from the device
+	CUDAInUse    int64 `json:"cuda_in_use_bytes"`   // in use on the device
+	CUDAReserved int64 `json:"cuda_reserved_bytes"` // reserved on the device
 }
 
-// MemoryFigures reads what LibTorch holds now. On the CPU the CUDA figures are
-// zero, as they are with a LibTorch before 2.9.
+// MemoryFigures reads the memory that LibTorch holds now. The CUDA figures are zero on the CPU
+// and with LibTorch before 2.9.
 func MemoryFigures(d Device) (Memory, error) {
 	if err := Load(); err != nil {
 		return Memory{}, err

@@ -39,10 +39,10 @@ func (s *Scope) Linear(x, weight, bias *Tensor) *Tensor {
 	}, compact([]*Tensor{x, weight, bias})...)
 }
 
-// Window is how a convolution or a pool moves over an image. A Stride, Dilation
-// or Groups of zero means 1, in pools a Stride of zero means Kernel.
+// Window is the window of a convolution or a pool over an image. A Stride, Dilation or Groups
+// of zero means 1; in pools a Stride of zero means Kernel.
 type Window struct {
-	Kernel   int // pixels; of pools only, a convolution's weight says its own
+	Kernel   int // pixels; of pools only, a convolution takes it from the weight
 	Stride   int // pixels
 	Padding  int // pixels on each side
 	Dilation int // pixels between taps
@@ -87,19 +87,19 @@ type BatchNorm struct {
 	Weight, Bias *Tensor
 	Mean, Var    *Tensor
 	Seen         *Tensor // int64 count of batches, in programs only; may be nil
-	Momentum     float64 // share of the new batch; zero leaves Mean and Var alone
+	Momentum     float64 // share of the new batch; zero keeps Mean and Var
 	Eps          float64 // added to the variance; zero adds nothing
 }
 
 // BatchNorm normalises each channel, by the batch when training and by the
-// running statistics otherwise. Training moves the running statistics.
+// running statistics otherwise. Training updates the running statistics.
 func (s *Scope) BatchNorm(x *Tensor, n BatchNorm, training bool) *Tensor {
 	return s.borrow("batch_norm", func() gotorch.Tensor {
 		return functional.BatchNorm(x.gotorch(), n.Mean.maybe(), n.Var.maybe(), n.Weight.maybe(), n.Bias.maybe(), training, n.Momentum, n.Eps)
 	}, compact([]*Tensor{x, n.Weight, n.Bias, n.Mean, n.Var})...)
 }
 
-// maybe lends an optional operand to gotorch.
+// maybe returns an optional operand for gotorch.
 func (t *Tensor) maybe() gotorch.Tensor {
 	if t == nil {
 		return gotorch.Tensor{}

@@ -9,7 +9,7 @@ import (
 	"unsafe"
 )
 
-// Rule is how an optimizer moves a parameter. The zero Rule is none.
+// Rule is the update rule of an optimizer. The zero Rule means none.
 type Rule int
 
 // The rules, each in PyTorch's form.
@@ -19,30 +19,30 @@ const (
 	AdamW Rule = C.GRAFT_ADAMW
 )
 
-// Group is a set of parameters that move by the same rule and settings.
+// Group is a set of parameters with the same rule and options.
 type Group struct {
 	Params []*Tensor // leaves that require gradients
-	State  []State   // what they begin with; nil means nothing yet
+	State  []State   // initial state; nil means none
 	OptimizerOptions
 }
 
-// OptimizerOptions are the settings of a group.
+// OptimizerOptions are the options of a group.
 type OptimizerOptions struct {
-	Rule        Rule    // formula by which parameters move; required
-	LR          float64 // learning rate; zero moves nothing
+	Rule        Rule    // update rule; required
+	LR          float64 // learning rate; zero changes nothing
 	Beta1       float64 // Adam: decay of the first moment; zero means 0.9
 	Beta2       float64 // Adam: decay of the second moment; zero means 0.999
 	Eps         float64 // Adam: added to the root; zero means 1e-8
-	WeightDecay float64 // how strongly parameters are drawn to zero; zero means not at all
-	Momentum    float64 // SGD: part of a step that the next one keeps; zero means none
-	Dampening   float64 // SGD: part of a gradient that its momentum leaves out; zero means none
-	Nesterov    bool    // SGD: look ahead along the momentum; false does not
-	// Fused takes one pass over memory instead of PyTorch's operators. Results
+	WeightDecay float64 // weight decay; zero means none
+	Momentum    float64 // SGD: momentum; zero means none
+	Dampening   float64 // SGD: dampening of the momentum; zero means none
+	Nesterov    bool    // SGD: Nesterov momentum
+	// Fused updates in one pass over memory instead of with PyTorch's operators. Results
 	// are equal up to rounding.
 	Fused bool
 }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults fills unset options.
 func (o *OptimizerOptions) EnsureDefaults() {
 	for _, d := range []struct {
 		value *float64
@@ -54,7 +54,7 @@ func (o *OptimizerOptions) EnsureDefaults() {
 	}
 }
 
-// Validate lists every setting that makes no sense.
+// Validate lists all invalid options.
 func (o OptimizerOptions) Validate() error {
 	var faults []error
 	bad := func(wrong bool, what string, value any) {
@@ -79,26 +79,26 @@ func (o OptimizerOptions) code(params int) C.graft_group {
 		weight_decay: C.double(o.WeightDecay), momentum: C.double(o.Momentum), dampening: C.double(o.Dampening)}
 }
 
-// State is what a parameter begins with. Tensors are taken over, not copied; nil
-// ones, and the zero State, begin as in a new optimizer.
+// State is the initial state of a parameter. Its tensors are used, not copied; nil tensors,
+// and the zero State, begin as in a new optimizer.
 type State struct {
 	First, Second *Tensor // as in Slot
 	Steps         int64
 }
 
-// Slot is one parameter with the optimizer's memory of it, all of them ordinary
-// tensors: reading and writing them reads and writes the optimizer.
+// Slot is a parameter with its moments, all of them ordinary tensors: reading and writing them
+// reads and writes the optimizer.
 type Slot struct {
 	Param  *Tensor
-	First  *Tensor // Adam's first moment, SGD's momentum; nil where there is none
-	Second *Tensor // Adam's second moment; nil where there is none
+	First  *Tensor // Adam's first moment, SGD's momentum; nil without
+	Second *Tensor // Adam's second moment; nil without
 }
 
-// Optimizer moves parameters along their gradients. A scope owns it and its
-// state; the parameters stay where they are.
+// Optimizer updates parameters by their gradients. A scope owns it and its state, but not the
+// parameters.
 type Optimizer struct {
 	Slots []Slot
-	// Steps counts each slot's steps, as one int64 tensor on the host.
+	// Steps counts the steps of each slot, in one int64 tensor on the host.
 	Steps  *Tensor
 	groups []Group
 	handle C.graft_optimizer
@@ -172,7 +172,7 @@ func (s *Scope) start(o *Optimizer) {
 	s.hold(o)
 }
 
-// GroupOf is the group that a slot belongs to.
+// GroupOf is the group of a slot.
 func (o *Optimizer) GroupOf(slot int) int {
 	for g := range o.groups {
 		if slot -= len(o.groups[g].Params); slot < 0 {
@@ -182,7 +182,7 @@ func (o *Optimizer) GroupOf(slot int) int {
 	return len(o.groups)
 }
 
-// Close lets go of the parameters before the scope does. The slots' tensors stay.
+// Close releases the parameters before the scope closes. The slots' tensors stay.
 func (o *Optimizer) Close() {
 	if o.handle != nil {
 		o.scope.drop(o)
@@ -204,11 +204,11 @@ func (o *Optimizer) ready(op string) error {
 // Groups is the number of groups.
 func (o *Optimizer) Groups() int { return len(o.groups) }
 
-// Options are the settings of a group.
+// Options returns the options of a group.
 func (o *Optimizer) Options(group int) OptimizerOptions { return o.groups[group].OptimizerOptions }
 
-// Configure changes the settings of a group, the learning rate say; its rule
-// must stay, since the state belongs to it.
+// Configure changes the options of a group, such as the learning rate; the rule must stay the
+// same, since the state depends on it.
 func (o *Optimizer) Configure(group int, options OptimizerOptions) error {
 	if err := o.ready("configure optimizer"); err != nil {
 		return err
@@ -225,7 +225,7 @@ func (o *Optimizer) Configure(group int, options OptimizerOptions) error {
 	return take("configure optimizer", C.graft_optimizer_configure(o.handle, C.int32_t(group), &code))
 }
 
-// ZeroGrad forgets the gradients of all parameters.
+// ZeroGrad clears the gradients of all parameters.
 func (o *Optimizer) ZeroGrad() error {
 	if err := o.ready("zero gradients"); err != nil {
 		return err
@@ -233,7 +233,7 @@ func (o *Optimizer) ZeroGrad() error {
 	return take("zero gradients", C.graft_optimizer_zero_grad(o.handle))
 }
 
-// Step moves every parameter that has a gradient.
+// Step updates every parameter that has a gradient.
 func (o *Optimizer) Step() error {
 	if err := o.ready("optimizer step"); err != nil {
 		return err

@@ -11,12 +11,12 @@ import (
 	"unsafe"
 )
 
-// Peers are processes that train together, each with a copy of the network: this
-// one's place among them. All make the same calls in the same order. A scope owns it.
+// Peers is this process's membership in a group of processes that train together, each with a
+// copy of the network. All make the same calls in the same order. A scope owns it.
 //
-// They speak over LibTorch's own c10d. A call that another process fails returns an
-// error that is [ErrPeer], at once where that process is gone, after the timeout
-// where it is silent; from then on every call does, and a new group must be made.
+// The processes communicate over LibTorch's c10d. A call fails with [ErrPeer] at once if
+// another process is gone, and after the timeout if it is silent; from then on every call
+// fails, and a new group must be formed.
 type Peers struct {
 	Rank   int // from 0
 	Size   int // of the group
@@ -24,18 +24,18 @@ type Peers struct {
 	scope  *Scope
 }
 
-// PeersOptions say how a group is made. All fields but Device are required.
+// PeersOptions are the options of a group. All fields but Device are required.
 type PeersOptions struct {
 	Rank  int    // of this process, from 0
 	Size  int    // of the group
-	Store string // path of a file that is not there yet, the same for all, by which they find each other
-	// Device is where the tensors are; the zero Device is the CPU. Between CUDA
-	// devices NCCL carries them where LibTorch has it, else Gloo, over the host.
+	Store string // path of a file that does not exist yet, the same for all, in which they find each other
+	// Device is the device of the tensors; zero means the CPU. CUDA devices communicate
+	// over NCCL if LibTorch has it, else over Gloo on the host.
 	Device  Device
-	Timeout time.Duration // of the machine's time, without a word from another process
+	Timeout time.Duration // of the machine's time, for another process to answer
 }
 
-// Validate lists all that is wrong.
+// Validate lists all invalid options.
 func (o PeersOptions) Validate() error {
 	var faults []error
 	if o.Size < 1 || o.Rank < 0 || o.Rank >= o.Size {
@@ -50,7 +50,7 @@ func (o PeersOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// NewPeers returns when all processes of the group have come.
+// NewPeers returns when all processes of the group have joined.
 func (s *Scope) NewPeers(o PeersOptions) *Peers {
 	p := &Peers{Rank: o.Rank, Size: o.Size, scope: s}
 	if !s.ready("make a group", nil) {
@@ -73,7 +73,7 @@ func (s *Scope) NewPeers(o PeersOptions) *Peers {
 	return p
 }
 
-// possible says what stands in the way of a group.
+// possible returns an error if a group cannot be formed.
 func (o PeersOptions) possible() error {
 	if err := o.Validate(); err != nil {
 		return &Error{Op: "make a group", Cause: err}
@@ -85,7 +85,7 @@ func (o PeersOptions) possible() error {
 	return r.Together()
 }
 
-// Together is nil where this LibTorch lets processes train together.
+// Together returns an error if this LibTorch cannot train in several processes.
 func (r Runtime) Together() error {
 	if r.Gloo {
 		return nil
@@ -94,7 +94,7 @@ func (r Runtime) Together() error {
 		Remedy: "train in one process, or use another LibTorch and run 'make deps'"}
 }
 
-// Close lets go of the others before the scope does. They see it at once.
+// Close leaves the group before the scope closes. The others notice at once.
 func (p *Peers) Close() {
 	if p.handle != nil {
 		p.scope.drop(p)
@@ -113,14 +113,14 @@ func (p *Peers) pointer() C.graft_peers {
 	return p.handle
 }
 
-// Sum adds tensors up over all processes, in place. All get the same bits.
+// Sum sums tensors over all processes, in place. All get the same bits.
 func (p *Peers) Sum(tensors ...*Tensor) error {
 	return p.call("sum over processes", tensors, func(first *C.graft_t, count C.int64_t) *C.char {
 		return C.graft_peers_sum(p.handle, first, count)
 	})
 }
 
-// Broadcast gives the tensors of the process root to all, in place.
+// Broadcast copies the tensors of the process root to all, in place.
 func (p *Peers) Broadcast(root int, tensors ...*Tensor) error {
 	return p.call("broadcast to processes", tensors, func(first *C.graft_t, count C.int64_t) *C.char {
 		return C.graft_peers_broadcast(p.handle, C.int32_t(root), first, count)

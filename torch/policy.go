@@ -9,17 +9,17 @@ import (
 	"unsafe"
 )
 
-// PolicyShape is the sizes of a policy: embeddings of tokens, a recurrent layer of
-// two directions over them, a second one over what that says, and three linear
-// layers over the time and what the second says in the end.
+// PolicyShape holds the sizes of a policy: embeddings of tokens, a bidirectional recurrent
+// layer over them, a second recurrent layer over its outputs, and three linear layers over
+// the time and the second layer's last output.
 type PolicyShape struct {
-	Tokens    int  // how many there are
-	Embedding int  // values of each
+	Tokens    int  // number of tokens
+	Embedding int  // values of an embedding
 	Hidden    int  // units of each direction of the first recurrent layer
 	Memory    int  // units of the second
 	Linear    int  // values between the linear layers
-	Time      int  // values that say how much time is left
-	Actions   int  // that there are to choose from
+	Time      int  // values that encode the time left
+	Actions   int  // to choose from
 	Precise   bool // compute in float64; false is float32
 }
 
@@ -28,28 +28,28 @@ func (p PolicyShape) code() C.graft_policy_shape {
 		linear: C.int32_t(p.Linear), time: C.int32_t(p.Time), actions: C.int32_t(p.Actions), precise: C.int32_t(flag(p.Precise))}
 }
 
-// PolicyTree is the states that a policy decides in, and where its actions lead.
-// State 0 is where an episode begins; all ends are equally many decisions away.
+// PolicyTree holds the states in which a policy decides, and the successors of actions.
+// Episodes begin in state 0; all ends are the same number of decisions away.
 type PolicyTree struct {
 	Tokens [][]int32   // of each state
 	Time   [][]float64 // of each state
-	// Children of each state are, for each action, a state that stands behind it in
-	// the lists, or -1 - k where the episode ends with reward k.
+	// Children of each state are, for each action, the index of a later state, or -1 - k
+	// if the episode ends with reward k.
 	Children [][]int32
 	Rewards  []float64
-	// Waste is how many numbers of the generator each action of each state throws away
-	// while Learn plays. Nil throws away none.
+	// Waste is the number of random numbers that each action of each state skips in
+	// Learn. Nil means none.
 	Waste [][]int32
 }
 
-// PolicyRule says how a policy is trained. Nothing stands for a default here.
+// PolicyRule are the options of training a policy, without defaults.
 type PolicyRule struct {
 	LRDecay   float64 // factor of the rate, every LREvery episodes
-	LRLeast   float64 // below which the rate falls no further
+	LRLeast   float64 // lower bound of the rate
 	LREvery   int
 	HeatDecay float64 // factor of the temperature, every HeatEvery episodes, down to 1
 	HeatEvery int
-	Baseline  float64 // share of each reward in the running mean that is taken off rewards; zero takes off nothing
+	Baseline  float64 // share of each reward in the running mean that is subtracted from rewards; zero subtracts nothing
 	Entropy   float64 // weight of the entropy beside the reward
 	Batch     int     // episodes for each step
 	Beta1     float64 // Adam's
@@ -63,9 +63,9 @@ func (r PolicyRule) code() C.graft_policy_rule {
 		lr_every: C.int64_t(r.LREvery), heat_every: C.int64_t(r.HeatEvery), batch: C.int64_t(r.Batch)}
 }
 
-// PolicyProgress is where training stands, beside the parameters and the moments.
+// PolicyProgress is the state of training besides parameters and moments.
 type PolicyProgress struct {
-	Episodes    int64   `json:"episodes"` // that were learned from
+	Episodes    int64   `json:"episodes"` // learned from
 	Steps       int64   `json:"steps"`    // of Adam
 	LR          float64 `json:"lr"`       // the rate of the next step
 	Temperature float64 `json:"temperature"`
@@ -83,7 +83,7 @@ func (p *PolicyProgress) take(c C.graft_policy_progress) {
 		Temperature: float64(c.temperature), Baseline: float64(c.baseline)}
 }
 
-// PolicyPart is one of the vectors that belong to a policy.
+// PolicyPart selects one of the vectors of a policy.
 type PolicyPart int32
 
 // The parts, each in the order and layout of PyTorch's parameters.
@@ -91,10 +91,10 @@ const (
 	PolicyParameters PolicyPart = C.GRAFT_POLICY_PARAMETERS
 	PolicyFirst      PolicyPart = C.GRAFT_POLICY_FIRST    // Adam's first moments
 	PolicySecond     PolicyPart = C.GRAFT_POLICY_SECOND   // Adam's second moments
-	PolicyGradient   PolicyPart = C.GRAFT_POLICY_GRADIENT // that was computed last
+	PolicyGradient   PolicyPart = C.GRAFT_POLICY_GRADIENT // last computed
 )
 
-// Policy is a decider with the parameters and moments that it learns with. The
+// Policy is a network that decides, with the parameters and moments of its training. The
 // order of its parameters is PyTorch's: for each recurrent layer and direction
 // weight_ih, weight_hh, bias_ih, bias_hh; then weight and bias of the linear layers.
 // One goroutine at a time may use it.
@@ -110,7 +110,7 @@ func (s *Scope) NewPolicy(shape PolicyShape, embedding []float64) (*Policy, erro
 	return s.newPolicy(shape, embedding, 0)
 }
 
-// newPolicy takes a set of the processor's instructions; zero is the widest.
+// newPolicy makes a policy for a set of the processor's instructions; zero means the widest.
 func (s *Scope) newPolicy(shape PolicyShape, embedding []float64, instructions int) (*Policy, error) {
 	const op = "make policy"
 	if !s.ready(op, nil) {
@@ -153,10 +153,10 @@ func (p *Policy) grown(op string) error {
 
 func doubles(values []float64) *C.double { return (*C.double)(unsafe.SliceData(values)) }
 
-// Shape is the policy's sizes.
+// Shape returns the policy's sizes.
 func (p *Policy) Shape() PolicyShape { return p.shape }
 
-// Read copies one of the policy's vectors out.
+// Read copies one of the policy's vectors.
 func (p *Policy) Read(part PolicyPart) ([]float64, error) {
 	const op = "read policy"
 	if err := p.ready(op); err != nil {
@@ -181,7 +181,7 @@ func (p *Policy) Write(part PolicyPart, values []float64) error {
 	return take(op, C.graft_policy_write(p.handle, C.int32_t(part), doubles(values)))
 }
 
-// Grow gives the policy a tree of states in place of the one that it had.
+// Grow replaces the policy's tree of states.
 func (p *Policy) Grow(t *PolicyTree) error {
 	const op = "give policy states"
 	if err := p.ready(op); err != nil {
@@ -252,7 +252,7 @@ func (t *PolicyTree) flatten(shape PolicyShape) (*flatTree, error) {
 	return f, nil
 }
 
-// Probabilities of the actions in states, each of which is named once.
+// Probabilities returns those of the actions in distinct states.
 func (p *Policy) Probabilities(states []int32, temperature float64) ([][]float64, error) {
 	const op = "ask policy"
 	if err := p.grown(op); err != nil {
@@ -278,8 +278,8 @@ func int32s(values []int32) []C.int32_t {
 	return out
 }
 
-// Gradient computes that of the sum over states and actions of a coefficient times
-// the logarithm of the action's probability; Read gives it, Step goes down it.
+// Gradient computes the gradient of the sum over states and actions of coefficient times log
+// probability; Read returns it, Step descends along it.
 func (p *Policy) Gradient(states []int32, coefficients [][]float64, temperature float64) error {
 	const op = "policy gradient"
 	if err := p.grown(op); err != nil {
@@ -296,8 +296,8 @@ func (p *Policy) Gradient(states []int32, coefficients [][]float64, temperature 
 	return take(op, C.graft_policy_gradient(p.handle, C.int64_t(len(list)), unsafe.SliceData(list), C.double(temperature), doubles(flat)))
 }
 
-// Expect is the expected reward and the probability of each end. It computes the
-// exact gradient of what an episode goes down on average, without a baseline.
+// Expect returns the expected reward and the probability of each end. It computes the exact
+// expectation of an episode's gradient, without a baseline.
 func (p *Policy) Expect(temperature, entropy float64) (reward float64, ends []float64, err error) {
 	const op = "expect of policy"
 	if err := p.grown(op); err != nil {
@@ -309,7 +309,7 @@ func (p *Policy) Expect(temperature, entropy float64) (reward float64, ends []fl
 	return float64(out), ends, err
 }
 
-// Step takes one step of Adam down the gradient that was computed last.
+// Step takes one step of Adam along the last computed gradient.
 func (p *Policy) Step(rule PolicyRule, at *PolicyProgress) error {
 	const op = "step of policy"
 	if err := p.ready(op); err != nil {
@@ -321,14 +321,13 @@ func (p *Policy) Step(rule PolicyRule, at *PolicyProgress) error {
 	return err
 }
 
-// Episodes are what Learn played, one value each.
+// Episodes are the results of Learn, one value for each episode.
 type Episodes struct {
-	Ends       []int32   // places in the tree's rewards
+	Ends       []int32   // indices in the tree's rewards
 	Objectives []float64 // mean over the decisions of minus the log probability times the reward
 }
 
-// Learn plays episodes and learns from them, drawing from random; nil is LibTorch's
-// own generator.
+// Learn plays episodes and learns from them. A nil random means LibTorch's own generator.
 func (p *Policy) Learn(episodes int, random *Generator, rule PolicyRule, at *PolicyProgress) (Episodes, error) {
 	const op = "learn"
 	if err := p.grown(op); err != nil {
@@ -347,8 +346,8 @@ func (p *Policy) Learn(episodes int, random *Generator, rule PolicyRule, at *Pol
 	return e, take(op, message)
 }
 
-// Ascend takes steps along the exact gradient and says what reward was expected
-// before each of them.
+// Ascend takes steps along the exact gradient, and returns the expected reward before each of
+// them.
 func (p *Policy) Ascend(steps int, rule PolicyRule, at *PolicyProgress) ([]float64, error) {
 	const op = "learn exactly"
 	if err := p.grown(op); err != nil {

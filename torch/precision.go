@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// Precision is the numbers that convolutions and linear layers multiply, and so what
-// they give is rounded to. The zero Precision is Single.
+// Precision is the type in which convolutions and linear layers compute and round. The zero
+// Precision is Single.
 type Precision int
 
 // The precisions.
 const (
-	Single Precision = iota // float32: what the tensors are
+	Single Precision = iota // float32, the type of the tensors
 	Brain                   // bfloat16: float32 with 8 instead of 24 significant bits
 )
 
@@ -37,7 +37,7 @@ func (p Precision) MarshalText() ([]byte, error) {
 	return []byte(precisionNames[p]), nil
 }
 
-// UnmarshalText reads a precision's name; the empty one is Single.
+// UnmarshalText parses a precision's name; the empty name means Single.
 func (p *Precision) UnmarshalText(text []byte) error {
 	if len(text) == 0 {
 		*p = Single

@@ -13,16 +13,16 @@ import (
 // is the program's input.
 type Value int32
 
-// Builder writes a network down as a flat program: each method adds one layer
-// and returns its result. The zero Builder is empty and ready. The weights stay
-// ordinary tensors of the scope that made them, which must outlive the program.
+// Builder builds a flat program of a network: each method adds one layer and returns its
+// result. The zero Builder is empty and ready. Weights stay ordinary tensors of the scope that
+// made them, which must outlive the program.
 type Builder struct {
 	code    []C.graft_instr
 	weights []*Tensor
 	err     error
 }
 
-// Input is the value that the program is run on.
+// Input is the input of the program.
 func (b *Builder) Input() Value { return 0 }
 
 func (b *Builder) add(op C.int32_t, ints []int64, doubles []float64, weights []*Tensor, from ...Value) Value {
@@ -51,20 +51,19 @@ func (b *Builder) add(op C.int32_t, ints []int64, doubles []float64, weights []*
 	return Value(c.out)
 }
 
-// Plane is how a convolution or a pool moves over an image, each pair its height
-// and width. In pairs that may not be zero, zero means 1, for a pool's Stride the
-// Kernel.
+// Plane is the window of a convolution or a pool over an image, each pair its height and
+// width. In pairs other than Padding zero means 1, for a pool's Stride the Kernel.
 type Plane struct {
-	Kernel     [2]int // pixels; of pools only, a convolution's weight says its own
+	Kernel     [2]int // pixels; of pools only, a convolution takes it from the weight
 	Stride     [2]int // pixels
 	Padding    [2]int // pixels on each side; may be zero
 	Dilation   [2]int // pixels between the taps of a convolution
 	Groups     int    // of channels, in convolutions
-	Ceil       bool   // a pool's last window may reach over the edge
-	ExcludePad bool   // an average leaves the padding out
+	Ceil       bool   // the last window of a pool may reach over the edge
+	ExcludePad bool   // an average excludes the padding
 }
 
-// Plane is the same in height and width.
+// Plane returns the window with equal height and width.
 func (w Window) Plane() Plane {
 	both := func(n int) [2]int { return [2]int{n, n} }
 	return Plane{Kernel: both(w.Kernel), Stride: both(w.Stride), Padding: both(w.Padding), Dilation: both(w.Dilation), Groups: w.Groups}
@@ -153,7 +152,7 @@ func (b *Builder) Dropout(x Value, p float64) Value {
 	return b.add(C.GRAFT_LAYER_DROPOUT, nil, []float64{p}, nil, x)
 }
 
-// Add adds two values up, as a residual connection does.
+// Add adds two values, as a residual connection does.
 func (b *Builder) Add(x, y Value) Value { return b.add(C.GRAFT_LAYER_ADD, nil, nil, nil, x, y) }
 
 // Cat joins up to eight values along a dimension.
@@ -167,29 +166,27 @@ func (b *Builder) Normalize(x Value, factor float64, mean, deviation *Tensor) Va
 	return b.add(C.GRAFT_LAYER_NORMALIZE, nil, []float64{factor}, []*Tensor{mean, deviation}, x)
 }
 
-// Program is a network that LibTorch runs in one call. A scope owns it.
+// Program is a compiled network that LibTorch runs in one call. A scope owns it.
 type Program struct {
 	handle C.graft_program
 	scope  *Scope
 }
 
-// ProgramOptions says how a program runs. The zero value gives the bits that
-// PyTorch gives.
+// ProgramOptions are the options of a program. The zero value has the same bits as PyTorch.
 type ProgramOptions struct {
 	// Fast keeps images channels-last and joins BatchNorm, ReLU and average
 	// pools into one pass over memory. Results are equal up to rounding. The
 	// default, false, keeps PyTorch's order of operations.
 	Fast bool
-	// Steady gives gradients the same bits whatever the number of threads, on the
-	// CPU. The default, false, sums over as many parts as there are threads, as
-	// PyTorch does.
+	// Steady makes gradients on the CPU independent of the number of threads, to the bit.
+	// The default, false, sums over as many parts as there are threads, as PyTorch does.
 	Steady bool
-	// Precision is what convolutions and linear layers are worked out in; weights,
-	// gradients and all other layers stay as they are. The default is Single.
+	// Precision is the type in which convolutions and linear layers compute; weights,
+	// gradients and all other layers keep theirs. The default is Single.
 	Precision Precision
 }
 
-// NewProgram finishes a program whose result is output.
+// NewProgram finishes a program with the result output.
 func (s *Scope) NewProgram(b *Builder, output Value, o ProgramOptions) *Program {
 	p := &Program{scope: s}
 	if b.err != nil {
@@ -225,7 +222,7 @@ func (s *Scope) NewProgram(b *Builder, output Value, o ProgramOptions) *Program 
 	return p
 }
 
-// Close lets go of the weights before the scope does.
+// Close releases the weights before the scope closes.
 func (p *Program) Close() {
 	if p.handle != nil {
 		p.scope.drop(p)
@@ -257,7 +254,7 @@ func (p *Program) Fused() int {
 }
 
 // Forward runs the program on x; scope s owns the result. In training mode
-// gradients are recorded and running statistics move.
+// gradients are recorded and running statistics change.
 func (p *Program) Forward(s *Scope, x *Tensor, training bool, random *Generator) *Tensor {
 	if !p.ready(s, "forward", x) || (random != nil && !random.ready(s, "forward")) {
 		return &Tensor{}

@@ -8,8 +8,8 @@ import (
 	"unsafe"
 )
 
-// Generator is a stream of random numbers on one device. A nil Generator stands
-// for LibTorch's own, which all callers share.
+// Generator is a stream of random numbers on one device. A nil Generator means LibTorch's own,
+// which all callers share.
 type Generator struct {
 	handle C.graft_generator
 }
@@ -49,7 +49,7 @@ func (g *Generator) ready(s *Scope, op string) bool {
 	return false
 }
 
-// State is all that the stream's future depends on, for Restore.
+// State returns the state of the stream, for Restore.
 func (g *Generator) State() ([]byte, error) {
 	var state []byte
 	err := With(func(s *Scope) error {
@@ -88,12 +88,12 @@ func (s *Scope) Normal(x *Tensor, mean, deviation float64, random *Generator) {
 	s.run(C.GRAFT_OP_NORMAL_, "normal", arguments{doubles: []float64{mean, deviation}, random: random}, 0, x)
 }
 
-// Permutation is the int64 values 0 to n-1 in random order.
+// Permutation returns the int64 values 0 to n-1 in random order.
 func (s *Scope) Permutation(n int, random *Generator) *Tensor {
 	return s.one(C.GRAFT_OP_RANDPERM, "permutation", arguments{ints: []int{n}, random: random})
 }
 
-// Multinomial draws int64 places, each with the probability that weights give it.
+// Multinomial draws int64 indices, with probabilities in proportion to weights.
 func (s *Scope) Multinomial(weights *Tensor, draws int, replace bool, random *Generator) *Tensor {
 	return s.one(C.GRAFT_OP_MULTINOMIAL, "multinomial", arguments{ints: []int{draws, flag(replace)}, random: random}, weights)
 }

@@ -8,7 +8,7 @@ import (
 // ruleNames are the rules' names in files.
 var ruleNames = map[Rule]string{SGD: "sgd", Adam: "adam", AdamW: "adamw"}
 
-// RuleNames lists the names that UnmarshalText reads.
+// RuleNames lists the names that UnmarshalText accepts.
 func RuleNames() []string {
 	var names []string
 	for _, r := range []Rule{SGD, Adam, AdamW} {
@@ -37,7 +37,7 @@ func (r Rule) MarshalText() ([]byte, error) {
 	return []byte(name), nil
 }
 
-// UnmarshalText reads a rule's name; the empty one is the zero Rule.
+// UnmarshalText parses a rule's name; the empty name means the zero Rule.
 func (r *Rule) UnmarshalText(text []byte) error {
 	if len(text) == 0 {
 		*r = 0

@@ -16,9 +16,8 @@ import (
 // frees them all when it closes. It is for one goroutine at a time. Make one
 // with NewScope or With; the zero Scope is closed.
 //
-// A scope remembers the first error of its operators. After it every operator
-// returns at once with a tensor that holds nothing, so a chain is checked once,
-// at its end, with Err.
+// A scope keeps the first error of its operators. After it every operator returns at once with
+// an empty tensor, so a chain is checked once, at its end, with Err.
 type Scope struct {
 	*lists
 	resources []resource
@@ -27,17 +26,17 @@ type Scope struct {
 	alarm     alarm
 }
 
-// lists are a scope's working memory. It is lent out again when a scope closes,
-// so that a scope a step costs no garbage.
+// lists are a scope's working memory, which is reused after the scope closes, so that a scope
+// for each step makes no garbage.
 type lists struct {
 	tensors []*Tensor   // owned, in the order they were made
-	fresh   []Tensor    // not handed out yet
-	handles []C.graft_t // for closing all in one crossing
+	fresh   []Tensor    // not used yet
+	handles []C.graft_t // for closing all in one call
 }
 
 var spareLists = sync.Pool{New: func() any { return new(lists) }}
 
-// slab is how many tensors are allocated at a time.
+// slab is the number of tensors that are allocated together.
 const slab = 32
 
 // next is a fresh Tensor out of the slab.
@@ -50,11 +49,11 @@ func (l *lists) next() *Tensor {
 	return t
 }
 
-// resource is what a scope owns besides tensors.
+// resource is an object other than a tensor that a scope owns.
 type resource interface{ release() }
 
-// NewScope opens a scope, and LibTorch with the first one. If LibTorch cannot be
-// opened, Err says why.
+// NewScope opens a scope, and LibTorch with the first one. If LibTorch cannot be opened, Err
+// returns the reason.
 func NewScope() *Scope {
 	s := &Scope{lists: spareLists.Get().(*lists), open: true, err: Load()}
 	s.alarm = watch(s)
@@ -111,7 +110,7 @@ func (s *Scope) Free(tensors ...*Tensor) {
 	s.free(tensors)
 }
 
-// free closes the handles in one crossing.
+// free closes the handles in one call.
 func (s *Scope) free(tensors []*Tensor) {
 	s.handles = s.handles[:0]
 	for _, t := range tensors {
@@ -126,7 +125,7 @@ func (s *Scope) free(tensors []*Tensor) {
 	}
 }
 
-// Keep moves tensors out of this scope into another, which frees them from now on.
+// Keep moves tensors from this scope to another, which then owns them.
 func (s *Scope) Keep(into *Scope, tensors ...*Tensor) {
 	for _, t := range tensors {
 		if t.handle == nil || t.scope != s || !into.open {
@@ -144,7 +143,7 @@ func (s *Scope) own(t *Tensor) {
 	s.tensors = append(s.tensors, t)
 }
 
-// disown takes t out of the scope's list: the last one moves to its place.
+// disown removes t from the scope's list, in whose place the last tensor moves.
 func (s *Scope) disown(t *Tensor) {
 	if t.scope != s {
 		return
@@ -164,7 +163,7 @@ func (s *Scope) fail(err error) *Tensor {
 	return &Tensor{}
 }
 
-// ready says whether an operator may run on these operands, and notes why not.
+// ready reports whether an operator can run on its operands, and records why not.
 func (s *Scope) ready(op string, operands []*Tensor) bool {
 	if s.err != nil {
 		return false
@@ -183,7 +182,7 @@ func (s *Scope) ready(op string, operands []*Tensor) bool {
 	return true
 }
 
-// adopt makes the scope the owner of a handle that the border handed over.
+// adopt makes the scope the owner of a handle from the shim.
 func (s *Scope) adopt(handle unsafe.Pointer) *Tensor {
 	t := s.next()
 	t.handle = handle
@@ -191,10 +190,10 @@ func (s *Scope) adopt(handle unsafe.Pointer) *Tensor {
 	return t
 }
 
-// hold makes the scope the owner of something that is not a tensor.
+// hold makes the scope the owner of a resource.
 func (s *Scope) hold(r resource) { s.resources = append(s.resources, r) }
 
-// drop releases a resource before the scope is closed.
+// drop releases a resource before the scope closes.
 func (s *Scope) drop(r resource) {
 	s.resources = slices.DeleteFunc(s.resources, func(other resource) bool { return other == r })
 	r.release()

@@ -3,7 +3,7 @@ package torch
 // #include "graft.h"
 import "C"
 
-// The operators that gotorch lacks, in the shim's own terms.
+// The operators that gotorch lacks.
 
 // AvgPool2D averages each window.
 func (s *Scope) AvgPool2D(x *Tensor, w Window) *Tensor {
@@ -21,7 +21,7 @@ func (s *Scope) Embedding(weight, indices *Tensor) *Tensor {
 	return s.one(C.GRAFT_OP_EMBEDDING, "embedding", arguments{}, weight, indices)
 }
 
-// LSTM describes a long short-term memory. Weights are in PyTorch's order: for
+// LSTM is a long short-term memory. Weights are in PyTorch's order: for
 // each layer and direction weight_ih, weight_hh, bias_ih, bias_hh, whose rows
 // are the input, forget, cell and output gates.
 type LSTM struct {
@@ -56,7 +56,7 @@ func (s *Scope) GroupNorm(x, weight, bias *Tensor, eps float64, groups int) *Ten
 }
 
 // Dropout zeroes each value with probability p and scales the rest up to keep
-// the mean. It draws from random; nil is LibTorch's own generator.
+// the mean. A nil random means LibTorch's own generator.
 func (s *Scope) Dropout(x *Tensor, p float64, random *Generator) *Tensor {
 	return s.one(C.GRAFT_OP_DROPOUT, "dropout", arguments{doubles: []float64{p}, random: random}, x)
 }
@@ -69,7 +69,7 @@ func (s *Scope) CrossEntropy(logits, labels *Tensor) *Tensor {
 // Clone is a copy with its own memory.
 func (s *Scope) Clone(x *Tensor) *Tensor { return s.one(C.GRAFT_OP_CLONE, "clone", arguments{}, x) }
 
-// Copy writes the values of from into to, which keeps its memory and type.
+// Copy copies the values of from into to, which keeps its memory and type.
 func (s *Scope) Copy(to, from *Tensor) { s.run(C.GRAFT_OP_COPY_, "copy", arguments{}, 0, to, from) }
 
 // Fill writes one value everywhere.
@@ -77,7 +77,7 @@ func (s *Scope) Fill(x *Tensor, value float64) {
 	s.run(C.GRAFT_OP_FILL_, "fill", arguments{doubles: []float64{value}}, 0, x)
 }
 
-// ArgMax is the int64 place of the largest value along a dimension.
+// ArgMax is the int64 index of the largest value along a dimension.
 func (s *Scope) ArgMax(x *Tensor, dim int) *Tensor {
 	return s.one(C.GRAFT_OP_ARGMAX, "argmax", arguments{ints: []int{dim}}, x)
 }
@@ -102,7 +102,7 @@ func (s *Scope) Arange(n int) *Tensor {
 	return s.one(C.GRAFT_OP_ARANGE, "arange", arguments{ints: []int{n}})
 }
 
-// Reshape gives x another shape, one size of which may be -1 for what is left.
+// Reshape changes the shape of x; one size may be -1 for the rest.
 func (s *Scope) Reshape(x *Tensor, shape ...int) *Tensor {
 	return s.one(C.GRAFT_OP_RESHAPE, "reshape", arguments{ints: shape}, x)
 }
@@ -137,27 +137,27 @@ func (s *Scope) MatMul(a, b *Tensor) *Tensor {
 	return s.one(C.GRAFT_OP_MATMUL, "matmul", arguments{}, a, b)
 }
 
-// SumOver adds up along dimensions, which stay with size 1 if keep is set.
+// SumOver sums along dimensions, which stay with size 1 if keep is set.
 func (s *Scope) SumOver(x *Tensor, keep bool, dims ...int) *Tensor {
 	return s.one(C.GRAFT_OP_SUM_DIM, "sum", arguments{ints: append([]int{flag(keep)}, dims...)}, x)
 }
 
-// To is x as another type on another device; x itself where nothing changes.
+// To converts x to a type and a device; it returns x itself if nothing changes.
 func (s *Scope) To(x *Tensor, dtype DType, d Device) *Tensor {
 	kind, index := d.code()
 	return s.one(C.GRAFT_OP_TO, "to", arguments{ints: []int{int(dtype), int(kind), int(index)}}, x)
 }
 
-// RequireGrad says whether gradients of x are wanted, and returns x.
+// RequireGrad turns gradients of x on or off, and returns x.
 func (s *Scope) RequireGrad(x *Tensor, want bool) *Tensor {
 	s.run(C.GRAFT_OP_SET_REQUIRES_GRAD, "requires_grad", arguments{ints: []int{flag(want)}}, 0, x)
 	return x
 }
 
-// Backward adds the gradient of loss, which has one value, to all that it came from.
+// Backward adds the gradients of loss, which has one value, to the tensors it depends on.
 func (s *Scope) Backward(loss *Tensor) { s.run(C.GRAFT_OP_BACKWARD, "backward", arguments{}, 0, loss) }
 
-// Grad is the gradient gathered in x. Reading its Info fails when there is none.
+// Grad is the accumulated gradient of x. Reading its Info fails if there is none.
 func (s *Scope) Grad(x *Tensor) *Tensor { return s.one(C.GRAFT_OP_GRAD, "grad", arguments{}, x) }
 
 // SetGrad replaces the gradient of x; nil removes it.
@@ -172,18 +172,18 @@ func flag(b bool) int {
 	return 0
 }
 
-// Sources says where the channels of a widened weight come from. A nil part leaves
-// its dimension, or the values, as they are.
+// Sources maps the channels of a widened weight to their sources. A nil field keeps its
+// dimension, or the values.
 type Sources struct {
 	Rows    *Tensor // int64, of dimension 0
 	Columns *Tensor // int64, of dimension 1
 	Scale   *Tensor // a factor for each row
-	// Copies and First let the copies of a column share its value such that they
-	// add up to it exactly: how many there are, and 1 for the first of them.
+	// Copies and First divide a column among its copies, whose sum is exact: the number of
+	// copies, and 1 for the first of them.
 	Copies, First *Tensor
 }
 
-// Spread copies channels of a weight around, without a graph of gradients.
+// Spread copies channels of a weight, without a graph of gradients.
 func (s *Scope) Spread(x *Tensor, from Sources) *Tensor {
 	return s.one(C.GRAFT_OP_SPREAD, "spread", arguments{}, x, from.Rows, from.Columns, from.Scale, from.Copies, from.First)
 }
@@ -194,11 +194,11 @@ func (s *Scope) IndexAdd(x *Tensor, dim int, index, y *Tensor, factor float64) {
 	s.run(C.GRAFT_OP_INDEX_ADD_, "index_add", arguments{ints: []int{dim}, doubles: []float64{factor}}, 0, x, index, y)
 }
 
-// Dirac puts ones into a weight of zeros such that its layer passes channels on.
+// Dirac sets ones in a weight of zeros so that its layer is an identity.
 func (s *Scope) Dirac(x *Tensor) { s.run(C.GRAFT_OP_DIRAC_, "dirac", arguments{}, 0, x) }
 
-// Pad puts zeros around the last dimensions: before and after the last one, then
-// the one before it, and so on; less than zero takes off.
+// Pad adds zeros around the last dimensions: before and after the last one, then the one before
+// it, and so on; negative amounts remove values.
 func (s *Scope) Pad(x *Tensor, sizes ...int) *Tensor {
 	return s.one(C.GRAFT_OP_PAD, "pad", arguments{ints: sizes}, x)
 }

@@ -12,18 +12,18 @@ import (
 	"github.com/wangkuiyi/gotorch"
 )
 
-// Tensor is a LibTorch tensor owned by a scope. The zero Tensor holds nothing:
-// every use of it is an error, never a crash.
+// Tensor is a LibTorch tensor owned by a scope. The zero Tensor is empty: every use of it is an
+// error, never a crash.
 type Tensor struct {
 	handle unsafe.Pointer // an at::Tensor*, or nil once freed
 	scope  *Scope
 	index  int // in the scope's list
 }
 
-// gotorch lends the handle to a call of gotorch. The copy must not outlive it.
+// gotorch returns the handle for a call of gotorch. The copy must not outlive the call.
 func (t *Tensor) gotorch() gotorch.Tensor { return gotorch.Tensor{T: &t.handle} }
 
-// Info is what a tensor is, without its values.
+// Info describes a tensor without its values.
 type Info struct {
 	DType        DType
 	Shape        []int
@@ -40,7 +40,7 @@ func (i Info) Count() int {
 	return n
 }
 
-// Info reads what the tensor is.
+// Info describes the tensor.
 func (t *Tensor) Info() (Info, error) {
 	if t == nil || t.handle == nil {
 		return Info{}, &Error{Op: "describe tensor", Cause: errors.New("it is closed or was never made"), kind: ErrClosed}
@@ -60,7 +60,7 @@ func (t *Tensor) Info() (Info, error) {
 	return info, nil
 }
 
-// Shape is the size of each dimension; nil for a tensor that holds nothing.
+// Shape is the size of each dimension; nil for an empty tensor.
 func (t *Tensor) Shape() []int {
 	info, err := t.Info()
 	if err != nil {
@@ -91,7 +91,7 @@ func FromOn[T Element](s *Scope, d Device, data []T, shape ...int) *Tensor {
 	return s.fromHost(d, dtypeOf[T](), unsafe.Pointer(unsafe.SliceData(data)), len(data), shape)
 }
 
-// FromBytes makes a tensor of little-endian bytes, as weights files hold them.
+// FromBytes makes a tensor of little-endian bytes, as in files of weights.
 func FromBytes(s *Scope, d Device, dtype DType, data []byte, shape ...int) *Tensor {
 	size := dtype.Size()
 	if size == 0 || len(data)%size != 0 {
@@ -133,7 +133,7 @@ func Values[T Element](t *Tensor) ([]T, error) {
 	return data, t.toHost(unsafe.Pointer(unsafe.SliceData(data)), len(data)*size)
 }
 
-// Bytes copies the tensor's elements out as little-endian bytes, row by row.
+// Bytes copies the tensor's elements as little-endian bytes, row by row.
 func (t *Tensor) Bytes() ([]byte, error) {
 	info, err := t.Info()
 	if err != nil {

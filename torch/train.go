@@ -9,37 +9,37 @@ import (
 	"unsafe"
 )
 
-// Batches feeds a large call: steps batches of size rows, in order. The last
-// batch may be short.
+// Batches are the inputs of Train and Evaluate: a number of batches of Size rows, in order. The
+// last batch may be short.
 type Batches struct {
 	Inputs *Tensor    // one example a row, on the program's device
 	Labels *Tensor    // int64, one a row
-	Order  *Tensor    // int64 row numbers, or nil for the rows as they come
-	Size   int        // rows a batch
-	Steps  int        // zero means as many as the rows give
-	Random *Generator // for augmentation and dropout; nil is LibTorch's own
-	// Augment changes the images of a training step at random; Evaluate leaves
-	// them alone. Zero changes nothing.
+	Order  *Tensor    // int64 row numbers; nil means the rows in order
+	Size   int        // rows of a batch
+	Steps  int        // zero means as many as there are rows for
+	Random *Generator // for augmentation and dropout; nil means LibTorch's own
+	// Augment changes the images of a training step at random; Evaluate ignores it. Zero
+	// changes nothing.
 	Augment Augment
-	// Teacher is what a training step learns from as well; zero is nothing.
+	// Teacher is a second target of a training step; zero means none.
 	Teacher Teacher
-	// Peers share the work; nil is none. Each must be given the same batches, and
-	// generators in the same state: of every batch it trains on its part of the rows
-	// and evaluates its part of the batches, and all get the figures of the whole. A
+	// Peers share the work; nil means none. Each must get the same batches, and generators
+	// in the same state: it trains on its part of the rows of every batch and evaluates
+	// its part of the batches, and all get the figures of the whole. A
 	// call of Train that fails changes nothing then but gradients.
 	Peers *Peers
 }
 
-// Teacher is what another network thinks of each example: a step learns from its
-// softened outputs beside the labels. The zero Teacher is none.
+// Teacher is the distillation from another network: a step learns from its softened logits
+// besides the labels. The zero Teacher means none.
 type Teacher struct {
-	Logits      *Tensor // one row an input; nil is no teacher
-	Temperature float64 // that softens; above zero
-	Share       float64 // of the loss, between 0 and 1; the labels have the rest
-	Fall        float64 // what each step takes off the share, down to nothing
+	Logits      *Tensor // one row for each input; nil means no distillation
+	Temperature float64 // divides logits; above zero
+	Share       float64 // of the loss, between 0 and 1; the rest is the labels'
+	Fall        float64 // of the share with each step, down to zero
 }
 
-// Figures are what a large call measured, one value a step.
+// Figures are the results of a call, one value for each step.
 type Figures struct {
 	Losses  []float64 // mean over the batch
 	Correct []int     // rows whose largest logit is their label's
@@ -90,7 +90,7 @@ func (b Batches) run(op string, p *Program, call func(*C.graft_batches, *C.doubl
 	return f, nil
 }
 
-// check says how many steps the rows give, or what is wrong.
+// check returns the number of steps, or an error.
 func (b Batches) check(op string, p *Program) (int, error) {
 	operands := compact([]*Tensor{b.Teacher.Logits, b.Inputs, b.Labels, b.Order})
 	for _, t := range operands {

@@ -9,18 +9,18 @@ import (
 	"graft/model"
 )
 
-// Block is a part of a network that surgery adapts as one: a marked container, or
-// a convolution or linear layer with the normalisation and the activation after it.
+// Block is a unit of surgery: a marked container, or a convolution or linear layer with the
+// normalisation and the activation after it.
 type Block struct {
-	Name   string // its path, or that of its first layer
+	Name   string // path, or that of its first layer
 	Marked model.Mark
 	Layers []*Layer
 	In     Edge
 	Out    Edge
-	// Ends says that the last layer gives the block's output: nothing is added
-	// to it or joined with it inside.
+	// Ends means that the last layer makes the block's output: nothing is added to it or
+	// joined with it inside.
 	Ends bool
-	// Parent, Lane and Step are where the block, or its last layer, runs.
+	// Parent, Lane and Step are the place in which the block, or its last layer, runs.
 	Parent *model.Container
 	Lane   model.Lane
 	Step   int
@@ -74,7 +74,7 @@ func isActivation(l model.Layer) bool {
 	return ok
 }
 
-// Enter notes marked containers; what lies in them is no block of its own.
+// Enter notes marked containers; parts of them are no blocks by themselves.
 func (r *reader) Enter(path string, c *model.Container) {
 	if c.Mark != model.Unmarked {
 		r.end()
@@ -83,7 +83,7 @@ func (r *reader) Enter(path string, c *model.Container) {
 	}
 }
 
-// Leave notes what comes out of containers, and makes blocks of marked ones.
+// Leave notes the output of containers, and makes blocks of marked ones.
 func (r *reader) Leave(path string, c *model.Container, out Edge) error {
 	r.trace.outputs[path] = out
 	if c.Mark == model.Unmarked {
@@ -103,7 +103,7 @@ func (r *reader) Leave(path string, c *model.Container, out Edge) error {
 	return nil
 }
 
-// find adds a layer to the block that is being found, or begins another.
+// find adds a layer to the current block, or begins another.
 func (r *reader) find(l *Layer) {
 	if len(r.marked) > 0 {
 		return
@@ -123,7 +123,7 @@ func (r *reader) find(l *Layer) {
 	}
 }
 
-// continues says whether a layer runs right after the last one of the run.
+// continues reports whether a layer runs right after the last one of the run.
 func (r *reader) continues(l *Layer) bool {
 	if len(r.run) == 0 {
 		return false
@@ -143,8 +143,8 @@ func (r *reader) end() {
 	r.run = nil
 }
 
-// Block finds a block by its name; by the name that it had before others grew
-// behind it, which is now that of all of them; or by its number.
+// Block finds a block by its name, by the name that it had before others grew after it, which
+// is now the name of all of them, or by its number.
 func (t *Trace) Block(name string) (*Block, error) {
 	for _, b := range t.Blocks {
 		if b.Name == name {
@@ -173,8 +173,8 @@ func (t *Trace) blockNames() string {
 	return strings.Join(words, ", ")
 }
 
-// SpaceAt is the space of what comes out of a layer, container or block, and how
-// many channels it has there.
+// SpaceAt returns the space of the output of a layer, container or block, and the number of
+// channels there.
 func (t *Trace) SpaceAt(name string) (*Space, int, error) {
 	edge, ok := t.outputs[name]
 	if !ok || name == "" {

@@ -1,6 +1,6 @@
 // Package tracing reads a network the way surgery needs it: its layers in the
 // order in which they run, the blocks that can be deepened, and its channel
-// spaces, which say what must change together when something is widened.
+// spaces: the sets of channels that widening must change together.
 //
 // Every edge carries channels of one or more spaces. A convolution or a linear
 // layer opens a space; normalisations, activations and pools pass it on; a

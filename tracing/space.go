@@ -9,14 +9,14 @@ import (
 // Space is a set of channels that change together, wherever they flow.
 type Space struct {
 	Index   int      // in the trace
-	Units   int      // how many runs of channels can be copied by themselves
+	Units   int      // runs of channels that can be copied by themselves
 	Makers  []*Layer // that open it, in the order in which they run
 	Keepers []*Layer // with weights or groups that it passes through
 	Users   []*Layer // that sum over it
-	Fixed   []string // why it cannot change; empty where it can
-	Ties    []Tie    // why its units are larger than a channel
+	Fixed   []string // reason why it cannot change; empty if it can
+	Ties    []Tie    // reason why its units are larger than a channel
 
-	parent *Space // of the union that it went into
+	parent *Space // the space that it was united with
 }
 
 // Tie is a layer that works on several channels together.
@@ -83,8 +83,8 @@ func (s *Space) Name() string {
 	return strings.Join(names, "+")
 }
 
-// Target turns a wanted number of channels, where an edge has some now, into a
-// number of units. What cannot be done is an error that says what ties the space.
+// Target converts a wanted number of channels of an edge into a number of units. An
+// impossible number is an error that names the layers that tie the space.
 func (s *Space) Target(now, want int) (int, error) {
 	size := now / s.Units
 	switch {
@@ -103,7 +103,7 @@ func (s *Space) Target(now, want int) (int, error) {
 	return want / size, nil
 }
 
-// tied says which layers make the units as large as they are.
+// tied names the layers that determine the size of units.
 func (s *Space) tied() string {
 	var words []string
 	for _, tie := range s.Ties {

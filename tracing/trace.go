@@ -7,8 +7,8 @@ import (
 	"graft/model"
 )
 
-// Trace is what was read from a network. It holds the network's own leaves and
-// goes stale when the network changes.
+// Trace is the structure of a network. It refers to the network's leaves and is invalid
+// after the network changes.
 type Trace struct {
 	Network *model.Network
 	Layers  []*Layer // in the order in which they run
@@ -24,14 +24,14 @@ type Layer struct {
 	In, Out Edge
 }
 
-// Edge is what flows from one layer to the next.
+// Edge is a tensor between two layers.
 type Edge struct {
 	Shape model.Shape // of one example
 	Parts []Part      // of its channels, in order
 }
 
-// Part is a run of channels of one space. Each of the space's units has
-// Channels/Units of them, next to each other.
+// Part is a run of channels of one space. Each unit of the space has Channels/Units of them,
+// next to each other.
 type Part struct {
 	Space    *Space
 	Channels int
@@ -60,9 +60,9 @@ func Read(n *model.Network) (*Trace, error) {
 type reader struct {
 	trace  *Trace
 	marked []string // paths of the marked containers around, outermost first
-	starts []int    // how many layers had run before each
+	starts []int    // number of layers that ran before each
 	run    []*Layer // the block that is being found
-	summed bool     // the last thing to happen was a join, not a layer
+	summed bool     // the last event was a join, not a layer
 }
 
 // Layer passes channels through one layer.
@@ -87,8 +87,8 @@ func (r *reader) Layer(at model.Place, leaf *model.Leaf, in Edge) (Edge, error) 
 	return l.Out, nil
 }
 
-// scaled is the parts of an edge once it has so many channels in all: the same, or
-// each spread over as many positions.
+// scaled returns the parts of an edge with a number of channels: the same, or each spread
+// over as many positions.
 func scaled(in Edge, channels int) []Part {
 	parts := slices.Clone(in.Parts)
 	for k := range parts {
@@ -117,7 +117,7 @@ func (r *reader) tie(l *Layer, out, groups int) []Part {
 	return scaled(l.In, out)
 }
 
-// tangle gives up on channels whose groups reach over several spaces.
+// tangle freezes channels whose groups span several spaces.
 func (r *reader) tangle(l *Layer, out int) []Part {
 	for _, part := range l.In.Parts {
 		part.Space.root().fix(fmt.Sprintf("%s, %s, works on groups that reach over the parts of a concatenation", l.At.Path, l.Leaf.Layer))
@@ -144,7 +144,7 @@ func (r *reader) Sum(path string, body, shortcut Edge) (Edge, error) {
 	return body, nil
 }
 
-// Cat puts the parts behind each other.
+// Cat joins the parts.
 func (r *reader) Cat(_ string, parts []Edge) (Edge, error) {
 	r.end()
 	r.summed = true
@@ -164,7 +164,7 @@ func where(path string) string {
 	return path
 }
 
-// settle replaces united spaces by their root everywhere and drops the rest.
+// settle replaces united spaces by their root.
 func (r *reader) settle() {
 	r.end()
 	t := r.trace
@@ -197,7 +197,7 @@ func rooted(parts []Part) {
 	}
 }
 
-// register tells the spaces of a layer what it does to them.
+// register adds a layer to its spaces.
 func (t *Trace) register(l *Layer) {
 	channels := l.Leaf.Layer.Channels()
 	made := l.Out.Parts[0].Space
@@ -214,7 +214,7 @@ func (t *Trace) register(l *Layer) {
 	}
 }
 
-// Output is what comes out of a layer or container, by its path.
+// Output is the output of a layer or container, by its path.
 func (t *Trace) Output(path string) (Edge, bool) {
 	edge, ok := t.outputs[path]
 	return edge, ok

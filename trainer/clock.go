@@ -17,28 +17,28 @@ const (
 	Surgery  Kind = "operations"
 )
 
-// Work is something that takes time.
+// Work is a number of equal operations that take time.
 type Work struct {
 	Kind    Kind
-	Count   int            // how many of its kind
-	Rows    int            // examples in each; of decisions and operations none
-	Network *model.Network // that it is done on
-	Devices int            // that share it; zero means one
+	Count   int            // number of operations
+	Rows    int            // examples in each; zero for decisions and operations
+	Network *model.Network // that they work on
+	Devices int            // that share the work; zero means one
 }
 
 // Clock measures a job's budget.
 type Clock interface {
 	// Now is the time since the budget began.
 	Now() time.Duration
-	// Begin is told that work begins: the time before it was something else.
+	// Begin starts the timer of a piece of work; earlier time is not charged to it.
 	Begin()
-	// Spend is told of work when it has been done.
+	// Spend charges work that has been done.
 	Spend(w Work)
-	// Cost is what work will take, as far as is known; zero is not known yet.
+	// Cost is the expected time of work; zero means unknown.
 	Cost(w Work) time.Duration
 }
 
-// Virtual is a clock on which work takes what a profile says, however long it took.
+// Virtual is a clock that charges work by a profile, however long it really took.
 type Virtual struct {
 	Profile *Profile
 	Time    time.Duration // now
@@ -50,19 +50,19 @@ func (v *Virtual) Now() time.Duration { return v.Time }
 // Begin does nothing.
 func (v *Virtual) Begin() {}
 
-// Spend moves the clock on.
+// Spend advances the clock by the cost of work.
 func (v *Virtual) Spend(w Work) { v.Time += v.Cost(w) }
 
-// Cost is what the profile says.
+// Cost is the time of work by the profile.
 func (v *Virtual) Cost(w Work) time.Duration {
 	return time.Duration(w.Count) * v.Profile.Cost(w)
 }
 
-// Knows is an error where the profile cannot say what work takes.
+// Knows returns an error if the profile has no cost for work.
 func (v *Virtual) Knows(w Work) error { return v.Profile.Knows(w) }
 
-// knows is an error where a clock goes by what it knows beforehand, and does not
-// know what some of the work takes.
+// knows returns an error if a clock needs the cost of work beforehand and does not have
+// it.
 func knows(c Clock, work ...Work) error {
 	v, ok := c.(interface{ Knows(Work) error })
 	if !ok {

@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// Costs are what work takes that was not measured.
+// Costs are the times of work that was not measured.
 type Costs struct {
 	Step               Rates   // of a step of training
 	Batch              Rates   // of a batch of evaluation
@@ -14,48 +14,48 @@ type Costs struct {
 	DecisionSpread     float64 // in seconds, half the distance between the quartiles
 	SurgerySeconds     float64 // for an operation, with its calibration and the optimizer that follows
 	SurgerySpread      float64 // in seconds
-	CommunicationShare float64 // of a step that more devices do not make shorter; zero means none
+	CommunicationShare float64 // share of a step that more devices do not shorten; zero means none
 }
 
-// Rates are a model of what a step or a batch takes: a sum of parts, each a rate
-// times how much there is of what it is for. A rate of zero costs nothing. No rate
-// is negative, so that more of anything never takes less time.
+// Rates are a linear model of the time of a step or a batch: the sum of rates times
+// amounts. A rate of zero costs nothing. No rate is negative, so that more of anything
+// never takes less time.
 type Rates struct {
-	CallSeconds      float64 // whatever the network
-	ExampleSeconds   float64 // for each example
-	LayerSeconds     float64 // for each layer with weights
-	OperationSeconds float64 // for each floating-point operation forward, but those of grouped convolutions
-	GroupedSeconds   float64 // for each floating-point operation forward of convolutions in groups
-	ByteSeconds      float64 // for each byte of the input and of what layers make of it
-	ParameterSeconds float64 // for each parameter
+	CallSeconds      float64 // per call
+	ExampleSeconds   float64 // per example
+	LayerSeconds     float64 // per layer with weights
+	OperationSeconds float64 // per floating-point operation forward, without grouped convolutions
+	GroupedSeconds   float64 // per floating-point operation forward of grouped convolutions
+	ByteSeconds      float64 // per byte of the input and of the activations
+	ParameterSeconds float64 // per parameter
 }
 
-// rateCount is how many rates there are.
+// rateCount is the number of rates.
 const rateCount = 7
 
-// List is the rates in the order of RateNames.
+// List returns the rates in the order of RateNames.
 func (r Rates) List() [rateCount]float64 {
 	return [rateCount]float64{r.CallSeconds, r.ExampleSeconds, r.LayerSeconds, r.OperationSeconds, r.GroupedSeconds, r.ByteSeconds, r.ParameterSeconds}
 }
 
 func ratesOf(x [rateCount]float64) Rates { return Rates{x[0], x[1], x[2], x[3], x[4], x[5], x[6]} }
 
-// counts is how much there is of what each rate is for.
+// counts returns the amount that each rate is multiplied by.
 func (s Size) counts(rows int) [rateCount]float64 {
 	n := float64(rows)
 	return [rateCount]float64{1, n, float64(s.Layers), n * float64(s.Operations), n * float64(s.Grouped), n * float64(s.Bytes), float64(s.Parameters)}
 }
 
-// seconds adds the parts up.
+// seconds is the time of a step or a batch.
 func (r Rates) seconds(of Size, rows int) float64 {
 	rates, counts := r.List(), of.counts(rows)
 	return dot(rates[:], counts[:])
 }
 
-// usable says whether both a step and a batch cost something.
+// usable reports whether both a step and a batch have rates.
 func (c Costs) usable() bool { return c.Step != Rates{} && c.Batch != Rates{} }
 
-// Validate lists all that is wrong with costs.
+// Validate lists all invalid values.
 func (c Costs) Validate() error {
 	faults := append(c.Step.faults("step"), c.Batch.faults("batch")...)
 	faults = append(faults, positive("decision_seconds", c.DecisionSeconds), positive("decision_spread", c.DecisionSpread),
@@ -69,12 +69,12 @@ func (c Costs) Validate() error {
 	return errors.Join(faults...)
 }
 
-// RateNames are the keys of the rates, in their order.
+// RateNames returns the keys of the rates in a file, in order.
 func RateNames() []string {
 	return []string{"call_seconds", "example_seconds", "layer_seconds", "operation_seconds", "grouped_seconds", "byte_seconds", "parameter_seconds"}
 }
 
-// faults is what is wrong with rates that stand in a table.
+// faults lists the invalid rates of a table.
 func (r Rates) faults(table string) (found []error) {
 	for k, name := range RateNames() {
 		found = append(found, positive(table+"."+name, r.List()[k]))

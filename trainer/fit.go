@@ -8,31 +8,31 @@ import (
 	"graft/stat"
 )
 
-// fewest is of how many networks there must be measurements for rates to be fitted:
-// of fewer, the rates would be made up.
+// fewest is the number of measured networks from which rates are fitted; fewer do not
+// determine them.
 const fewest = 5
 
-// Fit says how well rates agree with measurements. The zero Fit says that they were
-// not fitted.
+// Fit is the agreement of rates with measurements. The zero Fit means that they were not
+// fitted.
 type Fit struct {
-	Networks int // that the rates were fitted to; zero means none
-	// Step and Batch are of networks that were left out of the fit one by one: what
-	// to expect of a network like those that were measured, such as an adapted one.
+	Networks int // to which the rates were fitted; zero means none
+	// Step and Batch are errors on networks that were left out of the fit one by one:
+	// the expected error on a network like the measured ones, such as an adapted one.
 	Step, Batch Miss
-	// NewStep and NewBatch are of networks that were left out with all that they
-	// were adapted to, or from: what to expect of any other network.
+	// NewStep and NewBatch are errors on networks that were left out with all that they
+	// were adapted to, or from: the expected error on any other network.
 	NewStep, NewBatch Miss
 }
 
-// Miss is how far from what was measured a fit is, as a share of it.
+// Miss is the relative error of a fit.
 type Miss struct {
 	Median  float64
 	Worst   float64
-	Network string // of which it is worst; empty means none
+	Network string // with the worst error; empty means none
 }
 
-// fitCosts are the rates that agree best with measurements, and how well they do.
-// Both are zero where there are too few networks.
+// fitCosts returns the rates that fit measurements best, and their errors. All are zero
+// if there are too few networks.
 func fitCosts(measured []Measurement) (step, batch Rates, fit Fit) {
 	measured = slices.DeleteFunc(slices.Clone(measured), func(m Measurement) bool { return m.Size == Size{} })
 	if fit.Networks = len(architectures(measured)); fit.Networks < fewest {
@@ -48,7 +48,7 @@ func fitCosts(measured []Measurement) (step, batch Rates, fit Fit) {
 func stepTime(m Measurement) float64  { return m.StepSeconds }
 func batchTime(m Measurement) float64 { return m.BatchSeconds }
 
-// architectures are the fingerprints, each once.
+// architectures returns the distinct fingerprints.
 func architectures(measured []Measurement) []string {
 	var prints []string
 	for _, m := range measured {
@@ -58,8 +58,8 @@ func architectures(measured []Measurement) []string {
 	return slices.Compact(prints)
 }
 
-// fitRates are the rates, none negative, for which the sum of the squares of the
-// relative errors is least: a small network matters as much as a large one.
+// fitRates returns the non-negative rates with the least sum of squared relative errors,
+// so that small networks count as much as large ones.
 func fitRates(measured []Measurement, time func(Measurement) float64) Rates {
 	var a [][]float64
 	ones := slices.Repeat([]float64{1}, len(measured))
@@ -75,8 +75,8 @@ func fitRates(measured []Measurement, time func(Measurement) float64) Rates {
 	return ratesOf(x)
 }
 
-// miss leaves measurements out of the fit, each time those that belong together,
-// and says how far from them the rates of the others are.
+// miss is the error of cross-validation: it leaves measurements that belong together out
+// of the fit and compares them with the rates of the others.
 func miss(measured []Measurement, time func(Measurement) float64, together func(a, b Measurement) bool) Miss {
 	var m Miss
 	var all []float64
@@ -94,9 +94,9 @@ func miss(measured []Measurement, time func(Measurement) float64, together func(
 	return m
 }
 
-// between is what a measured network takes with another batch than those that were
-// measured: on the line between two of them or, outside, as much more or less than
-// with the nearest as the rates say. The measurements are of one network.
+// between is the time of a measured network at another batch size: interpolated between
+// two measured ones or, outside, scaled from the nearest by the rates. The measurements
+// are of one network.
 func between(measured []Measurement, rows int, time func(Measurement) float64, r Rates) (float64, bool) {
 	slices.SortFunc(measured, func(a, b Measurement) int { return cmp.Compare(a.Batch, b.Batch) })
 	k, exact := slices.BinarySearchFunc(measured, rows, func(m Measurement, rows int) int { return cmp.Compare(m.Batch, rows) })

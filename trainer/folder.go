@@ -11,21 +11,21 @@ import (
 	"graft/results"
 )
 
-// The tables and logs of a run folder.
+// The names of tables, logs and checkpoints in a run folder.
 const (
 	epochTable = "epochs"
 	eventLog   = "events"
 	checkpoint = "job"
 )
 
-// epochColumns are those of Row.
+// epochColumns are the columns of Row.
 var epochColumns = []results.Column{
 	{Name: "epoch", Kind: results.Int}, {Name: "time", Unit: "s"}, {Name: "steps", Kind: results.Int},
 	{Name: "train_loss", Unit: "nats"}, {Name: "train_accuracy"}, {Name: "validation_loss", Unit: "nats"}, {Name: "validation_accuracy"},
 	{Name: "learning_rate"}, {Name: "parameters", Kind: results.Int}, {Name: "devices", Kind: results.Int},
 }
 
-// Folder is a book in a run folder.
+// Folder records a job in a run folder.
 type Folder struct {
 	Run    *results.Run
 	epochs *results.Stream
@@ -62,9 +62,8 @@ func (f *Folder) Save(sections []Section) error {
 	})
 }
 
-// Last is the newest checkpoint that is whole, with the tables brought back to the
-// moment at which it was written; nil where there is none yet, and the tables are
-// empty again.
+// Last returns the newest complete checkpoint, and rewinds the tables to the moment at
+// which it was written. Without a checkpoint it returns nil and empties the tables.
 func (f *Folder) Last() (*Stopped, error) {
 	c, err := f.Run.LoadCheckpoint()
 	if errors.Is(err, results.ErrNoCheckpoint) {
@@ -86,13 +85,13 @@ func (f *Folder) Last() (*Stopped, error) {
 	return ReadStopped(sections)
 }
 
-// History reads what was written down so far: all epochs and all events.
+// History reads all epochs and events recorded so far.
 func (f *Folder) History(fsys files.FS) ([]Row, []Note, error) {
 	return ReadHistory(fsys, f.Run.Path(""))
 }
 
-// ReadHistory reads what a job has written into a run folder so far, all epochs and all
-// events, also while it is written.
+// ReadHistory reads all epochs and events that a job has recorded in a run folder so
+// far, also while the job runs.
 func ReadHistory(fsys files.FS, folder string) ([]Row, []Note, error) {
 	notes, err := results.ReadJSONLines[Note](fsys, filepath.Join(folder, eventLog+".jsonl"))
 	if err != nil {
@@ -106,7 +105,7 @@ func ReadHistory(fsys files.FS, folder string) ([]Row, []Note, error) {
 	return rows, notes, err
 }
 
-// ReadLastRows reads the last epochs in a run folder, and not those before them.
+// ReadLastRows reads only the last epochs in a run folder.
 func ReadLastRows(fsys files.FS, folder string, epochs int) ([]Row, error) {
 	table, err := results.ReadStreamTail(fsys, filepath.Join(folder, epochTable+".csv"), epochs)
 	if err != nil {
@@ -115,7 +114,7 @@ func ReadLastRows(fsys files.FS, folder string, epochs int) ([]Row, error) {
 	return rowsOf(table)
 }
 
-// rowsOf takes rows from a table of epochs.
+// rowsOf converts a table of epochs.
 func rowsOf(table *results.Table) (_ []Row, err error) {
 	columns := map[string][]float64{}
 	for _, c := range epochColumns {
@@ -133,5 +132,5 @@ func rowsOf(table *results.Table) (_ []Row, err error) {
 	return rows, nil
 }
 
-// Digest tells two runs apart by their tables: equal digests are equal to the bit.
+// Digest is a digest of the tables: runs with equal digests have equal bytes there.
 func (f *Folder) Digest() string { return f.epochs.Digest() + f.events.Digest() }

@@ -1,118 +1,154 @@
 package trainer
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
-	"time"
+	"fmt"
+	"io"
+
+	"graft/dataset"
+	"graft/torch"
 )
 
-// follower is a process as the leader sees it.
+// Follow runs a follower: a process that trains with a job's leader. It loads the same
+// images onto its device, executes orders and answers them until there are no more,
+// which is also how it learns that the leader is gone. It writes no files. Call it in a
+// scope of [torch.With], which keeps it on one thread.
+func Follow(load func() (*dataset.Set, error), orders io.Reader, answers io.Writer) error {
+	f := &follower{out: json.NewEncoder(answers)}
+	defer f.close()
+	err := f.begin(load)
+	in := json.NewDecoder(orders)
+	for err == nil {
+		var o order
+		if err = in.Decode(&o); err == nil {
+			err = f.answer(o)
+		}
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil
+	}
+	return fmt.Errorf("follow the job's leader: %w", err)
+}
+
+// follower is the state of a process that follows.
 type follower struct {
-	device  int
-	process Process
-	orders  chan order  // closed when there are no more
-	answers chan answer // closed when it is gone
-	ready   bool        // it has its images, and waits for orders
+	out     *json.Encoder
+	data    *dataset.Set
+	device  torch.Device
+	replica *replica     // nil before the leader's first snapshot
+	peers   *torch.Peers // nil outside of a group
+	scope   *torch.Scope // of peers
 }
 
-var (
-	errGone   = errors.New("it is gone")
-	errSilent = errors.New("it is silent")
-)
-
-// pending is how many orders or answers may wait. There is an answer to each order
-// before the next, so a few are plenty, and neither side waits for a pipe.
-const pending = 8
-
-func newFollower(device int, process Process) *follower {
-	f := &follower{device: device, process: process, orders: make(chan order, pending), answers: make(chan answer, pending)}
-	go f.write()
-	go f.read()
-	return f
-}
-
-func (f *follower) write() {
-	out := json.NewEncoder(f.process)
-	for o := range f.orders {
-		_ = out.Encode(o) // one that is gone is found by its silence
+// begin loads the images and reports that it is ready, or why it is not.
+func (f *follower) begin(load func() (*dataset.Set, error)) error {
+	var err error
+	var a answer
+	if f.data, err = load(); err == nil {
+		a.Data = f.data.Digest
+		var images torch.Info
+		images, err = f.data.Train.Images.Info()
+		f.device = images.Device
 	}
-	_ = f.process.Close()
+	if err != nil {
+		a.Error = err.Error()
+	}
+	return errors.Join(err, f.out.Encode(a))
 }
 
-func (f *follower) read() {
-	defer close(f.answers)
-	in := json.NewDecoder(f.process)
-	for {
-		var a answer
-		if in.Decode(&a) != nil {
-			return
-		}
-		f.answers <- a
+// answer executes an order and answers it. An error ends the process.
+func (f *follower) answer(o order) error {
+	err := f.execute(o)
+	a := answer{Lost: errors.Is(err, torch.ErrPeer)}
+	if err != nil {
+		f.leave() // so that all others notice
+		a.Error = err.Error()
 	}
+	if a.Lost {
+		err = nil // the leader will make another group
+	}
+	return errors.Join(f.out.Encode(a), err)
 }
 
-// hear waits for the next answer.
-func (f *follower) hear(ctx context.Context) (answer, error) {
-	select {
-	case a, ok := <-f.answers: // also where the time is up
-		if !ok {
-			return a, errGone
-		}
-		return a, nil
-	default:
-	}
-	select {
-	case a, ok := <-f.answers:
-		if !ok {
-			return a, errGone
-		}
-		return a, nil
-	case <-ctx.Done():
-		if errors.Is(ctx.Err(), context.Canceled) {
-			return answer{}, ctx.Err()
-		}
-		return answer{}, errSilent
-	}
-}
-
-// gone says whether a process that has nothing to do has ended.
-func (f *follower) gone() bool {
-	select {
-	case _, more := <-f.answers:
-		return !more
-	default:
-		return false
-	}
-}
-
-// end gives no more orders, and kills a process that does not end by that in time.
-func (f *follower) end(limit time.Duration) error {
-	close(f.orders)
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
-	ended := make(chan error, 1)
-	go func() { ended <- f.process.Wait() }()
-	select {
-	case err := <-ended:
+func (f *follower) execute(o order) error {
+	switch {
+	case o.Meet != nil:
+		return f.meet(*o.Meet)
+	case f.peers == nil:
+		return fmt.Errorf("it is in no group: %w", torch.ErrPeer)
+	case o.Copy != nil:
+		return f.copy(*o.Copy)
+	case f.replica == nil:
+		return errors.New("it has no network yet")
+	case o.Train != nil:
+		return f.train(*o.Train)
+	case o.Evaluate != nil:
+		_, err := f.replica.measure(f.replica.split(o.Evaluate.Test), f.peers)
 		return err
-	case <-ctx.Done():
-		_ = f.process.Kill()
-		return <-ended
+	}
+	return errors.New("it does not know the order; leader and follower are different programs")
+}
+
+// meet enters a new group.
+func (f *follower) meet(m rendezvous) error {
+	f.leave()
+	if err := torch.SetThreads(m.Threads); err != nil {
+		return err
+	}
+	f.scope = torch.NewScope()
+	f.peers = f.scope.NewPeers(torch.PeersOptions{Rank: m.Rank, Size: m.Size, Store: m.Store, Device: f.device, Timeout: m.Timeout})
+	return f.scope.Err()
+}
+
+// copy makes the replica a copy of the leader's.
+func (f *follower) copy(c snapshot) error {
+	f.drop()
+	f.replica = &replica{Options: c.Options, Data: f.data, scope: torch.NewScope()}
+	if err := f.replica.adopt(c, f.device); err != nil {
+		return err
+	}
+	return f.peers.Broadcast(0, f.replica.tensors()...)
+}
+
+// train takes its share of some steps.
+func (f *follower) train(o trainOrder) error {
+	r := f.replica
+	if r.seed != o.Seed {
+		r.seed = o.Seed
+		if err := r.stale(); err != nil {
+			return err
+		}
+	}
+	if err := r.optimizer.Configure(0, o.Optimizer); err != nil {
+		return err
+	}
+	var t torch.Teacher
+	if o.Distill {
+		t = torch.Teacher{Logits: r.logits, Temperature: o.Temperature, Share: o.Share, Fall: o.Fall}
+	}
+	_, err := r.train(o.From, o.Rows, t, f.peers)
+	return err
+}
+
+// leave leaves the group.
+func (f *follower) leave() {
+	if f.scope != nil {
+		_ = f.scope.Close()
+	}
+	f.scope, f.peers = nil, nil
+}
+
+// drop frees the replica.
+func (f *follower) drop() {
+	if f.replica != nil {
+		f.replica.close()
+		_ = f.replica.scope.Close()
+		f.replica = nil
 	}
 }
 
-// farewell is how long a process that is let go may take to end by itself.
-const farewell = 10 * time.Second
-
-// goodbye is how long a process that has closed its end may take to end by itself,
-// so that what it ended by is known.
-const goodbye = 2 * time.Second
-
-// kill ends a process that cannot go on.
-func (f *follower) kill(why error) error {
-	if !errors.Is(why, errGone) {
-		_ = f.process.Kill()
-	}
-	return f.end(goodbye)
+func (f *follower) close() {
+	f.leave()
+	f.drop()
 }

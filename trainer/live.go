@@ -9,36 +9,36 @@ import (
 	"time"
 )
 
-// mostPending bounds how many changes wait to be taken. A job takes one within a
-// moment, so that more of them are a mistake or an attack.
+// mostPending bounds the changes that wait. A job takes one within moments, so that more
+// of them are a mistake or an attack.
 const mostPending = 64
 
-// Why a change is not taken.
+// Reasons for refusing a change.
 var (
-	// ErrOver says that the job has ended.
+	// ErrOver means that the job has ended.
 	ErrOver = errors.New("the job has ended and takes no more changes")
-	// ErrConflict says that a change does not fit the devices that the job has.
+	// ErrConflict means that a change does not fit the devices that the job has.
 	ErrConflict = errors.New("the change does not fit the job's devices")
-	// ErrBusy says that too many changes wait already.
+	// ErrBusy means that too many changes are waiting.
 	ErrBusy = fmt.Errorf("%d changes wait to be taken already", mostPending)
 )
 
-// Request is a change that was asked for while a job ran.
+// Request is a change that was posted while a job runs.
 type Request struct {
-	ID      int    // counts what was asked for from 1, in the order in which it is taken
+	ID      int    // counts requests from 1, in the order in which they are taken
 	Change  Change // up or down
-	Devices int    // from then on; zero leaves their number alone
+	Devices int    // from then on; zero keeps their number
 
 	at   time.Duration // negative until it is taken
 	err  error
 	done chan struct{}
 }
 
-// Done is closed once the job has done and saved the change, or never will.
+// Done is closed when the job has made and saved the change, or has refused it.
 func (r *Request) Done() <-chan struct{} { return r.done }
 
-// Outcome is when the job took the change, or why it did not. It may be asked for
-// when Done is closed.
+// Outcome returns when the job took the change, or why it did not. Call it after Done is
+// closed.
 func (r *Request) Outcome() (time.Duration, error) { return r.at, r.err }
 
 func (r *Request) finish(err error) {
@@ -46,34 +46,33 @@ func (r *Request) finish(err error) {
 	close(r.done)
 }
 
-// Live is a scheduler that follows a timeline and takes changes that are asked for
-// while the job runs. Post and Pending are for other goroutines.
+// Live is a scheduler that follows a timeline and takes changes that are posted while the
+// job runs. Post and Pending are safe for other goroutines.
 //
-// What it takes leads to the bits of a job in whose timeline it stood from the
-// start: the job looks here before it does anything, and a change is taken at the
-// first look at which the clock shows another time than when there was none.
+// A change has the same results as if it had been in the timeline from the start: the job
+// asks for its allocation before each operation, and a change is taken the first time
+// that the clock has advanced since the queue was last found empty.
 type Live struct {
 	Planned
-	waiting atomic.Pointer[[]*Request] // a copy of queue for those who only look
+	waiting atomic.Pointer[[]*Request] // a copy of queue, read without the lock
 
 	mu     sync.Mutex
 	queue  []*Request    // the first may be taken and not yet settled
-	posted int           // in the life of the job
-	empty  time.Duration // on the clock, when a look last found nothing; negative at first
+	posted int           // requests in the life of the job
+	empty  time.Duration // on the clock, when the queue was last found empty; negative at first
 	closed bool
-	cause  error // why it is closed
+	cause  error // of closing
 }
 
-// NewLive follows a timeline, which may be without events, on a clock.
+// NewLive makes a scheduler for a timeline, which may have no events, on a clock.
 func NewLive(t Timeline, c Clock) *Live {
 	l := &Live{Planned: *NewPlanned(t, c), empty: -1}
 	l.publish()
 	return l
 }
 
-// Post asks for a change, and returns at once. A change that is left out follows
-// from the devices, of which there are then more or fewer than when all that waits
-// is done.
+// Post requests a change and returns at once. An empty change is derived from the number
+// of devices, compared with the number after all waiting requests.
 func (l *Live) Post(c Change, devices int) (*Request, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -94,7 +93,7 @@ func (l *Live) Post(c Change, devices int) (*Request, error) {
 	return r, nil
 }
 
-// resolve says what a change is, and refuses one that contradicts itself.
+// resolve derives an empty change, and refuses a contradictory one.
 func (l *Live) resolve(c Change, devices int) (Change, error) {
 	if c != Same && c != Up && c != Down || devices < 0 || c == Same && devices == 0 {
 		return c, fmt.Errorf("a change %q to %d devices; there are up and down, to at least one device", string(c), devices)
@@ -117,7 +116,7 @@ func (l *Live) resolve(c Change, devices int) (Change, error) {
 	return c, nil
 }
 
-// expected is how many devices there are when all that waits is done.
+// expected is the number of devices after all waiting requests.
 func (l *Live) expected() int {
 	have := l.standing.Devices
 	for _, r := range l.queue {
@@ -128,8 +127,8 @@ func (l *Live) expected() int {
 	return have
 }
 
-// Pending is what was asked for and is not done and saved yet, in order. It waits
-// for nobody.
+// Pending returns the requests that are not made and saved yet, in order. It does not
+// block.
 func (l *Live) Pending() []*Request { return *l.waiting.Load() }
 
 func (l *Live) publish() {
@@ -137,8 +136,8 @@ func (l *Live) publish() {
 	l.waiting.Store(&list)
 }
 
-// Allocation takes the next event of the timeline if its time has come, or else what
-// was asked for first.
+// Allocation takes the next event of the timeline if its time has come, or else the first
+// request.
 func (l *Live) Allocation() Allocation {
 	now := l.clock.Now()
 	l.mu.Lock()
@@ -160,7 +159,7 @@ func (l *Live) Allocation() Allocation {
 	return a
 }
 
-// settle tells those who wait for a change that it is done and saved.
+// settle completes a request that is made and saved.
 func (l *Live) settle(r *Request) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -169,21 +168,21 @@ func (l *Live) settle(r *Request) {
 	r.finish(nil)
 }
 
-// Standing is how far the job has come.
+// Standing returns the state to resume from.
 func (l *Live) Standing() Standing {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.standing
 }
 
-// Resume goes on from there. Nothing else is taken before the clock has moved.
+// Resume continues from a state. Nothing is taken before the clock has advanced.
 func (l *Live) Resume(s Standing) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.standing, l.posted, l.empty = s, len(s.Live), l.clock.Now()
 }
 
-// End refuses what waits and what is asked for from now on.
+// End refuses all requests, waiting and later ones.
 func (l *Live) End(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -12,28 +12,26 @@ import (
 	"graft/torch"
 )
 
-// MeasureOptions say how a device is measured. EnsureDefaults fills in what zero
-// stands for.
+// MeasureOptions are the options of Measure.
 type MeasureOptions struct {
-	Device  torch.Device  // that is measured; zero is the CPU
-	Batches []int         // examples in a step and in a batch of evaluation; nil means 64 and 128, which are a job's own
-	Rounds  int           // in each of which every network has its turn; zero means 7
-	Burst   time.Duration // how long a network works in one turn, about; zero means 40 ms
-	Exact   bool          // as a job's
-	Steady  bool          // as a job's
-	// Optimizer is the one that steps are measured with; a rule of zero means Adam.
-	// Its rate does not matter.
+	Device  torch.Device  // to measure; zero means the CPU
+	Batches []int         // examples in a step and in a batch of evaluation; nil means 64 and 128, a job's defaults
+	Rounds  int           // in each of which every network has a turn; zero means 7
+	Burst   time.Duration // approximate time of a turn; zero means 40 ms
+	Exact   bool          // as in Options
+	Steady  bool          // as in Options
+	// Optimizer takes the measured steps; a rule of zero means Adam. Its rate does not
+	// matter.
 	Optimizer torch.OptimizerOptions
-	Adapt     Adapt           // how operations are done whose time is measured
-	Decider   decider.Decider // whose decisions are measured; nil means decider.Random
+	Adapt     Adapt           // of the measured operations
+	Decider   decider.Decider // of the measured decisions; nil means decider.Random
 	// Now is the machine's clock; required.
 	Now func() time.Time
-	// Tell is called when something has been done, of which so much is all. Nil
-	// tells nobody.
+	// Tell reports progress: done of a number of items. Nil means no report.
 	Tell func(what string, done, of int)
 }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults fills unset options.
 func (o *MeasureOptions) EnsureDefaults() {
 	if o.Batches == nil {
 		o.Batches = []int{64, 128}
@@ -47,7 +45,7 @@ func (o *MeasureOptions) EnsureDefaults() {
 	if o.Optimizer.Rule == 0 {
 		o.Optimizer.Rule = torch.Adam
 	}
-	o.Optimizer.LR = 1e-4 // random labels teach nothing, and must not blow weights up
+	o.Optimizer.LR = 1e-4 // small, since training on random labels must not diverge
 	if o.Decider == nil {
 		o.Decider = decider.Random{}
 	}
@@ -56,10 +54,10 @@ func (o *MeasureOptions) EnsureDefaults() {
 	}
 }
 
-// mostRows bounds a batch, far above what a step is ever made of.
+// mostRows bounds a batch, far above any useful size.
 const mostRows = 1 << 16
 
-// Validate lists all that is wrong.
+// Validate lists all invalid options.
 func (o MeasureOptions) Validate() error {
 	var faults []error
 	for k, n := range o.Batches {
@@ -78,20 +76,20 @@ func (o MeasureOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Measured is what was measured of a device.
+// Measured is the result of Measure.
 type Measured struct {
-	Networks []Measurement // a network and a batch each
+	Networks []Measurement // one for each network and batch size
 	Decision Seconds       // of a decision
-	Surgery  Seconds       // of an operation, with its calibration and the optimizer that follows; all kinds count alike
+	Surgery  Seconds       // of an operation with its calibration and the change of the optimizer; mean over kinds
 }
 
-// Seconds is a time and how far it spreads.
+// Seconds is a measured time.
 type Seconds struct {
 	Median float64
 	Spread float64 // half the distance between the quartiles
 }
 
-// Profile is the profile of what was measured, with rates fitted to it.
+// Profile makes a profile of the measurements, with rates fitted to them.
 func (m *Measured) Profile(name, device string, made Made) *Profile {
 	p := &Profile{Version: profileVersion, Name: name, Device: device, Made: made, Measured: m.Networks}
 	p.Costs.DecisionSeconds, p.Costs.DecisionSpread = digits(m.Decision.Median), digits(m.Decision.Spread)
@@ -100,9 +98,9 @@ func (m *Measured) Profile(name, device string, made Made) *Profile {
 	return p
 }
 
-// Measure lets networks work on a device as jobs let them: the same programs, called
-// in the same way, on images that are random. All are warmed up, and then take turns
-// in rounds, so that a machine whose speed drifts slows all alike.
+// Measure times networks on a device as jobs run them: the same programs, called in the
+// same way, on random images. All are warmed up first, and then take turns in rounds, so
+// that a drift of the machine's speed affects all alike.
 func Measure(ctx context.Context, subjects []Subject, o MeasureOptions) (*Measured, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {
@@ -113,13 +111,13 @@ func Measure(ctx context.Context, subjects []Subject, o MeasureOptions) (*Measur
 	}
 	var m *Measured
 	err := torch.With(func(s *torch.Scope) error {
-		h := &hall{MeasureOptions: o, scope: s, images: map[string]*dataset.Set{}}
-		defer h.close()
-		if err := h.furnish(ctx, subjects); err != nil {
+		run := &measuring{MeasureOptions: o, scope: s, images: map[string]*dataset.Set{}}
+		defer run.close()
+		if err := run.prepare(ctx, subjects); err != nil {
 			return err
 		}
 		var err error
-		m, err = h.measure(ctx)
+		m, err = run.measure(ctx)
 		return err
 	})
 	return m, err

@@ -7,8 +7,7 @@ import (
 	"graft/stat"
 )
 
-// meter is a clock for measuring: it keeps what each piece of work took, from when
-// it was told that work began.
+// meter is a clock that records the time of each piece of work.
 type meter struct {
 	now        func() time.Time
 	zero, last time.Time
@@ -23,20 +22,20 @@ func newMeter(now func() time.Time) *meter {
 // Now is the time since the meter was made.
 func (m *meter) Now() time.Duration { return m.now().Sub(m.zero) }
 
-// Begin forgets the time since work was last spent.
+// Begin starts the timer.
 func (m *meter) Begin() { m.last = m.now() }
 
-// Spend keeps what a piece of the work took.
+// Spend records the time of one piece of the work.
 func (m *meter) Spend(w Work) {
 	t := m.now()
 	m.took[w.Kind] = append(m.took[w.Kind], t.Sub(m.last).Seconds()/float64(max(1, w.Count)))
 	m.last = t
 }
 
-// Cost is not known: that is why there is a meter.
+// Cost is unknown.
 func (m *meter) Cost(Work) time.Duration { return 0 }
 
-// latest is what a piece took in the last call of a kind.
+// latest is the time in seconds of the last piece of a kind; zero before the first.
 func (m *meter) latest(k Kind) float64 {
 	if all := m.took[k]; len(all) > 0 {
 		return all[len(all)-1]

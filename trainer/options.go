@@ -9,88 +9,87 @@ import (
 	"graft/torch"
 )
 
-// Options say how a job runs. EnsureDefaults fills in what zero stands for.
+// Options are the options of a job.
 type Options struct {
-	Seed      int64 // of the order of images, of what is drawn in training, and of surgery
+	Seed      int64 // of the order of images, of augmentation and dropout, and of surgery
 	Batch     int   // images in a step; zero means 64
 	EvalBatch int   // images in a batch of evaluation; zero means 128, which takes little memory
-	// Epochs ends a job that has trained so many, those before it counted, even if
-	// there is time left; zero means that only the budget ends it.
+	// Epochs ends a job after so many epochs, earlier training included, even if there is
+	// time left; zero means that only the budget ends it.
 	Epochs    int
 	Timeline  Timeline               // when devices come and go, and how long the job lasts; required
 	Optimizer torch.OptimizerOptions // how parameters follow gradients; a rule of zero means Adam with a rate of 0.01
 	Schedule  Schedule               // how the learning rate changes; zero is exponential
-	Augment   torch.Augment          // how training images are changed at random; zero is not at all
-	Adapt     Adapt                  // when to adapt; zero asks once for each up
-	Distill   Distill                // how a smaller network learns from the larger one after a down; zero has defaults
+	Augment   torch.Augment          // random changes of training images; zero means none
+	Adapt     Adapt                  // when and how to adapt; zero asks once for each up
+	Distill   Distill                // learning from the larger network after a down; zero means its defaults
 	// Exact keeps PyTorch's order of operations; false takes the fast path, whose
 	// results are equal up to rounding.
 	Exact bool
-	// Abandon begins a new epoch after every change of devices, as the original did. Of
-	// the one that it cuts short the steps stay in the weights, and nothing else: it is
-	// not evaluated, not written down, and nothing to the learning rate. False goes on
-	// with it.
+	// Abandon begins a new epoch after every change of devices, as the original did. The
+	// steps of the abandoned epoch stay in the weights; it is not evaluated, not recorded
+	// and not counted by the learning rate. False continues the epoch.
 	Abandon bool
 	// Overrun trains until the budget is used up and evaluates whole epochs only, the
-	// last one past the end if need be, as the original did; in the end the network
-	// counts as it was when it was last evaluated. False keeps time back for an
-	// evaluation at the end, so that every step counts.
+	// last one past the end if need be, as the original did; the result is the network as
+	// last evaluated. False reserves time for an evaluation at the end, so that every
+	// step counts.
 	Overrun bool
-	// Steady gives the same bits whatever the number of threads, on the CPU, for
-	// some of the speed; false may give others.
+	// Steady makes results on the CPU independent of the number of threads, to the bit,
+	// at some cost of speed.
 	Steady bool
-	// Precision is what convolutions and linear layers are worked out in, in training
-	// and in evaluation: float32, or bfloat16, which may be faster where the processor
-	// has it. Weights, gradients, the optimizer's state and all other layers are float32
-	// in both. Zero means float32.
+	// Precision is the type in which convolutions and linear layers compute, in training
+	// and in evaluation: float32, or bfloat16, which may be faster on processors that
+	// have it. Weights, gradients, the optimizer's state and all other layers are
+	// float32. Zero means float32.
 	Precision  torch.Precision
-	Checkpoint Checkpoint // how often a job is saved; zero is once a minute
-	// Parallel trains in a process for each device; zero trains in one. A job that
-	// goes on from a checkpoint may have another.
-	Parallel Parallel `json:"-"`
+	Checkpoint Checkpoint `result:"none"` // how often a job is saved; zero is once a minute
+	// Parallel trains in a process for each device; zero trains in one. A resumed job may
+	// have another value.
+	Parallel Parallel `json:"-" result:"rounding"`
 }
 
-// Adapt says when a decider is asked, and how its actions are done.
+// Adapt are the options of adaptation.
 type Adapt struct {
-	// Every asks again at the start of each epoch after an up; false asks once for
-	// each up.
+	// Every asks the decider again at the start of each epoch after an up; false asks
+	// once for each up.
 	Every bool
-	// Most is how often an up leads to a question; zero means 3 with Every, else 1.
+	// Most is the number of decisions for each up; zero means 3 with Every, else 1.
 	Most int
-	// Rows is how many training images calibrate new normalisations; zero means 256.
+	// Rows is the number of training images that calibrate new normalizations; zero means
+	// 256.
 	Rows int
-	// Reset begins with a new optimizer and the first rate of the schedule after every
-	// question, also where nothing is done, and after a down, as the original did; false
-	// lets both follow.
+	// Reset begins a new optimizer and schedule after every decision, also for no action,
+	// and after a down, as the original did; false keeps both.
 	Reset bool
-	// Divide is what the learning rate is divided by at every question, and multiplied
-	// by at a down; zero means 1.
+	// Divide is the factor by which every decision divides the learning rate, and a down
+	// multiplies it; zero means 1.
 	Divide  float64
 	Surgery net2net.Options // noise, form and compatibility; batch and seed are the job's
 }
 
-// Distill says how a network that became smaller learns from the larger one.
+// Distill are the options of distillation: after a down the smaller network learns from
+// the larger one.
 type Distill struct {
-	Off         bool    // go back to the smaller network and nothing else; false has it learn from the larger one
-	Temperature float64 // what logits are divided by before they are compared; zero means 4
-	Share       float64 // part that the larger network has in the loss at first, between 0 and 1; zero means 0.9
-	Decay       float64 // part of its share that it loses with each epoch, between 0 and 1; zero takes nothing
-	// Span is the part of the time left after a down in which the larger network
-	// teaches, between 0 and 1. Its share falls along it, step by step, to nothing: the
-	// labels have the last word. Zero means all of it.
+	Off         bool    // no distillation
+	Temperature float64 // divides logits before they are compared; zero means 4
+	Share       float64 // first share of the larger network in the loss, between 0 and 1; zero means 0.9
+	Decay       float64 // part of the share that each epoch takes off, between 0 and 1; zero means none
+	// Span is the part of the time left after a down that distillation lasts, between 0
+	// and 1. The share falls to nothing along it, step by step. Zero means all of it.
 	Span float64
-	// Keep goes on with the learning rate's schedule; false begins it anew, for a
-	// network that became smaller has much to learn again.
+	// Keep continues the learning rate's schedule; false begins it anew, for a network
+	// that shrank has much to learn again.
 	Keep bool
 }
 
-// Checkpoint says how often a job is saved.
+// Checkpoint are the options of saving a job.
 type Checkpoint struct {
-	Every time.Duration // time of the machine between two checkpoints, at least; zero means a minute
-	Off   bool          // save at the end, when stopped and where somebody waits for it only; false saves in between as well
+	Every time.Duration // minimum time between two checkpoints, on the machine's clock; zero means a minute
+	Off   bool          // save only at the end, when stopped and where somebody waits for it
 }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults fills unset options.
 func (o *Options) EnsureDefaults() {
 	whole := func(v *int, zero int) {
 		if *v == 0 {
@@ -125,7 +124,7 @@ func (o *Options) EnsureDefaults() {
 	}
 }
 
-// Validate lists all that is wrong.
+// Validate lists all invalid options.
 func (o Options) Validate() error {
 	faults := []error{o.Timeline.Validate(), o.Schedule.Validate(), o.Optimizer.Validate(), o.Augment.Validate(), o.Parallel.Validate()}
 	for name, value := range map[string]int{"batch": o.Batch, "eval_batch": o.EvalBatch, "epochs": o.Epochs, "adapt.most": o.Adapt.Most,

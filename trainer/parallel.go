@@ -6,21 +6,20 @@ import (
 	"time"
 )
 
-// Parallel says whether a job trains on all devices of its allocation, one process
-// for each, or on one of them only. Losses are those of one process but for
-// rounding.
+// Parallel are the options of training in several processes, one for each device of the
+// allocation. Losses are those of one process but for rounding.
 type Parallel struct {
-	On      bool          // a process for each device; false trains in one, and devices only divide what work costs on a virtual clock
-	Most    int           // processes, the leader among them; zero means as many as devices
-	Threads int           // of LibTorch in each process on the CPU; zero shares out what one process has
-	Timeout time.Duration // of the machine's time, after which a silent process is given up; zero means a minute
-	Start   time.Duration // of the machine's time, that a process may take until it is ready; zero means ten minutes
-	// Background trains on while processes get ready; false waits for them, so that
-	// the same steps are taken by as many processes in every run.
+	On      bool          // a process for each device; false trains in one, and devices only divide the cost of work on a virtual clock
+	Most    int           // processes, with the leader; zero means one for each device
+	Threads int           // of LibTorch in each process on the CPU; zero divides those of one process
+	Timeout time.Duration // of the machine's time, after which a silent process is lost; zero means a minute
+	Start   time.Duration // limit of the machine's time until a process is ready; zero means ten minutes
+	// Background trains on while processes start; false waits for them, so that the same
+	// steps are taken by the same number of processes in every run.
 	Background bool
 }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults fills unset options.
 func (p *Parallel) EnsureDefaults() {
 	if p.Timeout == 0 {
 		p.Timeout = time.Minute
@@ -30,7 +29,7 @@ func (p *Parallel) EnsureDefaults() {
 	}
 }
 
-// Validate lists all that is wrong.
+// Validate lists all invalid options.
 func (p Parallel) Validate() error {
 	var faults []error
 	if p.Most < 0 || p.Threads < 0 {
@@ -42,7 +41,7 @@ func (p Parallel) Validate() error {
 	return errors.Join(faults...)
 }
 
-// wanted is how many processes an allocation gives work to.
+// wanted is the number of processes for a number of devices.
 func (p Parallel) wanted(devices int) int {
 	switch {
 	case !p.On:

@@ -9,42 +9,42 @@ import (
 	"syscall"
 )
 
-// Starter starts processes that follow a job: each of them calls [Follow].
+// Starter starts the followers of a job; each of them calls [Follow].
 type Starter interface {
-	// Start starts the process of a device, from 1; the leader has the first, 0. A
-	// process that was lost may be started again under its number.
+	// Start starts the process of a device, from 1; the leader has device 0. A lost
+	// process may be started again under its number.
 	Start(device int) (Process, error)
 }
 
-// Process is one that follows. What is written to it are its orders, what is read
-// from it its answers; both are at their end when it is.
+// Process is a follower. The leader writes orders to it and reads answers from it; both
+// end with the process.
 type Process interface {
 	io.ReadWriter
-	// Close says that there are no more orders, at which it ends by itself.
+	// Close ends the orders, after which the process ends by itself.
 	Close() error
-	// Kill ends it at once.
+	// Kill ends the process at once.
 	Kill() error
-	// Wait returns when it has ended, with what it ended by.
+	// Wait returns when the process has ended, with the cause.
 	Wait() error
 }
 
-// AnswerFile is the number of the open file to which a process that a Program
-// started writes its answers. Orders come on its standard input.
+// AnswerFile is the file descriptor to which a process that a Program started writes its
+// answers. Orders come on its standard input.
 const AnswerFile = 3
 
 // Program starts followers as processes of a program. Path and Args are required.
 type Program struct {
-	Path string                             // of the program
-	Args func(device int) []string          // of its call
-	Env  []string                           // added to this process's
-	Log  func(device int) (*os.File, error) // where it writes whatever it prints; nil leaves it out
+	Path string                             // of the executable
+	Args func(device int) []string          // of the command line
+	Env  []string                           // added to this process's environment
+	Log  func(device int) (*os.File, error) // for its output; nil discards it
 }
 
 // Start starts the program.
 func (p Program) Start(device int) (Process, error) {
 	c := exec.Command(p.Path, p.Args(device)...)
-	c.Env = append(os.Environ(), p.Env...)
-	// A terminal's signals are for the leader, which saves the job.
+	c.Env = append(c.Environ(), p.Env...)
+	// A terminal's signals go to the leader alone, which saves the job.
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if p.Log != nil {
 		log, err := p.Log(device)
@@ -76,7 +76,7 @@ type programProcess struct {
 	command *exec.Cmd
 	orders  io.WriteCloser
 	answers *os.File
-	ended   chan struct{} // closed when err is known
+	ended   chan struct{} // closed when err is set
 	err     error
 }
 

@@ -10,60 +10,58 @@ import (
 	"graft/net2net"
 )
 
-// Profile says how long work takes on a device. The zero Profile says nothing and
-// is refused.
+// Profile holds the times of work on a device. The zero Profile is invalid.
 type Profile struct {
-	Version  int           // of what a profile says; zero means 1, the only one there is
-	Name     string        // how it is asked for
-	Device   string        // what was measured
-	Made     Made          // how; zero means by hand
+	Version  int           // of the format; zero means 1, the only one
+	Name     string        // by which it is selected
+	Device   string        // that was measured
+	Made     Made          // how it was measured; zero means by hand
 	Costs    Costs         // of decisions and operations, and of networks that were not measured
-	Fit      Fit           // of the costs; zero means that they were not fitted
-	Measured []Measurement // networks that were run
+	Fit      Fit           // errors of the costs; zero means that they were not fitted
+	Measured []Measurement // networks that were measured
 }
 
-// profileVersion is the one that is written.
+// profileVersion is the format that is written.
 const profileVersion = 1
 
-// Made is how a profile was measured.
+// Made is the provenance of a profile.
 type Made struct {
 	Date      string // such as 2026-01-31; empty means unknown
-	Graft     string // the version that measured; empty means unknown
-	Torch     string // the version of LibTorch that was measured; empty means unknown
+	Graft     string // version; empty means unknown
+	Torch     string // version of LibTorch; empty means unknown
 	Device    string // cpu or cuda:N; empty means unknown
 	Threads   int    // of an operator on the CPU; zero means unknown
-	Rounds    int    // that the medians are of; zero means unknown
+	Rounds    int    // of the medians; zero means unknown
 	Optimizer string // of the steps, such as adam; empty means unknown
-	Exact     bool   // with PyTorch's order of operations; false is the fast path
-	Steady    bool   // with the same bits whatever the number of threads
+	Exact     bool   // with PyTorch's order of operations; false means the fast path
+	Steady    bool   // with results independent of the number of threads
 }
 
-// Measurement is what a network took with a batch. Seconds are medians, and spreads
-// half the distances between the quartiles.
+// Measurement is the measured time of a network at a batch size. Seconds are medians, and
+// spreads half the interquartile ranges.
 type Measurement struct {
-	Network      string           // that people know it by
-	Actions      []net2net.Action // that made it of the one of that name; nil means none
+	Network      string           // of the network before Actions
+	Actions      []net2net.Action // applied to the network of that name; nil means none
 	Fingerprint  string           // of its architecture
 	Batch        int              // examples in a step and in a batch of evaluation
 	StepSeconds  float64          // a step of training
 	StepSpread   float64          // in seconds
 	BatchSeconds float64          // a batch of evaluation
 	BatchSpread  float64          // in seconds
-	Size                          // of the network; zero keeps it out of a fit
+	Size                          // of the network; zero excludes it from fits
 }
 
 // String is the network with its actions.
 func (m Measurement) String() string { return subjectText(m.Network, m.Actions) }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults fills unset fields.
 func (p *Profile) EnsureDefaults() {
 	if p.Version == 0 {
 		p.Version = profileVersion
 	}
 }
 
-// Validate lists all that is wrong with a profile. What is wrong with a measurement
-// is an ItemFault.
+// Validate lists all invalid values. A fault of a measurement is an ItemFault.
 func (p *Profile) Validate() error {
 	var faults []error
 	if p.Version < 0 || p.Version > profileVersion {
@@ -90,18 +88,18 @@ func (p *Profile) Validate() error {
 	return errors.Join(faults...)
 }
 
-// ItemFault is something wrong with an item of a list.
+// ItemFault is an invalid value in an item of a list.
 type ItemFault struct {
-	List  string // its key in a file
+	List  string // key of the list in a file
 	Index int    // of the item, from 0
 	Key   string // in the item
-	Text  string // what is wrong
+	Text  string // description of the fault
 }
 
-// Error names the place and says what is wrong.
+// Error names the place and the fault.
 func (f *ItemFault) Error() string { return fmt.Sprintf("%s[%d]: %s", f.List, f.Index, f.Text) }
 
-// keyFault is something wrong with a key.
+// keyFault is an invalid value of a key.
 type keyFault struct{ key, text string }
 
 func (m Measurement) faults() (found []keyFault) {
@@ -134,13 +132,12 @@ func (m Measurement) faults() (found []keyFault) {
 	return found
 }
 
-// Refit makes the rates anew from the measurements, and says how well they agree.
-// Of too few networks there are none.
+// Refit fits the rates to the measurements, and sets Fit. Too few networks give no rates.
 func (p *Profile) Refit() { p.Costs.Step, p.Costs.Batch, p.Fit = fitCosts(p.Measured) }
 
-// Cost is what one piece of work takes. It is a whole number of nanoseconds, so
-// that many pieces take the same however they are counted together. Of work that
-// the profile does not know it is next to nothing: ask Knows first.
+// Cost is the time of one piece of work. It is a whole number of nanoseconds, so that the
+// sum over many pieces does not depend on grouping. Work that the profile does not know
+// costs 1 ns: call Knows first.
 func (p *Profile) Cost(w Work) time.Duration {
 	seconds, _ := p.seconds(w)
 	if devices := float64(max(1, w.Devices)); w.Kind == Steps || w.Kind == Batches {
@@ -150,16 +147,15 @@ func (p *Profile) Cost(w Work) time.Duration {
 	return max(1, time.Duration(math.Round(seconds*float64(time.Second))))
 }
 
-// Knows is an error where a profile cannot say what work takes, since it has
-// neither a measurement of it nor rates.
+// Knows returns an error if the profile has neither a measurement of the work nor rates.
 func (p *Profile) Knows(w Work) error {
 	_, err := p.seconds(w)
 	return err
 }
 
-// Covers is an error where a profile cannot say what a job's steps and evaluations
-// take: of its network, which has no weights here and is not changed, as it is and as
-// actions make it, one after the other.
+// Covers returns an error if the profile does not know the steps and evaluations of a
+// job: of its network, and of the network after each of the actions. The network needs no
+// weights and is not changed.
 func (p *Profile) Covers(n *model.Network, o Options, actions []net2net.Action) error {
 	if p.Costs.usable() {
 		return nil
@@ -181,7 +177,7 @@ func (p *Profile) Covers(n *model.Network, o Options, actions []net2net.Action) 
 	return nil
 }
 
-// Closed says that a profile knows the networks that were measured, and no others.
+// Closed reports whether the profile knows the measured networks only.
 func (p *Profile) Closed() bool { return !p.Costs.usable() }
 
 func (p *Profile) seconds(w Work) (float64, error) {
@@ -210,7 +206,7 @@ func (p *Profile) seconds(w Work) (float64, error) {
 	return rates.seconds(size, w.Rows), nil
 }
 
-// measurements are those of the work's network, with any batch.
+// measurements returns those of the work's network, at any batch size.
 func (p *Profile) measurements(w Work) (same []Measurement) {
 	if len(p.Measured) == 0 {
 		return nil
@@ -224,8 +220,8 @@ func (p *Profile) measurements(w Work) (same []Measurement) {
 	return same
 }
 
-// Estimate is what the rates say of a step and of a batch of evaluation, in
-// seconds, whether the network was measured or not. Both are zero without rates.
+// Estimate is the time by the rates of a step and of a batch of evaluation, in seconds,
+// whether the network was measured or not. Both are zero without rates.
 func (p *Profile) Estimate(of Size, rows int) (step, batch float64) {
 	return p.Costs.Step.seconds(of, rows), p.Costs.Batch.seconds(of, rows)
 }

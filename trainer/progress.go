@@ -6,7 +6,7 @@ import (
 	"graft/model"
 )
 
-// Phase is what a job does at a moment.
+// Phase is the activity of a job.
 type Phase string
 
 // The phases.
@@ -19,55 +19,55 @@ const (
 	Ended     Phase = "ended"
 )
 
-// Progress is where a job stands. Nothing in it changes once it has been shown.
+// Progress is a snapshot of a running job. It does not change after it was shown.
 type Progress struct {
-	Phase      Phase         // what it does; empty before it runs
-	Epoch      int           // the one under way, from 0
+	Phase      Phase         // empty before the job runs
+	Epoch      int           // under way, from 0
 	Step       int           // done in it
 	PerEpoch   int           // steps of an epoch
 	Steps      int64         // done in all
-	Loss       float64       // of training, the mean over the epoch's steps; zero before the first step
+	Loss       float64       // of training, mean over the epoch's steps, in nats; zero before the first step
 	Accuracy   float64       // of training, as Loss
-	Validation Score         // when it was last evaluated
-	Evaluated  bool          // it has been
-	Rate       float64       // the learning rate of the last step
-	Time       time.Duration // of the budget, that has passed
+	Validation Score         // last evaluated
+	Evaluated  bool          // Validation is known
+	Rate       float64       // learning rate of the last step
+	Time       time.Duration // of the budget that has passed
 	Budget     time.Duration // in all
 	Left       time.Duration // of the budget
 	Devices    int           // now
 	Parameters int           // of the network
-	Layers     int           // of the network, that have parameters
+	Layers     int           // of the network, with parameters
 	Decisions  int           // in all
-	Next       Event         // as Scheduler's
-	Live       []Taken       // changes that were taken beside the timeline
+	Next       Event         // as of Scheduler.Next
+	Live       []Taken       // changes beside the timeline
 }
 
-// Progress is where the job stands. It is for the goroutine that runs it; others are
-// told by Watch.
-func (j *Job) Progress() Progress {
-	p := &j.told
-	p.Epoch, p.Step, p.PerEpoch, p.Steps = j.Epoch, j.Step, j.perEpoch(), j.Steps
-	if j.Step > 0 { // else that of the epoch before is shown on
-		p.Loss, p.Accuracy = j.Loss/float64(j.Step), float64(j.Correct)/float64(j.Seen)
+// Progress is a snapshot of the job. Call it from the goroutine that runs the job;
+// others receive it by Watch.
+func (c *core) Progress() Progress {
+	p := &c.shown
+	p.Epoch, p.Step, p.PerEpoch, p.Steps = c.Epoch, c.Step, c.perEpoch(), c.Steps
+	if c.Step > 0 { // else the epoch before stays
+		p.Loss, p.Accuracy = c.Loss/float64(c.Step), float64(c.Correct)/float64(c.Seen)
 	}
-	p.Validation, p.Evaluated, p.Rate = j.Validation, j.Validation != Score{}, j.LR
-	p.Time, p.Budget, p.Left = j.Clock.Now(), j.Scheduler.Budget(), j.Scheduler.Left()
-	p.Devices, p.Decisions, p.Next, p.Live = j.Devices, j.Decisions, j.Scheduler.Next(), j.Live
+	p.Validation, p.Evaluated, p.Rate = c.Validation, c.Validation != Score{}, c.LR
+	p.Time, p.Budget, p.Left = c.Clock.Now(), c.Scheduler.Budget(), c.Scheduler.Left()
+	p.Devices, p.Decisions, p.Next, p.Live = c.Devices, c.Decisions, c.Scheduler.Next(), c.Live
 	if p.Layers == 0 {
-		p.Layers, p.Parameters = size(j.Network)
+		p.Layers, p.Parameters = size(c.Network)
 	}
 	return *p
 }
 
-// show tells whoever watches where the job stands.
-func (j *Job) show(phase Phase) {
-	if j.Watch != nil {
-		j.told.Phase = phase
-		j.Watch(j.Progress())
+// show passes the progress to Watch.
+func (c *core) show(phase Phase) {
+	if c.Watch != nil {
+		c.shown.Phase = phase
+		c.Watch(c.Progress())
 	}
 }
 
-// size counts the layers that have parameters, and those.
+// size counts layers with parameters, and their parameters.
 func size(n *model.Network) (layers, parameters int) {
 	for _, leaf := range n.Leaves() {
 		if count, _ := model.Counts(leaf.Layer); count > 0 {

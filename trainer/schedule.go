@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// Rule is how the learning rate changes.
+// Rule is the rule of a learning rate schedule.
 type Rule string
 
 // The rules. The zero Rule is Exponential.
@@ -19,17 +19,17 @@ const (
 
 // Schedule changes the learning rate. It goes on across surgery.
 type Schedule struct {
-	// Rule is how the rate changes: exponential multiplies it by Decay after each epoch,
-	// step after as many as Every says, cosine brings it down to Least over the budget,
-	// constant leaves it. Empty means exponential.
+	// Rule changes the rate: exponential multiplies it by Decay after each epoch, step
+	// after every Every epochs, cosine lowers it to Least over the budget, constant keeps
+	// it. Empty means exponential.
 	Rule   Rule
-	Decay  float64 // what the rate is multiplied by; zero means 0.9 for exponential and 0.1 for step
-	Every  int     // epochs between two changes of step; zero means 10
-	Least  float64 // rate that none is below; zero means 1e-8
+	Decay  float64 // factor of the rate; zero means 0.9 for exponential and 0.1 for step
+	Every  int     // epochs between two changes of the rule step; zero means 10
+	Least  float64 // lower bound of the rate; zero means 1e-8
 	WarmUp int     // steps over which the rate rises from zero; zero means none
 }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults fills unset options.
 func (s *Schedule) EnsureDefaults() {
 	if s.Rule == "" {
 		s.Rule = Exponential
@@ -48,7 +48,7 @@ func (s *Schedule) EnsureDefaults() {
 	}
 }
 
-// Validate lists all that is wrong.
+// Validate lists all invalid options.
 func (s Schedule) Validate() error {
 	var faults []error
 	switch s.Rule {
@@ -62,8 +62,8 @@ func (s Schedule) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Rate is the learning rate: of the options, after so many whole epochs and steps,
-// with so large a share of the budget used up when the epoch began.
+// Rate is the learning rate after a number of whole epochs and steps, with a share of the
+// budget used when the epoch began. The first argument is the rate to begin with.
 func (s Schedule) Rate(rate float64, epochs int, steps int64, used float64) float64 {
 	first := rate
 	switch s.Rule {

@@ -4,16 +4,16 @@ import (
 	"graft/model"
 )
 
-// Size is what costs depend on: of a network and, where that counts, of one example.
+// Size holds the quantities of a network that determine its costs, for one example.
 type Size struct {
-	Layers     int   // with weights that run
+	Layers     int   // with weights, counted each time they run
 	Operations int64 // floating-point, forward, of linear layers and of convolutions over all channels; a multiply-add is two
-	Grouped    int64 // the same of convolutions in groups, such as those of one channel each, which processors do far fewer of in a second
-	Bytes      int64 // that the input and what layers make of it take as float32; flattening makes nothing
-	Parameters int64 // that an optimizer moves
+	Grouped    int64 // the same of grouped convolutions, such as depthwise ones, which processors run far slower
+	Bytes      int64 // of the input and the activations as float32, without those of flattening
+	Parameters int64 // that an optimizer trains
 }
 
-// SizeOf adds up a network's layers.
+// SizeOf sums the sizes of a network's layers.
 func SizeOf(n *model.Network) (Size, error) {
 	rows, err := n.Sheet()
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Change is what happens to a job's devices.
+// Change is a change of a job's devices.
 type Change string
 
 // The changes. The zero Change is none.
@@ -18,23 +18,23 @@ const (
 
 // Event is a change at a time of the budget.
 type Event struct {
-	At      time.Duration // when it happens, since the budget began
-	Change  Change        // what happens: up or down
-	Devices int           // how many there are from then on; zero leaves their number alone
+	At      time.Duration // since the budget began
+	Change  Change        // up or down
+	Devices int           // from then on; zero keeps their number
 }
 
-// Timeline is when a job's devices come and go.
+// Timeline is the budget of a job and the planned changes of its devices.
 type Timeline struct {
-	Budget time.Duration // how long the job lasts, counted from zero also where it starts later; required
-	Start  time.Duration // when in the budget the job begins; zero is its beginning
-	Events []Event       // when devices come and go, in order; empty means never
+	Budget time.Duration // length of the job, counted from zero also where it starts later; required
+	Start  time.Duration // where in the budget the job begins; zero means at its beginning
+	Events []Event       // in order of time; empty means none
 }
 
-// Validate lists all that is wrong with a timeline.
+// Validate lists all invalid values.
 func (t Timeline) Validate() error {
 	var faults []error
 	if t.Budget <= 0 {
-		faults = append(faults, fmt.Errorf("a budget of %v; it is longer than nothing", t.Budget))
+		faults = append(faults, fmt.Errorf("a budget of %v; it must be above zero", t.Budget))
 	}
 	if t.Start < 0 || t.Start > t.Budget && t.Budget > 0 {
 		faults = append(faults, fmt.Errorf("a start at %v lies outside of the budget of %v", t.Start, t.Budget))
@@ -54,65 +54,65 @@ func (t Timeline) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Allocation is what a scheduler gives a job.
+// Allocation is the devices that a scheduler gives a job.
 type Allocation struct {
-	Change  Change // since it was last asked
+	Change  Change // since the last call
 	Devices int    // at least one
-	// Settled is called once the change has been done and saved, which is then done at
-	// once: somebody waits for it. Nil where nobody does.
+	// Settled is called when the change has been made and saved; the job then saves at
+	// once, since somebody waits for it. Nil means that nobody does.
 	Settled func()
 }
 
-// Taken is a change that was asked for while the job ran.
+// Taken is a change that was requested while the job ran.
 type Taken struct {
 	At      time.Duration `json:"at_ns"`   // of the budget, when the job took it
 	Change  Change        `json:"change"`  // up or down
-	Devices int           `json:"devices"` // as in an Event
+	Devices int           `json:"devices"` // as in Event
 }
 
-// Standing is how far a scheduler has come: all that it must know to go on.
+// Standing is the state of a scheduler, from which it can resume.
 type Standing struct {
-	Past    int     // events of its timeline that were taken
+	Past    int     // events of the timeline that were taken
 	Devices int     // now
-	Live    []Taken // what was taken beside the timeline, in order
+	Live    []Taken // changes beside the timeline, in order
 }
 
 // Scheduler owns a job's devices and its time.
 type Scheduler interface {
-	// Budget is the time in all.
+	// Budget is the total time.
 	Budget() time.Duration
-	// Left is what is left of it.
+	// Left is the rest of the budget.
 	Left() time.Duration
-	// Allocation says what has changed since it was last asked, one change at a time.
+	// Allocation returns the next change since the last call, one at a time.
 	Allocation() Allocation
-	// Next is what changes next, as far as is known; where it is not, an Event without
-	// a change at the end of the budget.
+	// Next is the next known event, or an Event without a change at the end of the
+	// budget.
 	Next() Event
-	// Standing is how far it has come.
+	// Standing returns the state to resume from.
 	Standing() Standing
-	// Resume goes on from there. It comes before the first Allocation.
+	// Resume continues from a state. It is called before the first Allocation.
 	Resume(s Standing)
-	// End is told that nothing will be asked any more: the job has ended, or failed
-	// with an error. Only the first call counts.
+	// End tells the scheduler that the job has ended, or failed with an error. Only the
+	// first call counts.
 	End(err error)
 }
 
-// Planned is a scheduler whose timeline is known beforehand.
+// Planned is a scheduler that follows a timeline.
 type Planned struct {
 	timeline Timeline
 	clock    Clock
 	standing Standing
 }
 
-// NewPlanned follows a timeline on a clock.
+// NewPlanned makes a scheduler for a timeline on a clock.
 func NewPlanned(t Timeline, c Clock) *Planned {
 	return &Planned{timeline: t, clock: c, standing: Standing{Devices: 1}}
 }
 
-// Budget is the timeline's.
+// Budget is the budget of the timeline.
 func (p *Planned) Budget() time.Duration { return p.timeline.Budget }
 
-// Left is what is left of the budget.
+// Left is the rest of the budget.
 func (p *Planned) Left() time.Duration { return max(0, p.timeline.Budget-p.clock.Now()) }
 
 // Allocation takes the next event if its time has come.
@@ -141,10 +141,10 @@ func (p *Planned) Next() Event {
 	return Event{At: p.timeline.Budget}
 }
 
-// Standing is how far the timeline has been followed.
+// Standing returns the state to resume from.
 func (p *Planned) Standing() Standing { return p.standing }
 
-// Resume goes on from there.
+// Resume continues from a state.
 func (p *Planned) Resume(s Standing) { p.standing = s }
 
 // End does nothing.

@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// Wall is the time of the machine. It learns what work takes from what it took.
+// Wall is the machine's clock. It estimates the time of work from earlier work.
 type Wall struct {
 	now   func() time.Time
 	zero  time.Time // when the budget began
-	last  time.Time // when work began or was last spent
+	last  time.Time // when the timer was started
 	rates map[Kind]rate
-	lost  []time.Duration // before the last few pieces of work
+	lost  []time.Duration // time between the last few pieces of work
 }
 
-// NewWall starts at a time of the budget: zero for a new job, where it stopped for
-// one that goes on. Now is the machine's clock, handed in.
+// NewWall starts at a time of the budget: zero for a new job, the time of the checkpoint
+// for a resumed one. Now is the machine's clock.
 func NewWall(now func() time.Time, at time.Duration) *Wall {
 	t := now()
 	return &Wall{now: now, zero: t.Add(-at), last: t, rates: map[Kind]rate{}}
@@ -25,19 +25,20 @@ func NewWall(now func() time.Time, at time.Duration) *Wall {
 // Now is the time since the budget began.
 func (w *Wall) Now() time.Duration { return w.now().Sub(w.zero) }
 
-// mostLost is of how many pieces of work the time before them is kept.
+// mostLost is the number of times in Wall.lost.
 const mostLost = 5
 
-// Begin forgets the time since work was last spent: it is of no kind of work.
+// Begin starts the timer; the time since the last work is charged to no kind of work.
 func (w *Wall) Begin() {
 	t := w.now()
-	if len(w.rates) > 0 { // a job was set up before
+	if len(w.rates) > 0 { // before the first work a job is set up
 		w.lost = append(w.lost[max(0, len(w.lost)+1-mostLost):], t.Sub(w.last))
 	}
 	w.last = t
 }
 
-// usuallyLost is the median: a stall between two pieces of work says nothing.
+// usuallyLost is the median time between pieces of work, which a single stall does not
+// move.
 func (w *Wall) usuallyLost() time.Duration {
 	if len(w.lost) == 0 {
 		return 0
@@ -45,7 +46,7 @@ func (w *Wall) usuallyLost() time.Duration {
 	return slices.Sorted(slices.Values(w.lost))[len(w.lost)/2]
 }
 
-// Spend learns from the time since work began.
+// Spend updates the estimate by the time since Begin.
 func (w *Wall) Spend(work Work) {
 	t := w.now()
 	took := t.Sub(w.last).Seconds() / float64(max(1, work.Count))
@@ -53,14 +54,13 @@ func (w *Wall) Spend(work Work) {
 	w.rates[work.Kind] = w.rates[work.Kind].learn(took, work)
 }
 
-// evaluationShare is the most that evaluation takes of the time of training on as many
-// examples: it goes forward only, where training goes forward and twice back.
+// evaluationShare is an upper bound of evaluation's time as a share of training's on as
+// many examples: it runs forward only, where training runs forward and twice backward.
 const evaluationShare = 0.5
 
-// Cost is what such work took lately, with what it goes up and down by on top, and on a
-// larger network as much more as that has operations. Evaluation, for which time is
-// kept back, has what is lost before it and before the last steps as well; where it was
-// never done it is judged by steps.
+// Cost is the recent time of such work plus its variation, scaled up by the operations of
+// a larger network. Evaluation, for which time is reserved, also has the time lost before
+// it and before the last steps; before the first evaluation it is estimated from steps.
 func (w *Wall) Cost(work Work) time.Duration {
 	r := w.rates[work.Kind]
 	one := r.expected(work)
@@ -74,25 +74,24 @@ func (w *Wall) Cost(work Work) time.Duration {
 	return cost
 }
 
-// rate is what a piece of work took, and by how much that goes up and down. The zero
-// rate knows nothing.
+// rate is the estimated time of a piece of work. The zero rate is unknown.
 type rate struct {
 	mean, deviation float64 // in seconds
-	load            float64 // on a device, in operations for an example
+	load            float64 // operations on a device for an example
 	rows            int
-	calls           int // that it was learned from
+	calls           int // that the estimate is from
 }
 
-// The estimate is that of Jacobson, Congestion avoidance and control (1988): an average
-// that a new value moves by a share, and one of the distances from it. There are no
-// stalls here that would need more than twice the deviation.
+// The estimate is that of Jacobson, Congestion avoidance and control (1988): exponential
+// averages of the values and of their deviations. There are no stalls here that would
+// need more than twice the deviation.
 const (
 	newShare   = 0.25
 	deviations = 2
 )
 
-// learn takes in a call. Of the first one on a network part is for what is made once,
-// so the second stands in its place.
+// learn updates the estimate by a call. The second call on a network replaces the first,
+// which includes allocation and compilation.
 func (r rate) learn(took float64, work Work) rate {
 	load := loadOf(work)
 	if r.load != load || r.rows != work.Rows {
@@ -109,7 +108,7 @@ func (r rate) learn(took float64, work Work) rate {
 	return r
 }
 
-// expected is what one piece will take, on a smaller network no less than it did.
+// expected is the time of one piece; on a smaller network it is not scaled down.
 func (r rate) expected(work Work) float64 {
 	one := r.mean + deviations*r.deviation
 	if load := loadOf(work); r.load > 0 && load > r.load {
@@ -118,8 +117,7 @@ func (r rate) expected(work Work) float64 {
 	return one
 }
 
-// loadOf is the operations that each device has with an example; zero where that cannot
-// be said.
+// loadOf is the number of operations of each device for an example; zero if unknown.
 func loadOf(work Work) float64 {
 	if work.Network == nil {
 		return 0

@@ -2,15 +2,15 @@ package estimate
 
 import (
 	"cmp"
-	"container/heap"
 	"math"
 	"slices"
 
 	"graft/cluster/trace"
+	"graft/events"
 )
 
-// History is what jobs that have ended say of those to come, as running means. It knows
-// no time: it is told of each job when that has ended. The zero value knows none.
+// History holds running means over jobs that have ended, to estimate those to come. It knows
+// no time: call Ended for each job when it has ended. The zero value has no job.
 type History struct {
 	all   summary
 	users map[string]*summary
@@ -18,13 +18,13 @@ type History struct {
 	alike map[likeness]*summary
 }
 
-// kind is by what a user's jobs are held to be of the same sort.
+// kind is the key of jobs of the same sort of one user.
 type kind struct {
 	user, name string
 	gpus       float64
 }
 
-// likeness is by what jobs do the same work, as far as a profile shows it.
+// likeness is the key of jobs that do the same work, as far as a profile shows it.
 type likeness struct {
 	kind
 	model, dataset string
@@ -84,7 +84,7 @@ func likenessOf(j *trace.Job) likeness {
 	return likeness{kindOfJob(j), j.Model, j.Dataset, j.Batch, j.AMP}
 }
 
-// devices is how many a job asks for, of which one may be a part.
+// devices returns the devices that a job asks for; a part of one counts as that part.
 func devices(j *trace.Job) float64 {
 	if j.Share > 0 {
 		return float64(j.Share) / 1000
@@ -125,46 +125,21 @@ func (h *History) Mean(j *trace.Job) float64 {
 	return h.all.mean()
 }
 
-// replay calls visit for each job in the order in which they were submitted, with a
-// history of those that had ended before. When a job began is not in a trace: it is
-// taken to have begun when it was submitted, as on a cluster that has room.
+// replay calls visit for each job in the order of submission, with a history of those that had
+// ended before. A trace does not say when a job began: it is taken to have begun when it was
+// submitted, as on a cluster that has room.
 func replay(jobs []trace.Job, visit func(row int, h *History)) {
 	order := upTo(len(jobs))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(jobs[a].Submit, jobs[b].Submit) })
-	h, running := new(History), ending{jobs: jobs}
+	h, running := new(History), events.Heap[int]{}
 	for _, row := range order {
-		for len(running.rows) > 0 && endOf(&jobs[running.rows[0]]) < jobs[row].Submit {
-			h.Ended(&jobs[heap.Pop(&running).(int)])
+		for end, first, some := running.Head(); some && end[0] < jobs[row].Submit; end, first, some = running.Head() {
+			running.Pop()
+			h.Ended(&jobs[first])
 		}
 		visit(row, h)
-		heap.Push(&running, row)
+		running.Push(events.Key{endOf(&jobs[row]), int64(row)}, row)
 	}
 }
 
 func endOf(j *trace.Job) int64 { return j.Submit + j.Duration }
-
-// ending is jobs of which the first to end stands first.
-type ending struct {
-	jobs []trace.Job
-	rows []int
-}
-
-func (e *ending) Len() int { return len(e.rows) }
-
-func (e *ending) Less(a, b int) bool {
-	x, y := e.rows[a], e.rows[b]
-	return cmp.Or(cmp.Compare(endOf(&e.jobs[x]), endOf(&e.jobs[y])), cmp.Compare(x, y)) < 0
-}
-
-func (e *ending) Swap(a, b int) { e.rows[a], e.rows[b] = e.rows[b], e.rows[a] }
-
-// Push is for package heap.
-func (e *ending) Push(row any) { e.rows = append(e.rows, row.(int)) }
-
-// Pop is for package heap.
-func (e *ending) Pop() any {
-	last := len(e.rows) - 1
-	row := e.rows[last]
-	e.rows = e.rows[:last]
-	return row
-}

@@ -22,29 +22,22 @@ type Case struct {
 	Study    cluster.Study
 	Options  cluster.Options
 	Profiler Profiler
-	// Scalings are nodes that come and go in the first virtual cluster, for tests that let them.
-	Scalings []cluster.Scaling
+	Scalings []Scaling // of the first virtual cluster, for tests that let nodes come and go
 }
 
-// Profiler is how a profiler is set up, for schedulers that have one. Zero is their default.
+// Scaling is a node that comes or goes.
+type Scaling struct {
+	At    int64 // second, after all else that happens in it
+	Nodes int   // 1 comes, -1 goes
+}
+
+// Profiler holds the options of schedulers with a profiler. Zero is their default.
 type Profiler struct {
 	Nodes   int      // of the profiler
 	Limit   int64    // seconds that a job is profiled for
 	Largest int      // devices of the largest job that is profiled
 	From    []string // virtual clusters that give it a node each
 	Echo    string   // virtual cluster that has a node less while the profiler has one more
-}
-
-// quirks are the names of quirks in a script.
-var quirks = []struct {
-	name string
-	of   func(q *cluster.Quirks) *bool
-}{
-	{"extra-second", func(q *cluster.Quirks) *bool { return &q.ExtraSecond }},
-	{"slow-partner", func(q *cluster.Quirks) *bool { return &q.SlowPartner }},
-	{"free-profiling", func(q *cluster.Quirks) *bool { return &q.FreeProfiling }},
-	{"size-first", func(q *cluster.Quirks) *bool { return &q.SizeFirst }},
-	{"four-models", func(q *cluster.Quirks) *bool { return &q.FourModels }},
 }
 
 // Parse reads a case. Empty lines and those that begin with # say nothing.
@@ -113,12 +106,12 @@ var readers = map[string]func(c *Case, s *scan){
 	"each":  func(c *Case, s *scan) { c.Study.PerNode = int(s.whole()) },
 	"begin": func(c *Case, s *scan) { c.Study.Begin = s.whole() },
 	"place": func(c *Case, s *scan) { c.Options.Placement = s.text() },
-	"quirk": readQuirk,
+	"quirk": func(c *Case, s *scan) { c.Options.Quirks = append(c.Options.Quirks, s.text()) },
 	"vc": func(c *Case, s *scan) {
 		c.Study.VCs = append(c.Study.VCs, trace.VC{Name: s.text(), Nodes: int(s.whole())})
 	},
 	"scale": func(c *Case, s *scan) {
-		c.Scalings = append(c.Scalings, cluster.Scaling{At: s.whole(), Nodes: int(s.whole())})
+		c.Scalings = append(c.Scalings, Scaling{At: s.whole(), Nodes: int(s.whole())})
 	},
 	"profiler": readProfiler,
 	"alone": func(c *Case, s *scan) {
@@ -143,17 +136,6 @@ func (c *Case) profiles() *cluster.Profiles {
 		c.Study.Profiles = &cluster.Profiles{Scores: map[cluster.Config]int{}, Pairs: map[[2]cluster.Config][2]float64{}}
 	}
 	return c.Study.Profiles
-}
-
-func readQuirk(c *Case, s *scan) {
-	name := s.text()
-	for _, q := range quirks {
-		if q.name == name {
-			*q.of(&c.Options.Quirks) = true
-			return
-		}
-	}
-	s.fault = cmpError(s.fault, fmt.Errorf("there is no quirk %q", name))
 }
 
 func readProfiler(c *Case, s *scan) {
@@ -188,6 +170,8 @@ func readJob(c *Case, s *scan) {
 			j.Duration = s.whole()
 		case "on":
 			j.GPUs = int(s.whole())
+		case "share":
+			j.Share = int(s.whole())
 		case "model":
 			j.Model = s.text()
 		case "memory":
@@ -211,10 +195,8 @@ func (c *Case) String() string {
 	if c.Options.Placement != "" {
 		fmt.Fprintf(w, "place %s\n", c.Options.Placement)
 	}
-	for _, q := range quirks {
-		if *q.of(&c.Options.Quirks) {
-			fmt.Fprintf(w, "quirk %s\n", q.name)
-		}
+	for _, name := range c.Options.Quirks {
+		fmt.Fprintf(w, "quirk %s\n", name)
 	}
 	for _, vc := range c.Study.VCs {
 		fmt.Fprintf(w, "vc %s %d\n", vc.Name, vc.Nodes)
@@ -266,6 +248,9 @@ func (c *Case) writeProfiles(w io.Writer) {
 func (c *Case) writeJobs(w io.Writer) {
 	for k, j := range c.Study.Jobs {
 		fmt.Fprintf(w, "job %s vc %s at %d for %d on %d", j.ID, j.VC, j.Submit, j.Duration, j.GPUs)
+		if j.Share > 0 {
+			fmt.Fprintf(w, " share %d", j.Share)
+		}
 		if j.Model != "" {
 			fmt.Fprintf(w, " model %s", j.Model)
 		}

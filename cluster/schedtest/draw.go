@@ -14,11 +14,13 @@ var models = []string{"m1", "m2", "m3", "BERT", "NeuMF", "unknown"}
 
 // Shape says what cases are drawn.
 type Shape struct {
-	Span   int64 // seconds within which jobs are submitted, and that most run for; at least 1
-	Jobs   int   // most jobs
-	Faulty bool  // whether some jobs cannot be simulated
-	Waves  bool  // whether jobs come in waves of many small ones
-	Scales bool  // whether nodes come and go
+	Span   int64    // seconds within which jobs are submitted, and that most run for; at least 1
+	Jobs   int      // most jobs
+	Faulty bool     // whether some jobs cannot be simulated
+	Waves  bool     // whether jobs come in waves of many small ones
+	Scales bool     // whether nodes come and go
+	Parts  bool     // whether some jobs ask for a part of a device
+	Quirks []string // that some cases keep
 }
 
 // Draw makes a case. There are many ties: jobs that are submitted at once, that are as long,
@@ -31,7 +33,7 @@ func Draw(r *rand.Rand, s Shape) *Case {
 	}
 	c.Study.Begin = pick(r, 0, 0, 0, 1, 59, 60, 99, 100, 6000, r.Int64N(1000))
 	c.Options.Placement = pick(r, "consolidate", "consolidate", "random", "consolidate-first")
-	drawQuirks(r, &c.Options.Quirks)
+	c.Options.Quirks = drawQuirks(r, s.Quirks)
 	drawProfiles(r, c.profiles())
 	drawProfiler(r, c, s)
 	c.Study.Forecast = drawForecast(r, c, s)
@@ -45,11 +47,14 @@ func Draw(r *rand.Rand, s Shape) *Case {
 
 func pick[T any](r *rand.Rand, from ...T) T { return from[r.IntN(len(from))] }
 
-func drawQuirks(r *rand.Rand, q *cluster.Quirks) {
+func drawQuirks(r *rand.Rand, names []string) (keep cluster.Quirks) {
 	all := r.IntN(8)
-	for _, quirk := range quirks {
-		*quirk.of(q) = all < 2 || all > 2 && r.IntN(2) == 0
+	for _, name := range names {
+		if all < 2 || all > 2 && r.IntN(2) == 0 {
+			keep = append(keep, name)
+		}
 	}
+	return keep
 }
 
 func drawProfiles(r *rand.Rand, p *cluster.Profiles) {
@@ -73,10 +78,10 @@ func drawRate(r *rand.Rand) float64 {
 	return pick(r, 1, 0.5, 0.75, 0.4+r.Float64(), 0.4+r.Float64(), float64(1+r.IntN(150))/100, 0.1)
 }
 
-func drawScalings(r *rand.Rand, at, span int64) (list []cluster.Scaling) {
+func drawScalings(r *rand.Rand, at, span int64) (list []Scaling) {
 	for range 1 + r.IntN(10) {
 		at += r.Int64N(1 + span/3)
-		list = append(list, cluster.Scaling{At: at, Nodes: 1 - 2*r.IntN(2)})
+		list = append(list, Scaling{At: at, Nodes: 1 - 2*r.IntN(2)})
 	}
 	return list
 }
@@ -151,6 +156,9 @@ func drawJob(r *rand.Rand, c *Case, s Shape, k int, at int64) trace.Job {
 	}
 	if r.IntN(40) == 0 {
 		j.Duration = 0
+	}
+	if s.Parts && r.IntN(2) == 0 {
+		j.GPUs, j.Share = 1, pick(r, 1, 200, 250, 500, 500, 750, 999, 1+r.IntN(999))
 	}
 	if s.Waves && r.IntN(8) > 0 {
 		j.GPUs = min(j.GPUs, c.Profiler.Largest)

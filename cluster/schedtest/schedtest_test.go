@@ -12,7 +12,7 @@ import (
 // A case that is written and read is the same case.
 func TestParse(t *testing.T) {
 	for k := range uint64(200) {
-		c := Draw(rand.New(rand.NewPCG(1, k)), Shape{Span: 200, Jobs: 12, Faulty: true, Scales: k%2 == 0})
+		c := Draw(rand.New(rand.NewPCG(1, k)), Shape{Span: 200, Jobs: 12, Faulty: true, Scales: k%2 == 0, Parts: k%3 == 0, Quirks: []string{"a", "b"}})
 		again, err := Parse("# a remark\n\n" + c.String())
 		require.NoError(t, err)
 		again.Options.Follow = c.Options.Follow
@@ -26,7 +26,6 @@ func TestParseRefuses(t *testing.T) {
 		"each 3\nvc a":           "line 2: something is missing at its end",
 		"each three":             `parsing "three"`,
 		"vc a 3 4":               `line 1: "4" is too much`,
-		"quirk fast":             `there is no quirk "fast"`,
 		"job j1 vc a beside 4":   `a job has no "beside"`,
 		"profiler beside 4":      `a profiler has no "beside"`,
 		"pair m1 m2 0.5":         "something is missing",
@@ -71,7 +70,7 @@ func TestHold(t *testing.T) {
 	}{
 		"none": {func(s *faulty, p *cluster.Pool) int64 { s.start(p); return cluster.Never }, ""},
 		"it wants to be asked in the past": {
-			func(s *faulty, p *cluster.Pool) int64 { s.start(p); return p.Now() - 5 }, "wants to be asked again at -5",
+			func(s *faulty, p *cluster.Pool) int64 { s.start(p); return p.Now() - 5 }, "asks to be called again at -5",
 		},
 		"it starts nothing": {
 			func(*faulty, *cluster.Pool) int64 { return cluster.Never }, "none runs",

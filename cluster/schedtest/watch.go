@@ -16,7 +16,7 @@ type watch struct {
 	of    map[*cluster.Job]*watched
 }
 
-// watched is what was last seen of a job.
+// watched is the last observed state of a job.
 type watched struct {
 	job     *cluster.Job
 	ended   bool
@@ -25,6 +25,7 @@ type watched struct {
 	left    float64
 	rate    float64
 	waited  int64
+	queue   int64 // seconds that it waited before it arrived
 }
 
 // watching is a policy whose schedulers are watched.
@@ -47,7 +48,7 @@ func (w *watch) Arrived(j *cluster.Job) {
 	if w.of[j] != nil || j.Running() || j.End != cluster.Never {
 		w.wrong("job %s arrives twice, or runs before it does", j.Trace.ID)
 	}
-	seen := &watched{job: j, at: j.Arrival, left: float64(j.Trace.Duration)}
+	seen := &watched{job: j, at: j.Arrival, left: float64(j.Trace.Duration), queue: j.Queue}
 	w.jobs, w.of[j] = append(w.jobs, seen), seen
 	w.inner.Arrived(j)
 }
@@ -67,7 +68,7 @@ func (w *watch) Ended(j *cluster.Job) {
 	if !seen.running || end != j.End {
 		w.wrong("job %s ends at %d; its work of %v, at a rate of %v from %d on, is used up at %d", j.Trace.ID, j.End, seen.left, seen.rate, seen.at, end)
 	}
-	if waited := j.ProfileQueue + seen.waited; j.Queue != waited {
+	if waited := seen.queue + seen.waited; j.Queue != waited {
 		w.wrong("job %s waited for %d seconds, and %d were counted", j.Trace.ID, waited, j.Queue)
 	}
 	w.inner.Ended(j)
@@ -77,7 +78,7 @@ func (w *watch) Schedule(p *cluster.Pool) int64 {
 	w.before(p)
 	wake := w.inner.Schedule(p)
 	if wake <= p.Now() {
-		w.wrong("at %d the scheduler wants to be asked again at %d", p.Now(), wake)
+		w.wrong("at %d the scheduler asks to be called again at %d", p.Now(), wake)
 	}
 	w.after(p)
 	return wake
@@ -110,7 +111,7 @@ func (w *watch) after(p *cluster.Pool) {
 	if err := p.Check(); err != nil {
 		w.wrong("at %d: %w", p.Now(), err)
 	}
-	running, waiting, taken := 0, 0, 0
+	running, waiting, taken := 0, 0, int64(0)
 	for _, seen := range w.jobs {
 		j := seen.job
 		if seen.ended {
@@ -128,12 +129,12 @@ func (w *watch) after(p *cluster.Pool) {
 			continue
 		}
 		running++
-		if taken += j.GPUs; j.Partner() != nil && j.Order() > j.Partner().Order() {
-			taken -= j.GPUs
+		if taken += j.Demand(); j.Partner() != nil && j.Order() > j.Partner().Order() {
+			taken -= j.Demand()
 		}
 	}
-	if running != p.Count() || waiting != p.Waiting() || taken > p.GPUs() {
-		w.wrong("at %d %d jobs run and %d wait on %d of %d devices; %d and %d were counted", p.Now(), running, waiting, taken, p.GPUs(), p.Count(), p.Waiting())
+	if running != p.Count() || waiting != p.Waiting() || taken > int64(p.GPUs())*cluster.Whole {
+		w.wrong("at %d %d jobs run and %d wait on %d thousandths of %d devices; %d and %d were counted", p.Now(), running, waiting, taken, p.GPUs(), p.Count(), p.Waiting())
 	}
 }
 

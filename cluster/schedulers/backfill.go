@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"graft/cluster"
+	"graft/cluster/treap"
 )
 
 // backfill starts jobs as they come. Where the first has no place, others may overtake it
@@ -13,21 +14,21 @@ import (
 // nodes, so a job that wants whole nodes may start later than foreseen. How long jobs take it
 // takes from estimates; where there are none it knows.
 type backfill struct {
-	waiting *order
+	waiting *treap.Tree
 	came    int64
 	started []*cluster.Job // that run, by when they are expected to end
 	until   map[*cluster.Job]int64
 }
 
-// mostTried is how many jobs are tried behind the first, as other schedulers bound it too.
+// mostTried is the number of jobs that are tried behind the first; other schedulers bound it too.
 const mostTried = 100
 
 func newBackfill(cluster.Setup) (cluster.Scheduler, error) {
-	return &backfill{waiting: (&shelf{}).order(), until: map[*cluster.Job]int64{}}, nil
+	return &backfill{waiting: (&treap.Arena{}).Tree(), until: map[*cluster.Job]int64{}}, nil
 }
 
 func (s *backfill) Arrived(j *cluster.Job) {
-	s.waiting.put(j, key{s.came})
+	s.waiting.Put(j, treap.Key{s.came})
 	s.came++
 }
 
@@ -37,27 +38,27 @@ func (s *backfill) Ended(j *cluster.Job) {
 }
 
 func (s *backfill) Schedule(p *cluster.Pool) int64 {
-	first := s.waiting.next(nil, p.GPUs())
+	first := s.waiting.Next(nil, int64(p.GPUs())*cluster.Whole)
 	for first != nil && s.start(p, first) {
-		first = s.waiting.next(nil, p.GPUs())
+		first = s.waiting.Next(nil, int64(p.GPUs())*cluster.Whole)
 	}
 	if first == nil {
 		return cluster.Never
 	}
 	at, spare := s.foresee(p, first)
-	behind := *s.waiting.keyOf(first)
+	behind := *s.waiting.KeyOf(first)
 	for range mostTried {
-		j := s.waiting.next(&behind, p.Free())
+		j := s.waiting.Next(&behind, p.Room())
 		if j == nil {
 			break
 		}
-		behind = *s.waiting.keyOf(j)
+		behind = *s.waiting.KeyOf(j)
 		within := p.Now()+expected(j) <= at
-		if !within && j.GPUs > spare || !s.start(p, j) {
+		if !within && j.Demand() > spare || !s.start(p, j) {
 			continue
 		}
 		if !within {
-			spare -= j.GPUs
+			spare -= j.Demand()
 		}
 	}
 	return cluster.Never
@@ -67,27 +68,27 @@ func (s *backfill) start(p *cluster.Pool, j *cluster.Job) bool {
 	if !p.Start(j) {
 		return false
 	}
-	s.waiting.take(j)
+	s.waiting.Take(j)
 	s.until[j] = p.Now() + expected(j)
 	at, _ := slices.BinarySearchFunc(s.started, s.until[j], func(other *cluster.Job, end int64) int { return cmp.Compare(s.until[other], end) })
 	s.started = slices.Insert(s.started, at, j)
 	return true
 }
 
-// foresee is when the first job will have as many free devices as it asks for, and how many
-// are free then beside them. A job that is over its time may end at once.
-func (s *backfill) foresee(p *cluster.Pool, first *cluster.Job) (at int64, spare int) {
-	at, free := p.Now(), p.Free()
+// foresee returns the second at which enough devices are free for the first job, and how many
+// thousandths of devices are spare then. A job that is over its time may end at once.
+func (s *backfill) foresee(p *cluster.Pool, first *cluster.Job) (at, spare int64) {
+	at, free := p.Now(), p.Room()
 	for _, j := range s.started {
-		if free >= first.GPUs {
+		if free >= first.Demand() {
 			break
 		}
-		at, free = max(at, s.until[j]), free+j.GPUs
+		at, free = max(at, s.until[j]), free+j.Demand()
 	}
-	return at, free - first.GPUs
+	return at, free - first.Demand()
 }
 
-// expected is how many seconds a job is expected to take.
+// expected returns the seconds that a job is expected to take.
 func expected(j *cluster.Job) int64 {
 	if j.Estimate >= 0 {
 		return int64(j.Estimate)

@@ -2,8 +2,11 @@ package schedulers_test
 
 import (
 	"flag"
+	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 
 	"graft/cluster/schedtest"
 	"graft/cluster/schedulers"
@@ -16,7 +19,17 @@ func TestConformance(t *testing.T) {
 	for _, policy := range schedulers.Kinds() {
 		t.Run(policy.Name, func(t *testing.T) {
 			schedtest.Run(t, policy)
-			schedtest.Golden(t, policy, filepath.Join("testdata", policy.Name+".txt"), *update)
+			path := filepath.Join("testdata", policy.Name+".txt")
+			text, err := os.ReadFile(path)
+			if !*update {
+				require.NoError(t, err, "run this test with -update to make a file for a new policy")
+			}
+			got := schedtest.Golden(t, policy, string(text))
+			if *update {
+				require.NoError(t, os.WriteFile(path, []byte(got), 0o666))
+				return
+			}
+			require.Equal(t, string(text), got)
 		})
 	}
 }

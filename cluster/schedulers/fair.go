@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"graft/cluster"
+	"graft/events"
 )
 
 // fair divides the devices of a pool among its jobs so that the least share is as large as
@@ -37,7 +38,7 @@ func (s *fair) Schedule(p *cluster.Pool) int64 {
 		return cluster.Never
 	}
 	if p.Now()%roundEvery != 0 {
-		return upTo(p.Now(), roundEvery)
+		return events.NextMultiple(p.Now(), roundEvery)
 	}
 	s.changed = false
 	jobs := s.came[:min(len(s.came), p.GPUs())]
@@ -67,12 +68,11 @@ func divide(jobs []*cluster.Job, gpus int) []int {
 // keeps what it has where there is no place for its share.
 func (s *fair) give(p *cluster.Pool, jobs []*cluster.Job, shares []int, now func(has, share int) bool) {
 	for k, j := range jobs {
-		rate := float64(shares[k]) / float64(j.Trace.GPUs)
 		switch {
 		case !j.Running() && now(0, shares[k]):
-			s.changed = !p.StartOn(j, shares[k], rate) || s.changed
+			s.changed = !p.StartOn(j, shares[k]) || s.changed
 		case j.Running() && now(j.GPUs, shares[k]):
-			s.changed = !p.Resize(j, shares[k], rate, lost(j)) || s.changed
+			s.changed = !p.Resize(j, shares[k]) || s.changed
 		}
 	}
 }

@@ -11,9 +11,7 @@ func (s *inTurn) Arrived(j *cluster.Job) { s.waiting.Put(j) }
 func (s *inTurn) Ended(*cluster.Job) {}
 
 func (s *inTurn) Schedule(p *cluster.Pool) int64 {
-	for j := s.waiting.First(); j != nil && p.Start(j); j = s.waiting.First() {
-		s.waiting.Take()
-	}
+	s.waiting.Start(p)
 	return cluster.Never
 }
 

@@ -9,6 +9,7 @@ import (
 	"math/bits"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/cluster"
+	"graft/cluster/lucid"
 	"graft/cluster/trace"
 	"graft/files"
 )
@@ -75,7 +77,7 @@ func simulated(t testing.TB, study cluster.Study, policy, estimates, placement s
 	p, err := Named(policy)
 	require.NoError(t, err)
 	o, err := study.Run(context.Background(), p, cluster.Options{
-		Quirks: cluster.AllQuirks(), Placement: placement, Series: true, Horizon: study.Begin + 26*86_400})
+		Quirks: p.AllQuirks(), Placement: placement, Series: true, Horizon: study.Begin + 26*86_400})
 	require.NoError(t, err)
 	return o
 }
@@ -147,14 +149,14 @@ func requireSums(t *testing.T, want map[string]any, o *cluster.Outcome, begin in
 	got := figuresOf(s, begin)
 	profqueue, shared := 0.0, 0.0
 	for _, j := range o.Jobs {
-		profqueue += float64(j.ProfileQueue)
-		if j.Shared {
+		profqueue += float64(lucid.Of(j).ProfileQueue)
+		if lucid.Of(j).Shared {
 			shared++
 		}
 	}
-	got["profiled"], got["finished_in_profiler"] = float64(s.Profiled), float64(s.Skipped)
-	got["jobs_ever_colocated_as_guest"], got["left_exclusive0_at_end"] = float64(s.Packed), shared
-	got["scaling_events"] = float64(o.Scalings)
+	got["profiled"], got["finished_in_profiler"] = float64(s.Counts["profiled"]), float64(s.Counts["ended_in_profiler"])
+	got["jobs_ever_colocated_as_guest"], got["left_exclusive0_at_end"] = float64(s.Counts["packed"]), shared
+	got["scaling_events"] = float64(o.Counts["profiler_scalings"])
 	got["avg_profqueue"] = profqueue / float64(s.Jobs)
 	busy, there := 0.0, 0.0
 	for _, p := range o.Pools {
@@ -174,7 +176,7 @@ func requireSums(t *testing.T, want map[string]any, o *cluster.Outcome, begin in
 	for _, p := range o.Pools {
 		part := want["per_vc"].(map[string]any)[p.Name].(map[string]any)
 		got := figuresOf(cluster.Summarize(p.Jobs, nil), begin)
-		got["seq_rows"] = float64(len(cluster.Sampled(p.Usage, 60, p.Last)))
+		got["seq_rows"] = float64(len(slices.Collect(cluster.Sampled(p.Usage, 60, p.Last))))
 		b, n := busyIn(p, begin)
 		got["busy_gpu_frac_26d"] = b / n
 		requireFigures(t, p.Name, part, got)
@@ -183,7 +185,7 @@ func requireSums(t *testing.T, want map[string]any, o *cluster.Outcome, begin in
 
 // busyIn adds up the devices of a pool with a job, and all, at each minute of 26 days.
 func busyIn(p cluster.PoolOutcome, begin int64) (busy, all float64) {
-	for _, u := range cluster.Sampled(p.Usage, 60, p.Last) {
+	for u := range cluster.Sampled(p.Usage, 60, p.Last) {
 		if u.At < begin+26*86_400 {
 			busy, all = busy+float64(u.GPUs-u.Idle), all+float64(u.GPUs)
 		}
@@ -200,7 +202,7 @@ func figuresOf(s cluster.Summary, begin int64) map[string]float64 {
 	}
 }
 
-// figuresAgree is how far a mean or a quantile may be off by the order of sums.
+// figuresAgree is the relative tolerance of means and quantiles, which depend on the order of sums.
 const figuresAgree = 1e-12
 
 func requireFigures(t *testing.T, where string, want map[string]any, got map[string]float64) {
@@ -227,12 +229,13 @@ func requireSame(t *testing.T, path string, o *cluster.Outcome) {
 			"queue": strconv.FormatInt(j.Queue, 10), "ckpt_times": strconv.Itoa(j.Preemptions), "nodes": nodesText(j),
 		}
 		if o.Policy == "lucid" {
-			got["profiled"], got["toskip"], got["exclusive"] = flag(j.Profiled), flag(j.Skipped), flag(!j.Shared)
-			got["profqueue"] = strconv.FormatInt(j.ProfileQueue, 10)
-			got["Tcolocate"], got["Tdelocate"] = strconv.FormatInt(j.PackedAt, 10), strconv.FormatInt(j.UnpackedAt, 10)
+			known := lucid.Of(j)
+			got["profiled"], got["toskip"], got["exclusive"] = flag(known.Profiled), flag(known.Skipped), flag(!known.Shared)
+			got["profqueue"] = strconv.FormatInt(lucid.Of(j).ProfileQueue, 10)
+			got["Tcolocate"], got["Tdelocate"] = strconv.FormatInt(known.PackedAt, 10), strconv.FormatInt(known.UnpackedAt, 10)
 			rate, err := strconv.ParseFloat(row["rate"], 64)
 			require.NoError(t, err)
-			require.Equal(t, rate, j.Rate(), "job %s", j.Trace.ID)
+			require.Equal(t, rate, lucid.Rate(j), "job %s", j.Trace.ID)
 		}
 		for column, value := range got {
 			if whole(row[column]) != value {
@@ -294,9 +297,9 @@ func TestSlowPartnerCorrected(t *testing.T) {
 	var err error
 	study.Estimates, err = cluster.ReadEstimates(files.OS{}, reference(t, "Venus_Sept_ebm_weekly_updated.csv"), study.Jobs)
 	require.NoError(t, err)
-	quirks := cluster.AllQuirks()
-	quirks.SlowPartner = false
-	o, err := study.Run(context.Background(), Lucid(LucidOptions{}), cluster.Options{Quirks: quirks})
+	policy := lucid.Policy(lucid.Options{})
+	quirks := slices.DeleteFunc(policy.AllQuirks(), func(name string) bool { return name == "slow-partner" })
+	o, err := study.Run(context.Background(), policy, cluster.Options{Quirks: quirks})
 	require.NoError(t, err)
 	s := cluster.Summarize(o.Jobs, nil)
 	require.InDelta(t, 12_804.5, s.Completion.Mean, 0.05)

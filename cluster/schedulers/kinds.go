@@ -1,30 +1,47 @@
 package schedulers
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
 	"graft/cluster"
+	"graft/cluster/lucid"
 )
 
-// Kinds are all schedulers.
-func Kinds() []cluster.Policy {
+// Options are the options of those schedulers that have some, under their names.
+type Options struct {
+	Lucid lucid.Options // how lucid profiles jobs
+}
+
+// Validate lists all that is wrong.
+func (o Options) Validate() error { return errors.Join(o.Lucid.Validate()) }
+
+// Kinds returns all schedulers with their default options.
+func Kinds() []cluster.Policy { return Options{}.Kinds() }
+
+// Kinds returns all schedulers: a new one is a new file and a line here.
+func (o Options) Kinds() []cluster.Policy {
+	extra := []cluster.Quirk{cluster.ExtraSecond}
 	return []cluster.Policy{
 		{Name: "fifo", About: "in the order of submission, nobody overtakes", New: newFIFO},
 		{Name: "sjf", About: "the shortest first; knows the durations", New: newSJF},
-		{Name: "srtf", About: "the one with the least left first, with preemption; knows the durations", New: newSRTF, Extra: true},
-		{Name: "qssf", About: "the one expected to use the fewest device-seconds first", New: newQSSF, Estimate: true},
-		{Name: "tiresias", About: "those that had the fewest device-seconds first, with preemption; knows nothing", New: newTiresias, Extra: true},
-		Lucid(LucidOptions{}),
+		{Name: "srtf", About: "the one with the least left first, with preemption; knows the durations", New: newSRTF, Quirks: extra},
+		{Name: "qssf", About: "the one expected to use the fewest device-seconds first", New: newQSSF, Estimates: "lgb", Quirks: []cluster.Quirk{sizeFirst}},
+		{Name: "tiresias", About: "those that had the fewest device-seconds first, with preemption; knows nothing", New: newTiresias, Quirks: extra},
+		lucid.Policy(o.Lucid),
 		{Name: "backfill", About: "in the order of submission, but who delays nobody may overtake", New: newBackfill},
 		{Name: "fair", About: "as equal shares of the devices as can be; jobs grow and shrink", New: newFair},
 	}
 }
 
-// Named is a kind by its name.
-func Named(name string) (cluster.Policy, error) {
+// Named returns a scheduler with its default options by its name.
+func Named(name string) (cluster.Policy, error) { return Options{}.Named(name) }
+
+// Named returns a scheduler by its name.
+func (o Options) Named(name string) (cluster.Policy, error) {
 	var names []string
-	for _, k := range Kinds() {
+	for _, k := range o.Kinds() {
 		if k.Name == name {
 			return k, nil
 		}

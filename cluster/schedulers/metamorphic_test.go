@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/cluster"
+	"graft/cluster/lucid"
 	"graft/cluster/schedtest"
 	"graft/cluster/trace"
 )
@@ -33,6 +34,7 @@ func changed(t *testing.T, kinds []string, cases int, shape schedtest.Shape, try
 		t.Run(kind, func(t *testing.T) {
 			for k := range cases {
 				r := rand.New(rand.NewPCG(uint64(k), 99))
+				shape.Quirks = allQuirks
 				c := schedtest.Draw(r, shape)
 				for v := range c.Study.VCs {
 					c.Study.VCs[v].Nodes += 2 // so that all can run
@@ -78,7 +80,7 @@ func scaled(c *schedtest.Case, times int64) {
 func TestTwiceAsLong(t *testing.T) {
 	preempted := 0
 	changed(t, []string{"fifo", "sjf", "srtf", "qssf"}, 200, schedtest.Shape{Span: 300, Jobs: 20}, func(t *testing.T, r *rand.Rand, kind string, c, other *schedtest.Case) {
-		c.Options.Quirks.ExtraSecond, c.Options.Quirks.SizeFirst = false, false
+		c.Options.Quirks = slices.DeleteFunc(c.Options.Quirks, func(name string) bool { return name == "extra-second" || name == "size-first" })
 		other.Options = c.Options
 		times := 2 + r.Int64N(5)
 		scaled(other, times)
@@ -113,7 +115,7 @@ func TestLater(t *testing.T) {
 		for k, j := range early.Jobs {
 			l := late.Jobs[k]
 			require.Equal(t, []int64{j.Start + by, j.End + by, j.Queue}, []int64{l.Start, l.End, l.Queue}, "job %s, later by %d\n%s", j.Trace.ID, by, c)
-			require.Equal(t, []any{j.Nodes, j.Preemptions, j.Shared, j.Packed, j.Rate()}, []any{l.Nodes, l.Preemptions, l.Shared, l.Packed, l.Rate()})
+			require.Equal(t, []any{j.Nodes, j.Preemptions, lucid.Of(j).Shared, lucid.Of(j).Packed, lucid.Rate(j)}, []any{l.Nodes, l.Preemptions, lucid.Of(l).Shared, lucid.Of(l).Packed, lucid.Rate(l)})
 		}
 	})
 }
@@ -221,7 +223,7 @@ func TestAtTheSameTime(t *testing.T) {
 
 func allOf(o *cluster.Outcome) string {
 	w := &strings.Builder{}
-	fmt.Fprintln(w, schedtest.Table(o), o.Refused, o.Scalings, o.Events, o.Asked)
+	fmt.Fprintln(w, schedtest.Table(o), o.Refused, o.Counts, o.Events, o.Asked)
 	for _, j := range o.Jobs {
 		fmt.Fprintln(w, rowOf(j))
 	}

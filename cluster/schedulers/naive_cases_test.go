@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/cluster"
+	"graft/cluster/lucid"
 	"graft/cluster/schedtest"
 )
 
@@ -66,12 +67,15 @@ func fromEnvironment(t *testing.T, name string, otherwise int) int {
 // naiveKinds are the schedulers that the reference has.
 var naiveKinds = []string{"fifo", "sjf", "srtf", "qssf", "tiresias", "lucid", "lucid"}
 
+// allQuirks are those of all schedulers, in the order in which cases draw them.
+var allQuirks = []string{"extra-second", "slow-partner", "free-profiling", "size-first", "four-models"}
+
 // drawn is a case by its number. Most are short, so that ticking is cheap; some are long, so that
 // what a scheduler does only after hours comes up.
 func drawn(seed uint64, k int) (*schedtest.Case, string) {
 	r := rand.New(rand.NewPCG(seed, uint64(k)))
 	kind := naiveKinds[k%len(naiveKinds)]
-	shape := schedtest.Shape{Span: []int64{2, 5, 20, 60, 150, 400}[r.IntN(6)], Jobs: 12, Faulty: r.IntN(4) == 0}
+	shape := schedtest.Shape{Quirks: allQuirks, Span: []int64{2, 5, 20, 60, 150, 400}[r.IntN(6)], Jobs: 12, Faulty: r.IntN(4) == 0}
 	switch n := r.IntN(1000); {
 	case n < 2:
 		shape.Span, shape.Jobs = 20_000, 5
@@ -134,16 +138,26 @@ func policyOf(kind string, c *schedtest.Case) cluster.Policy {
 			err = prepare(ctx, r)
 		}
 		if len(c.Scalings) > 0 {
-			r.Pools[0].Scalings = slices.Clone(c.Scalings)
+			r.Pools[0].Changes = changesOf(c.Scalings)
 		}
 		return err
 	}
 	return policy
 }
 
+// changesOf are changes of nodes as Lucid's profiler makes them.
+func changesOf(scalings []schedtest.Scaling) []cluster.NodeChange {
+	var at []int64
+	var nodes []int
+	for _, s := range scalings {
+		at, nodes = append(at, s.At), append(nodes, s.Nodes)
+	}
+	return lucid.Scale(at, nodes)
+}
+
 func plainPolicyOf(kind string, c *schedtest.Case) cluster.Policy {
 	if kind == "lucid" {
-		return Lucid(LucidOptions(c.Profiler))
+		return lucid.Policy(lucid.Options(c.Profiler))
 	}
 	p, err := Named(kind)
 	if err != nil {
@@ -208,7 +222,7 @@ func smallerCases(c *schedtest.Case) (list []*schedtest.Case) {
 	change(func(c *schedtest.Case) {
 		c.Study.Profiles = &cluster.Profiles{Scores: c.Study.Profiles.Scores}
 	})
-	change(func(c *schedtest.Case) { c.Options.Quirks = cluster.Quirks{} })
+	change(func(c *schedtest.Case) { c.Options.Quirks = nil })
 	change(func(c *schedtest.Case) { c.Options.Placement = "" })
 	for k := range c.Study.Jobs {
 		change(func(c *schedtest.Case) { c.Study.Jobs[k].GPUs = 1 })

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"graft/cluster"
+	"graft/cluster/lucid"
 )
 
 type tshare struct {
@@ -110,7 +111,7 @@ func (s *ticker) add(name int) {
 // went before, the temporary one stays under that name.
 func (s *ticker) scale(nodes int) {
 	if nodes > 0 {
-		s.add(cluster.Temporary)
+		s.add(lucid.Temporary)
 		return
 	}
 	var idle *tnode
@@ -123,10 +124,10 @@ func (s *ticker) scale(nodes int) {
 		return
 	}
 	s.nodes = slices.DeleteFunc(s.nodes, func(n *tnode) bool { return n == idle })
-	if temporary := s.node(cluster.Temporary); idle.name < cluster.Temporary && s.removed && temporary != nil {
+	if temporary := s.node(lucid.Temporary); idle.name < lucid.Temporary && s.removed && temporary != nil {
 		temporary.name, s.renamed = idle.name, true
 		for _, j := range s.run {
-			at := slices.IndexFunc(j.nodes, func(share tshare) bool { return share.node == cluster.Temporary })
+			at := slices.IndexFunc(j.nodes, func(share tshare) bool { return share.node == lucid.Temporary })
 			if at >= 0 {
 				moved := tshare{idle.name, j.nodes[at].gpus}
 				j.nodes = append(slices.Delete(slices.Clone(j.nodes), at, at+1), moved)
@@ -136,7 +137,7 @@ func (s *ticker) scale(nodes int) {
 	s.removed = true
 }
 
-// window is what is left of a forecast.
+// window is the rest of a forecast.
 type window struct {
 	at     []int64
 	values []float64

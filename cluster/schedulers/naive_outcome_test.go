@@ -6,10 +6,11 @@ import (
 	"slices"
 
 	"graft/cluster"
+	"graft/cluster/lucid"
 	"graft/cluster/schedtest"
 )
 
-// outcome is what came of ticking.
+// outcome is the result of the reference.
 type outcome struct {
 	kind     string
 	c        *schedtest.Case
@@ -31,7 +32,7 @@ func ticked(kind string, c *schedtest.Case) *outcome {
 	for k := range c.Study.Jobs {
 		o.admit(k)
 	}
-	var echo []cluster.Scaling
+	var echo []schedtest.Scaling
 	if kind == "lucid" {
 		echo = o.profile(nodes)
 	}
@@ -94,7 +95,7 @@ func (j *tjob) fresh(seconds int64) {
 
 // profile runs jobs through the profiler, which takes its nodes from virtual clusters. It returns
 // how another one changes with it.
-func (o *outcome) profile(nodes []int) (echo []cluster.Scaling) {
+func (o *outcome) profile(nodes []int) (echo []schedtest.Scaling) {
 	p := o.c.Profiler
 	for k, vc := range o.c.Study.VCs {
 		if slices.Contains(p.From, vc.Name) {
@@ -120,7 +121,7 @@ func (o *outcome) profile(nodes []int) (echo []cluster.Scaling) {
 			j.profiled, j.profQueue, j.queue = true, s.queue, s.queue
 			if j.Duration <= p.Limit {
 				j.skipped, j.start, j.end, j.nodes, j.priority = true, s.start, s.end, s.nodes, -1
-			} else if !o.c.Options.Quirks.FreeProfiling {
+			} else if !keeps(o.c.Options.Quirks, "free-profiling") {
 				j.arrival = s.end
 			}
 		}
@@ -130,7 +131,7 @@ func (o *outcome) profile(nodes []int) (echo []cluster.Scaling) {
 	}
 	o.scalings = len(s.scalings)
 	for _, sc := range s.scalings {
-		echo = append(echo, cluster.Scaling{At: sc.At, Nodes: -sc.Nodes})
+		echo = append(echo, schedtest.Scaling{At: sc.At, Nodes: -sc.Nodes})
 	}
 	return echo
 }
@@ -176,8 +177,8 @@ func (o *outcome) against(got *cluster.Outcome) error {
 	if fmt.Sprint(got.Refused) != fmt.Sprint(o.refused) {
 		return fmt.Errorf("refused are %v and should be %v", got.Refused, o.refused)
 	}
-	if len(got.Jobs) != len(o.jobs) || got.Scalings != o.scalings {
-		return fmt.Errorf("%d jobs and %d scalings; there should be %d and %d", len(got.Jobs), got.Scalings, len(o.jobs), o.scalings)
+	if len(got.Jobs) != len(o.jobs) || got.Counts["profiler_scalings"] != o.scalings {
+		return fmt.Errorf("%d jobs and %d scalings; there should be %d and %d", len(got.Jobs), got.Counts["profiler_scalings"], len(o.jobs), o.scalings)
 	}
 	for k, want := range o.jobs {
 		if g, w := rowOf(got.Jobs[k]), want.row(); g != w {
@@ -210,12 +211,12 @@ func (j *tjob) row() string {
 }
 
 func rowOf(j *cluster.Job) string {
-	nodes := ""
+	nodes, known := "", lucid.Of(j)
 	for _, s := range j.Nodes {
 		nodes += fmt.Sprintf(" %d:%b", s.Node, s.GPUs)
 	}
 	return fmt.Sprintf("start %d end %d queue %d arrival %d gpus %d preempted %d profiled %t %d skipped %t shared %t packed %t %d %d rate %x priority %v on%s",
-		j.Start, j.End, j.Queue, j.Arrival, j.GPUs, j.Preemptions, j.Profiled, j.ProfileQueue, j.Skipped, j.Shared, j.Packed, j.PackedAt, j.UnpackedAt, j.Rate(), j.Priority, nodes)
+		j.Start, j.End, j.Queue, j.Arrival, j.GPUs, j.Preemptions, known.Profiled, known.ProfileQueue, known.Skipped, known.Shared, known.Packed, known.PackedAt, known.UnpackedAt, lucid.Rate(j), j.Priority, nodes)
 }
 
 // changes compares those of the job that was followed.
@@ -253,7 +254,7 @@ func (o *outcome) pool(k int, got cluster.PoolOutcome) error {
 			events += 2
 		}
 	}
-	samples := cluster.Sampled(got.Usage, 1, got.Last)
+	samples := slices.Collect(cluster.Sampled(got.Usage, 1, got.Last))
 	if len(samples) != len(s.usage) || got.Events != events {
 		return fmt.Errorf("%d events and %d samples; there should be %d and %d", got.Events, len(samples), events, len(s.usage))
 	}

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"graft/cluster"
+	"graft/cluster/lucid"
+	"graft/cluster/schedtest"
 	"graft/cluster/trace"
 )
 
@@ -51,7 +53,7 @@ type ticker struct {
 	adaptive  bool
 	base      int // nodes of the profiler
 	largest   int // devices of a job that it takes
-	scalings  []cluster.Scaling
+	scalings  []schedtest.Scaling
 
 	horizon   int64 // up to which used and all are counted
 	used, all float64
@@ -59,9 +61,11 @@ type ticker struct {
 	quiet     int
 }
 
+func keeps(quirks cluster.Quirks, name string) bool { return slices.Contains(quirks, name) }
+
 func newTicker(kind string, nodes int, c *cluster.Study, o cluster.Options, jobs []*tjob) *ticker {
 	s := &ticker{kind: kind, placement: o.Placement, quirks: o.Quirks, each: c.PerNode, study: c, come: jobs, time: c.Begin, horizon: horizon(c)}
-	s.extra = o.Quirks.ExtraSecond && slices.Contains([]string{"srtf", "tiresias", "lucid"}, kind)
+	s.extra = keeps(o.Quirks, "extra-second") && slices.Contains([]string{"srtf", "tiresias", "lucid"}, kind)
 	s.base = nodes
 	for k := range nodes {
 		s.add(k)
@@ -165,13 +169,16 @@ func (s *ticker) finish() {
 // unpack frees one of two jobs. The quirk frees the one that stands first on the devices.
 func (s *ticker) unpack(j *tjob) {
 	node := s.node(j.nodes[0].node)
+	freed := false
 	for _, e := range node.jobs {
-		if slices.Equal(e.gpus, j.nodes[0].gpus) && (s.quirks.SlowPartner || e.job != j) {
-			e.job.exclusive, e.job.rate, e.job.unpackedAt = true, 1, s.time
-			if e.job != j {
-				s.note(e.job, "unpack", 1)
-			}
-			return
+		if !slices.Equal(e.gpus, j.nodes[0].gpus) {
+			continue
+		}
+		if !freed && (keeps(s.quirks, "slow-partner") || e.job != j) {
+			e.job.exclusive, e.job.rate, e.job.unpackedAt, freed = true, 1, s.time, true
+		}
+		if e.job != j {
+			s.note(e.job, "unpack", e.job.rate)
 		}
 	}
 }
@@ -195,7 +202,7 @@ func (s *ticker) schedule() {
 		s.inOrder(func(a, b *tjob) bool { return a.Duration < b.Duration })
 	case "qssf":
 		s.sort(func(a, b *tjob) bool { return a.GPUs < b.GPUs })
-		if len(s.que) > s.fresh || !s.quirks.SizeFirst {
+		if len(s.que) > s.fresh || !keeps(s.quirks, "size-first") {
 			s.sort(func(a, b *tjob) bool { return a.priority < b.priority })
 		}
 		s.inOrder(nil)
@@ -292,12 +299,12 @@ func (s *ticker) selected(list []*tjob) {
 func (s *ticker) resize() {
 	switch {
 	case s.time%10 == 0 && len(s.que) > 10 && len(s.nodes) == s.base:
-		s.add(cluster.Temporary)
-		s.scalings = append(s.scalings, cluster.Scaling{At: s.time, Nodes: 1})
-	case s.time%100 == 0 && len(s.que) < 5 && len(s.nodes) == s.base+1 && len(s.node(cluster.Temporary).jobs) == 0:
+		s.add(lucid.Temporary)
+		s.scalings = append(s.scalings, schedtest.Scaling{At: s.time, Nodes: 1})
+	case s.time%100 == 0 && len(s.que) < 5 && len(s.nodes) == s.base+1 && len(s.node(lucid.Temporary).jobs) == 0:
 		if s.gpusAhead.future(s.time, -1) <= float64(5*s.largest) {
 			s.scale(-1)
-			s.scalings = append(s.scalings, cluster.Scaling{At: s.time, Nodes: -1})
+			s.scalings = append(s.scalings, schedtest.Scaling{At: s.time, Nodes: -1})
 		}
 	}
 }
@@ -342,7 +349,7 @@ func (s *ticker) pack(j, host *tjob) {
 		rates = [2]float64{1, 1}
 	}
 	for _, model := range []string{"NeuMF", "ResNet50", "BERT", "Transformer"} {
-		if s.quirks.FourModels && (model == a.Model || model == b.Model) {
+		if keeps(s.quirks, "four-models") && (model == a.Model || model == b.Model) {
 			rates = [2]float64{1, 1}
 		}
 	}

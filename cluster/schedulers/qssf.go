@@ -15,8 +15,11 @@ type qssf struct {
 	fresh     []*cluster.Job // that came since it was asked last
 }
 
+// sizeFirst is the quirk that jobs which come while none waits are tried by size for a second.
+var sizeFirst = cluster.Quirk{Name: "size-first", Fixed: "jobs that come while none waits are tried by priority, not by size for a second"}
+
 func newQSSF(s cluster.Setup) (cluster.Scheduler, error) {
-	return &qssf{inTurn{cluster.NewQueue(priority, devices)}, s.Quirks.SizeFirst, nil}, nil
+	return &qssf{inTurn{cluster.NewQueue(priority, devices)}, s.Quirks.Keeps(sizeFirst), nil}, nil
 }
 
 func priority(j *cluster.Job) float64 { return j.Priority }

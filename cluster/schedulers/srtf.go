@@ -1,6 +1,9 @@
 package schedulers
 
-import "graft/cluster"
+import (
+	"graft/cluster"
+	"graft/cluster/treap"
+)
 
 // srtf gives devices to the jobs that have the least left to do, and takes them from others
 // for it. It knows how long each will take.
@@ -11,8 +14,8 @@ import "graft/cluster"
 // where a job arrived or ended. Those that run keep their order among themselves, which is
 // that of their ends, and those that wait keep theirs: it goes through two orders at once.
 type srtf struct {
-	running *order // by when they end
-	waiting *order // by the work that is left
+	running *treap.Tree // by when they end
+	waiting *treap.Tree // by the work that is left
 	seq     int64
 	extra   int64 // seconds that jobs keep their devices for at the end
 
@@ -20,16 +23,16 @@ type srtf struct {
 }
 
 func newSRTF(s cluster.Setup) (cluster.Scheduler, error) {
-	all := &shelf{}
-	return &srtf{running: all.order(), waiting: all.order(), extra: s.Extra}, nil
+	all := &treap.Arena{}
+	return &srtf{running: all.Tree(), waiting: all.Tree(), extra: s.Extra}, nil
 }
 
 func (s *srtf) Arrived(j *cluster.Job) { s.wait(j, j.Trace.Duration) }
 
-func (s *srtf) Ended(j *cluster.Job) { s.running.take(j) }
+func (s *srtf) Ended(j *cluster.Job) { s.running.Take(j) }
 
 func (s *srtf) wait(j *cluster.Job, left int64) {
-	s.waiting.put(j, key{left, s.seq, 0})
+	s.waiting.Put(j, treap.Key{left, s.seq, 0})
 	s.seq++
 }
 
@@ -39,14 +42,14 @@ func (s *srtf) Schedule(p *cluster.Pool) int64 {
 	}
 	s.choose(p)
 	for _, j := range s.stop {
-		s.running.take(j)
-		p.Preempt(j, lost(j))
+		s.running.Take(j)
+		p.Preempt(j)
 		s.wait(j, int64(p.Left(j)))
 	}
 	for _, j := range s.start {
 		if p.Start(j) {
-			s.waiting.take(j)
-			s.running.put(j, key{j.Ends(), j.Order(), 0})
+			s.waiting.Take(j)
+			s.running.Put(j, treap.Key{j.Ends(), j.Order(), 0})
 		}
 	}
 	return cluster.Never
@@ -56,20 +59,19 @@ func (s *srtf) Schedule(p *cluster.Pool) int64 {
 // and lets in what fits.
 func (s *srtf) choose(p *cluster.Pool) {
 	s.start, s.stop = s.start[:0], s.stop[:0]
-	room, done, rest := p.GPUs(), nobody, s.running.root
-	for j := s.waiting.next(nil, room); j != nil; {
-		k := *s.waiting.keyOf(j)
-		// What is left of a job that runs is its end less this second and the extra one.
-		var part int32
-		part, rest = s.running.split(rest, &key{k[0] + p.Now() + s.extra, -1, 0})
-		room, _, s.stop = s.running.fillPart(part, room, nil, s.stop)
-		done = s.running.merge(done, part)
-		if j.GPUs <= room {
-			room -= j.GPUs
+	room, rest := int64(p.GPUs())*cluster.Whole, s.running.Drain()
+	for j := s.waiting.Next(nil, room); j != nil; {
+		k := *s.waiting.KeyOf(j)
+		// A running job's work is its end less this second and the extra one.
+		part := rest.Cut(&treap.Key{k[0] + p.Now() + s.extra, -1, 0})
+		room, _, s.stop = part.Fill(room, nil, s.stop)
+		s.running.Append(part)
+		if j.Demand() <= room {
+			room -= j.Demand()
 			s.start = append(s.start, j)
 		}
-		j = s.waiting.next(&k, room)
+		j = s.waiting.Next(&k, room)
 	}
-	_, _, s.stop = s.running.fillPart(rest, room, nil, s.stop)
-	s.running.root = s.running.merge(done, rest)
+	_, _, s.stop = rest.Fill(room, nil, s.stop)
+	s.running.Append(rest)
 }

@@ -1,9 +1,9 @@
 package schedulers
 
 import (
-	"container/heap"
-
 	"graft/cluster"
+	"graft/cluster/treap"
+	"graft/events"
 )
 
 const (
@@ -20,27 +20,27 @@ const (
 // those that run and had a place keep it, since they stand where they stood, and a job that
 // found no nodes finds none. So it is asked only where something happened.
 type tiresias struct {
-	queues  [2]*order
-	seq     int64      // of those that came to wait
-	had     []attained // by number
-	leaves  departures
+	queues  [2]*treap.Tree
+	seq     int64                     // of those that came to wait
+	had     []attained                // by number
+	leaves  events.Heap[*cluster.Job] // by when they leave the first queue if they run on until then
 	changed bool
 	gpus    int // that there were when it was asked last
 
 	start, stop []*cluster.Job
 }
 
-// attained is what a job has had.
+// attained is the service that a job has had.
 type attained struct {
-	before int64 // device-seconds, before it was started last
-	since  int64 // second of that start
-	stint  int32 // how often it was started
-	queue  int8  // that it is in
+	before int64         // device-seconds, before it was started last
+	since  int64         // second of that start
+	leaves events.Handle // among those that leave the first queue; zero is not
+	queue  int8          // that it is in
 }
 
 func newTiresias(cluster.Setup) (cluster.Scheduler, error) {
-	all := &shelf{}
-	return &tiresias{queues: [2]*order{all.order(), all.order()}}, nil
+	all := &treap.Arena{}
+	return &tiresias{queues: [2]*treap.Tree{all.Tree(), all.Tree()}}, nil
 }
 
 func (s *tiresias) Arrived(j *cluster.Job) {
@@ -53,18 +53,19 @@ func (s *tiresias) Arrived(j *cluster.Job) {
 
 func (s *tiresias) Ended(j *cluster.Job) {
 	s.changed = true
-	s.queueOf(j).take(j)
+	s.forget(j)
+	s.queueOf(j).Take(j)
 }
 
-func (s *tiresias) queueOf(j *cluster.Job) *order { return s.queues[s.had[j.Number].queue] }
+func (s *tiresias) queueOf(j *cluster.Job) *treap.Tree { return s.queues[s.had[j.Number].queue] }
 
 // enter puts a job where it belongs: those that run stand before those that wait.
 func (s *tiresias) enter(j *cluster.Job) {
 	if j.Running() {
-		s.queueOf(j).put(j, key{j.Trace.Submit, 0, j.Order()})
+		s.queueOf(j).Put(j, treap.Key{j.Trace.Submit, 0, j.Order()})
 		return
 	}
-	s.queueOf(j).put(j, key{j.Trace.Submit, 1, s.seq})
+	s.queueOf(j).Put(j, treap.Key{j.Trace.Submit, 1, s.seq})
 	s.seq++
 }
 
@@ -82,7 +83,7 @@ func (s *tiresias) Schedule(p *cluster.Pool) int64 {
 	}
 	at := p.Now()
 	if !s.changed {
-		if at = s.leaves.next(s); at == cluster.Never {
+		if at = s.nextLeaves(); at == cluster.Never {
 			return at
 		}
 	}
@@ -91,9 +92,10 @@ func (s *tiresias) Schedule(p *cluster.Pool) int64 {
 
 // demote moves jobs that have had enough into the second queue.
 func (s *tiresias) demote(now int64) {
-	for s.leaves.next(s) <= now {
-		j := heap.Pop(&s.leaves).(departure).job
-		s.queueOf(j).take(j)
+	for s.nextLeaves() <= now {
+		_, j, _ := s.leaves.Pop()
+		s.had[j.Number].leaves = 0
+		s.queueOf(j).Take(j)
 		s.had[j.Number].queue = 1
 		s.enter(j)
 		s.changed = true
@@ -103,23 +105,24 @@ func (s *tiresias) demote(now int64) {
 // round takes devices from those that have no claim any more, and then gives them to those
 // that waited.
 func (s *tiresias) round(p *cluster.Pool) {
-	room := p.GPUs()
+	room := int64(p.GPUs()) * cluster.Whole
 	s.start, s.stop = s.start[:0], s.stop[:0]
 	for _, q := range s.queues {
-		room, s.start, s.stop = q.fill(room, s.start, s.stop)
+		room, s.start, s.stop = q.Fill(room, s.start, s.stop)
 	}
 	for _, j := range s.stop {
 		had := &s.had[j.Number]
 		had.before += (p.Now() - had.since) * int64(j.GPUs)
-		s.queueOf(j).take(j)
-		p.Preempt(j, lost(j))
+		s.forget(j)
+		s.queueOf(j).Take(j)
+		p.Preempt(j)
 		s.enter(j)
 	}
 	for _, j := range s.start {
 		if !p.Start(j) {
 			continue
 		}
-		s.queueOf(j).take(j)
+		s.queueOf(j).Take(j)
 		s.enter(j)
 		s.follow(j, p.Now())
 	}
@@ -129,42 +132,25 @@ func (s *tiresias) round(p *cluster.Pool) {
 func (s *tiresias) follow(j *cluster.Job, now int64) {
 	had := &s.had[j.Number]
 	had.since = now
-	had.stint++
 	if had.queue == 0 {
 		at := now + (firstQueue-had.before)/int64(j.GPUs) + 1
-		heap.Push(&s.leaves, departure{at, j, had.stint})
+		had.leaves = s.leaves.Push(events.Key{at, int64(j.Number)}, j)
 	}
 }
 
-// departure is a job that leaves the first queue if it runs on until then.
-type departure struct {
-	at    int64
-	job   *cluster.Job
-	stint int32
+// forget drops the second at which a job that does not run any more would have left the first
+// queue.
+func (s *tiresias) forget(j *cluster.Job) {
+	if had := &s.had[j.Number]; had.leaves != 0 {
+		s.leaves.Remove(had.leaves)
+		had.leaves = 0
+	}
 }
 
-type departures []departure
-
-// next is when the next job leaves the first queue; those that do not run any more are
-// forgotten.
-func (d *departures) next(s *tiresias) int64 {
-	for len(*d) > 0 {
-		first := (*d)[0]
-		if first.job.Running() && s.had[first.job.Number].stint == first.stint {
-			return first.at
-		}
-		heap.Pop(d)
+// nextLeaves returns the second at which the next job leaves the first queue.
+func (s *tiresias) nextLeaves() int64 {
+	if at, _, some := s.leaves.Head(); some {
+		return at[0]
 	}
 	return cluster.Never
-}
-
-func (d departures) Len() int           { return len(d) }
-func (d departures) Less(a, b int) bool { return d[a].at < d[b].at }
-func (d departures) Swap(a, b int)      { d[a], d[b] = d[b], d[a] }
-func (d *departures) Push(x any)        { *d = append(*d, x.(departure)) }
-func (d *departures) Pop() any {
-	last := len(*d) - 1
-	x := (*d)[last]
-	*d = (*d)[:last]
-	return x
 }

@@ -31,7 +31,7 @@ const (
 	taskStart
 	taskEnd
 	taskCPU
-	_
+	taskMemory
 	taskGPU
 	taskType
 )
@@ -101,7 +101,7 @@ func join(job, task *Job) {
 	case task.GPUs > 0 && task.Share != job.Share:
 		job.Share = 0
 	}
-	job.GPUs, job.CPUs = min(job.GPUs+task.GPUs, maxCount), min(job.CPUs+task.CPUs, maxCount)
+	job.GPUs, job.CPUs, job.RAM = min(job.GPUs+task.GPUs, maxCount), min(job.CPUs+task.CPUs, maxCount), min(job.RAM+task.RAM, maxCount)
 	if task.State > job.State {
 		job.State = task.State
 	}
@@ -164,6 +164,11 @@ func (t *tasks) takeDevices(task *Job) error {
 	if err != nil {
 		return err
 	}
+	memory, err := t.percent(taskMemory)
+	if err != nil {
+		return err
+	}
+	task.RAM = int64(whole(memory * 1024 * float64(instances))) // of GB each
 	task.CPUs = whole(cpu / 100 * float64(instances))
 	task.GPUs = whole(math.Ceil(gpu/100) * float64(instances))
 	if gpu > 0 && gpu < 100 {
@@ -172,14 +177,14 @@ func (t *tasks) takeDevices(task *Job) error {
 	return nil
 }
 
-// percent is a number that is not below zero; a missing one is zero.
+// percent reads a number that is not below zero; a missing one is zero.
 func (t *tasks) percent(k int) (float64, error) {
 	v, ok := decimal(t.row[k])
 	switch {
 	case isMissing(t.row[k]):
 		return 0, nil
 	case !ok || v < 0:
-		return 0, t.wants(k, "a number of percent from 0")
+		return 0, t.wants(k, "a number from 0")
 	}
 	return v, nil
 }
@@ -194,10 +199,10 @@ func (t *tasks) wants(k int, want string) error {
 // clock says that times are seconds since nobody knows when.
 func (t *tasks) clock() clock { return clock{} }
 
-// line is where the job begins.
+// line returns the line at which the job begins.
 func (t *tasks) line() int { return t.at }
 
-// skipped is how many tasks were left out.
+// skipped returns the number of tasks that were left out.
 func (t *tasks) skipped() int { return t.left }
 
 // owners say who submitted a job, and when. It holds 64 bits of a hash in place of each

@@ -19,6 +19,7 @@ var alibaba2023Format = format{
 var podColumns = []column{
 	{[]string{"name"}, true, setID},
 	{[]string{"cpu_milli"}, false, setMilliCPUs},
+	{[]string{"memory_mib"}, false, setRAM},
 	{[]string{"num_gpu"}, true, setGPUs},
 	{[]string{"gpu_milli"}, true, setMilliGPU},
 	{[]string{"pod_phase"}, false, setState},
@@ -75,5 +76,12 @@ func setMilliGPU(_ *table, job *Job, cell []byte) string {
 	if job.Share >= 1000 {
 		job.Share = 0
 	}
+	return want
+}
+
+func setRAM(_ *table, job *Job, cell []byte) string {
+	n := 0
+	want := setCount(&n, cell)
+	job.RAM = int64(n)
 	return want
 }

@@ -57,6 +57,11 @@ func all(r *Reader) (*Trace, error) {
 	return &Trace{Jobs: kept, Format: r.Format(), Start: start}, nil
 }
 
+// HasRAM reports whether a job asks for memory of nodes.
+func (t *Trace) HasRAM() bool {
+	return slices.ContainsFunc(t.Jobs, func(j Job) bool { return j.RAM > 0 })
+}
+
 // sorted brings jobs into the order of their submission. Jobs are large, so their numbers
 // are sorted in their place.
 func sorted(jobs []Job) []Job {

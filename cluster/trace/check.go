@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// gpusPerNode is how many GPUs a node has where nothing else is said.
+// gpusPerNode is the default number of GPUs of a node.
 const gpusPerNode = 8
 
-// Kind is what can be odd about a job.
+// Kind is a kind of finding about a job.
 type Kind string
 
 // The kinds of what is odd, in the order in which they are listed.
@@ -28,7 +28,7 @@ const (
 	UnknownState     Kind = "unknown-state" // nothing that is known is said of how it ended
 )
 
-// kindRow is what a kind means for who reads a list of findings.
+// kindRow is a kind of finding with its text.
 type kindRow struct {
 	kind    Kind
 	refused bool
@@ -45,7 +45,7 @@ var kinds = []kindRow{
 	{NoGPUs, true, "it asks for no GPU"},
 	{TooManyGPUs, true, "it asks for more GPUs than its virtual cluster has"},
 	{UnknownVC, true, "its virtual cluster is not among those whose size is known"},
-	{PartOfGPU, false, "it asks for a part of a GPU, and is given all of it"},
+	{PartOfGPU, false, "it asks for a part of a GPU"},
 	{OddGPUs, false, "its number of GPUs is no power of two"},
 	{NoProfile, false, "its model or batch is not known"},
 	{UnknownState, false, "how it ended is not known"},
@@ -57,7 +57,7 @@ func (k Kind) Refused() bool {
 	return slices.ContainsFunc(kinds, func(row kindRow) bool { return row.kind == k && row.refused })
 }
 
-// Finding is how often something is odd in a trace.
+// Finding counts the jobs of a trace with one oddity.
 type Finding struct {
 	Kind      Kind   `json:"kind"`       // one word
 	Text      string `json:"text"`       // what it means of a job
@@ -72,7 +72,7 @@ type CheckOptions struct {
 	// VCs are the virtual clusters; none is that their sizes are not known, and nothing is
 	// too large then.
 	VCs []VC
-	// GPUsPerNode is how many GPUs a node has; zero is 8.
+	// GPUsPerNode is the number of GPUs of a node; zero is 8.
 	GPUsPerNode int
 }
 
@@ -85,8 +85,8 @@ func (o *CheckOptions) EnsureDefaults() {
 
 // Validate says what is wrong with the options.
 func (o *CheckOptions) Validate() error {
-	if o.GPUsPerNode < 1 || o.GPUsPerNode > maxNodes {
-		return fmt.Errorf("a node has %d GPUs: give it from 1 to %d", o.GPUsPerNode, maxNodes)
+	if o.GPUsPerNode < 1 || o.GPUsPerNode > MaxNodes {
+		return fmt.Errorf("a node has %d GPUs: give it from 1 to %d", o.GPUsPerNode, MaxNodes)
 	}
 	return nil
 }

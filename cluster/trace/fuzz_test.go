@@ -57,7 +57,7 @@ func requirePlace(t *testing.T, err error) {
 
 func requireReadBack(t *testing.T, jobs []trace.Job) {
 	var out bytes.Buffer
-	w, err := trace.NewWriter(&out, trace.WriterOptions{})
+	w, err := trace.NewWriter(&out, trace.WriterOptions{RAM: true})
 	require.NoError(t, err)
 	for k := range jobs {
 		require.NoError(t, w.Write(&jobs[k]))

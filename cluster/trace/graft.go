@@ -37,7 +37,11 @@ var ourColumns = []column{
 	{[]string{"gpu_util [%]"}, true, setGPUUtil},
 	{[]string{"memory_util [%]"}, true, setMemoryUtil},
 	{[]string{"memory [MiB]"}, true, setMemory},
+	{[]string{ourRAM}, false, setRAM},
 }
+
+// ourRAM is the name of the column that is there only where it was asked for.
+const ourRAM = "ram [MiB]"
 
 // ours is a table whose header has the date of second zero.
 type ours struct {
@@ -45,7 +49,7 @@ type ours struct {
 	start clock
 }
 
-// clock is what the header says of second zero.
+// clock returns the date of second zero, if the header has it.
 func (o *ours) clock() clock { return o.start }
 
 func openOurs(source lines, _ *Options) (rows, error) {
@@ -82,13 +86,19 @@ func setSeconds(_ *table, job *Job, cell []byte) string {
 func setShare(_ *table, job *Job, cell []byte) string { return setCount(&job.Share, cell) }
 
 // ourWriter writes all fields.
-type ourWriter struct{ start time.Time }
+type ourWriter struct {
+	start time.Time
+	ram   bool // whether memory has a column
+}
 
-func newOurWriter(o *WriterOptions) jobWriter { return &ourWriter{o.Start} }
+func newOurWriter(o *WriterOptions) jobWriter { return &ourWriter{o.Start, o.RAM} }
 
 // header names the columns and second zero.
 func (w *ourWriter) header(line []byte) []byte {
 	for k, c := range ourColumns {
+		if c.names[0] == ourRAM && !w.ram {
+			continue
+		}
 		line = comma(line, k)
 		if c.names[0] == ourSubmit && !w.start.IsZero() {
 			line = append(w.start.UTC().AppendFormat(append(line, ourSince...), time.DateTime), ']')
@@ -114,6 +124,9 @@ func (w *ourWriter) job(line []byte, job *Job) ([]byte, error) {
 	}
 	for _, v := range [...]float64{job.Speed, job.GPUUtil, job.MemoryUtil, job.Memory} {
 		line = strconv.AppendFloat(append(line, ','), v, 'g', -1, 64)
+	}
+	if w.ram {
+		line = strconv.AppendInt(append(line, ','), job.RAM, 10)
 	}
 	return append(line, '\n'), nil
 }

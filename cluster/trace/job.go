@@ -1,6 +1,6 @@
 package trace
 
-// State is how a job ended on the cluster that the trace was taken from.
+// State is the end of a job on the cluster that the trace was taken from.
 type State uint8
 
 // The states of a job; the zero state is of a trace that does not say.
@@ -26,6 +26,7 @@ type Job struct {
 	GPUs     int   // whole devices, all of them at once
 	Share    int   // thousandths of each device, where it asks for a part of one; zero is all of it
 	CPUs     int   // processors
+	RAM      int64 // MiB of the memory of nodes
 	State    State // how it ended
 
 	Dataset    string  // what it trained on

@@ -11,8 +11,8 @@ import (
 	"graft/files"
 )
 
-// maxNodes bounds the nodes of a virtual cluster.
-const maxNodes = 1_000_000
+// MaxNodes bounds the nodes of a cluster.
+const MaxNodes = 1_000_000
 
 // VC is a virtual cluster: a part of a cluster with a queue of its own.
 type VC struct {
@@ -20,7 +20,7 @@ type VC struct {
 	Nodes int    // whole machines
 }
 
-// Nodes is how many nodes virtual clusters have together.
+// Nodes returns the number of nodes of virtual clusters together.
 func Nodes(vcs []VC) int {
 	sum := 0
 	for _, vc := range vcs {
@@ -99,8 +99,8 @@ func vcOf(rows *cells) (VC, error) {
 		return VC{}, rows.faultAt(0, "name", isButWants(nil, "that of the virtual cluster"), mendLine)
 	}
 	n, ok := count(rows.row[1])
-	if !ok || n < 1 || n > maxNodes {
-		return VC{}, rows.faultAt(1, "num", isButWants(rows.row[1], fmt.Sprintf("a whole number of nodes from 1 to %d", maxNodes)), mendLine)
+	if !ok || n < 1 || n > MaxNodes {
+		return VC{}, rows.faultAt(1, "num", isButWants(rows.row[1], fmt.Sprintf("a whole number of nodes from 1 to %d", MaxNodes)), mendLine)
 	}
 	return VC{Name: string(rows.row[0]), Nodes: n}, nil
 }

@@ -93,7 +93,12 @@ var jobOf = rapid.Custom(func(t *rapid.T) trace.Job {
 func TestOurFormatLosesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		jobs := rapid.SliceOfN(jobOf, 1, 8).Draw(t, "jobs")
-		o := trace.WriterOptions{}
+		o := trace.WriterOptions{RAM: rapid.Bool().Draw(t, "memory of nodes")}
+		if o.RAM {
+			for k := range jobs {
+				jobs[k].RAM = int64(jobs[k].CPUs)
+			}
+		}
 		if rapid.Bool().Draw(t, "dated") {
 			o.Start = time.Unix(rapid.Int64Range(0, 1e10).Draw(t, "start"), 0)
 		}

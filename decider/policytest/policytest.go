@@ -1,5 +1,4 @@
-// Package policytest draws policies of the original's kind, for tests that need one
-// and not what it has learned.
+// Package policytest draws untrained policies of the original's kind, for tests.
 package policytest
 
 import (
@@ -11,13 +10,11 @@ import (
 	"graft/vocab"
 )
 
-// Small is a shape with which tests are quick. It has four actions, as the networks
-// with three blocks do.
+// Small is a shape for quick tests. It has four actions, as networks with three blocks do.
 var Small = decider.LegacyShape{Actions: 4, Embedding: 4, Hidden: 3, Memory: 2, Linear: 5, Time: 8}
 
-// Weights draws the weights of a policy that learned with a vocabulary, between -1
-// and 1. Another size of a vector than the vocabulary's makes weights that do not fit
-// it.
+// Weights draws the weights of a policy for a vocabulary, between -1 and 1. An embedding size
+// other than the vocabulary's makes weights that do not fit it.
 func Weights(v *vocab.Vocabulary, s decider.LegacyShape, seed uint64) *weights.Set {
 	random := rand.New(rand.NewPCG(seed, 0))
 	set := &weights.Set{}
@@ -50,7 +47,7 @@ func Weights(v *vocab.Vocabulary, s decider.LegacyShape, seed uint64) *weights.S
 	return set
 }
 
-// Vectors are a vocabulary's as a policy's file has them.
+// Vectors returns a vocabulary's vectors as a tensor of a policy's file.
 func Vectors(v *vocab.Vocabulary) weights.Tensor {
 	var values []float32
 	for _, vector := range v.Vectors {
@@ -82,7 +79,7 @@ func Zeros(name string, shape ...int64) weights.Tensor {
 func tensor(name string, shape []int64, values []float32) weights.Tensor {
 	t, err := weights.FromFloat32s(name, shape, values)
 	if err != nil {
-		panic(err) // a mistake in this file
+		panic(err) // a bug in this file
 	}
 	return t
 }

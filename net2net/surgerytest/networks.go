@@ -9,8 +9,8 @@ import (
 	"graft/torch"
 )
 
-// builder draws a network part by part. Sizes are small and grow with what is
-// drawn, so that a failing network shrinks to few and small layers.
+// builder draws a network part by part. Sizes are small and grow with the drawn numbers, so
+// that a failing network shrinks to few and small layers.
 type builder struct {
 	t     *rapid.T
 	shape model.Shape
@@ -132,13 +132,13 @@ func (b *builder) conv(keep bool) model.Conv2d {
 	return conv
 }
 
-// leastNormed is how many values a group or an example has that is normalised by
-// itself. Of two the result is but a sign, and no function of floats is kept there.
+// leastNormed is the least number of values that are normalised together. Two give a sign
+// only, which rounding can flip.
 const leastNormed = 4
 
-// biased gives the last layer a bias if it can have one. Normalising an example by
-// itself jumps at zero, which is where a layer without a bias takes every example
-// that ReLU has cut off: no function is kept there either, up to rounding.
+// biased gives the last layer a bias if it can have one. Normalising an example by itself is
+// discontinuous at zero, where a layer without a bias puts every example that ReLU has cut
+// off: rounding can change the function there.
 func biased(c *model.Container) bool {
 	if len(c.Children) == 0 {
 		return false
@@ -260,5 +260,5 @@ func (b *builder) head(c *model.Container) {
 	b.layer(c, model.NewLinear(b.shape[0], Classes))
 }
 
-// Classes is how many logits drawn networks give.
+// Classes is the number of logits of drawn networks.
 const Classes = 3

@@ -1,8 +1,7 @@
-// Package surgerytest is the conformance suite of network surgery. Every operation
-// runs through it, on random networks of all kinds of layers: the function is
-// kept in both modes and both precisions, the way back gives the first network to
-// the bit, records replay, and an optimizer follows. A failing network shrinks to
-// a small one.
+// Package surgerytest is the conformance suite of network surgery. It runs every operation on
+// random networks of all kinds of layers: the function is kept in both modes and both
+// precisions, reverting gives the first network to the bit, records replay, and an optimizer
+// follows. A failing network shrinks to a small one.
 package surgerytest
 
 import (
@@ -25,23 +24,23 @@ const (
 	Eval64 = 1e-10
 	// Train bounds train mode on the batch that calibrated.
 	Train = 1e-4
-	// Fresh bounds train mode on other batches, as relative L2, where a batch
-	// normalisation was calibrated: its figures are those of another batch.
+	// Fresh bounds train mode on other batches, as relative L2, after the calibration of
+	// a batch normalisation.
 	Fresh = 0.05
 )
 
-// Case is a network with weights and what is run on it.
+// Case is a network with weights and its inputs.
 type Case struct {
 	t     *rapid.T
 	s     *torch.Scope
 	net   *model.Network
-	batch *torch.Tensor // that calibrates
+	batch *torch.Tensor // for calibration
 	fresh *torch.Tensor // another of the same kind
 }
 
-// Batches have so many examples, and more where a batch normalisation is calibrated
-// on fewer values a channel: the figures of two batches differ by the inverse root
-// of that number, here 1.6%.
+// Batches have this number of examples, and more if a batch normalisation would be
+// calibrated on fewer values for each channel: the statistics of two batches differ by the
+// inverse root of that number, here 1.6%.
 const (
 	fewest = 32
 	values = 4096
@@ -58,9 +57,8 @@ func rowsFor(t *rapid.T, n *model.Network, a net2net.Action) int {
 	return max(fewest, values*b.Out.Shape[0]/b.Out.Shape.Count())
 }
 
-// Check draws a network, has propose choose an operation that fits it, and checks
-// all that an operation promises. It is false for networks on which nothing can be
-// done.
+// Check draws a network, lets propose choose an operation that fits it, and checks all that
+// an operation promises. It is false if no operation fits the network.
 func Check(t *rapid.T, propose func(*rapid.T, *model.Network) (net2net.Action, bool)) bool {
 	n := Network(t)
 	if err := n.Check(); err != nil {
@@ -112,7 +110,7 @@ func must(t *rapid.T, err error) {
 	}
 }
 
-// outputs are logits in both modes.
+// outputs are the logits in both modes.
 type outputs struct{ eval, train, fresh []float64 }
 
 // look runs a network on both batches.
@@ -168,8 +166,8 @@ func (c *Case) run(action net2net.Action) {
 	c.learns(grown)
 }
 
-// Compose draws a network, does several operations one after the other, and takes
-// them back: each network on the way is met again to the bit.
+// Compose draws a network, applies several operations in turn, and reverts them: each network
+// on the way is reached again to the bit.
 func Compose(t *rapid.T) {
 	n := Network(t)
 	must(t, torch.With(func(s *torch.Scope) error {
@@ -223,8 +221,8 @@ func (c *Case) near(what string, a, b []float64, tolerance float64) {
 	}
 }
 
-// whole checks that shapes are those of the layers, that the record speaks of every
-// tensor once, and that what is kept is equal to the bit.
+// whole checks that shapes are those of the layers, that the record lists every tensor once,
+// and that kept tensors are equal to the bit.
 func (c *Case) whole(change *net2net.Change, first *model.Network) {
 	was := map[string]*torch.Tensor{}
 	for _, e := range first.State() {
@@ -279,7 +277,7 @@ func (c *Case) same(what string, a, b *model.Network) {
 	}
 }
 
-// replay does a saved record again on a copy of the first network.
+// replay repeats a saved record on a copy of the first network.
 func (c *Case) replay(change *net2net.Change, first *model.Network) {
 	must(c.t, change.Remember(c.net))
 	text, err := json.Marshal(change)
@@ -318,20 +316,20 @@ func (c *Case) step(n *model.Network, o *net2net.Optimizer) {
 func (c *Case) gradients(n *model.Network) *net2net.Optimizer {
 	o, err := net2net.NewOptimizer(c.s, n, torch.OptimizerOptions{Rule: torch.SGD, Momentum: 0.9})
 	must(c.t, err)
-	c.step(n, o) // at a rate of zero: nothing moves but running statistics
+	c.step(n, o) // at a rate of zero only running statistics change
 	return o
 }
 
-// flows checks that moments follow parameters as gradients do: what a momentum of
-// gradients becomes is the gradients of the new network. New parameters have none
-// to follow; a calibrated normalisation changes those before it.
+// flows checks that moments follow parameters as gradients do: a momentum of gradients
+// becomes the gradients of the new network. New parameters have none to follow; a calibrated
+// normalisation changes those before it.
 func (c *Case) flows(before *net2net.Optimizer, change *net2net.Change) {
 	if change.Calibration != nil || c.net.Placement().DType != torch.Float64 {
 		return
 	}
 	followed, err := before.Follow(c.s, c.net, change)
 	must(c.t, err)
-	twin, err := c.net.Clone(c.s) // a step moves running statistics
+	twin, err := c.net.Clone(c.s) // a step changes running statistics
 	must(c.t, err)
 	want := c.gradients(twin)
 	fates := map[string]net2net.Fate{}

@@ -102,7 +102,7 @@ func (m *machine) object() error {
 	return m.call(values[0], values[1:])
 }
 
-// call pushes what the registered function makes of the arguments.
+// call pushes the result of the registered function.
 func (m *machine) call(callable any, args Tuple) error {
 	g, ok := callable.(Global)
 	if !ok {
@@ -123,7 +123,7 @@ func (m *machine) call(callable any, args Tuple) error {
 	return m.push(value)
 }
 
-// constructor prefers the caller's functions to those that are built in.
+// constructor finds a function, the caller's before the built-in ones.
 func (m *machine) constructor(name string) Constructor {
 	if construct, ok := m.in.opt.Constructors[name]; ok {
 		return construct

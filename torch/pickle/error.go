@@ -6,24 +6,23 @@ import (
 )
 
 var (
-	// ErrForbidden says that a pickle asked for something outside the
+	// ErrForbidden means that a pickle asked for something outside the
 	// allow-list: a function that is not registered, or an opcode.
 	ErrForbidden = errors.New("not allowed")
-	// ErrLimit says that a pickle is larger than a limit in Options.
+	// ErrLimit means that a pickle is larger than a limit in Options.
 	ErrLimit = errors.New("over the limit")
-	// ErrFormat says that the bytes are no well-formed pickle.
+	// ErrFormat means that the bytes are not a well-formed pickle.
 	ErrFormat = errors.New("malformed pickle")
 )
 
-// Error is what Read returns: where in the pickle it stopped, and why. The zero
-// value says nothing.
+// Error is an error of Read: the position in the pickle, and the cause.
 type Error struct {
 	Offset int64 // of the opcode, in bytes from the start of the pickle
 	Opcode byte
 	Err    error // wraps ErrForbidden, ErrLimit, ErrFormat or a cause from outside
 }
 
-// Error says where reading stopped and why.
+// Error formats the position and the cause.
 func (e *Error) Error() string {
 	return fmt.Sprintf("pickle: opcode 0x%02x at byte %d: %v", e.Opcode, e.Offset, e.Err)
 }

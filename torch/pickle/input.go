@@ -9,21 +9,20 @@ import (
 )
 
 const (
-	// chunk is how far memory runs ahead of the bytes that have come, so that a
+	// chunk bounds the memory allocated ahead of the bytes read, so that a
 	// false length costs nothing.
 	chunk = 1 << 16
 	// maxLine bounds a number or a name of the text protocol.
 	maxLine = 1 << 12
 )
 
-// source is what a pickle is read from.
+// source is the input of a pickle.
 type source interface {
 	io.Reader
 	io.ByteReader
 }
 
-// asSource reads r as it is where it can, so that nothing beyond the pickle is
-// taken from it.
+// asSource uses r unbuffered if possible, so that nothing beyond the pickle is read.
 func asSource(r io.Reader) source {
 	if s, ok := r.(source); ok {
 		return s

@@ -19,7 +19,7 @@ func Read(r io.Reader, opt Options) (any, error) {
 // mark divides the stack; it is never a value of the result.
 type mark struct{}
 
-// machine is the stack machine that a pickle is a program for.
+// machine is the stack machine that runs a pickle.
 type machine struct {
 	in      input
 	stack   []any

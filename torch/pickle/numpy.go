@@ -6,15 +6,15 @@ import (
 	"math/big"
 )
 
-// Array is a NumPy array of plain numbers. The zero value is what a pickle makes
-// before it says what is in the array.
+// Array is a NumPy array of plain numbers. A pickle makes the zero value first and fills it
+// later.
 type Array struct {
 	// DType is NumPy's type string: byte order, kind and bytes, as in "<f4",
 	// ">i2" or "|u1".
 	DType string
 	// Shape is the size of each dimension; empty for a single number.
 	Shape []int64
-	// FortranOrder says that the first index runs fastest in Data.
+	// FortranOrder means that the first index runs fastest in Data.
 	FortranOrder bool
 	// Data holds the numbers without gaps. It must not be changed: arrays may
 	// share it.

@@ -21,8 +21,8 @@ type Builder interface {
 	Build(state any) error
 }
 
-// Options say what a pickle may do and how large it may be. The zero value
-// allows plain values only and has the default limits.
+// Options limit the functions and the size of a pickle. The zero value allows plain values only
+// and has the default limits.
 type Options struct {
 	// Constructors are the Python functions and classes that may be called, by
 	// "module.name". OrderedDict, set, frozenset, bytearray and _codecs.encode

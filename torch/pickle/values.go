@@ -33,10 +33,10 @@ type Pair struct {
 type Dict struct {
 	pairs []Pair
 	index map[string]int // hash key to position in pairs
-	// Ordered says that it was, or is to be written as, an OrderedDict.
+	// Ordered means that it was, or is to be written as, an OrderedDict.
 	Ordered bool
-	// State is what the pickle attached to the object beside its entries, such
-	// as the _metadata of a state dict. Nil where there is none.
+	// State is the state that the pickle attached to the object, such as the _metadata of
+	// a state dict. Nil if there is none.
 	State any
 	// Replaced counts how often a key that was there was given a value again, which
 	// in Python leaves no trace.
@@ -116,7 +116,7 @@ type Set struct {
 // Len is the number of items.
 func (s *Set) Len() int { return s.items.Len() }
 
-// Has says whether an item is in the set.
+// Has reports whether an item is in the set.
 func (s *Set) Has(item any) bool {
 	_, ok := s.items.Get(item)
 	return ok

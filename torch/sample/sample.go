@@ -1,5 +1,5 @@
-// Package sample is a small convolutional classifier and images it can learn,
-// made of nothing but the door: what the doctor, the demo and the benchmarks run.
+// Package sample is a small convolutional classifier and images that it can learn, made with
+// package torch alone, for the doctor and the benchmarks.
 package sample
 
 import (
@@ -16,7 +16,7 @@ const (
 	Colors   = 3
 )
 
-// Named is a tensor under the name that PyTorch would give it.
+// Named is a tensor with its name in PyTorch.
 type Named struct {
 	Name   string
 	Tensor *torch.Tensor
@@ -25,7 +25,7 @@ type Named struct {
 // Classifier is two convolutions, each with BatchNorm, ReLU and an average pool,
 // and a linear layer. Its weights belong to the scope that made it.
 type Classifier struct {
-	Params []*torch.Tensor // what an optimizer moves
+	Params []*torch.Tensor // that an optimizer trains
 	State  []Named         // all of it, in PyTorch's order
 
 	scope        *torch.Scope
@@ -84,7 +84,7 @@ func (c *Classifier) norm(name string) torch.BatchNorm {
 	}
 }
 
-// Program writes the classifier down for LibTorch.
+// Program compiles the classifier.
 func (c *Classifier) Program(o torch.ProgramOptions) *torch.Program {
 	var b torch.Builder
 	x := b.Activate(b.BatchNorm(b.Conv2D(b.Input(), c.conv[0], c.bias[0], torch.Window{}.Plane()), c.norms[0]), torch.ReLU, 0)
@@ -94,14 +94,14 @@ func (c *Classifier) Program(o torch.ProgramOptions) *torch.Program {
 	return c.scope.NewProgram(&b, x, o)
 }
 
-// Adam is an optimizer for the classifier, at a learning rate.
+// Adam makes an optimizer for the classifier, at a learning rate.
 func (c *Classifier) Adam(rate float64, fused bool) *torch.Optimizer {
 	options := torch.OptimizerOptions{Rule: torch.Adam, LR: rate, Fused: fused}
 	return c.scope.NewOptimizer(torch.Group{Params: c.Params, OptimizerOptions: options})
 }
 
-// Stripes makes noisy images with horizontal waves whose period says the class:
-// easy enough to be learned in seconds, too hard to be guessed.
+// Stripes makes noisy images with horizontal waves whose period is the class: easy enough to be
+// learned in seconds, too hard to be guessed.
 func Stripes(s *torch.Scope, d torch.Device, random *torch.Generator, rows int) (images, labels *torch.Tensor, err error) {
 	noise := s.Zeros(torch.Float32, torch.CPU, rows, Colors, Size, Size)
 	s.Normal(noise, 0, 1, random)
@@ -118,8 +118,8 @@ func Stripes(s *torch.Scope, d torch.Device, random *torch.Generator, rows int) 
 	return images, s.To(torch.From(s, classes, rows), torch.Int64, d), s.Err()
 }
 
-// stripe adds the wave of a class to one image. A period, unlike a place, is
-// still there after the network has averaged over the image.
+// stripe adds the wave of a class to one image. A period, unlike a position, is kept when the
+// network averages over the image.
 func stripe(image []float32, class int) {
 	for color := range Colors {
 		for y := range Size {

@@ -7,17 +7,16 @@ import (
 	"math"
 )
 
-// Summary is a tensor in a few numbers, to compare files by. The zero value
-// describes nothing. The JSON names are part of what `graft weights show --json`
-// promises.
+// Summary summarizes a tensor in a few numbers, to compare files by. The JSON names are part of
+// the format of `graft weights show --json`.
 type Summary struct {
 	Name  string  `json:"name"`  // in the file
-	DType DType   `json:"dtype"` // what its numbers are
+	DType DType   `json:"dtype"` // type of its items
 	Shape []int64 `json:"shape"` // from the outermost dimension
 	// Count is the number of items, those counted by NaN and Inf included.
 	Count int64 `json:"count"`
-	// Mean is the mean of the finite items. It is null where there are none, or
-	// where it is beyond float64.
+	// Mean is the mean of the finite items. It is null without finite items or beyond
+	// float64.
 	Mean *float64 `json:"mean"`
 	// Spread is the population standard deviation of the finite items: the
 	// squares are divided by their number. It is null where Mean is.

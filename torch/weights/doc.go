@@ -3,8 +3,7 @@
 // that a file asks for, and ends in an error on files that are cut short,
 // damaged or hostile.
 //
-// A Set is what a file holds: tensors in order, with dotted names, and a map of
-// texts beside them. Nested state dicts are flattened: {"model": {"bias": t}}
+// A Set is the content of a file: tensors in order, with dotted names, and a map of texts. Nested state dicts are flattened: {"model": {"bias": t}}
 // becomes the tensor "model.bias", and the items of lists and tuples are named
 // by their position. Numbers, texts and truth values in between, such as an
 // epoch, become metadata under the same kind of name; everything else that is

@@ -20,7 +20,7 @@ const (
 	Bool
 )
 
-// format says how a type is named, and how large it is.
+// format holds the names and the size of a type.
 type format struct {
 	name        string
 	size        int64
@@ -51,10 +51,10 @@ func (d DType) String() string {
 	return fmt.Sprintf("DType(%d)", int(d))
 }
 
-// MarshalText makes JSON carry the name.
+// MarshalText writes the name.
 func (d DType) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// UnmarshalText reads a name that String gives.
+// UnmarshalText parses a name of String.
 func (d *DType) UnmarshalText(text []byte) error {
 	found, ok := dtypeBy(func(f format) string { return f.name }, string(text))
 	if !ok {
@@ -67,7 +67,7 @@ func (d *DType) UnmarshalText(text []byte) error {
 // Size is the bytes of one item; zero for Invalid.
 func (d DType) Size() int64 { return formats[d].size }
 
-// IsFloat says whether the items are floating-point numbers.
+// IsFloat reports whether the items are floating-point numbers.
 func (d DType) IsFloat() bool {
 	return d == Float32 || d == Float64 || d == Float16 || d == BFloat16
 }

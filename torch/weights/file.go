@@ -10,8 +10,8 @@ import (
 	"graft/files"
 )
 
-// Read reads a file of weights. What it is shows from its content, not from its
-// name; Set.Format says what was found.
+// Read reads a file of weights. It detects the format by the content, not by the name, and
+// returns it in Set.Format.
 func Read(fsys files.FS, path string, opt Options) (*Set, error) {
 	file, err := fsys.Open(path)
 	if err != nil {
@@ -50,9 +50,8 @@ func ReadFrom(r io.ReaderAt, size int64, opt Options) (*Set, error) {
 	return ReadSafetensors(r, size, opt)
 }
 
-// Detect says by the first bytes which format the content has. What is neither
-// a zip file nor a pickle is taken for safetensors, which have no mark of their
-// own.
+// Detect finds the format by the first bytes. Content that is neither a zip file nor a pickle
+// counts as safetensors, which have no mark of their own.
 func Detect(r io.ReaderAt, size int64) (Format, error) {
 	head := make([]byte, min(size, markSize))
 	if _, err := io.ReadFull(io.NewSectionReader(r, 0, size), head); err != nil {
@@ -89,8 +88,8 @@ var writers = map[string]struct {
 	".safetensors": {Safetensors, WriteSafetensors},
 }
 
-// FormatOf is the format that Write gives a file of this name. An extension that
-// stands for none is an error that lists those that do.
+// FormatOf is the format in which Write writes a file of a name. An unknown extension is an
+// error that lists the known ones.
 func FormatOf(path string) (Format, error) {
 	w, ok := writers[filepath.Ext(path)]
 	if !ok {

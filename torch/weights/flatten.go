@@ -20,7 +20,7 @@ type named struct {
 	view *view
 }
 
-// flat collects what flattening finds.
+// flat collects the results of flattening.
 type flat struct {
 	graph    *graph
 	tensors  []named
@@ -41,8 +41,8 @@ func (g *graph) flatten(value any) (*flat, error) {
 	return nil, fmt.Errorf("the file holds a %T and no tensors", value)
 }
 
-// walk adds what is under a name. Containers may hold one another many times
-// over, so each visit counts.
+// walk adds the value of a name. Containers may hold one another many times, so each visit
+// counts.
 func (f *flat) walk(name string, value any, depth int) error {
 	if depth > maxNesting {
 		return fmt.Errorf("containers are nested more than %d deep at %.100q", maxNesting, name)
@@ -134,7 +134,7 @@ func scalarText(value any) (string, bool) {
 	return "", false
 }
 
-// set loads the storages that the tensors look at and copies the tensors out.
+// set loads the storages of the tensors and copies the tensors.
 func (f *flat) set(kind Format, load func(*storage) error) (*Set, error) {
 	set := &Set{Format: kind, Tensors: make([]Tensor, 0, len(f.tensors))}
 	if len(f.metadata) > 0 {

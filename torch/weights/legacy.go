@@ -133,7 +133,7 @@ func (l *legacy) readStorage(key any) error {
 	return err
 }
 
-// countingReader knows how far a reader has come.
+// countingReader counts the bytes read.
 type countingReader struct {
 	in io.Reader
 	n  int64

@@ -15,7 +15,7 @@ import (
 type archive struct {
 	records map[string]*zip.File // by the name without the archive's
 	size    int64                // of the whole file
-	left    int64                // what storages may still take
+	left    int64                // bytes left for storages
 	swap    bool                 // the storages are big-endian
 }
 

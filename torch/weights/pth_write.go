@@ -21,7 +21,7 @@ const (
 	// storageAlignment lets a storage be mapped into memory as it is
 	// (kFieldAlignment in PyTorch's caffe2/serialize/inline_container.h).
 	storageAlignment = 64
-	// formatVersion is what PyTorch writes since 1.6
+	// formatVersion is the version that PyTorch writes since 1.6
 	// (kProducedFileFormatVersion in caffe2/serialize/versions.h).
 	formatVersion = "3\n"
 	// localHeader is the fixed part of a zip record's header (APPNOTE.TXT of
@@ -169,7 +169,7 @@ func padding(position int64) []byte {
 	return append(field, bytes.Repeat([]byte("Z"), int(size))...)
 }
 
-// countingWriter knows how far a writer has come.
+// countingWriter counts the bytes written.
 type countingWriter struct {
 	out io.Writer
 	n   int64

@@ -12,8 +12,8 @@ func (g *graph) readPickle(r io.Reader) (any, error) {
 	return pickle.Read(r, g.pickleOptions())
 }
 
-// pickleOptions registers what state dicts are made of. NumPy's are there
-// because a checkpoint may hold its numbers, such as a best accuracy.
+// pickleOptions registers the functions of state dicts, and NumPy's, whose numbers a checkpoint
+// may hold, such as a best accuracy.
 func (g *graph) pickleOptions() pickle.Options {
 	known := pickle.NumPy()
 	known["torch._utils._rebuild_tensor"] = rebuildTensor

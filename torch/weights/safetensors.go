@@ -1,6 +1,7 @@
 package weights
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -21,7 +22,7 @@ const (
 	metadataKey = "__metadata__"
 )
 
-// entry is a tensor as the header has it.
+// entry is a tensor in the header.
 type entry struct {
 	name       string
 	dtype      DType
@@ -63,7 +64,7 @@ func readSafetensors(r io.ReaderAt, size int64, opt Options) (*Set, error) {
 	return h.set(data), nil
 }
 
-// readHeader believes a length only where the file has the bytes for it.
+// readHeader accepts a length only if the file has the bytes for it.
 func readHeader(r io.ReaderAt, size int64) ([]byte, error) {
 	if size < lengthSize {
 		return nil, fmt.Errorf("the file has %d bytes: %w", size, io.ErrUnexpectedEOF)
@@ -93,14 +94,11 @@ func readHeader(r io.ReaderAt, size int64) ([]byte, error) {
 	return text, nil
 }
 
-// checkLayout says whether the tensors fill the data one after the other.
+// checkLayout checks that the tensors fill the data one after the other.
 func checkLayout(entries []entry, size int64) error {
 	sorted := slices.Clone(entries)
 	slices.SortStableFunc(sorted, func(a, b entry) int {
-		if a.begin != b.begin {
-			return compare(a.begin, b.begin)
-		}
-		return compare(a.end, b.end)
+		return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end))
 	})
 	at := int64(0)
 	for _, e := range sorted {
@@ -113,13 +111,6 @@ func checkLayout(entries []entry, size int64) error {
 		return fmt.Errorf("%d bytes of data belong to no tensor", size-at)
 	}
 	return nil
-}
-
-func compare(a, b int64) int {
-	if a < b {
-		return -1
-	}
-	return 1
 }
 
 // check compares an entry with where the one before it ended.
@@ -140,7 +131,7 @@ func (e entry) check(at, size int64) error {
 	return nil
 }
 
-// header is what the JSON object says.
+// header is the content of the JSON object.
 type header struct {
 	entries  []entry
 	metadata map[string]string

@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// headerAlignment is what the header is padded to with spaces, so that the data
-// are aligned for every type.
+// headerAlignment is the multiple to which spaces pad the header, so that the data are aligned
+// for every type.
 const headerAlignment = 8
 
 // WriteSafetensors writes a safetensors file. The header has the order of the
@@ -47,7 +47,7 @@ func writeSafetensors(w io.Writer, set *Set) error {
 	return nil
 }
 
-// dataOrder is the positions of the tensors, by falling size of their items.
+// dataOrder returns the indices of the tensors, by falling size of their items.
 func dataOrder(tensors []Tensor) []int {
 	order := make([]int, len(tensors))
 	for i := range order {
@@ -59,7 +59,7 @@ func dataOrder(tensors []Tensor) []int {
 	return order
 }
 
-// dataOffsets is where each tensor's data begin.
+// dataOffsets returns the start of each tensor's data.
 func dataOffsets(tensors []Tensor, order []int) []int64 {
 	begins := make([]int64, len(tensors))
 	at := int64(0)
@@ -100,7 +100,7 @@ func formatHeader(set *Set, begins []int64) ([]byte, error) {
 	return h.out.Bytes(), h.err
 }
 
-// checkMetadata refuses what JSON would change in silence.
+// checkMetadata refuses texts that JSON would change silently.
 func checkMetadata(metadata map[string]string) error {
 	for name, text := range metadata {
 		if !utf8.ValidString(name) || !utf8.ValidString(text) {

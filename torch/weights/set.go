@@ -16,7 +16,7 @@ const (
 	Safetensors Format = "safetensors" // Hugging Face's format
 )
 
-// Set is what a file of weights holds. The zero value is an empty set.
+// Set is the content of a file of weights. The zero value is an empty set.
 type Set struct {
 	// Tensors are in the order of the file.
 	Tensors []Tensor
@@ -25,7 +25,7 @@ type Set struct {
 	// keep them; a .pth is written without, since a state dict with entries
 	// that are no tensors cannot be loaded into a module.
 	Metadata map[string]string
-	// Format says what the set was read from. Writing ignores it.
+	// Format is the format that the set was read from. Writing ignores it.
 	Format Format
 }
 
@@ -57,7 +57,7 @@ func (s *Set) Validate() error {
 // Limits of Options, and those that are fixed.
 const (
 	defaultMaxBytes   = 16 << 30
-	defaultMaxTensors = 1 << 20
+	defaultMaxTensors = 1 << 16
 	// A file may name the same bytes several times (tied weights, expanded
 	// views); beyond these its size no longer bounds the memory it takes.
 	spareBytes    = 64 << 20
@@ -71,7 +71,8 @@ type Options struct {
 	// the size of the file, so that a small file cannot fill the memory.
 	MaxBytes int64
 	// MaxTensors bounds the number of tensors together with that of the entries
-	// and containers beside them. Zero means 1,048,576.
+	// and containers beside them. Zero means 65,536: a hostile file of that many takes a
+	// second.
 	MaxTensors int
 }
 

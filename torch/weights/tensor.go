@@ -43,7 +43,7 @@ func (t Tensor) Count() int64 {
 	return n
 }
 
-// Validate says whether type, shape and data agree.
+// Validate checks that type, shape and data agree.
 func (t Tensor) Validate() error {
 	bytes, err := byteCount(t.DType, t.Shape)
 	if err == nil && bytes != int64(len(t.Data)) {
@@ -55,7 +55,7 @@ func (t Tensor) Validate() error {
 	return nil
 }
 
-// errHuge says that a shape is beyond what can be addressed.
+// errHuge is the error of a shape with too many items.
 var errHuge = errors.New("the shape has more items than can be counted")
 
 // byteCount is the bytes that items of a shape take, checked for overflow.

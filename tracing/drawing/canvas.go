@@ -9,8 +9,8 @@ import (
 	"graft/tracing"
 )
 
-// canvas collects elements in three sheets, the lowest first, so that it does not
-// matter in which order they are painted.
+// canvas collects elements in three layers, the lowest first, so that elements can be added
+// in any order.
 type canvas struct {
 	width, height         int
 	frames, edges, things strings.Builder
@@ -31,14 +31,14 @@ func (c *canvas) frame(x, y, width, height int, class string) {
 	fmt.Fprintf(&c.frames, `<rect class="frame %s" x="%d" y="%d" width="%d" height="%d" rx="%d"/>`+"\n", class, x, y, width, height, min(10, height/3))
 }
 
-// begin opens a group that says what it shows where the pointer rests.
+// begin opens a group with a tooltip.
 func (c *canvas) begin(title string) {
 	fmt.Fprintf(&c.things, "<g><title>%s</title>\n", escaped(title))
 }
 
 func (c *canvas) end() { c.things.WriteString("</g>\n") }
 
-// text adds words, as far as they fit.
+// text adds a label, cut to its width.
 func (c *canvas) text(w words) {
 	w = w.fitted()
 	var inside, attributes string
@@ -71,10 +71,10 @@ func (c *canvas) edge(e tracing.Edge, path string, arrow bool) {
 	fmt.Fprintf(&c.edges, `<path class="edge" d="%s"%s/>`+"\n", path, marker)
 }
 
-// dash is how long one space's piece of a ribbon of several is.
+// dash is the length of one space's piece in a ribbon of several.
 const dash = 7
 
-// ribbon adds a coloured path. Several spaces take turns on it.
+// ribbon adds a coloured path, on which several spaces alternate.
 func (c *canvas) ribbon(to io.Writer, spaces []*tracing.Space, path string) {
 	for k, s := range spaces {
 		turns := ""
@@ -85,12 +85,12 @@ func (c *canvas) ribbon(to io.Writer, spaces []*tracing.Space, path string) {
 	}
 }
 
-// stripe adds the ribbon of what comes out of a box, inside of it.
+// stripe adds the ribbon of a box's output, inside of it.
 func (c *canvas) stripe(parts []tracing.Part, x, y, height int) {
 	c.ribbon(&c.things, ribbons(parts), straight(x, y, y+height))
 }
 
-// ribbonSwatch shows in the legend what a ribbon is.
+// ribbonSwatch adds a ribbon to the legend.
 func (c *canvas) ribbonSwatch(x, y int, spaces []*tracing.Space) {
 	path := fmt.Sprintf("M%d %dH%d", x, y, x+swatch)
 	c.ribbon(&c.edges, spaces[:min(len(spaces), 3)], path)
@@ -105,7 +105,7 @@ func (c *canvas) plus(x, y int) {
 	c.end()
 }
 
-// write puts the sheets above each other.
+// write writes the layers in order.
 func (c *canvas) write(w io.Writer, title, description string) error {
 	_, err := fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img" aria-labelledby="title description">
 <title id="title">%s</title>
@@ -120,9 +120,9 @@ func (c *canvas) write(w io.Writer, title, description string) error {
 	return err
 }
 
-// escaped is a text as XML wants it.
+// escaped escapes a text for XML.
 func escaped(text string) string {
 	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(text)) // a Builder never fails
+	_ = xml.EscapeText(&b, []byte(text)) // a Builder does not fail
 	return b.String()
 }

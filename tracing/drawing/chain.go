@@ -9,12 +9,12 @@ import (
 	"graft/tracing"
 )
 
-// link is the end of a chain of nodes: what led to an edge. Chains that fork share
-// their beginning, and so a join finds where its lanes parted.
+// link is the end of a chain of nodes that led to an edge. Chains that fork share their
+// beginning, by which a join finds the fork.
 type link struct {
 	node  node
-	block *tracing.Block // that the node lies in; nil where it lies in none
-	out   tracing.Edge   // what comes out of the node
+	block *tracing.Block // that contains the node; nil outside of blocks
+	out   tracing.Edge   // output of the node
 	prev  *link
 	depth int
 }
@@ -23,7 +23,7 @@ func (l *link) then(n node, out tracing.Edge, in *tracing.Block) *link {
 	return &link{node: n, block: in, out: out, prev: l, depth: l.depth + 1}
 }
 
-// fork is the last link that all chains have in common.
+// fork returns the last common link of chains.
 func fork(chains []*link) *link {
 	common := chains[0]
 	for _, other := range chains[1:] {
@@ -38,14 +38,14 @@ func fork(chains []*link) *link {
 	return common
 }
 
-// weaver is the algebra that turns a network into nodes.
+// weaver is the algebra that converts a network into nodes.
 type weaver struct {
 	trace  *tracing.Trace
 	blocks map[*tracing.Layer]*tracing.Block
 	next   int // the layer that runs next
 }
 
-// layout is the whole network as one column.
+// layout arranges the network in one column.
 func layout(t *tracing.Trace) (column, error) {
 	w := &weaver{trace: t, blocks: map[*tracing.Layer]*tracing.Block{}}
 	for _, b := range t.Blocks {
@@ -63,7 +63,7 @@ func layout(t *tracing.Trace) (column, error) {
 	return w.column(nil, end, nil), nil
 }
 
-// Layer puts a box behind a chain.
+// Layer appends a box to a chain.
 func (w *weaver) Layer(_ model.Place, _ *model.Leaf, x *link) (*link, error) {
 	l := w.trace.Layers[w.next]
 	w.next++
@@ -92,8 +92,7 @@ func (w *weaver) Cat(path string, parts []*link) (*link, error) {
 	return at.then(cat{lanes, joined}, joined, in), nil
 }
 
-// around is the marked block that a container is or lies in; nil where there is
-// none.
+// around is the marked block that a container is or lies in; nil outside of blocks.
 func (w *weaver) around(path string) *tracing.Block {
 	for _, b := range w.trace.Blocks {
 		if b.Marked != model.Unmarked && strings.HasPrefix(path+".", b.Name+".") {
@@ -103,8 +102,8 @@ func (w *weaver) around(path string) *tracing.Block {
 	return nil
 }
 
-// column is a chain from behind its first link to its last, with frames around
-// the blocks in it. All of it may lie in a block already.
+// column is a chain after its first link, with frames around its blocks. All of it may lie in
+// a block already.
 func (w *weaver) column(from, to *link, in *tracing.Block) column {
 	var links []*link
 	for l := to; l != from; l = l.prev {
@@ -126,7 +125,7 @@ func (w *weaver) column(from, to *link, in *tracing.Block) column {
 	return c
 }
 
-// framed is links of one block as nodes.
+// framed converts the links of one block to nodes.
 func (w *weaver) framed(links []*link, in *tracing.Block) []placed {
 	var nodes []placed
 	for _, l := range links {

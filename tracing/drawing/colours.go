@@ -8,14 +8,13 @@ import (
 	"graft/tracing"
 )
 
-// colours are those of Okabe and Ito, Color Universal Design (2008), which people
-// who see colours differently can tell apart; without black and yellow, which
-// would be lost on one of the two backgrounds.
+// colours are those of Okabe and Ito, Color Universal Design (2008), which colour-blind
+// people can distinguish, without black and yellow, which would be invisible on one of the
+// two backgrounds.
 var colours = []string{"#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00"}
 
-// paintSpaces gives each space the number of a colour, another than that of
-// the spaces before and behind it as long as there are enough. Those with the most
-// neighbours choose first.
+// paintSpaces colours the graph of spaces greedily: each space gets another colour than its
+// neighbours, as far as there are enough. Those with the most neighbours choose first.
 func paintSpaces(spaces []*tracing.Space) map[*tracing.Space]int {
 	beside := neighbours(spaces)
 	chosen := map[*tracing.Space]int{}
@@ -36,7 +35,7 @@ func paintSpaces(spaces []*tracing.Space) map[*tracing.Space]int {
 	return chosen
 }
 
-// neighbours are spaces that a layer makes from each other.
+// neighbours are the inputs and outputs of a layer.
 func neighbours(spaces []*tracing.Space) map[*tracing.Space][]*tracing.Space {
 	beside := map[*tracing.Space][]*tracing.Space{}
 	for _, s := range spaces {

@@ -1,7 +1,7 @@
-// Package drawing draws a traced network as an SVG that needs nothing beside it:
-// a box for each layer from top to bottom as they run, lanes side by side where
-// the network forks, frames around blocks, and a ribbon in the colour of the
-// channel space along every edge. What a colour says, a label says as well.
+// Package drawing draws a traced network as a self-contained SVG: a box for each layer from
+// top to bottom in running order, lanes side by side where the network forks, frames around
+// blocks, and a ribbon in the colour of the channel space along every edge. Labels repeat
+// the information of colours.
 package drawing
 
 import (
@@ -15,7 +15,7 @@ import (
 // The page, in pixels.
 const (
 	margin   = 24
-	narrow   = 372 // what the heading needs
+	narrow   = 372 // of the heading
 	line     = 20
 	swatch   = 26 // of the legend
 	ruleroom = 14 // between the heading and the network
@@ -43,7 +43,7 @@ func SVG(w io.Writer, t *tracing.Trace) error {
 	return c.write(w, t.Network.Name()+", a neural network", describe(t, sheet))
 }
 
-// summary is the line under the name.
+// summary is the line below the name.
 func summary(t *tracing.Trace, sheet []model.Row) string {
 	var operations int64
 	for _, row := range sheet {
@@ -53,7 +53,7 @@ func summary(t *tracing.Trace, sheet []model.Row) string {
 	return fmt.Sprintf("%s, %s %sFLOP forward per example", parametersText(t.Network.Parameters()), digits, prefix)
 }
 
-// describe is the drawing in words, for those who cannot see it.
+// describe is the text alternative of the drawing.
 func describe(t *tracing.Trace, sheet []model.Row) string {
 	output := t.Network.Input
 	if len(sheet) > 0 {
@@ -63,7 +63,7 @@ func describe(t *tracing.Trace, sheet []model.Row) string {
 		shapeText(t.Network.Input), shapeText(output), len(t.Layers), len(t.Blocks), len(t.Spaces), summary(t, sheet))
 }
 
-// paintHeading gives the lowest line of the name and the legend.
+// paintHeading paints the name and the legend, and returns their lower edge.
 func paintHeading(c *canvas, t *tracing.Trace, summary string) int {
 	y := margin + 16
 	c.text(words{x: margin, y: y, size: 18, room: narrow, head: t.Network.Name()})

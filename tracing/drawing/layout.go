@@ -24,28 +24,28 @@ const (
 	plainLane  = 30 // on either side of a branch that is an edge and no more
 )
 
-// size is the room that a node takes around its axis, the line on which the edge
-// enters at the top and leaves at the bottom.
+// size is the extent of a node around its axis, the line on which the edge enters at the top
+// and leaves at the bottom.
 type size struct{ left, right, height int }
 
 // node is a part of the drawing.
 type node interface {
 	size() size
-	// lead is how far below the node's top the edge ends, and tail how far above
-	// its bottom the next begins: frames are crossed.
+	// lead is the distance from the node's top to the end of the edge above it, and tail
+	// that from its bottom to the start of the next: edges cross frames.
 	lead() int
 	tail() int
 	// paint draws the node with its axis at x and its top at y.
 	paint(c *canvas, x, y int)
 }
 
-// placed is a node and what comes out of it.
+// placed is a node and its output.
 type placed struct {
 	node
 	out tracing.Edge
 }
 
-// column is nodes below each other. One without nodes is a plain edge.
+// column is a list of nodes from top to bottom. One without nodes is an edge.
 type column struct {
 	in    tracing.Edge
 	nodes []placed
@@ -81,7 +81,7 @@ func (c column) tail() int {
 	return c.nodes[len(c.nodes)-1].tail()
 }
 
-// out is what comes out of the last node.
+// out is the output of the last node.
 func (c column) out() tracing.Edge {
 	if c.empty() {
 		return c.in
@@ -100,7 +100,7 @@ func (c column) paint(to *canvas, x, y int) {
 	}
 }
 
-// forks says whether an edge parts at once, so that it has no arrow of its own.
+// forks reports whether an edge forks at once and so has no arrow.
 func forks(n node) bool {
 	switch n := n.(type) {
 	case placed:
@@ -115,11 +115,11 @@ func forks(n node) bool {
 	return false
 }
 
-// box is a layer.
+// box draws a layer.
 type box struct{ layer *tracing.Layer }
 
-// slim says that a layer neither changes a shape nor has weights nor sizes; a line
-// is enough for it.
+// slim reports whether one line is enough for a layer: it has no weights or sizes and keeps
+// the shape.
 func (b box) slim() bool {
 	_, sizes := Caption(b.layer.Leaf.Layer)
 	return sizes == "" && len(b.layer.Leaf.Layer.Slots()) == 0 && b.layer.In.Shape.Same(b.layer.Out.Shape)
@@ -136,7 +136,7 @@ func (b box) size() size { return size{boxWidth / 2, boxWidth / 2, b.height()} }
 func (box) lead() int    { return 0 }
 func (box) tail() int    { return 0 }
 
-// pill is an end of the network.
+// pill draws an end of the network.
 type pill struct {
 	word string
 	edge tracing.Edge
@@ -146,7 +146,7 @@ func (pill) size() size { return size{pillWidth / 2, pillWidth / 2, slimBox} }
 func (pill) lead() int  { return 0 }
 func (pill) tail() int  { return 0 }
 
-// frame is a block.
+// frame draws a block.
 type frame struct {
 	block  *tracing.Block
 	title  string
@@ -161,7 +161,7 @@ func (f frame) size() size {
 func (f frame) lead() int { return frameTitle + f.inside.lead() }
 func (f frame) tail() int { return framePad + f.inside.tail() }
 
-// sum is a residual: the body on the axis, the shortcut to the right of it.
+// sum draws a residual: the body on the axis, the shortcut to the right of it.
 type sum struct {
 	body, shortcut column
 	out            tracing.Edge
@@ -172,10 +172,10 @@ func (s sum) size() size {
 	return size{max(body.left, radius), s.offset() + side.right, s.lanes() + forkRoom + joinRoom + 2*radius}
 }
 
-// lanes is how high the lanes are.
+// lanes is the height of the lanes.
 func (s sum) lanes() int { return max(s.body.size().height, s.shortcut.size().height) }
 
-// offset is how far from the axis the shortcut is.
+// offset is the distance of the shortcut from the axis.
 func (s sum) offset() int {
 	return max(s.body.size().right, radius) + laneGap + s.shortcut.size().left
 }
@@ -189,7 +189,7 @@ func (s sum) lead() int {
 
 func (s sum) tail() int { return 0 }
 
-// cat is branches side by side above a bar that joins them.
+// cat draws branches side by side above a bar that joins them.
 type cat struct {
 	branches []column
 	out      tracing.Edge
@@ -201,7 +201,7 @@ func (c cat) size() size {
 	return all
 }
 
-// sides is how far the branches reach from the axis in their middle.
+// sides is the extent of the branches on both sides of their common axis.
 func (c cat) sides() (left, right int) {
 	width := -laneGap
 	for _, b := range c.branches {
@@ -228,7 +228,7 @@ func (c cat) lanes() int {
 func (cat) lead() int { return 0 }
 func (cat) tail() int { return 0 }
 
-// axes is where the branches' axes are, seen from the axis of the whole.
+// axes are the positions of the branches' axes, relative to the common axis.
 func (c cat) axes() []int {
 	var axes []int
 	at := 0
@@ -243,14 +243,14 @@ func (c cat) axes() []int {
 	return axes
 }
 
-// origins are the kinds of blocks, told apart by the outline of their frames.
+// origins are the kinds of blocks, shown by the outline of their frames.
 var origins = []origin{
 	{model.Original, "original", "original", "solid: a block that the network was made with"},
 	{model.Grown, "grown", "grown", "dashed: a block that surgery added"},
 	{model.Unmarked, "found", "found", "dotted: a block found by its layers"},
 }
 
-// origin is a kind of blocks.
+// origin is the kind of a block.
 type origin struct {
 	mark                model.Mark
 	word, class, legend string

@@ -6,10 +6,10 @@ import (
 	"graft/tracing"
 )
 
-// straight is a path down.
+// straight draws a path down.
 func straight(x, from, to int) string { return fmt.Sprintf("M%d %dV%d", x, from, to) }
 
-// aside leaves the axis x at y, turns to another and runs down there.
+// aside draws a path from the axis x at y to another axis and down.
 func aside(x, y, other, to int) string {
 	bend, sweep, side := min(bend, max(other-x, x-other)/2), 0, 1
 	if other < x {
@@ -22,7 +22,7 @@ func aside(x, y, other, to int) string {
 		bend, bend, sweep, side*bend, bend, other-side*bend, bend, bend, 1-sweep, side*bend, bend, to)
 }
 
-// back goes on from there: it turns left to the height of a sum and ends at x.
+// back continues aside: left at the height of a sum to x.
 func back(x int) string { return fmt.Sprintf("a%d %d 0 0 1 %d %dH%d", bend, bend, -bend, bend, x) }
 
 func (b box) paint(c *canvas, x, y int) {
@@ -59,7 +59,7 @@ func labelWords(x, y, room int, parts []tracing.Part) words {
 	return words{x: x, y: y, size: 11, end: true, room: room, head: labelText(parts)}
 }
 
-// pathWords keep the end of a path, which says most.
+// pathWords keep the end of a path, its most informative part.
 func pathWords(x, y, room int, l *tracing.Layer) words {
 	return words{x: x, y: y, class: "quiet", size: 11, end: true, front: true, room: room, text: l.At.Path}
 }
@@ -119,7 +119,7 @@ func (b cat) paint(c *canvas, x, y int) {
 	b.bar(c, x+min(axes[0]-plainLane, -boxWidth/2), x+max(axes[len(axes)-1]+plainLane, boxWidth/2), top)
 }
 
-// bar is where the branches end; it is wide enough for all of their axes.
+// bar draws the end of branches, as wide as all of their axes.
 func (b cat) bar(c *canvas, left, right, y int) {
 	c.begin(fmt.Sprintf("concatenation: %s, %s", shapeText(b.out.Shape), spacesText(b.out.Parts)))
 	c.rect(left, y, right-left, slimBox, 6, "join")
@@ -130,7 +130,7 @@ func (b cat) bar(c *canvas, left, right, y int) {
 	c.end()
 }
 
-// ribbons is an edge's spaces, each once in a row.
+// ribbons are the distinct spaces of an edge.
 func ribbons(parts []tracing.Part) []*tracing.Space {
 	var spaces []*tracing.Space
 	for _, part := range parts {

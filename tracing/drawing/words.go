@@ -10,19 +10,19 @@ import (
 	"graft/tracing"
 )
 
-// words is a text and the room it has. The zero class is plain.
+// words is a text and its maximum width. The zero class is plain.
 type words struct {
-	x, y  int // where its base line begins, or ends
+	x, y  int // start, or end, of the base line
 	class string
 	size  int
 	end   bool   // x is its right end
-	front bool   // what does not fit is left out at the front, not at the end
+	front bool   // a long text is cut at the front, not at the end
 	room  int    // in pixels
 	head  string // before the text, in bold; it is cut only where there is no text
 	text  string
 }
 
-// fitted is the words, cut where they are too long.
+// fitted cuts words that are too long.
 func (w words) fitted() words {
 	cut := &w.text
 	if w.text == "" {
@@ -41,7 +41,7 @@ func (w words) fitted() words {
 	return w
 }
 
-// width is how wide the words are at most, in pixels.
+// width is an upper bound of the width in pixels.
 func (w words) width() int {
 	head, text := measure(w.head, w.size)*9/8, measure(w.text, w.size)
 	if head > 0 && text > 0 {
@@ -50,11 +50,11 @@ func (w words) width() int {
 	return head + text
 }
 
-// headGap is between what is bold and what is not.
+// headGap is the gap between the bold part and the rest.
 const headGap = 7
 
-// measure is how wide a text is at most, in pixels: the widths are those of DejaVu
-// Sans, the widest of the usual fonts.
+// measure is an upper bound of a text's width in pixels: letters have the widths of DejaVu
+// Sans, the widest of the common fonts.
 func measure(text string, size int) int {
 	thousandths := 0
 	for _, r := range text {
@@ -80,8 +80,8 @@ func advance(r rune) int {
 	}
 }
 
-// Caption is a layer in a few words: its name in PyTorch, and the sizes that its
-// shapes do not tell; none where there are none.
+// Caption returns a layer's name in PyTorch and the sizes that do not follow from its
+// shapes; empty if there are none.
 func Caption(l model.Layer) (kind, sizes string) {
 	kind, arguments, _ := strings.Cut(strings.TrimSuffix(l.String(), ")"), "(")
 	switch layer := l.(type) {
@@ -107,7 +107,7 @@ func Caption(l model.Layer) (kind, sizes string) {
 	return kind, otherArguments(arguments)
 }
 
-// otherArguments is what PyTorch prints of a layer, without what changes nothing.
+// otherArguments returns the arguments that PyTorch prints and that change the function.
 func otherArguments(arguments string) string {
 	var kept []string
 	for _, argument := range strings.Split(arguments, ", ") {
@@ -144,7 +144,7 @@ func windowText(kernel, stride model.Pair) string {
 
 func pairText(p model.Pair) string { return fmt.Sprintf("%d×%d", p.H, p.W) }
 
-// sideText is one number where both are equal.
+// sideText formats a pair, as one number if both are equal.
 func sideText(p model.Pair) string {
 	if p.H == p.W {
 		return strconv.Itoa(p.H)
@@ -154,7 +154,7 @@ func sideText(p model.Pair) string {
 
 func shapeText(s model.Shape) string { return strings.ReplaceAll(s.String(), "x", "×") }
 
-// costText is what comes out, and the parameters that make it.
+// costText is the output shape and the number of parameters.
 func costText(l *tracing.Layer) string {
 	text := shapeText(l.Out.Shape)
 	if parameters, _ := model.Counts(l.Leaf.Layer); parameters > 0 {
@@ -163,8 +163,8 @@ func costText(l *tracing.Layer) string {
 	return text
 }
 
-// Short is a number with three digits and a prefix: k, M, G and T for 10^3, 10^6,
-// 10^9 and 10^12. Numbers below a thousand are whole and have none.
+// Short formats a number with three digits and a prefix: k, M, G and T for 10^3, 10^6, 10^9
+// and 10^12. Numbers below a thousand are whole and have no prefix.
 func Short(n int64) (digits, prefix string) {
 	value, places := float64(n), 0
 	for _, next := range []string{"k", "M", "G", "T"} {
@@ -184,10 +184,10 @@ func parametersText(n int) string {
 	return digits + prefix + " parameters"
 }
 
-// labelled is how many spaces a label names.
+// labelled is the number of spaces that a label names.
 const labelled = 3
 
-// labelText is such as s1, or s1+s2 for a concatenation.
+// labelText formats spaces, such as s1, or s1+s2 for a concatenation.
 func labelText(parts []tracing.Part) string {
 	var names []string
 	for _, s := range ribbons(parts) {
@@ -199,7 +199,7 @@ func labelText(parts []tracing.Part) string {
 	return strings.Join(names, "+")
 }
 
-// spacesText is the same, whole.
+// spacesText is labelText with all spaces.
 func spacesText(parts []tracing.Part) string {
 	var names []string
 	for _, part := range parts {

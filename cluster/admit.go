@@ -1,0 +1,124 @@
+package cluster
+
+import (
+	"math"
+
+	"graft/cluster/trace"
+)
+
+// Marks in place of a job's place in the order of starts.
+const (
+	waitingRun = -1 // it waits, has not arrived or has ended
+	refusedRun = -2 // it was refused
+)
+
+// admit takes up the jobs that can be simulated, and says why others cannot.
+func (r *Run) admit() []Refusal {
+	pools := map[string]*PoolRun{}
+	for _, vc := range r.VCs {
+		pools[vc.Name] = &PoolRun{Name: vc.Name, Nodes: vc.Nodes}
+		r.Pools = append(r.Pools, pools[vc.Name])
+	}
+	var refused []Refusal
+	of := make([]*PoolRun, len(r.Study.Jobs)) // nil is a job that is refused
+	known := newIDs(r.Study.Jobs)
+	for k := range r.Study.Jobs {
+		t := &r.Study.Jobs[k]
+		pool := pools[t.VC]
+		why := refusal(t, pool, r.Begin)
+		if why == "" && !known.isNew(k) {
+			why = "another job has its id"
+		}
+		if why != "" {
+			refused = append(refused, Refusal{t.ID, why})
+			continue
+		}
+		of[k] = pool
+		pool.admitted++
+	}
+	r.settle(of)
+	return refused
+}
+
+// settle makes the jobs: those of a pool beside each other, as they are simulated.
+func (r *Run) settle(of []*PoolRun) {
+	for _, pool := range r.Pools {
+		pool.memory = make([]Job, pool.admitted)
+		pool.Jobs = make([]*Job, 0, pool.admitted)
+	}
+	r.Jobs = make([]*Job, 0, len(of))
+	for k, pool := range of {
+		if pool == nil {
+			continue
+		}
+		j := &pool.memory[len(pool.Jobs)]
+		j.begin(&r.Study.Jobs[k], r.estimate(k))
+		j.Index = k
+		r.demand(j)
+		pool.Jobs, r.Jobs = append(pool.Jobs, j), append(r.Jobs, j)
+	}
+}
+
+// refusal says why a job cannot be simulated; empty is that it can.
+func refusal(t *trace.Job, pool *PoolRun, begin int64) string {
+	switch {
+	case t.Submit < begin:
+		return "submitted before simulations begin"
+	case pool == nil:
+		return "unknown virtual cluster"
+	case t.GPUs <= 0:
+		return "no devices asked for"
+	case t.Duration < 0:
+		return "negative duration"
+	case t.Duration > longest:
+		return "duration out of range"
+	}
+	return ""
+}
+
+// refuseLarge leaves jobs out that are larger than their pool, which would wait for ever.
+func (r *Run) refuseLarge() []Refusal {
+	var refused []Refusal
+	for _, pool := range r.Pools {
+		kept := pool.Jobs[:0]
+		for _, j := range pool.Jobs {
+			why := ""
+			if j.End == Never {
+				why = r.tooLarge(pool, j)
+			}
+			if why != "" {
+				refused = append(refused, Refusal{j.Trace.ID, why})
+				j.run = refusedRun
+				continue
+			}
+			kept = append(kept, j)
+		}
+		pool.Jobs = kept
+	}
+	return refused
+}
+
+// tooLarge says what a job asks for that its pool never has; empty is nothing.
+func (r *Run) tooLarge(pool *PoolRun, j *Job) string {
+	if j.GPUs > pool.Nodes*r.perNode() {
+		return "larger than its virtual cluster"
+	}
+	return r.lacking(pool.Nodes, j)
+}
+
+// NewJobs returns jobs like others that run for other times, for simulations of a part.
+func NewJobs(like []*Job, seconds func(j *Job) int64) []*Job {
+	memory, list := make([]Job, len(like)), make([]*Job, len(like))
+	for k, j := range like {
+		memory[k].begin(j.Trace, math.NaN())
+		memory[k].beside, memory[k].work, list[k] = j.beside, float64(seconds(j)), &memory[k]
+	}
+	return list
+}
+
+// begin sets a job up that has not arrived.
+func (j *Job) begin(t *trace.Job, estimate float64) {
+	j.Trace, j.GPUs, j.asked, j.Arrival = t, t.GPUs, t.GPUs, t.Submit
+	j.Estimate, j.Priority, j.Start, j.End = estimate, -1, Never, Never
+	j.run, j.work, j.rate = waitingRun, float64(t.Duration), 1
+}

@@ -1,0 +1,96 @@
+package lucid
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"graft/cluster"
+)
+
+// Job is Lucid's state of a job.
+type Job struct {
+	Profiled bool // whether the profiler saw it
+	Skipped  bool // whether it ended in the profiler
+	Packed   bool // whether it was put onto another job's devices
+	Shared   bool // whether it shares its devices, or shared them when it ended
+	alone    bool // the quirk slow-partner reports a rate of one, whatever it was
+
+	ProfileQueue int64 // seconds that it waited for the profiler
+	PackedAt     int64 // second at which it was packed; zero is never
+	UnpackedAt   int64 // second at which it had its devices for itself again; zero is never
+
+	partner *cluster.Job // on the same devices
+}
+
+// Of returns what Lucid knows of a job; nothing of jobs under other policies.
+func Of(j *cluster.Job) *Job {
+	if known, ok := j.Record.(*Job); ok {
+		return known
+	}
+	return &Job{}
+}
+
+// Rate returns the rate that tables of jobs report: the last one of the job.
+func Rate(j *cluster.Job) float64 {
+	if Of(j).alone {
+		return 1
+	}
+	return j.Rate()
+}
+
+// columns are those of Lucid's simulator, so that its tools read tables of jobs.
+var columns = []string{"profiled", "profqueue", "toskip", "exclusive", "rate", "Tcolocate", "Tdelocate"}
+
+// Columns are needed where jobs were profiled.
+func (l *Job) Columns() []string {
+	if !l.Profiled {
+		return nil
+	}
+	return columns
+}
+
+// AppendCells writes the rate with a point, as Python writes floats.
+func (l *Job) AppendCells(row []byte, j *cluster.Job) []byte {
+	for _, x := range [...]int64{one(l.Profiled), l.ProfileQueue, one(l.Skipped), one(!l.Shared)} {
+		row = strconv.AppendInt(append(row, ','), x, 10)
+	}
+	rate := strconv.FormatFloat(Rate(j), 'f', -1, 64)
+	if !strings.Contains(rate, ".") {
+		rate += ".0"
+	}
+	row = append(append(row, ','), rate...)
+	for _, x := range [...]int64{l.PackedAt, l.UnpackedAt} {
+		row = strconv.AppendInt(append(row, ','), x, 10)
+	}
+	return row
+}
+
+// Count counts jobs that were packed, profiled, and ended in the profiler.
+func (l *Job) Count(counts map[string]int) {
+	counts["packed"] += int(one(l.Packed))
+	counts["profiled"] += int(one(l.Profiled))
+	counts["ended_in_profiler"] += int(one(l.Skipped))
+}
+
+// String says when it was profiled and packed.
+func (l *Job) String() string {
+	var words []string
+	say := func(is bool, format string, args ...any) {
+		if is {
+			words = append(words, fmt.Sprintf(format, args...))
+		}
+	}
+	say(l.Profiled, "profiled after %d", l.ProfileQueue)
+	say(l.Packed, "packed %d", l.PackedAt)
+	say(l.UnpackedAt > 0, "alone %d", l.UnpackedAt)
+	say(l.Shared, "shared")
+	return strings.Join(words, " ")
+}
+
+func one(is bool) int64 {
+	if is {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,53 @@
+package lucid_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/cluster"
+	"graft/cluster/lucid"
+	"graft/cluster/schedtest"
+)
+
+// The profiler's defaults fit virtual clusters that are not those of Venus, and nodes of any size.
+func TestLucidDefaults(t *testing.T) {
+	c, err := schedtest.Parse(`each 2
+vc a 1
+vc b 4
+vc c 2
+vc d 3
+alone m1 0
+job j1 vc a at 0 for 50 on 2 model m1 estimate 9
+job j2 vc b at 0 for 500 on 6 model m1 estimate 9
+job j3 vc b at 0 for 500 on 4 model m1 estimate 9
+`)
+	require.NoError(t, err)
+	o, err := c.Study.Run(context.Background(), lucid.Policy(lucid.Options{}), cluster.Options{})
+	require.NoError(t, err)
+	require.Empty(t, o.Refused)
+	require.True(t, lucid.Of(o.Jobs[0]).Skipped)
+	require.False(t, lucid.Of(o.Jobs[1]).Profiled, "it is larger than the profiler")
+	require.True(t, lucid.Of(o.Jobs[2]).Profiled)
+	nodes := []int{}
+	for _, p := range o.Pools {
+		nodes = append(nodes, p.Nodes)
+	}
+	require.Equal(t, []int{1, 3, 2, 2}, nodes, "the largest give a node each")
+}
+
+func TestLucidRefuses(t *testing.T) {
+	c, err := schedtest.Parse("each 2\nvc a 3\nvc b 3\nalone m1 0\njob j1 vc a at 0 for 50 on 2 model m1 estimate 9\n")
+	require.NoError(t, err)
+	for want, o := range map[string]lucid.Options{
+		"the profiler has 4 devices and should see jobs on up to 5": {Nodes: 2, Largest: 5},
+		`virtual cluster "elsewhere" has no node`:                   {Nodes: 1, From: []string{"elsewhere"}},
+	} {
+		_, err := c.Study.Run(context.Background(), lucid.Policy(o), cluster.Options{})
+		require.ErrorContains(t, err, want)
+	}
+	c.Study.Profiles = nil
+	_, err = c.Study.Run(context.Background(), lucid.Policy(lucid.Options{}), cluster.Options{})
+	require.ErrorContains(t, err, "there are no profiles of models")
+}

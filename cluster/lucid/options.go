@@ -1,0 +1,67 @@
+package lucid
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"graft/cluster"
+	"graft/cluster/trace"
+)
+
+// Options say how Lucid profiles jobs. The zero value is what its authors took for the cluster
+// Venus, and as near to it as can be on other clusters.
+type Options struct {
+	Nodes   int      // of the profiler; zero is 2
+	Limit   int64    // seconds that a job is profiled for; zero is 200
+	Largest int      // devices of the largest job that is profiled; zero is 8, or all that the profiler has
+	From    []string // virtual clusters that give the profiler a node each; empty is two of Venus's, or the largest
+	Echo    string   // virtual cluster that has a node less while the profiler has one more; empty is one of Venus's, or the largest but those
+}
+
+// Validate lists all that is wrong.
+func (o Options) Validate() error {
+	if o.Nodes < 0 || o.Limit < 0 || o.Largest < 0 {
+		return fmt.Errorf("the profiler has %d nodes, takes %d seconds and jobs of up to %d GPUs; none is negative", o.Nodes, o.Limit, o.Largest)
+	}
+	if o.Nodes > trace.MaxNodes {
+		return fmt.Errorf("the profiler has %d nodes; give it up to %d", o.Nodes, trace.MaxNodes)
+	}
+	if len(o.From) > 0 && o.Nodes > 0 && len(o.From) != o.Nodes {
+		return fmt.Errorf("the profiler has %d nodes, and %d virtual clusters give it one each; name as many", o.Nodes, len(o.From))
+	}
+	return nil
+}
+
+// Virtual clusters of Venus: the first two give the profiler a node each, the third echoes it.
+var ofVenus = []string{"vc8Gr", "vcefl", "vcYVn"}
+
+// applyDefaults fills unset options for the virtual clusters of a run.
+func (o *Options) applyDefaults(r *cluster.Run) {
+	o.Nodes, o.Limit = cmp.Or(o.Nodes, 2), cmp.Or(o.Limit, 200)
+	o.Largest = cmp.Or(o.Largest, min(8, o.devices(r)))
+	names := ofVenus
+	if o.Nodes != 2 || slices.ContainsFunc(names, func(name string) bool { return r.Pool(name) == nil }) {
+		names = largest(r, o.Nodes+1)
+	}
+	if len(o.From) == 0 {
+		o.From = names[:min(o.Nodes, len(names))]
+	}
+	if o.Echo == "" && len(names) > o.Nodes {
+		o.Echo = names[o.Nodes]
+	}
+}
+
+// devices returns the number of the profiler's devices.
+func (o *Options) devices(r *cluster.Run) int { return cmp.Or(r.PerNode, 8) * o.Nodes }
+
+// largest returns the names of the pools with the most nodes.
+func largest(r *cluster.Run, count int) []string {
+	pools := slices.Clone(r.Pools)
+	slices.SortStableFunc(pools, func(a, b *cluster.PoolRun) int { return b.Nodes - a.Nodes })
+	var names []string
+	for _, p := range pools[:min(count, len(pools))] {
+		names = append(names, p.Name)
+	}
+	return names
+}

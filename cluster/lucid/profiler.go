@@ -1,0 +1,75 @@
+package lucid
+
+import (
+	"graft/cluster"
+	"graft/events"
+)
+
+// profiler schedules the profiler's nodes: the smallest job first. It gets one more node
+// where many wait, and gives it back where few wait and few are expected.
+type profiler struct {
+	waiting  *cluster.Queue
+	largest  int // devices of the largest job
+	forecast *cluster.Forecast
+	scalings []scaling
+	spent    bool // the forecast has come to its end
+	removed  bool // a node has left before
+}
+
+// When the profiler grows and shrinks.
+const (
+	growAbove   = 10  // jobs that wait
+	growEvery   = 10  // seconds
+	shrinkBelow = 5   // jobs that wait
+	shrinkEvery = 100 // seconds
+	shrinkLoad  = 5   // times the largest job: devices that are expected to be asked for
+)
+
+func devices(j *cluster.Job) float64 { return float64(j.GPUs) }
+
+// Arrived queues a job.
+func (s *profiler) Arrived(j *cluster.Job) { s.waiting.Put(j) }
+
+// Ended has nothing to note.
+func (s *profiler) Ended(*cluster.Job) {}
+
+// Schedule starts jobs and lets the temporary node come and go.
+func (s *profiler) Schedule(p *cluster.Pool) int64 {
+	s.waiting.Start(p)
+	more, _ := p.HasNode(Temporary)
+	switch now := p.Now(); {
+	case !more && s.waiting.Len() > growAbove:
+		if now%growEvery != 0 {
+			return events.NextMultiple(now, growEvery)
+		}
+		p.AddNode(Temporary)
+		s.scalings = append(s.scalings, scaling{now, 1})
+		return now + 1
+	case more && s.waiting.Len() < shrinkBelow:
+		if now%shrinkEvery == 0 {
+			s.shrink(p)
+		}
+		return events.NextMultiple(now, shrinkEvery)
+	}
+	return cluster.Never
+}
+
+// shrink gives the node back if it is idle and few devices are expected to be asked for.
+func (s *profiler) shrink(p *cluster.Pool) {
+	if _, idle := p.HasNode(Temporary); !idle || !s.calm(p.Now()) {
+		return
+	}
+	s.removed = remove(p, s.removed) || s.removed
+	s.scalings = append(s.scalings, scaling{p.Now(), -1})
+}
+
+// calm reports whether few devices are expected to be asked for. Without a forecast it is
+// calm; in the second in which it is seen to have come to its end it is not.
+func (s *profiler) calm(now int64) bool {
+	if s.forecast == nil || s.spent {
+		return true
+	}
+	ahead := s.forecast.Ahead(s.forecast.GPUs, now)
+	s.spent = ahead != ahead
+	return ahead <= float64(shrinkLoad*s.largest)
+}

@@ -1,0 +1,42 @@
+package lucid
+
+import (
+	"slices"
+
+	"graft/cluster"
+)
+
+// The faults of Lucid's simulator.
+var (
+	slowPartner   = cluster.Quirk{Name: "slow-partner", Fixed: "a packed job is as fast as alone once its partner has ended"}
+	freeProfiling = cluster.Quirk{Name: "free-profiling", Fixed: "a job waits until its profile is taken"}
+	fourModels    = cluster.Quirk{Name: "four-models", Fixed: "pairs that were measured count as measured, whatever the model"}
+)
+
+// alike are models that the quirk four-models takes to disturb nobody.
+var alike = []string{"NeuMF", "ResNet50", "BERT", "Transformer"}
+
+// quirkySpeed wraps a speed model for the quirks that touch it.
+func quirkySpeed(keep cluster.Quirks, model cluster.SpeedModel) cluster.SpeedModel {
+	if !keep.Keeps(slowPartner) && !keep.Keeps(fourModels) {
+		return model
+	}
+	return quirky{model, keep.Keeps(slowPartner), keep.Keeps(fourModels)}
+}
+
+type quirky struct {
+	cluster.SpeedModel
+	slow bool // a guest stays slow when its host ends
+	four bool // four models disturb nobody and nobody disturbs them
+}
+
+// Rate is that of the model but for the quirks.
+func (m quirky) Rate(p cluster.Placement) float64 {
+	switch {
+	case p.Partner == nil && m.slow && Of(p.Job).Packed:
+		return p.Job.Rate()
+	case p.Partner != nil && m.four && (slices.Contains(alike, p.Job.Trace.Model) || slices.Contains(alike, p.Partner.Trace.Model)):
+		return 1
+	}
+	return m.SpeedModel.Rate(p)
+}

@@ -1,0 +1,82 @@
+package cluster
+
+import (
+	"fmt"
+
+	"graft/cluster/trace"
+)
+
+// Resource is something of a node that is counted beside its devices.
+type Resource struct {
+	Name string                   // such as "processors"
+	Node int64                    // that a node has
+	Of   func(j *trace.Job) int64 // that a job asks for, in all; it gets as much beside each of its devices
+}
+
+// resources returns those that are counted: processors, memory and others, in this order.
+func (s *Study) resources() []Resource {
+	var list []Resource
+	if s.CPUs > 0 {
+		list = append(list, Resource{"processors", int64(s.CPUs), func(j *trace.Job) int64 { return int64(j.CPUs) }})
+	}
+	if s.Memory > 0 {
+		list = append(list, Resource{"memory", s.Memory, func(j *trace.Job) int64 { return j.RAM }})
+	}
+	return append(list, s.Others...)
+}
+
+// limits returns the amounts of the other resources of a node.
+func (r *Run) limits() []int64 {
+	var list []int64
+	for _, resource := range r.resources {
+		list = append(list, resource.Node)
+	}
+	return list
+}
+
+// demand notes what a job asks for but whole devices.
+func (r *Run) demand(j *Job) {
+	parted := j.Trace.Share > 0 && j.Trace.Share < Whole && j.GPUs == 1 && !r.WholeGPUs
+	if !parted && len(r.resources) == 0 {
+		return
+	}
+	j.beside = &beside{}
+	if parted {
+		j.beside.share, r.varied = j.Trace.Share, true
+	}
+	for _, resource := range r.resources {
+		asked, devices := resource.Of(j.Trace), int64(j.GPUs)
+		j.beside.wants = append(j.beside.wants, max(0, (asked+devices-1)/devices))
+	}
+}
+
+// lacking says which resource keeps a job from running on so many idle nodes; empty is none.
+func (r *Run) lacking(nodes int, j *Job) string {
+	if r.Holds(nodes, j) {
+		return ""
+	}
+	at := 0
+	for k, resource := range r.resources {
+		if j.beside.wants[k] > resource.Node {
+			at = k
+			break
+		}
+	}
+	return fmt.Sprintf("more %s than the nodes have", r.resources[at].Name)
+}
+
+// Holds reports whether a job finds a place on so many idle nodes, as far as resources beside
+// devices go.
+func (r *Run) Holds(nodes int, j *Job) bool {
+	if len(r.resources) == 0 || j.GPUs > nodes*r.perNode() {
+		return true
+	}
+	if r.empty[nodes] == nil {
+		if r.empty == nil {
+			r.empty = map[int]*Nodes{}
+		}
+		r.empty[nodes] = newNodes(nodes, r.perNode(), r.limits())
+	}
+	_, ok := r.place.Place(r.empty[nodes].at(j), j.GPUs, nil)
+	return ok
+}

@@ -1,0 +1,159 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"graft/parallel"
+	"math"
+)
+
+// Run is a simulation of a study while it is prepared.
+type Run struct {
+	*Study
+	Options
+	Pools  []*PoolRun     // in the order of the virtual clusters
+	Jobs   []*Job         // all that are simulated, in the order of submission
+	Counts map[string]int // what a policy counted of the whole run; nil is nothing
+
+	policy    Policy
+	place     Placer
+	resources []Resource     // that are counted beside devices
+	varied    bool           // whether jobs that ask for as many devices may need different places
+	empty     map[int]*Nodes // on which nothing runs, by their number
+}
+
+// PoolRun is a pool while its simulation is prepared.
+type PoolRun struct {
+	Name    string       // of the virtual cluster
+	Nodes   int          // that it has
+	Jobs    []*Job       // in the order of arrival
+	Until   int64        // second up to which it is simulated at least
+	Changes []NodeChange // of its nodes, in order of time
+
+	admitted int   // jobs that can be simulated
+	memory   []Job // in which they lie
+
+	followed []Change
+	usage    []Usage
+	done     PoolOutcome
+}
+
+// Pool returns the pool of a virtual cluster; nil if there is none of that name.
+func (r *Run) Pool(name string) *PoolRun {
+	for _, p := range r.Pools {
+		if p.Name == name {
+			return p
+		}
+	}
+	return nil
+}
+
+// all checks, prepares and simulates.
+func (r *Run) all(ctx context.Context) (*Outcome, error) {
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	if n := len(r.Study.Jobs); r.Horizon == 0 && n > 0 {
+		r.Horizon = r.Study.Jobs[n-1].Submit
+	}
+	r.resources = r.Study.resources()
+	refused := r.admit()
+	if r.policy.Prepare != nil {
+		if err := r.policy.Prepare(ctx, r); err != nil {
+			return nil, err
+		}
+	}
+	refused = append(refused, r.refuseLarge()...)
+	if err := r.simulate(ctx); err != nil {
+		return nil, err
+	}
+	return r.outcome(refused), nil
+}
+
+// check looks for what the study lacks.
+func (r *Run) check() (err error) {
+	if err := r.Study.Validate(); err != nil {
+		return err
+	}
+	if r.policy.Estimates != "" && r.Estimates == nil {
+		return errors.New("there are no estimates of how long jobs take; name a file of them with --estimates")
+	}
+	if r.policy.Profiles && r.Profiles == nil {
+		return errors.New("there are no profiles of models, alone and in pairs; name a folder that has them with --data")
+	}
+	r.place, err = PlacerNamed(r.Placement)
+	return err
+}
+
+// simulate simulates the pools, several at a time.
+func (r *Run) simulate(ctx context.Context) error {
+	errs := parallel.Each(ctx, len(r.Pools), r.Workers, func(k int) error { return r.pool(ctx, r.Pools[k]) })
+	if err := ctx.Err(); err != nil {
+		return err // and not once for each pool
+	}
+	return errs.Join()
+}
+
+// pool simulates one pool.
+func (r *Run) pool(ctx context.Context, pr *PoolRun) error {
+	arriving, err := r.arriving(pr)
+	if err != nil {
+		return fmt.Errorf("virtual cluster %s: %w", pr.Name, err)
+	}
+	setup := Setup{Pool: pr, Study: r.Study, Quirks: r.Quirks, Extra: r.extra(), Varied: r.varied || len(r.resources) > 0}
+	sched, err := r.policy.New(setup)
+	if err != nil {
+		return fmt.Errorf("virtual cluster %s: %w", pr.Name, err)
+	}
+	e := r.engine(pr, arriving, sched, setup.Extra)
+	if err := e.run(ctx); err != nil {
+		return fmt.Errorf("virtual cluster %s: %w", pr.Name, err)
+	}
+	pr.close(e)
+	return nil
+}
+
+// arriving returns the jobs of a pool but those that ended while the run was prepared.
+func (r *Run) arriving(pr *PoolRun) (jobs []*Job, err error) {
+	for _, j := range pr.Jobs {
+		if j.End != Never {
+			pr.Until = max(pr.Until, j.Trace.Submit)
+			continue
+		}
+		if r.policy.Estimates != "" && math.IsNaN(j.Estimate) {
+			return nil, fmt.Errorf("it is not known how long job %s will take, which %s needs of each; estimate all jobs", j.Trace.ID, r.policy.Name)
+		}
+		j.Number = len(jobs)
+		jobs = append(jobs, j)
+	}
+	return jobs, nil
+}
+
+// engine returns the engine of a pool.
+func (r *Run) engine(pr *PoolRun, jobs []*Job, sched Scheduler, extra int64) *engine {
+	p := newPool(newNodes(pr.Nodes, r.perNode(), r.limits()), r.place, r.speed(), r.Begin)
+	p.extra, p.busy.horizon = extra, r.Horizon
+	if r.Follow != "" {
+		p.changes = func(c Change) {
+			if c.Job.Trace.ID == r.Follow {
+				pr.followed = append(pr.followed, c)
+			}
+		}
+	}
+	e := &engine{pool: p, jobs: jobs, until: pr.Until, changes: pr.Changes, sched: sched}
+	if r.Series {
+		e.each = func() { pr.usage = append(pr.usage, p.usage()) }
+	}
+	return e
+}
+
+// Try simulates jobs on nodes of their own under a scheduler: a part of the cluster that is
+// set apart. It goes on at least up to a second.
+func (r *Run) Try(ctx context.Context, name string, nodes int, jobs []*Job, sched Scheduler, until int64) error {
+	pr := &PoolRun{Name: name, Nodes: nodes, Until: until}
+	if err := r.engine(pr, jobs, sched, 0).run(ctx); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}

@@ -1,0 +1,37 @@
+package schedulers
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/cluster"
+	"graft/cluster/trace"
+)
+
+// A node that comes lets jobs in that waited for it, under every scheduler.
+func TestNodesThatCome(t *testing.T) {
+	for _, policy := range Kinds() {
+		if policy.Name == "lucid" { // whose pools change with its profiler, as other tests have it
+			continue
+		}
+		t.Run(policy.Name, func(t *testing.T) {
+			study := &cluster.Study{VCs: []trace.VC{{Name: "a", Nodes: 1}}, PerNode: 2, Estimates: []float64{5000, 5000},
+				Jobs: []trace.Job{{ID: "1", VC: "a", GPUs: 2, Duration: 5000}, {ID: "2", VC: "a", GPUs: 2, Duration: 5000}}}
+			policy.Prepare = func(_ context.Context, r *cluster.Run) error {
+				r.Pools[0].Changes = []cluster.NodeChange{{At: 1000, Apply: func(p *cluster.Pool) { p.AddNode(1) }}}
+				return nil
+			}
+			o, err := study.Run(context.Background(), policy, cluster.Options{})
+			require.NoError(t, err)
+			second := max(o.Jobs[0].Start, o.Jobs[1].Start)
+			if policy.Name == "fair" { // which gave it a share of the first node before
+				require.Less(t, max(o.Jobs[0].End, o.Jobs[1].End), int64(9000))
+				return
+			}
+			require.Greater(t, second, int64(1000))
+			require.LessOrEqual(t, second, int64(1080))
+		})
+	}
+}

@@ -1,0 +1,259 @@
+// Package treap keeps jobs in an order with sums over parts of it, so that the jobs which fit
+// into a number of devices are found without a look at each.
+package treap
+
+import (
+	"math"
+
+	"graft/cluster"
+	"graft/events"
+)
+
+// Key is the place of a job in a tree. No two jobs have the same.
+type Key = events.Key
+
+// Tree is a treap (Aragon and Seidel, Randomized search trees, FOCS 1989) of jobs by their keys.
+// A hash of a job's number is its priority in the heap's sense, so nothing is left to chance.
+// Demands and room are in thousandths of a device.
+type Tree struct {
+	*Arena
+	root int32
+}
+
+// Arena holds the nodes of several trees, each job in one of them at a time. The zero value is
+// empty.
+type Arena struct {
+	jobs  []*cluster.Job // by number
+	nodes []node         // by number
+}
+
+type node struct {
+	key         Key
+	left, right int32
+	rank        uint32 // in the heap's sense
+	demand      int32  // of the job, as it was entered
+	least       int32  // demand of the smallest job below
+	runs        int32  // jobs below that run, as they were entered
+	waits       int32  // jobs below that wait
+	in          bool
+	running     bool
+	sum         int64 // demand of all jobs below
+}
+
+const nobody = int32(-1)
+
+// Tree returns an empty tree of the arena.
+func (a *Arena) Tree() *Tree { return &Tree{a, nobody} }
+
+// Empty reports whether there is no job.
+func (o *Tree) Empty() bool { return o.root == nobody }
+
+// Put enters a job as it is now.
+func (o *Tree) Put(j *cluster.Job, k Key) {
+	for len(o.nodes) <= j.Number {
+		o.nodes = append(o.nodes, node{})
+		o.jobs = append(o.jobs, nil)
+	}
+	at := int32(j.Number)
+	o.jobs[at] = j
+	o.nodes[at] = node{key: k, left: nobody, right: nobody, rank: hash(uint32(at)), demand: int32(j.Demand()), in: true, running: j.Running()}
+	o.update(at)
+	left, right := o.split(o.root, &k)
+	o.root = o.merge(o.merge(left, at), right)
+}
+
+// Take removes a job, if it is there.
+func (o *Tree) Take(j *cluster.Job) {
+	if o.has(j) {
+		o.root = o.without(o.root, int32(j.Number))
+		o.nodes[j.Number].in = false
+		o.jobs[j.Number] = nil
+	}
+}
+
+// KeyOf returns the place of a job that is in a tree.
+func (a *Arena) KeyOf(j *cluster.Job) *Key { return &a.nodes[j.Number].key }
+
+// has reports whether a job is in the order.
+func (o *Tree) has(j *cluster.Job) bool { return j.Number < len(o.nodes) && o.nodes[j.Number].in }
+
+// hash spreads numbers over all ranks (the finalizer of MurmurHash3).
+func hash(x uint32) uint32 {
+	x = (x ^ x>>16) * 0x85ebca6b
+	x = (x ^ x>>13) * 0xc2b2ae35
+	return x ^ x>>16
+}
+
+// update computes the sums of a node from those below.
+func (o *Tree) update(at int32) {
+	n := &o.nodes[at]
+	n.sum, n.least, n.runs, n.waits = int64(n.demand), n.demand, 0, 1
+	if n.running {
+		n.runs, n.waits = 1, 0
+	}
+	for _, below := range [2]int32{n.left, n.right} {
+		if below == nobody {
+			continue
+		}
+		b := &o.nodes[below]
+		n.sum += b.sum
+		n.runs += b.runs
+		n.waits += b.waits
+		n.least = min(n.least, b.least)
+	}
+}
+
+// split divides a part at a place: what comes before it and what comes behind.
+func (o *Tree) split(at int32, k *Key) (int32, int32) {
+	if at == nobody {
+		return nobody, nobody
+	}
+	n := &o.nodes[at]
+	if n.key.Before(k) {
+		left, right := o.split(n.right, k)
+		n.right = left
+		o.update(at)
+		return at, right
+	}
+	left, right := o.split(n.left, k)
+	n.left = right
+	o.update(at)
+	return left, at
+}
+
+// merge joins two parts, of which the first comes before the second.
+func (o *Tree) merge(left, right int32) int32 {
+	switch {
+	case left == nobody:
+		return right
+	case right == nobody:
+		return left
+	case o.nodes[left].rank > o.nodes[right].rank:
+		o.nodes[left].right = o.merge(o.nodes[left].right, right)
+		o.update(left)
+		return left
+	}
+	o.nodes[right].left = o.merge(left, o.nodes[right].left)
+	o.update(right)
+	return right
+}
+
+func (o *Tree) without(at, gone int32) int32 {
+	n := &o.nodes[at]
+	if at == gone {
+		return o.merge(n.left, n.right)
+	}
+	if o.nodes[gone].key.Before(&n.key) {
+		n.left = o.without(n.left, gone)
+	} else {
+		n.right = o.without(n.right, gone)
+	}
+	o.update(at)
+	return at
+}
+
+// Fill goes through the tree and lets each job in that fits into what is left of room. It adds
+// waiting jobs that are let in to start and running jobs that are not to stop, both in order, and
+// returns the room that is left. A part that fits as a whole is searched only for waiting jobs,
+// one in which no job fits only for running jobs, so the cost is that of the changes.
+func (o *Tree) Fill(room int64, start, stop []*cluster.Job) (int64, []*cluster.Job, []*cluster.Job) {
+	f := filling{o.Arena, room, start, stop}
+	f.part(o.root)
+	return f.room, f.start, f.stop
+}
+
+// Drain removes all jobs and returns a tree of them.
+func (o *Tree) Drain() Tree {
+	all := *o
+	o.root = nobody
+	return all
+}
+
+// Cut removes the jobs before a place and returns a tree of them.
+func (o *Tree) Cut(k *Key) Tree {
+	front, rest := o.split(o.root, k)
+	o.root = rest
+	return Tree{o.Arena, front}
+}
+
+// Append takes over the jobs of another tree of the arena, which all stand behind its own.
+func (o *Tree) Append(behind Tree) { o.root = o.merge(o.root, behind.root) }
+
+// Next returns the first job behind a place, or of all where that is nil, whose demand is no
+// larger than room; nil if there is none.
+func (o *Tree) Next(behind *Key, room int64) *cluster.Job {
+	if at := o.nextIn(o.root, behind, int32(min(room, math.MaxInt32))); at != nobody {
+		return o.jobs[at]
+	}
+	return nil
+}
+
+func (o *Tree) nextIn(at int32, behind *Key, room int32) int32 {
+	if at == nobody || o.nodes[at].least > room {
+		return nobody
+	}
+	n := &o.nodes[at]
+	if behind != nil && !behind.Before(&n.key) {
+		return o.nextIn(n.right, behind, room)
+	}
+	if found := o.nextIn(n.left, behind, room); found != nobody {
+		return found
+	}
+	if n.demand <= room {
+		return at
+	}
+	return o.nextIn(n.right, nil, room)
+}
+
+type filling struct {
+	*Arena
+	room        int64
+	start, stop []*cluster.Job
+}
+
+func (f *filling) part(at int32) {
+	if at == nobody {
+		return
+	}
+	n := &f.nodes[at]
+	switch {
+	case n.sum <= f.room:
+		f.room -= n.sum
+		if n.waits > 0 {
+			f.each(at, false, &f.start)
+		}
+		return
+	case int64(n.least) > f.room:
+		if n.runs > 0 {
+			f.each(at, true, &f.stop)
+		}
+		return
+	}
+	f.part(n.left)
+	switch {
+	case int64(n.demand) <= f.room:
+		f.room -= int64(n.demand)
+		if !n.running {
+			f.start = append(f.start, f.jobs[at])
+		}
+	case n.running:
+		f.stop = append(f.stop, f.jobs[at])
+	}
+	f.part(n.right)
+}
+
+// each adds the jobs of a part that run, or that wait, to a list.
+func (f *filling) each(at int32, running bool, list *[]*cluster.Job) {
+	if at == nobody {
+		return
+	}
+	n := &f.nodes[at]
+	if running && n.runs == 0 || !running && n.waits == 0 {
+		return
+	}
+	f.each(n.left, running, list)
+	if n.running == running {
+		*list = append(*list, f.jobs[at])
+	}
+	f.each(n.right, running, list)
+}

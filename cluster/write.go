@@ -1,0 +1,36 @@
+package cluster
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"graft/files"
+)
+
+// Write writes the tables of an outcome into a folder, which it makes if it is missing: jobs.csv
+// and, with a row every so many seconds, usage.csv; zero writes no usage. Each appears whole or
+// not at all. Tables of an earlier attempt are replaced, and what a kill left of unfinished ones
+// is deleted, so a simulation can be done again into its folder.
+func (o *Outcome) Write(fsys files.FS, dir string, every int64) error {
+	if err := fsys.MkdirAll(dir); err != nil {
+		return fmt.Errorf("write what came of the jobs: %w", err)
+	}
+	sweep(fsys, dir)
+	if err := o.WriteJobs(fsys, filepath.Join(dir, "jobs.csv")); err != nil || every == 0 {
+		return err
+	}
+	return o.WriteUsage(fsys, filepath.Join(dir, "usage.csv"), every)
+}
+
+// sweep deletes what a kill left of unfinished files. What cannot be deleted does no harm.
+func sweep(fsys files.FS, dir string) {
+	entries, err := fsys.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if files.IsLeftover(e.Name()) {
+			_ = fsys.Remove(filepath.Join(dir, e.Name()))
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+
+	"graft/decider"
+	"graft/model"
+	"graft/net2net"
+	"graft/trainer"
+)
+
+// Decider makes the decider of the section adapt.
+func (j *Job) Decider() (decider.Decider, error) {
+	if err := j.Adapt.Validate(); err != nil {
+		return nil, fmt.Errorf("make the decider: %w", err)
+	}
+	switch j.Adapt.Decider {
+	case DecideFixed:
+		return decider.Fixed{Action: j.Adapt.Actions[0]}, nil
+	case DecideScript:
+		return decider.Script{Actions: j.Adapt.Actions}, nil
+	case DecideRandom:
+		return decider.Random{Seed: uint64(j.Run.Seed), Kinds: j.Adapt.Kinds, Original: j.Adapt.Surgery.Compat != net2net.Off}, nil
+	case DecidePolicy:
+		if j.policy == nil {
+			return nil, fmt.Errorf("the policy of %s was not read; use ReadJob", j.Adapt.Policy)
+		}
+		return j.policy.decider(), nil
+	}
+	return decider.None{}, nil
+}
+
+// Profile returns the profile of the virtual clock; nil on a wall clock.
+func (j *Job) Profile() (*trainer.Profile, error) {
+	if j.profile != nil || j.Time.Clock == WallClock {
+		return j.profile, nil
+	}
+	return trainer.FindProfile(j.Time.Profile)
+}
+
+// Model makes the network without tensors: one of the zoo for images of a shape and a
+// number of classes, where nil and zero mean its own; a file's as it is.
+func (j *Job) Model(images model.Shape, classes int) (*model.Network, error) {
+	if j.Network.File == "" {
+		return model.Zoo(j.Network.Name, model.ZooOptions{Input: images, Classes: classes})
+	}
+	if j.network == nil {
+		return nil, fmt.Errorf("the network of %s was not read; use ReadJob", j.Network.File)
+	}
+	return j.network.Sketch(), nil
+}
+
+// Summary is a job in a line.
+func (j *Job) Summary() (string, error) {
+	return fmt.Sprintf("%s on %s, %v of a %s clock, %d events, decider %s; digest %.12s",
+		cmp.Or(j.Network.Name, j.Network.File), j.Data.Kind, j.Time.Budget, j.Time.Clock, len(j.Options().Timeline.Events), j.Adapt.Decider, j.Digest()), nil
+}

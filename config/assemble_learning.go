@@ -1,0 +1,135 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"graft/config/decode"
+	"graft/files"
+	"graft/model"
+	"graft/net2net"
+	"graft/simulation"
+	"graft/torch/weights"
+	"graft/tracing"
+	"graft/vocab"
+)
+
+// check reads the files that are named, and checks that they fit each other.
+func (l *Learning) check(fsys files.FS, r *decode.Reading) {
+	if fsys == nil {
+		return
+	}
+	var n *model.Network
+	folder := isFolder(fsys, l.Table.File)
+	r.Attempt("table.file", folder, func() (err error) {
+		if l.table, n, _, err = readTableFolder(fsys, l.Table.File); err == nil {
+			err = l.table.Complete()
+		}
+		return err
+	})
+	if folder {
+		l.agree(fsys, r, n)
+	}
+	r.Attempt("table.network", !folder && l.Table.Network != "", func() (err error) {
+		n, err = networkOf(fsys, l.Table.Network)
+		return err
+	})
+	r.Attempt("table.file", !folder && l.Table.File != "" && n != nil, func() (err error) {
+		l.table, err = l.readTable(fsys, n)
+		return err
+	})
+	r.Attempt("table.vocabulary", l.Table.Vocabulary != "", func() (err error) {
+		l.words, err = vocab.Read(fsys, l.Table.Vocabulary)
+		return err
+	})
+	r.Attempt("policy.embedding", l.words != nil && l.Policy.Embedding != 0, func() error {
+		if has := l.words.Size(); has != l.Policy.Embedding {
+			return fmt.Errorf("embedding is %d, and the vectors of the vocabulary have %d values", l.Policy.Embedding, has)
+		}
+		return nil
+	})
+	r.Attempt("table.network", n != nil && l.table != nil && l.words != nil, func() (err error) {
+		l.tree, err = l.table.Tree(n, simulation.TreeOptions{Surgery: net2net.Options{Compat: l.Table.Compat}, Tokens: simulation.VocabularyTokens(l.words, l.Table.Prefix), Waste: l.Table.Waste})
+		return err
+	})
+	r.Attempt("policy.weights", l.Policy.Weights != "", func() (err error) {
+		l.first, err = weights.Read(fsys, l.Policy.Weights, weights.Options{})
+		return err
+	})
+}
+
+// isFolder says whether a path is a folder.
+func isFolder(fsys files.FS, path string) bool {
+	if path == "" {
+		return false
+	}
+	info, err := fsys.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// agree takes the network from a table that is a folder. A network and actions that are
+// given as well must be the table's.
+func (l *Learning) agree(fsys files.FS, r *decode.Reading, n *model.Network) {
+	if _, given := r.Given["table.network"]; !given && n != nil {
+		l.Table.Network = l.table.Network
+		r.Given["table.network"] = Source{File: l.Table.File}
+	}
+	r.Attempt("table.network", n != nil, func() error {
+		mine, err := networkOf(fsys, l.Table.Network)
+		if err == nil && net2net.Fingerprint(mine) != net2net.Fingerprint(n) {
+			err = fmt.Errorf("network is %s, and the table's sequences begin with %s; leave network out", l.Table.Network, l.table.Network)
+		}
+		return err
+	})
+	r.Attempt("table.actions", n != nil && len(l.Table.Actions) > 0, func() error {
+		if mine := actionTexts(l.Table.Actions); !slices.Equal(mine, l.table.Actions) {
+			return fmt.Errorf("actions are %s, and the table's are %s; leave actions out", strings.Join(mine, ", "), strings.Join(l.table.Actions, ", "))
+		}
+		return nil
+	})
+}
+
+func actionTexts(actions []net2net.Action) []string {
+	var texts []string
+	for _, a := range actions {
+		texts = append(texts, a.String())
+	}
+	return texts
+}
+
+// readTable reads a table of the original's. Its actions are those of the configuration,
+// or to deepen each of the network's marked blocks, and at last none.
+func (l *Learning) readTable(fsys files.FS, n *model.Network) (*simulation.Table, error) {
+	s := simulation.Scenario{Name: tableName(l.Table.File), Network: l.Table.Network, Actions: actionTexts(l.Table.Actions)}
+	if len(s.Actions) == 0 {
+		for k := range tracing.LegacyBlocks(n) {
+			s.Actions = append(s.Actions, fmt.Sprintf("deepen:%d", k))
+		}
+		s.Actions = append(s.Actions, net2net.Action{}.String())
+	}
+	file, err := fsys.Open(l.Table.File)
+	if err != nil {
+		return nil, err
+	}
+	t, err := simulation.ReadLegacy(file, s, l.Run.Seed)
+	return t, errors.Join(err, file.Close())
+}
+
+// tableName is the name of a table's folder, since all tables' files have one name.
+func tableName(path string) string {
+	folder := filepath.Base(filepath.Dir(path))
+	if folder == "." || folder == string(filepath.Separator) {
+		return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+	}
+	return folder
+}
+
+// Summary is a policy that learns in a line.
+func (l *Learning) Summary() (string, error) {
+	table, tree := l.Lessons()
+	return fmt.Sprintf("a policy learns from %d sequences of %s, %d states of %s, rule %s, %d episodes; digest %.12s",
+		len(table.Records), table.Name, len(tree.States), l.Table.Network, l.Learn.Rule, l.Learn.Episodes, l.Digest()), nil
+}

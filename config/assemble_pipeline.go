@@ -1,0 +1,101 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"graft/config/decode"
+	"graft/files"
+)
+
+// reservedNames are names of folders that a pipeline uses itself.
+var reservedNames = []string{"cache", "policy", "evaluation", "left-out"}
+
+// check reads all scenarios.
+func (p *Pipeline) check(fsys files.FS, r *decode.Reading) {
+	const key = "pipeline.scenarios"
+	if r.Broken(key) {
+		return
+	}
+	names := map[string]int{}
+	for k, path := range p.Pipeline.Scenarios {
+		blame := func(format string, args ...any) {
+			r.Blame(key, fmt.Sprintf("scenarios[%d]: ", k)+fmt.Sprintf(format, args...), k)
+		}
+		m, err := p.scenario(fsys, path)
+		var faults Faults
+		switch {
+		case errors.As(err, &faults):
+			r.Add(faults...)
+			continue
+		case err != nil:
+			blame("%v", err)
+			continue
+		}
+		name := m.Simulate.Name
+		if other, twice := names[name]; twice {
+			blame("the scenario is called %s like that of scenarios[%d]; give one of them another simulate.name", name, other)
+		} else if slices.Contains(reservedNames, name) || name != filepath.Base(name) || name == "." || name == ".." {
+			blame("the scenario is called %q, which cannot be the name of its folder; give it another simulate.name", name)
+		}
+		names[name] = k
+		p.scenarios = append(p.scenarios, m)
+	}
+	p.groups(r)
+}
+
+// scenario reads the file of a scenario.
+func (p *Pipeline) scenario(fsys files.FS, path string) (*Simulation, error) {
+	if _, err := fsys.Stat(path); err != nil {
+		return nil, fmt.Errorf("%w; name the file of a scenario, from the folder in which graft is called", err)
+	}
+	if KindOf(fsys, path) != SimulationKind {
+		return nil, fmt.Errorf("%s has no section simulate; name the file of a scenario", path)
+	}
+	return ReadSimulation(fsys, path, p.Assignments())
+}
+
+// Assignments lists the assignments to keys of every scenario.
+func (p *Pipeline) Assignments() []string {
+	set := slices.Clone(p.Pipeline.Set)
+	if p.Pipeline.Cache != "" {
+		set = append(set, "simulate.cache="+decode.Quote(p.Pipeline.Cache))
+	}
+	return set
+}
+
+// groups checks that tables remain to learn from when some are left out.
+func (p *Pipeline) groups(r *decode.Reading) {
+	var names []string
+	for _, m := range p.scenarios {
+		name := m.Simulate.Name
+		if p.Evaluate.LeaveOut == LeaveNetwork {
+			name = m.network.Name()
+		}
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	if p.Evaluate.LeaveOut != LeaveNone && len(p.scenarios) == len(p.Pipeline.Scenarios) && len(slices.Compact(names)) < 2 {
+		r.Blame("evaluate.leave_out", fmt.Sprintf("leave_out is %s, and there is only one, so that nothing is left to learn from; add scenarios, or write none", p.Evaluate.LeaveOut))
+	}
+}
+
+// Summary is a pipeline in a line.
+func (p *Pipeline) Summary() (string, error) {
+	sequences := 0
+	for k, m := range p.Scenarios() {
+		n, _, err := m.Size()
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", p.Pipeline.Scenarios[k], err)
+		}
+		sequences += n
+	}
+	text := fmt.Sprintf("%s of %s are simulated, structural policies of %s learn from them, for %s scenarios, %d steps at most", counted(sequences, "sequence"),
+		counted(len(p.Scenarios()), "scenario"), counted(p.Run.Seeds, "seed"), p.Learn.For, p.Learn.Steps)
+	if p.Evaluate.LeaveOut != LeaveNone {
+		text += fmt.Sprintf(", and are judged with each %s left out", p.Evaluate.LeaveOut)
+	}
+	return fmt.Sprintf("%s; digest %.12s", text, p.Digest()), nil
+}

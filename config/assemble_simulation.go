@@ -1,0 +1,160 @@
+package config
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"graft/dataset"
+	"graft/files"
+	"graft/model"
+	"graft/simulation"
+	"graft/trainer"
+)
+
+// ground returns the root of the tree and the choices at each node.
+func (m *Simulation) ground(n *model.Network) simulation.Ground {
+	return simulation.Ground{Network: n, Actions: m.Simulate.Actions, Kinds: m.Simulate.Kinds, Decisions: m.decisions(), Surgery: m.Adapt.Surgery}
+}
+
+func (m *Simulation) decisions() int {
+	if m.Simulate.Decisions > 0 {
+		return m.Simulate.Decisions
+	}
+	return m.asked()
+}
+
+// Size returns the number of sequences and of their legs, for all seeds, as far as they
+// are known before the run: the size of a tree depends on its networks alone.
+func (m *Simulation) Size() (sequences, legs int, err error) {
+	if m.network == nil {
+		return 0, 0, fmt.Errorf("the network of scenario %s was not read; use ReadSimulation", m.Simulate.Name)
+	}
+	p := simulation.Plan{Scenario: simulation.Scenario{Name: m.Simulate.Name, Decisions: m.decisions()}, Actions: m.Simulate.Actions, Kinds: m.Simulate.Kinds,
+		Seeds: m.seeds(), Design: m.Simulate.design()}
+	ground := m.ground(m.network)
+	if err := p.Fits(ground); err != nil {
+		return 0, 0, err
+	}
+	if err := m.coveredFrom(ground); err != nil {
+		return 0, 0, err
+	}
+	return simulation.NewGrid(p, ground, nil, nil).Size()
+}
+
+// Decisions returns the number of decisions of each sequence.
+func (m *Simulation) Decisions() int { return m.decisions() }
+
+// Plan returns the plan that all workers of the scenario share. Code names what outcomes
+// depend on besides the configuration: versions, and the kind of device.
+func (m *Simulation) Plan(fsys files.FS, data *dataset.Set, code string) (*simulation.Plan, error) {
+	n, err := m.Model(data.Shape[:], len(data.Classes))
+	if err != nil {
+		return nil, err
+	}
+	form, err := json.Marshal(n.Form().Plain())
+	if err != nil {
+		return nil, err
+	}
+	o := m.Options()
+	p := &simulation.Plan{Actions: m.Simulate.Actions, Kinds: m.Simulate.Kinds, Seeds: m.seeds(), Design: m.Simulate.design(), Tries: m.Simulate.Tries}
+	p.Scenario = simulation.Scenario{Name: m.Simulate.Name, Network: n.Name(), Dataset: data.Name, Budget: o.Timeline.Budget.Seconds(), Start: m.firstUp(), Decisions: m.decisions(),
+		Origin: &simulation.Origin{Form: form, Deepen: o.Adapt.Surgery.Form, Compat: o.Adapt.Surgery.Compat, Batch: o.Batch}}
+	p.Cause, err = m.cause(fsys, form, data, code)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.Survey(); err != nil {
+		return nil, err
+	}
+	return p, m.covered(p)
+}
+
+// covered is an error where the profile has no costs for a network of the tree.
+func (m *Simulation) covered(p *simulation.Plan) error {
+	g, err := p.Ground()
+	if err != nil {
+		return err
+	}
+	return m.coveredFrom(g)
+}
+
+func (m *Simulation) coveredFrom(g simulation.Ground) error {
+	if m.profile == nil || !m.profile.Closed() {
+		return nil
+	}
+	return g.EachNetwork(func(n *model.Network) error {
+		if err := m.profile.Covers(n, m.Options(), nil); err != nil {
+			return fmt.Errorf("scenario %s: %w", m.Simulate.Name, err)
+		}
+		return nil
+	})
+}
+
+// seeds lists the seeds of the runs of a sequence.
+func (m *Simulation) seeds() []int64 {
+	var seeds []int64
+	for k := range m.Simulate.Seeds {
+		seeds = append(seeds, m.Run.Seed+int64(k))
+	}
+	return seeds
+}
+
+// firstUp is the time of the first decision, in seconds of the budget.
+func (m *Simulation) firstUp() float64 {
+	for _, e := range m.Time.timeline().Events {
+		if e.Change == trainer.Up {
+			return e.At.Seconds()
+		}
+	}
+	return 0
+}
+
+// cause digests all that the outcomes of the scenario depend on.
+func (m *Simulation) cause(fsys files.FS, form []byte, data *dataset.Set, code string) (simulation.Cause, error) {
+	b := m.Beginning()
+	network := sha256.New()
+	fmt.Fprintf(network, "%s\n%d epochs before\n", form, b.Epochs)
+	if b.Weights != "" {
+		if err := hashFile(fsys, network, b.Weights); err != nil {
+			return simulation.Cause{}, err
+		}
+	}
+	o := m.Options()
+	o.Seed, o.Steady = 0, o.Steady || m.profile != nil
+	c := simulation.Cause{Network: hex.EncodeToString(network.Sum(nil)), Data: data.Digest, Options: trainer.Digest(o), Code: code}
+	if m.profile != nil {
+		p := *m.profile
+		p.Made, p.Fit = trainer.Made{}, trainer.Fit{} // how it came about changes no result
+		sum := sha256.Sum256([]byte(FormatProfile(&p)))
+		c.Profile = hex.EncodeToString(sum[:])
+	}
+	return c, nil
+}
+
+func hashFile(fsys files.FS, h io.Writer, path string) error {
+	file, err := fsys.Open(path)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(h, io.NewSectionReader(file, 0, 1<<62))
+	return errors.Join(err, file.Close())
+}
+
+// Summary is a scenario in a line.
+func (m *Simulation) Summary() (string, error) {
+	sequences, legs, err := m.Size()
+	if err != nil {
+		return "", err
+	}
+	design := ""
+	if m.Simulate.Design != simulation.All {
+		design = fmt.Sprintf(" of the design %s", m.Simulate.Design)
+	}
+	return fmt.Sprintf("scenario %s, %s on %s, %v of a %s clock: %s in %s%s, %s each, %s; digest %.12s", m.Simulate.Name, cmp.Or(m.Network.Name, m.Network.File), m.Data.Kind,
+		m.Time.Budget, m.Time.Clock, counted(sequences, "sequence"), counted(legs, "leg"), design, counted(m.Decisions(), "decision"), counted(m.Simulate.Seeds, "seed"), m.Digest()), nil
+}

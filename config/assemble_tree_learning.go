@@ -1,0 +1,96 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"graft/config/decode"
+	"graft/files"
+	"graft/simulation"
+)
+
+// check reads all tables, and reports each that cannot be learned from.
+func (l *TreeLearning) check(fsys files.FS, r *decode.Reading) {
+	known := &folders{fsys: fsys}
+	l.trees = known.trees(r, "folders", l.Tables.Folders)
+	l.held = known.trees(r, "held_out", l.Tables.HeldOut)
+}
+
+// Complete fills in the defaults of a learning made in memory, checks its values and reads
+// its tables, as ReadTreeLearning does for a file.
+func (l *TreeLearning) Complete(fsys files.FS) error {
+	l.EnsureDefaults()
+	known, faults := &folders{fsys: fsys}, []error{l.Validate()}
+	read := func(key string, paths []string) (trees []*simulation.Tree) {
+		for k, path := range paths {
+			tree, err := known.read(fmt.Sprintf("tables.%s[%d]", key, k), path)
+			trees, faults = append(trees, tree), append(faults, err)
+		}
+		return trees
+	}
+	l.trees, l.held = read("folders", l.Tables.Folders), read("held_out", l.Tables.HeldOut)
+	if err := errors.Join(faults...); err != nil {
+		return fmt.Errorf("read learning: %w", err)
+	}
+	return nil
+}
+
+// trees reads the tables that a key of the section tables names.
+func (f *folders) trees(r *decode.Reading, key string, paths []string) (trees []*simulation.Tree) {
+	if r.Broken("tables." + key) {
+		return nil
+	}
+	for k, path := range paths {
+		tree, err := f.read(fmt.Sprintf("%s[%d]", key, k), path)
+		if err != nil {
+			r.Blame("tables."+key, fmt.Sprintf("%s[%d]: %v", key, k, err), k)
+			continue
+		}
+		trees = append(trees, tree)
+	}
+	return trees
+}
+
+// folders holds the folders that were named so far.
+type folders struct {
+	fsys   files.FS
+	places []string // keys that named them
+	infos  []fs.FileInfo
+}
+
+// read reads the table of a folder that was not named before.
+func (f *folders) read(place, path string) (*simulation.Tree, error) {
+	if path == "" {
+		return nil, errors.New("the path is empty; name the folder of a table")
+	}
+	info, err := f.fsys.Stat(path)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%w; name the folder of a table", err)
+	case !info.IsDir():
+		return nil, fmt.Errorf("%s is a file; name the folder of a table", path)
+	}
+	for k, other := range f.infos {
+		if os.SameFile(info, other) {
+			return nil, fmt.Errorf("%s is the folder of %s too; name each table once", path, f.places[k])
+		}
+	}
+	f.infos, f.places = append(f.infos, info), append(f.places, place)
+	return ReadTree(f.fsys, path)
+}
+
+// Summary is structural policies that learn in a line.
+func (l *TreeLearning) Summary() (string, error) {
+	trees, held := l.Trees()
+	sequences := 0
+	for _, t := range trees {
+		sequences += len(t.Records)
+	}
+	text := fmt.Sprintf("structural policies of %s learn from %d sequences of %s", counted(l.Run.Seeds, "seed"), sequences, counted(len(trees), "table"))
+	if len(held) > 0 {
+		text += fmt.Sprintf(" and stop by %s", counted(len(held), "other"))
+	}
+	return fmt.Sprintf("%s, for %s scenarios, %d steps at most; digest %.12s", text, l.Learn.For, l.Learn.Steps, l.Digest()), nil
+}

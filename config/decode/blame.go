@@ -1,0 +1,83 @@
+package decode
+
+import (
+	"errors"
+	"strings"
+	"unicode"
+)
+
+// Blame reports what is wrong with the value of a key, or with an item of it, where it is
+// given, or where its table is.
+func (r *Reading) Blame(key, text string, item ...any) { r.blame(r.outline.At(key), text, item...) }
+
+func (r *Reading) blame(o *Outline, text string, item ...any) {
+	if r.doubtful(o, text) {
+		return
+	}
+	if flag := r.flagOf(o); flag != "" {
+		r.Add(flagFault(flag, text))
+		return
+	}
+	f := Problem{Where: append(o.where(), item...), Text: text, Key: o.IsTable()}
+	if _, _, found := r.doc.Span(f); !found && len(o.Path) > 0 {
+		f = Problem{Text: o.Name() + ": " + text}
+	}
+	r.add(f)
+}
+
+// doubtful says whether a text is about a value that could not be read, or mentions one
+// that stands beside it: it may be wrong.
+func (r *Reading) doubtful(o *Outline, text string) bool {
+	table := strings.Join(o.Path[:max(0, len(o.Path)-1)], ".")
+	if o.IsTable() {
+		table = o.Name()
+	}
+	if len(r.broken) > 0 {
+		text = "_" + strings.Join(strings.FieldsFunc(text, func(c rune) bool { return !unicode.IsLetter(c) }), "_") + "_"
+	}
+	for name := range r.broken {
+		key := name[strings.LastIndexByte(name, '.')+1:]
+		if name == o.Name() || strings.HasPrefix(name, table) && strings.Contains(text, "_"+key+"_") {
+			return true
+		}
+	}
+	return false
+}
+
+// flagOf returns the last assignment to a field, or into a table.
+func (r *Reading) flagOf(o *Outline) string {
+	leaves := []*Outline{o}
+	if o.IsTable() {
+		leaves = o.Leaves()
+	}
+	for k := range leaves {
+		if flag := r.Given[leaves[len(leaves)-1-k].Name()].Flag; flag != "" {
+			return flag
+		}
+	}
+	return ""
+}
+
+// Attempt reads a file that a key names, where it is wanted. Its own faults follow those
+// of the document.
+func (r *Reading) Attempt(key string, wanted bool, read func() error) {
+	if !wanted || r.broken[key] {
+		return
+	}
+	err := read()
+	if err != nil {
+		r.Fail(key, err)
+		r.broken[key] = true
+	}
+}
+
+// Fail reports an error of what a key names: its Faults as they are, and another one at
+// the key, or at an item of it.
+func (r *Reading) Fail(key string, err error, item ...any) {
+	var faults Faults
+	if errors.As(err, &faults) {
+		r.Add(faults...)
+	} else {
+		r.Blame(key, err.Error(), item...)
+	}
+}

@@ -1,0 +1,241 @@
+package decode
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// sample has a field of each kind.
+type sample struct {
+	sampleBase
+	Embedded
+	Small    int8
+	Count    uint16
+	Share    float32
+	Wait     time.Duration
+	Color    color
+	Tables   []Embedded
+	Renamed  bool `config:"other" result:"none"`
+	Hidden   int  `config:"-"`
+	Pointer  *int
+	Function func()
+	Lookup   map[string]int
+	private  int
+}
+
+type sampleBase struct{ Base int }
+
+// Embedded stands with the fields around it.
+type Embedded struct{ InnerHTTPPort int }
+
+type color string
+
+func (c *color) UnmarshalText(text []byte) error {
+	*c = color(text)
+	return nil
+}
+
+var colors = &Dialect{Words: map[reflect.Type][]string{reflect.TypeFor[color](): {"", "red", "green", "grey"}}, Renamed: map[string]string{"paint": "color"}}
+
+func read(text string, target any) (*Reading, error) {
+	r, err := colors.Read(NewDocument("s.toml", []byte(text)), nil, target)
+	if err == nil {
+		err = r.Finish()
+	}
+	return r, err
+}
+
+func readSample(text string) (sample, error) {
+	s := sample{private: 1}
+	_, err := read(text, &s)
+	return s, err
+}
+
+func TestStructsAreRead(t *testing.T) {
+	assert.Equal(t, []string{"inner_http_port", "small", "count", "share", "wait", "color", "tables", "other"}, colors.Outline(reflect.TypeFor[sample]()).Keys())
+	s, err := readSample("inner_http_port = 1\nsmall = -128\ncount = 65535\nshare = 1\nwait = 0.25\ncolor = \"grey\"\ntables = [{inner_http_port = 2}, {}]\nother = true")
+	require.NoError(t, err)
+	want := sample{Embedded: Embedded{1}, Small: -128, Count: 65535, Share: 1, Wait: 250 * time.Millisecond, Color: "grey",
+		Tables: []Embedded{{2}, {}}, Renamed: true, private: 1}
+	assert.Equal(t, want, s)
+	again, err := readSample(colors.Resolved(&s))
+	require.NoError(t, err)
+	assert.Equal(t, want, again)
+}
+
+func TestWrongValuesSayWhatWasExpected(t *testing.T) {
+	long := strings.Repeat("x", 500)
+	for text, says := range map[string]string{
+		"small = 128":           "1:9: small must be a whole number from -128 to 127, got 128",
+		"count = -1":            "count must be a whole number from 0 to 65535, got -1",
+		"count = 65536":         "count must be a whole number from 0 to 65535, got 65536",
+		"share = 1e300":         "share must be a finite number in range, got 1e+300",
+		"share = inf":           "share must be a finite number in range, got +Inf",
+		"share = true":          "share must be a number, got true",
+		"other = 1":             "other must be true or false, got 1",
+		"wait = \"long\"":       `wait must be a time such as "90s" or "1m30s", or a number of seconds, got "long"`,
+		"wait = nan":            "292 years",
+		"color = \"gren\"":      `color must be one of "red", "green" and "grey", got "gren"; did you mean green?`,
+		"color = 2":             "color must be a text, got 2",
+		"paint = \"red\"":       "1:1: paint is called color now; rename it",
+		"tables = {}":           "tables must be a list, [ … ], got a table",
+		"tables = [1]":          "tables must be a list of tables, got a list with 1",
+		"tables = [{x=1}]":      `1:12: unknown key "x" in tables; known keys are inner_http_port`,
+		"hidden = 1":            `1:1: unknown key "hidden"; known keys are inner_http_port`,
+		"pointer = 1":           `unknown key "pointer"`,
+		"cout = 1":              `unknown key "cout"; did you mean count?`,
+		"small = 12:00:00":      "got a date or a time of day",
+		"small = [1]":           "got a list",
+		"small = {a=1}":         "got a table",
+		"a.b = 1":               `unknown key "a"`,
+		long + " = 1":           strings.Repeat("x", 100) + `…"; known keys`,
+		"small=1\nsmall=2":      "2:1: small is given twice",
+		"count=1\nsmall=":       "invalid TOML",
+		"tables=[{x=1,x=1}":     "invalid TOML",
+		"color=\"" + long + `"`: strings.Repeat("x", 100) + `…"`,
+	} {
+		_, err := readSample(text)
+		require.ErrorContains(t, err, says, text)
+		assert.Less(t, len(err.Error()), 1000)
+	}
+}
+
+func TestNamesOfKeys(t *testing.T) {
+	for name, want := range map[string]string{"LR": "lr", "EvalBatch": "eval_batch", "Beta1": "beta1", "TestAsValidation": "test_as_validation", "HTTPServer": "http_server", "At": "at"} {
+		assert.Equal(t, want, Snake(name))
+	}
+}
+
+func TestEditDistances(t *testing.T) {
+	for pair, want := range map[[2]string]int{{"", "abc"}: 3, {"budget", "budgte"}: 1, {"sgd", "adam"}: 4, {"seed", "sed"}: 1, {"ab", "ab"}: 0} {
+		assert.Equal(t, want, editDistance(pair[0], pair[1]), pair)
+		assert.Equal(t, want, editDistance(pair[1], pair[0]), pair)
+	}
+}
+
+// The tag of a table holds for what is in it, unless a field says otherwise.
+func TestResultsOfKeys(t *testing.T) {
+	type inner struct {
+		A int
+		B int `result:"rounding"`
+	}
+	type outer struct {
+		A int
+		T inner `result:"none"`
+		P []int `result:"contents"`
+	}
+	got := map[string]Result{}
+	for _, v := range colors.Values(&outer{}, nil) {
+		got[v.Key] = v.Result
+	}
+	assert.Equal(t, map[string]Result{"a": Material, "p": Contents, "t.a": None, "t.b": Rounding}, got)
+	was, now := &outer{}, &outer{A: 1, T: inner{1, 1}, P: []int{1}}
+	assert.Equal(t, []string{"a was 0 and is 1"}, Differences(colors.Values(now, nil), colors.Values(was, nil)))
+}
+
+func many(n int, format string) string {
+	var b strings.Builder
+	for k := range n {
+		fmt.Fprintf(&b, format, k)
+	}
+	return b.String()
+}
+
+// What exceeds a limit is one fault with its place.
+func TestLimits(t *testing.T) {
+	for text, says := range map[string]string{
+		strings.Repeat("a.", 20_000) + "b = 1":                                 "s.toml:1:201: a key has more than 100 parts",
+		"[" + strings.Repeat("a.", 20_000) + "b]":                              "s.toml:1:202: a key has more than 100 parts",
+		"a = " + strings.Repeat("[", 200) + strings.Repeat("]", 200):           "values are nested more than 100 levels deep",
+		"a = " + strings.Repeat("{a = ", 200) + "1" + strings.Repeat("}", 200): "a key has more than 100 parts",
+		"a = " + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000):   "nested",
+		many(1001, "[s%d]\n"):                                                     "s.toml:1001:2: a table has more than 1000 keys",
+		many(1001, "k%d = 1\n"):                                                   "s.toml:1001:1: a table has more than 1000 keys",
+		"a = {" + many(1001, "k%d=1,") + "k=1}":                                   "a table has more than 1000 keys",
+		"a = [" + many(20_001, "{s%[1]d.k=1},") + "]":                             "a table has more than 1000 keys",
+		many(25, "[s%d]\n"+strings.ReplaceAll(many(999, "k%d = 1\n"), "%", "%%")): "s.toml:20001:2: the document has more than 20000 keys",
+	} {
+		_, err := readSample(text)
+		var list Faults
+		require.ErrorAs(t, err, &list, says)
+		assert.ErrorContains(t, err, says)
+	}
+	_, err := NewDocument("a", []byte("a = ["+strings.Repeat("{x = 1, y = 2},", 20_000)+"]")).TOML()
+	assert.NoError(t, err, "items of a list have the same keys")
+}
+
+// The work on a document of twice the size is twice the work, faults included.
+func TestWorkIsLinear(t *testing.T) {
+	for name, text := range map[string]func(n int) string{
+		"unknown keys":    func(n int) string { return many(n/20, "k%d = 1\n") },
+		"tables in lists": func(n int) string { return "tables = [" + strings.Repeat("{x = 1},", n) + "]" },
+		"array tables":    func(n int) string { return strings.Repeat("[[tables]]\nx = 1\n", n) },
+		"wrong items":     func(n int) string { return "tables = [" + strings.Repeat("1,", n) + "]" },
+		"keys twice":      func(n int) string { return strings.Repeat("small = 1\n", n) },
+	} {
+		work := func(n int) (float64, int) {
+			doc := NewDocument("s.toml", []byte(text(n)))
+			r, err := colors.Read(doc, nil, &sample{})
+			if err == nil {
+				err = r.Finish()
+			}
+			var list Faults
+			require.ErrorAs(t, err, &list, name)
+			kept := 0
+			for _, f := range list {
+				kept += len(f.Text)
+			}
+			return float64(doc.work), kept
+		}
+		small, _ := work(5000)
+		large, kept := work(10_000)
+		assert.Less(t, large, 2.1*small, name)
+		assert.Less(t, kept, 100*mostKept, name)
+	}
+}
+
+// The faults that are listed are the first ones, and all are counted.
+func TestFaultsAreCapped(t *testing.T) {
+	_, err := readSample("tables = [" + strings.Repeat("1,", 60_000) + "]")
+	var list Faults
+	require.ErrorAs(t, err, &list)
+	assert.Len(t, list, mostKept)
+	assert.True(t, strings.HasPrefix(err.Error(), "60000 faults\n\ns.toml:1:11: tables must be a list of tables"))
+	assert.True(t, strings.HasSuffix(err.Error(), "\nand 59980 more"), err.Error()[len(err.Error())-30:])
+	r, err := colors.Read(NewDocument("s.toml", nil), nil, &sample{})
+	require.NoError(t, err)
+	for range 3 {
+		r.Add(append(make([]Fault, 499), Fault{More: 7})...)
+	}
+	assert.ErrorContains(t, r.Finish(), "1521 faults\n")
+}
+
+func FuzzRead(f *testing.F) {
+	for _, text := range []string{"small = 1\n[tables]\n", "[[tables]]\ninner_http_port = 1\n", "a.b.c = [1, {x = 2}]\na.b = 1\n", "small=1\nsmall=2\n[small]\nx='''\n'''"} {
+		f.Add(text, "small=3")
+	}
+	f.Fuzz(func(t *testing.T, text, set string) {
+		s := sample{}
+		r, err := colors.Read(NewDocument("s.toml", []byte(text)), []string{set}, &s)
+		if err == nil {
+			err = r.Finish()
+		}
+		if err != nil {
+			var list Faults
+			require.ErrorAs(t, err, &list)
+			require.NotEmpty(t, list.Error())
+			require.LessOrEqual(t, len(list), mostGathered+mostKept)
+			return
+		}
+		again, err := readSample(colors.Resolved(&s))
+		require.NoError(t, err, colors.Resolved(&s))
+		again.private = 0
+		require.Equal(t, s, again)
+	})
+}

@@ -1,0 +1,131 @@
+package decode
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Document is a file's text and the places of its keys and values.
+type Document struct {
+	file   string
+	text   string
+	starts []int // of lines
+	places places
+	twice  []placed       // keys that are given twice
+	more   int            // faults that are counted only
+	work   int            // keys and values visited, for tests of how the work grows
+	top    map[string]any // what LooseTOML returned for Has; nil before
+}
+
+// placed is a fault's text and its span; a start of -1 means the whole file.
+type placed struct {
+	span
+	text string
+}
+
+// NewDocument takes the text of a file.
+func NewDocument(file string, text []byte) *Document {
+	d := &Document{file: file, text: string(text), starts: []int{0}}
+	for k := range len(d.text) {
+		if d.text[k] == '\n' {
+			d.starts = append(d.starts, k+1)
+		}
+	}
+	return d
+}
+
+// line returns the line, from zero, of an offset.
+func (d *Document) line(offset int) int {
+	k, exact := slices.BinarySearch(d.starts, offset)
+	if exact {
+		return k
+	}
+	return k - 1
+}
+
+// offset returns the offset of a line and a column in bytes, both from 1.
+func (d *Document) offset(line, column int) int {
+	start := d.starts[min(max(line-1, 0), len(d.starts)-1)]
+	return min(start+max(column-1, 0), len(d.text))
+}
+
+// FaultAt returns a fault of width bytes at a line and a column in bytes, both from 1.
+func (d *Document) FaultAt(line, column, width int, text string) Fault {
+	at := d.offset(line, column)
+	return d.fault(placed{span{at, at + width}, text})
+}
+
+func (d *Document) fault(p placed) Fault {
+	if p.start < 0 {
+		return Fault{File: d.file, Text: p.text}
+	}
+	line := d.line(p.start)
+	start := d.starts[line]
+	rest, _, _ := strings.Cut(d.text[start:], "\n")
+	rest = strings.TrimSuffix(rest, "\r")
+	from := min(p.start-start, len(rest))
+	to := max(min(p.end-start, len(rest)), from)
+	return Fault{File: d.file, Line: line + 1, Column: utf8.RuneCountInString(rest[:from]) + 1,
+		Width: max(utf8.RuneCountInString(rest[from:to]), 1), Text: p.text, Source: rest}
+}
+
+// faults returns the only fault of a document that cannot be read further, after those
+// of keys that are given twice.
+func (d *Document) faults(last placed) error { return d.list(append(slices.Clone(d.twice), last)) }
+
+// repeated notes a key that is given twice.
+func (d *Document) repeated(at span, text string) {
+	if len(d.twice) >= mostGathered {
+		d.more++
+		return
+	}
+	d.twice = append(d.twice, placed{at, text})
+}
+
+// Span returns the offsets of a problem's place, or of the nearest place around it;
+// false where the document has neither.
+func (d *Document) Span(f Problem) (start, end int, found bool) {
+	s, found := d.places.span(f)
+	return s.start, s.end, found
+}
+
+// Locate returns the problems as Faults, with those that reading found; nil means none.
+func (d *Document) Locate(problems []Problem) error {
+	list := slices.Clone(d.twice)
+	for _, f := range problems {
+		s, found := d.places.span(f)
+		if !found {
+			s = span{-1, -1}
+		}
+		list = append(list, placed{s, f.Text})
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(list, func(a, b placed) int { return cmp.Compare(a.start, b.start) })
+	return d.list(list)
+}
+
+// list keeps the first faults and counts the others.
+func (d *Document) list(all []placed) error {
+	faults := make(Faults, min(len(all), mostKept))
+	for k := range faults {
+		faults[k] = d.fault(all[k])
+	}
+	faults[len(faults)-1].More = len(all) - len(faults) + d.more
+	return faults
+}
+
+// Has says whether the document has a key at its top; false where it is not TOML.
+func (d *Document) Has(key string) bool {
+	if d.top == nil {
+		reader := *d
+		if d.top, _ = reader.LooseTOML(); d.top == nil {
+			d.top = map[string]any{}
+		}
+	}
+	_, has := d.top[key]
+	return has
+}

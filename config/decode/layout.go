@@ -1,0 +1,147 @@
+package decode
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// flatList is the length in characters up to which a list stands on one line.
+const flatList = 60
+
+// notation holds the differences between TOML and JSON.
+type notation struct {
+	key  func(string) string // a key and what follows up to its value
+	text func(string) string // a text in quotes
+	last string              // what follows a list's last line
+	tall func(string) bool   // keys whose lists have a line for each item
+}
+
+var (
+	noneTall     = func(string) bool { return false }
+	tomlNotation = notation{func(key string) string { return key + " = " }, Quote, ",", noneTall}
+	jsonNotation = notation{func(key string) string { return quoteJSON(key) + ": " }, quoteJSON, "", noneTall}
+)
+
+// FormatTOML writes a table as a TOML document. The lists of tall keys have a line for
+// each item, after an empty line.
+func FormatTOML(t Table, tall func(key string) bool) string {
+	n := tomlNotation
+	n.tall = tall
+	var b strings.Builder
+	for k, e := range t {
+		if tall(e.Key) && k > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(n.entry(e, "") + "\n")
+	}
+	return b.String()
+}
+
+// FormatJSON writes a table as a JSON document.
+func FormatJSON(t Table, tall func(key string) bool) string {
+	n := jsonNotation
+	n.tall = tall
+	lines := make([]string, len(t))
+	for k, e := range t {
+		lines[k] = "  " + n.entry(e, "  ")
+	}
+	return "{\n" + strings.Join(lines, ",\n") + "\n}\n"
+}
+
+// OneLine writes a value in TOML without breaking the line.
+func OneLine(v any) string {
+	list, ok := v.([]any)
+	if !ok {
+		return tomlNotation.value(v, "")
+	}
+	items := make([]string, len(list))
+	for k, item := range list {
+		items[k] = OneLine(item)
+	}
+	return "[" + strings.Join(items, ", ") + "]"
+}
+
+// entry writes a key and its value.
+func (n notation) entry(e Entry, indent string) string {
+	if list, ok := e.Value.([]any); ok && n.tall(e.Key) {
+		return n.key(e.Key) + n.lines(list, indent)
+	}
+	return n.key(e.Key) + n.value(e.Value, indent)
+}
+
+// value writes a value on a line with an indentation.
+func (n notation) value(v any, indent string) string {
+	switch v := v.(type) {
+	case string:
+		return n.text(v)
+	case Table:
+		fields := make([]string, len(v))
+		for k, e := range v {
+			fields[k] = n.key(e.Key) + n.value(e.Value, indent)
+		}
+		return "{" + strings.Join(fields, ", ") + "}"
+	case []any:
+		return n.list(v, indent)
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
+// list writes a list on one line if it is short.
+func (n notation) list(list []any, indent string) string {
+	items := make([]string, len(list))
+	length := 0
+	for k, item := range list {
+		items[k] = n.value(item, indent)
+		length += len(items[k]) + len(", ")
+		if length > flatList || strings.Contains(items[k], "\n") {
+			return n.lines(list, indent)
+		}
+	}
+	return "[" + strings.Join(items, ", ") + "]"
+}
+
+// lines writes a list with one item a line.
+func (n notation) lines(list []any, indent string) string {
+	if len(list) == 0 {
+		return "[]"
+	}
+	inner := indent + "  "
+	items := make([]string, len(list))
+	for k, item := range list {
+		items[k] = inner + n.value(item, inner)
+	}
+	return "[\n" + strings.Join(items, ",\n") + n.last + "\n" + indent + "]"
+}
+
+// Quote writes a TOML basic string.
+func Quote(text string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range text {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteString(`\` + string(r))
+		case r < ' ' || r == 0x7f:
+			fmt.Fprintf(&b, `\u%04X`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// quoteJSON writes a string without escaping < and > as encoding/json does.
+func quoteJSON(text string) string {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(text); err != nil {
+		return strconv.Quote(text) // unreachable: a string can be encoded
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}

@@ -1,0 +1,160 @@
+package decode
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Outline is the keys of a struct, or one of them with what is below it. A field is a
+// key by its name in snake_case, a struct is a table, and an embedded struct stands with
+// the fields around it.
+type Outline struct {
+	Key    string     // in its table; empty for the whole file
+	Path   []string   // of keys, from the whole file
+	Fields []*Outline // of a table, in the order of the struct; nil for a value
+	From   Field      // whose comment describes the key; the zero Field for the whole file
+	Result Result     // what results have to do with it
+
+	dialect *Dialect
+	index   []int // of the field, from the struct of the whole file
+	typ     reflect.Type
+	words   []string // allowed texts; nil means any
+	partial bool     // its tables stand beside it, so whoever composes them checks them
+}
+
+var durationType = reflect.TypeFor[time.Duration]()
+
+// Outline returns the outline of a struct's type.
+func (d *Dialect) Outline(t reflect.Type) *Outline {
+	if known, ok := d.outlines.Load(t); ok {
+		return known.(*Outline)
+	}
+	root := &Outline{typ: t, dialect: d}
+	root.collect(root, t, nil, tag{})
+	known, _ := d.outlines.LoadOrStore(t, root)
+	return known.(*Outline)
+}
+
+// of returns the outline of the struct that a pointer leads to, and its value.
+func (d *Dialect) of(target any) (*Outline, reflect.Value) {
+	v := reflect.ValueOf(target).Elem()
+	return d.Outline(v.Type()), v
+}
+
+// collect takes in the fields of a struct: values into o, tables into tables.
+func (o *Outline) collect(tables *Outline, t reflect.Type, index []int, rules tag) {
+	for k := range t.NumField() {
+		field := t.Field(k)
+		own := tagOf(field)
+		if !field.IsExported() || own.name == "-" || slices.Contains(rules.omit, own.name) || !o.dialect.storable(field.Type) {
+			continue
+		}
+		inside := rules.below(own.name)
+		inside.omit, inside.inline = append(inside.omit, own.omit...), append(inside.inline, own.inline...)
+		at := append(slices.Clone(index), k)
+		switch {
+		case !o.dialect.isTable(field.Type):
+			value := o.below(field, Field{t, field.Name}, at, own)
+			value.words = o.dialect.words(t, field, own)
+			o.Fields = append(o.Fields, value)
+		case field.Anonymous || slices.Contains(rules.inline, own.name):
+			if field.Anonymous {
+				inside.omit, inside.inline = append(inside.omit, rules.omit...), append(inside.inline, rules.inline...)
+			}
+			o.collect(tables, field.Type, at, inside)
+		default:
+			tables.table(field, Field{t, field.Name}, at, own, inside)
+		}
+	}
+}
+
+// table takes in a struct.
+func (o *Outline) table(field reflect.StructField, from Field, at []int, own, inside tag) {
+	table := o.below(field, from, at, own)
+	table.partial = own.hoist
+	o.Fields = append(o.Fields, table)
+	home := table
+	if own.hoist {
+		home = o
+	}
+	table.collect(home, field.Type, at, inside)
+}
+
+// below makes the outline of a field.
+func (o *Outline) below(field reflect.StructField, from Field, at []int, own tag) *Outline {
+	f := &Outline{Key: own.name, Path: append(slices.Clone(o.Path), own.name), index: at, typ: field.Type, From: from, dialect: o.dialect, Result: own.result}
+	if f.Result == Material {
+		f.Result = o.Result
+	}
+	return f
+}
+
+// Name is the path as users write it, such as time.budget.
+func (o *Outline) Name() string { return strings.Join(o.Path, ".") }
+
+// About describes the key, with its unit and what zero means.
+func (o *Outline) About() string { return o.dialect.Descriptions[o.From.ID()] }
+
+// Items is the outline of the tables in a list; nil for other values.
+func (o *Outline) Items() *Outline {
+	if o.typ.Kind() == reflect.Slice && o.dialect.isTable(o.typ.Elem()) {
+		return o.dialect.Outline(o.typ.Elem())
+	}
+	return nil
+}
+
+// IsTable says whether keys stand below.
+func (o *Outline) IsTable() bool { return o.dialect.isTable(o.typ) }
+
+// Find returns the field of a key; nil where there is none.
+func (o *Outline) Find(key string) *Outline {
+	for _, f := range o.Fields {
+		if f.Key == key {
+			return f
+		}
+	}
+	return nil
+}
+
+// At returns the outline of a dotted path such as time.budget; nil where there is none.
+func (o *Outline) At(path string) *Outline {
+	for key := range strings.SplitSeq(path, ".") {
+		if o = o.Find(key); o == nil {
+			return nil
+		}
+	}
+	return o
+}
+
+// Keys lists the keys of a table.
+func (o *Outline) Keys() []string {
+	keys := make([]string, len(o.Fields))
+	for k, f := range o.Fields {
+		keys[k] = f.Key
+	}
+	return keys
+}
+
+// Leaves lists the values of a table and of those below it, its own first.
+func (o *Outline) Leaves() []*Outline {
+	var own, below []*Outline
+	for _, f := range o.Fields {
+		if f.IsTable() {
+			below = append(below, f.Leaves()...)
+		} else {
+			own = append(own, f)
+		}
+	}
+	return append(own, below...)
+}
+
+// where is the path as places are kept in a document.
+func (o *Outline) where() []any {
+	where := make([]any, len(o.Path))
+	for k, key := range o.Path {
+		where[k] = key
+	}
+	return where
+}

@@ -1,0 +1,156 @@
+package decode
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+
+	"graft/files"
+)
+
+// Source says where a value comes from. The zero Source is a default.
+type Source struct {
+	File string // empty for none
+	Line int    // in File, from 1; zero means the whole file
+	Flag string // an assignment of --set as it was given; empty for none
+}
+
+// String is default, FILE:LINE, FILE or --set.
+func (s Source) String() string {
+	switch {
+	case s.Flag != "":
+		return "--set"
+	case s.File != "" && s.Line == 0:
+		return s.File
+	case s.File != "":
+		return fmt.Sprintf("%s:%d", s.File, s.Line)
+	}
+	return "default"
+}
+
+// Reading reads a document into a struct and gathers all faults.
+type Reading struct {
+	Given map[string]Source // by the name of a key
+
+	doc      *Document
+	outline  *Outline
+	target   reflect.Value // the struct
+	problems []Problem
+	others   Faults          // of flags and of files that the document names
+	broken   map[string]bool // names of keys whose values could not be read
+	more     int             // faults that are counted only
+}
+
+// ReadAll returns the text of a file. A file of more than limit bytes is one Fault, as
+// people write configurations.
+func ReadAll(fsys files.FS, path string, limit int64) ([]byte, error) {
+	text, err := files.ReadAll(fsys, path, limit)
+	if err == nil {
+		return text, nil
+	}
+	if info, statErr := fsys.Stat(path); statErr == nil && info.Size() > limit {
+		err = fmt.Errorf("reading %s: %w", path, Faults{{File: path, Text: fmt.Sprintf("the file has %d bytes, more than the %d that are allowed", info.Size(), limit)}})
+	}
+	return nil, err
+}
+
+// Open reads a document of at most LargestFile bytes; an empty path is an empty document.
+func Open(fsys files.FS, path string) (*Document, error) {
+	if path == "" {
+		return NewDocument("no file", nil), nil
+	}
+	text, err := ReadAll(fsys, path, LargestFile)
+	if err != nil {
+		return nil, err
+	}
+	return NewDocument(path, text), nil
+}
+
+// Read reads a document over what a struct holds, then assignments such as
+// time.budget=30s. Values that cannot be read are faults of Finish; the error is Faults
+// where the document is not TOML.
+func (d *Dialect) Read(doc *Document, set []string, target any) (*Reading, error) {
+	outline, v := d.of(target)
+	r := &Reading{Given: map[string]Source{}, doc: doc, outline: outline, target: v, broken: map[string]bool{}}
+	table, err := doc.LooseTOML()
+	if err == nil {
+		r.decode(table)
+	}
+	for _, assignment := range set {
+		r.assign(assignment)
+	}
+	return r, err
+}
+
+// decode puts the document's values into the struct.
+func (r *Reading) decode(table map[string]any) {
+	d := &decoder{report: func(f Problem) {
+		r.add(f)
+		r.spoil(f)
+	}}
+	d.table(r.outline, nil, r.target, table)
+	for _, o := range d.given {
+		start, _, _ := r.doc.Span(Problem{Where: o.where(), Key: true})
+		r.Given[o.Name()] = Source{File: r.doc.file, Line: r.doc.line(start) + 1}
+	}
+}
+
+// add gathers a problem, or counts it where there are too many.
+func (r *Reading) add(f Problem) {
+	if len(r.problems)+len(r.others) >= mostGathered {
+		r.more++
+		return
+	}
+	r.problems = append(r.problems, f)
+}
+
+// Add gathers faults of other files or flags, which follow those of the document.
+func (r *Reading) Add(faults ...Fault) {
+	free := max(0, min(mostGathered-len(r.problems)-len(r.others), len(faults)))
+	r.others = append(r.others, faults[:free]...)
+	for _, f := range faults[free:] {
+		r.more += 1 + f.More
+	}
+}
+
+// spoil notes that a key's value is not as it was meant: it could not be read, or its
+// key may be the misspelt one.
+func (r *Reading) spoil(f Problem) {
+	o := r.outline
+	for _, step := range f.Where {
+		key, ok := step.(string)
+		if !ok {
+			break
+		}
+		inner := o.Find(key)
+		if inner == nil && f.Key && o.IsTable() {
+			inner = o.Find(nearest(key, o.Keys()))
+		}
+		if inner == nil {
+			break
+		}
+		o = inner
+	}
+	r.broken[o.Name()] = true
+}
+
+// Failed says whether any fault was found so far.
+func (r *Reading) Failed() bool { return len(r.problems)+len(r.others) > 0 }
+
+// Broken says whether the value of a key could not be read.
+func (r *Reading) Broken(key string) bool { return r.broken[key] }
+
+// Finish returns all faults as Faults; nil where there are none.
+func (r *Reading) Finish() error {
+	found := r.doc.Locate(r.problems)
+	var all Faults
+	if found != nil {
+		all = found.(Faults)
+	}
+	all = slices.Concat(all, r.others)
+	if len(all) == 0 {
+		return nil
+	}
+	all[len(all)-1].More += r.more
+	return all
+}

@@ -1,0 +1,92 @@
+package decode
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// Reference is a Markdown text about the keys of a struct, which holds the defaults: a
+// table for each section with types, defaults and descriptions. Without names it is
+// about all sections, else about those.
+func (d *Dialect) Reference(defaults any, sections ...string) string {
+	o, v := d.of(defaults)
+	var b strings.Builder
+	if len(sections) == 0 {
+		d.referTables(&b, o, v)
+	}
+	for _, name := range sections {
+		if section := o.Find(name); section != nil {
+			d.referTable(&b, "["+name+"]", section, v)
+		}
+	}
+	return b.String()
+}
+
+// referTables describes the tables in a table, each with those in it.
+func (d *Dialect) referTables(b *strings.Builder, o *Outline, v reflect.Value) {
+	for _, f := range o.Fields {
+		if f.IsTable() {
+			d.referTable(b, "["+f.Name()+"]", f, v)
+			d.referTables(b, f, v)
+		}
+	}
+}
+
+// referTable describes the values of a table; v holds defaults, and is invalid where
+// there are none.
+func (d *Dialect) referTable(b *strings.Builder, title string, o *Outline, v reflect.Value) {
+	fmt.Fprintf(b, "\n## `%s`\n\n", title)
+	if about := o.About(); about != "" {
+		b.WriteString(about + "\n\n")
+	}
+	b.WriteString("| key | type | default | meaning |\n| --- | --- | --- | --- |\n")
+	var lists []*Outline
+	for _, f := range o.Fields {
+		if f.IsTable() {
+			continue
+		}
+		value := ""
+		if v.IsValid() {
+			value = code(OneLine(d.plain(v.FieldByIndex(f.index))))
+		}
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", f.Key, cell(d.typeText(f, f.typ)), value, cell(f.About()))
+		if f.Items() != nil {
+			lists = append(lists, f)
+		}
+	}
+	for _, f := range lists {
+		d.referTable(b, "each of "+f.Name(), f.Items(), reflect.Value{})
+	}
+}
+
+// typeText says in words what a key takes.
+func (d *Dialect) typeText(o *Outline, t reflect.Type) string {
+	switch {
+	case t == durationType:
+		return "time"
+	case o.Items() != nil && t.Kind() == reflect.Slice:
+		return "list of tables"
+	case t.Kind() == reflect.Slice:
+		return "list of: " + d.typeText(o, t.Elem())
+	case o.words != nil:
+		var list []string
+		for _, word := range o.words {
+			list = append(list, code(Quote(word)))
+		}
+		return strings.Join(list, ", ")
+	case d.isText(t) || t.Kind() == reflect.String:
+		return "text"
+	case t.Kind() == reflect.Bool:
+		return "`true` or `false`"
+	case t.Kind() == reflect.Float64 || t.Kind() == reflect.Float32:
+		return "number"
+	}
+	return "whole number"
+}
+
+// code marks a text as code in a table.
+func code(text string) string { return "`" + strings.ReplaceAll(text, "|", `\|`) + "`" }
+
+// cell keeps a text in its cell.
+func cell(text string) string { return strings.ReplaceAll(text, "\n", " ") }

@@ -1,0 +1,64 @@
+package decode
+
+import (
+	"reflect"
+	"strings"
+)
+
+// flagFault is a fault of an assignment on the command line.
+func flagFault(assignment, text string) Fault {
+	return Fault{File: "--set " + assignment, Text: text}
+}
+
+// assign follows an assignment such as time.budget=30s: a path of keys, and a value in
+// TOML, or any text where the key takes one.
+func (r *Reading) assign(assignment string) {
+	bad := func(text string) { r.Add(flagFault(assignment, text)) }
+	path, value, ok := strings.Cut(assignment, "=")
+	if !ok {
+		bad("write a key and its value, such as time.budget=30s")
+		return
+	}
+	o, fault := r.outline.lookUp(strings.TrimSpace(path))
+	if fault != "" {
+		bad(fault)
+		return
+	}
+	d := &decoder{report: func(f Problem) {
+		bad(f.Text)
+		r.spoil(f)
+	}}
+	d.field(o, o.where(), r.target, assigned(o, strings.TrimSpace(value)))
+	for _, leaf := range d.given {
+		r.Given[leaf.Name()] = Source{Flag: assignment}
+	}
+}
+
+// lookUp follows a path of keys; the text says what is wrong with it.
+func (o *Outline) lookUp(path string) (*Outline, string) {
+	for key := range strings.SplitSeq(path, ".") {
+		if !o.IsTable() {
+			return nil, o.Name() + " has no keys; give its value as a whole"
+		}
+		f := o.Find(key)
+		if f == nil {
+			return nil, unknownKey(o, key)
+		}
+		o = f
+	}
+	return o, ""
+}
+
+// assigned reads the value of an assignment. What is not TOML is a text, and so is
+// what a key gets that takes texts only.
+func assigned(o *Outline, text string) any {
+	table, err := NewDocument("", []byte("value = "+text)).TOML()
+	value, has := table["value"]
+	if err != nil || !has || len(table) != 1 {
+		return text
+	}
+	if _, quoted := value.(string); !quoted && (o.typ.Kind() == reflect.String || o.dialect.isText(o.typ)) {
+		return text
+	}
+	return value
+}

@@ -1,0 +1,70 @@
+package decode
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"graft/files"
+)
+
+// Setting is a key of a file and its value, of whichever kind the file is.
+type Setting struct {
+	Key  string // with its tables, such as time.budget
+	Text string // the value on one line
+}
+
+// Settings lists the keys of any TOML file, sorted. The error wraps Faults where the file
+// is not TOML or exceeds a limit.
+func Settings(fsys files.FS, path string) ([]Setting, error) {
+	doc, err := Open(fsys, path)
+	if err != nil {
+		return nil, err
+	}
+	table, err := doc.TOML()
+	if err != nil {
+		return nil, err
+	}
+	list := settingsOf(nil, "", table)
+	slices.SortFunc(list, func(a, b Setting) int { return cmp.Compare(a.Key, b.Key) })
+	return list, nil
+}
+
+// settingsOf adds the keys of a table.
+func settingsOf(list []Setting, before string, table map[string]any) []Setting {
+	for key, value := range table {
+		if inner, ok := value.(map[string]any); ok {
+			list = settingsOf(list, before+key+".", inner)
+			continue
+		}
+		list = append(list, Setting{before + key, settingText(value)})
+	}
+	return list
+}
+
+// settingText writes a value on one line, texts without quotes.
+func settingText(value any) string {
+	switch v := value.(type) {
+	case string:
+		return v
+	case float64:
+		return FloatText(v)
+	case time.Time:
+		return v.Format(time.RFC3339)
+	case []any:
+		items := make([]string, len(v))
+		for k, item := range v {
+			items[k] = settingText(item)
+		}
+		return "[" + strings.Join(items, ", ") + "]"
+	case map[string]any:
+		text, err := json.Marshal(v)
+		if err == nil {
+			return string(text)
+		}
+	}
+	return fmt.Sprint(value)
+}

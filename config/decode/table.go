@@ -1,0 +1,115 @@
+package decode
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// decoder puts values into a struct.
+type decoder struct {
+	report func(Problem)
+	given  []*Outline
+}
+
+func (d *decoder) fault(where []any, format string, args ...any) {
+	d.report(Problem{Where: where, Text: fmt.Sprintf(format, args...)})
+}
+
+// below leads one step further.
+func below(where []any, step any) []any { return append(slices.Clone(where), step) }
+
+// table decodes a table into the fields of a struct.
+func (d *decoder) table(o *Outline, where []any, v reflect.Value, table map[string]any) {
+	for _, key := range slices.Sorted(maps.Keys(table)) {
+		inner := below(where, key)
+		f := o.Find(key)
+		if f == nil {
+			d.report(Problem{Where: inner, Key: true, Text: unknownKey(o, key)})
+			continue
+		}
+		d.field(f, inner, v, table[key])
+	}
+}
+
+func unknownKey(o *Outline, key string) string {
+	if now, known := o.dialect.Renamed[strings.Join(append(slices.Clone(o.Path), key), ".")]; known {
+		return fmt.Sprintf("%s is called %s now; rename it", key, now)
+	}
+	table := ""
+	if len(o.Path) > 0 {
+		table = " in " + o.Name()
+	}
+	hint := Guess(key, o.Keys())
+	if hint == "" {
+		hint = "; known keys are " + strings.Join(o.Keys(), ", ")
+	}
+	return fmt.Sprintf("unknown key %q%s%s", shortened(key), table, hint)
+}
+
+// field decodes one value into its place in the struct.
+func (d *decoder) field(f *Outline, where []any, v reflect.Value, in any) {
+	if !f.IsTable() {
+		d.given = append(d.given, f)
+		d.value(v.FieldByIndex(f.index), where, f, in)
+		return
+	}
+	table, ok := in.(map[string]any)
+	if !ok {
+		d.fault(where, "%s must be a table, got %s", f.Key, Describe(in))
+		return
+	}
+	d.table(f, where, v, table)
+}
+
+// value decodes one value; o is the key that it belongs to.
+func (d *decoder) value(v reflect.Value, where []any, o *Outline, in any) {
+	var err error
+	switch {
+	case o.dialect.isText(v.Type()):
+		err = setText(v, o, in)
+	case v.Type() == durationType:
+		err = setDuration(v, in)
+	case v.Kind() == reflect.Slice:
+		d.list(v, where, o, in)
+	case v.Kind() == reflect.Struct:
+		d.item(v, where, o, in)
+	default:
+		err = setScalar(v, o, in)
+	}
+	if err != nil {
+		d.fault(where, "%s %v", o.Key, err)
+	}
+}
+
+// list decodes a list, which replaces the one that was there.
+func (d *decoder) list(v reflect.Value, where []any, o *Outline, in any) {
+	list, ok := in.([]any)
+	if !ok {
+		d.fault(where, "%s must be a list, [ … ], got %s", o.Key, Describe(in))
+		return
+	}
+	out := reflect.MakeSlice(v.Type(), len(list), len(list))
+	for k, item := range list {
+		d.value(out.Index(k), below(where, k), o, item)
+	}
+	if len(list) == 0 {
+		out = reflect.Zero(v.Type())
+	}
+	v.Set(out)
+}
+
+// item decodes a table in a list.
+func (d *decoder) item(v reflect.Value, where []any, o *Outline, in any) {
+	table, ok := in.(map[string]any)
+	if !ok {
+		d.fault(where, "%s must be a list of tables, got a list with %s", o.Key, Describe(in))
+		return
+	}
+	inner := *o.dialect.Outline(v.Type())
+	inner.Path = o.Path
+	e := &decoder{report: d.report}
+	e.table(&inner, where, v, table)
+}

@@ -1,0 +1,85 @@
+package decode
+
+import (
+	"reflect"
+	"strings"
+	"unicode"
+)
+
+// Result says what the results of a run have to do with a key.
+type Result string
+
+// What results have to do with a key, as the tag `result:"…"` of its field says. The
+// tag of a struct holds for all fields in it.
+const (
+	Material Result = ""         // they depend on it
+	None     Result = "none"     // none changes with it, such as a folder or an address
+	Rounding Result = "rounding" // none changes by more than rounding, such as a number of threads
+	Contents Result = "contents" // they depend on what the named files hold, wherever these lie
+)
+
+// tag is the content of a field's tags. The tag `config:"name,option,…"` gives a key
+// another name, "-" leaves a field out, and its options are
+//
+//	one=a|b    the texts that are allowed
+//	hoist      structs inside stand beside the table, not in it
+//	omit=a.b   leaves a field inside out
+//	inline=a   the fields of a struct inside stand with those around it
+type tag struct {
+	name         string
+	omit, inline []string
+	words        []string
+	hoist        bool
+	result       Result
+}
+
+func tagOf(field reflect.StructField) tag {
+	name, options, _ := strings.Cut(field.Tag.Get("config"), ",")
+	t := tag{name: name, result: Result(field.Tag.Get("result"))}
+	if name == "" {
+		t.name = Snake(field.Name)
+	}
+	for option := range strings.SplitSeq(options, ",") {
+		what, value, _ := strings.Cut(option, "=")
+		switch what {
+		case "omit":
+			t.omit = append(t.omit, value)
+		case "inline":
+			t.inline = append(t.inline, value)
+		case "one":
+			t.words = strings.Split(value, "|")
+		case "hoist":
+			t.hoist = true
+		}
+	}
+	return t
+}
+
+// below returns the rules that hold inside a field.
+func (t tag) below(key string) tag {
+	return tag{omit: cutPrefixes(t.omit, key+"."), inline: cutPrefixes(t.inline, key+".")}
+}
+
+func cutPrefixes(paths []string, prefix string) (inside []string) {
+	for _, path := range paths {
+		if rest, ok := strings.CutPrefix(path, prefix); ok {
+			inside = append(inside, rest)
+		}
+	}
+	return inside
+}
+
+// Snake writes EvalBatch as eval_batch and LR as lr.
+func Snake(name string) string {
+	letters := []rune(name)
+	var b strings.Builder
+	for k, r := range letters {
+		begins := unicode.IsUpper(r) && k > 0 &&
+			(!unicode.IsUpper(letters[k-1]) || k+1 < len(letters) && unicode.IsLower(letters[k+1]))
+		if begins {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
+}

@@ -1,0 +1,87 @@
+package decode
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/pelletier/go-toml/v2/unstable"
+)
+
+// Limits on reading a document again after a key that is given twice.
+const (
+	mostTwice   = 20       // readings
+	mostReadFor = 32 << 20 // bytes in all
+)
+
+// LooseTOML reads the document as TOML does, and goes on after keys that are given
+// twice: the first one counts, and Locate reports the others. An error is Faults.
+func (d *Document) LooseTOML() (map[string]any, error) {
+	whole := d.text
+	defer func() { d.text = whole }()
+	for {
+		if fault, over := d.walkTOML(); over {
+			return nil, d.faults(fault)
+		}
+		var table map[string]any
+		err := toml.Unmarshal([]byte(d.text), &table)
+		if err == nil {
+			return table, nil
+		}
+		again := len(d.twice) < mostTwice && len(d.twice)*len(d.text) < mostReadFor
+		if !again || !d.passOver(err) {
+			return nil, d.faults(d.tomlFault(err))
+		}
+	}
+}
+
+// passOver blanks the expression whose key is given twice; false where the error has
+// another reason.
+func (d *Document) passOver(err error) bool {
+	var found *toml.DecodeError
+	if !errors.As(err, &found) || len(found.Key()) == 0 {
+		return false
+	}
+	offset := d.offset(found.Position())
+	from, to, name := d.expressionAt(offset)
+	text := strings.TrimPrefix(found.Error(), "toml: ")
+	if strings.HasSuffix(text, "already defined") || strings.HasSuffix(text, "already exists") {
+		text = strings.Join(found.Key(), ".") + " is given twice"
+	}
+	d.repeated(name, text)
+	blank := []byte(d.text[from:to])
+	for k, c := range blank {
+		if c != '\n' {
+			blank[k] = ' '
+		}
+	}
+	before := d.text
+	d.text = d.text[:from] + string(blank) + d.text[to:]
+	return d.text != before
+}
+
+// expressionAt returns the lines of the key, or of the table with all its keys, around
+// an offset, and the place of its name.
+func (d *Document) expressionAt(offset int) (from, to int, name span) {
+	from, to = 0, len(d.text)
+	table := false
+	w := &tomlWalk{Document: d}
+	w.parser.Reset([]byte(d.text))
+	for w.parser.NextExpression() {
+		node := w.parser.Expression()
+		keys := node.Key()
+		keys.Next()
+		at := w.span(keys.Node())
+		for keys.Next() {
+			at.end = w.span(keys.Node()).end
+		}
+		header := node.Kind != unstable.KeyValue
+		if at.start > offset && (header || !table) {
+			return from, d.starts[d.line(at.start)], name
+		}
+		if at.start <= offset {
+			from, name, table = d.starts[d.line(at.start)], at, header
+		}
+	}
+	return from, to, name
+}

@@ -1,0 +1,79 @@
+package config
+
+import (
+	"errors"
+	"reflect"
+
+	"graft/config/decode"
+	"graft/dataset"
+	"graft/decider"
+	"graft/model"
+	"graft/net2net"
+	"graft/simulation"
+	"graft/torch"
+	"graft/trainer"
+)
+
+// What package decode defines.
+type (
+	Fault   = decode.Fault   // an error at one place of a file
+	Faults  = decode.Faults  // all errors of a file
+	Source  = decode.Source  // where a value comes from
+	Value   = decode.Value   // a key and its value
+	Setting = decode.Setting // a key and its value as texts
+)
+
+// dialect holds what package decode needs to know of the rooms' options.
+var dialect = &decode.Dialect{
+	Words: map[reflect.Type][]string{
+		reflect.TypeFor[trainer.Rule]():      textsOf(trainer.Exponential, trainer.Constant, trainer.Cosine, trainer.StepDown),
+		reflect.TypeFor[trainer.Change]():    textsOf(trainer.Up, trainer.Down),
+		reflect.TypeFor[net2net.Form]():      textsOf(net2net.Auto, net2net.Identity, net2net.Residual),
+		reflect.TypeFor[net2net.Compat]():    textsOf(net2net.Off, net2net.Original, net2net.WithoutNorm),
+		reflect.TypeFor[net2net.Kind]():      textsOf(net2net.Kinds()...),
+		reflect.TypeFor[simulation.Reward](): textsOf(simulation.Standard, simulation.Tangent),
+		reflect.TypeFor[torch.Rule]():        torch.RuleNames(),
+		reflect.TypeFor[torch.Precision]():   torch.PrecisionNames(),
+	},
+	FieldWords: map[decode.Field][]string{
+		{Of: reflect.TypeFor[dataset.Options](), Name: "Kind"}: dataset.Kinds(),
+		{Of: reflect.TypeFor[NetworkOptions](), Name: "Name"}:  zooNames(),
+
+		{Of: reflect.TypeFor[decider.LearnOptions](), Name: "Rule"}:   {decider.LearnReinforce, decider.LearnExact},
+		{Of: reflect.TypeFor[decider.LearnOptions](), Name: "Reward"}: {decider.RewardTangent, decider.RewardAccuracy, decider.RewardStandard},
+	},
+	Notations: map[reflect.Type]decode.Notation{
+		reflect.TypeFor[net2net.Action](): { // which JSON writes otherwise
+			Read:    func(text string) (any, error) { return net2net.ParseAction(text) },
+			Pattern: "^(none|[a-z]+:[^:]+(:[0-9]+)?)$",
+		},
+	},
+	Descriptions: descriptions,
+	Item: func(err error) (list string, index int, key, text string, ok bool) {
+		var f *trainer.ItemFault
+		if ok = errors.As(err, &f); ok {
+			return f.List, f.Index, f.Key, f.Text, true
+		}
+		return
+	},
+}
+
+func textsOf[T ~string](values ...T) []string {
+	texts := make([]string, len(values))
+	for k, v := range values {
+		texts[k] = string(v)
+	}
+	return texts
+}
+
+// zooNames lists the names of networks, and the empty one for a file of a network.
+func zooNames() []string {
+	names := []string{""}
+	for _, e := range model.ZooEntries() {
+		names = append(names, e.Name)
+		if e.Alias != "" {
+			names = append(names, e.Alias)
+		}
+	}
+	return names
+}

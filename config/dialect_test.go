@@ -1,0 +1,62 @@
+package config
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"graft/net2net"
+	"graft/trainer"
+)
+
+// TestWordsAreTheConstants reads the rooms' sources: a constant that is added there
+// must be known here.
+func TestWordsAreTheConstants(t *testing.T) {
+	for folder, types := range map[string]map[string]reflect.Type{
+		"trainer": {"Rule": reflect.TypeFor[trainer.Rule](), "Change": reflect.TypeFor[trainer.Change]()},
+		"net2net": {"Form": reflect.TypeFor[net2net.Form](), "Compat": reflect.TypeFor[net2net.Compat]()},
+	} {
+		constants := constantsOf(t, "../"+folder)
+		for name, of := range types {
+			require.NotEmpty(t, constants[name], name)
+			for _, text := range constants[name] {
+				if text != "" {
+					assert.Contains(t, dialect.Words[of], text)
+				}
+			}
+		}
+	}
+}
+
+// constantsOf are the values of a folder's text constants by the name of their type.
+func constantsOf(t *testing.T, folder string) map[string][]string {
+	found := map[string][]string{}
+	paths, err := filepath.Glob(filepath.Join(folder, "*.go"))
+	require.NoError(t, err)
+	for _, path := range paths {
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		require.NoError(t, err)
+		ast.Inspect(file, func(node ast.Node) bool {
+			spec, ok := node.(*ast.ValueSpec)
+			if !ok || len(spec.Values) != 1 {
+				return true
+			}
+			of, named := spec.Type.(*ast.Ident)
+			value, literal := spec.Values[0].(*ast.BasicLit)
+			if named && literal && value.Kind == token.STRING {
+				text, err := strconv.Unquote(value.Value)
+				require.NoError(t, err)
+				found[of.Name] = append(found[of.Name], text)
+			}
+			return true
+		})
+	}
+	return found
+}

@@ -1,0 +1,191 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"graft/config/decode"
+	"graft/files"
+)
+
+// File holds the options of a configuration file. Its struct embeds sources; its fields
+// are the file's sections. It may implement named, preset, loader and checker.
+type File interface {
+	EnsureDefaults() // fills in what zero stands for
+	Validate() error // joins all that is wrong
+	origins() *sources
+}
+
+// What the files of some kinds do as well while they are read.
+type (
+	named  interface{ named(path string) }    // takes a default from the file's path
+	preset interface{ preset() (File, bool) } // names the options that the file's keys ask to start from
+	loader interface {
+		load(files.FS, *decode.Reading)
+	} // reads the files that it names, before Validate
+	checker interface {
+		check(files.FS, *decode.Reading)
+	} // checks further, after Validate
+)
+
+// sources says where the values of a file come from.
+type sources struct{ given map[string]Source }
+
+func (s *sources) origins() *sources { return s }
+
+// Source returns where the value of a key such as time.budget comes from.
+func (s *sources) Source(key string) Source { return s.given[key] }
+
+// Kind is a kind of configuration file. A new one is a file with its options struct and
+// its Kind, and a line in Kinds.
+type Kind struct {
+	Name     string   // one word: 'graft config schema --NAME' prints its schema
+	Noun     string   // a file of it in errors, such as scenario
+	Files    string   // its files in help texts, such as "files of scenarios"
+	Title    string   // of its schema
+	Sections []string // sections that only its files have; empty for the kind of all other files
+	New      func() File
+	// Summary is what a valid file asks for, in one line; its error is about the file.
+	Summary func(File) (string, error)
+	Page    Page
+}
+
+// Page is the kind's part of the reference page.
+type Page struct {
+	Title    string
+	Intro    string   // Markdown, which ends with a line break
+	Sections []string // sections that it describes; empty means all
+}
+
+// Kinds lists the kinds of files, in the order in which they are recognised. The last one
+// is the kind of every file that is of no other.
+func Kinds() []*Kind {
+	return []*Kind{PipelineKind, ClusterKind, SimulationKind, TreeLearningKind, LearningKind, JobKind}
+}
+
+// KindOf returns the kind of a file; a file that cannot be read and an empty path have
+// that of jobs.
+func KindOf(fsys files.FS, path string) *Kind {
+	doc, err := decode.Open(fsys, path)
+	if err != nil {
+		return JobKind
+	}
+	return kindOf(doc)
+}
+
+func kindOf(doc *decode.Document) *Kind {
+	all := Kinds()
+	k := slices.IndexFunc(all, func(k *Kind) bool { return slices.ContainsFunc(k.Sections, doc.Has) })
+	if k < 0 {
+		return all[len(all)-1]
+	}
+	return all[k]
+}
+
+// Read reads a file of whichever kind, as Kind.Read does.
+func Read(fsys files.FS, path string, set []string) (File, *Kind, error) {
+	doc, err := decode.Open(fsys, path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read configuration: %w", err)
+	}
+	k := kindOf(doc)
+	f, err := k.read(fsys, doc, path, set)
+	return f, k, err
+}
+
+// Read reads a file of the kind, then assignments such as time.budget=30s, and the files
+// that it names; an empty path is no file. The error wraps [Faults] where anything that
+// is written is wrong.
+func (k *Kind) Read(fsys files.FS, path string, set []string) (File, error) {
+	doc, err := decode.Open(fsys, path)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", k.Noun, err)
+	}
+	return k.read(fsys, doc, path, set)
+}
+
+func (k *Kind) read(fsys files.FS, doc *decode.Document, path string, set []string) (File, error) {
+	f := k.New()
+	r, err := dialect.Read(doc, set, f)
+	if p, has := f.(preset); err == nil && has {
+		if other, wanted := p.preset(); wanted {
+			f = other
+			r, err = dialect.Read(doc, set, f)
+		}
+	}
+	if n, has := f.(named); err == nil && has && path != "" {
+		n.named(path)
+	}
+	if err == nil {
+		err = finish(fsys, f, r)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", k.Noun, err)
+	}
+	return f, nil
+}
+
+// readAs is Read of a kind whose type is known.
+func readAs[T File](k *Kind, fsys files.FS, path string, set []string) (T, error) {
+	f, err := k.Read(fsys, path, set)
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return f.(T), nil
+}
+
+// finish fills in defaults, reads the files that are named and checks it all.
+func finish(fsys files.FS, f File, r *decode.Reading) error {
+	f.origins().given = r.Given
+	r.Defaults()
+	if l, has := f.(loader); has {
+		l.load(fsys, r)
+	}
+	r.Validate()
+	if c, has := f.(checker); has {
+		c.check(fsys, r)
+	}
+	return r.Finish()
+}
+
+// Schema is the JSON Schema (draft 2020-12) of the kind's files, for editors and other
+// programs. What depends on several keys is checked by Read alone.
+func (k *Kind) Schema() (string, error) { return dialect.Schema(k.Title, k.defaults()) }
+
+func (k *Kind) defaults() File {
+	f := k.New()
+	f.EnsureDefaults()
+	return f
+}
+
+// Reference is a page about the keys of all kinds of files, in Markdown: a table for each
+// section, with types, defaults and the comments of the code.
+func Reference() string {
+	var b strings.Builder
+	for k, kind := range []*Kind{JobKind, SimulationKind, TreeLearningKind, PipelineKind, ClusterKind, LearningKind} {
+		if k > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString("# " + kind.Page.Title + "\n\n" + kind.Page.Intro + dialect.Reference(kind.defaults(), kind.Page.Sections...))
+	}
+	return b.String()
+}
+
+// ReadSettings lists what a TOML file says, sorted by key, whatever kind of file it is.
+// The error wraps [Faults] where it is not TOML.
+func ReadSettings(fsys files.FS, path string) ([]Setting, error) { return decode.Settings(fsys, path) }
+
+// summaryOf makes Kind.Summary of a method.
+func summaryOf[T File](summary func(T) (string, error)) func(File) (string, error) {
+	return func(f File) (string, error) { return summary(f.(T)) }
+}
+
+// counted writes 1 seed and 2 seeds.
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

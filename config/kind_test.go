@@ -1,0 +1,127 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"graft/config/decode"
+	"graft/files"
+)
+
+// note is a kind of file as a new one begins: options, defaults and checks.
+type note struct {
+	sources
+	Note noteOptions // what it says
+}
+
+type noteOptions struct {
+	Text  string // what it says
+	Lines int    // how long it is; zero means 1
+	Path  string `result:"none"` // where it goes
+}
+
+func (n *note) EnsureDefaults() { n.Note.Lines = max(n.Note.Lines, 1) }
+
+func (n *note) Validate() error {
+	if n.Note.Text == "" {
+		return errors.New("text is missing; write one")
+	}
+	return nil
+}
+
+var noteKind = &Kind{Name: "note", Noun: "note", Title: "a note", Sections: []string{"note"}, New: func() File { return &note{} }}
+
+// A kind needs no code but its options, defaults and checks.
+func TestAKindIsAValue(t *testing.T) {
+	path := written(t, "a.toml", "[note]\ntext = \"hello\"\npath = \"here\"\n")
+	f, err := noteKind.Read(files.OS{}, path, []string{"note.lines=3"})
+	require.NoError(t, err)
+	require.Equal(t, noteOptions{"hello", 3, "here"}, f.(*note).Note)
+	values := Values(f)
+	assert.Equal(t, []string{path + ":2", "--set", path + ":3"}, []string{values[0].Source.String(), values[1].Source.String(), values[2].Source.String()})
+	assert.Equal(t, "[note]\ntext = \"hello\"\nlines = 3\npath = \"here\"\n", Resolved(f))
+	moved, err := noteKind.Read(files.OS{}, path, []string{"note.lines=3", "note.path=there"})
+	require.NoError(t, err)
+	assert.Equal(t, Digest(f), Digest(moved))
+	assert.Empty(t, differences(f, moved))
+	longer, err := noteKind.Read(files.OS{}, path, nil)
+	require.NoError(t, err)
+	assert.NotEqual(t, Digest(f), Digest(longer))
+	assert.Equal(t, []string{"note.lines was 1 and is 3"}, differences(f, longer))
+	schema, err := noteKind.Schema()
+	require.NoError(t, err)
+	assert.Contains(t, schema, `"title": "a note"`)
+	_, err = noteKind.Read(files.OS{}, written(t, "b.toml", "[note]\nlins = 3\n"), nil)
+	assert.ErrorContains(t, err, "read note: 2 faults")
+	assert.ErrorContains(t, err, `unknown key "lins" in note; did you mean lines?`)
+	assert.ErrorContains(t, err, "text is missing; write one")
+}
+
+func TestKindsAreTheirSections(t *testing.T) {
+	for text, kind := range map[string]*Kind{"[pipeline]\n[tables]": PipelineKind, "[cluster]": ClusterKind, "[simulate]\n[run]": SimulationKind, "[tables]\n[learn]": TreeLearningKind,
+		"[table]": LearningKind, "[learn]": LearningKind, "[run]": JobKind, "": JobKind, "[[": JobKind, "[run]\nseed = 1\nseed = 2\n[simulate]": SimulationKind} {
+		path := written(t, "a.toml", text)
+		assert.Equal(t, kind.Name, KindOf(files.OS{}, path).Name, text)
+		_, read, _ := Read(files.OS{}, path, nil)
+		assert.Equal(t, kind.Name, read.Name, text)
+	}
+	assert.Equal(t, JobKind, KindOf(files.OS{}, "none.toml"))
+	names := map[string]bool{}
+	for _, k := range Kinds() {
+		assert.False(t, names[k.Name] || k.Noun == "" || k.Files == "" || k.Title == "" || k.Summary == nil || k.Page.Title == "", k.Name)
+		assert.Contains(t, Reference(), "# "+k.Page.Title+"\n")
+		names[k.Name] = true
+	}
+}
+
+// A key has to do with results what it has in all kinds of files that have it.
+func TestWhatResultsHaveToDoWithKeys(t *testing.T) {
+	all, by := map[string]decode.Result{}, map[decode.Result][]string{}
+	for _, k := range Kinds() {
+		for _, v := range Values(k.New()) {
+			if was, known := all[v.Key]; known {
+				assert.Equal(t, was, v.Result, v.Key)
+				continue
+			}
+			all[v.Key], by[v.Result] = v.Result, append(by[v.Result], v.Key)
+			assert.Equal(t, v.Result == decode.None, ChangesNoResult(v.Key), v.Key)
+		}
+	}
+	for result, want := range map[decode.Result]string{
+		decode.None:     "run.folder run.listen run.tensorboard run.checkpoint run.at_once pipeline.folder pipeline.cache output.folder schedule.workers simulate.tries simulate.cache checkpoint. fleet.",
+		decode.Rounding: "run.device run.threads parallel.",
+		decode.Contents: "pipeline.scenarios pipeline.set tables.folders tables.held_out",
+	} {
+		for _, key := range by[result] {
+			section, _, _ := strings.Cut(key, ".")
+			assert.True(t, strings.Contains(want+" ", key+" ") || strings.Contains(want+" ", section+". "), key)
+		}
+		for key := range strings.FieldsSeq(want) {
+			assert.Contains(t, strings.Join(by[result], " ")+" ", key, result)
+		}
+	}
+	for _, key := range []string{"run.seed", "network.weights", "runner.folder", "nothing"} {
+		assert.False(t, ChangesNoResult(key), key)
+	}
+}
+
+// A long list of missing files is a few faults with a count.
+func TestAPipelineOfManyMissingScenarios(t *testing.T) {
+	var list []string
+	for k := range 5000 {
+		list = append(list, fmt.Sprintf("%q", fmt.Sprintf("none%d.toml", k)))
+	}
+	_, err := ReadPipeline(files.OS{}, written(t, "a.toml", "[pipeline]\nscenarios = ["+strings.Join(list, ", ")+"]\n"), nil)
+	var faults Faults
+	require.ErrorAs(t, err, &faults)
+	assert.LessOrEqual(t, len(faults), 1000)
+	assert.ErrorContains(t, err, "5000 faults\n")
+	assert.ErrorContains(t, err, "scenarios[0]: stat none0.toml")
+	assert.ErrorContains(t, err, "and 4980 more")
+	assert.Less(t, len(err.Error()), 10_000)
+}

@@ -1,0 +1,126 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"graft/config/decode"
+	"graft/files"
+	"graft/model"
+)
+
+// largestNetworkFile is in bytes.
+const largestNetworkFile = 1 << 20
+
+// ReadNetwork reads a network's file: JSON where its name ends in .json, and TOML
+// otherwise. The error wraps [Faults] where the file can be read and is wrong.
+func ReadNetwork(fsys files.FS, path string) (*model.Network, error) {
+	data, err := decode.ReadAll(fsys, path, largestNetworkFile)
+	if err != nil {
+		return nil, fmt.Errorf("read network: %w", err)
+	}
+	n, err := parseNetwork(path, data)
+	if err != nil {
+		return nil, fmt.Errorf("read network %s: %w", path, err)
+	}
+	return n, nil
+}
+
+func isJSON(path string) bool { return strings.EqualFold(filepath.Ext(path), ".json") }
+
+func parseNetwork(path string, data []byte) (*model.Network, error) {
+	d := decode.NewDocument(path, data)
+	read := d.TOML
+	if isJSON(path) {
+		read = d.JSON
+	}
+	table, err := read()
+	if err != nil {
+		return nil, err
+	}
+	n, err := model.FromForm(table)
+	var found model.FormFaults
+	if err != nil && !errors.As(err, &found) {
+		return nil, err
+	}
+	if err := d.Locate(problems(found)); err != nil {
+		return nil, err
+	}
+	return n, nil
+}
+
+// problems are the faults of a form as package decode has them.
+func problems(faults model.FormFaults) []decode.Problem {
+	list := make([]decode.Problem, len(faults))
+	for k, f := range faults {
+		list[k] = decode.Problem(f)
+	}
+	return list
+}
+
+// WriteNetwork writes a network's file, from which ReadNetwork makes the same
+// network; its weights are not part of it. The name says JSON or TOML as for
+// ReadNetwork. The file is replaced as a whole or not at all.
+func WriteNetwork(fsys files.FS, path string, n *model.Network) error {
+	if err := n.Check(); err != nil {
+		return fmt.Errorf("write network %s: it could not be read again: %w", path, err)
+	}
+	text := networkText(n)
+	if isJSON(path) {
+		text = decode.FormatJSON(tableOf(n.Form()).(decode.Table), isParts)
+	}
+	if len(text) > largestNetworkFile {
+		return fmt.Errorf("write network %s: it takes %d bytes, and a network's file has at most %d", path, len(text), largestNetworkFile)
+	}
+	return writeText(fsys, "network", path, text)
+}
+
+// writeText replaces a file as a whole or not at all.
+func writeText(fsys files.FS, what, path, text string) error {
+	err := files.WriteAtomic(fsys, path, func(w io.Writer) error {
+		_, err := io.WriteString(w, text)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("write %s: %w", what, err)
+	}
+	return nil
+}
+
+// FormatNetwork writes a network's file in TOML.
+func FormatNetwork(w io.Writer, n *model.Network) error {
+	_, err := io.WriteString(w, networkText(n))
+	return err
+}
+
+func networkText(n *model.Network) string {
+	return decode.FormatTOML(tableOf(n.Form()).(decode.Table), isParts)
+}
+
+// isParts says whether a key of a network has a line for each of its parts.
+func isParts(key string) bool {
+	return slices.Contains([]string{"layers", "block", "residual", "branches"}, key)
+}
+
+// tableOf turns a form, or what stands in it, into what package decode writes.
+func tableOf(v any) any {
+	switch v := v.(type) {
+	case model.Form:
+		t := make(decode.Table, len(v))
+		for k, field := range v {
+			t[k] = decode.Entry{Key: field.Key, Value: tableOf(field.Value)}
+		}
+		return t
+	case []any:
+		list := make([]any, len(v))
+		for k := range v {
+			list[k] = tableOf(v[k])
+		}
+		return list
+	}
+	return v
+}

@@ -1,0 +1,121 @@
+package decider
+
+import (
+	"errors"
+	"fmt"
+
+	"graft/encoder"
+	"graft/torch"
+)
+
+// Cases is a batch of situations, converted to a structural policy's inputs, with each network
+// once. It holds any number of situations of any sizes.
+type Cases struct {
+	// Starts is the index of each situation's first choice among all choices, and at last
+	// their number.
+	Starts []int
+
+	drawings []encoder.Drawing
+	rows     []float64 // features of the choices
+	targets  [][2]int  // the drawing and the pick of each choice
+}
+
+// The first picks of every drawing.
+const (
+	wholePick = iota // all tokens
+	emptyPick        // no token, for no action
+	firstPick
+)
+
+// Cases converts situations to a policy's inputs.
+func (p *Structural) Cases(situations []Situation) (*Cases, error) {
+	if len(situations) == 0 {
+		return nil, errors.New("decide: there is no situation to decide in")
+	}
+	c := &Cases{Starts: []int{0}}
+	known := map[*Portrait]int{}
+	for _, s := range situations {
+		if s.Portrait == nil || len(s.Choices) == 0 {
+			return nil, errors.New("decide: a situation without a choice")
+		}
+		at, ok := known[s.Portrait]
+		if !ok {
+			at = len(c.drawings)
+			known[s.Portrait] = at
+			c.drawings = append(c.drawings, s.drawing(p.Tokens))
+		}
+		rows := s.rows()
+		p.Rows.apply(rows)
+		for k, row := range rows {
+			c.rows = append(c.rows, row...)
+			pick := emptyPick
+			if len(s.Choices[k].Tokens) > 0 {
+				pick = firstPick + k
+			}
+			c.targets = append(c.targets, [2]int{at, pick})
+		}
+		c.Starts = append(c.Starts, len(c.targets))
+	}
+	return c, nil
+}
+
+// drawing converts the portrait for the encoder.
+func (p *Portrait) drawing(scale Scale) encoder.Drawing {
+	d := encoder.Drawing{Before: p.Structure.Before, Picks: [][]int{nil, nil}}
+	for k, t := range p.Structure.Tokens {
+		d.Values = append(d.Values, t.Values())
+		d.Picks[wholePick] = append(d.Picks[wholePick], k)
+	}
+	scale.apply(d.Values)
+	for _, c := range p.Choices {
+		d.Picks = append(d.Picks, c.Tokens)
+	}
+	return d
+}
+
+// MeasureScales returns the scales of the tokens and rows of situations.
+func MeasureScales(situations []Situation) (tokens, rows Scale, err error) {
+	var allTokens, allRows [][]float64
+	seen := map[*Portrait]bool{}
+	for _, s := range situations {
+		allRows = append(allRows, s.rows()...)
+		if seen[s.Portrait] {
+			continue
+		}
+		seen[s.Portrait] = true
+		for _, t := range s.Structure.Tokens {
+			allTokens = append(allTokens, t.Values())
+		}
+	}
+	if len(allTokens) == 0 || len(allRows) == 0 {
+		return Scale{}, Scale{}, errors.New("measure scales: there is nothing to learn from")
+	}
+	return newScale(allTokens), newScale(allRows), nil
+}
+
+// tensors are cases as tensors.
+type tensors struct {
+	drawings       *encoder.Drawings
+	rows           *torch.Tensor
+	targets, whole *torch.Tensor // rows of the encodings, for each choice
+	count          int
+}
+
+func (c *Cases) tensors(s *torch.Scope) (*tensors, error) {
+	b := &tensors{count: len(c.targets)}
+	var err error
+	if b.drawings, err = encoder.NewDrawings(s, c.drawings); err != nil {
+		return nil, err
+	}
+	b.rows = torch.From(s, c.rows, b.count, len(c.rows)/b.count)
+	targets, whole := make([]int64, b.count), make([]int64, b.count)
+	for k, t := range c.targets {
+		targets[k] = int64(t[0]*b.drawings.Picks + t[1])
+		whole[k] = int64(t[0]*b.drawings.Picks + wholePick)
+	}
+	b.targets, b.whole = torch.From(s, targets, b.count), torch.From(s, whole, b.count)
+	if s.Err() != nil {
+		return nil, fmt.Errorf("decide: %w", s.Err())
+	}
+	return b, nil
+}

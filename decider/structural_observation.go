@@ -1,0 +1,148 @@
+package decider
+
+import (
+	"fmt"
+	"slices"
+
+	"graft/model"
+	"graft/net2net"
+	"graft/tracing"
+	"graft/vocab"
+)
+
+// Portrait is a structural policy's observation of a network: its tokens and the candidate
+// actions. It does not depend on the time.
+type Portrait struct {
+	Structure  *vocab.Structure
+	Choices    []Choice
+	Parameters int   // of the network, that an optimizer trains
+	Operations int64 // floating-point operations forward, for one example
+	Layers     int   // with parameters
+}
+
+// Choice is a candidate action.
+type Choice struct {
+	Action     net2net.Action
+	Tokens     []int // that the action changes; none for no action
+	Parameters int   // that it adds
+	Operations int64 // that it adds, forward, for one example
+}
+
+// NewPortrait observes a network and candidate actions with their options. An impossible action
+// is an error.
+func NewPortrait(n *model.Network, actions []net2net.Action, surgery net2net.Options) (*Portrait, error) {
+	return newPortrait(n, actions, surgery, func(_ net2net.Action, err error) error { return err })
+}
+
+// ProposedPortrait observes a network and all actions of some kinds that fit it, and no action.
+// Nil kinds mean deepen and widen.
+func ProposedPortrait(n *model.Network, kinds []net2net.Kind, surgery net2net.Options) (*Portrait, error) {
+	if kinds == nil {
+		kinds = usualKinds
+	}
+	actions, err := net2net.Proposals(n)
+	if err != nil {
+		return nil, err
+	}
+	actions = slices.DeleteFunc(actions, func(a net2net.Action) bool { return !slices.Contains(kinds, a.Kind) })
+	return newPortrait(n, append(actions, net2net.Action{}), surgery, func(net2net.Action, error) error { return nil })
+}
+
+// newPortrait skips impossible actions, unless refuse returns an error.
+func newPortrait(n *model.Network, actions []net2net.Action, surgery net2net.Options, refuse func(net2net.Action, error) error) (*Portrait, error) {
+	trace, err := tracing.Read(bare(n))
+	if err != nil {
+		return nil, err
+	}
+	p := &Portrait{}
+	if p.Structure, err = vocab.ReadStructure(trace); err != nil {
+		return nil, err
+	}
+	if p.Parameters, p.Operations, p.Layers, err = costs(trace.Network); err != nil {
+		return nil, err
+	}
+	surgery.Batch = nil
+	for _, a := range actions {
+		c, err := p.choice(trace, a, surgery)
+		if err != nil {
+			if err := refuse(a, err); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		p.Choices = append(p.Choices, c)
+	}
+	return p, nil
+}
+
+// bare copies a network without tensors, on which surgery is cheap.
+func bare(n *model.Network) *model.Network {
+	twin := &model.Network{Root: n.Sketch().Root, Input: n.Input}
+	for _, leaf := range twin.Leaves() {
+		leaf.Weights = nil
+	}
+	return twin
+}
+
+func costs(n *model.Network) (parameters int, operations int64, layers int, err error) {
+	rows, err := n.Sheet()
+	for _, r := range rows {
+		parameters += r.Parameters
+		operations += r.Operations
+		if r.Parameters > 0 {
+			layers++
+		}
+	}
+	return parameters, operations, layers, err
+}
+
+// choice measures an action by applying it to a sketch.
+func (p *Portrait) choice(t *tracing.Trace, a net2net.Action, surgery net2net.Options) (Choice, error) {
+	c := Choice{Action: a}
+	if a.Kind == net2net.None {
+		return c, nil
+	}
+	layers, err := concerned(t, a, surgery.Compat)
+	if err != nil {
+		return c, fmt.Errorf("%s: %w", a, err)
+	}
+	for _, l := range layers {
+		if k, ok := p.Structure.Token(l); ok && !slices.Contains(c.Tokens, k) {
+			c.Tokens = append(c.Tokens, k)
+		}
+	}
+	slices.Sort(c.Tokens)
+	after := t.Network.Sketch()
+	if _, err := net2net.Apply(after, a, surgery); err != nil {
+		return c, err
+	}
+	parameters, operations, _, err := costs(after)
+	c.Parameters, c.Operations = parameters-p.Parameters, operations-p.Operations
+	return c, err
+}
+
+// concerned returns the layers that an action changes: those of its block, or all that use its
+// channels.
+func concerned(t *tracing.Trace, a net2net.Action, compat net2net.Compat) ([]*tracing.Layer, error) {
+	if a.Kind == "widen" {
+		space, _, err := t.SpaceAt(a.Target)
+		if err != nil {
+			return nil, err
+		}
+		return slices.Concat(space.Makers, space.Keepers, space.Users), nil
+	}
+	target := a.Target
+	if compat != net2net.Off {
+		for k, path := range tracing.LegacyBlocks(t.Network) {
+			if target == fmt.Sprint(k) {
+				target = path
+				break
+			}
+		}
+	}
+	b, err := t.Block(target)
+	if err != nil {
+		return nil, err
+	}
+	return b.Layers, nil
+}

@@ -1,0 +1,133 @@
+package decider
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"graft/torch"
+	"graft/torch/weights"
+)
+
+// Pupil trains the first member of a policy on fixed cases. Each step is Logits, then Step. Its
+// scope owns its tensors.
+type Pupil struct {
+	Policy *Structural // whose first member learns
+
+	scope     *torch.Scope
+	member    *member
+	inputs    *tensors
+	optimizer *torch.Optimizer
+	step      *torch.Scope  // of the current step; nil between steps
+	logits    *torch.Tensor // of the current step
+}
+
+// NewPupil makes the training of a policy's first member by an optimizer.
+func NewPupil(s *torch.Scope, policy *Structural, c *Cases, o torch.OptimizerOptions) (*Pupil, error) {
+	p := &Pupil{Policy: policy, scope: s, member: policy.member(s, policy.Members[0])}
+	var err error
+	if p.inputs, err = c.tensors(s); err != nil {
+		return nil, err
+	}
+	for _, t := range p.member.tensors {
+		s.RequireGrad(t, true)
+	}
+	p.optimizer = s.NewOptimizer(torch.Group{Params: p.member.tensors, OptimizerOptions: o})
+	return p, s.Err()
+}
+
+// Logits scores all choices of the cases.
+func (p *Pupil) Logits() ([]float64, error) {
+	p.end()
+	p.step = torch.NewScope()
+	p.logits = p.member.logits(p.step, p.inputs)
+	if p.step.Err() != nil {
+		return nil, fmt.Errorf("score actions: %w", p.step.Err())
+	}
+	return torch.Values[float64](p.logits)
+}
+
+// Step ascends along a gradient with respect to the logits of the last call of Logits.
+func (p *Pupil) Step(gradient []float64) error {
+	defer p.end()
+	if p.step == nil || len(gradient) != p.inputs.count {
+		return errors.New("learn: a gradient for each logit is needed, and the logits before it")
+	}
+	s := p.step
+	p.push(s, gradient)
+	if s.Err() != nil {
+		return fmt.Errorf("learn: %w", s.Err())
+	}
+	return firstOf(p.optimizer.Step(), p.optimizer.ZeroGrad())
+}
+
+// push propagates the gradient back to the tensors.
+func (p *Pupil) push(s *torch.Scope, gradient []float64) {
+	s.Backward(s.Neg(s.Sum(s.Mul(p.logits, torch.From(s, gradient, len(gradient))))))
+}
+
+// end frees the tensors of a step.
+func (p *Pupil) end() {
+	if p.step != nil {
+		_ = p.step.Close()
+		p.step, p.logits = nil, nil
+	}
+}
+
+// Values copies the values of the member.
+func (p *Pupil) Values() (Member, error) {
+	values := make(Member, len(p.member.tensors))
+	for k, t := range p.member.tensors {
+		var err error
+		if values[k], err = torch.Values[float64](t); err != nil {
+			return nil, err
+		}
+	}
+	return values, nil
+}
+
+// state returns the tensors of the training state by name.
+func (p *Pupil) state() map[string]*torch.Tensor {
+	all := map[string]*torch.Tensor{"steps": p.optimizer.Steps}
+	for k, slot := range p.Policy.slots() {
+		all["value."+slot.Name] = p.member.tensors[k]
+		all["first."+slot.Name] = p.optimizer.Slots[k].First
+		all["second."+slot.Name] = p.optimizer.Slots[k].Second
+	}
+	return all
+}
+
+// Save adds the training state to a set for a file.
+func (p *Pupil) Save(set *weights.Set) error {
+	state := p.state()
+	for _, name := range sortedNames(state) {
+		w, err := state[name].Weights(name)
+		if err != nil {
+			return fmt.Errorf("save a policy in training: %w", err)
+		}
+		set.Tensors = append(set.Tensors, w)
+	}
+	return nil
+}
+
+// Restore restores the state of Save.
+func (p *Pupil) Restore(set *weights.Set) error {
+	p.end()
+	state := p.state()
+	return torch.With(func(s *torch.Scope) error {
+		for _, name := range sortedNames(state) {
+			w, ok := set.Find(name)
+			if !ok {
+				return fmt.Errorf("restore a policy in training: there is no %s", name)
+			}
+			s.Copy(state[name], torch.FromWeights(s, torch.CPU, w))
+			if s.Err() != nil {
+				return fmt.Errorf("restore a policy in training: %s: %w", name, s.Err())
+			}
+		}
+		return nil
+	})
+}
+
+func sortedNames(m map[string]*torch.Tensor) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,190 @@
+package plot
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+
+	"graft/files"
+	"graft/results/document"
+	"graft/results/figure"
+	"graft/results/runs"
+	"graft/simulation"
+)
+
+// mostPolicies is how many policies have bars of their own.
+const mostPolicies = 3
+
+// plotEvaluationBars draws the accuracies of an evaluation that ended.
+func plotEvaluationBars(r *runs.Run) ([]plotted, error) {
+	if !r.Ended {
+		return nil, nil
+	}
+	o, err := runs.ReadEvaluation(r)
+	if err != nil {
+		return nil, err
+	}
+	return evaluationBars(o, r.Base()), nil
+}
+
+// evaluationBars have a group for each table: policies, and who needs no learning.
+func evaluationBars(o *runs.EvaluationOutcome, of string) []plotted {
+	c := o.Comparison()
+	choosers := []string{}
+	for _, s := range c.Standings {
+		if s.Role == simulation.RolePolicy && len(choosers) < mostPolicies {
+			choosers = append(choosers, s.Chooser)
+		}
+	}
+	b := &figure.Bars{Title: "Accuracy by scenario of " + of, X: accuracyAxis, Names: slices.Concat(choosers, RivalNames[1:]),
+		Note: "Lines: 95% intervals of the mean by a bootstrap, of a policy over its seeds, of others over the runs of a sequence where it ran more than once. random: the mean of all sequences."}
+	if o.LeftOut != nil {
+		b.Note = "Policies and the best fixed sequence know the other tables only. " + b.Note
+	}
+	var networks []string
+	for k, t := range c.Trials {
+		g := figure.Group{Name: t.Scenario}
+		for _, name := range slices.Concat(choosers, []string{"never", "random", "best fixed", "optimum"}) {
+			g.Bars = append(g.Bars, barOfChooser(o, k, name))
+		}
+		b.Groups, networks = append(b.Groups, g), append(networks, t.Network)
+	}
+	return divideBars(b, networks)
+}
+
+// barOfChooser is a chooser's accuracy in a table, with its interval; none where it could not
+// choose.
+func barOfChooser(o *runs.EvaluationOutcome, table int, chooser string) figure.Bar {
+	verdicts := o.Comparison().Trials[table].Verdicts
+	k := slices.IndexFunc(verdicts, func(v simulation.Verdict) bool { return v.Chooser == chooser })
+	if k < 0 {
+		return figure.Bar{Value: math.NaN()}
+	}
+	if values := o.Spread(table, chooser); len(values) > 1 {
+		return barOf(values)
+	}
+	return figure.Bar{Value: 100 * verdicts[k].Accuracy}
+}
+
+// plotRegret draws how much all regret over the tables.
+func plotRegret(r *runs.Run) ([]plotted, error) {
+	if !r.Ended {
+		return nil, nil
+	}
+	if r.Kind == runs.PipelineKind {
+		return ofJudged(r, func(o *runs.EvaluationOutcome, of string) []plotted { return regretBars(o, of) })
+	}
+	o, err := runs.ReadEvaluation(r)
+	if err != nil {
+		return nil, err
+	}
+	return regretBars(o, r.Base()), nil
+}
+
+// regretBars have a line for each who could choose in all tables.
+func regretBars(o *runs.EvaluationOutcome, of string) []plotted {
+	c := o.Comparison()
+	b := &figure.Bars{Title: "Regret of " + of, Values: true, X: figure.Axis{Name: "regret", Unit: "points", Zero: true},
+		Note: fmt.Sprintf("Mean over %s: points of accuracy below the best of the table. Lines: 95%% intervals by a bootstrap over the tables. Whoever knew the truth would regret %.2f.", document.Plural(len(c.Trials), "table"), c.Floor)}
+	if len(c.Trials) == 1 {
+		b.Note = fmt.Sprintf("In one table: points of accuracy below its best. Lines: 95%% intervals by a bootstrap over seeds. Whoever knew the truth would regret %.2f.", c.Floor)
+	}
+	whole, _ := runs.InAllTables(c.Standings)
+	for _, s := range whole {
+		bar, over := figure.Bar{Value: s.Regret}, s.OverTables
+		if over == nil {
+			over = s.OverSeeds
+		}
+		if over != nil {
+			bar.Low, bar.High = over.Low, over.High
+		}
+		b.Groups = append(b.Groups, figure.Group{Name: s.Chooser, Bars: []figure.Bar{bar}})
+	}
+	return []plotted{{Figure: b}}
+}
+
+// plotPipelineBars draws the accuracies of a pipeline that ended.
+func plotPipelineBars(r *runs.Run) ([]plotted, error) {
+	if !r.Ended {
+		return nil, nil
+	}
+	return ofJudged(r, evaluationBars)
+}
+
+// ofJudged draws how the policies of a pipeline fare in what they learned from, and in
+// what was left out. Where the run of an evaluation cannot be read there is the outcome,
+// without intervals, and why.
+func ofJudged(r *runs.Run, draw func(o *runs.EvaluationOutcome, of string) []plotted) ([]plotted, error) {
+	outcome, err := runs.ReadPipelineOutcome(r.Fsys, r.Path)
+	if err != nil {
+		return nil, err
+	}
+	parts := []struct {
+		folder, name string
+		instead      *runs.EvaluationOutcome
+	}{{runs.JudgedName, "", &runs.EvaluationOutcome{Compared: outcome.AsEvaluation()}}}
+	if outcome.LeftOut != nil {
+		parts = append(parts, struct {
+			folder, name string
+			instead      *runs.EvaluationOutcome
+		}{runs.UnseenName, runs.UnseenName, &runs.EvaluationOutcome{LeftOut: outcome.LeftOut}})
+	}
+	var all []plotted
+	var faults error
+	for _, p := range parts {
+		o, err := judgedIn(r.Fsys, filepath.Join(r.Path, p.folder))
+		if err != nil {
+			o, faults = p.instead, errors.Join(faults, err)
+		}
+		of := r.Base()
+		if p.name != "" {
+			of += ", " + p.name
+		}
+		for _, d := range draw(o, of) {
+			if p.name != "" && d.name != "" {
+				d.name = "-" + d.name
+			}
+			d.name = p.name + d.name
+			all = append(all, d)
+		}
+	}
+	return all, faults
+}
+
+// judgedIn reads the run of an evaluation.
+func judgedIn(fsys files.FS, folder string) (*runs.EvaluationOutcome, error) {
+	r, err := runs.Open(fsys, folder)
+	if err != nil {
+		return nil, err
+	}
+	if r.Kind != runs.EvaluationKind || !r.Ended {
+		return nil, fmt.Errorf("%s: it is no evaluation that has ended", folder)
+	}
+	return runs.ReadEvaluation(r)
+}
+
+// plotStages draws how long the stages of a pipeline took.
+func plotStages(r *runs.Run) ([]plotted, error) {
+	l, err := runs.ReadLedger(r.Fsys, filepath.Join(r.Path, runs.LedgerName))
+	if err != nil {
+		return nil, err
+	}
+	b := &figure.Bars{Title: "Stages of " + r.Base(), Values: true, X: figure.Axis{Name: "time", Unit: "s", Zero: true},
+		Note: "Of each stage that was done, in the process that ended it."}
+	for _, e := range l.All {
+		if e.Seconds == 0 {
+			continue
+		}
+		name := e.Stage
+		if e.Reused > 0 {
+			name += fmt.Sprintf(", reused %d×", e.Reused)
+		}
+		b.Groups = append(b.Groups, figure.Group{Name: name, Bars: []figure.Bar{{Value: e.Seconds}}})
+	}
+	if len(b.Groups) == 0 {
+		return nil, nil
+	}
+	return []plotted{{Figure: b}}, nil
+}

@@ -1,0 +1,24 @@
+package plot
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/results/figure"
+	"graft/trainer"
+)
+
+func TestHappenings(t *testing.T) {
+	at := func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+	notes := []trainer.Note{
+		{Event: "start"}, {Event: "up", Time: at(1)}, {Event: "decision", Action: "deepen:conv2", Time: at(1), Parameters: 20},
+		{Event: "decision", Action: "widen:conv3:64", Time: at(2), Parameters: 30}, {Event: "decision", Action: "none", Time: at(3), Parameters: 30},
+		{Event: "down", Time: at(4), Parameters: 30}, {Event: "shrink", Time: at(4), Parameters: 10}, {Event: "devices", Devices: 3, Time: at(5), Parameters: 10},
+	}
+	require.Equal(t, []figure.Event{{X: 1, Label: "up: deepen conv2", Kind: figure.Up}, {X: 2, Label: "widen conv3 to 64", Kind: figure.Up}, {X: 3, Label: "none"},
+		{X: 4, Label: "down", Kind: figure.Down}, {X: 5, Label: "3 devices"}}, happenings(notes))
+	require.Equal(t, []string{"deepen:conv2", "widen:conv3:64"}, largestWith(notes))
+	require.Empty(t, largestWith(notes[:2]))
+}

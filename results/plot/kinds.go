@@ -1,0 +1,167 @@
+package plot
+
+import (
+	"fmt"
+	"slices"
+
+	"graft/results/figure"
+	"graft/results/runs"
+	"graft/simulation"
+)
+
+// plotted is a figure of runs.
+type plotted struct {
+	name   string // tells it from others of its kind; empty where there is one
+	Figure figure.Figure
+}
+
+// Kind is a kind of figure. A new one is a function and a line in plotKinds.
+type Kind struct {
+	Name  string
+	About string // one line, for the help
+	of    []*runs.Kind
+	Many  bool // it is of several runs of one kind together
+	alone bool // where it is of several, one will do
+	Draw  func(list []*runs.Run) ([]plotted, error)
+}
+
+// Given is what figures are told beside the runs. Zero is nothing.
+type Given struct {
+	Policy    *Policy  // whose path stands in trees, and whose decisions in heat maps, of tables that lie alone
+	Threshold *float64 // for transfer; nil is what the first run has in the end
+}
+
+// Kinds are all figures, in the order in which they are drawn.
+func Kinds(given Given) []Kind {
+	tables := []*runs.Kind{runs.SimulationKind, runs.TableKind, runs.OriginalKind}
+	return []Kind{
+		{Name: "curves", About: "loss, accuracy and speed of a job, of the original's trainings", of: []*runs.Kind{runs.JobKind, runs.OriginalKind}, Draw: single(plotCurves)},
+		{Name: "timeline", About: "accuracy over time with each adaptation, up and down", of: []*runs.Kind{runs.JobKind, runs.OriginalKind}, Draw: single(plotTimeline)},
+		{Name: "spent", About: "what a job spent its budget on", of: []*runs.Kind{runs.JobKind}, Draw: single(plotSpent)},
+		{Name: "networks", About: "a job's network before and after surgery", of: []*runs.Kind{runs.JobKind}, Draw: single(plotNetworks)},
+		{Name: "learning", About: "how policies learned, with what differs between seeds", of: []*runs.Kind{runs.PoliciesKind, runs.PolicyKind, runs.OriginalKind}, Draw: single(plotLearning)},
+		{Name: "exploration", About: "how often a policy of the original's explored, by temperature", of: []*runs.Kind{runs.PolicyKind}, Draw: single(plotExploration)},
+		{Name: "bars", About: "accuracy of learned, none, random, best fixed and optimum by scenario", of: []*runs.Kind{runs.PoliciesKind, runs.EvaluationKind, runs.PipelineKind}, Draw: single(plotBars)},
+		{Name: "regret", About: "regret of all that were evaluated, with what differs between tables", of: []*runs.Kind{runs.EvaluationKind, runs.PipelineKind}, Draw: single(plotRegret)},
+		{Name: "stages", About: "how long the stages of a pipeline took", of: []*runs.Kind{runs.PipelineKind}, Draw: single(plotStages)},
+		{Name: "heat", About: "what a policy does first, by time left and scenario", of: []*runs.Kind{runs.PoliciesKind}, Draw: single(plotHeat)},
+		{Name: "decisions", About: "the same of the policy of --policy, in tables", of: tables, Many: true, alone: true, Draw: given.plotDecisions},
+		{Name: "tree", About: "the tree of actions, with the optimum and a policy's path", of: append(tables, runs.PoliciesKind, runs.PolicyKind), Draw: single(given.plotTrees)},
+		{Name: "ranks", About: "accuracy of all sequences of a table, with what differs between seeds", of: tables, Draw: single(plotRanks)},
+		{Name: "completions", About: "how long jobs of a cluster take under each scheduler, as shares of the jobs", of: []*runs.Kind{runs.ClusterKind}, Draw: single(plotCompletions)},
+		{Name: "schedulers", About: "mean completion time of a cluster's jobs under each scheduler", of: []*runs.Kind{runs.ClusterKind}, Draw: single(plotClusterBars)},
+		{Name: "usage", About: "GPUs with a job and jobs that wait over time, where output.every was set", of: []*runs.Kind{runs.ClusterKind}, Draw: single(plotUsage)},
+		{Name: "queues", About: "how long a cluster's jobs wait, by virtual cluster and scheduler", of: []*runs.Kind{runs.ClusterKind}, Draw: single(plotQueues)},
+		{Name: "accuracy", About: "several jobs; those that differ in their seed are one curve", of: []*runs.Kind{runs.JobKind}, Many: true, Draw: plotAccuracy},
+		{Name: "throughput", About: "epochs a second of jobs, and what deciding, operating and saving took", of: []*runs.Kind{runs.JobKind}, Many: true, alone: true, Draw: plotThroughput},
+		{Name: "episodes", About: "policies of the original's over episodes; those that differ in their seed are one curve", of: []*runs.Kind{runs.PolicyKind}, Many: true, Draw: plotManyEpisodes},
+		{Name: "transfer", About: "several learning runs: jump-start and time to threshold against the first", of: []*runs.Kind{runs.PoliciesKind, runs.PolicyKind}, Many: true, Draw: given.plotTransfer},
+	}
+}
+
+// single draws a figure of each run by itself.
+func single(draw func(r *runs.Run) ([]plotted, error)) func([]*runs.Run) ([]plotted, error) {
+	return func(list []*runs.Run) ([]plotted, error) { return draw(list[0]) }
+}
+
+// Groups are the runs that make a figure together.
+func (k Kind) Groups(list []*runs.Run) [][]*runs.Run {
+	var groups [][]*runs.Run
+	for _, kind := range k.of {
+		var some []*runs.Run
+		for _, r := range list {
+			if r.Kind == kind {
+				some = append(some, r)
+			}
+		}
+		switch {
+		case k.Many && (len(some) > 1 || k.alone && len(some) == 1):
+			groups = append(groups, some)
+		case !k.Many:
+			for r := range slices.Chunk(some, 1) {
+				groups = append(groups, r)
+			}
+		}
+	}
+	return groups
+}
+
+// NumbersOf are columns of a series, all of which must be there.
+func NumbersOf(list []runs.Series, name string, columns ...string) (map[string][]float64, error) {
+	at := slices.IndexFunc(list, func(s runs.Series) bool { return s.Name == name })
+	if at < 0 {
+		return nil, fmt.Errorf("it has no %s yet", name)
+	}
+	found := map[string][]float64{}
+	for _, want := range columns {
+		c := list[at].Column(want)
+		if c == nil || c.Values == nil && c.Texts != nil {
+			return nil, fmt.Errorf("its %s have no column %s", name, want)
+		}
+		if found[want] = c.Values; len(c.Values) == 0 {
+			return nil, fmt.Errorf("its %s have no row yet", name)
+		}
+	}
+	return found, nil
+}
+
+// TextsOf is a column of texts.
+func TextsOf(list []runs.Series, name, column string) ([]string, error) {
+	at := slices.IndexFunc(list, func(s runs.Series) bool { return s.Name == name })
+	if at < 0 || list[at].Column(column) == nil || list[at].Column(column).Texts == nil {
+		return nil, fmt.Errorf("its %s have no column %s", name, column)
+	}
+	return list[at].Column(column).Texts, nil
+}
+
+// inPercent is a share as axes show it.
+func inPercent(values []float64) []float64 {
+	scaled := make([]float64, len(values))
+	for k, v := range values {
+		scaled[k] = 100 * v
+	}
+	return scaled
+}
+
+// rolling is the mean over a window that ends at each value; fewer where there are
+// fewer before. Values that are none do not count.
+func rolling(values []float64, window int) []float64 {
+	means := make([]float64, len(values))
+	for k := range values {
+		sum, count := 0.0, 0
+		for _, v := range values[max(0, k-window+1) : k+1] {
+			if v == v {
+				sum, count = sum+v, count+1
+			}
+		}
+		means[k] = sum / float64(count) // no number where there is none
+	}
+	return means
+}
+
+// banded is the mean of several runs of values at each place, and its 95% interval by
+// a bootstrap over them; the interval is nil for one run.
+func banded(runs [][]float64) (mean, low, high []float64) {
+	for k := range runs[0] {
+		var values []float64
+		for _, r := range runs {
+			values = append(values, r[k])
+		}
+		i := simulation.Bootstrap(values, 1)
+		mean, low, high = append(mean, i.Mean), append(low, i.Low), append(high, i.High)
+	}
+	if len(runs) < 2 {
+		return mean, nil, nil
+	}
+	return mean, low, high
+}
+
+// seedsCurve is the curve of several seeds: each of them faint, their mean, and its
+// interval.
+func seedsCurve(name string, x []float64, runs [][]float64) figure.Curve {
+	c := figure.Curve{Name: name, X: x}
+	if c.Y, c.Low, c.High = banded(runs); len(runs) > 1 {
+		c.Raw = runs
+	}
+	return c
+}

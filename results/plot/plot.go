@@ -1,0 +1,238 @@
+package plot
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"graft/decider"
+	"graft/files"
+	"graft/results/figure"
+	"graft/results/runs"
+	"graft/simulation"
+)
+
+// Options say which figures are drawn, and how.
+type Options struct {
+	Out    string   // folder, created if missing
+	Format string   // svg, png or pdf
+	Width  string   // column (84 mm) or page (174 mm)
+	Theme  string   // light, dark or page
+	Kinds  []string // figures to draw; empty draws all that fit
+}
+
+// plotWidths and plotThemes are what the flags may say.
+var (
+	plotWidths = map[string]float64{"column": figure.Column, "page": figure.Wide}
+	plotThemes = map[string]figure.Theme{"light": figure.Light, "dark": figure.Dark, "page": figure.Page}
+)
+
+// Validate lists every fault of the options.
+func (o Options) Validate() error {
+	var faults []error
+	if !slices.Contains(figure.Formats(), figure.Format(o.Format)) {
+		faults = append(faults, fmt.Errorf("--format: there is no %q; there are svg, png and pdf", o.Format))
+	}
+	if _, known := plotWidths[o.Width]; !known {
+		faults = append(faults, fmt.Errorf("--width: there is no %q; there are column and page", o.Width))
+	}
+	if _, known := plotThemes[o.Theme]; !known {
+		faults = append(faults, fmt.Errorf("--theme: there is no %q; there are light, dark and page", o.Theme))
+	}
+	var names []string
+	for _, k := range Kinds(Given{}) {
+		names = append(names, k.Name)
+	}
+	for _, kind := range o.Kinds {
+		if !slices.Contains(names, kind) {
+			faults = append(faults, fmt.Errorf("--kind: there is no %q; there are %s", kind, strings.Join(names, ", ")))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// Report is what `graft plot --json` prints.
+type Report struct {
+	Written []Written `json:"written"`  // files, in the order of the figures
+	Skipped []Skipped `json:"left_out"` // what could not be drawn
+}
+
+// Written is a file that was written.
+type Written struct {
+	Figure string   `json:"figure"` // its kind
+	Runs   []string `json:"runs"`   // that are in it
+	File   string   `json:"file"`   // path of the figure
+}
+
+// Skipped is a run or a figure that could not be drawn.
+type Skipped struct {
+	Run    string `json:"run"`              // its folder
+	Figure string `json:"figure,omitempty"` // empty is all of the run
+	Why    string `json:"why"`              // what is wrong with it
+}
+
+// Draw draws the figures of all runs that paths name.
+func Draw(fsys files.FS, paths []string, given Given, o Options) (*Report, error) {
+	p := &plotter{Options: o, fsys: fsys, given: given, report: &Report{Written: []Written{}, Skipped: []Skipped{}}}
+	runs, faults := p.open(Folders(fsys, paths))
+	if len(runs) == 0 {
+		return nil, faults
+	}
+	if err := fsys.MkdirAll(o.Out); err != nil {
+		return nil, fmt.Errorf("plot: %w", err)
+	}
+	return p.report, p.draw(runs)
+}
+
+// Folders are the runs that paths name: themselves, or those in them. A pipeline
+// stands for itself and for its parts, but for evaluations, which are drawn as its own.
+func Folders(fsys files.FS, paths []string) []string {
+	var all []string
+	for _, path := range paths {
+		f, err := runs.View(fsys, path)
+		if err != nil {
+			all = append(all, path)
+			continue
+		}
+		kind := f.Kind()
+		if kind != runs.PipelineKind && (kind != nil || f.Has(runs.ManifestFile) || f.Has(runs.LockFile)) {
+			all = append(all, path)
+			continue
+		}
+		below := runsIn(f)
+		if kind == runs.PipelineKind {
+			below = append([]string{path}, slices.DeleteFunc(below, func(folder string) bool { return isEvaluation(fsys, folder) })...)
+		} else if below == nil {
+			below = []string{path} // whose error says what it is not
+		}
+		all = append(all, below...)
+	}
+	return all
+}
+
+// runsIn are the folders of runs in one.
+func runsIn(f *runs.Folder) (below []string) {
+	for _, entry := range f.Entries {
+		if inside, err := runs.View(f.Fsys, f.At(entry.Name())); entry.IsDir() && err == nil && (inside.Kind() != nil || inside.Has(runs.LockFile)) {
+			below = append(below, f.At(entry.Name()))
+		}
+	}
+	return below
+}
+
+func isEvaluation(fsys files.FS, folder string) bool {
+	f, err := runs.View(fsys, folder)
+	return err == nil && f.Kind() == runs.EvaluationKind
+}
+
+// plotter writes figures.
+type plotter struct {
+	Options
+	fsys   files.FS
+	given  Given
+	report *Report
+	files  map[string]bool // that were written
+	prefix map[*runs.Run]string
+}
+
+// open reads the runs, and says why others could not be read.
+func (p *plotter) open(paths []string) (list []*runs.Run, faults error) {
+	for _, path := range paths {
+		r, err := runs.Open(p.fsys, path)
+		if err != nil {
+			faults = errors.Join(faults, err)
+			p.report.Skipped = append(p.report.Skipped, Skipped{Run: path, Why: err.Error()})
+			continue
+		}
+		if r.Faults != nil {
+			p.report.Skipped = append(p.report.Skipped, Skipped{Run: path, Figure: "parts of it", Why: r.Faults.Error()})
+		}
+		list = append(list, r)
+	}
+	p.prefix = plotNames(list)
+	return list, faults
+}
+
+// plotNames are what files of runs begin with: the last parts of their paths, or more
+// of them where those are alike.
+func plotNames(list []*runs.Run) map[*runs.Run]string {
+	counts := map[string]int{}
+	for _, r := range list {
+		counts[r.Base()]++
+	}
+	names := map[*runs.Run]string{}
+	for _, r := range list {
+		names[r] = r.Base()
+		if counts[names[r]] > 1 {
+			names[r] = filepath.Base(filepath.Dir(runs.Absolute(r.Path))) + "-" + names[r]
+		}
+	}
+	return names
+}
+
+// draw draws each figure that fits.
+func (p *plotter) draw(list []*runs.Run) error {
+	p.files = map[string]bool{}
+	for _, kind := range Kinds(p.given) {
+		if len(p.Kinds) > 0 && !slices.Contains(p.Kinds, kind.Name) {
+			continue
+		}
+		for _, group := range kind.Groups(list) {
+			drawings, err := kind.Draw(group)
+			if err != nil {
+				p.report.Skipped = append(p.report.Skipped, Skipped{Run: group[0].Path, Figure: kind.Name, Why: err.Error()})
+			}
+			for _, d := range drawings {
+				if err := p.write(kind, group, d); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// write writes one figure.
+func (p *plotter) write(kind Kind, group []*runs.Run, d plotted) error {
+	var names, paths []string
+	for _, r := range group {
+		names, paths = append(names, p.prefix[r]), append(paths, r.Path)
+	}
+	if len(names) > 2 {
+		names = []string{names[0], fmt.Sprintf("and-%d", len(names)-1)}
+	}
+	name := strings.Join(append(names, kind.Name), "-")
+	if d.name != "" {
+		name += "-" + d.name
+	}
+	base := filepath.Join(p.Out, strings.Map(FileLetter, name))
+	path := base + "." + p.Format
+	for n := 2; p.files[path]; n++ {
+		path = fmt.Sprintf("%s-%d.%s", base, n, p.Format)
+	}
+	p.files[path] = true
+	o := figure.Options{Format: figure.Format(p.Format), Width: plotWidths[p.Width], Theme: plotThemes[p.Theme]}
+	if err := files.WriteAtomic(p.fsys, path, func(w io.Writer) error { return figure.Render(w, d.Figure, o) }); err != nil {
+		return fmt.Errorf("plot %s of %s: %w", kind.Name, group[0].Path, err)
+	}
+	p.report.Written = append(p.report.Written, Written{kind.Name, paths, path})
+	return nil
+}
+
+// FileLetter keeps letters that names of files have everywhere.
+func FileLetter(r rune) rune {
+	if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.", r) {
+		return r
+	}
+	return '-'
+}
+
+// Policy is a policy that figures follow.
+type Policy struct {
+	Name       string
+	Chooser    simulation.Chooser
+	Structural *decider.Structural // nil for a policy of the original's
+}

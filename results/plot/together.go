@@ -1,0 +1,123 @@
+package plot
+
+import (
+	"fmt"
+	"slices"
+
+	"graft/results/figure"
+	"graft/results/runs"
+)
+
+// plotThroughput draws how fast jobs that ended went, and what they spent on other things
+// than training.
+func plotThroughput(list []*runs.Run) ([]plotted, error) {
+	ended := slices.DeleteFunc(slices.Clone(list), func(r *runs.Run) bool { return !r.Ended })
+	if len(ended) == 0 {
+		return nil, nil
+	}
+	groups, several := alike(ended), false
+	called := groupNames(groups, plotNames(ended))
+	speed := &figure.Bars{Title: "Throughput of jobs", Values: true, X: figure.Axis{Name: "throughput", Unit: "epochs/s", Zero: true}, Note: "Whole epochs by the time of the budget that was used."}
+	over := &figure.Bars{Title: "Overhead of jobs", X: figure.Axis{Name: "time", Unit: "s", Zero: true}, Names: []string{"deciding", "operating", "saving"},
+		Note: "Deciding and operating are of the budget. Saving is of the machine's time, for all checkpoints of the process that ended the job."}
+	for k, group := range groups {
+		several = several || len(group) > 1
+		name := called[k]
+		speed.Groups = append(speed.Groups, figure.Group{Name: name, Bars: []figure.Bar{quantityBar(group, "epochs_per_second")}})
+		over.Groups = append(over.Groups, figure.Group{Name: name, Bars: []figure.Bar{quantityBar(group, "deciding"), quantityBar(group, "operating"), quantityBar(group, "saving")}})
+	}
+	if several {
+		const seeds = " Of jobs that differ in their seed alone: their mean, and its 95% interval by a bootstrap over them."
+		speed.Note, over.Note = speed.Note+seeds, over.Note+seeds
+	}
+	return []plotted{{"epochs", speed}, {"overhead", over}}, nil
+}
+
+// quantityBar is a quantity of runs that differ in their seed; nothing where none has it.
+func quantityBar(group []*runs.Run, name string) figure.Bar {
+	var values []float64
+	for _, r := range group {
+		if v, known := r.Quantity(name); known {
+			values = append(values, v)
+		}
+	}
+	if len(values) == 0 {
+		return barOf(nil)
+	}
+	return scaledBar(values, 1)
+}
+
+// plotManyEpisodes draws accuracy and objective of policies of the original's over
+// episodes, those that differ in their seed as one curve.
+func plotManyEpisodes(list []*runs.Run) ([]plotted, error) {
+	groups, window, several := alike(list), 0, false
+	called := groupNames(groups, plotNames(list))
+	accuracy := figure.Panel{Y: figure.Axis{Name: "accuracy", Unit: "%"}}
+	objective := figure.Panel{Y: figure.Axis{Name: "objective"}, Height: 80}
+	for k, group := range groups {
+		e, err := episodesTogether(group)
+		if err != nil {
+			return nil, err
+		}
+		if e == nil {
+			continue // along the exact gradient nothing is drawn
+		}
+		several, window = several || len(group) > 1, max(window, smoothOver(len(e.at)))
+		accuracy.Curves = append(accuracy.Curves, e.curve(called[k], e.accuracy))
+		objective.Curves = append(objective.Curves, e.curve(called[k], e.objective))
+	}
+	if len(accuracy.Curves) == 0 {
+		return nil, nil
+	}
+	note := fmt.Sprintf("Means of up to %d episodes.", window)
+	if several {
+		note += " Faint: each seed. Line: their mean. Band: its 95% interval by a bootstrap over seeds."
+	} else {
+		note += " Faint: each episode."
+	}
+	return []plotted{{Figure: &figure.Chart{Title: "Episodes of several policies", X: figure.Axis{Name: "episodes"}, Panels: []figure.Panel{accuracy, objective}, Note: note}}}, nil
+}
+
+// manyEpisodes are the episodes that several seeds have all gone through.
+type manyEpisodes struct {
+	at                  []float64
+	accuracy, objective [][]float64 // of each seed
+}
+
+// episodesTogether reads the episodes of runs; nil where they have none.
+func episodesTogether(group []*runs.Run) (*manyEpisodes, error) {
+	e := &manyEpisodes{}
+	for _, r := range group {
+		list, err := r.Series()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", r.Path, err)
+		}
+		rows, err := NumbersOf(list, "episodes", "episode", "accuracy", "objective")
+		if err != nil {
+			return nil, nil
+		}
+		if e.at == nil || len(rows["episode"]) < len(e.at) {
+			e.at = rows["episode"]
+		}
+		e.accuracy, e.objective = append(e.accuracy, inPercent(rows["accuracy"])), append(e.objective, rows["objective"])
+	}
+	for _, runs := range [][][]float64{e.accuracy, e.objective} {
+		for k := range runs {
+			runs[k] = runs[k][:len(e.at)]
+		}
+	}
+	return e, nil
+}
+
+// curve is of one seed its rolling mean before all episodes, and of several the mean of
+// theirs.
+func (e *manyEpisodes) curve(name string, runs [][]float64) figure.Curve {
+	if len(runs) == 1 {
+		return smoothed(name, e.at, runs[0])
+	}
+	smooth := make([][]float64, len(runs))
+	for k, values := range runs {
+		smooth[k] = rolling(values, smoothOver(len(values)))
+	}
+	return seedsCurve(name, e.at, smooth)
+}

@@ -1,0 +1,52 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"graft/files"
+	"graft/results/failure"
+	"graft/results/page"
+)
+
+func FiguresIn(p *page.Page) (n int) {
+	for _, s := range p.Sections {
+		for _, part := range s.Parts {
+			n += len(part.Figures)
+		}
+	}
+	return n
+}
+
+// headBytes are as many as tell a page of graft's.
+const headBytes = 1024
+
+// MayReplace says why a file must not be written over, if it must not.
+func MayReplace(fsys files.FS, path string, force bool) error {
+	info, err := fsys.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("report --html: %w", err)
+	case !info.Mode().IsRegular():
+		return failure.With(failure.Usage, fmt.Errorf("report --html: %s is no file; name one, such as %s", path, "report.html"))
+	case force:
+		return nil
+	}
+	file, err := fsys.Open(path)
+	if err != nil {
+		return fmt.Errorf("report --html: %w", err)
+	}
+	defer file.Close()
+	head, err := io.ReadAll(io.LimitReader(file, headBytes))
+	if err != nil {
+		return fmt.Errorf("report --html: %w", err)
+	}
+	if !page.IsPage(head) {
+		return failure.With(failure.Usage, fmt.Errorf("report --html: %s is there and no page of graft's; name another file, or write over it with --force", path))
+	}
+	return nil
+}

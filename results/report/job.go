@@ -1,0 +1,129 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"graft/results/document"
+	"graft/results/runs"
+	"graft/trainer"
+)
+
+// JobDetail is what happened in a job.
+type JobDetail struct {
+	Events []eventRow `json:"events"` // in the order of time
+	Epochs []epochRow `json:"epochs"` // the last ones; with --all every one
+	// Skipped is how many epochs came before them.
+	Skipped int `json:"epochs_before"`
+}
+
+// eventRow is a change of devices, an adaptation, or what else happened.
+type eventRow struct {
+	Time       float64  `json:"time_s"` // of the budget
+	Event      string   `json:"event"`  // as trainer.Note names it
+	Action     string   `json:"action"` // empty for none
+	Devices    int      `json:"devices"`
+	Processes  int      `json:"processes"` // that train from then on; zero where the event does not tell
+	Before     int      `json:"parameters_before"`
+	Parameters int      `json:"parameters_after"`
+	Accuracy   *float64 `json:"accuracy_before"` // on the validation images, as last evaluated; null where it was not
+	After      *float64 `json:"accuracy_after"`  // as evaluated next; null where it was not
+	Took       float64  `json:"took_s"`          // of the budget
+	Why        string   `json:"why"`
+}
+
+// epochRow is an epoch.
+type epochRow struct {
+	Epoch      int     `json:"epoch"`  // from 0
+	Time       float64 `json:"time_s"` // of the budget
+	Steps      int64   `json:"steps"`  // in all
+	Loss       float64 `json:"train_loss_nats"`
+	Accuracy   float64 `json:"train_accuracy"`
+	Validation float64 `json:"validation_loss_nats"`
+	Share      float64 `json:"validation_accuracy"`
+	Rate       float64 `json:"learning_rate"`
+	Parameters int     `json:"parameters"`
+	Devices    int     `json:"devices"`
+}
+
+// lastEpochs is how many epochs are shown without --all.
+const lastEpochs = 5
+
+func readJobDetail(r *runs.Run, all bool) (Detail, error) {
+	rows, notes, err := trainer.ReadHistory(r.Fsys, r.Path)
+	if err != nil {
+		return nil, err
+	}
+	d := &JobDetail{Events: timeLine(rows, notes), Epochs: []epochRow{}}
+	if !all {
+		d.Skipped = max(0, len(rows)-lastEpochs)
+	}
+	for _, row := range rows[d.Skipped:] {
+		d.Epochs = append(d.Epochs, epochRow{row.Epoch, row.Time.Seconds(), row.Steps, row.Loss, row.Accuracy, row.Validation.Loss, row.Validation.Accuracy, row.Rate, row.Parameters, row.Devices})
+	}
+	return d, nil
+}
+
+// timeLine is what happened, with the accuracy before and after.
+func timeLine(rows []trainer.Row, notes []trainer.Note) []eventRow {
+	list := []eventRow{}
+	next := 0
+	for _, n := range notes {
+		for next < len(rows) && rows[next].Time <= n.Time {
+			next++
+		}
+		e := eventRow{Time: n.Time.Seconds(), Event: n.Event, Action: n.Action, Devices: n.Devices, Processes: n.Processes, Before: n.Before, Parameters: n.Parameters, Took: n.Took.Seconds(), Why: n.Why}
+		if next > 0 || n.Accuracy != 0 {
+			e.Accuracy = &n.Accuracy
+		}
+		if next < len(rows) && n.Event != "end" {
+			e.After = &rows[next].Validation.Accuracy
+		}
+		list = append(list, e)
+	}
+	return list
+}
+
+// timelineHead is the heading of what happened.
+const timelineHead = "time line"
+
+func (j *JobDetail) write(d *document.Document) {
+	events := document.NewTable(">TIME [s]", "EVENT", "ACTION", ">DEVICES", ">PARAMETERS BEFORE", ">AFTER", ">ACCURACY BEFORE [%]", ">AFTER [%]", ">TOOK [s]")
+	for _, e := range j.Events {
+		took := "-"
+		if e.Took > 0 {
+			took = fmt.Sprintf("%.4f", e.Took)
+		}
+		events.Add(document.ShownValue(e.Time, document.UnitSeconds), e.Event, e.what(), fmt.Sprint(e.Devices), fmt.Sprint(e.Before), fmt.Sprint(e.Parameters), document.ShareCell(e.Accuracy), document.ShareCell(e.After), took)
+	}
+	d.Head(timelineHead)
+	d.Show(events)
+	if j.Skipped > 0 {
+		d.Head("last %d of %s", len(j.Epochs), document.Counted(j.Skipped+len(j.Epochs), "epoch"))
+	} else {
+		d.Head("%s", document.Counted(len(j.Epochs), "epoch"))
+	}
+	epochs := document.NewTable(">EPOCH", ">TIME [s]", ">STEPS", ">TRAIN LOSS [nats]", ">ACCURACY [%]", ">VALIDATION LOSS [nats]", ">ACCURACY [%]", ">RATE", ">PARAMETERS", ">DEVICES")
+	for _, e := range j.Epochs {
+		epochs.Add(fmt.Sprint(e.Epoch), document.ShownValue(e.Time, document.UnitSeconds), fmt.Sprint(e.Steps), document.ShownValue(e.Loss, document.UnitNats), document.ShownValue(e.Accuracy, document.UnitShare),
+			document.ShownValue(e.Validation, document.UnitNats), document.ShownValue(e.Share, document.UnitShare), fmt.Sprintf("%.3g", e.Rate), fmt.Sprint(e.Parameters), fmt.Sprint(e.Devices))
+	}
+	d.Show(epochs)
+}
+
+// what is the action, or why something happened.
+func (e *eventRow) what() string {
+	text := strings.TrimSpace(e.Action + " " + e.Why)
+	if e.Processes > 0 {
+		text = strings.TrimSpace(fmt.Sprintf("%s %d of %d devices", text, e.Processes, e.Devices))
+	}
+	return text
+}
+
+func GivenText(g *runs.GivenReport) string {
+	text := fmt.Sprintf("began at %s with weights of %d epochs: %s accuracy on the validation images", document.ClockText(g.Start), g.Epochs, document.AccuracyText(g.Accuracy))
+	if g.Published != nil {
+		text += fmt.Sprintf(", %s published on the test images", document.AccuracyText(*g.Published))
+	}
+	return text
+}

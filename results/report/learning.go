@@ -1,0 +1,176 @@
+package report
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"graft/results"
+	"graft/results/document"
+	"graft/results/runs"
+	"graft/simulation"
+)
+
+// PolicyTables has a line for each table, and what the vote does there.
+func PolicyTables(o *runs.PoliciesOutcome) *document.Table {
+	t := document.NewTable("TABLE", "THE VOTE'S SEQUENCE", ">ACCURACY", ">REGRET", ">RANK", ">TIES", ">NEVER", ">RANDOM", ">BEST")
+	for k, v := range slices.Concat(o.Tables, o.HeldOut) {
+		name, never := document.Printable(v.Scenario), "-"
+		if k >= len(o.Tables) {
+			name += ", held out"
+		}
+		if v.Never > 0 {
+			never = document.PercentText(v.Never)
+		}
+		t.Add(name, strings.Join(v.Sequence, ", "), document.PercentText(v.Accuracy), fmt.Sprintf("%.2f", v.Regret), fmt.Sprintf("%.0f of %d", v.Rank, v.Of),
+			fmt.Sprintf("%d–%d", v.From, v.To), never, document.PercentText(v.Mean), document.PercentText(v.Best))
+	}
+	return t
+}
+
+// PolicySeeds has a line for each seed.
+func PolicySeeds(o *runs.PoliciesOutcome) *document.Table {
+	t := document.NewTable(">SEED", ">STEPS", ">MEAN REGRET", "ENDED, AS")
+	for _, s := range o.Seeds {
+		t.Add(fmt.Sprint(s.Seed), fmt.Sprint(s.Steps), fmt.Sprintf("%.3f", s.Regret), s.Ended)
+	}
+	return t
+}
+
+// Summaries say in sentences how good all seeds are.
+func Summaries(o *runs.PoliciesOutcome) string {
+	text := summaryText(fmt.Sprintf("in %s", document.Counted(len(o.Tables), "table")), o.Summary, o.Regret)
+	if o.Outside != nil {
+		text += summaryText("in "+document.Counted(len(o.HeldOut), "table")+" held out", *o.Outside, runs.MeanRegret(o.HeldOut))
+	}
+	return text
+}
+
+func summaryText(where string, s simulation.Summary, vote float64) string {
+	return fmt.Sprintf("mean regret %s: %.3f points, 95%% interval over %s [%.3f, %.3f]; the vote's is %.3f\n"+
+		"%.0f%% of what they chose is in a table's top five; the worst regret is %.2f points, in %s\n",
+		where, s.Regret.Mean, document.Counted(s.Seeds, "seed"), s.Regret.Low, s.Regret.High, vote, 100*s.TopFive, s.Worst, document.Printable(s.WorstOne))
+}
+
+// PoliciesDetail is what policies have learned, each from a seed.
+type PoliciesDetail struct {
+	Outcome *runs.PoliciesOutcome `json:"outcome"` // null where they have not ended
+	Rows    []runs.LearnedRow     `json:"rows"`    // the last figures of each seed
+}
+
+func readPoliciesDetail(r *runs.Run, _ bool) (Detail, error) {
+	d := &PoliciesDetail{Rows: []runs.LearnedRow{}}
+	if r.Ended {
+		d.Outcome = &runs.PoliciesOutcome{}
+		if err := results.ReadOutcome(r.Fsys, r.Path, d.Outcome); err != nil {
+			return nil, err
+		}
+	}
+	t, err := results.ReadStream(r.Fsys, filepath.Join(r.Path, runs.LearningFile))
+	if err != nil {
+		return nil, err
+	}
+	last, err := runs.LastRows(t)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", runs.LearningFile, err)
+	}
+	d.Rows = append(d.Rows, last...)
+	return d, nil
+}
+
+func (p *PoliciesDetail) write(d *document.Document) {
+	if p.Outcome != nil {
+		d.Head("tables")
+		d.Show(PolicyTables(p.Outcome))
+		d.Say(Summaries(p.Outcome))
+		d.Head("seeds")
+		d.Show(PolicySeeds(p.Outcome))
+		return
+	}
+	d.Head("seeds")
+	t := document.NewTable(">SEED", ">STEP", ">AIM", ">ENTROPY [nats]", ">REGRET [points]")
+	for _, row := range p.Rows {
+		t.Add(fmt.Sprint(row.Seed), fmt.Sprint(row.Step), fmt.Sprintf("%.4f", row.Aim), document.ShownValue(row.Entropy, document.UnitNats), document.ShownValue(row.Regret, document.UnitPoints))
+	}
+	d.Show(t)
+}
+
+// PolicyDetail is what a policy of the original's has learned.
+type PolicyDetail struct {
+	Outcome *simulation.StudyOutcome `json:"outcome"` // null where it has not ended
+	Rows    []studiedRow             `json:"rows"`    // the last figures; with --all every one
+}
+
+// studiedRow is figures of some episodes.
+type studiedRow struct {
+	Episodes    int64   `json:"episodes"` // in all, after these
+	Objective   float64 `json:"objective"`
+	Accuracy    float64 `json:"accuracy"`
+	Expected    float64 `json:"expected_accuracy"`
+	Greedy      string  `json:"greedy"` // the sequence of the likeliest actions
+	Temperature float64 `json:"temperature"`
+	Rate        float64 `json:"learning_rate"`
+}
+
+func readPolicyDetail(r *runs.Run, all bool) (Detail, error) {
+	d := &PolicyDetail{Rows: []studiedRow{}}
+	if r.Ended {
+		d.Outcome = &simulation.StudyOutcome{}
+		if err := results.ReadOutcome(r.Fsys, r.Path, d.Outcome); err != nil {
+			return nil, err
+		}
+	}
+	t, err := results.ReadStream(r.Fsys, filepath.Join(r.Path, runs.LearningFile))
+	if err != nil {
+		return nil, err
+	}
+	s, err := runs.SeriesOf("learning", t)
+	if err != nil {
+		return nil, err
+	}
+	from := 0
+	if !all {
+		from = max(0, t.Rows-lastEpochs)
+	}
+	for row := from; row < t.Rows; row++ {
+		one, err := studied(&s, row)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", runs.LearningFile, err)
+		}
+		d.Rows = append(d.Rows, one)
+	}
+	return d, nil
+}
+
+// studied is a row of the table of figures.
+func studied(s *runs.Series, row int) (r studiedRow, err error) {
+	value := func(name string) float64 {
+		c := s.Column(name)
+		if c == nil || c.Values == nil {
+			err = fmt.Errorf("it has no numbers %s", name)
+			return 0
+		}
+		return c.Values[row]
+	}
+	r = studiedRow{int64(value("episodes")), value("objective"), value("accuracy"), value("expected_accuracy"), "", value("temperature"), value("learning_rate")}
+	if c := s.Column("greedy"); c != nil && c.Texts != nil {
+		r.Greedy = c.Texts[row]
+	}
+	return r, err
+}
+
+func (p *PolicyDetail) write(d *document.Document) {
+	if o := p.Outcome; o != nil {
+		d.Say(fmt.Sprintf("the policy's likeliest sequence is %s: %s, rank %d of %d", strings.Join(o.Greedy, ", "), document.PercentText(o.Accuracy), o.Rank, o.Records),
+			fmt.Sprintf("the table's best is %s: %s", strings.Join(o.Best, ", "), document.PercentText(o.Most)),
+			fmt.Sprintf("what the policy draws has %s on average", document.PercentText(o.Expected)))
+	}
+	d.Head("last figures")
+	t := document.NewTable(">EPISODES", ">OBJECTIVE", ">ACCURACY [%]", ">EXPECTED ACCURACY [%]", "LIKELIEST SEQUENCE", ">TEMPERATURE", ">RATE")
+	for _, row := range p.Rows {
+		t.Add(fmt.Sprint(row.Episodes), fmt.Sprintf("%.4f", row.Objective), document.ShownValue(row.Accuracy, document.UnitShare), document.ShownValue(row.Expected, document.UnitShare), row.Greedy,
+			fmt.Sprintf("%.3g", row.Temperature), fmt.Sprintf("%.3g", row.Rate))
+	}
+	d.Show(t)
+}

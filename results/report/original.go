@@ -1,0 +1,107 @@
+package report
+
+import (
+	"fmt"
+
+	"graft/results"
+	"graft/results/document"
+	"graft/results/runs"
+)
+
+// OriginalDetail is what a result folder of the original says.
+type OriginalDetail struct {
+	Description string            `json:"description"` // as it was written; empty for none
+	Metrics     []metricReport    `json:"metrics"`     // one for each file
+	Table       *runs.TableReport `json:"table"`       // null where there is none
+	Logs        []logReport       `json:"logs"`
+	Others      []string          `json:"others"` // files that are neither
+
+	all bool
+}
+
+// metricReport is a metric file.
+type metricReport struct {
+	File  string   `json:"file"`
+	Of    string   `json:"of"` // whose it is; empty for none
+	Per   string   `json:"per"`
+	What  string   `json:"metric"`
+	Rows  int      `json:"rows"`
+	From  *float64 `json:"from_s"` // the first row's time; null without rows
+	To    *float64 `json:"to_s"`
+	First *float64 `json:"first"` // the first value that is one number; null where none is
+	Last  *float64 `json:"last"`
+	Torn  bool     `json:"torn"` // the file ends in half a row
+}
+
+// logReport is a log file.
+type logReport struct {
+	File  string `json:"file"`
+	Lines int    `json:"lines"`
+	Last  string `json:"last"` // the last entry
+}
+
+func readOriginalDetail(r *runs.Run, all bool) (Detail, error) {
+	l, err := results.ReadLegacy(r.Fsys, r.Path)
+	if l == nil {
+		return nil, err
+	} // what cannot be read is among the run's faults already
+	d := &OriginalDetail{Description: l.Description, Metrics: []metricReport{}, Logs: []logReport{}, Others: append([]string{}, l.Others...), all: all}
+	for _, m := range l.Metrics {
+		d.Metrics = append(d.Metrics, reportMetric(m))
+	}
+	for _, log := range l.Logs {
+		one := logReport{File: log.File, Lines: len(log.Rows)}
+		if n := len(log.Rows); n > 0 {
+			one.Last = log.Rows[n-1].Text
+		}
+		d.Logs = append(d.Logs, one)
+	}
+	if table, err := runs.ReadOriginalTable(r.Fsys, r.Path); err == nil {
+		d.Table = runs.ReportTable(table)
+	}
+	return d, nil
+}
+
+func reportMetric(m results.LegacyMetric) metricReport {
+	r := metricReport{File: m.File, Of: m.Prefix, Per: m.Granularity, What: m.Metric, Rows: len(m.Rows), Torn: m.Torn}
+	for k := range m.Rows {
+		row := &m.Rows[k]
+		if r.From == nil {
+			r.From = &row.Seconds
+		}
+		r.To = &row.Seconds
+		if !row.Value.Single {
+			continue
+		}
+		if r.First == nil {
+			r.First = &row.Value.Numbers[0]
+		}
+		r.Last = &row.Value.Numbers[0]
+	}
+	return r
+}
+
+// mostFiles is how many metric files are shown without --all.
+const mostFiles = 20
+
+func (o *OriginalDetail) write(d *document.Document) {
+	d.Say(o.Description)
+	if o.Table != nil {
+		writeRanks(d, o.Table, o.all)
+	}
+	if len(o.Metrics) > 0 {
+		d.Head("%s", document.Counted(len(o.Metrics), "metric file"))
+	}
+	t := document.NewTable("OF", "PER", "METRIC", ">ROWS", ">FROM [s]", ">TO [s]", ">FIRST", ">LAST")
+	for k, m := range o.Metrics {
+		if k == mostFiles && !o.all {
+			t.Add(fmt.Sprintf("… %d more", len(o.Metrics)-k), "", "", "", "", "", "", "")
+			break
+		}
+		t.Add(m.Of, m.Per, m.What, fmt.Sprint(m.Rows), document.NumberCell(m.From, "%.1f"), document.NumberCell(m.To, "%.1f"), document.NumberCell(m.First, "%.4g"), document.NumberCell(m.Last, "%.4g"))
+	}
+	d.Show(t)
+	if len(o.Others) > 0 {
+		d.Say("besides: " + document.SomeOf(o.Others, 8))
+	}
+}

@@ -1,0 +1,187 @@
+package report
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"graft/results/document"
+	"graft/results/runs"
+	"graft/simulation"
+)
+
+// PrintPipeline writes how the policies fare.
+func PrintPipeline(o *runs.PipelineOutcome, p *document.Printer) {
+	p.Table(scenarioTable(o))
+	p.Line("In parentheses: regret, in points of accuracy below the best of the table.\n\nover %s, where chance leaves %.2f points to be regretted",
+		document.Plural(len(o.Trials), "table"), o.Floor)
+	printStandings(p, o.Standings, o.Against)
+	if o.LeftOut == nil {
+		p.Line("\n%s", seenAll)
+		printTooFew(p, len(o.Trials), "tables")
+		return
+	}
+	p.Line("\nThese tables were learned from. Judged by what was not:\n")
+	if p.Err == nil {
+		p.Err = PrintLeftOut(*o.LeftOut, p.W)
+	}
+}
+
+// seenAll says that nothing was left out.
+const seenAll = "The policies and the best fixed sequence have seen all these tables: for neither is this a test; evaluate.leave_out makes one."
+
+// besideLearned are the rivals that stand beside what was learned.
+var besideLearned = []string{"never", "random", "best fixed", "optimum"}
+
+// scenarioTable has a line for each table.
+func scenarioTable(o *runs.PipelineOutcome) *document.Table {
+	columns := []string{"SCENARIO", ">SEQUENCES", "LEARNED", ">LEARNED"}
+	for _, name := range besideLearned {
+		columns = append(columns, ">"+strings.ToUpper(name))
+	}
+	columns[2] = "WHAT WAS LEARNED"
+	t := document.NewTable(columns...)
+	for _, trial := range o.Trials {
+		cells := []string{document.Printable(trial.Scenario), fmt.Sprint(trial.Sequences), "-"}
+		for _, name := range append([]string{o.Learned}, besideLearned...) {
+			k := slices.IndexFunc(trial.Verdicts, func(v simulation.Verdict) bool { return v.Chooser == name })
+			if k < 0 {
+				cells = append(cells, "-")
+				continue
+			}
+			v := trial.Verdicts[k]
+			if name == o.Learned {
+				cells[2] = document.Printable(strings.Join(v.Sequence, ", "))
+			}
+			cells = append(cells, fmt.Sprintf("%s (%.2f)", document.PercentText(v.Accuracy), v.Regret))
+		}
+		t.Add(cells...)
+	}
+	return t
+}
+
+// PipelineDetail is the stages of a pipeline, and how its policies fare.
+type PipelineDetail struct {
+	Stages  []pipelineStage       `json:"stages"`  // in their order
+	Outcome *runs.PipelineOutcome `json:"outcome"` // null where it has not ended
+}
+
+// pipelineStage is what has become of a stage.
+type pipelineStage struct {
+	Stage   string          `json:"stage"`     // what it does, such as learn
+	State   runs.StageState `json:"state"`     // waits, begun, done or failed
+	Began   *time.Time      `json:"began"`     // when it was last begun; null where it was never
+	Seconds float64         `json:"seconds"`   // that it took when it was last done
+	Reused  int             `json:"reused"`    // how often it was skipped since
+	Changed bool            `json:"changed"`   // what it made is not there any more as it was
+	Parts   []string        `json:"part_runs"` // folders of the runs that it left
+	Made    []string        `json:"made"`      // what came out of each of them, in words
+	Why     string          `json:"why"`       // it failed; empty where it has not
+}
+
+func readPipelineDetail(r *runs.Run, _ bool) (Detail, error) {
+	l, err := runs.ReadLedger(r.Fsys, filepath.Join(r.Path, runs.LedgerName))
+	if err != nil {
+		return nil, err
+	}
+	d := &PipelineDetail{Stages: []pipelineStage{}}
+	if r.Ended {
+		if d.Outcome, err = runs.ReadPipelineOutcome(r.Fsys, r.Path); err != nil {
+			return nil, err
+		}
+	}
+	parts, _ := l.Parts(r.OpenPart) // what is wrong with them was said when the run was read
+	for _, e := range l.All {
+		s := pipelineStage{Stage: e.Stage, State: e.State, Seconds: e.Seconds, Reused: e.Reused, Why: e.Why, Parts: []string{}, Made: []string{}}
+		if !e.Began.IsZero() {
+			s.Began = &e.Began
+		}
+		if e.State == runs.StageDone {
+			made, err := l.Made(e)
+			s.Changed = err != nil || made != e.Made
+		}
+		for _, p := range parts {
+			if p.Stage == e {
+				s.Parts, s.Made = append(s.Parts, p.Path), append(s.Made, partWords(p))
+			}
+		}
+		d.Stages = append(d.Stages, s)
+	}
+	return d, nil
+}
+
+// mostWords is how many of a part's figures say what it came to.
+const mostWords = 3
+
+// partWords say what a part came to.
+func partWords(p runs.Part) string {
+	switch {
+	case p.Run != nil:
+	case p.None:
+		return "-"
+	default:
+		return "cannot be read"
+	}
+	var list []string
+	for _, q := range p.Run.Quantities[:min(mostWords, len(p.Run.Quantities))] {
+		list = append(list, strings.TrimSpace(strings.ReplaceAll(q.Name, "_", " ")+" "+document.ShownValue(*runs.Mean(q.Values), q.Unit)+" "+document.ShownUnit(q.Unit)))
+	}
+	if !p.Run.Ended {
+		list = append(list, "not ended")
+	}
+	return strings.Join(list, ", ")
+}
+
+// stateWords is how far a stage is, for people.
+func (s *pipelineStage) stateWords() string {
+	switch {
+	case s.Changed:
+		return "changed since"
+	case s.State == runs.StageBegun:
+		return "begun, not ended"
+	}
+	return string(s.State)
+}
+
+func (p *PipelineDetail) write(d *document.Document) {
+	d.Head("stages")
+	t := document.NewTable("STAGE", "STATE", ">TOOK [s]", ">REUSED", "RUN", "WHAT IT MADE")
+	var failed []string
+	for _, s := range p.Stages {
+		took := "-"
+		if s.Seconds > 0 {
+			took = document.ShownValue(s.Seconds, document.UnitSeconds)
+		}
+		cells := []string{s.Stage, s.stateWords(), took, fmt.Sprint(s.Reused)}
+		for k, path := range s.Parts {
+			t.Add(append(cells, path, s.Made[k])...)
+			cells = []string{"", "", "", ""}
+		}
+		if s.Why != "" {
+			failed = append(failed, s.Stage+" failed: "+s.Why)
+		}
+	}
+	d.Show(t)
+	d.Say("REUSED is how often a stage was skipped since it was done, as nothing had changed; TOOK is of the process that ended it.")
+	d.Say(failed...)
+	if p.Outcome == nil {
+		d.Say("It has come to no outcome yet: the same pipeline in the same folder goes on.")
+		return
+	}
+	writePipeline(p.Outcome, d)
+}
+
+// writePipeline adds how the policies fare.
+func writePipeline(o *runs.PipelineOutcome, d *document.Document) {
+	d.Head("scenarios that were learned from")
+	d.Show(scenarioTable(o))
+	d.Say("In parentheses: regret, in points of accuracy below the best of the table.")
+	writeStandings(d, document.Plural(len(o.Trials), "table"), o.Floor, o.Standings, o.Against)
+	if o.LeftOut != nil {
+		writeLeftOut(o.LeftOut, d)
+		return
+	}
+	d.Say(seenAll, tooFew(len(o.Trials), "tables"))
+}

@@ -1,0 +1,108 @@
+package runs
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"graft/simulation"
+)
+
+// TableReport is what `graft table show --json` prints.
+type TableReport struct {
+	simulation.Scenario
+	Sequences  int       `json:"sequences"`      // that the table has
+	Of         *float64  `json:"of"`             // that there are; null where actions depend on the network
+	Seeds      []int64   `json:"seeds"`          // of any sequence
+	Profiles   []string  `json:"profiles"`       // of the devices whose time was counted
+	Mean       *float64  `json:"mean"`           // accuracy over the sequences; null where there are none
+	Spread     *float64  `json:"spread"`         // standard deviation over the sequences; null below two
+	SeedSpread *float64  `json:"seed_spread"`    // standard deviation over seeds, pooled; null where each sequence has one
+	Best       *RankRow  `json:"best"`           // null where there are no sequences
+	Worst      *RankRow  `json:"worst"`          // the sequence of the lowest accuracy; null where there is none
+	NoAction   *RankRow  `json:"no_action"`      // the sequence that leaves the network alone; null where it is not there
+	Rows       []RankRow `json:"rows,omitempty"` // all sequences, best first; with --all only
+}
+
+// RankRow is a sequence in the order of what they led to.
+type RankRow struct {
+	Rank     int       `json:"rank"`     // from 1
+	Sequence []string  `json:"sequence"` // its actions, the first one first
+	Accuracy float64   `json:"accuracy"` // the mean over the seeds
+	Spread   *float64  `json:"spread"`   // standard deviation over the seeds; null below two
+	Seeds    int       `json:"seeds"`    // how many
+	Left     []float64 `json:"left_s"`   // seconds of the budget at each decision
+}
+
+func ReportTable(t *simulation.Table) *TableReport {
+	r := &TableReport{Scenario: t.Scenario, Sequences: len(t.Records), Seeds: []int64{}, Profiles: []string{}, Rows: []RankRow{}}
+	r.Origin = nil // too long to look at
+	if n := t.Scenario.Sequences(); n > 0 {
+		r.Of = &n
+	}
+	var means, variances []float64
+	for k := range t.Records {
+		record := &t.Records[k]
+		row := RankRow{Sequence: record.Sequence, Accuracy: record.Mean(), Spread: deviation(record.Accuracy), Seeds: len(record.Seeds), Left: record.Left}
+		r.Rows = append(r.Rows, row)
+		means = append(means, row.Accuracy)
+		if row.Spread != nil {
+			variances = append(variances, float64(*row.Spread**row.Spread))
+		}
+		r.Seeds = append(r.Seeds, record.Seeds...)
+		if record.Profile != "" {
+			r.Profiles = append(r.Profiles, record.Profile)
+		}
+	}
+	slices.Sort(r.Seeds)
+	slices.Sort(r.Profiles)
+	r.Seeds, r.Profiles = slices.Compact(r.Seeds), slices.Compact(r.Profiles)
+	r.Mean, r.Spread = Mean(means), deviation(means)
+	if m := Mean(variances); m != nil {
+		pooled := math.Sqrt(*m)
+		r.SeedSpread = &pooled
+	}
+	r.rank()
+	return r
+}
+
+// rank orders the rows by accuracy; where that is equal they stay as they are.
+func (r *TableReport) rank() {
+	slices.SortStableFunc(r.Rows, func(a, b RankRow) int { return cmp.Compare(b.Accuracy, a.Accuracy) })
+	for k := range r.Rows {
+		row := &r.Rows[k]
+		row.Rank = k + 1
+		if !slices.ContainsFunc(row.Sequence, func(a string) bool { return a != "none" }) {
+			r.NoAction = row
+		}
+	}
+	if n := len(r.Rows); n > 0 {
+		r.Best, r.Worst = &r.Rows[0], &r.Rows[n-1]
+	}
+}
+
+// Mean is nil where there is nothing to take it of.
+func Mean(values []float64) *float64 {
+	if len(values) == 0 {
+		return nil
+	}
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	sum /= float64(len(values))
+	return &sum
+}
+
+// deviation is the standard deviation of a sample; nil below two values.
+func deviation(values []float64) *float64 {
+	if len(values) < 2 {
+		return nil
+	}
+	m, sum := *Mean(values), 0.0
+	for _, v := range values {
+		sum += float64((v - m) * (v - m)) // rounded alike on every processor
+	}
+	d := math.Sqrt(sum / float64(len(values)-1))
+	return &d
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/cwriter"
+	"github.com/vbauerster/mpb/v8/decor"
+
+	"graft/work"
+)
+
+// bars draw on a terminal how far a command is, beneath the lines of the log. They ask
+// for it by themselves, so that a terminal that stands still stops no work.
+type bars struct {
+	screen   *screen
+	progress *mpb.Progress
+	bar      *mpb.Bar
+}
+
+// refresh is how often they are drawn anew.
+const refresh = 200 * time.Millisecond
+
+// drawable says whether there is a terminal that can be drawn on, and a person who
+// wants it.
+func drawable(s *screen) bool {
+	file, ok := s.w.(*os.File)
+	if !ok || s.quiet || os.Getenv("TERM") == "dumb" {
+		return false
+	}
+	width, height, err := cwriter.GetSize(int(file.Fd()))
+	return err == nil && width > 0 && height > 2
+}
+
+// drawBars begins to draw.
+func drawBars(s *screen, what work.Scene) *bars {
+	d := &bars{screen: s, progress: mpb.New(mpb.WithOutput(s.w), mpb.WithRefreshRate(refresh))}
+	right := decor.Any(func(decor.Statistics) string { return " " + what.Right() })
+	d.bar = d.progress.MustAdd(1, partFiller(what.Part), mpb.BarFillerTrim(), mpb.AppendDecorators(right), mpb.BarExtender(factsFiller(what.Facts), false))
+	s.mu.Lock()
+	s.over = d.progress
+	s.mu.Unlock()
+	return d
+}
+
+// close takes away what was drawn. Lines wait for it, as none would lie above it.
+func (d *bars) close() {
+	if d == nil {
+		return
+	}
+	d.screen.mu.Lock()
+	defer d.screen.mu.Unlock()
+	d.bar.Abort(true)
+	d.progress.Wait()
+	d.screen.over = nil
+}
+
+// partFiller draws how much is done.
+func partFiller(part func() (done, all int64)) mpb.BarFiller {
+	style := mpb.BarStyle().Lbound("[").Filler("=").Tip(">").Padding(" ").Rbound("]")
+	if os.Getenv("NO_COLOR") == "" {
+		style = style.FillerMeta(coloured).TipMeta(coloured)
+	}
+	inner := style.Build()
+	return mpb.BarFillerFunc(func(w io.Writer, stat decor.Statistics) error {
+		done, all := part()
+		stat.Total, stat.Current, stat.Completed = max(1, all), done, false
+		return inner.Fill(w, stat)
+	})
+}
+
+func coloured(text string) string { return "\x1b[36m" + text + "\x1b[0m" }
+
+// factsFiller writes the line below the bar.
+func factsFiller(facts func(width int) string) mpb.BarFiller {
+	return mpb.BarFillerFunc(func(w io.Writer, stat decor.Statistics) error {
+		_, err := fmt.Fprintln(w, facts(stat.AvailableWidth))
+		return err
+	})
+}

@@ -1,0 +1,22 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"os"
+	"time"
+
+	"graft/files"
+	"graft/work"
+)
+
+// environment is the machine as the command that runs under ctx sees it.
+func environment(ctx context.Context) *work.Env {
+	e := &work.Env{Files: files.OS{}, Now: time.Now, Random: rand.Reader, Version: thisVersion(), Args: os.Args, Log: loggerFrom(ctx), Enter: os.Chdir}
+	e.Host, _ = os.Hostname()      // the manifest has none then
+	e.Program, _ = os.Executable() // whoever starts processes says that it is missing
+	if s := screenFrom(ctx); drawable(s) {
+		e.Show = func(w work.Scene) func() { return drawBars(s, w).close }
+	}
+	return e
+}

@@ -1,0 +1,202 @@
+package trainer
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"graft/decider"
+	"graft/net2net"
+	"graft/torch"
+)
+
+// adaptation changes the network when the allocation changes: it asks the decider after
+// an up and reverts to the smaller network after a down.
+type adaptation struct {
+	*core
+	growth
+	decider      decider.Decider
+	distillation *distillation
+}
+
+// growth is the adaptation's part of a checkpoint's position.
+type growth struct {
+	Asked     int               `json:"asked"`   // decisions since the last up
+	Asking    bool              `json:"asking"`  // a decision is due
+	Changes   []*net2net.Change `json:"changes"` // that the network went through and still has
+	Divided   int               `json:"divided"` // how often the learning rate was divided
+	Levels    []int             `json:"levels"`  // the number of changes at each up
+	Deciding  time.Duration     `json:"deciding_ns"`
+	Operating time.Duration     `json:"operating_ns"`
+}
+
+// reallocate follows a change of the allocation.
+func (a *adaptation) reallocate(to Allocation) error {
+	a.Devices = to.Devices
+	switch to.Change {
+	case Up:
+		a.Levels = append(a.Levels, len(a.Changes))
+		a.Asked, a.Asking = 0, true
+		return a.Book.Note(a.note("up"))
+	case Down:
+		a.Asking, a.Asked = false, 0
+		if err := a.Book.Note(a.note("down")); err != nil {
+			return err
+		}
+		if err := a.shrink(); err != nil {
+			return err
+		}
+		return a.reset(-1)
+	}
+	return a.Book.Note(a.note("devices"))
+}
+
+// nextEpoch asks again after an up, with Adapt.Every.
+func (a *adaptation) nextEpoch() { a.Asking = a.Asked > 0 && a.Asked < a.Adapt.Most && a.Adapt.Every }
+
+// adapt asks the decider and applies its action. Both take time of the budget.
+func (a *adaptation) adapt(ctx context.Context) error {
+	a.show(Decides)
+	began := a.Clock.Now()
+	a.Clock.Begin()
+	decision, err := a.decider.Decide(ctx, decider.State{Network: a.Network, Left: a.Scheduler.Left(), Budget: a.Scheduler.Budget(),
+		Decisions: a.Decisions, Accuracy: a.Validation.Accuracy, Step: a.Clock.Cost(a.work(1))})
+	if err != nil {
+		return fmt.Errorf("decide how to adapt: %w", err)
+	}
+	a.Clock.Spend(Work{Kind: Deciding, Count: 1, Network: a.Network})
+	decided := a.Clock.Now()
+	a.Deciding += decided - began
+	note := a.note("decision")
+	note.Action, note.Probabilities = decision.Action.String(), decision.Probabilities
+	if err := a.operate(decision.Action); err != nil {
+		return err
+	}
+	a.Clock.Spend(Work{Kind: Surgery, Count: 1, Network: a.Network})
+	a.Operating += a.Clock.Now() - decided
+	note.Took, note.Parameters = a.Clock.Now()-began, a.Network.Parameters()
+	a.Decisions++
+	a.Asked++
+	a.Asking = false
+	return a.Book.Note(note)
+}
+
+// operate applies an action to the network and the optimizer.
+func (a *adaptation) operate(action net2net.Action) error {
+	if action.Kind != net2net.None {
+		a.show(Operates)
+		o := a.Adapt.Surgery
+		o.Seed = uint64(a.Seed)*1_000_003 + uint64(a.Decisions)
+		change, err := a.calibrated(action, o)
+		if err != nil {
+			return err
+		}
+		if err := change.Remember(a.Network); err != nil {
+			return err
+		}
+		a.Changes = append(a.Changes, change)
+		if err := a.follow(change); err != nil {
+			return err
+		}
+	}
+	return a.reset(1)
+}
+
+// reset divides the learning rate once more, or once less for -1, and with Adapt.Reset
+// begins a new optimizer and schedule.
+func (a *adaptation) reset(divide int) error {
+	a.Divided += divide
+	if !a.Adapt.Reset {
+		return nil
+	}
+	a.Rate = 0
+	return a.renew()
+}
+
+// learningRate is the rate that the schedule begins with.
+func (a *adaptation) learningRate() float64 {
+	return a.Optimizer.LR / math.Pow(a.Adapt.Divide, float64(a.Divided))
+}
+
+// calibrated applies an action with training images for new normalizations.
+func (a *adaptation) calibrated(action net2net.Action, o net2net.Options) (change *net2net.Change, err error) {
+	err = torch.With(func(s *torch.Scope) error {
+		place := a.Network.Placement()
+		rows := min(a.Adapt.Rows, a.Data.Train.Count)
+		order := s.Permutation(a.Data.Train.Count, s.NewGenerator(torch.CPU, int64(o.Seed)))
+		picked := s.IndexSelect(a.Data.Train.Images, 0, s.To(s.Narrow(order, 0, 0, rows), torch.Int64, place.Device))
+		images := s.Scale(s.To(picked, torch.Float32, place.Device), 1.0/255, 0)
+		o.Batch = s.To(s.Div(s.Sub(images, a.mean), a.deviation), place.DType, place.Device)
+		if s.Err() != nil {
+			return s.Err()
+		}
+		change, err = net2net.Apply(a.Network, action, o)
+		return err
+	})
+	return change, err
+}
+
+// follow lets the optimizer follow a change of the network.
+func (a *adaptation) follow(c *net2net.Change) (err error) {
+	a.shown.Layers = 0 // counted anew
+	a.revision++
+	if a.optimizer, err = a.optimizer.Follow(a.scope, a.Network, c); err != nil {
+		return fmt.Errorf("the optimizer after %s: %w", c.Action, err)
+	}
+	return a.stale()
+}
+
+// renew begins a new optimizer.
+func (a *adaptation) renew() (err error) {
+	a.revision++
+	a.optimizer.Close()
+	for _, slot := range a.optimizer.Slots {
+		for _, t := range []*torch.Tensor{slot.First, slot.Second} {
+			if t != nil {
+				a.scope.Free(t)
+			}
+		}
+	}
+	a.scope.Free(a.optimizer.Steps)
+	a.optimizer, err = net2net.NewOptimizer(a.scope, a.Network, a.optimizerOptions())
+	return err
+}
+
+// shrink reverts to the network of before the last up, which then learns from the larger
+// one.
+func (a *adaptation) shrink() error {
+	if len(a.Levels) == 0 {
+		return nil // it never grew
+	}
+	keep := a.Levels[len(a.Levels)-1]
+	a.Levels = a.Levels[:len(a.Levels)-1]
+	if keep == len(a.Changes) {
+		return nil
+	}
+	began, note := a.Clock.Now(), a.note("shrink")
+	if err := a.distillation.ask(); err != nil {
+		return err
+	}
+	a.show(Operates)
+	a.Clock.Begin()
+	for len(a.Changes) > keep {
+		last := len(a.Changes) - 1
+		back, err := net2net.Revert(a.Network, a.Changes[last])
+		if err != nil {
+			return err
+		}
+		a.Changes = a.Changes[:last]
+		if err := a.follow(back); err != nil {
+			return err
+		}
+	}
+	a.Clock.Spend(Work{Kind: Surgery, Count: 1, Network: a.Network})
+	a.Operating += a.Clock.Now() - began
+	a.distillation.begin()
+	note.Took, note.Parameters = a.Clock.Now()-began, a.Network.Parameters()
+	if a.logits != nil {
+		note.Lessons = a.distillation.Length
+	}
+	return a.Book.Note(note)
+}

@@ -1,0 +1,28 @@
+package trainer
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Every field of the parts of a job is in the file, under one key, in a fixed order.
+func TestPositionHasAllParts(t *testing.T) {
+	keys := map[string]json.RawMessage{}
+	count := 0
+	j := &Job{}
+	j.Live = []Taken{{}} // left out where it is empty
+	for _, part := range append(j.parts(), &origin{}) {
+		text, err := json.Marshal(part)
+		require.NoError(t, err)
+		own := map[string]json.RawMessage{}
+		require.NoError(t, json.Unmarshal(text, &own))
+		count += len(own)
+		maps.Copy(keys, own)
+	}
+	require.Len(t, keys, count, "no key belongs to two parts")
+	require.ElementsMatch(t, positionKeys, slices.Collect(maps.Keys(keys)))
+}

@@ -1,0 +1,99 @@
+package trainer
+
+import (
+	"time"
+
+	"graft/dataset"
+)
+
+// core is the state that the parts of a job share.
+type core struct {
+	*replica
+	progress
+	Clock     Clock
+	Scheduler Scheduler
+	Book      Book
+	Watch     func(Progress)
+	Now       func() time.Time
+	shown     Progress // last passed to Watch
+}
+
+// progress is the loop's part of a checkpoint's position.
+type progress struct {
+	Epoch      int           `json:"epoch"`          // under way
+	Step       int           `json:"step"`           // done in it
+	Steps      int64         `json:"steps"`          // done in all
+	Rate       int           `json:"rate"`           // epochs that the schedule of the learning rate has seen
+	LR         float64       `json:"lr"`             // of the last step
+	Used       float64       `json:"used"`           // share of the budget, when the epoch began
+	Time       time.Duration `json:"time_ns"`        // on the clock
+	Spent      time.Duration `json:"spent_ns"`       // of the budget, at the last evaluation or the end
+	Past       int           `json:"past"`           // events of the timeline
+	Live       []Taken       `json:"live,omitempty"` // changes beside the timeline
+	Devices    int           `json:"devices"`        // now
+	Decisions  int           `json:"decisions"`      // in all
+	Loss       float64       `json:"loss"`           // summed over the epoch's steps
+	Correct    int           `json:"correct"`        // images of the epoch
+	Seen       int           `json:"seen"`           // images of the epoch
+	Fresh      bool          `json:"fresh"`          // steps were done since the last evaluation
+	Validation Score         `json:"validation"`     // last evaluated
+	Abandoned  int           `json:"abandoned"`      // epochs
+	Started    bool          `json:"started"`        // the start event is recorded
+	Over       bool          `json:"over"`           // training has ended
+	Ended      bool          `json:"ended"`          // the end event is recorded
+}
+
+// Score is the result of an evaluation.
+type Score struct {
+	Loss     float64 `json:"loss"`     // mean, in nats
+	Accuracy float64 `json:"accuracy"` // between 0 and 1
+}
+
+// perEpoch is the number of steps in an epoch.
+func (c *core) perEpoch() int { return (c.Data.Train.Count + c.Batch - 1) / c.Batch }
+
+// work is so many steps, for the clock.
+func (c *core) work(steps int) Work {
+	return Work{Kind: Steps, Count: steps, Rows: c.Batch, Network: c.Network, Devices: c.Devices}
+}
+
+// evaluating is the evaluation of a split, for the clock.
+func (c *core) evaluating(split dataset.Split) Work {
+	return Work{Kind: Batches, Count: (split.Count + c.EvalBatch - 1) / c.EvalBatch, Rows: c.EvalBatch, Network: c.Network, Devices: c.Devices}
+}
+
+// deadline is the time at which training must end: the end of the budget, less the time of
+// the last evaluation unless Overrun is set.
+func (c *core) deadline() time.Duration {
+	if c.Overrun {
+		return c.Scheduler.Budget()
+	}
+	return c.Scheduler.Budget() - c.Clock.Cost(c.evaluating(c.Data.Validation))
+}
+
+// prepare makes the order of the epoch and the program, if they are missing. It fails if
+// a virtual clock does not know what their work costs.
+func (c *core) prepare() error {
+	if c.scratch != nil {
+		return nil
+	}
+	if err := knows(c.Clock, c.work(1), c.evaluating(c.Data.Validation)); err != nil {
+		return err
+	}
+	c.seed = c.Seed*1_000_003 + int64(c.Epoch) + int64(c.Abandoned)<<32
+	return c.compileStep()
+}
+
+func (c *core) note(event string) Note {
+	p := c.Network.Parameters()
+	return Note{Event: event, Time: c.Clock.Now(), Epoch: c.Epoch, Step: c.Step, Devices: c.Devices, Parameters: p, Before: p, Accuracy: c.Validation.Accuracy}
+}
+
+func (c *core) row() Row {
+	r := Row{Epoch: c.Epoch, Time: c.Clock.Now(), Steps: c.Steps, Validation: c.Validation, Rate: c.LR,
+		Parameters: c.Network.Parameters(), Devices: c.Devices}
+	if c.Step > 0 {
+		r.Loss, r.Accuracy = c.Loss/float64(c.Step), float64(c.Correct)/float64(c.Seen)
+	}
+	return r
+}

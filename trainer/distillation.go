@@ -1,0 +1,100 @@
+package trainer
+
+import (
+	"fmt"
+	"math"
+
+	"graft/torch"
+)
+
+// distillation lets a network that shrank learn from the logits of the larger one.
+type distillation struct {
+	*core
+	course
+}
+
+// course is the distillation's part of a checkpoint's position.
+type course struct {
+	Age    int `json:"lessons"` // epochs since the network last shrank
+	Taught int `json:"taught"`  // steps with the larger network's logits
+	Length int `json:"course"`  // steps that distillation lasts
+}
+
+// mostShare is the largest part of the time left that computing the logits may take.
+// From a tenth on, the steps that it costs are worth as much as distillation or more.
+const mostShare = 0.1
+
+// ask computes the larger network's logits on the training images, which takes time of
+// the budget. After that nothing of the larger network has to stay in memory. Nothing is
+// computed with Distill.Off, or if that would take more than mostShare of the time left.
+func (d *distillation) ask() error {
+	if d.Distill.Off {
+		return nil
+	}
+	d.dropLogits()
+	work := d.evaluating(d.Data.Train)
+	if float64(d.Clock.Cost(work)) > mostShare*float64(d.deadline()-d.Clock.Now()) {
+		return nil
+	}
+	if err := d.prepare(); err != nil {
+		return err
+	}
+	d.Clock.Begin()
+	if err := torch.With(d.compute); err != nil {
+		return fmt.Errorf("compute the larger network's logits: %w", err)
+	}
+	d.Clock.Spend(work)
+	return nil
+}
+
+// compute sets the logits.
+func (d *distillation) compute(s *torch.Scope) error {
+	var parts []*torch.Tensor
+	s.NoGrad(func() {
+		for from := 0; from < d.Data.Train.Count; from += d.EvalBatch {
+			images := s.Narrow(d.Data.Train.Images, 0, from, min(d.EvalBatch, d.Data.Train.Count-from))
+			parts = append(parts, d.program.Forward(s, images, false, nil))
+		}
+	})
+	logits := s.Cat(0, parts...)
+	if s.Err() != nil {
+		return s.Err()
+	}
+	s.Keep(d.scope, logits)
+	d.logits = logits
+	d.revision++
+	return nil
+}
+
+// begin starts what follows a shrinking: a new schedule of the learning rate unless
+// Distill.Keep is set, and the course, for Distill.Span of the time left, or one epoch
+// where the clock does not know yet what a step costs.
+func (d *distillation) begin() {
+	d.Age, d.Taught, d.Length = 0, 0, d.perEpoch()
+	if !d.Distill.Keep {
+		d.Rate = 0
+	}
+	if one := d.Clock.Cost(d.work(1)); one > 0 {
+		d.Length = max(1, int(d.Distill.Span*float64(d.deadline()-d.Clock.Now())/float64(one)))
+	}
+}
+
+// teacher is the distillation of the next step: its share falls with every step.
+func (d *distillation) teacher() torch.Teacher {
+	if d.logits == nil {
+		return torch.Teacher{}
+	}
+	full := d.Distill.Share * math.Pow(1-d.Distill.Decay, float64(d.Age))
+	fall := full / float64(d.Length)
+	return torch.Teacher{Logits: d.logits, Temperature: d.Distill.Temperature, Share: full - fall*float64(d.Taught), Fall: fall}
+}
+
+// advance counts steps, and drops the logits at the end of the course.
+func (d *distillation) advance(steps int) {
+	if d.logits == nil {
+		return
+	}
+	if d.Taught += steps; d.Taught >= d.Length {
+		d.dropLogits()
+	}
+}

@@ -1,0 +1,91 @@
+package trainer
+
+import (
+	"graft/model"
+	"graft/torch"
+)
+
+// evaluation measures the network on the validation and test images.
+type evaluation struct {
+	*core
+	team *team
+	kept *kept // as last evaluated, with Overrun; nil otherwise
+}
+
+// kept is a copy of the network as it was last evaluated.
+type kept struct {
+	scope   *torch.Scope
+	network *model.Network
+}
+
+func (k *kept) close() {
+	if k != nil {
+		_ = k.scope.Close()
+	}
+}
+
+// evaluate measures the network on a split, with all processes.
+func (e *evaluation) evaluate(test bool) (Score, error) {
+	if err := e.prepare(); err != nil {
+		return Score{}, err
+	}
+	var f torch.Figures
+	split := e.split(test)
+	err := e.team.call(order{Evaluate: &splitOrder{Test: test}}, func(peers *torch.Peers) (err error) {
+		f, err = e.measure(split, peers)
+		return err
+	})
+	return e.score(f, split, err)
+}
+
+// validate measures the network on the validation images, within the budget.
+func (e *evaluation) validate() error {
+	if err := e.prepare(); err != nil {
+		return err
+	}
+	e.show(Evaluates)
+	e.Clock.Begin()
+	score, err := e.evaluate(false)
+	if err != nil {
+		return err
+	}
+	e.Clock.Spend(e.evaluating(e.Data.Validation))
+	e.Spent = e.Clock.Now()
+	e.Validation, e.Fresh = score, false
+	return e.keep()
+}
+
+// keep copies the network that was just evaluated, with Overrun.
+func (e *evaluation) keep() (err error) {
+	if !e.Overrun {
+		return nil
+	}
+	e.kept.close()
+	e.kept = &kept{scope: torch.NewScope()}
+	e.kept.network, err = e.Network.Clone(e.kept.scope)
+	return err
+}
+
+// result is the network that the outcome is about.
+func (e *evaluation) result() *model.Network {
+	if e.kept != nil {
+		return e.kept.network
+	}
+	return e.Network
+}
+
+// test measures the result on the test images; zero where there are none.
+func (e *evaluation) test() (Score, error) {
+	if e.Data.Test.Count == 0 {
+		return Score{}, nil
+	}
+	if e.kept != nil {
+		return e.appraise(e.kept.network, e.Data.Test)
+	}
+	return e.evaluate(true)
+}
+
+func (e *evaluation) close() {
+	e.kept.close()
+	e.kept = nil
+}

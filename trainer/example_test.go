@@ -1,0 +1,70 @@
+package trainer_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/dataset"
+	"graft/decider"
+	"graft/files"
+	"graft/model"
+	"graft/net2net"
+	"graft/torch"
+	"graft/trainer"
+)
+
+// demo is the job of `graft demo`: a network that grows when it is given devices, and
+// shrinks when they are taken away.
+func demo() (outcome *trainer.Outcome, err error) {
+	o := trainer.Options{Seed: 1, Steady: true, Augment: torch.Augment{Pad: 2, Flip: true}, Adapt: trainer.Adapt{Every: true, Most: 2, Surgery: net2net.Options{Noise: 0.05}},
+		Timeline: trainer.Timeline{Budget: 18 * time.Second, Events: []trainer.Event{{At: 5 * time.Second, Change: trainer.Up, Devices: 2}, {At: 14 * time.Second, Change: trainer.Down, Devices: 1}}}}
+	actions := decider.Script{Actions: []net2net.Action{{Kind: "deepen", Target: "conv2"}, {Kind: "widen", Target: "conv3", Size: 64}}}
+	err = torch.With(func(s *torch.Scope) error {
+		data, err := dataset.Load(s, torch.CPU, files.OS{}, dataset.Options{Synthetic: dataset.SyntheticOptions{Train: 4000, Test: 1000}})
+		if err != nil {
+			return err
+		}
+		n, err := model.Zoo("ConvSmall", model.ZooOptions{})
+		if err != nil {
+			return err
+		}
+		profile, err := trainer.FindProfile("steady")
+		if err != nil {
+			return err
+		}
+		if err := n.Materialize(s, model.Placement{Random: s.NewGenerator(torch.CPU, 1)}); err != nil {
+			return err
+		}
+		job, err := trainer.New(s, trainer.Parts{Network: n, Data: data, Clock: &trainer.Virtual{Profile: profile}, Decider: actions, Now: time.Now}, o)
+		if err != nil {
+			return err
+		}
+		outcome, err = job.Run(context.Background())
+		return err
+	})
+	return outcome, err
+}
+
+// The example takes half a minute, so that it is compiled and not run.
+func ExampleNew() {
+	outcome, err := demo()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%d epochs, %.0f%% of the test images are right\n", outcome.Epochs, 100*outcome.Test.Accuracy)
+}
+
+// The demo's job has one digest on every machine.
+func TestDemoDigest(t *testing.T) {
+	if !long {
+		t.Skip("left out: it takes half a minute; set GRAFT_LONG=1")
+	}
+	outcome, err := demo()
+	require.NoError(t, err)
+	require.Equal(t, "b42ee11ce3771c3a2a0a9f63b7dcef586779a2637270cc5bcd0938e7d97b1c4e", outcome.Digest)
+}

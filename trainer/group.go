@@ -1,0 +1,196 @@
+package trainer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"graft/torch"
+)
+
+// group is the leader and the members that work together now.
+type group struct {
+	*team
+	scratch func() (string, func() error, error)
+	members []*member    // by rank, from 1
+	peers   *torch.Peers // nil while the leader is alone
+	scope   *torch.Scope // of peers
+	copied  bool         // the members have the leader's tensors,
+	at      int          // of this revision
+	size    int          // of the last group; one for the leader alone
+	failed  bool         // since work last succeeded an exchange failed with nobody gone
+	threads int          // of LibTorch while the leader is alone
+}
+
+// errAgain means that a process was lost and that the work must be repeated.
+var errAgain = errors.New("a process was lost")
+
+// call does work together with the members that are ready, or alone if there are none.
+func (g *group) call(ready []*member, o order, work func(peers *torch.Peers) error) error {
+	if err := g.assemble(ready); err != nil {
+		return err
+	}
+	if g.peers == nil {
+		return work(nil)
+	}
+	members := g.members
+	err := g.exchange(func(int) order { return o }, func() error { return work(g.peers) })
+	g.trust(members)
+	g.failed = g.failed && err != nil
+	return err
+}
+
+// assemble forms a group of those that are ready, and gives it the leader's tensors.
+func (g *group) assemble(ready []*member) error {
+	if !slices.Equal(ready, g.members) || g.size != len(ready)+1 {
+		if err := g.form(ready); err != nil {
+			return err
+		}
+	}
+	if g.peers == nil || g.current() {
+		return nil
+	}
+	if err := g.copy(); err != nil {
+		return err
+	}
+	if !g.current() {
+		return errAgain
+	}
+	return nil
+}
+
+// current reports whether the members have the leader's tensors.
+func (g *group) current() bool { return g.copied && g.at == g.revision }
+
+// exchange sends an order to the members, does the leader's part, and reads the answers.
+// It returns errAgain if the leader's part failed for the loss of a process; a process that is
+// lost later is missing next time.
+func (g *group) exchange(o func(rank int) order, work func() error) error {
+	members := g.members
+	for k, m := range members {
+		m.orders <- o(k + 1)
+	}
+	err := work()
+	if err != nil && !errors.Is(err, torch.ErrPeer) {
+		return err
+	}
+	if err != nil {
+		g.dissolve() // so that the others notice
+	}
+	gone, bad := g.listen(members)
+	if bad != nil {
+		return bad
+	}
+	if err == nil {
+		return nil
+	}
+	if gone == 0 && g.failed { // it would go on for ever
+		for _, m := range members {
+			if bad := g.remove("peer lost", m, fmt.Errorf("the group failed twice with nobody gone: %w", err)); bad != nil {
+				return bad
+			}
+		}
+	}
+	g.failed = g.failed || gone == 0
+	return errAgain
+}
+
+// listen reads the members' answers, and removes those that failed.
+func (g *group) listen(members []*member) (gone int, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), g.Parallel.Timeout)
+	defer cancel()
+	for _, m := range members {
+		a, why := m.hear(ctx)
+		if why == nil && a.Error != "" && !a.Lost {
+			why = errors.New(a.Error)
+		}
+		if why == nil {
+			continue
+		}
+		gone++
+		if err := g.remove("peer lost", m, why); err != nil {
+			return gone, err
+		}
+	}
+	return gone, nil
+}
+
+// form makes a group of the leader and others; without any the leader is alone.
+func (g *group) form(others []*member) error {
+	g.dissolve()
+	if gone, err := g.sweep(); err != nil {
+		return err
+	} else if gone > 0 { // the others would wait for it
+		return errAgain
+	}
+	g.members, g.size = others, len(others)+1
+	if err := torch.SetThreads(g.share()); err != nil || g.size == 1 {
+		return errors.Join(err, g.formed())
+	}
+	folder, remove, err := g.scratch()
+	if err != nil {
+		return fmt.Errorf("make a folder for the rendezvous of processes: %w", err)
+	}
+	r := rendezvous{Size: g.size, Store: filepath.Join(folder, "meet"), Threads: g.share(), Timeout: g.Parallel.Timeout}
+	err = g.exchange(func(rank int) order { r := r; r.Rank = rank; return order{Meet: &r} }, func() error { return g.meet(r) })
+	_ = remove() // processes that have met do not need it
+	if err != nil {
+		return err
+	}
+	if g.peers == nil { // a process was lost after all had met
+		return errAgain
+	}
+	return g.formed()
+}
+
+// meet is the leader's part of the rendezvous.
+func (g *group) meet(r rendezvous) error {
+	scope := torch.NewScope()
+	peers := scope.NewPeers(torch.PeersOptions{Size: r.Size, Store: r.Store, Device: g.Network.Placement().Device, Timeout: r.Timeout})
+	if err := scope.Err(); err != nil {
+		return errors.Join(err, scope.Close())
+	}
+	g.peers, g.scope, g.copied = peers, scope, false
+	return nil
+}
+
+// formed records the number of processes.
+func (g *group) formed() error {
+	n := g.note("processes")
+	n.Processes = g.size
+	return g.Book.Note(n)
+}
+
+// share is a process's threads.
+func (g *group) share() int {
+	if g.size > 1 && g.Parallel.Threads > 0 {
+		return g.Parallel.Threads
+	}
+	return max(1, g.threads/g.size)
+}
+
+// copy sends the leader's replica to the members.
+func (g *group) copy() error {
+	c, err := g.snapshot()
+	if err != nil {
+		return err
+	}
+	tensors := g.tensors()
+	return g.exchange(func(int) order { return order{Copy: c} }, func() error {
+		if err := g.peers.Broadcast(0, tensors...); err != nil {
+			return err
+		}
+		g.copied, g.at = true, g.revision
+		return nil
+	})
+}
+
+// dissolve ends the group; its members wait for orders.
+func (g *group) dissolve() {
+	if g.scope != nil {
+		_ = g.scope.Close()
+	}
+	g.members, g.peers, g.scope, g.copied = nil, nil, nil, false
+}

@@ -1,0 +1,132 @@
+package trainer
+
+import (
+	"context"
+	"errors"
+
+	"graft/decider"
+)
+
+// ErrStopped means that a job was cancelled and has saved its progress.
+var ErrStopped = errors.New("the job was stopped, and its progress is saved")
+
+// Run trains until the budget is used up, or until ctx is cancelled: then it saves the
+// job and returns ErrStopped. If the decider leaves a decision open, Run saves the job
+// and returns decider.ErrOpen.
+func (j *Job) Run(ctx context.Context) (o *Outcome, err error) {
+	defer j.close()
+	defer func() { j.Scheduler.End(err) }()
+	if err := j.start(); err != nil {
+		return nil, err
+	}
+	for !j.Over {
+		if err := j.team.gather(ctx); err != nil {
+			return nil, err
+		}
+		if ctx.Err() != nil {
+			return nil, errors.Join(ErrStopped, j.save())
+		}
+		err := j.turn(ctx)
+		if errors.Is(err, decider.ErrOpen) {
+			return nil, errors.Join(decider.ErrOpen, j.save())
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := j.saveIfDue(); err != nil {
+			return nil, err
+		}
+	}
+	return j.finish()
+}
+
+// start records the beginning, once in the life of a job.
+func (j *Job) start() error {
+	j.show(Starts)
+	j.saves.last = j.Now()
+	if j.Started {
+		return nil
+	}
+	j.Started = true
+	return j.Book.Note(j.note("start"))
+}
+
+// turn does what is due: a change of the allocation, a decision, the end of the epoch,
+// some steps, or the end of the job. With Abandon a change waits for the first two.
+func (j *Job) turn(ctx context.Context) error {
+	between := j.adaptation.Asking || j.Step == j.perEpoch()
+	if !j.Abandon || !between {
+		if a := j.Scheduler.Allocation(); a.Change != Same || a.Devices != j.Devices {
+			return j.reallocate(a)
+		}
+	}
+	if j.adaptation.Asking {
+		return j.adaptation.adapt(ctx)
+	}
+	if j.Step == j.perEpoch() {
+		return j.endEpoch()
+	}
+	n := j.allowed()
+	if n == 0 {
+		return j.end()
+	}
+	return j.train(n)
+}
+
+// reallocate follows a change of the allocation, and saves the job if somebody waits for
+// that.
+func (j *Job) reallocate(a Allocation) error {
+	standing := j.Scheduler.Standing()
+	j.Past, j.Live = standing.Past, standing.Live
+	if err := errors.Join(j.adaptation.reallocate(a), j.abandon()); err != nil || a.Settled == nil {
+		return err
+	}
+	if err := j.save(); err != nil {
+		return err
+	}
+	j.show(j.shown.Phase) // before Settled tells anybody
+	a.Settled()
+	return nil
+}
+
+// abandon drops the epoch under way, if the options ask for it: its steps stay in the
+// weights, and nothing else of it.
+func (j *Job) abandon() error {
+	if !j.Abandon || j.Step == 0 {
+		return nil
+	}
+	j.Abandoned++
+	j.Step, j.Loss, j.Correct, j.Seen = 0, 0, 0, 0
+	return j.stale()
+}
+
+// endEpoch evaluates, records the epoch and begins the next.
+func (j *Job) endEpoch() error {
+	if err := j.evaluation.validate(); err != nil {
+		return err
+	}
+	if err := j.Book.Epoch(j.row()); err != nil {
+		return err
+	}
+	j.Epoch, j.Step, j.Loss, j.Correct, j.Seen = j.Epoch+1, 0, 0, 0, 0
+	j.Rate++
+	j.Used = float64(j.Clock.Now()) / float64(j.Scheduler.Budget())
+	j.adaptation.nextEpoch()
+	j.distillation.Age++
+	if j.Epochs > 0 && j.Epoch >= j.Epochs {
+		j.Over = true
+	}
+	return j.stale()
+}
+
+// end is the end of the budget: steps since the last evaluation are evaluated.
+func (j *Job) end() error {
+	j.Over, j.Spent = true, j.Clock.Now()
+	if j.evaluation.kept != nil || !j.Fresh && j.Epoch > 0 {
+		return nil
+	}
+	if err := j.evaluation.validate(); err != nil {
+		return err
+	}
+	return j.Book.Epoch(j.row())
+}

@@ -1,0 +1,243 @@
+package trainer
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"graft/dataset"
+	"graft/model"
+	"graft/net2net"
+	"graft/torch"
+)
+
+// measuring is the state of Measure.
+type measuring struct {
+	MeasureOptions
+	scope      *torch.Scope
+	candidates []*candidate
+	images     map[string]*dataset.Set // by shape and classes
+}
+
+// candidate is a network with a job that trains it.
+type candidate struct {
+	Subject
+	job    *Job
+	meter  *meter
+	bursts []*burst
+}
+
+// burst is the work of a network in one turn with one batch size, and its measured times.
+type burst struct {
+	batch, steps, batches int
+	data                  *dataset.Set // with as many validation images as the batches take
+	step, evaluation      []float64    // seconds of one, a value for each round
+}
+
+// prepare makes the candidates and warms each of them up. Of equal networks the first is
+// measured.
+func (m *measuring) prepare(ctx context.Context, subjects []Subject) error {
+	seen := map[string]bool{}
+	for k, subject := range subjects {
+		if subject.Name == "" {
+			subject.Name = subject.Network.Name()
+		}
+		print := net2net.Fingerprint(subject.Network)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if seen[print] {
+			continue
+		}
+		seen[print] = true
+		if err := m.add(subject); err != nil {
+			return fmt.Errorf("measure %s: %w", subject, err)
+		}
+		m.Tell("warmed up "+subject.String(), k+1, len(subjects))
+	}
+	return nil
+}
+
+// add makes a job of a network and warms it up.
+func (m *measuring) add(of Subject) error {
+	n := of.Network.Sketch()
+	set, err := m.set(n)
+	if err != nil {
+		return err
+	}
+	if err := n.Materialize(m.scope, model.Placement{Device: m.Device, Random: m.scope.NewGenerator(torch.CPU, 1)}); err != nil {
+		return err
+	}
+	c := &candidate{Subject: of, meter: newMeter(m.Now)}
+	c.job, err = New(m.scope, Parts{Network: n, Data: set, Clock: c.meter, Decider: m.Decider, Now: m.Now},
+		Options{Seed: 1, Exact: m.Exact, Steady: m.Steady, Optimizer: m.Optimizer, Schedule: Schedule{Rule: Constant}, Adapt: m.Adapt, Timeline: Timeline{Budget: time.Hour}})
+	if err != nil {
+		return err
+	}
+	m.candidates = append(m.candidates, c)
+	for _, batch := range m.Batches {
+		b := &burst{batch: batch, steps: 1, batches: 1, data: set}
+		if err := m.warm(c, b); err != nil {
+			return fmt.Errorf("with a batch of %d: %w", batch, err)
+		}
+		c.bursts = append(c.bursts, b)
+	}
+	return nil
+}
+
+// imageBytes bounds the random images of a shape.
+const imageBytes = 64 << 20
+
+// set makes random images of a network's shape.
+func (m *measuring) set(n *model.Network) (*dataset.Set, error) {
+	out, err := n.Output()
+	if err != nil {
+		return nil, err
+	}
+	if len(n.Input) != 3 || len(out) != 1 {
+		return nil, fmt.Errorf("it makes %v of %v; jobs train networks that make classes of images", out, n.Input)
+	}
+	key := fmt.Sprint(n.Input, out)
+	if set := m.images[key]; set != nil {
+		return set, nil
+	}
+	pixels := n.Input.Count()
+	rows := max(slices.Max(m.Batches), min(longest*slices.Max(m.Batches), imageBytes/pixels))
+	random := rand.New(rand.NewPCG(1, uint64(pixels)))
+	bytes, labels := make([]uint8, rows*pixels), make([]int64, rows)
+	for k := range bytes {
+		bytes[k] = uint8(random.Uint32())
+	}
+	for k := range labels {
+		labels[k] = random.Int64N(int64(out[0]))
+	}
+	split := dataset.Split{Count: rows, Images: torch.FromOn(m.scope, m.Device, bytes, append([]int{rows}, n.Input...)...), Labels: torch.FromOn(m.scope, m.Device, labels, rows)}
+	half := slices.Repeat([]float64{0.5}, n.Input[0])
+	set := &dataset.Set{Name: "random", Classes: make([]string, out[0]), Shape: [3]int(n.Input), Train: split, Validation: split, Digest: key, Mean: half, Deviation: half}
+	m.images[key] = set
+	return set, m.scope.Err()
+}
+
+// longest is the most steps, or batches, in a burst.
+const longest = 64
+
+// warm runs a network for the first time, and sets how many steps and batches fill a
+// burst.
+func (m *measuring) warm(c *candidate, b *burst) error {
+	for range 2 { // the first call also allocates and compiles
+		if err := m.fill(c, b); err != nil {
+			return err
+		}
+	}
+	fill := func(k Kind) int {
+		one := max(c.meter.latest(k), 1e-9)
+		return max(1, min(int(m.Burst.Seconds()/2/one), longest, b.data.Train.Count/b.batch))
+	}
+	b.steps, b.batches = fill(Steps), fill(Batches)
+	return nil
+}
+
+// fill runs a burst: steps and then batches of evaluation, as a job does them.
+func (m *measuring) fill(c *candidate, b *burst) error {
+	j := c.job
+	j.Batch, j.EvalBatch, j.Step, j.Data = b.batch, b.batch, 0, b.data
+	if err := j.train(b.steps); err != nil {
+		return err
+	}
+	set := *b.data
+	set.Validation.Count = b.batches * b.batch
+	return torch.With(func(s *torch.Scope) error {
+		set.Validation.Images = s.Narrow(set.Train.Images, 0, 0, set.Validation.Count)
+		set.Validation.Labels = s.Narrow(set.Train.Labels, 0, 0, set.Validation.Count)
+		if s.Err() != nil {
+			return s.Err()
+		}
+		j.Data = &set
+		defer func() { j.Data = b.data }()
+		return j.evaluation.validate()
+	})
+}
+
+// measure runs rounds of all networks, in another order each round, so that a slow phase
+// of the machine does not hit the same networks every time.
+func (m *measuring) measure(ctx context.Context) (*Measured, error) {
+	for round := range m.Rounds {
+		for _, k := range rand.New(rand.NewPCG(1, uint64(round))).Perm(len(m.candidates)) {
+			c := m.candidates[k]
+			for _, b := range c.bursts {
+				if ctx.Err() != nil {
+					return nil, ctx.Err()
+				}
+				if err := m.fill(c, b); err != nil {
+					return nil, fmt.Errorf("measure %s with a batch of %d: %w", c, b.batch, err)
+				}
+				b.step = append(b.step, c.meter.latest(Steps))
+				b.evaluation = append(b.evaluation, c.meter.latest(Batches))
+			}
+		}
+		m.Tell("rounds", round+1, m.Rounds)
+	}
+	result := &Measured{}
+	for _, c := range m.candidates {
+		size, err := SizeOf(c.Subject.Network)
+		if err != nil {
+			return nil, err
+		}
+		for _, b := range c.bursts {
+			result.Networks = append(result.Networks, c.measurement(b, size))
+		}
+	}
+	return result, m.operate(ctx, result)
+}
+
+// measurement is the median of the rounds. More digits than five would be noise.
+func (c *candidate) measurement(b *burst, size Size) Measurement {
+	t := Measurement{Network: c.Name, Actions: c.Actions, Fingerprint: net2net.Fingerprint(c.Subject.Network), Batch: b.batch, Size: size}
+	step, stepSpread := middle(b.step)
+	batch, batchSpread := middle(b.evaluation)
+	t.StepSeconds, t.StepSpread = digits(step), digits(stepSpread)
+	t.BatchSeconds, t.BatchSpread = digits(batch), digits(batchSpread)
+	return t
+}
+
+// operations is the number of adaptations of a network that are timed.
+const operations = 3
+
+// operate times the adaptation of the networks that were not adapted before. It comes
+// after the rounds, since it changes the networks.
+func (m *measuring) operate(ctx context.Context, result *Measured) error {
+	var deciding []float64
+	operating := map[net2net.Kind][]float64{}
+	for _, c := range m.candidates {
+		if len(c.Actions) > 0 {
+			continue
+		}
+		for range operations {
+			changes := len(c.job.adaptation.Changes)
+			if err := c.job.adaptation.adapt(ctx); err != nil {
+				return fmt.Errorf("measure an operation on %s: %w", c, err)
+			}
+			deciding = append(deciding, c.meter.latest(Deciding))
+			if len(c.job.adaptation.Changes) > changes { // the decision was not to leave it alone
+				kind := c.job.adaptation.Changes[changes].Action.Kind
+				operating[kind] = append(operating[kind], c.meter.latest(Surgery))
+			}
+		}
+	}
+	result.Decision.Median, result.Decision.Spread = middle(deciding)
+	for _, seconds := range operating { // means over kinds: some take ten times as long as others
+		median, spread := middle(seconds)
+		result.Surgery.Median += median / float64(len(operating))
+		result.Surgery.Spread += spread / float64(len(operating))
+	}
+	m.Tell("decisions and operations", len(deciding), len(deciding))
+	return nil
+}
+
+func (m *measuring) close() {
+	for _, c := range m.candidates {
+		c.job.close()
+	}
+}

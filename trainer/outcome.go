@@ -1,0 +1,57 @@
+package trainer
+
+import (
+	"time"
+
+	"graft/net2net"
+)
+
+// Outcome is the result of a job.
+type Outcome struct {
+	Epochs     int               `json:"epochs"`       // that were completed
+	Steps      int64             `json:"steps"`        // of training
+	Budget     time.Duration     `json:"budget_ns"`    // of the job
+	Used       time.Duration     `json:"used_ns"`      // of the budget
+	Deciding   time.Duration     `json:"deciding_ns"`  // of Used
+	Operating  time.Duration     `json:"operating_ns"` // of Used
+	Decisions  int               `json:"decisions"`    // that were made
+	Parameters int               `json:"parameters"`   // of the network in the end
+	Validation Score             `json:"validation"`   // on which decisions are based
+	Test       Score             `json:"test"`         // reported, never used
+	Digest     string            `json:"digest"`       // SHA-256 over the network and its weights
+	Changes    []*net2net.Change `json:"-"`            // that the network went through and still has
+}
+
+// finish evaluates on the test split, which takes no time of the budget, and records the
+// end, once in the life of a job.
+func (j *Job) finish() (*Outcome, error) {
+	j.Scheduler.End(nil)
+	j.show(Evaluates)
+	o, err := j.outcome()
+	if err != nil {
+		return nil, err
+	}
+	j.show(Ended)
+	if j.Ended {
+		return o, nil
+	}
+	note := j.note("end")
+	note.Parameters = o.Parameters
+	if err := j.Book.Note(note); err != nil {
+		return nil, err
+	}
+	j.Ended = true
+	return o, j.save()
+}
+
+func (j *Job) outcome() (*Outcome, error) {
+	last, a := j.evaluation.result(), &j.adaptation
+	o := &Outcome{Epochs: j.Epoch, Steps: j.Steps, Budget: j.Scheduler.Budget(), Used: j.Spent, Deciding: a.Deciding, Operating: a.Operating,
+		Decisions: j.Decisions, Parameters: last.Parameters(), Validation: j.Validation, Changes: a.Changes}
+	var err error
+	if o.Test, err = j.evaluation.test(); err != nil {
+		return nil, err
+	}
+	o.Digest, err = digest(last)
+	return o, err
+}

@@ -1,0 +1,60 @@
+package trainer
+
+import (
+	"time"
+
+	"graft/torch"
+)
+
+// order is a command from the leader of a job to a follower, as a line of JSON. Tensors
+// go from process to process by themselves. Exactly one field is set.
+type order struct {
+	Meet     *rendezvous `json:"meet,omitempty"`
+	Copy     *snapshot   `json:"copy,omitempty"`
+	Train    *trainOrder `json:"train,omitempty"`
+	Evaluate *splitOrder `json:"evaluate,omitempty"`
+}
+
+// rendezvous forms a group.
+type rendezvous struct {
+	Rank    int           `json:"rank"`
+	Size    int           `json:"size"`
+	Store   string        `json:"store"` // path of the file in which processes find each other
+	Threads int           `json:"threads"`
+	Timeout time.Duration `json:"timeout_ns"`
+}
+
+// snapshot is the leader's state but for the values of its tensors, which are broadcast
+// after it.
+type snapshot struct {
+	Options   Options        `json:"options"`
+	DType     torch.DType    `json:"dtype"`
+	Network   map[string]any `json:"network"`           // its form
+	Logits    []int          `json:"lessons,omitempty"` // shape of a larger network's logits, during distillation
+	Counts    []int64        `json:"counts"`            // steps of the optimizer's slots, in the order of the trained tensors
+	Generator []byte         `json:"generator"`
+}
+
+// trainOrder is some steps of an epoch.
+type trainOrder struct {
+	Seed        int64                  `json:"seed"` // of the order of the epoch's images
+	From        int                    `json:"from"` // in that order
+	Rows        int                    `json:"rows"`
+	Optimizer   torch.OptimizerOptions `json:"optimizer"`
+	Distill     bool                   `json:"distill"`
+	Temperature float64                `json:"temperature"`
+	Share       float64                `json:"share"`
+	Fall        float64                `json:"fall"`
+}
+
+// splitOrder is an evaluation.
+type splitOrder struct {
+	Test bool `json:"test"` // false is the validation split
+}
+
+// answer is a follower's reply: one when it is ready, then one to each order.
+type answer struct {
+	Data  string `json:"data,omitempty"`  // digest of its images, when it is ready
+	Lost  bool   `json:"lost,omitempty"`  // another process was lost, and nothing was done
+	Error string `json:"error,omitempty"` // why the order failed
+}

@@ -1,0 +1,58 @@
+package trainer
+
+import "time"
+
+// Row is the record of an epoch, or of the part of one that the budget allowed.
+type Row struct {
+	Epoch      int           // from 0
+	Time       time.Duration // on the clock, when it was evaluated
+	Steps      int64         // in all
+	Loss       float64       // of training, mean over the epoch's steps, in nats
+	Accuracy   float64       // of training, while the weights changed
+	Validation Score         // on the validation split, after the epoch
+	Rate       float64       // learning rate in the epoch
+	Parameters int           // of the network at its end
+	Devices    int           // at its end
+}
+
+// Note is the record of an event in a job.
+type Note struct {
+	Event         string        `json:"event"`                   // start, up, down, devices, decision, shrink, end, processes, peer lost or peer missing
+	Time          time.Duration `json:"time_ns"`                 // on the clock
+	Epoch         int           `json:"epoch"`                   // under way, from 0
+	Step          int           `json:"step"`                    // in the epoch
+	Devices       int           `json:"devices"`                 // after it
+	Parameters    int           `json:"parameters"`              // after it
+	Before        int           `json:"parameters_before"`       // parameters before it
+	Accuracy      float64       `json:"accuracy"`                // on the validation split, last evaluated before it
+	Action        string        `json:"action,omitempty"`        // of a decision
+	Probabilities []float64     `json:"probabilities,omitempty"` // of all candidate actions
+	Took          time.Duration `json:"took_ns,omitempty"`       // of the budget
+	Lessons       int           `json:"lessons,omitempty"`       // steps of distillation from the larger network
+	Processes     int           `json:"processes,omitempty"`     // that train from now on, in an event about their number
+	Why           string        `json:"why,omitempty"`           // a process was lost or is missing
+}
+
+// Section is a named part of a checkpoint.
+type Section struct {
+	Name string
+	Data []byte
+}
+
+// Book records epochs, events and checkpoints of a job.
+type Book interface {
+	// Epoch adds a row.
+	Epoch(r Row) error
+	// Note adds an event.
+	Note(n Note) error
+	// Save stores a checkpoint that belongs to the rows and notes so far, whole or
+	// not at all.
+	Save(sections []Section) error
+}
+
+// discard records nothing.
+type discard struct{}
+
+func (discard) Epoch(Row) error      { return nil }
+func (discard) Note(Note) error      { return nil }
+func (discard) Save([]Section) error { return nil }

@@ -1,0 +1,155 @@
+package trainer
+
+import (
+	"fmt"
+
+	"graft/dataset"
+	"graft/model"
+	"graft/net2net"
+	"graft/torch"
+)
+
+// replica is one process's copy of the network in training, with its optimizer, its
+// images and the compiled step. The leader of a job and each follower hold one.
+type replica struct {
+	Options
+	Network *model.Network
+	Data    *dataset.Set
+
+	scope     *torch.Scope // owns all tensors but those in scratch
+	optimizer *net2net.Optimizer
+	random    *torch.Generator // of augmentation and dropout
+	logits    *torch.Tensor    // a larger network's, on the training images; nil means no distillation
+	mean      *torch.Tensor
+	deviation *torch.Tensor
+	revision  int // counts changes of the tensors other than by steps
+
+	seed    int64          // of the order of this epoch's images
+	order   *torch.Tensor  // of this epoch's images
+	program *torch.Program // of a step and of an evaluation
+	scratch *torch.Scope   // owns order and program; nil until they are made
+}
+
+// setUp makes the generator and the normalization of images.
+func (r *replica) setUp() error {
+	r.random = r.scope.NewGenerator(r.Network.Placement().Device, r.Seed)
+	return r.loadNormalization()
+}
+
+// loadNormalization puts the mean and deviation of images on the device.
+func (r *replica) loadNormalization() error {
+	device, channels := r.Network.Placement().Device, len(r.Data.Mean)
+	r.mean = r.scope.To(torch.From(r.scope, r.Data.Mean, channels, 1, 1), torch.Float32, device)
+	r.deviation = r.scope.To(torch.From(r.scope, r.Data.Deviation, channels, 1, 1), torch.Float32, device)
+	return r.scope.Err()
+}
+
+// compile makes a network's program on images kept as bytes.
+func (r *replica) compile(s *torch.Scope, n *model.Network) (*torch.Program, error) {
+	return n.ProgramOn(s, torch.ProgramOptions{Fast: !r.Exact, Steady: r.Steady, Precision: r.Precision}, func(b *torch.Builder, x torch.Value) torch.Value {
+		return b.Normalize(x, 1.0/255, r.mean, r.deviation)
+	})
+}
+
+// compileStep makes the order of the epoch and the program, if they are missing. The
+// order follows from the seed, so it is not saved.
+func (r *replica) compileStep() error {
+	if r.scratch != nil {
+		return nil
+	}
+	r.scratch = torch.NewScope()
+	order := r.scratch.Permutation(r.Data.Train.Count, r.scratch.NewGenerator(torch.CPU, r.seed))
+	r.order = r.scratch.To(order, torch.Int64, r.Network.Placement().Device)
+	var err error
+	r.program, err = r.compile(r.scratch, r.Network)
+	return err
+}
+
+// stale drops order and program after a change of the network or the epoch.
+func (r *replica) stale() error {
+	if r.scratch == nil {
+		return nil
+	}
+	err := r.scratch.Close()
+	r.scratch, r.program, r.order = nil, nil, nil
+	return err
+}
+
+// train takes steps on rows of the epoch's order in one call.
+func (r *replica) train(from, rows int, t torch.Teacher, peers *torch.Peers) (f torch.Figures, err error) {
+	if err := r.compileStep(); err != nil {
+		return f, err
+	}
+	err = torch.With(func(s *torch.Scope) error {
+		b := torch.Batches{Inputs: r.Data.Train.Images, Labels: r.Data.Train.Labels, Order: s.Narrow(r.order, 0, from, rows), Size: r.Batch,
+			Random: r.random, Augment: r.Augment, Teacher: t, Peers: peers}
+		if s.Err() != nil {
+			return s.Err()
+		}
+		f, err = torch.Train(r.program, r.optimizer.Optimizer, b)
+		return err
+	})
+	return f, err
+}
+
+// split is the test images, or those of validation.
+func (r *replica) split(test bool) dataset.Split {
+	if test {
+		return r.Data.Test
+	}
+	return r.Data.Validation
+}
+
+// measure evaluates the network's own program on a split.
+func (r *replica) measure(split dataset.Split, peers *torch.Peers) (torch.Figures, error) {
+	if err := r.compileStep(); err != nil {
+		return torch.Figures{}, err
+	}
+	return r.batches(r.program, split, peers)
+}
+
+func (r *replica) batches(program *torch.Program, split dataset.Split, peers *torch.Peers) (torch.Figures, error) {
+	return torch.Evaluate(program, torch.Batches{Inputs: split.Images, Labels: split.Labels, Size: r.EvalBatch, Peers: peers})
+}
+
+// appraise evaluates any network on a split, in this process alone.
+func (r *replica) appraise(n *model.Network, split dataset.Split) (score Score, err error) {
+	err = torch.With(func(s *torch.Scope) error {
+		program, err := r.compile(s, n)
+		if err != nil {
+			return err
+		}
+		f, err := r.batches(program, split, nil)
+		score, err = r.score(f, split, err)
+		return err
+	})
+	return score, err
+}
+
+// score sums up the batches of a split.
+func (r *replica) score(f torch.Figures, split dataset.Split, err error) (Score, error) {
+	if err != nil {
+		return Score{}, fmt.Errorf("evaluate: %w", err)
+	}
+	score, correct := Score{}, 0
+	for k, loss := range f.Losses {
+		rows := min(r.EvalBatch, split.Count-k*r.EvalBatch)
+		score.Loss += loss * float64(rows) / float64(split.Count)
+		correct += f.Correct[k]
+	}
+	score.Accuracy = float64(correct) / float64(split.Count)
+	return score, nil
+}
+
+// dropLogits ends distillation.
+func (r *replica) dropLogits() {
+	if r.logits != nil {
+		r.scope.Free(r.logits)
+		r.logits = nil
+	}
+}
+
+func (r *replica) close() {
+	_ = r.stale()
+	r.dropLogits()
+}

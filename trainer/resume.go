@@ -1,0 +1,155 @@
+package trainer
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"graft/model"
+	"graft/torch"
+	"graft/torch/weights"
+)
+
+// Stopped is a checkpoint of a job.
+type Stopped struct {
+	Time     time.Duration // on the clock
+	sections map[string][]byte
+}
+
+// ReadStopped reads the sections of a checkpoint.
+func ReadStopped(sections map[string][]byte) (*Stopped, error) {
+	var position progress
+	if err := json.Unmarshal(sections[positionSection], &position); err != nil {
+		return nil, fmt.Errorf("read the job's position: %w", err)
+	}
+	for _, name := range []string{networkSection, weightsSection, optimizerSection} {
+		if sections[name] == nil {
+			return nil, fmt.Errorf("the checkpoint has no section %q", name)
+		}
+	}
+	return &Stopped{position.Time, sections}, nil
+}
+
+// Resume continues a job from its checkpoint, to the same results. Options and data must
+// be those of the job; the parts' network is not used.
+func Resume(s *torch.Scope, st *Stopped, p Parts, place model.Placement, o Options) (*Job, error) {
+	j, err := resume(s, st, p, place, o)
+	if err != nil {
+		return nil, fmt.Errorf("resume the job: %w", err)
+	}
+	return j, nil
+}
+
+func resume(s *torch.Scope, st *Stopped, p Parts, place model.Placement, o Options) (*Job, error) {
+	var err error
+	if p.Network, err = st.network(s, networkSection, weightsSection, place); err != nil {
+		return nil, err
+	}
+	j, err := build(s, p, o)
+	if err != nil {
+		return nil, err
+	}
+	var from origin
+	for _, part := range append(j.parts(), &from) {
+		if err := json.Unmarshal(st.sections[positionSection], part); err != nil {
+			return nil, fmt.Errorf("read the job's position: %w", err)
+		}
+	}
+	if from.Options != Digest(j.Options) {
+		return nil, errors.New("its options are not those that it began with; give it those, or begin another run")
+	}
+	if from.Data != p.Data.Digest {
+		return nil, fmt.Errorf("the images of %s are not those that it began with", p.Data.Name)
+	}
+	j.Scheduler.Resume(Standing{Past: j.Past, Devices: j.Devices, Live: j.Live})
+	if err := j.random.Restore(from.Generator); err != nil {
+		return nil, err
+	}
+	if err := errors.Join(st.optimizer(j.replica, from.Counts), st.kept(&j.evaluation, place), st.logits(j.replica)); err != nil {
+		j.close()
+		return nil, err
+	}
+	return j, nil
+}
+
+// network restores a network from two sections.
+func (st *Stopped) network(s *torch.Scope, shape, tensors string, place model.Placement) (*model.Network, error) {
+	var form map[string]any
+	if err := json.Unmarshal(st.sections[shape], &form); err != nil {
+		return nil, fmt.Errorf("%s: %w", shape, err)
+	}
+	n, err := model.FromForm(form)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", shape, err)
+	}
+	if err := n.Materialize(s, place); err != nil {
+		return nil, err
+	}
+	set, err := st.tensors(tensors)
+	if err != nil {
+		return nil, err
+	}
+	return n, n.Load(set)
+}
+
+func (st *Stopped) tensors(section string) (*weights.Set, error) {
+	data := st.sections[section]
+	set, err := weights.ReadFrom(bytes.NewReader(data), int64(len(data)), weights.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", section, err)
+	}
+	return set, nil
+}
+
+// optimizer restores the optimizer's moments.
+func (st *Stopped) optimizer(r *replica, counts []int64) error {
+	set, err := st.tensors(optimizerSection)
+	if err != nil {
+		return err
+	}
+	saved := map[string]weights.Tensor{}
+	for _, t := range set.Tensors {
+		saved[t.Name] = t
+	}
+	err = r.resumeOptimizer(counts, func(name string) *torch.Tensor {
+		w, ok := saved[name]
+		if !ok {
+			return nil
+		}
+		delete(saved, name)
+		return torch.FromWeights(r.scope, r.Network.Placement().Device, w)
+	})
+	if err == nil && len(saved) > 0 {
+		return fmt.Errorf("moments of other parameters: %v", slices.Sorted(maps.Keys(saved)))
+	}
+	return err
+}
+
+// kept restores the network as last evaluated, if the checkpoint has one.
+func (st *Stopped) kept(e *evaluation, place model.Placement) (err error) {
+	if st.sections[keptSection] != nil {
+		e.kept = &kept{scope: torch.NewScope()}
+		e.kept.network, err = st.network(e.kept.scope, keptSection, keptWeights, place)
+	}
+	return err
+}
+
+// logits restores a larger network's logits, if the checkpoint has some.
+func (st *Stopped) logits(r *replica) error {
+	if st.sections[logitsSection] == nil {
+		return nil
+	}
+	set, err := st.tensors(logitsSection)
+	if err != nil {
+		return err
+	}
+	if len(set.Tensors) != 1 {
+		return fmt.Errorf("%s: %d tensors; expected one", logitsSection, len(set.Tensors))
+	}
+	r.logits = torch.FromWeights(r.scope, r.Network.Placement().Device, set.Tensors[0])
+	return r.scope.Err()
+}

@@ -1,0 +1,108 @@
+package trainer
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"graft/torch"
+)
+
+// pace is the last call that trained, on the machine's clock. No result depends on it.
+type pace struct {
+	steps int // zero before the first call
+	took  time.Duration
+}
+
+// callTime is the target time of one call into LibTorch on the machine's clock, short enough
+// to notice stops and changes soon.
+const callTime = 200 * time.Millisecond
+
+// next is the number of steps that take about callTime: one at first, and at most twice as
+// many as in the last call.
+func (p pace) next() int {
+	if p.steps == 0 {
+		return 1
+	}
+	fit := int(callTime * time.Duration(p.steps) / max(1, p.took))
+	return max(1, min(fit, 2*p.steps))
+}
+
+// allowed is the number of steps until something else is due: the end of the epoch, a change
+// of the allocation, or the final evaluation.
+func (j *Job) allowed() int {
+	n := min(j.perEpoch()-j.Step, j.pace.next())
+	if j.Steps < int64(j.Schedule.WarmUp) {
+		n = 1 // the rate changes with every step
+	}
+	one := j.Clock.Cost(j.work(1))
+	fit := j.fitting(one)
+	if one <= 0 {
+		return min(n, fit)
+	}
+	due := int(math.Ceil(float64(j.Scheduler.Next().At-j.Clock.Now()) / float64(one)))
+	return max(0, min(n, fit, max(1, due)))
+}
+
+// fitting is the number of steps that end by the deadline or, with Overrun, begin before it.
+// A step of unknown cost is tried alone.
+func (j *Job) fitting(one time.Duration) int {
+	left := j.deadline() - j.Clock.Now()
+	switch {
+	case left <= 0:
+		return 0
+	case one <= 0:
+		return 1
+	case j.Overrun:
+		return int((left-1)/one) + 1
+	}
+	return int(left / one)
+}
+
+// train runs n steps in one call.
+func (j *Job) train(n int) error {
+	if err := j.prepare(); err != nil {
+		return err
+	}
+	j.show(Trains)
+	o := j.optimizer.Options(0)
+	j.LR = j.Schedule.Rate(j.adaptation.learningRate(), j.Rate, j.Steps, j.Used)
+	o.LR = j.LR
+	if err := j.optimizer.Configure(0, o); err != nil {
+		return err
+	}
+	from := j.Step * j.Batch
+	rows := min(n*j.Batch, j.Data.Train.Count-from)
+	t := j.distillation.teacher()
+	told := trainOrder{Seed: j.seed, From: from, Rows: rows, Optimizer: o, Distill: t.Logits != nil, Temperature: t.Temperature, Share: t.Share, Fall: t.Fall}
+	began := j.Now()
+	j.Clock.Begin()
+	var f torch.Figures
+	err := j.team.call(order{Train: &told}, func(peers *torch.Peers) (err error) {
+		f, err = j.replica.train(from, rows, t, peers)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("train step %d of epoch %d: %w", j.Step, j.Epoch, err)
+	}
+	j.Clock.Spend(j.work(n))
+	j.pace = pace{n, j.Now().Sub(began)}
+	return j.count(f, rows)
+}
+
+// count adds the figures of a call to the epoch's.
+func (j *Job) count(f torch.Figures, rows int) error {
+	for k, loss := range f.Losses {
+		if math.IsNaN(loss) || math.IsInf(loss, 0) {
+			return fmt.Errorf("the loss of step %d of epoch %d is %v: training diverged; lower the learning rate", j.Step+k, j.Epoch, loss)
+		}
+		j.Loss += loss
+		j.Correct += f.Correct[k]
+	}
+	j.Step += len(f.Losses)
+	j.Steps += int64(len(f.Losses))
+	j.Seen += rows
+	j.Fresh = true
+	j.distillation.advance(len(f.Losses))
+	return nil
+}

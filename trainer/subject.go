@@ -1,0 +1,77 @@
+package trainer
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"graft/model"
+	"graft/net2net"
+)
+
+// Subject is a network to measure.
+type Subject struct {
+	Name    string           // of the network before Actions; empty means its class
+	Network *model.Network   // without weights; it is not changed
+	Actions []net2net.Action // applied to the network of that name; nil means none
+}
+
+// String is the name and the actions, such as "ConvNet2 deepen:conv1".
+func (s Subject) String() string { return subjectText(s.Name, s.Actions) }
+
+func subjectText(name string, actions []net2net.Action) string {
+	words := []string{name}
+	for _, a := range actions {
+		words = append(words, a.String())
+	}
+	return strings.Join(words, " ")
+}
+
+// designed are the networks of the zoo that are measured by default. They are small
+// enough for a laptop and differ in the quantities that determine costs: linear layers
+// alone, few and many layers, small and large activations, large weights, and depthwise
+// convolutions.
+var designed = []string{"FeedForwardNet2", "MLP", "BatchNormConvolution", "ConvNet", "ConvNet2", "ConvNet3", "ConvSmall", "LargeConvNet", "CIFARResNet20", "MobileNetV2"}
+
+// Subjects returns the networks that are measured by default, for images of a shape and a
+// number of classes: some of the zoo, and each of them deepened and widened once, so that
+// the cost of adaptation is measured and not guessed.
+func Subjects(input model.Shape, classes int) ([]Subject, error) {
+	var all []Subject
+	for _, name := range designed {
+		n, err := model.Zoo(name, model.ZooOptions{Input: input, Classes: classes})
+		if err != nil {
+			return nil, err
+		}
+		first := Subject{Name: name, Network: n}
+		adapted, err := Adapted(first)
+		if err != nil {
+			return nil, err
+		}
+		all = append(append(all, first), adapted...)
+	}
+	return all, nil
+}
+
+// Adapted returns a network deepened once and, separately, widened once, as far as it can
+// be, at the middle one of the possible blocks.
+func Adapted(of Subject) ([]Subject, error) {
+	proposals, err := net2net.Proposals(of.Network)
+	if err != nil {
+		return nil, fmt.Errorf("adapt %s: %w", of, err)
+	}
+	var all []Subject
+	for _, kind := range []net2net.Kind{"deepen", "widen"} {
+		fit := slices.DeleteFunc(slices.Clone(proposals), func(a net2net.Action) bool { return a.Kind != kind })
+		if len(fit) == 0 {
+			continue
+		}
+		a := fit[(len(fit)-1)/2]
+		n := of.Network.Sketch()
+		if _, err := net2net.Apply(n, a, net2net.Options{}); err != nil {
+			return nil, fmt.Errorf("adapt %s: %w", of, err)
+		}
+		all = append(all, Subject{Name: of.Name, Network: n, Actions: append(slices.Clone(of.Actions), a)})
+	}
+	return all, nil
+}

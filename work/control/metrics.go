@@ -1,0 +1,111 @@
+package control
+
+import (
+	"fmt"
+	"net/http"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"graft/results/listen"
+	"graft/trainer"
+)
+
+// metricsType is the version of the exposition format that the metrics are in.
+const metricsType = "text/plain; version=0.0.4; charset=utf-8"
+
+// metrics are the same facts as the status, for Prometheus.
+func (h *handler) metrics(w http.ResponseWriter, _ *http.Request) *listen.Refusal {
+	w.Header().Set("Content-Type", metricsType)
+	_, _ = w.Write([]byte(formatMetrics(h.now()))) // the client may have left
+	return nil
+}
+
+// phases are all that a job does.
+var phases = []trainer.Phase{trainer.Starts, trainer.Trains, trainer.Decides, trainer.Operates, trainer.Evaluates, trainer.Ended}
+
+func formatMetrics(s Status) string {
+	m := &exposition{}
+	m.family("graft_build_info", "gauge", "The graft that runs the job; always 1.")
+	m.sample(1, "version", s.Graft, "go", runtime.Version())
+	m.family("graft_job_info", "gauge", "Which job it is; always 1.")
+	m.sample(1, "folder", s.Folder, "network", s.Network.Name)
+	m.family("graft_job_state", "gauge", "1 for what the job does now, 0 for what else it could do.")
+	for _, p := range phases {
+		m.sample(map[bool]float64{true: 1}[p == s.State], "state", string(p))
+	}
+	m.gauge("graft_job_time_seconds", "Time of the budget that has passed, by the job's clock.", &s.Time)
+	m.gauge("graft_job_budget_seconds", "The budget, by the job's clock.", &s.Budget)
+	m.gauge("graft_job_time_left_seconds", "Time of the budget that is left, by the job's clock.", &s.Left)
+	m.gauge("graft_job_epoch", "The epoch under way, from 0.", count(s.Epoch))
+	m.gauge("graft_job_epoch_step", "Steps done in the epoch under way.", count(s.Step))
+	m.gauge("graft_job_epoch_steps", "Steps of a whole epoch.", count(s.StepsPerEpoch))
+	m.family("graft_job_steps_total", "counter", "Steps done in the life of the job.")
+	m.sample(float64(s.Steps))
+	m.gauge("graft_job_train_loss_nats", "Mean training loss of the epoch so far.", s.TrainLoss)
+	m.gauge("graft_job_train_accuracy_ratio", "Training accuracy of the epoch so far.", s.TrainAccuracy)
+	m.gauge("graft_job_validation_loss_nats", "Loss on the validation images, when last evaluated.", s.ValidationLoss)
+	m.gauge("graft_job_validation_accuracy_ratio", "Accuracy on the validation images, when last evaluated.", s.ValidationAccuracy)
+	m.gauge("graft_job_learning_rate", "Learning rate of the last step.", s.LearningRate)
+	m.gauge("graft_job_devices", "Devices that the job has.", count(s.Devices))
+	m.gauge("graft_job_network_parameters", "Parameters of the network as it is now.", count(s.Network.Parameters))
+	m.gauge("graft_job_network_layers", "Layers of the network as it is now that have parameters.", count(s.Network.Layers))
+	if s.Next != nil {
+		m.family("graft_job_next_event_time_seconds", "gauge", "When the timeline changes the devices next, in time of the budget.")
+		m.sample(s.Next.At, "change", string(s.Next.Change))
+	}
+	m.gauge("graft_job_pending_changes", "Changes that were asked for and are not done yet.", count(len(s.Pending)))
+	m.family("graft_job_taken_changes_total", "counter", "Changes that were asked for and done in the life of the job.")
+	m.sample(float64(len(s.Taken)))
+	decisions := 0
+	for _, e := range s.Decisions {
+		if e.Event == "decision" {
+			decisions++
+		}
+	}
+	m.family("graft_job_decisions_total", "counter", "Decisions how to adapt in the life of the job.")
+	m.sample(float64(decisions))
+	return m.String()
+}
+
+func count(n int) *float64 {
+	v := float64(n)
+	return &v
+}
+
+// exposition is metrics in the text format of Prometheus.
+type exposition struct {
+	strings.Builder
+	name string // of the family under way
+}
+
+// family begins a metric. Its samples follow.
+func (e *exposition) family(name, kind, help string) {
+	e.name = name
+	fmt.Fprintf(e, "# HELP %s %s\n# TYPE %s %s\n", name, helpEscapes.Replace(help), name, kind)
+}
+
+// sample writes a value with the names and values of its labels.
+func (e *exposition) sample(value float64, labels ...string) {
+	e.WriteString(e.name)
+	for k := 0; k < len(labels); k += 2 {
+		fmt.Fprintf(e, `%c%s="%s"`, "{,"[min(k, 1)], labels[k], labelEscapes.Replace(strings.ToValidUTF8(labels[k+1], "\uFFFD")))
+	}
+	if len(labels) > 0 {
+		e.WriteByte('}')
+	}
+	e.WriteString(" " + strconv.FormatFloat(value, 'g', -1, 64) + "\n")
+}
+
+// gauge writes a metric of one value, if that is known.
+func (e *exposition) gauge(name, help string, value *float64) {
+	if value != nil {
+		e.family(name, "gauge", help)
+		e.sample(*value)
+	}
+}
+
+var (
+	helpEscapes  = strings.NewReplacer(`\`, `\\`, "\n", `\n`)
+	labelEscapes = strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`)
+)

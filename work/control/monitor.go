@@ -1,0 +1,73 @@
+package control
+
+import (
+	"slices"
+	"sync/atomic"
+
+	"graft/trainer"
+)
+
+// Snapshot is the progress of a job and the adaptations so far. It is never changed.
+type Snapshot struct {
+	trainer.Progress
+	Network     string // its name
+	Adaptations []Adaptation
+}
+
+// Adaptation is a decision, or the return to a smaller network, and its effect.
+type Adaptation struct {
+	trainer.Note
+	After     float64 // accuracy on the validation split at the next evaluation
+	Evaluated bool    // After is known
+}
+
+// Monitor holds the newest snapshot of a job. The job writes it between its steps, and
+// readers never block it.
+type Monitor struct {
+	now     atomic.Pointer[Snapshot]
+	network string
+	list    []Adaptation
+}
+
+// NewMonitor makes the snapshot of a job that begins or resumes, from the rows and notes
+// so far.
+func NewMonitor(network string, p trainer.Progress, rows []trainer.Row, notes []trainer.Note) *Monitor {
+	m := &Monitor{network: network}
+	for _, n := range notes {
+		m.Note(n)
+		for _, r := range rows {
+			if r.Time > n.Time {
+				m.Epoch(r)
+				break
+			}
+		}
+	}
+	m.Watch(p)
+	return m
+}
+
+// Read returns the newest snapshot.
+func (m *Monitor) Read() *Snapshot { return m.now.Load() }
+
+// Watch replaces the snapshot.
+func (m *Monitor) Watch(p trainer.Progress) {
+	m.now.Store(&Snapshot{Progress: p, Network: m.network, Adaptations: m.list})
+}
+
+// Note adds a decision or a return to a smaller network.
+func (m *Monitor) Note(n trainer.Note) {
+	if n.Event == "decision" || n.Event == "shrink" {
+		m.list = append(slices.Clip(m.list), Adaptation{Note: n})
+	}
+}
+
+// Epoch completes the adaptations before it by their effect.
+func (m *Monitor) Epoch(r trainer.Row) {
+	list := slices.Clone(m.list) // snapshots keep theirs
+	for k, e := range list {
+		if !e.Evaluated && r.Time > e.Time {
+			list[k].After, list[k].Evaluated = r.Validation.Accuracy, true
+		}
+	}
+	m.list = list
+}

@@ -1,0 +1,36 @@
+package describe
+
+import (
+	"graft/decider"
+	"graft/model"
+	"graft/net2net"
+)
+
+// Deepened is what a network becomes when one block is deepened.
+func Deepened(n *model.Network) ([]*model.Network, error) {
+	var all []*model.Network
+	grow := func(a net2net.Action, compat net2net.Compat) error {
+		grown := n.Sketch()
+		_, err := net2net.Apply(grown, a, net2net.Options{Compat: compat})
+		all = append(all, grown)
+		return err
+	}
+	for _, a := range decider.LegacyActions(n) {
+		if err := grow(a, net2net.Original); err != nil {
+			return nil, err
+		}
+	}
+	proposals, err := net2net.Proposals(n)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range proposals {
+		if a.Kind != "deepen" {
+			continue
+		}
+		if err := grow(a, net2net.Off); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,72 @@
+// Package work holds what graft's commands do, as library functions. They take an [Env] and
+// options, and return values; they read no flags and print nothing.
+package work
+
+import (
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"graft/files"
+	"graft/results"
+)
+
+// Env is what work needs of the machine. Tests hand in faulty files and a clock of theirs.
+type Env struct {
+	Files   files.FS         // file system; needed
+	Now     func() time.Time // wall clock; needed
+	Random  io.Reader        // cryptographic randomness, for tokens and the names of leases; needed
+	Version string           // of graft, for manifests and pages; empty is unknown
+	Host    string           // name of the machine, for manifests; empty is unknown
+	Args    []string         // command line, for manifests; empty is none
+	Program string           // path of the graft executable, for worker processes; empty starts none
+	Log     *zap.Logger      // progress and warnings; needed, zap.NewNop() drops them
+	// Show draws the progress of one piece of work until stop is called. Nil draws nothing;
+	// progress then goes to the log.
+	Show func(s Scene) (stop func())
+	// Enter makes a folder the working directory, from which paths in a configuration are
+	// meant. Nil stays in the one that there is.
+	Enter func(folder string) error
+}
+
+// Scene is the progress of one piece of work. Its functions are called from another goroutine.
+type Scene struct {
+	Part  func() (done, all int64) // length of the bar
+	Right func() string            // text beside the bar
+	Facts func(width int) string   // line below the bar, of at most width characters
+}
+
+// Manifest fills in what the environment knows of a run that begins now.
+func (e *Env) Manifest(m results.Manifest) results.Manifest {
+	m.Created, m.Graft, m.Host, m.CommandLine = e.Now().UTC(), e.Version, e.Host, e.Args
+	return m
+}
+
+// Folder is the run folder: the given one, else the configured one, else one named after the
+// configuration file. Empty arguments are not given.
+func Folder(given, configured, path string) string {
+	switch {
+	case given != "":
+		return given
+	case configured != "":
+		return configured
+	case path == "":
+		return filepath.Join("runs", "job")
+	}
+	return filepath.Join("runs", strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
+}
+
+// largestText is the largest text file that is kept with a run, in bytes.
+const largestText = 4 << 20
+
+// Text reads a text file, to be kept with a run. An empty path is an empty text.
+func (e *Env) Text(path string) (string, error) {
+	if path == "" {
+		return "", nil
+	}
+	text, err := files.ReadAll(e.Files, path, largestText)
+	return string(text), err
+}

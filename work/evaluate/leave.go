@@ -1,0 +1,119 @@
+package evaluate
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+
+	"go.uber.org/zap"
+
+	"graft/config"
+	"graft/results/document"
+	"graft/results/runs"
+	"graft/simulation"
+	"graft/work"
+)
+
+// prepareLeaving reads the tables, and how policies learn from them. Tables of one name
+// are one scenario, and left out together. Those of a file that are held out are left out
+// in turn like the others.
+func (e *Evaluation) prepareLeaving() error {
+	leave := &e.o.Leave
+	if leave.File == "" {
+		leave.For, leave.Seeds = cmp.Or(leave.For, "new"), cmp.Or(leave.Seeds, defaultSeeds)
+		learn := defaults[leave.For]()
+		learn.Steps = cmp.Or(leave.Steps, learn.Steps)
+		e.plan(learn, 1, runtime.GOMAXPROCS(0))
+		return e.readTrees()
+	}
+	l, err := leave.Learning, error(nil)
+	if l == nil {
+		if l, err = config.ReadTreeLearning(e.env.Files, leave.File, nil); err != nil {
+			return runs.AsConfigFault(err)
+		}
+	}
+	leave.Learning, leave.For, leave.Seeds = l, l.Learn.For, cmp.Or(leave.Seeds, l.Run.Seeds)
+	known, held := l.Trees()
+	e.o.Trees = slices.Concat(known, held)
+	e.plan(l.Options(), l.Run.Seed, cmp.Or(l.Run.AtOnce, runtime.GOMAXPROCS(0)))
+	return nil
+}
+
+// plan says how policies learn, with seeds from a first one on.
+func (e *Evaluation) plan(learn simulation.TreeLearnOptions, first uint64, atOnce int) {
+	e.study = simulation.LeaveOutOptions{By: groupings[e.o.Leave.By], Ways: []simulation.Way{{Options: []simulation.TreeLearnOptions{learn}}}, AtOnce: atOnce}
+	for k := range e.o.Leave.Seeds {
+		e.study.Seeds = append(e.study.Seeds, first+uint64(k))
+	}
+}
+
+// steps are those of learning, at most.
+func (e *Evaluation) steps() int { return e.study.Ways[0].Options[0].Steps }
+
+// judgeLeaving has policies learn from some tables and judges them by the others.
+func (e *Evaluation) judgeLeaving(ctx context.Context) (*Result, error) {
+	p := &progress{env: e.env, pace: work.NewPace(e.env.Now)}
+	if e.env.Show != nil {
+		defer e.env.Show(p.scene())()
+	}
+	e.study.Tell = p.note
+	left, err := simulation.CompareLeftOut(ctx, e.o.Trees, e.study)
+	if err != nil {
+		return nil, err
+	}
+	r := &runs.LeaveReport{LeaveOut: e.o.Leave.By, For: e.o.Leave.For, Steps: e.steps(), Seeds: len(e.study.Seeds), LeaveOutReport: left}
+	return &Result{LeftOut: r, Comparison: left.Comparison}, nil
+}
+
+// progress shows how far leaving out is: by a bar, else by lines in the log, one for each
+// group and otherwise paced.
+type progress struct {
+	env  *work.Env
+	pace *work.Pace
+	mu   sync.Mutex
+	now  simulation.LeaveOutProgress
+}
+
+func (l *progress) note(p simulation.LeaveOutProgress) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if due := l.pace.Due(); l.env.Show == nil && (due || p.Group != l.now.Group) {
+		l.env.Log.Info("learning", zap.String("left_out", p.Group), zap.Int("group", p.Groups+1), zap.Int("of", p.Of), zap.Int("policies", p.Policies), zap.Int("of_policies", p.OfThem))
+	}
+	l.now = p
+}
+
+func (l *progress) read() simulation.LeaveOutProgress {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.now
+}
+
+// scene is the progress bar.
+func (l *progress) scene() work.Scene {
+	return work.Scene{
+		Part: func() (int64, int64) {
+			p := l.read()
+			return int64(p.Policies), int64(p.OfThem)
+		},
+		Right: func() string {
+			p := l.read()
+			return fmt.Sprintf("%d of %d policies", p.Policies, p.OfThem)
+		},
+		Facts: func(width int) string {
+			return work.FitLine([]string{"left out: " + document.Printable(l.read().Group)}, width)
+		},
+	}
+}
+
+// Groups is the number of groups that tables are left out in, by "scenario" or "network".
+func Groups(by string, trees []*simulation.Tree) int {
+	names := map[string]bool{}
+	for _, t := range trees {
+		names[groupings[by](t)] = true
+	}
+	return len(names)
+}

@@ -1,0 +1,108 @@
+package evaluate
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"graft/config"
+	"graft/decider"
+	"graft/files"
+	"graft/results/failure"
+	"graft/simulation"
+)
+
+// Options say what is evaluated, and how.
+type Options struct {
+	Policies []string           // files of policies, or folders of their runs; at least one, but none where tables are left out
+	Tables   []string           // folders of tables; at least one, unless Leave.File names them
+	Trees    []*simulation.Tree // the tables, where they were read already; nil reads them
+	Vocab    string             // folder or file of the vocabulary of policies of the original's; needed for those
+	Prefix   string             // token 0 before the layers, for those: "always", "never", or empty for as it learned
+	Out      string             // run folder; empty keeps nothing
+	Force    bool               // move an existing run folder aside; false refuses it
+	Leave    LeaveOut           // the zero value leaves nothing out
+}
+
+// LeaveOut has policies learn from some tables and be judged by the others.
+type LeaveOut struct {
+	By       string               // left out together: "scenario" or "network"; empty leaves nothing out
+	File     string               // configuration of graft learn, for tables, options and seeds; empty uses the fields below
+	Learning *config.TreeLearning // the file, where it was read already; nil reads it
+	For      string               // default options of learning, for "new" or "known" scenarios; empty is new
+	Seeds    int                  // policies that learn each time; zero is the file's, or 10
+	Steps    int                  // of learning at most; zero is the default of For
+}
+
+// defaultSeeds is the number of policies that learn each time where nothing is said.
+const defaultSeeds = 10
+
+// groupings are what can be left out together.
+var groupings = map[string]simulation.By{"scenario": simulation.ByScenario, "network": simulation.ByNetwork}
+
+// defaults are the options of learning, by LeaveOut.For.
+var defaults = map[string]func() simulation.TreeLearnOptions{"": simulation.NewTransferOptions, "new": simulation.NewTransferOptions, "known": simulation.NewTreeLearnOptions}
+
+// Validate lists all that is wrong. Its errors have the code failure.Usage.
+func (o Options) Validate(fsys files.FS) error {
+	switch {
+	case o.Leave.By == "" && (len(o.Policies) == 0 || slices.Contains(o.Policies, "")):
+		return failure.Usagef("--policy says what is evaluated: a policy's file or the folder of its run")
+	case o.Leave.File == "" && len(o.Tables) == 0 || slices.Contains(o.Tables, ""):
+		return failure.Usagef("--table says against what: the folder of a table")
+	}
+	if twice := repeated(fsys, o.Policies); twice != "" {
+		return failure.Usagef("--policy: %s is named twice", twice)
+	}
+	if twice := repeated(fsys, o.Tables); twice != "" {
+		return failure.Usagef("--table: %s is named twice", twice)
+	}
+	return failure.With(failure.Usage, errors.Join(o.reading().Validate(), o.Leave.validate()))
+}
+
+func (o LeaveOut) validate() error {
+	if o.By == "" {
+		return nil
+	}
+	var faults []error
+	if groupings[o.By] == nil {
+		faults = append(faults, fmt.Errorf("--leave-out is %q; it is scenario or network", o.By))
+	}
+	if defaults[o.For] == nil {
+		faults = append(faults, fmt.Errorf("--for is %q; it is new or known", o.For))
+	}
+	if o.Seeds < 0 {
+		faults = append(faults, fmt.Errorf("--seeds is %d; at least one policy learns", o.Seeds))
+	}
+	if o.Steps < 0 {
+		faults = append(faults, fmt.Errorf("--steps is %d; it is not negative", o.Steps))
+	}
+	return errors.Join(faults...)
+}
+
+// reading is how a policy of the original's reads and decides.
+func (o Options) reading() decider.LegacyOptions {
+	return decider.LegacyOptions{Prefix: decider.Prefix(o.Prefix)}
+}
+
+// repeated is the first path that is there twice, or empty.
+func repeated(fsys files.FS, paths []string) string {
+	for k, p := range paths {
+		if slices.ContainsFunc(paths[:k], func(other string) bool { return samePath(fsys, other, p) }) {
+			return p
+		}
+	}
+	return ""
+}
+
+// samePath reports whether two paths lead to the same place.
+func samePath(fsys files.FS, a, b string) bool {
+	if filepath.Clean(a) == filepath.Clean(b) {
+		return true
+	}
+	one, err1 := fsys.Stat(a)
+	two, err2 := fsys.Stat(b)
+	return err1 == nil && err2 == nil && os.SameFile(one, two)
+}

@@ -1,0 +1,90 @@
+package evaluate
+
+import (
+	"context"
+	"io"
+
+	"graft/config"
+	"graft/decider"
+	"graft/model"
+	"graft/net2net"
+	"graft/results/failure"
+	"graft/results/runs"
+	"graft/simulation"
+	"graft/work"
+)
+
+// OriginalOptions say about which policy the original's report is.
+type OriginalOptions struct {
+	Policy      string // folder or file of a policy of the original's; needed
+	Table       string // folder of a table of the original's; needed
+	Vocab       string // folder or file of its vocabulary; needed
+	Prefix      string // token 0 before the layers: "always", "never", or empty for as it was reported on
+	AsPublished bool   // make both mistakes of the original's last code, with an empty Prefix; false makes none
+}
+
+// OriginalReport is the evaluation of one policy as the original did it.
+type OriginalReport struct {
+	o          OriginalOptions
+	evaluation *simulation.Evaluation
+	network    *model.Network
+}
+
+// Write writes the report to the byte as the original did.
+func (r *OriginalReport) Write(w io.Writer) error {
+	return r.evaluation.WriteLegacy(w, r.network, r.o.Policy, r.o.Table)
+}
+
+// Original evaluates one policy as the original did.
+func Original(ctx context.Context, env *work.Env, o OriginalOptions) (*OriginalReport, error) {
+	if kind, err := kindOf(env.Files, o.Policy); err == nil && kind == runs.StructuralPolicy {
+		return nil, failure.Usagef("--compat is the original's report, and %s is a structural policy; leave --compat and --vocab away", o.Policy)
+	}
+	if o.Vocab == "" {
+		return nil, needsVocab(o.Policy)
+	}
+	p, run, err := o.read(env)
+	if err != nil {
+		return nil, work.ReadFault(err)
+	}
+	table, n, err := config.ReadLegacyTable(env.Files, o.Table)
+	if err != nil {
+		return nil, work.ReadFault(err)
+	}
+	if o.Prefix == "" && !reportedWithToken(p, run, n) {
+		p.Prefix = decider.Never
+	}
+	surgery := net2net.Options{Compat: net2net.Original}
+	e, err := simulation.Evaluate(ctx, table, n, simulation.OfLegacy{LegacyPolicy: p}, simulation.EvaluateOptions{Surgery: surgery})
+	return &OriginalReport{o, e, n}, err
+}
+
+// reportedWithToken reports whether the original put token 0 before the layers when it
+// reported on a policy. Reports were made at two times. At the first, policies with 13
+// vectors that had gone on from others were held against the tables of the first
+// network, as they had learned: with token 0 where 13 vectors say so. All others were
+// reported on when nothing was put before the layers any more.
+func reportedWithToken(p *decider.LegacyPolicy, run *config.LegacyRun, n *model.Network) bool {
+	return p.Prefixed() && run != nil && run.Source != "" && p.Early(n)
+}
+
+// read reads the policy that was named, or the one that the original would have taken for
+// it, and the run of the one that was named.
+func (o OriginalOptions) read(env *work.Env) (*decider.LegacyPolicy, *config.LegacyRun, error) {
+	reading := decider.LegacyOptions{Prefix: decider.Prefix(o.Prefix)}
+	if o.AsPublished {
+		reading.Prefix = decider.Never
+	}
+	p, run, err := config.ReadLegacyPolicy(env.Files, o.Policy, o.Vocab, reading)
+	if err != nil || !o.AsPublished {
+		return p, run, err
+	}
+	if run == nil {
+		return nil, nil, failure.Usagef("--as-published needs the folder of the policy, where %s says with which policy its learning began", config.LegacyRunFile)
+	}
+	if run.Source == "" {
+		return p, run, nil
+	}
+	p, err = config.ReadLegacySource(env.Files, o.Policy, run, o.Vocab, reading)
+	return p, run, err
+}

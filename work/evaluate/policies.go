@@ -1,0 +1,206 @@
+package evaluate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+
+	"graft/config"
+	"graft/decider"
+	"graft/files"
+	"graft/results/failure"
+	"graft/results/runs"
+	"graft/simulation"
+	"graft/work"
+)
+
+// Policy is a policy that is evaluated.
+type Policy struct {
+	Path       string // as it was given
+	Name       string // in all that is reported
+	Kind       runs.PolicyOrigin
+	Entrants   []simulation.Entrant  // the first is whose decisions are shown
+	Structural *decider.Structural   // nil for one of the original's
+	Legacy     *decider.LegacyPolicy // nil for a structural one
+}
+
+// ReadPolicies reads o.Policies; of the other options it looks at Vocab and Prefix.
+func ReadPolicies(ctx context.Context, fsys files.FS, o Options) ([]*Policy, error) {
+	var all []*Policy
+	names := policyNames(o.Policies)
+	for k, path := range o.Policies {
+		p := &Policy{Path: path, Name: names[k]}
+		if err := p.read(ctx, fsys, o); err != nil {
+			return nil, work.ReadFault(err)
+		}
+		all = append(all, p)
+	}
+	original := slices.ContainsFunc(all, func(p *Policy) bool { return p.Kind == runs.OriginalPolicy })
+	if !original && (o.Vocab != "" || o.Prefix != "") {
+		return nil, failure.Usagef("--vocab and --prefix are for policies of the original's, and %s is a structural policy, which reads any network; leave them away", all[0].Path)
+	}
+	return all, nil
+}
+
+// policyNames are the last parts of paths, or all of them where those are alike.
+func policyNames(paths []string) []string {
+	counts := map[string]int{}
+	for _, path := range paths {
+		counts[filepath.Base(path)]++
+	}
+	names := make([]string, len(paths))
+	for k, path := range paths {
+		if names[k] = filepath.Base(path); counts[names[k]] > 1 {
+			names[k] = filepath.Clean(path)
+		}
+	}
+	return names
+}
+
+func (p *Policy) read(ctx context.Context, fsys files.FS, o Options) (err error) {
+	if p.Kind, err = kindOf(fsys, p.Path); err != nil {
+		return err
+	}
+	if p.Kind == runs.StructuralPolicy {
+		return p.readStructural(fsys)
+	}
+	if o.Vocab == "" {
+		return needsVocab(p.Path)
+	}
+	if p.Legacy, _, err = config.ReadLegacyPolicy(fsys, p.Path, o.Vocab, o.reading()); err != nil {
+		return err
+	}
+	chooser := simulation.OfWeigher(ctx, p.Name, simulation.OfLegacy{LegacyPolicy: p.Legacy})
+	p.Entrants = []simulation.Entrant{{Name: p.Name, Role: simulation.RolePolicy, Choosers: []simulation.Chooser{chooser}}}
+	return nil
+}
+
+func needsVocab(policy string) error {
+	return failure.Usagef("--vocab says how %s reads a network: the folder of the vocabulary that it learned with", policy)
+}
+
+// kindOf tells a structural policy from one of the original's, by what is in the folder
+// or by the header of the file.
+func kindOf(fsys files.FS, path string) (runs.PolicyOrigin, error) {
+	info, err := fsys.Stat(path)
+	if err != nil {
+		return "", fmt.Errorf("read policy: %w; name its file, or a folder with its file %s or %s", err, runs.VoteFile, decider.LegacyPolicyFile)
+	}
+	if !info.IsDir() {
+		set, err := runs.ReadSet(fsys, path)
+		if err != nil {
+			return "", err
+		}
+		if decider.IsStructural(set) {
+			return runs.StructuralPolicy, nil
+		}
+		return runs.OriginalPolicy, nil
+	}
+	if runs.IsFile(fsys, filepath.Join(path, runs.VoteFile)) {
+		return runs.StructuralPolicy, nil
+	}
+	if _, err := fsys.Stat(filepath.Join(path, runs.SeedFolder)); err == nil && !runs.IsFile(fsys, filepath.Join(path, decider.LegacyPolicyFile)) {
+		return "", fmt.Errorf("read policy %s: %w: it has no %s, so learning has not ended; go on with 'graft learn --resume'", path, fs.ErrNotExist, runs.VoteFile)
+	}
+	return runs.OriginalPolicy, nil
+}
+
+// files are the paths of a structural policy: of the vote of all seeds and, in a run's
+// folder, of each seed.
+func (p *Policy) files(fsys files.FS) (vote string, seeds []string, err error) {
+	info, err := fsys.Stat(p.Path)
+	if err != nil || !info.IsDir() {
+		return p.Path, nil, err
+	}
+	seeds, err = runs.SeedFiles(fsys, p.Path)
+	return filepath.Join(p.Path, runs.VoteFile), seeds, err
+}
+
+// readStructural reads a structural policy, as a vote and as its members.
+func (p *Policy) readStructural(fsys files.FS) error {
+	vote, seeds, err := p.files(fsys)
+	if err != nil {
+		return err
+	}
+	if p.Structural, err = runs.ReadStructuralFile(fsys, vote); err != nil {
+		return err
+	}
+	var members []*decider.Structural
+	for _, file := range seeds {
+		one, err := runs.ReadStructuralFile(fsys, file)
+		if err != nil {
+			return err
+		}
+		members = append(members, one)
+	}
+	if len(seeds) == 0 {
+		members = membersOf(p.Structural)
+	}
+	p.Entrants = simulation.SeedEntrants(p.Name, []*decider.Structural{p.Structural}, members, "")
+	return nil
+}
+
+// membersOf are the policies that vote in one.
+func membersOf(p *decider.Structural) []*decider.Structural {
+	var all []*decider.Structural
+	for _, m := range p.Members {
+		one := *p
+		one.Members = []decider.Member{m}
+		all = append(all, &one)
+	}
+	return all
+}
+
+// digest is of the files that make a policy.
+func (p *Policy) digest(fsys files.FS) (string, error) {
+	if p.Kind == runs.StructuralPolicy {
+		vote, seeds, err := p.files(fsys)
+		if err != nil {
+			return "", err
+		}
+		return runs.DigestOf(fsys, append([]string{vote}, seeds...)...)
+	}
+	info, err := fsys.Stat(p.Path)
+	switch {
+	case err != nil:
+		return "", err
+	case !info.IsDir():
+		return runs.DigestOf(fsys, p.Path)
+	}
+	return runs.DigestOf(fsys, filepath.Join(p.Path, decider.LegacyPolicyFile))
+}
+
+// describe is the policy as a report has it. Vocab is that of policies of the original's.
+func (p *Policy) describe(vocab string) runs.EvaluatedPolicy {
+	r := runs.EvaluatedPolicy{Policy: p.Path, Name: p.Name, Kind: p.Kind}
+	if p.Legacy != nil {
+		prefixed := p.Legacy.Prefixed()
+		r.Vocab, r.Prefix = vocab, &prefixed
+		return r
+	}
+	r.Members, r.Notes = len(p.Structural.Members), p.Structural.Notes
+	for _, kind := range p.Structural.Learned {
+		r.Learned = append(r.Learned, string(kind))
+	}
+	return r
+}
+
+// withBaselines are all choosers that are compared. The best fixed sequence has seen the
+// tables.
+func withBaselines(policies []*Policy, trees []*simulation.Tree) ([]simulation.Entrant, error) {
+	var entrants []simulation.Entrant
+	for _, p := range policies {
+		entrants = append(entrants, p.Entrants...)
+	}
+	baselines, err := simulation.RivalEntrants(trees, simulation.SeenThese)
+	for k, e := range entrants {
+		taken := slices.Concat(entrants[:k], baselines)
+		if slices.ContainsFunc(taken, func(o simulation.Entrant) bool { return o.Name == e.Name }) {
+			err = errors.Join(err, failure.Usagef("--policy: %q is the name of two who are compared; name the policy by another path", e.Name))
+		}
+	}
+	return append(entrants, baselines...), err
+}

@@ -1,0 +1,107 @@
+// Package learn trains policies on tables of simulated sequences: structural policies on
+// many tables, or a policy of the original's on one.
+package learn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.uber.org/zap"
+
+	"graft/config"
+	"graft/results"
+	"graft/results/failure"
+	"graft/results/runs"
+	"graft/simulation"
+	"graft/torch"
+	"graft/work"
+)
+
+// Options are what a caller says beside the configuration file.
+type Options struct {
+	Set         []string // assignments after the file, such as learn.steps=500; empty changes nothing
+	Folder      string   // run folder; empty is the file's run.folder, or runs/ and the file's name
+	Resume      bool     // go on with the run in the folder; false begins one
+	Force       bool     // move an existing run folder aside; false refuses it
+	Tensorboard bool     // write event files for TensorBoard; false leaves it to the file's run.tensorboard
+}
+
+// Result is what a run of learning came to. One of Policies and Study is there, the
+// other is nil.
+type Result struct {
+	Policies *PoliciesResult // structural policies
+	Study    *StudyResult    // a policy of the original's
+}
+
+// Run trains the policies of a configuration file. Where ctx ends it saves checkpoints
+// and returns an error of the code failure.Requeue; with Resume the run then goes on to
+// the same bits.
+func Run(ctx context.Context, env *work.Env, path string, o Options) (*Result, error) {
+	if config.KindOf(env.Files, path) != config.TreeLearningKind {
+		return runStudy(ctx, env, path, o)
+	}
+	l, err := config.ReadTreeLearning(env.Files, path, o.Set)
+	if err != nil {
+		return nil, runs.AsConfigFault(err)
+	}
+	text, err := env.Text(path)
+	if err != nil {
+		return nil, err
+	}
+	o.Folder = work.Folder(o.Folder, l.Run.Folder, path)
+	r, err := Structural(ctx, env, l, text, o)
+	if err != nil {
+		return nil, err
+	}
+	return &Result{Policies: r}, nil
+}
+
+// run is what both kinds of learning have in common.
+type run struct {
+	env    *work.Env
+	o      Options
+	log    *zap.Logger
+	alone  *zap.Logger // writes into the run folder only
+	record *work.RunLog
+	stored *results.Run // nil until the folder is open
+}
+
+func newRun(env *work.Env, o Options) run {
+	r := run{env: env, o: o}
+	r.log, r.alone, r.record = work.WithRunLog(env.Log)
+	return r
+}
+
+// open makes the run folder with the configuration as it was given or, to resume, opens
+// it.
+func (r *run) open(given, resolved string, m results.Manifest) (err error) {
+	if r.o.Resume {
+		r.stored, err = results.Open(r.env.Files, r.o.Folder)
+		return err
+	}
+	m.Device = "cpu"
+	r.stored, err = results.Create(r.env.Files, r.o.Folder, results.CreateOptions{Force: r.o.Force, Config: given, Resolved: resolved}, r.env.Manifest(m))
+	if errors.Is(err, results.ErrExists) {
+		err = failure.With(failure.Usage, err)
+	}
+	return err
+}
+
+// end closes the folder. It logs an error there, and gives a stop its exit code.
+func (r *run) end(err error) error {
+	switch {
+	case errors.Is(err, simulation.ErrStopped):
+		r.alone.Info("stopped", zap.Error(err))
+		err = failure.With(failure.Requeue, fmt.Errorf("%w in %s; go on with --resume", err, r.o.Folder))
+	case err != nil:
+		r.alone.Error("failed", zap.Error(err))
+	}
+	if r.stored != nil {
+		_ = r.stored.Close() // the outcome is on the disk, or there is an error already
+	}
+	return err
+}
+
+// oneThread keeps LibTorch to one thread, which is all that learning uses.
+func oneThread() error { return torch.SetThreads(1) }

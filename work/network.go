@@ -1,0 +1,62 @@
+package work
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"graft/config"
+	"graft/files"
+	"graft/model"
+	"graft/results/failure"
+	"graft/torch/weights"
+)
+
+// LoadNetwork makes the network that an argument names, without tensors: a network file
+// where the argument looks like a path, else a network of the zoo. Nil input and zero
+// classes keep the network's own. The classes of a file cannot be changed.
+func LoadNetwork(fsys files.FS, arg string, input model.Shape, classes int) (*model.Network, error) {
+	if IsNetworkFile(arg) {
+		return loadNetworkFile(fsys, arg, input, classes)
+	}
+	n, err := model.Zoo(arg, model.ZooOptions{Classes: classes, Input: input})
+	return n, failure.With(failure.Usage, err)
+}
+
+// IsNetworkFile says whether an argument looks like the path of a network file.
+func IsNetworkFile(arg string) bool {
+	return strings.ContainsAny(arg, "/"+string(filepath.Separator)) ||
+		slices.Contains([]string{".toml", ".json"}, strings.ToLower(filepath.Ext(arg)))
+}
+
+func loadNetworkFile(fsys files.FS, path string, input model.Shape, classes int) (*model.Network, error) {
+	if classes != 0 {
+		return nil, failure.Usagef("--classes is for networks of the zoo: the file %s says how many its network has", path)
+	}
+	n, err := config.ReadNetwork(fsys, path)
+	var faults config.Faults
+	if errors.As(err, &faults) {
+		return nil, failure.With(failure.Configuration, err)
+	}
+	if err != nil || input == nil {
+		return n, err
+	}
+	n.Input = slices.Clone(input)
+	if err := n.Check(); err != nil {
+		return nil, failure.Usagef("the network of %s does not fit inputs of %v: %w", path, input, err)
+	}
+	return n, nil
+}
+
+// ReadWeights reads a file of weights. The error of a file that can be opened and not
+// understood has the exit code of damage.
+func ReadWeights(fsys files.FS, path string) (*weights.Set, error) {
+	set, err := weights.Read(fsys, path, weights.Options{})
+	var system *fs.PathError
+	if err != nil && !errors.As(err, &system) {
+		err = failure.With(failure.Damaged, err)
+	}
+	return set, err
+}

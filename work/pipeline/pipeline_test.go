@@ -1,0 +1,94 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/config"
+	"graft/files"
+	"graft/results/runs"
+	"graft/simulation/tabletest"
+	"graft/work"
+	"graft/work/worktest"
+)
+
+// written writes the file of a pipeline of so many scenarios.
+func written(t *testing.T, scenarios int, leaveOut string) string {
+	dir := t.TempDir()
+	var paths []string
+	for k := range scenarios {
+		path := filepath.Join(dir, fmt.Sprintf("s%d.toml", k))
+		require.NoError(t, os.WriteFile(path, []byte("[data.synthetic]\nsize = 16\nchannels = 1\nclasses = 4\ntrain = 120\ntest = 40\n"+
+			"[time]\nbudget = \"400ms\"\nevents = [{at = \"100ms\", change = \"up\"}]\n[simulate]\nactions = [\"deepen:conv2\", \"none\"]\n"), 0o600))
+		paths = append(paths, fmt.Sprintf("%q", path))
+	}
+	path := filepath.Join(dir, "all.toml")
+	require.NoError(t, os.WriteFile(path, fmt.Appendf(nil, "[pipeline]\nscenarios = [%s]\n[run]\nseeds = 1\n[policy]\nhidden = 4\n[learn]\nsteps = 1\n[evaluate]\nleave_out = %q\n",
+		strings.Join(paths, ", "), leaveOut), 0o600))
+	return path
+}
+
+// madeUp are tables that stand for simulations, by the scenario's name.
+func madeUp(t *testing.T) fs.FS {
+	dir := t.TempDir()
+	for k := range 2 {
+		name := fmt.Sprintf("s%d", k)
+		require.NoError(t, tabletest.Folder(filepath.Join(dir, name, runs.TableFolder), name, 1, 4, uint64(k)))
+	}
+	return os.DirFS(dir)
+}
+
+// ran runs a pipeline on made-up tables.
+func ran(path string, tables fs.FS, env *work.Env, folder string) (*Result, error) {
+	c, err := config.ReadPipeline(env.Files, path, nil)
+	if err != nil {
+		return nil, err
+	}
+	simulate := func(_ context.Context, _, folder string) error {
+		table, err := fs.Sub(tables, filepath.Base(folder))
+		return errors.Join(err, os.RemoveAll(folder), os.CopyFS(folder, table))
+	}
+	return (&pipeline{Pipeline: c, env: env, folder: folder, simulate: simulate}).run(context.Background())
+}
+
+// A pipeline that meets a fault at any write ends in an error or the same bytes; the same
+// pipeline then goes on to the same bytes.
+func TestPipelinesSurviveFaults(t *testing.T) {
+	path, tables := written(t, 1, config.LeaveNone), madeUp(t)
+	kept := []string{runs.OutcomeName, filepath.Join(runs.PolicyName, runs.VoteFile), filepath.Join(runs.PolicyName, runs.SeedFile(1)), filepath.Join(runs.PolicyName, runs.OutcomeFile),
+		filepath.Join(runs.JudgedName, "verdicts.csv"), filepath.Join(runs.JudgedName, runs.OutcomeFile)}
+	worktest.SurviveFaults(t, func(env *work.Env, folder string, _ bool) error {
+		_, err := ran(path, tables, env, folder)
+		return err
+	}, func(path string) bool { return slices.Contains(kept, path) })
+}
+
+// The learning file is written for people: what it says is what learned.
+func TestLearningFileIsARecord(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "run")
+	_, err := ran(written(t, 2, "scenario"), madeUp(t), worktest.Env(files.OS{}), folder)
+	require.NoError(t, err)
+	l, err := config.ReadTreeLearning(files.OS{}, filepath.Join(folder, runs.LearnFile), nil)
+	require.NoError(t, err)
+	given, err := os.ReadFile(filepath.Join(folder, runs.PolicyName, runs.GivenFile))
+	require.NoError(t, err)
+	record, err := os.ReadFile(filepath.Join(folder, runs.LearnFile))
+	require.NoError(t, err)
+	require.Equal(t, string(record), string(given))
+	resolved, err := os.ReadFile(filepath.Join(folder, runs.PolicyName, runs.ResolvedFile))
+	require.NoError(t, err)
+	require.Equal(t, l.Resolved(), string(resolved))
+	run, err := runs.Open(files.OS{}, filepath.Join(folder, runs.PolicyName))
+	require.NoError(t, err)
+	require.Equal(t, l.Digest(), run.Manifest.ConfigSHA256)
+	require.Equal(t, string(record), l.Resolved(), "defaults are written down")
+}

@@ -1,0 +1,25 @@
+package simulate
+
+import (
+	"context"
+
+	"graft/work"
+)
+
+// Cancel ends the workers of a simulation, and says how many lived and who ran them.
+func Cancel(ctx context.Context, env *work.Env, folder string) (live int, engine string, err error) {
+	f, err := openBatch(env, folder)
+	if err != nil {
+		return 0, "", err
+	}
+	states, err := f.Workers(ctx)
+	if err != nil {
+		return 0, "", err
+	}
+	for _, s := range states {
+		if s.State.Live() {
+			live++
+		}
+	}
+	return live, f.Engine(), f.Cancel(ctx)
+}

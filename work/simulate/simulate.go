@@ -1,0 +1,219 @@
+package simulate
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.uber.org/zap"
+
+	"graft/config"
+	"graft/dataset"
+	"graft/files"
+	"graft/fleet"
+	"graft/results"
+	"graft/results/failure"
+	"graft/results/runs"
+	"graft/torch"
+	"graft/work"
+)
+
+// Options are the flags of `graft simulate`.
+type Options struct {
+	Set     []string // assignments after the file
+	Folder  string   // empty is the file's, or one named after it
+	Force   bool     // move an existing folder aside
+	Retry   bool     // try again what failed too often
+	Engine  string   // who starts workers; empty is the file's
+	Workers int      // zero is the file's
+	Wait    bool     // for workers elsewhere, as attach does
+}
+
+// assignments are what flags say of the file's keys.
+func (o Options) assignments() []string {
+	set := slices.Clone(o.Set)
+	if o.Engine != "" {
+		set = append(set, "fleet.engine="+o.Engine)
+	}
+	if o.Workers != 0 {
+		set = append(set, fmt.Sprintf("fleet.workers=%d", o.Workers))
+	}
+	return set
+}
+
+// Result is what a simulation has come to: a report where its workers were watched, else
+// who runs them.
+type Result struct {
+	Report     *Report     // nil while workers run elsewhere
+	Submission *Submission // nil where workers were watched to the end
+}
+
+// Run runs the sequences of a scenario that were not run before. A result comes with an
+// error where some sequences failed.
+func Run(ctx context.Context, env *work.Env, path string, o Options) (*Result, error) {
+	if o.Engine != "" && !slices.Contains(fleet.Engines(), o.Engine) {
+		return nil, failure.Usagef("there is no engine %q that starts workers; there are %s", o.Engine, strings.Join(fleet.Engines(), " and "))
+	}
+	m, err := config.ReadSimulation(env.Files, path, o.assignments())
+	if err != nil {
+		return nil, runs.AsConfigFault(err)
+	}
+	if m.Fleet.Engine == config.Kubernetes {
+		return nil, failure.Usagef("a cluster starts workers of the engine kubernetes by itself: graft fleet manifest %s | kubectl apply -f -", path)
+	}
+	s := &site{Simulation: m, env: env, folder: work.Folder(o.Folder, m.Run.Folder, path)}
+	if _, err := s.batch(); err != nil {
+		return nil, err
+	}
+	if err := s.settle(path, o.Force); err != nil {
+		return nil, err
+	}
+	watch, err := newWatch(s)
+	if err != nil {
+		return nil, err
+	}
+	if o.Retry {
+		if err := watch.grid.Log.Clear(); err != nil {
+			return nil, err
+		}
+	}
+	return watch.start(ctx, o)
+}
+
+// settle goes on with the run folder of the same simulation, or makes one.
+func (s *site) settle(path string, force bool) error {
+	was, err := runs.ReadPlan(s.env.Files, filepath.Join(s.folder, runs.PlanFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	begun := err == nil
+	if begun && s.sameAsBefore() == nil {
+		s.plan = was
+		return nil
+	}
+	if begun && !force {
+		return failure.With(failure.Configuration, s.sameAsBefore())
+	}
+	if err := s.makePlan(); err != nil {
+		return err
+	}
+	run, err := s.create(path, force)
+	if errors.Is(err, results.ErrExists) && s.sameAsBefore() == nil { // it was killed before it had a plan
+		run, err = results.Open(s.env.Files, s.folder)
+	}
+	if errors.Is(err, results.ErrExists) {
+		return failure.With(failure.Usage, err)
+	}
+	if err != nil {
+		return err
+	}
+	s.env.Log.Info("the sequences are planned", zap.String("scenario", s.plan.Scenario.Name), zap.String("folder", s.folder))
+	return errors.Join(s.writePlan(run), run.Close())
+}
+
+// writePlan comes after all else: a folder without a plan is no simulation yet.
+func (s *site) writePlan(run *results.Run) error {
+	text, err := json.MarshalIndent(s.plan, "", "  ")
+	if err != nil {
+		return err
+	}
+	return files.WriteAtomic(s.env.Files, run.Path(runs.PlanFile), func(w io.Writer) error {
+		_, err := w.Write(append(text, '\n'))
+		return err
+	})
+}
+
+// sameAsBefore says in what the simulation differs from the one in the folder.
+func (s *site) sameAsBefore() error {
+	was, err := config.ReadSimulation(s.env.Files, filepath.Join(s.folder, runs.ResolvedFile), nil)
+	if err == nil && was.Digest() == s.Digest() {
+		return nil
+	}
+	what := "a file that it reads is another"
+	if err == nil {
+		if list := s.Differences(was); len(list) > 0 {
+			what = strings.Join(list, ", ")
+		}
+	}
+	return fmt.Errorf("%s has another simulation: %s; give it what it had, name another folder with --folder, or move it aside with --force", s.folder, what)
+}
+
+// makePlan finds out all that outcomes follow from. The images are looked at on the
+// CPU, and given back.
+func (s *site) makePlan() error {
+	device, err := torch.ParseDevice(s.Run.Device)
+	if err != nil {
+		return err
+	}
+	code, err := causeOf(device)
+	if err != nil {
+		return err
+	}
+	return torch.With(func(scope *torch.Scope) error {
+		data, err := dataset.Load(scope, torch.CPU, s.env.Files, s.Data)
+		if err != nil {
+			return err
+		}
+		s.plan, err = s.Plan(s.env.Files, data, code)
+		return failure.With(failure.Configuration, err)
+	})
+}
+
+// create makes the run folder.
+func (s *site) create(path string, force bool) (*results.Run, error) {
+	given, err := s.env.Text(path)
+	if err != nil {
+		return nil, err
+	}
+	return results.Create(s.env.Files, s.folder, results.CreateOptions{Force: force, Config: given, Resolved: s.Resolved()}, s.env.Manifest(results.Manifest{
+		Seed: uint64(s.Run.Seed), Device: s.Run.Device, Profile: s.Time.Profile,
+		ConfigSHA256: s.Digest(), DatasetSHA256: s.plan.Cause.Data, Network: s.plan.Scenario.Network}))
+}
+
+// batch is the workers of the simulation. What the engine refuses of it has the code of
+// a wrong configuration.
+func (s *site) batch() (fleet.Batch, error) {
+	self := s.env.Program
+	if s.Fleet.Engine == config.Kubernetes {
+		self = "graft" // the image's
+	}
+	folder, err := filepath.Abs(s.folder)
+	if err != nil {
+		return fleet.Batch{}, err
+	}
+	here, err := filepath.Abs(".")
+	if err != nil {
+		return fleet.Batch{}, err
+	}
+	b := fleet.Batch{Key: "graft-" + s.Digest()[:16], Folder: folder, Dir: here, Argv: []string{self, "work", folder}, Workers: s.workers(), Resources: s.Fleet.Resources()}
+	if s.Fleet.Threads > 0 {
+		b.Argv = append(b.Argv, "--threads", strconv.Itoa(s.Fleet.Threads))
+	}
+	return b, failure.With(failure.Configuration, s.Fleet.ValidateFor(b))
+}
+
+// manyElsewhere is how many workers a cluster runs side by side where nothing is said.
+const manyElsewhere = 4
+
+// workers is how many run side by side.
+func (s *site) workers() int {
+	switch {
+	case s.Fleet.Workers > 0:
+		return s.Fleet.Workers
+	case s.Fleet.Engine != "local":
+		return manyElsewhere
+	case len(s.Fleet.Devices) > 0:
+		return len(s.Fleet.Devices)
+	case s.Run.Device != "cpu":
+		return 1
+	}
+	return runtime.NumCPU()
+}

@@ -1,0 +1,73 @@
+package surgery
+
+import (
+	"errors"
+	"fmt"
+
+	"graft/net2net"
+)
+
+// Report is what `graft surgery --json` prints.
+type Report struct {
+	Model            string          `json:"model"`              // the class that it prints as
+	ParametersBefore int             `json:"parameters_before"`  // that an optimizer moves
+	ParametersAfter  int             `json:"parameters_after"`   // all operations
+	Changes          []changeSummary `json:"changes"`            // in the order in which they were done
+	Verified         []driftRow      `json:"verified,omitempty"` // with --verify
+	Written          []string        `json:"written,omitempty"`  // the files
+}
+
+// changeSummary is one operation.
+type changeSummary struct {
+	Action     string               `json:"action"`          // as --action takes it, or what was taken back
+	Parameters int                  `json:"parameters"`      // after it
+	Tensors    map[net2net.Fate]int `json:"tensors"`         // how many had each fate
+	Notes      []string             `json:"notes,omitempty"` // sentences for a person
+}
+
+// driftRow is how far logits moved on one kind of batch.
+type driftRow struct {
+	Mode      string  `json:"mode"`      // train or eval
+	Batch     string  `json:"batch"`     // which inputs: those given, or others drawn
+	Tolerance float64 `json:"tolerance"` // of the relative change, or of the L2 one
+	ByL2      bool    `json:"by_l2"`     // the tolerance is of the L2 change
+	net2net.Drift
+}
+
+func (r driftRow) Over() bool {
+	if r.ByL2 {
+		return !(r.L2 <= r.Tolerance)
+	}
+	return !(r.Relative <= r.Tolerance)
+}
+
+// failures says where the logits moved too far.
+func (r *Report) failures() error {
+	var faults []error
+	for _, row := range r.Verified {
+		if row.Over() {
+			hint := ""
+			if row.ByL2 {
+				hint = "; --form residual keeps it on every batch, and with more --rows batches differ less"
+			}
+			faults = append(faults, fmt.Errorf("the function is not kept in %s mode on %s: it moves by %s, over %s; nothing was written%s",
+				row.Mode, row.Batch, row.moved(), PercentText(row.Tolerance), hint))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+func (r driftRow) moved() string {
+	if r.ByL2 {
+		return PercentText(r.L2) + " (L2)"
+	}
+	return PercentText(r.Relative)
+}
+
+// PercentText writes a share such that small ones can still be read.
+func PercentText(v float64) string {
+	if v != 0 && v < 1e-3 {
+		return fmt.Sprintf("%.2g", v)
+	}
+	return fmt.Sprintf("%.2g%%", 100*v)
+}

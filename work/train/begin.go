@@ -1,0 +1,90 @@
+package train
+
+import (
+	"fmt"
+
+	"go.uber.org/zap"
+
+	"graft/config"
+	"graft/dataset"
+	"graft/files"
+	"graft/model"
+	"graft/results/failure"
+	"graft/results/runs"
+	"graft/torch"
+	"graft/trainer"
+	"graft/work"
+)
+
+func placement(s *torch.Scope, device torch.Device, seed int64) model.Placement {
+	return model.Placement{Device: device, Random: s.NewGenerator(torch.CPU, seed)}
+}
+
+// FirstNetwork makes a job's network with its first weights: those of network.weights, or
+// else drawn from a seed.
+func FirstNetwork(fsys files.FS, s *torch.Scope, c *config.Job, data *dataset.Set, device torch.Device, seed int64) (*model.Network, error) {
+	n, err := c.Model(data.Shape[:], len(data.Classes))
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Suits(n); err != nil { // before an up, which may be hours away
+		return nil, failure.With(failure.Configuration, err)
+	}
+	first := c.Beginning().Weights
+	if err := n.Materialize(s, placement(s, device, seed)); err != nil || first == "" {
+		return n, err
+	}
+	set, err := work.ReadWeights(fsys, first)
+	if err != nil {
+		return nil, err
+	}
+	if err := n.Load(set); err != nil {
+		return nil, fmt.Errorf("%s: %w", first, err)
+	}
+	return n, nil
+}
+
+// GivenWeights evaluates first weights that were read, before a clock runs. It is nil where
+// they were drawn.
+func GivenWeights(c *config.Job, n *model.Network, data *dataset.Set) (*trainer.Given, error) {
+	b := c.Beginning()
+	if b.Weights == "" {
+		return nil, nil
+	}
+	score, err := trainer.Appraise(n, data, c.Options())
+	if err != nil {
+		return nil, err
+	}
+	return &trainer.Given{Epochs: b.Epochs, Score: score}, nil
+}
+
+// begin makes the network that a new job begins with.
+func (j *job) begin(parts *trainer.Parts, device torch.Device) (err error) {
+	if parts.Network, err = FirstNetwork(j.env.Files, j.scope, j.Job, parts.Data, device, j.Run.Seed); err != nil {
+		return err
+	}
+	if parts.Given, err = GivenWeights(j.Job, parts.Network, parts.Data); err != nil || parts.Given == nil {
+		return err
+	}
+	b, accuracy := j.Beginning(), parts.Given.Score.Accuracy
+	j.given = &runs.GivenReport{Weights: b.Weights, Epochs: b.Epochs, Start: j.Time.Start, Accuracy: accuracy, Published: b.Accuracy}
+	j.env.Log.Info("the first weights are evaluated", zap.Int("epochs", b.Epochs), zap.Float64("validation", work.Rounded(accuracy)), zap.Float64p("published", b.Accuracy))
+	return nil
+}
+
+// covered is an error where the profile lacks the cost of work that is known before the
+// job begins.
+func (j *job) covered(data *dataset.Set) error {
+	profile, err := j.Profile()
+	if err != nil || profile == nil {
+		return err
+	}
+	if profile.Closed() && j.Roams() {
+		return failure.With(failure.Configuration, fmt.Errorf("the profile %s has no rates, and the decider %s may make networks that were not measured; measure more of them with 'graft profile', or take a profile with rates", profile.Name, j.Adapt.Decider))
+	}
+	n, err := j.Model(data.Shape[:], len(data.Classes))
+	if err != nil {
+		return err
+	}
+	return failure.With(failure.Configuration, profile.Covers(n, j.Options(), j.Adapt.Actions))
+}

@@ -1,0 +1,71 @@
+package train
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"graft/results/document"
+	"graft/trainer"
+	"graft/work"
+)
+
+// jobCurves draw a job in TensorBoard. Nil draws nothing.
+type jobCurves struct {
+	*work.EventCurves
+	last trainer.Row // that was written
+}
+
+// openCurves begins to draw what follows these rows, if run.tensorboard is set.
+func (j *job) openCurves(made *trainer.Job, rows []trainer.Row) error {
+	if !j.Run.Tensorboard {
+		return nil
+	}
+	next := int64(0)
+	if len(rows) > 0 || made.Steps > 0 {
+		next = made.Steps + 1
+	}
+	events, err := work.OpenEventCurves(j.env.Now, j.stored, next, j.Resolved())
+	if err != nil {
+		return err
+	}
+	j.record.curves = &jobCurves{EventCurves: events}
+	if len(rows) > 0 {
+		j.record.curves.last = rows[len(rows)-1]
+	}
+	return nil
+}
+
+// epoch adds an epoch, at its steps.
+func (c *jobCurves) epoch(r trainer.Row) error {
+	if c == nil {
+		return nil
+	}
+	c.last = r
+	return c.Scalars(r.Steps, work.Scalar("loss/train", r.Loss), work.Scalar("loss/validation", r.Validation.Loss),
+		work.Scalar("accuracy/train", r.Accuracy), work.Scalar("accuracy/validation", r.Validation.Accuracy), work.Scalar("learning_rate", r.Rate),
+		work.Scalar("parameters", float64(r.Parameters)), work.Scalar("devices", float64(r.Devices)), work.Scalar("budget_seconds", r.Time.Seconds()))
+}
+
+// note adds an event as a text.
+func (c *jobCurves) note(n trainer.Note) error {
+	if c == nil {
+		return nil
+	}
+	step := c.last.Steps
+	if n.Epoch != c.last.Epoch || c.last == (trainer.Row{}) {
+		step += int64(n.Step)
+	}
+	parts := []string{fmt.Sprintf("at %s with %s", document.ClockText(n.Time), document.Counted(n.Devices, "device"))}
+	switch {
+	case n.Parameters != n.Before:
+		parts = append(parts, fmt.Sprintf("%d parameters become %d", n.Before, n.Parameters))
+	default:
+		parts = append(parts, document.Counted(n.Parameters, "parameter"))
+	}
+	parts = append(parts, document.AccuracyText(n.Accuracy)+" accuracy before it")
+	if n.Why != "" {
+		parts = append(parts, n.Why)
+	}
+	return c.Text(step, strings.ReplaceAll(n.Event, " ", "_"), fmt.Sprintf("**%s** %s", cmp.Or(n.Action, n.Event), strings.Join(parts, ", ")))
+}

@@ -1,0 +1,228 @@
+// Package train runs one job from its configuration: it makes the network and the images,
+// trains until the budget ends, and writes a run folder that a stopped job resumes from.
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.uber.org/zap"
+
+	"graft/config"
+	"graft/dataset"
+	"graft/results"
+	"graft/results/failure"
+	"graft/results/runs"
+	"graft/torch"
+	"graft/trainer"
+	"graft/work"
+	"graft/work/control"
+)
+
+// Options say what the configuration of a job does not.
+type Options struct {
+	Set         []string        // assignments after the file, such as time.budget=30s
+	Folder      string          // run folder; empty is run.folder, or runs/ and the file's name
+	Resume      bool            // go on with the run in the folder; false begins a new one
+	Force       bool            // move an existing run folder aside; false makes it an error
+	Tensorboard bool            // write event files for TensorBoard; false leaves it to run.tensorboard
+	Listen      control.Options // where the job is watched and steered; an empty address is run.listen
+}
+
+// Result is how a job ended. `graft train --json` prints it.
+type Result struct {
+	Folder  string            `json:"folder"`          // of the run
+	Given   *runs.GivenReport `json:"given,omitempty"` // on first weights that were read
+	Outcome *runs.JobOutcome  `json:"outcome"`         // how the job ended
+	Events  []trainer.Note    `json:"events"`          // of this process; the folder has all
+	Epochs  []trainer.Row     `json:"epochs"`          // of this process; the folder has all
+}
+
+// Run runs the job of a configuration file, or of the defaults where path is empty, to
+// the end of its budget. A canceled context saves it: the error then wraps
+// trainer.ErrStopped, and Options.Resume goes on from there.
+func Run(ctx context.Context, env *work.Env, path string, o Options) (*Result, error) {
+	c, err := readJob(env, path, &o)
+	if err != nil {
+		return nil, err
+	}
+	if c.Run.Threads > 0 {
+		if err := torch.SetThreads(c.Run.Threads); err != nil {
+			return nil, err
+		}
+	}
+	var result *Result
+	err = torch.With(func(s *torch.Scope) (err error) {
+		e := *env
+		j := &job{Job: c, o: o, env: &e, scope: s, folder: work.Folder(o.Folder, c.Run.Folder, path), path: path}
+		e.Log, j.alone, j.runLog = work.WithRunLog(env.Log)
+		defer j.close()
+		result, err = j.run(ctx)
+		j.logEnd(err)
+		if errors.Is(err, trainer.ErrStopped) {
+			return failure.With(failure.Requeue, fmt.Errorf("%w in %s; go on with --resume", err, j.folder))
+		}
+		return err
+	})
+	return result, err
+}
+
+// readJob reads the configuration, and makes it and the options agree.
+func readJob(env *work.Env, path string, o *Options) (*config.Job, error) {
+	c, err := config.ReadJob(env.Files, path, o.Set)
+	if err != nil {
+		return nil, runs.AsConfigFault(err)
+	}
+	if o.Listen.Address != "" {
+		c.Run.Listen = o.Listen.Address
+		if err := c.Run.Validate(); err != nil {
+			return nil, failure.With(failure.Usage, err)
+		}
+	}
+	o.Listen.Address = c.Run.Listen
+	c.Run.Tensorboard = c.Run.Tensorboard || o.Tensorboard
+	return c, nil
+}
+
+// job is a job that is made from its configuration.
+type job struct {
+	*config.Job
+	o      Options
+	env    *work.Env   // its log goes to the run folder as well
+	alone  *zap.Logger // writes only into the run folder
+	runLog *work.RunLog
+	scope  *torch.Scope
+	folder string
+	path   string            // of the configuration; empty where there is none
+	given  *runs.GivenReport // nil where the first weights are drawn
+	record *recorder
+	stored *results.Run
+	server *control.Server // nil without an address
+	live   *trainer.Live   // nil without an address
+}
+
+func (j *job) close() {
+	j.server.Close()
+	if j.stored != nil {
+		_ = j.stored.Close() // the outcome was written after a sync
+	}
+}
+
+// run makes the job, or remakes it from its last checkpoint, and runs it.
+func (j *job) run(ctx context.Context) (*Result, error) {
+	var err error
+	if j.server, err = control.Open(j.env, j.o.Listen); err != nil { // before anything is done or made
+		return nil, err
+	}
+	made, err := j.prepare()
+	if err != nil {
+		return nil, err
+	}
+	outcome, err := j.perform(ctx, made)
+	if err != nil {
+		return nil, err
+	}
+	o := &runs.JobOutcome{Outcome: outcome}
+	o.Saves, o.Saving = made.Saving()
+	if err := errors.Join(j.record.check(), j.stored.WriteOutcome(o)); err != nil {
+		return nil, err
+	}
+	return &Result{j.folder, j.given, o, j.record.notes, j.record.rows}, nil
+}
+
+// logEnd writes an error only into the run folder's log; the caller shows it to people.
+func (j *job) logEnd(err error) {
+	switch {
+	case errors.Is(err, trainer.ErrStopped):
+		j.alone.Info("stopped", zap.Error(err))
+	case err != nil:
+		j.alone.Error("failed", zap.Error(err))
+	}
+}
+
+// perform runs a job and shows its progress.
+func (j *job) perform(ctx context.Context, made *trainer.Job) (*trainer.Outcome, error) {
+	rows, notes, err := j.record.History(j.env.Files)
+	if err != nil {
+		return nil, err
+	}
+	if err := j.openCurves(made, rows); err != nil {
+		return nil, err
+	}
+	j.record.monitor = control.NewMonitor(made.Network.Name(), made.Progress(), rows, notes)
+	j.record.progress = newProgressLog(j.env.Log, j.env.Now, j.env.Show != nil)
+	if err := j.server.Serve(j.folder, j.record.monitor, j.live); err != nil {
+		return nil, err
+	}
+	if j.env.Show != nil {
+		defer j.env.Show(sceneOf(j.record.monitor))()
+	}
+	return made.Run(ctx)
+}
+
+// prepare makes all that a job consists of.
+func (j *job) prepare() (*trainer.Job, error) {
+	device, err := torch.ParseDevice(j.Run.Device)
+	if err != nil {
+		return nil, err
+	}
+	parts := trainer.Parts{Now: j.env.Now}
+	if parts.Decider, err = j.Decider(); err != nil {
+		return nil, err
+	}
+	if parts.Data, err = dataset.Load(j.scope, device, j.env.Files, j.Data); err != nil {
+		return nil, err
+	}
+	j.env.Log.Info("images are on the device", zap.String("dataset", parts.Data.Name), zap.Int("training", parts.Data.Train.Count),
+		zap.Int("validation", parts.Data.Validation.Count), zap.Int("test", parts.Data.Test.Count))
+	if parts.Starter, err = j.starter(device); err != nil {
+		return nil, err
+	}
+	if !j.o.Resume { // before there is a folder, which a fault would leave behind
+		if err := j.covered(parts.Data); err != nil {
+			return nil, err
+		}
+		if err := j.begin(&parts, device); err != nil {
+			return nil, err
+		}
+	}
+	last, err := j.open(parts.Data)
+	if err != nil {
+		return nil, err
+	}
+	if parts.Network == nil && last == nil { // it was stopped before its first checkpoint
+		if err := j.begin(&parts, device); err != nil {
+			return nil, err
+		}
+	}
+	parts.Book, parts.Watch = j.record, j.record.watch
+	return j.make(parts, device, last)
+}
+
+// make makes a new job, or that of the last checkpoint.
+func (j *job) make(parts trainer.Parts, device torch.Device, last *trainer.Stopped) (*trainer.Job, error) {
+	o := j.Options()
+	at := o.Timeline.Start
+	if last != nil {
+		at = last.Time
+	}
+	profile, err := j.Profile()
+	if err != nil {
+		return nil, err
+	}
+	// The machine's time is not spent on waiting for processes.
+	o.Parallel.Background = true
+	if parts.Clock = trainer.Clock(trainer.NewWall(j.env.Now, at)); profile != nil {
+		parts.Clock, o.Steady, o.Parallel.Background = &trainer.Virtual{Profile: profile, Time: at}, true, false
+	}
+	if j.server != nil {
+		j.live = trainer.NewLive(o.Timeline, parts.Clock)
+		parts.Scheduler = j.live
+	}
+	if last != nil {
+		j.env.Log.Info("going on from the last checkpoint", zap.Duration("at", at))
+		return trainer.Resume(j.scope, last, parts, placement(j.scope, device, j.Run.Seed), o)
+	}
+	return trainer.New(j.scope, parts, o)
+}
