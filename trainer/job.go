@@ -7,12 +7,13 @@ import (
 
 	"graft/dataset"
 	"graft/decider"
+	"graft/files"
 	"graft/model"
 	"graft/net2net"
 	"graft/torch"
 )
 
-// Parts are the inputs of a job. Scheduler, Book, Watch, Given, Starter and Scratch are
+// Parts are the inputs of a job. Scheduler, Book, Watch, Given, Starter and Files are
 // optional.
 type Parts struct {
 	Network   *model.Network // with weights; the job changes it
@@ -30,9 +31,9 @@ type Parts struct {
 	Given *Given // results of earlier training of the network; nil means none
 	// Starter starts the processes of a job with Options.Parallel; required there.
 	Starter Starter
-	// Scratch makes an empty folder that all processes of the job can reach, and returns
-	// how to remove it; required where Starter is.
-	Scratch func() (folder string, remove func() error, err error)
+	// Files is the file system in whose temporary folder processes meet; required with
+	// Starter.
+	Files files.FS
 }
 
 // Job trains one network within a budget. New and Resume make it.
@@ -80,7 +81,7 @@ func build(s *torch.Scope, p Parts, o Options) (*Job, error) {
 	j := &Job{core: core{replica: &replica{Options: o, Network: p.Network, Data: p.Data, scope: s},
 		Clock: p.Clock, Scheduler: p.Scheduler, Book: p.Book, Watch: p.Watch, Now: p.Now}}
 	var err error
-	if j.team, err = newTeam(&j.core, p.Starter, p.Scratch); err != nil {
+	if j.team, err = newTeam(&j.core, p.Starter, p.Files); err != nil {
 		return nil, err
 	}
 	j.distillation = distillation{core: &j.core}

@@ -155,12 +155,6 @@ func newTestStarter(t testing.TB, o dataset.Options) *starter {
 	return n
 }
 
-// scratch makes the folder in which processes meet.
-func scratch() (string, func() error, error) {
-	folder, err := os.MkdirTemp("", "graft-")
-	return folder, func() error { return os.RemoveAll(folder) }, err
-}
-
 func smallData(seed int64) dataset.Options {
 	return dataset.Options{Seed: seed, Synthetic: dataset.SyntheticOptions{Size: side, Classes: 4, Train: 600, Test: 200}}
 }
@@ -192,7 +186,7 @@ func perform(t testing.TB, o trainer.Options, book trainer.Book, starter trainer
 	o.Parallel.On = starter != nil
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
 		set, n := smooth(t, s)
-		j, err := trainer.New(s, trainer.Parts{Network: n, Data: set, Clock: steady(t), Decider: script(t, actions...), Book: book, Now: time.Now, Starter: starter, Scratch: scratch}, o)
+		j, err := trainer.New(s, trainer.Parts{Network: n, Data: set, Clock: steady(t), Decider: script(t, actions...), Book: book, Now: time.Now, Starter: starter, Files: files.OS{}}, o)
 		if err != nil {
 			return err
 		}
@@ -536,7 +530,7 @@ func oneLife(t *testing.T, path string, o trainer.Options, together bool, looks 
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
 		set, n := smooth(t, s)
 		clock := &killingClock{Virtual: *steady(t), looks: looks}
-		parts := trainer.Parts{Network: n, Data: set, Clock: clock, Decider: script(t, actions...), Book: book, Now: ticking(), Starter: newTestStarter(t, smallData(1)), Scratch: scratch}
+		parts := trainer.Parts{Network: n, Data: set, Clock: clock, Decider: script(t, actions...), Book: book, Now: ticking(), Starter: newTestStarter(t, smallData(1)), Files: files.OS{}}
 		last, err := folder.Last()
 		require.NoError(t, err)
 		j, err := trainer.New(s, parts, o)
