@@ -91,7 +91,7 @@ func (l *Learner) Learn(episodes int) (Lesson, error) {
 	return Lesson{Ends: e.Ends, Objectives: e.Objectives}, err
 }
 
-// Outlook is what a policy can expect now.
+// Expectation is what a policy can expect now.
 type Expectation struct {
 	Reward   float64   // on average
 	Accuracy float64   // on average

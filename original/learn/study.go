@@ -25,7 +25,7 @@ type Study struct {
 	saved time.Time
 }
 
-// StudyRow is the figures of some episodes.
+// Row is the figures of some episodes.
 type Row struct {
 	Episodes    int     // in all, after these
 	Objective   float64 // the mean of theirs
@@ -36,7 +36,7 @@ type Row struct {
 	Rate        float64 // of the next step
 }
 
-// StudyBook is where a study writes down what happens.
+// Book is where a study writes down what happens.
 type Book interface {
 	// Row adds figures.
 	Row(r Row) error

@@ -76,7 +76,7 @@ type grown struct {
 	net    *model.Network
 }
 
-// branch adds a state to the tree and returns those behind it, of which the first has
+// addState adds a state to the tree and returns those behind it, the first of which has
 // the place next.
 func addState(t *tables.Table, tree *Tree, g grown, next int, o TreeOptions) ([]grown, error) {
 	first := firstWith(t, g.prefix)

@@ -201,7 +201,7 @@ func (l *leaving) votes(policies []*decider.Structural) (votes []*decider.Struct
 	return votes, err
 }
 
-// SeedEntrants are policies that differ in their seed alone: those that vote, if any,
+// SeedCandidates are policies that differ in their seed alone: those that vote, if any,
 // and each by itself. A single one is a policy like any other.
 func SeedCandidates(name string, votes, policies []*decider.Structural, seen string) []Candidate {
 	if len(policies) == 1 {
