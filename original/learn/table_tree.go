@@ -10,7 +10,7 @@ import (
 	"graft/simulation/tables"
 )
 
-// Tokens are what a policy reads a network as.
+// Tokens reads a network as tokens for a policy.
 type Tokens func(n *model.Network) ([]int32, error)
 
 // VocabularyTokens reads networks by a vocabulary, behind token 0 where prefix is set,

@@ -17,7 +17,7 @@ type named struct {
 	choose func(t *simulation.Tree) ([]float64, error)
 }
 
-// Name is what it is called.
+// Name returns its name.
 func (n named) Name() string { return n.name }
 
 // Distribution calls the function.
@@ -84,7 +84,7 @@ func OneStep() Policy {
 	}}
 }
 
-// leftAlone is what a choice leads to where nothing is done after it.
+// leftAlone is the accuracy that a choice leads to where nothing is done after it.
 func leftAlone(t *simulation.Tree, n simulation.Node, next int, values []float64) float64 {
 	for !n.Last {
 		n = t.Nodes[next]

@@ -120,7 +120,7 @@ type comparer struct {
 	entrants []Candidate          // in the order of their first trial
 }
 
-// scored is what an entrant did in a tree.
+// scored is the result of a candidate on a tree.
 type scored struct {
 	each   []Score // of its choosers
 	mean   Score

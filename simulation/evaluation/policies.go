@@ -20,7 +20,7 @@ type follower struct {
 	weigh func(t *simulation.Tree) (func(node int) ([]float64, error), error)
 }
 
-// Name is what it is called.
+// Name returns its name.
 func (f follower) Name() string { return f.name }
 
 // Distribution goes from the root to a record.

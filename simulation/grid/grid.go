@@ -42,7 +42,7 @@ type Plan struct {
 	Tries    int              `json:"tries"` // of a leg that fails; zero means 2
 }
 
-// Space is what the tree grows from.
+// Space returns the search space of the plan.
 func (p *Plan) Space() (Space, error) {
 	g := Space{Actions: p.Actions, Kinds: p.Kinds, Decisions: p.Scenario.Decisions}
 	if p.Scenario.Origin == nil {

@@ -152,7 +152,7 @@ func (o *Outcome) goOn(st state) error {
 	return nil
 }
 
-// outcome is that of a leg before it begins.
+// outcome returns the outcome of a segment before it begins.
 func (l *Executor) outcome(leg Segment, before *Outcome) *Outcome {
 	o := l.Signed
 	o.Sequence, o.Seed = append([]string{}, leg.Sequence...), leg.Seed

@@ -49,7 +49,7 @@ type Epoch struct {
 	Accuracy float64 `json:"accuracy"` // on the validation images
 }
 
-// Segment is whose outcome it is.
+// Segment returns the segment of the outcome.
 func (o *Outcome) Segment() Segment { return Segment{o.Sequence, o.Seed} }
 
 // record is the outcome of a whole sequence as a table has it.
@@ -65,7 +65,7 @@ func (o *Outcome) addRows(rows []trainer.Row) {
 	}
 }
 
-// outcomeKind is how the body of an outcome's line begins.
+// outcomeKind begins the body of an outcome's line.
 const outcomeKind = `"outcome":`
 
 // formatOutcome is the text of an outcome's file: a line with a checksum.

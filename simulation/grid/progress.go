@@ -34,7 +34,7 @@ type Best struct {
 	Seeds    int      `json:"seeds"`    // that ended
 }
 
-// mostBest is how many of the best sequences a state names.
+// mostBest bounds the best sequences that a progress names.
 const mostBest = 3
 
 // survey goes through what is known of the grid.

@@ -73,7 +73,7 @@ func (f *flow) backward(beta float64, rewards []float64) float64 {
 	return f.worth[0]
 }
 
-// after is what a choice leads to is worth.
+// after returns the value of the node that a choice leads to.
 func (f *flow) after(n simulation.Node, next int, rewards []float64) float64 {
 	if n.Last {
 		return rewards[next]

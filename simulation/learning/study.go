@@ -267,7 +267,7 @@ func (l *Learner) Figures() (Row, error) {
 	return r, err
 }
 
-// regret is that of the likeliest choices, in points.
+// regret returns the regret of the likeliest choices, in points.
 func (f *flow) regret() float64 {
 	values := simulation.MeanAccuracies(f.tree.Table)
 	end := f.tree.Follow(func(at int) int { return slices.Index(f.of(at), slices.Max(f.of(at))) })

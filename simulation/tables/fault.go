@@ -67,7 +67,7 @@ func unreadable(err error, file string) Fault {
 	return f
 }
 
-// Unwrap is what the system said; nil unless the fault is Unreadable.
+// Unwrap returns the error of the system; nil unless the fault is Unreadable.
 func (f Fault) Unwrap() error { return f.cause }
 
 // Place is the file and the line in it, as editors understand it.

@@ -6,10 +6,10 @@ import (
 	"io"
 )
 
-// readBuffer is what files are read by.
+// readBuffer is the size of a read, in bytes.
 const readBuffer = 1 << 16
 
-// textLine is what stands in a file up to the end of a line, or to its own.
+// textLine is a line of a file; the last may lack its end.
 type textLine struct {
 	at    int64  // where it begins, in bytes
 	size  int64  // in the file, with its end

@@ -15,7 +15,7 @@ func markOf(text []byte) mark {
 	return mark(sum[:16])
 }
 
-// outcome is what a record's runs of some seeds led to: all but who ran them.
+// outcome is a digest of a record's results of some seeds, without who ran them.
 func (r *Record) outcome(accuracy []float64, seeds []int64) mark {
 	b := r.appendRun(make([]byte, 0, 512), seeds)
 	for _, list := range [][]float64{r.Left, accuracy} {
