@@ -13,7 +13,7 @@ import (
 	"graft/simulation/tables"
 )
 
-// LegacyScenarioActions are what the numbers in a table of the original stand for: to
+// ScenarioActions are what the numbers in a table of the original stand for: to
 // deepen each of the blocks that its network was made with, and at last nothing.
 func ScenarioActions(n *model.Network) []string {
 	var actions []string

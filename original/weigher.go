@@ -9,7 +9,7 @@ import (
 	"graft/simulation/evaluation"
 )
 
-// OfLegacy lets a policy of the original be evaluated.
+// StepPolicy lets a policy of the original be evaluated.
 type StepPolicy struct{ *bilstm.Policy }
 
 // Weigh asks the policy.

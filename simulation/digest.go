@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// Digest is a SHA-256 in hex over what is learned from a tree: the sequences with
-// their accuracies, and all that a policy sees at each decision.
+// Digest is a SHA-256 in hexadecimal of everything that learning from the tree depends
+// on: sequences, accuracies, and what a policy sees at each decision.
 func (t *Tree) Digest() string {
 	h := sha256.New()
 	scenario := t.Scenario

@@ -7,10 +7,10 @@ import (
 	"graft/stat"
 )
 
-// Points turns an accuracy into points, a hundredth each.
+// Points is the number of points in an accuracy of 1.
 const Points = 100
 
-// MeanAccuracies are those of a table's records.
+// MeanAccuracies returns the mean accuracy of each record.
 func MeanAccuracies(t *tables.Table) []float64 {
 	values := make([]float64, len(t.Records))
 	for k := range t.Records {
@@ -19,12 +19,14 @@ func MeanAccuracies(t *tables.Table) []float64 {
 	return values
 }
 
-// ridge keeps the fit of Smoothed sound where measures depend on each other.
+// ridge is the penalty that keeps the fit of Smoothed stable where measures depend on
+// each other.
 const ridge = 0.1
 
-// Smoothed are the accuracies that a simple law of a table gives its sequences: how
-// often each action is taken, with squares and products, and how early. Noise of
-// single runs averages out in it; so does what the law cannot say.
+// Smoothed returns the accuracies that a simple law of the table predicts for its
+// sequences: by how often each action is taken, with squares and products, and how
+// early. The fit averages out the noise of single runs, and whatever the law cannot
+// express.
 func Smoothed(t *tables.Table) []float64 {
 	var rows [][]float64
 	names := actionNames(t)
@@ -34,7 +36,7 @@ func Smoothed(t *tables.Table) []float64 {
 	return stat.Ridge(rows, MeanAccuracies(t), ridge)
 }
 
-// actionNames are all actions but none, sorted.
+// actionNames returns all actions but none, sorted.
 func actionNames(t *tables.Table) []string {
 	var names []string
 	for k := range t.Records {
@@ -48,7 +50,7 @@ func actionNames(t *tables.Table) []string {
 	return names
 }
 
-// lawOf measures a sequence.
+// lawOf returns the features of a sequence.
 func lawOf(sequence, names []string) []float64 {
 	counts, early := make([]float64, len(names)), make([]float64, len(names))
 	for at, a := range sequence {

@@ -12,14 +12,14 @@ import (
 	"graft/trainer"
 )
 
-// Tree is a table as the decisions that lead through it, each with the network and
-// the time at which it was made: what a structural policy learns from.
+// Tree is a table as the decisions that lead through it, each with the network and the
+// time at which it was made. Structural policies learn from it.
 type Tree struct {
 	*tables.Table
 	Nodes []Node // a node comes after the one that leads to it; the root is the first
 }
 
-// Node is a decision: what was done before it, and what can be done.
+// Node is a decision: the actions before it, and its choices.
 type Node struct {
 	decider.Situation
 	Prefix []string // actions before it
@@ -27,8 +27,8 @@ type Node struct {
 	Last   bool     // the decision is the last one
 }
 
-// PlantOptions say how the networks of a table came about, where the table does not say
-// it. The zero value grows the scenario's network of the zoo as graft does it now.
+// TreeOptions describe the networks of a table that does not describe them itself. The
+// zero value grows the scenario's network of the zoo with the current surgery.
 type TreeOptions struct {
 	Network *model.Network   // that the scenario begins with; nil takes the table's, or that of the zoo by its name
 	Surgery net2net.Options  // how actions were done; the original's tables are of net2net.Original
@@ -36,14 +36,14 @@ type TreeOptions struct {
 	Batch   int              // examples in a step; zero means 64
 }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults fills unset options.
 func (o *TreeOptions) EnsureDefaults() {
 	if o.Batch == 0 {
 		o.Batch = 64
 	}
 }
 
-// Validate lists all that is wrong.
+// Validate lists all faults.
 func (o TreeOptions) Validate() error {
 	if o.Batch < 1 {
 		return fmt.Errorf("batch is %d; it is at least 1", o.Batch)
@@ -51,7 +51,7 @@ func (o TreeOptions) Validate() error {
 	return nil
 }
 
-// adopt takes over what the table says itself.
+// adopt takes the options that the table states itself.
 func (o *TreeOptions) adopt(t *tables.Table) error {
 	if t.Origin == nil {
 		return nil
@@ -95,15 +95,14 @@ func NewTree(t *tables.Table, o TreeOptions) (*Tree, error) {
 	return p.tree, nil
 }
 
-// planter makes a tree. Networks that are alike share one portrait.
+// treeBuilder makes a tree. Equal networks share one portrait.
 type treeBuilder struct {
 	TreeOptions
 	tree      *Tree
 	portraits map[string]*decider.Portrait // by what is offered on which network
 }
 
-// plant adds the node of a prefix that so many records have in common, and all
-// below it.
+// plant adds the node of a prefix that these records share, and everything below it.
 func (p *treeBuilder) plant(n *model.Network, prefix []string, records []int) (int, error) {
 	t, at := p.tree.Table, len(prefix)
 	order, groups := p.split(records, at)
@@ -140,7 +139,7 @@ func (p *treeBuilder) plant(n *model.Network, prefix []string, records []int) (i
 	return place, nil
 }
 
-// before is the accuracy at a decision, the mean over the seeds of all its records.
+// before returns the accuracy at a decision, the mean over the seeds of all its records.
 func (p *treeBuilder) before(records []int, at int) float64 {
 	sum, count := 0.0, 0.0
 	for _, k := range records {
@@ -184,7 +183,7 @@ func (p *treeBuilder) portrait(n *model.Network, actions []string) (*decider.Por
 	return portrait, nil
 }
 
-// situations are those of all trees, one tree after the other.
+// Situations returns those of all trees, one tree after the other.
 func Situations(trees []*Tree) []decider.Situation {
 	var all []decider.Situation
 	for _, t := range trees {
@@ -195,7 +194,7 @@ func Situations(trees []*Tree) []decider.Situation {
 	return all
 }
 
-// learned is the kinds of actions that trees offer.
+// OfferedKinds returns the kinds of actions that trees offer, sorted.
 func OfferedKinds(trees []*Tree) []net2net.Kind {
 	var kinds []net2net.Kind
 	for _, s := range Situations(trees) {
@@ -209,7 +208,8 @@ func OfferedKinds(trees []*Tree) []net2net.Kind {
 	return kinds
 }
 
-// follow takes the choice that pick gives at each node, from the root to a record.
+// Follow takes the choice that pick returns at each node, from the root, and returns the
+// record at the end.
 func (t *Tree) Follow(pick func(node int) int) int {
 	at := 0
 	for !t.Nodes[at].Last {
@@ -218,7 +218,7 @@ func (t *Tree) Follow(pick func(node int) int) int {
 	return t.Nodes[at].Next[pick(at)]
 }
 
-// spread is the probability of each record, from those of each node's choices.
+// Spread returns the probability of each record, given those of each node's choices.
 func (t *Tree) Spread(probabilities [][]float64) []float64 {
 	shares, reach := make([]float64, len(t.Records)), make([]float64, len(t.Nodes))
 	reach[0] = 1
@@ -235,7 +235,7 @@ func (t *Tree) Spread(probabilities [][]float64) []float64 {
 	return shares
 }
 
-// choiceCount is how many there are at all nodes together.
+// ChoiceCount returns the number of choices of all nodes together.
 func (t *Tree) ChoiceCount() int {
 	n := 0
 	for _, node := range t.Nodes {
@@ -244,7 +244,7 @@ func (t *Tree) ChoiceCount() int {
 	return n
 }
 
-// actions are those to choose from, as a table writes them.
+// Actions returns the choices in the notation of tables.
 func (n Node) Actions() []string {
 	actions := make([]string, len(n.Choices))
 	for k, c := range n.Choices {

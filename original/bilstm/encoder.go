@@ -15,8 +15,8 @@ type Encoder struct {
 	forward, backward *LSTM
 }
 
-// New makes the encoder of a policy of the original: a biLSTM over the vectors of a
-// vocabulary. Its sizes are those of the tensors.
+// NewEncoder returns the encoder of a policy of the original: a biLSTM over the vectors
+// of a vocabulary. Its sizes are those of the tensors.
 func NewEncoder(v *vocab.Vocabulary, set *weights.Set) (*Encoder, error) {
 	const name = "encoder.encoder"
 	e := &Encoder{vocabulary: v}

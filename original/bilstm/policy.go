@@ -20,12 +20,12 @@ import (
 	"graft/torch/weights"
 )
 
-// LegacyPolicy is a policy of the original: a biLSTM over the layers of a network, an
+// Policy is a policy of the original: a biLSTM over the layers of a network, an
 // LSTM over what that made of them, and three linear layers that weigh its last state
 // and the time that is left. Its actions are to deepen the first, second and so on of
 // the blocks that the network was made with, and at last to leave it alone.
 //
-// It is made by NewLegacyPolicy or ReadLegacyPolicy, is not changed by use, and can
+// It is made by New or Read, is not changed by use, and can
 // be used by several goroutines at a time.
 type Policy struct {
 	Options
@@ -39,7 +39,8 @@ type Policy struct {
 	rows    int // of the vectors in its file
 }
 
-// Thought is all that a policy makes of a network and a time, step by step.
+// Activations holds everything that a policy computes from a network and a time, step by
+// step.
 type Activations struct {
 	Tokens        []int
 	Vectors       [][]float32 // of the tokens
@@ -51,7 +52,8 @@ type Activations struct {
 	Probabilities []float32 // of the actions
 }
 
-// Think reads a network without changing it. The times are of any one unit.
+// Forward evaluates the policy on a network, which it does not change. The times are of
+// any one unit.
 func (p *Policy) Forward(n *model.Network, left, budget float64) (*Activations, error) {
 	if !(budget > 0) || math.IsInf(budget, 0) || math.IsNaN(left) || math.IsInf(left, 0) {
 		return nil, fmt.Errorf("policy: %v of a budget of %v is no time", left, budget)
@@ -92,7 +94,7 @@ func (p *Policy) tokens(n *model.Network) ([]int, error) {
 	return tokens, nil
 }
 
-// LegacyTime is the original's code of the time left: 5 sin(2πi·left/budget) for i
+// TimeCode is the original's code of the time left: 5 sin(2πi·left/budget) for i
 // from 1 on. The whole budget and none of it look alike.
 func TimeCode(left, budget float64, size int) []float64 {
 	code := make([]float64, size)
@@ -109,7 +111,7 @@ func rectify(x []float32) []float32 {
 	return x
 }
 
-// LegacyTemper is what the original drew from while it learned at a temperature above
+// Temper is what the original drew from while it learned at a temperature above
 // 1: the softmax of probabilities, and not of logits, over the temperature, so that
 // no action can be nearly sure. At 1 and below the probabilities stay.
 func Temper(probabilities []float32, temperature float64) []float32 {
@@ -119,7 +121,7 @@ func Temper(probabilities []float32, temperature float64) []float32 {
 	return decider.Shares(probabilities, temperature)
 }
 
-// LegacyActions are the actions of the original on a network, in the order of its
+// Actions are the actions of the original on a network, in the order of its
 // numbers: each block that the network was made with, and at last none.
 func Actions(n *model.Network) []net2net.Action {
 	var actions []net2net.Action

@@ -16,7 +16,7 @@ import (
 	"graft/torch/weights"
 )
 
-// LegacyPolicyFile is what the original called the file of a policy that had learned.
+// FileName is what the original called the file of a policy that had learned.
 const FileName = "agent.finalmodel.pth"
 
 // Prefix says whether a policy reads token 0 before the layers. The original's code
@@ -37,7 +37,7 @@ const prefixedRows = 13
 // those of the vocabulary, from which the original took them.
 const embedder = "encoder.embedder.weight"
 
-// LegacyOptions say how a policy of the original decides.
+// Options say how a policy of the original decides.
 type Options struct {
 	Prefix Prefix // token 0 before the layers; zero goes by the policy's file
 	// Sample draws an action, as while it learned; false takes the likeliest one.
@@ -60,7 +60,7 @@ func (o Options) Validate() error {
 	return errors.Join(faults...)
 }
 
-// LegacyShape is the sizes of a policy. The zero LegacyShape says nothing.
+// Shape is the sizes of a policy. The zero Shape says nothing.
 type Shape struct {
 	Actions   int `json:"actions"`   // that it chooses from
 	Embedding int `json:"embedding"` // numbers in a vector
@@ -70,7 +70,7 @@ type Shape struct {
 	Time      int `json:"time"`      // numbers in the code of the time
 }
 
-// NewLegacyPolicy makes a policy of its weights, whose sizes are checked against one
+// New makes a policy of its weights, whose sizes are checked against one
 // another, against the options and against the vocabulary that it learned with.
 func New(set *weights.Set, v *vocab.Vocabulary, o Options) (*Policy, error) {
 	if err := o.Validate(); err != nil {
@@ -173,7 +173,7 @@ func (p *Policy) Early(n *model.Network) bool {
 	return true
 }
 
-// ReadLegacyPolicy reads the weights of a policy: a file, or the one of a run's
+// Read reads the weights of a policy: a file, or the one of a run's
 // folder.
 func Read(fsys files.FS, path string, v *vocab.Vocabulary, o Options) (*Policy, error) {
 	p, err := read(fsys, path, v, o)

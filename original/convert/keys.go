@@ -267,7 +267,7 @@ func sequenceKey(c *converter, key string, value any) {
 	c.set("adapt.actions", actions, "was "+key)
 }
 
-// actionKey is deepen:N, and none one past the last block.
+// blockAction is deepen:N, and none one past the last block.
 func (c *converter) blockAction(block int64) string {
 	name, _ := c.Keys["job.model"].(string)
 	n, err := model.Zoo(name, model.ZooOptions{})

@@ -30,7 +30,7 @@ var episodeColumns = []results.Column{
 	{Name: "episode", Kind: results.Int}, {Name: "sequence", Kind: results.String}, {Name: "accuracy"}, {Name: "objective"},
 }
 
-// StudyFolder is a book in a run folder.
+// Folder is a book in a run folder.
 type Folder struct {
 	Run   *results.Run
 	Table *tables.Table // that is learned from
@@ -41,7 +41,7 @@ type Folder struct {
 	rows, episodes *results.Stream
 }
 
-// OpenStudyFolder opens the tables of a run folder, which the caller closes.
+// OpenFolder opens the tables of a run folder, which the caller closes.
 func OpenFolder(run *results.Run, t *tables.Table, conditions string) (*Folder, error) {
 	f := &Folder{Run: run, Table: t, Conditions: conditions}
 	var err error

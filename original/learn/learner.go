@@ -20,7 +20,7 @@ type Learner struct {
 	at        torch.PolicyProgress
 }
 
-// Lesson is what episodes brought, one value for each.
+// Lesson holds the results of episodes, one value for each.
 type Lesson struct {
 	// Ends are those of the episodes; nil with the rule exact, which plays none.
 	Ends []int32
@@ -67,7 +67,7 @@ func newLearner(s *torch.Scope, t *Tree, e Embedding, p PolicyOptions, o Options
 	return l, l.policy.Grow(states)
 }
 
-// Episodes is how many the policy has learned from.
+// Episodes returns the number of episodes that the policy has learned from.
 func (l *Learner) Episodes() int { return int(l.at.Episodes) }
 
 // Rate is Adam's of the next step.
@@ -91,7 +91,7 @@ func (l *Learner) Learn(episodes int) (Lesson, error) {
 	return Lesson{Ends: e.Ends, Objectives: e.Objectives}, err
 }
 
-// Outlook is what a policy can expect now.
+// Expectation is the expected result of a policy.
 type Expectation struct {
 	Reward   float64   // on average
 	Accuracy float64   // on average

@@ -62,7 +62,7 @@ const (
 	RewardStandard = "standard" // the accuracy in deviations from the mean of the table
 )
 
-// LearnOptions say how a policy learns. The zero value learns as the original's did.
+// Options say how a policy learns. The zero value learns as the original's did.
 type Options struct {
 	Rule     string  // empty means reinforce
 	Episodes int     // in all; with the rule exact a step counts as one; zero means 10,000

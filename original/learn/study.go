@@ -25,7 +25,7 @@ type Study struct {
 	saved time.Time
 }
 
-// StudyRow is the figures of some episodes.
+// Row is the figures of some episodes.
 type Row struct {
 	Episodes    int     // in all, after these
 	Objective   float64 // the mean of theirs
@@ -36,7 +36,7 @@ type Row struct {
 	Rate        float64 // of the next step
 }
 
-// StudyBook is where a study writes down what happens.
+// Book records a study.
 type Book interface {
 	// Row adds figures.
 	Row(r Row) error
@@ -47,7 +47,7 @@ type Book interface {
 	Save(l *Learner) error
 }
 
-// chunk is how many episodes a row is about: whole batches.
+// chunk returns the number of episodes of a row: whole batches.
 func (s *Study) chunk() int {
 	every := s.Every
 	if every == 0 {
@@ -125,7 +125,7 @@ func (s *Study) row(l Lesson) (Row, error) {
 	return r, err
 }
 
-// StudyOutcome is what a policy has learned.
+// StudyOutcome is the result of a study.
 type StudyOutcome struct {
 	Episodes    int      `json:"episodes"`          // that were learned from
 	Expected    float64  `json:"expected_accuracy"` // of a sequence that the policy draws
@@ -139,7 +139,7 @@ type StudyOutcome struct {
 	Rate        float64  `json:"learning_rate"`     // of the learning, in the end
 }
 
-// Outcome is what the policy has learned so far.
+// Outcome returns the result so far.
 func (s *Study) Outcome() (*StudyOutcome, error) {
 	now, err := s.Expect()
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"graft/simulation/tables"
 )
 
-// Tokens are what a policy reads a network as.
+// Tokens reads a network as tokens for a policy.
 type Tokens func(n *model.Network) ([]int32, error)
 
 // VocabularyTokens reads networks by a vocabulary, behind token 0 where prefix is set,
@@ -76,7 +76,7 @@ type grown struct {
 	net    *model.Network
 }
 
-// branch adds a state to the tree and returns those behind it, of which the first has
+// addState adds a state to the tree and returns those behind it, the first of which has
 // the place next.
 func addState(t *tables.Table, tree *Tree, g grown, next int, o TreeOptions) ([]grown, error) {
 	first := firstWith(t, g.prefix)

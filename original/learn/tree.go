@@ -11,8 +11,8 @@ import (
 	"graft/torch"
 )
 
-// Tree is what a policy learns from: the states of a scenario, and the accuracy at
-// the end of every sequence of actions. State 0 is where each begins.
+// Tree holds the states of a scenario, and the accuracy at the end of every sequence of
+// actions. State 0 is the beginning of each.
 type Tree struct {
 	States   []TreeState
 	Accuracy []float64 // of each end, between 0 and 1
@@ -55,7 +55,7 @@ func (e Embedding) Rows() int {
 	return len(e.Values) / e.Width
 }
 
-// reward is what a policy gets for an accuracy; mean and deviation are the table's.
+// reward transforms an accuracy; mean and deviation are those of the table.
 func reward(kind string, accuracy, mean, deviation float64) float64 {
 	switch kind {
 	case RewardAccuracy:

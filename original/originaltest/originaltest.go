@@ -4,10 +4,11 @@ package originaltest
 import (
 	"bytes"
 	"fmt"
-	"os"
+	"io"
 	"path/filepath"
 	"slices"
 
+	"graft/files"
 	"graft/model"
 	"graft/net2net"
 	"graft/original/vocab"
@@ -28,7 +29,7 @@ const actions = 4
 // vocabulary of the layers that the original's surgery makes of it.
 func Write(folder string, decisions int) (Files, error) {
 	f := Files{Table: filepath.Join(folder, "made-up", "data.pkl"), Vocabulary: filepath.Join(folder, "made-up.ids.pkl")}
-	if err := os.MkdirAll(filepath.Dir(f.Table), 0o755); err != nil {
+	if err := (files.OS{}).MkdirAll(filepath.Dir(f.Table)); err != nil {
 		return f, err
 	}
 	table, err := sequences(decisions)
@@ -44,12 +45,19 @@ func Write(folder string, decisions int) (Files, error) {
 	return f, nil
 }
 
+func write(path string, data []byte) error {
+	return files.WriteAtomic(files.OS{}, path, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
 func writePickle(path string, value any) error {
 	var b bytes.Buffer
 	if err := pickle.Write(&b, value); err != nil {
 		return err
 	}
-	return os.WriteFile(path, b.Bytes(), 0o644)
+	return write(path, b.Bytes())
 }
 
 // sequences are a dictionary from numbers of actions to times and an accuracy.
@@ -130,5 +138,5 @@ func writeWords(ids, vectors string) error {
 	if err := weights.WritePTH(&b, &weights.Set{Tensors: []weights.Tensor{matrix}}); err != nil {
 		return err
 	}
-	return os.WriteFile(vectors, b.Bytes(), 0o644)
+	return write(vectors, b.Bytes())
 }

@@ -15,7 +15,7 @@ import (
 	"graft/simulation/tables"
 )
 
-// TableFile is what the original called a table in its folder.
+// TableFile is the name of a table in its folder.
 const TableFile = "data.pkl"
 
 // ReadPolicy reads a policy of the original and the vocabulary that it learned
@@ -49,8 +49,8 @@ func ReadFirstPolicy(fsys files.FS, folder string, run *Run, vocabulary string, 
 	return p, nil
 }
 
-// beside is where a path of the original's leads from a folder that was moved with
-// those around it.
+// beside resolves a path of the original's from a folder that was moved together with
+// its neighbours.
 func beside(folder, path string) string {
 	return filepath.Join(folder, "..", filepath.Base(filepath.Dir(path)), filepath.Base(path))
 }

@@ -14,8 +14,8 @@ import (
 // ConfigFile is the configuration that the original put into each run's folder.
 const ConfigFile = "config.toml"
 
-// Run is what a configuration file of the original says about a policy that
-// learned, or about a table. What it does not say is zero.
+// Run holds the statements of an original configuration about a policy that learned, or
+// about a table. Unset fields are zero.
 type Run struct {
 	Seed       int64   // of all that was drawn
 	Folder     string  // of the run, in the folder of all results
@@ -31,8 +31,8 @@ type Run struct {
 	Policy     bilstm.Shape
 }
 
-// Scenario is what the file says of a table. It has no actions: the file says only how
-// many there were.
+// Scenario returns the scenario of a table. It has no actions: the file states only
+// their number.
 func (r *Run) Scenario() tables.Scenario {
 	return tables.Scenario{Name: r.Folder, Network: r.Network, Dataset: r.Dataset, Budget: r.Budget, Start: r.Start, Decisions: r.Decisions}
 }
@@ -89,7 +89,7 @@ func (c *Source) requireZoo() {
 	}
 }
 
-// places are where the keys of a file go.
+// places maps the keys of a file to fields.
 func (r *Run) places() map[string]any {
 	return map[string]any{
 		"runner.seed": &r.Seed, "runner.folder": &r.Folder, "job.model": &r.Network, "job.dataset": &r.Dataset,

@@ -14,7 +14,7 @@ import (
 	"graft/files"
 )
 
-// FileName is what the file of a vocabulary is called in its folder.
+// FileName is the name of a vocabulary's file in its folder.
 const FileName = "vocabulary.json"
 
 // largestFile is in bytes.

@@ -2,7 +2,7 @@ package vocab
 
 import "graft/model"
 
-// LegacyLayers are the printed layers in the order of registration: the keys of
+// LayerKeys are the printed layers in the order of registration: the keys of
 // the original's vocabularies.
 func LayerKeys(n *model.Network) []string {
 	var names []string

@@ -19,13 +19,13 @@ const (
 	vectorsSuffix = ".embeddings.pkl"
 )
 
-// LegacyFiles are the two files that WriteLegacy writes.
+// PickleFiles are the two files that WriteLegacy writes.
 func PickleFiles(stem string) []string { return []string{stem + idsSuffix, stem + vectorsSuffix} }
 
-// legacyWeight is the one tensor of the original's vectors, an embedding's.
+// vectorsTensor is the one tensor of the original's vectors, an embedding's.
 const vectorsTensor = "weight"
 
-// readLegacy reads the original's ids, and the vectors beside them.
+// readPickles reads the original's ids, and the vectors beside them.
 func readPickles(fsys files.FS, path string) (*Vocabulary, error) {
 	entries, err := readIDs(fsys, path)
 	if err != nil {
@@ -90,8 +90,8 @@ func readVectors(fsys files.FS, path string) ([][]float32, error) {
 	return vectors, nil
 }
 
-// WriteLegacy writes the two pickles that the original reads: STEM.ids.pkl and
-// STEM.embeddings.pkl. If it is cut off there are no ids, so that those of one
+// WritePickles writes the two pickles that the original reads: STEM.ids.pkl and
+// STEM.embeddings.pkl. If it is interrupted there are no ids, so that the ids of one
 // vocabulary never lie beside the vectors of another.
 func (v *Vocabulary) WritePickles(fsys files.FS, stem string) error {
 	ids := &pickle.Dict{}

@@ -102,7 +102,7 @@ func Build(networks []*model.Network, size int, random *rand.Rand) (*Vocabulary,
 	return New(entries, vectors)
 }
 
-// Size is how many numbers a vector has.
+// Size returns the length of a vector.
 func (v *Vocabulary) Size() int { return len(v.Vectors[0]) }
 
 // Tokens are those of a network's layers in the order of registration. A layer that

@@ -11,32 +11,32 @@ import (
 	"graft/simulation/tables"
 )
 
-// named is a chooser made of a function.
+// named is a policy made of a function.
 type named struct {
 	name   string
 	choose func(t *simulation.Tree) ([]float64, error)
 }
 
-// Name is what it is called.
+// Name returns its name.
 func (n named) Name() string { return n.name }
 
 // Distribution calls the function.
 func (n named) Distribution(t *simulation.Tree) ([]float64, error) { return n.choose(t) }
 
-// only is the distribution of one record.
+// only is the distribution of a single record.
 func only(t *simulation.Tree, record int) []float64 {
 	shares := make([]float64, len(t.Records))
 	shares[record] = 1
 	return shares
 }
 
-// noSequence says that a table has not what a chooser takes in any.
+// noSequence says that a table lacks the sequence of a policy.
 type noSequence string
 
 // Error says which.
 func (n noSequence) Error() string { return string(n) }
 
-// Always takes the same action each time; "none" never adapts.
+// Constant takes the same action at every decision; with "none" it never adapts.
 func Constant(name, action string) Policy {
 	return named{name, func(t *simulation.Tree) ([]float64, error) {
 		record := same(t, action)
@@ -58,7 +58,7 @@ func Uniform() Policy {
 	}}
 }
 
-// Optimum is the best sequence of the table itself: nobody can do better.
+// Oracle takes the best sequence of the table itself: the upper bound.
 func Oracle() Policy {
 	return named{nameOptimum, func(t *simulation.Tree) ([]float64, error) {
 		values := simulation.MeanAccuracies(t.Table)
@@ -66,9 +66,9 @@ func Oracle() Policy {
 	}}
 }
 
-// OneStep knows the table but looks one step ahead: at each decision it takes the
-// action that would be best if the network were left alone afterwards or, where the
-// table does not say, on average over what could follow.
+// OneStep knows the table and looks one step ahead: at each decision it takes the action
+// that would be best if the network were left alone afterwards or, where the table does
+// not say, on average over what could follow.
 func OneStep() Policy {
 	return named{nameOneStep, func(t *simulation.Tree) ([]float64, error) {
 		values := simulation.MeanAccuracies(t.Table)
@@ -84,7 +84,7 @@ func OneStep() Policy {
 	}}
 }
 
-// leftAlone is what a choice leads to where nothing is done after it.
+// leftAlone is the accuracy that a choice leads to where nothing is done after it.
 func leftAlone(t *simulation.Tree, n simulation.Node, next int, values []float64) float64 {
 	for !n.Last {
 		n = t.Nodes[next]
@@ -101,9 +101,8 @@ func leftAlone(t *simulation.Tree, n simulation.Node, next int, values []float64
 	return values[next]
 }
 
-// BestFixed takes the one sequence that has the least regret on average over some
-// trees, wherever it is asked; smoothed goes by the tables' laws in place of single
-// runs.
+// BestFixed takes the one sequence with the least mean regret over some trees, on every
+// tree; smoothed ranks by the smoothed tables in place of single runs.
 func BestFixed(name string, trees []*simulation.Tree, smoothed bool) (Policy, error) {
 	sums, counts := map[string]float64{}, map[string]int{}
 	for _, t := range trees {
@@ -145,8 +144,8 @@ const (
 	nameAlways   = "always "
 )
 
-// Rivals are the choosers that need no learning, for tables with these actions, and
-// the best fixed sequence over the trees that a policy learns from, where one is in
+// Baselines returns the policies that need no learning, for tables with these actions,
+// and the best fixed sequence over the trees that a policy learns from, where one is in
 // all of them.
 func Baselines(learn []*simulation.Tree) ([]Policy, error) {
 	if len(learn) == 0 {

@@ -26,8 +26,8 @@ const (
 	SeenOthers = "the other tables"
 )
 
-// Entrant is one line of a comparison: a chooser, or several that differ in their seed
-// alone, of which the means are compared.
+// Candidate is one line of a comparison: a policy, or several that differ in their seed
+// alone, whose means are compared.
 type Candidate struct {
 	Name     string
 	Role     Role
@@ -35,8 +35,8 @@ type Candidate struct {
 	Policies []Policy
 }
 
-// RivalEntrants are the rivals, who have seen some trees: those to be compared in, or
-// the others.
+// BaselineCandidates returns the baselines; seen says which trees the fixed sequences
+// were chosen on.
 func BaselineCandidates(learn []*simulation.Tree, seen string) ([]Candidate, error) {
 	rivals, err := Baselines(learn)
 	var entrants []Candidate
@@ -53,7 +53,7 @@ func BaselineCandidates(learn []*simulation.Tree, seen string) ([]Candidate, err
 	return entrants, err
 }
 
-// Trial is a table, and how all fared there.
+// TableScores holds the scores of all candidates on a table.
 type TableScores struct {
 	Scenario  string `json:"scenario"`        // of the table
 	Network   string `json:"network"`         // of the table
@@ -70,7 +70,7 @@ type TableScores struct {
 	Runs map[string][]float64 `json:"-"`
 }
 
-// Standing is how an entrant fared over all tables. Regrets are in points.
+// Standing is the result of a candidate over all tables. Regrets are in points.
 type Standing struct {
 	Policy   string  `json:"chooser"`                // its name
 	Role     Role    `json:"role"`                   // policy, vote or rival
@@ -94,7 +94,7 @@ type Standing struct {
 	Difference *Difference `json:"difference"`
 }
 
-// Comparison is how entrants fared in tables.
+// Comparison is the result of candidates over tables.
 type Comparison struct {
 	Against   string        `json:"against"`      // whom differences are to
 	Floor     float64       `json:"floor_points"` // what knowing the truth would leave to be regretted
@@ -102,7 +102,7 @@ type Comparison struct {
 	Standings []Standing    `json:"standings"`    // in the entrants' order, which is no ranking
 }
 
-// Compare lets entrants choose in trees; differences are to the one named against.
+// Compare scores candidates on trees; differences are to the one named against.
 func Compare(trees []*simulation.Tree, entrants []Candidate, against string) (*Comparison, error) {
 	c := &comparer{}
 	for _, t := range trees {
@@ -113,14 +113,14 @@ func Compare(trees []*simulation.Tree, entrants []Candidate, against string) (*C
 	return c.result(against)
 }
 
-// contest gathers scores.
+// comparer collects scores.
 type comparer struct {
 	trials   []TableScores
 	scores   []map[string]*scored // of each trial's entrants, by name
 	entrants []Candidate          // in the order of their first trial
 }
 
-// scored is what an entrant did in a tree.
+// scored is the result of a candidate on a tree.
 type scored struct {
 	each   []Score // of its choosers
 	mean   Score

@@ -6,7 +6,8 @@ import (
 	"graft/stat"
 )
 
-// Difference is how much more one regrets than another, table by table, in points.
+// Difference is the mean difference of two candidates' regrets, table by table, in
+// points.
 type Difference struct {
 	Mean       float64        `json:"mean"`        // in points, over tables
 	OverTables *stat.Interval `json:"over_tables"` // bootstrap of the tables' differences; null below two tables
@@ -18,7 +19,8 @@ type Difference struct {
 	Inside bool `json:"inside_noise"`
 }
 
-// surely is how many standard deviations 95% of a normal distribution lie within.
+// surely is the number of standard deviations within which 95% of a normal distribution
+// lie.
 const surely = 1.96
 
 // difference compares two entrants; nil where one of them could not choose in a table.

@@ -14,13 +14,13 @@ import (
 	"graft/simulation/tables"
 )
 
-// Weigher is what is evaluated against a table: it says how likely it takes each
-// action, in the order of the moment's. They add up to one.
+// StepPolicy returns the probability of each action at a point, in the order of the
+// point's. They add up to one.
 type StepPolicy interface {
 	Weigh(ctx context.Context, m Point) ([]float64, error)
 }
 
-// Moment is where a sequence stands when it is decided how to go on.
+// Point is a decision in a sequence.
 type Point struct {
 	Prefix  []string       // the actions so far
 	Actions []string       // to choose from, in the table's order
@@ -29,8 +29,8 @@ type Point struct {
 	Network *model.Network // as the prefix has made it, without weights; not to be changed
 }
 
-// EvaluateOptions say how sequences are followed. The zero value deepens as graft
-// does.
+// FollowOptions configure how sequences are followed. The zero value deepens with the
+// current surgery.
 type FollowOptions struct {
 	Surgery net2net.Options // how the table's actions were done; compat for the original's
 }
@@ -44,8 +44,7 @@ type Step struct {
 	Probabilities []float64 `json:"probabilities"` // of Actions
 }
 
-// Evaluation is how a decider fares in a table, taking the likeliest action each
-// time.
+// Path is the sequence of a policy that takes the likeliest action each time.
 type Path struct {
 	Table  *tables.Table
 	Steps  []Step
@@ -55,8 +54,8 @@ type Path struct {
 	Ranking []*tables.Record
 }
 
-// Evaluate follows a decider through a table, whose sequences begin with a network.
-// The table must be complete, and the network is not changed.
+// Follow takes a policy through a table whose sequences begin with a network. The table
+// must be complete; the network is not changed.
 func Follow(ctx context.Context, t *tables.Table, n *model.Network, w StepPolicy, o FollowOptions) (*Path, error) {
 	if err := t.Complete(); err != nil {
 		return nil, err
@@ -113,6 +112,5 @@ func (m Point) fits(weighed []float64) error {
 	return nil
 }
 
-// NoAdaptation is the record of the sequence that does nothing; nil where the table
-// has none.
+// NoAdaptation returns the record of the sequence of none; nil where the table has none.
 func (e *Path) NoAdaptation() *tables.Record { return e.Table.Repeated(net2net.Action{}.String()) }

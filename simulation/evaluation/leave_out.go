@@ -30,7 +30,7 @@ type LeaveOutOptions struct {
 	Tell func(LeaveOutProgress)
 }
 
-// LeaveOutProgress is how far leaving out is.
+// LeaveOutProgress is the progress of leaving tables out.
 type LeaveOutProgress struct {
 	Group    string // that is left out now
 	Groups   int    // left out before it
@@ -97,8 +97,8 @@ type LeftOut struct {
 	Tuned []int `json:"tuned"`
 }
 
-// LeaveOutReport is how policies fare in tables that they did not learn from, beside
-// rivals who have seen the same others.
+// LeaveOutReport compares policies on tables that they did not learn from with baselines
+// that have seen the same others.
 type LeaveOutReport struct {
 	Groups []LeftOut `json:"groups"` // what was left out in turn
 	*Comparison
@@ -201,7 +201,7 @@ func (l *leaving) votes(policies []*decider.Structural) (votes []*decider.Struct
 	return votes, err
 }
 
-// SeedEntrants are policies that differ in their seed alone: those that vote, if any,
+// SeedCandidates are policies that differ in their seed alone: those that vote, if any,
 // and each by itself. A single one is a policy like any other.
 func SeedCandidates(name string, votes, policies []*decider.Structural, seen string) []Candidate {
 	if len(policies) == 1 {

@@ -17,8 +17,7 @@ const (
 	NoiseUnknown  = "not known" // there are neither: it is taken for zero
 )
 
-// leastFreedom is how many values an estimate of noise needs beyond the means that it
-// is about.
+// leastFreedom is the number of values that an estimate of noise needs beyond its means.
 const leastFreedom = 3
 
 // Noise is the standard deviation of the accuracies of a table's sequences, in
@@ -94,7 +93,7 @@ func Floor(t *tables.Table, noise float64, draws int, random *rand.Rand) float64
 	return simulation.Points * sum / float64(draws)
 }
 
-// Chance is how much of a table is chance.
+// Chance is the noise of a table.
 type Chance struct {
 	Noise  float64 `json:"noise_points"` // standard deviation of a sequence's accuracy
 	Source string  `json:"noise_source"` // what it was read from

@@ -13,14 +13,14 @@ import (
 	"graft/simulation"
 )
 
-// follower is a chooser that takes the likeliest action at each decision.
+// follower takes the likeliest action at each decision.
 type follower struct {
 	name string
 	// weigh makes ready for a tree what weighs the choices of its nodes.
 	weigh func(t *simulation.Tree) (func(node int) ([]float64, error), error)
 }
 
-// Name is what it is called.
+// Name returns its name.
 func (f follower) Name() string { return f.name }
 
 // Distribution goes from the root to a record.
@@ -56,8 +56,8 @@ func (f follower) walk(t *simulation.Tree) (record int, steps []Step, err error)
 	}
 }
 
-// Steps are the decisions that a policy takes in a tree; none where the chooser is no
-// policy that takes the likeliest action.
+// Steps returns the decisions of a policy in a tree; none for one that does not take the
+// likeliest action each time.
 func Steps(t *simulation.Tree, c Policy) ([]Step, error) {
 	f, ok := c.(follower)
 	if !ok {
@@ -70,7 +70,7 @@ func Steps(t *simulation.Tree, c Policy) ([]Step, error) {
 	return steps, nil
 }
 
-// OfPolicy takes the likeliest action of a policy at each decision.
+// Structural takes the likeliest action of a structural policy at each decision.
 func Structural(name string, p *decider.Structural) Policy {
 	return follower{name, func(t *simulation.Tree) (func(int) ([]float64, error), error) {
 		if err := judges(p, t); err != nil {
@@ -111,8 +111,8 @@ func kindList(kinds []net2net.Kind) string {
 	return strings.Join(names, " and ")
 }
 
-// OfWeigher takes the likeliest action of whoever weighs them from the moment, such
-// as a policy of the original's.
+// Stepwise takes the likeliest action of a step policy at each decision, such as one of
+// the original's.
 func Stepwise(ctx context.Context, name string, w StepPolicy) Policy {
 	return follower{name, func(t *simulation.Tree) (func(int) ([]float64, error), error) {
 		return func(node int) ([]float64, error) { return weigh(ctx, t, node, w) }, nil

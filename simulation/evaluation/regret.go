@@ -13,7 +13,7 @@ import (
 	"graft/stat"
 )
 
-// Chooser is anybody who goes through a tree.
+// Policy chooses sequences of a tree: a learned policy, a baseline or the oracle.
 type Policy interface {
 	// Name is what a list calls it.
 	Name() string
@@ -22,8 +22,8 @@ type Policy interface {
 	Distribution(t *simulation.Tree) ([]float64, error)
 }
 
-// Verdict is how well a chooser did in a scenario. Accuracies lie between 0 and 1,
-// regret and gain are in points, a hundredth of that. Where a chooser draws, all are
+// Score is the result of a policy on a table. Accuracies lie between 0 and 1, regret and
+// gain are in points, a hundredth of that. For a policy that draws, all are
 // expectations.
 type Score struct {
 	Scenario string   `json:"scenario"`      // of the table
@@ -50,7 +50,7 @@ type Score struct {
 	Never  float64 `json:"never"`        // accuracy of never adapting; zero where the table has no such sequence
 }
 
-// Assess lets choosers go through trees: a verdict for each chooser on each tree.
+// Evaluate scores each policy on each tree.
 func Evaluate(trees []*simulation.Tree, choosers ...Policy) ([]Score, error) {
 	var verdicts []Score
 	for _, t := range trees {
@@ -66,7 +66,7 @@ func Evaluate(trees []*simulation.Tree, choosers ...Policy) ([]Score, error) {
 	return verdicts, nil
 }
 
-// judge is what all verdicts about a tree have in common.
+// scorer holds what all scores on a tree share.
 type scorer struct {
 	*simulation.Tree
 	values []float64 // accuracies of the records
@@ -104,7 +104,7 @@ func (j *scorer) verdict(chooser string, shares []float64) Score {
 	return v
 }
 
-// rankOf is the place of an accuracy: how many are higher, and one.
+// rankOf returns the rank of an accuracy: one more than the number of higher ones.
 func rankOf(values []float64, value float64) int {
 	higher := 1
 	for _, other := range values {
@@ -113,7 +113,7 @@ func rankOf(values []float64, value float64) int {
 	return higher
 }
 
-// lower is how many accuracies lie below one.
+// lower counts the accuracies below one.
 func lower(values []float64, value float64) int {
 	n := 0
 	for _, other := range values {

@@ -15,7 +15,7 @@ import (
 	"graft/simulation/tables"
 )
 
-// Which says which sequences of a tree are run.
+// DesignKind names a rule by which sequences of a tree are chosen.
 type DesignKind string
 
 // The designs. The zero Which stands for All.
@@ -34,7 +34,7 @@ const (
 	Likely DesignKind = "likely"
 )
 
-// Design says which sequences of a tree are run. The zero value is all of them.
+// Design chooses the sequences of a tree that run. The zero value is all of them.
 type Design struct {
 	Which DesignKind `json:"which"`          // sequences; empty means all
 	Most  int        `json:"most"`           // sequences at most; zero means 10000. Of more, sample and likely take so many; for all and halve it is an error
@@ -42,7 +42,7 @@ type Design struct {
 	Seed  uint64     `json:"seed,omitempty"` // of the lots of sample; zero is a seed as any
 }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults fills unset options.
 func (d *Design) EnsureDefaults() {
 	if d.Which == "" {
 		d.Which = All
@@ -55,7 +55,7 @@ func (d *Design) EnsureDefaults() {
 	}
 }
 
-// Validate lists all that is wrong.
+// Validate lists all faults.
 func (d Design) Validate() error {
 	var faults []error
 	if !slices.Contains([]DesignKind{All, Sampled, Halved, Likely}, d.Which) {
@@ -87,8 +87,7 @@ func (g *Grid) walk(visit visitor) error {
 	return g.walkAll(g.root, visit)
 }
 
-// leads says whether it is known of some seed what a branch led to, so that others can
-// follow.
+// leads reports whether the outcome of some seed is known, so that nodes can follow.
 func (g *Grid) leads(b *node) bool { return g.dry || b.first() != nil }
 
 func (g *Grid) walkAll(b *node, visit visitor) error {
@@ -204,7 +203,7 @@ func (g *Grid) walkLikely(visit visitor) error {
 	return nil
 }
 
-// weigh asks the policy how likely it would take each way.
+// weigh asks the policy for the probability of each next node.
 func (g *Grid) weigh(b *node, next []*node) ([]float64, error) {
 	if g.dry && b.shares == nil {
 		b.shares = slices.Repeat([]float64{1 / float64(len(next))}, len(next))
@@ -234,7 +233,7 @@ func (g *Grid) weigh(b *node, next []*node) ([]float64, error) {
 	return b.shares, nil
 }
 
-// prospect is a branch and how likely a policy comes there.
+// prospect is a node and the probability with which the policy reaches it.
 type prospect struct {
 	*node
 	share float64

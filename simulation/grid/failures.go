@@ -12,14 +12,14 @@ import (
 	"graft/files"
 )
 
-// Troubles keeps why legs failed, a file for each attempt, in a folder that all workers
-// share.
+// Failures records why segments failed, one file per attempt, in a folder that all
+// workers share.
 type Failures struct {
 	fsys files.FS
 	dir  string
 }
 
-// Trouble is why an attempt at a leg failed.
+// Failure is a failed attempt at a segment.
 type Failure struct {
 	Key      string   `json:"key"`      // of the leg
 	Sequence []string `json:"sequence"` // of the leg
@@ -28,10 +28,10 @@ type Failure struct {
 	Why      string   `json:"why"`      // it failed
 }
 
-// mostAttempts bounds how many are told apart.
+// mostAttempts bounds the attempts that are counted.
 const mostAttempts = 1000
 
-// OpenTroubles makes the folder where it is not there.
+// OpenFailures makes the folder where it is missing.
 func OpenFailures(fsys files.FS, dir string) (*Failures, error) {
 	if err := fsys.MkdirAll(dir); err != nil {
 		return nil, fmt.Errorf("keep what fails: %w", err)
@@ -43,7 +43,7 @@ func (t *Failures) path(key string, attempt int) string {
 	return filepath.Join(t.dir, fmt.Sprintf("%s-%d.json", key, attempt))
 }
 
-// Count is how often a leg failed.
+// Count returns the number of failed attempts at a segment.
 func (t *Failures) Count(key string) int {
 	n := 0
 	for n < mostAttempts {
@@ -55,7 +55,7 @@ func (t *Failures) Count(key string) int {
 	return n
 }
 
-// Add writes down that a leg failed.
+// Add records a failed attempt.
 func (t *Failures) Add(key string, leg Segment, why error) error {
 	for attempt := t.Count(key) + 1; ; attempt++ {
 		text, err := json.MarshalIndent(Failure{key, leg.Sequence, leg.Seed, attempt, why.Error()}, "", "  ")
@@ -72,7 +72,7 @@ func (t *Failures) Add(key string, leg Segment, why error) error {
 	}
 }
 
-// List is all that failed, in the order of the files' names.
+// List returns all failed attempts, in the order of file names.
 func (t *Failures) List() ([]Failure, error) {
 	entries, err := t.fsys.ReadDir(t.dir)
 	var list []Failure
@@ -93,7 +93,7 @@ func (t *Failures) List() ([]Failure, error) {
 	return list, err
 }
 
-// Clear forgets what failed, so that it is tried again.
+// Clear deletes the records of failures, so that segments are tried again.
 func (t *Failures) Clear() error {
 	entries, err := t.fsys.ReadDir(t.dir)
 	for _, entry := range entries {

@@ -13,13 +13,11 @@ import (
 	"graft/trainer"
 )
 
-// Grid is the sequences of a scenario that are to be run, as a tree of legs: what
-// sequences have in common is trained once. It is made by NewGrid and belongs to one
-// goroutine. Any number of processes may work at grids of the same plan.
-//
-// Under the virtual clock an outcome has the bits that its sequence would have alone.
-// Under the wall clock a sequence is charged the time that its own legs took, each
-// once, wherever and beside whatever they ran.
+// Grid is the tree of segments of a scenario's sequences: what sequences share is
+// trained once. It is made by NewGrid and belongs to one goroutine. Any number of
+// processes may work on grids of one plan. Under the virtual clock an outcome has the
+// bits that its sequence would have alone. Under the wall clock a sequence is charged
+// the time that its own segments took, each once.
 type Grid struct {
 	Plan
 	Space    Space
@@ -33,18 +31,18 @@ type Grid struct {
 	dry    bool            // only counted: as if all were known
 }
 
-// Plan is what all processes that work at a grid must know, as data.
+// Plan is the data that all processes working on a grid share.
 type Plan struct {
 	Scenario tables.Scenario  `json:"scenario"`
-	Actions  []net2net.Action `json:"actions,omitempty"` // as Ground's
-	Kinds    []net2net.Kind   `json:"kinds,omitempty"`   // as Ground's
+	Actions  []net2net.Action `json:"actions,omitempty"` // as Space's
+	Kinds    []net2net.Kind   `json:"kinds,omitempty"`   // as Space's
 	Cause    tables.Cause     `json:"cause"`             // of all outcomes; sequence and seeds are each leg's
 	Seeds    []int64          `json:"seeds"`             // of the runs of each sequence
 	Design   Design           `json:"design"`
 	Tries    int              `json:"tries"` // of a leg that fails; zero means 2
 }
 
-// Ground is what the tree grows from.
+// Space returns the search space of the plan.
 func (p *Plan) Space() (Space, error) {
 	g := Space{Actions: p.Actions, Kinds: p.Kinds, Decisions: p.Scenario.Decisions}
 	if p.Scenario.Origin == nil {
@@ -56,9 +54,9 @@ func (p *Plan) Space() (Space, error) {
 	return g, err
 }
 
-// Survey looks at the whole tree: where every decision has the same choices, the
-// scenario says which. A tree with more sequences than the design takes is an error
-// that says how many there are.
+// CountSequences counts the tree: where every decision has the same choices, the
+// scenario lists them. A tree with more sequences than the design takes is an error that
+// states their number.
 func (p *Plan) CountSequences() error {
 	g, err := p.Space()
 	if err != nil {
@@ -80,8 +78,8 @@ func (p *Plan) CountSequences() error {
 	return p.Scenario.Validate()
 }
 
-// Fits is an error where a tree has more sequences than the design takes, which says
-// how many.
+// Fits is an error where a tree has more sequences than the design takes; it states
+// their number.
 func (p *Plan) Fits(g Space) error {
 	_, _, err := p.fits(g)
 	return err
@@ -130,7 +128,7 @@ func (p *Plan) tooLarge(count string) error {
 		p.Scenario.Name, count, p.Scenario.Decisions, len(p.Seeds), p.Design.Most)
 }
 
-// NewGrid stands before a grid of which nothing is looked at yet.
+// NewGrid returns a grid whose outcomes have not been read yet.
 func NewGrid(p Plan, ground Space, store *Store, log *Failures) *Grid {
 	p.Design.EnsureDefaults()
 	if p.Tries == 0 {
@@ -141,7 +139,7 @@ func NewGrid(p Plan, ground Space, store *Store, log *Failures) *Grid {
 	return g
 }
 
-// Key is that of a leg's cause, under which its outcome is kept.
+// Key returns the digest of a segment's cause, under which its outcome is kept.
 func (g *Grid) Key(leg Segment) string {
 	c := g.Cause
 	c.Sequence, c.Seeds = append([]string{}, leg.Sequence...), []int64{leg.Seed}
@@ -157,7 +155,7 @@ func (g *Grid) plant(b *node) *node {
 	return b
 }
 
-// next is what can follow a branch.
+// next returns the nodes that can follow a node.
 func (g *Grid) next(b *node) ([]*node, error) {
 	fresh := b.children == nil
 	next, err := g.Space.follow(b)
@@ -169,8 +167,8 @@ func (g *Grid) next(b *node) ([]*node, error) {
 	return next, err
 }
 
-// Size is how many sequences the design takes and how many legs they consist of, for
-// all seeds, as far as that can be told before.
+// Size returns the numbers of sequences and of segments that the design takes, for all
+// seeds, as far as the networks alone determine them.
 func (g *Grid) Size() (sequences, legs int, err error) {
 	if err := g.measure(); err != nil {
 		return 0, 0, err
@@ -199,13 +197,13 @@ func (g *Grid) measure() error {
 	return err
 }
 
-// Left is how many legs can be run, or are.
+// Left returns the number of segments that can run, or are running.
 func (g *Grid) Left() (int, error) {
 	ready, err := g.Ready()
 	return len(ready), err
 }
 
-// Ready are the legs that can be run, or are.
+// Ready returns the segments that can run, or are running.
 func (g *Grid) Ready() (legs []Segment, err error) {
 	err = g.survey(func(b *node) error {
 		for k, seed := range g.Seeds {
@@ -218,7 +216,7 @@ func (g *Grid) Ready() (legs []Segment, err error) {
 	return legs, err
 }
 
-// task is a leg that can be run.
+// task is a segment that can run.
 type task struct {
 	*node
 	seed    int             // its place in Seeds
@@ -228,11 +226,11 @@ type task struct {
 
 func (t task) key() string { return t.keys[t.seed] }
 
-// errTaken ends a walk that has found what to do.
+// errTaken ends a walk that has found a task.
 var errTaken = errors.New("a leg was taken")
 
-// Taker lets one worker at a time have a leg. Two that have the same one do work
-// twice, and no harm.
+// Leases grants a segment to one worker at a time. Two workers with the same segment do
+// the work twice, and no harm.
 type Leases interface {
 	// Take gives the leg of a key, to be given back by calling what it returns, and a
 	// context for the work that ends should the leg be lost to another; an error that
@@ -240,7 +238,7 @@ type Leases interface {
 	Take(ctx context.Context, key string) (work context.Context, release func(), err error)
 }
 
-// ErrTaken says that another worker has a leg.
+// ErrTaken says that another worker holds the lease.
 var ErrTaken = errors.New("another worker has it")
 
 // find takes a leg that can be run. Without one it says how many are left to do, all
@@ -297,7 +295,7 @@ func (g *Grid) expected(s Segment) Expected { return Expected{s, g.Space.Decisio
 
 func (g *Grid) failed(key string) bool { return g.Failures.Count(key) >= g.Tries }
 
-// Worker is whoever runs legs.
+// Worker runs segments.
 type Worker struct {
 	Executor *Executor
 	Leases   Leases
@@ -309,9 +307,9 @@ type Worker struct {
 	Tell func(Segment, *Outcome, error)
 }
 
-// Work runs legs until none is left that this worker can run, or until ctx is
-// cancelled: then the leg under way is saved, another worker goes on with it, and the
-// error wraps trainer.ErrStopped or that of ctx.
+// Work runs segments until none is left that this worker can run, or until ctx is
+// cancelled: then the running segment is saved, another worker resumes it, and the error
+// wraps trainer.ErrStopped or that of ctx.
 func (g *Grid) Work(ctx context.Context, w Worker) error {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -337,8 +335,8 @@ func (g *Grid) Work(ctx context.Context, w Worker) error {
 	}
 }
 
-// perform runs a leg. That it fails is written down and no error; that nothing can be
-// written down is one.
+// perform runs a segment. A failure of the segment is recorded and no error; a failure
+// to record it is one.
 func (g *Grid) perform(w Worker, t task) error {
 	leg, tell := Segment{t.sequence, g.Seeds[t.seed]}, w.Tell
 	if tell == nil {
@@ -433,7 +431,7 @@ func (g *Grid) start(ctx context.Context, lab *Executor, t task) (state, *Outcom
 	return st, before, err
 }
 
-// memo is a state that was made, and how deep in the tree.
+// memo is a state that this process made, and its depth in the tree.
 type memo struct {
 	state state
 	depth int
@@ -466,7 +464,7 @@ func (g *Grid) forget(t task) {
 	g.Store.dropState(up.keys[t.seed], stateSuffix)
 }
 
-// Sweep deletes the states that legs of a grid that is done have left behind.
+// Sweep deletes the states that the segments of a finished grid left behind.
 func (g *Grid) Sweep() error {
 	return g.survey(func(b *node) error {
 		for k := range g.Seeds {

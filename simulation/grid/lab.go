@@ -15,11 +15,12 @@ import (
 	"graft/trainer"
 )
 
-// LegVersion is raised with every change after which a leg leads to something else.
+// SegmentVersion is raised with every change after which a segment leads to another
+// outcome.
 const SegmentVersion = 1
 
-// Lab runs legs: it has what the jobs of all sequences have in common. All but Given
-// are required.
+// Executor runs segments: it holds what the jobs of all sequences have in common. All
+// fields but Given are required.
 type Executor struct {
 	Options trainer.Options // of every job; the seed is the run's
 	Data    *dataset.Set    // on the device
@@ -37,9 +38,9 @@ type Executor struct {
 	Watch func(trainer.Progress)
 }
 
-// crossroads takes the actions of a sequence one after the other and leaves what comes
-// then open, until there were as many decisions as a sequence has; then it leaves the
-// network alone.
+// sequenceDecider takes the actions of a sequence one by one and leaves the next
+// decision open, until the sequence has all its decisions; then it leaves the network as
+// it is.
 type sequenceDecider struct {
 	actions   []net2net.Action
 	decisions int
@@ -63,7 +64,7 @@ func (c *sequenceDecider) Decide(_ context.Context, s decider.State) (decider.De
 	return decider.Decision{}, decider.ErrOpen
 }
 
-// scroll is a job's book that is kept in memory.
+// memoryBook is a job's book in memory.
 type memoryBook struct {
 	rows  []trainer.Row
 	saved state
@@ -151,7 +152,7 @@ func (o *Outcome) goOn(st state) error {
 	return nil
 }
 
-// outcome is that of a leg before it begins.
+// outcome returns the outcome of a segment before it begins.
 func (l *Executor) outcome(leg Segment, before *Outcome) *Outcome {
 	o := l.Signed
 	o.Sequence, o.Seed = append([]string{}, leg.Sequence...), leg.Seed

@@ -9,10 +9,10 @@ import (
 	"graft/trainer"
 )
 
-// Leg is the part of a run between two decisions: the last action of its sequence, and
-// the training after it until the next decision, or to the end of the budget. A leg
+// Segment is the part of a run between two decisions: the last action of its sequence,
+// and the training after it until the next decision or the end of the budget. A segment
 // without actions leads from the beginning to the first decision. Sequences that begin
-// alike have their first legs in common.
+// alike share their first segments.
 type Segment struct {
 	Sequence []string // of actions so far
 	Seed     int64    // of the run
@@ -21,7 +21,7 @@ type Segment struct {
 // String is the leg as people read it.
 func (l Segment) String() string { return fmt.Sprintf("%s seed %d", tables.Tuple(l.Sequence), l.Seed) }
 
-// Outcome is what a leg led to.
+// Outcome is the result of a segment.
 type Outcome struct {
 	Key      string    `json:"key"`      // of its cause
 	Sequence []string  `json:"sequence"` // of actions so far
@@ -49,7 +49,7 @@ type Epoch struct {
 	Accuracy float64 `json:"accuracy"` // on the validation images
 }
 
-// Leg is whose outcome it is.
+// Segment returns the segment of the outcome.
 func (o *Outcome) Segment() Segment { return Segment{o.Sequence, o.Seed} }
 
 // record is the outcome of a whole sequence as a table has it.
@@ -65,7 +65,7 @@ func (o *Outcome) addRows(rows []trainer.Row) {
 	}
 }
 
-// outcomeKind is how the body of an outcome's line begins.
+// outcomeKind begins the body of an outcome's line.
 const outcomeKind = `"outcome":`
 
 // formatOutcome is the text of an outcome's file: a line with a checksum.

@@ -11,7 +11,7 @@ import (
 	"graft/simulation/tables"
 )
 
-// State is how far a grid has come.
+// Progress is the state of a grid: what ran, and what is left.
 type Progress struct {
 	Sequences int     `json:"sequences"`        // to be run, for all seeds, as far as is known
 	Ended     int     `json:"sequences_ended"`  // of them
@@ -34,7 +34,7 @@ type Best struct {
 	Seeds    int      `json:"seeds"`    // that ended
 }
 
-// mostBest is how many of the best sequences a state names.
+// mostBest bounds the best sequences that a progress names.
 const mostBest = 3
 
 // survey goes through what is known of the grid.
@@ -47,7 +47,7 @@ func (g *Grid) survey(visit visitor) error {
 	})
 }
 
-// State says how far the grid has come.
+// Progress reads how far the grid has come.
 func (g *Grid) Progress() (Progress, error) {
 	var s Progress
 	var err error
@@ -74,7 +74,7 @@ func (g *Grid) Progress() (Progress, error) {
 	return s, err
 }
 
-// below is how many sequences begin with a branch.
+// below returns the number of sequences that begin with a node.
 func (g *Grid) below(b *node) (n int, err error) {
 	if len(b.sequence) == g.Space.Decisions {
 		return 1, nil
@@ -148,8 +148,8 @@ func (d *depth) count(o *Outcome) {
 	}
 }
 
-// ahead is what legs that are left will take. Depths of which none was run are taken
-// for the one before.
+// ahead estimates the machine seconds of the remaining segments. A depth without any
+// finished segment counts like the one before.
 func (g *Grid) ahead(depths []depth) float64 {
 	sum, each := 0.0, 0.0
 	for k, d := range depths {
@@ -164,7 +164,7 @@ func (g *Grid) ahead(depths []depth) float64 {
 // harvestWriter is the name of a harvest's file of records.
 const harvestWriter = "grid"
 
-// Harvest writes the table of all sequences that ended into a folder, in place of the
+// WriteTable writes the table of all sequences that ended into a folder, in place of the
 // one that is there: the same outcomes give the same bytes, whoever ran them and when.
 func (g *Grid) WriteTable(fsys files.FS, dir string) (records int, err error) {
 	var found []*Outcome

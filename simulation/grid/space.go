@@ -9,8 +9,8 @@ import (
 	"graft/simulation/tables"
 )
 
-// Ground is what a tree of sequences grows from: what can be done at each decision
-// follows from the network there, which follows from the actions alone.
+// Space is the search space of sequences: the choices at each decision follow from the
+// network there, which follows from the actions alone.
 type Space struct {
 	Network   *model.Network   // that sequences begin with; its weights are not looked at
 	Actions   []net2net.Action // that every decision chooses from, in order, as far as they fit; empty takes Kinds
@@ -19,7 +19,7 @@ type Space struct {
 	Surgery   net2net.Options  // how actions are done
 }
 
-// branch is a point of the tree: what leads to it, and what can follow.
+// node is a point of the tree: its sequence, and the nodes that can follow.
 type node struct {
 	sequence []string // of actions so far
 	parent   *node    // nil at the root
@@ -32,7 +32,7 @@ type node struct {
 	shares   []float64  // that a policy gives what follows; nil before it was asked
 }
 
-// choices are the actions that fit a network.
+// choices returns the actions that fit a network.
 func (g Space) choices(n *model.Network) ([]net2net.Action, error) {
 	if len(g.Actions) > 0 {
 		return g.Actions, nil
@@ -140,10 +140,10 @@ func (g Space) EachNetwork(visit func(n *model.Network) error) error {
 	return walk(&node{network: g.Network})
 }
 
-// settled says whether nothing is left to do for a seed.
+// settled reports whether a seed needs no more work.
 func (b *node) settled(seed int) bool { return b.outcomes[seed] != nil || b.failed[seed] }
 
-// done says whether nothing is left to do.
+// done reports whether no seed needs more work.
 func (b *node) done() bool {
 	for k := range b.outcomes {
 		if !b.settled(k) {
@@ -153,7 +153,7 @@ func (b *node) done() bool {
 	return true
 }
 
-// first is an outcome of the branch, whichever seed's; nil where none is known.
+// first returns an outcome of the node, of any seed; nil where none is known.
 func (b *node) first() *Outcome {
 	for _, o := range b.outcomes {
 		if o != nil {
@@ -163,8 +163,8 @@ func (b *node) first() *Outcome {
 	return nil
 }
 
-// before is the accuracy at the decision that the branch stands before, the mean over
-// the seeds that are known; less than zero where none is.
+// before returns the accuracy at the decision after the node, the mean over the known
+// seeds; less than zero where none is known.
 func (b *node) before() float64 {
 	sum, count := 0.0, 0
 	for _, o := range b.outcomes {

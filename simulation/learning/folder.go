@@ -27,8 +27,8 @@ var treeColumns = []results.Column{
 	{Name: "held_out"}, {Name: "regret", Unit: "points"},
 }
 
-// TreeFolder is the book of a study in a run folder: a table of figures, and a file for
-// each learner. It is made by OpenTreeFolder.
+// Folder is the book of a study in a run folder: a table of figures, and a file for
+// each learner. It is made by OpenFolder.
 type Folder struct {
 	run  *results.Run
 	fsys files.FS
@@ -36,7 +36,7 @@ type Folder struct {
 	rows *results.Stream
 }
 
-// OpenTreeFolder opens the table of a run folder, which the caller closes. Its rows are
+// OpenFolder opens the table of a run folder, which the caller closes. Its rows are
 // those of learners, which tell them again.
 func OpenFolder(fsys files.FS, run *results.Run) (*Folder, error) {
 	rows, err := run.Stream(figuresTable, treeColumns)

@@ -17,8 +17,8 @@ import (
 	"graft/torch"
 )
 
-// TreeLearner lets a structural policy learn from trees that are known whole, from
-// all of them in every step. It is made by NewTreeLearner.
+// Learner fits a structural policy to trees that are known whole, to all of them in
+// every step. It is made by NewLearner.
 type Learner struct {
 	Options
 	progress
@@ -31,7 +31,7 @@ type Learner struct {
 	best    decider.Member // of all looks at what is held out; nil before the first
 }
 
-// progress is where learning stands, beside the pupil.
+// progress is the state of learning beside the weights.
 type progress struct {
 	Step     int     `json:"step"`     // taken
 	Value    float64 `json:"value"`    // of the aim, before the last step
@@ -45,14 +45,14 @@ type progress struct {
 	HeldOut  bool    `json:"held_out"` // something is
 }
 
-// heldOut are trees that nothing is learned from.
+// heldOut holds trees for early stopping.
 type heldOut struct {
 	trees   []*simulation.Tree
 	rewards [][]float64
 	cases   *decider.Cases
 }
 
-// NewTreeLearner begins with fresh weights. Held are trees to stop early by; nil
+// NewLearner begins with fresh weights. Held are trees to stop early by; nil
 // stops when the aim no longer grows. The scope owns what is made.
 func NewLearner(s *torch.Scope, trees, held []*simulation.Tree, o Options) (*Learner, error) {
 	o.EnsureDefaults()
@@ -189,7 +189,7 @@ func (l *Learner) outside() (value float64, now *decider.Structural, err error) 
 	return value, now, nil
 }
 
-// Policy is what was learned so far: the best by what is held out, or else the last.
+// Policy returns the learned policy: the best on held-out trees, or else the last.
 func (l *Learner) Policy() (*decider.Structural, error) {
 	if l.best == nil {
 		return l.current()
@@ -199,7 +199,7 @@ func (l *Learner) Policy() (*decider.Structural, error) {
 	return &p, nil
 }
 
-// current is the policy after the last step.
+// current returns the policy after the last step.
 func (l *Learner) current() (*decider.Structural, error) {
 	p := *l.policy
 	values, err := l.pupil.Values()
@@ -207,8 +207,8 @@ func (l *Learner) current() (*decider.Structural, error) {
 	return &p, err
 }
 
-// LearnTrees learns one policy for each seed, all from the same trees, so many at a
-// time. Held is as in NewTreeLearner.
+// Learn learns one policy for each seed, all from the same trees, so many at a
+// time. Held is as in NewLearner.
 func Learn(ctx context.Context, trees, held []*simulation.Tree, o Options, seeds []uint64, most int) ([]*decider.Structural, error) {
 	study := &Study{Trees: trees, Held: held, Options: o, Seeds: seeds, AtOnce: most}
 	learned, err := study.Run(ctx)

@@ -7,10 +7,10 @@ import (
 	"graft/simulation"
 )
 
-// aim is what learning over a tree makes large. With a beta of zero it is the
+// objective is what learning over a tree maximises. With a beta of zero it is the
 // expected reward; above, (1/beta) log E exp(beta R), which lies between that and the
-// best reward and follows the best sequences more the larger beta is. The tree is
-// known whole, so both the value and its gradient are exact.
+// best reward and follows the best sequences more the larger beta is. The tree is known
+// whole, so both the value and its gradient are exact.
 type objective struct {
 	beta    float64
 	entropy float64 // what a nat of entropy is worth, as the mean over the nodes
@@ -25,8 +25,8 @@ func (a objective) value(t *simulation.Tree, logits, rewards, gradient []float64
 	return value + f.entropy(a.entropy, gradient)
 }
 
-// flow is what runs through a tree: from the records to the root what each node is
-// worth, and back how much of it goes through each.
+// flow holds the values of a tree's nodes, computed from the records to the root, and
+// the probability mass that reaches each, computed back.
 type flow struct {
 	tree   *simulation.Tree
 	starts []int     // of each node's choices in shares
@@ -73,7 +73,7 @@ func (f *flow) backward(beta float64, rewards []float64) float64 {
 	return f.worth[0]
 }
 
-// after is what a choice leads to is worth.
+// after returns the value of the node that a choice leads to.
 func (f *flow) after(n simulation.Node, next int, rewards []float64) float64 {
 	if n.Last {
 		return rewards[next]
@@ -143,7 +143,7 @@ func uncertainty(shares []float64) float64 {
 	return nats
 }
 
-// safeLog is zero where a probability is: it is multiplied by it.
+// safeLog is the logarithm, and zero at zero, where it is multiplied by zero.
 func safeLog(p float64) float64 {
 	if p == 0 {
 		return 0

@@ -8,9 +8,9 @@ import (
 	"graft/decider"
 )
 
-// TreeLearnOptions say how a structural policy learns from trees. The zero value makes
-// the expected reward large, which often ends at sequences that are good on average;
-// NewTreeLearnOptions has the defaults that find the best ones.
+// Options configure how a structural policy learns from trees. The zero value maximises
+// the expected reward, which often ends at sequences that are good on average;
+// NewOptions has the defaults that find the best ones.
 type Options struct {
 	decider.StructuralShape // of the policy; zero is its default
 
@@ -53,7 +53,7 @@ type Options struct {
 	Patience int
 }
 
-// NewTreeLearnOptions are the defaults, for scenarios that are those of the tables.
+// NewOptions are the defaults, for scenarios that are those of the tables.
 func NewOptions() Options {
 	o := Options{Beta: 8}
 	o.EnsureDefaults()
@@ -69,7 +69,7 @@ func NewTransferOptions() Options {
 	return o
 }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults fills unset options.
 func (o *Options) EnsureDefaults() {
 	o.StructuralShape.EnsureDefaults()
 	for _, d := range []struct {
@@ -90,7 +90,7 @@ func (o *Options) EnsureDefaults() {
 	}
 }
 
-// Validate lists all that is wrong.
+// Validate lists all faults.
 func (o Options) Validate() error {
 	faults := []error{o.StructuralShape.Validate(), o.Reward.Validate()}
 	for name, v := range map[string]float64{"beta": o.Beta, "entropy": o.Entropy, "rate": o.Rate, "weight_decay": o.WeightDecay, "smooth": o.Smooth, "pool": o.Pool} {

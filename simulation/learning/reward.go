@@ -9,7 +9,8 @@ import (
 	"graft/stat"
 )
 
-// Reward is what learning makes of accuracies. The zero Reward is Standard.
+// Reward names the transformation of accuracies into rewards. The zero Reward is
+// Standard.
 type Reward string
 
 // The rewards. Both are brought to a mean of zero and a deviation of one over the
@@ -19,7 +20,7 @@ const (
 	Tangent  Reward = "tangent" // the original's, tan(accuracy * pi / 2), which stretches high accuracies
 )
 
-// Validate says whether there is such a reward.
+// Validate rejects unknown rewards.
 func (r Reward) Validate() error {
 	if r != Standard && r != Tangent {
 		return fmt.Errorf("there is no reward %q; leave it empty, or write %s", string(r), Tangent)

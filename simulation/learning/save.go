@@ -33,8 +33,8 @@ func origin(trees, held []*simulation.Tree, o Options) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// Set is all that the learner's future depends on: one that is restored takes the
-// same steps to the bit.
+// Set returns everything that the learner's future depends on: a restored learner takes
+// the same steps to the bit.
 func (l *Learner) Set() (*weights.Set, error) {
 	text, err := json.Marshal(l.progress)
 	if err != nil {

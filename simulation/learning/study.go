@@ -16,12 +16,12 @@ import (
 	"graft/torch/weights"
 )
 
-// TreeStudy lets a policy learn for each of several seeds, all from the same trees.
+// Study lets a policy learn for each of several seeds, all from the same trees.
 // Each comes out with the same bits, however often the study is stopped or killed and
 // begun again, and however many learn at once.
 type Study struct {
 	Trees      []*simulation.Tree // that are learned from
-	Held       []*simulation.Tree // as in NewTreeLearner
+	Held       []*simulation.Tree // as in NewLearner
 	Options    Options            // of all; their seed does not count
 	Seeds      []uint64           // a policy for each
 	AtOnce     int                // how many learn at once; zero means 1
@@ -34,7 +34,7 @@ type Study struct {
 // ErrStopped says that a study was asked to stop and has saved all that it did.
 var ErrStopped = errors.New("the study was stopped, and its progress is saved")
 
-// TreeBook is where a study writes down what happens. Several goroutines call it.
+// Book records a study. Several goroutines call it.
 type Book interface {
 	// Step tells where a seed stands after a step. All that learns waits for it.
 	Step(p Progress)
@@ -46,7 +46,7 @@ type Book interface {
 	Load(seed uint64) (*weights.Set, error)
 }
 
-// TreeProgress is where the learning of a seed stands.
+// Progress is the state of a seed's learning.
 type Progress struct {
 	Seed    uint64
 	Step    int     // that was taken last
@@ -55,7 +55,7 @@ type Progress struct {
 	Why     string  // learning ended; empty while it goes on
 }
 
-// TreeRow is figures of the policy of a seed.
+// Row holds figures of the policy of a seed.
 type Row struct {
 	Seed    uint64
 	Step    int     // after which they are
@@ -65,7 +65,7 @@ type Row struct {
 	Regret  float64 // of its likeliest sequences in points, the mean over the tables
 }
 
-// Learned is what became of a seed.
+// Result is the outcome of one seed.
 type Result struct {
 	Seed   uint64
 	Policy *decider.Structural
@@ -99,7 +99,7 @@ func (s *Study) Run(ctx context.Context) ([]Result, error) {
 	return all, s.verdict(ctx, faults)
 }
 
-// verdict is what the errors of all seeds come to.
+// verdict joins the errors of all seeds.
 func (s *Study) verdict(ctx context.Context, faults []error) error {
 	undone := false
 	faults = slices.DeleteFunc(faults, func(err error) bool {
@@ -143,7 +143,7 @@ func (s *Study) learn(ctx context.Context, scope *torch.Scope, seed uint64) (Res
 	return Result{Seed: seed, Policy: policy, Steps: p.Step, Why: p.Why, Rows: p.rows}, nil
 }
 
-// treePupil is the learner of a seed.
+// seedLearner is the learner of a seed.
 type seedLearner struct {
 	*Learner
 	study   *Study
@@ -267,7 +267,7 @@ func (l *Learner) Figures() (Row, error) {
 	return r, err
 }
 
-// regret is that of the likeliest choices, in points.
+// regret returns the regret of the likeliest choices, in points.
 func (f *flow) regret() float64 {
 	values := simulation.MeanAccuracies(f.tree.Table)
 	end := f.tree.Follow(func(at int) int { return slices.Index(f.of(at), slices.Max(f.of(at))) })

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Cause is all that the outcome of a run follows from. Two runs of one cause have
-// one outcome. An empty field says that nothing is known of it.
+// Cause is everything that the outcome of a run follows from. Two runs of one cause have
+// one outcome. An empty field is unknown.
 type Cause struct {
 	Scenario string   `json:"scenario"` // Scenario.Digest
 	Network  string   `json:"network"`  // digest of the network at the start, with its weights
@@ -31,7 +31,7 @@ func (c Cause) Key() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// checkKey finds what is no digest.
+// checkKey rejects texts that are no digest.
 func checkKey(key string) error {
 	if len(key) != 2*sha256.Size || strings.Trim(key, "0123456789abcdef") != "" {
 		return fmt.Errorf("%.100q is no key: a key is a SHA-256, as 64 small hexadecimal digits", key)

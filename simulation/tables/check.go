@@ -7,7 +7,7 @@ import (
 	"graft/files"
 )
 
-// Report is a table's folder as it was found.
+// Report describes a table's folder as it was read.
 type Report struct {
 	Dir string `json:"dir"` // the folder
 	// Table has what can be read; nil where not even the scenario can.
@@ -20,7 +20,7 @@ type Report struct {
 	Faults  Faults     `json:"faults"`  // all that is wrong
 }
 
-// Err is all faults, each of which is a Fault; nil where there is none.
+// Err returns all faults, each of which is a Fault; nil where there is none.
 func (r *Report) Err() error {
 	if len(r.Faults) == 0 {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// FaultKind says in a word what is wrong.
+// FaultKind names a fault in one word.
 type FaultKind string
 
 // The kinds of faults.
@@ -23,7 +23,7 @@ const (
 	Unreadable FaultKind = "unreadable" // the system could not read it
 )
 
-// remedies are what to do about each kind.
+// remedies says what to do about each kind.
 var remedies = map[FaultKind]string{
 	Damaged:    "its result is not used; simulate it again, or take the file from a copy",
 	Torn:       "no result that was committed is lost; the next writer of this file takes the rest away",
@@ -37,7 +37,7 @@ var remedies = map[FaultKind]string{
 	Unreadable: "see that the file can be read, then try again",
 }
 
-// Fault is something wrong with the files of a table.
+// Fault is a defect of the files of a table.
 type Fault struct {
 	File   string    `json:"file"`           // in the table's folder; empty is the whole of it
 	Line   int       `json:"line,omitempty"` // from 1; zero is the whole file
@@ -60,14 +60,14 @@ func (f Fault) of(file string) Fault {
 	return f
 }
 
-// unreadable is what the system said of a file.
+// unreadable is the fault of a file that the system could not read.
 func unreadable(err error, file string) Fault {
 	f := NewFault(Unreadable, "%v", err).of(file)
 	f.cause = err
 	return f
 }
 
-// Unwrap is what the system said; nil unless the fault is Unreadable.
+// Unwrap returns the error of the system; nil unless the fault is Unreadable.
 func (f Fault) Unwrap() error { return f.cause }
 
 // Place is the file and the line in it, as editors understand it.
@@ -87,7 +87,7 @@ func (f Fault) Error() string {
 	return fmt.Sprintf("%s: %s: %s; %s", f.Place(), f.Kind, f.Text, f.Remedy)
 }
 
-// Faults is all that is wrong with a table. As an error it is never empty.
+// Faults lists the defects of a table. As an error it is never empty.
 type Faults []Fault
 
 // Unwrap makes each fault visible to errors.Is and errors.As.
@@ -99,7 +99,7 @@ func (f Faults) Unwrap() []error {
 	return list
 }
 
-// mostListed is how many faults an error writes out.
+// mostListed bounds the faults that an error writes out.
 const mostListed = 20
 
 // Error lists the faults, each in a line.

@@ -14,7 +14,7 @@ const (
 	sumTail   = `",`
 	sumDigits = 8
 	bodyAt    = len(sumHead) + sumDigits + len(sumTail)
-	// maxLine bounds a line, so that a damaged file takes no more memory than a
+	// MaxLine bounds a line, so that a damaged file takes no more memory than a
 	// sound one.
 	MaxLine = 1 << 20
 )
@@ -48,7 +48,7 @@ type endLine struct {
 	Line int `json:"line"`
 }
 
-// formatLine is a line with its checksum and its end.
+// FormatLine returns a line with its checksum and its end.
 func FormatLine(kind string, value any) ([]byte, error) {
 	text, err := json.Marshal(value)
 	if err != nil {
@@ -62,8 +62,8 @@ func FormatLine(kind string, value any) ([]byte, error) {
 	return line, nil
 }
 
-// body is what follows the checksum of a line without its end; false where the
-// checksum does not hold.
+// LineBody returns the part of a line after its checksum, without the end of the line;
+// false where the checksum does not hold.
 func LineBody(line []byte) ([]byte, bool) {
 	if len(line) < bodyAt || !bytes.HasPrefix(line, []byte(sumHead)) || string(line[bodyAt-len(sumTail):bodyAt]) != sumTail {
 		return nil, false
@@ -78,8 +78,7 @@ func LineBody(line []byte) ([]byte, bool) {
 	return at, crc32.Checksum(at, castagnoli) == want
 }
 
-// couldBeTorn says whether bytes without a line's end are what a kill leaves of a
-// line: its beginning.
+// couldBeTorn recognises bytes that a kill can leave of a line: its beginning.
 func couldBeTorn(tail []byte) bool {
 	n := min(len(tail), len(sumHead))
 	return len(tail) < MaxLine && string(tail[:n]) == sumHead[:n] &&

@@ -22,7 +22,7 @@ type parser struct {
 // slab cuts many short lists out of few long ones.
 type slab[T any] struct{ free, list []T }
 
-// slabItems is how many items are taken at once.
+// slabItems is the number of items that are allocated at once.
 const slabItems = 4096
 
 func (s *slab[T]) add(item T) { s.list = append(s.list, item) }

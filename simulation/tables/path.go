@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// none is the action that leaves the network alone.
+// None is the action that leaves the network as it is.
 const None = "none"
 
-// Sequence is how a sequence is written in tables: its actions with a blank between.
+// Sequence writes a sequence as CSV tables do: its actions with a blank between.
 func Sequence(actions []string) string { return strings.Join(actions, " ") }
 
-// seconds are a time of a table as a duration.
+// Seconds converts seconds of a table to a duration.
 func Seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// choices are the actions that follow a prefix: the table's, or those of its
-// records where they depend on the network.
+// Choices returns the actions that follow a prefix: those of the scenario or, where they
+// depend on the network, those of the records.
 func (t *Table) Choices(prefix []string) []string {
 	if len(t.Actions) > 0 {
 		return t.Actions
@@ -31,9 +31,9 @@ func (t *Table) Choices(prefix []string) []string {
 	return found
 }
 
-// left is the time left after a prefix. Each sequence was a run of its own, so those
-// that begin with the prefix differ in it; as in the original it is that of the one
-// which goes on with the first action each time.
+// LeftAfter returns the time left after a prefix, in seconds. Sequences that begin with
+// the prefix were separate runs and differ in it; as in the original the time is that of
+// the sequence that continues with the first action each time.
 func (t *Table) LeftAfter(prefix []string) float64 {
 	sequence := slices.Clone(prefix)
 	for len(sequence) < t.Decisions {
@@ -42,7 +42,8 @@ func (t *Table) LeftAfter(prefix []string) float64 {
 	return t.Find(sequence...).Left[len(prefix)]
 }
 
-// always is the record of one action, taken each time.
+// Repeated returns the record of one action taken at every decision; nil where there is
+// none.
 func (t *Table) Repeated(action string) *Record {
 	return t.Find(slices.Repeat([]string{action}, t.Decisions)...)
 }

@@ -17,7 +17,7 @@ const (
 	lockSuffix    = ".lock"
 )
 
-// segmentPattern is what files of records are called: a writer's name and a number.
+// segmentPattern matches the names of files of records: a writer's name and a number.
 var segmentPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9_.-]{0,99}-[1-9][0-9]{0,5}$`)
 
 // Errors about a folder as a whole.

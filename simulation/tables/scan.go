@@ -6,21 +6,21 @@ import (
 	"io"
 )
 
-// readBuffer is what files are read by.
+// readBuffer is the size of a read, in bytes.
 const readBuffer = 1 << 16
 
-// textLine is what stands in a file up to the end of a line, or to its own.
+// textLine is a line of a file; the last may lack its end.
 type textLine struct {
 	at    int64  // where it begins, in bytes
 	size  int64  // in the file, with its end
-	text  []byte // without its end; at most maxLine bytes
+	text  []byte // without its end; at most MaxLine bytes
 	ended bool   // false for what follows the last end
 }
 
 // cut says whether the text is only the beginning of the line.
 func (l textLine) cut() bool { return l.size > int64(len(l.text))+1 }
 
-// eachLine calls do for each line until do returns an error. The text is valid
+// EachLine calls do for each line until do returns an error. The text is valid
 // during the call only.
 func eachLine(r io.Reader, do func(textLine) error) error {
 	in := bufio.NewReaderSize(r, readBuffer)

@@ -15,7 +15,7 @@ func markOf(text []byte) mark {
 	return mark(sum[:16])
 }
 
-// outcome is what a record's runs of some seeds led to: all but who ran them.
+// outcome is a digest of a record's results of some seeds, without who ran them.
 func (r *Record) outcome(accuracy []float64, seeds []int64) mark {
 	b := r.appendRun(make([]byte, 0, 512), seeds)
 	for _, list := range [][]float64{r.Left, accuracy} {
@@ -43,8 +43,8 @@ func appendTexts(b []byte, texts []string) []byte {
 	return b
 }
 
-// seenRecords are the records that were met, by what no two of them may have in
-// common. They hold no pointers but to file names, so that very many are no burden.
+// seenRecords indexes the records that were read by what no two of them may share. It
+// holds no pointers but file names, so that it stays cheap for many records.
 type seenRecords struct {
 	records []seenRecord
 	runs    []seenRun
@@ -71,7 +71,7 @@ func newSeenRecords() *seenRecords {
 	return &seenRecords{byKey: map[[sha256.Size]byte]int32{}, byRun: map[mark]int32{}}
 }
 
-// place is where a record was met.
+// place returns where a record was read.
 func (s *seenRecords) place(record int32) (file string, line int32) {
 	r := s.records[record]
 	return s.files[r.file], r.line

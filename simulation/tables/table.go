@@ -13,7 +13,7 @@ import (
 	"graft/net2net"
 )
 
-// Scenario says what the sequences of a table have in common.
+// Scenario describes what the sequences of a table have in common.
 type Scenario struct {
 	Name      string   `json:"name"`                // of the table
 	Network   string   `json:"network"`             // its name in the zoo, or the path of its file
@@ -26,7 +26,7 @@ type Scenario struct {
 	Origin    *Origin  `json:"origin,omitempty"`    // what the networks follow from; nil where it is not known
 }
 
-// Origin is what the networks of a scenario follow from, but for their weights.
+// Origin determines the networks of a scenario, but for their weights.
 type Origin struct {
 	Form   json.RawMessage `json:"form"`             // of the network that sequences begin with, as model.FromForm reads it
 	Deepen net2net.Form    `json:"deepen,omitempty"` // how deepening kept the function; empty is as net2net chooses
@@ -34,7 +34,7 @@ type Origin struct {
 	Batch  int             `json:"batch,omitempty"`  // images in a step; zero is not known
 }
 
-// Network makes the network that sequences begin with, without weights.
+// Network builds the network that sequences begin with, without weights.
 func (o *Origin) Network() (*model.Network, error) {
 	var form map[string]any
 	if err := json.Unmarshal(o.Form, &form); err != nil {
@@ -43,7 +43,7 @@ func (o *Origin) Network() (*model.Network, error) {
 	return model.FromForm(form)
 }
 
-// Surgery is how actions were done.
+// Surgery returns how actions were done.
 func (o *Origin) Surgery() net2net.Options { return net2net.Options{Form: o.Deepen, Compat: o.Compat} }
 
 // Record is the outcome of one sequence.
@@ -60,7 +60,7 @@ type Record struct {
 	LibTorch string    `json:"libtorch,omitempty"` // version that ran it
 }
 
-// Mean is the accuracy over the seeds; NaN where there is none.
+// Mean returns the mean accuracy over the seeds; NaN where there is none.
 func (r *Record) Mean() float64 {
 	if len(r.Accuracy) == 0 {
 		return math.NaN()
@@ -72,16 +72,16 @@ func (r *Record) Mean() float64 {
 	return sum / float64(len(r.Accuracy))
 }
 
-// Table is the outcomes of a scenario's sequences, in the order of their choices.
-// It is made by NewTable and has no useful zero value.
+// Table holds the outcomes of a scenario's sequences, in the order of their choices. It
+// is made by New and has no useful zero value.
 type Table struct {
 	Scenario
 	Records []Record
 	index   map[string]int // place of a sequence in Records
 }
 
-// NewTable checks that the records are one tree's: each sequence once, all equally
-// long, with a time for every decision and an accuracy for every seed.
+// New checks that the records form one tree: each sequence once, all of one length, with
+// a time for every decision and an accuracy for every seed.
 func New(s Scenario, records []Record) (*Table, error) {
 	t := &Table{Scenario: s, Records: records, index: make(map[string]int, len(records))}
 	var faults []error
@@ -102,10 +102,10 @@ func New(s Scenario, records []Record) (*Table, error) {
 	return t, nil
 }
 
-// word is a sequence as a key and as people read it.
+// Tuple writes a sequence as "(a, b)", for keys and for people.
 func Tuple(sequence []string) string { return "(" + strings.Join(sequence, ", ") + ")" }
 
-// fits says what is wrong with a record.
+// fits returns the first fault of a record.
 func (s Scenario) fits(r *Record) error {
 	switch {
 	case len(r.Sequence) != s.Decisions:
@@ -133,7 +133,7 @@ func (s Scenario) fits(r *Record) error {
 	return nil
 }
 
-// admits says what is wrong with a record and its key that are to be kept.
+// admits returns the first fault of a record and its key before they are written.
 func (s Scenario) admits(key string, r *Record) error {
 	if err := s.fits(r); err != nil {
 		return err
@@ -169,7 +169,7 @@ func (s Scenario) admits(key string, r *Record) error {
 	return checkKey(key)
 }
 
-// Find is the record of a sequence; nil where the table has none.
+// Find returns the record of a sequence; nil where the table has none.
 func (t *Table) Find(sequence ...string) *Record {
 	if k := t.Index(sequence...); k >= 0 {
 		return &t.Records[k]
@@ -177,7 +177,8 @@ func (t *Table) Find(sequence ...string) *Record {
 	return nil
 }
 
-// Index is the place of a sequence in Records; less than zero where the table has none.
+// Index returns the place of a sequence in Records; less than zero where the table has
+// none.
 func (t *Table) Index(sequence ...string) int {
 	if k, ok := t.index[Tuple(sequence)]; ok {
 		return k
@@ -185,9 +186,9 @@ func (t *Table) Index(sequence ...string) int {
 	return -1
 }
 
-// Complete says whether every sequence of the table's actions is there, and names
-// some that are missing. Where actions depend on the network they are only counted, as
-// far as it is known how many there are.
+// Complete is an error where sequences of the table's actions are missing; it names
+// some. Where actions depend on the network it compares the number of sequences with the
+// expected one, if that is known.
 func (t *Table) Complete() error {
 	some, count := t.missing()
 	if gone := t.Expected - len(t.Records); len(t.Actions) == 0 && gone > 0 {
@@ -199,8 +200,7 @@ func (t *Table) Complete() error {
 	return fmt.Errorf("table %s: %s of its sequences are missing, such as %s; simulate them", t.Name, Quantity(count), strings.Join(some, " and "))
 }
 
-// Quantity is a number of sequences as people read it: to the last digit where there
-// are fewer than 10^15.
+// Quantity formats a number of sequences: all digits below 10^15.
 func Quantity(n float64) string {
 	if n < 1e15 {
 		return strconv.FormatFloat(n, 'f', -1, 64)
@@ -208,10 +208,10 @@ func Quantity(n float64) string {
 	return strconv.FormatFloat(n, 'e', 2, 64)
 }
 
-// mostNamed is how many missing sequences are named.
+// mostNamed bounds the missing sequences that are named.
 const mostNamed = 3
 
-// missing counts the sequences that are not there, and names the first of them.
+// missing counts the missing sequences and names the first of them.
 func (t *Table) missing() (some []string, count float64) {
 	if len(t.Actions) == 0 {
 		return nil, 0
@@ -226,7 +226,7 @@ func (t *Table) missing() (some []string, count float64) {
 	return some, count
 }
 
-// Sequences is how many sequences of its actions a scenario has; zero where the
+// Sequences returns the number of sequences of the scenario's actions; zero where the
 // actions depend on the network.
 func (s Scenario) Sequences() float64 {
 	if len(s.Actions) == 0 {
@@ -235,7 +235,7 @@ func (s Scenario) Sequences() float64 {
 	return math.Pow(float64(len(s.Actions)), float64(s.Decisions))
 }
 
-// each visits the sequences of the table's actions in order until visit says false.
+// each visits the sequences of the table's actions in order until visit returns false.
 func (t *Table) each(prefix []string, visit func([]string) bool) bool {
 	if len(prefix) == t.Decisions {
 		return visit(prefix)
