@@ -48,7 +48,7 @@ func newPlantation(s *torch.Scope) (*plantation, error) {
 	network := func() (*model.Network, error) { return model.Zoo("ConvNet2", model.ZooOptions{}) }
 	p := &plantation{lab: &grid.Executor{Options: o, Data: data, Now: time.Now,
 		Clock: func(at time.Duration) trainer.Clock { return &trainer.Virtual{Profile: profile, Time: at} },
-		Begin: func(s *torch.Scope, seed int64) (*model.Network, *trainer.Given, error) {
+		Begin: func(s *torch.Scope, seed int64) (*model.Network, *trainer.Pretrained, error) {
 			n, err := network()
 			if err != nil {
 				return nil, nil, err

@@ -130,7 +130,7 @@ func tableName(path string) string {
 
 // Summary is a policy that learns in a line.
 func (l *Learning) Summary() (string, error) {
-	table, tree := l.Lessons()
+	table, tree := l.LoadedTable()
 	return fmt.Sprintf("a policy learns from %d sequences of %s, %d states of %s, rule %s, %d episodes; digest %.12s",
 		len(table.Records), table.Name, len(tree.States), l.Table.Network, l.Learn.Rule, l.Learn.Episodes, l.Digest()), nil
 }

@@ -117,7 +117,7 @@ func (m *Simulation) firstUp() float64 {
 
 // cause digests all that the outcomes of the scenario depend on.
 func (m *Simulation) cause(fsys files.FS, form []byte, data *dataset.Set, code string) (tables.Cause, error) {
-	b := m.Beginning()
+	b := m.InitialWeights()
 	network := sha256.New()
 	fmt.Fprintf(network, "%s\n%d epochs before\n", form, b.Epochs)
 	if b.Weights != "" {
@@ -130,7 +130,7 @@ func (m *Simulation) cause(fsys files.FS, form []byte, data *dataset.Set, code s
 	c := tables.Cause{Network: hex.EncodeToString(network.Sum(nil)), Data: data.Digest, Options: trainer.Digest(o), Code: code}
 	if m.profile != nil {
 		p := *m.profile
-		p.Made, p.Fit = trainer.Made{}, trainer.Fit{} // how it came about changes no result
+		p.Made, p.Fit = trainer.Provenance{}, trainer.Fit{} // how it came about changes no result
 		sum := sha256.Sum256([]byte(FormatProfile(&p)))
 		c.Profile = hex.EncodeToString(sum[:])
 	}

@@ -15,8 +15,8 @@ import (
 	"graft/torch/weights"
 )
 
-// Beginning describes the initial weights of a job.
-type Beginning struct {
+// InitialWeights describes the initial weights of a job.
+type InitialWeights struct {
 	Weights string // file of the initial weights; empty draws random ones
 	Epochs  int    // epochs before the job that it counts; zero starts from the beginning
 	// Accuracy is the published test accuracy of the weights, from 0 to 1; nil means
@@ -33,12 +33,12 @@ type history struct {
 	accuracy *float64      // test accuracy after it, from 0 to 1; nil where it was not recorded
 }
 
-// Beginning returns the initial weights that the section network names. The contents of
+// InitialWeights returns the initial weights that the section network names. The contents of
 // a folder are known after ReadJob only.
-func (j *Job) Beginning() Beginning {
-	b := Beginning{Weights: j.Network.Weights}
+func (j *Job) InitialWeights() InitialWeights {
+	b := InitialWeights{Weights: j.Network.Weights}
 	if j.history != nil {
-		b = Beginning{j.history.weights, j.history.epochs, j.history.accuracy}
+		b = InitialWeights{j.history.weights, j.history.epochs, j.history.accuracy}
 	}
 	if j.Network.Anew {
 		b.Epochs = 0

@@ -105,11 +105,11 @@ func (j *Job) Digest() string { return digest(j, j.contents) }
 func (j *Job) contents(w io.Writer) {
 	if j.profile != nil {
 		p := *j.profile
-		p.Made, p.Fit = trainer.Made{}, trainer.Fit{} // its origin changes no result
+		p.Made, p.Fit = trainer.Provenance{}, trainer.Fit{} // its origin changes no result
 		fmt.Fprint(w, FormatProfile(&p))
 	}
 	fmt.Fprintln(w, dialect.Text(j.Time.loaded))
-	if epochs := j.Beginning().Epochs; epochs > 0 {
+	if epochs := j.InitialWeights().Epochs; epochs > 0 {
 		fmt.Fprintln(w, epochs, "epochs before")
 	}
 	if j.policy != nil {

@@ -118,12 +118,12 @@ func (j *Job) consult() error {
 	if j.policy != nil && j.policy.legacy != nil && j.Network.File == "" {
 		return j.policy.legacy.FitsBlocks(j.network)
 	}
-	return j.Suits(j.network)
+	return j.Fits(j.network)
 }
 
-// Suits is an error where the decider cannot decide about a network, now or, where it
+// Fits is an error where the decider cannot decide about a network, now or, where it
 // needs a vocabulary, after one of its actions. A structural policy reads any network.
-func (j *Job) Suits(n *model.Network) error {
+func (j *Job) Fits(n *model.Network) error {
 	switch {
 	case j.policy == nil:
 		return nil
@@ -133,8 +133,8 @@ func (j *Job) Suits(n *model.Network) error {
 	return j.policy.structural.Fits(n)
 }
 
-// Roams says whether the decider may make networks that are not known before the job
+// MayMakeAnyNetwork says whether the decider may make networks that are not known before the job
 // starts: it draws among all actions that fit, or weighs them.
-func (j *Job) Roams() bool {
+func (j *Job) MayMakeAnyNetwork() bool {
 	return j.Adapt.Decider == DecideRandom || j.policy != nil && j.policy.structural != nil
 }

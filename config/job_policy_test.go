@@ -44,8 +44,8 @@ func TestAStructuralPolicyDecidesAboutAJob(t *testing.T) {
 		p := d.(*decider.Structural)
 		assert.Equal(t, decider.StructuralOptions{Sample: true, Seed: 5, Surgery: j.Adapt.Surgery}, p.StructuralOptions)
 		assert.Equal(t, net2net.Original, p.Surgery.Compat)
-		require.NoError(t, j.Suits(zoo(t, "ConvNet3")))
-		assert.True(t, j.Roams())
+		require.NoError(t, j.Fits(zoo(t, "ConvNet3")))
+		assert.True(t, j.MayMakeAnyNetwork())
 		again, err := parseJob("b.toml", j.Resolved())
 		require.NoError(t, err)
 		assert.Equal(t, j.Digest(), again.Digest())
@@ -58,7 +58,7 @@ func TestAStructuralPolicyDecidesAboutAJob(t *testing.T) {
 	for name, roams := range map[string]bool{"none": false, "random": true} {
 		other, err := parseJob("a.toml", "", "adapt.decider="+name)
 		require.NoError(t, err)
-		assert.Equal(t, roams, other.Roams(), name)
+		assert.Equal(t, roams, other.MayMakeAnyNetwork(), name)
 	}
 }
 
@@ -125,5 +125,5 @@ func TestTheDigestKnowsThePolicy(t *testing.T) {
 	require.NoError(t, weights.Write(files.OS{}, file, other))
 	j, err := parseJob("a.toml", "", "network.name=ConvNet2", "adapt.decider=policy", "adapt.policy="+file, "adapt.vocab="+vocabulary)
 	require.NoError(t, err, "one of the original's in the other format")
-	assert.False(t, j.Roams())
+	assert.False(t, j.MayMakeAnyNetwork())
 }

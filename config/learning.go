@@ -78,11 +78,11 @@ func (l *Learning) contents(w io.Writer) {
 	}
 }
 
-// Lessons is the table that was read, and its tree.
-func (l *Learning) Lessons() (*tables.Table, *learn.Tree) { return l.table, l.tree }
+// LoadedTable is the table that was read, and its tree.
+func (l *Learning) LoadedTable() (*tables.Table, *learn.Tree) { return l.table, l.tree }
 
 // Embedding is a vector for each token of the vocabulary that was read.
 func (l *Learning) Embedding() learn.Embedding { return learn.EmbeddingOf(l.words) }
 
-// First is the policy to begin with; nil where a new one is drawn.
-func (l *Learning) First() *weights.Set { return l.first }
+// InitialPolicy is the policy to begin with; nil where a new one is drawn.
+func (l *Learning) InitialPolicy() *weights.Set { return l.first }

@@ -57,8 +57,8 @@ func TestAPolicyDecidesAboutAJob(t *testing.T) {
 	first, err := d.Decide(context.Background(), state)
 	require.NoError(t, err)
 	assert.Len(t, first.Probabilities, 4)
-	require.NoError(t, j.Suits(zoo(t, "ConvNet2")))
-	assert.ErrorContains(t, j.Suits(zoo(t, "ConvNet3")), "has no token in the vocabulary "+vocabulary)
+	require.NoError(t, j.Fits(zoo(t, "ConvNet2")))
+	assert.ErrorContains(t, j.Fits(zoo(t, "ConvNet3")), "has no token in the vocabulary "+vocabulary)
 
 	j, err = read("adapt.sample=true", "run.seed=5", "adapt.policy="+filepath.Join(policy, bilstm.FileName))
 	require.NoError(t, err)
@@ -71,7 +71,7 @@ func TestAPolicyDecidesAboutAJob(t *testing.T) {
 	assert.ErrorContains(t, err, "was not read; use ReadJob")
 	none, err := parseJob("a.toml", "")
 	require.NoError(t, err)
-	require.NoError(t, none.Suits(zoo(t, "ConvNet3")), "who asks nobody needs no vocabulary")
+	require.NoError(t, none.Fits(zoo(t, "ConvNet3")), "who asks nobody needs no vocabulary")
 }
 
 func TestPoliciesThatCannotDecideAreFaultsOfTheJob(t *testing.T) {

@@ -151,5 +151,5 @@ func (m *Simulation) Digest() string {
 // another scenario's, each as "key was its value and is ours".
 func (m *Simulation) Differences(was *Simulation) []string { return differences(m, was) }
 
-// Likely is the policy of the design of that name; nil for others.
-func (m *Simulation) Likely() *decider.Structural { return m.likely }
+// LikelyPolicy is the policy of the design of that name; nil for others.
+func (m *Simulation) LikelyPolicy() *decider.Structural { return m.likely }

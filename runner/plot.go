@@ -19,7 +19,7 @@ import (
 
 // plotOptions are the flags of `graft plot`.
 type plotOptions struct {
-	plot.Options
+	plot.Options // which figures, and how
 	json bool // print one object
 
 	policy    string  // whose path is in trees of tables; empty is none

@@ -84,7 +84,7 @@ func NewTree(t *tables.Table, o TreeOptions) (*Tree, error) {
 		}
 		o.Network = n
 	}
-	p := &treeBuilder{TreeOptions: o, tree: &Tree{Table: t}, portraits: map[string]*decider.Portrait{}}
+	p := &treeBuilder{TreeOptions: o, tree: &Tree{Table: t}, portraits: map[string]*decider.Observation{}}
 	all := make([]int, len(t.Records))
 	for k := range all {
 		all[k] = k
@@ -99,7 +99,7 @@ func NewTree(t *tables.Table, o TreeOptions) (*Tree, error) {
 type treeBuilder struct {
 	TreeOptions
 	tree      *Tree
-	portraits map[string]*decider.Portrait // by what is offered on which network
+	portraits map[string]*decider.Observation // by what is offered on which network
 }
 
 // plant adds the node of a prefix that these records share, and everything below it.
@@ -122,7 +122,7 @@ func (p *treeBuilder) plant(n *model.Network, prefix []string, records []int) (i
 		state.Step = p.Profile.Cost(trainer.Work{Kind: trainer.Steps, Count: 1, Rows: p.Batch, Network: n})
 	}
 	place := len(p.tree.Nodes)
-	p.tree.Nodes = append(p.tree.Nodes, Node{Situation: decider.Situation{Portrait: portrait, State: state}, Prefix: prefix, Last: at == t.Decisions-1})
+	p.tree.Nodes = append(p.tree.Nodes, Node{Situation: decider.Situation{Observation: portrait, State: state}, Prefix: prefix, Last: at == t.Decisions-1})
 	for k, action := range order {
 		next := groups[action][0]
 		if at < t.Decisions-1 {
@@ -163,7 +163,7 @@ func (p *treeBuilder) split(records []int, at int) (order []string, groups map[s
 	return order, groups
 }
 
-func (p *treeBuilder) portrait(n *model.Network, actions []string) (*decider.Portrait, error) {
+func (p *treeBuilder) portrait(n *model.Network, actions []string) (*decider.Observation, error) {
 	key := net2net.Fingerprint(n) + tables.Tuple(actions)
 	if known := p.portraits[key]; known != nil {
 		return known, nil
@@ -175,7 +175,7 @@ func (p *treeBuilder) portrait(n *model.Network, actions []string) (*decider.Por
 			return nil, err
 		}
 	}
-	portrait, err := decider.NewPortrait(n, parsed, p.Surgery)
+	portrait, err := decider.NewObservation(n, parsed, p.Surgery)
 	if err != nil {
 		return nil, err
 	}

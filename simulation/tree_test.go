@@ -42,7 +42,7 @@ func TestTreesFollowTheirTables(t *testing.T) {
 		}
 	}
 	require.Len(t, seen, 9)
-	require.Same(t, tree.Nodes[0].Portrait, tree.Nodes[3].Portrait, "doing nothing leads to the same network")
+	require.Same(t, tree.Nodes[0].Observation, tree.Nodes[3].Observation, "doing nothing leads to the same network")
 }
 
 // Actions that depend on the network need not be the same everywhere.

@@ -75,7 +75,7 @@ func (p *Policy) Forward(n *model.Network, left, budget float64) (*Activations, 
 	x := rectify(p.layers[0].Apply(t.Input))
 	x = rectify(p.layers[1].Apply(x))
 	t.Logits = p.layers[2].Apply(x)
-	t.Probabilities = decider.Shares(t.Logits, 1)
+	t.Probabilities = decider.Softmax(t.Logits, 1)
 	return t, nil
 }
 
@@ -118,7 +118,7 @@ func Temper(probabilities []float32, temperature float64) []float32 {
 	if temperature <= 1 {
 		return probabilities
 	}
-	return decider.Shares(probabilities, temperature)
+	return decider.Softmax(probabilities, temperature)
 }
 
 // Actions are the actions of the original on a network, in the order of its
@@ -184,7 +184,7 @@ func (p *Policy) Decide(_ context.Context, s decider.State) (decider.Decision, e
 	weighed, k := t.Probabilities, decider.Likeliest(t.Probabilities)
 	if p.Sample {
 		weighed = Temper(weighed, p.Temperature)
-		k = decider.DrawShare(weighed, rand.New(rand.NewPCG(p.Seed, uint64(s.Decisions))))
+		k = decider.SampleIndex(weighed, rand.New(rand.NewPCG(p.Seed, uint64(s.Decisions))))
 	}
 	decision := decider.Decision{Action: Actions(s.Network)[k]}
 	for _, share := range weighed {

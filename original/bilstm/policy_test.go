@@ -69,11 +69,11 @@ func TestDrawing(t *testing.T) {
 	counts := make([]float64, 3)
 	const draws = 20000
 	for range draws {
-		counts[decider.DrawShare([]float64{0.5, 0, 0.5}, random)]++
+		counts[decider.SampleIndex([]float64{0.5, 0, 0.5}, random)]++
 	}
 	require.Zero(t, counts[1])
 	require.InDelta(t, draws/2, counts[0], 5*math.Sqrt(draws)/2)
-	require.Equal(t, 1, decider.DrawShare([]float32{0, 0}, random), "what is left over is the last one's")
+	require.Equal(t, 1, decider.SampleIndex([]float32{0, 0}, random), "what is left over is the last one's")
 	require.Equal(t, 1, decider.Likeliest([]float64{0.2, 0.4, 0.4}), "the first of equals")
 }
 

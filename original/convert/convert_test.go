@@ -88,7 +88,7 @@ func TestWeightsOfTheOriginal(t *testing.T) {
 	require.NoError(t, err)
 	j, err := parseJob("a.toml", made.Text)
 	require.NoError(t, err, "it is read where the files are not")
-	assert.Equal(t, config.Beginning{Weights: "a/weights.pth"}, j.Beginning())
+	assert.Equal(t, config.InitialWeights{Weights: "a/weights.pth"}, j.InitialWeights())
 	assert.Equal(t, "a.toml", j.Source("time.start").File, "zero is said, for the runtimes say otherwise")
 	made, err = translate("a.toml", []byte(job+"runtimes = \"a/runtimes\"\n"))
 	require.NoError(t, err)
@@ -195,7 +195,7 @@ func assertOriginalScenario(t *testing.T, path string, made *Translation) {
 	assert.Equal(t, 400*time.Second, o.Timeline.Budget)
 	assert.NotEmpty(t, m.Network.Weights)
 	assert.True(t, strings.HasSuffix(m.Network.Runtimes, "/runtimes"), m.Network.Runtimes)
-	assert.Zero(t, m.Beginning().Epochs, "the original counted epochs from zero")
+	assert.Zero(t, m.InitialWeights().Epochs, "the original counted epochs from zero")
 	assert.NotContains(t, made.Text, "# - trainer.", "nothing is left to tell")
 	sequences, _, err := m.Size()
 	require.NoError(t, err)
@@ -312,9 +312,9 @@ func TestTheOriginalsLearningIsRead(t *testing.T) {
 			continue
 		}
 		read++
-		_, tree := l.Lessons()
+		_, tree := l.LoadedTable()
 		require.Len(t, tree.States, 21)
-		require.Equal(t, strings.Contains(made.Text, "\nweights = "), l.First() != nil)
+		require.Equal(t, strings.Contains(made.Text, "\nweights = "), l.InitialPolicy() != nil)
 	}
 	require.Greater(t, read, missing)
 	t.Logf("measured: of the original's learning files %d were read with all that they name, %d name tables or policies that were not published", read, missing)

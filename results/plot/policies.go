@@ -243,7 +243,7 @@ func heatRow(h *figure.Heat, t *simulation.Tree, p *decider.Structural) ([]figur
 		s.Left = min(seconds(left), s.Budget)
 		asked = append(asked, s)
 	}
-	weighed, err := p.Weigh(asked...)
+	weighed, err := p.Probabilities(asked...)
 	if err != nil {
 		return nil, err
 	}
@@ -294,6 +294,6 @@ func plotLessonTree(r *runs.Run) ([]plotted, error) {
 	if err != nil {
 		return nil, err
 	}
-	table, _ := l.Lessons()
+	table, _ := l.LoadedTable()
 	return []plotted{{Figure: treeFigure(table, o.Greedy)}}, nil
 }

@@ -76,7 +76,7 @@ func Structural(name string, p *decider.Structural) Policy {
 		if err := judges(p, t); err != nil {
 			return nil, err
 		}
-		weighed, err := p.Weigh(simulation.Situations([]*simulation.Tree{t})...)
+		weighed, err := p.Probabilities(simulation.Situations([]*simulation.Tree{t})...)
 		return func(node int) ([]float64, error) { return weighed[node], nil }, err
 	}}
 }

@@ -143,7 +143,7 @@ func TestChoosersOfPolicies(t *testing.T) {
 	tree := treetest.Grove(t, 1)[0]
 	p, err := decider.NewStructural(decider.StructuralShape{}, 1)
 	require.NoError(t, err)
-	weighed, err := p.Weigh(simulation.Situations([]*simulation.Tree{tree})...)
+	weighed, err := p.Probabilities(simulation.Situations([]*simulation.Tree{tree})...)
 	require.NoError(t, err)
 	shares := tree.Spread(weighed)
 	total := 0.0

@@ -66,7 +66,7 @@ func newPlot(t testing.TB, s *torch.Scope, decisions int, seeds ...int64) *plot 
 		Decisions: decisions, Actions: []string{"deepen:conv1", "deepen:conv2", "none"}}}
 	p.plan.Design.EnsureDefaults()
 	p.lab = &Executor{Options: o, Data: data, Now: time.Now, Clock: func(at time.Duration) trainer.Clock { return &trainer.Virtual{Profile: profile, Time: at} },
-		Begin: func(s *torch.Scope, seed int64) (*model.Network, *trainer.Given, error) {
+		Begin: func(s *torch.Scope, seed int64) (*model.Network, *trainer.Pretrained, error) {
 			n := p.network()
 			return n, nil, n.Materialize(s, model.Placement{Random: s.NewGenerator(torch.CPU, seed)})
 		}}
@@ -287,7 +287,7 @@ func TestNothingIsLostAndNothingDoneTwice(t *testing.T) {
 func TestLegsThatFail(t *testing.T) {
 	onPlot(t, 2, []int64{1, 2}, func(p *plot) {
 		begin, tried := p.lab.Begin, 0
-		p.lab.Begin = func(s *torch.Scope, seed int64) (*model.Network, *trainer.Given, error) {
+		p.lab.Begin = func(s *torch.Scope, seed int64) (*model.Network, *trainer.Pretrained, error) {
 			if seed == 2 {
 				tried++
 				return nil, nil, errors.New("no such seed here")

@@ -27,7 +27,7 @@ type Executor struct {
 	Device  torch.Device
 	// Begin makes the network of a run of a seed, with its first weights. The scope
 	// owns it.
-	Begin func(s *torch.Scope, seed int64) (*model.Network, *trainer.Given, error)
+	Begin func(s *torch.Scope, seed int64) (*model.Network, *trainer.Pretrained, error)
 	// Clock is a job's, which shows a time at first.
 	Clock func(at time.Duration) trainer.Clock
 	// Now is the machine's clock, which nothing is decided by.
@@ -107,7 +107,7 @@ func (l *Executor) run(ctx context.Context, leg Segment, decisions int, before *
 	began := l.Now()
 	var end *trainer.Outcome
 	err := torch.With(func(s *torch.Scope) error {
-		job, err := l.job(s, leg.Seed, trainer.Parts{Data: l.Data, Decider: roads, Book: book, Now: l.Now, Watch: l.Watch}, from)
+		job, err := l.job(s, leg.Seed, trainer.Parts{Data: l.Data, Decider: roads, Recorder: book, Now: l.Now, Watch: l.Watch}, from)
 		if err != nil {
 			return err
 		}
@@ -180,13 +180,13 @@ func (l *Executor) job(s *torch.Scope, seed int64, p trainer.Parts, from state) 
 	o.Checkpoint.Off = true // a leg is saved at its end, and when it is stopped
 	if from == nil {
 		var err error
-		if p.Network, p.Given, err = l.Begin(s, seed); err != nil {
+		if p.Network, p.Pretrained, err = l.Begin(s, seed); err != nil {
 			return nil, err
 		}
 		p.Clock = l.Clock(o.Timeline.Start)
 		return trainer.New(s, p, o)
 	}
-	stopped, err := trainer.ReadStopped(from)
+	stopped, err := trainer.ReadSavedJob(from)
 	if err != nil {
 		return nil, err
 	}

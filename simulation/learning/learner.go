@@ -27,7 +27,7 @@ type Learner struct {
 	rewards [][]float64 // of each tree's records
 	held    *heldOut    // nil where nothing is held out
 	policy  *decider.Structural
-	pupil   *decider.Pupil
+	pupil   *decider.MemberTrainer
 	best    decider.Member // of all looks at what is held out; nil before the first
 }
 
@@ -49,7 +49,7 @@ type progress struct {
 type heldOut struct {
 	trees   []*simulation.Tree
 	rewards [][]float64
-	cases   *decider.Cases
+	cases   *decider.Batch
 }
 
 // NewLearner begins with fresh weights. Held are trees to stop early by; nil
@@ -74,7 +74,7 @@ func NewLearner(s *torch.Scope, trees, held []*simulation.Tree, o Options) (*Lea
 	}
 	l.policy.Learned = simulation.OfferedKinds(trees)
 	l.rewards = o.allRewards(trees)
-	cases, err := l.policy.Cases(all)
+	cases, err := l.policy.Batch(all)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func NewLearner(s *torch.Scope, trees, held []*simulation.Tree, o Options) (*Lea
 		return nil, err
 	}
 	rule := torch.OptimizerOptions{Rule: torch.AdamW, LR: o.Rate, WeightDecay: o.WeightDecay, Fused: true}
-	l.pupil, err = decider.NewPupil(s, l.policy, cases, rule)
+	l.pupil, err = decider.NewMemberTrainer(s, l.policy, cases, rule)
 	return l, err
 }
 
@@ -95,7 +95,7 @@ func (l *Learner) hold(held []*simulation.Tree) error {
 		l.held.rewards = append(l.held.rewards, l.Reward.rewards(t.Table, l.Smooth))
 	}
 	var err error
-	l.held.cases, err = l.policy.Cases(simulation.Situations(held))
+	l.held.cases, err = l.policy.Batch(simulation.Situations(held))
 	return err
 }
 
@@ -175,7 +175,7 @@ func (l *Learner) outside() (value float64, now *decider.Structural, err error) 
 	if now, err = l.current(); err != nil {
 		return 0, nil, err
 	}
-	weighed, err := now.WeighCases(l.held.cases)
+	weighed, err := now.BatchProbabilities(l.held.cases)
 	if err != nil {
 		return 0, nil, err
 	}

@@ -46,7 +46,7 @@ func learn(t *testing.T, trees, held []*simulation.Tree, o Options, body func(l 
 
 // regretOf is the regret of a policy's likeliest sequence in a tree, in points.
 func regretOf(t *testing.T, p *decider.Structural, tree *simulation.Tree) float64 {
-	weighed, err := p.Weigh(simulation.Situations([]*simulation.Tree{tree})...)
+	weighed, err := p.Probabilities(simulation.Situations([]*simulation.Tree{tree})...)
 	require.NoError(t, err)
 	values := simulation.MeanAccuracies(tree.Table)
 	end := tree.Follow(func(node int) int { return decider.Likeliest(weighed[node]) })

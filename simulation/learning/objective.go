@@ -40,7 +40,7 @@ func newFlow(t *simulation.Tree, logits []float64) *flow {
 	at := 0
 	for _, n := range t.Nodes {
 		f.starts = append(f.starts, at)
-		f.shares = append(f.shares, decider.Shares(logits[at:at+len(n.Next)], 1)...)
+		f.shares = append(f.shares, decider.Softmax(logits[at:at+len(n.Next)], 1)...)
 		at += len(n.Next)
 	}
 	return f

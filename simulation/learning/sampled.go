@@ -43,7 +43,7 @@ type visit struct{ node, choice int }
 func (f *flow) walk(rewards []float64, random *rand.Rand) (way []visit, reward float64) {
 	end := f.tree.Follow(func(at int) int {
 		n := f.tree.Nodes[at]
-		k := decider.DrawShare(f.shares[f.starts[at]:f.starts[at]+len(n.Next)], random)
+		k := decider.SampleIndex(f.shares[f.starts[at]:f.starts[at]+len(n.Next)], random)
 		way = append(way, visit{at, k})
 		return k
 	})

@@ -251,7 +251,7 @@ func TestFiguresAreThePolicys(t *testing.T) {
 			now, err := l.current()
 			require.NoError(t, err)
 			require.InDelta(t, (regretOf(t, now, trees[0])+regretOf(t, now, trees[1]))/2, row.Regret, 1e-9)
-			weighed, err := now.Weigh(simulation.Situations(trees[:2])...)
+			weighed, err := now.Probabilities(simulation.Situations(trees[:2])...)
 			require.NoError(t, err)
 			nats := 0.0
 			for _, shares := range weighed {

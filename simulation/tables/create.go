@@ -64,7 +64,7 @@ func makeRoom(fsys files.FS, dir string, force bool) error {
 // takeable says whether there is nothing, or an empty folder, or one that Create began
 // and did not finish.
 func takeable(fsys files.FS, dir string) error {
-	entries, err := files.Standing(fsys, dir)
+	entries, err := files.Entries(fsys, dir)
 	if err != nil {
 		return err
 	}

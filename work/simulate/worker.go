@@ -93,7 +93,7 @@ func (s *site) grid() (*grid.Grid, error) {
 		return nil, err
 	}
 	g := grid.NewGrid(*s.plan, ground, store, log)
-	g.Policy = s.Likely()
+	g.Policy = s.LikelyPolicy()
 	return g, nil
 }
 
@@ -156,7 +156,7 @@ func (s *site) lab(scope *torch.Scope, o WorkerOptions) (*grid.Executor, error) 
 		l.Options.Steady, l.Signed.Profile = true, profile.Name
 		l.Clock = func(at time.Duration) trainer.Clock { return &trainer.Virtual{Profile: profile, Time: at} }
 	}
-	l.Begin = func(scope *torch.Scope, seed int64) (*model.Network, *trainer.Given, error) {
+	l.Begin = func(scope *torch.Scope, seed int64) (*model.Network, *trainer.Pretrained, error) {
 		n, err := train.FirstNetwork(s.env.Files, scope, &s.Job, data, device, seed)
 		if err != nil {
 			return nil, nil, err
