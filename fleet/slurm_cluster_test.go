@@ -180,7 +180,7 @@ func TestSlurmNumberIsHandedToAStranger(t *testing.T) {
 func TestSlurmNodeIsLost(t *testing.T) {
 	needSlurm(t)
 	if !fleet.Long() {
-		t.Skip("left out: the loss of a node takes a minute; give -args -long")
+		t.Skip("left out: the loss of a node takes a minute; set GRAFT_LONG=1")
 	}
 	for _, all := range []bool{false, true} {
 		t.Run(fmt.Sprint("with its processes ", all), func(t *testing.T) { loseNode(t, all) })
@@ -220,7 +220,7 @@ func loseNode(t *testing.T, all bool) {
 func TestSlurmTimeIsOver(t *testing.T) {
 	needSlurm(t)
 	if !fleet.Long() {
-		t.Skip("left out: Slurm's shortest time is a minute; give -args -long")
+		t.Skip("left out: Slurm's shortest time is a minute; set GRAFT_LONG=1")
 	}
 	h := slurmHarness()
 	h.Timeout = 4 * time.Minute
