@@ -19,6 +19,8 @@ import (
 	"graft/results/document"
 	"graft/results/failure"
 	"graft/results/runs"
+	"graft/work"
+	"graft/work/traces"
 )
 
 // learnedFlags are the flags of commands that learn from a trace.
@@ -70,7 +72,7 @@ func (f *learnedFlags) mayWrite(paths ...string) error {
 		if slices.Contains(paths[:k], path) {
 			return failure.Usagef("%s would be written twice: name another file", path)
 		}
-		if err := mayMake(path, f.force); err != nil {
+		if err := work.MayWrite(files.OS{}, path, f.force); err != nil {
 			return err
 		}
 		if _, err := os.Stat(filepath.Dir(path)); err != nil {
@@ -94,7 +96,7 @@ func (f *learnedFlags) readDated(path string, window *trace.Window) (*dated, err
 	}
 	read, err := trace.ReadAll(files.OS{}, path, o)
 	if err != nil {
-		return nil, codedTrace(err)
+		return nil, traces.Coded(err)
 	}
 	if len(read.Jobs) == 0 {
 		return nil, fmt.Errorf("there is no job in %s, or none in its window; there is nothing to learn", path)

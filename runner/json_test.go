@@ -30,6 +30,7 @@ import (
 	"graft/work/simulate"
 	"graft/work/surgery"
 	"graft/work/table"
+	"graft/work/traces"
 	"graft/work/train"
 )
 
@@ -59,7 +60,7 @@ var jsonReports = map[string][]any{
 	"graft table check":   {table.CheckReport{}},
 	"graft table convert": {table.Whole{}},
 	"graft table show":    {runs.TableReport{}},
-	"graft trace info":    {traceReport{}},
+	"graft trace info":    {traces.Info{}},
 	"graft train":         {train.Result{}},
 	"graft version":       {versionInfo{}},
 	"graft vocab show":    {vocabReport{}},

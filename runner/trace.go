@@ -1,9 +1,6 @@
 package main
 
 import (
-	"errors"
-	"io/fs"
-	"os"
 	"strconv"
 	"strings"
 
@@ -48,16 +45,6 @@ func formatList() string {
 func traceFormats() (names []string) {
 	for _, f := range trace.Formats() {
 		names = append(names, f.Name+"\t"+f.About)
-	}
-	return names
-}
-
-// traceWritable are the names of formats that are written.
-func traceWritable() (names []string) {
-	for _, f := range trace.Formats() {
-		if f.Writable {
-			names = append(names, f.Name)
-		}
 	}
 	return names
 }
@@ -117,24 +104,4 @@ func windowOf(text string) (*trace.Window, error) {
 		return nil, failure.Usagef("--window %s: give whole seconds as A..B, such as 0..86400", text)
 	}
 	return w, nil
-}
-
-// codedTrace gives the error of a trace that is not what it claims to be its exit code.
-func codedTrace(err error) error {
-	if errors.Is(err, trace.ErrMalformed) {
-		return failure.With(failure.Damaged, err)
-	}
-	return err
-}
-
-// mayMake keeps a command from replacing what is there.
-func mayMake(out string, force bool) error {
-	_, err := os.Stat(out)
-	switch {
-	case errors.Is(err, fs.ErrNotExist) || err == nil && force:
-		return nil
-	case err != nil:
-		return err
-	}
-	return failure.Usagef("%s is there already: name another file, or replace it with --force", out)
 }
