@@ -16,6 +16,7 @@ import (
 	"graft/results/document"
 	"graft/results/failure"
 	"graft/results/runs"
+	"graft/work"
 )
 
 // clusterEstimateOptions are the flags of `graft cluster estimate`.
@@ -194,7 +195,7 @@ func (j *durationJob) begin(zero time.Time, first int64) {
 	for k := range j.jobs {
 		earliest = min(earliest, j.jobs[k].Submit)
 	}
-	by := floorDay(earliest)
+	by := work.Midnight(earliest)
 	for k := range j.jobs {
 		j.jobs[k].Submit -= by
 	}

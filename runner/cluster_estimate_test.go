@@ -48,7 +48,7 @@ func object[T any](t *testing.T, line string) (report T) {
 	return report
 }
 
-func text(t *testing.T, path string) string {
+func text(t testing.TB, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)

@@ -10,8 +10,8 @@ import (
 
 	"graft/cluster/schedulers"
 	"graft/config"
-	"graft/files"
 	"graft/results/runs"
+	"graft/work"
 )
 
 // clusterFlags are the flags that say what is simulated: short names of keys.
@@ -65,14 +65,17 @@ func schedulerHelp() string {
 }
 
 // read is what file and flags say.
-func (f *clusterFlags) read(more ...string) (*config.Cluster, error) {
+func (f *clusterFlags) read(env *work.Env, more ...string) (*config.Cluster, error) {
 	var set []string
 	f.given.Visit(func(flag *pflag.Flag) {
 		if key := clusterKeys[flag.Name]; key != "" {
 			set = append(set, key+"="+f.value(flag))
 		}
 	})
-	c, err := config.ReadCluster(files.OS{}, f.file, append(append(set, f.set...), more...))
+	c, err := config.ReadCluster(env.Files, f.file, append(append(set, f.set...), more...))
+	if err == nil {
+		tuneCollector(env, c.Cluster.Trace)
+	}
 	return c, runs.AsConfigFault(err)
 }
 

@@ -11,6 +11,7 @@ import (
 	"graft/files"
 	"graft/results/document"
 	"graft/results/failure"
+	"graft/work"
 )
 
 // clusterShapesOptions are the flags of `graft cluster shapes`.
@@ -52,7 +53,7 @@ func runClusterShapes(w io.Writer, path string, o clusterShapesOptions) error {
 	}
 	m, err := estimate.Load(files.OS{}, path)
 	if err != nil {
-		return dataFault(err)
+		return work.ReadFault(err)
 	}
 	shapes, err := shapesOf(m, o.term)
 	if err != nil {
