@@ -25,6 +25,7 @@ import (
 	"graft/results/runs"
 	"graft/work/describe"
 	"graft/work/doctor"
+	"graft/work/estimates"
 	"graft/work/learn"
 	"graft/work/pipeline"
 	"graft/work/simulate"
@@ -66,9 +67,9 @@ var jsonReports = map[string][]any{
 	"graft vocab show":    {vocabReport{}},
 	"graft weights show":  {weightsReport{}},
 
-	"graft cluster estimate": {estimatesReport{}},
-	"graft cluster forecast": {forecastReport{}},
-	"graft cluster shapes":   {shapesReport{}},
+	"graft cluster estimate": {estimates.DurationReport{}},
+	"graft cluster forecast": {estimates.ForecastReport{}},
+	"graft cluster shapes":   {estimates.ShapesReport{}},
 }
 
 // which tells several objects of a command apart.
