@@ -150,7 +150,7 @@ func (s *study) ready() error {
 			return err
 		}
 		if err := study.Validate(); err != nil {
-			return failure.With(failure.Usage, err)
+			return failure.Usagef("at a load of %g: %w", load, err)
 		}
 	}
 	return nil

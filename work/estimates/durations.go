@@ -25,7 +25,7 @@ const (
 
 // DurationOptions say how durations of jobs are estimated.
 type DurationOptions struct {
-	Options
+	Options          // what is learned from and what is written
 	History []string // traces from before, which are learned from and not estimated
 	Walk    string   // WalkWeek, WalkNone or WalkNever; empty is WalkWeek
 	Past    bool     // use durations of similar jobs that have ended as features
