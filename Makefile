@@ -52,8 +52,12 @@ deps: go
 	@$(MAKE) -s source
 	@scripts/library.sh
 
+# Results name the revision that made them, also of builds without Go's own record.
+STAMP = $(shell r=$$(git rev-parse HEAD 2>/dev/null) && m=$$(test -z "$$(git status --porcelain 2>/dev/null)" && echo false || echo true) && \
+  echo "-X main.revision=$$r -X main.modified=$$m")
+
 build: deps
-	@go build -o bin/graft ./runner
+	@go build -ldflags "$(STAMP)" -o bin/graft ./runner
 
 install: build
 	@scripts/install.sh "$(DESTDIR)$(PREFIX)"
@@ -77,7 +81,7 @@ race: deps
 
 test: deps
 	@scripts/packages.sh test || echo "test: what needs these packages is left out"
-	@go build -o bin/graft ./runner
+	@go build -ldflags "$(STAMP)" -o bin/graft ./runner
 	@echo "== vet";         go vet ./... && go vet -tags graftdebug ./torch ./cluster/...
 	@echo "== staticcheck"; go tool staticcheck ./...
 	@echo "== tests";       go test -timeout 30m -v ./... >build/test.log 2>&1; code=$$?; \
@@ -90,7 +94,7 @@ test: deps
 bench: build
 	@scripts/packages.sh test || true
 	@go run ./bench $(TABLES)
-	@go test ./trainer -run Distillation -v -args -long | grep -oE '(left out|measured): .*'
+	@GRAFT_LONG=1 go test ./trainer -run Distillation -v | grep -oE '(left out|measured): .*'
 
 fuzz:
 	@for p in $$(go list ./...); do for f in $$(go test -list '^Fuzz' $$p | grep ^Fuzz); do \

@@ -43,7 +43,7 @@ func (r *Run) admit() []Refusal {
 // settle makes the jobs: those of a pool beside each other, as they are simulated.
 func (r *Run) settle(of []*PoolRun) {
 	for _, pool := range r.Pools {
-		pool.memory = make([]Job, 0, pool.admitted)
+		pool.memory = make([]Job, pool.admitted)
 		pool.Jobs = make([]*Job, 0, pool.admitted)
 	}
 	r.Jobs = make([]*Job, 0, len(of))
@@ -51,8 +51,8 @@ func (r *Run) settle(of []*PoolRun) {
 		if pool == nil {
 			continue
 		}
-		pool.memory = append(pool.memory, newJob(&r.Study.Jobs[k], r.estimate(k)))
-		j := &pool.memory[len(pool.memory)-1]
+		j := &pool.memory[len(pool.Jobs)]
+		j.begin(&r.Study.Jobs[k], r.estimate(k))
 		j.Index = k
 		r.demand(j)
 		pool.Jobs, r.Jobs = append(pool.Jobs, j), append(r.Jobs, j)
@@ -110,13 +110,15 @@ func (r *Run) tooLarge(pool *PoolRun, j *Job) string {
 func NewJobs(like []*Job, seconds func(j *Job) int64) []*Job {
 	memory, list := make([]Job, len(like)), make([]*Job, len(like))
 	for k, j := range like {
-		memory[k] = newJob(j.Trace, math.NaN())
-		memory[k].wants, memory[k].share = j.wants, j.share
-		memory[k].work, list[k] = float64(seconds(j)), &memory[k]
+		memory[k].begin(j.Trace, math.NaN())
+		memory[k].beside, memory[k].work, list[k] = j.beside, float64(seconds(j)), &memory[k]
 	}
 	return list
 }
 
-func newJob(t *trace.Job, estimate float64) Job {
-	return Job{Trace: t, GPUs: t.GPUs, asked: t.GPUs, Arrival: t.Submit, Estimate: estimate, Priority: -1, Start: Never, End: Never, run: waitingRun, work: float64(t.Duration), rate: 1}
+// begin sets a job up that has not arrived.
+func (j *Job) begin(t *trace.Job, estimate float64) {
+	j.Trace, j.GPUs, j.asked, j.Arrival = t, t.GPUs, t.GPUs, t.Submit
+	j.Estimate, j.Priority, j.Start, j.End = estimate, -1, Never, Never
+	j.run, j.work, j.rate = waitingRun, float64(t.Duration), 1
 }

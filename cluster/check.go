@@ -103,10 +103,10 @@ func (p *Pool) checkNode(nd *node) error {
 				continue
 			}
 			for k := range used {
-				used[k] += j.wants[k] * int64(bits.OnesCount64(s.GPUs))
+				used[k] += j.beside.wants[k] * int64(bits.OnesCount64(s.GPUs))
 			}
-			if j.share > 0 {
-				parts[bits.TrailingZeros64(s.GPUs)] += j.share
+			if j.Share() > 0 {
+				parts[bits.TrailingZeros64(s.GPUs)] += j.Share()
 			}
 		}
 	}

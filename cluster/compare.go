@@ -8,7 +8,7 @@ import (
 	"graft/stat"
 )
 
-// Difference is how much longer jobs take on average in one outcome than in another, in
+// Difference is a mean difference of completion times between two outcomes, in
 // seconds, with an interval of confidence.
 type Difference struct {
 	Mean, Low, High float64

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Forecast is how many jobs and devices users are expected to ask for, in equal spans of time.
+// Forecast holds the expected submissions of jobs and devices in equal spans of time.
 type Forecast struct {
 	At   []int64   // seconds at which the spans begin, in order
 	Jobs []float64 // that are submitted in each

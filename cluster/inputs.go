@@ -109,7 +109,7 @@ func ReadProfiles(fsys files.FS, alone, pairs string) (*Profiles, error) {
 	}))
 }
 
-// forecastDates is how dates are written in a forecast, without a time zone.
+// forecastDates is the layout of dates in a forecast; they have no time zone.
 const forecastDates = "2006-01-02 15:04:05"
 
 // ReadForecast reads what is expected to be submitted: the columns time, pred_gpu_job and

@@ -28,8 +28,7 @@ type Job struct {
 	Preemptions int     // how often it was taken off its devices
 	Nodes       []Share // where it runs, or ran last
 
-	share   int           // thousandths of its one device; zero is all of it
-	wants   []int64       // other resources beside each device
+	beside  *beside       // what it asks for but whole devices; nil is nothing
 	asked   int           // devices; GPUs is the same unless a scheduler gives others
 	rate    float64       // work that a second uses up
 	work    float64       // seconds of work at rate one that were left at since
@@ -56,24 +55,34 @@ func (j *Job) Partner() *Job { return j.partner }
 // Order returns its place in the order of starts among those that run; negative while it waits.
 func (j *Job) Order() int64 { return j.run }
 
+// beside holds the demand of a job but for whole devices.
+type beside struct {
+	share int     // thousandths of its one device; zero is all of it
+	wants []int64 // other resources beside each device
+}
+
 // Share returns the thousandths of one device that the job asks for; zero is whole devices.
-func (j *Job) Share() int { return j.share }
+func (j *Job) Share() int {
+	if j.beside == nil {
+		return 0
+	}
+	return j.beside.share
+}
 
 // Demand returns the thousandths of devices that it has, or waits for.
 func (j *Job) Demand() int64 {
-	if j.share > 0 {
-		return int64(j.share)
+	if share := j.Share(); share > 0 {
+		return int64(share)
 	}
 	return int64(j.GPUs) * Whole
 }
 
-// Wants describes what it asks for beside each device, equal for equal jobs; empty if nothing is
-// counted but devices.
-func (j *Job) Wants() string {
-	if len(j.wants) == 0 {
+// Beside describes what it asks for but whole devices, equal for equal jobs; empty is nothing.
+func (j *Job) Beside() string {
+	if j.beside == nil {
 		return ""
 	}
-	return fmt.Sprint(j.wants)
+	return fmt.Sprint(*j.beside)
 }
 
 // Ends returns the second at which the job will end if nothing changes.

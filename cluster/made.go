@@ -39,7 +39,7 @@ func MakeProfiles(jobs []trace.Job) *Profiles {
 	return p
 }
 
-// disturbance is how much of its rate a job loses beside one that keeps a device busy all of
+// disturbance is the share of its rate that a job loses beside one that keeps a device busy all of
 // the time, as long as there is time for both.
 const disturbance = 0.1
 

@@ -157,7 +157,9 @@ func (n *Nodes) Room(at int) int {
 
 // at says which job is at hand.
 func (n *Nodes) at(j *Job) *Nodes {
-	n.wants, n.share = j.wants, j.share
+	if n.wants, n.share = nil, 0; j.beside != nil {
+		n.wants, n.share = j.beside.wants, j.beside.share
+	}
 	return n
 }
 

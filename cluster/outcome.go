@@ -2,7 +2,7 @@ package cluster
 
 import "slices"
 
-// Outcome is what came of a simulation.
+// Outcome is the result of a simulation.
 type Outcome struct {
 	Policy    string         // by which it was scheduled
 	Placement string         // how places were chosen
@@ -24,7 +24,7 @@ type Refusal struct {
 	Why string // it was not
 }
 
-// PoolOutcome is what came of a pool.
+// PoolOutcome is the result of a pool.
 type PoolOutcome struct {
 	Name   string  // of the virtual cluster
 	Nodes  int     // that it had

@@ -26,7 +26,7 @@ func (n *Nodes) part(nd *node, device, by int) bool {
 	return true
 }
 
-// left is what is left of a device in parts; nothing of one that is not.
+// left returns the thousandths that are left of a device in parts; zero if it is whole.
 func left(taken int) int64 {
 	if taken == 0 {
 		return 0

@@ -17,7 +17,7 @@ type Policy struct {
 	New func(s Setup) (Scheduler, error)
 }
 
-// Setup is what a scheduler is made for.
+// Setup is the input of a new scheduler.
 type Setup struct {
 	Pool   *PoolRun // its pool, with the jobs as they were prepared
 	Study  *Study   // the study that the pool is a part of

@@ -31,7 +31,7 @@ type Pool struct {
 	changes     func(Change)
 }
 
-// Change is what happened to a job's devices.
+// Change is a change of a job's devices.
 type Change struct {
 	At     int64   // second
 	Job    *Job    // whose
@@ -41,7 +41,7 @@ type Change struct {
 	Shared bool    // whether another job has the same devices then
 }
 
-// busy is what the time of devices was used for.
+// busy counts how the time of devices was used.
 type busy struct {
 	since   int64   // counted up to here
 	horizon int64   // and no further than here
@@ -56,7 +56,7 @@ func newPool(nodes *Nodes, place Placer, speed SpeedModel, now int64) *Pool {
 // Now is the second that it is.
 func (p *Pool) Now() int64 { return p.agenda.Now() }
 
-// GPUs is how many devices there are.
+// GPUs returns the number of devices.
 func (p *Pool) GPUs() int { return len(p.nodes.list) * p.nodes.each }
 
 // Free returns the number of devices of which no job has a part.
@@ -68,7 +68,7 @@ func (p *Pool) Room() int64 { return int64(p.nodes.free)*Whole + p.nodes.room }
 // Nodes are the nodes as they are now.
 func (p *Pool) Nodes() *Nodes { return p.nodes }
 
-// Count is how many jobs run.
+// Count returns the number of running jobs.
 func (p *Pool) Count() int { return p.running }
 
 // Running are the jobs that run, in the order of their starts. The list may be changed
@@ -94,7 +94,7 @@ func (p *Pool) Fits(j *Job) bool {
 // find looks for devices of a job. The result is good until the next call.
 func (p *Pool) find(j *Job, gpus int) ([]Share, bool) {
 	p.nodes.at(j)
-	if j.share > 0 {
+	if p.nodes.share > 0 {
 		if beside, ok := p.nodes.beside(); ok {
 			return append(p.scratch[:0], beside), true
 		}
@@ -163,7 +163,7 @@ func (p *Pool) begin(j *Job, gpus int) {
 	j.ending = p.agenda.Schedule(j.end, int(jobEnds), event{jobEnds, j})
 }
 
-// foresee is when a job ends if nothing changes.
+// foresee returns the second at which a job ends if nothing changes.
 func (p *Pool) foresee(j *Job) int64 {
 	if j.work <= 0 {
 		return j.since + p.extra
@@ -289,7 +289,7 @@ func (p *Pool) leave(j *Job) {
 // resources for the one that comes.
 func (p *Pool) Pack(guest, host *Job) bool {
 	switch {
-	case host.partner != nil || !host.Running() || guest.Running() || guest.GPUs != host.GPUs || guest.share+host.share > 0:
+	case host.partner != nil || !host.Running() || guest.Running() || guest.GPUs != host.GPUs || guest.Share()+host.Share() > 0:
 		p.fail("job %s cannot share the devices of job %s: it needs as many whole devices, and one that runs alone", guest.Trace.ID, host.Trace.ID)
 		return false
 	case !p.nodes.at(guest).canJoin(host.Nodes):
@@ -367,5 +367,5 @@ func (p *Pool) advance(to int64) {
 	p.agenda.Advance(to)
 }
 
-// Waiting is how many jobs wait.
+// Waiting returns the number of waiting jobs.
 func (p *Pool) Waiting() int { return p.waiting }

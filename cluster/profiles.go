@@ -2,7 +2,7 @@ package cluster
 
 import "graft/cluster/trace"
 
-// Config is what a job trains and how, as far as its load on a device depends on it.
+// Config is the model and the settings of a job on which its load on a device depends.
 type Config struct {
 	Model   string // the network's name; empty is unknown
 	Dataset string // what it trains on; empty is unknown
@@ -13,7 +13,7 @@ type Config struct {
 // ConfigOf is that of a job.
 func ConfigOf(t *trace.Job) Config { return Config{t.Model, t.Dataset, t.Batch, t.AMP} }
 
-// Profiles are what was measured of configurations, alone and in pairs on one device.
+// Profiles are measurements of configurations, alone and in pairs on one device.
 type Profiles struct {
 	// Scores say how much a configuration disturbs another on its device: 0 is hardly, 1
 	// is some, 2 is much. A configuration without one is not packed.

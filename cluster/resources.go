@@ -25,7 +25,7 @@ func (s *Study) resources() []Resource {
 	return append(list, s.Others...)
 }
 
-// limits are what a node has of the other resources.
+// limits returns the amounts of the other resources of a node.
 func (r *Run) limits() []int64 {
 	var list []int64
 	for _, resource := range r.resources {
@@ -34,14 +34,19 @@ func (r *Run) limits() []int64 {
 	return list
 }
 
-// demand notes what a job asks for beside its devices, and whether it asks for a part of one.
+// demand notes what a job asks for but whole devices.
 func (r *Run) demand(j *Job) {
-	if j.Trace.Share > 0 && j.Trace.Share < Whole && j.GPUs == 1 && !r.WholeGPUs {
-		j.share, r.varied = j.Trace.Share, true
+	parted := j.Trace.Share > 0 && j.Trace.Share < Whole && j.GPUs == 1 && !r.WholeGPUs
+	if !parted && len(r.resources) == 0 {
+		return
+	}
+	j.beside = &beside{}
+	if parted {
+		j.beside.share, r.varied = j.Trace.Share, true
 	}
 	for _, resource := range r.resources {
 		asked, devices := resource.Of(j.Trace), int64(j.GPUs)
-		j.wants = append(j.wants, max(0, (asked+devices-1)/devices))
+		j.beside.wants = append(j.beside.wants, max(0, (asked+devices-1)/devices))
 	}
 }
 
@@ -52,7 +57,7 @@ func (r *Run) lacking(nodes int, j *Job) string {
 	}
 	at := 0
 	for k, resource := range r.resources {
-		if j.wants[k] > resource.Node {
+		if j.beside.wants[k] > resource.Node {
 			at = k
 			break
 		}
@@ -63,7 +68,7 @@ func (r *Run) lacking(nodes int, j *Job) string {
 // Holds reports whether a job finds a place on so many idle nodes, as far as resources beside
 // devices go.
 func (r *Run) Holds(nodes int, j *Job) bool {
-	if len(j.wants) == 0 || j.GPUs > nodes*r.perNode() {
+	if len(r.resources) == 0 || j.GPUs > nodes*r.perNode() {
 		return true
 	}
 	if r.empty[nodes] == nil {

@@ -130,7 +130,7 @@ func (r *Run) arriving(pr *PoolRun) (jobs []*Job, err error) {
 	return jobs, nil
 }
 
-// engine is what simulates a pool.
+// engine returns the engine of a pool.
 func (r *Run) engine(pr *PoolRun, jobs []*Job, sched Scheduler, extra int64) *engine {
 	p := newPool(newNodes(pr.Nodes, r.perNode(), r.limits()), r.place, r.speed(), r.Begin)
 	p.extra, p.busy.horizon = extra, r.Horizon

@@ -105,7 +105,7 @@ func (s *Study) validateCluster() (faults []error) {
 // perNode is the number of devices of a node.
 func (s *Study) perNode() int { return cmp.Or(s.PerNode, 8) }
 
-// estimate is what is expected of a job of the study.
+// estimate returns the expected seconds of a job; NaN is unknown.
 func (s *Study) estimate(k int) float64 {
 	if s.Estimates == nil {
 		return math.NaN()

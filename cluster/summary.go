@@ -20,7 +20,7 @@ type Summary struct {
 	Last        int64          // second at which the last one ended
 }
 
-// Spread is how values are distributed. Quantiles lie between two values where they fall
+// Spread is the distribution of values. Quantiles are interpolated where they fall
 // between two.
 type Spread struct {
 	Mean   float64

@@ -9,7 +9,7 @@ import (
 	"graft/results"
 )
 
-// Usage is how a pool is used from a second on, until the next one.
+// Usage is the use of a pool from a second on, until the next one.
 type Usage struct {
 	At          int64 // second from which on it is so
 	GPUs        int   // devices that there are

@@ -18,6 +18,25 @@ func (l *TreeLearning) check(fsys files.FS, r *decode.Reading) {
 	l.held = known.trees(r, "held_out", l.Tables.HeldOut)
 }
 
+// Complete fills in the defaults of a learning made in memory, checks its values and reads
+// its tables, as ReadTreeLearning does for a file.
+func (l *TreeLearning) Complete(fsys files.FS) error {
+	l.EnsureDefaults()
+	known, faults := &folders{fsys: fsys}, []error{l.Validate()}
+	read := func(key string, paths []string) (trees []*simulation.Tree) {
+		for k, path := range paths {
+			tree, err := known.read(fmt.Sprintf("tables.%s[%d]", key, k), path)
+			trees, faults = append(trees, tree), append(faults, err)
+		}
+		return trees
+	}
+	l.trees, l.held = read("folders", l.Tables.Folders), read("held_out", l.Tables.HeldOut)
+	if err := errors.Join(faults...); err != nil {
+		return fmt.Errorf("read learning: %w", err)
+	}
+	return nil
+}
+
 // trees reads the tables that a key of the section tables names.
 func (f *folders) trees(r *decode.Reading, key string, paths []string) (trees []*simulation.Tree) {
 	if r.Broken("tables." + key) {

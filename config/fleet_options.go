@@ -110,8 +110,8 @@ func (o FleetOptions) Validate() error {
 	if o.Workers < 0 {
 		faults = append(faults, fmt.Errorf("workers is %d; must not be negative", o.Workers))
 	}
-	if o.Threads < 0 {
-		faults = append(faults, fmt.Errorf("threads is %d; must not be negative", o.Threads))
+	if o.Threads < 0 || o.Threads > mostThreads {
+		faults = append(faults, fmt.Errorf("threads is %d; must be between 0 and %d", o.Threads, mostThreads))
 	}
 	for _, d := range o.Devices {
 		if !deviceName.MatchString(d) {

@@ -20,7 +20,7 @@ func TestWhatAnEngineRefusesIsToldAtItsKey(t *testing.T) {
 		want string
 	}{
 		{[]string{local, "fleet.gpus=1", "run.device=cuda"}, "gpus are for a scheduler"},
-		{[]string{local, "fleet.time=1h"}, "time is nothing that local workers are held to"},
+		{[]string{local, "fleet.time=1h"}, "local workers have no time limit"},
 		{[]string{local, "fleet.memory_mb=100"}, "memory_mb is nothing"},
 		{[]string{local, "fleet.partition=main"}, "partition is for Slurm; leave it out for local workers"},
 		{[]string{local, `fleet.extra=["--exclusive"]`}, "extra is for Slurm"},

@@ -39,14 +39,17 @@ func (o *RunOptions) EnsureDefaults() {
 // deviceName matches a device; whether it exists is checked when the job starts.
 var deviceName = regexp.MustCompile(`^(cpu|cuda|cuda:[0-9]{1,3})$`)
 
+// mostThreads keeps LibTorch's OpenMP from ending the process where it cannot start them.
+const mostThreads = 1024
+
 // Validate joins all that is wrong.
 func (o RunOptions) Validate() error {
 	var faults []error
 	if !deviceName.MatchString(o.Device) {
 		faults = append(faults, fmt.Errorf("device is %q; must be cpu or cuda:N", o.Device))
 	}
-	if o.Threads < 0 {
-		faults = append(faults, fmt.Errorf("threads is %d; must not be negative, and zero means all processors", o.Threads))
+	if o.Threads < 0 || o.Threads > mostThreads {
+		faults = append(faults, fmt.Errorf("threads is %d; must be between 0, which means all processors, and %d", o.Threads, mostThreads))
 	}
 	if _, port, err := net.SplitHostPort(o.Listen); o.Listen != "" && (err != nil || !isPort(port)) {
 		faults = append(faults, fmt.Errorf("listen is %q; write an address and a port, such as 127.0.0.1:8080, where port 0 takes a free one", o.Listen))

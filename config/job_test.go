@@ -160,6 +160,7 @@ func TestAssignments(t *testing.T) {
 		"time.budget.x=3":            "time.budget has no keys",
 		"time.budget=soon":           "must be a time such as",
 		"time.budget=-5s":            "a budget of -5s",
+		"run.threads=1000000000":     "threads is 1000000000; must be between 0",
 		"run.listen=8080":            "write an address and a port",
 		`run.listen="a:b"`:           "write an address and a port",
 		`run.listen="[::1]:70000"`:   "write an address and a port",

@@ -43,9 +43,6 @@ func ReadLearning(fsys files.FS, path string, set []string) (*Learning, error) {
 	return readAs[*Learning](LearningKind, fsys, path, set)
 }
 
-// IsLearning says whether a file is of LearningKind.
-func IsLearning(fsys files.FS, path string) bool { return KindOf(fsys, path) == LearningKind }
-
 // EnsureDefaults fills in what zero stands for.
 func (l *Learning) EnsureDefaults() {
 	l.Run.EnsureDefaults()

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -58,13 +57,6 @@ func TestLearningIsReadWithWhatItNames(t *testing.T) {
 	assert.Contains(t, sources, "learn.rule "+path+":7")
 }
 
-func TestLearningIsToldFromJobs(t *testing.T) {
-	for text, is := range map[string]bool{"[learn]\n": true, "[table]\nfile = 3\n": true, "[run]\nseed = 1\n": false, "": false, "[[[": false} {
-		assert.Equal(t, is, IsLearning(files.OS{}, written(t, "a.toml", text)), text)
-	}
-	assert.False(t, IsLearning(files.OS{}, filepath.Join(t.TempDir(), "none.toml")))
-}
-
 func TestLearningFaultsAreAllTold(t *testing.T) {
 	path, f := lessonFile(t, "[policy]\nhidden = -1\nweights = \"w.txt\"\nembedding = 7\n[learn]\nrule = \"exct\"\nlr = -1\nepisods = 3\n[run]\nevery = -1\n")
 	_, err := ReadLearning(files.OS{}, path, nil)
@@ -92,19 +84,6 @@ func TestLearningFaultsAreAllTold(t *testing.T) {
 		require.ErrorAs(t, err, &list, set)
 		assert.ErrorContains(t, err, says)
 	}
-}
-
-func TestLearningSchema(t *testing.T) {
-	text, err := LearningKind.Schema()
-	require.NoError(t, err)
-	var schema struct {
-		Title      string
-		Properties map[string]struct{ Properties map[string]any }
-	}
-	require.NoError(t, json.Unmarshal([]byte(text), &schema))
-	assert.Equal(t, "a policy of graft that learns", schema.Title)
-	assert.Contains(t, schema.Properties["learn"].Properties, "temperature_decay")
-	assert.Contains(t, schema.Properties["table"].Properties, "waste")
 }
 
 // The original's files are learned from as they are, where the tables and policies

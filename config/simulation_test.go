@@ -174,6 +174,4 @@ func TestScenariosThatAreWrong(t *testing.T) {
 		_, err := readScenario(t, aScenario, set)
 		assert.ErrorContains(t, err, want, set)
 	}
-	require.Equal(t, SimulationKind, KindOf(files.OS{}, written(t, "a.toml", aScenario)))
-	require.Equal(t, JobKind, KindOf(files.OS{}, "testdata/jobs/full.toml"))
 }

@@ -39,9 +39,6 @@ func ReadTreeLearning(fsys files.FS, path string, set []string) (*TreeLearning, 
 	return readAs[*TreeLearning](TreeLearningKind, fsys, path, set)
 }
 
-// IsTreeLearning says whether a file is of TreeLearningKind.
-func IsTreeLearning(fsys files.FS, path string) bool { return KindOf(fsys, path) == TreeLearningKind }
-
 // preset has the defaults for new scenarios where the file is for them.
 func (l *TreeLearning) preset() (File, bool) { return NewTreeLearning(ForNew), l.Learn.For == ForNew }
 

@@ -27,8 +27,6 @@ func tableFolder(t testing.TB, name string, sequences int) string {
 func TestTreeLearningIsReadWithItsTables(t *testing.T) {
 	one, two := tableFolder(t, "one", 16), tableFolder(t, "other", 16)
 	path := written(t, "policy.toml", fmt.Sprintf("[tables]\nfolders = [%q]\nheld_out = [%q]\n[learn]\nbeta = 4\n", one, two))
-	require.True(t, IsTreeLearning(files.OS{}, path))
-	require.False(t, IsLearning(files.OS{}, path))
 	l, err := ReadTreeLearning(files.OS{}, path, []string{"policy.hidden=8", "run.seed=7", "run.seeds=3"})
 	require.NoError(t, err)
 	learn, held := l.Trees()

@@ -21,7 +21,7 @@ func BenchmarkSynthetic10000Images(b *testing.B) {
 	}
 }
 
-// As large as the real one, on the disk.
+// A set of the real size, from disk.
 func BenchmarkLoadCIFAR10(b *testing.B) {
 	for _, format := range cifar10.formats {
 		all := map[string][]byte{}
@@ -48,7 +48,7 @@ func BenchmarkLoadCIFAR10(b *testing.B) {
 	}
 }
 
-// How much of the test is right after ten epochs, and how long these take.
+// Test accuracy after ten epochs, and their time.
 func BenchmarkAccuracyOnTheDefaultSet(b *testing.B) {
 	for name, width := range map[string]int{"linear": 0, "8 channels": 8, "16 channels": 16, "32 channels": 32} {
 		b.Run(name, func(b *testing.B) {

@@ -10,17 +10,17 @@ import (
 	"graft/files"
 )
 
-// cifar is CIFAR-10 or CIFAR-100 (Krizhevsky 2009, Learning Multiple Layers of
-// Features from Tiny Images), as its page describes both formats of its files.
+// cifar is CIFAR-10 or CIFAR-100 (Krizhevsky 2009, Learning Multiple Layers of Features
+// from Tiny Images), in both formats of its page.
 type cifar struct {
 	name    string
 	classes []string
-	labels  int    // labels before each image in the binary format; the last one is meant
+	labels  int    // labels before each image in the binary format, of which the last counts
 	key     string // of the labels in the Python format
 	formats []cifarFormat
 }
 
-// cifarFormat is one of the forms in which the same images are published.
+// cifarFormat is one of the published formats of the same images.
 type cifarFormat struct {
 	folder, archive string
 	files           []cifarFile
@@ -97,7 +97,8 @@ func (c *cifar) read(fsys files.FS, o Options) (*source, error) {
 	return nil, missing(o, c.formats[0].archive+" or the files "+strings.Join(c.formats[0].readers(c, nil, nil).names(), ", "))
 }
 
-// present says whether any of the files are in a folder, and if so whether all.
+// present reports whether any of the files are in a folder, and returns an error if only
+// some are.
 func (f cifarFormat) present(fsys files.FS, folder string) (bool, error) {
 	var absent []string
 	for _, file := range f.files {
@@ -122,7 +123,7 @@ func lacks(path string, absent []string) error {
 	return fmt.Errorf("read %s: %w in full: it lacks %s; add them, or fetch it again", path, ErrMissing, strings.Join(absent, ", "))
 }
 
-// readers put the files into their places.
+// readers fill the splits from the files.
 func (f cifarFormat) readers(c *cifar, train, test *block) readers {
 	all := make(readers)
 	starts := map[bool]int{}

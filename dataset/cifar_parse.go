@@ -41,12 +41,12 @@ func (c *cifar) check(label int64, k int) error {
 	return nil
 }
 
-// perRow is what a pickle may take for one image beside its pixels: its name, two
-// labels and where they are kept.
+// perRow bounds the bytes of a pickle per image beside its pixels: its name, two labels
+// and their storage.
 const perRow = 1 << 10
 
-// parsePickle reads a dict with an array of images, a row each, and a list of
-// labels. Nothing in it is run.
+// parsePickle reads a dict with an array of images, a row each, and a list of labels. It
+// runs nothing.
 func parsePickle(c *cifar, r io.Reader, _ int64, into block) error {
 	rows := len(into.labels)
 	bytes := int64(rows)*(cifarImage+perRow) + perRow*perRow

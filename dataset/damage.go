@@ -5,15 +5,15 @@ import (
 	"io/fs"
 )
 
-// ErrDamaged is wrapped by errors of files that are cut short, altered or not what their
-// names say.
-var ErrDamaged = errors.New("the file is damaged")
+// Damage is an error of a file that is cut short, altered or not what its name says. Its
+// text is that of the error inside.
+type Damage struct{ error }
 
-// damage is an error that wraps ErrDamaged and keeps its own text.
-type damage struct{ error }
+// Damaged tells callers that know no datasets.
+func (Damage) Damaged() bool { return true }
 
-// Unwrap returns the error and its class.
-func (d damage) Unwrap() []error { return []error{d.error, ErrDamaged} }
+// Unwrap returns the error inside.
+func (d Damage) Unwrap() error { return d.error }
 
 // damaged classifies an error of a file's content. An error of the file system stays as
 // it is.
@@ -21,5 +21,5 @@ func damaged(err error) error {
 	if err == nil || errors.As(err, new(*fs.PathError)) {
 		return err
 	}
-	return damage{err}
+	return Damage{err}
 }

@@ -1,6 +1,6 @@
-// Package dataset brings labelled images to the device and keeps them there as
-// bytes: batches are then gathered, changed at random and normalised where they
-// are used, and nothing is copied while a network trains.
+// Package dataset loads labelled images to the device and keeps them there as bytes.
+// Batches are gathered, augmented and normalised on the device, so nothing is copied
+// while a network trains.
 package dataset
 
 import (
@@ -24,14 +24,13 @@ type Set struct {
 	Classes []string // the name of each label, at its place; never empty
 	Shape   [3]int   // channels, height and width of an image; none is zero
 
-	Train      Split // what a network learns from
-	Validation Split // what decides while it does; the very tensors of Test with Options.TestAsValidation
-	Test       Split // what is reported at the end
+	Train      Split // images to train on
+	Validation Split // images that guide decisions during training; the tensors of Test with Options.TestAsValidation
+	Test       Split // images of the final evaluation
 
-	// Digest is a SHA-256 in hex over the images and labels of the three splits, and
-	// over the mean and deviation where the options give them: sets with the same
-	// digest are the same, whatever files they came from, so a cache may be keyed by
-	// it. Never empty.
+	// Digest is a SHA-256 in hex over the images and labels of the three splits, and over
+	// the mean and deviation if the options give them. Sets with the same digest are
+	// equal whatever files they came from, so a cache may be keyed by it. Never empty.
 	Digest string
 	// Mean and Deviation are the options', or else those of each channel of Train,
 	// with pixels from 0 to 1. A channel that never changes has the deviation 1, so
@@ -39,9 +38,9 @@ type Set struct {
 	Mean, Deviation []float64
 }
 
-// Load reads or makes a dataset and puts it on a device, where scope s owns it.
-// The options may be as the user gave them: defaults are filled in and faults
-// reported. A published dataset that is not there is [ErrMissing].
+// Load reads or generates a dataset and moves it to a device, where scope s owns it. It
+// fills in defaults of the options and reports their faults. If the files of a published
+// dataset are missing, the error wraps [ErrMissing].
 func Load(s *torch.Scope, d torch.Device, fsys files.FS, o Options) (*Set, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {
@@ -58,8 +57,8 @@ func Load(s *torch.Scope, d torch.Device, fsys files.FS, o Options) (*Set, error
 	return set, nil
 }
 
-// load divides a source and moves its parts to the device one after the other,
-// so that the host holds one of them at a time beside what was read.
+// load splits a source and moves its parts to the device one after the other, so that the
+// host holds only one of them beside the source.
 func (src *source) load(s *torch.Scope, d torch.Device, o Options) (*Set, error) {
 	parts, err := src.divide(o)
 	if err != nil {
@@ -89,7 +88,7 @@ func (src *source) load(s *torch.Scope, d torch.Device, o Options) (*Set, error)
 	return set, nil
 }
 
-// normalise takes the mean and deviation of the options in place of the images'.
+// normalise sets the mean and deviation from the options or the images.
 func (set *Set) normalise(o Options, d digest) error {
 	for _, m := range []struct {
 		name        string
@@ -109,7 +108,7 @@ func (set *Set) normalise(o Options, d digest) error {
 	return nil
 }
 
-// move puts one part on the device, after its bytes were looked at.
+// move copies one part to the device and adds it to the digest.
 func (src *source) move(s *torch.Scope, d torch.Device, p part, look func([]byte, []int64)) (Split, error) {
 	images, err := p.of.images(p.rows)
 	if err != nil {

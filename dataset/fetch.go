@@ -19,8 +19,7 @@ import (
 	"graft/files"
 )
 
-// remote is a published file. The sums are the publishers' own, and say whether a
-// file is whole and the right one.
+// remote is a published file. Its checksums are the publishers' own.
 type remote struct {
 	name  string
 	url   string
@@ -34,8 +33,8 @@ const (
 	fashionHost = "http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/"
 )
 
-// published is what Fetch knows. The sums of CIFAR are from its page, those of
-// Fashion-MNIST from its repository, those of MNIST from torchvision.
+// published are the datasets that Fetch supports. The checksums of CIFAR are from its
+// page, those of Fashion-MNIST from its repository, those of MNIST from torchvision.
 var published = map[string][]remote{
 	KindCIFAR10:  {{"cifar-10-binary.tar.gz", cifarHost + "cifar-10-binary.tar.gz", "c32a1d4ab5d03f1284b67883e8d87530", 170_052_171}},
 	KindCIFAR100: {{"cifar-100-binary.tar.gz", cifarHost + "cifar-100-binary.tar.gz", "03b5dce01913d631647c71ecec9e9cb8", 168_513_733}},
@@ -53,14 +52,14 @@ var published = map[string][]remote{
 	},
 }
 
-// Fetchable lists the kinds that Fetch knows, in order.
+// Fetchable lists the kinds that Fetch supports, in order.
 func Fetchable() []string { return slices.Sorted(maps.Keys(published)) }
 
-// Fetch downloads a published dataset into a folder, whose path is then that of
-// Options. A file gets its name only once its checksum was found right; what was
-// cut off stays under a name that ends in ".part", and the next call goes on from
-// there. Files that are there and right are left alone. A nil client is
-// http.DefaultClient; progress, which may be nil, hears of bytes of all files.
+// Fetch downloads a published dataset into a folder, which is then the Path of Options. A
+// file gets its name once its checksum is verified; an interrupted download stays under a
+// name that ends in ".part", and the next call resumes it. Valid files are left alone. A
+// nil client is http.DefaultClient. Progress, which may be nil, receives the bytes of all
+// files.
 func Fetch(ctx context.Context, client *http.Client, fsys files.FS, name, dir string, progress func(done, total int64)) error {
 	list, known := published[name]
 	if !known {
@@ -96,7 +95,7 @@ func fetch(ctx context.Context, client *http.Client, fsys files.FS, list []remot
 	return nil
 }
 
-// download brings one file in.
+// download fetches one file.
 type download struct {
 	remote
 	client *http.Client
@@ -133,7 +132,7 @@ func (d download) run(ctx context.Context) error {
 
 func (d download) right(sum hash.Hash) bool { return hex.EncodeToString(sum.Sum(nil)) == d.md5 }
 
-// sum reads what there is of a file; nil says that there is none.
+// sum is the checksum of what exists of a file; nil if there is none.
 func (d download) sum(path string) (sum hash.Hash, bytes int64, err error) {
 	there, err := isFile(d.fsys, path)
 	if err != nil || !there {
@@ -147,10 +146,10 @@ func (d download) sum(path string) (sum hash.Hash, bytes int64, err error) {
 	return sum, bytes, err
 }
 
-// transfer asks for what is missing and returns the sum of the whole part.
+// transfer requests the missing bytes and returns the checksum of the whole part.
 func (d download) transfer(ctx context.Context, sum hash.Hash, have int64) (hash.Hash, error) {
 	if have >= d.bytes {
-		have = 0 // whole and wrong: from the start
+		have = 0 // complete and wrong: restart
 	}
 	response, err := d.ask(ctx, have)
 	if err != nil {
@@ -188,18 +187,18 @@ func (d download) ask(ctx context.Context, have int64) (*http.Response, error) {
 	}
 	err = fmt.Errorf("the server answers %s; try again later, or copy %s to %s by hand", response.Status, d.name, d.path)
 	if response.StatusCode == http.StatusRequestedRangeNotSatisfiable {
-		err = errors.Join(err, d.discard()) // the next call starts anew
+		err = errors.Join(err, d.discard()) // the next call restarts
 	}
 	return nil, errors.Join(err, response.Body.Close())
 }
 
-// continues says whether the server sends what comes after the bytes that are here.
+// continues reports whether the server sends the bytes after those that exist.
 func continues(response *http.Response, have int64) bool {
 	return response.StatusCode == http.StatusPartialContent &&
 		strings.HasPrefix(response.Header.Get("Content-Range"), "bytes "+strconv.FormatInt(have, 10)+"-")
 }
 
-// discard removes the part that an earlier call left.
+// discard deletes the part of an earlier call.
 func (d download) discard() error {
 	if err := d.fsys.Remove(d.part()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -207,7 +206,7 @@ func (d download) discard() error {
 	return nil
 }
 
-// receive appends what comes to the part.
+// receive appends the response to the part.
 func (d download) receive(body io.Reader, sum hash.Hash, have int64) (err error) {
 	file, err := d.fsys.Append(d.part())
 	if err != nil {

@@ -36,14 +36,14 @@ func remoteOf(server *httptest.Server, name string, data []byte) remote {
 	return remote{name, server.URL + "/" + name, hex.EncodeToString(sum[:]), int64(len(data))}
 }
 
-// serve answers with data, in parts where they are asked for.
+// serve sends data, and supports ranges.
 func serve(data []byte) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
 	}
 }
 
-// cutAfter promises all and hangs up after some bytes.
+// cutAfter announces all of the data and disconnects after some bytes.
 func cutAfter(data []byte, bytes int) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", strconv.Itoa(len(data)))
@@ -52,7 +52,7 @@ func cutAfter(data []byte, bytes int) http.HandlerFunc {
 	}
 }
 
-// ignoringRanges answers with all of the data, whatever is asked for.
+// ignoringRanges sends all of the data for any request.
 func ignoringRanges(data []byte) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(data) }
 }
@@ -65,7 +65,7 @@ func TestFetchSaysWhatIsWrongAndLeavesNothingHalf(t *testing.T) {
 	data := content(1)
 	cases := map[string]struct {
 		answers []http.HandlerFunc // one a call of Fetch
-		want    []string           // what each call says; empty for nothing
+		want    []string           // error of each call; empty for none
 		part    int                // bytes that are kept for the next call
 	}{
 		"all goes well":            {[]http.HandlerFunc{serve(data)}, []string{""}, 0},
@@ -170,8 +170,8 @@ func TestFetchKnowsItsNames(t *testing.T) {
 	require.Equal(t, cifar100.formats[0].archive, published[KindCIFAR100][0].name)
 }
 
-// Whatever fails on the disk, the final name holds the whole file or nothing, and
-// the next call ends well.
+// After any fault of the disk the final name holds the whole file or nothing, and the
+// next call succeeds.
 func TestFetchSurvivesFaults(t *testing.T) {
 	data := content(1)
 	server := httptest.NewServer(serve(data))

@@ -11,7 +11,7 @@ import (
 	"graft/parallel"
 )
 
-// endings are those of the images that are read, in small letters.
+// endings are the supported extensions, in lower case.
 var endings = []string{".png", ".jpg", ".jpeg", ".gif"}
 
 // maxImages bounds the images of a folder.
@@ -23,8 +23,8 @@ type picture struct {
 	label int64
 }
 
-// readFolder lists PATH/train/CLASS and PATH/test/CLASS, or PATH/CLASS alone, of
-// which the test gets a share. Names decide the order, and with it the labels.
+// readFolder lists PATH/train/CLASS and PATH/test/CLASS, or PATH/CLASS alone, a share of
+// which becomes the test set. Names determine the order and the labels.
 func readFolder(fsys files.FS, o Options) (*source, error) {
 	top, err := subfolders(fsys, o.Path)
 	if err != nil {
@@ -47,12 +47,12 @@ func readFolder(fsys files.FS, o Options) (*source, error) {
 	return src, nil
 }
 
-// subfolders lists the folders in a folder but those whose names begin with a dot.
+// subfolders lists the folders in a folder; those with a leading dot are skipped.
 func subfolders(fsys files.FS, folder string) ([]string, error) {
 	return list(fsys, folder, func(name string, dir bool) bool { return dir && !strings.HasPrefix(name, ".") })
 }
 
-// list gives the names in a folder that are wanted, in order. Links are followed.
+// list returns the wanted names in a folder, in order. Links are followed.
 func list(fsys files.FS, folder string, want func(name string, dir bool) bool) ([]string, error) {
 	entries, err := fsys.ReadDir(folder)
 	if err != nil {
@@ -93,7 +93,7 @@ func (src *source) twoFolders(fsys files.FS, o Options) (train, test []picture, 
 	return train, test, err
 }
 
-// oneFolder divides the images of a folder into those to train and to test with.
+// oneFolder splits the images of a folder into training and test images.
 func (src *source) oneFolder(fsys files.FS, o Options, classes []string) (train, test []picture, err error) {
 	src.classes = classes
 	all, err := src.gather(fsys, o.Path, classes)
@@ -146,7 +146,7 @@ func isPicture(name string, dir bool) bool {
 	return !dir && !strings.HasPrefix(name, ".") && slices.Contains(endings, strings.ToLower(filepath.Ext(name)))
 }
 
-// pictures is a pool whose images are read when they are asked for.
+// pictures is a pool whose images are read on demand.
 func pictures(fsys files.FS, all []picture, size int) pool {
 	labels := make([]int64, len(all))
 	for k, p := range all {

@@ -149,13 +149,13 @@ func TestFoldersSayWhatIsWrong(t *testing.T) {
 			for _, text := range c.want {
 				require.ErrorContains(t, err, text)
 			}
-			require.Equal(t, name == "a broken image", errors.Is(err, ErrDamaged))
+			require.Equal(t, name == "a broken image", errors.As(err, new(Damage)))
 		})
 	}
 	require.ErrorContains(t, decode(hugePNG(t), make([]byte, 3), 1), "pixels")
 }
 
-// hugePNG says to have more pixels than fit into memory.
+// hugePNG claims more pixels than fit into memory.
 func hugePNG(t testing.TB) []byte {
 	data := encodePNG(t, plainImage(color.White, 1, 1))
 	var out bytes.Buffer

@@ -8,8 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Whatever comes in is read in full or an error: never a panic, never a label
-// that no class has.
+// Any input is read in full or is an error: no panic, and no label without a class.
 
 func FuzzIDX(f *testing.F) {
 	for _, data := range idxFiles() {

@@ -33,7 +33,7 @@ func tiny(c *cifar, rows int) *cifar {
 
 const tinyRows = 4
 
-// cifarBatch makes up the images and labels of a file, another for every number.
+// cifarBatch generates the images and labels of a file, different for every number.
 func cifarBatch(c *cifar, number int) block {
 	b := newBlock(tinyRows)
 	for k := range b.images {
@@ -50,7 +50,7 @@ func binaryBatch(c *cifar, b block) []byte {
 	var out []byte
 	for k, label := range b.labels {
 		for range c.labels - 1 {
-			out = append(out, 19) // the coarse label, which nobody reads
+			out = append(out, 19) // the coarse label, which is ignored
 		}
 		out = append(out, byte(label))
 		out = append(out, b.images[k*cifarImage:(k+1)*cifarImage]...)
@@ -184,7 +184,7 @@ func within(t testing.TB, body func(s *torch.Scope)) {
 	require.NoError(t, torch.With(func(s *torch.Scope) error { body(s); return s.Err() }))
 }
 
-// loaded is a set whose tensors are read and gone.
+// loaded is a copy of a set that has been closed.
 type loaded struct {
 	*Set
 	images, labels [3][]byte // of training, validation and test
@@ -213,7 +213,7 @@ func loadFor(t testing.TB, o Options) loaded {
 	return l
 }
 
-// loadError is why a set cannot be loaded.
+// loadError is the error of Load.
 func loadError(o Options) error {
 	return torch.With(func(s *torch.Scope) error {
 		_, err := Load(s, torch.CPU, files.OS{}, o)

@@ -10,12 +10,12 @@ import (
 	"graft/files"
 )
 
-// idx is a dataset in the files of MNIST: images and labels apart, each in the
-// format that the page of MNIST calls IDX.
+// idx is a dataset in the files of MNIST: images and labels, each in the format IDX of
+// its page.
 type idx struct {
 	name    string
 	classes []string
-	folder  string // where other programs put the files, below their own folder
+	folder  string // subfolder in which torchvision puts the files
 }
 
 var (
@@ -37,8 +37,8 @@ type idxPair struct{ images, labels string }
 
 var idxTrain, idxTest = idxPair{"train-images-idx3-ubyte", "train-labels-idx1-ubyte"}, idxPair{"t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"}
 
-// read looks for the files, packed or not, in a folder or where PyTorch's
-// torchvision has put them below it.
+// read finds the files, packed or not, in a folder or where torchvision has put them
+// below it.
 func (i idx) read(fsys files.FS, o Options) (*source, error) {
 	for _, folder := range []string{o.Path, filepath.Join(o.Path, i.folder, "raw")} {
 		paths, absent, err := findIDX(fsys, folder)
@@ -59,7 +59,8 @@ func idxNames() []string {
 	return []string{idxTrain.images, idxTrain.labels, idxTest.images, idxTest.labels}
 }
 
-// findIDX says where each file is in a folder, and which are not.
+// findIDX returns the paths of the files in a folder, and the names of those that are
+// missing.
 func findIDX(fsys files.FS, folder string) (paths map[string]string, absent []string, err error) {
 	paths = make(map[string]string)
 	for _, name := range idxNames() {
@@ -114,7 +115,7 @@ func (i idx) readPair(fsys files.FS, paths map[string]string, pair idxPair) (poo
 	return held(images, wide), nil
 }
 
-// readIDX returns the items of a file, whose sizes after the first are given.
+// readIDX returns the items of a file with these sizes after the first.
 func readIDX(fsys files.FS, path string, magic uint32, sizes ...int) (items []byte, err error) {
 	err = readFile(fsys, path, func(r io.Reader, _ int64) error {
 		items, err = parseIDX(r, magic, sizes...)
@@ -148,8 +149,8 @@ func parseIDX(r io.Reader, magic uint32, sizes ...int) ([]byte, error) {
 	return readItems(r, bytes)
 }
 
-// readItems reads to the end of the file. Memory grows with what comes, not with
-// what the file says.
+// readItems reads to the end of the file. Memory grows with the data, not with the
+// claimed size.
 func readItems(r io.Reader, count int64) ([]byte, error) {
 	var items bytes.Buffer
 	if _, err := io.CopyN(&items, r, count); err != nil {

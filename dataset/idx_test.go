@@ -55,7 +55,7 @@ func TestIDXSaysWhatIsWrong(t *testing.T) {
 			for _, text := range c.want {
 				require.ErrorContains(t, err, text)
 			}
-			require.Equal(t, name != "a file is missing", errors.Is(err, ErrDamaged))
+			require.Equal(t, name != "a file is missing", errors.As(err, new(Damage)))
 		})
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"graft/torch"
 )
 
-// One sentence in place of a failure in every test.
+// One message instead of a failure in every test.
 func TestMain(m *testing.M) {
 	if err := torch.Load(); err != nil {
 		fmt.Fprintln(os.Stderr, "dataset: nothing can be tested:", err)

@@ -13,15 +13,15 @@ import (
 
 // The kinds of dataset.
 const (
-	KindSynthetic = "synthetic"     // made up, see SyntheticOptions
+	KindSynthetic = "synthetic"     // generated, see SyntheticOptions
 	KindCIFAR10   = "cifar10"       // Krizhevsky 2009: 60,000 colour images of 32 x 32
 	KindCIFAR100  = "cifar100"      // the same with 100 classes
 	KindMNIST     = "mnist"         // LeCun 1998: 70,000 grey digits of 28 x 28
 	KindFashion   = "fashion-mnist" // Xiao 2017: MNIST's files with clothes
-	KindFolder    = "folder"        // one's own images, a folder a class
+	KindFolder    = "folder"        // the user's images, a folder for each class
 )
 
-// kinds is where each kind is read.
+// kinds are the readers of all kinds.
 var kinds = map[string]func(files.FS, Options) (*source, error){
 	KindSynthetic: synthetic,
 	KindCIFAR10:   cifar10.read,
@@ -34,48 +34,47 @@ var kinds = map[string]func(files.FS, Options) (*source, error){
 // Kinds lists the names of all kinds in order.
 func Kinds() []string { return slices.Sorted(maps.Keys(kinds)) }
 
-// defaultShare of the training images decides where nothing else is said.
+// defaultShare is the default ValidationShare.
 const defaultShare = 0.1
 
-// defaultSize is that of CIFAR, in pixels.
+// defaultSize is the default Size, that of CIFAR, in pixels.
 const defaultSize = 32
 
-// maxBytes bounds the images of one set. It is four times what the largest
-// published set here takes when its images are floats.
+// maxBytes bounds the bytes of the images of one set: four times the largest published
+// set here as floats.
 const maxBytes = 4 << 30
 
-// Options say which dataset is loaded and how it is divided. The zero value is
-// the synthetic one.
+// Options select a dataset and its splits. The zero value is the synthetic one.
 type Options struct {
-	Kind string // which dataset; empty means synthetic
-	// Path is where the files are: a folder, or the published archive of CIFAR.
-	// The synthetic kind has none, all others need one.
+	Kind string // kind of the dataset; empty means synthetic
+	// Path is the path of the files: a folder, or the published archive of CIFAR. The
+	// synthetic kind has none, all others need one.
 	Path string
-	// ValidationShare is the part of the training images that decides, between 0 and
-	// 1, the same of each class and drawn by the seed. A folder without a test folder
-	// gives as many to the test. Zero means 0.1.
+	// ValidationShare is the share of the training images that is held out for
+	// validation, between 0 and 1, equal in each class and drawn by the seed. A folder
+	// without a test folder holds out as many for the test. Zero means 0.1.
 	ValidationShare float64
-	// TestAsValidation lets the test images decide, as the original does, and
-	// trains on all others. The accuracy that is reported at the end is then too
-	// good. False keeps them apart.
+	// TestAsValidation uses the test images for validation, as the original does, and
+	// trains on all others. The final test accuracy is then too optimistic. False keeps
+	// them apart.
 	TestAsValidation bool
-	Seed             int64            // number that the division and synthetic images follow from; zero is a seed as any
-	Synthetic        SyntheticOptions // how synthetic images look; what is zero has its default
-	Size             int              // pixels that images of a folder are resized to, in height and width; zero means 32
-	Limit            int              // most training images, of all classes; zero means all
-	// Mean is taken off each channel before it is divided by Deviation, pixels being
-	// from 0 to 1: a value for each channel, or one for all. Empty means the mean of
-	// the training images.
+	Seed             int64            // seed of the splits and of synthetic images; zero is a seed like any other
+	Synthetic        SyntheticOptions // options of synthetic images
+	Size             int              // height and width in pixels to which images of a folder are resized; zero means 32
+	Limit            int              // maximum of training images, over all classes; zero means all
+	// Mean is subtracted from each channel before the division by Deviation, pixels being
+	// from 0 to 1: a value for each channel, or one for all. Empty means the mean of the
+	// training images.
 	Mean []float64
-	// Deviation is what each channel is divided by, as Mean; none is zero. Empty means
-	// the deviation of the training images.
+	// Deviation is the divisor of each channel, given like Mean; none is zero. Empty
+	// means the deviation of the training images.
 	Deviation []float64
 }
 
-// unusable says whether images cannot be moved by a number.
+// unusable reports whether a number cannot shift images.
 func unusable(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults fills unset options.
 func (o *Options) EnsureDefaults() {
 	if o.Kind == "" {
 		o.Kind = KindSynthetic
@@ -89,8 +88,7 @@ func (o *Options) EnsureDefaults() {
 	o.Synthetic.EnsureDefaults()
 }
 
-// Validate lists every setting that makes no sense, zeros among them that
-// EnsureDefaults has not replaced.
+// Validate returns all faults, zeros among them that EnsureDefaults has not replaced.
 func (o Options) Validate() error {
 	var faults []error
 	bad := func(wrong bool, format string, values ...any) {

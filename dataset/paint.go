@@ -4,11 +4,11 @@ import (
 	"math/rand/v2"
 )
 
-// Painting is done in whole numbers alone, so that every machine paints the same
-// pixels. Lengths are in sixteenths of a pixel where it is not said otherwise.
+// Painting uses integers only, so that every machine paints the same pixels. Lengths are
+// in sixteenths of a pixel unless stated otherwise.
 const sixteenth = 16
 
-// look is what a class looks like.
+// look is the appearance of a class.
 type look struct{ shape, texture, period int }
 
 const (
@@ -36,7 +36,7 @@ var (
 
 const maxClasses = len(shapeNames) * len(textureNames) * len(periods)
 
-// looks gives neighbouring classes other shapes, then other textures.
+// looks gives neighbouring classes different shapes first, then different textures.
 func looks(class int) look {
 	texture := class / len(shapeNames)
 	return look{class % len(shapeNames), texture % len(textureNames), texture / len(textureNames)}
@@ -49,7 +49,7 @@ func (l look) name() string {
 // colour is a value for each channel; grey images use the first.
 type colour [3]int
 
-// canvas is one image under work, a plane for each channel.
+// canvas is an image being painted, a plane for each channel.
 type canvas struct {
 	pixels         []byte
 	channels, side int
@@ -59,7 +59,7 @@ func newCanvas(c SyntheticOptions, pixels []byte) canvas {
 	return canvas{pixels, c.Channels, c.Size}
 }
 
-// patch is something with a shape and two colours in a texture.
+// patch is a shape with two colours in a texture.
 type patch struct {
 	look
 	x, y, radius    int // the middle, and from there to the edge
@@ -160,7 +160,7 @@ func (c canvas) draw(p patch) {
 	}
 }
 
-// covers says whether a place, seen from the middle, lies in the shape.
+// covers reports whether a place, relative to the middle, lies in the shape.
 func (p patch) covers(dx, dy int) bool {
 	r, squared := p.radius, dx*dx+dy*dy
 	far, near := max(abs(dx), abs(dy)), min(abs(dx), abs(dy))
@@ -178,7 +178,7 @@ func (p patch) covers(dx, dy int) bool {
 	}
 }
 
-// lights says whether a place has the light colour of the texture.
+// lights reports whether a place has the light colour of the texture.
 func (p patch) lights(dx, dy int) bool {
 	stripe := func(along, phase int) bool {
 		// Far enough to be positive: division rounds towards zero.
@@ -203,7 +203,7 @@ func abs(v int) int {
 	return v
 }
 
-// disturb adds noise to every pixel, small changes more often than large ones.
+// disturb adds noise to every pixel; small changes are more likely than large ones.
 func (c canvas) disturb(noise int, source *rand.PCG) {
 	size := c.side * c.side
 	for k := range size {

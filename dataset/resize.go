@@ -6,7 +6,7 @@ import (
 	"image"
 	"image/draw"
 
-	// The formats that image.Decode knows.
+	// Formats that image.Decode supports.
 	_ "image/gif"
 	_ "image/jpeg"
 	_ "image/png"
@@ -20,8 +20,8 @@ const (
 	maxPixels      = 1 << 26  // of an image file, unpacked
 )
 
-// readPicture reads an image file, cuts its middle square out and brings it to
-// size x size pixels, a plane for each colour.
+// readPicture reads an image file, crops its central square and resizes it to size x size
+// pixels, a plane for each colour.
 func readPicture(fsys files.FS, path string, into []byte, size int) error {
 	data, err := files.ReadAll(fsys, path, maxPictureFile)
 	if err != nil {
@@ -52,8 +52,7 @@ func decode(data, into []byte, size int) error {
 	return nil
 }
 
-// middle is the largest square in the middle of an image; what is transparent
-// gets black.
+// middle is the largest central square of an image; transparent pixels become black.
 func middle(from image.Image) *image.RGBA {
 	bounds := from.Bounds()
 	side := min(bounds.Dx(), bounds.Dy())
@@ -63,9 +62,8 @@ func middle(from image.Image) *image.RGBA {
 	return square
 }
 
-// shrink averages the pixels, four bytes apart, that each new pixel covers, parts
-// of them by their area. It works in whole numbers: a pixel is size units wide, a
-// new one side units.
+// shrink averages the pixels, four bytes apart, that each new pixel covers, weighted by
+// area. It uses integers: a pixel is size units wide, a new one side units.
 func shrink(from []byte, stride, side int, into []byte, size int) {
 	rows := make([]uint64, side*size)
 	for y := range side {

@@ -11,7 +11,7 @@ import (
 	"slices"
 )
 
-// source is a dataset before it is divided.
+// source is a dataset before the split.
 type source struct {
 	name        string
 	classes     []string
@@ -19,7 +19,7 @@ type source struct {
 	train, test pool
 }
 
-// pool is a number of images, not all of which may be wanted.
+// pool is a set of images, read on demand.
 type pool struct {
 	labels []int64
 	images func(rows []int) ([]byte, error) // side by side, each [C, H, W]
@@ -46,10 +46,10 @@ type part struct {
 	rows []int
 }
 
-// parts are what a source is divided into.
+// parts are the splits of a source.
 type parts struct{ train, validation, test part }
 
-// The streams of a set's seed, one a purpose.
+// Random streams of the seed, one for each purpose.
 const (
 	streamValidation = iota + 1
 	streamLimit
@@ -81,13 +81,13 @@ func everyRow(count int) []int {
 	return rows
 }
 
-// shareOf is how many of count, at least one of which stays on either side.
+// shareOf is a share of count, such that at least one stays on either side.
 func shareOf(count int, share float64) int {
 	return max(1, min(count-1, int(math.Round(share*float64(count)))))
 }
 
-// apart draws want of the rows, from each class its share, and returns the others
-// and those, both in the order in which they came.
+// apart draws want of the rows, from each class in proportion, and returns the others and
+// the drawn ones, both in their original order.
 func apart(labels []int64, rows []int, want int, seed int64, stream uint64) (others, drawn []int) {
 	byClass := make(map[int64][]int)
 	for _, row := range rows {
@@ -112,7 +112,7 @@ func apart(labels []int64, rows []int, want int, seed int64, stream uint64) (oth
 	return others, drawn
 }
 
-// quota is how many rows of a class are drawn.
+// quota is the number of rows to draw from a class.
 type quota struct {
 	class     int64
 	count     int
@@ -152,7 +152,7 @@ func newDigest(src *source) digest {
 
 func (d digest) number(values ...int) {
 	for _, v := range values {
-		_, _ = d.Write(binary.LittleEndian.AppendUint64(nil, uint64(v))) // a hash takes all
+		_, _ = d.Write(binary.LittleEndian.AppendUint64(nil, uint64(v))) // a hash never fails
 	}
 }
 
@@ -165,7 +165,7 @@ func (d digest) add(images []byte, labels []int64) {
 	}
 }
 
-// moments is called where the images' own are not taken.
+// moments is called if the options give the mean or deviation.
 func (d digest) moments(name string, values []float64) {
 	_, _ = d.Write([]byte(name))
 	for _, v := range values {
@@ -175,8 +175,8 @@ func (d digest) moments(name string, values []float64) {
 
 func (d digest) hex() string { return hex.EncodeToString(d.Sum(nil)) }
 
-// moments are the mean and deviation of each channel with pixels from 0 to 1.
-// They are counted in whole numbers, so no order of adding shows in them.
+// moments are the mean and deviation of each channel with pixels from 0 to 1. They are
+// counted in integers, so the order does not matter.
 func moments(images []byte, shape [3]int) (mean, deviation []float64) {
 	plane := shape[1] * shape[2]
 	counts := make([][256]uint64, shape[0])
@@ -200,7 +200,7 @@ func momentsOf(count *[256]uint64) (mean, deviation float64) {
 		sum += uint64(value) * times
 		squares += uint64(value*value) * times
 	}
-	// The conversions keep a processor from joining two operations into one.
+	// The conversions prevent fused operations, which round differently.
 	mean = float64(sum) / float64(n)
 	variance := float64(squares)/float64(n) - float64(mean*mean)
 	if variance <= 0 {

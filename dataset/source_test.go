@@ -12,7 +12,7 @@ import (
 	"graft/torch"
 )
 
-// Each class gives its share, to less than one image, whatever the classes.
+// Each class gives its share, to less than one image.
 func TestEveryClassGivesItsShare(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
@@ -71,7 +71,7 @@ func TestTestAsValidationTrainsOnAllOthers(t *testing.T) {
 	})
 }
 
-// The three splits are all images, each once.
+// The three splits hold each image once.
 func TestNoImageIsInTwoSplits(t *testing.T) {
 	src, err := tiny(cifar10, tinyRows).readFor(writeAll(t, t.TempDir(), batchFiles(cifar10, cifar10.formats[0], false)))
 	require.NoError(t, err)

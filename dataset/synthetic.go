@@ -9,22 +9,20 @@ import (
 	"graft/parallel"
 )
 
-// SyntheticOptions describe images that are made up: textured shapes on a
-// cluttered background. The class says which shape and which texture; place,
-// size, tilt, colours, contrast, phase, clutter and noise are random. A mirrored
-// image is of the same class.
+// SyntheticOptions describe generated images: textured shapes on a cluttered background.
+// The class determines shape and texture; place, size, tilt, colours, contrast, phase,
+// clutter and noise are random. A mirrored image is of the same class.
 type SyntheticOptions struct {
-	Classes  int // how many there are, from 2 to 100; zero means 10
-	Channels int // of an image, 1 for grey and 3 for colours; zero means 3
-	Size     int // pixels in height and width, from 16 on; zero means 32
-	Train    int // training images, before some are put aside to decide; zero means 10,000
+	Classes  int // number of classes, from 2 to 100; zero means 10
+	Channels int // channels of an image, 1 for grey and 3 for colour; zero means 3
+	Size     int // height and width in pixels, from 16 on; zero means 32
+	Train    int // training images, including those held out for validation; zero means 10,000
 	Test     int // test images; zero means 2,000
-	// Noise is the largest change of a pixel, in 255ths: the more, the harder.
-	// Zero means 40.
+	// Noise is the largest change of a pixel, in 255ths: more is harder. Zero means 40.
 	Noise int
 }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults fills unset options.
 func (o *SyntheticOptions) EnsureDefaults() {
 	for _, d := range []struct {
 		value *int
@@ -36,7 +34,7 @@ func (o *SyntheticOptions) EnsureDefaults() {
 	}
 }
 
-// Validate lists every setting that makes no sense.
+// Validate returns all faults.
 func (o SyntheticOptions) Validate() error {
 	var faults []error
 	bad := func(wrong bool, format string, values ...any) {
@@ -56,10 +54,10 @@ func (o SyntheticOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// minSynthetic is the size below which the textures cannot be told apart.
+// minSynthetic is the least size at which textures can be told apart.
 const minSynthetic = 16
 
-// synthetic is a source whose images are painted when they are asked for.
+// synthetic is a source whose images are painted on demand.
 func synthetic(_ files.FS, o Options) (*source, error) {
 	c := o.Synthetic
 	classes := make([]string, c.Classes)
@@ -80,7 +78,7 @@ func painted(c SyntheticOptions, count int, seed int64, stream uint64) pool {
 		size := c.Channels * c.Size * c.Size
 		out := make([]byte, len(rows)*size)
 		parallel.Do(len(rows), 0, func(k int) {
-			// A stream an image: neither order nor number of workers shows.
+			// A stream for each image, so that order and workers do not matter.
 			random := rand.NewPCG(uint64(seed)^stream<<56, uint64(rows[k])*0x9E3779B97F4A7C15)
 			newCanvas(c, out[k*size:(k+1)*size]).paint(looks(int(labels[rows[k]])), c.Noise, random)
 		})

@@ -10,8 +10,8 @@ import (
 	"graft/torch"
 )
 
-// A synthetic set is the same on every machine and for ever: caches and results
-// are kept under its digest. A change here is a new set, and needs a new name.
+// A synthetic set is the same on every machine and in every version: caches and results
+// are kept under its digest. A change needs a new name.
 func TestSyntheticSetsAreKeptForEver(t *testing.T) {
 	cases := map[string]struct {
 		options Options

@@ -17,7 +17,7 @@ import (
 	"graft/torch/weights"
 )
 
-// learnedPolicy is one with two members and scales.
+// learnedPolicy makes a policy with two members and scales.
 func learnedPolicy(t testing.TB) *decider.Structural {
 	portrait, err := decider.ProposedPortrait(zoo(t, "ConvSmall"), nil, net2net.Options{})
 	require.NoError(t, err)

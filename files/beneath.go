@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 )
 
@@ -39,8 +41,14 @@ func (b beneath) Open(path string) (file File, err error) {
 // ReadDir lists a folder, sorted by name.
 func (b beneath) ReadDir(path string) (entries []fs.DirEntry, err error) {
 	err = b.within("list", path, func(root *os.Root, name string) error {
-		entries, err = fs.ReadDir(root.FS(), filepath.ToSlash(name))
-		return err
+		// Not by root.FS, which refuses names that are no UTF-8.
+		folder, err := root.OpenFile(name, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NONBLOCK, 0)
+		if err != nil {
+			return err
+		}
+		entries, err = folder.ReadDir(-1)
+		slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+		return errors.Join(err, folder.Close())
 	})
 	return entries, err
 }

@@ -67,7 +67,7 @@ func TestWriteNewRefusesToReplace(t *testing.T) {
 	assert.Len(t, entries, 1, "nothing is left of the others")
 }
 
-// Of many that make one file at once a single one succeeds, and the file is its.
+// Of many concurrent writers of one file exactly one succeeds, and the file is its.
 func TestWriteNewByMany(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x")
 	var all sync.WaitGroup

@@ -29,7 +29,7 @@ func TestWhatStandsInAFolder(t *testing.T) {
 	require.Error(t, err, "a file is no folder")
 }
 
-// What a kill leaves behind is known by its name, and nothing else is.
+// Leftovers of a kill are recognised by name, and other files are not.
 func TestLeftoversAreKnown(t *testing.T) {
 	folder := t.TempDir()
 	var temporary string
@@ -44,13 +44,13 @@ func TestLeftoversAreKnown(t *testing.T) {
 	}
 }
 
-// watched notes the name of the last file that was made.
+// watched records the name of the last file that was made.
 type watched struct {
 	files.FS
 	name *string
 }
 
-// Create notes the name.
+// Create records the name.
 func (w watched) Create(path string) (files.File, error) {
 	*w.name = filepath.Base(path)
 	return w.FS.Create(path)

@@ -15,10 +15,10 @@ import (
 	"graft/files"
 )
 
-// lockToHold is the variable that makes the test binary a process with a lock.
+// lockToHold is the variable that makes the test binary hold a lock.
 const lockToHold = "GRAFT_TEST_LOCK"
 
-// TestHoldsALock is no test of its own: it is the other process of the next one.
+// TestHoldsALock is the other process of the next test.
 func TestHoldsALock(t *testing.T) {
 	path := os.Getenv(lockToHold)
 	if path == "" {
@@ -69,8 +69,8 @@ func TestLockIsGivenBackByClose(t *testing.T) {
 	assert.Error(t, err)
 }
 
-// Of many that take a lock while its folder is moved away and made anew, one
-// holds the lock that is at the path.
+// Of many that take a lock while its folder is moved away and made again, at most one
+// holds the lock at the path.
 func TestLockWhileTheFolderMoves(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	require.NoError(t, os.Mkdir(dir, 0o700))
@@ -85,7 +85,7 @@ func TestLockWhileTheFolderMoves(t *testing.T) {
 				}
 				assert.EqualValues(t, 1, holders.Add(1))
 				_ = os.Rename(dir, filepath.Join(t.TempDir(), "aside"))
-				holders.Add(-1) // whoever makes the folder anew may take the next
+				holders.Add(-1) // the maker of the new folder may take the next
 				assert.NoError(t, os.Mkdir(dir, 0o700))
 				assert.NoError(t, lock.Close())
 			}

@@ -10,7 +10,7 @@ import (
 	"graft/files"
 )
 
-// Whatever is called, a file system that is only looked at stays as it was.
+// No call changes a read-only file system.
 func TestReadOnly(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a")

@@ -17,7 +17,7 @@ import (
 func special(t *testing.T, folder string) map[string]string {
 	fifo, socket := filepath.Join(folder, "fifo"), filepath.Join(folder, "socket")
 	require.NoError(t, syscall.Mkfifo(fifo, 0o600))
-	t.Chdir(folder) // the path of a socket is short
+	t.Chdir(folder) // paths of sockets are short
 	listener, err := net.Listen("unix", "socket")
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = listener.Close() })
@@ -26,7 +26,7 @@ func special(t *testing.T, folder string) map[string]string {
 	return map[string]string{fifo: "FIFO", socket: "socket", "/dev/zero": "device", folder: "folder", link: "FIFO"}
 }
 
-// What is no regular file is refused at once, although nobody writes to the FIFO.
+// Files that are not regular are refused at once, although nobody writes to the FIFO.
 func TestOpenRefusesWhatIsNoRegularFile(t *testing.T) {
 	folder := t.TempDir()
 	for path, kind := range special(t, folder) {

@@ -122,7 +122,7 @@ func NewEngine(name string, t Tools) (Engine, error) {
 		return nil, noEngine(name)
 	}
 	if t.Files == nil || t.Clock == nil {
-		return nil, errors.New("make an engine: no files or no clock was handed in")
+		return nil, errors.New("make an engine: files or clock are missing")
 	}
 	t.ensureDefaults()
 	return e.make(t), nil

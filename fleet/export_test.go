@@ -2,11 +2,11 @@ package fleet
 
 // For the tests of package fleet_test.
 
-// SetToy sets what the binary does when it was started as a process of the suite.
+// SetToy sets the main function of a process of the suite.
 func SetToy(main func(Clock) (int, bool)) { asToy = main }
 
-// After has something run when all tests have.
+// After registers a function to run after all tests.
 func After(f func()) { after = append(after, f) }
 
-// Long says whether the tests that take minutes are taken.
+// Long reports whether tests that take minutes run.
 func Long() bool { return *long }

@@ -111,7 +111,7 @@ func (f *Fleet) mayTakeOver(ctx context.Context, old journal) error {
 	}
 	states, err := e.Poll(ctx, old.Handle)
 	if err != nil && len(old.Handle.Jobs) > 0 {
-		return fmt.Errorf("see whether workers of engine %s live: %w", old.Engine, err)
+		return fmt.Errorf("poll workers of engine %s: %w", old.Engine, err)
 	}
 	for _, w := range states {
 		if w.State.Live() {

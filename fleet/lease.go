@@ -69,16 +69,16 @@ func (o *LeaseOptions) EnsureDefaults() {
 func (o LeaseOptions) Validate() error {
 	var faults []error
 	if o.Clock == nil {
-		faults = append(faults, errors.New("no clock was handed in"))
+		faults = append(faults, errors.New("the clock is missing"))
 	}
 	if o.Random == nil {
-		faults = append(faults, errors.New("no source of random names was handed in"))
+		faults = append(faults, errors.New("the source of random names is missing"))
 	}
 	if o.Beat < 0 {
-		faults = append(faults, fmt.Errorf("beat is %v; it is longer than nothing", o.Beat))
+		faults = append(faults, fmt.Errorf("beat is %v; it is above zero", o.Beat))
 	}
 	if o.Lost < 3*o.Beat {
-		faults = append(faults, fmt.Errorf("lost is %v and beat %v; a holder must be able to miss a beat or two", o.Lost, o.Beat))
+		faults = append(faults, fmt.Errorf("lost is %v and beat %v; lost is at least three beats", o.Lost, o.Beat))
 	}
 	if len(o.Owner) > maxText/4 || len(o.Host) > maxText/4 {
 		faults = append(faults, fmt.Errorf("owner and host have at most %d bytes", maxText/4))
@@ -276,9 +276,9 @@ func (l *Lease) put(path string) error {
 		if text, readErr := l.leases.read(path); readErr == nil && text == l.text {
 			return nil
 		}
-		return fmt.Errorf("%w: another has made %s", ErrLost, path)
+		return fmt.Errorf("%w: another process has made %s", ErrLost, path)
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%w: whoever has the task now has removed %s", ErrLost, l.claim)
+		return fmt.Errorf("%w: the new holder has removed %s", ErrLost, l.claim)
 	}
 	return err
 }

@@ -36,7 +36,7 @@ func (l *Leases) live() error {
 	}
 	lock, err := l.fsys.Lock(l.lockPath(l.id), l.o.Host)
 	if err != nil {
-		return fmt.Errorf("show that this process is alive: %w", err)
+		return fmt.Errorf("lock the name of this process: %w", err)
 	}
 	l.lock = lock
 	return nil

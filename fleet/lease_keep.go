@@ -15,7 +15,7 @@ func (l *Lease) Keep(ctx context.Context) context.Context {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.stop != nil || l.over != nil {
-		cancel(fmt.Errorf("keep task %s: it is kept already, or over", l.task))
+		cancel(fmt.Errorf("keep task %s: Keep was called before, or the lease is over", l.task))
 		return work
 	}
 	l.stop = func() { cancel(errReleased) }

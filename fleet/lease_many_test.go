@@ -15,8 +15,7 @@ import (
 	"graft/files"
 )
 
-// Many go through the same tasks: each task is held by one at a time, and done once
-// while nobody dies.
+// Each task is held by one worker at a time, and done once while no worker dies.
 func TestManyTakeThroughTheSameTasks(t *testing.T) {
 	const workers, tasks = 6, 40
 	dir, clock := t.TempDir(), NewClock(time.Now)
@@ -60,7 +59,7 @@ func TestManyTakeThroughTheSameTasks(t *testing.T) {
 	require.Empty(t, names(t, dir))
 }
 
-// Who holds what can be listed by whoever sees the folder, and who has died here.
+// Holders are listed for anybody who sees the folder, with those that died on this host.
 func TestHoldersAreListed(t *testing.T) {
 	dir, clock := t.TempDir(), newHandClock()
 	open := func(owner, host string) *Leases {

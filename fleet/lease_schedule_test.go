@@ -18,7 +18,7 @@ import (
 	"graft/files"
 )
 
-// switched is a disk that can be broken for all that make names.
+// switched is a file system on which operations that make names can be turned off.
 type switched struct {
 	files.FS
 	broken atomic.Bool
@@ -31,21 +31,21 @@ func (s *switched) Link(from, to string) error {
 	return s.FS.Link(from, to)
 }
 
-// A schedule lets several workers run one file operation at a time, in an order drawn
-// from a seed, so that whatever can come between two operations sooner or later does.
+// A schedule runs one file operation of its workers at a time, in an order drawn from a
+// seed, so that every interleaving occurs sooner or later.
 type schedule struct {
 	random *rand.Rand
 	clock  *handClock
-	asks   chan *actor // who wants to do an operation, or has ended
+	asks   chan *actor // actors that wait for a turn or have ended
 	actors []*actor
 }
 
-// actor is a worker that a schedule runs.
+// actor is a worker under a schedule.
 type actor struct {
 	files.FS
 	s     *schedule
 	name  string
-	turn  chan bool // false says that it is killed
+	turn  chan bool // false kills it
 	since time.Duration
 	state int // of waiting, running, over
 }
@@ -56,7 +56,7 @@ const (
 	over
 )
 
-// errKilled is what an actor panics with when its schedule kills it.
+// errKilled is the panic of a killed actor.
 var errKilled = errors.New("killed")
 
 // step waits for the actor's turn.
@@ -117,7 +117,7 @@ func (s *schedule) resume(a *actor, live bool) {
 	s.settle()
 }
 
-// longest is for how long somebody has been waiting for his turn.
+// longest is the longest wait of an actor.
 func (s *schedule) longest() time.Duration {
 	most := time.Duration(0)
 	for _, a := range s.alive() {
@@ -126,7 +126,7 @@ func (s *schedule) longest() time.Duration {
 	return most
 }
 
-// run lets actors take turns until none is left. Nobody waits longer than stall.
+// run gives turns until no actor is left. No actor waits longer than stall.
 func (s *schedule) run(stall time.Duration, kill func(*actor) bool, check func()) {
 	for {
 		alive := s.alive()
@@ -145,9 +145,9 @@ func (s *schedule) run(stall time.Duration, kill func(*actor) bool, check func()
 	}
 }
 
-// Few workers and tasks, most orders of their operations: no two of them ever believe
-// that they hold a task at one time, whoever dies, though each may stall for almost half
-// of the time after which it counts as lost. All tasks are done once the others are dead.
+// In most orders of the operations of few workers no two of them believe that they hold a
+// task at the same time, although any may die and each may stall for almost half of Lost.
+// The survivor does all tasks.
 func TestNoTwoHoldATaskInAnyOrderOfOperations(t *testing.T) {
 	rounds := 300
 	if *long {
@@ -202,7 +202,7 @@ func (p *play) run() {
 	p.inherit()
 }
 
-// kill kills all but one, now and then.
+// kill kills all but one actor, at random times.
 func (p *play) kill(*actor) bool {
 	if p.dead == players-1 || p.s.random.IntN(60) > 0 {
 		return false
@@ -211,7 +211,7 @@ func (p *play) kill(*actor) bool {
 	return true
 }
 
-// check holds that of each task there is one holder.
+// check asserts that each task has at most one holder.
 func (p *play) check() {
 	for task, leases := range p.held {
 		holding := 0
@@ -270,7 +270,7 @@ func (p *play) perform(a *actor, lease *Lease) {
 	}
 }
 
-// inherit takes all tasks when the players are gone, and finds nothing behind it.
+// inherit takes all tasks after the players have ended, and checks that no file is left.
 func (p *play) inherit() {
 	l, err := OpenLeases(files.OS{}, p.dir, LeaseOptions{Random: entropy.Reader, Clock: p.s.clock})
 	require.NoError(p.t, err)

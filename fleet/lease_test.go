@@ -60,7 +60,7 @@ func (c *handClock) Wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// ahead is another machine's clock, which shows another time.
+// ahead is the clock of another machine, which differs.
 type ahead struct {
 	Clock
 	by time.Duration
@@ -199,8 +199,8 @@ func TestKeepBeatsAndEndsTheWorkWhenTheLeaseIsLost(t *testing.T) {
 	require.Error(t, lease.Keep(context.Background()).Err())
 }
 
-// The lock of a process shows others of its host at once that it has died, and says
-// nothing to other hosts.
+// The lock of a process shows its death to others of its host at once, and is not used by
+// other hosts.
 func TestADeadProcessOfTheSameHostIsSeenAtOnce(t *testing.T) {
 	dir, clock := t.TempDir(), newHandClock()
 	dying := openLeases(t, files.OS{}, dir, LeaseOptions{Owner: "ann", Clock: clock, Host: "here"})
@@ -223,7 +223,7 @@ func TestADeadProcessOfTheSameHostIsSeenAtOnce(t *testing.T) {
 	require.NoError(t, far.Close())
 	require.Empty(t, names(t, dir))
 
-	// What was killed while it held nothing goes when the folder is opened again.
+	// The lock of a process that was killed without a lease goes at the next OpenLeases.
 	dying = openLeases(t, files.OS{}, dir, LeaseOptions{Clock: clock, Host: "here"})
 	lease, err = dying.Take("t")
 	require.NoError(t, err)
@@ -249,8 +249,8 @@ func TestWrongTasksAndOptionsAreRefused(t *testing.T) {
 		require.ErrorContains(t, err, "no name of a task", "%q", task)
 	}
 	_, err := OpenLeases(files.OS{}, t.TempDir(), LeaseOptions{Beat: time.Second, Lost: 2 * time.Second, Owner: strings.Repeat("a", 5000)})
-	require.ErrorContains(t, err, "no clock")
-	require.ErrorContains(t, err, "miss a beat")
+	require.ErrorContains(t, err, "the clock is missing")
+	require.ErrorContains(t, err, "lost is at least three beats")
 	require.ErrorContains(t, err, "owner and host")
 }
 
@@ -279,7 +279,7 @@ func TestLeasesNeedNoLinks(t *testing.T) {
 	require.Empty(t, names(t, dir))
 }
 
-// readOnly is a disk that was mounted to be read.
+// readOnly is a file system mounted read-only.
 type readOnly struct{ files.FS }
 
 func (readOnly) Create(path string) (files.File, error) {
@@ -296,7 +296,7 @@ func TestADiskThatCannotBeWrittenIsNamed(t *testing.T) {
 	require.NotErrorIs(t, err, ErrTaken)
 }
 
-// lifeOfALease takes, beats and releases, and says what went wrong first.
+// lifeOfALease takes, beats and releases, and returns the first error.
 func lifeOfALease(fsys files.FS, dir string, clock Clock) (took bool, err error) {
 	l, err := OpenLeases(fsys, dir, LeaseOptions{Random: rand.Reader, Clock: clock, Host: "here"})
 	if err != nil {
@@ -310,8 +310,8 @@ func lifeOfALease(fsys files.FS, dir string, clock Clock) (took bool, err error)
 	return true, errors.Join(lease.Beat(), lease.Beat(), lease.Release())
 }
 
-// Whatever fails at whatever operation, another gets the task in the end and nothing
-// stays behind.
+// After a fault at any operation another process gets the task in the end, and no file is
+// left.
 func TestAFaultAtAnyOperationIsAnErrorAndDelaysAtMost(t *testing.T) {
 	counting := faults.New(files.OS{}, 0, faults.Fail)
 	_, err := lifeOfALease(counting, t.TempDir(), newHandClock())
@@ -334,7 +334,7 @@ func TestAFaultAtAnyOperationIsAnErrorAndDelaysAtMost(t *testing.T) {
 	}
 }
 
-// mustInherit takes what a process has left behind.
+// mustInherit takes the task that a process has left.
 func mustInherit(t *testing.T, dir string, clock *handClock, what string) {
 	require.NoError(t, os.MkdirAll(dir, 0o777))
 	heir := openLeases(t, files.OS{}, dir, LeaseOptions{Clock: clock, Host: "there"})

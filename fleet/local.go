@@ -75,13 +75,13 @@ func (l *local) Submit(ctx context.Context, b Batch) (Handle, error) {
 func (r Resources) local() error {
 	faults := []error{r.foreign("local workers")}
 	if r.MemoryMB > 0 {
-		faults = append(faults, errors.New("memory_mb is nothing that local workers are held to; leave it out"))
+		faults = append(faults, errors.New("local workers have no memory limit; leave memory_mb out"))
 	}
 	if r.Time > 0 {
-		faults = append(faults, errors.New("time is nothing that local workers are held to; leave it out"))
+		faults = append(faults, errors.New("local workers have no time limit; leave time out"))
 	}
 	if r.GPUs > 0 {
-		faults = append(faults, errors.New("gpus are for a scheduler to deal out; give local workers devices, such as cuda:0"))
+		faults = append(faults, errors.New("local workers take no gpus; give them devices, such as cuda:0"))
 	}
 	return errors.Join(faults...)
 }
@@ -206,7 +206,7 @@ func (l *local) Poll(_ context.Context, h Handle) ([]WorkerState, error) {
 		supervised := l.supervises(statePath(h.Folder, k))
 		state, known, err := l.readState(h.Folder, k)
 		if err != nil {
-			return nil, fmt.Errorf("look after worker %d of %s: %w", k, h.Key, err)
+			return nil, fmt.Errorf("read the state of worker %d of %s: %w", k, h.Key, err)
 		}
 		if known {
 			l.tell(state, &states[k], supervised)

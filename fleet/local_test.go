@@ -26,7 +26,7 @@ func TestLocalWorkersShareTheMachine(t *testing.T) {
 	require.Contains(t, b.command(0).Env, "GRAFT_THREADS=7")
 }
 
-// A number that has become another process's is not taken for the worker's.
+// A reused process ID is not taken for the worker.
 func TestAProcessIsMoreThanItsNumber(t *testing.T) {
 	start, err := startOf(files.OS{}, os.Getpid())
 	require.NoError(t, err)
@@ -35,8 +35,8 @@ func TestAProcessIsMoreThanItsNumber(t *testing.T) {
 	require.False(t, process{1 << 30, start}.alive(files.OS{}))
 }
 
-// Whatever write fails while a batch is started, the next who starts it has as many
-// workers as there are to be, and to cancel leaves none.
+// After a failed write while a batch is started, a second start has all workers, and
+// Cancel leaves none.
 func TestAFaultWhileABatchIsStartedLosesNoProcess(t *testing.T) {
 	clock := NewClock(time.Now)
 	start := func(fsys files.FS, folder string) (*Fleet, error) {

@@ -56,7 +56,7 @@ func must(t *testing.T, value any) []byte {
 	return text
 }
 
-// asJSON reads YAML into what a reader of JSON makes of the same.
+// asJSON converts YAML to the values of JSON.
 func asJSON(t require.TestingT, text string) (value any) {
 	var read any
 	require.NoError(t, yaml3.Unmarshal([]byte(text), &read), text)
@@ -66,8 +66,7 @@ func asJSON(t require.TestingT, text string) (value any) {
 	return value
 }
 
-// Whatever the words are, a reader of YAML finds them as they were, for Kubernetes to
-// leave them alone.
+// Any words read back from the YAML, and Kubernetes does not expand them.
 func TestWordsOfAManifestAreReadBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		word := rapid.StringOf(rapid.OneOf(
@@ -77,8 +76,8 @@ func TestWordsOfAManifestAreReadBack(t *testing.T) {
 	require.Equal(t, "$$(A) $$$$ $$5", unexpanded("$(A) $$ $5"))
 }
 
-// Readers that are not ours, where there are any. That of kubectl knows the fields of a
-// job, and leaves out what it does not know.
+// Other readers, if installed. That of kubectl knows the fields of a job, and drops
+// unknown ones.
 func TestOthersReadTheManifest(t *testing.T) {
 	b, o := fullManifest()
 	text, err := Manifest(b, o)
@@ -103,7 +102,7 @@ func TestOthersReadTheManifest(t *testing.T) {
 	}
 }
 
-// mustHold finds all of ours in theirs, which may have more fields.
+// mustHold finds all of our fields in theirs, which may have more.
 func mustHold(t *testing.T, theirs, ours any, at string) {
 	switch ours := ours.(type) {
 	case map[string]any:

@@ -88,7 +88,7 @@ func (s *slurm) sbatch(ctx context.Context, b Batch, workers []int) (string, err
 	}
 	job, _, _ := strings.Cut(strings.TrimSpace(out), ";") // behind it is the name of a cluster
 	if _, err := strconv.Atoi(job); err != nil {
-		return "", fmt.Errorf("sbatch said %q in place of a job's number; what it runs is found again by its name", out)
+		return "", fmt.Errorf("sbatch answered %q in place of a job's number; the job will be found by its name", out)
 	}
 	return job, nil
 }
@@ -204,7 +204,7 @@ var ours = []string{
 func (r Resources) slurm() error {
 	var faults []error
 	if len(r.Devices) > 0 {
-		faults = append(faults, errors.New("devices are for local workers; Slurm deals out gpus, or gres"))
+		faults = append(faults, errors.New("devices are for local workers; give Slurm gpus or gres"))
 	}
 	for _, option := range r.Extra {
 		name, found := strings.CutPrefix(option, "--")
@@ -223,7 +223,7 @@ func (r Resources) slurm() error {
 func (s *slurm) Poll(ctx context.Context, h Handle) ([]WorkerState, error) {
 	tasks, err := s.tasks(ctx, h.Key)
 	if err != nil {
-		return nil, fmt.Errorf("ask Slurm after %s: %w", h.Key, err)
+		return nil, fmt.Errorf("ask Slurm about %s: %w", h.Key, err)
 	}
 	states := h.blank()
 	for _, job := range h.Jobs {

@@ -19,15 +19,15 @@ import (
 	"graft/fleet/fleettest"
 )
 
-// cluster is a Slurm of this package's own, brought up for the first test that needs it.
+// cluster is the Slurm of this package, started by the first test that needs it.
 var cluster struct {
 	sync.Once
 	*fleettest.Cluster
 	err error
 }
 
-// needSlurm brings the cluster up and has Slurm's programs use it. Where that cannot be,
-// the test is left out, but not in CI.
+// needSlurm starts the cluster and points Slurm's programs to it. If that is impossible,
+// the test is skipped; in CI it fails.
 func needSlurm(t *testing.T) {
 	fleettest.NeedSlurm(t)
 	cluster.Do(func() {
@@ -92,7 +92,7 @@ func TestSlurmDealsOutDevices(t *testing.T) {
 	require.Contains(t, string(log), "threads 2 device cuda:0")
 }
 
-// A worker that is killed is started again, and its task is done by somebody.
+// A killed worker is restarted, and its task is done.
 func TestSlurmWorkerIsKilled(t *testing.T) {
 	needSlurm(t)
 	h := slurmHarness()
@@ -106,8 +106,8 @@ func TestSlurmWorkerIsKilled(t *testing.T) {
 	require.LessOrEqual(t, fleettest.Count(t, b, "starts"), tasks+1)
 }
 
-// The controller dies right after it has accepted a batch, and comes back. Whether it
-// remembers or not, all is done.
+// The controller is killed right after it has accepted a batch. Whether it remembers the
+// batch or not, all tasks are done.
 func TestSlurmControllerIsKilledAfterASubmission(t *testing.T) {
 	needSlurm(t)
 	h := slurmHarness()
@@ -122,9 +122,9 @@ func TestSlurmControllerIsKilledAfterASubmission(t *testing.T) {
 	mend(t, h)
 }
 
-// mend puts nodes back that the controller has drained, as a site's administrators do.
-// One that takes jobs is enough: what the controller wrongly believes to run there it
-// clears up only after a minute.
+// mend resumes nodes that the controller has drained, as administrators do. One usable
+// node is enough: the controller drops jobs that it wrongly believes to run only after a
+// minute.
 func mend(t *testing.T, h fleettest.Harness) {
 	h.Await(t, "the nodes are back", func() bool {
 		_ = exec.Command("scontrol", "update", "nodename=n[1-4]", "state=resume").Run()
@@ -139,8 +139,8 @@ func mend(t *testing.T, h fleettest.Harness) {
 	})
 }
 
-// The controller forgets the batch and hands its number to a stranger: the stranger is
-// left alone, also by who cancels, and the workers are started again.
+// The controller forgets the batch and reuses its number: the other job is left alone, by
+// Cancel too, and the workers are restarted.
 func TestSlurmNumberIsHandedToAStranger(t *testing.T) {
 	needSlurm(t)
 	h := slurmHarness()
@@ -148,7 +148,7 @@ func TestSlurmNumberIsHandedToAStranger(t *testing.T) {
 	b := h.NewBatch(t, "plain", 2, tasks, 300*time.Millisecond)
 	f := h.Start(t, b)
 	number := f.Handle().Jobs[0]
-	// It is as if the controller had never heard of the number's job.
+	// The controller no longer knows the number.
 	call(t, "scancel", "--name="+b.Key)
 	h.Await(t, "it has ended", func() bool { return fleettest.Live(t, f) == 0 })
 	require.NoError(t, syscall.Kill(cluster.Daemon(t, "slurmctld"), syscall.SIGKILL))
@@ -176,7 +176,7 @@ func TestSlurmNumberIsHandedToAStranger(t *testing.T) {
 	call(t, "scancel", "--name=stranger")
 }
 
-// A node dies with all that runs on it, and does not come back for a while.
+// A node fails with all its processes, and stays away for a while.
 func TestSlurmNodeIsLost(t *testing.T) {
 	needSlurm(t)
 	if !fleet.Long() {
@@ -216,7 +216,7 @@ func loseNode(t *testing.T, all bool) {
 	mend(t, h)
 }
 
-// Slurm ends a worker when its time is over and does not start it again; we do.
+// Slurm ends a worker at its time limit and does not restart it; Tend does.
 func TestSlurmTimeIsOver(t *testing.T) {
 	needSlurm(t)
 	if !fleet.Long() {

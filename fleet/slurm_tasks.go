@@ -58,14 +58,14 @@ func parseTask(line string) (t slurmTask, name string, err error) {
 	fields := strings.Split(line, "|")
 	const columns = 7
 	if len(fields) < columns {
-		return t, "", fmt.Errorf("squeue said %q, which is not %s", line, taskColumns)
+		return t, "", fmt.Errorf("squeue answered %q, which is not %s", line, taskColumns)
 	}
 	for i := range fields {
 		fields[i] = strings.TrimSpace(fields[i])
 	}
 	t = slurmTask{job: fields[0], worker: -1, node: fields[4]}
 	if t.number, err = strconv.Atoi(t.job); err != nil {
-		return t, "", fmt.Errorf("squeue said %q, where a job's number comes first", line)
+		return t, "", fmt.Errorf("squeue answered %q, where a job's number comes first", line)
 	}
 	if worker, err := strconv.Atoi(fields[1]); err == nil {
 		t.worker = worker

@@ -60,10 +60,7 @@ func TestWrongBatchesAreRefusedWithAllFaults(t *testing.T) {
 	b := Batch{Key: "a b", Folder: "here", Dir: "there", Argv: []string{"a\x00"}, Env: []string{"=x"}, Workers: 0, Only: []int{3},
 		Resources: Resources{CPUs: -1, Time: time.Second, Lead: time.Minute, Partition: "-p", Gres: "gpu:1", GPUs: 1}}
 	err := b.Validate()
-	for _, part := range []string{"key is", "folder is", "dir is", "workers is 0", "zero byte", "not NAME=VALUE", "no worker 3", "cpus is -1", "lead the shorter", "partition is", "say the same"} {
-		if part == "lead the shorter" {
-			part = "lead is the shorter"
-		}
+	for _, part := range []string{"key is", "folder is", "dir is", "workers is 0", "zero byte", "not NAME=VALUE", "no worker 3", "cpus is -1", "lead is the shorter", "partition is", "both ask for GPUs"} {
 		require.ErrorContains(t, err, part)
 	}
 	for option, say := range map[string]string{
@@ -79,7 +76,7 @@ func TestWrongBatchesAreRefusedWithAllFaults(t *testing.T) {
 	require.ErrorContains(t, err, "there are local, slurm")
 }
 
-// answers is a Slurm that says what a test wants, and keeps what it is asked.
+// answers is a fake Slurm with given answers, which records the requests.
 type answers struct {
 	squeue, sbatch []any // texts or errors, the last one again and again
 	asked          []string
@@ -198,7 +195,7 @@ func TestPollReadsWhatSlurmSays(t *testing.T) {
 	}
 	for _, wrong := range []string{"slurm is drunk\n", "x|0|RUNNING|0|n1|None|k|\n"} {
 		_, err := (&answers{squeue: []any{wrong}}).engine().Poll(context.Background(), Handle{Key: "k", Workers: 1})
-		require.ErrorContains(t, err, "squeue said")
+		require.ErrorContains(t, err, "squeue answered")
 	}
 }
 
@@ -225,7 +222,7 @@ func TestCommandsHaveATimeAndSayWhatTheySaid(t *testing.T) {
 	require.Equal(t, []string{"A=b", "SLURM_CONF=c"}, slurmEnvironment([]string{"A=b", "SLURM_JOB_ID=3", "SLURM_CONF=c"}))
 }
 
-// stage is an engine whose workers do what a test says.
+// stage is a fake engine with scripted workers.
 type stage struct {
 	states    []WorkerState
 	pollError error
@@ -257,7 +254,7 @@ func (s *stage) Cancel(ctx context.Context, _ Handle) error {
 	return ctx.Err()
 }
 
-// onStage is a fleet of two workers on a stage, and a clock that does not make it wait.
+// onStage is a fleet of two workers on a stage, with a clock that does not wait.
 func onStage(t *testing.T, s *stage) *Fleet {
 	s.states = []WorkerState{{Worker: 0, State: Running}, {Worker: 1, State: Running}}
 	engines["stage"] = kind{func(Tools) Engine { return s }, func(Resources) error { return nil }}
@@ -268,7 +265,7 @@ func onStage(t *testing.T, s *stage) *Fleet {
 	return f
 }
 
-// hasty is a clock on which to wait takes no time.
+// hasty is a clock that does not wait.
 type hasty struct{ now time.Duration }
 
 func (h *hasty) Now() time.Duration { return h.now }
@@ -277,7 +274,7 @@ func (h *hasty) Wait(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
-// lefts counts down by what a list says, and stays at its end.
+// lefts returns the counts of a list, and then its last one.
 func lefts(counts ...int) func() (int, error) {
 	return func() (int, error) {
 		n := counts[0]
@@ -316,7 +313,7 @@ func TestTendStartsAgainWhomItShould(t *testing.T) {
 	}
 }
 
-// When all is done, workers that do not end even when they are cancelled keep nobody.
+// Workers that do not end after Cancel do not block Tend once all tasks are done.
 func TestTendLeavesAloneWhoDoesNotEnd(t *testing.T) {
 	s := &stage{stubborn: true}
 	f := onStage(t, s)
@@ -326,7 +323,7 @@ func TestTendLeavesAloneWhoDoesNotEnd(t *testing.T) {
 	require.Contains(t, notes, "workers have not ended 1m0s after they were cancelled; they are left alone")
 }
 
-// Programs that are not there will not be there in ten minutes.
+// Missing programs are an error at once, without Patience.
 func TestTendDoesNotWaitForMissingPrograms(t *testing.T) {
 	s := &stage{}
 	f := onStage(t, s)
@@ -334,8 +331,8 @@ func TestTendDoesNotWaitForMissingPrograms(t *testing.T) {
 	require.ErrorIs(t, f.Tend(context.Background(), lefts(5), TendOptions{Note: func(string) { t.Error("it was tried again") }}), exec.ErrNotFound)
 }
 
-// Another engine may go on with a batch when none of its workers lives, and when the
-// engine that had it cannot be asked but has not started any.
+// Another engine may continue a batch if none of its workers lives, or if its engine
+// cannot be asked and has not started any.
 func TestAnotherEngineGoesOn(t *testing.T) {
 	s := &stage{}
 	f := onStage(t, s)
@@ -350,7 +347,7 @@ func TestAnotherEngineGoesOn(t *testing.T) {
 	require.ErrorContains(t, start(), "worker 0 of engine stage lives in "+f.Batch().Folder)
 	s.states[0].State, s.states[1].State = Done, Unknown
 	s.pollError = errors.New("the controller is down")
-	require.ErrorContains(t, start(), "see whether workers of engine stage live: the controller is down")
+	require.ErrorContains(t, start(), "poll workers of engine stage: the controller is down")
 	s.pollError = nil
 	require.NoError(t, start())
 	other, err := Attach(Tools{Files: files.OS{}, Clock: &hasty{}}, f.Batch().Folder)
@@ -359,7 +356,8 @@ func TestAnotherEngineGoesOn(t *testing.T) {
 	require.Empty(t, other.Handle().Jobs)
 }
 
-// Workers that ended because they did the last task after it was counted are not started again.
+// Workers that ended after the last task, which was done after the count, are not
+// restarted.
 func TestTendCountsAgainWhenWorkersHaveEnded(t *testing.T) {
 	s := &stage{}
 	f := onStage(t, s)
@@ -405,7 +403,7 @@ func TestTendBearsWithAnEngineThatDoesNotAnswer(t *testing.T) {
 	require.Equal(t, 4, failures)
 }
 
-// What an engine has forgotten the journal knows, also for who attaches.
+// The journal remembers ends that an engine has forgotten, for Attach as well.
 func TestTheJournalRemembersWhatEnginesForget(t *testing.T) {
 	s := &stage{}
 	f := onStage(t, s)

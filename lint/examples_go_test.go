@@ -5,7 +5,7 @@ import "strings"
 var roomExamples = map[string]example{
 	"a room imports one right below":       {"tracing/a.go", `import _ "graft/model"`, nil},
 	"a room imports one far below":         {"decider/a.go", `import _ "graft/torch"`, nil},
-	"any room imports the cellar":          {"results/a.go", `import _ "graft/files"`, nil},
+	"any room imports a common one":        {"results/a.go", `import _ "graft/files"`, nil},
 	"a subpackage belongs to its room":     {"torch/weights/a.go", `import _ "graft/torch/pickle"`, nil},
 	"a room imports a subpackage below":    {"trainer/a.go", `import _ "graft/torch/weights"`, nil},
 	"the measurements import a room":       {"bench/a.go", `import _ "graft/simulation"`, nil},
@@ -24,7 +24,7 @@ var roomExamples = map[string]example{
 	"statistics import no files":           {"stat/a.go", `import _ "graft/files"`, []int{3}},
 	"a subpackage imports one above":       {"torch/weights/a.go", `import _ "graft/model"`, []int{3}},
 	"a test imports one above":             {"net2net/a_test.go", `import _ "graft/trainer"`, []int{3}},
-	"the cellar imports a room":            {"files/a.go", `import _ "graft/torch"`, []int{3}},
+	"a common room imports one":            {"files/a.go", `import _ "graft/torch"`, []int{3}},
 	"a room imports the linter":            {"runner/a.go", `import _ "graft/lint"`, []int{3}},
 	"a room imports the measurements":      {"runner/a.go", `import _ "graft/bench"`, []int{3}},
 	"the measurements import the commands": {"bench/a.go", `import _ "graft/runner"`, []int{3}},

@@ -11,8 +11,8 @@ import (
 
 // ban is a package of which some names must not be used.
 type ban struct {
-	names  []string // what is banned, a trailing * for any ending; nil bans all but allowed
-	except []string // with nil names: what is allowed
+	names  []string // banned names, a trailing * for any ending; nil bans all but except
+	except []string // allowed names, if names is nil
 	remedy string
 }
 
@@ -37,8 +37,8 @@ var bans = map[string]ban{
 	"fmt":          {names: []string{"Print", "Printf", "Println"}, remedy: "take an io.Writer; only runner prints"},
 }
 
-// checkHandedIn finds time, randomness, output and exits that a package below
-// runner takes for itself instead of having them handed in.
+// checkHandedIn finds clocks, randomness, output and exits that a package below runner
+// uses directly, not as arguments.
 func checkHandedIn(tree *Tree) []Finding {
 	var found []Finding
 	for _, file := range tree.GoFiles() {
@@ -52,7 +52,7 @@ func checkHandedIn(tree *Tree) []Finding {
 	return found
 }
 
-// isProgram says whether a file is of a program that may print and exit.
+// isProgram reports whether a file belongs to a program that may print and exit.
 func isProgram(file *File) bool {
 	return file.Go.Name.Name == "main" && (file.Room() == "runner" || file.Room() == "bench")
 }

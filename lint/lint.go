@@ -1,5 +1,5 @@
-// Package lint holds the house: rules about the source that no compiler checks,
-// each a file of its own, run over the whole tree as a test. Nothing imports it.
+// Package lint checks rules about the source that no compiler checks. Each rule is a
+// file of its own, and a test runs all of them over the whole tree. Nothing imports it.
 //
 // A rule reads syntax only, so that the whole of it takes a second or two and
 // needs neither a build nor LibTorch.
@@ -24,14 +24,14 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s:%d: %s: %s", f.Path, max(f.Line, 1), f.Rule, f.Text)
 }
 
-// Rule is one thing that the house holds to.
+// Rule is a rule about the source.
 type Rule struct {
 	Name  string // one word, or a few with hyphens
 	Check func(*Tree) []Finding
 }
 
 // Rules returns all of them. A new rule is a new file, a line here and an
-// example for and against it in rules_test.go.
+// example for and against it in examples_test.go.
 func Rules() []Rule {
 	return []Rule{
 		{"rooms", checkRooms},

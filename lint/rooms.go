@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// room is a row of the design's table: a folder of the tree and the packages in it, but
-// for those with a row of their own.
+// room is a row of the table: a folder and the packages in it, except those with rows of
+// their own.
 type room struct {
 	name  string
-	above []string // the rooms it may import; those that they import come with them
+	above []string // rooms it may import, and with them all that these may import
 }
 
-// rooms is the design's table, bottom to top. A room imports only rooms above its line.
-// ARCHITECTURE.md explains it.
+// rooms is the table of ARCHITECTURE.md, bottom to top. A room imports only rooms above
+// its line.
 var rooms = []room{
 	{"files", nil},
 	{"stat", nil},
@@ -61,18 +61,17 @@ var rooms = []room{
 // everyRoomBelow stands for all rooms earlier in the table.
 var everyRoomBelow = []string{"*"}
 
-// cellar is the rooms that every other may import. They do not import each other.
-var cellar = []string{"files", "stat", "parallel", "events"}
+// common are the rooms that every other may import. They do not import each other.
+var common = []string{"files", "stat", "parallel", "events"}
 
-// outbuildings stand outside of the house: nothing imports them. The value says
-// which rooms they may import.
-var outbuildings = map[string][]string{
+// standalone are packages that nothing imports, with the rooms that they may import.
+var standalone = map[string][]string{
 	"lint":  nil,
 	"bench": everyRoomBelow,
 }
 
-// checkRooms holds the order of the rooms. Tests are held to it as well: a test
-// that reaches up would tie the lower room to the upper one all the same.
+// checkRooms checks the order of the rooms, in tests too: a test that imports an upper
+// room would tie the lower room to it all the same.
 func checkRooms(tree *Tree) []Finding {
 	allowed := reachable()
 	var found []Finding
@@ -115,40 +114,40 @@ func checkImport(tree *Tree, file *File, name string, spec *ast.ImportSpec, from
 		return Finding{}, false
 	}
 	to := roomOf(inside, allowed)
-	if to == from || allowed[from][to] || file.IsTest() && sameHouse(from, to) {
+	if to == from || allowed[from][to] || file.IsTest() && sameFolder(from, to) {
 		return Finding{}, false
 	}
 	text := fmt.Sprintf("%s must not import %s, which does not stand below it; move the code down, or hand it in from above", from, inside)
 	return file.Finding(spec, text), true
 }
 
-// sameHouse says whether two rooms lie in one top-level folder: tests of its packages may
-// use each other.
-func sameHouse(a, b string) bool {
+// sameFolder reports whether two rooms lie in one top-level folder. Tests in it may import
+// each other's rooms.
+func sameFolder(a, b string) bool {
 	topA, _, _ := strings.Cut(a, "/")
 	topB, _, _ := strings.Cut(b, "/")
 	return topA == topB
 }
 
-// reachable says for each room and outbuilding which rooms it may import.
+// reachable returns the rooms that each room and standalone package may import.
 func reachable() map[string]map[string]bool {
 	allowed := make(map[string]map[string]bool)
 	var below []string
 	for _, r := range rooms {
 		allowed[r.name] = closure(r.above, below, allowed)
-		for _, name := range cellar {
-			allowed[r.name][name] = allowed[r.name][name] || !slices.Contains(cellar, r.name)
+		for _, name := range common {
+			allowed[r.name][name] = allowed[r.name][name] || !slices.Contains(common, r.name)
 		}
 		below = append(below, r.name)
 	}
 	importable := slices.DeleteFunc(below, func(name string) bool { return name == "runner" })
-	for name, above := range outbuildings {
+	for name, above := range standalone {
 		allowed[name] = closure(above, importable, allowed)
 	}
 	return allowed
 }
 
-// closure is the rooms named in above and all that they may import.
+// closure is the rooms in above and all that these may import.
 func closure(above, below []string, allowed map[string]map[string]bool) map[string]bool {
 	if slices.Equal(above, everyRoomBelow) {
 		above = below

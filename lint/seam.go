@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// seamBans are what reaches files, entropy and terminals past the seams.
+// seamBans are the functions that use files, entropy and terminals directly.
 var seamBans = map[string]ban{
 	"os": {names: []string{"Chdir", "Chmod", "Chown*", "Chtimes", "CopyFS", "Create*", "DirFS", "Lchown", "Link", "Lstat", "Mkdir*", "Open*", "ReadDir", "ReadFile",
 		"Readlink", "Remove*", "Rename", "Root", "Stat", "Stdin", "Symlink", "Truncate", "WriteFile"}, remedy: "take a files.FS as an argument"},
@@ -17,20 +17,19 @@ var seamBans = map[string]ban{
 	"graft/files":   {names: []string{"OS", "Beneath"}, remedy: "take a files.FS as an argument"},
 }
 
-// seamExceptions are the files that make the seams, and the one that finds LibTorch
-// before anything can be handed in.
+// seamExceptions are the files that implement the seams, and the one that finds LibTorch.
 var seamExceptions = []string{"files/os.go", "files/lock.go", "files/regular.go", "files/beneath.go", "torch/load.go"}
 
-// seamless are the rooms that do not keep to the rule yet. The list only shrinks.
-var seamless = []string{"trainer", "config"}
+// notYet are the rooms that do not follow the rule yet. The list only shrinks.
+var notYet = []string{"trainer", "config"}
 
-// checkSeam finds files, entropy and terminals that a package below runner takes for
-// itself. Packages of helpers for tests, whose names end in test, are tests.
+// checkSeam finds files, entropy and terminals that a package below runner uses directly,
+// not as arguments. Packages whose names end in test are helpers of tests.
 func checkSeam(tree *Tree) []Finding {
 	var found []Finding
 	for _, file := range tree.GoFiles() {
 		outside := file.IsTest() || strings.HasSuffix(path.Base(file.Dir()), "test") || isProgram(file) || slices.Contains(seamExceptions, file.Path)
-		if outside || slices.Contains(seamless, file.Room()) || outbuildings[file.Room()] != nil || file.Room() == "lint" {
+		if outside || slices.Contains(notYet, file.Room()) || standalone[file.Room()] != nil || file.Room() == "lint" {
 			continue
 		}
 		found = append(found, takenNames(file, file.Go.File, seamBans)...)

@@ -103,7 +103,7 @@ func readWeights(t *testing.T, path string) *weights.Set {
 	return set
 }
 
-// startingWeights says which network the weights of a folder are of.
+// startingWeights maps folders of weights to networks.
 func startingWeights(folder string) string { return "ConvNet" + folder[len(folder)-1:] }
 
 func TestPublishedWeightsLoad(t *testing.T) {

@@ -138,7 +138,7 @@ func (n LayerNorm) Infer(in Shape) (Shape, error) {
 // Operations counts what BatchNorm does and the two sums.
 func (n LayerNorm) Operations(in, _ Shape) int64 { return 7 * int64(in.Count()) }
 
-// Channels are all combined.
+// Channels form one group.
 func (n LayerNorm) Channels() Channels { return Channels{Groups: 1} }
 
 // Resize takes another number of channels.

@@ -91,7 +91,7 @@ func TestBatchNormConvolution(t *testing.T) {
 	assert.Equal(t, 2, originalBlocks(n))
 }
 
-// facts is what testdata/torchvision_facts.py says of a network.
+// facts is the output of testdata/torchvision_facts.py for a network.
 type facts struct {
 	Lines, Parameters, Tensors, Runs int
 	Print, State, Outputs            string // SHA-256

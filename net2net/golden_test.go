@@ -20,7 +20,7 @@ import (
 	"graft/tracing"
 )
 
-// reference is where the figures of the original lie beside the repository.
+// reference is the folder of the original's figures beside the repository.
 const reference = "../../shared/reference/adaptation"
 
 func readReference(t *testing.T, name string, into any) {
@@ -32,7 +32,7 @@ func readReference(t *testing.T, name string, into any) {
 	require.NoError(t, json.Unmarshal(text, into))
 }
 
-// shape is what the original had after deepening.
+// shape is the original's network after deepening.
 type shape struct {
 	Repr      string         `json:"repr"`
 	Params    int            `json:"params"`
@@ -196,7 +196,7 @@ func compareDamage(t *testing.T, s *torch.Scope, n *model.Network, x *torch.Tens
 	require.InDelta(t, train, drift.Largest, 1e-5, "%s %s in train mode", n.Name(), key)
 }
 
-// afterSteps is how near a step's loss is: Adam's first steps have the size of the rate
+// afterSteps is the tolerance of a step's loss: Adam's first steps have the size of the rate
 // whatever the gradient, so that rounding, which differs from processor to processor,
 // tells from the second on. The original's were made with LibTorch 1.13 on one thread.
 func afterSteps(t *testing.T, steps int) float64 {

@@ -14,7 +14,7 @@ import (
 	"graft/net2net"
 )
 
-// grownRecord is what four operations on a small network leave, without weights.
+// grownRecord returns the records of four operations on a small network without weights.
 func grownRecord(t testing.TB) (*model.Network, []*net2net.Change) {
 	n := newNetwork()
 	var changes []*net2net.Change

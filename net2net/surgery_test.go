@@ -17,12 +17,16 @@ import (
 	"graft/torch"
 )
 
-// networks is how many each operation is tried on, more than two thousand in all.
-// They are the same ones every time; -rapid.seed and -rapid.checks draw others.
+// Each operation runs on this number of networks: with GRAFT_LONG more than three thousand
+// in all. They are the same ones every time; -rapid.seed and -rapid.checks draw others.
 const (
-	networks = "640"
-	seed     = "20161"
+	networks     = "80"
+	manyNetworks = "640"
+	seed         = "20161"
 )
+
+// long is set where tests may take minutes.
+var long = os.Getenv("GRAFT_LONG") != ""
 
 func TestMain(m *testing.M) {
 	flag.Parse()
@@ -30,7 +34,11 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, "net2net: nothing can be tested:", err)
 		os.Exit(1)
 	}
-	for name, value := range map[string]string{"rapid.checks": networks, "rapid.seed": seed} {
+	checks := networks
+	if long {
+		checks = manyNetworks
+	}
+	for name, value := range map[string]string{"rapid.checks": checks, "rapid.seed": seed} {
 		if f := flag.Lookup(name); f.Value.String() == f.DefValue {
 			_ = flag.Set(name, value)
 		}

@@ -204,7 +204,7 @@ func mean(values []float64) float64 {
 
 func nothing() {}
 
-// ways are what can happen to a network in the middle of its training.
+// ways are changes of a network in the middle of its training.
 func ways() map[string]func(l *learner) []float64 {
 	all := map[string]func(l *learner) []float64{
 		"not operated on": func(l *learner) []float64 { return l.train(goOn, nothing) },
@@ -228,10 +228,13 @@ func ways() map[string]func(l *learner) []float64 {
 	return all
 }
 
-// average runs every way on twins of networks in training, over ten seeds, and
-// gives the mean loss of each step.
+// average runs every way on twins of networks in training, over several seeds, and
+// returns the mean loss of each step.
 func average(t *testing.T) map[string][]float64 {
-	const seeds = 10
+	seeds := 4
+	if long {
+		seeds = 10
+	}
 	curves := map[string][]float64{}
 	for seed := range int64(seeds) {
 		require.NoError(t, torch.With(func(s *torch.Scope) error {
@@ -242,7 +245,7 @@ func average(t *testing.T) map[string][]float64 {
 					curves[name] = make([]float64, goOn)
 				}
 				for k, loss := range way(l.fork()) {
-					curves[name][k] += loss / seeds
+					curves[name][k] += loss / float64(seeds)
 				}
 			}
 			return s.Err()

@@ -15,8 +15,8 @@ import (
 	"graft/results/tensorboard"
 )
 
-// appender is a file that grows by whole lines, or by records of event files, which are
-// called rows; a table has one line before them. It may be used by several goroutines.
+// appender is a file that grows by rows: whole lines, or records of event files. A table
+// has one line before its rows. It may be used by several goroutines.
 type appender struct {
 	fsys  files.FS
 	path  string
@@ -26,12 +26,12 @@ type appender struct {
 	file    files.File
 	at      position
 	buffer  []byte // rows not yet written
-	waiting int    // how many they are
-	every   int    // rows that are written together; below 2 each by itself
+	waiting int    // number of rows in buffer
+	every   int    // rows per write; below 2 each row is written alone
 	err     error  // the first failure, after which nothing is written
 }
 
-// position is a place between two rows, and what comes before it.
+// position is a place between two rows, with what comes before it.
 type position struct {
 	head  string // the line before the rows, with its end; empty if there is none
 	first string // the first row; empty if there is none
@@ -40,9 +40,8 @@ type position struct {
 	sum   hash.Hash // of the rows
 }
 
-// openAppender opens a file for further rows, cuts off a torn one, and makes the
-// file where absent. A head must be given for a new file that is to have one; in
-// an old one it may be empty, which stands for any.
+// openAppender opens a file for further rows, cuts off a torn one, and makes the file
+// where absent. A new table needs a head; for an old one the empty head stands for any.
 func openAppender(fsys files.FS, path string, heads int, head string) (*appender, error) {
 	a := &appender{fsys: fsys, path: path, heads: heads}
 	torn, err := a.measure()
@@ -63,7 +62,7 @@ func openAppender(fsys files.FS, path string, heads int, head string) (*appender
 	return a, err
 }
 
-// checkHead says whether the file has this line before its rows.
+// checkHead compares the line before the rows.
 func (a *appender) checkHead(head string) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -74,19 +73,19 @@ func (a *appender) checkHead(head string) error {
 		a.path, a.at.head, head)
 }
 
-// begin makes the file, with its head and no rows.
+// begin makes the file without rows.
 func (a *appender) begin(head string) error {
 	a.at = position{head: head, bytes: int64(len(head)), sum: sha256.New()}
 	return writeBytes(a.fsys, a.path, []byte(head))
 }
 
-// measure finds the end of the last whole row, and says whether more follows.
+// measure finds the end of the last whole row; torn means that more follows.
 func (a *appender) measure() (torn bool, err error) {
 	a.at, torn, err = measure(a.fsys, a.path, a.heads, -1)
 	return torn, err
 }
 
-// measure reads a file up to so many rows, or all of them if rows is negative.
+// measure reads a file up to so many rows; a negative number reads all.
 func measure(fsys files.FS, path string, heads, rows int) (position, bool, error) {
 	at := position{sum: sha256.New()}
 	file, err := fsys.Open(path)
@@ -101,7 +100,7 @@ func measure(fsys files.FS, path string, heads, rows int) (position, bool, error
 		return nil
 	})
 	if errors.Is(err, errEnough) || errors.Is(err, tensorboard.ErrDamaged) {
-		more, err = true, nil // a power failure may leave a last record that is no record
+		more, err = true, nil // a power failure may leave a damaged last record
 	}
 	if err = errors.Join(err, file.Close()); err != nil {
 		return at, false, fmt.Errorf("reading %s: %w", path, err)
@@ -109,7 +108,7 @@ func measure(fsys files.FS, path string, heads, rows int) (position, bool, error
 	return at, more, nil
 }
 
-// eachRow is how the rows of a file are told apart.
+// eachRow returns the function that splits a file into rows.
 func eachRow(path string) func(io.Reader, func(n int, row []byte) error) (torn bool, err error) {
 	if isEvents(path) {
 		return tensorboard.EachRecord
@@ -136,8 +135,7 @@ func (p *position) pass(line []byte, isHead bool) {
 
 func (p *position) digest() string { return hex.EncodeToString(p.sum.Sum(nil)) }
 
-// cut takes away what follows a position, in one step: a crash leaves the file as
-// it was or as it is to be.
+// cut removes what follows a position, atomically.
 func (a *appender) cut(at position) error {
 	err := files.WriteAtomic(a.fsys, a.path, func(w io.Writer) error {
 		file, err := a.fsys.Open(a.path)
@@ -172,8 +170,8 @@ func (a *appender) append(line []byte) error {
 	return a.flush()
 }
 
-// flush writes the waiting rows in one call. After a failure the file may end in
-// half a row, so nothing is written until it has been opened anew.
+// flush writes the buffered rows in one call. After a failure the file may end in a torn
+// row, so nothing is written until it is opened again.
 func (a *appender) flush() error {
 	if a.err != nil || len(a.buffer) == 0 {
 		return a.err
@@ -191,7 +189,7 @@ func (a *appender) fail(err error) error {
 	return a.err
 }
 
-// group sets how many rows are written together.
+// group sets the number of rows per write.
 func (a *appender) group(rows int) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -199,7 +197,7 @@ func (a *appender) group(rows int) error {
 	return a.flush()
 }
 
-// mark brings all rows to stable storage and says how many they are.
+// mark syncs all rows and returns their number and digest.
 func (a *appender) mark() (Mark, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -219,8 +217,8 @@ func (a *appender) now() Mark {
 	return Mark{Rows: a.at.rows, SHA256: a.at.digest()}
 }
 
-// truncate keeps the first rows only. If sum is not empty they must have that
-// digest, or the file is left as it is.
+// truncate keeps the first rows. If sum is not empty they must have that digest;
+// otherwise the file stays as it is.
 func (a *appender) truncate(rows int, sum string) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -243,7 +241,7 @@ func (a *appender) truncate(rows int, sum string) error {
 	return a.replace(at)
 }
 
-// replace cuts the file, which becomes another one under the open handle.
+// replace cuts the file and opens the new one.
 func (a *appender) replace(at position) error {
 	err := errors.Join(a.file.Close(), a.cut(at))
 	if err == nil {
@@ -255,7 +253,7 @@ func (a *appender) replace(at position) error {
 	return a.fail(err)
 }
 
-// close brings all rows to stable storage and closes the file.
+// close syncs all rows and closes the file.
 func (a *appender) close() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -13,16 +13,16 @@ import (
 	"graft/files"
 )
 
-// ErrDamaged says that a checkpoint is not as it was written.
+// ErrDamaged says that a checkpoint differs from what was written.
 var ErrDamaged = errors.New("the checkpoint is damaged")
 
-// Checkpoint is a checkpoint whose checksum held when it was opened. It keeps its
-// file open until Close. It has no useful zero value.
+// Checkpoint is an open checkpoint whose checksum was valid. It keeps its file open until
+// Close. It has no useful zero value.
 type Checkpoint struct {
 	CheckpointInfo
-	// Streams says how many rows each table and log had, by file name.
+	// Streams holds the number of rows of each table and log, by file name.
 	Streams map[string]Mark
-	// Damaged says which newer checkpoints were passed over and why; nil is none.
+	// Damaged explains which newer checkpoints were skipped; nil is none.
 	Damaged []error
 
 	file     io.Closer
@@ -30,8 +30,8 @@ type Checkpoint struct {
 	sections map[string]*io.SectionReader
 }
 
-// ReadCheckpoint opens one checkpoint file and checks it. What is not as it was
-// written is an error that wraps ErrDamaged.
+// ReadCheckpoint opens one checkpoint file and checks it. A damaged one is an error that
+// wraps ErrDamaged.
 func ReadCheckpoint(fsys files.FS, path string) (*Checkpoint, error) {
 	file, err := fsys.Open(path)
 	if err != nil {
@@ -77,7 +77,7 @@ func checkHead(r io.ReaderAt) error {
 		return err
 	}
 	if !bytes.HasPrefix(head, []byte(checkpointMagic)) {
-		return fmt.Errorf("%w: it does not begin as a checkpoint does", ErrDamaged)
+		return fmt.Errorf("%w: it lacks the header of a checkpoint", ErrDamaged)
 	}
 	version := binary.LittleEndian.Uint32(head[len(checkpointMagic):])
 	if version != checkpointVersion {
@@ -106,7 +106,7 @@ func checkSum(r io.ReaderAt, size int64) error {
 // onlyReader hides WriteTo, which would ask for a small buffer of its own.
 type onlyReader struct{ io.Reader }
 
-// readIndex returns the index and where the sections end.
+// readIndex returns the index and the end of the sections.
 func readIndex(r io.ReaderAt, size int64) (checkpointIndex, int64, error) {
 	var index checkpointIndex
 	var tail [8]byte
@@ -116,7 +116,7 @@ func readIndex(r io.ReaderAt, size int64) (checkpointIndex, int64, error) {
 	length := binary.LittleEndian.Uint64(tail[:])
 	room := size - int64(checkpointHead+checkpointTail)
 	if length > uint64(min(room, maxIndex)) {
-		return index, 0, fmt.Errorf("%w: an index of %d bytes has no room", ErrDamaged, length)
+		return index, 0, fmt.Errorf("%w: an index of %d bytes does not fit", ErrDamaged, length)
 	}
 	end := size - int64(checkpointTail) - int64(length)
 	text := make([]byte, length)
@@ -129,13 +129,13 @@ func readIndex(r io.ReaderAt, size int64) (checkpointIndex, int64, error) {
 	return index, end, nil
 }
 
-// place finds the sections, which must fill what is between head and index.
+// place finds the sections, which must fill the space between head and index.
 func (c *Checkpoint) place(r io.ReaderAt, index checkpointIndex, end int64) error {
 	c.sections = make(map[string]*io.SectionReader, len(index.Sections))
 	at := int64(checkpointHead)
 	for _, s := range index.Sections {
 		if c.sections[s.Name] != nil || s.Length < 0 || s.Length > end-at {
-			return fmt.Errorf("%w: section %q of %d bytes stands twice or has no room", ErrDamaged, s.Name, s.Length)
+			return fmt.Errorf("%w: section %q of %d bytes occurs twice or does not fit", ErrDamaged, s.Name, s.Length)
 		}
 		c.sections[s.Name] = io.NewSectionReader(r, at, s.Length)
 		at += s.Length
@@ -144,7 +144,7 @@ func (c *Checkpoint) place(r io.ReaderAt, index checkpointIndex, end int64) erro
 		}
 	}
 	if at != end {
-		return fmt.Errorf("%w: %d bytes are of no section", ErrDamaged, end-at)
+		return fmt.Errorf("%w: %d bytes belong to no section", ErrDamaged, end-at)
 	}
 	return nil
 }
@@ -156,7 +156,7 @@ func (c *Checkpoint) readMarks() error {
 	for name, mark := range c.Streams {
 		base, _ := splitStream(name)
 		if err := checkName(base); err != nil || mark.Rows < 0 {
-			return fmt.Errorf("%w: it speaks of %d rows of %q", ErrDamaged, mark.Rows, name)
+			return fmt.Errorf("%w: it claims %d rows of %q", ErrDamaged, mark.Rows, name)
 		}
 	}
 	return nil

@@ -34,7 +34,7 @@ func sections(text string) func(*results.CheckpointWriter) error {
 	}
 }
 
-// loaded is the weights of the checkpoint that is loaded.
+// loaded returns the weights of the newest checkpoint.
 func loaded(t testing.TB, run *results.Run) (string, *results.Checkpoint) {
 	c, err := run.LoadCheckpoint()
 	require.NoError(t, err)
@@ -90,7 +90,7 @@ func TestTheLastGoodCheckpointsAreKept(t *testing.T) {
 	}
 	assert.Equal(t, []string{"000003-same-name.ckpt", "000004-same-name.ckpt", "000005-same-name.ckpt"}, names())
 
-	run = reopen(t, run) // which keeps two
+	run = reopen(t, run) // the default keeps two
 	damage(t, run.Path("checkpoints/000005-same-name.ckpt"))
 	text, c := loaded(t, run)
 	assert.Equal(t, "3", text)
@@ -119,7 +119,7 @@ func damage(t testing.TB, path string) {
 	write(t, string(data), path)
 }
 
-// Whichever bit changes and wherever the file ends, the checkpoint is refused.
+// A checkpoint with any bit changed, or truncated anywhere, is refused.
 func TestEveryDamageIsFound(t *testing.T) {
 	run := newRun(t)
 	require.NoError(t, run.SaveCheckpoint("x", sections("w")))
@@ -143,13 +143,13 @@ func TestEveryDamageIsFound(t *testing.T) {
 func TestCheckpointWriterRefuses(t *testing.T) {
 	run := newRun(t)
 	cases := map[string]func(*results.CheckpointWriter) error{
-		"section \"\"":        func(w *results.CheckpointWriter) error { return w.Bytes("", nil) },
-		"is there already":    func(w *results.CheckpointWriter) error { return errors.Join(w.Bytes("a", nil), w.Bytes("a", nil)) },
-		"by the run itself":   func(w *results.CheckpointWriter) error { return w.JSON("streams.json", 1) },
-		"taken by the run":    func(w *results.CheckpointWriter) error { return w.Bytes("streams.json", nil) },
-		"another has begun":   late,
-		"a reason of its own": func(*results.CheckpointWriter) error { return errors.New("a reason of its own") },
-		"too many sections":   many,
+		"section \"\"":         func(w *results.CheckpointWriter) error { return w.Bytes("", nil) },
+		"exists already":       func(w *results.CheckpointWriter) error { return errors.Join(w.Bytes("a", nil), w.Bytes("a", nil)) },
+		"the name is reserved": func(w *results.CheckpointWriter) error { return w.JSON("streams.json", 1) },
+		"name is reserved":     func(w *results.CheckpointWriter) error { return w.Bytes("streams.json", nil) },
+		"another was begun":    late,
+		"a reason of its own":  func(*results.CheckpointWriter) error { return errors.New("a reason of its own") },
+		"too many sections":    many,
 	}
 	for says, parts := range cases {
 		err := run.SaveCheckpoint("x", parts)
@@ -182,8 +182,8 @@ func many(w *results.CheckpointWriter) error {
 	return nil
 }
 
-// Rewind brings tables and logs back to a checkpoint, to the bit, and leaves the
-// diary and what is not the run's.
+// Rewind restores tables and logs to a checkpoint, to the bit. It leaves the program's
+// log and other files alone.
 func TestRewind(t *testing.T) {
 	run := newRun(t)
 	step := func(k int) {

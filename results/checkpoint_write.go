@@ -16,8 +16,7 @@ const (
 	checkpointVersion = 1
 	checkpointHead    = len(checkpointMagic) + 4
 	checkpointTail    = 8 + sha256.Size
-	// maxIndex bounds the index of a checkpoint, and so the memory it takes to
-	// look at one.
+	// maxIndex bounds the bytes of a checkpoint's index.
 	maxIndex = 1 << 20
 	// maxSectionName bounds a section's name, in bytes.
 	maxSectionName = 200
@@ -25,14 +24,13 @@ const (
 	marksSection = registryName
 )
 
-// Mark is how far a table or log was when a checkpoint was made. The zero value
-// is that of no rows, but for the digest.
+// Mark is the length of a table or log at a checkpoint.
 type Mark struct {
-	Rows   int    `json:"rows"`   // how many rows there were
-	SHA256 string `json:"sha256"` // of them, in hexadecimal; empty is not checked
+	Rows   int    `json:"rows"`   // number of rows
+	SHA256 string `json:"sha256"` // digest of the rows, in hexadecimal; empty is not checked
 }
 
-// checkpointIndex says which sections there are, in their order.
+// checkpointIndex lists the sections in their order.
 type checkpointIndex struct {
 	Sections []sectionEntry `json:"sections"`
 }
@@ -42,8 +40,8 @@ type sectionEntry struct {
 	Length int64  `json:"length"` // in bytes
 }
 
-// CheckpointWriter takes the sections of a checkpoint, one after another. It is
-// handed to the function that fills a checkpoint and has no useful zero value.
+// CheckpointWriter writes the sections of a checkpoint. It is passed to the function that
+// fills a checkpoint and has no useful zero value.
 type CheckpointWriter struct {
 	out   io.Writer
 	sum   hash.Hash
@@ -88,11 +86,11 @@ func (w *CheckpointWriter) write(data []byte) error {
 	return err
 }
 
-// Section begins a section; what is written belongs to it until the next begins.
-// The name may be any that is not empty and not taken.
+// Section begins a section; writes belong to it until the next one begins. Names are
+// unique and not empty.
 func (w *CheckpointWriter) Section(name string) (io.Writer, error) {
 	if name == marksSection {
-		return nil, fmt.Errorf("section %q: the name is taken by the run itself", name)
+		return nil, fmt.Errorf("section %q: the name is reserved", name)
 	}
 	return w.section(name)
 }
@@ -103,14 +101,14 @@ func (w *CheckpointWriter) section(name string) (io.Writer, error) {
 	}
 	for _, s := range w.index.Sections {
 		if s.Name == name {
-			return nil, fmt.Errorf("section %q is there already", name)
+			return nil, fmt.Errorf("section %q exists already", name)
 		}
 	}
 	w.index.Sections = append(w.index.Sections, sectionEntry{Name: name})
 	return &sectionWriter{w, len(w.index.Sections) - 1}, nil
 }
 
-// Bytes writes a section that is at hand.
+// Bytes writes a whole section.
 func (w *CheckpointWriter) Bytes(name string, data []byte) error {
 	out, err := w.Section(name)
 	if err == nil {
@@ -122,7 +120,7 @@ func (w *CheckpointWriter) Bytes(name string, data []byte) error {
 // JSON writes a value as a section.
 func (w *CheckpointWriter) JSON(name string, v any) error {
 	if name == marksSection {
-		return w.Bytes(name, nil) // which says why not
+		return w.Bytes(name, nil) // to get its error
 	}
 	return w.json(name, v)
 }
@@ -139,14 +137,14 @@ func (w *CheckpointWriter) json(name string, v any) error {
 	return err
 }
 
-// sectionWriter counts what belongs to a section.
+// sectionWriter counts the bytes of a section.
 type sectionWriter struct {
 	w     *CheckpointWriter
 	index int
 }
 
-// errSectionOver guards the order of sections.
-var errSectionOver = errors.New("the section is over, another has begun")
+// errSectionOver is the error of writes to a section after the next one has begun.
+var errSectionOver = errors.New("the section is over: another was begun")
 
 func (s *sectionWriter) Write(data []byte) (int, error) {
 	if s.index != len(s.w.index.Sections)-1 {

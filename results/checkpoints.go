@@ -17,7 +17,7 @@ import (
 
 const (
 	checkpointSuffix = ".ckpt"
-	// defaultKeep is two: should the newest be damaged, there is one more.
+	// defaultKeep is two, so that one is left if the newest is damaged.
 	defaultKeep = 2
 )
 
@@ -30,10 +30,10 @@ var (
 	ErrNotPruned = errors.New("the checkpoint is saved, but older ones could not be deleted")
 )
 
-// CheckpointInfo is what the name and size of a checkpoint file tell.
+// CheckpointInfo describes a checkpoint file by its name and size.
 type CheckpointInfo struct {
-	Number int    // counts the checkpoints of a run from 1; zero if the name tells none
-	Name   string // as SaveCheckpoint was given it
+	Number int    // number of the checkpoint in its run, from 1; zero if the name has none
+	Name   string // name that SaveCheckpoint was given
 	Path   string // of the file
 	Bytes  int64  // size of the file
 }
@@ -73,8 +73,8 @@ func listCheckpoints(fsys files.FS, path string) ([]CheckpointInfo, error) {
 	return list, nil
 }
 
-// WriteCheckpoint writes a checkpoint of its own, which belongs to no run, whole or not
-// at all. ReadCheckpoint reads it.
+// WriteCheckpoint writes a checkpoint that belongs to no run, whole or not at all.
+// ReadCheckpoint reads it.
 func WriteCheckpoint(fsys files.FS, path string, parts func(w *CheckpointWriter) error) error {
 	err := files.WriteAtomic(fsys, path, func(w io.Writer) error { return writeCheckpoint(w, nil, parts) })
 	if err != nil {
@@ -83,13 +83,12 @@ func WriteCheckpoint(fsys files.FS, path string, parts func(w *CheckpointWriter)
 	return nil
 }
 
-// SaveCheckpoint brings all rows of the run to stable storage and then writes a
-// checkpoint, whole or not at all, that says how many they are and has the
-// sections that parts writes. Older ones are deleted once it is durable, but for
-// the last good ones: Run.Keep.
+// SaveCheckpoint syncs all rows of the run and then writes a checkpoint, whole or not at
+// all, with their number and with the sections that parts writes. Once it is durable,
+// older ones are deleted except for the last Run.Keep good ones.
 //
-// Rows that other goroutines append meanwhile may be in or not; the state that
-// parts writes should be that of the rows before the call.
+// Rows that other goroutines append meanwhile may be included or not: parts should write
+// the state of the rows before the call.
 func (r *Run) SaveCheckpoint(name string, parts func(w *CheckpointWriter) error) error {
 	r.saving.Lock()
 	defer r.saving.Unlock()
@@ -128,7 +127,7 @@ func nextNumber(list []CheckpointInfo) int {
 	return list[len(list)-1].Number + 1
 }
 
-// prune deletes what is older than the last good checkpoints.
+// prune deletes all but the last good checkpoints.
 func (r *Run) prune(list []CheckpointInfo) error {
 	keep := r.Keep
 	if keep < 1 {
@@ -152,7 +151,7 @@ func (r *Run) prune(list []CheckpointInfo) error {
 	return nil
 }
 
-// isGood says whether a checkpoint is whole. It reads each only once.
+// isGood reports whether a checkpoint is whole. It reads each only once.
 func (r *Run) isGood(path string) bool {
 	good, known := r.good[path]
 	if !known {
@@ -163,10 +162,10 @@ func (r *Run) isGood(path string) bool {
 	return good
 }
 
-// LoadCheckpoint opens the newest checkpoint that is whole; the caller closes it.
-// Those that were passed over are in its Damaged. The error wraps ErrNoCheckpoint
-// if there is none at all, and the run may begin at its beginning. If there are
-// some and none can be read the error says why, for each.
+// LoadCheckpoint opens the newest whole checkpoint; the caller closes it. Its Damaged
+// explains the skipped ones. If there is no checkpoint at all, the error wraps
+// ErrNoCheckpoint and the run may start from the beginning. If none can be read, the
+// error explains each.
 func (r *Run) LoadCheckpoint() (*Checkpoint, error) {
 	r.saving.Lock()
 	defer r.saving.Unlock()
@@ -191,10 +190,10 @@ func (r *Run) LoadCheckpoint() (*Checkpoint, error) {
 		r.path, len(list), errors.Join(damaged...))
 }
 
-// Rewind drops from each table and log, but the diary, the rows that came after a
-// checkpoint. Rows that the checkpoint has and the file has not, or has otherwise,
-// are an error. A nil checkpoint stands for the beginning and drops all rows. To
-// repeat it after a crash has the same result.
+// Rewind drops the rows after a checkpoint from each table and log, except for the
+// program's log. Rows that the checkpoint has and the file lacks, or that differ, are an
+// error. A nil checkpoint is the beginning and drops all rows. It may be repeated after a
+// crash.
 func (r *Run) Rewind(c *Checkpoint) error {
 	var marks map[string]Mark
 	if c != nil {
@@ -205,7 +204,7 @@ func (r *Run) Rewind(c *Checkpoint) error {
 		return fmt.Errorf("rewind %s: %w", r.path, err)
 	}
 	for _, file := range slices.Sorted(maps.Keys(marks)) {
-		if all[file] == nil && marks[file].Rows > 0 && !isEvents(file) { // whoever wants no curves may delete them
+		if all[file] == nil && marks[file].Rows > 0 && !isEvents(file) { // users may delete event files
 			return fmt.Errorf("rewind %s: %s is missing, it had %d rows; use a copy of the run or begin another",
 				r.path, file, marks[file].Rows)
 		}

@@ -24,16 +24,16 @@ const (
 
 // Errors about a folder as a whole.
 var (
-	// ErrExists says that there is something where a run was to be created.
+	// ErrExists says that the path of a new run is taken.
 	ErrExists = errors.New("it exists")
-	// ErrNoRun says that a folder is not that of a run.
+	// ErrNoRun says that a folder is not a run's.
 	ErrNoRun = errors.New("it is no run folder")
 )
 
-// CreateOptions says how a run folder is made. The zero value is ready to use.
+// CreateOptions configure Create. The zero value is ready to use.
 type CreateOptions struct {
-	// Force moves an existing folder aside, to PATH.1, or PATH.2 if there is a
-	// PATH.1, and so on. False makes an existing folder an error.
+	// Force moves an existing folder aside, to the first free PATH.NUMBER, counted from
+	// 1. False makes an existing folder an error.
 	Force bool
 	// Config is the text of the configuration as given; empty for none.
 	Config string
@@ -41,9 +41,9 @@ type CreateOptions struct {
 	Resolved string
 }
 
-// Create makes the folder of a new run, and those above it. A folder that is in
-// use is an error that wraps ErrExists or, while a process writes it,
-// files.ErrLocked; an empty one, and one whose creation was cut short, is taken.
+// Create makes the folder of a new run, and those above it. An existing folder is an
+// error that wraps ErrExists or, while a process writes it, files.ErrLocked. Empty
+// folders, and those of which Create was interrupted, are used.
 func Create(fsys files.FS, path string, o CreateOptions, m Manifest) (*Run, error) {
 	path = filepath.Clean(path)
 	if err := makeRoom(fsys, path, o.Force); err != nil {
@@ -57,15 +57,15 @@ func Create(fsys files.FS, path string, o CreateOptions, m Manifest) (*Run, erro
 		return nil, fmt.Errorf("create run %s: %w", path, err)
 	}
 	run := newRun(fsys, path, lock)
-	if err := run.furnish(o, m); err != nil {
+	if err := run.writeFirst(o, m); err != nil {
 		return nil, errors.Join(fmt.Errorf("create run %s: %w", path, err), lock.Close())
 	}
 	return run, nil
 }
 
-// furnish writes the first files into a folder that is ours, the manifest last.
-func (r *Run) furnish(o CreateOptions, m Manifest) error {
-	if err := takeable(r.fsys, r.path); err != nil { // another may have been faster
+// writeFirst writes the first files of a run, the manifest last.
+func (r *Run) writeFirst(o CreateOptions, m Manifest) error {
+	if err := takeable(r.fsys, r.path); err != nil { // another process may have been faster
 		return err
 	}
 	if m.ConfigSHA256 == "" && o.Resolved != "" {
@@ -92,7 +92,8 @@ func (r *Run) furnish(o CreateOptions, m Manifest) error {
 	return writeJSON(r.fsys, r.Path(ManifestFile), m)
 }
 
-// makeRoom sees to it that a run may be created at path.
+// makeRoom checks that a run may be created at path, and moves a folder aside if force
+// says so.
 func makeRoom(fsys files.FS, path string, force bool) error {
 	err := takeable(fsys, path)
 	if err == nil || !force || !errors.Is(err, ErrExists) {
@@ -101,8 +102,8 @@ func makeRoom(fsys files.FS, path string, force bool) error {
 	return moveAside(fsys, path)
 }
 
-// takeable says whether there is nothing at path, an empty folder, or one that
-// Create began and did not finish.
+// takeable returns an error unless there is nothing at path, an empty folder, or one of
+// which Create was interrupted.
 func takeable(fsys files.FS, path string) error {
 	entries, err := files.Standing(fsys, path)
 	if err != nil {
@@ -117,7 +118,7 @@ func takeable(fsys files.FS, path string) error {
 	return nil
 }
 
-// onlyBegun says whether all entries are what Create makes before the manifest.
+// onlyBegun reports whether all entries are of an interrupted Create.
 func onlyBegun(entries []fs.DirEntry) bool {
 	begun := map[string]bool{LockFile: true, ConfigFile: true, ResolvedFile: true, checkpointsName: true}
 	for _, entry := range entries {
@@ -128,8 +129,8 @@ func onlyBegun(entries []fs.DirEntry) bool {
 	return true
 }
 
-// moveAside renames a folder to the first free PATH.NUMBER. That of a run is
-// locked meanwhile, lest it be moved under the hands of its process.
+// moveAside renames a folder to the first free PATH.NUMBER. A run is locked meanwhile, so
+// that no process writes it.
 func moveAside(fsys files.FS, path string) (err error) {
 	if _, err := fsys.Stat(filepath.Join(path, ManifestFile)); err == nil {
 		lock, err := lockRun(fsys, path)

@@ -2,8 +2,8 @@ package results
 
 import "time"
 
-// Environment is what a manifest says of the process that makes a run. Everything is
-// handed in; the zero value leaves it unknown.
+// Environment describes the process that makes a run, for its manifest. The zero value
+// leaves everything unknown.
 type Environment struct {
 	Graft   string           // version of graft
 	Host    string           // name of the machine
@@ -11,8 +11,8 @@ type Environment struct {
 	Now     func() time.Time // the machine's clock; nil leaves the time out
 }
 
-// Manifest returns a manifest of a run that begins now, for the caller to say what is
-// run: seed, device, digests and network.
+// Manifest returns the manifest of a run that begins now. The caller adds seed, device,
+// digests and network.
 func (e Environment) Manifest() Manifest {
 	m := Manifest{Graft: e.Graft, Host: e.Host, CommandLine: e.Command}
 	if e.Now != nil {

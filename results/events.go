@@ -13,23 +13,22 @@ import (
 	"graft/results/tensorboard"
 )
 
-// eventName is what event files are called before their number, which counts the processes
-// that wrote some.
+// eventName begins the names of event files; a number follows, one more with each process
+// that writes some.
 const eventName = "tensorboard-"
 
-// Events are what a run shows in TensorBoard: figures and texts by step, in files beside
-// its tables. It is made by Run.Events and has no useful zero value. It may be used by
-// several goroutines. After a failed write it takes no more.
+// Events writes figures and texts by step for TensorBoard, to a file beside the tables.
+// It is made by Run.Events and has no useful zero value. It may be used by several
+// goroutines. After a failed write it accepts no more.
 type Events struct {
 	a   *appender
 	now func() time.Time
 }
 
-// Events begins a further event file. Events are stamped with now, the machine's clock.
-// Whoever goes on with a run does so after Rewind, which takes back the events that came
-// after the checkpoint as it does rows, and says with which step it goes on: a TensorBoard
-// that is looking forgets what it has of that step and later ones. Zero stands for a run
-// that begins, or begins anew.
+// Events starts a new event file. Now is the machine's clock, which stamps the events. A
+// resumed run calls Rewind before, which cuts event files like tables, and passes its
+// next step: a TensorBoard that is open then forgets that step and later ones. Zero
+// starts a run from the beginning.
 func (r *Run) Events(now func() time.Time, next int64) (*Events, error) {
 	file, err := r.nextEvents()
 	if err != nil {
@@ -43,11 +42,11 @@ func (r *Run) Events(now func() time.Time, next int64) (*Events, error) {
 	return e, errors.Join(e.add(tensorboard.Event{Version: tensorboard.Version}), e.add(tensorboard.Event{Step: next, Start: true}))
 }
 
-// nextEvents is the name of the next file, which TensorBoard reads after all others.
+// nextEvents is the name of the next file; TensorBoard reads files by name.
 func (r *Run) nextEvents() (string, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := r.learn(); err != nil {
+	if err := r.readKnown(); err != nil {
 		return "", err
 	}
 	last := 0
@@ -76,7 +75,7 @@ func (e *Events) add(event tensorboard.Event) error {
 	return e.a.append(tensorboard.Append(nil, event))
 }
 
-// ForgetEvents takes back all events of a run, for one that tells all of them again.
+// ForgetEvents removes all events of a run, so that it can write them again.
 func (r *Run) ForgetEvents() error {
 	all, err := r.all()
 	if err != nil {

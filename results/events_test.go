@@ -19,7 +19,7 @@ import (
 	"graft/results/tensorboard"
 )
 
-// watched is a run of a few epochs that shows itself in TensorBoard.
+// watched is a run of a few epochs with events for TensorBoard.
 type watched struct {
 	fsys  files.FS
 	path  string
@@ -33,7 +33,7 @@ func (w *watched) now() time.Time {
 	return time.UnixMilli(1_700_000_000_000 + int64(w.ticks)).UTC()
 }
 
-// do goes on with the run, or begins it, and goes to its end or so many epochs further.
+// do starts or resumes the run, for at most so many epochs.
 func (w *watched) do(most int) error {
 	run, err := results.Open(w.fsys, w.path)
 	if errors.Is(err, results.ErrNoRun) {
@@ -81,7 +81,8 @@ func (w *watched) step(run *results.Run, events *results.Events) error {
 	return run.SaveCheckpoint("epoch", func(c *results.CheckpointWriter) error { return c.JSON("epoch", w.epoch+1) })
 }
 
-// shown are the figures and texts that a TensorBoard has that read these events.
+// shown are the figures and texts that a TensorBoard shows after it has read these
+// events.
 func shown(events []tensorboard.Event) (list []string) {
 	var kept []tensorboard.Event
 	for _, e := range events {
@@ -122,8 +123,8 @@ func wholeEvents(t *testing.T) []string {
 	return want
 }
 
-// Wherever a fault falls, the run that goes on shows every step once, to whoever looks
-// in the end and to whoever has looked all the time.
+// After a fault at any operation the resumed run shows every step once, to a TensorBoard
+// that starts at the end and to one that was open all the time.
 func TestEventsSurviveEveryFault(t *testing.T) {
 	want := wholeEvents(t)
 	counting := faults.New(unsynced{}, 0, faults.Fail)
@@ -133,7 +134,7 @@ func TestEventsSurviveEveryFault(t *testing.T) {
 	for _, kind := range everyKind {
 		for k, op := range ops {
 			if kind == faults.Torn && op.Name != "write" {
-				continue // which is what Fail has done
+				continue // the effect of Fail
 			}
 			path := filepath.Join(t.TempDir(), "run")
 			_ = (&watched{fsys: faults.New(unsynced{}, k+1, kind), path: path}).do(epochs)
@@ -143,7 +144,7 @@ func TestEventsSurviveEveryFault(t *testing.T) {
 			after := eventsOf(t, path)
 			require.Equal(t, want, shown(after), "%s at %d", kind, k+1)
 			fresh := 0
-			for after[len(after)-1-fresh].Version == "" { // those of the last process
+			for after[len(after)-1-fresh].Version == "" { // events of the last process
 				fresh++
 			}
 			require.Equal(t, want, shown(append(before, after[len(after)-1-fresh:]...)), "%s at %d, seen live", kind, k+1)
@@ -151,7 +152,7 @@ func TestEventsSurviveEveryFault(t *testing.T) {
 	}
 }
 
-// A run may be stopped often, in the midst of a record and beyond its checkpoint.
+// A run may be stopped often, inside a record and after its checkpoint.
 func TestEventsOfAResumedRun(t *testing.T) {
 	want := wholeEvents(t)
 	w := &watched{fsys: files.OS{}, path: filepath.Join(t.TempDir(), "run")}
@@ -174,7 +175,7 @@ func TestEventsOfAResumedRun(t *testing.T) {
 	require.Empty(t, s.Tables)
 }
 
-// Nobody needs event files: a run goes on where they were deleted.
+// A run goes on after its event files were deleted.
 func TestEventFilesMayBeDeleted(t *testing.T) {
 	w := &watched{fsys: files.OS{}, path: filepath.Join(t.TempDir(), "run")}
 	require.NoError(t, w.do(3))
@@ -209,7 +210,7 @@ found = {"scalars": {t: [[e.step, e.value, e.wall_time] for e in a.Scalars(t)] f
 print(json.dumps(found))
 `
 
-// python is an interpreter that has TensorBoard; where there is none the test is left out.
+// python is an interpreter with TensorBoard; without one the test is skipped.
 func python(t *testing.T) string {
 	name := os.Getenv("GRAFT_PYTHON")
 	if name == "" {

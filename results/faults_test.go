@@ -16,8 +16,8 @@ import (
 
 var everyKind = []faults.Kind{faults.Fail, faults.Torn, faults.DiskFull, faults.Crash}
 
-// unsynced is a file system that does not wait for the disk: the tests here end
-// processes, not machines, and go through thousands of runs.
+// unsynced is a file system without syncs: these tests kill processes, not machines,
+// thousands of times.
 type unsynced struct{ files.OS }
 
 type unsyncedFile struct{ files.File }
@@ -35,8 +35,7 @@ func skipSync(f files.File, err error) (files.File, error) {
 	return unsyncedFile{f}, nil
 }
 
-// job is a run of a few epochs as a trainer makes it, and what it was told to be
-// safe.
+// job is a run of a few epochs, with the writes that were acknowledged.
 type job struct {
 	fsys  files.FS
 	path  string
@@ -45,14 +44,14 @@ type job struct {
 	keep  int // checkpoints kept
 
 	created bool
-	rows    int // of the table that Append has taken
+	rows    int // rows of the table that Append has accepted
 	saved   int // epoch of the last checkpoint
 	ended   bool
 }
 
 const epochs, every = 4, 2
 
-// do goes on with the run, or begins it, and goes to its end.
+// do starts or resumes the run, and finishes it.
 func (j *job) do() (err error) {
 	j.run, err = results.Open(j.fsys, j.path)
 	if errors.Is(err, results.ErrNoRun) {
@@ -121,7 +120,7 @@ func (j *job) step() error {
 	return err
 }
 
-// whole are the files that an undisturbed run leaves.
+// whole are the files of an undisturbed run.
 func whole(t *testing.T) map[string]string {
 	j := &job{fsys: unsynced{}, path: filepath.Join(t.TempDir(), "run")}
 	require.NoError(t, j.do())
@@ -136,21 +135,21 @@ func left(t *testing.T, path string) map[string]string {
 	return texts
 }
 
-// Wherever a fault falls, what was acknowledged is there, what is there is the
-// beginning of what was written, and the run ends as if nothing had happened.
+// After a fault at any operation all acknowledged rows are there, the files are a prefix
+// of what was written, and the resumed run ends in the same files.
 func TestRunSurvivesEveryFault(t *testing.T) {
 	survive(t, 100, func(string) {})
 }
 
-// A resumed run has to survive as well: it cuts torn rows and goes back.
+// A resumed run survives faults too: it cuts torn rows and rewinds.
 func TestResumedRunSurvivesEveryFault(t *testing.T) {
 	killed := filepath.Join(t.TempDir(), "run")
 	makeKilled(t, killed)
 	survive(t, 80, func(path string) { require.NoError(t, os.CopyFS(path, os.DirFS(killed))) })
 }
 
-// makeKilled makes a run that was killed in the midst of a row and has a damaged
-// checkpoint after a good one.
+// makeKilled makes a run that was killed inside a row, with a damaged checkpoint after a
+// good one.
 func makeKilled(t *testing.T, path string) {
 	j := &job{fsys: unsynced{}, path: path, keep: 2}
 	require.NoError(t, j.do())
@@ -160,7 +159,7 @@ func makeKilled(t *testing.T, path string) {
 	write(t, "half", path, ".outcome.json.0.tmp")
 }
 
-// survive puts each kind of fault at each operation of a job that begins with what
+// survive injects each kind of fault at each operation of a job that continues what
 // prepare has made.
 func survive(t *testing.T, atLeast int, prepare func(path string)) {
 	want := whole(t)
@@ -175,7 +174,7 @@ func survive(t *testing.T, atLeast int, prepare func(path string)) {
 			t.Parallel()
 			for k, op := range ops {
 				if kind == faults.Torn && op.Name != "write" {
-					continue // which is what Fail has done
+					continue // the effect of Fail
 				}
 				path := filepath.Join(t.TempDir(), "run")
 				prepare(path)
@@ -185,7 +184,7 @@ func survive(t *testing.T, atLeast int, prepare func(path string)) {
 	}
 }
 
-// checkFault runs a job into a fault, looks at what is left and finishes it.
+// checkFault runs a job into a fault, checks the files and finishes the run.
 func checkFault(t *testing.T, path string, at int, kind faults.Kind, want map[string]string) {
 	fsys := faults.New(unsynced{}, at, kind)
 	j := &job{fsys: fsys, path: path, keep: 1}
@@ -203,7 +202,7 @@ func checkFault(t *testing.T, path string, at int, kind faults.Kind, want map[st
 	require.NoError(t, os.RemoveAll(filepath.Dir(path)))
 }
 
-// checkLeft holds what is on the disk against what the job was told.
+// checkLeft compares the files with the acknowledged writes.
 func checkLeft(t *testing.T, j *job, table string) {
 	s := look(t, j.path)
 	require.Equal(t, manifest.Seed, s.Manifest.Seed)
@@ -229,7 +228,7 @@ func checkLeft(t *testing.T, j *job, table string) {
 	require.NoError(t, errors.Join(c.Close(), run.Close()))
 }
 
-// A move out of the way loses neither run.
+// Create with Force loses neither run.
 func TestForceSurvivesEveryFault(t *testing.T) {
 	for _, kind := range everyKind {
 		reached := true
@@ -324,10 +323,10 @@ func TestPruningMayFail(t *testing.T) {
 	}
 }
 
-// muted is a file system that cannot write the diary: not at all, or not for long.
+// muted is a file system on which the program's log fails, at once or after some lines.
 type muted struct {
 	unsynced
-	lines int // that it takes; negative lets it not even be opened
+	lines int // lines before it fails; negative fails to open
 }
 
 type mutedFile struct {
@@ -355,8 +354,8 @@ func (m *muted) Append(path string) (files.File, error) {
 	return mutedFile{f, &m.lines}, nil
 }
 
-// A run goes on without its diary, and goes on with it later.
-func TestRunsWithoutADiary(t *testing.T) {
+// A run goes on without its program's log, and writes it again later.
+func TestRunsWithoutAProgramLog(t *testing.T) {
 	for _, lines := range []int{-1, 0, 1} {
 		path := filepath.Join(t.TempDir(), "run")
 		run, err := results.Create(&muted{lines: lines}, path, options, manifest)

@@ -16,7 +16,7 @@ import (
 	"graft/files"
 )
 
-// A file ends in an error or in sections that lie inside of it.
+// Any file gives an error or sections inside of it.
 func FuzzCheckpoint(f *testing.F) {
 	var good bytes.Buffer
 	require.NoError(f, writeCheckpoint(&good, map[string]Mark{"a.csv": {Rows: 1}}, func(w *CheckpointWriter) error {
@@ -27,8 +27,8 @@ func FuzzCheckpoint(f *testing.F) {
 	f.Add([]byte(`{"sections": [{"name": "a", "length": 9223372036854775807}, {"name": "b", "length": 1}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		checkFuzzed(t, data)
-		// The checksum would stop nearly everything, so the data are also given
-		// one that holds, and are taken for the index of a sound file.
+		// The checksum would stop nearly all inputs, so they are also tried with a valid
+		// one, and as the index of a sound file.
 		if len(data) > sha256.Size {
 			body := slices.Clone(data[:len(data)-sha256.Size])
 			sum := sha256.Sum256(body)
@@ -55,7 +55,7 @@ func checkFuzzed(t *testing.T, data []byte) {
 			require.NoError(t, err)
 			total += len(section)
 			if name == "" || len(name) > maxSectionName {
-				return nil // which no writer makes
+				return nil // never written
 			}
 			if err := w.Bytes(name, section); err != nil {
 				return err
@@ -66,7 +66,7 @@ func checkFuzzed(t *testing.T, data []byte) {
 	require.LessOrEqual(t, total, len(data))
 }
 
-// A table ends in an error or in columns that are as long as it has rows.
+// Any file gives an error or columns as long as the table has rows.
 func FuzzTable(f *testing.F) {
 	f.Add([]byte("epoch,loss [nats],action,grown\n1,2.5,\"deepen \"\"a\"\",\",true\n,,,\n2,NaN"))
 	f.Add([]byte("a\n-Inf\n1e400\n"))
@@ -100,7 +100,7 @@ func checkColumn(t *testing.T, table *Table, c Column) {
 	}
 }
 
-// What can be written is read as what it was.
+// Rows read back as they were written.
 func FuzzRow(f *testing.F) {
 	f.Add(int64(1), 2.5, `say "no", twice`, true)
 	f.Add(int64(math.MinInt64), math.Inf(-1), "", false)
@@ -125,8 +125,7 @@ func FuzzRow(f *testing.F) {
 	})
 }
 
-// Rows and logs of the original end in an error or in values, and no line of a
-// log is lost.
+// Any file gives an error or values, and no line of a log is lost.
 func FuzzLegacy(f *testing.F) {
 	f.Add("26,329.99497151374817,0.7194")
 	f.Add("0,2.24,[1.0, 0.0]")
@@ -149,7 +148,7 @@ func FuzzLegacy(f *testing.F) {
 	})
 }
 
-// Whatever stands in a manifest or registry, a folder is read or refused.
+// Any manifest or registry is read or refused.
 func FuzzRunFolder(f *testing.F) {
 	text, err := json.Marshal(Manifest{Format: 1})
 	require.NoError(f, err)
@@ -171,7 +170,7 @@ func FuzzRunFolder(f *testing.F) {
 	})
 }
 
-// The last rows of a table are those of the whole, wherever its file was cut.
+// The last rows are those of the whole table, wherever it is cut.
 func FuzzTail(f *testing.F) {
 	f.Add([]byte("a,b [s]\n1,2.5\n2,\"x,\"\"y\"\n"), 1)
 	f.Add([]byte("a\n1\n2\n3\n4"), 2)

@@ -17,24 +17,24 @@ type Legacy struct {
 	Description string         // description.txt; empty if there is none
 	Metrics     []LegacyMetric // sorted by file name; the file runtimes is among them
 	Logs        []LegacyLog    // sorted by file name
-	Others      []string       // files that are neither, such as weights.pth, by name
+	Others      []string       // names of all other files, such as weights.pth
 }
 
 // LegacyMetric is a metric file, PREFIX.GRANULARITY.METRIC.
 type LegacyMetric struct {
 	File        string      // name of the file
-	Prefix      string      // whose it is, such as "training00"; empty for runtimes
-	Granularity string      // what a row is of: "epoch", "episode" or "batch"; empty for runtimes
-	Metric      string      // what is measured, such as "test_acc"
-	Rows        []LegacyRow // nil where the original had nothing to write
-	Torn        bool        // the file ends in half a row, which was passed over
+	Prefix      string      // source of the metric, such as "training00"; empty for runtimes
+	Granularity string      // unit of a row: "epoch", "episode" or "batch"; empty for runtimes
+	Metric      string      // name of the metric, such as "test_acc"
+	Rows        []LegacyRow // nil if the original wrote none
+	Torn        bool        // the file ends in a torn row, which was skipped
 }
 
 // LegacyRow is a row of a metric file.
 type LegacyRow struct {
 	Index   int64       // of the epoch or episode, from 0
 	Seconds float64     // since the logger was made
-	Value   LegacyValue // what was measured
+	Value   LegacyValue // the measured value
 }
 
 // LegacyValue is a value as Python has printed it. The zero value is an empty
@@ -52,17 +52,17 @@ type LegacyLog struct {
 	Rows []LegacyLine // nil if it is empty
 }
 
-// granularities are what the original measures by. Its files of weights have
-// names of three parts as well, such as agent.finalmodel.pth.
+// granularities are the units of rows. Files of weights have names of three parts as
+// well, such as agent.finalmodel.pth.
 var granularities = map[string]bool{"epoch": true, "episode": true, "batch": true}
 
-// runtimesName is the file of epoch times that a run is resumed with. Its rows are
+// runtimesName is the file of epoch times from which the original resumes. Its rows are
 // those of the metric last_runtime.
 const runtimesName = "runtimes"
 
-// ReadLegacy reads a results folder of the original. Folders in it are passed
-// over; a torn last line is, too. If some files cannot be read the result has the
-// others, and the error says which they are, with file and line.
+// ReadLegacy reads a results folder of the original. Subfolders and torn last lines are
+// skipped. If some files cannot be read, the result has the others, and the error names
+// each with file and line.
 func ReadLegacy(fsys files.FS, path string) (*Legacy, error) {
 	path = filepath.Clean(path)
 	entries, err := fsys.ReadDir(path)
@@ -82,8 +82,7 @@ func ReadLegacy(fsys files.FS, path string) (*Legacy, error) {
 	return l, nil
 }
 
-// ReadLegacyRuntimes reads a file runtimes alone, wherever it lies and whatever it is
-// called.
+// ReadLegacyRuntimes reads a single file of epoch times, under any name.
 func ReadLegacyRuntimes(fsys files.FS, path string) ([]LegacyRow, error) {
 	rows, _, err := readLegacyRows(fsys, path)
 	if err != nil {
@@ -92,7 +91,7 @@ func ReadLegacyRuntimes(fsys files.FS, path string) ([]LegacyRow, error) {
 	return rows, nil
 }
 
-// read takes one file of the folder.
+// read reads one file of the folder.
 func (l *Legacy) read(fsys files.FS, entry fs.DirEntry) (err error) {
 	name := entry.Name()
 	path := filepath.Join(l.Path, name)
@@ -122,13 +121,13 @@ func readText(fsys files.FS, path string) (string, error) {
 	return string(text), err
 }
 
-// IsLegacyMetric says whether a file is one of the original's measurements, by its name.
+// IsLegacyMetric recognises metric files of the original by name.
 func IsLegacyMetric(name string) bool {
 	_, is := metricOf(name)
 	return is
 }
 
-// metricOf says what the name of a metric file tells. The prefix may have dots.
+// metricOf parses the name of a metric file. The prefix may have dots.
 func metricOf(file string) (LegacyMetric, bool) {
 	if file == runtimesName {
 		return LegacyMetric{File: file, Metric: file}, true

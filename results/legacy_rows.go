@@ -91,16 +91,15 @@ func parsePythonFloat(text string) (float64, error) {
 
 // LegacyLine is an entry of a log.
 type LegacyLine struct {
-	Time  time.Time // as written; the original names no zone, so it is said to be UTC; zero before the first entry
+	Time  time.Time // time without a zone, taken as UTC; zero before the first entry
 	Level string    // such as "INFO"; empty before the first entry
-	Text  string    // further lines of an entry, such as a traceback's, are joined by line breaks
+	Text  string    // text with its further lines, such as a traceback
 }
 
-// legacyTime is how the original's logger writes the time.
+// legacyTime is the time format of the original's logger.
 const legacyTime = "2006-01-02 15:04:05,000"
 
-// readLegacyLog reads a log. A last line without an end counts: it is text, and
-// nothing is taken from it.
+// readLegacyLog reads a log. A last line without an end is kept.
 func readLegacyLog(fsys files.FS, path string) ([]LegacyLine, error) {
 	data, err := files.ReadAll(fsys, path, smallFile)
 	if err != nil {
@@ -127,8 +126,7 @@ func parseLegacyLog(data []byte) []LegacyLine {
 	return lines
 }
 
-// parseLogLine reads "TIME | [LEVEL] : TEXT"; any other line goes on with the one
-// before.
+// parseLogLine reads "TIME | [LEVEL] : TEXT"; any other line continues the entry before.
 func parseLogLine(text string) (LegacyLine, bool) {
 	stamp, rest, ok := strings.Cut(text, " | [")
 	level, message, ok2 := strings.Cut(rest, "] : ")

@@ -17,7 +17,7 @@ import (
 // originals is where results of the original lie in the checkout of a developer.
 var originals = filepath.Join("..", "..", "shared", "reference", "adaptation")
 
-// original is a folder of the original's, or the test is left out.
+// original is a results folder of the original; without it the test is skipped.
 func original(t testing.TB, name string) *results.Legacy {
 	path := filepath.Join(originals, name)
 	if _, err := os.Stat(path); err != nil {

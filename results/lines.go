@@ -9,13 +9,13 @@ import (
 	"graft/files"
 )
 
-// Lines is a log of a run, a JSON value in each line. It is made by Run.Lines and
-// has no useful zero value. It may be used by several goroutines. After a failed
-// write it takes no more, since the file may end in half a line.
+// Lines is a log of a run, a JSON value in each line. It is made by Run.Lines and has no
+// useful zero value. It may be used by several goroutines. After a failed write it
+// accepts no more, since the file may end in a torn line.
 type Lines struct{ a *appender }
 
-// Lines opens a log, NAME.jsonl, and makes it where absent. A log that is open
-// already is the same one.
+// Lines opens a log, NAME.jsonl, and makes it where absent. Opening it twice returns the
+// same log.
 func (r *Run) Lines(name string) (*Lines, error) {
 	a, err := r.appender(name+logSuffix, "")
 	if err != nil {
@@ -42,8 +42,8 @@ func (l *Lines) Append(v any) error {
 	return l.a.append(append(text, '\n'))
 }
 
-// Write adds one line that is JSON already, which ends in a line break or gets
-// one. With Sync it makes a Lines what loggers write to.
+// Write adds one line that is JSON already; a missing line break is added. With Write and
+// Sync a Lines can be the output of a logger.
 func (l *Lines) Write(line []byte) (int, error) {
 	text := bytes.TrimSuffix(line, []byte("\n"))
 	if bytes.IndexByte(text, '\n') >= 0 || !json.Valid(text) {
@@ -58,22 +58,22 @@ func (l *Lines) Write(line []byte) (int, error) {
 // Rows is the number of lines.
 func (l *Lines) Rows() int { return l.a.now().Rows }
 
-// Digest is the SHA-256 of all lines, in hexadecimal: two logs with the same one
-// are equal to the bit.
+// Digest is the SHA-256 of all lines, in hexadecimal. Logs with the same one are equal to
+// the bit.
 func (l *Lines) Digest() string { return l.a.now().SHA256 }
 
-// Truncate keeps the first rows and drops the others, all at once or not at all.
-// To have fewer than that already is an error.
+// Truncate keeps the first rows and drops the others, atomically. Fewer rows than that
+// are an error.
 func (l *Lines) Truncate(rows int) error { return l.a.truncate(rows, "") }
 
-// Sync brings all lines to stable storage.
+// Sync syncs all lines.
 func (l *Lines) Sync() error {
 	_, err := l.a.mark()
 	return err
 }
 
-// ReadJSONLines reads a log, also while it is written: a torn last line is passed
-// over. No lines give nil.
+// ReadJSONLines reads a log, also while it is written: a torn last line is skipped. No
+// lines give nil.
 func ReadJSONLines[T any](fsys files.FS, path string) ([]T, error) {
 	var values []T
 	err := readTable(fsys, path, func(r io.Reader) error {

@@ -10,19 +10,19 @@ import (
 	"graft/files"
 )
 
-// ReadManifest reads what the run in a folder is, also while it is written.
+// ReadManifest reads the manifest of the run in a folder, also while it is written.
 func ReadManifest(fsys files.FS, path string) (Manifest, error) { return readManifest(fsys, path) }
 
-// ReadOutcome reads how the run in a folder ended. One that has not is an error that
-// wraps fs.ErrNotExist.
+// ReadOutcome reads the outcome of the run in a folder. If the run has not ended, the
+// error wraps fs.ErrNotExist.
 func ReadOutcome(fsys files.FS, path string, into any) error {
 	return readJSON(fsys, filepath.Join(path, OutcomeFile), into)
 }
 
-// maxDepth bounds how deep below a folder runs are looked for.
+// maxDepth bounds the depth at which runs are found below a folder.
 const maxDepth = 8
 
-// Listed is a run in a list of them.
+// Listed is a run that List has found.
 type Listed struct {
 	Path     string   // of its folder
 	Manifest Manifest // zero if Err is not nil
@@ -30,9 +30,9 @@ type Listed struct {
 	Err      error    // why the manifest could not be read; nil if it could
 }
 
-// List finds the runs beneath a folder, sorted by path, at most eight folders
-// deep. It looks neither into runs, nor into hidden folders, nor behind links.
-// A run with a damaged manifest is listed with what is wrong.
+// List finds the runs beneath a folder, sorted by path, at most eight folders deep. It
+// does not search inside runs and hidden folders, nor follow links. A run with a damaged
+// manifest is listed with the error.
 func List(fsys files.FS, dir string) ([]Listed, error) {
 	found, err := list(fsys, filepath.Clean(dir), maxDepth)
 	if err != nil {

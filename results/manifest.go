@@ -12,26 +12,27 @@ import (
 	"graft/files"
 )
 
-// manifestFormat is raised when an older graft could no longer read a run folder.
+// manifestFormat is the version of the layout of run folders. Raise it when older
+// versions of graft can no longer read them.
 const manifestFormat = 1
 
-// smallFile bounds the bytes of a file that is read whole: a manifest, a
-// configuration, an outcome.
+// smallFile bounds the bytes of a file that is read at once: a manifest, a configuration,
+// an outcome.
 const smallFile = 64 << 20
 
-// Manifest says what a run is. Only Format is set by Create; every other field
-// is as handed in, and zero where that is not known.
+// Manifest describes a run. Create sets Format; all other fields are as handed in, and
+// zero if unknown.
 type Manifest struct {
 	Format        int       `json:"format"`                   // version of the folder's layout; set by Create
-	Created       time.Time `json:"created"`                  // when the run began; zero if nobody said
+	Created       time.Time `json:"created"`                  // start of the run; zero if unknown
 	Graft         string    `json:"graft"`                    // version of graft; empty is unknown
-	Seed          uint64    `json:"seed"`                     // seed of all random streams; zero is a seed as any other
-	Device        string    `json:"device"`                   // what computes, such as "cuda:0"; empty is unknown
-	Profile       string    `json:"profile,omitempty"`        // name of the device's profile; empty where the clock is the wall's
-	ConfigSHA256  string    `json:"config_sha256,omitempty"`  // of the resolved configuration; Create fills an empty one in
+	Seed          uint64    `json:"seed"`                     // seed of all random streams; zero is a seed like any other
+	Device        string    `json:"device"`                   // device of the computation, such as "cuda:0"; empty is unknown
+	Profile       string    `json:"profile,omitempty"`        // name of the device's profile; empty for the wall clock
+	ConfigSHA256  string    `json:"config_sha256,omitempty"`  // of the resolved configuration; Create computes an empty one
 	DatasetSHA256 string    `json:"dataset_sha256,omitempty"` // of the data; empty is unknown
 	Network       string    `json:"network,omitempty"`        // name of the network at the start; empty is unknown
-	Host          string    `json:"host,omitempty"`           // machine that the run began on; empty is unknown
+	Host          string    `json:"host,omitempty"`           // machine on which the run began; empty is unknown
 	CommandLine   []string  `json:"command_line,omitempty"`   // program and arguments; empty is unknown
 }
 

@@ -16,16 +16,15 @@ import (
 const (
 	tableSuffix = ".csv"
 	logSuffix   = ".jsonl"
-	eventSuffix = ".tfevents" // by which TensorBoard finds them
+	eventSuffix = ".tfevents" // TensorBoard finds them by it
 )
 
-// diary is the log that a resumed run does not take back. Nothing depends on it: a
-// run goes on without it where it cannot be written.
-const diary = "log" + logSuffix
+// programLog is the log that Rewind does not cut. Nothing depends on it: a run goes on if
+// it cannot be written.
+const programLog = "log" + logSuffix
 
-// registry is streams.json. It names the tables, logs and event files of a run, so that no
-// other file in the folder is taken for one and cut. A name comes here before
-// its file comes to be.
+// registry is streams.json. It names the tables, logs and event files of a run, so that
+// no other file is ever cut. A name is added before its file is made.
 type registry struct {
 	Streams []string `json:"streams"`
 }
@@ -47,11 +46,11 @@ func readRegistry(fsys files.FS, path string) ([]string, error) {
 	return slices.Compact(r.Streams), nil
 }
 
-// isEvents says whether a file is one of events for TensorBoard.
+// isEvents reports whether a file holds events for TensorBoard.
 func isEvents(file string) bool { return strings.HasSuffix(file, eventSuffix) }
 
-// splitStream gives the name of a table, log or event file and how many lines its file
-// has before the rows.
+// splitStream returns the name of a table, log or event file, and the number of lines
+// before its rows.
 func splitStream(file string) (name string, heads int) {
 	if name, ok := strings.CutSuffix(file, tableSuffix); ok {
 		return name, 1
@@ -61,7 +60,7 @@ func splitStream(file string) (name string, heads int) {
 
 // register adds a name to the registry.
 func (r *Run) register(file string) error {
-	if err := r.learn(); err != nil {
+	if err := r.readKnown(); err != nil {
 		return err
 	}
 	if slices.Contains(r.known, file) {
@@ -76,8 +75,8 @@ func (r *Run) register(file string) error {
 	return nil
 }
 
-// learn reads the registry, once.
-func (r *Run) learn() (err error) {
+// readKnown reads the registry, once.
+func (r *Run) readKnown() (err error) {
 	if r.known == nil {
 		r.known, err = readRegistry(r.fsys, r.path)
 	}
@@ -114,19 +113,19 @@ func (r *Run) opened(file, head string) (*appender, error) {
 	return a, nil
 }
 
-// all returns every table and log of the run but the diary, by file name, and opens
-// those that are not open. One that was registered and never made is left out.
+// all returns every table, log and event file of the run except the program's log, by
+// file name, and opens them. Those that were registered and never made are left out.
 func (r *Run) all() (map[string]*appender, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
 		return nil, errClosed
 	}
-	if err := r.learn(); err != nil {
+	if err := r.readKnown(); err != nil {
 		return nil, err
 	}
 	for _, file := range r.known {
-		if file == diary {
+		if file == programLog {
 			continue
 		}
 		if _, err := r.fsys.Stat(r.Path(file)); r.open[file] != nil || errors.Is(err, fs.ErrNotExist) {
@@ -142,12 +141,11 @@ func (r *Run) all() (map[string]*appender, error) {
 		r.open[file] = a
 	}
 	all := maps.Clone(r.open)
-	delete(all, diary)
+	delete(all, programLog)
 	return all, nil
 }
 
-// marks brings all rows of the run to stable storage and says how many each
-// table and log has.
+// marks syncs all rows of the run and returns the mark of each file.
 func (r *Run) marks() (map[string]Mark, error) {
 	all, err := r.all()
 	if err != nil {
@@ -159,15 +157,15 @@ func (r *Run) marks() (map[string]Mark, error) {
 			return nil, err
 		}
 	}
-	r.syncDiary()
+	r.syncProgramLog()
 	return marks, nil
 }
 
-// syncDiary brings the diary to stable storage if that can be done. Whoever writes it
-// has been told if it cannot.
-func (r *Run) syncDiary() {
+// syncProgramLog syncs the program's log if it can. Its writer has received the error
+// otherwise.
+func (r *Run) syncProgramLog() {
 	r.mu.Lock()
-	a := r.open[diary]
+	a := r.open[programLog]
 	r.mu.Unlock()
 	if a != nil {
 		_, _ = a.mark()

@@ -13,39 +13,37 @@ import (
 	"graft/files"
 )
 
-// errClosed is what a run's methods return after Close.
+// errClosed is the error of a run's methods after Close.
 var errClosed = errors.New("the run is closed")
 
-// Run is a run folder that this process writes, and no other. It is made by
-// Create or Open and has no useful zero value. Its methods may be called by
-// several goroutines.
+// Run is a run folder that only this process writes. It is made by Create or Open and has
+// no useful zero value. Its methods may be called by several goroutines.
 type Run struct {
 	fsys     files.FS
 	path     string
 	lock     io.Closer
 	manifest Manifest
 
-	// Keep is how many good checkpoints are kept; below one keeps two. Set it before
+	// Keep is the number of good checkpoints to keep; below one it is two. Set it before
 	// the first checkpoint is saved.
 	Keep int
 
 	mu     sync.Mutex
 	open   map[string]*appender // by file name
-	known  []string             // names in streams.json, nil before it was read
+	known  []string             // names in streams.json; nil before it was read
 	closed bool
 
 	saving sync.Mutex
-	good   map[string]bool // checkpoint files by name: whether they are whole, where that is known
+	good   map[string]bool // whether checkpoint files are whole, by name, if known
 }
 
 func newRun(fsys files.FS, path string, lock io.Closer) *Run {
 	return &Run{fsys: fsys, path: path, lock: lock, open: map[string]*appender{}, good: map[string]bool{}}
 }
 
-// Open opens the folder of a run in order to go on with it. A folder without a
-// run is an error that wraps ErrNoRun, one that a process writes is an error that
-// wraps files.ErrLocked. To read only, also while it is written, see ReadManifest and the
-// like.
+// Open opens the folder of a run to continue it. If there is no run the error wraps
+// ErrNoRun, and if another process writes it files.ErrLocked. ReadManifest and the like
+// read a run without a lock, also while it is written.
 func Open(fsys files.FS, path string) (*Run, error) {
 	path = filepath.Clean(path)
 	if err := isRun(fsys, path); err != nil {
@@ -67,8 +65,8 @@ func Open(fsys files.FS, path string) (*Run, error) {
 	return run, nil
 }
 
-// isRun says whether a folder has a manifest, without making a lock file in one
-// that is not ours.
+// isRun returns an error unless the folder has a manifest. It makes no lock file in a
+// folder of others.
 func isRun(fsys files.FS, path string) error {
 	_, err := fsys.Stat(filepath.Join(path, ManifestFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -77,11 +75,11 @@ func isRun(fsys files.FS, path string) error {
 	return err
 }
 
-// sweep deletes the temporary files that a kill has left of the run's own files. Others
-// in the folder may be in use: their writers have locks of their own. What cannot be
+// sweep deletes the temporary files that a kill has left of the run's own files. Other
+// temporary files may be in use by processes with locks of their own. Whatever cannot be
 // deleted does no harm.
 func (r *Run) sweep() {
-	if r.learn() != nil {
+	if r.readKnown() != nil {
 		return
 	}
 	own := append([]string{ManifestFile, ConfigFile, ResolvedFile, OutcomeFile, registryName}, r.known...)
@@ -99,15 +97,14 @@ func (r *Run) sweep() {
 	}
 }
 
-// Path is where a file of this name lies in the run folder; the empty name gives
-// the folder.
+// Path is the path of a file in the run folder; the empty name gives the folder.
 func (r *Run) Path(name string) string { return filepath.Join(r.path, name) }
 
-// Manifest is what the run is.
+// Manifest describes the run.
 func (r *Run) Manifest() Manifest { return r.manifest }
 
-// WriteOutcome says how the run ended, as JSON. A run with an outcome is
-// finished; a later outcome replaces it.
+// WriteOutcome writes the outcome as JSON, which marks the run as finished; a later
+// outcome replaces it.
 func (r *Run) WriteOutcome(v any) error {
 	if err := r.Sync(); err != nil { // an outcome must not outlive its rows
 		return err
@@ -115,15 +112,15 @@ func (r *Run) WriteOutcome(v any) error {
 	return writeJSON(r.fsys, r.Path(OutcomeFile), v)
 }
 
-// Sync brings all rows to stable storage. A row is safe from a kill as soon as
-// it is written; from a power failure it is after Sync, a checkpoint or Close.
+// Sync syncs all rows. A row survives a kill once it is written, and a power failure
+// after Sync, a checkpoint or Close.
 func (r *Run) Sync() error {
 	_, err := r.marks()
 	return err
 }
 
-// Close brings all rows to stable storage and gives the run back. It does so
-// also when it returns an error. Later calls do nothing.
+// Close syncs all rows and unlocks the run, also if it returns an error. Later calls do
+// nothing.
 func (r *Run) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -133,7 +130,7 @@ func (r *Run) Close() error {
 	r.closed = true
 	var faults []error
 	for _, file := range slices.Sorted(maps.Keys(r.open)) {
-		if err := r.open[file].close(); file != diary {
+		if err := r.open[file].close(); file != programLog {
 			faults = append(faults, err)
 		}
 	}

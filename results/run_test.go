@@ -14,7 +14,7 @@ import (
 	"graft/results"
 )
 
-// manifest is one with every field.
+// manifest has every field.
 var manifest = results.Manifest{
 	Created: time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC), Graft: "1.2.3", Seed: 1<<64 - 1, Device: "cuda:0",
 	Profile: "v100", DatasetSHA256: "d0", Network: "ConvNet2", Host: "here", CommandLine: []string{"graft", "run"},
@@ -63,7 +63,7 @@ func TestCreateWritesWhatTheRunIs(t *testing.T) {
 	assert.Equal(t, options.Resolved, read(t, run.Path("config.resolved.toml")))
 }
 
-// What Create does with a path depends on what is there.
+// Create depends on the contents of the path.
 func TestCreateOnWhatIsThere(t *testing.T) {
 	cases := map[string]struct {
 		there  map[string]string // files by name

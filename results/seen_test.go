@@ -14,12 +14,12 @@ import (
 	"graft/results"
 )
 
-// seen is what whoever reports on a run can read of its folder.
+// seen is the readable content of a run folder.
 type seen struct {
 	Manifest results.Manifest
 	Tables   map[string]*results.Table
 	Logs     map[string][]json.RawMessage
-	Outcome  json.RawMessage // nil where it has not ended
+	Outcome  json.RawMessage // nil before the end
 }
 
 // look reads a run's folder, also while it is written.
@@ -46,7 +46,7 @@ func look(t testing.TB, path string) *seen {
 	return s
 }
 
-// What a run wrote is read back, also while it is written.
+// A run reads back, also while it is written.
 func TestARunIsReadBack(t *testing.T) {
 	run := newRun(t)
 	stream, err := run.Stream("epochs", columns)
@@ -65,7 +65,7 @@ func TestARunIsReadBack(t *testing.T) {
 	require.JSONEq(t, `{"end": "budget"}`, string(s.Outcome))
 }
 
-// What is damaged says where, and does not hide the rest.
+// Damage is reported with its place, and does not hide the rest.
 func TestDamageIsReadAsSuch(t *testing.T) {
 	run := newRun(t)
 	for _, name := range []string{"good", "bad"} {

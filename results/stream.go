@@ -7,12 +7,12 @@ import (
 
 // Column is a column of a table.
 type Column struct {
-	Name string // what is measured; unique in its table, and never empty
-	Unit string // what a number counts, such as "s"; empty for a plain count or share
-	Kind Kind   // what its values are; zero is Float
+	Name string // name of the measurement; unique in its table, and never empty
+	Unit string // unit of the numbers, such as "s"; empty for a plain count or share
+	Kind Kind   // type of the values; zero is Float
 }
 
-// String is the column as the first line of a table names it.
+// String is the name of the column in the first line of a table.
 func (c Column) String() string {
 	if c.Unit == "" {
 		return c.Name
@@ -20,16 +20,16 @@ func (c Column) String() string {
 	return c.Name + " [" + c.Unit + "]"
 }
 
-// Stream is a table of a run that grows by rows. It is made by Run.Stream and has
-// no useful zero value. It may be used by several goroutines. After a failed
-// write it takes no more, since the file may end in half a row.
+// Stream is a table of a run that grows by rows. It is made by Run.Stream and has no
+// useful zero value. It may be used by several goroutines. After a failed write it
+// accepts no more rows, since the file may end in a torn one.
 type Stream struct {
 	a       *appender
 	columns []Column
 }
 
-// Stream opens a table, NAME.csv, and makes it where absent. One that exists
-// must have the same columns.
+// Stream opens a table, NAME.csv, and makes it where absent. An existing one must have
+// the same columns.
 func (r *Run) Stream(name string, columns []Column) (*Stream, error) {
 	if err := checkColumns(columns); err != nil {
 		return nil, fmt.Errorf("open table %s: %w", name, err)
@@ -53,18 +53,18 @@ func headOf(columns []Column) string {
 	return strings.Join(names, ",") + "\n"
 }
 
-// checkColumns finds columns that a first line could not name.
+// checkColumns returns an error for columns that a first line cannot name.
 func checkColumns(columns []Column) error {
 	if len(columns) == 0 {
-		return fmt.Errorf("it has no columns")
+		return fmt.Errorf("there are no columns")
 	}
 	seen := map[string]bool{}
 	for _, c := range columns {
 		switch {
 		case c.Name == "" || seen[c.Name]:
-			return fmt.Errorf("column %q: a name must not be empty and not stand twice", c.Name)
+			return fmt.Errorf("column %q: names are unique and not empty", c.Name)
 		case strings.ContainsAny(c.Name+c.Unit, "[],\"\r\n") || strings.TrimSpace(c.Name) != c.Name:
-			return fmt.Errorf("column %q: brackets, commas, quotes, line breaks and spaces around are not for names and units", c)
+			return fmt.Errorf("column %q: names and units contain no brackets, commas, quotes, line breaks or surrounding spaces", c)
 		case c.Kind.String() == "":
 			return fmt.Errorf("column %q: there is no kind %d", c.Name, c.Kind)
 		}
@@ -73,7 +73,7 @@ func checkColumns(columns []Column) error {
 	return nil
 }
 
-// checkKinds holds the columns against the first row of an existing table.
+// checkKinds compares the columns with the first row of an existing table.
 func (s *Stream) checkKinds() error {
 	s.a.mu.Lock()
 	first := s.a.at.first
@@ -93,9 +93,9 @@ func (s *Stream) checkKinds() error {
 	return nil
 }
 
-// Append adds a row, a value for each column: an integer of any size, a float32
-// or float64, a string, a bool, or nil where a value is missing. It is written at
-// once unless the stream is buffered. A refused row leaves no trace.
+// Append adds a row, a value for each column: an integer of any size, a float32 or
+// float64, a string, a bool, or nil for a missing value. It is written at once unless the
+// stream is buffered. After an error of the values the table is unchanged.
 func (s *Stream) Append(values ...any) error {
 	line, err := formatRow(s.columns, values)
 	if err != nil {
@@ -104,23 +104,23 @@ func (s *Stream) Append(values ...any) error {
 	return s.a.append(line)
 }
 
-// Buffer makes so many rows be written together; a kill then loses those that
-// wait. Zero and one write each row at once, which is the default. Whatever
-// waits is written by a checkpoint, Sync and Close.
+// Buffer sets the number of rows per write; a kill loses the buffered ones. Zero and one
+// write each row at once, the default. Checkpoints, Sync and Close write all buffered
+// rows.
 func (s *Stream) Buffer(rows int) error { return s.a.group(rows) }
 
 // Rows is the number of rows.
 func (s *Stream) Rows() int { return s.a.now().Rows }
 
-// Digest is the SHA-256 of all rows, in hexadecimal: two tables with the same
-// columns and digest are equal to the bit.
+// Digest is the SHA-256 of all rows, in hexadecimal. Tables with the same columns and
+// digest are equal to the bit.
 func (s *Stream) Digest() string { return s.a.now().SHA256 }
 
-// Truncate keeps the first rows and drops the others, all at once or not at all.
-// To have fewer than that already is an error.
+// Truncate keeps the first rows and drops the others, atomically. Fewer rows than that
+// are an error.
 func (s *Stream) Truncate(rows int) error { return s.a.truncate(rows, "") }
 
-// Sync brings all rows to stable storage.
+// Sync syncs all rows.
 func (s *Stream) Sync() error {
 	_, err := s.a.mark()
 	return err

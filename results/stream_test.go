@@ -146,7 +146,7 @@ func TestStreamRefusesBadNames(t *testing.T) {
 	assert.NoFileExists(t, run.Path("x.csv"))
 }
 
-// A torn last row is passed over by readers and cut off by the next writer.
+// Readers skip a torn last row, and the next writer cuts it off.
 func TestTornRows(t *testing.T) {
 	run := newRun(t)
 	s, err := run.Stream("epochs", columns)
@@ -329,7 +329,7 @@ func TestLines(t *testing.T) {
 	assert.ErrorIs(t, err, os.ErrNotExist)
 }
 
-// A logger writes to the diary, line by line.
+// A logger writes to the program's log, line by line.
 func TestLinesTakeWholeLines(t *testing.T) {
 	run := newRun(t)
 	lines, err := run.Lines("log")

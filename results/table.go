@@ -12,24 +12,24 @@ import (
 
 // Table is a table that was read. The zero value has no columns.
 type Table struct {
-	Columns []Column // a column whose values are all missing is of kind Float
+	Columns []Column // a column without values is of kind Float
 	Rows    int      // number of rows
-	Torn    bool     // the file ends in half a row, which was passed over
+	Torn    bool     // the file ends in a torn row, which was skipped
 
 	data map[string]*series
 }
 
-// series is the values of a column.
+// series holds the values of a column.
 type series struct {
 	kind    Kind
-	known   bool // false until a value was there
+	known   bool // false before the first value
 	bits    []uint64
 	texts   []string // used by strings only
 	missing map[int]bool
 }
 
-// ReadStream reads a table, also while it is written. A torn last row is passed
-// over; anything else that no Stream writes is an error with its file and line.
+// ReadStream reads a table, also while it is written. A torn last row is skipped;
+// anything else that no Stream writes is an error with file and line.
 func ReadStream(fsys files.FS, path string) (*Table, error) {
 	t := &Table{data: map[string]*series{}}
 	if err := readTable(fsys, path, func(r io.Reader) error { return t.read(r, path) }); err != nil {
@@ -101,7 +101,7 @@ func (s *series) add(row int, c cell) {
 	}
 }
 
-// settle tells the columns their kinds.
+// settle sets the kinds of the columns.
 func (t *Table) settle() {
 	for k, c := range t.Columns {
 		t.Columns[k].Kind = t.data[c.Name].kind
@@ -130,14 +130,13 @@ func (t *Table) exactly(name string, kind Kind) (*series, error) {
 	return s, nil
 }
 
-// Missing says whether a row has no value in a column; it has none in a column
-// that there is not.
+// Missing reports whether a row has no value in a column, which need not exist.
 func (t *Table) Missing(name string, row int) bool {
 	s := t.data[name]
 	return s == nil || s.missing[row]
 }
 
-// Floats returns a column of numbers, also of ints. A missing one is NaN.
+// Floats returns a column of numbers, ints included. A missing one is NaN.
 func (t *Table) Floats(name string) ([]float64, error) {
 	s, err := t.series(name)
 	if err != nil {

@@ -9,12 +9,11 @@ import (
 	"graft/files"
 )
 
-// tailBlock is how much of a file's end is looked at first.
+// tailBlock is the number of bytes that are read first from a file's end.
 const tailBlock = 1 << 12
 
-// ReadStreamTail reads the last rows of a table, also while it is written, and not what
-// lies before them: the table's Rows are those that were read. As with ReadStream a
-// torn last row is passed over.
+// ReadStreamTail reads only the last rows of a table, also while it is written. The
+// table's Rows are those that were read. A torn last row is skipped.
 func ReadStreamTail(fsys files.FS, path string, rows int) (*Table, error) {
 	file, err := fsys.Open(path)
 	if err != nil {
@@ -58,7 +57,7 @@ func readTail(file files.File, rows int) (*Table, error) {
 	return t, nil
 }
 
-// firstLine is the line that names the columns, with its end.
+// firstLine is the line of the columns, with its end.
 func firstLine(file io.ReaderAt, size int64) ([]byte, error) {
 	for block := int64(tailBlock); ; block *= 2 {
 		text, err := readRange(file, 0, min(block, size))
@@ -87,7 +86,7 @@ func lastLines(file io.ReaderAt, from, to int64, rows int) (lines [][]byte, torn
 		lines := bytes.Split(text[:whole], []byte("\n"))
 		lines = lines[:len(lines)-1] // nothing follows the last end
 		if start > from && len(lines) > 0 {
-			lines = lines[1:] // it began before
+			lines = lines[1:] // it is incomplete
 		}
 		if len(lines) >= rows || start == from {
 			return lines[max(0, len(lines)-rows):], torn, nil
@@ -101,7 +100,7 @@ func lastLines(file io.ReaderAt, from, to int64, rows int) (lines [][]byte, torn
 func readRange(file io.ReaderAt, from, to int64) ([]byte, error) {
 	text := make([]byte, to-from)
 	n, err := file.ReadAt(text, from)
-	if errors.Is(err, io.EOF) { // it was cut meanwhile
+	if errors.Is(err, io.EOF) { // the file was cut meanwhile
 		err = nil
 	}
 	return text[:n], err

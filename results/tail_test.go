@@ -13,7 +13,7 @@ import (
 	"graft/results"
 )
 
-// However many rows are wanted of however long a table, they are its last.
+// ReadStreamTail returns the last rows of tables of any length.
 func TestReadStreamTail(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.csv")
 	for _, total := range []int{0, 1, 2, 57, 400} {
@@ -43,7 +43,7 @@ func TestReadStreamTail(t *testing.T) {
 	}
 }
 
-// What is no table is an error, however short.
+// Other files are errors, however short.
 func TestReadStreamTailOfWhatIsNone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.csv")
 	for name, text := range map[string]string{

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// maxLine bounds a line of a table or log, so that a damaged file takes no
-	// more memory than a sound one.
+	// maxLine bounds the bytes of a line of a table or log, and so the memory that a
+	// damaged file takes.
 	maxLine = 16 << 20
 	// maxTable bounds the bytes of a table, log or event file that is read whole into
 	// memory. Those of real runs are hundreds of times smaller.
@@ -37,12 +37,12 @@ func readTable(fsys files.FS, path string, read func(r io.Reader) error) error {
 	return errors.Join(err, file.Close())
 }
 
-// eachLine calls do for each whole line, with its end and numbered from 1, until
-// do returns an error. It says whether something without an end follows. The
-// line is valid during the call only.
+// eachLine calls do for each whole line, with its end and numbered from 1, until do
+// returns an error. Torn means that the file does not end in a whole line. The line is
+// valid during the call.
 func eachLine(r io.Reader, do func(n int, line []byte) error) (torn bool, err error) {
 	in := bufio.NewReaderSize(r, readBuffer)
-	var long []byte // what a line has beyond the buffer
+	var long []byte // part of a line that is longer than the buffer
 	for n := 1; ; {
 		part, err := in.ReadSlice('\n')
 		switch {
@@ -71,11 +71,11 @@ func eachLine(r io.Reader, do func(n int, line []byte) error) (torn bool, err er
 	}
 }
 
-// namePattern is what tables, logs and checkpoints may be called: a file name on
+// namePattern matches names of tables, logs and checkpoints, which are file names on
 // every system.
 var namePattern = regexp.MustCompile(`^[a-z0-9][a-z0-9_.-]{0,99}$`)
 
-// checkName finds names that may not be one of a file.
+// checkName returns an error for names that cannot be file names.
 func checkName(name string) error {
 	if !namePattern.MatchString(name) {
 		return fmt.Errorf("%q is no name: use up to 100 small letters, digits and _ . - after a letter or digit", name)

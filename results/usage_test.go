@@ -24,7 +24,7 @@ func readUsage(t require.TestingT, text, path string) (rows []results.UsageRow, 
 	return rows, err
 }
 
-// Whatever is written reads back, also names that a table could take for cells.
+// Tables of usage read back, also with separators in names.
 func TestUsageReadsBack(t *testing.T) {
 	path := t.TempDir() + "/usage.csv"
 	rapid.Check(t, func(t *rapid.T) {

@@ -20,14 +20,11 @@ import (
 func newConfigCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "config",
-		Short: "Check the files of jobs, show what they say, and translate old ones",
-		Long: `config works on the files that say what a job is, what a scenario, or how a policy
-learns: TOML, with a section for each part. A section or key that is missing has its default; one
-that is not known is a fault, as is everything that would not work. A file with the
-section simulate is one of a scenario, one with the section pipeline leads from
-scenarios to a policy, one with the section cluster simulates a cluster, one with the section tables one of structural
-policies that learn, one with the section table or learn one of a policy that learns
-by the original's loop.`,
+		Short: "Check configuration files, show their values, and convert old ones",
+		Long: `config works on configuration files: TOML, with a section for each part. A missing
+section or key has its default; unknown keys and invalid values are errors. Sections tell
+the kind of a file, which is a job's unless it has one of these:
+` + kindsHelp(),
 		Example: `  graft config check job.toml
   graft config show job.toml --set time.budget=90s`,
 		Args: cobra.NoArgs, // so that a misspelt command under it is an error
@@ -37,13 +34,18 @@ by the original's loop.`,
 	return command
 }
 
-// readJob reads a job's file; where what it says is wrong, the exit code says so.
-func readJob(path string, set []string) (*config.Job, error) {
-	job, err := config.ReadJob(files.OS{}, path, set)
-	return job, runs.AsConfigFault(err)
+// kindsHelp lists the kinds of files by their sections.
+func kindsHelp() string {
+	var b strings.Builder
+	for _, kind := range config.Kinds() {
+		if len(kind.Sections) > 0 {
+			fmt.Fprintf(&b, "\n  %-16s %s", strings.Join(kind.Sections, ", "), kind.Files)
+		}
+	}
+	return b.String()
 }
 
-// setFlag adds the flag that changes keys of a job.
+// setFlag adds the flag that sets keys.
 func setFlag(command *cobra.Command, set *[]string) {
 	command.Flags().StringArrayVar(set, "set", nil, "set a key, such as time.budget=30s, after the file; may be given several times")
 }
@@ -52,13 +54,12 @@ func newConfigCheckCommand() *cobra.Command {
 	var set []string
 	command := &cobra.Command{
 		Use:   "check FILE…",
-		Short: "Check the files of jobs, with all that they name",
-		Long: `check reads the files of jobs and all network files, profiles and timelines that
-they name, does their actions on the network without weights, and prints a line
-for each file that is right. All faults of the others are listed with their lines.
-Whether weights, data and devices are there is seen when a job begins. Of a scenario
-the tree of sequences is counted, and of a policy that learns the tables, the
-vocabulary and the first policy are read as well.`,
+		Short: "Check configuration files, with all files that they name",
+		Long: `check reads configuration files and the network files, profiles, timelines, tables and
+policies that they name, applies a job's actions to its network without weights, counts
+a scenario's sequences, and prints a line for each valid file. The faults of the others
+are listed with their lines, at most 20 of each file. Weights, data and devices are
+checked when a job starts.`,
 		Example: `  graft config check job.toml
   graft config check *.toml`,
 		Args: cobra.MinimumNArgs(1),
@@ -128,11 +129,11 @@ func newConfigShowCommand() *cobra.Command {
 	var o showOptions
 	command := &cobra.Command{
 		Use:   "show [FILE]",
-		Short: "Print all keys of a job, with their values and where these come from",
-		Long: `show prints a line for each key of a job: its value, defaults filled in, and
-whether that is a default, from a line of the file or from --set. Without a file it
-shows the defaults. --toml prints a file that says all of it, and --describe such a
-file with what each key means above it.`,
+		Short: "Print all keys of a file, with their values and where these come from",
+		Long: `show prints a line for each key: its value, defaults included, and its source, which is
+the default, a line of the file or --set. Without a file it shows the defaults of a job.
+--toml prints a file with every key, and --describe such a file with the description of
+each key above it.`,
 		Example: `  graft config show job.toml --set time.budget=90s
   graft config show --describe >job.toml`,
 		Args: cobra.MaximumNArgs(1),
@@ -150,8 +151,8 @@ file with what each key means above it.`,
 	}
 	setFlag(command, &set)
 	command.Flags().BoolVar(&o.json, "json", false, "print one JSON object")
-	command.Flags().BoolVar(&o.toml, "toml", false, "print the file of a job")
-	command.Flags().BoolVar(&o.describe, "describe", false, "say what each key means, as a comment in the file or in the JSON object")
+	command.Flags().BoolVar(&o.toml, "toml", false, "print a file with every key")
+	command.Flags().BoolVar(&o.describe, "describe", false, "describe each key, in a comment of the file or in the JSON object")
 	command.MarkFlagsMutuallyExclusive("json", "toml")
 	return command
 }
@@ -241,12 +242,11 @@ func newConfigConvertCommand() *cobra.Command {
 	var out string
 	command := &cobra.Command{
 		Use:   "convert ORIGINAL",
-		Short: "Translate a configuration file of the original system into a job's",
-		Long: `convert makes the file of a job that trains as the original system did: its
-defaults are written out, each key says which one it was, and what a job does
-otherwise, does not do, or what never had an effect, is a comment and a warning.
-Paths stay as they are. Of a file about a policy that learns it makes one for
-'graft learn'.`,
+		Short: "Convert a configuration file of the original system",
+		Long: `convert writes the file of a job that trains as the original system did: with its
+defaults, the original's key beside each key, and a comment and a warning for each
+difference and each key that never had an effect. Paths are kept. A file about a
+simulation becomes a scenario, one about a policy that learns a file for 'graft learn'.`,
 		Example: `  graft config convert original/early.toml -o early.toml
   graft config check early.toml`,
 		Args: cobra.ExactArgs(1),

@@ -28,6 +28,7 @@ import (
 	"graft/work/estimates"
 	"graft/work/learn"
 	"graft/work/pipeline"
+	"graft/work/profile"
 	"graft/work/simulate"
 	"graft/work/surgery"
 	"graft/work/table"
@@ -48,8 +49,8 @@ var jsonReports = map[string][]any{
 	"graft learn":         {learn.PoliciesResult{}, learn.StudyResult{}},
 	"graft model list":    {modelList{}},
 	"graft model show":    {describe.Network{}},
-	"graft profile":       {profileReport{}},
-	"graft profile show":  {profileReport{}},
+	"graft profile":       {profile.Report{}},
+	"graft profile show":  {profile.Report{}},
 	"graft simulate":      {simulate.Report{}, simulate.Submission{}},
 	"graft fleet attach":  {simulate.Report{}},
 	"graft fleet status":  {simulate.Status{}},

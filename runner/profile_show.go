@@ -12,6 +12,7 @@ import (
 	"graft/results/failure"
 	"graft/results/runs"
 	"graft/trainer"
+	"graft/work/profile"
 )
 
 func newProfileShowCommand() *cobra.Command {
@@ -32,7 +33,7 @@ comes with graft:
 			if err != nil {
 				return err
 			}
-			return reportProfile(p, "").print(command.OutOrStdout(), asJSON)
+			return printProfile(profile.NewReport(p, ""), command.OutOrStdout(), asJSON)
 		},
 	}
 	command.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")

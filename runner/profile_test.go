@@ -14,6 +14,7 @@ import (
 	"graft/config"
 	"graft/files"
 	"graft/results/failure"
+	"graft/work/profile"
 )
 
 // tiny is a network file whose network works in less than a millisecond.
@@ -83,14 +84,14 @@ func TestProfileIsMeasuredAndUsed(t *testing.T) {
 	require.Contains(t, again.stderr, "--force replaces it")
 	forced := graft(quickly(network, "--out", out, "--force", "--json", "--plain", "--name", "other", "--exact", "--steady", "--threads", "1", "--optimizer", "sgd")...)
 	require.Equal(t, failure.Done, forced.code, forced.stderr)
-	var report profileReport
+	var report profile.Report
 	require.NoError(t, json.Unmarshal([]byte(forced.stdout), &report))
 	require.Equal(t, out, report.File)
 	require.Equal(t, "other", report.Name)
 	require.Len(t, report.Networks, 2)
 	require.Positive(t, report.Networks[0].Step.Seconds)
 	require.Nil(t, report.Networks[0].Step.Fitted)
-	require.Equal(t, profileMade{report.Made.Date, report.Made.Graft, report.Made.Torch, "cpu", 1, 2, "sgd", true, true}, report.Made)
+	require.Equal(t, profile.Made{Date: report.Made.Date, Graft: report.Made.Graft, Torch: report.Made.Torch, Device: "cpu", Threads: 1, Rounds: 2, Optimizer: "sgd", Exact: true, Steady: true}, report.Made)
 }
 
 // A job that a profile without rates cannot charge is refused before there is a

@@ -88,7 +88,7 @@ func runServe(ctx context.Context, w io.Writer, dir string, o serveOptions) erro
 	if o.anywhere {
 		loggerFrom(ctx).Warn("whoever can come to this address can read the runs", zap.String("address", l.Addr().String()), zap.String("folder", dir))
 	}
-	server := &http.Server{Handler: serve.New(serve.Options{Files: files.OS{}, Dir: dir, Every: o.every, Now: time.Now, Hosts: listen.Hosts(o.address, l, o.anywhere), Version: thisVersion()}), ReadHeaderTimeout: listen.HeaderTimeout, ReadTimeout: listen.RequestTimeout,
+	server := &http.Server{Handler: serve.New(serve.Options{Files: files.Beneath(dir), Dir: dir, Every: o.every, Now: time.Now, Hosts: listen.Hosts(o.address, l, o.anywhere), Version: thisVersion()}), ReadHeaderTimeout: listen.HeaderTimeout, ReadTimeout: listen.RequestTimeout,
 		WriteTimeout: serve.RenderedWithin, IdleTimeout: listen.IdleTimeout, MaxHeaderBytes: serve.MostQuestion, ErrorLog: log.New(io.Discard, "", 0)} // what strangers send fills no log
 	if err := announce(w, serveReport{"http://" + reachable(l) + "/", dir}, o.json); err != nil {
 		return errors.Join(err, l.Close())

@@ -30,7 +30,7 @@ type browsing struct {
 
 func browse(t *testing.T, dir string) *browsing {
 	chromium := pagetest.Need(t)
-	server := httptest.NewServer(serve.New(serve.Options{Files: files.OS{}, Dir: dir, Every: 50 * time.Millisecond, Now: time.Now, Hosts: listen.IsLoopback, Version: thisVersion()}))
+	server := httptest.NewServer(serve.New(serve.Options{Files: files.Beneath(dir), Dir: dir, Every: 50 * time.Millisecond, Now: time.Now, Hosts: listen.IsLoopback, Version: thisVersion()}))
 	t.Cleanup(server.Close) // after the browser, which would ask on
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	t.Cleanup(cancel)

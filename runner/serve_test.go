@@ -68,7 +68,7 @@ type visitor struct {
 // visitors are what a test has of `graft serve` over a folder, with a clock of its own.
 func visitors(t *testing.T, dir string) *visitor {
 	clock := &handed{at: time.Now()}
-	return &visitor{t: t, hall: serve.New(serve.Options{Files: files.OS{}, Dir: dir, Every: time.Second, Now: clock.now, Hosts: listen.IsLoopback, Version: thisVersion()}), clock: clock}
+	return &visitor{t: t, hall: serve.New(serve.Options{Files: files.Beneath(dir), Dir: dir, Every: time.Second, Now: clock.now, Hosts: listen.IsLoopback, Version: thisVersion()}), clock: clock}
 }
 
 // ask is the answer to a request, whose headers are given in pairs.
@@ -174,6 +174,32 @@ func TestServeOfHostileFolders(t *testing.T) {
 	}
 	for _, tag := range []string{"<img", "<b>", "<i>", `href="javascript`} {
 		require.NotContains(t, list, tag)
+	}
+}
+
+// Files that block, and links that lead out of the folder, are faults of their run alone.
+func TestServeStaysInItsFolder(t *testing.T) {
+	dir, outside := t.TempDir(), t.TempDir()
+	writeJob(t, filepath.Join(outside, "secret"), writtenJob{seed: 77, epochs: 2, accuracy: 0.5})
+	for _, name := range []string{"whole", "pipe", "link"} {
+		writeJob(t, filepath.Join(dir, name), writtenJob{seed: 1, epochs: 2, accuracy: 0.5})
+	}
+	replace := func(name string, make func(path string) error) {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.RemoveAll(path))
+		require.NoError(t, make(path))
+	}
+	replace("pipe/outcome.json", func(path string) error { return syscall.Mkfifo(path, 0o600) })
+	replace("link/outcome.json", func(path string) error { return os.Symlink(filepath.Join(outside, "secret/outcome.json"), path) })
+	replace("out", func(path string) error { return os.Symlink(filepath.Join(outside, "secret"), path) })
+	v := visitors(t, dir)
+	list := v.get("/")
+	require.Contains(t, list, ">whole<")
+	require.NotContains(t, list, "77")
+	for _, name := range []string{"pipe", "link", "out"} {
+		w := v.ask(http.MethodGet, "/run/"+name)
+		require.NotContains(t, w.Body.String(), "seed77", name)
+		require.NotContains(t, w.Body.String(), outside+"/secret/epochs", name)
 	}
 }
 
@@ -341,7 +367,7 @@ func TestServeWhileARunIsWritten(t *testing.T) {
 	require.NoError(t, err)
 	const epochs = 60
 	require.NoError(t, book.Epoch(trainer.Row{Validation: trainer.Score{Loss: 1, Accuracy: 0.5}}))
-	hall := serve.New(serve.Options{Files: files.OS{}, Dir: dir, Every: time.Millisecond, Now: time.Now, Hosts: listen.IsLoopback, Version: thisVersion()})
+	hall := serve.New(serve.Options{Files: files.Beneath(dir), Dir: dir, Every: time.Millisecond, Now: time.Now, Hosts: listen.IsLoopback, Version: thisVersion()})
 	server := httptest.NewServer(hall)
 	defer server.Close()
 	over := make(chan struct{})
@@ -376,7 +402,7 @@ func TestServeWhileARunIsWritten(t *testing.T) {
 	require.NoError(t, run.Close())
 	close(over)
 	viewers.Wait()
-	v := &visitor{t: t, hall: serve.New(serve.Options{Files: files.OS{}, Dir: dir, Every: time.Second, Now: time.Now, Hosts: listen.IsLoopback, Version: thisVersion()})}
+	v := &visitor{t: t, hall: serve.New(serve.Options{Files: files.Beneath(dir), Dir: dir, Every: time.Second, Now: time.Now, Hosts: listen.IsLoopback, Version: thisVersion()})}
 	require.Contains(t, v.get("/run/run"), ">60 epochs</h2>")
 }
 

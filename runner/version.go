@@ -10,12 +10,21 @@ import (
 	"github.com/spf13/cobra"
 
 	"graft/results/document"
-	"graft/work/doctor"
 )
 
-// version is set by the linker (-ldflags "-X main.version=…"); empty means that
-// the build's own record tells.
-var version string
+// The linker sets version, revision and modified (-ldflags "-X main.version=…"). Empty
+// falls back to the build's own record, which builds with -buildvcs=false lack.
+var (
+	version  string
+	revision string // of the source
+	modified string // "true" where the source differs from that revision
+)
+
+// unknown stands for a fact that neither the linker nor the build recorded.
+const unknown = "unknown"
+
+// stamp is what the linker was told. Empty fields were not set.
+type stamp struct{ version, revision, modified string }
 
 // versionInfo is what `graft version --json` prints.
 type versionInfo struct {
@@ -38,7 +47,7 @@ func newVersionCommand() *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			build, _ := debug.ReadBuildInfo()
-			return runVersion(command.OutOrStdout(), readVersion(version, build), asJSON)
+			return runVersion(command.OutOrStdout(), readVersion(stamp{version, revision, modified}, build), asJSON)
 		},
 	}
 	command.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
@@ -48,7 +57,7 @@ func newVersionCommand() *cobra.Command {
 // thisVersion is the version of graft that runs.
 func thisVersion() string {
 	build, _ := debug.ReadBuildInfo()
-	return readVersion(version, build).Version
+	return readVersion(stamp{version, revision, modified}, build).Version
 }
 
 // runVersion prints the version in the form that was asked for.
@@ -68,8 +77,8 @@ func runVersion(w io.Writer, info versionInfo, asJSON bool) error {
 // buildVersion is the version, or the revision of a build that was given none.
 func buildVersion() string {
 	build, _ := debug.ReadBuildInfo()
-	info := readVersion(version, build)
-	if info.Revision != doctor.Unknown && (info.Version == doctor.Unknown || strings.HasPrefix(info.Version, "(")) {
+	info := readVersion(stamp{version, revision, modified}, build)
+	if info.Revision != unknown && (info.Version == unknown || strings.HasPrefix(info.Version, "(")) {
 		return info.Revision
 	}
 	return info.Version
@@ -77,10 +86,10 @@ func buildVersion() string {
 
 // readVersion puts together what the linker was told and what the build
 // recorded of itself; build may be nil.
-func readVersion(linked string, build *debug.BuildInfo) versionInfo {
+func readVersion(linked stamp, build *debug.BuildInfo) versionInfo {
 	info := versionInfo{
-		Version:  linked,
-		Revision: doctor.Unknown,
+		Version:  linked.version,
+		Revision: unknown,
 		Go:       runtime.Version(),
 		OS:       runtime.GOOS,
 		Arch:     runtime.GOARCH,
@@ -96,11 +105,14 @@ func readVersion(linked string, build *debug.BuildInfo) versionInfo {
 			info.Modified = setting.Value == "true"
 		}
 	}
+	if linked.revision != "" {
+		info.Revision, info.Modified = linked.revision, linked.modified == "true"
+	}
 	if info.Version == "" {
 		info.Version = build.Main.Version
 	}
 	if info.Version == "" {
-		info.Version = doctor.Unknown
+		info.Version = unknown
 	}
 	return info
 }

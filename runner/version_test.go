@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/results/failure"
-	"graft/work/doctor"
 )
 
 func TestVersionAsJSONIsOneObject(t *testing.T) {
@@ -34,15 +33,16 @@ func TestVersionComesFromTheLinkerOrTheBuild(t *testing.T) {
 		},
 	}
 	cases := map[string]struct {
-		linked            string
+		linked            stamp
 		build             *debug.BuildInfo
 		version, revision string
 		modified          bool
 	}{
-		"the linker's word comes first": {"1.2.3", recorded, "1.2.3", "abc123", true},
-		"the build's record is next":    {"", recorded, "v0.3.0", "abc123", true},
-		"an empty record":               {"", &debug.BuildInfo{}, doctor.Unknown, doctor.Unknown, false},
-		"no record at all":              {"", nil, doctor.Unknown, doctor.Unknown, false},
+		"the linker's word comes first": {stamp{version: "1.2.3"}, recorded, "1.2.3", "abc123", true},
+		"a stamp replaces the record":   {stamp{revision: "def456", modified: "false"}, recorded, "v0.3.0", "def456", false},
+		"the build's record is next":    {stamp{}, recorded, "v0.3.0", "abc123", true},
+		"an empty record":               {stamp{}, &debug.BuildInfo{}, unknown, unknown, false},
+		"no record at all":              {stamp{}, nil, unknown, unknown, false},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -51,3 +51,13 @@ func Jain(values []float64) float64 {
 	}
 	return sum * sum / (float64(len(values)) * squares)
 }
+
+// Round rounds to so many decimals, halves away from zero. NaN and infinities stay, and
+// nothing rounds to a negative zero.
+func Round(v float64, decimals int) float64 {
+	scale := math.Pow10(decimals)
+	if rounded := math.Round(v * scale); !math.IsInf(rounded, 0) {
+		return rounded/scale + 0
+	}
+	return v // too large to have decimals
+}

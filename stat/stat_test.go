@@ -28,6 +28,14 @@ func TestMeansOfKnownValues(t *testing.T) {
 	require.InDelta(t, 1, stat.Jain([]float64{3, 3, 3}), 1e-15)
 }
 
+func TestRounding(t *testing.T) {
+	for v, want := range map[float64]float64{-0.3: -0.3, 0.29995: 0.3, 0.12344: 0.1234, -0.12345: -0.1235, math.Inf(1): math.Inf(1), 1e305: 1e305, 0: 0} {
+		require.Equal(t, want, stat.Round(v, 4), v)
+	}
+	require.True(t, math.IsNaN(stat.Round(math.NaN(), 4)))
+	require.False(t, math.Signbit(stat.Round(-0.00001, 4)))
+}
+
 // Both means agree, and deviations follow scale and shift.
 func TestDeviationsScale(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// change is what may have happened to an image.
+// change is a possible change of an image.
 type change struct {
 	down, right int
 	mirror      bool

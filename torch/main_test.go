@@ -11,6 +11,9 @@ import (
 // alone is set in the process of a test that is about opening LibTorch.
 const alone = "GRAFT_TEST_ALONE"
 
+// long is set where tests may take minutes.
+var long = os.Getenv("GRAFT_LONG") != ""
+
 // One sentence in place of a failure in every test.
 func TestMain(m *testing.M) {
 	if os.Getenv(alone) == "" {

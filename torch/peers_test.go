@@ -23,7 +23,7 @@ import (
 // meet by and the file for the answer.
 const peerVariable = "GRAFT_TEST_PEER"
 
-// peerParts are what processes of a group do in these tests.
+// peerParts are the bodies of a group's processes in these tests.
 var peerParts = map[string]func(t *testing.T, s *Scope, p *Peers) any{
 	"collect": collectPart, "train": trainPart, "die": diePart, "sleep": sleepPart, "measure": measurePart,
 }
@@ -113,13 +113,13 @@ func TestSumsAndBroadcasts(t *testing.T) {
 	}
 }
 
-// lesson is how a group trains.
+// lesson holds the options of a group's training.
 type peerLesson struct {
 	Fast, Steady, Taught bool
 	Rows, Size           int
 }
 
-// history is what a process saw, and what it has in the end.
+// history holds the figures of a process and its final state.
 type history struct {
 	Losses  []float64
 	Correct []int
@@ -185,7 +185,7 @@ func trained(t *testing.T, s *Scope, p *Peers, l peerLesson) history {
 	return h
 }
 
-// lossTolerance is how far the losses of several processes may lie from those of
+// lossTolerance bounds the difference of the losses of several processes from those of
 // one: rounding, and what training makes of it.
 const lossTolerance = 1e-5
 
@@ -224,7 +224,7 @@ func TestSeveralProcessesTrainAsOne(t *testing.T) {
 	}
 }
 
-// deaths is what a process saw of another one's end.
+// deaths is a process's observation of another one's end.
 type deaths struct {
 	Lost    bool    // the error said so
 	Again   bool    // and the next one
@@ -387,8 +387,8 @@ func second[T any](_ T, err error) error { return err }
 
 func TestWhatProcessesCost(t *testing.T) {
 	needsPeers(t)
-	if testing.Short() {
-		t.Skip("it measures")
+	if !long {
+		t.Skip("left out: it measures; set GRAFT_LONG=1")
 	}
 	one, both := together[costs](t, "measure", 1)[0], together[costs](t, "measure", 2)
 	two := both[0]

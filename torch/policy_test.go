@@ -12,7 +12,7 @@ import (
 // original is the sizes of the original's policy.
 var original = PolicyShape{Tokens: 18, Embedding: 16, Hidden: 50, Memory: 16, Linear: 128, Time: 8, Actions: 4}
 
-// rule is how the original trains.
+// rule holds the original's options of training.
 var rule = PolicyRule{LRDecay: 0.99, LRLeast: 1e-9, LREvery: 500, HeatDecay: 0.9, HeatEvery: 1, Batch: 1, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8}
 
 // study is a policy with what it was made of.
@@ -79,7 +79,7 @@ func studyOf(t require.TestingT, s *Scope, shape PolicyShape, seed uint64, decis
 	return st
 }
 
-// states are all of the tree.
+// states returns all states of the tree.
 func (st *study) states() []int32 {
 	all := make([]int32, len(st.tree.Tokens))
 	for k := range all {
@@ -166,7 +166,7 @@ func apart(want, got []float64) float64 {
 	return worst / most
 }
 
-// near says how far from LibTorch's float64 a precision may be.
+// near is the tolerance of a precision against LibTorch's float64.
 func near(precise bool) float64 {
 	if precise {
 		return 1e-11
@@ -234,7 +234,7 @@ func TestPoliciesOfAnySize(t *testing.T) {
 	})
 }
 
-// objective is what the exact gradient descends: minus the expected reward for each
+// objective is the loss of the exact gradient: minus the expected reward for each
 // decision, minus the entropy of what is met.
 func (st *study) objective(t *testing.T, temperature float64, decisions int) float64 {
 	reward, _, err := st.Expect(temperature, 0)

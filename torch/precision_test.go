@@ -232,7 +232,7 @@ func TestTimeInBrain(t *testing.T) {
 	t.Logf("measured: time of a step in bfloat16 over float32, one thread, %s%s", vectors(), text)
 }
 
-// vectors is what of bfloat16 the processor has.
+// vectors describes the processor's support of bfloat16.
 func vectors() string {
 	text, _ := os.ReadFile("/proc/cpuinfo") // without it there is none that we know of
 	for _, flag := range []string{"amx_bf16", "avx512_bf16"} {

@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// picture is all that a trace says, for a golden file.
+// picture formats a trace for a golden file.
 func picture(t *tracing.Trace) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %v\n\nlayers\n", t.Network.Name(), t.Network.Input)

@@ -156,7 +156,8 @@ func TestADownBeginsAfresh(t *testing.T) {
 // bits.
 func TestWholeEpochsResume(t *testing.T) { resumesFromItsCheckpoints(t, original()) }
 
-// resumesFromItsCheckpoints runs a job, and again from a third of its checkpoints.
+// resumesFromItsCheckpoints runs a job, and again from six of its checkpoints, or from a
+// third of them.
 func resumesFromItsCheckpoints(t *testing.T, o trainer.Options) {
 	o.Checkpoint.Every = 20 * ms // of the ticking clock
 	book := &memory{}
@@ -175,7 +176,11 @@ func resumesFromItsCheckpoints(t *testing.T, o trainer.Options) {
 		require.NoError(t, err)
 		saves := book.saves
 		require.Greater(t, len(saves), 10)
-		for k := 0; k < len(saves); k += 3 {
+		step := len(saves) / 6
+		if long {
+			step = 3
+		}
+		for k := step / 2; k < len(saves); k += step {
 			sections := map[string][]byte{}
 			for _, section := range saves[k] {
 				sections[section.Name] = section.Data

@@ -128,7 +128,7 @@ func (j *Job) position() ([]byte, error) {
 	return fmt.Appendf(nil, "{%s}", bytes.Join(fields, []byte(","))), nil
 }
 
-// parts are what the parts of a job keep in the position.
+// parts returns the position's share of each part of the job.
 func (j *Job) parts() []any {
 	return []any{&j.progress, &j.adaptation.growth, &j.distillation.course}
 }

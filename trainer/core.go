@@ -18,7 +18,7 @@ type core struct {
 	shown     Progress // last passed to Watch
 }
 
-// progress is how far a job has come: the loop's part of a checkpoint's position.
+// progress is the loop's part of a checkpoint's position.
 type progress struct {
 	Epoch      int           `json:"epoch"`          // under way
 	Step       int           `json:"step"`           // done in it
@@ -62,8 +62,8 @@ func (c *core) evaluating(split dataset.Split) Work {
 	return Work{Kind: Batches, Count: (split.Count + c.EvalBatch - 1) / c.EvalBatch, Rows: c.EvalBatch, Network: c.Network, Devices: c.Devices}
 }
 
-// deadline is when training must end: the end of the budget, less the time of the last
-// evaluation unless Overrun is set.
+// deadline is the time at which training must end: the end of the budget, less the time of
+// the last evaluation unless Overrun is set.
 func (c *core) deadline() time.Duration {
 	if c.Overrun {
 		return c.Scheduler.Budget()

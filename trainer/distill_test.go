@@ -2,9 +2,9 @@ package trainer
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"math"
+	"os"
 	"sync"
 	"testing"
 	"time"
@@ -20,10 +20,11 @@ import (
 	"graft/torch"
 )
 
-var long = flag.Bool("long", false, "take the measurements that take minutes")
+// long is set where tests may take minutes.
+var long = os.Getenv("GRAFT_LONG") != ""
 
-// pupil is a small network for images of 16 pixels in ten classes.
-func pupil() *model.Network {
+// smallStudent is a small network for images of 16 pixels in ten classes.
+func smallStudent() *model.Network {
 	block := func(name string, from, to int) model.Child {
 		layers := &model.Container{}
 		for k, l := range []model.Layer{model.NewConv2d(from, to, 3), model.NewBatchNorm2d(to), model.Activate(torch.ReLU)} {
@@ -34,33 +35,33 @@ func pupil() *model.Network {
 	leaf := func(name string, l model.Layer) model.Child {
 		return model.Child{Name: name, Module: &model.Leaf{Layer: l}}
 	}
-	return &model.Network{Input: model.Shape{3, 16, 16}, Root: &model.Container{Class: "Pupil", Children: []model.Child{
+	return &model.Network{Input: model.Shape{3, 16, 16}, Root: &model.Container{Class: "Student", Children: []model.Child{
 		block("conv1", 3, 12), leaf("pool1", model.NewAvgPool2d(model.Both(2))),
 		block("conv2", 12, 16), leaf("pool2", model.AdaptiveAvgPool2d{Size: model.Both(1)}),
 		leaf("flat", model.Flatten{}), leaf("fc", model.NewLinear(16, 10))}}}
 }
 
-// halting is a virtual clock that calls stop when it comes to a time.
-type halting struct {
+// stoppingClock is a virtual clock that calls stop when it comes to a time.
+type stoppingClock struct {
 	Virtual
 	at   time.Duration
 	stop func()
 }
 
-func (h *halting) Spend(w Work) {
+func (h *stoppingClock) Spend(w Work) {
 	h.Virtual.Spend(w)
 	if h.Time >= h.at {
 		h.stop()
 	}
 }
 
-// shelf is a book that keeps the last checkpoint alone.
-type shelf struct {
+// lastCheckpoint is a book that keeps the last checkpoint alone.
+type lastCheckpoint struct {
 	discard
 	last map[string][]byte
 }
 
-func (b *shelf) Save(sections []Section) error {
+func (b *lastCheckpoint) Save(sections []Section) error {
 	b.last = map[string][]byte{}
 	for _, s := range sections {
 		b.last[s.Name] = s.Data
@@ -68,9 +69,9 @@ func (b *shelf) Save(sections []Section) error {
 	return nil
 }
 
-// schooling is a job that grows to fourteen times its size, learns, and returns to its
+// growAndShrink is a job that grows to fourteen times its size, learns, and returns to its
 // first size for the last fifth of its budget.
-func schooling(t testing.TB, seed int64) Options {
+func growAndShrink(t testing.TB, seed int64) Options {
 	o := Options{Seed: seed, Batch: 32, Augment: torch.Augment{Pad: 1, Flip: true}, Timeline: Timeline{Budget: 24 * time.Second,
 		Events: []Event{{At: 1600 * time.Millisecond, Change: Up}, {At: 20 * time.Second, Change: Down}}}, Adapt: Adapt{Every: true}}
 	o.Adapt.Surgery.Noise = 0.1 // so that copied channels part
@@ -86,11 +87,11 @@ func returned(t testing.TB, seed int64) (with, without float64, err error) {
 		if err != nil {
 			return err
 		}
-		n, place := pupil(), model.Placement{Random: s.NewGenerator(torch.CPU, seed)}
+		n, place := smallStudent(), model.Placement{Random: s.NewGenerator(torch.CPU, seed)}
 		if err := n.Materialize(s, place); err != nil {
 			return err
 		}
-		o, book := schooling(t, seed), &shelf{}
+		o, book := growAndShrink(t, seed), &lastCheckpoint{}
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
 		profile, err := FindProfile("steady")
@@ -105,7 +106,7 @@ func returned(t testing.TB, seed int64) (with, without float64, err error) {
 			}
 			script.Actions = append(script.Actions, a)
 		}
-		clock := &halting{Virtual{Profile: profile}, o.Timeline.Events[1].At, cancel}
+		clock := &stoppingClock{Virtual{Profile: profile}, o.Timeline.Events[1].At, cancel}
 		parts := Parts{Network: n, Data: set, Clock: clock, Decider: script, Book: book, Now: time.Now}
 		j, err := New(s, parts, o)
 		if err != nil {
@@ -135,8 +136,8 @@ func returned(t testing.TB, seed int64) (with, without float64, err error) {
 // the larger one as well, in the same time, of which asking the larger one takes its
 // share. The two jobs of a seed are one until then.
 func TestDistillationGetsFurther(t *testing.T) {
-	if !*long {
-		t.Skip("left out: ten seeds take two minutes; go test ./trainer -run Distillation -v -args -long")
+	if !long {
+		t.Skip("left out: ten seeds take two minutes; GRAFT_LONG=1 go test ./trainer -run Distillation -v")
 	}
 	const seeds = 10
 	var gains [seeds]float64

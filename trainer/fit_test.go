@@ -16,7 +16,7 @@ var truth = Costs{
 	Step:  Rates{CallSeconds: 4e-4, ExampleSeconds: 7e-6, LayerSeconds: 6e-5, OperationSeconds: 3e-11, GroupedSeconds: 1e-9, ByteSeconds: 4e-11, ParameterSeconds: 2e-9},
 	Batch: Rates{CallSeconds: 1e-4, ExampleSeconds: 9e-6, LayerSeconds: 3e-5, OperationSeconds: 1e-11, GroupedSeconds: 1e-10, ByteSeconds: 2e-11, ParameterSeconds: 4e-10}}
 
-// measuredOn is what the networks that are measured by default take on a device, each
+// measuredOn returns times of the networks that are measured by default on a device, each
 // time wrong by a factor that a function gives.
 func measuredOn(t testing.TB, c Costs, factor func(k int) float64) (all []Measurement) {
 	subjects, err := Subjects(model.Shape{3, 32, 32}, 10)

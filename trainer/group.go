@@ -24,7 +24,7 @@ type group struct {
 	threads int          // of LibTorch while the leader is alone
 }
 
-// errAgain says that a process was lost and that the work is still to be done.
+// errAgain means that a process was lost and that the work must be repeated.
 var errAgain = errors.New("a process was lost")
 
 // call does work together with the members that are ready, or alone if there are none.
@@ -65,8 +65,8 @@ func (g *group) assemble(ready []*member) error {
 func (g *group) current() bool { return g.copied && g.at == g.revision }
 
 // exchange sends an order to the members, does the leader's part, and reads the answers.
-// errAgain says that the leader's part failed for the loss of a process; a process that
-// is lost after that is missing next time.
+// It returns errAgain if the leader's part failed for the loss of a process; a process that is
+// lost later is missing next time.
 func (g *group) exchange(o func(rank int) order, work func() error) error {
 	members := g.members
 	for k, m := range members {
@@ -171,7 +171,7 @@ func (g *group) share() int {
 	return max(1, g.threads/g.size)
 }
 
-// copy gives the members the leader's replica.
+// copy sends the leader's replica to the members.
 func (g *group) copy() error {
 	c, err := g.snapshot()
 	if err != nil {

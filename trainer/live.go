@@ -15,11 +15,11 @@ const mostPending = 64
 
 // Reasons for refusing a change.
 var (
-	// ErrOver says that the job has ended.
+	// ErrOver means that the job has ended.
 	ErrOver = errors.New("the job has ended and takes no more changes")
-	// ErrConflict says that a change does not fit the devices that the job has.
+	// ErrConflict means that a change does not fit the devices that the job has.
 	ErrConflict = errors.New("the change does not fit the job's devices")
-	// ErrBusy says that too many changes wait already.
+	// ErrBusy means that too many changes are waiting.
 	ErrBusy = fmt.Errorf("%d changes wait to be taken already", mostPending)
 )
 

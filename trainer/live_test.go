@@ -336,10 +336,10 @@ func TestLiveRefusesAtTheEnd(t *testing.T) {
 	require.Empty(t, live.Standing().Live)
 }
 
-// steeredLife is one process of a job that is asked for changes: it begins or resumes
+// runSteered is one process of a job that is asked for changes: it begins or resumes
 // the run in a folder and ends it, or is killed. What was promised is added to
 // promised as soon as it is.
-func steeredLife(t testing.TB, path string, looks int, asks []asked, promised *[]int) (outcome *trainer.Outcome, taken []trainer.Taken) {
+func runSteered(t testing.TB, path string, looks int, asks []asked, promised *[]int) (outcome *trainer.Outcome, taken []trainer.Taken) {
 	run, err := results.Open(files.OS{}, path)
 	if err != nil {
 		run, err = results.Create(files.OS{}, path, results.CreateOptions{}, results.Manifest{})
@@ -356,7 +356,7 @@ func steeredLife(t testing.TB, path string, looks int, asks []asked, promised *[
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
 		set, err := dataset.Load(s, torch.CPU, files.OS{}, dataset.Options{Seed: 1, Synthetic: dataset.SyntheticOptions{Size: side, Classes: 4, Train: 300, Test: 100}})
 		require.NoError(t, err)
-		clock := &mortal{Virtual: *steady(t), looks: -1}
+		clock := &killingClock{Virtual: *steady(t), looks: -1}
 		live := trainer.NewLive(quick().Timeline, clock)
 		parts := trainer.Parts{Data: set, Clock: clock, Scheduler: live, Decider: script(t, someActions...), Book: folder, Now: ticking()}
 		var requests []*trainer.Request
@@ -411,7 +411,7 @@ func TestKilledRunsKeepLiveChanges(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "run")
 		var promised []int
 		for {
-			outcome, taken := steeredLife(t, path, 1+random.IntN(150), asks, &promised)
+			outcome, taken := runSteered(t, path, 1+random.IntN(150), asks, &promised)
 			if outcome == nil {
 				kills++
 				continue

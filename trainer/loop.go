@@ -7,7 +7,7 @@ import (
 	"graft/decider"
 )
 
-// ErrStopped says that a job was asked to stop and has saved its progress.
+// ErrStopped means that a job was cancelled and has saved its progress.
 var ErrStopped = errors.New("the job was stopped, and its progress is saved")
 
 // Run trains until the budget is used up, or until ctx is cancelled: then it saves the

@@ -102,14 +102,14 @@ func (m *member) end(limit time.Duration) error {
 	}
 }
 
-// dismissTimeout is how long a process that is let go may take to end by itselm.
-const dismissTimeout = 10 * time.Second
+// Time limits for a process to end by itself: dismissTimeout after it was dismissed,
+// exitTimeout after it closed its pipe, so that its exit status is known.
+const (
+	dismissTimeout = 10 * time.Second
+	exitTimeout    = 2 * time.Second
+)
 
-// exitTimeout is how long a process that has closed its end may take to end by itself,
-// so that what it ended by is known.
-const exitTimeout = 2 * time.Second
-
-// kill ends a process that cannot go on.
+// kill ends a process that has failed.
 func (m *member) kill(why error) error {
 	if !errors.Is(why, errGone) {
 		_ = m.process.Kill()

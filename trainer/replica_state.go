@@ -39,7 +39,7 @@ func (r *replica) snapshot() (*snapshot, error) {
 	return c, nil
 }
 
-// slots are the places of the trained tensors in the optimizer.
+// slots returns the indices of the trained tensors in the optimizer.
 func (r *replica) slots() []int {
 	places := map[string]int{}
 	for k, name := range r.optimizer.Names {
@@ -52,8 +52,8 @@ func (r *replica) slots() []int {
 	return slots
 }
 
-// tensors are all that training changes or reads, in an order that depends on the
-// network's form and the options alone.
+// tensors returns the tensors that training changes or reads, in an order that depends on
+// the network's form and the options alone.
 func (r *replica) tensors() []*torch.Tensor {
 	var all []*torch.Tensor
 	for _, e := range r.Network.State() {
@@ -96,7 +96,7 @@ func (r *replica) resumeOptimizer(counts []int64, moment func(name string) *torc
 	return r.scope.Err()
 }
 
-// moments are the optimizer's tensors under the names of its parameters.
+// moments returns the optimizer's tensors under the names of its parameters.
 func (r *replica) moments() ([]byte, error) {
 	set := &weights.Set{}
 	for k, slot := range r.optimizer.Slots {

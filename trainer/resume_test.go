@@ -18,17 +18,17 @@ import (
 	"graft/trainer"
 )
 
-// killed is what a process does not come back from.
+// killed is the panic that stands for the death of a process.
 type killed struct{}
 
-// mortal is a virtual clock that kills whoever looks at it for the nth time: in
-// training, evaluation, surgery and between them.
-type mortal struct {
+// killingClock is a virtual clock whose nth reading kills the process: in training,
+// evaluation, surgery and between them.
+type killingClock struct {
 	trainer.Virtual
 	looks int // left; negative is immortal
 }
 
-func (m *mortal) Now() time.Duration {
+func (m *killingClock) Now() time.Duration {
 	if m.looks == 0 {
 		panic(killed{})
 	}
@@ -56,9 +56,9 @@ func brief() trainer.Options {
 	return o
 }
 
-// life is one process: it begins or resumes the run in a folder, and ends it, or is
-// killed. The outcome is nil then.
-func life(t testing.TB, fsys files.FS, path string, looks int) (outcome *trainer.Outcome, digest string, err error) {
+// runProcess begins or resumes the run in a folder, and ends it, or is killed. The outcome is
+// nil then.
+func runProcess(t testing.TB, fsys files.FS, path string, looks int) (outcome *trainer.Outcome, digest string, err error) {
 	run, err := results.Open(fsys, path)
 	if err != nil {
 		if run, err = results.Create(fsys, path, results.CreateOptions{}, results.Manifest{}); err != nil {
@@ -89,7 +89,7 @@ func life(t testing.TB, fsys files.FS, path string, looks int) (outcome *trainer
 func continued(t testing.TB, s *torch.Scope, folder *trainer.Folder, looks int) (*trainer.Job, error) {
 	set, err := dataset.Load(s, torch.CPU, files.OS{}, dataset.Options{Seed: 1, Synthetic: dataset.SyntheticOptions{Size: side, Classes: 4, Train: 300, Test: 100}})
 	require.NoError(t, err)
-	clock := &mortal{Virtual: *steady(t), looks: looks}
+	clock := &killingClock{Virtual: *steady(t), looks: looks}
 	parts := trainer.Parts{Data: set, Clock: clock, Decider: script(t, "deepen:conv1", "widen:conv2:12"), Book: folder, Now: ticking()}
 	last, err := folder.Last()
 	if err != nil {
@@ -108,14 +108,17 @@ func continued(t testing.TB, s *torch.Scope, folder *trainer.Folder, looks int) 
 // not: its tables, its events and its weights.
 func TestKilledRunsEndTheSame(t *testing.T) {
 	require.NoError(t, torch.SetThreads(1))
-	want, digest, err := life(t, files.OS{}, filepath.Join(t.TempDir(), "whole"), -1)
+	want, digest, err := runProcess(t, files.OS{}, filepath.Join(t.TempDir(), "whole"), -1)
 	require.NoError(t, err)
 	random := rand.New(rand.NewPCG(1, 1))
-	kills := 0
-	for kills < 200 {
+	kills, most := 0, 50
+	if long {
+		most = 200
+	}
+	for kills < most {
 		path := filepath.Join(t.TempDir(), "run")
 		for {
-			outcome, got, err := life(t, files.OS{}, path, 1+random.IntN(90))
+			outcome, got, err := runProcess(t, files.OS{}, path, 1+random.IntN(90))
 			require.NoError(t, err)
 			if outcome == nil {
 				kills++
@@ -134,15 +137,19 @@ func TestKilledRunsEndTheSame(t *testing.T) {
 // same once the disk is well again.
 func TestFaultyDisks(t *testing.T) {
 	require.NoError(t, torch.SetThreads(1))
-	want, digest, err := life(t, files.OS{}, filepath.Join(t.TempDir(), "whole"), -1)
+	want, digest, err := runProcess(t, files.OS{}, filepath.Join(t.TempDir(), "whole"), -1)
 	require.NoError(t, err)
 	random := rand.New(rand.NewPCG(2, 2))
 	for _, kind := range []faults.Kind{faults.Fail, faults.Torn, faults.DiskFull, faults.Crash} {
-		for range 8 {
+		times := 3
+		if long {
+			times = 8
+		}
+		for range times {
 			path := filepath.Join(t.TempDir(), "run")
 			at := 1 + random.IntN(250)
-			_, _, err := life(t, faults.New(files.OS{}, at, kind), path, -1)
-			outcome, got, again := life(t, files.OS{}, path, -1)
+			_, _, err := runProcess(t, faults.New(files.OS{}, at, kind), path, -1)
+			outcome, got, again := runProcess(t, files.OS{}, path, -1)
 			require.NoError(t, again, "after %v at %d, which gave %v", kind, at, err)
 			require.Equal(t, want.Digest, outcome.Digest)
 			require.Equal(t, digest, got)

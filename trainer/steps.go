@@ -14,12 +14,12 @@ type pace struct {
 	took  time.Duration
 }
 
-// callTime is how long one call into LibTorch may take on the machine's clock, so that
-// stops and changes are noticed soon.
+// callTime is the target time of one call into LibTorch on the machine's clock, short enough
+// to notice stops and changes soon.
 const callTime = 200 * time.Millisecond
 
-// next is how many steps take about callTime: one at first, and at most twice as many as
-// in the last call.
+// next is the number of steps that take about callTime: one at first, and at most twice as
+// many as in the last call.
 func (p pace) next() int {
 	if p.steps == 0 {
 		return 1
@@ -28,8 +28,8 @@ func (p pace) next() int {
 	return max(1, min(fit, 2*p.steps))
 }
 
-// allowed is how many steps may run before something else is due: the end of the epoch,
-// a change of the allocation, or the final evaluation.
+// allowed is the number of steps until something else is due: the end of the epoch, a change
+// of the allocation, or the final evaluation.
 func (j *Job) allowed() int {
 	n := min(j.perEpoch()-j.Step, j.pace.next())
 	if j.Steps < int64(j.Schedule.WarmUp) {
@@ -44,8 +44,8 @@ func (j *Job) allowed() int {
 	return max(0, min(n, fit, max(1, due)))
 }
 
-// fitting is how many steps fit before the deadline: all of them must end by then, or,
-// with Overrun, begin before it. A step of unknown cost is tried alone.
+// fitting is the number of steps that end by the deadline or, with Overrun, begin before it.
+// A step of unknown cost is tried alone.
 func (j *Job) fitting(one time.Duration) int {
 	left := j.deadline() - j.Clock.Now()
 	switch {

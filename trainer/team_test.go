@@ -86,8 +86,8 @@ func (a *announced) Write(b []byte) (int, error) {
 	return a.File.Write(b)
 }
 
-// nursery starts followers out of this test's own program, and knows them.
-type nursery struct {
+// starter starts followers out of this test's own program, and knows them.
+type starter struct {
 	trainer.Program
 	t       testing.TB
 	mu      sync.Mutex
@@ -96,10 +96,10 @@ type nursery struct {
 	told func(c *child)
 }
 
-// child is a process that the nursery started.
+// child is a process that the starter started.
 type child struct {
 	trainer.Process
-	nursery *nursery
+	starter *starter
 	device  int
 	work    int  // orders to train or evaluate
 	doomed  bool // it will be killed
@@ -107,26 +107,26 @@ type child struct {
 
 func (c *child) Write(b []byte) (int, error) {
 	if bytes.HasPrefix(b, []byte(`{"train"`)) || bytes.HasPrefix(b, []byte(`{"evaluate"`)) {
-		if c.work++; c.nursery.told != nil {
-			c.nursery.told(c)
+		if c.work++; c.starter.told != nil {
+			c.starter.told(c)
 		}
 	}
 	return c.Process.Write(b)
 }
 
-func (n *nursery) Start(device int) (trainer.Process, error) {
+func (n *starter) Start(device int) (trainer.Process, error) {
 	p, err := n.Program.Start(device)
 	if err != nil {
 		return nil, err
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	c := &child{Process: p, nursery: n, device: device}
+	c := &child{Process: p, starter: n, device: device}
 	n.started = append(n.started, c)
 	return c, nil
 }
 
-func newNursery(t testing.TB, o dataset.Options) *nursery {
+func newTestStarter(t testing.TB, o dataset.Options) *starter {
 	r, err := torch.Describe()
 	require.NoError(t, err)
 	if !r.Gloo {
@@ -137,7 +137,7 @@ func newNursery(t testing.TB, o dataset.Options) *nursery {
 	text, err := json.Marshal(o)
 	require.NoError(t, err)
 	folder := t.TempDir()
-	n := &nursery{t: t}
+	n := &starter{t: t}
 	n.Program = trainer.Program{Path: path, Args: func(int) []string { return nil }, Env: []string{followVariable + "=" + string(text)},
 		Log: func(device int) (*os.File, error) {
 			return os.OpenFile(filepath.Join(folder, strconv.Itoa(device)), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -186,7 +186,7 @@ func smooth(t testing.TB, s *torch.Scope) (*dataset.Set, *model.Network) {
 	return set, n
 }
 
-// perform runs a job, with processes from a nursery or alone.
+// perform runs a job, with processes from a starter or alone.
 func perform(t testing.TB, o trainer.Options, book trainer.Book, starter trainer.Starter, actions ...string) (outcome *trainer.Outcome) {
 	t.Helper()
 	o.Parallel.On = starter != nil
@@ -202,10 +202,10 @@ func perform(t testing.TB, o trainer.Options, book trainer.Book, starter trainer
 	return outcome
 }
 
-// lossTolerance is how far losses may lie from those of one process.
+// lossTolerance bounds the relative difference of losses from those of one process.
 const lossTolerance = 1e-5
 
-// apart is how far losses lie apart, in all rows of two books.
+// apart is the largest relative difference of losses in the rows of two books.
 func apart(t testing.TB, got, want *memory) float64 {
 	t.Helper()
 	require.Len(t, got.rows, len(want.rows))
@@ -220,7 +220,7 @@ func apart(t testing.TB, got, want *memory) float64 {
 	return worst
 }
 
-// processes is how many there were, whenever that changed.
+// processes returns the numbers of processes in the order of events.
 func (m *memory) processes() (counts []int) {
 	for _, n := range m.notes {
 		if n.Event == "processes" {
@@ -251,7 +251,6 @@ func (m *memory) others() []string {
 func TestProcessesComeAndGo(t *testing.T) {
 	runtime.LockOSThread() // to which the number of LibTorch's threads belongs
 	defer runtime.UnlockOSThread()
-	require.NoError(t, torch.SetThreads(2))
 	for name, c := range map[string]struct {
 		rule    torch.OptimizerOptions
 		actions []string
@@ -262,9 +261,11 @@ func TestProcessesComeAndGo(t *testing.T) {
 		o := changing()
 		o.Optimizer = c.rule
 		alone, book := &memory{}, &memory{}
+		require.NoError(t, torch.SetThreads(1))
 		want := perform(t, o, alone, nil, c.actions...)
-		nursery := newNursery(t, smallData(1))
-		got := perform(t, o, book, nursery, c.actions...)
+		require.NoError(t, torch.SetThreads(2))
+		starter := newTestStarter(t, smallData(1))
+		got := perform(t, o, book, starter, c.actions...)
 		require.Equal(t, []int{2, 3, 2, 1}, book.processes())
 		require.Equal(t, alone.events(), book.others())
 		if at := slices.Index(book.events(), "shrink"); at >= 0 {
@@ -274,8 +275,8 @@ func TestProcessesComeAndGo(t *testing.T) {
 		worst := apart(t, book, alone)
 		require.Less(t, worst, lossTolerance)
 		require.InDelta(t, want.Test.Loss, got.Test.Loss, lossTolerance*want.Test.Loss)
-		require.Len(t, nursery.started, 2)
-		for _, c := range nursery.started {
+		require.Len(t, starter.started, 2)
+		for _, c := range starter.started {
 			require.NoError(t, c.Wait(), "it ended by itself")
 		}
 		t.Logf("measured: devices 1, 2, 3, 2, 1 of a job %s: %d steps in as many processes, losses of %d epochs at most %.1e from those of one process", name, got.Steps, len(book.rows), worst)
@@ -283,6 +284,7 @@ func TestProcessesComeAndGo(t *testing.T) {
 	r, err := torch.Describe()
 	require.NoError(t, err)
 	require.Equal(t, 2, r.Threads, "all threads are the leader's again")
+	require.NoError(t, torch.SetThreads(1))
 }
 
 // several is a short job of three processes from its first steps on.
@@ -301,22 +303,25 @@ func TestKilledProcessesCostNoStep(t *testing.T) {
 	require.NoError(t, torch.SetThreads(1))
 	alone, book := &memory{}, &memory{}
 	want := perform(t, several(), alone, nil)
-	nursery := newNursery(t, smallData(1))
+	starter := newTestStarter(t, smallData(1))
 	random := rand.New(rand.NewPCG(3, 3))
 	var mu sync.Mutex
-	kills := 0
-	nursery.told = func(c *child) {
+	kills, most := 0, 4
+	if long {
+		most = 10
+	}
+	starter.told = func(c *child) {
 		mu.Lock()
 		defer mu.Unlock()
-		if c.work < 2 || c.doomed || kills == 10 || random.IntN(3) == 0 { // one that never worked would not be tried again
+		if c.work < 2 || c.doomed || kills == most || random.IntN(3) == 0 { // one that never worked would not be tried again
 			return
 		}
 		kills++
 		c.doomed = true
 		time.AfterFunc(time.Duration(random.IntN(30))*time.Millisecond, func() { _ = c.Kill() })
 	}
-	got := perform(t, several(), book, nursery)
-	require.GreaterOrEqual(t, kills, 10)
+	got := perform(t, several(), book, starter)
+	require.GreaterOrEqual(t, kills, most)
 	require.GreaterOrEqual(t, len(book.why("peer lost")), kills-2, "the last may die when all is done")
 	require.Contains(t, book.why("peer lost")[0], "signal: killed")
 	require.Empty(t, book.why("peer missing"))
@@ -336,13 +341,13 @@ func TestAFrozenProcessIsGivenUp(t *testing.T) {
 	o.Timeline.Budget, o.Timeline.Events[0].Devices = 300*time.Millisecond, 2
 	o.Parallel.Timeout = time.Second
 	perform(t, o, alone, nil)
-	nursery := newNursery(t, smallData(1))
-	nursery.Env = append(nursery.Env, freezeVariable+"=3") // to meet the others, to take a copy, and to work
-	perform(t, o, book, nursery)
+	starter := newTestStarter(t, smallData(1))
+	starter.Env = append(starter.Env, freezeVariable+"=3") // to meet the others, to take a copy, and to work
+	perform(t, o, book, starter)
 	require.Less(t, apart(t, book, alone), lossTolerance)
 	require.Equal(t, []string{"the process of device 1: it is silent"}, book.why("peer lost"))
 	require.Equal(t, []int{2, 1}, book.processes())
-	require.Len(t, nursery.started, 1)
+	require.Len(t, starter.started, 1)
 }
 
 // A process that cannot be had is warned of, and the job goes on without it.
@@ -352,12 +357,12 @@ func TestProcessesThatCannotStart(t *testing.T) {
 	o := several()
 	o.Timeline.Budget, o.Timeline.Events[0].Devices = 200*time.Millisecond, 2
 	want := perform(t, o, alone, nil)
-	none, leaves, others := newNursery(t, smallData(1)), newNursery(t, smallData(1)), newNursery(t, smallData(2))
+	none, leaves, others := newTestStarter(t, smallData(1)), newTestStarter(t, smallData(1)), newTestStarter(t, smallData(2))
 	none.Path = filepath.Join(t.TempDir(), "nothing")
 	leaves.Path = "/bin/false"
-	for word, nursery := range map[string]*nursery{"no such file": none, "exit status 1": leaves, "other images": others} {
+	for word, starter := range map[string]*starter{"no such file": none, "exit status 1": leaves, "other images": others} {
 		book := &memory{}
-		got := perform(t, o, book, nursery)
+		got := perform(t, o, book, starter)
 		require.Equal(t, want.Digest, got.Digest)
 		require.Len(t, book.why("peer missing"), 1, "it is tried once")
 		require.Contains(t, book.why("peer missing")[0], word)
@@ -399,7 +404,7 @@ func (e *elusive) Start(int) (trainer.Process, error) {
 
 // A group that fails again and again with nobody gone is given up.
 func TestAGroupThatNeverMeets(t *testing.T) {
-	newNursery(t, smallData(1))
+	newTestStarter(t, smallData(1))
 	require.NoError(t, torch.SetThreads(1))
 	alone, book := &memory{}, &memory{}
 	o := several()
@@ -434,12 +439,12 @@ func (h *held) Read(b []byte) (int, error) {
 // gated is a book that opens a gate at an epoch, and a starter of held processes.
 type gated struct {
 	memory
-	*nursery
+	*starter
 	gate, through chan struct{}
 }
 
 func (g *gated) Start(device int) (trainer.Process, error) {
-	p, err := g.nursery.Start(device)
+	p, err := g.starter.Start(device)
 	return &held{Process: p, gate: g.gate, through: g.through}, err
 }
 
@@ -459,7 +464,7 @@ func TestProcessesInTheBackground(t *testing.T) {
 	alone := &memory{}
 	perform(t, o, alone, nil)
 	o.Parallel.Background = true
-	g := &gated{nursery: newNursery(t, smallData(1)), gate: make(chan struct{}), through: make(chan struct{})}
+	g := &gated{starter: newTestStarter(t, smallData(1)), gate: make(chan struct{}), through: make(chan struct{})}
 	perform(t, o, g, g)
 	require.Less(t, apart(t, &g.memory, alone), lossTolerance)
 	require.Equal(t, []int{2}, g.processes())
@@ -480,7 +485,7 @@ func TestResumedInProcesses(t *testing.T) {
 	o.Checkpoint.Every = 80 * ms // of the ticking clock
 	actions := []string{"deepen:conv1", "widen:conv2:12"}
 	whole := &memory{}
-	want := perform(t, o, whole, newNursery(t, smallData(1)), actions...)
+	want := perform(t, o, whole, newTestStarter(t, smallData(1)), actions...)
 	for _, together := range []bool{true, false} {
 		path := filepath.Join(t.TempDir(), "run")
 		got, _ := oneLife(t, path, o, together, 70, actions)
@@ -530,8 +535,8 @@ func oneLife(t *testing.T, path string, o trainer.Options, together bool, looks 
 	o.Parallel.On = together
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
 		set, n := smooth(t, s)
-		clock := &mortal{Virtual: *steady(t), looks: looks}
-		parts := trainer.Parts{Network: n, Data: set, Clock: clock, Decider: script(t, actions...), Book: book, Now: ticking(), Starter: newNursery(t, smallData(1)), Scratch: scratch}
+		clock := &killingClock{Virtual: *steady(t), looks: looks}
+		parts := trainer.Parts{Network: n, Data: set, Clock: clock, Decider: script(t, actions...), Book: book, Now: ticking(), Starter: newTestStarter(t, smallData(1)), Scratch: scratch}
 		last, err := folder.Last()
 		require.NoError(t, err)
 		j, err := trainer.New(s, parts, o)
@@ -558,14 +563,14 @@ func TestAsLeader(t *testing.T) {
 	}
 	o := several()
 	o.Timeline.Budget = time.Hour
-	nursery := newNursery(t, smallData(1))
-	nursery.Env = append(nursery.Env, numbersVariable+"="+folder)
-	perform(t, o, nil, nursery)
+	starter := newTestStarter(t, smallData(1))
+	starter.Env = append(starter.Env, numbersVariable+"="+folder)
+	perform(t, o, nil, starter)
 }
 
 // A leader that is killed leaves no process behind.
 func TestNoProcessOutlivesItsLeader(t *testing.T) {
-	newNursery(t, smallData(1))
+	newTestStarter(t, smallData(1))
 	program, err := os.Executable()
 	require.NoError(t, err)
 	folder := t.TempDir()
@@ -587,7 +592,7 @@ func TestNoProcessOutlivesItsLeader(t *testing.T) {
 	t.Logf("measured: both processes of a killed leader had ended %.0f ms after it", 1000*time.Since(began).Seconds())
 }
 
-// alive says whether a process runs still; one that nobody has asked after does not.
+// alive reports whether a process still runs; a zombie does not.
 func alive(number string) bool {
 	stat, err := os.ReadFile(filepath.Join("/proc", filepath.Base(number), "stat"))
 	_, state, _ := strings.Cut(string(stat), ") ")

@@ -34,7 +34,7 @@ type Timeline struct {
 func (t Timeline) Validate() error {
 	var faults []error
 	if t.Budget <= 0 {
-		faults = append(faults, fmt.Errorf("a budget of %v; it is longer than nothing", t.Budget))
+		faults = append(faults, fmt.Errorf("a budget of %v; it must be above zero", t.Budget))
 	}
 	if t.Start < 0 || t.Start > t.Budget && t.Budget > 0 {
 		faults = append(faults, fmt.Errorf("a start at %v lies outside of the budget of %v", t.Start, t.Budget))

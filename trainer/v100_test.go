@@ -19,7 +19,7 @@ import (
 	"graft/stat"
 )
 
-// original is where the published results of the original experiments lie.
+// original is the folder of the published results of the original experiments.
 const original = "../../shared/reference/adaptation"
 
 // An epoch of the original: 50,000 images for training and 10,000 for the test, both
@@ -58,7 +58,7 @@ func (a architecture) size(t *testing.T) Size {
 // seconds gathers times of an architecture.
 type seconds map[architecture][]float64
 
-// published is all epoch times of the original that were published.
+// published holds all published epoch times of the original.
 type published struct {
 	train seconds // an epoch of training
 	test  seconds // a look at the test images
@@ -139,7 +139,7 @@ func (p *published) readTable(t *testing.T, path string) {
 	}
 }
 
-// blocks are those that actions deepened, in order; the fourth action is none.
+// blocks returns the blocks that actions deepened, in order; the fourth action is none.
 func blocks(actions []int) string {
 	var text []string
 	for _, a := range actions {
@@ -225,7 +225,7 @@ func deriveV100(t *testing.T, p *published) Costs {
 		Batch: Rates{ExampleSeconds: x[perExample], LayerSeconds: x[batchLayer], ByteSeconds: x[batchByte]}}
 }
 
-// deviceTolerance is how far the shipped profile may be from a published median.
+// deviceTolerance bounds the relative error of the shipped profile against a published median.
 // Medians of the same network in two scenarios are up to 0.9 s of 11 apart.
 const deviceTolerance = 0.04
 

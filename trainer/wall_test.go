@@ -57,7 +57,7 @@ func between(from, to time.Duration, times int) func(trainer.Work, time.Duration
 	}
 }
 
-// operations is what a network computes for an example.
+// operations is the number of operations of a network for an example.
 func operations(t testing.TB, n *model.Network) (total int64) {
 	rows, err := n.Sheet()
 	require.NoError(t, err)

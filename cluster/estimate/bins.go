@@ -23,7 +23,7 @@ type feature struct {
 	index     map[string]uint16
 }
 
-// bins is how many there are, with the missing one.
+// bins returns the number of bins, with that of missing values.
 func (f *feature) bins() int {
 	if !f.text {
 		return len(f.edges) + 2
@@ -31,7 +31,7 @@ func (f *feature) bins() int {
 	return 1 + min(len(f.levels), f.own+1)
 }
 
-// bin is where a value falls.
+// bin returns the bin of a value.
 func (f *feature) bin(v Value) uint16 {
 	if f.text {
 		return f.textBin(v.Text)

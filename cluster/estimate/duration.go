@@ -63,7 +63,7 @@ type jobFeature struct {
 	text   func(j *trace.Job) string // in place of number
 }
 
-// jobFeatures are what is known of a job when it is submitted and was profiled.
+// jobFeatures are the features of a job that is submitted and was profiled.
 var jobFeatures = []jobFeature{
 	{name: "user", text: func(j *trace.Job) string { return j.User }},
 	{name: "vc", text: func(j *trace.Job) string { return j.VC }},
@@ -83,7 +83,7 @@ var jobFeatures = []jobFeature{
 	{name: "weekday", number: func(_ *trace.Job, at time.Time, _ *History) float64 { return float64(weekday(at)) }},
 }
 
-// pastFeatures are what the jobs that have ended say.
+// pastFeatures are features from jobs that have ended.
 var pastFeatures = []jobFeature{
 	{name: "past_mean", number: func(j *trace.Job, _ time.Time, h *History) float64 { return h.kinds[kindOfJob(j)].mean() }},
 	{name: "past_usual", number: func(j *trace.Job, _ time.Time, h *History) float64 { return h.kinds[kindOfJob(j)].usual() }},
@@ -100,7 +100,7 @@ func truth(b bool) float64 {
 	return 0
 }
 
-// dateOf is when a job was submitted.
+// dateOf returns the date of a job's submission.
 func (o DurationOptions) dateOf(j *trace.Job) time.Time {
 	return o.Zero.Add(time.Duration(j.Submit) * time.Second)
 }
@@ -113,7 +113,7 @@ func (o DurationOptions) features() []jobFeature {
 	return append(jobFeatures[:len(jobFeatures):len(jobFeatures)], pastFeatures...)
 }
 
-// value is what a job has in a column.
+// value returns the cell of a job in a column.
 func (f *jobFeature) value(j *trace.Job, at time.Time, h *History) Value {
 	if f.text != nil {
 		return Value{Text: f.text(j)}
@@ -121,7 +121,7 @@ func (f *jobFeature) value(j *trace.Job, at time.Time, h *History) Value {
 	return Value{Number: f.number(j, at, h)}
 }
 
-// DurationRow is what a model whose features are named by features takes of a job that is
+// DurationRow returns the features, by their names, of a job that is
 // submitted now, with a history of the jobs that have ended.
 func DurationRow(j *trace.Job, h *History, o DurationOptions, features []string) ([]Value, error) {
 	known := o.features()

@@ -13,7 +13,7 @@ import (
 	"graft/parallel"
 )
 
-// plan is what all bags learn from.
+// plan holds the rows and bins that all bags learn from.
 type plan struct {
 	stop     <-chan struct{} // closed when nobody waits for the model any more
 	o        Options

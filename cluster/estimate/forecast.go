@@ -112,7 +112,7 @@ func (f *forecaster) at(date time.Time) int {
 	return at
 }
 
-// throughputSeries are what is forecast of each tick.
+// throughputSeries are the series that are forecast.
 var throughputSeries = []struct {
 	name     string
 	of       func(Tick) float64
@@ -124,7 +124,7 @@ var throughputSeries = []struct {
 	{"GPUs", gpusOf, func(t *Throughput) **Model { return &t.GPUs }, func(t *Throughput) *Scores { return &t.GPUScores }, func(f *Forecast) *float64 { return &f.ExpectedGPUs }},
 }
 
-// before is what there is to learn of a series from the ticks before one.
+// before returns the features of a series from the ticks before one.
 func (f *forecaster) before(at int, of func(Tick) float64) *Table {
 	learned := f.table.Pick(upTo(at))
 	learned.SetTarget(byTick(f.ticks[:at], of))

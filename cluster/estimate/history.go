@@ -9,8 +9,8 @@ import (
 	"graft/events"
 )
 
-// History is what jobs that have ended say of those to come, as running means. It knows
-// no time: it is told of each job when that has ended. The zero value knows none.
+// History holds running means over jobs that have ended, to estimate those to come. It knows
+// no time: call Ended for each job when it has ended. The zero value has no job.
 type History struct {
 	all   summary
 	users map[string]*summary
@@ -18,13 +18,13 @@ type History struct {
 	alike map[likeness]*summary
 }
 
-// kind is by what a user's jobs are held to be of the same sort.
+// kind is the key of jobs of the same sort of one user.
 type kind struct {
 	user, name string
 	gpus       float64
 }
 
-// likeness is by what jobs do the same work, as far as a profile shows it.
+// likeness is the key of jobs that do the same work, as far as a profile shows it.
 type likeness struct {
 	kind
 	model, dataset string
@@ -84,7 +84,7 @@ func likenessOf(j *trace.Job) likeness {
 	return likeness{kindOfJob(j), j.Model, j.Dataset, j.Batch, j.AMP}
 }
 
-// devices is how many a job asks for, of which one may be a part.
+// devices returns the devices that a job asks for; a part of one counts as that part.
 func devices(j *trace.Job) float64 {
 	if j.Share > 0 {
 		return float64(j.Share) / 1000

@@ -100,7 +100,7 @@ func residuals(t *rapid.T, n int) (sums, counts []float64) {
 	return sums, counts
 }
 
-// saved is by how much squares fall when bins are given a value each.
+// saved returns the drop in squares when bins get a value each.
 func saved(sums, counts, update []float64) float64 {
 	gain := 0.0
 	for k := range sums {

@@ -34,7 +34,7 @@ type axis struct {
 	size    int      // groups, with that of missing values
 }
 
-// at is where a value's bin lies on the axis, below zero where nothing is known of it.
+// at returns the bin of a value on the axis; negative if the value is unknown.
 func (a axis) at(bin uint16) int {
 	switch {
 	case bin == noBin:
@@ -45,7 +45,7 @@ func (a axis) at(bin uint16) int {
 	return int(a.groups[bin])
 }
 
-// cell is where in a term a row's bins fall, below zero where nothing is known.
+// cell returns the cell of a row in a term; negative if a value is unknown.
 func (m *Model) cell(t *term, bins []uint16) int {
 	cell := 0
 	for _, a := range t.axes {
@@ -67,17 +67,17 @@ func (m *Model) Features() []string {
 	return names
 }
 
-// Rows is how many rows the model was learned from.
+// Rows returns the number of rows that the model was learned from.
 func (m *Model) Rows() int { return m.rows }
 
-// Target is what was learned of the target, one of those that Options has: with logarithms
+// Target returns the kind of target, one of those that Options has: with logarithms
 // the values of shapes are logarithms as well.
 func (m *Model) Target() string { return m.target }
 
-// Base is what the terms of a prediction are added to: the mean of what was learned.
+// Base returns the constant of a prediction, to which terms are added: the mean of the target.
 func (m *Model) Base() float64 { return m.base }
 
-// Predict is what the model expects of a row, whose values stand in the order of
+// Predict returns the prediction for a row, whose values stand in the order of
 // Features. A text that was not there to learn from contributes nothing.
 func (m *Model) Predict(row []Value) (float64, error) {
 	bins, err := m.binsOf(row)
@@ -124,7 +124,7 @@ func (m *Model) finish(sum float64) float64 {
 	return sum
 }
 
-// PredictTable is what Predict says of each row of a table, which has a column for each
+// PredictTable returns the prediction for each row of a table, which has a column for each
 // feature, in any order, and may have others.
 func (m *Model) PredictTable(t *Table) ([]float64, error) {
 	columns, err := m.columnsOf(t)
@@ -171,7 +171,7 @@ func kindOf(text bool) string {
 	return "numbers"
 }
 
-// Contribution is what a term adds to a prediction.
+// Contribution is the part of a prediction that comes from one term.
 type Contribution struct {
 	Term      int     // as Shape takes it
 	Name      string  // of the term

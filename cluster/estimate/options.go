@@ -48,7 +48,7 @@ type Options struct {
 	Leaves       int     // of each tree of one feature; zero means 3
 	LeastRows    int     // in each leaf; zero means 20
 
-	// Bags is how many models, each of most of the rows, are averaged; how far they
+	// Bags is the number of models, each of most of the rows, that are averaged; how far they
 	// differ is the deviation of a shape. Zero means 8.
 	Bags            int
 	Validation      string  // empty means random; the others take rows to be in order of time

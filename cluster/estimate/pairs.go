@@ -73,7 +73,7 @@ func (p *plan) mayPair(feature int) bool {
 	return used > 1 && p.o.Monotone[name] == 0 && !slices.Contains(p.o.Alone, name)
 }
 
-// left is what the average of the bags' curves leaves, by row, and these curves.
+// left returns the residuals of the averaged curves by row, and these curves.
 func (p *plan) left(bags []*bag) (residual []float64, scores [][]float64) {
 	residual = slices.Clone(p.target)
 	base := 0.0

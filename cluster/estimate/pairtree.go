@@ -9,7 +9,7 @@ type pairGrower struct {
 	rows, cols   int
 }
 
-// quarter is what a side of the first cut is cut in, and what that explains.
+// quarter is the second cut on one side of the first, and what it explains.
 type quarter struct {
 	cut  int // zero means that it is one leaf
 	gain float64
@@ -126,7 +126,7 @@ func (g *pairGrower) fill(update []float64, turned bool, x0, x1, y0, y1 int) {
 	}
 }
 
-// interaction is how much the four means around the best pair of cuts explain beyond what
+// interaction returns how much the four means around the best pair of cuts explain beyond what
 // the two cuts explain one by one: the screening that is known as FAST (Lou, Caruana,
 // Gehrke, Hooker 2013), less what a main term could still learn.
 func (g *pairGrower) interaction() float64 {
@@ -139,7 +139,7 @@ func (g *pairGrower) interaction() float64 {
 	return most
 }
 
-// contrast is what the interaction of the two halves by one cut each explains: the
+// contrast returns what the interaction of two cuts explains: the
 // squares of the difference of differences of four means, over its variance.
 func (g *pairGrower) contrast(r, c int) float64 {
 	sum, weight := 0.0, 0.0

@@ -149,7 +149,7 @@ func (t *term) average(bags []*bag, values func(b *bag) []float64) {
 	}
 }
 
-// smearing is what the exponential of a mean logarithm has to be multiplied by to give a
+// smearing returns the factor that turns the exponential of a mean logarithm into a
 // mean: the mean of the exponentials of what is left (Duan: Smearing Estimate, 1983).
 func (p *plan) smearing(m *Model) float64 {
 	left := slices.Clone(p.target)

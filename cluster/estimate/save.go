@@ -119,7 +119,7 @@ func Parse(data []byte) (*Model, error) {
 	return m, nil
 }
 
-// model is what the file says, unchecked.
+// model returns the model of a file, unchecked.
 func (file *modelFile) model() *Model {
 	m := &Model{target: file.Target, rows: file.Rows, base: file.Base, smear: file.Smear}
 	for _, f := range file.Features {

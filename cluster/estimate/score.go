@@ -14,7 +14,7 @@ import (
 type ScoreOptions struct {
 	Draws int     // resamplings of the rows; zero means 1,000
 	Level float64 // share of them that an interval holds; zero means 0.95
-	// Block is how many rows are drawn together: rows of time that follow one another are
+	// Block is the number of rows that are drawn together: neighbouring rows of a time series are
 	// alike, and say less than as many that have nothing to do with each other. Zero means 1.
 	Block int
 	Seed  uint64 // of the draws; zero is a seed like any other
@@ -92,7 +92,7 @@ func Score(truth, predicted []float64, o ScoreOptions) (Scores, error) {
 	return s, nil
 }
 
-// fault is how a row was missed; deviation is from the mean of all rows, which keeps the
+// fault is the error of a row; deviation is from the mean of all rows, which keeps the
 // squares of large targets apart.
 type fault struct{ absolute, deviation float64 }
 

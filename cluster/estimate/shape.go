@@ -46,7 +46,7 @@ func (t *term) importance() float64 {
 type Shape struct {
 	Term Term   // what it is about
 	Axes []Axis // one, or two of a map
-	// Cells are by bin of the first axis and, of a pair, within it by bin of the second.
+	// Cells are ordered by bin of the first axis and, of a pair, within it by bin of the second.
 	Cells []Cell
 }
 
@@ -64,7 +64,7 @@ type Bin struct {
 	Levels    []string // of texts: those that it holds
 }
 
-// mostNamed is how many texts of a bin are named one by one.
+// mostNamed is the number of texts of a bin that are named one by one.
 const mostNamed = 3
 
 // String names a bin for people.
@@ -84,7 +84,7 @@ func (b Bin) String() string {
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 32) }
 
-// Cell is what a term adds where it is.
+// Cell is the contribution of a term in one bin, or in a pair of bins.
 type Cell struct {
 	Value     float64 // in the target's unit, or added to log(1 + target)
 	Deviation float64 // of Value, over the bags
@@ -137,7 +137,7 @@ func (f *feature) levelsOf(bin int) []string {
 	return f.levels[f.own:]
 }
 
-// limits are where a bin of numbers begins and ends.
+// limits returns the ends of a bin of numbers.
 func (f *feature) limits(bin int) (low, high float64) {
 	low, high = float64(f.low), float64(f.high)
 	if bin > 1 {

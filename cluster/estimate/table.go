@@ -12,7 +12,7 @@ import (
 // is the missing text.
 const mostLevels = math.MaxUint16
 
-// Value is what a row has in a column: a number in a column of numbers, a text in one
+// Value is a cell of a table: a number in a column of numbers, a text in one
 // of texts. NaN and the empty text are missing; the zero value is the number zero.
 type Value struct {
 	Number float64 // read of a column of numbers, rounded to float32
@@ -117,7 +117,7 @@ func (t *Table) fail(err error) {
 // Err is the first fault of what was added, nil where there was none.
 func (t *Table) Err() error { return t.fault }
 
-// Rows is how many rows there are.
+// Rows returns the number of rows.
 func (t *Table) Rows() int {
 	if len(t.columns) > 0 {
 		return t.columns[0].rows()
@@ -134,7 +134,7 @@ func (t *Table) Names() []string {
 	return names
 }
 
-// Target is what is to be learned by row, nil where it was not set. It is not to be changed.
+// Target returns the target by row; nil if it was not set. Do not change it.
 func (t *Table) Target() []float64 { return t.target }
 
 // Row is the values of a row in the order of the columns, as Predict takes them.

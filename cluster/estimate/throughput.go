@@ -14,10 +14,10 @@ import (
 	"graft/stat"
 )
 
-// timeLayout is how tables of ticks write times, which have no zone.
+// timeLayout is the layout of times in tables of ticks; they have no zone.
 const timeLayout = "2006-01-02 15:04:05"
 
-// lead is how many steps before the one that is predicted the last one lies that is
+// lead is the distance in steps from the predicted step back to the last one that is
 // known: a scheduler that looks five steps ahead stands in the step before them, and
 // knows what was submitted up to the one before that.
 const lead = 6
@@ -26,10 +26,10 @@ const lead = 6
 // hours and a day with steps of ten minutes.
 var lags = []int{lead, 18, 144}
 
-// smooth is how many steps means, medians and deviations are of.
+// smooth is the number of steps under means, medians and deviations.
 const smooth = 6
 
-// Tick is what was submitted in a step of time.
+// Tick holds the submissions in a step of time.
 type Tick struct {
 	Time time.Time // when the step began
 	Jobs float64   // how many were submitted

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// leastGain is what a cut has to gain, as a share of all squares that sums explain: less
+// leastGain is the least gain of a cut, as a share of all squares that sums explain: less
 // is rounding.
 const leastGain = 1e-12
 
@@ -113,7 +113,7 @@ func (g *grower) best(first, last int) span {
 	return s
 }
 
-// explained is by how much the mean of rows lowers the sum of their squares.
+// explained returns the drop in the sum of squares by the mean of rows.
 func explained(sum, count float64) float64 {
 	if count == 0 {
 		return 0

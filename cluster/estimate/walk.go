@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	// UnknownSeconds is what is expected of a job where none has ever ended.
+	// UnknownSeconds is the estimate where no job has ended.
 	UnknownSeconds = 3600
 	// scoreBlocks is into how many runs of jobs a score's intervals cut them: a user's jobs
 	// come together, and their errors are alike.
 	scoreBlocks = 100
 )
 
-// DurationEstimate is how long a job was expected to run when it was submitted.
+// DurationEstimate is the estimated duration of a job at its submission.
 type DurationEstimate struct {
 	ID      string  // of the job
 	Seconds float64 // never below the shortest duration that was learned from

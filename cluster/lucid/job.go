@@ -8,18 +8,19 @@ import (
 	"graft/cluster"
 )
 
-// Job is what Lucid knows of a job.
+// Job is Lucid's state of a job.
 type Job struct {
-	Profiled     bool  // whether the profiler saw it
-	Skipped      bool  // whether it ended in the profiler
+	Profiled bool // whether the profiler saw it
+	Skipped  bool // whether it ended in the profiler
+	Packed   bool // whether it was put onto another job's devices
+	Shared   bool // whether it shares its devices, or shared them when it ended
+	alone    bool // the quirk slow-partner reports a rate of one, whatever it was
+
 	ProfileQueue int64 // seconds that it waited for the profiler
-	Packed       bool  // whether it was put onto another job's devices
-	Shared       bool  // whether it shares its devices, or shared them when it ended
 	PackedAt     int64 // second at which it was packed; zero is never
 	UnpackedAt   int64 // second at which it had its devices for itself again; zero is never
 
 	partner *cluster.Job // on the same devices
-	alone   bool         // the quirk slow-partner reports a rate of one, whatever it was
 }
 
 // Of returns what Lucid knows of a job; nothing of jobs under other policies.

@@ -45,10 +45,6 @@ func (l *memory) of(ctx context.Context, r *cluster.Run, o Options, likes []*clu
 // are done.
 func profile(ctx context.Context, r *cluster.Run, o Options, last *memory) error {
 	o.applyDefaults(r)
-	records := make([]Job, len(r.Jobs))
-	for k, j := range r.Jobs {
-		j.Record = &records[k]
-	}
 	likes, until := profiled(r, o)
 	for _, name := range o.From {
 		p := r.Pool(name)
@@ -77,9 +73,13 @@ func profile(ctx context.Context, r *cluster.Run, o Options, last *memory) error
 	return nil
 }
 
-// profiled returns the jobs that the profiler sees, and the last submission of all jobs.
+// profiled returns the jobs that the profiler sees, and the last submission of all jobs. It gives
+// each job its record.
 func profiled(r *cluster.Run, o Options) (seen []*cluster.Job, until int64) {
-	for _, j := range r.Jobs {
+	records := make([]Job, len(r.Jobs))
+	seen = make([]*cluster.Job, 0, len(r.Jobs))
+	for k, j := range r.Jobs {
+		j.Record = &records[k]
 		until = max(until, j.Trace.Submit)
 		if j.GPUs <= o.Largest && r.Holds(o.Nodes, j) {
 			seen = append(seen, j)

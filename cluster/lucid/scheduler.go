@@ -24,29 +24,21 @@ type scheduler struct {
 	heads    events.Heap[*members] // the classes that a pass still comes to, by the job that it comes to
 }
 
-// class is what jobs have in common.
+// class is the key of jobs that are alike.
 type class struct {
 	gpus   int
-	share  int     // thousandths of a device; zero is all of it
-	wants  string  // other resources
+	beside string  // what they ask for but whole devices
 	memory float64 // MiB
 	score  int
 }
 
 const unknownScore = 99
 
-// demand is that of each job of the class, in thousandths of a device.
-func (c class) demand() int64 {
-	if c.share > 0 {
-		return int64(c.share)
-	}
-	return int64(c.gpus) * cluster.Whole
-}
-
 // members are the jobs of a class that wait.
 type members struct {
 	class
 	*size
+	demand  int64         // of each job, in thousandths of a device
 	waiting *treap.Tree   // by priority
 	open    bool          // it may have a job that can be packed
 	at      *cluster.Job  // the next to be tried in a pass
@@ -90,7 +82,7 @@ const (
 	packAbove   = 2   // jobs that are expected in ten minutes: with fewer, none is packed
 )
 
-// turns are when packing begins and ends: it begins with none.
+// turns returns the seconds at which packing begins and ends: the first one begins it.
 func turns(f *cluster.Forecast, begin int64) (list []int64) {
 	packing, next := false, 0
 	for at := notBefore(begin); ; {
@@ -117,7 +109,7 @@ func notBefore(at int64) int64 { return (at + decideEvery - 1) / decideEvery * d
 
 func (s *scheduler) Arrived(j *cluster.Job) {
 	j.Priority = j.Estimate * float64(j.GPUs)
-	m := s.membersOf(s.classOf(j))
+	m := s.membersOf(s.classOf(j), j.Demand())
 	m.waiting.Put(j, treap.Key{events.Float(j.Priority), s.came, 0})
 	if m.waiting.Next(nil, j.Demand()) == j {
 		m.opened()
@@ -127,16 +119,16 @@ func (s *scheduler) Arrived(j *cluster.Job) {
 
 func (s *scheduler) classOf(j *cluster.Job) class {
 	if j.GPUs > packableGPUs || j.Share() > 0 {
-		return class{gpus: j.GPUs, share: j.Share(), wants: j.Wants(), score: unknownScore}
+		return class{gpus: j.GPUs, beside: j.Beside(), score: unknownScore}
 	}
 	score, known := s.profiles.Scores[cluster.ConfigOf(j.Trace)]
 	if !known {
 		score = unknownScore
 	}
-	return class{gpus: j.GPUs, wants: j.Wants(), memory: j.Trace.Memory, score: score}
+	return class{gpus: j.GPUs, beside: j.Beside(), memory: j.Trace.Memory, score: score}
 }
 
-func (s *scheduler) membersOf(c class) *members {
+func (s *scheduler) membersOf(c class, demand int64) *members {
 	if m := s.classes[c]; m != nil {
 		return m
 	}
@@ -146,7 +138,7 @@ func (s *scheduler) membersOf(c class) *members {
 		s.sizes[c.gpus] = z
 		s.sorted = append(s.sorted, z)
 	}
-	m := &members{class: c, size: z, waiting: s.arena.Tree()}
+	m := &members{class: c, size: z, demand: demand, waiting: s.arena.Tree()}
 	s.classes[c] = m
 	z.members = append(z.members, m)
 	return m
@@ -201,7 +193,7 @@ func (s *scheduler) alone(j *cluster.Job, from *treap.Key) {
 		}
 		m.opened()
 		if from != nil && m.place == 0 {
-			s.enter(m, m.waiting.Next(from, m.demand()))
+			s.enter(m, m.waiting.Next(from, m.demand))
 		}
 	}
 }
@@ -269,7 +261,7 @@ func (s *scheduler) pass(p *cluster.Pool) (started bool) {
 				m.place = 0
 			}
 		default:
-			m.open = m.open && m.waiting.Next(nil, m.demand()) != j // the first has no partner, so none has
+			m.open = m.open && m.waiting.Next(nil, m.demand) != j // the first has no partner, so none has
 			s.leave(m)
 		}
 	}
@@ -287,7 +279,7 @@ func (s *scheduler) begin(p *cluster.Pool) {
 				m.open = false // the next that comes is the first, and opens it
 				continue
 			}
-			first := m.waiting.Next(nil, m.demand())
+			first := m.waiting.Next(nil, m.demand)
 			if s.packing && (!seen || s.varied) { // those of a size all fit, or none does
 				seen, fits = true, p.Fits(first)
 			}
@@ -339,7 +331,7 @@ func (s *scheduler) leave(m *members) {
 
 // move lets the pass come to a class at the next job behind a place.
 func (s *scheduler) move(m *members, behind *treap.Key) {
-	if m.at = m.waiting.Next(behind, m.demand()); m.at == nil {
+	if m.at = m.waiting.Next(behind, m.demand); m.at == nil {
 		s.leave(m)
 		return
 	}

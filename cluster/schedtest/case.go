@@ -31,7 +31,7 @@ type Scaling struct {
 	Nodes int   // 1 comes, -1 goes
 }
 
-// Profiler is how a profiler is set up, for schedulers that have one. Zero is their default.
+// Profiler holds the options of schedulers with a profiler. Zero is their default.
 type Profiler struct {
 	Nodes   int      // of the profiler
 	Limit   int64    // seconds that a job is profiled for

@@ -12,7 +12,7 @@ import (
 	"graft/cluster"
 )
 
-// casesOfSuite is how many cases a policy is tried on.
+// casesOfSuite is the number of cases in the suite.
 const casesOfSuite = 300
 
 // Run is the suite: it simulates cases drawn at random under a policy, and watches in each
@@ -59,7 +59,7 @@ func options(c *Case, workers int) cluster.Options {
 	return o
 }
 
-// Table is what came of each job, a line each.
+// Table writes the outcome of each job as a line.
 func Table(o *cluster.Outcome) string {
 	w := &strings.Builder{}
 	for _, j := range o.Jobs {

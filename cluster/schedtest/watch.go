@@ -16,7 +16,7 @@ type watch struct {
 	of    map[*cluster.Job]*watched
 }
 
-// watched is what was last seen of a job.
+// watched is the last observed state of a job.
 type watched struct {
 	job     *cluster.Job
 	ended   bool

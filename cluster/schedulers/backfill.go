@@ -20,7 +20,7 @@ type backfill struct {
 	until   map[*cluster.Job]int64
 }
 
-// mostTried is how many jobs are tried behind the first, as other schedulers bound it too.
+// mostTried is the number of jobs that are tried behind the first; other schedulers bound it too.
 const mostTried = 100
 
 func newBackfill(cluster.Setup) (cluster.Scheduler, error) {
@@ -75,8 +75,8 @@ func (s *backfill) start(p *cluster.Pool, j *cluster.Job) bool {
 	return true
 }
 
-// foresee is when the first job will have as many free devices as it asks for, and how many
-// are free then beside them. A job that is over its time may end at once.
+// foresee returns the second at which enough devices are free for the first job, and how many
+// thousandths of devices are spare then. A job that is over its time may end at once.
 func (s *backfill) foresee(p *cluster.Pool, first *cluster.Job) (at, spare int64) {
 	at, free := p.Now(), p.Room()
 	for _, j := range s.started {
@@ -88,7 +88,7 @@ func (s *backfill) foresee(p *cluster.Pool, first *cluster.Job) (at, spare int64
 	return at, free - first.Demand()
 }
 
-// expected is how many seconds a job is expected to take.
+// expected returns the seconds that a job is expected to take.
 func expected(j *cluster.Job) int64 {
 	if j.Estimate >= 0 {
 		return int64(j.Estimate)

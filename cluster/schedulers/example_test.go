@@ -8,21 +8,21 @@ import (
 	"graft/cluster/trace"
 )
 
-// Patient starts jobs as they come, and lets smaller ones overtake one that has no place,
-// until that one has waited for too long.
+// Patient starts jobs in the order of arrival. Smaller jobs overtake one that has no place, until
+// that one has waited for too long.
 type Patient struct {
 	Patience int64          // seconds; zero lets nobody overtake
 	waiting  []*cluster.Job // in the order in which they came
 }
 
-// Arrived is told of each job once.
+// Arrived is called once for each job.
 func (s *Patient) Arrived(j *cluster.Job) { s.waiting = append(s.waiting, j) }
 
-// Ended is told when a job has left its devices; Schedule is asked in the same second.
+// Ended is called when a job has left its devices, before Schedule in the same second.
 func (s *Patient) Ended(*cluster.Job) {}
 
-// Schedule starts what it can. It returns when it wants to be asked again although nothing
-// happens: never, as nothing can be started without a job that ends or arrives.
+// Schedule starts what it can. It returns the second of the next call without an event: Never,
+// since nothing can start before a job ends or arrives.
 func (s *Patient) Schedule(p *cluster.Pool) int64 {
 	var left []*cluster.Job
 	blocked := false

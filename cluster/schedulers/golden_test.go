@@ -202,7 +202,7 @@ func figuresOf(s cluster.Summary, begin int64) map[string]float64 {
 	}
 }
 
-// figuresAgree is how far a mean or a quantile may be off by the order of sums.
+// figuresAgree is the relative tolerance of means and quantiles, which depend on the order of sums.
 const figuresAgree = 1e-12
 
 func requireFigures(t *testing.T, where string, want map[string]any, got map[string]float64) {

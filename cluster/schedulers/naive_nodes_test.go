@@ -137,7 +137,7 @@ func (s *ticker) scale(nodes int) {
 	s.removed = true
 }
 
-// window is what is left of a forecast.
+// window is the rest of a forecast.
 type window struct {
 	at     []int64
 	values []float64

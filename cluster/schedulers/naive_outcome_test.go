@@ -10,7 +10,7 @@ import (
 	"graft/cluster/schedtest"
 )
 
-// outcome is what came of ticking.
+// outcome is the result of the reference.
 type outcome struct {
 	kind     string
 	c        *schedtest.Case

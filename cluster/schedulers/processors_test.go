@@ -33,7 +33,7 @@ func crowd(seed uint64, jobs, cpus int) *cluster.Study {
 	return s
 }
 
-// crowded is how many processors jobs have at most on a node, of those that ran there last.
+// crowded returns the most processors of jobs on a node, of those that ran there last.
 func crowded(o *cluster.Outcome) int {
 	most := 0
 	for _, j := range o.Jobs {

@@ -59,13 +59,13 @@ func (s *srtf) Schedule(p *cluster.Pool) int64 {
 // and lets in what fits.
 func (s *srtf) choose(p *cluster.Pool) {
 	s.start, s.stop = s.start[:0], s.stop[:0]
-	room, rest, done := int64(p.GPUs())*cluster.Whole, *s.running, s.running.Arena.Tree()
+	room, rest := int64(p.GPUs())*cluster.Whole, s.running.Drain()
 	for j := s.waiting.Next(nil, room); j != nil; {
 		k := *s.waiting.KeyOf(j)
 		// A running job's work is its end less this second and the extra one.
 		part := rest.Cut(&treap.Key{k[0] + p.Now() + s.extra, -1, 0})
 		room, _, s.stop = part.Fill(room, nil, s.stop)
-		done.Append(part)
+		s.running.Append(part)
 		if j.Demand() <= room {
 			room -= j.Demand()
 			s.start = append(s.start, j)
@@ -73,6 +73,5 @@ func (s *srtf) choose(p *cluster.Pool) {
 		j = s.waiting.Next(&k, room)
 	}
 	_, _, s.stop = rest.Fill(room, nil, s.stop)
-	done.Append(rest)
-	s.running = done
+	s.running.Append(rest)
 }

@@ -30,7 +30,7 @@ type tiresias struct {
 	start, stop []*cluster.Job
 }
 
-// attained is what a job has had.
+// attained is the service that a job has had.
 type attained struct {
 	before int64         // device-seconds, before it was started last
 	since  int64         // second of that start
@@ -147,7 +147,7 @@ func (s *tiresias) forget(j *cluster.Job) {
 	}
 }
 
-// nextLeaves is when the next job leaves the first queue.
+// nextLeaves returns the second at which the next job leaves the first queue.
 func (s *tiresias) nextLeaves() int64 {
 	if at, _, some := s.leaves.Head(); some {
 		return at[0]

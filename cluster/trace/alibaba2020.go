@@ -199,10 +199,10 @@ func (t *tasks) wants(k int, want string) error {
 // clock says that times are seconds since nobody knows when.
 func (t *tasks) clock() clock { return clock{} }
 
-// line is where the job begins.
+// line returns the line at which the job begins.
 func (t *tasks) line() int { return t.at }
 
-// skipped is how many tasks were left out.
+// skipped returns the number of tasks that were left out.
 func (t *tasks) skipped() int { return t.left }
 
 // owners say who submitted a job, and when. It holds 64 bits of a hash in place of each

@@ -9,7 +9,7 @@ import (
 	"math/bits"
 )
 
-// place is where a cell begins, from 1.
+// place is the beginning of a cell, from 1.
 type place struct{ line, column int }
 
 // cells splits the rows of comma-separated values. Package encoding/csv would make a

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// gpusPerNode is how many GPUs a node has where nothing else is said.
+// gpusPerNode is the default number of GPUs of a node.
 const gpusPerNode = 8
 
-// Kind is what can be odd about a job.
+// Kind is a kind of finding about a job.
 type Kind string
 
 // The kinds of what is odd, in the order in which they are listed.
@@ -28,7 +28,7 @@ const (
 	UnknownState     Kind = "unknown-state" // nothing that is known is said of how it ended
 )
 
-// kindRow is what a kind means for who reads a list of findings.
+// kindRow is a kind of finding with its text.
 type kindRow struct {
 	kind    Kind
 	refused bool
@@ -57,7 +57,7 @@ func (k Kind) Refused() bool {
 	return slices.ContainsFunc(kinds, func(row kindRow) bool { return row.kind == k && row.refused })
 }
 
-// Finding is how often something is odd in a trace.
+// Finding counts the jobs of a trace with one oddity.
 type Finding struct {
 	Kind      Kind   `json:"kind"`       // one word
 	Text      string `json:"text"`       // what it means of a job
@@ -72,7 +72,7 @@ type CheckOptions struct {
 	// VCs are the virtual clusters; none is that their sizes are not known, and nothing is
 	// too large then.
 	VCs []VC
-	// GPUsPerNode is how many GPUs a node has; zero is 8.
+	// GPUsPerNode is the number of GPUs of a node; zero is 8.
 	GPUsPerNode int
 }
 

@@ -12,7 +12,7 @@ const (
 	maxSeconds = 1_000_000_000_000
 	// maxCount bounds counts of devices and the like.
 	maxCount = math.MaxInt32
-	// exactDigits is how many decimal digits a float64 always holds exactly.
+	// exactDigits is the number of decimal digits that a float64 always holds exactly.
 	exactDigits = 15
 )
 

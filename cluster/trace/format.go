@@ -70,7 +70,7 @@ func names() string {
 	return strings.Join(list, ", ")
 }
 
-// headBytes is how much of a file tells its format.
+// headBytes is the size of a file's beginning that tells its format.
 const headBytes = 4096
 
 // told is the format of a file that begins so; a name says it without a look.

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Arrivals is how submissions are spread over the days.
+// Arrivals is the distribution of submissions over the days.
 type Arrivals int
 
 const (
@@ -35,26 +35,26 @@ const (
 // month of a cluster for research that Helios calls Venus: 23,859 jobs in 26 days on 135
 // nodes.
 type GenerateOptions struct {
-	// Jobs is how many there are; zero is 23,859.
+	// Jobs is the number of jobs; zero is 23,859.
 	Jobs int
-	// Days is over how many days they are submitted; zero is 26.
+	// Days is the number of days of submission; zero is 26.
 	Days int
-	// Nodes is how many nodes the cluster has; zero is 135.
+	// Nodes is the number of nodes of the cluster; zero is 135.
 	Nodes int
-	// GPUsPerNode is how many GPUs each of them has; zero is 8.
+	// GPUsPerNode is the number of GPUs of a node; zero is 8.
 	GPUsPerNode int
-	// VCs is into how many virtual clusters the nodes are divided; zero is one for every
+	// VCs is the number of virtual clusters that share the nodes; zero is one for every
 	// nine nodes.
 	VCs int
-	// Users is how many users there are, each in one virtual cluster; zero is eight for
+	// Users is the number of users, each in one virtual cluster; zero is eight for
 	// each virtual cluster.
 	Users int
 	// Load is the GPU time that jobs want over what the cluster has in these days, to which
 	// durations are stretched; zero leaves them as they are drawn.
 	Load float64
-	// Seed is what all draws follow from; zero is a seed as any other.
+	// Seed is the seed of all draws; zero is a seed like any other.
 	Seed uint64
-	// Arrivals is how submissions are spread over the days; zero is Diurnal.
+	// Arrivals is the distribution of submissions over the days; zero is Diurnal.
 	Arrivals Arrivals
 	// Start is the date of second zero, which has to be a midnight in UTC; the zero time is
 	// Tuesday 2020-09-01.
@@ -182,7 +182,7 @@ func (g *Generator) Read(job *Job) error {
 	return nil
 }
 
-// vcDecay is how fast virtual clusters become smaller: the k-th one has 1/k^0.8 of the
+// vcDecay is the exponent of the sizes of virtual clusters: the k-th one has 1/k^0.8 of the
 // first, as in Venus.
 const vcDecay = 0.8
 

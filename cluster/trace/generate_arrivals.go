@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// hours is how much is submitted in each hour of a day, and weekdays on each day of a week
+// hours are the submissions in each hour of a day, and weekdays those on each day of a week
 // from Sunday on, over the mean, as in a month of the cluster Venus.
 var (
 	hours    = [24]float64{0.81, 0.76, 0.68, 0.6, 0.31, 0.27, 0.26, 0.28, 0.39, 0.69, 1.08, 1.29, 1.3, 1.3, 1.65, 1.73, 1.67, 1.66, 1.34, 1.31, 1.3, 1.43, 1.02, 0.78}
@@ -48,7 +48,7 @@ func newArrivals(o *GenerateOptions) *arrivals {
 	return a
 }
 
-// gap is how far the next submission is from the one before; false where it comes with it.
+// gap returns the seconds to the next submission; false if it comes with the one before.
 func (a *arrivals) gap() (float64, bool) {
 	if a.burst > 0 && a.begun && a.draws.Float64() < a.burst {
 		return 0, false

@@ -13,7 +13,7 @@ type wave struct {
 	share  float64 // of jobs, until a sum
 }
 
-// maxDuration is what jobs are cut off at, two weeks.
+// maxDuration is the longest duration, two weeks; longer ones are clipped.
 const maxDuration = 14 * secondsOfDay
 
 // waves are the durations of jobs by their GPUs, fitted by expectation maximisation to a
@@ -39,7 +39,7 @@ func wavesOf(gpus int) []wave {
 	return nil
 }
 
-// gpuMix is how many jobs of a thousand ask for a number of GPUs, as in Venus.
+// gpuMix is the share of jobs, in thousandths, that ask for a number of GPUs, as in Venus.
 var gpuMix = []struct {
 	gpus  int
 	share float64
@@ -56,7 +56,7 @@ type genSize struct {
 	share float64 // of jobs
 }
 
-// roomFor is by how much a virtual cluster is larger than the jobs on several nodes that its
+// roomFor is the factor by which a virtual cluster is larger than the jobs on several nodes that its
 // users submit: nine in ten of Venus's are larger by half at least than the largest job.
 const roomFor = 1.5
 
@@ -95,8 +95,8 @@ func expected(mixture []wave, stretch float64) float64 {
 	return sum
 }
 
-// stretchFor is by how much durations must be longer for a load. It halves the bounds,
-// since what is cut off at two weeks does not grow.
+// stretchFor returns the factor by which durations grow for a load. It bisects,
+// since durations that are clipped at two weeks do not grow.
 func stretchFor(sizes []genSize, o GenerateOptions) float64 {
 	want := o.Load * float64(o.Nodes*o.GPUsPerNode) * float64(o.Days*secondsOfDay) / float64(o.Jobs)
 	low, high := math.Log(1e-6), math.Log(1e6)
@@ -114,7 +114,7 @@ func stretchFor(sizes []genSize, o GenerateOptions) float64 {
 	return math.Exp((low + high) / 2)
 }
 
-// template is what a user submits again and again, with small changes: jobs of one name
+// template is a job that a user submits again and again with small changes: jobs of one name
 // take about as long as each other.
 type template struct {
 	vc    int
@@ -126,11 +126,11 @@ type template struct {
 	hash  uint64
 }
 
-// levelWidth is how much of the logarithm of a duration a name stands for: jobs of one
+// levelWidth is the width of the logarithm of durations that share a name: jobs of one
 // name differ by less than a factor of 1.65.
 const levelWidth = 0.5
 
-// zipf is how fast users become less active: the k-th one of a virtual cluster submits
+// zipf is the exponent of users' activity: the k-th one of a virtual cluster submits
 // 1/k of what the first does.
 const zipf = 1.0
 
@@ -172,7 +172,7 @@ func (g *Generator) place(size *genSize, u float64) int {
 	return size.vcs[len(size.vcs)-1]
 }
 
-// evenness is by what share of the mean a virtual cluster may be ahead until only a quarter
+// evenness is the share of the mean by which a virtual cluster may be ahead until only a quarter
 // of the jobs are submitted to it.
 const evenness = 0.1
 
@@ -243,7 +243,7 @@ func (g *Generator) ends(seconds int64) State {
 	return Completed
 }
 
-// workload is what a job trains and how that fares alone on its devices.
+// workload is a model in training, with its measures alone on its devices.
 type workload struct {
 	model, dataset string
 	batch          int

@@ -32,7 +32,7 @@ func generated(tb testing.TB, o trace.GenerateOptions) ([]trace.Job, *trace.Gene
 	}
 }
 
-// shape is what a trace is compared by.
+// shape holds the figures by which traces are compared.
 type shape struct {
 	single, most float64     // share of jobs with one GPU; largest number of GPUs
 	durations    []float64   // seconds: the quantiles 10, 25, 50, 75, 90, 95 and 99%

@@ -49,7 +49,7 @@ type ours struct {
 	start clock
 }
 
-// clock is what the header says of second zero.
+// clock returns the date of second zero, if the header has it.
 func (o *ours) clock() clock { return o.start }
 
 func openOurs(source lines, _ *Options) (rows, error) {

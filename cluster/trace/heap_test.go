@@ -8,7 +8,7 @@ import (
 	"graft/files"
 )
 
-// heap is how many bytes are in use.
+// heap returns the bytes in use.
 func heap() uint64 {
 	var m runtime.MemStats
 	runtime.GC()

@@ -1,6 +1,6 @@
 package trace
 
-// State is how a job ended on the cluster that the trace was taken from.
+// State is the end of a job on the cluster that the trace was taken from.
 type State uint8
 
 // The states of a job; the zero state is of a trace that does not say.

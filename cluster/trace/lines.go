@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// readBuffer is what is read of a file at once.
+	// readBuffer is the size of reads from a file, in bytes.
 	readBuffer = 1 << 18
 	// maxLine bounds a row of a file, in bytes. Real ones have a few hundred.
 	maxLine = 1 << 20

@@ -20,7 +20,7 @@ type VC struct {
 	Nodes int    // whole machines
 }
 
-// Nodes is how many nodes virtual clusters have together.
+// Nodes returns the number of nodes of virtual clusters together.
 func Nodes(vcs []VC) int {
 	sum := 0
 	for _, vc := range vcs {

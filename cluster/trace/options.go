@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// secondsOfDay is how many seconds a day has: dates in traces have no time zone.
+// secondsOfDay are the seconds of every day: dates in traces have no time zone.
 const secondsOfDay = 86400
 
-// Origin is which moment of a trace with dates is its second zero.
+// Origin is the moment of a trace with dates that is its second zero.
 type Origin int
 
 const (
@@ -32,7 +32,7 @@ func (o Origin) of(first int64) int64 {
 	return day * secondsOfDay
 }
 
-// Processors is what a processor of the Standard Workload Format stands for.
+// Processors is the meaning of a processor in the Standard Workload Format.
 type Processors int
 
 const (
@@ -59,7 +59,7 @@ type Options struct {
 	// Format is the name of one of [Formats]; empty is to tell it by the file's first
 	// bytes.
 	Format string
-	// Origin is which moment second zero is where rows have dates; zero is Midnight.
+	// Origin is the moment of second zero where rows have dates; zero is Midnight.
 	// Where rows have seconds these stay as they are.
 	Origin Origin
 	// Since leaves out jobs submitted before a date, of a trace whose dates are known; the
@@ -72,7 +72,7 @@ type Options struct {
 	// Window leaves out jobs submitted outside of it, in seconds since second zero; nil
 	// leaves out none.
 	Window *Window
-	// Processors is what a processor of format swf stands for; zero is a GPU.
+	// Processors is the meaning of a processor in format swf; zero is a GPU.
 	Processors Processors
 	// JobTable is the path of the table pai_job_table, which says of format alibaba2020 who
 	// submitted a job, and when; empty is to do without. It is held in memory, 60 bytes

@@ -139,7 +139,7 @@ func (p *philly) take(entry *phillyJob, job *Job) error {
 	return nil
 }
 
-// spent is how many seconds an attempt took; none where the log does not say.
+// spent returns the seconds of an attempt; zero if the log does not say.
 func (p *philly) spent(a *phillyAttempt) (int64, error) {
 	var at [2]int64
 	for k, field := range []struct {
@@ -159,7 +159,7 @@ func (p *philly) spent(a *phillyAttempt) (int64, error) {
 	return max(at[1]-at[0], 0), nil
 }
 
-// devices is how many devices an attempt had.
+// devices returns the number of devices of an attempt.
 func (a *phillyAttempt) devices() (n int) {
 	for _, node := range a.Detail {
 		n += len(node.GPUs)
@@ -177,7 +177,7 @@ func value(text *string) string {
 // clock says that entries have dates.
 func (p *philly) clock() clock { return clock{known: true, dates: true} }
 
-// line is where the entry ends.
+// line returns the line at which the entry ends.
 func (p *philly) line() int { return p.at }
 
 // errTooLong is the end of what may be read for one job.

@@ -13,17 +13,17 @@ import (
 	"graft/files"
 )
 
-// rows is how a format is read: a job after the other, as the file has them.
+// rows reads a format: a job after the other, in the order of the file.
 type rows interface {
 	// next fills in a job, of which nothing is left from before; at the end it is io.EOF.
 	next(job *Job) error
 	// clock says what submissions count from. It is known once there was a job.
 	clock() clock
-	// line is where the last job begins.
+	// line returns the line at which the last job begins.
 	line() int
 }
 
-// clock is what the submissions of a file count from.
+// clock is the origin of the submissions of a file.
 type clock struct {
 	unix  int64 // second zero in seconds since 1970
 	known bool  // whether that is known
@@ -194,7 +194,7 @@ func (r *Reader) Start() (time.Time, bool) {
 	return time.Unix(c.unix+r.zero, 0).UTC(), true
 }
 
-// Skipped is how many rows were left out so far since they do not say when they were.
+// Skipped returns the number of rows that were left out so far because they have no time.
 func (r *Reader) Skipped() int {
 	if s, skips := r.rows.(interface{ skipped() int }); skips {
 		return s.skipped()
@@ -202,8 +202,8 @@ func (r *Reader) Skipped() int {
 	return 0
 }
 
-// Size is what a file says of its cluster before the first job: how many nodes it has, and
-// how many processors; zero is not known.
+// Size returns the size of the cluster as comments before the first job have it: its nodes, and
+// its processors; zero is unknown.
 func (r *Reader) Size() (nodes, processors int) {
 	if s, says := r.rows.(interface{ size() (int, int) }); says {
 		return s.size()

@@ -18,7 +18,7 @@ import (
 	"graft/files"
 )
 
-// reference is where published traces may lie.
+// reference is the folder of published traces.
 const reference = "../../../shared/reference/lucid/"
 
 // referenceFile is the path of a published file, or the end of the test where it is not there.
@@ -221,7 +221,7 @@ func TestPublishedTrace(t *testing.T) {
 	require.Equal(t, trace.Job{ID: "765472", User: "ucpfn", VC: "vcEwI", Submit: 13219203, Duration: 97, GPUs: 1, CPUs: 1, State: trace.Completed, Dataset: "CIFAR-10", Model: "ResNet18", Batch: 64, AMP: true, Speed: 4038.576, GPUUtil: 62, MemoryUtil: 34, Memory: 3642}, seconds.Jobs[0])
 }
 
-// ties is how many jobs are submitted in the second of the one before.
+// ties returns the number of jobs that are submitted in the second of the one before.
 func ties(jobs []trace.Job) (n int) {
 	for k := range jobs[1:] {
 		if jobs[k].Submit == jobs[k+1].Submit {
@@ -231,7 +231,7 @@ func ties(jobs []trace.Job) (n int) {
 	return n
 }
 
-// brief is what a job is, for sets of them.
+// brief is a job as a key of sets.
 func brief(jobs []trace.Job) map[trace.Job]bool {
 	list := map[trace.Job]bool{}
 	for _, job := range jobs {

@@ -2,10 +2,10 @@ package trace
 
 import "fmt"
 
-// stateNames are what our files call the states, which is what Slurm calls them.
+// stateNames are the names of states in our files, which are those of Slurm.
 var stateNames = [...]string{Unknown: "", Completed: "COMPLETED", Cancelled: "CANCELLED", Failed: "FAILED", TimedOut: "TIMEOUT", NodeFailed: "NODE_FAIL", Running: "RUNNING"}
 
-// otherStates are what else traces call them.
+// otherStates are further names of states in traces.
 var otherStates = map[string]State{
 	"Pass": Completed, "Failed": Failed, "Killed": Cancelled,
 	"Terminated": Completed, "Succeeded": Completed, "Running": Running,

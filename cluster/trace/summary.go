@@ -8,7 +8,7 @@ import (
 	"graft/stat"
 )
 
-// Summary is what a trace comes to.
+// Summary holds the figures of a trace.
 type Summary struct {
 	Jobs        int            `json:"jobs"`           // that were read
 	Skipped     int            `json:"skipped"`        // rows that do not say when they were, and were left out
@@ -26,7 +26,7 @@ type Summary struct {
 	Findings    []Finding      `json:"findings"`       // what is odd
 }
 
-// Spread is how durations are spread. All are zero where there are no jobs.
+// Spread is the distribution of durations. All fields are zero if there are no jobs.
 type Spread struct {
 	Mean float64 `json:"mean"` // the sum over the number
 	P10  int64   `json:"p10"`  // a tenth of the jobs is no longer

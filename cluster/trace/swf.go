@@ -155,7 +155,7 @@ func (s *swf) take(job *Job) error {
 	return nil
 }
 
-// processorsOf is how many processors a job had or, where that is not known, asked for.
+// processorsOf returns the allocated processors of a job or, if unknown, the requested ones.
 func (s *swf) processorsOf() (int, error) {
 	for _, k := range []int{swfAllocated, swfRequested} {
 		field := s.fields[k]
@@ -173,7 +173,7 @@ func (s *swf) processorsOf() (int, error) {
 	return 0, nil
 }
 
-// known is what a number names; less than zero is nothing.
+// known returns the name that a number stands for; a negative number has none.
 func known(names *interner, field []byte) string {
 	if field[0] == '-' {
 		return ""
@@ -195,13 +195,13 @@ func (s *swf) wants(field []byte, want string) error {
 	return s.fault(s.number, 0, "", isButWants(field, want), mendLine)
 }
 
-// clock is what comments say of second zero.
+// clock returns the date of second zero, if a comment has it.
 func (s *swf) clock() clock { return s.start }
 
-// line is where the job stands.
+// line returns the line of the job.
 func (s *swf) line() int { return s.number }
 
-// size is how large the cluster is.
+// size returns the size of the cluster.
 func (s *swf) size() (nodes, processors int) { return s.nodes, s.all }
 
 // swfWriter writes lines of numbers. Names become numbers in the order in which they come,

@@ -103,7 +103,7 @@ func (t *table) next(job *Job) error {
 // clock says whether rows have dates.
 func (t *table) clock() clock { return clock{known: t.dated, dates: t.dated} }
 
-// line is where the row begins.
+// line returns the line at which the row begins.
 func (t *table) line() int { return t.first }
 
 // Wants of cells.

@@ -26,10 +26,10 @@ type WriterOptions struct {
 	// Start is the date of second zero, in whole seconds and as UTC; the zero time is not
 	// known, and submissions are written as seconds.
 	Start time.Time
-	// Nodes is how many nodes the cluster has, for the header of format swf; zero leaves
+	// Nodes is the number of nodes of the cluster, for the header of format swf; zero leaves
 	// it out.
 	Nodes int
-	// Processors is how many GPUs the cluster has, for the header of format swf; zero
+	// Processors is the number of GPUs of the cluster, for the header of format swf; zero
 	// leaves it out.
 	Processors int
 	// RAM adds a column to format graft with the memory of nodes that jobs ask for; without it

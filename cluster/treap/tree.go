@@ -162,6 +162,13 @@ func (o *Tree) Fill(room int64, start, stop []*cluster.Job) (int64, []*cluster.J
 	return f.room, f.start, f.stop
 }
 
+// Drain removes all jobs and returns a tree of them.
+func (o *Tree) Drain() Tree {
+	all := *o
+	o.root = nobody
+	return all
+}
+
 // Cut removes the jobs before a place and returns a tree of them.
 func (o *Tree) Cut(k *Key) Tree {
 	front, rest := o.split(o.root, k)

@@ -52,7 +52,7 @@ func TestWriteAtomicAtEveryFault(t *testing.T) {
 	}
 }
 
-// writeWithFault says whether the fault was reached.
+// writeWithFault reports whether the fault was reached.
 func writeWithFault(t *testing.T, at int, kind faults.Kind) bool {
 	path := newFolder(t)
 	fsys := faults.New(files.OS{}, at, kind)
@@ -65,7 +65,7 @@ func writeWithFault(t *testing.T, at int, kind faults.Kind) bool {
 		assert.ErrorContains(t, err, path)
 		assert.Equal(t, "old", string(read(t, path)), "at %d", at)
 	}
-	if kind != faults.Crash { // after a crash nobody is left to remove it
+	if kind != faults.Crash { // a crashed process removes nothing
 		assert.Empty(t, temps(t, path), "at %d", at)
 	}
 	return fsys.Fired()

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"graft/dataset"
 	"graft/results"
 )
 
@@ -55,7 +54,8 @@ func Usagef(format string, args ...any) error {
 // isDamage says whether an error to which nobody gave a code is about a file of graft's
 // own that is not what was written.
 func isDamage(err error) bool {
-	return errors.Is(err, results.ErrDamaged) || errors.Is(err, dataset.ErrDamaged) || errors.As(err, new(*json.SyntaxError)) || errors.As(err, new(*json.UnmarshalTypeError))
+	var room interface{ Damaged() bool } // an error of a room that knows damage when it sees it
+	return errors.Is(err, results.ErrDamaged) || errors.As(err, &room) && room.Damaged() || errors.As(err, new(*json.SyntaxError)) || errors.As(err, new(*json.UnmarshalTypeError))
 }
 
 // CodeOf says which code an error leads to: the one it carries, else

@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// Axis says what is along one side of a figure.
+// Axis describes one axis of a figure.
 type Axis struct {
-	Name string  // what is measured
-	Unit string  // what a number counts, such as "s" or "%"; empty is a plain count
-	Low  float64 // where it begins; with High as large it follows the data
-	High float64 // where it ends
-	Zero bool    // it begins at zero where the data allow
+	Name string  // name of the quantity
+	Unit string  // unit of the numbers, such as "s" or "%"; empty for a plain count
+	Low  float64 // lower end; if High is not above it the axis follows the data
+	High float64 // upper end
+	Zero bool    // begin at zero if the data allow
 
-	Whole bool // there is nothing between whole numbers
-	// Powers is that values are exponents of ten, and ticks are written as the powers; of
-	// an axis along the width of a chart.
+	Whole bool // only whole numbers are ticks
+	// Powers means that values are exponents of ten and ticks are written as powers; for
+	// the horizontal axis of a chart.
 	Powers bool
 }
 
-// label is what stands at the axis.
+// label is the text at the axis.
 func (a Axis) label() string {
 	if a.Unit == "" || a.Name == "" {
 		return a.Name + a.Unit
@@ -38,11 +38,10 @@ func (s scale) at(v float64) float64 {
 	return s.from + (v-s.low)/(s.high-s.low)*(s.to-s.from)
 }
 
-// room is left between data and the ends of an axis, as a share of their range.
+// room is the share of the range that is left empty at both ends of an axis.
 const room = 0.05
 
-// reach is the range of an axis over what is drawn along it; edge is the share that it
-// goes beyond.
+// reach is the range of an axis for the data on it, widened by the share edge.
 func (a Axis) reach(r span, edge float64) (low, high float64) {
 	if a.High > a.Low {
 		return a.Low, a.High
@@ -54,7 +53,7 @@ func (a Axis) reach(r span, edge float64) (low, high float64) {
 	if a.Zero {
 		low, high = min(low, 0), max(high, 0)
 	}
-	if most := math.Max(math.Abs(low), math.Abs(high)); high-low <= most*1e-9 { // as good as equal
+	if most := math.Max(math.Abs(low), math.Abs(high)); high-low <= most*1e-9 { // practically equal
 		pad := most * 0.1
 		if pad == 0 {
 			pad = 1
@@ -72,14 +71,14 @@ func (a Axis) reach(r span, edge float64) (low, high float64) {
 // span is the range of some numbers.
 type span struct{ low, high float64 }
 
-// beyond is too large to be a quantity of anything; sums of such numbers overflow.
+// beyond bounds the values that are drawn: sums of larger ones overflow.
 const beyond = 1e150
 
 func nothing() span { return span{math.Inf(1), math.Inf(-1)} }
 
 func (s span) empty() bool { return !(s.low <= s.high) }
 
-// add takes more numbers in; what is none does not count.
+// add extends the span by numbers; NaN is ignored.
 func (s span) add(values ...float64) span {
 	for _, v := range values {
 		if math.Abs(v) < beyond { // false for what is no number
@@ -89,7 +88,7 @@ func (s span) add(values ...float64) span {
 	return s
 }
 
-// ticks are round numbers within a range, at most so many.
+// ticks are at most so many round numbers within a range.
 func ticks(low, high float64, most int) (at []float64, step float64) {
 	if !(high > low) || most < 1 {
 		return nil, 1
@@ -109,7 +108,7 @@ func ticks(low, high float64, most int) (at []float64, step float64) {
 	return nil, step
 }
 
-// tickText is a number as an axis with this step says it.
+// tickText formats a number of an axis with this step.
 func tickText(v, step float64) string {
 	if most := math.Abs(v); v != 0 && (most > 1e13 || step < 1e-6) {
 		digits := max(0, int(math.Ceil(math.Log10(most/step)-0.3)))

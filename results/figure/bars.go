@@ -6,16 +6,15 @@ import (
 	"strings"
 )
 
-// Bars compares quantities in groups, one below the other. Where the axis begins at
-// zero they are bars; where it does not they are dots, since the length of a bar would
-// mislead.
+// Bars compares quantities in groups, one below the other. If the axis begins at zero
+// they are bars, otherwise dots, since the length of a bar would mislead.
 type Bars struct {
-	Title  string   // for who cannot see it
+	Title  string   // text alternative
 	Note   string   // a remark below it; empty is none
 	X      Axis     // of the quantities
 	Names  []string // of the bars in each group; empty where each has one
 	Groups []Group
-	Values bool // each bar's value stands behind it; for few bars
+	Values bool // write each bar's value behind it; for few bars
 }
 
 // Group is bars that belong together.
@@ -26,8 +25,8 @@ type Group struct {
 
 // Bar is a quantity with its interval.
 type Bar struct {
-	Value     float64 // no number is no bar
-	Low, High float64 // of the interval; equal ones are none
+	Value     float64 // NaN draws nothing
+	Low, High float64 // ends of the interval; equal ones draw none
 }
 
 const (
@@ -64,7 +63,7 @@ func (b *Bars) Layout(width float64) *Picture {
 	return p
 }
 
-// told is what the bars show, in sentences.
+// told describes the bars in sentences.
 func (b *Bars) told() []string {
 	var all []string
 	for _, g := range b.Groups {
@@ -87,13 +86,13 @@ func (b *Bars) told() []string {
 	return all
 }
 
-// dots says whether zero is too far off to be in the figure.
+// dots reports whether zero is too far off to be in the figure.
 func (b *Bars) dots(values span) bool {
 	return !b.X.Zero && !values.empty() && values.low > 0 && values.low > values.high/2
 }
 
-// sides are where the axis begins and ends, between the groups' names and what stands
-// out at its end.
+// sides are the ends of the axis, between the groups' names and the labels beyond its
+// end.
 func (b *Bars) sides(p *Picture, x scale) (from, to float64) {
 	names := 0.0
 	for _, g := range b.Groups {

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Chart is curves over a quantity that they share, in one panel or several above each
-// other, with what happened marked by lines.
+// Chart draws curves over a shared quantity, in one or several panels above each other,
+// with events as vertical lines.
 type Chart struct {
-	Title  string // for who cannot see it
+	Title  string // text alternative
 	Note   string // a remark below it; empty is none
 	X      Axis
 	Panels []Panel
@@ -24,31 +24,31 @@ type Panel struct {
 	Levels []Level
 }
 
-// Curve is one line, what it is the mean of, and how sure it is. Values that are no
-// numbers are gaps.
+// Curve is a line, optionally with the runs that it averages and an interval. NaN makes a
+// gap.
 type Curve struct {
 	Name      string // curves of one name have one colour; empty is not in the legend
 	X         []float64
 	Y         []float64   // as long as X; nil is no line
-	Raw       [][]float64 // what Y smooths or is the mean of, each as long as X; drawn faint
+	Raw       [][]float64 // series that Y smooths or averages, each as long as X; drawn faint
 	Low, High []float64   // the band of an interval, as long as X; nil is none
 	Steps     bool        // each value holds until the next
 }
 
-// Level is a value that curves are held against.
+// Level is a horizontal reference line.
 type Level struct {
 	Name string
 	At   float64
 }
 
-// Event is something that happened.
+// Event is an event on the horizontal axis.
 type Event struct {
 	X     float64
 	Label string
 	Kind  Happening
 }
 
-// Happening is a kind of event; each has a colour.
+// Happening is a kind of event. Each has a colour.
 type Happening int
 
 // The kinds of events.
@@ -69,8 +69,8 @@ const (
 
 var dashes = []float64{3, 2}
 
-// chartist lays a chart out.
-type chartist struct {
+// chartLayout lays a chart out.
+type chartLayout struct {
 	*Chart
 	p        *Picture
 	left     float64
@@ -79,7 +79,7 @@ type chartist struct {
 	plots    []plot
 	inks     map[string]ink
 	legend   []entry
-	lanes    []float64 // where the lines of events begin, at their labels
+	lanes    []float64 // tops of the events' lines, at their labels
 	first    bool      // no panel is drawn yet
 	numbered bool      // labels of events are numbers, which a key explains
 }
@@ -95,7 +95,7 @@ type plot struct {
 
 // Layout puts the chart on a width.
 func (c *Chart) Layout(width float64) *Picture {
-	a := &chartist{Chart: c, p: newPicture(width, 0, c.Title, c.told()...), inks: map[string]ink{}, first: true}
+	a := &chartLayout{Chart: c, p: newPicture(width, 0, c.Title, c.told()...), inks: map[string]ink{}, first: true}
 	a.measure()
 	top := a.placeEvents(margin)
 	for k := range a.plots {
@@ -108,7 +108,7 @@ func (c *Chart) Layout(width float64) *Picture {
 	return a.p
 }
 
-// told is what the chart shows, in sentences.
+// told describes the chart in sentences.
 func (c *Chart) told() []string {
 	var all []string
 	for _, panel := range c.Panels {
@@ -132,8 +132,8 @@ func (c *Chart) told() []string {
 	return all
 }
 
-// measure finds the ranges, and how much room the labels need.
-func (a *chartist) measure() {
+// measure computes the ranges and the space of the labels.
+func (a *chartLayout) measure() {
 	xs, labels := nothing(), 0.0
 	for k := range a.Panels {
 		panel := &a.Panels[k]
@@ -177,8 +177,8 @@ func turnedLabel(words string, height float64) []string {
 	return lines
 }
 
-// lastLabel is how far the last number of the lower axis may stand out.
-func (a *chartist) lastLabel() float64 {
+// lastLabel is the overhang of the last number of the lower axis.
+func (a *chartLayout) lastLabel() float64 {
 	out := 0.0
 	for _, t := range a.X.lying(a.x.low, a.x.high, a.p.Width-a.left) {
 		if share := (t.value - a.x.low) / (a.x.high - a.x.low); share > 0.9 {
@@ -198,7 +198,7 @@ func (c *Curve) reach(s span) span {
 }
 
 // name gives a curve's name a colour, once.
-func (a *chartist) name(c Curve) {
+func (a *chartLayout) name(c Curve) {
 	if _, known := a.inks[c.Name]; !known {
 		a.inks[c.Name] = seriesInk(len(a.inks))
 		if c.Name != "" {
@@ -207,7 +207,7 @@ func (a *chartist) name(c Curve) {
 	}
 }
 
-func (a *chartist) nameLevel(l Level) {
+func (a *chartLayout) nameLevel(l Level) {
 	if _, known := a.inks[l.Name]; !known && l.Name != "" {
 		a.inks[l.Name] = seriesInk(len(a.inks))
 		a.legend = append(a.legend, entry{l.Name, a.inks[l.Name].plain(), dashed})
@@ -221,7 +221,7 @@ const (
 
 // draw draws a panel and returns where it ends; the last has the numbers of the lower
 // axis.
-func (a *chartist) draw(pl *plot, top float64, last bool) float64 {
+func (a *chartLayout) draw(pl *plot, top float64, last bool) float64 {
 	bottom := top + pl.height
 	a.x.from, a.x.to = a.left, a.right
 	pl.y.from, pl.y.to = bottom, top
@@ -268,7 +268,7 @@ func (p *Picture) lower(axis Axis, x scale, numbers []level, bottom float64) flo
 }
 
 // curve draws the band, what is smoothed, and the line, the last above all.
-func (a *chartist) curve(c *Curve, y scale) {
+func (a *chartLayout) curve(c *Curve, y scale) {
 	colour := a.inks[c.Name]
 	if len(c.Low) == len(c.X) && len(c.High) == len(c.X) {
 		a.band(c, y, colour)
@@ -291,7 +291,7 @@ func (a *chartist) curve(c *Curve, y scale) {
 }
 
 // paths are the unbroken parts of a line, with no more points than can be seen.
-func (a *chartist) paths(xs, ys []float64, y scale, steps bool) [][]point {
+func (a *chartLayout) paths(xs, ys []float64, y scale, steps bool) [][]point {
 	var all [][]point
 	var run []point
 	for k := range min(len(xs), len(ys)) {
@@ -317,8 +317,8 @@ func (a *chartist) paths(xs, ys []float64, y scale, steps bool) [][]point {
 	return all
 }
 
-// finest is the distance in points below which ups and downs of a line cannot be told
-// apart: each such stretch keeps its first, lowest, highest and last point.
+// finest is the distance in points below which details of a line cannot be seen: each
+// such stretch keeps its first, lowest, highest and last point.
 const finest = 0.5
 
 func thinned(run []point) []point {
@@ -334,7 +334,7 @@ func thinned(run []point) []point {
 	return kept
 }
 
-// ends are the points of a stretch that can be seen, in their order.
+// ends are the visible points of a stretch, in their order.
 func ends(run []point) []point {
 	if len(run) <= 4 {
 		return run
@@ -358,7 +358,7 @@ func ends(run []point) []point {
 }
 
 // band fills the interval around a curve.
-func (a *chartist) band(c *Curve, y scale, colour ink) {
+func (a *chartLayout) band(c *Curve, y scale, colour ink) {
 	upper, lower := a.paths(c.X, c.High, y, false), a.paths(c.X, c.Low, y, false)
 	for k := range min(len(upper), len(lower)) {
 		slices.Reverse(lower[k])

@@ -17,7 +17,7 @@ const (
 )
 
 // placeEvents writes the labels above the panels and returns where those begin.
-func (a *chartist) placeEvents(top float64) float64 {
+func (a *chartLayout) placeEvents(top float64) float64 {
 	if len(a.Events) == 0 {
 		return top + sizeSmall/2
 	}
@@ -44,8 +44,8 @@ func (a *chartist) placeEvents(top float64) float64 {
 	return top + laneHeight
 }
 
-// kinds says in the legend what the lines of unnamed events are.
-func (a *chartist) kinds() {
+// kinds adds the kinds of unnamed events to the legend.
+func (a *chartLayout) kinds() {
 	for kind, name := range []string{"event", "up", "down"} {
 		if h := Happening(kind); slices.ContainsFunc(a.Events, func(e Event) bool { return e.Kind == h }) {
 			a.legend = append(a.legend, entry{name, h.ink().plain(), dashed})
@@ -54,7 +54,7 @@ func (a *chartist) kinds() {
 }
 
 // sayEvents writes labels into their lanes.
-func (a *chartist) sayEvents(words []string, lanes []int, top float64, side anchor, aside float64) float64 {
+func (a *chartLayout) sayEvents(words []string, lanes []int, top float64, side anchor, aside float64) float64 {
 	a.x.from, a.x.to = a.left, a.right
 	floor := top + laneHeight*(1+float64(slices.Max(lanes)))
 	for k, e := range a.Events {
@@ -71,7 +71,7 @@ func (a *chartist) sayEvents(words []string, lanes []int, top float64, side anch
 
 // laned finds a lane for each label, and where the panels end so that the last labels
 // have room; nil where that takes too many, or too much room.
-func (a *chartist) laned(words []string) (lanes []int, right float64) {
+func (a *chartLayout) laned(words []string) (lanes []int, right float64) {
 	right = a.right
 	for k, e := range a.Events { // x(e) + width <= the picture's
 		share := (e.X - a.x.low) / (a.x.high - a.x.low)
@@ -98,9 +98,9 @@ func (a *chartist) laned(words []string) (lanes []int, right float64) {
 	return lanes, right
 }
 
-// numbersLaned finds lanes for numbers that stand on their lines: none may lie on
-// another, nor on the line of one above it. Nil is that there is no room for all.
-func (a *chartist) numbersLaned(words []string) []int {
+// numbersLaned finds lanes for numbers on their lines, such that none lies on another or
+// on the line of one above. Nil means that there is no room.
+func (a *chartLayout) numbersLaned(words []string) []int {
 	lanes := make([]int, len(words))
 	half := func(k int) float64 { return widthOf(words[k], sizeSmall)/2 + 1 }
 	for k := range words {
@@ -123,12 +123,12 @@ func (a *chartist) numbersLaned(words []string) []int {
 	return lanes
 }
 
-// unnamed is how long the lines of events are where there are too many for names.
+// unnamed is the length of event lines if there are too many events for labels.
 const unnamed = 6.0
 
 // drawEvents draws the events' lines through a panel, and in the first up to their
 // labels.
-func (a *chartist) drawEvents(top, bottom float64) {
+func (a *chartLayout) drawEvents(top, bottom float64) {
 	for k, e := range a.Events {
 		from := top
 		switch {
@@ -146,8 +146,8 @@ func (a *chartist) drawEvents(top, bottom float64) {
 	a.first = false
 }
 
-// eventKey says what the numbers of events stand for, in columns.
-func (a *chartist) eventKey(top float64) float64 {
+// eventKey writes the key of numbered events, in columns.
+func (a *chartLayout) eventKey(top float64) float64 {
 	if !a.numbered {
 		return top
 	}

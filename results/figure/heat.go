@@ -5,10 +5,10 @@ import (
 	"strconv"
 )
 
-// Heat says for each place of a grid which of several kinds it is of, by colour, and how
-// surely, by its strength.
+// Heat shows for each cell of a grid its kind by colour, and how certain that is by the
+// colour's strength.
 type Heat struct {
-	Title   string // for who cannot see it
+	Title   string // text alternative
 	Note    string // a remark below it; empty is none
 	X       Axis
 	Columns []float64 // along X, in their order
@@ -19,7 +19,7 @@ type Heat struct {
 
 // Cell is a place of the grid.
 type Cell struct {
-	Kind  int     // place in Kinds; below zero nothing is known
+	Kind  int     // index in Kinds; below zero is unknown
 	Share float64 // between 0 and 1
 }
 
@@ -54,7 +54,7 @@ func (h *Heat) Layout(width float64) *Picture {
 	return p
 }
 
-// strength is how strong the colour of a share is: even the weakest can be seen.
+// strength is the opacity for a share: even the weakest is visible.
 func strength(share float64) float64 { return 0.15 + 0.85*min(max(share, 0), 1) }
 
 func (h *Heat) hint(r, c int) string {

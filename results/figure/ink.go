@@ -5,17 +5,17 @@ import (
 	"image/color"
 )
 
-// Theme says what a picture lies on.
+// Theme is the background of a picture.
 type Theme int
 
 // The themes.
 const (
 	Light Theme = iota // dark ink on white, for papers
 	Dark               // light ink on black
-	Page               // no ground, and in SVG whichever of the two whoever reads the page prefers
+	Page               // no background; in SVG the colours follow the reader's preference
 )
 
-// ink is a colour by what it is for; what it looks like is the theme's.
+// ink is a colour by its purpose; the theme defines its value.
 type ink int
 
 // The inks. The series are those of Okabe and Ito.
@@ -56,7 +56,7 @@ var darkInks = [inks]color.RGBA{
 	orange: {230, 159, 0, 255}, sky: {86, 180, 233, 255}, yellow: {240, 228, 66, 255},
 }
 
-// inksOf are what the inks look like where a picture has one look only.
+// inksOf are the colours of a theme.
 func inksOf(t Theme) *[inks]color.RGBA {
 	if t == Dark {
 		return &darkInks
@@ -64,7 +64,7 @@ func inksOf(t Theme) *[inks]color.RGBA {
 	return &lightInks
 }
 
-// paint is an ink, or a colour that means a quantity and is the same on any ground.
+// paint is an ink, or a colour that encodes a quantity and is the same in every theme.
 type paint struct {
 	ink     ink
 	exact   *color.RGBA // in place of ink
@@ -91,8 +91,8 @@ func (p paint) alpha() float64 {
 
 func hex(c color.RGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
 
-// cividis is the scale of quantities, which looks alike to all kinds of colour vision
-// (Nuñez, Anderton and Renslow 2018), at equal distances.
+// cividis is the colour scale of quantities, which looks alike for all kinds of colour
+// vision (Nuñez, Anderton and Renslow 2018), at equal distances.
 var cividis = []color.RGBA{
 	{0, 34, 78, 255}, {18, 53, 112, 255}, {59, 73, 108, 255}, {87, 93, 109, 255}, {112, 113, 115, 255},
 	{138, 134, 120, 255}, {165, 156, 116, 255}, {195, 179, 105, 255}, {225, 204, 85, 255}, {254, 232, 56, 255},
@@ -112,7 +112,7 @@ func mix(a, b color.RGBA, share float64) color.RGBA {
 	return color.RGBA{part(a.R, b.R), part(a.G, b.G), part(a.B, b.B), 255}
 }
 
-// over is black or white, whichever can be read on a colour.
+// over is black or white, whichever is readable on a colour.
 func over(c color.RGBA) paint {
 	words := color.RGBA{255, 255, 255, 255}
 	if 0.299*float64(c.R)+0.587*float64(c.G)+0.114*float64(c.B) > 140 {

@@ -9,8 +9,8 @@ import (
 // zero value. Lengths are in points, from the upper left corner.
 type Picture struct {
 	Width, Height float64
-	Title         string // what it shows, for who cannot see it; empty is nothing to say
-	Words         string // what can be read off it, in sentences
+	Title         string // text alternative; empty for none
+	Words         string // description in sentences
 
 	marks []mark
 }
@@ -65,7 +65,7 @@ func (p *Picture) box(fill paint, x, y, width, height float64) *mark {
 	return p.area(fill, point{x, y}, point{x + width, y}, point{x + width, y + height}, point{x, y + height})
 }
 
-// dot draws a round mark, as a polygon of so many corners that none is seen.
+// dot draws a round mark, as a polygon.
 func (p *Picture) dot(fill paint, at point, radius float64) *mark {
 	corners := make([]point, 0, len(circle))
 	for _, c := range circle {
@@ -74,8 +74,8 @@ func (p *Picture) dot(fill paint, at point, radius float64) *mark {
 	return p.area(fill, corners...)
 }
 
-// circle is sixteen points around zero; written out so that no processor's sine is in
-// the bytes.
+// circle is sixteen points around zero, written out so that the bytes do not depend on a
+// processor's sine.
 var circle = []point{
 	{1, 0}, {0.9239, 0.3827}, {0.7071, 0.7071}, {0.3827, 0.9239}, {0, 1}, {-0.3827, 0.9239}, {-0.7071, 0.7071}, {-0.9239, 0.3827},
 	{-1, 0}, {-0.9239, -0.3827}, {-0.7071, -0.7071}, {-0.3827, -0.9239}, {0, -1}, {0.3827, -0.9239}, {0.7071, -0.7071}, {0.9239, -0.3827},
@@ -93,15 +93,15 @@ func (p *Picture) say(words string, at point, size float64, a anchor, fill paint
 // Rect is an upright rectangle in points.
 type Rect struct{ Left, Top, Right, Bottom float64 }
 
-// meets says whether two rectangles have an area in common; hair is what they may.
+// meets reports whether two rectangles overlap by more than hair.
 func (r Rect) meets(o Rect) bool {
 	return r.Left < o.Right-hair && o.Left < r.Right-hair && r.Top < o.Bottom-hair && o.Top < r.Bottom-hair
 }
 
-// hair is what nobody sees.
+// hair is an invisible overlap.
 const hair = 0.1
 
-// extent is where the words of a mark lie.
+// extent is the rectangle of a mark's words.
 func (m *mark) extent() Rect {
 	width := widthOf(m.words, m.size)
 	from := -width * float64(m.anchor) / 2
@@ -129,7 +129,7 @@ func (p *Picture) Labels() []Label {
 	return all
 }
 
-// Faults says which words do not lie within the picture, and which lie on others.
+// Faults lists words that leave the picture, and words that overlap.
 func (p *Picture) Faults() []string {
 	var faults []string
 	labels := p.Labels()

@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/plot/vg/vgpdf"
 )
 
-// dotsPerInch is how fine a PNG is, as papers ask.
+// dotsPerInch is the resolution of PNGs, as journals ask.
 const dotsPerInch = 300
 
 // writePNG writes the picture as an image.
@@ -27,8 +27,8 @@ func (p *Picture) writePNG(w io.Writer, theme Theme) error {
 	return err
 }
 
-// writePDF writes the picture as a page of its size. Its dates are blanked: the same
-// figure is the same file whenever it was made.
+// writePDF writes the picture as a page of its size. Its dates are blanked, so that equal
+// figures give equal files.
 func (p *Picture) writePDF(w io.Writer, theme Theme) error {
 	canvas := vgpdf.New(vg.Length(p.Width), vg.Length(p.Height))
 	if theme == Dark {
@@ -44,16 +44,16 @@ func (p *Picture) writePDF(w io.Writer, theme Theme) error {
 	return err
 }
 
-// dates are when a PDF was made and changed.
+// dates match the creation and modification dates of a PDF.
 var dates = regexp.MustCompile(`/(CreationDate|ModDate) \(D:[0-9]*\)`)
 
-// undated puts blanks in the place of dates, so that nothing behind them moves.
+// undated replaces dates by blanks of the same length.
 func undated(pdf []byte) []byte {
 	return dates.ReplaceAllFunc(pdf, func(date []byte) []byte { return bytes.Repeat([]byte{' '}, len(date)) })
 }
 
-// codePage writes words in the letters that a PDF has, those of Windows' code page
-// 1252; others become what comes next to them.
+// codePage maps words to Windows' code page 1252, the letters of a PDF, with close
+// substitutes.
 func codePage(words string) string {
 	var b strings.Builder
 	for _, r := range words {
@@ -73,7 +73,7 @@ func codePage(words string) string {
 	return b.String()
 }
 
-// instead is what stands for a letter that a PDF has not.
+// instead is the substitute of a letter that a PDF lacks.
 func instead(r rune) string {
 	for _, pair := range []struct{ letter, is string }{
 		{"−", "-"}, {"≥", ">="}, {"≤", "<="}, {"→", ">"}, {"≈", "~"}, {"‘’", "'"}, {"“”", `"`}, {"•", "\x95"},
@@ -85,7 +85,7 @@ func instead(r rune) string {
 	return "?"
 }
 
-// draw draws all marks; letters says how words are written on the canvas.
+// draw draws all marks; letters maps words for the canvas.
 func (p *Picture) draw(canvas vg.Canvas, theme Theme, letters func(string) string) {
 	for k := range p.marks {
 		m := &p.marks[k]

@@ -12,9 +12,9 @@ const (
 	Wide   = 174 * 72 / 25.4
 )
 
-// Figure is something that can be drawn.
+// Figure can be laid out as a picture.
 type Figure interface {
-	// Layout puts the figure on a width, in points; its height follows.
+	// Layout lays the figure out in a width, in points; its height follows.
 	Layout(width float64) *Picture
 }
 
@@ -28,17 +28,17 @@ const (
 	PDF Format = "pdf" // with its letters, so that they can be searched
 )
 
-// Formats are all there are.
+// Formats are all formats.
 func Formats() []Format { return []Format{SVG, PNG, PDF} }
 
-// Options say how a figure is written.
+// Options configure Render.
 type Options struct {
-	Format Format  // what it is written as; empty is SVG
+	Format Format  // file format; empty is SVG
 	Width  float64 // in points; zero is Column
-	Theme  Theme   // what it lies on; zero is Light
+	Theme  Theme   // background; zero is Light
 }
 
-// EnsureDefaults replaces zero values.
+// EnsureDefaults fills unset options.
 func (o *Options) EnsureDefaults() {
 	if o.Format == "" {
 		o.Format = SVG
@@ -51,7 +51,7 @@ func (o *Options) EnsureDefaults() {
 // Render writes a figure.
 func Render(w io.Writer, f Figure, o Options) (err error) {
 	defer func() {
-		if fault := recover(); fault != nil { // gonum's drawing knows no errors
+		if fault := recover(); fault != nil { // gonum reports errors of drawing by panics
 			err = fmt.Errorf("draw a figure as %s: %v", o.Format, fault)
 		}
 	}()

@@ -63,7 +63,7 @@ func TestEqualFiguresAreEqualFiles(t *testing.T) {
 		for _, format := range figure.Formats() {
 			o := figure.Options{Format: format, Width: figure.Wide, Theme: figure.Dark}
 			if format == figure.PNG && name != "tree" && name != "timeline" {
-				continue // the letters and lines of all others are the same
+				continue // all others have the same letters and lines
 			}
 			once, again := render(t, f, o), render(t, examples()[name], o)
 			require.True(t, bytes.Equal(once, again), "%s as %s", name, format)
@@ -72,8 +72,8 @@ func TestEqualFiguresAreEqualFiles(t *testing.T) {
 	}
 }
 
-// Whoever draws nothing must not wait for fonts. The root of gonum's plot reads a dozen
-// of them as the program starts; what is used of it here reads them when it draws.
+// Commands without figures must not wait for fonts. The root package of gonum's plot
+// reads a dozen at start; its packages used here read them on drawing.
 func TestNoFontIsReadAtStart(t *testing.T) {
 	list, err := exec.Command("go", "list", "-deps", ".").Output()
 	require.NoError(t, err)
@@ -99,7 +99,7 @@ type failing struct{ err error }
 // Write fails.
 func (f failing) Write([]byte) (int, error) { return 0, f.err }
 
-// A page has no colour of its own but for quantities, and follows its reader's.
+// Pages have colours only for quantities; all others follow the reader's preference.
 func TestPagesFollowTheirReader(t *testing.T) {
 	page := string(render(t, examples()["timeline"], figure.Options{Theme: figure.Page}))
 	_, drawn, found := strings.Cut(page, "</style>")
@@ -110,7 +110,7 @@ func TestPagesFollowTheirReader(t *testing.T) {
 	require.NotContains(t, dark, "#ffffff")
 }
 
-// Names come from outside: what they hold must not become marks.
+// Names come from outside and must not become markup.
 func TestNamesAreOnlyWords(t *testing.T) {
 	b := &figure.Bars{Title: `"><script>`, X: figure.Axis{Name: "a & b", Unit: "<s>"}, Groups: []figure.Group{{Name: "<script>é≥β\x00", Bars: []figure.Bar{{Value: 1}}}}}
 	drawn := render(t, b, figure.Options{})
@@ -126,7 +126,7 @@ func TestNamesAreOnlyWords(t *testing.T) {
 	require.Contains(t, string(render(t, b, figure.Options{Format: figure.PDF})), "%PDF")
 }
 
-// Values that are none, or all alike, or of any size are drawn.
+// NaN, equal values and values of any size are drawn.
 func TestOddValuesAreDrawn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		odd := rapid.OneOf(rapid.Float64(), rapid.SampledFrom([]float64{0, 1, 1, math.NaN(), math.Inf(1), math.Inf(-1), 1e-12, 1e12}))

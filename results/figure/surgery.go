@@ -6,28 +6,28 @@ import (
 	"strings"
 )
 
-// Surgery is a network before and after operations, side by side: layers that it kept
-// stand next to each other.
+// Surgery shows a network before and after operations, side by side; layers that were
+// kept stand next to each other.
 type Surgery struct {
-	Title  string // for who cannot see it
+	Title  string // text alternative
 	Note   string // a remark below it; empty is none
 	Before Network
 	After  Network
 }
 
-// Network is layers in the order in which they run.
+// Network lists layers in running order.
 type Network struct {
 	Name   string
 	Detail string // such as how many parameters it has
 	Layers []Layer
 }
 
-// Layer is one of them.
+// Layer is a layer of a Network.
 type Layer struct {
-	Key   string // tells it from others; the same before and after
-	Name  string // what it is and how large
+	Key   string // identifies it; the same before and after
+	Name  string // its kind and size
 	Block string // the block that it belongs to; empty is none
-	Wider bool   // it grew; those after that have no Key before are new
+	Wider bool   // it grew; layers with a Key that is new are new
 }
 
 const (
@@ -96,7 +96,7 @@ func (s *Surgery) pairs() []pair {
 	return rows
 }
 
-// kept says whether nothing happened to a layer.
+// kept reports whether a layer is unchanged.
 func (r pair) kept() bool { return r.before != nil && r.after != nil && !r.after.Wider }
 
 // collapsed makes one row of many unchanged layers.

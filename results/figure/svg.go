@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// family is what words are set in; what stands behind Liberation Sans is as wide, and
-// where none of them is there each text says how wide it shall be.
+// family is the font stack. Fonts after Liberation Sans have the same widths; in case
+// none exists each text states its width.
 const family = "Liberation Sans, Arimo, Helvetica, Arial, Nimbus Sans, sans-serif"
 
-// writeSVG writes the picture as SVG. On a page, colours are classes, which follow
-// what its reader prefers.
+// writeSVG writes the picture as SVG. For pages, colours are CSS classes that follow the
+// reader's preference.
 func (p *Picture) writeSVG(w io.Writer, theme Theme) error {
 	b := &bytes.Buffer{}
 	fmt.Fprintf(b, `<svg xmlns="http://www.w3.org/2000/svg" width="%spt" height="%spt" viewBox="0 0 %s %s" role="img" aria-label="%s" font-family="%s">`+"\n",

@@ -7,29 +7,29 @@ import (
 	"strconv"
 )
 
-// Tree is all sequences of actions: a column for each decision, in it a box for each
-// beginning of sequences, as high as there are sequences that begin so, coloured by the
-// mean of what they led to.
+// Tree shows all sequences of actions: a column for each decision, with a box for each
+// prefix. A box is as high as the number of sequences with that prefix, and coloured by
+// the mean of their values.
 type Tree struct {
-	Title     string   // for who cannot see it
+	Title     string   // text alternative
 	Note      string   // a remark below it; empty is none
-	Value     Axis     // what the colours say
-	Decisions []string // names of the columns behind the root
+	Value     Axis     // axis of the colours
+	Decisions []string // names of the columns after the root
 	Root      *Node
 	Paths     []Path // drawn in
 }
 
-// Node is a beginning of sequences.
+// Node is a prefix of sequences.
 type Node struct {
-	Action   string // the last of the beginning; empty for the root
+	Action   string // its last action; empty for the root
 	Value    float64
 	Children []*Node // nil at the end of a sequence
 }
 
-// Path is a sequence to be seen.
+// Path is a sequence that is highlighted.
 type Path struct {
 	Name  string
-	Steps []int // which child each time
+	Steps []int // index of the child at each decision
 }
 
 // pathInks are those that stand out from the colours of quantities.
@@ -111,8 +111,8 @@ func (a *tree) place(depth int) (x, width float64) {
 	return a.left + a.column*float64(depth-1), a.column - columnGap
 }
 
-// grounds fills the columns with the mean of all, so that nothing white shines through
-// between boxes that are finer than a dot.
+// grounds fills the columns with the mean of all, so that the background does not shine
+// through between very thin boxes.
 func (a *tree) grounds() {
 	for depth := range a.Decisions {
 		x, width := a.place(depth + 1)
@@ -152,7 +152,7 @@ func (a *tree) node(n *Node, depth int, top, height float64) {
 	}
 }
 
-// pass is what paths do at a box.
+// pass is the paths through a box.
 type pass struct {
 	depth       int
 	top, height float64

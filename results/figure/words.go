@@ -16,8 +16,8 @@ const (
 	sizeTiny  = 6.0 // within cells and boxes
 )
 
-// sans is Liberation Sans. It is read when it is first needed, so that commands that
-// draw nothing do not wait for it.
+// sans is Liberation Sans. It is read at first use, so that commands without figures do
+// not wait for it.
 var sans = sync.OnceValue(func() *font.Cache { return font.NewCache(liberation.Collection()) })
 
 func face(size float64) font.Face {
@@ -48,8 +48,8 @@ func widest(size float64, words ...string) float64 {
 	return most
 }
 
-// fitted cuts words to a width; what is cut is an ellipsis in the middle, since names
-// differ at their ends as often as at their beginnings.
+// fitted shortens words to a width by an ellipsis in the middle, since names differ at
+// both ends.
 func fitted(words string, size, width float64) string {
 	if widthOf(words, size) <= width {
 		return words

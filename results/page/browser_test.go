@@ -15,7 +15,7 @@ import (
 	"graft/results/page/pagetest"
 )
 
-// opened is a browser for a test, and the address of a page in a file.
+// opened is a browser and the address of a page in a file.
 func opened(t *testing.T, p *page.Page) (*pagetest.Browser, string) {
 	t.Helper()
 	chromium := pagetest.Need(t)
@@ -38,8 +38,8 @@ func read[T any](t *testing.T, b *pagetest.Browser, script string) T {
 	return v
 }
 
-// In a browser a page sorts, tells its events, asks for nothing, complains of nothing,
-// and is never wider than its window.
+// In a browser a page sorts, describes its events, requests nothing, logs nothing, and is
+// never wider than its window.
 func TestPageInABrowser(t *testing.T) {
 	b, address := opened(t, sample())
 	for _, look := range []pagetest.Look{{Width: 360}, {Width: 360, Dark: true}, {Width: 1400}, {Width: 1400, Dark: true}} {
@@ -58,7 +58,7 @@ func TestPageInABrowser(t *testing.T) {
 	require.True(t, strings.HasPrefix(string(pdf), "%PDF"))
 }
 
-// Without a script all is there to be read, and nothing is there to be pressed.
+// Without a script everything can be read, and no control is shown.
 func TestPageWithoutItsScript(t *testing.T) {
 	b, address := opened(t, sample())
 	require.NoError(t, b.Open(address, pagetest.Look{Width: 360, Plain: true}))
@@ -69,7 +69,7 @@ func TestPageWithoutItsScript(t *testing.T) {
 	require.LessOrEqual(t, read[int](t, b, `document.documentElement.scrollWidth`), 360)
 }
 
-// On paper a page is light, has all of its configuration, and nothing to press.
+// Printed, a page is light and has its whole configuration and no controls.
 func TestPageOnPaper(t *testing.T) {
 	b, address := opened(t, sample())
 	require.NoError(t, b.Open(address, pagetest.Look{Width: 700, Dark: true, Print: true}))
@@ -83,8 +83,8 @@ func TestPageOnPaper(t *testing.T) {
 // firstCells are those of the first table's rows.
 const firstCells = `[...document.querySelector("table").tBodies[0].rows].map(r => r.cells[0].textContent)`
 
-// sorts presses the heads of a table: numbers are sorted as numbers, within their
-// unit, and what has none stands last.
+// sorts clicks the heads of a table: numbers are sorted as numbers within their unit, and
+// cells without one come last.
 func sorts(t *testing.T, b *pagetest.Browser) {
 	asWritten := []string{"accuracy", "regret", "best", "steps", "worst"}
 	order := func() []string { return read[[]string](t, b, firstCells) }
@@ -107,7 +107,7 @@ func sorts(t *testing.T, b *pagetest.Browser) {
 	require.Equal(t, "none", state("1"))
 }
 
-// tells goes to events with the pointer and with keys.
+// tells visits events by pointer and by keyboard.
 func tells(t *testing.T, b *pagetest.Browser) {
 	shown := func() string { return read[string](t, b, `document.querySelector(".detail").textContent`) }
 	rest := shown()
@@ -127,7 +127,7 @@ func tells(t *testing.T, b *pagetest.Browser) {
 	require.Equal(t, rest, shown())
 }
 
-// axe-core finds nothing to complain of. GRAFT_AXE is the path of its axe.min.js.
+// axe-core finds no violation. GRAFT_AXE is the path of its axe.min.js.
 func TestPageIsAccessible(t *testing.T) {
 	path := os.Getenv("GRAFT_AXE")
 	if path == "" {

@@ -21,7 +21,7 @@ type changing struct {
 	asked int
 }
 
-// ServeHTTP sends the page, unless it is known.
+// ServeHTTP sends the page, unless the client has it.
 func (c *changing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -32,7 +32,7 @@ func (c *changing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Header.Get("If-None-Match") == `"`+c.tag+`"`:
 		w.WriteHeader(http.StatusNotModified)
 	default:
-		_, _ = w.Write([]byte(c.text)) // a browser that has left needs none
+		_, _ = w.Write([]byte(c.text)) // a closed browser needs no answer
 	}
 }
 
@@ -47,14 +47,14 @@ func follows(t *testing.T, p *page.Page, look pagetest.Look) (*changing, *httpte
 	c := &changing{}
 	c.show(t, p)
 	server := httptest.NewServer(c)
-	t.Cleanup(server.Close) // after the browser, which would ask on
+	t.Cleanup(server.Close) // after the browser, which would send requests
 	b, _ := opened(t, &page.Page{})
 	require.NoError(t, b.Open(server.URL, look))
 	return c, server, b
 }
 
-// What changes is exchanged where it stands: whoever reads keeps how a table is sorted
-// and scrolled, what is open and chosen, and the focus.
+// Changed parts are replaced in place: sorting, scrolling, open and selected elements and
+// the focus stay.
 func TestLivePageKeepsWhatReadersDid(t *testing.T) {
 	c, _, b := follows(t, served("1", "b", "x"), pagetest.Look{Width: 360})
 	names := func() []string {
@@ -80,7 +80,7 @@ func TestLivePageKeepsWhatReadersDid(t *testing.T) {
 	require.InDelta(t, at, read[float64](t, b, `window.seen.getBoundingClientRect().top`), 1, "what is being read stays where it is")
 	require.Equal(t, []string{"It went on", "4 runs"}, read[[]string](t, b, `[document.querySelector("h1").textContent, [...document.querySelectorAll("body > nav a")].at(-1).textContent]`))
 	require.Equal(t, "4 runs", read[string](t, b, `[...document.querySelectorAll("h2")].at(-1).textContent`))
-	require.NoError(t, b.Press("Enter")) // what was exchanged can be used as before
+	require.NoError(t, b.Press("Enter")) // replaced parts work as before
 	require.Equal(t, []string{"y", "x", "b", "a"}, names())
 	require.NoError(t, b.Eval(`document.querySelector(".mark:last-of-type").focus()`, nil))
 	require.Equal(t, "8 s: late", read[string](t, b, `document.querySelector(".detail").textContent`))
@@ -107,8 +107,7 @@ func TestLivePageKeepsTheFocusOfRowsThatMove(t *testing.T) {
 	require.Regexp(t, `^Updated \d\d:\d\d:\d\d\.$`, read[string](t, b, `document.querySelector("[role=status]").textContent`))
 }
 
-// Whoever reads is told that the server has gone, and when it is back; a page that
-// stays away is named; and who wants it gets peace.
+// Readers see that the server has stopped and that it is back, and can stop the updates.
 func TestLivePageSaysHowItStands(t *testing.T) {
 	c, server, b := follows(t, served("1", "a"), pagetest.Look{Width: 360})
 	state := func(says string) {
@@ -149,7 +148,7 @@ func TestLivePageSaysHowItStands(t *testing.T) {
 	require.Equal(t, 2, read[int](t, b, `document.querySelectorAll("form tbody tr").length`))
 }
 
-// Without a script a page that is served can be read, and its form leads on.
+// Without a script a served page can be read, and its form works.
 func TestLivePageWithoutItsScript(t *testing.T) {
 	_, server, b := follows(t, served("1", "a", "b", "c"), pagetest.Look{Width: 360, Plain: true})
 	require.False(t, read[bool](t, b, `document.querySelector(".live").checkVisibility()`))

@@ -4,11 +4,11 @@ import "time"
 
 // Page is a report. The zero value is an empty one.
 type Page struct {
-	Title    string    // of the page and its window
+	Title    string    // title of the page and its window
 	Lead     string    // a sentence below the title; empty for none
 	Version  string    // of graft; empty is unknown
 	Links    []Link    // to other pages; nil for a page that stands alone
-	Live     *Live     // of a page that is served, and follows what it shows; nil for one that is whole
+	Live     *Live     // for a served page that follows its runs; nil for a finished one
 	Sections []Section // in their order
 }
 
@@ -18,108 +18,108 @@ type Link struct {
 	Address string // a path, escaped as addresses are
 }
 
-// Live is how a page that is served follows what it shows: it asks for itself again
-// and exchanges what is different, from Every on, and less often while nothing is.
+// Live configures a served page that follows its runs: it requests itself again and
+// replaces the parts that differ, every Every at first, and less often while nothing
+// changes.
 type Live struct {
-	Tag    string        // of what is shown: while it is the same nothing has changed; the answer's ETag without quotes
-	Every  time.Duration // between two questions at least; zero is a second
-	Rarely time.Duration // between two questions where nothing changes for long; less than Every is Every
+	Tag    string        // version of the content, the answer's ETag without quotes; an equal tag means no change
+	Every  time.Duration // shortest interval between requests; zero is a second
+	Rarely time.Duration // longest interval, after a long time without changes; below Every it is Every
 }
 
-// Section is a part of a page with a heading, which the list of contents names.
+// Section is a part of a page with a heading, which the table of contents lists.
 type Section struct {
 	Title string
 	Parts []Part
 }
 
-// Part is one thing of a section: of its fields the first that is not empty is shown.
+// Part is one element of a section: the first of its fields that is not empty is shown.
 type Part struct {
-	Heading   string    // of the parts behind it
+	Heading   string    // heading of the parts that follow
 	Sentences []string  // a line each
-	Facts     []Fact    // names and what goes with them
-	Table     *Table    // which can be sorted
-	Figures   []Figure  // beside each other where there is room
-	Timeline  *Timeline // events, to be pointed at
+	Facts     []Fact    // names and values
+	Table     *Table    // sortable table
+	Figures   []Figure  // figures, side by side where there is room
+	Timeline  *Timeline // events along an axis
 	Folded    *Folded   // a text that opens when it is asked for
-	Code      string    // a text as a machine reads it
+	Code      string    // text in the typeface of code
 }
 
-// Fact is a name and what goes with it.
+// Fact is a name and its value.
 type Fact struct {
 	Name string
 	Text string
-	Code bool // it is a text as a machine reads it: a digest, a path
+	Code bool // the text is set as code: a digest, a path
 }
 
 // Table is rows of cells. Its first column names the rows if it holds no numbers.
 type Table struct {
-	Caption string // what the table shows; who sees it has the heading instead
+	Caption string // description for readers who cannot see the heading above
 	Columns []Column
-	Rows    [][]Cell // as many cells each as there are columns
-	Pick    *Pick    // its rows can be chosen, to go to a page of those; nil for none
+	Rows    [][]Cell // one cell for each column
+	Pick    *Pick    // lets readers select rows and open a page about them; nil for none
 }
 
-// Pick lets rows of a table be chosen. The page that it leads to is asked for by a form,
-// without a script.
+// Pick lets readers select rows of a table. A plain form requests the page about them.
 type Pick struct {
-	Address string   // of the page of those that are chosen
-	Name    string   // of the parameter that says which; as often as rows are chosen
-	Values  []string // of the parameter, one for each row; a row with an empty one cannot be chosen
-	Button  string   // what it says
+	Address string   // address of that page
+	Name    string   // name of the query parameter, given once for each selected row
+	Values  []string // its value for each row; rows with an empty one cannot be selected
+	Button  string   // label of the button
 	About   string   // a sentence beside the button; empty for none
 }
 
 // Column is a column of a table.
 type Column struct {
 	Name   string
-	Unit   string // of all its numbers; empty for none, or where cells have their own
-	Number bool   // its cells are numbers, and stand below each other
+	Unit   string // unit of all its numbers; empty for none, or if cells have units of their own
+	Number bool   // its cells are numbers, aligned at the right
 }
 
 // Cell is a cell of a table.
 type Cell struct {
 	Text  string
-	Link  string   // where the text leads, a path; empty is nowhere
-	Kind  Kind     // what the text is like; Plain is as others are
-	Value *float64 // by which it is sorted; nil is by its text, behind all values
-	Unit  string   // of the value where a column has several: values are sorted within their unit
+	Link  string   // path that the text links to; empty for no link
+	Kind  Kind     // look of the text; zero is Plain
+	Value *float64 // sort key; cells without one follow, sorted by text
+	Unit  string   // unit of the value, in columns of several; values are sorted within their unit
 }
 
 // Figure is a picture.
 type Figure struct {
 	Caption string
-	Words   string // what can be read off it, for who cannot see it; empty for none
-	SVG     []byte // one element without ids, scripts and links
+	Words   string // text alternative; empty for none
+	SVG     []byte // one svg element without ids, scripts and links
 }
 
 // Timeline is events along an axis.
 type Timeline struct {
-	Title  string  // what happens on it
+	Title  string  // title of the time line
 	Unit   string  // of the axis
-	End    float64 // of the axis, which begins at zero; at least that of the last event
+	End    float64 // end of the axis, which begins at zero; at least the time of the last event
 	Events []Event
 }
 
-// Event is something that happened.
+// Event is an event on a time line.
 type Event struct {
 	At     float64
 	Name   string
-	Detail string // what more there is to say, in a line
+	Detail string // further text, one line
 	Kind   Kind
 }
 
-// Kind is what an event is like.
+// Kind is the look of an event or text.
 type Kind int
 
-// The kinds of events.
+// The looks of events and texts.
 const (
-	Plain    Kind = iota // something happened
-	Up                   // there is more than before
-	Down                 // there is less than before
-	Decision             // something was chosen
+	Plain    Kind = iota // the usual look
+	Up                   // a gain
+	Down                 // a loss
+	Decision             // a decision
 )
 
-// Folded is a text that opens when it is asked for.
+// Folded is a text that is hidden until the reader opens it.
 type Folded struct {
 	Title string
 	Text  string

@@ -28,7 +28,7 @@ const picture = `<svg xmlns="http://www.w3.org/2000/svg" width="90pt" height="45
 
 func value(v float64) *float64 { return &v }
 
-// sample is a page with all that one can have.
+// sample is a page with every part.
 func sample() *page.Page {
 	table := &page.Table{Caption: "outcomes", Columns: []page.Column{{Name: "Outcome"}, {Name: "Value", Number: true}, {Name: "Unit"}, {Name: "Took", Unit: "s", Number: true}}}
 	for _, row := range []struct {
@@ -72,7 +72,7 @@ func rendered(t testing.TB, p *page.Page) string {
 	return b.String()
 }
 
-// The page as it is written, to the byte, and again the same.
+// The page equals its golden file, and a second rendering.
 func TestPageIsGolden(t *testing.T) {
 	got := rendered(t, sample())
 	path := filepath.Join("testdata", "sample.html")
@@ -89,7 +89,7 @@ func TestPageIsGolden(t *testing.T) {
 	require.Equal(t, 1, strings.Count(got, ".graft-line-blue{"), "the figures share their style")
 }
 
-// walk reads a page and finds no fault.
+// walk parses a page and requires that there is no fault.
 func walk(t testing.TB, text string) *pagetest.Structure {
 	t.Helper()
 	s := pagetest.Check(text)
@@ -97,8 +97,8 @@ func walk(t testing.TB, text string) *pagetest.Structure {
 	return s
 }
 
-// Elements are nested as they may be, ids are there once, headings go down one by one,
-// and links within the page lead somewhere.
+// Elements are nested as allowed, ids are unique, headings descend by one level, and
+// internal links have targets.
 func TestPageIsWellBuilt(t *testing.T) {
 	text := rendered(t, sample())
 	s := walk(t, text)
@@ -112,11 +112,10 @@ func TestPageIsWellBuilt(t *testing.T) {
 	require.Len(t, names, 5)
 }
 
-// hostile is what a folder may be called.
+// hostile are names of folders.
 var hostile = []string{`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `'; alert(1)//`, `</style><b>`, `</script>`, `</title></svg>`, `<!--`, `]]>`, `{{.}}`, `&lt;b&gt;`, "javascript:alert(1)", "a\u2028b"}
 
-// What is in a page is text, wherever it stands: what was put in comes out, and no
-// element with it.
+// Texts come out as they were put in, without becoming elements.
 func TestPageEscapes(t *testing.T) {
 	plain := walk(t, rendered(t, sampleOf("x")))
 	for _, text := range hostile {
@@ -132,7 +131,7 @@ func TestPageEscapes(t *testing.T) {
 	}
 }
 
-// sampleOf is a page in which a text stands wherever one can.
+// sampleOf is a page with a text in every place.
 func sampleOf(text string) *page.Page {
 	text = text + "0" + text
 	return &page.Page{Title: text, Lead: text, Version: text, Links: []page.Link{{Text: text, Address: text}}, Live: &page.Live{Tag: text}, Sections: []page.Section{{Title: text, Parts: []page.Part{
@@ -180,8 +179,7 @@ func TestOddPages(t *testing.T) {
 	}
 }
 
-// What a page says of what it may do is what its server sends along, and only one that
-// is served may ask for anything.
+// A page's policy equals its server's, and only served pages may send requests.
 func TestPolicy(t *testing.T) {
 	for _, p := range []*page.Page{sample(), served("1")} {
 		require.Contains(t, rendered(t, p), `"Content-Security-Policy" content="`+p.Policy()+`"`)
@@ -194,7 +192,7 @@ func TestPolicy(t *testing.T) {
 	require.ErrorContains(t, broken.Render(io.Discard), "0 of 1 rows")
 }
 
-// fullDisk takes nothing.
+// fullDisk fails every write.
 type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left") }
@@ -204,8 +202,8 @@ func TestRenderToAFullDisk(t *testing.T) {
 	require.ErrorContains(t, sample().Render(fullDisk{}), "no space left")
 }
 
-// Words can be read: each colour has a contrast of at least 4.5 to what it lies on, on
-// light and on dark pages (WCAG 2.2, 1.4.3).
+// Text has a contrast of at least 4.5 to its background, on light and dark pages (WCAG
+// 2.2, 1.4.3).
 func TestContrast(t *testing.T) {
 	style, err := os.ReadFile("page.css")
 	require.NoError(t, err)
@@ -225,7 +223,7 @@ func TestContrast(t *testing.T) {
 	}
 }
 
-// luminance is how bright a colour is, as WCAG defines it.
+// luminance is the relative luminance of WCAG.
 func luminance(t *testing.T, hex string) float64 {
 	if len(hex) == 3 {
 		hex = string([]byte{hex[0], hex[0], hex[1], hex[1], hex[2], hex[2]})

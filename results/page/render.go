@@ -26,10 +26,10 @@ var (
 	liveScript string // of pages that are served, after script
 )
 
-// generator begins what a page says of who wrote it.
+// generator begins the meta element that names graft.
 const generator = `<meta name="generator" content="graft`
 
-// IsPage says of the first bytes of a file, a thousand or all, whether Render wrote it.
+// IsPage reports whether Render wrote a file, by its first 1,000 bytes.
 func IsPage(head []byte) bool {
 	return bytes.HasPrefix(head, []byte("<!DOCTYPE html>")) && bytes.Contains(head, []byte(generator))
 }
@@ -43,9 +43,9 @@ var parsed = sync.OnceValue(func() *template.Template {
 	}).Parse(layout))
 })
 
-// Policy is what a browser lets the page do, as a Content-Security-Policy: to run its
-// own script and, where it is served, to ask its server and send forms there. The page
-// says so itself; who serves it may send it along.
+// Policy is the page's Content-Security-Policy: it may run its own script and, if it is
+// served, send requests and forms to its server. The page contains it; a server may send
+// it as a header too.
 func (p *Page) Policy() string {
 	digest := func(script string) string {
 		sum := sha256.Sum256([]byte(script))
@@ -58,13 +58,13 @@ func (p *Page) Policy() string {
 	return "default-src 'none'; style-src 'unsafe-inline'; script-src " + scripts + "; img-src data:; connect-src " + own + "; base-uri 'none'; form-action " + own
 }
 
-// Render writes the page. What is written is equal for equal pages.
+// Render writes the page. Equal pages give equal bytes.
 func (p *Page) Render(w io.Writer) error {
 	v, err := p.view()
 	if err != nil {
 		return fmt.Errorf("write page %q: %w", p.Title, err)
 	}
-	var b bytes.Buffer // an error in the middle leaves no half a page
+	var b bytes.Buffer // an error leaves no partial page
 	if err := parsed().Execute(&b, v); err != nil {
 		return fmt.Errorf("write page %q: %w", p.Title, err)
 	}
@@ -72,8 +72,8 @@ func (p *Page) Render(w io.Writer) error {
 	return err
 }
 
-// The views are what the layout shows: the page with its ids, names that are there once,
-// and numbers as texts.
+// The views are the page for its template: with unique ids and names, and numbers as
+// texts.
 type (
 	pageView struct {
 		Title, Lead, Version string
@@ -104,7 +104,7 @@ type (
 		Pick    *Pick
 	}
 	rowView struct {
-		Chosen string // what its box stands for
+		Chosen string // value of the row's box
 		Label  string // of the box
 		Cells  []cellView
 	}
@@ -119,10 +119,10 @@ type (
 	}
 )
 
-// viewer gives names and ids that are there once in a page.
+// viewer makes names and ids that are unique in a page.
 type viewer struct {
 	names  map[string]int
-	styles map[string]bool // of figures, which hold for the whole page
+	styles map[string]bool // styles of figures, which apply to the whole page
 }
 
 func (p *Page) view() (*pageView, error) {
@@ -150,7 +150,7 @@ func (l *Live) view() *liveView {
 	return &liveView{l.Tag, every.Milliseconds(), max(every, l.Rarely).Milliseconds()}
 }
 
-// once makes a name that no other part has.
+// once makes a unique name.
 func (v *viewer) once(name string) string {
 	v.names[name]++
 	if n := v.names[name]; n > 1 {
@@ -188,7 +188,7 @@ func (v *viewer) part(section string, part Part) (partView, error) {
 	return shown, nil
 }
 
-// longCell is up to how many bytes a text stands on one line.
+// longCell is the length in bytes above which a cell wraps.
 const longCell = 32
 
 func (t *Table) view() (*tableView, error) {
@@ -213,7 +213,7 @@ func (t *Table) view() (*tableView, error) {
 	return view, nil
 }
 
-// kindClasses are the looks of texts of a kind.
+// kindClasses are the CSS classes of kinds.
 var kindClasses = map[Kind]string{Up: " up", Down: " down", Decision: " pick"}
 
 func (c Cell) view(number bool) cellView {
@@ -231,7 +231,7 @@ func (c Cell) view(number bool) cellView {
 	return v
 }
 
-// sortKey is empty where the text is a number that says as much.
+// sortKey is empty if the text itself is that number.
 func sortKey(value float64, text string) string {
 	if v, err := strconv.ParseFloat(text, 64); err == nil && v == value {
 		return ""

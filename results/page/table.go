@@ -6,9 +6,9 @@ import (
 	"graft/results/cell"
 )
 
-// TableOf shows a table of a report, sorted by its shown numbers. Of more than most rows
-// the middle is left out; most zero or below shows all. It also returns how many rows
-// are left out.
+// TableOf converts a table of a report; its shown numbers are the sort keys. Above most
+// rows the middle is left out, and the number of rows left out is returned. With most
+// zero or below all rows are shown.
 func TableOf(from *cell.Table, most int) (*Table, int) {
 	t := &Table{}
 	for _, c := range from.Columns {

@@ -35,7 +35,7 @@ type markView struct {
 	Path   string
 }
 
-// marks are what events look like, around zero, by their kind.
+// marks are the shapes of events, around zero, by kind.
 var marks = map[Kind]struct{ class, path string }{
 	Plain:    {"plain", "M-6-6H6V6H-6Z"},
 	Up:       {"up", "M0-8L8 6H-8Z"},
@@ -68,7 +68,7 @@ func (t *Timeline) view() *timelineView {
 	return v
 }
 
-// lanesOf gives each event the lowest lane in which nothing is near.
+// lanesOf gives each event the lowest lane in which no other event is near.
 func lanesOf(events []Event, end float64) []int {
 	lanes := make([]int, len(events))
 	var last []float64
@@ -138,7 +138,7 @@ func percent(v float64) string {
 	return strconv.FormatFloat(math.Round(100*v)/100, 'f', -1, 64) + "%"
 }
 
-// short is a number with as many digits as a reader wants.
+// short is a number with three significant digits or so.
 func short(v float64) string {
 	return strconv.FormatFloat(math.Round(100*v)/100, 'f', -1, 64)
 }

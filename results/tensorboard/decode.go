@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// Read reads an event file, also while it is written: a torn last record is passed over.
-// What an event has beside what is written here is passed over as well. With an error come
-// the events before the fault.
+// Read reads an event file, also while it is written. It skips a torn last record and
+// unknown fields. With an error it returns the events before the fault.
 func Read(r io.Reader) ([]Event, error) {
 	var events []Event
 	_, err := EachRecord(r, func(n int, record []byte) error {
@@ -27,11 +26,11 @@ func Read(r io.Reader) ([]Event, error) {
 	return events, nil
 }
 
-// field is one of a message.
+// field is a field of a message.
 type field struct {
 	number, wire uint64
 	bits         uint64 // of a number
-	bytes        []byte // of anything else
+	bytes        []byte // value of any other type
 }
 
 var errMessage = fmt.Errorf("%w: it holds no event", ErrDamaged)
@@ -55,7 +54,7 @@ func eachField(m []byte, do func(f field) error) error {
 	return nil
 }
 
-// read takes the value of a field from the front of what is left.
+// read parses the value of a field and returns the rest of the message.
 func (f *field) read(m []byte) ([]byte, error) {
 	switch {
 	case f.wire == wireFixed64 && len(m) >= 8:
@@ -79,7 +78,7 @@ func (f *field) read(m []byte) ([]byte, error) {
 	return m[v:], nil
 }
 
-// is says whether this is a field of that number and type.
+// is compares number and wire type.
 func (f field) is(number, wire uint64) bool { return f.number == number && f.wire == wire }
 
 func decode(m []byte) (e Event, err error) {
@@ -109,7 +108,7 @@ func decode(m []byte) (e Event, err error) {
 	return e, err
 }
 
-// moment is a time that was written as seconds; what no time can be is the zero time.
+// moment is a time in seconds since 1970; values out of range are the zero time.
 func moment(seconds float64) time.Time {
 	if !(seconds > 0 && seconds < 1e11) {
 		return time.Time{}

@@ -1,36 +1,35 @@
-// Package tensorboard writes and reads the records of TensorBoard's event files: figures
-// and texts by step, each in a frame with checksums. What an event is was taken from
-// TensorFlow's event.proto, summary.proto and tensor.proto, what a frame is from its
-// description of TFRecord files; the few messages that are needed are put together here.
+// Package tensorboard writes and reads TensorBoard's event files: figures and texts by
+// step, in records with checksums. The messages follow TensorFlow's event.proto,
+// summary.proto and tensor.proto, and the records its description of TFRecord files.
 package tensorboard
 
 import "time"
 
-// Version is the format of event files, which their first event has. From 2 on a reader
-// heeds Event.Start.
+// Version is the format of event files, which their first event contains. From version 2
+// on readers honour Event.Start.
 const Version = "brain.Event:2"
 
-// Event is a record. What it holds beside time and step is as many of the following as
-// are not empty, but a version and a start stand alone.
+// Event is a record. It has a time, a step and any of the following fields, but a version
+// and a start stand alone.
 type Event struct {
-	Time    time.Time // by the machine's clock, whole microseconds; TensorBoard shows it
-	Step    int64     // that the figures are of; not negative
-	Version string    // of the file, in its first event; empty in all others
-	// Start says that a process went on with the run at Step: what a reader has of that
-	// step and later ones from before is void. False says nothing.
+	Time    time.Time // wall-clock time in whole microseconds; TensorBoard shows it
+	Step    int64     // step of the figures; not negative
+	Version string    // format of the file, in its first event; empty in all others
+	// Start marks a resumed run: a reader drops earlier events of this step and later
+	// ones.
 	Start   bool
 	Scalars []Scalar // figures of the step
 	Texts   []Text   // texts of the step
 }
 
-// Scalar is a figure.
+// Scalar is a number of a step.
 type Scalar struct {
-	Tag   string  // what is measured; up to the first slash, what it is shown with
-	Value float32 // as event files have it
+	Tag   string  // name; tags with equal text before the first slash are shown together
+	Value float32 // value; event files have 32 bits
 }
 
 // Text is a text that TensorBoard shows as Markdown.
 type Text struct {
-	Tag  string // what it is about
+	Tag  string // name of the text
 	Text string // in UTF-8
 }

@@ -12,15 +12,16 @@ import (
 const (
 	headSize = 12 // the length and its checksum
 	footSize = 4  // the checksum of the data
-	// MaxRecord bounds the bytes of a record with its frame, so that a damaged file takes
-	// no more memory than a sound one.
+	// MaxRecord bounds the bytes of a record with its frame, and so the memory that a
+	// damaged file takes.
 	MaxRecord = 16 << 20
 	readSize  = 1 << 16
-	// checksumMask is added to checksums, lest those of data that hold checksums are weak.
+	// checksumMask is added to checksums, since the CRC of data that contains CRCs is
+	// weak.
 	checksumMask = 0xa282ead8
 )
 
-// ErrDamaged says that a record is not what was written.
+// ErrDamaged says that a record differs from what was written.
 var ErrDamaged = errors.New("the record is damaged")
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -38,10 +39,10 @@ func AppendRecord(to, data []byte) []byte {
 	return binary.LittleEndian.AppendUint32(append(to, data...), checksum(data))
 }
 
-// EachRecord calls do for each whole record, in its frame and numbered from 1, until do
-// returns an error. It says whether something follows that is no whole record. Where that
-// is not a record which was cut short, the error wraps ErrDamaged. A record is valid during
-// the call only.
+// EachRecord calls do for each whole record, with its frame and numbered from 1, until do
+// returns an error. Torn means that the file does not end in a whole record; if that is
+// no truncated record either, the error wraps ErrDamaged. A record is valid during the
+// call.
 func EachRecord(r io.Reader, do func(n int, record []byte) error) (torn bool, err error) {
 	in := bufio.NewReaderSize(r, readSize)
 	var record []byte
@@ -61,8 +62,8 @@ func EachRecord(r io.Reader, do func(n int, record []byte) error) (torn bool, er
 	}
 }
 
-// readRecord appends the next record to a buffer, with its frame. At the end of the file
-// the error is io.EOF, in the midst of a record io.ErrUnexpectedEOF.
+// readRecord appends the next record to a buffer, with its frame. The error is io.EOF at
+// the end of the file, and io.ErrUnexpectedEOF inside a record.
 func readRecord(in *bufio.Reader, record []byte) ([]byte, error) {
 	record = append(record, make([]byte, headSize)...)
 	if _, err := io.ReadFull(in, record); err != nil {
@@ -72,7 +73,7 @@ func readRecord(in *bufio.Reader, record []byte) ([]byte, error) {
 	if binary.LittleEndian.Uint32(record[8:]) != checksum(record[:8]) || length > MaxRecord-headSize-footSize {
 		return record, fmt.Errorf("%w: its length is not right", ErrDamaged)
 	}
-	for left := int(length) + footSize; left > 0; { // what a wrong length promises need not fit
+	for left := int(length) + footSize; left > 0; { // a damaged length may be larger than the file
 		part := min(left, readSize)
 		at := len(record)
 		record = append(record, make([]byte, part)...)
@@ -88,7 +89,7 @@ func readRecord(in *bufio.Reader, record []byte) ([]byte, error) {
 	return record, nil
 }
 
-// wholly makes the end of a file one that should not have come yet.
+// wholly turns io.EOF into io.ErrUnexpectedEOF.
 func wholly(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
@@ -96,5 +97,5 @@ func wholly(err error) error {
 	return err
 }
 
-// Data is what a whole record holds.
+// Data is the content of a whole record.
 func Data(record []byte) []byte { return record[headSize : len(record)-footSize] }

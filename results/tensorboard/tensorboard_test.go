@@ -35,8 +35,8 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 	require.Equal(t, some, got)
 }
 
-// The bytes are those that TensorFlow's own writers make of these events: a fixed text
-// and its checksums, worked out by hand from the formats.
+// The bytes are those of TensorFlow's own writers: fixed, with checksums computed by hand
+// from the formats.
 func TestBytesAreTensorFlows(t *testing.T) {
 	want := "1800000000000000" + "a37f4b22" + // 24 bytes
 		"09" + "000000000000f83f" + // wall_time = 1.5
@@ -51,7 +51,7 @@ func TestBytesAreTensorFlows(t *testing.T) {
 	require.Equal(t, want, hex.EncodeToString(tensorboard.Data(got)))
 }
 
-// Wherever a file ends, the whole records before that are read.
+// Of a truncated file all whole records are read.
 func TestATornRecordIsPassedOver(t *testing.T) {
 	data := file(some...)
 	for end := range data {
@@ -68,7 +68,7 @@ func TestATornRecordIsPassedOver(t *testing.T) {
 	}
 }
 
-// Whichever bit is turned, somebody notices.
+// Any changed bit is noticed.
 func TestAChangedRecordIsDamaged(t *testing.T) {
 	first := len(file(some[:2]...))
 	data := file(some...)
@@ -96,7 +96,7 @@ func TestReadingStopsWhenAskedAndWhenItFails(t *testing.T) {
 	require.ErrorIs(t, err, enough)
 }
 
-// Fields that are not written here are passed over.
+// Unknown fields are skipped.
 func TestOtherFieldsArePassedOver(t *testing.T) {
 	m := tensorboard.Data(file(some[2]))
 	other := "5201" + "00" + // source_metadata
@@ -109,7 +109,7 @@ func TestOtherFieldsArePassedOver(t *testing.T) {
 	require.Equal(t, some[2:3], got)
 }
 
-// A file ends in an error or in events that can be written again.
+// Any file gives an error or events that can be written again.
 func FuzzRead(f *testing.F) {
 	f.Add(file(some...), false)
 	f.Add(tensorboard.Data(file(some[3])), true)

@@ -10,14 +10,14 @@
 namespace graft {
 namespace {
 
-// What is drawn for an image, each place a number of 63 bits.
+// Random numbers for an image, of 63 bits each.
 enum { kDown, kRight, kMirror, kHoleRow, kHoleColumn, kDraws };
 
-// Below so many bytes a second thread costs more than it brings.
+// Bytes below which a second thread costs more than it saves.
 constexpr int64_t kBytesPerThread = 1 << 16;
 
-// Place is where the pixels of one image go: out[y][x] is the image's pixel
-// (y + down, x + right), mirrored afterwards, with nothing inside of the hole.
+// Place maps the pixels of one image: out[y][x] is the image's pixel (y + down, x + right),
+// flipped afterwards, with zeros in the hole.
 struct Place {
   int64_t down, right;
   bool mirror;

@@ -1,6 +1,6 @@
-// The one file that includes LibTorch's c10d, and is compiled alone: where a
-// LibTorch lacks it, or has another one than we know, all else still builds.
-// USE_C10D_GLOO and USE_C10D_NCCL say what there is.
+// The only file that includes LibTorch's c10d. It is compiled separately, so that all else
+// builds with a LibTorch that lacks it or has an unknown version of it. USE_C10D_GLOO and
+// USE_C10D_NCCL define the available backends.
 #include <cstdlib>
 
 #include "peers.h"
@@ -43,8 +43,7 @@ class C10d : public Peers {
   }
 
  private:
-  // Gloo works on the host and NCCL on its device; what lies elsewhere goes there
-  // and back.
+  // Gloo works on the host and NCCL on its device; other tensors are copied there and back.
   template <typename Body>
   void on_device(at::Tensor &t, const Body &body) {
     std::vector<at::Tensor> list{t.to(device_)};

@@ -22,8 +22,8 @@ NormShape shape_of(const at::Tensor &x, const NormOptions &o) {
   return s;
 }
 
-// How many partial sums a reduction is split into. It is fixed, so that the
-// number of threads never changes a bit of the result.
+// Number of partial sums of a reduction. It is fixed, so that the number of threads does not
+// change a bit of the result.
 constexpr int64_t kParts = 16;
 
 // Sums over images in parallel: each part has its own row of accumulators, and
@@ -48,8 +48,8 @@ at::Tensor channels(int64_t n) { return at::empty({n}, at::TensorOptions().dtype
 
 const float *values(const at::Tensor &t) { return t.defined() ? t.data_ptr<float>() : nullptr; }
 
-// Adds up what all processes found. Each looked from a middle of its own; the sums
-// that are sent, as shared_norm sends them, look from zero.
+// Sums the statistics of all processes. Each shifts values by its own centre; the sums that
+// are sent, as in shared_norm, are unshifted.
 double shared_statistics(const Share &share, double count, std::vector<double> &sums, std::vector<double> &middle) {
   const size_t c = middle.size();
   at::Tensor all = at::empty({static_cast<int64_t>(2 * c + 1)}, at::TensorOptions().dtype(at::kDouble));
@@ -65,8 +65,8 @@ double shared_statistics(const Share &share, double count, std::vector<double> &
   return a[2 * c];
 }
 
-// Mean and inverse deviation of the batch, and how many values each is of; the
-// running statistics move along.
+// Mean and inverse deviation of the batch, and the number of values of each; updates the
+// running statistics.
 double batch_statistics(const at::Tensor &x, const NormShape &s, const NormOptions &o, const NormWeights &w, float *mean,
                       float *invstd) {
   const int64_t n = x.size(0), c = s.channels;

@@ -1,20 +1,20 @@
-// The fast path's layers: what program.cc calls in place of several operators.
+// The fast path's layers, which program.cc calls in place of several operators.
 #pragma once
 
 #include <torch/torch.h>
 
 namespace graft {
 
-// BatchNorm, then ReLU if asked, then an average over windows: 1 x 1 pools
-// nothing, a height of 0 stands for the whole image.
+// BatchNorm, then an optional ReLU, then an average over windows: 1 x 1 means no pool, a
+// height of 0 the whole image.
 struct NormOptions {
   int64_t window_height = 1, window_width = 1;
   bool relu = false, training = false;
   double momentum = 0.1, eps = 1e-5;
 };
 
-// before is a bias added ahead of the normalisation, undefined for none. The
-// batch's mean takes it off again, so it only moves the running mean, and its
+// before is a bias added before the normalisation, undefined for none. The batch's mean
+// cancels it, so it only changes the running mean, and its
 // gradient is zero: PyTorch's is the rounding error of a sum that cancels.
 struct NormWeights {
   at::Tensor weight, bias, running_mean, running_var, before;

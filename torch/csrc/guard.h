@@ -1,4 +1,4 @@
-// No exception crosses the border: every C entry runs its body in guarded().
+// No exception reaches C: every C entry runs its body in guarded().
 #pragma once
 
 #include <cstdlib>

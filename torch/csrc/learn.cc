@@ -1,4 +1,4 @@
-// Policies behind the border. What they compute is in policy.cc.
+// The C interface of policies. Their computations are in policy.cc.
 #include <ATen/CPUGeneratorImpl.h>
 
 #include "guard.h"
@@ -18,7 +18,7 @@ graft::PolicyRule rule_of(const graft_policy_rule &r) {
           r.beta2,    r.eps,      r.lr_every,   r.heat_every, r.batch};
 }
 
-// Lets a body move on a copy of the progress, which counts where it went well.
+// Runs a body on a copy of the progress, and keeps the copy if it succeeded.
 template <typename Body>
 void moving(graft_policy_progress *progress, const Body &body) {
   graft::PolicyProgress p{progress->episodes, progress->steps,       progress->based,
@@ -27,8 +27,8 @@ void moving(graft_policy_progress *progress, const Body &body) {
   *progress = {p.episodes, p.steps, p.based, p.lr, p.temperature, p.baseline};
 }
 
-// Stream draws as LibTorch does, on a copy of a generator's engine that it gives back
-// in the end. Numbers that are thrown away need not be made, only what follows them.
+// Stream draws as LibTorch does, on a copy of a generator's engine that it returns at the end.
+// It skips numbers without computing them.
 class Stream final : public graft::PolicyRandom {
  public:
   explicit Stream(at::CPUGeneratorImpl *source) : source_(source), engine_(source->engine()) {}

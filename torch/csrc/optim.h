@@ -18,7 +18,7 @@ class Optimizer {
   void zero_grad();
   void step();
   std::vector<at::Tensor> gradients() const;  // in the order of the parameters
-  std::vector<at::Tensor> state() const;      // all that a step changes
+  std::vector<at::Tensor> state() const;      // that a step changes
 
  private:
   struct Slot {
@@ -32,7 +32,7 @@ class Optimizer {
 
   std::vector<graft_group> groups_;
   std::vector<Slot> slots_;
-  at::Tensor steps_;  // int64 on the host, one place a parameter
+  at::Tensor steps_;  // int64 on the host, one for each parameter
 };
 
 }  // namespace graft

@@ -12,8 +12,8 @@
 
 namespace graft {
 
-// What a call throws when another process is gone or silent. The border tells it
-// from all else by how its message begins.
+// Thrown when another process is gone or silent. Go recognizes it by the beginning of its
+// message.
 constexpr const char *kPeerLost = "peer lost: ";
 
 class PeerLost : public std::runtime_error {
@@ -21,18 +21,18 @@ class PeerLost : public std::runtime_error {
   explicit PeerLost(const std::string &why) : std::runtime_error(kPeerLost + why) {}
 };
 
-// Peers is this process's place in a group. All make the same calls in the same
-// order. After a first failure every call fails: a group is made anew, not mended.
+// Peers is this process's membership in a group. All make the same calls in the same order.
+// After a first failure every call fails, and a new group must be formed.
 class Peers {
  public:
   Peers(int32_t rank, int32_t size) : rank(rank), size(size) {}
   virtual ~Peers() = default;
 
-  // Adds a tensor up over all processes, in place; each gets the same bits.
+  // Sums a tensor over all processes, in place; each gets the same bits.
   void sum(at::Tensor &t);
   // The same for many tensors: those of a type and a device go in one message.
   void sum(const std::vector<at::Tensor> &tensors);
-  // Gives all processes what root has, in place.
+  // Copies root's tensors to all processes, in place.
   void broadcast(std::vector<at::Tensor> &tensors, int32_t root);
   const std::string &failure() const { return failure_; }
 
@@ -49,17 +49,17 @@ class Peers {
   std::string failure_;
 };
 
-// Over LibTorch's own c10d: NCCL between CUDA devices where it has that, else Gloo.
-// Throws PeerLost where the others do not come in time.
+// Uses LibTorch's c10d: NCCL between CUDA devices if it is there, else Gloo. Throws PeerLost
+// if the others do not join in time.
 std::unique_ptr<Peers> make_peers(const graft_peers_options &o);
 bool has_gloo();
 bool has_nccl();
 
-// Share is the part of a step's batch that this process has: rows start to start +
-// count of total. One that has none does another's row again, which counts nothing,
-// so that no layer meets an empty batch and all make the same calls.
+// Share is this process's part of a step's batch: rows start to start + count of total. A
+// process without rows repeats another's row with no weight, so that no layer gets an empty
+// batch and all make the same calls.
 struct Share {
-  Peers *peers = nullptr;  // nullptr: the batch is all here
+  Peers *peers = nullptr;  // nullptr: this process has the whole batch
   int64_t total = 0, start = 0, count = 0;
   bool idle = false;
 
@@ -67,9 +67,9 @@ struct Share {
   double weight() const { return idle ? 0 : 1; }
 };
 
-// The share of the step that runs on this thread; nullptr where the batch is all
-// here. Layers ask for it where they look at a batch as a whole, as LibTorch's
-// layers ask whether gradients are wanted.
+// The share of the step on this thread; nullptr if this process has the whole batch. Layers
+// that use statistics of a batch read it, as LibTorch's layers read whether gradients are
+// enabled.
 const Share *sharing();
 
 class Sharing {
@@ -83,8 +83,8 @@ class Sharing {
   const Share *was_;
 };
 
-// Room for what is drawn for each value of x, for the whole batch: all processes
-// draw the same, and each takes its own rows. x like it where the batch is all here.
+// An empty tensor for random numbers of x's whole batch: all processes draw the same, and each
+// uses its own rows. It is like x if this process has the whole batch.
 at::Tensor like_whole_batch(const at::Tensor &x);
 at::Tensor own_rows(const at::Tensor &whole);
 

@@ -30,7 +30,7 @@ void Net<T>::add_entropy(int32_t slot, double weight, double temperature) {
   for (int64_t a = 0; a < n; a++) to[a] -= h[a] > 0 ? scale * h[a] * (std::log(h[a]) + entropy) : T(0);
 }
 
-// chain goes on to the logits.
+// chain propagates to the logits.
 template <typename T>
 void Net<T>::chain(int32_t slot, double temperature) {
   const int64_t act = padded<T>(shape_.actions), n = shape_.actions;
@@ -54,7 +54,7 @@ void Net<T>::gate_gradients(int first, int64_t n, Rows<const T> out, Rows<const 
   std::copy_n(sums, g, grad(first + kRecurrentBias));
 }
 
-// backward goes from the gradients of the active states' logits to all parameters.
+// backward propagates the gradients of the active states' logits to all parameters.
 template <typename T>
 void Net<T>::backward() {
   backward_decision(static_cast<int64_t>(active_state_.size()));
@@ -78,7 +78,7 @@ void Net<T>::backward_decision(int64_t n) {
   kernels_.outer(n, input, shape_.time + shape_.memory, d1, wide, grad(kLinear));
   kernels_.sum(n, d1, wide, grad(kLinear + 1));
   kernels_.transposed(n, d1, wide, at(kLinear) + shape_.time * wide, shape_.memory, {input_grad_, u, nullptr});
-  // States of one sequence hear of it from the same cell.
+  // States of one sequence depend on the same cell.
   const Cells<T> &c = memory_.cells;
   std::fill_n(c.out_grad, memory_rows_ * u, T(0));
   std::fill_n(c.state_grad, memory_rows_ * u, T(0));
@@ -91,7 +91,7 @@ void Net<T>::backward_decision(int64_t n) {
 template <typename T>
 void Net<T>::backward_memory() {
   const Cells<T> &c = memory_.cells;
-  Step s, behind;  // behind: all cells that have one before them
+  Step s, behind;  // behind: all cells with a predecessor
   for (int32_t back = 0;; back++) {
     s.clear();
     for (int32_t q : active_) {

@@ -5,7 +5,7 @@
 
 namespace graft {
 
-// begin forgets what was computed: the parameters are others now.
+// begin drops all results after a change of the parameters.
 template <typename T>
 void Net<T>::begin() {
   for (Direction<T> &d : directions_) {
@@ -65,8 +65,8 @@ void Net<T>::read_sequences(Direction<T> &d) {
   }
 }
 
-// say multiplies what the cells from a slot on say by their share of the second
-// layer's weights.
+// say multiplies the outputs of the cells from a slot on by the second layer's weights for
+// this direction.
 template <typename T>
 void Net<T>::say(Direction<T> &d, int32_t from) {
   const Cells<T> &c = d.layer.cells;
@@ -154,8 +154,8 @@ void Net<T>::evaluate(int64_t n, const int32_t *states) {
               (active_state_.size() - from) * padded<T>(shape_.actions), T(0));
 }
 
-// policy is the probabilities of a state's actions: the softmax of the logits, and
-// above a temperature of 1 the softmax of those divided by it, as the original has it.
+// policy computes the probabilities of a state's actions: the softmax of the logits, and above
+// a temperature of 1 the softmax of the probabilities divided by it, as in the original.
 template <typename T>
 void Net<T>::policy(int32_t slot, double temperature) {
   const int64_t act = padded<T>(shape_.actions), n = shape_.actions;

@@ -83,8 +83,8 @@ void product_panel(int64_t from, const Rows<const T> &x, int64_t k, const T *w, 
   }
 }
 
-// How many vectors of columns a panel of R rows has: as many sums as registers
-// hold beside what is multiplied.
+// Number of vectors of columns of a panel of R rows: as many sums as registers hold beside the
+// operands.
 template <int R>
 constexpr int panel_width() {
   return kRegisters == 32 ? (R == 1 ? 16 : R == 2 ? 8 : 6) : (R == 1 ? 8 : R == 2 ? 5 : 2);

@@ -35,9 +35,9 @@ template <typename T>
 struct Cells {
   int64_t units, gate_stride, unit_stride;
   T *gates;      // before and after the activation, as forward goes on
-  T *state;      // the cell's own memory
+  T *state;      // state of the cell
   T *shaped;     // tanh of it
-  T *out;        // what the cell says
+  T *out;        // output of the cell
   T *gate_grad;  // of gates before the activation
   T *out_grad;
   T *state_grad;

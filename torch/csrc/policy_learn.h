@@ -1,4 +1,4 @@
-// What is asked of a policy: probabilities, gradients, and the loops that train it.
+// The interface of a policy: probabilities, gradients, and the loops that train it.
 #pragma once
 
 #include "policy_net.h"
@@ -31,7 +31,7 @@ void Net<T>::gradient(int64_t n, const int32_t *states, double temperature, cons
   backward();
 }
 
-// reach is how likely each state is met, and each end.
+// reach computes the probability of each state and each end.
 template <typename T>
 std::vector<double> Net<T>::reach(double temperature, double *leaves) {
   const int64_t n = static_cast<int64_t>(sequence_.size()), actions = shape_.actions, act = padded<T>(actions);
@@ -111,8 +111,8 @@ inline void check_rule(const PolicyRule &rule) {
   require(rule.batch >= 1, "batches of " + std::to_string(rule.batch) + " episodes");
 }
 
-// choose finds the action whose share of [0, 1) holds what was drawn, with the sums
-// in the order and precision of LibTorch 1.13's multinomial.
+// choose finds the action whose share of [0, 1) contains the drawn number, with sums in the
+// order and precision of LibTorch 1.13's multinomial.
 template <typename T>
 int32_t Net<T>::choose(int32_t slot, double drawn) const {
   const T *h = heated_ + slot * padded<T>(shape_.actions);

@@ -1,4 +1,4 @@
-// The network behind a policy, its tree and what a step has computed of it.
+// The network of a policy, its tree and the results of a step.
 // Sequences that begin alike share the cells of one direction, those that end alike
 // the cells of the other: each distinct beginning and each distinct end is computed
 // once for a step. How numbers are multiplied is in policy_kernels.cc.
@@ -23,7 +23,7 @@ inline void require(bool holds, const std::string &text) {
   if (!holds) throw std::invalid_argument(text);
 }
 
-// Buffer is zeros that begin at a cache line.
+// Buffer is zeroed memory aligned to a cache line.
 template <typename T>
 class Buffer {
  public:
@@ -47,8 +47,8 @@ class Buffer {
   T *data_ = nullptr;
 };
 
-// Matrix is where one of PyTorch's parameters [out, in], or a bias with in = 1,
-// lies in the flat vector: as in rows of out values.
+// Matrix locates one of PyTorch's parameters [out, in], or a bias with in = 1, in the flat
+// vector: as in rows of out values.
 struct Matrix {
   int64_t in, out, stride, offset;
 };
@@ -62,7 +62,7 @@ struct Node {
   int32_t token, parent, depth;
 };
 
-// Step is cells that are computed together, their tokens and the cells before them.
+// Step lists cells that are computed together, their tokens and their predecessors.
 struct Step {
   std::vector<int32_t> cell, before, token;
 
@@ -74,7 +74,7 @@ struct Step {
   int64_t size() const { return static_cast<int64_t>(cell.size()); }
 };
 
-// Layer is the cells of a recurrent layer with their gradients.
+// Layer holds the cells of a recurrent layer with their gradients.
 template <typename T>
 struct Layer {
   Cells<T> cells;
@@ -113,7 +113,7 @@ struct Direction {
   int32_t size() const { return static_cast<int32_t>(used.size()); }
 };
 
-// Sequence is tokens by the nodes that they are of both directions.
+// Sequence lists the nodes of tokens in both directions.
 struct Sequence {
   std::vector<int32_t> nodes[2];
   int32_t slot = -1;  // among those of this step
@@ -188,7 +188,7 @@ class Net final : public Policy {
   std::map<std::pair<int32_t, int32_t>, int32_t> known_[2];
   std::map<std::vector<int32_t>, int32_t> known_sequences_;
 
-  // What this step has computed.
+  // Results of this step.
   Direction<T> directions_[2];
   Layer<T> memory_;
   int32_t memory_rows_ = 0;

@@ -1,4 +1,4 @@
-// How a policy is made: where its parameters lie, and the tree of its states.
+// Construction of a policy: the layout of its parameters, and the tree of its states.
 #pragma once
 
 #include "policy_net.h"
@@ -103,7 +103,7 @@ int32_t Net<T>::sequence_of(const int32_t *tokens, int64_t length) {
   return place.first->second;
 }
 
-// check_state says what is wrong with one state, and how deep its children are.
+// check_state checks one state, and sets the depth of its children.
 inline void check_state(const PolicyTree &tree, const PolicyShape &shape, int64_t s, std::vector<int64_t> &depth,
                         int64_t &ends) {
   const std::string name = "state " + std::to_string(s);
@@ -126,7 +126,7 @@ inline void check_state(const PolicyTree &tree, const PolicyShape &shape, int64_
   }
 }
 
-// check_tree says what is wrong with a tree, and how many decisions lead to its ends.
+// check_tree checks a tree, and returns the number of decisions up to its ends.
 inline int64_t check_tree(const PolicyTree &tree, const PolicyShape &shape) {
   require(tree.states >= 1 && tree.states <= 1 << 24, "a tree of " + std::to_string(tree.states) + " states");
   require(tree.leaves >= 1 && tree.leaves <= 1 << 26, "a tree of " + std::to_string(tree.leaves) + " ends");

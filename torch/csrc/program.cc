@@ -33,7 +33,7 @@ const char *layer_name(int32_t op) {
   }
 }
 
-// Where a fused norm keeps the bias of the convolution before it.
+// Index of the bias of the convolution before a fused norm.
 constexpr int kBefore = 5;
 
 at::Tensor activation(const at::Tensor &x, int64_t kind, double parameter) {
@@ -106,7 +106,7 @@ Program::Program(const graft_instr *code, int32_t count, int32_t registers, cons
   mark_last_uses();
 }
 
-// The step that alone reads reg, or -1: several may, or it is the output.
+// The only step that reads reg, or -1 if several do or it is the output.
 int32_t Program::only_reader(int32_t reg, size_t from) const {
   int32_t found = -1;
   if (reg == output_) return -1;
@@ -135,8 +135,8 @@ bool Program::fuse_pool(graft_instr &norm, const graft_instr &pool) const {
   return tiles;
 }
 
-// BatchNorm -> ReLU -> average pool becomes one layer, as far as the chain goes
-// and nobody else reads what lies between.
+// BatchNorm -> ReLU -> average pool becomes one layer, as far as the chain goes and nothing
+// else reads the intermediate results.
 void Program::fuse_norms() {
   for (size_t k = 0; k < steps_.size(); k++) {
     graft_instr norm = steps_[k].code;
@@ -169,7 +169,7 @@ bool Program::on_host(const graft_instr &c) const {
   return true;
 }
 
-// Moves the bias of a convolution into the norm that alone reads it.
+// Moves the bias of a convolution into the norm that is its only reader.
 void Program::absorb_bias(size_t at) {
   graft_instr &norm = steps_[at].code;
   for (Step &step : steps_) {
@@ -210,8 +210,8 @@ void Program::mark_last_uses() {
 }
 
 at::Tensor Program::forward(const at::Tensor &input, bool training, c10::optional<at::Generator> generator) const {
-  // A goroutine may arrive on a thread that LibTorch has not met. Asking for the
-  // number of threads sets it up, before a convolution would take all there are.
+  // A goroutine may run on a thread that is new to LibTorch. Reading the number of threads
+  // sets it up, before a convolution would use all there are.
   at::get_num_threads();
   Pass pass{std::vector<at::Tensor>(registers_), std::vector<at::Tensor>(tensors_.size()), training, generator};
   std::vector<at::Tensor> &regs = pass.regs;
@@ -245,7 +245,7 @@ at::Tensor Program::fused_norm(const graft_instr &c, const at::Tensor &x, bool t
   return at::avg_pool2d(y, {o.window_height, o.window_width});
 }
 
-// Bytes are cheaper to turn around than the floats that they become.
+// Bytes are cheaper to transpose than the floats that they become.
 at::Tensor Program::normalize(const graft_instr &c, const at::Tensor &x) const {
   at::Tensor in = fast_ && x.dim() == 4 ? x.contiguous(at::MemoryFormat::ChannelsLast) : x;
   return (in.to(at::kFloat) * c.doubles[0] - weight(c, 0)) / weight(c, 1);
@@ -262,7 +262,7 @@ at::Tensor Program::run_norm(const graft_instr &c, const at::Tensor &x, bool tra
   return c.op == GRAFT_LAYER_FUSED_NORM ? fused_norm(c, x, batch) : batch_norm(c, x, batch);
 }
 
-// A weight as it is multiplied with. Two layers that share one share its rounding.
+// A weight as an operand of products. Layers that share a weight share its rounding.
 at::Tensor Program::operand(const graft_instr &c, int k, Pass &pass) const {
   const at::Tensor w = weight(c, k);
   if (!bfloat16_ || !w.defined()) return w;
@@ -271,9 +271,9 @@ at::Tensor Program::operand(const graft_instr &c, int k, Pass &pass) const {
   return rounded;
 }
 
-// Convolutions and linear layers, for which bfloat16 is there: what goes in is rounded,
-// what comes out has the type of what came, so that all other layers stay as they are,
-// and gradients arrive at the weights in the weights' type.
+// Convolutions and linear layers in bfloat16: the input is rounded and the output has the
+// input's type, so that other layers are unaffected, and gradients of weights have the
+// weights' type.
 at::Tensor Program::multiply(const graft_instr &c, Pass &pass) const {
   const at::Tensor &given = pass.regs[c.in[0]];
   const at::Tensor x = bfloat16_ ? given.to(at::kBFloat16) : given, w = operand(c, 0, pass), b = operand(c, 1, pass);

@@ -34,10 +34,10 @@ class Program {
   bool fuse_pool(graft_instr &norm, const graft_instr &pool) const;
   at::Tensor weight(const graft_instr &c, int k) const { return c.weights[k] < 0 ? at::Tensor() : tensors_[c.weights[k]]; }
 
-  // What one pass over the program holds.
+  // State of one pass over the program.
   struct Pass {
     std::vector<at::Tensor> regs;
-    std::vector<at::Tensor> rounded;  // weights in bfloat16, made when first asked for
+    std::vector<at::Tensor> rounded;  // weights in bfloat16, made at first use
     bool training;
     c10::optional<at::Generator> generator;
   };
@@ -55,7 +55,7 @@ class Program {
   int32_t registers_, output_, fused_ = 0;
   bool fast_;
   bool steady_;    // gradients do not depend on the number of threads
-  bool bfloat16_;  // what is multiplied is rounded first
+  bool bfloat16_;  // operands of products are rounded
 };
 
 }  // namespace graft

@@ -47,8 +47,8 @@ func asItems(value any) (Tuple, error) {
 	return nil, malformed("a %T holds no items", value)
 }
 
-// encodeLatin1 is how protocol 2 writes bytes, which it has no opcode for: as
-// the text of the same code points, to be encoded.
+// encodeLatin1 decodes the bytes of protocol 2, which has no opcode for them and writes a text
+// of the same code points.
 func encodeLatin1(args Tuple) (any, error) {
 	if len(args) != 2 || (args[1] != "latin1" && args[1] != "latin-1") {
 		return nil, malformed("only encoding to latin1 is known")

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// chunk is how far memory runs ahead of the bytes that have come, so that a
+	// chunk bounds the memory allocated ahead of the bytes read, so that a
 	// false length costs nothing.
 	chunk = 1 << 16
 	// maxLine bounds a number or a name of the text protocol.

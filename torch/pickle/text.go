@@ -97,7 +97,7 @@ func unescape(text string, escape func(rest string) (string, int, error)) (strin
 	}
 }
 
-// simpleEscapes are those of one letter in a Python string literal.
+// simpleEscapes are the escapes of one letter in a Python string literal.
 var simpleEscapes = map[byte]string{
 	'\\': "\\", '\'': "'", '"': "\"", 'n': "\n", 'r': "\r", 't': "\t",
 	'a': "\a", 'b': "\b", 'f': "\f", 'v': "\v",

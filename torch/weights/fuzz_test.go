@@ -61,7 +61,7 @@ func objectOf(f *testing.F, data []byte) []byte {
 	return data
 }
 
-// checkRewrites says that what could be read is valid, and that it is kept by
+// checkRewrites checks that a set that could be read is valid, and that it is kept by
 // each format which can hold it.
 func checkRewrites(t *testing.T, set *weights.Set) {
 	require.NoError(t, set.Validate())

@@ -18,7 +18,7 @@ import (
 	"graft/torch/weights"
 )
 
-// fixtures are the same tensors in each format that PyTorch writes.
+// fixtures hold the same tensors in each format that PyTorch writes.
 var fixtures = map[string]weights.Format{
 	"current.pth": weights.PTH, "big.pth": weights.PTH, "legacy.pth": weights.PTHLegacy,
 }

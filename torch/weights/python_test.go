@@ -15,7 +15,7 @@ import (
 	"graft/torch/weights"
 )
 
-// describe is what Python tells of each file named after it: one line of JSON
+// describe is a Python program that describes each file in its arguments: one line of JSON
 // with its tensors, loaded by PyTorch's restricted reader.
 const describe = `
 import hashlib, json, sys, torch

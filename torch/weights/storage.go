@@ -28,7 +28,7 @@ type view struct {
 	shape, stride []int64
 }
 
-// check says whether every item of the view lies in its storage.
+// check checks that every item of the view lies in its storage.
 func (v *view) check() error {
 	n, err := count(v.shape)
 	if err != nil {
@@ -53,7 +53,7 @@ func (v *view) check() error {
 	return nil
 }
 
-// isContiguous says whether the items stand in row-major order without gaps. The
+// isContiguous reports whether the items stand in row-major order without gaps. The
 // stride of a dimension of size one has no meaning.
 func (v *view) isContiguous() bool {
 	want := int64(1)

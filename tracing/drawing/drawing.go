@@ -63,7 +63,7 @@ func describe(t *tracing.Trace, sheet []model.Row) string {
 		shapeText(t.Network.Input), shapeText(output), len(t.Layers), len(t.Blocks), len(t.Spaces), summary(t, sheet))
 }
 
-// paintHeading gives the lowest line of the name and the legend.
+// paintHeading paints the name and the legend, and returns their lower edge.
 func paintHeading(c *canvas, t *tracing.Trace, summary string) int {
 	y := margin + 16
 	c.text(words{x: margin, y: y, size: 18, room: narrow, head: t.Network.Name()})

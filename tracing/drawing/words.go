@@ -144,7 +144,7 @@ func windowText(kernel, stride model.Pair) string {
 
 func pairText(p model.Pair) string { return fmt.Sprintf("%d×%d", p.H, p.W) }
 
-// sideText is one number where both are equal.
+// sideText formats a pair, as one number if both are equal.
 func sideText(p model.Pair) string {
 	if p.H == p.W {
 		return strconv.Itoa(p.H)

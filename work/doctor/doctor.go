@@ -67,14 +67,14 @@ const largestOrigin = 1 << 16
 func origin(fsys files.FS, library string) string {
 	data, err := files.ReadAll(fsys, filepath.Join(filepath.Dir(library), "origin"), largestOrigin)
 	if err != nil {
-		return Unknown
+		return unknown
 	}
 	for line := range strings.Lines(string(data)) {
 		if from, ok := strings.CutPrefix(strings.TrimSpace(line), "libtorch="); ok {
 			return from
 		}
 	}
-	return Unknown
+	return unknown
 }
 
 func waitPolicy() string {
@@ -87,5 +87,5 @@ func waitPolicy() string {
 	return torch.WaitPolicy
 }
 
-// Unknown stands for a fact that the build did not record.
-const Unknown = "unknown"
+// unknown stands for a fact that the build did not record.
+const unknown = "unknown"

@@ -38,7 +38,7 @@ type Result struct {
 // and returns an error of the code failure.Requeue; with Resume the run then goes on to
 // the same bits.
 func Run(ctx context.Context, env *work.Env, path string, o Options) (*Result, error) {
-	if !config.IsTreeLearning(env.Files, path) {
+	if config.KindOf(env.Files, path) != config.TreeLearningKind {
 		return runStudy(ctx, env, path, o)
 	}
 	l, err := config.ReadTreeLearning(env.Files, path, o.Set)

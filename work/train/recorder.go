@@ -3,6 +3,7 @@ package train
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"graft/files"
 	"graft/trainer"
@@ -49,8 +50,12 @@ var tables = []string{"epochs.csv", "events.jsonl"}
 func (r *recorder) check() error {
 	for _, name := range tables {
 		path := r.Run.Path(name)
-		if _, err := r.fsys.Stat(path); err != nil {
+		_, err := r.fsys.Stat(path)
+		if errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("%s was removed while the job was running, and its rows with it: %w; the checkpoints are kept: put a copy of it back and resume the run, or begin another", path, err)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil

@@ -1,9 +1,9 @@
-// Package pagetest lets tests open pages in a headless Chromium, point at them, type
-// into them, and hear what they ask for and complain about; and look at what they are
-// made of without one.
+// Package pagetest drives a headless Chromium in tests: it opens pages, moves the
+// pointer, types, and records requests and complaints. It also checks the structure of
+// pages without a browser.
 //
-// The browser is spoken to in the protocol of its developer tools through a pipe, so
-// that nothing listens on a port. It is for tests only.
+// It speaks the protocol of the developer tools through a pipe, so that nothing listens
+// on a port.
 package pagetest
 
 import (
@@ -23,8 +23,7 @@ import (
 	"time"
 )
 
-// Need is where Chromium is. Where there is none the test is left out; in CI that is a
-// failure.
+// Need is the path of Chromium. Without one the test is skipped; with CI set it fails.
 func Need(t testing.TB) string {
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
@@ -39,7 +38,7 @@ func Need(t testing.TB) string {
 	return ""
 }
 
-// Browser is a Chromium that runs with a page in it.
+// Browser is a running Chromium with one page.
 type Browser struct {
 	ctx     context.Context
 	command *exec.Cmd
@@ -54,11 +53,11 @@ type Browser struct {
 	loads   int
 	broken  error
 
-	asked      []string // addresses that pages asked for
-	complaints []string // of consoles, and errors of scripts
+	asked      []string // addresses requested by pages
+	complaints []string // messages of consoles and errors of scripts
 }
 
-// message is what is said over the pipe, either way.
+// message is a message in either direction.
 type message struct {
 	ID      int             `json:"id,omitempty"`
 	Session string          `json:"sessionId,omitempty"`
@@ -109,7 +108,7 @@ func (b *Browser) start(path string) error {
 	return nil
 }
 
-// attach opens a page and asks to be told what happens in it.
+// attach opens a page and subscribes to its events.
 func (b *Browser) attach() error {
 	var target struct {
 		ID string `json:"targetId"`
@@ -145,7 +144,7 @@ func (b *Browser) Close() error {
 	return nil
 }
 
-// listen takes what Chromium says, each message ended by a zero.
+// listen reads Chromium's messages, each ended by a zero byte.
 func (b *Browser) listen(from io.ReadCloser) {
 	defer from.Close()
 	in := bufio.NewReaderSize(from, 1<<20)
@@ -197,7 +196,7 @@ func (b *Browser) take(m message) {
 	}
 }
 
-// call asks Chromium for something and takes the answer.
+// call sends a request and waits for its answer.
 func (b *Browser) call(method string, params any, into any) error {
 	if params == nil {
 		params = map[string]any{}
@@ -238,16 +237,16 @@ func (b *Browser) call(method string, params any, into any) error {
 	}
 }
 
-// Look is how a page is looked at.
+// Look configures how a page is shown.
 type Look struct {
 	Width int  // in pixels
-	Dark  bool // whoever reads it prefers dark pages
-	Print bool // it is printed
-	Plain bool // scripts of pages do not run
-	Still bool // whoever reads it prefers that nothing moves
+	Dark  bool // the reader prefers dark pages
+	Print bool // as for printing
+	Plain bool // without scripts
+	Still bool // the reader prefers reduced motion
 }
 
-// Open opens an address and waits until all of it is there.
+// Open opens an address and waits until it is loaded.
 func (b *Browser) Open(url string, look Look) error {
 	scheme := "light"
 	if look.Dark {
@@ -292,7 +291,7 @@ func (b *Browser) Open(url string, look Look) error {
 	}
 }
 
-// Eval runs a script in the page and takes its value.
+// Eval runs a script in the page and returns its value.
 func (b *Browser) Eval(script string, into any) error {
 	var answer struct {
 		Result struct {
@@ -332,11 +331,11 @@ func (b *Browser) place(selector string) (x, y float64, err error) {
 	return at[0], at[1], nil
 }
 
-// mostFaults is how often in a row a condition may fail that is waited for.
+// mostFaults is the number of consecutive errors that Until accepts.
 const mostFaults = 50
 
-// Until waits until a condition of the page, a script, is so. While another page is
-// opened it may fail, since there is nothing yet that it is about.
+// Until waits until a condition, a script, is true. It may fail meanwhile, since a page
+// that is being opened has no content yet.
 func (b *Browser) Until(condition string) error {
 	for faults := 0; ; {
 		var is bool
@@ -379,7 +378,7 @@ func (b *Browser) Click(selector string) error {
 	return nil
 }
 
-// keys are what there is to press.
+// keys are the supported keys.
 var keys = map[string]struct {
 	code      int
 	key, text string
@@ -399,21 +398,21 @@ func (b *Browser) Press(key string) error {
 	return nil
 }
 
-// Asked are the addresses that the page has asked for since it was opened.
+// Asked are the addresses that the page has requested since it was opened.
 func (b *Browser) Asked() []string {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	return append([]string(nil), b.asked...)
 }
 
-// Complaints are what the page wrote to its console, and the errors of its scripts.
+// Complaints are the messages on the page's console, and the errors of its scripts.
 func (b *Browser) Complaints() []string {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	return append([]string(nil), b.complaints...)
 }
 
-// Screenshot is all of the page as PNG.
+// Screenshot is the whole page as PNG.
 func (b *Browser) Screenshot() ([]byte, error) {
 	var answer struct{ Data string }
 	if err := b.call("Page.captureScreenshot", map[string]any{"captureBeyondViewport": true}, &answer); err != nil {

@@ -10,25 +10,25 @@ import (
 	"strings"
 )
 
-// Structure is what a page is made of.
+// Structure describes the elements of a page.
 type Structure struct {
 	IDs    map[string]bool // of its elements
-	Texts  []string        // of elements that are neither script nor style
-	Faults []string        // what no page should have
+	Texts  []string        // texts outside of script and style
+	Faults []string        // violations
 
 	levels []int // of headings
 }
 
 var (
-	// ended finds elements without an end, which are ended for the walk.
+	// ended matches void elements, which are closed for the parser.
 	ended = regexp.MustCompile(`<((?:meta|link)\b[^>]*)>`)
-	// raw finds elements whose text is no markup.
+	// raw matches elements whose text is no markup.
 	raw = regexp.MustCompile(`(?s)<style>.*?</style>|<script>.*?</script>`)
 )
 
-// Check reads a page strictly: each element is ended, in order, and stands where it
-// may; no attribute is there twice, and no id; headings go down one by one; nothing runs
-// but the page's script.
+// Check parses a page strictly: elements are closed in order and nested as allowed,
+// attributes and ids are unique, headings descend by one level, and no script runs but
+// the page's own.
 func Check(page string) *Structure {
 	s := &Structure{IDs: map[string]bool{}}
 	page = ended.ReplaceAllString(strings.TrimPrefix(raw.ReplaceAllString(page, ""), "<!DOCTYPE html>"), "<$1/>")
@@ -62,7 +62,7 @@ func (s *Structure) fault(format string, args ...any) {
 	s.Faults = append(s.Faults, fmt.Sprintf(format, args...))
 }
 
-// headings go down one by one from the only one of the page.
+// headings checks that there is one h1, and that headings descend by one level.
 func (s *Structure) headings() {
 	for k, level := range s.levels {
 		if k == 0 && level != 1 || k > 0 && (level == 1 || level > s.levels[k-1]+1) {
@@ -72,7 +72,7 @@ func (s *Structure) headings() {
 	}
 }
 
-// inside says within what elements may stand.
+// inside lists the permitted parents of elements.
 var inside = map[string][]string{"tr": {"thead", "tbody"}, "td": {"tr"}, "th": {"tr"}, "caption": {"table"}, "li": {"ul"}, "dt": {"div"}, "dd": {"div"}, "figcaption": {"figure"}, "summary": {"details"},
 	"h2": {"section"}, "h3": {"section"}, "table": {"div"}, "section": {"main"}, "main": {"body"}, "thead": {"table"}, "tbody": {"table"}}
 

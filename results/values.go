@@ -9,18 +9,18 @@ import (
 	"strings"
 )
 
-// Kind is what the values of a column are. The zero value is Float.
+// Kind is the type of a column's values. The zero value is Float.
 type Kind int
 
 // The kinds of columns.
 const (
-	Float  Kind = iota // a float64, or a float32 as the float64 that is equal to it
+	Float  Kind = iota // a float64 or float32; both are kept as float64
 	Int                // an int64
 	String             // text without line breaks
 	Bool               // true or false
 )
 
-// String names the kind; one that there is not has the empty name.
+// String names the kind; an unknown one has the empty name.
 func (k Kind) String() string {
 	switch k {
 	case Float:
@@ -35,7 +35,7 @@ func (k Kind) String() string {
 	return ""
 }
 
-// cell is a value of a table as it was read.
+// cell is a value of a table that is read.
 type cell struct {
 	kind    Kind
 	missing bool
@@ -61,8 +61,7 @@ func formatRow(columns []Column, values []any) ([]byte, error) {
 	return append(line, '\n'), nil
 }
 
-// appendCell writes one value. Types are told apart by what they are made of, so
-// named ones are fine.
+// appendCell writes one value. Named types count as their underlying type.
 func appendCell(line []byte, kind Kind, value any) ([]byte, error) {
 	if value == nil {
 		return line, nil
@@ -83,8 +82,8 @@ func appendCell(line []byte, kind Kind, value any) ([]byte, error) {
 	return nil, fmt.Errorf("%v of type %T is not of kind %s", value, value, kind)
 }
 
-// appendFloat writes the shortest text that reads back as the same bits, and
-// sees to it that it does not look like an int.
+// appendFloat writes the shortest text that reads back as the same bits and does not look
+// like an int.
 func appendFloat(line []byte, f float64) []byte {
 	start := len(line)
 	line = strconv.AppendFloat(line, f, 'g', -1, 64)

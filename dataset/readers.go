@@ -17,7 +17,7 @@ import (
 	"graft/files"
 )
 
-// ErrMissing says that a dataset, or a part of it, is not where it was looked for.
+// ErrMissing says that a dataset, or a part of it, is not at its path.
 var ErrMissing = errors.New("the dataset is not there")
 
 // missing is the error for a kind whose files are not at a path.
@@ -31,19 +31,19 @@ func missing(o Options, what ...string) error {
 
 const (
 	readBuffer = 1 << 18
-	// maxArchive bounds what an archive unpacks to. CIFAR takes 185 MB.
+	// maxArchive bounds the unpacked bytes of an archive. CIFAR takes 185 MB.
 	maxArchive = 1 << 30
 	// maxEntries bounds the files in an archive. CIFAR has less than ten.
 	maxEntries = 10_000
 )
 
-// readers take the files of a dataset by their names, each with its size in
-// bytes, in any order. A reader takes the whole file or fails.
+// readers read the files of a dataset by name, each with its size in bytes, in any order.
+// A reader reads the whole file or fails.
 type readers map[string]func(r io.Reader, size int64) error
 
 func (all readers) names() []string { return slices.Sorted(maps.Keys(all)) }
 
-// readFiles gives each reader its file of a folder.
+// readFiles passes each reader its file of a folder.
 func (all readers) readFiles(fsys files.FS, folder string) error {
 	for _, name := range all.names() {
 		if err := readFile(fsys, filepath.Join(folder, name), all[name]); err != nil {
@@ -71,8 +71,8 @@ func readFile(fsys files.FS, path string, read func(io.Reader, int64) error) (er
 	return damaged(read(bufio.NewReaderSize(file, readBuffer), info.Size()))
 }
 
-// readArchive gives each reader its file out of a .tar.gz, whatever folder it is
-// in there, and says which were not found.
+// readArchive passes each reader its file from a .tar.gz, in any folder there, and
+// returns the names that were not found.
 func (all readers) readArchive(fsys files.FS, path string) (absent []string, err error) {
 	err = readFile(fsys, path, func(r io.Reader, _ int64) error {
 		absent, err = all.readTar(r)
@@ -92,7 +92,7 @@ func (all readers) readTar(r io.Reader) (absent []string, err error) {
 	for range maxEntries {
 		header, err := archive.Next()
 		if errors.Is(err, io.EOF) {
-			// What follows the last entry holds the checksum of it all.
+			// The checksum follows the last entry.
 			if _, err = io.Copy(io.Discard, bounded); err == nil {
 				return left.names(), nil
 			}
@@ -107,7 +107,7 @@ func (all readers) readTar(r io.Reader) (absent []string, err error) {
 	return nil, fmt.Errorf("it has more than %d entries; it is not the published archive", maxEntries)
 }
 
-// again is the remedy for a file that is not whole.
+// again is the remedy for a truncated or damaged file.
 const again = "fetch or copy the file again"
 
 func archiveFault(bounded *io.LimitedReader, err error) error {
@@ -130,18 +130,18 @@ func (all readers) readEntry(archive io.Reader, header *tar.Header) error {
 	return nil
 }
 
-// unzipped is r, or what it holds where it begins as gzip does.
+// unzipped is r, unpacked if it starts as gzip does.
 func unzipped(r io.Reader) (io.Reader, error) {
 	buffered := bufio.NewReaderSize(r, readBuffer)
 	start, err := buffered.Peek(2)
 	if err != nil || start[0] != 0x1f || start[1] != 0x8b {
-		return buffered, nil // what is too short says so when it is read
+		return buffered, nil // reading reports a file that is too short
 	}
 	return gzip.NewReader(buffered)
 }
 
-// isFile says whether there is a file at a path. What cannot be looked at is an
-// error, since it is there.
+// isFile reports whether there is a file at a path, or returns an error if that cannot be
+// determined.
 func isFile(fsys files.FS, path string) (bool, error) {
 	info, err := fsys.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -153,7 +153,7 @@ func isFile(fsys files.FS, path string) (bool, error) {
 	return info.Mode().IsRegular(), nil
 }
 
-// ended says whether a file ends where it should.
+// ended returns an error unless the file ends here.
 func ended(r io.Reader) error {
 	var one [1]byte
 	n, err := io.ReadFull(r, one[:])

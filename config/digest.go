@@ -1,0 +1,62 @@
+package config
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"sync"
+
+	"graft/config/decode"
+)
+
+// Values lists all keys of a file in its order.
+func Values(f File) []Value { return dialect.Values(f, f.origins().given) }
+
+// Resolved is a file with every value filled in, from which the same options are read.
+func Resolved(f any) string { return dialect.Resolved(f) }
+
+// Described is Resolved with the description of each key as a comment above it.
+func Described(f File) string { return dialect.Described(f) }
+
+// Digest is a SHA-256 in hex over all that results depend on: the keys, and what the
+// file's own method Digest adds, such as the contents of files.
+func Digest(f File) string {
+	if own, has := f.(interface{ Digest() string }); has {
+		return own.Digest()
+	}
+	return digest(f, func(io.Writer) {})
+}
+
+// digest is the digest of the keys on which results depend, then of more.
+func digest(f File, more func(io.Writer)) string {
+	h := sha256.New()
+	for _, v := range Values(f) {
+		if v.Result == decode.Material {
+			fmt.Fprintf(h, "%s = %s\n", v.Key, v.Text)
+		}
+	}
+	more(h)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// differences lists the keys on which results depend and whose values differ, each as
+// "key was its value and is ours".
+func differences(now, was File) []string { return decode.Differences(Values(now), Values(was)) }
+
+// ChangesNoResult says whether the results of a run are the same whatever a key such as
+// run.folder says, in files of all kinds. Keys change results unless their fields' tag
+// is result:"none".
+func ChangesNoResult(key string) bool { return withoutResult()[key] }
+
+var withoutResult = sync.OnceValue(func() map[string]bool {
+	keys := map[string]bool{}
+	for _, k := range Kinds() {
+		for _, v := range Values(k.New()) {
+			if v.Result == decode.None {
+				keys[v.Key] = true
+			}
+		}
+	}
+	return keys
+})

@@ -1,0 +1,208 @@
+// Package profile measures what training takes on a device, so that jobs on a virtual clock
+// can be charged for it.
+package profile
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"graft/files"
+	"graft/model"
+	"graft/results/failure"
+	"graft/torch"
+	"graft/trainer"
+	"graft/work"
+)
+
+// Options say what to measure, and how.
+type Options struct {
+	Device    string // cpu or cuda:N; empty is cpu
+	Threads   int    // of an operator on the CPU; zero is all processors
+	Batches   []int  // examples in a step and in a batch of evaluation; none is 64 and 128
+	Rounds    int    // whose median counts; zero is 7
+	Optimizer string // of the steps, such as adam; empty is adam
+	Exact     bool   // keep PyTorch's order of operations; false takes the fast path
+	Steady    bool   // compute the same bits whatever the number of threads
+	Input     string // shape of an example for networks of the zoo; empty is 3x32x32
+	Classes   int    // of networks of the zoo; zero keeps theirs
+	Only      bool   // measure only the networks that are named; false adds a set of small ones
+	Plain     bool   // do not deepen and widen the networks that are named
+	Name      string // of the profile; empty is that of the file, or else the device
+	Out       string // file that will be written, checked before measuring; empty is none
+	Force     bool   // the file may be there
+	Graft     string // version of graft in the profile; empty is the environment's
+}
+
+// Measure measures what steps, batches, decisions and operations of networks take on
+// a device. It does not write the profile.
+func Measure(ctx context.Context, env *work.Env, names []string, o Options) (*trainer.Profile, error) {
+	o.Device, o.Optimizer, o.Input = cmp.Or(o.Device, "cpu"), cmp.Or(o.Optimizer, "adam"), cmp.Or(o.Input, "3x32x32")
+	subjects, err := o.subjects(env.Files, names)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.mayWrite(env.Files); err != nil {
+		return nil, err
+	}
+	return o.measure(ctx, env, subjects)
+}
+
+// subjects are the networks to be measured.
+func (o Options) subjects(fsys files.FS, names []string) ([]trainer.Subject, error) {
+	if o.Only && len(names) == 0 {
+		return nil, failure.Usagef("--only is for networks that are named; name one of 'graft model list', or a network file")
+	}
+	input, err := model.ParseShape(o.Input)
+	if err != nil {
+		return nil, failure.Usagef("--input: %w", err)
+	}
+	var all []trainer.Subject
+	for _, name := range names {
+		n, err := o.load(fsys, name, input)
+		if err != nil {
+			return nil, err
+		}
+		first := trainer.Subject{Name: networkLabel(name, n), Network: n}
+		all = append(all, first)
+		if o.Plain {
+			continue
+		}
+		adapted, err := trainer.Adapted(first)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, adapted...)
+	}
+	if o.Only {
+		return all, nil
+	}
+	others, err := trainer.Subjects(input, o.Classes)
+	if err != nil {
+		return nil, failure.With(failure.Usage, fmt.Errorf("the networks that are measured by default: %w; --only leaves them out", err))
+	}
+	return append(all, others...), nil
+}
+
+// load makes a network of the zoo for the input and classes, or that of a file as it is.
+func (o Options) load(fsys files.FS, name string, input model.Shape) (*model.Network, error) {
+	if work.IsNetworkFile(name) {
+		return work.LoadNetwork(fsys, name, nil, 0)
+	}
+	return work.LoadNetwork(fsys, name, input, o.Classes)
+}
+
+// networkLabel is the name of a network in a profile: that of the zoo, or else what it
+// prints as.
+func networkLabel(name string, n *model.Network) string {
+	if work.IsNetworkFile(name) {
+		return n.Name()
+	}
+	return name
+}
+
+// mayWrite returns an error, before anything is measured, where the file cannot be written.
+func (o Options) mayWrite(fsys files.FS) error {
+	if o.Out == "" {
+		return nil
+	}
+	if info, err := fsys.Stat(o.Out); err == nil && info.IsDir() {
+		return failure.Usagef("--out %s is a folder; name a file in it", o.Out)
+	} else if err == nil && !o.Force {
+		return failure.Usagef("--out %s is there already; --force replaces it", o.Out)
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("--out: %w", err)
+	}
+	if info, err := fsys.Stat(filepath.Dir(o.Out)); err != nil {
+		return fmt.Errorf("--out: %w", err)
+	} else if !info.IsDir() {
+		return failure.Usagef("--out %s: %s is no folder", o.Out, filepath.Dir(o.Out))
+	}
+	return nil
+}
+
+// measure measures the subjects, and records how in the profile.
+func (o Options) measure(ctx context.Context, env *work.Env, subjects []trainer.Subject) (*trainer.Profile, error) {
+	m := trainer.MeasureOptions{Batches: o.Batches, Rounds: o.Rounds, Exact: o.Exact, Steady: o.Steady, Now: env.Now,
+		Tell: func(what string, done, of int) { env.Log.Info(what, zap.Int("done", done), zap.Int("of", of)) }}
+	if err := m.Optimizer.Rule.UnmarshalText([]byte(o.Optimizer)); err != nil {
+		return nil, failure.Usagef("--optimizer: %w", err)
+	}
+	m.EnsureDefaults()
+	if err := m.Validate(); err != nil {
+		return nil, failure.With(failure.Usage, err)
+	}
+	if o.Threads < 0 {
+		return nil, failure.Usagef("--threads %d: 0 is all processors", o.Threads)
+	}
+	if o.Threads > 0 {
+		if err := torch.SetThreads(o.Threads); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if m.Device, err = torch.ParseDevice(o.Device); err != nil {
+		return nil, err
+	}
+	runtime, err := torch.Describe()
+	if err != nil {
+		return nil, err
+	}
+	measured, err := trainer.Measure(ctx, subjects, m)
+	if err != nil {
+		return nil, err
+	}
+	made := trainer.Made{Date: env.Now().UTC().Format(time.DateOnly), Graft: cmp.Or(o.Graft, env.Version), Torch: runtime.Version, Device: m.Device.String(),
+		Threads: runtime.Threads, Rounds: m.Rounds, Optimizer: m.Optimizer.Rule.String(), Exact: m.Exact, Steady: m.Steady}
+	return measured.Profile(o.title(), deviceText(env.Files, m.Device), made), nil
+}
+
+// title is the name of the profile.
+func (o Options) title() string {
+	switch {
+	case o.Name != "":
+		return o.Name
+	case o.Out != "":
+		return strings.TrimSuffix(filepath.Base(o.Out), filepath.Ext(o.Out))
+	}
+	return o.Device
+}
+
+// mostInformation limits the size of a file in which the system describes a device.
+const mostInformation = 16 << 20
+
+// deviceText is the system's name of a device; graft's where the system has none.
+func deviceText(fsys files.FS, d torch.Device) string {
+	path, key := "/proc/cpuinfo", "model name"
+	if d.CUDA {
+		path, key = cardFile(fsys), "Model"
+	}
+	text, err := files.ReadAll(fsys, path, mostInformation)
+	if err != nil {
+		return d.String()
+	}
+	for line := range strings.Lines(string(text)) {
+		if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == key {
+			return strings.TrimSpace(value)
+		}
+	}
+	return d.String()
+}
+
+// cardFile describes the GPU of a machine that has one. It is empty for several: their
+// order here is not that of CUDA.
+func cardFile(fsys files.FS) string {
+	const folder = "/proc/driver/nvidia/gpus"
+	cards, err := fsys.ReadDir(folder)
+	if err != nil || len(cards) != 1 {
+		return ""
+	}
+	return filepath.Join(folder, cards[0].Name(), "information")
+}
