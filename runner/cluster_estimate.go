@@ -24,24 +24,24 @@ func newClusterEstimateCommand() *cobra.Command {
 	var o clusterEstimateOptions
 	command := &cobra.Command{
 		Use:   "estimate",
-		Short: "Learn how long jobs run, and estimate each before it does",
+		Short: "Learn how long jobs run, and estimate each at its submission",
 		Long: `estimate walks through a trace. Every week it learns a model from the jobs that have ended
 by then, and estimates the jobs of the week from what is known when they are submitted:
 user, virtual cluster, name, model, data, devices, what a profile showed, and the date.
-No estimate knows anything that happened later.
+No estimate uses anything that happened later.
 
-Jobs of the first week have no model before them, unless --history names traces of what was
-before. They are expected to run for the mean of the jobs that had ended: of those of the
-same user, name and devices; where there are none, of the same user; then of all; and for
-an hour where none had ended. So are those of a week before which fewer than ` + fmt.Sprint(2*defaultLeastRows()) + ` jobs had
-ended. How many these are is printed.
+Jobs of the first week have no model, unless --history names earlier traces. Their estimate
+is the mean of the jobs that had ended: of those of the same user, name and devices; where
+there are none, of the same user; then of all; and an hour where none had ended. The same
+holds for a week before which fewer than ` + fmt.Sprint(2*defaultLeastRows()) + ` jobs had ended. The number of these jobs is
+printed.
 
 --walk none learns once, from the history, or from the first week where there is none;
---walk never does not learn at all, so that all jobs are expected to run as long as similar ones did.
+--walk never does not learn: each estimate is the mean of similar jobs that had ended.
 
-'graft cluster run --estimates FILE' reads the file that is written. In a folder for its
---data it is found by a name such as jobs_ebm.csv, with _ebm in it, which ` + readersOf("ebm") + ` reads, or
-one that ends in _lgb.csv, which ` + readersOf("lgb") + ` reads.`,
+'graft cluster run --estimates FILE' reads the file. In the folder of its --data the file is
+found by its name: one with _ebm in it, such as jobs_ebm.csv, is for ` + readersOf("ebm") + `, and one that
+ends in _lgb.csv for ` + readersOf("lgb") + `.`,
 		Example: `  graft cluster estimate --trace september.csv --out venus_ebm.csv
   graft cluster estimate --trace september.csv --history august.csv --out estimates.csv --model model.json
   graft cluster estimate --trace seconds.csv --start 2020-04-01 --past --out estimates.csv --shapes shapes`,
@@ -52,9 +52,9 @@ one that ends in _lgb.csv, which ` + readersOf("lgb") + ` reads.`,
 	}
 	o.addFlags(command)
 	flags := command.Flags()
-	flags.StringArrayVar(&o.History, "history", nil, "a trace of what was before, whose jobs are learned from and not estimated; may be given several times")
+	flags.StringArrayVar(&o.History, "history", nil, "an earlier trace, to learn from and not to estimate; may be given several times")
 	flags.StringVar(&o.Walk, "walk", estimates.WalkWeek, "when models are learned: each week; none, which is once; or never")
-	flags.BoolVar(&o.Past, "past", false, "let the durations of similar jobs that have ended be features as well")
+	flags.BoolVar(&o.Past, "past", false, "use the durations of similar jobs that have ended as features")
 	flags.StringVar(&o.Saved, "model", "", "write the last model to this file, for graft cluster shapes")
 	_ = command.MarkFlagRequired("trace")
 	_ = command.RegisterFlagCompletionFunc("model", words(func() []string { return nil })) // flags of this name are networks elsewhere

@@ -13,9 +13,9 @@ import (
 func printDurations(w io.Writer, r *estimates.DurationReport) error {
 	d := &document.Document{}
 	d.Say(fmt.Sprintf("%s: %s, %s", r.Trace, r.Format, document.Plural(r.Jobs, "job")), historyText(r),
-		fmt.Sprintf("%d estimated by a model, %d by similar jobs that had ended, %d as an hour since none had", r.Learned, r.Similar, r.Blind))
+		fmt.Sprintf("%d estimates by a model, %d by the mean of similar jobs, %d of an hour", r.Learned, r.Similar, r.Blind))
 	if r.Scores != nil {
-		d.Say("of those by a model: "+scoresText(r.Scores, "s"), "had similar jobs estimated them: "+scoresText(r.Usual, "s"), "intervals of 95% draw runs of jobs")
+		d.Say("model: "+scoresText(r.Scores, "s"), "mean of similar jobs, for the same jobs: "+scoresText(r.Usual, "s"), "Intervals of 95% are a bootstrap over runs of jobs.")
 		d.Show(windowTable(r.Windows))
 		d.Show(termTable(r.Terms, estimates.Unit("s", r.Target)))
 	}
@@ -33,9 +33,9 @@ func historyText(r *estimates.DurationReport) string {
 	if r.History == 0 && r.Later == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("%s of a history are learned from as well", document.Plural(r.History, "job"))
+	text := fmt.Sprintf("history: %s", document.Plural(r.History, "job"))
 	if r.Later > 0 {
-		text += fmt.Sprintf("; %d left out, which came with the trace or after it", r.Later)
+		text += fmt.Sprintf("; %d left out, submitted with the trace or later", r.Later)
 	}
 	return text
 }

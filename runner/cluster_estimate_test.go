@@ -86,7 +86,7 @@ func TestClusterEstimate(t *testing.T) {
 	require.Equal(t, failure.Usage, got.code, "what is there stays")
 	screen := must(t, "cluster estimate --trace jobs.csv --past --out data/jobs_ebm.csv --force --workers 1")
 	require.Equal(t, before, text(t, "data/jobs_ebm.csv"), "the same bytes again")
-	require.Contains(t, screen, fmt.Sprintf("%d estimated by a model, %d by similar jobs that had ended, %d as an hour since none had\n", r.Learned, r.Similar, r.Blind))
+	require.Contains(t, screen, fmt.Sprintf("%d estimates by a model, %d by the mean of similar jobs, %d of an hour\n", r.Learned, r.Similar, r.Blind))
 	require.Contains(t, screen, r.Terms[0].Name)
 	shapesAreAll(t, r)
 }
@@ -249,7 +249,7 @@ func TestClusterForecast(t *testing.T) {
 	left := r.Steps - 13*144
 	require.Equal(t, []int{r.Steps, left, left, 1}, []int{late.Steps, late.Rows, late.Learned, late.Times})
 	require.Equal(t, "2020-09-14 00:00:00", late.From)
-	require.Contains(t, must(t, "cluster forecast --trace jobs.csv --from 2020-09-14 --out trace.csv"), fmt.Sprintf("%d by models that were learned 1 time, 0 as the last known hour", left))
+	require.Contains(t, must(t, "cluster forecast --trace jobs.csv --from 2020-09-14 --out trace.csv"), fmt.Sprintf("%d steps by models, learned 1 time, 0 by the last known hour", left))
 	require.Equal(t, text(t, "late.csv"), text(t, "trace.csv"), "a table of submissions says what its trace does")
 }
 

@@ -29,14 +29,14 @@ GPUs they want: from the calendar, and from what was submitted an hour and more 
 submissions are those of a trace, or of a table with the columns time, submit_gpu_job and
 submit_gpu_num.
 
-Without --from it walks: every week models are learned from all that was before, and forecast
-the week. The first week is expected to be as the last hour that was known. With --from models
-are learned once, from what was before that date, and what comes from it on is forecast. No
-forecast knows what was submitted within the hour before it.
+Without --from, models are learned every week from all earlier submissions, and forecast the
+week. The forecast of the first week is the last known hour. With --from, models are learned
+once, from the submissions before that date, and forecast the later ones. No forecast uses
+submissions of the hour before it.
 
-In a folder for --data of 'graft cluster run' the file that is written is found by a name that
-ends in throughput_pred.csv, where schedulers that look ahead read it. Its times are dates; where a trace has none,
-the first line stands for the beginning of the simulation.`,
+In the folder of --data of 'graft cluster run' the file is found by a name that ends in
+throughput_pred.csv, for schedulers that look ahead. Its times are dates; for a trace without
+dates the first line is the beginning of the simulation.`,
 		Example: `  graft cluster forecast --trace september.csv --out venus/september_throughput_pred.csv
   graft cluster forecast --ticks cluster_throughput.csv --from 2020-09-01 --out forecast.csv --models models`,
 		Args: cobra.NoArgs,
@@ -47,7 +47,7 @@ the first line stands for the beginning of the simulation.`,
 	o.addFlags(command)
 	flags := command.Flags()
 	flags.StringVar(&o.Ticks, "ticks", "", "table of submissions by ten minutes, in place of a trace")
-	flags.StringVar(&o.from, "from", "", "learn from what was before this date, and forecast from it on; empty is to walk week by week")
+	flags.StringVar(&o.from, "from", "", "learn from submissions before this date, and forecast the later ones; empty learns every week")
 	flags.StringVar(&o.Models, "models", "", "write the last models to jobs.json and gpus.json in this folder, for graft cluster shapes")
 	command.MarkFlagsOneRequired("trace", "ticks")
 	command.MarkFlagsMutuallyExclusive("trace", "ticks")
@@ -77,12 +77,12 @@ func runClusterForecast(ctx context.Context, w io.Writer, o clusterForecastOptio
 func printForecast(w io.Writer, r *estimates.ForecastReport) error {
 	d := &document.Document{}
 	d.Say(fmt.Sprintf("%s: %s of ten minutes", r.Source, document.Plural(r.Steps, "step")),
-		fmt.Sprintf("forecast from %s to %s: %d by models that were learned %s, %d as the last known hour", r.From, r.To, r.Learned, document.Plural(r.Times, "time"), r.Rows-r.Learned))
+		fmt.Sprintf("forecast from %s to %s: %d steps by models, learned %s, %d by the last known hour", r.From, r.To, r.Learned, document.Plural(r.Times, "time"), r.Rows-r.Learned))
 	if r.Jobs.Scores != nil {
-		d.Say("jobs: "+scoresText(r.Jobs.Scores, "jobs"), "GPUs: "+scoresText(r.GPUs.Scores, "GPUs"), "intervals of 95% draw whole days")
-		d.Head("jobs that are submitted")
+		d.Say("jobs: "+scoresText(r.Jobs.Scores, "jobs"), "GPUs: "+scoresText(r.GPUs.Scores, "GPUs"), "Intervals of 95% are a bootstrap over days.")
+		d.Head("submitted jobs")
 		d.Show(termTable(r.Jobs.Terms, estimates.Unit("jobs", r.Target)))
-		d.Head("GPUs that they ask for")
+		d.Head("requested GPUs")
 		d.Show(termTable(r.GPUs.Terms, estimates.Unit("GPUs", r.Target)))
 	}
 	d.Say("wrote " + r.Out)

@@ -10,17 +10,17 @@ import (
 	"graft/work/estimates"
 )
 
-// learnedFlags are the flags of commands that learn from a trace.
+// learnedFlags are the common flags of commands that learn from a trace.
 type learnedFlags struct {
 	trace   string // file
-	format  string // of the trace; empty is to tell it
+	format  string // of the trace; empty recognises it
 	window  string // seconds, as A..B; empty is all
 	start   string // date of second zero, of traces without dates
 	out     string // file that is written
 	shapes  string // folder for shape functions; empty is none
-	target  string // what of the target is learned
-	seed    uint64 // of the rows that are held back
-	workers int    // bags at once
+	target  string // transformation of the target
+	seed    uint64 // of the choice of validation rows
+	workers int    // bags in parallel
 	force   bool   // replace files
 	json    bool   // print one object
 }
@@ -28,15 +28,15 @@ type learnedFlags struct {
 func (f *learnedFlags) addFlags(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringVar(&f.trace, "trace", "", "file of the trace")
-	flags.StringVar(&f.format, "format", "", "the trace's format; empty is to tell it by the first bytes")
+	flags.StringVar(&f.format, "format", "", "the trace's format; empty recognises it by the first bytes")
 	flags.StringVar(&f.window, "window", "", "keep jobs submitted within these seconds, as A..B, either of which may be left out")
 	flags.StringVar(&f.start, "start", "", "the date of second zero, such as 2020-04-01, of a trace whose seconds have none")
 	flags.StringVar(&f.out, "out", "", "the file that is written")
-	flags.StringVar(&f.shapes, "shapes", "", "write what models say of each feature into this folder, as CSV and SVG")
+	flags.StringVar(&f.shapes, "shapes", "", "write the models' shape functions into this folder, as CSV and SVG")
 	flags.StringVar(&f.target, "target", estimate.TargetPlain, "what is learned: plain, the mean; log, the mean by way of logarithms; median")
-	flags.Uint64Var(&f.seed, "seed", 0, "of the rows that are held back while learning")
-	flags.IntVar(&f.workers, "workers", 0, "how many bags are learned side by side, which changes no result; 0 is as many as processors")
-	flags.BoolVar(&f.force, "force", false, "replace files that are there")
+	flags.Uint64Var(&f.seed, "seed", 0, "seed of the choice of validation rows")
+	flags.IntVar(&f.workers, "workers", 0, "bags learned in parallel, without effect on the result; 0 is one for each processor")
+	flags.BoolVar(&f.force, "force", false, "replace existing files")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object")
 	_ = command.MarkFlagRequired("out")
 	_ = command.RegisterFlagCompletionFunc("format", words(traceFormats))

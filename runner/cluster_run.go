@@ -25,23 +25,23 @@ func newClusterRunCommand() *cobra.Command {
 	var o clusterRunOptions
 	command := &cobra.Command{
 		Use:   "run [CONFIG]",
-		Short: "Replay a trace under schedulers, and say what came of the jobs",
+		Short: "Replay a trace under schedulers and report the jobs' completion times",
 		Long: `run replays the jobs of a trace on the nodes of a cluster under each scheduler, and
-prints how long jobs took from submission to end, how long they waited, and how the
-devices were used. Simulations go from event to event and are exact: the same inputs
-give the same bytes, whatever is simulated side by side. Schedulers:
+prints completion times from submission to end, queueing times and utilization of the
+devices. Simulations go from event to event and are exact: the same inputs give the same
+bytes, whatever runs in parallel. Schedulers:
 
 ` + schedulerHelp() + `
-CONFIG is a TOML file with the section cluster, where the flags have keys with the same
-meaning and there are more: 'graft config schema --markdown'. The results are a run
-folder: SCHEDULER/jobs.csv has a row for each job, and 'graft report' and 'graft plot'
-read the rest. Jobs that cannot run are left out and counted, and the exit code is 3.
+CONFIG is a TOML file with the section cluster. It has keys for all flags, and more:
+'graft config schema --markdown'. The results are a run folder: SCHEDULER/jobs.csv has a
+row for each job, and 'graft report' and 'graft plot' read the rest. Jobs that cannot run
+are left out and counted, and the exit code is 3.
 
 An existing run folder is never overwritten: --resume goes on with it after a kill, and
 ends in the same bytes; --force moves it aside.
 
---compat lucid keeps the faults of Lucid's simulator, and its month of jobs, and has its
-results job by job. Without it they are corrected, and the report says what each is worth.`,
+--compat lucid reproduces the faults of Lucid's simulator on its month of jobs, and has its
+results job by job. Without it they are corrected, and the report has the effect of each.`,
 		Example: `  graft cluster run --trace jobs.csv --nodes vc_config.csv --scheduler fifo,sjf
   graft cluster run --trace log.swf --nodes 64 --scheduler backfill
   graft cluster run --data venus --trace september.csv --scheduler all --out runs/venus

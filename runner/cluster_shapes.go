@@ -25,12 +25,12 @@ func newClusterShapesCommand() *cobra.Command {
 	var o clusterShapesOptions
 	command := &cobra.Command{
 		Use:   "shapes MODEL",
-		Short: "Print what a model of estimates says of each feature",
+		Short: "Print the shape functions of a model of estimates",
 		Long: `shapes prints a model that 'graft cluster estimate --model' or 'graft cluster forecast
---models' has written: how much each term says, and the curve of each feature. What a bin's
-value says is added to the base, in seconds, jobs or GPUs; of a model that learned logarithms
-it is added to log(1 + target). Deviation is over the bags: it says where a curve is shaky.
-Bins without rows are left out, and maps of two features are printed where --term names one.`,
+--models' has written: the importance of each term, and the curve of each feature. The value
+of a bin is added to the base, in seconds, jobs or GPUs; in a model that learned logarithms it
+is added to log(1 + target). The deviation is over the bags and shows where a curve is
+uncertain. Bins without rows are left out; --term prints a map of two features.`,
 		Example: `  graft cluster shapes model.json
   graft cluster shapes model.json --term hour
   graft cluster shapes model.json --term 'vc x hour' --csv`,
@@ -40,7 +40,7 @@ Bins without rows are left out, and maps of two features are printed where --ter
 			return runClusterShapes(command.Context(), command.OutOrStdout(), args[0], o)
 		},
 	}
-	command.Flags().StringVar(&o.term, "term", "", "only this one: a feature, or two as 'vc x hour'")
+	command.Flags().StringVar(&o.term, "term", "", "term to print: a feature, or two as 'vc x hour'")
 	command.Flags().BoolVar(&o.csv, "csv", false, "print the shape of --term as CSV")
 	command.Flags().BoolVar(&o.json, "json", false, "print one JSON object")
 	command.MarkFlagsMutuallyExclusive("csv", "json")

@@ -27,11 +27,11 @@ func newClusterTimelineCommand() *cobra.Command {
 		Short: "Write the changes of a job's devices as a timeline for graft train",
 		Long: `timeline simulates a cluster under one scheduler, as 'graft cluster run' does, follows
 one job, and writes when its devices changed: the table that time.timeline names in a job's
-file. Seconds count while the job has devices, from its start on; what it waits for in
-between is cut out. A job that gets devices that another uses as well goes down by half.
+file. Seconds count from the job's start while it has devices; the time in which it waits for
+devices is cut out. A job that shares its devices counts for half of them.
 
-Only schedulers that change a job's devices give a timeline with events: fair does.
-Budget and first number of devices are printed on stderr, for the job's file.`,
+Only schedulers that grow and shrink jobs, such as fair, give a timeline with events.
+The budget and the number of devices at the start are printed on stderr, for the job's file.`,
 		Example: `  graft cluster timeline --trace jobs.csv --nodes vc_config.csv --scheduler fair --job 17 --out job17.csv
   graft cluster timeline --data venus --trace september.csv --scheduler fair --job 765472 --budget 600`,
 		Args: cobra.MaximumNArgs(1),
@@ -43,10 +43,10 @@ Budget and first number of devices are printed on stderr, for the job's file.`,
 		},
 	}
 	o.add(command)
-	command.Flags().StringVar(&o.Job, "job", "", "id of the job, as the trace has it")
+	command.Flags().StringVar(&o.Job, "job", "", "id of the job, as in the trace")
 	command.Flags().StringVar(&o.out, "out", "", "the file that is written; empty prints it")
-	command.Flags().Float64Var(&o.Budget, "budget", 0, "bring the job's time to so many seconds; 0 leaves it as it is")
-	command.Flags().BoolVar(&o.force, "force", false, "write over the file")
+	command.Flags().Float64Var(&o.Budget, "budget", 0, "scale the job's time to this many seconds; 0 leaves it")
+	command.Flags().BoolVar(&o.force, "force", false, "replace the file")
 	_ = command.MarkFlagRequired("job")
 	return command
 }

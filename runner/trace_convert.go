@@ -23,11 +23,11 @@ func newTraceConvertCommand() *cobra.Command {
 	var o traceConvertOptions
 	command := &cobra.Command{
 		Use:   "convert FILE OUT --to FORMAT",
-		Short: "Write a trace in another format, its jobs in the order of submission",
+		Short: "Convert a trace to another format, with the jobs in the order of submission",
 		Long: `convert reads a trace into memory, 200 bytes for each job, sorts its jobs by their
-submission and writes those within the window. Formats that are written: graft loses
-nothing; helios has no shares of a GPU; swf has numbers in place of names, and no
-profiles. An OUT that ends in .gz is compressed.`,
+submission and writes those within the window. Output formats: graft loses nothing;
+helios has no shares of a GPU; swf has numbers in place of names, and no profiles. An OUT
+that ends in .gz is compressed.`,
 		Example: `  graft trace convert cluster_job_log philly.csv --to graft
   graft trace convert venus.csv day.csv.gz --to helios --window 13219200..13305599`,
 		Args: cobra.ExactArgs(2),

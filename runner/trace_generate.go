@@ -19,19 +19,18 @@ func newTraceGenerateCommand() *cobra.Command {
 	o.VCs, o.Users = 0, 0 // which follow from others
 	command := &cobra.Command{
 		Use:   "generate OUT",
-		Short: "Make a trace up that is like a month of a research cluster",
-		Long: `generate makes jobs up: their submissions follow days and weeks, or have one rate; their
-GPUs, durations and states are spread as in a published month of the cluster Venus; and
-jobs of one user and one name take about as long as each other, so that schedulers can
-learn what to expect. The same flags give the same bytes.
+		Short: "Generate a synthetic trace that resembles a month of a research cluster",
+		Long: `generate writes synthetic jobs. Submissions follow days and weeks, or have one rate; GPUs,
+durations and states are distributed as in a published month of the cluster Venus; jobs of
+the same user and name have similar durations, so that schedulers can learn them. The same
+flags give the same bytes.
 
-Without --load durations are as they are drawn: the load follows from jobs, days and
-nodes. With it they are stretched until the jobs want that share of the GPU time that the
-cluster has.
+Without --load the load follows from jobs, days and nodes. With it durations are scaled
+until the jobs ask for that share of the cluster's GPU time.
 
 --data makes a folder for 'graft cluster run --data': the virtual clusters with their
-nodes, and profiles of the models alone and in pairs, which are made up from how busy
-each keeps a device.`,
+nodes, and synthetic profiles of the models alone and in pairs, which follow from the
+models' utilization of a device.`,
 		Example: `  graft trace generate month.csv --data month
   graft trace generate busy.csv.gz --jobs 1000000 --days 90 --nodes 500 --load 0.9 --seed 7
   graft trace generate flat.csv --to helios --arrivals poisson`,
@@ -41,19 +40,19 @@ each keeps a device.`,
 		},
 	}
 	flags := command.Flags()
-	flags.IntVar(&o.Jobs, "jobs", o.Jobs, "how many jobs")
-	flags.IntVar(&o.Days, "days", o.Days, "over how many days they are submitted")
-	flags.IntVar(&o.Nodes, "nodes", o.Nodes, "how many nodes the cluster has")
-	flags.IntVar(&o.GPUsPerNode, "gpus-per-node", o.GPUsPerNode, "how many GPUs a node has")
-	flags.IntVar(&o.VCs, "vcs", 0, "into how many virtual clusters it is divided (default: one for every nine nodes)")
-	flags.IntVar(&o.Users, "users", 0, "how many users there are (default: eight for each virtual cluster)")
-	flags.Float64Var(&o.Load, "load", 0, "GPU time that jobs want over what there is (default: as durations are drawn)")
-	flags.Uint64Var(&o.Seed, "seed", 0, "what all draws follow from")
+	flags.IntVar(&o.Jobs, "jobs", o.Jobs, "number of jobs")
+	flags.IntVar(&o.Days, "days", o.Days, "days over which they are submitted")
+	flags.IntVar(&o.Nodes, "nodes", o.Nodes, "nodes of the cluster")
+	flags.IntVar(&o.GPUsPerNode, "gpus-per-node", o.GPUsPerNode, "GPUs of a node")
+	flags.IntVar(&o.VCs, "vcs", 0, "virtual clusters (default: one for every nine nodes)")
+	flags.IntVar(&o.Users, "users", 0, "users (default: eight for each virtual cluster)")
+	flags.Float64Var(&o.Load, "load", 0, "GPU time that jobs ask for, as a share of the cluster's (default: durations are not scaled)")
+	flags.Uint64Var(&o.Seed, "seed", 0, "seed of all draws")
 	flags.StringVar(&arrivals, "arrivals", arrivals, "diurnal, with days and weeks, or poisson, with one rate")
 	flags.StringVar(&o.To, "to", o.To, "the format of OUT: graft, helios or swf")
-	flags.StringVar(&o.NodesFile, "nodes-out", "", "write the sizes of the virtual clusters to this file")
+	flags.StringVar(&o.NodesFile, "nodes-out", "", "write the virtual clusters and their nodes to this file")
 	flags.StringVar(&o.Data, "data", "", "make this folder with nodes and profiles for 'graft cluster run --data'")
-	flags.BoolVar(&o.Force, "force", false, "replace files that are there")
+	flags.BoolVar(&o.Force, "force", false, "replace existing files")
 	return command
 }
 

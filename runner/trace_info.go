@@ -28,15 +28,14 @@ func newTraceInfoCommand() *cobra.Command {
 	var o traceInfoOptions
 	command := &cobra.Command{
 		Use:   "info FILE",
-		Short: "Print what a trace comes to, and what in it is odd",
-		Long: `info reads a trace and prints how many jobs it has, of whom and over which time, how
-long they took by the GPUs that they asked for, and what in it is odd, with the first
-such job and its line. Jobs of a finding that is marked as refused cannot be simulated.
-With --nodes it knows the sizes of virtual clusters, and says the load of each: the GPU
-time that its jobs want over what its GPUs have from the first submission of the trace
-to the last.
+		Short: "Summarize a trace and list its anomalies",
+		Long: `info reads a trace and prints the number of jobs, the users and the time span, durations
+by requested GPUs, and anomalies, with the first such job and its line. Jobs of an anomaly
+marked as refused cannot be simulated. With --nodes it prints the load of each virtual
+cluster: the GPU time that its jobs ask for, divided by the GPU time of its nodes from the
+first submission of the trace to the last.
 
-Where a fault ends reading, what comes before it is printed, and the code is 3.`,
+If the file is damaged, the jobs before the damage are summarized, and the exit code is 3.`,
 		Example: `  graft trace info venus.csv
   graft trace info venus.csv --nodes vc_config.csv --window 13219200..13305599 --json
   graft trace info pai_task_table.csv --job-table pai_job_table.csv`,
@@ -46,8 +45,8 @@ Where a fault ends reading, what comes before it is printed, and the code is 3.`
 		},
 	}
 	o.addFlags(command)
-	command.Flags().StringVar(&o.nodes, "nodes", "", "the sizes of virtual clusters, as CSV with the header ,num")
-	command.Flags().IntVar(&o.perNode, "gpus-per-node", 8, "how many GPUs a node has")
+	command.Flags().StringVar(&o.nodes, "nodes", "", "file of the virtual clusters and their nodes, CSV with the header ,num")
+	command.Flags().IntVar(&o.perNode, "gpus-per-node", 8, "GPUs of a node")
 	command.Flags().BoolVar(&o.json, "json", false, "print one JSON object")
 	return command
 }
@@ -78,7 +77,7 @@ func (r traceInfo) print(w io.Writer) error {
 	for _, part := range []struct {
 		title string
 		rows  *document.Table
-	}{{"Virtual clusters", r.vcTable()}, {"Jobs by their GPUs, and seconds that they took", r.sizeTable()}} {
+	}{{"Virtual clusters", r.vcTable()}, {"Jobs by requested GPUs, with durations in seconds", r.sizeTable()}} {
 		if _, err := fmt.Fprintf(w, "\n%s\n", part.title); err != nil {
 			return err
 		}
@@ -92,7 +91,7 @@ func (r traceInfo) print(w io.Writer) error {
 
 const hoursOfDay = 24
 
-// title says what the trace is and how much.
+// title is the size of the trace, its time span and its load.
 func (r traceInfo) title() string {
 	text := fmt.Sprintf("%s: %s, %s", document.Printable(r.Path), r.Format, document.Plural(r.Jobs, "job"))
 	if r.Users > 0 {
@@ -113,7 +112,7 @@ func (r traceInfo) title() string {
 	return text + "\n"
 }
 
-// moment is a second of the trace, with its date where that is known.
+// moment is a second of the trace, with its date if it is known.
 func (r traceInfo) moment(second int64) string {
 	text := fmt.Sprintf("second %d", second)
 	if r.Start != nil {
@@ -158,10 +157,10 @@ func (r traceInfo) sizeTable() *document.Table {
 // findings has a line for each.
 func (r traceInfo) findings() string {
 	if len(r.Findings) == 0 {
-		return "\nNothing is odd.\n"
+		return "\nNo anomalies.\n"
 	}
 	var b strings.Builder
-	b.WriteString("\nOdd\n")
+	b.WriteString("\nAnomalies\n")
 	for _, f := range r.Findings {
 		refused := ""
 		if f.Refused {

@@ -40,6 +40,9 @@ func Run(ctx context.Context, env *work.Env, c *config.Cluster, o RunOptions) (*
 		return nil, err
 	}
 	outcome, err := s.into(ctx, run)
+	if ctx.Err() != nil && err != nil {
+		err = fmt.Errorf("%s is not whole: %w; go on with --resume", folder, err)
+	}
 	if err = errors.Join(err, run.Close()); err != nil {
 		return nil, err
 	}
