@@ -1,117 +1,49 @@
-package main
+package estimates
 
 import (
 	"cmp"
-	"context"
-	"encoding/csv"
 	"fmt"
-	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"graft/cluster/estimate"
-	"graft/files"
 	"graft/results/document"
 	"graft/results/figure"
-	"graft/results/plot"
 )
 
 const (
-	// mostDrawn is how many texts are drawn of a feature: those that say most.
+	// mostDrawn limits the texts of a feature that are drawn: those with the largest effect.
 	mostDrawn = 20
-	// wideSpan is from which ratio on an axis of numbers is one of powers.
+	// wideSpan is the ratio from which on an axis of numbers is logarithmic.
 	wideSpan = 100
 )
 
 // aboutBand stands below every shape.
 const aboutBand = "Added to the base. The band is the deviation over the bags, which share most of their rows."
 
-// drawShapes writes a model's importance and shapes into a folder: a table of each, and a
-// figure of each that can be drawn. Files of equal names are replaced.
-func drawShapes(ctx context.Context, dir, prefix string, m *estimate.Model, unit string) ([]string, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("write shapes: %w", err)
-	}
-	a := &artist{dir: dir, prefix: prefix, unit: unitOf(unit, m.Target())}
-	terms := learnedTermsOf(m)
-	a.table("importance", importanceRows(terms))
-	a.figure("importance", a.importance(terms))
-	shapes, err := shapesOf(m, "")
-	if err != nil {
-		return nil, err
-	}
-	for _, s := range shapes {
-		if err := cmp.Or(ctx.Err(), a.fault); err != nil {
-			return nil, err
-		}
-		name := strings.Join(s.Term.Features, "-")
-		a.table(name, s.Table())
-		if f := a.draw(s); f != nil {
-			a.figure(name, f)
-		}
-	}
-	return a.written, a.fault
-}
-
-// artist writes tables and figures. It keeps its first fault.
-type artist struct {
-	dir, prefix string
-	unit        string // of values
-	written     []string
-	fault       error
-}
-
-func (a *artist) table(name string, rows [][]string) {
-	a.write(name+".csv", func(w io.Writer) error { return csv.NewWriter(w).WriteAll(rows) })
-}
-
-func (a *artist) figure(name string, f figure.Figure) {
-	a.write(name+".svg", func(w io.Writer) error { return figure.Render(w, f, figure.Options{}) })
-}
-
-func (a *artist) write(name string, fill func(io.Writer) error) {
-	if a.fault != nil {
-		return
-	}
-	path := filepath.Join(a.dir, strings.Map(plot.FileLetter, a.prefix+name))
-	if a.fault = files.WriteAtomic(files.OS{}, path, fill); a.fault == nil {
-		a.written = append(a.written, path)
-	}
-}
-
-func importanceRows(terms []learnedTerm) [][]string {
-	rows := [][]string{{"term", "importance"}}
-	for _, t := range terms {
-		rows = append(rows, []string{t.Name, strconv.FormatFloat(t.Importance, 'f', -1, 64)})
-	}
-	return rows
-}
-
-func (a *artist) importance(terms []learnedTerm) figure.Figure {
-	b := &figure.Bars{Title: "Importance of terms", X: figure.Axis{Name: "mean of what a term adds or takes off", Unit: a.unit, Zero: true}, Values: true}
+// drawImportance is a bar for each term.
+func drawImportance(terms []Term, unit string) figure.Figure {
+	b := &figure.Bars{Title: "Importance of terms", X: figure.Axis{Name: "mean of what a term adds or takes off", Unit: unit, Zero: true}, Values: true}
 	for _, t := range terms {
 		b.Groups = append(b.Groups, figure.Group{Name: t.Name, Bars: []figure.Bar{{Value: t.Importance}}})
 	}
 	return b
 }
 
-// draw is the figure of a shape; nil of a map of two texts, which no axis can hold.
-func (a *artist) draw(s estimate.Shape) figure.Figure {
+// drawShape is the figure of a shape; nil for a map of two texts, which no axis can hold.
+func drawShape(s estimate.Shape, unit string) figure.Figure {
 	switch {
 	case len(s.Axes) == 2:
-		return a.heat(s)
+		return drawHeat(s, unit)
 	case s.Axes[0].Text:
-		return a.bars(s)
+		return drawBars(s, unit)
 	}
-	return a.curve(s)
+	return drawCurve(s, unit)
 }
 
-// curve draws a feature of numbers.
-func (a *artist) curve(s estimate.Shape) figure.Figure {
+// drawCurve draws a feature of numbers.
+func drawCurve(s estimate.Shape, unit string) figure.Figure {
 	bins := s.Axes[0].Bins
 	x := figure.Axis{Name: s.Term.Name, Powers: len(bins) > 1 && bins[1].Low > 0 && bins[len(bins)-1].High/bins[1].Low > wideSpan}
 	at := func(v float64) float64 {
@@ -120,7 +52,7 @@ func (a *artist) curve(s estimate.Shape) figure.Figure {
 		}
 		return v
 	}
-	panel := figure.Panel{Y: figure.Axis{Name: "adds", Unit: a.unit}}
+	panel := figure.Panel{Y: figure.Axis{Name: "adds", Unit: unit}}
 	c := figure.Curve{Name: s.Term.Name}
 	for k, b := range bins {
 		v := s.Cells[k]
@@ -136,8 +68,8 @@ func (a *artist) curve(s estimate.Shape) figure.Figure {
 	return &figure.Chart{Title: "What " + s.Term.Name + " adds", Note: aboutBand, X: x, Panels: []figure.Panel{panel}}
 }
 
-// bars draws a feature of texts.
-func (a *artist) bars(s estimate.Shape) figure.Figure {
+// drawBars draws a feature of texts.
+func drawBars(s estimate.Shape, unit string) figure.Figure {
 	var order []int
 	for k, c := range s.Cells {
 		if c.Weight > 0 {
@@ -146,7 +78,7 @@ func (a *artist) bars(s estimate.Shape) figure.Figure {
 	}
 	says := func(k int) float64 { return s.Cells[k].Weight * math.Abs(s.Cells[k].Value) }
 	slices.SortStableFunc(order, func(i, k int) int { return cmp.Compare(says(k), says(i)) })
-	b := &figure.Bars{Title: "What " + s.Term.Name + " adds", X: figure.Axis{Name: s.Term.Name + " adds", Unit: a.unit, Zero: true},
+	b := &figure.Bars{Title: "What " + s.Term.Name + " adds", X: figure.Axis{Name: s.Term.Name + " adds", Unit: unit, Zero: true},
 		Note: strings.Replace(aboutBand, "band", "line", 1)}
 	if len(order) > mostDrawn {
 		b.Note += fmt.Sprintf(" The %d of %d that say most.", mostDrawn, len(order))
@@ -160,8 +92,8 @@ func (a *artist) bars(s estimate.Shape) figure.Figure {
 	return b
 }
 
-// heat draws a map: along the width a feature of numbers. Bins without rows are empty.
-func (a *artist) heat(s estimate.Shape) figure.Figure {
+// drawHeat draws a map: along the width a feature of numbers. Bins without rows are empty.
+func drawHeat(s estimate.Shape, unit string) figure.Figure {
 	across := 1
 	if s.Axes[1].Text {
 		across = 0
@@ -175,7 +107,7 @@ func (a *artist) heat(s estimate.Shape) figure.Figure {
 		most = max(most, math.Abs(c.Value))
 	}
 	h := &figure.Heat{Title: "What " + s.Term.Name + " adds", X: figure.Axis{Name: columns.Feature}, Kinds: []string{"adds", "takes off"},
-		Note: fmt.Sprintf("The strongest colour is %s %s. Numbers are where bins begin; what no row was in is empty.", fourDigits(most), a.unit)}
+		Note: fmt.Sprintf("The strongest colour is %s %s. Numbers are where bins begin; what no row was in is empty.", Digits(most), unit)}
 	for _, b := range columns.Bins[1:] {
 		h.Columns = append(h.Columns, b.Low)
 	}
