@@ -19,8 +19,8 @@ import (
 
 // plotOptions are the flags of `graft plot`.
 type plotOptions struct {
-	plot.Options
-	json bool // print one object
+	plot.Options      // which figures, and how
+	json         bool // print one object
 
 	policy    string  // whose path is in trees of tables; empty is none
 	vocab     string  // of a policy of the original's

@@ -31,7 +31,7 @@ type takes struct {
 
 func (c takes) Name() string { return c.name }
 
-func (c takes) Choose(t *simulation.Tree) ([]float64, error) {
+func (c takes) Distribution(t *simulation.Tree) ([]float64, error) {
 	shares := make([]float64, len(t.Records))
 	shares[c.record] = 1
 	return shares, nil

@@ -217,6 +217,6 @@ func plotLearnedTree(r *runs.Run) ([]drawing, error) {
 	if err != nil {
 		return nil, err
 	}
-	table, _ := l.Lessons()
+	table, _ := l.LoadedTable()
 	return []drawing{{Figure: treeFigure(table, o.Greedy)}}, nil
 }

@@ -24,7 +24,7 @@ import (
 )
 
 // tables makes up two small tables, and a structural policy that knows them.
-func tables(t *testing.T) (folders []string, policy string) {
+func madeTables(t *testing.T) (folders []string, policy string) {
 	dir := t.TempDir()
 	var trees []*simulation.Tree
 	for k, name := range []string{"one", "two"} {
@@ -51,7 +51,7 @@ func keptFiles(path string) bool {
 // Evaluations that meet a fault at any write leave nothing that reads as whole, and do as
 // well again.
 func TestEvaluationsSurviveFaults(t *testing.T) {
-	folders, policy := tables(t)
+	folders, policy := madeTables(t)
 	for name, o := range map[string]Options{
 		"policies":    {Policies: []string{policy}, Tables: folders},
 		"leaving out": {Tables: folders, Leave: LeaveOut{By: "scenario", Seeds: 1, Steps: 1}},
@@ -73,7 +73,7 @@ func TestEvaluationsSurviveFaults(t *testing.T) {
 
 // What is compared in memory, and kept afterwards, is what Run keeps.
 func TestKeepingLater(t *testing.T) {
-	folders, policy := tables(t)
+	folders, policy := madeTables(t)
 	env, dir := worktest.Env(files.OS{}), t.TempDir()
 	o := Options{Policies: []string{policy}, Tables: folders, Out: filepath.Join(dir, "now")}
 	want, err := Run(context.Background(), env, o)

@@ -68,12 +68,12 @@ func runStudy(ctx context.Context, env *work.Env, path string, o Options) (*Resu
 
 // learn trains the policy from its beginning or its last checkpoint to its end.
 func (st *study) learn(ctx context.Context, s *torch.Scope) (*StudyResult, error) {
-	table, tree := st.Lessons()
+	table, tree := st.LoadedTable()
 	learner, err := learn.NewLearner(s, tree, st.Embedding(), st.Policy.PolicyOptions, st.Learn, st.Run.Seed)
 	if err != nil {
 		return nil, err
 	}
-	if first := st.First(); first != nil {
+	if first := st.InitialPolicy(); first != nil {
 		if err := learner.Begin(first); err != nil {
 			return nil, fmt.Errorf("%s: %w", st.Policy.Weights, err)
 		}

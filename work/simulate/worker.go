@@ -107,7 +107,7 @@ func (s *workspace) lab(scope *torch.Scope, o WorkerOptions) (*grid.Executor, er
 		l.Options.Steady, l.Signed.Profile = true, profile.Name
 		l.Clock = func(at time.Duration) trainer.Clock { return &trainer.Virtual{Profile: profile, Time: at} }
 	}
-	l.Begin = func(scope *torch.Scope, seed int64) (*model.Network, *trainer.Given, error) {
+	l.Begin = func(scope *torch.Scope, seed int64) (*model.Network, *trainer.Pretrained, error) {
 		n, err := train.FirstNetwork(s.env.Files, scope, &s.Job, data, device, seed)
 		if err != nil {
 			return nil, nil, err

@@ -45,7 +45,7 @@ func (s *workspace) grid() (*grid.Grid, error) {
 		return nil, err
 	}
 	g := grid.NewGrid(*s.plan, ground, store, log)
-	g.Policy = s.Likely()
+	g.Policy = s.LikelyPolicy()
 	return g, nil
 }
 
