@@ -103,10 +103,10 @@ func TestPipelinesThatAreNotWhole(t *testing.T) {
 		code  failure.Code
 		says  []string
 	}{
-		"the ledger is cut": {func(dir string) error {
+		"the journal is cut": {func(dir string) error {
 			return os.WriteFile(filepath.Join(dir, runs.JournalFile), []byte(`{"run":`), 0o600)
 		}, failure.Damaged, []string{"pipeline.json", "damaged", "makes it again"}},
-		"the ledger is empty": {func(dir string) error { return os.WriteFile(filepath.Join(dir, runs.JournalFile), []byte(`{}`), 0o600) }, failure.Damaged, []string{"names no stages"}},
+		"the journal is empty": {func(dir string) error { return os.WriteFile(filepath.Join(dir, runs.JournalFile), []byte(`{}`), 0o600) }, failure.Damaged, []string{"names no stages"}},
 		"the outcome is cut":  {func(dir string) error { return os.WriteFile(filepath.Join(dir, runs.OutcomeFile), []byte(`{`), 0o600) }, failure.Damaged, []string{runs.OutcomeFile, "delete it"}},
 		"an empty outcome":    {func(dir string) error { return os.WriteFile(filepath.Join(dir, runs.OutcomeFile), []byte(`{}`), 0o600) }, failure.Damaged, []string{"says nothing"}},
 		"a part is gone":      {func(dir string) error { return os.RemoveAll(filepath.Join(dir, runs.PolicyFolder)) }, failure.Partial, []string{"learn: ", runs.PolicyFolder, "makes it again"}},
