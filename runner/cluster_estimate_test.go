@@ -295,7 +295,7 @@ func TestLearningIsCalledWrongly(t *testing.T) {
 		"estimate --trace jobs.csv":                                                   `"out"`,
 		"estimate --trace jobs.csv --out o.csv --walk x":                              "--walk x: give week, none or never",
 		"estimate --trace jobs.csv --out o.csv --target x":                            `target is "x"`,
-		"estimate --trace jobs.csv --out o.csv --format x":                            `no format "x"`,
+		"estimate --trace jobs.csv --out o.csv --format x":                            `unknown trace format "x"`,
 		"estimate --trace jobs.csv --out o.csv --window 5":                            "--window 5",
 		"estimate --trace jobs.csv --out o.csv --start 2020-09-01":                    "leave the flag out",
 		"estimate --trace seconds.csv --out o.csv":                                    "have no date",

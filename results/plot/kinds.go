@@ -6,7 +6,7 @@ import (
 
 	"graft/results/figure"
 	"graft/results/runs"
-	"graft/simulation"
+	"graft/stat"
 )
 
 // plotted is a figure of runs.
@@ -147,7 +147,7 @@ func banded(runs [][]float64) (mean, low, high []float64) {
 		for _, r := range runs {
 			values = append(values, r[k])
 		}
-		i := simulation.Bootstrap(values, 1)
+		i := stat.MeanInterval(values, 1)
 		mean, low, high = append(mean, i.Mean), append(low, i.Low), append(high, i.High)
 	}
 	if len(runs) < 2 {

@@ -12,7 +12,7 @@ import (
 	"graft/files"
 	"graft/results/figure"
 	"graft/results/runs"
-	"graft/simulation"
+	"graft/simulation/evaluation"
 )
 
 // Options say which figures are drawn, and how.
@@ -233,6 +233,6 @@ func FileLetter(r rune) rune {
 // Policy is a policy that figures follow.
 type Policy struct {
 	Name       string
-	Chooser    simulation.Chooser
+	Chooser    evaluation.Policy
 	Structural *decider.Structural // nil for a policy of the original's
 }

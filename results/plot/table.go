@@ -14,11 +14,13 @@ import (
 	"graft/results/figure"
 	"graft/results/runs"
 	"graft/simulation"
+	"graft/simulation/evaluation"
+	"graft/simulation/tables"
 )
 
 // tableOf is the table of a run; nil where it has none, or none with records yet.
-func tableOf(r *runs.Run) (*simulation.Table, error) {
-	var table *simulation.Table
+func tableOf(r *runs.Run) (*tables.Table, error) {
+	var table *tables.Table
 	var err error
 	switch r.Kind {
 	case runs.SimulationKind:
@@ -72,7 +74,7 @@ func (g Given) path(r *runs.Run) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("follow %s: %w", g.Policy.Name, err)
 	}
-	verdicts, err := simulation.Assess([]*simulation.Tree{tree}, g.Policy.Chooser)
+	verdicts, err := evaluation.Evaluate([]*simulation.Tree{tree}, g.Policy.Chooser)
 	if err != nil {
 		return nil, fmt.Errorf("follow %s: %w", g.Policy.Name, err)
 	}
@@ -110,18 +112,18 @@ func (g Given) plotDecisions(list []*runs.Run) ([]plotted, error) {
 
 // grove is a tree of nodes that is made of records.
 type grove struct {
-	*simulation.Table
+	*tables.Table
 	order map[string]int // of actions
 }
 
 // treeFigure draws a table's tree, with the best sequence and that of a policy, which may
 // be nil.
-func treeFigure(t *simulation.Table, policy []string) *figure.Tree {
+func treeFigure(t *tables.Table, policy []string) *figure.Tree {
 	g := grove{t, map[string]int{}}
 	for _, a := range t.Actions {
 		g.order[a] = len(g.order)
 	}
-	all := make([]*simulation.Record, len(t.Records))
+	all := make([]*tables.Record, len(t.Records))
 	for k := range t.Records {
 		all[k] = &t.Records[k]
 		for _, a := range t.Records[k].Sequence {
@@ -135,7 +137,7 @@ func treeFigure(t *simulation.Table, policy []string) *figure.Tree {
 	for k := range t.Decisions {
 		f.Decisions = append(f.Decisions, fmt.Sprintf("decision %d", k+1))
 	}
-	best := slices.MaxFunc(all, func(a, b *simulation.Record) int { return cmp.Compare(a.Mean(), b.Mean()) })
+	best := slices.MaxFunc(all, func(a, b *tables.Record) int { return cmp.Compare(a.Mean(), b.Mean()) })
 	f.Paths = append(f.Paths, figure.Path{Name: "optimum, " + percentOf(best), Steps: stepsOf(f.Root, best.Sequence)})
 	if chosen := t.Find(policy...); chosen != nil && len(policy) > 0 {
 		f.Paths = append(f.Paths, figure.Path{Name: "policy, " + percentOf(chosen), Steps: stepsOf(f.Root, policy)})
@@ -144,7 +146,7 @@ func treeFigure(t *simulation.Table, policy []string) *figure.Tree {
 }
 
 // luck says how much of a best sequence is chance.
-func luck(t *simulation.Table) string {
+func luck(t *tables.Table) string {
 	r := runs.ReportTable(t)
 	if r.SeedSpread == nil {
 		return "Each ran once: how far the optimum is chance cannot be told."
@@ -158,13 +160,13 @@ func luck(t *simulation.Table) string {
 	return fmt.Sprintf("Seeds of a sequence differ by a standard deviation of %s; %d others are within that of the optimum.", document.Share(r.SeedSpread), near)
 }
 
-func percentOf(r *simulation.Record) string {
+func percentOf(r *tables.Record) string {
 	mean := r.Mean()
 	return document.Share(&mean)
 }
 
 // node is the beginning that records have in common, with what follows from it.
-func (g grove) node(action string, records []*simulation.Record, depth int) *figure.Node {
+func (g grove) node(action string, records []*tables.Record, depth int) *figure.Node {
 	n := &figure.Node{Action: action}
 	for _, r := range records {
 		n.Value += 100 * r.Mean() / float64(len(records))
@@ -172,7 +174,7 @@ func (g grove) node(action string, records []*simulation.Record, depth int) *fig
 	if depth == g.Decisions {
 		return n
 	}
-	groups := map[string][]*simulation.Record{}
+	groups := map[string][]*tables.Record{}
 	var actions []string
 	for _, r := range records {
 		a := r.Sequence[depth]

@@ -11,7 +11,8 @@ import (
 
 	"graft/results/document"
 	"graft/results/runs"
-	"graft/simulation"
+	"graft/simulation/evaluation"
+	"graft/stat"
 )
 
 // PrintLeftOut writes the report for people.
@@ -19,7 +20,7 @@ func PrintLeftOut(r runs.LeaveReport, w io.Writer) error {
 	p := &document.Printer{W: w}
 	p.Line("%s\n", leftOutLead(r))
 	p.Table(groupTable(r))
-	p.Line("\nover %s, where chance leaves %.2f points to be regretted", document.Plural(len(r.Trials), "table"), r.Floor)
+	p.Line("\nover %s, where chance leaves %.2f points to be regretted", document.Plural(len(r.Tables), "table"), r.Floor)
 	printStandings(p, r.Standings, r.Against)
 	p.Line("")
 	for _, line := range leftOutSentences(r) {
@@ -46,7 +47,7 @@ func leftOutLead(r runs.LeaveReport) string {
 // leftOutSentences say of each policy what its difference tells.
 func leftOutSentences(r runs.LeaveReport) (lines []string) {
 	for _, s := range r.Standings {
-		if s.Role != simulation.RoleRival && s.Difference != nil {
+		if s.Role != evaluation.RoleBaseline && s.Difference != nil {
 			lines = append(lines, leftOutSentence(r, s))
 		}
 	}
@@ -57,8 +58,8 @@ func leftOutSentences(r runs.LeaveReport) (lines []string) {
 func groupTable(r runs.LeaveReport) *document.Table {
 	var names []string
 	for _, s := range r.Standings {
-		if s.Role != simulation.RoleRival || slices.Contains(runs.ShownRivals, s.Chooser) {
-			names = append(names, s.Chooser)
+		if s.Role != evaluation.RoleBaseline || slices.Contains(runs.ShownRivals, s.Policy) {
+			names = append(names, s.Policy)
 		}
 	}
 	columns := []string{"LEFT OUT"}
@@ -82,13 +83,13 @@ func groupTable(r runs.LeaveReport) *document.Table {
 }
 
 // leftOutSentence says what the difference to the best fixed sequence tells.
-func leftOutSentence(r runs.LeaveReport, s simulation.Standing) string {
+func leftOutSentence(r runs.LeaveReport, s evaluation.Standing) string {
 	d := s.Difference
 	more := "more"
 	if d.Mean < 0 {
 		more = "less"
 	}
-	text := fmt.Sprintf("%s: %.2f points %s regret than the best fixed sequence of the other tables, 95%% interval over tables %s: ", document.Printable(s.Chooser),
+	text := fmt.Sprintf("%s: %.2f points %s regret than the best fixed sequence of the other tables, 95%% interval over tables %s: ", document.Printable(s.Policy),
 		math.Abs(d.Mean), more, intervalText(d.OverTables))
 	switch {
 	case d.OverTables.Low <= 0 && 0 <= d.OverTables.High:
@@ -110,10 +111,10 @@ func PrintEvaluation(r *runs.EvaluationReport, w io.Writer) error {
 		if len(r.Tables) == 1 {
 			printSteps(p, t.Steps)
 		}
-		p.Table(verdictTable(t.Trial, r.Standings))
+		p.Table(verdictTable(t.TableScores, r.Standings))
 		p.Line("%s", chanceText(t.Chance))
 	}
-	if len(r.Tables) > 1 || slices.ContainsFunc(r.Standings, func(s simulation.Standing) bool { return s.Seeds > 1 }) {
+	if len(r.Tables) > 1 || slices.ContainsFunc(r.Standings, func(s evaluation.Standing) bool { return s.Seeds > 1 }) {
 		p.Line("\nover %s, where chance leaves %.2f points to be regretted", document.Plural(len(r.Tables), "table"), r.Floor)
 		printStandings(p, r.Standings, r.Against)
 	}
@@ -183,12 +184,12 @@ func printSteps(p *document.Printer, all []runs.EvaluatedSteps) {
 }
 
 // verdictTable has a line for each who chose in a table.
-func verdictTable(trial simulation.Trial, standings []simulation.Standing) *document.Table {
+func verdictTable(trial evaluation.TableScores, standings []evaluation.Standing) *document.Table {
 	t := document.NewTable("CHOOSER", ">ACCURACY", ">REGRET", ">RANK", ">TIES", "HAS SEEN", "SEQUENCE")
-	for _, v := range trial.Verdicts {
+	for _, v := range trial.Scores {
 		seen := "-"
 		for _, s := range standings {
-			if s.Chooser == v.Chooser && s.Seen != "" {
+			if s.Policy == v.Policy && s.Seen != "" {
 				seen = s.Seen
 			}
 		}
@@ -196,7 +197,7 @@ func verdictTable(trial simulation.Trial, standings []simulation.Standing) *docu
 		if !v.Certain {
 			sequence = "several"
 		}
-		t.Add(document.Printable(v.Chooser), fmt.Sprintf("%.2f%%", 100*v.Accuracy), document.Points(v.Regret), rankText(v.Rank), fmt.Sprintf("%d-%d", v.From, v.To), seen, sequence)
+		t.Add(document.Printable(v.Policy), fmt.Sprintf("%.2f%%", 100*v.Accuracy), document.Points(v.Regret), rankText(v.Rank), fmt.Sprintf("%d-%d", v.From, v.To), seen, sequence)
 	}
 	return t
 }
@@ -210,21 +211,21 @@ func rankText(rank float64) string {
 }
 
 // chanceText says how much of a table is chance.
-func chanceText(c simulation.Chance) string {
+func chanceText(c evaluation.Chance) string {
 	from := ""
 	switch c.Source {
-	case simulation.NoiseUnknown:
+	case evaluation.NoiseUnknown:
 		return "noise of a sequence: not known, as no two runs differ in chance alone; no difference here can be told from it"
-	case simulation.NoiseOfSeeds:
+	case evaluation.NoiseOfSeeds:
 		from = "by runs that differ in their seed alone"
-	case simulation.NoiseOfOrders:
+	case evaluation.NoiseOfOrders:
 		from = "by sequences of the same actions in another order, so too much if anything"
 	}
 	return fmt.Sprintf("noise of a sequence: %.2f points, %s; whoever knew the truth would still regret %.2f", c.Noise, from, c.Floor)
 }
 
 // printStandings prints how all fared over the tables, in the order of the entrants.
-func printStandings(p *document.Printer, all []simulation.Standing, against string) {
+func printStandings(p *document.Printer, all []evaluation.Standing, against string) {
 	p.Table(standingTable(all))
 	for _, line := range standingRemarks(all, against) {
 		p.Line("%s", line)
@@ -232,9 +233,9 @@ func printStandings(p *document.Printer, all []simulation.Standing, against stri
 }
 
 // standingTable has a line for each who could choose in all tables.
-func standingTable(all []simulation.Standing) *document.Table {
+func standingTable(all []evaluation.Standing) *document.Table {
 	over := "OVER GROUPS"
-	grouped := slices.ContainsFunc(all, func(s simulation.Standing) bool { return s.OverGroups != nil })
+	grouped := slices.ContainsFunc(all, func(s evaluation.Standing) bool { return s.OverGroups != nil })
 	columns := []string{"CHOOSER", ">REGRET", ">OVER TABLES", ">" + over, ">OVER SEEDS", ">TOP FIVE", ">LOWER HALF", ">WORST", ">DIFFERENCE", "WORST IN"}
 	if !grouped {
 		columns = slices.DeleteFunc(columns, func(c string) bool { return c == ">"+over })
@@ -242,7 +243,7 @@ func standingTable(all []simulation.Standing) *document.Table {
 	t := document.NewTable(columns...)
 	whole, _ := runs.InAllTables(all)
 	for _, s := range whole {
-		cells := []string{document.Printable(s.Chooser), document.Points(s.Regret), intervalText(s.OverTables)}
+		cells := []string{document.Printable(s.Policy), document.Points(s.Regret), intervalText(s.OverTables)}
 		if grouped {
 			cells = append(cells, intervalText(s.OverGroups))
 		}
@@ -257,24 +258,24 @@ func standingTable(all []simulation.Standing) *document.Table {
 }
 
 // standingRemarks say who is not in the table, and what a difference is.
-func standingRemarks(all []simulation.Standing, against string) (lines []string) {
+func standingRemarks(all []evaluation.Standing, against string) (lines []string) {
 	if _, partial := runs.InAllTables(all); len(partial) > 0 {
 		lines = append(lines, "not in all tables, so not above: "+document.Printable(strings.Join(partial, ", ")))
 	}
-	if !slices.ContainsFunc(all, func(s simulation.Standing) bool { return s.Difference != nil }) {
+	if !slices.ContainsFunc(all, func(s evaluation.Standing) bool { return s.Difference != nil }) {
 		return append(lines, fmt.Sprintf("there is no DIFFERENCE, as %s is not in all tables", document.Printable(against)))
 	}
 	return append(lines, fmt.Sprintf("DIFFERENCE is what one regrets more than %s; ~ marks those that chance may have made: rows are in no order of merit", document.Printable(against)))
 }
 
-func intervalText(i *simulation.Interval) string {
+func intervalText(i *stat.Interval) string {
 	if i == nil {
 		return "-"
 	}
 	return fmt.Sprintf("[%s, %s]", document.Points(i.Low), document.Points(i.High))
 }
 
-func differenceText(d *simulation.Difference) string {
+func differenceText(d *evaluation.Difference) string {
 	if d == nil {
 		return "-"
 	}
@@ -292,16 +293,16 @@ func differenceText(d *simulation.Difference) string {
 const fewest = 5
 
 // printRemarks say how far the figures can be trusted.
-func printRemarks(p *document.Printer, all []simulation.Standing, tables int) {
+func printRemarks(p *document.Printer, all []evaluation.Standing, tables int) {
 	p.Line("")
 	for _, line := range trustRemarks(all, tables) {
 		p.Line("%s", line)
 	}
 }
 
-func trustRemarks(all []simulation.Standing, tables int) []string {
+func trustRemarks(all []evaluation.Standing, tables int) []string {
 	lines := []string{"Regret is in points of accuracy below the best of the table, TIES are the ranks that noise could exchange."}
-	if slices.ContainsFunc(all, func(s simulation.Standing) bool { return s.Seen == simulation.SeenThese }) {
+	if slices.ContainsFunc(all, func(s evaluation.Standing) bool { return s.Seen == evaluation.SeenThese }) {
 		lines = append(lines, "The best fixed sequence has seen all these tables, as has a policy that learned from them: for neither is this a test;")
 	} else {
 		lines = append(lines, "A policy that learned from these tables has seen them, which makes this no test of it;")
@@ -329,14 +330,14 @@ func printTooFew(p *document.Printer, count int, what string) {
 }
 
 // PrintVerdicts writes a row for each table and chooser.
-func PrintVerdicts(w io.Writer, c *simulation.Comparison) error {
+func PrintVerdicts(w io.Writer, c *evaluation.Comparison) error {
 	out := csv.NewWriter(w)
 	_ = out.Write([]string{"scenario", "network", "group", "chooser", "role", "has_seen", "seeds", "sequence", "certain", "accuracy", "regret [points]", // the first error is kept
 		"smoothed_regret [points]", "gain [points]", "rank", "rank_from", "rank_to", "rank_of", "noise [points]", "noise_source", "floor [points]"})
-	for _, t := range c.Trials {
-		for _, v := range t.Verdicts {
-			s := c.Standing(v.Chooser)
-			_ = out.Write([]string{t.Scenario, t.Network, t.Group, v.Chooser, string(s.Role), s.Seen, strconv.Itoa(s.Seeds), strings.Join(v.Sequence, " "),
+	for _, t := range c.Tables {
+		for _, v := range t.Scores {
+			s := c.Standing(v.Policy)
+			_ = out.Write([]string{t.Scenario, t.Network, t.Group, v.Policy, string(s.Role), s.Seen, strconv.Itoa(s.Seeds), strings.Join(v.Sequence, " "),
 				strconv.FormatBool(v.Certain), document.Exact(v.Accuracy), document.Exact(v.Regret), document.Exact(v.Smoothed), document.Exact(v.Gain), document.Exact(v.Rank), strconv.Itoa(v.From),
 				strconv.Itoa(v.To), strconv.Itoa(v.Of), document.Exact(t.Noise), t.Source, document.Exact(t.Floor)})
 		}
@@ -382,7 +383,7 @@ func writeEvaluation(r *runs.EvaluationReport, d *document.Document) {
 	writeStandings(d, document.Plural(len(r.Tables), "table"), r.Floor, r.Standings, r.Against)
 	for _, t := range r.Tables {
 		d.Head("%s", strings.Join(strings.Fields(tableTitle(t)), " "))
-		d.Show(verdictTable(t.Trial, r.Standings))
+		d.Show(verdictTable(t.TableScores, r.Standings))
 		d.Say(chanceText(t.Chance))
 	}
 	d.Say(trustRemarks(r.Standings, len(r.Tables))...)
@@ -393,13 +394,13 @@ func writeLeftOut(r *runs.LeaveReport, d *document.Document) {
 	d.Head("judged by what was left out")
 	d.Say(leftOutLead(*r))
 	d.Show(groupTable(*r))
-	writeStandings(d, document.Plural(len(r.Trials), "table")+" left out", r.Floor, r.Standings, r.Against)
+	writeStandings(d, document.Plural(len(r.Tables), "table")+" left out", r.Floor, r.Standings, r.Against)
 	d.Say(leftOutSentences(*r)...)
 	d.Say(leaveRemark, tooFew(len(r.Groups), r.LeaveOut+"s"))
 }
 
 // writeStandings adds how all fared over the tables.
-func writeStandings(d *document.Document, tables string, floor float64, all []simulation.Standing, against string) {
+func writeStandings(d *document.Document, tables string, floor float64, all []evaluation.Standing, against string) {
 	d.Head("over %s, where chance leaves %.2f points to be regretted", tables, floor)
 	d.Show(standingTable(all))
 	d.Say(standingRemarks(all, against)...)

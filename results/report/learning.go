@@ -6,10 +6,11 @@ import (
 	"slices"
 	"strings"
 
+	"graft/original/learn"
 	"graft/results"
 	"graft/results/document"
 	"graft/results/runs"
-	"graft/simulation"
+	"graft/simulation/evaluation"
 )
 
 // PolicyTables has a line for each table, and what the vote does there.
@@ -47,7 +48,7 @@ func Summaries(o *runs.PoliciesOutcome) string {
 	return text
 }
 
-func summaryText(where string, s simulation.Summary, vote float64) string {
+func summaryText(where string, s evaluation.Summary, vote float64) string {
 	return fmt.Sprintf("mean regret %s: %.3f points, 95%% interval over %s [%.3f, %.3f]; the vote's is %.3f\n"+
 		"%.0f%% of what they chose is in a table's top five; the worst regret is %.2f points, in %s\n",
 		where, s.Regret.Mean, document.Counted(s.Seeds, "seed"), s.Regret.Low, s.Regret.High, vote, 100*s.TopFive, s.Worst, document.Printable(s.WorstOne))
@@ -98,8 +99,8 @@ func (p *PoliciesDetail) write(d *document.Document) {
 
 // PolicyDetail is what a policy of the original's has learned.
 type PolicyDetail struct {
-	Outcome *simulation.StudyOutcome `json:"outcome"` // null where it has not ended
-	Rows    []studiedRow             `json:"rows"`    // the last figures; with --all every one
+	Outcome *learn.StudyOutcome `json:"outcome"` // null where it has not ended
+	Rows    []studiedRow        `json:"rows"`    // the last figures; with --all every one
 }
 
 // studiedRow is figures of some episodes.
@@ -116,7 +117,7 @@ type studiedRow struct {
 func readPolicyDetail(r *runs.Run, all bool) (Detail, error) {
 	d := &PolicyDetail{Rows: []studiedRow{}}
 	if r.Ended {
-		d.Outcome = &simulation.StudyOutcome{}
+		d.Outcome = &learn.StudyOutcome{}
 		if err := results.ReadOutcome(r.Fsys, r.Path, d.Outcome); err != nil {
 			return nil, err
 		}

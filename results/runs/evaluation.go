@@ -7,7 +7,7 @@ import (
 
 	"graft/results"
 	"graft/results/document"
-	"graft/simulation"
+	"graft/simulation/evaluation"
 )
 
 // EvaluationOutcome is what an evaluation came to, as outcome.json of its folder has it.
@@ -31,22 +31,22 @@ type memberVerdict struct {
 	Member int    `json:"member"` // which of them, from 1, in the order of their seeds
 	Table  int    `json:"table"`  // place among the tables that were compared in, from 0: several may have one name
 	Group  string `json:"group"`  // that was left out with the table; empty where nothing was
-	simulation.Verdict
+	evaluation.Score
 }
 
 // NewEvaluationOutcome is of one of the two reports; the other is nil.
 func NewEvaluationOutcome(r *EvaluationReport, left *LeaveReport) *EvaluationOutcome {
 	o := &EvaluationOutcome{Compared: r, LeftOut: left, Members: []memberVerdict{}, Repeats: []repeatedRuns{}}
 	c := o.Comparison()
-	for at, trial := range c.Trials {
+	for at, trial := range c.Tables {
 		for _, s := range c.Standings {
-			if runs := trial.Runs[s.Chooser]; runs != nil {
-				o.Repeats = append(o.Repeats, repeatedRuns{at, s.Chooser, runs})
+			if runs := trial.Runs[s.Policy]; runs != nil {
+				o.Repeats = append(o.Repeats, repeatedRuns{at, s.Policy, runs})
 			}
-			if s.Role == simulation.RoleRival {
+			if s.Role == evaluation.RoleBaseline {
 				continue
 			}
-			for k, v := range trial.Each[s.Chooser] {
+			for k, v := range trial.Each[s.Policy] {
 				o.Members = append(o.Members, memberVerdict{k + 1, at, trial.Group, v})
 			}
 		}
@@ -55,26 +55,26 @@ func NewEvaluationOutcome(r *EvaluationReport, left *LeaveReport) *EvaluationOut
 }
 
 // Comparison is what both kinds of evaluations have.
-func (o *EvaluationOutcome) Comparison() *simulation.Comparison {
+func (o *EvaluationOutcome) Comparison() *evaluation.Comparison {
 	if o.LeftOut != nil && o.LeftOut.LeaveOutReport != nil {
 		return o.LeftOut.Comparison
 	}
-	c := &simulation.Comparison{}
+	c := &evaluation.Comparison{}
 	if o.Compared == nil {
 		return c
 	}
 	c.Against, c.Floor, c.Standings = o.Compared.Against, o.Compared.Floor, o.Compared.Standings
 	for _, t := range o.Compared.Tables {
-		c.Trials = append(c.Trials, t.Trial)
+		c.Tables = append(c.Tables, t.TableScores)
 	}
 	return c
 }
 
 // Values are a figure of each member of a chooser in a table.
-func (o *EvaluationOutcome) Values(table int, chooser string, of func(simulation.Verdict) float64) (values []float64) {
+func (o *EvaluationOutcome) Values(table int, chooser string, of func(evaluation.Score) float64) (values []float64) {
 	for _, m := range o.Members {
-		if m.Chooser == chooser && m.Table == table {
-			values = append(values, of(m.Verdict))
+		if m.Policy == chooser && m.Table == table {
+			values = append(values, of(m.Score))
 		}
 	}
 	return values
@@ -100,7 +100,7 @@ type LeaveReport struct {
 	For      string `json:"for"`       // known or new
 	Steps    int    `json:"steps"`     // of learning at most
 	Seeds    int    `json:"seeds"`     // that learned each time
-	*simulation.LeaveOutReport
+	*evaluation.LeaveOutReport
 }
 
 // ShownRivals are those who stand beside the policies for each group.
@@ -109,7 +109,7 @@ var ShownRivals = []string{"best fixed", "random", "never"}
 // Chance is the mean noise and floor of a group's tables.
 func (r LeaveReport) Chance(group string) (noise, floor float64) {
 	count := 0.0
-	for _, t := range r.Trials {
+	for _, t := range r.Tables {
 		if t.Group == group {
 			noise, floor, count = noise+t.Noise, floor+t.Floor, count+1
 		}
@@ -131,7 +131,7 @@ type EvaluationReport struct {
 	Against   string                `json:"against"`      // the first policy, to whom differences are
 	Floor     float64               `json:"floor_points"` // mean over the tables
 	Tables    []EvaluatedTable      `json:"tables"`       // that were given
-	Standings []simulation.Standing `json:"standings"`    // over all tables
+	Standings []evaluation.Standing `json:"standings"`    // over all tables
 }
 
 // EvaluatedPolicy is a policy that was given.
@@ -154,25 +154,25 @@ type EvaluatedTable struct {
 	Start     float64  `json:"start_s"`   // when in the budget sequences begin, in seconds
 	Decisions int      `json:"decisions"` // in a sequence
 	Actions   []string `json:"actions"`   // empty where they depend on the network
-	simulation.Trial
+	evaluation.TableScores
 	Steps []EvaluatedSteps `json:"steps"` // one entry for each policy
 }
 
 // EvaluatedSteps are a policy's decisions.
 type EvaluatedSteps struct {
 	Chooser string            `json:"chooser"` // its name
-	Steps   []simulation.Step `json:"steps"`   // what it did, decision by decision
+	Steps   []evaluation.Step `json:"steps"`   // what it did, decision by decision
 }
 
 // InAllTables tells those who could choose in all tables from the others.
-func InAllTables(all []simulation.Standing) (whole []simulation.Standing, partial []string) {
+func InAllTables(all []evaluation.Standing) (whole []evaluation.Standing, partial []string) {
 	most := 0
 	for _, s := range all {
 		most = max(most, s.Tables)
 	}
 	for _, s := range all {
 		if s.Tables < most {
-			partial = append(partial, s.Chooser)
+			partial = append(partial, s.Policy)
 			continue
 		}
 		whole = append(whole, s)
@@ -180,10 +180,10 @@ func InAllTables(all []simulation.Standing) (whole []simulation.Standing, partia
 	return whole, partial
 }
 
-func accuracyOf(v simulation.Verdict) float64 { return v.Accuracy }
+func accuracyOf(v evaluation.Score) float64 { return v.Accuracy }
 
 // RegretOf is the regret of a verdict, in points.
-func RegretOf(v simulation.Verdict) float64 { return v.Regret }
+func RegretOf(v evaluation.Score) float64 { return v.Regret }
 
 // EvaluationKind is the folders of graft evaluate --out.
 var EvaluationKind = &Kind{Name: "evaluation", Title: "evaluation", Titles: "evaluations", fits: isRunOf("verdicts.csv", "members.csv"), read: readEvaluationRun,
@@ -204,7 +204,7 @@ func readEvaluationRun(f *Folder, r *Run) error {
 
 // check says why an outcome is none of an evaluation's.
 func (o *EvaluationOutcome) check() error {
-	if len(o.Comparison().Trials) == 0 {
+	if len(o.Comparison().Tables) == 0 {
 		return errors.New(OutcomeFile + " says nothing of any table: it is damaged; evaluate again, in another folder or with --force")
 	}
 	return nil
@@ -215,42 +215,42 @@ func (o *EvaluationOutcome) check() error {
 func evaluationQuantities(o *EvaluationOutcome) []quantity {
 	c := o.Comparison()
 	var policies, rivals []quantity
-	named := map[simulation.Role]bool{}
+	named := map[evaluation.Role]bool{}
 	for _, s := range c.Standings {
-		if s.Tables < len(c.Trials) {
+		if s.Tables < len(c.Tables) {
 			continue
 		}
-		if s.Role == simulation.RoleRival {
-			if slices.Contains(ShownRivals, s.Chooser) {
-				rivals = append(rivals, seedless(strings.ReplaceAll(s.Chooser, " ", "_")+"_regret", document.UnitPoints, noAim, s.Regret))
+		if s.Role == evaluation.RoleBaseline {
+			if slices.Contains(ShownRivals, s.Policy) {
+				rivals = append(rivals, seedless(strings.ReplaceAll(s.Policy, " ", "_")+"_regret", document.UnitPoints, noAim, s.Regret))
 			}
 			continue
 		}
-		q := memberRegrets(o, c, s.Chooser)
+		q := memberRegrets(o, c, s.Policy)
 		if len(q.Values) == 0 { // only the mean is known
 			q.Seeds, q.Values = nil, []float64{s.Regret}
 		}
-		q.Name = map[simulation.Role]string{simulation.RoleVote: "vote_regret", simulation.RolePolicy: "regret"}[s.Role]
+		q.Name = map[evaluation.Role]string{evaluation.RoleVote: "vote_regret", evaluation.RolePolicy: "regret"}[s.Role]
 		if named[s.Role] {
-			q.Name += "_of_" + s.Chooser
+			q.Name += "_of_" + s.Policy
 		}
-		if named[s.Role] = true; s.Role == simulation.RoleVote && len(q.Values) == 1 {
+		if named[s.Role] = true; s.Role == evaluation.RoleVote && len(q.Values) == 1 {
 			q.Seeds = nil
 		}
 		policies = append(policies, q)
 	}
-	return finite(slices.Concat(policies, rivals, []quantity{seedless("chance_regret", document.UnitPoints, noAim, c.Floor), seedless("tables", "", noAim, float64(len(c.Trials)))})...)
+	return finite(slices.Concat(policies, rivals, []quantity{seedless("chance_regret", document.UnitPoints, noAim, c.Floor), seedless("tables", "", noAim, float64(len(c.Tables)))})...)
 }
 
 // memberRegrets are the mean regrets of a chooser's members over the tables.
-func memberRegrets(o *EvaluationOutcome, c *simulation.Comparison, chooser string) quantity {
+func memberRegrets(o *EvaluationOutcome, c *evaluation.Comparison, chooser string) quantity {
 	q := quantity{Unit: document.UnitPoints, Aim: downward}
-	for table := range c.Trials {
+	for table := range c.Tables {
 		for k, v := range o.Values(table, chooser, RegretOf) {
 			if k == len(q.Values) {
 				q.Seeds, q.Values = append(q.Seeds, int64(k+1)), append(q.Values, 0)
 			}
-			q.Values[k] += v / float64(len(c.Trials))
+			q.Values[k] += v / float64(len(c.Tables))
 		}
 	}
 	return q

@@ -14,9 +14,10 @@ import (
 
 	"graft/decider"
 	"graft/files"
+	"graft/original/learn"
 	"graft/results"
 	"graft/results/document"
-	"graft/simulation"
+	"graft/simulation/evaluation"
 	"graft/torch/weights"
 )
 
@@ -76,15 +77,15 @@ func SeedFile(seed uint64) string {
 
 // PoliciesOutcome is what policies have learned, as outcome.json has it.
 type PoliciesOutcome struct {
-	Seeds   []SeedOutcome        `json:"seeds"`         // each by itself
-	Steps   int                  `json:"steps"`         // of all seeds
-	Tables  []simulation.Verdict `json:"tables"`        // on the vote of all seeds, in each table
-	HeldOut []simulation.Verdict `json:"held_out"`      // the same in tables that nothing was learned from; empty where there are none
-	Regret  float64              `json:"regret_points"` // of the vote, the mean over the tables
-	Summary simulation.Summary   `json:"summary"`       // of the seeds, each by itself, over the tables
+	Seeds   []SeedOutcome      `json:"seeds"`         // each by itself
+	Steps   int                `json:"steps"`         // of all seeds
+	Tables  []evaluation.Score `json:"tables"`        // on the vote of all seeds, in each table
+	HeldOut []evaluation.Score `json:"held_out"`      // the same in tables that nothing was learned from; empty where there are none
+	Regret  float64            `json:"regret_points"` // of the vote, the mean over the tables
+	Summary evaluation.Summary `json:"summary"`       // of the seeds, each by itself, over the tables
 	// Outside is the same over the tables that nothing was learned from; null where there
 	// are none.
-	Outside *simulation.Summary `json:"held_out_summary"`
+	Outside *evaluation.Summary `json:"held_out_summary"`
 }
 
 // SeedOutcome is what a seed has learned.
@@ -98,7 +99,7 @@ type SeedOutcome struct {
 }
 
 // MeanRegret is zero where there is nothing.
-func MeanRegret(verdicts []simulation.Verdict) float64 {
+func MeanRegret(verdicts []evaluation.Score) float64 {
 	sum := 0.0
 	for _, v := range verdicts {
 		sum += v.Regret
@@ -208,7 +209,7 @@ func LastRows(t *results.Table) ([]LearnedRow, error) {
 }
 
 func readPolicyRun(f *Folder, r *Run) error {
-	o := &simulation.StudyOutcome{}
+	o := &learn.StudyOutcome{}
 	if err := f.own(r, o); err != nil {
 		return err
 	}
@@ -233,7 +234,7 @@ func readPolicyRun(f *Folder, r *Run) error {
 	return nil
 }
 
-func policyQuantities(o *simulation.StudyOutcome, seed int64) []quantity {
+func policyQuantities(o *learn.StudyOutcome, seed int64) []quantity {
 	return finite(
 		one("accuracy", document.UnitShare, upward, seed, o.Accuracy),
 		one("expected_accuracy", document.UnitShare, upward, seed, o.Expected),

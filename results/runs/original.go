@@ -13,10 +13,11 @@ import (
 	"graft/config"
 	"graft/files"
 	"graft/net2net"
-	"graft/results"
+	"graft/original"
+	"graft/original/published"
 	"graft/results/document"
 	"graft/results/failure"
-	"graft/simulation"
+	"graft/simulation/tables"
 )
 
 // OriginalKind is result folders of the original system: of its trainings, tables and
@@ -30,7 +31,7 @@ func isOriginal(f *Folder) bool {
 		return false
 	}
 	for _, entry := range f.Entries {
-		if results.IsLegacyMetric(entry.Name()) && !entry.IsDir() {
+		if original.IsMetric(entry.Name()) && !entry.IsDir() {
 			return true
 		}
 	}
@@ -44,7 +45,7 @@ func (f *Folder) says(key string) bool {
 }
 
 func readOriginalRun(f *Folder, r *Run) error {
-	l, err := results.ReadLegacy(f.Fsys, f.Path)
+	l, err := original.ReadFolder(f.Fsys, f.Path)
 	if err != nil && (l == nil || len(l.Metrics) == 0) {
 		return err
 	}
@@ -74,7 +75,7 @@ func readOriginalRun(f *Folder, r *Run) error {
 }
 
 // endings are the last values of a metric, one for each whose it is.
-func endings(l *results.Legacy, metric string) (last []float64, rows int) {
+func endings(l *original.Folder, metric string) (last []float64, rows int) {
 	for _, m := range l.Metrics {
 		if m.Granularity != "epoch" || m.Metric != metric {
 			continue
@@ -89,7 +90,7 @@ func endings(l *results.Legacy, metric string) (last []float64, rows int) {
 
 // trainingQuantities are what trainings ended with. Where there are many, each went
 // another way, so that they are no sample of one thing: the mean stands beside the best.
-func trainingQuantities(l *results.Legacy, seed int64) []quantity {
+func trainingQuantities(l *original.Folder, seed int64) []quantity {
 	test, epochs := endings(l, "test_acc")
 	train, _ := endings(l, "train_acc")
 	var list []quantity
@@ -112,7 +113,7 @@ func trainingQuantities(l *results.Legacy, seed int64) []quantity {
 const lastEpisodes = 100
 
 // episodeQuantities are what the original's agent ended with.
-func episodeQuantities(l *results.Legacy, seed int64) []quantity {
+func episodeQuantities(l *original.Folder, seed int64) []quantity {
 	var list []quantity
 	for _, m := range l.Metrics {
 		if m.Granularity != "episode" || len(m.Rows) == 0 {
@@ -127,7 +128,7 @@ func episodeQuantities(l *results.Legacy, seed int64) []quantity {
 }
 
 // lastMean is the mean of the last values that are numbers; NaN where there are none.
-func lastMean(rows []results.LegacyRow) float64 {
+func lastMean(rows []original.Row) float64 {
 	var values []float64
 	for _, row := range rows[max(0, len(rows)-lastEpisodes):] {
 		if row.Value.Single {
@@ -143,7 +144,7 @@ func lastMean(rows []results.LegacyRow) float64 {
 // originalSeries has a series for each metric file: index, seconds, and the numbers of
 // its values.
 func originalSeries(r *Run) ([]Series, error) {
-	l, err := results.ReadLegacy(r.Fsys, r.Path)
+	l, err := original.ReadFolder(r.Fsys, r.Path)
 	if l == nil {
 		return nil, err
 	}
@@ -154,7 +155,7 @@ func originalSeries(r *Run) ([]Series, error) {
 	return list, err
 }
 
-func metricSeries(m results.LegacyMetric) Series {
+func metricSeries(m original.Metric) Series {
 	width := 1
 	for _, row := range m.Rows {
 		width = max(width, len(row.Value.Numbers))
@@ -199,15 +200,15 @@ var OriginalActions = []string{"deepen:0", "deepen:1", "deepen:2", "none"}
 
 // Read reads a table's folder or a data.pkl, which may be named by its folder. Of a
 // folder that is damaged in part it gives both what can be read and an error.
-func (o *TableSource) Read(fsys files.FS, path string) (*simulation.Report, error) {
+func (o *TableSource) Read(fsys files.FS, path string) (*tables.Report, error) {
 	if _, err := fsys.Stat(path); err != nil {
 		return nil, err
 	}
 	if file, original := OriginalTable(fsys, path); original {
 		return o.ReadOriginal(fsys, file)
 	}
-	report, err := simulation.Check(fsys, path)
-	if errors.Is(err, simulation.ErrNoTable) {
+	report, err := tables.Check(fsys, path)
+	if errors.Is(err, tables.ErrNoTable) {
 		err = failure.With(failure.Damaged, err)
 	}
 	if err != nil {
@@ -237,7 +238,7 @@ func IsFile(fsys files.FS, path string) bool {
 
 // CodedFaults is what is wrong with a folder, with the exit code that says how much of
 // it can be used.
-func CodedFaults(report *simulation.Report) error {
+func CodedFaults(report *tables.Report) error {
 	if report.Table == nil || report.Records == 0 {
 		return failure.With(failure.Damaged, report.Err())
 	}
@@ -245,7 +246,7 @@ func CodedFaults(report *simulation.Report) error {
 }
 
 // ReadOriginal reads a table of the original system's.
-func (o *TableSource) ReadOriginal(fsys files.FS, path string) (*simulation.Report, error) {
+func (o *TableSource) ReadOriginal(fsys files.FS, path string) (*tables.Report, error) {
 	s, seed, err := o.scenario(fsys, path)
 	if err != nil {
 		return nil, err
@@ -254,7 +255,7 @@ func (o *TableSource) ReadOriginal(fsys files.FS, path string) (*simulation.Repo
 	if err != nil {
 		return nil, err
 	}
-	table, err := simulation.ReadLegacy(file, s, seed)
+	table, err := original.ReadTable(file, s, seed)
 	if err = errors.Join(err, file.Close()); err != nil {
 		return nil, failure.With(failure.Damaged, fmt.Errorf("%s: %w", path, err))
 	}
@@ -265,24 +266,24 @@ func (o *TableSource) ReadOriginal(fsys files.FS, path string) (*simulation.Repo
 		}
 		return nil, failure.With(code, fmt.Errorf("%s: %w", path, err))
 	}
-	report := &simulation.Report{Dir: path, Table: table, Records: len(table.Records)}
+	report := &tables.Report{Dir: path, Table: table, Records: len(table.Records)}
 	for _, r := range table.Records {
-		cause := simulation.Cause{Scenario: table.Digest(), Network: table.Network, Data: table.Dataset, Code: "original", Sequence: r.Sequence, Seeds: r.Seeds}
-		report.Entries = append(report.Entries, &simulation.Entry{Record: r, Key: cause.Key()})
+		cause := tables.Cause{Scenario: table.Digest(), Network: table.Network, Data: table.Dataset, Code: "original", Sequence: r.Sequence, Seeds: r.Seeds}
+		report.Entries = append(report.Entries, &tables.Entry{Record: r, Key: cause.Key()})
 	}
 	return report, nil
 }
 
 // scenario says what a data.pkl is of: what config.toml beside it says, and what flags
 // say otherwise.
-func (o *TableSource) scenario(fsys files.FS, path string) (simulation.Scenario, int64, error) {
+func (o *TableSource) scenario(fsys files.FS, path string) (tables.Scenario, int64, error) {
 	folder, err := filepath.Abs(filepath.Dir(path))
 	if err != nil {
-		return simulation.Scenario{}, 0, err
+		return tables.Scenario{}, 0, err
 	}
-	run := &config.LegacyRun{Folder: filepath.Base(folder)}
+	run := &published.Run{Folder: filepath.Base(folder)}
 	beside := filepath.Join(filepath.Dir(path), "config.toml")
-	found, err := config.ReadLegacyScenario(fsys, beside)
+	found, err := published.ReadScenario(fsys, beside)
 	switch {
 	case err == nil:
 		run = found
@@ -302,7 +303,7 @@ func (o *TableSource) scenario(fsys files.FS, path string) (simulation.Scenario,
 	return o.override(s, run.Seed)
 }
 
-func (o *TableSource) override(s simulation.Scenario, seed int64) (simulation.Scenario, int64, error) {
+func (o *TableSource) override(s tables.Scenario, seed int64) (tables.Scenario, int64, error) {
 	if o.Network != "" {
 		s.Network = o.Network
 	}

@@ -8,33 +8,33 @@ import (
 
 	"graft/files"
 	"graft/results/failure"
-	"graft/simulation"
+	"graft/simulation/grid"
 )
 
 // errNoState says that how far a simulation has come is not known.
 var errNoState = errors.New("how many steps were taken is not known")
 
-func StateOf(r *Run) (*simulation.State, error) {
+func StateOf(r *Run) (*grid.Progress, error) {
 	plan, err := ReadPlan(r.Fsys, filepath.Join(r.Path, PlanFile))
 	if err != nil {
 		return nil, err
 	}
-	if plan.Design.Which == simulation.Likely {
+	if plan.Design.Which == grid.Likely {
 		return nil, fmt.Errorf("%w: the design goes by a policy", errNoState)
 	}
-	ground, err := plan.Ground()
+	ground, err := plan.Space()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errNoState, err)
 	}
-	store, err := simulation.OpenStore(r.Fsys, r.cache())
+	store, err := grid.OpenStore(r.Fsys, r.cache())
 	if err != nil {
 		return nil, fmt.Errorf("%w: the cache %s is not there", errNoState, r.cache())
 	}
-	log, err := simulation.OpenTroubles(r.Fsys, filepath.Join(r.Path, FailuresFolder))
+	log, err := grid.OpenFailures(r.Fsys, filepath.Join(r.Path, FailuresFolder))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errNoState, err)
 	}
-	state, err := simulation.NewGrid(*plan, ground, store, log).State()
+	state, err := grid.NewGrid(*plan, ground, store, log).Progress()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errNoState, err)
 	}
@@ -49,12 +49,12 @@ func (r *Run) cache() string {
 	return CacheBeside(r.Path)
 }
 
-func ReadPlan(fsys files.FS, path string) (*simulation.Plan, error) {
+func ReadPlan(fsys files.FS, path string) (*grid.Plan, error) {
 	text, err := files.ReadAll(fsys, path, largestPlan)
 	if err != nil {
 		return nil, err
 	}
-	p := &simulation.Plan{}
+	p := &grid.Plan{}
 	if err := json.Unmarshal(text, p); err != nil {
 		return nil, failure.With(failure.Damaged, fmt.Errorf("%s is damaged: %w", path, err))
 	}

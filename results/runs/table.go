@@ -7,7 +7,8 @@ import (
 
 	"graft/files"
 	"graft/results/document"
-	"graft/simulation"
+	"graft/simulation/grid"
+	"graft/simulation/tables"
 )
 
 // SimulationKind is the runs of graft simulate.
@@ -44,7 +45,7 @@ func readSimulationRun(f *Folder, r *Run) error {
 
 // Collected is the table in a simulation's folder; nil where there is none yet. A new
 // one takes the place of an old one in two steps, between which there is none.
-func (r *Run) Collected() (*simulation.Table, error) {
+func (r *Run) Collected() (*tables.Table, error) {
 	f := &Folder{Path: r.Path, Fsys: r.Fsys}
 	table, err := r.ReadTable(f.At(TableFolder))
 	if NotThere(err) {
@@ -58,8 +59,8 @@ func (r *Run) Collected() (*simulation.Table, error) {
 
 // ReadTable reads a table. What of it is damaged is kept beside the rest, if there is a
 // rest.
-func (r *Run) ReadTable(dir string) (*simulation.Table, error) {
-	table, err := simulation.Read(r.Fsys, dir)
+func (r *Run) ReadTable(dir string) (*tables.Table, error) {
+	table, err := tables.Read(r.Fsys, dir)
 	if table != nil && len(table.Records) > 0 && err != nil {
 		r.Faults, err = err, nil
 	}
@@ -67,11 +68,11 @@ func (r *Run) ReadTable(dir string) (*simulation.Table, error) {
 }
 
 // Failures are the attempts that failed.
-func Failures(f *Folder) ([]simulation.Trouble, error) {
+func Failures(f *Folder) ([]grid.Failure, error) {
 	if _, err := f.Fsys.Stat(f.At(FailuresFolder)); NotThere(err) {
 		return nil, nil
 	}
-	log, err := simulation.OpenTroubles(f.Fsys, f.At(FailuresFolder))
+	log, err := grid.OpenFailures(f.Fsys, f.At(FailuresFolder))
 	if err != nil {
 		return nil, err
 	}
@@ -80,12 +81,12 @@ func Failures(f *Folder) ([]simulation.Trouble, error) {
 
 // hasAll says whether a table has what was planned, as far as that can be told
 // without the cache.
-func hasAll(p *simulation.Plan, t *simulation.Table) bool {
-	whole := func(r simulation.Record) bool { return len(r.Seeds) >= len(p.Seeds) }
-	if p.Design.Which == simulation.All && t.Complete() != nil {
+func hasAll(p *grid.Plan, t *tables.Table) bool {
+	whole := func(r tables.Record) bool { return len(r.Seeds) >= len(p.Seeds) }
+	if p.Design.Which == grid.All && t.Complete() != nil {
 		return false
 	}
-	return len(t.Records) > 0 && !slices.ContainsFunc(t.Records, func(r simulation.Record) bool { return !whole(r) })
+	return len(t.Records) > 0 && !slices.ContainsFunc(t.Records, func(r tables.Record) bool { return !whole(r) })
 }
 
 func readTableRun(f *Folder, r *Run) error {
@@ -100,7 +101,7 @@ func readTableRun(f *Folder, r *Run) error {
 
 // tableQuantities are the figures of a table: of its best sequence, of the one without
 // any action, and of all together.
-func tableQuantities(t *simulation.Table) []quantity {
+func tableQuantities(t *tables.Table) []quantity {
 	report := ReportTable(t)
 	list := []quantity{seedless("sequences", "", noAim, float64(len(t.Records)))}
 	if len(t.Records) == 0 {
@@ -113,13 +114,13 @@ func tableQuantities(t *simulation.Table) []quantity {
 	return append(list, meanAccuracy(t, report), ofSequence("worst_accuracy", t, report.Worst))
 }
 
-func ofSequence(name string, t *simulation.Table, row *RankRow) quantity {
+func ofSequence(name string, t *tables.Table, row *RankRow) quantity {
 	record := t.Find(row.Sequence...)
 	return quantity{Name: name, Unit: document.UnitShare, Aim: upward, Seeds: record.Seeds, Values: record.Accuracy}
 }
 
 // meanAccuracy is the mean over the sequences, for each seed where all have the same.
-func meanAccuracy(t *simulation.Table, report *TableReport) quantity {
+func meanAccuracy(t *tables.Table, report *TableReport) quantity {
 	q := quantity{Name: "mean_accuracy", Unit: document.UnitShare, Aim: upward, Seeds: t.Records[0].Seeds, Values: make([]float64, len(t.Records[0].Seeds))}
 	for _, record := range t.Records {
 		if !slices.Equal(record.Seeds, q.Seeds) {
@@ -133,7 +134,7 @@ func meanAccuracy(t *simulation.Table, report *TableReport) quantity {
 }
 
 // ReadOriginalTable reads the original's table in a folder.
-func ReadOriginalTable(fsys files.FS, folder string) (*simulation.Table, error) {
+func ReadOriginalTable(fsys files.FS, folder string) (*tables.Table, error) {
 	file, ok := OriginalTable(fsys, folder)
 	if !ok {
 		return nil, fmt.Errorf("%s: %w", folder, fs.ErrNotExist)

@@ -9,19 +9,20 @@ import (
 	"graft/results/document"
 	"graft/results/failure"
 	"graft/results/runs"
-	"graft/simulation"
+	"graft/simulation/grid"
+	"graft/simulation/tables"
 	"graft/work"
 )
 
 // Report is what `graft simulate --json` prints.
 type Report struct {
-	Folder   string               `json:"folder"`   // of the run
-	Table    string               `json:"table"`    // its folder
-	Cache    string               `json:"cache"`    // its folder
-	State    simulation.State     `json:"state"`    // how far it is
-	Failures []simulation.Trouble `json:"failures"` // every attempt that failed
-	Damaged  []string             `json:"damaged"`  // files of the cache that were put aside
-	Outcome  *runs.TableReport    `json:"outcome"`  // of the table; null where nothing ended
+	Folder   string            `json:"folder"`   // of the run
+	Table    string            `json:"table"`    // its folder
+	Cache    string            `json:"cache"`    // its folder
+	State    grid.Progress     `json:"state"`    // how far it is
+	Failures []grid.Failure    `json:"failures"` // every attempt that failed
+	Damaged  []string          `json:"damaged"`  // files of the cache that were put aside
+	Outcome  *runs.TableReport `json:"outcome"`  // of the table; null where nothing ended
 }
 
 // finish collects the table and reports what came out, with an error where sequences failed.
@@ -46,16 +47,16 @@ func (x *watch) report() (*Report, error) {
 	defer x.mu.Unlock()
 	r := &Report{Folder: x.folder, Table: x.table(), Cache: x.cache()}
 	var err error
-	if r.State, err = x.grid.State(); err != nil {
+	if r.State, err = x.grid.Progress(); err != nil {
 		return nil, err
 	}
-	if r.Failures, err = x.grid.Log.List(); err != nil {
+	if r.Failures, err = x.grid.Failures.List(); err != nil {
 		return nil, err
 	}
 	if r.Damaged, err = x.grid.Store.Damaged(); err != nil || r.State.Ended == 0 {
 		return r, err
 	}
-	table, err := simulation.Read(x.env.Files, r.Table)
+	table, err := tables.Read(x.env.Files, r.Table)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +76,7 @@ func (r *Report) err() error {
 		return nil
 	}
 	err := &Missing{fmt.Sprintf("%d of %d sequences failed, such as %s: %s; see %s/%s, and try them again with --retry",
-		r.State.Failed, r.State.Sequences, simulation.Leg{Sequence: r.Failures[0].Sequence, Seed: r.Failures[0].Seed}, r.Failures[0].Why, r.Folder, runs.FailuresFolder)}
+		r.State.Failed, r.State.Sequences, grid.Segment{Sequence: r.Failures[0].Sequence, Seed: r.Failures[0].Seed}, r.Failures[0].Why, r.Folder, runs.FailuresFolder)}
 	if r.State.Ended == 0 {
 		return err
 	}
@@ -104,7 +105,7 @@ func (x *watch) draw() (end func()) {
 }
 
 // last is the state that was looked at last.
-func (x *watch) last() simulation.State {
+func (x *watch) last() grid.Progress {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.state
@@ -132,7 +133,7 @@ func (x *watch) right() string {
 
 // toGo is how long what is left will take, at the pace of since this process began to
 // look; zero where that is not known.
-func (x *watch) toGo(s simulation.State) time.Duration {
+func (x *watch) toGo(s grid.Progress) time.Duration {
 	machine, passed := s.Seconds-x.first.Seconds, x.env.Now().Sub(x.begun).Seconds()
 	if machine <= 0 || s.Ahead <= 0 {
 		return 0
@@ -148,11 +149,11 @@ func (x *watch) facts(width int) string {
 	}
 	for k, b := range s.Best {
 		if k == 0 {
-			parts = append(parts, fmt.Sprintf("best %s: %s", simulation.Sequence(b.Sequence), document.AccuracyText(b.Accuracy)))
+			parts = append(parts, fmt.Sprintf("best %s: %s", tables.Sequence(b.Sequence), document.AccuracyText(b.Accuracy)))
 		}
 	}
 	for _, leg := range x.legs() {
-		parts = append(parts, "runs "+simulation.Leg{Sequence: leg.Sequence, Seed: leg.Seed}.String())
+		parts = append(parts, "runs "+grid.Segment{Sequence: leg.Sequence, Seed: leg.Seed}.String())
 	}
 	return work.FitLine(append(parts, document.Counted(int(s.Steps), "step")), width)
 }

@@ -81,7 +81,7 @@ func Run(ctx context.Context, env *work.Env, path string, o Options) (*Result, e
 		return nil, err
 	}
 	if o.Retry {
-		if err := watch.grid.Log.Clear(); err != nil {
+		if err := watch.grid.Failures.Clear(); err != nil {
 			return nil, err
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"graft/fleet"
 	"graft/results/failure"
 	"graft/results/runs"
-	"graft/simulation"
+	"graft/simulation/grid"
 	"graft/work"
 )
 
@@ -23,18 +23,18 @@ import (
 type watch struct {
 	*site
 	mu      sync.Mutex
-	grid    *simulation.Grid
-	state   simulation.State
+	grid    *grid.Grid
+	state   grid.Progress
 	running []RunningLeg // when the state was looked at
 	looked  time.Time
 	begun   time.Time
-	first   simulation.State // when this process began to look
-	count   int              // legs that were left when they were counted last
-	took    time.Duration    // that counting took
-	at      time.Time        // when they were counted
-	ended   int              // sequences in the table that was collected last
-	swept   time.Time        // when
-	over    bool             // nothing is left to run
+	first   grid.Progress // when this process began to look
+	count   int           // legs that were left when they were counted last
+	took    time.Duration // that counting took
+	at      time.Time     // when they were counted
+	ended   int           // sequences in the table that was collected last
+	swept   time.Time     // when
+	over    bool          // nothing is left to run
 }
 
 func newWatch(s *site) (*watch, error) {
@@ -105,7 +105,7 @@ func (x *watch) tend(ctx context.Context, f *fleet.Fleet, every time.Duration) (
 	if every == 0 {
 		every = tendEvery(f.Engine())
 	}
-	err = f.Tend(ctx, x.left, fleet.TendOptions{Note: func(text string) { x.env.Log.Warn(text) }, Every: every, Grace: grace})
+	err = f.Supervise(ctx, x.left, fleet.SuperviseOptions{Note: func(text string) { x.env.Log.Warn(text) }, Every: every, Grace: grace})
 	closeBars()
 	switch {
 	case ctx.Err() != nil && !x.over:
@@ -230,13 +230,13 @@ func (x *watch) counted() (int, error) {
 }
 
 // look says how far the simulation has come, as of late.
-func (x *watch) look() (simulation.State, error) {
+func (x *watch) look() (grid.Progress, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if since := x.env.Now().Sub(x.looked); x.state.Legs > 0 && (since < time.Second || since < rarely*x.took) {
 		return x.state, nil
 	}
-	s, err := x.grid.State()
+	s, err := x.grid.Progress()
 	if err == nil {
 		x.running, _ = legsUnderWay(x.env, x.grid, x.cache()) // what cannot be read is not shown, and workers say why
 	}
@@ -263,7 +263,7 @@ func (x *watch) table() string { return filepath.Join(x.folder, runs.TableFolder
 func (x *watch) harvest() (int, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	n, err := x.grid.Harvest(x.env.Files, x.table())
+	n, err := x.grid.WriteTable(x.env.Files, x.table())
 	if err != nil {
 		return 0, err
 	}

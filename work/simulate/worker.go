@@ -19,7 +19,7 @@ import (
 	"graft/model"
 	"graft/results/failure"
 	"graft/results/runs"
-	"graft/simulation"
+	"graft/simulation/grid"
 	"graft/torch"
 	"graft/trainer"
 	"graft/work"
@@ -62,7 +62,7 @@ type site struct {
 	*config.Simulation
 	env    *work.Env
 	folder string
-	plan   *simulation.Plan
+	plan   *grid.Plan
 }
 
 // openSite reads what a run folder says.
@@ -79,21 +79,21 @@ func openSite(env *work.Env, folder string) (*site, error) {
 }
 
 // grid is the simulation's tree, of which nothing is looked at yet.
-func (s *site) grid() (*simulation.Grid, error) {
-	ground, err := s.plan.Ground()
+func (s *site) grid() (*grid.Grid, error) {
+	ground, err := s.plan.Space()
 	if err != nil {
 		return nil, err
 	}
-	store, err := simulation.OpenStore(s.env.Files, s.cache())
+	store, err := grid.OpenStore(s.env.Files, s.cache())
 	if err != nil {
 		return nil, err
 	}
-	log, err := simulation.OpenTroubles(s.env.Files, filepath.Join(s.folder, runs.FailuresFolder))
+	log, err := grid.OpenFailures(s.env.Files, filepath.Join(s.folder, runs.FailuresFolder))
 	if err != nil {
 		return nil, err
 	}
-	g := simulation.NewGrid(*s.plan, ground, store, log)
-	g.Policy = s.Likely()
+	g := grid.NewGrid(*s.plan, ground, store, log)
+	g.Policy = s.LikelyPolicy()
 	return g, nil
 }
 
@@ -126,7 +126,7 @@ func (s *site) useThreads(o WorkerOptions) error {
 }
 
 // lab makes all that legs need. The scope owns the images.
-func (s *site) lab(scope *torch.Scope, o WorkerOptions) (*simulation.Lab, error) {
+func (s *site) lab(scope *torch.Scope, o WorkerOptions) (*grid.Executor, error) {
 	device, err := s.device(o)
 	if err != nil {
 		return nil, err
@@ -149,14 +149,14 @@ func (s *site) lab(scope *torch.Scope, o WorkerOptions) (*simulation.Lab, error)
 	if err != nil {
 		return nil, err
 	}
-	l := &simulation.Lab{Options: s.Options(), Data: data, Device: device, Now: s.env.Now,
+	l := &grid.Executor{Options: s.Options(), Data: data, Device: device, Now: s.env.Now,
 		Clock: func(at time.Duration) trainer.Clock { return trainer.NewWall(s.env.Now, at) }}
 	l.Signed.Graft, l.Signed.LibTorch, l.Options.Seed = s.env.Version, runtime.Version, 0
 	if profile != nil {
 		l.Options.Steady, l.Signed.Profile = true, profile.Name
 		l.Clock = func(at time.Duration) trainer.Clock { return &trainer.Virtual{Profile: profile, Time: at} }
 	}
-	l.Begin = func(scope *torch.Scope, seed int64) (*model.Network, *trainer.Given, error) {
+	l.Begin = func(scope *torch.Scope, seed int64) (*model.Network, *trainer.Pretrained, error) {
 		n, err := train.FirstNetwork(s.env.Files, scope, &s.Job, data, device, seed)
 		if err != nil {
 			return nil, nil, err
@@ -172,7 +172,7 @@ func (s *site) lab(scope *torch.Scope, o WorkerOptions) (*simulation.Lab, error)
 func causeOf(device torch.Device) (string, error) {
 	runtime, err := torch.Describe()
 	kind, _, _ := strings.Cut(device.String(), ":")
-	return fmt.Sprintf("legs %d, LibTorch %s, %s", simulation.LegVersion, runtime.Version, kind), err
+	return fmt.Sprintf("legs %d, LibTorch %s, %s", grid.SegmentVersion, runtime.Version, kind), err
 }
 
 // turns takes legs by the leases of the cache.
@@ -182,7 +182,7 @@ type turns struct{ *fleet.Leases }
 func (t turns) Take(ctx context.Context, key string) (context.Context, func(), error) {
 	lease, err := t.Leases.Take(key)
 	if errors.Is(err, fleet.ErrTaken) {
-		return nil, nil, fmt.Errorf("%w: %w", simulation.ErrTaken, err)
+		return nil, nil, fmt.Errorf("%w: %w", grid.ErrTaken, err)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -191,7 +191,7 @@ func (t turns) Take(ctx context.Context, key string) (context.Context, func(), e
 }
 
 // work runs legs until none is left.
-func (s *site) work(ctx context.Context, lab *simulation.Lab, o WorkerOptions) error {
+func (s *site) work(ctx context.Context, lab *grid.Executor, o WorkerOptions) error {
 	g, err := s.grid()
 	if err != nil {
 		return err
@@ -203,16 +203,16 @@ func (s *site) work(ctx context.Context, lab *simulation.Lab, o WorkerOptions) e
 		return fmt.Errorf("%w; name a folder that can be written with simulate.cache", err)
 	}
 	defer func() { _ = leases.Close() }()
-	return g.Work(ctx, simulation.Worker{Lab: lab, Taker: turns{leases},
-		Rest: func(ctx context.Context) { _ = clock.Wait(ctx, rest) }, // a context that ends is seen by whoever asks next
-		Tell: func(leg simulation.Leg, o *simulation.Outcome, err error) { tellLeg(log, leg, o, err) }})
+	return g.Work(ctx, grid.Worker{Executor: lab, Leases: turns{leases},
+		Wait: func(ctx context.Context) { _ = clock.Wait(ctx, rest) }, // a context that ends is seen by whoever asks next
+		Tell: func(leg grid.Segment, o *grid.Outcome, err error) { tellLeg(log, leg, o, err) }})
 }
 
 // rest is how long a worker waits for legs that others have left.
 const rest = 300 * time.Millisecond
 
 // tellLeg writes into the worker's log.
-func tellLeg(log *zap.Logger, leg simulation.Leg, o *simulation.Outcome, err error) {
+func tellLeg(log *zap.Logger, leg grid.Segment, o *grid.Outcome, err error) {
 	about := []zap.Field{zap.Strings("sequence", leg.Sequence), zap.Int64("seed", leg.Seed)}
 	switch {
 	case err != nil:
