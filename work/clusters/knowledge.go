@@ -32,6 +32,9 @@ func (s *study) quirks(p cluster.Policy) cluster.Quirks {
 // ready reads, before anything is written, what the schedulers need, and returns an error where
 // something is missing or no simulation can be. Simulations share what is read.
 func (s *study) ready() error {
+	if err := s.base.Validate(); err != nil {
+		return failure.With(failure.Usage, err)
+	}
 	for _, name := range s.Schedule.Schedulers {
 		p := s.policy(name)
 		if _, err := s.with(p, 1); err != nil {
