@@ -52,7 +52,7 @@ var onWrongFiles = map[string][]struct {
 	"graft follow":   {{"wrong.toml --device cpu", failure.Usage}},
 	"graft cluster run": {{"wrong.toml", failure.Configuration}, {"none.toml", failure.Failed}, {"--trace half.csv --nodes wrong.csv", failure.Damaged}, {"--trace none.csv --nodes nodes.csv", failure.Failed},
 		{"--trace half.csv --nodes nodes.csv", failure.Damaged}, {"--trace right.csv --nodes nodes.csv --scheduler qssf", failure.Usage}, {"--trace right.csv --nodes nodes.csv --scheduler qssf --estimates wrong.csv", failure.Damaged},
-		{"--trace right.csv --nodes nodes.csv --scheduler lucid --estimates exact", failure.Usage}, {"--trace right.csv --data none", failure.Failed}, {"--trace right.csv --nodes nodes.csv --out run", failure.Failed}},
+		{"--trace right.csv --nodes nodes.csv --scheduler lucid --estimates exact", failure.Usage}, {"--trace right.csv --data none", failure.Failed}, {"--trace right.csv --nodes nodes.csv --out run", failure.Usage}},
 	"graft cluster timeline": {{"wrong.toml --job 1", failure.Configuration}, {"--trace right.csv --nodes nodes.csv --job 2", failure.Failed}, {"--trace right.csv --nodes nodes.csv --job 1 --out wrong.csv", failure.Usage}},
 	"graft demo":             {{"--set x", failure.Configuration}},
 	"graft data fetch":       {{"nosuch", failure.Usage}},
