@@ -367,6 +367,25 @@ func TestTendCountsAgainWhenWorkersHaveEnded(t *testing.T) {
 	require.Empty(t, s.submits)
 }
 
+// A count that is old at each look restarts nobody, also while others run.
+func TestSuperviseRecountsBeforeItRestarts(t *testing.T) {
+	s := &stage{}
+	f := onStage(t, s)
+	s.states[0].State = Done
+	s.submits = nil
+	old := func() (int, error) { return 5, nil }
+	recounts := 0
+	recount := func() (int, error) {
+		if recounts++; recounts == 2 {
+			s.states[1].State = Done
+		}
+		return 0, nil
+	}
+	require.NoError(t, f.Supervise(context.Background(), old, SuperviseOptions{Failures: 1, Recount: recount}))
+	require.Empty(t, s.submits)
+	require.GreaterOrEqual(t, recounts, 2)
+}
+
 func TestTendEndsWithAnErrorWhenNobodyIsLeft(t *testing.T) {
 	s := &stage{}
 	f := onStage(t, s)

@@ -25,6 +25,10 @@ type SuperviseOptions struct {
 	ErrorTimeout time.Duration
 	// Note receives a sentence about each action. Nil drops them.
 	Note func(text string)
+	// Recount counts the tasks without a result anew, where left may return an older count.
+	// It is called before workers are restarted: one that ended since the older count had
+	// nothing left to do. Nil trusts left.
+	Recount func() (int, error)
 }
 
 // ensureDefaults fills unset options.
@@ -113,9 +117,9 @@ func (t *tending) look(ctx context.Context) (bool, error) {
 		return true, fmt.Errorf("count what is left: %w", err)
 	}
 	states, err := t.Workers(ctx)
-	if err == nil && left > 0 && !anyLive(states) {
-		// They may have ended because the last task was done after the count.
-		if left, err = t.left(); err != nil {
+	if recount := t.recount(states); err == nil && left > 0 && recount != nil {
+		// Workers may have ended because the last task was done after the count.
+		if left, err = recount(); err != nil {
 			return true, fmt.Errorf("count what is left: %w", err)
 		}
 	}
@@ -138,6 +142,17 @@ func (t *tending) look(ctx context.Context) (bool, error) {
 		t.o.Note(err.Error() + "; it is tried again")
 	}
 	return false, nil
+}
+
+// recount returns how to count again where workers have ended; nil if there is no need to.
+func (t *tending) recount(states []WorkerState) func() (int, error) {
+	switch {
+	case t.o.Recount != nil && (!anyLive(states) || slices.ContainsFunc(states, t.mayStart)):
+		return t.o.Recount
+	case !anyLive(states):
+		return t.left
+	}
+	return nil
 }
 
 // again restarts the workers that may be restarted.

@@ -38,6 +38,14 @@ func (x *monitor) countLeft() (int, error) {
 	return n, err
 }
 
+// recount counts the legs that are left now, whatever the age of the last count.
+func (x *monitor) recount() (int, error) {
+	x.mu.Lock()
+	x.countedAt = time.Time{}
+	x.mu.Unlock()
+	return x.left()
+}
+
 // refreshState reads the state, at most once a second and at most as often as legs are counted.
 func (x *monitor) refreshState() (grid.Progress, error) {
 	x.mu.Lock()

@@ -103,7 +103,7 @@ func (x *monitor) runWorkers(ctx context.Context, f *fleet.Fleet, every time.Dur
 	if every == 0 {
 		every = pollInterval(f.Engine())
 	}
-	err = f.Supervise(ctx, x.left, fleet.SuperviseOptions{Note: func(text string) { x.env.Log.Warn(text) }, Every: every, Grace: grace})
+	err = f.Supervise(ctx, x.left, fleet.SuperviseOptions{Recount: x.recount, Note: func(text string) { x.env.Log.Warn(text) }, Every: every, Grace: grace})
 	closeBars()
 	switch {
 	case ctx.Err() != nil && !x.finished:
