@@ -104,10 +104,10 @@ func TestEventsOfJobs(t *testing.T) {
 	seen := map[results.JobEvent]bool{}
 	for _, e := range results.JobEvents() {
 		assert.False(t, seen[e], "%s stands twice", e)
-		assert.NotEmpty(t, e.About(), e)
+		assert.NotEmpty(t, e.Traits().About, e)
 		seen[e] = true
 	}
-	assert.Equal(t, results.Up, results.EventUp.Look())
+	assert.Equal(t, results.Up, results.EventUp.Traits().Look)
 	assert.Equal(t, results.JobEvent("peer lost"), results.EventPeerLost, "files have this name")
-	assert.Equal(t, results.Plain, results.JobEvent("unknown").Look())
+	assert.Zero(t, results.JobEvent("unknown").Traits(), "a plain event that is shown everywhere")
 }

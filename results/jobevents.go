@@ -16,31 +16,64 @@ const (
 	Choice             // something was decided
 )
 
-// The events of a job. A new one is one line.
-var (
-	EventStart       = jobEvent("start", Plain, "the job starts")
-	EventUp          = jobEvent("up", Up, "the job gains devices")
-	EventDown        = jobEvent("down", Down, "the job loses devices")
-	EventDevices     = jobEvent("devices", Plain, "the number of devices changes without an adaptation")
-	EventDecision    = jobEvent("decision", Choice, "the decider has chosen an action")
-	EventShrink      = jobEvent("shrink", Down, "the network goes back to a smaller one")
-	EventProcesses   = jobEvent("processes", Plain, "the number of processes that train together changes")
-	EventPeerLost    = jobEvent("peer lost", Plain, "a process that trained along has ended")
-	EventPeerMissing = jobEvent("peer missing", Plain, "a process that was to train along has not come")
-	EventEnd         = jobEvent("end", Plain, "the job ends")
+// Subject is the part of a job that an event is about. The zero value is the job as a whole.
+type Subject int
+
+// The subjects of events.
+const (
+	OfJob Subject = iota
+	OfDevices
+	OfNetwork // which the event changes
+	OfProcesses
 )
 
-// jobEvents are all events, in the order above.
+// Notice says where an event is shown besides logs, reports and pages, which show every event.
+type Notice int
+
+// The notices of events.
+const (
+	Marked  Notice = iota // in the table of a job that has ended, and as a mark in figures
+	Implied               // in that table alone: it follows from a marked event
+	Silent                // nowhere: every job has it
+)
+
+// EventTraits decide how an event is shown. The zero value, which unknown events have, is a plain
+// event that is shown everywhere.
+type EventTraits struct {
+	Look    Look
+	Of      Subject
+	Notice  Notice
+	Warning string // the consequence that a log warns of; empty for an event that is no warning
+	About   string // what has happened, in a clause
+}
+
+// The events of a job. A new one is one line.
+var (
+	EventStart       = NewJobEvent("start", EventTraits{Notice: Silent, About: "the job starts"})
+	EventUp          = NewJobEvent("up", EventTraits{Look: Up, Of: OfDevices, About: "the job gains devices"})
+	EventDown        = NewJobEvent("down", EventTraits{Look: Down, Of: OfDevices, About: "the job loses devices"})
+	EventDevices     = NewJobEvent("devices", EventTraits{Of: OfDevices, About: "the number of devices changes without an adaptation"})
+	EventDecision    = NewJobEvent("decision", EventTraits{Look: Choice, Of: OfNetwork, About: "the decider has chosen an action"})
+	EventShrink      = NewJobEvent("shrink", EventTraits{Look: Down, Of: OfNetwork, Notice: Implied, About: "the network goes back to a smaller one"})
+	EventProcesses   = NewJobEvent("processes", EventTraits{Of: OfProcesses, Notice: Implied, About: "the number of processes that train together changes"})
+	EventPeerLost    = NewJobEvent("peer lost", EventTraits{Of: OfProcesses, Warning: goesOn, About: "a process that trained along has ended"})
+	EventPeerMissing = NewJobEvent("peer missing", EventTraits{Of: OfProcesses, Warning: goesOn, About: "a process that was to train along has not come"})
+	EventEnd         = NewJobEvent("end", EventTraits{Notice: Silent, About: "the job ends"})
+)
+
+const goesOn = "the job goes on without it"
+
+// jobEvents lists all events, in the order of their registration.
 var jobEvents []jobEventKind
 
 type jobEventKind struct {
-	event JobEvent
-	look  Look
-	about string
+	event  JobEvent
+	traits EventTraits
 }
 
-func jobEvent(name JobEvent, look Look, about string) JobEvent {
-	jobEvents = append(jobEvents, jobEventKind{name, look, about})
+// NewJobEvent registers an event. Call it while packages are initialized.
+func NewJobEvent(name JobEvent, traits EventTraits) JobEvent {
+	jobEvents = append(jobEvents, jobEventKind{name, traits})
 	return name
 }
 
@@ -53,15 +86,10 @@ func JobEvents() []JobEvent {
 	return list
 }
 
-func (e JobEvent) kind() jobEventKind {
+// Traits returns the event's traits; the zero value for an unknown event.
+func (e JobEvent) Traits() EventTraits {
 	if k := slices.IndexFunc(jobEvents, func(k jobEventKind) bool { return k.event == e }); k >= 0 {
-		return jobEvents[k]
+		return jobEvents[k].traits
 	}
-	return jobEventKind{event: e}
+	return EventTraits{}
 }
-
-// Look is the way in which reports show the event; plain for an unknown one.
-func (e JobEvent) Look() Look { return e.kind().look }
-
-// About says what has happened, in a clause; empty for an unknown event.
-func (e JobEvent) About() string { return e.kind().about }

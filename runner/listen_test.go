@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"graft/results"
 	"graft/results/failure"
 	"graft/work/control"
 )
@@ -165,7 +166,7 @@ func TestListenSteersAJob(t *testing.T) {
 	require.Equal(t, control.ChangeStatus{ID: 2, Change: "down", Devices: 1, At: down.At}, down)
 	small := j.until(func(s control.Status) bool { return len(s.Decisions) == 2 })
 	require.Equal(t, before.Network, small.Network)
-	require.Equal(t, "shrink", small.Decisions[1].Event)
+	require.Equal(t, results.EventShrink, small.Decisions[1].Event)
 	require.Equal(t, []control.ChangeStatus{up, down}, small.Taken)
 	require.Empty(t, small.Pending)
 

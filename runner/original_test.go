@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"graft/results"
 	"graft/results/failure"
 	"graft/work/train"
 )
@@ -43,7 +44,7 @@ func TestTranslatedJobsRun(t *testing.T) {
 				down = n.Time
 			}
 		}
-		require.Equal(t, "up", up.Event)
+		require.Equal(t, results.EventUp, up.Event)
 		require.Greater(t, decisions, 2, "asked again and again")
 		require.GreaterOrEqual(t, report.Outcome.Used, report.Outcome.Budget)
 		require.Equal(t, len(report.Epochs), report.Outcome.Epochs)

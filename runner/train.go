@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"graft/results"
 	"graft/results/document"
 	"graft/results/failure"
 	"graft/results/report"
@@ -122,16 +123,17 @@ func printTrained(w io.Writer, r *train.Result, temporary bool) error {
 func eventTable(r *train.Result) *document.Table {
 	events := document.NewTable(">TIME", "EVENT", "WHAT", ">PARAMETERS", ">ACCURACY BEFORE", ">AFTER", ">TOOK")
 	for _, n := range r.Events {
-		if n.Event == "end" || n.Event == "start" {
+		traits := n.Event.Traits()
+		if traits.Notice == results.Silent {
 			continue
 		}
 		what := n.Action + n.Why
-		if n.Event == "up" || n.Event == "down" {
+		if traits.Of == results.OfDevices && traits.Look != results.Plain {
 			what = document.Plural(n.Devices, "device")
 		} else if n.Processes > 0 {
 			what = fmt.Sprintf("%d of %d devices", n.Processes, n.Devices)
 		}
-		events.Add(document.SecondsText(n.Time), n.Event, what, fmt.Sprint(n.Parameters), document.AccuracyText(n.Accuracy), accuracyAfter(r, n), document.DurationText(n.Took))
+		events.Add(document.SecondsText(n.Time), string(n.Event), what, fmt.Sprint(n.Parameters), document.AccuracyText(n.Accuracy), accuracyAfter(r, n), document.DurationText(n.Took))
 	}
 	return events
 }

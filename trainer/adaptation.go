@@ -8,6 +8,7 @@ import (
 
 	"graft/decider"
 	"graft/net2net"
+	"graft/results"
 	"graft/torch"
 )
 
@@ -38,10 +39,10 @@ func (a *adaptation) reallocate(to Allocation) error {
 	case Up:
 		a.Levels = append(a.Levels, len(a.Changes))
 		a.Asked, a.Asking = 0, true
-		return a.Book.Note(a.note("up"))
+		return a.Book.Note(a.note(results.EventUp))
 	case Down:
 		a.Asking, a.Asked = false, 0
-		if err := a.Book.Note(a.note("down")); err != nil {
+		if err := a.Book.Note(a.note(results.EventDown)); err != nil {
 			return err
 		}
 		if err := a.shrink(); err != nil {
@@ -49,7 +50,7 @@ func (a *adaptation) reallocate(to Allocation) error {
 		}
 		return a.reset(-1)
 	}
-	return a.Book.Note(a.note("devices"))
+	return a.Book.Note(a.note(results.EventDevices))
 }
 
 // nextEpoch asks again after an up, with Adapt.Every.
@@ -68,7 +69,7 @@ func (a *adaptation) adapt(ctx context.Context) error {
 	a.Clock.Spend(Work{Kind: Deciding, Count: 1, Network: a.Network})
 	decided := a.Clock.Now()
 	a.Deciding += decided - began
-	note := a.note("decision")
+	note := a.note(results.EventDecision)
 	note.Action, note.Probabilities = decision.Action.String(), decision.Probabilities
 	if err := a.operate(decision.Action); err != nil {
 		return err
@@ -174,7 +175,7 @@ func (a *adaptation) shrink() error {
 	if keep == len(a.Changes) {
 		return nil
 	}
-	began, note := a.Clock.Now(), a.note("shrink")
+	began, note := a.Clock.Now(), a.note(results.EventShrink)
 	if err := a.distillation.ask(); err != nil {
 		return err
 	}

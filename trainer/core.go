@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"graft/dataset"
+	"graft/results"
 )
 
 // core is the state that the parts of a job share.
@@ -84,7 +85,7 @@ func (c *core) prepare() error {
 	return c.compileStep()
 }
 
-func (c *core) note(event string) Note {
+func (c *core) note(event results.JobEvent) Note {
 	p := c.Network.Parameters()
 	return Note{Event: event, Time: c.Clock.Now(), Epoch: c.Epoch, Step: c.Step, Devices: c.Devices, Parameters: p, Before: p, Accuracy: c.Validation.Accuracy}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"graft/files"
+	"graft/results"
 	"graft/torch"
 )
 
@@ -89,7 +90,7 @@ func (g *group) exchange(o func(rank int) order, work func() error) error {
 	}
 	if gone == 0 && g.failed { // it would go on for ever
 		for _, m := range members {
-			if bad := g.remove("peer lost", m, fmt.Errorf("the group failed twice with nobody gone: %w", err)); bad != nil {
+			if bad := g.remove(results.EventPeerLost, m, fmt.Errorf("the group failed twice with nobody gone: %w", err)); bad != nil {
 				return bad
 			}
 		}
@@ -111,7 +112,7 @@ func (g *group) listen(members []*member) (gone int, err error) {
 			continue
 		}
 		gone++
-		if err := g.remove("peer lost", m, why); err != nil {
+		if err := g.remove(results.EventPeerLost, m, why); err != nil {
 			return gone, err
 		}
 	}
@@ -160,7 +161,7 @@ func (g *group) meet(r rendezvous) error {
 
 // formed records the number of processes.
 func (g *group) formed() error {
-	n := g.note("processes")
+	n := g.note(results.EventProcesses)
 	n.Processes = g.size
 	return g.Book.Note(n)
 }

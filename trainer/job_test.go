@@ -55,7 +55,7 @@ func (m *memory) Note(n trainer.Note) error      { m.notes = append(m.notes, n);
 func (m *memory) Save(s []trainer.Section) error { m.saves = append(m.saves, s); return nil }
 func (m *memory) events() (events []string) {
 	for _, n := range m.notes {
-		events = append(events, n.Event)
+		events = append(events, string(n.Event))
 	}
 	return events
 }

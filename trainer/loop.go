@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"graft/decider"
+	"graft/results"
 )
 
 // ErrStopped means that a job was cancelled and has saved its progress.
@@ -48,7 +49,7 @@ func (j *Job) start() error {
 		return nil
 	}
 	j.Started = true
-	return j.Book.Note(j.note("start"))
+	return j.Book.Note(j.note(results.EventStart))
 }
 
 // turn does what is due: a change of the allocation, a decision, the end of the epoch,

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"graft/net2net"
+	"graft/results"
 )
 
 // Outcome is the result of a job.
@@ -35,7 +36,7 @@ func (j *Job) finish() (*Outcome, error) {
 	if j.Ended {
 		return o, nil
 	}
-	note := j.note("end")
+	note := j.note(results.EventEnd)
 	note.Parameters = o.Parameters
 	if err := j.Book.Note(note); err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"graft/files"
+	"graft/results"
 	"graft/torch"
 )
 
@@ -85,7 +86,7 @@ func (t *team) sweep() (gone int, err error) {
 			continue
 		}
 		gone++
-		if err := t.remove("peer lost", m, errGone); err != nil {
+		if err := t.remove(results.EventPeerLost, m, errGone); err != nil {
 			return gone, err
 		}
 	}
@@ -96,7 +97,7 @@ func (t *team) start(device int) error {
 	t.tried[device] = true
 	process, err := t.starter.Start(device)
 	if err != nil {
-		return t.report("peer missing", device, err)
+		return t.report(results.EventPeerMissing, device, err)
 	}
 	t.members[device] = newMember(device, process)
 	return nil
@@ -124,7 +125,7 @@ func (t *team) await(ctx context.Context, m *member) error {
 	if m.ready = err == nil; m.ready {
 		return nil
 	}
-	return t.remove("peer missing", m, err)
+	return t.remove(results.EventPeerMissing, m, err)
 }
 
 // sorted is the members by device.
@@ -176,7 +177,7 @@ func (t *team) dismiss(m *member) {
 }
 
 // remove kills a member that failed, and records why.
-func (t *team) remove(event string, m *member, why error) error {
+func (t *team) remove(event results.JobEvent, m *member, why error) error {
 	t.drop(m)
 	if ended := m.kill(why); ended != nil && !errors.Is(why, errSilent) {
 		why = fmt.Errorf("%w: %w", why, ended)
@@ -192,7 +193,7 @@ func (t *team) drop(m *member) {
 }
 
 // report records an event about a member.
-func (t *team) report(event string, device int, why error) error {
+func (t *team) report(event results.JobEvent, device int, why error) error {
 	n := t.note(event)
 	n.Why = fmt.Sprintf("the process of device %d: %v", device, why)
 	return t.Book.Note(n)

@@ -224,7 +224,7 @@ func (m *memory) processes() (counts []int) {
 	return counts
 }
 
-func (m *memory) why(event string) (all []string) {
+func (m *memory) why(event results.JobEvent) (all []string) {
 	for _, n := range m.notes {
 		if n.Event == event {
 			all = append(all, n.Why)

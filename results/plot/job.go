@@ -109,33 +109,43 @@ func plotTimeline(r *runs.Run) ([]drawing, error) {
 	}}}}, nil
 }
 
-// timelineEvents lists the events to mark. A decision is merged with the up that it answers; events
-// that follow from a down are left out.
+// timelineEvents lists the events to mark. A decision is merged with the up that it answers.
 func timelineEvents(notes []trainer.Note) []figure.Event {
 	var all []figure.Event
-	up := false // the last event, without an answer yet
+	up := false // the last mark is an up, without an answer yet
 	for _, n := range notes {
-		at := n.Time.Seconds()
-		switch n.Event {
-		case "up":
-			all, up = append(all, figure.Event{X: at, Label: "up", Kind: figure.Up}), true
-		case "decision":
-			label := actionWords(n.Action)
-			if up {
-				all[len(all)-1].Label += ": " + label
-			} else {
-				all = append(all, figure.Event{X: at, Label: label, Kind: map[bool]figure.EventKind{false: figure.Up}[n.Action == "none"]})
-			}
-			up = false
-		case "down":
-			all, up = append(all, figure.Event{X: at, Label: "down", Kind: figure.Down}), false
-		case "devices":
-			all, up = append(all, figure.Event{X: at, Label: document.Plural(n.Devices, "device")}), false
-		case "peer lost", "peer missing":
-			all, up = append(all, figure.Event{X: at, Label: n.Event}), false
+		traits := n.Event.Traits()
+		switch {
+		case traits.Notice != results.Marked:
+			continue
+		case up && traits.Look == results.Choice:
+			all[len(all)-1].Label += ": " + markOf(n).Label
+		default:
+			all = append(all, markOf(n))
 		}
+		up = n.Event == results.EventUp
 	}
 	return all
+}
+
+// markOf labels an event by its news: a choice by its action, others by their name.
+func markOf(n trainer.Note) figure.Event {
+	mark := figure.Event{X: n.Time.Seconds(), Label: document.Printable(string(n.Event))}
+	if n.Event == results.EventDevices {
+		mark.Label = document.Plural(n.Devices, "device")
+	}
+	switch n.Event.Traits().Look {
+	case results.Up:
+		mark.Kind = figure.Up
+	case results.Down:
+		mark.Kind = figure.Down
+	case results.Choice:
+		if n.Action != "" {
+			mark.Label = actionWords(n.Action)
+			mark.Kind = map[bool]figure.EventKind{true: figure.Up}[n.Action != "none"]
+		}
+	}
+	return mark
 }
 
 // actionWords formats an action for people: deepen conv2, widen conv3 to 64.

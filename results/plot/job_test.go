@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"graft/results"
+	"graft/results/document"
 	"graft/results/figure"
 	"graft/trainer"
 )
@@ -21,4 +23,11 @@ func TestHappenings(t *testing.T) {
 		{X: 4, Label: "down", Kind: figure.Down}, {X: 5, Label: "3 devices"}}, timelineEvents(notes))
 	require.Equal(t, []string{"deepen:conv2", "widen:conv3:64"}, actionsOfLargest(notes))
 	require.Empty(t, actionsOfLargest(notes[:2]))
+}
+
+func TestRegisteredAndUnknownEventsAreMarked(t *testing.T) {
+	lent := results.NewJobEvent("lent out", results.EventTraits{Look: results.Down, Of: results.OfDevices})
+	guess := results.NewJobEvent("guess", results.EventTraits{Look: results.Choice})
+	notes := []trainer.Note{{Event: lent}, {Event: "up"}, {Event: "unheard of\x1b"}, {Event: guess}, {Event: "end"}}
+	require.Equal(t, []figure.Event{{Label: "lent out", Kind: figure.Down}, {Label: "up", Kind: figure.Up}, {Label: document.Printable("unheard of\x1b")}, {Label: "guess"}}, timelineEvents(notes))
 }

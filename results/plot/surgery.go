@@ -5,6 +5,7 @@ import (
 	"graft/config"
 	"graft/model"
 	"graft/net2net"
+	"graft/results"
 	"graft/results/document"
 	"graft/results/figure"
 	"graft/results/runs"
@@ -63,11 +64,11 @@ func actionsOfLargest(notes []trainer.Note) (actions []string) {
 	most := 0
 	for _, n := range notes {
 		switch {
-		case n.Event == "up":
+		case n.Event == results.EventUp:
 			levels = append(levels, len(now))
-		case n.Event == "decision" && n.Action != "none":
+		case n.Event.Traits().Of == results.OfNetwork && n.Action != "" && n.Action != "none":
 			now = append(now, n.Action)
-		case n.Event == "shrink" && len(levels) > 0:
+		case n.Event == results.EventShrink && len(levels) > 0:
 			now, levels = now[:levels[len(levels)-1]], levels[:len(levels)-1]
 		}
 		if len(now) > 0 && n.Parameters >= most {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"graft/results"
 	"graft/results/document"
 	"graft/results/runs"
 	"graft/trainer"
@@ -19,17 +20,17 @@ type JobDetail struct {
 
 // eventRow is an event of a job, such as a change of devices or an adaptation.
 type eventRow struct {
-	Time       float64  `json:"time_s"` // of the budget
-	Event      string   `json:"event"`  // as trainer.Note names it
-	Action     string   `json:"action"` // empty for none
-	Devices    int      `json:"devices"`
-	Processes  int      `json:"processes"` // that train from then on; zero where the event does not tell
-	Before     int      `json:"parameters_before"`
-	Parameters int      `json:"parameters_after"`
-	Accuracy   *float64 `json:"accuracy_before"` // on the validation images, as last evaluated; null where it was not
-	After      *float64 `json:"accuracy_after"`  // as evaluated next; null where it was not
-	Took       float64  `json:"took_s"`          // of the budget
-	Why        string   `json:"why"`
+	Time       float64          `json:"time_s"` // of the budget
+	Event      results.JobEvent `json:"event"`  // as trainer.Note names it
+	Action     string           `json:"action"` // empty for none
+	Devices    int              `json:"devices"`
+	Processes  int              `json:"processes"` // that train from then on; zero where the event does not tell
+	Before     int              `json:"parameters_before"`
+	Parameters int              `json:"parameters_after"`
+	Accuracy   *float64         `json:"accuracy_before"` // on the validation images, as last evaluated; null where it was not
+	After      *float64         `json:"accuracy_after"`  // as evaluated next; null where it was not
+	Took       float64          `json:"took_s"`          // of the budget
+	Why        string           `json:"why"`
 }
 
 // epochRow holds the metrics of an epoch.
@@ -76,7 +77,7 @@ func eventRows(rows []trainer.Row, notes []trainer.Note) []eventRow {
 		if next > 0 || n.Accuracy != 0 {
 			e.Accuracy = &n.Accuracy
 		}
-		if next < len(rows) && n.Event != "end" {
+		if next < len(rows) && n.Event != results.EventEnd {
 			e.After = &rows[next].Validation.Accuracy
 		}
 		list = append(list, e)
@@ -94,7 +95,7 @@ func (j *JobDetail) write(d *document.Document) {
 		if e.Took > 0 {
 			took = fmt.Sprintf("%.4f", e.Took)
 		}
-		events.Add(document.ValueText(e.Time, document.UnitSeconds), e.Event, e.what(), fmt.Sprint(e.Devices), fmt.Sprint(e.Before), fmt.Sprint(e.Parameters), document.ShareCell(e.Accuracy), document.ShareCell(e.After), took)
+		events.Add(document.ValueText(e.Time, document.UnitSeconds), string(e.Event), e.what(), fmt.Sprint(e.Devices), fmt.Sprint(e.Before), fmt.Sprint(e.Parameters), document.ShareCell(e.Accuracy), document.ShareCell(e.After), took)
 	}
 	d.Head(timelineHead)
 	d.Show(events)

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"graft/results"
 	"graft/results/document"
 	"graft/results/page"
 	"strings"
@@ -10,17 +11,17 @@ import (
 // hasTimeline is implemented by details with events.
 type hasTimeline interface{ timeline() *page.Timeline }
 
-// eventKinds maps events of a job to their marks on a timeline.
-var eventKinds = map[string]page.Kind{"up": page.Up, "decision": page.Decision, "down": page.Down, "shrink": page.Down}
+// looks maps the looks of events to marks on a timeline.
+var looks = map[results.Look]page.Kind{results.Plain: page.Plain, results.Up: page.Up, results.Down: page.Down, results.Choice: page.Decision}
 
 func (j *JobDetail) timeline() *page.Timeline {
 	t := &page.Timeline{Title: "Events of the job over its time", Unit: "s"}
 	for _, e := range j.Events {
-		name := e.Event
+		name := string(e.Event)
 		if what := e.what(); what != "" {
 			name += " " + what
 		}
-		t.Events = append(t.Events, page.Event{At: e.Time, Name: document.Printable(name), Detail: document.Printable(e.consequences()), Kind: eventKinds[e.Event]})
+		t.Events = append(t.Events, page.Event{At: e.Time, Name: document.Printable(name), Detail: document.Printable(e.consequences()), Kind: looks[e.Event.Traits().Look]})
 	}
 	return t
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"graft/results"
 	"graft/results/listen"
 	"graft/trainer"
 )
@@ -59,7 +60,7 @@ func formatMetrics(s Status) string {
 	m.sample(float64(len(s.Taken)))
 	decisions := 0
 	for _, e := range s.Decisions {
-		if e.Event == "decision" {
+		if e.Event == results.EventDecision {
 			decisions++
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"graft/results"
 	"graft/trainer"
 )
 
@@ -54,9 +55,9 @@ func (m *Monitor) Watch(p trainer.Progress) {
 	m.now.Store(&Snapshot{Progress: p, Network: m.network, Adaptations: m.list})
 }
 
-// Note adds a decision or a return to a smaller network.
+// Note adds an event that changes the network.
 func (m *Monitor) Note(n trainer.Note) {
-	if n.Event == "decision" || n.Event == "shrink" {
+	if n.Event.Traits().Of == results.OfNetwork {
 		m.list = append(slices.Clip(m.list), Adaptation{Note: n})
 	}
 }

@@ -3,6 +3,7 @@ package control
 import (
 	"net/http"
 
+	"graft/results"
 	"graft/results/listen"
 	"graft/trainer"
 )
@@ -49,15 +50,15 @@ type EventStatus struct {
 
 // AdaptationStatus is a decision, or a return to a smaller network, and what it did.
 type AdaptationStatus struct {
-	Event          string   `json:"event"` // decision or shrink
-	At             float64  `json:"time_seconds"`
-	Epoch          int      `json:"epoch"`
-	Action         string   `json:"action,omitempty"` // of a decision
-	Took           float64  `json:"took_seconds"`
-	Before         int      `json:"parameters_before"`
-	Parameters     int      `json:"parameters"`      // after it
-	AccuracyBefore *float64 `json:"accuracy_before"` // on the validation images; null before they were evaluated
-	AccuracyAfter  *float64 `json:"accuracy_after"`  // when it was evaluated next; null before that
+	Event          results.JobEvent `json:"event"` // decision or shrink
+	At             float64          `json:"time_seconds"`
+	Epoch          int              `json:"epoch"`
+	Action         string           `json:"action,omitempty"` // of a decision
+	Took           float64          `json:"took_seconds"`
+	Before         int              `json:"parameters_before"`
+	Parameters     int              `json:"parameters"`      // after it
+	AccuracyBefore *float64         `json:"accuracy_before"` // on the validation images; null before they were evaluated
+	AccuracyAfter  *float64         `json:"accuracy_after"`  // when it was evaluated next; null before that
 }
 
 // status says where the job stands.

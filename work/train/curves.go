@@ -67,5 +67,5 @@ func (c *jobCurves) note(n trainer.Note) error {
 	if n.Why != "" {
 		parts = append(parts, n.Why)
 	}
-	return c.Text(step, strings.ReplaceAll(n.Event, " ", "_"), fmt.Sprintf("**%s** %s", cmp.Or(n.Action, n.Event), strings.Join(parts, ", ")))
+	return c.Text(step, strings.ReplaceAll(string(n.Event), " ", "_"), fmt.Sprintf("**%s** %s", cmp.Or(n.Action, string(n.Event)), strings.Join(parts, ", ")))
 }

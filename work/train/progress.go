@@ -1,12 +1,12 @@
 package train
 
 import (
-	"strings"
 	"time"
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
+	"graft/results"
 	"graft/results/runs"
 	"graft/trainer"
 	"graft/work"
@@ -49,11 +49,18 @@ func (l *progressLog) note(n trainer.Note) {
 	if n.Processes > 0 {
 		fields = append(fields, zap.Int("processes", n.Processes))
 	}
-	if strings.HasPrefix(n.Event, "peer") { // a process of the job was lost
-		l.log.Warn(n.Event+"; the job goes on without it", append(fields, zap.String("why", n.Why), zap.String("printed", runs.LogsFolder))...)
+	if n.Why != "" {
+		fields = append(fields, zap.String("why", n.Why))
+	}
+	traits := n.Event.Traits()
+	if traits.Warning == "" {
+		l.log.Info(string(n.Event), fields...)
 		return
 	}
-	l.log.Info(n.Event, fields...)
+	if traits.Of == results.OfProcesses {
+		fields = append(fields, zap.String("printed", runs.LogsFolder))
+	}
+	l.log.Warn(string(n.Event)+"; "+traits.Warning, fields...)
 }
 
 // facts are progress as the fields of a log line.

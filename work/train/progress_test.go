@@ -1,6 +1,7 @@
 package train
 
 import (
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
+	"graft/results"
 	"graft/trainer"
 	"graft/work/control"
 )
@@ -80,4 +82,25 @@ func TestFactsFitTheWidth(t *testing.T) {
 	require.Equal(t, "epoch 12  loss 0.512", factsText(m, 30))
 	fresh := &control.Snapshot{Network: "Net", Progress: trainer.Progress{Devices: 1, Parameters: 5, Layers: 1}}
 	require.Equal(t, "epoch 0  1 device  Net with 5 parameters in 1 layer", factsText(fresh, 100))
+}
+
+func TestEventsAreLoggedByTheirTraits(t *testing.T) {
+	storm := results.NewJobEvent("storm", results.EventTraits{Warning: "the job slows down"})
+	core, logs := observer.New(zapcore.InfoLevel)
+	log := newProgressLog(zap.New(core), func() time.Time { return time.Unix(0, 0) }, false)
+	for _, n := range []trainer.Note{{Event: storm, Why: "wind"}, {Event: results.EventPeerLost, Why: "killed"}, {Event: "unheard of"}} {
+		log.note(n)
+	}
+	rest := map[string]any{"time": time.Duration(0), "devices": int64(0), "parameters": int64(0)}
+	for k, want := range []struct {
+		level   zapcore.Level
+		message string
+		more    map[string]any
+	}{{zapcore.WarnLevel, "storm; the job slows down", map[string]any{"why": "wind"}},
+		{zapcore.WarnLevel, "peer lost; the job goes on without it", map[string]any{"why": "killed", "printed": "logs"}},
+		{zapcore.InfoLevel, "unheard of", nil}} {
+		fields := maps.Clone(rest)
+		maps.Copy(fields, want.more)
+		require.Equal(t, []any{want.level, want.message, fields}, []any{logs.All()[k].Level, logs.All()[k].Message, logs.All()[k].ContextMap()})
+	}
 }
