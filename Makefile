@@ -18,12 +18,13 @@ endif
 # Where 'make install' puts graft. DESTDIR comes before it, for packages.
 PREFIX ?= /usr/local
 
-.PHONY: help deps source library build demo test check race bench fuzz install clean go
+.PHONY: help deps source library build demo test test-long check race bench fuzz install clean go
 
 help:
 	@echo "make demo     set up, look the machine over, run a job that grows and shrinks,"
 	@echo "              and let policies learn from three small scenarios"
 	@echo "make test     set up, all checks and tests"
+	@echo "make test-long  the tests at full length, for hours"
 	@echo "make check    the inner loop: format, vet, tests of what changed"
 	@echo "make bench    measure against PyTorch"
 	@echo "make deps     set up only; go build and go test work alone after it"
@@ -71,13 +72,14 @@ check: deps
 	@go vet ./...
 	@go test ./...
 
+# The packages in which goroutines share something, under the race detector.
 race: deps
-	@go test -race ./files/... ./torch/... ./results ./model ./tracing/... ./config
-	@go test -race -skip 'OnSlurm|KilledSimulations|KilledPipelines|FleetFaults|TestPipeline$$|TestSimulate$$' ./runner/...
+	@go test -race ./files/... ./parallel/... ./results ./results/listen ./results/serve ./work/control ./config/decode
 	@go test -race -run 'LiveChangesAtRandom|LiveRefuses' ./trainer
-	@go test -race -run Many ./simulation
+	@go test -race -run Many ./simulation/...
 	@go test -race -run AtTheSameTime ./cluster/schedulers
-	@go test -race -run 'Keep|Through|Tend|LocalConforms' ./fleet
+	@go test -race -run 'Keep|Through|LocalConforms' ./fleet
+	@go test -race -run 'Listen|Serve|Bars|Signal|Recorded' -skip 'ManyRunsIsQuick|Browser|PagesFit' ./runner
 
 test: deps
 	@scripts/packages.sh test || echo "test: what needs these packages is left out"
@@ -90,6 +92,16 @@ test: deps
 	@echo "== debug build"; go test -tags graftdebug ./torch
 	@GRAFT_CASES=1500 go test -tags graftdebug -run 'Naive|Conformance|Bad' ./cluster ./cluster/schedulers
 	@$(MAKE) -s race
+
+# All repetitions of the tests that 'make test' shortens, and the race detector on what takes long.
+test-long: deps
+	@scripts/packages.sh test || true
+	@go build -ldflags "$(STAMP)" -o bin/graft ./runner
+	@GRAFT_LONG=1 go test -timeout 3h -v ./... >build/test-long.log 2>&1; code=$$?; \
+	  if [ $$code -ne 0 ]; then grep -vE '^ *(=== |--- PASS|PASS$$)' build/test-long.log; exit $$code; fi; \
+	  grep -E '^(ok|\?)' build/test-long.log; grep -oE '(left out|measured): .*' build/test-long.log | sort -u || true
+	@go test -race -timeout 2h ./torch/... ./model ./tracing/... ./config ./simulation/... ./work/...
+	@go test -race -timeout 2h -skip 'OnSlurm|KilledSimulations|KilledPipelines|FleetFaults|TestPipeline$$|TestSimulate$$' ./runner/...
 
 bench: build
 	@scripts/packages.sh test || true

@@ -16,16 +16,17 @@ import (
 	"graft/files"
 	"graft/model"
 	"graft/net2net"
-	"graft/simulation"
+	"graft/simulation/grid"
+	"graft/simulation/tables"
 	"graft/torch"
 	"graft/trainer"
 )
 
 // plantation is a scenario that is run as a tree and one by one.
 type plantation struct {
-	plan   simulation.Plan
-	ground simulation.Ground
-	lab    *simulation.Lab
+	plan   grid.Plan
+	ground grid.Space
+	lab    *grid.Executor
 }
 
 // gridSeconds is the budget of the scenario on the clock that counts a step as 12 ms.
@@ -45,44 +46,44 @@ func newPlantation(s *torch.Scope) (*plantation, error) {
 	o.Timeline = trainer.Timeline{Budget: gridSeconds * time.Second, Events: []trainer.Event{{At: gridSeconds * time.Second / 4, Change: trainer.Up}}}
 	o.EnsureDefaults()
 	network := func() (*model.Network, error) { return model.Zoo("ConvNet2", model.ZooOptions{}) }
-	p := &plantation{lab: &simulation.Lab{Options: o, Data: data, Now: time.Now,
+	p := &plantation{lab: &grid.Executor{Options: o, Data: data, Now: time.Now,
 		Clock: func(at time.Duration) trainer.Clock { return &trainer.Virtual{Profile: profile, Time: at} },
-		Begin: func(s *torch.Scope, seed int64) (*model.Network, *trainer.Given, error) {
+		Begin: func(s *torch.Scope, seed int64) (*model.Network, *trainer.Pretrained, error) {
 			n, err := network()
 			if err != nil {
 				return nil, nil, err
 			}
 			return n, nil, n.Materialize(s, model.Placement{Random: s.NewGenerator(torch.CPU, seed)})
 		}}}
-	p.plan = simulation.Plan{Seeds: []int64{1}, Scenario: simulation.Scenario{Name: "bench", Network: "ConvNet2", Dataset: data.Name, Budget: gridSeconds, Decisions: 2}}
-	p.ground = simulation.Ground{Decisions: 2, Actions: []net2net.Action{{Kind: "deepen", Target: "conv1"}, {Kind: "deepen", Target: "conv2"}, {}}}
+	p.plan = grid.Plan{Seeds: []int64{1}, Scenario: tables.Scenario{Name: "bench", Network: "ConvNet2", Dataset: data.Name, Budget: gridSeconds, Decisions: 2}}
+	p.ground = grid.Space{Decisions: 2, Actions: []net2net.Action{{Kind: "deepen", Target: "conv1"}, {Kind: "deepen", Target: "conv2"}, {}}}
 	p.ground.Network, err = network()
 	return p, err
 }
 
 // asTree runs sequences as a grid, in an empty folder, and says what came of them and
 // how many seconds it took.
-func (p *plantation) asTree(folder string, d simulation.Design) (state simulation.State, seconds float64, err error) {
-	store, err := simulation.OpenStore(files.OS{}, folder)
+func (p *plantation) asTree(folder string, d grid.Design) (state grid.Progress, seconds float64, err error) {
+	store, err := grid.OpenStore(files.OS{}, folder)
 	if err != nil {
 		return state, 0, err
 	}
-	log, err := simulation.OpenTroubles(files.OS{}, filepath.Join(folder, "failures"))
+	log, err := grid.OpenFailures(files.OS{}, filepath.Join(folder, "failures"))
 	if err != nil {
 		return state, 0, err
 	}
 	plan := p.plan
 	plan.Design = d
 	began := time.Now()
-	g := simulation.NewGrid(plan, p.ground, store, log)
-	if err := g.Work(context.Background(), simulation.Worker{Lab: p.lab, Taker: everything{}, Rest: func(context.Context) {}}); err != nil {
+	g := grid.NewGrid(plan, p.ground, store, log)
+	if err := g.Work(context.Background(), grid.Worker{Executor: p.lab, Leases: everything{}, Wait: func(context.Context) {}}); err != nil {
 		return state, 0, err
 	}
-	if _, err := g.Harvest(files.OS{}, filepath.Join(folder, "table")); err != nil {
+	if _, err := g.WriteTable(files.OS{}, filepath.Join(folder, "table")); err != nil {
 		return state, 0, err
 	}
 	seconds = time.Since(began).Seconds()
-	state, err = g.State()
+	state, err = g.Progress()
 	return state, seconds, err
 }
 
@@ -144,9 +145,9 @@ func (b *bench) grid(program string) error {
 		sequence := []string{}
 		for round := -1; round < 2*b.starts; round++ { // the first warms up
 			var legs, whole float64
-			var one simulation.State
+			var one grid.Progress
 			grown := func() (err error) {
-				one, legs, err = p.asTree(filepath.Join(b.folder, fmt.Sprintf("grid-%d", round)), simulation.Design{Which: simulation.Sampled, Most: 1})
+				one, legs, err = p.asTree(filepath.Join(b.folder, fmt.Sprintf("grid-%d", round)), grid.Design{Which: grid.Sampled, Most: 1})
 				return err
 			}
 			if round%2 != 0 || round < 0 { // who begins alternates
@@ -166,7 +167,7 @@ func (b *bench) grid(program string) error {
 			}
 			ratios = append(ratios, legs/whole)
 		}
-		tree, _, err := p.asTree(filepath.Join(b.folder, "grid-tree"), simulation.Design{})
+		tree, _, err := p.asTree(filepath.Join(b.folder, "grid-tree"), grid.Design{})
 		fmt.Fprintf(b.table, "grid: steps one by one over steps as a tree\t%.2f\t%d / %d\n", float64(tree.Alone)/float64(tree.Steps), tree.Alone, tree.Steps)
 		return err
 	})
@@ -219,7 +220,7 @@ func (b *bench) sideBySide(program string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w; build it with make build, or name it with -graft", program, err)
 		}
-		var r struct{ State simulation.State }
+		var r struct{ State grid.Progress }
 		if err := json.Unmarshal(text, &r); err != nil {
 			return err
 		}

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"time"
 
-	"graft/decider"
+	"graft/original/learn"
 	"graft/torch"
 )
 
@@ -24,12 +24,12 @@ const (
 // lesson is a made-up table as both sides read it: all 64 sequences of three
 // decisions about a network of three blocks, of which each can be deepened.
 type lesson struct {
-	Seed      int64               `json:"seed"`
-	Width     int                 `json:"width"` // of the embedding
-	Embedding []float32           `json:"embedding"`
-	States    []decider.TreeState `json:"states"`
-	Accuracy  []float64           `json:"accuracy"`
-	Actions   int                 `json:"actions"`
+	Seed      int64             `json:"seed"`
+	Width     int               `json:"width"` // of the embedding
+	Embedding []float32         `json:"embedding"`
+	States    []learn.TreeState `json:"states"`
+	Accuracy  []float64         `json:"accuracy"`
+	Actions   int               `json:"actions"`
 }
 
 // depths is how often each block of a network has been deepened.
@@ -54,7 +54,7 @@ func newLesson(seed int64) *lesson {
 	const decisions = 3
 	grown := []depths{{}}
 	for k, depth, behind := 0, 1, 0; k < len(grown); k++ {
-		s := decider.TreeState{Tokens: grown[k].tokens(), Left: 340 - 11*float64(depth) - r.Float64(), Budget: 400}
+		s := learn.TreeState{Tokens: grown[k].tokens(), Left: 340 - 11*float64(depth) - r.Float64(), Budget: 400}
 		for a := range l.Actions {
 			if depth == decisions {
 				s.Children = append(s.Children, int32(-1-len(l.Accuracy)))
@@ -76,10 +76,10 @@ func newLesson(seed int64) *lesson {
 	return l
 }
 
-func (l *lesson) learner(s *torch.Scope, rule string) (*decider.Learner, error) {
-	tree := &decider.Tree{States: l.States, Accuracy: l.Accuracy, Actions: l.Actions}
-	o := decider.LearnOptions{Rule: rule, Episodes: math.MaxInt32}
-	return decider.NewLearner(s, tree, decider.Embedding{Width: l.Width, Values: l.Embedding}, decider.PolicyOptions{}, o, l.Seed)
+func (l *lesson) learner(s *torch.Scope, rule string) (*learn.Learner, error) {
+	tree := &learn.Tree{States: l.States, Accuracy: l.Accuracy, Actions: l.Actions}
+	o := learn.Options{Rule: rule, Episodes: math.MaxInt32}
+	return learn.NewLearner(s, tree, learn.Embedding{Width: l.Width, Values: l.Embedding}, learn.PolicyOptions{}, o, l.Seed)
 }
 
 func writeLesson(folder string, seed int64) error {
@@ -136,7 +136,7 @@ func (m *measured) episodes(us, twin *side, rounds int) error {
 		for j := range 2 {
 			which := (k + 1 + j) % 2
 			var err error
-			answers[which], err = []*side{us, twin}[which].ask(command{Cmd: "learn", How: decider.LearnReinforce, Iterations: []int{learnOurs, learnTwin}[which]})
+			answers[which], err = []*side{us, twin}[which].ask(command{Cmd: "learn", How: learn.Reinforce, Iterations: []int{learnOurs, learnTwin}[which]})
 			if err != nil {
 				return err
 			}
@@ -152,11 +152,11 @@ func (m *measured) episodes(us, twin *side, rounds int) error {
 // exactly compares exact steps, in the place of the twin, with episodes.
 func (m *measured) exactly(us *side, rounds int) error {
 	for k := -1; k < rounds; k++ {
-		episodes, err := us.ask(command{Cmd: "learn", How: decider.LearnReinforce, Iterations: learnOurs})
+		episodes, err := us.ask(command{Cmd: "learn", How: learn.Reinforce, Iterations: learnOurs})
 		if err != nil {
 			return err
 		}
-		steps, err := us.ask(command{Cmd: "learn", How: decider.LearnExact, Iterations: learnOurs / 2})
+		steps, err := us.ask(command{Cmd: "learn", How: learn.Exact, Iterations: learnOurs / 2})
 		if err != nil {
 			return err
 		}

@@ -15,6 +15,9 @@ import (
 	"graft/decider"
 	"graft/files"
 	"graft/simulation"
+	"graft/simulation/evaluation"
+	"graft/simulation/learning"
+	"graft/stat"
 )
 
 // For scenarios that were not seen so many seeds learn at most, and so many of them
@@ -40,7 +43,7 @@ func studyPolicies(out io.Writer, folders []string, seeds int) error {
 	if s == nil || err != nil {
 		return err
 	}
-	return errors.Join(s.noise(), s.inside(), s.outside("scenario", simulation.ByScenario), s.outside("network", simulation.ByNetwork))
+	return errors.Join(s.noise(), s.inside(), s.outside("scenario", evaluation.ByScenario), s.outside("network", evaluation.ByNetwork))
 }
 
 // studyQuality prints how soon policies learn tables, and how well.
@@ -98,7 +101,7 @@ func (s *study) noise() error {
 	sums := make([]float64, 3)
 	source := ""
 	for _, t := range s.trees {
-		all, most := simulation.ChanceIn(t.Table, 1), simulation.ChanceIn(t.Table, 0.75)
+		all, most := evaluation.ChanceIn(t.Table, 1), evaluation.ChanceIn(t.Table, 0.75)
 		source = all.Source
 		for k, v := range []float64{all.Noise, all.Floor, most.Floor} {
 			rows[k+1] = append(rows[k+1], fmt.Sprintf("%.2f", v))
@@ -113,12 +116,12 @@ func (s *study) noise() error {
 
 // rows are the choosers' regrets, in the order of the trees, with their ranks where
 // asked.
-func (s *study) rows(c *simulation.Comparison, ranks bool) [][]string {
+func (s *study) rows(c *evaluation.Comparison, ranks bool) [][]string {
 	rows := [][]string{s.head("points", "mean", "over scenarios", "over seeds", "smoothed", "more than "+c.Against)}
 	for _, standing := range c.Standings {
-		row := []string{standing.Chooser}
+		row := []string{standing.Policy}
 		for _, t := range s.trees {
-			row = append(row, cell(c, t.Name, standing.Chooser, ranks))
+			row = append(row, cell(c, t.Name, standing.Policy, ranks))
 		}
 		more := "-"
 		if d := standing.Difference; d != nil {
@@ -130,7 +133,7 @@ func (s *study) rows(c *simulation.Comparison, ranks bool) [][]string {
 	return rows
 }
 
-func interval(i *simulation.Interval) string {
+func interval(i *stat.Interval) string {
 	if i == nil {
 		return "-"
 	}
@@ -138,11 +141,11 @@ func interval(i *simulation.Interval) string {
 }
 
 // cell is a chooser's regret in a scenario.
-func cell(c *simulation.Comparison, scenario, chooser string, ranks bool) string {
-	for _, t := range c.Trials {
-		for _, v := range t.Verdicts {
+func cell(c *evaluation.Comparison, scenario, chooser string, ranks bool) string {
+	for _, t := range c.Tables {
+		for _, v := range t.Scores {
 			switch {
-			case t.Scenario != scenario || v.Chooser != chooser:
+			case t.Scenario != scenario || v.Policy != chooser:
 			case ranks:
 				return fmt.Sprintf("%.2f (%.0f; %d-%d)", v.Regret, v.Rank, v.From, v.To)
 			default:
@@ -156,23 +159,23 @@ func cell(c *simulation.Comparison, scenario, chooser string, ranks bool) string
 // inside lets one policy learn from all tables, and compares it with others there.
 func (s *study) inside() error {
 	began := time.Now()
-	policies, err := simulation.LearnTrees(s.ctx, s.trees, nil, simulation.NewTreeLearnOptions(), s.seeds, s.atOnce)
+	policies, err := learning.Learn(s.ctx, s.trees, nil, learning.NewOptions(), s.seeds, s.atOnce)
 	if err != nil {
 		return err
 	}
 	took := time.Since(began).Seconds()
-	entrants, err := simulation.RivalEntrants(s.trees, simulation.SeenThese)
+	entrants, err := evaluation.BaselineCandidates(s.trees, evaluation.SeenThese)
 	if err != nil {
 		return err
 	}
-	together := simulation.SeedEntrants("policy", nil, policies, simulation.SeenThese)
+	together := evaluation.SeedCandidates("policy", nil, policies, evaluation.SeenThese)
 	entrants = append(entrants, together...)
 	for k, p := range policies {
 		if name := fmt.Sprintf("policy, seed %d", s.seeds[k]); len(policies) > 1 {
-			entrants = append(entrants, simulation.SeedEntrants(name, nil, []*decider.Structural{p}, simulation.SeenThese)...)
+			entrants = append(entrants, evaluation.SeedCandidates(name, nil, []*decider.Structural{p}, evaluation.SeenThese)...)
 		}
 	}
-	c, err := simulation.Compare(s.trees, entrants, together[0].Name)
+	c, err := evaluation.Compare(s.trees, entrants, together[0].Name)
 	if err != nil {
 		return err
 	}
@@ -194,17 +197,17 @@ func steps(policies []*decider.Structural) string {
 	return fmt.Sprintf("%d to %d steps", slices.Min(all), slices.Max(all))
 }
 
-func summary(u *simulation.Standing) string {
+func summary(u *evaluation.Standing) string {
 	return fmt.Sprintf("policy, %d seeds: mean regret %.3f points %s, rank in the first five %.1f%%, in the lower half %d times, most regret %.2f points in %s",
 		u.Seeds, u.Regret, interval(u.OverSeeds), 100*u.TopFive, u.LowHalf, u.Worst, u.WorstOne)
 }
 
 // transfers are the ways to learn for scenarios that were not seen: how far tables are
 // pooled is tuned inside of what is learned from.
-func transfers() []simulation.TreeLearnOptions {
-	var all []simulation.TreeLearnOptions
+func transfers() []learning.Options {
+	var all []learning.Options
 	for _, pool := range []float64{0, 0.5, 1} {
-		o := simulation.NewTransferOptions()
+		o := learning.NewTransferOptions()
 		o.Pool = pool
 		all = append(all, o)
 	}
@@ -212,14 +215,14 @@ func transfers() []simulation.TreeLearnOptions {
 }
 
 // outside leaves scenarios out, in turn: who learns never sees them.
-func (s *study) outside(what string, by simulation.By) error {
+func (s *study) outside(what string, by evaluation.By) error {
 	began := time.Now()
-	ways := []simulation.Way{
-		{Name: "as for the tables", Options: []simulation.TreeLearnOptions{simulation.NewTreeLearnOptions()}},
-		{Name: "transfer", Options: []simulation.TreeLearnOptions{simulation.NewTransferOptions()}},
+	ways := []evaluation.Way{
+		{Name: "as for the tables", Options: []learning.Options{learning.NewOptions()}},
+		{Name: "transfer", Options: []learning.Options{learning.NewTransferOptions()}},
 		{Name: "transfer, tuned", Options: transfers()},
 	}
-	r, err := simulation.CompareLeftOut(s.ctx, s.trees, simulation.LeaveOutOptions{By: by, Ways: ways, Seeds: s.seeds[:min(outsiders, len(s.seeds))],
+	r, err := evaluation.CompareLeftOut(s.ctx, s.trees, evaluation.LeaveOutOptions{By: by, Ways: ways, Seeds: s.seeds[:min(outsiders, len(s.seeds))],
 		Together: min(together, len(s.seeds)), AtOnce: s.atOnce})
 	if err != nil {
 		return err

@@ -47,7 +47,7 @@ func smallStudy(jobs int) *Study {
 // fixedSpeed is a speed model with one rate and one loss.
 type fixedSpeed struct{ rate, lost float64 }
 
-func (m fixedSpeed) Rate(Placement) float64 { return m.rate }
+func (m fixedSpeed) Rates(Placement) (float64, float64) { return m.rate, m.rate }
 
 func (m fixedSpeed) Lost(*Job) float64 { return m.lost }
 
@@ -247,7 +247,7 @@ func TestNoEstimates(t *testing.T) {
 	s := smallStudy(4)
 	s.Estimates = []float64{1, 2, math.NaN(), 4}
 	_, err := s.Run(context.Background(), policy, Options{})
-	require.ErrorContains(t, err, "how long job j2 will take")
+	require.ErrorContains(t, err, "job j2 has no estimate")
 	s.Estimates = nil
 	_, err = s.Run(context.Background(), policy, Options{})
 	require.ErrorContains(t, err, "estimate")

@@ -28,8 +28,8 @@ const (
 // Missing is the completion time of a job that was not simulated.
 const Missing = int64(-1)
 
-// Completions are the completion times of a study's jobs, in its order: what is needed of an
-// outcome to compare it with others.
+// Completions returns the completion times of a study's jobs, in its order, for comparisons with
+// other outcomes.
 func (o *Outcome) Completions() []int64 {
 	list := make([]int64, o.Given)
 	for k := range list {
@@ -41,14 +41,14 @@ func (o *Outcome) Completions() []int64 {
 	return list
 }
 
-// MeanCompletion is the mean completion time of jobs. The interval is a bootstrap over
+// MeanCompletion returns the mean completion time of jobs. The interval is a bootstrap over
 // days of submission, all jobs of a day together (Künsch, The jackknife and the bootstrap
 // for general stationary observations, 1989); it needs two days at least, and is NaN else.
 func MeanCompletion(jobs []trace.Job, completions []int64) Interval {
 	return overWindows(jobs, func(k int) (float64, bool) { return float64(completions[k]), completions[k] != Missing })
 }
 
-// Compare is the difference in completion time between two outcomes of the same jobs,
+// Compare returns the difference in completion time between two outcomes of the same jobs,
 // a's less b's, job by job. Jobs that one of them did not simulate are left out.
 func Compare(jobs []trace.Job, a, b []int64) Difference {
 	return overWindows(jobs, func(k int) (float64, bool) {
@@ -56,7 +56,7 @@ func Compare(jobs []trace.Job, a, b []int64) Difference {
 	})
 }
 
-// overWindows is the mean of a value of jobs, and its interval over days.
+// overWindows returns the mean of a value of jobs, with its interval over days.
 func overWindows(jobs []trace.Job, value func(k int) (float64, bool)) Interval {
 	var windows []share
 	total := share{}

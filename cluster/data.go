@@ -8,24 +8,22 @@ import (
 	"graft/files"
 )
 
-// Data are the files of what is known of a cluster, by their paths; empty is one that is not
-// there.
+// Data holds the paths of files about a cluster; an empty path is a missing file.
 type Data struct {
 	Nodes    string // virtual clusters and their nodes
-	LGB      string // estimates of how long jobs take, by boosted trees
+	LGB      string // estimated durations by boosted trees
 	EBM      string // the same, by an additive model
 	Alone    string // profiles of models alone
 	Pairs    string // and in pairs
-	Forecast string // what is expected to be submitted
+	Forecast string // expected submissions
 }
 
-// FindData looks for the files of a folder by their names. Two that could be the same file
-// are an error.
+// FindData finds the files of a folder by their names. Two candidates for one file are an error.
 func FindData(fsys files.FS, dir string) (Data, error) {
 	var d Data
 	entries, err := fsys.ReadDir(dir)
 	if err != nil {
-		return d, fmt.Errorf("look for what is known of a cluster: %w; name a folder with vc_config.csv", err)
+		return d, fmt.Errorf("read cluster data: %w; name a folder with vc_config.csv", err)
 	}
 	for _, e := range entries {
 		name := e.Name()
@@ -49,7 +47,7 @@ func FindData(fsys files.FS, dir string) (Data, error) {
 			continue
 		}
 		if *field != "" {
-			return d, fmt.Errorf("look for what is known of a cluster: %s and %s in %s could be the same; leave one", filepath.Base(*field), name, dir)
+			return d, fmt.Errorf("read cluster data: %s and %s in %s could be the same; leave one", filepath.Base(*field), name, dir)
 		}
 		*field = filepath.Join(dir, name)
 	}

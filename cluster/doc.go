@@ -1,25 +1,22 @@
-// Package cluster simulates a cluster of GPUs: jobs of a trace arrive, a scheduler says
-// which of them run where, and what came of each is kept. It is where the changes of a
-// job's devices come from.
+// Package cluster simulates a cluster of GPUs: jobs of a trace arrive, a scheduler decides which
+// of them run where, and the outcome records each.
 //
 // # How time passes
 //
-// Time is whole seconds since the trace's zero. Nothing ticks: the simulation goes from
-// one event to the next, an event being a job's end, an arrival, or a moment at which
-// the scheduler wants to be asked. Within a second the order is fixed: jobs end, in the
-// order in which they were started; jobs arrive, in the trace's order; the scheduler
-// acts. What it starts runs from the next second on.
+// Time is whole seconds since the trace's zero. Nothing ticks: the simulation takes one event
+// after the other from a kernel of package events. Events are ends of jobs, arrivals, wake-ups of
+// the scheduler and changes of nodes. Within a second the order is fixed: jobs end, in the order
+// of their starts; jobs arrive, in the trace's order; the scheduler acts; nodes change. A job that
+// starts runs from the next second on.
 //
-// A job has work, in seconds at rate one. Alone on the devices that it asked for its
-// rate is one; packed with another job, or on other devices, it is what the scheduler
-// says. Work is used up second by second, as a simulator that ticks would do it, to the
+// A job has work, in seconds at rate one. Its rate is that of the study's [SpeedModel]: one alone
+// on the devices that it asked for. Work is used up as a simulator that ticks would do it, to the
 // last bit of a float, but not by ticking: see [used].
 //
 // # The parts
 //
-// A [Pool] is the nodes of one virtual cluster with what runs on them; a [Scheduler]
-// acts on a pool; a [Placer] chooses nodes. Virtual clusters share nothing, so each is
-// simulated by itself, and several at a time. A [Study] is a trace, a cluster and what
-// is known about them; [Study.Run] is a simulation of it under one scheduler, an
-// [Outcome] what came of it.
+// A [Pool] is the nodes of one virtual cluster with the jobs that run on them. A [Scheduler] acts
+// on a pool, a [Placer] chooses nodes. Virtual clusters share nothing, so each is simulated by
+// itself, several at a time. A [Study] is a trace, a cluster and what is known about them.
+// [Study.Run] simulates it under a [Policy] and returns an [Outcome].
 package cluster

@@ -11,14 +11,14 @@ type Forecast struct {
 	Jobs []float64 // that are submitted in each
 	GPUs []float64 // that they ask for
 
-	First time.Time // date of the first span, in UTC for want of a time zone; the zero time where it is not known
+	First time.Time // date of the first span, in UTC; the zero time is unknown
 }
 
-// aheadSpans are the spans that are looked at ahead: the next fifty minutes.
+// aheadSpans is the number of spans under a mean: the next fifty minutes.
 const aheadSpans = 5
 
-// Ahead is the mean of what is expected in the spans that begin after a second, of which
-// the next five count. It is NaN where there is none.
+// Ahead returns the mean over the next five spans that begin after a second; NaN if there is
+// none.
 func (f *Forecast) Ahead(list []float64, now int64) float64 {
 	from := f.after(now)
 	if from == len(list) {
@@ -32,7 +32,7 @@ func (f *Forecast) Ahead(list []float64, now int64) float64 {
 	return sum / float64(len(list))
 }
 
-// after is the first span that begins after a second.
+// after returns the first span that begins after a second.
 func (f *Forecast) after(now int64) int {
 	if len(f.At) == 0 || f.At[len(f.At)-1] <= now {
 		return len(f.At)
@@ -48,8 +48,7 @@ func (f *Forecast) after(now int64) int {
 	return low
 }
 
-// ShiftTo puts a forecast at the dates that it was made for, in a trace whose second zero has
-// a date as well.
+// ShiftTo moves a forecast to its dates in a trace whose second zero has a date.
 func (f *Forecast) ShiftTo(zero time.Time) {
 	if len(f.At) == 0 || f.First.IsZero() {
 		return

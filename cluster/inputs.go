@@ -13,8 +13,8 @@ import (
 	"graft/files"
 )
 
-// rows reads a table with a header and calls each for every line; a column is asked for by
-// name. An error says the file, the line and the column.
+// rows reads a table with a header and calls each for every row. Errors name file, line and
+// column.
 func rows(fsys files.FS, path string, each func(r *row) error) error {
 	f, err := fsys.Open(path)
 	if err != nil {
@@ -25,7 +25,7 @@ func rows(fsys files.FS, path string, each func(r *row) error) error {
 	c.ReuseRecord = true
 	header, err := c.Read()
 	if err != nil {
-		return fmt.Errorf("read %s: its first line names the columns: %w", path, err)
+		return fmt.Errorf("read %s: expected a header with the names of the columns: %w", path, err)
 	}
 	r := &row{path: path, at: map[string]int{}}
 	for k, name := range header {
@@ -49,7 +49,7 @@ func rows(fsys files.FS, path string, each func(r *row) error) error {
 	}
 }
 
-// row is a line of a table. It keeps its first fault.
+// row is a row of a table. It keeps its first fault.
 type row struct {
 	path  string
 	line  int
@@ -62,7 +62,7 @@ func (r *row) text(column string) string {
 	k, ok := r.at[column]
 	if !ok {
 		if r.fault == nil {
-			r.fault = fmt.Errorf("read %s: there is no column %q; the first line must name it", r.path, column)
+			r.fault = fmt.Errorf("read %s: column %q is missing; add it to the header", r.path, column)
 		}
 		return ""
 	}
@@ -73,7 +73,7 @@ func (r *row) number(column string) float64 {
 	text := r.text(column)
 	x, err := strconv.ParseFloat(text, 64)
 	if r.fault == nil && (err != nil || math.IsNaN(x) || math.IsInf(x, 0)) {
-		r.fault = fmt.Errorf("read %s:%d: column %q is %q; it should be a number", r.path, r.line, column, text)
+		r.fault = fmt.Errorf("read %s:%d: column %q is %q; expected a number", r.path, r.line, column, text)
 	}
 	return x
 }
@@ -82,7 +82,7 @@ func (r *row) whole(column string) int {
 	text := r.text(column)
 	x, err := strconv.Atoi(text)
 	if err != nil && r.fault == nil {
-		r.fault = fmt.Errorf("read %s:%d: column %q is %q; it should be a whole number", r.path, r.line, column, text)
+		r.fault = fmt.Errorf("read %s:%d: column %q is %q; expected a whole number", r.path, r.line, column, text)
 	}
 	return x
 }
@@ -91,7 +91,7 @@ func (r *row) config(suffix string) Config {
 	return Config{r.text("model" + suffix), r.text("dataset" + suffix), r.whole("batchsize" + suffix), r.whole("amp"+suffix) == 1}
 }
 
-// ReadProfiles reads what was measured of models alone (columns model, dataset, batchsize,
+// ReadProfiles reads measurements of models alone (columns model, dataset, batchsize,
 // amp, label) and in pairs (the first four with a 1 and a 2 behind, and speed1, speed2).
 func ReadProfiles(fsys files.FS, alone, pairs string) (*Profiles, error) {
 	p := &Profiles{Scores: map[Config]int{}, Pairs: map[[2]Config][2]float64{}}
@@ -102,7 +102,7 @@ func ReadProfiles(fsys files.FS, alone, pairs string) (*Profiles, error) {
 	return p, errors.Join(err, rows(fsys, pairs, func(r *row) error {
 		a, b := r.number("speed1"), r.number("speed2")
 		if r.fault == nil && (a <= 0 || b <= 0) {
-			return fmt.Errorf("read %s:%d: rates of %v and %v; they are more than nothing", r.path, r.line, a, b)
+			return fmt.Errorf("read %s:%d: rates of %v and %v; expected positive rates", r.path, r.line, a, b)
 		}
 		p.Pairs[[2]Config{r.config("1"), r.config("2")}] = [2]float64{a, b}
 		return nil
@@ -112,14 +112,14 @@ func ReadProfiles(fsys files.FS, alone, pairs string) (*Profiles, error) {
 // forecastDates is the layout of dates in a forecast; they have no time zone.
 const forecastDates = "2006-01-02 15:04:05"
 
-// ReadForecast reads what is expected to be submitted: the columns time, pred_gpu_job and
-// pred_gpu_num. Its first line stands for a second that is given.
+// ReadForecast reads expected submissions from the columns time, pred_gpu_job and pred_gpu_num. The
+// first row is at second begin.
 func ReadForecast(fsys files.FS, path string, begin int64) (*Forecast, error) {
 	f := &Forecast{}
 	return f, rows(fsys, path, func(r *row) error {
 		at, err := time.Parse(forecastDates, r.text("time"))
 		if err != nil && r.fault == nil {
-			return fmt.Errorf("read %s:%d: column \"time\" is %q; it should look like %s", path, r.line, r.text("time"), forecastDates)
+			return fmt.Errorf("read %s:%d: column \"time\" is %q; expected a date like %s", path, r.line, r.text("time"), forecastDates)
 		}
 		if len(f.At) == 0 {
 			f.First = at
@@ -134,11 +134,11 @@ func ReadForecast(fsys files.FS, path string, begin int64) (*Forecast, error) {
 	})
 }
 
-// anEstimate is taken for those that are below zero, as a model may say.
+// anEstimate replaces estimates below zero, which a model may give.
 const anEstimate = 1000 // seconds
 
-// ReadEstimates reads how long jobs are expected to take (the columns job_id and priority, in
-// seconds), and puts them beside the jobs. Each must have one.
+// ReadEstimates reads expected durations (columns job_id and priority, in seconds) in the order of
+// the jobs. Each job must have one.
 func ReadEstimates(fsys files.FS, path string, jobs []trace.Job) ([]float64, error) {
 	known := make(map[string]float64, len(jobs))
 	err := rows(fsys, path, func(r *row) error {

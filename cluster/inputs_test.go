@@ -43,9 +43,9 @@ func TestMadeProfilesAreKept(t *testing.T) {
 func TestWrongInputs(t *testing.T) {
 	jobs := []trace.Job{{ID: "1"}, {ID: "2"}}
 	for text, says := range map[string]string{
-		"":                                "its first line names the columns",
-		"job_id\n1\n":                     `there is no column "priority"`,
-		"job_id,priority\n1,x\n":          `:2: column "priority" is "x"; it should be a number`,
+		"":                                "expected a header with the names of the columns",
+		"job_id\n1\n":                     `column "priority" is missing`,
+		"job_id,priority\n1,x\n":          `:2: column "priority" is "x"; expected a number`,
 		"job_id,priority\n1,NaN\n":        `:2: column "priority" is "NaN"`,
 		"job_id,priority\n1,5\n":          "1 of 2 jobs have no estimate, job 2 for one",
 		"job_id,priority\n1,5,6\n":        "wrong number of fields",

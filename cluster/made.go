@@ -11,7 +11,7 @@ import (
 	"graft/files"
 )
 
-// MakeProfiles makes profiles up for traces without measured ones. Two jobs that together keep
+// MakeProfiles generates profiles for traces without measured ones. Two jobs that together keep
 // a device busy for less than all of the time slow each other down a little, by how busy the
 // other keeps it; others share the time. A configuration's score is by the mean rate of all its
 // pairs, with the bounds that Lucid's analyzer has.
@@ -43,7 +43,7 @@ func MakeProfiles(jobs []trace.Job) *Profiles {
 // the time, as long as there is time for both.
 const disturbance = 0.1
 
-// madeRate is the rate of a job beside another, by how busy each keeps a device.
+// madeRate returns the rate of a job beside another, by how busy each keeps a device.
 func madeRate(own, other float64) float64 {
 	rate := 1 - disturbance*other
 	if both := own + other; both > 1 {
@@ -107,7 +107,7 @@ func (p *Profiles) Write(fsys files.FS, alone, pairs string) error {
 	})
 }
 
-// row is a configuration as tables have it.
+// row returns the cells of a configuration.
 func (c Config) row() string {
 	line := appendText(nil, c.Model)
 	line = appendText(append(line, ','), c.Dataset)

@@ -37,7 +37,7 @@ type PoolOutcome struct {
 	Asked  int64   // how often its scheduler was asked
 }
 
-// close keeps what came of a pool.
+// close records the outcome of a pool.
 func (pr *PoolRun) close(e *engine) {
 	p := e.pool
 	if e.each != nil {
@@ -60,5 +60,5 @@ func (r *Run) outcome(refused []Refusal) *Outcome {
 	return o
 }
 
-// Completion is the seconds from a job's submission to its end.
+// Completion returns the seconds from a job's submission to its end.
 func (j *Job) Completion() int64 { return j.End - j.Trace.Submit }

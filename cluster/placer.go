@@ -2,26 +2,26 @@ package cluster
 
 import "fmt"
 
-// Placer chooses the devices of a job: of a node no more than [Nodes.Room]. Place adds shares for that many devices to a list,
-// which it returns; false where they cannot be had. There are always that many free in all.
-// With fewer free devices it must not find a place that it does not find with more.
+// Placer chooses the devices of a job, of a node no more than [Nodes.Room]. Place adds shares for so
+// many devices to a list and returns it; false if there is no place. So many devices are always
+// free in all. With fewer free devices it must not find a place that it does not find with more.
 type Placer interface {
 	Place(n *Nodes, gpus int, shares []Share) ([]Share, bool)
 }
 
-// Placers are the kinds of placement, each with its name.
+// Placers returns the kinds of placement by name.
 func Placers() map[string]Placer {
 	return map[string]Placer{"consolidate": consolidate{}, "consolidate-first": consolidateFirst{}, "random": inOrder{}}
 }
 
-// PlacerNamed is a kind of placement by name; empty is "consolidate".
+// PlacerNamed returns a kind of placement by name; empty is "consolidate".
 func PlacerNamed(name string) (Placer, error) {
 	if name == "" {
 		name = "consolidate"
 	}
 	p, ok := Placers()[name]
 	if !ok {
-		return nil, fmt.Errorf("there is no placement %q; there are consolidate, consolidate-first and random", name)
+		return nil, fmt.Errorf("unknown placement %q; expected consolidate, consolidate-first or random", name)
 	}
 	return p, nil
 }
@@ -51,7 +51,7 @@ func (consolidate) Place(n *Nodes, gpus int, shares []Share) ([]Share, bool) {
 	if rest == 0 {
 		return shares, true
 	}
-	// What is left goes to the emptiest node, and nowhere else.
+	// The rest goes to the emptiest node, and nowhere else.
 	if at = n.roomy(n.each, rest, at+1); at >= 0 {
 		return append(shares, n.Share(at, rest)), true
 	}
@@ -84,8 +84,8 @@ func (consolidateFirst) Place(n *Nodes, gpus int, shares []Share) ([]Share, bool
 	return shares, gpus == 0
 }
 
-// inOrder takes free devices of one node after the other. It is called random since the
-// simulator that had it first calls it so.
+// inOrder takes free devices of one node after the other. Its name is "random", as in its first
+// simulator.
 type inOrder struct{}
 
 func (inOrder) Place(n *Nodes, gpus int, shares []Share) ([]Share, bool) {

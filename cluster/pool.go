@@ -8,8 +8,8 @@ import (
 	"graft/events"
 )
 
-// Pool is the nodes of a virtual cluster with the jobs that run on them, at a second. A
-// scheduler acts on it.
+// Pool is the nodes of a virtual cluster with the jobs that run on them, at one second. A scheduler
+// acts on it.
 type Pool struct {
 	agenda *events.Kernel[event] // with the ends of the jobs that run
 	nodes  *Nodes
@@ -53,7 +53,7 @@ func newPool(nodes *Nodes, place Placer, speed SpeedModel, now int64) *Pool {
 	return &Pool{agenda: events.NewKernel[event](now), nodes: nodes, place: place, speed: speed, busy: busy{since: now}}
 }
 
-// Now is the second that it is.
+// Now returns the current second.
 func (p *Pool) Now() int64 { return p.agenda.Now() }
 
 // GPUs returns the number of devices.
@@ -65,14 +65,14 @@ func (p *Pool) Free() int { return p.nodes.free }
 // Room returns the thousandths of devices that no job has.
 func (p *Pool) Room() int64 { return int64(p.nodes.free)*Whole + p.nodes.room }
 
-// Nodes are the nodes as they are now.
+// Nodes returns the nodes as they are now.
 func (p *Pool) Nodes() *Nodes { return p.nodes }
 
 // Count returns the number of running jobs.
 func (p *Pool) Count() int { return p.running }
 
-// Running are the jobs that run, in the order of their starts. The list may be changed
-// while it is gone through, by stopping the job at hand.
+// Running yields the running jobs in the order of their starts. The loop may stop the job at
+// hand.
 func (p *Pool) Running() iter.Seq[*Job] {
 	return func(yield func(*Job) bool) {
 		for j := p.first; j != nil; {
@@ -138,11 +138,11 @@ func (p *Pool) kept(shares []Share) []Share {
 	return p.slab[from:len(p.slab):len(p.slab)]
 }
 
-// begin counts a job that has devices among those that run.
-func (p *Pool) begin(j *Job, gpus int) {
+// begin counts a job that has devices among those that run. It returns the rate of its partner.
+func (p *Pool) begin(j *Job, gpus int) (partner float64) {
 	if j.run != waitingRun || j.End != Never || j.Arrival > p.Now() {
 		p.fail("job %s cannot be started at %d: it must have arrived, and neither run nor have ended", j.Trace.ID, p.Now())
-		return
+		return j.rate
 	}
 	if j.Start == Never {
 		j.Start = p.Now()
@@ -150,7 +150,7 @@ func (p *Pool) begin(j *Job, gpus int) {
 	j.Queue += p.Now() - j.waits
 	p.count(j, -1)
 	j.GPUs, j.run, j.since = gpus, p.starts, p.Now()
-	j.rate = p.rate(j)
+	j.rate, partner = p.rates(j)
 	p.starts++
 	p.running++
 	if j.before = p.last; j.before != nil {
@@ -161,6 +161,7 @@ func (p *Pool) begin(j *Job, gpus int) {
 	p.last = j
 	j.end = p.foresee(j)
 	j.ending = p.agenda.Schedule(j.end, int(jobEnds), event{jobEnds, j})
+	return partner
 }
 
 // foresee returns the second at which a job ends if nothing changes.
@@ -175,7 +176,7 @@ func (p *Pool) foresee(j *Job) int64 {
 	return j.since + steps + p.extra
 }
 
-// count counts a job in and out of those that wait.
+// count adds a job to the waiting ones, or removes it.
 func (p *Pool) count(j *Job, jobs int) {
 	p.waiting += jobs
 	p.waitingGPUs += jobs * j.GPUs
@@ -184,7 +185,7 @@ func (p *Pool) count(j *Job, jobs int) {
 	}
 }
 
-// Left is the work that a job has left, in seconds at rate one.
+// Left returns the remaining work of a job, in seconds at rate one.
 func (p *Pool) Left(j *Job) float64 {
 	if !j.Running() {
 		return j.work
@@ -193,7 +194,7 @@ func (p *Pool) Left(j *Job) float64 {
 	return left
 }
 
-// settle counts a job's work up to now.
+// settle updates a job's remaining work to now.
 func (p *Pool) settle(j *Job) {
 	j.work, j.since = p.Left(j), p.Now()
 }
@@ -210,14 +211,17 @@ func (p *Pool) setRate(j *Job, rate float64) {
 	p.agenda.Reschedule(j.ending, j.end)
 }
 
-// rate asks the speed model how fast a job works where it is.
-func (p *Pool) rate(j *Job) float64 {
-	rate := p.speed.Rate(Placement{Job: j, GPUs: j.GPUs, Nodes: j.Nodes, Partner: j.partner})
-	if !(rate > 0) || math.IsInf(rate, 1) {
-		p.fail("the speed model gives job %s a rate of %v; rates are positive and finite", j.Trace.ID, rate)
-		return 1
+// rates asks the speed model how fast a job and its partner work where they are.
+func (p *Pool) rates(j *Job) (job, partner float64) {
+	job, partner = p.speed.Rates(Placement{Job: j, GPUs: j.GPUs, Nodes: j.Nodes, Partner: j.partner})
+	if j.partner == nil {
+		partner = job
 	}
-	return rate
+	if !(min(job, partner) > 0) || math.IsInf(max(job, partner), 1) {
+		p.fail("the speed model gives job %s a rate of %v, and one of %v to what shares its devices; rates are positive and finite", j.Trace.ID, job, partner)
+		return 1, 1
+	}
+	return job, partner
 }
 
 // repeat adds the work that a job loses with its devices.
@@ -245,7 +249,7 @@ func (p *Pool) Preempt(j *Job) {
 	p.tell(j, "preempt")
 }
 
-// wait lets a job wait from now on.
+// wait puts a job among those that wait.
 func (p *Pool) wait(j *Job) {
 	j.waits, j.run = p.Now(), waitingRun
 	p.count(j, 1)
@@ -298,8 +302,7 @@ func (p *Pool) Pack(guest, host *Job) bool {
 	guest.Nodes = host.Nodes
 	p.nodes.join(host.Nodes, 1)
 	guest.partner, host.partner = host, guest
-	p.begin(guest, guest.GPUs)
-	p.setRate(host, p.rate(host))
+	p.setRate(host, p.begin(guest, guest.GPUs))
 	p.tell(guest, "start")
 	p.tell(host, "pack")
 	return true
@@ -322,7 +325,8 @@ func (p *Pool) Resize(j *Job, gpus int) bool {
 	if ok {
 		p.settle(j)
 		p.repeat(j, lost)
-		p.setRate(j, p.rate(j))
+		rate, _ := p.rates(j)
+		p.setRate(j, rate)
 		p.tell(j, "resize")
 	}
 	return ok
@@ -336,7 +340,7 @@ func (p *Pool) finish(j *Job) {
 	j.End, j.GPUs = p.Now(), j.asked
 	p.tell(j, "end")
 	if other != nil {
-		if rate := p.rate(other); rate != other.rate {
+		if rate, _ := p.rates(other); rate != other.rate {
 			p.setRate(other, rate)
 		}
 		p.tell(other, "unpack")
@@ -356,7 +360,7 @@ func (p *Pool) tell(j *Job, what string) {
 	}
 }
 
-// advance goes on to a second, and counts how the time until then was used.
+// advance moves the clock to a second and counts the use of devices until then.
 func (p *Pool) advance(to int64) {
 	span := float64(min(to, p.busy.horizon) - p.busy.since)
 	if span > 0 {

@@ -10,21 +10,21 @@ type Config struct {
 	AMP     bool   // whether it computes in mixed precision
 }
 
-// ConfigOf is that of a job.
+// ConfigOf returns the configuration of a job.
 func ConfigOf(t *trace.Job) Config { return Config{t.Model, t.Dataset, t.Batch, t.AMP} }
 
 // Profiles are measurements of configurations, alone and in pairs on one device.
 type Profiles struct {
-	// Scores say how much a configuration disturbs another on its device: 0 is hardly, 1
-	// is some, 2 is much. A configuration without one is not packed.
+	// Scores rate how much a configuration slows another one on its device: 0 hardly, 1 some, 2
+	// much. A configuration without a score is not packed.
 	Scores map[Config]int
 	// Pairs are the rates at which two configurations work together, the first one's
 	// first. A pair stands in one of its two orders.
 	Pairs map[[2]Config][2]float64
 }
 
-// Rates are those of two configurations on one device, and whether they were measured. Where
-// they were not, none disturbs the other.
+// Rates returns the rates of two configurations on one device, and whether they were measured.
+// A pair that was not measured works at full rate.
 func (p *Profiles) Rates(a, b Config) (rateA, rateB float64, measured bool) {
 	if r, ok := p.Pairs[[2]Config{a, b}]; ok {
 		return r[0], r[1], true

@@ -81,11 +81,11 @@ func TestOtherResources(t *testing.T) {
 // doubled is a speed model in which two devices are as fast as four, and a pair works at half.
 type doubled struct{ LinearSpeed }
 
-func (doubled) Rate(p Placement) float64 {
+func (doubled) Rates(p Placement) (float64, float64) {
 	if p.Partner != nil {
-		return 0.5
+		return 0.5, 0.5
 	}
-	return float64(p.GPUs * p.GPUs)
+	return float64(p.GPUs * p.GPUs), 1
 }
 
 // The study's speed model says how fast jobs work, whatever the scheduler does with them.

@@ -122,7 +122,7 @@ func (r *Run) arriving(pr *PoolRun) (jobs []*Job, err error) {
 			continue
 		}
 		if r.policy.Estimates != "" && math.IsNaN(j.Estimate) {
-			return nil, fmt.Errorf("it is not known how long job %s will take, which %s needs of each; estimate all jobs", j.Trace.ID, r.policy.Name)
+			return nil, fmt.Errorf("job %s has no estimate, which %s needs for each job; estimate all jobs", j.Trace.ID, r.policy.Name)
 		}
 		j.Number = len(jobs)
 		jobs = append(jobs, j)

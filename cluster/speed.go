@@ -12,9 +12,10 @@ type Placement struct {
 // loses when its devices are taken or changed. Schedulers choose devices and nothing else.
 // Simulations that run at the same time share one model.
 type SpeedModel interface {
-	// Rate returns the work that a job does in a second, in seconds of work alone on the
-	// devices that it asked for. It must be positive and finite.
-	Rate(p Placement) float64
+	// Rates returns the work that a job and its partner do in a second, each in seconds of work
+	// alone on the devices that it asked for. They must be positive and finite; that of a partner
+	// who is not there is ignored.
+	Rates(p Placement) (job, partner float64)
 	// Lost returns the work in seconds that a job has to repeat when it is preempted or gets
 	// other devices. It must not be negative.
 	Lost(j *Job) float64
@@ -28,20 +29,18 @@ type LinearSpeed struct {
 	Profiles *Profiles // nil has no pairs
 }
 
-// Rate returns one for a job alone on the devices that it asked for.
-func (m LinearSpeed) Rate(p Placement) float64 {
-	if p.Partner == nil || m.Profiles == nil {
-		return float64(p.GPUs) / float64(p.Job.asked)
+// Rates returns one for a job alone on the devices that it asked for.
+func (m LinearSpeed) Rates(p Placement) (job, partner float64) {
+	switch {
+	case p.Partner == nil || m.Profiles == nil:
+		rate := float64(p.GPUs) / float64(p.Job.asked)
+		return rate, rate
+	case p.Job.run > p.Partner.run:
+		job, partner, _ = m.Profiles.Rates(ConfigOf(p.Job.Trace), ConfigOf(p.Partner.Trace))
+	default:
+		partner, job, _ = m.Profiles.Rates(ConfigOf(p.Partner.Trace), ConfigOf(p.Job.Trace))
 	}
-	guest, host := p.Job, p.Partner
-	if guest.run < host.run {
-		guest, host = host, guest
-	}
-	rate, hostRate, _ := m.Profiles.Rates(ConfigOf(guest.Trace), ConfigOf(host.Trace))
-	if host == p.Job {
-		return hostRate
-	}
-	return rate
+	return job, partner
 }
 
 // Seconds of work that a job repeats: saving and loading its state takes longer on several

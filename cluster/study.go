@@ -52,7 +52,7 @@ const maxGPUs = 1 << 21
 func (s *Study) Validate() error {
 	faults := s.validateCluster()
 	if s.Estimates != nil && len(s.Estimates) != len(s.Jobs) {
-		faults = append(faults, fmt.Errorf("%d estimates of %d jobs; there must be one of each", len(s.Estimates), len(s.Jobs)))
+		faults = append(faults, fmt.Errorf("%d estimates of %d jobs; expected one for each", len(s.Estimates), len(s.Jobs)))
 	}
 	if s.Begin < 0 {
 		faults = append(faults, fmt.Errorf("simulations would begin at second %d; they begin at zero or later", s.Begin))

@@ -7,16 +7,16 @@ import (
 	"graft/stat"
 )
 
-// Summary is figures of some jobs of an outcome. All times are in seconds; a figure of no
+// Summary holds figures of some jobs of an outcome. All times are in seconds; a figure of no
 // jobs is NaN.
 type Summary struct {
 	Jobs        int            // that were simulated
 	Completion  Spread         // from submission to end
-	Queue       Spread         // of all that a job waited for, the profiler included
-	Slowdown    float64        // mean of the completion over the duration, of which ten seconds count at least
+	Queue       Spread         // total waiting, that for a profiler included
+	Slowdown    float64        // mean of completion over duration, with durations of at least ten seconds
 	Preemptions int            // in all
-	Counts      map[string]int // jobs of which policies recorded something special, by what it was
-	Fairness    float64        // Jain's index over the users' mean slowdowns: 1 where all are equal, 1/users where one has it all
+	Counts      map[string]int // jobs by what their policy recorded of them
+	Fairness    float64        // Jain's index over the users' mean slowdowns: 1 if all are equal, 1/users at worst
 	Last        int64          // second at which the last one ended
 }
 
@@ -32,11 +32,11 @@ type Spread struct {
 	Sum    int64
 }
 
-// shortest is the duration that slowdowns count at least: what ends at once would have an
-// infinite one (Feitelson et al., Theory and practice in parallel job scheduling, 1997).
+// shortest is the least duration in a slowdown; that of a job which ends at once would be
+// infinite (Feitelson et al., Theory and practice in parallel job scheduling, 1997).
 const shortest = 10
 
-// Summarize computes figures of jobs, of those for which keep says so; nil keeps all.
+// Summarize computes figures of the jobs that keep accepts; nil keeps all.
 func Summarize(jobs []*Job, keep func(j *Job) bool) Summary {
 	s := Summary{Counts: map[string]int{}}
 	completion, queue := make([]int64, 0, len(jobs)), make([]int64, 0, len(jobs))
@@ -85,7 +85,7 @@ func spreadOf(values []int64) Spread {
 	return s
 }
 
-// share is a mean that is still added to.
+// share accumulates a mean.
 type share struct {
 	sum   float64
 	count int
@@ -96,7 +96,7 @@ func (s *share) add(x float64) {
 	s.count++
 }
 
-// jain is Jain's index of fairness over the users' means.
+// jain returns Jain's index of fairness over the means of users.
 func jain(users map[string]*share) float64 {
 	names := make([]string, 0, len(users)) // in an order, so that sums are the same each time
 	for name := range users {
@@ -110,8 +110,8 @@ func jain(users map[string]*share) float64 {
 	return stat.Jain(slowdowns)
 }
 
-// Used is the share of device-time of all pools in which devices had a job, up to the last
-// submission.
+// Used returns the utilization: the share of device-time of all pools, up to the last submission,
+// in which devices had a job.
 func (o *Outcome) Used() float64 {
 	used, all := 0.0, 0.0
 	for _, p := range o.Pools {

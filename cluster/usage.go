@@ -26,8 +26,7 @@ type Usage struct {
 // mostRows bounds the rows of a table of usage.
 const mostRows = 100_000_000
 
-// WriteUsage writes how pools were used as a table, a row for each of them every so many
-// seconds.
+// WriteUsage writes the use of pools as a table, a row for each of them every so many seconds.
 func (o *Outcome) WriteUsage(fsys files.FS, path string, every int64) error {
 	rows := int64(0)
 	for _, p := range o.Pools {

@@ -2,8 +2,8 @@ package cluster
 
 import "math"
 
-// used takes rate off work once a second, at most n times and no further once nothing is
-// left. It returns the work then and how many seconds it took.
+// used subtracts rate from work once a second, at most n times, until nothing is left. It returns
+// the remaining work and the seconds it took.
 //
 // The result is that of n subtractions one by one, each rounded, to the last bit, without
 // doing them: as long as the result stays between two powers of two, it is a multiple of
@@ -47,14 +47,14 @@ func used(work, rate float64, n int64) (float64, int64) {
 	return work, steps
 }
 
-// usedWhole is used for a rate of one: every result is exact, since it is a multiple of
+// usedWhole computes used for a rate of one: every result is exact, since it is a multiple of
 // work's unit in the last place and not larger than work.
 func usedWhole(work float64, n int64) (float64, int64) {
 	steps := min(n, max(0, int64(math.Ceil(work))))
 	return work - float64(steps), steps
 }
 
-// exponent is that of a float as [math.Frexp] has it.
+// exponent returns the exponent of a float as [math.Frexp] has it.
 func exponent(x float64) int {
 	_, e := math.Frexp(x)
 	return e

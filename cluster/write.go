@@ -13,7 +13,7 @@ import (
 // is deleted, so a simulation can be done again into its folder.
 func (o *Outcome) Write(fsys files.FS, dir string, every int64) error {
 	if err := fsys.MkdirAll(dir); err != nil {
-		return fmt.Errorf("write what came of the jobs: %w", err)
+		return fmt.Errorf("write the outcome: %w", err)
 	}
 	sweep(fsys, dir)
 	if err := o.WriteJobs(fsys, filepath.Join(dir, "jobs.csv")); err != nil || every == 0 {

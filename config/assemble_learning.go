@@ -11,10 +11,11 @@ import (
 	"graft/files"
 	"graft/model"
 	"graft/net2net"
-	"graft/simulation"
+	"graft/original"
+	"graft/original/learn"
+	"graft/original/vocab"
+	"graft/simulation/tables"
 	"graft/torch/weights"
-	"graft/tracing"
-	"graft/vocab"
 )
 
 // check reads the files that are named, and checks that they fit each other.
@@ -52,7 +53,7 @@ func (l *Learning) check(fsys files.FS, r *decode.Reading) {
 		return nil
 	})
 	r.Attempt("table.network", n != nil && l.table != nil && l.words != nil, func() (err error) {
-		l.tree, err = l.table.Tree(n, simulation.TreeOptions{Surgery: net2net.Options{Compat: l.Table.Compat}, Tokens: simulation.VocabularyTokens(l.words, l.Table.Prefix), Waste: l.Table.Waste})
+		l.tree, err = learn.NewPolicyTree(l.table, n, learn.TreeOptions{Surgery: net2net.Options{Compat: l.Table.Compat}, Tokens: learn.VocabularyTokens(l.words, l.Table.Prefix), Waste: l.Table.Waste})
 		return err
 	})
 	r.Attempt("policy.weights", l.Policy.Weights != "", func() (err error) {
@@ -102,10 +103,10 @@ func actionTexts(actions []net2net.Action) []string {
 
 // readTable reads a table of the original's. Its actions are those of the configuration,
 // or to deepen each of the network's marked blocks, and at last none.
-func (l *Learning) readTable(fsys files.FS, n *model.Network) (*simulation.Table, error) {
-	s := simulation.Scenario{Name: tableName(l.Table.File), Network: l.Table.Network, Actions: actionTexts(l.Table.Actions)}
+func (l *Learning) readTable(fsys files.FS, n *model.Network) (*tables.Table, error) {
+	s := tables.Scenario{Name: tableName(l.Table.File), Network: l.Table.Network, Actions: actionTexts(l.Table.Actions)}
 	if len(s.Actions) == 0 {
-		for k := range tracing.LegacyBlocks(n) {
+		for k := range net2net.OriginalBlocks(n) {
 			s.Actions = append(s.Actions, fmt.Sprintf("deepen:%d", k))
 		}
 		s.Actions = append(s.Actions, net2net.Action{}.String())
@@ -114,7 +115,7 @@ func (l *Learning) readTable(fsys files.FS, n *model.Network) (*simulation.Table
 	if err != nil {
 		return nil, err
 	}
-	t, err := simulation.ReadLegacy(file, s, l.Run.Seed)
+	t, err := original.ReadTable(file, s, l.Run.Seed)
 	return t, errors.Join(err, file.Close())
 }
 
@@ -129,7 +130,7 @@ func tableName(path string) string {
 
 // Summary is a policy that learns in a line.
 func (l *Learning) Summary() (string, error) {
-	table, tree := l.Lessons()
+	table, tree := l.LoadedTable()
 	return fmt.Sprintf("a policy learns from %d sequences of %s, %d states of %s, rule %s, %d episodes; digest %.12s",
 		len(table.Records), table.Name, len(tree.States), l.Table.Network, l.Learn.Rule, l.Learn.Episodes, l.Digest()), nil
 }

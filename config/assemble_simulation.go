@@ -12,13 +12,14 @@ import (
 	"graft/dataset"
 	"graft/files"
 	"graft/model"
-	"graft/simulation"
+	"graft/simulation/grid"
+	"graft/simulation/tables"
 	"graft/trainer"
 )
 
 // ground returns the root of the tree and the choices at each node.
-func (m *Simulation) ground(n *model.Network) simulation.Ground {
-	return simulation.Ground{Network: n, Actions: m.Simulate.Actions, Kinds: m.Simulate.Kinds, Decisions: m.decisions(), Surgery: m.Adapt.Surgery}
+func (m *Simulation) ground(n *model.Network) grid.Space {
+	return grid.Space{Network: n, Actions: m.Simulate.Actions, Kinds: m.Simulate.Kinds, Decisions: m.decisions(), Surgery: m.Adapt.Surgery}
 }
 
 func (m *Simulation) decisions() int {
@@ -34,7 +35,7 @@ func (m *Simulation) Size() (sequences, legs int, err error) {
 	if m.network == nil {
 		return 0, 0, fmt.Errorf("the network of scenario %s was not read; use ReadSimulation", m.Simulate.Name)
 	}
-	p := simulation.Plan{Scenario: simulation.Scenario{Name: m.Simulate.Name, Decisions: m.decisions()}, Actions: m.Simulate.Actions, Kinds: m.Simulate.Kinds,
+	p := grid.Plan{Scenario: tables.Scenario{Name: m.Simulate.Name, Decisions: m.decisions()}, Actions: m.Simulate.Actions, Kinds: m.Simulate.Kinds,
 		Seeds: m.seeds(), Design: m.Simulate.design()}
 	ground := m.ground(m.network)
 	if err := p.Fits(ground); err != nil {
@@ -43,7 +44,7 @@ func (m *Simulation) Size() (sequences, legs int, err error) {
 	if err := m.coveredFrom(ground); err != nil {
 		return 0, 0, err
 	}
-	return simulation.NewGrid(p, ground, nil, nil).Size()
+	return grid.NewGrid(p, ground, nil, nil).Size()
 }
 
 // Decisions returns the number of decisions of each sequence.
@@ -51,7 +52,7 @@ func (m *Simulation) Decisions() int { return m.decisions() }
 
 // Plan returns the plan that all workers of the scenario share. Code names what outcomes
 // depend on besides the configuration: versions, and the kind of device.
-func (m *Simulation) Plan(fsys files.FS, data *dataset.Set, code string) (*simulation.Plan, error) {
+func (m *Simulation) Plan(fsys files.FS, data *dataset.Set, code string) (*grid.Plan, error) {
 	n, err := m.Model(data.Shape[:], len(data.Classes))
 	if err != nil {
 		return nil, err
@@ -61,29 +62,29 @@ func (m *Simulation) Plan(fsys files.FS, data *dataset.Set, code string) (*simul
 		return nil, err
 	}
 	o := m.Options()
-	p := &simulation.Plan{Actions: m.Simulate.Actions, Kinds: m.Simulate.Kinds, Seeds: m.seeds(), Design: m.Simulate.design(), Tries: m.Simulate.Tries}
-	p.Scenario = simulation.Scenario{Name: m.Simulate.Name, Network: n.Name(), Dataset: data.Name, Budget: o.Timeline.Budget.Seconds(), Start: m.firstUp(), Decisions: m.decisions(),
-		Origin: &simulation.Origin{Form: form, Deepen: o.Adapt.Surgery.Form, Compat: o.Adapt.Surgery.Compat, Batch: o.Batch}}
+	p := &grid.Plan{Actions: m.Simulate.Actions, Kinds: m.Simulate.Kinds, Seeds: m.seeds(), Design: m.Simulate.design(), Tries: m.Simulate.Tries}
+	p.Scenario = tables.Scenario{Name: m.Simulate.Name, Network: n.Name(), Dataset: data.Name, Budget: o.Timeline.Budget.Seconds(), Start: m.firstUp(), Decisions: m.decisions(),
+		Origin: &tables.Origin{Form: form, Deepen: o.Adapt.Surgery.Form, Compat: o.Adapt.Surgery.Compat, Batch: o.Batch}}
 	p.Cause, err = m.cause(fsys, form, data, code)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.Survey(); err != nil {
+	if err := p.CountSequences(); err != nil {
 		return nil, err
 	}
 	return p, m.covered(p)
 }
 
 // covered is an error where the profile has no costs for a network of the tree.
-func (m *Simulation) covered(p *simulation.Plan) error {
-	g, err := p.Ground()
+func (m *Simulation) covered(p *grid.Plan) error {
+	g, err := p.Space()
 	if err != nil {
 		return err
 	}
 	return m.coveredFrom(g)
 }
 
-func (m *Simulation) coveredFrom(g simulation.Ground) error {
+func (m *Simulation) coveredFrom(g grid.Space) error {
 	if m.profile == nil || !m.profile.Closed() {
 		return nil
 	}
@@ -115,21 +116,21 @@ func (m *Simulation) firstUp() float64 {
 }
 
 // cause digests all that the outcomes of the scenario depend on.
-func (m *Simulation) cause(fsys files.FS, form []byte, data *dataset.Set, code string) (simulation.Cause, error) {
-	b := m.Beginning()
+func (m *Simulation) cause(fsys files.FS, form []byte, data *dataset.Set, code string) (tables.Cause, error) {
+	b := m.InitialWeights()
 	network := sha256.New()
 	fmt.Fprintf(network, "%s\n%d epochs before\n", form, b.Epochs)
 	if b.Weights != "" {
 		if err := hashFile(fsys, network, b.Weights); err != nil {
-			return simulation.Cause{}, err
+			return tables.Cause{}, err
 		}
 	}
 	o := m.Options()
 	o.Seed, o.Steady = 0, o.Steady || m.profile != nil
-	c := simulation.Cause{Network: hex.EncodeToString(network.Sum(nil)), Data: data.Digest, Options: trainer.Digest(o), Code: code}
+	c := tables.Cause{Network: hex.EncodeToString(network.Sum(nil)), Data: data.Digest, Options: trainer.Digest(o), Code: code}
 	if m.profile != nil {
 		p := *m.profile
-		p.Made, p.Fit = trainer.Made{}, trainer.Fit{} // how it came about changes no result
+		p.Made, p.Fit = trainer.Provenance{}, trainer.Fit{} // how it came about changes no result
 		sum := sha256.Sum256([]byte(FormatProfile(&p)))
 		c.Profile = hex.EncodeToString(sum[:])
 	}
@@ -152,7 +153,7 @@ func (m *Simulation) Summary() (string, error) {
 		return "", err
 	}
 	design := ""
-	if m.Simulate.Design != simulation.All {
+	if m.Simulate.Design != grid.All {
 		design = fmt.Sprintf(" of the design %s", m.Simulate.Design)
 	}
 	return fmt.Sprintf("scenario %s, %s on %s, %v of a %s clock: %s in %s%s, %s each, %s; digest %.12s", m.Simulate.Name, cmp.Or(m.Network.Name, m.Network.File), m.Data.Kind,

@@ -11,12 +11,12 @@ import (
 
 	"graft/config/decode"
 	"graft/files"
-	"graft/results"
+	"graft/original"
 	"graft/torch/weights"
 )
 
-// Beginning describes the initial weights of a job.
-type Beginning struct {
+// InitialWeights describes the initial weights of a job.
+type InitialWeights struct {
 	Weights string // file of the initial weights; empty draws random ones
 	Epochs  int    // epochs before the job that it counts; zero starts from the beginning
 	// Accuracy is the published test accuracy of the weights, from 0 to 1; nil means
@@ -33,12 +33,12 @@ type history struct {
 	accuracy *float64      // test accuracy after it, from 0 to 1; nil where it was not recorded
 }
 
-// Beginning returns the initial weights that the section network names. The contents of
+// InitialWeights returns the initial weights that the section network names. The contents of
 // a folder are known after ReadJob only.
-func (j *Job) Beginning() Beginning {
-	b := Beginning{Weights: j.Network.Weights}
+func (j *Job) InitialWeights() InitialWeights {
+	b := InitialWeights{Weights: j.Network.Weights}
 	if j.history != nil {
-		b = Beginning{j.history.weights, j.history.epochs, j.history.accuracy}
+		b = InitialWeights{j.history.weights, j.history.epochs, j.history.accuracy}
 	}
 	if j.Network.Anew {
 		b.Epochs = 0
@@ -76,7 +76,7 @@ func (o NetworkOptions) inFolder() bool {
 func (o NetworkOptions) history(fsys files.FS) (*history, error) {
 	h := &history{weights: o.Weights}
 	runtimes := o.Runtimes
-	var tests []results.LegacyMetric
+	var tests []original.Metric
 	if o.inFolder() {
 		l, err := openFolder(fsys, o.Weights)
 		if err != nil {
@@ -88,7 +88,7 @@ func (o NetworkOptions) history(fsys files.FS) (*history, error) {
 		runtimes = cmp.Or(runtimes, filepath.Join(l.Path, "runtimes"))
 		tests = l.Metrics
 	}
-	rows, err := results.ReadLegacyRuntimes(fsys, runtimes)
+	rows, err := original.ReadRuntimes(fsys, runtimes)
 	if err != nil {
 		return nil, err
 	}
@@ -100,16 +100,16 @@ func (o NetworkOptions) history(fsys files.FS) (*history, error) {
 	return h, h.test(tests)
 }
 
-func openFolder(fsys files.FS, path string) (*results.Legacy, error) {
+func openFolder(fsys files.FS, path string) (*original.Folder, error) {
 	if info, err := fsys.Stat(path); err != nil || !info.IsDir() {
 		_, unknown := weights.FormatOf(path)
 		return nil, fmt.Errorf("%w, or name a folder that is there", unknown)
 	}
-	return results.ReadLegacy(fsys, path)
+	return original.ReadFolder(fsys, path)
 }
 
 // weightsIn finds the one file of weights in a folder.
-func weightsIn(l *results.Legacy) (string, error) {
+func weightsIn(l *original.Folder) (string, error) {
 	var found []string
 	for _, name := range l.Others {
 		if _, err := weights.FormatOf(name); err != nil {
@@ -128,7 +128,7 @@ func weightsIn(l *results.Legacy) (string, error) {
 }
 
 // inOrder checks the times of epochs.
-func inOrder(rows []results.LegacyRow) error {
+func inOrder(rows []original.Row) error {
 	if len(rows) == 0 {
 		return errors.New("it holds no epoch")
 	}
@@ -141,7 +141,7 @@ func inOrder(rows []results.LegacyRow) error {
 }
 
 // end moves the end of the last epoch to the last of the rows.
-func (h *history) end(rows []results.LegacyRow, path string) {
+func (h *history) end(rows []original.Row, path string) {
 	last := time.Duration(math.Round(rows[len(rows)-1].Seconds * 1e9))
 	if last >= h.ended {
 		h.ended, h.from = last, Source{File: path, Line: len(rows)}
@@ -150,8 +150,8 @@ func (h *history) end(rows []results.LegacyRow, path string) {
 
 // test takes the accuracy after the last epoch, which the budget includes, where one
 // table of the folder has it.
-func (h *history) test(metrics []results.LegacyMetric) error {
-	var found []results.LegacyMetric
+func (h *history) test(metrics []original.Metric) error {
+	var found []original.Metric
 	for _, m := range metrics {
 		if m.Granularity == "epoch" && m.Metric == "test_acc" && len(m.Rows) == h.epochs {
 			found = append(found, m)

@@ -12,8 +12,8 @@ import (
 	"graft/files"
 )
 
-// published is a folder such as the original's starting weights lie in.
-func published(t testing.TB, more map[string]string) string {
+// publishedWeights is a folder such as the original's starting weights lie in.
+func publishedWeights(t testing.TB, more map[string]string) string {
 	dir := t.TempDir()
 	texts := map[string]string{"weights.pth": "weights", "runtimes": "0,11.5,10.25\n1,22.5,9.5\n2,33.25,9.0\n",
 		"training0.epoch.test_acc": "0,13.0,0.25\n1,24.0,0.5\n2,35.125,0.75\n", "config.toml": "[runner]\n"}
@@ -29,33 +29,33 @@ func published(t testing.TB, more map[string]string) string {
 }
 
 func TestAJobGoesOnFromPublishedWeights(t *testing.T) {
-	dir := published(t, nil)
+	dir := publishedWeights(t, nil)
 	file, runtimes := filepath.Join(dir, "weights.pth"), filepath.Join(dir, "runtimes")
 	accuracy := 0.75
 	cases := map[string]struct {
 		set   []string
-		want  Beginning
+		want  InitialWeights
 		start time.Duration
 		from  string
 	}{
-		"nothing":                {nil, Beginning{}, 0, "default"},
-		"a file alone":           {[]string{"network.weights=" + file}, Beginning{file, 0, nil}, 0, "default"},
-		"a folder":               {[]string{"network.weights=" + dir}, Beginning{file, 3, &accuracy}, 35125 * time.Millisecond, filepath.Join(dir, "training0.epoch.test_acc") + ":3"},
-		"a file and its times":   {[]string{"network.weights=" + file, "network.runtimes=" + runtimes}, Beginning{file, 3, nil}, 33250 * time.Millisecond, runtimes + ":3"},
-		"another start":          {[]string{"network.weights=" + dir, "time.start=40s"}, Beginning{file, 3, &accuracy}, 40 * time.Second, "--set"},
-		"a start of zero":        {[]string{"network.weights=" + dir, "time.start=0s"}, Beginning{file, 3, &accuracy}, 0, "--set"},
-		"as the original did":    {[]string{"network.weights=" + dir, "network.anew=true"}, Beginning{file, 0, &accuracy}, 35125 * time.Millisecond, filepath.Join(dir, "training0.epoch.test_acc") + ":3"},
-		"times nobody asks for":  {[]string{"network.weights=" + file, "network.runtimes=none", "network.anew=true", "time.start=40s"}, Beginning{file, 0, nil}, 40 * time.Second, "--set"},
-		"times for the start":    {[]string{"network.weights=" + file, "network.runtimes=" + runtimes, "network.anew=true"}, Beginning{file, 0, nil}, 33250 * time.Millisecond, runtimes + ":3"},
-		"a folder, other times":  {[]string{"network.weights=" + published(t, map[string]string{"runtimes": ""}), "network.runtimes=" + runtimes}, Beginning{"", 3, &accuracy}, 35125 * time.Millisecond, ""},
-		"more tests than epochs": {[]string{"network.weights=" + published(t, map[string]string{"training0.epoch.test_acc": "0,1,0.5\n1,2,0.5\n2,3,0.5\n3,4,0.5\n"})}, Beginning{"", 3, nil}, 33250 * time.Millisecond, ""},
-		"two tables of tests":    {[]string{"network.weights=" + published(t, map[string]string{"b.epoch.test_acc": "0,1,0.5\n1,2,0.5\n2,99,0.5\n"})}, Beginning{"", 3, nil}, 33250 * time.Millisecond, ""},
-		"other weights as well":  {[]string{"network.weights=" + published(t, map[string]string{"a.pt": "other"})}, Beginning{"", 3, &accuracy}, 35125 * time.Millisecond, ""},
+		"nothing":                {nil, InitialWeights{}, 0, "default"},
+		"a file alone":           {[]string{"network.weights=" + file}, InitialWeights{file, 0, nil}, 0, "default"},
+		"a folder":               {[]string{"network.weights=" + dir}, InitialWeights{file, 3, &accuracy}, 35125 * time.Millisecond, filepath.Join(dir, "training0.epoch.test_acc") + ":3"},
+		"a file and its times":   {[]string{"network.weights=" + file, "network.runtimes=" + runtimes}, InitialWeights{file, 3, nil}, 33250 * time.Millisecond, runtimes + ":3"},
+		"another start":          {[]string{"network.weights=" + dir, "time.start=40s"}, InitialWeights{file, 3, &accuracy}, 40 * time.Second, "--set"},
+		"a start of zero":        {[]string{"network.weights=" + dir, "time.start=0s"}, InitialWeights{file, 3, &accuracy}, 0, "--set"},
+		"as the original did":    {[]string{"network.weights=" + dir, "network.anew=true"}, InitialWeights{file, 0, &accuracy}, 35125 * time.Millisecond, filepath.Join(dir, "training0.epoch.test_acc") + ":3"},
+		"times nobody asks for":  {[]string{"network.weights=" + file, "network.runtimes=none", "network.anew=true", "time.start=40s"}, InitialWeights{file, 0, nil}, 40 * time.Second, "--set"},
+		"times for the start":    {[]string{"network.weights=" + file, "network.runtimes=" + runtimes, "network.anew=true"}, InitialWeights{file, 0, nil}, 33250 * time.Millisecond, runtimes + ":3"},
+		"a folder, other times":  {[]string{"network.weights=" + publishedWeights(t, map[string]string{"runtimes": ""}), "network.runtimes=" + runtimes}, InitialWeights{"", 3, &accuracy}, 35125 * time.Millisecond, ""},
+		"more tests than epochs": {[]string{"network.weights=" + publishedWeights(t, map[string]string{"training0.epoch.test_acc": "0,1,0.5\n1,2,0.5\n2,3,0.5\n3,4,0.5\n"})}, InitialWeights{"", 3, nil}, 33250 * time.Millisecond, ""},
+		"two tables of tests":    {[]string{"network.weights=" + publishedWeights(t, map[string]string{"b.epoch.test_acc": "0,1,0.5\n1,2,0.5\n2,99,0.5\n"})}, InitialWeights{"", 3, nil}, 33250 * time.Millisecond, ""},
+		"other weights as well":  {[]string{"network.weights=" + publishedWeights(t, map[string]string{"a.pt": "other"})}, InitialWeights{"", 3, &accuracy}, 35125 * time.Millisecond, ""},
 	}
 	for name, c := range cases {
 		j, err := ReadJob(files.OS{}, "", c.set)
 		require.NoError(t, err, name)
-		got := j.Beginning()
+		got := j.InitialWeights()
 		if c.want.Weights == "" && got.Weights != "" {
 			c.want.Weights, c.from = filepath.Join(j.Network.Weights, "weights.pth"), j.Source("time.start").String()
 		}
@@ -66,12 +66,12 @@ func TestAJobGoesOnFromPublishedWeights(t *testing.T) {
 		require.NoError(t, err, name)
 		assert.Equal(t, j.Resolved(), again.Resolved(), name)
 		assert.Equal(t, j.Digest(), again.Digest(), name)
-		assert.Equal(t, got, again.Beginning(), name)
+		assert.Equal(t, got, again.InitialWeights(), name)
 	}
 }
 
 func TestTheDigestCountsEpochsBefore(t *testing.T) {
-	dir := published(t, nil)
+	dir := publishedWeights(t, nil)
 	digest := func() string {
 		j, err := ReadJob(files.OS{}, "", []string{"network.weights=" + dir, "time.start=5s"})
 		require.NoError(t, err)
@@ -99,7 +99,7 @@ func TestWhatKeepsAJobFromGoingOn(t *testing.T) {
 		"an end past the budget": {nil, "time.budget=30s", "a start at 35.125s lies outside of the budget of 30s"},
 		"times alone":            {nil, "network.weights=", "runtimes: weights are missing"},
 	} {
-		set := []string{"network.weights=" + published(t, c.more)}
+		set := []string{"network.weights=" + publishedWeights(t, c.more)}
 		if c.set != "" {
 			set = append(set, c.set)
 		}
@@ -132,7 +132,7 @@ func TestPublishedStartingWeights(t *testing.T) {
 	} {
 		j, err := ReadJob(files.OS{}, "", []string{"time.budget=400s", "network.weights=" + filepath.Join(folder, name)})
 		require.NoError(t, err)
-		b := j.Beginning()
+		b := j.InitialWeights()
 		assert.Equal(t, filepath.Join(folder, name, "weights.pth"), b.Weights)
 		assert.Equal(t, want.epochs, b.Epochs)
 		assert.InDelta(t, want.accuracy, *b.Accuracy, 1e-9)

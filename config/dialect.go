@@ -6,10 +6,10 @@ import (
 
 	"graft/config/decode"
 	"graft/dataset"
-	"graft/decider"
 	"graft/model"
 	"graft/net2net"
-	"graft/simulation"
+	"graft/original/learn"
+	"graft/simulation/learning"
 	"graft/torch"
 	"graft/trainer"
 )
@@ -26,21 +26,21 @@ type (
 // dialect holds what package decode needs to know of the rooms' options.
 var dialect = &decode.Dialect{
 	Words: map[reflect.Type][]string{
-		reflect.TypeFor[trainer.Rule]():      textsOf(trainer.Exponential, trainer.Constant, trainer.Cosine, trainer.StepDown),
-		reflect.TypeFor[trainer.Change]():    textsOf(trainer.Up, trainer.Down),
-		reflect.TypeFor[net2net.Form]():      textsOf(net2net.Auto, net2net.Identity, net2net.Residual),
-		reflect.TypeFor[net2net.Compat]():    textsOf(net2net.Off, net2net.Original, net2net.WithoutNorm),
-		reflect.TypeFor[net2net.Kind]():      textsOf(net2net.Kinds()...),
-		reflect.TypeFor[simulation.Reward](): textsOf(simulation.Standard, simulation.Tangent),
-		reflect.TypeFor[torch.Rule]():        torch.RuleNames(),
-		reflect.TypeFor[torch.Precision]():   torch.PrecisionNames(),
+		reflect.TypeFor[trainer.Rule]():    textsOf(trainer.Exponential, trainer.Constant, trainer.Cosine, trainer.StepDown),
+		reflect.TypeFor[trainer.Change]():  textsOf(trainer.Up, trainer.Down),
+		reflect.TypeFor[net2net.Form]():    textsOf(net2net.Auto, net2net.Identity, net2net.Residual),
+		reflect.TypeFor[net2net.Compat]():  textsOf(net2net.Off, net2net.Original, net2net.WithoutNorm),
+		reflect.TypeFor[net2net.Kind]():    textsOf(net2net.Kinds()...),
+		reflect.TypeFor[learning.Reward](): textsOf(learning.Standard, learning.Tangent),
+		reflect.TypeFor[torch.Rule]():      torch.RuleNames(),
+		reflect.TypeFor[torch.Precision](): torch.PrecisionNames(),
 	},
 	FieldWords: map[decode.Field][]string{
 		{Of: reflect.TypeFor[dataset.Options](), Name: "Kind"}: dataset.Kinds(),
 		{Of: reflect.TypeFor[NetworkOptions](), Name: "Name"}:  zooNames(),
 
-		{Of: reflect.TypeFor[decider.LearnOptions](), Name: "Rule"}:   {decider.LearnReinforce, decider.LearnExact},
-		{Of: reflect.TypeFor[decider.LearnOptions](), Name: "Reward"}: {decider.RewardTangent, decider.RewardAccuracy, decider.RewardStandard},
+		{Of: reflect.TypeFor[learn.Options](), Name: "Rule"}:   {learn.Reinforce, learn.Exact},
+		{Of: reflect.TypeFor[learn.Options](), Name: "Reward"}: {learn.RewardTangent, learn.RewardAccuracy, learn.RewardStandard},
 	},
 	Notations: map[reflect.Type]decode.Notation{
 		reflect.TypeFor[net2net.Action](): { // which JSON writes otherwise

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/files"
-	"graft/simulation/tabletest"
+	"graft/original/originaltest"
 )
 
 // The files that the page about learning shows are right, as they stand there and with
@@ -20,7 +20,7 @@ func TestThePageAboutLearningShowsRightFiles(t *testing.T) {
 	require.NoError(t, err)
 	shown := regexp.MustCompile("(?s)```toml\n(.*?)```").FindAllStringSubmatch(string(page), -1)
 	require.Len(t, shown, 2)
-	f, err := tabletest.Write(t.TempDir(), 2)
+	f, err := originaltest.Write(t.TempDir(), 2)
 	require.NoError(t, err)
 	own := strings.NewReplacer("tables/early", tableFolder(t, "early", 16), "tables/late", tableFolder(t, "late", 16), "tables/middle", tableFolder(t, "middle", 16),
 		"vocabs/models.ids.pkl", f.Vocabulary)

@@ -19,9 +19,9 @@ func TestWhatAnEngineRefusesIsToldAtItsKey(t *testing.T) {
 		set  []string
 		want string
 	}{
-		{[]string{local, "fleet.gpus=1", "run.device=cuda"}, "local workers take no gpus"},
-		{[]string{local, "fleet.time=1h"}, "local workers have no time limit"},
-		{[]string{local, "fleet.memory_mb=100"}, "memory_mb is nothing"},
+		{[]string{local, "fleet.gpus=1", "run.device=cuda"}, "gpus: local workers take none"},
+		{[]string{local, "fleet.time=1h"}, "time: local workers have no time limit"},
+		{[]string{local, "fleet.memory_mb=100"}, "memory_mb: local workers have no memory limit"},
 		{[]string{local, "fleet.partition=main"}, "partition is for Slurm; leave it out for local workers"},
 		{[]string{local, `fleet.extra=["--exclusive"]`}, "extra is for Slurm"},
 		{[]string{local, "fleet.workers=-1"}, "workers is -1"},
@@ -32,7 +32,7 @@ func TestWhatAnEngineRefusesIsToldAtItsKey(t *testing.T) {
 		{[]string{local, "fleet.mount=here"}, `mount is "here"; must be an absolute path`},
 		{[]string{slurm, `fleet.devices=["cuda:0"]`}, "devices are for local workers"},
 		{[]string{slurm, "fleet.gpus=1"}, "fleet.gpus are for workers that train there, and run.device is cpu"},
-		{[]string{slurm, "fleet.gpus=1", "run.device=cuda", "fleet.gres=gpu:1"}, "gres and gpus say the same"},
+		{[]string{slurm, "fleet.gpus=1", "run.device=cuda", "fleet.gres=gpu:1"}, "gres: gpus ask for GPUs as well"},
 		{[]string{slurm, "fleet.lead=2m", "fleet.time=1m"}, "time is 1m0s and lead 2m0s"},
 		{[]string{slurm, `fleet.partition="a b"`}, `partition is "a b", which is no name`},
 		{[]string{slurm, `fleet.extra=["--wrap=x"]`}, "extra: --wrap is set by graft"},

@@ -105,11 +105,11 @@ func (j *Job) Digest() string { return digest(j, j.contents) }
 func (j *Job) contents(w io.Writer) {
 	if j.profile != nil {
 		p := *j.profile
-		p.Made, p.Fit = trainer.Made{}, trainer.Fit{} // its origin changes no result
+		p.Made, p.Fit = trainer.Provenance{}, trainer.Fit{} // its origin changes no result
 		fmt.Fprint(w, FormatProfile(&p))
 	}
 	fmt.Fprintln(w, dialect.Text(j.Time.loaded))
-	if epochs := j.Beginning().Epochs; epochs > 0 {
+	if epochs := j.InitialWeights().Epochs; epochs > 0 {
 		fmt.Fprintln(w, epochs, "epochs before")
 	}
 	if j.policy != nil {
@@ -145,8 +145,8 @@ func (j *Job) load(fsys files.FS, r *decode.Reading) {
 	r.Attempt("adapt.vocab", j.Adapt.Vocab != "" && j.policy != nil && j.policy.structural != nil, func() error {
 		return fmt.Errorf("%s is a structural policy, which reads networks without a vocabulary; leave vocab out", j.Adapt.Policy)
 	})
-	r.Attempt("time.timeline", j.Time.Cluster != "", func() (err error) {
-		j.Time.loaded, err = ReadTimeline(fsys, j.Time.Cluster)
+	r.Attempt("time.timeline", j.Time.EventsFile != "", func() (err error) {
+		j.Time.loaded, err = ReadTimeline(fsys, j.Time.EventsFile)
 		return err
 	})
 	j.begin(fsys, r)

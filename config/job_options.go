@@ -104,11 +104,11 @@ type TimeOptions struct {
 	trainer.Timeline        // budget, start and events; the default budget is 60 s
 	Clock            string `config:",one=virtual|wall"` // clock that the budget counts on: virtual charges work by a profile, wall is the machine's; empty means virtual
 	Profile          string // name or file of the profile that the virtual clock charges work by; empty means steady there
-	// Cluster is a file of events in place of a list: CSV with the columns seconds, change
+	// EventsFile is a file of events in place of a list: CSV with the columns seconds, change
 	// and devices. Empty means none.
-	Cluster string `config:"timeline"`
+	EventsFile string `config:"timeline"`
 
-	loaded []trainer.Event // of Cluster
+	loaded []trainer.Event // of EventsFile
 }
 
 // The clocks.
@@ -130,7 +130,7 @@ func (o *TimeOptions) EnsureDefaults() {
 // timeline is the trainer's, with the events of the file.
 func (o TimeOptions) timeline() trainer.Timeline {
 	t := o.Timeline
-	if o.Cluster != "" {
+	if o.EventsFile != "" {
 		t.Events = o.loaded
 	}
 	return t
@@ -142,11 +142,11 @@ func (o TimeOptions) Validate() error {
 	if o.Clock == WallClock && o.Profile != "" {
 		faults = append(faults, errors.New("profile is for the virtual clock; leave it out, or set clock to virtual"))
 	}
-	if o.Cluster != "" && len(o.Events) > 0 {
+	if o.EventsFile != "" && len(o.Events) > 0 {
 		faults = append(faults, errors.New("timeline and events are both given; leave one of them out"))
 	}
 	key := "events"
-	if o.Cluster != "" {
+	if o.EventsFile != "" {
 		key = "timeline"
 	}
 	for _, err := range decode.Parts(o.timeline().Validate()) {

@@ -12,6 +12,8 @@ import (
 	"graft/decider"
 	"graft/files"
 	"graft/model"
+	"graft/original/bilstm"
+	"graft/original/published"
 	"graft/torch/weights"
 )
 
@@ -20,9 +22,9 @@ const PolicyFile = "policy.safetensors"
 
 // jobPolicy is the policy of a job: one of the original's, or a structural one.
 type jobPolicy struct {
-	legacy     *decider.LegacyPolicy // nil for a structural one
-	structural *decider.Structural   // nil for one of the original's
-	digest     string                // of all that its decisions depend on, without its options
+	legacy     *bilstm.Policy      // nil for a structural one
+	structural *decider.Structural // nil for one of the original's
+	digest     string              // of all that its decisions depend on, without its options
 }
 
 // decider returns the policy.
@@ -47,8 +49,8 @@ func (j *Job) readPolicy(fsys files.FS) (*jobPolicy, error) {
 	if j.Adapt.Vocab == "" {
 		return nil, fmt.Errorf("%s is no structural policy, and one of the original's needs the vocabulary that it learned with; give the key vocab", j.Adapt.Policy)
 	}
-	o := decider.LegacyOptions{Sample: j.Adapt.Sample, Seed: uint64(j.Run.Seed)}
-	legacy, _, err := ReadLegacyPolicy(fsys, j.Adapt.Policy, j.Adapt.Vocab, o)
+	o := bilstm.Options{Sample: j.Adapt.Sample, Seed: uint64(j.Run.Seed)}
+	legacy, _, err := published.ReadPolicy(fsys, j.Adapt.Policy, j.Adapt.Vocab, o)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +63,7 @@ func (j *Job) readPolicy(fsys files.FS) (*jobPolicy, error) {
 func readStructural(fsys files.FS, path string) (*decider.Structural, error) {
 	info, err := fsys.Stat(path)
 	if err != nil {
-		return nil, fmt.Errorf("read policy: %w; name its file, or a folder with its file %s or, of the original's, %s", err, PolicyFile, decider.LegacyPolicyFile)
+		return nil, fmt.Errorf("read policy: %w; name its file, or a folder with its file %s or, of the original's, %s", err, PolicyFile, bilstm.FileName)
 	}
 	if info.IsDir() {
 		path = filepath.Join(path, PolicyFile)
@@ -95,7 +97,7 @@ func structuralDigest(p *decider.Structural) (string, error) {
 }
 
 // legacyDigest is a SHA-256 in hex over a policy of the original's and its vocabulary.
-func legacyDigest(p *decider.LegacyPolicy) (string, error) {
+func legacyDigest(p *bilstm.Policy) (string, error) {
 	h := sha256.New()
 	writeTensors(h, p.Weights)
 	err := p.Vocabulary.Format(h)
@@ -116,12 +118,12 @@ func (j *Job) consult() error {
 	if j.policy != nil && j.policy.legacy != nil && j.Network.File == "" {
 		return j.policy.legacy.FitsBlocks(j.network)
 	}
-	return j.Suits(j.network)
+	return j.Fits(j.network)
 }
 
-// Suits is an error where the decider cannot decide about a network, now or, where it
+// Fits is an error where the decider cannot decide about a network, now or, where it
 // needs a vocabulary, after one of its actions. A structural policy reads any network.
-func (j *Job) Suits(n *model.Network) error {
+func (j *Job) Fits(n *model.Network) error {
 	switch {
 	case j.policy == nil:
 		return nil
@@ -131,8 +133,8 @@ func (j *Job) Suits(n *model.Network) error {
 	return j.policy.structural.Fits(n)
 }
 
-// Roams says whether the decider may make networks that are not known before the job
+// MayMakeAnyNetwork says whether the decider may make networks that are not known before the job
 // starts: it draws among all actions that fit, or weighs them.
-func (j *Job) Roams() bool {
+func (j *Job) MayMakeAnyNetwork() bool {
 	return j.Adapt.Decider == DecideRandom || j.policy != nil && j.policy.structural != nil
 }

@@ -9,11 +9,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/decider"
-	"graft/decider/policytest"
 	"graft/files"
 	"graft/net2net"
+	"graft/original/bilstm"
+	"graft/original/bilstm/policytest"
+	"graft/original/vocab"
 	"graft/torch/weights"
-	"graft/vocab"
 )
 
 // structural is a policy that has learned nothing, and what is said of it.
@@ -43,8 +44,8 @@ func TestAStructuralPolicyDecidesAboutAJob(t *testing.T) {
 		p := d.(*decider.Structural)
 		assert.Equal(t, decider.StructuralOptions{Sample: true, Seed: 5, Surgery: j.Adapt.Surgery}, p.StructuralOptions)
 		assert.Equal(t, net2net.Original, p.Surgery.Compat)
-		require.NoError(t, j.Suits(zoo(t, "ConvNet3")))
-		assert.True(t, j.Roams())
+		require.NoError(t, j.Fits(zoo(t, "ConvNet3")))
+		assert.True(t, j.MayMakeAnyNetwork())
 		again, err := parseJob("b.toml", j.Resolved())
 		require.NoError(t, err)
 		assert.Equal(t, j.Digest(), again.Digest())
@@ -57,7 +58,7 @@ func TestAStructuralPolicyDecidesAboutAJob(t *testing.T) {
 	for name, roams := range map[string]bool{"none": false, "random": true} {
 		other, err := parseJob("a.toml", "", "adapt.decider="+name)
 		require.NoError(t, err)
-		assert.Equal(t, roams, other.Roams(), name)
+		assert.Equal(t, roams, other.MayMakeAnyNetwork(), name)
 	}
 }
 
@@ -113,7 +114,7 @@ func TestTheDigestKnowsThePolicy(t *testing.T) {
 	v, err := vocab.Read(files.OS{}, vocabulary)
 	require.NoError(t, err)
 	other := policytest.Weights(v, policytest.Small, 2)
-	require.NoError(t, weights.Write(files.OS{}, filepath.Join(legacy, decider.LegacyPolicyFile), other))
+	require.NoError(t, weights.Write(files.OS{}, filepath.Join(legacy, bilstm.FileName), other))
 	second := digest(named...)
 	assert.NotEqual(t, first, second, "other weights of one of the original's")
 	v.Entries[1].Key, v.Entries[2].Key = v.Entries[2].Key, v.Entries[1].Key
@@ -124,5 +125,5 @@ func TestTheDigestKnowsThePolicy(t *testing.T) {
 	require.NoError(t, weights.Write(files.OS{}, file, other))
 	j, err := parseJob("a.toml", "", "network.name=ConvNet2", "adapt.decider=policy", "adapt.policy="+file, "adapt.vocab="+vocabulary)
 	require.NoError(t, err, "one of the original's in the other format")
-	assert.False(t, j.Roams())
+	assert.False(t, j.MayMakeAnyNetwork())
 }

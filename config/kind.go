@@ -17,10 +17,10 @@ type File interface {
 	origins() *sources
 }
 
-// What the files of some kinds do as well while they are read.
+// Optional steps of reading a file.
 type (
-	named  interface{ named(path string) }    // takes a default from the file's path
-	preset interface{ preset() (File, bool) } // names the options that the file's keys ask to start from
+	named  interface{ named(path string) }    // fills in a default from the file's path
+	preset interface{ preset() (File, bool) } // returns other defaults, if the file's keys select them
 	loader interface {
 		load(files.FS, *decode.Reading)
 	} // reads the files that it names, before Validate
@@ -29,7 +29,7 @@ type (
 	} // checks further, after Validate
 )
 
-// sources says where the values of a file come from.
+// sources holds where the values of a file come from.
 type sources struct{ given map[string]Source }
 
 func (s *sources) origins() *sources { return s }
@@ -44,9 +44,9 @@ type Kind struct {
 	Noun     string   // a file of it in errors, such as scenario
 	Files    string   // its files in help texts, such as "files of scenarios"
 	Title    string   // of its schema
-	Sections []string // sections that only its files have; empty for the kind of all other files
+	Sections []string // sections that only its files have; empty for jobs, as which all other files are read
 	New      func() File
-	// Summary is what a valid file asks for, in one line; its error is about the file.
+	// Summary describes a valid file in one line; its error is a fault of the file.
 	Summary func(File) (string, error)
 	Page    Page
 }
@@ -58,10 +58,10 @@ type Page struct {
 	Sections []string // sections that it describes; empty means all
 }
 
-// Kinds lists the kinds of files, in the order in which they are recognised. The last one
-// is the kind of every file that is of no other.
+// Kinds lists the kinds of files in the order of the reference page. A file is of the
+// first one that has one of its sections, and else a job.
 func Kinds() []*Kind {
-	return []*Kind{PipelineKind, ClusterKind, SimulationKind, TreeLearningKind, LearningKind, JobKind}
+	return []*Kind{JobKind, SimulationKind, TreeLearningKind, PipelineKind, ClusterKind, LearningKind}
 }
 
 // KindOf returns the kind of a file; a file that cannot be read and an empty path have
@@ -75,12 +75,12 @@ func KindOf(fsys files.FS, path string) *Kind {
 }
 
 func kindOf(doc *decode.Document) *Kind {
-	all := Kinds()
-	k := slices.IndexFunc(all, func(k *Kind) bool { return slices.ContainsFunc(k.Sections, doc.Has) })
-	if k < 0 {
-		return all[len(all)-1]
+	for _, k := range Kinds() {
+		if slices.ContainsFunc(k.Sections, doc.Has) {
+			return k
+		}
 	}
-	return all[k]
+	return JobKind
 }
 
 // Read reads a file of whichever kind, as Kind.Read does.
@@ -164,7 +164,7 @@ func (k *Kind) defaults() File {
 // section, with types, defaults and the comments of the code.
 func Reference() string {
 	var b strings.Builder
-	for k, kind := range []*Kind{JobKind, SimulationKind, TreeLearningKind, PipelineKind, ClusterKind, LearningKind} {
+	for k, kind := range Kinds() {
 		if k > 0 {
 			b.WriteByte('\n')
 		}

@@ -63,7 +63,7 @@ func TestAKindIsAValue(t *testing.T) {
 }
 
 func TestKindsAreTheirSections(t *testing.T) {
-	for text, kind := range map[string]*Kind{"[pipeline]\n[tables]": PipelineKind, "[cluster]": ClusterKind, "[simulate]\n[run]": SimulationKind, "[tables]\n[learn]": TreeLearningKind,
+	for text, kind := range map[string]*Kind{"[pipeline]\n[learn]": PipelineKind, "[cluster]": ClusterKind, "[simulate]\n[run]": SimulationKind, "[tables]\n[learn]": TreeLearningKind,
 		"[table]": LearningKind, "[learn]": LearningKind, "[run]": JobKind, "": JobKind, "[[": JobKind, "[run]\nseed = 1\nseed = 2\n[simulate]": SimulationKind} {
 		path := written(t, "a.toml", text)
 		assert.Equal(t, kind.Name, KindOf(files.OS{}, path).Name, text)

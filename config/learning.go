@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"io"
 
-	"graft/decider"
 	"graft/files"
-	"graft/simulation"
+	"graft/original/learn"
+	"graft/original/vocab"
+	"graft/simulation/tables"
 	"graft/torch/weights"
-	"graft/vocab"
 )
 
 // LearningKind is the kind of files with the section table or learn and no other kind's.
@@ -23,14 +23,14 @@ var LearningKind = &Kind{
 
 // Learning is the file of a policy of the original's that learns from a table.
 type Learning struct {
-	Run    LearningRun          // seed and output
-	Table  LearningTable        // training table
-	Policy LearningPolicy       // sizes of the policy, and its initial weights
-	Learn  decider.LearnOptions // options of the learner
+	Run    LearningRun    // seed and output
+	Table  LearningTable  // training table
+	Policy LearningPolicy // sizes of the policy, and its initial weights
+	Learn  learn.Options  // options of the learner
 
 	sources
-	table *simulation.Table
-	tree  *decider.Tree
+	table *tables.Table
+	tree  *learn.Tree
 	words *vocab.Vocabulary
 	first *weights.Set // nil where the policy begins with nothing
 }
@@ -78,11 +78,11 @@ func (l *Learning) contents(w io.Writer) {
 	}
 }
 
-// Lessons is the table that was read, and its tree.
-func (l *Learning) Lessons() (*simulation.Table, *decider.Tree) { return l.table, l.tree }
+// LoadedTable is the table that was read, and its tree.
+func (l *Learning) LoadedTable() (*tables.Table, *learn.Tree) { return l.table, l.tree }
 
 // Embedding is a vector for each token of the vocabulary that was read.
-func (l *Learning) Embedding() decider.Embedding { return decider.EmbeddingOf(l.words) }
+func (l *Learning) Embedding() learn.Embedding { return learn.EmbeddingOf(l.words) }
 
-// First is the policy to begin with; nil where a new one is drawn.
-func (l *Learning) First() *weights.Set { return l.first }
+// InitialPolicy is the policy to begin with; nil where a new one is drawn.
+func (l *Learning) InitialPolicy() *weights.Set { return l.first }

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"graft/decider"
 	"graft/net2net"
+	"graft/original/learn"
 	"graft/torch/weights"
 )
 
@@ -85,7 +85,7 @@ func (o LearningTable) Validate() error {
 
 // LearningPolicy holds the sizes of a policy and its initial weights.
 type LearningPolicy struct {
-	decider.PolicyOptions
+	learn.PolicyOptions
 	Embedding int    // size of a token's vector in the vocabulary; zero does not check it
 	Weights   string // file of initial weights, .pth or .safetensors, whose embedding is ignored; empty draws random ones
 }

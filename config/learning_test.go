@@ -10,15 +10,15 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"graft/decider"
 	"graft/files"
-	"graft/simulation/tabletest"
+	"graft/original/learn"
+	"graft/original/originaltest"
 )
 
 // lessonFile is the file of a policy that learns from a made-up table.
-func lessonFile(t testing.TB, more string) (string, tabletest.Files) {
+func lessonFile(t testing.TB, more string) (string, originaltest.Files) {
 	t.Helper()
-	f, err := tabletest.Write(t.TempDir(), 2)
+	f, err := originaltest.Write(t.TempDir(), 2)
 	require.NoError(t, err)
 	return written(t, "policy.toml", fmt.Sprintf("[table]\nfile = %q\nvocabulary = %q\ncompat = \"original\"\nwaste = true\n%s", f.Table, f.Vocabulary, more)), f
 }
@@ -27,15 +27,15 @@ func TestLearningIsReadWithWhatItNames(t *testing.T) {
 	path, _ := lessonFile(t, "[learn]\nrule = \"exact\"\n")
 	l, err := ReadLearning(files.OS{}, path, []string{"learn.episodes=500", "run.checkpoint=1m"})
 	require.NoError(t, err)
-	table, tree := l.Lessons()
+	table, tree := l.LoadedTable()
 	require.Len(t, table.Records, 16)
 	require.Equal(t, "made-up", table.Name)
 	require.Equal(t, []string{"deepen:0", "deepen:1", "deepen:2", "none"}, table.Actions)
 	require.Len(t, tree.States, 5)
 	require.Positive(t, tree.Waste)
 	require.Equal(t, 16, l.Embedding().Width)
-	require.Nil(t, l.First())
-	require.Equal(t, decider.LearnExact, l.Learn.Rule)
+	require.Nil(t, l.InitialPolicy())
+	require.Equal(t, learn.Exact, l.Learn.Rule)
 	require.Equal(t, 500, l.Learn.Episodes)
 	require.Equal(t, 50, l.Policy.Hidden)
 
@@ -86,50 +86,17 @@ func TestLearningFaultsAreAllTold(t *testing.T) {
 	}
 }
 
-// The original's files are learned from as they are, where the tables and policies
-// that they name are there.
-func TestTheOriginalsLearningIsRead(t *testing.T) {
-	if _, err := os.Stat(originals); err != nil {
-		t.Skip("left out: the original's files are not beside the tree")
-	}
-	reference := filepath.Dir(originals)
-	read, missing := 0, 0
-	paths, err := filepath.Glob(filepath.Join(originals, "simulation/*/*_learn*.toml"))
-	require.NoError(t, err)
-	for _, path := range paths {
-		made, err := ConvertLegacy(files.OS{}, path)
-		require.NoError(t, err)
-		text := made.Text
-		for old, new := range map[string]string{"../results/simulation_": reference + "/simulations/simulation_", "../vocabs/": reference + "/vocabs/"} {
-			text = strings.ReplaceAll(text, old, new)
-		}
-		text = strings.ReplaceAll(text, "weights = \""+reference+"/simulations/", "weights = \""+reference+"/policies/")
-		l, err := ReadLearning(files.OS{}, written(t, "policy.toml", text), nil)
-		if err != nil {
-			require.ErrorContains(t, err, "no such file", path)
-			missing++
-			continue
-		}
-		read++
-		_, tree := l.Lessons()
-		require.Len(t, tree.States, 21)
-		require.Equal(t, strings.Contains(made.Text, "\nweights = "), l.First() != nil)
-	}
-	require.Greater(t, read, missing)
-	t.Logf("measured: of the original's learning files %d were read with all that they name, %d name tables or policies that were not published", read, missing)
-}
-
 // A table's folder says its network and its actions; what is given beside it must be
 // the same.
 func TestLearningReadsFolders(t *testing.T) {
-	f, err := tabletest.Write(t.TempDir(), 2)
+	f, err := originaltest.Write(t.TempDir(), 2)
 	require.NoError(t, err)
 	folder := tableFolder(t, "own", 16)
 	text := fmt.Sprintf("[table]\nfile = %q\nvocabulary = %q\ncompat = \"original\"\n", folder, f.Vocabulary)
 	path := written(t, "policy.toml", text)
 	l, err := ReadLearning(files.OS{}, path, nil)
 	require.NoError(t, err)
-	table, tree := l.Lessons()
+	table, tree := l.LoadedTable()
 	require.Equal(t, "own", table.Name)
 	require.Len(t, tree.States, 5)
 	require.Equal(t, "ConvNet2", l.Table.Network)
@@ -160,7 +127,7 @@ func TestLearningReadsFolders(t *testing.T) {
 	require.NoError(t, err)
 	two, err := ReadLearning(files.OS{}, written(t, "policy.toml", strings.ReplaceAll(text, folder, filepath.Join(original, "data.pkl"))), nil)
 	require.NoError(t, err)
-	_, tree = one.Lessons()
-	_, want := two.Lessons()
+	_, tree = one.LoadedTable()
+	_, want := two.LoadedTable()
 	require.Equal(t, want, tree)
 }

@@ -7,7 +7,7 @@ import (
 
 	"graft/decider"
 	"graft/files"
-	"graft/simulation"
+	"graft/simulation/learning"
 )
 
 // PipelineKind is the kind of files with the section pipeline.
@@ -25,7 +25,7 @@ type Pipeline struct {
 	Pipeline PipelineOptions         // scenarios to simulate, and the output
 	Run      TreeLearningRun         `config:",omit=folder"` // seeds and checkpoints of the policies
 	Policy   decider.StructuralShape // size of a policy
-	Learn    TreeLearningLessons     // options of the learner
+	Learn    TreeLearningOptions     // options of the learner
 	Evaluate PipelineEvaluate        // evaluation of the policies
 
 	sources
@@ -80,4 +80,4 @@ func (p *Pipeline) Learning(folders []string) *TreeLearning {
 }
 
 // LearnOptions are those of the learner, for any seed.
-func (p *Pipeline) LearnOptions() simulation.TreeLearnOptions { return p.Learning(nil).Options() }
+func (p *Pipeline) LearnOptions() learning.Options { return p.Learning(nil).Options() }

@@ -17,9 +17,9 @@ import (
 // fullProfile has something in every key.
 func fullProfile() *trainer.Profile {
 	rates := trainer.Rates{CallSeconds: 1e-3, ExampleSeconds: 2e-6, LayerSeconds: 3e-5, OperationSeconds: 4e-11, GroupedSeconds: 5e-10, ByteSeconds: 6e-11, ParameterSeconds: 7e-9}
-	miss := trainer.Miss{Median: 0.04, Worst: 0.3, Network: "ConvNet3 widen:conv1:96"}
+	miss := trainer.FitError{Median: 0.04, Worst: 0.3, Network: "ConvNet3 widen:conv1:96"}
 	return &trainer.Profile{Version: 1, Name: "laptop", Device: "a \"laptop\"",
-		Made:  trainer.Made{Date: "2026-01-31", Graft: "v1.2.3", Torch: "1.13.0", Device: "cpu", Threads: 2, Rounds: 7, Optimizer: "adam", Exact: true, Steady: true},
+		Made:  trainer.Provenance{Date: "2026-01-31", Graft: "v1.2.3", Torch: "1.13.0", Device: "cpu", Threads: 2, Rounds: 7, Optimizer: "adam", Exact: true, Steady: true},
 		Costs: trainer.Costs{Step: rates, Batch: rates, DecisionSeconds: 0.01, SurgerySeconds: 0.02, CommunicationShare: 0.1},
 		Fit:   trainer.Fit{Networks: 30, Step: miss, Batch: miss, NewStep: miss, NewBatch: miss},
 		Measured: []trainer.Measurement{

@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -13,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/files"
-	"graft/torch/weights"
 )
 
 // The files of scenarios are generated from what they differ in.
@@ -207,38 +205,4 @@ func TestScenarioFilesAreRight(t *testing.T) {
 		assert.Equal(t, []string{strconv.Itoa(sequences), strconv.Itoa(m.Decisions())}, said[1:], path)
 		assert.Equal(t, strings.TrimSuffix(filepath.Base(path), ".toml"), m.Simulate.Name)
 	}
-}
-
-// The ten scenarios of the original's are what its own files are translated into, but
-// for the weights that users need to have, and where things lie.
-func TestScenariosOfTheOriginalAreItsOwn(t *testing.T) {
-	paths, err := filepath.Glob(filepath.Join(originals, "simulation/convnet?/*.toml"))
-	require.NoError(t, err)
-	count := 0
-	for _, path := range paths {
-		made, err := ConvertLegacy(files.OS{}, path)
-		require.NoError(t, err)
-		if !made.Simulation {
-			continue
-		}
-		count++
-		want, err := parseScenario(path, made.Text)
-		require.NoError(t, err)
-		name := strings.TrimSuffix(want.Simulate.Name, "_v2")
-		text, err := os.ReadFile(filepath.Join("..", "scenarios", "original", name+".toml"))
-		require.NoError(t, err)
-		uncommented := strings.NewReplacer("# weights = ", "weights = ", "# anew = ", "anew = ",
-			"[time]\n", fmt.Sprintf("[time]\nstart = \"%ds\"\n", int(want.Time.Start.Seconds()))).Replace(string(text))
-		got, err := parseScenario(name, uncommented)
-		require.NoError(t, err)
-		assert.Equal(t, filepath.Base(filepath.Dir(want.Network.Weights)), filepath.Base(filepath.Dir(got.Network.Weights)))
-		_, err = weights.FormatOf(got.Network.Weights)
-		require.NoError(t, err)
-		got.Network.Weights, got.Network.Runtimes, got.Simulate.Name = want.Network.Weights, want.Network.Runtimes, want.Simulate.Name
-		assert.Empty(t, got.Differences(want), path)
-	}
-	if count == 0 {
-		t.Skip("left out: the original's files are not beside the tree")
-	}
-	assert.Equal(t, 10, count)
 }

@@ -12,7 +12,7 @@ import (
 	"graft/config/decode"
 	"graft/decider"
 	"graft/files"
-	"graft/simulation"
+	"graft/simulation/grid"
 	"graft/torch/weights"
 	"graft/trainer"
 )
@@ -53,7 +53,7 @@ func (m *Simulation) named(path string) {
 
 func (m *Simulation) load(fsys files.FS, r *decode.Reading) {
 	m.Job.load(fsys, r)
-	r.Attempt("simulate.policy", m.Simulate.Design == simulation.Likely && m.Simulate.Policy != "", func() (err error) {
+	r.Attempt("simulate.policy", m.Simulate.Design == grid.Likely && m.Simulate.Policy != "", func() (err error) {
 		m.likely, err = decider.ReadStructural(fsys, m.Simulate.Policy)
 		return err
 	})
@@ -151,5 +151,5 @@ func (m *Simulation) Digest() string {
 // another scenario's, each as "key was its value and is ours".
 func (m *Simulation) Differences(was *Simulation) []string { return differences(m, was) }
 
-// Likely is the policy of the design of that name; nil for others.
-func (m *Simulation) Likely() *decider.Structural { return m.likely }
+// LikelyPolicy is the policy of the design of that name; nil for others.
+func (m *Simulation) LikelyPolicy() *decider.Structural { return m.likely }

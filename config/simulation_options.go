@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"graft/net2net"
-	"graft/simulation"
+	"graft/simulation/grid"
 )
 
 // SimulateOptions define the sequences of actions that are run.
@@ -22,11 +22,11 @@ type SimulateOptions struct {
 	// Design selects the sequences: all runs every one; sample spreads a number of them
 	// evenly over all choices; halve drops the branches with the lowest accuracy at each
 	// decision; likely runs those that a policy finds likeliest. Empty means all.
-	Design simulation.Which `config:",one=all|sample|halve|likely"`
-	Most   int              // upper bound on the number of sequences; sample and likely run so many of more, and for all it is an error; zero means 10000
-	Keep   float64          // share of the branches that halve keeps at each decision; zero means 0.5
-	Policy string           // path of the structural policy of the design likely; empty for the others
-	Tries  int              `result:"none"` // attempts at a sequence before it is left out; zero means 2
+	Design grid.DesignKind `config:",one=all|sample|halve|likely"`
+	Most   int             // upper bound on the number of sequences; sample and likely run so many of more, and for all it is an error; zero means 10000
+	Keep   float64         // share of the branches that halve keeps at each decision; zero means 0.5
+	Policy string          // path of the structural policy of the design likely; empty for the others
+	Tries  int             `result:"none"` // attempts at a sequence before it is left out; zero means 2
 	// Cache is the folder of outcomes, shared by all scenarios; empty means the folder cache
 	// beside the run folder.
 	Cache string `result:"none"`
@@ -45,8 +45,8 @@ func (o *SimulateOptions) EnsureDefaults() {
 }
 
 // design is the simulation's.
-func (o SimulateOptions) design() simulation.Design {
-	d := simulation.Design{Which: o.Design, Most: o.Most, Keep: o.Keep}
+func (o SimulateOptions) design() grid.Design {
+	d := grid.Design{Which: o.Design, Most: o.Most, Keep: o.Keep}
 	d.EnsureDefaults()
 	return d
 }
@@ -65,7 +65,7 @@ func (o SimulateOptions) Validate() error {
 	if len(o.Actions) > 0 && len(o.Kinds) > 0 {
 		faults = append(faults, errors.New("kinds and actions are both given; leave one of them out"))
 	}
-	if (o.Design == simulation.Likely) != (o.Policy != "") {
+	if (o.Design == grid.Likely) != (o.Policy != "") {
 		faults = append(faults, errors.New("policy is required by the design likely, and taken by no other"))
 	}
 	return errors.Join(faults...)

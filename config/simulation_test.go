@@ -15,7 +15,8 @@ import (
 	"graft/files"
 	"graft/model"
 	"graft/net2net"
-	"graft/simulation"
+	"graft/simulation/grid"
+	"graft/simulation/tables"
 	"graft/trainer"
 )
 
@@ -69,10 +70,10 @@ func TestPlans(t *testing.T) {
 	require.Equal(t, 10.0, p.Scenario.Start)
 	text, err := json.Marshal(p)
 	require.NoError(t, err)
-	var read simulation.Plan
+	var read grid.Plan
 	require.NoError(t, json.Unmarshal(text, &read))
 	require.Equal(t, *p, read)
-	ground, err := read.Ground()
+	ground, err := read.Space()
 	require.NoError(t, err)
 	require.Equal(t, m.Network.Name, ground.Network.Name())
 
@@ -101,7 +102,7 @@ func TestPlans(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, p.Scenario.Actions)
 	require.Greater(t, p.Scenario.Expected, 9)
-	some, err := simulation.NewTable(p.Scenario, nil)
+	some, err := tables.New(p.Scenario, nil)
 	require.NoError(t, err)
 	require.ErrorContains(t, some.Complete(), "sequences are missing; simulate them")
 	require.IsType(t, &model.Network{}, ground.Network)

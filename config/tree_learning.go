@@ -8,6 +8,7 @@ import (
 	"graft/decider"
 	"graft/files"
 	"graft/simulation"
+	"graft/simulation/learning"
 )
 
 // TreeLearningKind is the kind of files with the section tables.
@@ -23,7 +24,7 @@ type TreeLearning struct {
 	Run    TreeLearningRun         // seeds and output
 	Tables TreeLearningTables      // training and validation tables
 	Policy decider.StructuralShape // size of a policy
-	Learn  TreeLearningLessons     // options of the learner
+	Learn  TreeLearningOptions     // options of the learner
 
 	sources
 	trees, held []*simulation.Tree
@@ -31,7 +32,7 @@ type TreeLearning struct {
 
 // NewTreeLearning returns an empty file for known or new scenarios, before EnsureDefaults.
 func NewTreeLearning(scenarios string) *TreeLearning {
-	return &TreeLearning{Run: TreeLearningRun{Seed: 1}, Learn: lessonsFor(scenarios)}
+	return &TreeLearning{Run: TreeLearningRun{Seed: 1}, Learn: learningOptionsFor(scenarios)}
 }
 
 // ReadTreeLearning is TreeLearningKind.Read.
@@ -77,8 +78,8 @@ func (l *TreeLearning) Differences(was *TreeLearning) []string { return differen
 func (l *TreeLearning) Trees() (learn, held []*simulation.Tree) { return l.trees, l.held }
 
 // Options are those of the learner, for any seed.
-func (l *TreeLearning) Options() simulation.TreeLearnOptions {
-	o := l.Learn.TreeLearnOptions
+func (l *TreeLearning) Options() learning.Options {
+	o := l.Learn.Options
 	o.StructuralShape = l.Policy
 	return o
 }

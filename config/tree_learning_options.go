@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"graft/decider"
-	"graft/simulation"
+	"graft/simulation/learning"
 )
 
 // TreeLearningRun holds the seeds and output of policies that learn from tables. Paths
@@ -87,39 +87,39 @@ const (
 	ForNew   = "new"   // other scenarios
 )
 
-// TreeLearningLessons say how policies learn.
-type TreeLearningLessons struct {
+// TreeLearningOptions say how policies learn.
+type TreeLearningOptions struct {
 	// For selects the defaults of the keys of this section: known learns the best sequence
 	// of each scenario of the tables; new averages noise out and keeps policies from being
 	// too certain, for scenarios that have no table. Empty means known.
 	For string `config:",one=known|new"`
 
 	// TreeLearnOptions are all other keys of the section.
-	simulation.TreeLearnOptions `config:",omit=seed,omit=structural_shape"`
+	learning.Options `config:",omit=seed,omit=structural_shape"`
 }
 
 // EnsureDefaults fills in what zero stands for.
-func (o *TreeLearningLessons) EnsureDefaults() {
+func (o *TreeLearningOptions) EnsureDefaults() {
 	o.For = cmp.Or(o.For, ForKnown)
-	o.Steps = cmp.Or(o.Steps, lessonsFor(o.For).Steps)
-	o.TreeLearnOptions.EnsureDefaults()
+	o.Steps = cmp.Or(o.Steps, learningOptionsFor(o.For).Steps)
+	o.Options.EnsureDefaults()
 }
 
 // Validate joins all that is wrong.
-func (o TreeLearningLessons) Validate() error {
-	faults := []error{o.TreeLearnOptions.Validate()}
+func (o TreeLearningOptions) Validate() error {
+	faults := []error{o.Options.Validate()}
 	if !slices.Contains([]string{ForKnown, ForNew}, o.For) {
 		faults = append(faults, fmt.Errorf("for is %q; must be %s or %s", o.For, ForKnown, ForNew))
 	}
 	return errors.Join(faults...)
 }
 
-// lessonsFor returns the defaults for known or new scenarios; known for another kind.
-func lessonsFor(kind string) TreeLearningLessons {
-	o := simulation.NewTreeLearnOptions()
+// learningOptionsFor returns the defaults for known or new scenarios; known for another kind.
+func learningOptionsFor(kind string) TreeLearningOptions {
+	o := learning.NewOptions()
 	if kind == ForNew {
-		o = simulation.NewTransferOptions()
+		o = learning.NewTransferOptions()
 	}
 	o.StructuralShape = decider.StructuralShape{} // a section of its own
-	return TreeLearningLessons{For: kind, TreeLearnOptions: o}
+	return TreeLearningOptions{For: kind, Options: o}
 }

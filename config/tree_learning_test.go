@@ -12,8 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/files"
-	"graft/simulation"
-	"graft/simulation/tabletest"
+	"graft/simulation/learning"
+	"graft/simulation/tables"
+	"graft/simulation/tables/tabletest"
 )
 
 // tableFolder is a made-up table of two decisions, of which some may be missing.
@@ -34,7 +35,7 @@ func TestTreeLearningIsReadWithItsTables(t *testing.T) {
 	require.Len(t, learn[0].Nodes, 5)
 	require.Equal(t, []uint64{7, 8, 9}, l.Run.All())
 	require.Equal(t, 30*time.Second, l.Run.Checkpoint)
-	o := simulation.NewTreeLearnOptions()
+	o := learning.NewOptions()
 	o.Beta, o.Hidden = 4, 8
 	require.Equal(t, o, l.Options())
 
@@ -81,13 +82,13 @@ func TestTreeLearningPresets(t *testing.T) {
 	for _, c := range []struct {
 		more   string
 		set    []string
-		wanted simulation.TreeLearnOptions
+		wanted learning.Options
 	}{
-		{"", nil, simulation.NewTreeLearnOptions()},
-		{"for = \"known\"\n", nil, simulation.NewTreeLearnOptions()},
-		{"for = \"new\"\n", nil, simulation.NewTransferOptions()},
-		{"", []string{"learn.for=new"}, simulation.NewTransferOptions()},
-		{"for = \"new\"\n", []string{"learn.for=known"}, simulation.NewTreeLearnOptions()},
+		{"", nil, learning.NewOptions()},
+		{"for = \"known\"\n", nil, learning.NewOptions()},
+		{"for = \"new\"\n", nil, learning.NewTransferOptions()},
+		{"", []string{"learn.for=new"}, learning.NewTransferOptions()},
+		{"for = \"new\"\n", []string{"learn.for=known"}, learning.NewOptions()},
 	} {
 		l, err := ReadTreeLearning(files.OS{}, written(t, "a.toml", text+c.more), c.set)
 		require.NoError(t, err)
@@ -165,13 +166,13 @@ seed = 1
 // Tables may offer other actions.
 func TestTreeLearningOfSeveralKindsOfActions(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "wide")
-	require.NoError(t, simulation.Create(files.OS{}, dir, simulation.Scenario{Name: "wide", Network: "ConvSmall", Dataset: "x", Budget: 10, Decisions: 1,
-		Actions: []string{"widen:0:32", "none"}}, simulation.CreateOptions{}))
-	w, err := simulation.Open(files.OS{}, dir, simulation.WriterOptions{Lazy: true})
+	require.NoError(t, tables.Create(files.OS{}, dir, tables.Scenario{Name: "wide", Network: "ConvSmall", Dataset: "x", Budget: 10, Decisions: 1,
+		Actions: []string{"widen:0:32", "none"}}, tables.CreateOptions{}))
+	w, err := tables.Open(files.OS{}, dir, tables.WriterOptions{Lazy: true})
 	require.NoError(t, err)
 	for k, a := range []string{"widen:0:32", "none"} {
-		r := simulation.Record{Sequence: []string{a}, Left: []float64{5}, Accuracy: []float64{0.5 + float64(k)/10}, Seeds: []int64{1}}
-		require.NoError(t, w.Append(simulation.Cause{Sequence: r.Sequence, Seeds: r.Seeds}.Key(), r))
+		r := tables.Record{Sequence: []string{a}, Left: []float64{5}, Accuracy: []float64{0.5 + float64(k)/10}, Seeds: []int64{1}}
+		require.NoError(t, w.Append(tables.Cause{Sequence: r.Sequence, Seeds: r.Seeds}.Key(), r))
 	}
 	require.NoError(t, w.Close())
 	l, err := ReadTreeLearning(files.OS{}, written(t, "a.toml", fmt.Sprintf("[tables]\nfolders = [%q, %q]\n", dir, tableFolder(t, "one", 16))), nil)

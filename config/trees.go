@@ -9,7 +9,9 @@ import (
 	"graft/files"
 	"graft/model"
 	"graft/net2net"
+	"graft/original/published"
 	"graft/simulation"
+	"graft/simulation/tables"
 	"graft/trainer"
 )
 
@@ -20,7 +22,7 @@ const scenarioFile = "scenario.json"
 const legacyProfile = "v100-original"
 
 // ReadTree reads a table's folder, graft's own or the original's, and follows its
-// sequences, all of which must be there. As in ReadLegacyTable, a policy of the original's
+// sequences, all of which must be there. As in published.ReadTable, a policy of the original's
 // stands for the table that it learned from.
 func ReadTree(fsys files.FS, folder string) (*simulation.Tree, error) {
 	table, n, original, err := readTableFolder(fsys, folder)
@@ -28,29 +30,29 @@ func ReadTree(fsys files.FS, folder string) (*simulation.Tree, error) {
 		return nil, err
 	}
 	if !original {
-		return simulation.NewTree(table, simulation.PlantOptions{Network: n, Profile: profileOf(fsys, table)})
+		return simulation.NewTree(table, simulation.TreeOptions{Network: n, Profile: profileOf(fsys, table)})
 	}
 	profile, err := trainer.FindProfile(legacyProfile)
 	if err != nil {
 		return nil, err
 	}
-	return simulation.NewTree(table, simulation.PlantOptions{Network: n, Surgery: net2net.Options{Compat: net2net.Original}, Profile: profile})
+	return simulation.NewTree(table, simulation.TreeOptions{Network: n, Surgery: net2net.Options{Compat: net2net.Original}, Profile: profile})
 }
 
 // readTableFolder reads a table's folder, graft's own or the original's, and the initial
 // network of its sequences.
-func readTableFolder(fsys files.FS, folder string) (t *simulation.Table, n *model.Network, original bool, err error) {
-	_, there := fsys.Stat(filepath.Join(folder, legacyTableFile))
+func readTableFolder(fsys files.FS, folder string) (t *tables.Table, n *model.Network, original bool, err error) {
+	_, there := fsys.Stat(filepath.Join(folder, published.TableFile))
 	_, own := fsys.Stat(filepath.Join(folder, scenarioFile))
-	_, legacyRun := fsys.Stat(filepath.Join(folder, LegacyRunFile))
+	_, legacyRun := fsys.Stat(filepath.Join(folder, published.ConfigFile))
 	switch {
 	case there == nil, legacyRun == nil && errors.Is(own, fs.ErrNotExist):
-		t, n, err := ReadLegacyTable(fsys, folder)
+		t, n, err := published.ReadTable(fsys, folder)
 		return t, n, true, err
 	case !errors.Is(there, fs.ErrNotExist):
 		return nil, nil, false, fmt.Errorf("read table: %w", there)
 	}
-	if t, err = simulation.Read(fsys, folder); err != nil {
+	if t, err = tables.Read(fsys, folder); err != nil {
 		return nil, nil, false, err
 	}
 	if t.Origin != nil {
@@ -74,7 +76,7 @@ func networkOf(fsys files.FS, name string) (*model.Network, error) {
 
 // profileOf reads the profile that the records of a table name; nil where it cannot be
 // read, and the time of a step is unknown.
-func profileOf(fsys files.FS, t *simulation.Table) *trainer.Profile {
+func profileOf(fsys files.FS, t *tables.Table) *trainer.Profile {
 	if len(t.Records) == 0 || t.Records[0].Profile == "" {
 		return nil
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/files"
-	"graft/simulation"
+	"graft/simulation/tables"
 )
 
 // A table of the original's is the same tree when it was converted, but for what only
@@ -24,11 +24,11 @@ func TestReadTree(t *testing.T) {
 	require.Positive(t, legacy.Nodes[0].Step)
 
 	own := filepath.Join(t.TempDir(), "table")
-	require.NoError(t, simulation.Create(files.OS{}, own, legacy.Scenario, simulation.CreateOptions{}))
-	w, err := simulation.Open(files.OS{}, own, simulation.WriterOptions{Lazy: true})
+	require.NoError(t, tables.Create(files.OS{}, own, legacy.Scenario, tables.CreateOptions{}))
+	w, err := tables.Open(files.OS{}, own, tables.WriterOptions{Lazy: true})
 	require.NoError(t, err)
 	for _, r := range legacy.Records {
-		require.NoError(t, w.Append(simulation.Cause{Sequence: r.Sequence, Seeds: r.Seeds}.Key(), r))
+		require.NoError(t, w.Append(tables.Cause{Sequence: r.Sequence, Seeds: r.Seeds}.Key(), r))
 	}
 	require.NoError(t, w.Close())
 	tree, err := ReadTree(files.OS{}, own)
@@ -40,5 +40,5 @@ func TestReadTree(t *testing.T) {
 		require.Equal(t, legacy.Nodes[k].Next, tree.Nodes[k].Next)
 	}
 	_, err = ReadTree(files.OS{}, t.TempDir())
-	require.ErrorIs(t, err, simulation.ErrNoTable)
+	require.ErrorIs(t, err, tables.ErrNoTable)
 }

@@ -12,7 +12,6 @@ import (
 
 	"graft/model"
 	"graft/net2net"
-	"graft/tracing"
 )
 
 // State is the input of a decision.
@@ -68,6 +67,17 @@ func (s Script) Decide(_ context.Context, state State) (Decision, error) {
 	return Decision{Action: s.Actions[state.Decisions]}, nil
 }
 
+// Likeliest is the index of the largest probability, the first of equals.
+func Likeliest[F float32 | float64](probabilities []F) int {
+	best := 0
+	for k, p := range probabilities {
+		if p > probabilities[best] {
+			best = k
+		}
+	}
+	return best
+}
+
 // usualKinds are the default kinds of actions.
 var usualKinds = []net2net.Kind{"deepen", "widen"}
 
@@ -100,7 +110,7 @@ func (r Random) Decide(_ context.Context, s State) (Decision, error) {
 func (r Random) choices(n *model.Network) ([]net2net.Action, error) {
 	if r.Original {
 		var actions []net2net.Action
-		for k := range tracing.LegacyBlocks(n) {
+		for k := range net2net.OriginalBlocks(n) {
 			actions = append(actions, net2net.Action{Kind: "deepen", Target: fmt.Sprint(k)})
 		}
 		return actions, nil

@@ -87,17 +87,17 @@ func (s Scale) same(other Scale) bool {
 	return slices.Equal(s.Mean, other.Mean) && slices.Equal(s.Deviation, other.Deviation)
 }
 
-// Weigh returns the probabilities of each situation's choices.
-func (p *Structural) Weigh(situations ...Situation) ([][]float64, error) {
-	cases, err := p.Cases(situations)
+// Probabilities returns the probabilities of each situation's choices.
+func (p *Structural) Probabilities(situations ...Situation) ([][]float64, error) {
+	cases, err := p.Batch(situations)
 	if err != nil {
 		return nil, err
 	}
-	return p.WeighCases(cases)
+	return p.BatchProbabilities(cases)
 }
 
-// WeighCases is Weigh for converted situations.
-func (p *Structural) WeighCases(c *Cases) ([][]float64, error) {
+// BatchProbabilities is Weigh for converted situations.
+func (p *Structural) BatchProbabilities(c *Batch) ([][]float64, error) {
 	sums := make([][]float64, len(c.Starts)-1)
 	for k := range sums {
 		sums[k] = make([]float64, c.Starts[k+1]-c.Starts[k])
@@ -136,14 +136,14 @@ func (p *Structural) addShares(sums [][]float64, logits []float64, starts []int)
 		temperature = 1
 	}
 	for k := range sums {
-		for j, share := range Shares(logits[starts[k]:starts[k+1]], temperature) {
+		for j, share := range Softmax(logits[starts[k]:starts[k+1]], temperature) {
 			sums[k][j] += share / float64(len(p.Members))
 		}
 	}
 }
 
-// Shares is the softmax of logits divided by a temperature, computed in float64.
-func Shares[F float32 | float64](logits []F, temperature float64) []F {
+// Softmax is the softmax of logits divided by a temperature, computed in float64.
+func Softmax[F float32 | float64](logits []F, temperature float64) []F {
 	most := float64(slices.Max(logits))
 	powers, sum := make([]float64, len(logits)), 0.0
 	for k, l := range logits {
@@ -169,7 +169,7 @@ func (p *Structural) kinds() []net2net.Kind {
 
 // Fits returns an error if the policy can never adapt a network, which needs no weights.
 func (p *Structural) Fits(n *model.Network) error {
-	seen, err := ProposedPortrait(n, p.kinds(), p.Surgery)
+	seen, err := ProposedObservation(n, p.kinds(), p.Surgery)
 	if err != nil {
 		return fmt.Errorf("the policy cannot read %s: %w", n.Name(), err)
 	}
@@ -184,11 +184,11 @@ func (p *Structural) Decide(ctx context.Context, s State) (Decision, error) {
 	if err := ctx.Err(); err != nil {
 		return Decision{}, err
 	}
-	seen, err := ProposedPortrait(s.Network, p.kinds(), p.Surgery)
+	seen, err := ProposedObservation(s.Network, p.kinds(), p.Surgery)
 	if err != nil {
 		return Decision{}, fmt.Errorf("decide with a policy: %w", err)
 	}
-	weighed, err := p.Weigh(Situation{seen, s})
+	weighed, err := p.Probabilities(Situation{seen, s})
 	if err != nil {
 		return Decision{}, err
 	}
@@ -202,11 +202,11 @@ func (p *Structural) choose(probabilities []float64, decision int) int {
 	if !p.Sample {
 		return Likeliest(probabilities)
 	}
-	return DrawShare(probabilities, rand.New(rand.NewPCG(p.Seed, uint64(decision))))
+	return SampleIndex(probabilities, rand.New(rand.NewPCG(p.Seed, uint64(decision))))
 }
 
-// DrawShare samples an index from probabilities, which add up to one.
-func DrawShare[F float32 | float64](probabilities []F, random *rand.Rand) int {
+// SampleIndex samples an index from probabilities, which add up to one.
+func SampleIndex[F float32 | float64](probabilities []F, random *rand.Rand) int {
 	draw := random.Float64()
 	for k, share := range probabilities {
 		if draw -= float64(share); draw < 0 {

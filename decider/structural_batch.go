@@ -8,9 +8,9 @@ import (
 	"graft/torch"
 )
 
-// Cases is a batch of situations, converted to a structural policy's inputs, with each network
+// Batch is a batch of situations, converted to a structural policy's inputs, with each network
 // once. It holds any number of situations of any sizes.
-type Cases struct {
+type Batch struct {
 	// Starts is the index of each situation's first choice among all choices, and at last
 	// their number.
 	Starts []int
@@ -27,21 +27,21 @@ const (
 	firstPick
 )
 
-// Cases converts situations to a policy's inputs.
-func (p *Structural) Cases(situations []Situation) (*Cases, error) {
+// Batch converts situations to a policy's inputs.
+func (p *Structural) Batch(situations []Situation) (*Batch, error) {
 	if len(situations) == 0 {
 		return nil, errors.New("decide: there is no situation to decide in")
 	}
-	c := &Cases{Starts: []int{0}}
-	known := map[*Portrait]int{}
+	c := &Batch{Starts: []int{0}}
+	known := map[*Observation]int{}
 	for _, s := range situations {
-		if s.Portrait == nil || len(s.Choices) == 0 {
+		if s.Observation == nil || len(s.Choices) == 0 {
 			return nil, errors.New("decide: a situation without a choice")
 		}
-		at, ok := known[s.Portrait]
+		at, ok := known[s.Observation]
 		if !ok {
 			at = len(c.drawings)
-			known[s.Portrait] = at
+			known[s.Observation] = at
 			c.drawings = append(c.drawings, s.drawing(p.Tokens))
 		}
 		rows := s.rows()
@@ -60,7 +60,7 @@ func (p *Structural) Cases(situations []Situation) (*Cases, error) {
 }
 
 // drawing converts the portrait for the encoder.
-func (p *Portrait) drawing(scale Scale) encoder.Drawing {
+func (p *Observation) drawing(scale Scale) encoder.Drawing {
 	d := encoder.Drawing{Before: p.Structure.Before, Picks: [][]int{nil, nil}}
 	for k, t := range p.Structure.Tokens {
 		d.Values = append(d.Values, t.Values())
@@ -76,13 +76,13 @@ func (p *Portrait) drawing(scale Scale) encoder.Drawing {
 // MeasureScales returns the scales of the tokens and rows of situations.
 func MeasureScales(situations []Situation) (tokens, rows Scale, err error) {
 	var allTokens, allRows [][]float64
-	seen := map[*Portrait]bool{}
+	seen := map[*Observation]bool{}
 	for _, s := range situations {
 		allRows = append(allRows, s.rows()...)
-		if seen[s.Portrait] {
+		if seen[s.Observation] {
 			continue
 		}
-		seen[s.Portrait] = true
+		seen[s.Observation] = true
 		for _, t := range s.Structure.Tokens {
 			allTokens = append(allTokens, t.Values())
 		}
@@ -101,7 +101,7 @@ type tensors struct {
 	count          int
 }
 
-func (c *Cases) tensors(s *torch.Scope) (*tensors, error) {
+func (c *Batch) tensors(s *torch.Scope) (*tensors, error) {
 	b := &tensors{count: len(c.targets)}
 	var err error
 	if b.drawings, err = encoder.NewDrawings(s, c.drawings); err != nil {

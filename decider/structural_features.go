@@ -10,7 +10,7 @@ import (
 // Situation is the input of a structural policy: a portrait of the network and the state. The
 // state's network is not used.
 type Situation struct {
-	*Portrait
+	*Observation
 	State
 }
 

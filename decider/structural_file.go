@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"slices"
 	"strings"
@@ -74,7 +75,7 @@ func (p *Structural) Write(fsys files.FS, path string) error {
 
 // ReadStructural reads a policy from a file of Write, with the zero options.
 func ReadStructural(fsys files.FS, path string) (*Structural, error) {
-	set, err := readWeights(fsys, path)
+	set, err := ReadWeights(fsys, path)
 	if err != nil {
 		return nil, fmt.Errorf("read policy: %w", err)
 	}
@@ -209,4 +210,14 @@ func unfloats(set *weights.Set, name string, shape []int) ([]float64, error) {
 		}
 	}
 	return values, nil
+}
+
+// ReadWeights reads the tensors of a policy's file.
+func ReadWeights(fsys files.FS, path string) (*weights.Set, error) {
+	set, err := weights.Read(fsys, path, weights.Options{})
+	var system *fs.PathError
+	if err != nil && !errors.As(err, &system) {
+		err = fmt.Errorf("%w; copy the file again from where the policy learned", err)
+	}
+	return set, err
 }

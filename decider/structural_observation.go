@@ -10,9 +10,9 @@ import (
 	"graft/vocab"
 )
 
-// Portrait is a structural policy's observation of a network: its tokens and the candidate
+// Observation is a structural policy's observation of a network: its tokens and the candidate
 // actions. It does not depend on the time.
-type Portrait struct {
+type Observation struct {
 	Structure  *vocab.Structure
 	Choices    []Choice
 	Parameters int   // of the network, that an optimizer trains
@@ -28,15 +28,15 @@ type Choice struct {
 	Operations int64 // that it adds, forward, for one example
 }
 
-// NewPortrait observes a network and candidate actions with their options. An impossible action
+// NewObservation observes a network and candidate actions with their options. An impossible action
 // is an error.
-func NewPortrait(n *model.Network, actions []net2net.Action, surgery net2net.Options) (*Portrait, error) {
+func NewObservation(n *model.Network, actions []net2net.Action, surgery net2net.Options) (*Observation, error) {
 	return newPortrait(n, actions, surgery, func(_ net2net.Action, err error) error { return err })
 }
 
-// ProposedPortrait observes a network and all actions of some kinds that fit it, and no action.
+// ProposedObservation observes a network and all actions of some kinds that fit it, and no action.
 // Nil kinds mean deepen and widen.
-func ProposedPortrait(n *model.Network, kinds []net2net.Kind, surgery net2net.Options) (*Portrait, error) {
+func ProposedObservation(n *model.Network, kinds []net2net.Kind, surgery net2net.Options) (*Observation, error) {
 	if kinds == nil {
 		kinds = usualKinds
 	}
@@ -49,12 +49,12 @@ func ProposedPortrait(n *model.Network, kinds []net2net.Kind, surgery net2net.Op
 }
 
 // newPortrait skips impossible actions, unless refuse returns an error.
-func newPortrait(n *model.Network, actions []net2net.Action, surgery net2net.Options, refuse func(net2net.Action, error) error) (*Portrait, error) {
+func newPortrait(n *model.Network, actions []net2net.Action, surgery net2net.Options, refuse func(net2net.Action, error) error) (*Observation, error) {
 	trace, err := tracing.Read(bare(n))
 	if err != nil {
 		return nil, err
 	}
-	p := &Portrait{}
+	p := &Observation{}
 	if p.Structure, err = vocab.ReadStructure(trace); err != nil {
 		return nil, err
 	}
@@ -97,7 +97,7 @@ func costs(n *model.Network) (parameters int, operations int64, layers int, err 
 }
 
 // choice measures an action by applying it to a sketch.
-func (p *Portrait) choice(t *tracing.Trace, a net2net.Action, surgery net2net.Options) (Choice, error) {
+func (p *Observation) choice(t *tracing.Trace, a net2net.Action, surgery net2net.Options) (Choice, error) {
 	c := Choice{Action: a}
 	if a.Kind == net2net.None {
 		return c, nil
@@ -133,7 +133,7 @@ func concerned(t *tracing.Trace, a net2net.Action, compat net2net.Compat) ([]*tr
 	}
 	target := a.Target
 	if compat != net2net.Off {
-		for k, path := range tracing.LegacyBlocks(t.Network) {
+		for k, path := range net2net.OriginalBlocks(t.Network) {
 			if target == fmt.Sprint(k) {
 				target = path
 				break

@@ -44,7 +44,7 @@ func TestPolicyReadsTheZoo(t *testing.T) {
 	for _, entry := range model.ZooEntries() {
 		n, err := model.Zoo(entry.Name, model.ZooOptions{})
 		require.NoError(t, err)
-		portrait, err := decider.ProposedPortrait(n, kinds, net2net.Options{})
+		portrait, err := decider.ProposedObservation(n, kinds, net2net.Options{})
 		require.NoError(t, err, entry.Name)
 		proposals, err := net2net.Proposals(n)
 		require.NoError(t, err)
@@ -54,17 +54,17 @@ func TestPolicyReadsTheZoo(t *testing.T) {
 			require.Positive(t, c.Parameters, "%s %v", entry.Name, c.Action)
 			require.Positive(t, c.Operations, "%s %v", entry.Name, c.Action)
 		}
-		all = append(all, decider.Situation{Portrait: portrait, State: halfTime})
+		all = append(all, decider.Situation{Observation: portrait, State: halfTime})
 	}
-	weighed, err := p.Weigh(all...)
+	weighed, err := p.Probabilities(all...)
 	require.NoError(t, err)
-	again, err := p.Weigh(all...)
+	again, err := p.Probabilities(all...)
 	require.NoError(t, err)
 	require.Equal(t, weighed, again)
 	for k, probabilities := range weighed {
 		require.Len(t, probabilities, len(all[k].Choices))
 		require.InDelta(t, 1, sum(probabilities), 1e-12)
-		alone, err := p.Weigh(all[k])
+		alone, err := p.Probabilities(all[k])
 		require.NoError(t, err)
 		require.InDeltaSlice(t, probabilities, alone[0], 1e-9, "others beside it change nothing")
 	}
@@ -94,7 +94,7 @@ func TestDecisions(t *testing.T) {
 	p.Sample = true
 	seen, probabilities := map[string]float64{}, map[string]float64{}
 	const draws = 300
-	portrait, err := decider.ProposedPortrait(zoo(t, "ConvNet2"), nil, net2net.Options{})
+	portrait, err := decider.ProposedObservation(zoo(t, "ConvNet2"), nil, net2net.Options{})
 	require.NoError(t, err)
 	s := halfTime
 	s.Decisions = 7
@@ -152,9 +152,9 @@ func TestPoliciesThatCannotBe(t *testing.T) {
 	require.ErrorContains(t, err, "rounds is 99")
 	require.ErrorContains(t, decider.StructuralOptions{Temperature: -1}.Validate(), "temperature is -1")
 	require.NoError(t, decider.StructuralOptions{}.Validate())
-	_, err = fresh(t, 1).Weigh()
+	_, err = fresh(t, 1).Probabilities()
 	require.ErrorContains(t, err, "no situation")
-	_, err = decider.NewPortrait(zoo(t, "ConvNet2"), []net2net.Action{{Kind: "deepen", Target: "nowhere"}}, net2net.Options{})
+	_, err = decider.NewObservation(zoo(t, "ConvNet2"), []net2net.Action{{Kind: "deepen", Target: "nowhere"}}, net2net.Options{})
 	require.ErrorContains(t, err, "deepen:nowhere: there is no block")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -168,7 +168,7 @@ func TestPortraitsInTheOriginalsWay(t *testing.T) {
 	o := net2net.Options{Compat: net2net.Original}
 	_, err := net2net.Apply(n, net2net.Action{Kind: "deepen", Target: "0"}, o)
 	require.NoError(t, err)
-	p, err := decider.NewPortrait(n, []net2net.Action{{Kind: "deepen", Target: "1"}, {}}, o)
+	p, err := decider.NewObservation(n, []net2net.Action{{Kind: "deepen", Target: "1"}, {}}, o)
 	require.NoError(t, err)
 	var paths []string
 	for _, k := range p.Choices[0].Tokens {

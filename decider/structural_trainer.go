@@ -10,9 +10,9 @@ import (
 	"graft/torch/weights"
 )
 
-// Pupil trains the first member of a policy on fixed cases. Each step is Logits, then Step. Its
+// MemberTrainer trains the first member of a policy on fixed cases. Each step is Logits, then Step. Its
 // scope owns its tensors.
-type Pupil struct {
+type MemberTrainer struct {
 	Policy *Structural // whose first member learns
 
 	scope     *torch.Scope
@@ -23,9 +23,9 @@ type Pupil struct {
 	logits    *torch.Tensor // of the current step
 }
 
-// NewPupil makes the training of a policy's first member by an optimizer.
-func NewPupil(s *torch.Scope, policy *Structural, c *Cases, o torch.OptimizerOptions) (*Pupil, error) {
-	p := &Pupil{Policy: policy, scope: s, member: policy.member(s, policy.Members[0])}
+// NewMemberTrainer makes the training of a policy's first member by an optimizer.
+func NewMemberTrainer(s *torch.Scope, policy *Structural, c *Batch, o torch.OptimizerOptions) (*MemberTrainer, error) {
+	p := &MemberTrainer{Policy: policy, scope: s, member: policy.member(s, policy.Members[0])}
 	var err error
 	if p.inputs, err = c.tensors(s); err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func NewPupil(s *torch.Scope, policy *Structural, c *Cases, o torch.OptimizerOpt
 }
 
 // Logits scores all choices of the cases.
-func (p *Pupil) Logits() ([]float64, error) {
+func (p *MemberTrainer) Logits() ([]float64, error) {
 	p.end()
 	p.step = torch.NewScope()
 	p.logits = p.member.logits(p.step, p.inputs)
@@ -49,7 +49,7 @@ func (p *Pupil) Logits() ([]float64, error) {
 }
 
 // Step ascends along a gradient with respect to the logits of the last call of Logits.
-func (p *Pupil) Step(gradient []float64) error {
+func (p *MemberTrainer) Step(gradient []float64) error {
 	defer p.end()
 	if p.step == nil || len(gradient) != p.inputs.count {
 		return errors.New("learn: a gradient for each logit is needed, and the logits before it")
@@ -63,12 +63,12 @@ func (p *Pupil) Step(gradient []float64) error {
 }
 
 // push propagates the gradient back to the tensors.
-func (p *Pupil) push(s *torch.Scope, gradient []float64) {
+func (p *MemberTrainer) push(s *torch.Scope, gradient []float64) {
 	s.Backward(s.Neg(s.Sum(s.Mul(p.logits, torch.From(s, gradient, len(gradient))))))
 }
 
 // end frees the tensors of a step.
-func (p *Pupil) end() {
+func (p *MemberTrainer) end() {
 	if p.step != nil {
 		_ = p.step.Close()
 		p.step, p.logits = nil, nil
@@ -76,7 +76,7 @@ func (p *Pupil) end() {
 }
 
 // Values copies the values of the member.
-func (p *Pupil) Values() (Member, error) {
+func (p *MemberTrainer) Values() (Member, error) {
 	values := make(Member, len(p.member.tensors))
 	for k, t := range p.member.tensors {
 		var err error
@@ -88,7 +88,7 @@ func (p *Pupil) Values() (Member, error) {
 }
 
 // state returns the tensors of the training state by name.
-func (p *Pupil) state() map[string]*torch.Tensor {
+func (p *MemberTrainer) state() map[string]*torch.Tensor {
 	all := map[string]*torch.Tensor{"steps": p.optimizer.Steps}
 	for k, slot := range p.Policy.slots() {
 		all["value."+slot.Name] = p.member.tensors[k]
@@ -99,7 +99,7 @@ func (p *Pupil) state() map[string]*torch.Tensor {
 }
 
 // Save adds the training state to a set for a file.
-func (p *Pupil) Save(set *weights.Set) error {
+func (p *MemberTrainer) Save(set *weights.Set) error {
 	state := p.state()
 	for _, name := range sortedNames(state) {
 		w, err := state[name].Weights(name)
@@ -112,7 +112,7 @@ func (p *Pupil) Save(set *weights.Set) error {
 }
 
 // Restore restores the state of Save.
-func (p *Pupil) Restore(set *weights.Set) error {
+func (p *MemberTrainer) Restore(set *weights.Set) error {
 	p.end()
 	state := p.state()
 	return torch.With(func(s *torch.Scope) error {

@@ -16,11 +16,11 @@ import (
 // lessons are situations on two networks.
 func lessons(t testing.TB) (all []decider.Situation) {
 	for _, name := range []string{"ConvSmall", "CIFARResNet20"} {
-		portrait, err := decider.ProposedPortrait(zoo(t, name), nil, net2net.Options{})
+		portrait, err := decider.ProposedObservation(zoo(t, name), nil, net2net.Options{})
 		require.NoError(t, err)
 		for k := range 3 {
 			s := decider.State{Left: time.Duration(k+1) * 10 * time.Second, Budget: time.Minute, Step: time.Millisecond, Decisions: k}
-			all = append(all, decider.Situation{Portrait: portrait, State: s})
+			all = append(all, decider.Situation{Observation: portrait, State: s})
 		}
 	}
 	return all
@@ -28,9 +28,9 @@ func lessons(t testing.TB) (all []decider.Situation) {
 
 // scored is half the sum of the squares of all logits, whose gradient by them is the
 // logits.
-func scored(t *testing.T, p *decider.Structural, c *decider.Cases, o torch.OptimizerOptions) (value float64, moved decider.Member) {
+func scored(t *testing.T, p *decider.Structural, c *decider.Batch, o torch.OptimizerOptions) (value float64, moved decider.Member) {
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
-		u, err := decider.NewPupil(s, p, c, o)
+		u, err := decider.NewMemberTrainer(s, p, c, o)
 		require.NoError(t, err)
 		logits, err := u.Logits()
 		require.NoError(t, err)
@@ -52,7 +52,7 @@ func TestPupilFollowsTheGradient(t *testing.T) {
 	var err error
 	p.Tokens, p.Rows, err = decider.MeasureScales(all)
 	require.NoError(t, err)
-	cases, err := p.Cases(all)
+	cases, err := p.Batch(all)
 	require.NoError(t, err)
 	plain := torch.OptimizerOptions{Rule: torch.SGD, LR: 1}
 	_, moved := scored(t, p, cases, plain)
@@ -78,9 +78,9 @@ func TestPupilFollowsTheGradient(t *testing.T) {
 // A pupil that is restored takes the same steps to the bit.
 func TestPupilGoesOn(t *testing.T) {
 	p, adam := fresh(t, 4), torch.OptimizerOptions{Rule: torch.AdamW, LR: 0.01, WeightDecay: 0.1, Fused: true}
-	cases, err := p.Cases(lessons(t))
+	cases, err := p.Batch(lessons(t))
 	require.NoError(t, err)
-	steps := func(u *decider.Pupil, n int) {
+	steps := func(u *decider.MemberTrainer, n int) {
 		for range n {
 			logits, err := u.Logits()
 			require.NoError(t, err)
@@ -91,7 +91,7 @@ func TestPupilGoesOn(t *testing.T) {
 		}
 	}
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
-		one, err := decider.NewPupil(s, p, cases, adam)
+		one, err := decider.NewMemberTrainer(s, p, cases, adam)
 		require.NoError(t, err)
 		steps(one, 3)
 		set := &weights.Set{}
@@ -100,7 +100,7 @@ func TestPupilGoesOn(t *testing.T) {
 		want, err := one.Values()
 		require.NoError(t, err)
 
-		other, err := decider.NewPupil(s, p, cases, adam)
+		other, err := decider.NewMemberTrainer(s, p, cases, adam)
 		require.NoError(t, err)
 		require.NoError(t, other.Restore(set))
 		steps(other, 4)

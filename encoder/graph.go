@@ -1,3 +1,5 @@
+// Package encoder encodes the tokens of a network along its edges: in each round a token
+// hears from those before and after it, wherever the network branches.
 package encoder
 
 import (

@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// Standing lists the folder at path; a missing one has no entries. A file in its
+// Entries lists the folder at path; a missing one has no entries. A file in its
 // place is an error.
-func Standing(fsys FS, path string) ([]fs.DirEntry, error) {
+func Entries(fsys FS, path string) ([]fs.DirEntry, error) {
 	info, err := fsys.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -14,18 +14,18 @@ import (
 
 func TestWhatStandsInAFolder(t *testing.T) {
 	folder := t.TempDir()
-	none, err := files.Standing(files.OS{}, filepath.Join(folder, "none"))
+	none, err := files.Entries(files.OS{}, filepath.Join(folder, "none"))
 	require.NoError(t, err)
 	require.Empty(t, none)
 	path := filepath.Join(folder, "a.txt")
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
-	entries, err := files.Standing(files.OS{}, folder)
+	entries, err := files.Entries(files.OS{}, folder)
 	require.NoError(t, err)
 	require.True(t, files.HasName(entries, "a.txt"))
 	require.False(t, files.HasName(entries, "a"))
-	_, err = files.Standing(files.OS{}, path)
+	_, err = files.Entries(files.OS{}, path)
 	require.ErrorContains(t, err, "there is a file of this name")
-	_, err = files.Standing(files.OS{}, filepath.Join(path, "below"))
+	_, err = files.Entries(files.OS{}, filepath.Join(path, "below"))
 	require.Error(t, err, "a file is no folder")
 }
 

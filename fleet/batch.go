@@ -118,7 +118,7 @@ func (r Resources) validate() error {
 		}
 	}
 	if r.Gres != "" && r.GPUs > 0 {
-		faults = append(faults, errors.New("gres and gpus both ask for GPUs; leave one out"))
+		faults = append(faults, errors.New("gres: gpus ask for GPUs as well; leave one out"))
 	}
 	slices.SortFunc(faults, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	return errors.Join(faults...)

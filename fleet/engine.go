@@ -86,8 +86,8 @@ type Tools struct {
 	// Grace is the time between SIGTERM and SIGKILL of a cancelled worker; zero is 10 s.
 	// Slurm has a setting of its own.
 	Grace time.Duration
-	// Patience is the timeout of a command of Slurm's; zero is 30 s.
-	Patience time.Duration
+	// CommandTimeout is the timeout of a command of Slurm's; zero is 30 s.
+	CommandTimeout time.Duration
 }
 
 // ensureDefaults fills unset options.
@@ -95,8 +95,8 @@ func (t *Tools) ensureDefaults() {
 	if t.Grace == 0 {
 		t.Grace = 10 * time.Second
 	}
-	if t.Patience == 0 {
-		t.Patience = 30 * time.Second
+	if t.CommandTimeout == 0 {
+		t.CommandTimeout = 30 * time.Second
 	}
 }
 

@@ -9,4 +9,4 @@ func SetToy(main func(Clock) (int, bool)) { asToy = main }
 func After(f func()) { after = append(after, f) }
 
 // Long reports whether tests that take minutes run.
-func Long() bool { return *long }
+func Long() bool { return long }

@@ -18,8 +18,8 @@ import (
 var (
 	// ErrCancelled says that the batch was cancelled.
 	ErrCancelled = errors.New("the batch was cancelled")
-	// ErrSpent says that no worker is alive and none may be restarted.
-	ErrSpent = errors.New("no worker is left")
+	// ErrNoWorkers says that no worker is alive and none may be restarted.
+	ErrNoWorkers = errors.New("no worker is left")
 )
 
 // Names in a batch's folder.

@@ -150,7 +150,7 @@ func (s *schedule) run(stall time.Duration, kill func(*actor) bool, check func()
 // The survivor does all tasks.
 func TestNoTwoHoldATaskInAnyOrderOfOperations(t *testing.T) {
 	rounds := 300
-	if *long {
+	if long {
 		rounds = 20_000
 	}
 	takeovers, losses := 0, 0

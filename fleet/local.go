@@ -75,13 +75,13 @@ func (l *local) Submit(ctx context.Context, b Batch) (Handle, error) {
 func (r Resources) local() error {
 	faults := []error{r.foreign("local workers")}
 	if r.MemoryMB > 0 {
-		faults = append(faults, errors.New("local workers have no memory limit; leave memory_mb out"))
+		faults = append(faults, errors.New("memory_mb: local workers have no memory limit; leave it out"))
 	}
 	if r.Time > 0 {
-		faults = append(faults, errors.New("local workers have no time limit; leave time out"))
+		faults = append(faults, errors.New("time: local workers have no time limit; leave it out"))
 	}
 	if r.GPUs > 0 {
-		faults = append(faults, errors.New("local workers take no gpus; give them devices, such as cuda:0"))
+		faults = append(faults, errors.New("gpus: local workers take none; give them devices, such as cuda:0"))
 	}
 	return errors.Join(faults...)
 }

@@ -62,7 +62,7 @@ func TestAFaultWhileABatchIsStartedLosesNoProcess(t *testing.T) {
 	require.NoError(t, f.Close())
 	mustEnd(folder)
 	kinds := []faults.Kind{faults.DiskFull}
-	if *long {
+	if long {
 		kinds = []faults.Kind{faults.Fail, faults.Torn, faults.DiskFull, faults.Crash}
 	}
 	for _, kind := range kinds {

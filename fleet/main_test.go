@@ -1,13 +1,13 @@
 package fleet
 
 import (
-	"flag"
 	"os"
 	"testing"
 	"time"
 )
 
-var long = flag.Bool("long", false, "take the tests that take minutes")
+// long runs the tests that take minutes.
+var long = os.Getenv("GRAFT_LONG") != ""
 
 // asToy is set by the tests of package fleet_test: the binary may have been started as
 // a process of the conformance suite.

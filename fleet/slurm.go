@@ -18,7 +18,7 @@ type slurm struct {
 	run func(ctx context.Context, input string, name string, args ...string) (string, error)
 }
 
-func newSlurm(t Tools) Engine { return &slurm{Tools: t, run: runner(t.Patience)} }
+func newSlurm(t Tools) Engine { return &slurm{Tools: t, run: runner(t.CommandTimeout)} }
 
 func (s *slurm) Submit(ctx context.Context, b Batch) (Handle, error) {
 	h, err := s.submit(ctx, b)
@@ -260,7 +260,7 @@ func (s *slurm) cancel(ctx context.Context, h Handle) error {
 		asking = 20 // polls before it is cancelled once more
 	)
 	var refused error
-	end := s.Clock.Now() + 10*s.Patience
+	end := s.Clock.Now() + 10*s.CommandTimeout
 	for look := 0; ; look++ {
 		tasks, err := s.tasks(ctx, h.Key)
 		if err != nil {

@@ -40,7 +40,7 @@ func needSlurm(t *testing.T) {
 }
 
 func slurmHarness() fleettest.Harness {
-	return fleettest.Harness{Engine: "slurm", Clock: fleet.NewClock(time.Now), Patience: 2 * time.Minute}
+	return fleettest.Harness{Engine: "slurm", Clock: fleet.NewClock(time.Now), Timeout: 2 * time.Minute}
 }
 
 // call runs a program of Slurm's.
@@ -86,7 +86,7 @@ func TestSlurmDealsOutDevices(t *testing.T) {
 	h.Resources = fleet.Resources{GPUs: 1, CPUs: 2, MemoryMB: 100, Time: time.Hour}
 	b := h.NewBatch(t, "plain", 2, 2, 0)
 	f := h.Start(t, b)
-	require.NoError(t, h.Tend(t, f, 2))
+	require.NoError(t, h.Supervise(t, f, 2))
 	log, err := os.ReadFile(fleet.LogPath(b.Folder, 0))
 	require.NoError(t, err)
 	require.Contains(t, string(log), "threads 2 device cuda:0")
@@ -101,7 +101,7 @@ func TestSlurmWorkerIsKilled(t *testing.T) {
 	f := h.Start(t, b)
 	h.Await(t, "both work", func() bool { return fleettest.Count(t, b, "starts") >= 2 })
 	fleettest.KillWorker(t, b.Folder, 1)
-	require.NoError(t, h.Tend(t, f, tasks))
+	require.NoError(t, h.Supervise(t, f, tasks))
 	require.Equal(t, tasks, fleettest.Count(t, b, "results"))
 	require.LessOrEqual(t, fleettest.Count(t, b, "starts"), tasks+1)
 }
@@ -116,7 +116,7 @@ func TestSlurmControllerIsKilledAfterASubmission(t *testing.T) {
 	f := h.Start(t, b)
 	require.NoError(t, syscall.Kill(cluster.Daemon(t, "slurmctld"), syscall.SIGKILL))
 	cluster.Raise(t, "slurmctld")
-	require.NoError(t, h.Tend(t, f, tasks))
+	require.NoError(t, h.Supervise(t, f, tasks))
 	require.Equal(t, tasks, fleettest.Count(t, b, "results"))
 	t.Logf("measured: a controller killed after a submission cost %d of %d tasks a second start", fleettest.Count(t, b, "starts")-tasks, tasks)
 	mend(t, h)
@@ -169,7 +169,7 @@ func TestSlurmNumberIsHandedToAStranger(t *testing.T) {
 	for _, w := range states {
 		require.Equal(t, fleet.Unknown, w.State)
 	}
-	require.NoError(t, h.Tend(t, f, tasks))
+	require.NoError(t, h.Supervise(t, f, tasks))
 	require.Equal(t, tasks, fleettest.Count(t, b, "results"))
 	require.NoError(t, f.Cancel(context.Background()))
 	require.Contains(t, call(t, "squeue", "-h", "-j", number, "-o", "%j"), "stranger")
@@ -180,7 +180,7 @@ func TestSlurmNumberIsHandedToAStranger(t *testing.T) {
 func TestSlurmNodeIsLost(t *testing.T) {
 	needSlurm(t)
 	if !fleet.Long() {
-		t.Skip("left out: the loss of a node takes a minute; give -args -long")
+		t.Skip("left out: the loss of a node takes a minute; set GRAFT_LONG=1")
 	}
 	for _, all := range []bool{false, true} {
 		t.Run(fmt.Sprint("with its processes ", all), func(t *testing.T) { loseNode(t, all) })
@@ -209,7 +209,7 @@ func loseNode(t *testing.T, all bool) {
 		return states[1].State == fleet.Running && states[1].Host != node && states[1].Host != ""
 	})
 	t.Logf("measured: worker of a lost node runs elsewhere after %.0f s", time.Since(began).Seconds())
-	require.NoError(t, h.Tend(t, f, tasks))
+	require.NoError(t, h.Supervise(t, f, tasks))
 	require.Equal(t, tasks, fleettest.Count(t, b, "results"))
 	t.Logf("measured: the loss of a node cost %d of %d tasks a second start", fleettest.Count(t, b, "starts")-tasks, tasks)
 	cluster.Raise(t, "slurmd."+node, "-N", node)
@@ -220,15 +220,15 @@ func loseNode(t *testing.T, all bool) {
 func TestSlurmTimeIsOver(t *testing.T) {
 	needSlurm(t)
 	if !fleet.Long() {
-		t.Skip("left out: Slurm's shortest time is a minute; give -args -long")
+		t.Skip("left out: Slurm's shortest time is a minute; set GRAFT_LONG=1")
 	}
 	h := slurmHarness()
-	h.Patience = 4 * time.Minute
+	h.Timeout = 4 * time.Minute
 	h.Resources = fleet.Resources{Time: 10 * time.Second}
 	const tasks = 8
 	b := h.NewBatch(t, "plain", 1, tasks, 15*time.Second)
 	f := h.Start(t, b)
-	require.NoError(t, h.Tend(t, f, tasks))
+	require.NoError(t, h.Supervise(t, f, tasks))
 	require.Equal(t, tasks, fleettest.Count(t, b, "results"))
 	require.Greater(t, len(f.Handle().Jobs), 1)
 	t.Logf("measured: %d jobs of a minute at most did %d tasks of 15 s, %d of them started twice", len(f.Handle().Jobs), tasks, fleettest.Count(t, b, "starts")-tasks)

@@ -60,7 +60,7 @@ func TestWrongBatchesAreRefusedWithAllFaults(t *testing.T) {
 	b := Batch{Key: "a b", Folder: "here", Dir: "there", Argv: []string{"a\x00"}, Env: []string{"=x"}, Workers: 0, Only: []int{3},
 		Resources: Resources{CPUs: -1, Time: time.Second, Lead: time.Minute, Partition: "-p", Gres: "gpu:1", GPUs: 1}}
 	err := b.Validate()
-	for _, part := range []string{"key is", "folder is", "dir is", "workers is 0", "zero byte", "not NAME=VALUE", "no worker 3", "cpus is -1", "lead is the shorter", "partition is", "both ask for GPUs"} {
+	for _, part := range []string{"key is", "folder is", "dir is", "workers is 0", "zero byte", "not NAME=VALUE", "no worker 3", "cpus is -1", "lead is the shorter", "partition is", "gpus ask for GPUs as well"} {
 		require.ErrorContains(t, err, part)
 	}
 	for option, say := range map[string]string{
@@ -111,7 +111,7 @@ func (a *answers) count(name string) (n int) {
 }
 
 func (a *answers) engine() *slurm {
-	return &slurm{Tools: Tools{Files: files.OS{}, Clock: newHandClock(), Patience: time.Second}, run: a.run}
+	return &slurm{Tools: Tools{Files: files.OS{}, Clock: newHandClock(), CommandTimeout: time.Second}, run: a.run}
 }
 
 func slurmBatch(t *testing.T, workers int) Batch {
@@ -303,7 +303,7 @@ func TestTendStartsAgainWhomItShould(t *testing.T) {
 			f := onStage(t, s)
 			s.states[1].State = c.state
 			s.submits = nil
-			require.NoError(t, f.Tend(context.Background(), c.left, TendOptions{}))
+			require.NoError(t, f.Supervise(context.Background(), c.left, SuperviseOptions{}))
 			require.Len(t, s.submits, c.want)
 			for _, only := range s.submits {
 				require.Equal(t, []int{1}, only)
@@ -318,7 +318,7 @@ func TestTendLeavesAloneWhoDoesNotEnd(t *testing.T) {
 	s := &stage{stubborn: true}
 	f := onStage(t, s)
 	var notes []string
-	require.NoError(t, f.Tend(context.Background(), lefts(5, 0), TendOptions{Grace: time.Minute, Note: func(text string) { notes = append(notes, text) }}))
+	require.NoError(t, f.Supervise(context.Background(), lefts(5, 0), SuperviseOptions{Grace: time.Minute, Note: func(text string) { notes = append(notes, text) }}))
 	require.Equal(t, 1, s.cancels)
 	require.Contains(t, notes, "workers have not ended 1m0s after they were cancelled; they are left alone")
 }
@@ -328,7 +328,7 @@ func TestTendDoesNotWaitForMissingPrograms(t *testing.T) {
 	s := &stage{}
 	f := onStage(t, s)
 	s.pollError = fmt.Errorf("ask: %w", exec.ErrNotFound)
-	require.ErrorIs(t, f.Tend(context.Background(), lefts(5), TendOptions{Note: func(string) { t.Error("it was tried again") }}), exec.ErrNotFound)
+	require.ErrorIs(t, f.Supervise(context.Background(), lefts(5), SuperviseOptions{Note: func(string) { t.Error("it was tried again") }}), exec.ErrNotFound)
 }
 
 // Another engine may continue a batch if none of its workers lives, or if its engine
@@ -363,7 +363,7 @@ func TestTendCountsAgainWhenWorkersHaveEnded(t *testing.T) {
 	f := onStage(t, s)
 	s.states[0].State, s.states[1].State = Done, Done
 	s.submits = nil
-	require.NoError(t, f.Tend(context.Background(), lefts(1, 0), TendOptions{Failures: 1}))
+	require.NoError(t, f.Supervise(context.Background(), lefts(1, 0), SuperviseOptions{Failures: 1}))
 	require.Empty(t, s.submits)
 }
 
@@ -372,8 +372,8 @@ func TestTendEndsWithAnErrorWhenNobodyIsLeft(t *testing.T) {
 	f := onStage(t, s)
 	s.states[0].State, s.states[0].Detail = Stopped, "by somebody"
 	s.states[1].State, s.states[1].Exit, s.states[1].Log = Failed, 9, "/the/log"
-	err := f.Tend(context.Background(), lefts(5), TendOptions{Failures: 2})
-	require.ErrorIs(t, err, ErrSpent)
+	err := f.Supervise(context.Background(), lefts(5), SuperviseOptions{Failures: 2})
+	require.ErrorIs(t, err, ErrNoWorkers)
 	require.ErrorContains(t, err, "worker 0 is stopped (by somebody)")
 	require.ErrorContains(t, err, "worker 1 is failed (exit code 9), its log is /the/log")
 	require.Len(t, s.submits, 3)
@@ -384,7 +384,7 @@ func TestTendBearsWithAnEngineThatDoesNotAnswer(t *testing.T) {
 	f := onStage(t, s)
 	s.submits = nil
 	var notes []string
-	err := f.Tend(context.Background(), lefts(5), TendOptions{Patience: time.Minute, Note: func(text string) { notes = append(notes, text) }})
+	err := f.Supervise(context.Background(), lefts(5), SuperviseOptions{ErrorTimeout: time.Minute, Note: func(text string) { notes = append(notes, text) }})
 	require.ErrorContains(t, err, "the controller is down")
 	require.Empty(t, s.submits, "an engine that cannot be asked has not lost anything")
 	require.Len(t, notes, 6)
@@ -399,7 +399,7 @@ func TestTendBearsWithAnEngineThatDoesNotAnswer(t *testing.T) {
 		s.states[1].State = Running
 		return nil
 	}
-	require.NoError(t, f.Tend(context.Background(), lefts(5, 5, 5, 5, 5, 0), TendOptions{}))
+	require.NoError(t, f.Supervise(context.Background(), lefts(5, 5, 5, 5, 5, 0), SuperviseOptions{}))
 	require.Equal(t, 4, failures)
 }
 
@@ -408,16 +408,16 @@ func TestTheJournalRemembersWhatEnginesForget(t *testing.T) {
 	s := &stage{}
 	f := onStage(t, s)
 	s.states[1].State = Stopped
-	require.NoError(t, f.Tend(context.Background(), lefts(5, 0), TendOptions{}))
+	require.NoError(t, f.Supervise(context.Background(), lefts(5, 0), SuperviseOptions{}))
 	s.states[1].State = Unknown
 	other, err := Attach(Tools{Files: files.OS{}, Clock: &hasty{}}, f.Batch().Folder)
 	require.NoError(t, err)
 	states, err := other.Workers(context.Background())
 	require.NoError(t, err)
 	require.Equal(t, Stopped, states[1].State)
-	require.ErrorIs(t, other.Tend(context.Background(), lefts(0), TendOptions{}), files.ErrLocked)
+	require.ErrorIs(t, other.Supervise(context.Background(), lefts(0), SuperviseOptions{}), files.ErrLocked)
 	require.NoError(t, f.Close())
-	require.NoError(t, other.Tend(context.Background(), lefts(0), TendOptions{}))
+	require.NoError(t, other.Supervise(context.Background(), lefts(0), SuperviseOptions{}))
 	require.NoError(t, other.Close())
 
 	require.NoError(t, os.WriteFile(filepath.Join(f.Batch().Folder, journalName), []byte(`{"version": 2}`), 0o666))

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// TendOptions configure Tend. The zero value is ready to use.
-type TendOptions struct {
+// SuperviseOptions configure Tend. The zero value is ready to use.
+type SuperviseOptions struct {
 	// Every is the interval of polls. Zero is 1 s for local workers and 10 s for others.
 	Every time.Duration
 	// Failures is the number of failures allowed for a worker before the next task is
@@ -20,15 +20,15 @@ type TendOptions struct {
 	// Grace is the time that workers have to end once no task is left, and once more
 	// after they were cancelled then. Zero is a minute.
 	Grace time.Duration
-	// Patience is the time after which errors of the engine, without a success in
+	// ErrorTimeout is the time after which errors of the engine, without a success in
 	// between, end Tend. Zero is ten minutes.
-	Patience time.Duration
+	ErrorTimeout time.Duration
 	// Note receives a sentence about each action. Nil drops them.
 	Note func(text string)
 }
 
 // ensureDefaults fills unset options.
-func (o *TendOptions) ensureDefaults(engine string) {
+func (o *SuperviseOptions) ensureDefaults(engine string) {
 	if o.Every == 0 {
 		o.Every = 10 * time.Second
 		if engine == "local" {
@@ -41,8 +41,8 @@ func (o *TendOptions) ensureDefaults(engine string) {
 	if o.Grace == 0 {
 		o.Grace = time.Minute
 	}
-	if o.Patience == 0 {
-		o.Patience = 10 * time.Minute
+	if o.ErrorTimeout == 0 {
+		o.ErrorTimeout = 10 * time.Minute
 	}
 	if o.Note == nil {
 		o.Note = func(string) {}
@@ -50,14 +50,14 @@ func (o *TendOptions) ensureDefaults(engine string) {
 }
 
 // Validate returns an error for negative options.
-func (o TendOptions) Validate() error {
-	if o.Every < 0 || o.Failures < 0 || o.Grace < 0 || o.Patience < 0 {
+func (o SuperviseOptions) Validate() error {
+	if o.Every < 0 || o.Failures < 0 || o.Grace < 0 || o.ErrorTimeout < 0 {
 		return errors.New("every, failures, grace and patience are not negative")
 	}
 	return nil
 }
 
-// Tend keeps workers running until no task is left; left counts the tasks without a
+// Supervise keeps workers running until no task is left; left counts the tasks without a
 // result. It restarts workers that were lost, interrupted or ask for it. A worker that
 // fails is restarted up to Failures times; each task that is done resets the count.
 //
@@ -65,7 +65,7 @@ func (o TendOptions) Validate() error {
 // ErrSpent when no worker may be restarted, and one that wraps ErrCancelled when the
 // batch was cancelled. It also returns when ctx ends: local workers then die with the
 // process and others go on.
-func (f *Fleet) Tend(ctx context.Context, left func() (int, error), o TendOptions) error {
+func (f *Fleet) Supervise(ctx context.Context, left func() (int, error), o SuperviseOptions) error {
 	o.ensureDefaults(f.journal.Engine)
 	err := o.Validate()
 	if err == nil {
@@ -84,7 +84,7 @@ func (f *Fleet) Tend(ctx context.Context, left func() (int, error), o TendOption
 // tending is the state of a call of Tend.
 type tending struct {
 	*Fleet
-	o       TendOptions
+	o       SuperviseOptions
 	left    func() (int, error)
 	heard   time.Duration // time of the engine's last answer
 	through time.Duration // time at which no task was left first
@@ -132,7 +132,7 @@ func (t *tending) look(ctx context.Context) (bool, error) {
 	switch {
 	case err == nil:
 		t.heard = now
-	case errors.Is(err, ErrSpent), errors.Is(err, ErrCancelled), errors.Is(err, exec.ErrNotFound), ctx.Err() != nil, now-t.heard >= t.o.Patience:
+	case errors.Is(err, ErrNoWorkers), errors.Is(err, ErrCancelled), errors.Is(err, exec.ErrNotFound), ctx.Err() != nil, now-t.heard >= t.o.ErrorTimeout:
 		return true, err
 	default:
 		t.o.Note(err.Error() + "; it is tried again")
@@ -156,7 +156,7 @@ func (t *tending) again(ctx context.Context, states []WorkerState, left int) err
 	case len(start) > 0:
 		return t.restart(ctx, states, start)
 	case !anyLive(states):
-		return fmt.Errorf("%w, and %d tasks have no result: %s", ErrSpent, left, outcomes(states))
+		return fmt.Errorf("%w, and %d tasks have no result: %s", ErrNoWorkers, left, outcomes(states))
 	}
 	return t.remember(states)
 }

@@ -43,7 +43,7 @@ func compat(e *edit, a Action) error {
 // legacyBlock finds a block by the original's number or by name; nil means the number after
 // the last, which does nothing.
 func (e *edit) legacyBlock(target string) (*tracing.Block, error) {
-	paths := tracing.LegacyBlocks(e.net)
+	paths := OriginalBlocks(e.net)
 	for k, path := range paths {
 		if target == fmt.Sprint(k) || target == path {
 			return e.trace.Block(path)

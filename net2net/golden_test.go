@@ -17,7 +17,6 @@ import (
 	"graft/net2net"
 	"graft/torch"
 	"graft/torch/weights"
-	"graft/tracing"
 )
 
 // reference is the folder of the original's figures beside the repository.
@@ -53,7 +52,7 @@ func TestCompatShapes(t *testing.T) {
 		for path, deep := range network.Deepened {
 			n, err := model.Zoo(name, model.ZooOptions{})
 			require.NoError(t, err)
-			require.Len(t, tracing.LegacyBlocks(n), network.Blocks)
+			require.Len(t, net2net.OriginalBlocks(n), network.Blocks)
 			for _, at := range strings.Split(path, ",") {
 				_, err := net2net.Apply(n, net2net.Action{Kind: "deepen", Target: at}, net2net.Options{Compat: net2net.Original})
 				require.NoError(t, err, "%s deepened at %s", name, path)
@@ -93,7 +92,10 @@ func compareShape(t *testing.T, what string, n *model.Network, want shape, ids m
 	if want.Layers == nil {
 		return
 	}
-	layers := tracing.LegacyLayers(n)
+	var layers []string
+	for _, leaf := range n.Leaves() {
+		layers = append(layers, leaf.Layer.String())
+	}
 	require.Equal(t, want.Layers, layers, what)
 	for k, layer := range layers {
 		require.Equal(t, want.IDs[k], ids[layer], "%s: the id of %s", what, layer)

@@ -113,7 +113,7 @@ func eachRow(path string) func(io.Reader, func(n int, row []byte) error) (torn b
 	if isEvents(path) {
 		return tensorboard.EachRecord
 	}
-	return eachLine
+	return EachLine
 }
 
 // errEnough ends a reading early.

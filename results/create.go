@@ -105,7 +105,7 @@ func makeRoom(fsys files.FS, path string, force bool) error {
 // takeable returns an error unless there is nothing at path, an empty folder, or one of
 // which Create was interrupted.
 func takeable(fsys files.FS, path string) error {
-	entries, err := files.Standing(fsys, path)
+	entries, err := files.Entries(fsys, path)
 	if err != nil {
 		return err
 	}

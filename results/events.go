@@ -112,7 +112,7 @@ func ReadEvents(fsys files.FS, path string) ([]tensorboard.Event, error) {
 
 func readEventFile(fsys files.FS, path string) ([]tensorboard.Event, error) {
 	var events []tensorboard.Event
-	err := readTable(fsys, path, func(r io.Reader) (err error) {
+	err := ReadTable(fsys, path, func(r io.Reader) (err error) {
 		events, err = tensorboard.Read(r)
 		return err
 	})

@@ -125,29 +125,6 @@ func FuzzRow(f *testing.F) {
 	})
 }
 
-// Any file gives an error or values, and no line of a log is lost.
-func FuzzLegacy(f *testing.F) {
-	f.Add("26,329.99497151374817,0.7194")
-	f.Add("0,2.24,[1.0, 0.0]")
-	f.Add("63,21178.0,None")
-	f.Add("2023-12-15 00:55:59,463 | [INFO] : learning start time\nmore")
-	f.Fuzz(func(t *testing.T, text string) {
-		if row, err := parseLegacyRow(text); err == nil {
-			require.False(t, row.Value.None && row.Value.Numbers != nil)
-			require.True(t, !row.Value.Single || len(row.Value.Numbers) == 1)
-		}
-		total := 0
-		for _, line := range parseLegacyLog([]byte(text)) {
-			total += bytes.Count([]byte(line.Text), []byte("\n")) + 1
-		}
-		lines := 0
-		for range bytes.Lines([]byte(text)) {
-			lines++
-		}
-		require.Equal(t, lines, total)
-	})
-}
-
 // Any manifest or registry is read or refused.
 func FuzzRunFolder(f *testing.F) {
 	text, err := json.Marshal(Manifest{Format: 1})

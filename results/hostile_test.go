@@ -23,8 +23,7 @@ var readers = map[string]func(fsys files.FS, path string) error{
 	"usage.csv": func(fsys files.FS, path string) error {
 		return results.EachUsage(fsys, path, func(results.UsageRow) error { return nil })
 	},
-	"runtimes": func(fsys files.FS, path string) error { _, err := results.ReadLegacyRuntimes(fsys, path); return err },
-	"x.ckpt":   func(fsys files.FS, path string) error { _, err := results.ReadCheckpoint(fsys, path); return err },
+	"x.ckpt": func(fsys files.FS, path string) error { _, err := results.ReadCheckpoint(fsys, path); return err },
 	results.ManifestFile: func(fsys files.FS, path string) error {
 		_, err := results.ReadManifest(fsys, filepath.Dir(path))
 		return err

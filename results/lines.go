@@ -76,8 +76,8 @@ func (l *Lines) Sync() error {
 // lines give nil.
 func ReadJSONLines[T any](fsys files.FS, path string) ([]T, error) {
 	var values []T
-	err := readTable(fsys, path, func(r io.Reader) error {
-		_, err := eachLine(r, func(n int, line []byte) error {
+	err := ReadTable(fsys, path, func(r io.Reader) error {
+		_, err := EachLine(r, func(n int, line []byte) error {
 			var v T
 			if err := json.Unmarshal(line, &v); err != nil {
 				return fmt.Errorf("%s:%d: %w", path, n, err)

@@ -32,7 +32,7 @@ type series struct {
 // anything else that no Stream writes is an error with file and line.
 func ReadStream(fsys files.FS, path string) (*Table, error) {
 	t := &Table{data: map[string]*series{}}
-	if err := readTable(fsys, path, func(r io.Reader) error { return t.read(r, path) }); err != nil {
+	if err := ReadTable(fsys, path, func(r io.Reader) error { return t.read(r, path) }); err != nil {
 		return nil, fmt.Errorf("reading table %s: %w", path, err)
 	}
 	t.settle()
@@ -41,7 +41,7 @@ func ReadStream(fsys files.FS, path string) (*Table, error) {
 
 func (t *Table) read(r io.Reader, path string) (err error) {
 	var cells []cell
-	t.Torn, err = eachLine(r, func(n int, line []byte) (err error) {
+	t.Torn, err = EachLine(r, func(n int, line []byte) (err error) {
 		text := string(bytes.TrimSuffix(line, []byte("\n")))
 		if n == 1 {
 			err = t.readHead(text)

@@ -21,8 +21,8 @@ const (
 	readBuffer = 1 << 16
 )
 
-// readTable opens a table or log and hands at most maxTable bytes of it to read.
-func readTable(fsys files.FS, path string, read func(r io.Reader) error) error {
+// ReadTable opens a table or log and hands at most maxTable bytes of it to read.
+func ReadTable(fsys files.FS, path string, read func(r io.Reader) error) error {
 	file, err := fsys.Open(path)
 	if err != nil {
 		return err
@@ -37,10 +37,10 @@ func readTable(fsys files.FS, path string, read func(r io.Reader) error) error {
 	return errors.Join(err, file.Close())
 }
 
-// eachLine calls do for each whole line, with its end and numbered from 1, until do
+// EachLine calls do for each whole line, with its end and numbered from 1, until do
 // returns an error. Torn means that the file does not end in a whole line. The line is
 // valid during the call.
-func eachLine(r io.Reader, do func(n int, line []byte) error) (torn bool, err error) {
+func EachLine(r io.Reader, do func(n int, line []byte) error) (torn bool, err error) {
 	in := bufio.NewReaderSize(r, readBuffer)
 	var long []byte // part of a line that is longer than the buffer
 	for n := 1; ; {

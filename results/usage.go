@@ -84,7 +84,7 @@ func appendPlain(line []byte, text string) []byte {
 // EachUsage calls do for each row of a table of usage, until it returns an error. Columns
 // are found by name; others may stand beside them.
 func EachUsage(fsys files.FS, path string, do func(r UsageRow) error) error {
-	if err := readTable(fsys, path, func(r io.Reader) error { return eachUsage(r, do) }); err != nil {
+	if err := ReadTable(fsys, path, func(r io.Reader) error { return eachUsage(r, do) }); err != nil {
 		return fmt.Errorf("reading %s: %w", path, err)
 	}
 	return nil

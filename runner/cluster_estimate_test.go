@@ -23,6 +23,7 @@ import (
 	"graft/files"
 	"graft/results/failure"
 	"graft/results/runs"
+	"graft/work/estimates"
 )
 
 // twoWeeks goes into a folder with a trace of sixteen days, jobs.csv, and the nodes of its
@@ -48,7 +49,7 @@ func object[T any](t *testing.T, line string) (report T) {
 	return report
 }
 
-func text(t *testing.T, path string) string {
+func text(t testing.TB, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -60,10 +61,10 @@ func text(t *testing.T, path string) string {
 func TestClusterEstimate(t *testing.T) {
 	twoWeeks(t)
 	require.NoError(t, os.MkdirAll("data", 0o755))
-	r := object[estimatesReport](t, "cluster estimate --trace jobs.csv --past --out data/jobs_ebm.csv --model model.json --shapes shapes")
-	jobs, estimates := lines(t, "jobs.csv"), lines(t, "data/jobs_ebm.csv")
-	require.Len(t, estimates, len(jobs))
-	for k, e := range estimates {
+	r := object[estimates.DurationReport](t, "cluster estimate --trace jobs.csv --past --out data/jobs_ebm.csv --model model.json --shapes shapes")
+	jobs, rows := lines(t, "jobs.csv"), lines(t, "data/jobs_ebm.csv")
+	require.Len(t, rows, len(jobs))
+	for k, e := range rows {
 		require.Equal(t, jobs[k]["id"], e["job_id"])
 		seconds, err := strconv.Atoi(e["priority"])
 		require.NoError(t, err)
@@ -72,11 +73,11 @@ func TestClusterEstimate(t *testing.T) {
 	require.Equal(t, []int{len(jobs), len(jobs)}, []int{r.Jobs, r.Learned + r.Similar + r.Blind})
 	require.Greater(t, r.Learned, 500)
 	require.Positive(t, r.Blind)
-	t.Logf("measured: 1200 jobs that are made up: R² %s, by similar jobs %s", r.Scores.R2.text(), r.Usual.R2.text())
+	t.Logf("measured: 1200 jobs that are made up: R² %s, by similar jobs %s", measureText(r.Scores.R2), measureText(r.Usual.R2))
 	require.Greater(t, *r.Scores.R2.Value, 0.05)
 	require.Len(t, r.Windows, 2)
 	require.Equal(t, r.Learned, r.Windows[0].Jobs+r.Windows[1].Jobs)
-	require.True(t, slices.IsSortedFunc(r.Terms, func(a, b learnedTerm) int { return int(b.Importance*1e6 - a.Importance*1e6) }))
+	require.True(t, slices.IsSortedFunc(r.Terms, func(a, b estimates.Term) int { return int(b.Importance*1e6 - a.Importance*1e6) }))
 	must(t, "cluster run --trace jobs.csv --nodes nodes.csv --data data --scheduler qssf --estimates ebm --out run")
 	require.Len(t, lines(t, "run/qssf/jobs.csv"), len(jobs))
 
@@ -85,13 +86,13 @@ func TestClusterEstimate(t *testing.T) {
 	require.Equal(t, failure.Usage, got.code, "what is there stays")
 	screen := must(t, "cluster estimate --trace jobs.csv --past --out data/jobs_ebm.csv --force --workers 1")
 	require.Equal(t, before, text(t, "data/jobs_ebm.csv"), "the same bytes again")
-	require.Contains(t, screen, fmt.Sprintf("%d estimated by a model, %d by similar jobs that had ended, %d as an hour since none had\n", r.Learned, r.Similar, r.Blind))
+	require.Contains(t, screen, fmt.Sprintf("%d estimates by a model, %d by the mean of similar jobs, %d of an hour\n", r.Learned, r.Similar, r.Blind))
 	require.Contains(t, screen, r.Terms[0].Name)
 	shapesAreAll(t, r)
 }
 
 // shapesAreAll holds the files of shapes, and what the command prints of a model, to its terms.
-func shapesAreAll(t *testing.T, r estimatesReport) {
+func shapesAreAll(t *testing.T, r estimates.DurationReport) {
 	t.Helper()
 	for _, path := range r.Shapes {
 		content := []byte(text(t, path))
@@ -108,7 +109,7 @@ func shapesAreAll(t *testing.T, r estimatesReport) {
 			}
 		}
 	}
-	s := object[shapesReport](t, "cluster shapes model.json")
+	s := object[estimates.ShapesReport](t, "cluster shapes model.json")
 	require.Len(t, s.Terms, len(r.Terms))
 	for _, term := range s.Terms {
 		file := filepath.Join("shapes", strings.Join(term.Features, "-"))
@@ -184,18 +185,18 @@ func TestEstimatesFromAHistory(t *testing.T) {
 	twoWeeks(t)
 	must(t, "trace convert jobs.csv past.csv --to helios --window ..691199")
 	must(t, "trace convert jobs.csv rest.csv --to helios --window 691200..")
-	r := object[estimatesReport](t, "cluster estimate --trace rest.csv --history past.csv --out one.csv")
+	r := object[estimates.DurationReport](t, "cluster estimate --trace rest.csv --history past.csv --out one.csv")
 	require.Equal(t, []int{1200, r.Jobs, 0, 0, 0}, []int{r.Jobs + r.History, r.Learned, r.Similar, r.Blind, r.Later})
-	r = object[estimatesReport](t, "cluster estimate --trace jobs.csv --window 691200.. --history jobs.csv --out two.csv")
+	r = object[estimates.DurationReport](t, "cluster estimate --trace jobs.csv --window 691200.. --history jobs.csv --out two.csv")
 	require.Equal(t, r.Jobs, r.Later, "jobs of the trace are no history")
 	require.Equal(t, text(t, "one.csv"), text(t, "two.csv"))
-	r = object[estimatesReport](t, "cluster estimate --trace rest.csv --history past.csv --walk none --out once.csv")
+	r = object[estimates.DurationReport](t, "cluster estimate --trace rest.csv --history past.csv --walk none --out once.csv")
 	require.Len(t, r.Windows, 1)
 	require.Equal(t, r.Jobs, r.Learned)
-	r = object[estimatesReport](t, "cluster estimate --trace jobs.csv --walk none --out alone.csv")
+	r = object[estimates.DurationReport](t, "cluster estimate --trace jobs.csv --walk none --out alone.csv")
 	require.Len(t, r.Windows, 1)
 	require.Less(t, r.Learned, r.Jobs)
-	r = object[estimatesReport](t, "cluster estimate --trace jobs.csv --walk never --out never.csv")
+	r = object[estimates.DurationReport](t, "cluster estimate --trace jobs.csv --walk never --out never.csv")
 	require.Empty(t, r.Windows)
 	require.Nil(t, r.Scores)
 	require.Equal(t, 1200, r.Similar+r.Blind)
@@ -224,7 +225,7 @@ func TestLearningCommandsCanBeStopped(t *testing.T) {
 func TestClusterForecast(t *testing.T) {
 	twoWeeks(t)
 	require.NoError(t, os.MkdirAll("data", 0o755))
-	r := object[forecastReport](t, "cluster forecast --trace jobs.csv --out data/my_throughput_pred.csv --models models --shapes shapes")
+	r := object[estimates.ForecastReport](t, "cluster forecast --trace jobs.csv --out data/my_throughput_pred.csv --models models --shapes shapes")
 	require.InDelta(t, 16*144, r.Steps, 5, "up to the last job")
 	require.Equal(t, []int{r.Steps, r.Steps - 7*144, 2}, []int{r.Rows, r.Learned, r.Times})
 	require.Greater(t, *r.Jobs.Scores.R2.Value, 0.0, "days and weeks repeat")
@@ -240,25 +241,25 @@ func TestClusterForecast(t *testing.T) {
 	forecast, err := cluster.ReadForecast(files.OS{}, found.Forecast, 0)
 	require.NoError(t, err)
 	require.Len(t, forecast.At, r.Rows)
-	require.Equal(t, r.Jobs.Terms, learnedAsPrinted(object[shapesReport](t, "cluster shapes models/jobs.json")))
+	require.Equal(t, r.Jobs.Terms, learnedAsPrinted(object[estimates.ShapesReport](t, "cluster shapes models/jobs.json")))
 	require.FileExists(t, "shapes/jobs-hour.svg")
 	require.FileExists(t, "shapes/gpus-hour.csv")
 
-	late := object[forecastReport](t, "cluster forecast --ticks data/my_throughput_pred.csv --from 2020-09-14 --out late.csv")
+	late := object[estimates.ForecastReport](t, "cluster forecast --ticks data/my_throughput_pred.csv --from 2020-09-14 --out late.csv")
 	left := r.Steps - 13*144
 	require.Equal(t, []int{r.Steps, left, left, 1}, []int{late.Steps, late.Rows, late.Learned, late.Times})
 	require.Equal(t, "2020-09-14 00:00:00", late.From)
-	require.Contains(t, must(t, "cluster forecast --trace jobs.csv --from 2020-09-14 --out trace.csv"), fmt.Sprintf("%d by models that were learned 1 time, 0 as the last known hour", left))
+	require.Contains(t, must(t, "cluster forecast --trace jobs.csv --from 2020-09-14 --out trace.csv"), fmt.Sprintf("%d steps by models, learned 1 time, 0 by the last known hour", left))
 	require.Equal(t, text(t, "late.csv"), text(t, "trace.csv"), "a table of submissions says what its trace does")
 }
 
 // learnedAsPrinted is a model's terms in the order in which they are printed.
-func learnedAsPrinted(r shapesReport) []learnedTerm {
-	var terms []learnedTerm
+func learnedAsPrinted(r estimates.ShapesReport) []estimates.Term {
+	var terms []estimates.Term
 	for _, t := range r.Terms {
-		terms = append(terms, t.learnedTerm)
+		terms = append(terms, t.Term)
 	}
-	slices.SortStableFunc(terms, func(a, b learnedTerm) int {
+	slices.SortStableFunc(terms, func(a, b estimates.Term) int {
 		switch {
 		case a.Importance > b.Importance:
 			return -1
@@ -294,7 +295,7 @@ func TestLearningIsCalledWrongly(t *testing.T) {
 		"estimate --trace jobs.csv":                                                   `"out"`,
 		"estimate --trace jobs.csv --out o.csv --walk x":                              "--walk x: give week, none or never",
 		"estimate --trace jobs.csv --out o.csv --target x":                            `target is "x"`,
-		"estimate --trace jobs.csv --out o.csv --format x":                            `no format "x"`,
+		"estimate --trace jobs.csv --out o.csv --format x":                            `unknown trace format "x"`,
 		"estimate --trace jobs.csv --out o.csv --window 5":                            "--window 5",
 		"estimate --trace jobs.csv --out o.csv --start 2020-09-01":                    "leave the flag out",
 		"estimate --trace seconds.csv --out o.csv":                                    "have no date",
@@ -332,14 +333,14 @@ func TestEstimatesOfAPublishedMonth(t *testing.T) {
 		t.Skip("left out: the published month is not here")
 	}
 	t.Chdir(t.TempDir())
-	estimate := func(args string) estimatesReport {
-		return object[estimatesReport](t, "cluster estimate --trace "+path+" --start 2020-04-01 "+args)
+	estimate := func(args string) estimates.DurationReport {
+		return object[estimates.DurationReport](t, "cluster estimate --trace "+path+" --start 2020-04-01 "+args)
 	}
 	e := estimate("--out ours.csv")
 	require.Equal(t, []int{23_859, 17_971}, []int{e.Jobs, e.Learned})
 	require.Greater(t, *e.Scores.R2.Value, 0.45)
 	estimate("--out similar.csv --walk never")
-	const second = 13_219_200 + secondsOfWeek // second of the trace at which its second week begins
+	const second = 13_219_200 + 7*runs.SecondsOfDay // second of the trace at which its second week begins
 	later := dataFromSecondWeek(t, data)
 	for span, args := range map[string]string{"all of the month": "--data " + data, "from the second week on": fmt.Sprintf("--from %d --data %s", second, later)} {
 		mean := map[string]float64{}

@@ -10,29 +10,30 @@ import (
 
 	"graft/cluster/schedulers"
 	"graft/config"
-	"graft/files"
 	"graft/results/runs"
+	"graft/work"
 )
 
-// clusterFlags are the flags that say what is simulated: short names of keys.
+// clusterFlags are the flags of a simulation. All but file and set are short for keys of the
+// file; those that are not given leave the key to the file.
 type clusterFlags struct {
-	file       string   // TOML, with the same and more; empty for none
-	data       string   // folder
-	trace      string   // file
-	nodes      string   // file
+	file       string   // TOML; empty is none
+	data       string   // folder with knowledge of the cluster
+	trace      string   // file of the jobs
+	nodes      string   // file of the virtual clusters, or a number of nodes
 	schedulers []string // names
-	compat     string   // whose faults are kept
-	placement  string   // how nodes are chosen
-	estimates  string   // of how long jobs take
-	loads      []string // numbers
-	from, to   int64    // seconds
-	workers    int      // side by side
-	set        []string // assignments
+	compat     string   // simulator whose faults are kept
+	placement  string   // name
+	estimates  string   // source of estimated durations
+	loads      []string // factors of the rate of submissions
+	from, to   int64    // seconds of the trace
+	workers    int      // simulations in parallel
+	set        []string // assignments to keys
 
 	given *pflag.FlagSet
 }
 
-// clusterKeys are the keys that flags are short for.
+// clusterKeys are the keys that flags are short for, by flag.
 var clusterKeys = map[string]string{
 	"data": "cluster.data", "trace": "cluster.trace", "nodes": "cluster.nodes", "scheduler": "schedule.schedulers",
 	"compat": "cluster.compat", "placement": "cluster.placement", "estimates": "schedule.estimates", "load": "schedule.loads",
@@ -41,17 +42,17 @@ var clusterKeys = map[string]string{
 
 func (f *clusterFlags) add(command *cobra.Command) {
 	f.given = command.Flags()
-	f.given.StringVar(&f.data, "data", "", "folder with what is known of the cluster: its nodes, profiles, estimates, forecasts")
+	f.given.StringVar(&f.data, "data", "", "folder with knowledge of the cluster: its nodes, profiles, estimates, forecasts")
 	f.given.StringVar(&f.trace, "trace", "", "file of the trace")
 	f.given.StringVar(&f.nodes, "nodes", "", "file of the virtual clusters and their nodes, or a number of nodes for all jobs; empty is vc_config.csv in --data")
-	f.given.StringSliceVar(&f.schedulers, "scheduler", nil, "who schedules, one or several with commas between them; all is every one")
-	f.given.StringVar(&f.compat, "compat", "", "keep the faults of an original: lucid; none corrects them")
-	f.given.StringVar(&f.placement, "placement", "", "how nodes are chosen: consolidate, consolidate-first or random")
-	f.given.StringVar(&f.estimates, "estimates", "", "how long jobs are expected to take: lgb or ebm of --data, exact, or a file")
-	f.given.StringSliceVar(&f.loads, "load", nil, "submit jobs so many times faster than in the trace; several with commas between them")
-	f.given.Int64Var(&f.from, "from", 0, "leave out jobs that were submitted before this second of the trace")
-	f.given.Int64Var(&f.to, "to", 0, "leave out jobs that were submitted after this second of the trace")
-	f.given.IntVar(&f.workers, "workers", 0, "how many are simulated side by side; 0 is as many as processors")
+	f.given.StringSliceVar(&f.schedulers, "scheduler", nil, "schedulers, separated by commas; all is every one")
+	f.given.StringVar(&f.compat, "compat", "", "reproduce the faults of an original: lucid; none corrects them")
+	f.given.StringVar(&f.placement, "placement", "", "how nodes are selected: consolidate, consolidate-first or random")
+	f.given.StringVar(&f.estimates, "estimates", "", "estimated durations of jobs: lgb or ebm of --data, exact, or a file")
+	f.given.StringSliceVar(&f.loads, "load", nil, "factors by which jobs arrive faster than in the trace, separated by commas")
+	f.given.Int64Var(&f.from, "from", 0, "drop jobs submitted before this second of the trace")
+	f.given.Int64Var(&f.to, "to", 0, "drop jobs submitted after this second of the trace")
+	f.given.IntVar(&f.workers, "workers", 0, "simulations in parallel; 0 is one for each processor")
 	f.given.StringArrayVar(&f.set, "set", nil, "set a key, such as lucid.limit=300, after file and flags; may be given several times")
 }
 
@@ -64,19 +65,22 @@ func schedulerHelp() string {
 	return b.String()
 }
 
-// read is what file and flags say.
-func (f *clusterFlags) read(more ...string) (*config.Cluster, error) {
+// read reads the file, and sets the keys of the flags that were given.
+func (f *clusterFlags) read(env *work.Env, more ...string) (*config.Cluster, error) {
 	var set []string
 	f.given.Visit(func(flag *pflag.Flag) {
 		if key := clusterKeys[flag.Name]; key != "" {
 			set = append(set, key+"="+f.value(flag))
 		}
 	})
-	c, err := config.ReadCluster(files.OS{}, f.file, append(append(set, f.set...), more...))
+	c, err := config.ReadCluster(env.Files, f.file, append(append(set, f.set...), more...))
+	if err == nil {
+		tuneCollector(env, c.Cluster.Trace)
+	}
 	return c, runs.AsConfigFault(err)
 }
 
-// value writes a flag as an assignment has it.
+// value is the value of a flag as TOML.
 func (f *clusterFlags) value(flag *pflag.Flag) string {
 	switch flag.Name {
 	case "scheduler":
@@ -96,7 +100,7 @@ func (f *clusterFlags) value(flag *pflag.Flag) string {
 	return config.Quote(flag.Value.String())
 }
 
-// floats writes whole numbers as floats; what is no number stays, and is a fault of the key.
+// floats writes whole numbers as floats. Other texts stay; the key refuses those that are no numbers.
 func floats(list []string) []string {
 	texts := make([]string, len(list))
 	for k, text := range list {

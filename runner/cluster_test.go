@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
@@ -15,9 +17,10 @@ import (
 	"graft/cluster/schedulers"
 	"graft/config"
 	"graft/files"
-	"graft/results"
 	"graft/results/failure"
 	"graft/results/runs"
+	"graft/work"
+	"graft/work/clusters"
 )
 
 // aCluster goes into a folder with a trace of three days and the nodes of its cluster.
@@ -38,28 +41,35 @@ func writeTrace(t testing.TB, dir string, jobs int) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "nodes.csv"), []byte(",num\na,3\nb,2\n"), 0o600))
 }
 
+// inFolder opens files at relative paths in a folder.
+type inFolder struct {
+	files.OS
+	dir string
+}
+
+func (f inFolder) Open(path string) (files.File, error) {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(f.dir, path)
+	}
+	return f.OS.Open(path)
+}
+
 // writeCluster makes the folder of a run, which may have been killed before its end.
 func writeCluster(t testing.TB, dir string, open bool) {
 	t.Helper()
-	in := t.TempDir()
-	writeTrace(t, in, 300)
-	c, err := config.ReadCluster(files.OS{}, "", []string{"cluster.trace=" + config.Quote(filepath.Join(in, "jobs.csv")), "cluster.nodes=" + config.Quote(filepath.Join(in, "nodes.csv")),
-		"schedule.schedulers=[\"fifo\", \"srtf\"]", "output.every=3600"})
+	in := inFolder{dir: t.TempDir()}
+	writeTrace(t, in.dir, 300)
+	c, err := config.ReadCluster(in, "", []string{`cluster.trace="jobs.csv"`, `cluster.nodes="nodes.csv"`, `schedule.schedulers=["fifo", "srtf"]`, "output.every=3600", "output.folder=" + config.Quote(dir)})
 	require.NoError(t, err)
-	s, err := readClusterStudy(c)
-	require.NoError(t, err)
-	c.Cluster.Trace, c.Cluster.Nodes = "jobs.csv", "nodes.csv"
-	run, err := results.Create(files.OS{}, dir, results.CreateOptions{Resolved: c.Resolved()}, results.Manifest{Created: when, Graft: "v0.1.0", ConfigSHA256: strings.Repeat("56", 32), Host: "node", CommandLine: []string{"graft", "cluster", "run"}})
-	require.NoError(t, err)
-	defer run.Close()
-	_, err = run.Stream(runs.ClusterStream, clusterColumns)
-	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
 	if open {
-		return
+		cancel()
 	}
-	report, err := (&replay{clusterStudy: s, log: zap.NewNop(), run: run, completions: map[runs.ClusterCellKey][]int64{}}).all(t.Context())
-	require.NoError(t, err)
-	require.NoError(t, run.WriteOutcome(report))
+	_, err = clusters.Run(ctx, &work.Env{Files: in, Now: func() time.Time { return when }, Version: "v0.1.0", Host: "node", Args: []string{"graft", "cluster", "run"}, Log: zap.NewNop()}, c, clusters.RunOptions{})
+	require.Equal(t, open, err != nil, err)
+	path := filepath.Join(dir, runs.ManifestFile) // a new key changes the digest
+	require.NoError(t, os.WriteFile(path, []byte(strings.ReplaceAll(text(t, path), c.Digest(), strings.Repeat("56", 32))), 0o600))
 }
 
 // lines are the rows of a table of jobs, by column.
@@ -81,11 +91,11 @@ func lines(t *testing.T, path string) []map[string]string {
 	return list
 }
 
-// withoutLucid are the schedulers that need no profiles.
-func withoutLucid() string {
+// withoutProfiles are the schedulers that need no profiles.
+func withoutProfiles() string {
 	var names []string
 	for _, k := range schedulers.Kinds() {
-		if k.Name != "lucid" {
+		if !k.Profiles {
 			names = append(names, k.Name)
 		}
 	}
@@ -96,11 +106,11 @@ func withoutLucid() string {
 // side, and reports read it.
 func TestClusterRun(t *testing.T) {
 	aCluster(t, 300)
-	args := []string{"cluster", "run", "--trace", "jobs.csv", "--nodes", "nodes.csv", "--scheduler", withoutLucid(), "--estimates", "exact", "--set", "output.every=3600", "--quiet"}
+	args := []string{"cluster", "run", "--trace", "jobs.csv", "--nodes", "nodes.csv", "--scheduler", withoutProfiles(), "--estimates", "exact", "--set", "output.every=3600", "--quiet"}
 	got := graft(append(args, "--out", "one", "--workers", "1")...)
 	require.Equal(t, failure.Done, got.code, got.stderr)
 	require.Equal(t, failure.Done, graft(append(args, "--out", "many", "--workers", "5")...).code)
-	for _, name := range strings.Split(withoutLucid(), ",") {
+	for _, name := range strings.Split(withoutProfiles(), ",") {
 		require.Len(t, lines(t, filepath.Join("one", name, "jobs.csv")), 300, name)
 		for _, file := range []string{"jobs.csv", "usage.csv"} {
 			a, err := os.ReadFile(filepath.Join("one", name, file))
@@ -117,10 +127,15 @@ func TestClusterRun(t *testing.T) {
 	require.Contains(t, graft("report", "one", "many").stdout, "tiresias completion")
 
 	got = graft(append(args, "--out", "one")...)
-	require.Equal(t, failure.Failed, got.code)
+	require.Equal(t, failure.Usage, got.code)
 	require.Contains(t, got.stderr, "it exists")
+	outcome := text(t, filepath.Join("one", runs.OutcomeFile))
 	require.NoError(t, os.Remove(filepath.Join("one", runs.OutcomeFile)))
-	require.Equal(t, failure.Done, graft(append(args, "--out", "one", "--workers", "1")...).code, "what did not end is done again")
+	require.Equal(t, failure.Done, graft(append(args, "--out", "one", "--workers", "1", "--resume")...).code)
+	require.Equal(t, outcome, text(t, filepath.Join("one", runs.OutcomeFile)), "a run that did not end is done again")
+	got = graft(append(args, "--out", "one", "--resume", "--load", "2")...)
+	require.Equal(t, failure.Configuration, got.code)
+	require.Contains(t, got.stderr, "schedule.loads was [1.0] and is [2.0]")
 }
 
 // JSON has what the text has, at each load; more load makes jobs wait longer.
@@ -141,7 +156,7 @@ func TestClusterRefusesJobs(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("jobs.csv", []byte("job_id,gpu_num,submit_time,duration,vc\n1,1,0,5,a\n2,99,1,5,a\n3,1,2,5,b\n4,1,3,0,a\n4,1,3,7,a\n5,0,3,7,a\n6,1,-3,7,a\n"), 0o600))
 	require.NoError(t, os.WriteFile("nodes.csv", []byte(",num\na,1\n"), 0o600))
-	got := graft("cluster", "run", "--trace", "jobs.csv", "--nodes", "nodes.csv", "--scheduler", withoutLucid(), "--estimates", "exact", "--quiet")
+	got := graft("cluster", "run", "--trace", "jobs.csv", "--nodes", "nodes.csv", "--scheduler", withoutProfiles(), "--estimates", "exact", "--quiet")
 	require.Equal(t, failure.Partial, got.code, got.stderr)
 	for _, why := range []string{"1 larger than its virtual cluster, job 2", "1 unknown virtual cluster, job 3", "1 no devices asked for, job 5", "1 another job has its id, job 4", "1 submitted before simulations begin, job 6"} {
 		require.Contains(t, got.stderr, why)

@@ -16,6 +16,7 @@ import (
 	"graft/results"
 	"graft/torch"
 	"graft/trainer"
+	"graft/work/traces"
 )
 
 // shells are those that completion can be had for.
@@ -92,7 +93,7 @@ var flagCompleters = map[string]completer{
 	"optimizer": words(torch.RuleNames),
 	"engine":    words(fleet.Engines),
 	"from":      words(traceFormats),
-	"to":        words(traceWritable),
+	"to":        words(traces.Writable),
 	"arrivals":  words(func() []string { return []string{"diurnal", "poisson"} }),
 }
 

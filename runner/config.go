@@ -11,6 +11,7 @@ import (
 
 	"graft/config"
 	"graft/files"
+	"graft/original/convert"
 	"graft/results/document"
 	"graft/results/failure"
 	"graft/results/runs"
@@ -259,7 +260,7 @@ simulation becomes a scenario, one about a policy that learns a file for 'graft 
 }
 
 func runConfigConvert(w io.Writer, log *zap.Logger, path, out string) error {
-	t, err := config.ConvertLegacy(files.OS{}, path)
+	t, err := convert.Convert(files.OS{}, path)
 	if err != nil {
 		return runs.AsConfigFault(err)
 	}

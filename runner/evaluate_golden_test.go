@@ -11,24 +11,25 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/config"
-	"graft/decider"
 	"graft/files"
 	"graft/model"
 	"graft/net2net"
+	"graft/original"
+	"graft/original/bilstm"
+	"graft/original/published"
 	"graft/results/failure"
 	"graft/results/runs"
-	"graft/simulation"
+	"graft/simulation/evaluation"
 )
 
 // original is where the original's files lie beside the repository.
-const original = "../../shared/reference/adaptation"
+const publishedFolder = "../../shared/reference/adaptation"
 
 // beside are the folders of the original that match a pattern; without any the test
 // is skipped.
 func beside(t *testing.T, pattern string) []string {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(original, pattern))
+	paths, err := filepath.Glob(filepath.Join(publishedFolder, pattern))
 	require.NoError(t, err)
 	if len(paths) == 0 {
 		t.Skip("left out: the original's files are not beside the repository")
@@ -57,10 +58,10 @@ func tablesOf(t *testing.T) map[string]string {
 	tables := map[string]string{}
 	for _, pattern := range []string{"config/*/*.toml", "config/*/*/*.toml", "policies/*/config.toml", "simulations/*/config.toml"} {
 		for _, path := range beside(t, pattern) {
-			run, err := config.ReadLegacyRun(files.OS{}, path)
+			run, err := published.Read(files.OS{}, path)
 			require.NoError(t, err)
 			if run.Table != "" {
-				tables[run.Folder] = filepath.Join(original, "simulations", filepath.Base(filepath.Dir(run.Table)))
+				tables[run.Folder] = filepath.Join(publishedFolder, "simulations", filepath.Base(filepath.Dir(run.Table)))
 			}
 		}
 	}
@@ -81,17 +82,17 @@ func publishedReports(t *testing.T) map[string]publishedReport {
 		Actually   string   `json:"policy_actually_evaluated"`
 		Simulation string
 	}
-	text, err := os.ReadFile(filepath.Join(original, "stdout/expected.json"))
+	text, err := os.ReadFile(filepath.Join(publishedFolder, "stdout/expected.json"))
 	if err != nil {
 		t.Skip("left out: the original's files are not beside the repository")
 	}
 	require.NoError(t, json.Unmarshal(text, &known))
 	reports, tables := map[string]publishedReport{}, tablesOf(t)
 	for _, k := range known {
-		text, err := os.ReadFile(filepath.Join(original, "stdout", k.Stdout))
+		text, err := os.ReadFile(filepath.Join(publishedFolder, "stdout", k.Stdout))
 		require.NoError(t, err)
-		r := publishedReport{text: string(text), modes: k.Modes, actually: filepath.Join(original, "policies", k.Actually)}
-		r.policy = filepath.Join(original, "policies", filepath.Base(lineAfter(t, r.text, "=== Model Folder ===")))
+		r := publishedReport{text: string(text), modes: k.Modes, actually: filepath.Join(publishedFolder, "policies", k.Actually)}
+		r.policy = filepath.Join(publishedFolder, "policies", filepath.Base(lineAfter(t, r.text, "=== Model Folder ===")))
 		r.table = tables[filepath.Base(lineAfter(t, r.text, "=== Evaluation Folder ==="))]
 		require.Equal(t, k.Simulation, filepath.Base(r.table), "the table of %s", k.Stdout)
 		reports[k.Stdout] = r
@@ -101,7 +102,7 @@ func publishedReports(t *testing.T) map[string]publishedReport {
 }
 
 func (r publishedReport) evaluate(extra ...string) outcome {
-	args := []string{"evaluate", "--compat", "--policy", r.policy, "--table", r.table, "--vocab", filepath.Join(original, "vocabs")}
+	args := []string{"evaluate", "--compat", "--policy", r.policy, "--table", r.table, "--vocab", filepath.Join(publishedFolder, "vocabs")}
 	return graft(append(args, extra...)...)
 }
 
@@ -146,10 +147,10 @@ func TestPublishedReportsInEveryMode(t *testing.T) {
 	compared := 0
 	for name, r := range publishedReports(t) {
 		source := r
-		run, err := config.ReadLegacyRun(files.OS{}, filepath.Join(r.policy, config.LegacyRunFile))
+		run, err := published.Read(files.OS{}, filepath.Join(r.policy, published.ConfigFile))
 		require.NoError(t, err)
 		if run.Source != "" {
-			source.policy = filepath.Join(original, "policies", filepath.Base(filepath.Dir(run.Source)))
+			source.policy = filepath.Join(publishedFolder, "policies", filepath.Base(filepath.Dir(run.Source)))
 		}
 		ways := map[string]func() outcome{
 			"own":       func() outcome { return r.evaluate("--prefix", "never") },
@@ -177,7 +178,7 @@ func TestPublishedReportsInEveryMode(t *testing.T) {
 func TestEveryPolicyOnEveryTable(t *testing.T) {
 	tables := beside(t, "simulations/*")
 	for _, policy := range beside(t, "policies/*/agent.finalmodel.pth") {
-		args := []string{"evaluate", "--json", "--policy", filepath.Dir(policy), "--vocab", filepath.Join(original, "vocabs")}
+		args := []string{"evaluate", "--json", "--policy", filepath.Dir(policy), "--vocab", filepath.Join(publishedFolder, "vocabs")}
 		for _, table := range tables {
 			args = append(args, "--table", table)
 		}
@@ -185,13 +186,13 @@ func TestEveryPolicyOnEveryTable(t *testing.T) {
 		require.Equal(t, failure.Done, got.code, got.stderr)
 		var r runs.EvaluationReport
 		require.NoError(t, json.Unmarshal([]byte(got.stdout), &r))
-		p, _, err := config.ReadLegacyPolicy(files.OS{}, filepath.Dir(policy), filepath.Join(original, "vocabs"), decider.LegacyOptions{})
+		p, _, err := published.ReadPolicy(files.OS{}, filepath.Dir(policy), filepath.Join(publishedFolder, "vocabs"), bilstm.Options{})
 		require.NoError(t, err)
 		for k, table := range r.Tables {
-			legacy, n, err := config.ReadLegacyTable(files.OS{}, tables[k])
+			legacy, n, err := published.ReadTable(files.OS{}, tables[k])
 			require.NoError(t, err)
-			e, err := simulation.Evaluate(context.Background(), legacy, n, simulation.OfLegacy{LegacyPolicy: p},
-				simulation.EvaluateOptions{Surgery: net2net.Options{Compat: net2net.Original}})
+			e, err := evaluation.Follow(context.Background(), legacy, n, original.StepPolicy{Policy: p},
+				evaluation.FollowOptions{Surgery: net2net.Options{Compat: net2net.Original}})
 			require.NoError(t, err)
 			chosen := verdictOf(t, table, filepath.Base(filepath.Dir(policy)))
 			require.Equal(t, e.Chosen.Sequence, chosen.Sequence)
@@ -217,31 +218,31 @@ func TestEveryPolicyOnEveryTable(t *testing.T) {
 }
 
 // verdictOf is how somebody fared in a table.
-func verdictOf(t *testing.T, table runs.EvaluatedTable, chooser string) simulation.Verdict {
-	k := slices.IndexFunc(table.Verdicts, func(v simulation.Verdict) bool { return v.Chooser == chooser })
+func verdictOf(t *testing.T, table runs.EvaluatedTable, chooser string) evaluation.Score {
+	k := slices.IndexFunc(table.Scores, func(v evaluation.Score) bool { return v.Policy == chooser })
 	require.GreaterOrEqual(t, k, 0, chooser)
-	return table.Verdicts[k]
+	return table.Scores[k]
 }
 
 // An action's number is that of a block which the network was made with, though others
 // have grown before it.
 func TestNumbersStayThoseOfTheFirstBlocks(t *testing.T) {
 	policy := filepath.Dir(beside(t, "policies/simulation_late_learn2/*.pth")[0])
-	vocabulary := filepath.Join(original, "vocabs")
-	got := graft("evaluate", "--json", "--policy", policy, "--table", filepath.Join(original, "simulations/simulation_late2"), "--vocab", vocabulary)
+	vocabulary := filepath.Join(publishedFolder, "vocabs")
+	got := graft("evaluate", "--json", "--policy", policy, "--table", filepath.Join(publishedFolder, "simulations/simulation_late2"), "--vocab", vocabulary)
 	require.Equal(t, failure.Done, got.code, got.stderr)
 	var r runs.EvaluationReport
 	require.NoError(t, json.Unmarshal([]byte(got.stdout), &r))
-	require.Equal(t, []string{"deepen:0", "deepen:1", "deepen:1"}, r.Tables[0].Verdicts[0].Sequence)
-	p, _, err := config.ReadLegacyPolicy(files.OS{}, policy, vocabulary, decider.LegacyOptions{})
+	require.Equal(t, []string{"deepen:0", "deepen:1", "deepen:1"}, r.Tables[0].Scores[0].Sequence)
+	p, _, err := published.ReadPolicy(files.OS{}, policy, vocabulary, bilstm.Options{})
 	require.NoError(t, err)
 	n, err := model.Zoo("ConvNet2", model.ZooOptions{})
 	require.NoError(t, err)
 	for _, s := range r.Tables[0].Steps[0].Steps {
-		thought, err := p.Think(n, s.Left, 400)
+		thought, err := p.Forward(n, s.Left, 400)
 		require.NoError(t, err)
 		require.InDeltaSlice(t, thought.Probabilities, s.Probabilities, 1e-12)
-		_, err = net2net.Apply(n, decider.LegacyActions(n)[s.Number], net2net.Options{Compat: net2net.Original})
+		_, err = net2net.Apply(n, bilstm.Actions(n)[s.Number], net2net.Options{Compat: net2net.Original})
 		require.NoError(t, err)
 	}
 	require.Len(t, n.Leaves(), 10+9, "each of three convolutions brought three layers")

@@ -19,6 +19,9 @@ import (
 	"graft/results/failure"
 	"graft/results/runs"
 	"graft/simulation"
+	"graft/simulation/evaluation"
+	"graft/simulation/learning"
+	"graft/simulation/tables"
 	"graft/torch/weights"
 )
 
@@ -29,18 +32,18 @@ var plainActions = []string{"deepen:0", "deepen:2", "none"}
 // the more that is, the later it begins.
 func writePlain(t *testing.T, dir, network string, actions []string, best int) string {
 	t.Helper()
-	s := simulation.Scenario{Name: filepath.Base(dir), Network: network, Dataset: "synthetic", Budget: 100, Start: 10 * float64(best), Decisions: 2, Actions: actions}
-	require.NoError(t, simulation.Create(files.OS{}, dir, s, simulation.CreateOptions{}))
-	w, err := simulation.Open(files.OS{}, dir, simulation.WriterOptions{Name: "node", Lazy: true})
+	s := tables.Scenario{Name: filepath.Base(dir), Network: network, Dataset: "synthetic", Budget: 100, Start: 10 * float64(best), Decisions: 2, Actions: actions}
+	require.NoError(t, tables.Create(files.OS{}, dir, s, tables.CreateOptions{}))
+	w, err := tables.Open(files.OS{}, dir, tables.WriterOptions{Name: "node", Lazy: true})
 	require.NoError(t, err)
 	for k := range len(actions) * len(actions) {
-		r := simulation.Record{Sequence: []string{actions[k/len(actions)], actions[k%len(actions)]}, Left: []float64{100 - 10*float64(best), 90 - 10*float64(best) - float64(k)/4}, Seeds: []int64{1, 2}}
+		r := tables.Record{Sequence: []string{actions[k/len(actions)], actions[k%len(actions)]}, Left: []float64{100 - 10*float64(best), 90 - 10*float64(best) - float64(k)/4}, Seeds: []int64{1, 2}}
 		mean := 0.5 + float64(k*5%9)/100
 		if k == best {
 			mean = 0.65
 		}
 		r.Accuracy = []float64{mean - 0.005, mean + 0.005}
-		require.NoError(t, w.Append(simulation.Cause{Sequence: r.Sequence, Seeds: r.Seeds}.Key(), r))
+		require.NoError(t, w.Append(tables.Cause{Sequence: r.Sequence, Seeds: r.Seeds}.Key(), r))
 	}
 	require.NoError(t, w.Close())
 	return dir
@@ -79,9 +82,9 @@ func (s *shed) learn(run string, seeds ...uint64) {
 		require.NoError(s.t, err)
 		trees = append(trees, tree)
 	}
-	o := simulation.NewTreeLearnOptions()
+	o := learning.NewOptions()
 	o.Hidden, o.Steps = 8, 80
-	policies, err := simulation.LearnTrees(context.Background(), trees, nil, o, seeds, 2)
+	policies, err := learning.Learn(context.Background(), trees, nil, o, seeds, 2)
 	require.NoError(s.t, err)
 	require.NoError(s.t, os.MkdirAll(s.path(run+"/policies"), 0o700))
 	for k, p := range policies {
@@ -123,22 +126,22 @@ func TestEvaluateStructuralPolicies(t *testing.T) {
 	require.Equal(t, runs.EvaluatedPolicy{Policy: s.path("run"), Name: "run", Kind: runs.StructuralPolicy, Members: 3, Learned: []string{"deepen"},
 		Notes: map[string]string{"tables": "early, late"}}, r.Policies[0])
 	require.Equal(t, []int{1, 3, 1}, []int{r.Standings[0].Seeds, r.Standings[1].Seeds, r.Standings[2].Seeds})
-	require.Equal(t, simulation.RoleVote, r.Standings[0].Role)
+	require.Equal(t, evaluation.RoleVote, r.Standings[0].Role)
 	require.NotNil(t, r.Standings[1].OverSeeds)
 	for k, table := range r.Tables {
-		require.Equal(t, simulation.NoiseOfSeeds, table.Source)
+		require.Equal(t, evaluation.NoiseOfSeeds, table.Source)
 		require.Equal(t, []string{plainActions[k], plainActions[1]}, verdictOf(t, table, "optimum").Sequence)
 		require.Zero(t, verdictOf(t, table, "run, voting").Regret, "it has learned them")
 		require.Equal(t, []string{"run, voting", "seed-2.safetensors"}, []string{table.Steps[0].Chooser, table.Steps[1].Chooser})
 		require.Len(t, table.Steps[0].Steps, 2)
 	}
-	require.Len(t, r.Tables[0].Verdicts, 3+2+2+1+2+1, "always the two actions, two fixed sequences")
+	require.Len(t, r.Tables[0].Scores, 3+2+2+1+2+1, "always the two actions, two fixed sequences")
 
 	// The members of a file are the policies of the seeds.
 	one := s.report("policy=run/policy.safetensors", "table=early", "table=late")
 	for k := range 2 {
 		want, got := r.Standings[k], one.Standings[k]
-		want.Chooser, got.Chooser, want.Difference, got.Difference = "", "", nil, nil
+		want.Policy, got.Policy, want.Difference, got.Difference = "", "", nil, nil
 		require.Equal(t, want, got)
 	}
 
@@ -150,7 +153,7 @@ func TestEvaluateStructuralPolicies(t *testing.T) {
 	}
 	rows, err := csv.NewReader(strings.NewReader(s.evaluate("policy=run", "table=early", "table=late", "csv").stdout)).ReadAll()
 	require.NoError(t, err)
-	require.Len(t, rows, 1+len(one.Tables[0].Verdicts)+len(one.Tables[1].Verdicts))
+	require.Len(t, rows, 1+len(one.Tables[0].Scores)+len(one.Tables[1].Scores))
 	require.Equal(t, text.stdout, s.evaluate("policy=run", "table=early", "table=late").stdout)
 }
 
@@ -175,7 +178,7 @@ func TestLeaveOut(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(got.stdout), &r))
 	require.Equal(t, []any{"scenario", "new", 5, 2}, []any{r.LeaveOut, r.For, r.Steps, r.Seeds})
 	require.Equal(t, []string{"early", "other"}, r.Groups[1].Learned)
-	require.Equal(t, simulation.SeenOthers, r.Standing("policies, voting").Seen)
+	require.Equal(t, evaluation.SeenOthers, r.Standing("policies, voting").Seen)
 	require.Contains(t, got.stderr, `"left_out":"late"`)
 
 	text := s.evaluate(args...)

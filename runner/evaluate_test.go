@@ -13,17 +13,17 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/decider"
-	"graft/decider/policytest"
 	"graft/files"
 	"graft/model"
 	"graft/net2net"
+	"graft/original/bilstm"
+	"graft/original/bilstm/policytest"
+	"graft/original/vocab"
 	"graft/results/failure"
 	"graft/results/runs"
-	"graft/simulation"
+	"graft/simulation/evaluation"
 	"graft/torch/pickle"
 	"graft/torch/weights"
-	"graft/vocab"
 )
 
 // legacyRuns is a folder as the original's, with a policy that learned on ConvNet2, the
@@ -39,7 +39,7 @@ func newLegacyRuns(t *testing.T) *legacyRuns {
 	require.NoError(t, err)
 	grown := n.Sketch()
 	for k := range 3 {
-		_, err := net2net.Apply(grown, decider.LegacyActions(grown)[k], net2net.Options{Compat: net2net.Original})
+		_, err := net2net.Apply(grown, bilstm.Actions(grown)[k], net2net.Options{Compat: net2net.Original})
 		require.NoError(t, err)
 	}
 	r := &legacyRuns{t: t, folder: t.TempDir()}
@@ -48,7 +48,7 @@ func newLegacyRuns(t *testing.T) *legacyRuns {
 	for _, name := range []string{"learned", "source", "table", "vocab"} {
 		require.NoError(t, os.Mkdir(r.path(name), 0o700))
 	}
-	require.NoError(t, r.vocab.WriteLegacy(files.OS{}, r.path("vocab/models")))
+	require.NoError(t, r.vocab.WritePickles(files.OS{}, r.path("vocab/models")))
 	r.learned("learned", policytest.Weights(r.vocab, policytest.Small, 1))
 	r.learned("source", policytest.Weights(r.vocab, policytest.Small, 3))
 	r.write("learned/config.toml", "[job]\nmodel = \"ConvNet2\"\n[simulation]\ndatafile = \"../results/table/data.pkl\"\n[agent]\nmax_actions = 4\npolicyfile = \"../results/source/agent.finalmodel.pth\"\n")
@@ -73,7 +73,7 @@ func (r *legacyRuns) read(name string) string {
 }
 
 func (r *legacyRuns) learned(name string, set *weights.Set) {
-	require.NoError(r.t, weights.Write(files.OS{}, r.path(name+"/"+decider.LegacyPolicyFile), set))
+	require.NoError(r.t, weights.Write(files.OS{}, r.path(name+"/"+bilstm.FileName), set))
 }
 
 // entry is a sequence of a table.
@@ -128,7 +128,7 @@ func TestEvaluateSaysHowAPolicyFares(t *testing.T) {
 	require.InDelta(t, 100*(0.9375-chosen.Accuracy), chosen.Regret, 1e-12)
 	require.Equal(t, chosen.Sequence[0], table.Steps[0].Steps[0].Action)
 	require.Equal(t, 40.0, table.Start)
-	require.Equal(t, simulation.SeenThese, report.Standings[7].Seen)
+	require.Equal(t, evaluation.SeenThese, report.Standings[7].Seen)
 	fromLearned := r.evaluate("--json", "--table", r.path("learned"))
 	require.Equal(t, failure.Done, fromLearned.code, fromLearned.stderr)
 	require.Equal(t, r.evaluate("--json").stdout, strings.Replace(fromLearned.stdout, `"table":"`+r.path("learned")+`"`, `"table":"`+r.path("table")+`"`, 1),
@@ -251,7 +251,7 @@ func foreign(r *legacyRuns) {
 	require.NoError(r.t, err)
 	v, err := vocab.Build([]*model.Network{n}, r.vocab.Size(), rand.New(rand.NewPCG(2, 0)))
 	require.NoError(r.t, err)
-	require.NoError(r.t, v.WriteLegacy(files.OS{}, r.path("vocab/models")))
+	require.NoError(r.t, v.WritePickles(files.OS{}, r.path("vocab/models")))
 }
 
 func set(r *legacyRuns, d *pickle.Dict, a, b int64, accuracy any) {

@@ -12,7 +12,7 @@ import (
 
 	"graft/results/document"
 	"graft/results/failure"
-	"graft/simulation"
+	"graft/simulation/tables"
 	"graft/work/simulate"
 )
 
@@ -72,7 +72,7 @@ func statusHeadline(r *simulate.Status) string {
 		text += fmt.Sprintf("; %s to go", document.RoughDurationText(time.Duration(r.ToGo*float64(time.Second))))
 	}
 	if len(s.Best) > 0 {
-		text += fmt.Sprintf("\nbest so far %s: %s", simulation.Sequence(s.Best[0].Sequence), document.AccuracyText(s.Best[0].Accuracy))
+		text += fmt.Sprintf("\nbest so far %s: %s", tables.Sequence(s.Best[0].Sequence), document.AccuracyText(s.Best[0].Accuracy))
 	}
 	return text + "\n"
 }
@@ -86,7 +86,7 @@ func printLegs(r *simulate.Status, w io.Writer) error {
 		if l.Dead {
 			l.Owner += ", which has died"
 		}
-		t.Add(fmt.Sprint(simulation.Sequence(l.Sequence)), fmt.Sprint(l.Seed), l.Owner)
+		t.Add(fmt.Sprint(tables.Sequence(l.Sequence)), fmt.Sprint(l.Seed), l.Owner)
 	}
 	return afterBlank(w, t)
 }

@@ -27,7 +27,7 @@ func withoutLibTorch(t *testing.T) {
 // cancelled by another process, and it goes on.
 func TestFleetOfThisMachine(t *testing.T) {
 	folder, path := newScenario(t, largeScenario)
-	g := grid{t, filepath.Join(folder, "runs", "late")}
+	g := gridRun{t, filepath.Join(folder, "runs", "late")}
 	p, out := process(t, "simulate", path, "--folder", g.run, "--workers", "2")
 	require.Eventually(t, func() bool {
 		_, err := os.Stat(filepath.Join(g.run, "fleet.json"))
@@ -81,7 +81,7 @@ func TestFleetOfThisMachine(t *testing.T) {
 // starts them again, and ^C ends them with their work saved.
 func TestFleetIsAttachedAfterAKill(t *testing.T) {
 	folder, path := newScenario(t, largeScenario)
-	g := grid{t, filepath.Join(folder, "runs", "late")}
+	g := gridRun{t, filepath.Join(folder, "runs", "late")}
 	begin := func(done int, args ...string) func(syscall.Signal) error {
 		p, out := process(t, args...)
 		require.Eventually(t, func() bool {

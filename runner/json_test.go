@@ -25,12 +25,14 @@ import (
 	"graft/results/runs"
 	"graft/work/describe"
 	"graft/work/doctor"
+	"graft/work/estimates"
 	"graft/work/learn"
 	"graft/work/pipeline"
 	"graft/work/profile"
 	"graft/work/simulate"
 	"graft/work/surgery"
 	"graft/work/table"
+	"graft/work/traces"
 	"graft/work/train"
 )
 
@@ -60,15 +62,15 @@ var jsonReports = map[string][]any{
 	"graft table check":   {table.CheckReport{}},
 	"graft table convert": {table.Whole{}},
 	"graft table show":    {runs.TableReport{}},
-	"graft trace info":    {traceReport{}},
+	"graft trace info":    {traces.Info{}},
 	"graft train":         {train.Result{}},
 	"graft version":       {versionInfo{}},
 	"graft vocab show":    {vocabReport{}},
 	"graft weights show":  {weightsReport{}},
 
-	"graft cluster estimate": {estimatesReport{}},
-	"graft cluster forecast": {forecastReport{}},
-	"graft cluster shapes":   {shapesReport{}},
+	"graft cluster estimate": {estimates.DurationReport{}},
+	"graft cluster forecast": {estimates.ForecastReport{}},
+	"graft cluster shapes":   {estimates.ShapesReport{}},
 }
 
 // which tells several objects of a command apart.

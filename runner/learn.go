@@ -11,7 +11,7 @@ import (
 	"graft/results/document"
 	"graft/results/report"
 	"graft/results/runs"
-	"graft/simulation"
+	"graft/simulation/tables"
 	"graft/work/learn"
 )
 
@@ -81,8 +81,8 @@ func printStudy(w io.Writer, r *learn.StudyResult) error {
 	o := r.Outcome
 	_, err := fmt.Fprintf(w, "%d episodes from table %s, %.0f a second\nthe policy's likeliest sequence is %s: %.2f%%, rank %d of %d\n"+
 		"the table's best is %s: %.2f%%\nwhat the policy draws has %.2f%% on average\nresults in %s, the policy in %s\n",
-		o.Episodes, r.Table, r.Speed, simulation.Sequence(o.Greedy), 100*o.Accuracy, o.Rank, o.Records,
-		simulation.Sequence(o.Best), 100*o.Most, 100*o.Expected, r.Folder, r.Policy)
+		o.Episodes, r.Table, r.Speed, tables.Sequence(o.Greedy), 100*o.Accuracy, o.Rank, o.Records,
+		tables.Sequence(o.Best), 100*o.Most, 100*o.Expected, r.Folder, r.Policy)
 	return err
 }
 

@@ -16,9 +16,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/files"
+	"graft/original/originaltest"
 	"graft/results/failure"
 	"graft/results/runs"
-	"graft/simulation/tabletest"
 	"graft/torch/weights"
 	"graft/work/learn"
 )
@@ -26,7 +26,7 @@ import (
 // lessonFile is the file of a policy that learns from a made-up table.
 func lessonFile(t *testing.T, more string) string {
 	t.Helper()
-	f, err := tabletest.Write(t.TempDir(), 3)
+	f, err := originaltest.Write(t.TempDir(), 3)
 	require.NoError(t, err)
 	return jobFile(t, fmt.Sprintf("[table]\nfile = %q\nvocabulary = %q\ncompat = \"original\"\n%s", f.Table, f.Vocabulary, more))
 }

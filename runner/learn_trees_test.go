@@ -20,7 +20,7 @@ import (
 	"graft/files"
 	"graft/results/failure"
 	"graft/results/runs"
-	"graft/simulation/tabletest"
+	"graft/simulation/tables/tabletest"
 	"graft/work/learn"
 )
 

@@ -127,7 +127,7 @@ func TestPipeline(t *testing.T) {
 		report, done, _ := stagesOf(t, path, "--folder", folder)
 		require.Equal(t, c.redone, done, c.path)
 		require.Equal(t, want, assembled(t, folder, "at100", "at200"), c.path)
-		require.Equal(t, []int{2, 2}, []int{len(report.Outcome.Trials), len(report.Outcome.LeftOut.Groups)})
+		require.Equal(t, []int{2, 2}, []int{len(report.Outcome.Tables), len(report.Outcome.LeftOut.Groups)})
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(folder, runs.PolicyFolder, "learners", "seed-1.safetensors"), []byte("{"), 0o600))
 	require.NoError(t, os.Remove(filepath.Join(folder, runs.PolicyFolder, runs.VoteFile)))

@@ -19,8 +19,8 @@ import (
 
 // plotOptions are the flags of `graft plot`.
 type plotOptions struct {
-	plot.Options
-	json bool // print one object
+	plot.Options      // which figures, and how
+	json         bool // print one object
 
 	policy    string  // whose path is in trees of tables; empty is none
 	vocab     string  // of a policy of the original's
@@ -100,7 +100,7 @@ func (o plotOptions) read(ctx context.Context) (given plot.Given, err error) {
 	}
 	all, err := evaluate.ReadPolicies(ctx, files.OS{}, evaluate.Options{Policies: []string{o.policy}, Vocab: o.vocab})
 	if err == nil {
-		given.Policy = &plot.Policy{Name: all[0].Name, Chooser: all[0].Entrants[0].Choosers[0], Structural: all[0].Structural}
+		given.Policy = &plot.Policy{Name: all[0].Name, Chooser: all[0].Entrants[0].Policies[0], Structural: all[0].Structural}
 	}
 	return given, err
 }

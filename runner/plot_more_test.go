@@ -9,14 +9,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/decider"
 	"graft/files"
+	"graft/original/learn"
 	"graft/results"
 	"graft/results/document"
 	"graft/results/failure"
 	"graft/results/plot"
 	"graft/results/runs"
-	"graft/simulation"
+	"graft/simulation/tables"
 )
 
 // goldenFigures holds figures that were drawn against files.
@@ -112,24 +112,24 @@ func writeStudy(t *testing.T, dir, way string, seed uint64, rise float64) {
 	t.Helper()
 	run, err := results.Create(files.OS{}, dir, results.CreateOptions{Resolved: fmt.Sprintf("[run]\nseed = %d\n[policy]\nweights = %q\n", seed, way)}, results.Manifest{Created: when, Seed: seed})
 	require.NoError(t, err)
-	var records []simulation.Record
+	var records []tables.Record
 	for k := range 16 {
-		records = append(records, simulation.Record{Sequence: []string{tried.Actions[k/4], tried.Actions[k%4]}, Left: []float64{9, 8}, Accuracy: []float64{0.5 + float64(k)/64}, Seeds: []int64{1}})
+		records = append(records, tables.Record{Sequence: []string{tried.Actions[k/4], tried.Actions[k%4]}, Left: []float64{9, 8}, Accuracy: []float64{0.5 + float64(k)/64}, Seeds: []int64{1}})
 	}
-	table, err := simulation.NewTable(tried, records)
+	table, err := tables.New(tried, records)
 	require.NoError(t, err)
-	book, err := simulation.OpenStudyFolder(run, table, "")
+	book, err := learn.OpenFolder(run, table, "")
 	require.NoError(t, err)
 	const each = 20
 	for row := range 12 {
-		var lesson decider.Lesson
+		var lesson learn.Lesson
 		for k := range each {
 			share := min(1, (float64(row*each+k)+0.5)/240*rise)
 			end := min(15, int(16*share*(0.7+0.3*math.Sin(float64(row*each+k+int(seed))))))
 			lesson.Ends, lesson.Objectives = append(lesson.Ends, int32(end)), append(lesson.Objectives, share-0.1*float64(k%3))
 		}
 		require.NoError(t, book.Lesson(row*each, lesson))
-		require.NoError(t, book.Row(simulation.StudyRow{Episodes: each * (row + 1), Objective: 0.1, Accuracy: 0.5, Expected: 0.5 + 0.2*rise*float64(row+1)/12 + float64(seed)/100, Temperature: 2}))
+		require.NoError(t, book.Row(learn.Row{Episodes: each * (row + 1), Objective: 0.1, Accuracy: 0.5, Expected: 0.5 + 0.2*rise*float64(row+1)/12 + float64(seed)/100, Temperature: 2}))
 	}
 	require.NoError(t, run.Close())
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"graft/config"
-	"graft/files"
 	"graft/results/failure"
 	"graft/results/runs"
 	"graft/trainer"
+	"graft/work"
 	"graft/work/profile"
 )
 
@@ -29,7 +29,7 @@ comes with graft:
   graft profile show v100-original --json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			p, err := findProfile(args[0])
+			p, err := findProfile(environment(command.Context()), args[0])
 			if err != nil {
 				return err
 			}
@@ -49,8 +49,8 @@ func profileHelp() (text string) {
 }
 
 // findProfile is the profile that an argument names, or an error with its exit code.
-func findProfile(arg string) (*trainer.Profile, error) {
-	p, err := config.FindProfile(files.OS{}, arg)
+func findProfile(env *work.Env, arg string) (*trainer.Profile, error) {
+	p, err := config.FindProfile(env.Files, arg)
 	return p, runs.AsConfigFault(err)
 }
 
@@ -64,16 +64,16 @@ faults of the others are listed with their lines.`,
   graft profile check *.toml`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			return runProfileCheck(command.OutOrStdout(), args)
+			return runProfileCheck(environment(command.Context()), command.OutOrStdout(), args)
 		},
 	}
 }
 
-func runProfileCheck(w io.Writer, paths []string) error {
+func runProfileCheck(env *work.Env, w io.Writer, paths []string) error {
 	var wrong []error
 	code := failure.Failed
 	for _, path := range paths {
-		p, err := config.ReadProfile(files.OS{}, path)
+		p, err := config.ReadProfile(env.Files, path)
 		if err == nil {
 			_, err = fmt.Fprintf(w, "%s: ok: %s\n", path, describeProfile(p))
 		}

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -22,7 +21,7 @@ import (
 	"graft/trainer"
 )
 
-var longTests = flag.Bool("long", false, "measure at full size")
+var longTests = os.Getenv("GRAFT_LONG") != ""
 
 // writeMany makes run folders of jobs, ten ways with as many seeds, every tenth of them
 // under way. They are written in one go, as the files that one job has written.
@@ -67,7 +66,7 @@ func writeMany(t testing.TB, dir string, list, epochs int) {
 // default a tenth of them is measured.
 func TestReportOfManyRunsIsQuick(t *testing.T) {
 	runs := 100
-	if *longTests {
+	if longTests {
 		runs = 1000
 	}
 	dir := t.TempDir()

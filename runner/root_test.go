@@ -63,7 +63,7 @@ func TestColoursAreInOnePlace(t *testing.T) {
 		text, err := os.ReadFile(path)
 		require.NoError(t, err)
 		if coloursPattern.Match(text) && !strings.HasSuffix(path, "_test.go") {
-			assert.Equal(t, "train_bars.go", path)
+			assert.Equal(t, "bars.go", path)
 			assert.Contains(t, string(text), `os.Getenv("NO_COLOR")`)
 		}
 	}

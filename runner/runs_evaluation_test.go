@@ -18,7 +18,8 @@ import (
 	"graft/results/plot"
 	"graft/results/runs"
 	"graft/simulation"
-	"graft/simulation/tabletest"
+	"graft/simulation/evaluation"
+	"graft/simulation/tables/tabletest"
 	"graft/work/evaluate"
 )
 
@@ -30,7 +31,7 @@ type takes struct {
 
 func (c takes) Name() string { return c.name }
 
-func (c takes) Choose(t *simulation.Tree) ([]float64, error) {
+func (c takes) Distribution(t *simulation.Tree) ([]float64, error) {
 	shares := make([]float64, len(t.Records))
 	shares[c.record] = 1
 	return shares, nil
@@ -52,27 +53,27 @@ func made(t testing.TB, tables int, left bool) (evaluate.Inputs, *runs.Evaluatio
 		trees, g.Tables = append(trees, tree), append(g.Tables, "tables/"+name)
 	}
 	g.AddTables(trees)
-	entrants := []simulation.Entrant{{Name: "policy, voting", Role: simulation.RoleVote, Choosers: []simulation.Chooser{takes{"policy, voting", 3}}},
-		{Name: "policy, each seed", Role: simulation.RolePolicy}}
+	entrants := []evaluation.Candidate{{Name: "policy, voting", Role: evaluation.RoleVote, Policies: []evaluation.Policy{takes{"policy, voting", 3}}},
+		{Name: "policy, each seed", Role: evaluation.RolePolicy}}
 	for k := range 3 {
-		entrants[1].Choosers = append(entrants[1].Choosers, takes{"policy, each seed", 3 + 4*k})
+		entrants[1].Policies = append(entrants[1].Policies, takes{"policy, each seed", 3 + 4*k})
 	}
-	rivals, err := simulation.RivalEntrants(trees, simulation.SeenThese)
+	rivals, err := evaluation.BaselineCandidates(trees, evaluation.SeenThese)
 	require.NoError(t, err)
-	c, err := simulation.Compare(trees, append(entrants, rivals...), "policy, voting")
+	c, err := evaluation.Compare(trees, append(entrants, rivals...), "policy, voting")
 	require.NoError(t, err)
 	if !left {
 		r.Against, r.Floor, r.Standings = c.Against, c.Floor, c.Standings
-		for k, trial := range c.Trials {
-			r.Tables = append(r.Tables, runs.EvaluatedTable{Table: g.Tables[k], Dataset: trees[k].Dataset, Budget: trees[k].Budget, Start: trees[k].Start, Decisions: 2, Actions: trees[k].Actions, Trial: trial})
+		for k, trial := range c.Tables {
+			r.Tables = append(r.Tables, runs.EvaluatedTable{Table: g.Tables[k], Dataset: trees[k].Dataset, Budget: trees[k].Budget, Start: trees[k].Start, Decisions: 2, Actions: trees[k].Actions, TableScores: trial})
 		}
 		return g, runs.NewEvaluationOutcome(r, nil)
 	}
-	l := &runs.LeaveOutReport{LeaveOut: "scenario", For: "new", Steps: 10, Seeds: 3, LeaveOutReport: &simulation.LeaveOutReport{Comparison: c}}
-	for k := range c.Trials {
-		name := c.Trials[k].Scenario
-		c.Trials[k].Group = name
-		l.Groups = append(l.Groups, simulation.LeftOut{Group: name, Tables: []string{name}, Learned: []string{"others"}, Tuned: []int{0}})
+	l := &runs.LeaveOutReport{LeaveOut: "scenario", For: "new", Steps: 10, Seeds: 3, LeaveOutReport: &evaluation.LeaveOutReport{Comparison: c}}
+	for k := range c.Tables {
+		name := c.Tables[k].Scenario
+		c.Tables[k].Group = name
+		l.Groups = append(l.Groups, evaluation.LeftOut{Group: name, Tables: []string{name}, Learned: []string{"others"}, Tuned: []int{0}})
 	}
 	g.Policies, g.PolicyDigests, g.LeaveOut, g.For, g.Seeds, g.Steps = []string{}, nil, "scenario", "new", 3, 10
 	return g, runs.NewEvaluationOutcome(nil, l)
@@ -115,17 +116,17 @@ func TestEvaluationsAreKept(t *testing.T) {
 		c := want.Comparison()
 		verdicts, err := plot.NumbersOf(list, "verdicts", "regret", "regret_low", "regret_high", "seeds", "rank")
 		require.NoError(t, err)
-		require.Len(t, verdicts["rank"], len(c.Trials)*len(c.Trials[0].Verdicts))
+		require.Len(t, verdicts["rank"], len(c.Tables)*len(c.Tables[0].Scores))
 		names, err := plot.TextsOf(list, "verdicts", "chooser")
 		require.NoError(t, err)
 		require.Equal(t, "policy, each seed", names[1])
-		require.Equal(t, c.Trials[0].Verdicts[1].Regret, verdicts["regret"][1])
+		require.Equal(t, c.Tables[0].Scores[1].Regret, verdicts["regret"][1])
 		require.Less(t, verdicts["regret_low"][1], verdicts["regret_high"][1])
 		require.NotEqual(t, verdicts["regret_low"][0], verdicts["regret_low"][0], "one that votes has no interval")
 		members, err := plot.NumbersOf(list, "members", "member", "regret")
 		require.NoError(t, err)
 		require.Equal(t, []float64{1, 1, 2, 3, 1, 1, 2, 3}, members["member"])
-		require.InDelta(t, c.Trials[0].Verdicts[1].Regret, (members["regret"][1]+members["regret"][2]+members["regret"][3])/3, 1e-9)
+		require.InDelta(t, c.Tables[0].Scores[1].Regret, (members["regret"][1]+members["regret"][2]+members["regret"][3])/3, 1e-9)
 		require.InDelta(t, c.Standings[1].Regret, valueOf(r, t, "regret"), 1e-9)
 		require.Equal(t, left, len(list) == 4, "folds are there where something was left out")
 	}

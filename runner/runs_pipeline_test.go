@@ -107,9 +107,9 @@ func TestPipelinesThatAreNotWhole(t *testing.T) {
 			return os.WriteFile(filepath.Join(dir, runs.JournalFile), []byte(`{"run":`), 0o600)
 		}, failure.Damaged, []string{"pipeline.json", "damaged", "makes it again"}},
 		"the journal is empty": {func(dir string) error { return os.WriteFile(filepath.Join(dir, runs.JournalFile), []byte(`{}`), 0o600) }, failure.Damaged, []string{"names no stages"}},
-		"the outcome is cut":  {func(dir string) error { return os.WriteFile(filepath.Join(dir, runs.OutcomeFile), []byte(`{`), 0o600) }, failure.Damaged, []string{runs.OutcomeFile, "delete it"}},
-		"an empty outcome":    {func(dir string) error { return os.WriteFile(filepath.Join(dir, runs.OutcomeFile), []byte(`{}`), 0o600) }, failure.Damaged, []string{"says nothing"}},
-		"a part is gone":      {func(dir string) error { return os.RemoveAll(filepath.Join(dir, runs.PolicyFolder)) }, failure.Partial, []string{"learn: ", runs.PolicyFolder, "makes it again"}},
+		"the outcome is cut":   {func(dir string) error { return os.WriteFile(filepath.Join(dir, runs.OutcomeFile), []byte(`{`), 0o600) }, failure.Damaged, []string{runs.OutcomeFile, "delete it"}},
+		"an empty outcome":     {func(dir string) error { return os.WriteFile(filepath.Join(dir, runs.OutcomeFile), []byte(`{}`), 0o600) }, failure.Damaged, []string{"says nothing"}},
+		"a part is gone":       {func(dir string) error { return os.RemoveAll(filepath.Join(dir, runs.PolicyFolder)) }, failure.Partial, []string{"learn: ", runs.PolicyFolder, "makes it again"}},
 		"a part is damaged": {func(dir string) error {
 			return os.WriteFile(filepath.Join(dir, runs.EvaluationFolder, runs.OutcomeFile), []byte("{"), 0o600)
 		}, failure.Partial, []string{"evaluate: ", runs.OutcomeFile}},

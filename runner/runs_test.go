@@ -14,10 +14,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/files"
+	"graft/original/learn"
 	"graft/results"
 	"graft/results/failure"
 	"graft/results/runs"
-	"graft/simulation"
+	"graft/simulation/evaluation"
+	"graft/simulation/grid"
+	"graft/simulation/learning"
+	"graft/simulation/tables"
 	"graft/trainer"
 )
 
@@ -84,23 +88,23 @@ func writePolicies(t testing.TB, dir string, ended bool) {
 	run, err := results.Create(files.OS{}, dir, results.CreateOptions{Resolved: "[run]\nseed = 1\nseeds = 3\n"}, results.Manifest{Created: when, Graft: "v0.1.0", Seed: 1,
 		Device: "cpu", ConfigSHA256: strings.Repeat("cd", 32), Network: "ConvNet2"})
 	require.NoError(t, err)
-	book, err := simulation.OpenTreeFolder(files.OS{}, run)
+	book, err := learning.OpenFolder(files.OS{}, run)
 	require.NoError(t, err)
-	o := &runs.PoliciesOutcome{Steps: 60, Regret: 0.25, HeldOut: []simulation.Verdict{}}
-	var verdicts [][]simulation.Verdict
+	o := &runs.PoliciesOutcome{Steps: 60, Regret: 0.25, HeldOut: []evaluation.Score{}}
+	var verdicts [][]evaluation.Score
 	for seed := range uint64(3) {
 		for step := range 2 {
-			require.NoError(t, book.Row(simulation.TreeRow{Seed: seed + 1, Step: 10 * (step + 1), Aim: 1.5 + float64(step), Entropy: 0.5, Regret: 1 / float64(1+step)}))
+			require.NoError(t, book.Row(learning.Row{Seed: seed + 1, Step: 10 * (step + 1), Aim: 1.5 + float64(step), Entropy: 0.5, Regret: 1 / float64(1+step)}))
 		}
 		regret := float64(seed) / 4
 		o.Seeds = append(o.Seeds, runs.SeedOutcome{Seed: seed + 1, Steps: 20, Ended: "the aim grows no more", Regret: regret, Policy: runs.SeedFile(seed + 1)})
-		verdicts = append(verdicts, []simulation.Verdict{{Scenario: "early", Regret: regret, Rank: 1, Of: 64}, {Scenario: "late", Regret: regret, Rank: 2, Of: 64}})
+		verdicts = append(verdicts, []evaluation.Score{{Scenario: "early", Regret: regret, Rank: 1, Of: 64}, {Scenario: "late", Regret: regret, Rank: 2, Of: 64}})
 	}
 	for _, name := range []string{"early", "late"} {
-		o.Tables = append(o.Tables, simulation.Verdict{Scenario: name, Network: "ConvNet2", Chooser: "vote", Sequence: []string{"deepen:0", "none"}, Certain: true,
+		o.Tables = append(o.Tables, evaluation.Score{Scenario: name, Network: "ConvNet2", Policy: "vote", Sequence: []string{"deepen:0", "none"}, Certain: true,
 			Accuracy: 0.75, Regret: 0.25, Rank: 2, From: 1, To: 4, Of: 64, Noise: 0.4, Best: 0.7525, Mean: 0.7, Never: 0.69})
 	}
-	o.Summary = simulation.Summarize("each seed", verdicts)
+	o.Summary = evaluation.Summarize("each seed", verdicts)
 	if ended {
 		require.NoError(t, run.WriteOutcome(o))
 	}
@@ -114,15 +118,15 @@ func writePolicy(t testing.TB, dir string, seed uint64, ended bool) {
 	run, err := results.Create(files.OS{}, dir, results.CreateOptions{Resolved: fmt.Sprintf("[run]\nseed = %d\n", seed)}, results.Manifest{Created: when, Graft: "v0.1.0",
 		Seed: seed, Device: "cpu", ConfigSHA256: strings.Repeat("ef", 32), Network: "ConvNet2"})
 	require.NoError(t, err)
-	table, err := simulation.NewTable(tried, []simulation.Record{{Sequence: []string{"none", "none"}, Left: []float64{9, 8}, Accuracy: []float64{0.5}, Seeds: []int64{1}}})
+	table, err := tables.New(tried, []tables.Record{{Sequence: []string{"none", "none"}, Left: []float64{9, 8}, Accuracy: []float64{0.5}, Seeds: []int64{1}}})
 	require.NoError(t, err)
-	book, err := simulation.OpenStudyFolder(run, table, "")
+	book, err := learn.OpenFolder(run, table, "")
 	require.NoError(t, err)
 	for k := range 3 {
-		require.NoError(t, book.Row(simulation.StudyRow{Episodes: 100 * (k + 1), Objective: 0.1 * float64(k), Accuracy: 0.5, Expected: 0.5 + 0.05*float64(k), Temperature: 2, Rate: 1e-4}))
+		require.NoError(t, book.Row(learn.Row{Episodes: 100 * (k + 1), Objective: 0.1 * float64(k), Accuracy: 0.5, Expected: 0.5 + 0.05*float64(k), Temperature: 2, Rate: 1e-4}))
 	}
 	if ended {
-		require.NoError(t, run.WriteOutcome(&simulation.StudyOutcome{Episodes: 300, Expected: 0.6, Greedy: []string{"none", "none"}, Accuracy: 0.6, Rank: 3, Records: 16,
+		require.NoError(t, run.WriteOutcome(&learn.StudyOutcome{Episodes: 300, Expected: 0.6, Greedy: []string{"none", "none"}, Accuracy: 0.6, Rank: 3, Records: 16,
 			Best: []string{"deepen:0", "none"}, Most: 0.625, Temperature: 2, Rate: 1e-4}))
 	}
 	require.NoError(t, run.Close())
@@ -135,16 +139,16 @@ func writeSimulation(t testing.TB, dir string, sequences, seeds int) {
 	run, err := results.Create(files.OS{}, dir, results.CreateOptions{Resolved: "[run]\nseed = 1\n[simulate]\ncache = \"\"\n"}, results.Manifest{Created: when, Graft: "v0.1.0",
 		Seed: 1, Device: "cpu", Profile: "laptop", ConfigSHA256: strings.Repeat("12", 32), Network: "ConvNet2"})
 	require.NoError(t, err)
-	plan := simulation.Plan{Scenario: tried, Tries: 2, Design: simulation.Design{Which: simulation.All}}
+	plan := grid.Plan{Scenario: tried, Tries: 2, Design: grid.Design{Which: grid.All}}
 	for seed := range seeds {
 		plan.Seeds = append(plan.Seeds, int64(seed))
 	}
 	text, err := json.Marshal(plan)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(run.Path(runs.PlanFile), text, 0o600))
-	log, err := simulation.OpenTroubles(files.OS{}, run.Path(runs.FailuresFolder))
+	log, err := grid.OpenFailures(files.OS{}, run.Path(runs.FailuresFolder))
 	require.NoError(t, err)
-	require.NoError(t, log.Add(strings.Repeat("a", 64), simulation.Leg{Sequence: []string{"deepen:0"}, Seed: 1}, errors.New("there was no memory")))
+	require.NoError(t, log.Add(strings.Repeat("a", 64), grid.Segment{Sequence: []string{"deepen:0"}, Seed: 1}, errors.New("there was no memory")))
 	writeTried(t, run.Path(runs.TableFolder), sequences, seeds)
 	require.NoError(t, run.Close())
 }

@@ -495,7 +495,7 @@ func TestServeStartsAndEnds(t *testing.T) {
 // a fifth of them is measured.
 func TestServeOfManyRunsIsQuick(t *testing.T) {
 	runs := 200
-	if *longTests {
+	if longTests {
 		runs = 1000
 	}
 	dir := t.TempDir()

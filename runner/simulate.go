@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"io"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -72,15 +71,4 @@ func printSimulation(w io.Writer, r *simulate.Report, asJSON bool) error {
 		return document.PrintJSON(w, r)
 	}
 	return printSimulateReport(r, w)
-}
-
-// folderOf is where a run's files go: a flag, the file's key, or a name after the file.
-func folderOf(flag, key, path string) string {
-	switch {
-	case flag != "":
-		return flag
-	case key != "":
-		return key
-	}
-	return filepath.Join("runs", strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
 }

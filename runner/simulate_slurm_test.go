@@ -21,13 +21,13 @@ import (
 var largeScenario = strings.NewReplacer(`"460ms"`, `"560ms"`, "most = 2", "most = 3", `"deepen:conv2",`, `"deepen:conv2", "deepen:conv3",`).Replace(scenarioFile)
 
 // grid is a simulation that a test watches.
-type grid struct {
+type gridRun struct {
 	*testing.T
 	run string // its folder
 }
 
 // status is what `graft fleet status` says.
-func (g grid) status() (r simulate.Status) {
+func (g gridRun) status() (r simulate.Status) {
 	g.Helper()
 	o := graft("fleet", "status", g.run, "--json")
 	require.Equal(g, failure.Done, o.code, o.stderr)
@@ -36,7 +36,7 @@ func (g grid) status() (r simulate.Status) {
 }
 
 // await waits until the simulation is as it should be.
-func (g grid) await(what string, so func(simulate.Status) bool) (r simulate.Status) {
+func (g gridRun) await(what string, so func(simulate.Status) bool) (r simulate.Status) {
 	g.Helper()
 	require.Eventually(g, func() bool {
 		r = g.status()
@@ -47,7 +47,7 @@ func (g grid) await(what string, so func(simulate.Status) bool) (r simulate.Stat
 
 // killHolder kills a worker that has taken a leg, and says which worker and leg. It is
 // stopped first, so that it has the leg for sure.
-func (g grid) killHolder() (worker int, leg simulate.RunningLeg) {
+func (g gridRun) killHolder() (worker int, leg simulate.RunningLeg) {
 	g.Helper()
 	for range 1000 {
 		r := g.await("a worker has a leg", func(r simulate.Status) bool { return len(r.Legs) > 0 })
@@ -73,7 +73,7 @@ func (g grid) killHolder() (worker int, leg simulate.RunningLeg) {
 
 // mustTakeOver waits until another than the dead worker has a leg, or has done it, and
 // says how long that took.
-func (g grid) mustTakeOver(leg simulate.RunningLeg) time.Duration {
+func (g gridRun) mustTakeOver(leg simulate.RunningLeg) time.Duration {
 	g.Helper()
 	began := time.Now()
 	g.await("the leg is taken over", func(r simulate.Status) bool {
@@ -104,7 +104,7 @@ func TestSimulateOnSlurm(t *testing.T) {
 	require.Contains(t, simulated(t, path, "--folder", here, "--workers", "2"), "64 of 64 runs ended, of 85 legs")
 
 	began := time.Now()
-	g := grid{t, filepath.Join(folder, "there", "late")}
+	g := gridRun{t, filepath.Join(folder, "there", "late")}
 	said := simulated(t, path, "--folder", g.run, "--engine", "slurm", "--set", "fleet.cpus=4", "--set", "fleet.threads=1") // a node each
 	require.Contains(t, said, "4 workers: job ")
 	require.Contains(t, said, "graft fleet attach "+g.run)

@@ -16,7 +16,7 @@ import (
 	"graft/files"
 	"graft/results/failure"
 	"graft/results/runs"
-	"graft/simulation"
+	"graft/simulation/grid"
 	"graft/work/simulate"
 )
 
@@ -223,15 +223,15 @@ func TestSimulationsThatFailInPart(t *testing.T) {
 	simulated(t, path, "--folder", run)
 	plan, err := runs.ReadPlan(files.OS{}, filepath.Join(run, runs.PlanFile))
 	require.NoError(t, err)
-	store, err := simulation.OpenStore(files.OS{}, filepath.Join(folder, "runs", "cache"))
+	store, err := grid.OpenStore(files.OS{}, filepath.Join(folder, "runs", "cache"))
 	require.NoError(t, err)
-	log, err := simulation.OpenTroubles(files.OS{}, filepath.Join(run, runs.FailuresFolder))
+	log, err := grid.OpenFailures(files.OS{}, filepath.Join(run, runs.FailuresFolder))
 	require.NoError(t, err)
-	ground, err := plan.Ground()
+	ground, err := plan.Space()
 	require.NoError(t, err)
-	g := simulation.NewGrid(*plan, ground, store, log)
-	forget := func(sequence ...string) simulation.Leg {
-		leg := simulation.Leg{Sequence: sequence, Seed: 2}
+	g := grid.NewGrid(*plan, ground, store, log)
+	forget := func(sequence ...string) grid.Segment {
+		leg := grid.Segment{Sequence: sequence, Seed: 2}
 		key := g.Key(leg)
 		require.NoError(t, os.Remove(filepath.Join(folder, "runs", "cache", "outcomes", key[:2], key+".json")))
 		return leg

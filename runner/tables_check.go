@@ -10,7 +10,7 @@ import (
 
 	"graft/files"
 	"graft/results/document"
-	"graft/simulation"
+	"graft/simulation/tables"
 	"graft/work/table"
 )
 
@@ -75,7 +75,7 @@ func checkedContents(t table.Checked) string {
 	}
 	text := fmt.Sprintf("%s, %d", document.Printable(t.Scenario.Name), t.Sequences)
 	if t.Of != nil {
-		text += " of " + simulation.Quantity(*t.Of)
+		text += " of " + tables.Quantity(*t.Of)
 	}
 	text += fmt.Sprintf(" sequences, %s in %s", document.Plural(t.Records, "record"), document.Plural(len(t.Files), "file"))
 	open := 0

@@ -18,26 +18,26 @@ import (
 	"graft/files"
 	"graft/results/failure"
 	"graft/results/runs"
-	"graft/simulation"
+	"graft/simulation/tables"
 	"graft/torch/pickle"
 	"graft/work/table"
 )
 
 // tried is a scenario of a few sequences.
-var tried = simulation.Scenario{Name: "tried", Network: "ConvNet2", Dataset: "cifar10", Budget: 400, Start: 330.5, Decisions: 2, Actions: []string{"deepen:0", "deepen:1", "widen:conv1:48", "none"}}
+var tried = tables.Scenario{Name: "tried", Network: "ConvNet2", Dataset: "cifar10", Budget: 400, Start: 330.5, Decisions: 2, Actions: []string{"deepen:0", "deepen:1", "widen:conv1:48", "none"}}
 
 // writeTried makes a table in which each of the first sequences has run with some seeds.
 func writeTried(t testing.TB, dir string, sequences, seeds int) {
 	t.Helper()
-	require.NoError(t, simulation.Create(files.OS{}, dir, tried, simulation.CreateOptions{}))
-	w, err := simulation.Open(files.OS{}, dir, simulation.WriterOptions{Name: "node", Lazy: true})
+	require.NoError(t, tables.Create(files.OS{}, dir, tried, tables.CreateOptions{}))
+	w, err := tables.Open(files.OS{}, dir, tables.WriterOptions{Name: "node", Lazy: true})
 	require.NoError(t, err)
 	for k := range sequences {
 		for seed := range seeds {
 			s := []string{tried.Actions[k/4], tried.Actions[k%4]}
-			r := simulation.Record{Sequence: s, Left: []float64{69.5, 59 - float64(k)/3}, Accuracy: []float64{0.5 + float64(k*7%16)/64 + float64(seed*k%5)/512}, Seeds: []int64{int64(seed)},
+			r := tables.Record{Sequence: s, Left: []float64{69.5, 59 - float64(k)/3}, Accuracy: []float64{0.5 + float64(k*7%16)/64 + float64(seed*k%5)/512}, Seeds: []int64{int64(seed)},
 				Networks: []string{"start", s[0], s[0] + "/" + s[1]}, Profile: "v100-original", Graft: "v0.1.0", LibTorch: "1.13.0"}
-			require.NoError(t, w.Append(simulation.Cause{Sequence: s, Seeds: r.Seeds}.Key(), r))
+			require.NoError(t, w.Append(tables.Cause{Sequence: s, Seeds: r.Seeds}.Key(), r))
 		}
 	}
 	require.NoError(t, w.Close())
@@ -178,7 +178,7 @@ func TestTableSaysWhatIsWrong(t *testing.T) {
 	faulty := write("faulty/data.pkl", "")
 	write("faulty/config.toml", "[runner]\nseed = \"x\"\nfolder = 1\n[agent]\nnum_actions = 0\n[job]\nmodel = \"a\"\ndataset = \"b\"\n[scheduler]\nstart_time = -1\n")
 	writeTried(t, filepath.Join(home, "locked"), 1, 1)
-	w, err := simulation.Open(files.OS{}, filepath.Join(home, "locked"), simulation.WriterOptions{Name: "node"})
+	w, err := tables.Open(files.OS{}, filepath.Join(home, "locked"), tables.WriterOptions{Name: "node"})
 	require.NoError(t, err)
 	defer w.Close()
 	for name, c := range map[string]struct {

@@ -1,9 +1,6 @@
 package main
 
 import (
-	"errors"
-	"io/fs"
-	"os"
 	"strconv"
 	"strings"
 
@@ -13,22 +10,22 @@ import (
 	"graft/results/failure"
 )
 
-// newTraceCommand is `graft trace`. It needs no LibTorch.
+// newTraceCommand makes `graft trace`, which needs no LibTorch.
 func newTraceCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "trace",
-		Short: "Look at traces of a cluster's jobs, convert them and make them up",
-		Long: `trace works on traces: who gave a cluster which job, and when. It reads what clusters
-published and what simulators made of that, told by the first bytes of a file, which
-may be compressed by gzip:
+		Short: "Summarize, convert and generate traces of a cluster's jobs",
+		Long: `trace works on traces: who submitted which job to a cluster, and when. It reads the formats
+of published traces and of simulators, recognises them by the first bytes of a file, and
+reads files that are compressed by gzip:
 
 ` + formatList() + `
 
-A trace that is made up follows from its seed.`,
+A generated trace depends on its seed and options alone.`,
 		Example: `  graft trace info venus.csv --nodes vc_config.csv
   graft trace convert cluster_job_log philly.csv --to graft
   graft trace generate month.csv --nodes-out nodes.csv`,
-		Args: cobra.NoArgs, // so that a misspelt command under it is an error
+		Args: cobra.NoArgs, // a misspelt subcommand is an error
 		RunE: func(command *cobra.Command, _ []string) error { return command.Help() },
 	}
 	command.AddCommand(newTraceInfoCommand(), newTraceConvertCommand(), newTraceGenerateCommand())
@@ -52,30 +49,20 @@ func traceFormats() (names []string) {
 	return names
 }
 
-// traceWritable are the names of formats that are written.
-func traceWritable() (names []string) {
-	for _, f := range trace.Formats() {
-		if f.Writable {
-			names = append(names, f.Name)
-		}
-	}
-	return names
-}
-
 // traceSource says how a trace is read.
 type traceSource struct {
-	from       string // format; empty is to tell it
+	from       string // format; empty recognises it
 	window     string // seconds, as A..B; empty is all
-	processors string // what those of format swf stand for
+	processors string // meaning of the processors of format swf: gpus or cpus
 	jobTable   string // of format alibaba2020; empty is none
 }
 
 func (s *traceSource) addFlags(command *cobra.Command) {
 	flags := command.Flags()
-	flags.StringVar(&s.from, "from", "", "the file's format; empty is to tell it by the first bytes")
+	flags.StringVar(&s.from, "from", "", "the file's format; empty recognises it by the first bytes")
 	flags.StringVar(&s.window, "window", "", "keep jobs submitted within these seconds, as A..B, either of which may be left out")
-	flags.StringVar(&s.processors, "processors", "gpus", "what a processor of format swf is: gpus or cpus")
-	flags.StringVar(&s.jobTable, "job-table", "", "pai_job_table.csv, which says who submitted the jobs of format alibaba2020")
+	flags.StringVar(&s.processors, "processors", "gpus", "meaning of the processors of format swf: gpus or cpus")
+	flags.StringVar(&s.jobTable, "job-table", "", "pai_job_table.csv, with the users of the jobs of format alibaba2020")
 }
 
 // options are what the flags say.
@@ -117,24 +104,4 @@ func windowOf(text string) (*trace.Window, error) {
 		return nil, failure.Usagef("--window %s: give whole seconds as A..B, such as 0..86400", text)
 	}
 	return w, nil
-}
-
-// codedTrace gives the error of a trace that is not what it claims to be its exit code.
-func codedTrace(err error) error {
-	if errors.Is(err, trace.ErrMalformed) {
-		return failure.With(failure.Damaged, err)
-	}
-	return err
-}
-
-// mayMake keeps a command from replacing what is there.
-func mayMake(out string, force bool) error {
-	_, err := os.Stat(out)
-	switch {
-	case errors.Is(err, fs.ErrNotExist) || err == nil && force:
-		return nil
-	case err != nil:
-		return err
-	}
-	return failure.Usagef("%s is there already: name another file, or replace it with --force", out)
 }

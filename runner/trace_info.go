@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,18 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"graft/cluster/trace"
-	"graft/files"
 	"graft/results/document"
-	"graft/results/failure"
 	"graft/results/runs"
+	"graft/work/traces"
 )
-
-// traceReport is what `graft trace info --json` prints.
-type traceReport struct {
-	Path   string `json:"path"`   // as it was given
-	Format string `json:"format"` // of the file
-	*trace.Summary
-}
 
 // traceInfoOptions are the flags of `graft trace info`.
 type traceInfoOptions struct {
@@ -35,80 +28,56 @@ func newTraceInfoCommand() *cobra.Command {
 	var o traceInfoOptions
 	command := &cobra.Command{
 		Use:   "info FILE",
-		Short: "Print what a trace comes to, and what in it is odd",
-		Long: `info reads a trace and prints how many jobs it has, of whom and over which time, how
-long they took by the GPUs that they asked for, and what in it is odd, with the first
-such job and its line. Jobs of a finding that is marked as refused cannot be simulated.
-With --nodes it knows the sizes of virtual clusters, and says the load of each: the GPU
-time that its jobs want over what its GPUs have from the first submission of the trace
-to the last.
+		Short: "Summarize a trace and list its anomalies",
+		Long: `info reads a trace and prints the number of jobs, the users and the time span, durations
+by requested GPUs, and anomalies, with the first such job and its line. Jobs of an anomaly
+marked as refused cannot be simulated. With --nodes it prints the load of each virtual
+cluster: the GPU time that its jobs ask for, divided by the GPU time of its nodes from the
+first submission of the trace to the last.
 
-Where a fault ends reading, what comes before it is printed, and the code is 3.`,
+If the file is damaged, the jobs before the damage are summarized, and the exit code is 3.`,
 		Example: `  graft trace info venus.csv
   graft trace info venus.csv --nodes vc_config.csv --window 13219200..13305599 --json
   graft trace info pai_task_table.csv --job-table pai_job_table.csv`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			return runTraceInfo(command.OutOrStdout(), args[0], &o)
+			return runTraceInfo(command.Context(), command.OutOrStdout(), args[0], &o)
 		},
 	}
 	o.addFlags(command)
-	command.Flags().StringVar(&o.nodes, "nodes", "", "the sizes of virtual clusters, as CSV with the header ,num")
-	command.Flags().IntVar(&o.perNode, "gpus-per-node", 8, "how many GPUs a node has")
+	command.Flags().StringVar(&o.nodes, "nodes", "", "file of the virtual clusters and their nodes, CSV with the header ,num")
+	command.Flags().IntVar(&o.perNode, "gpus-per-node", 8, "GPUs of a node")
 	command.Flags().BoolVar(&o.json, "json", false, "print one JSON object")
 	return command
 }
 
-func runTraceInfo(w io.Writer, path string, o *traceInfoOptions) error {
-	report, damage := readTraceReport(path, o)
-	if report == nil {
-		return damage
-	}
-	if o.json {
-		return errors.Join(document.PrintJSON(w, report), damage)
-	}
-	return errors.Join(report.print(w), damage)
-}
-
-// readTraceReport reads a trace. With a fault in it comes what is before the fault.
-func readTraceReport(path string, o *traceInfoOptions) (*traceReport, error) {
+func runTraceInfo(ctx context.Context, w io.Writer, path string, o *traceInfoOptions) error {
 	options, err := o.options()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	check := trace.CheckOptions{GPUsPerNode: o.perNode}
-	if err := check.Validate(); err != nil {
-		return nil, failure.With(failure.Usage, err)
+	info, damage := traces.Summarize(environment(ctx), path, traces.InfoOptions{Read: options, Nodes: o.nodes, GPUsPerNode: o.perNode})
+	switch {
+	case info == nil:
+		return damage
+	case o.json:
+		return errors.Join(document.PrintJSON(w, info), damage)
 	}
-	if o.nodes != "" {
-		if check.VCs, err = trace.ReadNodes(files.OS{}, o.nodes); err != nil {
-			return nil, codedTrace(err)
-		}
-	}
-	reader, err := trace.Open(files.OS{}, path, options)
-	if err != nil {
-		return nil, codedTrace(err)
-	}
-	summary, err := trace.Summarize(reader, check)
-	err = errors.Join(codedTrace(err), reader.Close())
-	if summary == nil || summary.Jobs == 0 && err != nil {
-		return nil, err
-	}
-	if errors.Is(err, trace.ErrMalformed) {
-		err = failure.With(failure.Partial, err)
-	}
-	return &traceReport{path, reader.Format(), summary}, err
+	return errors.Join(traceInfo{info}.print(w), damage)
 }
 
+// traceInfo prints the summary of a trace.
+type traceInfo struct{ *traces.Info }
+
 // print writes the report for people.
-func (r *traceReport) print(w io.Writer) error {
+func (r traceInfo) print(w io.Writer) error {
 	if _, err := io.WriteString(w, r.title()); err != nil || r.Jobs == 0 {
 		return err
 	}
 	for _, part := range []struct {
 		title string
 		rows  *document.Table
-	}{{"Virtual clusters", r.vcTable()}, {"Jobs by their GPUs, and seconds that they took", r.sizeTable()}} {
+	}{{"Virtual clusters", r.vcTable()}, {"Jobs by requested GPUs, with durations in seconds", r.sizeTable()}} {
 		if _, err := fmt.Fprintf(w, "\n%s\n", part.title); err != nil {
 			return err
 		}
@@ -122,8 +91,8 @@ func (r *traceReport) print(w io.Writer) error {
 
 const hoursOfDay = 24
 
-// title says what the trace is and how much.
-func (r *traceReport) title() string {
+// title is the size of the trace, its time span and its load.
+func (r traceInfo) title() string {
 	text := fmt.Sprintf("%s: %s, %s", document.Printable(r.Path), r.Format, document.Plural(r.Jobs, "job"))
 	if r.Users > 0 {
 		text += " of " + document.Plural(r.Users, "user")
@@ -143,8 +112,8 @@ func (r *traceReport) title() string {
 	return text + "\n"
 }
 
-// moment is a second of the trace, with its date where that is known.
-func (r *traceReport) moment(second int64) string {
+// moment is a second of the trace, with its date if it is known.
+func (r traceInfo) moment(second int64) string {
 	text := fmt.Sprintf("second %d", second)
 	if r.Start != nil {
 		text += " (" + time.Unix(r.Start.Unix()+second, 0).UTC().Format(time.DateTime) + ")"
@@ -153,7 +122,7 @@ func (r *traceReport) moment(second int64) string {
 }
 
 // vcTable has a line for each virtual cluster.
-func (r *traceReport) vcTable() *document.Table {
+func (r traceInfo) vcTable() *document.Table {
 	t := document.NewTable("NAME", ">NODES", ">JOBS", ">GPU HOURS", ">MOST GPUS", ">LOAD")
 	for _, vc := range r.VCs {
 		name, nodes, load := document.Printable(vc.Name), "-", "-"
@@ -172,7 +141,7 @@ func (r *traceReport) vcTable() *document.Table {
 }
 
 // sizeTable has a line for each number of GPUs, and one for all jobs.
-func (r *traceReport) sizeTable() *document.Table {
+func (r traceInfo) sizeTable() *document.Table {
 	t := document.NewTable(">GPUS", ">JOBS", ">SHARE", ">GPU HOURS", ">MEAN", ">P10", ">P50", ">P90", ">P99", ">MAX")
 	add := func(name string, jobs int, share, hours float64, s trace.Spread) {
 		t.Add(name, fmt.Sprint(jobs), fmt.Sprintf("%.1f%%", 100*share), fmt.Sprintf("%.0f", hours), fmt.Sprintf("%.0f", s.Mean),
@@ -186,12 +155,12 @@ func (r *traceReport) sizeTable() *document.Table {
 }
 
 // findings has a line for each.
-func (r *traceReport) findings() string {
+func (r traceInfo) findings() string {
 	if len(r.Findings) == 0 {
-		return "\nNothing is odd.\n"
+		return "\nNo anomalies.\n"
 	}
 	var b strings.Builder
-	b.WriteString("\nOdd\n")
+	b.WriteString("\nAnomalies\n")
 	for _, f := range r.Findings {
 		refused := ""
 		if f.Refused {

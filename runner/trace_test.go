@@ -12,6 +12,7 @@ import (
 	"graft/cluster/trace"
 	"graft/files"
 	"graft/results/failure"
+	"graft/work/traces"
 )
 
 const fewJobs = "job_id,user,vc,jobname,gpu_num,cpu_num,state,submit_time,duration,dataset,model,batchsize,amp\n" +
@@ -88,7 +89,7 @@ func TestTraceConvertGoesThereAndBack(t *testing.T) {
 	require.Equal(t, outcome{stdout: "wrote pods.swf: 1 job (alibaba2023 to swf); 1 job of a part of a GPU, which that format cannot say\n"}, graft("trace", "convert", "pods.csv", "pods.swf", "--to", "swf"))
 	cpus := graft("trace", "info", "day.swf", "--processors", "cpus", "--json")
 	require.Equal(t, failure.Done, cpus.code, cpus.stderr)
-	var report traceReport
+	var report traces.Info
 	require.NoError(t, json.Unmarshal([]byte(cpus.stdout), &report))
 	require.Equal(t, 0, report.Sizes[0].GPUs)
 }
@@ -126,7 +127,7 @@ func TestTraceGenerate(t *testing.T) {
 	}
 	got := graft("trace", "info", "a.csv", "--nodes", "nodes.csv", "--json")
 	require.Equal(t, failure.Done, got.code, got.stderr)
-	var report traceReport
+	var report traces.Info
 	require.NoError(t, json.Unmarshal([]byte(got.stdout), &report))
 	require.Equal(t, []any{2000, 160, 3}, []any{report.Jobs, report.GPUs, len(report.VCs)})
 	require.InDelta(t, 0.7, *report.Load, 0.35, "chance moves the few long jobs")
@@ -142,12 +143,12 @@ func TestTraceIsCalledWrongly(t *testing.T) {
 		"info few.csv --window 5..x":           "--window 5..x",
 		"info few.csv --window 5..4":           "ends before it begins",
 		"info few.csv --processors x":          "--processors x: give gpus or cpus",
-		"info few.csv --from x":                `no format "x"`,
+		"info few.csv --from x":                `unknown trace format "x"`,
 		"info few.csv --gpus-per-node 0":       "a node has 0 GPUs",
 		"convert few.csv out.csv":              `"to"`,
 		"convert few.csv out.csv --to philly":  "--to philly: no such traces are written: use one of graft, helios, swf",
 		"generate out.csv --arrivals x":        "--arrivals x: give diurnal or poisson",
-		"generate out.csv --jobs -1 --load -2": "-1 jobs cannot be",
+		"generate out.csv --jobs -1 --load -2": "-1 jobs: expected 1",
 		"generate out.csv --to philly":         "--to philly",
 		"generate out.csv --nodes 2 --vcs 3":   "3 virtual clusters cannot share 2 nodes",
 	} {

@@ -78,7 +78,7 @@ func boardFlag(command *cobra.Command, on *bool) {
 func runTrain(ctx context.Context, w io.Writer, path string, o trainFlags) error {
 	ctx, stop := heedRequeue(ctx)
 	defer stop()
-	o.Listen.Token, o.Listen.WriteSecret = os.Getenv(control.TokenVariable), writeSecret
+	o.Listen.Token = os.Getenv(control.TokenVariable)
 	r, err := train.Run(ctx, environment(ctx), path, o.Options)
 	if errors.Is(err, trainer.ErrStopped) && o.temporary {
 		return failure.With(failure.Interrupted, errors.New("stopped; nothing is kept"))

@@ -9,8 +9,8 @@ import (
 
 	"graft/files"
 	"graft/model"
+	"graft/original/vocab"
 	"graft/results/failure"
-	"graft/vocab"
 	"graft/work"
 	"graft/work/describe"
 )

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"graft/files"
+	"graft/original/vocab"
 	"graft/results/failure"
-	"graft/vocab"
 )
 
 // vocabBuildOptions are the flags of `graft vocab build`.
@@ -88,7 +88,7 @@ func (o vocabBuildOptions) stem() string { return filepath.Join(o.out, o.legacy)
 func (o vocabBuildOptions) mayWrite() error {
 	paths := []string{o.path()}
 	if o.legacy != "" {
-		paths = append(paths, vocab.LegacyFiles(o.stem())...)
+		paths = append(paths, vocab.PickleFiles(o.stem())...)
 	}
 	for _, path := range paths {
 		if _, err := (files.OS{}).Stat(path); err == nil && !o.force {
@@ -103,7 +103,7 @@ func (o vocabBuildOptions) write(v *vocab.Vocabulary) error {
 		return err
 	}
 	if o.legacy != "" {
-		if err := v.WriteLegacy(files.OS{}, o.stem()); err != nil {
+		if err := v.WritePickles(files.OS{}, o.stem()); err != nil {
 			return err
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"graft/files"
+	"graft/original/vocab"
 	"graft/results/document"
-	"graft/vocab"
 	"graft/work"
 )
 

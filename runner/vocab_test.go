@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/files"
+	"graft/original/vocab"
 	"graft/results/failure"
-	"graft/vocab"
 )
 
 func TestVocabulariesAreBuiltShownAndChecked(t *testing.T) {

@@ -1,172 +1,254 @@
 package simulation
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
 	"graft/decider"
 	"graft/model"
 	"graft/net2net"
-	"graft/vocab"
+	"graft/simulation/tables"
+	"graft/trainer"
 )
 
-// Tokens are what a policy reads a network as.
-type Tokens func(n *model.Network) ([]int32, error)
+// Tree is a table as the decisions that lead through it, each with the network and the
+// time at which it was made. Structural policies learn from it.
+type Tree struct {
+	*tables.Table
+	Nodes []Node // a node comes after the one that leads to it; the root is the first
+}
 
-// VocabularyTokens reads networks by a vocabulary, behind token 0 where prefix is set,
-// as the original had it while its first policies learned.
-func VocabularyTokens(v *vocab.Vocabulary, prefix bool) Tokens {
-	return func(n *model.Network) ([]int32, error) {
-		ids, err := v.Tokens(n)
+// Node is a decision: the actions before it, and its choices.
+type Node struct {
+	decider.Situation
+	Prefix []string // actions before it
+	Next   []int    // for each choice the node that it leads to or, from the last decision, the record
+	Last   bool     // the decision is the last one
+}
+
+// TreeOptions describe the networks of a table that does not describe them itself. The
+// zero value grows the scenario's network of the zoo with the current surgery.
+type TreeOptions struct {
+	Network *model.Network   // that the scenario begins with; nil takes the table's, or that of the zoo by its name
+	Surgery net2net.Options  // how actions were done; the original's tables are of net2net.Original
+	Profile *trainer.Profile // of the device, for what a step takes; nil is not known
+	Batch   int              // examples in a step; zero means 64
+}
+
+// EnsureDefaults fills unset options.
+func (o *TreeOptions) EnsureDefaults() {
+	if o.Batch == 0 {
+		o.Batch = 64
+	}
+}
+
+// Validate lists all faults.
+func (o TreeOptions) Validate() error {
+	if o.Batch < 1 {
+		return fmt.Errorf("batch is %d; it is at least 1", o.Batch)
+	}
+	return nil
+}
+
+// adopt takes the options that the table states itself.
+func (o *TreeOptions) adopt(t *tables.Table) error {
+	if t.Origin == nil {
+		return nil
+	}
+	o.Surgery = t.Origin.Surgery()
+	if t.Origin.Batch > 0 {
+		o.Batch = t.Origin.Batch
+	}
+	var err error
+	o.Network, err = t.Origin.Network()
+	return err
+}
+
+// NewTree follows every sequence of a table.
+func NewTree(t *tables.Table, o TreeOptions) (*Tree, error) {
+	if err := o.adopt(t); err != nil {
+		return nil, fmt.Errorf("table %s: %w", t.Name, err)
+	}
+	o.EnsureDefaults()
+	if err := errors.Join(o.Validate(), t.Complete()); err != nil {
+		return nil, err
+	}
+	if len(t.Records) == 0 || t.Decisions < 1 {
+		return nil, fmt.Errorf("table %s: there is no decision in it", t.Name)
+	}
+	if o.Network == nil {
+		n, err := model.Zoo(t.Network, model.ZooOptions{})
 		if err != nil {
+			return nil, fmt.Errorf("table %s: %w", t.Name, err)
+		}
+		o.Network = n
+	}
+	p := &treeBuilder{TreeOptions: o, tree: &Tree{Table: t}, portraits: map[string]*decider.Observation{}}
+	all := make([]int, len(t.Records))
+	for k := range all {
+		all[k] = k
+	}
+	if _, err := p.plant(o.Network.Sketch(), nil, all); err != nil {
+		return nil, fmt.Errorf("table %s: %w", t.Name, err)
+	}
+	return p.tree, nil
+}
+
+// treeBuilder makes a tree. Equal networks share one portrait.
+type treeBuilder struct {
+	TreeOptions
+	tree      *Tree
+	portraits map[string]*decider.Observation // by what is offered on which network
+}
+
+// plant adds the node of a prefix that these records share, and everything below it.
+func (p *treeBuilder) plant(n *model.Network, prefix []string, records []int) (int, error) {
+	t, at := p.tree.Table, len(prefix)
+	order, groups := p.split(records, at)
+	portrait, err := p.portrait(n, order)
+	if err != nil {
+		return 0, fmt.Errorf("after %s: %w", tables.Tuple(prefix), err)
+	}
+	first := t.Records[records[0]]
+	state := decider.State{Network: n, Left: tables.Seconds(first.Left[at]), Budget: tables.Seconds(t.Budget), Decisions: at}
+	if len(first.Before) > 0 {
+		state.Accuracy = p.before(records, at)
+	}
+	switch {
+	case len(first.Step) > 0:
+		state.Step = tables.Seconds(first.Step[at])
+	case p.Profile != nil:
+		state.Step = p.Profile.Cost(trainer.Work{Kind: trainer.Steps, Count: 1, Rows: p.Batch, Network: n})
+	}
+	place := len(p.tree.Nodes)
+	p.tree.Nodes = append(p.tree.Nodes, Node{Situation: decider.Situation{Observation: portrait, State: state}, Prefix: prefix, Last: at == t.Decisions-1})
+	for k, action := range order {
+		next := groups[action][0]
+		if at < t.Decisions-1 {
+			grown := n.Sketch()
+			if _, err := net2net.Apply(grown, portrait.Choices[k].Action, p.Surgery); err != nil {
+				return 0, fmt.Errorf("after %s: %w", tables.Tuple(prefix), err)
+			}
+			if next, err = p.plant(grown, append(slices.Clone(prefix), action), groups[action]); err != nil {
+				return 0, err
+			}
+		}
+		p.tree.Nodes[place].Next = append(p.tree.Nodes[place].Next, next)
+	}
+	return place, nil
+}
+
+// before returns the accuracy at a decision, the mean over the seeds of all its records.
+func (p *treeBuilder) before(records []int, at int) float64 {
+	sum, count := 0.0, 0.0
+	for _, k := range records {
+		if r := p.tree.Records[k]; len(r.Before) > at {
+			sum, count = sum+r.Before[at]*float64(len(r.Seeds)), count+float64(len(r.Seeds))
+		}
+	}
+	return sum / count
+}
+
+// split groups records by the action that comes next, in the order of the table.
+func (p *treeBuilder) split(records []int, at int) (order []string, groups map[string][]int) {
+	groups = map[string][]int{}
+	for _, k := range records {
+		action := p.tree.Records[k].Sequence[at]
+		if groups[action] == nil {
+			order = append(order, action)
+		}
+		groups[action] = append(groups[action], k)
+	}
+	return order, groups
+}
+
+func (p *treeBuilder) portrait(n *model.Network, actions []string) (*decider.Observation, error) {
+	key := net2net.Fingerprint(n) + tables.Tuple(actions)
+	if known := p.portraits[key]; known != nil {
+		return known, nil
+	}
+	parsed := make([]net2net.Action, len(actions))
+	for k, text := range actions {
+		var err error
+		if parsed[k], err = net2net.ParseAction(text); err != nil {
 			return nil, err
 		}
-		var tokens []int32
-		if prefix {
-			tokens = append(tokens, 0)
-		}
-		for _, id := range ids {
-			tokens = append(tokens, int32(id))
-		}
-		return tokens, nil
 	}
-}
-
-// TreeOptions say how a table becomes a tree. Tokens must be there.
-type TreeOptions struct {
-	Surgery net2net.Options // how actions are done; they need no batch without weights
-	Tokens  Tokens          // must be given; nil is no reader
-	// Waste throws as many random numbers away as the original drew for the weights of
-	// its networks, so that a policy draws the actions that the original's drew on a
-	// CPU. False throws away none.
-	Waste bool
-}
-
-// Tree is the table as a policy learns from it. Its states are the networks that the
-// beginnings of sequences make of n, which has no weights and is not changed, with
-// the time that was left; its ends are the records, by their places.
-func (t *Table) Tree(n *model.Network, o TreeOptions) (*decider.Tree, error) {
-	if len(t.Actions) == 0 {
-		return nil, fmt.Errorf("make a tree of table %s: its actions depend on the network", t.Name)
-	}
-	if err := t.Complete(); err != nil {
-		return nil, fmt.Errorf("make a tree: %w", err)
-	}
-	tree := &decider.Tree{Actions: len(t.Actions)}
-	for k := range t.Records {
-		tree.Accuracy = append(tree.Accuracy, t.Records[k].Mean())
-	}
-	if o.Waste {
-		tree.Waste = drawn(n)
-	}
-	grown := []growth{{net: n}}
-	for k := 0; k < len(grown); k++ {
-		more, err := t.branch(tree, grown[k], len(grown), o)
-		if err != nil {
-			return nil, fmt.Errorf("make a tree of table %s: %w", t.Name, err)
-		}
-		grown = append(grown, more...)
-	}
-	return tree, nil
-}
-
-// growth is a network after the beginning of a sequence.
-type growth struct {
-	prefix []string
-	net    *model.Network
-}
-
-// branch adds a state to the tree and returns those behind it, of which the first has
-// the place next.
-func (t *Table) branch(tree *decider.Tree, g growth, next int, o TreeOptions) ([]growth, error) {
-	first := t.firstWith(g.prefix)
-	s := decider.TreeState{Left: t.Records[first].Left[len(g.prefix)], Budget: t.Budget}
-	var err error
-	if s.Tokens, err = o.Tokens(g.net); err != nil {
-		return nil, fmt.Errorf("after %s: %w", word(g.prefix), err)
-	}
-	var more []growth
-	for _, text := range t.Actions {
-		prefix := append(slices.Clone(g.prefix), text)
-		net, err := grow(g.net, text, o.Surgery)
-		if err != nil {
-			return nil, fmt.Errorf("after %s: %w", word(g.prefix), err)
-		}
-		if o.Waste {
-			s.Waste = append(s.Waste, int32(wasted(g.net, net)))
-		}
-		if len(prefix) == t.Decisions {
-			s.Children = append(s.Children, int32(-1-t.index[word(prefix)]))
-			continue
-		}
-		s.Children = append(s.Children, int32(next+len(more)))
-		more = append(more, growth{prefix, net})
-	}
-	tree.States = append(tree.States, s)
-	return more, nil
-}
-
-// firstWith is the place of the sequence that goes on from a beginning with the first
-// action each time: its times stand for those of all that begin so.
-func (t *Table) firstWith(prefix []string) int {
-	sequence := slices.Clone(prefix)
-	for len(sequence) < t.Decisions {
-		sequence = append(sequence, t.Actions[0])
-	}
-	return t.index[word(sequence)]
-}
-
-func grow(n *model.Network, text string, o net2net.Options) (*model.Network, error) {
-	action, err := net2net.ParseAction(text)
+	portrait, err := decider.NewObservation(n, parsed, p.Surgery)
 	if err != nil {
 		return nil, err
 	}
-	grown := n.Sketch()
-	_, err = net2net.Apply(grown, action, o)
-	return grown, err
+	p.portraits[key] = portrait
+	return portrait, nil
 }
 
-// drawn is how many random numbers PyTorch takes for a network's first weights: one
-// for each that does not begin at zero or one.
-func drawn(n *model.Network) int {
-	count := 0
-	for _, e := range n.State() {
-		if e.Slot.Role == model.Weight || e.Slot.Role == model.Bias && hasWeight(e.Leaf.Layer) {
-			count += e.Slot.Count()
+// Situations returns those of all trees, one tree after the other.
+func Situations(trees []*Tree) []decider.Situation {
+	var all []decider.Situation
+	for _, t := range trees {
+		for _, n := range t.Nodes {
+			all = append(all, n.Situation)
 		}
 	}
-	return count
+	return all
 }
 
-// hasWeight tells layers whose bias is drawn from those where it begins at zero.
-func hasWeight(l model.Layer) bool {
-	return slices.ContainsFunc(l.Slots(), func(s model.Slot) bool { return s.Role == model.Weight })
+// OfferedKinds returns the kinds of actions that trees offer, sorted.
+func OfferedKinds(trees []*Tree) []net2net.Kind {
+	var kinds []net2net.Kind
+	for _, s := range Situations(trees) {
+		for _, c := range s.Choices {
+			if c.Action.Kind != net2net.None && !slices.Contains(kinds, c.Action.Kind) {
+				kinds = append(kinds, c.Action.Kind)
+			}
+		}
+	}
+	slices.Sort(kinds)
+	return kinds
 }
 
-// madeOfOne is how many numbers the original drew for a new linear layer, whatever its
-// size: it made one of a single input and output, and then replaced the weights.
-const madeOfOne = 2
+// Follow takes the choice that pick returns at each node, from the root, and returns the
+// record at the end.
+func (t *Tree) Follow(pick func(node int) int) int {
+	at := 0
+	for !t.Nodes[at].Last {
+		at = t.Nodes[at].Next[pick(at)]
+	}
+	return t.Nodes[at].Next[pick(at)]
+}
 
-// wasted is how many numbers the original drew for a layer that it then made one that
-// passes its input on.
-func wasted(before, after *model.Network) int {
-	had := map[string]int{}
-	for _, leaf := range before.Leaves() {
-		had[leaf.Layer.String()]++
-	}
-	count := 0
-	for _, leaf := range after.Leaves() {
-		had[leaf.Layer.String()]--
-		if had[leaf.Layer.String()] >= 0 || !hasWeight(leaf.Layer) {
-			continue
-		}
-		if _, linear := leaf.Layer.(model.Linear); linear {
-			count += madeOfOne
-			continue
-		}
-		for _, slot := range leaf.Layer.Slots() {
-			count += slot.Count()
+// Spread returns the probability of each record, given those of each node's choices.
+func (t *Tree) Spread(probabilities [][]float64) []float64 {
+	shares, reach := make([]float64, len(t.Records)), make([]float64, len(t.Nodes))
+	reach[0] = 1
+	for at, n := range t.Nodes {
+		for k, next := range n.Next {
+			share := reach[at] * probabilities[at][k]
+			if n.Last {
+				shares[next] += share
+			} else {
+				reach[next] += share
+			}
 		}
 	}
-	return count
+	return shares
+}
+
+// ChoiceCount returns the number of choices of all nodes together.
+func (t *Tree) ChoiceCount() int {
+	n := 0
+	for _, node := range t.Nodes {
+		n += len(node.Next)
+	}
+	return n
+}
+
+// Actions returns the choices in the notation of tables.
+func (n Node) Actions() []string {
+	actions := make([]string, len(n.Choices))
+	for k, c := range n.Choices {
+		actions[k] = c.Action.String()
+	}
+	return actions
 }

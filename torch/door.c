@@ -30,9 +30,18 @@ static char *message(const char *what, const char *detail) {
   return text;
 }
 
+// The oneDNN of LibTorch 1.13 (2.6) loses the configuration of AMX tiles between two kernels of
+// a thread, and SIGILL ends the process: bfloat16 on Sapphire Rapids. It is kept from AMX unless
+// the user's environment says otherwise; the instruction sets below are its own names.
+static void avoid_tiles(void) {
+  setenv("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16", 0);
+  setenv("DNNL_MAX_CPU_ISA", "AVX512_CORE_BF16", 0);  // the variable's name before 2.7
+}
+
 char *door_open(const char *path, const char *spin_count) {
   void *found[JUMPS];
   // libgomp reads these once, while it is loaded. What the user set stays.
+  avoid_tiles();
   if (getenv("OMP_WAIT_POLICY") == NULL) setenv("GOMP_SPINCOUNT", spin_count, 0);
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (library == NULL) return message(dlerror(), NULL);

@@ -166,7 +166,7 @@ func resumesFromItsCheckpoints(t *testing.T, o trainer.Options) {
 		parts := func(at time.Duration) trainer.Parts {
 			clock := steady(t)
 			clock.Time = at
-			return trainer.Parts{Data: set, Clock: clock, Decider: script(t, "deepen:conv1", "widen:conv2:12"), Book: book, Now: ticking()}
+			return trainer.Parts{Data: set, Clock: clock, Decider: script(t, "deepen:conv1", "widen:conv2:12"), Recorder: book, Now: ticking()}
 		}
 		first := parts(0)
 		first.Network = n
@@ -185,7 +185,7 @@ func resumesFromItsCheckpoints(t *testing.T, o trainer.Options) {
 			for _, section := range saves[k] {
 				sections[section.Name] = section.Data
 			}
-			stopped, err := trainer.ReadStopped(sections)
+			stopped, err := trainer.ReadSavedJob(sections)
 			require.NoError(t, err)
 			j, err := trainer.Resume(s, stopped, parts(stopped.Time), model.Placement{}, o)
 			require.NoError(t, err)

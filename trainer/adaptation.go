@@ -196,7 +196,7 @@ func (a *adaptation) shrink() error {
 	a.distillation.begin()
 	note.Took, note.Parameters = a.Clock.Now()-began, a.Network.Parameters()
 	if a.logits != nil {
-		note.Lessons = a.distillation.Length
+		note.DistillationSteps = a.distillation.Length
 	}
 	return a.Book.Note(note)
 }

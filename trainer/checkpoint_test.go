@@ -14,7 +14,7 @@ func TestPositionHasAllParts(t *testing.T) {
 	keys := map[string]json.RawMessage{}
 	count := 0
 	j := &Job{}
-	j.Live = []Taken{{}} // left out where it is empty
+	j.Live = []LiveChange{{}} // left out where it is empty
 	for _, part := range append(j.parts(), &origin{}) {
 		text, err := json.Marshal(part)
 		require.NoError(t, err)

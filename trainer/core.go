@@ -12,7 +12,7 @@ type core struct {
 	progress
 	Clock     Clock
 	Scheduler Scheduler
-	Book      Book
+	Book      Recorder
 	Watch     func(Progress)
 	Now       func() time.Time
 	shown     Progress // last passed to Watch
@@ -29,7 +29,7 @@ type progress struct {
 	Time       time.Duration `json:"time_ns"`        // on the clock
 	Spent      time.Duration `json:"spent_ns"`       // of the budget, at the last evaluation or the end
 	Past       int           `json:"past"`           // events of the timeline
-	Live       []Taken       `json:"live,omitempty"` // changes beside the timeline
+	Live       []LiveChange  `json:"live,omitempty"` // changes beside the timeline
 	Devices    int           `json:"devices"`        // now
 	Decisions  int           `json:"decisions"`      // in all
 	Loss       float64       `json:"loss"`           // summed over the epoch's steps

@@ -107,7 +107,7 @@ func returned(t testing.TB, seed int64) (with, without float64, err error) {
 			script.Actions = append(script.Actions, a)
 		}
 		clock := &stoppingClock{Virtual{Profile: profile}, o.Timeline.Events[1].At, cancel}
-		parts := Parts{Network: n, Data: set, Clock: clock, Decider: script, Book: book, Now: time.Now}
+		parts := Parts{Network: n, Data: set, Clock: clock, Decider: script, Recorder: book, Now: time.Now}
 		j, err := New(s, parts, o)
 		if err != nil {
 			return err
@@ -116,7 +116,7 @@ func returned(t testing.TB, seed int64) (with, without float64, err error) {
 			return err
 		}
 		finish := func(off bool) float64 {
-			last, err := ReadStopped(book.last)
+			last, err := ReadSavedJob(book.last)
 			require.NoError(t, err)
 			parts := Parts{Data: set, Clock: &Virtual{Profile: profile, Time: last.Time}, Decider: script, Now: time.Now}
 			j, err := Resume(s, last, parts, place, o)

@@ -18,14 +18,14 @@ type Fit struct {
 	Networks int // to which the rates were fitted; zero means none
 	// Step and Batch are errors on networks that were left out of the fit one by one:
 	// the expected error on a network like the measured ones, such as an adapted one.
-	Step, Batch Miss
+	Step, Batch FitError
 	// NewStep and NewBatch are errors on networks that were left out with all that they
 	// were adapted to, or from: the expected error on any other network.
-	NewStep, NewBatch Miss
+	NewStep, NewBatch FitError
 }
 
-// Miss is the relative error of a fit.
-type Miss struct {
+// FitError is the relative error of a fit.
+type FitError struct {
 	Median  float64
 	Worst   float64
 	Network string // with the worst error; empty means none
@@ -77,13 +77,13 @@ func fitRates(measured []Measurement, time func(Measurement) float64) Rates {
 
 // miss is the error of cross-validation: it leaves measurements that belong together out
 // of the fit and compares them with the rates of the others.
-func miss(measured []Measurement, time func(Measurement) float64, together func(a, b Measurement) bool) Miss {
-	var m Miss
+func miss(measured []Measurement, time func(Measurement) float64, together func(a, b Measurement) bool) FitError {
+	var m FitError
 	var all []float64
 	for _, out := range measured {
 		rest := slices.DeleteFunc(slices.Clone(measured), func(o Measurement) bool { return together(o, out) })
 		if len(rest) == 0 {
-			return Miss{}
+			return FitError{}
 		}
 		relative := math.Abs(fitRates(rest, time).seconds(out.Size, out.Batch)/time(out) - 1)
 		if all = append(all, relative); relative > m.Worst {

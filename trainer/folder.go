@@ -64,7 +64,7 @@ func (f *Folder) Save(sections []Section) error {
 
 // Last returns the newest complete checkpoint, and rewinds the tables to the moment at
 // which it was written. Without a checkpoint it returns nil and empties the tables.
-func (f *Folder) Last() (*Stopped, error) {
+func (f *Folder) Last() (*SavedJob, error) {
 	c, err := f.Run.LoadCheckpoint()
 	if errors.Is(err, results.ErrNoCheckpoint) {
 		return nil, errors.Join(f.epochs.Truncate(0), f.events.Truncate(0))
@@ -82,7 +82,7 @@ func (f *Folder) Last() (*Stopped, error) {
 			return nil, err
 		}
 	}
-	return ReadStopped(sections)
+	return ReadSavedJob(sections)
 }
 
 // History reads all epochs and events recorded so far.

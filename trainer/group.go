@@ -7,13 +7,14 @@ import (
 	"path/filepath"
 	"slices"
 
+	"graft/files"
 	"graft/torch"
 )
 
 // group is the leader and the members that work together now.
 type group struct {
 	*team
-	scratch func() (string, func() error, error)
+	files   files.FS
 	members []*member    // by rank, from 1
 	peers   *torch.Peers // nil while the leader is alone
 	scope   *torch.Scope // of peers
@@ -129,13 +130,14 @@ func (g *group) form(others []*member) error {
 	if err := torch.SetThreads(g.share()); err != nil || g.size == 1 {
 		return errors.Join(err, g.formed())
 	}
-	folder, remove, err := g.scratch()
+	folder, err := g.files.MkdirTemp("", "graft-")
 	if err != nil {
 		return fmt.Errorf("make a folder for the rendezvous of processes: %w", err)
 	}
 	r := rendezvous{Size: g.size, Store: filepath.Join(folder, "meet"), Threads: g.share(), Timeout: g.Parallel.Timeout}
 	err = g.exchange(func(rank int) order { r := r; r.Rank = rank; return order{Meet: &r} }, func() error { return g.meet(r) })
-	_ = remove() // processes that have met do not need it
+	// Processes that have met do not need it.
+	_ = errors.Join(g.files.Remove(r.Store), g.files.Remove(folder))
 	if err != nil {
 		return err
 	}

@@ -7,12 +7,13 @@ import (
 
 	"graft/dataset"
 	"graft/decider"
+	"graft/files"
 	"graft/model"
 	"graft/net2net"
 	"graft/torch"
 )
 
-// Parts are the inputs of a job. Scheduler, Book, Watch, Given, Starter and Scratch are
+// Parts are the inputs of a job. Scheduler, Book, Watch, Given, Starter and Files are
 // optional.
 type Parts struct {
 	Network   *model.Network // with weights; the job changes it
@@ -20,19 +21,19 @@ type Parts struct {
 	Clock     Clock
 	Decider   decider.Decider
 	Scheduler Scheduler // of devices and time, on Clock; nil follows the timeline of the options
-	Book      Book      // records epochs, events and checkpoints; nil records nothing
+	Recorder  Recorder  // records epochs, events and checkpoints; nil records nothing
 	// Watch receives the job's progress before each operation, on the goroutine that
 	// trains, which waits for it. Nil means no callback.
 	Watch func(Progress)
 	// Now is the machine's clock. It sets how often the job saves and reports; on a
 	// virtual clock no result depends on it.
-	Now   func() time.Time
-	Given *Given // results of earlier training of the network; nil means none
+	Now        func() time.Time
+	Pretrained *Pretrained // results of earlier training of the network; nil means none
 	// Starter starts the processes of a job with Options.Parallel; required there.
 	Starter Starter
-	// Scratch makes an empty folder that all processes of the job can reach, and returns
-	// how to remove it; required where Starter is.
-	Scratch func() (folder string, remove func() error, err error)
+	// Files is the file system in whose temporary folder processes meet; required with
+	// Starter.
+	Files files.FS
 }
 
 // Job trains one network within a budget. New and Resume make it.
@@ -54,7 +55,7 @@ func New(s *torch.Scope, p Parts, o Options) (*Job, error) {
 		j.optimizer, err = net2net.NewOptimizer(s, p.Network, j.optimizerOptions())
 	}
 	if err == nil {
-		err = errors.Join(j.continueFrom(p.Given), s.Err())
+		err = errors.Join(j.continueFrom(p.Pretrained), s.Err())
 	}
 	if err != nil {
 		return nil, fmt.Errorf("begin a job: %w", err)
@@ -71,16 +72,16 @@ func build(s *torch.Scope, p Parts, o Options) (*Job, error) {
 	if err := p.validate(); err != nil {
 		return nil, err
 	}
-	if p.Book == nil {
-		p.Book = discard{}
+	if p.Recorder == nil {
+		p.Recorder = discard{}
 	}
 	if p.Scheduler == nil {
 		p.Scheduler = NewPlanned(o.Timeline, p.Clock)
 	}
 	j := &Job{core: core{replica: &replica{Options: o, Network: p.Network, Data: p.Data, scope: s},
-		Clock: p.Clock, Scheduler: p.Scheduler, Book: p.Book, Watch: p.Watch, Now: p.Now}}
+		Clock: p.Clock, Scheduler: p.Scheduler, Book: p.Recorder, Watch: p.Watch, Now: p.Now}}
 	var err error
-	if j.team, err = newTeam(&j.core, p.Starter, p.Scratch); err != nil {
+	if j.team, err = newTeam(&j.core, p.Starter, p.Files); err != nil {
 		return nil, err
 	}
 	j.distillation = distillation{core: &j.core}

@@ -116,11 +116,11 @@ func steady(t testing.TB) *trainer.Virtual {
 }
 
 // run runs a job on a virtual clock.
-func run(t testing.TB, o trainer.Options, book trainer.Book, actions ...string) (outcome *trainer.Outcome) {
+func run(t testing.TB, o trainer.Options, book trainer.Recorder, actions ...string) (outcome *trainer.Outcome) {
 	t.Helper()
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
 		set, n := small(t, s, 1)
-		j, err := trainer.New(s, trainer.Parts{Network: n, Data: set, Clock: steady(t), Decider: script(t, actions...), Book: book, Now: time.Now}, o)
+		j, err := trainer.New(s, trainer.Parts{Network: n, Data: set, Clock: steady(t), Decider: script(t, actions...), Recorder: book, Now: time.Now}, o)
 		if err != nil {
 			return err
 		}
@@ -151,7 +151,7 @@ func TestJobFromStartToBudget(t *testing.T) {
 	require.Greater(t, decision.Parameters, decision.Before)
 	shrink, lessons := book.notes[5], 6*6*time.Millisecond // six batches of training images
 	require.Greater(t, shrink.Took, lessons, "asking the larger network takes time")
-	require.InDelta(t, int(o.Budget-shrink.Time-shrink.Took)/int(10*time.Millisecond), shrink.Lessons, 3, "it teaches to the end, in steps of 10 ms")
+	require.InDelta(t, int(o.Budget-shrink.Time-shrink.Took)/int(10*time.Millisecond), shrink.DistillationSteps, 3, "it teaches to the end, in steps of 10 ms")
 }
 
 // With little time left steps are worth more than lessons.
@@ -161,7 +161,7 @@ func TestNoTimeForLessons(t *testing.T) {
 	book := &memory{}
 	run(t, o, book, "deepen:conv1")
 	shrink := book.notes[slices.Index(book.events(), "shrink")]
-	require.Zero(t, shrink.Lessons)
+	require.Zero(t, shrink.DistillationSteps)
 }
 
 func sum(notes []trainer.Note) (took time.Duration) {
@@ -250,7 +250,7 @@ func TestStopSaves(t *testing.T) {
 	book := &memory{}
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
 		set, n := small(t, s, 1)
-		j, err := trainer.New(s, trainer.Parts{Network: n, Data: set, Clock: steady(t), Decider: decider.None{}, Book: book, Now: time.Now}, plan())
+		j, err := trainer.New(s, trainer.Parts{Network: n, Data: set, Clock: steady(t), Decider: decider.None{}, Recorder: book, Now: time.Now}, plan())
 		require.NoError(t, err)
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
@@ -262,9 +262,9 @@ func TestStopSaves(t *testing.T) {
 		for _, section := range book.saves[0] {
 			sections[section.Name] = section.Data
 		}
-		stopped, err := trainer.ReadStopped(sections)
+		stopped, err := trainer.ReadSavedJob(sections)
 		require.NoError(t, err)
-		parts := trainer.Parts{Data: set, Clock: steady(t), Decider: decider.None{}, Book: book, Now: time.Now}
+		parts := trainer.Parts{Data: set, Clock: steady(t), Decider: decider.None{}, Recorder: book, Now: time.Now}
 		other := plan()
 		other.Batch = 16
 		_, err = trainer.Resume(s, stopped, parts, model.Placement{}, other)

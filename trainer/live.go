@@ -153,7 +153,7 @@ func (l *Live) Allocation() Allocation {
 	r := l.queue[0]
 	r.at = now
 	e := Event{At: now, Change: r.Change, Devices: r.Devices}
-	l.standing.Live = append(l.standing.Live, Taken(e))
+	l.standing.Live = append(l.standing.Live, LiveChange(e))
 	a = l.take(e)
 	a.Settled = func() { l.settle(r) }
 	return a
@@ -169,14 +169,14 @@ func (l *Live) settle(r *Request) {
 }
 
 // Standing returns the state to resume from.
-func (l *Live) Standing() Standing {
+func (l *Live) Standing() SchedulerState {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.standing
 }
 
 // Resume continues from a state. Nothing is taken before the clock has advanced.
-func (l *Live) Resume(s Standing) {
+func (l *Live) Resume(s SchedulerState) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.standing, l.posted, l.empty = s, len(s.Live), l.clock.Now()

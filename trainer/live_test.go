@@ -32,7 +32,7 @@ type asked struct {
 }
 
 // steered runs a job that is asked for changes while it runs.
-func steered(t testing.TB, o trainer.Options, book trainer.Book, list []asked, actions ...string) (*trainer.Outcome, []trainer.Taken) {
+func steered(t testing.TB, o trainer.Options, book trainer.Recorder, list []asked, actions ...string) (*trainer.Outcome, []trainer.LiveChange) {
 	t.Helper()
 	clock := steady(t)
 	live := trainer.NewLive(o.Timeline, clock)
@@ -49,11 +49,11 @@ func steered(t testing.TB, o trainer.Options, book trainer.Book, list []asked, a
 }
 
 // scheduled runs a job with a scheduler of its own.
-func scheduled(t testing.TB, o trainer.Options, book trainer.Book, clock trainer.Clock, scheduler trainer.Scheduler, watch func(trainer.Progress),
+func scheduled(t testing.TB, o trainer.Options, book trainer.Recorder, clock trainer.Clock, scheduler trainer.Scheduler, watch func(trainer.Progress),
 	actions ...string) (outcome *trainer.Outcome, err error) {
 	err = torch.With(func(s *torch.Scope) error {
 		set, n := small(t, s, 1)
-		parts := trainer.Parts{Network: n, Data: set, Clock: clock, Scheduler: scheduler, Decider: script(t, actions...), Book: book, Now: time.Now, Watch: watch}
+		parts := trainer.Parts{Network: n, Data: set, Clock: clock, Scheduler: scheduler, Decider: script(t, actions...), Recorder: book, Now: time.Now, Watch: watch}
 		j, err := trainer.New(s, parts, o)
 		if err != nil {
 			return err
@@ -65,7 +65,7 @@ func scheduled(t testing.TB, o trainer.Options, book trainer.Book, clock trainer
 }
 
 // merged is a timeline in which what was asked for stood from the start.
-func merged(t trainer.Timeline, taken []trainer.Taken) trainer.Timeline {
+func merged(t trainer.Timeline, taken []trainer.LiveChange) trainer.Timeline {
 	t.Events = slices.Clone(t.Events)
 	for _, e := range taken {
 		t.Events = append(t.Events, trainer.Event(e))
@@ -75,7 +75,7 @@ func merged(t trainer.Timeline, taken []trainer.Taken) trainer.Timeline {
 }
 
 // requirePlanned holds a job that was steered against one that knew all beforehand.
-func requirePlanned(t testing.TB, o trainer.Options, got *trainer.Outcome, book *memory, taken []trainer.Taken, actions ...string) {
+func requirePlanned(t testing.TB, o trainer.Options, got *trainer.Outcome, book *memory, taken []trainer.LiveChange, actions ...string) {
 	t.Helper()
 	o.Timeline = merged(o.Timeline, taken)
 	want := &memory{}
@@ -207,19 +207,19 @@ func TestLiveChangesStay(t *testing.T) {
 	for _, section := range book.saves[0] { // when the change was taken
 		sections[section.Name] = section.Data
 	}
-	stopped, err := trainer.ReadStopped(sections)
+	stopped, err := trainer.ReadSavedJob(sections)
 	require.NoError(t, err)
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
 		set, _ := small(t, s, 1)
 		clock := steady(t)
 		clock.Time = stopped.Time
 		later := &memory{}
-		j, err := trainer.Resume(s, stopped, trainer.Parts{Data: set, Clock: clock, Decider: script(t, someActions...), Book: later, Now: time.Now}, model.Placement{}, quick())
+		j, err := trainer.Resume(s, stopped, trainer.Parts{Data: set, Clock: clock, Decider: script(t, someActions...), Recorder: later, Now: time.Now}, model.Placement{}, quick())
 		require.NoError(t, err)
 		again, err := j.Run(context.Background())
 		require.NoError(t, err)
 		require.Equal(t, outcome.Digest, again.Digest)
-		var position struct{ Live []trainer.Taken }
+		var position struct{ Live []trainer.LiveChange }
 		require.NoError(t, json.Unmarshal(later.saves[len(later.saves)-1][0].Data, &position))
 		require.Equal(t, taken, position.Live)
 		return nil
@@ -265,9 +265,9 @@ func TestLiveChangesAreSavedFirst(t *testing.T) {
 		_, err = request.Outcome()
 		require.ErrorIs(t, err, fails)
 		require.Empty(t, live.Pending())
-		var position struct{ Live []trainer.Taken }
+		var position struct{ Live []trainer.LiveChange }
 		require.NoError(t, json.Unmarshal([]byte(saved), &position))
-		require.Equal(t, []trainer.Taken{{At: 0, Change: trainer.Up, Devices: 2}}, position.Live)
+		require.Equal(t, []trainer.LiveChange{{At: 0, Change: trainer.Up, Devices: 2}}, position.Live)
 		if fails == nil {
 			require.Equal(t, 2, devices)
 		}
@@ -339,7 +339,7 @@ func TestLiveRefusesAtTheEnd(t *testing.T) {
 // runSteered is one process of a job that is asked for changes: it begins or resumes
 // the run in a folder and ends it, or is killed. What was promised is added to
 // promised as soon as it is.
-func runSteered(t testing.TB, path string, looks int, asks []asked, promised *[]int) (outcome *trainer.Outcome, taken []trainer.Taken) {
+func runSteered(t testing.TB, path string, looks int, asks []asked, promised *[]int) (outcome *trainer.Outcome, taken []trainer.LiveChange) {
 	run, err := results.Open(files.OS{}, path)
 	if err != nil {
 		run, err = results.Create(files.OS{}, path, results.CreateOptions{}, results.Manifest{})
@@ -358,7 +358,7 @@ func runSteered(t testing.TB, path string, looks int, asks []asked, promised *[]
 		require.NoError(t, err)
 		clock := &killingClock{Virtual: *steady(t), looks: -1}
 		live := trainer.NewLive(quick().Timeline, clock)
-		parts := trainer.Parts{Data: set, Clock: clock, Scheduler: live, Decider: script(t, someActions...), Book: folder, Now: ticking()}
+		parts := trainer.Parts{Data: set, Clock: clock, Scheduler: live, Decider: script(t, someActions...), Recorder: folder, Now: ticking()}
 		var requests []*trainer.Request
 		parts.Watch = func(p trainer.Progress) {
 			if len(*promised) > 0 {
@@ -425,7 +425,7 @@ func TestKilledRunsKeepLiveChanges(t *testing.T) {
 	t.Logf("measured: %d kills of jobs that are asked for changes, none of which was lost", kills)
 }
 
-func requireSameAsPlanned(t *testing.T, got *trainer.Outcome, taken []trainer.Taken) {
+func requireSameAsPlanned(t *testing.T, got *trainer.Outcome, taken []trainer.LiveChange) {
 	t.Helper()
 	o := quick()
 	o.Timeline = merged(o.Timeline, taken)

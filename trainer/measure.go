@@ -90,7 +90,7 @@ type Seconds struct {
 }
 
 // Profile makes a profile of the measurements, with rates fitted to them.
-func (m *Measured) Profile(name, device string, made Made) *Profile {
+func (m *Measured) Profile(name, device string, made Provenance) *Profile {
 	p := &Profile{Version: profileVersion, Name: name, Device: device, Made: made, Measured: m.Networks}
 	p.Costs.DecisionSeconds, p.Costs.DecisionSpread = digits(m.Decision.Median), digits(m.Decision.Spread)
 	p.Costs.SurgerySeconds, p.Costs.SurgerySpread = digits(m.Surgery.Median), digits(m.Surgery.Spread)

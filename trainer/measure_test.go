@@ -97,7 +97,7 @@ func (c *counting) figure(w trainer.Work) time.Duration {
 func TestAJobIsChargedWhatWasMeasured(t *testing.T) {
 	m, err := trainer.Measure(t.Context(), family(t, "deepen:conv1"), trainer.MeasureOptions{Batches: []int{32, 100}, Rounds: 3, Burst: time.Millisecond, Steady: true, Now: time.Now})
 	require.NoError(t, err)
-	p := m.Profile("here", "this machine", trainer.Made{})
+	p := m.Profile("here", "this machine", trainer.Provenance{})
 	require.NoError(t, p.Validate())
 	require.True(t, p.Closed(), "two networks are too few for rates")
 	o := plan()

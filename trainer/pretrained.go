@@ -8,17 +8,17 @@ import (
 	"graft/torch"
 )
 
-// Given is the result of training that a network had before its job.
-type Given struct {
+// Pretrained is the result of training that a network had before its job.
+type Pretrained struct {
 	// Epochs is the number of whole epochs. The job's epochs and its learning rate go on
 	// from there. Zero begins at zero.
 	Epochs int
 	Score  Score // from Appraise
 }
 
-// Appraise evaluates a network on the validation images before its job begins. No clock
+// EvaluatePretrained evaluates a network on the validation images before its job begins. No clock
 // runs.
-func Appraise(n *model.Network, data *dataset.Set, o Options) (score Score, err error) {
+func EvaluatePretrained(n *model.Network, data *dataset.Set, o Options) (score Score, err error) {
 	o.EnsureDefaults()
 	if err := matches(n, data); err != nil {
 		return score, fmt.Errorf("evaluate the first weights: %w", err)
@@ -35,7 +35,7 @@ func Appraise(n *model.Network, data *dataset.Set, o Options) (score Score, err 
 }
 
 // continueFrom starts the counters after earlier training.
-func (c *core) continueFrom(g *Given) error {
+func (c *core) continueFrom(g *Pretrained) error {
 	if g == nil {
 		return nil
 	}

@@ -22,16 +22,16 @@ func TestAJobGoesOnFromATrainedNetwork(t *testing.T) {
 		set, n := small(t, s, 1)
 		clock := steady(t)
 		clock.Time = o.Timeline.Start
-		score, err := trainer.Appraise(n, set, o)
+		score, err := trainer.EvaluatePretrained(n, set, o)
 		require.NoError(t, err)
 		require.NotZero(t, score.Loss)
 		require.Equal(t, o.Timeline.Start, clock.Now())
-		again, err := trainer.Appraise(n, set, o)
+		again, err := trainer.EvaluatePretrained(n, set, o)
 		require.NoError(t, err)
 		require.Equal(t, score, again, "nothing in the network moved")
 
 		book := &memory{}
-		parts := trainer.Parts{Network: n, Data: set, Clock: clock, Decider: decider.None{}, Book: book, Now: time.Now, Given: &trainer.Given{Epochs: 6, Score: score}}
+		parts := trainer.Parts{Network: n, Data: set, Clock: clock, Decider: decider.None{}, Recorder: book, Now: time.Now, Pretrained: &trainer.Pretrained{Epochs: 6, Score: score}}
 		j, err := trainer.New(s, parts, o)
 		require.NoError(t, err)
 		outcome, err := j.Run(context.Background())
@@ -57,10 +57,10 @@ func TestNoTimeToGoOn(t *testing.T) {
 		set, n := small(t, s, 1)
 		clock := steady(t)
 		clock.Time = o.Timeline.Start
-		score, err := trainer.Appraise(n, set, o)
+		score, err := trainer.EvaluatePretrained(n, set, o)
 		require.NoError(t, err)
 		book := &memory{}
-		parts := trainer.Parts{Network: n, Data: set, Clock: clock, Decider: decider.None{}, Book: book, Now: time.Now, Given: &trainer.Given{Epochs: 6, Score: score}}
+		parts := trainer.Parts{Network: n, Data: set, Clock: clock, Decider: decider.None{}, Recorder: book, Now: time.Now, Pretrained: &trainer.Pretrained{Epochs: 6, Score: score}}
 		j, err := trainer.New(s, parts, o)
 		require.NoError(t, err)
 		outcome, err := j.Run(context.Background())
@@ -77,11 +77,11 @@ func TestNetworksThatCannotGoOn(t *testing.T) {
 		set, n := small(t, s, 1)
 		o := plan()
 		o.Epochs = 6
-		parts := trainer.Parts{Network: n, Data: set, Clock: steady(t), Decider: decider.None{}, Now: time.Now, Given: &trainer.Given{Epochs: 6}}
+		parts := trainer.Parts{Network: n, Data: set, Clock: steady(t), Decider: decider.None{}, Now: time.Now, Pretrained: &trainer.Pretrained{Epochs: 6}}
 		_, err := trainer.New(s, parts, o)
 		require.ErrorContains(t, err, "trained for 6 epochs already, and the job ends after 6")
 		n.Input = model.Shape{3, 8, 8}
-		_, err = trainer.Appraise(n, set, o)
+		_, err = trainer.EvaluatePretrained(n, set, o)
 		require.ErrorContains(t, err, "give the network that input")
 		return nil
 	}))
@@ -97,7 +97,7 @@ func TestACosineGoesOn(t *testing.T) {
 		clock := steady(t)
 		clock.Time = o.Timeline.Start
 		book := &memory{}
-		parts := trainer.Parts{Network: n, Data: set, Clock: clock, Decider: decider.None{}, Book: book, Now: time.Now, Given: &trainer.Given{Epochs: 2}}
+		parts := trainer.Parts{Network: n, Data: set, Clock: clock, Decider: decider.None{}, Recorder: book, Now: time.Now, Pretrained: &trainer.Pretrained{Epochs: 2}}
 		j, err := trainer.New(s, parts, o)
 		require.NoError(t, err)
 		_, err = j.Run(context.Background())

@@ -15,7 +15,7 @@ type Profile struct {
 	Version  int           // of the format; zero means 1, the only one
 	Name     string        // by which it is selected
 	Device   string        // that was measured
-	Made     Made          // how it was measured; zero means by hand
+	Made     Provenance    // how it was measured; zero means by hand
 	Costs    Costs         // of decisions and operations, and of networks that were not measured
 	Fit      Fit           // errors of the costs; zero means that they were not fitted
 	Measured []Measurement // networks that were measured
@@ -24,8 +24,8 @@ type Profile struct {
 // profileVersion is the format that is written.
 const profileVersion = 1
 
-// Made is the provenance of a profile.
-type Made struct {
+// Provenance is the provenance of a profile.
+type Provenance struct {
 	Date      string // such as 2026-01-31; empty means unknown
 	Graft     string // version; empty means unknown
 	Torch     string // version of LibTorch; empty means unknown

@@ -39,7 +39,7 @@ type Progress struct {
 	Layers     int           // of the network, with parameters
 	Decisions  int           // in all
 	Next       Event         // as of Scheduler.Next
-	Live       []Taken       // changes beside the timeline
+	Live       []LiveChange  // changes beside the timeline
 }
 
 // Progress is a snapshot of the job. Call it from the goroutine that runs the job;

@@ -17,20 +17,20 @@ type Row struct {
 
 // Note is the record of an event in a job.
 type Note struct {
-	Event         string        `json:"event"`                   // start, up, down, devices, decision, shrink, end, processes, peer lost or peer missing
-	Time          time.Duration `json:"time_ns"`                 // on the clock
-	Epoch         int           `json:"epoch"`                   // under way, from 0
-	Step          int           `json:"step"`                    // in the epoch
-	Devices       int           `json:"devices"`                 // after it
-	Parameters    int           `json:"parameters"`              // after it
-	Before        int           `json:"parameters_before"`       // parameters before it
-	Accuracy      float64       `json:"accuracy"`                // on the validation split, last evaluated before it
-	Action        string        `json:"action,omitempty"`        // of a decision
-	Probabilities []float64     `json:"probabilities,omitempty"` // of all candidate actions
-	Took          time.Duration `json:"took_ns,omitempty"`       // of the budget
-	Lessons       int           `json:"lessons,omitempty"`       // steps of distillation from the larger network
-	Processes     int           `json:"processes,omitempty"`     // that train from now on, in an event about their number
-	Why           string        `json:"why,omitempty"`           // a process was lost or is missing
+	Event             string        `json:"event"`                   // start, up, down, devices, decision, shrink, end, processes, peer lost or peer missing
+	Time              time.Duration `json:"time_ns"`                 // on the clock
+	Epoch             int           `json:"epoch"`                   // under way, from 0
+	Step              int           `json:"step"`                    // in the epoch
+	Devices           int           `json:"devices"`                 // after it
+	Parameters        int           `json:"parameters"`              // after it
+	Before            int           `json:"parameters_before"`       // parameters before it
+	Accuracy          float64       `json:"accuracy"`                // on the validation split, last evaluated before it
+	Action            string        `json:"action,omitempty"`        // of a decision
+	Probabilities     []float64     `json:"probabilities,omitempty"` // of all candidate actions
+	Took              time.Duration `json:"took_ns,omitempty"`       // of the budget
+	DistillationSteps int           `json:"lessons,omitempty"`       // steps of distillation from the larger network
+	Processes         int           `json:"processes,omitempty"`     // that train from now on, in an event about their number
+	Why               string        `json:"why,omitempty"`           // a process was lost or is missing
 }
 
 // Section is a named part of a checkpoint.
@@ -39,8 +39,8 @@ type Section struct {
 	Data []byte
 }
 
-// Book records epochs, events and checkpoints of a job.
-type Book interface {
+// Recorder records epochs, events and checkpoints of a job.
+type Recorder interface {
 	// Epoch adds a row.
 	Epoch(r Row) error
 	// Note adds an event.

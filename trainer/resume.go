@@ -14,14 +14,14 @@ import (
 	"graft/torch/weights"
 )
 
-// Stopped is a checkpoint of a job.
-type Stopped struct {
+// SavedJob is a checkpoint of a job.
+type SavedJob struct {
 	Time     time.Duration // on the clock
 	sections map[string][]byte
 }
 
-// ReadStopped reads the sections of a checkpoint.
-func ReadStopped(sections map[string][]byte) (*Stopped, error) {
+// ReadSavedJob reads the sections of a checkpoint.
+func ReadSavedJob(sections map[string][]byte) (*SavedJob, error) {
 	var position progress
 	if err := json.Unmarshal(sections[positionSection], &position); err != nil {
 		return nil, fmt.Errorf("read the job's position: %w", err)
@@ -31,12 +31,12 @@ func ReadStopped(sections map[string][]byte) (*Stopped, error) {
 			return nil, fmt.Errorf("the checkpoint has no section %q", name)
 		}
 	}
-	return &Stopped{position.Time, sections}, nil
+	return &SavedJob{position.Time, sections}, nil
 }
 
 // Resume continues a job from its checkpoint, to the same results. Options and data must
 // be those of the job; the parts' network is not used.
-func Resume(s *torch.Scope, st *Stopped, p Parts, place model.Placement, o Options) (*Job, error) {
+func Resume(s *torch.Scope, st *SavedJob, p Parts, place model.Placement, o Options) (*Job, error) {
 	j, err := resume(s, st, p, place, o)
 	if err != nil {
 		return nil, fmt.Errorf("resume the job: %w", err)
@@ -44,7 +44,7 @@ func Resume(s *torch.Scope, st *Stopped, p Parts, place model.Placement, o Optio
 	return j, nil
 }
 
-func resume(s *torch.Scope, st *Stopped, p Parts, place model.Placement, o Options) (*Job, error) {
+func resume(s *torch.Scope, st *SavedJob, p Parts, place model.Placement, o Options) (*Job, error) {
 	var err error
 	if p.Network, err = st.network(s, networkSection, weightsSection, place); err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func resume(s *torch.Scope, st *Stopped, p Parts, place model.Placement, o Optio
 	if from.Data != p.Data.Digest {
 		return nil, fmt.Errorf("the images of %s are not those that it began with", p.Data.Name)
 	}
-	j.Scheduler.Resume(Standing{Past: j.Past, Devices: j.Devices, Live: j.Live})
+	j.Scheduler.Resume(SchedulerState{Past: j.Past, Devices: j.Devices, Live: j.Live})
 	if err := j.random.Restore(from.Generator); err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func resume(s *torch.Scope, st *Stopped, p Parts, place model.Placement, o Optio
 }
 
 // network restores a network from two sections.
-func (st *Stopped) network(s *torch.Scope, shape, tensors string, place model.Placement) (*model.Network, error) {
+func (st *SavedJob) network(s *torch.Scope, shape, tensors string, place model.Placement) (*model.Network, error) {
 	var form map[string]any
 	if err := json.Unmarshal(st.sections[shape], &form); err != nil {
 		return nil, fmt.Errorf("%s: %w", shape, err)
@@ -96,7 +96,7 @@ func (st *Stopped) network(s *torch.Scope, shape, tensors string, place model.Pl
 	return n, n.Load(set)
 }
 
-func (st *Stopped) tensors(section string) (*weights.Set, error) {
+func (st *SavedJob) tensors(section string) (*weights.Set, error) {
 	data := st.sections[section]
 	set, err := weights.ReadFrom(bytes.NewReader(data), int64(len(data)), weights.Options{})
 	if err != nil {
@@ -106,7 +106,7 @@ func (st *Stopped) tensors(section string) (*weights.Set, error) {
 }
 
 // optimizer restores the optimizer's moments.
-func (st *Stopped) optimizer(r *replica, counts []int64) error {
+func (st *SavedJob) optimizer(r *replica, counts []int64) error {
 	set, err := st.tensors(optimizerSection)
 	if err != nil {
 		return err
@@ -130,7 +130,7 @@ func (st *Stopped) optimizer(r *replica, counts []int64) error {
 }
 
 // kept restores the network as last evaluated, if the checkpoint has one.
-func (st *Stopped) kept(e *evaluation, place model.Placement) (err error) {
+func (st *SavedJob) kept(e *evaluation, place model.Placement) (err error) {
 	if st.sections[keptSection] != nil {
 		e.kept = &kept{scope: torch.NewScope()}
 		e.kept.network, err = st.network(e.kept.scope, keptSection, keptWeights, place)
@@ -139,7 +139,7 @@ func (st *Stopped) kept(e *evaluation, place model.Placement) (err error) {
 }
 
 // logits restores a larger network's logits, if the checkpoint has some.
-func (st *Stopped) logits(r *replica) error {
+func (st *SavedJob) logits(r *replica) error {
 	if st.sections[logitsSection] == nil {
 		return nil
 	}

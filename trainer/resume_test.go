@@ -90,7 +90,7 @@ func continued(t testing.TB, s *torch.Scope, folder *trainer.Folder, looks int) 
 	set, err := dataset.Load(s, torch.CPU, files.OS{}, dataset.Options{Seed: 1, Synthetic: dataset.SyntheticOptions{Size: side, Classes: 4, Train: 300, Test: 100}})
 	require.NoError(t, err)
 	clock := &killingClock{Virtual: *steady(t), looks: looks}
-	parts := trainer.Parts{Data: set, Clock: clock, Decider: script(t, "deepen:conv1", "widen:conv2:12"), Book: folder, Now: ticking()}
+	parts := trainer.Parts{Data: set, Clock: clock, Decider: script(t, "deepen:conv1", "widen:conv2:12"), Recorder: folder, Now: ticking()}
 	last, err := folder.Last()
 	if err != nil {
 		return nil, err

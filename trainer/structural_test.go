@@ -42,7 +42,7 @@ func TestJobWithStructuralPolicy(t *testing.T) {
 		require.NoError(t, err)
 		before = n.Parameters()
 		require.NoError(t, n.Materialize(s, model.Placement{Random: s.NewGenerator(torch.CPU, 1)}))
-		j, err := trainer.New(s, trainer.Parts{Network: n, Data: set, Clock: steady(t), Decider: spy, Book: book, Now: time.Now}, o)
+		j, err := trainer.New(s, trainer.Parts{Network: n, Data: set, Clock: steady(t), Decider: spy, Recorder: book, Now: time.Now}, o)
 		require.NoError(t, err)
 		_, err = j.Run(context.Background())
 		return err

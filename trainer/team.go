@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"graft/files"
 	"graft/torch"
 )
 
@@ -23,11 +24,11 @@ type team struct {
 }
 
 // newTeam returns nil if the job does not train in several processes.
-func newTeam(c *core, starter Starter, scratch func() (string, func() error, error)) (*team, error) {
+func newTeam(c *core, starter Starter, fsys files.FS) (*team, error) {
 	if !c.Parallel.On {
 		return nil, nil
 	}
-	if starter == nil || scratch == nil {
+	if starter == nil || fsys == nil {
 		return nil, errors.New("it is to train in several processes, and there is nothing to start them with")
 	}
 	r, err := torch.Describe()
@@ -38,7 +39,7 @@ func newTeam(c *core, starter Starter, scratch func() (string, func() error, err
 		return nil, err
 	}
 	t := &team{core: c, starter: starter, members: map[int]*member{}, tried: map[int]bool{}}
-	t.group = group{team: t, scratch: scratch, size: 1, threads: r.Threads}
+	t.group = group{team: t, files: fsys, size: 1, threads: r.Threads}
 	return t, nil
 }
 

@@ -155,12 +155,6 @@ func newTestStarter(t testing.TB, o dataset.Options) *starter {
 	return n
 }
 
-// scratch makes the folder in which processes meet.
-func scratch() (string, func() error, error) {
-	folder, err := os.MkdirTemp("", "graft-")
-	return folder, func() error { return os.RemoveAll(folder) }, err
-}
-
 func smallData(seed int64) dataset.Options {
 	return dataset.Options{Seed: seed, Synthetic: dataset.SyntheticOptions{Size: side, Classes: 4, Train: 600, Test: 200}}
 }
@@ -187,12 +181,12 @@ func smooth(t testing.TB, s *torch.Scope) (*dataset.Set, *model.Network) {
 }
 
 // perform runs a job, with processes from a starter or alone.
-func perform(t testing.TB, o trainer.Options, book trainer.Book, starter trainer.Starter, actions ...string) (outcome *trainer.Outcome) {
+func perform(t testing.TB, o trainer.Options, book trainer.Recorder, starter trainer.Starter, actions ...string) (outcome *trainer.Outcome) {
 	t.Helper()
 	o.Parallel.On = starter != nil
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
 		set, n := smooth(t, s)
-		j, err := trainer.New(s, trainer.Parts{Network: n, Data: set, Clock: steady(t), Decider: script(t, actions...), Book: book, Now: time.Now, Starter: starter, Scratch: scratch}, o)
+		j, err := trainer.New(s, trainer.Parts{Network: n, Data: set, Clock: steady(t), Decider: script(t, actions...), Recorder: book, Now: time.Now, Starter: starter, Files: files.OS{}}, o)
 		if err != nil {
 			return err
 		}
@@ -269,7 +263,7 @@ func TestProcessesComeAndGo(t *testing.T) {
 		require.Equal(t, []int{2, 3, 2, 1}, book.processes())
 		require.Equal(t, alone.events(), book.others())
 		if at := slices.Index(book.events(), "shrink"); at >= 0 {
-			require.Positive(t, book.notes[at].Lessons, "a larger network teaches both processes")
+			require.Positive(t, book.notes[at].DistillationSteps, "a larger network teaches both processes")
 		}
 		require.Equal(t, want.Steps, got.Steps)
 		worst := apart(t, book, alone)
@@ -536,7 +530,7 @@ func oneLife(t *testing.T, path string, o trainer.Options, together bool, looks 
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
 		set, n := smooth(t, s)
 		clock := &killingClock{Virtual: *steady(t), looks: looks}
-		parts := trainer.Parts{Network: n, Data: set, Clock: clock, Decider: script(t, actions...), Book: book, Now: ticking(), Starter: newTestStarter(t, smallData(1)), Scratch: scratch}
+		parts := trainer.Parts{Network: n, Data: set, Clock: clock, Decider: script(t, actions...), Recorder: book, Now: ticking(), Starter: newTestStarter(t, smallData(1)), Files: files.OS{}}
 		last, err := folder.Last()
 		require.NoError(t, err)
 		j, err := trainer.New(s, parts, o)

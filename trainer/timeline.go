@@ -63,18 +63,18 @@ type Allocation struct {
 	Settled func()
 }
 
-// Taken is a change that was requested while the job ran.
-type Taken struct {
+// LiveChange is a change that was requested while the job ran.
+type LiveChange struct {
 	At      time.Duration `json:"at_ns"`   // of the budget, when the job took it
 	Change  Change        `json:"change"`  // up or down
 	Devices int           `json:"devices"` // as in Event
 }
 
-// Standing is the state of a scheduler, from which it can resume.
-type Standing struct {
-	Past    int     // events of the timeline that were taken
-	Devices int     // now
-	Live    []Taken // changes beside the timeline, in order
+// SchedulerState is the state of a scheduler, from which it can resume.
+type SchedulerState struct {
+	Past    int          // events of the timeline that were taken
+	Devices int          // now
+	Live    []LiveChange // changes beside the timeline, in order
 }
 
 // Scheduler owns a job's devices and its time.
@@ -89,9 +89,9 @@ type Scheduler interface {
 	// budget.
 	Next() Event
 	// Standing returns the state to resume from.
-	Standing() Standing
+	Standing() SchedulerState
 	// Resume continues from a state. It is called before the first Allocation.
-	Resume(s Standing)
+	Resume(s SchedulerState)
 	// End tells the scheduler that the job has ended, or failed with an error. Only the
 	// first call counts.
 	End(err error)
@@ -101,12 +101,12 @@ type Scheduler interface {
 type Planned struct {
 	timeline Timeline
 	clock    Clock
-	standing Standing
+	standing SchedulerState
 }
 
 // NewPlanned makes a scheduler for a timeline on a clock.
 func NewPlanned(t Timeline, c Clock) *Planned {
-	return &Planned{timeline: t, clock: c, standing: Standing{Devices: 1}}
+	return &Planned{timeline: t, clock: c, standing: SchedulerState{Devices: 1}}
 }
 
 // Budget is the budget of the timeline.
@@ -142,10 +142,10 @@ func (p *Planned) Next() Event {
 }
 
 // Standing returns the state to resume from.
-func (p *Planned) Standing() Standing { return p.standing }
+func (p *Planned) Standing() SchedulerState { return p.standing }
 
 // Resume continues from a state.
-func (p *Planned) Resume(s Standing) { p.standing = s }
+func (p *Planned) Resume(s SchedulerState) { p.standing = s }
 
 // End does nothing.
 func (p *Planned) End(error) {}

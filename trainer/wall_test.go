@@ -68,12 +68,12 @@ func operations(t testing.TB, n *model.Network) (total int64) {
 }
 
 // onWall runs the small job on an acted clock.
-func onWall(t testing.TB, o trainer.Options, clock *acted, book trainer.Book, actions ...string) (outcome *trainer.Outcome) {
+func onWall(t testing.TB, o trainer.Options, clock *acted, book trainer.Recorder, actions ...string) (outcome *trainer.Outcome) {
 	t.Helper()
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
 		set, n := small(t, s, 1)
 		now := func() time.Time { return *clock.time }
-		j, err := trainer.New(s, trainer.Parts{Network: n, Data: set, Clock: clock, Decider: script(t, actions...), Book: book, Now: now}, o)
+		j, err := trainer.New(s, trainer.Parts{Network: n, Data: set, Clock: clock, Decider: script(t, actions...), Recorder: book, Now: now}, o)
 		if err != nil {
 			return err
 		}
@@ -240,7 +240,7 @@ func TestTheWallClockGoesOn(t *testing.T) {
 				}
 				return even(w, at)
 			}
-			parts := trainer.Parts{Network: n, Data: set, Clock: clock, Decider: script(t, "deepen:conv1"), Book: book, Now: func() time.Time { return *clock.time }}
+			parts := trainer.Parts{Network: n, Data: set, Clock: clock, Decider: script(t, "deepen:conv1"), Recorder: book, Now: func() time.Time { return *clock.time }}
 			j, err := trainer.New(s, parts, o)
 			require.NoError(t, err)
 			_, err = j.Run(ctx)
@@ -249,7 +249,7 @@ func TestTheWallClockGoesOn(t *testing.T) {
 			for _, section := range book.saves[len(book.saves)-1] {
 				sections[section.Name] = section.Data
 			}
-			stopped, err := trainer.ReadStopped(sections)
+			stopped, err := trainer.ReadSavedJob(sections)
 			require.NoError(t, err)
 			require.Equal(t, clock.Now(), stopped.Time)
 			require.Less(t, stopped.Time-stop, 60*ms)

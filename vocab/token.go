@@ -1,3 +1,6 @@
+// Package vocab gives the layers of a network structural tokens. A token says what a
+// layer does and how large it is, in numbers that mean the same for every network, so a
+// layer that was never seen is no error.
 package vocab
 
 import (

@@ -79,7 +79,7 @@ func Score(truth, predicted []float64, o ScoreOptions) (Scores, error) {
 	}
 	for row := range truth {
 		if !isFinite(truth[row]) || !isFinite(predicted[row]) {
-			return Scores{}, fmt.Errorf("scoring row %d: %v was so and %v predicted; leave rows out that are no numbers", row, truth[row], predicted[row])
+			return Scores{}, fmt.Errorf("scoring row %d: truth %v, prediction %v; leave out rows that are not numbers", row, truth[row], predicted[row])
 		}
 	}
 	rows := errorsOf(truth, predicted)

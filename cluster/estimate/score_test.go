@@ -91,6 +91,8 @@ func TestSplits(t *testing.T) {
 	require.ErrorContains(t, err, "length above zero")
 	_, err = estimate.WalkForward([]int64{1 << 40}, nil, 0, 1)
 	require.ErrorContains(t, err, "look at the unit")
+	_, err = estimate.WalkForward(make([]int64, 5000), nil, -60_000, 1)
+	require.ErrorContains(t, err, "60001 windows over 5000 rows are too many")
 }
 
 func TestWindowsHoldEachRowOnceAndLearnOnlyFromThePast(t *testing.T) {

@@ -17,19 +17,22 @@ func SplitAt(times []int64, at int64) (before, from []int) {
 	return before, from
 }
 
-// Window is a time for which a model predicts, and what it may learn from.
+// Window is a span of time for which a model predicts, and the rows that it may learn from.
 type Window struct {
 	From, To int64 // from From on and before To
 	Train    []int // rows whose outcome was known before From
 	Test     []int // rows of the window
 }
 
-// mostWindows is more than anybody learns a model for; a slip of the unit would ask for it.
-const mostWindows = 1 << 16
+// Bounds of a walk. More is a wrong unit: each row is listed once for each window behind it.
+const (
+	mostWindows = 1 << 16
+	mostListed  = 1 << 28
+)
 
-// WalkForward cuts time from first on into windows of equal length, up to the last row,
-// as if a model were learned anew at the start of each. known says when the outcome of
-// each row was, which nobody can learn from before; nil means at the row's time.
+// WalkForward divides time from first on into windows of equal length, up to the last row, for a
+// model that is learned again at the start of each. known holds the time at which the outcome of
+// each row became known; nil means the row's own time.
 func WalkForward(times, known []int64, first, every int64) ([]Window, error) {
 	if known == nil {
 		known = times
@@ -43,6 +46,9 @@ func WalkForward(times, known []int64, first, every int64) ([]Window, error) {
 	}
 	if (last-first)/every >= mostWindows {
 		return nil, fmt.Errorf("walking forward from %d to %d by %d would take more than %d windows; look at the unit", first, last, every, mostWindows)
+	}
+	if windows := (last-first)/every + 1; last >= first && windows*int64(len(times)) > mostListed {
+		return nil, fmt.Errorf("walking forward from %d to %d by %d: %d windows over %d rows are too many; make windows longer", first, last, every, windows, len(times))
 	}
 	var windows []Window
 	for from := first; from <= last; from += every {

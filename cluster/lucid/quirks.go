@@ -30,13 +30,13 @@ type quirky struct {
 	four bool // four models disturb nobody and nobody disturbs them
 }
 
-// Rate is that of the model but for the quirks.
-func (m quirky) Rate(p cluster.Placement) float64 {
+// Rates are those of the model but for the quirks.
+func (m quirky) Rates(p cluster.Placement) (job, partner float64) {
 	switch {
 	case p.Partner == nil && m.slow && Of(p.Job).Packed:
-		return p.Job.Rate()
+		return p.Job.Rate(), 1
 	case p.Partner != nil && m.four && (slices.Contains(alike, p.Job.Trace.Model) || slices.Contains(alike, p.Partner.Trace.Model)):
-		return 1
+		return 1, 1
 	}
-	return m.SpeedModel.Rate(p)
+	return m.SpeedModel.Rates(p)
 }

@@ -47,5 +47,5 @@ func (o Options) Named(name string) (cluster.Policy, error) {
 		}
 		names = append(names, k.Name)
 	}
-	return cluster.Policy{}, fmt.Errorf("there is no scheduler %q; there are %s", name, strings.Join(names, ", "))
+	return cluster.Policy{}, fmt.Errorf("unknown scheduler %q; expected one of %s", name, strings.Join(names, ", "))
 }

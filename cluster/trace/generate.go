@@ -94,7 +94,7 @@ func (o *GenerateOptions) Validate() error {
 		{"GPUs of a node", o.GPUsPerNode, 1, 1024}, {"virtual clusters", o.VCs, 1, MaxNodes}, {"users", o.Users, 1, maxUsers},
 	} {
 		if r.value < r.from || r.value > r.to {
-			faults = append(faults, fmt.Errorf("%d %s cannot be: give from %d to %d", r.value, r.what, r.from, r.to))
+			faults = append(faults, fmt.Errorf("%d %s: expected %d to %d", r.value, r.what, r.from, r.to))
 		}
 	}
 	if o.VCs > o.Nodes {
@@ -104,7 +104,7 @@ func (o *GenerateOptions) Validate() error {
 		faults = append(faults, fmt.Errorf("%d users cannot fill %d virtual clusters: give at least one for each", o.Users, o.VCs))
 	}
 	if !(o.Load >= 0 && o.Load <= maxLoad) {
-		faults = append(faults, fmt.Errorf("a load of %g cannot be: give from 0 to %d", o.Load, maxLoad))
+		faults = append(faults, fmt.Errorf("a load of %g: expected 0 to %d", o.Load, maxLoad))
 	}
 	if o.Arrivals != Diurnal && o.Arrivals != Poisson {
 		faults = append(faults, fmt.Errorf("arrivals %d are neither Diurnal nor Poisson", o.Arrivals))
@@ -147,7 +147,7 @@ func stream(seed uint64, purpose uint64) *rand.Rand { return rand.New(rand.NewPC
 func Generate(o GenerateOptions) (*Generator, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {
-		return nil, fmt.Errorf("making a trace: %w", err)
+		return nil, fmt.Errorf("generate a trace: %w", err)
 	}
 	g := &Generator{o: o, stretch: 1, pick: stream(o.Seed, streamPick), time: stream(o.Seed, streamTime)}
 	g.vcs = divided(o.Nodes, o.VCs)

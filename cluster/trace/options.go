@@ -89,7 +89,7 @@ func (o *Options) EnsureDefaults() {}
 func (o *Options) Validate() error {
 	var faults []error
 	if o.Format != "" && formatOf(o.Format) == nil {
-		faults = append(faults, fmt.Errorf("there is no format %.40q of traces: use one of %s", o.Format, names()))
+		faults = append(faults, fmt.Errorf("unknown trace format %.40q: use one of %s", o.Format, names()))
 	}
 	if o.Origin != Midnight && o.Origin != FirstJob {
 		faults = append(faults, fmt.Errorf("origin %d is neither Midnight nor FirstJob", o.Origin))

@@ -184,7 +184,7 @@ func TestReadingEndsAtAFault(t *testing.T) {
 
 func TestOptionsAreCheckedTogether(t *testing.T) {
 	_, _, err := readText(smallHelios, trace.Options{Format: "x", Origin: 7, Processors: 7, Window: &trace.Window{From: 2, To: 1}, VCs: []string{""}})
-	for _, part := range []string{`no format "x" of traces: use one of graft, helios`, "origin 7", "processors 7", "from 2 to 1 s ends before", "has no name"} {
+	for _, part := range []string{`unknown trace format "x": use one of graft, helios`, "origin 7", "processors 7", "from 2 to 1 s ends before", "has no name"} {
 		require.ErrorContains(t, err, part)
 	}
 }

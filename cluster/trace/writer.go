@@ -55,13 +55,13 @@ func (o *WriterOptions) Validate() error {
 				can = append(can, f.Name)
 			}
 		}
-		faults = append(faults, fmt.Errorf("no traces of format %.40q are written: use one of %s", o.Format, strings.Join(can, ", ")))
+		faults = append(faults, fmt.Errorf("cannot write format %.40q: use one of %s", o.Format, strings.Join(can, ", ")))
 	}
 	if y := o.Start.UTC().Year(); !o.Start.IsZero() && (y < 0 || y > 9999) {
 		faults = append(faults, fmt.Errorf("the start is in the year %d: take one from 0 to 9999", y))
 	}
 	if o.Nodes < 0 || o.Processors < 0 {
-		faults = append(faults, fmt.Errorf("a cluster of %d nodes and %d processors has less than none", o.Nodes, o.Processors))
+		faults = append(faults, fmt.Errorf("a cluster of %d nodes and %d processors: neither may be negative", o.Nodes, o.Processors))
 	}
 	return errors.Join(faults...)
 }
@@ -187,7 +187,7 @@ func appendTime(line []byte, start time.Time, submit int64) ([]byte, error) {
 	}
 	at := time.Unix(start.Unix()+submit, 0).UTC()
 	if y := at.Year(); y < 0 || y > 9999 {
-		return nil, fmt.Errorf("second %d is in the year %d, which no date of the format can be", submit, y)
+		return nil, fmt.Errorf("second %d is in the year %d, which a date of the format cannot express", submit, y)
 	}
 	return at.AppendFormat(line, time.DateTime), nil
 }

@@ -1,5 +1,5 @@
-// Package comments reads the comments of struct fields, so that what a user is told of
-// a key and what a developer reads beside the field are one text.
+// Package comments reads the comments of struct fields, which are the descriptions of
+// keys for users as well.
 package comments
 
 import (
@@ -14,9 +14,9 @@ import (
 	"unicode/utf8"
 )
 
-// Fields gives the words of each exported field's comment under Type.Field, for the
-// package in a folder. A field without words has no place in it. Name is how a field is
-// called where the words are read.
+// Fields returns the comment of each exported field of the package in a folder, by
+// Type.Field. A field without a comment is left out. Name maps the names of fields to
+// those of keys.
 func Fields(dir string, name func(field string) string) (map[string]string, error) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
@@ -68,7 +68,7 @@ func structure(spec *ast.TypeSpec, name func(string) string, words map[string]st
 	})
 }
 
-// namesOf is what a field is called; one that is embedded is called by its type.
+// namesOf returns a field's names; an embedded field has its type's.
 func namesOf(field *ast.Field) []string {
 	var names []string
 	for _, n := range field.Names {
@@ -86,7 +86,7 @@ func namesOf(field *ast.Field) []string {
 	return nil
 }
 
-// commentOf is the comment above a field or, where there is none, the one behind it.
+// commentOf returns the comment above a field or else the one behind it.
 func commentOf(field *ast.Field) string {
 	for _, group := range []*ast.CommentGroup{field.Doc, field.Comment} {
 		if group != nil {

@@ -6,8 +6,8 @@ import (
 	"unicode"
 )
 
-// Blame reports what is wrong with the value of a key, or with an item of it, where it is
-// given, or where its table is.
+// Blame reports a fault of a key, or of an item of its list, at the place where it is
+// given, or at its table.
 func (r *Reading) Blame(key, text string, item ...any) { r.blame(r.outline.At(key), text, item...) }
 
 func (r *Reading) blame(o *Outline, text string, item ...any) {
@@ -26,7 +26,7 @@ func (r *Reading) blame(o *Outline, text string, item ...any) {
 }
 
 // doubtful says whether a text is about a value that could not be read, or mentions one
-// that stands beside it: it may be wrong.
+// beside it. Such a text may be a consequence of the first fault, and is not reported.
 func (r *Reading) doubtful(o *Outline, text string) bool {
 	table := strings.Join(o.Path[:max(0, len(o.Path)-1)], ".")
 	if o.IsTable() {

@@ -15,13 +15,13 @@ type Outline struct {
 	Path   []string   // of keys, from the whole file
 	Fields []*Outline // of a table, in the order of the struct; nil for a value
 	From   Field      // whose comment describes the key; the zero Field for the whole file
-	Result Result     // what results have to do with it
+	Result Result     // how results depend on it
 
 	dialect *Dialect
 	index   []int // of the field, from the struct of the whole file
 	typ     reflect.Type
 	words   []string // allowed texts; nil means any
-	partial bool     // its tables stand beside it, so whoever composes them checks them
+	partial bool     // its tables stand beside it; the struct around it checks them
 }
 
 var durationType = reflect.TypeFor[time.Duration]()

@@ -6,7 +6,7 @@ import (
 	"reflect"
 )
 
-// DurationPattern is what time.ParseDuration reads.
+// DurationPattern matches the texts that time.ParseDuration reads.
 const DurationPattern = `^[-+]?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$`
 
 // Schema is the JSON Schema (draft 2020-12) of a struct's documents, for editors and

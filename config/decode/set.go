@@ -34,7 +34,7 @@ func (r *Reading) assign(assignment string) {
 	}
 }
 
-// lookUp follows a path of keys; the text says what is wrong with it.
+// lookUp follows a path of keys; the text is the fault of a path that leads nowhere.
 func (o *Outline) lookUp(path string) (*Outline, string) {
 	for key := range strings.SplitSeq(path, ".") {
 		if !o.IsTable() {

@@ -49,7 +49,7 @@ func unknownKey(o *Outline, key string) string {
 	return fmt.Sprintf("unknown key %q%s%s", shortened(key), table, hint)
 }
 
-// field decodes one value into its place in the struct.
+// field decodes one value into its field of the struct.
 func (d *decoder) field(f *Outline, where []any, v reflect.Value, in any) {
 	if !f.IsTable() {
 		d.given = append(d.given, f)

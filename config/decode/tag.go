@@ -6,11 +6,11 @@ import (
 	"unicode"
 )
 
-// Result says what the results of a run have to do with a key.
+// Result is how the results of a run depend on a key.
 type Result string
 
-// What results have to do with a key, as the tag `result:"…"` of its field says. The
-// tag of a struct holds for all fields in it.
+// The values of the tag `result:"…"` of a field. The tag of a struct holds for all fields
+// in it.
 const (
 	Material Result = ""         // they depend on it
 	None     Result = "none"     // none changes with it, such as a folder or an address

@@ -11,7 +11,7 @@ type Value struct {
 	Text   string // as a file has it
 	Plain  any    // for JSON
 	Source Source
-	Result Result // what results have to do with it
+	Result Result // how results depend on it
 }
 
 // Values lists all keys of a struct in the order of a file.

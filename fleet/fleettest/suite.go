@@ -27,7 +27,7 @@ type Harness struct {
 	Engine    string          // its name
 	Clock     fleet.Clock     // that goes on by itself
 	Resources fleet.Resources // of each worker
-	Patience  time.Duration   // timeout of every step
+	Timeout   time.Duration   // timeout of every step
 }
 
 // look is the interval of polls in tests.
@@ -76,15 +76,15 @@ func (h Harness) Start(t *testing.T, b fleet.Batch) *fleet.Fleet {
 	return f
 }
 
-// Tend tends a batch until it is over.
-func (h Harness) Tend(t *testing.T, f *fleet.Fleet, tasks int) error {
-	ctx, cancel := context.WithTimeout(context.Background(), h.Patience)
+// Supervise tends a batch until it is over.
+func (h Harness) Supervise(t *testing.T, f *fleet.Fleet, tasks int) error {
+	ctx, cancel := context.WithTimeout(context.Background(), h.Timeout)
 	defer cancel()
 	left := func() (int, error) { return remaining(f.Batch().Folder, tasks) }
-	err := f.Tend(ctx, left, fleet.TendOptions{Every: look, Failures: 1, Grace: 20 * time.Second, Note: func(text string) { t.Log(text) }})
+	err := f.Supervise(ctx, left, fleet.SuperviseOptions{Every: look, Failures: 1, Grace: 20 * time.Second, Note: func(text string) { t.Log(text) }})
 	if ctx.Err() != nil {
 		states, _ := f.Workers(context.Background())
-		t.Errorf("the batch is not over after %v: %v\n%s", h.Patience, states, logs(f.Batch()))
+		t.Errorf("the batch is not over after %v: %v\n%s", h.Timeout, states, logs(f.Batch()))
 	}
 	return err
 }
@@ -111,8 +111,8 @@ func Count(t *testing.T, b fleet.Batch, name string) int {
 
 // Await waits until a condition holds.
 func (h Harness) Await(t *testing.T, what string, so func() bool) {
-	for end := h.Clock.Now() + h.Patience; !so(); {
-		require.Less(t, h.Clock.Now(), end, "waited for %v until %s", h.Patience, what)
+	for end := h.Clock.Now() + h.Timeout; !so(); {
+		require.Less(t, h.Clock.Now(), end, "waited for %v until %s", h.Timeout, what)
 		require.NoError(t, h.Clock.Wait(context.Background(), look/4))
 	}
 }
@@ -151,7 +151,7 @@ func once(t *testing.T, h Harness) {
 	const workers, tasks = 3, 9
 	b := h.NewBatch(t, plain, workers, tasks, 50*time.Millisecond)
 	f := h.Start(t, b)
-	require.NoError(t, h.Tend(t, f, tasks), logs(b))
+	require.NoError(t, h.Supervise(t, f, tasks), logs(b))
 	require.Equal(t, tasks, Count(t, b, "results"))
 	require.Equal(t, tasks, Count(t, b, "starts"), "nobody did another's task")
 	require.Zero(t, Count(t, b, "leases"), "nothing of a lease is left")
@@ -171,7 +171,7 @@ func again(t *testing.T, h Harness) {
 	const workers, tasks = 2, 6
 	b := h.NewBatch(t, flaky, workers, tasks, 20*time.Millisecond)
 	f := h.Start(t, b)
-	require.NoError(t, h.Tend(t, f, tasks), logs(b))
+	require.NoError(t, h.Supervise(t, f, tasks), logs(b))
 	require.Equal(t, tasks, Count(t, b, "results"))
 	require.Equal(t, tasks, Count(t, b, "starts"))
 	for k := range workers {
@@ -183,8 +183,8 @@ func again(t *testing.T, h Harness) {
 func failing(t *testing.T, h Harness) {
 	b := h.NewBatch(t, bad, 2, 1, 0)
 	f := h.Start(t, b)
-	err := h.Tend(t, f, 1)
-	require.ErrorIs(t, err, fleet.ErrSpent)
+	err := h.Supervise(t, f, 1)
+	require.ErrorIs(t, err, fleet.ErrNoWorkers)
 	require.ErrorContains(t, err, "worker 1 is failed (exit code 1), its log is "+fleet.LogPath(b.Folder, 1))
 	require.Equal(t, 4, strings.Count(logs(b), "toy: worker"), "each was started twice")
 }
@@ -204,7 +204,7 @@ func hang(t *testing.T, h Harness) {
 		require.NoError(t, err)
 		require.Empty(t, left)
 	}
-	require.ErrorIs(t, h.Tend(t, f, 1), fleet.ErrCancelled)
+	require.ErrorIs(t, h.Supervise(t, f, 1), fleet.ErrCancelled)
 }
 
 func orphaned(t *testing.T, h Harness) {
@@ -226,7 +226,7 @@ func orphaned(t *testing.T, h Harness) {
 	defer f.Close()
 	require.Equal(t, b.Key, f.Batch().Key)
 	jobs := f.Handle().Jobs
-	require.NoError(t, h.Tend(t, f, tasks), logs(b))
+	require.NoError(t, h.Supervise(t, f, tasks), logs(b))
 	require.Equal(t, tasks, Count(t, b, "results"))
 	if h.Engine == "slurm" {
 		require.Equal(t, tasks, Count(t, b, "starts"), "its workers do not even notice")
@@ -251,7 +251,7 @@ func found(t *testing.T, h Harness) {
 	require.Equal(t, first, second)
 	f := h.Start(t, b)
 	require.Equal(t, first, f.Handle())
-	require.NoError(t, h.Tend(t, f, tasks), logs(b))
+	require.NoError(t, h.Supervise(t, f, tasks), logs(b))
 	require.Equal(t, tasks, Count(t, b, "starts"))
 	require.Equal(t, workers, strings.Count(logs(b), "toy: worker"))
 }
@@ -271,7 +271,7 @@ func cancelled(t *testing.T, h Harness) {
 	f := h.Start(t, b)
 	over := make(chan error, 1)
 	go func() {
-		over <- f.Tend(context.Background(), func() (int, error) { return remaining(b.Folder, 2) }, fleet.TendOptions{Every: look})
+		over <- f.Supervise(context.Background(), func() (int, error) { return remaining(b.Folder, 2) }, fleet.SuperviseOptions{Every: look})
 	}()
 	h.Await(t, "both work", func() bool { return Count(t, b, "starts") == 2 })
 	beside, err := fleet.Attach(h.tools(), b.Folder) // as another process does
@@ -299,8 +299,8 @@ func absent(t *testing.T, h Harness) {
 	b.Argv[0] = filepath.Join(b.Folder, "is-not-there")
 	f, err := fleet.Start(context.Background(), h.tools(), h.Engine, b)
 	if err == nil { // a scheduler finds out later
-		err = h.Tend(t, f, 1)
-		require.ErrorIs(t, err, fleet.ErrSpent)
+		err = h.Supervise(t, f, 1)
+		require.ErrorIs(t, err, fleet.ErrNoWorkers)
 		require.Contains(t, logs(b), "is-not-there")
 		require.NoError(t, f.Close())
 	}

@@ -118,7 +118,7 @@ func (w worker) coordinate() error {
 		return err
 	}
 	left := func() (int, error) { return remaining(w.Batch.Folder, w.Tasks) }
-	return f.Tend(context.Background(), left, fleet.TendOptions{Every: 200 * time.Millisecond})
+	return f.Supervise(context.Background(), left, fleet.SuperviseOptions{Every: 200 * time.Millisecond})
 }
 
 // remaining counts the tasks without a result.

@@ -45,20 +45,20 @@ type Level struct {
 type Event struct {
 	X     float64
 	Label string
-	Kind  Happening
+	Kind  EventKind
 }
 
-// Happening is a kind of event. Each has a colour.
-type Happening int
+// EventKind is a kind of event. Each has a colour.
+type EventKind int
 
 // The kinds of events.
 const (
-	Neutral Happening = iota
+	Neutral EventKind = iota
 	Up
 	Down
 )
 
-func (h Happening) ink() ink { return [...]ink{faint, green, vermilion}[h] }
+func (h EventKind) ink() ink { return [...]ink{faint, green, vermilion}[h] }
 
 const (
 	lineWidth  = 1.0

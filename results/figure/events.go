@@ -47,7 +47,7 @@ func (a *chartLayout) placeEvents(top float64) float64 {
 // kinds adds the kinds of unnamed events to the legend.
 func (a *chartLayout) kinds() {
 	for kind, name := range []string{"event", "up", "down"} {
-		if h := Happening(kind); slices.ContainsFunc(a.Events, func(e Event) bool { return e.Kind == h }) {
+		if h := EventKind(kind); slices.ContainsFunc(a.Events, func(e Event) bool { return e.Kind == h }) {
 			a.legend = append(a.legend, entry{name, h.ink().plain(), dashed})
 		}
 	}

@@ -10,7 +10,7 @@ import (
 type Picture struct {
 	Width, Height float64
 	Title         string // text alternative; empty for none
-	Words         string // description in sentences
+	Description   string // description in sentences
 
 	marks []mark
 }
@@ -45,7 +45,7 @@ const (
 )
 
 func newPicture(width, height float64, title string, told ...string) *Picture {
-	return &Picture{Width: width, Height: height, Title: title, Words: strings.Join(told, " ")}
+	return &Picture{Width: width, Height: height, Title: title, Description: strings.Join(told, " ")}
 }
 
 // line draws through points.

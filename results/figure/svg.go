@@ -20,8 +20,8 @@ func (p *Picture) writeSVG(w io.Writer, theme Theme) error {
 	b := &bytes.Buffer{}
 	fmt.Fprintf(b, `<svg xmlns="http://www.w3.org/2000/svg" width="%spt" height="%spt" viewBox="0 0 %s %s" role="img" aria-label="%s" font-family="%s">`+"\n",
 		number(p.Width), number(p.Height), number(p.Width), number(p.Height), escaped(p.Title), family)
-	if p.Words != "" {
-		fmt.Fprintf(b, "<desc>%s</desc>\n", escaped(p.Words))
+	if p.Description != "" {
+		fmt.Fprintf(b, "<desc>%s</desc>\n", escaped(p.Description))
 	}
 	if theme == Page {
 		b.WriteString(pageStyle())

@@ -87,9 +87,9 @@ type Cell struct {
 
 // Figure is a picture.
 type Figure struct {
-	Caption string
-	Words   string // text alternative; empty for none
-	SVG     []byte // one svg element without ids, scripts and links
+	Caption     string
+	Description string // text alternative; empty for none
+	SVG         []byte // one svg element without ids, scripts and links
 }
 
 // Timeline is events along an axis.

@@ -45,7 +45,7 @@ func sample() *page.Page {
 		{At: 0.51, Name: "decision widen:conv1", Kind: page.Decision}, {At: 1.5, Name: "down", Kind: page.Down}, {At: 2, Name: "end"}}}
 	return &page.Page{Title: "Report of 2 runs", Lead: "Nothing is ranked.", Version: "v0.1.0", Sections: []page.Section{
 		{Title: "Job a", Parts: []page.Part{{Facts: []page.Fact{{Name: "state", Text: "ended"}, {Name: "images", Text: "abcdef", Code: true}}}, {Table: table}, {Heading: "Time line"}, {Timeline: line},
-			{Heading: "Figures"}, {Figures: []page.Figure{{Caption: "A line", Words: "It goes down.", SVG: []byte(picture)}, {Caption: "Another", SVG: []byte(picture)}}}}},
+			{Heading: "Figures"}, {Figures: []page.Figure{{Caption: "A line", Description: "It goes down.", SVG: []byte(picture)}, {Caption: "Another", SVG: []byte(picture)}}}}},
 		{Title: "Job b", Parts: []page.Part{{Sentences: []string{"One.", "Two."}}, {Table: table}, {Table: table}, {Code: "graft train job.toml"}, {Folded: &page.Folded{Title: "Configuration", Text: "[run]\nseed = 1\n"}}}},
 	}}
 }
@@ -138,7 +138,7 @@ func sampleOf(text string) *page.Page {
 		{Heading: text}, {Sentences: []string{text}}, {Facts: []page.Fact{{Name: text, Text: text}, {Name: text, Text: text, Code: true}}},
 		{Table: &page.Table{Caption: text, Columns: []page.Column{{Name: text, Unit: text}, {Name: text, Number: true}}, Rows: [][]page.Cell{{{Text: text, Unit: text, Value: value(1), Link: text}, {Text: text, Unit: text, Value: value(2)}}},
 			Pick: &page.Pick{Address: text, Name: text, Values: []string{text}, Button: text, About: text}}},
-		{Figures: []page.Figure{{Caption: text, Words: text, SVG: []byte(picture)}}}, {Timeline: &page.Timeline{Title: text, Unit: text, Events: []page.Event{{Name: text, Detail: text}}}},
+		{Figures: []page.Figure{{Caption: text, Description: text, SVG: []byte(picture)}}}, {Timeline: &page.Timeline{Title: text, Unit: text, Events: []page.Event{{Name: text, Detail: text}}}},
 		{Folded: &page.Folded{Title: text, Text: text}}, {Code: text},
 	}}, {Title: "x"}}}
 }

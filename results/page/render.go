@@ -183,7 +183,7 @@ func (v *viewer) part(section string, part Part) (partView, error) {
 		if err != nil {
 			return shown, fmt.Errorf("figure %q: %w", f.Caption, err)
 		}
-		shown.Figures = append(shown.Figures, figureView{f.Caption, f.Words, svg})
+		shown.Figures = append(shown.Figures, figureView{f.Caption, f.Description, svg})
 	}
 	return shown, nil
 }

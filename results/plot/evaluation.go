@@ -11,7 +11,7 @@ import (
 	"graft/results/document"
 	"graft/results/figure"
 	"graft/results/runs"
-	"graft/simulation"
+	"graft/simulation/evaluation"
 )
 
 // maxPolicies is the number of policies with bars of their own.
@@ -34,8 +34,8 @@ func evaluationBars(o *runs.EvaluationOutcome, of string) []drawing {
 	c := o.Comparison()
 	choosers := []string{}
 	for _, s := range c.Standings {
-		if s.Role == simulation.RolePolicy && len(choosers) < maxPolicies {
-			choosers = append(choosers, s.Chooser)
+		if s.Role == evaluation.RolePolicy && len(choosers) < maxPolicies {
+			choosers = append(choosers, s.Policy)
 		}
 	}
 	b := &figure.Bars{Title: "Accuracy by scenario of " + of, X: accuracyAxis, Names: slices.Concat(choosers, ChooserNames[1:]),
@@ -44,7 +44,7 @@ func evaluationBars(o *runs.EvaluationOutcome, of string) []drawing {
 		b.Note = "Policies and the best fixed sequence know the other tables only. " + b.Note
 	}
 	var networks []string
-	for k, t := range c.Trials {
+	for k, t := range c.Tables {
 		g := figure.Group{Name: t.Scenario}
 		for _, name := range slices.Concat(choosers, []string{"never", "random", "best fixed", "optimum"}) {
 			g.Bars = append(g.Bars, barOfChooser(o, k, name))
@@ -57,8 +57,8 @@ func evaluationBars(o *runs.EvaluationOutcome, of string) []drawing {
 // barOfChooser shows a chooser's accuracy in a table with its interval; nothing where it could not
 // choose.
 func barOfChooser(o *runs.EvaluationOutcome, table int, chooser string) figure.Bar {
-	verdicts := o.Comparison().Trials[table].Verdicts
-	k := slices.IndexFunc(verdicts, func(v simulation.Verdict) bool { return v.Chooser == chooser })
+	verdicts := o.Comparison().Tables[table].Scores
+	k := slices.IndexFunc(verdicts, func(v evaluation.Score) bool { return v.Policy == chooser })
 	if k < 0 {
 		return figure.Bar{Value: math.NaN()}
 	}
@@ -87,8 +87,8 @@ func plotRegret(r *runs.Run) ([]drawing, error) {
 func regretBars(o *runs.EvaluationOutcome, of string) []drawing {
 	c := o.Comparison()
 	b := &figure.Bars{Title: "Regret of " + of, Values: true, X: figure.Axis{Name: "regret", Unit: "points", Zero: true},
-		Note: fmt.Sprintf("Mean over %s: points of accuracy below the best of the table. Lines: 95%% intervals by a bootstrap over the tables. Expected regret of an oracle: %.2f points.", document.Plural(len(c.Trials), "table"), c.Floor)}
-	if len(c.Trials) == 1 {
+		Note: fmt.Sprintf("Mean over %s: points of accuracy below the best of the table. Lines: 95%% intervals by a bootstrap over the tables. Expected regret of an oracle: %.2f points.", document.Plural(len(c.Tables), "table"), c.Floor)}
+	if len(c.Tables) == 1 {
 		b.Note = fmt.Sprintf("In one table: points of accuracy below its best. Lines: 95%% intervals by a bootstrap over seeds. Expected regret of an oracle: %.2f points.", c.Floor)
 	}
 	whole, _ := runs.SplitStandings(c.Standings)
@@ -100,7 +100,7 @@ func regretBars(o *runs.EvaluationOutcome, of string) []drawing {
 		if over != nil {
 			bar.Low, bar.High = over.Low, over.High
 		}
-		b.Groups = append(b.Groups, figure.Group{Name: s.Chooser, Bars: []figure.Bar{bar}})
+		b.Groups = append(b.Groups, figure.Group{Name: s.Policy, Bars: []figure.Bar{bar}})
 	}
 	return []drawing{{Figure: b}}
 }

@@ -61,7 +61,7 @@ func heatRow(h *figure.Heat, t *simulation.Tree, p *decider.Structural) ([]figur
 		s.Left = min(seconds(left), s.Budget)
 		asked = append(asked, s)
 	}
-	weighed, err := p.Weigh(asked...)
+	weighed, err := p.Probabilities(asked...)
 	if err != nil {
 		return nil, err
 	}

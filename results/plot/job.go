@@ -124,7 +124,7 @@ func timelineEvents(notes []trainer.Note) []figure.Event {
 			if up {
 				all[len(all)-1].Label += ": " + label
 			} else {
-				all = append(all, figure.Event{X: at, Label: label, Kind: map[bool]figure.Happening{false: figure.Up}[n.Action == "none"]})
+				all = append(all, figure.Event{X: at, Label: label, Kind: map[bool]figure.EventKind{false: figure.Up}[n.Action == "none"]})
 			}
 			up = false
 		case "down":

@@ -6,7 +6,7 @@ import (
 
 	"graft/results/figure"
 	"graft/results/runs"
-	"graft/simulation"
+	"graft/stat"
 )
 
 // drawing is a figure and its name.
@@ -147,7 +147,7 @@ func meanInterval(runs [][]float64) (mean, low, high []float64) {
 		for _, r := range runs {
 			values = append(values, r[k])
 		}
-		i := simulation.Bootstrap(values, 1)
+		i := stat.MeanInterval(values, 1)
 		mean, low, high = append(mean, i.Mean), append(low, i.Low), append(high, i.High)
 	}
 	if len(runs) < 2 {

@@ -13,7 +13,7 @@ import (
 	"graft/files"
 	"graft/results/figure"
 	"graft/results/runs"
-	"graft/simulation"
+	"graft/simulation/evaluation"
 )
 
 // Options say which figures are drawn, and how.
@@ -234,6 +234,6 @@ func FileLetter(r rune) rune {
 // Policy is a policy whose decisions figures show.
 type Policy struct {
 	Name       string
-	Chooser    simulation.Chooser
+	Chooser    evaluation.Policy
 	Structural *decider.Structural // nil for a policy of the original's
 }

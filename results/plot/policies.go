@@ -8,11 +8,14 @@ import (
 
 	"graft/config"
 	"graft/decider"
+	"graft/original/learn"
 	"graft/results"
 	"graft/results/document"
 	"graft/results/figure"
 	"graft/results/runs"
 	"graft/simulation"
+	"graft/simulation/evaluation"
+	"graft/stat"
 )
 
 // learned holds structural policies and the tables that they learned from.
@@ -66,7 +69,7 @@ func plotBars(r *runs.Run) ([]drawing, error) {
 	if l == nil || err != nil {
 		return barsOfOutcome(r, err)
 	}
-	fixed, err := simulation.BestFixed("best fixed", l.trees, false)
+	fixed, err := evaluation.BestFixed("best fixed", l.trees, false)
 	if err != nil {
 		fixed = nil // the tables have no sequence in common
 	}
@@ -77,14 +80,14 @@ func plotBars(r *runs.Run) ([]drawing, error) {
 		g := figure.Group{Name: t.Name}
 		var values []float64
 		for _, p := range l.seeds {
-			v, err := simulation.Assess([]*simulation.Tree{t}, simulation.OfPolicy("seed", p))
+			v, err := evaluation.Evaluate([]*simulation.Tree{t}, evaluation.Structural("seed", p))
 			if err != nil {
 				return nil, err
 			}
 			values = append(values, v[0].Accuracy)
 		}
 		g.Bars = append(g.Bars, barOf(values))
-		for _, c := range []simulation.Chooser{simulation.Always("none", "none"), simulation.Uniform(), fixed, simulation.Optimum()} {
+		for _, c := range []evaluation.Policy{evaluation.Constant("none", "none"), evaluation.Uniform(), fixed, evaluation.Oracle()} {
 			g.Bars = append(g.Bars, chosenBar(t, c))
 		}
 		b.Groups, networks = append(b.Groups, g), append(networks, t.Network)
@@ -138,7 +141,7 @@ func barOf(values []float64) figure.Bar {
 
 // scaledBar is the mean of values in another unit, with its interval.
 func scaledBar(values []float64, unit float64) figure.Bar {
-	i := simulation.Bootstrap(values, 1)
+	i := stat.MeanInterval(values, 1)
 	bar := figure.Bar{Value: unit * i.Mean}
 	if len(values) > 1 {
 		bar.Low, bar.High = unit*i.Low, unit*i.High
@@ -147,11 +150,11 @@ func scaledBar(values []float64, unit float64) figure.Bar {
 }
 
 // chosenBar is the accuracy of a chooser's sequence; over its runs where the choice is certain.
-func chosenBar(t *simulation.Tree, c simulation.Chooser) figure.Bar {
+func chosenBar(t *simulation.Tree, c evaluation.Policy) figure.Bar {
 	if c == nil {
 		return barOf(nil)
 	}
-	v, err := simulation.Assess([]*simulation.Tree{t}, c)
+	v, err := evaluation.Evaluate([]*simulation.Tree{t}, c)
 	if err != nil {
 		return barOf(nil) // the table has no such sequence
 	}
@@ -192,7 +195,7 @@ func plotPolicyTrees(r *runs.Run) ([]drawing, error) {
 	}
 	var all []drawing
 	for _, t := range l.trees {
-		v, err := simulation.Assess([]*simulation.Tree{t}, simulation.OfPolicy("vote", l.vote))
+		v, err := evaluation.Evaluate([]*simulation.Tree{t}, evaluation.Structural("vote", l.vote))
 		if err != nil {
 			return nil, err
 		}
@@ -206,7 +209,7 @@ func plotLearnedTree(r *runs.Run) ([]drawing, error) {
 	if !r.Ended {
 		return nil, nil
 	}
-	o := &simulation.StudyOutcome{}
+	o := &learn.StudyOutcome{}
 	if err := results.ReadOutcome(r.Files, r.Path, o); err != nil {
 		return nil, err
 	}
@@ -214,6 +217,6 @@ func plotLearnedTree(r *runs.Run) ([]drawing, error) {
 	if err != nil {
 		return nil, err
 	}
-	table, _ := l.Lessons()
+	table, _ := l.LoadedTable()
 	return []drawing{{Figure: treeFigure(table, o.Greedy)}}, nil
 }

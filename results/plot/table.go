@@ -13,11 +13,13 @@ import (
 	"graft/results/figure"
 	"graft/results/runs"
 	"graft/simulation"
+	"graft/simulation/evaluation"
+	"graft/simulation/tables"
 )
 
 // tableOf reads the table of a run; nil without one or without records.
-func tableOf(r *runs.Run) (*simulation.Table, error) {
-	var table *simulation.Table
+func tableOf(r *runs.Run) (*tables.Table, error) {
+	var table *tables.Table
 	var err error
 	switch r.Kind {
 	case runs.SimulationKind:
@@ -70,7 +72,7 @@ func (g Given) path(r *runs.Run) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("follow %s: %w", g.Policy.Name, err)
 	}
-	verdicts, err := simulation.Assess([]*simulation.Tree{tree}, g.Policy.Chooser)
+	verdicts, err := evaluation.Evaluate([]*simulation.Tree{tree}, g.Policy.Chooser)
 	if err != nil {
 		return nil, fmt.Errorf("follow %s: %w", g.Policy.Name, err)
 	}

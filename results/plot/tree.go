@@ -6,23 +6,23 @@ import (
 	"graft/results/document"
 	"graft/results/figure"
 	"graft/results/runs"
-	"graft/simulation"
+	"graft/simulation/tables"
 	"slices"
 )
 
 // treeBuilder builds the nodes of a tree from records.
 type treeBuilder struct {
-	*simulation.Table
+	*tables.Table
 	order map[string]int // of actions
 }
 
 // treeFigure draws a table's tree with the best sequence and that of a policy; nil for none.
-func treeFigure(t *simulation.Table, policy []string) *figure.Tree {
+func treeFigure(t *tables.Table, policy []string) *figure.Tree {
 	g := treeBuilder{t, map[string]int{}}
 	for _, a := range t.Actions {
 		g.order[a] = len(g.order)
 	}
-	all := make([]*simulation.Record, len(t.Records))
+	all := make([]*tables.Record, len(t.Records))
 	for k := range t.Records {
 		all[k] = &t.Records[k]
 		for _, a := range t.Records[k].Sequence {
@@ -36,7 +36,7 @@ func treeFigure(t *simulation.Table, policy []string) *figure.Tree {
 	for k := range t.Decisions {
 		f.Decisions = append(f.Decisions, fmt.Sprintf("decision %d", k+1))
 	}
-	best := slices.MaxFunc(all, func(a, b *simulation.Record) int { return cmp.Compare(a.Mean(), b.Mean()) })
+	best := slices.MaxFunc(all, func(a, b *tables.Record) int { return cmp.Compare(a.Mean(), b.Mean()) })
 	f.Paths = append(f.Paths, figure.Path{Name: "optimum, " + percentOf(best), Steps: stepsOf(f.Root, best.Sequence)})
 	if chosen := t.Find(policy...); chosen != nil && len(policy) > 0 {
 		f.Paths = append(f.Paths, figure.Path{Name: "policy, " + percentOf(chosen), Steps: stepsOf(f.Root, policy)})
@@ -45,7 +45,7 @@ func treeFigure(t *simulation.Table, policy []string) *figure.Tree {
 }
 
 // noiseText describes the noise of the best sequence.
-func noiseText(t *simulation.Table) string {
+func noiseText(t *tables.Table) string {
 	r := runs.NewTableReport(t)
 	if r.SeedSpread == nil {
 		return "Each ran once: how far the optimum is chance cannot be told."
@@ -59,13 +59,13 @@ func noiseText(t *simulation.Table) string {
 	return fmt.Sprintf("Seeds of a sequence differ by a standard deviation of %s; %d others are within that of the optimum.", document.ShareText(r.SeedSpread), near)
 }
 
-func percentOf(r *simulation.Record) string {
+func percentOf(r *tables.Record) string {
 	mean := r.Mean()
 	return document.ShareText(&mean)
 }
 
 // node is the common beginning of records with its continuations.
-func (g treeBuilder) node(action string, records []*simulation.Record, depth int) *figure.Node {
+func (g treeBuilder) node(action string, records []*tables.Record, depth int) *figure.Node {
 	n := &figure.Node{Action: action}
 	for _, r := range records {
 		n.Value += 100 * r.Mean() / float64(len(records))
@@ -73,7 +73,7 @@ func (g treeBuilder) node(action string, records []*simulation.Record, depth int
 	if depth == g.Decisions {
 		return n
 	}
-	groups := map[string][]*simulation.Record{}
+	groups := map[string][]*tables.Record{}
 	var actions []string
 	for _, r := range records {
 		a := r.Sequence[depth]

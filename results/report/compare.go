@@ -7,7 +7,7 @@ import (
 
 	"graft/results/document"
 	"graft/results/runs"
-	"graft/simulation"
+	"graft/stat"
 )
 
 // comparison compares runs of one kind side by side. It ranks nothing: columns are in the order
@@ -71,7 +71,7 @@ type summary struct {
 func summarize(values []float64) summary {
 	s := summary{Mean: *runs.Mean(values), N: len(values)}
 	if len(values) > 1 {
-		i := simulation.Bootstrap(values, 1)
+		i := stat.MeanInterval(values, 1)
 		s.Low, s.High = &i.Low, &i.High
 	}
 	return s
@@ -231,7 +231,7 @@ func (q *comparedQuantity) test() {
 	}
 	for _, cell := range q.Cells[1:] {
 		if cell != nil {
-			chance := simulation.ByChance(first.values, cell.values, 1)
+			chance := stat.Permutation(first.values, cell.values, 1)
 			cell.Chance, cell.Inside = &chance, chance > significance/float64(len(q.Cells)-1)
 			cell.same = constant(append(slices.Clone(first.values), cell.values...))
 		}

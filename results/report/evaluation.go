@@ -11,7 +11,7 @@ import (
 
 	"graft/results/document"
 	"graft/results/runs"
-	"graft/simulation"
+	"graft/simulation/evaluation"
 )
 
 // PrintEvaluation writes the report for people.
@@ -25,10 +25,10 @@ func PrintEvaluation(r *runs.EvaluationReport, w io.Writer) error {
 		if len(r.Tables) == 1 {
 			printSteps(p, t.Steps)
 		}
-		p.Table(verdictTable(t.Trial, r.Standings))
+		p.Table(verdictTable(t.TableScores, r.Standings))
 		p.Line("%s", chanceText(t.Chance))
 	}
-	if len(r.Tables) > 1 || slices.ContainsFunc(r.Standings, func(s simulation.Standing) bool { return s.Seeds > 1 }) {
+	if len(r.Tables) > 1 || slices.ContainsFunc(r.Standings, func(s evaluation.Standing) bool { return s.Seeds > 1 }) {
 		p.Line("\nover %s; expected regret of an oracle: %.2f points", document.Plural(len(r.Tables), "table"), r.Floor)
 		printStandings(p, r.Standings, r.Against)
 	}
@@ -98,12 +98,12 @@ func printSteps(p *document.Printer, all []runs.EvaluatedSteps) {
 }
 
 // verdictTable has a line for each chooser in a table.
-func verdictTable(trial simulation.Trial, standings []simulation.Standing) *document.Table {
+func verdictTable(trial evaluation.TableScores, standings []evaluation.Standing) *document.Table {
 	t := document.NewTable("CHOOSER", ">ACCURACY", ">REGRET", ">RANK", ">TIES", "HAS SEEN", "SEQUENCE")
-	for _, v := range trial.Verdicts {
+	for _, v := range trial.Scores {
 		seen := "-"
 		for _, s := range standings {
-			if s.Chooser == v.Chooser && s.Seen != "" {
+			if s.Policy == v.Policy && s.Seen != "" {
 				seen = s.Seen
 			}
 		}
@@ -111,7 +111,7 @@ func verdictTable(trial simulation.Trial, standings []simulation.Standing) *docu
 		if !v.Certain {
 			sequence = "several"
 		}
-		t.Add(document.Printable(v.Chooser), fmt.Sprintf("%.2f%%", 100*v.Accuracy), document.PointsText(v.Regret), rankText(v.Rank), fmt.Sprintf("%d-%d", v.From, v.To), seen, sequence)
+		t.Add(document.Printable(v.Policy), fmt.Sprintf("%.2f%%", 100*v.Accuracy), document.PointsText(v.Regret), rankText(v.Rank), fmt.Sprintf("%d-%d", v.From, v.To), seen, sequence)
 	}
 	return t
 }
@@ -125,28 +125,28 @@ func rankText(rank float64) string {
 }
 
 // chanceText describes the noise of a table.
-func chanceText(c simulation.Chance) string {
+func chanceText(c evaluation.Chance) string {
 	from := ""
 	switch c.Source {
-	case simulation.NoiseUnknown:
+	case evaluation.NoiseUnknown:
 		return "noise of a sequence: unknown, as no two runs differ by chance alone; differences cannot be tested"
-	case simulation.NoiseOfSeeds:
+	case evaluation.NoiseOfSeeds:
 		from = "estimated from runs that differ in their seed"
-	case simulation.NoiseOfOrders:
+	case evaluation.NoiseOfOrders:
 		from = "upper bound, estimated from reordered sequences"
 	}
 	return fmt.Sprintf("noise of a sequence: %.2f points, %s; expected regret of an oracle: %.2f points", c.Noise, from, c.Floor)
 }
 
 // PrintVerdicts writes a row for each table and chooser.
-func PrintVerdicts(w io.Writer, c *simulation.Comparison) error {
+func PrintVerdicts(w io.Writer, c *evaluation.Comparison) error {
 	out := csv.NewWriter(w)
 	_ = out.Write([]string{"scenario", "network", "group", "chooser", "role", "has_seen", "seeds", "sequence", "certain", "accuracy", "regret [points]", // the first error is kept
 		"smoothed_regret [points]", "gain [points]", "rank", "rank_from", "rank_to", "rank_of", "noise [points]", "noise_source", "floor [points]"})
-	for _, t := range c.Trials {
-		for _, v := range t.Verdicts {
-			s := c.Standing(v.Chooser)
-			_ = out.Write([]string{t.Scenario, t.Network, t.Group, v.Chooser, string(s.Role), s.Seen, strconv.Itoa(s.Seeds), strings.Join(v.Sequence, " "),
+	for _, t := range c.Tables {
+		for _, v := range t.Scores {
+			s := c.Standing(v.Policy)
+			_ = out.Write([]string{t.Scenario, t.Network, t.Group, v.Policy, string(s.Role), s.Seen, strconv.Itoa(s.Seeds), strings.Join(v.Sequence, " "),
 				strconv.FormatBool(v.Certain), document.Exact(v.Accuracy), document.Exact(v.Regret), document.Exact(v.Smoothed), document.Exact(v.Gain), document.Exact(v.Rank), strconv.Itoa(v.From),
 				strconv.Itoa(v.To), strconv.Itoa(v.Of), document.Exact(t.Noise), t.Source, document.Exact(t.Floor)})
 		}
@@ -192,7 +192,7 @@ func writeEvaluation(r *runs.EvaluationReport, d *document.Document) {
 	writeStandings(d, document.Plural(len(r.Tables), "table"), r.Floor, r.Standings, r.Against)
 	for _, t := range r.Tables {
 		d.Head("%s", strings.Join(strings.Fields(tableTitle(t)), " "))
-		d.Show(verdictTable(t.Trial, r.Standings))
+		d.Show(verdictTable(t.TableScores, r.Standings))
 		d.Say(chanceText(t.Chance))
 	}
 	d.Say(trustRemarks(r.Standings, len(r.Tables))...)

@@ -11,7 +11,7 @@ import (
 	"graft/results/plot"
 	"graft/results/report"
 	"graft/results/runs"
-	"graft/simulation/tabletest"
+	"graft/simulation/tables/tabletest"
 )
 
 // A run folder is opened, its outcome is printed, and its figures are drawn into memory.

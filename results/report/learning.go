@@ -6,10 +6,11 @@ import (
 	"slices"
 	"strings"
 
+	"graft/original/learn"
 	"graft/results"
 	"graft/results/document"
 	"graft/results/runs"
-	"graft/simulation"
+	"graft/simulation/evaluation"
 )
 
 // VerdictTable has a line for each table with the sequence of the vote.
@@ -47,7 +48,7 @@ func SummaryText(o *runs.PoliciesOutcome) string {
 	return text
 }
 
-func summaryText(where string, s simulation.Summary, vote float64) string {
+func summaryText(where string, s evaluation.Summary, vote float64) string {
 	return fmt.Sprintf("mean regret %s: %.3f points, 95%% interval over %s [%.3f, %.3f]; the vote's is %.3f\n"+
 		"%.0f%% of what they chose is in a table's top five; the worst regret is %.2f points, in %s\n",
 		where, s.Regret.Mean, document.Plural(s.Seeds, "seed"), s.Regret.Low, s.Regret.High, vote, 100*s.TopFive, s.Worst, document.Printable(s.WorstOne))
@@ -98,8 +99,8 @@ func (p *PoliciesDetail) write(d *document.Document) {
 
 // PolicyDetail holds the outcome of a policy of the original's and its last metrics.
 type PolicyDetail struct {
-	Outcome *simulation.StudyOutcome `json:"outcome"` // null where it has not ended
-	Rows    []learningRow            `json:"rows"`    // the last figures; with --all every one
+	Outcome *learn.StudyOutcome `json:"outcome"` // null where it has not ended
+	Rows    []learningRow       `json:"rows"`    // the last figures; with --all every one
 }
 
 // learningRow holds the metrics of some episodes.
@@ -116,7 +117,7 @@ type learningRow struct {
 func readPolicyDetail(r *runs.Run, all bool) (Detail, error) {
 	d := &PolicyDetail{Rows: []learningRow{}}
 	if r.Ended {
-		d.Outcome = &simulation.StudyOutcome{}
+		d.Outcome = &learn.StudyOutcome{}
 		if err := results.ReadOutcome(r.Files, r.Path, d.Outcome); err != nil {
 			return nil, err
 		}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"graft/results/document"
 	"graft/results/runs"
-	"graft/simulation"
+	"graft/simulation/evaluation"
 	"io"
 	"math"
 	"slices"
@@ -16,7 +16,7 @@ func PrintLeftOut(r runs.LeaveOutReport, w io.Writer) error {
 	p := &document.Printer{W: w}
 	p.Line("%s\n", leftOutLead(r))
 	p.Table(groupTable(r))
-	p.Line("\nover %s; expected regret of an oracle: %.2f points", document.Plural(len(r.Trials), "table"), r.Floor)
+	p.Line("\nover %s; expected regret of an oracle: %.2f points", document.Plural(len(r.Tables), "table"), r.Floor)
 	printStandings(p, r.Standings, r.Against)
 	p.Line("")
 	for _, line := range leftOutSentences(r) {
@@ -43,7 +43,7 @@ func leftOutLead(r runs.LeaveOutReport) string {
 // leftOutSentences has a sentence for each policy with a difference.
 func leftOutSentences(r runs.LeaveOutReport) (lines []string) {
 	for _, s := range r.Standings {
-		if s.Role != simulation.RoleRival && s.Difference != nil {
+		if s.Role != evaluation.RoleBaseline && s.Difference != nil {
 			lines = append(lines, leftOutSentence(r, s))
 		}
 	}
@@ -52,13 +52,13 @@ func leftOutSentences(r runs.LeaveOutReport) (lines []string) {
 
 // leftOutSentence describes the difference of a policy from the best fixed sequence and its
 // significance.
-func leftOutSentence(r runs.LeaveOutReport, s simulation.Standing) string {
+func leftOutSentence(r runs.LeaveOutReport, s evaluation.Standing) string {
 	d := s.Difference
 	more := "more"
 	if d.Mean < 0 {
 		more = "less"
 	}
-	text := fmt.Sprintf("%s: %.2f points %s regret than the best fixed sequence of the other tables, 95%% interval over tables %s: ", document.Printable(s.Chooser),
+	text := fmt.Sprintf("%s: %.2f points %s regret than the best fixed sequence of the other tables, 95%% interval over tables %s: ", document.Printable(s.Policy),
 		math.Abs(d.Mean), more, intervalText(d.OverTables))
 	switch {
 	case d.OverTables.Low <= 0 && 0 <= d.OverTables.High:
@@ -73,8 +73,8 @@ func leftOutSentence(r runs.LeaveOutReport, s simulation.Standing) string {
 func groupTable(r runs.LeaveOutReport) *document.Table {
 	var names []string
 	for _, s := range r.Standings {
-		if s.Role != simulation.RoleRival || slices.Contains(runs.ShownBaselines, s.Chooser) {
-			names = append(names, s.Chooser)
+		if s.Role != evaluation.RoleBaseline || slices.Contains(runs.ShownBaselines, s.Policy) {
+			names = append(names, s.Policy)
 		}
 	}
 	columns := []string{"LEFT OUT"}
@@ -102,7 +102,7 @@ func writeLeftOut(r *runs.LeaveOutReport, d *document.Document) {
 	d.Head("judged by what was left out")
 	d.Say(leftOutLead(*r))
 	d.Show(groupTable(*r))
-	writeStandings(d, document.Plural(len(r.Trials), "table")+" left out", r.Floor, r.Standings, r.Against)
+	writeStandings(d, document.Plural(len(r.Tables), "table")+" left out", r.Floor, r.Standings, r.Against)
 	d.Say(leftOutSentences(*r)...)
 	d.Say(leaveRemark, tooFew(len(r.Groups), r.LeaveOut+"s"))
 }

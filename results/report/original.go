@@ -3,7 +3,7 @@ package report
 import (
 	"fmt"
 
-	"graft/results"
+	"graft/original"
 	"graft/results/document"
 	"graft/results/runs"
 )
@@ -41,7 +41,7 @@ type logReport struct {
 }
 
 func readOriginalDetail(r *runs.Run, all bool) (Detail, error) {
-	l, err := results.ReadLegacy(r.Files, r.Path)
+	l, err := original.ReadFolder(r.Files, r.Path)
 	if l == nil {
 		return nil, err
 	} // what cannot be read is among the run's faults already
@@ -62,7 +62,7 @@ func readOriginalDetail(r *runs.Run, all bool) (Detail, error) {
 	return d, nil
 }
 
-func reportMetric(m results.LegacyMetric) metricReport {
+func reportMetric(m original.Metric) metricReport {
 	r := metricReport{File: m.File, Of: m.Prefix, Per: m.Granularity, What: m.Metric, Rows: len(m.Rows), Torn: m.Torn}
 	for k := range m.Rows {
 		row := &m.Rows[k]

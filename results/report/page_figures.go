@@ -50,7 +50,7 @@ func drawAll(kind plot.Kind, group []*runs.Run) ([]page.Figure, error) {
 			return list, err
 		}
 		p := d.Figure.Layout(figure.Column)
-		list = append(list, page.Figure{Caption: document.Printable(p.Title), Words: document.Printable(p.Words), SVG: b.Bytes()})
+		list = append(list, page.Figure{Caption: document.Printable(p.Title), Description: document.Printable(p.Description), SVG: b.Bytes()})
 	}
 	return list, err
 }

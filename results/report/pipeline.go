@@ -9,18 +9,18 @@ import (
 
 	"graft/results/document"
 	"graft/results/runs"
-	"graft/simulation"
+	"graft/simulation/evaluation"
 )
 
 // PrintPipeline writes the evaluation of a pipeline's policies.
 func PrintPipeline(o *runs.PipelineOutcome, p *document.Printer) {
 	p.Table(scenarioTable(o))
 	p.Line("In parentheses: regret, in points of accuracy below the best of the table.\n\nover %s; expected regret of an oracle: %.2f points",
-		document.Plural(len(o.Trials), "table"), o.Floor)
+		document.Plural(len(o.Tables), "table"), o.Floor)
 	printStandings(p, o.Standings, o.Against)
 	if o.LeftOut == nil {
 		p.Line("\n%s", seenAll)
-		printTooFew(p, len(o.Trials), "tables")
+		printTooFew(p, len(o.Tables), "tables")
 		return
 	}
 	p.Line("\nThese tables were learned from. Judged by what was not:\n")
@@ -43,15 +43,15 @@ func scenarioTable(o *runs.PipelineOutcome) *document.Table {
 	}
 	columns[2] = "WHAT WAS LEARNED"
 	t := document.NewTable(columns...)
-	for _, trial := range o.Trials {
+	for _, trial := range o.Tables {
 		cells := []string{document.Printable(trial.Scenario), fmt.Sprint(trial.Sequences), "-"}
 		for _, name := range append([]string{o.Learned}, shownBaselines...) {
-			k := slices.IndexFunc(trial.Verdicts, func(v simulation.Verdict) bool { return v.Chooser == name })
+			k := slices.IndexFunc(trial.Scores, func(v evaluation.Score) bool { return v.Policy == name })
 			if k < 0 {
 				cells = append(cells, "-")
 				continue
 			}
-			v := trial.Verdicts[k]
+			v := trial.Scores[k]
 			if name == o.Learned {
 				cells[2] = document.Printable(strings.Join(v.Sequence, ", "))
 			}
@@ -178,10 +178,10 @@ func writePipeline(o *runs.PipelineOutcome, d *document.Document) {
 	d.Head("scenarios that were learned from")
 	d.Show(scenarioTable(o))
 	d.Say("In parentheses: regret, in points of accuracy below the best of the table.")
-	writeStandings(d, document.Plural(len(o.Trials), "table"), o.Floor, o.Standings, o.Against)
+	writeStandings(d, document.Plural(len(o.Tables), "table"), o.Floor, o.Standings, o.Against)
 	if o.LeftOut != nil {
 		writeLeftOut(o.LeftOut, d)
 		return
 	}
-	d.Say(seenAll, tooFew(len(o.Trials), "tables"))
+	d.Say(seenAll, tooFew(len(o.Tables), "tables"))
 }

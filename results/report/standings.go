@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"graft/results/document"
 	"graft/results/runs"
-	"graft/simulation"
+	"graft/simulation/evaluation"
+	"graft/stat"
 	"slices"
 	"strings"
 )
 
 // printStandings prints the results of all choosers over the tables, in the order of the entrants.
-func printStandings(p *document.Printer, all []simulation.Standing, against string) {
+func printStandings(p *document.Printer, all []evaluation.Standing, against string) {
 	p.Table(standingTable(all))
 	for _, line := range standingRemarks(all, against) {
 		p.Line("%s", line)
@@ -18,9 +19,9 @@ func printStandings(p *document.Printer, all []simulation.Standing, against stri
 }
 
 // standingTable has a line for each chooser that could choose in all tables.
-func standingTable(all []simulation.Standing) *document.Table {
+func standingTable(all []evaluation.Standing) *document.Table {
 	over := "OVER GROUPS"
-	grouped := slices.ContainsFunc(all, func(s simulation.Standing) bool { return s.OverGroups != nil })
+	grouped := slices.ContainsFunc(all, func(s evaluation.Standing) bool { return s.OverGroups != nil })
 	columns := []string{"CHOOSER", ">REGRET", ">OVER TABLES", ">" + over, ">OVER SEEDS", ">TOP FIVE", ">LOWER HALF", ">WORST", ">DIFFERENCE", "WORST IN"}
 	if !grouped {
 		columns = slices.DeleteFunc(columns, func(c string) bool { return c == ">"+over })
@@ -28,7 +29,7 @@ func standingTable(all []simulation.Standing) *document.Table {
 	t := document.NewTable(columns...)
 	whole, _ := runs.SplitStandings(all)
 	for _, s := range whole {
-		cells := []string{document.Printable(s.Chooser), document.PointsText(s.Regret), intervalText(s.OverTables)}
+		cells := []string{document.Printable(s.Policy), document.PointsText(s.Regret), intervalText(s.OverTables)}
 		if grouped {
 			cells = append(cells, intervalText(s.OverGroups))
 		}
@@ -43,24 +44,24 @@ func standingTable(all []simulation.Standing) *document.Table {
 }
 
 // standingRemarks names the choosers left out of the table and explains its marks.
-func standingRemarks(all []simulation.Standing, against string) (lines []string) {
+func standingRemarks(all []evaluation.Standing, against string) (lines []string) {
 	if _, partial := runs.SplitStandings(all); len(partial) > 0 {
 		lines = append(lines, "not in all tables, so not above: "+document.Printable(strings.Join(partial, ", ")))
 	}
-	if !slices.ContainsFunc(all, func(s simulation.Standing) bool { return s.Difference != nil }) {
+	if !slices.ContainsFunc(all, func(s evaluation.Standing) bool { return s.Difference != nil }) {
 		return append(lines, fmt.Sprintf("there is no DIFFERENCE, as %s is not in all tables", document.Printable(against)))
 	}
 	return append(lines, fmt.Sprintf("DIFFERENCE is the regret above that of %s; ~ marks differences that are not significant. Rows are not ranked", document.Printable(against)))
 }
 
-func intervalText(i *simulation.Interval) string {
+func intervalText(i *stat.Interval) string {
 	if i == nil {
 		return "-"
 	}
 	return fmt.Sprintf("[%s, %s]", document.PointsText(i.Low), document.PointsText(i.High))
 }
 
-func differenceText(d *simulation.Difference) string {
+func differenceText(d *evaluation.Difference) string {
 	if d == nil {
 		return "-"
 	}
@@ -77,9 +78,9 @@ func differenceText(d *simulation.Difference) string {
 // minResamples is the number of tables or groups below which a bootstrap interval is too narrow.
 const minResamples = 5
 
-func trustRemarks(all []simulation.Standing, tables int) []string {
+func trustRemarks(all []evaluation.Standing, tables int) []string {
 	lines := []string{"Regret is in points of accuracy below the best of the table, TIES are the ranks that noise could exchange."}
-	if slices.ContainsFunc(all, func(s simulation.Standing) bool { return s.Seen == simulation.SeenThese }) {
+	if slices.ContainsFunc(all, func(s evaluation.Standing) bool { return s.Seen == evaluation.SeenThese }) {
 		lines = append(lines, "The best fixed sequence has seen all these tables, as has a policy that learned from them: for neither is this a test;")
 	} else {
 		lines = append(lines, "A policy that learned from these tables has seen them, which makes this no test of it;")
@@ -107,7 +108,7 @@ func printTooFew(p *document.Printer, count int, what string) {
 }
 
 // printRemarks prints the remarks on how far the numbers can be trusted.
-func printRemarks(p *document.Printer, all []simulation.Standing, tables int) {
+func printRemarks(p *document.Printer, all []evaluation.Standing, tables int) {
 	p.Line("")
 	for _, line := range trustRemarks(all, tables) {
 		p.Line("%s", line)
@@ -115,7 +116,7 @@ func printRemarks(p *document.Printer, all []simulation.Standing, tables int) {
 }
 
 // writeStandings adds the results of all choosers over the tables.
-func writeStandings(d *document.Document, tables string, floor float64, all []simulation.Standing, against string) {
+func writeStandings(d *document.Document, tables string, floor float64, all []evaluation.Standing, against string) {
 	d.Head("over %s; expected regret of an oracle: %.2f points", tables, floor)
 	d.Show(standingTable(all))
 	d.Say(standingRemarks(all, against)...)

@@ -9,14 +9,15 @@ import (
 
 	"graft/results/document"
 	"graft/results/runs"
-	"graft/simulation"
+	"graft/simulation/grid"
+	"graft/simulation/tables"
 )
 
 // SimulationDetail holds table, failures and progress of a simulation.
 type SimulationDetail struct {
-	Table    *runs.TableReport    `json:"table"`    // null before the first collection
-	Failures []simulation.Trouble `json:"failures"` // every attempt that failed
-	State    *simulation.State    `json:"state"`    // progress; null where the cache is missing
+	Table    *runs.TableReport `json:"table"`    // null before the first collection
+	Failures []grid.Failure    `json:"failures"` // every attempt that failed
+	State    *grid.Progress    `json:"state"`    // progress; null where the cache is missing
 	// Saved is the share of the steps that sequences of a common beginning saved; null
 	// where that is not known.
 	Saved *float64 `json:"steps_saved_share"`
@@ -27,7 +28,7 @@ type SimulationDetail struct {
 
 func readSimulationDetail(r *runs.Run, all bool) (Detail, error) {
 	f := &runs.Folder{Path: r.Path, Files: r.Files}
-	d := &SimulationDetail{Failures: []simulation.Trouble{}, all: all}
+	d := &SimulationDetail{Failures: []grid.Failure{}, all: all}
 	table, err := r.CollectedTable()
 	if err != nil {
 		return nil, err
@@ -80,7 +81,7 @@ func (s *SimulationDetail) write(d *document.Document) {
 			t.Add(fmt.Sprintf("… %d more", len(s.Failures)-k), "", "", "")
 			break
 		}
-		t.Add(simulation.Sequence(f.Sequence), fmt.Sprint(f.Seed), fmt.Sprint(f.Attempt), f.Why)
+		t.Add(tables.Sequence(f.Sequence), fmt.Sprint(f.Seed), fmt.Sprint(f.Attempt), f.Why)
 	}
 	d.Show(t)
 }
@@ -180,7 +181,7 @@ func rankTitle(r *runs.TableReport) string {
 	}
 	of := ""
 	if r.Of != nil {
-		of = " of " + simulation.Quantity(*r.Of)
+		of = " of " + tables.Quantity(*r.Of)
 	}
 	lines := fmt.Sprintf("%s: %s on %s, from %s s of %s s on\n%s, each of %s\n%d%s sequences, %s",
 		r.Name, r.Network, r.Dataset, document.ShortText(r.Start), document.ShortText(r.Budget), document.Plural(r.Decisions, "decision"), actions, r.Sequences, of, document.SeedsText(r.Seeds))

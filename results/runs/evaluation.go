@@ -1,7 +1,7 @@
 package runs
 
 import (
-	"graft/simulation"
+	"graft/simulation/evaluation"
 )
 
 // EvaluationOutcome is the outcome.json of an evaluation.
@@ -24,22 +24,22 @@ type memberVerdict struct {
 	Member int    `json:"member"` // which of them, from 1, in the order of their seeds
 	Table  int    `json:"table"`  // place among the tables that were compared in, from 0: several may have one name
 	Group  string `json:"group"`  // that was left out with the table; empty where nothing was
-	simulation.Verdict
+	evaluation.Score
 }
 
 // NewEvaluationOutcome makes the outcome of one of the two reports; the other is nil.
 func NewEvaluationOutcome(r *EvaluationReport, left *LeaveOutReport) *EvaluationOutcome {
 	o := &EvaluationOutcome{Compared: r, LeftOut: left, Members: []memberVerdict{}, Repeats: []repeatedRuns{}}
 	c := o.Comparison()
-	for at, trial := range c.Trials {
+	for at, trial := range c.Tables {
 		for _, s := range c.Standings {
-			if runs := trial.Runs[s.Chooser]; runs != nil {
-				o.Repeats = append(o.Repeats, repeatedRuns{at, s.Chooser, runs})
+			if runs := trial.Runs[s.Policy]; runs != nil {
+				o.Repeats = append(o.Repeats, repeatedRuns{at, s.Policy, runs})
 			}
-			if s.Role == simulation.RoleRival {
+			if s.Role == evaluation.RoleBaseline {
 				continue
 			}
-			for k, v := range trial.Each[s.Chooser] {
+			for k, v := range trial.Each[s.Policy] {
 				o.Members = append(o.Members, memberVerdict{k + 1, at, trial.Group, v})
 			}
 		}
@@ -48,26 +48,26 @@ func NewEvaluationOutcome(r *EvaluationReport, left *LeaveOutReport) *Evaluation
 }
 
 // Comparison is the part that both kinds of evaluations have.
-func (o *EvaluationOutcome) Comparison() *simulation.Comparison {
+func (o *EvaluationOutcome) Comparison() *evaluation.Comparison {
 	if o.LeftOut != nil && o.LeftOut.LeaveOutReport != nil {
 		return o.LeftOut.Comparison
 	}
-	c := &simulation.Comparison{}
+	c := &evaluation.Comparison{}
 	if o.Compared == nil {
 		return c
 	}
 	c.Against, c.Floor, c.Standings = o.Compared.Against, o.Compared.Floor, o.Compared.Standings
 	for _, t := range o.Compared.Tables {
-		c.Trials = append(c.Trials, t.Trial)
+		c.Tables = append(c.Tables, t.TableScores)
 	}
 	return c
 }
 
 // Values lists a number of each member of a chooser in a table.
-func (o *EvaluationOutcome) Values(table int, chooser string, of func(simulation.Verdict) float64) (values []float64) {
+func (o *EvaluationOutcome) Values(table int, chooser string, of func(evaluation.Score) float64) (values []float64) {
 	for _, m := range o.Members {
-		if m.Chooser == chooser && m.Table == table {
-			values = append(values, of(m.Verdict))
+		if m.Policy == chooser && m.Table == table {
+			values = append(values, of(m.Score))
 		}
 	}
 	return values
@@ -93,7 +93,7 @@ type LeaveOutReport struct {
 	For      string `json:"for"`       // known or new
 	Steps    int    `json:"steps"`     // of learning at most
 	Seeds    int    `json:"seeds"`     // that learned each time
-	*simulation.LeaveOutReport
+	*evaluation.LeaveOutReport
 }
 
 // ShownBaselines lists the baselines shown beside policies for each group.
@@ -102,7 +102,7 @@ var ShownBaselines = []string{"best fixed", "random", "never"}
 // MeanNoise averages noise and floor over the tables of a group.
 func (r LeaveOutReport) MeanNoise(group string) (noise, floor float64) {
 	count := 0.0
-	for _, t := range r.Trials {
+	for _, t := range r.Tables {
 		if t.Group == group {
 			noise, floor, count = noise+t.Noise, floor+t.Floor, count+1
 		}
@@ -124,7 +124,7 @@ type EvaluationReport struct {
 	Against   string                `json:"against"`      // the first policy, to whom differences are
 	Floor     float64               `json:"floor_points"` // mean over the tables
 	Tables    []EvaluatedTable      `json:"tables"`       // that were given
-	Standings []simulation.Standing `json:"standings"`    // over all tables
+	Standings []evaluation.Standing `json:"standings"`    // over all tables
 }
 
 // EvaluatedPolicy describes a policy that was evaluated.
@@ -147,26 +147,26 @@ type EvaluatedTable struct {
 	Start     float64  `json:"start_s"`   // when in the budget sequences begin, in seconds
 	Decisions int      `json:"decisions"` // in a sequence
 	Actions   []string `json:"actions"`   // empty where they depend on the network
-	simulation.Trial
+	evaluation.TableScores
 	Steps []EvaluatedSteps `json:"steps"` // one entry for each policy
 }
 
 // EvaluatedSteps holds the decisions of one policy.
 type EvaluatedSteps struct {
 	Chooser string            `json:"chooser"` // its name
-	Steps   []simulation.Step `json:"steps"`   // what it did, decision by decision
+	Steps   []evaluation.Step `json:"steps"`   // what it did, decision by decision
 }
 
 // SplitStandings separates the choosers that could choose in all tables from the names of the
 // others.
-func SplitStandings(all []simulation.Standing) (whole []simulation.Standing, partial []string) {
+func SplitStandings(all []evaluation.Standing) (whole []evaluation.Standing, partial []string) {
 	most := 0
 	for _, s := range all {
 		most = max(most, s.Tables)
 	}
 	for _, s := range all {
 		if s.Tables < most {
-			partial = append(partial, s.Chooser)
+			partial = append(partial, s.Policy)
 			continue
 		}
 		whole = append(whole, s)
@@ -174,7 +174,7 @@ func SplitStandings(all []simulation.Standing) (whole []simulation.Standing, par
 	return whole, partial
 }
 
-func accuracyOf(v simulation.Verdict) float64 { return v.Accuracy }
+func accuracyOf(v evaluation.Score) float64 { return v.Accuracy }
 
 // RegretOf is the regret of a verdict, in points.
-func RegretOf(v simulation.Verdict) float64 { return v.Regret }
+func RegretOf(v evaluation.Score) float64 { return v.Regret }

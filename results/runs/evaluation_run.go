@@ -4,7 +4,7 @@ import (
 	"errors"
 	"graft/results"
 	"graft/results/document"
-	"graft/simulation"
+	"graft/simulation/evaluation"
 	"slices"
 	"strings"
 )
@@ -28,7 +28,7 @@ func readEvaluationRun(f *Folder, r *Run) error {
 
 // check is an error for an outcome without tables.
 func (o *EvaluationOutcome) check() error {
-	if len(o.Comparison().Trials) == 0 {
+	if len(o.Comparison().Tables) == 0 {
 		return errors.New(OutcomeFile + " says nothing of any table: it is damaged; evaluate again, in another folder or with --force")
 	}
 	return nil
@@ -39,42 +39,42 @@ func (o *EvaluationOutcome) check() error {
 func evaluationQuantities(o *EvaluationOutcome) []Quantity {
 	c := o.Comparison()
 	var policies, baselines []Quantity
-	named := map[simulation.Role]bool{}
+	named := map[evaluation.Role]bool{}
 	for _, s := range c.Standings {
-		if s.Tables < len(c.Trials) {
+		if s.Tables < len(c.Tables) {
 			continue
 		}
-		if s.Role == simulation.RoleRival {
-			if slices.Contains(ShownBaselines, s.Chooser) {
-				baselines = append(baselines, seedless(strings.ReplaceAll(s.Chooser, " ", "_")+"_regret", document.UnitPoints, Neutral, s.Regret))
+		if s.Role == evaluation.RoleBaseline {
+			if slices.Contains(ShownBaselines, s.Policy) {
+				baselines = append(baselines, seedless(strings.ReplaceAll(s.Policy, " ", "_")+"_regret", document.UnitPoints, Neutral, s.Regret))
 			}
 			continue
 		}
-		q := memberRegrets(o, c, s.Chooser)
+		q := memberRegrets(o, c, s.Policy)
 		if len(q.Values) == 0 { // only the mean is known
 			q.Seeds, q.Values = nil, []float64{s.Regret}
 		}
-		q.Name = map[simulation.Role]string{simulation.RoleVote: "vote_regret", simulation.RolePolicy: "regret"}[s.Role]
+		q.Name = map[evaluation.Role]string{evaluation.RoleVote: "vote_regret", evaluation.RolePolicy: "regret"}[s.Role]
 		if named[s.Role] {
-			q.Name += "_of_" + s.Chooser
+			q.Name += "_of_" + s.Policy
 		}
-		if named[s.Role] = true; s.Role == simulation.RoleVote && len(q.Values) == 1 {
+		if named[s.Role] = true; s.Role == evaluation.RoleVote && len(q.Values) == 1 {
 			q.Seeds = nil
 		}
 		policies = append(policies, q)
 	}
-	return finite(slices.Concat(policies, baselines, []Quantity{seedless("chance_regret", document.UnitPoints, Neutral, c.Floor), seedless("tables", "", Neutral, float64(len(c.Trials)))})...)
+	return finite(slices.Concat(policies, baselines, []Quantity{seedless("chance_regret", document.UnitPoints, Neutral, c.Floor), seedless("tables", "", Neutral, float64(len(c.Tables)))})...)
 }
 
 // memberRegrets lists the regret of each member of a chooser, averaged over the tables.
-func memberRegrets(o *EvaluationOutcome, c *simulation.Comparison, chooser string) Quantity {
+func memberRegrets(o *EvaluationOutcome, c *evaluation.Comparison, chooser string) Quantity {
 	q := Quantity{Unit: document.UnitPoints, Better: Lower}
-	for table := range c.Trials {
+	for table := range c.Tables {
 		for k, v := range o.Values(table, chooser, RegretOf) {
 			if k == len(q.Values) {
 				q.Seeds, q.Values = append(q.Seeds, int64(k+1)), append(q.Values, 0)
 			}
-			q.Values[k] += v / float64(len(c.Trials))
+			q.Values[k] += v / float64(len(c.Tables))
 		}
 	}
 	return q

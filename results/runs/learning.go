@@ -2,24 +2,25 @@ package runs
 
 import (
 	"fmt"
+	"graft/original/learn"
+	"graft/simulation/evaluation"
 	"math"
 
 	"graft/results"
 	"graft/results/document"
-	"graft/simulation"
 )
 
 // PoliciesOutcome is the outcome.json of learning structural policies.
 type PoliciesOutcome struct {
-	Seeds   []SeedOutcome        `json:"seeds"`         // each by itself
-	Steps   int                  `json:"steps"`         // of all seeds
-	Tables  []simulation.Verdict `json:"tables"`        // on the vote of all seeds, in each table
-	HeldOut []simulation.Verdict `json:"held_out"`      // the same in tables that nothing was learned from; empty where there are none
-	Regret  float64              `json:"regret_points"` // of the vote, the mean over the tables
-	Summary simulation.Summary   `json:"summary"`       // of the seeds, each by itself, over the tables
+	Seeds   []SeedOutcome      `json:"seeds"`         // each by itself
+	Steps   int                `json:"steps"`         // of all seeds
+	Tables  []evaluation.Score `json:"tables"`        // on the vote of all seeds, in each table
+	HeldOut []evaluation.Score `json:"held_out"`      // the same in tables that nothing was learned from; empty where there are none
+	Regret  float64            `json:"regret_points"` // of the vote, the mean over the tables
+	Summary evaluation.Summary `json:"summary"`       // of the seeds, each by itself, over the tables
 	// Outside is the same over the tables that nothing was learned from; null where there
 	// are none.
-	Outside *simulation.Summary `json:"held_out_summary"`
+	Outside *evaluation.Summary `json:"held_out_summary"`
 }
 
 // SeedOutcome is the outcome of one seed.
@@ -33,7 +34,7 @@ type SeedOutcome struct {
 }
 
 // MeanRegret is the mean regret of verdicts, in points; zero without any.
-func MeanRegret(verdicts []simulation.Verdict) float64 {
+func MeanRegret(verdicts []evaluation.Score) float64 {
 	sum := 0.0
 	for _, v := range verdicts {
 		sum += v.Regret
@@ -142,7 +143,7 @@ func LastRows(t *results.Table) ([]LearnedRow, error) {
 }
 
 func readPolicyRun(f *Folder, r *Run) error {
-	o := &simulation.StudyOutcome{}
+	o := &learn.StudyOutcome{}
 	if err := f.readOwn(r, o); err != nil {
 		return err
 	}
@@ -167,7 +168,7 @@ func readPolicyRun(f *Folder, r *Run) error {
 	return nil
 }
 
-func policyQuantities(o *simulation.StudyOutcome, seed int64) []Quantity {
+func policyQuantities(o *learn.StudyOutcome, seed int64) []Quantity {
 	return finite(
 		seeded("accuracy", document.UnitShare, Higher, seed, o.Accuracy),
 		seeded("expected_accuracy", document.UnitShare, Higher, seed, o.Expected),

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"graft/config"
-	"graft/results"
+	"graft/original"
 	"graft/results/document"
 )
 
@@ -24,7 +24,7 @@ func isOriginal(f *Folder) bool {
 		return false
 	}
 	for _, entry := range f.Entries {
-		if results.IsLegacyMetric(entry.Name()) && !entry.IsDir() {
+		if original.IsMetric(entry.Name()) && !entry.IsDir() {
 			return true
 		}
 	}
@@ -38,7 +38,7 @@ func (f *Folder) hasSetting(key string) bool {
 }
 
 func readOriginalRun(f *Folder, r *Run) error {
-	l, err := results.ReadLegacy(f.Files, f.Path)
+	l, err := original.ReadFolder(f.Files, f.Path)
 	if err != nil && (l == nil || len(l.Metrics) == 0) {
 		return err
 	}
@@ -68,7 +68,7 @@ func readOriginalRun(f *Folder, r *Run) error {
 }
 
 // lastValues lists the last value of a metric in each training, and counts all rows.
-func lastValues(l *results.Legacy, metric string) (last []float64, rows int) {
+func lastValues(l *original.Folder, metric string) (last []float64, rows int) {
 	for _, m := range l.Metrics {
 		if m.Granularity != "epoch" || m.Metric != metric {
 			continue
@@ -83,7 +83,7 @@ func lastValues(l *results.Legacy, metric string) (last []float64, rows int) {
 
 // trainingQuantities lists the last accuracies of trainings. Several trainings took different
 // actions and are no sample of one thing: their mean stands beside the best.
-func trainingQuantities(l *results.Legacy, seed int64) []Quantity {
+func trainingQuantities(l *original.Folder, seed int64) []Quantity {
 	test, epochs := lastValues(l, "test_acc")
 	train, _ := lastValues(l, "train_acc")
 	var list []Quantity
@@ -106,7 +106,7 @@ func trainingQuantities(l *results.Legacy, seed int64) []Quantity {
 const lastEpisodes = 100
 
 // episodeQuantities lists the metrics of the original's agent, averaged over the last episodes.
-func episodeQuantities(l *results.Legacy, seed int64) []Quantity {
+func episodeQuantities(l *original.Folder, seed int64) []Quantity {
 	var list []Quantity
 	for _, m := range l.Metrics {
 		if m.Granularity != "episode" || len(m.Rows) == 0 {
@@ -121,7 +121,7 @@ func episodeQuantities(l *results.Legacy, seed int64) []Quantity {
 }
 
 // lastMean averages the last numeric values; NaN without any.
-func lastMean(rows []results.LegacyRow) float64 {
+func lastMean(rows []original.Row) float64 {
 	var values []float64
 	for _, row := range rows[max(0, len(rows)-lastEpisodes):] {
 		if row.Value.Single {
@@ -136,7 +136,7 @@ func lastMean(rows []results.LegacyRow) float64 {
 
 // originalSeries makes a series of each metric file: index, seconds and values.
 func originalSeries(r *Run) ([]Series, error) {
-	l, err := results.ReadLegacy(r.Files, r.Path)
+	l, err := original.ReadFolder(r.Files, r.Path)
 	if l == nil {
 		return nil, err
 	}
@@ -147,7 +147,7 @@ func originalSeries(r *Run) ([]Series, error) {
 	return list, err
 }
 
-func metricSeries(m results.LegacyMetric) Series {
+func metricSeries(m original.Metric) Series {
 	width := 1
 	for _, row := range m.Rows {
 		width = max(width, len(row.Value.Numbers))

@@ -3,11 +3,12 @@ package runs
 import (
 	"errors"
 	"fmt"
-	"graft/config"
 	"graft/files"
 	"graft/net2net"
+	"graft/original"
+	"graft/original/published"
 	"graft/results/failure"
-	"graft/simulation"
+	"graft/simulation/tables"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -30,15 +31,15 @@ var OriginalActions = []string{"deepen:0", "deepen:1", "deepen:2", "none"}
 
 // Read reads a table's folder or a data.pkl, which its folder may name. For a partly damaged folder
 // it returns both a report and an error.
-func (o *TableSource) Read(fsys files.FS, path string) (*simulation.Report, error) {
+func (o *TableSource) Read(fsys files.FS, path string) (*tables.Report, error) {
 	if _, err := fsys.Stat(path); err != nil {
 		return nil, err
 	}
 	if file, original := OriginalTable(fsys, path); original {
 		return o.ReadOriginal(fsys, file)
 	}
-	report, err := simulation.Check(fsys, path)
-	if errors.Is(err, simulation.ErrNoTable) {
+	report, err := tables.Check(fsys, path)
+	if errors.Is(err, tables.ErrNoTable) {
 		err = failure.With(failure.Damaged, err)
 	}
 	if err != nil {
@@ -67,7 +68,7 @@ func IsFile(fsys files.FS, path string) bool {
 
 // ReportFault is the error of a checked table, with the exit code Damaged where nothing can be
 // used, else Partial.
-func ReportFault(report *simulation.Report) error {
+func ReportFault(report *tables.Report) error {
 	if report.Table == nil || report.Records == 0 {
 		return failure.With(failure.Damaged, report.Err())
 	}
@@ -75,7 +76,7 @@ func ReportFault(report *simulation.Report) error {
 }
 
 // ReadOriginal reads a table of the original system.
-func (o *TableSource) ReadOriginal(fsys files.FS, path string) (*simulation.Report, error) {
+func (o *TableSource) ReadOriginal(fsys files.FS, path string) (*tables.Report, error) {
 	s, seed, err := o.scenario(fsys, path)
 	if err != nil {
 		return nil, err
@@ -84,7 +85,7 @@ func (o *TableSource) ReadOriginal(fsys files.FS, path string) (*simulation.Repo
 	if err != nil {
 		return nil, err
 	}
-	table, err := simulation.ReadLegacy(file, s, seed)
+	table, err := original.ReadTable(file, s, seed)
 	if err = errors.Join(err, file.Close()); err != nil {
 		return nil, failure.With(failure.Damaged, fmt.Errorf("%s: %w", path, err))
 	}
@@ -95,23 +96,23 @@ func (o *TableSource) ReadOriginal(fsys files.FS, path string) (*simulation.Repo
 		}
 		return nil, failure.With(code, fmt.Errorf("%s: %w", path, err))
 	}
-	report := &simulation.Report{Dir: path, Table: table, Records: len(table.Records)}
+	report := &tables.Report{Dir: path, Table: table, Records: len(table.Records)}
 	for _, r := range table.Records {
-		cause := simulation.Cause{Scenario: table.Digest(), Network: table.Network, Data: table.Dataset, Code: "original", Sequence: r.Sequence, Seeds: r.Seeds}
-		report.Entries = append(report.Entries, &simulation.Entry{Record: r, Key: cause.Key()})
+		cause := tables.Cause{Scenario: table.Digest(), Network: table.Network, Data: table.Dataset, Code: "original", Sequence: r.Sequence, Seeds: r.Seeds}
+		report.Entries = append(report.Entries, &tables.Entry{Record: r, Key: cause.Key()})
 	}
 	return report, nil
 }
 
 // scenario describes a data.pkl by the config.toml beside it and the options that override it.
-func (o *TableSource) scenario(fsys files.FS, path string) (simulation.Scenario, int64, error) {
+func (o *TableSource) scenario(fsys files.FS, path string) (tables.Scenario, int64, error) {
 	folder, err := filepath.Abs(filepath.Dir(path))
 	if err != nil {
-		return simulation.Scenario{}, 0, err
+		return tables.Scenario{}, 0, err
 	}
-	run := &config.LegacyRun{Folder: filepath.Base(folder)}
+	run := &published.Run{Folder: filepath.Base(folder)}
 	beside := filepath.Join(filepath.Dir(path), "config.toml")
-	found, err := config.ReadLegacyScenario(fsys, beside)
+	found, err := published.ReadScenario(fsys, beside)
 	switch {
 	case err == nil:
 		run = found
@@ -131,7 +132,7 @@ func (o *TableSource) scenario(fsys files.FS, path string) (simulation.Scenario,
 	return o.override(s, run.Seed)
 }
 
-func (o *TableSource) override(s simulation.Scenario, seed int64) (simulation.Scenario, int64, error) {
+func (o *TableSource) override(s tables.Scenario, seed int64) (tables.Scenario, int64, error) {
 	if o.Network != "" {
 		s.Network = o.Network
 	}
@@ -164,7 +165,7 @@ func actionsOf(texts []string) ([]string, error) {
 }
 
 // ReadOriginalTable reads the original's table in a folder.
-func ReadOriginalTable(fsys files.FS, folder string) (*simulation.Table, error) {
+func ReadOriginalTable(fsys files.FS, folder string) (*tables.Table, error) {
 	file, ok := OriginalTable(fsys, folder)
 	if !ok {
 		return nil, fmt.Errorf("%s: %w", folder, fs.ErrNotExist)

@@ -11,7 +11,7 @@ import (
 	"graft/files"
 	"graft/results/document"
 	"graft/results/failure"
-	"graft/simulation"
+	"graft/simulation/evaluation"
 )
 
 // ReadPipelineOutcome reads the outcome of a pipeline.
@@ -37,7 +37,7 @@ const largestOutcome = 1 << 28
 // PipelineOutcome is the outcome.json of a pipeline: the evaluation of its policies.
 type PipelineOutcome struct {
 	Learned                string `json:"learned"` // the chooser that is what was learned: all seeds voting
-	*simulation.Comparison        // in the tables that were learned from
+	*evaluation.Comparison        // in the tables that were learned from
 	// LeftOut judges policies by tables that they did not learn from; null where nothing
 	// is left out.
 	LeftOut *LeaveOutReport `json:"left_out"`
@@ -124,8 +124,8 @@ func pipelineQuantities(o *PipelineOutcome) []Quantity {
 // AsEvaluation converts the outcome to the report of an evaluation.
 func (o *PipelineOutcome) AsEvaluation() *EvaluationReport {
 	r := &EvaluationReport{Against: o.Against, Floor: o.Floor, Standings: o.Standings}
-	for _, t := range o.Trials {
-		r.Tables = append(r.Tables, EvaluatedTable{Trial: t})
+	for _, t := range o.Tables {
+		r.Tables = append(r.Tables, EvaluatedTable{TableScores: t})
 	}
 	return r
 }

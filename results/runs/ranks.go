@@ -5,12 +5,12 @@ import (
 	"math"
 	"slices"
 
-	"graft/simulation"
+	"graft/simulation/tables"
 )
 
 // TableReport holds the sequences of a table by rank; `graft table show --json` prints it.
 type TableReport struct {
-	simulation.Scenario
+	tables.Scenario
 	Sequences  int       `json:"sequences"`      // that the table has
 	Of         *float64  `json:"of"`             // that there are; null where actions depend on the network
 	Seeds      []int64   `json:"seeds"`          // of any sequence
@@ -35,7 +35,7 @@ type RankRow struct {
 }
 
 // NewTableReport ranks the sequences of a table.
-func NewTableReport(t *simulation.Table) *TableReport {
+func NewTableReport(t *tables.Table) *TableReport {
 	r := &TableReport{Scenario: t.Scenario, Sequences: len(t.Records), Seeds: []int64{}, Profiles: []string{}, Rows: []RankRow{}}
 	r.Origin = nil // too long to look at
 	if n := t.Scenario.Sequences(); n > 0 {

@@ -8,34 +8,34 @@ import (
 
 	"graft/files"
 	"graft/results/failure"
-	"graft/simulation"
+	"graft/simulation/grid"
 )
 
 // errUnknownState reports a simulation whose progress cannot be computed.
 var errUnknownState = errors.New("how many steps were taken is not known")
 
 // SimulationState computes the progress of a simulation from its cache.
-func SimulationState(r *Run) (*simulation.State, error) {
+func SimulationState(r *Run) (*grid.Progress, error) {
 	plan, err := ReadPlan(r.Files, filepath.Join(r.Path, PlanFile))
 	if err != nil {
 		return nil, err
 	}
-	if plan.Design.Which == simulation.Likely {
+	if plan.Design.Which == grid.Likely {
 		return nil, fmt.Errorf("%w: the design goes by a policy", errUnknownState)
 	}
-	ground, err := plan.Ground()
+	ground, err := plan.Space()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errUnknownState, err)
 	}
-	store, err := simulation.OpenStore(r.Files, r.cache())
+	store, err := grid.OpenStore(r.Files, r.cache())
 	if err != nil {
 		return nil, fmt.Errorf("%w: the cache %s is not there", errUnknownState, r.cache())
 	}
-	log, err := simulation.OpenTroubles(r.Files, filepath.Join(r.Path, FailuresFolder))
+	log, err := grid.OpenFailures(r.Files, filepath.Join(r.Path, FailuresFolder))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errUnknownState, err)
 	}
-	state, err := simulation.NewGrid(*plan, ground, store, log).State()
+	state, err := grid.NewGrid(*plan, ground, store, log).Progress()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errUnknownState, err)
 	}
@@ -51,12 +51,12 @@ func (r *Run) cache() string {
 }
 
 // ReadPlan reads the plan of a simulation. A damaged one has the exit code Damaged.
-func ReadPlan(fsys files.FS, path string) (*simulation.Plan, error) {
+func ReadPlan(fsys files.FS, path string) (*grid.Plan, error) {
 	text, err := files.ReadAll(fsys, path, largestPlan)
 	if err != nil {
 		return nil, err
 	}
-	p := &simulation.Plan{}
+	p := &grid.Plan{}
 	if err := json.Unmarshal(text, p); err != nil {
 		return nil, failure.With(failure.Damaged, fmt.Errorf("%s is damaged: %w", path, err))
 	}

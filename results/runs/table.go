@@ -4,7 +4,8 @@ import (
 	"slices"
 
 	"graft/results/document"
-	"graft/simulation"
+	"graft/simulation/grid"
+	"graft/simulation/tables"
 )
 
 // SimulationKind covers the runs of graft simulate.
@@ -41,7 +42,7 @@ func readSimulationRun(f *Folder, r *Run) error {
 
 // CollectedTable reads the collected table of a simulation; nil without one. It tries twice: while
 // a new table replaces an old one there is none for a moment.
-func (r *Run) CollectedTable() (*simulation.Table, error) {
+func (r *Run) CollectedTable() (*tables.Table, error) {
 	f := &Folder{Path: r.Path, Files: r.Files}
 	table, err := r.ReadTable(f.At(TableFolder))
 	if NotThere(err) {
@@ -54,8 +55,8 @@ func (r *Run) CollectedTable() (*simulation.Table, error) {
 }
 
 // ReadTable reads a table. Damaged records become faults of the run if any other is left.
-func (r *Run) ReadTable(dir string) (*simulation.Table, error) {
-	table, err := simulation.Read(r.Files, dir)
+func (r *Run) ReadTable(dir string) (*tables.Table, error) {
+	table, err := tables.Read(r.Files, dir)
 	if table != nil && len(table.Records) > 0 && err != nil {
 		r.Faults, err = err, nil
 	}
@@ -63,11 +64,11 @@ func (r *Run) ReadTable(dir string) (*simulation.Table, error) {
 }
 
 // Failures lists the failed attempts.
-func Failures(f *Folder) ([]simulation.Trouble, error) {
+func Failures(f *Folder) ([]grid.Failure, error) {
 	if _, err := f.Files.Stat(f.At(FailuresFolder)); NotThere(err) {
 		return nil, nil
 	}
-	log, err := simulation.OpenTroubles(f.Files, f.At(FailuresFolder))
+	log, err := grid.OpenFailures(f.Files, f.At(FailuresFolder))
 	if err != nil {
 		return nil, err
 	}
@@ -75,12 +76,12 @@ func Failures(f *Folder) ([]simulation.Trouble, error) {
 }
 
 // isComplete reports whether a table has all planned sequences, as far as the table alone can tell.
-func isComplete(p *simulation.Plan, t *simulation.Table) bool {
-	whole := func(r simulation.Record) bool { return len(r.Seeds) >= len(p.Seeds) }
-	if p.Design.Which == simulation.All && t.Complete() != nil {
+func isComplete(p *grid.Plan, t *tables.Table) bool {
+	whole := func(r tables.Record) bool { return len(r.Seeds) >= len(p.Seeds) }
+	if p.Design.Which == grid.All && t.Complete() != nil {
 		return false
 	}
-	return len(t.Records) > 0 && !slices.ContainsFunc(t.Records, func(r simulation.Record) bool { return !whole(r) })
+	return len(t.Records) > 0 && !slices.ContainsFunc(t.Records, func(r tables.Record) bool { return !whole(r) })
 }
 
 func readTableRun(f *Folder, r *Run) error {
@@ -94,7 +95,7 @@ func readTableRun(f *Folder, r *Run) error {
 }
 
 // tableQuantities lists the accuracies of a table: best, without any action, mean and worst.
-func tableQuantities(t *simulation.Table) []Quantity {
+func tableQuantities(t *tables.Table) []Quantity {
 	report := NewTableReport(t)
 	list := []Quantity{seedless("sequences", "", Neutral, float64(len(t.Records)))}
 	if len(t.Records) == 0 {
@@ -107,13 +108,13 @@ func tableQuantities(t *simulation.Table) []Quantity {
 	return append(list, meanAccuracy(t, report), ofSequence("worst_accuracy", t, report.Worst))
 }
 
-func ofSequence(name string, t *simulation.Table, row *RankRow) Quantity {
+func ofSequence(name string, t *tables.Table, row *RankRow) Quantity {
 	record := t.Find(row.Sequence...)
 	return Quantity{Name: name, Unit: document.UnitShare, Better: Higher, Seeds: record.Seeds, Values: record.Accuracy}
 }
 
 // meanAccuracy averages over the sequences, for each seed if all sequences have the same seeds.
-func meanAccuracy(t *simulation.Table, report *TableReport) Quantity {
+func meanAccuracy(t *tables.Table, report *TableReport) Quantity {
 	q := Quantity{Name: "mean_accuracy", Unit: document.UnitShare, Better: Higher, Seeds: t.Records[0].Seeds, Values: make([]float64, len(t.Records[0].Seeds))}
 	for _, record := range t.Records {
 		if !slices.Equal(record.Seeds, q.Seeds) {

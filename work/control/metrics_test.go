@@ -224,7 +224,7 @@ func TestMetrics(t *testing.T) {
 	note := trainer.Note{Event: "decision", Time: time.Second}
 	h.monitor = NewMonitor("ConvSmall", trainer.Progress{Phase: trainer.Trains, Devices: 2, Parameters: 14826, Layers: 7, PerEpoch: 5, Epoch: 2, Steps: 12, Loss: 0.5,
 		Evaluated: true, Validation: trainer.Score{Accuracy: 0.75}, Budget: time.Hour, Time: time.Minute, Left: 59 * time.Minute,
-		Next: trainer.Event{At: 50 * time.Minute, Change: trainer.Up}, Live: []trainer.Taken{{At: time.Second, Change: trainer.Up, Devices: 2}}}, nil, []trainer.Note{note})
+		Next: trainer.Event{At: 50 * time.Minute, Change: trainer.Up}, Live: []trainer.LiveChange{{At: time.Second, Change: trainer.Up, Devices: 2}}}, nil, []trainer.Note{note})
 	w := httptest.NewRecorder()
 	require.Nil(t, h.metrics(w, nil))
 	require.Equal(t, metricsType, w.Header().Get("Content-Type"))

@@ -30,8 +30,6 @@ type Options struct {
 	Anywhere  bool   // allow addresses that other machines can reach; false allows loopback only
 	TokenFile string // file that holds the token; empty takes Token
 	Token     string // token from TokenVariable; empty makes one
-	// WriteSecret writes a file that only this user can read. Needed where a token is made.
-	WriteSecret func(path, text string) error
 }
 
 // Files in the run folder while the server listens.
@@ -76,9 +74,6 @@ func Open(env *work.Env, o Options) (*Server, error) {
 	if s.token, s.tokenMade, err = findToken(env, o); err != nil {
 		return nil, err
 	}
-	if s.tokenMade && o.WriteSecret == nil {
-		return nil, failure.Usagef("listen at %s: there is no token, and no way to write one that is made; give one", o.Address)
-	}
 	if s.listener, err = listen.Listen(o.Address, o.Anywhere); err != nil {
 		return nil, err
 	}
@@ -121,7 +116,10 @@ func (s *Server) announce(folder string) ([]zap.Field, error) {
 	fields := []zap.Field{zap.String("address", address), zap.String("in", path)}
 	if s.tokenMade {
 		secret := filepath.Join(folder, TokenFile)
-		if err := s.WriteSecret(secret, s.token+"\n"); err != nil {
+		if err := files.WritePrivate(s.env.Files, secret, func(w io.Writer) error {
+			_, err := io.WriteString(w, s.token+"\n")
+			return err
+		}); err != nil {
 			return nil, fmt.Errorf("write the token: %w", err)
 		}
 		s.files = append(s.files, secret)

@@ -1,9 +1,9 @@
 package control
 
 import (
-	"crypto/rand"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"strings"
 
 	"go.uber.org/zap"
@@ -31,7 +31,9 @@ func findToken(env *work.Env, o Options) (token string, made bool, err error) {
 		return token, false, checkToken(TokenVariable, token)
 	}
 	random := make([]byte, madeToken)
-	_, _ = rand.Read(random) // it ends the program rather than fail
+	if _, err := io.ReadFull(env.Random, random); err != nil {
+		return "", false, fmt.Errorf("make a token: %w", err)
+	}
 	return hex.EncodeToString(random), true, nil
 }
 

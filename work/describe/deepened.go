@@ -2,9 +2,9 @@
 package describe
 
 import (
-	"graft/decider"
 	"graft/model"
 	"graft/net2net"
+	"graft/original/bilstm"
 )
 
 // Deepened lists the networks that follow from deepening one block, for every block.
@@ -16,7 +16,7 @@ func Deepened(n *model.Network) ([]*model.Network, error) {
 		all = append(all, grown)
 		return err
 	}
-	for _, a := range decider.LegacyActions(n) {
+	for _, a := range bilstm.Actions(n) {
 		if err := grow(a, net2net.Original); err != nil {
 			return nil, err
 		}

@@ -6,7 +6,7 @@ import (
 	"context"
 
 	"graft/results/runs"
-	"graft/simulation"
+	"graft/simulation/evaluation"
 	"graft/work"
 )
 
@@ -14,8 +14,8 @@ import (
 // is nil.
 type Result struct {
 	Compared *runs.EvaluationReport // policies that were given
-	LeftOut  *runs.LeaveOutReport   // policies that learned from what was not left out
-	*simulation.Comparison
+	LeftOut  *runs.LeaveOutReport      // policies that learned from what was not left out
+	*evaluation.Comparison
 }
 
 // Run evaluates policies as options say, and keeps what comes out where they name a run
@@ -42,7 +42,7 @@ type Evaluation struct {
 	o        Options
 	env      *work.Env
 	policies []*Policy                  // empty where tables are left out
-	study    simulation.LeaveOutOptions // the zero value where none are
+	study    evaluation.LeaveOutOptions // the zero value where none are
 }
 
 // Prepare checks options and reads what they name.
@@ -74,7 +74,7 @@ func (e *Evaluation) Judge(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := simulation.Compare(e.o.Trees, entrants, e.policies[0].Entrants[0].Name)
+	c, err := evaluation.Compare(e.o.Trees, entrants, e.policies[0].Entrants[0].Name)
 	if err != nil {
 		return nil, err
 	}
@@ -99,17 +99,17 @@ func (r *Result) Outcome() *runs.EvaluationOutcome {
 }
 
 // report adds to a comparison what was given, and each decision.
-func (e *Evaluation) report(c *simulation.Comparison) (*runs.EvaluationReport, error) {
+func (e *Evaluation) report(c *evaluation.Comparison) (*runs.EvaluationReport, error) {
 	r := &runs.EvaluationReport{Against: c.Against, Floor: c.Floor, Standings: c.Standings}
 	for _, p := range e.policies {
 		r.Policies = append(r.Policies, p.describe(e.o.Vocab))
 	}
 	for k, t := range e.o.Trees {
 		table := runs.EvaluatedTable{Table: e.o.Tables[k], Dataset: t.Dataset, Budget: t.Budget, Start: t.Start, Decisions: t.Decisions,
-			Actions: append([]string{}, t.Actions...), Trial: c.Trials[k]}
+			Actions: append([]string{}, t.Actions...), TableScores: c.Tables[k]}
 		for _, p := range e.policies {
 			first := p.Entrants[0]
-			steps, err := simulation.Steps(t, first.Choosers[0])
+			steps, err := evaluation.Steps(t, first.Policies[0])
 			if err != nil {
 				return nil, err
 			}

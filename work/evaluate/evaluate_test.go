@@ -16,13 +16,15 @@ import (
 	"graft/results"
 	"graft/results/runs"
 	"graft/simulation"
-	"graft/simulation/tabletest"
+	"graft/simulation/evaluation"
+	"graft/simulation/learning"
+	"graft/simulation/tables/tabletest"
 	"graft/work"
 	"graft/work/worktest"
 )
 
 // tables makes up two small tables, and a structural policy that knows them.
-func tables(t *testing.T) (folders []string, policy string) {
+func madeTables(t *testing.T) (folders []string, policy string) {
 	dir := t.TempDir()
 	var trees []*simulation.Tree
 	for k, name := range []string{"one", "two"} {
@@ -32,9 +34,9 @@ func tables(t *testing.T) (folders []string, policy string) {
 		require.NoError(t, err)
 		trees = append(trees, tree)
 	}
-	o := simulation.NewTreeLearnOptions()
+	o := learning.NewOptions()
 	o.Hidden, o.Steps = 4, 2
-	policies, err := simulation.LearnTrees(context.Background(), trees, nil, o, []uint64{1}, 1)
+	policies, err := learning.Learn(context.Background(), trees, nil, o, []uint64{1}, 1)
 	require.NoError(t, err)
 	policy = filepath.Join(dir, "mine.safetensors")
 	require.NoError(t, policies[0].Write(files.OS{}, policy))
@@ -49,7 +51,7 @@ func keptFiles(path string) bool {
 // Evaluations that meet a fault at any write leave nothing that reads as whole, and do as
 // well again.
 func TestEvaluationsSurviveFaults(t *testing.T) {
-	folders, policy := tables(t)
+	folders, policy := madeTables(t)
 	for name, o := range map[string]Options{
 		"policies":    {Policies: []string{policy}, Tables: folders},
 		"leaving out": {Tables: folders, Leave: LeaveOut{By: "scenario", Seeds: 1, Steps: 1}},
@@ -71,7 +73,7 @@ func TestEvaluationsSurviveFaults(t *testing.T) {
 
 // What is compared in memory, and kept afterwards, is what Run keeps.
 func TestKeepingLater(t *testing.T) {
-	folders, policy := tables(t)
+	folders, policy := madeTables(t)
 	env, dir := worktest.Env(files.OS{}), t.TempDir()
 	o := Options{Policies: []string{policy}, Tables: folders, Out: filepath.Join(dir, "now")}
 	want, err := Run(context.Background(), env, o)
@@ -100,7 +102,7 @@ func TestProgressOfLeavingOut(t *testing.T) {
 	env.Log = zap.New(core)
 	p := &progress{env: env, pace: work.NewProgressLimiter(env.Now)}
 	for _, group := range []string{"early", "early", "late"} {
-		p.note(simulation.LeaveOutProgress{Group: group, Of: 2, Policies: 3, OfThem: 6})
+		p.note(evaluation.LeaveOutProgress{Group: group, Of: 2, Policies: 3, OfThem: 6})
 	}
 	require.Equal(t, 2, lines.Len(), "one for each group")
 	s := p.scene()

@@ -14,6 +14,8 @@ import (
 	"graft/results/document"
 	"graft/results/runs"
 	"graft/simulation"
+	"graft/simulation/evaluation"
+	"graft/simulation/learning"
 	"graft/work"
 )
 
@@ -43,8 +45,8 @@ func (e *Evaluation) prepareLeaving() error {
 }
 
 // plan says how policies learn, with seeds from a first one on.
-func (e *Evaluation) plan(learn simulation.TreeLearnOptions, first uint64, atOnce int) {
-	e.study = simulation.LeaveOutOptions{By: groupings[e.o.Leave.By], Ways: []simulation.Way{{Options: []simulation.TreeLearnOptions{learn}}}, AtOnce: atOnce}
+func (e *Evaluation) plan(learn learning.Options, first uint64, atOnce int) {
+	e.study = evaluation.LeaveOutOptions{By: groupings[e.o.Leave.By], Ways: []evaluation.Way{{Options: []learning.Options{learn}}}, AtOnce: atOnce}
 	for k := range e.o.Leave.Seeds {
 		e.study.Seeds = append(e.study.Seeds, first+uint64(k))
 	}
@@ -60,7 +62,7 @@ func (e *Evaluation) judgeLeaving(ctx context.Context) (*Result, error) {
 		defer e.env.Show(p.scene())()
 	}
 	e.study.Tell = p.note
-	left, err := simulation.CompareLeftOut(ctx, e.o.Trees, e.study)
+	left, err := evaluation.CompareLeftOut(ctx, e.o.Trees, e.study)
 	if err != nil {
 		return nil, err
 	}
@@ -74,10 +76,10 @@ type progress struct {
 	env  *work.Env
 	pace *work.ProgressLimiter
 	mu   sync.Mutex
-	now  simulation.LeaveOutProgress
+	now  evaluation.LeaveOutProgress
 }
 
-func (l *progress) note(p simulation.LeaveOutProgress) {
+func (l *progress) note(p evaluation.LeaveOutProgress) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if due := l.pace.Due(); l.env.Show == nil && (due || p.Group != l.now.Group) {
@@ -86,7 +88,7 @@ func (l *progress) note(p simulation.LeaveOutProgress) {
 	l.now = p
 }
 
-func (l *progress) read() simulation.LeaveOutProgress {
+func (l *progress) read() evaluation.LeaveOutProgress {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.now

@@ -8,10 +8,12 @@ import (
 	"slices"
 
 	"graft/config"
-	"graft/decider"
 	"graft/files"
+	"graft/original/bilstm"
 	"graft/results/failure"
 	"graft/simulation"
+	"graft/simulation/evaluation"
+	"graft/simulation/learning"
 )
 
 // Options say what is evaluated, and how.
@@ -40,10 +42,10 @@ type LeaveOut struct {
 const defaultSeeds = 10
 
 // groupings are what can be left out together.
-var groupings = map[string]simulation.By{"scenario": simulation.ByScenario, "network": simulation.ByNetwork}
+var groupings = map[string]evaluation.By{"scenario": evaluation.ByScenario, "network": evaluation.ByNetwork}
 
 // defaults are the options of learning, by LeaveOut.For.
-var defaults = map[string]func() simulation.TreeLearnOptions{"": simulation.NewTransferOptions, "new": simulation.NewTransferOptions, "known": simulation.NewTreeLearnOptions}
+var defaults = map[string]func() learning.Options{"": learning.NewTransferOptions, "new": learning.NewTransferOptions, "known": learning.NewOptions}
 
 // Validate lists all that is wrong. Its errors have the code failure.Usage.
 func (o Options) Validate(fsys files.FS) error {
@@ -83,8 +85,8 @@ func (o LeaveOut) validate() error {
 }
 
 // reading is how a policy of the original's reads and decides.
-func (o Options) reading() decider.LegacyOptions {
-	return decider.LegacyOptions{Prefix: decider.Prefix(o.Prefix)}
+func (o Options) reading() bilstm.Options {
+	return bilstm.Options{Prefix: bilstm.Prefix(o.Prefix)}
 }
 
 // repeated is the first path that is there twice, or empty.

@@ -4,13 +4,14 @@ import (
 	"context"
 	"io"
 
-	"graft/config"
-	"graft/decider"
 	"graft/model"
 	"graft/net2net"
+	"graft/original"
+	"graft/original/bilstm"
+	"graft/original/published"
 	"graft/results/failure"
 	"graft/results/runs"
-	"graft/simulation"
+	"graft/simulation/evaluation"
 	"graft/work"
 )
 
@@ -26,13 +27,13 @@ type OriginalOptions struct {
 // OriginalReport is the evaluation of one policy as the original did it.
 type OriginalReport struct {
 	o          OriginalOptions
-	evaluation *simulation.Evaluation
+	evaluation *evaluation.Path
 	network    *model.Network
 }
 
 // Write writes the report to the byte as the original did.
 func (r *OriginalReport) Write(w io.Writer) error {
-	return r.evaluation.WriteLegacy(w, r.network, r.o.Policy, r.o.Table)
+	return original.WriteReport(r.evaluation, w, r.network, r.o.Policy, r.o.Table)
 }
 
 // Original evaluates one policy as the original did.
@@ -47,15 +48,15 @@ func Original(ctx context.Context, env *work.Env, o OriginalOptions) (*OriginalR
 	if err != nil {
 		return nil, work.ReadFault(err)
 	}
-	table, n, err := config.ReadLegacyTable(env.Files, o.Table)
+	table, n, err := published.ReadTable(env.Files, o.Table)
 	if err != nil {
 		return nil, work.ReadFault(err)
 	}
 	if o.Prefix == "" && !reportedWithToken(p, run, n) {
-		p.Prefix = decider.Never
+		p.Prefix = bilstm.Never
 	}
 	surgery := net2net.Options{Compat: net2net.Original}
-	e, err := simulation.Evaluate(ctx, table, n, simulation.OfLegacy{LegacyPolicy: p}, simulation.EvaluateOptions{Surgery: surgery})
+	e, err := evaluation.Follow(ctx, table, n, original.StepPolicy{Policy: p}, evaluation.FollowOptions{Surgery: surgery})
 	return &OriginalReport{o, e, n}, err
 }
 
@@ -64,27 +65,27 @@ func Original(ctx context.Context, env *work.Env, o OriginalOptions) (*OriginalR
 // vectors that had gone on from others were held against the tables of the first
 // network, as they had learned: with token 0 where 13 vectors say so. All others were
 // reported on when nothing was put before the layers any more.
-func reportedWithToken(p *decider.LegacyPolicy, run *config.LegacyRun, n *model.Network) bool {
+func reportedWithToken(p *bilstm.Policy, run *published.Run, n *model.Network) bool {
 	return p.Prefixed() && run != nil && run.Source != "" && p.Early(n)
 }
 
 // read reads the policy that was named, or the one that the original would have taken for
 // it, and the run of the one that was named.
-func (o OriginalOptions) read(env *work.Env) (*decider.LegacyPolicy, *config.LegacyRun, error) {
-	reading := decider.LegacyOptions{Prefix: decider.Prefix(o.Prefix)}
+func (o OriginalOptions) read(env *work.Env) (*bilstm.Policy, *published.Run, error) {
+	reading := bilstm.Options{Prefix: bilstm.Prefix(o.Prefix)}
 	if o.AsPublished {
-		reading.Prefix = decider.Never
+		reading.Prefix = bilstm.Never
 	}
-	p, run, err := config.ReadLegacyPolicy(env.Files, o.Policy, o.Vocab, reading)
+	p, run, err := published.ReadPolicy(env.Files, o.Policy, o.Vocab, reading)
 	if err != nil || !o.AsPublished {
 		return p, run, err
 	}
 	if run == nil {
-		return nil, nil, failure.Usagef("--as-published needs the folder of the policy, where %s says with which policy its learning began", config.LegacyRunFile)
+		return nil, nil, failure.Usagef("--as-published needs the folder of the policy, where %s says with which policy its learning began", published.ConfigFile)
 	}
 	if run.Source == "" {
 		return p, run, nil
 	}
-	p, err = config.ReadLegacySource(env.Files, o.Policy, run, o.Vocab, reading)
+	p, err = published.ReadFirstPolicy(env.Files, o.Policy, run, o.Vocab, reading)
 	return p, run, err
 }

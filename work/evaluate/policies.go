@@ -8,12 +8,15 @@ import (
 	"path/filepath"
 	"slices"
 
-	"graft/config"
 	"graft/decider"
 	"graft/files"
+	"graft/original"
+	"graft/original/bilstm"
+	"graft/original/published"
 	"graft/results/failure"
 	"graft/results/runs"
 	"graft/simulation"
+	"graft/simulation/evaluation"
 	"graft/work"
 )
 
@@ -22,9 +25,9 @@ type Policy struct {
 	Path       string // as it was given
 	Name       string // in all that is reported
 	Kind       runs.PolicyOrigin
-	Entrants   []simulation.Entrant  // the first is whose decisions are shown
-	Structural *decider.Structural   // nil for one of the original's
-	Legacy     *decider.LegacyPolicy // nil for a structural one
+	Entrants   []evaluation.Candidate // the first is whose decisions are shown
+	Structural *decider.Structural    // nil for one of the original's
+	Legacy     *bilstm.Policy         // nil for a structural one
 }
 
 // ReadPolicies reads o.Policies; of the other options it looks at Vocab and Prefix.
@@ -70,11 +73,11 @@ func (p *Policy) read(ctx context.Context, fsys files.FS, o Options) (err error)
 	if o.Vocab == "" {
 		return needsVocab(p.Path)
 	}
-	if p.Legacy, _, err = config.ReadLegacyPolicy(fsys, p.Path, o.Vocab, o.reading()); err != nil {
+	if p.Legacy, _, err = published.ReadPolicy(fsys, p.Path, o.Vocab, o.reading()); err != nil {
 		return err
 	}
-	chooser := simulation.OfWeigher(ctx, p.Name, simulation.OfLegacy{LegacyPolicy: p.Legacy})
-	p.Entrants = []simulation.Entrant{{Name: p.Name, Role: simulation.RolePolicy, Choosers: []simulation.Chooser{chooser}}}
+	chooser := evaluation.Stepwise(ctx, p.Name, original.StepPolicy{Policy: p.Legacy})
+	p.Entrants = []evaluation.Candidate{{Name: p.Name, Role: evaluation.RolePolicy, Policies: []evaluation.Policy{chooser}}}
 	return nil
 }
 
@@ -87,7 +90,7 @@ func needsVocab(policy string) error {
 func kindOf(fsys files.FS, path string) (runs.PolicyOrigin, error) {
 	info, err := fsys.Stat(path)
 	if err != nil {
-		return "", fmt.Errorf("read policy: %w; name its file, or a folder with its file %s or %s", err, runs.VoteFile, decider.LegacyPolicyFile)
+		return "", fmt.Errorf("read policy: %w; name its file, or a folder with its file %s or %s", err, runs.VoteFile, bilstm.FileName)
 	}
 	if !info.IsDir() {
 		set, err := runs.ReadSet(fsys, path)
@@ -102,7 +105,7 @@ func kindOf(fsys files.FS, path string) (runs.PolicyOrigin, error) {
 	if runs.IsFile(fsys, filepath.Join(path, runs.VoteFile)) {
 		return runs.StructuralPolicy, nil
 	}
-	if _, err := fsys.Stat(filepath.Join(path, runs.SeedFolder)); err == nil && !runs.IsFile(fsys, filepath.Join(path, decider.LegacyPolicyFile)) {
+	if _, err := fsys.Stat(filepath.Join(path, runs.SeedFolder)); err == nil && !runs.IsFile(fsys, filepath.Join(path, bilstm.FileName)) {
 		return "", fmt.Errorf("read policy %s: %w: it has no %s, so learning has not ended; go on with 'graft learn --resume'", path, fs.ErrNotExist, runs.VoteFile)
 	}
 	return runs.OriginalPolicy, nil
@@ -139,7 +142,7 @@ func (p *Policy) readStructural(fsys files.FS) error {
 	if len(seeds) == 0 {
 		members = membersOf(p.Structural)
 	}
-	p.Entrants = simulation.SeedEntrants(p.Name, []*decider.Structural{p.Structural}, members, "")
+	p.Entrants = evaluation.SeedCandidates(p.Name, []*decider.Structural{p.Structural}, members, "")
 	return nil
 }
 
@@ -170,7 +173,7 @@ func (p *Policy) digest(fsys files.FS) (string, error) {
 	case !info.IsDir():
 		return runs.DigestOf(fsys, p.Path)
 	}
-	return runs.DigestOf(fsys, filepath.Join(p.Path, decider.LegacyPolicyFile))
+	return runs.DigestOf(fsys, filepath.Join(p.Path, bilstm.FileName))
 }
 
 // describe is the policy as a report has it. Vocab is that of policies of the original's.
@@ -190,15 +193,15 @@ func (p *Policy) describe(vocab string) runs.EvaluatedPolicy {
 
 // withBaselines are all choosers that are compared. The best fixed sequence has seen the
 // tables.
-func withBaselines(policies []*Policy, trees []*simulation.Tree) ([]simulation.Entrant, error) {
-	var entrants []simulation.Entrant
+func withBaselines(policies []*Policy, trees []*simulation.Tree) ([]evaluation.Candidate, error) {
+	var entrants []evaluation.Candidate
 	for _, p := range policies {
 		entrants = append(entrants, p.Entrants...)
 	}
-	baselines, err := simulation.RivalEntrants(trees, simulation.SeenThese)
+	baselines, err := evaluation.BaselineCandidates(trees, evaluation.SeenThese)
 	for k, e := range entrants {
 		taken := slices.Concat(entrants[:k], baselines)
-		if slices.ContainsFunc(taken, func(o simulation.Entrant) bool { return o.Name == e.Name }) {
+		if slices.ContainsFunc(taken, func(o evaluation.Candidate) bool { return o.Name == e.Name }) {
 			err = errors.Join(err, failure.Usagef("--policy: %q is the name of two who are compared; name the policy by another path", e.Name))
 		}
 	}

@@ -7,7 +7,8 @@ import (
 	"graft/results"
 	"graft/results/document"
 	"graft/results/runs"
-	"graft/simulation"
+	"graft/simulation/evaluation"
+	"graft/stat"
 )
 
 // Columns of the tables of an evaluation.
@@ -33,15 +34,15 @@ var (
 // fill writes how all fared in each table, and over all.
 func (f *Folder) fill(o *runs.EvaluationOutcome) error {
 	c := o.Comparison()
-	for k, t := range c.Trials {
-		for _, v := range t.Verdicts {
-			if err := f.verdict(o, k, v, c.Standing(v.Chooser)); err != nil {
+	for k, t := range c.Tables {
+		for _, v := range t.Scores {
+			if err := f.verdict(o, k, v, c.Standing(v.Policy)); err != nil {
 				return err
 			}
 		}
 	}
 	for _, m := range o.Members {
-		if err := f.members.Append(m.Scenario, m.Group, m.Chooser, m.Member, sequenceCell(m.Verdict), m.Accuracy, m.Regret, m.Smoothed, m.Gain, m.Rank); err != nil {
+		if err := f.members.Append(m.Scenario, m.Group, m.Policy, m.Member, sequenceCell(m.Score), m.Accuracy, m.Regret, m.Smoothed, m.Gain, m.Rank); err != nil {
 			return err
 		}
 	}
@@ -53,47 +54,47 @@ func (f *Folder) fill(o *runs.EvaluationOutcome) error {
 	return nil
 }
 
-func (f *Folder) verdict(o *runs.EvaluationOutcome, table int, v simulation.Verdict, s *simulation.Standing) error {
-	t := o.Comparison().Trials[table]
-	accuracy := overSeeds(o.Spread(table, v.Chooser))
-	regret := overSeeds(o.Values(table, v.Chooser, runs.RegretOf))
-	return f.verdicts.Append(t.Scenario, t.Network, t.Group, v.Chooser, string(s.Role), s.Seen, s.Seeds, sequenceCell(v), v.Certain, v.Accuracy, low(accuracy), high(accuracy),
+func (f *Folder) verdict(o *runs.EvaluationOutcome, table int, v evaluation.Score, s *evaluation.Standing) error {
+	t := o.Comparison().Tables[table]
+	accuracy := overSeeds(o.Spread(table, v.Policy))
+	regret := overSeeds(o.Values(table, v.Policy, runs.RegretOf))
+	return f.verdicts.Append(t.Scenario, t.Network, t.Group, v.Policy, string(s.Role), s.Seen, s.Seeds, sequenceCell(v), v.Certain, v.Accuracy, low(accuracy), high(accuracy),
 		v.Regret, low(regret), high(regret), v.Smoothed, v.Gain, v.Rank, v.From, v.To, v.Of, t.Noise, t.Source, t.Floor)
 }
 
-func sequenceCell(v simulation.Verdict) string { return strings.Join(v.Sequence, " ") }
+func sequenceCell(v evaluation.Score) string { return strings.Join(v.Sequence, " ") }
 
 // overSeeds is the interval of the mean of values of several seeds; nil below two.
-func overSeeds(values []float64) *simulation.Interval {
+func overSeeds(values []float64) *stat.Interval {
 	if len(values) < 2 {
 		return nil
 	}
-	i := simulation.Bootstrap(values, 1)
+	i := stat.MeanInterval(values, 1)
 	return &i
 }
 
 // low and high are the ends of an interval as cells; without one they are missing.
-func low(i *simulation.Interval) any {
+func low(i *stat.Interval) any {
 	if i == nil {
 		return nil
 	}
 	return i.Low
 }
 
-func high(i *simulation.Interval) any {
+func high(i *stat.Interval) any {
 	if i == nil {
 		return nil
 	}
 	return i.High
 }
 
-func (f *Folder) standing(s simulation.Standing) error {
+func (f *Folder) standing(s evaluation.Standing) error {
 	var mean, inside any
-	var over *simulation.Interval
+	var over *stat.Interval
 	if s.Difference != nil {
 		mean, inside, over = s.Difference.Mean, s.Difference.Inside, s.Difference.OverTables
 	}
-	return f.standings.Append(s.Chooser, string(s.Role), s.Seen, s.Seeds, s.Tables, s.Regret, low(s.OverTables), high(s.OverTables), low(s.OverGroups), high(s.OverGroups),
+	return f.standings.Append(s.Policy, string(s.Role), s.Seen, s.Seeds, s.Tables, s.Regret, low(s.OverTables), high(s.OverTables), low(s.OverGroups), high(s.OverGroups),
 		low(s.OverSeeds), high(s.OverSeeds), s.TopFive, s.LowHalf, s.Worst, s.WorstOne, mean, low(over), high(over), inside)
 }
 

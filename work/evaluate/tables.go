@@ -7,6 +7,7 @@ import (
 	"graft/config"
 	"graft/results/failure"
 	"graft/simulation"
+	"graft/simulation/tables"
 	"graft/work"
 )
 
@@ -28,11 +29,11 @@ func (e *Evaluation) readTrees() error {
 // tableFault gives an error of reading a table its exit code, and says how to find all
 // that is wrong there.
 func tableFault(folder string, err error) error {
-	var faults simulation.Faults
+	var faults tables.Faults
 	if errors.As(err, &faults) {
 		return failure.With(failure.Damaged, fmt.Errorf("%w\n'graft table check %s' says how much of it can be used", err, folder))
 	}
-	if errors.Is(err, simulation.ErrNoTable) {
+	if errors.Is(err, tables.ErrNoTable) {
 		return failure.With(failure.Damaged, err)
 	}
 	return work.ReadFault(err)

@@ -5,9 +5,10 @@ import (
 	"math"
 	"time"
 
+	"graft/original/learn"
 	"graft/results"
 	"graft/results/tensorboard"
-	"graft/simulation"
+	"graft/simulation/learning"
 	"graft/work"
 )
 
@@ -23,7 +24,7 @@ func openCurves(now func() time.Time, run *results.Run, next int64, resolved str
 }
 
 // study adds figures of a policy of the original's, at its episodes.
-func (c *curves) study(r simulation.StudyRow, greedy string) error {
+func (c *curves) study(r learn.Row, greedy string) error {
 	if c == nil {
 		return nil
 	}
@@ -38,7 +39,7 @@ func (c *curves) study(r simulation.StudyRow, greedy string) error {
 }
 
 // tree adds figures of a seed of structural policies, at its steps.
-func (c *curves) tree(r simulation.TreeRow) error {
+func (c *curves) tree(r learning.Row) error {
 	if c == nil {
 		return nil
 	}

@@ -13,7 +13,7 @@ import (
 	"graft/results"
 	"graft/results/failure"
 	"graft/results/runs"
-	"graft/simulation"
+	"graft/simulation/learning"
 	"graft/torch"
 	"graft/work"
 )
@@ -91,7 +91,7 @@ func (r *run) open(given, resolved string, m results.Manifest) (err error) {
 // end closes the folder. It logs an error there, and gives a stop its exit code.
 func (r *run) end(err error) error {
 	switch {
-	case errors.Is(err, simulation.ErrStopped):
+	case errors.Is(err, learning.ErrStopped):
 		r.alone.Info("stopped", zap.Error(err))
 		err = failure.With(failure.Requeue, fmt.Errorf("%w in %s; go on with --resume", err, r.o.Folder))
 	case err != nil:

@@ -15,9 +15,10 @@ import (
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
+	"graft/original/originaltest"
 	"graft/results/runs"
-	"graft/simulation"
-	"graft/simulation/tabletest"
+	"graft/simulation/learning"
+	"graft/simulation/tables/tabletest"
 	"graft/work"
 	"graft/work/worktest"
 )
@@ -48,7 +49,7 @@ func TestStructuralPoliciesSurviveFaults(t *testing.T) {
 }
 
 func TestStudiesSurviveFaults(t *testing.T) {
-	f, err := tabletest.Write(t.TempDir(), 1)
+	f, err := originaltest.Write(t.TempDir(), 1)
 	require.NoError(t, err)
 	path := filepath.Join(t.TempDir(), "policy.toml")
 	text := fmt.Sprintf("[table]\nfile = %q\nvocabulary = %q\ncompat = \"original\"\n[run]\nevery = 2\n[learn]\nepisodes = 4\n[policy]\nhidden = 4\n", f.Table, f.Vocabulary)
@@ -62,11 +63,11 @@ func TestSeedLogIsPaced(t *testing.T) {
 	now := time.Unix(0, 0)
 	l := newSeedLog(nil, zap.New(core), []uint64{4, 5}, 100)
 	l.pace = work.NewProgressLimiter(func() time.Time { return now })
-	l.Step(simulation.TreeProgress{Seed: 4, Step: 10, Aim: 1})
+	l.Step(learning.Progress{Seed: 4, Step: 10, Aim: 1})
 	require.Zero(t, lines.Len())
 	now = now.Add(work.ProgressInterval)
-	l.Step(simulation.TreeProgress{Seed: 5, Step: 30, Aim: 2, Why: "all is known"})
-	l.Step(simulation.TreeProgress{Seed: 4, Step: 11, Aim: 1})
+	l.Step(learning.Progress{Seed: 5, Step: 30, Aim: 2, Why: "all is known"})
+	l.Step(learning.Progress{Seed: 4, Step: 11, Aim: 1})
 	require.Equal(t, 1, lines.Len())
 	require.Equal(t, map[string]any{"done": int64(1), "of": int64(2), "steps": int64(40), "aim": 1.5, "regret_points": 0.0}, lines.All()[0].ContextMap())
 	m := l.totals()

@@ -8,14 +8,14 @@ import (
 	"go.uber.org/zap"
 
 	"graft/results/document"
-	"graft/simulation"
+	"graft/simulation/learning"
 	"graft/work"
 )
 
 // seedLog writes the progress of all seeds into the run folder, its curves, the log and
 // the progress bar.
 type seedLog struct {
-	*simulation.TreeFolder
+	*learning.Folder
 	log    *zap.Logger
 	pace   *work.ProgressLimiter // of lines in the log
 	drawn  bool                  // a bar shows the progress, the log need not
@@ -28,12 +28,12 @@ type seedLog struct {
 
 // seedState is the progress of one seed.
 type seedState struct {
-	simulation.TreeProgress
+	learning.Progress
 	regret float64 // in points, when it was last measured; less than zero before
 }
 
-func newSeedLog(f *simulation.TreeFolder, log *zap.Logger, seeds []uint64, most int) *seedLog {
-	l := &seedLog{TreeFolder: f, log: log, most: most, seeds: map[uint64]*seedState{}}
+func newSeedLog(f *learning.Folder, log *zap.Logger, seeds []uint64, most int) *seedLog {
+	l := &seedLog{Folder: f, log: log, most: most, seeds: map[uint64]*seedState{}}
 	for _, seed := range seeds {
 		l.seeds[seed] = &seedState{regret: -1}
 	}
@@ -41,10 +41,10 @@ func newSeedLog(f *simulation.TreeFolder, log *zap.Logger, seeds []uint64, most 
 }
 
 // Step records the progress of a seed, and logs that of all where a line is due.
-func (l *seedLog) Step(p simulation.TreeProgress) {
+func (l *seedLog) Step(p learning.Progress) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.seeds[p.Seed].TreeProgress = p
+	l.seeds[p.Seed].Progress = p
 	if p.Why != "" {
 		l.log.Debug("a seed has learned", zap.Uint64("seed", p.Seed), zap.Int("steps", p.Step), zap.Float64("aim", p.Aim), zap.Float64("held_out", p.HeldOut), zap.String("ended", p.Why))
 	}
@@ -56,11 +56,11 @@ func (l *seedLog) Step(p simulation.TreeProgress) {
 }
 
 // Row adds figures.
-func (l *seedLog) Row(row simulation.TreeRow) error {
+func (l *seedLog) Row(row learning.Row) error {
 	l.mu.Lock()
 	l.seeds[row.Seed].regret = row.Regret
 	l.mu.Unlock()
-	return errors.Join(l.TreeFolder.Row(row), l.curves.tree(row))
+	return errors.Join(l.Folder.Row(row), l.curves.tree(row))
 }
 
 // seedTotals is the progress of all seeds together.

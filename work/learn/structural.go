@@ -17,7 +17,8 @@ import (
 	"graft/results"
 	"graft/results/failure"
 	"graft/results/runs"
-	"graft/simulation"
+	"graft/simulation/evaluation"
+	"graft/simulation/learning"
 	"graft/work"
 )
 
@@ -98,7 +99,7 @@ func (st *structural) begin(text string) (*seedLog, error) {
 		return nil, err
 	}
 	st.record.Open(st.stored)
-	folder, err := simulation.OpenTreeFolder(st.env.Files, st.stored)
+	folder, err := learning.OpenFolder(st.env.Files, st.stored)
 	if err != nil {
 		return nil, err
 	}
@@ -125,9 +126,9 @@ func (st *structural) checkSame() error {
 }
 
 // train runs all seeds to their end, and shows how far they are.
-func (st *structural) train(ctx context.Context, seeds *seedLog) ([]simulation.Learned, error) {
+func (st *structural) train(ctx context.Context, seeds *seedLog) ([]learning.Result, error) {
 	trees, held := st.Trees()
-	study := &simulation.TreeStudy{Trees: trees, Held: held, Options: st.Options(), Seeds: st.Run.All(), AtOnce: cmp.Or(st.Run.AtOnce, runtime.GOMAXPROCS(0)),
+	study := &learning.Study{Trees: trees, Held: held, Options: st.Options(), Seeds: st.Run.All(), AtOnce: cmp.Or(st.Run.AtOnce, runtime.GOMAXPROCS(0)),
 		Every: st.Run.Every, Checkpoint: st.Run.Checkpoint, Now: st.env.Now, Book: seeds}
 	seeds.pace, seeds.drawn = work.NewProgressLimiter(st.env.Now), st.env.Show != nil
 	if seeds.drawn {
@@ -140,7 +141,7 @@ func (st *structural) train(ctx context.Context, seeds *seedLog) ([]simulation.L
 }
 
 // write writes the policies, each by itself and all together, and returns the latter.
-func (st *structural) write(all []simulation.Learned) (*decider.Structural, error) {
+func (st *structural) write(all []learning.Result) (*decider.Structural, error) {
 	if err := st.env.Files.MkdirAll(st.stored.Path(runs.SeedFolder)); err != nil {
 		return nil, err
 	}
@@ -169,12 +170,12 @@ func (st *structural) write(all []simulation.Learned) (*decider.Structural, erro
 }
 
 // outcome says how good the policies are, in the tables and in those held out.
-func (st *structural) outcome(all []simulation.Learned, vote *decider.Structural) (*runs.PoliciesOutcome, error) {
+func (st *structural) outcome(all []learning.Result, vote *decider.Structural) (*runs.PoliciesOutcome, error) {
 	trees, held := st.Trees()
-	var inside, outside [][]simulation.Verdict
-	o := &runs.PoliciesOutcome{HeldOut: []simulation.Verdict{}}
+	var inside, outside [][]evaluation.Score
+	o := &runs.PoliciesOutcome{HeldOut: []evaluation.Score{}}
 	for _, l := range all {
-		verdicts, err := simulation.Assess(slices.Concat(trees, held), simulation.OfPolicy(fmt.Sprintf("seed %d", l.Seed), l.Policy))
+		verdicts, err := evaluation.Evaluate(slices.Concat(trees, held), evaluation.Structural(fmt.Sprintf("seed %d", l.Seed), l.Policy))
 		if err != nil {
 			return nil, err
 		}
@@ -183,14 +184,14 @@ func (st *structural) outcome(all []simulation.Learned, vote *decider.Structural
 		o.Seeds = append(o.Seeds, runs.SeedOutcome{Seed: l.Seed, Steps: l.Steps, Ended: l.Why, Regret: runs.MeanRegret(in), Out: runs.MeanRegret(out), Policy: runs.SeedFile(l.Seed)})
 		o.Steps += l.Steps
 	}
-	o.Summary = simulation.Summarize("each seed", inside)
+	o.Summary = evaluation.Summarize("each seed", inside)
 	var err, outer error
-	o.Tables, err = simulation.Assess(trees, simulation.OfPolicy("vote", vote))
+	o.Tables, err = evaluation.Evaluate(trees, evaluation.Structural("vote", vote))
 	o.Regret = runs.MeanRegret(o.Tables)
 	if len(held) > 0 {
-		summary := simulation.Summarize("each seed", outside)
+		summary := evaluation.Summarize("each seed", outside)
 		o.Outside = &summary
-		o.HeldOut, outer = simulation.Assess(held, simulation.OfPolicy("vote", vote))
+		o.HeldOut, outer = evaluation.Evaluate(held, evaluation.Structural("vote", vote))
 	}
 	return o, errors.Join(err, outer)
 }

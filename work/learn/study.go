@@ -7,10 +7,10 @@ import (
 	"go.uber.org/zap"
 
 	"graft/config"
-	"graft/decider"
+	"graft/original/learn"
 	"graft/results"
 	"graft/results/runs"
-	"graft/simulation"
+	"graft/simulation/tables"
 	"graft/torch"
 	"graft/torch/weights"
 	"graft/work"
@@ -18,12 +18,12 @@ import (
 
 // StudyResult is what `graft learn --json` prints of a policy of the original's.
 type StudyResult struct {
-	Folder  string                   `json:"folder"`              // of the run
-	Policy  string                   `json:"policy"`              // its file
-	Outcome *simulation.StudyOutcome `json:"outcome"`             // what was learned
-	Speed   float64                  `json:"episodes_per_second"` // of this process
-	Rows    []StudyRow               `json:"rows"`                // of this process; the folder has all
-	Table   string                   `json:"-"`                   // name of the table that it learned from
+	Folder  string              `json:"folder"`              // of the run
+	Policy  string              `json:"policy"`              // its file
+	Outcome *learn.StudyOutcome `json:"outcome"`             // what was learned
+	Speed   float64             `json:"episodes_per_second"` // of this process
+	Rows    []StudyRow          `json:"rows"`                // of this process; the folder has all
+	Table   string              `json:"-"`                   // name of the table that it learned from
 }
 
 // StudyRow is a row of figures.
@@ -68,12 +68,12 @@ func runStudy(ctx context.Context, env *work.Env, path string, o Options) (*Resu
 
 // learn trains the policy from its beginning or its last checkpoint to its end.
 func (st *study) learn(ctx context.Context, s *torch.Scope) (*StudyResult, error) {
-	table, tree := st.Lessons()
-	learner, err := decider.NewLearner(s, tree, st.Embedding(), st.Policy.PolicyOptions, st.Learn, st.Run.Seed)
+	table, tree := st.LoadedTable()
+	learner, err := learn.NewLearner(s, tree, st.Embedding(), st.Policy.PolicyOptions, st.Learn, st.Run.Seed)
 	if err != nil {
 		return nil, err
 	}
-	if first := st.First(); first != nil {
+	if first := st.InitialPolicy(); first != nil {
 		if err := learner.Begin(first); err != nil {
 			return nil, fmt.Errorf("%s: %w", st.Policy.Weights, err)
 		}
@@ -82,7 +82,7 @@ func (st *study) learn(ctx context.Context, s *torch.Scope) (*StudyResult, error
 	if err != nil {
 		return nil, err
 	}
-	outcome, err := (&simulation.Study{Learner: learner, Table: table, Every: st.Run.Every, Checkpoint: st.Run.Checkpoint, Now: st.env.Now, Book: log}).Run(ctx)
+	outcome, err := (&learn.Study{Learner: learner, Table: table, Every: st.Run.Every, Checkpoint: st.Run.Checkpoint, Now: st.env.Now, Book: log}).Run(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func (st *study) learn(ctx context.Context, s *torch.Scope) (*StudyResult, error
 }
 
 // begin makes the run folder, or opens it and restores the policy.
-func (st *study) begin(l *decider.Learner, table *simulation.Table) (*studyLog, error) {
+func (st *study) begin(l *learn.Learner, table *tables.Table) (*studyLog, error) {
 	given, err := st.env.Text(st.path)
 	if err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func (st *study) begin(l *decider.Learner, table *simulation.Table) (*studyLog, 
 	if err := st.open(given, st.Resolved(), m); err != nil {
 		return nil, err
 	}
-	folder, err := simulation.OpenStudyFolder(st.stored, table, st.Digest())
+	folder, err := learn.OpenFolder(st.stored, table, st.Digest())
 	if err != nil {
 		return nil, err
 	}

@@ -6,13 +6,14 @@ import (
 
 	"go.uber.org/zap"
 
-	"graft/simulation"
+	"graft/original/learn"
+	"graft/simulation/tables"
 	"graft/work"
 )
 
 // studyLog writes the figures of a study into its run folder, its curves and the log.
 type studyLog struct {
-	*simulation.StudyFolder
+	*learn.Folder
 	log    *zap.Logger
 	now    func() time.Time
 	pace   *work.ProgressLimiter
@@ -23,20 +24,20 @@ type studyLog struct {
 	curves *curves // nil where TensorBoard is not wanted
 }
 
-func newStudyLog(f *simulation.StudyFolder, log *zap.Logger, now func() time.Time, from, total int) *studyLog {
-	return &studyLog{StudyFolder: f, log: log, now: now, pace: work.NewProgressLimiter(now), begun: now(), from: from, total: total, told: []StudyRow{}}
+func newStudyLog(f *learn.Folder, log *zap.Logger, now func() time.Time, from, total int) *studyLog {
+	return &studyLog{Folder: f, log: log, now: now, pace: work.NewProgressLimiter(now), begun: now(), from: from, total: total, told: []StudyRow{}}
 }
 
 // Row adds figures. They are logged at the end, and not more often than a pace allows.
-func (s *studyLog) Row(r simulation.StudyRow) error {
-	greedy := simulation.Sequence(s.Table.Records[r.Greedy].Sequence)
+func (s *studyLog) Row(r learn.Row) error {
+	greedy := tables.Sequence(s.Table.Records[r.Greedy].Sequence)
 	s.told = append(s.told, StudyRow{r.Episodes, r.Objective, r.Accuracy, r.Expected, greedy, r.Temperature, r.Rate})
 	if s.pace.Due() || r.Episodes >= s.total {
 		s.log.Info("learning", zap.Int("episodes", r.Episodes), zap.Int("of", s.total), zap.Int("per_second", int(s.speed(r.Episodes))),
 			zap.Float64("objective", work.Rounded(r.Objective)), zap.Float64("accuracy", work.Rounded(r.Accuracy)), zap.Float64("expected_accuracy", work.Rounded(r.Expected)),
 			zap.Float64("temperature", work.Rounded(r.Temperature)), zap.Float64("learning_rate", r.Rate))
 	}
-	return errors.Join(s.StudyFolder.Row(r), s.curves.study(r, greedy))
+	return errors.Join(s.Folder.Row(r), s.curves.study(r, greedy))
 }
 
 // speed is the episodes a second of this process.

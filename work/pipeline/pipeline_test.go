@@ -16,7 +16,7 @@ import (
 	"graft/config"
 	"graft/files"
 	"graft/results/runs"
-	"graft/simulation/tabletest"
+	"graft/simulation/tables/tabletest"
 	"graft/work"
 	"graft/work/worktest"
 )

@@ -159,7 +159,7 @@ func (o Options) measure(ctx context.Context, env *work.Env, subjects []trainer.
 	if err != nil {
 		return nil, err
 	}
-	made := trainer.Made{Date: env.Now().UTC().Format(time.DateOnly), Graft: cmp.Or(o.Graft, env.Version), Torch: runtime.Version, Device: m.Device.String(),
+	made := trainer.Provenance{Date: env.Now().UTC().Format(time.DateOnly), Graft: cmp.Or(o.Graft, env.Version), Torch: runtime.Version, Device: m.Device.String(),
 		Threads: runtime.Threads, Rounds: m.Rounds, Optimizer: m.Optimizer.Rule.String(), Exact: m.Exact, Steady: m.Steady}
 	return measured.Profile(o.title(), deviceText(env.Files, m.Device), made), nil
 }

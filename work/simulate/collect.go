@@ -2,7 +2,7 @@ package simulate
 
 import (
 	"graft/results/runs"
-	"graft/simulation"
+	"graft/simulation/grid"
 	"path/filepath"
 	"time"
 )
@@ -39,13 +39,13 @@ func (x *monitor) countLeft() (int, error) {
 }
 
 // refreshState reads the state, at most once a second and at most as often as legs are counted.
-func (x *monitor) refreshState() (simulation.State, error) {
+func (x *monitor) refreshState() (grid.Progress, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if since := x.env.Now().Sub(x.stateAt); x.state.Legs > 0 && (since < time.Second || since < countInterval*x.countTook) {
 		return x.state, nil
 	}
-	s, err := x.grid.State()
+	s, err := x.grid.Progress()
 	if err == nil {
 		x.running, _ = legsUnderWay(x.env, x.grid, x.cache()) // unreadable leases are not shown; workers report them
 	}
@@ -72,7 +72,7 @@ func (x *monitor) table() string { return filepath.Join(x.folder, runs.TableFold
 func (x *monitor) collectTable() (int, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	n, err := x.grid.Harvest(x.env.Files, x.table())
+	n, err := x.grid.WriteTable(x.env.Files, x.table())
 	if err != nil {
 		return 0, err
 	}

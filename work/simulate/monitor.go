@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"graft/simulation/grid"
 	"strings"
 	"sync"
 	"time"
@@ -13,7 +14,6 @@ import (
 	"graft/files"
 	"graft/fleet"
 	"graft/results/failure"
-	"graft/simulation"
 	"graft/work"
 )
 
@@ -21,18 +21,18 @@ import (
 type monitor struct {
 	*workspace
 	mu          sync.Mutex
-	grid        *simulation.Grid
-	state       simulation.State
-	running     []RunningLeg     // at the last refresh
-	stateAt     time.Time        // of the last refresh
-	startedAt   time.Time        // of this process
-	first       simulation.State // when this process started
-	legsLeft    int              // at the last count
-	countTook   time.Duration    // duration of the last count
-	countedAt   time.Time        // time of the last count
-	ended       int              // sequences in the last collected table
-	collectedAt time.Time        // time of the last collection
-	finished    bool             // nothing is left to run
+	grid        *grid.Grid
+	state       grid.Progress
+	running     []RunningLeg  // at the last refresh
+	stateAt     time.Time     // of the last refresh
+	startedAt   time.Time     // of this process
+	first       grid.Progress // when this process started
+	legsLeft    int           // at the last count
+	countTook   time.Duration // duration of the last count
+	countedAt   time.Time     // time of the last count
+	ended       int           // sequences in the last collected table
+	collectedAt time.Time     // time of the last collection
+	finished    bool          // nothing is left to run
 }
 
 func newMonitor(s *workspace) (*monitor, error) {
@@ -103,7 +103,7 @@ func (x *monitor) runWorkers(ctx context.Context, f *fleet.Fleet, every time.Dur
 	if every == 0 {
 		every = pollInterval(f.Engine())
 	}
-	err = f.Tend(ctx, x.left, fleet.TendOptions{Note: func(text string) { x.env.Log.Warn(text) }, Every: every, Grace: grace})
+	err = f.Supervise(ctx, x.left, fleet.SuperviseOptions{Note: func(text string) { x.env.Log.Warn(text) }, Every: every, Grace: grace})
 	closeBars()
 	switch {
 	case ctx.Err() != nil && !x.finished:

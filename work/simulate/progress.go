@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"graft/fleet"
 	"graft/results/document"
-	"graft/simulation"
+	"graft/simulation/grid"
+	"graft/simulation/tables"
 	"graft/work"
 	"time"
 
@@ -28,7 +29,7 @@ func (x *monitor) draw() (end func()) {
 }
 
 // lastState is the state at the last refresh.
-func (x *monitor) lastState() simulation.State {
+func (x *monitor) lastState() grid.Progress {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.state
@@ -56,7 +57,7 @@ func (x *monitor) progressText() string {
 
 // remaining estimates the time to the end from the pace since this process started; zero where
 // it is not known.
-func (x *monitor) remaining(s simulation.State) time.Duration {
+func (x *monitor) remaining(s grid.Progress) time.Duration {
 	machine, passed := s.Seconds-x.first.Seconds, x.env.Now().Sub(x.startedAt).Seconds()
 	if machine <= 0 || s.Ahead <= 0 {
 		return 0
@@ -72,11 +73,11 @@ func (x *monitor) progressDetails(width int) string {
 	}
 	for k, b := range s.Best {
 		if k == 0 {
-			parts = append(parts, fmt.Sprintf("best %s: %s", simulation.Sequence(b.Sequence), document.AccuracyText(b.Accuracy)))
+			parts = append(parts, fmt.Sprintf("best %s: %s", tables.Sequence(b.Sequence), document.AccuracyText(b.Accuracy)))
 		}
 	}
 	for _, leg := range x.legs() {
-		parts = append(parts, "runs "+simulation.Leg{Sequence: leg.Sequence, Seed: leg.Seed}.String())
+		parts = append(parts, "runs "+grid.Segment{Sequence: leg.Sequence, Seed: leg.Seed}.String())
 	}
 	return work.FitLine(append(parts, document.Plural(int(s.Steps), "step")), width)
 }

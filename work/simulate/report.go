@@ -2,21 +2,22 @@ package simulate
 
 import (
 	"fmt"
+	"graft/simulation/grid"
+	"graft/simulation/tables"
 
 	"graft/results/failure"
 	"graft/results/runs"
-	"graft/simulation"
 )
 
 // Report holds progress and outcome of a simulation; `graft simulate --json` prints it.
 type Report struct {
-	Folder   string               `json:"folder"`   // of the run
-	Table    string               `json:"table"`    // its folder
-	Cache    string               `json:"cache"`    // its folder
-	State    simulation.State     `json:"state"`    // how far it is
-	Failures []simulation.Trouble `json:"failures"` // every attempt that failed
-	Damaged  []string             `json:"damaged"`  // files of the cache that were put aside
-	Outcome  *runs.TableReport    `json:"outcome"`  // of the table; null where nothing ended
+	Folder   string            `json:"folder"`   // of the run
+	Table    string            `json:"table"`    // its folder
+	Cache    string            `json:"cache"`    // its folder
+	State    grid.Progress     `json:"state"`    // how far it is
+	Failures []grid.Failure    `json:"failures"` // every attempt that failed
+	Damaged  []string          `json:"damaged"`  // files of the cache that were put aside
+	Outcome  *runs.TableReport `json:"outcome"`  // of the table; null where nothing ended
 }
 
 // finish collects the table and reports the outcome, with an error where sequences failed.
@@ -41,16 +42,16 @@ func (x *monitor) report() (*Report, error) {
 	defer x.mu.Unlock()
 	r := &Report{Folder: x.folder, Table: x.table(), Cache: x.cache()}
 	var err error
-	if r.State, err = x.grid.State(); err != nil {
+	if r.State, err = x.grid.Progress(); err != nil {
 		return nil, err
 	}
-	if r.Failures, err = x.grid.Log.List(); err != nil {
+	if r.Failures, err = x.grid.Failures.List(); err != nil {
 		return nil, err
 	}
 	if r.Damaged, err = x.grid.Store.Damaged(); err != nil || r.State.Ended == 0 {
 		return r, err
 	}
-	table, err := simulation.Read(x.env.Files, r.Table)
+	table, err := tables.Read(x.env.Files, r.Table)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +71,7 @@ func (r *Report) err() error {
 		return nil
 	}
 	err := &MissingSequences{fmt.Sprintf("%d of %d sequences failed, such as %s: %s; see %s/%s, and try them again with --retry",
-		r.State.Failed, r.State.Sequences, simulation.Leg{Sequence: r.Failures[0].Sequence, Seed: r.Failures[0].Seed}, r.Failures[0].Why, r.Folder, runs.FailuresFolder)}
+		r.State.Failed, r.State.Sequences, grid.Segment{Sequence: r.Failures[0].Sequence, Seed: r.Failures[0].Seed}, r.Failures[0].Why, r.Folder, runs.FailuresFolder)}
 	if r.State.Ended == 0 {
 		return err
 	}

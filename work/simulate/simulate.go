@@ -80,7 +80,7 @@ func Run(ctx context.Context, env *work.Env, path string, o Options) (*Result, e
 		return nil, err
 	}
 	if o.Retry {
-		if err := x.grid.Log.Clear(); err != nil {
+		if err := x.grid.Failures.Clear(); err != nil {
 			return nil, err
 		}
 	}

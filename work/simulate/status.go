@@ -10,7 +10,7 @@ import (
 
 	"graft/fleet"
 	"graft/results/runs"
-	"graft/simulation"
+	"graft/simulation/grid"
 	"graft/work"
 )
 
@@ -23,7 +23,7 @@ type Status struct {
 	Cancelled   bool                `json:"cancelled"`         // the batch was cancelled
 	Workers     []fleet.WorkerState `json:"workers"`           // by number
 	EngineError string              `json:"trouble,omitempty"` // why the engine could not be asked
-	State       simulation.State    `json:"state"`             // how far the sequences have come
+	State       grid.Progress       `json:"state"`             // how far the sequences have come
 	Left        int                 `json:"sequences_left"`    // neither ended nor failed
 	Legs        []RunningLeg        `json:"legs_running"`      // parts of runs that workers have taken
 	ToGo        float64             `json:"seconds_to_go"`     // with the workers that run; zero where that is not known
@@ -53,7 +53,7 @@ func (s *workspace) status(ctx context.Context, f *fleet.Fleet) (*Status, error)
 	if err != nil {
 		return nil, err
 	}
-	if r.State, err = g.State(); err != nil {
+	if r.State, err = g.Progress(); err != nil {
 		return nil, err
 	}
 	r.Left = r.State.Sequences - r.State.Ended - r.State.Failed
@@ -72,7 +72,7 @@ func (s *workspace) status(ctx context.Context, f *fleet.Fleet) (*Status, error)
 
 // legsUnderWay lists the legs of this simulation that are leased in the cache, which other
 // simulations may share.
-func legsUnderWay(env *work.Env, g *simulation.Grid, cache string) ([]RunningLeg, error) {
+func legsUnderWay(env *work.Env, g *grid.Grid, cache string) ([]RunningLeg, error) {
 	ready, err := g.Ready()
 	if err != nil {
 		return nil, err

@@ -18,7 +18,7 @@ import (
 	"graft/model"
 	"graft/results/failure"
 	"graft/results/runs"
-	"graft/simulation"
+	"graft/simulation/grid"
 	"graft/torch"
 	"graft/trainer"
 	"graft/work"
@@ -77,7 +77,7 @@ func (s *workspace) useThreads(o WorkerOptions) error {
 }
 
 // lab prepares dataset, device and clock for legs. The scope owns the images.
-func (s *workspace) lab(scope *torch.Scope, o WorkerOptions) (*simulation.Lab, error) {
+func (s *workspace) lab(scope *torch.Scope, o WorkerOptions) (*grid.Executor, error) {
 	device, err := s.device(o)
 	if err != nil {
 		return nil, err
@@ -100,14 +100,14 @@ func (s *workspace) lab(scope *torch.Scope, o WorkerOptions) (*simulation.Lab, e
 	if err != nil {
 		return nil, err
 	}
-	l := &simulation.Lab{Options: s.Options(), Data: data, Device: device, Now: s.env.Now,
+	l := &grid.Executor{Options: s.Options(), Data: data, Device: device, Now: s.env.Now,
 		Clock: func(at time.Duration) trainer.Clock { return trainer.NewWall(s.env.Now, at) }}
 	l.Signed.Graft, l.Signed.LibTorch, l.Options.Seed = s.env.Version, runtime.Version, 0
 	if profile != nil {
 		l.Options.Steady, l.Signed.Profile = true, profile.Name
 		l.Clock = func(at time.Duration) trainer.Clock { return &trainer.Virtual{Profile: profile, Time: at} }
 	}
-	l.Begin = func(scope *torch.Scope, seed int64) (*model.Network, *trainer.Given, error) {
+	l.Begin = func(scope *torch.Scope, seed int64) (*model.Network, *trainer.Pretrained, error) {
 		n, err := train.FirstNetwork(s.env.Files, scope, &s.Job, data, device, seed)
 		if err != nil {
 			return nil, nil, err
@@ -123,7 +123,7 @@ func (s *workspace) lab(scope *torch.Scope, o WorkerOptions) (*simulation.Lab, e
 func codeVersion(device torch.Device) (string, error) {
 	runtime, err := torch.Describe()
 	kind, _, _ := strings.Cut(device.String(), ":")
-	return fmt.Sprintf("legs %d, LibTorch %s, %s", simulation.LegVersion, runtime.Version, kind), err
+	return fmt.Sprintf("legs %d, LibTorch %s, %s", grid.SegmentVersion, runtime.Version, kind), err
 }
 
 // leaseTaker takes legs by leases in the cache.
@@ -133,7 +133,7 @@ type leaseTaker struct{ *fleet.Leases }
 func (t leaseTaker) Take(ctx context.Context, key string) (context.Context, func(), error) {
 	lease, err := t.Leases.Take(key)
 	if errors.Is(err, fleet.ErrTaken) {
-		return nil, nil, fmt.Errorf("%w: %w", simulation.ErrTaken, err)
+		return nil, nil, fmt.Errorf("%w: %w", grid.ErrTaken, err)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -142,7 +142,7 @@ func (t leaseTaker) Take(ctx context.Context, key string) (context.Context, func
 }
 
 // work runs legs until none is left.
-func (s *workspace) work(ctx context.Context, lab *simulation.Lab, o WorkerOptions) error {
+func (s *workspace) work(ctx context.Context, lab *grid.Executor, o WorkerOptions) error {
 	g, err := s.grid()
 	if err != nil {
 		return err
@@ -154,16 +154,16 @@ func (s *workspace) work(ctx context.Context, lab *simulation.Lab, o WorkerOptio
 		return fmt.Errorf("%w; name a folder that can be written with simulate.cache", err)
 	}
 	defer func() { _ = leases.Close() }()
-	return g.Work(ctx, simulation.Worker{Lab: lab, Taker: leaseTaker{leases},
-		Rest: func(ctx context.Context) { _ = clock.Wait(ctx, idleWait) }, // the next call reports an ended context
-		Tell: func(leg simulation.Leg, o *simulation.Outcome, err error) { logLeg(log, leg, o, err) }})
+	return g.Work(ctx, grid.Worker{Executor: lab, Leases: leaseTaker{leases},
+		Wait: func(ctx context.Context) { _ = clock.Wait(ctx, idleWait) }, // the next call reports an ended context
+		Tell: func(leg grid.Segment, o *grid.Outcome, err error) { logLeg(log, leg, o, err) }})
 }
 
 // idleWait is the time that a worker waits before it looks for legs again.
 const idleWait = 300 * time.Millisecond
 
 // logLeg logs the begin or the end of a leg.
-func logLeg(log *zap.Logger, leg simulation.Leg, o *simulation.Outcome, err error) {
+func logLeg(log *zap.Logger, leg grid.Segment, o *grid.Outcome, err error) {
 	about := []zap.Field{zap.Strings("sequence", leg.Sequence), zap.Int64("seed", leg.Seed)}
 	switch {
 	case err != nil:

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"graft/config"
 	"graft/results/runs"
-	"graft/simulation"
+	"graft/simulation/grid"
 	"graft/work"
 	"path/filepath"
 )
@@ -14,7 +14,7 @@ type workspace struct {
 	*config.Simulation
 	env    *work.Env
 	folder string
-	plan   *simulation.Plan
+	plan   *grid.Plan
 }
 
 // openWorkspace reads the plan and the configuration in a run folder.
@@ -31,21 +31,21 @@ func openWorkspace(env *work.Env, folder string) (*workspace, error) {
 }
 
 // grid opens the simulation's tree; its state is not read yet.
-func (s *workspace) grid() (*simulation.Grid, error) {
-	ground, err := s.plan.Ground()
+func (s *workspace) grid() (*grid.Grid, error) {
+	ground, err := s.plan.Space()
 	if err != nil {
 		return nil, err
 	}
-	store, err := simulation.OpenStore(s.env.Files, s.cache())
+	store, err := grid.OpenStore(s.env.Files, s.cache())
 	if err != nil {
 		return nil, err
 	}
-	log, err := simulation.OpenTroubles(s.env.Files, filepath.Join(s.folder, runs.FailuresFolder))
+	log, err := grid.OpenFailures(s.env.Files, filepath.Join(s.folder, runs.FailuresFolder))
 	if err != nil {
 		return nil, err
 	}
-	g := simulation.NewGrid(*s.plan, ground, store, log)
-	g.Policy = s.Likely()
+	g := grid.NewGrid(*s.plan, ground, store, log)
+	g.Policy = s.LikelyPolicy()
 	return g, nil
 }
 

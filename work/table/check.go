@@ -9,7 +9,7 @@ import (
 	"graft/results/document"
 	"graft/results/failure"
 	"graft/results/runs"
-	"graft/simulation"
+	"graft/simulation/tables"
 )
 
 // CheckReport is what `graft table check --json` prints.
@@ -19,10 +19,10 @@ type CheckReport struct {
 
 // Checked is what was found in a folder.
 type Checked struct {
-	*simulation.Report                      // its faults and files
-	Scenario           *simulation.Scenario `json:"scenario"`  // null where it cannot be read
-	Sequences          int                  `json:"sequences"` // that can be read
-	Of                 *float64             `json:"of"`        // that there are; null where actions depend on the network
+	*tables.Report                  // its faults and files
+	Scenario       *tables.Scenario `json:"scenario"`  // null where it cannot be read
+	Sequences      int              `json:"sequences"` // that can be read
+	Of             *float64         `json:"of"`        // that there are; null where actions depend on the network
 }
 
 // Check reads the whole of each table's folder. A report comes with an error where
@@ -52,10 +52,10 @@ func Check(fsys files.FS, dirs []string) (*CheckReport, error) {
 
 // checkOne checks a table's folder, or a table of the original's, which has no
 // checksums and is sound where it can be read and is complete.
-func checkOne(fsys files.FS, path string) (*simulation.Report, error) {
+func checkOne(fsys files.FS, path string) (*tables.Report, error) {
 	file, original := runs.OriginalTable(fsys, path)
 	if !original {
-		return simulation.Check(fsys, path)
+		return tables.Check(fsys, path)
 	}
 	source := runs.TableSource{Actions: runs.OriginalActions}
 	report, err := source.ReadOriginal(fsys, file)
@@ -69,7 +69,7 @@ func checkOne(fsys files.FS, path string) (*simulation.Report, error) {
 func codeOf(err error) failure.Code {
 	var coded *failure.ExitError
 	switch {
-	case errors.Is(err, simulation.ErrNoTable):
+	case errors.Is(err, tables.ErrNoTable):
 		return failure.Damaged
 	case errors.As(err, &coded):
 		return coded.Code
@@ -87,7 +87,7 @@ func worse(a, b failure.Code) failure.Code {
 	return failure.Done
 }
 
-func checked(report *simulation.Report) Checked {
+func checked(report *tables.Report) Checked {
 	c := Checked{Report: report}
 	if t := report.Table; t != nil {
 		c.Scenario, c.Sequences = &t.Scenario, len(t.Records)

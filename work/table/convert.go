@@ -9,26 +9,26 @@ import (
 	"graft/files"
 	"graft/results/document"
 	"graft/results/failure"
-	"graft/simulation"
+	"graft/simulation/tables"
 )
 
 // Whole is what `graft table convert --json` prints.
 type Whole struct {
-	Scenario simulation.Scenario `json:"scenario"` // what was run
-	Records  []simulation.Record `json:"records"`  // in the order of their actions
+	Scenario tables.Scenario `json:"scenario"` // what was run
+	Records  []tables.Record `json:"records"`  // in the order of their actions
 }
 
 // Write writes the records that count into a new folder. With force an existing one is
 // moved aside.
-func Write(fsys files.FS, found *simulation.Report, out string, force bool) error {
-	err := simulation.Create(fsys, out, found.Table.Scenario, simulation.CreateOptions{Force: force})
-	if errors.Is(err, simulation.ErrExists) {
+func Write(fsys files.FS, found *tables.Report, out string, force bool) error {
+	err := tables.Create(fsys, out, found.Table.Scenario, tables.CreateOptions{Force: force})
+	if errors.Is(err, tables.ErrExists) {
 		err = failure.With(failure.Usage, err)
 	}
 	if err != nil {
 		return err
 	}
-	writer, err := simulation.Open(fsys, out, simulation.WriterOptions{Lazy: true})
+	writer, err := tables.Open(fsys, out, tables.WriterOptions{Lazy: true})
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func Write(fsys files.FS, found *simulation.Report, out string, force bool) erro
 }
 
 // WriteCSV writes a row for each run of each sequence.
-func WriteCSV(w io.Writer, t *simulation.Table) error {
+func WriteCSV(w io.Writer, t *tables.Table) error {
 	networks := 0
 	for k := range t.Records {
 		networks = max(networks, len(t.Records[k].Networks))
@@ -61,7 +61,7 @@ func WriteCSV(w io.Writer, t *simulation.Table) error {
 }
 
 // runCells is the row of a record's run of one of its seeds.
-func runCells(r *simulation.Record, n, networks int) []string {
+func runCells(r *tables.Record, n, networks int) []string {
 	cells := append([]string{}, r.Sequence...)
 	cells = append(cells, strconv.FormatInt(r.Seeds[n], 10), document.Exact(r.Accuracy[n]))
 	cells = append(cells, document.ExactAll(r.Left)...)

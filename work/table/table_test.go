@@ -9,8 +9,8 @@ import (
 
 	"graft/files"
 	"graft/results/failure"
-	"graft/simulation"
-	"graft/simulation/tabletest"
+	"graft/simulation/tables"
+	"graft/simulation/tables/tabletest"
 	"graft/work"
 	"graft/work/worktest"
 )
@@ -19,7 +19,7 @@ import (
 func TestWritingSurvivesFaults(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "one")
 	require.NoError(t, tabletest.Folder(dir, "one", 1, 4, 1))
-	found, err := simulation.Check(files.OS{}, dir)
+	found, err := tables.Check(files.OS{}, dir)
 	require.NoError(t, err)
 	worktest.SurviveFaults(t, func(env *work.Env, folder string, again bool) error {
 		if err := Write(env.Files, found, folder, again); err != nil {

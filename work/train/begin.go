@@ -27,10 +27,10 @@ func FirstNetwork(fsys files.FS, s *torch.Scope, c *config.Job, data *dataset.Se
 	if err != nil {
 		return nil, err
 	}
-	if err := c.Suits(n); err != nil { // before an up, which may be hours away
+	if err := c.Fits(n); err != nil { // before an up, which may be hours away
 		return nil, failure.With(failure.Configuration, err)
 	}
-	first := c.Beginning().Weights
+	first := c.InitialWeights().Weights
 	if err := n.Materialize(s, placement(s, device, seed)); err != nil || first == "" {
 		return n, err
 	}
@@ -46,16 +46,16 @@ func FirstNetwork(fsys files.FS, s *torch.Scope, c *config.Job, data *dataset.Se
 
 // GivenWeights evaluates first weights that were read, before a clock runs. It is nil where
 // they were drawn.
-func GivenWeights(c *config.Job, n *model.Network, data *dataset.Set) (*trainer.Given, error) {
-	b := c.Beginning()
+func GivenWeights(c *config.Job, n *model.Network, data *dataset.Set) (*trainer.Pretrained, error) {
+	b := c.InitialWeights()
 	if b.Weights == "" {
 		return nil, nil
 	}
-	score, err := trainer.Appraise(n, data, c.Options())
+	score, err := trainer.EvaluatePretrained(n, data, c.Options())
 	if err != nil {
 		return nil, err
 	}
-	return &trainer.Given{Epochs: b.Epochs, Score: score}, nil
+	return &trainer.Pretrained{Epochs: b.Epochs, Score: score}, nil
 }
 
 // begin makes the network that a new job begins with.
@@ -63,10 +63,10 @@ func (j *job) begin(parts *trainer.Parts, device torch.Device) (err error) {
 	if parts.Network, err = FirstNetwork(j.env.Files, j.scope, j.Job, parts.Data, device, j.Run.Seed); err != nil {
 		return err
 	}
-	if parts.Given, err = GivenWeights(j.Job, parts.Network, parts.Data); err != nil || parts.Given == nil {
+	if parts.Pretrained, err = GivenWeights(j.Job, parts.Network, parts.Data); err != nil || parts.Pretrained == nil {
 		return err
 	}
-	b, accuracy := j.Beginning(), parts.Given.Score.Accuracy
+	b, accuracy := j.InitialWeights(), parts.Pretrained.Score.Accuracy
 	j.given = &runs.GivenReport{Weights: b.Weights, Epochs: b.Epochs, Start: j.Time.Start, Accuracy: accuracy, Published: b.Accuracy}
 	j.env.Log.Info("the first weights are evaluated", zap.Int("epochs", b.Epochs), zap.Float64("validation", work.Rounded(accuracy)), zap.Float64p("published", b.Accuracy))
 	return nil
@@ -79,7 +79,7 @@ func (j *job) covered(data *dataset.Set) error {
 	if err != nil || profile == nil {
 		return err
 	}
-	if profile.Closed() && j.Roams() {
+	if profile.Closed() && j.MayMakeAnyNetwork() {
 		return failure.With(failure.Configuration, fmt.Errorf("the profile %s has no rates, and the decider %s may make networks that were not measured; measure more of them with 'graft profile', or take a profile with rates", profile.Name, j.Adapt.Decider))
 	}
 	n, err := j.Model(data.Shape[:], len(data.Classes))

@@ -2,6 +2,7 @@ package train_test
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -21,7 +22,7 @@ func ExampleRun() {
 		panic(err)
 	}
 	defer os.RemoveAll(folder)
-	env := &work.Env{Files: files.OS{}, Now: time.Now, Log: zap.NewNop()}
+	env := &work.Env{Files: files.OS{}, Now: time.Now, Random: rand.Reader, Log: zap.NewNop()}
 	o := train.Options{Folder: filepath.Join(folder, "run"), Set: append(train.Demo(), "time.budget=1s",
 		`time.events=[{at = "300ms", change = "up"}, {at = "700ms", change = "down"}]`, "data.synthetic.train=300", "data.synthetic.test=100", "run.threads=1")}
 	result, err := train.Run(context.Background(), env, "", o)

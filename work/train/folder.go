@@ -19,7 +19,7 @@ import (
 const mostConfig = 1 << 20
 
 // open makes the run folder, or opens it and finds the last checkpoint.
-func (j *job) open(data *dataset.Set) (*trainer.Stopped, error) {
+func (j *job) open(data *dataset.Set) (*trainer.SavedJob, error) {
 	var err error
 	if j.o.Resume {
 		j.stored, err = results.Open(j.env.Files, j.folder)

@@ -167,7 +167,7 @@ func (j *job) prepare() (*trainer.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	parts := trainer.Parts{Now: j.env.Now}
+	parts := trainer.Parts{Now: j.env.Now, Files: j.env.Files}
 	if parts.Decider, err = j.Decider(); err != nil {
 		return nil, err
 	}
@@ -196,12 +196,12 @@ func (j *job) prepare() (*trainer.Job, error) {
 			return nil, err
 		}
 	}
-	parts.Book, parts.Watch = j.record, j.record.watch
+	parts.Recorder, parts.Watch = j.record, j.record.watch
 	return j.make(parts, device, last)
 }
 
 // make makes a new job, or that of the last checkpoint.
-func (j *job) make(parts trainer.Parts, device torch.Device, last *trainer.Stopped) (*trainer.Job, error) {
+func (j *job) make(parts trainer.Parts, device torch.Device, last *trainer.SavedJob) (*trainer.Job, error) {
 	o := j.Options()
 	at := o.Timeline.Start
 	if last != nil {

@@ -1,6 +1,7 @@
 package train_test
 
 import (
+	"crypto/rand"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -40,7 +41,7 @@ type quick struct{ files.File }
 func (quick) Sync() error { return nil }
 
 func environment(fsys files.FS) *work.Env {
-	return &work.Env{Files: fsys, Now: time.Now, Log: zap.NewNop()}
+	return &work.Env{Files: fsys, Now: time.Now, Random: rand.Reader, Log: zap.NewNop()}
 }
 
 // smallest are the options of a job of a few steps on the virtual clock, with an up and a

@@ -2,6 +2,7 @@
 package worktest
 
 import (
+	"crypto/rand"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -19,7 +20,7 @@ import (
 
 // Env is an environment of a fixed time without a log.
 func Env(fsys files.FS) *work.Env {
-	return &work.Env{Files: fsys, Now: func() time.Time { return time.Unix(0, 0) }, Version: "v0.1.0", Host: "node", Args: []string{"graft"}, Log: zap.NewNop()}
+	return &work.Env{Files: fsys, Now: func() time.Time { return time.Unix(0, 0) }, Random: rand.Reader, Version: "v0.1.0", Host: "node", Args: []string{"graft"}, Log: zap.NewNop()}
 }
 
 // writes are the operations that change a disk.

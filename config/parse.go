@@ -1,0 +1,13 @@
+package config
+
+import "graft/config/decode"
+
+// Parse reads a text into the struct of its kind, without the files that it names. Where
+// anything is wrong, the error wraps [Faults].
+func Parse(name string, text []byte, f File) error {
+	r, err := dialect.Read(decode.NewDocument(name, text), nil, f)
+	if err != nil {
+		return err
+	}
+	return finish(nil, f, r)
+}

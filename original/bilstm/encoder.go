@@ -1,0 +1,59 @@
+package bilstm
+
+import (
+	"fmt"
+	"slices"
+
+	"graft/original/vocab"
+	"graft/torch/weights"
+)
+
+// Encoder is made by New and has no useful zero value. It can be used by several
+// goroutines at a time.
+type Encoder struct {
+	vocabulary        *vocab.Vocabulary
+	forward, backward *LSTM
+}
+
+// NewEncoder returns the encoder of a policy of the original: a biLSTM over the vectors
+// of a vocabulary. Its sizes are those of the tensors.
+func NewEncoder(v *vocab.Vocabulary, set *weights.Set) (*Encoder, error) {
+	const name = "encoder.encoder"
+	e := &Encoder{vocabulary: v}
+	var err error
+	if e.forward, err = ReadLSTM(set, name, ""); err != nil {
+		return nil, err
+	}
+	if e.backward, err = ReadLSTM(set, name, "_reverse"); err != nil {
+		return nil, err
+	}
+	if f, b := e.forward, e.backward; f.In() != b.In() || f.Hidden() != b.Hidden() {
+		return nil, fmt.Errorf("%s reads %d numbers into %d one way, and %d into %d the other; they must be alike", name, f.In(), f.Hidden(), b.In(), b.Hidden())
+	}
+	if e.forward.In() != v.Size() {
+		return nil, fmt.Errorf("the policy reads vectors of %d numbers, and the vocabulary %s has %d; take the vocabulary that it was learned with", e.forward.In(), v.Source, v.Size())
+	}
+	return e, nil
+}
+
+// Hidden is how many numbers each direction makes of a layer.
+func (e *Encoder) Hidden() int { return e.forward.Hidden() }
+
+// Encode looks tokens up and reads them in both directions: for each, the numbers of
+// the way there are followed by those of the way back.
+func (e *Encoder) Encode(tokens []int) (vectors, encoded [][]float32, err error) {
+	for _, id := range tokens {
+		if id < 0 || id >= len(e.vocabulary.Vectors) {
+			return nil, nil, fmt.Errorf("encode: there is no token %d; the vocabulary has %d", id, len(e.vocabulary.Vectors))
+		}
+		vectors = append(vectors, e.vocabulary.Vectors[id])
+	}
+	there, _ := e.forward.Run(vectors)
+	reversed := slices.Clone(vectors)
+	slices.Reverse(reversed)
+	back, _ := e.backward.Run(reversed)
+	for k := range there {
+		encoded = append(encoded, slices.Concat(there[k], back[len(back)-1-k]))
+	}
+	return vectors, encoded, nil
+}

@@ -1,0 +1,194 @@
+// Package bilstm decides as the original's policies did: a biLSTM over the vectors of a
+// network's layers, an LSTM over its output, and three linear layers.
+//
+// A decision takes half a million multiplications, too few to pay for the border to
+// LibTorch. They are done here, in float32 with sums in float64, so evaluating a policy
+// needs no LibTorch.
+package bilstm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"graft/decider"
+	"graft/model"
+	"graft/net2net"
+	"graft/original/vocab"
+	"graft/torch/weights"
+)
+
+// Policy is a policy of the original: a biLSTM over the layers of a network, an
+// LSTM over what that made of them, and three linear layers that weigh its last state
+// and the time that is left. Its actions are to deepen the first, second and so on of
+// the blocks that the network was made with, and at last to leave it alone.
+//
+// It is made by New or Read, is not changed by use, and can
+// be used by several goroutines at a time.
+type Policy struct {
+	Options
+	// Weights are those of its file, in the file's order.
+	Weights    *weights.Set
+	Vocabulary *vocab.Vocabulary // that it learned with
+
+	encoder *Encoder
+	memory  *LSTM
+	layers  [3]*Affine
+	rows    int // of the vectors in its file
+}
+
+// Activations holds everything that a policy computes from a network and a time, step by
+// step.
+type Activations struct {
+	Tokens        []int
+	Vectors       [][]float32 // of the tokens
+	Encoded       [][]float32 // by the biLSTM
+	State, Cells  []float32   // of the LSTM, after the last layer
+	Time          []float64   // the code of the time left
+	Input         []float32   // of the linear layers: time, then state
+	Logits        []float32
+	Probabilities []float32 // of the actions
+}
+
+// Forward evaluates the policy on a network, which it does not change. The times are of
+// any one unit.
+func (p *Policy) Forward(n *model.Network, left, budget float64) (*Activations, error) {
+	if !(budget > 0) || math.IsInf(budget, 0) || math.IsNaN(left) || math.IsInf(left, 0) {
+		return nil, fmt.Errorf("policy: %v of a budget of %v is no time", left, budget)
+	}
+	tokens, err := p.tokens(n)
+	if err != nil {
+		return nil, fmt.Errorf("policy: %w", err)
+	}
+	t := &Activations{Tokens: tokens, Time: TimeCode(left, budget, p.Shape().Time)}
+	if t.Vectors, t.Encoded, err = p.encoder.Encode(tokens); err != nil {
+		return nil, fmt.Errorf("policy: %w", err)
+	}
+	states, cells := p.memory.Run(t.Encoded)
+	t.State, t.Cells = states[len(states)-1], cells
+	for _, v := range t.Time {
+		t.Input = append(t.Input, float32(v))
+	}
+	t.Input = append(t.Input, t.State...)
+	x := rectify(p.layers[0].Apply(t.Input))
+	x = rectify(p.layers[1].Apply(x))
+	t.Logits = p.layers[2].Apply(x)
+	t.Probabilities = decider.Softmax(t.Logits, 1)
+	return t, nil
+}
+
+// tokens are those of a network, behind token 0 where the policy learned with it.
+func (p *Policy) tokens(n *model.Network) ([]int, error) {
+	tokens, err := p.Vocabulary.Tokens(n)
+	if err != nil {
+		return nil, err
+	}
+	if p.Prefixed() {
+		tokens = append([]int{0}, tokens...)
+	}
+	if len(tokens) == 0 {
+		return nil, fmt.Errorf("%s has no layers to read", n.Name())
+	}
+	return tokens, nil
+}
+
+// TimeCode is the original's code of the time left: 5 sin(2πi·left/budget) for i
+// from 1 on. The whole budget and none of it look alike.
+func TimeCode(left, budget float64, size int) []float64 {
+	code := make([]float64, size)
+	for i := range code {
+		code[i] = 5 * math.Sin(2*math.Pi*float64(i+1)*left/budget)
+	}
+	return code
+}
+
+func rectify(x []float32) []float32 {
+	for k := range x {
+		x[k] = max(x[k], 0)
+	}
+	return x
+}
+
+// Temper is what the original drew from while it learned at a temperature above
+// 1: the softmax of probabilities, and not of logits, over the temperature, so that
+// no action can be nearly sure. At 1 and below the probabilities stay.
+func Temper(probabilities []float32, temperature float64) []float32 {
+	if temperature <= 1 {
+		return probabilities
+	}
+	return decider.Softmax(probabilities, temperature)
+}
+
+// Actions are the actions of the original on a network, in the order of its
+// numbers: each block that the network was made with, and at last none.
+func Actions(n *model.Network) []net2net.Action {
+	var actions []net2net.Action
+	for _, path := range net2net.OriginalBlocks(n) {
+		actions = append(actions, net2net.Action{Kind: "deepen", Target: path})
+	}
+	return append(actions, net2net.Action{})
+}
+
+// FitsBlocks says why the policy's actions are not those of a network; nil where they
+// are.
+func (p *Policy) FitsBlocks(n *model.Network) error {
+	if blocks := len(net2net.OriginalBlocks(n)); blocks+1 != p.Shape().Actions {
+		return fmt.Errorf("the policy chooses among %d actions, and %s has %d, one for each of its %d marked blocks and none; take another policy or another network",
+			p.Shape().Actions, n.Name(), blocks+1, blocks)
+	}
+	return nil
+}
+
+// Fits says why the policy cannot decide about a network; nil where it can.
+func (p *Policy) Fits(n *model.Network) error {
+	if err := p.FitsBlocks(n); err != nil {
+		return err
+	}
+	_, err := p.tokens(n)
+	return err
+}
+
+// FitsGrown says why the policy could not decide about a network without weights, or
+// again after one of its actions; nil where it could.
+func (p *Policy) FitsGrown(n *model.Network, surgery net2net.Options) error {
+	if err := p.Fits(n); err != nil {
+		return err
+	}
+	for _, a := range Actions(n) {
+		grown := n.Sketch()
+		if _, err := net2net.Apply(grown, a, surgery); err != nil {
+			return err
+		}
+		if err := p.Fits(grown); err != nil {
+			return fmt.Errorf("after %s: %w", a, err)
+		}
+	}
+	return nil
+}
+
+// Decide takes the likeliest action, or draws one from a stream of the seed and the
+// number of decisions before.
+func (p *Policy) Decide(_ context.Context, s decider.State) (decider.Decision, error) {
+	if s.Network == nil {
+		return decider.Decision{}, errors.New("policy: there is no network to decide about")
+	}
+	if err := p.Fits(s.Network); err != nil {
+		return decider.Decision{}, err
+	}
+	t, err := p.Forward(s.Network, s.Left.Seconds(), s.Budget.Seconds())
+	if err != nil {
+		return decider.Decision{}, err
+	}
+	weighed, k := t.Probabilities, decider.Likeliest(t.Probabilities)
+	if p.Sample {
+		weighed = Temper(weighed, p.Temperature)
+		k = decider.SampleIndex(weighed, rand.New(rand.NewPCG(p.Seed, uint64(s.Decisions))))
+	}
+	decision := decider.Decision{Action: Actions(s.Network)[k]}
+	for _, share := range weighed {
+		decision.Probabilities = append(decision.Probabilities, float64(share))
+	}
+	return decision, nil
+}

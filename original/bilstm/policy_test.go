@@ -1,0 +1,235 @@
+package bilstm_test
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/decider"
+	"graft/files"
+	"graft/model"
+	"graft/net2net"
+	"graft/original/bilstm"
+	"graft/original/bilstm/policytest"
+	"graft/original/vocab"
+	"graft/torch/weights"
+)
+
+func network(t *testing.T, name string) *model.Network {
+	n, err := model.Zoo(name, model.ZooOptions{})
+	require.NoError(t, err)
+	return n
+}
+
+// smallVocabulary knows what the original's second network becomes.
+func smallVocabulary(t *testing.T) *vocab.Vocabulary {
+	v, err := vocab.Build([]*model.Network{network(t, "ConvNet2"), deepened(t, "ConvNet2", "0,1,2")}, policytest.Small.Embedding, rand.New(rand.NewPCG(1, 0)))
+	require.NoError(t, err)
+	return v
+}
+
+func small(t *testing.T, o bilstm.Options) *bilstm.Policy {
+	v := smallVocabulary(t)
+	p, err := bilstm.New(policytest.Weights(v, policytest.Small, 7), v, o)
+	require.NoError(t, err)
+	return p
+}
+
+// decide asks a policy that must answer.
+func decide(t *testing.T, p *bilstm.Policy, s decider.State) decider.Decision {
+	t.Helper()
+	decision, err := p.Decide(context.Background(), s)
+	require.NoError(t, err)
+	return decision
+}
+
+func TestTheTimeCodeIsPeriodic(t *testing.T) {
+	code := bilstm.TimeCode(100, 400, 4)
+	require.InDeltaSlice(t, []float64{5, 0, -5, 0}, code, 1e-14)
+	require.InDeltaSlice(t, bilstm.TimeCode(400, 400, 8), bilstm.TimeCode(0, 400, 8), 1e-13, "the whole budget and none look alike")
+}
+
+// The original's temperature keeps any action from being nearly sure until it is 1.
+func TestTemperatures(t *testing.T) {
+	sure := []float32{1, 0, 0, 0}
+	for temperature, want := range map[float64][2]float64{10: {0.2692, 0.2436}, 1.0000001: {0.4754, 0.1749}, 1: {1, 0}, 0.5: {1, 0}, 0: {1, 0}} {
+		got := bilstm.Temper(sure, temperature)
+		require.InDelta(t, want[0], float64(got[0]), 1e-4, "at %v", temperature)
+		require.InDelta(t, want[1], float64(got[3]), 1e-4, "at %v", temperature)
+	}
+}
+
+func TestDrawing(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 0))
+	counts := make([]float64, 3)
+	const draws = 20000
+	for range draws {
+		counts[decider.SampleIndex([]float64{0.5, 0, 0.5}, random)]++
+	}
+	require.Zero(t, counts[1])
+	require.InDelta(t, draws/2, counts[0], 5*math.Sqrt(draws)/2)
+	require.Equal(t, 1, decider.SampleIndex([]float32{0, 0}, random), "what is left over is the last one's")
+	require.Equal(t, 1, decider.Likeliest([]float64{0.2, 0.4, 0.4}), "the first of equals")
+}
+
+func TestGreedyDecisions(t *testing.T) {
+	p, n := small(t, bilstm.Options{}), network(t, "ConvNet2")
+	thought, err := p.Forward(n, 90, 400)
+	require.NoError(t, err)
+	state := decider.State{Network: n, Left: 90 * time.Second, Budget: 400 * time.Second}
+	d := decide(t, p, state)
+	sum := 0.0
+	for k, share := range d.Probabilities {
+		require.Equal(t, float64(thought.Probabilities[k]), share)
+		sum += share
+	}
+	require.InDelta(t, 1, sum, 1e-6)
+	require.Equal(t, bilstm.Actions(n)[decider.Likeliest(d.Probabilities)], d.Action)
+	state.Decisions = 5
+	require.Equal(t, d, decide(t, p, state), "it depends on the network and the time alone")
+	require.Equal(t, network(t, "ConvNet2").String(), n.String(), "the network stays")
+}
+
+// Drawn decisions follow from the seed and their number, and are as likely as the
+// tempered probabilities say.
+func TestDrawnDecisions(t *testing.T) {
+	p := small(t, bilstm.Options{Sample: true, Temperature: 10, Seed: 4})
+	n, counts := network(t, "ConvNet2"), map[string]float64{}
+	var d decider.Decision
+	const draws = 2000
+	for k := range draws {
+		state := decider.State{Network: n, Left: time.Minute, Budget: time.Hour, Decisions: k}
+		d = decide(t, p, state)
+		counts[d.Action.String()]++
+		if k < 10 {
+			require.Equal(t, d, decide(t, p, state))
+		}
+	}
+	for k, a := range bilstm.Actions(n) {
+		require.InDelta(t, draws*d.Probabilities[k], counts[a.String()], 5*math.Sqrt(draws)/2, a.String())
+		require.LessOrEqual(t, d.Probabilities[k], 0.2693, "which the temperature caps")
+	}
+}
+
+// An action is one block's whether it has grown or not, and in either surgery.
+func TestActionsFollowTheirBlocks(t *testing.T) {
+	n := network(t, "ConvNet2")
+	require.Equal(t, []net2net.Action{{Kind: "deepen", Target: "conv1"}, {Kind: "deepen", Target: "conv2"}, {Kind: "deepen", Target: "fc"}, {}}, bilstm.Actions(n))
+	for _, compat := range []net2net.Compat{net2net.Off, net2net.Original} {
+		grown := n.Sketch()
+		for range 2 {
+			_, err := net2net.Apply(grown, bilstm.Actions(grown)[1], net2net.Options{Compat: compat})
+			require.NoError(t, err)
+		}
+		require.Equal(t, net2net.Action{Kind: "deepen", Target: "conv2.0.0"}, bilstm.Actions(grown)[1])
+		require.NoError(t, small(t, bilstm.Options{}).FitsGrown(n, net2net.Options{Compat: compat}))
+		require.NoError(t, small(t, bilstm.Options{}).FitsGrown(grown, net2net.Options{Compat: compat}))
+	}
+}
+
+func TestThePrefixIsReadAsTokenZero(t *testing.T) {
+	n := network(t, "ConvNet2")
+	plain, err := small(t, bilstm.Options{Prefix: bilstm.Never}).Forward(n, 1, 2)
+	require.NoError(t, err)
+	before, err := small(t, bilstm.Options{Prefix: bilstm.Always}).Forward(n, 1, 2)
+	require.NoError(t, err)
+	require.Equal(t, append([]int{0}, plain.Tokens...), before.Tokens)
+	require.NotEqual(t, plain.Probabilities, before.Probabilities)
+
+	v := smallVocabulary(t)
+	for rows, prefixed := range map[int]bool{len(v.Vectors): false, 12: false, 13: true, 18: false} {
+		longer := *v
+		for len(longer.Vectors) < rows {
+			longer.Vectors = append(longer.Vectors, v.Vectors[0])
+		}
+		p, err := bilstm.New(policytest.Weights(&longer, policytest.Small, 7), v, bilstm.Options{})
+		require.NoError(t, err)
+		require.Equal(t, prefixed, p.Prefixed(), "with %d vectors in its file", rows)
+	}
+}
+
+func TestNetworksThatDoNotFit(t *testing.T) {
+	p := small(t, bilstm.Options{})
+	for name, says := range map[string]string{
+		"LargeConvNet": "the policy chooses among 4 actions, and LargeConvNet has 9, one for each of its 8 marked blocks and none",
+		"ConvNet3":     "Conv2d(3, 64, kernel_size=(3, 3), stride=(1, 1)) at conv1.layers.0 of ConvNet3 has no token",
+	} {
+		n := network(t, name)
+		_, err := p.Decide(context.Background(), decider.State{Network: n, Left: 1, Budget: 2})
+		require.ErrorContains(t, err, says)
+		require.ErrorContains(t, p.FitsGrown(n, net2net.Options{}), says)
+	}
+	_, err := p.Decide(context.Background(), decider.State{Budget: 1})
+	require.ErrorContains(t, err, "no network")
+	empty := &model.Network{Input: model.Shape{3, 4, 4}, Root: &model.Container{}}
+	_, err = p.Forward(empty, 1, 2)
+	require.ErrorContains(t, err, "no layers to read")
+	for _, times := range [][2]float64{{1, 0}, {1, -1}, {math.NaN(), 1}, {1, math.Inf(1)}, {1, math.NaN()}, {math.Inf(1), 1}} {
+		_, err := p.Forward(network(t, "ConvNet2"), times[0], times[1])
+		require.ErrorContains(t, err, "is no time")
+	}
+}
+
+func TestWeightsThatAreNoPolicy(t *testing.T) {
+	v := smallVocabulary(t)
+	put := func(name string, to weights.Tensor) func(*weights.Set) {
+		return func(set *weights.Set) { policytest.Put(set, name, to) }
+	}
+	other := smallVocabulary(t)
+	other.Vectors[2] = []float32{1, 2, 3, 4}
+	want := func(change func(*bilstm.Shape)) bilstm.Options {
+		s := policytest.Small
+		change(&s)
+		return bilstm.Options{Want: s}
+	}
+	for name, c := range map[string]struct {
+		change func(*weights.Set)
+		o      bilstm.Options
+		says   string
+	}{
+		"all is well":           {o: want(func(*bilstm.Shape) {})},
+		"another network's":     {put("decider.lstm.weight_ih_l0", policytest.Zeros("conv1.weight", 1)), bilstm.Options{}, "there is no tensor decider.lstm.weight_ih_l0, which a policy has"},
+		"no vectors":            {put("encoder.embedder.weight", policytest.Zeros("other", 1)), bilstm.Options{}, "no tensor encoder.embedder.weight of rows of 4 numbers"},
+		"other vectors":         {put("encoder.embedder.weight", policytest.Vectors(other)), bilstm.Options{}, "another vector for token 2"},
+		"memory of another":     {put("decider.lstm.weight_ih_l0", policytest.Zeros("decider.lstm.weight_ih_l0", 8, 10)), bilstm.Options{}, "decider.lstm takes 10 numbers, and what is before it makes 6"},
+		"second of another":     {put("decider.linear2.weight", policytest.Zeros("decider.linear2.weight", 5, 6)), bilstm.Options{}, "decider.linear2 takes 6 numbers, and what is before it makes 5"},
+		"third of another":      {put("decider.linear3.weight", policytest.Zeros("decider.linear3.weight", 4, 6)), bilstm.Options{}, "decider.linear3 takes 6 numbers, and what is before it makes 5"},
+		"no room for the time":  {put("decider.linear1.weight", policytest.Zeros("decider.linear1.weight", 5, 2)), bilstm.Options{}, "and the time none"},
+		"a bias too short":      {put("decider.linear1.bias", policytest.Zeros("decider.linear1.bias", 4)), bilstm.Options{}, "decider.linear1.bias has 4 numbers for the 5 rows"},
+		"configured otherwise":  {o: want(func(s *bilstm.Shape) { s.Actions = 5 }), says: "says max_actions = 5, and its weights have 4"},
+		"configured otherwise2": {o: want(func(s *bilstm.Shape) { s.Time = 4 }), says: "says time_encoding_size = 4, and its weights have 8"},
+		"a prefix of its own":   {o: bilstm.Options{Prefix: "some"}, says: `the prefix is "some"; there are always, never and none`},
+		"temperature":           {o: bilstm.Options{Temperature: math.NaN()}, says: "the temperature is NaN"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			set := policytest.Weights(v, policytest.Small, 1)
+			if c.change != nil {
+				c.change(set)
+			}
+			_, err := bilstm.New(set, v, c.o)
+			if c.says == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorContains(t, err, c.says)
+		})
+	}
+}
+
+func TestPoliciesAreReadFromFilesAndFolders(t *testing.T) {
+	v, folder := smallVocabulary(t), t.TempDir()
+	path := filepath.Join(folder, bilstm.FileName)
+	want := policytest.Weights(v, policytest.Small, 2)
+	require.NoError(t, weights.Write(files.OS{}, path, want))
+	for _, from := range []string{folder, path} {
+		p, err := bilstm.Read(files.OS{}, from, v, bilstm.Options{})
+		require.NoError(t, err)
+		require.Equal(t, want.Tensors, p.Weights.Tensors)
+		require.Equal(t, policytest.Small, p.Shape())
+	}
+}

@@ -1,0 +1,88 @@
+// Package policytest draws policies of the original's kind, for tests that need one
+// and not what it has learned.
+package policytest
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"graft/original/bilstm"
+	"graft/original/vocab"
+	"graft/torch/weights"
+)
+
+// Small is a shape with which tests are quick. It has four actions, as the networks
+// with three blocks do.
+var Small = bilstm.Shape{Actions: 4, Embedding: 4, Hidden: 3, Memory: 2, Linear: 5, Time: 8}
+
+// Weights draws the weights of a policy that learned with a vocabulary, between -1
+// and 1. Another size of a vector than the vocabulary's makes weights that do not fit
+// it.
+func Weights(v *vocab.Vocabulary, s bilstm.Shape, seed uint64) *weights.Set {
+	random := rand.New(rand.NewPCG(seed, 0))
+	set := &weights.Set{}
+	add := func(name string, shape ...int64) {
+		count := int64(1)
+		for _, size := range shape {
+			count *= size
+		}
+		values := make([]float32, count)
+		for k := range values {
+			values[k] = 2*random.Float32() - 1
+		}
+		set.Tensors = append(set.Tensors, tensor(name, shape, values))
+	}
+	memory := func(name, ending string, in, hidden int) {
+		add(name+".weight_ih_l0"+ending, 4*int64(hidden), int64(in))
+		add(name+".weight_hh_l0"+ending, 4*int64(hidden), int64(hidden))
+		add(name+".bias_ih_l0"+ending, 4*int64(hidden))
+		add(name+".bias_hh_l0"+ending, 4*int64(hidden))
+	}
+	set.Tensors = append(set.Tensors, Vectors(v))
+	memory("encoder.encoder", "", s.Embedding, s.Hidden)
+	memory("encoder.encoder", "_reverse", s.Embedding, s.Hidden)
+	memory("decider.lstm", "", 2*s.Hidden, s.Memory)
+	for k, size := range [][2]int{{s.Linear, s.Time + s.Memory}, {s.Linear, s.Linear}, {s.Actions, s.Linear}} {
+		name := fmt.Sprintf("decider.linear%d", k+1)
+		add(name+".weight", int64(size[0]), int64(size[1]))
+		add(name+".bias", int64(size[0]))
+	}
+	return set
+}
+
+// Vectors are a vocabulary's as a policy's file has them.
+func Vectors(v *vocab.Vocabulary) weights.Tensor {
+	var values []float32
+	for _, vector := range v.Vectors {
+		values = append(values, vector...)
+	}
+	return tensor("encoder.embedder.weight", []int64{int64(len(v.Vectors)), int64(v.Size())}, values)
+}
+
+// Put replaces the first tensor of a name by another of any name.
+func Put(set *weights.Set, name string, t weights.Tensor) {
+	for k := range set.Tensors {
+		if set.Tensors[k].Name == name {
+			set.Tensors[k] = t
+			return
+		}
+	}
+}
+
+// Zeros is a tensor of zeros.
+func Zeros(name string, shape ...int64) weights.Tensor {
+	count := int64(1)
+	for _, size := range shape {
+		count *= size
+	}
+	return tensor(name, shape, make([]float32, count))
+}
+
+// tensor makes one whose values fill its shape.
+func tensor(name string, shape []int64, values []float32) weights.Tensor {
+	t, err := weights.FromFloat32s(name, shape, values)
+	if err != nil {
+		panic(err) // a mistake in this file
+	}
+	return t
+}

@@ -1,0 +1,202 @@
+package bilstm
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"path/filepath"
+	"slices"
+
+	"graft/decider"
+	"graft/files"
+	"graft/model"
+	"graft/original/vocab"
+	"graft/torch/weights"
+)
+
+// FileName is what the original called the file of a policy that had learned.
+const FileName = "agent.finalmodel.pth"
+
+// Prefix says whether a policy reads token 0 before the layers. The original's code
+// put it there while its first policies learned, and later did not.
+type Prefix string
+
+// The choices. The zero Prefix is AsLearned.
+const (
+	AsLearned Prefix = ""       // where the policy's file has 13 vectors, as those of that time have
+	Always    Prefix = "always" // whatever the file says
+	Never     Prefix = "never"  // as the original's last code
+)
+
+// prefixedRows is how many vectors the vocabulary had when token 0 was put before.
+const prefixedRows = 13
+
+// embedder is the tensor of a policy's file whose rows tell its time. Its values are
+// those of the vocabulary, from which the original took them.
+const embedder = "encoder.embedder.weight"
+
+// Options say how a policy of the original decides.
+type Options struct {
+	Prefix Prefix // token 0 before the layers; zero goes by the policy's file
+	// Sample draws an action, as while it learned; false takes the likeliest one.
+	Sample      bool
+	Temperature float64 // of drawing, in the original's own way; up to 1, zero included, changes nothing
+	Seed        uint64  // of drawing
+	// Want are the sizes that a configuration says; zero sizes are not checked.
+	Want Shape
+}
+
+// Validate lists all that is wrong.
+func (o Options) Validate() error {
+	var faults []error
+	if !slices.Contains([]Prefix{AsLearned, Always, Never}, o.Prefix) {
+		faults = append(faults, fmt.Errorf("the prefix is %q; there are %s, %s and none", o.Prefix, Always, Never))
+	}
+	if math.IsNaN(o.Temperature) || o.Temperature < 0 {
+		faults = append(faults, fmt.Errorf("the temperature is %v; it is not negative", o.Temperature))
+	}
+	return errors.Join(faults...)
+}
+
+// Shape is the sizes of a policy. The zero Shape says nothing.
+type Shape struct {
+	Actions   int `json:"actions"`   // that it chooses from
+	Embedding int `json:"embedding"` // numbers in a vector
+	Hidden    int `json:"hidden"`    // numbers in each direction of the biLSTM
+	Memory    int `json:"memory"`    // numbers in the LSTM
+	Linear    int `json:"linear"`    // numbers between the linear layers
+	Time      int `json:"time"`      // numbers in the code of the time
+}
+
+// New makes a policy of its weights, whose sizes are checked against one
+// another, against the options and against the vocabulary that it learned with.
+func New(set *weights.Set, v *vocab.Vocabulary, o Options) (*Policy, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	p := &Policy{Options: o, Weights: set, Vocabulary: v}
+	var err error
+	if p.encoder, err = NewEncoder(v, set); err != nil {
+		return nil, err
+	}
+	if p.memory, err = ReadLSTM(set, "decider.lstm", ""); err != nil {
+		return nil, err
+	}
+	for k := range p.layers {
+		name := fmt.Sprintf("decider.linear%d", k+1)
+		if p.layers[k], err = ReadAffine(set, name+".weight", name+".bias"); err != nil {
+			return nil, err
+		}
+	}
+	return p, cmp.Or(p.joined(), p.Shape().meets(o.Want), p.compare())
+}
+
+// joined says where what one part makes is not what the next one takes.
+func (p *Policy) joined() error {
+	joints := []struct {
+		what       string
+		makes, has int
+	}{
+		{"decider.lstm", 2 * p.encoder.Hidden(), p.memory.In()},
+		{"decider.linear2", p.layers[0].Out, p.layers[1].In},
+		{"decider.linear3", p.layers[1].Out, p.layers[2].In},
+	}
+	for _, j := range joints {
+		if j.makes != j.has {
+			return fmt.Errorf("%s takes %d numbers, and what is before it makes %d; the parts are not of one policy", j.what, j.has, j.makes)
+		}
+	}
+	if p.Shape().Time < 1 {
+		return fmt.Errorf("decider.linear1 takes %d numbers, of which the memory's state has %d and the time none", p.layers[0].In, p.memory.Hidden())
+	}
+	return nil
+}
+
+// meets says where the sizes are not those of a configuration.
+func (s Shape) meets(want Shape) error {
+	for _, size := range []struct {
+		key       string
+		has, want int
+	}{
+		{"max_actions", s.Actions, want.Actions}, {"embedding_size", s.Embedding, want.Embedding},
+		{"hidden_size", s.Hidden, want.Hidden}, {"decider_lstm_size", s.Memory, want.Memory},
+		{"decider_linear_size", s.Linear, want.Linear}, {"time_encoding_size", s.Time, want.Time},
+	} {
+		if size.want != 0 && size.has != size.want {
+			return fmt.Errorf("its configuration says %s = %d, and its weights have %d; the two files are not of one run", size.key, size.want, size.has)
+		}
+	}
+	return nil
+}
+
+// compare holds the vectors of the policy's file against those of the vocabulary.
+func (p *Policy) compare() error {
+	t, ok := p.Weights.Find(embedder)
+	if !ok || len(t.Shape) != 2 || t.Shape[1] != int64(p.Vocabulary.Size()) {
+		return fmt.Errorf("there is no tensor %s of rows of %d numbers, by which it is known when the policy learned", embedder, p.Vocabulary.Size())
+	}
+	values, err := t.Float32s()
+	if err != nil {
+		return err
+	}
+	p.rows = int(t.Shape[0])
+	for id := range min(p.rows, len(p.Vocabulary.Vectors)) {
+		if size := p.Vocabulary.Size(); !slices.Equal(values[id*size:(id+1)*size], p.Vocabulary.Vectors[id]) {
+			return fmt.Errorf("the policy learned with another vector for token %d than the vocabulary %s has; take the vocabulary that it was learned with", id, p.Vocabulary.Source)
+		}
+	}
+	return nil
+}
+
+// Shape is the sizes of the weights.
+func (p *Policy) Shape() Shape {
+	return Shape{Actions: p.layers[2].Out, Embedding: p.Vocabulary.Size(), Hidden: p.encoder.Hidden(), Memory: p.memory.Hidden(),
+		Linear: p.layers[0].Out, Time: p.layers[0].In - p.memory.Hidden()}
+}
+
+// Prefixed says whether token 0 is read before the layers.
+func (p *Policy) Prefixed() bool {
+	return p.Prefix == Always || p.Prefix == AsLearned && p.rows == prefixedRows
+}
+
+// Early says whether the vocabulary had all layers of a network while token 0 was
+// put before: those of the second network came later.
+func (p *Policy) Early(n *model.Network) bool {
+	first := p.Vocabulary.Entries[:min(prefixedRows, len(p.Vocabulary.Entries))]
+	for _, key := range vocab.LayerKeys(n) {
+		if !slices.ContainsFunc(first, func(e vocab.Entry) bool { return e.Key == key }) {
+			return false
+		}
+	}
+	return true
+}
+
+// Read reads the weights of a policy: a file, or the one of a run's
+// folder.
+func Read(fsys files.FS, path string, v *vocab.Vocabulary, o Options) (*Policy, error) {
+	p, err := read(fsys, path, v, o)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read policy: %w; name its file, or a folder with its file %s", err, FileName)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read policy %s: %w", path, err)
+	}
+	return p, nil
+}
+
+func read(fsys files.FS, path string, v *vocab.Vocabulary, o Options) (*Policy, error) {
+	info, err := fsys.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		path = filepath.Join(path, FileName)
+	}
+	set, err := decider.ReadWeights(fsys, path)
+	if err != nil {
+		return nil, err
+	}
+	return New(set, v, o)
+}

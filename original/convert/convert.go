@@ -1,0 +1,244 @@
+// Package convert translates configuration files of the original into files of graft.
+package convert
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"graft/config"
+	"graft/config/decode"
+	"graft/files"
+	"graft/original/published"
+)
+
+// Translation is a file that was made of one of the original system's.
+type Translation struct {
+	Text string // of the file; what is in Warnings stands in it as comments
+	// Warnings say what graft does not do, or does otherwise, and which keys never had
+	// an effect.
+	Warnings   []string
+	Learning   bool // it is of a policy that learns
+	Simulation bool // it is of a scenario; neither is a job
+}
+
+// Convert translates a configuration file of the original system. The error
+// wraps [decode.Faults] where it is none of the original's.
+func Convert(fsys files.FS, path string) (*Translation, error) {
+	text, err := files.ReadAll(fsys, path, decode.LargestFile)
+	if err != nil {
+		return nil, fmt.Errorf("convert: %w", err)
+	}
+	t, err := translate(path, text)
+	if err != nil {
+		return nil, fmt.Errorf("convert: %w", err)
+	}
+	return t, nil
+}
+
+func translate(path string, text []byte) (*Translation, error) {
+	source, err := published.NewSource(path, text)
+	if err != nil {
+		return nil, err
+	}
+	c := &converter{Source: source}
+	switch agent, _ := c.Keys["runner.agent"].(string); agent {
+	case "Agent":
+		return c.learning(path)
+	case simulationAgent:
+		c.Require([]string{"agent.action_set_size", "agent.num_actions"})
+	}
+	c.Require([]string{"runner.seed", "runner.folder", "runner.agent", "runner.total_episodes", "scheduler.running_time", "job.model", "job.dataset"})
+	for _, key := range c.Order {
+		c.key(key)
+	}
+	c.fillIn()
+	if err := c.Located(); err != nil {
+		return nil, err
+	}
+	return c.finish(path)
+}
+
+// converter translates one file.
+type converter struct {
+	*published.Source
+	settings []setting
+	warnings []string
+}
+
+// setting is a key of the job.
+type setting struct {
+	section, key string
+	value        any // as layouts take it
+	comment      string
+}
+
+func (c *converter) warn(format string, args ...any) {
+	c.warnings = append(c.warnings, fmt.Sprintf(format, args...))
+}
+
+// set gives the job a key; the first to do so counts.
+func (c *converter) set(path string, value any, comment string) {
+	section, key, _ := strings.Cut(path, ".")
+	for _, s := range c.settings {
+		if s.section == section && s.key == key {
+			return
+		}
+	}
+	c.settings = append(c.settings, setting{section, key, value, comment})
+}
+
+// key translates one key.
+func (c *converter) key(key string) {
+	if translate, known := jobKeys[key]; known {
+		translate(c, key, c.Keys[key])
+		return
+	}
+	section, name, inSection := strings.Cut(key, ".")
+	switch {
+	case inSection && (section == "trainer" || section == "job") && jobKeys[name] != nil:
+		c.warn("%s = %s had no effect: the original looked for %s at the top of the file only", key, decode.OneLine(plain(c.Keys[key])), name)
+	case section == "agent" && slices.Contains(policyKeys, name):
+		c.warn("%s is about a policy that learns, and no such one decides here", key)
+	default:
+		c.warn("%s had no effect: the original never read it", key)
+	}
+}
+
+// policyKeys are those of [agent] that the original's learned policy read.
+var policyKeys = []string{"vocab", "alpha", "hidden_size", "embedding_size", "max_actions", "decider_lstm_size", "decider_linear_size",
+	"learning_rate_decay", "lr_decay_freq", "temp_decay_freq", "temp_decay_rate", "gamma", "time_encoding_size", "policyfile", "temperature"}
+
+// fillIn writes down what the original did where its files said nothing.
+func (c *converter) fillIn() {
+	const own = "the original's default"
+	c.set("data.test_as_validation", true, "the original looked at the test images after each epoch")
+	c.set("data.mean", []any{0.5}, "its normalisation, of all channels")
+	c.set("data.deviation", []any{0.5}, "its normalisation, of all channels")
+	c.set("time.clock", config.VirtualClock, "the original took the time of its machine")
+	c.set("time.profile", "v100-original", "what work took on that machine")
+	c.set("train.batch", int64(64), own)
+	c.set("train.eval_batch", int64(64), own)
+	c.set("train.exact", true, "in PyTorch's order of operations")
+	c.set("train.abandon", true, "a change of devices began a new epoch,")
+	c.set("train.overrun", true, "and only whole epochs were evaluated, the last one late if need be")
+	c.set("optimizer.rule", "adam", own)
+	c.set("optimizer.lr", 0.01, own)
+	c.set("schedule.rule", "exponential", "after each whole epoch")
+	c.set("schedule.decay", 0.9, own)
+	c.set("schedule.least", 1e-8, own+", and one step further, where it stopped")
+	c.set("distill.off", true, "the original never had a teacher")
+	c.set("adapt.every", true, "after an up the original asked at the start of each epoch,")
+	c.set("adapt.most", int64(1_000_000), "without end,")
+	c.set("adapt.reset", true, "and made a new optimizer and schedule each time, even for no action")
+	c.set("adapt.compat", "original", "batch normalisation that is not calibrated")
+	c.settle()
+	c.warn("times were those of one machine on one day; the job counts what the profile v100-original says, so that it is the same everywhere")
+}
+
+// settle brings the least rate to where the original stopped: it lowered the rate as
+// long as it was above min_lr, and so came to lie below it once.
+func (c *converter) settle() {
+	number := func(path string) float64 { f, _ := published.Number(*c.setting(path)); return f }
+	rate, decay, least := number("optimizer.lr"), number("schedule.decay"), number("schedule.least")
+	if !(decay > 0 && decay < 1 && rate > 0) {
+		return // the rate stays as it is, or what is wrong is told elsewhere
+	}
+	for rate > least {
+		rate *= decay
+	}
+	*c.setting("schedule.least") = max(rate, math.SmallestNonzeroFloat64)
+	if number("adapt.divide") > 1 {
+		c.warn("lr_scale moved the rate at which the original stopped to lower it; schedule.least is that of the first rate")
+	}
+}
+
+// setting is the value of a key that was set; of another a place for nothing.
+func (c *converter) setting(path string) *any {
+	for k, s := range c.settings {
+		if s.section+"."+s.key == path {
+			return &c.settings[k].value
+		}
+	}
+	return new(any)
+}
+
+// sectionOrder is how the file of a job or a scenario is read.
+var sectionOrder = []string{"run", "network", "data", "time", "train", "optimizer", "schedule", "distill", "adapt", "simulate"}
+
+// text is the file: warnings, then sections.
+func (c *converter) text(what, path string, sections []string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s, translated from %s.\n#\n# What is different, and what never had an effect:\n", what, comment(path))
+	for _, w := range c.warnings {
+		fmt.Fprintf(&b, "# - %s\n", comment(w))
+	}
+	for _, section := range sections {
+		lines := c.section(section)
+		if lines != "" {
+			fmt.Fprintf(&b, "\n[%s]\n%s", section, lines)
+		}
+	}
+	return b.String()
+}
+
+// finish writes the file and reads it again.
+func (c *converter) finish(path string) (*Translation, error) {
+	if c.simulates() {
+		return c.finishSimulation(path)
+	}
+	t := &Translation{Text: c.text("A job of graft", path, sectionOrder), Warnings: c.warnings}
+	return t, config.Parse("the job made of "+path, []byte(t.Text), config.NewJob())
+}
+
+// section is the lines of a section, comments below each other.
+func (c *converter) section(name string) string {
+	var lines, comments []string
+	widest := 0
+	for _, s := range c.settings {
+		if s.section == name {
+			line := s.key + " = " + decode.OneLine(plain(s.value))
+			lines, comments = append(lines, line), append(comments, s.comment)
+			widest = max(widest, min(len(line), 60))
+		}
+	}
+	var b strings.Builder
+	for k, line := range lines {
+		fmt.Fprintf(&b, "%-*s  # %s\n", widest, line, comment(comments[k]))
+	}
+	return b.String()
+}
+
+// comment makes a text fit a comment.
+func comment(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return '?'
+		}
+		return r
+	}, text)
+}
+
+// plain is a value as layouts take it.
+func plain(value any) any {
+	switch v := value.(type) {
+	case float64:
+		return json.Number(decode.FloatText(v))
+	case []any:
+		list := make([]any, len(v))
+		for k := range v {
+			list[k] = plain(v[k])
+		}
+		return list
+	case map[string]any:
+		var t decode.Table
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			t = append(t, decode.Entry{Key: key, Value: plain(v[key])})
+		}
+		return t
+	}
+	return value
+}

@@ -1,0 +1,318 @@
+package convert
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"graft/config"
+	"graft/config/decode"
+	"graft/model"
+	"graft/net2net"
+	"graft/original/published"
+	"graft/torch/weights"
+)
+
+// translator translates the value of one of the original's keys.
+type translator func(c *converter, key string, value any)
+
+// jobKeys are the keys that the original read, from the tables in which it looked
+// for them.
+var jobKeys = map[string]translator{
+	"runner.seed":           whole(func(c *converter, key string, n int64) { c.set("run.seed", n, "was "+key) }),
+	"runner.folder":         text(folderKey),
+	"runner.agent":          text(agentKey),
+	"runner.total_episodes": whole(episodesKey),
+	"runner.save":           saveKey,
+	"runner.log_freq":       without("it was for a policy that learns"),
+	"runner.desc":           without("a job has no description; write it as a comment"),
+
+	"scheduler.running_time": seconds("time.budget"),
+	"scheduler.start_time":   seconds("time.start"),
+	"scheduler.gpu_changes":  changesKey,
+
+	"trainer.weights":  text(weightsKey),
+	"trainer.runtimes": text(runtimesKey),
+
+	"job.model":     text(modelKey),
+	"job.dataset":   text(datasetKey),
+	"job.batchsize": whole(func(c *converter, key string, n int64) { c.set("train.batch", n, "was "+key) }),
+
+	"agent.device": whole(func(c *converter, key string, n int64) {
+		c.set("run.device", fmt.Sprintf("cuda:%d", n), "was "+key+"; the original took the CPU where there was no CUDA: --set run.device=cpu")
+	}),
+	"agent.action_set_size": whole(choicesKey),
+	"agent.num_actions":     whole(decisionsKey),
+	"agent.save_file":       saveFileKey,
+	"agent.action_sequence": sequenceKey,
+
+	"optimizer":               text(optimizerKey),
+	"optimizer_args":          argumentsKey,
+	"learning_rate_decay":     number("schedule.decay"),
+	"min_lr":                  number("schedule.least"), // brought to where the original stopped by settle
+	"lr_scale":                number("adapt.divide"),
+	"T":                       untaught,
+	"soft_target_loss_weight": untaught,
+	"kd_weight_decay":         untaught,
+}
+
+func text(then func(*converter, string, string)) translator {
+	return func(c *converter, key string, value any) {
+		if s, ok := value.(string); ok {
+			then(c, key, s)
+			return
+		}
+		c.Fault(key, "must be a text, and not %s", decode.Describe(value))
+	}
+}
+
+func whole(then func(*converter, string, int64)) translator {
+	return func(c *converter, key string, value any) {
+		if n, ok := value.(int64); ok {
+			then(c, key, n)
+			return
+		}
+		c.Fault(key, "must be a whole number, and not %s", decode.Describe(value))
+	}
+}
+
+func number(to string) translator {
+	return func(c *converter, key string, value any) {
+		if f, ok := published.Number(value); ok {
+			c.set(to, f, "was "+key+", which the original took from the top of the file only")
+			return
+		}
+		c.Fault(key, "must be a number, and not %s", decode.Describe(value))
+	}
+}
+
+// asSeconds is a time as a job's file has it.
+func asSeconds(value any) (string, bool) {
+	f, ok := published.Number(value)
+	if !ok || math.Abs(f) > math.MaxInt64/1e9 {
+		return "", false
+	}
+	return decode.DurationText(time.Duration(math.Round(f * 1e9))), true
+}
+
+func seconds(to string) translator {
+	return func(c *converter, key string, value any) {
+		if d, ok := asSeconds(value); ok {
+			c.set(to, d, "was "+key)
+			return
+		}
+		c.Fault(key, "must be a number of seconds, and not %s", decode.Describe(value))
+	}
+}
+
+func without(why string) translator {
+	return func(c *converter, key string, value any) {
+		c.warn("%s = %s has no counterpart: %s", key, decode.OneLine(plain(value)), why)
+	}
+}
+
+// untaught is a key of a loss that the original had and never used.
+func untaught(c *converter, key string, _ any) {
+	c.warn("%s had no effect: the original never had a teacher, so it never distilled", key)
+}
+
+func folderKey(c *converter, key, folder string) {
+	c.set("run.folder", "runs/"+folder, "was "+key+", in the folder results")
+	if c.simulates() {
+		c.set("simulate.name", folder, "was "+key)
+	}
+	if strings.HasPrefix(folder, "test") {
+		c.warn("%s begins with test, so the original emptied the folder first; a job never does", key)
+	}
+}
+
+func episodesKey(c *converter, key string, n int64) {
+	if c.simulates() {
+		if all := c.grid(); float64(n) != all {
+			c.warn("%s = %d: the original ran so many sequences, the first in order; the scenario runs all %s", key, n, decode.FloatText(all))
+		}
+		return
+	}
+	if n != 1 {
+		c.warn("%s = %d: a job is one episode; all of them are for 'graft simulate'", key, n)
+		return
+	}
+	c.warn("%s = 1 is what a job is, and needs no key", key)
+}
+
+func modelKey(c *converter, key, name string) {
+	if slices.Contains(published.NetworkNames(), name) {
+		c.set("network.name", name, "was "+key)
+		return
+	}
+	c.Fault(key, "is a class of the original's that is not here%s", decode.Guess(name, published.NetworkNames()))
+}
+
+// weightsKey goes on from weights as the original did: at the time of the budget
+// that its file says, but with the first epoch and the first learning rate.
+func weightsKey(c *converter, key, path string) {
+	if _, err := weights.FormatOf(path); err != nil {
+		c.Fault(key, "%v", err)
+		return
+	}
+	c.set("network.weights", path, "was "+key+", as seen from the folder of the original's source")
+	c.set("network.anew", true, "it counted epochs from zero, with the first learning rate")
+	if _, timed := c.Keys["scheduler.start_time"]; !timed {
+		c.set("time.start", "0s", "the original's default, whatever the runtimes say")
+	}
+}
+
+func runtimesKey(c *converter, key, path string) {
+	if _, has := c.Keys["trainer.weights"]; !has {
+		c.warn("%s had no effect: the original read it for weights only", key)
+		return
+	}
+	c.set("network.runtimes", path, "was "+key+"; without anew, what the job would go on from")
+}
+
+func datasetKey(c *converter, key, name string) {
+	if name != "cifar10" {
+		c.Fault(key, "must be \"cifar10\", the one that the original had, and not %s", decode.Quote(name))
+		return
+	}
+	c.set("data.kind", name, "was "+key)
+	c.set("data.path", "data", "where its files are; the original fetched them by itself")
+}
+
+// agentKey says who decides.
+func agentKey(c *converter, key, agent string) {
+	up := len(c.changes()) > 0
+	switch agent {
+	case "RandomAgent":
+		if !up {
+			c.set("adapt.decider", config.DecideNone, "was "+key+" = RandomAgent, which was never asked, since no devices come")
+			return
+		}
+		c.set("adapt.decider", config.DecideRandom, "was "+key+" = RandomAgent")
+		c.set("adapt.kinds", []any{"deepen"}, "the original could only deepen")
+		c.warn("%s = RandomAgent drew with Python's generator; the job draws other actions", key)
+	case simulationAgent:
+		// What it ran stands in the section simulate.
+	case "DeterministicAgent":
+		c.set("adapt.decider", config.DecideScript, "was "+key+" = DeterministicAgent")
+	default:
+		agents := []string{"Agent", "RandomAgent", simulationAgent, "DeterministicAgent"}
+		c.Fault(key, "must be one of the original's agents, %s%s", decode.Choice(agents), decode.Guess(agent, agents))
+	}
+}
+
+func (c *converter) changes() []any {
+	list, _ := c.Keys["scheduler.gpu_changes"].([]any)
+	return list
+}
+
+// changesKey translates the events. The original took one after the other, each no
+// earlier than its time.
+func changesKey(c *converter, key string, value any) {
+	list, ok := value.([]any)
+	if !ok {
+		c.Fault(key, "must be a list of tables, and not %s", decode.Describe(value))
+		return
+	}
+	var events []any
+	end, _ := published.Number(c.Keys["scheduler.running_time"])
+	after := 0.0
+	for k, item := range list {
+		table, _ := item.(map[string]any)
+		seconds, timed := published.Number(table["time"])
+		seconds = max(seconds, after)
+		at, fits := asSeconds(seconds)
+		change, _ := table["change"].(string)
+		if !timed || !fits || change != "up" && change != "down" {
+			c.Fault(key, "must hold tables with a time in seconds and a change, up or down, and item %d does not", k)
+			return
+		}
+		if after = seconds; seconds > end {
+			c.warn("%s: item %d never came, since the time was over", key, k)
+			continue
+		}
+		if change == "down" {
+			c.warn("%s goes down at %s, where the original went wrong in several ways; the job returns to the smaller network with what it learned since", key, at)
+		}
+		if len(table) > 2 {
+			c.warn("%s has more than a time and a change in item %d, which had no effect", key, k)
+		}
+		events = append(events, decode.Table{{Key: "at", Value: at}, {Key: "change", Value: change}})
+	}
+	c.set("time.events", events, "was "+key)
+}
+
+// sequenceKey translates the actions of a DeterministicAgent, which are numbers
+// of blocks.
+func sequenceKey(c *converter, key string, value any) {
+	if c.Keys["runner.agent"] != "DeterministicAgent" {
+		c.warn("%s had no effect: only the original's DeterministicAgent read it", key)
+		return
+	}
+	list, ok := value.([]any)
+	var actions []any
+	for _, item := range list {
+		n, whole := item.(int64)
+		ok = ok && whole && n >= 0
+		actions = append(actions, c.blockAction(n))
+	}
+	if !ok {
+		c.Fault(key, "must be a list of numbers of blocks, from 0")
+		return
+	}
+	c.set("adapt.actions", actions, "was "+key)
+}
+
+// blockAction is deepen:N, and none one past the last block.
+func (c *converter) blockAction(block int64) string {
+	name, _ := c.Keys["job.model"].(string)
+	n, err := model.Zoo(name, model.ZooOptions{})
+	if err == nil && int(block) == len(net2net.OriginalBlocks(n)) {
+		return "none"
+	}
+	return "deepen:" + strconv.FormatInt(block, 10)
+}
+
+// optimizerKey reads a class of torch.optim.
+func optimizerKey(c *converter, key, name string) {
+	rule := strings.ToLower(name)
+	if !slices.Contains([]string{"Adam", "AdamW", "SGD"}, name) {
+		c.Fault(key, "must be Adam, AdamW or SGD; there is no %s here", decode.Quote(name))
+		return
+	}
+	c.set("optimizer.rule", rule, "was "+key+", which the original took from the top of the file only")
+	arguments, _ := c.Keys["optimizer_args"].(map[string]any)
+	if _, given := arguments["weight_decay"]; name == "AdamW" && !given {
+		c.set("optimizer.weight_decay", 0.01, "PyTorch's default for AdamW")
+	}
+}
+
+// argumentsKey reads the arguments of the optimizer.
+func argumentsKey(c *converter, key string, value any) {
+	table, ok := value.(map[string]any)
+	if !ok {
+		c.Fault(key, "must be a table, and not %s", decode.Describe(value))
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(table)) {
+		v := table[name]
+		f, isNumber := published.Number(v)
+		pair, isPair := v.([]any)
+		switch {
+		case slices.Contains([]string{"lr", "eps", "weight_decay", "momentum", "dampening"}, name) && isNumber:
+			c.set("optimizer."+name, f, "was "+key)
+		case name == "nesterov" && (v == true || v == false):
+			c.set("optimizer.nesterov", v, "was "+key)
+		case name == "betas" && isPair && len(pair) == 2:
+			c.set("optimizer.beta1", pair[0], "was "+key)
+			c.set("optimizer.beta2", pair[1], "was "+key)
+		default:
+			c.warn("%s.%s = %s has no counterpart", key, name, decode.OneLine(plain(v)))
+		}
+	}
+	c.set("optimizer.lr", 0.001, "PyTorch's default: "+key+" replaced the original's")
+}

@@ -1,0 +1,169 @@
+package convert
+
+import (
+	"strings"
+
+	"graft/config"
+	"graft/config/decode"
+	"graft/model"
+	"graft/net2net"
+	"graft/original"
+	"graft/original/published"
+)
+
+// learningKeys are the keys that the original read where a policy learned from a
+// table.
+var learningKeys = map[string]translator{
+	"runner.seed":           whole(func(c *converter, key string, n int64) { c.set("run.seed", n, "was "+key) }),
+	"runner.folder":         text(folderKey),
+	"runner.agent":          func(*converter, string, any) {}, // which made it a file of this kind
+	"runner.total_episodes": whole(func(c *converter, key string, n int64) { c.set("learn.episodes", n, "was "+key) }),
+	"runner.log_freq":       whole(func(c *converter, key string, n int64) { c.set("run.every", n, "was "+key) }),
+	"runner.desc":           without("a run has no description; write it as a comment"),
+	"runner.save":           without("where it was true the original failed: it had no table to keep"),
+
+	"simulation.datafile": text(tableKey),
+	"agent.save_file":     text(otherTableKey),
+	"agent.vocab":         text(vocabularyKey),
+	"agent.policyfile": text(func(c *converter, key, path string) {
+		c.set("policy.weights", path, "was "+key+"; as there, nothing but the weights is taken, and no embedding")
+	}),
+	"agent.device": whole(func(c *converter, key string, n int64) {
+		c.warn("%s = %d: policies learn on the CPU, whose random numbers are not those of a GPU", key, n)
+	}),
+
+	"job.model": text(learningModelKey),
+	"job.dataset": text(func(c *converter, key, name string) {
+		c.warn("%s = %s was loaded and not used: a table holds what became of it", key, decode.Quote(name))
+	}),
+
+	"agent.embedding_size":      whole(func(c *converter, key string, n int64) { c.set("policy.embedding", n, "was "+key) }),
+	"agent.hidden_size":         whole(func(c *converter, key string, n int64) { c.set("policy.hidden", n, "was "+key) }),
+	"agent.decider_lstm_size":   whole(func(c *converter, key string, n int64) { c.set("policy.memory", n, "was "+key) }),
+	"agent.decider_linear_size": whole(func(c *converter, key string, n int64) { c.set("policy.linear", n, "was "+key) }),
+	"agent.time_encoding_size":  whole(func(c *converter, key string, n int64) { c.set("policy.time", n, "was "+key) }),
+	"agent.max_actions":         whole(actionsKey),
+
+	"agent.alpha":               plainNumber("learn.lr"),
+	"agent.learning_rate_decay": plainNumber("learn.lr_decay"),
+	"agent.lr_decay_freq":       whole(func(c *converter, key string, n int64) { c.set("learn.lr_every", n, "was "+key) }),
+	"agent.temperature":         plainNumber("learn.temperature"),
+	"agent.temp_decay_rate":     plainNumber("learn.temperature_decay"),
+	"agent.temp_decay_freq":     whole(func(c *converter, key string, n int64) { c.set("learn.temperature_every", n, "was "+key) }),
+	"agent.gamma": func(c *converter, key string, value any) {
+		c.warn("%s = %s had no effect: the original kept it and never discounted", key, decode.OneLine(plain(value)))
+	},
+}
+
+// plainNumber translates a number of [agent].
+func plainNumber(to string) translator {
+	return func(c *converter, key string, value any) {
+		if f, ok := published.Number(value); ok {
+			c.set(to, f, "was "+key)
+			return
+		}
+		c.Fault(key, "must be a number, and not %s", decode.Describe(value))
+	}
+}
+
+func tableKey(c *converter, key, path string) {
+	c.set("table.file", path, "was "+key+", as seen from the folder of the original's source")
+}
+
+func otherTableKey(c *converter, key, path string) {
+	if _, given := c.Keys["simulation.datafile"]; given {
+		c.warn("%s had no effect beside simulation.datafile", key)
+		return
+	}
+	tableKey(c, key, path)
+}
+
+func vocabularyKey(c *converter, key, name string) {
+	c.set("table.vocabulary", "../vocabs/"+name+wordsSuffix, "was "+key+", as seen from the folder of the original's source")
+}
+
+// wordsSuffix is how the original's files of tokens end.
+const wordsSuffix = ".ids.pkl"
+
+func learningModelKey(c *converter, key, name string) {
+	modelKey(c, key, name)
+	for k := range c.settings { // it stands in another section than a job's
+		if s := &c.settings[k]; s.section == "network" {
+			s.section, s.key = "table", "network"
+		}
+	}
+}
+
+// actionsKey checks what the number of actions was: one for each marked block, and
+// one that does nothing. It is written down as these actions.
+func actionsKey(c *converter, key string, n int64) {
+	name, _ := c.Keys["job.model"].(string)
+	network, err := model.Zoo(name, model.ZooOptions{})
+	if err != nil {
+		return // which is told of the model
+	}
+	var actions []any
+	for _, a := range original.ScenarioActions(network) {
+		actions = append(actions, a)
+	}
+	if n != int64(len(actions)) {
+		c.Fault(key, "is %d, and %s has %d actions: one for each of its marked blocks, and none", n, name, len(actions))
+		return
+	}
+	c.set("table.actions", actions, "was "+key)
+}
+
+// learningOrder is how the file is read.
+var learningOrder = []string{"run", "table", "policy", "learn"}
+
+// learning translates a file about a policy that learns from a table.
+func (c *converter) learning(path string) (*Translation, error) {
+	c.Require([]string{"runner.seed", "runner.folder", "runner.agent", "runner.total_episodes", "job.model", "job.dataset", "agent.vocab", "agent.max_actions"})
+	_, first := c.Keys["simulation.datafile"]
+	if _, second := c.Keys["agent.save_file"]; !first && !second {
+		c.Faults = append(c.Faults, decode.Problem{Text: "it names no table to learn from: it has no simulation.datafile and no agent.save_file"})
+	}
+	for _, key := range c.Order {
+		c.learningKey(key)
+	}
+	c.fillInLearning()
+	if err := c.Located(); err != nil {
+		return nil, err
+	}
+	t := &Translation{Text: c.text("A policy of graft that learns", path, learningOrder), Warnings: c.warnings, Learning: true}
+	return t, config.Parse("the file made of "+path, []byte(t.Text), config.NewLearning())
+}
+
+// learningKey translates one key.
+func (c *converter) learningKey(key string) {
+	if translate, known := learningKeys[key]; known {
+		translate(c, key, c.Keys[key])
+		return
+	}
+	section, _, _ := strings.Cut(key, ".")
+	switch {
+	case section == "scheduler" || section == "trainer" || jobKeys[key] != nil:
+		c.warn("%s had no effect where a policy learned from a table", key)
+	default:
+		c.warn("%s = %s had no effect: the original never read it", key, decode.OneLine(plain(c.Keys[key])))
+	}
+}
+
+// fillInLearning writes down what the original did where its files said nothing.
+func (c *converter) fillInLearning() {
+	const own = "the original's default"
+	c.set("run.every", int64(100), own)
+	for _, d := range []struct {
+		path  string
+		value any
+	}{{"policy.embedding", int64(16)}, {"policy.hidden", int64(50)}, {"policy.memory", int64(32)}, {"policy.linear", int64(32)}, {"policy.time", int64(8)},
+		{"learn.lr", 1e-3}, {"learn.lr_decay", 0.99}, {"learn.lr_every", int64(500)}, {"learn.lr_least", 1e-9},
+		{"learn.temperature", 1.0}, {"learn.temperature_decay", 0.9}, {"learn.temperature_every", int64(1)}} {
+		c.set(d.path, d.value, own)
+	}
+	c.set("table.compat", string(net2net.Original), "what its surgery made of a network, which the policy reads")
+	c.set("table.waste", true, "its surgery drew numbers from the stream that actions are drawn from")
+	c.set("table.prefix", false, "as its last code; the 13-row policies learned with token 0 before the layers")
+	c.set("learn.rule", "reinforce", "the original's")
+	c.set("learn.reward", "tangent", "the original's")
+}

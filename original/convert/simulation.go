@@ -1,0 +1,79 @@
+package convert
+
+import (
+	"math"
+
+	"graft/config"
+	"graft/config/decode"
+)
+
+// simulationAgent is the original's that ran all sequences of actions.
+const simulationAgent = "SimulationAgent"
+
+// simulates says whether the file is one of the original's simulations.
+func (c *converter) simulates() bool { return c.Keys["runner.agent"] == simulationAgent }
+
+// mostLegacyChoices is above every number of blocks that the original could deepen.
+const mostLegacyChoices = 1000
+
+// choicesKey lists the actions of each decision: the original numbered them, with
+// none behind the last block.
+func choicesKey(c *converter, key string, n int64) {
+	if !c.simulates() {
+		c.ofGrid(key)
+		return
+	}
+	if n < 2 || n > mostLegacyChoices {
+		c.Fault(key, "must be from 2 to %d, and not %d", mostLegacyChoices, n)
+		return
+	}
+	var actions []any
+	for block := range n {
+		actions = append(actions, c.blockAction(block))
+	}
+	c.set("simulate.actions", actions, "was "+key+", by number, with none behind the last block")
+}
+
+func decisionsKey(c *converter, key string, n int64) {
+	if !c.simulates() {
+		c.ofGrid(key)
+		return
+	}
+	c.set("simulate.decisions", n, "was "+key+", after which nothing was done any more")
+}
+
+// ofGrid tells of a key that is about all sequences, in another file.
+func (c *converter) ofGrid(key string) {
+	c.warn("%s had no effect: only the original's %s read it", key, simulationAgent)
+}
+
+func saveFileKey(c *converter, key string, value any) {
+	if !c.simulates() {
+		c.ofGrid(key)
+		return
+	}
+	c.warn("%s = %s has no counterpart: the table is the folder table in run.folder", key, decode.OneLine(plain(value)))
+}
+
+func saveKey(c *converter, key string, value any) {
+	if c.simulates() && value == true {
+		return // as every simulation does
+	}
+	without("a job keeps no table; 'graft simulate' does")(c, key, value)
+}
+
+// grid is how many sequences there are; zero where the file does not say.
+func (c *converter) grid() float64 {
+	size, _ := c.Keys["agent.action_set_size"].(int64)
+	count, _ := c.Keys["agent.num_actions"].(int64)
+	if size < 1 || count < 1 {
+		return 0
+	}
+	return math.Pow(float64(size), float64(count))
+}
+
+// finishSimulation writes the file of a scenario and reads it again.
+func (c *converter) finishSimulation(path string) (*Translation, error) {
+	t := &Translation{Text: c.text("A scenario of graft", path, sectionOrder), Warnings: c.warnings, Simulation: true}
+	return t, config.Parse("the scenario made of "+path, []byte(t.Text), config.NewSimulation())
+}

@@ -1,0 +1,174 @@
+package original
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"graft/files"
+	"graft/results"
+)
+
+// Folder is a results folder of the original adaptation system.
+type Folder struct {
+	Path        string   // of the folder
+	Config      string   // config.toml as it is; empty if there is none
+	Description string   // description.txt; empty if there is none
+	Metrics     []Metric // sorted by file name; the file runtimes is among them
+	Logs        []Log    // sorted by file name
+	Others      []string // names of all other files, such as weights.pth
+}
+
+// Metric is a metric file, PREFIX.GRANULARITY.METRIC.
+type Metric struct {
+	File        string // name of the file
+	Prefix      string // source of the metric, such as "training00"; empty for runtimes
+	Granularity string // unit of a row: "epoch", "episode" or "batch"; empty for runtimes
+	Metric      string // name of the metric, such as "test_acc"
+	Rows        []Row  // nil if the original wrote none
+	Torn        bool   // the file ends in a torn row, which was skipped
+}
+
+// Row is a row of a metric file.
+type Row struct {
+	Index   int64   // of the epoch or episode, from 0
+	Seconds float64 // since the logger was made
+	Value   Value   // the measured value
+}
+
+// Value is a value as Python has printed it. The zero value is an empty
+// list.
+type Value struct {
+	None    bool      // there is no value
+	Single  bool      // the value is a number, not a list
+	Numbers []float64 // the number, or those of the list; nil for none
+}
+
+// Log is a log file, such as training00.log.
+type Log struct {
+	File string    // name of the file
+	Name string    // without its extension
+	Rows []LogLine // nil if it is empty
+}
+
+// granularities are the units of rows. Files of weights have names of three parts as
+// well, such as agent.finalmodel.pth.
+var granularities = map[string]bool{"epoch": true, "episode": true, "batch": true}
+
+// largestText bounds the bytes of a file that is read whole.
+const largestText = 64 << 20
+
+// runtimesName is the file of epoch times from which the original resumes. Its rows are
+// those of the metric last_runtime.
+const runtimesName = "runtimes"
+
+// ReadFolder reads a results folder of the original. Subfolders and torn last lines are
+// skipped. If some files cannot be read, the result has the others, and the error names
+// each with file and line.
+func ReadFolder(fsys files.FS, path string) (*Folder, error) {
+	path = filepath.Clean(path)
+	entries, err := fsys.ReadDir(path)
+	if err != nil {
+		return nil, fmt.Errorf("read results of the original: %w", err)
+	}
+	l := &Folder{Path: path}
+	var faults []error
+	for _, entry := range entries {
+		if !entry.IsDir() {
+			faults = append(faults, l.read(fsys, entry))
+		}
+	}
+	if err := errors.Join(faults...); err != nil {
+		return l, fmt.Errorf("read results of the original: %w", err)
+	}
+	return l, nil
+}
+
+// ReadRuntimes reads a single file of epoch times, under any name.
+func ReadRuntimes(fsys files.FS, path string) ([]Row, error) {
+	rows, _, err := readRows(fsys, path)
+	if err != nil {
+		return nil, fmt.Errorf("read the epochs' times: %w", err)
+	}
+	return rows, nil
+}
+
+// read reads one file of the folder.
+func (l *Folder) read(fsys files.FS, entry fs.DirEntry) (err error) {
+	name := entry.Name()
+	path := filepath.Join(l.Path, name)
+	m, isMetric := metricOf(name)
+	switch {
+	case name == results.ConfigFile:
+		l.Config, err = readText(fsys, path)
+	case name == "description.txt":
+		l.Description, err = readText(fsys, path)
+	case strings.HasSuffix(name, ".log"):
+		log := Log{File: name, Name: strings.TrimSuffix(name, ".log")}
+		if log.Rows, err = readLog(fsys, path); err == nil {
+			l.Logs = append(l.Logs, log)
+		}
+	case isMetric:
+		if m.Rows, m.Torn, err = readRows(fsys, path); err == nil {
+			l.Metrics = append(l.Metrics, m)
+		}
+	default:
+		l.Others = append(l.Others, name)
+	}
+	return err
+}
+
+func readText(fsys files.FS, path string) (string, error) {
+	text, err := files.ReadAll(fsys, path, largestText)
+	return string(text), err
+}
+
+// IsMetric recognises metric files of the original by name.
+func IsMetric(name string) bool {
+	_, is := metricOf(name)
+	return is
+}
+
+// metricOf parses the name of a metric file. The prefix may have dots.
+func metricOf(file string) (Metric, bool) {
+	if file == runtimesName {
+		return Metric{File: file, Metric: file}, true
+	}
+	rest, metric, _ := cutLast(file)
+	prefix, granularity, ok := cutLast(rest)
+	if !ok || metric == "" || prefix == "" || !granularities[granularity] {
+		return Metric{}, false
+	}
+	return Metric{File: file, Prefix: prefix, Granularity: granularity, Metric: metric}, true
+}
+
+// cutLast cuts at the last dot.
+func cutLast(text string) (before, after string, found bool) {
+	at := strings.LastIndexByte(text, '.')
+	if at < 0 {
+		return text, "", false
+	}
+	return text[:at], text[at+1:], true
+}
+
+// Metric finds a metric, such as "training00", "epoch", "test_acc"; nil if there
+// is none.
+func (l *Folder) Metric(prefix, granularity, metric string) *Metric {
+	for k := range l.Metrics {
+		m := &l.Metrics[k]
+		if m.Prefix == prefix && m.Granularity == granularity && m.Metric == metric {
+			return m
+		}
+	}
+	return nil
+}
+
+// Runtimes are the rows of the file runtimes; nil if there is none.
+func (l *Folder) Runtimes() []Row {
+	if m := l.Metric("", "", runtimesName); m != nil {
+		return m.Rows
+	}
+	return nil
+}

@@ -1,0 +1,124 @@
+package learn
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"graft/results"
+	"graft/simulation/tables"
+	"graft/torch/weights"
+)
+
+// The tables of a study's run folder, its checkpoints and their sections.
+const (
+	learningTable  = "learning"
+	episodeTable   = "episodes"
+	studySaved     = "study"
+	studyPosition  = "position.json"
+	studyTensors   = "policy" // as safetensors
+	studyCondition = "conditions.json"
+)
+
+var learningColumns = []results.Column{
+	{Name: "episodes", Kind: results.Int}, {Name: "objective"}, {Name: "accuracy"}, {Name: "expected_accuracy"},
+	{Name: "greedy", Kind: results.String}, {Name: "temperature"}, {Name: "learning_rate"},
+}
+
+var episodeColumns = []results.Column{
+	{Name: "episode", Kind: results.Int}, {Name: "sequence", Kind: results.String}, {Name: "accuracy"}, {Name: "objective"},
+}
+
+// Folder is a book in a run folder.
+type Folder struct {
+	Run   *results.Run
+	Table *tables.Table // that is learned from
+	// Conditions is a digest of all that the figures depend on; a study is resumed
+	// under the same ones only.
+	Conditions string
+
+	rows, episodes *results.Stream
+}
+
+// OpenFolder opens the tables of a run folder, which the caller closes.
+func OpenFolder(run *results.Run, t *tables.Table, conditions string) (*Folder, error) {
+	f := &Folder{Run: run, Table: t, Conditions: conditions}
+	var err error
+	if f.rows, err = run.Stream(learningTable, learningColumns); err != nil {
+		return nil, err
+	}
+	if f.episodes, err = run.Stream(episodeTable, episodeColumns); err != nil {
+		return nil, err
+	}
+	return f, f.episodes.Buffer(1000) // what a kill takes is learned again
+}
+
+// Row adds a row to the table learning.
+func (f *Folder) Row(r Row) error {
+	return f.rows.Append(r.Episodes, r.Objective, r.Accuracy, r.Expected, tables.Sequence(f.Table.Records[r.Greedy].Sequence), r.Temperature, r.Rate)
+}
+
+// Lesson adds rows to the table episodes. With the rule exact there are none.
+func (f *Folder) Lesson(first int, l Lesson) error {
+	for k, end := range l.Ends {
+		r := &f.Table.Records[end]
+		if err := f.episodes.Append(first+k, tables.Sequence(r.Sequence), r.Mean(), l.Objectives[k]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Save writes a checkpoint, after all rows.
+func (f *Folder) Save(l *Learner) error {
+	set, position, err := l.Save()
+	if err != nil {
+		return err
+	}
+	var tensors bytes.Buffer
+	if err := weights.WriteSafetensors(&tensors, set); err != nil {
+		return fmt.Errorf("save the policy: %w", err)
+	}
+	conditions, err := json.Marshal(f.Conditions)
+	if err != nil {
+		return fmt.Errorf("save the policy: %w", err)
+	}
+	return f.Run.SaveCheckpoint(studySaved, func(w *results.CheckpointWriter) error {
+		return errors.Join(w.Bytes(studyCondition, conditions), w.Bytes(studyPosition, position), w.Bytes(studyTensors, tensors.Bytes()))
+	})
+}
+
+// Restore brings a policy to the newest checkpoint that is whole, and the tables to
+// where they were then. Without one it begins anew, and false is returned.
+func (f *Folder) Restore(l *Learner) (bool, error) {
+	c, err := f.Run.LoadCheckpoint()
+	if errors.Is(err, results.ErrNoCheckpoint) {
+		return false, errors.Join(f.rows.Truncate(0), f.episodes.Truncate(0))
+	}
+	if err != nil {
+		return false, err
+	}
+	defer c.Close()
+	sections := map[string][]byte{}
+	for _, name := range []string{studyCondition, studyPosition, studyTensors} {
+		if sections[name], err = c.ReadSection(name); err != nil {
+			return false, err
+		}
+	}
+	var conditions string
+	if err := json.Unmarshal(sections[studyCondition], &conditions); err != nil || conditions != f.Conditions {
+		return false, errors.New("resume the study: its options, table, vocabulary or first policy are not those that it began with; give it those, or begin another run")
+	}
+	set, err := weights.ReadFrom(bytes.NewReader(sections[studyTensors]), int64(len(sections[studyTensors])), weights.Options{})
+	if err != nil {
+		return false, fmt.Errorf("resume the study: %w", err)
+	}
+	if err := f.Run.Rewind(c); err != nil {
+		return false, err
+	}
+	return true, l.Restore(set, sections[studyPosition])
+}
+
+// Digest tells two studies apart by their tables: equal digests are equal to the bit.
+func (f *Folder) Digest() string { return f.rows.Digest() + f.episodes.Digest() }

@@ -1,0 +1,197 @@
+package learn_test
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/files"
+	"graft/model"
+	"graft/net2net"
+	"graft/original"
+	"graft/original/learn"
+	"graft/original/vocab"
+	"graft/simulation/tables"
+	"graft/torch"
+	"graft/torch/weights"
+)
+
+const reference = "../../../shared/reference/adaptation"
+
+// fourActions are those of the original's tables.
+var fourActions = []string{"deepen:0", "deepen:1", "deepen:2", "none"}
+
+// golden reads one of the original's figures, or skips the test.
+func golden(t *testing.T, name string, into any) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(reference, "golden", name))
+	if err != nil {
+		t.Skip("left out: the original's figures are not beside the repository")
+	}
+	require.NoError(t, json.Unmarshal(text, into))
+}
+
+// publishedTree is one of the original's tables with its tokens.
+func publishedTree(t *testing.T, table, network string) (*learn.Tree, *vocab.Vocabulary) {
+	t.Helper()
+	words, err := vocab.Read(files.OS{}, filepath.Join(reference, "vocabs/models.ids.pkl"))
+	require.NoError(t, err)
+	f, err := os.Open(filepath.Join(reference, "simulations", table, "data.pkl"))
+	require.NoError(t, err)
+	defer f.Close()
+	tab, err := original.ReadTable(f, tables.Scenario{Name: table, Actions: fourActions}, 42)
+	require.NoError(t, err)
+	n, err := model.Zoo(network, model.ZooOptions{})
+	require.NoError(t, err)
+	tree, err := learn.NewPolicyTree(tab, n, learn.TreeOptions{Surgery: net2net.Options{Compat: net2net.Original}, Tokens: learn.VocabularyTokens(words, false), Waste: true})
+	require.NoError(t, err)
+	require.Len(t, tree.States, 21)
+	return tree, words
+}
+
+// compareWeights holds a policy against a file of PyTorch's.
+func compareWeights(t *testing.T, l *learn.Learner, name string, tolerance float64) {
+	t.Helper()
+	want, err := weights.Read(files.OS{}, filepath.Join(reference, "golden", name), weights.Options{})
+	require.NoError(t, err)
+	got, err := l.Weights()
+	require.NoError(t, err)
+	require.Len(t, got.Tensors, len(want.Tensors))
+	worst := 0.0
+	for _, g := range got.Tensors {
+		w, ok := want.Find(g.Name)
+		require.True(t, ok, g.Name)
+		require.Equal(t, w.Shape, g.Shape, g.Name)
+		a, err := g.Float64s()
+		require.NoError(t, err)
+		b, err := w.Float64s()
+		require.NoError(t, err)
+		for k := range a {
+			worst = max(worst, math.Abs(a[k]-b[k]))
+		}
+	}
+	require.LessOrEqual(t, worst, tolerance, name)
+	t.Logf("measured: %s apart by at most %.1g", name, worst)
+}
+
+// The free-running loop is the original's, episode by episode: actions,
+// probabilities, accuracies and objectives.
+func TestLearningTrace(t *testing.T) {
+	var want struct {
+		Seed     int64
+		Episodes []struct {
+			Actions   []int
+			Probs     [][]float64
+			Acc       float64
+			Objective float64
+		}
+	}
+	golden(t, "learning_trace_seed42_cpu.json", &want)
+	tree, words := publishedTree(t, "simulation_early2", "ConvNet2")
+	require.NoError(t, torch.With(func(s *torch.Scope) error {
+		l, err := learn.NewLearner(s, tree, learn.EmbeddingOf(words), learn.PolicyOptions{}, learn.Options{}, want.Seed)
+		require.NoError(t, err)
+		compareWeights(t, l, "policy_init_seed42.safetensors", 0)
+		probabilities, objectives := 0.0, 0.0
+		for k, w := range want.Episodes {
+			rows, err := l.Probabilities(1)
+			require.NoError(t, err)
+			lesson, err := l.Learn(1)
+			require.NoError(t, err)
+			require.Equal(t, w.Actions, tree.Path(int(lesson.Ends[0])), "episode %d", k)
+			require.Equal(t, w.Acc, tree.Accuracy[lesson.Ends[0]])
+			state := int32(0)
+			for step, a := range w.Actions {
+				for b, p := range rows[state] {
+					probabilities = max(probabilities, math.Abs(p-w.Probs[step][b]))
+				}
+				state = tree.States[state].Children[a]
+			}
+			objectives = max(objectives, math.Abs(lesson.Objectives[0]/w.Objective-1))
+			require.Less(t, max(probabilities, objectives), 1e-5, "episode %d", k)
+		}
+		t.Logf("measured: over %d free-running episodes probabilities apart by at most %.1g, objectives by %.1g of theirs", len(want.Episodes), probabilities, objectives)
+		return nil
+	}))
+}
+
+// Five updates with the actions given are the original's: probabilities, objectives,
+// norms of the gradients, and the weights after them.
+func TestForcedUpdates(t *testing.T) {
+	var want struct {
+		LR    float64
+		Steps []struct {
+			Actions   []int
+			TimeLeft  []float64
+			Probs     [][]float64
+			Acc       float64
+			Objective float64
+			GradNorms map[string]float64 `json:"grad_norms"`
+			ParamSums map[string]float64 `json:"param_sums_after"`
+		}
+	}
+	golden(t, "reinforce_forced_steps.json", &want)
+	tree, words := publishedTree(t, "simulation_early2", "ConvNet2")
+	require.NoError(t, torch.With(func(s *torch.Scope) error {
+		l, err := learn.NewLearner(s, tree, learn.EmbeddingOf(words), learn.PolicyOptions{}, learn.Options{LR: want.LR}, 42)
+		require.NoError(t, err)
+		norms := 0.0
+		for k, w := range want.Steps {
+			rows, err := l.Probabilities(1)
+			require.NoError(t, err)
+			state := int32(0)
+			for step, a := range w.Actions {
+				require.Equal(t, w.TimeLeft[step], tree.States[state].Left)
+				require.InDeltaSlice(t, w.Probs[step], rows[state], 1e-6)
+				state = tree.States[state].Children[a]
+			}
+			require.Equal(t, w.Acc, tree.Accuracy[-1-state])
+			objective, err := l.Force(w.Actions)
+			require.NoError(t, err)
+			require.InEpsilon(t, w.Objective, objective, 1e-6, "step %d", k)
+			gradient, err := l.Gradient()
+			require.NoError(t, err)
+			require.Len(t, gradient.Tensors, len(w.GradNorms))
+			for _, g := range gradient.Tensors {
+				norms = max(norms, math.Abs(norm(t, g)/w.GradNorms[g.Name]-1))
+			}
+			require.Less(t, norms, 1e-5, "step %d", k)
+			after, err := l.Weights()
+			require.NoError(t, err)
+			for _, p := range after.Tensors {
+				require.InDelta(t, w.ParamSums[p.Name], sum(t, p), 1e-4, p.Name)
+			}
+		}
+		t.Logf("measured: norms of gradients apart by at most %.1g of theirs", norms)
+		compareWeights(t, l, "policy_after_5_forced_steps.safetensors", 1e-6)
+		_, err = l.Force([]int{0, 4, 0})
+		require.ErrorContains(t, err, "no such sequence")
+		_, err = l.Force([]int{0})
+		require.ErrorContains(t, err, "has no end")
+		return nil
+	}))
+}
+
+func norm(t *testing.T, w weights.Tensor) float64 {
+	values, err := w.Float64s()
+	require.NoError(t, err)
+	squares := 0.0
+	for _, v := range values {
+		squares += v * v
+	}
+	return math.Sqrt(squares)
+}
+
+func sum(t *testing.T, w weights.Tensor) float64 {
+	values, err := w.Float64s()
+	require.NoError(t, err)
+	total := 0.0
+	for _, v := range values {
+		total += v
+	}
+	return total
+}

@@ -1,0 +1,176 @@
+package learn
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"graft/torch"
+)
+
+// Learner is a policy that learns from a tree. A scope owns it.
+type Learner struct {
+	Options
+	Tree *Tree
+
+	sizes     PolicyOptions
+	embedding Embedding
+	policy    *torch.Policy
+	random    *torch.Generator
+	at        torch.PolicyProgress
+}
+
+// Lesson holds the results of episodes, one value for each.
+type Lesson struct {
+	// Ends are those of the episodes; nil with the rule exact, which plays none.
+	Ends []int32
+	// Objectives are what was descended: the mean over the decisions of minus the log
+	// probability times the reward. With the rule exact it is the expected reward
+	// before each step, which was ascended.
+	Objectives []float64
+}
+
+// NewLearner makes a policy that knows nothing, drawn from a seed as PyTorch draws
+// one; its actions are drawn from the same stream afterwards.
+func NewLearner(s *torch.Scope, t *Tree, e Embedding, p PolicyOptions, o Options, seed int64) (*Learner, error) {
+	l, err := newLearner(s, t, e, p, o, seed)
+	if err == nil {
+		err = l.draw(s)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("make a policy that learns: %w", err)
+	}
+	return l, nil
+}
+
+func newLearner(s *torch.Scope, t *Tree, e Embedding, p PolicyOptions, o Options, seed int64) (*Learner, error) {
+	p.EnsureDefaults()
+	o.EnsureDefaults()
+	if err := errors.Join(p.Validate(), o.Validate()); err != nil {
+		return nil, err
+	}
+	states, err := t.policyTree(o.Reward, p.Time)
+	if err != nil {
+		return nil, err
+	}
+	l := &Learner{Options: o, Tree: t, sizes: p, embedding: e, random: s.NewGenerator(torch.CPU, seed),
+		at: torch.PolicyProgress{LR: o.LR, Temperature: o.Temperature}}
+	shape := torch.PolicyShape{Tokens: e.Rows(), Embedding: e.Width, Hidden: p.Hidden, Memory: p.Memory, Linear: p.Linear, Time: p.Time,
+		Actions: t.Actions, Precise: p.Precise}
+	values := make([]float64, len(e.Values))
+	for k, v := range e.Values {
+		values[k] = float64(v)
+	}
+	if l.policy, err = s.NewPolicy(shape, values); err != nil {
+		return nil, err
+	}
+	return l, l.policy.Grow(states)
+}
+
+// Episodes returns the number of episodes that the policy has learned from.
+func (l *Learner) Episodes() int { return int(l.at.Episodes) }
+
+// Rate is Adam's of the next step.
+func (l *Learner) Rate() float64 { return l.at.LR }
+
+// Heat is the temperature of the next episode.
+func (l *Learner) Heat() float64 { return l.at.Temperature }
+
+// Done says whether all episodes were learned from.
+func (l *Learner) Done() bool { return l.Episodes() >= l.Options.Episodes }
+
+// Learn learns from so many more episodes, which are whole batches, or from as many as
+// are left.
+func (l *Learner) Learn(episodes int) (Lesson, error) {
+	episodes = min(episodes, l.Options.Episodes-l.Episodes())
+	if l.Rule == Exact {
+		rewards, err := l.policy.Ascend(episodes, l.rule(), &l.at)
+		return Lesson{Objectives: rewards}, err
+	}
+	e, err := l.policy.Learn(episodes, l.random, l.rule(), &l.at)
+	return Lesson{Ends: e.Ends, Objectives: e.Objectives}, err
+}
+
+// Expectation is the expected result of a policy.
+type Expectation struct {
+	Reward   float64   // on average
+	Accuracy float64   // on average
+	Ends     []float64 // how likely each is
+	Greedy   int       // the end that it comes to by always taking the likeliest action
+}
+
+// Expect says what the policy can expect, by the actions' probabilities without a
+// temperature. It changes nothing that is learned.
+func (l *Learner) Expect() (Expectation, error) {
+	var o Expectation
+	var err error
+	if o.Reward, o.Ends, err = l.policy.Expect(1, 0); err != nil {
+		return o, err
+	}
+	for k, p := range o.Ends {
+		o.Accuracy += p * l.Tree.Accuracy[k]
+	}
+	rows, err := l.Probabilities(1)
+	if err != nil {
+		return o, err
+	}
+	for state := int32(0); state >= 0; o.Greedy = int(-1 - state) {
+		state = l.Tree.States[state].Children[likeliest(rows[state])]
+	}
+	return o, nil
+}
+
+// likeliest is the first of the largest values.
+func likeliest(values []float64) int {
+	best := 0
+	for k, v := range values {
+		if v > values[best] {
+			best = k
+		}
+	}
+	return best
+}
+
+// Probabilities of the actions in all states of the tree, at a temperature.
+func (l *Learner) Probabilities(temperature float64) ([][]float64, error) {
+	all := make([]int32, len(l.Tree.States))
+	for k := range all {
+		all[k] = int32(k)
+	}
+	return l.policy.Probabilities(all, temperature)
+}
+
+// Force learns from one sequence of actions as if they had been drawn, and returns
+// the objective.
+func (l *Learner) Force(actions []int) (float64, error) {
+	var states []int32
+	var coefficients [][]float64
+	state := int32(0)
+	for _, a := range actions {
+		if state < 0 || a < 0 || a >= l.Tree.Actions {
+			return 0, fmt.Errorf("force a policy to %v: the tree has no such sequence", actions)
+		}
+		states, coefficients = append(states, state), append(coefficients, make([]float64, l.Tree.Actions))
+		state = l.Tree.States[state].Children[a]
+	}
+	if state >= 0 {
+		return 0, fmt.Errorf("force a policy to %v: the sequence has no end", actions)
+	}
+	return l.force(actions, states, coefficients, l.Tree.rewards(l.Reward)[-1-state])
+}
+
+func (l *Learner) force(actions []int, states []int32, coefficients [][]float64, reward float64) (float64, error) {
+	rows, err := l.policy.Probabilities(states, l.at.Temperature)
+	if err != nil {
+		return 0, err
+	}
+	objective, share := 0.0, 1/float64(len(actions))
+	for k, a := range actions {
+		coefficients[k][a] = -reward * share
+		objective -= share * reward * math.Log(rows[k][a])
+	}
+	if err := l.policy.Gradient(states, coefficients, l.at.Temperature); err != nil {
+		return 0, err
+	}
+	return objective, l.policy.Step(l.rule(), &l.at)
+}

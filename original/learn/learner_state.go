@@ -1,0 +1,242 @@
+package learn
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"graft/model"
+	"graft/torch"
+	"graft/torch/weights"
+)
+
+// embedderName is the tensor of a policy's file that holds its embedding.
+const embedderName = "encoder.embedder.weight"
+
+// parameter is a tensor of a policy with its name in files.
+type parameter struct {
+	name  string
+	shape []int64
+}
+
+func (p parameter) count() int {
+	n := 1
+	for _, size := range p.shape {
+		n *= int(size)
+	}
+	return n
+}
+
+// recurrent and linear layers of a policy, in PyTorch's order.
+type (
+	recurrentLayer struct {
+		name, suffix string
+		in, units    int
+	}
+	linearLayer struct {
+		name    string
+		in, out int
+	}
+)
+
+func layersOf(p torch.PolicyShape) ([]recurrentLayer, []linearLayer) {
+	return []recurrentLayer{{"encoder.encoder", "", p.Embedding, p.Hidden}, {"encoder.encoder", "_reverse", p.Embedding, p.Hidden},
+			{"decider.lstm", "", 2 * p.Hidden, p.Memory}},
+		[]linearLayer{{"decider.linear1", p.Time + p.Memory, p.Linear}, {"decider.linear2", p.Linear, p.Linear}, {"decider.linear3", p.Linear, p.Actions}}
+}
+
+func (l recurrentLayer) parameters() []parameter {
+	g, n := int64(4*l.units), int64(l.units)
+	return []parameter{{l.name + ".weight_ih_l0" + l.suffix, []int64{g, int64(l.in)}}, {l.name + ".weight_hh_l0" + l.suffix, []int64{g, n}},
+		{l.name + ".bias_ih_l0" + l.suffix, []int64{g}}, {l.name + ".bias_hh_l0" + l.suffix, []int64{g}}}
+}
+
+func (l linearLayer) parameters() []parameter {
+	return []parameter{{l.name + ".weight", []int64{int64(l.out), int64(l.in)}}, {l.name + ".bias", []int64{int64(l.out)}}}
+}
+
+// parameters are those of a policy without the embedding.
+func (l *Learner) parameters() []parameter {
+	var all []parameter
+	recurrent, linear := layersOf(l.policy.Shape())
+	for _, layer := range recurrent {
+		all = append(all, layer.parameters()...)
+	}
+	for _, layer := range linear {
+		all = append(all, layer.parameters()...)
+	}
+	return all
+}
+
+// draw initialises the policy with the values that PyTorch draws, in the order in which the
+// original made its layers. The original also drew an embedding, which that of the vocabulary
+// replaced.
+func (l *Learner) draw(s *torch.Scope) error {
+	var flat []float64
+	take := func(t *torch.Tensor) {
+		values, err := torch.Values[float32](t)
+		if err != nil {
+			return // the scope says why
+		}
+		for _, v := range values {
+			flat = append(flat, float64(v))
+		}
+		s.Free(t)
+	}
+	lost := s.Zeros(torch.Float32, torch.CPU, l.embedding.Rows(), l.embedding.Width)
+	s.Normal(lost, 0, 1, l.random)
+	s.Free(lost)
+	recurrent, linear := layersOf(l.policy.Shape())
+	for _, layer := range recurrent {
+		bound := 1 / math.Sqrt(float64(layer.units))
+		for _, p := range layer.parameters() {
+			t := s.Zeros(torch.Float32, torch.CPU, p.count())
+			s.Uniform(t, -bound, bound, l.random)
+			take(t)
+		}
+	}
+	for _, layer := range linear {
+		for _, t := range model.Fresh(s, model.NewLinear(layer.in, layer.out), model.Placement{DType: torch.Float32, Random: l.random}) {
+			take(t)
+		}
+	}
+	waste := s.Zeros(torch.Float32, torch.CPU, l.Tree.Waste)
+	s.Uniform(waste, 0, 1, l.random)
+	s.Free(waste)
+	if s.Err() != nil {
+		return s.Err()
+	}
+	return l.policy.Write(torch.PolicyParameters, flat)
+}
+
+// Weights returns the policy in the original's file format.
+func (l *Learner) Weights() (*weights.Set, error) {
+	embedding, err := weights.FromFloat32s(embedderName, []int64{int64(l.embedding.Rows()), int64(l.embedding.Width)}, l.embedding.Values)
+	if err != nil {
+		return nil, err
+	}
+	set := &weights.Set{Tensors: []weights.Tensor{embedding}}
+	return set, l.add(set, "", torch.PolicyParameters)
+}
+
+// Gradient returns the gradient of the last step, under the names of the parameters.
+func (l *Learner) Gradient() (*weights.Set, error) {
+	set := &weights.Set{}
+	return set, l.add(set, "", torch.PolicyGradient)
+}
+
+// add adds one of the policy's vectors to a set, tensor by tensor.
+func (l *Learner) add(set *weights.Set, prefix string, part torch.PolicyPart) error {
+	values, err := l.policy.Read(part)
+	if err != nil {
+		return err
+	}
+	for _, p := range l.parameters() {
+		n := p.count()
+		t := weights.Tensor{Name: prefix + p.name, DType: weights.Float32, Shape: p.shape}
+		if l.sizes.Precise {
+			t.DType = weights.Float64
+		}
+		for _, v := range values[:n] {
+			if l.sizes.Precise {
+				t.Data = binary.LittleEndian.AppendUint64(t.Data, math.Float64bits(v))
+			} else {
+				t.Data = binary.LittleEndian.AppendUint32(t.Data, math.Float32bits(float32(v)))
+			}
+		}
+		set.Tensors, values = append(set.Tensors, t), values[n:]
+	}
+	return nil
+}
+
+// find collects one of the policy's vectors from a set.
+func (l *Learner) find(set *weights.Set, prefix string) ([]float64, error) {
+	var values []float64
+	var faults []error
+	for _, p := range l.parameters() {
+		t, ok := set.Find(prefix + p.name)
+		if !ok {
+			faults = append(faults, fmt.Errorf("it has no tensor %s", prefix+p.name))
+			continue
+		}
+		if !slices.Equal(t.Shape, p.shape) {
+			faults = append(faults, fmt.Errorf("%s has the shape %v; the policy's is %v", t.Name, t.Shape, p.shape))
+			continue
+		}
+		numbers, err := t.Float64s()
+		if err != nil {
+			faults = append(faults, err)
+		}
+		values = append(values, numbers...)
+	}
+	return values, errors.Join(faults...)
+}
+
+// Begin initialises the policy with the parameters of another from a file. The vocabulary's
+// embedding stays, and the optimizer begins anew.
+func (l *Learner) Begin(set *weights.Set) error {
+	values, err := l.find(set, "")
+	if err != nil {
+		return fmt.Errorf("begin with another policy: %w", err)
+	}
+	return l.policy.Write(torch.PolicyParameters, values)
+}
+
+// The prefixes of a saved policy's tensors, and the name of the tensor with the state of its
+// generator.
+const (
+	policyPrefix    = "policy/"
+	firstPrefix     = "first/"
+	secondPrefix    = "second/"
+	generatorTensor = "generator"
+)
+
+// Save returns the state of learning: tensors and a JSON text.
+func (l *Learner) Save() (*weights.Set, []byte, error) {
+	set := &weights.Set{}
+	for prefix, part := range savedParts {
+		if err := l.add(set, prefix, part); err != nil {
+			return nil, nil, fmt.Errorf("save the policy: %w", err)
+		}
+	}
+	slices.SortStableFunc(set.Tensors, func(a, b weights.Tensor) int { return strings.Compare(a.Name, b.Name) })
+	state, err := l.random.State()
+	if err != nil {
+		return nil, nil, fmt.Errorf("save the policy: %w", err)
+	}
+	set.Tensors = append(set.Tensors, weights.Tensor{Name: generatorTensor, DType: weights.Uint8, Shape: []int64{int64(len(state))}, Data: state})
+	text, err := json.Marshal(l.at)
+	return set, text, err
+}
+
+var savedParts = map[string]torch.PolicyPart{policyPrefix: torch.PolicyParameters, firstPrefix: torch.PolicyFirst, secondPrefix: torch.PolicySecond}
+
+// Restore restores the state of Save. The tree and the options must be the same.
+func (l *Learner) Restore(set *weights.Set, text []byte) error {
+	at := l.at
+	if err := json.Unmarshal(text, &at); err != nil {
+		return fmt.Errorf("restore the policy: %w", err)
+	}
+	for prefix, part := range savedParts {
+		values, err := l.find(set, prefix)
+		if err == nil {
+			err = l.policy.Write(part, values)
+		}
+		if err != nil {
+			return fmt.Errorf("restore the policy: %w", err)
+		}
+	}
+	state, ok := set.Find(generatorTensor)
+	if !ok {
+		return fmt.Errorf("restore the policy: it has no tensor %s", generatorTensor)
+	}
+	if err := l.random.Restore(state.Data); err != nil {
+		return fmt.Errorf("restore the policy: %w", err)
+	}
+	l.at = at
+	return nil
+}

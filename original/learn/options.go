@@ -1,0 +1,144 @@
+package learn
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"graft/torch"
+)
+
+// PolicyOptions are the sizes of a policy that learns. Those of its vocabulary and
+// the number of its actions are given with what it learns from.
+type PolicyOptions struct {
+	Hidden int // units of each direction in which layers are read; zero means 50
+	Memory int // units of what remembers the layers; zero means 16
+	Linear int // values between the linear layers; zero means 128
+	Time   int // values that say how much time is left; zero means 8
+	// Precise computes in float64; false is float32, as the original.
+	Precise bool
+}
+
+// EnsureDefaults fills in what zero stands for.
+func (o *PolicyOptions) EnsureDefaults() {
+	for _, d := range []struct {
+		value *int
+		zero  int
+	}{{&o.Hidden, 50}, {&o.Memory, 16}, {&o.Linear, 128}, {&o.Time, 8}} {
+		if *d.value == 0 {
+			*d.value = d.zero
+		}
+	}
+}
+
+// largestSize bounds sizes: more is a slip of the hand.
+const largestSize = 1 << 10
+
+// Validate lists all that is wrong.
+func (o PolicyOptions) Validate() error {
+	var faults []error
+	for _, size := range []struct {
+		name  string
+		value int
+	}{{"hidden", o.Hidden}, {"memory", o.Memory}, {"linear", o.Linear}, {"time", o.Time}} {
+		if size.value < 1 || size.value > largestSize {
+			faults = append(faults, fmt.Errorf("%s is %d; it lies between 1 and %d", size.name, size.value, largestSize))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// How a policy learns.
+const (
+	Reinforce = "reinforce" // from episodes that it plays (Williams 1992)
+	Exact     = "exact"     // from all sequences at once, each as likely as it is
+)
+
+// What a policy is rewarded with.
+const (
+	RewardTangent  = "tangent"  // 100 tan(πa/2) of the accuracy a, which stretches what is near to 1
+	RewardAccuracy = "accuracy" // the accuracy, between 0 and 1
+	RewardStandard = "standard" // the accuracy in deviations from the mean of the table
+)
+
+// Options say how a policy learns. The zero value learns as the original's did.
+type Options struct {
+	Rule     string  // empty means reinforce
+	Episodes int     // in all; with the rule exact a step counts as one; zero means 10,000
+	Reward   string  // empty means tangent
+	LR       float64 // Adam's rate; zero means 0.0001
+	LRDecay  float64 // what the rate is multiplied by; zero means 0.99
+	LREvery  int     // episodes after which it is; zero means 500
+	LRLeast  float64 // a rate below it falls no more; zero means 1e-9
+	// Temperature above 1 makes actions more equally likely while a policy learns: they
+	// have the softmax of the policy's probabilities, and not of its logits, over it.
+	// Zero means 1.
+	Temperature      float64
+	TemperatureDecay float64 // what it is multiplied by, down to 1; zero means 0.9
+	TemperatureEvery int     // episodes after which it is; zero means 1
+	Baseline         float64 // share of each reward in a running mean that is taken off rewards; zero takes off nothing
+	Entropy          float64 // weight of the entropy of each decision beside its reward; zero is none
+	Batch            int     // episodes for each step; zero means 1
+}
+
+// EnsureDefaults fills in what zero stands for.
+func (o *Options) EnsureDefaults() {
+	if o.Rule == "" {
+		o.Rule = Reinforce
+	}
+	if o.Reward == "" {
+		o.Reward = RewardTangent
+	}
+	for _, d := range []struct {
+		value *int
+		zero  int
+	}{{&o.Episodes, 10_000}, {&o.LREvery, 500}, {&o.TemperatureEvery, 1}, {&o.Batch, 1}} {
+		if *d.value == 0 {
+			*d.value = d.zero
+		}
+	}
+	for _, d := range []struct {
+		value *float64
+		zero  float64
+	}{{&o.LR, 1e-4}, {&o.LRDecay, 0.99}, {&o.LRLeast, 1e-9}, {&o.Temperature, 1}, {&o.TemperatureDecay, 0.9}} {
+		if *d.value == 0 {
+			*d.value = d.zero
+		}
+	}
+}
+
+// Validate lists all that is wrong.
+func (o Options) Validate() error {
+	var faults []error
+	bad := func(wrong bool, format string, args ...any) {
+		if wrong {
+			faults = append(faults, fmt.Errorf(format, args...))
+		}
+	}
+	rules, rewards := []string{Reinforce, Exact}, []string{RewardTangent, RewardAccuracy, RewardStandard}
+	bad(!slices.Contains(rules, o.Rule), "rule is %q; there are %q", o.Rule, rules)
+	bad(!slices.Contains(rewards, o.Reward), "reward is %q; there are %q", o.Reward, rewards)
+	bad(o.Episodes < 1, "episodes is %d; it is at least 1", o.Episodes)
+	bad(o.Batch < 1, "batch is %d; it is at least 1", o.Batch)
+	bad(o.Batch > 0 && o.Episodes%max(o.Batch, 1) != 0, "episodes is %d, which are no whole batches of %d", o.Episodes, o.Batch)
+	bad(o.LREvery < 1, "lr_every is %d; it is at least 1", o.LREvery)
+	bad(o.TemperatureEvery < 1, "temperature_every is %d; it is at least 1", o.TemperatureEvery)
+	for _, v := range []struct {
+		name  string
+		value float64
+	}{{"lr", o.LR}, {"lr_decay", o.LRDecay}, {"lr_least", o.LRLeast}, {"temperature", o.Temperature}, {"temperature_decay", o.TemperatureDecay},
+		{"baseline", o.Baseline}, {"entropy", o.Entropy}} {
+		bad(!(v.value >= 0) || math.IsInf(v.value, 0), "%s is %v; it is not negative", v.name, v.value)
+	}
+	bad(o.Baseline > 1, "baseline is %v; it is a share, at most 1", o.Baseline)
+	bad(o.TemperatureDecay > 1, "temperature_decay is %v; it is at most 1", o.TemperatureDecay)
+	bad(o.Rule == Exact && (o.Baseline != 0 || o.Batch > 1), "rule is %s, which plays no episodes; baseline and batch are for %s", Exact, Reinforce)
+	return errors.Join(faults...)
+}
+
+// rule is how the kernel is told.
+func (o Options) rule() torch.PolicyRule {
+	return torch.PolicyRule{LRDecay: o.LRDecay, LRLeast: o.LRLeast, LREvery: o.LREvery, HeatDecay: o.TemperatureDecay, HeatEvery: o.TemperatureEvery,
+		Baseline: o.Baseline, Entropy: o.Entropy, Batch: o.Batch, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8}
+}

@@ -1,0 +1,321 @@
+package learn_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/files"
+	"graft/files/faults"
+	"graft/model"
+	"graft/net2net"
+	"graft/original/learn"
+	"graft/original/vocab"
+	"graft/results"
+	"graft/simulation/learning"
+	"graft/simulation/tables"
+	"graft/simulation/tables/tabletest"
+	"graft/torch"
+)
+
+// madeUp is a table of two decisions about ConvNet2, its tree and vectors for all
+// layers that occur.
+func madeUp(t *testing.T) (*tables.Table, *learn.Tree, learn.Embedding) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(1, 2))
+	s := tables.Scenario{Name: "made-up", Budget: 400, Decisions: 2, Actions: fourActions}
+	var records []tables.Record
+	for k := range 16 {
+		// The time of the second decision is that of the first action.
+		records = append(records, tables.Record{Sequence: []string{fourActions[k/4], fourActions[k%4]},
+			Left: []float64{330, 315 - float64(k/4)}, Accuracy: []float64{0.5 + 0.3*r.Float64()}, Seeds: []int64{1}})
+	}
+	table, err := tables.New(s, records)
+	require.NoError(t, err)
+	n, err := model.Zoo("ConvNet2", model.ZooOptions{})
+	require.NoError(t, err)
+	known := map[string]int32{}
+	tree, err := learn.NewPolicyTree(table, n, learn.TreeOptions{Surgery: net2net.Options{Compat: net2net.Original}, Waste: true, Tokens: func(n *model.Network) ([]int32, error) {
+		var tokens []int32
+		for _, layer := range vocab.LayerKeys(n) {
+			if _, has := known[layer]; !has {
+				known[layer] = int32(len(known))
+			}
+			tokens = append(tokens, known[layer])
+		}
+		return tokens, nil
+	}})
+	require.NoError(t, err)
+	e := learn.Embedding{Width: 4}
+	for range len(known) * e.Width {
+		e.Values = append(e.Values, float32(r.NormFloat64()))
+	}
+	return table, tree, e
+}
+
+func TestTree(t *testing.T) {
+	table, tree, e := madeUp(t)
+	require.Len(t, tree.States, 5)
+	require.Len(t, tree.Accuracy, 16)
+	require.Equal(t, []int32{1, 2, 3, 4}, tree.States[0].Children)
+	require.Equal(t, []int32{-5, -6, -7, -8}, tree.States[2].Children)
+	require.Equal(t, 330.0, tree.States[0].Left)
+	require.Equal(t, 313.0, tree.States[3].Left)
+	require.Equal(t, table.Records[6].Mean(), tree.Accuracy[6])
+	require.Equal(t, []int{1, 2}, tree.Path(6))
+	require.Equal(t, tree.States[0].Tokens, tree.States[4].Tokens, "none changes nothing")
+	require.Len(t, tree.States[1].Tokens, len(tree.States[0].Tokens)+3)
+	// ConvNet2 has 10,474 weights that are drawn, and the original's surgery draws a
+	// convolution of 32 channels, a linear layer of one, or nothing.
+	require.Equal(t, 10_474, tree.Waste)
+	require.Equal(t, []int32{9248, 9248, 2, 0}, tree.States[0].Waste)
+	require.Greater(t, e.Rows(), 8)
+}
+
+func TestTablesThatAreNoTrees(t *testing.T) {
+	table, _, _ := madeUp(t)
+	n, err := model.Zoo("ConvNet2", model.ZooOptions{})
+	require.NoError(t, err)
+	none := func(*model.Network) ([]int32, error) { return nil, errors.New("no token for that") }
+	_, err = learn.NewPolicyTree(table, n, learn.TreeOptions{Tokens: none})
+	require.ErrorContains(t, err, "after (): no token for that")
+	some := func(*model.Network) ([]int32, error) { return []int32{1}, nil }
+	free := *table
+	free.Actions = nil
+	_, err = learn.NewPolicyTree(&free, n, learn.TreeOptions{Tokens: some})
+	require.ErrorContains(t, err, "its actions depend on the network")
+	few, err := tables.New(table.Scenario, table.Records[:15])
+	require.NoError(t, err)
+	_, err = learn.NewPolicyTree(few, n, learn.TreeOptions{Tokens: some})
+	require.ErrorContains(t, err, "1 of its sequences are missing")
+	plain, err := model.Zoo("ResNet18", model.ZooOptions{})
+	require.NoError(t, err)
+	_, err = learn.NewPolicyTree(table, plain, learn.TreeOptions{Tokens: some, Surgery: net2net.Options{Compat: net2net.Original}})
+	require.ErrorContains(t, err, "there is no marked block")
+}
+
+// A policy reads a network as a vocabulary has its layers.
+func TestVocabularyTokens(t *testing.T) {
+	n, err := model.Zoo("ConvNet2", model.ZooOptions{})
+	require.NoError(t, err)
+	v, err := vocab.Build([]*model.Network{n}, 2, rand.New(rand.NewPCG(1, 0)))
+	require.NoError(t, err)
+	plain, err := learn.VocabularyTokens(v, false)(n)
+	require.NoError(t, err)
+	want, err := v.Tokens(n)
+	require.NoError(t, err)
+	require.Len(t, plain, len(want))
+	for k, id := range want {
+		require.Equal(t, int32(id), plain[k])
+	}
+	behind, err := learn.VocabularyTokens(v, true)(n)
+	require.NoError(t, err)
+	require.Equal(t, append([]int32{0}, plain...), behind)
+	other, err := model.Zoo("ConvNet3", model.ZooOptions{})
+	require.NoError(t, err)
+	_, err = learn.VocabularyTokens(v, false)(other)
+	require.ErrorContains(t, err, "has no token in the vocabulary")
+}
+
+// unsynced does not wait for the disk: the tests here end processes, not machines.
+type unsynced = tabletest.Unsynced
+
+// errKilled ends a process in these tests: nothing is done after it.
+var errKilled = errors.New("killed")
+
+// mortal is a book whose process is killed at one of its calls, before it or after.
+type mortal struct {
+	*learn.Folder
+	calls *int // that are left
+}
+
+func (m mortal) mind(call func() error) error {
+	*m.calls--
+	if *m.calls == 0 {
+		return errKilled
+	}
+	if err := call(); err != nil {
+		return err
+	}
+	*m.calls--
+	if *m.calls == 0 {
+		return errKilled
+	}
+	return nil
+}
+
+func (m mortal) Row(r learn.Row) error {
+	return m.mind(func() error { return m.Folder.Row(r) })
+}
+func (m mortal) Lesson(first int, l learn.Lesson) error {
+	return m.mind(func() error { return m.Folder.Lesson(first, l) })
+}
+func (m mortal) Save(l *learn.Learner) error {
+	return m.mind(func() error { return m.Folder.Save(l) })
+}
+
+// school is a run folder in which a study goes on until it is done.
+type school struct {
+	t       *testing.T
+	fsys    files.FS
+	path    string
+	options learn.Options
+	folder  *learn.Folder
+}
+
+// goOn works until so many calls of the book, or to the end where that is zero.
+func (c *school) goOn(ctx context.Context, calls int, look func(*learn.Learner)) (*learn.StudyOutcome, error) {
+	table, tree, e := madeUp(c.t)
+	var outcome *learn.StudyOutcome
+	return outcome, torch.With(func(s *torch.Scope) (err error) {
+		l, err := learn.NewLearner(s, tree, e, learn.PolicyOptions{Hidden: 6, Memory: 5, Linear: 8, Time: 3}, c.options, 5)
+		require.NoError(c.t, err)
+		run, err := results.Open(c.fsys, c.path)
+		if err != nil {
+			run, err = results.Create(c.fsys, c.path, results.CreateOptions{}, results.Manifest{})
+		}
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, run.Close()) }()
+		if c.folder, err = learn.OpenFolder(run, table, "these"); err != nil {
+			return err
+		}
+		if _, err := c.folder.Restore(l); err != nil {
+			return err
+		}
+		ticks := 0
+		now := func() time.Time { ticks++; return time.Unix(int64(ticks), 0) }
+		study := &learn.Study{Learner: l, Table: table, Every: 10, Checkpoint: 3 * time.Second, Now: now, Book: mortal{c.folder, &calls}}
+		if outcome, err = study.Run(ctx); err == nil && look != nil {
+			look(l)
+		}
+		return err
+	})
+}
+
+// digest is all that a study leaves: its tables and its policy.
+func (c *school) digest(calls int) string {
+	text := ""
+	_, err := c.goOn(context.Background(), calls, func(l *learn.Learner) {
+		set, position, err := l.Save()
+		require.NoError(c.t, err)
+		text = fmt.Sprintf("%s %s %x", c.folder.Digest(), position, set.Tensors)
+	})
+	require.NoError(c.t, err)
+	return text
+}
+
+var lessons = map[string]learn.Options{
+	"as the original": {Episodes: 120, Temperature: 50, LREvery: 30},
+	"in batches":      {Episodes: 120, Batch: 4, Baseline: 0.1, Entropy: 0.1},
+	"exact":           {Episodes: 120, Rule: learn.Exact},
+}
+
+// A study that is killed at any call of its book, again and again, ends with the bits
+// of one that is not.
+func TestStudiesSurviveKills(t *testing.T) {
+	r, kills := rand.New(rand.NewPCG(4, 4)), 0
+	for name, o := range lessons {
+		want := (&school{t: t, fsys: unsynced{}, path: filepath.Join(t.TempDir(), "whole"), options: o}).digest(0)
+		for round := range 7 {
+			c := &school{t: t, fsys: unsynced{}, path: filepath.Join(t.TempDir(), fmt.Sprint(round)), options: o}
+			for range 4 {
+				_, err := c.goOn(context.Background(), 1+r.IntN(24), nil)
+				if err == nil {
+					break
+				}
+				require.ErrorIs(t, err, errKilled)
+				kills++
+			}
+			require.Equal(t, want, c.digest(0), "%s, round %d", name, round)
+		}
+	}
+	require.GreaterOrEqual(t, kills, 50)
+	t.Logf("measured: %d kills", kills)
+}
+
+// Whatever goes wrong with a write, a study ends the same once the disk is well again.
+func TestStudiesSurviveFaultyDisks(t *testing.T) {
+	o := lessons["as the original"]
+	want := (&school{t: t, fsys: unsynced{}, path: filepath.Join(t.TempDir(), "whole"), options: o}).digest(0)
+	r, failed := rand.New(rand.NewPCG(6, 6)), 0
+	for _, kind := range []faults.Kind{faults.Fail, faults.Torn, faults.DiskFull, faults.Crash} {
+		for round := range 8 {
+			path := filepath.Join(t.TempDir(), fmt.Sprint(round))
+			at := 1 + r.IntN(120)
+			_, err := (&school{t: t, fsys: faults.New(unsynced{}, at, kind), path: path, options: o}).goOn(context.Background(), 0, nil)
+			if err != nil {
+				failed++
+			}
+			require.Equal(t, want, (&school{t: t, fsys: unsynced{}, path: path, options: o}).digest(0), "%v at %d, which gave %v", kind, at, err)
+		}
+	}
+	require.Greater(t, failed, 16)
+}
+
+// One that is asked to stop says so, and goes on likewise.
+func TestStudiesStop(t *testing.T) {
+	o := lessons["as the original"]
+	want := (&school{t: t, fsys: unsynced{}, path: filepath.Join(t.TempDir(), "whole"), options: o}).digest(0)
+	c := &school{t: t, fsys: unsynced{}, path: filepath.Join(t.TempDir(), "stopped"), options: o}
+	stopped, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err := c.goOn(stopped, 0, nil)
+	require.ErrorIs(t, err, learning.ErrStopped)
+	require.Equal(t, want, c.digest(0))
+	require.Equal(t, want, c.digest(0), "one that is done stays done")
+}
+
+func TestStudiesGoOnUnderTheirConditionsOnly(t *testing.T) {
+	c := &school{t: t, fsys: unsynced{}, path: filepath.Join(t.TempDir(), "run"), options: lessons["exact"]}
+	c.digest(0)
+	require.NoError(t, torch.With(func(s *torch.Scope) error {
+		table, tree, e := madeUp(t)
+		l, err := learn.NewLearner(s, tree, e, learn.PolicyOptions{}, learn.Options{}, 1)
+		require.NoError(t, err)
+		run, err := results.Open(unsynced{}, c.path)
+		require.NoError(t, err)
+		defer run.Close()
+		folder, err := learn.OpenFolder(run, table, "others")
+		require.NoError(t, err)
+		_, err = folder.Restore(l)
+		require.ErrorContains(t, err, "not those that it began with")
+		return nil
+	}))
+}
+
+func TestStudyOutcome(t *testing.T) {
+	c := &school{t: t, fsys: unsynced{}, path: filepath.Join(t.TempDir(), "run"),
+		options: learn.Options{Rule: learn.Exact, Reward: learn.RewardStandard, LR: 0.01, Episodes: 300}}
+	o, err := c.goOn(context.Background(), 0, nil)
+	require.NoError(t, err)
+	table, _, _ := madeUp(t)
+	best := 0
+	for k := range table.Records {
+		if table.Records[k].Mean() > table.Records[best].Mean() {
+			best = k
+		}
+	}
+	require.Equal(t, table.Records[best].Sequence, o.Best)
+	require.Equal(t, table.Find(o.Greedy...).Mean(), o.Accuracy)
+	require.Equal(t, 300, o.Episodes)
+	require.Equal(t, 16, o.Records)
+	require.LessOrEqual(t, o.Rank, 3, "a hill beside the highest will do")
+	learning, err := results.ReadStream(files.OS{}, filepath.Join(c.path, "learning.csv"))
+	require.NoError(t, err)
+	require.Equal(t, 30, learning.Rows)
+	greedy, err := learning.Strings("greedy")
+	require.NoError(t, err)
+	require.Equal(t, tables.Sequence(o.Greedy), greedy[29])
+	expected, err := learning.Floats("expected_accuracy")
+	require.NoError(t, err)
+	require.InDelta(t, o.Expected, expected[29], 1e-12)
+	require.Greater(t, expected[29], expected[0])
+}

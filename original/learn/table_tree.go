@@ -1,0 +1,172 @@
+package learn
+
+import (
+	"fmt"
+	"slices"
+
+	"graft/model"
+	"graft/net2net"
+	"graft/original/vocab"
+	"graft/simulation/tables"
+)
+
+// Tokens reads a network as tokens for a policy.
+type Tokens func(n *model.Network) ([]int32, error)
+
+// VocabularyTokens reads networks by a vocabulary, behind token 0 where prefix is set,
+// as the original had it while its first policies learned.
+func VocabularyTokens(v *vocab.Vocabulary, prefix bool) Tokens {
+	return func(n *model.Network) ([]int32, error) {
+		ids, err := v.Tokens(n)
+		if err != nil {
+			return nil, err
+		}
+		var tokens []int32
+		if prefix {
+			tokens = append(tokens, 0)
+		}
+		for _, id := range ids {
+			tokens = append(tokens, int32(id))
+		}
+		return tokens, nil
+	}
+}
+
+// TreeOptions say how a table becomes a tree. Tokens must be there.
+type TreeOptions struct {
+	Surgery net2net.Options // how actions are done; they need no batch without weights
+	Tokens  Tokens          // must be given; nil is no reader
+	// Waste throws as many random numbers away as the original drew for the weights of
+	// its networks, so that a policy draws the actions that the original's drew on a
+	// CPU. False throws away none.
+	Waste bool
+}
+
+// NewPolicyTree is a table as a policy learns from it. Its states are the networks that the
+// beginnings of sequences make of n, which has no weights and is not changed, with
+// the time that was left; its ends are the records, by their places.
+func NewPolicyTree(t *tables.Table, n *model.Network, o TreeOptions) (*Tree, error) {
+	if len(t.Actions) == 0 {
+		return nil, fmt.Errorf("make a tree of table %s: its actions depend on the network", t.Name)
+	}
+	if err := t.Complete(); err != nil {
+		return nil, fmt.Errorf("make a tree: %w", err)
+	}
+	tree := &Tree{Actions: len(t.Actions)}
+	for k := range t.Records {
+		tree.Accuracy = append(tree.Accuracy, t.Records[k].Mean())
+	}
+	if o.Waste {
+		tree.Waste = drawn(n)
+	}
+	all := []grown{{net: n}}
+	for k := 0; k < len(all); k++ {
+		more, err := addState(t, tree, all[k], len(all), o)
+		if err != nil {
+			return nil, fmt.Errorf("make a tree of table %s: %w", t.Name, err)
+		}
+		all = append(all, more...)
+	}
+	return tree, nil
+}
+
+// grown is a network after the beginning of a sequence.
+type grown struct {
+	prefix []string
+	net    *model.Network
+}
+
+// addState adds a state to the tree and returns those behind it, the first of which has
+// the place next.
+func addState(t *tables.Table, tree *Tree, g grown, next int, o TreeOptions) ([]grown, error) {
+	first := firstWith(t, g.prefix)
+	s := TreeState{Left: t.Records[first].Left[len(g.prefix)], Budget: t.Budget}
+	var err error
+	if s.Tokens, err = o.Tokens(g.net); err != nil {
+		return nil, fmt.Errorf("after %s: %w", tables.Tuple(g.prefix), err)
+	}
+	var more []grown
+	for _, text := range t.Actions {
+		prefix := append(slices.Clone(g.prefix), text)
+		net, err := grow(g.net, text, o.Surgery)
+		if err != nil {
+			return nil, fmt.Errorf("after %s: %w", tables.Tuple(g.prefix), err)
+		}
+		if o.Waste {
+			s.Waste = append(s.Waste, int32(wasted(g.net, net)))
+		}
+		if len(prefix) == t.Decisions {
+			s.Children = append(s.Children, int32(-1-t.Index(prefix...)))
+			continue
+		}
+		s.Children = append(s.Children, int32(next+len(more)))
+		more = append(more, grown{prefix, net})
+	}
+	tree.States = append(tree.States, s)
+	return more, nil
+}
+
+// firstWith is the place of the sequence that goes on from a beginning with the first
+// action each time: its times stand for those of all that begin so.
+func firstWith(t *tables.Table, prefix []string) int {
+	sequence := slices.Clone(prefix)
+	for len(sequence) < t.Decisions {
+		sequence = append(sequence, t.Actions[0])
+	}
+	return t.Index(sequence...)
+}
+
+func grow(n *model.Network, text string, o net2net.Options) (*model.Network, error) {
+	action, err := net2net.ParseAction(text)
+	if err != nil {
+		return nil, err
+	}
+	grown := n.Sketch()
+	_, err = net2net.Apply(grown, action, o)
+	return grown, err
+}
+
+// drawn is how many random numbers PyTorch takes for a network's first weights: one
+// for each that does not begin at zero or one.
+func drawn(n *model.Network) int {
+	count := 0
+	for _, e := range n.State() {
+		if e.Slot.Role == model.Weight || e.Slot.Role == model.Bias && hasWeight(e.Leaf.Layer) {
+			count += e.Slot.Count()
+		}
+	}
+	return count
+}
+
+// hasWeight tells layers whose bias is drawn from those where it begins at zero.
+func hasWeight(l model.Layer) bool {
+	return slices.ContainsFunc(l.Slots(), func(s model.Slot) bool { return s.Role == model.Weight })
+}
+
+// madeOfOne is how many numbers the original drew for a new linear layer, whatever its
+// size: it made one of a single input and output, and then replaced the weights.
+const madeOfOne = 2
+
+// wasted is how many numbers the original drew for a layer that it then made one that
+// passes its input on.
+func wasted(before, after *model.Network) int {
+	had := map[string]int{}
+	for _, leaf := range before.Leaves() {
+		had[leaf.Layer.String()]++
+	}
+	count := 0
+	for _, leaf := range after.Leaves() {
+		had[leaf.Layer.String()]--
+		if had[leaf.Layer.String()] >= 0 || !hasWeight(leaf.Layer) {
+			continue
+		}
+		if _, linear := leaf.Layer.(model.Linear); linear {
+			count += madeOfOne
+			continue
+		}
+		for _, slot := range leaf.Layer.Slots() {
+			count += slot.Count()
+		}
+	}
+	return count
+}

@@ -1,0 +1,142 @@
+package learn
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"graft/original/bilstm"
+	"graft/original/vocab"
+	"graft/torch"
+)
+
+// Tree holds the states of a scenario, and the accuracy at the end of every sequence of
+// actions. State 0 is the beginning of each.
+type Tree struct {
+	States   []TreeState
+	Accuracy []float64 // of each end, between 0 and 1
+	Actions  int       // that there are in each state
+	// Waste is how many numbers of the random stream are thrown away before the first
+	// action is drawn: the original drew weights for a network then. Zero is none.
+	Waste int
+}
+
+// TreeState is a moment at which a decision is made.
+type TreeState struct {
+	Tokens []int32 // of the network's layers
+	Left   float64 // seconds of the budget
+	Budget float64 // in seconds
+	// Children are where each action leads: a state behind this one, or -1 - k for end
+	// k of the tree. All ends are equally many decisions away.
+	Children []int32
+	// Waste is how many numbers of the random stream each action throws away: the
+	// original's surgery drew first weights for a new layer, and then set them. Nil is
+	// none.
+	Waste []int32
+}
+
+// Embedding is a fixed vector for each token. The zero value has none.
+type Embedding struct {
+	Width  int       // of a vector
+	Values []float32 // rows of Width
+}
+
+// EmbeddingOf is the vectors of a vocabulary.
+func EmbeddingOf(v *vocab.Vocabulary) Embedding {
+	return Embedding{Width: v.Size(), Values: slices.Concat(v.Vectors...)}
+}
+
+// Rows is the number of vectors.
+func (e Embedding) Rows() int {
+	if e.Width < 1 {
+		return 0
+	}
+	return len(e.Values) / e.Width
+}
+
+// reward transforms an accuracy; mean and deviation are those of the table.
+func reward(kind string, accuracy, mean, deviation float64) float64 {
+	switch kind {
+	case RewardAccuracy:
+		return accuracy
+	case RewardStandard:
+		if deviation == 0 {
+			return 0
+		}
+		return (accuracy - mean) / deviation
+	default:
+		return 100 * math.Tan(accuracy*math.Pi/2)
+	}
+}
+
+// rewards are those of all ends.
+func (t *Tree) rewards(kind string) []float64 {
+	mean, squares := 0.0, 0.0
+	for _, a := range t.Accuracy {
+		mean += a / float64(len(t.Accuracy))
+	}
+	for _, a := range t.Accuracy {
+		squares += (a - mean) * (a - mean) / float64(len(t.Accuracy))
+	}
+	all := make([]float64, len(t.Accuracy))
+	for k, a := range t.Accuracy {
+		all[k] = reward(kind, a, mean, math.Sqrt(squares))
+	}
+	return all
+}
+
+// Validate lists what is wrong beside what the kernel checks.
+func (t *Tree) Validate() error {
+	var faults []error
+	for k, a := range t.Accuracy {
+		if !(a >= 0 && a <= 1) {
+			faults = append(faults, fmt.Errorf("end %d has an accuracy of %v; it lies between 0 and 1", k, a))
+		}
+	}
+	for k, s := range t.States {
+		if !(s.Budget > 0) || !(s.Left >= 0 && s.Left <= s.Budget) {
+			faults = append(faults, fmt.Errorf("state %d has %v s left of a budget of %v s", k, s.Left, s.Budget))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// policyTree is the tree as the kernel takes it.
+func (t *Tree) policyTree(kind string, time int) (*torch.PolicyTree, error) {
+	if err := t.Validate(); err != nil {
+		return nil, err
+	}
+	p := &torch.PolicyTree{Rewards: t.rewards(kind)}
+	for _, s := range t.States {
+		p.Tokens, p.Children = append(p.Tokens, s.Tokens), append(p.Children, s.Children)
+		p.Time = append(p.Time, bilstm.TimeCode(s.Left, s.Budget, time))
+		if s.Waste != nil {
+			p.Waste = append(p.Waste, s.Waste)
+		}
+	}
+	return p, nil
+}
+
+// Path is the actions from the beginning to an end; nil where nothing leads there.
+func (t *Tree) Path(end int) []int {
+	var walk func(state int32, path []int) []int
+	walk = func(state int32, path []int) []int {
+		for a, child := range t.States[state].Children {
+			here := append(path[:len(path):len(path)], a)
+			if child < 0 && int(-1-child) == end {
+				return here
+			}
+			if child > state {
+				if found := walk(child, here); found != nil {
+					return found
+				}
+			}
+		}
+		return nil
+	}
+	if len(t.States) == 0 {
+		return nil
+	}
+	return walk(0, nil)
+}

@@ -1,0 +1,97 @@
+package published
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"graft/config/decode"
+	"graft/files"
+	"graft/model"
+	"graft/original"
+	"graft/original/bilstm"
+	"graft/original/vocab"
+	"graft/simulation/tables"
+)
+
+// TableFile is the name of a table in its folder.
+const TableFile = "data.pkl"
+
+// ReadPolicy reads a policy of the original and the vocabulary that it learned
+// with. Where the policy is a run's folder, its weights must have the sizes that the
+// run's configuration says, and that is returned as well; else it is nil.
+func ReadPolicy(fsys files.FS, policy, vocabulary string, o bilstm.Options) (*bilstm.Policy, *Run, error) {
+	v, err := vocab.Read(fsys, vocabulary)
+	if err != nil {
+		return nil, nil, err
+	}
+	var run *Run
+	if info, err := fsys.Stat(policy); err == nil && info.IsDir() {
+		if run, err = Read(fsys, filepath.Join(policy, ConfigFile)); err != nil {
+			return nil, nil, err
+		}
+		o.Want = run.Policy
+	}
+	p, err := bilstm.Read(fsys, policy, v, o)
+	return p, run, err
+}
+
+// ReadFirstPolicy reads the policy that a run's learning began with: the original
+// evaluated that one wherever there was one. As folders are moved together, it is
+// looked for in the folder beside the run's that has its folder's name.
+func ReadFirstPolicy(fsys files.FS, folder string, run *Run, vocabulary string, o bilstm.Options) (*bilstm.Policy, error) {
+	path := beside(folder, run.Source)
+	p, _, err := ReadPolicy(fsys, path, vocabulary, o)
+	if err != nil {
+		return nil, fmt.Errorf("%s began with the policy %s: %w", folder, run.Source, err)
+	}
+	return p, nil
+}
+
+// beside resolves a path of the original's from a folder that was moved together with
+// its neighbours.
+func beside(folder, path string) string {
+	return filepath.Join(folder, "..", filepath.Base(filepath.Dir(path)), filepath.Base(path))
+}
+
+// ReadTable reads the table of a run of the original, and makes the network
+// that its sequences begin with, without weights. The folder of a policy, which has
+// no table of its own, stands for the one beside it from which the policy learned.
+func ReadTable(fsys files.FS, folder string) (*tables.Table, *model.Network, error) {
+	run, err := Read(fsys, filepath.Join(folder, ConfigFile))
+	if err != nil {
+		return nil, nil, err
+	}
+	_, err = fsys.Stat(filepath.Join(folder, TableFile))
+	if there := filepath.Dir(beside(folder, run.Table)); errors.Is(err, fs.ErrNotExist) && run.Table != "" && there != filepath.Clean(folder) {
+		folder = there
+		if run, err = Read(fsys, filepath.Join(folder, ConfigFile)); err != nil {
+			return nil, nil, err
+		}
+	}
+	if run.Network == "" {
+		fault := decode.Fault{File: filepath.Join(folder, ConfigFile), Text: "it does not say job.model, the network that the table is of"}
+		return nil, nil, fmt.Errorf("read table: %w", decode.Faults{fault})
+	}
+	n, err := model.Zoo(run.Network, model.ZooOptions{})
+	if err != nil {
+		return nil, nil, err
+	}
+	s := run.Scenario()
+	s.Name, s.Actions = filepath.Base(folder), original.ScenarioActions(n)
+	t, err := readTable(fsys, filepath.Join(folder, TableFile), s, run.Seed)
+	return t, n, err
+}
+
+func readTable(fsys files.FS, path string, s tables.Scenario, seed int64) (*tables.Table, error) {
+	f, err := fsys.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("read table: %w; a folder of the original's has a file %s", err, TableFile)
+	}
+	t, err := original.ReadTable(f, s, seed)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return nil, fmt.Errorf("%w; copy %s again", err, path)
+	}
+	return t, t.Complete()
+}

@@ -1,0 +1,113 @@
+package published
+
+import (
+	"fmt"
+	"slices"
+
+	"graft/config/decode"
+	"graft/files"
+	"graft/model"
+	"graft/original/bilstm"
+	"graft/simulation/tables"
+)
+
+// ConfigFile is the configuration that the original put into each run's folder.
+const ConfigFile = "config.toml"
+
+// Run holds the statements of an original configuration about a policy that learned, or
+// about a table. Unset fields are zero.
+type Run struct {
+	Seed       int64   // of all that was drawn
+	Folder     string  // of the run, in the folder of all results
+	Network    string  // in the zoo
+	Dataset    string  // by the original's name
+	Budget     float64 // seconds
+	Start      float64 // seconds of the budget that had passed when decisions began
+	Decisions  int     // that lead to a record of a table
+	Choices    int     // actions that each decision of a table chose from
+	Table      string  // the path of the table that was learned from, or recorded
+	Source     string  // the path of the policy that learning began with; empty for a new one
+	Vocabulary string  // by name
+	Policy     bilstm.Shape
+}
+
+// Scenario returns the scenario of a table. It has no actions: the file states only
+// their number.
+func (r *Run) Scenario() tables.Scenario {
+	return tables.Scenario{Name: r.Folder, Network: r.Network, Dataset: r.Dataset, Budget: r.Budget, Start: r.Start, Decisions: r.Decisions}
+}
+
+// Read reads a configuration file of the original. Where what it says is
+// wrong, the error wraps [decode.Faults].
+func Read(fsys files.FS, path string) (*Run, error) {
+	return readRun(fsys, path, (*Source).requireZoo)
+}
+
+// ReadScenario reads the file by which a table was simulated. It must say of
+// what; the network may be one that is not in the zoo.
+func ReadScenario(fsys files.FS, path string) (*Run, error) {
+	return readRun(fsys, path, (*Source).requireScenario)
+}
+
+func readRun(fsys files.FS, path string, check func(*Source)) (*Run, error) {
+	text, err := files.ReadAll(fsys, path, decode.LargestFile)
+	if err != nil {
+		return nil, fmt.Errorf("read run: %w; a folder of the original's has a file %s", err, ConfigFile)
+	}
+	r, err := parse(path, text, check)
+	if err != nil {
+		return nil, fmt.Errorf("read run: %w", err)
+	}
+	return r, nil
+}
+
+func parse(path string, text []byte, check func(*Source)) (*Run, error) {
+	c, err := NewSource(path, text)
+	if err != nil {
+		return nil, err
+	}
+	r := &Run{}
+	for key, to := range r.places() {
+		c.Take(key, to)
+	}
+	if r.Table == "" {
+		c.Take("agent.save_file", &r.Table)
+	}
+	check(c)
+	return r, c.Located()
+}
+
+// requireScenario tells which keys are missing that a table's file has.
+func (c *Source) requireScenario() {
+	c.Require([]string{"runner.seed", "runner.folder", "scheduler.running_time", "job.model", "job.dataset"})
+}
+
+// requireZoo tells of a network that is not in the zoo.
+func (c *Source) requireZoo() {
+	if name, given := c.Keys["job.model"].(string); given && !slices.Contains(NetworkNames(), name) {
+		c.Fault("job.model", "is a class of the original's that is not here%s", decode.Guess(name, NetworkNames()))
+	}
+}
+
+// places maps the keys of a file to fields.
+func (r *Run) places() map[string]any {
+	return map[string]any{
+		"runner.seed": &r.Seed, "runner.folder": &r.Folder, "job.model": &r.Network, "job.dataset": &r.Dataset,
+		"scheduler.running_time": &r.Budget, "scheduler.start_time": &r.Start, "agent.num_actions": &r.Decisions, "agent.action_set_size": &r.Choices,
+		"simulation.datafile": &r.Table, "agent.policyfile": &r.Source, "agent.vocab": &r.Vocabulary,
+		"agent.max_actions": &r.Policy.Actions, "agent.embedding_size": &r.Policy.Embedding, "agent.hidden_size": &r.Policy.Hidden,
+		"agent.decider_lstm_size": &r.Policy.Memory, "agent.decider_linear_size": &r.Policy.Linear, "agent.time_encoding_size": &r.Policy.Time,
+	}
+}
+
+// NetworkNames lists the names of networks.
+func NetworkNames() []string {
+	var names []string
+	for _, e := range model.ZooEntries() {
+		names = append(names, e.Name)
+		if e.Alias != "" {
+			names = append(names, e.Alias)
+		}
+	}
+	return names
+}

@@ -1,0 +1,123 @@
+// Package published reads the run folders that the original published: their
+// configurations, policies and tables.
+package published
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"graft/config/decode"
+)
+
+// Source is a configuration file of the original: its keys in their order, where they
+// stand, and what is wrong with them.
+type Source struct {
+	*decode.Document
+	Keys   map[string]any // values by section and key
+	Order  []string       // of the keys in the file
+	Faults []decode.Problem
+
+	table map[string]any
+}
+
+// NewSource reads a file of the original's. The error wraps decode.Faults.
+func NewSource(path string, text []byte) (*Source, error) {
+	doc := decode.NewDocument(path, text)
+	table, err := doc.LooseTOML()
+	if err != nil {
+		return nil, err
+	}
+	c := &Source{Document: doc, table: table, Keys: map[string]any{}}
+	c.flatten()
+	return c, nil
+}
+
+// Located is the faults with their lines; nil where there are none.
+func (c *Source) Located() error { return c.Locate(c.Faults) }
+
+// flatten lists the keys of the file, sections and keys joined by a dot.
+func (c *Source) flatten() {
+	at := map[string]int{}
+	note := func(name string, where []any, value any) {
+		c.Keys[name] = value
+		c.Order = append(c.Order, name)
+		start, _, _ := c.Span(decode.Problem{Where: where, Key: true})
+		at[name] = start
+	}
+	for section, value := range c.table {
+		table, ok := value.(map[string]any)
+		if !ok || section == "optimizer_args" {
+			note(section, []any{section}, value)
+			continue
+		}
+		for key, value := range table {
+			note(section+"."+key, []any{section, key}, value)
+		}
+	}
+	slices.SortFunc(c.Order, func(a, b string) int { return cmp.Or(cmp.Compare(at[a], at[b]), strings.Compare(a, b)) })
+}
+
+// Require tells which keys are missing without which the original did not run.
+func (c *Source) Require(keys []string) {
+	for _, key := range keys {
+		if _, has := c.Keys[key]; !has {
+			c.Faults = append(c.Faults, decode.Problem{Text: "this is no file of the original system: it has no " + key})
+		}
+	}
+}
+
+// Fault notes what is wrong with a key.
+func (c *Source) Fault(key, format string, args ...any) {
+	var where []any
+	for step := range strings.SplitSeq(key, ".") {
+		where = append(where, step)
+	}
+	c.Faults = append(c.Faults, decode.Problem{Where: where, Text: key + " " + fmt.Sprintf(format, args...)})
+}
+
+// Number is a value that is a finite number.
+func Number(value any) (float64, bool) {
+	switch v := value.(type) {
+	case int64:
+		return float64(v), true
+	case float64:
+		return v, !math.IsNaN(v) && !math.IsInf(v, 0)
+	}
+	return 0, false
+}
+
+// mostCounted is above every count in a file of the original's.
+const mostCounted = 1 << 20
+
+// Take stores the value of a key, if it is there.
+func (c *Source) Take(key string, to any) {
+	value, given := c.Keys[key]
+	if !given {
+		return
+	}
+	ok := false
+	wants := "a text"
+	switch to := to.(type) {
+	case *string:
+		*to, ok = value.(string)
+	case *int64:
+		wants = "a whole number"
+		*to, ok = value.(int64)
+	case *int:
+		var n int64
+		wants = "a whole number above 0"
+		n, ok = value.(int64)
+		ok = ok && n > 0 && n <= mostCounted
+		*to = int(n)
+	case *float64:
+		wants = "a number of seconds"
+		*to, ok = Number(value)
+		ok = ok && *to >= 0
+	}
+	if !ok {
+		c.Fault(key, "must be %s, and not %s", wants, decode.Describe(value))
+	}
+}

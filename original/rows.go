@@ -1,0 +1,142 @@
+package original
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"graft/files"
+	"graft/results"
+)
+
+// readRows reads a metric file.
+func readRows(fsys files.FS, path string) (rows []Row, torn bool, err error) {
+	err = results.ReadTable(fsys, path, func(r io.Reader) (err error) {
+		torn, err = results.EachLine(r, func(n int, line []byte) error {
+			row, err := parseRow(lineText(line))
+			if err != nil {
+				return fmt.Errorf("%s:%d: %w", path, n, err)
+			}
+			rows = append(rows, row)
+			return nil
+		})
+		return err
+	})
+	return rows, torn, err
+}
+
+// lineText is a line without its end.
+func lineText(line []byte) string {
+	return string(bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r")))
+}
+
+// parseRow reads "index,seconds,value". The commas of a list are its own.
+func parseRow(line string) (row Row, err error) {
+	parts := strings.SplitN(line, ",", 3)
+	if len(parts) != 3 {
+		return row, fmt.Errorf("%.100q is not an index, seconds and a value", line)
+	}
+	if row.Index, err = strconv.ParseInt(parts[0], 10, 64); err != nil {
+		return row, fmt.Errorf("the index %.100q is no whole number", parts[0])
+	}
+	if row.Seconds, err = parsePythonFloat(parts[1]); err != nil {
+		return row, fmt.Errorf("the seconds: %w", err)
+	}
+	row.Value, err = parseValue(parts[2])
+	return row, err
+}
+
+// parseValue reads None, a number, or a list of numbers.
+func parseValue(text string) (Value, error) {
+	if text == "None" {
+		return Value{None: true}, nil
+	}
+	inside, isList := strings.CutPrefix(text, "[")
+	if !isList {
+		f, err := parsePythonFloat(text)
+		if err != nil {
+			return Value{}, err
+		}
+		return Value{Single: true, Numbers: []float64{f}}, nil
+	}
+	inside, closed := strings.CutSuffix(inside, "]")
+	if !closed {
+		return Value{}, fmt.Errorf("the list %.100q has no end", text)
+	}
+	if strings.TrimSpace(inside) == "" {
+		return Value{}, nil
+	}
+	var v Value
+	for part := range strings.SplitSeq(inside, ",") {
+		f, err := parsePythonFloat(strings.TrimSpace(part))
+		if err != nil {
+			return Value{}, err
+		}
+		v.Numbers = append(v.Numbers, f)
+	}
+	return v, nil
+}
+
+// parsePythonFloat reads a number as Python's repr writes it: in decimal, nan,
+// inf or -inf.
+func parsePythonFloat(text string) (float64, error) {
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || strings.ContainsAny(text, "xXpP_") {
+		return 0, fmt.Errorf("%.100q is no number", text)
+	}
+	return f, nil
+}
+
+// LogLine is an entry of a log.
+type LogLine struct {
+	Time  time.Time // time without a zone, taken as UTC; zero before the first entry
+	Level string    // such as "INFO"; empty before the first entry
+	Text  string    // text with its further lines, such as a traceback
+}
+
+// logTime is the time format of the original's logger.
+const logTime = "2006-01-02 15:04:05,000"
+
+// readLog reads a log. A last line without an end is kept.
+func readLog(fsys files.FS, path string) ([]LogLine, error) {
+	data, err := files.ReadAll(fsys, path, largestText)
+	if err != nil {
+		return nil, err
+	}
+	return parseLog(data), nil
+}
+
+func parseLog(data []byte) []LogLine {
+	var lines []LogLine
+	for line := range bytes.Lines(data) {
+		text := lineText(line)
+		entry, begins := parseLogLine(text)
+		switch {
+		case begins:
+			lines = append(lines, entry)
+		case len(lines) == 0:
+			lines = append(lines, LogLine{Text: text})
+		default:
+			last := &lines[len(lines)-1]
+			last.Text += "\n" + text
+		}
+	}
+	return lines
+}
+
+// parseLogLine reads "TIME | [LEVEL] : TEXT"; any other line continues the entry before.
+func parseLogLine(text string) (LogLine, bool) {
+	stamp, rest, ok := strings.Cut(text, " | [")
+	level, message, ok2 := strings.Cut(rest, "] : ")
+	if !ok || !ok2 {
+		return LogLine{}, false
+	}
+	at, err := time.Parse(logTime, stamp)
+	if err != nil {
+		return LogLine{}, false
+	}
+	return LogLine{Time: at, Level: level, Text: message}, true
+}

@@ -1,0 +1,173 @@
+package vocab
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"graft/files"
+)
+
+// FileName is the name of a vocabulary's file in its folder.
+const FileName = "vocabulary.json"
+
+// largestFile is in bytes.
+const largestFile = 64 << 20
+
+// The first two fields of a file.
+const (
+	fileFormat  = "graft vocabulary"
+	fileVersion = 1
+)
+
+// file is the notation of our own, one JSON object.
+type file struct {
+	Format  string      `json:"format"`  // the words "graft vocabulary"
+	Version int         `json:"version"` // 1; a reader refuses any other
+	Keys    []Entry     `json:"keys"`    // each key once; by convention the first is none-layer with token 0
+	Vectors [][]float32 `json:"vectors"` // one for each token from 0 on, all equally long
+}
+
+// Read reads a vocabulary: a file of our own, the ids of the original, whose vectors
+// lie beside them, or a folder that holds one or the other.
+func Read(fsys files.FS, path string) (*Vocabulary, error) {
+	v, err := read(fsys, path)
+	if err != nil {
+		return nil, fmt.Errorf("read vocabulary %s: %w", path, err)
+	}
+	return v, nil
+}
+
+func read(fsys files.FS, path string) (*Vocabulary, error) {
+	info, err := fsys.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		if path, err = findIn(fsys, path); err != nil {
+			return nil, err
+		}
+	}
+	stem, vectors := strings.CutSuffix(path, vectorsSuffix)
+	switch {
+	case vectors:
+		path = stem + idsSuffix
+	case filepath.Ext(path) == ".json":
+		return readFile(fsys, path)
+	case !strings.HasSuffix(path, idsSuffix):
+		return nil, fmt.Errorf("the name says not what it is: it ends in .json, or in %s", idsSuffix)
+	}
+	return readPickles(fsys, path)
+}
+
+// findIn is the one vocabulary of a folder.
+func findIn(fsys files.FS, folder string) (string, error) {
+	entries, err := fsys.ReadDir(folder)
+	if err != nil {
+		return "", err
+	}
+	var found []string
+	for _, e := range entries {
+		if e.Name() == FileName {
+			return filepath.Join(folder, FileName), nil
+		}
+		if strings.HasSuffix(e.Name(), idsSuffix) {
+			found = append(found, e.Name())
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", fmt.Errorf("%w: the folder holds neither %s nor a file *%s; make one with 'graft vocab build'", fs.ErrNotExist, FileName, idsSuffix)
+	case 1:
+		return filepath.Join(folder, found[0]), nil
+	}
+	return "", fmt.Errorf("the folder holds several: %s; name one of them", strings.Join(found, ", "))
+}
+
+func readFile(fsys files.FS, path string) (*Vocabulary, error) {
+	data, err := files.ReadAll(fsys, path, largestFile)
+	if err != nil {
+		return nil, err
+	}
+	v, err := Parse(data)
+	if err != nil {
+		return nil, err
+	}
+	v.Source = path
+	return v, nil
+}
+
+// Parse reads the text of a file of our own. What a file should not hold is an
+// error.
+func Parse(data []byte) (*Vocabulary, error) {
+	var f file
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&f); err != nil {
+		return nil, fmt.Errorf("it is no vocabulary, or cut short: %w", err)
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("something follows the vocabulary")
+	}
+	if f.Format != fileFormat || f.Version != fileVersion {
+		return nil, fmt.Errorf("it says that it is %q of version %d; %q of version %d is read", f.Format, f.Version, fileFormat, fileVersion)
+	}
+	return New(f.Keys, f.Vectors)
+}
+
+// Format writes the text of a file of our own, with a line for each key and vector.
+// Parse makes the same vocabulary of it, to the bit.
+func (v *Vocabulary) Format(w io.Writer) error {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "{\n  \"format\": %q,\n  \"version\": %d,\n  \"keys\": [", fileFormat, fileVersion)
+	for k, e := range v.Entries {
+		key, err := quote(e.Key)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&b, "%s\n    {\"key\": %s, \"id\": %d}", comma(k), key, e.ID)
+	}
+	b.WriteString("\n  ],\n  \"vectors\": [")
+	for id, vector := range v.Vectors {
+		var numbers []string
+		for _, x := range vector {
+			numbers = append(numbers, strconv.FormatFloat(float64(x), 'g', -1, 32))
+		}
+		fmt.Fprintf(&b, "%s\n    [%s]", comma(id), strings.Join(numbers, ", "))
+	}
+	b.WriteString("\n  ]\n}\n")
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+func comma(k int) string {
+	if k == 0 {
+		return ""
+	}
+	return ","
+}
+
+// quote writes a string without hiding < and >.
+func quote(text string) ([]byte, error) {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(text)
+	return bytes.TrimSpace(b.Bytes()), err
+}
+
+// Write writes a file of our own, whole or not at all.
+func (v *Vocabulary) Write(fsys files.FS, path string) error { return write(fsys, path, v.Format) }
+
+func write(fsys files.FS, path string, format func(io.Writer) error) error {
+	if err := files.WriteAtomic(fsys, path, format); err != nil {
+		return fmt.Errorf("write vocabulary: %w", err)
+	}
+	return nil
+}

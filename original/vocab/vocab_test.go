@@ -1,0 +1,308 @@
+package vocab_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"io/fs"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/files"
+	"graft/files/faults"
+	"graft/model"
+	"graft/original/vocab"
+	"graft/torch/pickle"
+	"graft/torch/weights"
+)
+
+// reference is where the original's vocabulary lies beside the repository.
+const reference = "../../../shared/reference/adaptation/vocabs"
+
+func zoo(t testing.TB, name string) *model.Network {
+	n, err := model.Zoo(name, model.ZooOptions{})
+	require.NoError(t, err)
+	return n
+}
+
+func built(t testing.TB, names ...string) *vocab.Vocabulary {
+	var networks []*model.Network
+	for _, name := range names {
+		networks = append(networks, zoo(t, name))
+	}
+	v, err := vocab.Build(networks, 3, rand.New(rand.NewPCG(1, 0)))
+	require.NoError(t, err)
+	return v
+}
+
+// equal compares all but where vocabularies came from.
+func equal(t *testing.T, want, got *vocab.Vocabulary) {
+	t.Helper()
+	require.Equal(t, want.Entries, got.Entries)
+	require.Equal(t, want.Vectors, got.Vectors)
+}
+
+func TestThePublishedVocabulary(t *testing.T) {
+	var ids struct {
+		Entries []struct {
+			Layer string
+			ID    int
+		}
+	}
+	var vectors struct{ Weight [][]float32 }
+	for name, into := range map[string]any{"models.ids.json": &ids, "models.embeddings.json": &vectors} {
+		text, err := os.ReadFile(filepath.Join(reference, name))
+		if err != nil {
+			t.Skip("left out: the original's vocabulary is not beside the repository")
+		}
+		require.NoError(t, json.Unmarshal(text, into))
+	}
+	for _, path := range []string{"", "models.ids.pkl", "models.embeddings.pkl"} {
+		v, err := vocab.Read(files.OS{}, filepath.Join(reference, path))
+		require.NoError(t, err)
+		require.Len(t, v.Entries, len(ids.Entries))
+		for k, want := range ids.Entries {
+			require.Equal(t, vocab.Entry{Key: want.Layer, ID: want.ID}, v.Entries[k])
+		}
+		require.Equal(t, vectors.Weight, v.Vectors)
+		require.Len(t, v.Entries, 18)
+		require.Equal(t, 16, v.Size())
+		var shared []int
+		for _, c := range v.Collisions() {
+			shared = append(shared, c.ID, len(c.Keys))
+		}
+		require.Equal(t, []int{9, 2, 10, 4, 11, 2}, shared)
+		require.Nil(t, v.Keys(13))
+		require.Empty(t, v.Unknown(zoo(t, "ConvNet3")))
+	}
+	// The first thirteen are those of the networks that there were at first.
+	v := built(t, "ConvNet", "LargeConvNet", "FeedForwardNet", "FeedForwardNet2", "FeedForwardNet3")
+	for k, e := range v.Entries {
+		require.Equal(t, ids.Entries[k].Layer, e.Key)
+		require.Equal(t, k, e.ID)
+	}
+	require.Len(t, v.Entries, 13)
+}
+
+func TestBuild(t *testing.T) {
+	v := built(t, "ConvNet2", "ConvNet3")
+	equal(t, v, built(t, "ConvNet2", "ConvNet3"))
+	require.Equal(t, vocab.Entry{Key: vocab.NoneLayer}, v.Entries[0])
+	require.Empty(t, v.Collisions())
+	require.Len(t, v.Vectors, len(v.Entries))
+	tokens, err := v.Tokens(zoo(t, "ConvNet2"))
+	require.NoError(t, err)
+	require.Equal(t, []int{1, 2, 3, 4, 5, 2, 3, 6, 7, 3}, tokens)
+	squares, count := 0.0, 0
+	wide, err := vocab.Build([]*model.Network{zoo(t, "ConvNet2")}, 1000, rand.New(rand.NewPCG(2, 0)))
+	require.NoError(t, err)
+	for _, vector := range wide.Vectors {
+		for _, x := range vector {
+			squares += float64(x) * float64(x)
+			count++
+		}
+	}
+	require.InDelta(t, 1, squares/float64(count), 5*math.Sqrt(2/float64(count)), "normal numbers")
+	_, err = vocab.Build(nil, 0, rand.New(rand.NewPCG(1, 0)))
+	require.ErrorContains(t, err, "one at least")
+}
+
+func TestUnknownLayers(t *testing.T) {
+	v := built(t, "ConvNet2")
+	v.Source = "some.json"
+	_, err := v.Tokens(zoo(t, "ConvNet3"))
+	var unknown *vocab.UnknownError
+	require.ErrorAs(t, err, &unknown)
+	require.Equal(t, vocab.Layer{Path: "conv1.layers.0", Key: "Conv2d(3, 64, kernel_size=(3, 3), stride=(1, 1))"}, unknown.Layers[0])
+	require.Len(t, unknown.Layers, 3)
+	for _, part := range []string{"Conv2d(3, 64, kernel_size=(3, 3), stride=(1, 1)) at conv1.layers.0 of ConvNet3 has no token in the vocabulary some.json",
+		"nor have 2 more of its layers", "'graft vocab build'"} {
+		require.ErrorContains(t, err, part)
+	}
+}
+
+// What is written is read again to the bit, in both notations.
+func TestBothNotationsReadBack(t *testing.T) {
+	shared, err := vocab.New([]vocab.Entry{{Key: "a <b>\n\"é\"", ID: 1}, {Key: "", ID: 1}, {Key: "c", ID: 0}},
+		[][]float32{{math.SmallestNonzeroFloat32, math.MaxFloat32}, {-0.1, float32(math.Copysign(0, -1))}, {1, 2}})
+	require.NoError(t, err)
+	for _, v := range []*vocab.Vocabulary{built(t, "ConvNet2", "LargeConvNet"), shared} {
+		folder := t.TempDir()
+		require.NoError(t, v.WritePickles(files.OS{}, filepath.Join(folder, "some")))
+		legacy, err := vocab.Read(files.OS{}, folder)
+		require.NoError(t, err)
+		equal(t, v, legacy)
+		require.Equal(t, filepath.Join(folder, "some.ids.pkl"), legacy.Source)
+		require.NoError(t, v.Write(files.OS{}, filepath.Join(folder, vocab.FileName)))
+		for _, path := range []string{folder, filepath.Join(folder, vocab.FileName)} {
+			ours, err := vocab.Read(files.OS{}, path)
+			require.NoError(t, err)
+			equal(t, v, ours)
+			require.Equal(t, filepath.Join(folder, vocab.FileName), ours.Source)
+		}
+	}
+}
+
+// Whatever breaks while a vocabulary is replaced, what can be read then is the old one
+// or the new one, and never the tokens of one with the vectors of the other.
+func TestReplacingIsWholeOrNot(t *testing.T) {
+	before, after := built(t, "ConvNet2"), built(t, "FeedForwardNet", "ConvNet2")
+	for notation, write := range map[string]func(*vocab.Vocabulary, files.FS, string) error{
+		"legacy": func(v *vocab.Vocabulary, fsys files.FS, folder string) error {
+			return v.WritePickles(fsys, filepath.Join(folder, "a"))
+		},
+		"ours": func(v *vocab.Vocabulary, fsys files.FS, folder string) error {
+			return v.Write(fsys, filepath.Join(folder, vocab.FileName))
+		},
+	} {
+		for _, kind := range []faults.Kind{faults.Fail, faults.Torn, faults.DiskFull, faults.Crash} {
+			for at := 1; ; at++ {
+				folder := t.TempDir()
+				require.NoError(t, write(before, files.OS{}, folder))
+				broken := faults.New(files.OS{}, at, kind)
+				failed := write(after, broken, folder)
+				v, err := vocab.Read(files.OS{}, folder)
+				switch {
+				case failed == nil:
+					equal(t, after, v)
+				case err != nil:
+					require.ErrorIs(t, err, fs.ErrNotExist, "%s, %s at %d", notation, kind, at)
+				case len(v.Entries) == len(before.Entries):
+					equal(t, before, v)
+				default:
+					equal(t, after, v)
+				}
+				if !broken.Fired() {
+					break
+				}
+			}
+		}
+	}
+}
+
+func TestFaultyParts(t *testing.T) {
+	row := []float32{1, 2}
+	for name, c := range map[string]struct {
+		entries []vocab.Entry
+		vectors [][]float32
+		says    []string
+	}{
+		"no vectors":     {nil, nil, []string{"no vectors"}},
+		"no keys":        {nil, [][]float32{row}, []string{"no keys"}},
+		"empty vectors":  {nil, [][]float32{{}}, []string{"no vectors"}},
+		"unequal":        {nil, [][]float32{row, {1}}, []string{"the vector of token 1 has 1 numbers, where the first has 2"}},
+		"infinite":       {nil, [][]float32{row, {1, float32(math.Inf(-1))}}, []string{"the vector of token 1 has a number that is not finite"}},
+		"beyond, before": {[]vocab.Entry{{"a", 1}, {"b", -1}}, [][]float32{row}, []string{`"a" has the token 1, and there are 1 vectors`, `"b" has the token -1`}},
+		"twice":          {[]vocab.Entry{{"a", 0}, {"a", 0}}, [][]float32{row}, []string{`"a" is there twice`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := vocab.New(c.entries, c.vectors)
+			for _, says := range c.says {
+				require.ErrorContains(t, err, says)
+			}
+		})
+	}
+}
+
+func TestFaultyFiles(t *testing.T) {
+	var good bytes.Buffer
+	require.NoError(t, built(t, "ConvNet2").Format(&good))
+	for name, c := range map[string]struct{ text, says string }{
+		"cut short":      {good.String()[:good.Len()/2], "no vocabulary, or cut short"},
+		"more behind":    {good.String() + "{}", "something follows"},
+		"no JSON":        {"keys", "no vocabulary"},
+		"a list":         {"[]", "no vocabulary"},
+		"another format": {`{"format": "graft job", "version": 1}`, `it says that it is "graft job" of version 1`},
+		"a later one":    {strings.Replace(good.String(), `"version": 1`, `"version": 2`, 1), "of version 2"},
+		"an unknown key": {strings.Replace(good.String(), `"version": 1`, `"version": 1, "size": 3`, 1), "size"},
+		"a huge number":  {`{"format": "graft vocabulary", "version": 1, "keys": [], "vectors": [[1e39]]}`, "1e39"},
+		"a null vector":  {`{"format": "graft vocabulary", "version": 1, "keys": [], "vectors": [null]}`, "no vectors"},
+		"a broken token": {`{"format": "graft vocabulary", "version": 1, "keys": [{"key": "a", "id": 0.5}], "vectors": [[1]]}`, "0.5"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "some.json")
+			require.NoError(t, os.WriteFile(path, []byte(c.text), 0o600))
+			_, err := vocab.Read(files.OS{}, path)
+			require.ErrorContains(t, err, "read vocabulary "+path)
+			require.ErrorContains(t, err, c.says)
+		})
+	}
+}
+
+// set is weights of one tensor.
+func set(t *testing.T, name string, shape []int64, values ...float32) func(io.Writer) error {
+	w, err := weights.FromFloat32s(name, shape, values)
+	require.NoError(t, err)
+	return func(out io.Writer) error { return weights.WritePTH(out, &weights.Set{Tensors: []weights.Tensor{w}}) }
+}
+
+func TestFaultyPickles(t *testing.T) {
+	value := func(v any) func(io.Writer) error { return func(w io.Writer) error { return pickle.Write(w, v) } }
+	text := func(s string) func(io.Writer) error {
+		return func(w io.Writer) error { _, err := io.WriteString(w, s); return err }
+	}
+	dict := func(key, value any) *pickle.Dict {
+		d, err := pickle.NewDict(pickle.Pair{Key: key, Value: value})
+		require.NoError(t, err)
+		return d
+	}
+	for name, c := range map[string]struct {
+		ids, vectors func(io.Writer) error
+		says         string
+	}{
+		"no dictionary":      {value(int64(3)), nil, "the ids"},
+		"a number as a key":  {value(dict(int64(1), int64(0))), nil, "1 is given 0, where a text is given a whole number"},
+		"a text as a token":  {value(dict("ReLU()", "0")), nil, "ReLU() is given 0"},
+		"code to run":        {text("cos\nsystem\n(S'true'\ntR."), nil, "not allowed"},
+		"cut short":          {text("\x80\x04}"), nil, "the ids"},
+		"beyond the vectors": {value(dict("ReLU()", int64(7))), nil, `"ReLU()" has the token 7, and there are 1 vectors`},
+		"vectors cut short":  {nil, text("PK\x03\x04"), "cut short"},
+		"vectors are others": {nil, set(t, "bias", []int64{1, 1}, 1), "no tensor weight"},
+		"vectors are flat":   {nil, set(t, "weight", []int64{1}, 1), "no tensor weight of rows"},
+		"vectors are empty":  {nil, set(t, "weight", []int64{1 << 40, 0}), "no tensor weight of rows"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := t.TempDir()
+			if c.ids == nil {
+				c.ids = value(dict("ReLU()", int64(0)))
+			}
+			if c.vectors == nil {
+				c.vectors = set(t, "weight", []int64{1, 2}, 1, 2)
+			}
+			require.NoError(t, files.WriteAtomic(files.OS{}, filepath.Join(folder, "a.ids.pkl"), c.ids))
+			require.NoError(t, files.WriteAtomic(files.OS{}, filepath.Join(folder, "a.embeddings.pkl"), c.vectors))
+			_, err := vocab.Read(files.OS{}, folder)
+			require.ErrorContains(t, err, "read vocabulary "+folder)
+			require.ErrorContains(t, err, c.says)
+		})
+	}
+}
+
+func TestWhereThereIsNoVocabulary(t *testing.T) {
+	folder := t.TempDir()
+	_, err := vocab.Read(files.OS{}, filepath.Join(folder, "nowhere"))
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	_, err = vocab.Read(files.OS{}, folder)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.ErrorContains(t, err, "'graft vocab build'")
+	v := built(t, "ConvNet2")
+	require.NoError(t, v.WritePickles(files.OS{}, filepath.Join(folder, "a")))
+	require.NoError(t, v.WritePickles(files.OS{}, filepath.Join(folder, "b")))
+	_, err = vocab.Read(files.OS{}, folder)
+	require.ErrorContains(t, err, "a.ids.pkl, b.ids.pkl; name one of them")
+	require.NoError(t, os.Remove(filepath.Join(folder, "a.embeddings.pkl")))
+	_, err = vocab.Read(files.OS{}, filepath.Join(folder, "a.ids.pkl"))
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	_, err = vocab.Read(files.OS{}, filepath.Join(folder, "b.embeddings.pkl"))
+	require.NoError(t, err)
+	plain := filepath.Join(folder, "plain")
+	require.NoError(t, os.WriteFile(plain, nil, 0o600))
+	_, err = vocab.Read(files.OS{}, plain)
+	require.ErrorContains(t, err, "ends in .json, or in .ids.pkl")
+}

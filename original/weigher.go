@@ -1,0 +1,48 @@
+package original
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"graft/original/bilstm"
+	"graft/simulation/evaluation"
+)
+
+// StepPolicy lets a policy of the original be evaluated.
+type StepPolicy struct{ *bilstm.Policy }
+
+// Weigh asks the policy.
+func (o StepPolicy) Weigh(_ context.Context, m evaluation.Point) ([]float64, error) {
+	if actions := o.Shape().Actions; actions != len(m.Actions) {
+		return nil, fmt.Errorf("the policy chooses among %d actions, and the table has %d; take a policy that was learned on such a table", actions, len(m.Actions))
+	}
+	if err := o.Fits(m.Network); err != nil {
+		return nil, err
+	}
+	if err := offersBlocks(m); err != nil {
+		return nil, err
+	}
+	t, err := o.Forward(m.Network, m.Left, m.Budget)
+	if err != nil {
+		return nil, err
+	}
+	var weighed []float64
+	for _, p := range t.Probabilities {
+		weighed = append(weighed, float64(p))
+	}
+	return weighed, nil
+}
+
+// offersBlocks says why the actions are not those of the original: to deepen each of
+// the blocks that the network was made with, by number or by path, and none.
+func offersBlocks(m evaluation.Point) error {
+	numbers := ScenarioActions(m.Network)
+	for k, a := range bilstm.Actions(m.Network) {
+		if k >= len(m.Actions) || m.Actions[k] != a.String() && m.Actions[k] != numbers[k] {
+			return fmt.Errorf("the policy chooses among %s, and the table among %s; take a policy that was learned on such a table",
+				strings.Join(numbers, ", "), strings.Join(m.Actions, ", "))
+		}
+	}
+	return nil
+}

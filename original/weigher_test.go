@@ -1,0 +1,155 @@
+package original_test
+
+import (
+	"bytes"
+	"context"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/model"
+	"graft/net2net"
+	"graft/original"
+	"graft/original/bilstm"
+	"graft/original/bilstm/policytest"
+	"graft/original/vocab"
+	"graft/simulation/evaluation"
+	"graft/simulation/tables"
+)
+
+// scripted weighs as it is told, and keeps the moments.
+type scripted struct {
+	shares  [][]float64 // for each decision
+	moments []evaluation.Point
+	prints  []string // of the moments' networks, which go on growing
+	err     error
+}
+
+func (s *scripted) Weigh(_ context.Context, m evaluation.Point) ([]float64, error) {
+	s.moments, s.prints = append(s.moments, m), append(s.prints, m.Network.String())
+	return s.shares[len(m.Prefix)], s.err
+}
+
+// product is a table of all sequences of two decisions among four actions, whose
+// accuracies are given in the order of the product, and whose times say the sequence.
+func product(t *testing.T, accuracy ...float64) *tables.Table {
+	var records []tables.Record
+	for a := range fourActions {
+		for b := range fourActions {
+			k := 4*a + b
+			records = append(records, tables.Record{Sequence: []string{fourActions[a], fourActions[b]}, Left: []float64{300 - float64(k), 200 - float64(k)},
+				Accuracy: []float64{accuracy[k]}, Seeds: []int64{42}})
+		}
+	}
+	table, err := tables.New(tables.Scenario{Name: "small", Network: "ConvNet2", Budget: 400, Decisions: 2, Actions: fourActions}, records)
+	require.NoError(t, err)
+	return table
+}
+
+// falling are sixteen accuracies of which the fifth is the best and two are equal.
+var falling = []float64{0.5, 0.25, 0.5, 0.125, 0.75, 0.625, 0.1, 0.2, 0.3, 0.4, 0.45, 0.35, 0.15, 0.05, 0.01, 0.00001}
+
+func convNet2(t *testing.T) *model.Network {
+	n, err := model.Zoo("ConvNet2", model.ZooOptions{})
+	require.NoError(t, err)
+	return n
+}
+
+var asOriginal = evaluation.FollowOptions{Surgery: net2net.Options{Compat: net2net.Original}}
+
+func TestTheOriginalsReport(t *testing.T) {
+	w := &scripted{shares: [][]float64{{0.123449, 0.5, 0.3, 0.0765}, {0, 0, 1, 0}}}
+	n := convNet2(t)
+	e, err := evaluation.Follow(context.Background(), product(t, falling...), n, w, asOriginal)
+	require.NoError(t, err)
+	var b bytes.Buffer
+	require.NoError(t, original.WriteReport(e, &b, n, "runs/one", "tables/two"))
+	_, body, found := strings.Cut(b.String(), n.String()+"\n")
+	require.True(t, found)
+	require.Equal(t, `=== Model Folder ===
+runs/one
+
+=== Evaluation Folder ===
+tables/two
+=== Step 1 ===
+Action: 1
+Probabilities: 0.1234 0.5000 0.3000 0.0765
+
+=== Step 2 ===
+Action: 2
+Probabilities: 0.0000 0.0000 1.0000 0.0000
+
+=== Ranking ===
+rank 01: (1, 0) 0.75
+rank 02: (1, 1) 0.625
+rank 03: (0, 0) 0.5
+rank 04: (0, 2) 0.5
+rank 05: (2, 2) 0.45
+rank 06: (2, 1) 0.4
+rank 07: (2, 3) 0.35
+rank 08: (2, 0) 0.3
+rank 09: (0, 1) 0.25
+rank 10: (1, 3) 0.2
+rank 11: (3, 0) 0.15
+rank 12: (0, 3) 0.125
+rank 13: (1, 2) 0.1 ***
+rank 14: (3, 1) 0.05
+rank 15: (3, 2) 0.01
+rank 16: (3, 3) 1e-05 ***
+`, body)
+}
+
+func TestOneDecisionIsATupleOfOne(t *testing.T) {
+	var records []tables.Record
+	for k, a := range fourActions {
+		records = append(records, tables.Record{Sequence: []string{a}, Left: []float64{9}, Accuracy: []float64{float64(k) / 4}, Seeds: []int64{1}})
+	}
+	table, err := tables.New(tables.Scenario{Name: "one", Budget: 10, Decisions: 1, Actions: fourActions}, records)
+	require.NoError(t, err)
+	n := convNet2(t)
+	e, err := evaluation.Follow(context.Background(), table, n, &scripted{shares: [][]float64{{1, 0, 0, 0}}}, asOriginal)
+	require.NoError(t, err)
+	var b bytes.Buffer
+	require.NoError(t, original.WriteReport(e, &b, n, "", ""))
+	require.Contains(t, b.String(), "rank 1: (3,) 0.75 ***\nrank 2: (2,) 0.5\nrank 3: (1,) 0.25\nrank 4: (0,) 0.0 ***\n")
+}
+
+func TestPoliciesThatDoNotFitATable(t *testing.T) {
+	whole := product(t, falling...)
+	widening := tables.Scenario{Name: "wide", Network: "ConvNet2", Budget: 400, Decisions: 1, Actions: []string{"deepen:0", "deepen:1", "widen:conv1:48", "none"}}
+	var wider []tables.Record
+	for _, a := range widening.Actions {
+		wider = append(wider, tables.Record{Sequence: []string{a}, Left: []float64{9}, Accuracy: []float64{0.5}, Seeds: []int64{1}})
+	}
+	wide, err := tables.New(widening, wider)
+	require.NoError(t, err)
+	for name, c := range map[string]struct {
+		table *tables.Table
+		w     evaluation.StepPolicy
+		says  string
+	}{
+		"a policy of another network": {whole, legacyPolicy(t, "ConvNet3", 4), "has no token in the vocabulary"},
+		"other actions":               {wide, legacyPolicy(t, "ConvNet2", 4), "the policy chooses among deepen:0, deepen:1, deepen:2, none, and the table among deepen:0, deepen:1, widen:conv1:48, none; take"},
+		"a policy of more actions":    {whole, legacyPolicy(t, "ConvNet2", 5), "the policy chooses among 5 actions, and the table has 4"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := evaluation.Follow(context.Background(), c.table, convNet2(t), c.w, asOriginal)
+			require.ErrorContains(t, err, c.says)
+		})
+	}
+}
+
+// legacyPolicy is a policy of the original's kind that knows a network.
+func legacyPolicy(t *testing.T, network string, actions int) original.StepPolicy {
+	n, err := model.Zoo(network, model.ZooOptions{})
+	require.NoError(t, err)
+	shape := policytest.Small
+	shape.Actions = actions
+	v, err := vocab.Build([]*model.Network{n}, shape.Embedding, rand.New(rand.NewPCG(1, 0)))
+	require.NoError(t, err)
+	p, err := bilstm.New(policytest.Weights(v, shape, 1), v, bilstm.Options{})
+	require.NoError(t, err)
+	return original.StepPolicy{Policy: p}
+}

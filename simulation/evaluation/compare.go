@@ -1,0 +1,246 @@
+package evaluation
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"graft/simulation"
+	"graft/stat"
+)
+
+// Role says what an entrant of a comparison is.
+type Role string
+
+// The roles.
+const (
+	RolePolicy   Role = "policy" // one that was learned; where there are several seeds, each by itself
+	RoleVote     Role = "vote"   // several seeds that decide together
+	RoleBaseline Role = "rival"  // needs no learning
+)
+
+// What entrants have seen of the tables before they choose.
+const (
+	SeenThis   = "this table"
+	SeenThese  = "these tables"
+	SeenOthers = "the other tables"
+)
+
+// Candidate is one line of a comparison: a policy, or several that differ in their seed
+// alone, whose means are compared.
+type Candidate struct {
+	Name     string
+	Role     Role
+	Seen     string // of the tables; empty is nothing, or not known
+	Policies []Policy
+}
+
+// BaselineCandidates returns the baselines; seen says which trees the fixed sequences
+// were chosen on.
+func BaselineCandidates(learn []*simulation.Tree, seen string) ([]Candidate, error) {
+	rivals, err := Baselines(learn)
+	var entrants []Candidate
+	for _, r := range rivals {
+		e := Candidate{Name: r.Name(), Role: RoleBaseline, Policies: []Policy{r}}
+		switch r.Name() {
+		case nameOneStep, nameOptimum:
+			e.Seen = SeenThis
+		case nameFixed, nameSmoothed:
+			e.Seen = seen
+		}
+		entrants = append(entrants, e)
+	}
+	return entrants, err
+}
+
+// TableScores holds the scores of all candidates on a table.
+type TableScores struct {
+	Scenario  string `json:"scenario"`        // of the table
+	Network   string `json:"network"`         // of the table
+	Group     string `json:"group,omitempty"` // that was left out together; empty where nothing was
+	Sequences int    `json:"sequences"`       // of the table
+	Chance
+	// Verdicts are one for each entrant, the mean over its seeds. A rival whose
+	// sequence the table has not is left out.
+	Scores []Score `json:"verdicts"`
+	// Each are the verdicts on each seed of the entrants, by their names.
+	Each map[string][]Score `json:"-"`
+	// Runs are the accuracies of all runs of the sequence that an entrant is certain of,
+	// where it ran more than once, by its name.
+	Runs map[string][]float64 `json:"-"`
+}
+
+// Standing is the result of a candidate over all tables. Regrets are in points.
+type Standing struct {
+	Policy   string  `json:"chooser"`                // its name
+	Role     Role    `json:"role"`                   // policy, vote or rival
+	Seen     string  `json:"has_seen"`               // of the tables; empty is nothing, or not known
+	Seeds    int     `json:"seeds"`                  // of which the means are compared; all that vote together are one
+	Tables   int     `json:"tables"`                 // where it could choose
+	Regret   float64 `json:"regret_points"`          // in points, over tables
+	Smoothed float64 `json:"smoothed_regret_points"` // by the tables' laws in place of single runs
+	// OverTables and OverGroups are the 95% intervals of a bootstrap over the tables,
+	// and over what is left out together; null below two, or where the groups are the
+	// tables.
+	OverTables *stat.Interval `json:"over_tables"`
+	OverGroups *stat.Interval `json:"over_groups"`    // of the regret, over what is left out together; null below two, or where the groups are the tables
+	OverSeeds  *stat.Interval `json:"over_seeds"`     // null below two seeds
+	TopFive    float64        `json:"top_five"`       // share of tables and seeds whose rank is 5 or better
+	LowHalf    int            `json:"in_lower_half"`  // tables and seeds whose rank is in the lower half
+	Worst      float64        `json:"worst_points"`   // the most regret of all
+	WorstOne   string         `json:"worst_scenario"` // and where
+	// Difference is to who the comparison is against; null for that one itself, and
+	// where one of them could not choose in all tables.
+	Difference *Difference `json:"difference"`
+}
+
+// Comparison is the result of candidates over tables.
+type Comparison struct {
+	Against   string        `json:"against"`      // whom differences are to
+	Floor     float64       `json:"floor_points"` // what knowing the truth would leave to be regretted
+	Tables    []TableScores `json:"tables"`       // each table, and how all fared there
+	Standings []Standing    `json:"standings"`    // in the entrants' order, which is no ranking
+}
+
+// Compare scores candidates on trees; differences are to the one named against.
+func Compare(trees []*simulation.Tree, entrants []Candidate, against string) (*Comparison, error) {
+	c := &comparer{}
+	for _, t := range trees {
+		if err := c.add(t, "", entrants); err != nil {
+			return nil, err
+		}
+	}
+	return c.result(against)
+}
+
+// comparer collects scores.
+type comparer struct {
+	trials   []TableScores
+	scores   []map[string]*scored // of each trial's entrants, by name
+	entrants []Candidate          // in the order of their first trial
+}
+
+// scored is the result of a candidate on a tree.
+type scored struct {
+	each   []Score // of its choosers
+	mean   Score
+	shares []float64 // of the records, the mean over its choosers
+}
+
+// add lets entrants choose in a tree.
+func (c *comparer) add(t *simulation.Tree, group string, entrants []Candidate) error {
+	j := newJudge(t)
+	trial := TableScores{Scenario: t.Name, Network: t.Network, Group: group, Sequences: len(t.Records), Chance: ChanceIn(t.Table, 1), Each: map[string][]Score{}, Runs: map[string][]float64{}}
+	scores := map[string]*scored{}
+	for _, e := range entrants {
+		if !slices.ContainsFunc(c.entrants, func(o Candidate) bool { return o.Name == e.Name }) {
+			c.entrants = append(c.entrants, e)
+		}
+		m, err := j.score(e)
+		if errors.As(err, new(noSequence)) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("%s in %s: %w", e.Name, t.Name, err)
+		}
+		scores[e.Name] = m
+		trial.Scores = append(trial.Scores, m.mean)
+		trial.Each[e.Name] = m.each
+		if r := t.Find(m.mean.Sequence...); m.mean.Certain && r != nil && len(r.Accuracy) > 1 {
+			trial.Runs[e.Name] = r.Accuracy
+		}
+	}
+	c.trials, c.scores = append(c.trials, trial), append(c.scores, scores)
+	return nil
+}
+
+func (j *scorer) score(e Candidate) (*scored, error) {
+	m := &scored{shares: make([]float64, len(j.Records))}
+	for _, chooser := range e.Policies {
+		shares, err := chooser.Distribution(j.Tree)
+		if err != nil {
+			return nil, err
+		}
+		m.each = append(m.each, j.verdict(chooser.Name(), shares))
+		for k, share := range shares {
+			m.shares[k] += share / float64(len(e.Policies))
+		}
+	}
+	m.mean = j.verdict(e.Name, m.shares)
+	m.mean.Certain = !slices.ContainsFunc(m.each, func(v Score) bool { return !v.Certain || !slices.Equal(v.Sequence, m.mean.Sequence) })
+	return m, nil
+}
+
+// result summarizes what was gathered.
+func (c *comparer) result(against string) (*Comparison, error) {
+	if len(c.trials) == 0 || len(c.entrants) == 0 {
+		return nil, errors.New("compare: there is no table, or nobody to choose in it")
+	}
+	r := &Comparison{Against: against, Tables: c.trials}
+	for _, t := range c.trials {
+		r.Floor += t.Floor / float64(len(c.trials))
+	}
+	for _, e := range c.entrants {
+		s := c.standing(e)
+		if e.Name != against && s.Tables == len(c.trials) {
+			s.Difference = c.difference(e.Name, against)
+		}
+		r.Standings = append(r.Standings, s)
+	}
+	return r, nil
+}
+
+// standing summarizes an entrant's scores.
+func (c *comparer) standing(e Candidate) Standing {
+	s := Standing{Policy: e.Name, Role: e.Role, Seen: e.Seen, Seeds: len(e.Policies)}
+	each, groups := make([][]Score, len(e.Policies)), newGroups()
+	for k, t := range c.trials {
+		m := c.scores[k][e.Name]
+		if m == nil {
+			continue
+		}
+		s.Tables++
+		s.Smoothed += m.mean.Smoothed
+		groups.add(t, m.mean.Regret)
+		for at, v := range m.each {
+			each[at] = append(each[at], v)
+		}
+	}
+	if s.Tables == 0 {
+		return s
+	}
+	u := Summarize(e.Name, each)
+	s.Regret, s.TopFive, s.LowHalf, s.Worst, s.WorstOne = u.Regret.Mean, u.TopFive, u.LowHalf, u.Worst, u.WorstOne
+	s.Smoothed /= float64(s.Tables)
+	s.OverTables, s.OverGroups = groups.intervals()
+	if s.Seeds > 1 {
+		s.OverSeeds = &u.Regret
+	}
+	return s
+}
+
+// Standing is the standing of a chooser; nil where it is not compared.
+func (c *Comparison) Standing(chooser string) *Standing {
+	k := slices.IndexFunc(c.Standings, func(s Standing) bool { return s.Policy == chooser })
+	if k < 0 {
+		return nil
+	}
+	return &c.Standings[k]
+}
+
+// Mean is a chooser's mean regret, in points, over the tables that were left out with
+// a group; false where it did not choose in all of them.
+func (c *Comparison) Mean(chooser, group string) (float64, bool) {
+	sum, count := 0.0, 0
+	for _, t := range c.Tables {
+		if t.Group != group {
+			continue
+		}
+		k := slices.IndexFunc(t.Scores, func(v Score) bool { return v.Policy == chooser })
+		if k < 0 {
+			return 0, false
+		}
+		sum, count = sum+t.Scores[k].Regret, count+1
+	}
+	return sum / float64(max(1, count)), count > 0
+}

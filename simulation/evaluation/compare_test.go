@@ -1,0 +1,263 @@
+package evaluation
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/decider"
+	"graft/net2net"
+	"graft/simulation"
+	"graft/simulation/learning"
+	"graft/simulation/tables"
+	"graft/simulation/treetest"
+	"graft/stat"
+)
+
+// entrant is somebody with these choosers.
+func entrant(name string, choosers ...Policy) Candidate {
+	return Candidate{Name: name, Role: RolePolicy, Policies: choosers}
+}
+
+// noisy is a tree whose sequences each ran with two seeds that are 2 points apart, so
+// that a mean has a noise of 1 point.
+func noisy(t *testing.T, name string, means ...float64) *simulation.Tree {
+	var lists [][]float64
+	for _, m := range means {
+		lists = append(lists, []float64{m - 1, m + 1})
+	}
+	return treetest.Plain(t, name, lists...)
+}
+
+// What is compared is told apart only where neither tables nor noise could have made
+// the difference.
+func TestDifferencesInsideTheNoise(t *testing.T) {
+	trees := []*simulation.Tree{noisy(t, "a", 60, 64, 63, 50), noisy(t, "b", 60, 65, 63.5, 49), noisy(t, "c", 61, 64, 63, 52)}
+	near := named{"near", func(t *simulation.Tree) ([]float64, error) { return only(t, 2), nil }}
+	both := named{"both", func(t *simulation.Tree) ([]float64, error) { return only(t, 1), nil }}
+	c, err := Compare(trees, []Candidate{entrant("best", Oracle()), entrant("both", both), entrant("near", near), entrant("never", Constant("never", tables.None)), entrant("draws", Uniform())}, "best")
+	require.NoError(t, err)
+	require.Nil(t, c.Standing("best").Difference)
+	require.Nil(t, c.Standing("nobody"))
+	noise := math.Sqrt(3*2) / 3 // a mean of three differences of two sequences each
+	for name, want := range map[string]Difference{
+		"both":  {Mean: 0, Noise: 0, Inside: true},
+		"near":  {Mean: 3.5 / 3, Noise: noise, Inside: true},
+		"never": {Mean: (14 + 16 + 12) / 3.0, Noise: noise},
+	} {
+		got := c.Standing(name).Difference
+		require.InDelta(t, want.Mean, got.Mean, 1e-9, name)
+		require.InDelta(t, want.Noise, got.Noise, 1e-9, name)
+		require.Equal(t, want.Inside, got.Inside, name)
+		require.True(t, got.OverTables.Low <= got.Mean+1e-9 && got.Mean <= got.OverTables.High+1e-9)
+	}
+	// Who draws is less noisy than one sequence.
+	require.InDelta(t, math.Sqrt(3*(0.75*0.75+3*0.0625))/3, c.Standing("draws").Difference.Noise, 1e-9)
+	require.InDelta(t, c.Floor, (c.Tables[0].Floor+c.Tables[1].Floor+c.Tables[2].Floor)/3, 1e-12)
+
+	alone, err := Compare(trees[:1], []Candidate{entrant("best", Oracle()), entrant("near", near), entrant("never", Constant("never", tables.None))}, "best")
+	require.NoError(t, err)
+	require.True(t, alone.Standing("near").Difference.Inside)
+	require.False(t, alone.Standing("never").Difference.Inside)
+	require.Nil(t, alone.Standing("near").OverTables)
+	unknown, err := Compare([]*simulation.Tree{treetest.Plain(t, "a", []float64{1}, []float64{2}, []float64{3}, []float64{90})}, []Candidate{entrant("best", Oracle()), entrant("first", both)}, "best")
+	require.NoError(t, err)
+	require.Equal(t, NoiseUnknown, unknown.Tables[0].Source)
+	require.True(t, unknown.Standing("first").Difference.Inside, "without noise one table tells nothing")
+	_, err = Compare(nil, nil, "best")
+	require.ErrorContains(t, err, "no table")
+}
+
+// Several seeds are one line: the mean of what they do, and how far they differ.
+func TestSeedsAreOneLine(t *testing.T) {
+	trees := []*simulation.Tree{noisy(t, "a", 60, 64, 62, 50), noisy(t, "b", 60, 64, 62, 50)}
+	c, err := Compare(trees, []Candidate{entrant("policy", Oracle(), Constant("", "deepen:0")), entrant("one", Oracle())}, "one")
+	require.NoError(t, err)
+	s := c.Standing("policy")
+	require.InDelta(t, 2, s.Regret, 1e-9)
+	require.Equal(t, []any{2, 2, "a", 1.0, 2}, []any{s.Seeds, s.Tables, s.WorstOne, s.TopFive, s.LowHalf})
+	require.InDelta(t, 4, s.Worst, 1e-9)
+	require.True(t, s.OverSeeds.Low < 1 && s.OverSeeds.High > 3, s.OverSeeds)
+	require.Nil(t, c.Standing("one").OverSeeds)
+	require.InDelta(t, 2, s.OverTables.High-0, 1e-9, "both tables are alike")
+	v := c.Tables[0].Scores[0]
+	require.False(t, v.Certain)
+	require.InDelta(t, 0.62, v.Accuracy, 1e-9)
+	require.InDelta(t, 2, v.Rank, 1e-9, "of the first and the third")
+}
+
+// Tables need not offer the same actions: who cannot choose in one is not compared over
+// all.
+func TestRivalsOfUnequalTables(t *testing.T) {
+	a := treetest.Plain(t, "a", []float64{60}, []float64{64}, []float64{61}, []float64{50})
+	b := treetest.Made(t, "b", 3, rand.New(rand.NewPCG(5, 7)), 0)
+	entrants, err := BaselineCandidates([]*simulation.Tree{a, b}, SeenThese)
+	require.NoError(t, err)
+	var names []string
+	for _, e := range entrants {
+		names = append(names, e.Name)
+	}
+	require.Equal(t, []string{"never", "random", "always deepen:0", "always deepen:2", "one step ahead", "optimum"}, names, "no sequence is in both")
+	require.Equal(t, SeenThis, entrants[4].Seen)
+	c, err := Compare([]*simulation.Tree{a, b}, entrants, "optimum")
+	require.NoError(t, err)
+	require.Equal(t, 1, c.Standing("always deepen:2").Tables)
+	require.Nil(t, c.Standing("always deepen:2").Difference)
+	require.NotNil(t, c.Standing("always deepen:0").Difference)
+	require.Len(t, c.Tables[0].Scores, 5)
+	_, err = BaselineCandidates(nil, "")
+	require.ErrorContains(t, err, "no table")
+}
+
+// Tables of one group may be alike: drawing whole groups leaves more open.
+func TestIntervalsOverGroups(t *testing.T) {
+	g, alone := newGroups(), newGroups()
+	for k, name := range []string{"a", "a", "a", "a", "b", "b", "b", "b"} {
+		g.add(TableScores{Group: name}, float64(k/4))
+		alone.add(TableScores{Group: string(rune('a' + k))}, float64(k/4))
+	}
+	tables, groups := g.intervals()
+	require.Equal(t, &stat.Interval{Mean: 0.5, Low: 0, High: 1}, groups)
+	require.True(t, 0 < tables.Low && tables.High < 1)
+	_, groups = alone.intervals()
+	require.Nil(t, groups)
+}
+
+// What noise is read from has an order, so the same table gives the same bits.
+func TestNoiseHasTheSameBits(t *testing.T) {
+	tree := treetest.Made(t, "a", 4, rand.New(rand.NewPCG(5, 7)), 0)
+	for k := range tree.Records {
+		tree.Records[k].Accuracy[0] = math.Mod(0.137*float64(k*k+1), 1)
+	}
+	first, _ := Noise(tree.Table)
+	for range 50 {
+		again, _ := Noise(tree.Table)
+		require.Equal(t, math.Float64bits(first), math.Float64bits(again))
+	}
+	require.Equal(t, ChanceIn(tree.Table, 0), ChanceIn(tree.Table, 1))
+	require.InDelta(t, first/2, ChanceIn(tree.Table, 0.5).Noise, 1e-12)
+}
+
+func twoSeeds(by By) LeaveOutOptions {
+	o := quick()
+	o.Steps = 5
+	return LeaveOutOptions{By: by, Ways: []Way{{Options: []learning.Options{o}}}, Seeds: []uint64{4, 7}, AtOnce: 2}
+}
+
+// Each table is judged once, by policies and rivals that have seen the other groups.
+func TestCompareLeftOut(t *testing.T) {
+	trees := treetest.Grove(t, 4)
+	trees[3].Network = "another"
+	for name, by := range map[string]By{"scenario": ByScenario, "network": ByNetwork} {
+		t.Run(name, func(t *testing.T) {
+			o := twoSeeds(by)
+			var told []LeaveOutProgress
+			o.Tell = func(p LeaveOutProgress) { told = append(told, p) }
+			r, err := CompareLeftOut(context.Background(), trees, o)
+			require.NoError(t, err)
+			require.Len(t, r.Tables, 4)
+			for _, g := range r.Groups {
+				require.Len(t, append(slices.Clone(g.Tables), g.Learned...), 4)
+				for _, table := range g.Tables {
+					require.NotContains(t, g.Learned, table)
+				}
+			}
+			require.Len(t, told, len(r.Groups))
+			require.Equal(t, 2*len(r.Groups), told[len(told)-1].Policies)
+			require.Equal(t, told[0].OfThem, told[len(told)-1].Policies)
+			require.Equal(t, "best fixed", r.Against)
+			require.Equal(t, SeenOthers, r.Standing("best fixed").Seen)
+			require.NotNil(t, r.Standing("policies, voting").Difference)
+			require.Equal(t, name == "network", r.Standing("policies, voting").OverGroups != nil)
+			want, err := LeaveOut(context.Background(), trees, by, func(ctx context.Context, inside []*simulation.Tree) ([]Policy, error) {
+				policies, err := learning.Learn(ctx, inside, nil, o.Ways[0].Options[0], o.Seeds, 1)
+				require.NoError(t, err)
+				fixed, err := BestFixed("fixed", inside, false)
+				return append(ofPolicies(policies), fixed), err
+			})
+			require.NoError(t, err)
+			seeds, fixed := (want[0].Regret+want[1].Regret)/2, want[2].Regret
+			got, ok := r.Mean("policies, each seed", r.Tables[0].Group)
+			require.True(t, ok)
+			if name == "scenario" {
+				require.InDelta(t, seeds, got, 1e-9)
+				got, _ = r.Mean("best fixed", "tree 0")
+				require.InDelta(t, fixed, got, 1e-9)
+			}
+			_, ok = r.Mean("nobody", r.Tables[0].Group)
+			require.False(t, ok)
+		})
+	}
+}
+
+// The best of several options is found on what is learned from alone, and votes are of
+// as many as asked.
+func TestCompareLeftOutTunes(t *testing.T) {
+	o := twoSeeds(nil)
+	idle, quick := o.Ways[0].Options[0], o.Ways[0].Options[0]
+	idle.Steps, idle.Rate, quick.Steps = 1, 1e-9, 40
+	o.Ways = []Way{{Name: "tuned", Options: []learning.Options{idle, quick}}}
+	o.Together = 1
+	o.Seeds = []uint64{1, 2}
+	trees := treetest.Grove(t, 4)
+	r, err := CompareLeftOut(context.Background(), trees, o)
+	require.NoError(t, err)
+	for k, g := range r.Groups {
+		best, _, err := Tune(context.Background(), slices.Delete(slices.Clone(trees), k, k+1), o.Ways[0].Options, o.Seeds[:1], 1)
+		require.NoError(t, err)
+		require.Equal(t, []int{best}, g.Tuned)
+	}
+	require.Nil(t, r.Standing("tuned, voting"))
+	require.Equal(t, 2, r.Standing("tuned, each seed").Seeds)
+}
+
+func TestCompareLeftOutStops(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	o := twoSeeds(nil)
+	o.Tell = func(LeaveOutProgress) { cancel() }
+	_, err := CompareLeftOut(ctx, treetest.Grove(t, 3), o)
+	require.ErrorIs(t, err, context.Canceled)
+	require.ErrorContains(t, err, "leave tree 1 out")
+}
+
+func TestWhatCannotBeLeftOut(t *testing.T) {
+	trees := treetest.Grove(t, 2)
+	_, err := CompareLeftOut(context.Background(), trees[:1], twoSeeds(nil))
+	require.ErrorContains(t, err, "give more tables")
+	bad := twoSeeds(nil)
+	bad.Seeds, bad.AtOnce, bad.Ways = []uint64{3, 3}, -1, append(bad.Ways, Way{}, Way{Name: "x", Options: []learning.Options{{Steps: -1}}})
+	_, err = CompareLeftOut(context.Background(), trees, bad)
+	for _, says := range []string{"seed 3 stands twice", "at once are -1", "policies: it has no options", "two ways", "steps is -1"} {
+		require.ErrorContains(t, err, says)
+	}
+	var o LeaveOutOptions
+	o.EnsureDefaults()
+	require.NoError(t, o.Validate())
+	require.Equal(t, []int{10, 10, 1, 1}, []int{len(o.Seeds), o.Together, o.AtOnce, len(o.Ways)})
+}
+
+// A policy that has not learned of what a table offers would choose by chance.
+func TestPoliciesOfOtherKinds(t *testing.T) {
+	tree := treetest.Grove(t, 1)[0]
+	p, err := decider.NewStructural(decider.StructuralShape{}, 1)
+	require.NoError(t, err)
+	p.Learned = []net2net.Kind{"branch", "widen"}
+	_, err = Evaluate([]*simulation.Tree{tree}, Structural("mine", p))
+	require.ErrorContains(t, err, "mine in tree 0: the policy has learned to judge branch and widen, and the table offers to deepen; take a policy")
+	p.Learned = []net2net.Kind{"deepen", "widen"}
+	steps, err := Steps(tree, Structural("mine", p))
+	require.NoError(t, err)
+	require.Len(t, steps, 2)
+	require.Equal(t, tree.Actions, steps[0].Actions)
+	require.Equal(t, 90.0, steps[0].Left)
+	steps, err = Steps(tree, Uniform())
+	require.NoError(t, err)
+	require.Empty(t, steps)
+	p.Members[0][0][0] = math.NaN()
+	_, err = Evaluate([]*simulation.Tree{tree}, Structural("mine", p))
+	require.ErrorContains(t, err, "no number")
+}

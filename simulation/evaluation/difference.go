@@ -1,0 +1,96 @@
+package evaluation
+
+import (
+	"math"
+
+	"graft/stat"
+)
+
+// Difference is the mean difference of two candidates' regrets, table by table, in
+// points.
+type Difference struct {
+	Mean       float64        `json:"mean"`        // in points, over tables
+	OverTables *stat.Interval `json:"over_tables"` // bootstrap of the tables' differences; null below two tables
+	// Noise is the standard deviation that chance in the tables alone gives the mean:
+	// nothing where both choose the same sequences.
+	Noise float64 `json:"noise_points"`
+	// Inside says that the difference tells nothing: no difference lies within its
+	// interval over tables, or noise makes one as large in more than 1 of 20 cases.
+	Inside bool `json:"inside_noise"`
+}
+
+// surely is the number of standard deviations within which 95% of a normal distribution
+// lie.
+const surely = 1.96
+
+// difference compares two entrants; nil where one of them could not choose in a table.
+func (c *comparer) difference(name, against string) *Difference {
+	var values []float64
+	variance, known := 0.0, true
+	for k, t := range c.trials {
+		a, b := c.scores[k][name], c.scores[k][against]
+		if a == nil || b == nil {
+			return nil
+		}
+		values = append(values, a.mean.Regret-b.mean.Regret)
+		apart := apart(a.shares, b.shares)
+		variance += t.Noise * t.Noise * apart
+		known = known && (t.Source != NoiseUnknown || apart == 0)
+	}
+	d := &Difference{Noise: math.Sqrt(variance) / float64(len(values))}
+	d.Mean = stat.DividedMean(values)
+	d.Inside = d.Mean == 0 || known && math.Abs(d.Mean) < surely*d.Noise
+	if len(values) < 2 {
+		d.Inside = d.Inside || !known
+		return d
+	}
+	over := stat.MeanInterval(values, 1)
+	d.OverTables = &over
+	d.Inside = d.Inside || over.Low <= 0 && 0 <= over.High
+	return d
+}
+
+// apart is the variance of the difference of two means of records that each have a
+// variance of one.
+func apart(a, b []float64) float64 {
+	sum := 0.0
+	for k := range a {
+		sum += (a[k] - b[k]) * (a[k] - b[k])
+	}
+	return sum
+}
+
+// groups are values of tables, by what is left out together.
+type groups struct {
+	names  []string
+	values map[string][]float64
+	all    []float64
+}
+
+func newGroups() *groups { return &groups{values: map[string][]float64{}} }
+
+func (g *groups) add(t TableScores, value float64) {
+	if g.values[t.Group] == nil {
+		g.names = append(g.names, t.Group)
+	}
+	g.values[t.Group] = append(g.values[t.Group], value)
+	g.all = append(g.all, value)
+}
+
+// intervals are those over tables and over groups; nil below two, or where each group
+// is a table.
+func (g *groups) intervals() (tables, groups *stat.Interval) {
+	if len(g.all) < 2 {
+		return nil, nil
+	}
+	over := stat.MeanInterval(g.all, 1)
+	if len(g.names) < 2 || len(g.names) == len(g.all) {
+		return &over, nil
+	}
+	var values [][]float64
+	for _, name := range g.names {
+		values = append(values, g.values[name])
+	}
+	whole := stat.GroupInterval(over.Mean, values, 1)
+	return &over, &whole
+}

@@ -1,0 +1,123 @@
+package evaluation
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"graft/simulation"
+	"graft/simulation/tables"
+	"graft/stat"
+)
+
+// What the noise of a table was read from.
+const (
+	NoiseOfSeeds  = "seeds"     // the spread of runs that differ in their seed alone
+	NoiseOfOrders = "orders"    // the spread of sequences of the same actions in another order: order counts in it, so it is too high if anything
+	NoiseUnknown  = "not known" // there are neither: it is taken for zero
+)
+
+// leastFreedom is the number of values that an estimate of noise needs beyond its means.
+const leastFreedom = 3
+
+// Noise is the standard deviation of the accuracies of a table's sequences, in
+// points, that comes from chance alone, and what it was read from.
+func Noise(t *tables.Table) (points float64, source string) {
+	var seeds pooled
+	for k := range t.Records {
+		seeds.add(t.Records[k].Accuracy)
+	}
+	if seeds.freedom >= leastFreedom {
+		return simulation.Points * seeds.deviation() / math.Sqrt(seeds.size()), NoiseOfSeeds
+	}
+	var orders pooled
+	for _, group := range sameActions(t) {
+		orders.add(group)
+	}
+	if orders.freedom >= leastFreedom {
+		return simulation.Points * orders.deviation(), NoiseOfOrders
+	}
+	return 0, NoiseUnknown
+}
+
+// sameActions are the accuracies of sequences of the same actions, group by group, in
+// the order of the table: sums are rounded alike each time.
+func sameActions(t *tables.Table) [][]float64 {
+	var groups [][]float64
+	places := map[string]int{}
+	for k := range t.Records {
+		actions := tables.Tuple(slices.Sorted(slices.Values(t.Records[k].Sequence)))
+		place, known := places[actions]
+		if !known {
+			place = len(groups)
+			places[actions], groups = place, append(groups, nil)
+		}
+		groups[place] = append(groups[place], t.Records[k].Mean())
+	}
+	return groups
+}
+
+// pooled is the variance of groups, each about its own mean.
+type pooled struct{ squares, freedom, groups, values float64 }
+
+func (s *pooled) add(group []float64) {
+	_, deviation := stat.Population(group)
+	s.squares += deviation * deviation * float64(len(group))
+	s.freedom += float64(len(group) - 1)
+	s.groups++
+	s.values += float64(len(group))
+}
+
+func (s *pooled) deviation() float64 { return math.Sqrt(s.squares / s.freedom) }
+
+// size is how many values a group has on average.
+func (s *pooled) size() float64 { return s.values / s.groups }
+
+// Floor is the regret, in points, that even whoever knows the truth must expect from
+// a table of single runs: as if the smoothed table were the truth, the best sequence
+// of it is taken, and tables are drawn with normal noise of a deviation in points.
+func Floor(t *tables.Table, noise float64, draws int, random *rand.Rand) float64 {
+	truth := simulation.Smoothed(t)
+	best := slices.Index(truth, slices.Max(truth))
+	sum := 0.0
+	for range draws {
+		most, mine := math.Inf(-1), 0.0
+		for k, v := range truth {
+			v += noise / simulation.Points * random.NormFloat64()
+			if most = max(most, v); k == best {
+				mine = v
+			}
+		}
+		sum += most - mine
+	}
+	return simulation.Points * sum / float64(draws)
+}
+
+// Chance is the noise of a table.
+type Chance struct {
+	Noise  float64 `json:"noise_points"` // standard deviation of a sequence's accuracy
+	Source string  `json:"noise_source"` // what it was read from
+	Floor  float64 `json:"floor_points"` // the regret that knowing the truth would still have
+}
+
+// Draws of tables from which a floor is read: as many as make so many records, within
+// bounds.
+const (
+	floorRecords = 2000000
+	fewestDraws  = 100
+	mostDraws    = 4000
+)
+
+// ChanceIn reads the noise of a table, and the floor that a share of it leaves: less
+// than one where the noise is too high, zero means one.
+func ChanceIn(t *tables.Table, share float64) Chance {
+	if share == 0 {
+		share = 1
+	}
+	c := Chance{}
+	c.Noise, c.Source = Noise(t)
+	c.Noise *= share
+	draws := min(max(floorRecords/max(1, len(t.Records)), fewestDraws), mostDraws)
+	c.Floor = Floor(t, c.Noise, draws, rand.New(rand.NewPCG(1, 1)))
+	return c
+}

@@ -1,0 +1,139 @@
+package evaluation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"graft/decider"
+	"graft/net2net"
+	"graft/simulation"
+)
+
+// follower takes the likeliest action at each decision.
+type follower struct {
+	name string
+	// weigh makes ready for a tree what weighs the choices of its nodes.
+	weigh func(t *simulation.Tree) (func(node int) ([]float64, error), error)
+}
+
+// Name returns its name.
+func (f follower) Name() string { return f.name }
+
+// Distribution goes from the root to a record.
+func (f follower) Distribution(t *simulation.Tree) ([]float64, error) {
+	record, _, err := f.walk(t)
+	if err != nil {
+		return nil, err
+	}
+	return only(t, record), nil
+}
+
+func (f follower) walk(t *simulation.Tree) (record int, steps []Step, err error) {
+	weigh, err := f.weigh(t)
+	if err != nil {
+		return 0, nil, err
+	}
+	for at := 0; ; {
+		n := t.Nodes[at]
+		weighed, err := weigh(at)
+		if err == nil && slices.ContainsFunc(weighed, math.IsNaN) {
+			err = errors.New("a probability is no number")
+		}
+		if err != nil {
+			return 0, nil, fmt.Errorf("decision %d: %w", len(steps)+1, err)
+		}
+		k := decider.Likeliest(weighed)
+		actions := n.Actions()
+		steps = append(steps, Step{Action: actions[k], Number: k, Left: n.Left.Seconds(), Actions: actions, Probabilities: weighed})
+		if n.Last {
+			return n.Next[k], steps, nil
+		}
+		at = n.Next[k]
+	}
+}
+
+// Steps returns the decisions of a policy in a tree; none for one that does not take the
+// likeliest action each time.
+func Steps(t *simulation.Tree, c Policy) ([]Step, error) {
+	f, ok := c.(follower)
+	if !ok {
+		return nil, nil
+	}
+	_, steps, err := f.walk(t)
+	if err != nil {
+		return nil, fmt.Errorf("%s in %s: %w", f.name, t.Name, err)
+	}
+	return steps, nil
+}
+
+// Structural takes the likeliest action of a structural policy at each decision.
+func Structural(name string, p *decider.Structural) Policy {
+	return follower{name, func(t *simulation.Tree) (func(int) ([]float64, error), error) {
+		if err := judges(p, t); err != nil {
+			return nil, err
+		}
+		weighed, err := p.Probabilities(simulation.Situations([]*simulation.Tree{t})...)
+		return func(node int) ([]float64, error) { return weighed[node], nil }, err
+	}}
+}
+
+// judges says why a policy cannot judge a tree: that would be by chance where it has
+// not learned from actions of its kinds. One that has learned nothing may.
+func judges(p *decider.Structural, t *simulation.Tree) error {
+	if p.Learned == nil {
+		return nil
+	}
+	var strange []string
+	for _, kind := range simulation.OfferedKinds([]*simulation.Tree{t}) {
+		if !slices.Contains(p.Learned, kind) {
+			strange = append(strange, string(kind))
+		}
+	}
+	if len(strange) == 0 {
+		return nil
+	}
+	return fmt.Errorf("the policy has learned to judge %s, and the table offers to %s; take a policy that learned from such tables, or another table",
+		kindList(p.Learned), strings.Join(strange, " and "))
+}
+
+func kindList(kinds []net2net.Kind) string {
+	if len(kinds) == 0 {
+		return "nothing"
+	}
+	var names []string
+	for _, k := range kinds {
+		names = append(names, string(k))
+	}
+	return strings.Join(names, " and ")
+}
+
+// Stepwise takes the likeliest action of a step policy at each decision, such as one of
+// the original's.
+func Stepwise(ctx context.Context, name string, w StepPolicy) Policy {
+	return follower{name, func(t *simulation.Tree) (func(int) ([]float64, error), error) {
+		return func(node int) ([]float64, error) { return weigh(ctx, t, node, w) }, nil
+	}}
+}
+
+// weigh shows somebody a node as Evaluate does: actions in the table's order, and the
+// time of the sequence that goes on with the first action each time.
+func weigh(ctx context.Context, t *simulation.Tree, node int, w StepPolicy) ([]float64, error) {
+	n := t.Nodes[node]
+	m := Point{Prefix: n.Prefix, Actions: t.Choices(n.Prefix), Left: t.LeftAfter(n.Prefix), Budget: t.Budget, Network: n.Network}
+	weighed, err := w.Weigh(ctx, m)
+	if err == nil {
+		err = m.fits(weighed)
+	}
+	if err != nil {
+		return nil, err
+	}
+	shares := make([]float64, len(n.Choices))
+	for k, action := range n.Actions() {
+		shares[k] = weighed[slices.Index(m.Actions, action)]
+	}
+	return shares, nil
+}

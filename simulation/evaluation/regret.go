@@ -1,0 +1,138 @@
+// Package evaluation judges policies on trees: regret to the best sequence, gain over
+// never adapting, the noise that a table's records have, and comparisons with baselines
+// and the oracle, also on tables that were left out of learning.
+package evaluation
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"graft/simulation"
+	"graft/simulation/tables"
+	"graft/stat"
+)
+
+// Policy chooses sequences of a tree: a learned policy, a baseline or the oracle.
+type Policy interface {
+	// Name is what a list calls it.
+	Name() string
+	// Choose gives the probability with which each of the tree's records comes out;
+	// they sum to one.
+	Distribution(t *simulation.Tree) ([]float64, error)
+}
+
+// Score is the result of a policy on a table. Accuracies lie between 0 and 1, regret and
+// gain are in points, a hundredth of that. For a policy that draws, all are
+// expectations.
+type Score struct {
+	Scenario string   `json:"scenario"`      // of the table
+	Network  string   `json:"network"`       // of the table
+	Policy   string   `json:"chooser"`       // its name
+	Sequence []string `json:"sequence"`      // the likeliest
+	Certain  bool     `json:"certain"`       // it is the only one
+	Accuracy float64  `json:"accuracy"`      // that the table has for the sequence
+	Regret   float64  `json:"regret_points"` // what the best sequence of the table has more
+	// Smoothed is the regret by the table's law in place of its single runs: with less
+	// of their noise, and blind to what the law cannot say.
+	Smoothed float64 `json:"smoothed_regret_points"`
+	Gain     float64 `json:"gain_points"` // over never adapting; zero where the table has no such sequence
+	Rank     float64 `json:"rank"`        // among the table's sequences, the best being 1; equal ones share the first
+	// From and To are the ranks that it could as well have: with others whose
+	// accuracy differs by no more than the noise of a difference.
+	From   int     `json:"rank_from"`
+	To     int     `json:"rank_to"`      // the worst rank that noise could have made of it
+	Of     int     `json:"rank_of"`      // sequences in all
+	Noise  float64 `json:"noise_points"` // standard deviation of a sequence's accuracy
+	Source string  `json:"noise_source"` // what the noise was read from
+	Best   float64 `json:"best"`         // accuracy of the table's best sequence
+	Mean   float64 `json:"mean"`         // accuracy of all sequences, which drawing at random expects
+	Never  float64 `json:"never"`        // accuracy of never adapting; zero where the table has no such sequence
+}
+
+// Evaluate scores each policy on each tree.
+func Evaluate(trees []*simulation.Tree, choosers ...Policy) ([]Score, error) {
+	var verdicts []Score
+	for _, t := range trees {
+		j := newJudge(t)
+		for _, c := range choosers {
+			shares, err := c.Distribution(t)
+			if err != nil {
+				return nil, fmt.Errorf("%s in %s: %w", c.Name(), t.Name, err)
+			}
+			verdicts = append(verdicts, j.verdict(c.Name(), shares))
+		}
+	}
+	return verdicts, nil
+}
+
+// scorer holds what all scores on a tree share.
+type scorer struct {
+	*simulation.Tree
+	values []float64 // accuracies of the records
+	law    []float64 // the same, smoothed
+	noise  float64   // points
+	source string    // of the noise
+}
+
+func newJudge(t *simulation.Tree) *scorer {
+	j := &scorer{Tree: t, values: simulation.MeanAccuracies(t.Table), law: simulation.Smoothed(t.Table)}
+	j.noise, j.source = Noise(t.Table)
+	return j
+}
+
+// verdict compares the records that came out with all of the table.
+func (j *scorer) verdict(chooser string, shares []float64) Score {
+	likeliest := slices.Index(shares, slices.Max(shares))
+	v := Score{Scenario: j.Name, Network: j.Network, Policy: chooser, Sequence: j.Records[likeliest].Sequence, Certain: shares[likeliest] == 1,
+		Of: len(j.values), Noise: j.noise, Source: j.source, Best: slices.Max(j.values)}
+	v.Mean = stat.DividedMean(j.values)
+	v.Smoothed = simulation.Points * slices.Max(j.law)
+	for k, share := range shares {
+		v.Accuracy += share * j.values[k]
+		v.Smoothed -= simulation.Points * share * j.law[k]
+		v.Rank += share * float64(rankOf(j.values, j.values[k]))
+	}
+	v.Regret = simulation.Points * max(0, v.Best-v.Accuracy) // a sum of shares may be above by rounding
+	if never := same(j.Tree, tables.None); never >= 0 {
+		v.Never = j.values[never]
+		v.Gain = simulation.Points * (v.Accuracy - v.Never)
+	}
+	tie := math.Sqrt2 * j.noise / simulation.Points // a difference has the noise of both
+	v.From = rankOf(j.values, v.Accuracy+tie)
+	v.To = max(v.From, len(j.values)-lower(j.values, v.Accuracy-tie))
+	return v
+}
+
+// rankOf returns the rank of an accuracy: one more than the number of higher ones.
+func rankOf(values []float64, value float64) int {
+	higher := 1
+	for _, other := range values {
+		higher += truth(other > value)
+	}
+	return higher
+}
+
+// lower counts the accuracies below one.
+func lower(values []float64, value float64) int {
+	n := 0
+	for _, other := range values {
+		n += truth(other < value)
+	}
+	return n
+}
+
+func truth(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// same is the record whose actions are all the same one; less than zero where there
+// is none.
+func same(t *simulation.Tree, action string) int {
+	return slices.IndexFunc(t.Records, func(r tables.Record) bool {
+		return !slices.ContainsFunc(r.Sequence, func(a string) bool { return a != action })
+	})
+}

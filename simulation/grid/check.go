@@ -1,0 +1,98 @@
+package grid
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"graft/simulation/tables"
+)
+
+// Impossible is the fault of an outcome whose checksum holds and whose values no run can have.
+const Impossible tables.FaultKind = "impossible"
+
+// Expected says what an outcome must fit: its segment, and the scenario.
+type Expected struct {
+	Segment
+	Decisions int     // in each sequence
+	Budget    float64 // seconds; zero checks no time against it
+}
+
+// check finds values that the segment cannot have led to. It trusts the fields that
+// change no record: steps, loss and machine time need only be finite and not negative.
+func (o *Outcome) check(want Expected) error {
+	err := errors.Join(o.checkShape(want), o.checkNumbers(want.Budget), o.checkTexts())
+	if err == nil {
+		return nil
+	}
+	f := tables.NewFault(Impossible, "%v", err)
+	f.Remedy = "it runs again; find out which program writes to the cache"
+	return f
+}
+
+// checkShape compares the outcome with the segment, and its lists with each other.
+func (o *Outcome) checkShape(want Expected) error {
+	if !slices.Equal(o.Sequence, want.Sequence) || o.Seed != want.Seed {
+		return fmt.Errorf("it is of %s, expected %s", o.Segment(), want.Segment)
+	}
+	ended := len(o.Sequence) == want.Decisions
+	noted := want.Decisions
+	if !ended {
+		noted = len(o.Sequence) + 1
+	}
+	networks := noted
+	if ended {
+		networks++
+	}
+	switch {
+	case o.Ended != ended:
+		return fmt.Errorf("ended is %t after %d of %d decisions", o.Ended, len(o.Sequence), want.Decisions)
+	case len(o.Left) != noted || len(o.Step) != noted || len(o.Before) != noted:
+		return fmt.Errorf("%d times left, %d step times and %d accuracies, expected %d of each", len(o.Left), len(o.Step), len(o.Before), noted)
+	case len(o.Networks) != networks:
+		return fmt.Errorf("%d networks, expected %d", len(o.Networks), networks)
+	}
+	return nil
+}
+
+// checkNumbers finds numbers out of their range. JSON has no NaN and no infinity.
+func (o *Outcome) checkNumbers(budget float64) error {
+	if budget == 0 {
+		budget = math.Inf(1)
+	}
+	var faults []error
+	in := func(name string, most float64, values ...float64) {
+		for _, v := range values {
+			if !(v >= 0 && v <= most) || math.IsInf(v, 0) {
+				faults = append(faults, fmt.Errorf("%s is %v, expected 0 to %v", name, v, most))
+			}
+		}
+	}
+	in("accuracy", 1, o.Accuracy)
+	in("test", 1, o.Test)
+	in("before", 1, o.Before...)
+	in("left_s", budget, o.Left...)
+	in("step_s", math.MaxFloat64, o.Step...)
+	in("machine seconds", math.MaxFloat64, o.Seconds)
+	in("steps", math.MaxFloat64, float64(o.Steps))
+	for _, e := range o.Epochs {
+		in("accuracy of an epoch", 1, e.Accuracy)
+		in("time of an epoch", math.MaxFloat64, e.Time)
+	}
+	if !slices.IsSortedFunc(o.Left, func(a, b float64) int { return cmp.Compare(b, a) }) {
+		faults = append(faults, fmt.Errorf("left_s grows: %v", o.Left))
+	}
+	return errors.Join(faults...)
+}
+
+// checkTexts finds texts that no table can hold.
+func (o *Outcome) checkTexts() error {
+	for _, text := range append([]string{o.Weights, o.Graft, o.LibTorch, o.Profile}, o.Networks...) {
+		if !tables.Printable(text) {
+			return fmt.Errorf("%q has characters that cannot be printed", text)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,245 @@
+package grid
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"graft/decider"
+	"graft/events"
+	"graft/net2net"
+	"graft/simulation/tables"
+)
+
+// DesignKind names a rule by which sequences of a tree are chosen.
+type DesignKind string
+
+// The designs. The zero Which stands for All.
+const (
+	All DesignKind = "all" // every sequence
+	// Sampled spreads so many sequences evenly: at each decision every choice gets as
+	// many of them as the others, or one more, by lot.
+	Sampled DesignKind = "sample"
+	// Halved keeps, at each decision, the part of the branches that are the most
+	// accurate so far and drops the others (successive halving, Jamieson and Talwalkar
+	// 2016). It takes for granted that what is ahead at a decision stays ahead: a
+	// network that grew just before is behind at first, so that wideners and late
+	// growers are dropped too often.
+	Halved DesignKind = "halve"
+	// Likely runs the sequences that a policy finds likeliest, the likeliest first.
+	Likely DesignKind = "likely"
+)
+
+// Design chooses the sequences of a tree that run. The zero value is all of them.
+type Design struct {
+	Which DesignKind `json:"which"`          // sequences; empty means all
+	Most  int        `json:"most"`           // sequences at most; zero means 10000. Of more, sample and likely take so many; for all and halve it is an error
+	Keep  float64    `json:"keep,omitempty"` // share of the branches that halve keeps at each decision; zero means 0.5
+	Seed  uint64     `json:"seed,omitempty"` // of the lots of sample; zero is a seed as any
+}
+
+// EnsureDefaults fills unset options.
+func (d *Design) EnsureDefaults() {
+	if d.Which == "" {
+		d.Which = All
+	}
+	if d.Most == 0 {
+		d.Most = 10000
+	}
+	if d.Keep == 0 {
+		d.Keep = 0.5
+	}
+}
+
+// Validate lists all faults.
+func (d Design) Validate() error {
+	var faults []error
+	if !slices.Contains([]DesignKind{All, Sampled, Halved, Likely}, d.Which) {
+		faults = append(faults, fmt.Errorf("there is no design %q; there are %s, %s, %s and %s", string(d.Which), All, Sampled, Halved, Likely))
+	}
+	if d.Most < 0 {
+		faults = append(faults, fmt.Errorf("most is %d; it is at least 1", d.Most))
+	}
+	if !(d.Keep >= 0 && d.Keep <= 1) {
+		faults = append(faults, fmt.Errorf("keep is %v; it lies between 0 and 1", d.Keep))
+	}
+	return errors.Join(faults...)
+}
+
+// visitor is shown the branches that a design wants, each after the one that leads to
+// it. It makes known what is, and may end the walk with an error.
+type visitor func(b *node) error
+
+// walk shows a visitor the branches that are wanted, as far as what is known tells.
+func (g *Grid) walk(visit visitor) error {
+	switch g.Design.Which {
+	case Sampled:
+		return g.walkSample(g.root, g.Design.Most, visit)
+	case Halved:
+		return g.walkHalves(visit)
+	case Likely:
+		return g.walkLikely(visit)
+	}
+	return g.walkAll(g.root, visit)
+}
+
+// leads reports whether the outcome of some seed is known, so that nodes can follow.
+func (g *Grid) leads(b *node) bool { return g.dry || b.first() != nil }
+
+func (g *Grid) walkAll(b *node, visit visitor) error {
+	if err := visit(b); err != nil || !g.leads(b) {
+		return err
+	}
+	next, err := g.next(b)
+	for _, child := range next {
+		if err == nil {
+			err = g.walkAll(child, visit)
+		}
+	}
+	return err
+}
+
+// walkSample spreads n sequences over what can follow, in an order that is drawn for
+// the branch. A choice gets no more than there are sequences behind it, taken that
+// further decisions have as many choices as this one.
+func (g *Grid) walkSample(b *node, n int, visit visitor) error {
+	if err := visit(b); err != nil || !g.leads(b) {
+		return err
+	}
+	next, err := g.next(b)
+	if err != nil || len(next) == 0 {
+		return err
+	}
+	room := math.Pow(float64(len(next)), float64(g.Space.Decisions-len(b.sequence)-1))
+	lots := rand.New(rand.NewPCG(g.Design.Seed, spelling(b.sequence))).Perm(len(next))
+	for place, k := range lots {
+		share := n / len(next)
+		if place < n%len(next) {
+			share++
+		}
+		if share = int(min(float64(share), room)); share == 0 {
+			continue
+		}
+		if err := g.walkSample(next[k], share, visit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// spelling is a number for a sequence.
+func spelling(sequence []string) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(tables.Tuple(sequence))) // a hash takes everything
+	return h.Sum64()
+}
+
+// walkHalves goes from decision to decision: when all branches of one are known, the
+// best of them are followed.
+func (g *Grid) walkHalves(visit visitor) error {
+	level := []*node{g.root}
+	for len(level) > 0 {
+		known := true
+		for _, b := range level {
+			if err := visit(b); err != nil {
+				return err
+			}
+			known = known && (g.dry || b.done())
+		}
+		if !known || len(level[0].sequence) == g.Space.Decisions {
+			return nil
+		}
+		level = slices.DeleteFunc(level, func(b *node) bool { return !g.leads(b) })
+		slices.SortStableFunc(level, func(a, b *node) int { return cmp.Compare(b.before(), a.before()) })
+		var next []*node
+		for _, b := range level[:int(math.Ceil(g.Design.Keep*float64(len(level))))] {
+			children, err := g.next(b)
+			if err != nil {
+				return err
+			}
+			next = append(next, children...)
+		}
+		if level = next; g.dry && len(level) > g.Design.Most {
+			return g.tooLarge(fmt.Sprintf("more than %d", g.Design.Most))
+		}
+	}
+	return nil
+}
+
+// walkLikely follows the likeliest branch of all, until there were enough sequences.
+// One whose outcome is not known yet may become a sequence, and counts as one, so that
+// others can be run meanwhile: which sequences are taken does not depend on that.
+func (g *Grid) walkLikely(visit visitor) error {
+	var ahead events.Heap[prospect]
+	ahead.Push(likeliestFirst(1, 0), prospect{g.root, 1})
+	met := 1
+	for taken := 0; ahead.Len() > 0 && taken < g.Design.Most; {
+		_, at, _ := ahead.Pop()
+		if err := visit(at.node); err != nil {
+			return err
+		}
+		if !g.leads(at.node) || len(at.sequence) == g.Space.Decisions {
+			taken++
+			continue
+		}
+		next, err := g.next(at.node)
+		if err != nil {
+			return err
+		}
+		shares, err := g.weigh(at.node, next)
+		if err != nil {
+			return err
+		}
+		for k, child := range next {
+			share := at.share * shares[k]
+			ahead.Push(likeliestFirst(share, met), prospect{child, share})
+			met++
+		}
+	}
+	return nil
+}
+
+// weigh asks the policy for the probability of each next node.
+func (g *Grid) weigh(b *node, next []*node) ([]float64, error) {
+	if g.dry && b.shares == nil {
+		b.shares = slices.Repeat([]float64{1 / float64(len(next))}, len(next))
+	}
+	if b.shares != nil {
+		return b.shares, nil
+	}
+	var actions []net2net.Action
+	for _, child := range next {
+		a, err := net2net.ParseAction(child.sequence[len(child.sequence)-1])
+		if err != nil {
+			return nil, err
+		}
+		actions = append(actions, a)
+	}
+	portrait, err := decider.NewObservation(b.network, actions, g.Space.Surgery)
+	if err != nil {
+		return nil, err
+	}
+	o, at := b.first(), len(b.sequence)
+	weighed, err := g.Policy.Probabilities(decider.Situation{Observation: portrait, State: decider.State{Network: b.network, Left: tables.Seconds(o.Left[at]),
+		Budget: tables.Seconds(g.Scenario.Budget), Decisions: at, Accuracy: b.before(), Step: tables.Seconds(o.Step[at])}})
+	if err != nil {
+		return nil, fmt.Errorf("weigh what follows %s: %w", tables.Tuple(b.sequence), err)
+	}
+	b.shares = weighed[0]
+	return b.shares, nil
+}
+
+// prospect is a node and the probability with which the policy reaches it.
+type prospect struct {
+	*node
+	share float64
+}
+
+// likeliestFirst orders prospects by their shares; of equals the one met first is first.
+func likeliestFirst(share float64, met int) events.Key {
+	return events.Key{events.Float(-share), int64(met)}
+}

@@ -1,0 +1,103 @@
+package grid
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"graft/files"
+)
+
+// Failures records why segments failed, one file per attempt, in a folder that all
+// workers share.
+type Failures struct {
+	fsys files.FS
+	dir  string
+}
+
+// Failure is a failed attempt at a segment.
+type Failure struct {
+	Key      string   `json:"key"`      // of the leg
+	Sequence []string `json:"sequence"` // of the leg
+	Seed     int64    `json:"seed"`     // of the leg
+	Attempt  int      `json:"attempt"`  // from 1
+	Why      string   `json:"why"`      // it failed
+}
+
+// mostAttempts bounds the attempts that are counted.
+const mostAttempts = 1000
+
+// OpenFailures makes the folder where it is missing.
+func OpenFailures(fsys files.FS, dir string) (*Failures, error) {
+	if err := fsys.MkdirAll(dir); err != nil {
+		return nil, fmt.Errorf("keep what fails: %w", err)
+	}
+	return &Failures{fsys, dir}, nil
+}
+
+func (t *Failures) path(key string, attempt int) string {
+	return filepath.Join(t.dir, fmt.Sprintf("%s-%d.json", key, attempt))
+}
+
+// Count returns the number of failed attempts at a segment.
+func (t *Failures) Count(key string) int {
+	n := 0
+	for n < mostAttempts {
+		if _, err := t.fsys.Stat(t.path(key, n+1)); err != nil {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+// Add records a failed attempt.
+func (t *Failures) Add(key string, leg Segment, why error) error {
+	for attempt := t.Count(key) + 1; ; attempt++ {
+		text, err := json.MarshalIndent(Failure{key, leg.Sequence, leg.Seed, attempt, why.Error()}, "", "  ")
+		if err != nil {
+			return err
+		}
+		err = files.WriteNew(t.fsys, t.path(key, attempt), func(w io.Writer) error {
+			_, err := w.Write(append(text, '\n'))
+			return err
+		})
+		if !errors.Is(err, fs.ErrExist) || attempt > mostAttempts {
+			return err
+		}
+	}
+}
+
+// List returns all failed attempts, in the order of file names.
+func (t *Failures) List() ([]Failure, error) {
+	entries, err := t.fsys.ReadDir(t.dir)
+	var list []Failure
+	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), ".") || filepath.Ext(entry.Name()) != ".json" {
+			continue
+		}
+		text, err := files.ReadAll(t.fsys, filepath.Join(t.dir, entry.Name()), largestResult)
+		if err != nil {
+			return list, err
+		}
+		var one Failure
+		if err := json.Unmarshal(text, &one); err != nil {
+			one = Failure{Why: fmt.Sprintf("%s cannot be read: %v", entry.Name(), err)}
+		}
+		list = append(list, one)
+	}
+	return list, err
+}
+
+// Clear deletes the records of failures, so that segments are tried again.
+func (t *Failures) Clear() error {
+	entries, err := t.fsys.ReadDir(t.dir)
+	for _, entry := range entries {
+		err = errors.Join(err, t.fsys.Remove(filepath.Join(t.dir, entry.Name())))
+	}
+	return err
+}

@@ -1,0 +1,477 @@
+package grid
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+
+	"graft/decider"
+	"graft/net2net"
+	"graft/simulation/tables"
+	"graft/trainer"
+)
+
+// Grid is the tree of segments of a scenario's sequences: what sequences share is
+// trained once. It is made by NewGrid and belongs to one goroutine. Any number of
+// processes may work on grids of one plan. Under the virtual clock an outcome has the
+// bits that its sequence would have alone. Under the wall clock a sequence is charged
+// the time that its own segments took, each once.
+type Grid struct {
+	Plan
+	Space    Space
+	Policy   *decider.Structural // of the design Likely; nil for others
+	Store    *Store
+	Failures *Failures
+
+	root   *node
+	extent []int           // legs of each depth, for all seeds; nil before they were counted
+	last   map[string]memo // states that this process has made of late
+	dry    bool            // only counted: as if all were known
+}
+
+// Plan is the data that all processes working on a grid share.
+type Plan struct {
+	Scenario tables.Scenario  `json:"scenario"`
+	Actions  []net2net.Action `json:"actions,omitempty"` // as Space's
+	Kinds    []net2net.Kind   `json:"kinds,omitempty"`   // as Space's
+	Cause    tables.Cause     `json:"cause"`             // of all outcomes; sequence and seeds are each leg's
+	Seeds    []int64          `json:"seeds"`             // of the runs of each sequence
+	Design   Design           `json:"design"`
+	Tries    int              `json:"tries"` // of a leg that fails; zero means 2
+}
+
+// Space returns the search space of the plan.
+func (p *Plan) Space() (Space, error) {
+	g := Space{Actions: p.Actions, Kinds: p.Kinds, Decisions: p.Scenario.Decisions}
+	if p.Scenario.Origin == nil {
+		return g, fmt.Errorf("scenario %s: it does not say what network it begins with", p.Scenario.Name)
+	}
+	var err error
+	g.Surgery = p.Scenario.Origin.Surgery()
+	g.Network, err = p.Scenario.Origin.Network()
+	return g, err
+}
+
+// CountSequences counts the tree: where every decision has the same choices, the
+// scenario lists them. A tree with more sequences than the design takes is an error that
+// states their number.
+func (p *Plan) CountSequences() error {
+	g, err := p.Space()
+	if err != nil {
+		return err
+	}
+	p.Scenario.Actions, p.Scenario.Expected = nil, 0
+	sequences, choices, err := p.fits(g)
+	switch {
+	case err != nil:
+		return err
+	case p.Design.Which != All:
+	case len(g.Actions) > 0 && float64(sequences) == choices:
+		for _, a := range g.Actions {
+			p.Scenario.Actions = append(p.Scenario.Actions, a.String())
+		}
+	default:
+		p.Scenario.Expected = sequences
+	}
+	return p.Scenario.Validate()
+}
+
+// Fits is an error where a tree has more sequences than the design takes; it states
+// their number.
+func (p *Plan) Fits(g Space) error {
+	_, _, err := p.fits(g)
+	return err
+}
+
+// fits counts the sequences, and those that there were if all actions did fit; it is
+// not for more than the design takes. For designs that take some of them only the
+// beginning of the tree is looked at.
+func (p *Plan) fits(g Space) (sequences int, choices float64, err error) {
+	p.Design.EnsureDefaults()
+	all := p.Design.Which == All
+	choices = math.Pow(float64(len(g.Actions)), float64(g.Decisions))
+	if all && choices > float64(p.Design.Most) && len(g.Actions) > 0 {
+		return 0, choices, p.tooLarge(tables.Quantity(choices))
+	}
+	if !all {
+		if err := p.plannable(); err != nil {
+			return 0, choices, err
+		}
+		g.Decisions = 1
+	}
+	if sequences, _, err = g.Count(p.Design.Most); err != nil {
+		return 0, choices, fmt.Errorf("scenario %s: %w", p.Scenario.Name, err)
+	}
+	if all && sequences > p.Design.Most {
+		return 0, choices, p.tooLarge(fmt.Sprintf("more than %d", p.Design.Most))
+	}
+	return sequences, choices, nil
+}
+
+// mostWork bounds what planning a design looks at: sequences, times decisions, times the
+// layers that decisions add to each network.
+const mostWork = 2_000_000
+
+// plannable refuses a design whose sequences are too many and too long to be planned.
+func (p *Plan) plannable() error {
+	squared := max(1, p.Scenario.Decisions*p.Scenario.Decisions)
+	if p.Design.Which == Halved || p.Design.Most <= mostWork/squared {
+		return nil
+	}
+	return fmt.Errorf("scenario %s: %d sequences of %d decisions are too many to plan; lower simulate.most to %d or less", p.Scenario.Name, p.Design.Most, p.Scenario.Decisions, mostWork/squared)
+}
+
+func (p *Plan) tooLarge(count string) error {
+	return fmt.Errorf("scenario %s has %s sequences of %d decisions, for each of %d seeds, and simulate.most is %d; raise that, offer fewer actions, or take a design: sample, halve or likely",
+		p.Scenario.Name, count, p.Scenario.Decisions, len(p.Seeds), p.Design.Most)
+}
+
+// NewGrid returns a grid whose outcomes have not been read yet.
+func NewGrid(p Plan, ground Space, store *Store, log *Failures) *Grid {
+	p.Design.EnsureDefaults()
+	if p.Tries == 0 {
+		p.Tries = 2
+	}
+	g := &Grid{Plan: p, Space: ground, Store: store, Failures: log, last: map[string]memo{}}
+	g.root = g.plant(&node{network: ground.Network})
+	return g
+}
+
+// Key returns the digest of a segment's cause, under which its outcome is kept.
+func (g *Grid) Key(leg Segment) string {
+	c := g.Cause
+	c.Sequence, c.Seeds = append([]string{}, leg.Sequence...), []int64{leg.Seed}
+	return c.Key()
+}
+
+// plant gives a branch what it has for each seed.
+func (g *Grid) plant(b *node) *node {
+	b.outcomes, b.failed = make([]*Outcome, len(g.Seeds)), make([]bool, len(g.Seeds))
+	for _, seed := range g.Seeds {
+		b.keys = append(b.keys, g.Key(Segment{b.sequence, seed}))
+	}
+	return b
+}
+
+// next returns the nodes that can follow a node.
+func (g *Grid) next(b *node) ([]*node, error) {
+	fresh := b.children == nil
+	next, err := g.Space.follow(b)
+	for _, child := range next {
+		if fresh {
+			g.plant(child)
+		}
+	}
+	return next, err
+}
+
+// Size returns the numbers of sequences and of segments that the design takes, for all
+// seeds, as far as the networks alone determine them.
+func (g *Grid) Size() (sequences, legs int, err error) {
+	if err := g.measure(); err != nil {
+		return 0, 0, err
+	}
+	for _, n := range g.extent {
+		legs += n
+	}
+	return g.extent[g.Space.Decisions], legs, nil
+}
+
+// measure counts the legs of each depth in the tree.
+func (g *Grid) measure() error {
+	if g.extent != nil {
+		return nil
+	}
+	twin := NewGrid(g.Plan, g.Space, nil, nil)
+	twin.dry = true
+	extent := make([]int, g.Space.Decisions+1)
+	err := twin.walk(func(b *node) error {
+		extent[len(b.sequence)] += len(g.Seeds)
+		return nil
+	})
+	if err == nil {
+		g.extent = extent
+	}
+	return err
+}
+
+// Left returns the number of segments that can run, or are running.
+func (g *Grid) Left() (int, error) {
+	ready, err := g.Ready()
+	return len(ready), err
+}
+
+// Ready returns the segments that can run, or are running.
+func (g *Grid) Ready() (legs []Segment, err error) {
+	err = g.survey(func(b *node) error {
+		for k, seed := range g.Seeds {
+			if !b.settled(k) && (b.parent == nil || b.parent.outcomes[k] != nil) {
+				legs = append(legs, Segment{b.sequence, seed})
+			}
+		}
+		return nil
+	})
+	return legs, err
+}
+
+// task is a segment that can run.
+type task struct {
+	*node
+	seed    int             // its place in Seeds
+	work    context.Context // ends when the leg is not this worker's any more
+	release func()
+}
+
+func (t task) key() string { return t.keys[t.seed] }
+
+// errTaken ends a walk that has found a task.
+var errTaken = errors.New("a leg was taken")
+
+// Leases grants a segment to one worker at a time. Two workers with the same segment do
+// the work twice, and no harm.
+type Leases interface {
+	// Take gives the leg of a key, to be given back by calling what it returns, and a
+	// context for the work that ends should the leg be lost to another; an error that
+	// wraps ErrTaken where another has it.
+	Take(ctx context.Context, key string) (work context.Context, release func(), err error)
+}
+
+// ErrTaken says that another worker holds the lease.
+var ErrTaken = errors.New("another worker has it")
+
+// find takes a leg that can be run. Without one it says how many are left to do, all
+// of which others have.
+func (g *Grid) find(ctx context.Context, taker Leases) (found *task, left int, err error) {
+	err = g.walk(func(b *node) error {
+		if err := g.look(b); err != nil {
+			return err
+		}
+		for k := range g.Seeds {
+			if b.settled(k) || b.parent != nil && b.parent.outcomes[k] == nil {
+				continue
+			}
+			left++
+			work, release, err := taker.Take(ctx, b.keys[k])
+			if errors.Is(err, ErrTaken) {
+				continue
+			}
+			if err != nil {
+				return fmt.Errorf("take %s: %w", Segment{b.sequence, g.Seeds[k]}, err)
+			}
+			if err := g.look(b); err != nil || b.settled(k) { // meanwhile
+				release()
+				return err
+			}
+			found = &task{b, k, work, release}
+			return errTaken
+		}
+		return nil
+	})
+	if errors.Is(err, errTaken) {
+		err = nil
+	}
+	return found, left, err
+}
+
+// look reads the outcomes of a node. What follows a failed segment cannot run.
+func (g *Grid) look(b *node) error {
+	for k, seed := range g.Seeds {
+		if b.settled(k) {
+			continue
+		}
+		o, err := g.Store.Outcome(b.keys[k], g.expected(Segment{b.sequence, seed}))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		b.outcomes[k] = o
+		b.failed[k] = o == nil && (b.parent != nil && b.parent.failed[k] || g.failed(b.keys[k]))
+	}
+	return nil
+}
+
+func (g *Grid) expected(s Segment) Expected { return Expected{s, g.Space.Decisions, g.Scenario.Budget} }
+
+func (g *Grid) failed(key string) bool { return g.Failures.Count(key) >= g.Tries }
+
+// Worker runs segments.
+type Worker struct {
+	Executor *Executor
+	Leases   Leases
+	// Rest passes some time, after which it is looked again for a leg that others have
+	// left, or until ctx is cancelled.
+	Wait func(ctx context.Context)
+	// Tell is called when a leg begins, and with its outcome or error when it ends; nil
+	// tells nobody.
+	Tell func(Segment, *Outcome, error)
+}
+
+// Work runs segments until none is left that this worker can run, or until ctx is
+// cancelled: then the running segment is saved, another worker resumes it, and the error
+// wraps trainer.ErrStopped or that of ctx.
+func (g *Grid) Work(ctx context.Context, w Worker) error {
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		t, left, err := g.find(ctx, w.Leases)
+		if err != nil {
+			return err
+		}
+		if t == nil && left == 0 {
+			return nil
+		}
+		if t == nil {
+			w.Wait(ctx)
+			continue
+		}
+		err = g.perform(w, *t)
+		lost := t.work.Err() != nil && ctx.Err() == nil
+		t.release()
+		if err != nil && !lost {
+			return err
+		}
+	}
+}
+
+// perform runs a segment. A failure of the segment is recorded and no error; a failure
+// to record it is one.
+func (g *Grid) perform(w Worker, t task) error {
+	leg, tell := Segment{t.sequence, g.Seeds[t.seed]}, w.Tell
+	if tell == nil {
+		tell = func(Segment, *Outcome, error) {}
+	}
+	tell(leg, nil, nil)
+	o, err := g.run(t.work, w.Executor, t)
+	var failure *legFailure
+	if errors.As(err, &failure) {
+		tell(leg, nil, err)
+		return g.Failures.Add(failure.key, failure.leg, failure.cause)
+	}
+	if err != nil {
+		return err
+	}
+	tell(leg, o, nil)
+	t.outcomes[t.seed] = o
+	g.forget(t)
+	return nil
+}
+
+// legFailure is why a leg could not be gone, whoever goes it.
+type legFailure struct {
+	key   string
+	leg   Segment
+	cause error
+}
+
+// Error says which leg it was.
+func (f *legFailure) Error() string { return f.cause.Error() }
+
+// Unwrap is the cause.
+func (f *legFailure) Unwrap() error { return f.cause }
+
+// run goes a leg from the state before it, and commits what it led to: first the
+// state, so that there is one wherever there is an outcome.
+func (g *Grid) run(ctx context.Context, lab *Executor, t task) (*Outcome, error) {
+	leg := Segment{t.sequence, g.Seeds[t.seed]}
+	from, before, err := g.start(ctx, lab, t)
+	if err != nil {
+		return nil, err
+	}
+	o, st, err := lab.run(ctx, leg, g.Space.Decisions, before, from)
+	if errors.Is(err, trainer.ErrStopped) && st != nil {
+		return nil, errors.Join(err, g.Store.saveState(t.key(), stoppedSuffix, st))
+	}
+	if err != nil {
+		return nil, &legFailure{t.key(), leg, err}
+	}
+	o.Key = t.key()
+	if st != nil {
+		if err := g.Store.saveState(t.key(), stateSuffix, st); err != nil {
+			return nil, err
+		}
+		g.remember(t, st)
+	}
+	if err := g.Store.Commit(o); err != nil {
+		return nil, err
+	}
+	g.Store.dropState(t.key(), stoppedSuffix)
+	return o, nil
+}
+
+// start is the state that a leg begins in, and the outcome of the one before. Nil is
+// the beginning of a run. A state that is not there is made again.
+func (g *Grid) start(ctx context.Context, lab *Executor, t task) (state, *Outcome, error) {
+	var before *Outcome
+	if t.parent != nil {
+		before = t.parent.outcomes[t.seed]
+	}
+	if st, err := g.Store.state(t.key(), stoppedSuffix); err != nil || st != nil {
+		return st, before, err
+	}
+	if t.parent == nil {
+		return nil, nil, nil
+	}
+	up := task{node: t.parent, seed: t.seed}
+	if m, ok := g.last[up.key()]; ok {
+		return m.state, before, nil
+	}
+	st, err := g.Store.state(up.key(), stateSuffix)
+	if err != nil || st != nil {
+		return st, before, err
+	}
+	if _, err := g.run(ctx, lab, up); err != nil {
+		return nil, nil, err
+	}
+	st, err = g.Store.state(up.key(), stateSuffix)
+	if err == nil && st == nil {
+		err = fmt.Errorf("the state before %s was just saved and is gone: see who deletes in the cache: %w", tables.Tuple(t.sequence), fs.ErrNotExist)
+	}
+	return st, before, err
+}
+
+// memo is a state that this process made, and its depth in the tree.
+type memo struct {
+	state state
+	depth int
+}
+
+// remember keeps a state, so that what follows need not read it. Of each depth there
+// is one: a worker goes deep first.
+func (g *Grid) remember(t task, st state) {
+	for key, m := range g.last {
+		if m.depth >= len(t.sequence) {
+			delete(g.last, key)
+		}
+	}
+	g.last[t.key()] = memo{st, len(t.sequence)}
+}
+
+// forget deletes the state that a leg began in once nothing else begins there, where
+// that is known: where all sequences are run.
+func (g *Grid) forget(t task) {
+	up := t.parent
+	if up == nil || g.Design.Which != All {
+		return
+	}
+	for _, sibling := range up.children {
+		if g.look(sibling) != nil || sibling.outcomes[t.seed] == nil {
+			return
+		}
+	}
+	delete(g.last, up.keys[t.seed])
+	g.Store.dropState(up.keys[t.seed], stateSuffix)
+}
+
+// Sweep deletes the states that the segments of a finished grid left behind.
+func (g *Grid) Sweep() error {
+	return g.survey(func(b *node) error {
+		for k := range g.Seeds {
+			if b.outcomes[k] != nil {
+				g.Store.dropState(b.keys[k], stateSuffix)
+			}
+		}
+		return nil
+	})
+}

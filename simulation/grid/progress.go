@@ -1,0 +1,251 @@
+package grid
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+
+	"graft/files"
+	"graft/simulation/tables"
+)
+
+// Progress is the state of a grid: what ran, and what is left.
+type Progress struct {
+	Sequences int     `json:"sequences"`        // to be run, for all seeds, as far as is known
+	Ended     int     `json:"sequences_ended"`  // of them
+	Failed    int     `json:"sequences_failed"` // of them, too often
+	Legs      int     `json:"legs"`             // they consist of
+	Done      int     `json:"legs_done"`        // of them
+	Steps     int64   `json:"steps"`            // of training that were taken
+	Alone     int64   `json:"steps_alone"`      // that the sequences that ended would have taken, each from the beginning
+	Seconds   float64 `json:"machine_seconds"`  // that the machine took for them
+	Best      []Best  `json:"best"`             // sequences so far
+	// Ahead is what the machine will take for what is left, by what legs as deep in
+	// the tree took: in seconds, of one worker. Zero where nothing is known.
+	Ahead float64 `json:"machine_seconds_left"`
+}
+
+// Best is a sequence that ended.
+type Best struct {
+	Sequence []string `json:"sequence"` // its actions
+	Accuracy float64  `json:"accuracy"` // mean over the seeds that ended
+	Seeds    int      `json:"seeds"`    // that ended
+}
+
+// mostBest bounds the best sequences that a progress names.
+const mostBest = 3
+
+// survey goes through what is known of the grid.
+func (g *Grid) survey(visit visitor) error {
+	return g.walk(func(b *node) error {
+		if err := g.look(b); err != nil {
+			return err
+		}
+		return visit(b)
+	})
+}
+
+// Progress reads how far the grid has come.
+func (g *Grid) Progress() (Progress, error) {
+	var s Progress
+	var err error
+	if s.Sequences, s.Legs, err = g.Size(); err != nil {
+		return s, err
+	}
+	depths := make([]depth, g.Space.Decisions+1)
+	err = g.survey(func(b *node) error {
+		for k := range g.Seeds {
+			s.count(b, k)
+			depths[len(b.sequence)].count(b.outcomes[k])
+			if b.failed[k] && (b.parent == nil || !b.parent.failed[k]) {
+				n, err := g.below(b)
+				if err != nil {
+					return err
+				}
+				s.Failed += n
+			}
+		}
+		s.rank(b)
+		return nil
+	})
+	s.Ahead = g.ahead(depths)
+	return s, err
+}
+
+// below returns the number of sequences that begin with a node.
+func (g *Grid) below(b *node) (n int, err error) {
+	if len(b.sequence) == g.Space.Decisions {
+		return 1, nil
+	}
+	next, err := g.next(b)
+	for _, child := range next {
+		if err == nil {
+			var more int
+			more, err = g.below(child)
+			n += more
+		}
+	}
+	return n, err
+}
+
+func (s *Progress) count(b *node, seed int) {
+	o := b.outcomes[seed]
+	if o == nil {
+		return
+	}
+	s.Done++
+	s.Steps += o.Steps
+	s.Seconds += o.Seconds
+	if !o.Ended {
+		return
+	}
+	s.Ended++
+	for up := b; up != nil; up = up.parent {
+		if o := up.outcomes[seed]; o != nil {
+			s.Alone += o.Steps
+		}
+	}
+}
+
+// rank keeps the best sequences.
+func (s *Progress) rank(b *node) {
+	one := Best{Sequence: b.sequence}
+	for _, o := range b.outcomes {
+		if o != nil && o.Ended {
+			one.Accuracy += o.Accuracy
+			one.Seeds++
+		}
+	}
+	if one.Seeds == 0 {
+		return
+	}
+	one.Accuracy /= float64(one.Seeds)
+	s.Best = append(s.Best, one)
+	slices.SortStableFunc(s.Best, func(a, b Best) int {
+		switch {
+		case a.Accuracy > b.Accuracy:
+			return -1
+		case a.Accuracy < b.Accuracy:
+			return 1
+		}
+		return 0
+	})
+	s.Best = s.Best[:min(len(s.Best), mostBest)]
+}
+
+// depth is the legs of a depth in the tree.
+type depth struct {
+	done    int
+	seconds float64
+}
+
+func (d *depth) count(o *Outcome) {
+	if o != nil {
+		d.done++
+		d.seconds += o.Seconds
+	}
+}
+
+// ahead estimates the machine seconds of the remaining segments. A depth without any
+// finished segment counts like the one before.
+func (g *Grid) ahead(depths []depth) float64 {
+	sum, each := 0.0, 0.0
+	for k, d := range depths {
+		if d.done > 0 {
+			each = d.seconds / float64(d.done)
+		}
+		sum += each * float64(max(0, g.extent[k]-d.done))
+	}
+	return sum
+}
+
+// harvestWriter is the name of a harvest's file of records.
+const harvestWriter = "grid"
+
+// WriteTable writes the table of all sequences that ended into a folder, in place of the
+// one that is there: the same outcomes give the same bytes, whoever ran them and when.
+func (g *Grid) WriteTable(fsys files.FS, dir string) (records int, err error) {
+	var found []*Outcome
+	err = g.survey(func(b *node) error {
+		for _, o := range b.outcomes {
+			if o != nil && o.Ended {
+				found = append(found, o)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	place := g.places()
+	slices.SortFunc(found, func(a, b *Outcome) int {
+		return slices.Compare(place(a), place(b))
+	})
+	fresh, old := dir+".new", dir+".old"
+	if err := errors.Join(removeTable(fsys, fresh), g.write(fsys, fresh, found)); err != nil {
+		return 0, err
+	}
+	return len(found), swap(fsys, dir, fresh, old)
+}
+
+// places gives the place of an outcome: its choices at each decision, and its seed.
+func (g *Grid) places() func(o *Outcome) []int {
+	return func(o *Outcome) []int {
+		var at []int
+		b := g.root
+		for _, action := range o.Sequence {
+			k := slices.IndexFunc(b.children, func(c *node) bool { return c.sequence[len(c.sequence)-1] == action })
+			at, b = append(at, k), b.children[k]
+		}
+		return append(at, slices.Index(g.Seeds, o.Seed))
+	}
+}
+
+// write makes a table of outcomes.
+func (g *Grid) write(fsys files.FS, dir string, found []*Outcome) error {
+	if err := tables.Create(fsys, dir, g.Scenario, tables.CreateOptions{}); err != nil {
+		return err
+	}
+	w, err := tables.Open(fsys, dir, tables.WriterOptions{Name: harvestWriter, Lazy: true})
+	if err != nil {
+		return err
+	}
+	for _, o := range found {
+		if err := w.Append(o.Key, o.record()); err != nil {
+			return errors.Join(err, w.Close())
+		}
+	}
+	return w.Close()
+}
+
+// swap puts a new table in the place of an old one. A kill in between leaves the new
+// one beside it, and the next harvest begins anew.
+func swap(fsys files.FS, dir, fresh, old string) error {
+	if err := removeTable(fsys, old); err != nil {
+		return err
+	}
+	if err := fsys.Rename(dir, old); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("replace table %s: %w", dir, err)
+	}
+	if err := fsys.Rename(fresh, dir); err != nil {
+		return fmt.Errorf("replace table %s: %w", dir, err)
+	}
+	return errors.Join(fsys.SyncDir(filepath.Dir(dir)), removeTable(fsys, old))
+}
+
+// removeTable deletes a folder that a harvest has made.
+func removeTable(fsys files.FS, dir string) error {
+	entries, err := fsys.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, entry := range entries {
+		err = errors.Join(err, fsys.Remove(filepath.Join(dir, entry.Name())))
+	}
+	if err != nil {
+		return fmt.Errorf("delete an old table: %w", err)
+	}
+	return fsys.Remove(dir)
+}

@@ -1,0 +1,179 @@
+package grid
+
+import (
+	"fmt"
+	"slices"
+
+	"graft/model"
+	"graft/net2net"
+	"graft/simulation/tables"
+)
+
+// Space is the search space of sequences: the choices at each decision follow from the
+// network there, which follows from the actions alone.
+type Space struct {
+	Network   *model.Network   // that sequences begin with; its weights are not looked at
+	Actions   []net2net.Action // that every decision chooses from, in order, as far as they fit; empty takes Kinds
+	Kinds     []net2net.Kind   // of actions: all that fit the network, and none; nil means deepen and widen
+	Decisions int              // in each sequence
+	Surgery   net2net.Options  // how actions are done
+}
+
+// node is a point of the tree: its sequence, and the nodes that can follow.
+type node struct {
+	sequence []string // of actions so far
+	parent   *node    // nil at the root
+	network  *model.Network
+	children []*node // nil before they were looked at, and at the end of a sequence
+
+	keys     []string   // of its leg's causes, one for each seed
+	outcomes []*Outcome // nil where not known
+	failed   []bool     // too often
+	shares   []float64  // that a policy gives what follows; nil before it was asked
+}
+
+// choices returns the actions that fit a network.
+func (g Space) choices(n *model.Network) ([]net2net.Action, error) {
+	if len(g.Actions) > 0 {
+		return g.Actions, nil
+	}
+	kinds := g.Kinds
+	if kinds == nil {
+		kinds = []net2net.Kind{"deepen", "widen"}
+	}
+	actions, err := net2net.Proposals(n)
+	if err != nil {
+		return nil, err
+	}
+	actions = slices.DeleteFunc(actions, func(a net2net.Action) bool { return !slices.Contains(kinds, a.Kind) })
+	return append(actions, net2net.Action{}), nil
+}
+
+// follow looks at what can follow a branch. An action that does not fit is left out;
+// one that was asked for by name and does not fit at the beginning is an error.
+func (g Space) follow(b *node) ([]*node, error) {
+	if b.children != nil || len(b.sequence) == g.Decisions {
+		return b.children, nil
+	}
+	actions, err := g.choices(b.network)
+	if err != nil {
+		return nil, fmt.Errorf("after %s: %w", tables.Tuple(b.sequence), err)
+	}
+	for _, a := range actions {
+		next := &node{sequence: append(slices.Clip(b.sequence), a.String()), parent: b, network: b.network.Sketch()}
+		_, err := net2net.Apply(next.network, a, g.Surgery)
+		if err != nil && b.parent == nil && len(g.Actions) > 0 {
+			return nil, fmt.Errorf("after %s: %w", tables.Tuple(b.sequence), err)
+		}
+		if err == nil {
+			b.children = append(b.children, next)
+		}
+	}
+	return b.children, nil
+}
+
+// Count returns the number of sequences and of their segments; it stops at more than
+// most sequences. Proposals for the last decision are taken to fit.
+//
+// Where kinds of actions are given, doing nothing always fits, so a tree has at least as
+// many sequences as its first decisions alone: a deep tree is refused by its top.
+func (g Space) Count(most int) (sequences, segments int, err error) {
+	top := g
+	for top.Decisions = 1; len(g.Actions) == 0 && top.Decisions < g.Decisions; top.Decisions *= 2 {
+		if sequences, segments, err = top.count(most, false); err != nil || sequences > most {
+			return sequences, segments, err
+		}
+	}
+	return g.count(most, true)
+}
+
+// count walks the tree. With proposed set it does not try the last proposals.
+func (g Space) count(most int, proposed bool) (sequences, segments int, err error) {
+	var count func(b *node) error
+	count = func(b *node) error {
+		segments++
+		if len(b.sequence) == g.Decisions {
+			sequences++
+			return nil
+		}
+		if proposed && len(g.Actions) == 0 && len(b.sequence) == g.Decisions-1 {
+			last, err := g.choices(b.network)
+			sequences, segments = sequences+len(last), segments+len(last)
+			return err
+		}
+		next, err := g.follow(b)
+		for _, child := range next {
+			if err == nil && sequences <= most {
+				err = count(child)
+			}
+		}
+		b.children = nil // so that a large tree takes no more memory than a small one
+		return err
+	}
+	err = count(&node{network: g.Network})
+	return sequences, segments, err
+}
+
+// EachNetwork visits the network at the beginning and each that sequences lead to,
+// those that are alike once, until visit returns an error.
+func (g Space) EachNetwork(visit func(n *model.Network) error) error {
+	seen := map[string]bool{}
+	var walk func(b *node) error
+	walk = func(b *node) error {
+		key := fmt.Sprint(len(b.sequence), net2net.Fingerprint(b.network))
+		if seen[key] {
+			return nil
+		}
+		seen[key] = true
+		if err := visit(b.network); err != nil {
+			return err
+		}
+		next, err := g.follow(b)
+		for _, child := range next {
+			if err == nil {
+				err = walk(child)
+			}
+		}
+		b.children = nil
+		return err
+	}
+	return walk(&node{network: g.Network})
+}
+
+// settled reports whether a seed needs no more work.
+func (b *node) settled(seed int) bool { return b.outcomes[seed] != nil || b.failed[seed] }
+
+// done reports whether no seed needs more work.
+func (b *node) done() bool {
+	for k := range b.outcomes {
+		if !b.settled(k) {
+			return false
+		}
+	}
+	return true
+}
+
+// first returns an outcome of the node, of any seed; nil where none is known.
+func (b *node) first() *Outcome {
+	for _, o := range b.outcomes {
+		if o != nil {
+			return o
+		}
+	}
+	return nil
+}
+
+// before returns the accuracy at the decision after the node, the mean over the known
+// seeds; less than zero where none is known.
+func (b *node) before() float64 {
+	sum, count := 0.0, 0
+	for _, o := range b.outcomes {
+		if o != nil && len(o.Before) > len(b.sequence) {
+			sum, count = sum+o.Before[len(b.sequence)], count+1
+		}
+	}
+	if count == 0 {
+		return -1
+	}
+	return sum / float64(count)
+}

@@ -1,0 +1,246 @@
+// Package learning lets structural policies learn from trees whose sequences are all
+// known: the objective and its gradient are exact. A [Study] learns one policy per seed
+// and survives kills to the bit.
+package learning
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+
+	"graft/decider"
+	"graft/parallel"
+	"graft/simulation"
+	"graft/torch"
+)
+
+// Learner fits a structural policy to trees that are known whole, to all of them in
+// every step. It is made by NewLearner.
+type Learner struct {
+	Options
+	progress
+
+	trees   []*simulation.Tree
+	rewards [][]float64 // of each tree's records
+	held    *heldOut    // nil where nothing is held out
+	policy  *decider.Structural
+	pupil   *decider.MemberTrainer
+	best    decider.Member // of all looks at what is held out; nil before the first
+}
+
+// progress is the state of learning beside the weights.
+type progress struct {
+	Step     int     `json:"step"`     // taken
+	Value    float64 `json:"value"`    // of the aim, before the last step
+	Top      float64 `json:"top"`      // the most that counted as growth
+	Grown    int     `json:"grown"`    // the step at which it did
+	Best     float64 `json:"best"`     // of what is held out
+	BestStep int     `json:"best_at"`  // the step of it
+	Why      string  `json:"why"`      // learning ended; empty while it goes on
+	Version  int     `json:"version"`  // of this format
+	Origin   string  `json:"origin"`   // a digest of options and trees
+	HeldOut  bool    `json:"held_out"` // something is
+}
+
+// heldOut holds trees for early stopping.
+type heldOut struct {
+	trees   []*simulation.Tree
+	rewards [][]float64
+	cases   *decider.Batch
+}
+
+// NewLearner begins with fresh weights. Held are trees to stop early by; nil
+// stops when the aim no longer grows. The scope owns what is made.
+func NewLearner(s *torch.Scope, trees, held []*simulation.Tree, o Options) (*Learner, error) {
+	o.EnsureDefaults()
+	if err := o.Validate(); err != nil {
+		return nil, fmt.Errorf("learn from trees: %w", err)
+	}
+	if len(trees) == 0 {
+		return nil, errors.New("learn from trees: there is none")
+	}
+	l := &Learner{Options: o, trees: trees}
+	l.progress = progress{Version: learnerVersion, Origin: origin(trees, held, o), HeldOut: len(held) > 0}
+	var err error
+	if l.policy, err = decider.NewStructural(o.StructuralShape, o.Seed); err != nil {
+		return nil, err
+	}
+	all := simulation.Situations(trees)
+	if l.policy.Tokens, l.policy.Rows, err = decider.MeasureScales(all); err != nil {
+		return nil, err
+	}
+	l.policy.Learned = simulation.OfferedKinds(trees)
+	l.rewards = o.allRewards(trees)
+	cases, err := l.policy.Batch(all)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.hold(held); err != nil {
+		return nil, err
+	}
+	rule := torch.OptimizerOptions{Rule: torch.AdamW, LR: o.Rate, WeightDecay: o.WeightDecay, Fused: true}
+	l.pupil, err = decider.NewMemberTrainer(s, l.policy, cases, rule)
+	return l, err
+}
+
+func (l *Learner) hold(held []*simulation.Tree) error {
+	if len(held) == 0 {
+		return nil
+	}
+	l.held = &heldOut{trees: held}
+	for _, t := range held {
+		l.held.rewards = append(l.held.rewards, l.Reward.rewards(t.Table, l.Smooth))
+	}
+	var err error
+	l.held.cases, err = l.policy.Batch(simulation.Situations(held))
+	return err
+}
+
+// Advance takes one step; once Why says something, it does nothing.
+func (l *Learner) Advance() error {
+	if l.Why != "" {
+		return nil
+	}
+	logits, err := l.pupil.Logits()
+	if err != nil {
+		return err
+	}
+	gradient := make([]float64, len(logits))
+	l.Value = l.aim(logits, gradient)
+	if err := l.pupil.Step(gradient); err != nil {
+		return err
+	}
+	l.Step++
+	return l.judge()
+}
+
+// aim is the mean over the trees, and its gradient.
+func (l *Learner) aim(logits, gradient []float64) float64 {
+	random := rand.New(rand.NewPCG(l.Seed, uint64(l.Step)))
+	value, at := 0.0, 0
+	for k, t := range l.trees {
+		n := t.ChoiceCount()
+		part, slope := logits[at:at+n], gradient[at:at+n]
+		if l.Sampled > 0 {
+			value += sampled(t, part, l.rewards[k], l.Sampled, random, slope) + newFlow(t, part).entropy(l.Entropy, slope)
+		} else {
+			value += objective{l.Beta, l.Entropy}.value(t, part, l.rewards[k], slope)
+		}
+		at += n
+	}
+	for k := range gradient {
+		gradient[k] /= float64(len(l.trees))
+	}
+	return value / float64(len(l.trees))
+}
+
+// judge says whether there is more to learn.
+func (l *Learner) judge() error {
+	if l.Step == 1 || l.Value > l.Top+l.Tolerance {
+		l.Top, l.Grown = l.Value, l.Step
+	}
+	if l.held != nil && l.Step%l.Every == 0 {
+		if err := l.look(); err != nil {
+			return err
+		}
+	}
+	switch {
+	case l.held != nil && l.Step-l.BestStep >= l.Every*l.Patience:
+		l.Why = fmt.Sprintf("what is held out was best after step %d", l.BestStep)
+	case l.Tolerance > 0 && l.Sampled == 0 && l.Step-l.Grown >= l.Window:
+		l.Why = fmt.Sprintf("the aim has not grown by %v since step %d", l.Tolerance, l.Grown)
+	case l.Step >= l.Steps:
+		l.Why = fmt.Sprintf("all %d steps are taken", l.Steps)
+	}
+	return nil
+}
+
+// look measures what is held out, and remembers the best.
+func (l *Learner) look() error {
+	value, now, err := l.outside()
+	if err != nil {
+		return err
+	}
+	if l.best == nil || value > l.Best {
+		l.Best, l.BestStep, l.best = value, l.Step, now.Members[0]
+	}
+	return nil
+}
+
+// outside is the expected reward in what is held out, and whose it is.
+func (l *Learner) outside() (value float64, now *decider.Structural, err error) {
+	if now, err = l.current(); err != nil {
+		return 0, nil, err
+	}
+	weighed, err := now.BatchProbabilities(l.held.cases)
+	if err != nil {
+		return 0, nil, err
+	}
+	at := 0
+	for k, t := range l.held.trees {
+		for r, share := range t.Spread(weighed[at : at+len(t.Nodes)]) {
+			value += share * l.held.rewards[k][r] / float64(len(l.held.trees))
+		}
+		at += len(t.Nodes)
+	}
+	return value, now, nil
+}
+
+// Policy returns the learned policy: the best on held-out trees, or else the last.
+func (l *Learner) Policy() (*decider.Structural, error) {
+	if l.best == nil {
+		return l.current()
+	}
+	p := *l.policy
+	p.Members = []decider.Member{l.best}
+	return &p, nil
+}
+
+// current returns the policy after the last step.
+func (l *Learner) current() (*decider.Structural, error) {
+	p := *l.policy
+	values, err := l.pupil.Values()
+	p.Members = []decider.Member{values}
+	return &p, err
+}
+
+// Learn learns one policy for each seed, all from the same trees, so many at a
+// time. Held is as in NewLearner.
+func Learn(ctx context.Context, trees, held []*simulation.Tree, o Options, seeds []uint64, most int) ([]*decider.Structural, error) {
+	study := &Study{Trees: trees, Held: held, Options: o, Seeds: seeds, AtOnce: most}
+	learned, err := study.Run(ctx)
+	policies := make([]*decider.Structural, len(learned))
+	for k := range learned {
+		policies[k] = learned[k].Policy
+	}
+	return policies, err
+}
+
+// atOnce does something for each of so many places, so many at a time, on threads that
+// work alone. Of a place whose turn has not come when ctx ends nothing is done.
+func atOnce(ctx context.Context, places, most int, body func(place int) error) ([]error, error) {
+	had, err := torch.Describe()
+	if err != nil {
+		return nil, err
+	}
+	workers := min(max(1, most), places)
+	var work sync.WaitGroup
+	work.Add(workers)
+	pool := parallel.Pool{Workers: workers, Around: func(body func()) { alone(&work, had.Threads, body) }}
+	return pool.Each(ctx, places, body), nil
+}
+
+// alone keeps body to one thread, which tensors as small as a policy's are done on
+// soonest. When all workers are done, LibTorch has as many threads as before.
+func alone(work *sync.WaitGroup, threads int, body func()) {
+	runtime.LockOSThread() // the setting belongs to the thread
+	defer runtime.UnlockOSThread()
+	_ = torch.SetThreads(1) // more threads would do as well
+	body()
+	work.Done()
+	work.Wait()
+	_ = torch.SetThreads(threads)
+}

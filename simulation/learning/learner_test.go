@@ -1,0 +1,210 @@
+package learning
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/decider"
+	"graft/files"
+	"graft/simulation"
+	"graft/simulation/treetest"
+	"graft/torch"
+	"graft/torch/weights"
+)
+
+func TestMain(m *testing.M) {
+	if err := torch.Load(); err != nil {
+		fmt.Fprintln(os.Stderr, "simulation/learning: nothing can be tested:", err)
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// quick is options for few steps.
+func quick() Options {
+	o := NewOptions()
+	o.Hidden, o.Steps, o.Seed = 8, 40, 3
+	return o
+}
+
+// learn learns for some steps, in a scope of its own.
+func learn(t *testing.T, trees, held []*simulation.Tree, o Options, body func(l *Learner)) {
+	require.NoError(t, torch.With(func(s *torch.Scope) error {
+		l, err := NewLearner(s, trees, held, o)
+		require.NoError(t, err)
+		body(l)
+		return nil
+	}))
+}
+
+// regretOf is the regret of a policy's likeliest sequence in a tree, in points.
+func regretOf(t *testing.T, p *decider.Structural, tree *simulation.Tree) float64 {
+	weighed, err := p.Probabilities(simulation.Situations([]*simulation.Tree{tree})...)
+	require.NoError(t, err)
+	values := simulation.MeanAccuracies(tree.Table)
+	end := tree.Follow(func(node int) int { return decider.Likeliest(weighed[node]) })
+	return simulation.Points * (slices.Max(values) - values[end])
+}
+
+func advance(t *testing.T, l *Learner, steps int) {
+	for range steps {
+		require.NoError(t, l.Advance())
+	}
+}
+
+// toTheEnd learns until there is a reason to stop.
+func toTheEnd(t *testing.T, l *Learner) {
+	for l.Why == "" {
+		advance(t, l, 1)
+	}
+}
+
+// Learning finds the best sequence, exactly as well as by drawing, and says why it
+// ended.
+func TestLearningFindsTheBest(t *testing.T) {
+	trees := treetest.Grove(t, 1)
+	for name, change := range map[string]func(o *Options){
+		"exact":       func(*Options) {},
+		"expectation": func(o *Options) { o.Beta, o.Steps = 0, 100 },
+		"drawn":       func(o *Options) { o.Sampled, o.Steps = 32, 100 },
+		"tangent":     func(o *Options) { o.Reward = Tangent },
+		"entropy":     func(o *Options) { o.Entropy, o.WeightDecay = 0.01, 0.01 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := quick()
+			change(&o)
+			learn(t, trees, nil, o, func(l *Learner) {
+				toTheEnd(t, l)
+				p, err := l.Policy()
+				require.NoError(t, err)
+				require.Zero(t, regretOf(t, p, trees[0]))
+				at := l.Step
+				advance(t, l, 3)
+				require.Equal(t, at, l.Step, "after the end nothing is learned")
+			})
+		})
+	}
+}
+
+// Learning ends when the aim no longer grows.
+func TestLearningConverges(t *testing.T) {
+	o := quick()
+	o.Steps, o.Window = 2000, 20
+	learn(t, treetest.Grove(t, 2), nil, o, func(l *Learner) {
+		toTheEnd(t, l)
+		require.Less(t, l.Step, 500)
+		require.Contains(t, l.Why, "has not grown")
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err := Learn(ctx, treetest.Grove(t, 1), nil, o, []uint64{1}, 1)
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+// A learner that is restored takes the same steps to the bit, drawn or exact, with
+// something held out or without.
+func TestLearningGoesOnToTheBit(t *testing.T) {
+	all := treetest.Grove(t, 3)
+	for name, change := range map[string]func(o *Options) []*simulation.Tree{
+		"exact":    func(*Options) []*simulation.Tree { return nil },
+		"drawn":    func(o *Options) []*simulation.Tree { o.Sampled = 4; return nil },
+		"held out": func(o *Options) []*simulation.Tree { o.Every = 2; return all[2:] },
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := quick()
+			held := change(&o)
+			path := filepath.Join(t.TempDir(), "learner.safetensors")
+			var want []byte
+			learn(t, all[:2], held, o, func(l *Learner) {
+				advance(t, l, 7)
+				set, err := l.Set()
+				require.NoError(t, err)
+				require.NoError(t, weights.Write(files.OS{}, path, set))
+				advance(t, l, 9)
+				want = bytesOf(t, l)
+			})
+			set, err := weights.Read(files.OS{}, path, weights.Options{})
+			require.NoError(t, err)
+			learn(t, all[:2], held, o, func(l *Learner) {
+				advance(t, l, 2)
+				require.NoError(t, l.Restore(set))
+				require.Equal(t, 7, l.Step)
+				advance(t, l, 9)
+				require.Equal(t, want, bytesOf(t, l))
+			})
+			o.Beta++
+			learn(t, all[:2], held, o, func(l *Learner) { require.ErrorContains(t, l.Restore(set), "other options") })
+		})
+	}
+	learn(t, all[:2], nil, quick(), func(l *Learner) {
+		require.ErrorContains(t, l.Restore(&weights.Set{}), "no learning that was interrupted")
+		require.ErrorContains(t, l.Restore(&weights.Set{Metadata: map[string]string{"graft.learner": "{"}}), "damaged")
+		set, err := l.Set()
+		require.NoError(t, err)
+		set.Tensors = set.Tensors[1:]
+		require.ErrorContains(t, l.Restore(set), "there is no")
+	})
+}
+
+func bytesOf(t *testing.T, l *Learner) []byte {
+	set, err := l.Set()
+	require.NoError(t, err)
+	var b bytes.Buffer
+	require.NoError(t, weights.WriteSafetensors(&b, set))
+	return b.Bytes()
+}
+
+// What is held out is not learned from; the best look at it is the result.
+func TestHeldOut(t *testing.T) {
+	all := treetest.Grove(t, 3)
+	o := quick()
+	o.Every, o.Patience, o.Steps = 1, 3, 300
+	learn(t, all[:2], all[2:], o, func(l *Learner) {
+		toTheEnd(t, l)
+		require.Contains(t, l.Why, "held out was best after step")
+		require.Equal(t, l.BestStep+3, l.Step)
+		p, err := l.Policy()
+		require.NoError(t, err)
+		now, err := l.current()
+		require.NoError(t, err)
+		require.NotEqual(t, p.Members, now.Members)
+	})
+}
+
+// The same seed learns the same, however many learn at once.
+func TestLearnTreesAtOnce(t *testing.T) {
+	trees := treetest.Grove(t, 2)
+	o := quick()
+	o.Steps = 15
+	one, err := Learn(context.Background(), trees, nil, o, []uint64{1, 2, 3}, 1)
+	require.NoError(t, err)
+	three, err := Learn(context.Background(), trees, nil, o, []uint64{1, 2, 3}, 3)
+	require.NoError(t, err)
+	require.Equal(t, one, three)
+	require.NotEqual(t, one[0].Members, one[1].Members)
+	o.Beta = -1
+	_, err = Learn(context.Background(), trees, nil, o, []uint64{1}, 1)
+	require.ErrorContains(t, err, "beta is -1")
+}
+
+func TestOptionsThatCannotBe(t *testing.T) {
+	o := NewOptions()
+	o.Smooth, o.Pool, o.Steps, o.Reward, o.Hidden = 2, -1, -1, "gold", -3
+	err := o.Validate()
+	for _, says := range []string{"smooth is 2", "pool is -1", "steps is -1", `no reward "gold"`, "hidden is -3"} {
+		require.ErrorContains(t, err, says)
+	}
+	require.NoError(t, NewTransferOptions().Validate())
+	require.NoError(t, torch.With(func(s *torch.Scope) error {
+		_, err := NewLearner(s, nil, nil, NewOptions())
+		require.ErrorContains(t, err, "there is none")
+		return nil
+	}))
+}

@@ -1,0 +1,107 @@
+package learning
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"graft/decider"
+)
+
+// Options configure how a structural policy learns from trees. The zero value maximises
+// the expected reward, which often ends at sequences that are good on average;
+// NewOptions has the defaults that find the best ones.
+type Options struct {
+	decider.StructuralShape // of the policy; zero is its default
+
+	Seed uint64 // of the first weights, and of what is drawn
+	// Beta is how much more the best sequences count than others: zero makes the
+	// expected reward large, more than that (1/Beta) log E exp(Beta R), of rewards
+	// whose deviation is one. 8 unless given, 2 for new scenarios.
+	Beta float64
+	// Reward is what is made of accuracies; empty leaves them as they are, tangent is
+	// the original's, which stretches high ones.
+	Reward Reward
+	// Smooth is how far rewards are moved to what a simple law of their table says, from
+	// 0 to 1: noise of single runs averages out in it. Zero leaves them; 1 for new
+	// scenarios.
+	Smooth float64
+	// Pool is how far the rewards of each tree are moved to the mean of all that have
+	// the same sequence, from 0 to 1: what one table says of a sequence is a noisy
+	// measure, to which what the others say adds. Zero leaves them; 0.5 for new
+	// scenarios.
+	Pool        float64
+	Entropy     float64 // what a nat of uncertainty is worth, in rewards; zero is nothing; 0.1 for new scenarios
+	Rate        float64 // Adam's learning rate; zero means 0.01
+	WeightDecay float64 // how fast weights fall to zero beside the gradient, as a share of the rate; zero is not at all; 0.3 for new scenarios
+	Steps       int     // how many are taken at most; zero means 400, and 100 for new scenarios
+	// Sampled is how many sequences are drawn from each tree in a step, in place of
+	// the exact gradient: REINFORCE with the mean of the others as a baseline, in
+	// batches of so many, with Entropy if that is given; Beta does not count then.
+	// Zero is the exact gradient.
+	Sampled int
+	// Tolerance is by how much the aim must grow within Window steps for learning to
+	// go on, in rewards; zero means 0.001. Less than zero always goes on, as does
+	// drawing.
+	Tolerance float64
+	Window    int // steps within which the aim must grow; zero means 60
+	// Every is after how many steps trees that are held out are looked at; zero means
+	// 10.
+	Every int
+	// Patience is after how many looks that found nothing better learning stops; the
+	// best of all looks is the result. Zero means 8.
+	Patience int
+}
+
+// NewOptions are the defaults, for scenarios that are those of the tables.
+func NewOptions() Options {
+	o := Options{Beta: 8}
+	o.EnsureDefaults()
+	return o
+}
+
+// NewTransferOptions are for scenarios that are in none of the tables. The tables'
+// sequences ran once each, so the best of them were lucky: rewards are smoothed, and
+// half of each is what the other tables say; no policy is to be too sure.
+func NewTransferOptions() Options {
+	o := Options{Beta: 2, Smooth: 1, Pool: 0.5, Entropy: 0.1, WeightDecay: 0.3, Steps: 100}
+	o.EnsureDefaults()
+	return o
+}
+
+// EnsureDefaults fills unset options.
+func (o *Options) EnsureDefaults() {
+	o.StructuralShape.EnsureDefaults()
+	for _, d := range []struct {
+		value *float64
+		zero  float64
+	}{{&o.Rate, 0.01}, {&o.Tolerance, 0.001}} {
+		if *d.value == 0 {
+			*d.value = d.zero
+		}
+	}
+	for _, d := range []struct {
+		value *int
+		zero  int
+	}{{&o.Steps, 400}, {&o.Window, 60}, {&o.Every, 10}, {&o.Patience, 8}} {
+		if *d.value == 0 {
+			*d.value = d.zero
+		}
+	}
+}
+
+// Validate lists all faults.
+func (o Options) Validate() error {
+	faults := []error{o.StructuralShape.Validate(), o.Reward.Validate()}
+	for name, v := range map[string]float64{"beta": o.Beta, "entropy": o.Entropy, "rate": o.Rate, "weight_decay": o.WeightDecay, "smooth": o.Smooth, "pool": o.Pool} {
+		if !(v >= 0) || math.IsInf(v, 0) || (name == "smooth" || name == "pool") && v > 1 {
+			faults = append(faults, fmt.Errorf("%s is %v; it is at least 0, and a share at most 1", name, v))
+		}
+	}
+	for name, v := range map[string]int{"steps": o.Steps, "sampled": o.Sampled, "window": o.Window, "every": o.Every, "patience": o.Patience} {
+		if v < 0 {
+			faults = append(faults, fmt.Errorf("%s is %d; it is not negative", name, v))
+		}
+	}
+	return errors.Join(faults...)
+}

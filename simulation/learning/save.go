@@ -1,0 +1,109 @@
+package learning
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"graft/decider"
+	"graft/simulation"
+	"graft/torch/weights"
+)
+
+// A learner's state is a safetensors file: the pupil's tensors, the best member if
+// there is one, and where learning stands as JSON under learnerKey.
+const (
+	learnerKey     = "graft.learner"
+	learnerVersion = 1
+	bestPrefix     = "best."
+)
+
+// origin is a digest of what learning depends on.
+func origin(trees, held []*simulation.Tree, o Options) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%+v\n", o)
+	for _, list := range [][]*simulation.Tree{trees, held} {
+		for _, t := range list {
+			fmt.Fprintln(h, t.Digest())
+		}
+		fmt.Fprintln(h)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// Set returns everything that the learner's future depends on: a restored learner takes
+// the same steps to the bit.
+func (l *Learner) Set() (*weights.Set, error) {
+	text, err := json.Marshal(l.progress)
+	if err != nil {
+		return nil, fmt.Errorf("save learning: %w", err)
+	}
+	set := &weights.Set{Metadata: map[string]string{learnerKey: string(text)}}
+	if err := l.pupil.Save(set); err != nil {
+		return nil, err
+	}
+	if l.best == nil {
+		return set, nil
+	}
+	best, err := l.Policy()
+	if err != nil {
+		return nil, err
+	}
+	tensors, err := best.Set()
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range tensors.Tensors {
+		t.Name = bestPrefix + t.Name
+		set.Tensors = append(set.Tensors, t)
+	}
+	return set, nil
+}
+
+// Restore goes on where Set was taken. The learner must be made of the same trees and
+// options.
+func (l *Learner) Restore(set *weights.Set) error {
+	text, ok := set.Metadata[learnerKey]
+	if !ok {
+		return errors.New("go on learning: the file holds no learning that was interrupted")
+	}
+	var p progress
+	if err := json.Unmarshal([]byte(text), &p); err != nil {
+		return fmt.Errorf("go on learning: the file's header is damaged: %w", err)
+	}
+	if p.Version != learnerVersion || p.Origin != l.Origin {
+		return errors.New("go on learning: the file is of other tables, other options or another version; begin anew, or give those that it began with")
+	}
+	if err := l.pupil.Restore(set); err != nil {
+		return err
+	}
+	l.progress, l.best = p, nil
+	if p.BestStep == 0 {
+		return nil
+	}
+	best, err := l.policy.Set()
+	if err != nil {
+		return err
+	}
+	for k := range best.Tensors {
+		t, ok := set.Find(bestPrefix + best.Tensors[k].Name)
+		if !ok {
+			return fmt.Errorf("go on learning: the file has no %s", bestPrefix+best.Tensors[k].Name)
+		}
+		t.Name = best.Tensors[k].Name
+		best.Tensors[k] = t
+	}
+	return l.take(best)
+}
+
+// take reads the best member back.
+func (l *Learner) take(set *weights.Set) error {
+	p, err := decider.StructuralOf(set)
+	if err != nil {
+		return fmt.Errorf("go on learning: %w", err)
+	}
+	l.best = p.Members[0]
+	return nil
+}

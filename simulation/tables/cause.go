@@ -1,0 +1,40 @@
+package tables
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// Cause is everything that the outcome of a run follows from. Two runs of one cause have
+// one outcome. An empty field is unknown.
+type Cause struct {
+	Scenario string   `json:"scenario"` // Scenario.Digest
+	Network  string   `json:"network"`  // digest of the network at the start, with its weights
+	Data     string   `json:"data"`     // digest of the dataset
+	Options  string   `json:"options"`  // digest of the options that matter
+	Profile  string   `json:"profile"`  // digest of the device's profile, by which time is counted
+	Code     string   `json:"code"`     // version of the code that matters
+	Sequence []string `json:"sequence"` // of actions
+	Seeds    []int64  `json:"seeds"`    // of the runs
+}
+
+// Key is the SHA-256 of the cause, in hexadecimal. It names the outcome in a table.
+func (c Cause) Key() string {
+	text, err := json.Marshal(c)
+	if err != nil { // texts and numbers cannot fail
+		text = fmt.Appendf(nil, "%+v", c)
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// checkKey rejects texts that are no digest.
+func checkKey(key string) error {
+	if len(key) != 2*sha256.Size || strings.Trim(key, "0123456789abcdef") != "" {
+		return fmt.Errorf("%.100q is no key: a key is a SHA-256, as 64 small hexadecimal digits", key)
+	}
+	return nil
+}

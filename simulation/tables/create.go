@@ -1,0 +1,101 @@
+package tables
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+
+	"graft/files"
+)
+
+// CreateOptions says how a table's folder is made. The zero value is ready to use.
+type CreateOptions struct {
+	// Force moves an existing folder aside, to PATH.1, or PATH.2 if there is a
+	// PATH.1, and so on. False makes an existing folder an error.
+	Force bool
+}
+
+// Create makes the folder of a new table, and those above it; Open adds records. A
+// folder that holds something is an error that wraps ErrExists or, while a process
+// writes the table in it, files.ErrLocked. Of several that create the same table at
+// once, also on several machines, one succeeds.
+func Create(fsys files.FS, dir string, s Scenario, o CreateOptions) error {
+	dir = filepath.Clean(dir)
+	text, err := formatScenario(s)
+	if err == nil {
+		err = makeRoom(fsys, dir, o.Force)
+	}
+	if err == nil {
+		err = fsys.MkdirAll(dir)
+	}
+	if err == nil {
+		err = fsys.SyncDir(filepath.Dir(dir))
+	}
+	if err == nil {
+		err = writeNew(fsys, filepath.Join(dir, scenarioName), text)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		err = fmt.Errorf("%w: another has just created it", ErrExists)
+	}
+	if err != nil {
+		return fmt.Errorf("create table %s: %w", dir, err)
+	}
+	return nil
+}
+
+func writeNew(fsys files.FS, path string, text []byte) error {
+	return files.WriteNew(fsys, path, func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	})
+}
+
+// makeRoom sees to it that a table may be created in a folder.
+func makeRoom(fsys files.FS, dir string, force bool) error {
+	err := takeable(fsys, dir)
+	if err == nil || !force || !errors.Is(err, ErrExists) {
+		return err
+	}
+	return moveAside(fsys, dir)
+}
+
+// takeable says whether there is nothing, or an empty folder, or one that Create began
+// and did not finish.
+func takeable(fsys files.FS, dir string) error {
+	entries, err := files.Entries(fsys, dir)
+	if err != nil {
+		return err
+	}
+	if files.HasName(entries, scenarioName) {
+		return fmt.Errorf("%w: go on with that table, name another folder, or move it aside with --force", ErrExists)
+	}
+	for _, entry := range entries {
+		if !isLeftover(entry.Name()) {
+			return fmt.Errorf("%w and is no table's folder: name another, or move it aside with --force", ErrExists)
+		}
+	}
+	return nil
+}
+
+// moveAside renames a folder. The files of its writers are locked meanwhile, lest they
+// be moved under the hands of their processes.
+func moveAside(fsys files.FS, dir string) (err error) {
+	entries, err := fsys.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		if filepath.Ext(entry.Name()) != lockSuffix || entry.IsDir() {
+			continue
+		}
+		lock, err := fsys.Lock(filepath.Join(dir, entry.Name()), files.Holder())
+		if err != nil {
+			return err
+		}
+		defer func() { _ = lock.Close() }()
+	}
+	_, err = files.MoveAside(fsys, dir)
+	return err
+}

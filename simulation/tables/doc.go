@@ -1,0 +1,41 @@
+// Package tables keeps the outcome of every action sequence of a scenario, which is a
+// network, a dataset, a budget and the time at which devices come. A table is a tree:
+// each sequence is a path from its root, and sequences that begin alike share what
+// happened until they part.
+//
+// On disk a table is a folder:
+//
+//	scenario.json      what the sequences have in common, and its digest; written once
+//	WRITER-1.jsonl     records, one per line; one file per writer
+//	WRITER-1.lock      the lock of that file; the file of a lock stays, and is held
+//	                   only by a live process
+//
+// # Faults that a table survives
+//
+// Every writer has a file of its own, named after its host and a number, so writers on
+// several machines never touch each other's bytes. A file appears whole, with its first
+// line; each record is appended by one write. A kill leaves at most one torn line at the
+// end of its writer's file: readers skip it and the next writer of that file removes it.
+// Nothing else is ever changed.
+//
+// The key of a record is a digest of everything that its outcome follows from. A run
+// that was executed twice leaves two records with one key. Where they agree, readers
+// return one of them; where they disagree, neither, and a [Fault].
+//
+// # Lines
+//
+// A line is one JSON value that begins with the CRC-32C, in eight hexadecimal digits,
+// of everything after the comma behind it:
+//
+//	{"sum":"9f51e1cd","head":{"line":1,"file":…,"format":1,"sha256":…,"scenario":{…}}}
+//	{"sum":"5b2f0c9d","record":{"line":2,"key":…,"sequence":[…],"left_s":[…],…}}
+//	{"sum":"02d5a3e8","end":{"line":3}}
+//
+// Each line holds its number, so that lost and doubled lines are found. The head repeats
+// the scenario: records are known to belong to it and survive the loss of scenario.json.
+// A writer that closes its file adds the end; the next writer appends below it.
+//
+// The format is text: every tool reads it, and a damaged line damages no other. Lines as
+// this package writes them are parsed without a JSON parser, others with one. The CRC
+// finds every error of up to 32 consecutive bits. It does not authenticate.
+package tables

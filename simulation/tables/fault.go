@@ -1,0 +1,118 @@
+package tables
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// FaultKind names a fault in one word.
+type FaultKind string
+
+// The kinds of faults.
+const (
+	Damaged    FaultKind = "damaged"    // bytes are not as they were written
+	Torn       FaultKind = "torn"       // a file ends in half a line, which was never committed
+	Missing    FaultKind = "missing"    // something that was written is not there
+	Doubled    FaultKind = "doubled"    // a line stands twice, or a run has two keys
+	Stranger   FaultKind = "stranger"   // a record does not fit the scenario
+	Disagree   FaultKind = "disagree"   // records that must be equal are not
+	Changed    FaultKind = "changed"    // the scenario is not the one that records were written for
+	Future     FaultKind = "future"     // a later graft wrote it
+	Foreign    FaultKind = "foreign"    // a file is not one of a table's
+	Unreadable FaultKind = "unreadable" // the system could not read it
+)
+
+// remedies says what to do about each kind.
+var remedies = map[FaultKind]string{
+	Damaged:    "its result is not used; simulate it again, or take the file from a copy",
+	Torn:       "no result that was committed is lost; the next writer of this file takes the rest away",
+	Missing:    "take the file from a copy, or simulate what is missing again",
+	Doubled:    "it counts once; find out what has copied it",
+	Stranger:   "it is not used; see which program wrote it, and give each scenario a table of its own",
+	Disagree:   "none of them is used; find out why the same run has two outcomes, then simulate it again into a new table",
+	Changed:    "they are not used; put back the scenario that they were written for, or begin a new table",
+	Future:     "use the graft that wrote it, or a later one",
+	Foreign:    "move it elsewhere; a table's folder holds nothing else",
+	Unreadable: "see that the file can be read, then try again",
+}
+
+// Fault is a defect of the files of a table.
+type Fault struct {
+	File   string    `json:"file"`           // in the table's folder; empty is the whole of it
+	Line   int       `json:"line,omitempty"` // from 1; zero is the whole file
+	Offset int64     `json:"offset"`         // of the line, in bytes from the file's beginning
+	Kind   FaultKind `json:"kind"`           // one word
+	Text   string    `json:"what"`           // what was found
+	Remedy string    `json:"remedy"`         // what to do about it
+
+	cause error // of Unreadable
+}
+
+// NewFault is a fault of a kind, with the remedy of the kind.
+func NewFault(kind FaultKind, format string, args ...any) Fault {
+	return Fault{Kind: kind, Text: fmt.Sprintf(format, args...), Remedy: remedies[kind]}
+}
+
+// of is the fault as one of a file.
+func (f Fault) of(file string) Fault {
+	f.File = file
+	return f
+}
+
+// unreadable is the fault of a file that the system could not read.
+func unreadable(err error, file string) Fault {
+	f := NewFault(Unreadable, "%v", err).of(file)
+	f.cause = err
+	return f
+}
+
+// Unwrap returns the error of the system; nil unless the fault is Unreadable.
+func (f Fault) Unwrap() error { return f.cause }
+
+// Place is the file and the line in it, as editors understand it.
+func (f Fault) Place() string {
+	file := f.File
+	if !Printable(file) {
+		file = strconv.Quote(file)
+	}
+	if f.Line > 0 {
+		file += ":" + strconv.Itoa(f.Line)
+	}
+	return file
+}
+
+// Error is the fault as a sentence.
+func (f Fault) Error() string {
+	return fmt.Sprintf("%s: %s: %s; %s", f.Place(), f.Kind, f.Text, f.Remedy)
+}
+
+// Faults lists the defects of a table. As an error it is never empty.
+type Faults []Fault
+
+// Unwrap makes each fault visible to errors.Is and errors.As.
+func (f Faults) Unwrap() []error {
+	list := make([]error, len(f))
+	for k := range f {
+		list[k] = f[k]
+	}
+	return list
+}
+
+// mostListed bounds the faults that an error writes out.
+const mostListed = 20
+
+// Error lists the faults, each in a line.
+func (f Faults) Error() string {
+	lines := []string{"1 fault"}
+	if len(f) != 1 {
+		lines[0] = fmt.Sprintf("%d faults", len(f))
+	}
+	for _, fault := range f[:min(len(f), mostListed)] {
+		lines = append(lines, fault.Error())
+	}
+	if more := len(f) - mostListed; more > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(lines, "\n")
+}

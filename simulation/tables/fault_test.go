@@ -1,0 +1,314 @@
+package tables_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/files"
+	"graft/simulation/tables"
+)
+
+// sealed is a line with a checksum that holds, as the format's description has it.
+func sealed(body string) string {
+	return fmt.Sprintf("{\"sum\":\"%08x\",%s\n", crc32.Checksum([]byte(body), crc32.MakeTable(crc32.Castagnoli)), body)
+}
+
+// altered is a line of which a part of the body is another, with a checksum that holds.
+func altered(line, from, to string) string {
+	_, body, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ",")
+	return sealed(strings.Replace(body, from, to, 1))
+}
+
+// flipped is a text with a bit of one byte turned.
+func flipped(text string, at int, bit byte) string {
+	b := []byte(text)
+	b[at] ^= bit
+	return string(b)
+}
+
+// damage is something that befalls a table of which a-1.jsonl has these lines.
+type damage struct {
+	do     func(t *testing.T, dir string, lines []string)
+	says   []string // of each fault, in order: where, the kind and more
+	counts int      // records that are left of eight
+}
+
+// inA is a damage to a-1.jsonl.
+func inA(change func(lines []string) []string) func(t *testing.T, dir string, lines []string) {
+	return func(t *testing.T, dir string, lines []string) {
+		overwrite(t, dir, "a-1.jsonl", strings.Join(change(lines), ""))
+	}
+}
+
+var damages = map[string]damage{
+	"a flipped bit in a record": {inA(func(l []string) []string { l[2] = flipped(l[2], 90, 1); return l }),
+		[]string{"a-1.jsonl:3: damaged: the line's checksum does not hold; its result is not used"}, 7},
+	"a flipped bit in a checksum, to a capital": {inA(func(l []string) []string {
+		for k := range l[1:5] {
+			if at := strings.IndexAny(l[k+1][8:16], "abcdef"); at >= 0 {
+				l[k+1] = flipped(l[k+1], 8+at, 0x20)
+				break
+			}
+		}
+		return l
+	}), []string{"damaged: the line's checksum does not hold"}, 7},
+	"an end of a line that became another byte": {inA(func(l []string) []string { l[2] = flipped(l[2], len(l[2])-1, 4); return l }),
+		[]string{"a-1.jsonl:3: damaged: the line is whole, but its end is not"}, 8},
+	"an end of a line that is gone": {inA(func(l []string) []string { l[2] = strings.TrimSuffix(l[2], "\n"); return l }),
+		[]string{"a-1.jsonl:3: damaged: the line is whole, but its end is not"}, 8},
+	"a byte that became an end of a line": {inA(func(l []string) []string { l[2] = l[2][:50] + "\n" + l[2][51:]; return l }),
+		[]string{"a-1.jsonl:3: damaged", "a-1.jsonl:4: damaged"}, 7},
+	"a torn tail": {inA(func(l []string) []string { return append(l[:4], l[4][:70]) }),
+		[]string{"a-1.jsonl:5: torn: the file ends in the first 70 bytes of a line; no result that was committed is lost"}, 7},
+	"a last line without its end": {inA(func(l []string) []string { return append(l[:4], strings.TrimSuffix(l[4], "\n")) }),
+		[]string{"a-1.jsonl:5: torn: the line is whole, but has no end"}, 8},
+	"zeros after a power failure": {inA(func(l []string) []string { return append(l[:4], strings.Repeat("\x00", 700)) }),
+		[]string{"a-1.jsonl:5: damaged"}, 7},
+	"a missing record": {inA(func(l []string) []string { return append(l[:2], l[3:]...) }),
+		[]string{"a-1.jsonl:3: missing: it was line 4 when it was written: 1 line is missing before it; take the file from a copy"}, 7},
+	"the last record is missing, and the writer's end is there": {inA(func(l []string) []string { return append(l[:3], l[5]) }),
+		[]string{"a-1.jsonl:4: missing: it was line 6 when it was written: 2 lines are missing before it"}, 6},
+	"a doubled record": {inA(func(l []string) []string { return append(l[:3], append([]string{l[2]}, l[3:]...)...) }),
+		[]string{"a-1.jsonl:4: doubled: it is line 3, which was there already; it counts once"}, 8},
+	"a missing head": {inA(func(l []string) []string { return l[1:] }),
+		[]string{"a-1.jsonl:1: missing: it was line 2 when it was written: 1 line is missing before it"}, 8},
+	"a damaged head": {inA(func(l []string) []string { l[0] = flipped(l[0], 30, 1); return l }),
+		[]string{"a-1.jsonl:1: damaged: the line's checksum does not hold"}, 8},
+	"an empty line": {inA(func(l []string) []string { return append(l[:2], append([]string{"\n"}, l[2:]...)...) }),
+		[]string{"a-1.jsonl:3: damaged: the line is empty"}, 8},
+	"an empty file": {inA(func(l []string) []string { return nil }),
+		[]string{"a-1.jsonl:1: missing: the file is empty"}, 4},
+	"a file of something else": {inA(func(l []string) []string { return []string{"hello\n", strings.Repeat("x", 3<<20) + "\n", "{}\n"} }),
+		[]string{"a-1.jsonl:1: damaged", "a-1.jsonl:2: damaged", "a-1.jsonl:3: damaged"}, 4},
+	"a line that is none of a table": {inA(func(l []string) []string { l[2] = sealed(`"note":{"line":3}}`); return l }),
+		[]string{`a-1.jsonl:3: damaged: its checksum holds, but it is no line of a table: "\"note\":`}, 7},
+	"a record that is none": {inA(func(l []string) []string { l[2] = sealed(`"record":{"line":"3"}}`); return l }),
+		[]string{"a-1.jsonl:3: damaged: its checksum holds, but it is no record: json"}, 7},
+	"a record of a sequence that is not in the scenario": {inA(func(l []string) []string { l[2] = altered(l[2], `"none"`, `"widen:a"`); return l }),
+		[]string{"a-1.jsonl:3: stranger: sequence (deepen:0, widen:a): an action widen:a; the table's are deepen:0, none; it is not used"}, 7},
+	"a record of another length": {inA(func(l []string) []string { l[2] = altered(l[2], `["deepen:0",`, `[`); return l }),
+		[]string{"a-1.jsonl:3: stranger: sequence (none): 1 actions; the table has 2 decisions"}, 7},
+	"an accuracy above one": {inA(func(l []string) []string { l[2] = altered(l[2], `"accuracy":[0`, `"accuracy":[1`); return l }),
+		[]string{"a-1.jsonl:3: stranger: sequence (deepen:0, none): an accuracy of 1.5703125"}, 7},
+	"a key that is none": {inA(func(l []string) []string { l[2] = altered(l[2], `"key":"`, `"key":"x`); return l }),
+		[]string{"a-1.jsonl:3: stranger: sequence (deepen:0, none): \"x"}, 7},
+	"a network that other records do not know": {inA(func(l []string) []string { l[2] = altered(l[2], `"after-deepen:0"`, `"odd"`); return l }),
+		[]string{"a-1.jsonl:3: disagree: sequence (deepen:0, none): after 1 of its actions the network is odd, as in 1 of 4 records that begin alike"}, 7},
+	"seeds whose times are not the same": {inA(func(l []string) []string { l[2] = altered(l[2], `20.25`, `20.5`); return l }),
+		[]string{"b-1.jsonl:4: disagree: sequence (deepen:0, none): its times, networks or profile are not those of a-1.jsonl:3, which has other seeds; none of them is used"}, 6},
+	"a record that is in two files, with two outcomes": {func(t *testing.T, dir string, lines []string) {
+		other := altered(altered(lines[1], `"accuracy":[0.5078125]`, `"accuracy":[0.75]`), `"line":2`, `"line":7`)
+		overwrite(t, dir, "b-1.jsonl", read(t, dir, "b-1.jsonl")+other)
+	}, []string{"b-1.jsonl:7: disagree: sequence (deepen:0, deepen:0): a-1.jsonl:2 has the same key and another outcome; none of them is used"}, 7},
+	"a run under two keys": {func(t *testing.T, dir string, lines []string) {
+		other := altered(altered(lines[1], `"key":"`+entry(0, 1).Key, `"key":"`+strings.Repeat("0", 64)), `"line":2`, `"line":7`)
+		overwrite(t, dir, "b-1.jsonl", read(t, dir, "b-1.jsonl")+other)
+	}, []string{"b-1.jsonl:7: doubled: sequence (deepen:0, deepen:0) with the seed 1: a-1.jsonl:2 has the same outcome under another key; it counts once"}, 8},
+	"a file that is gone": {func(t *testing.T, dir string, _ []string) {
+		require.NoError(t, os.Remove(filepath.Join(dir, "a-1.jsonl")))
+	},
+		[]string{"a-1.jsonl: missing: it has a lock, a-1.lock, and is not there"}, 4},
+	"a file that was copied": {func(t *testing.T, dir string, _ []string) { overwrite(t, dir, "c-1.jsonl", read(t, dir, "a-1.jsonl")) },
+		[]string{"c-1.jsonl:1: foreign: it was written as a-1.jsonl, and was copied or renamed; give it its name back"}, 8},
+	"a file that was renamed": {func(t *testing.T, dir string, _ []string) {
+		for _, suffix := range []string{".jsonl", ".lock"} {
+			require.NoError(t, os.Rename(filepath.Join(dir, "a-1"+suffix), filepath.Join(dir, "c-1"+suffix)))
+		}
+	}, []string{"c-1.jsonl:1: foreign: it was written as a-1.jsonl"}, 8},
+	"a foreign file": {func(t *testing.T, dir string, _ []string) { overwrite(t, dir, "notes.txt", "") },
+		[]string{"notes.txt: foreign: no file of a table; move it elsewhere"}, 8},
+	"a foreign folder": {func(t *testing.T, dir string, _ []string) {
+		require.NoError(t, os.Mkdir(filepath.Join(dir, "c-1.jsonl"), 0o700))
+	}, []string{"c-1.jsonl: foreign: a folder"}, 8},
+	"leftovers of a kill, which are none of it": {func(t *testing.T, dir string, _ []string) {
+		overwrite(t, dir, ".a-1.jsonl.0.tmp", "half")
+		overwrite(t, dir, ".nfs000000000123", "")
+	}, nil, 8},
+	"no scenario": {func(t *testing.T, dir string, _ []string) {
+		require.NoError(t, os.Remove(filepath.Join(dir, "scenario.json")))
+	},
+		[]string{"scenario.json: missing: it is not there; the files of records say what it was; write a sound table with 'graft table convert "}, 8},
+	"a scenario that was cut": {func(t *testing.T, dir string, _ []string) { overwrite(t, dir, "scenario.json", "{") },
+		[]string{"scenario.json: damaged: it is not JSON"}, 8},
+	"a scenario that was changed by hand": {func(t *testing.T, dir string, _ []string) {
+		overwrite(t, dir, "scenario.json", strings.Replace(read(t, dir, "scenario.json"), `"budget_s": 40`, `"budget_s": 50`, 1))
+	}, []string{"scenario.json: damaged: the scenario is not the one that it has the digest of"}, 8},
+	"a scenario with more": {func(t *testing.T, dir string, _ []string) {
+		overwrite(t, dir, "scenario.json", strings.Replace(read(t, dir, "scenario.json"), `"format": 1,`, `"format": 1, "more": 2,`, 1))
+	}, []string{`scenario.json: damaged: it is no scenario: json: unknown field "more"`}, 8},
+	"something after the scenario": {func(t *testing.T, dir string, _ []string) {
+		overwrite(t, dir, "scenario.json", read(t, dir, "scenario.json")+"{}")
+	}, []string{"scenario.json: damaged: something follows the scenario"}, 8},
+	"another scenario under the records": {func(t *testing.T, dir string, _ []string) { otherScenario(t, dir) },
+		[]string{"a-1.jsonl:1: changed: its records are of another scenario, small with the digest", "b-1.jsonl:1: changed"}, 0},
+	"a scenario from the future": {func(t *testing.T, dir string, _ []string) {
+		overwrite(t, dir, "scenario.json", `{"format": 2, "anything": {}}`)
+	}, []string{"scenario.json: future: its format is 2 and this graft reads up to 1; use the graft that wrote it"}, -1},
+	"records from the future": {inA(func(l []string) []string { l[0] = altered(l[0], `"format":1`, `"format":2`); return l }),
+		[]string{"a-1.jsonl:1: future: its format is 2"}, 4},
+	"a head without a scenario": {inA(func(l []string) []string { l[0] = sealed(`"head":{"line":1,"format":1}}`); return l }),
+		[]string{"a-1.jsonl:1: damaged: the scenario is not the one that it has the digest of"}, 4},
+	"no scenario, and heads that disagree": {func(t *testing.T, dir string, _ []string) {
+		mine := read(t, dir, "a-1.jsonl")
+		otherScenario(t, dir)
+		require.NoError(t, os.Remove(filepath.Join(dir, "a-1.jsonl")))
+		write(t, dir, "c")
+		overwrite(t, dir, "a-1.jsonl", mine)
+		require.NoError(t, os.Remove(filepath.Join(dir, "scenario.json")))
+	}, []string{"scenario.json: missing: it is not there; take it from a copy"}, -1},
+}
+
+// otherScenario replaces the scenario by a sound one that is not the records'.
+func otherScenario(t *testing.T, dir string) {
+	other := small
+	other.Budget = 50
+	elsewhere := filepath.Join(t.TempDir(), "other")
+	require.NoError(t, tables.Create(unsynced{}, elsewhere, other, tables.CreateOptions{}))
+	overwrite(t, dir, "scenario.json", read(t, elsewhere, "scenario.json"))
+	if _, err := os.Stat(filepath.Join(dir, "b-1.jsonl")); err == nil && strings.Contains(t.Name(), "disagree") {
+		require.NoError(t, os.Remove(filepath.Join(dir, "b-1.jsonl")))
+		require.NoError(t, os.Remove(filepath.Join(dir, "b-1.lock")))
+	}
+}
+
+func TestCheckNamesEveryFault(t *testing.T) {
+	for name, d := range damages {
+		t.Run(name, func(t *testing.T) {
+			dir := newTable(t)
+			d.do(t, dir, strings.SplitAfter(read(t, dir, "a-1.jsonl"), "\n"))
+			report := check(t, dir)
+			require.Len(t, report.Faults, len(d.says), "%v", report.Faults)
+			for k, f := range report.Faults {
+				require.Contains(t, f.Error(), d.says[k])
+				require.NotEmpty(t, f.Remedy)
+			}
+			if d.counts < 0 {
+				require.Nil(t, report.Table)
+				return
+			}
+			require.Equal(t, d.counts, report.Records)
+			require.Len(t, report.Entries, d.counts)
+			requireOriginals(t, report.Table)
+			table, err := tables.Read(files.OS{}, dir)
+			require.Equal(t, report.Table, table)
+			var list tables.Faults
+			require.Equal(t, len(d.says) > 0, errors.As(err, &list))
+		})
+	}
+}
+
+// requireOriginals says that all that a table has was written.
+func requireOriginals(t *testing.T, table *tables.Table) {
+	t.Helper()
+	for _, r := range table.Records {
+		before := 0.0
+		for k, seed := range r.Seeds {
+			a, b := 0, 0
+			if r.Sequence[0] == "none" {
+				a = 1
+			}
+			if r.Sequence[1] == "none" {
+				b = 1
+			}
+			want := entry(2*a+b, seed).Record
+			before += want.Before[0] / float64(len(r.Seeds))
+			want.Seeds, want.Accuracy, want.Before = r.Seeds, r.Accuracy, r.Before
+			require.Equal(t, want, r)
+			require.Equal(t, entry(2*a+b, seed).Accuracy[0], r.Accuracy[k])
+		}
+		require.InDelta(t, before, r.Before[0], 1e-12, "the mean over the seeds")
+	}
+}
+
+// What a writer finds damaged it leaves alone, and what is torn it takes away; the
+// records that it adds are sound either way.
+func TestWritersGoOnWithDamagedFiles(t *testing.T) {
+	for name, d := range damages {
+		t.Run(name, func(t *testing.T) {
+			dir := newTable(t)
+			d.do(t, dir, strings.SplitAfter(read(t, dir, "a-1.jsonl"), "\n"))
+			before := check(t, dir)
+			w, err := tables.Open(unsynced{}, dir, tables.WriterOptions{Name: "a"})
+			if err != nil {
+				require.True(t, errors.Is(err, tables.ErrUnsound) || errors.Is(err, tables.ErrNoTable), "%v", err)
+				require.Equal(t, before, check(t, dir), "and nothing has changed")
+				return
+			}
+			late := entry(3, 5)
+			require.NoError(t, w.Append(late.Key, late.Record))
+			require.NoError(t, w.Close())
+			after := check(t, dir)
+			require.Equal(t, before.Records+1, after.Records)
+			for _, f := range after.Faults {
+				require.NotEqual(t, tables.Torn, f.Kind)
+			}
+			require.LessOrEqual(t, len(after.Faults), len(before.Faults), "%v", after.Faults)
+		})
+	}
+}
+
+// oneFile is a file system in which a file has another content.
+type oneFile struct {
+	files.OS
+	path string
+	data []byte
+}
+
+// inMemory is a file that is read.
+type inMemory struct {
+	*bytes.Reader
+	files.File
+	info fs.FileInfo
+}
+
+func (m inMemory) Read(p []byte) (int, error)             { return m.Reader.Read(p) }
+func (m inMemory) ReadAt(p []byte, at int64) (int, error) { return m.Reader.ReadAt(p, at) }
+func (m inMemory) Stat() (fs.FileInfo, error)             { return m.info, nil }
+func (m inMemory) Close() error                           { return nil }
+func (o oneFile) Open(path string) (files.File, error) {
+	if path != o.path {
+		return o.OS.Open(path)
+	}
+	info, err := o.OS.Stat(path)
+	return inMemory{Reader: bytes.NewReader(o.data), info: info}, err
+}
+
+// Whatever byte of a table is another one, check names it or the content is the same.
+func TestEveryByteIsWatched(t *testing.T) {
+	dir := newTable(t)
+	want := check(t, dir)
+	require.NoError(t, want.Err())
+	random := rand.New(rand.NewPCG(1, 2))
+	flips := 0
+	for _, name := range []string{"scenario.json", "a-1.jsonl", "b-1.jsonl"} {
+		text := []byte(read(t, dir, name))
+		for at := range text {
+			change := byte(1) << random.IntN(8)
+			if at%2 == 1 {
+				change = byte(1 + random.IntN(255))
+			}
+			fsys := oneFile{path: filepath.Join(dir, name), data: bytes.Clone(text)}
+			fsys.data[at] ^= change
+			flips++
+			report, err := tables.Check(fsys, dir)
+			require.NoError(t, err)
+			if report.Table != nil {
+				requireOriginals(t, report.Table)
+			}
+			if len(report.Faults) == 0 {
+				require.Equal(t, want, report, "%s: byte %d", name, at)
+			}
+		}
+	}
+	t.Logf("measured: %d changes of a byte, each named or without effect", flips)
+}

@@ -1,0 +1,123 @@
+package tables
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"hash/crc32"
+)
+
+// What every line begins with: sumHead, eight digits, sumTail.
+const (
+	sumHead   = `{"sum":"`
+	sumTail   = `",`
+	sumDigits = 8
+	bodyAt    = len(sumHead) + sumDigits + len(sumTail)
+	// MaxLine bounds a line, so that a damaged file takes no more memory than a
+	// sound one.
+	MaxLine = 1 << 20
+)
+
+// castagnoli is the polynomial that processors have an instruction for.
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// What a line is: how its body begins.
+const (
+	headKind   = `"head":`
+	recordKind = `"record":`
+	endKind    = `"end":`
+)
+
+// headLine is the first line of a file of records.
+type headLine struct {
+	Line int    `json:"line"`
+	File string `json:"file"` // name that it was written under
+	scenarioFile
+}
+
+// recordLine is a record in a file.
+type recordLine struct {
+	Line int    `json:"line"`
+	Key  string `json:"key"`
+	Record
+}
+
+// endLine says that the writer has closed the file.
+type endLine struct {
+	Line int `json:"line"`
+}
+
+// FormatLine returns a line with its checksum and its end.
+func FormatLine(kind string, value any) ([]byte, error) {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return nil, err
+	}
+	body := kind + string(text) + "}"
+	line := fmt.Appendf(nil, "%s%08x%s%s\n", sumHead, crc32.Checksum([]byte(body), castagnoli), sumTail, body)
+	if len(line) > MaxLine {
+		return nil, fmt.Errorf("it takes %d bytes; a line has at most %d", len(line), MaxLine)
+	}
+	return line, nil
+}
+
+// LineBody returns the part of a line after its checksum, without the end of the line;
+// false where the checksum does not hold.
+func LineBody(line []byte) ([]byte, bool) {
+	if len(line) < bodyAt || !bytes.HasPrefix(line, []byte(sumHead)) || string(line[bodyAt-len(sumTail):bodyAt]) != sumTail {
+		return nil, false
+	}
+	var sum [4]byte
+	digits := line[len(sumHead) : len(sumHead)+sumDigits]
+	if _, err := hex.Decode(sum[:], digits); err != nil || bytes.ContainsAny(digits, "ABCDEF") {
+		return nil, false
+	}
+	at := line[bodyAt:]
+	want := uint32(sum[0])<<24 | uint32(sum[1])<<16 | uint32(sum[2])<<8 | uint32(sum[3])
+	return at, crc32.Checksum(at, castagnoli) == want
+}
+
+// couldBeTorn recognises bytes that a kill can leave of a line: its beginning.
+func couldBeTorn(tail []byte) bool {
+	n := min(len(tail), len(sumHead))
+	return len(tail) < MaxLine && string(tail[:n]) == sumHead[:n] &&
+		bytes.IndexFunc(tail, func(r rune) bool { return r < ' ' }) < 0
+}
+
+// piece is a part of what stands between two ends of lines: a line, as a rule.
+type piece struct {
+	text []byte
+	at   int    // where it begins
+	body []byte // nil where the checksum does not hold
+	junk bool   // a byte follows that belongs to no line
+}
+
+// pieces divides what stands between two ends of lines. That is one line, unless
+// an end was damaged or lost: the lines around it are whole all the same.
+func pieces(text []byte) []piece {
+	if b, ok := LineBody(text); ok {
+		return []piece{{text: text, body: b}}
+	}
+	var found []piece
+	for from := 0; from < len(text); {
+		to := len(text)
+		if next := bytes.Index(text[from+1:], []byte(sumHead)); next >= 0 {
+			to = from + 1 + next
+		}
+		found = append(found, newPiece(text[from:to], from))
+		from = to
+	}
+	return found
+}
+
+// newPiece takes a line whose end may have become another byte.
+func newPiece(text []byte, at int) piece {
+	if b, ok := LineBody(text); ok {
+		return piece{text: text, at: at, body: b}
+	}
+	if b, ok := LineBody(text[:len(text)-1]); ok {
+		return piece{text: text[:len(text)-1], at: at, body: b, junk: true}
+	}
+	return piece{text: text, at: at}
+}

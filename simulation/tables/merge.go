@@ -1,0 +1,158 @@
+package tables
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// found is a record that was read.
+type found struct {
+	*Entry
+	number int32  // under which it was met
+	path   string // its sequence
+}
+
+func newFound(e *Entry, number int32) found {
+	return found{Entry: e, number: number, path: strings.Join(e.Sequence, ",")}
+}
+
+// beginnings calls do for the network at each decision and the actions that led to it,
+// until do says false.
+func (f *found) beginnings(do func(actions int, r reached) bool) {
+	end := 0
+	for n := range min(len(f.Sequence), len(f.Networks)) {
+		if !do(n, reached{f.path[:end], f.Networks[n]}) {
+			return
+		}
+		end += len(f.Sequence[n]) + 1
+	}
+}
+
+// reached is a network, and the actions that led to it.
+type reached struct{ path, network string }
+
+// agreeing leaves out the records whose networks are not what the same actions led to
+// in most records.
+func agreeing(all []found) ([]found, Faults) {
+	votes, voters := map[reached]int{}, map[string]int{}
+	for k := range all {
+		all[k].beginnings(func(_ int, r reached) bool {
+			votes[r]++
+			voters[r.path]++
+			return true
+		})
+	}
+	var faults Faults
+	all = slices.DeleteFunc(all, func(f found) (odd bool) {
+		f.beginnings(func(n int, r reached) bool {
+			if odd = 2*votes[r] <= voters[r.path]; odd {
+				faults = append(faults, *f.fault(Disagree, "sequence %s: after %d of its actions the network is %s, as in %d of %d records that begin alike; in the others it is another",
+					Tuple(f.Sequence), n, r.network, votes[r], voters[r.path]))
+			}
+			return !odd
+		})
+		return odd
+	})
+	return all, faults
+}
+
+// merging makes one record of those of each sequence.
+type merging struct {
+	records []Record
+	first   []*Entry       // that each was begun with
+	apart   []bool         // whether what it was made of cannot be one
+	at      map[string]int // places in records, by sequence
+	faults  Faults
+}
+
+// merge makes the records of a table, in the order of choices, and says which they were
+// made of.
+func merge(s Scenario, all []found) (records []Record, entries []*Entry, faults Faults) {
+	m := merging{records: make([]Record, 0, len(all)), at: make(map[string]int, len(all))}
+	for k := range all {
+		m.add(&all[k])
+	}
+	for k := range all {
+		if !m.apart[m.at[all[k].path]] {
+			entries = append(entries, all[k].Entry)
+		}
+	}
+	records = m.records[:0]
+	for k := range m.records {
+		if !m.apart[k] {
+			sortBySeed(&m.records[k])
+			records = append(records, m.records[k])
+		}
+	}
+	sortByChoice(s, records)
+	return records, entries, m.faults
+}
+
+func (m *merging) add(f *found) {
+	k, has := m.at[f.path]
+	switch {
+	case !has:
+		m.at[f.path] = len(m.records)
+		m.records, m.first, m.apart = append(m.records, f.Record), append(m.first, f.Entry), append(m.apart, false)
+	case !m.records[k].sharesCourse(&f.Record):
+		m.apart[k] = true
+		m.faults = append(m.faults, *f.fault(Disagree, "sequence %s: its times, networks or profile are not those of %s:%d, which has other seeds",
+			Tuple(f.Sequence), m.first[k].File, m.first[k].Line))
+	default:
+		m.records[k].join(&f.Record)
+	}
+}
+
+// sharesCourse says whether two records differ in nothing but what a seed decides.
+func (r *Record) sharesCourse(other *Record) bool {
+	return slices.Equal(r.Left, other.Left) && slices.Equal(r.Step, other.Step) && len(r.Before) == len(other.Before) && slices.Equal(r.Networks, other.Networks) && r.Profile == other.Profile
+}
+
+// join adds the runs of other seeds.
+func (r *Record) join(other *Record) {
+	r.Before = slices.Clone(r.Before)
+	mine, all := float64(len(r.Seeds)), float64(len(r.Seeds)+len(other.Seeds))
+	for k := range r.Before {
+		r.Before[k] = (mine*r.Before[k] + (all-mine)*other.Before[k]) / all
+	}
+	r.Accuracy = append(slices.Clip(r.Accuracy), other.Accuracy...)
+	r.Seeds = append(slices.Clip(r.Seeds), other.Seeds...)
+}
+
+func sortBySeed(r *Record) {
+	if slices.IsSorted(r.Seeds) {
+		return
+	}
+	order := make([]int, len(r.Seeds))
+	for n := range order {
+		order[n] = n
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(r.Seeds[a], r.Seeds[b]) })
+	r.Seeds, r.Accuracy = pick(r.Seeds, order), pick(r.Accuracy, order)
+}
+
+func pick[T any](list []T, order []int) []T {
+	picked := make([]T, len(order))
+	for n, k := range order {
+		picked[n] = list[k]
+	}
+	return picked
+}
+
+// sortByChoice brings records into the order of their actions, which is the alphabet's
+// where the scenario has no list of them.
+func sortByChoice(s Scenario, records []Record) {
+	place := map[string]int{}
+	for k, a := range s.Actions {
+		place[a] = k
+	}
+	slices.SortFunc(records, func(a, b Record) int {
+		return slices.CompareFunc(a.Sequence, b.Sequence, func(x, y string) int {
+			if x == y {
+				return 0
+			}
+			return cmp.Or(cmp.Compare(place[x], place[y]), cmp.Compare(x, y))
+		})
+	})
+}

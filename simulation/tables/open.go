@@ -1,0 +1,229 @@
+package tables
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"graft/files"
+)
+
+// mostWriters bounds how many processes of one name write a table at once.
+const mostWriters = 10_000
+
+// Errors of writers.
+var (
+	// ErrConflict says that a table has a run already, with another outcome or under
+	// another key.
+	ErrConflict = errors.New("the table has it otherwise")
+	// ErrUnsound says that a table's scenario is damaged, or not that of its records.
+	ErrUnsound = errors.New("the table is not sound")
+
+	errWriterClosed = errors.New("the writer is closed")
+)
+
+// WriterOptions say how records are written. The zero value is ready to use.
+type WriterOptions struct {
+	// Name is what the writer's file is called, before a number: up to 100 small
+	// letters, digits and _ . - after a letter or digit. Processes on one machine may
+	// share it, and on several where the file system's locks reach all of them.
+	// Empty is the name of the host.
+	Name string
+	// Lazy leaves records to the operating system until Sync or Close: a kill loses
+	// none of them, a power failure does. False brings each to stable storage before
+	// Append returns.
+	Lazy bool
+}
+
+// EnsureDefaults fills in the name of the host.
+func (o *WriterOptions) EnsureDefaults() {
+	if o.Name != "" {
+		return
+	}
+	o.Name = strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '.' || r == '_' {
+			return r
+		}
+		return '-'
+	}, strings.ToLower(files.Host()))
+	if o.Name = strings.TrimLeft(o.Name, "-._"); o.Name == "" {
+		o.Name = "unknown"
+	}
+	o.Name = o.Name[:min(len(o.Name), 100)]
+}
+
+// Validate finds a name that no file can have.
+func (o WriterOptions) Validate() error {
+	if !segmentPattern.MatchString(o.Name + "-1") {
+		return fmt.Errorf("%q is no name of a writer: use up to 100 small letters, digits and _ . - after a letter or digit", o.Name)
+	}
+	return nil
+}
+
+// Open opens a table in order to add records. Several processes may do so at once, also
+// on several machines. The writer gets a new file, or goes on with one of its name that
+// no living process has, and takes a torn line off that one.
+//
+// A folder without a table is an error that wraps ErrNoTable; one whose scenario is
+// damaged or is not that of its records wraps ErrUnsound. Damaged records are no error.
+func Open(fsys files.FS, dir string, o WriterOptions) (*Writer, error) {
+	o.EnsureDefaults()
+	w := &Writer{fsys: fsys, dir: filepath.Clean(dir), lazy: o.Lazy}
+	err := o.Validate()
+	if err == nil {
+		err = w.open(o.Name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open table %s: %w", w.dir, err)
+	}
+	return w, nil
+}
+
+func (w *Writer) open(name string) error {
+	if err := w.checkScenario(); err != nil {
+		return err
+	}
+	if err := w.take(name); err != nil {
+		return err
+	}
+	err := w.learn()
+	if err == nil {
+		err = w.ready()
+	}
+	if err != nil {
+		err = errors.Join(err, w.lock.Close())
+	}
+	return err
+}
+
+// checkScenario reads the scenario and holds all files of records against it, before
+// there is one more.
+func (w *Writer) checkScenario() error {
+	s, err := readScenario(w.fsys, w.dir)
+	var f Fault
+	switch {
+	case errors.As(err, &f):
+		return fmt.Errorf("%w: %w", ErrUnsound, f)
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%w: %s is missing; name the folder of a table", ErrNoTable, scenarioName)
+	case err != nil:
+		return err
+	}
+	w.scenario = s
+	entries, err := w.fsys.ReadDir(w.dir)
+	if err != nil {
+		return err
+	}
+	names, _ := sortOut(entries)
+	for _, name := range names {
+		if _, err := w.peek(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// peek reads the first line of a file of records. It says whether a writer can go on
+// with the file, which it cannot where that line is damaged.
+func (w *Writer) peek(name string) (bool, error) {
+	var unsound error
+	s := w.segment(name)
+	s.visit = func(_ *Entry, f *Fault) bool {
+		if f != nil && (f.Kind == Changed || f.Kind == Future) {
+			unsound = fmt.Errorf("%w: %w", ErrUnsound, *f)
+		}
+		return true
+	}
+	err := s.read(w.fsys, w.dir, 1)
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	return s.ours, errors.Join(err, unsound)
+}
+
+// segment is a file of the table that is to be read without a word.
+func (w *Writer) segment(name string) *segment {
+	return &segment{name: name, parser: &parser{}, scenario: w.scenario, digest: w.scenario.Digest(),
+		visit: func(*Entry, *Fault) bool { return true }}
+}
+
+// take finds the first file of a name that is nobody's.
+func (w *Writer) take(name string) error {
+	for n := 1; n <= mostWriters; n++ {
+		base := fmt.Sprintf("%s-%d", name, n)
+		lock, err := w.fsys.Lock(filepath.Join(w.dir, base+lockSuffix), files.Holder())
+		if errors.Is(err, files.ErrLocked) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		fits, err := w.makeOrPeek(base + segmentSuffix)
+		if err == nil && fits {
+			w.name, w.lock = base+segmentSuffix, lock
+			return nil
+		}
+		if err = errors.Join(err, lock.Close()); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("%d writers called %s are at work: give this one another name", mostWriters, name)
+}
+
+// makeOrPeek makes a file of records where there is none.
+func (w *Writer) makeOrPeek(name string) (bool, error) {
+	w.sweep(name)
+	_, err := w.fsys.Stat(filepath.Join(w.dir, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = w.begin(name)
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return false, err
+	}
+	return w.peek(name)
+}
+
+// sweep deletes what a kill has left of a file that was not finished. What cannot be
+// deleted does no harm.
+func (w *Writer) sweep(name string) {
+	entries, err := w.fsys.ReadDir(w.dir)
+	if err != nil {
+		return
+	}
+	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), "."+name+".") && isLeftover(entry.Name()) {
+			_ = w.fsys.Remove(filepath.Join(w.dir, entry.Name()))
+		}
+	}
+}
+
+// begin makes a file of records that has only its head.
+func (w *Writer) begin(name string) error {
+	f := scenarioFile{Format: tableFormat, SHA256: w.scenario.Digest(), Scenario: w.scenario}
+	line, err := FormatLine(headKind, headLine{Line: 1, File: name, scenarioFile: f})
+	if err != nil {
+		return err
+	}
+	return writeNew(w.fsys, filepath.Join(w.dir, name), line)
+}
+
+// learn reads which records the table has.
+func (w *Writer) learn() error {
+	var unreadable Faults
+	r := newReading(w.fsys, w.dir, func(_ *Entry, _ int32, f *Fault) {
+		if f != nil && f.Kind == Unreadable {
+			unreadable = append(unreadable, *f)
+		}
+	})
+	r.scenario, r.digest = w.scenario, w.scenario.Digest()
+	if err := r.all(); err != nil {
+		return err
+	}
+	if len(unreadable) > 0 {
+		return unreadable
+	}
+	w.seen = r.seen
+	return nil
+}

@@ -1,0 +1,49 @@
+package tables
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// None is the action that leaves the network as it is.
+const None = "none"
+
+// Sequence writes a sequence as CSV tables do: its actions with a blank between.
+func Sequence(actions []string) string { return strings.Join(actions, " ") }
+
+// Seconds converts seconds of a table to a duration.
+func Seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// Choices returns the actions that follow a prefix: those of the scenario or, where they
+// depend on the network, those of the records.
+func (t *Table) Choices(prefix []string) []string {
+	if len(t.Actions) > 0 {
+		return t.Actions
+	}
+	var found []string
+	for k := range t.Records {
+		s := t.Records[k].Sequence
+		if next := s[len(prefix)]; slices.Equal(s[:len(prefix)], prefix) && !slices.Contains(found, next) {
+			found = append(found, next)
+		}
+	}
+	return found
+}
+
+// LeftAfter returns the time left after a prefix, in seconds. Sequences that begin with
+// the prefix were separate runs and differ in it; as in the original the time is that of
+// the sequence that continues with the first action each time.
+func (t *Table) LeftAfter(prefix []string) float64 {
+	sequence := slices.Clone(prefix)
+	for len(sequence) < t.Decisions {
+		sequence = append(sequence, t.Choices(sequence)[0])
+	}
+	return t.Find(sequence...).Left[len(prefix)]
+}
+
+// Repeated returns the record of one action taken at every decision; nil where there is
+// none.
+func (t *Table) Repeated(action string) *Record {
+	return t.Find(slices.Repeat([]string{action}, t.Decisions)...)
+}

@@ -1,0 +1,253 @@
+package tables
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"graft/files"
+)
+
+// Entry is a record as it stands in a table's folder.
+type Entry struct {
+	Record
+	Key    string // digest of what the outcome follows from: Cause.Key
+	File   string // in the folder
+	Line   int    // from 1
+	Offset int64  // of the line, in bytes from the file's beginning
+}
+
+// segment is a file of records that is read line by line.
+type segment struct {
+	name     string
+	parser   *parser
+	scenario Scenario                      // what records must fit
+	digest   string                        // of the scenario
+	visit    func(e *Entry, f *Fault) bool // gets what is found; false ends the reading
+
+	head    scenarioFile // as the first line has it; zero where it cannot be read
+	ours    bool         // the head is of this scenario and format
+	line    int          // that is read, from 1
+	at      int64        // where it begins
+	next    int          // number that the next line should have
+	lost    int          // damaged lines since the last whole one
+	records int          // whole ones that fit
+	closed  bool         // the last line is the writer's end
+	size    int64        // bytes that were read
+	keep    int64        // of them, those that stay where a writer goes on
+	unended bool         // what stays lacks an end
+}
+
+// errEnough ends a reading early.
+var errEnough = errors.New("enough was read")
+
+// read goes through so many lines of a file of records; zero is all.
+func (s *segment) read(fsys files.FS, dir string, lines int) error {
+	file, err := fsys.Open(filepath.Join(dir, s.name))
+	if err != nil {
+		return err
+	}
+	return errors.Join(s.readFrom(file, lines), file.Close())
+}
+
+func (s *segment) readFrom(r io.Reader, lines int) error {
+	s.next = 1
+	err := eachLine(r, func(l textLine) error {
+		if err := s.takeLine(l); err != nil || s.line != lines {
+			return err
+		}
+		return errEnough
+	})
+	if err == nil && s.line == 0 {
+		err = s.fault(Missing, "the file is empty; it had a first line that says what it is")
+	}
+	return err
+}
+
+// fault reports what is wrong with the line.
+func (s *segment) fault(kind FaultKind, format string, args ...any) error {
+	f := NewFault(kind, format, args...)
+	return s.found(f, s.at)
+}
+
+func (s *segment) found(f Fault, at int64) error {
+	f.File, f.Line, f.Offset = s.name, max(s.line, 1), at
+	if !s.visit(nil, &f) {
+		return errEnough
+	}
+	return nil
+}
+
+// takeLine takes what stands between two ends of lines; the last may lack its end.
+func (s *segment) takeLine(l textLine) error {
+	s.line, s.at, s.size = s.line+1, l.at, l.at+l.size
+	if len(l.text) == 0 {
+		s.lost++
+		s.keep, s.unended = l.at+l.size, false
+		return s.fault(Damaged, "the line is empty")
+	}
+	parts := pieces(l.text)
+	for k, part := range parts {
+		s.at = l.at + int64(part.at)
+		last := k == len(parts)-1
+		if err := s.takePiece(part, last, l.ended); err != nil {
+			return err
+		}
+		s.settle(part, last, l)
+	}
+	return nil
+}
+
+// settle says how much of the file stays when a writer goes on with it: all but a
+// torn line. What is damaged stays, and is given an end of its own.
+func (s *segment) settle(part piece, last bool, l textLine) {
+	switch {
+	case last && (l.ended || l.cut()):
+		s.keep, s.unended = l.at+l.size, !l.ended
+	case last && part.body == nil && couldBeTorn(part.text): // it goes
+	default:
+		s.keep, s.unended = s.at+int64(len(part.text)), true
+	}
+}
+
+// takePiece takes one line.
+func (s *segment) takePiece(part piece, last, ended bool) error {
+	if part.body == nil {
+		return s.takeDamaged(part, last && !ended)
+	}
+	var err error
+	switch {
+	case part.junk || !last:
+		err = s.fault(Damaged, "the line is whole, but its end is not")
+	case !ended:
+		err = s.fault(Torn, "the line is whole, but has no end")
+	}
+	if err != nil {
+		return err
+	}
+	return s.takeBody(part.body)
+}
+
+func (s *segment) takeDamaged(part piece, unended bool) error {
+	if unended && couldBeTorn(part.text) {
+		return s.fault(Torn, "the file ends in the first %d bytes of a line", len(part.text))
+	}
+	s.lost++
+	return s.fault(Damaged, "the line's checksum does not hold")
+}
+
+// takeBody takes a line whose checksum holds.
+func (s *segment) takeBody(text []byte) error {
+	kind, rest, err := kindOf(text)
+	if err != nil {
+		s.lost++
+		return s.fault(Damaged, "%v", err)
+	}
+	switch kind {
+	case headKind:
+		return s.takeHead(rest)
+	case endKind:
+		return s.takeEnd(rest)
+	}
+	return s.takeRecord(text)
+}
+
+// kindOf cuts a body into its first key and the value.
+func kindOf(text []byte) (kind string, value []byte, err error) {
+	for _, kind := range []string{recordKind, headKind, endKind} {
+		if value, ok := bytes.CutPrefix(text, []byte(kind)); ok && len(value) > 0 {
+			return kind, value[:len(value)-1], nil
+		}
+	}
+	return "", nil, fmt.Errorf("its checksum holds, but it is no line of a table: %.40q", text)
+}
+
+// number holds a line against the number that it should have. It says whether the
+// line stands for the first time.
+func (s *segment) number(n int) (first bool, err error) {
+	if n < s.next {
+		return false, s.fault(Doubled, "it is line %d, which was there already", n)
+	}
+	if gap := n - s.next - s.lost; gap > 0 {
+		err = s.fault(Missing, "it was line %d when it was written: %s before it", n, counted(gap, "line is missing", "lines are missing"))
+	}
+	s.next, s.lost, s.closed = n+1, 0, false
+	return true, err
+}
+
+// counted is a number with the word that goes with it.
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+func (s *segment) takeHead(text []byte) error {
+	var h headLine
+	if err := json.Unmarshal(text, &h); err != nil {
+		s.lost++
+		return s.fault(Damaged, "its checksum holds, but it is no head: %v", err)
+	}
+	first, err := s.number(h.Line)
+	if !first || err != nil {
+		return err
+	}
+	if err := h.check(); err != nil {
+		return s.reject(err)
+	}
+	s.head = h.scenarioFile
+	if s.digest != "" && h.SHA256 != s.digest {
+		return s.reject(NewFault(Changed, "its records are of another scenario, %s with the digest %.12s; that of the table has %.12s", h.Scenario.Name, h.SHA256, s.digest))
+	}
+	if h.File != s.name {
+		f := NewFault(Foreign, "it was written as %s, and was copied or renamed", h.File)
+		f.Remedy = "give it its name back, or remove it if it is a copy; its records count once"
+		return s.found(f, s.at)
+	}
+	s.ours = true
+	return nil
+}
+
+// reject reports why no record of the file is used.
+func (s *segment) reject(err error) error {
+	var f Fault
+	if errors.As(err, &f) {
+		err = s.found(f, s.at)
+	}
+	return errors.Join(err, errEnough)
+}
+
+func (s *segment) takeEnd(text []byte) error {
+	var e endLine
+	if err := json.Unmarshal(text, &e); err != nil {
+		s.lost++
+		return s.fault(Damaged, "its checksum holds, but it is no end: %v", err)
+	}
+	first, err := s.number(e.Line)
+	s.closed = s.closed || first
+	return err
+}
+
+func (s *segment) takeRecord(text []byte) error {
+	r, err := s.parser.parseRecord(text)
+	if err != nil {
+		s.lost++
+		return s.fault(Damaged, "its checksum holds, but it is no record: %v", err)
+	}
+	first, err := s.number(r.Line)
+	if !first || err != nil {
+		return err
+	}
+	if err := s.scenario.admits(r.Key, &r.Record); err != nil {
+		return s.fault(Stranger, "sequence %s: %v", Tuple(r.Sequence), err)
+	}
+	s.records++
+	if !s.visit(&Entry{Record: r.Record, Key: r.Key, File: s.name, Line: s.line, Offset: s.at}, nil) {
+		return errEnough
+	}
+	return nil
+}

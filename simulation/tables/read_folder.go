@@ -1,0 +1,181 @@
+package tables
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"graft/files"
+)
+
+// Extensions of the files of a writer.
+const (
+	segmentSuffix = ".jsonl"
+	lockSuffix    = ".lock"
+)
+
+// segmentPattern matches the names of files of records: a writer's name and a number.
+var segmentPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9_.-]{0,99}-[1-9][0-9]{0,5}$`)
+
+// Errors about a folder as a whole.
+var (
+	// ErrNoTable says that a folder is not that of a table.
+	ErrNoTable = errors.New("it is no table's folder")
+	// ErrExists says that there is something where a table was to be created.
+	ErrExists = errors.New("it exists")
+)
+
+// reading goes through a table's folder.
+type reading struct {
+	fsys  files.FS
+	dir   string
+	visit func(e *Entry, number int32, f *Fault) // gets what is found
+
+	scenario Scenario
+	digest   string // of the scenario; empty where it is not known, or not yet
+	parser   parser
+	seen     *seenRecords
+	files    []FileInfo
+}
+
+// FileInfo is a file of records.
+type FileInfo struct {
+	Name    string `json:"name"`    // in the folder
+	Records int    `json:"records"` // that fit the scenario
+	Closed  bool   `json:"closed"`  // false while its writer is at work, and after a kill
+}
+
+func newReading(fsys files.FS, dir string, visit func(e *Entry, number int32, f *Fault)) *reading {
+	return &reading{fsys: fsys, dir: filepath.Clean(dir), visit: visit, seen: newSeenRecords()}
+}
+
+// all reads the folder: an error means that there is no table in it, anything else
+// that is wrong is a fault.
+func (r *reading) all() error {
+	entries, err := r.fsys.ReadDir(r.dir)
+	if err != nil {
+		return fmt.Errorf("read table: %w", err)
+	}
+	segments, strange := sortOut(entries)
+	if len(segments) == 0 && !files.HasName(entries, scenarioName) {
+		return fmt.Errorf("read table %s: %w: %s is missing; name the folder of a table", r.dir, ErrNoTable, scenarioName)
+	}
+	for _, f := range strange {
+		r.fault(f)
+	}
+	if r.digest == "" {
+		r.learn(segments)
+	}
+	for _, name := range segments {
+		if r.digest != "" {
+			r.file(name)
+		}
+	}
+	return nil
+}
+
+// sortOut finds the files of records, and faults in what else there is.
+func sortOut(entries []fs.DirEntry) (segments []string, strange []Fault) {
+	for _, entry := range entries {
+		name := entry.Name()
+		base, isSegment := strings.CutSuffix(name, segmentSuffix)
+		lock, isLock := strings.CutSuffix(name, lockSuffix)
+		switch {
+		case entry.IsDir():
+			strange = append(strange, NewFault(Foreign, "a folder").of(name))
+		case name == scenarioName, isLeftover(name):
+		case isSegment && segmentPattern.MatchString(base):
+			segments = append(segments, name)
+		case isLock && segmentPattern.MatchString(lock):
+			if !files.HasName(entries, lock+segmentSuffix) {
+				strange = append(strange, NewFault(Missing, "it has a lock, %s, and is not there: it was removed, or its writer was killed as it began", name).of(lock+segmentSuffix))
+			}
+		default:
+			strange = append(strange, NewFault(Foreign, "no file of a table").of(name))
+		}
+	}
+	return segments, strange
+}
+
+// isLeftover knows what files.WriteAtomic and network file systems leave behind.
+func isLeftover(name string) bool {
+	return files.IsLeftover(name) || strings.HasPrefix(name, ".nfs")
+}
+
+// fault hands a fault over.
+func (r *reading) fault(f Fault) { r.visit(nil, 0, &f) }
+
+// learn reads the scenario; where it is damaged, the heads of the files of records
+// tell what it was if they agree.
+func (r *reading) learn(segments []string) {
+	s, err := readScenario(r.fsys, r.dir)
+	if err == nil {
+		r.scenario, r.digest = s, s.Digest()
+		return
+	}
+	var f Fault
+	if !errors.As(err, &f) {
+		f = unreadable(err, scenarioName)
+		if errors.Is(err, fs.ErrNotExist) {
+			f = NewFault(Missing, "it is not there").of(scenarioName)
+		}
+	}
+	if f.Kind == Future {
+		r.fault(f)
+		return
+	}
+	heads := r.heads(segments)
+	f.Remedy = "take it from a copy"
+	if len(heads) == 1 {
+		r.scenario, r.digest = heads[0].Scenario, heads[0].SHA256
+		f.Remedy = fmt.Sprintf("the files of records say what it was; write a sound table with 'graft table convert %s --out NEW'", r.dir)
+	}
+	r.fault(f)
+}
+
+// heads are the different scenarios in the heads of files of records.
+func (r *reading) heads(segments []string) []scenarioFile {
+	var found []scenarioFile
+	digests := map[string]bool{}
+	for _, name := range segments {
+		s := segment{name: name, parser: &r.parser, visit: func(*Entry, *Fault) bool { return true }}
+		_ = s.read(r.fsys, r.dir, 1) // what is wrong with it is said later
+		if s.head.check() == nil && !digests[s.head.SHA256] {
+			digests[s.head.SHA256] = true
+			found = append(found, s.head)
+		}
+	}
+	return found
+}
+
+// file reads a file of records.
+func (r *reading) file(name string) {
+	s := segment{name: name, parser: &r.parser, scenario: r.scenario, digest: r.digest}
+	s.visit = func(e *Entry, f *Fault) bool {
+		if f != nil {
+			r.fault(*f)
+		} else {
+			r.entry(e)
+		}
+		return true
+	}
+	err := s.read(r.fsys, r.dir, 0)
+	if err != nil && !errors.Is(err, errEnough) {
+		r.fault(unreadable(err, name))
+	}
+	r.files = append(r.files, FileInfo{Name: name, Records: s.records, Closed: s.closed})
+}
+
+// entry hands a record over that was not met before.
+func (r *reading) entry(e *Entry) {
+	known, fault := r.seen.meet(e)
+	switch {
+	case fault != nil:
+		r.fault(*fault)
+	case !known:
+		r.visit(e, r.seen.add(e), nil)
+	}
+}

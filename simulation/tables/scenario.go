@@ -1,0 +1,155 @@
+package tables
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"graft/files"
+)
+
+const (
+	scenarioName = "scenario.json"
+	// tableFormat is raised when an older graft could no longer read a table.
+	tableFormat = 1
+	// largestScenario is in bytes.
+	largestScenario = 1 << 20
+	// The most that a scenario may ask for: more is a slip of the hand.
+	mostDecisions = 100
+	mostActions   = 1000
+)
+
+// scenarioFile is scenario.json, and a part of the head of each file of records.
+type scenarioFile struct {
+	Format   int      `json:"format"`
+	SHA256   string   `json:"sha256"` // of the scenario as compact JSON, in hexadecimal
+	Scenario Scenario `json:"scenario"`
+}
+
+// Validate lists all that is wrong with a scenario.
+func (s Scenario) Validate() error {
+	var faults []error
+	fault := func(bad bool, format string, args ...any) {
+		if bad {
+			faults = append(faults, fmt.Errorf(format, args...))
+		}
+	}
+	fault(!(s.Budget > 0) || math.IsInf(s.Budget, 0), "a budget of %v s; it must be above 0", s.Budget)
+	fault(!(s.Start >= 0 && s.Start <= s.Budget), "a start at %v s; it lies between 0 and the budget", s.Start)
+	fault(s.Decisions < 1 || s.Decisions > mostDecisions, "%d decisions; there are 1 to %d", s.Decisions, mostDecisions)
+	fault(len(s.Actions) > mostActions, "%d actions; there are at most %d", len(s.Actions), mostActions)
+	for _, text := range []string{s.Name, s.Network, s.Dataset} {
+		fault(!Printable(text), "%q has characters that cannot be printed", text)
+	}
+	for k, a := range s.Actions {
+		fault(!isAction(a), "%q is no action", a)
+		fault(slices.Contains(s.Actions[:k], a), "action %s stands twice", a)
+	}
+	if len(faults) > 0 {
+		return fmt.Errorf("scenario %s: %w", s.Name, errors.Join(faults...))
+	}
+	return nil
+}
+
+// Printable says whether a text can be kept as JSON and shown to people as it is.
+func Printable(text string) bool {
+	if strings.IndexFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) < 0 {
+		return true
+	}
+	return utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl)
+}
+
+// isAction says whether a text can be an action in a sequence, which commas divide.
+func isAction(text string) bool {
+	return text != "" && Printable(text) && !strings.Contains(text, ",")
+}
+
+// Digest is the SHA-256 of the scenario, in hexadecimal: what its tables are told
+// apart by.
+func (s Scenario) Digest() string {
+	text, err := json.Marshal(s)
+	if err != nil { // a number that is none; such a scenario is in no table
+		text = fmt.Appendf(nil, "%+v", s)
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// formatScenario is the text of scenario.json.
+func formatScenario(s Scenario) ([]byte, error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	text, err := json.MarshalIndent(scenarioFile{Format: tableFormat, SHA256: s.Digest(), Scenario: s}, "", "  ")
+	return append(text, '\n'), err
+}
+
+// parseScenario reads the text of scenario.json. What is wrong with it is a Fault
+// without its file.
+func parseScenario(text []byte) (Scenario, error) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	var version struct {
+		Format int `json:"format"`
+	}
+	if err := d.Decode(&version); err != nil {
+		return Scenario{}, NewFault(Damaged, "it is not JSON: %v", err)
+	}
+	if version.Format > tableFormat {
+		return Scenario{}, futureFault(version.Format)
+	}
+	d = json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	var f scenarioFile
+	if err := d.Decode(&f); err != nil {
+		return Scenario{}, NewFault(Damaged, "it is no scenario: %v", err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return Scenario{}, NewFault(Damaged, "something follows the scenario")
+	}
+	return f.Scenario, f.check()
+}
+
+// check holds a scenario against its digest and its rules.
+func (f scenarioFile) check() error {
+	switch {
+	case f.Format < 1:
+		return NewFault(Damaged, "a format of %d; the first was 1", f.Format)
+	case f.Format > tableFormat:
+		return futureFault(f.Format)
+	case f.SHA256 != f.Scenario.Digest():
+		return NewFault(Damaged, "the scenario is not the one that it has the digest of")
+	}
+	if err := f.Scenario.Validate(); err != nil {
+		return NewFault(Damaged, "%v", err)
+	}
+	return nil
+}
+
+func futureFault(format int) error {
+	return NewFault(Future, "its format is %d and this graft reads up to %d", format, tableFormat)
+}
+
+// readScenario reads scenario.json of a table's folder. Where it can be read but
+// is not as it was written the error is a Fault.
+func readScenario(fsys files.FS, dir string) (Scenario, error) {
+	text, err := files.ReadAll(fsys, filepath.Join(dir, scenarioName), largestScenario)
+	if err != nil {
+		return Scenario{}, err
+	}
+	s, err := parseScenario(text)
+	var f Fault
+	if errors.As(err, &f) {
+		err = f.of(scenarioName)
+	}
+	return s, err
+}

@@ -1,0 +1,146 @@
+package tables
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"math"
+)
+
+// mark is a digest that is compared and not shown.
+type mark [16]byte
+
+func markOf(text []byte) mark {
+	sum := sha256.Sum256(text)
+	return mark(sum[:16])
+}
+
+// outcome is a digest of a record's results of some seeds, without who ran them.
+func (r *Record) outcome(accuracy []float64, seeds []int64) mark {
+	b := r.appendRun(make([]byte, 0, 512), seeds)
+	for _, list := range [][]float64{r.Left, accuracy} {
+		for _, f := range list {
+			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(f+0)) // both zeros are one
+		}
+	}
+	return markOf(appendTexts(appendTexts(b, r.Networks), []string{r.Profile}))
+}
+
+// appendRun adds what tells runs apart.
+func (r *Record) appendRun(b []byte, seeds []int64) []byte {
+	b = appendTexts(b, r.Sequence)
+	for _, seed := range seeds {
+		b = binary.LittleEndian.AppendUint64(b, uint64(seed))
+	}
+	return b
+}
+
+func appendTexts(b []byte, texts []string) []byte {
+	for _, text := range texts {
+		b = binary.AppendUvarint(b, uint64(len(text)))
+		b = append(b, text...)
+	}
+	return b
+}
+
+// seenRecords indexes the records that were read by what no two of them may share. It
+// holds no pointers but file names, so that it stays cheap for many records.
+type seenRecords struct {
+	records []seenRecord
+	runs    []seenRun
+	byKey   map[[sha256.Size]byte]int32 // places in records
+	byRun   map[mark]int32              // places in runs, by sequence and seed
+	files   []string
+}
+
+// seenRecord is a record that was met.
+type seenRecord struct {
+	outcome mark
+	file    int32 // place in files
+	line    int32
+	refuted bool // another record says otherwise
+}
+
+// seenRun is one seed of a record.
+type seenRun struct {
+	outcome mark
+	record  int32
+}
+
+func newSeenRecords() *seenRecords {
+	return &seenRecords{byKey: map[[sha256.Size]byte]int32{}, byRun: map[mark]int32{}}
+}
+
+// place returns where a record was read.
+func (s *seenRecords) place(record int32) (file string, line int32) {
+	r := s.records[record]
+	return s.files[r.file], r.line
+}
+
+// meet holds a record against those before it and says whether it is known already.
+// A fault says what is wrong with there being two. Of two that disagree the first is
+// refuted.
+func (s *seenRecords) meet(e *Entry) (known bool, fault *Fault) {
+	if k, ok := s.byKey[e.key()]; ok {
+		if s.records[k].outcome == e.outcome(e.Accuracy, e.Seeds) {
+			return true, nil
+		}
+		s.records[k].refuted = true
+		file, line := s.place(k)
+		return true, e.fault(Disagree, "sequence %s: %s:%d has the same key and another outcome", Tuple(e.Sequence), file, line)
+	}
+	for k, seed := range e.Seeds {
+		if n, ok := s.byRun[e.run(k)]; ok {
+			return true, s.twice(e, s.runs[n], e.outcome(e.Accuracy[k:k+1], e.Seeds[k:k+1]), seed)
+		}
+	}
+	return false, nil
+}
+
+// twice is the fault of a run that has two keys.
+func (s *seenRecords) twice(e *Entry, before seenRun, now mark, seed int64) *Fault {
+	file, line := s.place(before.record)
+	if before.outcome == now {
+		return e.fault(Doubled, "sequence %s with the seed %d: %s:%d has the same outcome under another key", Tuple(e.Sequence), seed, file, line)
+	}
+	s.records[before.record].refuted = true
+	return e.fault(Disagree, "sequence %s with the seed %d: %s:%d has another outcome, under another key", Tuple(e.Sequence), seed, file, line)
+}
+
+// add remembers a record that is not known, and says under which number.
+func (s *seenRecords) add(e *Entry) int32 {
+	if n := len(s.files); n == 0 || s.files[n-1] != e.File {
+		s.files = append(s.files, e.File)
+	}
+	number := int32(len(s.records))
+	r := seenRecord{outcome: e.outcome(e.Accuracy, e.Seeds), file: int32(len(s.files) - 1), line: int32(e.Line)}
+	s.records = append(s.records, r)
+	s.byKey[e.key()] = number
+	for k := range e.Seeds {
+		one := r.outcome
+		if len(e.Seeds) > 1 {
+			one = e.outcome(e.Accuracy[k:k+1], e.Seeds[k:k+1])
+		}
+		s.byRun[e.run(k)] = int32(len(s.runs))
+		s.runs = append(s.runs, seenRun{one, number})
+	}
+	return number
+}
+
+// key is the record's key as bytes.
+func (e *Entry) key() (key [sha256.Size]byte) {
+	_, _ = hex.Decode(key[:], []byte(e.Key)) // which checkKey has looked at
+	return key
+}
+
+// run tells the run of the k-th seed apart.
+func (e *Entry) run(k int) mark {
+	return markOf(e.appendRun(make([]byte, 0, 256), e.Seeds[k:k+1]))
+}
+
+// fault is one of the record's line.
+func (e *Entry) fault(kind FaultKind, format string, args ...any) *Fault {
+	f := NewFault(kind, format, args...).of(e.File)
+	f.Line, f.Offset = e.Line, e.Offset
+	return &f
+}

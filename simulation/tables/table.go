@@ -1,0 +1,249 @@
+package tables
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"graft/model"
+	"graft/net2net"
+)
+
+// Scenario describes what the sequences of a table have in common.
+type Scenario struct {
+	Name      string   `json:"name"`                // of the table
+	Network   string   `json:"network"`             // its name in the zoo, or the path of its file
+	Dataset   string   `json:"dataset"`             // that sequences train on
+	Budget    float64  `json:"budget_s"`            // seconds in all
+	Start     float64  `json:"start_s"`             // where in the budget the sequences begin
+	Decisions int      `json:"decisions"`           // in each sequence
+	Actions   []string `json:"actions,omitempty"`   // that every decision chooses from, in order; empty where they depend on the network
+	Expected  int      `json:"sequences,omitempty"` // how many there are, where actions depend on the network; zero is not known
+	Origin    *Origin  `json:"origin,omitempty"`    // what the networks follow from; nil where it is not known
+}
+
+// Origin determines the networks of a scenario, but for their weights.
+type Origin struct {
+	Form   json.RawMessage `json:"form"`             // of the network that sequences begin with, as model.FromForm reads it
+	Deepen net2net.Form    `json:"deepen,omitempty"` // how deepening kept the function; empty is as net2net chooses
+	Compat net2net.Compat  `json:"compat,omitempty"` // in whose way actions were done; empty is graft's own
+	Batch  int             `json:"batch,omitempty"`  // images in a step; zero is not known
+}
+
+// Network builds the network that sequences begin with, without weights.
+func (o *Origin) Network() (*model.Network, error) {
+	var form map[string]any
+	if err := json.Unmarshal(o.Form, &form); err != nil {
+		return nil, fmt.Errorf("the form of its network: %w", err)
+	}
+	return model.FromForm(form)
+}
+
+// Surgery returns how actions were done.
+func (o *Origin) Surgery() net2net.Options { return net2net.Options{Form: o.Deepen, Compat: o.Compat} }
+
+// Record is the outcome of one sequence.
+type Record struct {
+	Sequence []string  `json:"sequence"`           // of actions, as net2net writes them
+	Left     []float64 `json:"left_s"`             // seconds of the budget that were left at each decision
+	Accuracy []float64 `json:"accuracy"`           // in the end, between 0 and 1, one for each seed
+	Seeds    []int64   `json:"seeds"`              // of the runs, in the order of Accuracy
+	Step     []float64 `json:"step_s,omitempty"`   // seconds that a step of training took at each decision
+	Before   []float64 `json:"before,omitempty"`   // accuracy at each decision, as last evaluated, the mean over the seeds
+	Networks []string  `json:"networks,omitempty"` // fingerprints: at each decision, and in the end
+	Profile  string    `json:"profile,omitempty"`  // of the device whose time was counted
+	Graft    string    `json:"graft,omitempty"`    // version that ran it
+	LibTorch string    `json:"libtorch,omitempty"` // version that ran it
+}
+
+// Mean returns the mean accuracy over the seeds; NaN where there is none.
+func (r *Record) Mean() float64 {
+	if len(r.Accuracy) == 0 {
+		return math.NaN()
+	}
+	sum := 0.0
+	for _, a := range r.Accuracy {
+		sum += a
+	}
+	return sum / float64(len(r.Accuracy))
+}
+
+// Table holds the outcomes of a scenario's sequences, in the order of their choices. It
+// is made by New and has no useful zero value.
+type Table struct {
+	Scenario
+	Records []Record
+	index   map[string]int // place of a sequence in Records
+}
+
+// New checks that the records form one tree: each sequence once, all of one length, with
+// a time for every decision and an accuracy for every seed.
+func New(s Scenario, records []Record) (*Table, error) {
+	t := &Table{Scenario: s, Records: records, index: make(map[string]int, len(records))}
+	var faults []error
+	for k := range records {
+		r := &records[k]
+		name := Tuple(r.Sequence)
+		if err := s.fits(r); err != nil {
+			faults = append(faults, fmt.Errorf("sequence %s: %w", name, err))
+		}
+		if other, twice := t.index[name]; twice {
+			faults = append(faults, fmt.Errorf("sequence %s: it is both record %d and record %d", name, other, k))
+		}
+		t.index[name] = k
+	}
+	if len(faults) > 0 {
+		return nil, fmt.Errorf("table %s: %w", s.Name, errors.Join(faults...))
+	}
+	return t, nil
+}
+
+// Tuple writes a sequence as "(a, b)", for keys and for people.
+func Tuple(sequence []string) string { return "(" + strings.Join(sequence, ", ") + ")" }
+
+// fits returns the first fault of a record.
+func (s Scenario) fits(r *Record) error {
+	switch {
+	case len(r.Sequence) != s.Decisions:
+		return fmt.Errorf("%d actions; the table has %d decisions", len(r.Sequence), s.Decisions)
+	case len(r.Left) != s.Decisions:
+		return fmt.Errorf("%d times for %d decisions", len(r.Left), s.Decisions)
+	case len(r.Accuracy) == 0 || len(r.Accuracy) != len(r.Seeds):
+		return fmt.Errorf("%d accuracies for %d seeds", len(r.Accuracy), len(r.Seeds))
+	}
+	for _, a := range r.Accuracy {
+		if !(a >= 0 && a <= 1) {
+			return fmt.Errorf("an accuracy of %v; it lies between 0 and 1", a)
+		}
+	}
+	for _, left := range r.Left {
+		if !(left >= 0 && left <= s.Budget) {
+			return fmt.Errorf("%v s left of a budget of %v s", left, s.Budget)
+		}
+	}
+	for _, a := range r.Sequence {
+		if len(s.Actions) > 0 && !slices.Contains(s.Actions, a) {
+			return fmt.Errorf("an action %s; the table's are %s", a, strings.Join(s.Actions, ", "))
+		}
+	}
+	return nil
+}
+
+// admits returns the first fault of a record and its key before they are written.
+func (s Scenario) admits(key string, r *Record) error {
+	if err := s.fits(r); err != nil {
+		return err
+	}
+	for k, seed := range r.Seeds {
+		if slices.Contains(r.Seeds[:k], seed) {
+			return fmt.Errorf("the seed %d stands twice", seed)
+		}
+	}
+	for name, list := range map[string][]float64{"steps": r.Step, "accuracies before": r.Before} {
+		if n := len(list); n != 0 && n != s.Decisions {
+			return fmt.Errorf("%d %s; there is one at each of %d decisions", n, name, s.Decisions)
+		}
+		for _, v := range list {
+			if !(v >= 0) || math.IsInf(v, 0) {
+				return fmt.Errorf("%v among the %s; it is at least zero", v, name)
+			}
+		}
+	}
+	if n := len(r.Networks); n != 0 && n != s.Decisions+1 {
+		return fmt.Errorf("%d networks; there is one at each of %d decisions and one in the end", n, s.Decisions)
+	}
+	for _, a := range r.Sequence {
+		if !isAction(a) {
+			return fmt.Errorf("%q is no action", a)
+		}
+	}
+	for _, text := range append([]string{r.Profile, r.Graft, r.LibTorch}, r.Networks...) {
+		if !Printable(text) {
+			return fmt.Errorf("%q has characters that cannot be printed", text)
+		}
+	}
+	return checkKey(key)
+}
+
+// Find returns the record of a sequence; nil where the table has none.
+func (t *Table) Find(sequence ...string) *Record {
+	if k := t.Index(sequence...); k >= 0 {
+		return &t.Records[k]
+	}
+	return nil
+}
+
+// Index returns the place of a sequence in Records; less than zero where the table has
+// none.
+func (t *Table) Index(sequence ...string) int {
+	if k, ok := t.index[Tuple(sequence)]; ok {
+		return k
+	}
+	return -1
+}
+
+// Complete is an error where sequences of the table's actions are missing; it names
+// some. Where actions depend on the network it compares the number of sequences with the
+// expected one, if that is known.
+func (t *Table) Complete() error {
+	some, count := t.missing()
+	if gone := t.Expected - len(t.Records); len(t.Actions) == 0 && gone > 0 {
+		return fmt.Errorf("table %s: %d of its %d sequences are missing; simulate them", t.Name, gone, t.Expected)
+	}
+	if count == 0 {
+		return nil
+	}
+	return fmt.Errorf("table %s: %s of its sequences are missing, such as %s; simulate them", t.Name, Quantity(count), strings.Join(some, " and "))
+}
+
+// Quantity formats a number of sequences: all digits below 10^15.
+func Quantity(n float64) string {
+	if n < 1e15 {
+		return strconv.FormatFloat(n, 'f', -1, 64)
+	}
+	return strconv.FormatFloat(n, 'e', 2, 64)
+}
+
+// mostNamed bounds the missing sequences that are named.
+const mostNamed = 3
+
+// missing counts the missing sequences and names the first of them.
+func (t *Table) missing() (some []string, count float64) {
+	if len(t.Actions) == 0 {
+		return nil, 0
+	}
+	count = t.Sequences() - float64(len(t.index))
+	t.each(nil, func(sequence []string) bool {
+		if t.Find(sequence...) == nil {
+			some = append(some, Tuple(sequence))
+		}
+		return len(some) < mostNamed && float64(len(some)) < count
+	})
+	return some, count
+}
+
+// Sequences returns the number of sequences of the scenario's actions; zero where the
+// actions depend on the network.
+func (s Scenario) Sequences() float64 {
+	if len(s.Actions) == 0 {
+		return 0
+	}
+	return math.Pow(float64(len(s.Actions)), float64(s.Decisions))
+}
+
+// each visits the sequences of the table's actions in order until visit returns false.
+func (t *Table) each(prefix []string, visit func([]string) bool) bool {
+	if len(prefix) == t.Decisions {
+		return visit(prefix)
+	}
+	for _, a := range t.Actions {
+		if !t.each(append(slices.Clone(prefix), a), visit) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,38 @@
+// Package tabletest makes up tables for tests.
+package tabletest
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+
+	"graft/files"
+	"graft/simulation/tables"
+)
+
+// Folder makes up a table of all sequences of so many decisions about ConvNet2, or of
+// the first few of them, in a folder of graft's own. Each seed has other accuracies.
+func Folder(dir, name string, decisions, sequences int, seed uint64) error {
+	s := tables.Scenario{Name: name, Network: "ConvNet2", Dataset: "made up", Budget: 400, Decisions: decisions,
+		Actions: []string{"deepen:0", "deepen:1", "deepen:2", "none"}}
+	err := tables.Create(files.OS{}, dir, s, tables.CreateOptions{})
+	if err != nil {
+		return fmt.Errorf("make up a table: %w", err)
+	}
+	w, err := tables.Open(files.OS{}, dir, tables.WriterOptions{Name: "made-up", Lazy: true})
+	if err != nil {
+		return fmt.Errorf("make up a table: %w", err)
+	}
+	random := rand.New(rand.NewPCG(seed, 0x7461626c65))
+	for k := range sequences {
+		r := tables.Record{Accuracy: []float64{0.5 + 0.3*random.Float64()}, Seeds: []int64{1}}
+		for step := range decisions {
+			r.Left = append(r.Left, 330-float64(20*step))
+			r.Sequence = append(r.Sequence, s.Actions[k>>(2*(decisions-1-step))%len(s.Actions)])
+		}
+		if err := w.Append(tables.Cause{Sequence: r.Sequence, Seeds: r.Seeds}.Key(), r); err != nil {
+			return errors.Join(fmt.Errorf("make up a table: %w", err), w.Close())
+		}
+	}
+	return w.Close()
+}

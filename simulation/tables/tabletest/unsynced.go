@@ -1,0 +1,28 @@
+package tabletest
+
+import "graft/files"
+
+// Unsynced is the file system without waits for the disk, for tests that end processes
+// and not machines.
+type Unsynced struct{ files.OS }
+
+type unsyncedFile struct{ files.File }
+
+// Sync does nothing.
+func (unsyncedFile) Sync() error { return nil }
+
+// SyncDir does nothing.
+func (Unsynced) SyncDir(string) error { return nil }
+
+// Create makes a file whose Sync does nothing.
+func (u Unsynced) Create(path string) (files.File, error) { return skipSync(u.OS.Create(path)) }
+
+// Append opens a file whose Sync does nothing.
+func (u Unsynced) Append(path string) (files.File, error) { return skipSync(u.OS.Append(path)) }
+
+func skipSync(f files.File, err error) (files.File, error) {
+	if err != nil {
+		return nil, err
+	}
+	return unsyncedFile{f}, nil
+}

@@ -1,0 +1,74 @@
+// Package treetest makes up small trees for tests.
+package treetest
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/net2net"
+	"graft/simulation"
+	"graft/simulation/tables"
+	"graft/trainer"
+)
+
+// Made is a table of so many decisions about ConvSmall, whose accuracies follow a law,
+// with noise of a deviation.
+func Made(t testing.TB, name string, decisions int, random *rand.Rand, noise float64) *simulation.Tree {
+	s := tables.Scenario{Name: name, Network: "ConvSmall", Budget: 100, Decisions: decisions, Actions: []string{"deepen:0", "deepen:2", "none"}}
+	worth := map[string]float64{"deepen:0": 0.02 + 0.04*random.Float64(), "deepen:2": 0.02 + 0.04*random.Float64()}
+	var records []tables.Record
+	for number := range int(math.Pow(float64(len(s.Actions)), float64(decisions))) {
+		var sequence []string
+		for range decisions {
+			sequence = append([]string{s.Actions[number%len(s.Actions)]}, sequence...)
+			number /= len(s.Actions)
+		}
+		r := tables.Record{Sequence: sequence, Seeds: []int64{1}}
+		accuracy, counts := 0.5+noise*random.NormFloat64(), map[string]float64{}
+		for at, a := range sequence {
+			r.Left = append(r.Left, 90-20*float64(at))
+			counts[a]++
+			accuracy += worth[a] * (1 - 0.3*counts[a]) * float64(decisions-at) / float64(decisions)
+		}
+		r.Accuracy = []float64{accuracy}
+		records = append(records, r)
+	}
+	table, err := tables.New(s, records)
+	require.NoError(t, err)
+	profile, err := trainer.FindProfile("steady")
+	require.NoError(t, err)
+	tree, err := simulation.NewTree(table, simulation.TreeOptions{Surgery: net2net.Options{Compat: net2net.Off}, Profile: profile})
+	require.NoError(t, err)
+	return tree
+}
+
+// Grove is some trees that differ.
+func Grove(t testing.TB, count int) (trees []*simulation.Tree) {
+	for k := range count {
+		trees = append(trees, Made(t, fmt.Sprint("tree ", k), 2, rand.New(rand.NewPCG(uint64(k), 7)), 0.02))
+	}
+	return trees
+}
+
+// Plain is a table of two decisions between two actions, with these accuracies in
+// points, one list for each sequence.
+func Plain(t testing.TB, name string, accuracies ...[]float64) *simulation.Tree {
+	s := tables.Scenario{Name: name, Network: "ConvSmall", Budget: 10, Decisions: 2, Actions: []string{"deepen:0", "none"}}
+	var records []tables.Record
+	for k, list := range accuracies {
+		r := tables.Record{Sequence: []string{s.Actions[k/2], s.Actions[k%2]}, Left: []float64{9, 5}}
+		for seed, a := range list {
+			r.Accuracy, r.Seeds = append(r.Accuracy, a/100), append(r.Seeds, int64(seed))
+		}
+		records = append(records, r)
+	}
+	table, err := tables.New(s, records)
+	require.NoError(t, err)
+	tree, err := simulation.NewTree(table, simulation.TreeOptions{})
+	require.NoError(t, err)
+	return tree
+}
