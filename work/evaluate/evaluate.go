@@ -14,7 +14,7 @@ import (
 // is nil.
 type Result struct {
 	Compared *runs.EvaluationReport // policies that were given
-	LeftOut  *runs.LeaveOutReport      // policies that learned from what was not left out
+	LeftOut  *runs.LeaveOutReport   // policies that learned from what was not left out
 	*evaluation.Comparison
 }
 
