@@ -200,7 +200,7 @@ func TestSimulationsThatAreStoppedOrHurt(t *testing.T) {
 		`network.name="NoSuchNetwork"`:     {failure.Configuration, "NoSuchNetwork"},
 		`time.profile="no-such-profile"`:   {failure.Configuration, "no-such-profile"},
 		`fleet.devices=["cuda:99"]`:        {failure.Failed, "cuda:99"},
-		`fleet.gpus=1`:                     {failure.Configuration, "local workers take no gpus"},
+		`fleet.gpus=1`:                     {failure.Configuration, "local workers take none"},
 		`fleet.extra=["--exclusive"]`:      {failure.Configuration, "extra is for Slurm"},
 	} {
 		got := graft("simulate", path, "--folder", filepath.Join(folder, "bad", "x"), "--force", "--set", args)
