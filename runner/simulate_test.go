@@ -196,11 +196,11 @@ func TestSimulationsThatAreStoppedOrHurt(t *testing.T) {
 		`adapt.most=9`:                     {failure.Configuration, "sequences of 9 decisions"},
 		`simulate.actions=["deepen:nope"]`: {failure.Configuration, "leaves no choice"},
 		`data.kind="cifar10"`:              {failure.Configuration, "path"},
-		`simulate.design="likely"`:         {failure.Configuration, "policy is required"},
+		`simulate.design="likely"`:         {failure.Configuration, "policy is required by the design likely"},
 		`network.name="NoSuchNetwork"`:     {failure.Configuration, "NoSuchNetwork"},
 		`time.profile="no-such-profile"`:   {failure.Configuration, "no-such-profile"},
 		`fleet.devices=["cuda:99"]`:        {failure.Failed, "cuda:99"},
-		`fleet.gpus=1`:                     {failure.Configuration, "local workers take none"},
+		`fleet.gpus=1`:                     {failure.Configuration, "gpus: local workers take none"},
 		`fleet.extra=["--exclusive"]`:      {failure.Configuration, "extra is for Slurm"},
 	} {
 		got := graft("simulate", path, "--folder", filepath.Join(folder, "bad", "x"), "--force", "--set", args)

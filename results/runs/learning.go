@@ -6,8 +6,10 @@ import (
 	"graft/simulation/evaluation"
 	"math"
 
+	"graft/original/learn"
 	"graft/results"
 	"graft/results/document"
+	"graft/simulation/evaluation"
 )
 
 // PoliciesOutcome is the outcome.json of learning structural policies.

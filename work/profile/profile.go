@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,6 +46,9 @@ type Options struct {
 // a device. It does not write the profile.
 func Measure(ctx context.Context, env *work.Env, names []string, o Options) (*trainer.Profile, error) {
 	o.Device, o.Optimizer, o.Input = cmp.Or(o.Device, "cpu"), cmp.Or(o.Optimizer, "adam"), cmp.Or(o.Input, "3x32x32")
+	if err := o.validateSizes(); err != nil {
+		return nil, failure.With(failure.Usage, err)
+	}
 	subjects, err := o.subjects(env.Files, names)
 	if err != nil {
 		return nil, err
@@ -55,6 +59,39 @@ func Measure(ctx context.Context, env *work.Env, names []string, o Options) (*tr
 	return o.measure(ctx, env, subjects)
 }
 
+// Bounds far above useful sizes. Beyond them the process would run out of memory.
+const (
+	mostThreads = 1024      // as in the file of a job
+	mostRounds  = 1_000_000 // more take weeks
+	mostClasses = 1 << 20
+	mostValues  = 1 << 28 // of the examples of a batch
+)
+
+// validateSizes lists the sizes that are out of range.
+func (o Options) validateSizes() error {
+	var faults []error
+	for _, size := range []struct {
+		flag        string
+		value, most int
+	}{{"threads", o.Threads, mostThreads}, {"rounds", o.Rounds, mostRounds}, {"classes", o.Classes, mostClasses}} {
+		if size.value < 0 || size.value > size.most {
+			faults = append(faults, fmt.Errorf("--%s is %d; must be between 0, which is the default, and %d", size.flag, size.value, size.most))
+		}
+	}
+	input, err := model.ParseShape(o.Input)
+	if err != nil {
+		return errors.Join(append(faults, fmt.Errorf("--input: %w", err))...)
+	}
+	values := float64(slices.Max(append([]int{1}, o.Batches...)))
+	for _, n := range input {
+		values *= float64(n)
+	}
+	if values > mostValues {
+		faults = append(faults, fmt.Errorf("--input %s: a batch has %.0f values; must be at most %d", o.Input, values, mostValues))
+	}
+	return errors.Join(faults...)
+}
+
 // subjects are the networks to be measured.
 func (o Options) subjects(fsys files.FS, names []string) ([]trainer.Subject, error) {
 	if o.Only && len(names) == 0 {
@@ -62,7 +99,7 @@ func (o Options) subjects(fsys files.FS, names []string) ([]trainer.Subject, err
 	}
 	input, err := model.ParseShape(o.Input)
 	if err != nil {
-		return nil, failure.Usagef("--input: %w", err)
+		return nil, err
 	}
 	var all []trainer.Subject
 	for _, name := range names {
@@ -138,9 +175,6 @@ func (o Options) measure(ctx context.Context, env *work.Env, subjects []trainer.
 	m.EnsureDefaults()
 	if err := m.Validate(); err != nil {
 		return nil, failure.With(failure.Usage, err)
-	}
-	if o.Threads < 0 {
-		return nil, failure.Usagef("--threads %d: 0 is all processors", o.Threads)
 	}
 	if o.Threads > 0 {
 		if err := torch.SetThreads(o.Threads); err != nil {

@@ -14,6 +14,7 @@ import (
 	"graft/files"
 	"graft/fleet"
 	"graft/results/failure"
+	"graft/simulation/grid"
 	"graft/work"
 )
 

@@ -7,6 +7,8 @@ import (
 
 	"graft/results/failure"
 	"graft/results/runs"
+	"graft/simulation/grid"
+	"graft/simulation/tables"
 )
 
 // Report holds progress and outcome of a simulation; `graft simulate --json` prints it.
