@@ -2,8 +2,6 @@ package runs
 
 import (
 	"fmt"
-	"graft/original/learn"
-	"graft/simulation/evaluation"
 	"math"
 
 	"graft/original/learn"

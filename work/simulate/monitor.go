@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"graft/simulation/grid"
 	"strings"
 	"sync"
 	"time"

@@ -2,8 +2,6 @@ package simulate
 
 import (
 	"fmt"
-	"graft/simulation/grid"
-	"graft/simulation/tables"
 
 	"graft/results/failure"
 	"graft/results/runs"
