@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// wave is one component of the log-normal mixture of durations.
+// wave holds a component of the log-normal mixture of durations.
 type wave struct {
 	median float64 // seconds
 	sigma  float64 // of the logarithm
