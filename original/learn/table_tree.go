@@ -127,7 +127,7 @@ func grow(n *model.Network, text string, o net2net.Options) (*model.Network, err
 }
 
 // drawn counts the random numbers that PyTorch takes for a network's first weights: one
-// for each number that does not begin at zero or one.
+// for each value that does not begin at zero or one.
 func drawn(n *model.Network) int {
 	count := 0
 	for _, e := range n.State() {

@@ -66,8 +66,8 @@ func (s *study) replay(ctx context.Context, keep func(*runs.ClusterCell, *cluste
 	return report, nil
 }
 
-// manyJobs is from how many jobs on simulations run one after the other, each on all
-// processors, so that only one of them is in memory.
+// manyJobs is the number of jobs from which simulations run one after the other, each on
+// all processors, so that only one of them is in memory.
 const manyJobs = 200_000
 
 // atOnce returns the number of concurrent simulations; zero means one for each
