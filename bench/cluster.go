@@ -66,7 +66,7 @@ func madeStudy(times int) (*cluster.Study, error) {
 	return s, nil
 }
 
-// clusterCost is what a simulation took.
+// clusterCost holds the cost of a simulation.
 type clusterCost struct {
 	seconds float64 // of processor time
 	mallocs float64

@@ -17,8 +17,8 @@ const (
 	evalBatch   = 128
 )
 
-// epoch is what a job does in an epoch: ConvNet2 trains on images kept as bytes, in
-// a new order, and is evaluated on others.
+// epoch holds the work of a job in one epoch: ConvNet2 trains on images kept as bytes,
+// in a new order, and is evaluated on others.
 type epoch struct {
 	images, labels *torch.Tensor
 	program        *torch.Program

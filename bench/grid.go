@@ -231,7 +231,7 @@ func (b *bench) sideBySide(program string) error {
 	return b.project(best)
 }
 
-// sides is how many workers are tried.
+// sides lists the numbers of workers to try.
 func (b *bench) sides() []int {
 	sides := []int{1, 2, 4}
 	if b.device != "cpu" {

@@ -32,10 +32,10 @@ type lesson struct {
 	Actions   int               `json:"actions"`
 }
 
-// depths is how often each block of a network has been deepened.
+// depths counts how often each block of a network has been deepened.
 type depths [3]int
 
-// tokens are those of ConvNet2's layers: two convolutions and a linear layer.
+// tokens returns the tokens of ConvNet2's layers: two convolutions and a linear layer.
 func (d depths) tokens() []int32 {
 	list := []int32{1, 2, 3}
 	list = append(list, slices.Repeat([]int32{8, 2, 3}, d[0])...)

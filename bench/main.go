@@ -119,7 +119,7 @@ func run(o options) error {
 	return errors.Join(append(faults, b.job(), b.surgery(), b.learning(), studyQuality(os.Stdout, flag.Args(), o.seeds), b.grid(o.graft), studyCluster(os.Stdout, min(o.rounds, 5)))...)
 }
 
-// threadCounts is one, and two where there are two processors.
+// threadCounts returns 1, and 2 on a machine with at least two processors.
 func threadCounts() []int {
 	return slices.Compact([]int{1, min(2, runtime.GOMAXPROCS(0))})
 }
@@ -155,7 +155,7 @@ type bench struct {
 	table  *tabwriter.Writer
 }
 
-// variant is one way to start a side.
+// variant defines one way to start a side.
 type variant struct {
 	name string
 	env  []string

@@ -27,7 +27,7 @@ const (
 	together  = 5
 )
 
-// study is what policies learn from tables, and what it is worth.
+// study holds the tables and seeds from which policies learn.
 type study struct {
 	ctx    context.Context
 	out    io.Writer
@@ -186,7 +186,7 @@ func (s *study) inside() error {
 	return err
 }
 
-// steps is how many steps learning took.
+// steps reports the range of learning steps that the policies took.
 func steps(policies []*decider.Structural) string {
 	var all []int
 	for _, p := range policies {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// command is one line to a worker, answer one line from it.
+// command is a line to a worker; answer is a line from it.
 type command struct {
 	Cmd        string `json:"cmd"`
 	Steps      int    `json:"steps,omitempty"`

@@ -12,7 +12,7 @@ import (
 	"graft/torch/sample"
 )
 
-// setup is what a worker is started with.
+// setup holds the start options of a worker.
 type setup struct {
 	threads int
 	fast    bool
@@ -42,7 +42,7 @@ type worker struct {
 // chain holds the operands of the tiny-tensor benchmark.
 type chain struct{ x, w1, b1, w2 *torch.Tensor }
 
-// problem is what both sides begin with: the same weights, the same images.
+// problem makes the starting point of both sides: the same weights, the same images.
 func problem(s *torch.Scope, o setup) (*sample.Classifier, *torch.Tensor, *torch.Tensor, error) {
 	random := s.NewGenerator(torch.CPU, o.seed)
 	network := sample.New(s, torch.CPU, random)

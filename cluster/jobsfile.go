@@ -11,7 +11,8 @@ import (
 	"graft/files"
 )
 
-// jobColumns are those of Lucid's simulator, so that its tools read tables of jobs.
+// jobColumns are the columns of Lucid's simulator, so that its tools can read tables of
+// jobs.
 var jobColumns = []string{"job_id", "vc", "start_time", "end_time", "queue", "ckpt_times", "nodes"}
 
 // WriteJobs writes a table with a row for each job, virtual cluster by virtual cluster and in

@@ -14,8 +14,8 @@ import (
 	"graft/trainer"
 )
 
-// RunOptions hold the seed, device and output of a job. Paths here and in the other
-// sections are those of the operating system, relative to the working directory.
+// RunOptions hold the seed, device and output of a job. All sections take paths of the
+// operating system, relative to the working directory.
 type RunOptions struct {
 	Seed    int64  // seed of all random numbers but the data's; default 1, and 0 is a seed like any other
 	Folder  string `result:"none"`     // path of the run folder; empty lets the command choose

@@ -41,7 +41,7 @@ func written(t testing.TB, name, text string) string {
 	return path
 }
 
-// bare is what a job says, without where it was read.
+// bare returns a job's options without the record of where they were read.
 func bare(j *Job) Job {
 	b := *j
 	b.given, b.network, b.profile = nil, nil, nil

@@ -22,7 +22,7 @@ import (
 	"graft/torch/weights"
 )
 
-// originals is where configurations of the original lie.
+// originals is the folder of the original's configurations.
 const originals = "../../shared/reference/adaptation/config"
 
 // learned writes the folder of a policy that knows a network, and its vocabulary.

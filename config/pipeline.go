@@ -71,7 +71,7 @@ func (p *Pipeline) Digest() string {
 	})
 }
 
-// Scenarios are those that were read.
+// Scenarios returns the scenarios that were read.
 func (p *Pipeline) Scenarios() []*Simulation { return p.scenarios }
 
 // Learning is the file of the policies that learn from the folders of tables.
@@ -79,5 +79,5 @@ func (p *Pipeline) Learning(folders []string) *TreeLearning {
 	return &TreeLearning{Run: p.Run, Tables: TreeLearningTables{Folders: folders, HeldOut: []string{}}, Policy: p.Policy, Learn: p.Learn}
 }
 
-// LearnOptions are those of the learner, for any seed.
+// LearnOptions returns the options of the learner, for any seed.
 func (p *Pipeline) LearnOptions() learning.Options { return p.Learning(nil).Options() }

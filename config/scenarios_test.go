@@ -27,8 +27,8 @@ var arrivals = []struct {
 // madeScenario is a file and what stands in it.
 type madeScenario struct{ path, text string }
 
-// originalScenario is one of the ten simulations of the original system. The keys are
-// those that ConvertLegacy writes, as far as they are no defaults.
+// originalScenario makes one of the ten simulations of the original system. It writes
+// the keys that ConvertLegacy writes, except defaults.
 func originalScenario(network int, name string, seconds int) madeScenario {
 	run := strings.ReplaceAll(name, "-", "_") + strconv.Itoa(network)
 	return madeScenario{fmt.Sprintf("original/simulation_%s.toml", run), fmt.Sprintf(`# As the original simulated ConvNet%[1]d with devices after %[2]d s of 400 s: 64 sequences of 3 decisions.
@@ -79,7 +79,7 @@ type cifarNetwork struct {
 	choices []cifarChoice
 }
 
-// cifarChoice is what every decision chooses from.
+// cifarChoice describes the actions that every decision chooses from.
 type cifarChoice struct {
 	name, about string
 	sequences   int
@@ -122,8 +122,8 @@ func cifarScenario(n cifarNetwork, c cifarChoice, name string, seconds int) made
 			n.more + "[adapt]\nevery = true  # decide at the start of the three epochs after that\n[simulate]\n" + c.lines}
 }
 
-// smallScenario is one that takes seconds on a laptop. Its network is so small that
-// growing helps.
+// smallScenario makes a scenario that takes seconds on a laptop. Its network is so small
+// that growing helps.
 func smallScenario(name string, milliseconds int) madeScenario {
 	return madeScenario{fmt.Sprintf("small/small-%s.toml", name), fmt.Sprintf(`# A tiny network on made-up images, with devices after %[1]d ms of 2 s: every decision deepens one
 # of two blocks or leaves the network alone. 27 sequences of 3 decisions, in seconds on a laptop.

@@ -116,7 +116,7 @@ func (m *Simulation) shrinksBetween() bool {
 	return false
 }
 
-// asked is how many decisions the timeline leads to.
+// asked returns the number of decisions that the timeline leads to.
 func (m *Simulation) asked() int {
 	ups := 0
 	for _, e := range m.Time.timeline().Events {

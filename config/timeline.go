@@ -17,7 +17,7 @@ import (
 	"graft/trainer"
 )
 
-// timelineColumns are those of a timeline's file.
+// timelineColumns lists the columns of a timeline's file.
 var timelineColumns = []string{"seconds", "change", "devices"}
 
 // ReadTimeline reads the changes of devices from a CSV table: a header with seconds,

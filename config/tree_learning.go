@@ -77,7 +77,7 @@ func (l *TreeLearning) Differences(was *TreeLearning) []string { return differen
 // Trees are the tables that were read, to learn from and to stop early by.
 func (l *TreeLearning) Trees() (learn, held []*simulation.Tree) { return l.trees, l.held }
 
-// Options are those of the learner, for any seed.
+// Options returns the options of the learner, for any seed.
 func (l *TreeLearning) Options() learning.Options {
 	o := l.Learn.Options
 	o.StructuralShape = l.Policy

@@ -27,7 +27,7 @@ type TreeLearningRun struct {
 	Tensorboard bool `result:"none"`
 }
 
-// mostSeeds is how many members a policy's file may have.
+// mostSeeds limits the number of members in a policy's file.
 const mostSeeds = 1024
 
 // EnsureDefaults fills in what zero stands for, except for what depends on the machine.

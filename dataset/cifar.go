@@ -20,7 +20,7 @@ type cifar struct {
 	formats []cifarFormat
 }
 
-// cifarFormat is one of the published formats of the same images.
+// cifarFormat describes a published format of the same images.
 type cifarFormat struct {
 	folder, archive string
 	files           []cifarFile

@@ -5,8 +5,8 @@ import (
 	"io/fs"
 )
 
-// Damage is an error of a file that is cut short, altered or not what its name says. Its
-// text is that of the error inside.
+// Damage is the error for a file that is truncated, altered or not what its name says. It
+// has the text of the error inside.
 type Damage struct{ error }
 
 // Damaged tells callers that know no datasets.

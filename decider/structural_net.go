@@ -88,7 +88,7 @@ func drawMember(slots []encoder.Slot, seed uint64) [][]float64 {
 	return values
 }
 
-// member is one network of a policy as tensors.
+// member holds a network of a policy as tensors.
 type member struct {
 	graph   *encoder.Graph
 	tensors []*torch.Tensor

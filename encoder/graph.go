@@ -14,7 +14,7 @@ type Slot struct {
 	Shape []int
 }
 
-// GraphShape is how large a graph encoder is.
+// GraphShape holds the dimensions of a graph encoder.
 type GraphShape struct {
 	Values int `json:"values"` // of a token
 	Hidden int `json:"hidden"` // values of an encoding
@@ -34,7 +34,7 @@ func (g GraphShape) Slots() []Slot {
 	return slots
 }
 
-// Drawing is one network for a graph encoder.
+// Drawing is the input of a graph encoder for one network.
 type Drawing struct {
 	Values [][]float64 // of each token, equally many
 	Before [][]int     // for each token, those that it is fed by
@@ -87,7 +87,7 @@ func NewDrawings(s *torch.Scope, all []Drawing) (*Drawings, error) {
 	return d, s.Err()
 }
 
-// reversed is whom each token feeds.
+// reversed returns, for each token, the tokens that it feeds.
 func reversed(before [][]int) [][]int {
 	after := make([][]int, len(before))
 	for k, from := range before {

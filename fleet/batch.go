@@ -45,8 +45,8 @@ type Batch struct {
 	Resources Resources `json:"resources"`
 }
 
-// Resources are those of a worker. The zero value leaves all to the engine. An engine
-// refuses a resource that it does not support.
+// Resources hold the resources of a worker. The zero value leaves all to the engine. An
+// engine refuses a resource that it does not support.
 type Resources struct {
 	// CPUs is the number of processors; zero is the engine's default, which for local
 	// workers is an equal share of the machine.

@@ -166,7 +166,7 @@ func TestNoTwoHoldATaskInAnyOrderOfOperations(t *testing.T) {
 	t.Logf("measured: %d schedules of 4 workers and 2 tasks, %d tasks taken over, %d leases lost", rounds, takeovers, losses)
 }
 
-// play is one schedule.
+// play holds the state of one schedule.
 type play struct {
 	t         *testing.T
 	seed      int

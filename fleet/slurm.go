@@ -139,7 +139,7 @@ func (b Batch) script() string {
 	return text.String()
 }
 
-// arguments are those of sbatch.
+// arguments returns the arguments of sbatch.
 func (b Batch) arguments(workers []int) []string {
 	r := b.Resources
 	args := []string{

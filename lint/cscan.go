@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// cFunction is where a function of C or C++ begins and ends, in lines from 1.
+// cFunction holds the first and the last line of a function of C or C++, counted from 1.
 type cFunction struct{ first, last int }
 
 // Patterns of C++ that hide braces: comments, raw strings, strings, characters

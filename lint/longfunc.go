@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// longest is how many lines a function may have, from its first to its closing
+// longest is the maximum number of lines in a function, from its first to its closing
 // brace. Ten are good, forty are many.
 const longest = 100
 

@@ -5,8 +5,8 @@ import (
 	"regexp"
 )
 
-// before is what stands before a path that begins there: a path that goes on
-// from a variable, a folder or a host is not absolute.
+// before matches the text before the start of an absolute path: a path that continues
+// after a variable, a folder or a host is not absolute.
 const before = `(?:^|[^A-Za-z0-9_./$})-])`
 
 var (

@@ -19,14 +19,14 @@ type Tree struct {
 	Files  []*File // by path
 }
 
-// File is one text file.
+// File is a text file.
 type File struct {
 	Path string // slash-separated, from the root of the tree
 	Text []byte
 	Go   *GoFile // nil for a file that is no Go, or does not parse
 }
 
-// GoFile is what a Go file parses to.
+// GoFile holds the syntax tree of a Go file.
 type GoFile struct {
 	*ast.File
 	fset *token.FileSet

@@ -17,7 +17,7 @@ type kind struct {
 	build      func(arguments) (Layer, error)
 }
 
-// parameter is one of a kind's arguments.
+// parameter defines an argument of a kind.
 type parameter struct {
 	name  string
 	want  want

@@ -23,7 +23,7 @@ type Follower[T any] interface {
 	Leave(path string, c *Container, out T) error
 }
 
-// Lane is one of a container's lists. The zero Lane is the body.
+// Lane selects a list of a container. The zero Lane is the body.
 type Lane int
 
 // The lanes.

@@ -183,7 +183,7 @@ func products(row model.Row) int64 {
 	return row.Operations
 }
 
-// rounding is what sums in another order add up to in dozens of layers, each of
+// rounding is the tolerance for sums in another order through dozens of layers, each of
 // which normalises over few values; 1.5e-4 was seen. A wrong layer gives 0.1.
 const rounding = 1e-3
 

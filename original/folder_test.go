@@ -14,7 +14,7 @@ import (
 	"graft/original"
 )
 
-// originals is where results of the original lie in the checkout of a developer.
+// originals is the folder of the original's results in a developer's checkout.
 var originals = filepath.Join("..", "..", "shared", "reference", "adaptation")
 
 func write(t testing.TB, text string, path ...string) {

@@ -13,8 +13,8 @@ import (
 	"graft/simulation/tables"
 )
 
-// ScenarioActions are what the numbers in a table of the original stand for: to
-// deepen each of the blocks that its network was made with, and at last nothing.
+// ScenarioActions lists the actions behind the numbers in a table of the original: to
+// deepen each of the blocks that its network was made with, and last, no action.
 func ScenarioActions(n *model.Network) []string {
 	var actions []string
 	for k := range net2net.OriginalBlocks(n) {

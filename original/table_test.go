@@ -15,7 +15,7 @@ import (
 	"graft/torch/pickle"
 )
 
-// fourActions are those of the original's tables.
+// fourActions lists the actions of the original's tables.
 var fourActions = []string{"deepen:0", "deepen:1", "deepen:2", "none"}
 
 // published are the original's tables, or none where they are not at hand.

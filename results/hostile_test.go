@@ -15,7 +15,7 @@ import (
 	"graft/results"
 )
 
-// readers are all that read files of a run, by the file.
+// readers hold all readers of a run's files, by file.
 var readers = map[string]func(fsys files.FS, path string) error{
 	"epochs.csv":   func(fsys files.FS, path string) error { _, err := results.ReadStream(fsys, path); return err },
 	"tail.csv":     func(fsys files.FS, path string) error { _, err := results.ReadStreamTail(fsys, path, 3); return err },

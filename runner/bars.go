@@ -21,7 +21,7 @@ type bars struct {
 	bar      *mpb.Bar
 }
 
-// refresh is how often they are drawn anew.
+// refresh is the redraw interval of the bars.
 const refresh = 200 * time.Millisecond
 
 // drawable says whether there is a terminal that can be drawn on, and a person who

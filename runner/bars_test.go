@@ -59,8 +59,8 @@ func drawn(t *testing.T, columns uint16, args ...string) string {
 // escape is a sequence that moves the cursor, erases or colours.
 var escape = regexp.MustCompile("^\x1b\\[([0-9]*)([A-Za-z])")
 
-// emulate is what a terminal shows in the end, line by line. It knows what is sent
-// here, and nothing else.
+// emulate returns the final screen of a terminal, line by line. It knows only the escape
+// sequences that are sent here.
 func emulate(t *testing.T, text string) []string {
 	lines, row := []string{""}, 0
 	for text != "" {

@@ -43,7 +43,7 @@ func (f *learnedFlags) addFlags(command *cobra.Command) {
 	_ = command.RegisterFlagCompletionFunc("target", words(func() []string { return []string{estimate.TargetPlain, estimate.TargetLog, estimate.TargetMedian} }))
 }
 
-// options are what the flags say.
+// options converts the flags to options of an estimate or a forecast.
 func (f *learnedFlags) options() (estimates.Options, error) {
 	o := estimates.Options{Trace: f.trace, Format: f.format, Out: f.out, Shapes: f.shapes, Force: f.force, Model: estimate.Options{Target: f.target, Seed: f.seed, Workers: f.workers}}
 	var err error

@@ -19,7 +19,7 @@ import (
 	"graft/work/traces"
 )
 
-// shells are those that completion can be had for.
+// shells lists the shells that completion supports.
 var shells = []string{"bash", "zsh", "fish", "powershell"}
 
 // newCompletionCommand is `graft completion`. It stands in for cobra's own, which has a
@@ -60,7 +60,8 @@ func runCompletion(root *cobra.Command, w io.Writer, shell string) error {
 // completer says what could stand where the cursor is.
 type completer = cobra.CompletionFunc
 
-// argumentCompleters are those of arguments, by command. Others take any file.
+// argumentCompleters complete the arguments of a command. Commands without an entry
+// complete file names.
 var argumentCompleters = map[string]completer{
 	"graft train":          ofType("toml"),
 	"graft learn":          ofType("toml"),
@@ -81,7 +82,8 @@ var argumentCompleters = map[string]completer{
 	"graft serve":          folders,
 }
 
-// flagCompleters are those of flags, by name. Others take any file.
+// flagCompleters complete the values of a flag. Flags without an entry complete file
+// names.
 var flagCompleters = map[string]completer{
 	"set":       keys,
 	"folder":    runFolders,

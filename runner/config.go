@@ -118,7 +118,7 @@ type configValue struct {
 	Description string `json:"description,omitempty"` // with --describe
 }
 
-// configReport is what `graft config show --json` prints.
+// configReport is the JSON output of `graft config show --json`.
 type configReport struct {
 	File   string        `json:"file"`   // its path; empty for the defaults alone
 	Digest string        `json:"digest"` // of what results depend on

@@ -22,7 +22,7 @@ import (
 	"graft/simulation/evaluation"
 )
 
-// original is where the original's files lie beside the repository.
+// publishedFolder is the folder of the original's files, beside the repository.
 const publishedFolder = "../../shared/reference/adaptation"
 
 // beside are the folders of the original that match a pattern; without any the test
@@ -106,9 +106,9 @@ func (r publishedReport) evaluate(extra ...string) outcome {
 	return graft(append(args, extra...)...)
 }
 
-// asItWas is how a report comes about. The original's last code, which printed the
-// network first, made its two mistakes, and the second network was evaluated with it;
-// reports from before it, without the network, are of the policy that they name.
+// asItWas returns the flags that reproduce a report. The original's last code, which
+// printed the network first, made its two mistakes, and the second network was evaluated
+// with it. Earlier reports, without the network, are of the policy that they name.
 func (r publishedReport) asItWas() []string {
 	named := strings.HasPrefix(r.text, "=== Model Folder")
 	if second := strings.Contains(filepath.Base(r.table), "3_v"); named && !second {
@@ -217,7 +217,7 @@ func TestEveryPolicyOnEveryTable(t *testing.T) {
 	}
 }
 
-// verdictOf is how somebody fared in a table.
+// verdictOf returns the score of a chooser in a table.
 func verdictOf(t *testing.T, table runs.EvaluatedTable, chooser string) evaluation.Score {
 	k := slices.IndexFunc(table.Scores, func(v evaluation.Score) bool { return v.Policy == chooser })
 	require.GreaterOrEqual(t, k, 0, chooser)

@@ -25,7 +25,7 @@ import (
 	"graft/torch/weights"
 )
 
-// plainActions are what the tables of these tests offer.
+// plainActions lists the actions in the tables of these tests.
 var plainActions = []string{"deepen:0", "deepen:2", "none"}
 
 // writePlain makes a table of two decisions whose best sequence is the one at a place;

@@ -39,8 +39,9 @@ func wrongFiles(t *testing.T) {
 	}
 }
 
-// onWrongFiles is how each command takes a file that is wrong, and one that is missing.
-// Configuration is what people write; damage is what programs wrote.
+// onWrongFiles lists, for each command, the exit code on an invalid and on a missing
+// file. Invalid files that people write are errors of configuration; invalid files that
+// programs wrote are damage.
 var onWrongFiles = map[string][]struct {
 	args string // after the command
 	code failure.Code

@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// column is one of a table's, as numbers.
+// column returns the values of one column of a table.
 func column(t *testing.T, path, name string) (values []float64) {
 	file, err := os.Open(path)
 	require.NoError(t, err)

@@ -21,7 +21,8 @@ import (
 	"graft/work/train"
 )
 
-// startingWeights is where the original's lie in the checkout of a developer.
+// startingWeights is the folder of the original's starting weights in a developer's
+// checkout.
 var startingWeights = filepath.Join("..", "..", "shared", "reference", "adaptation", "starting_weights")
 
 // ownWeights is a folder of our own in the form of the original's.

@@ -80,7 +80,7 @@ var which = map[reflect.Type]string{
 	reflect.TypeFor[learn.PoliciesResult](): "Of structural policies.", reflect.TypeFor[learn.StudyResult](): "Of a policy of the original's.",
 }
 
-// aboutObjects is how the page begins.
+// aboutObjects is the head of the page.
 const aboutObjects = `# What commands print with ` + "`--json`" + `
 
 One object on one line of stdout, whose keys and types keep their meaning: new ones may

@@ -31,7 +31,8 @@ func lessonFile(t *testing.T, more string) string {
 	return jobFile(t, fmt.Sprintf("[table]\nfile = %q\nvocabulary = %q\ncompat = \"original\"\n%s", f.Table, f.Vocabulary, more))
 }
 
-// learnt is what lies in a run folder of a policy, but for what says when it ran.
+// learnt returns the contents of a policy's run folder, without the files that hold
+// times.
 func learnt(t *testing.T, folder string) string {
 	t.Helper()
 	all := ""

@@ -36,8 +36,8 @@ func classFile(t *testing.T, more string) string {
 		strings.ReplaceAll(more, "THREE", fmt.Sprintf("%q", filepath.Join(dir, "three")))))
 }
 
-// taught is what lies in a run folder of structural policies, but for what says when
-// it ran.
+// taught returns the contents of a run folder of structural policies, without the files
+// that hold times.
 func taught(t *testing.T, folder string, seeds ...int) string {
 	t.Helper()
 	names := []string{"learning.csv", "outcome.json", runs.VoteFile}

@@ -58,7 +58,7 @@ func (j *steered) await(name string) (line string) {
 	return line
 }
 
-// answered is what a request led to.
+// answered holds the response to a request.
 type answered struct {
 	status int
 	header http.Header
@@ -86,7 +86,7 @@ func (j *steered) request(method, path, body string, change func(*http.Request))
 	return answered{response.StatusCode, response.Header, text}
 }
 
-// status is what the job says of itself; a key that is not documented fails.
+// status returns the job's answer to GET /status; an undocumented key fails the test.
 func (j *steered) status() (s control.Status) {
 	j.t.Helper()
 	a := j.request(http.MethodGet, "/status", "", nil)

@@ -14,7 +14,7 @@ import (
 	"graft/results/failure"
 )
 
-// outcome is what a command line led to.
+// outcome holds the exit code and output of a command line.
 type outcome struct {
 	code           failure.Code
 	stdout, stderr string

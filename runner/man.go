@@ -70,7 +70,8 @@ func writeManual(dir string, command *cobra.Command) error {
 	})
 }
 
-// noDate is what the date in the first line of a page is before it is taken out.
+// noDate is the date in the first line of a generated page; the page is written without
+// it.
 const noDate = `"Jan 0001"`
 
 // manPage is the page of a command. It has no date: equal commands have equal pages.

@@ -31,7 +31,7 @@ tensors and runs nothing.`,
 	return command
 }
 
-// modelList is what `graft model list --json` prints.
+// modelList is the JSON output of `graft model list --json`.
 type modelList struct {
 	Networks []modelEntry `json:"networks"` // in the order of the zoo
 }

@@ -57,7 +57,7 @@ func newPipeline(t *testing.T, more string, arrivals ...int) string {
 	return path
 }
 
-// assembled is what a pipeline leaves that does not say when it ran.
+// assembled returns the output of a pipeline that does not depend on when it ran.
 func assembled(t *testing.T, folder string, scenarios ...string) map[string]string {
 	t.Helper()
 	all := map[string]string{}

@@ -9,8 +9,8 @@ import (
 	"graft/results/failure"
 )
 
-// suggestionDistance is how many letters a mistyped command may be off and
-// still be recognised.
+// suggestionDistance limits the edit distance between a mistyped command and a
+// suggestion.
 const suggestionDistance = 2
 
 // prepare gives every command of a tree what all commands share, so that none

@@ -68,7 +68,7 @@ command leaves with the code 3.`,
 	return command
 }
 
-// form is what the flags ask for.
+// form returns the report format that the flags select; the default is text.
 func (o reportOptions) form() report.Form {
 	switch {
 	case o.json:

@@ -25,7 +25,7 @@ import (
 	"graft/trainer"
 )
 
-// forms are those of a report, by the endings of golden files.
+// forms maps the suffix of a golden file to the flags of its report format.
 var forms = map[string][]string{"txt": nil, "md": {"--markdown"}, "csv": {"--csv"}, "json": {"--json"}}
 
 // goldenReport holds what was printed against a file.

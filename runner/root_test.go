@@ -52,10 +52,11 @@ func TestKindOfACodeOutsideTheTableIsFailed(t *testing.T) {
 	assert.Equal(t, "failed", kindOf(99))
 }
 
-// coloursPattern is what colours a terminal, as code writes it.
+// coloursPattern matches code that colours a terminal.
 var coloursPattern = regexp.MustCompile(`\\x1b\[|\\033\[|\\e\[|ColorLevelEncoder`)
 
-// Colours are where NO_COLOR is heeded, which a test of its own shows, and nowhere else.
+// TestColoursAreInOnePlace checks that only the file that respects NO_COLOR writes
+// colours. Another test covers NO_COLOR itself.
 func TestColoursAreInOnePlace(t *testing.T) {
 	paths, err := filepath.Glob("*.go")
 	require.NoError(t, err)

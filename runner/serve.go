@@ -62,13 +62,13 @@ Only this machine can come to 127.0.0.1; from another one go there through ssh -
 	return command
 }
 
-// serveReport is what `graft serve --json` prints.
+// serveReport is the JSON output of `graft serve --json`.
 type serveReport struct {
 	URL    string `json:"url"`    // of the list of runs
 	Folder string `json:"folder"` // beneath which they lie, as it was given
 }
 
-// shortestEvery is how often runs may be looked at.
+// shortestEvery is the shortest allowed interval between looks at the runs.
 const shortestEvery = 100 * time.Millisecond
 
 func runServe(ctx context.Context, w io.Writer, dir string, o serveOptions) error {

@@ -65,7 +65,7 @@ type visitor struct {
 	tag   string // of the last answer
 }
 
-// visitors are what a test has of `graft serve` over a folder, with a clock of its own.
+// visitors starts `graft serve` over a folder, with a clock that the test controls.
 func visitors(t *testing.T, dir string) *visitor {
 	clock := &handed{at: time.Now()}
 	return &visitor{t: t, hall: serve.New(serve.Options{Files: files.Beneath(dir), Dir: dir, Every: time.Second, Now: clock.now, Hosts: listen.IsLoopback, Version: thisVersion()}), clock: clock}
@@ -143,7 +143,7 @@ func TestServeShowsAllRuns(t *testing.T) {
 	require.Equal(t, same, digests(t, dir))
 }
 
-// digests are what the files of a folder hold.
+// digests returns the digest of each file in a folder.
 func digests(t *testing.T, dir string) map[string][32]byte {
 	all := map[string][32]byte{}
 	for path := range listing(t, dir) {

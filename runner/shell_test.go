@@ -25,7 +25,8 @@ func asGraft(t *testing.T, dir string) string {
 	return path
 }
 
-// offered is what a shell is told could stand last on a command line.
+// offered returns the completions that a shell gets for the last argument of a command
+// line.
 func offered(t *testing.T, args ...string) (list []string, directive string) {
 	t.Helper()
 	got := graft(append([]string{cobra.ShellCompRequestCmd}, args...)...)

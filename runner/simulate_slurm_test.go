@@ -26,7 +26,7 @@ type gridRun struct {
 	run string // its folder
 }
 
-// status is what `graft fleet status` says.
+// status returns the output of `graft fleet status --json`.
 func (g gridRun) status() (r simulate.Status) {
 	g.Helper()
 	o := graft("fleet", "status", g.run, "--json")

@@ -48,7 +48,7 @@ func newScenario(t testing.TB, text string) (folder, path string) {
 	return folder, path
 }
 
-// tableBytes is what a table's folder holds, but for locks.
+// tableBytes returns the contents of a table's folder, without locks.
 func tableBytes(t testing.TB, dir string) map[string]string {
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)

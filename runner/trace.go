@@ -65,7 +65,7 @@ func (s *traceSource) addFlags(command *cobra.Command) {
 	flags.StringVar(&s.jobTable, "job-table", "", "pai_job_table.csv, with the users of the jobs of format alibaba2020")
 }
 
-// options are what the flags say.
+// options converts the flags to options of a trace.
 func (s *traceSource) options() (trace.Options, error) {
 	o := trace.Options{Format: s.from, JobTable: s.jobTable}
 	switch s.processors {

@@ -28,7 +28,7 @@ func asking(policy string, more ...string) func(folder string, also ...string) [
 	}
 }
 
-// decisions are what was decided in a run.
+// decisions returns the decisions of a run.
 func decisions(t *testing.T, folder string) (made []trainer.Note) {
 	file, err := os.Open(filepath.Join(folder, "events.jsonl"))
 	require.NoError(t, err)

@@ -23,10 +23,10 @@ var (
 // unknown stands for a fact that neither the linker nor the build recorded.
 const unknown = "unknown"
 
-// stamp is what the linker was told. Empty fields were not set.
+// stamp holds the values that the linker sets. Empty fields were not set.
 type stamp struct{ version, revision, modified string }
 
-// versionInfo is what `graft version --json` prints.
+// versionInfo is the JSON output of `graft version --json`.
 type versionInfo struct {
 	Version  string `json:"version"`  // of graft, "(devel)" for a build that was given none
 	Revision string `json:"revision"` // of the source, "unknown" where the build did not record it

@@ -81,7 +81,7 @@ func runVocabBuild(w io.Writer, args []string, o vocabBuildOptions) error {
 
 func (o vocabBuildOptions) path() string { return filepath.Join(o.out, vocab.FileName) }
 
-// stem is that of the original's files.
+// stem returns the path stem of the original's files.
 func (o vocabBuildOptions) stem() string { return filepath.Join(o.out, o.legacy) }
 
 // mayWrite keeps vocabularies that are there.

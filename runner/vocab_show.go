@@ -14,7 +14,7 @@ import (
 	"graft/work"
 )
 
-// vocabReport is what `graft vocab show --json` prints.
+// vocabReport is the JSON output of `graft vocab show --json`.
 type vocabReport struct {
 	File       string            `json:"file"`       // that was read
 	Keys       []vocab.Entry     `json:"keys"`       // in the order of the file

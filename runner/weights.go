@@ -40,7 +40,7 @@ type weightsShowOptions struct {
 	json bool // print one object instead of a table
 }
 
-// weightsReport is what `graft weights show --json` prints.
+// weightsReport is the JSON output of `graft weights show --json`.
 type weightsReport struct {
 	File     string            `json:"file"`               // as it was given
 	Format   weights.Format    `json:"format"`             // pth or safetensors

@@ -59,7 +59,8 @@ type division struct {
 	seen, extreme int
 }
 
-// difference is that of the parts' means if the first part has this sum.
+// difference returns the absolute difference of the parts' means if the first part has
+// this sum.
 func (d *division) difference(sum float64) float64 {
 	n := len(d.all)
 	return math.Abs(sum/float64(d.size) - (d.total-sum)/float64(n-d.size))

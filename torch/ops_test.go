@@ -151,8 +151,8 @@ func TestNoGradRecordsNothing(t *testing.T) {
 	})
 }
 
-// lstmFormula is one direction of Hochreiter and Schmidhuber's memory with
-// PyTorch's gates: input, forget, cell, output.
+// lstmFormula computes one direction of Hochreiter and Schmidhuber's LSTM with PyTorch's
+// gates: input, forget, cell, output.
 func lstmFormula(xs [][]float64, wih, whh, bih, bhh []float64, hidden int, backwards bool) [][]float64 {
 	sigmoid := func(v float64) float64 { return 1 / (1 + math.Exp(-v)) }
 	h, c := make([]float64, hidden), make([]float64, hidden)

@@ -57,7 +57,8 @@ func together[T any](t *testing.T, part string, size int) []T {
 	return answers
 }
 
-// TestAsPeer is one process of a group; on its own it has nothing to show.
+// TestAsPeer runs as one process of a group that another test starts; otherwise it is
+// skipped.
 func TestAsPeer(t *testing.T) {
 	var part, meet, folder string
 	var rank, size int

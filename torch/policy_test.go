@@ -142,7 +142,7 @@ func (o *oracle) ask(tokens []int32, time []float64, temperature float64) *Tenso
 	return p
 }
 
-// gradient is that of a loss, of all parameters.
+// gradient computes the gradient of a loss over all parameters.
 func (o *oracle) gradient(t require.TestingT, loss *Tensor) []float64 {
 	o.s.Backward(loss)
 	var all []float64

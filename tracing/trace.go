@@ -17,7 +17,7 @@ type Trace struct {
 	outputs map[string]Edge
 }
 
-// Layer is one run of a leaf.
+// Layer records one run of a leaf.
 type Layer struct {
 	At      model.Place
 	Leaf    *model.Leaf

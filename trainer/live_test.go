@@ -336,9 +336,9 @@ func TestLiveRefusesAtTheEnd(t *testing.T) {
 	require.Empty(t, live.Standing().Live)
 }
 
-// runSteered is one process of a job that is asked for changes: it begins or resumes
-// the run in a folder and ends it, or is killed. What was promised is added to
-// promised as soon as it is.
+// runSteered runs one process of a job that gets requests for changes: it begins or
+// resumes the run in a folder and ends it, or is killed. It adds each promised change to
+// promised at once.
 func runSteered(t testing.TB, path string, looks int, asks []asked, promised *[]int) (outcome *trainer.Outcome, taken []trainer.LiveChange) {
 	run, err := results.Open(files.OS{}, path)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"graft/torch"
 )
 
-// replica is one process's copy of the network in training, with its optimizer, its
+// replica holds one process's copy of the network in training, with its optimizer, its
 // images and the compiled step. The leader of a job and each follower hold one.
 type replica struct {
 	Options

@@ -258,8 +258,8 @@ func TestV100IsDerived(t *testing.T) {
 	compareAdded(t, found)
 }
 
-// epochCharge is what a job is charged for steps and batches, and a decision and an
-// operation where there are both.
+// epochCharge returns the time that the clock charges for steps and batches; if there
+// are both, it includes a decision and an operation.
 func epochCharge(t *testing.T, of architecture, steps, batches int) time.Duration {
 	clock := &Virtual{Profile: v100()}
 	n := of.make(t)

@@ -7,7 +7,7 @@ import (
 	"graft/torch"
 )
 
-// Kind is what a token does, whatever its size. The zero Kind is Other.
+// Kind classifies a token by its function, whatever its size. The zero Kind is Other.
 type Kind int
 
 // The kinds. Other is all that is none of them: it is told by its measures alone.

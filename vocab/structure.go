@@ -33,7 +33,8 @@ func (s *Structure) Token(l *tracing.Layer) (int, bool) {
 	return k, ok
 }
 
-// wire is what flows: where it comes from, less than zero for the input, and what.
+// wire is a connection: its source token, less than zero for the input, and the shape of
+// its values.
 type wire struct {
 	token int
 	shape model.Shape

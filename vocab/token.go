@@ -10,8 +10,8 @@ import (
 	"graft/model"
 )
 
-// Token is one layer, or one place where branches meet, as a policy sees it. Names
-// are no part of its values: layers that are called otherwise have equal ones.
+// Token describes a layer, or a place where branches meet, as a policy sees it. Names
+// are no part of its values: layers that differ only in name have equal values.
 type Token struct {
 	Path       string // of the layer, for people; empty where branches meet
 	Kind       Kind
@@ -72,7 +72,7 @@ func flag(b bool) float64 {
 	return 0
 }
 
-// Names are what Values are, in their order: the kinds, then the measures.
+// Names returns the names of the Values, in their order: the kinds, then the measures.
 func Names() []string {
 	var names []string
 	for _, name := range kindNames {

@@ -198,7 +198,7 @@ func (m *Model) Explain(row []Value) ([]Contribution, error) {
 	return parts, nil
 }
 
-// name is that of a term's features.
+// name joins the names of a term's features.
 func (m *Model) name(t *term) string {
 	name := m.features[t.axes[0].feature].name
 	if len(t.axes) > 1 {

@@ -142,7 +142,7 @@ func addDates(t *Table, ticks []Tick) {
 // weekday counts from Monday, which is 0.
 func weekday(at time.Time) int { return (int(at.Weekday()) + 6) % 7 }
 
-// week is that of ISO 8601.
+// week returns the week number of ISO 8601.
 func week(at time.Time) int {
 	_, w := at.ISOWeek()
 	return w

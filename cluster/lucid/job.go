@@ -39,7 +39,8 @@ func Rate(j *cluster.Job) float64 {
 	return j.Rate()
 }
 
-// columns are those of Lucid's simulator, so that its tools read tables of jobs.
+// columns are the columns of Lucid's simulator, so that its tools can read tables of
+// jobs.
 var columns = []string{"profiled", "profqueue", "toskip", "exclusive", "rate", "Tcolocate", "Tdelocate"}
 
 // Columns are needed where jobs were profiled.

@@ -30,7 +30,7 @@ type quirky struct {
 	four bool // four models disturb nobody and nobody disturbs them
 }
 
-// Rates are those of the model but for the quirks.
+// Rates returns the rates of the model, changed by the quirks.
 func (m quirky) Rates(p cluster.Placement) (job, partner float64) {
 	switch {
 	case p.Partner == nil && m.slow && Of(p.Job).Packed:

@@ -8,8 +8,8 @@ import (
 	"graft/cluster/trace"
 )
 
-// models are those that jobs train in drawn cases. Two of them are thought to be alike by one
-// of the quirks, and the last one was not measured.
+// models lists the models that jobs train in drawn cases. One of the quirks takes two of
+// them for alike; the last one was not measured.
 var models = []string{"m1", "m2", "m3", "BERT", "NeuMF", "unknown"}
 
 // Shape says what cases are drawn.

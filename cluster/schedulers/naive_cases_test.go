@@ -67,7 +67,7 @@ func fromEnvironment(t *testing.T, name string, otherwise int) int {
 // naiveKinds are the schedulers that the reference has.
 var naiveKinds = []string{"fifo", "sjf", "srtf", "qssf", "tiresias", "lucid", "lucid"}
 
-// allQuirks are those of all schedulers, in the order in which cases draw them.
+// allQuirks lists the quirks of all schedulers, in the order in which cases draw them.
 var allQuirks = []string{"extra-second", "slow-partner", "free-profiling", "size-first", "four-models"}
 
 // drawn is a case by its number. Most are short, so that ticking is cheap; some are long, so that

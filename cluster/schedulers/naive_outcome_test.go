@@ -149,7 +149,8 @@ func (o *outcome) refuseLarge(nodes []int) {
 	}
 }
 
-// seen is what came up, so that a run of many cases says what it has tried.
+// seen lists the situations that occurred, so that a run of many cases reports its
+// coverage.
 func (o *outcome) seen() (list []string) {
 	note := func(what string, is bool) {
 		if is {

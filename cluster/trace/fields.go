@@ -107,8 +107,7 @@ func seconds(cell []byte) (int64, bool) {
 // clamped keeps a difference of two times within what a time can be.
 func clamped(v int64) int64 { return min(max(v, -maxSeconds), maxSeconds) }
 
-// count reads how many there are of something; a whole number that is written with a
-// point is one as well.
+// count reads a number of things. It accepts a whole number with a decimal point.
 func count(cell []byte) (int, bool) {
 	v, ok := integer(cell)
 	if !ok {
@@ -121,7 +120,7 @@ func count(cell []byte) (int, bool) {
 	return int(v), 0 <= v && v <= maxCount
 }
 
-// dateLength is that of 2006-01-02 15:04:05.
+// dateLength is the length of 2006-01-02 15:04:05.
 const dateLength = 19
 
 // dates reads dates without a time zone as seconds since 1970. It remembers the last day,

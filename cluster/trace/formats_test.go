@@ -195,7 +195,7 @@ func TestWhatAProcessorStandsFor(t *testing.T) {
 	require.Equal(t, []int{16, 128}, []int{nodes, processors})
 }
 
-// Numbers are those of strconv, to the last bit.
+// Numbers parse as with strconv, to the last bit.
 func TestNumbersAreExact(t *testing.T) {
 	const head = "job_id,gpu_num,submit_time,duration,speed\n"
 	for _, text := range []string{"0.1", "29773.989", "1e22", "123456789012345678", "0.000001", "9007199254740993", "5e-324", "-0.3", "4.", ".25", "179769313486231570000000000000000", "2.2250738585072011e-308"} {

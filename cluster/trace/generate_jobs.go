@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// wave is one of the log-normal distributions that durations are a mixture of.
+// wave holds a component of the log-normal mixture of durations.
 type wave struct {
 	median float64 // seconds
 	sigma  float64 // of the logarithm

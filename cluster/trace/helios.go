@@ -16,7 +16,7 @@ var heliosFormat = format{
 	write: newHeliosWriter,
 }
 
-// heliosColumns are those that are read; the published logs have others beside them.
+// heliosColumns lists the columns that are read; the published logs have more.
 var heliosColumns = []column{
 	{[]string{"job_id"}, true, setID},
 	{[]string{"user"}, false, setUser},

@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// Result is how the results of a run depend on a key.
+// Result says how the results of a run depend on a key.
 type Result string
 
 // The values of the tag `result:"…"` of a field. The tag of a struct holds for all fields

@@ -50,7 +50,7 @@ func (k Kind) String() string {
 	return fmt.Sprintf("Kind(%d)", int(k))
 }
 
-// Op is one operation that reached the file system. The zero value names none.
+// Op records an operation that reached the file system. The zero value names none.
 type Op struct {
 	Name string // such as "write" or "rename"
 	Path string // the path as it was given; of a rename or link, the old one

@@ -36,7 +36,7 @@ func NewEncoder(v *vocab.Vocabulary, set *weights.Set) (*Encoder, error) {
 	return e, nil
 }
 
-// Hidden is how many numbers each direction makes of a layer.
+// Hidden returns the number of outputs of each direction for a layer.
 func (e *Encoder) Hidden() int { return e.forward.Hidden() }
 
 // Encode looks tokens up and reads them in both directions: for each, the numbers of

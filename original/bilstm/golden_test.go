@@ -19,7 +19,7 @@ import (
 	"graft/original/vocab"
 )
 
-// reference is where the original's files lie beside the repository.
+// reference is the folder of the original's files, beside the repository.
 const reference = "../../../shared/reference/adaptation"
 
 // published reads one of them, or skips the test.
@@ -38,11 +38,11 @@ func publishedVocabulary(t *testing.T) *vocab.Vocabulary {
 	return v
 }
 
-// within is how near the original's figures are met: they are float32, and sums in
-// another order move the last places.
+// within is the tolerance against the original's figures: they are float32, and sums in
+// another order change the last digits.
 const within = 1e-5
 
-// thought is what the original had along the way.
+// thought holds the intermediate values of the original's decision.
 type thought struct {
 	Left          float64     `json:"timeleft"`
 	Budget        float64     `json:"totaltime"`

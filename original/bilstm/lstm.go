@@ -7,9 +7,9 @@ import (
 	"graft/torch/weights"
 )
 
-// LSTM is one direction of a long short-term memory as PyTorch keeps it: Hochreiter
-// and Schmidhuber (1997) with the forget gate of Gers, Schmidhuber and Cummins
-// (2000), and a bias for the input as for the state. It is made by ReadLSTM.
+// LSTM implements one direction of a long short-term memory as PyTorch stores it:
+// Hochreiter and Schmidhuber (1997) with the forget gate of Gers, Schmidhuber and
+// Cummins (2000), and a bias for the input as for the state. ReadLSTM makes it.
 type LSTM struct {
 	input, state *Affine // rows: the input, forget, cell and output gates
 }
@@ -34,10 +34,10 @@ func ReadLSTM(set *weights.Set, name, ending string) (*LSTM, error) {
 // gates of a cell.
 const gates = 4
 
-// In is how many numbers a step reads.
+// In returns the number of inputs of a step.
 func (l *LSTM) In() int { return l.input.In }
 
-// Hidden is how many numbers the state has.
+// Hidden returns the size of the state.
 func (l *LSTM) Hidden() int { return l.state.In }
 
 // Run reads a sequence from the state zero. It returns the state after each step,

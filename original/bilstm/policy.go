@@ -79,7 +79,8 @@ func (p *Policy) Forward(n *model.Network, left, budget float64) (*Activations, 
 	return t, nil
 }
 
-// tokens are those of a network, behind token 0 where the policy learned with it.
+// tokens returns the tokens of a network, after token 0 if the policy learned with it. A
+// network without layers is an error.
 func (p *Policy) tokens(n *model.Network) ([]int, error) {
 	tokens, err := p.Vocabulary.Tokens(n)
 	if err != nil {
@@ -111,9 +112,10 @@ func rectify(x []float32) []float32 {
 	return x
 }
 
-// Temper is what the original drew from while it learned at a temperature above
-// 1: the softmax of probabilities, and not of logits, over the temperature, so that
-// no action can be nearly sure. At 1 and below the probabilities stay.
+// Temper returns the probabilities from which the original sampled at a temperature
+// above 1: the softmax of the probabilities, not of the logits, over the temperature, so
+// that no action is nearly certain. At 1 and below, it returns the probabilities
+// unchanged.
 func Temper(probabilities []float32, temperature float64) []float32 {
 	if temperature <= 1 {
 		return probabilities

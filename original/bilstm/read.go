@@ -16,7 +16,7 @@ import (
 	"graft/torch/weights"
 )
 
-// FileName is what the original called the file of a policy that had learned.
+// FileName is the original's file name for a learned policy.
 const FileName = "agent.finalmodel.pth"
 
 // Prefix says whether a policy reads token 0 before the layers. The original's code
@@ -30,7 +30,8 @@ const (
 	Never     Prefix = "never"  // as the original's last code
 )
 
-// prefixedRows is how many vectors the vocabulary had when token 0 was put before.
+// prefixedRows is the number of vectors in the vocabulary of policies that learned with
+// token 0.
 const prefixedRows = 13
 
 // embedder is the tensor of a policy's file whose rows tell its time. Its values are

@@ -108,7 +108,7 @@ func (c *converter) key(key string) {
 	}
 }
 
-// policyKeys are those of [agent] that the original's learned policy read.
+// policyKeys lists the keys of [agent] that the original's learned policy read.
 var policyKeys = []string{"vocab", "alpha", "hidden_size", "embedding_size", "max_actions", "decider_lstm_size", "decider_linear_size",
 	"learning_rate_decay", "lr_decay_freq", "temp_decay_freq", "temp_decay_rate", "gamma", "time_encoding_size", "policyfile", "temperature"}
 
@@ -166,7 +166,7 @@ func (c *converter) setting(path string) *any {
 	return new(any)
 }
 
-// sectionOrder is how the file of a job or a scenario is read.
+// sectionOrder is the order of the sections in the file of a job or a scenario.
 var sectionOrder = []string{"run", "network", "data", "time", "train", "optimizer", "schedule", "distill", "adapt", "simulate"}
 
 // text is the file: warnings, then sections.

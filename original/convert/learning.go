@@ -82,7 +82,7 @@ func vocabularyKey(c *converter, key, name string) {
 	c.set("table.vocabulary", "../vocabs/"+name+wordsSuffix, "was "+key+", as seen from the folder of the original's source")
 }
 
-// wordsSuffix is how the original's files of tokens end.
+// wordsSuffix is the file name suffix of the original's token files.
 const wordsSuffix = ".ids.pkl"
 
 func learningModelKey(c *converter, key, name string) {
@@ -113,7 +113,7 @@ func actionsKey(c *converter, key string, n int64) {
 	c.set("table.actions", actions, "was "+key)
 }
 
-// learningOrder is how the file is read.
+// learningOrder is the order of the sections in the file of a policy.
 var learningOrder = []string{"run", "table", "policy", "learn"}
 
 // learning translates a file about a policy that learns from a table.

@@ -62,7 +62,7 @@ func saveKey(c *converter, key string, value any) {
 	without("a job keeps no table; 'graft simulate' does")(c, key, value)
 }
 
-// grid is how many sequences there are; zero where the file does not say.
+// grid returns the number of sequences; zero if the file does not give it.
 func (c *converter) grid() float64 {
 	size, _ := c.Keys["agent.action_set_size"].(int64)
 	count, _ := c.Keys["agent.num_actions"].(int64)

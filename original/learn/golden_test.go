@@ -22,7 +22,7 @@ import (
 
 const reference = "../../../shared/reference/adaptation"
 
-// fourActions are those of the original's tables.
+// fourActions lists the actions of the original's tables.
 var fourActions = []string{"deepen:0", "deepen:1", "deepen:2", "none"}
 
 // golden reads one of the original's figures, or skips the test.
@@ -35,7 +35,7 @@ func golden(t *testing.T, name string, into any) {
 	require.NoError(t, json.Unmarshal(text, into))
 }
 
-// publishedTree is one of the original's tables with its tokens.
+// publishedTree reads one of the original's tables and its vocabulary.
 func publishedTree(t *testing.T, table, network string) (*learn.Tree, *vocab.Vocabulary) {
 	t.Helper()
 	words, err := vocab.Read(files.OS{}, filepath.Join(reference, "vocabs/models.ids.pkl"))

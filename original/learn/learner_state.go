@@ -59,7 +59,7 @@ func (l linearLayer) parameters() []parameter {
 	return []parameter{{l.name + ".weight", []int64{int64(l.out), int64(l.in)}}, {l.name + ".bias", []int64{int64(l.out)}}}
 }
 
-// parameters are those of a policy without the embedding.
+// parameters returns the parameters of a policy without the embedding.
 func (l *Learner) parameters() []parameter {
 	var all []parameter
 	recurrent, linear := layersOf(l.policy.Shape())

@@ -200,7 +200,7 @@ func (c *school) goOn(ctx context.Context, calls int, look func(*learn.Learner))
 	})
 }
 
-// digest is all that a study leaves: its tables and its policy.
+// digest returns all output of a study: its tables and its policy.
 func (c *school) digest(calls int) string {
 	text := ""
 	_, err := c.goOn(context.Background(), calls, func(l *learn.Learner) {

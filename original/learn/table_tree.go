@@ -126,8 +126,8 @@ func grow(n *model.Network, text string, o net2net.Options) (*model.Network, err
 	return grown, err
 }
 
-// drawn is how many random numbers PyTorch takes for a network's first weights: one
-// for each that does not begin at zero or one.
+// drawn counts the random numbers that PyTorch takes for a network's first weights: one
+// for each value that does not begin at zero or one.
 func drawn(n *model.Network) int {
 	count := 0
 	for _, e := range n.State() {
@@ -143,12 +143,13 @@ func hasWeight(l model.Layer) bool {
 	return slices.ContainsFunc(l.Slots(), func(s model.Slot) bool { return s.Role == model.Weight })
 }
 
-// madeOfOne is how many numbers the original drew for a new linear layer, whatever its
-// size: it made one of a single input and output, and then replaced the weights.
+// madeOfOne is the number of random numbers that the original drew for a new linear
+// layer of any size: it made a layer with a single input and output, and then replaced
+// the weights.
 const madeOfOne = 2
 
-// wasted is how many numbers the original drew for a layer that it then made one that
-// passes its input on.
+// wasted counts the random numbers that the original drew for a new layer before it
+// replaced the weights with an identity.
 func wasted(before, after *model.Network) int {
 	had := map[string]int{}
 	for _, leaf := range before.Leaves() {

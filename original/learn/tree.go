@@ -70,7 +70,7 @@ func reward(kind string, accuracy, mean, deviation float64) float64 {
 	}
 }
 
-// rewards are those of all ends.
+// rewards returns the rewards of all ends.
 func (t *Tree) rewards(kind string) []float64 {
 	mean, squares := 0.0, 0.0
 	for _, a := range t.Accuracy {

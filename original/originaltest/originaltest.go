@@ -16,7 +16,7 @@ import (
 	"graft/torch/weights"
 )
 
-// Files are where a made-up table and its vocabulary lie.
+// Files hold the paths of a made-up table and its vocabulary.
 type Files struct {
 	Table      string // data.pkl
 	Vocabulary string // made-up.ids.pkl, with its vectors beside it
@@ -90,7 +90,7 @@ func sequences(decisions int) (*pickle.Dict, error) {
 	return all, nil
 }
 
-// layers are those that can occur, each once.
+// layers lists the keys of all layers that can occur, each once.
 func layers() ([]string, error) {
 	n, err := model.Zoo("ConvNet2", model.ZooOptions{})
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"graft/simulation/tables"
 )
 
-// originals is where configurations of the original lie.
+// originals is the folder of the original's configurations.
 const originals = "../../../shared/reference/adaptation/config"
 
 func TestTheOriginalsTablesSayWhatTheyAreOf(t *testing.T) {

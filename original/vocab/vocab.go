@@ -105,8 +105,8 @@ func Build(networks []*model.Network, size int, random *rand.Rand) (*Vocabulary,
 // Size returns the length of a vector.
 func (v *Vocabulary) Size() int { return len(v.Vectors[0]) }
 
-// Tokens are those of a network's layers in the order of registration. A layer that
-// the vocabulary does not have is an error, an [UnknownError].
+// Tokens returns the tokens of a network's layers in the order of registration. A layer
+// that the vocabulary does not have is an error, an [UnknownError].
 func (v *Vocabulary) Tokens(n *model.Network) ([]int, error) {
 	var tokens []int
 	for _, key := range LayerKeys(n) {
@@ -182,7 +182,7 @@ func (v *Vocabulary) Collisions() []Collision {
 	return found
 }
 
-// Keys are those of a token; nil where no key has it.
+// Keys returns the keys of a token; nil if no key has it.
 func (v *Vocabulary) Keys(id int) []string {
 	var keys []string
 	for _, e := range v.Entries {

@@ -22,7 +22,7 @@ import (
 	"graft/torch/weights"
 )
 
-// reference is where the original's vocabulary lies beside the repository.
+// reference is the folder of the original's vocabulary, beside the repository.
 const reference = "../../../shared/reference/adaptation/vocabs"
 
 func zoo(t testing.TB, name string) *model.Network {

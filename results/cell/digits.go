@@ -67,7 +67,7 @@ func (d Digits) text(v float64, unit Unit, sign bool) string {
 	return text
 }
 
-// digits are those of a shown value of the unit.
+// digits returns the number of digits that a value of the unit is shown with.
 func (u Unit) digits(v float64) Digits {
 	switch u {
 	case Share, Points, Seconds:

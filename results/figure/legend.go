@@ -1,6 +1,6 @@
 package figure
 
-// sign is how a line of a legend shows what it names.
+// sign selects the symbol that a line of a legend shows.
 type sign int
 
 const (

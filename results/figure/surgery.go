@@ -178,7 +178,7 @@ func (s *Surgery) brackets(p *Picture, layers []*Layer, left float64, top func(i
 	}
 }
 
-// look is how a layer's box is painted.
+// look returns the paint of a layer's box.
 func (s *Surgery) look(r pair, after bool) (fill, stroke paint) {
 	switch {
 	case !after || r.kept():

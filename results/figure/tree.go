@@ -32,7 +32,7 @@ type Path struct {
 	Steps []int // index of the child at each decision
 }
 
-// pathInks are those that stand out from the colours of quantities.
+// pathInks are the colours of paths; they contrast with the colours of quantities.
 var pathInks = []ink{vermilion, purple, green, text}
 
 const (
@@ -103,7 +103,7 @@ func (n *Node) reach(s span) span {
 	return s
 }
 
-// place is where the boxes of a depth begin, and how wide they are.
+// place returns the left edge and the width of the boxes at a depth.
 func (a *tree) place(depth int) (x, width float64) {
 	if depth == 0 {
 		return margin, rootWidth

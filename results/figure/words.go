@@ -30,7 +30,7 @@ const (
 	descent = 0.22
 )
 
-// widthOf is how wide words are, in points.
+// widthOf returns the width of words, in points.
 func widthOf(words string, size float64) float64 {
 	if words == "" {
 		return 0

@@ -80,7 +80,8 @@ func TestPageOnPaper(t *testing.T) {
 	require.LessOrEqual(t, read[int](t, b, `document.documentElement.scrollWidth`), 700)
 }
 
-// firstCells are those of the first table's rows.
+// firstCells is a script that returns the text of the first cell of each row in the
+// first table.
 const firstCells = `[...document.querySelector("table").tBodies[0].rows].map(r => r.cells[0].textContent)`
 
 // sorts clicks the heads of a table: numbers are sorted as numbers within their unit, and

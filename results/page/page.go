@@ -33,7 +33,7 @@ type Section struct {
 	Parts []Part
 }
 
-// Part is one element of a section: the first of its fields that is not empty is shown.
+// Part is an element of a section. It shows the first of its fields that is not empty.
 type Part struct {
 	Heading   string    // heading of the parts that follow
 	Sentences []string  // a line each

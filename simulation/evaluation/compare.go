@@ -26,8 +26,8 @@ const (
 	SeenOthers = "the other tables"
 )
 
-// Candidate is one line of a comparison: a policy, or several that differ in their seed
-// alone, whose means are compared.
+// Candidate is a row of a comparison: a policy, or several policies that differ only in
+// their seed and are compared by their means.
 type Candidate struct {
 	Name     string
 	Role     Role

@@ -77,8 +77,8 @@ func (g *groups) add(t TableScores, value float64) {
 	g.all = append(g.all, value)
 }
 
-// intervals are those over tables and over groups; nil below two, or where each group
-// is a table.
+// intervals returns the intervals over tables and over groups; nil below two, or if each
+// group is a table.
 func (g *groups) intervals() (tables, groups *stat.Interval) {
 	if len(g.all) < 2 {
 		return nil, nil

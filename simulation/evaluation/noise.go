@@ -70,7 +70,7 @@ func (s *pooled) add(group []float64) {
 
 func (s *pooled) deviation() float64 { return math.Sqrt(s.squares / s.freedom) }
 
-// size is how many values a group has on average.
+// size returns the mean number of values in a group.
 func (s *pooled) size() float64 { return s.values / s.groups }
 
 // Floor is the regret, in points, that even whoever knows the truth must expect from

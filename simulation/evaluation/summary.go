@@ -4,8 +4,8 @@ import (
 	"graft/stat"
 )
 
-// Summary is what several policies that differ in their seed alone did in the same
-// scenarios, or one chooser without a seed.
+// Summary holds the results of several policies that differ only in their seed, in the
+// same scenarios, or of one chooser without a seed.
 type Summary struct {
 	Policy   string        `json:"chooser"`        // its name
 	Seeds    int           `json:"seeds"`          // how many there are

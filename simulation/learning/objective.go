@@ -7,10 +7,11 @@ import (
 	"graft/simulation"
 )
 
-// objective is what learning over a tree maximises. With a beta of zero it is the
-// expected reward; above, (1/beta) log E exp(beta R), which lies between that and the
-// best reward and follows the best sequences more the larger beta is. The tree is known
-// whole, so both the value and its gradient are exact.
+// objective defines the quantity that learning over a tree maximises. With a beta of
+// zero it is the expected reward. With a larger beta it is (1/beta) log E exp(beta R),
+// which lies between the expected and the best reward; the larger beta is, the more the
+// best sequences count. The whole tree is known, so both the value and its gradient are
+// exact.
 type objective struct {
 	beta    float64
 	entropy float64 // what a nat of entropy is worth, as the mean over the nodes

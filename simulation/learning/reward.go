@@ -28,8 +28,8 @@ func (r Reward) Validate() error {
 	return nil
 }
 
-// rewards are those of a table's records. Smooth is how far each accuracy is moved
-// towards what Smoothed says, from 0 to 1.
+// rewards returns the standardized rewards of a table's records. Smooth moves each
+// accuracy towards its value in Smoothed, by a share from 0 to 1.
 func (r Reward) rewards(t *tables.Table, smooth float64) []float64 {
 	values := simulation.MeanAccuracies(t)
 	if smooth > 0 {
@@ -58,7 +58,7 @@ func standardized(values []float64) []float64 {
 	return out
 }
 
-// allRewards are those of the trees that are learned from.
+// allRewards returns the rewards of the trees to learn from, pooled by Options.Pool.
 func (o Options) allRewards(trees []*simulation.Tree) [][]float64 {
 	all := make([][]float64, len(trees))
 	sums, counts := map[string]float64{}, map[string]float64{}

@@ -12,8 +12,8 @@ import (
 	"graft/torch/weights"
 )
 
-// A learner's state is a safetensors file: the pupil's tensors, the best member if
-// there is one, and where learning stands as JSON under learnerKey.
+// A safetensors file holds a learner's state: the pupil's tensors, the best member if
+// any, and the learning state as JSON under learnerKey.
 const (
 	learnerKey     = "graft.learner"
 	learnerVersion = 1

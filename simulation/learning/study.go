@@ -246,7 +246,7 @@ func (p *seedLearner) save() error {
 	return nil
 }
 
-// Figures are those of the policy as it is now. They change nothing.
+// Figures computes the figures of the current policy. It changes nothing.
 func (l *Learner) Figures() (Row, error) {
 	r := Row{Seed: l.Seed, Step: l.Step, HeldOut: math.NaN()}
 	logits, err := l.pupil.Logits()

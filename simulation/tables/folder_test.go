@@ -19,7 +19,7 @@ import (
 // small has four sequences.
 var small = tables.Scenario{Name: "small", Network: "ConvNet2", Dataset: "synthetic", Budget: 40, Start: 10, Decisions: 2, Actions: []string{"deepen:0", "none"}}
 
-// entry is what the k-th sequence of the small scenario leads to with a seed.
+// entry makes the record of the k-th sequence of the small scenario with a seed.
 func entry(k int, seed int64) tables.Entry {
 	s := []string{small.Actions[k/2], small.Actions[k%2]}
 	r := tables.Record{Sequence: s, Left: []float64{30, 20.25}, Accuracy: []float64{0.5 + float64(k)/16 + float64(seed%32)/128}, Seeds: []int64{seed},
@@ -52,7 +52,7 @@ func newTable(t testing.TB) string {
 	return dir
 }
 
-// check is what Check says of a folder that holds a table.
+// check returns the report of Check on a folder that holds a table.
 func check(t testing.TB, dir string) *tables.Report {
 	t.Helper()
 	report, err := tables.Check(files.OS{}, dir)
@@ -164,8 +164,8 @@ func TestWritersRefuseWhatDoesNotFit(t *testing.T) {
 	require.NoError(t, check(t, dir).Err(), "nothing of it was written")
 }
 
-// Where actions depend on the network, sequences are in the alphabet's order and any
-// action is one.
+// A table whose actions depend on the network sorts sequences alphabetically and accepts any
+// action.
 func TestTablesWithoutAListOfActions(t *testing.T) {
 	s := small
 	s.Actions = nil

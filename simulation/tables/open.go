@@ -98,8 +98,8 @@ func (w *Writer) open(name string) error {
 	return err
 }
 
-// checkScenario reads the scenario and holds all files of records against it, before
-// there is one more.
+// checkScenario reads the scenario and checks all files of records against it, before the
+// writer adds a file.
 func (w *Writer) checkScenario() error {
 	s, err := readScenario(w.fsys, w.dir)
 	var f Fault

@@ -61,7 +61,7 @@ type seenRecord struct {
 	refuted bool // another record says otherwise
 }
 
-// seenRun is one seed of a record.
+// seenRun holds the outcome of one seed of a record.
 type seenRun struct {
 	outcome mark
 	record  int32
@@ -138,7 +138,7 @@ func (e *Entry) run(k int) mark {
 	return markOf(e.appendRun(make([]byte, 0, 256), e.Seeds[k:k+1]))
 }
 
-// fault is one of the record's line.
+// fault returns a fault at the record's line.
 func (e *Entry) fault(kind FaultKind, format string, args ...any) *Fault {
 	f := NewFault(kind, format, args...).of(e.File)
 	f.Line, f.Offset = e.Line, e.Offset

@@ -58,8 +58,8 @@ func largeEntry(k int) tables.Entry {
 	}
 }
 
-// processorTime is what the process has taken of processors, which other processes do
-// not add to.
+// processorTime returns the processor time that the process has used. Other processes do
+// not add to it.
 func processorTime(tb testing.TB) time.Duration {
 	var u syscall.Rusage
 	require.NoError(tb, syscall.Getrusage(syscall.RUSAGE_SELF, &u))

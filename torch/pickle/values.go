@@ -23,7 +23,7 @@ type List struct {
 	Items []any
 }
 
-// Pair is one entry of a Dict. The zero value maps None to None.
+// Pair holds an entry of a Dict. The zero value maps None to None.
 type Pair struct {
 	Key, Value any
 }

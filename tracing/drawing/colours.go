@@ -8,9 +8,9 @@ import (
 	"graft/tracing"
 )
 
-// colours are those of Okabe and Ito, Color Universal Design (2008), which colour-blind
-// people can distinguish, without black and yellow, which would be invisible on one of the
-// two backgrounds.
+// colours is the palette of Okabe and Ito, Color Universal Design (2008), which
+// colour-blind people can distinguish, without black and yellow, which would be
+// invisible on one of the two backgrounds.
 var colours = []string{"#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00"}
 
 // paintSpaces colours the graph of spaces greedily: each space gets another colour than its

@@ -66,11 +66,12 @@ func (s *study) replay(ctx context.Context, keep func(*runs.ClusterCell, *cluste
 	return report, nil
 }
 
-// manyJobs is from how many jobs on simulations run one after the other, each on all
-// processors, so that only one of them is in memory.
+// manyJobs is the number of jobs from which simulations run one after the other, each on
+// all processors, so that only one of them is in memory.
 const manyJobs = 200_000
 
-// atOnce is how many simulations run at a time; zero is one for each processor.
+// atOnce returns the number of concurrent simulations; zero means one for each
+// processor.
 func (r *replay) atOnce() int {
 	if len(r.base.Jobs) >= manyJobs {
 		return 1

@@ -15,7 +15,7 @@ import (
 	"graft/work"
 )
 
-// RunOptions are what a caller says beside the configuration.
+// RunOptions hold the options that the configuration does not contain.
 type RunOptions struct {
 	Config string // text of the configuration file, kept in the run folder; empty keeps none
 	Resume bool   // go on with the run in the folder, or begin one where there is none; false begins one
@@ -103,7 +103,7 @@ func (s *study) into(ctx context.Context, run *results.Run) (*runs.ClusterOutcom
 	return outcome, errors.Join(table(stream, outcome), run.WriteOutcome(outcome))
 }
 
-// columns are those of the table of a run.
+// columns define the table of a run.
 var columns = []results.Column{{Name: "scheduler", Kind: results.String}, {Name: "load"}, {Name: "part", Kind: results.String}, {Name: "jobs", Kind: results.Int},
 	{Name: "completion_mean", Unit: "s"}, {Name: "completion_median", Unit: "s"}, {Name: "completion_p99", Unit: "s"},
 	{Name: "queue_mean", Unit: "s"}, {Name: "queue_p999", Unit: "s"}, {Name: "slowdown"}, {Name: "used", Unit: "share"}, {Name: "preemptions", Kind: results.Int}}

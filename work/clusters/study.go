@@ -112,7 +112,7 @@ func (s *study) readKnowledge(read *trace.Trace) error {
 	return work.ReadFault(err)
 }
 
-// report is what is known before anything is simulated.
+// report returns the part of the outcome that is known before any simulation.
 func (s *study) report() *runs.ClusterOutcome {
 	c := s.Cluster.Cluster
 	report := &runs.ClusterOutcome{Trace: c.Trace, Format: s.format, Jobs: len(s.base.Jobs), Pools: len(s.base.VCs), Begin: s.base.Begin, Placement: c.Placement, Compat: c.Compat}

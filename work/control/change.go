@@ -12,7 +12,7 @@ import (
 	"graft/trainer"
 )
 
-// changeRemedy is how a change is asked for.
+// changeRemedy shows in errors how to ask for a change.
 const changeRemedy = `send an object such as {"change": "up", "devices": 2}`
 
 // changeKeys are the keys of that object.
@@ -101,7 +101,7 @@ func devicesOf(raw json.RawMessage) (int, *listen.Refusal) {
 	return n, nil
 }
 
-// mostShown is how much of what somebody sent is sent back.
+// mostShown limits the bytes of a request that an error quotes.
 const mostShown = 60
 
 // shown is a value in an error.

@@ -18,7 +18,7 @@ import (
 	"graft/trainer"
 )
 
-// answerWithin is how long the answer to a change waits for the job.
+// answerWithin limits the wait for the job's answer to a change.
 const answerWithin = 10 * time.Second
 
 // handler answers requests. It reads snapshots and queues changes, and never blocks the

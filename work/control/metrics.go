@@ -22,7 +22,7 @@ func (h *handler) metrics(w http.ResponseWriter, _ *http.Request) *listen.Refusa
 	return nil
 }
 
-// phases are all that a job does.
+// phases lists all phases of a job.
 var phases = []trainer.Phase{trainer.Starts, trainer.Trains, trainer.Decides, trainer.Operates, trainer.Evaluates, trainer.Ended}
 
 func formatMetrics(s Status) string {

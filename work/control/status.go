@@ -8,8 +8,8 @@ import (
 	"graft/trainer"
 )
 
-// Status is what GET /status answers. Keys keep their meaning; new ones may
-// come. Seconds are of the budget, by the job's clock.
+// Status is the answer to GET /status. Keys keep their meaning; later versions may add
+// keys. Seconds are of the budget, by the job's clock.
 type Status struct {
 	Graft              string             `json:"graft"`  // version
 	Folder             string             `json:"folder"` // of the run

@@ -14,7 +14,7 @@ import (
 	"graft/torch/sample"
 )
 
-// check is one check of the machine. Its function returns the finding, or an error.
+// check defines a check of the machine. Its function look returns the finding, or an error.
 type check struct {
 	name   string
 	remedy string

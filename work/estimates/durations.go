@@ -29,7 +29,7 @@ type DurationOptions struct {
 	Saved   string   // file for the last model; empty writes none
 }
 
-// DurationReport is what `graft cluster estimate --json` prints.
+// DurationReport is the JSON output of `graft cluster estimate --json`.
 type DurationReport struct {
 	Trace   string   `json:"trace"`             // file of the jobs
 	Format  string   `json:"format"`            // of the trace

@@ -22,7 +22,7 @@ type ForecastOptions struct {
 	Models  string    // folder for the last models, jobs.json and gpus.json; empty writes none
 }
 
-// ForecastReport is what `graft cluster forecast --json` prints.
+// ForecastReport is the JSON output of `graft cluster forecast --json`.
 type ForecastReport struct {
 	Source  string   `json:"source"`           // file of the trace or of the submissions
 	Out     string   `json:"out"`              // file of the forecasts

@@ -10,7 +10,7 @@ import (
 	"graft/work"
 )
 
-// durationJob is what is estimated, and how.
+// durationJob holds the jobs to estimate and the options of the estimate.
 type durationJob struct {
 	jobs    []trace.Job // first those of the history
 	history int         // how many these are

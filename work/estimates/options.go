@@ -91,5 +91,5 @@ func (o *Options) unneededStart(needed bool) error {
 	return failure.Usagef("--start %s: the dates of %s are in it; leave the flag out", o.Start.Format(time.DateOnly), o.Trace)
 }
 
-// target is what of the target is learned.
+// target returns the form of the target that models learn; the default is TargetPlain.
 func (o *Options) target() string { return cmp.Or(o.Model.Target, estimate.TargetPlain) }

@@ -53,7 +53,7 @@ func plainTerm(name string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(name, " × ", " "), " x ", " ")
 }
 
-// ShapesReport is what `graft cluster shapes --json` prints.
+// ShapesReport is the JSON output of `graft cluster shapes --json`.
 type ShapesReport struct {
 	Path   string       `json:"path"`   // of the model
 	Rows   int          `json:"rows"`   // that it was learned from
@@ -84,7 +84,7 @@ type Bin struct {
 	Levels  []string `json:"levels,omitempty"`  // of texts: those that it holds
 }
 
-// Cell is what a term adds.
+// Cell holds the value that a term adds.
 type Cell struct {
 	Value     float64 `json:"value"`     // in the target's unit, or added to log(1 + target)
 	Deviation float64 `json:"deviation"` // of the value, over the bags

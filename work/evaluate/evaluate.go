@@ -10,7 +10,7 @@ import (
 	"graft/work"
 )
 
-// Result is what an evaluation came to. One of Compared and LeftOut is there, the other
+// Result holds the result of an evaluation. Either Compared or LeftOut is set; the other
 // is nil.
 type Result struct {
 	Compared *runs.EvaluationReport // policies that were given

@@ -14,7 +14,7 @@ import (
 	"graft/simulation"
 )
 
-// Inputs are what an evaluation is told, as its run folder keeps it.
+// Inputs hold the inputs of an evaluation, as its run folder stores them.
 type Inputs struct {
 	config.EvaluationOptions
 	Text     string   // of the file that says how policies learn; empty for none

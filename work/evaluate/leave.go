@@ -52,7 +52,7 @@ func (e *Evaluation) plan(learn learning.Options, first uint64, atOnce int) {
 	}
 }
 
-// steps are those of learning, at most.
+// steps returns the upper limit on learning steps.
 func (e *Evaluation) steps() int { return e.study.Ways[0].Options[0].Steps }
 
 // judgeLeaving has policies learn from some tables and judges them by the others.

@@ -41,7 +41,7 @@ type LeaveOut struct {
 // defaultSeeds is the number of policies that learn each time where nothing is said.
 const defaultSeeds = 10
 
-// groupings are what can be left out together.
+// groupings map the values of LeaveOut.By to the unit that is left out.
 var groupings = map[string]evaluation.By{"scenario": evaluation.ByScenario, "network": evaluation.ByNetwork}
 
 // defaults are the options of learning, by LeaveOut.For.
@@ -84,7 +84,7 @@ func (o LeaveOut) validate() error {
 	return errors.Join(faults...)
 }
 
-// reading is how a policy of the original's reads and decides.
+// reading returns the options with which a policy of the original's reads and decides.
 func (o Options) reading() bilstm.Options {
 	return bilstm.Options{Prefix: bilstm.Prefix(o.Prefix)}
 }

@@ -18,7 +18,7 @@ import (
 	"graft/work"
 )
 
-// Options are what a caller says beside the configuration file.
+// Options hold the options that the configuration file does not contain.
 type Options struct {
 	Set         []string // assignments after the file, such as learn.steps=500; empty changes nothing
 	Folder      string   // run folder; empty is the file's run.folder, or runs/ and the file's name
@@ -27,8 +27,8 @@ type Options struct {
 	Tensorboard bool     // write event files for TensorBoard; false leaves it to the file's run.tensorboard
 }
 
-// Result is what a run of learning came to. One of Policies and Study is there, the
-// other is nil.
+// Result holds the result of a learning run. Either Policies or Study is set; the other
+// is nil.
 type Result struct {
 	Policies *PoliciesResult // structural policies
 	Study    *StudyResult    // a policy of the original's
@@ -57,7 +57,7 @@ func Run(ctx context.Context, env *work.Env, path string, o Options) (*Result, e
 	return &Result{Policies: r}, nil
 }
 
-// run is what both kinds of learning have in common.
+// run holds the state that both kinds of learning share.
 type run struct {
 	env    *work.Env
 	o      Options

@@ -22,7 +22,7 @@ import (
 	"graft/work"
 )
 
-// PoliciesResult is what `graft learn --json` prints of structural policies.
+// PoliciesResult is the JSON output of `graft learn --json` for structural policies.
 type PoliciesResult struct {
 	Folder  string                `json:"folder"`  // of the run
 	Policy  string                `json:"policy"`  // the file of the vote

@@ -16,7 +16,7 @@ import (
 	"graft/work"
 )
 
-// StudyResult is what `graft learn --json` prints of a policy of the original's.
+// StudyResult is the JSON output of `graft learn --json` for a policy of the original's.
 type StudyResult struct {
 	Folder  string              `json:"folder"`              // of the run
 	Policy  string              `json:"policy"`              // its file

@@ -20,7 +20,7 @@ import (
 	"graft/work/simulate"
 )
 
-// Options are what a caller says beside the configuration file.
+// Options hold the options that the configuration file does not contain.
 type Options struct {
 	Set     []string // assignments after the file, such as run.seeds=20; empty changes nothing
 	Folder  string   // run folder; empty is the file's pipeline.folder, or runs/ and the file's name
@@ -28,7 +28,7 @@ type Options struct {
 	Workers int      // of each simulation; zero is fleet.workers of the scenario
 }
 
-// Result is what `graft pipeline --json` prints.
+// Result is the JSON output of `graft pipeline --json`.
 type Result struct {
 	Folder  string                `json:"folder"`  // of the pipeline's run
 	Policy  string                `json:"policy"`  // the file of the vote

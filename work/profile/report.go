@@ -21,7 +21,7 @@ type Report struct {
 	Profile   *trainer.Profile   `json:"-"`                   // that it reports
 }
 
-// Made is how a profile was measured.
+// Made records how a profile was measured.
 type Made struct {
 	Date      string `json:"date"`      // when it was measured
 	Graft     string `json:"graft"`     // the version that measured
@@ -43,7 +43,7 @@ type Network struct {
 	Evaluation  Time   `json:"evaluation"`  // a batch of it
 }
 
-// Time is what was measured and what the rates say.
+// Time holds a measured time and its prediction by the rates.
 type Time struct {
 	Seconds float64  `json:"seconds"` // that were measured
 	Spread  float64  `json:"spread"`  // half the distance between the quartiles
@@ -51,19 +51,19 @@ type Time struct {
 	Off     *float64 `json:"off"`     // of what was measured; null as Fitted
 }
 
-// Cost is what a decision or an operation takes.
+// Cost holds the time of a decision or an operation.
 type Cost struct {
 	Seconds float64 `json:"seconds"` // that it takes
 	Spread  float64 `json:"spread"`  // half the distance between the quartiles
 }
 
-// Misses are how far rates are off, as shares of what was measured.
+// Misses hold the errors of the rates, as shares of the measured times.
 type Misses struct {
 	Step       Miss `json:"step"`       // of a step of training
 	Evaluation Miss `json:"evaluation"` // of a batch of evaluation
 }
 
-// Miss is how far rates are off one kind of work.
+// Miss holds the error of the rates for one kind of work.
 type Miss struct {
 	Median  float64 `json:"median"`  // the middle one, as a share of what was measured
 	Worst   float64 `json:"worst"`   // the largest, as a share of what was measured

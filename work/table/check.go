@@ -12,12 +12,12 @@ import (
 	"graft/simulation/tables"
 )
 
-// CheckReport is what `graft table check --json` prints.
+// CheckReport is the JSON output of `graft table check --json`.
 type CheckReport struct {
 	Tables []Checked `json:"tables"` // what was found, folder by folder
 }
 
-// Checked is what was found in a folder.
+// Checked holds the findings in one folder.
 type Checked struct {
 	*tables.Report                  // its faults and files
 	Scenario       *tables.Scenario `json:"scenario"`  // null where it cannot be read

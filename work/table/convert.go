@@ -12,7 +12,7 @@ import (
 	"graft/simulation/tables"
 )
 
-// Whole is what `graft table convert --json` prints.
+// Whole is the JSON output of `graft table convert --json`.
 type Whole struct {
 	Scenario tables.Scenario `json:"scenario"` // what was run
 	Records  []tables.Record `json:"records"`  // in the order of their actions

@@ -30,7 +30,7 @@ type Options struct {
 	Listen      control.Options // where the job is watched and steered; an empty address is run.listen
 }
 
-// Result is how a job ended. `graft train --json` prints it.
+// Result holds the outcome of a job; `graft train --json` prints it.
 type Result struct {
 	Folder  string            `json:"folder"`          // of the run
 	Given   *runs.GivenReport `json:"given,omitempty"` // on first weights that were read

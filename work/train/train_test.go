@@ -52,7 +52,7 @@ func smallest(folder string) train.Options {
 		`adapt.decider="script"`, `adapt.actions=["deepen:conv1"]`}}
 }
 
-// written is what a run must have to the bit.
+// written returns the files of a run that must be equal to the bit.
 func written(t *testing.T, folder string) (all string) {
 	for _, name := range []string{"epochs.csv", "events.jsonl"} {
 		text, err := os.ReadFile(filepath.Join(folder, name))
