@@ -75,7 +75,7 @@ func plotDots(*runs.Run) ([]drawing, error) { return nil, nil }
 		"results/throttled.go", `package results
 
 // EventThrottled says that the device slowed down.
-var EventThrottled = jobEvent("throttled", Plain, "the device slowed down")
+var EventThrottled = NewJobEvent("throttled", EventTraits{About: "the device slowed down"})
 `, "", "", "", "version", "graft"},
 }
 
