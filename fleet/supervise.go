@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// SuperviseOptions configure Tend. The zero value is ready to use.
+// SuperviseOptions configure Supervise. The zero value is ready to use.
 type SuperviseOptions struct {
 	// Every is the interval of polls. Zero is 1 s for local workers and 10 s for others.
 	Every time.Duration
@@ -21,7 +21,7 @@ type SuperviseOptions struct {
 	// after they were cancelled then. Zero is a minute.
 	Grace time.Duration
 	// ErrorTimeout is the time after which errors of the engine, without a success in
-	// between, end Tend. Zero is ten minutes.
+	// between, end Supervise. Zero is ten minutes.
 	ErrorTimeout time.Duration
 	// Note receives a sentence about each action. Nil drops them.
 	Note func(text string)
@@ -56,7 +56,7 @@ func (o *SuperviseOptions) ensureDefaults(engine string) {
 // Validate returns an error for negative options.
 func (o SuperviseOptions) Validate() error {
 	if o.Every < 0 || o.Failures < 0 || o.Grace < 0 || o.ErrorTimeout < 0 {
-		return errors.New("every, failures, grace and patience are not negative")
+		return errors.New("every, failures, grace and error timeout must not be negative")
 	}
 	return nil
 }
@@ -66,7 +66,7 @@ func (o SuperviseOptions) Validate() error {
 // fails is restarted up to Failures times; each task that is done resets the count.
 //
 // It returns nil when all tasks are done and no worker is left, an error that wraps
-// ErrSpent when no worker may be restarted, and one that wraps ErrCancelled when the
+// ErrNoWorkers when no worker may be restarted, and one that wraps ErrCancelled when the
 // batch was cancelled. It also returns when ctx ends: local workers then die with the
 // process and others go on.
 func (f *Fleet) Supervise(ctx context.Context, left func() (int, error), o SuperviseOptions) error {
@@ -85,7 +85,7 @@ func (f *Fleet) Supervise(ctx context.Context, left func() (int, error), o Super
 	return nil
 }
 
-// tending is the state of a call of Tend.
+// tending is the state of a call of Supervise.
 type tending struct {
 	*Fleet
 	o       SuperviseOptions
