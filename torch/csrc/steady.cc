@@ -1,7 +1,6 @@
 #include "steady.h"
 
 #include <exception>
-#include <thread>
 
 #include <ATen/Parallel.h>
 #include <omp.h>
@@ -34,24 +33,23 @@ class Alone {
 
 at::Tensor wide(const at::Tensor &t) { return t.scalar_type() == at::kBFloat16 ? t.to(at::kFloat) : t; }
 
-// Runs body for each part, on as many threads as LibTorch may take.
+// Runs body for each part, on as many threads as LibTorch may take. They are OpenMP's,
+// as LibTorch's are: other threads would compete for the processors with OpenMP's own,
+// which spin for milliseconds when they have nothing to do.
 template <typename Body>
 void each_shard(int64_t shards, const Body &body) {
-  const int64_t threads = std::min<int64_t>(shards, at::get_num_threads());
-  std::vector<std::exception_ptr> failures(threads);
-  auto take = [&](int64_t t) {
+  const int threads = static_cast<int>(std::min<int64_t>(shards, at::get_num_threads()));
+  std::vector<std::exception_ptr> failures(shards);
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
+  for (int64_t k = 0; k < shards; k++) {
     try {
       Alone alone;
       c10::NoGradGuard guard;
-      for (int64_t k = t; k < shards; k += threads) body(k);
+      body(k);
     } catch (...) {
-      failures[t] = std::current_exception();
+      failures[k] = std::current_exception();
     }
-  };
-  std::vector<std::thread> others;
-  for (int64_t t = 1; t < threads; t++) others.emplace_back(take, t);
-  take(0);
-  for (std::thread &other : others) other.join();
+  }
   for (const std::exception_ptr &failure : failures) {
     if (failure) std::rethrow_exception(failure);
   }
