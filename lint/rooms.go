@@ -35,6 +35,8 @@ var rooms = []room{
 	{"results/failure", []string{"results", "dataset"}},
 	{"results/listen", []string{"results/failure"}},
 	{"model", []string{"torch"}},
+	{"model/python", []string{"model"}},
+	{"model/onnx", []string{"model"}},
 	{"tracing", []string{"model"}},
 	{"net2net", []string{"model", "tracing"}},
 	{"vocab", []string{"tracing"}},
