@@ -22,6 +22,9 @@ func LoadNetwork(fsys files.FS, arg string, input model.Shape, classes int) (*mo
 		return loadNetworkFile(fsys, arg, input, classes)
 	}
 	n, err := model.Zoo(arg, model.ZooOptions{Classes: classes, Input: input})
+	if err != nil && IsFolder(fsys, arg) {
+		return loadNetworkFile(fsys, arg, input, classes)
+	}
 	return n, failure.With(failure.Usage, err)
 }
 
