@@ -14,8 +14,8 @@ import (
 	"graft/files"
 	"graft/results/document"
 	"graft/results/failure"
+	"graft/results/runs"
 	"graft/torch/weights"
-	"graft/work"
 )
 
 // newWeightsCommand is `graft weights`. It needs no LibTorch.
@@ -68,7 +68,7 @@ SHA-256 of all items as little-endian float32. "-" stands for a mean of nothing.
 }
 
 func runWeightsShow(w io.Writer, path string, o weightsShowOptions) error {
-	set, err := work.ReadWeights(files.OS{}, path)
+	set, err := runs.ReadWeights(files.OS{}, path)
 	if err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func runWeightsConvert(w io.Writer, in, out string, o weightsConvertOptions) err
 	if err := mayWrite(in, out, o.force); err != nil {
 		return err
 	}
-	set, err := work.ReadWeights(files.OS{}, in)
+	set, err := runs.ReadWeights(files.OS{}, in)
 	if err != nil {
 		return err
 	}

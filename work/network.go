@@ -2,7 +2,6 @@ package work
 
 import (
 	"errors"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,7 +10,6 @@ import (
 	"graft/files"
 	"graft/model"
 	"graft/results/failure"
-	"graft/torch/weights"
 )
 
 // LoadNetwork makes the network that an argument names, without tensors: a network file
@@ -48,15 +46,4 @@ func loadNetworkFile(fsys files.FS, path string, input model.Shape, classes int)
 		return nil, failure.Usagef("the network of %s does not fit inputs of %v: %w", path, input, err)
 	}
 	return n, nil
-}
-
-// ReadWeights reads a file of weights. A file that opens and cannot be parsed is an error with the
-// exit code Damaged.
-func ReadWeights(fsys files.FS, path string) (*weights.Set, error) {
-	set, err := weights.Read(fsys, path, weights.Options{})
-	var system *fs.PathError
-	if err != nil && !errors.As(err, &system) {
-		err = failure.With(failure.Damaged, err)
-	}
-	return set, err
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
+
+	"graft/results"
 )
 
 // A time line is as wide as the page lets it be, so places on it are shares of its
@@ -35,12 +37,12 @@ type markView struct {
 	Path   string
 }
 
-// marks are the shapes of events, around zero, by kind.
-var marks = map[Kind]struct{ class, path string }{
-	Plain:    {"plain", "M-6-6H6V6H-6Z"},
-	Up:       {"up", "M0-8L8 6H-8Z"},
-	Down:     {"down", "M0 8L8-6H-8Z"},
-	Decision: {"pick", "M0-9L9 0L0 9L-9 0Z"},
+// marks are the shapes of events, around zero, by look.
+var marks = map[results.Look]struct{ class, path string }{
+	results.Plain:  {"plain", "M-6-6H6V6H-6Z"},
+	results.Up:     {"up", "M0-8L8 6H-8Z"},
+	results.Down:   {"down", "M0 8L8-6H-8Z"},
+	results.Choice: {"pick", "M0-9L9 0L0 9L-9 0Z"},
 }
 
 func (t *Timeline) view() *timelineView {
@@ -88,21 +90,21 @@ func lanesOf(events []Event, end float64) []int {
 }
 
 func (v *timelineView) mark(e Event, x float64, y int, unit string) {
-	look, known := marks[e.Kind]
+	look, known := marks[e.Look]
 	if !known {
-		look = marks[Plain]
+		look = marks[results.Plain]
 	}
 	title := short(e.At) + " " + unit + ": " + e.Name
 	if e.Detail != "" {
 		title += ", " + e.Detail
 	}
 	v.Marks = append(v.Marks, markView{X: percent(x), Y: y, End: v.Axis, Title: title, Class: look.class, Path: look.path})
-	switch e.Kind {
-	case Up:
+	switch e.Look {
+	case results.Up:
 		v.HasUp = true
-	case Down:
+	case results.Down:
 		v.HasDown = true
-	case Decision:
+	case results.Choice:
 		v.HasPick = true
 	default:
 		v.HasPlain = true

@@ -1,15 +1,12 @@
 package plot
 
 import (
-	"encoding/csv"
-	"errors"
-	"fmt"
-	"io"
+	"maps"
 	"math"
 	"path/filepath"
 	"slices"
-	"strconv"
 
+	"graft/results"
 	"graft/results/failure"
 	"graft/results/figure"
 	"graft/results/runs"
@@ -100,74 +97,33 @@ type usageCurves struct{ days, used, waiting []float64 }
 
 // readUsage sums the rows of all virtual clusters at each time that all of them have.
 func readUsage(r *runs.Run, name string, begin int64) (*usageCurves, error) {
-	path := filepath.Join(r.Path, name, "usage.csv")
-	f, err := r.Files.Open(path)
+	sums, pools := map[int64]*usageSum{}, map[string]bool{}
+	err := results.EachUsage(r.Files, filepath.Join(r.Path, name, results.UsageFile), func(row results.UsageRow) error {
+		sum := sums[row.At]
+		if sum == nil {
+			sum = &usageSum{}
+			sums[row.At] = sum
+		}
+		pools[row.Pool] = true
+		*sum = usageSum{sum.pools + 1, sum.gpus + row.GPUs, sum.idle + row.Idle, sum.waiting + row.Waiting}
+		return nil
+	})
 	if err != nil {
-		return nil, err
+		return nil, failure.AsDamage(err)
 	}
-	defer f.Close()
-	sums := map[int64]*[4]float64{} // devices, idle ones, jobs that wait, rows
-	rows := csv.NewReader(f)
-	rows.ReuseRecord = true
-	pools := map[string]bool{}
-	for line := 0; ; line++ {
-		row, err := rows.Read()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, failure.AsDamage(fmt.Errorf("read %s: %w", path, err))
-		}
-		if line == 0 {
-			continue
-		}
-		pools[row[0]] = true
-		if err := addUsage(sums, row); err != nil {
-			return nil, failure.AsDamage(fmt.Errorf("read %s:%d: %w", path, line+1, err))
-		}
-	}
-	return usageOf(sums, len(pools), begin), nil
-}
-
-// addUsage adds a row: virtual cluster, second, devices, idle devices, running and queued jobs.
-func addUsage(sums map[int64]*[4]float64, row []string) error {
-	if len(row) < 6 {
-		return errors.New("it has fewer than six columns")
-	}
-	at, err := strconv.ParseInt(row[1], 10, 64)
-	if err != nil {
-		return err
-	}
-	sum := sums[at]
-	if sum == nil {
-		sum = &[4]float64{}
-		sums[at] = sum
-	}
-	sum[3]++
-	for k, column := range []int{2, 3, 5} {
-		x, err := strconv.ParseFloat(row[column], 64)
-		if err != nil {
-			return err
-		}
-		sum[k] += x
-	}
-	return nil
-}
-
-func usageOf(sums map[int64]*[4]float64, pools int, begin int64) *usageCurves {
-	var times []int64
-	for at, sum := range sums {
-		if int(sum[3]) == pools {
-			times = append(times, at)
-		}
-	}
-	slices.Sort(times)
+	maps.DeleteFunc(sums, func(_ int64, sum *usageSum) bool { return sum.pools < len(pools) })
 	u := &usageCurves{}
-	for _, at := range times {
+	for _, at := range slices.Sorted(maps.Keys(sums)) {
 		sum := sums[at]
 		u.days = append(u.days, float64(at-begin)/runs.SecondsOfDay)
-		u.used = append(u.used, 100*(sum[0]-sum[1])/sum[0])
-		u.waiting = append(u.waiting, sum[2])
+		u.used = append(u.used, 100*float64(sum.gpus-sum.idle)/float64(sum.gpus))
+		u.waiting = append(u.waiting, float64(sum.waiting))
 	}
-	return u
+	return u, nil
+}
+
+// usageSum holds the use of several virtual clusters at a second.
+type usageSum struct {
+	pools               int
+	gpus, idle, waiting int64
 }

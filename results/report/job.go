@@ -89,13 +89,10 @@ func eventRows(rows []trainer.Row, notes []trainer.Note) []eventRow {
 const timelineHead = "time line"
 
 func (j *JobDetail) write(d *document.Document) {
-	events := document.NewTable(">TIME [s]", "EVENT", "ACTION", ">DEVICES", ">PARAMETERS BEFORE", ">AFTER", ">ACCURACY BEFORE [%]", ">AFTER [%]", ">TOOK [s]")
+	events := (&document.Table{}).Numbers(document.UnitSeconds, "", "time").Texts("event", "action").Numbers("", "", "devices", "parameters before", "after").
+		Numbers(document.UnitShare, "", "accuracy before", "after").Numbers(document.UnitSeconds, "%.4f", "took")
 	for _, e := range j.Events {
-		took := "-"
-		if e.Took > 0 {
-			took = fmt.Sprintf("%.4f", e.Took)
-		}
-		events.Add(document.ValueText(e.Time, document.UnitSeconds), string(e.Event), e.what(), fmt.Sprint(e.Devices), fmt.Sprint(e.Before), fmt.Sprint(e.Parameters), document.ShareCell(e.Accuracy), document.ShareCell(e.After), took)
+		events.Add(e.Time, e.Event, e.what(), e.Devices, e.Before, e.Parameters, e.Accuracy, e.After, orMissing(e.Took))
 	}
 	d.Head(timelineHead)
 	d.Show(events)
@@ -104,12 +101,20 @@ func (j *JobDetail) write(d *document.Document) {
 	} else {
 		d.Head("%s", document.Plural(len(j.Epochs), "epoch"))
 	}
-	epochs := document.NewTable(">EPOCH", ">TIME [s]", ">STEPS", ">TRAIN LOSS [nats]", ">ACCURACY [%]", ">VALIDATION LOSS [nats]", ">ACCURACY [%]", ">RATE", ">PARAMETERS", ">DEVICES")
+	epochs := (&document.Table{}).Numbers("", "", "epoch").Numbers(document.UnitSeconds, "", "time").Numbers("", "", "steps").Numbers(document.UnitNats, "", "train loss").Numbers(document.UnitShare, "", "accuracy").
+		Numbers(document.UnitNats, "", "validation loss").Numbers(document.UnitShare, "", "accuracy").Numbers("", "%.3g", "rate").Numbers("", "", "parameters", "devices")
 	for _, e := range j.Epochs {
-		epochs.Add(fmt.Sprint(e.Epoch), document.ValueText(e.Time, document.UnitSeconds), fmt.Sprint(e.Steps), document.ValueText(e.Loss, document.UnitNats), document.ValueText(e.Accuracy, document.UnitShare),
-			document.ValueText(e.Validation, document.UnitNats), document.ValueText(e.Share, document.UnitShare), fmt.Sprintf("%.3g", e.Rate), fmt.Sprint(e.Parameters), fmt.Sprint(e.Devices))
+		epochs.Add(e.Epoch, e.Time, e.Steps, e.Loss, e.Accuracy, e.Validation, e.Share, e.Rate, e.Parameters, e.Devices)
 	}
 	d.Show(epochs)
+}
+
+// orMissing is a number above zero; otherwise it is missing.
+func orMissing(v float64) *float64 {
+	if v > 0 {
+		return &v
+	}
+	return nil
 }
 
 // what is the action of the event or its cause.

@@ -15,26 +15,27 @@ import (
 
 // VerdictTable has a line for each table with the sequence of the vote.
 func VerdictTable(o *runs.PoliciesOutcome) *document.Table {
-	t := document.NewTable("TABLE", "THE VOTE'S SEQUENCE", ">ACCURACY", ">REGRET", ">RANK", ">TIES", ">NEVER", ">RANDOM", ">BEST")
+	t := document.NewTable("table", "the vote's sequence").Numbers(document.UnitShare, "%.2f%%", "accuracy").Numbers("", "", "regret", "rank", "ties").
+		Numbers(document.UnitShare, "%.2f%%", "never", "random", "best")
 	for k, v := range slices.Concat(o.Tables, o.HeldOut) {
-		name, never := document.Printable(v.Scenario), "-"
+		name := v.Scenario
 		if k >= len(o.Tables) {
 			name += ", held out"
 		}
-		if v.Never > 0 {
-			never = document.PercentText(v.Never)
-		}
-		t.Add(name, strings.Join(v.Sequence, ", "), document.PercentText(v.Accuracy), fmt.Sprintf("%.2f", v.Regret), fmt.Sprintf("%.0f of %d", v.Rank, v.Of),
-			fmt.Sprintf("%d–%d", v.From, v.To), never, document.PercentText(v.Mean), document.PercentText(v.Best))
+		t.Add(name, strings.Join(v.Sequence, ", "), v.Accuracy, points(v.Regret), document.Value(v.Rank, "").As("%.0f").Then(" of %d", v.Of),
+			document.Value(float64(v.From), "").Then("–%d", v.To), orMissing(v.Never), v.Mean, v.Best)
 	}
 	return t
 }
 
+// points is a cell of points of accuracy, in a column whose head does not say so.
+func points(v float64) document.Cell { return document.Value(v, document.UnitPoints) }
+
 // SeedTable has a line for each seed.
 func SeedTable(o *runs.PoliciesOutcome) *document.Table {
-	t := document.NewTable(">SEED", ">STEPS", ">MEAN REGRET", "ENDED, AS")
+	t := (&document.Table{}).Numbers("", "", "seed", "steps", "mean regret").Texts("ended, as")
 	for _, s := range o.Seeds {
-		t.Add(fmt.Sprint(s.Seed), fmt.Sprint(s.Steps), fmt.Sprintf("%.3f", s.Regret), s.Ended)
+		t.Add(int64(s.Seed), s.Steps, points(s.Regret).As("%.3f"), s.Ended)
 	}
 	return t
 }
@@ -90,9 +91,9 @@ func (p *PoliciesDetail) write(d *document.Document) {
 		return
 	}
 	d.Head("seeds")
-	t := document.NewTable(">SEED", ">STEP", ">AIM", ">ENTROPY [nats]", ">REGRET [points]")
+	t := (&document.Table{}).Numbers("", "", "seed", "step").Numbers("", "%.4f", "aim").Numbers(document.UnitNats, "", "entropy").Numbers(document.UnitPoints, "", "regret")
 	for _, row := range p.Rows {
-		t.Add(fmt.Sprint(row.Seed), fmt.Sprint(row.Step), fmt.Sprintf("%.4f", row.Aim), document.ValueText(row.Entropy, document.UnitNats), document.ValueText(row.Regret, document.UnitPoints))
+		t.Add(row.Seed, row.Step, row.Aim, row.Entropy, row.Regret)
 	}
 	d.Show(t)
 }
@@ -168,10 +169,9 @@ func (p *PolicyDetail) write(d *document.Document) {
 			fmt.Sprintf("what the policy draws has %s on average", document.PercentText(o.Expected)))
 	}
 	d.Head("last figures")
-	t := document.NewTable(">EPISODES", ">OBJECTIVE", ">ACCURACY [%]", ">EXPECTED ACCURACY [%]", "LIKELIEST SEQUENCE", ">TEMPERATURE", ">RATE")
+	t := (&document.Table{}).Numbers("", "", "episodes").Numbers("", "%.4f", "objective").Numbers(document.UnitShare, "", "accuracy", "expected accuracy").Texts("likeliest sequence").Numbers("", "%.3g", "temperature", "rate")
 	for _, row := range p.Rows {
-		t.Add(fmt.Sprint(row.Episodes), fmt.Sprintf("%.4f", row.Objective), document.ValueText(row.Accuracy, document.UnitShare), document.ValueText(row.Expected, document.UnitShare), row.Greedy,
-			fmt.Sprintf("%.3g", row.Temperature), fmt.Sprintf("%.3g", row.Rate))
+		t.Add(row.Episodes, row.Objective, row.Accuracy, row.Expected, row.Greedy, row.Temperature, row.Rate)
 	}
 	d.Show(t)
 }

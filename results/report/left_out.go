@@ -8,23 +8,13 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strings"
 )
 
 // PrintLeftOut writes the report for people.
 func PrintLeftOut(r runs.LeaveOutReport, w io.Writer) error {
-	p := &document.Printer{W: w}
-	p.Line("%s\n", leftOutLead(r))
-	p.Table(groupTable(r))
-	p.Line("\nover %s; expected regret of an oracle: %.2f points", document.Plural(len(r.Tables), "table"), r.Floor)
-	printStandings(p, r.Standings, r.Against)
-	p.Line("")
-	for _, line := range leftOutSentences(r) {
-		p.Line("%s", line)
-	}
-	p.Line("\n%s", leaveRemark)
-	printTooFew(p, len(r.Groups), r.LeaveOut+"s")
-	return p.Err
+	d := &document.Document{}
+	writeLeftOut(&r, d, "")
+	return d.PrintCompact(w)
 }
 
 // leaveRemark explains regret and what each chooser has seen.
@@ -59,7 +49,7 @@ func leftOutSentence(r runs.LeaveOutReport, s evaluation.Standing) string {
 		more = "less"
 	}
 	text := fmt.Sprintf("%s: %.2f points %s regret than the best fixed sequence of the other tables, 95%% interval over tables %s: ", document.Printable(s.Policy),
-		math.Abs(d.Mean), more, intervalText(d.OverTables))
+		math.Abs(d.Mean), more, intervalCell(d.OverTables))
 	switch {
 	case d.OverTables.Low <= 0 && 0 <= d.OverTables.High:
 		return text + "zero lies inside, so these tables do not tell the two apart"
@@ -77,32 +67,34 @@ func groupTable(r runs.LeaveOutReport) *document.Table {
 			names = append(names, s.Policy)
 		}
 	}
-	columns := []string{"LEFT OUT"}
-	for _, name := range append(names, "noise", "floor") {
-		columns = append(columns, ">"+strings.ToUpper(name))
-	}
-	t := document.NewTable(columns...)
+	t := document.NewTable("left out").Numbers("", "", append(names, "noise", "floor")...)
 	for _, g := range r.Groups {
-		cells := []string{document.Printable(g.Group)}
+		cells := []any{g.Group}
 		for _, name := range names {
-			cell := "-"
 			if regret, ok := r.Mean(name, g.Group); ok {
-				cell = document.PointsText(regret)
+				cells = append(cells, points(regret))
+			} else {
+				cells = append(cells, document.Missing())
 			}
-			cells = append(cells, cell)
 		}
 		noise, floor := r.MeanNoise(g.Group)
-		t.Add(append(cells, fmt.Sprintf("%.2f", noise), fmt.Sprintf("%.2f", floor))...)
+		t.Add(append(cells, points(noise), points(floor))...)
 	}
 	return t
 }
 
-// writeLeftOut adds the report of policies that learned from other tables.
-func writeLeftOut(r *runs.LeaveOutReport, d *document.Document) {
-	d.Head("judged by what was left out")
+// leftOutHead is the heading of what policies learned from other tables are worth.
+const leftOutHead = "judged by what was left out"
+
+// writeLeftOut adds the report of policies that learned from other tables, which are named with
+// the suffix.
+func writeLeftOut(r *runs.LeaveOutReport, d *document.Document, suffix string) {
 	d.Say(leftOutLead(*r))
+	d.Break()
 	d.Show(groupTable(*r))
-	writeStandings(d, document.Plural(len(r.Tables), "table")+" left out", r.Floor, r.Standings, r.Against)
+	writeStandings(d, r.Comparison, suffix)
+	d.Break()
 	d.Say(leftOutSentences(*r)...)
+	d.Break()
 	d.Say(leaveRemark, tooFew(len(r.Groups), r.LeaveOut+"s"))
 }

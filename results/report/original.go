@@ -87,18 +87,19 @@ const maxFiles = 20
 func (o *OriginalDetail) write(d *document.Document) {
 	d.Say(o.Description)
 	if o.Table != nil {
+		d.Head(ranksHead)
 		writeRanks(d, o.Table, o.all)
 	}
 	if len(o.Metrics) > 0 {
 		d.Head("%s", document.Plural(len(o.Metrics), "metric file"))
 	}
-	t := document.NewTable("OF", "PER", "METRIC", ">ROWS", ">FROM [s]", ">TO [s]", ">FIRST", ">LAST")
+	t := document.NewTable("of", "per", "metric").Numbers("", "", "rows").Numbers(document.UnitSeconds, "%.1f", "from", "to").Numbers("", "%.4g", "first", "last")
 	for k, m := range o.Metrics {
 		if k == maxFiles && !o.all {
-			t.Add(fmt.Sprintf("… %d more", len(o.Metrics)-k), "", "", "", "", "", "", "")
+			t.Add(fmt.Sprintf("… %d more", len(o.Metrics)-k))
 			break
 		}
-		t.Add(m.Of, m.Per, m.What, fmt.Sprint(m.Rows), document.NumberCell(m.From, "%.1f"), document.NumberCell(m.To, "%.1f"), document.NumberCell(m.First, "%.4g"), document.NumberCell(m.Last, "%.4g"))
+		t.Add(m.Of, m.Per, m.What, m.Rows, m.From, m.To, m.First, m.Last)
 	}
 	d.Show(t)
 	if len(o.Others) > 0 {

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"graft/results"
 	"graft/results/document"
 	"graft/results/page"
 	"strings"
@@ -11,9 +10,6 @@ import (
 // hasTimeline is implemented by details with events.
 type hasTimeline interface{ timeline() *page.Timeline }
 
-// looks maps the looks of events to marks on a timeline.
-var looks = map[results.Look]page.Kind{results.Plain: page.Plain, results.Up: page.Up, results.Down: page.Down, results.Choice: page.Decision}
-
 func (j *JobDetail) timeline() *page.Timeline {
 	t := &page.Timeline{Title: "Events of the job over its time", Unit: "s"}
 	for _, e := range j.Events {
@@ -21,7 +17,7 @@ func (j *JobDetail) timeline() *page.Timeline {
 		if what := e.what(); what != "" {
 			name += " " + what
 		}
-		t.Events = append(t.Events, page.Event{At: e.Time, Name: document.Printable(name), Detail: document.Printable(e.consequences()), Kind: looks[e.Event.Traits().Look]})
+		t.Events = append(t.Events, page.Event{At: e.Time, Name: document.Printable(name), Detail: document.Printable(e.consequences()), Look: e.Event.Traits().Look})
 	}
 	return t
 }
@@ -36,9 +32,9 @@ func (e *eventRow) consequences() string {
 	}
 	switch {
 	case e.Accuracy != nil && e.After != nil:
-		list = append(list, fmt.Sprintf("accuracy %s%% before and %s%% after it", document.ShareCell(e.Accuracy), document.ShareCell(e.After)))
+		list = append(list, fmt.Sprintf("accuracy %s%% before and %s%% after it", document.ValueText(*e.Accuracy, document.UnitShare), document.ValueText(*e.After, document.UnitShare)))
 	case e.Accuracy != nil:
-		list = append(list, fmt.Sprintf("accuracy %s%%", document.ShareCell(e.Accuracy)))
+		list = append(list, fmt.Sprintf("accuracy %s%%", document.ValueText(*e.Accuracy, document.UnitShare)))
 	}
 	if e.Took > 0 {
 		list = append(list, fmt.Sprintf("took %.4f s", e.Took))

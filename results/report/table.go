@@ -1,10 +1,8 @@
 package report
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"graft/results/document"
@@ -61,6 +59,7 @@ func (s *SimulationDetail) look(r *runs.Run) {
 
 func (s *SimulationDetail) write(d *document.Document) {
 	if s.Table != nil {
+		d.Head(ranksHead)
 		writeRanks(d, s.Table, s.all)
 	}
 	if st := s.State; st != nil {
@@ -75,13 +74,13 @@ func (s *SimulationDetail) write(d *document.Document) {
 		return
 	}
 	d.Head("%s", document.Plural(len(s.Failures), "failed attempt"))
-	t := document.NewTable("SEQUENCE", ">SEED", ">ATTEMPT", "WHY")
+	t := document.NewTable("sequence").Numbers("", "", "seed", "attempt").Texts("why")
 	for k, f := range s.Failures {
 		if k == maxFailures && !s.all {
-			t.Add(fmt.Sprintf("… %d more", len(s.Failures)-k), "", "", "")
+			t.Add(fmt.Sprintf("… %d more", len(s.Failures)-k))
 			break
 		}
-		t.Add(tables.Sequence(f.Sequence), fmt.Sprint(f.Seed), fmt.Sprint(f.Attempt), f.Why)
+		t.Add(tables.Sequence(f.Sequence), f.Seed, f.Attempt, f.Why)
 	}
 	d.Show(t)
 }
@@ -91,7 +90,6 @@ const maxFailures = 10
 
 // writeRanks adds the ranks of a table.
 func writeRanks(d *document.Document, r *runs.TableReport, all bool) {
-	d.Head("sequences")
 	d.Say(rankTitle(r))
 	if len(r.Rows) > 0 {
 		d.Show(rankTable(r, all))
@@ -114,7 +112,13 @@ func readTableDetail(r *runs.Run, all bool) (Detail, error) {
 	return &TableDetail{runs.NewTableReport(table), all}, nil
 }
 
-func (t *TableDetail) write(d *document.Document) { writeRanks(d, t.Table, t.all) }
+func (t *TableDetail) write(d *document.Document) {
+	d.Head(ranksHead)
+	writeRanks(d, t.Table, t.all)
+}
+
+// ranksHead is the heading of the ranks.
+const ranksHead = "sequences"
 
 // hasRanks is implemented by details with a table, whose rows JSON contains only with --all.
 type hasRanks interface{ ranks() *runs.TableReport }
@@ -130,22 +134,14 @@ const shownRanks = 5
 
 // PrintTable writes the report for people.
 func PrintTable(r *runs.TableReport, w io.Writer, all bool) error {
-	if _, err := io.WriteString(w, rankTitle(r)+"\n"); err != nil {
-		return err
-	}
-	if len(r.Rows) == 0 {
-		return nil
-	}
-	if err := rankTable(r, all).Print(w); err != nil {
-		return err
-	}
-	_, err := io.WriteString(w, rankSummary(r))
-	return err
+	d := &document.Document{}
+	writeRanks(d, r, all)
+	return d.PrintCompact(w)
 }
 
 // rankTable has a line for each sequence, or for the best and the worst.
 func rankTable(r *runs.TableReport, all bool) *document.Table {
-	t := document.NewTable(">RANK", "SEQUENCE", ">ACCURACY", ">SPREAD", ">LEFT", "")
+	t := (&document.Table{}).Numbers("", "", "rank").Texts("sequence").Numbers("", "", "accuracy", "spread", "left").Texts("")
 	last := 0
 	for k := range r.Rows {
 		row := &r.Rows[k]
@@ -153,24 +149,37 @@ func rankTable(r *runs.TableReport, all bool) *document.Table {
 			continue
 		}
 		if row.Rank > last+1 {
-			t.Add("…", "", "", "", "", "")
+			t.Add("…")
 		}
 		last = row.Rank
-		t.Add(rankCells(r, row)...)
+		remark := ""
+		if row == r.NoAction {
+			remark = "no adaptation"
+		}
+		t.Add(row.Rank, strings.Join(row.Sequence, ", "), shareCell(&row.Accuracy), shareCell(row.Spread), leftCell(row.Left), remark)
 	}
 	return t
 }
 
-func rankCells(r *runs.TableReport, row *runs.RankRow) []string {
-	remark := ""
-	if row == r.NoAction {
-		remark = "no adaptation"
+// shareCell is a share with its unit, in a column whose head does not say it.
+func shareCell(share *float64) document.Cell {
+	if share == nil {
+		return document.Missing()
 	}
-	left := make([]string, len(row.Left))
-	for k, s := range row.Left {
-		left[k] = fmt.Sprintf("%.1f", s)
+	return document.Value(*share, document.UnitShare).As("%.2f%%")
+}
+
+// leftCell is the time left at each decision.
+func leftCell(seconds []float64) document.Cell {
+	if len(seconds) == 0 {
+		return document.Missing()
 	}
-	return []string{strconv.Itoa(row.Rank), document.Printable(strings.Join(row.Sequence, ", ")), document.ShareText(&row.Accuracy), document.ShareText(row.Spread), strings.Join(left, "  ") + " s", remark}
+	c := document.Value(seconds[0], document.UnitSeconds).As("%.1f")
+	for _, s := range seconds[1:] {
+		c.After += fmt.Sprintf("  %.1f", s)
+	}
+	c.After += " s"
+	return c
 }
 
 // rankTitle describes the scenario of a table.
@@ -218,20 +227,18 @@ func rankSummary(r *runs.TableReport) string {
 
 // PrintRankCSV writes a row for each sequence.
 func PrintRankCSV(r *runs.TableReport, w io.Writer) error {
-	out := csv.NewWriter(w)
-	head := []string{"rank"}
-	head = append(head, document.Numbered("action_%d", 1, r.Decisions)...)
-	head = append(head, "accuracy", "spread", "seeds")
-	_ = out.Write(append(head, document.Numbered("left_%d [s]", 1, r.Decisions)...)) // the first error is kept
+	t := (&document.Table{}).Numbers("", "", "rank").Texts(document.Numbered("action_%d", 1, r.Decisions)...).Numbers("", "", "accuracy", "spread", "seeds").
+		Numbers(document.UnitSeconds, "", document.Numbered("left_%d", 1, r.Decisions)...)
 	for _, row := range r.Rows {
-		spread := ""
-		if row.Spread != nil {
-			spread = document.Exact(*row.Spread)
+		line := []any{row.Rank}
+		for _, action := range row.Sequence {
+			line = append(line, action)
 		}
-		line := append([]string{strconv.Itoa(row.Rank)}, row.Sequence...)
-		line = append(line, document.Exact(row.Accuracy), spread, strconv.Itoa(row.Seeds))
-		_ = out.Write(append(line, document.ExactAll(row.Left)...))
+		line = append(line, row.Accuracy, row.Spread, row.Seeds)
+		for _, s := range row.Left {
+			line = append(line, s)
+		}
+		t.Add(line...)
 	}
-	out.Flush()
-	return out.Error()
+	return t.CSV(w)
 }

@@ -34,7 +34,7 @@ func FirstNetwork(fsys files.FS, s *torch.Scope, c *config.Job, data *dataset.Se
 	if err := n.Materialize(s, placement(s, device, seed)); err != nil || first == "" {
 		return n, err
 	}
-	set, err := work.ReadWeights(fsys, first)
+	set, err := runs.ReadWeights(fsys, first)
 	if err != nil {
 		return nil, err
 	}
