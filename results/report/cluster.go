@@ -90,13 +90,13 @@ func fixesTable(r *runs.ClusterOutcome) *document.Table {
 	for _, c := range r.Cells {
 		for _, f := range c.Fixes {
 			worth := document.Missing()
-			if m := f.Worth.Mean; m != nil {
+			if m := f.Effect.Mean; m != nil {
 				worth = document.Value(*m, "").As("%+.1f")
 				if math.Abs(*m) < 0.05 { // zero has no sign
 					worth.Format = "%.1f"
 				}
 			}
-			t.Add(c.Name(), f.What, worth, overDays(f.Worth))
+			t.Add(c.Name(), f.What, worth, overDays(f.Effect))
 		}
 	}
 	return t
