@@ -31,6 +31,25 @@ type appender struct {
 	err     error  // the first failure, after which nothing is written
 }
 
+// rows are the methods that tables and logs share.
+type rows struct{ a *appender }
+
+// Rows is the number of rows or lines.
+func (r rows) Rows() int { return r.a.now().Rows }
+
+// Digest is the SHA-256 of all rows, in hexadecimal. Files with the same one and the same columns
+// are equal to the bit.
+func (r rows) Digest() string { return r.a.now().SHA256 }
+
+// Truncate keeps the first rows and drops the others, atomically. Fewer rows than that are an error.
+func (r rows) Truncate(rows int) error { return r.a.truncate(rows, "") }
+
+// Sync syncs all rows.
+func (r rows) Sync() error {
+	_, err := r.a.mark()
+	return err
+}
+
 // position is a place between two rows, with what comes before it.
 type position struct {
 	head  string // the line before the rows, with its end; empty if there is none

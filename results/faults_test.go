@@ -2,8 +2,10 @@ package results_test
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -245,15 +247,10 @@ func TestForceSurvivesEveryFault(t *testing.T) {
 			if run != nil {
 				_ = run.Close()
 			}
-			list, err := results.List(files.OS{}, filepath.Dir(path))
-			require.NoError(t, err)
-			var seeds []uint64
-			for _, l := range list {
-				seeds = append(seeds, l.Manifest.Seed)
-			}
-			require.Contains(t, seeds, uint64(1), "%s at %d", kind, at)
+			seeds := seedsIn(t, filepath.Dir(path))
+			require.Contains(t, slices.Collect(maps.Values(seeds)), uint64(1), "%s at %d", kind, at)
 			if run != nil {
-				require.Equal(t, []uint64{2, 1}, seeds, "%s at %d", kind, at)
+				require.Equal(t, map[string]uint64{"run": 2, "run.1": 1}, seeds, "%s at %d", kind, at)
 			}
 			reached = fsys.Fired()
 		}

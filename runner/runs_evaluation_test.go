@@ -103,7 +103,7 @@ func TestEvaluationsAreKept(t *testing.T) {
 		r, err := runs.Open(files.OS{}, dir)
 		require.NoError(t, err)
 		require.True(t, r.Ended)
-		got, err := runs.ReadEvaluation(r)
+		got, err := runs.OutcomeOf[runs.EvaluationOutcome](r)
 		require.NoError(t, err)
 		a, err := json.Marshal(want)
 		require.NoError(t, err)

@@ -3,6 +3,7 @@
 package document
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -145,3 +146,10 @@ var markdownSigns = strings.NewReplacer(`\`, `\\`, "|", `\|`, "`", "\\`", "*", `
 
 // markdownText escapes text so that Markdown shows it literally.
 func markdownText(text string) string { return markdownSigns.Replace(Printable(text)) }
+
+// PrintJSON writes one value as one line of JSON.
+func PrintJSON(w io.Writer, value any) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(value)
+}

@@ -12,12 +12,19 @@ import (
 	"graft/results/runs"
 )
 
+// withOutcome draws a figure of each run that has ended.
+func withOutcome[T any](draw func(r *runs.Run, outcome *T) ([]drawing, error)) func([]*runs.Run) ([]drawing, error) {
+	return single(func(r *runs.Run) ([]drawing, error) {
+		o, err := runs.OutcomeOf[T](r)
+		if o == nil || err != nil {
+			return nil, err
+		}
+		return draw(r, o)
+	})
+}
+
 // plotCompletions draws the distribution of completion times under each scheduler.
-func plotCompletions(r *runs.Run) ([]drawing, error) {
-	report, err := runs.ReadCluster(r)
-	if report == nil || err != nil {
-		return nil, err
-	}
+func plotCompletions(r *runs.Run, report *runs.ClusterOutcome) ([]drawing, error) {
 	panel := figure.Panel{Y: figure.Axis{Name: "jobs that took no longer", Unit: "%", Low: 0, High: 100}}
 	for _, c := range report.Cells {
 		curve := figure.Curve{Name: c.Name(), Steps: true}
@@ -31,11 +38,7 @@ func plotCompletions(r *runs.Run) ([]drawing, error) {
 }
 
 // plotClusterBars draws the mean completion time under each scheduler.
-func plotClusterBars(r *runs.Run) ([]drawing, error) {
-	report, err := runs.ReadCluster(r)
-	if report == nil || err != nil {
-		return nil, err
-	}
+func plotClusterBars(r *runs.Run, report *runs.ClusterOutcome) ([]drawing, error) {
 	b := &figure.Bars{Title: "Mean completion time of " + r.Base(), X: figure.Axis{Name: "mean completion time", Unit: "h", Zero: true}, Values: len(report.Cells) <= 8,
 		Note: "From submission to end. The line is the 95% interval by a bootstrap over days of submission."}
 	for _, c := range report.Cells {
@@ -49,10 +52,9 @@ func plotClusterBars(r *runs.Run) ([]drawing, error) {
 }
 
 // plotQueues draws the mean queueing time in each virtual cluster, under each scheduler.
-func plotQueues(r *runs.Run) ([]drawing, error) {
-	report, err := runs.ReadCluster(r)
-	if report == nil || err != nil || len(report.Cells) == 0 {
-		return nil, err
+func plotQueues(r *runs.Run, report *runs.ClusterOutcome) ([]drawing, error) {
+	if len(report.Cells) == 0 {
+		return nil, nil
 	}
 	b := &figure.Bars{Title: "Waiting by virtual cluster of " + r.Base(), X: figure.Axis{Name: "mean time of waiting", Unit: "h", Zero: true}}
 	for _, c := range report.Cells {
@@ -69,11 +71,7 @@ func plotQueues(r *runs.Run) ([]drawing, error) {
 }
 
 // plotUsage draws used devices and queued jobs over time, if usage.csv was written.
-func plotUsage(r *runs.Run) ([]drawing, error) {
-	report, err := runs.ReadCluster(r)
-	if report == nil || err != nil {
-		return nil, err
-	}
+func plotUsage(r *runs.Run, report *runs.ClusterOutcome) ([]drawing, error) {
 	used, waiting := figure.Panel{Y: figure.Axis{Name: "GPUs with a job", Unit: "%", Low: 0, High: 100}}, figure.Panel{Y: figure.Axis{Name: "waiting", Unit: "jobs", Zero: true}}
 	for _, c := range report.Cells {
 		u, err := readUsage(r, c.Name(), report.Begin)

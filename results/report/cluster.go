@@ -119,7 +119,7 @@ type clusterDetail struct {
 }
 
 func readClusterDetail(r *runs.Run, all bool) (Detail, error) {
-	report, err := runs.ReadCluster(r)
+	report, err := runs.OutcomeOf[runs.ClusterOutcome](r)
 	if report == nil || err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"graft/parallel"
 	"graft/results/document"
 	"graft/results/runs"
 	"graft/stat"
@@ -204,7 +205,7 @@ func (c *comparison) compareQuantities() {
 			}
 		}
 	}
-	runs.Parallel(len(c.Rows), func(k int) { c.Rows[k].test() })
+	parallel.Do(len(c.Rows), 0, func(k int) { c.Rows[k].test() })
 }
 
 func (q *comparedQuantity) add(column int, values []float64) {

@@ -165,13 +165,8 @@ type EvaluationDetail struct {
 }
 
 func readEvaluationDetail(r *runs.Run, _ bool) (Detail, error) {
-	d := &EvaluationDetail{}
-	if !r.Ended {
-		return d, nil
-	}
-	var err error
-	d.Outcome, err = runs.ReadEvaluation(r)
-	return d, err
+	o, err := runs.OutcomeOf[runs.EvaluationOutcome](r)
+	return &EvaluationDetail{o}, err
 }
 
 func (e *EvaluationDetail) write(d *document.Document) {

@@ -62,12 +62,9 @@ type PoliciesDetail struct {
 }
 
 func readPoliciesDetail(r *runs.Run, _ bool) (Detail, error) {
-	d := &PoliciesDetail{Rows: []runs.LearnedRow{}}
-	if r.Ended {
-		d.Outcome = &runs.PoliciesOutcome{}
-		if err := results.ReadOutcome(r.Files, r.Path, d.Outcome); err != nil {
-			return nil, err
-		}
+	o, err := runs.OutcomeOf[runs.PoliciesOutcome](r)
+	if err != nil {
+		return nil, err
 	}
 	t, err := results.ReadStream(r.Files, filepath.Join(r.Path, runs.LearningFile))
 	if err != nil {
@@ -77,8 +74,7 @@ func readPoliciesDetail(r *runs.Run, _ bool) (Detail, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", runs.LearningFile, err)
 	}
-	d.Rows = append(d.Rows, last...)
-	return d, nil
+	return &PoliciesDetail{o, append([]runs.LearnedRow{}, last...)}, nil
 }
 
 func (p *PoliciesDetail) write(d *document.Document) {
@@ -116,13 +112,11 @@ type learningRow struct {
 }
 
 func readPolicyDetail(r *runs.Run, all bool) (Detail, error) {
-	d := &PolicyDetail{Rows: []learningRow{}}
-	if r.Ended {
-		d.Outcome = &learn.StudyOutcome{}
-		if err := results.ReadOutcome(r.Files, r.Path, d.Outcome); err != nil {
-			return nil, err
-		}
+	o, err := runs.OutcomeOf[learn.StudyOutcome](r)
+	if err != nil {
+		return nil, err
 	}
+	d := &PolicyDetail{Outcome: o, Rows: []learningRow{}}
 	t, err := results.ReadStream(r.Files, filepath.Join(r.Path, runs.LearningFile))
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"graft/parallel"
 	"graft/results/document"
 	"graft/results/page"
 	"graft/results/runs"
@@ -44,7 +45,7 @@ func Page(found []*runs.Run, skipped []runs.SkippedRun, all bool, more, version 
 		return p, r, nil
 	}
 	sections := make([][]page.Section, len(found))
-	runs.Parallel(len(found), func(k int) { sections[k] = b.run(k, found[k]) })
+	parallel.Do(len(found), 0, func(k int) { sections[k] = b.run(k, found[k]) })
 	for _, list := range sections {
 		p.Sections = append(p.Sections, list...)
 	}

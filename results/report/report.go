@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"graft/parallel"
 	"graft/results/document"
 	"graft/results/failure"
 	"graft/results/runs"
@@ -50,7 +51,7 @@ func DetailOf(r *runs.Run, all bool) (Detail, error) {
 // includes every row of the detail.
 func New(list []*runs.Run, skipped []runs.SkippedRun, all bool) (*Report, error) {
 	r := &Report{Runs: make([]RunReport, len(list)), Skipped: append([]runs.SkippedRun{}, skipped...), Comparisons: []*comparison{}, all: all}
-	runs.Parallel(len(list), func(k int) { r.Runs[k] = NewRunReport(list[k]) })
+	parallel.Do(len(list), 0, func(k int) { r.Runs[k] = NewRunReport(list[k]) })
 	for _, run := range list {
 		if run.Faults != nil {
 			r.Skipped = append(r.Skipped, runs.SkippedRun{Path: run.Path, Why: "in part: " + run.Faults.Error(), Err: failure.With(failure.Partial, run.Faults)})

@@ -176,17 +176,3 @@ func readClusterRun(f *Folder, r *Run) error {
 	}
 	return nil
 }
-
-// ReadCluster reads the outcome of a cluster simulation; nil before its end.
-func ReadCluster(r *Run) (*ClusterOutcome, error) {
-	f := &Folder{Path: r.Path, Files: r.Files}
-	var err error
-	if f.Entries, err = r.Files.ReadDir(r.Path); err != nil {
-		return nil, fmt.Errorf("read the outcome of %s: %w", r.Path, err)
-	}
-	if !f.Has(OutcomeFile) {
-		return nil, nil
-	}
-	report := &ClusterOutcome{}
-	return report, f.readOwn(&Run{}, report)
-}

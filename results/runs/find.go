@@ -5,12 +5,11 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
 
 	"graft/files"
+	"graft/parallel"
 	"graft/results/failure"
 )
 
@@ -49,7 +48,7 @@ func OpenAll(fsys files.FS, args []string) (runs []*Run, skipped []SkippedRun) {
 		return twice
 	})
 	all, errs := make([]*Run, len(paths)), make([]error, len(paths))
-	Parallel(len(paths), func(k int) { all[k], errs[k] = Open(fsys, paths[k]) })
+	parallel.Do(len(paths), 0, func(k int) { all[k], errs[k] = Open(fsys, paths[k]) })
 	for k, err := range errs {
 		if err != nil {
 			skipped = append(skipped, SkippedRun{paths[k], err.Error(), err})
@@ -58,24 +57,6 @@ func OpenAll(fsys files.FS, args []string) (runs []*Run, skipped []SkippedRun) {
 		runs = append(runs, all[k])
 	}
 	return runs, skipped
-}
-
-// Parallel calls do for 0 to n-1, at most as many at once as there are processors.
-func Parallel(n int, do func(k int)) {
-	var wait sync.WaitGroup
-	next := make(chan int)
-	for range min(n, runtime.GOMAXPROCS(0)) {
-		wait.Go(func() {
-			for k := range next {
-				do(k)
-			}
-		})
-	}
-	for k := range n {
-		next <- k
-	}
-	close(next)
-	wait.Wait()
 }
 
 // Find lists the run folders that an argument names. A folder without any run is listed itself:

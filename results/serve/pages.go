@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"graft/files"
+	"graft/parallel"
 	"graft/results"
 	"graft/results/document"
 	"graft/results/page"
@@ -43,7 +44,7 @@ func (h *Handler) tag(want *request, v *snapshot) string {
 // runs builds the page of a run, or of several side by side. It names what cannot be read.
 func (h *Handler) runs(v *snapshot, live page.Live) (*page.Page, error) {
 	opened, errs := make([]*runs.Run, len(v.states)), make([]error, len(v.states))
-	runs.Parallel(len(v.states), func(k int) { opened[k], errs[k] = runs.Open(h.index.fsys, v.states[k].path) })
+	parallel.Do(len(v.states), 0, func(k int) { opened[k], errs[k] = runs.Open(h.index.fsys, v.states[k].path) })
 	var list []*runs.Run
 	var skipped []runs.SkippedRun
 	for _, name := range v.missing {
@@ -101,7 +102,7 @@ func (h *Handler) lines(sights []runState) []*runLine {
 		}
 	}
 	h.index.mu.Unlock()
-	runs.Parallel(len(sights), func(k int) {
+	parallel.Do(len(sights), 0, func(k int) {
 		if list[k] == nil {
 			list[k] = readLine(h.index.fsys, sights[k].path)
 			h.index.note(sights[k].name, sights[k].tag, list[k].ended, list[k])
