@@ -139,6 +139,19 @@ func (t *Table) Floats(name string) ([]float64, error) {
 	return values, nil
 }
 
+// Numbers returns columns of numbers by their names, as Floats does.
+func (t *Table) Numbers(names ...string) (map[string][]float64, error) {
+	columns := map[string][]float64{}
+	for _, name := range names {
+		values, err := t.Floats(name)
+		if err != nil {
+			return nil, err
+		}
+		columns[name] = values
+	}
+	return columns, nil
+}
+
 // Strings returns a column of strings. A missing one is empty.
 func (t *Table) Strings(name string) ([]string, error) {
 	s, err := t.series(name)

@@ -54,15 +54,6 @@ func ShortText(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 // Exact is the shortest text that reads back as the same number.
 func Exact(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// ExactAll applies [Exact] to each value.
-func ExactAll(values []float64) []string {
-	texts := make([]string, len(values))
-	for k, v := range values {
-		texts[k] = Exact(v)
-	}
-	return texts
-}
-
 // RoughDurationText formats a duration of any length: seconds with one decimal below ten
 // minutes, else hours, minutes and whole seconds.
 func RoughDurationText(d time.Duration) string {

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -60,6 +61,15 @@ func (t *Table) Add(values ...any) {
 	t.Rows = append(t.Rows, row)
 }
 
+// Anys are values for [Table.Add].
+func Anys[T any](values []T) []any {
+	list := make([]any, len(values))
+	for k, v := range values {
+		list[k] = v
+	}
+	return list
+}
+
 func (c Column) cell(value any) Cell {
 	number := func(v float64, format string) Cell { return Cell{Number: &v, Unit: c.Unit, Format: format} }
 	switch v := value.(type) {
@@ -69,8 +79,11 @@ func (c Column) cell(value any) Cell {
 		}
 		return v
 	case int:
-		return number(float64(v), cmp.Or(c.Format, wholeFormat))
+		return c.cell(int64(v))
 	case int64:
+		if max(v, -v) > 1<<53 || v == math.MinInt64 { // a float64 would lose digits
+			return Text(fmt.Sprint(v))
+		}
 		return number(float64(v), cmp.Or(c.Format, wholeFormat))
 	case float64:
 		return number(v, c.Format)

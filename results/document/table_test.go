@@ -79,7 +79,8 @@ func TestATableInAllForms(t *testing.T) {
 		require.NoError(t, write(&got))
 		require.Equal(t, want, got.String())
 	}
-	table.Add("third")
+	table.Add(int64(1)<<53 + 1)
+	require.Equal(t, "9007199254740993", table.Rows[2][0].String(), "no digit is lost")
 	table.Add("fourth")
 	short, left := table.Middle(2)
 	require.Equal(t, 2, left)

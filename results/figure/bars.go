@@ -57,10 +57,7 @@ func (b *Bars) Layout(width float64) *Picture {
 	x.from, x.to = b.sides(p, x)
 	bottom := b.rows(p, x, dots)
 	top := p.lower(b.X, x, lying(x.low, x.high, x.to-x.from), bottom)
-	top = p.legend(b.entries(dots), margin, top+2, width-2*margin)
-	top = p.note(b.Note, margin, top, width-2*margin)
-	p.Height = math.Ceil(top + margin)
-	return p
+	return p.finish(b.entries(dots), b.Note, top+2)
 }
 
 // told describes the bars in sentences.

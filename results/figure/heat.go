@@ -1,7 +1,6 @@
 package figure
 
 import (
-	"math"
 	"strconv"
 )
 
@@ -48,10 +47,7 @@ func (h *Heat) Layout(width float64) *Picture {
 	}
 	bottom := margin + height*float64(len(h.Rows))
 	top := h.numbers(p, left, cell, bottom)
-	top = p.legend(h.entries(), margin, top+2, width-2*margin)
-	top = p.note(h.Note, margin, top, width-2*margin)
-	p.Height = math.Ceil(top + margin)
-	return p
+	return p.finish(h.entries(), h.Note, top+2)
 }
 
 // strength is the opacity for a share: even the weakest is visible.

@@ -35,7 +35,7 @@ func points(v float64) document.Cell { return document.Value(v, document.UnitPoi
 func SeedTable(o *runs.PoliciesOutcome) *document.Table {
 	t := (&document.Table{}).Numbers("", "", "seed", "steps", "mean regret").Texts("ended, as")
 	for _, s := range o.Seeds {
-		t.Add(int64(s.Seed), s.Steps, points(s.Regret).As("%.3f"), s.Ended)
+		t.Add(s.Seed, s.Steps, points(s.Regret).As("%.3f"), s.Ended)
 	}
 	return t
 }
@@ -121,39 +121,22 @@ func readPolicyDetail(r *runs.Run, all bool) (Detail, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := runs.SeriesOf("learning", t)
+	c, err := t.Numbers("episodes", "objective", "accuracy", "expected_accuracy", "temperature", "learning_rate")
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", runs.LearningFile, err)
+	}
+	greedy, err := t.Strings("greedy")
+	if err != nil {
+		greedy = make([]string, t.Rows)
 	}
 	from := 0
 	if !all {
 		from = max(0, t.Rows-lastEpochs)
 	}
-	for row := from; row < t.Rows; row++ {
-		one, err := learningRowAt(&s, row)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", runs.LearningFile, err)
-		}
-		d.Rows = append(d.Rows, one)
+	for k := from; k < t.Rows; k++ {
+		d.Rows = append(d.Rows, learningRow{int64(c["episodes"][k]), c["objective"][k], c["accuracy"][k], c["expected_accuracy"][k], greedy[k], c["temperature"][k], c["learning_rate"][k]})
 	}
 	return d, nil
-}
-
-// learningRowAt reads a row of the learning metrics.
-func learningRowAt(s *runs.Series, row int) (r learningRow, err error) {
-	value := func(name string) float64 {
-		c := s.Column(name)
-		if c == nil || c.Values == nil {
-			err = fmt.Errorf("it has no numbers %s", name)
-			return 0
-		}
-		return c.Values[row]
-	}
-	r = learningRow{int64(value("episodes")), value("objective"), value("accuracy"), value("expected_accuracy"), "", value("temperature"), value("learning_rate")}
-	if c := s.Column("greedy"); c != nil && c.Texts != nil {
-		r.Greedy = c.Texts[row]
-	}
-	return r, err
 }
 
 func (p *PolicyDetail) write(d *document.Document) {

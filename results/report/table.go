@@ -230,15 +230,9 @@ func PrintRankCSV(r *runs.TableReport, w io.Writer) error {
 	t := (&document.Table{}).Numbers("", "", "rank").Texts(document.Numbered("action_%d", 1, r.Decisions)...).Numbers("", "", "accuracy", "spread", "seeds").
 		Numbers(document.UnitSeconds, "", document.Numbered("left_%d", 1, r.Decisions)...)
 	for _, row := range r.Rows {
-		line := []any{row.Rank}
-		for _, action := range row.Sequence {
-			line = append(line, action)
-		}
+		line := append([]any{row.Rank}, document.Anys(row.Sequence)...)
 		line = append(line, row.Accuracy, row.Spread, row.Seeds)
-		for _, s := range row.Left {
-			line = append(line, s)
-		}
-		t.Add(line...)
+		t.Add(append(line, document.Anys(row.Left)...)...)
 	}
 	return t.CSV(w)
 }
