@@ -63,7 +63,8 @@ type position struct {
 // where absent. A new table needs a head; for an old one the empty head stands for any.
 func openAppender(fsys files.FS, path string, heads int, head string) (*appender, error) {
 	a := &appender{fsys: fsys, path: path, heads: heads}
-	torn, err := a.measure()
+	at, torn, err := measure(fsys, path, heads, -1)
+	a.at = at
 	if errors.Is(err, fs.ErrNotExist) || err == nil && heads == 1 && a.at.head == "" {
 		err = a.begin(head)
 	} else if err == nil && torn {
@@ -96,12 +97,6 @@ func (a *appender) checkHead(head string) error {
 func (a *appender) begin(head string) error {
 	a.at = position{head: head, bytes: int64(len(head)), sum: sha256.New()}
 	return writeBytes(a.fsys, a.path, []byte(head))
-}
-
-// measure finds the end of the last whole row; torn means that more follows.
-func (a *appender) measure() (torn bool, err error) {
-	a.at, torn, err = measure(a.fsys, a.path, a.heads, -1)
-	return torn, err
 }
 
 // measure reads a file up to so many rows; a negative number reads all.

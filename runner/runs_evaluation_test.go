@@ -273,7 +273,7 @@ func TestEvaluationsThatAreNotWhole(t *testing.T) {
 	got := graft("report", dir)
 	require.Equal(t, failure.Done, got.code)
 	require.Contains(t, got.stdout, "not ended")
-	require.Contains(t, got.stdout, "it is under way, or was killed")
+	require.Contains(t, got.stdout, "the evaluation is running, or was killed")
 	require.NoError(t, os.WriteFile(filepath.Join(dir, runs.OutcomeFile), []byte("{}"), 0o600))
 	got = graft("report", dir)
 	require.Equal(t, failure.Damaged, got.code)

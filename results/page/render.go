@@ -116,8 +116,8 @@ type (
 		Class                   string
 	}
 	figureView struct {
-		Caption, Words string
-		SVG            template.HTML
+		Caption, Description string
+		SVG                  template.HTML
 	}
 )
 

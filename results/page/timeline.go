@@ -19,12 +19,11 @@ const (
 )
 
 type timelineView struct {
-	Title, Unit       string
-	Height, Axis      int
-	Ticks             []tickView
-	Marks             []markView
-	HasUp, HasDown    bool
-	HasPlain, HasPick bool
+	Title, Unit  string
+	Height, Axis int
+	Ticks        []tickView
+	Marks        []markView
+	Has          map[string]bool // classes of the marks
 }
 
 type tickView struct{ X, Text, Anchor string }
@@ -55,7 +54,7 @@ func (t *Timeline) view() *timelineView {
 	}
 	events := slices.Clone(t.Events)
 	slices.SortStableFunc(events, func(a, b Event) int { return cmp.Compare(a.At, b.At) })
-	v := &timelineView{Title: t.Title, Unit: t.Unit}
+	v := &timelineView{Title: t.Title, Unit: t.Unit, Has: map[string]bool{}}
 	lanes := lanesOf(events, end)
 	count := 1
 	for _, lane := range lanes {
@@ -99,16 +98,7 @@ func (v *timelineView) mark(e Event, x float64, y int, unit string) {
 		title += ", " + e.Detail
 	}
 	v.Marks = append(v.Marks, markView{X: percent(x), Y: y, End: v.Axis, Title: title, Class: look.class, Path: look.path})
-	switch e.Look {
-	case results.Up:
-		v.HasUp = true
-	case results.Down:
-		v.HasDown = true
-	case results.Choice:
-		v.HasPick = true
-	default:
-		v.HasPlain = true
-	}
+	v.Has[look.class] = true
 }
 
 // ticksOf are about five round numbers along the axis.

@@ -94,20 +94,13 @@ func folders(fsys files.FS, paths []string) []string {
 	var all []string
 	for _, path := range paths {
 		f, err := runs.ReadFolder(fsys, path)
-		if err != nil {
-			all = append(all, path)
-			continue
-		}
-		kind := f.Kind()
-		if kind != runs.PipelineKind && (kind != nil || f.Has(runs.ManifestFile) || f.Has(runs.LockFile)) {
+		if err != nil || f.Kind() != runs.PipelineKind && f.IsRun() {
 			all = append(all, path)
 			continue
 		}
 		below := runsIn(f)
-		if kind == runs.PipelineKind {
-			below = append([]string{path}, slices.DeleteFunc(below, func(folder string) bool { return isEvaluation(fsys, folder) })...)
-		} else if below == nil {
-			below = []string{path} // whose error says what it is not
+		if f.Kind() == runs.PipelineKind || below == nil { // whose error says what it is not
+			all = append(all, path)
 		}
 		all = append(all, below...)
 	}
@@ -117,16 +110,13 @@ func folders(fsys files.FS, paths []string) []string {
 // runsIn lists the run folders directly in a folder.
 func runsIn(f *runs.Folder) (below []string) {
 	for _, entry := range f.Entries {
-		if inside, err := runs.ReadFolder(f.Files, f.At(entry.Name())); entry.IsDir() && err == nil && (inside.Kind() != nil || inside.Has(runs.LockFile)) {
-			below = append(below, f.At(entry.Name()))
+		inside, err := runs.ReadFolder(f.Files, f.At(entry.Name()))
+		if err != nil || !entry.IsDir() || !inside.IsRun() || f.Kind() == runs.PipelineKind && inside.Kind() == runs.EvaluationKind {
+			continue
 		}
+		below = append(below, inside.Path)
 	}
 	return below
-}
-
-func isEvaluation(fsys files.FS, folder string) bool {
-	f, err := runs.ReadFolder(fsys, folder)
-	return err == nil && f.Kind() == runs.EvaluationKind
 }
 
 // plotter writes figure files.

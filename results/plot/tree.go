@@ -48,7 +48,7 @@ func treeFigure(t *tables.Table, policy []string) *figure.Tree {
 func noiseText(t *tables.Table) string {
 	r := runs.NewTableReport(t)
 	if r.SeedSpread == nil {
-		return "Each ran once: how far the optimum is chance cannot be told."
+		return "Each ran once: the noise of the optimum is unknown."
 	}
 	near := -1 // not itself
 	for _, row := range r.Rows {

@@ -86,7 +86,7 @@ func intervalWords(i runs.ClusterInterval) string {
 
 // fixesTable lists the corrected faults and the effect of each correction.
 func fixesTable(r *runs.ClusterOutcome) *document.Table {
-	t := document.NewTable("scheduler", "corrected: now").Numbers(document.UnitSeconds, "", "completion").Numbers("", "", "95%")
+	t := document.NewTable("scheduler", "correction").Numbers(document.UnitSeconds, "", "completion").Numbers("", "", "95%")
 	for _, c := range r.Cells {
 		for _, f := range c.Fixes {
 			worth := document.Missing()
@@ -104,7 +104,7 @@ func fixesTable(r *runs.ClusterOutcome) *document.Table {
 
 // dividedTable has a line for each size and virtual cluster.
 func dividedTable(c *runs.ClusterCell) *document.Table {
-	t := document.NewTable("jobs of").Numbers("", "", "jobs").Numbers(document.UnitSeconds, "%.1f", "completion", "median", "p99", "queue", "p99.9").
+	t := document.NewTable("group").Numbers("", "", "jobs").Numbers(document.UnitSeconds, "%.1f", "completion", "median", "p99", "queue", "p99.9").
 		Numbers("", "%.1f", "slowdown").Numbers(document.UnitShare, "%.1f%%", "used").Numbers("", "", "preempted")
 	for _, p := range slices.Concat(c.Sizes, c.Pools) {
 		t.Add(p.Name, p.Jobs, p.Completion.Mean, p.Completion.Median, p.Completion.P99, p.Queue.Mean, p.Queue.P999, p.Slowdown, p.Used, p.Preemptions)

@@ -172,7 +172,7 @@ func readEvaluationDetail(r *runs.Run, _ bool) (Detail, error) {
 func (e *EvaluationDetail) write(d *document.Document) {
 	switch {
 	case e.Outcome == nil:
-		d.Say("It has come to no outcome: it is under way, or was killed; begin it again, in another folder or with --force.")
+		d.Say("No outcome yet: the evaluation is running, or was killed; run it again in another folder or with --force.")
 	case e.Outcome.LeftOut != nil:
 		d.Head(leftOutHead)
 		writeLeftOut(e.Outcome.LeftOut, d, " left out")

@@ -33,7 +33,7 @@ func points(v float64) document.Cell { return document.Value(v, document.UnitPoi
 
 // SeedTable has a line for each seed.
 func SeedTable(o *runs.PoliciesOutcome) *document.Table {
-	t := (&document.Table{}).Numbers("", "", "seed", "steps", "mean regret").Texts("ended, as")
+	t := (&document.Table{}).Numbers("", "", "seed", "steps", "mean regret").Texts("stop reason")
 	for _, s := range o.Seeds {
 		t.Add(s.Seed, s.Steps, points(s.Regret).As("%.3f"), s.Ended)
 	}
@@ -51,7 +51,7 @@ func SummaryText(o *runs.PoliciesOutcome) string {
 
 func summaryText(where string, s evaluation.Summary, vote float64) string {
 	return fmt.Sprintf("mean regret %s: %.3f points, 95%% interval over %s [%.3f, %.3f]; the vote's is %.3f\n"+
-		"%.0f%% of what they chose is in a table's top five; the worst regret is %.2f points, in %s\n",
+		"%.0f%% of their sequences are in a table's top five; the worst regret is %.2f points, in %s\n",
 		where, s.Regret.Mean, document.Plural(s.Seeds, "seed"), s.Regret.Low, s.Regret.High, vote, 100*s.TopFive, s.Worst, document.Printable(s.WorstOne))
 }
 
@@ -145,7 +145,7 @@ func (p *PolicyDetail) write(d *document.Document) {
 			fmt.Sprintf("the table's best is %s: %s", strings.Join(o.Best, ", "), document.PercentText(o.Most)),
 			fmt.Sprintf("what the policy draws has %s on average", document.PercentText(o.Expected)))
 	}
-	d.Head("last figures")
+	d.Head("last metrics")
 	t := (&document.Table{}).Numbers("", "", "episodes").Numbers("", "%.4f", "objective").Numbers(document.UnitShare, "", "accuracy", "expected accuracy").Texts("likeliest sequence").Numbers("", "%.3g", "temperature", "rate")
 	for _, row := range p.Rows {
 		t.Add(row.Episodes, row.Objective, row.Accuracy, row.Expected, row.Greedy, row.Temperature, row.Rate)

@@ -18,7 +18,7 @@ func PrintLeftOut(r runs.LeaveOutReport, w io.Writer) error {
 }
 
 // leaveRemark explains regret and what each chooser has seen.
-const leaveRemark = "Regret is in points of accuracy below the best of the table. Of each table the best fixed sequence and the policies have seen the others only."
+const leaveRemark = "Regret is in points of accuracy below the best of the table. The best fixed sequence and the policies have seen only the other tables."
 
 // leftOutLead describes what is left out and how many policies learn.
 func leftOutLead(r runs.LeaveOutReport) string {
@@ -52,11 +52,11 @@ func leftOutSentence(r runs.LeaveOutReport, s evaluation.Standing) string {
 		math.Abs(d.Mean), more, intervalCell(d.OverTables))
 	switch {
 	case d.OverTables.Low <= 0 && 0 <= d.OverTables.High:
-		return text + "zero lies inside, so these tables do not tell the two apart"
+		return text + "zero lies inside, so the difference is not significant"
 	case d.Inside:
-		return text + fmt.Sprintf("zero lies outside, but the noise of the tables, as it was read, alone makes a standard deviation of %.2f: they are not told apart", d.Noise)
+		return text + fmt.Sprintf("zero lies outside, but the noise of the tables alone has a standard deviation of %.2f: the difference is not significant", d.Noise)
 	}
-	return text + fmt.Sprintf("zero lies outside, and the noise of the tables alone makes a standard deviation of no more than %.2f", d.Noise)
+	return text + fmt.Sprintf("zero lies outside, and the noise of the tables alone has a standard deviation of no more than %.2f", d.Noise)
 }
 
 // groupTable has a line for each group.
@@ -84,7 +84,7 @@ func groupTable(r runs.LeaveOutReport) *document.Table {
 }
 
 // leftOutHead is the heading of what policies learned from other tables are worth.
-const leftOutHead = "judged by what was left out"
+const leftOutHead = "on tables that were left out"
 
 // writeLeftOut adds the report of policies that learned from other tables, which are named with
 // the suffix.

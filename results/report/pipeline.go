@@ -15,19 +15,19 @@ import (
 // Pipeline is the evaluation of a pipeline's policies, to be printed compact.
 func Pipeline(o *runs.PipelineOutcome) *document.Document {
 	d := &document.Document{}
-	writePipeline(o, d, "These tables were learned from. Judged by what was not:", "")
+	writePipeline(o, d, "The policies learned from these tables. On tables that were left out:", "")
 	return d
 }
 
 // seenAll remarks that no table was left out.
-const seenAll = "The policies and the best fixed sequence have seen all these tables: for neither is this a test; evaluate.leave_out makes one."
+const seenAll = "The policies and the best fixed sequence have seen all these tables: this is no test of either; evaluate.leave_out makes one."
 
 // shownBaselines lists the baselines shown beside the learned policy.
 var shownBaselines = []string{"never", "random", "best fixed", "optimum"}
 
 // scenarioTable has a line for each table.
 func scenarioTable(o *runs.PipelineOutcome) *document.Table {
-	t := document.NewTable("scenario").Numbers("", "", "sequences").Texts("what was learned").Numbers(document.UnitShare, "%.2f%%", "learned").Numbers(document.UnitShare, "%.2f%%", shownBaselines...)
+	t := document.NewTable("scenario").Numbers("", "", "sequences").Texts("learned sequence").Numbers(document.UnitShare, "%.2f%%", "learned").Numbers(document.UnitShare, "%.2f%%", shownBaselines...)
 	for _, trial := range o.Tables {
 		cells := []any{trial.Scenario, trial.Sequences, "-"}
 		for _, name := range append([]string{o.Learned}, shownBaselines...) {
@@ -132,7 +132,7 @@ func (s *pipelineStage) stateWords() string {
 
 func (p *PipelineDetail) write(d *document.Document) {
 	d.Head("stages")
-	t := document.NewTable("stage", "state").Numbers(document.UnitSeconds, "", "took").Numbers("", "", "reused").Texts("run", "what it made")
+	t := document.NewTable("stage", "state").Numbers(document.UnitSeconds, "", "took").Numbers("", "", "reused").Texts("run", "outcome")
 	var failed []string
 	for _, s := range p.Stages {
 		cells := []any{s.Stage, s.stateWords(), orMissing(s.Seconds), s.Reused}
@@ -148,7 +148,7 @@ func (p *PipelineDetail) write(d *document.Document) {
 	d.Say("REUSED is how often a stage was skipped since it was done, as nothing had changed; TOOK is of the process that ended it.")
 	d.Say(failed...)
 	if p.Outcome == nil {
-		d.Say("It has come to no outcome yet: the same pipeline in the same folder goes on.")
+		d.Say("No outcome yet: run the same pipeline in the same folder to go on.")
 		return
 	}
 	d.Head("scenarios that were learned from")

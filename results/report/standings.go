@@ -72,7 +72,7 @@ const minResamples = 5
 func trustRemarks(all []evaluation.Standing, tables int) []string {
 	lines := []string{"Regret is in points of accuracy below the best of the table, TIES are the ranks that noise could exchange."}
 	if slices.ContainsFunc(all, func(s evaluation.Standing) bool { return s.Seen == evaluation.SeenThese }) {
-		lines = append(lines, "The best fixed sequence has seen all these tables, as has a policy that learned from them: for neither is this a test;")
+		lines = append(lines, "The best fixed sequence has seen all these tables, as has a policy that learned from them: this is no test of either;")
 	} else {
 		lines = append(lines, "A policy that learned from these tables has seen them, which makes this no test of it;")
 	}

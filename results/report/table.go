@@ -210,7 +210,7 @@ func rankSummary(r *runs.TableReport) string {
 		text += fmt.Sprintf("\nagainst no adaptation the best has %+.2f points, the worst %+.2f", 100*(r.Best.Accuracy-r.NoAction.Accuracy), 100*(r.Worst.Accuracy-r.NoAction.Accuracy))
 	}
 	if r.SeedSpread == nil {
-		return text + "\neach sequence has one seed: how far a rank is chance cannot be told\n"
+		return text + "\neach sequence has one seed: the noise of the ranks is unknown\n"
 	}
 	near := 0
 	for k := range r.Rows[1:] {
