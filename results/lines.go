@@ -24,15 +24,6 @@ func (r *Run) Lines(name string) (*Lines, error) {
 	return &Lines{rows{a}}, nil
 }
 
-// AppendJSON adds a value to a log, and opens it if need be.
-func (r *Run) AppendJSON(name string, v any) error {
-	lines, err := r.Lines(name)
-	if err != nil {
-		return err
-	}
-	return lines.Append(v)
-}
-
 // Append adds a value as one line, which is written at once.
 func (l *Lines) Append(v any) error {
 	text, err := json.Marshal(v)

@@ -183,10 +183,19 @@ func TestAClosedRunTakesNothing(t *testing.T) {
 	require.NoError(t, run.Close())
 	require.NoError(t, run.Close())
 	assert.ErrorContains(t, stream.Append(1, 2.0, "x", true), "the run is closed")
-	assert.ErrorContains(t, run.AppendJSON("events", 1), "the run is closed")
+	assert.ErrorContains(t, appendJSON(run, "events", 1), "the run is closed")
 	assert.ErrorContains(t, run.WriteOutcome(1), "the run is closed")
 	assert.ErrorContains(t, run.SaveCheckpoint("x", nothing), "the run is closed")
 	assert.ErrorContains(t, run.Rewind(nil), "the run is closed")
+}
+
+// appendJSON adds a value to a log, and opens it if need be.
+func appendJSON(run *results.Run, name string, v any) error {
+	lines, err := run.Lines(name)
+	if err == nil {
+		err = lines.Append(v)
+	}
+	return err
 }
 
 func writing(text string) func(io.Writer) error {

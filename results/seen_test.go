@@ -52,7 +52,7 @@ func TestARunIsReadBack(t *testing.T) {
 	stream, err := run.Stream("epochs", columns)
 	require.NoError(t, err)
 	require.NoError(t, stream.Append(1, 0.5, "up", true))
-	require.NoError(t, run.AppendJSON("events", map[string]int{"epoch": 1}))
+	require.NoError(t, appendJSON(run, "events", map[string]int{"epoch": 1}))
 	require.NoError(t, run.SaveCheckpoint("epoch-1", nothing))
 	require.Nil(t, look(t, run.Path("")).Outcome)
 	require.NoError(t, run.WriteOutcome(map[string]string{"end": "budget"}))
@@ -71,7 +71,7 @@ func TestDamageIsReadAsSuch(t *testing.T) {
 	for _, name := range []string{"good", "bad"} {
 		_, err := run.Stream(name, columns)
 		require.NoError(t, err)
-		require.NoError(t, run.AppendJSON(name, 1))
+		require.NoError(t, appendJSON(run, name, 1))
 	}
 	write(t, "epoch,loss [nats]\n1\n", run.Path("bad.csv"))
 	write(t, "1\n{\n", run.Path("bad.jsonl"))

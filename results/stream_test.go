@@ -126,7 +126,7 @@ func TestStreamRefusesBadNames(t *testing.T) {
 	for _, name := range []string{"", "../x", "A", ".x", "a b", strings.Repeat("x", 101)} {
 		_, err := run.Stream(name, columns)
 		assert.ErrorContains(t, err, "is no name", name)
-		assert.ErrorContains(t, run.AppendJSON(name, 1), "is no name", name)
+		assert.ErrorContains(t, appendJSON(run, name, 1), "is no name", name)
 		assert.ErrorContains(t, run.SaveCheckpoint(name, nothing), "is no name", name)
 	}
 	for name, c := range map[string][]results.Column{
@@ -269,7 +269,7 @@ func TestConcurrentWriters(t *testing.T) {
 				s, err := run.Stream("epochs", columns)
 				assert.NoError(t, err)
 				assert.NoError(t, s.Append(k, float64(g), fmt.Sprint(g), true))
-				assert.NoError(t, run.AppendJSON("events", []int{g, k}))
+				assert.NoError(t, appendJSON(run, "events", []int{g, k}))
 				if k%10 == 0 {
 					assert.NoError(t, run.SaveCheckpoint("x", nothing))
 				}
@@ -299,7 +299,7 @@ func TestLines(t *testing.T) {
 		require.NoError(t, lines.Append(e))
 	}
 	digest := lines.Digest()
-	require.NoError(t, run.AppendJSON("events", event{3, ""}))
+	require.NoError(t, appendJSON(run, "events", event{3, ""}))
 	assert.Equal(t, 3, lines.Rows())
 	require.Error(t, lines.Append(func() {}), "no JSON")
 	write(t, read(t, run.Path("events.jsonl"))+`{"Epoch":4`, run.Path("events.jsonl"))

@@ -197,9 +197,5 @@ func (b *Bars) entries(dots bool) []entry {
 	if dots {
 		shape = dotted
 	}
-	var all []entry
-	for k, name := range b.Names {
-		all = append(all, entry{name, seriesInk(k).plain(), shape})
-	}
-	return all
+	return seriesEntries(b.Names, shape)
 }

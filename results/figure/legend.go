@@ -19,6 +19,14 @@ type entry struct {
 	sign  sign
 }
 
+// seriesEntries are the entries of series by their names.
+func seriesEntries(names []string, shape sign) (all []entry) {
+	for k, name := range names {
+		all = append(all, entry{name, seriesInk(k).plain(), shape})
+	}
+	return all
+}
+
 const (
 	signWidth     = 12.0
 	legendLine    = 10.5

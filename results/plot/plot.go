@@ -33,26 +33,23 @@ var (
 
 // Validate lists every fault of the options.
 func (o Options) Validate() error {
-	var faults []error
-	if !slices.Contains(figure.Formats(), figure.Format(o.Format)) {
-		faults = append(faults, fmt.Errorf("--format: there is no %q; there are svg, png and pdf", o.Format))
-	}
-	if _, known := plotWidths[o.Width]; !known {
-		faults = append(faults, fmt.Errorf("--width: there is no %q; there are column and page", o.Width))
-	}
-	if _, known := plotThemes[o.Theme]; !known {
-		faults = append(faults, fmt.Errorf("--theme: there is no %q; there are light, dark and page", o.Theme))
-	}
 	var names []string
 	for _, k := range Kinds(Given{}) {
 		names = append(names, k.Name)
 	}
+	faults := []error{oneOf("--format", o.Format, "svg", "png", "pdf"), oneOf("--width", o.Width, "column", "page"), oneOf("--theme", o.Theme, "light", "dark", "page")}
 	for _, kind := range o.Kinds {
-		if !slices.Contains(names, kind) {
-			faults = append(faults, fmt.Errorf("--kind: there is no %q; there are %s", kind, strings.Join(names, ", ")))
-		}
+		faults = append(faults, oneOf("--kind", kind, names...))
 	}
 	return errors.Join(faults...)
+}
+
+func oneOf(flag, value string, known ...string) error {
+	if slices.Contains(known, value) {
+		return nil
+	}
+	last := len(known) - 1
+	return fmt.Errorf("%s: there is no %q; there are %s and %s", flag, value, strings.Join(known[:last], ", "), known[last])
 }
 
 // Report lists the files of `graft plot`; --json prints it.

@@ -212,12 +212,7 @@ func rankSummary(r *runs.TableReport) string {
 	if r.SeedSpread == nil {
 		return text + "\neach sequence has one seed: the noise of the ranks is unknown\n"
 	}
-	near := 0
-	for k := range r.Rows[1:] {
-		if r.Best.Accuracy-r.Rows[k+1].Accuracy <= *r.SeedSpread {
-			near++
-		}
-	}
+	near := r.Near()
 	others := map[int]string{0: "no other sequence is", 1: "1 other sequence is"}[near]
 	if others == "" {
 		others = fmt.Sprintf("%d other sequences are", near)

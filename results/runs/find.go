@@ -41,12 +41,7 @@ func OpenAll(fsys files.FS, args []string) (runs []*Run, skipped []SkippedRun) {
 		}
 		paths = append(paths, found...)
 	}
-	seen := map[string]bool{}
-	paths = slices.DeleteFunc(paths, func(path string) bool {
-		twice := seen[path]
-		seen[path] = true
-		return twice
-	})
+	paths = Unique(paths)
 	all, errs := make([]*Run, len(paths)), make([]error, len(paths))
 	parallel.Do(len(paths), 0, func(k int) { all[k], errs[k] = Open(fsys, paths[k]) })
 	for k, err := range errs {
@@ -57,6 +52,16 @@ func OpenAll(fsys files.FS, args []string) (runs []*Run, skipped []SkippedRun) {
 		runs = append(runs, all[k])
 	}
 	return runs, skipped
+}
+
+// Unique drops repeated texts.
+func Unique(list []string) []string {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(list, func(text string) bool {
+		again := seen[text]
+		seen[text] = true
+		return again
+	})
 }
 
 // Find lists the run folders that an argument names. A folder without any run is listed itself:

@@ -79,3 +79,14 @@ func (r *TableReport) rank() {
 		r.Best, r.Worst = &r.Rows[0], &r.Rows[n-1]
 	}
 }
+
+// Near counts the other sequences whose accuracy is within the noise of the best, a standard
+// deviation over seeds.
+func (r *TableReport) Near() (count int) {
+	for _, row := range r.Rows[1:] {
+		if r.Best.Accuracy-row.Accuracy <= *r.SeedSpread {
+			count++
+		}
+	}
+	return count
+}

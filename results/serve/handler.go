@@ -134,20 +134,8 @@ func (h *Handler) parse(at *url.URL) (*request, *listen.Refusal) {
 	case len(names) > MaxCompared:
 		return nil, listen.Refuse(http.StatusBadRequest, "Choose fewer, or compare them with graft report.", "%d runs are more than the %d that are compared on a page.", len(names), MaxCompared)
 	}
-	names = unique(names)
+	names = runs.Unique(names)
 	return &request{key: fmt.Sprintf("compare %q", names), names: names, render: h.runs}, nil
-}
-
-// unique drops repeated names.
-func unique(names []string) []string {
-	var list []string
-	seen := map[string]bool{}
-	for _, name := range names {
-		if !seen[name] {
-			seen[name], list = true, append(list, name)
-		}
-	}
-	return list
 }
 
 // answer sends a page, or Not Modified if the client has it.
