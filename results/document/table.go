@@ -51,11 +51,11 @@ func (t *Table) Given(name string, number bool) *Table {
 	return t
 }
 
-// Add adds a row: a cell, text or number for each column. A nil number is missing, and cells that
-// are left out at the end are empty.
+// Add adds a row: a cell, text or number for each column. A nil number is missing, values that are
+// left out at the end are empty, and those beyond the columns are dropped.
 func (t *Table) Add(values ...any) {
-	row := make([]Cell, max(len(values), len(t.Columns)))
-	for k, v := range values {
+	row := make([]Cell, len(t.Columns))
+	for k, v := range values[:min(len(values), len(row))] {
 		row[k] = t.Columns[k].cell(v)
 	}
 	t.Rows = append(t.Rows, row)
