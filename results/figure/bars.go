@@ -39,7 +39,7 @@ const (
 
 // Layout puts the bars on a width.
 func (b *Bars) Layout(width float64) *Picture {
-	p := newPicture(width, 0, b.Title, b.told()...)
+	p := newPicture(width, 0, b.Title, b.sentences()...)
 	values := nothing()
 	for _, g := range b.Groups {
 		for _, bar := range g.Bars {
@@ -60,8 +60,8 @@ func (b *Bars) Layout(width float64) *Picture {
 	return p.finish(b.entries(dots), b.Note, top+2)
 }
 
-// told describes the bars in sentences.
-func (b *Bars) told() []string {
+// sentences describe the bars in sentences.
+func (b *Bars) sentences() []string {
 	var all []string
 	for _, g := range b.Groups {
 		line := g.Name + ":"

@@ -15,7 +15,7 @@ import (
 type JobDetail struct {
 	Events []eventRow `json:"events"` // in the order of time
 	Epochs []epochRow `json:"epochs"` // the last ones; with --all every one
-	// Skipped is how many epochs came before them.
+	// Skipped counts the epochs before them.
 	Skipped int `json:"epochs_before"`
 }
 

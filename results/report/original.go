@@ -22,7 +22,7 @@ type OriginalDetail struct {
 // metricReport describes a metric file.
 type metricReport struct {
 	File  string   `json:"file"`
-	Of    string   `json:"of"` // whose it is; empty for none
+	Of    string   `json:"of"` // owner of the metric, such as a job; empty for none
 	Per   string   `json:"per"`
 	What  string   `json:"metric"`
 	Rows  int      `json:"rows"`

@@ -18,7 +18,7 @@ type RunReport struct {
 	Graft      string           `json:"graft"`          // the version
 	Seed       *uint64          `json:"seed"`           // null where there is none for the whole
 	Device     string           `json:"device"`         // what computes, such as cpu; empty is unknown
-	Profile    string           `json:"profile"`        // whose time was counted; empty is the machine's own
+	Profile    string           `json:"profile"`        // device profile of the clock; empty is the wall clock
 	Network    string           `json:"network"`        // that it began with; empty is unknown
 	Host       string           `json:"host"`           // machine that it began on; empty is unknown
 	Command    []string         `json:"command_line"`   // program and arguments; empty is unknown
@@ -36,7 +36,7 @@ type QuantityReport struct {
 	Better   string `json:"better"`   // more or less; empty where neither is
 	summary
 	Seeds  []int64   `json:"seeds"`  // of the values; empty where the value is of no seed
-	Values []float64 `json:"values"` // whose mean is the value
+	Values []float64 `json:"values"` // of the seeds, in their order
 }
 
 // NewRunReport makes the report of one run, without its detail.

@@ -39,12 +39,12 @@ func readSimulationDetail(r *runs.Run, all bool) (Detail, error) {
 		return nil, err
 	}
 	d.Failures = append(d.Failures, failed...)
-	d.look(r)
+	d.readState(r)
 	return d, nil
 }
 
-// look reads the progress from the simulation's cache.
-func (s *SimulationDetail) look(r *runs.Run) {
+// readState reads the progress from the simulation's cache.
+func (s *SimulationDetail) readState(r *runs.Run) {
 	state, err := runs.SimulationState(r)
 	if err != nil {
 		s.Note = err.Error()

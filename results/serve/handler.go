@@ -106,7 +106,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) *listen.Refusal 
 	if refused != nil {
 		return refused
 	}
-	v, err := h.index.look(want.names, want.all)
+	v, err := h.index.snapshot(want.names, want.all)
 	if err != nil {
 		return refusalOfPage(err)
 	}
