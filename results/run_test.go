@@ -1,7 +1,6 @@
 package results_test
 
 import (
-	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -49,18 +48,6 @@ func read(t testing.TB, path ...string) string {
 	data, err := os.ReadFile(filepath.Join(path...))
 	require.NoError(t, err)
 	return string(data)
-}
-
-func TestCreateWritesWhatTheRunIs(t *testing.T) {
-	run := newRun(t)
-	want := manifest
-	want.Format = 1
-	got := reopen(t, run).Manifest()
-	assert.Len(t, got.ConfigSHA256, 64)
-	want.ConfigSHA256 = got.ConfigSHA256
-	assert.Equal(t, want, got)
-	assert.Equal(t, options.Config, read(t, run.Path("config.toml")))
-	assert.Equal(t, options.Resolved, read(t, run.Path("config.resolved.toml")))
 }
 
 // Create depends on the contents of the path.
@@ -196,11 +183,4 @@ func appendJSON(run *results.Run, name string, v any) error {
 		err = lines.Append(v)
 	}
 	return err
-}
-
-func writing(text string) func(io.Writer) error {
-	return func(w io.Writer) error {
-		_, err := io.WriteString(w, text)
-		return err
-	}
 }
