@@ -10,13 +10,11 @@ import (
 
 // OriginalDetail holds the contents of a result folder of the original.
 type OriginalDetail struct {
-	Description string            `json:"description"` // as it was written; empty for none
-	Metrics     []metricReport    `json:"metrics"`     // one for each file
-	Table       *runs.TableReport `json:"table"`       // null where there is none
-	Logs        []logReport       `json:"logs"`
-	Others      []string          `json:"others"` // files that are neither
-
-	all bool
+	Description string         `json:"description"` // as it was written; empty for none
+	Metrics     []metricReport `json:"metrics"`     // one for each file
+	rankedDetail
+	Logs   []logReport `json:"logs"`
+	Others []string    `json:"others"` // files that are neither
 }
 
 // metricReport describes a metric file.
@@ -45,7 +43,7 @@ func readOriginalDetail(r *runs.Run, all bool) (Detail, error) {
 	if l == nil {
 		return nil, err
 	} // what cannot be read is among the run's faults already
-	d := &OriginalDetail{Description: l.Description, Metrics: []metricReport{}, Logs: []logReport{}, Others: append([]string{}, l.Others...), all: all}
+	d := &OriginalDetail{Description: l.Description, Metrics: []metricReport{}, Logs: []logReport{}, Others: append([]string{}, l.Others...), rankedDetail: rankedDetail{all: all}}
 	for _, m := range l.Metrics {
 		d.Metrics = append(d.Metrics, reportMetric(m))
 	}
@@ -86,10 +84,7 @@ const maxFiles = 20
 
 func (o *OriginalDetail) write(d *document.Document) {
 	d.Say(o.Description)
-	if o.Table != nil {
-		d.Head(ranksHead)
-		writeRanks(d, o.Table, o.all)
-	}
+	o.rankedDetail.write(d)
 	if len(o.Metrics) > 0 {
 		d.Head("%s", document.Plural(len(o.Metrics), "metric file"))
 	}

@@ -13,20 +13,18 @@ import (
 
 // SimulationDetail holds table, failures and progress of a simulation.
 type SimulationDetail struct {
-	Table    *runs.TableReport `json:"table"`    // null before the first collection
-	Failures []grid.Failure    `json:"failures"` // every attempt that failed
-	State    *grid.Progress    `json:"state"`    // progress; null where the cache is missing
+	rankedDetail
+	Failures []grid.Failure `json:"failures"` // every attempt that failed
+	State    *grid.Progress `json:"state"`    // progress; null where the cache is missing
 	// Saved is the share of the steps that sequences of a common beginning saved; null
 	// where that is not known.
 	Saved *float64 `json:"steps_saved_share"`
 	Note  string   `json:"note"` // why State is not known; empty where it is
-
-	all bool
 }
 
 func readSimulationDetail(r *runs.Run, all bool) (Detail, error) {
 	f := &runs.Folder{Path: r.Path, Files: r.Files}
-	d := &SimulationDetail{Failures: []grid.Failure{}, all: all}
+	d := &SimulationDetail{Failures: []grid.Failure{}, rankedDetail: rankedDetail{all: all}}
 	table, err := r.CollectedTable()
 	if err != nil {
 		return nil, err
@@ -58,10 +56,7 @@ func (s *SimulationDetail) readState(r *runs.Run) {
 }
 
 func (s *SimulationDetail) write(d *document.Document) {
-	if s.Table != nil {
-		d.Head(ranksHead)
-		writeRanks(d, s.Table, s.all)
-	}
+	s.rankedDetail.write(d)
 	if st := s.State; st != nil {
 		text := fmt.Sprintf("%d of %d runs ended, of %d legs: %d steps of training", st.Ended, st.Sequences, st.Legs, st.Steps)
 		if s.Saved != nil {
@@ -98,10 +93,22 @@ func writeRanks(d *document.Document, r *runs.TableReport, all bool) {
 }
 
 // TableDetail holds the sequences of a table by rank.
-type TableDetail struct {
-	Table *runs.TableReport `json:"table"`
+type TableDetail struct{ rankedDetail }
+
+// rankedDetail is the part of details with a table. JSON contains its rows only with --all.
+type rankedDetail struct {
+	Table *runs.TableReport `json:"table"` // null where there is none
 
 	all bool
+}
+
+func (r *rankedDetail) ranks() *runs.TableReport { return r.Table }
+
+func (r *rankedDetail) write(d *document.Document) {
+	if r.Table != nil {
+		d.Head("sequences")
+		writeRanks(d, r.Table, r.all)
+	}
 }
 
 func readTableDetail(r *runs.Run, all bool) (Detail, error) {
@@ -109,25 +116,11 @@ func readTableDetail(r *runs.Run, all bool) (Detail, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &TableDetail{runs.NewTableReport(table), all}, nil
+	return &TableDetail{rankedDetail{runs.NewTableReport(table), all}}, nil
 }
 
-func (t *TableDetail) write(d *document.Document) {
-	d.Head(ranksHead)
-	writeRanks(d, t.Table, t.all)
-}
-
-// ranksHead is the heading of the ranks.
-const ranksHead = "sequences"
-
-// hasRanks is implemented by details with a table, whose rows JSON contains only with --all.
+// hasRanks is implemented by details with a table.
 type hasRanks interface{ ranks() *runs.TableReport }
-
-func (s *SimulationDetail) ranks() *runs.TableReport { return s.Table }
-
-func (t *TableDetail) ranks() *runs.TableReport { return t.Table }
-
-func (o *OriginalDetail) ranks() *runs.TableReport { return o.Table }
 
 // shownRanks is the number of best and of worst sequences printed without --all.
 const shownRanks = 5
