@@ -167,7 +167,7 @@ func (j *job) prepare() (*trainer.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	parts := trainer.Parts{Now: j.env.Now, Files: j.env.Files}
+	parts := trainer.Parts{Now: j.env.Now, Files: j.env.Files, ChooseThreads: j.Run.Threads == 0}
 	if parts.Decider, err = j.Decider(); err != nil {
 		return nil, err
 	}
