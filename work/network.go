@@ -2,7 +2,6 @@ package work
 
 import (
 	"errors"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"graft/files"
 	"graft/model"
 	"graft/results/failure"
+	"graft/results/runs"
 	"graft/torch/weights"
 )
 
@@ -65,16 +65,5 @@ func ReadWeights(fsys files.FS, path string) (*weights.Set, error) {
 		_, set, err := Trained(fsys, path)
 		return set, err
 	}
-	return readWeightsFile(fsys, path)
-}
-
-// readWeightsFile reads a file of weights. A file that opens and cannot be parsed is an error with the
-// exit code Damaged.
-func readWeightsFile(fsys files.FS, path string) (*weights.Set, error) {
-	set, err := weights.Read(fsys, path, weights.Options{})
-	var system *fs.PathError
-	if err != nil && !errors.As(err, &system) {
-		err = failure.With(failure.Damaged, err)
-	}
-	return set, err
+	return runs.ReadWeights(fsys, path)
 }

@@ -11,6 +11,7 @@ import (
 	"graft/files"
 	"graft/model"
 	"graft/results/failure"
+	"graft/results/runs"
 	"graft/torch/weights"
 	"graft/trainer"
 )
@@ -37,7 +38,7 @@ func Trained(fsys files.FS, folder string) (*model.Network, *weights.Set, error)
 	if err != nil {
 		return nil, nil, err
 	}
-	set, err := readWeightsFile(fsys, filepath.Join(folder, WeightsFile))
+	set, err := runs.ReadWeights(fsys, filepath.Join(folder, WeightsFile))
 	return n, set, err
 }
 
