@@ -33,7 +33,7 @@ func IsNetworkFile(arg string) bool {
 
 func loadNetworkFile(fsys files.FS, path string, input model.Shape, classes int) (*model.Network, error) {
 	if classes != 0 {
-		return nil, failure.Usagef("--classes is for networks of the zoo; the file %s sets the classes of its network", path)
+		return nil, failure.Usagef("option classes is for networks of the zoo; the file %s sets the classes of its network", path)
 	}
 	n, err := config.ReadNetwork(fsys, path)
 	var faults config.Faults

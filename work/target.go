@@ -18,5 +18,5 @@ func MayWrite(fsys files.FS, path string, force bool) error {
 	case err != nil:
 		return err
 	}
-	return failure.Usagef("%s is there already: name another file, or replace it with --force", path)
+	return failure.Usagef("%s is there already: name another file, or replace it with option force", path)
 }

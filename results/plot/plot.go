@@ -35,13 +35,13 @@ var (
 func (o Options) Validate() error {
 	var faults []error
 	if !slices.Contains(figure.Formats(), figure.Format(o.Format)) {
-		faults = append(faults, fmt.Errorf("--format: there is no %q; there are svg, png and pdf", o.Format))
+		faults = append(faults, fmt.Errorf("option format: there is no %q; there are svg, png and pdf", o.Format))
 	}
 	if _, known := plotWidths[o.Width]; !known {
-		faults = append(faults, fmt.Errorf("--width: there is no %q; there are column and page", o.Width))
+		faults = append(faults, fmt.Errorf("option width: there is no %q; there are column and page", o.Width))
 	}
 	if _, known := plotThemes[o.Theme]; !known {
-		faults = append(faults, fmt.Errorf("--theme: there is no %q; there are light, dark and page", o.Theme))
+		faults = append(faults, fmt.Errorf("option theme: there is no %q; there are light, dark and page", o.Theme))
 	}
 	var names []string
 	for _, k := range Kinds(Given{}) {
@@ -49,7 +49,7 @@ func (o Options) Validate() error {
 	}
 	for _, kind := range o.Kinds {
 		if !slices.Contains(names, kind) {
-			faults = append(faults, fmt.Errorf("--kind: there is no %q; there are %s", kind, strings.Join(names, ", ")))
+			faults = append(faults, fmt.Errorf("option kind: there is no %q; there are %s", kind, strings.Join(names, ", ")))
 		}
 	}
 	return errors.Join(faults...)

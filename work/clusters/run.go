@@ -41,7 +41,7 @@ func Run(ctx context.Context, env *work.Env, c *config.Cluster, o RunOptions) (*
 	}
 	outcome, err := s.into(ctx, run)
 	if ctx.Err() != nil && err != nil {
-		err = fmt.Errorf("%s is not whole: %w; go on with --resume", folder, err)
+		err = fmt.Errorf("%s is not whole: %w; go on with option resume", folder, err)
 	}
 	if err = errors.Join(err, run.Close()); err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func resume(env *work.Env, c *config.Cluster, folder string) (*results.Run, erro
 			what = strings.Join(list, ", ")
 		}
 	}
-	err = fmt.Errorf("resume %s: it has other simulations: %s; give it what it had, or begin another run with --out", folder, what)
+	err = fmt.Errorf("resume %s: it has other simulations: %s; give it what it had, or begin another run with option out", folder, what)
 	return nil, errors.Join(failure.With(failure.Configuration, err), run.Close())
 }
 

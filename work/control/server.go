@@ -62,7 +62,7 @@ type Server struct {
 func Open(env *work.Env, o Options) (*Server, error) {
 	if o.Address == "" {
 		if o.Anywhere || o.TokenFile != "" {
-			return nil, failure.Usagef("--listen-anywhere and --token-file are for --listen; say at which address")
+			return nil, failure.Usagef("option listen-anywhere and option token-file are for option listen; say at which address")
 		}
 		return nil, nil
 	}

@@ -76,7 +76,7 @@ func (o *Options) readDated(env *work.Env, path string, window *trace.Window) (*
 	d := &dated{Trace: all, given: all.Start.IsZero()}
 	if d.given {
 		if o.Start.IsZero() {
-			return nil, failure.Usagef("the seconds of %s have no date, on which hours and weekdays depend: give that of its second zero with --start, such as 2020-04-01", path)
+			return nil, failure.Usagef("the seconds of %s have no date, on which hours and weekdays depend: give that of its second zero with option start, such as 2020-04-01", path)
 		}
 		d.Start = o.Start
 	}
@@ -88,7 +88,7 @@ func (o *Options) unneededStart(needed bool) error {
 	if o.Start.IsZero() || needed {
 		return nil
 	}
-	return failure.Usagef("--start %s: the dates of %s are in it; leave the flag out", o.Start.Format(time.DateOnly), o.Trace)
+	return failure.Usagef("option start %s: the dates of %s are in it; leave it out", o.Start.Format(time.DateOnly), o.Trace)
 }
 
 // target returns the form of the target that models learn; the default is TargetPlain.

@@ -93,7 +93,7 @@ func (r *run) end(err error) error {
 	switch {
 	case errors.Is(err, learning.ErrStopped):
 		r.alone.Info("stopped", zap.Error(err))
-		err = failure.With(failure.Requeue, fmt.Errorf("%w in %s; go on with --resume", err, r.o.Folder))
+		err = failure.With(failure.Requeue, fmt.Errorf("%w in %s; go on with option resume", err, r.o.Folder))
 	case err != nil:
 		r.alone.Error("failed", zap.Error(err))
 	}

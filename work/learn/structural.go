@@ -122,7 +122,7 @@ func (st *structural) checkSame() error {
 			what = strings.Join(list, ", ")
 		}
 	}
-	return failure.With(failure.Configuration, fmt.Errorf("resume %s: what learns is not what began there: %s; give it what it had, or begin another run with --folder", st.o.Folder, what))
+	return failure.With(failure.Configuration, fmt.Errorf("resume %s: what learns is not what began there: %s; give it what it had, or begin another run with option folder", st.o.Folder, what))
 }
 
 // train runs all seeds to their end, and shows how far they are.

@@ -142,7 +142,7 @@ func (s *workspace) checkSame() error {
 			what = strings.Join(list, ", ")
 		}
 	}
-	return fmt.Errorf("%s has another simulation: %s; restore its configuration, name another folder with --folder, or move it aside with --force", s.folder, what)
+	return fmt.Errorf("%s has another simulation: %s; restore its configuration, name another folder with option folder, or move it aside with option force", s.folder, what)
 }
 
 // makePlan computes the plan. It loads the images on the CPU for their digest only.

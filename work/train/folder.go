@@ -59,7 +59,7 @@ func (j *job) same() error {
 			what = strings.Join(list, ", ")
 		}
 	}
-	return failure.With(failure.Configuration, fmt.Errorf("resume %s: the job is not the one that began there: %s; give it what it had, or begin another run with --folder", j.folder, what))
+	return failure.With(failure.Configuration, fmt.Errorf("resume %s: the job is not the one that began there: %s; give it what it had, or begin another run with option folder", j.folder, what))
 }
 
 func (j *job) create(data *dataset.Set) (*results.Run, error) {
