@@ -70,3 +70,11 @@ func (e *Env) Text(path string) (string, error) {
 	text, err := files.ReadAll(e.Files, path, largestText)
 	return string(text), err
 }
+
+// WriteText replaces a file by a text, whole or not at all.
+func (e *Env) WriteText(path, text string) error {
+	return files.WriteAtomic(e.Files, path, func(w io.Writer) error {
+		_, err := io.WriteString(w, text)
+		return err
+	})
+}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"graft/cluster"
 	"graft/config"
 	"graft/results"
 	"graft/results/document"
@@ -24,8 +23,8 @@ type RunOptions struct {
 
 // Run replays the trace of a configuration into its run folder, which has a table for each
 // simulation. The outcome comes with an error of the code failure.Partial where jobs were left
-// out. A run that was stopped does all its simulations again when it is resumed, and ends in the
-// same bytes; one that had ended is read.
+// out. A run that was stopped does the simulations that had not ended when it is resumed, and ends
+// in the same bytes; one that had ended is read.
 func Run(ctx context.Context, env *work.Env, c *config.Cluster, o RunOptions) (*runs.ClusterOutcome, error) {
 	s, err := readStudy(env, c)
 	if err != nil {
@@ -84,8 +83,10 @@ func resume(env *work.Env, c *config.Cluster, folder string) (*results.Run, erro
 // into simulates into a run folder, or reads the outcome that is there.
 func (s *study) into(ctx context.Context, run *results.Run) (*runs.ClusterOutcome, error) {
 	var done runs.ClusterOutcome
-	if err := results.ReadOutcome(s.env.Files, run.Path(""), &done); !runs.NotThere(err) {
-		return &done, err
+	if err := results.ReadOutcome(s.env.Files, run.Path(""), &done); err == nil {
+		return &done, s.forget(run.Path(""), &done)
+	} else if !runs.NotThere(err) {
+		return nil, err
 	}
 	stream, err := run.Stream(runs.ClusterStream, columns) // by which the folder is known
 	if err == nil {
@@ -94,13 +95,18 @@ func (s *study) into(ctx context.Context, run *results.Run) (*runs.ClusterOutcom
 	if err != nil {
 		return nil, err
 	}
-	outcome, err := s.replay(ctx, func(c *runs.ClusterCell, o *cluster.Outcome) error {
-		return o.Write(s.env.Files, run.Path(c.Name()), s.Output.Every)
-	})
+	r := &replay{study: s, folder: run.Path("")}
+	if r.from, err = s.inputs(); err != nil {
+		return nil, err
+	}
+	outcome, err := r.run(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return outcome, errors.Join(table(stream, outcome), run.WriteOutcome(outcome))
+	if err := errors.Join(table(stream, outcome), run.WriteOutcome(outcome)); err != nil {
+		return nil, err
+	}
+	return outcome, s.forget(run.Path(""), outcome)
 }
 
 // columns define the table of a run.
