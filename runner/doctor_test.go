@@ -13,10 +13,7 @@ import (
 )
 
 func TestDoctorPassesHere(t *testing.T) {
-	got := graft("doctor", "--json")
-	require.Equal(t, failure.Done, got.code, got.stdout+got.stderr)
-	var report doctor.Report
-	require.NoError(t, json.Unmarshal([]byte(got.stdout), &report))
+	report := decoded[doctor.Report](t, done(t, "doctor", "--json").stdout)
 	require.True(t, report.Healthy)
 	require.NotEmpty(t, report.LibTorch.Version)
 	require.NotEmpty(t, report.LibTorch.Origin)
@@ -26,8 +23,7 @@ func TestDoctorPassesHere(t *testing.T) {
 		require.True(t, c.Pass, "%+v", c)
 		require.Empty(t, c.Remedy)
 	}
-	got = graft("doctor")
-	require.Equal(t, failure.Done, got.code)
+	got := done(t, "doctor")
 	require.Contains(t, got.stdout, report.LibTorch.Version)
 	require.Contains(t, got.stdout, "pass  a network learns on cpu")
 }

@@ -89,9 +89,8 @@ func publishedReports(t *testing.T) map[string]publishedReport {
 	require.NoError(t, json.Unmarshal(text, &known))
 	reports, tables := map[string]publishedReport{}, tablesOf(t)
 	for _, k := range known {
-		text, err := os.ReadFile(filepath.Join(publishedFolder, "stdout", k.Stdout))
-		require.NoError(t, err)
-		r := publishedReport{text: string(text), modes: k.Modes, actually: filepath.Join(publishedFolder, "policies", k.Actually)}
+		text := contents(t, filepath.Join(publishedFolder, "stdout", k.Stdout))
+		r := publishedReport{text: text, modes: k.Modes, actually: filepath.Join(publishedFolder, "policies", k.Actually)}
 		r.policy = filepath.Join(publishedFolder, "policies", filepath.Base(lineAfter(t, r.text, "=== Model Folder ===")))
 		r.table = tables[filepath.Base(lineAfter(t, r.text, "=== Evaluation Folder ==="))]
 		require.Equal(t, k.Simulation, filepath.Base(r.table), "the table of %s", k.Stdout)
@@ -182,10 +181,7 @@ func TestEveryPolicyOnEveryTable(t *testing.T) {
 		for _, table := range tables {
 			args = append(args, "--table", table)
 		}
-		got := graft(args...)
-		require.Equal(t, failure.Done, got.code, got.stderr)
-		var r runs.EvaluationReport
-		require.NoError(t, json.Unmarshal([]byte(got.stdout), &r))
+		r := decoded[runs.EvaluationReport](t, done(t, args...).stdout)
 		p, _, err := published.ReadPolicy(files.OS{}, filepath.Dir(policy), filepath.Join(publishedFolder, "vocabs"), bilstm.Options{})
 		require.NoError(t, err)
 		for k, table := range r.Tables {
@@ -229,10 +225,7 @@ func verdictOf(t *testing.T, table runs.EvaluatedTable, chooser string) evaluati
 func TestNumbersStayThoseOfTheFirstBlocks(t *testing.T) {
 	policy := filepath.Dir(beside(t, "policies/simulation_late_learn2/*.pth")[0])
 	vocabulary := filepath.Join(publishedFolder, "vocabs")
-	got := graft("evaluate", "--json", "--policy", policy, "--table", filepath.Join(publishedFolder, "simulations/simulation_late2"), "--vocab", vocabulary)
-	require.Equal(t, failure.Done, got.code, got.stderr)
-	var r runs.EvaluationReport
-	require.NoError(t, json.Unmarshal([]byte(got.stdout), &r))
+	r := decoded[runs.EvaluationReport](t, done(t, "evaluate", "--json", "--policy", policy, "--table", filepath.Join(publishedFolder, "simulations/simulation_late2"), "--vocab", vocabulary).stdout)
 	require.Equal(t, []string{"deepen:0", "deepen:1", "deepen:1"}, r.Tables[0].Scores[0].Sequence)
 	p, _, err := published.ReadPolicy(files.OS{}, policy, vocabulary, bilstm.Options{})
 	require.NoError(t, err)

@@ -147,10 +147,8 @@ func TestEvaluateStructuralPolicies(t *testing.T) {
 
 	text := s.evaluate("policy=run", "table=early", "table=late")
 	require.Equal(t, failure.Done, text.code, text.stderr)
-	for _, part := range []string{"policy  run, structural, 3 members, judges deepen\n        tables: early, late\n", "table   late: ConvSmall on synthetic, 9 sequences of 2 decisions from 40 s of 100 s on",
-		"CHOOSER               ACCURACY  REGRET", "over 2 tables", "estimated from runs that differ in their seed", "~ +0.00", "has seen all these tables", "Intervals over 2 tables are too narrow"} {
-		require.Contains(t, text.stdout, part)
-	}
+	containsAll(t, text.stdout, "policy  run, structural, 3 members, judges deepen\n        tables: early, late\n", "table   late: ConvSmall on synthetic, 9 sequences of 2 decisions from 40 s of 100 s on",
+		"CHOOSER               ACCURACY  REGRET", "over 2 tables", "estimated from runs that differ in their seed", "~ +0.00", "has seen all these tables", "Intervals over 2 tables are too narrow")
 	rows, err := csv.NewReader(strings.NewReader(s.evaluate("policy=run", "table=early", "table=late", "csv").stdout)).ReadAll()
 	require.NoError(t, err)
 	require.Len(t, rows, 1+len(one.Tables[0].Scores)+len(one.Tables[1].Scores))
@@ -174,18 +172,15 @@ func TestLeaveOut(t *testing.T) {
 	args := []string{"table=early", "table=late", "table=other", "seeds=2", "steps=5", "leave-out=scenario"}
 	got := s.evaluate(append(args, "json")...)
 	require.Equal(t, failure.Done, got.code, got.stderr)
-	var r runs.LeaveOutReport
-	require.NoError(t, json.Unmarshal([]byte(got.stdout), &r))
+	r := decoded[runs.LeaveOutReport](t, got.stdout)
 	require.Equal(t, []any{"scenario", "new", 5, 2}, []any{r.LeaveOut, r.For, r.Steps, r.Seeds})
 	require.Equal(t, []string{"early", "other"}, r.Groups[1].Learned)
 	require.Equal(t, evaluation.SeenOthers, r.Standing("policies, voting").Seen)
 	require.Contains(t, got.stderr, `"left_out":"late"`)
 
 	text := s.evaluate(args...)
-	for _, part := range []string{"one scenario left out at a time; 2 policies learn from the others, for new scenarios, in up to 5 steps", "LEFT OUT  POLICIES, VOTING",
-		"regret than the best fixed sequence of the other tables, 95% interval over tables [", "zero lies", "Intervals over 3 scenarios are too narrow"} {
-		require.Contains(t, text.stdout, part)
-	}
+	containsAll(t, text.stdout, "one scenario left out at a time; 2 policies learn from the others, for new scenarios, in up to 5 steps", "LEFT OUT  POLICIES, VOTING",
+		"regret than the best fixed sequence of the other tables, 95% interval over tables [", "zero lies", "Intervals over 3 scenarios are too narrow")
 	args[5] = "leave-out=network"
 	require.Contains(t, s.evaluate(append(args, "for=known")...).stdout, "OVER GROUPS")
 	rows, err := csv.NewReader(strings.NewReader(s.evaluate(append(args, "csv")...).stdout)).ReadAll()
@@ -193,13 +188,10 @@ func TestLeaveOut(t *testing.T) {
 	require.Equal(t, "ConvSmall", rows[1][2])
 
 	file := fmt.Sprintf("[run]\nseeds = 2\n[tables]\nfolders = [%q, %q]\nheld_out = [%q]\n[learn]\nfor = \"new\"\nsteps = 5\n", s.path("early"), s.path("late"), s.path("other"))
-	require.NoError(t, os.WriteFile(s.path("policy.toml"), []byte(file), 0o600))
-	byFile := graft("evaluate", "--leave-out", "scenario", "--learn", s.path("policy.toml"))
-	require.Equal(t, failure.Done, byFile.code, byFile.stderr)
+	write(t, s.path("policy.toml"), file)
+	byFile := done(t, "evaluate", "--leave-out", "scenario", "--learn", s.path("policy.toml"))
 	require.Equal(t, text.stdout, byFile.stdout, "as the flags say it")
-	twice := graft("evaluate", "--leave-out", "scenario", "--learn", s.path("policy.toml"), "--steps", "3")
-	require.Equal(t, failure.Usage, twice.code)
-	require.Contains(t, twice.stderr, "--steps is what the file of --learn says")
+	fails(t, failure.Usage, "--steps is what the file of --learn says", "evaluate", "--leave-out", "scenario", "--learn", s.path("policy.toml"), "--steps", "3")
 
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -282,9 +274,7 @@ func TestWhatStructuralPoliciesCannot(t *testing.T) {
 			got := s.evaluate(c.args...)
 			require.Equal(t, c.code, got.code, got.stderr)
 			require.Empty(t, got.stdout)
-			for _, says := range c.says {
-				require.Contains(t, got.stderr, says)
-			}
+			containsAll(t, got.stderr, c.says...)
 		})
 	}
 }
@@ -292,15 +282,12 @@ func TestWhatStructuralPoliciesCannot(t *testing.T) {
 // The original's policies and structural ones stand side by side.
 func TestBothKindsOfPolicies(t *testing.T) {
 	r, s := newLegacyRuns(t), newShed(t)
-	got := graft("evaluate", "--json", "--policy", r.path("learned"), "--policy", s.path("run"), "--table", r.path("table"), "--vocab", r.path("vocab"))
-	require.Equal(t, failure.Done, got.code, got.stderr)
-	var report runs.EvaluationReport
-	require.NoError(t, json.Unmarshal([]byte(got.stdout), &report))
+	report := decoded[runs.EvaluationReport](t, done(t, "evaluate", "--json", "--policy", r.path("learned"), "--policy", s.path("run"), "--table", r.path("table"), "--vocab", r.path("vocab")).stdout)
 	require.Equal(t, []runs.PolicyOrigin{runs.OriginalPolicy, runs.StructuralPolicy}, []runs.PolicyOrigin{report.Policies[0].Kind, report.Policies[1].Kind})
 	require.False(t, *report.Policies[0].Prefix)
 	require.Equal(t, []net2net.Kind{"deepen"}, []net2net.Kind{net2net.Kind(report.Policies[1].Learned[0])})
 	require.Equal(t, "learned", report.Against)
-	got = r.evaluate("--policy", s.path("run"), "--policy", r.path("learned"), "--vocab", "")
+	got := r.evaluate("--policy", s.path("run"), "--policy", r.path("learned"), "--vocab", "")
 	require.Equal(t, failure.Usage, got.code)
 	require.Contains(t, got.stderr, "--vocab says how "+r.path("learned")+" reads a network")
 }

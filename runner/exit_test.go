@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -16,12 +15,11 @@ import (
 
 // The page about exit codes is the table of the program.
 func TestThePageAboutExitCodes(t *testing.T) {
-	page, err := os.ReadFile("../docs/exit-codes.md")
-	require.NoError(t, err)
+	page := contents(t, "../docs/exit-codes.md")
 	for _, row := range exitTable {
-		require.Contains(t, string(page), fmt.Sprintf("| %d | %s | %s |\n", row.code, row.kind, row.meaning))
+		require.Contains(t, page, fmt.Sprintf("| %d | %s | %s |\n", row.code, row.kind, row.meaning))
 	}
-	require.Equal(t, len(exitTable), strings.Count(string(page), "\n| ")-2)
+	require.Equal(t, len(exitTable), strings.Count(page, "\n| ")-2)
 }
 
 // wrongFiles makes files that are none of what they are called, in the folder that the
@@ -34,8 +32,7 @@ func wrongFiles(t *testing.T) {
 		"original/data.pkl": "garbage", "bare/data.pkl": "garbage", "original/config.toml": "[nothing]", "wrong.csv": "a,b\n", "right.csv": "job_id,gpu_num,submit_time,duration,vc\n1,1,0,5,a\n", "nodes.csv": ",num\na,1\n", "half.csv": "job_id,gpu_num,submit_time,duration\n1,1,0,5\n2,x,0,5\n", "right/policy.safetensors": "garbage", "large.toml": "#" + strings.Repeat("x", 5<<20),
 		"images/a/a.png": "garbage", "images/a/b.png": "", "images/a/c.png": "", "images/b/a.png": "", "images/b/b.png": "", "images/b/c.png": "",
 	} {
-		require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o700))
-		require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
+		write(t, name, text)
 	}
 }
 
@@ -108,9 +105,7 @@ func TestWrongFilesHaveTheirCode(t *testing.T) {
 		require.True(t, known || readNothing[path] || command.HasSubCommands(), "%s: say in onWrongFiles what it does with a wrong file", path)
 		for _, c := range cases {
 			args := append(strings.Fields(path)[1:], strings.Fields(c.args)...)
-			got := graft(append(args, "--quiet")...)
-			require.Equal(t, c.code, got.code, "graft %s\n%s", strings.Join(args, " "), got.stderr)
-			require.Contains(t, got.stderr, "graft: ", args)
+			fails(t, c.code, "graft: ", append(args, "--quiet")...)
 		}
 	})
 }

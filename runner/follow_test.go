@@ -71,12 +71,10 @@ func TestTrainInProcesses(t *testing.T) {
 	two := []string{"--set", `time.events=[{at = "300ms", change = "up", devices = 2}]`, "--set", "optimizer.lr=0.001",
 		"--set", `adapt.decider="none"`, "--set", "adapt.actions=[]"} // surgery makes rounding grow
 	require.Equal(t, failure.Done, graft(brief(alone, two...)...).code)
-	o := graft(brief(together, append(two, "--set", "parallel.on=true")...)...)
-	require.Equal(t, failure.Done, o.code, o.stderr)
+	o := done(t, brief(together, append(two, "--set", "parallel.on=true")...)...)
 	require.Contains(t, o.stdout, "2 of 2 devices")
-	log, err := os.ReadFile(filepath.Join(together, runs.LogsFolder, "process-1.log"))
-	require.NoError(t, err)
-	require.Contains(t, string(log), "follows the job's leader")
+	log := contents(t, filepath.Join(together, runs.LogsFolder, "process-1.log"))
+	require.Contains(t, log, "follows the job's leader")
 	for _, name := range []string{"train_loss", "validation_loss"} {
 		want, got := column(t, filepath.Join(alone, "epochs.csv"), name), column(t, filepath.Join(together, "epochs.csv"), name)
 		require.Len(t, got, len(want))
@@ -89,7 +87,5 @@ func TestTrainInProcesses(t *testing.T) {
 func TestFollowIsNotForPeople(t *testing.T) {
 	t.Setenv(programVariable, "1")
 	require.NotContains(t, graft("--help").stdout, "follow")
-	o := graft("follow", "nowhere.toml")
-	require.Equal(t, failure.Usage, o.code)
-	require.Contains(t, o.stderr, "graft train")
+	fails(t, failure.Usage, "graft train", "follow", "nowhere.toml")
 }

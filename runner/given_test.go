@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"os"
@@ -41,7 +40,7 @@ func ownWeights(t *testing.T) string {
 		return weights.Write(files.OS{}, filepath.Join(dir, "weights.pth"), set)
 	}))
 	for name, text := range map[string]string{"runtimes": "0,1.5,1.25\n1,3.0,1.25\n", "training0.epoch.test_acc": "0,1.75,0.25\n1,3.25,0.5\n"} {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+		write(t, filepath.Join(dir, name), text)
 	}
 	return dir
 }
@@ -53,10 +52,7 @@ func goingOn(t *testing.T, more ...string) train.Result {
 		"data.mean=[0.5]", "data.deviation=[0.5]"}, more...) {
 		args = append(args, "--set", set)
 	}
-	o := graft(args...)
-	require.Equal(t, failure.Done, o.code, o.stderr)
-	var report train.Result
-	require.NoError(t, json.Unmarshal([]byte(o.stdout), &report))
+	report := decoded[train.Result](t, done(t, args...).stdout)
 	return report
 }
 
@@ -81,17 +77,15 @@ func TestTrainGoesOnFromAFolder(t *testing.T) {
 	require.Regexp(t, `^began at 3\.2 s with weights of 2 epochs: \d+\.\d% accuracy on the validation images, 50\.0% published on the test images\n`, o.stdout)
 
 	folder := filepath.Join(t.TempDir(), "run")
-	o = graft("train", "--quiet", "--folder", folder, "--set", "network.name=ConvNet3", "--set", "network.weights="+dir, "--set", "data.synthetic.train=300")
-	require.Equal(t, failure.Failed, o.code, o.stderr)
+	fails(t, failure.Failed, "", "train", "--quiet", "--folder", folder, "--set", "network.name=ConvNet3", "--set", "network.weights="+dir, "--set", "data.synthetic.train=300")
 	require.NoDirExists(t, folder, "weights that do not fit leave no folder")
 }
 
 // lastOf is the numbers in the last line of a table of the original's.
 func lastOf(t *testing.T, path string) (line int, seconds, value float64) {
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-	_, err = fmt.Sscanf(strings.ReplaceAll(lines[len(lines)-1], ",", " "), "%d %g %g", &line, &seconds, &value)
+	text := contents(t, path)
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	_, err := fmt.Sscanf(strings.ReplaceAll(lines[len(lines)-1], ",", " "), "%d %g %g", &line, &seconds, &value)
 	require.NoError(t, err)
 	return line + 1, seconds, value
 }

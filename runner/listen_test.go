@@ -263,19 +263,16 @@ func TestListenRefuses(t *testing.T) {
 	require.Equal(t, []any{before.Devices, before.Network, before.Taken, before.Pending}, []any{after.Devices, after.Network, after.Taken, after.Pending})
 	left := j.stop()
 	require.Equal(t, failure.Requeue, left.code)
-	events, err := os.ReadFile(filepath.Join(j.folder, "events.jsonl"))
-	require.NoError(t, err)
-	require.Equal(t, 1, strings.Count(string(events), "\n"), "it started, and nothing else")
+	events := contents(t, filepath.Join(j.folder, "events.jsonl"))
+	require.Equal(t, 1, strings.Count(events, "\n"), "it started, and nothing else")
 	require.NotContains(t, left.stderr, j.token)
-	record, err := os.ReadFile(filepath.Join(j.folder, "log.jsonl"))
-	require.NoError(t, err)
-	require.NotContains(t, string(record), j.token, "no log has the token")
+	record := contents(t, filepath.Join(j.folder, "log.jsonl"))
+	require.NotContains(t, record, j.token, "no log has the token")
 }
 
 // A token comes from a file or from the environment, and is written nowhere then.
 func TestListenTakesTokens(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "secret")
-	require.NoError(t, os.WriteFile(file, []byte("from-a-file\n"), 0o600))
+	file := write(t, filepath.Join(t.TempDir(), "secret"), "from-a-file\n")
 	for want, more := range map[string][]string{"from-a-file": {"--token-file", file}, "from-outside": nil} {
 		t.Run(want, func(t *testing.T) {
 			t.Setenv(control.TokenVariable, "from-outside")
@@ -297,8 +294,7 @@ func TestListenRefusesAddresses(t *testing.T) {
 	defer taken.Close()
 	files := t.TempDir()
 	secret := func(name, text string) string {
-		path := filepath.Join(files, name)
-		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		path := write(t, filepath.Join(files, name), text)
 		return path
 	}
 	free := "127.0.0.1:0"
@@ -324,9 +320,7 @@ func TestListenRefusesAddresses(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			folder := filepath.Join(t.TempDir(), "run")
-			o := graft(brief(folder, c.args...)...)
-			require.Equal(t, c.code, o.code, o.stderr)
-			require.Contains(t, o.stderr, c.word)
+			fails(t, c.code, c.word, brief(folder, c.args...)...)
 			require.NoDirExists(t, folder)
 		})
 	}
@@ -357,11 +351,7 @@ func TestListenWaitsForNobody(t *testing.T) {
 		require.NoError(t, err)
 		idle = append(idle, c)
 	}
-	rows := func() int {
-		text, err := os.ReadFile(filepath.Join(j.folder, "epochs.csv"))
-		require.NoError(t, err)
-		return bytes.Count(text, []byte("\n"))
-	}
+	rows := func() int { return strings.Count(contents(t, filepath.Join(j.folder, "epochs.csv")), "\n") }
 	before := rows()
 	require.Eventually(t, func() bool { return rows() > before+2 }, patience, 5*time.Millisecond, "the job goes on")
 	j.status()

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,25 +12,6 @@ import (
 
 	"graft/results/failure"
 )
-
-// outcome holds the exit code and output of a command line.
-type outcome struct {
-	code           failure.Code
-	stdout, stderr string
-}
-
-// call runs a command line on a command tree.
-func call(ctx context.Context, root *cobra.Command, args ...string) outcome {
-	var stdout, stderr bytes.Buffer
-	code := execute(ctx, root, args, &stdout, &stderr)
-	holdToPage(args, stdout.String())
-	return outcome{code: code, stdout: stdout.String(), stderr: stderr.String()}
-}
-
-// graft runs a command line of the real program.
-func graft(args ...string) outcome {
-	return call(context.Background(), newRootCommand(), args...)
-}
 
 // rootThat is a program whose one command `act [--json]` returns err.
 func rootThat(err error) *cobra.Command {
@@ -65,12 +45,9 @@ func TestWrongCallsEndWithUsage(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := graft(c.args...)
-			assert.Equal(t, failure.Usage, got.code)
+			got := fails(t, failure.Usage, "", c.args...)
 			assert.Empty(t, got.stdout, "stdout is for data")
-			for _, says := range c.says {
-				assert.Contains(t, got.stderr, says)
-			}
+			containsAll(t, got.stderr, c.says...)
 		})
 	}
 }
@@ -87,8 +64,7 @@ func TestRightCallsPrintToStdoutOnly(t *testing.T) {
 		"the version, with details":     {"-v", "version"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := graft(args...)
-			assert.Equal(t, failure.Done, got.code)
+			got := done(t, args...)
 			assert.NotEmpty(t, got.stdout)
 			assert.Empty(t, got.stderr)
 		})

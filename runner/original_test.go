@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -26,13 +25,11 @@ func TestTranslatedJobsRun(t *testing.T) {
 		original = strings.ReplaceAll(original, "[job]", "[job]\nbatchsize = 8")
 		original = strings.ReplaceAll(original, "running_time = 70", "running_time = 1.2\ngpu_changes = [{time = 0.3, change = \"up\"}, {time = 0.9, change = \"down\"}]")
 		out := filepath.Join(t.TempDir(), "job.toml")
-		made := graft("config", "convert", jobFile(t, original), "-o", out)
-		require.Equal(t, failure.Done, made.code, made.stderr)
+		done(t, "config", "convert", jobFile(t, original), "-o", out)
 		o := graft("train", out, "--quiet", "--json", "--folder", filepath.Join(t.TempDir(), "run"), "--set", "data.kind=synthetic", "--set", "data.path=",
 			"--set", "data.synthetic.train=64", "--set", "data.synthetic.test=40", "--set", "run.device=cpu")
 		require.Equal(t, failure.Done, o.code, o.stderr)
-		var report train.Result
-		require.NoError(t, json.Unmarshal([]byte(o.stdout), &report))
+		report := decoded[train.Result](t, o.stdout)
 		up, down := report.Events[1], time.Duration(0)
 		decisions := 0
 		for _, n := range report.Events {

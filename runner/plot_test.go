@@ -26,9 +26,8 @@ func plotInto(t *testing.T, dir string, args ...string) (map[string]string, outc
 	all := map[string]string{}
 	entries, _ := os.ReadDir(dir) // without it there is none
 	for _, e := range entries {
-		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
-		require.NoError(t, err)
-		all[e.Name()] = string(text)
+		text := contents(t, filepath.Join(dir, e.Name()))
+		all[e.Name()] = text
 	}
 	return all, o
 }
@@ -53,18 +52,6 @@ func TestPlotDrawsWhatFits(t *testing.T) {
 		slices.Sort(names)
 		require.Equal(t, want, names, name)
 		require.Equal(t, 1+len(want), strings.Count(o.stdout, "\n"), o.stdout)
-	}
-}
-
-func TestPlotIsTheSameEachTime(t *testing.T) {
-	runs := writeAll(t)
-	for _, format := range figure.Formats() {
-		args := []string{runs["job"], runs["table"], "--kind", "timeline,tree", "--format", string(format)}
-		once, o := plotInto(t, t.TempDir(), args...)
-		require.Equal(t, failure.Done, o.code, o.stderr)
-		require.Len(t, once, 2)
-		again, _ := plotInto(t, t.TempDir(), args...)
-		require.Equal(t, once, again, format)
 	}
 }
 
@@ -123,7 +110,7 @@ func TestPlotOfSeveralRuns(t *testing.T) {
 
 	writePolicy(t, filepath.Join(dir, "scratch"), 1, true)
 	writePolicy(t, filepath.Join(dir, "transfer"), 2, true)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "transfer", runs.ResolvedFile), []byte("[run]\nseed = 2\n[policy]\nweights = \"scratch\"\n"), 0o600))
+	write(t, filepath.Join(dir, "transfer", runs.ResolvedFile), "[run]\nseed = 2\n[policy]\nweights = \"scratch\"\n")
 	files, o = plotInto(t, t.TempDir(), dir, "--kind", "transfer")
 	require.Equal(t, failure.Done, o.code, o.stderr)
 	require.Contains(t, files["scratch-transfer-transfer.svg"], "jump-start")
@@ -176,13 +163,10 @@ func legible(t *testing.T, name string, f figure.Figure) {
 // The figures of policies need tables and policies, which learning makes.
 func TestPlotOfPoliciesThatLearned(t *testing.T) {
 	path, folder := classFile(t, ""), filepath.Join(t.TempDir(), "run")
-	o := graft("learn", path, "--set", "run.seeds=2", "--set", "policy.hidden=16", "--set", "learn.steps=20", "--folder", folder)
-	require.Equal(t, failure.Done, o.code, o.stderr)
+	done(t, "learn", path, "--set", "run.seeds=2", "--set", "policy.hidden=16", "--set", "learn.steps=20", "--folder", folder)
 	written, o := plotInto(t, t.TempDir(), folder)
 	require.Equal(t, failure.Done, o.code, o.stderr)
-	for _, name := range []string{"run-learning.svg", "run-bars.svg", "run-heat.svg", "run-tree-one.svg", "run-tree-two.svg"} {
-		require.Contains(t, written, name)
-	}
+	containsAll(t, written, "run-learning.svg", "run-bars.svg", "run-heat.svg", "run-tree-one.svg", "run-tree-two.svg")
 	for _, word := range append(slices.Clone(plot.ChooserNames), "one", "two") {
 		require.Contains(t, written["run-bars.svg"], ">"+word+"</text>")
 	}
@@ -198,10 +182,9 @@ func TestPlotOfPoliciesThatLearned(t *testing.T) {
 			}
 		}
 	}
-	text, err := os.ReadFile(filepath.Join(folder, runs.ResolvedFile))
-	require.NoError(t, err)
-	moved := strings.ReplaceAll(string(text), "/one\"", "/gone\"")
-	require.NoError(t, os.WriteFile(filepath.Join(folder, runs.ResolvedFile), []byte(moved), 0o600))
+	text := contents(t, filepath.Join(folder, runs.ResolvedFile))
+	moved := strings.ReplaceAll(text, "/one\"", "/gone\"")
+	write(t, filepath.Join(folder, runs.ResolvedFile), moved)
 	written, o = plotInto(t, t.TempDir(), folder)
 	require.Equal(t, failure.Partial, o.code)
 	require.Contains(t, written["run-bars.svg"], "vote of all seeds", "the outcome says as much without the tables")

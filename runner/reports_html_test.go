@@ -20,12 +20,10 @@ import (
 // wrote writes a page of runs and is what it holds.
 func wrote(t *testing.T, args ...string) string {
 	t.Helper()
-	got := graft(append([]string{"report", "--html", "page.html"}, args...)...)
-	require.Equal(t, failure.Done, got.code, got)
+	got := done(t, append([]string{"report", "--html", "page.html"}, args...)...)
 	require.Contains(t, got.stdout, "wrote page.html: ")
-	text, err := os.ReadFile("page.html")
-	require.NoError(t, err)
-	return string(text)
+	text := contents(t, "page.html")
+	return text
 }
 
 // Each kind of run has a page of its own, well built and the same each time.
@@ -40,10 +38,8 @@ func TestReportPageOfARun(t *testing.T) {
 		require.Equal(t, text, wrote(t, name), name)
 	}
 	text := wrote(t, "job")
-	for _, part := range []string{"<code>graft train job.toml</code>", "Configuration, resolved", "budget = &#34;60s&#34;", strings.Repeat("ab", 32), `class="mark up"`, `class="mark pick"`,
-		"decision widen:conv1:48", "<figcaption>Accuracy over time of job</figcaption>", `<th scope="col" class="n">Time <span class="unit">s</span></th>`, "75.00"} {
-		require.Contains(t, text, part)
-	}
+	containsAll(t, text, "<code>graft train job.toml</code>", "Configuration, resolved", "budget = &#34;60s&#34;", strings.Repeat("ab", 32), `class="mark up"`, `class="mark pick"`,
+		"decision widen:conv1:48", "<figcaption>Accuracy over time of job</figcaption>", `<th scope="col" class="n">Time <span class="unit">s</span></th>`, "75.00")
 }
 
 // The page of several begins with what differs, and has a section for each.
@@ -70,13 +66,10 @@ func TestReportPageOfRunsSideBySide(t *testing.T) {
 func TestReportPageKeepsWhatIsThere(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeJob(t, "run", writtenJob{seed: 1, epochs: 3, accuracy: 0.5})
-	require.NoError(t, os.WriteFile("page.html", []byte("<!DOCTYPE html>\n<title>mine</title>"), 0o600))
-	got := graft("report", "--html", "page.html", "run")
-	require.Equal(t, failure.Usage, got.code, got)
-	require.Contains(t, got.stderr, "--force")
-	kept, err := os.ReadFile("page.html")
-	require.NoError(t, err)
-	require.Contains(t, string(kept), "mine")
+	write(t, "page.html", "<!DOCTYPE html>\n<title>mine</title>")
+	fails(t, failure.Usage, "--force", "report", "--html", "page.html", "run")
+	kept := contents(t, "page.html")
+	require.Contains(t, kept, "mine")
 	wrote(t, "run", "--force")
 	wrote(t, "run")
 	require.Equal(t, failure.Usage, graft("report", "--html", "run", "run", "--force").code, "a folder")
@@ -84,12 +77,10 @@ func TestReportPageKeepsWhatIsThere(t *testing.T) {
 	require.Equal(t, failure.Usage, graft("report", "--html", "x.html", "--json", "run").code)
 	require.Equal(t, failure.Failed, graft("report", "--html", "none/page.html", "run").code)
 
-	got = graft("report", "--html", "part.html", "run", "nowhere")
-	require.Equal(t, failure.Partial, got.code, got)
-	text, err := os.ReadFile("part.html")
-	require.NoError(t, err)
-	require.Contains(t, string(text), ">Left out</h2>")
-	require.Contains(t, string(text), "nowhere")
+	fails(t, failure.Partial, "", "report", "--html", "part.html", "run", "nowhere")
+	text := contents(t, "part.html")
+	require.Contains(t, text, ">Left out</h2>")
+	require.Contains(t, text, "nowhere")
 	require.Equal(t, failure.Failed, graft("report", "--html", "no.html", "nowhere").code)
 	require.NoFileExists(t, "no.html")
 	names, err := os.ReadDir(".")

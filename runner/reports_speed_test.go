@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -29,35 +28,28 @@ func writeMany(t testing.TB, dir string, list, epochs int) {
 	t.Helper()
 	first := filepath.Join(dir, "first")
 	writeJob(t, first, writtenJob{seed: 1, epochs: epochs, accuracy: 0.7})
-	same := map[string][]byte{}
+	same := map[string]string{}
 	for _, name := range []string{"epochs.csv", "events.jsonl", "streams.json", "lock"} {
-		text, err := os.ReadFile(filepath.Join(first, name))
-		require.NoError(t, err)
-		same[name] = text
+		same[name] = contents(t, filepath.Join(first, name))
 	}
-	manifest, err := os.ReadFile(filepath.Join(first, runs.ManifestFile))
-	require.NoError(t, err)
+	manifest := contents(t, filepath.Join(first, runs.ManifestFile))
 	require.NoError(t, os.RemoveAll(first))
 	job, err := config.ReadJob(files.OS{}, "", nil)
 	require.NoError(t, err)
 	for k := range list {
 		folder := filepath.Join(dir, fmt.Sprintf("way%d-%03d", k%10, k/10))
-		require.NoError(t, os.MkdirAll(folder, 0o700))
-		write := func(name string, text []byte) {
-			require.NoError(t, os.WriteFile(filepath.Join(folder, name), text, 0o600))
-		}
 		for name, text := range same {
-			write(name, text)
+			write(t, filepath.Join(folder, name), text)
 		}
 		job.Run.Seed = int64(k / 10)
 		job.Train.Optimizer.LR = 0.01 * float64(1+k%10)
-		write(runs.ResolvedFile, []byte(job.Resolved()))
-		write(runs.ManifestFile, bytes.Replace(manifest, []byte(`"seed": 1`), fmt.Appendf(nil, `"seed": %d`, k/10), 1))
+		write(t, filepath.Join(folder, runs.ResolvedFile), job.Resolved())
+		write(t, filepath.Join(folder, runs.ManifestFile), strings.Replace(manifest, `"seed": 1`, fmt.Sprintf(`"seed": %d`, k/10), 1))
 		if k%100 < 90 {
 			o, err := json.Marshal(trainer.Outcome{Epochs: epochs, Steps: 10, Budget: time.Minute, Used: time.Minute, Parameters: 1000,
 				Validation: trainer.Score{Loss: 1, Accuracy: 0.5 + float64(k*7919%1000)/1e4}, Test: trainer.Score{Loss: 1, Accuracy: 0.5 + float64(k*7919%1000)/1e4}, Digest: fmt.Sprint(k)})
 			require.NoError(t, err)
-			write(runs.OutcomeFile, o)
+			write(t, filepath.Join(folder, runs.OutcomeFile), string(o))
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -61,11 +60,10 @@ func TestColoursAreInOnePlace(t *testing.T) {
 	paths, err := filepath.Glob("*.go")
 	require.NoError(t, err)
 	for _, path := range paths {
-		text, err := os.ReadFile(path)
-		require.NoError(t, err)
-		if coloursPattern.Match(text) && !strings.HasSuffix(path, "_test.go") {
+		text := contents(t, path)
+		if coloursPattern.MatchString(text) && !strings.HasSuffix(path, "_test.go") {
 			assert.Equal(t, "bars.go", path)
-			assert.Contains(t, string(text), `os.Getenv("NO_COLOR")`)
+			assert.Contains(t, text, `os.Getenv("NO_COLOR")`)
 		}
 	}
 }
@@ -73,8 +71,7 @@ func TestColoursAreInOnePlace(t *testing.T) {
 // Every command can be told to say more or less, and says so in its help.
 func TestEveryCommandIsQuietOrVerbose(t *testing.T) {
 	walk(newRootCommand(), func(command *cobra.Command) {
-		got := graft(append(strings.Fields(command.CommandPath())[1:], "--help")...)
-		assert.Equal(t, failure.Done, got.code, command.CommandPath())
+		got := done(t, append(strings.Fields(command.CommandPath())[1:], "--help")...)
 		for _, words := range []string{"--quiet", "--verbose", "Examples:"} {
 			assert.Contains(t, got.stdout, words, command.CommandPath())
 		}

@@ -158,7 +158,7 @@ func writeMetrics(t testing.TB, dir string) {
 	t.Helper()
 	require.NoError(t, os.MkdirAll(dir, 0o700))
 	write := func(name, text string) {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+		write(t, filepath.Join(dir, name), text)
 	}
 	write("config.toml", "[runner]\nseed = 42\nfolder = \"small_tried\"\n[job]\nmodel = \"ConvNet2\"\n")
 	write("training00.epoch.test_acc", "0,14.5,0.5\n1,26.25,0.5625\n")
@@ -307,7 +307,7 @@ func listing(t *testing.T, dir string) map[string]string {
 // called.
 func badFolders(t testing.TB, dir string) map[string]string {
 	at := func(name string) string { return filepath.Join(dir, name) }
-	overwrite := func(name, text string) { require.NoError(t, os.WriteFile(name, []byte(text), 0o600)) }
+	overwrite := func(name, text string) { write(t, name, text) }
 	for _, name := range []string{"manifest", "outcome", "config", "future", "begun"} {
 		writeJob(t, at(name), writtenJob{seed: 1, epochs: 3, accuracy: 0.5})
 	}

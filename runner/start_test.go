@@ -43,9 +43,8 @@ func opened(t *testing.T, args ...string) (list []string, took time.Duration) {
 	out, err := command.CombinedOutput()
 	took = time.Since(began)
 	require.NoError(t, err, "%s", out)
-	text, err := os.ReadFile(maps)
-	require.NoError(t, err)
-	for line := range strings.Lines(string(text)) {
+	text := contents(t, maps)
+	for line := range strings.Lines(text) {
 		name := filepath.Base(strings.TrimSpace(line))
 		if strings.HasPrefix(name, "libgrafttorch") || strings.HasPrefix(name, "libtorch") || strings.HasPrefix(name, "libc10") {
 			list = append(list, name)

@@ -17,9 +17,8 @@ import (
 // recordOf is the log in a run folder, by messages and levels.
 func recordOf(t *testing.T, folder string) (all []string) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(folder, "log.jsonl"))
-	require.NoError(t, err)
-	for line := range strings.Lines(string(text)) {
+	text := contents(t, filepath.Join(folder, "log.jsonl"))
+	for line := range strings.Lines(text) {
 		var entry struct {
 			Level   string `json:"level"`
 			Message string `json:"msg"`
@@ -37,22 +36,17 @@ func recordOf(t *testing.T, folder string) (all []string) {
 // resumed job goes on with it, behind a line that was cut short.
 func TestTrainKeepsTheWholeLog(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "run")
-	first := graft(brief(folder)...)
-	require.Equal(t, failure.Done, first.code, first.stderr)
+	first := done(t, brief(folder)...)
 	require.Empty(t, first.stderr)
 	all := recordOf(t, folder)
 	require.Equal(t, "info images are on the device", all[0])
 	require.Equal(t, "info start", all[1])
 	require.Equal(t, "info end", all[len(all)-1])
-	for _, line := range []string{"info up", "info decision", "info down", "info shrink", "debug epoch"} {
-		require.Contains(t, all, line)
-	}
+	containsAll(t, all, "info up", "info decision", "info down", "info shrink", "debug epoch")
 	path := filepath.Join(folder, "log.jsonl")
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(path, append(text, `{"level":"inf`...), 0o600))
+	write(t, path, contents(t, path)+`{"level":"inf`)
 	for _, name := range []string{control.AddressFile, control.TokenFile} { // of a process that was killed
-		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte("old"), 0o600))
+		write(t, filepath.Join(folder, name), "old")
 	}
 	require.Equal(t, failure.Done, graft(brief(folder, "--resume")...).code)
 	require.NoFileExists(t, filepath.Join(folder, control.AddressFile))
@@ -69,7 +63,6 @@ func TestTrainGoesOnWithoutItsLog(t *testing.T) {
 	path := filepath.Join(folder, "log.jsonl")
 	require.NoError(t, os.Remove(path))
 	require.NoError(t, os.Mkdir(path, 0o700))
-	o := graft(brief(folder, "--resume")...)
-	require.Equal(t, failure.Done, o.code, o.stderr)
+	o := done(t, brief(folder, "--resume")...)
 	require.Equal(t, []string{"the log in the run folder cannot be written; the job goes on without it"}, messages(t, o.stderr))
 }

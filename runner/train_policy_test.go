@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bufio"
-	"encoding/json"
-	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -30,13 +28,8 @@ func asking(policy string, more ...string) func(folder string, also ...string) [
 
 // decisions returns the decisions of a run.
 func decisions(t *testing.T, folder string) (made []trainer.Note) {
-	file, err := os.Open(filepath.Join(folder, "events.jsonl"))
-	require.NoError(t, err)
-	defer file.Close()
-	for lines := bufio.NewScanner(file); lines.Scan(); {
-		var note trainer.Note
-		require.NoError(t, json.Unmarshal(lines.Bytes(), &note))
-		if note.Event == "decision" {
+	for line := range strings.Lines(contents(t, filepath.Join(folder, "events.jsonl"))) {
+		if note := decoded[trainer.Note](t, line); note.Event == "decision" {
 			made = append(made, note)
 		}
 	}
@@ -68,18 +61,12 @@ func TestTrainAsksAStructuralPolicy(t *testing.T) {
 	require.Positive(t, changes, "the seed is one that adapts")
 
 	learn(2)
-	o := graft(args(folder, "--resume")...)
-	require.Equal(t, failure.Configuration, o.code)
-	require.Contains(t, o.stderr, "a file that it reads is another")
+	fails(t, failure.Configuration, "a file that it reads is another", args(folder, "--resume")...)
 	elsewhere := filepath.Join(run, "none")
 	closed := filepath.Join(run, "closed.toml")
 	measured := []trainer.Measurement{{Network: "ConvSmall", Fingerprint: "f", Batch: 64, StepSeconds: 0.01, BatchSeconds: 0.01}}
 	require.NoError(t, config.WriteProfile(files.OS{}, closed, &trainer.Profile{Version: 1, Name: "closed", Measured: measured}))
-	o = graft(args(elsewhere, "--set", "time.profile="+closed)...)
-	require.Equal(t, failure.Configuration, o.code, o.stderr)
-	require.Contains(t, o.stderr, "the profile closed has no rates, and the decider policy may make networks that were not measured")
-	o = graft(args(elsewhere, "--set", "adapt.vocab=words.json")...)
-	require.Equal(t, failure.Configuration, o.code)
-	require.Contains(t, o.stderr, "reads networks without a vocabulary")
+	fails(t, failure.Configuration, "the profile closed has no rates, and the decider policy may make networks that were not measured", args(elsewhere, "--set", "time.profile="+closed)...)
+	fails(t, failure.Configuration, "reads networks without a vocabulary", args(elsewhere, "--set", "adapt.vocab=words.json")...)
 	require.NoDirExists(t, elsewhere)
 }

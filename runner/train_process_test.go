@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"graft/results/failure"
 	"math"
 	"os"
 	"os/exec"
@@ -14,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"graft/results/failure"
 
 	"github.com/stretchr/testify/require"
 
@@ -26,8 +27,7 @@ const asProcess = "GRAFT_TEST_AS_PROCESS"
 // TestIsGraft is no test of its own: it is the process of the next ones.
 func TestIsGraft(t *testing.T) {
 	if text := os.Getenv(asProcess); text != "" {
-		var args []string
-		require.NoError(t, json.Unmarshal([]byte(text), &args))
+		args := decoded[[]string](t, text)
 		os.Args = append([]string{"graft"}, args...)
 		main()
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"testing"
@@ -26,29 +25,19 @@ func brief(folder string, more ...string) []string {
 
 func TestTrainTellsWhatHappened(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "run")
-	o := graft(brief(folder)...)
-	require.Equal(t, failure.Done, o.code, o.stderr)
-	for _, words := range []string{"deepen:conv1", "shrink", "accuracy on the test images", "1 decisions", folder} {
-		require.Contains(t, o.stdout, words)
-	}
+	o := done(t, brief(folder)...)
+	containsAll(t, o.stdout, "deepen:conv1", "shrink", "accuracy on the test images", "1 decisions", folder)
 	for _, name := range []string{"manifest.json", "config.resolved.toml", "epochs.csv", "events.jsonl", "outcome.json"} {
 		require.FileExists(t, filepath.Join(folder, name))
 	}
-	again := graft(brief(folder)...)
-	require.Equal(t, failure.Usage, again.code)
-	require.Contains(t, again.stderr, "--force")
-	forced := graft(brief(folder, "--force", "--json")...)
-	require.Equal(t, failure.Done, forced.code, forced.stderr)
+	fails(t, failure.Usage, "--force", brief(folder)...)
+	forced := done(t, brief(folder, "--force", "--json")...)
 	require.DirExists(t, folder+".1", "the old run is moved aside")
-	var report train.Result
-	require.NoError(t, json.Unmarshal([]byte(forced.stdout), &report))
+	report := decoded[train.Result](t, forced.stdout)
 	require.Contains(t, o.stdout, report.Outcome.Digest[:12], "the same job has the same digest")
-	ended := graft(brief(folder, "--resume")...)
-	require.Equal(t, failure.Done, ended.code, ended.stderr)
+	ended := done(t, brief(folder, "--resume")...)
 	require.Contains(t, ended.stdout, report.Outcome.Digest[:12], "there is nothing left to do")
-	other := graft(brief(folder, "--resume", "--set", "optimizer.lr=0.02", "--set", "run.threads=1")...)
-	require.Equal(t, failure.Configuration, other.code)
-	require.Contains(t, other.stderr, "optimizer.lr was 0.01 and is 0.02; give it what it had")
+	other := fails(t, failure.Configuration, "optimizer.lr was 0.01 and is 0.02; give it what it had", brief(folder, "--resume", "--set", "optimizer.lr=0.02", "--set", "run.threads=1")...)
 	require.NotContains(t, other.stderr, "threads")
 }
 
@@ -62,8 +51,7 @@ func TestTrainIsRequeued(t *testing.T) {
 func requireRequeued(t *testing.T, args func(folder string, more ...string) []string) (whole string) {
 	t.Helper()
 	whole, stopped := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "stopped")
-	o := graft(args(whole)...)
-	require.Equal(t, failure.Done, o.code, o.stderr)
+	done(t, args(whole)...)
 	stops := 0
 	for wait := 40 * time.Millisecond; ; wait *= 2 {
 		ctx, cancel := context.WithTimeout(t.Context(), wait)
@@ -81,11 +69,7 @@ func requireRequeued(t *testing.T, args func(folder string, more ...string) []st
 	}
 	require.Positive(t, stops)
 	for _, name := range []string{"epochs.csv", "events.jsonl"} {
-		want, err := os.ReadFile(filepath.Join(whole, name))
-		require.NoError(t, err)
-		got, err := os.ReadFile(filepath.Join(stopped, name))
-		require.NoError(t, err)
-		require.Equal(t, string(want), string(got))
+		require.Equal(t, contents(t, filepath.Join(whole, name)), contents(t, filepath.Join(stopped, name)))
 	}
 	return whole
 }
@@ -95,11 +79,8 @@ func TestDemo(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	quick := []string{"demo", "--quiet", "--set", "time.budget=1s", "--set", `time.events=[{at = "300ms", change = "up"}, {at = "700ms", change = "down"}]`,
 		"--set", "data.synthetic.train=300", "--set", "data.synthetic.test=100", "--set", "data.synthetic.size=16"}
-	o := graft(quick...)
-	require.Equal(t, failure.Done, o.code, o.stderr)
-	for _, words := range []string{"deepen:conv2", "widen:conv3:64", "shrink", "accuracy on the test images"} {
-		require.Contains(t, o.stdout, words)
-	}
+	o := done(t, quick...)
+	containsAll(t, o.stdout, "deepen:conv2", "widen:conv3:64", "shrink", "accuracy on the test images")
 	left, err := os.ReadDir(os.TempDir())
 	require.NoError(t, err)
 	require.Empty(t, left)
@@ -131,9 +112,7 @@ func TestTrainRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			args := append([]string{"train", "--quiet", "--folder", filepath.Join(folder, name)}, c.args...)
 			args = append(args, "--set", "data.synthetic.train=200", "--set", "data.synthetic.test=50")
-			o := graft(args...)
-			require.Equal(t, c.code, o.code, o.stderr)
-			require.Contains(t, o.stderr, c.word)
+			o := fails(t, c.code, c.word, args...)
 			require.Empty(t, o.stdout)
 			require.NoDirExists(t, filepath.Join(folder, name), "a job that could not begin leaves no folder")
 		})
@@ -141,9 +120,7 @@ func TestTrainRefuses(t *testing.T) {
 }
 
 func TestDataFetchRefuses(t *testing.T) {
-	o := graft("data", "fetch", "cifar11")
-	require.Equal(t, failure.Usage, o.code)
-	require.Contains(t, o.stderr, "name one of cifar10")
+	fails(t, failure.Usage, "name one of cifar10", "data", "fetch", "cifar11")
 	require.Equal(t, failure.Usage, graft("data", "fetch").code)
 	require.Equal(t, failure.Usage, graft("data", "fech", "mnist").code)
 }

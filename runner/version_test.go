@@ -1,22 +1,15 @@
 package main
 
 import (
-	"encoding/json"
 	"runtime"
 	"runtime/debug"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
-
-	"graft/results/failure"
 )
 
 func TestVersionAsJSONIsOneObject(t *testing.T) {
-	got := graft("version", "--json")
-	require.Equal(t, failure.Done, got.code)
-	var info versionInfo
-	require.NoError(t, json.Unmarshal([]byte(got.stdout), &info))
+	info := decoded[versionInfo](t, done(t, "version", "--json").stdout)
 	assert.Equal(t, runtime.Version(), info.Go)
 	assert.Equal(t, runtime.GOOS, info.OS)
 	assert.Equal(t, runtime.GOARCH, info.Arch)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"math"
 	"os"
 	"path/filepath"
@@ -59,8 +58,7 @@ func TestWeightsShowJSON(t *testing.T) {
 	path := someWeights(t, "w.safetensors")
 	out, err := runWeights("show", "--json", path)
 	require.NoError(t, err)
-	var report weightsReport
-	require.NoError(t, json.Unmarshal([]byte(out), &report))
+	report := decoded[weightsReport](t, out)
 	assert.Equal(t, path, report.File)
 	assert.Equal(t, weights.Safetensors, report.Format)
 	assert.Equal(t, map[string]string{"epoch": "3"}, report.Metadata)
@@ -98,8 +96,7 @@ func TestWeightsConvertRefuses(t *testing.T) {
 }
 
 func TestWeightsErrorsSayWhatKindOfFileItIs(t *testing.T) {
-	damaged := filepath.Join(t.TempDir(), "w.pth")
-	require.NoError(t, os.WriteFile(damaged, []byte("PK\x03\x04 and no more"), 0o600))
+	damaged := write(t, filepath.Join(t.TempDir(), "w.pth"), "PK\x03\x04 and no more")
 	_, err := runWeights("show", damaged)
 	assert.ErrorContains(t, err, damaged)
 	assert.Equal(t, failure.Damaged, failure.CodeOf(t.Context(), err))
