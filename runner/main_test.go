@@ -1,10 +1,15 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"os"
+	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/assert"
@@ -156,6 +161,96 @@ func TestErrorsArePlainWhenJSONIsNotAskedFor(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got := call(context.Background(), rootThat(errors.New("no")), args...)
 			assert.Regexp(t, "^graft: ", got.stderr)
+		})
+	}
+}
+
+// rootThatLogs is a program whose one command `act` logs once at three levels.
+func rootThatLogs() *cobra.Command {
+	root := rootThat(nil)
+	root.Commands()[0].RunE = func(command *cobra.Command, _ []string) error {
+		logger := loggerFrom(command.Context())
+		logger.Debug("detail")
+		logger.Info("progress")
+		logger.Error("trouble")
+		return nil
+	}
+	return root
+}
+
+func TestFlagsDecideHowMuchIsLogged(t *testing.T) {
+	cases := map[string]struct {
+		args []string
+		want []string
+	}{
+		"as it comes": {nil, []string{"progress", "trouble"}},
+		"verbose":     {[]string{"--verbose"}, []string{"detail", "progress", "trouble"}},
+		"quiet":       {[]string{"-q"}, []string{"trouble"}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := call(context.Background(), rootThatLogs(), append(c.args, "act")...)
+			assert.Empty(t, got.stdout)
+			assert.Equal(t, c.want, messages(t, got.stderr))
+		})
+	}
+}
+
+// messages reads log lines, which are JSON off a terminal.
+func messages(t *testing.T, log string) []string {
+	var all []string
+	for line := range strings.Lines(log) {
+		var entry struct {
+			Message string `json:"msg"`
+		}
+		require.NoError(t, json.Unmarshal([]byte(line), &entry))
+		all = append(all, entry.Message)
+	}
+	return all
+}
+
+func TestLoggerOutsideOfACommandIsSilent(t *testing.T) {
+	assert.NotPanics(t, func() { loggerFrom(context.Background()).Error("nobody hears this") })
+}
+
+func TestABufferIsNoTerminal(t *testing.T) {
+	assert.False(t, isTerminal(new(bytes.Buffer)))
+}
+
+// patience bounds a wait that never ends: a loaded machine may take minutes.
+const patience = 15 * time.Minute
+
+// receive waits for a value and fails the test when none comes.
+func receive[T any](t *testing.T, from <-chan T) T {
+	t.Helper()
+	select {
+	case value := <-from:
+		return value
+	case <-time.After(patience):
+		require.FailNow(t, "the signal had no effect")
+		panic("not reached")
+	}
+}
+
+func TestFirstSignalCancelsAndTheSecondLeaves(t *testing.T) {
+	for name, signal := range map[string]os.Signal{
+		"SIGINT":  os.Interrupt,
+		"SIGTERM": syscall.SIGTERM,
+	} {
+		t.Run(name, func(t *testing.T) {
+			left := make(chan int, 1)
+			ctx, stop := withSignals(context.Background(), func(code int) { left <- code })
+			defer stop()
+			self, err := os.FindProcess(os.Getpid())
+			require.NoError(t, err)
+
+			require.NoError(t, self.Signal(signal))
+			receive(t, ctx.Done())
+			assert.ErrorContains(t, context.Cause(ctx), signal.String())
+			assert.Empty(t, left, "the first signal must not end the process")
+
+			require.NoError(t, self.Signal(signal))
+			assert.Equal(t, int(failure.Interrupted), receive(t, left))
 		})
 	}
 }
