@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
@@ -84,12 +83,6 @@ func runClusterEstimate(ctx context.Context, w io.Writer, o clusterEstimateOptio
 	if o.Options, err = o.options(); err != nil {
 		return err
 	}
-	r, partial := estimates.Durations(ctx, environment(ctx), o.DurationOptions)
-	switch {
-	case r == nil:
-		return partial
-	case o.json:
-		return errors.Join(document.PrintJSON(w, r), partial)
-	}
-	return errors.Join(printDurations(w, r), partial)
+	r, err := estimates.Durations(ctx, environment(ctx), o.DurationOptions)
+	return show(w, o.json, r, err, printDurations)
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
@@ -63,14 +62,8 @@ func runClusterForecast(ctx context.Context, w io.Writer, o clusterForecastOptio
 	if o.From, err = dateOf("from", o.from); err != nil {
 		return err
 	}
-	r, partial := estimates.Forecast(ctx, environment(ctx), o.ForecastOptions)
-	switch {
-	case r == nil:
-		return partial
-	case o.json:
-		return errors.Join(document.PrintJSON(w, r), partial)
-	}
-	return errors.Join(printForecast(w, r), partial)
+	r, err := estimates.Forecast(ctx, environment(ctx), o.ForecastOptions)
+	return show(w, o.json, r, err, printForecast)
 }
 
 // printForecast prints a forecast for people.

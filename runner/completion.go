@@ -179,11 +179,7 @@ func keys(command *cobra.Command, args []string, _ string) ([]string, cobra.Shel
 // keysOf are the keys of a kind of file: that of the first argument, or else the
 // command's.
 func keysOf(command *cobra.Command, args []string) []config.Value {
-	path := ""
-	if len(args) > 0 {
-		path = args[0]
-	}
-	kind := config.KindOf(files.OS{}, path)
+	kind := config.KindOf(files.OS{}, first(args))
 	if usual := map[string]*config.Kind{"simulate": config.SimulationKind, "learn": config.TreeLearningKind}[command.Name()]; kind == config.JobKind && usual != nil {
 		kind = usual
 	}

@@ -17,16 +17,12 @@ import (
 )
 
 func newDataCommand() *cobra.Command {
-	command := &cobra.Command{
+	return group(&cobra.Command{
 		Use:     "data",
 		Short:   "Fetch published datasets",
 		Long:    "data brings published datasets onto this machine. Synthetic images, the default, need none.",
 		Example: "  graft data fetch cifar10 --dir data",
-		Args:    cobra.NoArgs, // so that a misspelt command under it is an error
-		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() },
-	}
-	command.AddCommand(newDataFetchCommand())
-	return command
+	}, newDataFetchCommand())
 }
 
 func newDataFetchCommand() *cobra.Command {

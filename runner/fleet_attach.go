@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -27,10 +26,7 @@ Pods of Kubernetes are looked after by their cluster, and only watched.`,
 			ctx, stop := heedRequeue(command.Context())
 			defer stop()
 			r, err := simulate.Attach(ctx, environment(ctx), args[0], every)
-			if r == nil {
-				return err
-			}
-			return errors.Join(printSimulation(command.OutOrStdout(), r, asJSON), err)
+			return show(command.OutOrStdout(), asJSON, r, err, printSimulation)
 		},
 	}
 	flags := command.Flags()

@@ -31,37 +31,37 @@ is printed, and the code is 3.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			r, err := simulate.StatusOf(command.Context(), environment(command.Context()), args[0])
-			if err != nil {
-				return err
+			if err == nil && r.EngineError != "" {
+				err = failure.With(failure.Partial, errors.New(r.EngineError))
 			}
-			return printStatus(command.OutOrStdout(), r, asJSON)
+			return show(command.OutOrStdout(), asJSON, r, err, printStatus)
 		},
 	}
 	command.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return command
 }
 
-// printStatus prints a status. An engine that could not be asked is an error.
-func printStatus(w io.Writer, r *simulate.Status, asJSON bool) (err error) {
-	if asJSON {
-		err = document.PrintJSON(w, r)
-	} else {
-		err = printFleetStatus(r, w)
+// printStatus prints a status for people.
+func printStatus(w io.Writer, r *simulate.Status) error {
+	p := &document.Printer{W: w}
+	p.Line("%s", statusHeadline(r))
+	if len(r.Legs) > 0 {
+		p.Line("")
+		p.Table(legTable(r))
 	}
-	if err == nil && r.EngineError != "" {
-		err = failure.With(failure.Partial, errors.New(r.EngineError))
+	if r.Batch == "" {
+		p.Line("\nno workers were started from here")
+		return p.Err
 	}
-	return err
-}
-
-func printFleetStatus(r *simulate.Status, w io.Writer) error {
-	if _, err := io.WriteString(w, statusHeadline(r)); err != nil {
-		return err
+	about := "batch " + r.Batch + " of " + r.Engine
+	if r.Cancelled {
+		about += ", which was cancelled"
 	}
-	if err := printLegs(r, w); err != nil {
-		return err
+	p.Line("\n%s", about)
+	if len(r.Workers) > 0 {
+		p.Table(workerTable(r))
 	}
-	return printWorkers(r, w)
+	return p.Err
 }
 
 // statusHeadline is the simulation in a few lines.
@@ -74,13 +74,10 @@ func statusHeadline(r *simulate.Status) string {
 	if len(s.Best) > 0 {
 		text += fmt.Sprintf("\nbest so far %s: %s", tables.Sequence(s.Best[0].Sequence), document.AccuracyText(s.Best[0].Accuracy))
 	}
-	return text + "\n"
+	return text
 }
 
-func printLegs(r *simulate.Status, w io.Writer) error {
-	if len(r.Legs) == 0 {
-		return nil
-	}
+func legTable(r *simulate.Status) *document.Table {
 	t := document.NewTable("under way", ">seed", "by")
 	for _, l := range r.Legs {
 		if l.Dead {
@@ -88,14 +85,10 @@ func printLegs(r *simulate.Status, w io.Writer) error {
 		}
 		t.Add(fmt.Sprint(tables.Sequence(l.Sequence)), fmt.Sprint(l.Seed), l.Owner)
 	}
-	return afterBlank(w, t)
+	return t
 }
 
-func printWorkers(r *simulate.Status, w io.Writer) error {
-	if r.Batch == "" {
-		_, err := fmt.Fprintln(w, "\nno workers were started from here")
-		return err
-	}
+func workerTable(r *simulate.Status) *document.Table {
 	t := document.NewTable(">worker", "state", "host", "detail", "log")
 	for _, s := range r.Workers {
 		detail := s.Detail
@@ -104,20 +97,5 @@ func printWorkers(r *simulate.Status, w io.Writer) error {
 		}
 		t.Add(fmt.Sprint(s.Worker), string(s.State), cmp.Or(s.Host, "-"), cmp.Or(detail, "-"), s.Log)
 	}
-	about := "batch " + r.Batch + " of " + r.Engine
-	if r.Cancelled {
-		about += ", which was cancelled"
-	}
-	if _, err := fmt.Fprintf(w, "\n%s\n", about); err != nil || len(r.Workers) == 0 {
-		return err
-	}
-	return t.Print(w)
-}
-
-// afterBlank prints a table below an empty line.
-func afterBlank(w io.Writer, t *document.Table) error {
-	if _, err := fmt.Fprintln(w); err != nil {
-		return err
-	}
-	return t.Print(w)
+	return t
 }

@@ -67,14 +67,10 @@ func runLearn(ctx context.Context, w io.Writer, path string, o learn.Options, as
 	switch {
 	case err != nil:
 		return err
-	case asJSON && r.Policies != nil:
-		return document.PrintJSON(w, r.Policies)
-	case asJSON:
-		return document.PrintJSON(w, r.Study)
 	case r.Policies != nil:
-		return printPolicies(w, r.Policies)
+		return show(w, asJSON, r.Policies, nil, printPolicies)
 	}
-	return printStudy(w, r.Study)
+	return show(w, asJSON, r.Study, nil, printStudy)
 }
 
 func printStudy(w io.Writer, r *learn.StudyResult) error {
@@ -87,16 +83,11 @@ func printStudy(w io.Writer, r *learn.StudyResult) error {
 }
 
 func printPolicies(w io.Writer, r *learn.PoliciesResult) error {
-	if err := report.VerdictTable(r.Outcome).Print(w); err != nil {
-		return err
-	}
-	if _, err := fmt.Fprintln(w); err != nil {
-		return err
-	}
-	if err := report.SeedTable(r.Outcome).Print(w); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(w, "\n%s%s in %s\nresults in %s, the vote of all in %s, each policy in %s\n",
+	p := &document.Printer{W: w}
+	p.Table(report.VerdictTable(r.Outcome))
+	p.Line("")
+	p.Table(report.SeedTable(r.Outcome))
+	p.Line("\n%s%s in %s\nresults in %s, the vote of all in %s, each policy in %s",
 		report.SummaryText(r.Outcome), document.Plural(r.Outcome.Steps, "step"), document.SecondsText(r.Took()), r.Folder, r.Policy, filepath.Join(r.Folder, runs.SeedFolder))
-	return err
+	return p.Err
 }

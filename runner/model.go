@@ -15,7 +15,7 @@ import (
 
 // newModelCommand is `graft model`. It needs no LibTorch.
 func newModelCommand() *cobra.Command {
-	command := &cobra.Command{
+	return group(&cobra.Command{
 		Use:   "model",
 		Short: "List the networks of the zoo, and look into one of them or of a file",
 		Long: `model says what a network is made of: its layers, the blocks that surgery works
@@ -24,11 +24,7 @@ tensors and runs nothing.`,
 		Example: `  graft model list
   graft model show ConvNet2
   graft model show net.toml --svg net.svg`,
-		Args: cobra.NoArgs, // so that a misspelt command under it is an error
-		RunE: func(command *cobra.Command, _ []string) error { return command.Help() },
-	}
-	command.AddCommand(newModelListCommand(), newModelShowCommand())
-	return command
+	}, newModelListCommand(), newModelShowCommand())
 }
 
 // modelList is the JSON output of `graft model list --json`.

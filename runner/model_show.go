@@ -11,7 +11,6 @@ import (
 	"graft/config"
 	"graft/files"
 	"graft/model"
-	"graft/results/document"
 	"graft/results/failure"
 	"graft/tracing"
 	"graft/tracing/drawing"
@@ -77,19 +76,13 @@ func runModelShow(w io.Writer, arg string, o modelShowOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.json {
-		return document.PrintJSON(w, report)
-	}
-	return printNetwork(report, w)
+	return show(w, o.json, &report, nil, printNetwork)
 }
 
 func (o modelShowOptions) load(arg string) (*model.Network, error) {
-	var input model.Shape
-	if o.input != "" {
-		var err error
-		if input, err = model.ParseShape(o.input); err != nil {
-			return nil, failure.Usagef("--input: %w", err)
-		}
+	input, err := work.ParseInput(o.input)
+	if err != nil {
+		return nil, err
 	}
 	// A drawing replaces what is there, so it must not be mistaken for a network.
 	if o.svg != "" && o.svg != "-" && !strings.EqualFold(filepath.Ext(o.svg), ".svg") {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -51,13 +50,7 @@ func runPipeline(ctx context.Context, w io.Writer, path string, o pipeline.Optio
 	ctx, stop := heedRequeue(ctx)
 	defer stop()
 	r, err := pipeline.Run(ctx, environment(ctx), path, o)
-	switch {
-	case r == nil:
-		return err
-	case asJSON:
-		return errors.Join(document.PrintJSON(w, r), err)
-	}
-	return errors.Join(printPipeline(w, r), err)
+	return show(w, asJSON, r, err, printPipeline)
 }
 
 func printPipeline(w io.Writer, r *pipeline.Result) error {

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"graft/results/document"
 	"graft/results/failure"
 )
 
@@ -42,6 +44,32 @@ func logFlags(root *cobra.Command) *logOptions {
 	flags.BoolVarP(&options.quiet, "quiet", "q", false, "log only errors to stderr")
 	root.MarkFlagsMutuallyExclusive("verbose", "quiet")
 	return options
+}
+
+// group makes a command of those below it.
+func group(command *cobra.Command, below ...*cobra.Command) *cobra.Command {
+	command.AddCommand(below...)
+	return command
+}
+
+// first is the first argument, or empty.
+func first(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return args[0]
+}
+
+// show prints a result for people or, if asked, as one JSON object, and joins the error that came
+// with it. Without a result the error is all.
+func show[T any](w io.Writer, asJSON bool, result *T, err error, print func(io.Writer, *T) error) error {
+	switch {
+	case result == nil:
+		return err
+	case asJSON:
+		return errors.Join(document.PrintJSON(w, result), err)
+	}
+	return errors.Join(print(w, result), err)
 }
 
 // makeGroup turns a command that only has commands below it into one that

@@ -84,7 +84,7 @@ func runProfile(ctx context.Context, w io.Writer, names []string, o profileFlags
 		return err
 	}
 	// What took a minute is printed even if it cannot be written.
-	printed := printProfile(profile.NewReport(p, o.Out), w, o.json)
+	printed := show(w, o.json, profile.NewReport(p, o.Out), nil, printProfile)
 	if o.Out == "" {
 		return printed
 	}

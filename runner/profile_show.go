@@ -1,14 +1,11 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
 	"graft/config"
-	"graft/results/failure"
 	"graft/results/runs"
 	"graft/trainer"
 	"graft/work"
@@ -33,7 +30,7 @@ comes with graft:
 			if err != nil {
 				return err
 			}
-			return printProfile(profile.NewReport(p, ""), command.OutOrStdout(), asJSON)
+			return show(command.OutOrStdout(), asJSON, profile.NewReport(p, ""), nil, printProfile)
 		},
 	}
 	command.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
@@ -64,28 +61,15 @@ faults of the others are listed with their lines.`,
   graft profile check *.toml`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			return runProfileCheck(environment(command.Context()), command.OutOrStdout(), args)
+			return checkFiles(command.OutOrStdout(), args, func(path string) (string, error) {
+				p, err := config.ReadProfile(environment(command.Context()).Files, path)
+				if err != nil {
+					return "", runs.AsConfigFault(err)
+				}
+				return describeProfile(p), nil
+			})
 		},
 	}
-}
-
-func runProfileCheck(env *work.Env, w io.Writer, paths []string) error {
-	var wrong []error
-	code := failure.Failed
-	for _, path := range paths {
-		p, err := config.ReadProfile(env.Files, path)
-		if err == nil {
-			_, err = fmt.Fprintf(w, "%s: ok: %s\n", path, describeProfile(p))
-		}
-		if err = runs.AsConfigFault(err); err != nil {
-			wrong = append(wrong, err)
-		}
-		var coded *failure.ExitError
-		if errors.As(err, &coded) {
-			code = coded.Code
-		}
-	}
-	return failure.With(code, errors.Join(wrong...))
 }
 
 // describeProfile is a profile in a line.

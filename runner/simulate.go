@@ -1,7 +1,7 @@
 package main
 
 import (
-	"errors"
+	"fmt"
 	"io"
 	"strings"
 
@@ -9,6 +9,7 @@ import (
 
 	"graft/fleet"
 	"graft/results/document"
+	"graft/results/report"
 	"graft/work/simulate"
 )
 
@@ -38,8 +39,12 @@ folder, and so does --wait. What workers get stands in the section fleet.`,
 		RunE: func(command *cobra.Command, args []string) error {
 			ctx, stop := heedRequeue(command.Context())
 			defer stop()
+			w := command.OutOrStdout()
 			r, err := simulate.Run(ctx, environment(ctx), args[0], o)
-			return errors.Join(printSimulated(command.OutOrStdout(), r, asJSON), err)
+			if r == nil || r.Report != nil {
+				return show(w, asJSON, reportOf(r), err, printSimulation)
+			}
+			return show(w, asJSON, r.Submission, err, printSubmission)
 		},
 	}
 	flags := command.Flags()
@@ -54,21 +59,37 @@ folder, and so does --wait. What workers get stands in the section fleet.`,
 	return command
 }
 
-// printSimulated prints what a simulation has come to, or who runs it.
-func printSimulated(w io.Writer, r *simulate.Result, asJSON bool) error {
-	switch {
-	case r == nil:
+// reportOf is the report of a simulation that has one.
+func reportOf(r *simulate.Result) *simulate.Report {
+	if r == nil {
 		return nil
-	case r.Report != nil:
-		return printSimulation(w, r.Report, asJSON)
 	}
-	return printSubmission(r.Submission, w, asJSON)
+	return r.Report
+}
+
+// printSubmission prints who runs a simulation.
+func printSubmission(w io.Writer, s *simulate.Submission) error {
+	last := s.Jobs[len(s.Jobs)-1]
+	_, err := fmt.Fprintf(w, "%s: job %s of %s, called %s\nwatch them, and collect the table, with\n  graft fleet attach %s\n", document.Plural(s.Workers, "worker"), last, s.Engine, s.Batch, s.Folder)
+	return err
 }
 
 // printSimulation prints what a simulation has come to.
-func printSimulation(w io.Writer, r *simulate.Report, asJSON bool) error {
-	if asJSON {
-		return document.PrintJSON(w, r)
+func printSimulation(w io.Writer, r *simulate.Report) error {
+	if r.Outcome != nil {
+		if err := report.PrintTable(r.Outcome, w, false); err != nil {
+			return err
+		}
 	}
-	return printSimulateReport(r, w)
+	s, p := r.State, &document.Printer{W: w}
+	saved := ""
+	if s.Alone > s.Steps {
+		saved = fmt.Sprintf(", %d if each had been run alone (%.1f times)", s.Alone, float64(s.Alone)/float64(s.Steps))
+	}
+	p.Line("%d of %d runs ended, of %d legs: %d steps of training%s", s.Ended, s.Sequences, s.Legs, s.Steps, saved)
+	p.Line("the table is %s, in the cache %s", r.Table, r.Cache)
+	for _, path := range r.Damaged {
+		p.Line("damaged, and run again: %s", path)
+	}
+	return p.Err
 }

@@ -1,14 +1,12 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"graft/net2net"
-	"graft/results/document"
 	"graft/work/surgery"
 )
 
@@ -35,13 +33,7 @@ without writing anything if that is over the tolerance.`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			r, err := surgery.Run(command.Context(), environment(command.Context()), o)
-			switch {
-			case r == nil:
-				return err
-			case asJSON:
-				return errors.Join(document.PrintJSON(command.OutOrStdout(), r), err)
-			}
-			return errors.Join(printSurgery(r, command.OutOrStdout()), err)
+			return show(command.OutOrStdout(), asJSON, r, err, printSurgery)
 		},
 	}
 	surgeryFlags(command, &o)

@@ -8,7 +8,7 @@ import (
 
 // newTableCommand is `graft table`. It needs no LibTorch.
 func newTableCommand() *cobra.Command {
-	command := &cobra.Command{
+	return group(&cobra.Command{
 		Use:   "table",
 		Short: "Show tables of simulated action sequences, check and convert them",
 		Long: `table works on what simulations leave: the accuracy that each sequence of actions
@@ -18,11 +18,7 @@ it runs nothing.`,
 		Example: `  graft table show tables/late
   graft table check tables/*
   graft table convert original/simulation_late2/data.pkl --out tables/late`,
-		Args: cobra.NoArgs, // so that a misspelt command under it is an error
-		RunE: func(command *cobra.Command, _ []string) error { return command.Help() },
-	}
-	command.AddCommand(newTableShowCommand(), newTableCheckCommand(), newTableConvertCommand())
-	return command
+	}, newTableShowCommand(), newTableCheckCommand(), newTableConvertCommand())
 }
 
 func addTableFlags(command *cobra.Command, o *runs.TableSource) {

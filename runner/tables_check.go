@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -39,10 +38,7 @@ with 5 where nothing can.`,
 
 func runTableCheck(w io.Writer, dirs []string, asJSON bool) error {
 	report, err := table.Check(files.OS{}, dirs)
-	if asJSON {
-		return errors.Join(document.PrintJSON(w, report), err)
-	}
-	return errors.Join(printChecked(w, report), err)
+	return show(w, asJSON, report, err, printChecked)
 }
 
 func printChecked(w io.Writer, r *table.CheckReport) error {

@@ -12,7 +12,7 @@ import (
 
 // newTraceCommand makes `graft trace`, which needs no LibTorch.
 func newTraceCommand() *cobra.Command {
-	command := &cobra.Command{
+	return group(&cobra.Command{
 		Use:   "trace",
 		Short: "Summarize, convert and generate traces of a cluster's jobs",
 		Long: `trace works on traces: who submitted which job to a cluster, and when. It reads the formats
@@ -25,11 +25,7 @@ A generated trace depends on its seed and options alone.`,
 		Example: `  graft trace info venus.csv --nodes vc_config.csv
   graft trace convert cluster_job_log philly.csv --to graft
   graft trace generate month.csv --nodes-out nodes.csv`,
-		Args: cobra.NoArgs, // a misspelt subcommand is an error
-		RunE: func(command *cobra.Command, _ []string) error { return command.Help() },
-	}
-	command.AddCommand(newTraceInfoCommand(), newTraceConvertCommand(), newTraceGenerateCommand())
-	return command
+	}, newTraceInfoCommand(), newTraceConvertCommand(), newTraceGenerateCommand())
 }
 
 // formatList has a line for each format.

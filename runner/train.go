@@ -50,11 +50,7 @@ made and written into the run folder, beside the address.`,
   graft train job.toml --listen 127.0.0.1:0`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			path := ""
-			if len(args) == 1 {
-				path = args[0]
-			}
-			return runTrain(command.Context(), command.OutOrStdout(), path, o)
+			return runTrain(command.Context(), command.OutOrStdout(), first(args), o)
 		},
 	}
 	flags := command.Flags()
@@ -84,39 +80,28 @@ func runTrain(ctx context.Context, w io.Writer, path string, o trainFlags) error
 	if errors.Is(err, trainer.ErrStopped) && o.temporary {
 		return failure.With(failure.Interrupted, errors.New("stopped; nothing is kept"))
 	}
-	if err != nil {
-		return err
-	}
-	if o.json {
-		return document.PrintJSON(w, r)
-	}
-	return printTrained(w, r, o.temporary)
+	return show(w, o.json, r, err, func(w io.Writer, r *train.Result) error { return printTrained(w, r, o.temporary) })
 }
 
 // printTrained prints how a job went.
 func printTrained(w io.Writer, r *train.Result, temporary bool) error {
+	p := &document.Printer{W: w}
 	if r.Given != nil {
-		if _, err := fmt.Fprintf(w, "%s\n\n", report.GivenText(r.Given)); err != nil {
-			return err
-		}
+		p.Line("%s\n", report.GivenText(r.Given))
 	}
 	if events := eventTable(r); len(events.Rows) > 1 {
-		if err := events.Print(w); err != nil {
-			return err
-		}
-		if _, err := fmt.Fprintln(w); err != nil {
-			return err
-		}
+		p.Table(events)
+		p.Line("")
 	}
 	where, o := fmt.Sprintf("results in %s, ", r.Folder), r.Outcome
 	if temporary {
 		where = ""
 	}
-	_, err := fmt.Fprintf(w, "%s accuracy on the test images, %s on the validation images\n%d epochs, %d steps, %d decisions, %d parameters in the end\n"+
-		"budget %s, of which %s were used: %s for deciding, %s for operating\n%sdigest %.12s\n",
+	p.Line("%s accuracy on the test images, %s on the validation images\n%d epochs, %d steps, %d decisions, %d parameters in the end\n"+
+		"budget %s, of which %s were used: %s for deciding, %s for operating\n%sdigest %.12s",
 		document.AccuracyText(o.Test.Accuracy), document.AccuracyText(o.Validation.Accuracy), o.Epochs, o.Steps, o.Decisions, o.Parameters,
 		document.SecondsText(o.Budget), document.SecondsText(o.Used), document.DurationText(o.Deciding), document.DurationText(o.Operating), where, o.Digest)
-	return err
+	return p.Err
 }
 
 // eventTable shows the events of a job between its start and its end.

@@ -10,14 +10,13 @@ import (
 	"graft/files"
 	"graft/model"
 	"graft/original/vocab"
-	"graft/results/failure"
 	"graft/work"
 	"graft/work/describe"
 )
 
 // newVocabCommand is `graft vocab`. It needs no LibTorch.
 func newVocabCommand() *cobra.Command {
-	command := &cobra.Command{
+	return group(&cobra.Command{
 		Use:   "vocab",
 		Short: "Make, show and check the vocabularies by which policies read networks",
 		Long: `vocab works on vocabularies: each layer, as PyTorch prints it, has a token, and each
@@ -26,11 +25,7 @@ pickles, are read as well; they are never executed.`,
 		Example: `  graft vocab build ConvNet2 ConvNet3 --deepen --out vocabs/mine
   graft vocab show vocabs/mine
   graft vocab check vocabs/mine ConvNet2`,
-		Args: cobra.NoArgs, // so that a misspelt command under it is an error
-		RunE: func(command *cobra.Command, _ []string) error { return command.Help() },
-	}
-	command.AddCommand(newVocabBuildCommand(), newVocabShowCommand(), newVocabCheckCommand())
-	return command
+	}, newVocabBuildCommand(), newVocabShowCommand(), newVocabCheckCommand())
 }
 
 // vocabNetworks are the networks that an argument list names.
@@ -49,14 +44,11 @@ func (o *vocabNetworks) flags(command *cobra.Command) {
 
 // load makes the networks, each followed by what it becomes.
 func (o *vocabNetworks) load(args []string) ([]*model.Network, error) {
-	var input model.Shape
-	var all []*model.Network
-	if o.input != "" {
-		var err error
-		if input, err = model.ParseShape(o.input); err != nil {
-			return nil, failure.Usagef("--input: %w", err)
-		}
+	input, err := work.ParseInput(o.input)
+	if err != nil {
+		return nil, err
 	}
+	var all []*model.Network
 	for _, arg := range args {
 		n, err := work.LoadNetwork(files.OS{}, arg, input, o.classes)
 		if err != nil {

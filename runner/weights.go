@@ -1,11 +1,8 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"strings"
 	"text/tabwriter"
 
@@ -20,7 +17,7 @@ import (
 
 // newWeightsCommand is `graft weights`. It needs no LibTorch.
 func newWeightsCommand() *cobra.Command {
-	command := &cobra.Command{
+	return group(&cobra.Command{
 		Use:   "weights",
 		Short: "Look into files of weights and convert them",
 		Long: `weights reads both formats of PyTorch (.pth, .pt) and safetensors, whatever the
@@ -28,11 +25,7 @@ file is called, and writes PyTorch's current one and safetensors. It runs nothin
 that a file asks for.`,
 		Example: `  graft weights show weights.pth
   graft weights convert weights.pth weights.safetensors`,
-		Args: cobra.NoArgs, // so that a misspelt command under it is an error
-		RunE: func(command *cobra.Command, _ []string) error { return command.Help() },
-	}
-	command.AddCommand(newWeightsShowCommand(), newWeightsConvertCommand())
-	return command
+	}, newWeightsShowCommand(), newWeightsConvertCommand())
 }
 
 // weightsShowOptions are the flags of `graft weights show`.
@@ -80,14 +73,11 @@ func runWeightsShow(w io.Writer, path string, o weightsShowOptions) error {
 		}
 		report.Tensors = append(report.Tensors, summary)
 	}
-	if o.json {
-		return document.PrintJSON(w, report)
-	}
-	return report.print(w)
+	return show(w, o.json, &report, nil, printWeights)
 }
 
-// print writes an aligned table and a line of totals.
-func (r weightsReport) print(w io.Writer) error {
+// printWeights writes an aligned table and a line of totals.
+func printWeights(w io.Writer, r *weightsReport) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(table, "NAME\tTYPE\tSHAPE\tCOUNT\tMEAN\tSPREAD\tSHA256")
 	items := int64(0)
@@ -154,7 +144,7 @@ func runWeightsConvert(w io.Writer, in, out string, o weightsConvertOptions) err
 	if err != nil {
 		return failure.With(failure.Usage, err)
 	}
-	if err := mayWrite(in, out, o.force); err != nil {
+	if err := work.MayConvert(files.OS{}, in, out, o.force); err != nil {
 		return err
 	}
 	set, err := work.ReadWeights(files.OS{}, in)
@@ -166,28 +156,6 @@ func runWeightsConvert(w io.Writer, in, out string, o weightsConvertOptions) err
 	}
 	_, err = fmt.Fprintf(w, "wrote %s: %d tensors (%s)%s\n", out, len(set.Tensors), format, leftOut(set, format))
 	return err
-}
-
-// mayWrite keeps convert from replacing what it reads, and what is there.
-func mayWrite(in, out string, force bool) error {
-	there, err := os.Stat(out)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	source, err := os.Stat(in)
-	if err != nil {
-		return err
-	}
-	if os.SameFile(source, there) {
-		return failure.Usagef("%s and %s are the same file: name another one to write", in, out)
-	}
-	if !force {
-		return failure.Usagef("%s is there already: name another file, or replace it with --force", out)
-	}
-	return nil
 }
 
 // leftOut says how much a format cannot hold.

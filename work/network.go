@@ -25,6 +25,19 @@ func LoadNetwork(fsys files.FS, arg string, input model.Shape, classes int) (*mo
 	return n, failure.With(failure.Usage, err)
 }
 
+// ParseInput reads the shape of an example, such as 3x32x32. That of an empty text is nil, the
+// network's own.
+func ParseInput(text string) (model.Shape, error) {
+	if text == "" {
+		return nil, nil
+	}
+	shape, err := model.ParseShape(text)
+	if err != nil {
+		return nil, failure.Usagef("option input: %w", err)
+	}
+	return shape, nil
+}
+
 // IsNetworkFile reports whether an argument looks like the path of a network file.
 func IsNetworkFile(arg string) bool {
 	return strings.ContainsAny(arg, "/"+string(filepath.Separator)) ||

@@ -3,10 +3,21 @@ package work
 import (
 	"errors"
 	"io/fs"
+	"os"
 
 	"graft/files"
 	"graft/results/failure"
 )
+
+// MayConvert returns an error where a file cannot be converted into another one.
+func MayConvert(fsys files.FS, in, out string, force bool) error {
+	source, err1 := fsys.Stat(in)
+	target, err2 := fsys.Stat(out)
+	if err1 == nil && err2 == nil && os.SameFile(source, target) {
+		return failure.Usagef("%s and %s are the same file: name another one to write", in, out)
+	}
+	return MayWrite(fsys, out, force)
+}
 
 // MayWrite returns an error where a file cannot be written because of what is at its path: one
 // of the code failure.Usage where a file is there and force is false.

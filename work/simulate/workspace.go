@@ -2,11 +2,12 @@ package simulate
 
 import (
 	"fmt"
+	"path/filepath"
+
 	"graft/config"
 	"graft/results/runs"
 	"graft/simulation/grid"
 	"graft/work"
-	"path/filepath"
 )
 
 // workspace is a simulation and its run folder.
