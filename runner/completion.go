@@ -27,9 +27,9 @@ var shells = []string{"bash", "zsh", "fish", "powershell"}
 func newCompletionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion " + strings.Join(shells, "|"),
-		Short: "Print a script by which a shell completes command lines",
-		Long: `completion prints a script for a shell. It completes commands and flags, and what they
-take: networks of the zoo, profiles, datasets, run folders, and keys after --set.
+		Short: "Print the completion script of a shell",
+		Long: `completion prints a script for a shell. It completes commands, flags and their values:
+networks of the zoo, profiles, datasets, run folders, and keys after --set.
 
 bash needs the package bash-completion. 'make install' puts the scripts of bash, zsh and
 fish where these shells look for them.`,

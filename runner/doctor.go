@@ -29,10 +29,10 @@ func newDoctorCommand() *cobra.Command {
 	var asJSON bool
 	command := &cobra.Command{
 		Use:   "doctor",
-		Short: "Look the machine over: LibTorch, devices, threads, and whether they work",
-		Long: `doctor says which LibTorch graft found and where it came from, what devices and
-threads there are, and checks that what graft stands on works. Each check prints
-pass or fail, and what to do about a failure. The exit code is 1 if any fails.`,
+		Short: "Check LibTorch, devices and threads of this machine",
+		Long: `doctor prints which LibTorch graft uses and its origin, the devices and threads, and checks
+that they work. Each check prints pass or fail, and a failed one its remedy. The exit code is
+1 if a check fails.`,
 		Example: `  graft doctor
   graft doctor --json`,
 		Args: cobra.NoArgs,

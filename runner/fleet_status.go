@@ -21,11 +21,11 @@ func newFleetStatusCommand() *cobra.Command {
 	asJSON := false
 	command := &cobra.Command{
 		Use:   "status FOLDER",
-		Short: "Say how a simulation and its workers are",
-		Long: `status says how many sequences have ended, which legs are under way and by whom, what
-is best so far, how long it will take, and how each worker is. It disturbs nobody:
-somebody may be looking after the workers. Where the engine cannot be asked the rest
-is printed, and the code is 3.`,
+		Short: "Print the state of a simulation and its workers",
+		Long: `status prints the number of sequences that have ended, the legs under way and their workers,
+the best sequence so far, the time left, and the state of each worker. A leg is the training
+between two decisions. The command changes nothing, also while another process supervises the
+workers. If the engine does not answer the rest is printed, and the exit code is 3.`,
 		Example: `  graft fleet status runs/late
   graft fleet status runs/late --json`,
 		Args: cobra.ExactArgs(1),

@@ -21,8 +21,8 @@ func newManCommand() *cobra.Command {
 		Use:    "man DIR",
 		Hidden: true,
 		Short:  "Write a manual page for each command",
-		Long: `man writes a page for each command, such as graft-train.1, into a folder that it makes
-if need be. The pages follow from the version of graft alone.`,
+		Long: `man writes a page for each command, such as graft-train.1, into a folder, which it makes if it
+is missing. Equal versions of graft write equal pages.`,
 		Example: "  graft man /usr/local/share/man/man1",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {

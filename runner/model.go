@@ -17,10 +17,9 @@ import (
 func newModelCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "model",
-		Short: "List the networks of the zoo, and look into one of them or of a file",
-		Long: `model says what a network is made of: its layers, the blocks that surgery works
-on, the channels that change together, and what all of it costs. It makes no
-tensors and runs nothing.`,
+		Short: "List the networks of the zoo, and show a network's structure",
+		Long: `model describes networks: layers, the blocks that surgery operates on, the channels that
+change together, and costs. It makes no tensors and runs nothing.`,
 		Example: `  graft model list
   graft model show ConvNet2
   graft model show net.toml --svg net.svg`,
@@ -48,7 +47,7 @@ func newModelListCommand() *cobra.Command {
 	var asJSON bool
 	command := &cobra.Command{
 		Use:   "list",
-		Short: "Print the networks that can be had by name",
+		Short: "Print the networks of the zoo",
 		Long: `list prints a line for each network of the zoo: the shape of an example and the
 classes that it is made for unless told otherwise, its trained parameters, the
 floating-point operations of a forward pass for one example, where a multiply-add

@@ -32,13 +32,12 @@ func newModelShowCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "show NAME|FILE",
 		Short: "Print a network's layers, blocks and channel spaces, or draw it",
-		Long: `show prints a network as PyTorch does, and then what graft sees in it: the layers
-in the order in which they run with what each costs, the blocks that surgery works
-on, and the channel spaces, which say what must change together when something is
-widened.
+		Long: `show prints a network as PyTorch does, and then its structure: the layers in the order in which
+they run with the cost of each, the blocks that surgery operates on, and the channel spaces,
+which are the channels that must change together when a layer is widened.
 
-A name is one of 'graft model list'. What has a slash in it or ends in .toml or
-.json is a network file, as --toml prints it.`,
+NAME is one of 'graft model list'. An argument with a slash, or that ends in .toml or .json,
+is a network file, as --toml prints it.`,
 		Example: `  graft model show ConvNet2
   graft model show ResNet18 --input 3x32x32 --classes 10 --svg net.svg
   graft model show ConvNet2 --toml > net.toml`,

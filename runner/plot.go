@@ -32,20 +32,20 @@ func newPlotCommand() *cobra.Command {
 	var o plotOptions
 	command := &cobra.Command{
 		Use:   "plot RUN…",
-		Short: "Draw what runs have led to, for a paper or a page",
-		Long: `plot draws the figures that fit each run, and those that several make together, into
-files named after run and figure. A RUN is a folder: of a job, a simulation, a table,
-of policies that learned, of an evaluation or a pipeline, or of the original's results;
-or a folder with such folders in it. They are only read, also while they are written.
+		Short: "Draw figures of runs, for a paper or a page",
+		Long: `plot draws the figures that fit each run, and those of several runs together, into files named
+after run and figure. RUN is the folder of a job, a simulation, a table, of policies that
+learned, of an evaluation, a pipeline, or of results of the original system; or a folder of
+such folders. Runs are only read, also while they are written.
 
 ` + plotHelp() + `
-Figures are as wide as a column (84 mm) or a page (174 mm) of a paper with two columns,
-in colours that all can tell apart. Equal runs give equal files, to the byte.
+Figures are as wide as a column (84 mm) or a page (174 mm) of a paper with two columns, in
+colours for all kinds of colour vision. Equal runs give equal files, to the byte.
 
-With --policy the path of a policy is drawn into the trees of tables that did not come
-with it, and what it decides in each of them as a map.
+With --policy the path of a policy is drawn into the trees of other tables, and its decisions
+in each of them as a map.
 
-What cannot be read is named and left out; then the exit code is 3.`,
+Runs that cannot be read are reported and left out, and the exit code is 3.`,
 		Example: `  graft plot runs/job --out figures
   graft plot runs/seed-1 runs/seed-2 --format pdf --width page
   graft plot runs/scratch runs/transfer --kind transfer --threshold 70

@@ -16,10 +16,9 @@ func newProfileShowCommand() *cobra.Command {
 	var asJSON bool
 	command := &cobra.Command{
 		Use:   "show FILE|NAME",
-		Short: "Print what a profile says, and how well its rates agree with what was measured",
-		Long: `show prints how a profile was made, what each network took, what the rates say of
-it, and the rates. FILE has a slash in it or ends in .toml; NAME is of a profile that
-comes with graft:
+		Short: "Print a profile, and the error of its rates",
+		Long: `show prints how a profile was measured, the times of each network, the predictions of the
+rates, and the rates. FILE has a slash in it or ends in .toml; NAME is a built-in profile:
 
 ` + profileHelp(),
 		Example: `  graft profile show laptop.toml
@@ -54,7 +53,7 @@ func findProfile(env *work.Env, arg string) (*trainer.Profile, error) {
 func newProfileCheckCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "check FILE…",
-		Short: "Check the files of profiles",
+		Short: "Check profile files",
 		Long: `check reads the files of profiles and prints a line for each that is valid. All
 faults of the others are listed with their lines.`,
 		Example: `  graft profile check laptop.toml

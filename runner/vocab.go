@@ -18,7 +18,7 @@ import (
 func newVocabCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "vocab",
-		Short: "Make, show and check the vocabularies by which policies read networks",
+		Short: "Build, show and check vocabularies of layers, for policies of the original",
 		Long: `vocab works on vocabularies: each layer, as PyTorch prints it, has a token, and each
 token a vector that is drawn once and never trained. Those of the original, two
 pickles, are read as well; they are never executed.`,
@@ -80,7 +80,7 @@ func newVocabCheckCommand() *cobra.Command {
 	var o vocabNetworks
 	command := &cobra.Command{
 		Use:   "check DIR|FILE [NETWORK…]",
-		Short: "Say where a vocabulary cannot tell layers apart or does not know them",
+		Short: "Report layers that a vocabulary does not know or cannot distinguish",
 		Long: `check reads a vocabulary and lists what is wrong with it: tokens that several keys
 share, and layers of the networks that have no token, with their places. It leaves
 with 1 if there is such a thing, and with 5 if the files are damaged, such as by

@@ -19,7 +19,7 @@ import (
 func newWeightsCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "weights",
-		Short: "Look into files of weights and convert them",
+		Short: "Show and convert files of weights",
 		Long: `weights reads both formats of PyTorch (.pth, .pt) and safetensors, whatever the
 file is called, and writes PyTorch's current one and safetensors. It runs nothing
 that a file asks for.`,
