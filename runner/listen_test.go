@@ -197,10 +197,10 @@ func TestListenRefuses(t *testing.T) {
 		status             int
 		word               string
 	}{
-		"an unknown path":             {"GET", "/", "", nil, 404, `there is no "/"`},
+		"an unknown path":             {"GET", "/", "", nil, 404, `unknown path "/"`},
 		"a path below":                {"GET", "/status/", "", nil, 404, `/status/`},
-		"a status that is posted":     {"POST", "/status", good, nil, 405, "POST is not for /status"},
-		"an allocation that is got":   {"GET", "/allocation", "", nil, 405, "GET is not for /allocation"},
+		"a status that is posted":     {"POST", "/status", good, nil, 405, "POST is not allowed for /status"},
+		"an allocation that is got":   {"GET", "/allocation", "", nil, 405, "GET is not allowed for /allocation"},
 		"no type":                     {"POST", "/allocation", good, header("Content-Type", ""), 415, `the type ""`},
 		"a form":                      {"POST", "/allocation", good, header("Content-Type", "application/x-www-form-urlencoded"), 415, "www-form"},
 		"another charset":             {"POST", "/allocation", good, header("Content-Type", "application/json; charset=latin1"), 415, "latin1"},
@@ -209,12 +209,12 @@ func TestListenRefuses(t *testing.T) {
 		"no JSON":                     {"POST", "/allocation", "up", nil, 400, "not JSON"},
 		"half an object":              {"POST", "/allocation", `{"change": "up"`, nil, 400, "not JSON"},
 		"two objects":                 {"POST", "/allocation", good + good, nil, 400, "not JSON"},
-		"a list":                      {"POST", "/allocation", "[" + good + "]", nil, 400, "and not an object"},
+		"a list":                      {"POST", "/allocation", "[" + good + "]", nil, 400, "expected an object"},
 		"null":                        {"POST", "/allocation", "null", nil, 400, "the body is null"},
-		"nothing said":                {"POST", "/allocation", "{}", nil, 400, "says nothing"},
-		"an unknown key":              {"POST", "/allocation", `{"change": "up", "device": 2}`, nil, 400, `no key "device"`},
-		"a key in capitals":           {"POST", "/allocation", `{"Change": "up"}`, nil, 400, `no key "Change"`},
-		"a key that is there twice":   {"POST", "/allocation", `{"devices": 2, "devices": 3}`, nil, 400, "twice"},
+		"nothing said":                {"POST", "/allocation", "{}", nil, 400, "neither change nor devices"},
+		"an unknown key":              {"POST", "/allocation", `{"change": "up", "device": 2}`, nil, 400, `unknown key "device"`},
+		"a key in capitals":           {"POST", "/allocation", `{"Change": "up"}`, nil, 400, `unknown key "Change"`},
+		"a key that is there twice":   {"POST", "/allocation", `{"devices": 2, "devices": 3}`, nil, 400, "duplicate key"},
 		"an unknown change":           {"POST", "/allocation", `{"change": "UP"}`, nil, 400, "change is"},
 		"a change that is no text":    {"POST", "/allocation", `{"change": 1}`, nil, 400, "change is 1"},
 		"a change that is null":       {"POST", "/allocation", `{"change": null}`, nil, 400, "change is null"},
@@ -233,9 +233,9 @@ func TestListenRefuses(t *testing.T) {
 		"half a token":                {"GET", "/status", "", header("Authorization", "Bearer "+j.token[:32]), 401, "no token"},
 		"a token by another scheme":   {"GET", "/status", "", header("Authorization", "Basic "+j.token), 401, "no token"},
 		"a token with nothing around": {"POST", "/allocation", good, header("Authorization", j.token), 401, "no token"},
-		"another host":                {"GET", "/status", "", host("example.com"), 403, `"example.com" is not where`},
-		"another host with the port":  {"POST", "/allocation", good, host("example.com:" + j.address[strings.LastIndex(j.address, ":")+1:]), 403, "is not where"},
-		"another address":             {"GET", "/status", "", host("192.0.2.1"), 403, "is not where"},
+		"another host":                {"GET", "/status", "", host("example.com"), 403, `"example.com" is not an address`},
+		"another host with the port":  {"POST", "/allocation", good, host("example.com:" + j.address[strings.LastIndex(j.address, ":")+1:]), 403, "is not an address"},
+		"another address":             {"GET", "/status", "", host("192.0.2.1"), 403, "is not an address"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

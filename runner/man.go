@@ -15,7 +15,7 @@ import (
 	"graft/files"
 )
 
-// newManCommand is `graft man`, for whoever makes packages.
+// newManCommand is `graft man`, for packagers.
 func newManCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    "man DIR",
@@ -35,7 +35,7 @@ func runMan(w io.Writer, dir string) error {
 	if err := (files.OS{}).MkdirAll(dir); err != nil {
 		return err
 	}
-	root := newRootCommand() // a tree that nobody runs
+	root := newRootCommand() // a tree that is not executed
 	logFlags(root)
 	pages := documented(root)
 	for _, command := range pages {
@@ -47,7 +47,7 @@ func runMan(w io.Writer, dir string) error {
 	return err
 }
 
-// documented are the commands that people have a use for.
+// documented lists the commands that are not hidden.
 func documented(root *cobra.Command) (list []*cobra.Command) {
 	walk(root, func(command *cobra.Command) {
 		if !command.Hidden {
@@ -86,8 +86,7 @@ func manPage(command *cobra.Command) ([]byte, error) {
 // marked are the characters of a text that Markdown would take for its own.
 var marked = regexp.MustCompile("[*_<>`#\\[\\]\\\\]")
 
-// asMarkdown writes a help text so that Markdown shows it as it is: lines that are
-// indented keep their places.
+// asMarkdown escapes a help text for Markdown. Indented lines become code blocks.
 func asMarkdown(text string) string {
 	var b strings.Builder
 	inside := false

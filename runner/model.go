@@ -37,7 +37,7 @@ type modelEntry struct {
 	Alias      string      `json:"alias,omitempty"` // another name for it
 	About      string      `json:"about"`           // one line
 	Input      model.Shape `json:"input"`           // of one example
-	Classes    int         `json:"classes"`         // that it tells apart unless told otherwise
+	Classes    int         `json:"classes"`         // by default
 	Parameters int         `json:"parameters"`      // that an optimizer moves
 	FLOP       int64       `json:"flop"`            // forward for one example; a multiply-add is two
 	Blocks     int         `json:"blocks"`          // that surgery can work on
@@ -49,7 +49,7 @@ func newModelListCommand() *cobra.Command {
 		Use:   "list",
 		Short: "Print the networks of the zoo",
 		Long: `list prints a line for each network of the zoo: the shape of an example and the
-classes that it is made for unless told otherwise, its trained parameters, the
+default number of classes, its trained parameters, the
 floating-point operations of a forward pass for one example, where a multiply-add
 counts as two, and how many blocks surgery can work on. k, M and G are 10^3, 10^6
 and 10^9; --json has exact numbers.`,

@@ -25,7 +25,7 @@ type plotOptions struct {
 	policy    string  // whose path is in trees of tables; empty is none
 	vocab     string  // of a policy of the original's
 	threshold float64 // of transfer, in the unit of the figure
-	told      bool    // there is a threshold
+	given     bool    // there is a threshold
 }
 
 func newPlotCommand() *cobra.Command {
@@ -53,7 +53,7 @@ Runs that cannot be read are reported and left out, and the exit code is 3.`,
   graft plot tables/late --kind tree,ranks --format png`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			o.told = command.Flags().Changed("threshold")
+			o.given = command.Flags().Changed("threshold")
 			return runPlot(command.Context(), command.OutOrStdout(), command.ErrOrStderr(), args, o)
 		},
 	}
@@ -84,15 +84,15 @@ func (o plotOptions) validate() error {
 	if o.vocab != "" && o.policy == "" {
 		faults = append(faults, errors.New("--vocab is for the policy of --policy; add that, or leave --vocab away"))
 	}
-	if o.told && (math.IsNaN(o.threshold) || math.IsInf(o.threshold, 0)) {
+	if o.given && (math.IsNaN(o.threshold) || math.IsInf(o.threshold, 0)) {
 		faults = append(faults, fmt.Errorf("--threshold is %v; give a number", o.threshold))
 	}
 	return failure.With(failure.Usage, errors.Join(faults...))
 }
 
-// read reads what figures are told beside the runs.
+// read reads the inputs of figures beside the runs.
 func (o plotOptions) read(ctx context.Context) (given plot.Given, err error) {
-	if o.told {
+	if o.given {
 		given.Threshold = &o.threshold
 	}
 	if o.policy == "" {
@@ -117,11 +117,11 @@ func runPlot(ctx context.Context, w, stderr io.Writer, paths []string, o plotOpt
 	if err != nil {
 		return err
 	}
-	return tellPlots(w, stderr, r, o.json)
+	return printPlots(w, stderr, r, o.json)
 }
 
-// tellPlots prints what was written, and what was left out and why.
-func tellPlots(w, stderr io.Writer, r *plot.Report, json bool) error {
+// printPlots prints the figures that were written, and those left out with the reason.
+func printPlots(w, stderr io.Writer, r *plot.Report, json bool) error {
 	var err error
 	if json {
 		err = document.PrintJSON(w, r)

@@ -15,10 +15,8 @@ import (
 // suggestion.
 const suggestionDistance = 2
 
-// prepare gives every command of a tree what all commands share, so that none
-// has to remember it: a logger in the context, help from a group that is called
-// alone, an error from a group that is called with an unknown command. The
-// result tells, after the run, whether a command's own code was reached.
+// prepare gives all commands of a tree a logger in their context, and groups their help and the
+// error for an unknown command. After the run began is true if a command's own code was reached.
 func prepare(root *cobra.Command, stderr io.Writer) (began *bool) {
 	began = new(bool)
 	options := logFlags(root)

@@ -60,7 +60,7 @@ func (o *profileFlags) flags(command *cobra.Command) {
 	flags.IntVar(&o.Rounds, "rounds", 7, "in each of which every network has its turn")
 	flags.StringVar(&o.Optimizer, "optimizer", "adam", "of the steps: "+strings.Join(torch.RuleNames(), ", "))
 	flags.BoolVar(&o.Exact, "exact", false, "keep PyTorch's order of operations, as jobs with train.exact do")
-	flags.BoolVar(&o.fast, "fast", false, "take the fast path, as jobs do unless told otherwise; the default")
+	flags.BoolVar(&o.fast, "fast", false, "take the fast path, as jobs do by default")
 	flags.BoolVar(&o.Steady, "steady", false, "compute the same bits whatever the number of threads, as jobs with train.steady do")
 	flags.StringVar(&o.Input, "input", "3x32x32", "shape of an example, for networks of the zoo")
 	flags.IntVar(&o.Classes, "classes", 10, "classes of networks of the zoo")

@@ -21,9 +21,8 @@ type errorReport struct {
 	Message string       `json:"message"` // the error, with its causes
 }
 
-// reportError prints an error once, to stderr: stdout carries a command's data and
-// nothing else, so that a reader never has to tell the two apart. With --json
-// the error is one object on one line.
+// reportError prints an error once, to stderr: stdout has only a command's data. With --json the
+// error is one object on one line.
 func reportError(stderr io.Writer, command *cobra.Command, args []string, code failure.Code, err error) {
 	message := withFlags(command, err.Error())
 	if wantsJSON(command, args) {

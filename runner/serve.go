@@ -86,10 +86,10 @@ func runServe(ctx context.Context, w io.Writer, dir string, o serveOptions) erro
 		return err
 	}
 	if o.anywhere {
-		loggerFrom(ctx).Warn("whoever can come to this address can read the runs", zap.String("address", l.Addr().String()), zap.String("folder", dir))
+		loggerFrom(ctx).Warn("everybody who reaches this address can read the runs", zap.String("address", l.Addr().String()), zap.String("folder", dir))
 	}
 	server := &http.Server{Handler: serve.New(serve.Options{Files: files.Beneath(dir), Dir: dir, Every: o.every, Now: time.Now, Hosts: listen.Hosts(o.address, l, o.anywhere), Version: thisVersion()}), ReadHeaderTimeout: listen.HeaderTimeout, ReadTimeout: listen.RequestTimeout,
-		WriteTimeout: serve.RenderTimeout, IdleTimeout: listen.IdleTimeout, MaxHeaderBytes: serve.MaxRequestBytes, ErrorLog: log.New(io.Discard, "", 0)} // what strangers send fills no log
+		WriteTimeout: serve.RenderTimeout, IdleTimeout: listen.IdleTimeout, MaxHeaderBytes: serve.MaxRequestBytes, ErrorLog: log.New(io.Discard, "", 0)} // unknown clients must not fill the log
 	if err := announce(w, serveReport{"http://" + reachable(l) + "/", dir}, o.json); err != nil {
 		return errors.Join(err, l.Close())
 	}
@@ -105,8 +105,8 @@ func announce(w io.Writer, r serveReport, json bool) error {
 	return err
 }
 
-// reachable is a listener's address as one calls it: by the machine's name where it is
-// all addresses of the machine.
+// reachable is the address of a listener for clients: the machine's name where it listens on all
+// of the machine's addresses.
 func reachable(l net.Listener) string {
 	host, port, _ := net.SplitHostPort(l.Addr().String())
 	if name, err := os.Hostname(); err == nil && net.ParseIP(host).IsUnspecified() {
@@ -115,7 +115,7 @@ func reachable(l net.Listener) string {
 	return net.JoinHostPort(host, port)
 }
 
-// attend serves until it is stopped, and lets those end who are being answered.
+// attend serves until ctx ends, and then lets open requests finish.
 func attend(ctx context.Context, server *http.Server, l net.Listener) error {
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(l) }()
@@ -127,7 +127,7 @@ func attend(ctx context.Context, server *http.Server, l net.Listener) error {
 	end, cancel := context.WithTimeout(context.Background(), listen.ShutdownTimeout)
 	defer cancel()
 	if server.Shutdown(end) != nil {
-		_ = server.Close() // whoever is left reads slowly
+		_ = server.Close() // the remaining clients read slowly
 	}
 	<-failed
 	return ctx.Err()

@@ -84,8 +84,7 @@ func buildVersion() string {
 	return info.Version
 }
 
-// readVersion puts together what the linker was told and what the build
-// recorded of itself; build may be nil.
+// readVersion combines the values of the linker and the build's own record; build may be nil.
 func readVersion(linked stamp, build *debug.BuildInfo) versionInfo {
 	info := versionInfo{
 		Version:  linked.version,

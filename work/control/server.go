@@ -78,7 +78,7 @@ func Open(env *work.Env, o Options) (*Server, error) {
 		return nil, err
 	}
 	if o.Anywhere {
-		env.Log.Warn("whoever can read the network to this address can read the token", zap.String("address", o.Address))
+		env.Log.Warn("everybody who can read the network traffic to this address can read the token", zap.String("address", o.Address))
 	}
 	return s, nil
 }
@@ -103,7 +103,7 @@ func (s *Server) Serve(folder string, m *Monitor, live *trainer.Live) error {
 	go func() {
 		defer close(s.done)
 		if err := s.server.Serve(newGate(s.listener, s.env.Now, placeKept)); !errors.Is(err, http.ErrServerClosed) {
-			s.env.Log.Error("nobody listens any more", zap.Error(err))
+			s.env.Log.Error("the server has stopped", zap.Error(err))
 		}
 	}()
 	s.env.Log.Info("listening", fields...)

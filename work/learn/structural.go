@@ -104,7 +104,7 @@ func (st *structural) begin(text string) (*seedLog, error) {
 		return nil, err
 	}
 	seeds := newSeedLog(folder, st.log, st.Run.All(), st.Learn.Steps)
-	if err := st.stored.ForgetEvents(); err != nil || !st.Run.Tensorboard { // all rows are told again
+	if err := st.stored.ForgetEvents(); err != nil || !st.Run.Tensorboard { // all rows are reported again
 		return seeds, err
 	}
 	seeds.curves, err = openCurves(st.env.Now, st.stored, 0, st.Resolved())
