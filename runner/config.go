@@ -15,6 +15,7 @@ import (
 	"graft/results/document"
 	"graft/results/failure"
 	"graft/results/runs"
+	"graft/work"
 )
 
 // newConfigCommand is `graft config`. It needs no LibTorch.
@@ -262,11 +263,7 @@ func runConfigConvert(w io.Writer, log *zap.Logger, path, out string) error {
 		_, err := io.WriteString(w, t.Text)
 		return err
 	}
-	err = files.WriteAtomic(files.OS{}, out, func(w io.Writer) error {
-		_, err := io.WriteString(w, t.Text)
-		return err
-	})
-	if err != nil {
+	if err := (&work.Env{Files: files.OS{}}).WriteText(out, t.Text); err != nil {
 		return fmt.Errorf("write the file: %w", err)
 	}
 	_, err = fmt.Fprintf(w, "wrote %s: %d warnings, which stand in it\n", out, len(t.Warnings))

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra/doc"
 
 	"graft/files"
+	"graft/work"
 )
 
 // newManCommand is `graft man`, for packagers.
@@ -64,10 +65,7 @@ func writeManual(dir string, command *cobra.Command) error {
 		return fmt.Errorf("write the page of %s: %w", command.CommandPath(), err)
 	}
 	name := strings.ReplaceAll(command.CommandPath(), " ", "-") + ".1"
-	return files.WriteAtomic(files.OS{}, filepath.Join(dir, name), func(w io.Writer) error {
-		_, err := w.Write(page)
-		return err
-	})
+	return (&work.Env{Files: files.OS{}}).WriteText(filepath.Join(dir, name), string(page))
 }
 
 // noDate is the date in the first line of a generated page; the page is written without

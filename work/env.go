@@ -3,6 +3,8 @@
 package work
 
 import (
+	"cmp"
+	"errors"
 	"io"
 	"path/filepath"
 	"strings"
@@ -12,6 +14,7 @@ import (
 
 	"graft/files"
 	"graft/results"
+	"graft/results/failure"
 )
 
 // Env holds the parts of the machine that commands use. Tests hand in faulty files and a clock.
@@ -43,6 +46,25 @@ type Progress struct {
 func (e *Env) Manifest(m results.Manifest) results.Manifest {
 	m.Created, m.Graft, m.Host, m.CommandLine = e.Now().UTC(), e.Version, e.Host, e.Args
 	return m
+}
+
+// CreateRun makes a run folder. One that exists and must not be moved aside is an error of the
+// code failure.Usage.
+func (e *Env) CreateRun(folder string, o results.CreateOptions, m results.Manifest) (*results.Run, error) {
+	run, err := results.Create(e.Files, folder, o, e.Manifest(m))
+	if errors.Is(err, results.ErrExists) {
+		err = failure.With(failure.Usage, err)
+	}
+	return run, err
+}
+
+// Differences lists what differs from the configuration that a run began with, which was read with
+// this error; otherwise is the text where its keys are equal or it cannot be read.
+func Differences[T any](was T, err error, list func(T) []string, otherwise string) string {
+	if err != nil {
+		return otherwise
+	}
+	return cmp.Or(strings.Join(list(was), ", "), otherwise)
 }
 
 // Folder is the run folder: the given one, else the configured one, else one named after the

@@ -57,11 +57,7 @@ func open(env *work.Env, c *config.Cluster, folder string, o RunOptions) (*resul
 			return run, err
 		}
 	}
-	run, err := results.Create(env.Files, folder, results.CreateOptions{Force: o.Force, Config: o.Config, Resolved: c.Resolved()}, env.Manifest(results.Manifest{ConfigSHA256: c.Digest()}))
-	if errors.Is(err, results.ErrExists) {
-		err = failure.With(failure.Usage, err)
-	}
-	return run, err
+	return env.CreateRun(folder, results.CreateOptions{Force: o.Force, Config: o.Config, Resolved: c.Resolved()}, results.Manifest{ConfigSHA256: c.Digest()})
 }
 
 // resume opens the run folder of the same configuration.
@@ -70,12 +66,8 @@ func resume(env *work.Env, c *config.Cluster, folder string) (*results.Run, erro
 	if err != nil || run.Manifest().ConfigSHA256 == c.Digest() {
 		return run, err
 	}
-	what := "its options are others"
-	if was, err := config.ReadCluster(env.Files, run.Path(runs.ResolvedFile), nil); err == nil {
-		if list := c.Differences(was); len(list) > 0 {
-			what = strings.Join(list, ", ")
-		}
-	}
+	was, err := config.ReadCluster(env.Files, run.Path(runs.ResolvedFile), nil)
+	what := work.Differences(was, err, c.Differences, "its options are others")
 	err = fmt.Errorf("resume %s: it has other simulations: %s; give it what it had, or begin another run with option out", folder, what)
 	return nil, errors.Join(failure.With(failure.Configuration, err), run.Close())
 }

@@ -125,8 +125,7 @@ func (s *Server) announce(folder string) ([]zap.Field, error) {
 		s.files = append(s.files, secret)
 		fields = append(fields, zap.String("token", secret))
 	}
-	err := files.WriteAtomic(s.env.Files, path, func(w io.Writer) error { _, err := io.WriteString(w, address+"\n"); return err })
-	if err != nil {
+	if err := s.env.WriteText(path, address+"\n"); err != nil {
 		return nil, err
 	}
 	s.files = append(s.files, path)

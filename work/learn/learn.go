@@ -81,10 +81,7 @@ func (r *run) open(given, resolved string, m results.Manifest) (err error) {
 		return err
 	}
 	m.Device = "cpu"
-	r.stored, err = results.Create(r.env.Files, r.o.Folder, results.CreateOptions{Force: r.o.Force, Config: given, Resolved: resolved}, r.env.Manifest(m))
-	if errors.Is(err, results.ErrExists) {
-		err = failure.With(failure.Usage, err)
-	}
+	r.stored, err = r.env.CreateRun(r.o.Folder, results.CreateOptions{Force: r.o.Force, Config: given, Resolved: resolved}, m)
 	return err
 }
 

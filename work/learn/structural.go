@@ -116,12 +116,8 @@ func (st *structural) checkSame() error {
 	if st.stored.Manifest().ConfigSHA256 == st.Digest() {
 		return nil
 	}
-	what := "its tables hold something else"
-	if was, err := config.ReadTreeLearning(st.env.Files, st.stored.Path(runs.ResolvedFile), nil); err == nil {
-		if list := st.Differences(was); len(list) > 0 {
-			what = strings.Join(list, ", ")
-		}
-	}
+	was, err := config.ReadTreeLearning(st.env.Files, st.stored.Path(runs.ResolvedFile), nil)
+	what := work.Differences(was, err, st.Differences, "its tables hold something else")
 	return failure.With(failure.Configuration, fmt.Errorf("resume %s: what learns is not what began there: %s; give it what it had, or begin another run with option folder", st.o.Folder, what))
 }
 

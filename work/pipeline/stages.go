@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"go.uber.org/zap"
@@ -155,8 +154,5 @@ func (p *pipeline) leaveOut(ctx context.Context, l *config.TreeLearning) (*runs.
 
 // write replaces a file of the folder.
 func (p *pipeline) write(name, text string) error {
-	return files.WriteAtomic(p.env.Files, p.at(name), func(w io.Writer) error {
-		_, err := io.WriteString(w, text)
-		return err
-	})
+	return p.env.WriteText(p.at(name), text)
 }

@@ -1,7 +1,6 @@
 package simulate
 
 import (
-	"fmt"
 	"path/filepath"
 
 	"graft/config"
@@ -22,7 +21,7 @@ type workspace struct {
 func openWorkspace(env *work.Env, folder string) (*workspace, error) {
 	plan, err := runs.ReadPlan(env.Files, filepath.Join(folder, runs.PlanFile))
 	if err != nil {
-		return nil, fmt.Errorf("open simulation %s: %w; give the run folder of 'graft simulate'", folder, err)
+		return nil, noSimulation(folder, err)
 	}
 	m, err := config.ReadSimulation(env.Files, filepath.Join(folder, runs.ResolvedFile), nil)
 	if err != nil {
