@@ -132,7 +132,7 @@ func (b *bench) meetSurgery(op operation, c command, m *measured) error {
 			}
 			defer other.stop()
 		}
-		if err := m.pairs(us, other, c, max(1, b.rounds/b.starts)); err != nil {
+		if err := m.pairs(alike(us, other, c), max(1, b.rounds/b.starts)); err != nil {
 			return err
 		}
 	}
