@@ -13,7 +13,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 
+	"graft/files"
 	"graft/results/failure"
+	"graft/results/runs"
 )
 
 var updateGolden = flag.Bool("update", false, "write the golden files again")
@@ -107,6 +109,14 @@ func write(t testing.TB, path, text string) string {
 	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
+}
+
+// openRun reads a run folder.
+func openRun(t testing.TB, path string) *runs.Run {
+	t.Helper()
+	r, err := runs.Open(files.OS{}, path)
+	require.NoError(t, err)
+	return r
 }
 
 // containsAll checks that a text, list or map contains each part.

@@ -126,8 +126,7 @@ func TestPlotOfSeveralRuns(t *testing.T) {
 // quantity has its unit.
 func TestFiguresOfRunsCanBeRead(t *testing.T) {
 	for name, path := range writeAll(t) {
-		r, err := runs.Open(files.OS{}, path)
-		require.NoError(t, err)
+		r := openRun(t, path)
 		for _, kind := range plot.Kinds(plot.Given{}) {
 			for _, group := range kind.Groups([]*runs.Run{r}) {
 				drawings, _ := kind.Draw(group) // what cannot be drawn is another test's
@@ -177,8 +176,7 @@ func TestPlotOfPoliciesThatLearned(t *testing.T) {
 		require.Contains(t, written["run-bars.svg"], ">"+word+"</text>")
 	}
 	require.Contains(t, written["run-tree-one.svg"], ">policy, ")
-	r, err := runs.Open(files.OS{}, folder)
-	require.NoError(t, err)
+	r := openRun(t, folder)
 	for _, kind := range plot.Kinds(plot.Given{}) {
 		for _, group := range kind.Groups([]*runs.Run{r}) {
 			drawings, err := kind.Draw(group)
@@ -244,8 +242,7 @@ func readable(t *testing.T, given plot.Given, paths ...string) {
 	t.Helper()
 	var list []*runs.Run
 	for _, path := range paths {
-		r, err := runs.Open(files.OS{}, path)
-		require.NoError(t, err)
+		r := openRun(t, path)
 		list = append(list, r)
 	}
 	for _, kind := range plot.Kinds(given) {

@@ -265,8 +265,7 @@ func TestReportWhileARunIsWritten(t *testing.T) {
 		done <- run.WriteOutcome(trainer.Outcome{Epochs: epochs, Validation: trainer.Score{Loss: 1, Accuracy: 0.5}})
 	}()
 	for seen, ended := 0.0, false; !ended; {
-		r, err := runs.Open(files.OS{}, dir)
-		require.NoError(t, err)
+		r := openRun(t, dir)
 		detail, err := report.DetailOf(r, true)
 		require.NoError(t, err)
 		n := float64(len(detail.(*report.JobDetail).Epochs))

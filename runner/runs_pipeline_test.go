@@ -63,8 +63,7 @@ func TestReportOfAPipeline(t *testing.T) {
 		require.Equal(t, failure.Done, graft("report", filepath.Join(folder, part)).code, part)
 	}
 	require.Regexp(t, `(?m)^learn +done +[0-9.]+ +1 `, got.stdout)
-	r, err := runs.Open(files.OS{}, folder)
-	require.NoError(t, err)
+	r := openRun(t, folder)
 	left, err := runs.Open(files.OS{}, filepath.Join(folder, runs.LeftOutFolder))
 	require.NoError(t, err)
 	require.InDelta(t, valueOf(left, t, "regret"), valueOf(r, t, "left_out_regret"), 1e-9)

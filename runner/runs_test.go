@@ -230,8 +230,7 @@ func TestOpenRun(t *testing.T) {
 		"original-table": {"original", true, map[string]float64{"sequences": 16}},
 		"original":       {"original", true, map[string]float64{"test_accuracy": 0.5625, "train_accuracy": 0.625, "episodes": 3, "objective_last_100": 0.5}},
 	} {
-		r, err := runs.Open(files.OS{}, all[name])
-		require.NoError(t, err, name)
+		r := openRun(t, all[name])
 		require.NoError(t, r.Faults, name)
 		require.Equal(t, want.kind, r.Kind.Name, name)
 		require.Equal(t, want.ended, r.Ended, name)
@@ -252,8 +251,7 @@ func TestRunSeries(t *testing.T) {
 		"policy": {"learning": "objective", "episodes": "sequence"}, "original": {"training00.epoch.probabilities": "probabilities_1", "agent.episode.objective": "objective"},
 		"table": {}, "simulation": {},
 	} {
-		r, err := runs.Open(files.OS{}, all[name])
-		require.NoError(t, err)
+		r := openRun(t, all[name])
 		list, err := r.Series()
 		require.NoError(t, err)
 		found := map[string]runs.Series{}
@@ -268,8 +266,7 @@ func TestRunSeries(t *testing.T) {
 			require.NotNil(t, s.Column(column), "%s: %v", name, found)
 		}
 	}
-	r, err := runs.Open(files.OS{}, all["job"])
-	require.NoError(t, err)
+	r := openRun(t, all["job"])
 	list, err := r.Series()
 	require.NoError(t, err)
 	require.Equal(t, "s", list[0].Column("time").Unit)
@@ -280,8 +277,7 @@ func TestRunSeries(t *testing.T) {
 func TestOpenRunLeavesFoldersAlone(t *testing.T) {
 	for name, path := range writeAll(t) {
 		before := listing(t, path)
-		_, err := runs.Open(files.OS{}, path)
-		require.NoError(t, err)
+		_ = openRun(t, path)
 		require.Equal(t, before, listing(t, path), name)
 	}
 }
@@ -365,8 +361,7 @@ func TestOpenRunWithFaults(t *testing.T) {
 	dir := t.TempDir()
 	writeSimulation(t, dir+"/run", 16, 1)
 	spoil(t, filepath.Join(dir, "run", runs.TableFolder), "node-1.jsonl", func(text string) string { return strings.Replace(text, `"accuracy":[0`, `"accuracy":[1`, 1) })
-	r, err := runs.Open(files.OS{}, dir+"/run")
-	require.NoError(t, err)
+	r := openRun(t, dir+"/run")
 	require.Error(t, r.Faults)
 	require.False(t, r.Ended)
 	require.Equal(t, 15.0, valueOf(r, t, "sequences"))

@@ -75,9 +75,7 @@ func requireRequeued(t *testing.T, args func(folder string, more ...string) []st
 		stops++
 	}
 	require.Positive(t, stops)
-	for _, name := range []string{"epochs.csv", "events.jsonl"} {
-		require.Equal(t, contents(t, filepath.Join(whole, name)), contents(t, filepath.Join(stopped, name)))
-	}
+	sameFiles(t, whole, stopped, "epochs.csv", "events.jsonl")
 	return whole
 }
 
