@@ -94,8 +94,7 @@ func peak() float64 {
 	return float64(u.Maxrss) / 1024
 }
 
-// job compares epochs with data and evaluation on as many threads as there are, up
-// to two.
+// job compares epochs with data and evaluation on as many threads as there are, up to two.
 func (b *bench) job() error {
 	threads := threadCounts()[len(threadCounts())-1]
 	fmt.Printf("\nan epoch of %d images and an evaluation of %d, ConvNet2, batch %d, %d thread(s), the twin with its DataLoader\n", epochImages, evalImages, batchSize, threads)

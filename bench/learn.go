@@ -105,8 +105,7 @@ func (k *worker) learn(c command) (answer, error) {
 	})
 }
 
-// learning compares the original's loop in graft and in PyTorch, and an exact step
-// with an episode.
+// learning compares the original's loop in graft and in PyTorch, and an exact step with an episode.
 func (b *bench) learning() error {
 	if err := writeLesson(b.folder, b.seed); err != nil {
 		return err

@@ -9,9 +9,8 @@ import (
 	"graft/torch"
 )
 
-// operation is surgery to be timed. The twin deepens as the original did, and widens
-// in the textbook's way; each takes a fresh copy of the network, which does not
-// count.
+// operation is surgery to be timed. The twin deepens as the original did, and widens in the
+// textbook's way; each takes a fresh copy of the network, which does not count.
 type operation struct {
 	network, action string
 	how             string // a key of ways

@@ -294,8 +294,7 @@ func TestLearningIsCalledWrongly(t *testing.T) {
 	fails(t, failure.Failed, "there is no job in jobs.csv", "cluster", "estimate", "--trace", "jobs.csv", "--window", "9999999..", "--out", "none.csv")
 }
 
-// Estimates of a published month beside the published ones, under the schedulers that use
-// them.
+// Estimates of a published month beside the published ones, under the schedulers that use them.
 func TestEstimatesOfAPublishedMonth(t *testing.T) {
 	data, err := filepath.Abs(filepath.Join("..", "..", "shared", "reference", "lucid"))
 	require.NoError(t, err)

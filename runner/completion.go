@@ -82,8 +82,7 @@ var argumentCompleters = map[string]completer{
 	"graft serve":          folders,
 }
 
-// flagCompleters complete the values of a flag. Flags without an entry complete file
-// names.
+// flagCompleters complete the values of a flag. Flags without an entry complete file names.
 var flagCompleters = map[string]completer{
 	"set":       keys,
 	"folder":    runFolders,
@@ -176,8 +175,7 @@ func keys(command *cobra.Command, args []string, _ string) ([]string, cobra.Shel
 	return list, cobra.ShellCompDirectiveNoSpace
 }
 
-// keysOf are the keys of a kind of file: that of the first argument, or else the
-// command's.
+// keysOf are the keys of a kind of file: that of the first argument, or else the command's.
 func keysOf(command *cobra.Command, args []string) []config.Value {
 	kind := config.KindOf(files.OS{}, first(args))
 	if usual := map[string]*config.Kind{"simulate": config.SimulationKind, "learn": config.TreeLearningKind}[command.Name()]; kind == config.JobKind && usual != nil {

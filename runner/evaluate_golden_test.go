@@ -25,8 +25,7 @@ import (
 // publishedFolder is the folder of the original's files, beside the repository.
 const publishedFolder = "../../shared/reference/adaptation"
 
-// beside are the folders of the original that match a pattern; without any the test
-// is skipped.
+// beside are the folders of the original that match a pattern; without any the test is skipped.
 func beside(t *testing.T, pattern string) []string {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(publishedFolder, pattern))
@@ -172,8 +171,7 @@ func TestPublishedReportsInEveryMode(t *testing.T) {
 	t.Logf("measured: %d evaluations agree with what is known of the published reports", compared)
 }
 
-// Every policy can be held against every table, and is followed as for the original's
-// report.
+// Every policy can be held against every table, and is followed as for the original's report.
 func TestEveryPolicyOnEveryTable(t *testing.T) {
 	tables := beside(t, "simulations/*")
 	for _, policy := range beside(t, "policies/*/agent.finalmodel.pth") {

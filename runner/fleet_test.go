@@ -248,8 +248,7 @@ func (g gridRun) mustTakeOver(leg simulate.RunningLeg) time.Duration {
 	return time.Since(began)
 }
 
-// soon is a time in which nobody can be taken for lost by silence alone, which takes
-// 30 s.
+// soon is a time in which nobody can be taken for lost by silence alone, which takes 30 s.
 const soon = 15 * time.Second
 
 // The proof that workers, nodes and coordinators cost only time: a grid on Slurm, of

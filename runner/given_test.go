@@ -21,8 +21,7 @@ import (
 	"graft/work/train"
 )
 
-// startingWeights is the folder of the original's starting weights in a developer's
-// checkout.
+// startingWeights is the folder of the original's starting weights in a developer's checkout.
 var startingWeights = filepath.Join("..", "..", "shared", "reference", "adaptation", "starting_weights")
 
 // ownWeights is a folder of our own in the form of the original's.
@@ -112,8 +111,7 @@ func TestTrainGoesOnFromThePublishedWeights(t *testing.T) {
 	}
 }
 
-// How right the published weights are is what was published, where the images are
-// there to see it.
+// How right the published weights are is what was published, where the images are there to see it.
 func TestThePublishedAccuracy(t *testing.T) {
 	images := filepath.Join("..", "..", "shared", "data")
 	for _, path := range []string{startingWeights, images} {

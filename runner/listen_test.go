@@ -113,8 +113,7 @@ func (j *steered) ask(body string) (r control.ChangeStatus) {
 	return r
 }
 
-// requireNoServer looks for what a server would leave behind: a goroutine, a port, a
-// file.
+// requireNoServer looks for what a server would leave behind: a goroutine, a port, a file.
 func (j *steered) requireNoServer() {
 	j.t.Helper()
 	require.NoFileExists(j.t, filepath.Join(j.folder, control.AddressFile))

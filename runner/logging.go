@@ -83,8 +83,7 @@ func withLogger(ctx context.Context, s *screen) context.Context {
 	return context.WithValue(context.WithValue(ctx, loggerKey{}, newLogger(s)), screenKey{}, s)
 }
 
-// screenFrom is the screen of the command that runs under ctx; outside of one it is
-// nowhere.
+// screenFrom is the screen of the command that runs under ctx; outside of one it is nowhere.
 func screenFrom(ctx context.Context) *screen {
 	if s, ok := ctx.Value(screenKey{}).(*screen); ok {
 		return s
@@ -92,8 +91,7 @@ func screenFrom(ctx context.Context) *screen {
 	return &screen{w: io.Discard}
 }
 
-// loggerFrom is the logger of the command that runs under ctx; outside of one
-// it logs nothing.
+// loggerFrom is the logger of the command that runs under ctx; outside of one it logs nothing.
 func loggerFrom(ctx context.Context) *zap.Logger {
 	if logger, ok := ctx.Value(loggerKey{}).(*zap.Logger); ok {
 		return logger

@@ -68,8 +68,7 @@ func writeManual(dir string, command *cobra.Command) error {
 	return (&work.Env{Files: files.OS{}}).WriteText(filepath.Join(dir, name), string(page))
 }
 
-// noDate is the date in the first line of a generated page; the page is written without
-// it.
+// noDate is the date in the first line of a generated page; the page is written without it.
 const noDate = `"Jan 0001"`
 
 // manPage is the page of a command. It has no date: equal commands have equal pages.

@@ -11,8 +11,7 @@ import (
 	"graft/results/failure"
 )
 
-// suggestionDistance limits the edit distance between a mistyped command and a
-// suggestion.
+// suggestionDistance limits the edit distance between a mistyped command and a suggestion.
 const suggestionDistance = 2
 
 // prepare gives all commands of a tree a logger in their context, and groups their help and the

@@ -108,8 +108,7 @@ func TestListenKeepsWhatItAnswered(t *testing.T) {
 	require.Equal(t, failure.Requeue, planned.stop().code)
 }
 
-// The signals with which clusters stop a job save it; a second SIGINT waits for
-// nothing.
+// The signals with which clusters stop a job save it; a second SIGINT waits for nothing.
 func TestTrainHeedsSignals(t *testing.T) {
 	for name, signal := range map[string]syscall.Signal{"SIGTERM": syscall.SIGTERM, "SIGUSR1": syscall.SIGUSR1, "SIGINT": syscall.SIGINT} {
 		folder := filepath.Join(t.TempDir(), "run")

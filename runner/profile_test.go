@@ -140,8 +140,7 @@ func TestProfileRefuses(t *testing.T) {
 	})
 }
 
-// What was measured is printed even where it cannot be written, and no part of a
-// file is left.
+// What was measured is printed even where it cannot be written, and no part of a file is left.
 func TestAProfileThatCannotBeWrittenIsPrinted(t *testing.T) {
 	folder := t.TempDir()
 	long := filepath.Join(folder, strings.Repeat("x", 245)+".toml") // too long with the ending of a temporary file

@@ -245,8 +245,7 @@ func TestReportsOfHostileFolders(t *testing.T) {
 	}
 }
 
-// A run can be looked at while it is written: there is never an error, and what is
-// seen only grows.
+// A run can be looked at while it is written: there is never an error, and what is seen only grows.
 func TestReportWhileARunIsWritten(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	run, err := results.Create(files.OS{}, dir, results.CreateOptions{Resolved: "[run]\nseed = 1\n"}, results.Manifest{Created: when})

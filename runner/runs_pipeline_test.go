@@ -17,8 +17,7 @@ import (
 	"graft/results/runs"
 )
 
-// writePipeline makes the folder of a pipeline of one scenario, which has come as far as
-// a stage.
+// writePipeline makes the folder of a pipeline of one scenario, which has come as far as a stage.
 func writePipeline(t testing.TB, dir string, upTo string) {
 	t.Helper()
 	writeSimulation(t, filepath.Join(dir, "tried"), 16, 2)

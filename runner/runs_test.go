@@ -37,8 +37,7 @@ type writtenJob struct {
 // when is the day of all runs that tests make.
 var when = time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC)
 
-// writeJob makes the run folder of a job that adapted once, gave a device back and
-// ended.
+// writeJob makes the run folder of a job that adapted once, gave a device back and ended.
 func writeJob(t testing.TB, dir string, j writtenJob) {
 	t.Helper()
 	if j.resolved == "" {
@@ -111,8 +110,7 @@ func writePolicies(t testing.TB, dir string, ended bool) {
 	require.NoError(t, run.Close())
 }
 
-// writePolicy makes the run folder of a policy of the original's that learned from one
-// table.
+// writePolicy makes the run folder of a policy of the original's that learned from one table.
 func writePolicy(t testing.TB, dir string, seed uint64, ended bool) {
 	t.Helper()
 	run, err := results.Create(files.OS{}, dir, results.CreateOptions{Resolved: fmt.Sprintf("[run]\nseed = %d\n", seed)}, results.Manifest{Created: when, Graft: "v0.1.0",
@@ -298,8 +296,7 @@ func listing(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// badFolders makes folders that are no runs, or not any more, and says what each is
-// called.
+// badFolders makes folders that are no runs, or not any more, and says what each is called.
 func badFolders(t testing.TB, dir string) map[string]string {
 	at := func(name string) string { return filepath.Join(dir, name) }
 	overwrite := func(name, text string) { write(t, name, text) }

@@ -214,8 +214,7 @@ func TestServeAndReportShowTheSame(t *testing.T) {
 	require.Contains(t, visitors(t, "job").get("/run/"), ">Job job</h1>", "a folder that is a run itself")
 }
 
-// Only those are answered who call the server by its own name, and only what they ask
-// for by GET.
+// Only those are answered who call the server by its own name, and only what they ask for by GET.
 func TestServeRefuses(t *testing.T) {
 	dir := t.TempDir()
 	writeJob(t, filepath.Join(dir, "a b%?#"), writtenJob{seed: 1, epochs: 2, accuracy: 0.5})
@@ -450,8 +449,7 @@ func TestServeCommand(t *testing.T) {
 	require.NotContains(t, got.stdout, "0.0.0.0")
 }
 
-// The program itself listens within moments, without LibTorch, and ends well when it is
-// told to.
+// The program itself listens within moments, without LibTorch, and ends well when it is told to.
 func TestServeStartsAndEnds(t *testing.T) {
 	dir := t.TempDir()
 	writeJob(t, filepath.Join(dir, "run"), writtenJob{seed: 1, epochs: 3, accuracy: 0.5})

@@ -25,8 +25,7 @@ func asGraft(t *testing.T, dir string) string {
 	return path
 }
 
-// offered returns the completions that a shell gets for the last argument of a command
-// line.
+// offered returns the completions that a shell gets for the last argument of a command line.
 func offered(t *testing.T, args ...string) (list []string, directive string) {
 	t.Helper()
 	got := done(t, append([]string{cobra.ShellCompRequestCmd}, args...)...)

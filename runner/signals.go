@@ -37,8 +37,7 @@ func withSignals(parent context.Context, exit func(int)) (ctx context.Context, s
 	}
 }
 
-// heedRequeue returns a context that SIGUSR1 cancels too. Slurm sends it before an
-// allocation ends.
+// heedRequeue returns a context that SIGUSR1 cancels too. Slurm sends it before an allocation ends.
 func heedRequeue(ctx context.Context) (context.Context, func()) {
 	return signal.NotifyContext(ctx, syscall.SIGUSR1)
 }

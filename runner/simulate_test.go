@@ -204,8 +204,7 @@ func TestSimulationsThatAreStoppedOrHurt(t *testing.T) {
 	fails(t, failure.Failed, "give the run folder of 'graft simulate'", "work", folder)
 }
 
-// Of sequences some of which fail the others are in the table, and the code says
-// partial.
+// Of sequences some of which fail the others are in the table, and the code says partial.
 func TestSimulationsThatFailInPart(t *testing.T) {
 	folder, path := newScenario(t, strings.Replace(scenarioFile, "[simulate]", "[simulate]\nseeds = 2", 1))
 	run := filepath.Join(folder, "runs", "late")

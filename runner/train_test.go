@@ -48,8 +48,7 @@ func TestTrainTellsWhatHappened(t *testing.T) {
 	require.NotContains(t, other.stderr, "threads")
 }
 
-// A job that is told to stop leaves with the code for being asked again, and ends
-// as it would have.
+// A job that is told to stop leaves with the code for being asked again, and ends as it would have.
 func TestTrainIsRequeued(t *testing.T) {
 	requireRequeued(t, brief)
 }

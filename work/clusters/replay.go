@@ -16,11 +16,10 @@ import (
 	"graft/work"
 )
 
-// Replay simulates the jobs of a study under each scheduler of a configuration at each load.
-// Of the configuration count the schedulers with their options, the loads, the source of
-// estimates, the placement and compat; zero values have their defaults. The study has the jobs
-// and the cluster, and its own estimates come before those of the configuration. Replay writes
-// nothing.
+// Replay simulates the jobs of a study under each scheduler of a configuration at each load. Of the
+// configuration count the schedulers with their options, the loads, the source of estimates, the
+// placement and compat; zero values have their defaults. The study has the jobs and the cluster,
+// and its own estimates come before those of the configuration. Replay writes nothing.
 func Replay(ctx context.Context, env *work.Env, jobs *cluster.Study, c *config.Cluster) (*runs.ClusterOutcome, error) {
 	own := *c
 	own.EnsureDefaults()
@@ -71,8 +70,7 @@ func (r *replay) run(ctx context.Context) (*runs.ClusterOutcome, error) {
 // all processors, so that only one of them is in memory.
 const manyJobs = 200_000
 
-// atOnce returns the number of concurrent simulations; zero means one for each
-// processor.
+// atOnce returns the number of concurrent simulations; zero means one for each processor.
 func (r *replay) atOnce() int {
 	if len(r.base.Jobs) >= manyJobs {
 		return 1

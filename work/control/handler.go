@@ -21,8 +21,7 @@ import (
 // answerWithin limits the wait for the job's answer to a change.
 const answerWithin = 10 * time.Second
 
-// handler answers requests. It reads snapshots and queues changes, and never blocks the
-// job.
+// handler answers requests. It reads snapshots and queues changes, and never blocks the job.
 type handler struct {
 	monitor  *Monitor
 	live     *trainer.Live

@@ -83,8 +83,7 @@ func Open(env *work.Env, o Options) (*Server, error) {
 	return s, nil
 }
 
-// Serve answers requests from now on, and writes the address and a made token into the run
-// folder.
+// Serve answers requests from now on, and writes the address and a made token into the run folder.
 func (s *Server) Serve(folder string, m *Monitor, live *trainer.Live) error {
 	if s == nil {
 		return nil

@@ -191,8 +191,7 @@ func (p *Policy) describe(vocab string) runs.EvaluatedPolicy {
 	return r
 }
 
-// withBaselines are all choosers that are compared. The best fixed sequence has seen the
-// tables.
+// withBaselines are all choosers that are compared. The best fixed sequence has seen the tables.
 func withBaselines(policies []*Policy, trees []*simulation.Tree) ([]evaluation.Candidate, error) {
 	var entrants []evaluation.Candidate
 	for _, p := range policies {

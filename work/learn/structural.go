@@ -40,9 +40,8 @@ type structural struct {
 	took time.Duration // that learning has, in this process
 }
 
-// Structural trains structural policies as a configuration says whose tables were read.
-// The run folder is o.Folder; it keeps text as the configuration that was given. Set is
-// not looked at.
+// Structural trains structural policies as a configuration says whose tables were read. The run
+// folder is o.Folder; it keeps text as the configuration that was given. Set is not looked at.
 func Structural(ctx context.Context, env *work.Env, l *config.TreeLearning, text string, o Options) (*PoliciesResult, error) {
 	if err := oneThread(); err != nil {
 		return nil, err

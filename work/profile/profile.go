@@ -136,8 +136,7 @@ func (o Options) load(fsys files.FS, name string, input model.Shape) (*model.Net
 	return work.LoadNetwork(fsys, name, input, o.Classes)
 }
 
-// networkLabel is the name of a network in a profile: that of the zoo, or else what it
-// prints as.
+// networkLabel is the name of a network in a profile: that of the zoo, or else what it prints as.
 func networkLabel(name string, n *model.Network) string {
 	if work.IsNetworkFile(name) {
 		return n.Name()

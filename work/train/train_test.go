@@ -19,8 +19,7 @@ import (
 	"graft/work/worktest"
 )
 
-// smallest are the options of a job of a few steps on the virtual clock, with an up and a
-// down.
+// smallest are the options of a job of a few steps on the virtual clock, with an up and a down.
 func smallest(folder string) train.Options {
 	return train.Options{Folder: folder, Set: []string{"time.budget=150ms", `time.events=[{at = "50ms", change = "up"}, {at = "100ms", change = "down"}]`,
 		"data.synthetic.size=16", "data.synthetic.train=40", "data.synthetic.test=10", "data.synthetic.classes=3", "train.batch=20", "run.threads=1",
