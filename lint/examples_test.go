@@ -38,6 +38,7 @@ var examples = map[string]map[string]example{
 	"door":          doorExamples,
 	"handed-in":     handedInExamples,
 	"seam":          seamExamples,
+	"flags":         flagExamples,
 	"long-function": longFunctionExamples,
 	"documented":    documentedExamples,
 	"hosts":         hostExamples,
