@@ -107,11 +107,11 @@ func (o *evaluateOptions) addLeaveFlags(flags *pflag.FlagSet) {
 func (o evaluateOptions) validate(env *work.Env) error {
 	switch {
 	case o.compat && (len(o.Policies) > 1 || len(o.Tables) > 1):
-		return failure.Usagef("--compat is the original's report, about one policy and one table")
+		return failure.Usagef("--compat is the report of the original, about one policy and one table")
 	case o.asPublished && !o.compat:
-		return failure.Usagef("--as-published is for the original's report; add --compat")
+		return failure.Usagef("--as-published is for the report of the original; add --compat")
 	case o.Force && o.Out == "":
-		return failure.Usagef("--force is for the folder of --out; add that, or leave --force away")
+		return failure.Usagef("--force is for the folder of --out; add that, or leave out --force")
 	}
 	if err := failure.With(failure.Usage, o.validateLeave()); o.Leave.By == "" && err != nil {
 		return err
@@ -124,16 +124,16 @@ func (o evaluateOptions) validateLeave() error {
 	var faults []error
 	for _, flag := range []string{"learn", "for", "seeds", "steps"} {
 		if o.Leave.By == "" && o.given(flag) {
-			faults = append(faults, fmt.Errorf("--%s is for --leave-out; add that, or leave --%s away", flag, flag))
+			faults = append(faults, fmt.Errorf("--%s is for --leave-out; add that, or leave out --%s", flag, flag))
 		}
 	}
 	for _, flag := range []string{"for", "steps", "table"} {
 		if o.Leave.By != "" && o.Leave.File != "" && o.given(flag) {
-			faults = append(faults, fmt.Errorf("--%s is what the file of --learn says; leave one of them away", flag))
+			faults = append(faults, fmt.Errorf("--%s is in the file of --learn; leave out one of them", flag))
 		}
 	}
 	if o.Leave.By != "" && o.seeds < 1 {
-		faults = append(faults, fmt.Errorf("--seeds is %d; at least one policy learns", o.seeds))
+		faults = append(faults, fmt.Errorf("--seeds is %d; must be at least 1", o.seeds))
 	}
 	return errors.Join(faults...)
 }

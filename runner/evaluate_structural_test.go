@@ -191,7 +191,7 @@ func TestLeaveOut(t *testing.T) {
 	write(t, s.path("policy.toml"), file)
 	byFile := done(t, "evaluate", "--leave-out", "scenario", "--learn", s.path("policy.toml"))
 	require.Equal(t, text.stdout, byFile.stdout, "as the flags say it")
-	fails(t, failure.Usage, "--steps is what the file of --learn says", "evaluate", "--leave-out", "scenario", "--learn", s.path("policy.toml"), "--steps", "3")
+	fails(t, failure.Usage, "--steps is in the file of --learn", "evaluate", "--leave-out", "scenario", "--learn", s.path("policy.toml"), "--steps", "3")
 
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -247,18 +247,18 @@ func TestWhatStructuralPoliciesCannot(t *testing.T) {
 		"no folder":                   {nil, of("policy=run", "table=nowhere"), failure.Failed, of("nowhere", "no such file")},
 		"no policy":                   {nil, of("policy=nowhere", "table=early"), failure.Failed, of("nowhere", "no such file", "name its file, or a folder with its file policy.safetensors or agent.finalmodel.pth")},
 		"learning has not ended":      {func(s *shed) { require.NoError(s.t, os.Remove(s.path(voting))) }, nil, failure.Failed, of("it has no policy.safetensors, so learning has not ended", "'graft learn --resume'")},
-		"a vocabulary":                {nil, of("policy=run", "table=early", "vocab=early"), failure.Usage, of("--vocab and --prefix are for policies of the original's", "leave them away")},
+		"a vocabulary":                {nil, of("policy=run", "table=early", "vocab=early"), failure.Usage, of("--vocab and --prefix are for policies of the original", "leave them out")},
 		"a prefix":                    {nil, of("policy=run", "table=early", "prefix=never"), failure.Usage, of("structural policy, which reads any network")},
-		"the original's report":       {nil, of("policy=run", "table=early", "vocab=early", "compat"), failure.Usage, of("run is a structural policy; leave --compat and --vocab away")},
+		"the original's report":       {nil, of("policy=run", "table=early", "vocab=early", "compat"), failure.Usage, of("run is a structural policy; leave out --compat and --vocab")},
 		"that without a vocabulary":   {nil, of("policy=run", "table=early", "compat"), failure.Usage, of("run is a structural policy")},
 		"a report of many tables":     {nil, of("policy=run", "table=early", "table=late", "vocab=early", "compat"), failure.Usage, of("about one policy and one table")},
-		"no vocabulary":               {func(s *shed) { s.change(voting, func(set *weights.Set) { set.Metadata = nil }) }, of("policy=run/policy.safetensors", "table=early"), failure.Usage, of("--vocab says how", "policy.safetensors reads a network")},
-		"a policy twice":              {nil, of("policy=run", "policy=run", "table=early"), failure.Usage, of("--policy: ", "is named twice")},
-		"a table twice":               {nil, of("policy=run", "table=early", "table=early/"), failure.Usage, of("--table: ", "is named twice")},
-		"a policy called as a rival":  {func(s *shed) { s.learn("never", 1) }, of("policy=never", "table=early"), failure.Usage, of(`"never" is the name of two who are compared`)},
+		"no vocabulary":               {func(s *shed) { s.change(voting, func(set *weights.Set) { set.Metadata = nil }) }, of("policy=run/policy.safetensors", "table=early"), failure.Usage, of("--vocab is missing", "policy.safetensors needs the folder of the vocabulary")},
+		"a policy twice":              {nil, of("policy=run", "policy=run", "table=early"), failure.Usage, of("--policy: ", "is given twice")},
+		"a table twice":               {nil, of("policy=run", "table=early", "table=early/"), failure.Usage, of("--table: ", "is given twice")},
+		"a policy called as a rival":  {func(s *shed) { s.learn("never", 1) }, of("policy=never", "table=early"), failure.Usage, of(`two candidates are named "never"`)},
 		"no groups":                   {nil, of("table=early", "leave-out=scenario"), failure.Failed, of("there are no two groups of tables; give more tables")},
 		"one network":                 {nil, of("table=early", "table=late", "leave-out=network"), failure.Failed, of("there are no two groups of tables")},
-		"an unknown way to leave out": {nil, of("table=early", "leave-out=seed", "for=me", "seeds=0", "steps=-1"), failure.Usage, of(`--leave-out is "seed"; it is scenario or network`, `--for is "me"`, "--seeds is 0", "--steps is -1")},
+		"an unknown way to leave out": {nil, of("table=early", "leave-out=seed", "for=me", "seeds=0", "steps=-1"), failure.Usage, of(`--leave-out is "seed"; expected scenario or network`, `--for is "me"`, "--seeds is 0", "--steps is -1")},
 		"a policy is given":           {nil, of("policy=run", "table=early", "leave-out=scenario"), failure.Usage, of("leave-out", "policy")},
 		"nothing is left out":         {nil, of("policy=run", "table=early", "seeds=3"), failure.Usage, of("--seeds is for --leave-out")},
 		"left out of a broken table":  {lines(func(l []string) []string { return l[1:] }), of("table=early", "table=late", "leave-out=scenario"), failure.Damaged, of("missing", "'graft table check ")},
@@ -289,5 +289,5 @@ func TestBothKindsOfPolicies(t *testing.T) {
 	require.Equal(t, "learned", report.Against)
 	got := r.evaluate("--policy", s.path("run"), "--policy", r.path("learned"), "--vocab", "")
 	require.Equal(t, failure.Usage, got.code)
-	require.Contains(t, got.stderr, "--vocab says how "+r.path("learned")+" reads a network")
+	require.Contains(t, got.stderr, "--vocab is missing; "+r.path("learned")+" needs the folder")
 }

@@ -211,10 +211,10 @@ func TestWhatCannotBeEvaluatedSaysWhatToDo(t *testing.T) {
 		"no such prefix":               {nil, []string{"--prefix", "some"}, failure.Usage, []string{`the prefix is "some"`}},
 		"two mistakes and a prefix":    {nil, []string{"--compat", "--as-published", "--prefix", "never"}, failure.Usage, []string{"prefix"}},
 		"an object and a report":       {nil, []string{"--compat", "--json"}, failure.Usage, []string{"json"}},
-		"no policy is named":           {nil, []string{"--policy", ""}, failure.Usage, []string{"--policy says what"}},
-		"no table is named":            {nil, []string{"--table", ""}, failure.Usage, []string{"--table says against what"}},
-		"no vocabulary is named":       {nil, []string{"--vocab", ""}, failure.Usage, []string{"--vocab says how"}},
-		"none for the report":          {nil, []string{"--vocab", "", "--compat"}, failure.Usage, []string{"--vocab says how"}},
+		"no policy is named":           {nil, []string{"--policy", ""}, failure.Usage, []string{"--policy is missing"}},
+		"no table is named":            {nil, []string{"--table", ""}, failure.Usage, []string{"--table is missing"}},
+		"no vocabulary is named":       {nil, []string{"--vocab", ""}, failure.Usage, []string{"--vocab is missing"}},
+		"none for the report":          {nil, []string{"--vocab", "", "--compat"}, failure.Usage, []string{"--vocab is missing"}},
 		"a vocabulary of another kind": {nil, []string{"--vocab", "table/config.toml"}, failure.Damaged, []string{"ends in .json, or in .ids.pkl"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -82,7 +82,7 @@ func plotHelp() string {
 func (o plotOptions) validate() error {
 	faults := []error{o.Options.Validate()}
 	if o.vocab != "" && o.policy == "" {
-		faults = append(faults, errors.New("--vocab is for the policy of --policy; add that, or leave --vocab away"))
+		faults = append(faults, errors.New("--vocab is for the policy of --policy; add that, or leave out --vocab"))
 	}
 	if o.given && (math.IsNaN(o.threshold) || math.IsInf(o.threshold, 0)) {
 		faults = append(faults, fmt.Errorf("--threshold is %v; give a number", o.threshold))

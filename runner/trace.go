@@ -69,7 +69,7 @@ func (s *traceSource) options() (trace.Options, error) {
 	case "cpus":
 		o.Processors = trace.AsCPUs
 	default:
-		return o, failure.Usagef("--processors %s: give gpus or cpus", s.processors)
+		return o, failure.Usagef("--processors %s: expected gpus or cpus", s.processors)
 	}
 	var err error
 	if o.Window, err = windowOf(s.window); err != nil {

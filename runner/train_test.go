@@ -44,7 +44,7 @@ func TestTrainTellsWhatHappened(t *testing.T) {
 	require.Contains(t, o.stdout, report.Outcome.Digest[:12], "the same job has the same digest")
 	ended := done(t, brief(folder, "--resume")...)
 	require.Contains(t, ended.stdout, report.Outcome.Digest[:12], "there is nothing left to do")
-	other := fails(t, failure.Configuration, "optimizer.lr was 0.01 and is 0.02; give it what it had", brief(folder, "--resume", "--set", "optimizer.lr=0.02", "--set", "run.threads=1")...)
+	other := fails(t, failure.Configuration, "optimizer.lr was 0.01 and is 0.02; restore its configuration", brief(folder, "--resume", "--set", "optimizer.lr=0.02", "--set", "run.threads=1")...)
 	require.NotContains(t, other.stderr, "threads")
 }
 
@@ -176,7 +176,7 @@ func TestTrainAsksAStructuralPolicy(t *testing.T) {
 	require.Positive(t, changes, "the seed is one that adapts")
 
 	learn(2)
-	fails(t, failure.Configuration, "a file that it reads is another", args(folder, "--resume")...)
+	fails(t, failure.Configuration, "a file that it reads has changed", args(folder, "--resume")...)
 	elsewhere := filepath.Join(run, "none")
 	closed := filepath.Join(run, "closed.toml")
 	measured := []trainer.Measurement{{Network: "ConvSmall", Fingerprint: "f", Batch: 64, StepSeconds: 0.01, BatchSeconds: 0.01}}

@@ -84,7 +84,7 @@ func TestVocabulariesThatCannotBeReadOrMade(t *testing.T) {
 		"check what is damaged": {[]string{"check", damaged}, failure.Damaged, `"a" has the token 3`},
 		"check no such network": {[]string{"check", damaged, "ConvNet9"}, failure.Usage, "ConvNet9"},
 		"build of nothing":      {[]string{"build", "--out", folder}, failure.Usage, "requires at least 1 arg"},
-		"build to nowhere":      {[]string{"build", "ConvNet2"}, failure.Usage, "--out says where"},
+		"build to nowhere":      {[]string{"build", "ConvNet2"}, failure.Usage, "--out is missing"},
 		"build without size":    {[]string{"build", "ConvNet2", "--out", folder, "--size", "0"}, failure.Usage, "between 1 and 65536"},
 		"build a path":          {[]string{"build", "ConvNet2", "--out", folder, "--legacy", "../models"}, failure.Usage, "it is a name and no path"},
 		"build of wrong shape":  {[]string{"build", "ConvNet2", "--out", folder, "--input", "3x"}, failure.Usage, "--input"},

@@ -40,7 +40,7 @@ func Run(ctx context.Context, env *work.Env, c *config.Cluster, o RunOptions) (*
 	}
 	outcome, err := s.into(ctx, run)
 	if ctx.Err() != nil && err != nil {
-		err = fmt.Errorf("%s is not whole: %w; go on with option resume", folder, err)
+		err = fmt.Errorf("%s is incomplete: %w; go on with option resume", folder, err)
 	}
 	if err = errors.Join(err, run.Close()); err != nil {
 		return nil, err
@@ -67,8 +67,8 @@ func resume(env *work.Env, c *config.Cluster, folder string) (*results.Run, erro
 		return run, err
 	}
 	was, err := config.ReadCluster(env.Files, run.Path(runs.ResolvedFile), nil)
-	what := work.Differences(was, err, c.Differences, "its options are others")
-	err = fmt.Errorf("resume %s: it has other simulations: %s; give it what it had, or begin another run with option out", folder, what)
+	what := work.Differences(was, err, c.Differences, "its options differ")
+	err = fmt.Errorf("resume %s: the configuration differs from the run's: %s; restore it, or start another run with option out", folder, what)
 	return nil, errors.Join(failure.With(failure.Configuration, err), run.Close())
 }
 

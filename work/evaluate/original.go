@@ -39,7 +39,7 @@ func (r *OriginalReport) Write(w io.Writer) error {
 // Original evaluates one policy as the original did.
 func Original(ctx context.Context, env *work.Env, o OriginalOptions) (*OriginalReport, error) {
 	if kind, err := kindOf(env.Files, o.Policy); err == nil && kind == runs.StructuralPolicy {
-		return nil, failure.Usagef("option compat is the original's report, and %s is a structural policy; leave option compat and option vocab away", o.Policy)
+		return nil, failure.Usagef("option compat is the report of the original, and %s is a structural policy; leave out option compat and option vocab", o.Policy)
 	}
 	if o.Vocab == "" {
 		return nil, needsVocab(o.Policy)

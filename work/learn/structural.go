@@ -116,8 +116,8 @@ func (st *structural) checkSame() error {
 		return nil
 	}
 	was, err := config.ReadTreeLearning(st.env.Files, st.stored.Path(runs.ResolvedFile), nil)
-	what := work.Differences(was, err, st.Differences, "its tables hold something else")
-	return failure.With(failure.Configuration, fmt.Errorf("resume %s: what learns is not what began there: %s; give it what it had, or begin another run with option folder", st.o.Folder, what))
+	what := work.Differences(was, err, st.Differences, "its tables have changed")
+	return failure.With(failure.Configuration, fmt.Errorf("resume %s: the configuration differs from the run's: %s; restore it, or start another run with option folder", st.o.Folder, what))
 }
 
 // train runs all seeds to their end, and shows how far they are.

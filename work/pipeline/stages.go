@@ -73,7 +73,7 @@ func (p *pipeline) train(ctx context.Context, l *config.TreeLearning) error {
 		if err == nil || ctx.Err() != nil || errors.Is(err, files.ErrLocked) {
 			return err
 		}
-		p.env.Log.Warn("learning begins anew, as it cannot go on", zap.Error(err))
+		p.env.Log.Warn("learning starts from the beginning, as it cannot resume", zap.Error(err))
 	}
 	o.Resume, o.Force = false, true
 	_, err = learn.Structural(ctx, p.env, l, l.Resolved(), o)

@@ -73,7 +73,7 @@ func Writable() (names []string) {
 
 func mayFormat(format string) error {
 	if !slices.Contains(Writable(), format) {
-		return failure.Usagef("option to %s: no such traces are written: use one of %s", format, document.SomeOf(Writable(), 8))
+		return failure.Usagef("option to %s: expected one of %s", format, document.SomeOf(Writable(), 8))
 	}
 	return nil
 }

@@ -46,8 +46,8 @@ func (j *job) same() error {
 		return nil
 	}
 	was, err := config.ReadJob(j.env.Files, j.stored.Path(runs.ResolvedFile), nil)
-	what := work.Differences(was, err, j.Differences, "a file that it reads is another")
-	return failure.With(failure.Configuration, fmt.Errorf("resume %s: the job is not the one that began there: %s; give it what it had, or begin another run with option folder", j.folder, what))
+	what := work.Differences(was, err, j.Differences, "a file that it reads has changed")
+	return failure.With(failure.Configuration, fmt.Errorf("resume %s: the job differs from the run's: %s; restore its configuration, or start another run with option folder", j.folder, what))
 }
 
 func (j *job) create(data *dataset.Set) (*results.Run, error) {
