@@ -119,8 +119,7 @@ func (r publishedReport) asItWas() []string {
 func TestPublishedReports(t *testing.T) {
 	for name, r := range publishedReports(t) {
 		t.Run(name, func(t *testing.T) {
-			got := r.evaluate(r.asItWas()...)
-			require.Equal(t, failure.Done, got.code, got.stderr)
+			got := ends(t, r.evaluate(r.asItWas()...), failure.Done, "")
 			require.Equal(t, bodyOf(t, r.text), bodyOf(t, got.stdout))
 			if network, _, found := strings.Cut(r.text, "=== Model Folder"); found && network != "" {
 				require.True(t, strings.HasPrefix(got.stdout, network+"=== Model Folder ===\n"+r.policy+"\n\n=== Evaluation Folder ===\n"+r.table+"\n=== Step 1"))
@@ -133,8 +132,7 @@ func TestPublishedReports(t *testing.T) {
 func TestPublishedReportsOfThePolicyThatTheyAreAbout(t *testing.T) {
 	for name, r := range publishedReports(t) {
 		r.policy = r.actually
-		got := r.evaluate()
-		require.Equal(t, failure.Done, got.code, got.stderr)
+		got := ends(t, r.evaluate(), failure.Done, "")
 		require.Equal(t, bodyOf(t, r.text), bodyOf(t, got.stdout), name)
 	}
 }

@@ -145,8 +145,7 @@ func TestEvaluateStructuralPolicies(t *testing.T) {
 		require.Equal(t, want, got)
 	}
 
-	text := s.evaluate("policy=run", "table=early", "table=late")
-	require.Equal(t, failure.Done, text.code, text.stderr)
+	text := ends(t, s.evaluate("policy=run", "table=early", "table=late"), failure.Done, "")
 	containsAll(t, text.stdout, "policy  run, structural, 3 members, judges deepen\n        tables: early, late\n", "table   late: ConvSmall on synthetic, 9 sequences of 2 decisions from 40 s of 100 s on",
 		"CHOOSER               ACCURACY  REGRET", "over 2 tables", "estimated from runs that differ in their seed", "~ +0.00", "has seen all these tables", "Intervals over 2 tables are too narrow")
 	rows, err := csv.NewReader(strings.NewReader(s.evaluate("policy=run", "table=early", "table=late", "csv").stdout)).ReadAll()
@@ -170,8 +169,7 @@ func TestEvaluateOnOtherTables(t *testing.T) {
 func TestLeaveOut(t *testing.T) {
 	s := newShed(t)
 	args := []string{"table=early", "table=late", "table=other", "seeds=2", "steps=5", "leave-out=scenario"}
-	got := s.evaluate(append(args, "json")...)
-	require.Equal(t, failure.Done, got.code, got.stderr)
+	got := ends(t, s.evaluate(append(args, "json")...), failure.Done, "")
 	r := decoded[runs.LeaveOutReport](t, got.stdout)
 	require.Equal(t, []any{"scenario", "new", 5, 2}, []any{r.LeaveOut, r.For, r.Steps, r.Seeds})
 	require.Equal(t, []string{"early", "other"}, r.Groups[1].Learned)
@@ -195,8 +193,7 @@ func TestLeaveOut(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	stopped := call(ctx, newRootCommand(), "evaluate", "--leave-out", "scenario", "--table", s.path("early"), "--table", s.path("late"))
-	require.Equal(t, failure.Interrupted, stopped.code)
+	stopped := ends(t, call(ctx, newRootCommand(), "evaluate", "--leave-out", "scenario", "--table", s.path("early"), "--table", s.path("late")), failure.Interrupted, "")
 	require.Empty(t, stopped.stdout)
 }
 
@@ -271,8 +268,7 @@ func TestWhatStructuralPoliciesCannot(t *testing.T) {
 			if c.args == nil {
 				c.args = of("policy=run", "table=early")
 			}
-			got := s.evaluate(c.args...)
-			require.Equal(t, c.code, got.code, got.stderr)
+			got := ends(t, s.evaluate(c.args...), c.code, "")
 			require.Empty(t, got.stdout)
 			containsAll(t, got.stderr, c.says...)
 		})
@@ -287,7 +283,5 @@ func TestBothKindsOfPolicies(t *testing.T) {
 	require.False(t, *report.Policies[0].Prefix)
 	require.Equal(t, []net2net.Kind{"deepen"}, []net2net.Kind{net2net.Kind(report.Policies[1].Learned[0])})
 	require.Equal(t, "learned", report.Against)
-	got := r.evaluate("--policy", s.path("run"), "--policy", r.path("learned"), "--vocab", "")
-	require.Equal(t, failure.Usage, got.code)
-	require.Contains(t, got.stderr, "--vocab is missing; "+r.path("learned")+" needs the folder")
+	ends(t, r.evaluate("--policy", s.path("run"), "--policy", r.path("learned"), "--vocab", ""), failure.Usage, "--vocab is missing; "+r.path("learned")+" needs the folder")
 }

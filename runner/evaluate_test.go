@@ -110,8 +110,7 @@ func (r *legacyRuns) evaluate(more ...string) outcome {
 
 func TestEvaluateSaysHowAPolicyFares(t *testing.T) {
 	r := newLegacyRuns(t)
-	got := r.evaluate()
-	require.Equal(t, failure.Done, got.code, got.stderr)
+	got := ends(t, r.evaluate(), failure.Done, "")
 	containsAll(t, got.stdout, "policy  learned, of the original's\n\ntable   table: ConvNet2 on cifar10, 16 sequences of 2 decisions from 40 s of 100 s on\n",
 		"DECISION  TIME LEFT  ACTION", "       1     60.5 s  ", "always deepen:2", "best fixed", "random", "upper bound, estimated from reordered sequences")
 	report := decoded[runs.EvaluationReport](t, r.evaluate("--json").stdout)
@@ -125,8 +124,7 @@ func TestEvaluateSaysHowAPolicyFares(t *testing.T) {
 	require.Equal(t, chosen.Sequence[0], table.Steps[0].Steps[0].Action)
 	require.Equal(t, 40.0, table.Start)
 	require.Equal(t, evaluation.SeenThese, report.Standings[7].Seen)
-	fromLearned := r.evaluate("--json", "--table", r.path("learned"))
-	require.Equal(t, failure.Done, fromLearned.code, fromLearned.stderr)
+	fromLearned := ends(t, r.evaluate("--json", "--table", r.path("learned")), failure.Done, "")
 	require.Equal(t, r.evaluate("--json").stdout, strings.Replace(fromLearned.stdout, `"table":"`+r.path("learned")+`"`, `"table":"`+r.path("table")+`"`, 1),
 		"a policy's folder stands for the table that it learned from")
 }
@@ -223,8 +221,7 @@ func TestWhatCannotBeEvaluatedSaysWhatToDo(t *testing.T) {
 				c.spoil(r)
 			}
 			t.Chdir(r.folder)
-			got := r.evaluate(c.args...)
-			require.Equal(t, c.code, got.code, got.stderr)
+			got := ends(t, r.evaluate(c.args...), c.code, "")
 			require.Empty(t, got.stdout)
 			containsAll(t, got.stderr, c.says...)
 		})
@@ -273,12 +270,9 @@ func TestTrainAsksAPolicy(t *testing.T) {
 			"--set", "data.synthetic.classes=10", "--set", "time.budget=2s", "--set", `time.events=[{at="30ms", change="up"}]`, "--set", "train.epochs=3"}
 		return graft(append(args, more...)...)
 	}
-	got := train("--set", "data.synthetic.channels=1")
-	require.Equal(t, failure.Configuration, got.code, got.stderr)
-	require.Contains(t, got.stderr, "Conv2d(1, 32, kernel_size=(3, 3), stride=(1, 1)) at conv1.layers.0 of ConvNet2 has no token")
+	ends(t, train("--set", "data.synthetic.channels=1"), failure.Configuration, "Conv2d(1, 32, kernel_size=(3, 3), stride=(1, 1)) at conv1.layers.0 of ConvNet2 has no token")
 	require.NoFileExists(t, "run/manifest.json", "nothing was begun")
-	got = train("--set", "adapt.every=true")
-	require.Equal(t, failure.Done, got.code, got.stderr)
+	ends(t, train("--set", "adapt.every=true"), failure.Done, "")
 	events := r.read("run/events.jsonl")
 	require.Contains(t, events, `"event":"decision"`)
 	require.Contains(t, events, `"probabilities":[0.`)

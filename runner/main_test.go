@@ -111,8 +111,7 @@ func TestErrorsOfACommandKeepTheirCode(t *testing.T) {
 func TestAnInterruptedCommandSaysWhatStoppedIt(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(errors.New("received a signal"))
-	got := call(ctx, rootThat(context.Canceled), "act")
-	assert.Equal(t, failure.Interrupted, got.code)
+	got := ends(t, call(ctx, rootThat(context.Canceled), "act"), failure.Interrupted, "")
 	assert.Equal(t, "graft: context canceled: received a signal\n", got.stderr)
 }
 

@@ -38,6 +38,13 @@ func plotInto(t *testing.T, dir string, args ...string) (map[string]string, outc
 	return all, o
 }
 
+// plotted draws runs, which has to succeed.
+func plotted(t *testing.T, dir string, args ...string) (map[string]string, outcome) {
+	t.Helper()
+	drawn, o := plotInto(t, dir, args...)
+	return drawn, ends(t, o, failure.Done, "")
+}
+
 func TestPlotDrawsWhatFits(t *testing.T) {
 	runs := writeAll(t)
 	for name, want := range map[string][]string{
@@ -48,8 +55,7 @@ func TestPlotDrawsWhatFits(t *testing.T) {
 		"table":      {"ranks", "tree"},
 		"original":   {"curves", "learning", "timeline"},
 	} {
-		files, o := plotInto(t, t.TempDir(), runs[name], "--kind", strings.Join(append(want, "networks", "heat"), ","))
-		require.Equal(t, failure.Done, o.code, "%s: %s", name, o.stderr)
+		files, o := plotted(t, t.TempDir(), runs[name], "--kind", strings.Join(append(want, "networks", "heat"), ","))
 		var names []string
 		for file, text := range files {
 			require.Contains(t, text, "<svg ", file)
@@ -108,8 +114,7 @@ func TestPlotOfSeveralRuns(t *testing.T) {
 		writeJob(t, filepath.Join(dir, name), writtenJob{seed: uint64(seed), epochs: 6, accuracy: 0.5 + float64(seed)/100})
 	}
 	writeJob(t, filepath.Join(dir, "other"), writtenJob{seed: 1, epochs: 6, accuracy: 0.4, resolved: "[run]\nseed = 1\n[time]\nbudget = \"50s\"\n"})
-	files, o := plotInto(t, t.TempDir(), dir, "--kind", "accuracy")
-	require.Equal(t, failure.Done, o.code, o.stderr)
+	files, _ := plotted(t, t.TempDir(), dir, "--kind", "accuracy")
 	text := files["a-and-3-accuracy.svg"]
 	require.Contains(t, text, "a and 2 more seeds<")
 	require.Contains(t, text, ">other<")
@@ -117,8 +122,7 @@ func TestPlotOfSeveralRuns(t *testing.T) {
 	writePolicy(t, filepath.Join(dir, "scratch"), 1, true)
 	writePolicy(t, filepath.Join(dir, "transfer"), 2, true)
 	write(t, filepath.Join(dir, "transfer", runs.ResolvedFile), "[run]\nseed = 2\n[policy]\nweights = \"scratch\"\n")
-	files, o = plotInto(t, t.TempDir(), dir, "--kind", "transfer")
-	require.Equal(t, failure.Done, o.code, o.stderr)
+	files, _ = plotted(t, t.TempDir(), dir, "--kind", "transfer")
 	require.Contains(t, files["scratch-transfer-transfer.svg"], "jump-start")
 }
 
@@ -169,8 +173,7 @@ func legible(t *testing.T, name string, f figure.Figure) {
 func TestPlotOfPoliciesThatLearned(t *testing.T) {
 	path, folder := classFile(t, ""), filepath.Join(t.TempDir(), "run")
 	done(t, "learn", path, "--set", "run.seeds=2", "--set", "policy.hidden=16", "--set", "learn.steps=20", "--folder", folder)
-	written, o := plotInto(t, t.TempDir(), folder)
-	require.Equal(t, failure.Done, o.code, o.stderr)
+	written, o := plotted(t, t.TempDir(), folder)
 	containsAll(t, written, "run-learning.svg", "run-bars.svg", "run-heat.svg", "run-tree-one.svg", "run-tree-two.svg")
 	for _, word := range append(slices.Clone(plot.ChooserNames), "one", "two") {
 		require.Contains(t, written["run-bars.svg"], ">"+word+"</text>")
@@ -262,12 +265,10 @@ func TestPlotEvaluationsAndPipelines(t *testing.T) {
 	writeEvaluation(t, evaluation, false, true)
 	writeEvaluation(t, left, true, true)
 	writePipeline(t, pipeline, "")
-	drawn, o := plotInto(t, t.TempDir(), evaluation, left, pipeline, "--kind", "regret,stages,ranks,learning")
-	require.Equal(t, failure.Done, o.code, o.stderr)
+	drawn, o := plotted(t, t.TempDir(), evaluation, left, pipeline, "--kind", "regret,stages,ranks,learning")
 	goldenFigures(t, drawn, "evaluation-regret.svg", "pipeline-stages.svg")
 	containsAll(t, drawn, "pipeline-regret.svg", "tried-ranks.svg", "policy-learning.svg")
-	drawn, o = plotInto(t, t.TempDir(), evaluation, left, "--kind", "bars")
-	require.Equal(t, failure.Done, o.code, o.stderr)
+	drawn, o = plotted(t, t.TempDir(), evaluation, left, "--kind", "bars")
 	goldenFigures(t, drawn, "evaluation-bars.svg")
 	require.Contains(t, drawn["left-bars.svg"], "know the other tables only")
 	readable(t, plot.Given{}, evaluation, left, pipeline)
@@ -278,8 +279,7 @@ func TestPlotEvaluationsAndPipelines(t *testing.T) {
 	require.Contains(t, drawn, "pipeline-bars.svg", "the outcome says as much without intervals")
 	open := filepath.Join(dir, "open")
 	writePipeline(t, open, runs.LearnStage)
-	drawn, o = plotInto(t, t.TempDir(), open)
-	require.Equal(t, failure.Done, o.code, o.stderr)
+	drawn, o = plotted(t, t.TempDir(), open)
 	require.Len(t, drawn, 3, "the stage that was done, with the tree and the ranks of its table")
 }
 
@@ -295,13 +295,11 @@ func TestPlotThroughput(t *testing.T) {
 		}
 	}
 	writeJob(t, filepath.Join(dir, "open"), writtenJob{seed: 1, epochs: 3, accuracy: 0.5, open: true})
-	drawn, o := plotInto(t, t.TempDir(), append(paths, filepath.Join(dir, "open"), "--kind", "throughput")...)
-	require.Equal(t, failure.Done, o.code, o.stderr)
+	drawn, _ := plotted(t, t.TempDir(), append(paths, filepath.Join(dir, "open"), "--kind", "throughput")...)
 	goldenFigures(t, drawn, "slow-1-and-6-throughput-epochs.svg", "slow-1-and-6-throughput-overhead.svg")
 	require.Contains(t, drawn["slow-1-and-6-throughput-epochs.svg"], ">slow, 3 seeds<")
 	readable(t, plot.Given{}, paths...)
-	drawn, o = plotInto(t, t.TempDir(), paths[0], "--kind", "throughput")
-	require.Equal(t, failure.Done, o.code, o.stderr)
+	drawn, _ = plotted(t, t.TempDir(), paths[0], "--kind", "throughput")
 	require.Len(t, drawn, 2, "one job will do")
 }
 
@@ -346,8 +344,7 @@ func TestPlotLearningOfSeveral(t *testing.T) {
 		}
 	}
 	draw := func(more ...string) map[string]string {
-		drawn, o := plotInto(t, t.TempDir(), append(append([]string{}, paths...), more...)...)
-		require.Equal(t, failure.Done, o.code, o.stderr)
+		drawn, _ := plotted(t, t.TempDir(), append(append([]string{}, paths...), more...)...)
 		return drawn
 	}
 	const name = "scratch-1-and-5-"
@@ -368,8 +365,7 @@ func TestPlotLearningOfSeveral(t *testing.T) {
 // The path of a policy that is named stands in the tree of any table.
 func TestPlotPolicyInTables(t *testing.T) {
 	s := newShed(t)
-	drawn, o := plotInto(t, t.TempDir(), s.path("early"), s.path("late"), "--policy", s.path("run"))
-	require.Equal(t, failure.Done, o.code, o.stderr)
+	drawn, o := plotted(t, t.TempDir(), s.path("early"), s.path("late"), "--policy", s.path("run"))
 	for _, name := range []string{"early-tree.svg", "late-tree.svg"} {
 		require.Contains(t, drawn[name], ">optimum, ")
 		require.Contains(t, drawn[name], ">policy, ")
@@ -378,8 +374,7 @@ func TestPlotPolicyInTables(t *testing.T) {
 	r := s.report("policy=run", "table=early")
 	at := verdictOf(t, r.Tables[0], "run, voting").Accuracy
 	require.Contains(t, drawn["early-tree.svg"], ">policy, "+document.ShareText(&at)+"<")
-	without, o := plotInto(t, t.TempDir(), s.path("early"))
-	require.Equal(t, failure.Done, o.code, o.stderr)
+	without, o := plotted(t, t.TempDir(), s.path("early"))
 	require.NotContains(t, without["early-tree.svg"], ">policy, ")
 	require.NotContains(t, without, "early-decisions.svg")
 
@@ -389,8 +384,7 @@ func TestPlotPolicyInTables(t *testing.T) {
 	require.Equal(t, failure.Usage, o.code)
 	l := newLegacyRuns(t)
 	l.write("table/config.toml", "[runner]\nseed = 42\nfolder = \"table\"\n[scheduler]\nrunning_time = 100\nstart_time = 40\n[job]\nmodel = \"ConvNet2\"\ndataset = \"cifar10\"\n[agent]\naction_set_size = 4\nnum_actions = 2\n")
-	drawn, o = plotInto(t, t.TempDir(), l.path("table"), "--kind", "tree", "--policy", l.path("learned"), "--vocab", l.path("vocab"))
-	require.Equal(t, failure.Done, o.code, o.stderr)
+	drawn, o = plotted(t, t.TempDir(), l.path("table"), "--kind", "tree", "--policy", l.path("learned"), "--vocab", l.path("vocab"))
 	require.Contains(t, drawn["table-tree.svg"], ">policy, ")
 	drawn, o = plotInto(t, t.TempDir(), s.path("early"), "--kind", "tree", "--policy", l.path("learned"), "--vocab", l.path("vocab"))
 	require.Equal(t, failure.Partial, o.code, "the policy chooses among other actions")

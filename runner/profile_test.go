@@ -157,8 +157,7 @@ func TestAnInterruptedProfileWritesNothing(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	out := filepath.Join(t.TempDir(), "p.toml")
-	o := call(ctx, newRootCommand(), quickly(tiny(t), "--out", out)...)
-	require.Equal(t, failure.Interrupted, o.code)
+	ends(t, call(ctx, newRootCommand(), quickly(tiny(t), "--out", out)...), failure.Interrupted, "")
 	require.NoFileExists(t, out)
 }
 

@@ -39,15 +39,20 @@ func goldenReport(t *testing.T, name, got string) {
 	golden(t, "report/"+name, got)
 }
 
+// goldenForms compares the report of runs in each form with golden files.
+func goldenForms(t *testing.T, name string, paths ...string) {
+	t.Helper()
+	for form, flags := range forms {
+		goldenReport(t, name+"."+form, done(t, slices.Concat([]string{"report"}, paths, flags)...).stdout)
+	}
+}
+
 // Reports of a run, for each kind and in each form.
 func TestReportOfARun(t *testing.T) {
 	all := writeAll(t)
 	t.Chdir(filepath.Dir(all["job"]))
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		for form, flags := range forms {
-			got := done(t, append([]string{"report", name}, flags...)...)
-			goldenReport(t, name+"."+form, got.stdout)
-		}
+		goldenForms(t, name, name)
 	}
 	got := graft("report", "job", "--all")
 	require.Contains(t, got.stdout, "6 epochs")
@@ -73,10 +78,7 @@ func writeSides(t testing.TB) string {
 // Runs side by side, in each form: those that differ in their seed are one column.
 func TestReportOfRunsSideBySide(t *testing.T) {
 	t.Chdir(writeSides(t))
-	for form, flags := range forms {
-		got := done(t, append([]string{"report", "base-*", "better-*", "like-*"}, flags...)...)
-		goldenReport(t, "sides."+form, got.stdout)
-	}
+	goldenForms(t, "sides", "base-*", "better-*", "like-*")
 	r := decoded[report.Report](t, graft("report", "base-*", "better-*", "like-*", "--json").stdout)
 	require.Len(t, r.Comparisons, 1)
 	c := r.Comparisons[0]
@@ -111,10 +113,7 @@ func TestReportOfAllKinds(t *testing.T) {
 	all := writeAll(t)
 	t.Chdir(filepath.Dir(all["job"]))
 	writeJob(t, "again", writtenJob{seed: 3, epochs: 6, accuracy: 0.75})
-	for form, flags := range forms {
-		got := done(t, append([]string{"report", "."}, flags...)...)
-		goldenReport(t, "kinds."+form, got.stdout)
-	}
+	goldenForms(t, "kinds", ".")
 	require.Contains(t, graft("report", ".").stdout, "one folder has a copy of the same run")
 }
 

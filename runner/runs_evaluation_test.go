@@ -136,9 +136,7 @@ func TestEvaluateKeepsARunFolder(t *testing.T) {
 	t.Chdir(r.folder)
 	before := r.evaluate()
 	require.Equal(t, before, r.evaluate("--out", "kept"))
-	again := r.evaluate("--out", "kept")
-	require.Equal(t, failure.Usage, again.code)
-	require.Contains(t, again.stderr, "--force")
+	ends(t, r.evaluate("--out", "kept"), failure.Usage, "--force")
 	require.Equal(t, before, r.evaluate("--out", "kept", "--force"))
 	require.DirExists(t, "kept.1")
 	require.Equal(t, failure.Usage, r.evaluate("--force").code)
@@ -157,8 +155,7 @@ func TestEvaluateKeepsARunFolder(t *testing.T) {
 	vocab, _ := run.Setting("evaluate.vocab")
 	require.Equal(t, r.path("vocab"), vocab)
 
-	other := r.evaluate("--out", "other", "--policy", r.path("source"))
-	require.Equal(t, failure.Done, other.code, other.stderr)
+	ends(t, r.evaluate("--out", "other", "--policy", r.path("source")), failure.Done, "")
 	side := graft("report", "kept", "other").stdout
 	require.Contains(t, side, "evaluate.policy_digests")
 	require.Regexp(t, `(?m)^regret +points`, side)

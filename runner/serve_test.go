@@ -438,8 +438,7 @@ func TestServeCommand(t *testing.T) {
 
 	stopped, cancel := context.WithCancelCause(context.Background())
 	cancel(errors.New("received a signal"))
-	got := call(stopped, newRootCommand(), "serve", dir, "--json")
-	require.Equal(t, failure.Interrupted, got.code)
+	got := ends(t, call(stopped, newRootCommand(), "serve", dir, "--json"), failure.Interrupted, "")
 	r := decoded[serveReport](t, got.stdout)
 	require.Equal(t, dir, r.Folder)
 	require.Regexp(t, `^http://127\.0\.0\.1:\d+/$`, r.URL)

@@ -18,27 +18,21 @@ func TestVocabulariesAreBuiltShownAndChecked(t *testing.T) {
 	build := func(more ...string) outcome {
 		return graft(append([]string{"vocab", "build", "--out", folder}, more...)...)
 	}
-	got := build("ConvNet2")
-	require.Equal(t, failure.Done, got.code, got.stderr)
+	got := ends(t, build("ConvNet2"), failure.Done, "")
 	require.Equal(t, "wrote "+filepath.Join(folder, vocab.FileName)+": 8 keys on 8 tokens, 8 vectors of 16 numbers\n", got.stdout)
 
-	got = build("ConvNet2", "ConvNet3")
-	require.Equal(t, failure.Usage, got.code, "a policy may have learned with what is there")
-	require.Contains(t, got.stderr, "--force")
+	ends(t, build("ConvNet2", "ConvNet3"), failure.Usage, "--force")
 	require.Equal(t, failure.Done, graft("vocab", "check", folder, "ConvNet2").code)
 	got = fails(t, failure.Failed, "Conv2d(32, 32, kernel_size=(3, 3), stride=(1, 1), padding=(1, 1)) at conv1.1.layers.0 of ConvNet2 has no token", "vocab", "check", folder, "ConvNet2", "--deepen")
 	require.Contains(t, got.stderr, "Linear(in_features=10, out_features=10, bias=True) at fc.1.layers.0 of ConvNet2 has no token")
 
-	got = build("ConvNet2", "ConvNet3", "--deepen", "--force", "--legacy", "models", "--size", "4")
-	require.Equal(t, failure.Done, got.code, got.stderr)
+	ends(t, build("ConvNet2", "ConvNet3", "--deepen", "--force", "--legacy", "models", "--size", "4"), failure.Done, "")
 	for _, path := range []string{folder, filepath.Join(folder, "models.ids.pkl")} {
 		got = done(t, "vocab", "check", path, "ConvNet2", "ConvNet3", "--deepen")
 		require.Contains(t, got.stdout, "14 keys on 14 tokens, 14 vectors of 4 numbers; 0 faults")
 	}
 	require.NoError(t, os.Remove(filepath.Join(folder, vocab.FileName)))
-	got = build("ConvNet2", "--legacy", "models")
-	require.Equal(t, failure.Usage, got.code)
-	require.Contains(t, got.stderr, "models.ids.pkl is there already")
+	ends(t, build("ConvNet2", "--legacy", "models"), failure.Usage, "models.ids.pkl is there already")
 	require.Equal(t, failure.Done, build("ConvNet2", "ConvNet3", "--deepen", "--size", "4").code, "from the same seed")
 	got = fails(t, failure.Failed, "Conv2d(1, 32, kernel_size=(3, 3), stride=(1, 1)) at conv1.layers.0", "vocab", "check", folder, "ConvNet2", "--input", "1x28x28", "--classes", "5")
 	require.Contains(t, got.stderr, "Linear(in_features=32, out_features=5, bias=True) at fc.layers.0")
