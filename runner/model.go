@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"strconv"
 
@@ -73,10 +72,7 @@ func runModelList(w io.Writer, asJSON bool) error {
 		}
 		list.Networks = append(list.Networks, entry)
 	}
-	if asJSON {
-		return document.PrintJSON(w, list)
-	}
-	return list.print(w)
+	return show(w, asJSON, &list, nil, printModels)
 }
 
 func describeEntry(e model.ZooEntry) (modelEntry, error) {
@@ -99,16 +95,15 @@ func describeEntry(e model.ZooEntry) (modelEntry, error) {
 	return entry, nil
 }
 
-func (l modelList) print(w io.Writer) error {
+func printModels(w io.Writer, l *modelList) error {
 	t := document.NewTable("NAME", ">INPUT", ">CLASSES", ">PARAMETERS", ">FLOP", ">BLOCKS", "WHAT IT IS")
 	for _, e := range l.Networks {
 		t.Add(e.Name, e.Input.String(), strconv.Itoa(e.Classes), shortText(int64(e.Parameters)), shortText(e.FLOP), strconv.Itoa(e.Blocks), e.About)
 	}
-	if err := t.Print(w); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintln(w, "\nFLOP: floating-point operations forward for one example; a multiply-add counts as two.")
-	return err
+	p := &document.Printer{W: w}
+	p.Table(t)
+	p.Line("\nFLOP: floating-point operations forward for one example; a multiply-add counts as two.")
+	return p.Err
 }
 
 // shortText is a number with three digits and k, M or G.
