@@ -73,7 +73,7 @@ func TestProfileIsMeasuredAndUsed(t *testing.T) {
 
 	run := filepath.Join(folder, "run")
 	require.Equal(t, failure.Done, graft(onTiny(network, out, run)...).code)
-	fails(t, failure.Usage, "--force replaces it", quickly(network, "--out", out)...)
+	fails(t, failure.Usage, "replace it with --force", quickly(network, "--out", out)...)
 	report := decoded[profile.Report](t, done(t, quickly(network, "--out", out, "--force", "--json", "--plain", "--name", "other", "--exact", "--steady", "--threads", "1", "--optimizer", "sgd")...).stdout)
 	require.Equal(t, out, report.File)
 	require.Equal(t, "other", report.Name)

@@ -2,8 +2,10 @@ package work
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"graft/files"
 	"graft/results/failure"
@@ -30,4 +32,19 @@ func MayWrite(fsys files.FS, path string, force bool) error {
 		return err
 	}
 	return failure.Usagef("%s is there already: name another file, or replace it with option force", path)
+}
+
+// MayCreate returns the errors of MayWrite, and one where the path is a folder or its folder is
+// missing.
+func MayCreate(fsys files.FS, path string, force bool) error {
+	if info, err := fsys.Stat(path); err == nil && info.IsDir() {
+		return failure.Usagef("%s is a folder; name a file in it", path)
+	}
+	if err := MayWrite(fsys, path, force); err != nil {
+		return err
+	}
+	if _, err := fsys.Stat(filepath.Dir(path)); err != nil {
+		return fmt.Errorf("write %s: %w; make the folder first", path, err)
+	}
+	return nil
 }

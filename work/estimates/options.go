@@ -5,7 +5,6 @@ package estimates
 import (
 	"cmp"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -44,11 +43,8 @@ func (o *Options) mayWrite(env *work.Env, paths ...string) error {
 		if slices.Contains(paths[:k], path) {
 			return failure.Usagef("%s would be written twice: name another file", path)
 		}
-		if err := work.MayWrite(env.Files, path, o.Force); err != nil {
+		if err := work.MayCreate(env.Files, path, o.Force); err != nil {
 			return err
-		}
-		if _, err := env.Files.Stat(filepath.Dir(path)); err != nil {
-			return fmt.Errorf("write %s: %w; make the folder first", path, err)
 		}
 	}
 	return nil

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -53,8 +52,10 @@ func Measure(ctx context.Context, env *work.Env, names []string, o Options) (*tr
 	if err != nil {
 		return nil, err
 	}
-	if err := o.mayWrite(env.Files); err != nil {
-		return nil, err
+	if o.Out != "" {
+		if err := work.MayCreate(env.Files, o.Out, o.Force); err != nil {
+			return nil, err
+		}
 	}
 	return o.measure(ctx, env, subjects)
 }
@@ -142,26 +143,6 @@ func networkLabel(name string, n *model.Network) string {
 		return n.Name()
 	}
 	return name
-}
-
-// mayWrite returns an error, before anything is measured, where the file cannot be written.
-func (o Options) mayWrite(fsys files.FS) error {
-	if o.Out == "" {
-		return nil
-	}
-	if info, err := fsys.Stat(o.Out); err == nil && info.IsDir() {
-		return failure.Usagef("option out %s is a folder; name a file in it", o.Out)
-	} else if err == nil && !o.Force {
-		return failure.Usagef("option out %s is there already; option force replaces it", o.Out)
-	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("option out: %w", err)
-	}
-	if info, err := fsys.Stat(filepath.Dir(o.Out)); err != nil {
-		return fmt.Errorf("option out: %w", err)
-	} else if !info.IsDir() {
-		return failure.Usagef("option out %s: %s is no folder", o.Out, filepath.Dir(o.Out))
-	}
-	return nil
 }
 
 // measure measures the subjects, and records how in the profile.
