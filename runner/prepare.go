@@ -1,13 +1,11 @@
 package main
 
 import (
-	"errors"
 	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"graft/results/document"
 	"graft/results/failure"
 )
 
@@ -55,18 +53,6 @@ func first(args []string) string {
 		return ""
 	}
 	return args[0]
-}
-
-// show prints a result for people or, if asked, as one JSON object, and joins the error that came
-// with it. Without a result the error is all.
-func show[T any](w io.Writer, asJSON bool, result *T, err error, print func(io.Writer, *T) error) error {
-	switch {
-	case result == nil:
-		return err
-	case asJSON:
-		return errors.Join(document.PrintJSON(w, result), err)
-	}
-	return errors.Join(print(w, result), err)
 }
 
 // makeGroup turns a command that only has commands below it into one that
