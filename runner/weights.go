@@ -28,11 +28,6 @@ that a file asks for.`,
 	}, newWeightsShowCommand(), newWeightsConvertCommand())
 }
 
-// weightsShowOptions are the flags of `graft weights show`.
-type weightsShowOptions struct {
-	json bool // print one object instead of a table
-}
-
 // weightsReport is the JSON output of `graft weights show --json`.
 type weightsReport struct {
 	File     string            `json:"file"`               // as it was given
@@ -42,7 +37,7 @@ type weightsReport struct {
 }
 
 func newWeightsShowCommand() *cobra.Command {
-	var o weightsShowOptions
+	var asJSON bool
 	command := &cobra.Command{
 		Use:   "show FILE",
 		Short: "Print the tensors of a file, with statistics and hashes",
@@ -53,14 +48,14 @@ SHA-256 of all items as little-endian float32. "-" stands for a mean of nothing.
   graft weights show --json weights.safetensors`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			return runWeightsShow(command.OutOrStdout(), args[0], o)
+			return runWeightsShow(command.OutOrStdout(), args[0], asJSON)
 		},
 	}
-	command.Flags().BoolVar(&o.json, "json", false, "print one JSON object")
+	command.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return command
 }
 
-func runWeightsShow(w io.Writer, path string, o weightsShowOptions) error {
+func runWeightsShow(w io.Writer, path string, asJSON bool) error {
 	set, err := work.ReadWeights(files.OS{}, path)
 	if err != nil {
 		return err
@@ -73,7 +68,7 @@ func runWeightsShow(w io.Writer, path string, o weightsShowOptions) error {
 		}
 		report.Tensors = append(report.Tensors, summary)
 	}
-	return show(w, o.json, &report, nil, printWeights)
+	return show(w, asJSON, &report, nil, printWeights)
 }
 
 // printWeights writes an aligned table and a line of totals.
@@ -115,13 +110,8 @@ func notFinite(t weights.Summary) string {
 	return fmt.Sprintf("  (%d NaN, %d infinite)", t.NaN, t.Inf)
 }
 
-// weightsConvertOptions are the flags of `graft weights convert`.
-type weightsConvertOptions struct {
-	force bool // replace a file that is there
-}
-
 func newWeightsConvertCommand() *cobra.Command {
-	var o weightsConvertOptions
+	var force bool
 	command := &cobra.Command{
 		Use:   "convert IN OUT",
 		Short: "Write a file of weights in another format",
@@ -132,19 +122,19 @@ beside the tensors are kept by safetensors only.`,
   graft weights convert --force old.pt weights.pth`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(command *cobra.Command, args []string) error {
-			return runWeightsConvert(command.OutOrStdout(), args[0], args[1], o)
+			return runWeightsConvert(command.OutOrStdout(), args[0], args[1], force)
 		},
 	}
-	command.Flags().BoolVar(&o.force, "force", false, "replace OUT if it is there")
+	command.Flags().BoolVar(&force, "force", false, "replace OUT if it is there")
 	return command
 }
 
-func runWeightsConvert(w io.Writer, in, out string, o weightsConvertOptions) error {
+func runWeightsConvert(w io.Writer, in, out string, force bool) error {
 	format, err := weights.FormatOf(out)
 	if err != nil {
 		return failure.With(failure.Usage, err)
 	}
-	if err := work.MayConvert(files.OS{}, in, out, o.force); err != nil {
+	if err := work.MayConvert(files.OS{}, in, out, force); err != nil {
 		return err
 	}
 	set, err := work.ReadWeights(files.OS{}, in)
