@@ -6,7 +6,6 @@ import (
 	"io"
 	"math"
 	"runtime"
-	"slices"
 	"text/tabwriter"
 
 	"graft/cluster"
@@ -91,12 +90,6 @@ func clusterLine(policy cluster.Policy, short, long *cluster.Study, rounds int) 
 	}
 	middle := median(times)
 	return fmt.Sprintf("%s\t%.3f\t%s\t%.0f\t%.0f\t%.2f\t%.2f\t%s", policy.Name, middle, quartiles(times, "%.3f"), cost.events, cost.events/middle, cost.mallocs/cost.events, median(ratios), quartiles(ratios, "%.2f")), nil
-}
-
-func quartiles(values []float64, format string) string {
-	sorted := slices.Sorted(slices.Values(values))
-	n := len(sorted)
-	return fmt.Sprintf("["+format+" "+format+"]", sorted[n/4], sorted[n-1-n/4])
 }
 
 // costOf simulates once, on one thread.

@@ -94,8 +94,7 @@ func peak() float64 {
 	return float64(u.Maxrss) / 1024
 }
 
-// job compares epochs with data and evaluation on as many threads as there are, up
-// to two.
+// job compares epochs with data and evaluation on as many threads as there are, up to two.
 func (b *bench) job() error {
 	threads := threadCounts()[len(threadCounts())-1]
 	fmt.Printf("\nan epoch of %d images and an evaluation of %d, ConvNet2, batch %d, %d thread(s), the twin with its DataLoader\n", epochImages, evalImages, batchSize, threads)
@@ -104,19 +103,14 @@ func (b *bench) job() error {
 	for _, v := range b.twins()[:2] {
 		for _, u := range ours {
 			var m measured
-			for range b.starts {
-				if err := b.meetJob(u, v, threads, &m); err != nil {
-					return err
-				}
+			err := b.repeated(u, v, threads, func(us, twin *side, rounds int) error {
+				return m.pairs(alike(us, twin, command{Cmd: "epoch", Iterations: 1}), rounds)
+			})
+			if err != nil {
+				return err
 			}
 			fmt.Fprintf(b.table, "%s\t%s\t%s\t%.2f\t%.2f\t%.0f\t%.0f\n", u.name, v.name, m.ratio(), median(m.ours), median(m.twin), m.peaks[0], m.peaks[1])
 		}
 	}
 	return nil
-}
-
-func (b *bench) meetJob(u, v variant, threads int, m *measured) error {
-	return b.both(u, v, threads, func(us, twin *side) error {
-		return m.pairs(us, twin, command{Cmd: "epoch", Iterations: 1}, max(1, b.rounds/b.starts))
-	})
 }

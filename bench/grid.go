@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"time"
 
@@ -174,9 +173,7 @@ func (b *bench) grid(program string) error {
 	if err != nil {
 		return err
 	}
-	slices.Sort(ratios)
-	n := len(ratios)
-	fmt.Fprintf(b.table, "grid: a sequence in three legs over the same in one go\t%.3f\t[%.3f %.3f]\n", median(ratios), ratios[n/4], ratios[n-1-n/4])
+	fmt.Fprintf(b.table, "grid: a sequence in three legs over the same in one go\t%.3f\t%s\n", median(ratios), quartiles(ratios, "%.3f"))
 	if err := b.table.Flush(); err != nil {
 		return err
 	}

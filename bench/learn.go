@@ -105,8 +105,7 @@ func (k *worker) learn(c command) (answer, error) {
 	})
 }
 
-// learning compares the original's loop in graft and in PyTorch, and an exact step
-// with an episode.
+// learning compares the original's loop in graft and in PyTorch, and an exact step with an episode.
 func (b *bench) learning() error {
 	if err := writeLesson(b.folder, b.seed); err != nil {
 		return err
@@ -114,55 +113,18 @@ func (b *bench) learning() error {
 	fmt.Println("\nlearning: episodes of three decisions, 21 states, 54,980 parameters, 1 thread; exact: a step along the gradient over all 64 sequences")
 	defer b.table.Flush()
 	var m, exact measured
-	for range b.starts {
-		err := b.both(ours[0], b.twins()[0], 1, func(us, twin *side) error {
-			return errors.Join(m.episodes(us, twin, max(1, b.rounds/b.starts)), exact.exactly(us, max(1, b.rounds/b.starts)))
-		})
-		if err != nil {
-			fmt.Fprintf(b.table, "left out: %s\n", firstLine(err))
-			return nil
-		}
+	err := b.repeated(ours[0], b.twins()[0], 1, func(us, twin *side, rounds int) error {
+		episodes := burst{us, command{Cmd: "learn", How: learn.Reinforce, Iterations: learnOurs}, learnOurs}
+		theirs := burst{twin, command{Cmd: "learn", How: learn.Reinforce, Iterations: learnTwin}, learnTwin}
+		steps := burst{us, command{Cmd: "learn", How: learn.Exact, Iterations: learnOurs / 2}, learnOurs / 2}
+		return errors.Join(m.pairs([2]burst{episodes, theirs}, rounds), exact.pairs([2]burst{episodes, steps}, rounds))
+	})
+	if err != nil {
+		fmt.Fprintf(b.table, "left out: %s\n", firstLine(err))
+		return nil
 	}
 	fmt.Fprintln(b.table, "what\tratio\t\tgraft\tother\tobjectives")
 	fmt.Fprintf(b.table, "episodes a second against PyTorch\t%s\t%.0f\t%.0f\t%s\n", m.ratio(), 1/median(m.ours), 1/median(m.twin), m.agreement())
 	fmt.Fprintf(b.table, "exact steps in episodes\t%s\t%.0f us\t%.0f us\t\n", exact.ratio(), 1e6*median(exact.twin), 1e6*median(exact.ours))
-	return nil
-}
-
-// episodes lets both sides take turns; times are of one episode.
-func (m *measured) episodes(us, twin *side, rounds int) error {
-	for k := -1; k < rounds; k++ {
-		var answers [2]answer
-		for j := range 2 {
-			which := (k + 1 + j) % 2
-			var err error
-			answers[which], err = []*side{us, twin}[which].ask(command{Cmd: "learn", How: learn.Reinforce, Iterations: []int{learnOurs, learnTwin}[which]})
-			if err != nil {
-				return err
-			}
-			m.first[which] = answers[which].Losses
-		}
-		if k >= 0 {
-			m.ours, m.twin = append(m.ours, answers[0].Seconds/learnOurs), append(m.twin, answers[1].Seconds/learnTwin)
-		}
-	}
-	return nil
-}
-
-// exactly compares exact steps, in the place of the twin, with episodes.
-func (m *measured) exactly(us *side, rounds int) error {
-	for k := -1; k < rounds; k++ {
-		episodes, err := us.ask(command{Cmd: "learn", How: learn.Reinforce, Iterations: learnOurs})
-		if err != nil {
-			return err
-		}
-		steps, err := us.ask(command{Cmd: "learn", How: learn.Exact, Iterations: learnOurs / 2})
-		if err != nil {
-			return err
-		}
-		if k >= 0 {
-			m.ours, m.twin = append(m.ours, episodes.Seconds/learnOurs), append(m.twin, steps.Seconds/(learnOurs/2))
-		}
-	}
 	return nil
 }

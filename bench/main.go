@@ -100,16 +100,14 @@ func run(o options) error {
 	if err := b.header(); err != nil {
 		return err
 	}
-	if o.surgery {
+	switch {
+	case o.surgery:
 		return b.surgery()
-	}
-	if o.job {
+	case o.job:
 		return b.job()
-	}
-	if o.learn {
+	case o.learn:
 		return errors.Join(b.learning(), studyQuality(os.Stdout, flag.Args(), o.seeds))
-	}
-	if o.grid {
+	case o.grid:
 		return b.grid(o.graft)
 	}
 	var faults []error
@@ -224,15 +222,16 @@ func firstLine(err error) string {
 // compare measures training steps, and once the operator chain as well, over
 // fresh pairs of processes.
 func (b *bench) compare(u, v variant, threads int) error {
-	starts := b.starts
-	if v.once {
-		starts = 1
-	}
 	var steps, chain measured
-	for range starts {
-		if err := b.meet(u, v, threads, max(1, b.rounds/starts), &steps, &chain); err != nil {
+	err := b.repeated(u, v, threads, func(us, twin *side, rounds int) error {
+		err := steps.pairs(alike(us, twin, command{Cmd: "train", Steps: b.steps}), rounds)
+		if err != nil || u.name != ours[0].name || v.name != b.twins()[0].name {
 			return err
 		}
+		return chain.pairs(alike(us, twin, command{Cmd: "ops", Iterations: b.ops}), rounds)
+	})
+	if err != nil {
+		return err
 	}
 	images := float64(b.steps * batchSize)
 	fmt.Fprintf(b.table, "step\t%s\t%s\t%s\t%.0f\t%.0f\t%s\n", u.name, v.name, steps.ratio(),
@@ -240,6 +239,21 @@ func (b *bench) compare(u, v variant, threads int) error {
 	if len(chain.ours) > 0 {
 		fmt.Fprintf(b.table, "operators\t%s\t%s\t%s\t\t\t%.2f and %.2f us an operator\n", u.name, v.name, chain.ratio(),
 			1e6*median(chain.ours)/float64(9*b.ops), 1e6*median(chain.twin)/float64(9*b.ops))
+	}
+	return nil
+}
+
+// repeated starts fresh pairs of graft's side and the twin's for body, which gets its share of the
+// rounds.
+func (b *bench) repeated(u, v variant, threads int, body func(us, twin *side, rounds int) error) error {
+	starts := b.starts
+	if v.once {
+		starts = 1
+	}
+	for range starts {
+		if err := b.both(u, v, threads, func(us, twin *side) error { return body(us, twin, max(1, b.rounds/starts)) }); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -257,17 +271,4 @@ func (b *bench) both(u, v variant, threads int, body func(us, twin *side) error)
 	}
 	defer us.stop()
 	return body(us, twin)
-}
-
-// meet starts both sides once and lets them take turns.
-func (b *bench) meet(u, v variant, threads, rounds int, steps, chain *measured) error {
-	return b.both(u, v, threads, func(us, twin *side) error {
-		if err := steps.pairs(us, twin, command{Cmd: "train", Steps: b.steps}, rounds); err != nil {
-			return err
-		}
-		if u.name != ours[0].name || v.name != b.twins()[0].name {
-			return nil
-		}
-		return chain.pairs(us, twin, command{Cmd: "ops", Iterations: b.ops}, rounds)
-	})
 }

@@ -13,17 +13,27 @@ type measured struct {
 	peaks      [2]float64   // MB of memory at most, ours and the twin's
 }
 
+// burst is what one side of a pair does. Its time counts for each of so many parts.
+type burst struct {
+	side *side
+	command
+	parts int
+}
+
+// alike is the same burst for both sides.
+func alike(us, twin *side, c command) [2]burst { return [2]burst{{us, c, 1}, {twin, c, 1}} }
+
 // pairs lets both sides warm up, then take turns; who begins alternates.
-func (m *measured) pairs(us, twin *side, c command, rounds int) error {
+func (m *measured) pairs(bursts [2]burst, rounds int) error {
 	for k := -1; k < rounds; k++ {
 		var times [2]float64
 		for j := range 2 {
 			which := (k + 1 + j) % 2
-			a, err := []*side{us, twin}[which].ask(c)
+			a, err := bursts[which].side.ask(bursts[which].command)
 			if err != nil {
 				return err
 			}
-			times[which] = a.Seconds
+			times[which] = a.Seconds / float64(bursts[which].parts)
 			m.peaks[which] = max(m.peaks[which], a.PeakMB)
 			if k < 0 {
 				m.first[which] = a.Losses
@@ -42,9 +52,13 @@ func (m *measured) ratio() string {
 	for k := range ratios {
 		ratios[k] = m.twin[k] / m.ours[k]
 	}
-	slices.Sort(ratios)
-	n := len(ratios)
-	return fmt.Sprintf("%.2f\t[%.2f %.2f]", median(ratios), ratios[n/4], ratios[n-1-n/4])
+	return fmt.Sprintf("%.2f\t%s", median(ratios), quartiles(ratios, "%.2f"))
+}
+
+func quartiles(values []float64, format string) string {
+	sorted := slices.Sorted(slices.Values(values))
+	n := len(sorted)
+	return fmt.Sprintf("["+format+" "+format+"]", sorted[n/4], sorted[n-1-n/4])
 }
 
 // agreement says how far the two sides' losses are apart. Rounding differences

@@ -20,8 +20,7 @@ import (
 	"graft/stat"
 )
 
-// For scenarios that were not seen so many seeds learn at most, and so many of them
-// vote together.
+// For scenarios that were not seen so many seeds learn at most, and so many of them vote together.
 const (
 	outsiders = 10
 	together  = 5
@@ -114,8 +113,7 @@ func (s *study) noise() error {
 	return s.table("noise of a sequence, by "+source+", and the regret that knowing the truth would still have", rows)
 }
 
-// rows are the choosers' regrets, in the order of the trees, with their ranks where
-// asked.
+// rows are the choosers' regrets, in the order of the trees, with their ranks where asked.
 func (s *study) rows(c *evaluation.Comparison, ranks bool) [][]string {
 	rows := [][]string{s.head("points", "mean", "over scenarios", "over seeds", "smoothed", "more than "+c.Against)}
 	for _, standing := range c.Standings {

@@ -9,9 +9,8 @@ import (
 	"graft/torch"
 )
 
-// operation is surgery to be timed. The twin deepens as the original did, and widens
-// in the textbook's way; each takes a fresh copy of the network, which does not
-// count.
+// operation is surgery to be timed. The twin deepens as the original did, and widens in the
+// textbook's way; each takes a fresh copy of the network, which does not count.
 type operation struct {
 	network, action string
 	how             string // a key of ways
@@ -132,7 +131,7 @@ func (b *bench) meetSurgery(op operation, c command, m *measured) error {
 			}
 			defer other.stop()
 		}
-		if err := m.pairs(us, other, c, max(1, b.rounds/b.starts)); err != nil {
+		if err := m.pairs(alike(us, other, c), max(1, b.rounds/b.starts)); err != nil {
 			return err
 		}
 	}

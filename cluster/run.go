@@ -77,10 +77,10 @@ func (r *Run) check() (err error) {
 		return err
 	}
 	if r.policy.Estimates != "" && r.Estimates == nil {
-		return errors.New("there are no estimates of how long jobs take; name a file of them with --estimates")
+		return errors.New("there are no estimates of how long jobs take; name a file of them with option estimates")
 	}
 	if r.policy.Profiles && r.Profiles == nil {
-		return errors.New("there are no profiles of models, alone and in pairs; name a folder that has them with --data")
+		return errors.New("there are no profiles of models, alone and in pairs; name a folder that has them with option data")
 	}
 	r.place, err = PlacerNamed(r.Placement)
 	return err

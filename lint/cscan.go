@@ -9,17 +9,15 @@ import (
 // cFunction holds the first and the last line of a function of C or C++, counted from 1.
 type cFunction struct{ first, last int }
 
-// Patterns of C++ that hide braces: comments, raw strings, strings, characters
-// and preprocessor lines with their continuations. A quote between digits parts
-// a number and opens nothing.
+// Patterns of C++ that hide braces: comments, raw strings, strings, characters and preprocessor
+// lines with their continuations. A quote between digits parts a number and opens nothing.
 var cHidden = regexp.MustCompile(`(?s)//[^\n]*|/\*.*?\*/|R"\(.*?\)"|"(?:\\.|[^"\\\n])*"|\b[0-9][0-9a-fA-FxX']*\b|'(?:\\.|[^'\\\n])*'|(?m:^[ \t]*#(?:\\\n|[^\n])*)`)
 
 // cHolder tells a block that holds functions from one that is a function.
 var cHolder = regexp.MustCompile(`\b(namespace|struct|class|union|enum)\b|extern\s*$`)
 
-// scanC finds the functions of a C or C++ file by counting braces. It has no
-// grammar: a block is a function when a parameter list stands before it and no
-// function is around it.
+// scanC finds the functions of a C or C++ file by counting braces. It has no grammar: a block is a
+// function when a parameter list stands before it and no function is around it.
 func scanC(source []byte) []cFunction {
 	text := string(cHidden.ReplaceAllFunc(source, blank))
 	s := cScanner{line: 1}

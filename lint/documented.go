@@ -105,9 +105,8 @@ func undocumentedGroup(file *File, d *ast.GenDecl) []Finding {
 	return found
 }
 
-// undocumentedMembers looks into the types whose members are read as part of
-// their documentation: options, where a field says its unit, its default and
-// what zero means, and exported interfaces.
+// undocumentedMembers looks into the types whose members are read as part of their documentation:
+// options, where a field says its unit, its default and what zero means, and exported interfaces.
 func undocumentedMembers(file *File, s *ast.TypeSpec) []Finding {
 	var fields *ast.FieldList
 	switch t := s.Type.(type) {

@@ -94,6 +94,15 @@ var seamExamples = map[string]example{
 	"a room hides the system's file": {"results/a.go", "import . \"os\"\n\nvar f = Open", []int{3}},
 }
 
+var flagExamples = map[string]example{
+	"an option":           {"work/a.go", "import \"errors\"\n\nvar err = errors.New(\"move it aside with option force\")", nil},
+	"a command in quotes": {"work/a.go", "import \"errors\"\n\nvar err = errors.New(\"go on with 'graft learn --resume'\")", nil},
+	"another's option":    {"fleet/a.go", "import \"fmt\"\n\nvar err = fmt.Errorf(\"%q is not --name=value\", \"\")", nil},
+	"the program's error": {"runner/a.go", "package main\n\nimport \"errors\"\n\nvar err = errors.New(\"add --compat\")", nil},
+	"a flag":              {"work/a.go", "import \"errors\"\n\nvar err = errors.New(\"move it aside with --force\")", []int{5}},
+	"a flag at first":     {"work/a.go", "import \"fmt\"\n\nvar err = fmt.Errorf(\"--leave-out is %q\", \"\")", []int{5}},
+}
+
 var longFunctionExamples = map[string]example{
 	"a hundred lines":         {"model/a.go", "func f() {\n" + lines(98) + "}\n", nil},
 	"a hundred and one":       {"model/a.go", "func f() {\n" + lines(99) + "}\n", []int{3}},

@@ -14,9 +14,8 @@ import (
 // example is a tree of one file and where rules find something in it.
 type example struct {
 	path string // of the file; what lies in it is source
-	// source is the file's text. A § is taken out of it, so that the words that
-	// rules look for do not stand in this test. A Go file that begins without a
-	// package clause gets one.
+	// source is the file's text. A § is taken out of it, so that the words that rules look for do
+	// not stand in this test. A Go file that begins without a package clause gets one.
 	source string
 	want   []int // lines of the findings, none for a file that holds the rule
 }
@@ -39,6 +38,7 @@ var examples = map[string]map[string]example{
 	"door":          doorExamples,
 	"handed-in":     handedInExamples,
 	"seam":          seamExamples,
+	"flags":         flagExamples,
 	"long-function": longFunctionExamples,
 	"documented":    documentedExamples,
 	"hosts":         hostExamples,

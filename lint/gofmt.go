@@ -7,8 +7,7 @@ import (
 	"path"
 )
 
-// checkGofmt wants every Go file as gofmt prints it, and reports the first line
-// that is not.
+// checkGofmt wants every Go file as gofmt prints it, and reports the first line that is not.
 func checkGofmt(tree *Tree) []Finding {
 	var found []Finding
 	for _, file := range tree.Files {

@@ -38,6 +38,7 @@ func Rules() []Rule {
 		{"door", checkDoor},
 		{"handed-in", checkHandedIn},
 		{"seam", checkSeam},
+		{"flags", checkFlags},
 		{"long-function", checkLongFunctions},
 		{"documented", checkDocumented},
 		{"hosts", checkHosts},

@@ -9,9 +9,8 @@ import (
 	"strings"
 )
 
-// Load reads the tree at root: the files that git tracks or would offer to
-// track. Without git, or outside of a checkout, it walks the folder and leaves
-// out what the patterns of .gitignore name.
+// Load reads the tree at root: the files that git tracks or would offer to track. Without git, or
+// outside of a checkout, it walks the folder and leaves out what the patterns of .gitignore name.
 func Load(root string) (*Tree, error) {
 	names, err := listByGit(root)
 	if err != nil {

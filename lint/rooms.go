@@ -7,15 +7,13 @@ import (
 	"strings"
 )
 
-// room is a row of the table: a folder and the packages in it, except those with rows of
-// their own.
+// room is a row of the table: a folder and the packages in it, except those with rows of their own.
 type room struct {
 	name  string
 	above []string // rooms it may import, and with them all that these may import
 }
 
-// rooms is the table of ARCHITECTURE.md, bottom to top. A room imports only rooms above
-// its line.
+// rooms is the table of ARCHITECTURE.md, bottom to top. A room imports only rooms above its line.
 var rooms = []room{
 	{"files", nil},
 	{"stat", nil},

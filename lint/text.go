@@ -33,6 +33,5 @@ func matches(file *File, pattern *regexp.Regexp, say func(matched string) string
 	return found
 }
 
-// joined writes a word in parts, so that the rule that looks for it does not
-// find itself.
+// joined writes a word in parts, so that the rule that looks for it does not find itself.
 func joined(parts ...string) string { return strings.Join(parts, "") }

@@ -32,8 +32,7 @@ type GoFile struct {
 	fset *token.FileSet
 }
 
-// NewTree parses a tree given as its files' contents by path. Files that are no
-// text are left out.
+// NewTree parses a tree given as its files' contents by path. Files that are no text are left out.
 func NewTree(contents map[string][]byte) *Tree {
 	tree := &Tree{Module: moduleOf(contents["go.mod"])}
 	fset := token.NewFileSet()

@@ -110,10 +110,10 @@ func takeable(fsys files.FS, path string) error {
 		return err
 	}
 	if files.HasName(entries, ManifestFile) {
-		return fmt.Errorf("%w: resume that run, name another folder, or move it aside with --force", ErrExists)
+		return fmt.Errorf("%w: resume that run, name another folder, or move it aside with option force", ErrExists)
 	}
 	if len(entries) > 0 && (!files.HasName(entries, LockFile) || !onlyBegun(entries)) {
-		return fmt.Errorf("%w and is no run folder: name another, or move it aside with --force", ErrExists)
+		return fmt.Errorf("%w and is no run folder: name another, or move it aside with option force", ErrExists)
 	}
 	return nil
 }

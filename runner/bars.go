@@ -13,8 +13,8 @@ import (
 	"graft/work"
 )
 
-// bars draw on a terminal how far a command is, beneath the lines of the log. They ask
-// for it by themselves, so that a terminal that stands still stops no work.
+// bars draw the progress of a command on a terminal, below the lines of the log. They poll it from
+// a goroutine of their own, so that a blocked terminal blocks no work.
 type bars struct {
 	screen   *screen
 	progress *mpb.Progress
@@ -24,8 +24,7 @@ type bars struct {
 // refresh is the redraw interval of the bars.
 const refresh = 200 * time.Millisecond
 
-// drawable says whether there is a terminal that can be drawn on, and a person who
-// wants it.
+// drawable reports whether bars can be drawn on a screen: a terminal with a size, without --quiet.
 func drawable(s *screen) bool {
 	file, ok := s.w.(*os.File)
 	if !ok || s.quiet || os.Getenv("TERM") == "dumb" {
@@ -46,7 +45,7 @@ func drawBars(s *screen, what work.Progress) *bars {
 	return d
 }
 
-// close takes away what was drawn. Lines wait for it, as none would lie above it.
+// close erases the bars. Lines of the log wait until it is done.
 func (d *bars) close() {
 	if d == nil {
 		return

@@ -4,7 +4,7 @@ import "github.com/spf13/cobra"
 
 // newClusterCommand makes `graft cluster`, which needs no LibTorch.
 func newClusterCommand() *cobra.Command {
-	command := &cobra.Command{
+	return group(&cobra.Command{
 		Use:   "cluster",
 		Short: "Simulate a cluster of GPUs under schedulers",
 		Long: `cluster replays the jobs of a trace on a cluster of GPUs, under one scheduler or many,
@@ -13,9 +13,5 @@ and learns what schedulers can know beforehand: how long jobs run and how many w
 		Example: `  graft cluster run --trace jobs.csv --nodes vc_config.csv --scheduler fifo,tiresias
   graft cluster timeline --trace jobs.csv --nodes vc_config.csv --scheduler fair --job 17
   graft cluster estimate --trace jobs.csv --out estimates.csv`,
-		Args: cobra.NoArgs, // a misspelt subcommand is an error
-		RunE: func(command *cobra.Command, _ []string) error { return command.Help() },
-	}
-	command.AddCommand(newClusterRunCommand(), newClusterTimelineCommand(), newClusterEstimateCommand(), newClusterForecastCommand(), newClusterShapesCommand())
-	return command
+	}, newClusterRunCommand(), newClusterTimelineCommand(), newClusterEstimateCommand(), newClusterForecastCommand(), newClusterShapesCommand())
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
@@ -50,7 +49,7 @@ ends in _lgb.csv for ` + readersOf("lgb") + `.`,
 			return runClusterEstimate(command.Context(), command.OutOrStdout(), o)
 		},
 	}
-	o.addFlags(command)
+	o.addFlags(command, &o.Options)
 	flags := command.Flags()
 	flags.StringArrayVar(&o.History, "history", nil, "an earlier trace, to learn from and not to estimate; may be given several times")
 	flags.StringVar(&o.Walk, "walk", estimates.WalkWeek, "when models are learned: each week; none, which is once; or never")
@@ -80,16 +79,9 @@ func defaultLeastRows() int {
 }
 
 func runClusterEstimate(ctx context.Context, w io.Writer, o clusterEstimateOptions) error {
-	var err error
-	if o.Options, err = o.options(); err != nil {
+	if err := o.read(&o.Options); err != nil {
 		return err
 	}
-	r, partial := estimates.Durations(ctx, environment(ctx), o.DurationOptions)
-	switch {
-	case r == nil:
-		return partial
-	case o.json:
-		return errors.Join(document.PrintJSON(w, r), partial)
-	}
-	return errors.Join(printDurations(w, r), partial)
+	r, err := estimates.Durations(ctx, environment(ctx), o.DurationOptions)
+	return show(w, o.json, r, err, printDurations)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/csv"
-	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -34,28 +33,6 @@ func twoWeeks(t *testing.T) {
 	must(t, "trace generate jobs.csv --jobs 1200 --days 16 --nodes 9 --vcs 1 --users 3 --load 0.6 --seed 4 --nodes-out nodes.csv")
 }
 
-// must runs a command line that has to succeed.
-func must(t *testing.T, line string) string {
-	t.Helper()
-	got := graft(append(strings.Fields(line), "--quiet")...)
-	require.Equal(t, failure.Done, got.code, "%s: %s", line, got.stderr)
-	return got.stdout
-}
-
-// object runs a command line that prints an object.
-func object[T any](t *testing.T, line string) (report T) {
-	t.Helper()
-	require.NoError(t, json.Unmarshal([]byte(must(t, line+" --json")), &report))
-	return report
-}
-
-func text(t testing.TB, path string) string {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	return string(text)
-}
-
 // Every job has an estimate, which is found in a folder and used, and the last model and its
 // shapes can be looked at.
 func TestClusterEstimate(t *testing.T) {
@@ -81,11 +58,10 @@ func TestClusterEstimate(t *testing.T) {
 	must(t, "cluster run --trace jobs.csv --nodes nodes.csv --data data --scheduler qssf --estimates ebm --out run")
 	require.Len(t, lines(t, "run/qssf/jobs.csv"), len(jobs))
 
-	before := text(t, "data/jobs_ebm.csv")
-	got := graft("cluster", "estimate", "--trace", "jobs.csv", "--past", "--out", "data/jobs_ebm.csv")
-	require.Equal(t, failure.Usage, got.code, "what is there stays")
+	before := contents(t, "data/jobs_ebm.csv")
+	fails(t, failure.Usage, "", "cluster", "estimate", "--trace", "jobs.csv", "--past", "--out", "data/jobs_ebm.csv")
 	screen := must(t, "cluster estimate --trace jobs.csv --past --out data/jobs_ebm.csv --force --workers 1")
-	require.Equal(t, before, text(t, "data/jobs_ebm.csv"), "the same bytes again")
+	require.Equal(t, before, contents(t, "data/jobs_ebm.csv"), "the same bytes again")
 	require.Contains(t, screen, fmt.Sprintf("%d estimates by a model, %d by the mean of similar jobs, %d of an hour\n", r.Learned, r.Similar, r.Blind))
 	require.Contains(t, screen, r.Terms[0].Name)
 	shapesAreAll(t, r)
@@ -95,7 +71,7 @@ func TestClusterEstimate(t *testing.T) {
 func shapesAreAll(t *testing.T, r estimates.DurationReport) {
 	t.Helper()
 	for _, path := range r.Shapes {
-		content := []byte(text(t, path))
+		content := []byte(contents(t, path))
 		if filepath.Ext(path) == ".csv" {
 			_, err := csv.NewReader(bytes.NewReader(content)).ReadAll()
 			require.NoError(t, err, path)
@@ -115,9 +91,8 @@ func shapesAreAll(t *testing.T, r estimates.DurationReport) {
 		file := filepath.Join("shapes", strings.Join(term.Features, "-"))
 		require.Contains(t, r.Shapes, file+".csv")
 		require.Equal(t, !(len(term.Axes) == 2 && term.Axes[0].Text && term.Axes[1].Text), slices.Contains(r.Shapes, file+".svg"), term.Name)
-		got := graft("cluster", "shapes", "model.json", "--term", strings.ReplaceAll(term.Name, "×", "x"), "--csv")
-		require.Equal(t, failure.Done, got.code, got.stderr)
-		require.Equal(t, text(t, file+".csv"), got.stdout)
+		got := done(t, "cluster", "shapes", "model.json", "--term", strings.ReplaceAll(term.Name, "×", "x"), "--csv")
+		require.Equal(t, contents(t, file+".csv"), got.stdout)
 		rows := 0.0
 		for _, c := range term.Cells {
 			rows += c.Rows
@@ -136,7 +111,7 @@ func shapesAreAll(t *testing.T, r estimates.DurationReport) {
 // changed writes a trace whose rows from one on are others.
 func changed(t *testing.T, from, to string, change func(row []string)) {
 	t.Helper()
-	rows, err := csv.NewReader(strings.NewReader(text(t, from))).ReadAll()
+	rows, err := csv.NewReader(strings.NewReader(contents(t, from))).ReadAll()
 	require.NoError(t, err)
 	for _, row := range rows[1:] {
 		change(row)
@@ -173,7 +148,7 @@ func TestTheCommandsKnowNoFuture(t *testing.T) {
 		must(t, "cluster forecast --trace "+trace+".csv --out "+trace+"_throughput_pred.csv")
 	}
 	for file, same := range map[string]int{"_ebm.csv": early, "_throughput_pred.csv": from / 600} {
-		one, other := strings.Split(text(t, "jobs"+file), "\n"), strings.Split(text(t, "other"+file), "\n")
+		one, other := strings.Split(contents(t, "jobs"+file), "\n"), strings.Split(contents(t, "other"+file), "\n")
 		require.Equal(t, one[:same+1], other[:same+1], file)
 		require.NotEqual(t, one, other, file)
 	}
@@ -189,7 +164,7 @@ func TestEstimatesFromAHistory(t *testing.T) {
 	require.Equal(t, []int{1200, r.Jobs, 0, 0, 0}, []int{r.Jobs + r.History, r.Learned, r.Similar, r.Blind, r.Later})
 	r = object[estimates.DurationReport](t, "cluster estimate --trace jobs.csv --window 691200.. --history jobs.csv --out two.csv")
 	require.Equal(t, r.Jobs, r.Later, "jobs of the trace are no history")
-	require.Equal(t, text(t, "one.csv"), text(t, "two.csv"))
+	require.Equal(t, contents(t, "one.csv"), contents(t, "two.csv"))
 	r = object[estimates.DurationReport](t, "cluster estimate --trace rest.csv --history past.csv --walk none --out once.csv")
 	require.Len(t, r.Windows, 1)
 	require.Equal(t, r.Jobs, r.Learned)
@@ -250,7 +225,7 @@ func TestClusterForecast(t *testing.T) {
 	require.Equal(t, []int{r.Steps, left, left, 1}, []int{late.Steps, late.Rows, late.Learned, late.Times})
 	require.Equal(t, "2020-09-14 00:00:00", late.From)
 	require.Contains(t, must(t, "cluster forecast --trace jobs.csv --from 2020-09-14 --out trace.csv"), fmt.Sprintf("%d steps by models, learned 1 time, 0 by the last known hour", left))
-	require.Equal(t, text(t, "late.csv"), text(t, "trace.csv"), "a table of submissions says what its trace does")
+	require.Equal(t, contents(t, "late.csv"), contents(t, "trace.csv"), "a table of submissions says what its trace does")
 }
 
 // learnedAsPrinted is a model's terms in the order in which they are printed.
@@ -290,41 +265,36 @@ func TestLearningCommandsAreCompleted(t *testing.T) {
 
 func TestLearningIsCalledWrongly(t *testing.T) {
 	twoWeeks(t)
-	require.NoError(t, os.WriteFile("seconds.csv", []byte("job_id,gpu_num,submit_time,duration,vc\n1,1,0,5,a\n2,1,9,7,a\n"), 0o600))
+	write(t, "seconds.csv", "job_id,gpu_num,submit_time,duration,vc\n1,1,0,5,a\n2,1,9,7,a\n")
 	for args, want := range map[string]string{
 		"estimate --trace jobs.csv":                                                   `"out"`,
-		"estimate --trace jobs.csv --out o.csv --walk x":                              "--walk x: give week, none or never",
+		"estimate --trace jobs.csv --out o.csv --walk x":                              "--walk x: expected week, none or never",
 		"estimate --trace jobs.csv --out o.csv --target x":                            `target is "x"`,
 		"estimate --trace jobs.csv --out o.csv --format x":                            `unknown trace format "x"`,
 		"estimate --trace jobs.csv --out o.csv --window 5":                            "--window 5",
-		"estimate --trace jobs.csv --out o.csv --start 2020-09-01":                    "leave the flag out",
+		"estimate --trace jobs.csv --out o.csv --start 2020-09-01":                    "leave it out",
 		"estimate --trace seconds.csv --out o.csv":                                    "have no date",
 		"estimate --trace seconds.csv --out o.csv --start yesterday":                  "--start yesterday: give a date",
 		"estimate --trace jobs.csv --history seconds.csv --out o.csv":                 "the seconds of seconds.csv have no date",
 		"estimate --trace jobs.csv --out o.csv --model o.csv":                         "would be written twice",
 		"forecast --out o.csv":                                                        "[trace ticks]",
 		"forecast --trace jobs.csv --out o.csv --from x":                              "--from x: give a date",
-		"forecast --trace jobs.csv --out o.csv --start 2020-09-01":                    "leave the flag out",
+		"forecast --trace jobs.csv --out o.csv --start 2020-09-01":                    "leave it out",
 		"forecast --ticks jobs.csv --out o.csv --window 5..":                          "leave them out with --ticks",
 		"forecast --trace jobs.csv --out jobs.csv":                                    "is there already",
 		"forecast --trace jobs.csv --out o.csv --window 1..0":                         "ends before it begins",
 		"estimate --trace seconds.csv --out o.csv --start 2020-04-01 --workers -1":    "workers is -1",
 		"estimate --trace seconds.csv --out nodes.csv --start 2020-04-01 --walk none": "is there already",
 	} {
-		got := graft(append([]string{"cluster"}, strings.Fields(args)...)...)
-		require.Equal(t, failure.Usage, got.code, "%s: %s", args, got.stderr)
-		require.Contains(t, got.stderr, want, args)
+		fails(t, failure.Usage, want, append([]string{"cluster"}, strings.Fields(args)...)...)
 	}
 	require.NoFileExists(t, "o.csv")
 	must(t, "cluster estimate --trace seconds.csv --out few.csv --start 2020-04-01")
-	require.Equal(t, "job_id,priority\n1,3600\n2,5\n", text(t, "few.csv"))
-	got := graft("cluster", "estimate", "--trace", "jobs.csv", "--window", "9999999..", "--out", "none.csv")
-	require.Equal(t, failure.Failed, got.code)
-	require.Contains(t, got.stderr, "there is no job in jobs.csv")
+	require.Equal(t, "job_id,priority\n1,3600\n2,5\n", contents(t, "few.csv"))
+	fails(t, failure.Failed, "there is no job in jobs.csv", "cluster", "estimate", "--trace", "jobs.csv", "--window", "9999999..", "--out", "none.csv")
 }
 
-// Estimates of a published month beside the published ones, under the schedulers that use
-// them.
+// Estimates of a published month beside the published ones, under the schedulers that use them.
 func TestEstimatesOfAPublishedMonth(t *testing.T) {
 	data, err := filepath.Abs(filepath.Join("..", "..", "shared", "reference", "lucid"))
 	require.NoError(t, err)
@@ -370,9 +340,9 @@ func dataFromSecondWeek(t *testing.T, data string) string {
 	for _, path := range []string{found.Nodes, found.LGB, found.EBM, found.Alone, found.Pairs} {
 		require.NoError(t, os.Symlink(path, filepath.Join(dir, filepath.Base(path))))
 	}
-	head, rows, _ := strings.Cut(text(t, found.Forecast), "\n")
+	head, rows, _ := strings.Cut(contents(t, found.Forecast), "\n")
 	_, rows, known := strings.Cut(rows, "\n2020-09-08 00:00:00")
 	require.True(t, known)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "throughput_pred.csv"), []byte(head+"\n2020-09-08 00:00:00"+rows), 0o600))
+	write(t, filepath.Join(dir, "throughput_pred.csv"), head+"\n2020-09-08 00:00:00"+rows)
 	return dir
 }

@@ -18,16 +18,8 @@ import (
 // file; those that are not given leave the key to the file.
 type clusterFlags struct {
 	file       string   // TOML; empty is none
-	data       string   // folder with knowledge of the cluster
-	trace      string   // file of the jobs
-	nodes      string   // file of the virtual clusters, or a number of nodes
 	schedulers []string // names
-	compat     string   // simulator whose faults are kept
-	placement  string   // name
-	estimates  string   // source of estimated durations
 	loads      []string // factors of the rate of submissions
-	from, to   int64    // seconds of the trace
-	workers    int      // simulations in parallel
 	set        []string // assignments to keys
 
 	given *pflag.FlagSet
@@ -42,17 +34,17 @@ var clusterKeys = map[string]string{
 
 func (f *clusterFlags) add(command *cobra.Command) {
 	f.given = command.Flags()
-	f.given.StringVar(&f.data, "data", "", "folder with knowledge of the cluster: its nodes, profiles, estimates, forecasts")
-	f.given.StringVar(&f.trace, "trace", "", "file of the trace")
-	f.given.StringVar(&f.nodes, "nodes", "", "file of the virtual clusters and their nodes, or a number of nodes for all jobs; empty is vc_config.csv in --data")
+	f.given.String("data", "", "folder with knowledge of the cluster: its nodes, profiles, estimates, forecasts")
+	f.given.String("trace", "", "file of the trace")
+	f.given.String("nodes", "", "file of the virtual clusters and their nodes, or a number of nodes for all jobs; empty is vc_config.csv in --data")
 	f.given.StringSliceVar(&f.schedulers, "scheduler", nil, "schedulers, separated by commas; all is every one")
-	f.given.StringVar(&f.compat, "compat", "", "reproduce the faults of an original: lucid; none corrects them")
-	f.given.StringVar(&f.placement, "placement", "", "how nodes are selected: consolidate, consolidate-first or random")
-	f.given.StringVar(&f.estimates, "estimates", "", "estimated durations of jobs: lgb or ebm of --data, exact, or a file")
+	f.given.String("compat", "", "reproduce the faults of an original: lucid; none corrects them")
+	f.given.String("placement", "", "how nodes are selected: consolidate, consolidate-first or random")
+	f.given.String("estimates", "", "estimated durations of jobs: lgb or ebm of --data, exact, or a file")
 	f.given.StringSliceVar(&f.loads, "load", nil, "factors by which jobs arrive faster than in the trace, separated by commas")
-	f.given.Int64Var(&f.from, "from", 0, "drop jobs submitted before this second of the trace")
-	f.given.Int64Var(&f.to, "to", 0, "drop jobs submitted after this second of the trace")
-	f.given.IntVar(&f.workers, "workers", 0, "simulations in parallel; 0 is one for each processor")
+	f.given.Int64("from", 0, "drop jobs submitted before this second of the trace")
+	f.given.Int64("to", 0, "drop jobs submitted after this second of the trace")
+	f.given.Int("workers", 0, "simulations in parallel; 0 is one for each processor")
 	f.given.StringArrayVar(&f.set, "set", nil, "set a key, such as lucid.limit=300, after file and flags; may be given several times")
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
@@ -44,7 +43,7 @@ dates the first line is the beginning of the simulation.`,
 			return runClusterForecast(command.Context(), command.OutOrStdout(), o)
 		},
 	}
-	o.addFlags(command)
+	o.addFlags(command, &o.Options)
 	flags := command.Flags()
 	flags.StringVar(&o.Ticks, "ticks", "", "table of submissions by ten minutes, in place of a trace")
 	flags.StringVar(&o.from, "from", "", "learn from submissions before this date, and forecast the later ones; empty learns every week")
@@ -56,21 +55,15 @@ dates the first line is the beginning of the simulation.`,
 }
 
 func runClusterForecast(ctx context.Context, w io.Writer, o clusterForecastOptions) error {
-	var err error
-	if o.Options, err = o.options(); err != nil {
+	err := o.read(&o.Options)
+	if err != nil {
 		return err
 	}
 	if o.From, err = dateOf("from", o.from); err != nil {
 		return err
 	}
-	r, partial := estimates.Forecast(ctx, environment(ctx), o.ForecastOptions)
-	switch {
-	case r == nil:
-		return partial
-	case o.json:
-		return errors.Join(document.PrintJSON(w, r), partial)
-	}
-	return errors.Join(printForecast(w, r), partial)
+	r, err := estimates.Forecast(ctx, environment(ctx), o.ForecastOptions)
+	return show(w, o.json, r, err, printForecast)
 }
 
 // printForecast prints a forecast for people.

@@ -10,48 +10,39 @@ import (
 	"graft/work/estimates"
 )
 
-// learnedFlags are the common flags of commands that learn from a trace.
+// learnedFlags are the common flags of commands that learn from a trace, but for those that are
+// options as they are.
 type learnedFlags struct {
-	trace   string // file
-	format  string // of the trace; empty recognises it
-	window  string // seconds, as A..B; empty is all
-	start   string // date of second zero, of traces without dates
-	out     string // file that is written
-	shapes  string // folder for shape functions; empty is none
-	target  string // transformation of the target
-	seed    uint64 // of the choice of validation rows
-	workers int    // bags in parallel
-	force   bool   // replace files
-	json    bool   // print one object
+	window string // seconds, as A..B; empty is all
+	start  string // date of second zero, of traces without dates
+	json   bool   // print one object
 }
 
-func (f *learnedFlags) addFlags(command *cobra.Command) {
+func (f *learnedFlags) addFlags(command *cobra.Command, o *estimates.Options) {
 	flags := command.Flags()
-	flags.StringVar(&f.trace, "trace", "", "file of the trace")
-	flags.StringVar(&f.format, "format", "", "the trace's format; empty recognises it by the first bytes")
+	flags.StringVar(&o.Trace, "trace", "", "file of the trace")
+	flags.StringVar(&o.Format, "format", "", "the trace's format; empty recognises it by the first bytes")
 	flags.StringVar(&f.window, "window", "", "keep jobs submitted within these seconds, as A..B, either of which may be left out")
 	flags.StringVar(&f.start, "start", "", "the date of second zero, such as 2020-04-01, of a trace whose seconds have none")
-	flags.StringVar(&f.out, "out", "", "the file that is written")
-	flags.StringVar(&f.shapes, "shapes", "", "write the models' shape functions into this folder, as CSV and SVG")
-	flags.StringVar(&f.target, "target", estimate.TargetPlain, "what is learned: plain, the mean; log, the mean by way of logarithms; median")
-	flags.Uint64Var(&f.seed, "seed", 0, "seed of the choice of validation rows")
-	flags.IntVar(&f.workers, "workers", 0, "bags learned in parallel, without effect on the result; 0 is one for each processor")
-	flags.BoolVar(&f.force, "force", false, "replace existing files")
+	flags.StringVar(&o.Out, "out", "", "the file that is written")
+	flags.StringVar(&o.Shapes, "shapes", "", "write the models' shape functions into this folder, as CSV and SVG")
+	flags.StringVar(&o.Model.Target, "target", estimate.TargetPlain, "what is learned: plain, the mean; log, the mean by way of logarithms; median")
+	flags.Uint64Var(&o.Model.Seed, "seed", 0, "seed of the choice of validation rows")
+	flags.IntVar(&o.Model.Workers, "workers", 0, "bags learned in parallel, without effect on the result; 0 is one for each processor")
+	flags.BoolVar(&o.Force, "force", false, "replace existing files")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object")
 	_ = command.MarkFlagRequired("out")
 	_ = command.RegisterFlagCompletionFunc("format", words(traceFormats))
 	_ = command.RegisterFlagCompletionFunc("target", words(func() []string { return []string{estimate.TargetPlain, estimate.TargetLog, estimate.TargetMedian} }))
 }
 
-// options converts the flags to options of an estimate or a forecast.
-func (f *learnedFlags) options() (estimates.Options, error) {
-	o := estimates.Options{Trace: f.trace, Format: f.format, Out: f.out, Shapes: f.shapes, Force: f.force, Model: estimate.Options{Target: f.target, Seed: f.seed, Workers: f.workers}}
-	var err error
+// read reads the flags that are no options yet.
+func (f *learnedFlags) read(o *estimates.Options) (err error) {
 	if o.Window, err = windowOf(f.window); err != nil {
-		return o, err
+		return err
 	}
 	o.Start, err = dateOf("start", f.start)
-	return o, err
+	return err
 }
 
 // dateOf reads a date, or a date and a time. An empty text is the zero time.

@@ -2,14 +2,13 @@ package main
 
 import (
 	"context"
-	"errors"
 	"io"
 
 	"github.com/spf13/cobra"
 
 	"graft/config"
-	"graft/results/document"
 	"graft/results/report"
+	"graft/results/runs"
 	"graft/work/clusters"
 )
 
@@ -48,9 +47,7 @@ results job by job. Without it they are corrected, and the report has the effect
   graft cluster run --data venus --trace september.csv --scheduler lucid --compat lucid --json`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				o.file = args[0]
-			}
+			o.file = first(args)
 			return runCluster(command.Context(), command.OutOrStdout(), o)
 		},
 	}
@@ -76,14 +73,6 @@ func runCluster(ctx context.Context, w io.Writer, o clusterRunOptions) error {
 	if o.Config, err = env.Text(o.file); err != nil {
 		return err
 	}
-	outcome, left := clusters.Run(ctx, env, c, o.RunOptions)
-	if outcome == nil {
-		return left
-	}
-	if o.json {
-		err = document.PrintJSON(w, outcome)
-	} else {
-		err = report.PrintCluster(outcome, w)
-	}
-	return errors.Join(err, left)
+	outcome, err := clusters.Run(ctx, env, c, o.RunOptions)
+	return show(w, o.json, outcome, err, func(w io.Writer, r *runs.ClusterOutcome) error { return report.PrintCluster(r, w) })
 }

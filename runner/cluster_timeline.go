@@ -36,9 +36,7 @@ The budget and the number of devices at the start are printed on stderr, for the
   graft cluster timeline --data venus --trace september.csv --scheduler fair --job 765472 --budget 600`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				o.file = args[0]
-			}
+			o.file = first(args)
 			return runClusterTimeline(command.Context(), command.OutOrStdout(), command.ErrOrStderr(), o)
 		},
 	}

@@ -27,9 +27,9 @@ var shells = []string{"bash", "zsh", "fish", "powershell"}
 func newCompletionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion " + strings.Join(shells, "|"),
-		Short: "Print a script by which a shell completes command lines",
-		Long: `completion prints a script for a shell. It completes commands and flags, and what they
-take: networks of the zoo, profiles, datasets, run folders, and keys after --set.
+		Short: "Print the completion script of a shell",
+		Long: `completion prints a script for a shell. It completes commands, flags and their values:
+networks of the zoo, profiles, datasets, run folders, and keys after --set.
 
 bash needs the package bash-completion. 'make install' puts the scripts of bash, zsh and
 fish where these shells look for them.`,
@@ -82,8 +82,7 @@ var argumentCompleters = map[string]completer{
 	"graft serve":          folders,
 }
 
-// flagCompleters complete the values of a flag. Flags without an entry complete file
-// names.
+// flagCompleters complete the values of a flag. Flags without an entry complete file names.
 var flagCompleters = map[string]completer{
 	"set":       keys,
 	"folder":    runFolders,
@@ -172,14 +171,9 @@ func keys(command *cobra.Command, args []string, _ string) ([]string, cobra.Shel
 	return list, cobra.ShellCompDirectiveNoSpace
 }
 
-// keysOf are the keys of a kind of file: that of the first argument, or else the
-// command's.
+// keysOf are the keys of a kind of file: that of the first argument, or else the command's.
 func keysOf(command *cobra.Command, args []string) []config.Value {
-	path := ""
-	if len(args) > 0 {
-		path = args[0]
-	}
-	kind := config.KindOf(files.OS{}, path)
+	kind := config.KindOf(files.OS{}, first(args))
 	if usual := map[string]*config.Kind{"simulate": config.SimulationKind, "learn": config.TreeLearningKind}[command.Name()]; kind == config.JobKind && usual != nil {
 		kind = usual
 	}

@@ -15,11 +15,12 @@ import (
 	"graft/results/document"
 	"graft/results/failure"
 	"graft/results/runs"
+	"graft/work"
 )
 
 // newConfigCommand is `graft config`. It needs no LibTorch.
 func newConfigCommand() *cobra.Command {
-	command := &cobra.Command{
+	return group(&cobra.Command{
 		Use:   "config",
 		Short: "Check configuration files, show their values, and convert old ones",
 		Long: `config works on configuration files: TOML, with a section for each part. A missing
@@ -28,11 +29,7 @@ the kind of a file, which is a job's unless it has one of these:
 ` + kindsHelp(),
 		Example: `  graft config check job.toml
   graft config show job.toml --set time.budget=90s`,
-		Args: cobra.NoArgs, // so that a misspelt command under it is an error
-		RunE: func(command *cobra.Command, _ []string) error { return command.Help() },
-	}
-	command.AddCommand(newConfigCheckCommand(), newConfigShowCommand(), newConfigSchemaCommand(), newConfigConvertCommand())
-	return command
+	}, newConfigCheckCommand(), newConfigShowCommand(), newConfigSchemaCommand(), newConfigConvertCommand())
 }
 
 // kindsHelp lists the kinds of files by their sections.
@@ -65,24 +62,23 @@ checked when a job starts.`,
   graft config check *.toml`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			return runConfigCheck(command.OutOrStdout(), args, set)
+			return checkFiles(command.OutOrStdout(), args, func(path string) (string, error) { return configSummary(path, set) })
 		},
 	}
 	setFlag(command, &set)
 	return command
 }
 
-func runConfigCheck(w io.Writer, paths, set []string) error {
+// checkFiles prints a line for each valid file, and returns the faults of the others.
+func checkFiles(w io.Writer, paths []string, summary func(path string) (string, error)) error {
 	var wrong []error
 	code := failure.Failed
 	for _, path := range paths {
-		text, err := configSummary(path, set)
+		text, err := summary(path)
 		if err == nil {
 			_, err = fmt.Fprintf(w, "%s: ok: %s\n", path, text)
 		}
-		if err != nil {
-			wrong = append(wrong, err)
-		}
+		wrong = append(wrong, err)
 		var coded *failure.ExitError
 		if errors.As(err, &coded) {
 			code = coded.Code
@@ -139,15 +135,11 @@ each key above it.`,
   graft config show --describe >job.toml`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			path := ""
-			if len(args) > 0 {
-				path = args[0]
-			}
-			f, _, err := readAny(path, set)
+			f, _, err := readAny(first(args), set)
 			if err != nil {
 				return err
 			}
-			return showConfig(command.OutOrStdout(), path, f, o)
+			return showConfig(command.OutOrStdout(), first(args), f, o)
 		},
 	}
 	setFlag(command, &set)
@@ -271,11 +263,7 @@ func runConfigConvert(w io.Writer, log *zap.Logger, path, out string) error {
 		_, err := io.WriteString(w, t.Text)
 		return err
 	}
-	err = files.WriteAtomic(files.OS{}, out, func(w io.Writer) error {
-		_, err := io.WriteString(w, t.Text)
-		return err
-	})
-	if err != nil {
+	if err := (&work.Env{Files: files.OS{}}).WriteText(out, t.Text); err != nil {
 		return fmt.Errorf("write the file: %w", err)
 	}
 	_, err = fmt.Fprintf(w, "wrote %s: %d warnings, which stand in it\n", out, len(t.Warnings))

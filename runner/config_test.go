@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,35 +14,29 @@ import (
 
 // jobFile writes a job's file into a new folder.
 func jobFile(t *testing.T, text string) string {
-	path := filepath.Join(t.TempDir(), "job.toml")
-	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	path := write(t, filepath.Join(t.TempDir(), "job.toml"), text)
 	return path
 }
 
 func TestConfigCheckTellsAllFaultsOfAllFiles(t *testing.T) {
 	right, wrong, other := jobFile(t, "[run]\nseed = 3\n"), jobFile(t, "[time]\nbudgt = 3\n"), jobFile(t, "[run]\nseed = true\n")
-	got := graft("config", "check", right)
-	assert.Equal(t, failure.Done, got.code)
+	got := done(t, "config", "check", right)
 	assert.Regexp(t, `^.*job\.toml: ok: ConvSmall on synthetic, 1m0s of a virtual clock, 0 events, decider none; digest [0-9a-f]{12}\n$`, got.stdout)
 	assert.Empty(t, got.stderr)
 
-	got = graft("config", "check", wrong, right, other)
-	assert.Equal(t, failure.Configuration, got.code)
+	got = fails(t, failure.Configuration, "", "config", "check", wrong, right, other)
 	assert.Equal(t, 1, strings.Count(got.stdout, ": ok: "))
 	assert.Contains(t, got.stderr, wrong+`:2:1: unknown key "budgt" in time; did you mean budget?`)
 	assert.Contains(t, got.stderr, other+":2:8: seed must be a whole number")
 
-	got = graft("config", "check", right, "--set", "run.sed=3")
-	assert.Equal(t, failure.Configuration, got.code)
-	assert.Contains(t, got.stderr, "--set run.sed=3: ")
+	fails(t, failure.Configuration, "--set run.sed=3: ", "config", "check", right, "--set", "run.sed=3")
 	assert.Equal(t, failure.Failed, graft("config", "check", filepath.Join(t.TempDir(), "none.toml")).code)
 	assert.Equal(t, failure.Usage, graft("config", "check").code)
 }
 
 func TestConfigShowSaysWhereValuesComeFrom(t *testing.T) {
 	path := jobFile(t, "[run]\nseed = 3\n[adapt]\ndecider = \"random\"\n")
-	got := graft("config", "show", path, "--set", "time.budget=90s")
-	require.Equal(t, failure.Done, got.code, got.stderr)
+	got := done(t, "config", "show", path, "--set", "time.budget=90s")
 	for _, line := range []string{`run\.seed +3 +\S+job\.toml:2`, `time\.budget +"90s" +--set`, `train\.batch +64 +default`} {
 		assert.Regexp(t, `(?m)^`+line+`$`, got.stdout)
 	}
@@ -80,32 +73,38 @@ actions = ["deepen:conv1", "deepen:conv2", "none"]
 seeds = 2
 `
 
-func TestConfigKnowsScenarios(t *testing.T) {
+// Every kind of file is checked, shown and described, and has a schema and a page of its keys.
+func TestConfigKnowsEveryKind(t *testing.T) {
+	for kind, c := range map[string]struct{ file, ok, set, shown, schema, page string }{
+		"simulation": {jobFile(t, aScenario), `scenario job, ConvSmall on synthetic, 40s of a virtual clock: 54 sequences in 80 legs, 3 decisions each, 2 seeds`,
+			"simulate.seeds=3", `simulate\.seeds +3 +--set\n(.*\n)*simulate\.tries +2 +default`, "a scenario of graft", "# Keys of a scenario's file"},
+		"learning": {lessonFile(t, "[learn]\nrule = \"exact\"\n"), `a policy learns from 64 sequences of made-up, 21 states of ConvNet2, rule exact, 10000 episodes`,
+			"learn.lr=0.01", `learn\.lr +0\.01 +--set`, "a policy of graft that learns", "# Keys of the file of a policy"},
+		"tree-learning": {classFile(t, "held_out = [THREE]\n"), `structural policies of 5 seeds learn from 32 sequences of 2 tables and stop by 1 other, for known scenarios, 400 steps at most`,
+			"learn.for=new", `learn\.for +"new" +--set\n(.*\n)*learn\.pool +0\.5 +default`, "structural policies of graft that learn", "# Keys of the file of structural policies that learn"},
+		"pipeline": {newPipeline(t, "", 100, 200), `8 sequences of 2 scenarios are simulated, structural policies of 2 seeds learn from them, for known scenarios, 12 steps at most`,
+			"learn.steps=13", `learn\.steps +13 +--set`, "a pipeline of graft", "# Keys of a pipeline's file"},
+	} {
+		require.Regexp(t, `ok: `+c.ok+`; digest [0-9a-f]{12}\n$`, done(t, "config", "check", c.file).stdout)
+		require.Regexp(t, `(?m)^`+c.shown+`$`, done(t, "config", "show", c.file, "--set", c.set).stdout)
+		for _, form := range []string{"--toml", "--describe"} {
+			done(t, "config", "check", jobFile(t, done(t, "config", "show", c.file, form).stdout))
+		}
+		require.Contains(t, done(t, "config", "schema", "--"+kind).stdout, c.schema)
+		require.Contains(t, done(t, "config", "schema", "--markdown").stdout, c.page)
+	}
+	fails(t, failure.Usage, "", "config", "schema", "--simulation", "--learning")
 	path := jobFile(t, aScenario)
-	o := graft("config", "check", path)
-	require.Equal(t, failure.Done, o.code, o.stderr)
-	require.Regexp(t, `ok: scenario job, ConvSmall on synthetic, 40s of a virtual clock: 54 sequences in 80 legs, 3 decisions each, 2 seeds; digest [0-9a-f]{12}\n$`, o.stdout)
-	o = graft("config", "check", path, "--set", `simulate.design="sample"`, "--set", "simulate.most=9")
-	require.Contains(t, o.stdout, " of the design sample, ")
-	o = graft("config", "check", path, "--set", "simulate.most=9")
-	require.Equal(t, failure.Configuration, o.code)
-	require.Contains(t, o.stderr, path+": scenario job has 27 sequences")
-	o = graft("config", "show", path, "--set", "simulate.seeds=3")
-	require.Regexp(t, `(?m)^simulate\.seeds +3 +--set$`, o.stdout)
-	require.Regexp(t, `(?m)^simulate\.tries +2 +default$`, o.stdout)
-	require.Equal(t, failure.Done, graft("config", "check", jobFile(t, graft("config", "show", path, "--describe").stdout)).code)
-	require.Contains(t, graft("config", "schema", "--simulation").stdout, "a scenario of graft")
-	require.Contains(t, graft("config", "schema", "--markdown").stdout, "# Keys of a scenario's file")
-	require.Equal(t, failure.Usage, graft("config", "schema", "--simulation", "--learning").code)
+	require.Contains(t, done(t, "config", "check", path, "--set", `simulate.design="sample"`, "--set", "simulate.most=9").stdout, " of the design sample, ")
+	fails(t, failure.Configuration, path+": scenario job has 27 sequences", "config", "check", path, "--set", "simulate.most=9")
+	fails(t, failure.Configuration, "it has no runner.seed", "config", "convert", jobFile(t, "[runner]\nagent = \"Agent\"\n[simulation]\ndatafile = \"a.pkl\"\n"))
 }
 
 func TestConfigSchemaIsJSON(t *testing.T) {
-	var schema map[string]any
-	require.NoError(t, json.Unmarshal([]byte(graft("config", "schema").stdout), &schema))
+	schema := decoded[map[string]any](t, graft("config", "schema").stdout)
 	assert.Equal(t, "https://json-schema.org/draft/2020-12/schema", schema["$schema"])
-	page, err := os.ReadFile(filepath.Join("..", "docs", "reference-config.md"))
-	require.NoError(t, err)
-	assert.Equal(t, string(page), graft("config", "schema", "--markdown").stdout)
+	page := contents(t, filepath.Join("..", "docs", "reference-config.md"))
+	assert.Equal(t, page, graft("config", "schema", "--markdown").stdout)
 }
 
 const originalJob = `[runner]
@@ -124,15 +123,13 @@ decay_freq = 500
 
 func TestConfigConvertMakesAJobThatIsRight(t *testing.T) {
 	original, out := jobFile(t, originalJob), filepath.Join(t.TempDir(), "out.toml")
-	printed := graft("config", "convert", original)
-	require.Equal(t, failure.Done, printed.code, printed.stderr)
+	printed := done(t, "config", "convert", original)
 	assert.Contains(t, printed.stderr, "agent.decay_freq had no effect")
 	assert.Contains(t, printed.stdout, "# - agent.decay_freq had no effect")
 	got := graft("config", "convert", original, "-o", out)
 	assert.Regexp(t, `^wrote .*out\.toml: \d+ warnings, which stand in it\n$`, got.stdout)
-	written, err := os.ReadFile(out)
-	require.NoError(t, err)
-	assert.Equal(t, printed.stdout, string(written))
+	written := contents(t, out)
+	assert.Equal(t, printed.stdout, written)
 	assert.Equal(t, failure.Done, graft("config", "check", out).code)
 
 	assert.Equal(t, failure.Configuration, graft("config", "convert", jobFile(t, "")).code)

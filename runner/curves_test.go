@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -64,34 +63,23 @@ func TestCurvesOfAJob(t *testing.T) {
 	plain := filepath.Join(t.TempDir(), "plain")
 	require.Equal(t, failure.Done, graft(brief(plain, "--set", "run.threads=1", "--set", "data.synthetic.train=150")...).code)
 	require.Empty(t, drawnCurves(t, plain), "off by default")
-	for _, name := range []string{"epochs.csv", "events.jsonl"} {
-		without, err := os.ReadFile(filepath.Join(plain, name))
-		require.NoError(t, err)
-		with, err := os.ReadFile(filepath.Join(whole, name))
-		require.NoError(t, err)
-		require.Equal(t, string(without), string(with), "curves change nothing")
-	}
+	sameFiles(t, plain, whole, "epochs.csv", "events.jsonl")
 }
 
 func TestCurvesOfPolicies(t *testing.T) {
 	path, folder := lessonFile(t, "[run]\nevery = 50\ntensorboard = true\n"), filepath.Join(t.TempDir(), "run")
-	o := graft("learn", path, "--folder", folder, "--quiet", "--set", "learn.episodes=200")
-	require.Equal(t, failure.Done, o.code, o.stderr)
+	done(t, "learn", path, "--folder", folder, "--quiet", "--set", "learn.episodes=200")
 	drawn := strings.Join(drawnCurves(t, folder), "\n")
-	for _, words := range []string{"50 objective ", "200 accuracy/expected ", "200 temperature ", "50 likeliest_sequence `"} {
-		require.Contains(t, drawn, words)
-	}
+	containsAll(t, drawn, "50 objective ", "200 accuracy/expected ", "200 temperature ", "50 likeliest_sequence `")
 
 	path, folder = classFile(t, "held_out = [THREE]\n"), filepath.Join(t.TempDir(), "trees")
 	args := []string{"learn", path, "--folder", folder, "--quiet", "--tensorboard", "--set", "run.seeds=2", "--set", "policy.hidden=16", "--set", "learn.steps=30"}
-	o = graft(args...)
-	require.Equal(t, failure.Done, o.code, o.stderr)
+	done(t, args...)
 	want := drawnCurves(t, folder)
 	slices.Sort(want)
 	require.Contains(t, strings.Join(want, "\n"), "10 aim/seed-2 ")
 	require.Contains(t, strings.Join(want, "\n"), "10 held_out/seed-1 ")
-	o = graft(append(args, "--resume")...)
-	require.Equal(t, failure.Done, o.code, o.stderr)
+	done(t, append(args, "--resume")...)
 	again := drawnCurves(t, folder)
 	slices.Sort(again)
 	require.Equal(t, want, again, "who goes on tells all again, once")

@@ -17,16 +17,12 @@ import (
 )
 
 func newDataCommand() *cobra.Command {
-	command := &cobra.Command{
+	return group(&cobra.Command{
 		Use:     "data",
 		Short:   "Fetch published datasets",
-		Long:    "data brings published datasets onto this machine. Synthetic images, the default, need none.",
+		Long:    "data fetches published datasets. Synthetic images, the default, need none.",
 		Example: "  graft data fetch cifar10 --dir data",
-		Args:    cobra.NoArgs, // so that a misspelt command under it is an error
-		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() },
-	}
-	command.AddCommand(newDataFetchCommand())
-	return command
+	}, newDataFetchCommand())
 }
 
 func newDataFetchCommand() *cobra.Command {
@@ -34,16 +30,16 @@ func newDataFetchCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "fetch NAME",
 		Short: "Download a dataset, checked against its published digest",
-		Long: `fetch downloads ` + strings.Join(dataset.Fetchable(), ", ") + ` from where their authors publish them. A file
-gets its name only when its digest is right; a download that was cut short goes on
-where it stopped.`,
+		Long: `fetch downloads ` + strings.Join(dataset.Fetchable(), ", ") + ` from their authors' servers. A file
+gets its name only after its digest is verified; an interrupted download goes on where it
+stopped.`,
 		Example: "  graft data fetch cifar10\n  graft data fetch mnist --dir /data/mnist",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			return runDataFetch(command.Context(), command.OutOrStdout(), args[0], dir)
 		},
 	}
-	command.Flags().StringVar(&dir, "dir", "data", "the folder that it goes into")
+	command.Flags().StringVar(&dir, "dir", "data", "folder for the files")
 	return command
 }
 

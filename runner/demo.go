@@ -16,11 +16,11 @@ func newDemoCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "demo",
 		Short: "Train a network that grows and shrinks, on synthetic images",
-		Long: `demo runs a job on images that it makes itself, in half a minute or so: a small
-network trains, is given devices, deepens and widens, loses them again, and returns
-to its first size while it learns from the larger network. It prints what each of
-these did to the accuracy. It needs no data and no network connection; --set changes
-the job, and --folder keeps what it writes, which is thrown away otherwise.`,
+		Long: `demo runs a job on synthetic images in about half a minute: a small network trains, is given
+devices, deepens and widens, loses them again, and returns to its first size while it learns
+from the larger network. It prints the effect of each step on the accuracy. It needs no data
+and no network connection. --set changes the job, and --folder keeps its run folder, which is
+otherwise removed.`,
 		Example: `  graft demo
   graft demo --folder runs/demo --set time.clock=wall --set time.budget=60s`,
 		Args: cobra.NoArgs,

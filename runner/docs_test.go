@@ -32,19 +32,17 @@ var promptPattern = regexp.MustCompile(`(?m)^\$ `)
 // many blocks there were.
 func followPage(t *testing.T, source, path string, env []string) int {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	blocks := heeded.FindAllStringSubmatch(string(text), -1)
+	text := contents(t, path)
+	blocks := heeded.FindAllStringSubmatch(text, -1)
 	for _, block := range blocks {
 		what, name, _ := strings.Cut(block[1], "=")
 		switch what {
 		case "file":
-			require.NoError(t, os.WriteFile(name, []byte(block[2]), 0o600))
+			write(t, name, block[2])
 		case "from":
-			quoted, err := os.ReadFile(filepath.Join(source, name))
-			require.NoError(t, err)
+			quoted := contents(t, filepath.Join(source, name))
 			for part := range strings.SplitSeq(block[2], "…\n") {
-				require.Contains(t, string(quoted), part, "%s quotes %s", path, name)
+				require.Contains(t, quoted, part, "%s quotes %s", path, name)
 			}
 		default:
 			require.Regexp(t, `^\$ `, block[2], "%s: a command line begins with a dollar", path)

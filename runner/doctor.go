@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"graft/results/document"
 	"graft/work/doctor"
 )
 
@@ -30,10 +29,10 @@ func newDoctorCommand() *cobra.Command {
 	var asJSON bool
 	command := &cobra.Command{
 		Use:   "doctor",
-		Short: "Look the machine over: LibTorch, devices, threads, and whether they work",
-		Long: `doctor says which LibTorch graft found and where it came from, what devices and
-threads there are, and checks that what graft stands on works. Each check prints
-pass or fail, and what to do about a failure. The exit code is 1 if any fails.`,
+		Short: "Check LibTorch, devices and threads of this machine",
+		Long: `doctor prints which LibTorch graft uses and its origin, the devices and threads, and checks
+that they work. Each check prints pass or fail, and a failed one its remedy. The exit code is
+1 if a check fails.`,
 		Example: `  graft doctor
   graft doctor --json`,
 		Args: cobra.NoArgs,
@@ -47,13 +46,7 @@ pass or fail, and what to do about a failure. The exit code is 1 if any fails.`,
 
 func runDoctor(w io.Writer, asJSON bool) error {
 	report := doctor.Examine(environment(context.Background()).Files)
-	var err error
-	if asJSON {
-		err = document.PrintJSON(w, report)
-	} else {
-		err = printDoctor(report, w)
-	}
-	if err != nil {
+	if err := show(w, asJSON, &report, nil, printDoctor); err != nil {
 		return err
 	}
 	if !report.Healthy {
@@ -62,7 +55,7 @@ func runDoctor(w io.Writer, asJSON bool) error {
 	return nil
 }
 
-func printDoctor(r doctor.Report, w io.Writer) error {
+func printDoctor(w io.Writer, r *doctor.Report) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	if l := r.LibTorch; l != nil {
 		fmt.Fprintf(table, "LibTorch\t%s from %s, %s\n", l.Version, l.Origin, l.Vectors)

@@ -14,7 +14,7 @@ import (
 func environment(ctx context.Context) *work.Env {
 	e := &work.Env{Files: files.OS{}, Now: time.Now, Random: rand.Reader, Version: thisVersion(), Args: os.Args, Log: loggerFrom(ctx), Enter: os.Chdir}
 	e.Host, _ = os.Hostname()      // the manifest has none then
-	e.Program, _ = os.Executable() // whoever starts processes says that it is missing
+	e.Program, _ = os.Executable() // starting processes fails without it
 	if s := screenFrom(ctx); drawable(s) {
 		e.Show = func(w work.Progress) func() { return drawBars(s, w).close }
 	}

@@ -31,33 +31,32 @@ func newEvaluateCommand() *cobra.Command {
 	var o evaluateOptions
 	command := &cobra.Command{
 		Use:   "evaluate --policy P [--policy P…] --table DIR [--table DIR…]",
-		Short: "Hold policies against tables of all sequences of actions",
-		Long: `evaluate follows policies through tables: each time the likeliest action is taken,
-on the network as the actions before have made it and with the time that the table says
-was left. It says what accuracy the table has for that sequence, how many points the best
-one has more, and how others fare who need no learning: never adapting, drawing at random,
-each action taken every time, looking one step ahead, the one sequence that is best over
-all these tables, and the best. Beside that stand the noise of the tables, the ranks that
-it could exchange, and what it leaves to be regretted by whoever knew the truth.
+		Short: "Compare policies with baselines in tables of simulated sequences",
+		Long: `evaluate follows policies through tables of all sequences of actions. At each decision it
+takes the likeliest action, on the network that earlier actions made and with the time left
+that the table recorded. It prints the accuracy of the sequence that follows, the regret in
+points against the best sequence, and the same of baselines that need no learning: never
+adapting, random actions, one action every time, one-step lookahead, the fixed sequence that
+is best over all these tables, and the optimum. Beside them are the noise of the tables, the
+ranks that the noise could exchange, and the expected regret of an oracle under that noise.
 
 A policy is a file of a structural policy (.safetensors), the folder of a run of 'graft
-learn' that holds policy.safetensors, or a policy of the original's: a folder with
-agent.finalmodel.pth and config.toml, or its file of weights. Those need --vocab, a folder
-with NAME.ids.pkl and NAME.embeddings.pkl or what 'graft vocab build' wrote. A table is a
-folder of graft's own, or one of the original's with data.pkl and config.toml.
+learn' with policy.safetensors, or a policy of the original system: a folder with
+agent.finalmodel.pth and config.toml, or its file of weights. Policies of the original need
+--vocab, a folder with NAME.ids.pkl and NAME.embeddings.pkl or the output of 'graft vocab
+build'. A table is a folder of graft, or one of the original with data.pkl and config.toml.
 
-With --leave-out there is no --policy: in turn each scenario, or all tables of a network,
-are left out, policies learn from the others and are evaluated on those.
+With --leave-out there is no --policy: each scenario, or all tables of each network, are left
+out in turn; policies learn from the other tables and are evaluated in those left out.
 
-With --out what came out is kept as well, in a run folder: what was compared, each seed in
+With --out the results are also written into a run folder: what was compared, each seed in
 each table, and all that is printed. 'graft report' and 'graft plot' read it.
 
---compat prints the report of the original about the policy that is named, with token
-0 before the layers where it was there when the policy was reported on. The original's
-last code made two mistakes, which --as-published makes as well: of a policy whose
-learning began with another, that other one was evaluated (it is looked for in the
-folder beside); and token 0 was never put before the layers, though the policies of
-the first network learned with it.`,
+--compat prints the report of the original system for one policy, with token 0 before the
+layers where the policy was reported on that way. The original's last code made two mistakes,
+which --as-published reproduces: of a policy whose learning began with another policy, it
+evaluated that other policy (looked for in the folder beside); and it never put token 0
+before the layers, though policies of the first network learned with it.`,
 		Example: `  graft evaluate --policy runs/mine --policy policy.safetensors --table tables/early --table tables/late
   graft evaluate --leave-out scenario --seeds 5 --table tables/early --table tables/middle --table tables/late
   graft evaluate --leave-out network --learn policy.toml --out runs/unseen
@@ -76,15 +75,15 @@ the first network learned with it.`,
 
 func (o *evaluateOptions) addFlags(command *cobra.Command) {
 	flags := command.Flags()
-	flags.StringArrayVar(&o.Policies, "policy", nil, "a policy's file, or the folder of a run; several are compared")
-	flags.StringArrayVar(&o.Tables, "table", nil, "the folder of a table, or of a policy of the original's that learned from one beside it; may be given several times")
-	flags.StringVar(&o.Vocab, "vocab", "", "the folder or file of the vocabulary that policies of the original's learned with")
+	flags.StringArrayVar(&o.Policies, "policy", nil, "file of a policy, or folder of a run; several are compared")
+	flags.StringArrayVar(&o.Tables, "table", nil, "folder of a table, or of a policy of the original that learned from one beside it; may be given several times")
+	flags.StringVar(&o.Vocab, "vocab", "", "folder or file of the vocabulary that policies of the original learned with")
 	flags.BoolVar(&o.compat, "compat", false, "print the original's report")
-	flags.BoolVar(&o.asPublished, "as-published", false, "with --compat: evaluate what the original's last code evaluated, mistakes included")
-	flags.StringVar(&o.Prefix, "prefix", "", `whether a policy of the original's reads token 0 before the layers: "always", "never", or empty for as it learned, with --compat as it was reported on`)
+	flags.BoolVar(&o.asPublished, "as-published", false, "with --compat: reproduce the mistakes of the original's last code")
+	flags.StringVar(&o.Prefix, "prefix", "", `whether a policy of the original reads token 0 before the layers: "always" or "never"; empty is as it learned, and with --compat as it was reported on`)
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	flags.BoolVar(&o.csv, "csv", false, "print a row for each table and chooser")
-	flags.StringVar(&o.Out, "out", "", "keep what came out in this run folder, which must not be there yet")
+	flags.StringVar(&o.Out, "out", "", "write the results into this new run folder")
 	flags.BoolVar(&o.Force, "force", false, "with --out: move an existing folder aside")
 	o.addLeaveFlags(flags)
 	command.MarkFlagsMutuallyExclusive("json", "compat", "csv")
@@ -97,22 +96,22 @@ func (o *evaluateOptions) addFlags(command *cobra.Command) {
 }
 
 func (o *evaluateOptions) addLeaveFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&o.Leave.By, "leave-out", "", `leave tables out in turn, and judge by them what policies learn from the others: "scenario" one at a time, "network" all of a network's`)
-	flags.StringVar(&o.Leave.File, "learn", "", "with --leave-out: the file of 'graft learn' that says from which tables policies learn, how, and with how many seeds")
-	flags.StringVar(&o.Leave.For, "for", "new", `with --leave-out: how policies learn: for "new" scenarios, or for "known" ones`)
-	flags.IntVar(&o.seeds, "seeds", 10, "with --leave-out: policies that learn each time, with the seeds from 1 on")
-	flags.IntVar(&o.Leave.Steps, "steps", 0, "with --leave-out: steps of learning at most (default: as --for has them)")
+	flags.StringVar(&o.Leave.By, "leave-out", "", `leave tables out in turn, and evaluate in them what policies learn from the others: "scenario" leaves out one at a time, "network" all of one network`)
+	flags.StringVar(&o.Leave.File, "learn", "", "with --leave-out: file of 'graft learn' with the tables, the learning options and the number of seeds")
+	flags.StringVar(&o.Leave.For, "for", "new", `with --leave-out: default learning options for "new" or "known" scenarios`)
+	flags.IntVar(&o.seeds, "seeds", 10, "with --leave-out: number of policies that learn each time, with seeds from 1 on")
+	flags.IntVar(&o.Leave.Steps, "steps", 0, "with --leave-out: maximum number of learning steps (default: that of --for)")
 }
 
 // validate lists what is wrong with flags beside each other, and with the options.
 func (o evaluateOptions) validate(env *work.Env) error {
 	switch {
 	case o.compat && (len(o.Policies) > 1 || len(o.Tables) > 1):
-		return failure.Usagef("--compat is the original's report, about one policy and one table")
+		return failure.Usagef("--compat is the report of the original, about one policy and one table")
 	case o.asPublished && !o.compat:
-		return failure.Usagef("--as-published is for the original's report; add --compat")
+		return failure.Usagef("--as-published is for the report of the original; add --compat")
 	case o.Force && o.Out == "":
-		return failure.Usagef("--force is for the folder of --out; add that, or leave --force away")
+		return failure.Usagef("--force is for the folder of --out; add that, or leave out --force")
 	}
 	if err := failure.With(failure.Usage, o.validateLeave()); o.Leave.By == "" && err != nil {
 		return err
@@ -125,16 +124,16 @@ func (o evaluateOptions) validateLeave() error {
 	var faults []error
 	for _, flag := range []string{"learn", "for", "seeds", "steps"} {
 		if o.Leave.By == "" && o.given(flag) {
-			faults = append(faults, fmt.Errorf("--%s is for --leave-out; add that, or leave --%s away", flag, flag))
+			faults = append(faults, fmt.Errorf("--%s is for --leave-out; add that, or leave out --%s", flag, flag))
 		}
 	}
 	for _, flag := range []string{"for", "steps", "table"} {
 		if o.Leave.By != "" && o.Leave.File != "" && o.given(flag) {
-			faults = append(faults, fmt.Errorf("--%s is what the file of --learn says; leave one of them away", flag))
+			faults = append(faults, fmt.Errorf("--%s is in the file of --learn; leave out one of them", flag))
 		}
 	}
 	if o.Leave.By != "" && o.seeds < 1 {
-		faults = append(faults, fmt.Errorf("--seeds is %d; at least one policy learns", o.seeds))
+		faults = append(faults, fmt.Errorf("--seeds is %d; must be at least 1", o.seeds))
 	}
 	return errors.Join(faults...)
 }

@@ -25,8 +25,7 @@ import (
 // publishedFolder is the folder of the original's files, beside the repository.
 const publishedFolder = "../../shared/reference/adaptation"
 
-// beside are the folders of the original that match a pattern; without any the test
-// is skipped.
+// beside are the folders of the original that match a pattern; without any the test is skipped.
 func beside(t *testing.T, pattern string) []string {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(publishedFolder, pattern))
@@ -89,9 +88,8 @@ func publishedReports(t *testing.T) map[string]publishedReport {
 	require.NoError(t, json.Unmarshal(text, &known))
 	reports, tables := map[string]publishedReport{}, tablesOf(t)
 	for _, k := range known {
-		text, err := os.ReadFile(filepath.Join(publishedFolder, "stdout", k.Stdout))
-		require.NoError(t, err)
-		r := publishedReport{text: string(text), modes: k.Modes, actually: filepath.Join(publishedFolder, "policies", k.Actually)}
+		text := contents(t, filepath.Join(publishedFolder, "stdout", k.Stdout))
+		r := publishedReport{text: text, modes: k.Modes, actually: filepath.Join(publishedFolder, "policies", k.Actually)}
 		r.policy = filepath.Join(publishedFolder, "policies", filepath.Base(lineAfter(t, r.text, "=== Model Folder ===")))
 		r.table = tables[filepath.Base(lineAfter(t, r.text, "=== Evaluation Folder ==="))]
 		require.Equal(t, k.Simulation, filepath.Base(r.table), "the table of %s", k.Stdout)
@@ -121,8 +119,7 @@ func (r publishedReport) asItWas() []string {
 func TestPublishedReports(t *testing.T) {
 	for name, r := range publishedReports(t) {
 		t.Run(name, func(t *testing.T) {
-			got := r.evaluate(r.asItWas()...)
-			require.Equal(t, failure.Done, got.code, got.stderr)
+			got := ends(t, r.evaluate(r.asItWas()...), failure.Done, "")
 			require.Equal(t, bodyOf(t, r.text), bodyOf(t, got.stdout))
 			if network, _, found := strings.Cut(r.text, "=== Model Folder"); found && network != "" {
 				require.True(t, strings.HasPrefix(got.stdout, network+"=== Model Folder ===\n"+r.policy+"\n\n=== Evaluation Folder ===\n"+r.table+"\n=== Step 1"))
@@ -135,8 +132,7 @@ func TestPublishedReports(t *testing.T) {
 func TestPublishedReportsOfThePolicyThatTheyAreAbout(t *testing.T) {
 	for name, r := range publishedReports(t) {
 		r.policy = r.actually
-		got := r.evaluate()
-		require.Equal(t, failure.Done, got.code, got.stderr)
+		got := ends(t, r.evaluate(), failure.Done, "")
 		require.Equal(t, bodyOf(t, r.text), bodyOf(t, got.stdout), name)
 	}
 }
@@ -173,8 +169,7 @@ func TestPublishedReportsInEveryMode(t *testing.T) {
 	t.Logf("measured: %d evaluations agree with what is known of the published reports", compared)
 }
 
-// Every policy can be held against every table, and is followed as for the original's
-// report.
+// Every policy can be held against every table, and is followed as for the original's report.
 func TestEveryPolicyOnEveryTable(t *testing.T) {
 	tables := beside(t, "simulations/*")
 	for _, policy := range beside(t, "policies/*/agent.finalmodel.pth") {
@@ -182,10 +177,7 @@ func TestEveryPolicyOnEveryTable(t *testing.T) {
 		for _, table := range tables {
 			args = append(args, "--table", table)
 		}
-		got := graft(args...)
-		require.Equal(t, failure.Done, got.code, got.stderr)
-		var r runs.EvaluationReport
-		require.NoError(t, json.Unmarshal([]byte(got.stdout), &r))
+		r := decoded[runs.EvaluationReport](t, done(t, args...).stdout)
 		p, _, err := published.ReadPolicy(files.OS{}, filepath.Dir(policy), filepath.Join(publishedFolder, "vocabs"), bilstm.Options{})
 		require.NoError(t, err)
 		for k, table := range r.Tables {
@@ -229,10 +221,7 @@ func verdictOf(t *testing.T, table runs.EvaluatedTable, chooser string) evaluati
 func TestNumbersStayThoseOfTheFirstBlocks(t *testing.T) {
 	policy := filepath.Dir(beside(t, "policies/simulation_late_learn2/*.pth")[0])
 	vocabulary := filepath.Join(publishedFolder, "vocabs")
-	got := graft("evaluate", "--json", "--policy", policy, "--table", filepath.Join(publishedFolder, "simulations/simulation_late2"), "--vocab", vocabulary)
-	require.Equal(t, failure.Done, got.code, got.stderr)
-	var r runs.EvaluationReport
-	require.NoError(t, json.Unmarshal([]byte(got.stdout), &r))
+	r := decoded[runs.EvaluationReport](t, done(t, "evaluate", "--json", "--policy", policy, "--table", filepath.Join(publishedFolder, "simulations/simulation_late2"), "--vocab", vocabulary).stdout)
 	require.Equal(t, []string{"deepen:0", "deepen:1", "deepen:1"}, r.Tables[0].Scores[0].Sequence)
 	p, _, err := published.ReadPolicy(files.OS{}, policy, vocabulary, bilstm.Options{})
 	require.NoError(t, err)

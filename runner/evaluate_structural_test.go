@@ -145,12 +145,9 @@ func TestEvaluateStructuralPolicies(t *testing.T) {
 		require.Equal(t, want, got)
 	}
 
-	text := s.evaluate("policy=run", "table=early", "table=late")
-	require.Equal(t, failure.Done, text.code, text.stderr)
-	for _, part := range []string{"policy  run, structural, 3 members, judges deepen\n        tables: early, late\n", "table   late: ConvSmall on synthetic, 9 sequences of 2 decisions from 40 s of 100 s on",
-		"CHOOSER               ACCURACY  REGRET", "over 2 tables", "estimated from runs that differ in their seed", "~ +0.00", "has seen all these tables", "Intervals over 2 tables are too narrow"} {
-		require.Contains(t, text.stdout, part)
-	}
+	text := ends(t, s.evaluate("policy=run", "table=early", "table=late"), failure.Done, "")
+	containsAll(t, text.stdout, "policy  run, structural, 3 members, judges deepen\n        tables: early, late\n", "table   late: ConvSmall on synthetic, 9 sequences of 2 decisions from 40 s of 100 s on",
+		"CHOOSER               ACCURACY  REGRET", "over 2 tables", "estimated from runs that differ in their seed", "~ +0.00", "has seen all these tables", "Intervals over 2 tables are too narrow")
 	rows, err := csv.NewReader(strings.NewReader(s.evaluate("policy=run", "table=early", "table=late", "csv").stdout)).ReadAll()
 	require.NoError(t, err)
 	require.Len(t, rows, 1+len(one.Tables[0].Scores)+len(one.Tables[1].Scores))
@@ -172,20 +169,16 @@ func TestEvaluateOnOtherTables(t *testing.T) {
 func TestLeaveOut(t *testing.T) {
 	s := newShed(t)
 	args := []string{"table=early", "table=late", "table=other", "seeds=2", "steps=5", "leave-out=scenario"}
-	got := s.evaluate(append(args, "json")...)
-	require.Equal(t, failure.Done, got.code, got.stderr)
-	var r runs.LeaveOutReport
-	require.NoError(t, json.Unmarshal([]byte(got.stdout), &r))
+	got := ends(t, s.evaluate(append(args, "json")...), failure.Done, "")
+	r := decoded[runs.LeaveOutReport](t, got.stdout)
 	require.Equal(t, []any{"scenario", "new", 5, 2}, []any{r.LeaveOut, r.For, r.Steps, r.Seeds})
 	require.Equal(t, []string{"early", "other"}, r.Groups[1].Learned)
 	require.Equal(t, evaluation.SeenOthers, r.Standing("policies, voting").Seen)
 	require.Contains(t, got.stderr, `"left_out":"late"`)
 
 	text := s.evaluate(args...)
-	for _, part := range []string{"one scenario left out at a time; 2 policies learn from the others, for new scenarios, in up to 5 steps", "LEFT OUT  POLICIES, VOTING",
-		"regret than the best fixed sequence of the other tables, 95% interval over tables [", "zero lies", "Intervals over 3 scenarios are too narrow"} {
-		require.Contains(t, text.stdout, part)
-	}
+	containsAll(t, text.stdout, "one scenario left out at a time; 2 policies learn from the others, for new scenarios, in up to 5 steps", "LEFT OUT  POLICIES, VOTING",
+		"regret than the best fixed sequence of the other tables, 95% interval over tables [", "zero lies", "Intervals over 3 scenarios are too narrow")
 	args[5] = "leave-out=network"
 	require.Contains(t, s.evaluate(append(args, "for=known")...).stdout, "OVER GROUPS")
 	rows, err := csv.NewReader(strings.NewReader(s.evaluate(append(args, "csv")...).stdout)).ReadAll()
@@ -193,18 +186,14 @@ func TestLeaveOut(t *testing.T) {
 	require.Equal(t, "ConvSmall", rows[1][2])
 
 	file := fmt.Sprintf("[run]\nseeds = 2\n[tables]\nfolders = [%q, %q]\nheld_out = [%q]\n[learn]\nfor = \"new\"\nsteps = 5\n", s.path("early"), s.path("late"), s.path("other"))
-	require.NoError(t, os.WriteFile(s.path("policy.toml"), []byte(file), 0o600))
-	byFile := graft("evaluate", "--leave-out", "scenario", "--learn", s.path("policy.toml"))
-	require.Equal(t, failure.Done, byFile.code, byFile.stderr)
+	write(t, s.path("policy.toml"), file)
+	byFile := done(t, "evaluate", "--leave-out", "scenario", "--learn", s.path("policy.toml"))
 	require.Equal(t, text.stdout, byFile.stdout, "as the flags say it")
-	twice := graft("evaluate", "--leave-out", "scenario", "--learn", s.path("policy.toml"), "--steps", "3")
-	require.Equal(t, failure.Usage, twice.code)
-	require.Contains(t, twice.stderr, "--steps is what the file of --learn says")
+	fails(t, failure.Usage, "--steps is in the file of --learn", "evaluate", "--leave-out", "scenario", "--learn", s.path("policy.toml"), "--steps", "3")
 
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	stopped := call(ctx, newRootCommand(), "evaluate", "--leave-out", "scenario", "--table", s.path("early"), "--table", s.path("late"))
-	require.Equal(t, failure.Interrupted, stopped.code)
+	stopped := ends(t, call(ctx, newRootCommand(), "evaluate", "--leave-out", "scenario", "--table", s.path("early"), "--table", s.path("late")), failure.Interrupted, "")
 	require.Empty(t, stopped.stdout)
 }
 
@@ -255,18 +244,18 @@ func TestWhatStructuralPoliciesCannot(t *testing.T) {
 		"no folder":                   {nil, of("policy=run", "table=nowhere"), failure.Failed, of("nowhere", "no such file")},
 		"no policy":                   {nil, of("policy=nowhere", "table=early"), failure.Failed, of("nowhere", "no such file", "name its file, or a folder with its file policy.safetensors or agent.finalmodel.pth")},
 		"learning has not ended":      {func(s *shed) { require.NoError(s.t, os.Remove(s.path(voting))) }, nil, failure.Failed, of("it has no policy.safetensors, so learning has not ended", "'graft learn --resume'")},
-		"a vocabulary":                {nil, of("policy=run", "table=early", "vocab=early"), failure.Usage, of("--vocab and --prefix are for policies of the original's", "leave them away")},
+		"a vocabulary":                {nil, of("policy=run", "table=early", "vocab=early"), failure.Usage, of("--vocab and --prefix are for policies of the original", "leave them out")},
 		"a prefix":                    {nil, of("policy=run", "table=early", "prefix=never"), failure.Usage, of("structural policy, which reads any network")},
-		"the original's report":       {nil, of("policy=run", "table=early", "vocab=early", "compat"), failure.Usage, of("run is a structural policy; leave --compat and --vocab away")},
+		"the original's report":       {nil, of("policy=run", "table=early", "vocab=early", "compat"), failure.Usage, of("run is a structural policy; leave out --compat and --vocab")},
 		"that without a vocabulary":   {nil, of("policy=run", "table=early", "compat"), failure.Usage, of("run is a structural policy")},
 		"a report of many tables":     {nil, of("policy=run", "table=early", "table=late", "vocab=early", "compat"), failure.Usage, of("about one policy and one table")},
-		"no vocabulary":               {func(s *shed) { s.change(voting, func(set *weights.Set) { set.Metadata = nil }) }, of("policy=run/policy.safetensors", "table=early"), failure.Usage, of("--vocab says how", "policy.safetensors reads a network")},
-		"a policy twice":              {nil, of("policy=run", "policy=run", "table=early"), failure.Usage, of("--policy: ", "is named twice")},
-		"a table twice":               {nil, of("policy=run", "table=early", "table=early/"), failure.Usage, of("--table: ", "is named twice")},
-		"a policy called as a rival":  {func(s *shed) { s.learn("never", 1) }, of("policy=never", "table=early"), failure.Usage, of(`"never" is the name of two who are compared`)},
+		"no vocabulary":               {func(s *shed) { s.change(voting, func(set *weights.Set) { set.Metadata = nil }) }, of("policy=run/policy.safetensors", "table=early"), failure.Usage, of("--vocab is missing", "policy.safetensors needs the folder of the vocabulary")},
+		"a policy twice":              {nil, of("policy=run", "policy=run", "table=early"), failure.Usage, of("--policy: ", "is given twice")},
+		"a table twice":               {nil, of("policy=run", "table=early", "table=early/"), failure.Usage, of("--table: ", "is given twice")},
+		"a policy called as a rival":  {func(s *shed) { s.learn("never", 1) }, of("policy=never", "table=early"), failure.Usage, of(`two candidates are named "never"`)},
 		"no groups":                   {nil, of("table=early", "leave-out=scenario"), failure.Failed, of("there are no two groups of tables; give more tables")},
 		"one network":                 {nil, of("table=early", "table=late", "leave-out=network"), failure.Failed, of("there are no two groups of tables")},
-		"an unknown way to leave out": {nil, of("table=early", "leave-out=seed", "for=me", "seeds=0", "steps=-1"), failure.Usage, of(`--leave-out is "seed"; it is scenario or network`, `--for is "me"`, "--seeds is 0", "--steps is -1")},
+		"an unknown way to leave out": {nil, of("table=early", "leave-out=seed", "for=me", "seeds=0", "steps=-1"), failure.Usage, of(`--leave-out is "seed"; expected scenario or network`, `--for is "me"`, "--seeds is 0", "--steps is -1")},
 		"a policy is given":           {nil, of("policy=run", "table=early", "leave-out=scenario"), failure.Usage, of("leave-out", "policy")},
 		"nothing is left out":         {nil, of("policy=run", "table=early", "seeds=3"), failure.Usage, of("--seeds is for --leave-out")},
 		"left out of a broken table":  {lines(func(l []string) []string { return l[1:] }), of("table=early", "table=late", "leave-out=scenario"), failure.Damaged, of("missing", "'graft table check ")},
@@ -279,12 +268,9 @@ func TestWhatStructuralPoliciesCannot(t *testing.T) {
 			if c.args == nil {
 				c.args = of("policy=run", "table=early")
 			}
-			got := s.evaluate(c.args...)
-			require.Equal(t, c.code, got.code, got.stderr)
+			got := ends(t, s.evaluate(c.args...), c.code, "")
 			require.Empty(t, got.stdout)
-			for _, says := range c.says {
-				require.Contains(t, got.stderr, says)
-			}
+			containsAll(t, got.stderr, c.says...)
 		})
 	}
 }
@@ -292,15 +278,10 @@ func TestWhatStructuralPoliciesCannot(t *testing.T) {
 // The original's policies and structural ones stand side by side.
 func TestBothKindsOfPolicies(t *testing.T) {
 	r, s := newLegacyRuns(t), newShed(t)
-	got := graft("evaluate", "--json", "--policy", r.path("learned"), "--policy", s.path("run"), "--table", r.path("table"), "--vocab", r.path("vocab"))
-	require.Equal(t, failure.Done, got.code, got.stderr)
-	var report runs.EvaluationReport
-	require.NoError(t, json.Unmarshal([]byte(got.stdout), &report))
+	report := decoded[runs.EvaluationReport](t, done(t, "evaluate", "--json", "--policy", r.path("learned"), "--policy", s.path("run"), "--table", r.path("table"), "--vocab", r.path("vocab")).stdout)
 	require.Equal(t, []runs.PolicyOrigin{runs.OriginalPolicy, runs.StructuralPolicy}, []runs.PolicyOrigin{report.Policies[0].Kind, report.Policies[1].Kind})
 	require.False(t, *report.Policies[0].Prefix)
 	require.Equal(t, []net2net.Kind{"deepen"}, []net2net.Kind{net2net.Kind(report.Policies[1].Learned[0])})
 	require.Equal(t, "learned", report.Against)
-	got = r.evaluate("--policy", s.path("run"), "--policy", r.path("learned"), "--vocab", "")
-	require.Equal(t, failure.Usage, got.code)
-	require.Contains(t, got.stderr, "--vocab says how "+r.path("learned")+" reads a network")
+	ends(t, r.evaluate("--policy", s.path("run"), "--policy", r.path("learned"), "--vocab", ""), failure.Usage, "--vocab is missing; "+r.path("learned")+" needs the folder")
 }

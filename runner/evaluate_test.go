@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -111,14 +110,10 @@ func (r *legacyRuns) evaluate(more ...string) outcome {
 
 func TestEvaluateSaysHowAPolicyFares(t *testing.T) {
 	r := newLegacyRuns(t)
-	got := r.evaluate()
-	require.Equal(t, failure.Done, got.code, got.stderr)
-	for _, part := range []string{"policy  learned, of the original's\n\ntable   table: ConvNet2 on cifar10, 16 sequences of 2 decisions from 40 s of 100 s on\n",
-		"DECISION  TIME LEFT  ACTION", "       1     60.5 s  ", "always deepen:2", "best fixed", "random", "upper bound, estimated from reordered sequences"} {
-		require.Contains(t, got.stdout, part)
-	}
-	var report runs.EvaluationReport
-	require.NoError(t, json.Unmarshal([]byte(r.evaluate("--json").stdout), &report))
+	got := ends(t, r.evaluate(), failure.Done, "")
+	containsAll(t, got.stdout, "policy  learned, of the original's\n\ntable   table: ConvNet2 on cifar10, 16 sequences of 2 decisions from 40 s of 100 s on\n",
+		"DECISION  TIME LEFT  ACTION", "       1     60.5 s  ", "always deepen:2", "best fixed", "random", "upper bound, estimated from reordered sequences")
+	report := decoded[runs.EvaluationReport](t, r.evaluate("--json").stdout)
 	table := report.Tables[0]
 	best, never, chosen := verdictOf(t, table, "optimum"), verdictOf(t, table, "never"), verdictOf(t, table, "learned")
 	require.Equal(t, 0.9375, best.Accuracy)
@@ -129,8 +124,7 @@ func TestEvaluateSaysHowAPolicyFares(t *testing.T) {
 	require.Equal(t, chosen.Sequence[0], table.Steps[0].Steps[0].Action)
 	require.Equal(t, 40.0, table.Start)
 	require.Equal(t, evaluation.SeenThese, report.Standings[7].Seen)
-	fromLearned := r.evaluate("--json", "--table", r.path("learned"))
-	require.Equal(t, failure.Done, fromLearned.code, fromLearned.stderr)
+	fromLearned := ends(t, r.evaluate("--json", "--table", r.path("learned")), failure.Done, "")
 	require.Equal(t, r.evaluate("--json").stdout, strings.Replace(fromLearned.stdout, `"table":"`+r.path("learned")+`"`, `"table":"`+r.path("table")+`"`, 1),
 		"a policy's folder stands for the table that it learned from")
 }
@@ -215,10 +209,10 @@ func TestWhatCannotBeEvaluatedSaysWhatToDo(t *testing.T) {
 		"no such prefix":               {nil, []string{"--prefix", "some"}, failure.Usage, []string{`the prefix is "some"`}},
 		"two mistakes and a prefix":    {nil, []string{"--compat", "--as-published", "--prefix", "never"}, failure.Usage, []string{"prefix"}},
 		"an object and a report":       {nil, []string{"--compat", "--json"}, failure.Usage, []string{"json"}},
-		"no policy is named":           {nil, []string{"--policy", ""}, failure.Usage, []string{"--policy says what"}},
-		"no table is named":            {nil, []string{"--table", ""}, failure.Usage, []string{"--table says against what"}},
-		"no vocabulary is named":       {nil, []string{"--vocab", ""}, failure.Usage, []string{"--vocab says how"}},
-		"none for the report":          {nil, []string{"--vocab", "", "--compat"}, failure.Usage, []string{"--vocab says how"}},
+		"no policy is named":           {nil, []string{"--policy", ""}, failure.Usage, []string{"--policy is missing"}},
+		"no table is named":            {nil, []string{"--table", ""}, failure.Usage, []string{"--table is missing"}},
+		"no vocabulary is named":       {nil, []string{"--vocab", ""}, failure.Usage, []string{"--vocab is missing"}},
+		"none for the report":          {nil, []string{"--vocab", "", "--compat"}, failure.Usage, []string{"--vocab is missing"}},
 		"a vocabulary of another kind": {nil, []string{"--vocab", "table/config.toml"}, failure.Damaged, []string{"ends in .json, or in .ids.pkl"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -227,12 +221,9 @@ func TestWhatCannotBeEvaluatedSaysWhatToDo(t *testing.T) {
 				c.spoil(r)
 			}
 			t.Chdir(r.folder)
-			got := r.evaluate(c.args...)
-			require.Equal(t, c.code, got.code, got.stderr)
+			got := ends(t, r.evaluate(c.args...), c.code, "")
 			require.Empty(t, got.stdout)
-			for _, says := range c.says {
-				require.Contains(t, got.stderr, says)
-			}
+			containsAll(t, got.stderr, c.says...)
 		})
 	}
 }
@@ -279,12 +270,9 @@ func TestTrainAsksAPolicy(t *testing.T) {
 			"--set", "data.synthetic.classes=10", "--set", "time.budget=2s", "--set", `time.events=[{at="30ms", change="up"}]`, "--set", "train.epochs=3"}
 		return graft(append(args, more...)...)
 	}
-	got := train("--set", "data.synthetic.channels=1")
-	require.Equal(t, failure.Configuration, got.code, got.stderr)
-	require.Contains(t, got.stderr, "Conv2d(1, 32, kernel_size=(3, 3), stride=(1, 1)) at conv1.layers.0 of ConvNet2 has no token")
+	ends(t, train("--set", "data.synthetic.channels=1"), failure.Configuration, "Conv2d(1, 32, kernel_size=(3, 3), stride=(1, 1)) at conv1.layers.0 of ConvNet2 has no token")
 	require.NoFileExists(t, "run/manifest.json", "nothing was begun")
-	got = train("--set", "adapt.every=true")
-	require.Equal(t, failure.Done, got.code, got.stderr)
+	ends(t, train("--set", "adapt.every=true"), failure.Done, "")
 	events := r.read("run/events.jsonl")
 	require.Contains(t, events, `"event":"decision"`)
 	require.Contains(t, events, `"probabilities":[0.`)

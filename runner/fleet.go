@@ -4,20 +4,15 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// newFleetCommand is `graft fleet`. It needs no LibTorch, but for a manifest of a new
-// simulation.
+// newFleetCommand is `graft fleet`. It needs no LibTorch, but for a manifest of a new simulation.
 func newFleetCommand() *cobra.Command {
-	command := &cobra.Command{
+	return group(&cobra.Command{
 		Use:   "fleet",
-		Short: "Watch, cancel and describe the workers of a simulation",
-		Long: `fleet is about the workers that run the sequences of a simulation, here or on a
-cluster. FOLDER is the run folder of 'graft simulate'. Nothing but the folder is
-needed: whoever sees it may look, and go on with the workers of somebody who died.`,
+		Short: "Supervise, inspect and cancel the workers of a simulation",
+		Long: `fleet is about the workers that run a simulation, on this machine or on a cluster. FOLDER is
+the run folder of 'graft simulate'. Any process that sees the folder can inspect the workers,
+and take over their supervision if the supervisor has died.`,
 		Example: `  graft fleet status runs/late
   graft fleet attach runs/late`,
-		Args: cobra.NoArgs, // so that a misspelt command under it is an error
-		RunE: func(command *cobra.Command, _ []string) error { return command.Help() },
-	}
-	command.AddCommand(newFleetStatusCommand(), newFleetLogsCommand(), newFleetAttachCommand(), newFleetCancelCommand(), newFleetManifestCommand())
-	return command
+	}, newFleetStatusCommand(), newFleetLogsCommand(), newFleetAttachCommand(), newFleetCancelCommand(), newFleetManifestCommand())
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,12 +13,12 @@ func newFleetAttachCommand() *cobra.Command {
 	every, asJSON := time.Duration(0), false
 	command := &cobra.Command{
 		Use:   "attach FOLDER",
-		Short: "Look after the workers of a simulation until it is done",
-		Long: `attach does what 'graft simulate' does once it has started workers: it starts those
-again that were lost, shows how far they are, collects the table, and prints what came
-out, with the same exit codes. One process at a time may. To stop it leaves workers of
-Slurm alone, and whoever attaches next goes on; local ones save their work and end.
-Pods of Kubernetes are looked after by their cluster, and only watched.`,
+		Short: "Supervise the workers of a simulation until it ends",
+		Long: `attach does what 'graft simulate' does after it has started workers: it restarts lost workers,
+shows the progress, collects the table and prints the results, with the same exit codes. Only
+one process at a time can supervise. To stop it leaves the workers of Slurm running, and
+another attach goes on; local workers save their work and end. Pods of Kubernetes are
+supervised by their cluster; attach follows them and collects the table.`,
 		Example: `  graft simulate late.toml --engine slurm && graft fleet attach runs/late
   graft fleet attach runs/late --every 1m`,
 		Args: cobra.ExactArgs(1),
@@ -27,14 +26,11 @@ Pods of Kubernetes are looked after by their cluster, and only watched.`,
 			ctx, stop := heedRequeue(command.Context())
 			defer stop()
 			r, err := simulate.Attach(ctx, environment(ctx), args[0], every)
-			if r == nil {
-				return err
-			}
-			return errors.Join(printSimulation(command.OutOrStdout(), r, asJSON), err)
+			return show(command.OutOrStdout(), asJSON, r, err, printSimulation)
 		},
 	}
 	flags := command.Flags()
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
-	flags.DurationVar(&every, "every", 0, "how often workers are looked at; 0 is 200ms for local ones and 10s for others")
+	flags.DurationVar(&every, "every", 0, "polling interval; 0 is 200ms for local workers and 10s for others")
 	return command
 }

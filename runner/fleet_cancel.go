@@ -13,10 +13,10 @@ import (
 func newFleetCancelCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "cancel FOLDER",
-		Short: "End the workers of a simulation",
-		Long: `cancel ends the workers of a simulation, first kindly, and returns when none is left.
-Those that heed it save what they run. Whoever looks after them starts none again and
-ends with 75. What was run is kept: 'graft simulate' goes on with it.`,
+		Short: "Cancel the workers of a simulation",
+		Long: `cancel ends the workers of a simulation, first by a signal that lets them save their work, and
+returns when none is alive. Their supervisor does not restart them and exits with code 75.
+Completed work is kept: 'graft simulate' goes on with it.`,
 		Example: "  graft fleet cancel runs/late",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {

@@ -11,10 +11,10 @@ func newFleetLogsCommand() *cobra.Command {
 	var o simulate.LogsOptions
 	command := &cobra.Command{
 		Use:   "logs FOLDER",
-		Short: "Print what the workers of a simulation have said",
-		Long: `logs prints the logs of the workers of a simulation, of all of them with the worker's
-number before each line. With --follow it prints what is added as well, until no worker
-lives. Logs of Kubernetes are read by 'kubectl logs'.`,
+		Short: "Print the logs of the workers of a simulation",
+		Long: `logs prints the logs of the workers of a simulation, with the worker's number before each line
+if there are several. With --follow it also prints new lines until no worker is alive. 'kubectl
+logs' has the logs of Kubernetes.`,
 		Example: `  graft fleet logs runs/late --worker 2
   graft fleet logs runs/late --follow`,
 		Args: cobra.ExactArgs(1),
@@ -23,7 +23,7 @@ lives. Logs of Kubernetes are read by 'kubectl logs'.`,
 		},
 	}
 	flags := command.Flags()
-	flags.IntVar(&o.Worker, "worker", -1, "the number of the only worker; -1 is all")
-	flags.BoolVar(&o.Follow, "follow", false, "print what is added, until no worker lives")
+	flags.IntVar(&o.Worker, "worker", -1, "number of the worker; -1 is all")
+	flags.BoolVar(&o.Follow, "follow", false, "print new lines until no worker is alive")
 	return command
 }

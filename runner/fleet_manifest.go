@@ -13,12 +13,12 @@ func newFleetManifestCommand() *cobra.Command {
 	var o simulate.ManifestOptions
 	command := &cobra.Command{
 		Use:   "manifest CONFIG|FOLDER",
-		Short: "Print the workers of a simulation as a job of Kubernetes",
-		Long: `manifest prints an Indexed Job for 'kubectl apply -f -', whose pods run the sequences of
-a simulation. Given a scenario's file it makes the run folder first, as 'graft
-simulate' does. The section fleet names the image, which has graft on its path, and the
-volume claim in which run folder and cache lie. The cluster looks after the pods;
-'graft fleet attach' watches them and collects the table.`,
+		Short: "Print the workers of a simulation as a Kubernetes job",
+		Long: `manifest prints an Indexed Job for 'kubectl apply -f -', whose pods run a simulation. Given the
+file of a scenario it first makes the run folder, as 'graft simulate' does. The section fleet
+names the image, which has graft on its path, and the volume claim that holds run folder and
+cache. The cluster supervises the pods; 'graft fleet attach' follows them and collects the
+table.`,
 		Example: `  graft fleet manifest late.toml --set fleet.image=graft:1 --set fleet.claim=shared | kubectl apply -f -
   graft fleet manifest runs/late`,
 		Args: cobra.ExactArgs(1),

@@ -21,47 +21,47 @@ func newFleetStatusCommand() *cobra.Command {
 	asJSON := false
 	command := &cobra.Command{
 		Use:   "status FOLDER",
-		Short: "Say how a simulation and its workers are",
-		Long: `status says how many sequences have ended, which legs are under way and by whom, what
-is best so far, how long it will take, and how each worker is. It disturbs nobody:
-somebody may be looking after the workers. Where the engine cannot be asked the rest
-is printed, and the code is 3.`,
+		Short: "Print the state of a simulation and its workers",
+		Long: `status prints the number of sequences that have ended, the legs under way and their workers,
+the best sequence so far, the time left, and the state of each worker. A leg is the training
+between two decisions. The command changes nothing, also while another process supervises the
+workers. If the engine does not answer the rest is printed, and the exit code is 3.`,
 		Example: `  graft fleet status runs/late
   graft fleet status runs/late --json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			r, err := simulate.StatusOf(command.Context(), environment(command.Context()), args[0])
-			if err != nil {
-				return err
+			if err == nil && r.EngineError != "" {
+				err = failure.With(failure.Partial, errors.New(r.EngineError))
 			}
-			return printStatus(command.OutOrStdout(), r, asJSON)
+			return show(command.OutOrStdout(), asJSON, r, err, printStatus)
 		},
 	}
 	command.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return command
 }
 
-// printStatus prints a status. An engine that could not be asked is an error.
-func printStatus(w io.Writer, r *simulate.Status, asJSON bool) (err error) {
-	if asJSON {
-		err = document.PrintJSON(w, r)
-	} else {
-		err = printFleetStatus(r, w)
+// printStatus prints a status for people.
+func printStatus(w io.Writer, r *simulate.Status) error {
+	p := &document.Printer{W: w}
+	p.Line("%s", statusHeadline(r))
+	if len(r.Legs) > 0 {
+		p.Line("")
+		p.Table(legTable(r))
 	}
-	if err == nil && r.EngineError != "" {
-		err = failure.With(failure.Partial, errors.New(r.EngineError))
+	if r.Batch == "" {
+		p.Line("\nno workers were started from here")
+		return p.Err
 	}
-	return err
-}
-
-func printFleetStatus(r *simulate.Status, w io.Writer) error {
-	if _, err := io.WriteString(w, statusHeadline(r)); err != nil {
-		return err
+	about := "batch " + r.Batch + " of " + r.Engine
+	if r.Cancelled {
+		about += ", which was cancelled"
 	}
-	if err := printLegs(r, w); err != nil {
-		return err
+	p.Line("\n%s", about)
+	if len(r.Workers) > 0 {
+		p.Table(workerTable(r))
 	}
-	return printWorkers(r, w)
+	return p.Err
 }
 
 // statusHeadline is the simulation in a few lines.
@@ -74,13 +74,10 @@ func statusHeadline(r *simulate.Status) string {
 	if len(s.Best) > 0 {
 		text += fmt.Sprintf("\nbest so far %s: %s", tables.Sequence(s.Best[0].Sequence), document.AccuracyText(s.Best[0].Accuracy))
 	}
-	return text + "\n"
+	return text
 }
 
-func printLegs(r *simulate.Status, w io.Writer) error {
-	if len(r.Legs) == 0 {
-		return nil
-	}
+func legTable(r *simulate.Status) *document.Table {
 	t := (&document.Table{}).Given("under way", false).Given("seed", true).Given("by", false)
 	for _, l := range r.Legs {
 		if l.Dead {
@@ -88,14 +85,10 @@ func printLegs(r *simulate.Status, w io.Writer) error {
 		}
 		t.Add(tables.Sequence(l.Sequence), l.Seed, l.Owner)
 	}
-	return afterBlank(w, t)
+	return t
 }
 
-func printWorkers(r *simulate.Status, w io.Writer) error {
-	if r.Batch == "" {
-		_, err := fmt.Fprintln(w, "\nno workers were started from here")
-		return err
-	}
+func workerTable(r *simulate.Status) *document.Table {
 	t := (&document.Table{}).Given("worker", true).Given("state", false).Given("host", false).Given("detail", false).Given("log", false)
 	for _, s := range r.Workers {
 		detail := s.Detail
@@ -104,20 +97,5 @@ func printWorkers(r *simulate.Status, w io.Writer) error {
 		}
 		t.Add(s.Worker, s.State, cmp.Or(s.Host, "-"), cmp.Or(detail, "-"), s.Log)
 	}
-	about := "batch " + r.Batch + " of " + r.Engine
-	if r.Cancelled {
-		about += ", which was cancelled"
-	}
-	if _, err := fmt.Fprintf(w, "\n%s\n", about); err != nil || len(r.Workers) == 0 {
-		return err
-	}
-	return t.Print(w)
-}
-
-// afterBlank prints a table below an empty line.
-func afterBlank(w io.Writer, t *document.Table) error {
-	if _, err := fmt.Fprintln(w); err != nil {
-		return err
-	}
-	return t.Print(w)
+	return t
 }

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -12,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/fleet"
+	"graft/fleet/fleettest"
 	"graft/results/failure"
 	"graft/results/runs"
 	"graft/torch"
@@ -39,9 +43,7 @@ func TestFleetOfThisMachine(t *testing.T) {
 	require.Len(t, r.Workers, 2)
 	require.Equal(t, fleet.Running, r.Workers[1].State)
 	require.Equal(t, r.State.Sequences, r.Left+r.State.Ended)
-	busy := graft("fleet", "attach", g.run)
-	require.Equal(t, failure.Failed, busy.code)
-	require.Contains(t, busy.stderr, "tend batch", "its coordinator lives")
+	fails(t, failure.Failed, "tend batch", "fleet", "attach", g.run)
 
 	_, leg := g.killHolder()
 	require.Less(t, g.mustTakeOver(leg), soon, "a lock says on one machine who is dead")
@@ -50,25 +52,20 @@ func TestFleetOfThisMachine(t *testing.T) {
 	})
 
 	followed, said := process(t, "fleet", "logs", g.run, "--follow")
-	cancelled := graft("fleet", "cancel", g.run)
-	require.Equal(t, failure.Done, cancelled.code, cancelled.stderr)
+	cancelled := done(t, "fleet", "cancel", g.run)
 	require.Contains(t, cancelled.stdout, "2 workers of local ended; what was run is kept")
 	require.Equal(t, failure.Requeue, left(t, p), out)
 	require.Contains(t, out.String(), "the batch was cancelled, and what was run is kept; 'graft simulate' goes on with it")
 	require.Equal(t, failure.Done, left(t, followed), said)
 	require.Regexp(t, `(?m)^[01]: \{"level":"info"`, said.String())
-	one := graft("fleet", "logs", g.run, "--worker", "1")
-	require.Equal(t, failure.Done, one.code)
-	log, err := os.ReadFile(fleet.LogPath(g.run, 1))
-	require.NoError(t, err)
-	require.Equal(t, string(log), one.stdout)
-	shown := graft("fleet", "status", g.run)
-	require.Equal(t, failure.Done, shown.code, shown.stderr)
+	one := done(t, "fleet", "logs", g.run, "--worker", "1")
+	log := contents(t, fleet.LogPath(g.run, 1))
+	require.Equal(t, log, one.stdout)
+	shown := done(t, "fleet", "status", g.run)
 	require.Contains(t, shown.stdout, " of local, which was cancelled")
 	require.Regexp(t, `(?m)^worker  state +host +detail +log$`, shown.stdout)
 
-	again := graft("fleet", "attach", g.run, "--json")
-	require.Equal(t, failure.Requeue, again.code, "it stays cancelled")
+	fails(t, failure.Requeue, "", "fleet", "attach", g.run, "--json")
 	t.Setenv(torch.LibraryVariable, "")
 	done := g.status().State.Done
 	p, out = process(t, "simulate", path, "--folder", g.run, "--workers", "2")
@@ -109,13 +106,9 @@ func TestFleetFaults(t *testing.T) {
 	folder, path := newScenario(t, scenarioFile)
 	run := filepath.Join(folder, "runs", "late")
 	for _, command := range []string{"status", "logs", "attach", "cancel", "manifest"} {
-		o := graft("fleet", command, folder)
-		require.Equal(t, failure.Failed, o.code, command)
-		require.Contains(t, o.stderr, "give the run folder of 'graft simulate'", command)
+		fails(t, failure.Failed, "give the run folder of 'graft simulate'", "fleet", command, folder)
 	}
-	refused := graft("simulate", path, "--folder", run, "--engine", "slurm", "--set", `fleet.devices=["cuda:0"]`)
-	require.Equal(t, failure.Configuration, refused.code)
-	require.Contains(t, refused.stderr, "fleet.devices")
+	fails(t, failure.Configuration, "fleet.devices", "simulate", path, "--folder", run, "--engine", "slurm", "--set", `fleet.devices=["cuda:0"]`)
 	long := filepath.Join(folder, "a\nb")
 	require.Equal(t, failure.Configuration, graft("simulate", path, "--folder", long).code)
 	require.NoDirExists(t, run)
@@ -123,24 +116,17 @@ func TestFleetFaults(t *testing.T) {
 
 	search := os.Getenv("PATH")
 	t.Setenv("PATH", folder)
-	missing := graft("simulate", path, "--folder", run, "--engine", "slurm")
-	require.Equal(t, failure.Failed, missing.code)
-	require.Contains(t, missing.stderr, "run this where Slurm's programs are, such as a login node, or use the local engine")
-	status := graft("fleet", "status", run)
-	require.Equal(t, failure.Partial, status.code, "the engine cannot be asked")
+	fails(t, failure.Failed, "run this where Slurm's programs are, such as a login node, or use the local engine", "simulate", path, "--folder", run, "--engine", "slurm")
+	status := fails(t, failure.Partial, "", "fleet", "status", run)
 	require.Contains(t, status.stdout, "0 of 9 runs ended, 0 failed, 9 left; 0 of 13 legs")
 	require.Contains(t, status.stderr, "where Slurm's programs are")
-	attached := graft("fleet", "attach", run)
-	require.Equal(t, failure.Failed, attached.code)
-	require.Contains(t, attached.stderr, "where Slurm's programs are")
+	fails(t, failure.Failed, "where Slurm's programs are", "fleet", "attach", run)
 	require.Equal(t, failure.Usage, graft("fleet", "attach", run, "--every", "-1s").code)
 	t.Setenv("PATH", search)
 
 	leases := filepath.Join(folder, "runs", "cache", runs.LeasesFolder)
 	require.NoError(t, os.WriteFile(leases, nil, 0o644))
-	o := graft("simulate", path, "--folder", run, "--workers", "1")
-	require.Equal(t, failure.Failed, o.code)
-	require.Contains(t, o.stderr, "worker 0: graft: open leases in "+leases)
+	o := fails(t, failure.Failed, "worker 0: graft: open leases in "+leases, "simulate", path, "--folder", run, "--workers", "1")
 	require.Contains(t, o.stderr, "name a folder that can be written with simulate.cache")
 	require.Equal(t, failure.Usage, graft("fleet", "logs", run, "--worker", "1").code)
 	require.NoError(t, os.Remove(leases))
@@ -153,17 +139,12 @@ func TestFleetFaults(t *testing.T) {
 func TestFleetManifest(t *testing.T) {
 	folder, path := newScenario(t, scenarioFile)
 	run := filepath.Join(folder, "runs", "late")
-	bare := graft("fleet", "manifest", path, "--folder", run)
-	require.Equal(t, failure.Configuration, bare.code)
-	require.Contains(t, bare.stderr, "fleet.image: image is not named")
+	fails(t, failure.Configuration, "fleet.image: image is not named", "fleet", "manifest", path, "--folder", run)
 	image := []string{"--set", "fleet.image=graft:1", "--set", "fleet.claim=shared", "--set", "fleet.workers=3", "--set", "fleet.threads=2"}
-	elsewhere := graft(append([]string{"fleet", "manifest", path, "--folder", run, "--set", `simulate.cache="/elsewhere"`}, image...)...)
-	require.Equal(t, failure.Configuration, elsewhere.code)
-	require.Contains(t, elsewhere.stderr, "set fleet.mount or simulate.cache")
+	fails(t, failure.Configuration, "set fleet.mount or simulate.cache", append([]string{"fleet", "manifest", path, "--folder", run, "--set", `simulate.cache="/elsewhere"`}, image...)...)
 	require.NoDirExists(t, run)
 
-	o := graft(append([]string{"fleet", "manifest", path, "--folder", run}, image...)...)
-	require.Equal(t, failure.Done, o.code, o.stderr)
+	o := done(t, append([]string{"fleet", "manifest", path, "--folder", run}, image...)...)
 	var job struct {
 		Spec struct {
 			Completions int `yaml:"completions"`
@@ -184,9 +165,7 @@ func TestFleetManifest(t *testing.T) {
 	require.Equal(t, filepath.Dir(run), pod.Mounts[0]["mountPath"], "with the cache")
 	again := graft("fleet", "manifest", run)
 	require.Equal(t, o.stdout, again.stdout, again.stderr)
-	other := graft("fleet", "manifest", run, "--set", "train.batch=20")
-	require.Equal(t, failure.Configuration, other.code)
-	require.Contains(t, other.stderr, "train.batch was 40 and is 20")
+	fails(t, failure.Configuration, "train.batch was 40 and is 20", "fleet", "manifest", run, "--set", "train.batch=20")
 
 	require.Contains(t, graft("fleet", "status", run).stdout, "0 of 9 runs ended, 0 failed, 9 left; 0 of 13 legs\n\nno workers were started from here")
 	for _, command := range []string{"logs", "cancel"} {
@@ -197,4 +176,132 @@ func TestFleetManifest(t *testing.T) {
 	require.Equal(t, failure.Done, left(t, pods), said)
 	require.Equal(t, failure.Done, left(t, watching), out)
 	require.Contains(t, out.String(), "9 of 9 runs ended")
+}
+
+// largeScenario is 64 sequences of 85 legs.
+var largeScenario = strings.NewReplacer(`"460ms"`, `"560ms"`, "most = 2", "most = 3", `"deepen:conv2",`, `"deepen:conv2", "deepen:conv3",`).Replace(scenarioFile)
+
+// grid is a simulation that a test watches.
+type gridRun struct {
+	*testing.T
+	run string // its folder
+}
+
+// status returns the output of `graft fleet status --json`.
+func (g gridRun) status() (r simulate.Status) {
+	g.Helper()
+	o := graft("fleet", "status", g.run, "--json")
+	require.Equal(g, failure.Done, o.code, o.stderr)
+	require.NoError(g, json.Unmarshal([]byte(o.stdout), &r))
+	return r
+}
+
+// await waits until the simulation is as it should be.
+func (g gridRun) await(what string, so func(simulate.Status) bool) (r simulate.Status) {
+	g.Helper()
+	require.Eventually(g, func() bool {
+		r = g.status()
+		return so(r)
+	}, patience, 20*time.Millisecond, what)
+	return r
+}
+
+// killHolder kills a worker that has taken a leg, and says which worker and leg. It is
+// stopped first, so that it has the leg for sure.
+func (g gridRun) killHolder() (worker int, leg simulate.RunningLeg) {
+	g.Helper()
+	for range 1000 {
+		r := g.await("a worker has a leg", func(r simulate.Status) bool { return len(r.Legs) > 0 })
+		_, err := fmt.Sscanf(r.Legs[0].Owner, "worker %d,", &worker)
+		require.NoError(g, err)
+		pids := fleettest.WorkerProcesses(g.T, g.run, worker)
+		for _, pid := range pids {
+			_ = syscall.Kill(pid, syscall.SIGSTOP)
+		}
+		for _, leg := range g.status().Legs {
+			if leg.Owner == r.Legs[0].Owner && len(pids) > 0 {
+				fleettest.KillWorker(g.T, g.run, worker)
+				return worker, leg
+			}
+		}
+		for _, pid := range pids {
+			_ = syscall.Kill(pid, syscall.SIGCONT)
+		}
+	}
+	g.Fatal("no worker was caught with a leg")
+	return 0, leg
+}
+
+// mustTakeOver waits until another than the dead worker has a leg, or has done it, and
+// says how long that took.
+func (g gridRun) mustTakeOver(leg simulate.RunningLeg) time.Duration {
+	g.Helper()
+	began := time.Now()
+	g.await("the leg is taken over", func(r simulate.Status) bool {
+		for _, l := range r.Legs {
+			if fmt.Sprint(l.Sequence) == fmt.Sprint(leg.Sequence) && l.Owner == leg.Owner {
+				return false
+			}
+		}
+		return true
+	})
+	return time.Since(began)
+}
+
+// soon is a time in which nobody can be taken for lost by silence alone, which takes 30 s.
+const soon = 15 * time.Second
+
+// The proof that workers, nodes and coordinators cost only time: a grid on Slurm, of
+// which one each is killed, ends in the bytes of the grid on this machine.
+func TestSimulateOnSlurm(t *testing.T) {
+	fleettest.NeedSlurm(t)
+	folder, path := newScenario(t, largeScenario)
+	cluster, err := fleettest.StartCluster(fleet.NewClock(time.Now))
+	require.NoError(t, err)
+	t.Cleanup(cluster.Stop)
+	cluster.Use(t)
+	here := filepath.Join(folder, "here", "late")
+	require.Contains(t, simulated(t, path, "--folder", here, "--workers", "2"), "64 of 64 runs ended, of 85 legs")
+
+	began := time.Now()
+	g := gridRun{t, filepath.Join(folder, "there", "late")}
+	said := simulated(t, path, "--folder", g.run, "--engine", "slurm", "--set", "fleet.cpus=4", "--set", "fleet.threads=1") // a node each
+	require.Contains(t, said, "4 workers: job ")
+	require.Contains(t, said, "graft fleet attach "+g.run)
+	attach := []string{"fleet", "attach", g.run, "--every", "500ms"}
+	first, _ := process(t, attach...)
+	g.await("legs are done", func(r simulate.Status) bool { return r.State.Done >= 5 })
+
+	killed, leg := g.killHolder()
+	took := g.mustTakeOver(leg)
+	require.Less(t, took, soon, "a lock says on one machine who is dead")
+	t.Logf("measured: the leg of a worker that was killed under Slurm was another's after %.1f s", took.Seconds())
+
+	g.await("legs are done", func(r simulate.Status) bool { return r.State.Done >= 25 })
+	require.NoError(t, first.Process.Kill())
+	_ = first.Wait()
+	second, out := process(t, attach...)
+
+	r := g.await("another worker runs", func(r simulate.Status) bool {
+		return r.State.Done >= 35 && r.Workers[(killed+1)%4].State == fleet.Running
+	})
+	lost := r.Workers[(killed+1)%4]
+	require.Positive(t, r.Left, "it is lost in mid-run")
+	require.NoError(t, syscall.Kill(cluster.Daemon(t, "slurmd."+lost.Host), syscall.SIGKILL))
+	fleettest.KillStep(t, g.run, lost.Worker)
+	fleettest.KillWorker(t, g.run, lost.Worker)
+
+	over := make(chan error, 1)
+	go func() { over <- second.Wait() }()
+	select {
+	case err := <-over:
+		require.NoError(t, err, out)
+	case <-time.After(6 * patience): // Slurm takes its time to find out that a node is lost
+		t.Fatal("the grid does not end")
+	}
+	require.Contains(t, out.String(), "64 of 64 runs ended, of 85 legs")
+	require.Equal(t, tableBytes(t, filepath.Join(here, "table")), tableBytes(t, filepath.Join(g.run, "table")))
+	r = g.status()
+	require.Equal(t, []int{64, 0, 0}, []int{r.State.Ended, r.State.Failed, r.Left})
+	t.Logf("measured: a grid on Slurm that lost a worker, its coordinator and a node ended after %.0f s in the bytes of the one on this machine", time.Since(began).Seconds())
 }

@@ -19,9 +19,9 @@ func newFollowCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:    "follow CONFIG",
 		Hidden: true,
-		Short:  "Train with the process that started this one",
-		Long: `follow is what 'graft train' starts for each device but the first, where a job trains
-on several. It does what it is told on its standard input, until that ends.`,
+		Short:  "Train as a follower of the process that started this one",
+		Long: `follow is the process that 'graft train' starts for each device but the first, if a job trains
+on several. It executes the commands on its standard input until that ends.`,
 		Example: "  graft follow runs/job/config.resolved.toml --device cuda:1 3> >(cat)",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {

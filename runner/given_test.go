@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"os"
@@ -14,6 +13,7 @@ import (
 
 	"graft/files"
 	"graft/model"
+	"graft/results"
 	"graft/results/failure"
 	"graft/results/runs"
 	"graft/torch"
@@ -21,8 +21,7 @@ import (
 	"graft/work/train"
 )
 
-// startingWeights is the folder of the original's starting weights in a developer's
-// checkout.
+// startingWeights is the folder of the original's starting weights in a developer's checkout.
 var startingWeights = filepath.Join("..", "..", "shared", "reference", "adaptation", "starting_weights")
 
 // ownWeights is a folder of our own in the form of the original's.
@@ -41,7 +40,7 @@ func ownWeights(t *testing.T) string {
 		return weights.Write(files.OS{}, filepath.Join(dir, "weights.pth"), set)
 	}))
 	for name, text := range map[string]string{"runtimes": "0,1.5,1.25\n1,3.0,1.25\n", "training0.epoch.test_acc": "0,1.75,0.25\n1,3.25,0.5\n"} {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+		write(t, filepath.Join(dir, name), text)
 	}
 	return dir
 }
@@ -53,10 +52,7 @@ func goingOn(t *testing.T, more ...string) train.Result {
 		"data.mean=[0.5]", "data.deviation=[0.5]"}, more...) {
 		args = append(args, "--set", set)
 	}
-	o := graft(args...)
-	require.Equal(t, failure.Done, o.code, o.stderr)
-	var report train.Result
-	require.NoError(t, json.Unmarshal([]byte(o.stdout), &report))
+	report := decoded[train.Result](t, done(t, args...).stdout)
 	return report
 }
 
@@ -81,17 +77,15 @@ func TestTrainGoesOnFromAFolder(t *testing.T) {
 	require.Regexp(t, `^began at 3\.2 s with weights of 2 epochs: \d+\.\d% accuracy on the validation images, 50\.0% published on the test images\n`, o.stdout)
 
 	folder := filepath.Join(t.TempDir(), "run")
-	o = graft("train", "--quiet", "--folder", folder, "--set", "network.name=ConvNet3", "--set", "network.weights="+dir, "--set", "data.synthetic.train=300")
-	require.Equal(t, failure.Failed, o.code, o.stderr)
+	fails(t, failure.Failed, "", "train", "--quiet", "--folder", folder, "--set", "network.name=ConvNet3", "--set", "network.weights="+dir, "--set", "data.synthetic.train=300")
 	require.NoDirExists(t, folder, "weights that do not fit leave no folder")
 }
 
 // lastOf is the numbers in the last line of a table of the original's.
 func lastOf(t *testing.T, path string) (line int, seconds, value float64) {
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-	_, err = fmt.Sscanf(strings.ReplaceAll(lines[len(lines)-1], ",", " "), "%d %g %g", &line, &seconds, &value)
+	text := contents(t, path)
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	_, err := fmt.Sscanf(strings.ReplaceAll(lines[len(lines)-1], ",", " "), "%d %g %g", &line, &seconds, &value)
 	require.NoError(t, err)
 	return line + 1, seconds, value
 }
@@ -117,8 +111,7 @@ func TestTrainGoesOnFromThePublishedWeights(t *testing.T) {
 	}
 }
 
-// How right the published weights are is what was published, where the images are
-// there to see it.
+// How right the published weights are is what was published, where the images are there to see it.
 func TestThePublishedAccuracy(t *testing.T) {
 	images := filepath.Join("..", "..", "shared", "data")
 	for _, path := range []string{startingWeights, images} {
@@ -129,4 +122,46 @@ func TestThePublishedAccuracy(t *testing.T) {
 	dir := filepath.Join(startingWeights, "small_early2")
 	report := goingOn(t, "network.weights="+dir, "time.budget=68.8s", "data.kind=cifar10", "data.path="+images)
 	require.InDelta(t, *report.Given.Published, report.Given.Accuracy, 2e-4, "two images may be on the edge")
+}
+
+// A translated job runs as the original did: it is asked at the beginning of each epoch
+// after an up, counts whole epochs only, and ends when the budget is used up.
+func TestTranslatedJobsRun(t *testing.T) {
+	for agent, text := range map[string]string{
+		"RandomAgent":        "",
+		"DeterministicAgent": "[agent]\naction_sequence = [0, 3, 1]\n",
+	} {
+		original := strings.ReplaceAll(originalJob, "[agent]\ndecay_freq = 500\n", text)
+		original = strings.ReplaceAll(original, "RandomAgent", agent)
+		original = strings.ReplaceAll(original, "[job]", "[job]\nbatchsize = 8")
+		original = strings.ReplaceAll(original, "running_time = 70", "running_time = 1.2\ngpu_changes = [{time = 0.3, change = \"up\"}, {time = 0.9, change = \"down\"}]")
+		out := filepath.Join(t.TempDir(), "job.toml")
+		done(t, "config", "convert", jobFile(t, original), "-o", out)
+		o := graft("train", out, "--quiet", "--json", "--folder", filepath.Join(t.TempDir(), "run"), "--set", "data.kind=synthetic", "--set", "data.path=",
+			"--set", "data.synthetic.train=64", "--set", "data.synthetic.test=40", "--set", "run.device=cpu")
+		require.Equal(t, failure.Done, o.code, o.stderr)
+		report := decoded[train.Result](t, o.stdout)
+		up, down := report.Events[1], time.Duration(0)
+		decisions := 0
+		for _, n := range report.Events {
+			if n.Event == "decision" {
+				decisions++
+				require.Zero(t, n.Step, "asked between epochs")
+			}
+			if n.Event == "down" {
+				down = n.Time
+			}
+		}
+		require.Equal(t, results.EventUp, up.Event)
+		require.Greater(t, decisions, 2, "asked again and again")
+		require.GreaterOrEqual(t, report.Outcome.Used, report.Outcome.Budget)
+		require.Equal(t, len(report.Epochs), report.Outcome.Epochs)
+		require.Equal(t, report.Epochs[len(report.Epochs)-1].Validation, report.Outcome.Validation)
+		require.Equal(t, report.Outcome.Validation, report.Outcome.Test, "the test images decide")
+		for _, row := range report.Epochs {
+			if row.Time > up.Time && row.Time < down {
+				require.InDelta(t, 0.01, row.Rate, 1e-12, "the first rate in each epoch that begins with a question")
+			}
+		}
+	}
 }

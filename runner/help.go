@@ -9,7 +9,7 @@ import (
 func newHelpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "help [COMMAND]...",
-		Short:   "Say how to call a command",
+		Short:   "Print the help of a command",
 		Example: "  graft help version",
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(command *cobra.Command, args []string) error {

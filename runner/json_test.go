@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -255,11 +254,10 @@ func TestJSONPageIsOfTheReports(t *testing.T) {
 		names[title(w)] = w
 	}
 	if *updateDocs {
-		require.NoError(t, os.WriteFile("../docs/json.md", []byte(text), 0o644))
+		write(t, "../docs/json.md", text)
 	}
-	written, err := os.ReadFile("../docs/json.md")
-	require.NoError(t, err)
-	require.Equal(t, text, string(written), "keys and types are promised; run the test with -update-docs if this is meant")
+	written := contents(t, "../docs/json.md")
+	require.Equal(t, text, written, "keys and types are promised; run the test with -update-docs if this is meant")
 }
 
 func TestJSONReportsAreOfAllCommands(t *testing.T) {

@@ -20,26 +20,24 @@ func newLearnCommand() *cobra.Command {
 	asJSON := false
 	command := &cobra.Command{
 		Use:   "learn CONFIG",
-		Short: "Let policies learn from tables of simulated sequences",
-		Long: `learn makes policies of tables, of one of two kinds, which CONFIG tells by its
-sections.
+		Short: "Train policies on tables of simulated sequences",
+		Long: `learn trains policies on tables. The sections of CONFIG select one of two kinds.
 
-With [tables] structural policies, which read any network, learn from all tables at
-once, one for each of several seeds, along the exact gradient over all sequences, until
-their aim grows no more. They are written one by one into policies, and together, as
-they vote, into policy.safetensors.
+With [tables], structural policies, which read any network, learn from all tables at once,
+one policy for each of several seeds. They follow the exact gradient over all sequences until
+the objective no longer grows. Each policy is written into policies, and the ensemble that
+votes into policy.safetensors.
 
-With [table] a policy of the original's learns from one table: in each episode it draws
-an action for each state that the table has, and is rewarded with the accuracy in the
-end (REINFORCE, as the original). With learn.rule=exact it goes along the exact gradient
-of the expected reward over all sequences instead, and an episode is a step. The policy
-is agent.finalmodel.pth; 'graft config convert' makes CONFIG of a file of the
-original's.
+With [table], a policy of the original system learns from one table by REINFORCE: in each
+episode it draws an action for each state of the table, and its reward is the accuracy at the
+end. With learn.rule=exact it follows the exact gradient of the expected reward over all
+sequences, and an episode is a step. The policy is agent.finalmodel.pth; 'graft config
+convert' makes CONFIG from a file of the original system.
 
-Figures, checkpoints and policies go into a run folder. An existing one is never
-overwritten: --resume goes on with it, --force moves it aside. SIGTERM, SIGUSR1 and the
-first SIGINT save all that was learned and leave with exit code 75; the same command
-with --resume then goes on to the same bits.`,
+Metrics, checkpoints and policies are written into a run folder. An existing one is never
+overwritten: --resume goes on with it, --force moves it aside. SIGTERM, SIGUSR1 and the first
+SIGINT save a checkpoint and exit with code 75; the same command with --resume then goes on
+to the same bits.`,
 		Example: `  graft learn policy.toml
   graft learn policy.toml --set run.seeds=20 --set learn.for=new --folder runs/new
   graft learn original.toml --set learn.rule=exact --set learn.episodes=2000
@@ -67,14 +65,10 @@ func runLearn(ctx context.Context, w io.Writer, path string, o learn.Options, as
 	switch {
 	case err != nil:
 		return err
-	case asJSON && r.Policies != nil:
-		return document.PrintJSON(w, r.Policies)
-	case asJSON:
-		return document.PrintJSON(w, r.Study)
 	case r.Policies != nil:
-		return printPolicies(w, r.Policies)
+		return show(w, asJSON, r.Policies, nil, printPolicies)
 	}
-	return printStudy(w, r.Study)
+	return show(w, asJSON, r.Study, nil, printStudy)
 }
 
 func printStudy(w io.Writer, r *learn.StudyResult) error {
@@ -87,16 +81,11 @@ func printStudy(w io.Writer, r *learn.StudyResult) error {
 }
 
 func printPolicies(w io.Writer, r *learn.PoliciesResult) error {
-	if err := report.VerdictTable(r.Outcome).Print(w); err != nil {
-		return err
-	}
-	if _, err := fmt.Fprintln(w); err != nil {
-		return err
-	}
-	if err := report.SeedTable(r.Outcome).Print(w); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(w, "\n%s%s in %s\nresults in %s, the vote of all in %s, each policy in %s\n",
+	p := &document.Printer{W: w}
+	p.Table(report.VerdictTable(r.Outcome))
+	p.Line("")
+	p.Table(report.SeedTable(r.Outcome))
+	p.Line("\n%s%s in %s\nresults in %s, the vote of all in %s, each policy in %s",
 		report.SummaryText(r.Outcome), document.Plural(r.Outcome.Steps, "step"), document.SecondsText(r.Took()), r.Folder, r.Policy, filepath.Join(r.Folder, runs.SeedFolder))
-	return err
+	return p.Err
 }

@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
-	"encoding/json"
+	"crypto/sha256"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -15,10 +17,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"graft/decider"
 	"graft/files"
 	"graft/original/originaltest"
 	"graft/results/failure"
 	"graft/results/runs"
+	"graft/simulation/tables/tabletest"
 	"graft/torch/weights"
 	"graft/work/learn"
 )
@@ -31,15 +35,31 @@ func lessonFile(t *testing.T, more string) string {
 	return jobFile(t, fmt.Sprintf("[table]\nfile = %q\nvocabulary = %q\ncompat = \"original\"\n%s", f.Table, f.Vocabulary, more))
 }
 
-// learnt returns the contents of a policy's run folder, without the files that hold
-// times.
-func learnt(t *testing.T, folder string) string {
+// classFile is the file of structural policies that learn from two made-up tables, and
+// may stop early by a third.
+func classFile(t *testing.T, more string) string {
 	t.Helper()
-	all := ""
-	for _, name := range []string{"learning.csv", "episodes.csv", "outcome.json", runs.PolicyFile} {
-		text, err := os.ReadFile(filepath.Join(folder, name))
+	dir := t.TempDir()
+	for k, name := range []string{"one", "two", "three"} {
+		require.NoError(t, tabletest.Folder(filepath.Join(dir, name), name, 2, 16, uint64(k)))
+	}
+	return jobFile(t, fmt.Sprintf("[tables]\nfolders = [%q, %q]\n%s", filepath.Join(dir, "one"), filepath.Join(dir, "two"),
+		strings.ReplaceAll(more, "THREE", fmt.Sprintf("%q", filepath.Join(dir, "three")))))
+}
+
+// learnt returns what a run of policies wrote, without the files that hold times.
+func learnt(t *testing.T, folder string) (all string) {
+	t.Helper()
+	for _, pattern := range []string{"learning.csv", "episodes.csv", runs.OutcomeFile, runs.PolicyFile, runs.VoteFile, runs.SeedFolder + "/*"} {
+		paths, err := filepath.Glob(filepath.Join(folder, pattern))
 		require.NoError(t, err)
-		all += name + "\n" + string(text)
+		for _, path := range paths {
+			text := contents(t, path)
+			if !slices.Contains([]string{".csv", ".json"}, filepath.Ext(path)) {
+				text = fmt.Sprintf("%x\n", sha256.Sum256([]byte(text)))
+			}
+			all += filepath.Base(path) + "\n" + text
+		}
 	}
 	return all
 }
@@ -47,43 +67,29 @@ func learnt(t *testing.T, folder string) string {
 func TestLearnTellsWhatWasLearned(t *testing.T) {
 	path, folder := lessonFile(t, "[run]\nevery = 50\n"), filepath.Join(t.TempDir(), "run")
 	set := []string{"--set", "learn.episodes=200", "--folder", folder}
-	o := graft(append([]string{"learn", path}, set...)...)
-	require.Equal(t, failure.Done, o.code, o.stderr)
+	o := done(t, append([]string{"learn", path}, set...)...)
 	require.Regexp(t, `(?s)^200 episodes from table made-up, \d+ a second\nthe policy's likeliest sequence is \S+ \S+ \S+: [0-9.]+%, rank \d+ of 64\nthe table's best is .*results in .*run, the policy in .*run/agent\.finalmodel\.pth\n$`, o.stdout)
-	for _, words := range []string{"per_second", "objective", "expected_accuracy", "temperature", "learning_rate"} {
-		require.Contains(t, o.stderr, words)
-	}
+	containsAll(t, o.stderr, "per_second", "objective", "expected_accuracy", "temperature", "learning_rate")
 	for _, name := range []string{"manifest.json", "config.toml", "config.resolved.toml", "log.jsonl", "learning.csv", "episodes.csv", "outcome.json", runs.PolicyFile} {
 		require.FileExists(t, filepath.Join(folder, name))
 	}
-	given, err := os.ReadFile(path)
-	require.NoError(t, err)
-	kept, err := os.ReadFile(filepath.Join(folder, "config.toml"))
-	require.NoError(t, err)
-	require.Equal(t, string(given), string(kept))
+	require.Equal(t, contents(t, path), contents(t, filepath.Join(folder, "config.toml")))
 
-	again := graft(append([]string{"learn", path}, set...)...)
-	require.Equal(t, failure.Usage, again.code)
-	require.Contains(t, again.stderr, "--force")
+	fails(t, failure.Usage, "--force", append([]string{"learn", path}, set...)...)
 	before := learnt(t, folder)
-	forced := graft(append([]string{"learn", path, "--force", "--json", "--quiet"}, set...)...)
-	require.Equal(t, failure.Done, forced.code, forced.stderr)
+	forced := done(t, append([]string{"learn", path, "--force", "--json", "--quiet"}, set...)...)
 	require.Empty(t, forced.stderr)
 	require.Equal(t, before, learnt(t, folder), "the same file has the same bits")
-	var report learn.StudyResult
-	require.NoError(t, json.Unmarshal([]byte(forced.stdout), &report))
+	report := decoded[learn.StudyResult](t, forced.stdout)
 	require.Len(t, report.Rows, 4)
 	require.Equal(t, 200, report.Outcome.Episodes)
 	require.Len(t, report.Outcome.Greedy, 3)
 	require.Positive(t, report.Speed)
 	require.Equal(t, filepath.Join(folder, runs.PolicyFile), report.Policy)
 
-	ended := graft(append([]string{"learn", path, "--resume"}, set...)...)
-	require.Equal(t, failure.Done, ended.code, ended.stderr)
+	done(t, append([]string{"learn", path, "--resume"}, set...)...)
 	require.Equal(t, before, learnt(t, folder), "there is nothing left to do")
-	other := graft("learn", path, "--resume", "--folder", folder, "--set", "learn.episodes=300")
-	require.Equal(t, failure.Failed, other.code)
-	require.Contains(t, other.stderr, "not those that it began with")
+	fails(t, failure.Failed, "not those that it began with", "learn", path, "--resume", "--folder", folder, "--set", "learn.episodes=300")
 }
 
 // A policy begins with the weights of another, whose embedding is not taken.
@@ -96,42 +102,17 @@ func TestLearnBeginsWithAPolicy(t *testing.T) {
 	require.Equal(t, "encoder.embedder.weight", set.Tensors[0].Name)
 	require.Len(t, set.Tensors, 19)
 	// With so small a rate what it begins with is what it ends with.
-	o := graft("learn", path, "--folder", second, "--set", "policy.weights="+policy, "--set", "learn.lr=1e-30", "--set", "run.seed=9")
-	require.Equal(t, failure.Done, o.code, o.stderr)
+	done(t, "learn", path, "--folder", second, "--set", "policy.weights="+policy, "--set", "learn.lr=1e-30", "--set", "run.seed=9")
 	after, err := weights.Read(files.OS{}, filepath.Join(second, runs.PolicyFile), weights.Options{})
 	require.NoError(t, err)
 	require.Equal(t, set.Tensors, after.Tensors)
-	small := graft("learn", path, "--folder", filepath.Join(t.TempDir(), "third"), "--set", "policy.weights="+policy, "--set", "policy.hidden=20")
-	require.Equal(t, failure.Failed, small.code)
-	require.Contains(t, small.stderr, "encoder.encoder.weight_ih_l0 has the shape [200 16]; the policy's is [80 16]")
+	fails(t, failure.Failed, "encoder.encoder.weight_ih_l0 has the shape [200 16]; the policy's is [80 16]", "learn", path, "--folder", filepath.Join(t.TempDir(), "third"), "--set", "policy.weights="+policy, "--set", "policy.hidden=20")
 }
 
 func TestLearnRefuses(t *testing.T) {
 	require.Equal(t, failure.Usage, graft("learn").code)
-	o := graft("learn", lessonFile(t, "[learn]\nrate = 3\n"))
-	require.Equal(t, failure.Configuration, o.code)
-	require.Contains(t, o.stderr, `unknown key "rate" in learn`)
-	o = graft("learn", lessonFile(t, ""), "--resume", "--folder", t.TempDir())
-	require.Equal(t, failure.Failed, o.code)
-	require.Contains(t, o.stderr, "manifest.json is missing")
-}
-
-func TestConfigKnowsPoliciesThatLearn(t *testing.T) {
-	path := lessonFile(t, "[learn]\nrule = \"exact\"\n")
-	o := graft("config", "check", path)
-	require.Equal(t, failure.Done, o.code, o.stderr)
-	require.Regexp(t, `ok: a policy learns from 64 sequences of made-up, 21 states of ConvNet2, rule exact, 10000 episodes; digest [0-9a-f]{12}\n$`, o.stdout)
-	o = graft("config", "show", path, "--set", "learn.lr=0.01")
-	require.Equal(t, failure.Done, o.code, o.stderr)
-	require.Regexp(t, `(?m)^learn\.lr +0\.01 +--set$`, o.stdout)
-	again := jobFile(t, graft("config", "show", path, "--toml").stdout)
-	require.Equal(t, failure.Done, graft("config", "check", again).code)
-	o = graft("config", "schema", "--learning")
-	require.Equal(t, failure.Done, o.code)
-	require.Contains(t, o.stdout, "a policy of graft that learns")
-	o = graft("config", "convert", jobFile(t, "[runner]\nagent = \"Agent\"\n[simulation]\ndatafile = \"a.pkl\"\n"))
-	require.Equal(t, failure.Configuration, o.code)
-	require.Contains(t, o.stderr, "it has no runner.seed")
+	fails(t, failure.Configuration, `unknown key "rate" in learn`, "learn", lessonFile(t, "[learn]\nrate = 3\n"))
+	fails(t, failure.Failed, "manifest.json is missing", "learn", lessonFile(t, ""), "--resume", "--folder", t.TempDir())
 }
 
 // rowsIn waits until a table has so many lines.
@@ -143,41 +124,48 @@ func rowsIn(t *testing.T, path string, n int) {
 	}, patience, time.Millisecond)
 }
 
-// A policy that is killed, whenever, goes on to the same bits; so does one that is
-// asked to stop, which leaves with the code for that.
+// Policies that are killed, whenever, go on to the same bits; so do those that are asked to stop,
+// which leave with the code for that.
 func TestLearnSurvivesKills(t *testing.T) {
-	path, whole, killed := lessonFile(t, "[run]\nevery = 5\ncheckpoint = \"100ms\"\n[learn]\nepisodes = 1500\ntemperature = 100\n"),
-		filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "killed")
-	require.Equal(t, failure.Done, graft("learn", path, "--folder", whole).code)
-	r := rand.New(rand.NewPCG(1, 1))
-	args := []string{"learn", path, "--folder", killed}
-	for k := range 4 {
-		p, out := process(t, args...)
-		args = []string{"learn", path, "--folder", killed, "--resume"}
-		rowsIn(t, filepath.Join(killed, "learning.csv"), 20+60*k+r.IntN(20))
-		signal, want := syscall.SIGKILL, failure.Code(-1)
-		if k == 3 {
-			signal, want = syscall.SIGTERM, failure.Requeue
+	for name, path := range map[string]string{
+		"original":   lessonFile(t, "[run]\nevery = 5\ncheckpoint = \"100ms\"\n[learn]\nepisodes = 1500\ntemperature = 100\n"),
+		"structural": classFile(t, "[run]\nseeds = 3\nevery = 5\ncheckpoint = \"30ms\"\nat_once = 2\n[policy]\nhidden = 16\n[learn]\nsteps = 300\ntolerance = -1\n"),
+	} {
+		whole, killed := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "killed")
+		done(t, "learn", path, "--folder", whole)
+		random, stopped := rand.New(rand.NewPCG(1, 1)), 0
+		args := []string{"learn", path, "--folder", killed}
+		for k, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM, syscall.SIGKILL, syscall.SIGUSR1} {
+			p, out := process(t, args...)
+			rowsIn(t, filepath.Join(killed, "learning.csv"), 10+30*k+random.IntN(30))
+			args = []string{"learn", path, "--folder", killed, "--resume"}
+			time.Sleep(time.Duration(random.IntN(20)) * time.Millisecond)
+			require.NoError(t, p.Process.Signal(signal))
+			want := failure.Requeue
+			if signal == syscall.SIGKILL {
+				want = failure.Code(-1)
+			}
+			if code := left(t, p); code == want {
+				stopped++
+			} else {
+				require.Equal(t, failure.Done, code, "it had been too fast: %s", out)
+			}
 		}
-		require.NoError(t, p.Process.Signal(signal))
-		if code := left(t, p); code != want {
-			require.Equal(t, failure.Done, code, "it had been too fast: %s", out)
-		}
+		done(t, args...)
+		require.Equal(t, learnt(t, whole), learnt(t, killed), name)
+		t.Logf("measured: %s policies have the same bits after %d kills and stops", name, stopped)
 	}
-	o := graft(args...)
-	require.Equal(t, failure.Done, o.code, o.stderr)
-	require.Equal(t, learnt(t, whole), learnt(t, killed))
 }
 
-// A command that is stopped before it begins has saved a policy that knows nothing.
+// A command that is stopped before it begins has learned nothing, and can go on.
 func TestLearnIsRequeued(t *testing.T) {
-	path, folder := lessonFile(t, "[learn]\nepisodes = 100\n"), filepath.Join(t.TempDir(), "run")
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	o := call(ctx, newRootCommand(), "learn", path, "--folder", folder)
-	require.Equal(t, failure.Requeue, o.code, o.stderr)
-	require.Contains(t, o.stderr, "go on with --resume")
-	require.Equal(t, failure.Done, graft("learn", path, "--folder", folder, "--resume").code)
+	for _, path := range []string{lessonFile(t, "[learn]\nepisodes = 100\n"), classFile(t, "[run]\nseeds = 1\n[learn]\nsteps = 5\n")} {
+		folder := filepath.Join(t.TempDir(), "run")
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		ends(t, call(ctx, newRootCommand(), "learn", path, "--folder", folder), failure.Requeue, "go on with --resume")
+		done(t, "learn", path, "--folder", folder, "--resume")
+	}
 }
 
 // PyTorch reads what was learned as the original's code would.
@@ -217,4 +205,96 @@ assert left.missing_keys == ["encoder.embedder.weight"] and not left.unexpected_
 `
 	out, err := exec.Command(python, "-c", program, filepath.Join(folder, runs.PolicyFile)).CombinedOutput()
 	require.NoError(t, err, "%s", out)
+}
+
+func TestLearnTreesTellsWhatWasLearned(t *testing.T) {
+	path, folder := classFile(t, ""), filepath.Join(t.TempDir(), "run")
+	set := []string{"--set", "run.seeds=3", "--set", "policy.hidden=16", "--folder", folder}
+	o := done(t, append([]string{"learn", path}, set...)...)
+	require.Regexp(t, `(?s)^TABLE +THE VOTE'S SEQUENCE +ACCURACY.*\none +\S+, \S+ +[0-9.]+%  +[0-9.]+  +\d+ of 16 +\d+–\d+ +[0-9.]+%.*\ntwo .*\n\nSEED +STEPS.*\n +3 +\d+ +[0-9.]+ +the aim has not grown.*`+
+		`\nmean regret in 2 tables: [0-9.]+ points, 95% interval over 3 seeds \[[0-9., ]+\]; the vote's is [0-9.]+\n\d+% of .*in a table's top five; the worst .*\n\d+ steps in [0-9.]+ s\nresults in .*run, the vote of all in .*run/policy\.safetensors, each policy in .*run/policies\n$`, o.stdout)
+	require.Contains(t, o.stderr, `"msg":"learned","policies":3`)
+	for _, name := range []string{"manifest.json", "config.toml", "config.resolved.toml", "log.jsonl", "learners/seed-3.safetensors"} {
+		require.FileExists(t, filepath.Join(folder, name))
+	}
+	before := learnt(t, folder)
+	require.Contains(t, before, "learning.csv\nseed,step,aim,entropy [nats],held_out,regret [points]\n1,10,")
+	log := contents(t, filepath.Join(folder, "log.jsonl"))
+	require.Equal(t, 3, strings.Count(log, "a seed has learned"))
+
+	fails(t, failure.Usage, "--force", append([]string{"learn", path}, set...)...)
+	forced := done(t, append([]string{"learn", path, "--force", "--json", "--quiet", "--set", "run.at_once=1"}, set...)...)
+	require.Empty(t, forced.stderr)
+	require.Equal(t, before, learnt(t, folder), "the same file has the same bits, however many learn at once")
+	report := decoded[learn.PoliciesResult](t, forced.stdout)
+	require.Equal(t, filepath.Join(folder, runs.VoteFile), report.Policy)
+	require.Positive(t, report.Seconds)
+	require.Len(t, report.Outcome.Seeds, 3)
+	require.Equal(t, 3, report.Outcome.Summary.Seeds)
+	require.Nil(t, report.Outcome.Outside)
+	done(t, append([]string{"learn", path, "--resume"}, set...)...)
+	require.Equal(t, before, learnt(t, folder), "there is nothing left to do")
+
+	voted, err := decider.ReadStructural(files.OS{}, report.Policy)
+	require.NoError(t, err)
+	require.Len(t, voted.Members, 3)
+	require.Equal(t, []string{"1, 2, 3", "one, two", "known"}, []string{voted.Notes["seeds"], voted.Notes["tables"], voted.Notes["for"]})
+	require.Equal(t, thisVersion(), voted.Notes["graft"])
+	one, err := decider.ReadStructural(files.OS{}, filepath.Join(folder, runs.SeedFile(2)))
+	require.NoError(t, err)
+	require.Equal(t, voted.Members[1], one.Members[0])
+	require.Equal(t, "2", one.Notes["seed"])
+}
+
+// A run goes on with what it began with only, and says what is otherwise.
+func TestLearnTreesGoesOnWithTheSame(t *testing.T) {
+	path, folder := classFile(t, "[run]\nseeds = 1\n[learn]\nsteps = 5\n"), filepath.Join(t.TempDir(), "run")
+	require.Equal(t, failure.Done, graft("learn", path, "--folder", folder).code)
+	before := learnt(t, folder)
+	for set, says := range map[string]string{
+		"learn.beta=4": "learn.beta was 8.0 and is 4.0",
+		"run.seeds=2":  "run.seeds was 1 and is 2",
+		"tables.held_out=[\"" + filepath.Join(filepath.Dir(firstFolder(t, path)), "three") + "\"]": "its tables have changed",
+	} {
+		fails(t, failure.Configuration, says, "learn", path, "--folder", folder, "--resume", "--set", set)
+		require.Equal(t, before, learnt(t, folder), "nothing is touched")
+	}
+	o := graft("learn", lessonFile(t, ""), "--folder", folder, "--resume")
+	require.NotEqual(t, failure.Done, o.code, "another kind of policy")
+	fails(t, failure.Failed, "not a directory", "learn", path, "--folder", filepath.Join(path, "below"))
+	fails(t, failure.Failed, "manifest.json is missing", "learn", path, "--resume", "--folder", t.TempDir())
+	fails(t, failure.Configuration, "folders[0]: stat nowhere: no such file", "learn", path, "--set", "tables.folders=[\"nowhere\"]")
+}
+
+// firstFolder is the first folder that a file names.
+func firstFolder(t *testing.T, path string) string {
+	text := contents(t, path)
+	return regexp.MustCompile(`"([^"]+)"`).FindStringSubmatch(text)[1]
+}
+
+// Tables that are held out are judged as well, and learned from in no way.
+func TestLearnTreesStopsEarly(t *testing.T) {
+	path, folder := classFile(t, "held_out = [THREE]\n[run]\nseeds = 2\nevery = 2\n[learn]\nfor = \"new\"\nevery = 2\npatience = 2\n"), filepath.Join(t.TempDir(), "run")
+	o := done(t, "learn", path, "--folder", folder)
+	containsAll(t, o.stdout, "three, held out", "what is held out was best after step", "mean regret in 2 tables", "mean regret in 1 table held out")
+	outcome := decoded[runs.PoliciesOutcome](t, contents(t, filepath.Join(folder, "outcome.json")))
+	require.Len(t, outcome.HeldOut, 1)
+	require.InDelta(t, outcome.Outside.Regret.Mean, (outcome.Seeds[0].Out+outcome.Seeds[1].Out)/2, 1e-9)
+	table := contents(t, filepath.Join(folder, "learning.csv"))
+	require.NotContains(t, table, ",,")
+}
+
+// On a terminal a bar shows how many policies are done, and what they do.
+func TestBarsOfPolicies(t *testing.T) {
+	t.Setenv("TERM", "xterm")
+	path := classFile(t, "[run]\nseeds = 2\n[learn]\nsteps = 800\ntolerance = -1\n")
+	for _, columns := range []uint16{100, 24} {
+		text := drawn(t, columns, "learn", path, "--folder", filepath.Join(t.TempDir(), "run"))
+		shown := emulate(t, text)
+		require.Regexp(t, `^\d\d:\d\d:\d\d\tINFO\tlearned\t`, shown[0])
+		require.Equal(t, []string{""}, shown[1:], "nothing of the bar is left")
+		require.Regexp(t, `[012] of 2 policies`, text)
+		require.Regexp(t, `\d+ steps`, text)
+		require.Equal(t, columns == 100, strings.Contains(text, " learning"))
+	}
 }

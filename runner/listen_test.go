@@ -113,8 +113,7 @@ func (j *steered) ask(body string) (r control.ChangeStatus) {
 	return r
 }
 
-// requireNoServer looks for what a server would leave behind: a goroutine, a port, a
-// file.
+// requireNoServer looks for what a server would leave behind: a goroutine, a port, a file.
 func (j *steered) requireNoServer() {
 	j.t.Helper()
 	require.NoFileExists(j.t, filepath.Join(j.folder, control.AddressFile))
@@ -197,10 +196,10 @@ func TestListenRefuses(t *testing.T) {
 		status             int
 		word               string
 	}{
-		"an unknown path":             {"GET", "/", "", nil, 404, `there is no "/"`},
+		"an unknown path":             {"GET", "/", "", nil, 404, `unknown path "/"`},
 		"a path below":                {"GET", "/status/", "", nil, 404, `/status/`},
-		"a status that is posted":     {"POST", "/status", good, nil, 405, "POST is not for /status"},
-		"an allocation that is got":   {"GET", "/allocation", "", nil, 405, "GET is not for /allocation"},
+		"a status that is posted":     {"POST", "/status", good, nil, 405, "POST is not allowed for /status"},
+		"an allocation that is got":   {"GET", "/allocation", "", nil, 405, "GET is not allowed for /allocation"},
 		"no type":                     {"POST", "/allocation", good, header("Content-Type", ""), 415, `the type ""`},
 		"a form":                      {"POST", "/allocation", good, header("Content-Type", "application/x-www-form-urlencoded"), 415, "www-form"},
 		"another charset":             {"POST", "/allocation", good, header("Content-Type", "application/json; charset=latin1"), 415, "latin1"},
@@ -209,12 +208,12 @@ func TestListenRefuses(t *testing.T) {
 		"no JSON":                     {"POST", "/allocation", "up", nil, 400, "not JSON"},
 		"half an object":              {"POST", "/allocation", `{"change": "up"`, nil, 400, "not JSON"},
 		"two objects":                 {"POST", "/allocation", good + good, nil, 400, "not JSON"},
-		"a list":                      {"POST", "/allocation", "[" + good + "]", nil, 400, "and not an object"},
+		"a list":                      {"POST", "/allocation", "[" + good + "]", nil, 400, "expected an object"},
 		"null":                        {"POST", "/allocation", "null", nil, 400, "the body is null"},
-		"nothing said":                {"POST", "/allocation", "{}", nil, 400, "says nothing"},
-		"an unknown key":              {"POST", "/allocation", `{"change": "up", "device": 2}`, nil, 400, `no key "device"`},
-		"a key in capitals":           {"POST", "/allocation", `{"Change": "up"}`, nil, 400, `no key "Change"`},
-		"a key that is there twice":   {"POST", "/allocation", `{"devices": 2, "devices": 3}`, nil, 400, "twice"},
+		"nothing said":                {"POST", "/allocation", "{}", nil, 400, "neither change nor devices"},
+		"an unknown key":              {"POST", "/allocation", `{"change": "up", "device": 2}`, nil, 400, `unknown key "device"`},
+		"a key in capitals":           {"POST", "/allocation", `{"Change": "up"}`, nil, 400, `unknown key "Change"`},
+		"a key that is there twice":   {"POST", "/allocation", `{"devices": 2, "devices": 3}`, nil, 400, "duplicate key"},
 		"an unknown change":           {"POST", "/allocation", `{"change": "UP"}`, nil, 400, "change is"},
 		"a change that is no text":    {"POST", "/allocation", `{"change": 1}`, nil, 400, "change is 1"},
 		"a change that is null":       {"POST", "/allocation", `{"change": null}`, nil, 400, "change is null"},
@@ -233,9 +232,9 @@ func TestListenRefuses(t *testing.T) {
 		"half a token":                {"GET", "/status", "", header("Authorization", "Bearer "+j.token[:32]), 401, "no token"},
 		"a token by another scheme":   {"GET", "/status", "", header("Authorization", "Basic "+j.token), 401, "no token"},
 		"a token with nothing around": {"POST", "/allocation", good, header("Authorization", j.token), 401, "no token"},
-		"another host":                {"GET", "/status", "", host("example.com"), 403, `"example.com" is not where`},
-		"another host with the port":  {"POST", "/allocation", good, host("example.com:" + j.address[strings.LastIndex(j.address, ":")+1:]), 403, "is not where"},
-		"another address":             {"GET", "/status", "", host("192.0.2.1"), 403, "is not where"},
+		"another host":                {"GET", "/status", "", host("example.com"), 403, `"example.com" is not an address`},
+		"another host with the port":  {"POST", "/allocation", good, host("example.com:" + j.address[strings.LastIndex(j.address, ":")+1:]), 403, "is not an address"},
+		"another address":             {"GET", "/status", "", host("192.0.2.1"), 403, "is not an address"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -263,19 +262,16 @@ func TestListenRefuses(t *testing.T) {
 	require.Equal(t, []any{before.Devices, before.Network, before.Taken, before.Pending}, []any{after.Devices, after.Network, after.Taken, after.Pending})
 	left := j.stop()
 	require.Equal(t, failure.Requeue, left.code)
-	events, err := os.ReadFile(filepath.Join(j.folder, "events.jsonl"))
-	require.NoError(t, err)
-	require.Equal(t, 1, strings.Count(string(events), "\n"), "it started, and nothing else")
+	events := contents(t, filepath.Join(j.folder, "events.jsonl"))
+	require.Equal(t, 1, strings.Count(events, "\n"), "it started, and nothing else")
 	require.NotContains(t, left.stderr, j.token)
-	record, err := os.ReadFile(filepath.Join(j.folder, "log.jsonl"))
-	require.NoError(t, err)
-	require.NotContains(t, string(record), j.token, "no log has the token")
+	record := contents(t, filepath.Join(j.folder, "log.jsonl"))
+	require.NotContains(t, record, j.token, "no log has the token")
 }
 
 // A token comes from a file or from the environment, and is written nowhere then.
 func TestListenTakesTokens(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "secret")
-	require.NoError(t, os.WriteFile(file, []byte("from-a-file\n"), 0o600))
+	file := write(t, filepath.Join(t.TempDir(), "secret"), "from-a-file\n")
 	for want, more := range map[string][]string{"from-a-file": {"--token-file", file}, "from-outside": nil} {
 		t.Run(want, func(t *testing.T) {
 			t.Setenv(control.TokenVariable, "from-outside")
@@ -297,8 +293,7 @@ func TestListenRefusesAddresses(t *testing.T) {
 	defer taken.Close()
 	files := t.TempDir()
 	secret := func(name, text string) string {
-		path := filepath.Join(files, name)
-		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		path := write(t, filepath.Join(files, name), text)
 		return path
 	}
 	free := "127.0.0.1:0"
@@ -324,9 +319,7 @@ func TestListenRefusesAddresses(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			folder := filepath.Join(t.TempDir(), "run")
-			o := graft(brief(folder, c.args...)...)
-			require.Equal(t, c.code, o.code, o.stderr)
-			require.Contains(t, o.stderr, c.word)
+			fails(t, c.code, c.word, brief(folder, c.args...)...)
 			require.NoDirExists(t, folder)
 		})
 	}
@@ -357,11 +350,7 @@ func TestListenWaitsForNobody(t *testing.T) {
 		require.NoError(t, err)
 		idle = append(idle, c)
 	}
-	rows := func() int {
-		text, err := os.ReadFile(filepath.Join(j.folder, "epochs.csv"))
-		require.NoError(t, err)
-		return bytes.Count(text, []byte("\n"))
-	}
+	rows := func() int { return strings.Count(contents(t, filepath.Join(j.folder, "epochs.csv")), "\n") }
 	before := rows()
 	require.Eventually(t, func() bool { return rows() > before+2 }, patience, 5*time.Millisecond, "the job goes on")
 	j.status()

@@ -31,18 +31,18 @@ func (o logOptions) level() zapcore.Level {
 	}
 }
 
-// screen is stderr, which all lines of a command's log go to.
+// screen is the stderr of a command, which gets all lines of its log.
 type screen struct {
 	logOptions
 	w  io.Writer
 	mu sync.Mutex
-	// over is who draws on the terminal for now, and puts lines above what it draws.
-	// Nil is nobody.
+	// over is the progress bar that owns the terminal, and puts lines above itself; nil where there
+	// is none.
 	over io.Writer
 }
 
-// Write writes a line. One that whoever draws does not take any more is written
-// all the same.
+// Write writes a line above the progress bar. If the bar has closed, the line goes to the plain
+// writer.
 func (s *screen) Write(line []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,7 +66,7 @@ func newLogger(s *screen) *zap.Logger {
 	return zap.New(zapcore.NewCore(encoder, zapcore.AddSync(s), s.level()))
 }
 
-// isTerminal says whether a person looks at what is written to w.
+// isTerminal reports whether w is a terminal.
 func isTerminal(w io.Writer) bool {
 	file, ok := w.(*os.File)
 	return ok && cwriter.IsTerminal(int(file.Fd()))
@@ -83,8 +83,7 @@ func withLogger(ctx context.Context, s *screen) context.Context {
 	return context.WithValue(context.WithValue(ctx, loggerKey{}, newLogger(s)), screenKey{}, s)
 }
 
-// screenFrom is the screen of the command that runs under ctx; outside of one it is
-// nowhere.
+// screenFrom is the screen of the command that runs under ctx; outside of one it is nowhere.
 func screenFrom(ctx context.Context) *screen {
 	if s, ok := ctx.Value(screenKey{}).(*screen); ok {
 		return s
@@ -92,8 +91,7 @@ func screenFrom(ctx context.Context) *screen {
 	return &screen{w: io.Discard}
 }
 
-// loggerFrom is the logger of the command that runs under ctx; outside of one
-// it logs nothing.
+// loggerFrom is the logger of the command that runs under ctx; outside of one it logs nothing.
 func loggerFrom(ctx context.Context) *zap.Logger {
 	if logger, ok := ctx.Value(loggerKey{}).(*zap.Logger); ok {
 		return logger

@@ -1,6 +1,5 @@
-// Command graft grows a network while it trains: when a job is given more
-// devices it deepens or widens its network, when they are taken away it shrinks
-// back and keeps what it learned.
+// Command graft grows a network while it trains: when a job is given more devices it deepens or
+// widens its network, when they are taken away it shrinks back and keeps what it learned.
 //
 // This package is the only one that reads flags, writes to stdout and exits.
 // Each command has a file of its own and is registered in root.go. Data goes to

@@ -5,7 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"os"
+	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/assert"
@@ -13,25 +17,6 @@ import (
 
 	"graft/results/failure"
 )
-
-// outcome holds the exit code and output of a command line.
-type outcome struct {
-	code           failure.Code
-	stdout, stderr string
-}
-
-// call runs a command line on a command tree.
-func call(ctx context.Context, root *cobra.Command, args ...string) outcome {
-	var stdout, stderr bytes.Buffer
-	code := execute(ctx, root, args, &stdout, &stderr)
-	holdToPage(args, stdout.String())
-	return outcome{code: code, stdout: stdout.String(), stderr: stderr.String()}
-}
-
-// graft runs a command line of the real program.
-func graft(args ...string) outcome {
-	return call(context.Background(), newRootCommand(), args...)
-}
 
 // rootThat is a program whose one command `act [--json]` returns err.
 func rootThat(err error) *cobra.Command {
@@ -65,12 +50,9 @@ func TestWrongCallsEndWithUsage(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := graft(c.args...)
-			assert.Equal(t, failure.Usage, got.code)
+			got := fails(t, failure.Usage, "", c.args...)
 			assert.Empty(t, got.stdout, "stdout is for data")
-			for _, says := range c.says {
-				assert.Contains(t, got.stderr, says)
-			}
+			containsAll(t, got.stderr, c.says...)
 		})
 	}
 }
@@ -87,8 +69,7 @@ func TestRightCallsPrintToStdoutOnly(t *testing.T) {
 		"the version, with details":     {"-v", "version"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := graft(args...)
-			assert.Equal(t, failure.Done, got.code)
+			got := done(t, args...)
 			assert.NotEmpty(t, got.stdout)
 			assert.Empty(t, got.stderr)
 		})
@@ -130,8 +111,7 @@ func TestErrorsOfACommandKeepTheirCode(t *testing.T) {
 func TestAnInterruptedCommandSaysWhatStoppedIt(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(errors.New("received a signal"))
-	got := call(ctx, rootThat(context.Canceled), "act")
-	assert.Equal(t, failure.Interrupted, got.code)
+	got := ends(t, call(ctx, rootThat(context.Canceled), "act"), failure.Interrupted, "")
 	assert.Equal(t, "graft: context canceled: received a signal\n", got.stderr)
 }
 
@@ -164,6 +144,13 @@ func TestErrorsAreObjectsWhenJSONIsAskedFor(t *testing.T) {
 	}
 }
 
+// Libraries name their options; the command line has flags for them.
+func TestErrorsNameTheFlagsOfTheCommand(t *testing.T) {
+	err := errors.New("option name is 3; leave option force away")
+	require.Equal(t, "graft: --name is 3; leave option force away\n", call(context.Background(), rootThat(err), "act").stderr)
+	require.Contains(t, call(context.Background(), rootThat(err), "act", "--json").stderr, `"message":"--name is 3; leave option force away"`)
+}
+
 func TestErrorsArePlainWhenJSONIsNotAskedFor(t *testing.T) {
 	for name, args := range map[string][]string{
 		"no --json":                  {"act"},
@@ -173,6 +160,96 @@ func TestErrorsArePlainWhenJSONIsNotAskedFor(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got := call(context.Background(), rootThat(errors.New("no")), args...)
 			assert.Regexp(t, "^graft: ", got.stderr)
+		})
+	}
+}
+
+// rootThatLogs is a program whose one command `act` logs once at three levels.
+func rootThatLogs() *cobra.Command {
+	root := rootThat(nil)
+	root.Commands()[0].RunE = func(command *cobra.Command, _ []string) error {
+		logger := loggerFrom(command.Context())
+		logger.Debug("detail")
+		logger.Info("progress")
+		logger.Error("trouble")
+		return nil
+	}
+	return root
+}
+
+func TestFlagsDecideHowMuchIsLogged(t *testing.T) {
+	cases := map[string]struct {
+		args []string
+		want []string
+	}{
+		"as it comes": {nil, []string{"progress", "trouble"}},
+		"verbose":     {[]string{"--verbose"}, []string{"detail", "progress", "trouble"}},
+		"quiet":       {[]string{"-q"}, []string{"trouble"}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := call(context.Background(), rootThatLogs(), append(c.args, "act")...)
+			assert.Empty(t, got.stdout)
+			assert.Equal(t, c.want, messages(t, got.stderr))
+		})
+	}
+}
+
+// messages reads log lines, which are JSON off a terminal.
+func messages(t *testing.T, log string) []string {
+	var all []string
+	for line := range strings.Lines(log) {
+		var entry struct {
+			Message string `json:"msg"`
+		}
+		require.NoError(t, json.Unmarshal([]byte(line), &entry))
+		all = append(all, entry.Message)
+	}
+	return all
+}
+
+func TestLoggerOutsideOfACommandIsSilent(t *testing.T) {
+	assert.NotPanics(t, func() { loggerFrom(context.Background()).Error("nobody hears this") })
+}
+
+func TestABufferIsNoTerminal(t *testing.T) {
+	assert.False(t, isTerminal(new(bytes.Buffer)))
+}
+
+// patience bounds a wait that never ends: a loaded machine may take minutes.
+const patience = 15 * time.Minute
+
+// receive waits for a value and fails the test when none comes.
+func receive[T any](t *testing.T, from <-chan T) T {
+	t.Helper()
+	select {
+	case value := <-from:
+		return value
+	case <-time.After(patience):
+		require.FailNow(t, "the signal had no effect")
+		panic("not reached")
+	}
+}
+
+func TestFirstSignalCancelsAndTheSecondLeaves(t *testing.T) {
+	for name, signal := range map[string]os.Signal{
+		"SIGINT":  os.Interrupt,
+		"SIGTERM": syscall.SIGTERM,
+	} {
+		t.Run(name, func(t *testing.T) {
+			left := make(chan int, 1)
+			ctx, stop := withSignals(context.Background(), func(code int) { left <- code })
+			defer stop()
+			self, err := os.FindProcess(os.Getpid())
+			require.NoError(t, err)
+
+			require.NoError(t, self.Signal(signal))
+			receive(t, ctx.Done())
+			assert.ErrorContains(t, context.Cause(ctx), signal.String())
+			assert.Empty(t, left, "the first signal must not end the process")
+
+			require.NoError(t, self.Signal(signal))
+			assert.Equal(t, int(failure.Interrupted), receive(t, left))
 		})
 	}
 }

@@ -13,16 +13,17 @@ import (
 	"github.com/spf13/cobra/doc"
 
 	"graft/files"
+	"graft/work"
 )
 
-// newManCommand is `graft man`, for whoever makes packages.
+// newManCommand is `graft man`, for packagers.
 func newManCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    "man DIR",
 		Hidden: true,
 		Short:  "Write a manual page for each command",
-		Long: `man writes a page for each command, such as graft-train.1, into a folder that it makes
-if need be. The pages follow from the version of graft alone.`,
+		Long: `man writes a page for each command, such as graft-train.1, into a folder, which it makes if it
+is missing. Equal versions of graft write equal pages.`,
 		Example: "  graft man /usr/local/share/man/man1",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
@@ -35,7 +36,7 @@ func runMan(w io.Writer, dir string) error {
 	if err := (files.OS{}).MkdirAll(dir); err != nil {
 		return err
 	}
-	root := newRootCommand() // a tree that nobody runs
+	root := newRootCommand() // a tree that is not executed
 	logFlags(root)
 	pages := documented(root)
 	for _, command := range pages {
@@ -47,7 +48,7 @@ func runMan(w io.Writer, dir string) error {
 	return err
 }
 
-// documented are the commands that people have a use for.
+// documented lists the commands that are not hidden.
 func documented(root *cobra.Command) (list []*cobra.Command) {
 	walk(root, func(command *cobra.Command) {
 		if !command.Hidden {
@@ -64,14 +65,10 @@ func writeManual(dir string, command *cobra.Command) error {
 		return fmt.Errorf("write the page of %s: %w", command.CommandPath(), err)
 	}
 	name := strings.ReplaceAll(command.CommandPath(), " ", "-") + ".1"
-	return files.WriteAtomic(files.OS{}, filepath.Join(dir, name), func(w io.Writer) error {
-		_, err := w.Write(page)
-		return err
-	})
+	return (&work.Env{Files: files.OS{}}).WriteText(filepath.Join(dir, name), string(page))
 }
 
-// noDate is the date in the first line of a generated page; the page is written without
-// it.
+// noDate is the date in the first line of a generated page; the page is written without it.
 const noDate = `"Jan 0001"`
 
 // manPage is the page of a command. It has no date: equal commands have equal pages.
@@ -86,8 +83,7 @@ func manPage(command *cobra.Command) ([]byte, error) {
 // marked are the characters of a text that Markdown would take for its own.
 var marked = regexp.MustCompile("[*_<>`#\\[\\]\\\\]")
 
-// asMarkdown writes a help text so that Markdown shows it as it is: lines that are
-// indented keep their places.
+// asMarkdown escapes a help text for Markdown. Indented lines become code blocks.
 func asMarkdown(text string) string {
 	var b strings.Builder
 	inside := false

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -14,20 +13,15 @@ import (
 
 // newModelCommand is `graft model`. It needs no LibTorch.
 func newModelCommand() *cobra.Command {
-	command := &cobra.Command{
+	return group(&cobra.Command{
 		Use:   "model",
-		Short: "List the networks of the zoo, and look into one of them or of a file",
-		Long: `model says what a network is made of: its layers, the blocks that surgery works
-on, the channels that change together, and what all of it costs. It makes no
-tensors and runs nothing.`,
+		Short: "List the networks of the zoo, and show a network's structure",
+		Long: `model describes networks: layers, the blocks that surgery operates on, the channels that
+change together, and costs. It makes no tensors and runs nothing.`,
 		Example: `  graft model list
   graft model show ConvNet2
   graft model show net.toml --svg net.svg`,
-		Args: cobra.NoArgs, // so that a misspelt command under it is an error
-		RunE: func(command *cobra.Command, _ []string) error { return command.Help() },
-	}
-	command.AddCommand(newModelListCommand(), newModelShowCommand())
-	return command
+	}, newModelListCommand(), newModelShowCommand())
 }
 
 // modelList is the JSON output of `graft model list --json`.
@@ -41,7 +35,7 @@ type modelEntry struct {
 	Alias      string      `json:"alias,omitempty"` // another name for it
 	About      string      `json:"about"`           // one line
 	Input      model.Shape `json:"input"`           // of one example
-	Classes    int         `json:"classes"`         // that it tells apart unless told otherwise
+	Classes    int         `json:"classes"`         // by default
 	Parameters int         `json:"parameters"`      // that an optimizer moves
 	FLOP       int64       `json:"flop"`            // forward for one example; a multiply-add is two
 	Blocks     int         `json:"blocks"`          // that surgery can work on
@@ -51,9 +45,9 @@ func newModelListCommand() *cobra.Command {
 	var asJSON bool
 	command := &cobra.Command{
 		Use:   "list",
-		Short: "Print the networks that can be had by name",
+		Short: "Print the networks of the zoo",
 		Long: `list prints a line for each network of the zoo: the shape of an example and the
-classes that it is made for unless told otherwise, its trained parameters, the
+default number of classes, its trained parameters, the
 floating-point operations of a forward pass for one example, where a multiply-add
 counts as two, and how many blocks surgery can work on. k, M and G are 10^3, 10^6
 and 10^9; --json has exact numbers.`,
@@ -77,10 +71,7 @@ func runModelList(w io.Writer, asJSON bool) error {
 		}
 		list.Networks = append(list.Networks, entry)
 	}
-	if asJSON {
-		return document.PrintJSON(w, list)
-	}
-	return list.print(w)
+	return show(w, asJSON, &list, nil, printModels)
 }
 
 func describeEntry(e model.ZooEntry) (modelEntry, error) {
@@ -103,16 +94,15 @@ func describeEntry(e model.ZooEntry) (modelEntry, error) {
 	return entry, nil
 }
 
-func (l modelList) print(w io.Writer) error {
+func printModels(w io.Writer, l *modelList) error {
 	t := document.NewTable("name").Numbers("", "", "input", "classes", "parameters", "flop", "blocks").Texts("what it is")
 	for _, e := range l.Networks {
 		t.Add(e.Name, e.Input, e.Classes, shortText(int64(e.Parameters)), shortText(e.FLOP), e.Blocks, e.About)
 	}
-	if err := t.Print(w); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintln(w, "\nFLOP: floating-point operations forward for one example; a multiply-add counts as two.")
-	return err
+	p := &document.Printer{W: w}
+	p.Table(t)
+	p.Line("\nFLOP: floating-point operations forward for one example; a multiply-add counts as two.")
+	return p.Err
 }
 
 // shortText is a number with three digits and k, M or G.

@@ -11,7 +11,6 @@ import (
 	"graft/config"
 	"graft/files"
 	"graft/model"
-	"graft/results/document"
 	"graft/results/failure"
 	"graft/tracing"
 	"graft/tracing/drawing"
@@ -33,13 +32,12 @@ func newModelShowCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "show NAME|FILE",
 		Short: "Print a network's layers, blocks and channel spaces, or draw it",
-		Long: `show prints a network as PyTorch does, and then what graft sees in it: the layers
-in the order in which they run with what each costs, the blocks that surgery works
-on, and the channel spaces, which say what must change together when something is
-widened.
+		Long: `show prints a network as PyTorch does, and then its structure: the layers in the order in which
+they run with the cost of each, the blocks that surgery operates on, and the channel spaces,
+which are the channels that must change together when a layer is widened.
 
-A name is one of 'graft model list'. What has a slash in it or ends in .toml or
-.json is a network file, as --toml prints it.`,
+NAME is one of 'graft model list'. An argument with a slash, or that ends in .toml or .json,
+is a network file, as --toml prints it.`,
 		Example: `  graft model show ConvNet2
   graft model show ResNet18 --input 3x32x32 --classes 10 --svg net.svg
   graft model show ConvNet2 --toml > net.toml`,
@@ -77,19 +75,13 @@ func runModelShow(w io.Writer, arg string, o modelShowOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.json {
-		return document.PrintJSON(w, report)
-	}
-	return printNetwork(report, w)
+	return show(w, o.json, &report, nil, printNetwork)
 }
 
 func (o modelShowOptions) load(arg string) (*model.Network, error) {
-	var input model.Shape
-	if o.input != "" {
-		var err error
-		if input, err = model.ParseShape(o.input); err != nil {
-			return nil, failure.Usagef("--input: %w", err)
-		}
+	input, err := work.ParseInput(o.input)
+	if err != nil {
+		return nil, err
 	}
 	// A drawing replaces what is there, so it must not be mistaken for a network.
 	if o.svg != "" && o.svg != "-" && !strings.EqualFold(filepath.Ext(o.svg), ".svg") {

@@ -11,28 +11,22 @@ import (
 )
 
 // printNetwork writes the network as PyTorch does and three tables with their totals.
-func printNetwork(r describe.Network, w io.Writer) error {
-	sections := []struct {
+func printNetwork(w io.Writer, r *describe.Network) error {
+	p := &document.Printer{W: w}
+	p.Line("%s", document.PrintableLines(r.Print))
+	for _, section := range []struct {
 		title string
 		rows  *document.Table
 	}{
-		{"Layers, in the order in which they run", layerTable(r)},
-		{"Blocks, which surgery deepens and widens", blockTable(r)},
-		{"Channel spaces, each of which changes as one", spaceTable(r)},
+		{"Layers, in the order in which they run", layerTable(*r)},
+		{"Blocks, which surgery deepens and widens", blockTable(*r)},
+		{"Channel spaces, each of which changes as one", spaceTable(*r)},
+	} {
+		p.Line("\n%s", section.title)
+		p.Table(section.rows)
 	}
-	if _, err := fmt.Fprintln(w, document.PrintableLines(r.Print)); err != nil {
-		return err
-	}
-	for _, s := range sections {
-		if _, err := fmt.Fprintf(w, "\n%s\n", s.title); err != nil {
-			return err
-		}
-		if err := s.rows.Print(w); err != nil {
-			return err
-		}
-	}
-	_, err := fmt.Fprint(w, "\n"+totalsText(r))
-	return err
+	p.Line("\n%s", totalsText(*r))
+	return p.Err
 }
 
 func layerTable(r describe.Network) *document.Table {
@@ -110,6 +104,6 @@ func totalsText(r describe.Network) string {
 	fmt.Fprintf(&b, "  %d parameters that an optimizer moves, and %d values beside them\n", t.Parameters, t.Buffers)
 	fmt.Fprintf(&b, "  %d FLOP, floating-point operations forward for one example; a multiply-add counts as two\n", t.FLOP)
 	fmt.Fprintf(&b, "  %s of memory for all outputs of one example, as float32\n", bytesText(t.ActivationBytes))
-	b.WriteString("k, M and G are 10^3, 10^6 and 10^9; KiB and MiB are 2^10 and 2^20 bytes; --json has exact numbers\n")
+	b.WriteString("k, M and G are 10^3, 10^6 and 10^9; KiB and MiB are 2^10 and 2^20 bytes; --json has exact numbers")
 	return b.String()
 }

@@ -1,9 +1,6 @@
 package main
 
 import (
-	"encoding/json"
-	"flag"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -19,40 +16,23 @@ import (
 	"graft/work/describe"
 )
 
-var updateGolden = flag.Bool("update", false, "write the golden screens again")
-
 const branchesFile = "testdata/model/branches.toml"
 
 func TestModelScreensAreTheGoldenOnes(t *testing.T) {
-	for name, args := range map[string][]string{
-		"list.txt":      {"list"},
-		"list.json":     {"list", "--json"},
-		"ConvNet2.txt":  {"show", "ConvNet2"},
-		"ResNet.txt":    {"show", "CIFARResNet20", "--input", "3x16x16", "--classes", "5"},
-		"branches.txt":  {"show", branchesFile},
-		"branches.json": {"show", branchesFile, "--json"},
-		"written.toml":  {"show", branchesFile, "--toml"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			got := graft(append([]string{"model"}, args...)...)
-			require.Equal(t, failure.Done, got.code, got.stderr)
-			path := filepath.Join("testdata/model", name)
-			if *updateGolden {
-				require.NoError(t, os.WriteFile(path, []byte(got.stdout), 0o644))
-			}
-			want, err := os.ReadFile(path)
-			require.NoError(t, err)
-			assert.Equal(t, string(want), got.stdout, "look at the screen, then write it again with -update")
-		})
-	}
+	goldenScreens(t, "model", "model", "", map[string]goldenCall{
+		"list.txt":      {args: "list"},
+		"list.json":     {args: "list --json"},
+		"ConvNet2.txt":  {args: "show ConvNet2"},
+		"ResNet.txt":    {args: "show CIFARResNet20 --input 3x16x16 --classes 5"},
+		"branches.txt":  {args: "show " + branchesFile},
+		"branches.json": {args: "show --json " + branchesFile},
+		"written.toml":  {args: "show --toml " + branchesFile},
+	})
 }
 
 func TestModelShowDescribesEveryNetworkOfTheZoo(t *testing.T) {
 	for _, e := range model.ZooEntries() {
-		got := graft("model", "show", e.Name, "--json")
-		require.Equal(t, failure.Done, got.code, got.stderr)
-		var report describe.Network
-		require.NoError(t, json.Unmarshal([]byte(got.stdout), &report))
+		report := decoded[describe.Network](t, done(t, "model", "show", e.Name, "--json").stdout)
 		n, err := model.Zoo(e.Name, model.ZooOptions{})
 		require.NoError(t, err)
 		assert.Equal(t, n.Parameters(), report.Totals.Parameters, e.Name)
@@ -73,34 +53,19 @@ func TestModelShowDescribesEveryNetworkOfTheZoo(t *testing.T) {
 
 func TestModelShowDraws(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "net.svg")
-	printed := graft("model", "show", "ConvNet2", "--svg", "-")
-	require.Equal(t, failure.Done, printed.code)
+	printed := done(t, "model", "show", "ConvNet2", "--svg", "-")
 	assert.True(t, strings.HasPrefix(printed.stdout, "<svg "))
 	for range 2 { // the second replaces the first
 		assert.Equal(t, outcome{stdout: "wrote " + path + ": ConvNet2, 11 layers\n"}, graft("model", "show", "ConvNet2", "--svg", path))
 	}
-	written, err := os.ReadFile(path)
-	require.NoError(t, err)
-	assert.Equal(t, printed.stdout, string(written))
-}
-
-func TestModelShowReadsWhatItPrints(t *testing.T) {
-	for _, e := range model.ZooEntries() {
-		path := filepath.Join(t.TempDir(), "net.toml")
-		require.NoError(t, os.WriteFile(path, []byte(graft("model", "show", e.Name, "--toml").stdout), 0o644))
-		assert.Equal(t, graft("model", "show", e.Name).stdout, graft("model", "show", path).stdout, e.Name)
-	}
+	written := contents(t, path)
+	assert.Equal(t, printed.stdout, written)
 }
 
 func TestModelShowSaysWhatIsWrong(t *testing.T) {
 	folder := t.TempDir()
-	faulty := filepath.Join(folder, "faulty.toml")
-	require.NoError(t, os.WriteFile(faulty, []byte("input = 3\n"), 0o644))
-	cases := map[string]struct {
-		args []string
-		code failure.Code
-		says string
-	}{
+	faulty := write(t, filepath.Join(folder, "faulty.toml"), "input = 3\n")
+	allFail(t, "model show", map[string]wrongCall{
 		"a name with a typing error":         {[]string{"Convnet2"}, failure.Usage, "did you mean ConvNet2?"},
 		"a shape that is none":               {[]string{"ConvNet2", "--input", "3x"}, failure.Usage, `"3x" is no shape`},
 		"an input that is too small":         {[]string{"ConvNet2", "--input", "3x4x4"}, failure.Usage, "larger than its"},
@@ -113,15 +78,7 @@ func TestModelShowSaysWhatIsWrong(t *testing.T) {
 		"a drawing in no folder":             {[]string{"ConvNet2", "--svg", filepath.Join(folder, "none", "a.svg")}, failure.Failed, "no such file"},
 		"two forms at once":                  {[]string{"ConvNet2", "--toml", "--svg", "-"}, failure.Usage, "none of the others"},
 		"two networks":                       {[]string{"ConvNet2", "ConvNet"}, failure.Usage, "accepts 1 arg"},
-	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			got := graft(append([]string{"model", "show"}, c.args...)...)
-			assert.Equal(t, c.code, got.code)
-			assert.Empty(t, got.stdout)
-			assert.Contains(t, got.stderr, c.says)
-		})
-	}
+	})
 }
 
 func TestLoadNetworkGivesAFileAnotherInput(t *testing.T) {
@@ -137,10 +94,8 @@ func TestLoadNetworkGivesAFileAnotherInput(t *testing.T) {
 }
 
 func TestNamesCannotMoveTheCursor(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "net.json")
-	require.NoError(t, os.WriteFile(path, []byte(`{"name": "a\u001b[2Jb", "input": [4], "layers": [{"name": "c\u001b", "layer": "ReLU()"}]}`), 0o644))
-	got := graft("model", "show", path)
-	require.Equal(t, failure.Done, got.code, got.stderr)
+	path := write(t, filepath.Join(t.TempDir(), "net.json"), `{"name": "a\u001b[2Jb", "input": [4], "layers": [{"name": "c\u001b", "layer": "ReLU()"}]}`)
+	got := done(t, "model", "show", path)
 	assert.NotContains(t, got.stdout, "\x1b")
 }
 

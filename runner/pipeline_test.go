@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -53,7 +52,7 @@ func newPipeline(t *testing.T, more string, arrivals ...int) string {
 	}
 	path := filepath.Join(dir, "all.toml")
 	text := fmt.Sprintf("[pipeline]\nscenarios = [%s]\n[run]\nseeds = 2\n[policy]\nhidden = 8\n[learn]\nsteps = 12\n%s", strings.Join(paths, ", "), more)
-	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	write(t, path, text)
 	return path
 }
 
@@ -70,34 +69,30 @@ func assembled(t *testing.T, folder string, scenarios ...string) map[string]stri
 		require.NoError(t, err)
 		all[path] = digest
 	}
-	text, err := os.ReadFile(filepath.Join(folder, runs.LearnFile))
-	require.NoError(t, err)
-	all[runs.LearnFile] = strings.ReplaceAll(string(text), folder, "FOLDER")
+	text := contents(t, filepath.Join(folder, runs.LearnFile))
+	all[runs.LearnFile] = strings.ReplaceAll(text, folder, "FOLDER")
 	return all
 }
 
 // stagesOf are the stages of a run that were done, and those that were skipped.
-func stagesOf(t *testing.T, args ...string) (report pipeline.Result, done, skipped []string) {
+func stagesOf(t *testing.T, args ...string) (report pipeline.Result, ran, skipped []string) {
 	t.Helper()
-	o := graft(append([]string{"pipeline", "--json", "--quiet"}, args...)...)
-	require.Equal(t, failure.Done, o.code, o.stderr)
-	require.NoError(t, json.Unmarshal([]byte(o.stdout), &report))
+	report = decoded[pipeline.Result](t, done(t, append([]string{"pipeline", "--json", "--quiet"}, args...)...).stdout)
 	for _, s := range report.Stages {
 		if s.Skipped {
 			skipped = append(skipped, s.Stage)
 		} else {
-			done = append(done, s.Stage)
+			ran = append(ran, s.Stage)
 		}
 	}
-	return report, done, skipped
+	return report, ran, skipped
 }
 
 // From scenarios to a policy in one go; what has not changed is skipped, what is gone
 // or damaged is made again, and nothing else.
 func TestPipeline(t *testing.T) {
 	path, folder := newPipeline(t, "[evaluate]\nleave_out = \"scenario\"\n", 100, 200), filepath.Join(t.TempDir(), "run")
-	o := graft("pipeline", path, "--folder", folder)
-	require.Equal(t, failure.Done, o.code, o.stderr)
+	o := done(t, "pipeline", path, "--folder", folder)
 	require.Regexp(t, `(?s)^SCENARIO +SEQUENCES +LEARNED SEQUENCE +LEARNED +NEVER +RANDOM +BEST FIXED +OPTIMUM\nat100 +4 +\S+, \S+ +[0-9.]+% \([0-9.]+\) .*\nat200 .*`+
 		`over 2 tables; .*\npolicy, voting +[0-9.]+ .*\npolicy, each seed .*\nnever .*On tables that were left out:\n\none scenario left out at a time; 2 policies learn.*`+
 		`\nresults in .*run, the policy in .*policy\.safetensors\n$`, o.stdout)
@@ -105,8 +100,7 @@ func TestPipeline(t *testing.T) {
 	want := assembled(t, folder, "at100", "at200")
 
 	all := []string{"simulate at100", "simulate at200", "learn", "evaluate"}
-	again := graft("pipeline", path, "--folder", folder)
-	require.Equal(t, failure.Done, again.code, again.stderr)
+	again := done(t, "pipeline", path, "--folder", folder)
 	require.Equal(t, 4, strings.Count(again.stderr, "skipped: nothing has changed"))
 	require.Equal(t, o.stdout[:strings.LastIndex(o.stdout, "\nresults")], again.stdout[:strings.Index(again.stdout, "\nskipped: "+strings.Join(all, ", ")+": nothing has changed\n")])
 
@@ -129,7 +123,7 @@ func TestPipeline(t *testing.T) {
 		require.Equal(t, want, assembled(t, folder, "at100", "at200"), c.path)
 		require.Equal(t, []int{2, 2}, []int{len(report.Outcome.Tables), len(report.Outcome.LeftOut.Groups)})
 	}
-	require.NoError(t, os.WriteFile(filepath.Join(folder, runs.PolicyFolder, "learners", "seed-1.safetensors"), []byte("{"), 0o600))
+	write(t, filepath.Join(folder, runs.PolicyFolder, "learners", "seed-1.safetensors"), "{")
 	require.NoError(t, os.Remove(filepath.Join(folder, runs.PolicyFolder, runs.VoteFile)))
 	_, done, _ := stagesOf(t, path, "--folder", folder)
 	require.Equal(t, all[2:3], done)
@@ -192,24 +186,18 @@ func TestKilledPipelinesEndTheSame(t *testing.T) {
 // Where sequences fail, policies learn from complete tables only, or from nothing.
 func TestPipelinesWithFailures(t *testing.T) {
 	path, folder := newPipeline(t, "", 100, 395), filepath.Join(t.TempDir(), "run")
-	o := graft("pipeline", path, "--folder", folder)
-	require.Equal(t, failure.Partial, o.code, o.stderr)
+	o := fails(t, failure.Partial, "", "pipeline", path, "--folder", folder)
 	require.Contains(t, o.stdout, "at100")
 	require.NotContains(t, o.stdout, "at395")
 	require.Contains(t, o.stderr, "policies learned from 1 of 2 tables, which are complete: at395: 4 of 4 sequences failed, such as")
 	require.FileExists(t, filepath.Join(folder, runs.PolicyFolder, runs.VoteFile))
-	o = graft("pipeline", newPipeline(t, "", 395), "--folder", filepath.Join(t.TempDir(), "run"))
-	require.Equal(t, failure.Partial, o.code)
-	require.Contains(t, o.stderr, "nothing is learned, as no scenario has a complete table: at395: ")
+	o = fails(t, failure.Partial, "nothing is learned, as no scenario has a complete table: at395: ", "pipeline", newPipeline(t, "", 395), "--folder", filepath.Join(t.TempDir(), "run"))
 	require.Empty(t, o.stdout)
 }
 
 func TestPipelineFilesThatAreWrong(t *testing.T) {
 	path := newPipeline(t, "", 100, 200)
 	scenario := filepath.Join(filepath.Dir(path), "at100.toml")
-	o := graft("config", "check", path)
-	require.Equal(t, failure.Done, o.code, o.stderr)
-	require.Regexp(t, `ok: 8 sequences of 2 scenarios are simulated, structural policies of 2 seeds learn from them, for known scenarios, 12 steps at most; digest`, o.stdout)
 	for set, says := range map[string]string{
 		"pipeline.scenarios=[]":                                        "scenarios are missing",
 		`pipeline.scenarios=["none.toml"]`:                             "scenarios[0]: stat none.toml: no such file or directory; name the file of a scenario",
@@ -222,16 +210,9 @@ func TestPipelineFilesThatAreWrong(t *testing.T) {
 		"learn.steps=-1":                                               "steps",
 		"run.folder=\"x\"":                                             "folder",
 	} {
-		o := graft("pipeline", path, "--set", set, "--folder", filepath.Join(t.TempDir(), "run"))
-		require.Equal(t, failure.Configuration, o.code, "%s: %s", set, o.stderr)
-		require.Contains(t, o.stderr, says, set)
+		fails(t, failure.Configuration, says, "pipeline", path, "--set", set, "--folder", filepath.Join(t.TempDir(), "run"))
 	}
-	again := jobFile(t, graft("config", "show", path, "--describe").stdout)
-	require.Equal(t, failure.Done, graft("config", "check", again).code)
-	require.Contains(t, graft("config", "schema", "--pipeline").stdout, "a pipeline of graft")
-	o = graft("pipeline", path, "--folder", filepath.Join(path, "below"))
-	require.Equal(t, failure.Failed, o.code)
-	require.Contains(t, o.stderr, "open the run folder")
+	fails(t, failure.Failed, "open the run folder", "pipeline", path, "--folder", filepath.Join(path, "below"))
 }
 
 // On a terminal each stage has a bar, of which nothing is left in the end.

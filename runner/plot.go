@@ -25,27 +25,27 @@ type plotOptions struct {
 	policy    string  // whose path is in trees of tables; empty is none
 	vocab     string  // of a policy of the original's
 	threshold float64 // of transfer, in the unit of the figure
-	told      bool    // there is a threshold
+	given     bool    // there is a threshold
 }
 
 func newPlotCommand() *cobra.Command {
 	var o plotOptions
 	command := &cobra.Command{
 		Use:   "plot RUN…",
-		Short: "Draw what runs have led to, for a paper or a page",
-		Long: `plot draws the figures that fit each run, and those that several make together, into
-files named after run and figure. A RUN is a folder: of a job, a simulation, a table,
-of policies that learned, of an evaluation or a pipeline, or of the original's results;
-or a folder with such folders in it. They are only read, also while they are written.
+		Short: "Draw figures of runs, for a paper or a page",
+		Long: `plot draws the figures that fit each run, and those of several runs together, into files named
+after run and figure. RUN is the folder of a job, a simulation, a table, of policies that
+learned, of an evaluation, a pipeline, or of results of the original system; or a folder of
+such folders. Runs are only read, also while they are written.
 
 ` + plotHelp() + `
-Figures are as wide as a column (84 mm) or a page (174 mm) of a paper with two columns,
-in colours that all can tell apart. Equal runs give equal files, to the byte.
+Figures are as wide as a column (84 mm) or a page (174 mm) of a paper with two columns, in
+colours for all kinds of colour vision. Equal runs give equal files, to the byte.
 
-With --policy the path of a policy is drawn into the trees of tables that did not come
-with it, and what it decides in each of them as a map.
+With --policy the path of a policy is drawn into the trees of other tables, and its decisions
+in each of them as a map.
 
-What cannot be read is named and left out; then the exit code is 3.`,
+Runs that cannot be read are reported and left out, and the exit code is 3.`,
 		Example: `  graft plot runs/job --out figures
   graft plot runs/seed-1 runs/seed-2 --format pdf --width page
   graft plot runs/scratch runs/transfer --kind transfer --threshold 70
@@ -53,7 +53,7 @@ What cannot be read is named and left out; then the exit code is 3.`,
   graft plot tables/late --kind tree,ranks --format png`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			o.told = command.Flags().Changed("threshold")
+			o.given = command.Flags().Changed("threshold")
 			return runPlot(command.Context(), command.OutOrStdout(), command.ErrOrStderr(), args, o)
 		},
 	}
@@ -82,17 +82,17 @@ func plotHelp() string {
 func (o plotOptions) validate() error {
 	faults := []error{o.Options.Validate()}
 	if o.vocab != "" && o.policy == "" {
-		faults = append(faults, errors.New("--vocab is for the policy of --policy; add that, or leave --vocab away"))
+		faults = append(faults, errors.New("--vocab is for the policy of --policy; add that, or leave out --vocab"))
 	}
-	if o.told && (math.IsNaN(o.threshold) || math.IsInf(o.threshold, 0)) {
+	if o.given && (math.IsNaN(o.threshold) || math.IsInf(o.threshold, 0)) {
 		faults = append(faults, fmt.Errorf("--threshold is %v; give a number", o.threshold))
 	}
 	return failure.With(failure.Usage, errors.Join(faults...))
 }
 
-// read reads what figures are told beside the runs.
+// read reads the inputs of figures beside the runs.
 func (o plotOptions) read(ctx context.Context) (given plot.Given, err error) {
-	if o.told {
+	if o.given {
 		given.Threshold = &o.threshold
 	}
 	if o.policy == "" {
@@ -117,11 +117,11 @@ func runPlot(ctx context.Context, w, stderr io.Writer, paths []string, o plotOpt
 	if err != nil {
 		return err
 	}
-	return tellPlots(w, stderr, r, o.json)
+	return printPlots(w, stderr, r, o.json)
 }
 
-// tellPlots prints what was written, and what was left out and why.
-func tellPlots(w, stderr io.Writer, r *plot.Report, json bool) error {
+// printPlots prints the figures that were written, and those left out with the reason.
+func printPlots(w, stderr io.Writer, r *plot.Report, json bool) error {
 	var err error
 	if json {
 		err = document.PrintJSON(w, r)

@@ -9,14 +9,11 @@ import (
 	"graft/results/failure"
 )
 
-// suggestionDistance limits the edit distance between a mistyped command and a
-// suggestion.
+// suggestionDistance limits the edit distance between a mistyped command and a suggestion.
 const suggestionDistance = 2
 
-// prepare gives every command of a tree what all commands share, so that none
-// has to remember it: a logger in the context, help from a group that is called
-// alone, an error from a group that is called with an unknown command. The
-// result tells, after the run, whether a command's own code was reached.
+// prepare gives all commands of a tree a logger in their context, and groups their help and the
+// error for an unknown command. After the run began is true if a command's own code was reached.
 func prepare(root *cobra.Command, stderr io.Writer) (began *bool) {
 	began = new(bool)
 	options := logFlags(root)
@@ -42,6 +39,20 @@ func logFlags(root *cobra.Command) *logOptions {
 	flags.BoolVarP(&options.quiet, "quiet", "q", false, "log only errors to stderr")
 	root.MarkFlagsMutuallyExclusive("verbose", "quiet")
 	return options
+}
+
+// group makes a command of those below it.
+func group(command *cobra.Command, below ...*cobra.Command) *cobra.Command {
+	command.AddCommand(below...)
+	return command
+}
+
+// first is the first argument, or empty.
+func first(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return args[0]
 }
 
 // makeGroup turns a command that only has commands below it into one that

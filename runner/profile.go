@@ -26,22 +26,19 @@ func newProfileCommand() *cobra.Command {
 	var o profileFlags
 	command := &cobra.Command{
 		Use:   "profile [NETWORK]…",
-		Short: "Measure what work takes on a device, for jobs on a virtual clock",
-		Long: `profile measures what a step of training and a batch of evaluation take on a
-device: of a set of small networks, and of those that are named, which are names of
-'graft model list' or network files; of each as it is, and deepened and widened once.
-All are warmed up and then take turns in rounds, on random images, as jobs do it; the
-medians of the rounds and half the distances between their quartiles are kept. What
-decisions and operations take is measured as well.
+		Short: "Measure the times of steps on a device, for jobs on a virtual clock",
+		Long: `profile measures the time of a training step and of an evaluation batch on a device, for a set
+of small networks and for the networks that are named: names of 'graft model list' or network
+files. Each is measured as it is, and deepened and widened once. All networks are warmed up
+and then take turns in rounds, on random images, as in jobs; the profile has the medians of
+the rounds and half their interquartile ranges. Decisions and operations are measured as well.
 
-From these follow rates: a cost for each example, layer, operation, byte and
-parameter. With them a job is charged for networks that were not measured, such as
-those that a decider makes up. How far that is off is found by leaving networks out,
-one by one, and printed.
+Rates are fitted to the measurements: a cost for each example, layer, operation, byte and
+parameter. They charge a job for networks that were not measured, such as those that a decider
+makes. Their error, found by leaving each network out in turn, is printed.
 
-'graft train --set time.profile=FILE' charges a job by it. It takes about a minute on
-a machine that does nothing else, and is only as good as the machine is quiet: look
-at the spreads.`,
+'graft train --set time.profile=FILE' uses the profile. It takes about a minute on an idle
+machine; other load makes it less accurate, which shows in the spreads.`,
 		Example: `  graft profile --out laptop.toml
   graft profile mine.toml ConvNet2 --only --batch 32,128 --out mine.profile.toml
   graft profile show laptop.toml`,
@@ -63,7 +60,7 @@ func (o *profileFlags) flags(command *cobra.Command) {
 	flags.IntVar(&o.Rounds, "rounds", 7, "in each of which every network has its turn")
 	flags.StringVar(&o.Optimizer, "optimizer", "adam", "of the steps: "+strings.Join(torch.RuleNames(), ", "))
 	flags.BoolVar(&o.Exact, "exact", false, "keep PyTorch's order of operations, as jobs with train.exact do")
-	flags.BoolVar(&o.fast, "fast", false, "take the fast path, as jobs do unless told otherwise; the default")
+	flags.BoolVar(&o.fast, "fast", false, "take the fast path, as jobs do by default")
 	flags.BoolVar(&o.Steady, "steady", false, "compute the same bits whatever the number of threads, as jobs with train.steady do")
 	flags.StringVar(&o.Input, "input", "3x32x32", "shape of an example, for networks of the zoo")
 	flags.IntVar(&o.Classes, "classes", 10, "classes of networks of the zoo")
@@ -84,7 +81,7 @@ func runProfile(ctx context.Context, w io.Writer, names []string, o profileFlags
 		return err
 	}
 	// What took a minute is printed even if it cannot be written.
-	printed := printProfile(profile.NewReport(p, o.Out), w, o.json)
+	printed := show(w, o.json, profile.NewReport(p, o.Out), nil, printProfile)
 	if o.Out == "" {
 		return printed
 	}

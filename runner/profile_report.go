@@ -5,7 +5,6 @@ import (
 	"io"
 	"math"
 	"strconv"
-	"strings"
 
 	"graft/results/document"
 	"graft/work/profile"
@@ -18,27 +17,22 @@ func profileCostText(c profile.Cost) string {
 	return milliseconds(c.Seconds) + " ± " + milliseconds(c.Spread) + " ms"
 }
 
-// printProfile writes tables for people, or one object.
-func printProfile(r *profile.Report, w io.Writer, asJSON bool) error {
-	if asJSON {
-		return document.PrintJSON(w, r)
-	}
-	var b strings.Builder // to write to it cannot fail
-	fmt.Fprintln(&b, profileHead(r))
+// printProfile writes tables for people.
+func printProfile(w io.Writer, r *profile.Report) error {
+	p := &document.Printer{W: w}
+	p.Line("%s", profileHead(r))
 	if len(r.Networks) > 0 {
-		fmt.Fprintln(&b)
-		_ = profileNetworks(r).Print(&b)
+		p.Line("")
+		p.Table(profileNetworks(r))
 	}
-	if r.Profile.Closed() {
-		b.WriteString("\nThere are no rates: networks that were not measured cannot be charged.\n")
-	} else {
-		fmt.Fprintln(&b)
-		_ = profileRates(r).Print(&b)
-		b.WriteString(profileFitText(r))
+	rates := "\nThere are no rates: networks that were not measured cannot be charged.\n"
+	if !r.Profile.Closed() {
+		p.Line("")
+		p.Table(profileRates(r))
+		rates = profileFitText(r)
 	}
-	fmt.Fprintf(&b, "\nA decision takes %s, an operation %s.\n", profileCostText(r.Decision), profileCostText(r.Surgery))
-	_, err := io.WriteString(w, b.String())
-	return err
+	p.Line("%s\nA decision takes %s, an operation %s.", rates, profileCostText(r.Decision), profileCostText(r.Surgery))
+	return p.Err
 }
 
 // profileHead says what was measured and how.

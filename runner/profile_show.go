@@ -1,14 +1,11 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
 	"graft/config"
-	"graft/results/failure"
 	"graft/results/runs"
 	"graft/trainer"
 	"graft/work"
@@ -19,10 +16,9 @@ func newProfileShowCommand() *cobra.Command {
 	var asJSON bool
 	command := &cobra.Command{
 		Use:   "show FILE|NAME",
-		Short: "Print what a profile says, and how well its rates agree with what was measured",
-		Long: `show prints how a profile was made, what each network took, what the rates say of
-it, and the rates. FILE has a slash in it or ends in .toml; NAME is of a profile that
-comes with graft:
+		Short: "Print a profile, and the error of its rates",
+		Long: `show prints how a profile was measured, the times of each network, the predictions of the
+rates, and the rates. FILE has a slash in it or ends in .toml; NAME is a built-in profile:
 
 ` + profileHelp(),
 		Example: `  graft profile show laptop.toml
@@ -33,7 +29,7 @@ comes with graft:
 			if err != nil {
 				return err
 			}
-			return printProfile(profile.NewReport(p, ""), command.OutOrStdout(), asJSON)
+			return show(command.OutOrStdout(), asJSON, profile.NewReport(p, ""), nil, printProfile)
 		},
 	}
 	command.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
@@ -57,35 +53,22 @@ func findProfile(env *work.Env, arg string) (*trainer.Profile, error) {
 func newProfileCheckCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "check FILE…",
-		Short: "Check the files of profiles",
+		Short: "Check profile files",
 		Long: `check reads the files of profiles and prints a line for each that is valid. All
 faults of the others are listed with their lines.`,
 		Example: `  graft profile check laptop.toml
   graft profile check *.toml`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			return runProfileCheck(environment(command.Context()), command.OutOrStdout(), args)
+			return checkFiles(command.OutOrStdout(), args, func(path string) (string, error) {
+				p, err := config.ReadProfile(environment(command.Context()).Files, path)
+				if err != nil {
+					return "", runs.AsConfigFault(err)
+				}
+				return describeProfile(p), nil
+			})
 		},
 	}
-}
-
-func runProfileCheck(env *work.Env, w io.Writer, paths []string) error {
-	var wrong []error
-	code := failure.Failed
-	for _, path := range paths {
-		p, err := config.ReadProfile(env.Files, path)
-		if err == nil {
-			_, err = fmt.Fprintf(w, "%s: ok: %s\n", path, describeProfile(p))
-		}
-		if err = runs.AsConfigFault(err); err != nil {
-			wrong = append(wrong, err)
-		}
-		var coded *failure.ExitError
-		if errors.As(err, &coded) {
-			code = coded.Code
-		}
-	}
-	return failure.With(code, errors.Join(wrong...))
 }
 
 // describeProfile is a profile in a line.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -30,7 +29,7 @@ layers = [
   "Linear(4, 3)",
 ]
 `
-	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	write(t, path, text)
 	return path
 }
 
@@ -53,11 +52,8 @@ func onTiny(network, profile, folder string, more ...string) []string {
 func TestProfileIsMeasuredAndUsed(t *testing.T) {
 	network, folder := tiny(t), t.TempDir()
 	out := filepath.Join(folder, "here.toml")
-	o := graft(quickly(network, "--out", out)...)
-	require.Equal(t, failure.Done, o.code, o.stderr)
-	for _, words := range []string{"here: ", "STEP [ms]", "Tiny deepen:", "Tiny widen:", "There are no rates", "wrote " + out} {
-		require.Contains(t, o.stdout, words)
-	}
+	o := done(t, quickly(network, "--out", out)...)
+	containsAll(t, o.stdout, "here: ", "STEP [ms]", "Tiny deepen:", "Tiny widen:", "There are no rates", "wrote "+out)
 	p, err := config.ReadProfile(files.OS{}, out)
 	require.NoError(t, err)
 	require.Len(t, p.Measured, 6)
@@ -69,23 +65,16 @@ func TestProfileIsMeasuredAndUsed(t *testing.T) {
 	assert.Equal(t, 2, p.Made.Rounds)
 	assert.Equal(t, "adam", p.Made.Optimizer)
 
-	shown := graft("profile", "show", out)
-	require.Equal(t, failure.Done, shown.code, shown.stderr)
+	shown := done(t, "profile", "show", out)
 	require.Equal(t, strings.TrimSuffix(shown.stdout, "\n"), strings.Split(o.stdout, "\n\nwrote")[0], "what is shown is what was printed")
-	checked := graft("profile", "check", out)
-	require.Equal(t, failure.Done, checked.code, checked.stderr)
+	checked := done(t, "profile", "check", out)
 	require.Contains(t, checked.stdout, out+": ok: here, ")
 	require.Contains(t, checked.stdout, "6 measurements")
 
 	run := filepath.Join(folder, "run")
 	require.Equal(t, failure.Done, graft(onTiny(network, out, run)...).code)
-	again := graft(quickly(network, "--out", out)...)
-	require.Equal(t, failure.Usage, again.code)
-	require.Contains(t, again.stderr, "--force replaces it")
-	forced := graft(quickly(network, "--out", out, "--force", "--json", "--plain", "--name", "other", "--exact", "--steady", "--threads", "1", "--optimizer", "sgd")...)
-	require.Equal(t, failure.Done, forced.code, forced.stderr)
-	var report profile.Report
-	require.NoError(t, json.Unmarshal([]byte(forced.stdout), &report))
+	fails(t, failure.Usage, "replace it with --force", quickly(network, "--out", out)...)
+	report := decoded[profile.Report](t, done(t, quickly(network, "--out", out, "--force", "--json", "--plain", "--name", "other", "--exact", "--steady", "--threads", "1", "--optimizer", "sgd")...).stdout)
 	require.Equal(t, out, report.File)
 	require.Equal(t, "other", report.Name)
 	require.Len(t, report.Networks, 2)
@@ -111,9 +100,7 @@ func TestJobsThatAProfileDoesNotKnowAreRefused(t *testing.T) {
 		"a decider's choice": {[]string{events, `adapt.decider="random"`}, "networks that were not measured"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := graft(onTiny(network, out, run, c.set...)...)
-			require.Equal(t, failure.Configuration, o.code, o.stderr)
-			require.Contains(t, o.stderr, c.says)
+			o := fails(t, failure.Configuration, c.says, onTiny(network, out, run, c.set...)...)
 			require.Contains(t, o.stderr, "'graft profile'")
 			require.NoDirExists(t, run)
 		})
@@ -123,15 +110,10 @@ func TestJobsThatAProfileDoesNotKnowAreRefused(t *testing.T) {
 
 func TestProfileRefuses(t *testing.T) {
 	network, folder := tiny(t), t.TempDir()
-	faulty := filepath.Join(folder, "faulty.toml")
-	require.NoError(t, os.WriteFile(faulty, []byte("nam = \"x\"\n[costs]\ndecision_seconds = -1\n"), 0o600))
+	faulty := write(t, filepath.Join(folder, "faulty.toml"), "nam = \"x\"\n[costs]\ndecision_seconds = -1\n")
 	features := filepath.Join(folder, "features.toml")
-	require.NoError(t, os.WriteFile(features, []byte("input = [8]\nlayers = [\"Linear(8, 4)\"]\n"), 0o600))
-	for name, c := range map[string]struct {
-		args []string
-		code failure.Code
-		word string
-	}{
+	write(t, features, "input = [8]\nlayers = [\"Linear(8, 4)\"]\n")
+	allFail(t, "", map[string]wrongCall{
 		"an unknown network":            {quickly("ConvNet4"), failure.Usage, "did you mean ConvNet"},
 		"a network file that is not":    {quickly("none.toml"), failure.Failed, "none.toml"},
 		"a faulty network file":         {quickly(faulty), failure.Configuration, "faulty.toml:"},
@@ -155,23 +137,14 @@ func TestProfileRefuses(t *testing.T) {
 		"no profile":                    {[]string{"profile", "show"}, failure.Usage, "arg"},
 		"a profile that is not there":   {[]string{"profile", "check", filepath.Join(folder, "none.toml")}, failure.Failed, "none.toml"},
 		"a faulty profile that is held": {[]string{"profile", "check", faulty}, failure.Configuration, "faulty.toml:3:20: decision_seconds is -1"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			o := graft(c.args...)
-			require.Equal(t, c.code, o.code, o.stderr)
-			require.Contains(t, o.stderr, c.word)
-			require.Empty(t, o.stdout)
-		})
-	}
+	})
 }
 
-// What was measured is printed even where it cannot be written, and no part of a
-// file is left.
+// What was measured is printed even where it cannot be written, and no part of a file is left.
 func TestAProfileThatCannotBeWrittenIsPrinted(t *testing.T) {
 	folder := t.TempDir()
 	long := filepath.Join(folder, strings.Repeat("x", 245)+".toml") // too long with the ending of a temporary file
-	o := graft(quickly(tiny(t), "--plain", "--out", long)...)
-	require.Equal(t, failure.Failed, o.code)
+	o := fails(t, failure.Failed, "", quickly(tiny(t), "--plain", "--out", long)...)
 	require.Contains(t, o.stdout, "STEP [ms]")
 	require.NotContains(t, o.stdout, "wrote")
 	require.Contains(t, o.stderr, "file name too long")
@@ -184,15 +157,13 @@ func TestAnInterruptedProfileWritesNothing(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	out := filepath.Join(t.TempDir(), "p.toml")
-	o := call(ctx, newRootCommand(), quickly(tiny(t), "--out", out)...)
-	require.Equal(t, failure.Interrupted, o.code)
+	ends(t, call(ctx, newRootCommand(), quickly(tiny(t), "--out", out)...), failure.Interrupted, "")
 	require.NoFileExists(t, out)
 }
 
 func TestBuiltInProfilesAreShown(t *testing.T) {
 	for _, name := range []string{"steady", "v100-original", "round-gpu"} {
-		o := graft("profile", "show", name)
-		require.Equal(t, failure.Done, o.code, o.stderr)
+		o := done(t, "profile", "show", name)
 		require.Contains(t, o.stdout, "100 layers with weights")
 	}
 }

@@ -3,7 +3,9 @@ package main
 import (
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -19,20 +21,34 @@ type errorReport struct {
 	Message string       `json:"message"` // the error, with its causes
 }
 
-// reportError prints an error once, to stderr: stdout carries a command's data and
-// nothing else, so that a reader never has to tell the two apart. With --json
-// the error is one object on one line.
+// reportError prints an error once, to stderr: stdout has only a command's data. With --json the
+// error is one object on one line.
 func reportError(stderr io.Writer, command *cobra.Command, args []string, code failure.Code, err error) {
+	message := withFlags(command, err.Error())
 	if wantsJSON(command, args) {
-		f := errorReport{Command: command.CommandPath(), Kind: kindOf(code), Code: code, Message: err.Error()}
+		f := errorReport{Command: command.CommandPath(), Kind: kindOf(code), Code: code, Message: message}
 		// A failing stderr leaves nowhere to complain; the exit code still tells.
 		_ = document.PrintJSON(stderr, map[string]errorReport{"error": f})
 		return
 	}
-	fmt.Fprintf(stderr, "graft: %v\n", err)
+	fmt.Fprintf(stderr, "graft: %s\n", message)
 	if code == failure.Usage {
 		fmt.Fprintf(stderr, "See '%s --help' for how to call it.\n", command.CommandPath())
 	}
+}
+
+// optionName is an option as errors of the libraries name it.
+var optionName = regexp.MustCompile(`\boption [a-z][a-z-]*`)
+
+// withFlags replaces the options that an error names by the flags of the command.
+func withFlags(command *cobra.Command, text string) string {
+	return optionName.ReplaceAllStringFunc(text, func(option string) string {
+		name := strings.TrimPrefix(option, "option ")
+		if command.Flags().Lookup(name) == nil {
+			return option
+		}
+		return "--" + name
+	})
 }
 
 // wantsJSON says whether the failed command was asked for JSON. The arguments

@@ -27,24 +27,22 @@ func newReportCommand() *cobra.Command {
 	var o reportOptions
 	command := &cobra.Command{
 		Use:   "report RUN…",
-		Short: "Print what happened in runs, one by itself or many side by side",
-		Long: `report reads run folders and says what happened: those of graft train, simulate and
-learn, tables, and result folders of the original system. It only looks: a run that is
-under way is not disturbed. RUN is the folder of a run, a folder in which such lie, or a
-pattern.
+		Short: "Report on runs, one by itself or several side by side",
+		Long: `report reads run folders: those of graft train, simulate, learn, evaluate, pipeline and cluster
+run, tables, and result folders of the original system. It only reads, also while a run is
+under way. RUN is the folder of a run, a folder of such folders, or a pattern.
 
-Of one run it prints what was run, how it ended and what happened in between. Several are
-put side by side, kind by kind: first what differs in their configurations, then what
-came out. Runs that differ in nothing but their seed are one column, with the mean and
-its 95% interval. What cannot be told from the first column is marked ~, and nothing is
-ranked.
+For one run it prints the configuration, the outcome and the events in between. Several runs
+are compared, kind by kind: first the differences of their configurations, then the results.
+Runs that differ only in their seed are one column, with the mean and its 95% interval.
+Values that cannot be distinguished from the first column are marked ~, and nothing is ranked.
 
-With --html it writes one page in place of that, with the figures of graft plot, tables
-that can be sorted, the time line of each job, and how to reproduce it. The page loads
-nothing: it can be kept, sent and opened as a file.
+With --html it writes a page instead, with the figures of graft plot, sortable tables, the
+timeline of each job, and the commands that reproduce it. The page loads nothing: it can be
+kept, sent and opened as a file.
 
-Folders that are damaged, half-written or no run's are named and left out, and the
-command leaves with the code 3.`,
+Folders that are damaged, incomplete or not runs are reported and left out, and the exit code
+is 3.`,
 		Example: `  graft report runs/first
   graft report runs/base-* runs/wide-*
   graft report runs --csv >runs.csv

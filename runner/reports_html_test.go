@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -13,19 +15,21 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"graft/config"
+	"graft/files"
 	"graft/results/failure"
 	"graft/results/page/pagetest"
+	"graft/results/runs"
+	"graft/trainer"
 )
 
 // wrote writes a page of runs and is what it holds.
 func wrote(t *testing.T, args ...string) string {
 	t.Helper()
-	got := graft(append([]string{"report", "--html", "page.html"}, args...)...)
-	require.Equal(t, failure.Done, got.code, got)
+	got := done(t, append([]string{"report", "--html", "page.html"}, args...)...)
 	require.Contains(t, got.stdout, "wrote page.html: ")
-	text, err := os.ReadFile("page.html")
-	require.NoError(t, err)
-	return string(text)
+	text := contents(t, "page.html")
+	return text
 }
 
 // Each kind of run has a page of its own, well built and the same each time.
@@ -40,10 +44,8 @@ func TestReportPageOfARun(t *testing.T) {
 		require.Equal(t, text, wrote(t, name), name)
 	}
 	text := wrote(t, "job")
-	for _, part := range []string{"<code>graft train job.toml</code>", "Configuration, resolved", "budget = &#34;60s&#34;", strings.Repeat("ab", 32), `class="mark up"`, `class="mark pick"`,
-		"decision widen:conv1:48", "<figcaption>Accuracy over time of job</figcaption>", `<th scope="col" class="n">Time <span class="unit">s</span></th>`, "75.00"} {
-		require.Contains(t, text, part)
-	}
+	containsAll(t, text, "<code>graft train job.toml</code>", "Configuration, resolved", "budget = &#34;60s&#34;", strings.Repeat("ab", 32), `class="mark up"`, `class="mark pick"`,
+		"decision widen:conv1:48", "<figcaption>Accuracy over time of job</figcaption>", `<th scope="col" class="n">Time <span class="unit">s</span></th>`, "75.00")
 }
 
 // The page of several begins with what differs, and has a section for each.
@@ -70,13 +72,10 @@ func TestReportPageOfRunsSideBySide(t *testing.T) {
 func TestReportPageKeepsWhatIsThere(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeJob(t, "run", writtenJob{seed: 1, epochs: 3, accuracy: 0.5})
-	require.NoError(t, os.WriteFile("page.html", []byte("<!DOCTYPE html>\n<title>mine</title>"), 0o600))
-	got := graft("report", "--html", "page.html", "run")
-	require.Equal(t, failure.Usage, got.code, got)
-	require.Contains(t, got.stderr, "--force")
-	kept, err := os.ReadFile("page.html")
-	require.NoError(t, err)
-	require.Contains(t, string(kept), "mine")
+	write(t, "page.html", "<!DOCTYPE html>\n<title>mine</title>")
+	fails(t, failure.Usage, "--force", "report", "--html", "page.html", "run")
+	kept := contents(t, "page.html")
+	require.Contains(t, kept, "mine")
 	wrote(t, "run", "--force")
 	wrote(t, "run")
 	require.Equal(t, failure.Usage, graft("report", "--html", "run", "run", "--force").code, "a folder")
@@ -84,12 +83,10 @@ func TestReportPageKeepsWhatIsThere(t *testing.T) {
 	require.Equal(t, failure.Usage, graft("report", "--html", "x.html", "--json", "run").code)
 	require.Equal(t, failure.Failed, graft("report", "--html", "none/page.html", "run").code)
 
-	got = graft("report", "--html", "part.html", "run", "nowhere")
-	require.Equal(t, failure.Partial, got.code, got)
-	text, err := os.ReadFile("part.html")
-	require.NoError(t, err)
-	require.Contains(t, string(text), ">Left out</h2>")
-	require.Contains(t, string(text), "nowhere")
+	fails(t, failure.Partial, "", "report", "--html", "part.html", "run", "nowhere")
+	text := contents(t, "part.html")
+	require.Contains(t, text, ">Left out</h2>")
+	require.Contains(t, text, "nowhere")
 	require.Equal(t, failure.Failed, graft("report", "--html", "no.html", "nowhere").code)
 	require.NoFileExists(t, "no.html")
 	names, err := os.ReadDir(".")
@@ -137,4 +134,63 @@ func TestReportPageOfALongJob(t *testing.T) {
 		require.Equal(t, []string{"file://" + path}, b.Asked())
 		require.Empty(t, b.Complaints())
 	}
+}
+
+var longTests = os.Getenv("GRAFT_LONG") != ""
+
+// writeMany makes run folders of jobs, ten ways with as many seeds, every tenth of them
+// under way. They are written in one go, as the files that one job has written.
+func writeMany(t testing.TB, dir string, list, epochs int) {
+	t.Helper()
+	first := filepath.Join(dir, "first")
+	writeJob(t, first, writtenJob{seed: 1, epochs: epochs, accuracy: 0.7})
+	same := map[string]string{}
+	for _, name := range []string{"epochs.csv", "events.jsonl", "streams.json", "lock"} {
+		same[name] = contents(t, filepath.Join(first, name))
+	}
+	manifest := contents(t, filepath.Join(first, runs.ManifestFile))
+	require.NoError(t, os.RemoveAll(first))
+	job, err := config.ReadJob(files.OS{}, "", nil)
+	require.NoError(t, err)
+	for k := range list {
+		folder := filepath.Join(dir, fmt.Sprintf("way%d-%03d", k%10, k/10))
+		for name, text := range same {
+			write(t, filepath.Join(folder, name), text)
+		}
+		job.Run.Seed = int64(k / 10)
+		job.Train.Optimizer.LR = 0.01 * float64(1+k%10)
+		write(t, filepath.Join(folder, runs.ResolvedFile), job.Resolved())
+		write(t, filepath.Join(folder, runs.ManifestFile), strings.Replace(manifest, `"seed": 1`, fmt.Sprintf(`"seed": %d`, k/10), 1))
+		if k%100 < 90 {
+			o, err := json.Marshal(trainer.Outcome{Epochs: epochs, Steps: 10, Budget: time.Minute, Used: time.Minute, Parameters: 1000,
+				Validation: trainer.Score{Loss: 1, Accuracy: 0.5 + float64(k*7919%1000)/1e4}, Test: trainer.Score{Loss: 1, Accuracy: 0.5 + float64(k*7919%1000)/1e4}, Digest: fmt.Sprint(k)})
+			require.NoError(t, err)
+			write(t, filepath.Join(folder, runs.OutcomeFile), string(o))
+		}
+	}
+}
+
+// A report over 1,000 runs of 1,000 epochs each is there in less than 3 s and 500 MB; by
+// default a tenth of them is measured.
+func TestReportOfManyRunsIsQuick(t *testing.T) {
+	runs := 100
+	if longTests {
+		runs = 1000
+	}
+	dir := t.TempDir()
+	writeMany(t, dir, runs, 1000)
+	var took []time.Duration
+	for range 3 {
+		began := time.Now()
+		got := graft("report", dir)
+		took = append(took, time.Since(began))
+		require.Equal(t, failure.Done, got.code, got.stderr)
+		require.True(t, strings.HasPrefix(got.stdout, fmt.Sprintf("%d jobs\n", runs)), got.stdout)
+	}
+	slices.Sort(took)
+	var memory runtime.MemStats
+	runtime.ReadMemStats(&memory)
+	t.Logf("measured: a report over %d runs of 1000 epochs takes %s, and %d MB from the system", runs, took[1].Round(time.Millisecond), memory.Sys>>20)
+	require.Less(t, took[1], 9*time.Second*time.Duration(runs)/1000+time.Second)
+	require.Less(t, memory.Sys, uint64(1500<<20))
 }

@@ -37,35 +37,23 @@ func goldenReport(t *testing.T, name, got string) {
 		require.NoError(t, json.Indent(&b, []byte(got), "", " "))
 		got = b.String()
 	}
-	path := filepath.Join(goldenFolder, name)
-	if *updateGolden {
-		require.NoError(t, os.MkdirAll(goldenFolder, 0o755))
-		require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
-	}
-	want, err := os.ReadFile(path)
-	require.NoError(t, err, "write it with -update")
-	require.Equal(t, string(want), got, "look at %s, then write it again with -update", name)
+	golden(t, "report/"+name, got)
 }
 
-// goldenFolder is named whole, as tests go into other folders.
-var goldenFolder = func() string {
-	path, err := filepath.Abs(filepath.Join("testdata", "report"))
-	if err != nil {
-		panic(err)
+// goldenForms compares the report of runs in each form with golden files.
+func goldenForms(t *testing.T, name string, paths ...string) {
+	t.Helper()
+	for form, flags := range forms {
+		goldenReport(t, name+"."+form, done(t, slices.Concat([]string{"report"}, paths, flags)...).stdout)
 	}
-	return path
-}()
+}
 
 // Reports of a run, for each kind and in each form.
 func TestReportOfARun(t *testing.T) {
 	all := writeAll(t)
 	t.Chdir(filepath.Dir(all["job"]))
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		for form, flags := range forms {
-			got := graft(append([]string{"report", name}, flags...)...)
-			require.Equal(t, failure.Done, got.code, got)
-			goldenReport(t, name+"."+form, got.stdout)
-		}
+		goldenForms(t, name, name)
 	}
 	got := graft("report", "job", "--all")
 	require.Contains(t, got.stdout, "6 epochs")
@@ -91,13 +79,8 @@ func writeSides(t testing.TB) string {
 // Runs side by side, in each form: those that differ in their seed are one column.
 func TestReportOfRunsSideBySide(t *testing.T) {
 	t.Chdir(writeSides(t))
-	for form, flags := range forms {
-		got := graft(append([]string{"report", "base-*", "better-*", "like-*"}, flags...)...)
-		require.Equal(t, failure.Done, got.code, got)
-		goldenReport(t, "sides."+form, got.stdout)
-	}
-	var r report.Report
-	require.NoError(t, json.Unmarshal([]byte(graft("report", "base-*", "better-*", "like-*", "--json").stdout), &r))
+	goldenForms(t, "sides", "base-*", "better-*", "like-*")
+	r := decoded[report.Report](t, graft("report", "base-*", "better-*", "like-*", "--json").stdout)
 	require.Len(t, r.Comparisons, 1)
 	c := r.Comparisons[0]
 	require.Equal(t, []string{"base", "better", "like"}, []string{c.Columns[0].Name, c.Columns[1].Name, c.Columns[2].Name})
@@ -120,8 +103,7 @@ func TestReportOfManyRuns(t *testing.T) {
 		writeJob(t, filepath.Join(dir, fmt.Sprintf("run-%02d", k)), writtenJob{seed: 1, epochs: 1, accuracy: 0.5 + float64(k)/100, resolved: fmt.Sprintf("[a]\nkey = %d\n", k), open: k == 3})
 	}
 	t.Chdir(dir)
-	got := graft("report", ".")
-	require.Equal(t, failure.Done, got.code, got)
+	got := done(t, "report", ".")
 	goldenReport(t, "many.txt", got.stdout)
 	require.Contains(t, got.stdout, "… 10 more")
 	require.NotContains(t, graft("report", ".", "--all").stdout, "…")
@@ -132,19 +114,14 @@ func TestReportOfAllKinds(t *testing.T) {
 	all := writeAll(t)
 	t.Chdir(filepath.Dir(all["job"]))
 	writeJob(t, "again", writtenJob{seed: 3, epochs: 6, accuracy: 0.75})
-	for form, flags := range forms {
-		got := graft(append([]string{"report", "."}, flags...)...)
-		require.Equal(t, failure.Done, got.code, got)
-		goldenReport(t, "kinds."+form, got.stdout)
-	}
+	goldenForms(t, "kinds", ".")
 	require.Contains(t, graft("report", ".").stdout, "one folder has a copy of the same run")
 }
 
 // CSV and JSON say the same figures, to the last bit.
 func TestReportsSayTheSame(t *testing.T) {
 	for _, dir := range []string{filepath.Dir(writeAll(t)["job"]), writeSides(t)} {
-		var r report.Report
-		require.NoError(t, json.Unmarshal([]byte(graft("report", dir, "--json").stdout), &r))
+		r := decoded[report.Report](t, graft("report", dir, "--json").stdout)
 		rows, err := csv.NewReader(strings.NewReader(graft("report", dir, "--csv").stdout)).ReadAll()
 		require.NoError(t, err)
 		rows = rows[1:]
@@ -178,8 +155,7 @@ func TestReportOfBadFolders(t *testing.T) {
 	writeJob(t, "good", writtenJob{seed: 1, epochs: 3, accuracy: 0.5})
 	names := slices.Sorted(maps.Keys(bad))
 	for form, flags := range forms {
-		got := graft(slices.Concat([]string{"report", "good", "nowhere"}, names, flags)...)
-		require.Equal(t, failure.Partial, got.code, form)
+		got := fails(t, failure.Partial, "", slices.Concat([]string{"report", "good", "nowhere"}, names, flags)...)
 		require.Contains(t, got.stdout, "good")
 		for name, says := range bad {
 			require.Contains(t, got.stderr, name, form)
@@ -199,9 +175,7 @@ func TestReportOfBadFolders(t *testing.T) {
 
 	writeSimulation(t, "part", 16, 1)
 	spoil(t, filepath.Join("part", runs.TableFolder), "node-1.jsonl", func(text string) string { return strings.Replace(text, `"accuracy":[0`, `"accuracy":[1`, 1) })
-	got := graft("report", "part")
-	require.Equal(t, failure.Partial, got.code)
-	require.Contains(t, got.stderr, "in part")
+	got := fails(t, failure.Partial, "in part", "report", "part")
 	require.Contains(t, got.stdout, "15 of 16 sequences")
 }
 
@@ -221,8 +195,7 @@ func TestReportOfAFolderOfRuns(t *testing.T) {
 			require.NoError(t, os.Remove("runs/notes"))
 		}
 		var r report.Report
-		got := graft(append([]string{"report", "--json"}, args...)...)
-		require.Equal(t, failure.Done, got.code, got)
+		got := done(t, append([]string{"report", "--json"}, args...)...)
 		require.NoError(t, json.Unmarshal([]byte(got.stdout), &r))
 		require.Len(t, r.Runs, 2, args)
 		require.Equal(t, "runs/a/b", r.Runs[0].Path)
@@ -233,9 +206,8 @@ func TestReportOfAFolderOfRuns(t *testing.T) {
 func TestReportOfAFolderWithAnotherManifest(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeMetrics(t, "all/a")
-	require.NoError(t, os.WriteFile("all/manifest.json", []byte(`{"files": []}`), 0o600))
-	got := graft("report", "all")
-	require.Equal(t, failure.Done, got.code, got)
+	write(t, "all/manifest.json", `{"files": []}`)
+	got := done(t, "report", "all")
 	require.Contains(t, got.stdout, "Original all/a")
 }
 
@@ -262,8 +234,7 @@ func TestReportsOfHostileFolders(t *testing.T) {
 		writeJob(t, fmt.Sprint("a|\x1b[2J", k), writtenJob{seed: 1, epochs: 1, accuracy: 0.5, resolved: fmt.Sprintf("[a]\n\"k|\\u001b\" = \"<b>|\\u001b%d\"\n", k)})
 	}
 	for _, flags := range [][]string{nil, {"--markdown"}} {
-		got := graft(append([]string{"report", "."}, flags...)...)
-		require.Equal(t, failure.Done, got.code)
+		got := done(t, append([]string{"report", "."}, flags...)...)
 		require.NotContains(t, got.stdout, "\x1b")
 	}
 	for line := range strings.SplitSeq(graft("report", ".", "--markdown").stdout, "\n") {
@@ -274,8 +245,7 @@ func TestReportsOfHostileFolders(t *testing.T) {
 	}
 }
 
-// A run can be looked at while it is written: there is never an error, and what is
-// seen only grows.
+// A run can be looked at while it is written: there is never an error, and what is seen only grows.
 func TestReportWhileARunIsWritten(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	run, err := results.Create(files.OS{}, dir, results.CreateOptions{Resolved: "[run]\nseed = 1\n"}, results.Manifest{Created: when})
@@ -294,8 +264,7 @@ func TestReportWhileARunIsWritten(t *testing.T) {
 		done <- run.WriteOutcome(trainer.Outcome{Epochs: epochs, Validation: trainer.Score{Loss: 1, Accuracy: 0.5}})
 	}()
 	for seen, ended := 0.0, false; !ended; {
-		r, err := runs.Open(files.OS{}, dir)
-		require.NoError(t, err)
+		r := openRun(t, dir)
 		detail, err := report.DetailOf(r, true)
 		require.NoError(t, err)
 		n := float64(len(detail.(*report.JobDetail).Epochs))
@@ -317,8 +286,7 @@ func TestCommonName(t *testing.T) {
 
 // Each name in the object that --json prints stands in the page about it.
 func TestReportObjectIsDocumented(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "docs", "reports.md"))
-	require.NoError(t, err)
+	text := contents(t, filepath.Join("..", "docs", "reports.md"))
 	var names func(of reflect.Type)
 	seen := map[reflect.Type]bool{}
 	names = func(of reflect.Type) {
@@ -333,7 +301,7 @@ func TestReportObjectIsDocumented(t *testing.T) {
 		for k := range of.NumField() {
 			field := of.Field(k)
 			if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != "" && name != "-" {
-				require.Contains(t, string(text), "`"+name+"`", "%s.%s", of, field.Name)
+				require.Contains(t, text, "`"+name+"`", "%s.%s", of, field.Name)
 			}
 			if field.IsExported() || field.Anonymous {
 				names(field.Type)

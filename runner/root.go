@@ -4,8 +4,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// commands is the list of graft's commands: a new command is a new file and a
-// line here.
+// commands is the list of graft's commands: a new command is a new file and a line here.
 func commands() []*cobra.Command {
 	return []*cobra.Command{
 		newVersionCommand(),

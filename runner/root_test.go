@@ -1,9 +1,13 @@
 package main
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
+	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -61,11 +65,10 @@ func TestColoursAreInOnePlace(t *testing.T) {
 	paths, err := filepath.Glob("*.go")
 	require.NoError(t, err)
 	for _, path := range paths {
-		text, err := os.ReadFile(path)
-		require.NoError(t, err)
-		if coloursPattern.Match(text) && !strings.HasSuffix(path, "_test.go") {
+		text := contents(t, path)
+		if coloursPattern.MatchString(text) && !strings.HasSuffix(path, "_test.go") {
 			assert.Equal(t, "bars.go", path)
-			assert.Contains(t, string(text), `os.Getenv("NO_COLOR")`)
+			assert.Contains(t, text, `os.Getenv("NO_COLOR")`)
 		}
 	}
 }
@@ -73,10 +76,153 @@ func TestColoursAreInOnePlace(t *testing.T) {
 // Every command can be told to say more or less, and says so in its help.
 func TestEveryCommandIsQuietOrVerbose(t *testing.T) {
 	walk(newRootCommand(), func(command *cobra.Command) {
-		got := graft(append(strings.Fields(command.CommandPath())[1:], "--help")...)
-		assert.Equal(t, failure.Done, got.code, command.CommandPath())
+		got := done(t, append(strings.Fields(command.CommandPath())[1:], "--help")...)
 		for _, words := range []string{"--quiet", "--verbose", "Examples:"} {
 			assert.Contains(t, got.stdout, words, command.CommandPath())
 		}
 	})
+}
+
+func TestVersionAsJSONIsOneObject(t *testing.T) {
+	info := decoded[versionInfo](t, done(t, "version", "--json").stdout)
+	assert.Equal(t, runtime.Version(), info.Go)
+	assert.Equal(t, runtime.GOOS, info.OS)
+	assert.Equal(t, runtime.GOARCH, info.Arch)
+	assert.NotEmpty(t, info.Version)
+	assert.NotEmpty(t, info.Revision)
+}
+
+func TestVersionComesFromTheLinkerOrTheBuild(t *testing.T) {
+	recorded := &debug.BuildInfo{
+		Main: debug.Module{Version: "v0.3.0"},
+		Settings: []debug.BuildSetting{
+			{Key: "vcs.revision", Value: "abc123"},
+			{Key: "vcs.modified", Value: "true"},
+		},
+	}
+	cases := map[string]struct {
+		linked            stamp
+		build             *debug.BuildInfo
+		version, revision string
+		modified          bool
+	}{
+		"the linker's word comes first": {stamp{version: "1.2.3"}, recorded, "1.2.3", "abc123", true},
+		"a stamp replaces the record":   {stamp{revision: "def456", modified: "false"}, recorded, "v0.3.0", "def456", false},
+		"the build's record is next":    {stamp{}, recorded, "v0.3.0", "abc123", true},
+		"an empty record":               {stamp{}, &debug.BuildInfo{}, unknown, unknown, false},
+		"no record at all":              {stamp{}, nil, unknown, unknown, false},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			info := readVersion(c.linked, c.build)
+			assert.Equal(t, c.version, info.Version)
+			assert.Equal(t, c.revision, info.Revision)
+			assert.Equal(t, c.modified, info.Modified)
+		})
+	}
+}
+
+// The page about exit codes is the table of the program.
+func TestThePageAboutExitCodes(t *testing.T) {
+	page := contents(t, "../docs/exit-codes.md")
+	for _, row := range exitTable {
+		require.Contains(t, page, fmt.Sprintf("| %d | %s | %s |\n", row.code, row.kind, row.meaning))
+	}
+	require.Equal(t, len(exitTable), strings.Count(page, "\n| ")-2)
+}
+
+// wrongFiles makes files that are none of what they are called, in the folder that the
+// test is in then.
+func wrongFiles(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{
+		"wrong.toml": "x", "wrong.pth": "garbage", "wrong.safetensors": "garbage", "wrong.pkl": "garbage", "wrong.json": "{",
+		"vocabulary.json": "{", "names.ids.pkl": "g", "table/scenario.json": "{", "work/grid.json": "{", "run/manifest.json": "{",
+		"original/data.pkl": "garbage", "bare/data.pkl": "garbage", "original/config.toml": "[nothing]", "wrong.csv": "a,b\n", "right.csv": "job_id,gpu_num,submit_time,duration,vc\n1,1,0,5,a\n", "nodes.csv": ",num\na,1\n", "half.csv": "job_id,gpu_num,submit_time,duration\n1,1,0,5\n2,x,0,5\n", "right/policy.safetensors": "garbage", "large.toml": "#" + strings.Repeat("x", 5<<20),
+		"images/a/a.png": "garbage", "images/a/b.png": "", "images/a/c.png": "", "images/b/a.png": "", "images/b/b.png": "", "images/b/c.png": "",
+	} {
+		write(t, name, text)
+	}
+}
+
+// onWrongFiles lists, for each command, the exit code on an invalid and on a missing
+// file. Invalid files that people write are errors of configuration; invalid files that
+// programs wrote are damage.
+var onWrongFiles = map[string][]struct {
+	args string // after the command
+	code failure.Code
+}{
+	"graft train":    {{"wrong.toml", failure.Configuration}, {"large.toml", failure.Configuration}, {"none.toml", failure.Failed}, {"--set data.kind=folder --set data.path=images", failure.Damaged}, {"--resume --folder run", failure.Damaged}, {"--resume --folder none", failure.Failed}},
+	"graft learn":    {{"wrong.toml", failure.Configuration}, {"none.toml", failure.Failed}},
+	"graft simulate": {{"wrong.toml", failure.Configuration}, {"none.toml", failure.Failed}},
+	"graft work":     {{"work", failure.Damaged}, {"none", failure.Failed}},
+	"graft follow":   {{"wrong.toml --device cpu", failure.Usage}},
+	"graft cluster run": {{"wrong.toml", failure.Configuration}, {"none.toml", failure.Failed}, {"--trace half.csv --nodes wrong.csv", failure.Damaged}, {"--trace none.csv --nodes nodes.csv", failure.Failed},
+		{"--trace half.csv --nodes nodes.csv", failure.Damaged}, {"--trace right.csv --nodes nodes.csv --scheduler qssf", failure.Usage}, {"--trace right.csv --nodes nodes.csv --scheduler qssf --estimates wrong.csv", failure.Damaged},
+		{"--trace right.csv --nodes nodes.csv --scheduler lucid --estimates exact", failure.Usage}, {"--trace right.csv --data none", failure.Failed}, {"--trace right.csv --nodes nodes.csv --out run", failure.Usage}},
+	"graft cluster timeline": {{"wrong.toml --job 1", failure.Configuration}, {"--trace right.csv --nodes nodes.csv --job 2", failure.Failed}, {"--trace right.csv --nodes nodes.csv --job 1 --out wrong.csv", failure.Usage}},
+	"graft demo":             {{"--set x", failure.Configuration}},
+	"graft data fetch":       {{"nosuch", failure.Usage}},
+	"graft config check":     {{"wrong.toml", failure.Configuration}, {"large.toml", failure.Configuration}, {"none.toml", failure.Failed}, {"none.toml wrong.toml", failure.Configuration}},
+	"graft config show":      {{"wrong.toml", failure.Configuration}, {"none.toml", failure.Failed}},
+	"graft config convert":   {{"wrong.toml", failure.Configuration}, {"none.toml", failure.Failed}},
+	"graft model show":       {{"wrong.toml", failure.Configuration}, {"large.toml", failure.Configuration}, {"none.toml", failure.Failed}},
+	"graft profile":          {{"wrong.toml", failure.Configuration}},
+	"graft profile show":     {{"wrong.toml", failure.Configuration}, {"large.toml", failure.Configuration}, {"none.toml", failure.Failed}},
+	"graft profile check":    {{"wrong.toml", failure.Configuration}, {"none.toml", failure.Failed}},
+	"graft surgery":          {{"--model wrong.toml --action none", failure.Configuration}, {"--model ConvNet2 --weights wrong.pth --action deepen:0", failure.Damaged}, {"--model ConvNet2 --replay wrong.json", failure.Damaged}, {"--model ConvNet2 --replay none.json", failure.Failed}},
+	"graft evaluate":         {{"--policy wrong.safetensors --table table", failure.Damaged}, {"--policy right --table table", failure.Damaged}, {"--policy none --table none", failure.Failed}},
+	"graft vocab build":      {{"wrong.toml --out v", failure.Configuration}},
+	"graft vocab show":       {{"vocabulary.json", failure.Damaged}, {"names.ids.pkl", failure.Damaged}, {"none", failure.Failed}},
+	"graft vocab check":      {{"vocabulary.json", failure.Damaged}, {"none", failure.Failed}},
+	"graft table show":       {{"table", failure.Damaged}, {"wrong.pkl --network ConvNet2 --dataset x", failure.Damaged}, {"wrong.pkl", failure.Usage}, {"none", failure.Failed}},
+	"graft table check":      {{"table", failure.Damaged}, {"original", failure.Configuration}, {"bare", failure.Usage}, {"none", failure.Failed}, {"none table", failure.Damaged}},
+	"graft table convert":    {{"table --out t", failure.Damaged}, {"wrong.pkl --network ConvNet2 --dataset x --out t", failure.Damaged}, {"none --out t", failure.Failed}},
+	"graft trace info":       {{"wrong.csv", failure.Damaged}, {"half.csv", failure.Partial}, {"none.csv", failure.Failed}, {"half.csv --nodes wrong.csv", failure.Damaged}, {"half.csv --nodes none.csv", failure.Failed}, {"half.csv --from nosuch", failure.Usage}},
+	"graft trace convert":    {{"wrong.csv to.csv --to graft", failure.Damaged}, {"half.csv to.csv --to graft", failure.Damaged}, {"none.csv to.csv --to graft", failure.Failed}, {"half.csv wrong.csv --to graft", failure.Usage}, {"half.csv to.csv --to philly", failure.Usage}},
+	"graft trace generate":   {{"wrong.csv", failure.Usage}, {"none/to.csv", failure.Failed}, {"to.csv --nodes-out wrong.csv", failure.Usage}},
+	"graft weights show":     {{"wrong.pth", failure.Damaged}, {"wrong.safetensors", failure.Damaged}, {"none.pth", failure.Failed}},
+	"graft weights convert":  {{"wrong.pth to.safetensors", failure.Damaged}, {"none.pth to.safetensors", failure.Failed}},
+	"graft man":              {{"wrong.toml", failure.Failed}},
+	"graft fleet attach":     {{"work", failure.Damaged}, {"none", failure.Failed}},
+	"graft fleet status":     {{"work", failure.Damaged}, {"none", failure.Failed}},
+	"graft fleet logs":       {{"work", failure.Failed}, {"none", failure.Failed}},
+	"graft fleet cancel":     {{"work", failure.Failed}, {"none", failure.Failed}},
+	"graft fleet manifest":   {{"wrong.toml", failure.Configuration}, {"none.toml", failure.Failed}},
+	"graft pipeline":         {{"wrong.toml", failure.Configuration}, {"none.toml", failure.Failed}},
+	"graft report":           {{"run", failure.Damaged}, {"none", failure.Failed}},
+	"graft plot":             {{"run", failure.Damaged}, {"none", failure.Failed}},
+	"graft serve":            {{"wrong.toml", failure.Failed}, {"none", failure.Failed}},
+	"graft cluster estimate": {{"--trace wrong.csv --out to.csv", failure.Damaged}, {"--trace half.csv --out to.csv", failure.Damaged}, {"--trace none.csv --out to.csv", failure.Failed}, {"--trace right.csv --out wrong.csv", failure.Usage},
+		{"--trace right.csv --out to.csv", failure.Usage}, {"--trace right.csv --start 2020-04-01 --out none/to.csv", failure.Failed}, {"--trace right.csv --start 2020-04-01 --history wrong.csv --out to.csv", failure.Damaged},
+		{"--trace right.csv --start 2020-04-01 --out blind.csv --model to.json", failure.Partial}},
+	"graft cluster forecast": {{"--trace wrong.csv --out to.csv", failure.Damaged}, {"--trace none.csv --out to.csv", failure.Failed}, {"--ticks wrong.csv --out to.csv", failure.Damaged}, {"--ticks none.csv --out to.csv", failure.Failed},
+		{"--ticks wrong.csv --trace right.csv --out to.csv", failure.Usage}, {"--trace right.csv --start 2020-04-01 --out wrong.csv", failure.Usage}, {"--trace right.csv --start 2020-04-01 --from 2020-04-02 --out to.csv", failure.Failed},
+		{"--trace right.csv --start 2020-04-01 --out alike.csv --models models", failure.Partial}},
+	"graft cluster shapes": {{"wrong.json", failure.Damaged}, {"none.json", failure.Failed}, {"wrong.toml", failure.Damaged}},
+}
+
+// readNothing are the commands that read no file.
+var readNothing = map[string]bool{"graft version": true, "graft help": true, "graft model list": true, "graft config schema": true, "graft doctor": true, "graft completion": true}
+
+// Every command that can be given a wrong file leaves with the code that says so.
+func TestWrongFilesHaveTheirCode(t *testing.T) {
+	wrongFiles(t)
+	walk(newRootCommand(), func(command *cobra.Command) {
+		path := command.CommandPath()
+		cases, known := onWrongFiles[path]
+		require.True(t, known || readNothing[path] || command.HasSubCommands(), "%s: say in onWrongFiles what it does with a wrong file", path)
+		for _, c := range cases {
+			args := append(strings.Fields(path)[1:], strings.Fields(c.args)...)
+			fails(t, c.code, "graft: ", append(args, "--quiet")...)
+		}
+	})
+}
+
+// A failure is never called done.
+func TestAFailureIsNoSuccess(t *testing.T) {
+	for _, row := range exitTable {
+		got := call(context.Background(), rootThat(failure.With(row.code, os.ErrNotExist)), "act")
+		require.NotEqual(t, failure.Done, got.code, row.kind)
+	}
 }

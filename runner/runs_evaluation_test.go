@@ -12,7 +12,6 @@ import (
 
 	"graft/config"
 	"graft/files"
-	"graft/files/faults"
 	"graft/results"
 	"graft/results/failure"
 	"graft/results/plot"
@@ -100,8 +99,7 @@ func TestEvaluationsAreKept(t *testing.T) {
 	for _, left := range []bool{false, true} {
 		dir := filepath.Join(t.TempDir(), "run")
 		want := writeEvaluation(t, dir, left, true)
-		r, err := runs.Open(files.OS{}, dir)
-		require.NoError(t, err)
+		r := openRun(t, dir)
 		require.True(t, r.Ended)
 		got, err := runs.OutcomeOf[runs.EvaluationOutcome](r)
 		require.NoError(t, err)
@@ -132,75 +130,13 @@ func TestEvaluationsAreKept(t *testing.T) {
 	}
 }
 
-// A write that fails, or a kill, at any moment leaves nothing that reads as whole, and
-// what is whole was told to be.
-func TestEvaluationsSurviveFaults(t *testing.T) {
-	g, o := made(t, 1, true)
-	keep := func(fsys files.FS, dir string) error {
-		b, err := evaluate.Create(fsys, dir, false, g, evaluated)
-		if err != nil {
-			return err
-		}
-		defer b.Close()
-		return b.Finish(o)
-	}
-	counting := faults.New(unwaited{}, 0, faults.Fail)
-	require.NoError(t, keep(counting, filepath.Join(t.TempDir(), "run")))
-	ops := len(counting.Ops())
-	require.Greater(t, ops, 60)
-	whole := 0
-	for _, kind := range []faults.Kind{faults.Fail, faults.Torn, faults.DiskFull, faults.Crash} {
-		for at := 1; at <= ops; at++ {
-			dir := filepath.Join(t.TempDir(), "run")
-			fsys := faults.New(unwaited{}, at, kind)
-			err := keep(fsys, dir)
-			require.True(t, fsys.Fired())
-			r, open := runs.Open(files.OS{}, dir)
-			switch {
-			case open != nil:
-				require.Error(t, err, "%s at %d: %v", kind, at, open)
-			case r.Ended:
-				whole++
-				require.InDelta(t, o.Comparison().Standings[1].Regret, valueOf(r, t, "regret"), 1e-9)
-			default:
-				require.Error(t, err, "%s at %d", kind, at)
-				require.Empty(t, r.Quantities)
-			}
-		}
-	}
-	t.Logf("measured: of %d faults %d came after the outcome stood", 4*ops, whole)
-	require.Less(t, whole, ops)
-}
-
-// unwaited does not wait for the disk: what is tested is the end of processes.
-type unwaited struct{ files.OS }
-
-type unwaitedFile struct{ files.File }
-
-func (unwaitedFile) Sync() error { return nil }
-
-func (unwaited) SyncDir(string) error { return nil }
-
-func (u unwaited) Create(path string) (files.File, error) { return notWaiting(u.OS.Create(path)) }
-
-func (u unwaited) Append(path string) (files.File, error) { return notWaiting(u.OS.Append(path)) }
-
-func notWaiting(f files.File, err error) (files.File, error) {
-	if err != nil {
-		return nil, err
-	}
-	return unwaitedFile{f}, nil
-}
-
 // The command keeps what it prints, and prints what it did without.
 func TestEvaluateKeepsARunFolder(t *testing.T) {
 	r := newLegacyRuns(t)
 	t.Chdir(r.folder)
 	before := r.evaluate()
 	require.Equal(t, before, r.evaluate("--out", "kept"))
-	again := r.evaluate("--out", "kept")
-	require.Equal(t, failure.Usage, again.code)
-	require.Contains(t, again.stderr, "--force")
+	ends(t, r.evaluate("--out", "kept"), failure.Usage, "--force")
 	require.Equal(t, before, r.evaluate("--out", "kept", "--force"))
 	require.DirExists(t, "kept.1")
 	require.Equal(t, failure.Usage, r.evaluate("--force").code)
@@ -208,22 +144,18 @@ func TestEvaluateKeepsARunFolder(t *testing.T) {
 	require.Equal(t, failure.Damaged, r.evaluate("--out", "other", "--vocab", "table/config.toml").code)
 	require.NoDirExists(t, "other", "nothing is begun that cannot be read")
 
-	got := graft("report", "kept")
-	require.Equal(t, failure.Done, got.code, got.stderr)
+	got := done(t, "report", "kept")
 	require.Contains(t, got.stdout, "learned, of the original's\n")
 	require.Contains(t, got.stdout, "always deepen:2")
-	var report runs.EvaluationReport
-	require.NoError(t, json.Unmarshal([]byte(r.evaluate("--json").stdout), &report))
-	run, err := runs.Open(files.OS{}, "kept")
-	require.NoError(t, err)
+	report := decoded[runs.EvaluationReport](t, r.evaluate("--json").stdout)
+	run := openRun(t, "kept")
 	require.InDelta(t, report.Standings[0].Regret, valueOf(run, t, "regret"), 1e-12)
 	digests, _ := run.Setting("evaluate.policy_digests")
 	require.Len(t, digests, 64+2)
 	vocab, _ := run.Setting("evaluate.vocab")
 	require.Equal(t, r.path("vocab"), vocab)
 
-	other := r.evaluate("--out", "other", "--policy", r.path("source"))
-	require.Equal(t, failure.Done, other.code, other.stderr)
+	ends(t, r.evaluate("--out", "other", "--policy", r.path("source")), failure.Done, "")
 	side := graft("report", "kept", "other").stdout
 	require.Contains(t, side, "evaluate.policy_digests")
 	require.Regexp(t, `(?m)^regret +points`, side)
@@ -236,25 +168,19 @@ func TestLeavingOutKeepsARunFolder(t *testing.T) {
 	args := []string{"table=early", "table=late", "seeds=2", "steps=3", "leave-out=scenario"}
 	want, got := s.evaluate(args...), s.evaluate(append(args, "out="+out)...)
 	require.Equal(t, want.stdout, got.stdout)
-	text, err := os.ReadFile(filepath.Join(out, "folds.csv"))
-	require.NoError(t, err)
-	require.Equal(t, "group,tables,learned_from\n\"early\",\"early\",\"late\"\n\"late\",\"late\",\"early\"\n", string(text))
-	said := graft("report", out)
-	require.Equal(t, failure.Done, said.code, said.stderr)
+	text := contents(t, filepath.Join(out, "folds.csv"))
+	require.Equal(t, "group,tables,learned_from\n\"early\",\"early\",\"late\"\n\"late\",\"late\",\"early\"\n", text)
+	said := done(t, "report", out)
 	require.Contains(t, said.stdout, "one scenario left out at a time; 2 policies learn from the others, for new scenarios, in up to 3 steps")
-	r, err := runs.Open(files.OS{}, out)
-	require.NoError(t, err)
+	r := openRun(t, out)
 	require.Empty(t, mustSetting(t, r, "evaluate.learning_file"))
 
 	file := jobFile(t, fmt.Sprintf("[run]\nseeds = 2\n[tables]\nfolders = [%q, %q]\n[learn]\nsteps = 3\n[policy]\nhidden = 8\n", s.path("early"), s.path("late")))
 	learned := filepath.Join(t.TempDir(), "kept")
-	got = graft("evaluate", "--leave-out", "scenario", "--learn", file, "--out", learned)
-	require.Equal(t, failure.Done, got.code, got.stderr)
-	given, err := os.ReadFile(filepath.Join(learned, runs.ConfigFile))
-	require.NoError(t, err)
-	require.Contains(t, string(given), "hidden = 8")
-	r, err = runs.Open(files.OS{}, learned)
-	require.NoError(t, err)
+	done(t, "evaluate", "--leave-out", "scenario", "--learn", file, "--out", learned)
+	given := contents(t, filepath.Join(learned, runs.ConfigFile))
+	require.Contains(t, given, "hidden = 8")
+	r = openRun(t, learned)
 	require.Len(t, mustSetting(t, r, "evaluate.learning_digest"), 64)
 	require.Contains(t, mustSetting(t, r, "evaluate.tables"), s.path("late"))
 }
@@ -270,14 +196,11 @@ func mustSetting(t *testing.T, r *runs.Run, key string) string {
 func TestEvaluationsThatAreNotWhole(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	writeEvaluation(t, dir, false, false)
-	got := graft("report", dir)
-	require.Equal(t, failure.Done, got.code)
+	got := done(t, "report", dir)
 	require.Contains(t, got.stdout, "not ended")
 	require.Contains(t, got.stdout, "the evaluation is running, or was killed")
-	require.NoError(t, os.WriteFile(filepath.Join(dir, runs.OutcomeFile), []byte("{}"), 0o600))
-	got = graft("report", dir)
-	require.Equal(t, failure.Damaged, got.code)
-	require.Contains(t, got.stderr, "says nothing of any table")
+	write(t, filepath.Join(dir, runs.OutcomeFile), "{}")
+	fails(t, failure.Damaged, "says nothing of any table", "report", dir)
 	_, err := os.Stat(filepath.Join(dir, "folds.csv"))
 	require.ErrorIs(t, err, fs.ErrNotExist)
 }

@@ -17,12 +17,11 @@ import (
 	"graft/results/runs"
 )
 
-// writePipeline makes the folder of a pipeline of one scenario, which has come as far as
-// a stage.
+// writePipeline makes the folder of a pipeline of one scenario, which has come as far as a stage.
 func writePipeline(t testing.TB, dir string, upTo string) {
 	t.Helper()
 	writeSimulation(t, filepath.Join(dir, "tried"), 16, 2)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, runs.ResolvedFile), []byte("[pipeline]\nscenarios = [\"tried.toml\"]\n[run]\nseed = 1\nseeds = 3\n[learn]\nsteps = 20\n"), 0o600))
+	write(t, filepath.Join(dir, runs.ResolvedFile), "[pipeline]\nscenarios = [\"tried.toml\"]\n[run]\nseed = 1\nseeds = 3\n[learn]\nsteps = 20\n")
 	l := &runs.Journal{Path: filepath.Join(dir, runs.JournalFile), Files: files.OS{}}
 	require.NoError(t, l.Plan(results.Manifest{Created: when, Graft: "v0.1.0", Seed: 1, ConfigSHA256: strings.Repeat("34", 32), Host: "node", CommandLine: []string{"graft", "pipeline", "all.toml"}},
 		[]*runs.Stage{{Name: runs.SimulateStage + "tried", State: runs.StageWaiting, Parts: []string{"tried"}, Files: []string{"tried/table"}},
@@ -50,11 +49,9 @@ func writePipeline(t testing.TB, dir string, upTo string) {
 // What a report says of a pipeline is what it made.
 func TestReportOfAPipeline(t *testing.T) {
 	path, folder := newPipeline(t, "[evaluate]\nleave_out = \"scenario\"\n", 100, 200), filepath.Join(t.TempDir(), "run")
-	want := graft("pipeline", path, "--folder", folder, "--quiet")
-	require.Equal(t, failure.Done, want.code, want.stderr)
+	want := done(t, "pipeline", path, "--folder", folder, "--quiet")
 	require.Equal(t, failure.Done, graft("pipeline", path, "--folder", folder, "--quiet").code)
-	got := graft("report", folder)
-	require.Equal(t, failure.Done, got.code, got.stderr)
+	got := done(t, "report", folder)
 	for line := range strings.Lines(want.stdout) { // every figure that the command printed
 		if strings.HasPrefix(line, "at") || strings.HasPrefix(line, "polic") {
 			require.Contains(t, got.stdout, strings.TrimSpace(line))
@@ -65,17 +62,14 @@ func TestReportOfAPipeline(t *testing.T) {
 		require.Equal(t, failure.Done, graft("report", filepath.Join(folder, part)).code, part)
 	}
 	require.Regexp(t, `(?m)^learn +done +[0-9.]+ +1 `, got.stdout)
-	r, err := runs.Open(files.OS{}, folder)
-	require.NoError(t, err)
+	r := openRun(t, folder)
 	left, err := runs.Open(files.OS{}, filepath.Join(folder, runs.LeftOutFolder))
 	require.NoError(t, err)
 	require.InDelta(t, valueOf(left, t, "regret"), valueOf(r, t, "left_out_regret"), 1e-9)
 
 	other := filepath.Join(t.TempDir(), "other")
-	again := graft("pipeline", path, "--folder", other, "--quiet", "--set", "learn.steps=3")
-	require.Equal(t, failure.Done, again.code, again.stderr)
-	side := graft("report", folder, other)
-	require.Equal(t, failure.Done, side.code, side.stderr)
+	done(t, "pipeline", path, "--folder", other, "--quiet", "--set", "learn.steps=3")
+	side := done(t, "report", folder, other)
 	require.Regexp(t, `(?m)^learn\.steps +12 +3$`, side.stdout)
 	require.Contains(t, side.stdout, "2 pipelines")
 	t.Chdir(t.TempDir())
@@ -92,8 +86,7 @@ func TestPipelinesThatAreNotWhole(t *testing.T) {
 	for stage, says := range map[string]string{runs.SimulateStage + "tried": `learn +waits`, runs.LearnStage: `learn +begun, not ended`, runs.EvaluateStage: `evaluate +begun, not ended`} {
 		dir := filepath.Join(t.TempDir(), "run")
 		writePipeline(t, dir, stage)
-		got := graft("report", dir)
-		require.Equal(t, failure.Done, got.code, got.stderr)
+		got := done(t, "report", dir)
 		require.Regexp(t, says, got.stdout)
 		require.Contains(t, got.stdout, "state          not ended")
 		require.Contains(t, got.stdout, "run the same pipeline in the same folder to go on")
@@ -121,8 +114,7 @@ func TestPipelinesThatAreNotWhole(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "run")
 		writePipeline(t, dir, "")
 		require.NoError(t, c.spoil(dir), name)
-		got := graft("report", dir)
-		require.Equal(t, c.code, got.code, "%s: %s", name, got.stdout)
+		got := fails(t, c.code, "", "report", dir)
 		for _, says := range c.says {
 			require.Contains(t, got.stderr, says, name)
 		}

@@ -38,8 +38,7 @@ type writtenJob struct {
 // when is the day of all runs that tests make.
 var when = time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC)
 
-// writeJob makes the run folder of a job that adapted once, gave a device back and
-// ended.
+// writeJob makes the run folder of a job that adapted once, gave a device back and ended.
 func writeJob(t testing.TB, dir string, j writtenJob) {
 	t.Helper()
 	if j.resolved == "" {
@@ -112,8 +111,7 @@ func writePolicies(t testing.TB, dir string, ended bool) {
 	require.NoError(t, run.Close())
 }
 
-// writePolicy makes the run folder of a policy of the original's that learned from one
-// table.
+// writePolicy makes the run folder of a policy of the original's that learned from one table.
 func writePolicy(t testing.TB, dir string, seed uint64, ended bool) {
 	t.Helper()
 	run, err := results.Create(files.OS{}, dir, results.CreateOptions{Resolved: fmt.Sprintf("[run]\nseed = %d\n", seed)}, results.Manifest{Created: when, Graft: "v0.1.0",
@@ -159,7 +157,7 @@ func writeMetrics(t testing.TB, dir string) {
 	t.Helper()
 	require.NoError(t, os.MkdirAll(dir, 0o700))
 	write := func(name, text string) {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+		write(t, filepath.Join(dir, name), text)
 	}
 	write("config.toml", "[runner]\nseed = 42\nfolder = \"small_tried\"\n[job]\nmodel = \"ConvNet2\"\n")
 	write("training00.epoch.test_acc", "0,14.5,0.5\n1,26.25,0.5625\n")
@@ -172,8 +170,8 @@ func writeMetrics(t testing.TB, dir string) {
 
 // writeAll makes a folder of each kind, and gives their paths by kind.
 func writeAll(t testing.TB) map[string]string {
-	dir := t.TempDir()
-	at := func(name string) string { return filepath.Join(dir, name) }
+	dir, all := t.TempDir(), map[string]string{}
+	at := func(name string) string { all[name] = filepath.Join(dir, name); return all[name] }
 	writeJob(t, at("job"), writtenJob{seed: 3, epochs: 6, accuracy: 0.75})
 	writeJob(t, at("open"), writtenJob{seed: 3, epochs: 3, accuracy: 0.5, open: true})
 	writePolicies(t, at("policies"), true)
@@ -191,8 +189,7 @@ func writeAll(t testing.TB) map[string]string {
 	writeCluster(t, at("cluster-open"), true)
 	writePipeline(t, at("pipeline"), "")
 	writePipeline(t, at("pipeline-open"), runs.LearnStage)
-	return map[string]string{"cluster": at("cluster"), "cluster-open": at("cluster-open"), "evaluation": at("evaluation"), "left-out": at("left-out"), "evaluation-open": at("evaluation-open"), "pipeline": at("pipeline"), "pipeline-open": at("pipeline-open"), "job": at("job"), "open": at("open"), "policies": at("policies"), "policies-open": at("policies-open"), "policy": at("policy"),
-		"policy-open": at("policy-open"), "simulation": at("simulation"), "table": at("table"), "original-table": at("original-table"), "original": at("original")}
+	return all
 }
 
 // valueOf is a quantity's mean.
@@ -232,8 +229,7 @@ func TestOpenRun(t *testing.T) {
 		"original-table": {"original", true, map[string]float64{"sequences": 16}},
 		"original":       {"original", true, map[string]float64{"test_accuracy": 0.5625, "train_accuracy": 0.625, "episodes": 3, "objective_last_100": 0.5}},
 	} {
-		r, err := runs.Open(files.OS{}, all[name])
-		require.NoError(t, err, name)
+		r := openRun(t, all[name])
 		require.NoError(t, r.Faults, name)
 		require.Equal(t, want.kind, r.Kind.Name, name)
 		require.Equal(t, want.ended, r.Ended, name)
@@ -254,8 +250,7 @@ func TestRunSeries(t *testing.T) {
 		"policy": {"learning": "objective", "episodes": "sequence"}, "original": {"training00.epoch.probabilities": "probabilities_1", "agent.episode.objective": "objective"},
 		"table": {}, "simulation": {},
 	} {
-		r, err := runs.Open(files.OS{}, all[name])
-		require.NoError(t, err)
+		r := openRun(t, all[name])
 		list, err := r.Series()
 		require.NoError(t, err)
 		found := map[string]runs.Series{}
@@ -270,8 +265,7 @@ func TestRunSeries(t *testing.T) {
 			require.NotNil(t, s.Column(column), "%s: %v", name, found)
 		}
 	}
-	r, err := runs.Open(files.OS{}, all["job"])
-	require.NoError(t, err)
+	r := openRun(t, all["job"])
 	list, err := r.Series()
 	require.NoError(t, err)
 	require.Equal(t, "s", list[0].Column("time").Unit)
@@ -282,8 +276,7 @@ func TestRunSeries(t *testing.T) {
 func TestOpenRunLeavesFoldersAlone(t *testing.T) {
 	for name, path := range writeAll(t) {
 		before := listing(t, path)
-		_, err := runs.Open(files.OS{}, path)
-		require.NoError(t, err)
+		_ = openRun(t, path)
 		require.Equal(t, before, listing(t, path), name)
 	}
 }
@@ -304,11 +297,10 @@ func listing(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// badFolders makes folders that are no runs, or not any more, and says what each is
-// called.
+// badFolders makes folders that are no runs, or not any more, and says what each is called.
 func badFolders(t testing.TB, dir string) map[string]string {
 	at := func(name string) string { return filepath.Join(dir, name) }
-	overwrite := func(name, text string) { require.NoError(t, os.WriteFile(name, []byte(text), 0o600)) }
+	overwrite := func(name, text string) { write(t, name, text) }
 	for _, name := range []string{"manifest", "outcome", "config", "future", "begun"} {
 		writeJob(t, at(name), writtenJob{seed: 1, epochs: 3, accuracy: 0.5})
 	}
@@ -367,8 +359,7 @@ func TestOpenRunWithFaults(t *testing.T) {
 	dir := t.TempDir()
 	writeSimulation(t, dir+"/run", 16, 1)
 	spoil(t, filepath.Join(dir, "run", runs.TableFolder), "node-1.jsonl", func(text string) string { return strings.Replace(text, `"accuracy":[0`, `"accuracy":[1`, 1) })
-	r, err := runs.Open(files.OS{}, dir+"/run")
-	require.NoError(t, err)
+	r := openRun(t, dir+"/run")
 	require.Error(t, r.Faults)
 	require.False(t, r.Ended)
 	require.Equal(t, 15.0, valueOf(r, t, "sequences"))

@@ -36,16 +36,16 @@ func newServeCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "serve DIR",
 		Short: "Show the runs beneath a folder as live pages in a browser",
-		Long: `serve prints an address and answers there until it is stopped: with a list of the runs
-beneath a folder, a page of each, and pages of several side by side. They are those of
-graft report --html, and follow what runs write while they are open.
+		Long: `serve prints an address and serves pages there until it is stopped: a list of the runs beneath
+a folder, a page for each, and pages of several side by side. They are the pages of graft
+report --html, and are updated while they are open.
 
-It only looks: it takes no locks and writes nothing, so a run that is under way is not
-disturbed, and while nobody looks it does nothing. Folders that are damaged, half-written
-or no run's are named on the list, each with what is wrong.
+It only reads: it takes no locks and writes nothing, so that runs under way are not disturbed,
+and it does nothing while no page is open. Folders that are damaged, incomplete or not runs
+are on the list with their faults.
 
-Only this machine can come to 127.0.0.1; from another one go there through ssh -L. With
---listen-anywhere the address can be another: whoever comes there can read the runs.`,
+127.0.0.1 can be reached from this machine only; use ssh -L from another one. With
+--listen-anywhere the address can be another: everybody who reaches it can read the runs.`,
 		Example: `  graft serve runs
   graft serve runs --listen 127.0.0.1:8080
   ssh -L 8080:127.0.0.1:8080 node graft serve runs --listen 127.0.0.1:8080`,
@@ -56,8 +56,8 @@ Only this machine can come to 127.0.0.1; from another one go there through ssh -
 	}
 	flags := command.Flags()
 	flags.StringVar(&o.address, "listen", "127.0.0.1:0", "answer at this address; port 0 takes a free one")
-	flags.BoolVar(&o.anywhere, "listen-anywhere", false, "let that be an address to which other machines can come: they can read the runs")
-	flags.DurationVar(&o.every, "every", 2*time.Second, "look at a run that is written to once in this time at most")
+	flags.BoolVar(&o.anywhere, "listen-anywhere", false, "allow an address that other machines can reach: they can read the runs")
+	flags.DurationVar(&o.every, "every", 2*time.Second, "minimum interval between two reads of a run under way")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object when it listens")
 	return command
 }
@@ -86,10 +86,10 @@ func runServe(ctx context.Context, w io.Writer, dir string, o serveOptions) erro
 		return err
 	}
 	if o.anywhere {
-		loggerFrom(ctx).Warn("whoever can come to this address can read the runs", zap.String("address", l.Addr().String()), zap.String("folder", dir))
+		loggerFrom(ctx).Warn("everybody who reaches this address can read the runs", zap.String("address", l.Addr().String()), zap.String("folder", dir))
 	}
 	server := &http.Server{Handler: serve.New(serve.Options{Files: files.Beneath(dir), Dir: dir, Every: o.every, Now: time.Now, Hosts: listen.Hosts(o.address, l, o.anywhere), Version: thisVersion()}), ReadHeaderTimeout: listen.HeaderTimeout, ReadTimeout: listen.RequestTimeout,
-		WriteTimeout: serve.RenderTimeout, IdleTimeout: listen.IdleTimeout, MaxHeaderBytes: serve.MaxRequestBytes, ErrorLog: log.New(io.Discard, "", 0)} // what strangers send fills no log
+		WriteTimeout: serve.RenderTimeout, IdleTimeout: listen.IdleTimeout, MaxHeaderBytes: serve.MaxRequestBytes, ErrorLog: log.New(io.Discard, "", 0)} // unknown clients must not fill the log
 	if err := announce(w, serveReport{"http://" + reachable(l) + "/", dir}, o.json); err != nil {
 		return errors.Join(err, l.Close())
 	}
@@ -105,8 +105,8 @@ func announce(w io.Writer, r serveReport, json bool) error {
 	return err
 }
 
-// reachable is a listener's address as one calls it: by the machine's name where it is
-// all addresses of the machine.
+// reachable is the address of a listener for clients: the machine's name where it listens on all
+// of the machine's addresses.
 func reachable(l net.Listener) string {
 	host, port, _ := net.SplitHostPort(l.Addr().String())
 	if name, err := os.Hostname(); err == nil && net.ParseIP(host).IsUnspecified() {
@@ -115,7 +115,7 @@ func reachable(l net.Listener) string {
 	return net.JoinHostPort(host, port)
 }
 
-// attend serves until it is stopped, and lets those end who are being answered.
+// attend serves until ctx ends, and then lets open requests finish.
 func attend(ctx context.Context, server *http.Server, l net.Listener) error {
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(l) }()
@@ -127,7 +127,7 @@ func attend(ctx context.Context, server *http.Server, l net.Listener) error {
 	end, cancel := context.WithTimeout(context.Background(), listen.ShutdownTimeout)
 	defer cancel()
 	if server.Shutdown(end) != nil {
-		_ = server.Close() // whoever is left reads slowly
+		_ = server.Close() // the remaining clients read slowly
 	}
 	<-failed
 	return ctx.Err()

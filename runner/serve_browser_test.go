@@ -142,9 +142,8 @@ func TestServeInABrowser(t *testing.T) {
 	b.fits(1400)
 }
 
-// Pages fit telephones and wide windows, in light and in dark, also when they are
-// opened again. With GRAFT_AXE, the path of an axe.min.js, it finds nothing to complain
-// of.
+// Pages fit telephones and wide windows, in light and in dark, also when they are opened again.
+// With GRAFT_AXE, the path of an axe.min.js, it finds nothing to complain of.
 func TestServedPagesFit(t *testing.T) {
 	all := writeAll(t)
 	dir := filepath.Dir(all["job"])

@@ -5,7 +5,6 @@ import (
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"html"
@@ -136,9 +135,7 @@ func TestServeShowsAllRuns(t *testing.T) {
 	}
 	require.Contains(t, list, `<td class="up">running</td><td>validation accuracy</td><td class="n" data-v="0.5" data-u="validation_accuracy share">50.00</td><td>%</td>`)
 	compared := v.get("/compare?run=job&run=open&run=bad/torn&run=nowhere")
-	for _, part := range []string{">Comparison of 2 jobs</h2>", ">Left out</h2>", "nowhere: it is not there", "epochs.csv", `<a href="/run/job">job</a>`} {
-		require.Contains(t, compared, part)
-	}
+	containsAll(t, compared, ">Comparison of 2 jobs</h2>", ">Left out</h2>", "nowhere: it is not there", "epochs.csv", `<a href="/run/job">job</a>`)
 	require.Equal(t, before, listing(t, dir), "nothing was changed, and nothing made")
 	require.Equal(t, same, digests(t, dir))
 }
@@ -217,8 +214,7 @@ func TestServeAndReportShowTheSame(t *testing.T) {
 	require.Contains(t, visitors(t, "job").get("/run/"), ">Job job</h1>", "a folder that is a run itself")
 }
 
-// Only those are answered who call the server by its own name, and only what they ask
-// for by GET.
+// Only those are answered who call the server by its own name, and only what they ask for by GET.
 func TestServeRefuses(t *testing.T) {
 	dir := t.TempDir()
 	writeJob(t, filepath.Join(dir, "a b%?#"), writtenJob{seed: 1, epochs: 2, accuracy: 0.5})
@@ -301,12 +297,12 @@ func TestServeSeesWhatChanges(t *testing.T) {
 	require.False(t, v.fresh("/run/open"), "what it saves to go on from is on no page")
 
 	v.get("/")
-	require.NoError(t, os.WriteFile(at("open/"+serve.LogFile), []byte("{}\n"), 0o600))
+	write(t, at("open/"+serve.LogFile), "{}\n")
 	require.NoError(t, os.Chtimes(at("open/"+serve.LogFile), time.Time{}, v.clock.now()))
 	v.clock.pass(time.Second)
 	require.True(t, v.fresh("/"), "it has said something")
 	v.get("/run/open")
-	require.NoError(t, os.WriteFile(at("open/"+serve.LogFile), []byte("{}\n{}\n"), 0o600))
+	write(t, at("open/"+serve.LogFile), "{}\n{}\n")
 	v.clock.pass(time.Second)
 	require.False(t, v.fresh("/run/open"), "and what, is on no page")
 
@@ -432,24 +428,18 @@ func TestServeCommand(t *testing.T) {
 	for args, says := range map[string]string{
 		"--listen 0.0.0.0:0": "add --listen-anywhere", "--listen :0": "add --listen-anywhere", "--every 1ms": "once in 100ms at most",
 	} {
-		got := graft(append([]string{"serve", dir}, strings.Fields(args)...)...)
-		require.Equal(t, failure.Usage, got.code, args)
-		require.Contains(t, got.stderr, says)
+		got := fails(t, failure.Usage, says, append([]string{"serve", dir}, strings.Fields(args)...)...)
 		require.Empty(t, got.stdout)
 	}
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer taken.Close()
-	got := graft("serve", dir, "--listen", taken.Addr().String())
-	require.Equal(t, failure.Failed, got.code)
-	require.Contains(t, got.stderr, "name another port")
+	fails(t, failure.Failed, "name another port", "serve", dir, "--listen", taken.Addr().String())
 
 	stopped, cancel := context.WithCancelCause(context.Background())
 	cancel(errors.New("received a signal"))
-	got = call(stopped, newRootCommand(), "serve", dir, "--json")
-	require.Equal(t, failure.Interrupted, got.code)
-	var r serveReport
-	require.NoError(t, json.Unmarshal([]byte(got.stdout), &r))
+	got := ends(t, call(stopped, newRootCommand(), "serve", dir, "--json"), failure.Interrupted, "")
+	r := decoded[serveReport](t, got.stdout)
 	require.Equal(t, dir, r.Folder)
 	require.Regexp(t, `^http://127\.0\.0\.1:\d+/$`, r.URL)
 	got = call(stopped, newRootCommand(), "serve", dir, "--listen", "0.0.0.0:0", "--listen-anywhere")
@@ -458,8 +448,7 @@ func TestServeCommand(t *testing.T) {
 	require.NotContains(t, got.stdout, "0.0.0.0")
 }
 
-// The program itself listens within moments, without LibTorch, and ends well when it is
-// told to.
+// The program itself listens within moments, without LibTorch, and ends well when it is told to.
 func TestServeStartsAndEnds(t *testing.T) {
 	dir := t.TempDir()
 	writeJob(t, filepath.Join(dir, "run"), writtenJob{seed: 1, epochs: 3, accuracy: 0.5})
@@ -485,9 +474,8 @@ func TestServeStartsAndEnds(t *testing.T) {
 		require.NoError(t, command.Process.Signal(syscall.SIGINT))
 		_ = command.Wait() // its code says it
 		require.Equal(t, int(failure.Interrupted), command.ProcessState.ExitCode())
-		text, err := os.ReadFile(maps)
-		require.NoError(t, err)
-		require.NotContains(t, string(text), "libtorch")
+		text := contents(t, maps)
+		require.NotContains(t, text, "libtorch")
 	}
 	slices.Sort(took)
 	t.Logf("measured: graft serve listens %v after it was started, in the median", took[1].Round(time.Millisecond))

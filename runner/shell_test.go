@@ -25,12 +25,10 @@ func asGraft(t *testing.T, dir string) string {
 	return path
 }
 
-// offered returns the completions that a shell gets for the last argument of a command
-// line.
+// offered returns the completions that a shell gets for the last argument of a command line.
 func offered(t *testing.T, args ...string) (list []string, directive string) {
 	t.Helper()
-	got := graft(append([]string{cobra.ShellCompRequestCmd}, args...)...)
-	require.Equal(t, failure.Done, got.code, got.stderr)
+	got := done(t, append([]string{cobra.ShellCompRequestCmd}, args...)...)
 	lines := strings.Split(strings.TrimSuffix(got.stdout, "\n"), "\n")
 	return lines[:len(lines)-1], lines[len(lines)-1]
 }
@@ -40,8 +38,8 @@ func TestCompletionKnowsWhatArgumentsCanBe(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	require.NoError(t, os.MkdirAll("runs/mine", 0o700))
-	require.NoError(t, os.WriteFile("runs/mine/manifest.json", []byte(`{"format": 1}`), 0o600))
-	require.NoError(t, os.WriteFile("learn.toml", []byte("[table]\nfile = \"x\"\n"), 0o600))
+	write(t, "runs/mine/manifest.json", `{"format": 1}`)
+	write(t, "learn.toml", "[table]\nfile = \"x\"\n")
 	for line, want := range map[string]string{
 		"model show Conv":                 "ConvNet2",
 		"profile show ":                   "steady",
@@ -95,8 +93,7 @@ func TestCompletersAreOfCommands(t *testing.T) {
 // The scripts are of their shells, which say so where they are at hand.
 func TestCompletionScripts(t *testing.T) {
 	for _, shell := range shells {
-		got := graft("completion", shell)
-		require.Equal(t, failure.Done, got.code, got.stderr)
+		got := done(t, "completion", shell)
 		require.Contains(t, got.stdout, cobra.ShellCompRequestCmd)
 		if _, err := exec.LookPath(shell); err != nil || shell == "powershell" {
 			continue
@@ -136,8 +133,7 @@ printf '%s\n' "${COMPREPLY[@]}"
 func TestManualPages(t *testing.T) {
 	dir, again := filepath.Join(t.TempDir(), "man"), filepath.Join(t.TempDir(), "again")
 	for _, to := range []string{dir, again} {
-		got := graft("man", to)
-		require.Equal(t, failure.Done, got.code, got.stderr)
+		done(t, "man", to)
 	}
 	count := 0
 	walk(newRootCommand(), func(command *cobra.Command) {
@@ -154,16 +150,14 @@ func TestManualPages(t *testing.T) {
 		require.Contains(t, page, ".SH EXAMPLE", name)
 		require.Contains(t, page, "--verbose", name)
 		require.NotContains(t, page, "cobra", name)
-		same, err := os.ReadFile(filepath.Join(again, name))
-		require.NoError(t, err)
-		require.Equal(t, page, string(same))
+		same := contents(t, filepath.Join(again, name))
+		require.Equal(t, page, same)
 	})
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	require.Len(t, entries, count)
-	page, err := os.ReadFile(filepath.Join(dir, "graft.1"))
-	require.NoError(t, err)
-	require.Contains(t, string(page), " 75  requeue        stopped early", "what is indented keeps its places")
+	page := contents(t, filepath.Join(dir, "graft.1"))
+	require.Contains(t, page, " 75  requeue        stopped early", "what is indented keeps its places")
 	if _, err := exec.LookPath("man"); err != nil {
 		t.Log("left out: there is no man to read the pages")
 		return

@@ -10,9 +10,8 @@ import (
 	"graft/results/failure"
 )
 
-// withSignals returns a context that the first SIGINT or SIGTERM cancels, so
-// that a command can save what it has. The second one leaves at once: whoever
-// sends it has stopped waiting. stop gives the signals back to the system.
+// withSignals returns a context that the first SIGINT or SIGTERM cancels, so that a command can
+// save its work. The second one exits at once. stop restores the default handling.
 func withSignals(parent context.Context, exit func(int)) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 2)
@@ -38,8 +37,7 @@ func withSignals(parent context.Context, exit func(int)) (ctx context.Context, s
 	}
 }
 
-// heedRequeue returns a context that SIGUSR1 cancels too. Slurm sends it before an
-// allocation ends.
+// heedRequeue returns a context that SIGUSR1 cancels too. Slurm sends it before an allocation ends.
 func heedRequeue(ctx context.Context) (context.Context, func()) {
 	return signal.NotifyContext(ctx, syscall.SIGUSR1)
 }

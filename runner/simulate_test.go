@@ -44,7 +44,7 @@ actions = ["deepen:conv1", "deepen:conv2", "none"]
 func newScenario(t testing.TB, text string) (folder, path string) {
 	folder = t.TempDir()
 	path = filepath.Join(folder, "late.toml")
-	require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+	write(t, path, text)
 	return folder, path
 }
 
@@ -57,9 +57,8 @@ func tableBytes(t testing.TB, dir string) map[string]string {
 		if filepath.Ext(entry.Name()) == ".lock" {
 			continue
 		}
-		text, err := os.ReadFile(filepath.Join(dir, entry.Name()))
-		require.NoError(t, err)
-		all[entry.Name()] = string(text)
+		text := contents(t, filepath.Join(dir, entry.Name()))
+		all[entry.Name()] = text
 	}
 	return all
 }
@@ -101,8 +100,7 @@ func TestSimulate(t *testing.T) {
 	require.Equal(t, 9, report.Outcome.Sequences)
 
 	before := listing(t, folder)
-	said := graft("report", run)
-	require.Equal(t, failure.Done, said.code, said)
+	said := done(t, "report", run)
 	require.Regexp(t, `9 of 9 runs ended, of 13 legs: \d+ steps of training; each run alone would have taken \d+: \d+\.\d% are saved`, said.stdout)
 	require.Equal(t, before, listing(t, folder), "a report changes nothing")
 
@@ -111,11 +109,8 @@ func TestSimulate(t *testing.T) {
 	require.Contains(t, text, "nothing is left to run")
 	require.Contains(t, text, "4 of 4 runs ended")
 
-	shown := graft("table", "check", filepath.Join(run, "table"))
-	require.Equal(t, failure.Done, shown.code, shown)
-	again := graft("simulate", path, "--folder", run, "--set", "train.batch=20")
-	require.Equal(t, failure.Configuration, again.code)
-	require.Contains(t, again.stderr, "train.batch was 40 and is 20")
+	done(t, "table", "check", filepath.Join(run, "table"))
+	fails(t, failure.Configuration, "train.batch was 40 and is 20", "simulate", path, "--folder", run, "--set", "train.batch=20")
 }
 
 // A simulation that is killed at random moments, workers and all, goes on each time,
@@ -177,11 +172,10 @@ func TestSimulationsThatAreStoppedOrHurt(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, outcomes, 13)
 	for _, name := range outcomes[:3] {
-		text, err := os.ReadFile(name)
-		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(name, append(text[:len(text)/3], 'x'), 0o644))
+		text := contents(t, name)
+		write(t, name, text[:len(text)/3]+"x")
 	}
-	require.NoError(t, os.WriteFile(filepath.Join(run, "table", "grid-1.jsonl"), []byte("rubbish\n"), 0o644))
+	write(t, filepath.Join(run, "table", "grid-1.jsonl"), "rubbish\n")
 	text := simulated(t, path, "--folder", run)
 	require.Equal(t, 3, strings.Count(text, "damaged, and run again"))
 	require.Equal(t, want, tableBytes(t, filepath.Join(run, "table")))
@@ -203,20 +197,14 @@ func TestSimulationsThatAreStoppedOrHurt(t *testing.T) {
 		`fleet.gpus=1`:                     {failure.Configuration, "gpus: local workers take none"},
 		`fleet.extra=["--exclusive"]`:      {failure.Configuration, "extra is for Slurm"},
 	} {
-		got := graft("simulate", path, "--folder", filepath.Join(folder, "bad", "x"), "--force", "--set", args)
-		require.Equal(t, says.code, got.code, "%s: %s", args, got.stderr)
-		require.Contains(t, got.stderr, says.text, args)
+		fails(t, says.code, says.text, "simulate", path, "--folder", filepath.Join(folder, "bad", "x"), "--force", "--set", args)
 		require.NoError(t, os.RemoveAll(filepath.Join(folder, "bad")))
 	}
-	wrong := graft("simulate", path, "--engine", "cloud")
-	require.Equal(t, failure.Usage, wrong.code)
-	none := graft("work", folder)
-	require.Equal(t, failure.Failed, none.code)
-	require.Contains(t, none.stderr, "give the run folder of 'graft simulate'")
+	fails(t, failure.Usage, "", "simulate", path, "--engine", "cloud")
+	fails(t, failure.Failed, "give the run folder of 'graft simulate'", "work", folder)
 }
 
-// Of sequences some of which fail the others are in the table, and the code says
-// partial.
+// Of sequences some of which fail the others are in the table, and the code says partial.
 func TestSimulationsThatFailInPart(t *testing.T) {
 	folder, path := newScenario(t, strings.Replace(scenarioFile, "[simulate]", "[simulate]\nseeds = 2", 1))
 	run := filepath.Join(folder, "runs", "late")
@@ -243,9 +231,7 @@ func TestSimulationsThatFailInPart(t *testing.T) {
 	for range 2 {
 		require.NoError(t, log.Add(g.Key(leg), leg, os.ErrDeadlineExceeded))
 	}
-	got := graft("simulate", path, "--folder", run)
-	require.Equal(t, failure.Partial, got.code, got.stderr)
-	require.Contains(t, got.stderr, "3 of 18 sequences failed, such as (none) seed 2")
+	got := fails(t, failure.Partial, "3 of 18 sequences failed, such as (none) seed 2", "simulate", path, "--folder", run)
 	require.Contains(t, got.stdout, "15 of 18 runs ended")
 	require.Contains(t, simulated(t, path, "--folder", run, "--retry"), "18 of 18 runs ended")
 }

@@ -1,14 +1,12 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"graft/net2net"
-	"graft/results/document"
 	"graft/work/surgery"
 )
 
@@ -17,31 +15,25 @@ func newSurgeryCommand() *cobra.Command {
 	asJSON := false
 	command := &cobra.Command{
 		Use:   "surgery --model NAME|FILE [--weights FILE] --action ACTION…",
-		Short: "Operate on a network by hand, and verify that its function is kept",
-		Long: `surgery deepens and widens a network without changing what it computes. Actions
-are done in the order in which they are given:
+		Short: "Deepen and widen a network file, and verify that its function is kept",
+		Long: `surgery deepens and widens a network without changing its function. Actions are
+applied in the order in which they are given:
 
 ` + actionHelp() + `
 BLOCK and LAYER are names or numbers as 'graft model show' prints them. Batch
 normalisation in a new block is calibrated on a batch: --batch names a file whose
-tensor "x" (or the only one) holds inputs; without it they are drawn at random,
-which keeps the function on such inputs only.
+tensor "x" (or the only one) holds inputs; without it they are random, and
+the function is kept on such inputs only.
 
---verify prints by how much the logits move, relative to the largest, and fails
-without writing anything if that is over the tolerance.`,
+--verify prints the change of the logits, relative to the largest, and fails without
+writing anything if it exceeds the tolerance.`,
 		Example: `  graft surgery --model ConvNet2 --weights in.pth --action deepen:1 --action widen:conv2:48 \
       --out out.pth --model-out out.toml --verify
   graft surgery --model out.toml --weights out.pth --replay record.json --shrink 0 --out back.pth`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			r, err := surgery.Run(command.Context(), environment(command.Context()), o)
-			switch {
-			case r == nil:
-				return err
-			case asJSON:
-				return errors.Join(document.PrintJSON(command.OutOrStdout(), r), err)
-			}
-			return errors.Join(printSurgery(r, command.OutOrStdout()), err)
+			return show(command.OutOrStdout(), asJSON, r, err, printSurgery)
 		},
 	}
 	surgeryFlags(command, &o)

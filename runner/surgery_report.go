@@ -11,37 +11,30 @@ import (
 )
 
 // printSurgery writes what was done, and by how much the logits moved.
-func printSurgery(r *surgery.Report, w io.Writer) error {
+func printSurgery(w io.Writer, r *surgery.Report) error {
+	p := &document.Printer{W: w}
 	done := document.NewTable("action").Numbers("", "", "parameters").Texts("tensors")
 	done.Add(r.Model, r.ParametersBefore, "")
 	for _, c := range r.Changes {
 		done.Add(c.Action, c.Parameters, fates(c.Tensors))
 	}
-	if err := done.Print(w); err != nil {
-		return err
-	}
+	p.Table(done)
 	for _, c := range r.Changes {
 		for _, note := range c.Notes {
-			if _, err := fmt.Fprintf(w, "%s: %s\n", c.Action, note); err != nil {
-				return err
-			}
+			p.Line("%s: %s", c.Action, note)
 		}
 	}
-	if err := printVerified(r, w); err != nil {
-		return err
+	if len(r.Verified) > 0 {
+		p.Line("")
+		p.Table(verifiedTable(r))
 	}
 	for _, path := range r.Written {
-		if _, err := fmt.Fprintf(w, "wrote %s\n", path); err != nil {
-			return err
-		}
+		p.Line("wrote %s", path)
 	}
-	return nil
+	return p.Err
 }
 
-func printVerified(r *surgery.Report, w io.Writer) error {
-	if len(r.Verified) == 0 {
-		return nil
-	}
+func verifiedTable(r *surgery.Report) *document.Table {
 	verified := document.NewTable("mode", "inputs").Numbers("", "", "logits move by", "in l2").Texts("allowed", "")
 	for _, row := range r.Verified {
 		allowed, verdict := surgery.PercentText(row.Tolerance), "kept"
@@ -53,10 +46,7 @@ func printVerified(r *surgery.Report, w io.Writer) error {
 		}
 		verified.Add(row.Mode, row.Batch, surgery.PercentText(row.Relative), surgery.PercentText(row.L2), allowed, verdict)
 	}
-	if _, err := fmt.Fprintln(w); err != nil {
-		return err
-	}
-	return verified.Print(w)
+	return verified
 }
 
 // fates lists how many tensors had which, in a fixed order.

@@ -8,21 +8,16 @@ import (
 
 // newTableCommand is `graft table`. It needs no LibTorch.
 func newTableCommand() *cobra.Command {
-	command := &cobra.Command{
+	return group(&cobra.Command{
 		Use:   "table",
 		Short: "Show tables of simulated action sequences, check and convert them",
-		Long: `table works on what simulations leave: the accuracy that each sequence of actions
-led to, and the time that was left at each decision. It reads the folders of graft's
-own tables, also while they are written, and the original system's data.pkl, of which
-it runs nothing.`,
+		Long: `table works on the results of simulations: the accuracy of each sequence of actions, and the
+time left at each decision. It reads the folders of graft's tables, also while they are
+written, and data.pkl of the original system without executing it.`,
 		Example: `  graft table show tables/late
   graft table check tables/*
   graft table convert original/simulation_late2/data.pkl --out tables/late`,
-		Args: cobra.NoArgs, // so that a misspelt command under it is an error
-		RunE: func(command *cobra.Command, _ []string) error { return command.Help() },
-	}
-	command.AddCommand(newTableShowCommand(), newTableCheckCommand(), newTableConvertCommand())
-	return command
+	}, newTableShowCommand(), newTableCheckCommand(), newTableConvertCommand())
 }
 
 func addTableFlags(command *cobra.Command, o *runs.TableSource) {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -18,14 +17,14 @@ func newTableCheckCommand() *cobra.Command {
 	var asJSON bool
 	command := &cobra.Command{
 		Use:   "check DIR…",
-		Short: "Check the folders of tables and name all that is wrong with them",
+		Short: "Check tables and list their faults",
 		Long: `check reads the whole of a table's folder, every byte of which is covered by a
 checksum, and names each fault with its place, what was found and what to do about it.
 It changes nothing. Sequences that were not simulated yet are no fault. A table of the
-original's, data.pkl, has no checksums: it is sound where it can be read and is complete.
+original system, data.pkl, has no checksums: it is sound if it can be read and is complete.
 
-It leaves with the code 3 where a table has faults and the rest of it can be used, and
-with 5 where nothing can.`,
+The exit code is 3 if a table has faults and the rest of it can be used, and 5 if nothing
+can.`,
 		Example: `  graft table check tables/late
   graft table check tables/* --json`,
 		Args: cobra.MinimumNArgs(1),
@@ -39,10 +38,7 @@ with 5 where nothing can.`,
 
 func runTableCheck(w io.Writer, dirs []string, asJSON bool) error {
 	report, err := table.Check(files.OS{}, dirs)
-	if asJSON {
-		return errors.Join(document.PrintJSON(w, report), err)
-	}
-	return errors.Join(printChecked(w, report), err)
+	return show(w, asJSON, report, err, printChecked)
 }
 
 func printChecked(w io.Writer, r *table.CheckReport) error {

@@ -26,7 +26,7 @@ func newTableConvertCommand() *cobra.Command {
 	var o tableConvertOptions
 	command := &cobra.Command{
 		Use:   "convert DIR|data.pkl",
-		Short: "Write a table in graft's own form, as JSON or as CSV",
+		Short: "Convert a table to graft's format, JSON or CSV",
 		Long: `convert writes all of a table: with --out into a new folder, with --json or --csv on
 stdout. The original's data.pkl says nothing of the network, the dataset, the start
 and the seed; config.toml beside it does, or else the flags. CSV has a row for each

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"graft/files"
@@ -60,7 +59,7 @@ func writeOriginal(t testing.TB, dir string) string {
 	path := filepath.Join(dir, "data.pkl")
 	require.NoError(t, os.WriteFile(path, b.Bytes(), 0o600))
 	config := "[runner]\nseed = 42\nfolder = \"simulation_tried\"\n[scheduler]\nrunning_time = 400\nstart_time = 330\n[job]\nmodel = \"ConvNet2\"\ndataset = \"cifar10\"\n[agent]\naction_set_size = 4\nnum_actions = 2\n"
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "config.toml"), []byte(config), 0o600))
+	write(t, filepath.Join(dir, "config.toml"), config)
 	return path
 }
 
@@ -68,9 +67,8 @@ func writeOriginal(t testing.TB, dir string) string {
 func spoil(t *testing.T, dir, name string, change func(text string) string) {
 	t.Helper()
 	path := filepath.Join(dir, name)
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(path, []byte(change(string(text))), 0o600))
+	text := contents(t, path)
+	write(t, path, change(text))
 }
 
 // writeSpoiled makes a table with a fault of several kinds.
@@ -94,44 +92,23 @@ func TestTableScreensAreTheGoldenOnes(t *testing.T) {
 	writeSpoiled(t, in("spoiled"))
 	writeTried(t, in("lost"), 16, 1)
 	spoil(t, in("lost"), "scenario.json", func(text string) string { return strings.Replace(text, `"format": 1`, `"format": 7`, 1) })
-	for name, c := range map[string]struct {
-		args []string
-		code failure.Code
-	}{
-		"original.txt":     {[]string{"show", original}, failure.Done},
-		"original-all.txt": {[]string{"show", original, "--all", "--network", "Mine", "--start", "10", "--seed", "-3"}, failure.Done},
-		"seeds.txt":        {[]string{"show", in("seeds")}, failure.Done},
-		"seeds.json":       {[]string{"show", in("seeds"), "--json", "--all"}, failure.Done},
-		"seeds.csv":        {[]string{"show", in("seeds"), "--csv"}, failure.Done},
-		"begun.txt":        {[]string{"show", in("begun")}, failure.Done},
-		"begun.json":       {[]string{"show", in("begun"), "--json"}, failure.Done},
-		"empty.txt":        {[]string{"show", in("empty")}, failure.Done},
-		"empty.json":       {[]string{"show", in("empty"), "--json"}, failure.Done},
-		"spoiled.txt":      {[]string{"show", in("spoiled")}, failure.Partial},
-		"check.txt":        {[]string{"check", in("seeds"), in("begun"), in("spoiled")}, failure.Partial},
-		"check.json":       {[]string{"check", in("begun"), in("spoiled"), in("lost"), "--json"}, failure.Damaged},
-		"check-lost.txt":   {[]string{"check", in("lost"), in("none"), in("seeds")}, failure.Damaged},
-		"runs.csv":         {[]string{"convert", in("seeds"), "--csv"}, failure.Done},
-		"whole.json":       {[]string{"convert", original, "--json"}, failure.Done},
-	} {
-		t.Run(name, func(t *testing.T) {
-			got := graft(append([]string{"table"}, c.args...)...)
-			require.Equal(t, c.code, got.code, got.stderr)
-			screen := got.stdout
-			if c.code != failure.Done {
-				screen += "-- on stderr --\n" + got.stderr
-			}
-			screen = strings.ReplaceAll(screen, home, "TABLES")
-			path := filepath.Join("testdata/table", name)
-			if *updateGolden {
-				require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-				require.NoError(t, os.WriteFile(path, []byte(screen), 0o644))
-			}
-			want, err := os.ReadFile(path)
-			require.NoError(t, err)
-			assert.Equal(t, string(want), screen, "look at the screen, then write it again with -update")
-		})
-	}
+	goldenScreens(t, "table", "table", home, map[string]goldenCall{
+		"original.txt":     {"show " + original, failure.Done},
+		"original-all.txt": {"show " + original + " --all --network Mine --start 10 --seed -3", failure.Done},
+		"seeds.txt":        {"show " + in("seeds"), failure.Done},
+		"seeds.json":       {"show " + in("seeds") + " --json --all", failure.Done},
+		"seeds.csv":        {"show " + in("seeds") + " --csv", failure.Done},
+		"begun.txt":        {"show " + in("begun"), failure.Done},
+		"begun.json":       {"show " + in("begun") + " --json", failure.Done},
+		"empty.txt":        {"show " + in("empty"), failure.Done},
+		"empty.json":       {"show " + in("empty") + " --json", failure.Done},
+		"spoiled.txt":      {"show " + in("spoiled"), failure.Partial},
+		"check.txt":        {"check " + in("seeds") + " " + in("begun") + " " + in("spoiled"), failure.Partial},
+		"check.json":       {"check " + in("begun") + " " + in("spoiled") + " " + in("lost") + " --json", failure.Damaged},
+		"check-lost.txt":   {"check " + in("lost") + " " + in("none") + " " + in("seeds"), failure.Damaged},
+		"runs.csv":         {"convert " + in("seeds") + " --csv", failure.Done},
+		"whole.json":       {"convert " + original + " --json", failure.Done},
+	})
 }
 
 func TestTableConvertKeepsEverything(t *testing.T) {
@@ -139,15 +116,12 @@ func TestTableConvertKeepsEverything(t *testing.T) {
 	original, one, two := writeOriginal(t, filepath.Join(home, "original")), filepath.Join(home, "one"), filepath.Join(home, "two")
 	require.Equal(t, outcome{stdout: "wrote " + one + ": simulation_tried, 16 sequences\n"}, graft("table", "convert", original, "--out", one))
 	require.Equal(t, outcome{stdout: "wrote " + two + ": simulation_tried, 16 sequences\n"}, graft("table", "convert", one, "--out", two))
-	first := graft("table", "convert", original, "--json")
-	require.Equal(t, failure.Done, first.code, first.stderr)
+	first := done(t, "table", "convert", original, "--json")
 	for _, dir := range []string{one, two} {
 		require.Equal(t, failure.Done, graft("table", "check", dir).code)
 		require.Equal(t, first, graft("table", "convert", dir, "--json"))
 	}
-	got := graft("table", "convert", original, "--out", one)
-	require.Equal(t, failure.Usage, got.code, "it is there")
-	require.Contains(t, got.stderr, "move it aside with --force")
+	fails(t, failure.Usage, "move it aside with --force", "table", "convert", original, "--out", one)
 	require.Equal(t, failure.Done, graft("table", "convert", original, "--out", one, "--force").code)
 	require.Equal(t, first, graft("table", "convert", one+".1", "--json"))
 }
@@ -157,8 +131,7 @@ func TestTableConvertSavesWhatCanBeRead(t *testing.T) {
 	home := t.TempDir()
 	spoiled, saved := filepath.Join(home, "spoiled"), filepath.Join(home, "saved")
 	writeSpoiled(t, spoiled)
-	got := graft("table", "convert", spoiled, "--out", saved)
-	require.Equal(t, failure.Partial, got.code)
+	got := fails(t, failure.Partial, "", "table", "convert", spoiled, "--out", saved)
 	require.Contains(t, got.stdout, "wrote "+saved+": tried, 12 sequences")
 	require.Contains(t, got.stderr, "damaged")
 	require.Equal(t, failure.Done, graft("table", "check", saved).code)
@@ -169,9 +142,7 @@ func TestTableSaysWhatIsWrong(t *testing.T) {
 	home := t.TempDir()
 	original := writeOriginal(t, filepath.Join(home, "original"))
 	write := func(name, text string) string {
-		path := filepath.Join(home, name)
-		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
-		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		path := write(t, filepath.Join(home, name), text)
 		return path
 	}
 	alone := write("alone/data.pkl", "cos\nsystem\n(S'true'\ntR.")
@@ -181,11 +152,7 @@ func TestTableSaysWhatIsWrong(t *testing.T) {
 	w, err := tables.Open(files.OS{}, filepath.Join(home, "locked"), tables.WriterOptions{Name: "node"})
 	require.NoError(t, err)
 	defer w.Close()
-	for name, c := range map[string]struct {
-		args []string
-		code failure.Code
-		says string
-	}{
+	allFail(t, "table", map[string]wrongCall{
 		"a file that is not there":         {[]string{"show", filepath.Join(home, "none")}, failure.Failed, "no such file"},
 		"a folder that is none of a table": {[]string{"show", home}, failure.Damaged, "scenario.json is missing; name the folder of a table"},
 		"another, for check":               {[]string{"check", home}, failure.Damaged, "it is no table's folder"},
@@ -202,14 +169,7 @@ func TestTableSaysWhatIsWrong(t *testing.T) {
 		"a folder where a process writes":  {[]string{"convert", original, "--force", "--out", filepath.Join(home, "locked")}, failure.Failed, "locked by process"},
 		"a folder that holds something":    {[]string{"convert", original, "--out", filepath.Join(home, "original")}, failure.Usage, "is no table's folder"},
 		"a folder under a file":            {[]string{"convert", original, "--out", filepath.Join(original, "a")}, failure.Failed, "not a directory"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			got := graft(append([]string{"table"}, c.args...)...)
-			assert.Equal(t, c.code, got.code, got.stderr)
-			assert.Empty(t, got.stdout)
-			assert.Contains(t, got.stderr, c.says)
-		})
-	}
+	})
 }
 
 // publishedTables are the original's, or none where they are not at hand.
@@ -229,8 +189,7 @@ func TestPublishedTablesConvertValueForValue(t *testing.T) {
 		require.Equal(t, failure.Done, graft("table", "convert", path, "--out", dir).code)
 		require.Equal(t, failure.Done, graft("table", "check", dir, path, filepath.Dir(path)).code)
 		got := graft("table", "convert", dir, "--json")
-		var table table.Whole
-		require.NoError(t, json.Unmarshal([]byte(got.stdout), &table))
+		table := decoded[table.Whole](t, got.stdout)
 		var want struct {
 			Sequences []struct {
 				Actions   []int
@@ -239,9 +198,7 @@ func TestPublishedTablesConvertValueForValue(t *testing.T) {
 				Acc       float64
 			}
 		}
-		text, err := os.ReadFile(filepath.Join(filepath.Dir(path), "data.json"))
-		require.NoError(t, err)
-		require.NoError(t, json.Unmarshal(text, &want))
+		require.NoError(t, json.Unmarshal([]byte(contents(t, filepath.Join(filepath.Dir(path), "data.json"))), &want))
 		require.Len(t, table.Records, len(want.Sequences))
 		require.Equal(t, filepath.Base(filepath.Dir(path)), table.Scenario.Name)
 		require.Contains(t, []string{"ConvNet2", "ConvNet3"}, table.Scenario.Network)
@@ -274,12 +231,11 @@ func TestPublishedReportsRankAlike(t *testing.T) {
 		reports, err := filepath.Glob("../../shared/reference/adaptation/stdout/*.stdout")
 		require.NoError(t, err)
 		for _, report := range reports {
-			text, err := os.ReadFile(report)
-			require.NoError(t, err)
-			if !strings.Contains(string(text), "../results/"+name+"\n") {
+			text := contents(t, report)
+			if !strings.Contains(text, "../results/"+name+"\n") {
 				continue
 			}
-			for _, m := range ranked.FindAllStringSubmatch(string(text), -1) {
+			for _, m := range ranked.FindAllStringSubmatch(text, -1) {
 				rank, err := strconv.Atoi(m[1])
 				require.NoError(t, err)
 				row := rows[rank]

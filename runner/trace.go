@@ -12,7 +12,7 @@ import (
 
 // newTraceCommand makes `graft trace`, which needs no LibTorch.
 func newTraceCommand() *cobra.Command {
-	command := &cobra.Command{
+	return group(&cobra.Command{
 		Use:   "trace",
 		Short: "Summarize, convert and generate traces of a cluster's jobs",
 		Long: `trace works on traces: who submitted which job to a cluster, and when. It reads the formats
@@ -25,11 +25,7 @@ A generated trace depends on its seed and options alone.`,
 		Example: `  graft trace info venus.csv --nodes vc_config.csv
   graft trace convert cluster_job_log philly.csv --to graft
   graft trace generate month.csv --nodes-out nodes.csv`,
-		Args: cobra.NoArgs, // a misspelt subcommand is an error
-		RunE: func(command *cobra.Command, _ []string) error { return command.Help() },
-	}
-	command.AddCommand(newTraceInfoCommand(), newTraceConvertCommand(), newTraceGenerateCommand())
-	return command
+	}, newTraceInfoCommand(), newTraceConvertCommand(), newTraceGenerateCommand())
 }
 
 // formatList has a line for each format.
@@ -51,35 +47,32 @@ func traceFormats() (names []string) {
 
 // traceSource says how a trace is read.
 type traceSource struct {
-	from       string // format; empty recognises it
-	window     string // seconds, as A..B; empty is all
-	processors string // meaning of the processors of format swf: gpus or cpus
-	jobTable   string // of format alibaba2020; empty is none
+	trace.Options        // format and table of jobs
+	window        string // seconds, as A..B; empty is all
+	processors    string // meaning of the processors of format swf: gpus or cpus
 }
 
 func (s *traceSource) addFlags(command *cobra.Command) {
 	flags := command.Flags()
-	flags.StringVar(&s.from, "from", "", "the file's format; empty recognises it by the first bytes")
+	flags.StringVar(&s.Format, "from", "", "the file's format; empty recognises it by the first bytes")
 	flags.StringVar(&s.window, "window", "", "keep jobs submitted within these seconds, as A..B, either of which may be left out")
 	flags.StringVar(&s.processors, "processors", "gpus", "meaning of the processors of format swf: gpus or cpus")
-	flags.StringVar(&s.jobTable, "job-table", "", "pai_job_table.csv, with the users of the jobs of format alibaba2020")
+	flags.StringVar(&s.JobTable, "job-table", "", "pai_job_table.csv, with the users of the jobs of format alibaba2020")
 }
 
 // options converts the flags to options of a trace.
-func (s *traceSource) options() (trace.Options, error) {
-	o := trace.Options{Format: s.from, JobTable: s.jobTable}
+func (s *traceSource) options() (o trace.Options, err error) {
 	switch s.processors {
 	case "gpus":
 	case "cpus":
-		o.Processors = trace.AsCPUs
+		s.Processors = trace.AsCPUs
 	default:
-		return o, failure.Usagef("--processors %s: give gpus or cpus", s.processors)
+		return o, failure.Usagef("--processors %s: expected gpus or cpus", s.processors)
 	}
-	var err error
-	if o.Window, err = windowOf(s.window); err != nil {
+	if s.Window, err = windowOf(s.window); err != nil {
 		return o, err
 	}
-	return o, failure.With(failure.Usage, o.Validate())
+	return s.Options, failure.With(failure.Usage, s.Validate())
 }
 
 // windowOf reads A..B.

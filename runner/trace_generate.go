@@ -62,7 +62,7 @@ func runTraceGenerate(ctx context.Context, w io.Writer, out, arrivals string, o 
 	case "poisson":
 		o.Arrivals = trace.Poisson
 	default:
-		return failure.Usagef("--arrivals %s: give diurnal or poisson", arrivals)
+		return failure.Usagef("--arrivals %s: expected diurnal or poisson", arrivals)
 	}
 	g, err := traces.Generate(environment(ctx), out, o)
 	if err != nil {

@@ -3,10 +3,8 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -57,43 +55,40 @@ func runTraceInfo(ctx context.Context, w io.Writer, path string, o *traceInfoOpt
 	if err != nil {
 		return err
 	}
-	info, damage := traces.Summarize(environment(ctx), path, traces.InfoOptions{Read: options, Nodes: o.nodes, GPUsPerNode: o.perNode})
-	switch {
-	case info == nil:
-		return damage
-	case o.json:
-		return errors.Join(document.PrintJSON(w, info), damage)
-	}
-	return errors.Join(traceInfo{info}.print(w), damage)
+	info, err := traces.Summarize(environment(ctx), path, traces.InfoOptions{Read: options, Nodes: o.nodes, GPUsPerNode: o.perNode})
+	return show(w, o.json, info, err, printTrace)
 }
 
-// traceInfo prints the summary of a trace.
-type traceInfo struct{ *traces.Info }
-
-// print writes the report for people.
-func (r traceInfo) print(w io.Writer) error {
-	if _, err := io.WriteString(w, r.title()); err != nil || r.Jobs == 0 {
-		return err
+// printTrace prints the summary of a trace for people.
+func printTrace(w io.Writer, r *traces.Info) error {
+	p := &document.Printer{W: w}
+	p.Line("%s", traceTitle(r))
+	if r.Jobs == 0 {
+		return p.Err
 	}
-	for _, part := range []struct {
-		title string
-		rows  *document.Table
-	}{{"Virtual clusters", r.vcTable()}, {"Jobs by requested GPUs, with durations in seconds", r.sizeTable()}} {
-		if _, err := fmt.Fprintf(w, "\n%s\n", part.title); err != nil {
-			return err
-		}
-		if err := part.rows.Print(w); err != nil {
-			return err
-		}
+	p.Line("\nVirtual clusters")
+	p.Table(vcTable(r))
+	p.Line("\nJobs by requested GPUs, with durations in seconds")
+	p.Table(sizeTable(r))
+	if len(r.Findings) == 0 {
+		p.Line("\nNo anomalies.")
+		return p.Err
 	}
-	_, err := io.WriteString(w, r.findings())
-	return err
+	p.Line("\nAnomalies")
+	for _, f := range r.Findings {
+		refused := ""
+		if f.Refused {
+			refused = ", refused"
+		}
+		p.Line("  %s: %s%s, first %s in line %d: %s", f.Kind, document.Plural(f.Count, "job"), refused, document.Printable(f.FirstID), f.FirstLine, f.Text)
+	}
+	return p.Err
 }
 
 const hoursOfDay = 24
 
-// title is the size of the trace, its time span and its load.
-func (r traceInfo) title() string {
+// traceTitle is the size of the trace, its time span and its load.
+func traceTitle(r *traces.Info) string {
 	text := fmt.Sprintf("%s: %s, %s", document.Printable(r.Path), r.Format, document.Plural(r.Jobs, "job"))
 	if r.Users > 0 {
 		text += " of " + document.Plural(r.Users, "user")
@@ -102,19 +97,19 @@ func (r traceInfo) title() string {
 		text += fmt.Sprintf("; %s without a time left out", document.Plural(r.Skipped, "row"))
 	}
 	if r.Jobs == 0 {
-		return text + "\n"
+		return text
 	}
 	days := float64(r.LastSubmit-r.FirstSubmit) / (runs.SecondsOfHour * hoursOfDay)
-	text += fmt.Sprintf("\nsubmitted from %s to %s, %.1f days\n", r.moment(r.FirstSubmit), r.moment(r.LastSubmit), days)
+	text += fmt.Sprintf("\nsubmitted from %s to %s, %.1f days\n", moment(r, r.FirstSubmit), moment(r, r.LastSubmit), days)
 	text += fmt.Sprintf("%.0f GPU hours", r.GPUHours)
 	if r.Load != nil {
 		text += fmt.Sprintf(", a load of %.2f on %s", *r.Load, document.Plural(r.GPUs, "GPU"))
 	}
-	return text + "\n"
+	return text
 }
 
 // moment is a second of the trace, with its date if it is known.
-func (r traceInfo) moment(second int64) string {
+func moment(r *traces.Info, second int64) string {
 	text := fmt.Sprintf("second %d", second)
 	if r.Start != nil {
 		text += " (" + time.Unix(r.Start.Unix()+second, 0).UTC().Format(time.DateTime) + ")"
@@ -123,7 +118,7 @@ func (r traceInfo) moment(second int64) string {
 }
 
 // vcTable has a line for each virtual cluster.
-func (r traceInfo) vcTable() *document.Table {
+func vcTable(r *traces.Info) *document.Table {
 	t := document.NewTable("name").Numbers("", "%.0f", "nodes", "jobs", "gpu hours", "most gpus").Numbers("", "%.2f", "load")
 	for _, vc := range r.VCs {
 		nodes := document.Missing()
@@ -136,7 +131,7 @@ func (r traceInfo) vcTable() *document.Table {
 }
 
 // sizeTable has a line for each number of GPUs, and one for all jobs.
-func (r traceInfo) sizeTable() *document.Table {
+func sizeTable(r *traces.Info) *document.Table {
 	t := (&document.Table{}).Numbers("", "", "gpus", "jobs").Numbers(document.UnitShare, "%.1f%%", "share").Numbers("", "%.0f", "gpu hours", "mean", "p10", "p50", "p90", "p99", "max")
 	add := func(name any, jobs int, share, hours float64, s trace.Spread) {
 		t.Add(name, jobs, share, hours, s.Mean, s.P10, s.P50, s.P90, s.P99, s.Max)
@@ -146,21 +141,4 @@ func (r traceInfo) sizeTable() *document.Table {
 	}
 	add("all", r.Jobs, 1, r.GPUHours, r.Duration)
 	return t
-}
-
-// findings has a line for each.
-func (r traceInfo) findings() string {
-	if len(r.Findings) == 0 {
-		return "\nNo anomalies.\n"
-	}
-	var b strings.Builder
-	b.WriteString("\nAnomalies\n")
-	for _, f := range r.Findings {
-		refused := ""
-		if f.Refused {
-			refused = ", refused"
-		}
-		fmt.Fprintf(&b, "  %s: %s%s, first %s in line %d: %s\n", f.Kind, document.Plural(f.Count, "job"), refused, document.Printable(f.FirstID), f.FirstLine, f.Text)
-	}
-	return b.String()
 }

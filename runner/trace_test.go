@@ -1,9 +1,6 @@
 package main
 
 import (
-	"encoding/json"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -30,18 +27,13 @@ func writeTraces(t *testing.T) {
 		"tasks.csv": "j1,worker,2.0,Terminated,10.0,15.0,600.0,29.3,50.0,T4\nj2,worker,1.0,Waiting,,,600.0,29.3,50.0,T4\n",
 		"jobs.csv":  "j1,i1,ann,Terminated,5.0,15.0\n",
 	} {
-		require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
+		write(t, name, text)
 	}
 }
 
 func TestTraceScreensAreTheGoldenOnes(t *testing.T) {
-	source, err := os.Getwd()
-	require.NoError(t, err)
 	writeTraces(t)
-	for name, c := range map[string]struct {
-		args string
-		code failure.Code
-	}{
+	goldenScreens(t, "trace", "trace info", "", map[string]goldenCall{
 		"few.txt":    {"few.csv", failure.Done},
 		"nodes.txt":  {"few.csv --nodes nodes.csv --gpus-per-node 4", failure.Done},
 		"nodes.json": {"few.csv --nodes nodes.csv --gpus-per-node 4 --json", failure.Done},
@@ -50,24 +42,7 @@ func TestTraceScreensAreTheGoldenOnes(t *testing.T) {
 		"empty.txt":  {"none.swf", failure.Done},
 		"pods.txt":   {"pods.csv", failure.Done},
 		"tasks.txt":  {"tasks.csv --job-table jobs.csv", failure.Done},
-	} {
-		t.Run(name, func(t *testing.T) {
-			got := graft(append([]string{"trace", "info"}, strings.Fields(c.args)...)...)
-			require.Equal(t, c.code, got.code, got.stderr)
-			screen := got.stdout
-			if c.code != failure.Done {
-				screen += "-- on stderr --\n" + got.stderr
-			}
-			path := filepath.Join(source, "testdata/trace", name)
-			if *updateGolden {
-				require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-				require.NoError(t, os.WriteFile(path, []byte(screen), 0o644))
-			}
-			want, err := os.ReadFile(path)
-			require.NoError(t, err)
-			require.Equal(t, string(want), screen, "look at the screen, then write it again with -update")
-		})
-	}
+	})
 }
 
 func TestTraceConvertGoesThereAndBack(t *testing.T) {
@@ -83,14 +58,10 @@ func TestTraceConvertGoesThereAndBack(t *testing.T) {
 	}
 	require.Equal(t, outcome{stdout: "wrote day.swf: 1 job (graft to swf), second 0 is 2021-03-04 00:00:00\n"},
 		graft("trace", "convert", "ours.csv.gz", "day.swf", "--to", "swf", "--from", "graft", "--window", "80000..86400"))
-	text, err := os.ReadFile("day.swf")
-	require.NoError(t, err)
-	require.Equal(t, "; Version: 2.2\n; UnixStartTime: 1614816000\n; Note: a processor is a GPU\n9 86400 -1 7200 16 -1 -1 16 -1 -1 0 1 -1 -1 -1 1 -1 -1\n", string(text))
+	text := contents(t, "day.swf")
+	require.Equal(t, "; Version: 2.2\n; UnixStartTime: 1614816000\n; Note: a processor is a GPU\n9 86400 -1 7200 16 -1 -1 16 -1 -1 0 1 -1 -1 -1 1 -1 -1\n", text)
 	require.Equal(t, outcome{stdout: "wrote pods.swf: 1 job (alibaba2023 to swf); 1 job of a part of a GPU, which that format cannot say\n"}, graft("trace", "convert", "pods.csv", "pods.swf", "--to", "swf"))
-	cpus := graft("trace", "info", "day.swf", "--processors", "cpus", "--json")
-	require.Equal(t, failure.Done, cpus.code, cpus.stderr)
-	var report traces.Info
-	require.NoError(t, json.Unmarshal([]byte(cpus.stdout), &report))
+	report := decoded[traces.Info](t, done(t, "trace", "info", "day.swf", "--processors", "cpus", "--json").stdout)
 	require.Equal(t, 0, report.Sizes[0].GPUs)
 }
 
@@ -100,14 +71,11 @@ func TestTraceFilesAreReplacedOnlyWithForce(t *testing.T) {
 		{"convert", "few.csv", "nodes.csv", "--to", "graft"}, {"convert", "few.csv", "few.csv", "--to", "graft", "--force"},
 		{"generate", "few.csv", "--jobs", "5"}, {"generate", "new.csv", "--nodes-out", "few.csv"}, {"generate", "new.csv", "--nodes-out", "new.csv"},
 	} {
-		got := graft(append([]string{"trace"}, args...)...)
-		require.Equal(t, failure.Usage, got.code, args)
+		fails(t, failure.Usage, "", append([]string{"trace"}, args...)...)
 	}
-	text, err := os.ReadFile("few.csv")
-	require.NoError(t, err)
-	require.Equal(t, fewJobs, string(text))
-	_, err = os.Stat("new.csv")
-	require.ErrorIs(t, err, os.ErrNotExist)
+	text := contents(t, "few.csv")
+	require.Equal(t, fewJobs, text)
+	require.NoFileExists(t, "new.csv")
 	require.Equal(t, failure.Done, graft("trace", "convert", "few.csv", "nodes.csv", "--to", "graft", "--force").code)
 	require.Equal(t, failure.Done, graft("trace", "generate", "few.csv", "--jobs", "5", "--force").code)
 }
@@ -119,16 +87,9 @@ func TestTraceGenerate(t *testing.T) {
 	args[2], args[len(args)-1] = "b.csv", "nodes2.csv"
 	require.Equal(t, failure.Done, graft(args...).code)
 	for _, pair := range [][2]string{{"a.csv", "b.csv"}, {"nodes.csv", "nodes2.csv"}} {
-		first, err := os.ReadFile(pair[0])
-		require.NoError(t, err)
-		second, err := os.ReadFile(pair[1])
-		require.NoError(t, err)
-		require.Equal(t, string(first), string(second), "equal flags, equal bytes")
+		require.Equal(t, contents(t, pair[0]), contents(t, pair[1]), "equal flags, equal bytes")
 	}
-	got := graft("trace", "info", "a.csv", "--nodes", "nodes.csv", "--json")
-	require.Equal(t, failure.Done, got.code, got.stderr)
-	var report traces.Info
-	require.NoError(t, json.Unmarshal([]byte(got.stdout), &report))
+	report := decoded[traces.Info](t, done(t, "trace", "info", "a.csv", "--nodes", "nodes.csv", "--json").stdout)
 	require.Equal(t, []any{2000, 160, 3}, []any{report.Jobs, report.GPUs, len(report.VCs)})
 	require.InDelta(t, 0.7, *report.Load, 0.35, "chance moves the few long jobs")
 	for _, f := range report.Findings {
@@ -142,18 +103,16 @@ func TestTraceIsCalledWrongly(t *testing.T) {
 		"info few.csv --window 5":              "--window 5: give whole seconds as A..B",
 		"info few.csv --window 5..x":           "--window 5..x",
 		"info few.csv --window 5..4":           "ends before it begins",
-		"info few.csv --processors x":          "--processors x: give gpus or cpus",
+		"info few.csv --processors x":          "--processors x: expected gpus or cpus",
 		"info few.csv --from x":                `unknown trace format "x"`,
 		"info few.csv --gpus-per-node 0":       "a node has 0 GPUs",
 		"convert few.csv out.csv":              `"to"`,
-		"convert few.csv out.csv --to philly":  "--to philly: no such traces are written: use one of graft, helios, swf",
-		"generate out.csv --arrivals x":        "--arrivals x: give diurnal or poisson",
+		"convert few.csv out.csv --to philly":  "--to philly: expected one of graft, helios, swf",
+		"generate out.csv --arrivals x":        "--arrivals x: expected diurnal or poisson",
 		"generate out.csv --jobs -1 --load -2": "-1 jobs: expected 1",
 		"generate out.csv --to philly":         "--to philly",
 		"generate out.csv --nodes 2 --vcs 3":   "3 virtual clusters cannot share 2 nodes",
 	} {
-		got := graft(append([]string{"trace"}, strings.Fields(args)...)...)
-		require.Equal(t, failure.Usage, got.code, args)
-		require.Contains(t, got.stderr, want, args)
+		fails(t, failure.Usage, want, append([]string{"trace"}, strings.Fields(args)...)...)
 	}
 }

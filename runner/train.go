@@ -31,17 +31,17 @@ func newTrainCommand() *cobra.Command {
 		Use:   "train [CONFIG]",
 		Short: "Train a network within a time budget, adapting as its devices come and go",
 		Long: `train runs one job: from the first step to the end of its time budget, growing and
-shrinking its network as the timeline and the decider say. Without a file, or where
-a file is silent, the defaults hold; 'graft config show' prints them all.
+shrinking its network as the timeline and the decider say. Keys that no file
+sets have defaults; 'graft config show' prints them all.
 
-What happens is written into a run folder. An existing one is never overwritten:
+Results are written into a run folder. An existing one is never overwritten:
 --resume goes on with it, --force moves it aside. SIGTERM, SIGUSR1 and the first
-SIGINT save the job and leave with exit code 75; the same command with --resume then
+SIGINT save the job and exit with code 75; the same command with --resume then
 goes on, to the bits that the job would have had on the virtual clock. A second SIGINT
-leaves at once.
+ends it at once.
 
 With --listen the job can be watched and steered while it runs: GET /status and GET
-/metrics say where it stands, POST /allocation gives it devices or takes them away.
+/metrics return its state, POST /allocation gives it devices or takes them away.
 Every request needs a token: that of --token-file or GRAFT_TOKEN, or else one that is
 made and written into the run folder, beside the address.`,
 		Example: `  graft train job.toml
@@ -50,11 +50,7 @@ made and written into the run folder, beside the address.`,
   graft train job.toml --listen 127.0.0.1:0`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			path := ""
-			if len(args) == 1 {
-				path = args[0]
-			}
-			return runTrain(command.Context(), command.OutOrStdout(), path, o)
+			return runTrain(command.Context(), command.OutOrStdout(), first(args), o)
 		},
 	}
 	flags := command.Flags()
@@ -64,7 +60,7 @@ made and written into the run folder, beside the address.`,
 	flags.BoolVar(&o.Force, "force", false, "move an existing run folder aside")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	flags.StringVar(&o.Listen.Address, "listen", "", "serve /status, /metrics and /allocation at an address such as 127.0.0.1:0; empty is run.listen")
-	flags.BoolVar(&o.Listen.Anywhere, "listen-anywhere", false, "let that be an address to which other machines can come, without encryption")
+	flags.BoolVar(&o.Listen.Anywhere, "listen-anywhere", false, "allow an address that other machines can reach, without encryption")
 	flags.StringVar(&o.Listen.TokenFile, "token-file", "", "take the token of --listen from a file; empty takes GRAFT_TOKEN, or makes one")
 	boardFlag(command, &o.Tensorboard)
 	command.MarkFlagsMutuallyExclusive("resume", "force")
@@ -84,39 +80,28 @@ func runTrain(ctx context.Context, w io.Writer, path string, o trainFlags) error
 	if errors.Is(err, trainer.ErrStopped) && o.temporary {
 		return failure.With(failure.Interrupted, errors.New("stopped; nothing is kept"))
 	}
-	if err != nil {
-		return err
-	}
-	if o.json {
-		return document.PrintJSON(w, r)
-	}
-	return printTrained(w, r, o.temporary)
+	return show(w, o.json, r, err, func(w io.Writer, r *train.Result) error { return printTrained(w, r, o.temporary) })
 }
 
 // printTrained prints how a job went.
 func printTrained(w io.Writer, r *train.Result, temporary bool) error {
+	p := &document.Printer{W: w}
 	if r.Given != nil {
-		if _, err := fmt.Fprintf(w, "%s\n\n", report.GivenText(r.Given)); err != nil {
-			return err
-		}
+		p.Line("%s\n", report.GivenText(r.Given))
 	}
 	if events := eventTable(r); len(events.Rows) > 1 {
-		if err := events.Print(w); err != nil {
-			return err
-		}
-		if _, err := fmt.Fprintln(w); err != nil {
-			return err
-		}
+		p.Table(events)
+		p.Line("")
 	}
 	where, o := fmt.Sprintf("results in %s, ", r.Folder), r.Outcome
 	if temporary {
 		where = ""
 	}
-	_, err := fmt.Fprintf(w, "%s accuracy on the test images, %s on the validation images\n%d epochs, %d steps, %d decisions, %d parameters in the end\n"+
-		"budget %s, of which %s were used: %s for deciding, %s for operating\n%sdigest %.12s\n",
+	p.Line("%s accuracy on the test images, %s on the validation images\n%d epochs, %d steps, %d decisions, %d parameters in the end\n"+
+		"budget %s, of which %s were used: %s for deciding, %s for operating\n%sdigest %.12s",
 		document.AccuracyText(o.Test.Accuracy), document.AccuracyText(o.Validation.Accuracy), o.Epochs, o.Steps, o.Decisions, o.Parameters,
 		document.SecondsText(o.Budget), document.SecondsText(o.Used), document.DurationText(o.Deciding), document.DurationText(o.Operating), where, o.Digest)
-	return err
+	return p.Err
 }
 
 // eventTable shows the events of a job between its start and its end.

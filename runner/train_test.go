@@ -5,12 +5,18 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"graft/config"
+	"graft/decider"
+	"graft/files"
 	"graft/results/failure"
+	"graft/trainer"
+	"graft/work/control"
 	"graft/work/train"
 )
 
@@ -26,34 +32,23 @@ func brief(folder string, more ...string) []string {
 
 func TestTrainTellsWhatHappened(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "run")
-	o := graft(brief(folder)...)
-	require.Equal(t, failure.Done, o.code, o.stderr)
-	for _, words := range []string{"deepen:conv1", "shrink", "accuracy on the test images", "1 decisions", folder} {
-		require.Contains(t, o.stdout, words)
-	}
+	o := done(t, brief(folder)...)
+	containsAll(t, o.stdout, "deepen:conv1", "shrink", "accuracy on the test images", "1 decisions", folder)
 	for _, name := range []string{"manifest.json", "config.resolved.toml", "epochs.csv", "events.jsonl", "outcome.json"} {
 		require.FileExists(t, filepath.Join(folder, name))
 	}
-	again := graft(brief(folder)...)
-	require.Equal(t, failure.Usage, again.code)
-	require.Contains(t, again.stderr, "--force")
-	forced := graft(brief(folder, "--force", "--json")...)
-	require.Equal(t, failure.Done, forced.code, forced.stderr)
+	fails(t, failure.Usage, "--force", brief(folder)...)
+	forced := done(t, brief(folder, "--force", "--json")...)
 	require.DirExists(t, folder+".1", "the old run is moved aside")
-	var report train.Result
-	require.NoError(t, json.Unmarshal([]byte(forced.stdout), &report))
+	report := decoded[train.Result](t, forced.stdout)
 	require.Contains(t, o.stdout, report.Outcome.Digest[:12], "the same job has the same digest")
-	ended := graft(brief(folder, "--resume")...)
-	require.Equal(t, failure.Done, ended.code, ended.stderr)
+	ended := done(t, brief(folder, "--resume")...)
 	require.Contains(t, ended.stdout, report.Outcome.Digest[:12], "there is nothing left to do")
-	other := graft(brief(folder, "--resume", "--set", "optimizer.lr=0.02", "--set", "run.threads=1")...)
-	require.Equal(t, failure.Configuration, other.code)
-	require.Contains(t, other.stderr, "optimizer.lr was 0.01 and is 0.02; give it what it had")
+	other := fails(t, failure.Configuration, "optimizer.lr was 0.01 and is 0.02; restore its configuration", brief(folder, "--resume", "--set", "optimizer.lr=0.02", "--set", "run.threads=1")...)
 	require.NotContains(t, other.stderr, "threads")
 }
 
-// A job that is told to stop leaves with the code for being asked again, and ends
-// as it would have.
+// A job that is told to stop leaves with the code for being asked again, and ends as it would have.
 func TestTrainIsRequeued(t *testing.T) {
 	requireRequeued(t, brief)
 }
@@ -62,8 +57,7 @@ func TestTrainIsRequeued(t *testing.T) {
 func requireRequeued(t *testing.T, args func(folder string, more ...string) []string) (whole string) {
 	t.Helper()
 	whole, stopped := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "stopped")
-	o := graft(args(whole)...)
-	require.Equal(t, failure.Done, o.code, o.stderr)
+	done(t, args(whole)...)
 	stops := 0
 	for wait := 40 * time.Millisecond; ; wait *= 2 {
 		ctx, cancel := context.WithTimeout(t.Context(), wait)
@@ -80,13 +74,7 @@ func requireRequeued(t *testing.T, args func(folder string, more ...string) []st
 		stops++
 	}
 	require.Positive(t, stops)
-	for _, name := range []string{"epochs.csv", "events.jsonl"} {
-		want, err := os.ReadFile(filepath.Join(whole, name))
-		require.NoError(t, err)
-		got, err := os.ReadFile(filepath.Join(stopped, name))
-		require.NoError(t, err)
-		require.Equal(t, string(want), string(got))
-	}
+	sameFiles(t, whole, stopped, "epochs.csv", "events.jsonl")
 	return whole
 }
 
@@ -95,11 +83,8 @@ func TestDemo(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	quick := []string{"demo", "--quiet", "--set", "time.budget=1s", "--set", `time.events=[{at = "300ms", change = "up"}, {at = "700ms", change = "down"}]`,
 		"--set", "data.synthetic.train=300", "--set", "data.synthetic.test=100", "--set", "data.synthetic.size=16"}
-	o := graft(quick...)
-	require.Equal(t, failure.Done, o.code, o.stderr)
-	for _, words := range []string{"deepen:conv2", "widen:conv3:64", "shrink", "accuracy on the test images"} {
-		require.Contains(t, o.stdout, words)
-	}
+	o := done(t, quick...)
+	containsAll(t, o.stdout, "deepen:conv2", "widen:conv3:64", "shrink", "accuracy on the test images")
 	left, err := os.ReadDir(os.TempDir())
 	require.NoError(t, err)
 	require.Empty(t, left)
@@ -131,9 +116,7 @@ func TestTrainRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			args := append([]string{"train", "--quiet", "--folder", filepath.Join(folder, name)}, c.args...)
 			args = append(args, "--set", "data.synthetic.train=200", "--set", "data.synthetic.test=50")
-			o := graft(args...)
-			require.Equal(t, c.code, o.code, o.stderr)
-			require.Contains(t, o.stderr, c.word)
+			o := fails(t, c.code, c.word, args...)
 			require.Empty(t, o.stdout)
 			require.NoDirExists(t, filepath.Join(folder, name), "a job that could not begin leaves no folder")
 		})
@@ -141,9 +124,117 @@ func TestTrainRefuses(t *testing.T) {
 }
 
 func TestDataFetchRefuses(t *testing.T) {
-	o := graft("data", "fetch", "cifar11")
-	require.Equal(t, failure.Usage, o.code)
-	require.Contains(t, o.stderr, "name one of cifar10")
+	fails(t, failure.Usage, "name one of cifar10", "data", "fetch", "cifar11")
 	require.Equal(t, failure.Usage, graft("data", "fetch").code)
 	require.Equal(t, failure.Usage, graft("data", "fech", "mnist").code)
+}
+
+// asking are the settings of a job that asks a policy at each epoch after an up.
+func asking(policy string, more ...string) func(folder string, also ...string) []string {
+	return func(folder string, also ...string) []string {
+		args := []string{"train", "--quiet", "--folder", folder}
+		for _, set := range append([]string{"time.budget=1s", "data.synthetic.train=200", "data.synthetic.test=60", "data.synthetic.classes=3",
+			`time.events=[{at = "300ms", change = "up"}]`, `adapt.decider="policy"`, "adapt.every=true", "adapt.most=2", "adapt.policy=" + policy}, more...) {
+			args = append(args, "--set", set)
+		}
+		return append(args, also...)
+	}
+}
+
+// decisions returns the decisions of a run.
+func decisions(t *testing.T, folder string) (made []trainer.Note) {
+	for line := range strings.Lines(contents(t, filepath.Join(folder, "events.jsonl"))) {
+		if note := decoded[trainer.Note](t, line); note.Event == "decision" {
+			made = append(made, note)
+		}
+	}
+	return made
+}
+
+// A structural policy decides in a job, which ends with the same bits however often it
+// is stopped, and does not go on with another policy.
+func TestTrainAsksAStructuralPolicy(t *testing.T) {
+	run := t.TempDir()
+	path := filepath.Join(run, config.PolicyFile)
+	learn := func(seed uint64) {
+		p, err := decider.NewStructural(decider.StructuralShape{Hidden: 8}, seed)
+		require.NoError(t, err)
+		require.NoError(t, p.Write(files.OS{}, path))
+	}
+	learn(1)
+	args := asking(run, "adapt.sample=true", "run.seed=4", "data.synthetic.size=16")
+	folder := requireRequeued(t, args)
+	made := decisions(t, folder)
+	require.Len(t, made, 2)
+	changes := 0
+	for _, note := range made {
+		require.Greater(t, len(note.Probabilities), 5, "all that fits ConvSmall")
+		if note.Action != "none" {
+			changes++
+		}
+	}
+	require.Positive(t, changes, "the seed is one that adapts")
+
+	learn(2)
+	fails(t, failure.Configuration, "a file that it reads has changed", args(folder, "--resume")...)
+	elsewhere := filepath.Join(run, "none")
+	closed := filepath.Join(run, "closed.toml")
+	measured := []trainer.Measurement{{Network: "ConvSmall", Fingerprint: "f", Batch: 64, StepSeconds: 0.01, BatchSeconds: 0.01}}
+	require.NoError(t, config.WriteProfile(files.OS{}, closed, &trainer.Profile{Version: 1, Name: "closed", Measured: measured}))
+	fails(t, failure.Configuration, "the profile closed has no rates, and the decider policy may make networks that were not measured", args(elsewhere, "--set", "time.profile="+closed)...)
+	fails(t, failure.Configuration, "reads networks without a vocabulary", args(elsewhere, "--set", "adapt.vocab=words.json")...)
+	require.NoDirExists(t, elsewhere)
+}
+
+// recordOf is the log in a run folder, by messages and levels.
+func recordOf(t *testing.T, folder string) (all []string) {
+	t.Helper()
+	text := contents(t, filepath.Join(folder, "log.jsonl"))
+	for line := range strings.Lines(text) {
+		var entry struct {
+			Level   string `json:"level"`
+			Message string `json:"msg"`
+			TS      string `json:"ts"`
+		}
+		require.NoError(t, json.Unmarshal([]byte(line), &entry), line)
+		_, err := time.Parse("2006-01-02T15:04:05.000Z0700", entry.TS)
+		require.NoError(t, err)
+		all = append(all, entry.Level+" "+entry.Message)
+	}
+	return all
+}
+
+// The run folder has the whole log, also of a quiet job, from the first line on; a
+// resumed job goes on with it, behind a line that was cut short.
+func TestTrainKeepsTheWholeLog(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "run")
+	first := done(t, brief(folder)...)
+	require.Empty(t, first.stderr)
+	all := recordOf(t, folder)
+	require.Equal(t, "info images are on the device", all[0])
+	require.Equal(t, "info start", all[1])
+	require.Equal(t, "info end", all[len(all)-1])
+	containsAll(t, all, "info up", "info decision", "info down", "info shrink", "debug epoch")
+	path := filepath.Join(folder, "log.jsonl")
+	write(t, path, contents(t, path)+`{"level":"inf`)
+	for _, name := range []string{control.AddressFile, control.TokenFile} { // of a process that was killed
+		write(t, filepath.Join(folder, name), "old")
+	}
+	require.Equal(t, failure.Done, graft(brief(folder, "--resume")...).code)
+	require.NoFileExists(t, filepath.Join(folder, control.AddressFile))
+	require.NoFileExists(t, filepath.Join(folder, control.TokenFile))
+	again := recordOf(t, folder)
+	require.Equal(t, all, again[:len(all)])
+	require.Contains(t, again[len(all):], "info going on from the last checkpoint")
+}
+
+// A log that cannot be written stops no job, and is complained about once.
+func TestTrainGoesOnWithoutItsLog(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "run")
+	require.Equal(t, failure.Done, graft(brief(folder)...).code)
+	path := filepath.Join(folder, "log.jsonl")
+	require.NoError(t, os.Remove(path))
+	require.NoError(t, os.Mkdir(path, 0o700))
+	o := done(t, brief(folder, "--resume")...)
+	require.Equal(t, []string{"the log in the run folder cannot be written; the job goes on without it"}, messages(t, o.stderr))
 }

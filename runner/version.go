@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"graft/results/document"
 )
 
 // The linker sets version, revision and modified (-ldflags "-X main.version=…"). Empty
@@ -46,25 +44,25 @@ func newVersionCommand() *cobra.Command {
   graft version --json`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			build, _ := debug.ReadBuildInfo()
-			return runVersion(command.OutOrStdout(), readVersion(stamp{version, revision, modified}, build), asJSON)
+			info := builtVersion()
+			return show(command.OutOrStdout(), asJSON, &info, nil, printVersion)
 		},
 	}
 	command.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return command
 }
 
-// thisVersion is the version of graft that runs.
-func thisVersion() string {
+// builtVersion is the version of this build.
+func builtVersion() versionInfo {
 	build, _ := debug.ReadBuildInfo()
-	return readVersion(stamp{version, revision, modified}, build).Version
+	return readVersion(stamp{version, revision, modified}, build)
 }
 
-// runVersion prints the version in the form that was asked for.
-func runVersion(w io.Writer, info versionInfo, asJSON bool) error {
-	if asJSON {
-		return document.PrintJSON(w, info)
-	}
+// thisVersion is the version of graft that runs.
+func thisVersion() string { return builtVersion().Version }
+
+// printVersion prints the version for people.
+func printVersion(w io.Writer, info *versionInfo) error {
 	modified := ""
 	if info.Modified {
 		modified = ", modified"
@@ -76,16 +74,14 @@ func runVersion(w io.Writer, info versionInfo, asJSON bool) error {
 
 // buildVersion is the version, or the revision of a build that was given none.
 func buildVersion() string {
-	build, _ := debug.ReadBuildInfo()
-	info := readVersion(stamp{version, revision, modified}, build)
+	info := builtVersion()
 	if info.Revision != unknown && (info.Version == unknown || strings.HasPrefix(info.Version, "(")) {
 		return info.Revision
 	}
 	return info.Version
 }
 
-// readVersion puts together what the linker was told and what the build
-// recorded of itself; build may be nil.
+// readVersion combines the values of the linker and the build's own record; build may be nil.
 func readVersion(linked stamp, build *debug.BuildInfo) versionInfo {
 	info := versionInfo{
 		Version:  linked.version,

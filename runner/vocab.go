@@ -10,27 +10,22 @@ import (
 	"graft/files"
 	"graft/model"
 	"graft/original/vocab"
-	"graft/results/failure"
 	"graft/work"
 	"graft/work/describe"
 )
 
 // newVocabCommand is `graft vocab`. It needs no LibTorch.
 func newVocabCommand() *cobra.Command {
-	command := &cobra.Command{
+	return group(&cobra.Command{
 		Use:   "vocab",
-		Short: "Make, show and check the vocabularies by which policies read networks",
+		Short: "Build, show and check vocabularies of layers, for policies of the original",
 		Long: `vocab works on vocabularies: each layer, as PyTorch prints it, has a token, and each
 token a vector that is drawn once and never trained. Those of the original, two
 pickles, are read as well; they are never executed.`,
 		Example: `  graft vocab build ConvNet2 ConvNet3 --deepen --out vocabs/mine
   graft vocab show vocabs/mine
   graft vocab check vocabs/mine ConvNet2`,
-		Args: cobra.NoArgs, // so that a misspelt command under it is an error
-		RunE: func(command *cobra.Command, _ []string) error { return command.Help() },
-	}
-	command.AddCommand(newVocabBuildCommand(), newVocabShowCommand(), newVocabCheckCommand())
-	return command
+	}, newVocabBuildCommand(), newVocabShowCommand(), newVocabCheckCommand())
 }
 
 // vocabNetworks are the networks that an argument list names.
@@ -49,14 +44,11 @@ func (o *vocabNetworks) flags(command *cobra.Command) {
 
 // load makes the networks, each followed by what it becomes.
 func (o *vocabNetworks) load(args []string) ([]*model.Network, error) {
-	var input model.Shape
-	var all []*model.Network
-	if o.input != "" {
-		var err error
-		if input, err = model.ParseShape(o.input); err != nil {
-			return nil, failure.Usagef("--input: %w", err)
-		}
+	input, err := work.ParseInput(o.input)
+	if err != nil {
+		return nil, err
 	}
+	var all []*model.Network
 	for _, arg := range args {
 		n, err := work.LoadNetwork(files.OS{}, arg, input, o.classes)
 		if err != nil {
@@ -88,7 +80,7 @@ func newVocabCheckCommand() *cobra.Command {
 	var o vocabNetworks
 	command := &cobra.Command{
 		Use:   "check DIR|FILE [NETWORK…]",
-		Short: "Say where a vocabulary cannot tell layers apart or does not know them",
+		Short: "Report layers that a vocabulary does not know or cannot distinguish",
 		Long: `check reads a vocabulary and lists what is wrong with it: tokens that several keys
 share, and layers of the networks that have no token, with their places. It leaves
 with 1 if there is such a thing, and with 5 if the files are damaged, such as by

@@ -55,7 +55,7 @@ reads, under that name.`,
 func runVocabBuild(w io.Writer, args []string, o vocabBuildOptions) error {
 	switch {
 	case o.out == "":
-		return failure.Usagef("--out says where the vocabulary goes: a folder")
+		return failure.Usagef("--out is missing; give a folder for the vocabulary")
 	case o.size < 1 || o.size > 1<<16:
 		return failure.Usagef("--size %d: a vector has between 1 and 65536 numbers", o.size)
 	case o.legacy != filepath.Base(o.legacy) && o.legacy != "":

@@ -60,11 +60,10 @@ func runVocabShow(w io.Writer, path string, asJSON bool) error {
 	if asJSON {
 		return document.PrintJSON(w, report)
 	}
-	if err := t.Print(w); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(w, "%s; %d tokens are shared, %d are no key's\n", sizesOf(v), len(report.Collisions), len(report.Unused))
-	return err
+	p := &document.Printer{W: w}
+	p.Table(t)
+	p.Line("%s; %d tokens are shared, %d are no key's", sizesOf(v), len(report.Collisions), len(report.Unused))
+	return p.Err
 }
 
 // vectorText is the first numbers of a vector.

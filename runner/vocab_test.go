@@ -18,34 +18,23 @@ func TestVocabulariesAreBuiltShownAndChecked(t *testing.T) {
 	build := func(more ...string) outcome {
 		return graft(append([]string{"vocab", "build", "--out", folder}, more...)...)
 	}
-	got := build("ConvNet2")
-	require.Equal(t, failure.Done, got.code, got.stderr)
+	got := ends(t, build("ConvNet2"), failure.Done, "")
 	require.Equal(t, "wrote "+filepath.Join(folder, vocab.FileName)+": 8 keys on 8 tokens, 8 vectors of 16 numbers\n", got.stdout)
 
-	got = build("ConvNet2", "ConvNet3")
-	require.Equal(t, failure.Usage, got.code, "a policy may have learned with what is there")
-	require.Contains(t, got.stderr, "--force")
+	ends(t, build("ConvNet2", "ConvNet3"), failure.Usage, "--force")
 	require.Equal(t, failure.Done, graft("vocab", "check", folder, "ConvNet2").code)
-	got = graft("vocab", "check", folder, "ConvNet2", "--deepen")
-	require.Equal(t, failure.Failed, got.code)
-	require.Contains(t, got.stderr, "Conv2d(32, 32, kernel_size=(3, 3), stride=(1, 1), padding=(1, 1)) at conv1.1.layers.0 of ConvNet2 has no token")
+	got = fails(t, failure.Failed, "Conv2d(32, 32, kernel_size=(3, 3), stride=(1, 1), padding=(1, 1)) at conv1.1.layers.0 of ConvNet2 has no token", "vocab", "check", folder, "ConvNet2", "--deepen")
 	require.Contains(t, got.stderr, "Linear(in_features=10, out_features=10, bias=True) at fc.1.layers.0 of ConvNet2 has no token")
 
-	got = build("ConvNet2", "ConvNet3", "--deepen", "--force", "--legacy", "models", "--size", "4")
-	require.Equal(t, failure.Done, got.code, got.stderr)
+	ends(t, build("ConvNet2", "ConvNet3", "--deepen", "--force", "--legacy", "models", "--size", "4"), failure.Done, "")
 	for _, path := range []string{folder, filepath.Join(folder, "models.ids.pkl")} {
-		got = graft("vocab", "check", path, "ConvNet2", "ConvNet3", "--deepen")
-		require.Equal(t, failure.Done, got.code, got.stderr)
+		got = done(t, "vocab", "check", path, "ConvNet2", "ConvNet3", "--deepen")
 		require.Contains(t, got.stdout, "14 keys on 14 tokens, 14 vectors of 4 numbers; 0 faults")
 	}
 	require.NoError(t, os.Remove(filepath.Join(folder, vocab.FileName)))
-	got = build("ConvNet2", "--legacy", "models")
-	require.Equal(t, failure.Usage, got.code)
-	require.Contains(t, got.stderr, "models.ids.pkl is there already")
+	ends(t, build("ConvNet2", "--legacy", "models"), failure.Usage, "models.ids.pkl is there already")
 	require.Equal(t, failure.Done, build("ConvNet2", "ConvNet3", "--deepen", "--size", "4").code, "from the same seed")
-	got = graft("vocab", "check", folder, "ConvNet2", "--input", "1x28x28", "--classes", "5")
-	require.Equal(t, failure.Failed, got.code)
-	require.Contains(t, got.stderr, "Conv2d(1, 32, kernel_size=(3, 3), stride=(1, 1)) at conv1.layers.0")
+	got = fails(t, failure.Failed, "Conv2d(1, 32, kernel_size=(3, 3), stride=(1, 1)) at conv1.layers.0", "vocab", "check", folder, "ConvNet2", "--input", "1x28x28", "--classes", "5")
 	require.Contains(t, got.stderr, "Linear(in_features=32, out_features=5, bias=True) at fc.layers.0")
 
 	var ours, legacy vocabReport
@@ -71,42 +60,28 @@ func TestSharedAndUnusedTokensAreShown(t *testing.T) {
     2  +0.500 +4.000  c
 3 keys on 2 tokens, 3 vectors of 2 numbers; 1 tokens are shared, 1 are no key's
 `, got.stdout)
-	var report vocabReport
-	require.NoError(t, json.Unmarshal([]byte(graft("vocab", "show", "--json", path).stdout), &report))
+	report := decoded[vocabReport](t, graft("vocab", "show", "--json", path).stdout)
 	require.Equal(t, []vocab.Collision{{ID: 2, Keys: []string{"ReLU()", "c"}}}, report.Collisions)
 	require.Equal(t, []int{1}, report.Unused)
-	got = graft("vocab", "check", path)
-	require.Equal(t, failure.Failed, got.code)
+	got = fails(t, failure.Failed, "", "vocab", "check", path)
 	require.Contains(t, got.stdout, "1 faults")
 	require.Contains(t, got.stderr, "token 2 is that of ReLU() and of c")
 }
 
 func TestVocabulariesThatCannotBeReadOrMade(t *testing.T) {
 	folder := t.TempDir()
-	damaged := filepath.Join(folder, "damaged.json")
-	require.NoError(t, os.WriteFile(damaged, []byte(`{"format": "graft vocabulary", "version": 1, "keys": [{"key": "a", "id": 3}], "vectors": [[1]]}`), 0o600))
-	for name, c := range map[string]struct {
-		args []string
-		code failure.Code
-		says string
-	}{
+	damaged := write(t, filepath.Join(folder, "damaged.json"), `{"format": "graft vocabulary", "version": 1, "keys": [{"key": "a", "id": 3}], "vectors": [[1]]}`)
+	allFail(t, "vocab", map[string]wrongCall{
 		"show nothing":          {[]string{"show", filepath.Join(folder, "none")}, failure.Failed, "no such file"},
 		"show an empty folder":  {[]string{"show", t.TempDir()}, failure.Failed, "'graft vocab build'"},
 		"show what is damaged":  {[]string{"show", damaged}, failure.Damaged, `"a" has the token 3, and there are 1 vectors`},
 		"check what is damaged": {[]string{"check", damaged}, failure.Damaged, `"a" has the token 3`},
 		"check no such network": {[]string{"check", damaged, "ConvNet9"}, failure.Usage, "ConvNet9"},
 		"build of nothing":      {[]string{"build", "--out", folder}, failure.Usage, "requires at least 1 arg"},
-		"build to nowhere":      {[]string{"build", "ConvNet2"}, failure.Usage, "--out says where"},
+		"build to nowhere":      {[]string{"build", "ConvNet2"}, failure.Usage, "--out is missing"},
 		"build without size":    {[]string{"build", "ConvNet2", "--out", folder, "--size", "0"}, failure.Usage, "between 1 and 65536"},
 		"build a path":          {[]string{"build", "ConvNet2", "--out", folder, "--legacy", "../models"}, failure.Usage, "it is a name and no path"},
 		"build of wrong shape":  {[]string{"build", "ConvNet2", "--out", folder, "--input", "3x"}, failure.Usage, "--input"},
 		"build into a file":     {[]string{"build", "ConvNet2", "--out", damaged}, failure.Failed, damaged},
-	} {
-		t.Run(name, func(t *testing.T) {
-			got := graft(append([]string{"vocab"}, c.args...)...)
-			require.Equal(t, c.code, got.code, got.stderr)
-			require.Empty(t, got.stdout)
-			require.Contains(t, got.stderr, c.says)
-		})
-	}
+	})
 }

@@ -1,11 +1,8 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"strings"
 	"text/tabwriter"
 
@@ -20,24 +17,15 @@ import (
 
 // newWeightsCommand is `graft weights`. It needs no LibTorch.
 func newWeightsCommand() *cobra.Command {
-	command := &cobra.Command{
+	return group(&cobra.Command{
 		Use:   "weights",
-		Short: "Look into files of weights and convert them",
+		Short: "Show and convert files of weights",
 		Long: `weights reads both formats of PyTorch (.pth, .pt) and safetensors, whatever the
 file is called, and writes PyTorch's current one and safetensors. It runs nothing
 that a file asks for.`,
 		Example: `  graft weights show weights.pth
   graft weights convert weights.pth weights.safetensors`,
-		Args: cobra.NoArgs, // so that a misspelt command under it is an error
-		RunE: func(command *cobra.Command, _ []string) error { return command.Help() },
-	}
-	command.AddCommand(newWeightsShowCommand(), newWeightsConvertCommand())
-	return command
-}
-
-// weightsShowOptions are the flags of `graft weights show`.
-type weightsShowOptions struct {
-	json bool // print one object instead of a table
+	}, newWeightsShowCommand(), newWeightsConvertCommand())
 }
 
 // weightsReport is the JSON output of `graft weights show --json`.
@@ -49,7 +37,7 @@ type weightsReport struct {
 }
 
 func newWeightsShowCommand() *cobra.Command {
-	var o weightsShowOptions
+	var asJSON bool
 	command := &cobra.Command{
 		Use:   "show FILE",
 		Short: "Print the tensors of a file, with statistics and hashes",
@@ -60,14 +48,14 @@ SHA-256 of all items as little-endian float32. "-" stands for a mean of nothing.
   graft weights show --json weights.safetensors`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			return runWeightsShow(command.OutOrStdout(), args[0], o)
+			return runWeightsShow(command.OutOrStdout(), args[0], asJSON)
 		},
 	}
-	command.Flags().BoolVar(&o.json, "json", false, "print one JSON object")
+	command.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return command
 }
 
-func runWeightsShow(w io.Writer, path string, o weightsShowOptions) error {
+func runWeightsShow(w io.Writer, path string, asJSON bool) error {
 	set, err := work.ReadWeights(files.OS{}, path)
 	if err != nil {
 		return err
@@ -80,14 +68,11 @@ func runWeightsShow(w io.Writer, path string, o weightsShowOptions) error {
 		}
 		report.Tensors = append(report.Tensors, summary)
 	}
-	if o.json {
-		return document.PrintJSON(w, report)
-	}
-	return report.print(w)
+	return show(w, asJSON, &report, nil, printWeights)
 }
 
-// print writes an aligned table and a line of totals.
-func (r weightsReport) print(w io.Writer) error {
+// printWeights writes an aligned table and a line of totals.
+func printWeights(w io.Writer, r *weightsReport) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(table, "NAME\tTYPE\tSHAPE\tCOUNT\tMEAN\tSPREAD\tSHA256")
 	items := int64(0)
@@ -125,13 +110,8 @@ func notFinite(t weights.Summary) string {
 	return fmt.Sprintf("  (%d NaN, %d infinite)", t.NaN, t.Inf)
 }
 
-// weightsConvertOptions are the flags of `graft weights convert`.
-type weightsConvertOptions struct {
-	force bool // replace a file that is there
-}
-
 func newWeightsConvertCommand() *cobra.Command {
-	var o weightsConvertOptions
+	var force bool
 	command := &cobra.Command{
 		Use:   "convert IN OUT",
 		Short: "Write a file of weights in another format",
@@ -142,19 +122,19 @@ beside the tensors are kept by safetensors only.`,
   graft weights convert --force old.pt weights.pth`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(command *cobra.Command, args []string) error {
-			return runWeightsConvert(command.OutOrStdout(), args[0], args[1], o)
+			return runWeightsConvert(command.OutOrStdout(), args[0], args[1], force)
 		},
 	}
-	command.Flags().BoolVar(&o.force, "force", false, "replace OUT if it is there")
+	command.Flags().BoolVar(&force, "force", false, "replace OUT if it is there")
 	return command
 }
 
-func runWeightsConvert(w io.Writer, in, out string, o weightsConvertOptions) error {
+func runWeightsConvert(w io.Writer, in, out string, force bool) error {
 	format, err := weights.FormatOf(out)
 	if err != nil {
 		return failure.With(failure.Usage, err)
 	}
-	if err := mayWrite(in, out, o.force); err != nil {
+	if err := work.MayConvert(files.OS{}, in, out, force); err != nil {
 		return err
 	}
 	set, err := work.ReadWeights(files.OS{}, in)
@@ -166,28 +146,6 @@ func runWeightsConvert(w io.Writer, in, out string, o weightsConvertOptions) err
 	}
 	_, err = fmt.Fprintf(w, "wrote %s: %d tensors (%s)%s\n", out, len(set.Tensors), format, leftOut(set, format))
 	return err
-}
-
-// mayWrite keeps convert from replacing what it reads, and what is there.
-func mayWrite(in, out string, force bool) error {
-	there, err := os.Stat(out)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	source, err := os.Stat(in)
-	if err != nil {
-		return err
-	}
-	if os.SameFile(source, there) {
-		return failure.Usagef("%s and %s are the same file: name another one to write", in, out)
-	}
-	if !force {
-		return failure.Usagef("%s is there already: name another file, or replace it with --force", out)
-	}
-	return nil
 }
 
 // leftOut says how much a format cannot hold.

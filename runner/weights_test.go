@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"math"
 	"os"
 	"path/filepath"
@@ -16,18 +15,6 @@ import (
 	"graft/torch/weights"
 )
 
-// runWeights runs `graft weights` with args and returns what it printed.
-func runWeights(args ...string) (string, error) {
-	var out strings.Builder
-	command := newWeightsCommand()
-	command.SetOut(&out)
-	command.SetErr(&out)
-	command.SetArgs(args)
-	command.SilenceErrors, command.SilenceUsage = true, true
-	err := command.Execute()
-	return out.String(), err
-}
-
 // someWeights writes a small file of weights in a folder of its own.
 func someWeights(t *testing.T, name string) string {
 	matrix, err := weights.FromFloat32s("fc.weight", []int64{2, 2}, []float32{1, 2, 3, 4})
@@ -41,9 +28,8 @@ func someWeights(t *testing.T, name string) string {
 }
 
 func TestWeightsShow(t *testing.T) {
-	out, err := runWeights("show", someWeights(t, "w.safetensors"))
-	require.NoError(t, err)
-	lines := strings.Split(strings.TrimSpace(out), "\n")
+	path := someWeights(t, "w.safetensors")
+	lines := strings.Split(strings.TrimSpace(done(t, "weights", "show", path).stdout), "\n")
 	require.Len(t, lines, 4)
 	assert.Equal(t, []string{"NAME", "TYPE", "SHAPE", "COUNT", "MEAN", "SPREAD", "SHA256"}, strings.Fields(lines[0]))
 	fields := strings.Fields(lines[1])
@@ -53,14 +39,8 @@ func TestWeightsShow(t *testing.T) {
 	assert.Contains(t, lines[2], "(1 NaN, 0 infinite)")
 	assert.Equal(t, "2 tensors, 5 items (safetensors)", lines[3])
 	assert.Equal(t, strings.Index(lines[0], "SHA256"), strings.Index(lines[1], fields[6]), "the columns are aligned")
-}
 
-func TestWeightsShowJSON(t *testing.T) {
-	path := someWeights(t, "w.safetensors")
-	out, err := runWeights("show", "--json", path)
-	require.NoError(t, err)
-	var report weightsReport
-	require.NoError(t, json.Unmarshal([]byte(out), &report))
+	report := object[weightsReport](t, "weights show "+path)
 	assert.Equal(t, path, report.File)
 	assert.Equal(t, weights.Safetensors, report.Format)
 	assert.Equal(t, map[string]string{"epoch": "3"}, report.Metadata)
@@ -71,43 +51,27 @@ func TestWeightsShowJSON(t *testing.T) {
 func TestWeightsConvert(t *testing.T) {
 	in := someWeights(t, "w.safetensors")
 	out := filepath.Join(filepath.Dir(in), "w.pth")
-	printed, err := runWeights("convert", in, out)
-	require.NoError(t, err)
-	assert.Equal(t, "wrote "+out+": 2 tensors (pth), without 1 entries that are no tensors\n", printed)
+	assert.Equal(t, "wrote "+out+": 2 tensors (pth), without 1 entries that are no tensors\n", done(t, "weights", "convert", in, out).stdout)
 	want, err := weights.Read(files.OS{}, in, weights.Options{})
 	require.NoError(t, err)
 	got, err := weights.Read(files.OS{}, out, weights.Options{})
 	require.NoError(t, err)
 	assert.Equal(t, want.Tensors, got.Tensors)
-
-	_, err = runWeights("convert", in, out)
-	assert.ErrorContains(t, err, "--force")
-	_, err = runWeights("convert", "--force", in, out)
-	assert.NoError(t, err)
+	fails(t, failure.Usage, "--force", "weights", "convert", in, out)
+	done(t, "weights", "convert", "--force", in, out)
 }
 
-func TestWeightsConvertRefuses(t *testing.T) {
+func TestWeightsSayWhatIsWrong(t *testing.T) {
 	in := someWeights(t, "w.pth")
-	link := filepath.Join(filepath.Dir(in), "link.pth")
+	folder := filepath.Dir(in)
+	link, damaged := filepath.Join(folder, "link.pth"), write(t, filepath.Join(folder, "damaged.pth"), "PK\x03\x04 and no more")
 	require.NoError(t, os.Symlink(in, link))
-	for want, out := range map[string]string{"same file": in, "the same file": link, ".safetensors": in + ".npz"} {
-		_, err := runWeights("convert", "--force", in, out)
-		assert.ErrorContains(t, err, want)
-		assert.Equal(t, failure.Usage, failure.CodeOf(t.Context(), err))
-	}
-}
-
-func TestWeightsErrorsSayWhatKindOfFileItIs(t *testing.T) {
-	damaged := filepath.Join(t.TempDir(), "w.pth")
-	require.NoError(t, os.WriteFile(damaged, []byte("PK\x03\x04 and no more"), 0o600))
-	_, err := runWeights("show", damaged)
-	assert.ErrorContains(t, err, damaged)
-	assert.Equal(t, failure.Damaged, failure.CodeOf(t.Context(), err))
-
-	_, err = runWeights("show", damaged+".absent")
-	assert.ErrorIs(t, err, os.ErrNotExist)
-	assert.Equal(t, failure.Failed, failure.CodeOf(t.Context(), err))
-
-	_, err = runWeights("shwo")
-	assert.ErrorContains(t, err, "unknown command")
+	allFail(t, "weights", map[string]wrongCall{
+		"the same file":   {[]string{"convert", "--force", in, in}, failure.Usage, "same file"},
+		"a link to it":    {[]string{"convert", "--force", in, link}, failure.Usage, "the same file"},
+		"no format":       {[]string{"convert", "--force", in, in + ".npz"}, failure.Usage, ".safetensors"},
+		"a damaged file":  {[]string{"show", damaged}, failure.Damaged, damaged},
+		"no file":         {[]string{"show", damaged + ".absent"}, failure.Failed, "no such file"},
+		"no such command": {[]string{"shwo"}, failure.Usage, "unknown command"},
+	})
 }

@@ -14,10 +14,10 @@ func newWorkCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:    "work FOLDER",
 		Hidden: true,
-		Short:  "Run sequences of a simulation, beside other workers",
-		Long: `work is what 'graft simulate' starts, here or on the nodes of a cluster: it takes what
-nobody else runs, until nothing is left. GRAFT_WORKER is its number, GRAFT_THREADS how
-many processors it has, and GRAFT_DEVICE where it trains.`,
+		Short:  "Run sequences of a simulation as one of its workers",
+		Long: `work is the process that 'graft simulate' starts, here or on the nodes of a cluster. It takes
+work that no other worker runs until nothing is left. GRAFT_WORKER is its number, GRAFT_THREADS
+its number of processors, and GRAFT_DEVICE the device that it trains on.`,
 		Example: "  graft work runs/late",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
@@ -26,6 +26,6 @@ many processors it has, and GRAFT_DEVICE where it trains.`,
 			return simulate.Work(ctx, environment(ctx), args[0], simulate.WorkerOptions{Threads: threads, Device: os.Getenv("GRAFT_DEVICE"), Name: os.Getenv("GRAFT_WORKER"), Given: os.Getenv("GRAFT_THREADS")})
 		},
 	}
-	command.Flags().IntVar(&threads, "threads", 0, "how many LibTorch works with; 0 is run.threads or GRAFT_THREADS")
+	command.Flags().IntVar(&threads, "threads", 0, "threads of LibTorch; 0 is run.threads or GRAFT_THREADS")
 	return command
 }

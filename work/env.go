@@ -3,6 +3,8 @@
 package work
 
 import (
+	"cmp"
+	"errors"
 	"io"
 	"path/filepath"
 	"strings"
@@ -12,6 +14,7 @@ import (
 
 	"graft/files"
 	"graft/results"
+	"graft/results/failure"
 )
 
 // Env holds the parts of the machine that commands use. Tests hand in faulty files and a clock.
@@ -45,6 +48,25 @@ func (e *Env) Manifest(m results.Manifest) results.Manifest {
 	return m
 }
 
+// CreateRun makes a run folder. One that exists and must not be moved aside is an error of the
+// code failure.Usage.
+func (e *Env) CreateRun(folder string, o results.CreateOptions, m results.Manifest) (*results.Run, error) {
+	run, err := results.Create(e.Files, folder, o, e.Manifest(m))
+	if errors.Is(err, results.ErrExists) {
+		err = failure.With(failure.Usage, err)
+	}
+	return run, err
+}
+
+// Differences lists what differs from the configuration that a run began with, which was read with
+// this error; otherwise is the text where its keys are equal or it cannot be read.
+func Differences[T any](was T, err error, list func(T) []string, otherwise string) string {
+	if err != nil {
+		return otherwise
+	}
+	return cmp.Or(strings.Join(list(was), ", "), otherwise)
+}
+
 // Folder is the run folder: the given one, else the configured one, else one named after the
 // configuration file. Empty arguments are not given.
 func Folder(given, configured, path string) string {
@@ -69,4 +91,12 @@ func (e *Env) Text(path string) (string, error) {
 	}
 	text, err := files.ReadAll(e.Files, path, largestText)
 	return string(text), err
+}
+
+// WriteText replaces a file by a text, whole or not at all.
+func (e *Env) WriteText(path, text string) error {
+	return files.WriteAtomic(e.Files, path, func(w io.Writer) error {
+		_, err := io.WriteString(w, text)
+		return err
+	})
 }

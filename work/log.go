@@ -65,8 +65,7 @@ func (r *RunLog) check(err error) {
 	}
 }
 
-// WithRunLog extends a logger by the log of a run folder. The second logger writes only
-// there.
+// WithRunLog extends a logger by the log of a run folder. The second logger writes only there.
 func WithRunLog(log *zap.Logger) (both, alone *zap.Logger, r *RunLog) {
 	r = &RunLog{fail: func(err error) {
 		log.Error("the log in the run folder cannot be written; the job goes on without it", zap.Error(err))

@@ -28,6 +28,19 @@ func LoadNetwork(fsys files.FS, arg string, input model.Shape, classes int) (*mo
 	return n, failure.With(failure.Usage, err)
 }
 
+// ParseInput reads the shape of an example, such as 3x32x32. That of an empty text is nil, the
+// network's own.
+func ParseInput(text string) (model.Shape, error) {
+	if text == "" {
+		return nil, nil
+	}
+	shape, err := model.ParseShape(text)
+	if err != nil {
+		return nil, failure.Usagef("option input: %w", err)
+	}
+	return shape, nil
+}
+
 // IsNetworkFile reports whether an argument looks like the path of a network file.
 func IsNetworkFile(arg string) bool {
 	return strings.ContainsAny(arg, "/"+string(filepath.Separator)) ||
@@ -36,7 +49,7 @@ func IsNetworkFile(arg string) bool {
 
 func loadNetworkFile(fsys files.FS, path string, input model.Shape, classes int) (*model.Network, error) {
 	if classes != 0 {
-		return nil, failure.Usagef("--classes is for networks of the zoo; the file %s sets the classes of its network", path)
+		return nil, failure.Usagef("option classes is for networks of the zoo; the file %s sets the classes of its network", path)
 	}
 	var n *model.Network
 	var err error

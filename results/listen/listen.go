@@ -16,7 +16,7 @@ import (
 func CheckAddress(address string, anywhere bool, danger string) error {
 	if host, _, _ := net.SplitHostPort(address); !anywhere && !IsLoopback(host) {
 		return failure.Usagef("listen at %s: other machines can reach this address, and %s; "+
-			"use 127.0.0.1 and ssh -L, or add --listen-anywhere", address, danger)
+			"use 127.0.0.1 and ssh -L, or add option listen-anywhere", address, danger)
 	}
 	return nil
 }

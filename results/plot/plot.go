@@ -37,19 +37,19 @@ func (o Options) Validate() error {
 	for _, k := range Kinds(Given{}) {
 		names = append(names, k.Name)
 	}
-	faults := []error{oneOf("--format", o.Format, "svg", "png", "pdf"), oneOf("--width", o.Width, "column", "page"), oneOf("--theme", o.Theme, "light", "dark", "page")}
+	faults := []error{oneOf("option format", o.Format, "svg", "png", "pdf"), oneOf("option width", o.Width, "column", "page"), oneOf("option theme", o.Theme, "light", "dark", "page")}
 	for _, kind := range o.Kinds {
-		faults = append(faults, oneOf("--kind", kind, names...))
+		faults = append(faults, oneOf("option kind", kind, names...))
 	}
 	return errors.Join(faults...)
 }
 
-func oneOf(flag, value string, known ...string) error {
+func oneOf(what, value string, known ...string) error {
 	if slices.Contains(known, value) {
 		return nil
 	}
 	last := len(known) - 1
-	return fmt.Errorf("%s: there is no %q; there are %s and %s", flag, value, strings.Join(known[:last], ", "), known[last])
+	return fmt.Errorf("%s: there is no %q; there are %s and %s", what, value, strings.Join(known[:last], ", "), known[last])
 }
 
 // Report lists the files of `graft plot`; --json prints it.

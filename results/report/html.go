@@ -31,23 +31,23 @@ func CheckReplace(fsys files.FS, path string, force bool) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return fmt.Errorf("report --html: %w", err)
+		return fmt.Errorf("report option html: %w", err)
 	case !info.Mode().IsRegular():
-		return failure.With(failure.Usage, fmt.Errorf("report --html: %s is no file; name one, such as %s", path, "report.html"))
+		return failure.With(failure.Usage, fmt.Errorf("report option html: %s is no file; name one, such as %s", path, "report.html"))
 	case force:
 		return nil
 	}
 	file, err := fsys.Open(path)
 	if err != nil {
-		return fmt.Errorf("report --html: %w", err)
+		return fmt.Errorf("report option html: %w", err)
 	}
 	defer file.Close()
 	head, err := io.ReadAll(io.LimitReader(file, headBytes))
 	if err != nil {
-		return fmt.Errorf("report --html: %w", err)
+		return fmt.Errorf("report option html: %w", err)
 	}
 	if !page.IsPage(head) {
-		return failure.With(failure.Usage, fmt.Errorf("report --html: %s is there and no page of graft's; name another file, or write over it with --force", path))
+		return failure.With(failure.Usage, fmt.Errorf("report option html: %s is there and no page of graft's; name another file, or write over it with option force", path))
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ func readEvaluationRun(f *Folder, r *Run) error {
 // check is an error for an outcome without tables.
 func (o *EvaluationOutcome) check() error {
 	if len(o.Comparison().Tables) == 0 {
-		return errors.New(OutcomeFile + " says nothing of any table: it is damaged; evaluate again, in another folder or with --force")
+		return errors.New(OutcomeFile + " says nothing of any table: it is damaged; evaluate again, in another folder or with option force")
 	}
 	return nil
 }

@@ -118,7 +118,7 @@ func (o *TableSource) scenario(fsys files.FS, path string) (tables.Scenario, int
 		run = found
 	case errors.Is(err, fs.ErrNotExist) && o.Network != "" && o.Dataset != "":
 	case errors.Is(err, fs.ErrNotExist):
-		return run.Scenario(), 0, failure.Usagef("%s is not there to say what %s is a table of: give --network and --dataset, and --start and --seed if they matter", beside, path)
+		return run.Scenario(), 0, failure.Usagef("%s is not there to say what %s is a table of: give option network and option dataset, and option start and option seed if they matter", beside, path)
 	default:
 		return run.Scenario(), 0, AsConfigFault(err)
 	}
@@ -127,7 +127,7 @@ func (o *TableSource) scenario(fsys files.FS, path string) (tables.Scenario, int
 		return s, 0, err
 	}
 	if run.Choices != 0 && run.Choices != len(s.Actions) {
-		return s, 0, failure.Usagef("%s says that each decision chose from %d actions: name as many with --actions, and not %d", beside, run.Choices, len(s.Actions))
+		return s, 0, failure.Usagef("%s says that each decision chose from %d actions: name as many with option actions, and not %d", beside, run.Choices, len(s.Actions))
 	}
 	return o.override(s, run.Seed)
 }
@@ -154,10 +154,10 @@ func actionsOf(texts []string) ([]string, error) {
 	for _, text := range texts {
 		a, err := net2net.ParseAction(strings.TrimSpace(text))
 		if err != nil {
-			return nil, failure.Usagef("--actions: %w", err)
+			return nil, failure.Usagef("option actions: %w", err)
 		}
 		if slices.Contains(actions, a.String()) {
-			return nil, failure.Usagef("--actions: %s stands twice", a)
+			return nil, failure.Usagef("option actions: %s stands twice", a)
 		}
 		actions = append(actions, a.String())
 	}

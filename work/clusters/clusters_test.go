@@ -2,6 +2,7 @@ package clusters_test
 
 import (
 	"context"
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -91,4 +92,44 @@ func TestTimelinesSurviveFaults(t *testing.T) {
 		}
 		return timeline.Save(env.Files, filepath.Join(folder, "one.csv"), again)
 	}, func(path string) bool { return path == "one.csv" })
+}
+
+// refusing is a file system without any write below a folder.
+type refusing struct {
+	files.OS
+	folder string
+}
+
+func (r refusing) Create(path string) (files.File, error) {
+	if filepath.Dir(path) == r.folder {
+		return nil, errors.New("the disk is full")
+	}
+	return r.OS.Create(path)
+}
+
+// A run that was killed after one simulation does only the other when it is resumed, unless its
+// inputs have changed.
+func TestResumedRunsKeepWhatEnded(t *testing.T) {
+	dir := t.TempDir()
+	run := func(c *config.Cluster, name, full string, resume bool) error {
+		own := *c
+		own.Output.Folder = filepath.Join(dir, name)
+		env := worktest.Env(refusing{folder: filepath.Join(own.Output.Folder, full)})
+		_, err := clusters.Run(t.Context(), env, &own, clusters.RunOptions{Resume: resume})
+		return err
+	}
+	c := configured(t)
+	require.NoError(t, run(c, "whole", "none", false))
+	require.ErrorContains(t, run(c, "killed", "srtf", false), "the disk is full")
+	require.NoError(t, os.CopyFS(filepath.Join(dir, "other"), os.DirFS(filepath.Join(dir, "killed"))))
+	require.NoError(t, run(c, "killed", "fifo", true), "what ended is not written again")
+	for _, name := range []string{runs.OutcomeFile, runs.ClusterStream + ".csv"} {
+		whole, err := os.ReadFile(filepath.Join(dir, "whole", name))
+		require.NoError(t, err)
+		killed, err := os.ReadFile(filepath.Join(dir, "killed", name))
+		require.NoError(t, err)
+		require.Equal(t, string(whole), string(killed), name)
+	}
+	require.NoError(t, os.WriteFile(c.Cluster.Trace, []byte("job_id,gpu_num,submit_time,duration,vc\n1,8,0,60,a\n"), 0o600))
+	require.ErrorContains(t, run(c, "other", "fifo", true), "the disk is full", "of another trace it is simulated again")
 }

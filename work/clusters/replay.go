@@ -16,11 +16,10 @@ import (
 	"graft/work"
 )
 
-// Replay simulates the jobs of a study under each scheduler of a configuration at each load.
-// Of the configuration count the schedulers with their options, the loads, the source of
-// estimates, the placement and compat; zero values have their defaults. The study has the jobs
-// and the cluster, and its own estimates come before those of the configuration. Replay writes
-// nothing.
+// Replay simulates the jobs of a study under each scheduler of a configuration at each load. Of the
+// configuration count the schedulers with their options, the loads, the source of estimates, the
+// placement and compat; zero values have their defaults. The study has the jobs and the cluster,
+// and its own estimates come before those of the configuration. Replay writes nothing.
 func Replay(ctx context.Context, env *work.Env, jobs *cluster.Study, c *config.Cluster) (*runs.ClusterOutcome, error) {
 	own := *c
 	own.EnsureDefaults()
@@ -34,24 +33,25 @@ func Replay(ctx context.Context, env *work.Env, jobs *cluster.Study, c *config.C
 	if err := s.ready(); err != nil {
 		return nil, err
 	}
-	return s.replay(ctx, func(*runs.ClusterCell, *cluster.Outcome) error { return nil })
+	return (&replay{study: s}).run(ctx)
 }
 
 // replay is the simulations of a study at work.
 type replay struct {
 	*study
-	keep func(c *runs.ClusterCell, o *cluster.Outcome) error // called at the end of each simulation, several at a time
+	folder string // of the run; empty writes nothing
+	from   string // digest of the inputs; unused without a folder
 
 	mu          sync.Mutex
 	completions map[runs.ClusterCellKey][]int64
 }
 
-// replay runs the simulations, several at a time, and compares them.
-func (s *study) replay(ctx context.Context, keep func(*runs.ClusterCell, *cluster.Outcome) error) (*runs.ClusterOutcome, error) {
-	r := &replay{study: s, keep: keep, completions: map[runs.ClusterCellKey][]int64{}}
-	report := s.report()
-	for _, load := range s.Schedule.Loads {
-		for _, name := range s.Schedule.Schedulers {
+// run runs the simulations, several at a time, and compares them.
+func (r *replay) run(ctx context.Context) (*runs.ClusterOutcome, error) {
+	r.completions = map[runs.ClusterCellKey][]int64{}
+	report := r.report()
+	for _, load := range r.Schedule.Loads {
+		for _, name := range r.Schedule.Schedulers {
 			report.Cells = append(report.Cells, &runs.ClusterCell{Scheduler: name, Load: load})
 		}
 	}
@@ -70,8 +70,7 @@ func (s *study) replay(ctx context.Context, keep func(*runs.ClusterCell, *cluste
 // all processors, so that only one of them is in memory.
 const manyJobs = 200_000
 
-// atOnce returns the number of concurrent simulations; zero means one for each
-// processor.
+// atOnce returns the number of concurrent simulations; zero means one for each processor.
 func (r *replay) atOnce() int {
 	if len(r.base.Jobs) >= manyJobs {
 		return 1
@@ -79,8 +78,11 @@ func (r *replay) atOnce() int {
 	return 0
 }
 
-// cell runs a simulation and keeps its outcome.
+// cell runs a simulation and saves its outcome, unless it was saved before.
 func (r *replay) cell(ctx context.Context, cell *runs.ClusterCell) error {
+	if r.restore(cell) {
+		return nil
+	}
 	policy := r.policy(cell.Scheduler)
 	study, err := r.with(policy, cell.Load)
 	if err != nil {
@@ -93,17 +95,22 @@ func (r *replay) cell(ctx context.Context, cell *runs.ClusterCell) error {
 	}
 	completions := out.Completions()
 	summarize(cell, out, cluster.MeanCompletion(study.Jobs, completions))
-	if err := r.keep(cell, out); err != nil {
-		return err
-	}
 	if err := r.fixes(ctx, cell, study, policy, o, completions); err != nil {
 		return err
 	}
+	if err := r.save(cell, out, completions); err != nil {
+		return err
+	}
 	r.env.Log.Info("simulated", zap.String("scheduler", cell.Name()), zap.Int("jobs", len(out.Jobs)), zap.Int64("events", out.Events), zap.Float64("completion_s", work.Rounded(runs.Value(cell.All.Completion.Mean))))
-	r.mu.Lock()
-	r.completions[runs.ClusterCellKey{Scheduler: cell.Scheduler, Load: cell.Load}] = completions
-	r.mu.Unlock()
+	r.complete(cell, completions)
 	return nil
+}
+
+// complete records the completion times of a simulation.
+func (r *replay) complete(cell *runs.ClusterCell, completions []int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.completions[runs.ClusterCellKey{Scheduler: cell.Scheduler, Load: cell.Load}] = completions
 }
 
 // fixes simulates once more for each fault of the original that is corrected, with only that

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"graft/cluster"
 	"graft/config"
 	"graft/results"
 	"graft/results/document"
@@ -24,8 +23,8 @@ type RunOptions struct {
 
 // Run replays the trace of a configuration into its run folder, which has a table for each
 // simulation. The outcome comes with an error of the code failure.Partial where jobs were left
-// out. A run that was stopped does all its simulations again when it is resumed, and ends in the
-// same bytes; one that had ended is read.
+// out. A run that was stopped does the simulations that had not ended when it is resumed, and ends
+// in the same bytes; one that had ended is read.
 func Run(ctx context.Context, env *work.Env, c *config.Cluster, o RunOptions) (*runs.ClusterOutcome, error) {
 	s, err := readStudy(env, c)
 	if err != nil {
@@ -41,7 +40,7 @@ func Run(ctx context.Context, env *work.Env, c *config.Cluster, o RunOptions) (*
 	}
 	outcome, err := s.into(ctx, run)
 	if ctx.Err() != nil && err != nil {
-		err = fmt.Errorf("%s is not whole: %w; go on with --resume", folder, err)
+		err = fmt.Errorf("%s is incomplete: %w; go on with option resume", folder, err)
 	}
 	if err = errors.Join(err, run.Close()); err != nil {
 		return nil, err
@@ -58,11 +57,7 @@ func open(env *work.Env, c *config.Cluster, folder string, o RunOptions) (*resul
 			return run, err
 		}
 	}
-	run, err := results.Create(env.Files, folder, results.CreateOptions{Force: o.Force, Config: o.Config, Resolved: c.Resolved()}, env.Manifest(results.Manifest{ConfigSHA256: c.Digest()}))
-	if errors.Is(err, results.ErrExists) {
-		err = failure.With(failure.Usage, err)
-	}
-	return run, err
+	return env.CreateRun(folder, results.CreateOptions{Force: o.Force, Config: o.Config, Resolved: c.Resolved()}, results.Manifest{ConfigSHA256: c.Digest()})
 }
 
 // resume opens the run folder of the same configuration.
@@ -71,21 +66,19 @@ func resume(env *work.Env, c *config.Cluster, folder string) (*results.Run, erro
 	if err != nil || run.Manifest().ConfigSHA256 == c.Digest() {
 		return run, err
 	}
-	what := "its options are others"
-	if was, err := config.ReadCluster(env.Files, run.Path(runs.ResolvedFile), nil); err == nil {
-		if list := c.Differences(was); len(list) > 0 {
-			what = strings.Join(list, ", ")
-		}
-	}
-	err = fmt.Errorf("resume %s: it has other simulations: %s; give it what it had, or begin another run with --out", folder, what)
+	was, err := config.ReadCluster(env.Files, run.Path(runs.ResolvedFile), nil)
+	what := work.Differences(was, err, c.Differences, "its options differ")
+	err = fmt.Errorf("resume %s: the configuration differs from the run's: %s; restore it, or start another run with option out", folder, what)
 	return nil, errors.Join(failure.With(failure.Configuration, err), run.Close())
 }
 
 // into simulates into a run folder, or reads the outcome that is there.
 func (s *study) into(ctx context.Context, run *results.Run) (*runs.ClusterOutcome, error) {
 	var done runs.ClusterOutcome
-	if err := results.ReadOutcome(s.env.Files, run.Path(""), &done); !runs.NotThere(err) {
-		return &done, err
+	if err := results.ReadOutcome(s.env.Files, run.Path(""), &done); err == nil {
+		return &done, s.forget(run.Path(""), &done)
+	} else if !runs.NotThere(err) {
+		return nil, err
 	}
 	stream, err := run.Stream(runs.ClusterStream, columns) // by which the folder is known
 	if err == nil {
@@ -94,13 +87,18 @@ func (s *study) into(ctx context.Context, run *results.Run) (*runs.ClusterOutcom
 	if err != nil {
 		return nil, err
 	}
-	outcome, err := s.replay(ctx, func(c *runs.ClusterCell, o *cluster.Outcome) error {
-		return o.Write(s.env.Files, run.Path(c.Name()), s.Output.Every)
-	})
+	r := &replay{study: s, folder: run.Path("")}
+	if r.from, err = s.inputs(); err != nil {
+		return nil, err
+	}
+	outcome, err := r.run(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return outcome, errors.Join(table(stream, outcome), run.WriteOutcome(outcome))
+	if err := errors.Join(table(stream, outcome), run.WriteOutcome(outcome)); err != nil {
+		return nil, err
+	}
+	return outcome, s.forget(run.Path(""), outcome)
 }
 
 // columns define the table of a run.

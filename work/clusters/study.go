@@ -42,7 +42,7 @@ func readStudy(env *work.Env, c *config.Cluster) (*study, error) {
 		return nil, work.ReadFault(err)
 	}
 	if len(read.Jobs) == 0 {
-		return nil, fmt.Errorf("no job of %s is between the seconds %d and %d; give another --from and --to, or none", c.Cluster.Trace, c.Cluster.From, c.Cluster.To)
+		return nil, fmt.Errorf("no job of %s is between the seconds %d and %d; give another option from and option to, or none", c.Cluster.Trace, c.Cluster.From, c.Cluster.To)
 	}
 	s.share(read.Jobs)
 	s.base.Jobs, s.base.PerNode, s.base.CPUs, s.format = read.Jobs, c.Cluster.PerNode, c.Cluster.CPUs, read.Format
@@ -60,7 +60,7 @@ const undividedName = "all"
 func (s *study) readNodes() (err error) {
 	nodes := cmp.Or(s.Cluster.Cluster.Nodes, s.data.Nodes)
 	if nodes == "" {
-		return failure.Usagef("there is no vc_config.csv in %s; name a file of the virtual clusters and their nodes with --nodes", s.Cluster.Cluster.Data)
+		return failure.Usagef("there is no vc_config.csv in %s; name a file of the virtual clusters and their nodes with option nodes", s.Cluster.Cluster.Data)
 	}
 	if count, err := strconv.Atoi(nodes); err == nil || errors.Is(err, strconv.ErrRange) {
 		if count < 1 || count > trace.MaxNodes {

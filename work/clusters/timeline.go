@@ -39,10 +39,10 @@ type Change struct {
 // follows a job. A job that shares its devices counts for half of them.
 func Follow(ctx context.Context, env *work.Env, c *config.Cluster, o TimelineOptions) (*Timeline, error) {
 	if len(c.Schedule.Schedulers) != 1 || len(c.Schedule.Loads) != 1 {
-		return nil, failure.Usagef("a timeline is of one scheduler and load; name one with --scheduler")
+		return nil, failure.Usagef("a timeline is of one scheduler and load; name one with option scheduler")
 	}
 	if !(o.Budget >= 0) || math.IsInf(o.Budget, 0) {
-		return nil, failure.Usagef("--budget is %g s; must not be negative or infinite", o.Budget)
+		return nil, failure.Usagef("option budget is %g s; must not be negative or infinite", o.Budget)
 	}
 	s, err := readStudy(env, c)
 	if err != nil {
@@ -76,7 +76,7 @@ func timelineOf(o *cluster.Outcome, id string) (*Timeline, error) {
 				return nil, fmt.Errorf("job %s cannot run: %s; name another", id, r.Why)
 			}
 		}
-		return nil, fmt.Errorf("there is no job %s among those that were scheduled; 'graft trace info' tells of the trace, and --from and --to of what is simulated", id)
+		return nil, fmt.Errorf("there is no job %s among those that were scheduled; 'graft trace info' tells of the trace, and option from and option to of what is simulated", id)
 	}
 	t := &Timeline{}
 	began, devices, running := int64(0), 0, false

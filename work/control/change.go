@@ -18,12 +18,11 @@ const changeRemedy = `send an object such as {"change": "up", "devices": 2}`
 // changeKeys are the keys of that object.
 var changeKeys = []string{"change", "devices"}
 
-// mostDevices is far more than a job can have, and not so many that a step on a
-// virtual clock takes no time.
+// mostDevices limits the devices of a job. With more, a step would take no time on a virtual clock.
 const mostDevices = 1 << 16
 
-// parseChange reads what is asked for. Devices are zero where nothing is said of
-// them, and the change is none.
+// parseChange reads a requested change. Zero devices leave their number to the job; without a
+// change the new number decides.
 func parseChange(body []byte) (c trainer.Change, devices int, refused *listen.Refusal) {
 	fields, refused := objectOf(body)
 	if refused != nil {
@@ -37,7 +36,7 @@ func parseChange(body []byte) (c trainer.Change, devices int, refused *listen.Re
 	if raw, given := fields["devices"]; given {
 		devices, refused = devicesOf(raw)
 	} else if c == trainer.Same {
-		refused = bad("say change, devices or both", "the object says nothing")
+		refused = bad("set change, devices or both", "the object has neither change nor devices")
 	}
 	if refused != nil {
 		return "", 0, refused
@@ -49,16 +48,15 @@ func bad(remedy, format string, args ...any) *listen.Refusal {
 	return listen.Refuse(http.StatusBadRequest, remedy, format, args...)
 }
 
-// objectOf reads an object that has each of its keys once, and no other. The JSON
-// package by itself would pass over other cases of letters, and keys that are there
-// twice.
+// objectOf reads an object in which each known key is at most once, and no other. encoding/json
+// alone would accept keys in other cases, and duplicates.
 func objectOf(body []byte) (map[string]json.RawMessage, *listen.Refusal) {
 	var whole json.RawMessage
 	if err := json.Unmarshal(body, &whole); err != nil {
 		return nil, bad(changeRemedy, "the body is not JSON: %v", err)
 	}
 	if whole[0] != '{' {
-		return nil, bad(changeRemedy, "the body is %s, and not an object", shown(whole))
+		return nil, bad(changeRemedy, "the body is %s; expected an object", shown(whole))
 	}
 	in := json.NewDecoder(bytes.NewReader(whole))
 	_, _ = in.Token() // the brace; it is JSON, so that nothing from here on can fail
@@ -75,9 +73,9 @@ func objectOf(body []byte) (map[string]json.RawMessage, *listen.Refusal) {
 		case err != nil:
 			return nil, bad(changeRemedy, "the body is not JSON: %v", err)
 		case !slices.Contains(changeKeys, key):
-			return nil, bad("the keys are "+strings.Join(changeKeys, " and "), "there is no key %s", shown([]byte(strconv.Quote(key))))
+			return nil, bad("the keys are "+strings.Join(changeKeys, " and "), "unknown key %s", shown([]byte(strconv.Quote(key))))
 		case twice:
-			return nil, bad("say it once", "the key %q is there twice", key)
+			return nil, bad("give it once", "duplicate key %q", key)
 		}
 		fields[key] = value
 	}
@@ -90,13 +88,13 @@ func changeOf(raw json.RawMessage) (trainer.Change, *listen.Refusal) {
 	if c := trainer.Change(text); err == nil && (c == trainer.Up || c == trainer.Down) {
 		return c, nil
 	}
-	return "", bad(`write "up" or "down"`, `change is %s; there are "up" and "down"`, shown(raw))
+	return "", bad(`write "up" or "down"`, `change is %s; expected "up" or "down"`, shown(raw))
 }
 
 func devicesOf(raw json.RawMessage) (int, *listen.Refusal) {
 	n, err := strconv.Atoi(string(raw))
 	if err != nil || n < 1 || n > mostDevices {
-		return 0, bad("write how many devices there are from then on", "devices is %s; it is a whole number from 1 to %d", shown(raw), mostDevices)
+		return 0, bad("set the new number of devices", "devices is %s; expected a whole number from 1 to %d", shown(raw), mostDevices)
 	}
 	return n, nil
 }

@@ -70,8 +70,7 @@ func (g *gate) admit(c *client) (wait time.Duration) {
 	return 0
 }
 
-// rest waits for a free place, for at most so long. It returns false once the gate is
-// closed.
+// rest waits for a free place, for at most so long. It returns false once the gate is closed.
 func (g *gate) rest(wait time.Duration) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), wait)
 	defer cancel()

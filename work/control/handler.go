@@ -21,8 +21,7 @@ import (
 // answerWithin limits the wait for the job's answer to a change.
 const answerWithin = 10 * time.Second
 
-// handler answers requests. It reads snapshots and queues changes, and never blocks the
-// job.
+// handler answers requests. It reads snapshots and queues changes, and never blocks the job.
 type handler struct {
 	monitor  *Monitor
 	live     *trainer.Live
@@ -50,7 +49,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	if refused := h.serve(w, r); refused != nil {
 		if refused.Status == http.StatusUnauthorized || refused.Status == http.StatusForbidden {
-			w.Header().Set("Connection", "close") // its place is for others
+			w.Header().Set("Connection", "close") // its place is free for other clients
 		}
 		writeAnswer(w, refused.Status, refused)
 	}
@@ -58,23 +57,23 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (h *handler) serve(w http.ResponseWriter, r *http.Request) *listen.Refusal {
 	if host := listen.HostOf(r.Host); !h.hosts(host) {
-		return listen.Refuse(http.StatusForbidden, "call it by the address in the run folder's file listen", "%q is not where this job listens", host)
+		return listen.Refuse(http.StatusForbidden, "call it by the address in the run folder's file listen", "%q is not an address of this job", host)
 	}
 	if !h.authorised(r.Header.Get("Authorization")) {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="graft"`)
 		return listen.Refuse(http.StatusUnauthorized, "send the header Authorization: Bearer TOKEN; a token that graft made is in the run folder's file token",
-			"the request has no token, or not that of this job")
+			"the request has no token or a wrong one")
 	}
 	if !authorise(r.Context()) {
 		w.Header().Set("Connection", "close")
 	}
 	route, found := routes[r.URL.Path]
 	if !found {
-		return listen.Refuse(http.StatusNotFound, "there are /status, /metrics and /allocation", "there is no %q", r.URL.Path)
+		return listen.Refuse(http.StatusNotFound, "use /status, /metrics or /allocation", "unknown path %q", r.URL.Path)
 	}
 	if r.Method != route.method && !(r.Method == http.MethodHead && route.method == http.MethodGet) {
 		w.Header().Set("Allow", map[string]string{http.MethodGet: "GET, HEAD", http.MethodPost: "POST"}[route.method])
-		return listen.Refuse(http.StatusMethodNotAllowed, "use "+route.method, "%s is not for %s", r.Method, r.URL.Path)
+		return listen.Refuse(http.StatusMethodNotAllowed, "use "+route.method, "%s is not allowed for %s", r.Method, r.URL.Path)
 	}
 	return route.handle(h, w, r)
 }
@@ -142,11 +141,11 @@ func (h *handler) allocation(w http.ResponseWriter, r *http.Request) *listen.Ref
 func refusalOf(err error) *listen.Refusal {
 	switch {
 	case errors.Is(err, trainer.ErrOver):
-		return listen.Refuse(http.StatusConflict, "begin another job", "%v", err)
+		return listen.Refuse(http.StatusConflict, "start another job", "%v", err)
 	case errors.Is(err, trainer.ErrConflict):
-		return listen.Refuse(http.StatusConflict, "see how many devices it has under /status, and what it was asked for already", "%v", err)
+		return listen.Refuse(http.StatusConflict, "read devices and pending in /status", "%v", err)
 	case errors.Is(err, trainer.ErrBusy):
-		return listen.Refuse(http.StatusTooManyRequests, "wait until those under pending of /status are done", "%v", err)
+		return listen.Refuse(http.StatusTooManyRequests, "wait until the pending changes of /status are done", "%v", err)
 	case errors.Is(err, trainer.ErrStopped):
 		return listen.Refuse(http.StatusServiceUnavailable, "resume the job and ask again", "%v", err)
 	}
@@ -161,7 +160,7 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *listen.Refusal) 
 		return nil, listen.Refuse(http.StatusUnsupportedMediaType, "send the header Content-Type: application/json", "the body is of the type %q", given)
 	}
 	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
-		return nil, listen.Refuse(http.StatusUnsupportedMediaType, "send it as it is", "the body is packed with %q", coding)
+		return nil, listen.Refuse(http.StatusUnsupportedMediaType, "send it uncompressed", "the body is encoded with %q", coding)
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostBody))
 	var large *http.MaxBytesError

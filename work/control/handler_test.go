@@ -68,8 +68,7 @@ func TestListenAnswersLater(t *testing.T) {
 	require.Equal(t, http.StatusServiceUnavailable, status)
 }
 
-// Whatever is sent is read without a panic, and what is taken says exactly what was
-// sent.
+// Whatever is sent is read without a panic, and what is taken says exactly what was sent.
 func FuzzParseChange(f *testing.F) {
 	for _, text := range []string{`{"change": "up", "devices": 2}`, `{"devices": 3}`, `{"change":"down"}`, `{}`, `[]`, `null`, `{"change": null}`, `{"devices": 1e3}`,
 		`{"devices": 2, "devices": 2}`, `{"Devices": 2}`, "{\"change\":\"\\u0075p\"}", `{"change": {"change": "up"}}`, `{"devices": -0}`, "\xff", ` {"devices" : 65536 } `} {

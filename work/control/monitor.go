@@ -30,8 +30,7 @@ type Monitor struct {
 	list    []Adaptation
 }
 
-// NewMonitor makes the snapshot of a job that begins or resumes, from the rows and notes
-// so far.
+// NewMonitor makes the snapshot of a job that begins or resumes, from the rows and notes so far.
 func NewMonitor(network string, p trainer.Progress, rows []trainer.Row, notes []trainer.Note) *Monitor {
 	m := &Monitor{network: network}
 	for _, n := range notes {

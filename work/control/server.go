@@ -62,7 +62,7 @@ type Server struct {
 func Open(env *work.Env, o Options) (*Server, error) {
 	if o.Address == "" {
 		if o.Anywhere || o.TokenFile != "" {
-			return nil, failure.Usagef("--listen-anywhere and --token-file are for --listen; say at which address")
+			return nil, failure.Usagef("option listen-anywhere and option token-file are for option listen; say at which address")
 		}
 		return nil, nil
 	}
@@ -78,13 +78,12 @@ func Open(env *work.Env, o Options) (*Server, error) {
 		return nil, err
 	}
 	if o.Anywhere {
-		env.Log.Warn("whoever can read the network to this address can read the token", zap.String("address", o.Address))
+		env.Log.Warn("everybody who can read the network traffic to this address can read the token", zap.String("address", o.Address))
 	}
 	return s, nil
 }
 
-// Serve answers requests from now on, and writes the address and a made token into the run
-// folder.
+// Serve answers requests from now on, and writes the address and a made token into the run folder.
 func (s *Server) Serve(folder string, m *Monitor, live *trainer.Live) error {
 	if s == nil {
 		return nil
@@ -103,7 +102,7 @@ func (s *Server) Serve(folder string, m *Monitor, live *trainer.Live) error {
 	go func() {
 		defer close(s.done)
 		if err := s.server.Serve(newGate(s.listener, s.env.Now, placeKept)); !errors.Is(err, http.ErrServerClosed) {
-			s.env.Log.Error("nobody listens any more", zap.Error(err))
+			s.env.Log.Error("the server has stopped", zap.Error(err))
 		}
 	}()
 	s.env.Log.Info("listening", fields...)
@@ -125,8 +124,7 @@ func (s *Server) announce(folder string) ([]zap.Field, error) {
 		s.files = append(s.files, secret)
 		fields = append(fields, zap.String("token", secret))
 	}
-	err := files.WriteAtomic(s.env.Files, path, func(w io.Writer) error { _, err := io.WriteString(w, address+"\n"); return err })
-	if err != nil {
+	if err := s.env.WriteText(path, address+"\n"); err != nil {
 		return nil, err
 	}
 	s.files = append(s.files, path)

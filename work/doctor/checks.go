@@ -37,7 +37,7 @@ func machineChecks(fsys files.FS) []check {
 
 var deviceChecks = []check{
 	{"a network learns on %s", "try another device or LibTorch; graft cannot train on this one", learns},
-	{"the fast path agrees on %s", "train with --exact and report it", fastAgrees},
+	{"the fast path agrees on %s", "set train.exact and report it", fastAgrees},
 }
 
 // runChecks runs all checks; if the first one, LibTorch, fails, it is the only one.

@@ -78,7 +78,7 @@ func Durations(ctx context.Context, env *work.Env, o DurationOptions) (*Duration
 		return nil, err
 	}
 	if d.Model == nil && o.Saved+o.Shapes != "" {
-		err = failure.With(failure.Partial, errors.New("the estimates are written, but there is no model and no shapes: no week has enough jobs that ended before it; give more with --history"))
+		err = failure.With(failure.Partial, errors.New("the estimates are written, but there is no model and no shapes: no week has enough jobs that ended before it; give more with option history"))
 	}
 	return report, err
 }

@@ -108,7 +108,7 @@ func (o *ForecastOptions) readTicks(env *work.Env) ([]estimate.Tick, error) {
 
 func (o *ForecastOptions) readTable(env *work.Env) ([]estimate.Tick, error) {
 	if o.Window != nil || !o.Start.IsZero() || o.Format != "" {
-		return nil, failure.Usagef("--window, --start and --format are of a trace; leave them out with --ticks")
+		return nil, failure.Usagef("option window, option start and option format are of a trace; leave them out with option ticks")
 	}
 	f, err := env.Files.Open(o.Ticks)
 	if err != nil {

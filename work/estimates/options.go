@@ -5,7 +5,6 @@ package estimates
 import (
 	"cmp"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -44,11 +43,8 @@ func (o *Options) mayWrite(env *work.Env, paths ...string) error {
 		if slices.Contains(paths[:k], path) {
 			return failure.Usagef("%s would be written twice: name another file", path)
 		}
-		if err := work.MayWrite(env.Files, path, o.Force); err != nil {
+		if err := work.MayCreate(env.Files, path, o.Force); err != nil {
 			return err
-		}
-		if _, err := env.Files.Stat(filepath.Dir(path)); err != nil {
-			return fmt.Errorf("write %s: %w; make the folder first", path, err)
 		}
 	}
 	return nil
@@ -76,7 +72,7 @@ func (o *Options) readDated(env *work.Env, path string, window *trace.Window) (*
 	d := &dated{Trace: all, given: all.Start.IsZero()}
 	if d.given {
 		if o.Start.IsZero() {
-			return nil, failure.Usagef("the seconds of %s have no date, on which hours and weekdays depend: give that of its second zero with --start, such as 2020-04-01", path)
+			return nil, failure.Usagef("the seconds of %s have no date, on which hours and weekdays depend: give that of its second zero with option start, such as 2020-04-01", path)
 		}
 		d.Start = o.Start
 	}
@@ -88,7 +84,7 @@ func (o *Options) unneededStart(needed bool) error {
 	if o.Start.IsZero() || needed {
 		return nil
 	}
-	return failure.Usagef("--start %s: the dates of %s are in it; leave the flag out", o.Start.Format(time.DateOnly), o.Trace)
+	return failure.Usagef("option start %s: the dates of %s are in it; leave it out", o.Start.Format(time.DateOnly), o.Trace)
 }
 
 // target returns the form of the target that models learn; the default is TargetPlain.

@@ -10,8 +10,7 @@ import (
 	"graft/work"
 )
 
-// Result holds the result of an evaluation. Either Compared or LeftOut is set; the other
-// is nil.
+// Result holds the result of an evaluation. Either Compared or LeftOut is set; the other is nil.
 type Result struct {
 	Compared *runs.EvaluationReport // policies that were given
 	LeftOut  *runs.LeaveOutReport   // policies that learned from what was not left out

@@ -51,15 +51,15 @@ var defaults = map[string]func() learning.Options{"": learning.NewTransferOption
 func (o Options) Validate(fsys files.FS) error {
 	switch {
 	case o.Leave.By == "" && (len(o.Policies) == 0 || slices.Contains(o.Policies, "")):
-		return failure.Usagef("--policy says what is evaluated: a policy's file or the folder of its run")
+		return failure.Usagef("option policy is missing; give the file of a policy or the folder of its run")
 	case o.Leave.File == "" && len(o.Tables) == 0 || slices.Contains(o.Tables, ""):
-		return failure.Usagef("--table says against what: the folder of a table")
+		return failure.Usagef("option table is missing; give the folder of a table")
 	}
 	if twice := repeated(fsys, o.Policies); twice != "" {
-		return failure.Usagef("--policy: %s is named twice", twice)
+		return failure.Usagef("option policy: %s is given twice", twice)
 	}
 	if twice := repeated(fsys, o.Tables); twice != "" {
-		return failure.Usagef("--table: %s is named twice", twice)
+		return failure.Usagef("option table: %s is given twice", twice)
 	}
 	return failure.With(failure.Usage, errors.Join(o.reading().Validate(), o.Leave.validate()))
 }
@@ -70,16 +70,16 @@ func (o LeaveOut) validate() error {
 	}
 	var faults []error
 	if groupings[o.By] == nil {
-		faults = append(faults, fmt.Errorf("--leave-out is %q; it is scenario or network", o.By))
+		faults = append(faults, fmt.Errorf("option leave-out is %q; expected scenario or network", o.By))
 	}
 	if defaults[o.For] == nil {
-		faults = append(faults, fmt.Errorf("--for is %q; it is new or known", o.For))
+		faults = append(faults, fmt.Errorf("option for is %q; expected new or known", o.For))
 	}
 	if o.Seeds < 0 {
-		faults = append(faults, fmt.Errorf("--seeds is %d; at least one policy learns", o.Seeds))
+		faults = append(faults, fmt.Errorf("option seeds is %d; must be at least 1", o.Seeds))
 	}
 	if o.Steps < 0 {
-		faults = append(faults, fmt.Errorf("--steps is %d; it is not negative", o.Steps))
+		faults = append(faults, fmt.Errorf("option steps is %d; must not be negative", o.Steps))
 	}
 	return errors.Join(faults...)
 }

@@ -43,7 +43,7 @@ func ReadPolicies(ctx context.Context, fsys files.FS, o Options) ([]*Policy, err
 	}
 	original := slices.ContainsFunc(all, func(p *Policy) bool { return p.Kind == runs.OriginalPolicy })
 	if !original && (o.Vocab != "" || o.Prefix != "") {
-		return nil, failure.Usagef("--vocab and --prefix are for policies of the original's, and %s is a structural policy, which reads any network; leave them away", all[0].Path)
+		return nil, failure.Usagef("option vocab and option prefix are for policies of the original, and %s is a structural policy, which reads any network; leave them out", all[0].Path)
 	}
 	return all, nil
 }
@@ -82,7 +82,7 @@ func (p *Policy) read(ctx context.Context, fsys files.FS, o Options) (err error)
 }
 
 func needsVocab(policy string) error {
-	return failure.Usagef("--vocab says how %s reads a network: the folder of the vocabulary that it learned with", policy)
+	return failure.Usagef("option vocab is missing; %s needs the folder of the vocabulary that it learned with", policy)
 }
 
 // kindOf tells a structural policy from one of the original's, by what is in the folder
@@ -191,8 +191,7 @@ func (p *Policy) describe(vocab string) runs.EvaluatedPolicy {
 	return r
 }
 
-// withBaselines are all choosers that are compared. The best fixed sequence has seen the
-// tables.
+// withBaselines are all choosers that are compared. The best fixed sequence has seen the tables.
 func withBaselines(policies []*Policy, trees []*simulation.Tree) ([]evaluation.Candidate, error) {
 	var entrants []evaluation.Candidate
 	for _, p := range policies {
@@ -202,7 +201,7 @@ func withBaselines(policies []*Policy, trees []*simulation.Tree) ([]evaluation.C
 	for k, e := range entrants {
 		taken := slices.Concat(entrants[:k], baselines)
 		if slices.ContainsFunc(taken, func(o evaluation.Candidate) bool { return o.Name == e.Name }) {
-			err = errors.Join(err, failure.Usagef("--policy: %q is the name of two who are compared; name the policy by another path", e.Name))
+			err = errors.Join(err, failure.Usagef("option policy: two candidates are named %q; give the policy by another path", e.Name))
 		}
 	}
 	return append(entrants, baselines...), err

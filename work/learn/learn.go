@@ -27,16 +27,14 @@ type Options struct {
 	Tensorboard bool     // write event files for TensorBoard; false leaves it to the file's run.tensorboard
 }
 
-// Result holds the result of a learning run. Either Policies or Study is set; the other
-// is nil.
+// Result holds the result of a learning run. Either Policies or Study is set; the other is nil.
 type Result struct {
 	Policies *PoliciesResult // structural policies
 	Study    *StudyResult    // a policy of the original's
 }
 
-// Run trains the policies of a configuration file. Where ctx ends it saves checkpoints
-// and returns an error of the code failure.Requeue; with Resume the run then goes on to
-// the same bits.
+// Run trains the policies of a configuration file. Where ctx ends it saves checkpoints and returns
+// an error of the code failure.Requeue; with Resume the run then goes on to the same bits.
 func Run(ctx context.Context, env *work.Env, path string, o Options) (*Result, error) {
 	if config.KindOf(env.Files, path) != config.TreeLearningKind {
 		return runStudy(ctx, env, path, o)
@@ -73,18 +71,14 @@ func newRun(env *work.Env, o Options) run {
 	return r
 }
 
-// open makes the run folder with the configuration as it was given or, to resume, opens
-// it.
+// open makes the run folder with the configuration as it was given or, to resume, opens it.
 func (r *run) open(given, resolved string, m results.Manifest) (err error) {
 	if r.o.Resume {
 		r.stored, err = results.Open(r.env.Files, r.o.Folder)
 		return err
 	}
 	m.Device = "cpu"
-	r.stored, err = results.Create(r.env.Files, r.o.Folder, results.CreateOptions{Force: r.o.Force, Config: given, Resolved: resolved}, r.env.Manifest(m))
-	if errors.Is(err, results.ErrExists) {
-		err = failure.With(failure.Usage, err)
-	}
+	r.stored, err = r.env.CreateRun(r.o.Folder, results.CreateOptions{Force: r.o.Force, Config: given, Resolved: resolved}, m)
 	return err
 }
 
@@ -93,7 +87,7 @@ func (r *run) end(err error) error {
 	switch {
 	case errors.Is(err, learning.ErrStopped):
 		r.alone.Info("stopped", zap.Error(err))
-		err = failure.With(failure.Requeue, fmt.Errorf("%w in %s; go on with --resume", err, r.o.Folder))
+		err = failure.With(failure.Requeue, fmt.Errorf("%w in %s; go on with option resume", err, r.o.Folder))
 	case err != nil:
 		r.alone.Error("failed", zap.Error(err))
 	}

@@ -40,9 +40,8 @@ type structural struct {
 	took time.Duration // that learning has, in this process
 }
 
-// Structural trains structural policies as a configuration says whose tables were read.
-// The run folder is o.Folder; it keeps text as the configuration that was given. Set is
-// not looked at.
+// Structural trains structural policies as a configuration says whose tables were read. The run
+// folder is o.Folder; it keeps text as the configuration that was given. Set is not looked at.
 func Structural(ctx context.Context, env *work.Env, l *config.TreeLearning, text string, o Options) (*PoliciesResult, error) {
 	if err := oneThread(); err != nil {
 		return nil, err
@@ -104,7 +103,7 @@ func (st *structural) begin(text string) (*seedLog, error) {
 		return nil, err
 	}
 	seeds := newSeedLog(folder, st.log, st.Run.All(), st.Learn.Steps)
-	if err := st.stored.ForgetEvents(); err != nil || !st.Run.Tensorboard { // all rows are told again
+	if err := st.stored.ForgetEvents(); err != nil || !st.Run.Tensorboard { // all rows are reported again
 		return seeds, err
 	}
 	seeds.curves, err = openCurves(st.env.Now, st.stored, 0, st.Resolved())
@@ -116,13 +115,9 @@ func (st *structural) checkSame() error {
 	if st.stored.Manifest().ConfigSHA256 == st.Digest() {
 		return nil
 	}
-	what := "its tables hold something else"
-	if was, err := config.ReadTreeLearning(st.env.Files, st.stored.Path(runs.ResolvedFile), nil); err == nil {
-		if list := st.Differences(was); len(list) > 0 {
-			what = strings.Join(list, ", ")
-		}
-	}
-	return failure.With(failure.Configuration, fmt.Errorf("resume %s: what learns is not what began there: %s; give it what it had, or begin another run with --folder", st.o.Folder, what))
+	was, err := config.ReadTreeLearning(st.env.Files, st.stored.Path(runs.ResolvedFile), nil)
+	what := work.Differences(was, err, st.Differences, "its tables have changed")
+	return failure.With(failure.Configuration, fmt.Errorf("resume %s: the configuration differs from the run's: %s; restore it, or start another run with option folder", st.o.Folder, what))
 }
 
 // train runs all seeds to their end, and shows how far they are.

@@ -90,7 +90,7 @@ func (st *study) learn(ctx context.Context, s *torch.Scope) (*StudyResult, error
 	if err != nil {
 		return nil, err
 	}
-	r := &StudyResult{Folder: st.o.Folder, Policy: st.stored.Path(runs.PolicyFile), Outcome: outcome, Speed: log.speed(outcome.Episodes), Rows: log.told, Table: table.Name}
+	r := &StudyResult{Folder: st.o.Folder, Policy: st.stored.Path(runs.PolicyFile), Outcome: outcome, Speed: log.speed(outcome.Episodes), Rows: log.reported, Table: table.Name}
 	if err := weights.Write(st.env.Files, r.Policy, set); err != nil {
 		return nil, err
 	}

@@ -14,24 +14,24 @@ import (
 // studyLog writes the figures of a study into its run folder, its curves and the log.
 type studyLog struct {
 	*learn.Folder
-	log     *zap.Logger
-	now     func() time.Time
-	limiter *work.ProgressLimiter
-	begun   time.Time // of this process
-	from    int       // episodes when this process began
-	total   int       // episodes in the end
-	told    []StudyRow
-	curves  *curves // nil where TensorBoard is not wanted
+	log      *zap.Logger
+	now      func() time.Time
+	limiter  *work.ProgressLimiter
+	begun    time.Time // of this process
+	from     int       // episodes when this process began
+	total    int       // episodes in the end
+	reported []StudyRow
+	curves   *curves // nil where TensorBoard is not wanted
 }
 
 func newStudyLog(f *learn.Folder, log *zap.Logger, now func() time.Time, from, total int) *studyLog {
-	return &studyLog{Folder: f, log: log, now: now, limiter: work.NewProgressLimiter(now), begun: now(), from: from, total: total, told: []StudyRow{}}
+	return &studyLog{Folder: f, log: log, now: now, limiter: work.NewProgressLimiter(now), begun: now(), from: from, total: total, reported: []StudyRow{}}
 }
 
 // Row adds figures. They are logged at the end, and not more often than a pace allows.
 func (s *studyLog) Row(r learn.Row) error {
 	greedy := tables.Sequence(s.Table.Records[r.Greedy].Sequence)
-	s.told = append(s.told, StudyRow{r.Episodes, r.Objective, r.Accuracy, r.Expected, greedy, r.Temperature, r.Rate})
+	s.reported = append(s.reported, StudyRow{r.Episodes, r.Objective, r.Accuracy, r.Expected, greedy, r.Temperature, r.Rate})
 	if s.limiter.Due() || r.Episodes >= s.total {
 		s.log.Info("learning", zap.Int("episodes", r.Episodes), zap.Int("of", s.total), zap.Int("per_second", int(s.speed(r.Episodes))),
 			zap.Float64("objective", work.Rounded(r.Objective)), zap.Float64("accuracy", work.Rounded(r.Accuracy)), zap.Float64("expected_accuracy", work.Rounded(r.Expected)),

@@ -54,10 +54,9 @@ func (r *Result) Skipped() string {
 	return strings.Join(names, ", ")
 }
 
-// Run runs the pipeline of a configuration file, or goes on with it in its folder. Where
-// sequences failed there is a result of the other scenarios and an error of the code
-// failure.Partial. Where ctx ends, what was done is kept, and the error has the code
-// failure.Requeue.
+// Run runs the pipeline of a configuration file, or goes on with it in its folder. Where sequences
+// failed there is a result of the other scenarios and an error of the code failure.Partial. Where
+// ctx ends, what was done is kept, and the error has the code failure.Requeue.
 func Run(ctx context.Context, env *work.Env, path string, o Options) (*Result, error) {
 	c, err := config.ReadPipeline(env.Files, path, o.Set)
 	if err != nil {
@@ -115,8 +114,7 @@ func (p *pipeline) open() (err error) {
 	return p.journal.Plan(p.env.Manifest(results.Manifest{Seed: p.Run.Seed, ConfigSHA256: p.Digest()}), p.planned())
 }
 
-// planned are all stages that there will be, with the runs that they leave and what they
-// make.
+// planned are all stages that there will be, with the runs that they leave and what they make.
 func (p *pipeline) planned() (all []*runs.Stage) {
 	for _, m := range p.Scenarios() {
 		name := m.Simulate.Name

@@ -18,6 +18,7 @@ import (
 	"graft/results/runs"
 	"graft/simulation/tables/tabletest"
 	"graft/work"
+	"graft/work/simulate"
 	"graft/work/worktest"
 )
 
@@ -47,27 +48,46 @@ func madeUp(t *testing.T) fs.FS {
 	return os.DirFS(dir)
 }
 
-// ran runs a pipeline on made-up tables.
-func ran(path string, tables fs.FS, env *work.Env, folder string) (*Result, error) {
+// copied stands for a simulation: it copies a made-up table.
+func copied(tables fs.FS) func(*work.Env, string, string) error {
+	return func(_ *work.Env, _, folder string) error {
+		table, err := fs.Sub(tables, filepath.Base(folder))
+		return errors.Join(err, os.RemoveAll(folder), os.CopyFS(folder, table))
+	}
+}
+
+// simulated runs a simulation with one worker in this process, not in one of its own.
+func simulated(env *work.Env, path, folder string) error {
+	set := []string{"data.synthetic.train=20", "data.synthetic.test=10", "train.batch=10", "adapt.rows=10", `fleet.image="graft"`, `fleet.claim="shared"`, `fleet.mount="/"`}
+	if _, err := simulate.Manifest(env, path, simulate.ManifestOptions{Set: set, Folder: folder, Force: true}); err != nil {
+		return err
+	}
+	if err := simulate.Work(context.Background(), env, folder, simulate.WorkerOptions{Threads: 1}); err != nil {
+		return err
+	}
+	_, err := simulate.Attach(context.Background(), env, folder, 0)
+	return err
+}
+
+// ran runs a pipeline with simulations of its own.
+func ran(path string, simulate func(env *work.Env, path, folder string) error, env *work.Env, folder string) (*Result, error) {
 	c, err := config.ReadPipeline(env.Files, path, nil)
 	if err != nil {
 		return nil, err
 	}
-	simulate := func(_ context.Context, _, folder string) error {
-		table, err := fs.Sub(tables, filepath.Base(folder))
-		return errors.Join(err, os.RemoveAll(folder), os.CopyFS(folder, table))
-	}
-	return (&pipeline{Pipeline: c, env: env, folder: folder, simulate: simulate}).run(context.Background())
+	p := &pipeline{Pipeline: c, env: env, folder: folder}
+	p.simulate = func(_ context.Context, path, folder string) error { return simulate(env, path, folder) }
+	return p.run(context.Background())
 }
 
 // A pipeline that meets a fault at any write ends in an error or the same bytes; the same
 // pipeline then goes on to the same bytes.
 func TestPipelinesSurviveFaults(t *testing.T) {
-	path, tables := written(t, 1, config.LeaveNone), madeUp(t)
-	kept := []string{runs.OutcomeFile, filepath.Join(runs.PolicyFolder, runs.VoteFile), filepath.Join(runs.PolicyFolder, runs.SeedFile(1)), filepath.Join(runs.PolicyFolder, runs.OutcomeFile),
+	path := written(t, 1, config.LeaveNone)
+	kept := []string{filepath.Join("s0", runs.TableFolder, "grid-1.jsonl"), runs.OutcomeFile, filepath.Join(runs.PolicyFolder, runs.VoteFile), filepath.Join(runs.PolicyFolder, runs.SeedFile(1)), filepath.Join(runs.PolicyFolder, runs.OutcomeFile),
 		filepath.Join(runs.EvaluationFolder, "verdicts.csv"), filepath.Join(runs.EvaluationFolder, runs.OutcomeFile)}
 	worktest.SurviveFaults(t, func(env *work.Env, folder string, _ bool) error {
-		_, err := ran(path, tables, env, folder)
+		_, err := ran(path, simulated, env, folder)
 		return err
 	}, func(path string) bool { return slices.Contains(kept, path) })
 }
@@ -75,7 +95,7 @@ func TestPipelinesSurviveFaults(t *testing.T) {
 // The learning file is written for people: what it says is what learned.
 func TestLearningFileIsARecord(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "run")
-	_, err := ran(written(t, 2, "scenario"), madeUp(t), worktest.Env(files.OS{}), folder)
+	_, err := ran(written(t, 2, "scenario"), copied(madeUp(t)), worktest.Env(files.OS{}), folder)
 	require.NoError(t, err)
 	l, err := config.ReadTreeLearning(files.OS{}, filepath.Join(folder, runs.LearnFile), nil)
 	require.NoError(t, err)

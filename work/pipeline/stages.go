@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"go.uber.org/zap"
@@ -74,7 +73,7 @@ func (p *pipeline) train(ctx context.Context, l *config.TreeLearning) error {
 		if err == nil || ctx.Err() != nil || errors.Is(err, files.ErrLocked) {
 			return err
 		}
-		p.env.Log.Warn("learning begins anew, as it cannot go on", zap.Error(err))
+		p.env.Log.Warn("learning starts from the beginning, as it cannot resume", zap.Error(err))
 	}
 	o.Resume, o.Force = false, true
 	_, err = learn.Structural(ctx, p.env, l, l.Resolved(), o)
@@ -155,8 +154,5 @@ func (p *pipeline) leaveOut(ctx context.Context, l *config.TreeLearning) (*runs.
 
 // write replaces a file of the folder.
 func (p *pipeline) write(name, text string) error {
-	return files.WriteAtomic(p.env.Files, p.at(name), func(w io.Writer) error {
-		_, err := io.WriteString(w, text)
-		return err
-	})
+	return p.env.WriteText(p.at(name), text)
 }

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -53,8 +52,10 @@ func Measure(ctx context.Context, env *work.Env, names []string, o Options) (*tr
 	if err != nil {
 		return nil, err
 	}
-	if err := o.mayWrite(env.Files); err != nil {
-		return nil, err
+	if o.Out != "" {
+		if err := work.MayCreate(env.Files, o.Out, o.Force); err != nil {
+			return nil, err
+		}
 	}
 	return o.measure(ctx, env, subjects)
 }
@@ -71,23 +72,23 @@ const (
 func (o Options) validateSizes() error {
 	var faults []error
 	for _, size := range []struct {
-		flag        string
+		option      string
 		value, most int
 	}{{"threads", o.Threads, mostThreads}, {"rounds", o.Rounds, mostRounds}, {"classes", o.Classes, mostClasses}} {
 		if size.value < 0 || size.value > size.most {
-			faults = append(faults, fmt.Errorf("--%s is %d; must be between 0, which is the default, and %d", size.flag, size.value, size.most))
+			faults = append(faults, fmt.Errorf("option %s is %d; must be between 0, which is the default, and %d", size.option, size.value, size.most))
 		}
 	}
 	input, err := model.ParseShape(o.Input)
 	if err != nil {
-		return errors.Join(append(faults, fmt.Errorf("--input: %w", err))...)
+		return errors.Join(append(faults, fmt.Errorf("option input: %w", err))...)
 	}
 	values := float64(slices.Max(append([]int{1}, o.Batches...)))
 	for _, n := range input {
 		values *= float64(n)
 	}
 	if values > mostValues {
-		faults = append(faults, fmt.Errorf("--input %s: a batch has %.0f values; must be at most %d", o.Input, values, mostValues))
+		faults = append(faults, fmt.Errorf("option input %s: a batch has %.0f values; must be at most %d", o.Input, values, mostValues))
 	}
 	return errors.Join(faults...)
 }
@@ -95,7 +96,7 @@ func (o Options) validateSizes() error {
 // subjects are the networks to be measured.
 func (o Options) subjects(fsys files.FS, names []string) ([]trainer.Subject, error) {
 	if o.Only && len(names) == 0 {
-		return nil, failure.Usagef("--only is for networks that are named; name one of 'graft model list', or a network file")
+		return nil, failure.Usagef("option only is for networks that are named; name one of 'graft model list', or a network file")
 	}
 	input, err := model.ParseShape(o.Input)
 	if err != nil {
@@ -123,7 +124,7 @@ func (o Options) subjects(fsys files.FS, names []string) ([]trainer.Subject, err
 	}
 	others, err := trainer.Subjects(input, o.Classes)
 	if err != nil {
-		return nil, failure.With(failure.Usage, fmt.Errorf("the networks that are measured by default: %w; --only leaves them out", err))
+		return nil, failure.With(failure.Usage, fmt.Errorf("the networks that are measured by default: %w; option only leaves them out", err))
 	}
 	return append(all, others...), nil
 }
@@ -136,8 +137,7 @@ func (o Options) load(fsys files.FS, name string, input model.Shape) (*model.Net
 	return work.LoadNetwork(fsys, name, input, o.Classes)
 }
 
-// networkLabel is the name of a network in a profile: that of the zoo, or else what it
-// prints as.
+// networkLabel is the name of a network in a profile: that of the zoo, or else what it prints as.
 func networkLabel(name string, n *model.Network) string {
 	if work.IsNetworkFile(name) {
 		return n.Name()
@@ -145,32 +145,12 @@ func networkLabel(name string, n *model.Network) string {
 	return name
 }
 
-// mayWrite returns an error, before anything is measured, where the file cannot be written.
-func (o Options) mayWrite(fsys files.FS) error {
-	if o.Out == "" {
-		return nil
-	}
-	if info, err := fsys.Stat(o.Out); err == nil && info.IsDir() {
-		return failure.Usagef("--out %s is a folder; name a file in it", o.Out)
-	} else if err == nil && !o.Force {
-		return failure.Usagef("--out %s is there already; --force replaces it", o.Out)
-	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("--out: %w", err)
-	}
-	if info, err := fsys.Stat(filepath.Dir(o.Out)); err != nil {
-		return fmt.Errorf("--out: %w", err)
-	} else if !info.IsDir() {
-		return failure.Usagef("--out %s: %s is no folder", o.Out, filepath.Dir(o.Out))
-	}
-	return nil
-}
-
 // measure measures the subjects, and records how in the profile.
 func (o Options) measure(ctx context.Context, env *work.Env, subjects []trainer.Subject) (*trainer.Profile, error) {
 	m := trainer.MeasureOptions{Batches: o.Batches, Rounds: o.Rounds, Exact: o.Exact, Steady: o.Steady, Now: env.Now,
 		Tell: func(what string, done, of int) { env.Log.Info(what, zap.Int("done", done), zap.Int("of", of)) }}
 	if err := m.Optimizer.Rule.UnmarshalText([]byte(o.Optimizer)); err != nil {
-		return nil, failure.Usagef("--optimizer: %w", err)
+		return nil, failure.Usagef("option optimizer: %w", err)
 	}
 	m.EnsureDefaults()
 	if err := m.Validate(); err != nil {

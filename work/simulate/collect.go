@@ -1,10 +1,11 @@
 package simulate
 
 import (
-	"graft/results/runs"
-	"graft/simulation/grid"
 	"path/filepath"
 	"time"
+
+	"graft/results/runs"
+	"graft/simulation/grid"
 )
 
 // left is the number of legs left to run at the last count. A count opens a file for each leg, so

@@ -52,7 +52,7 @@ func (o ManifestOptions) open(env *work.Env, path string) (*workspace, error) {
 	file, folder := path, ""
 	if info, err := env.Files.Stat(path); err == nil && info.IsDir() {
 		if o.Folder != "" || o.Force {
-			return nil, failure.Usagef("%s is a run folder already; --folder and --force are for a scenario's file", path)
+			return nil, failure.Usagef("%s is a run folder already; option folder and option force are for a scenario's file", path)
 		}
 		file, folder = filepath.Join(path, runs.ResolvedFile), path
 		if _, err := env.Files.Stat(filepath.Join(path, runs.PlanFile)); err != nil {

@@ -3,12 +3,13 @@ package simulate
 import (
 	"context"
 	"fmt"
+	"time"
+
 	"graft/fleet"
 	"graft/results/document"
 	"graft/simulation/grid"
 	"graft/simulation/tables"
 	"graft/work"
-	"time"
 
 	"go.uber.org/zap"
 )

@@ -70,7 +70,7 @@ func (r *Report) err() error {
 	if r.State.Failed == 0 {
 		return nil
 	}
-	err := &MissingSequences{fmt.Sprintf("%d of %d sequences failed, such as %s: %s; see %s/%s, and try them again with --retry",
+	err := &MissingSequences{fmt.Sprintf("%d of %d sequences failed, such as %s: %s; see %s/%s, and try them again with option retry",
 		r.State.Failed, r.State.Sequences, grid.Segment{Sequence: r.Failures[0].Sequence, Seed: r.Failures[0].Seed}, r.Failures[0].Why, r.Folder, runs.FailuresFolder)}
 	if r.State.Ended == 0 {
 		return err

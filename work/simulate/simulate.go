@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path/filepath"
 	"runtime"
@@ -17,7 +16,6 @@ import (
 
 	"graft/config"
 	"graft/dataset"
-	"graft/files"
 	"graft/fleet"
 	"graft/results"
 	"graft/results/failure"
@@ -108,9 +106,6 @@ func (s *workspace) prepareFolder(path string, force bool) error {
 	if errors.Is(err, results.ErrExists) && s.checkSame() == nil { // it was killed before it had a plan
 		run, err = results.Open(s.env.Files, s.folder)
 	}
-	if errors.Is(err, results.ErrExists) {
-		return failure.With(failure.Usage, err)
-	}
 	if err != nil {
 		return err
 	}
@@ -124,10 +119,7 @@ func (s *workspace) writePlan(run *results.Run) error {
 	if err != nil {
 		return err
 	}
-	return files.WriteAtomic(s.env.Files, run.Path(runs.PlanFile), func(w io.Writer) error {
-		_, err := w.Write(append(text, '\n'))
-		return err
-	})
+	return s.env.WriteText(run.Path(runs.PlanFile), string(text)+"\n")
 }
 
 // checkSame is an error where the simulation in the folder differs from this one.
@@ -136,13 +128,8 @@ func (s *workspace) checkSame() error {
 	if err == nil && was.Digest() == s.Digest() {
 		return nil
 	}
-	what := "a file that it reads has changed"
-	if err == nil {
-		if list := s.Differences(was); len(list) > 0 {
-			what = strings.Join(list, ", ")
-		}
-	}
-	return fmt.Errorf("%s has another simulation: %s; restore its configuration, name another folder with --folder, or move it aside with --force", s.folder, what)
+	what := work.Differences(was, err, s.Differences, "a file that it reads has changed")
+	return fmt.Errorf("%s has another simulation: %s; restore its configuration, name another folder with option folder, or move it aside with option force", s.folder, what)
 }
 
 // makePlan computes the plan. It loads the images on the CPU for their digest only.
@@ -171,9 +158,8 @@ func (s *workspace) create(path string, force bool) (*results.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	return results.Create(s.env.Files, s.folder, results.CreateOptions{Force: force, Config: given, Resolved: s.Resolved()}, s.env.Manifest(results.Manifest{
-		Seed: uint64(s.Run.Seed), Device: s.Run.Device, Profile: s.Time.Profile,
-		ConfigSHA256: s.Digest(), DatasetSHA256: s.plan.Cause.Data, Network: s.plan.Scenario.Network}))
+	return s.env.CreateRun(s.folder, results.CreateOptions{Force: force, Config: given, Resolved: s.Resolved()}, results.Manifest{Seed: uint64(s.Run.Seed),
+		Device: s.Run.Device, Profile: s.Time.Profile, ConfigSHA256: s.Digest(), DatasetSHA256: s.plan.Cause.Data, Network: s.plan.Scenario.Network})
 }
 
 // batch describes the workers. A batch that the engine rejects has the exit code Configuration.

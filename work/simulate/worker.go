@@ -87,10 +87,10 @@ func (s *workspace) lab(scope *torch.Scope, o WorkerOptions) (*grid.Executor, er
 		return nil, err
 	}
 	if data.Digest != s.plan.Cause.Data {
-		return nil, failure.With(failure.Configuration, fmt.Errorf("the images of %s are not those that the simulation began with; restore them, or begin another with --folder", data.Name))
+		return nil, failure.With(failure.Configuration, fmt.Errorf("the images of %s differ from those that the simulation began with; restore them, or start another simulation in another folder", data.Name))
 	}
 	if code, err := codeVersion(device); err != nil || code != s.plan.Cause.Code {
-		return nil, errors.Join(err, failure.With(failure.Configuration, fmt.Errorf("the simulation began with %s, and this is %s; use that, or begin another with --folder", s.plan.Cause.Code, code)))
+		return nil, errors.Join(err, failure.With(failure.Configuration, fmt.Errorf("the simulation began with %s, and this is %s; use that, or start another simulation in another folder", s.plan.Cause.Code, code)))
 	}
 	runtime, err := torch.Describe()
 	if err != nil {

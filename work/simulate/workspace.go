@@ -1,12 +1,12 @@
 package simulate
 
 import (
-	"fmt"
+	"path/filepath"
+
 	"graft/config"
 	"graft/results/runs"
 	"graft/simulation/grid"
 	"graft/work"
-	"path/filepath"
 )
 
 // workspace is a simulation and its run folder.
@@ -21,7 +21,7 @@ type workspace struct {
 func openWorkspace(env *work.Env, folder string) (*workspace, error) {
 	plan, err := runs.ReadPlan(env.Files, filepath.Join(folder, runs.PlanFile))
 	if err != nil {
-		return nil, fmt.Errorf("open simulation %s: %w; give the run folder of 'graft simulate'", folder, err)
+		return nil, noSimulation(folder, err)
 	}
 	m, err := config.ReadSimulation(env.Files, filepath.Join(folder, runs.ResolvedFile), nil)
 	if err != nil {

@@ -40,17 +40,17 @@ type Options struct {
 func (o *Options) validate() error {
 	switch {
 	case o.Model == "":
-		return failure.Usagef("--model says on which network; 'graft model list' shows the zoo")
+		return failure.Usagef("option model is missing; 'graft model list' lists the zoo")
 	case len(o.Actions) == 0 && o.Replay == "":
-		return failure.Usagef("--action says what to do, such as --action deepen:0")
+		return failure.Usagef("option action is missing; give one such as deepen:0")
 	case o.Keep >= 0 && o.Replay == "":
-		return failure.Usagef("--shrink takes a record's changes back; name it with --replay")
+		return failure.Usagef("option shrink undoes changes of a record; give it with option replay")
 	case o.Keep < -1 || o.Rows < 2 || o.Noise < 0 || o.Tolerance < 0:
-		return failure.Usagef("--shrink is at least 0, --rows at least 2, --noise and --tolerance are not negative")
+		return failure.Usagef("option shrink is at least 0, option rows at least 2, option noise and option tolerance are not negative")
 	case o.Form != net2net.Auto && o.Form != net2net.Identity && o.Form != net2net.Residual:
-		return failure.Usagef("--form %q: there are identity and residual", o.Form)
+		return failure.Usagef("option form is %q; expected identity or residual", o.Form)
 	case o.Compat != net2net.Off && o.Compat != net2net.Original && o.Compat != net2net.WithoutNorm:
-		return failure.Usagef("--compat %q: there are original and original-without-norm", o.Compat)
+		return failure.Usagef("option compat is %q; expected original or original-without-norm", o.Compat)
 	}
 	if o.Out != "" {
 		if _, err := weights.FormatOf(o.Out); err != nil {

@@ -48,7 +48,7 @@ func (r *Report) failures() error {
 		if row.Over() {
 			hint := ""
 			if row.ByL2 {
-				hint = "; --form residual keeps it on every batch, and with more --rows batches differ less"
+				hint = "; option form residual keeps it on every batch, and with more option rows batches differ less"
 			}
 			faults = append(faults, fmt.Errorf("the function is not kept in %s mode on %s: it moves by %s, over %s; nothing was written%s",
 				row.Mode, row.Batch, row.moved(), PercentText(row.Tolerance), hint))

@@ -21,11 +21,9 @@ func Run(ctx context.Context, env *work.Env, o Options) (report *Report, err err
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	var input model.Shape
-	if o.Input != "" {
-		if input, err = model.ParseShape(o.Input); err != nil {
-			return nil, failure.With(failure.Usage, err)
-		}
+	input, err := work.ParseInput(o.Input)
+	if err != nil {
+		return nil, err
 	}
 	n, err := work.LoadNetwork(env.Files, o.Model, input, o.Classes)
 	if err != nil {

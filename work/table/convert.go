@@ -16,8 +16,7 @@ type Whole struct {
 	Records  []tables.Record `json:"records"`  // in the order of their actions
 }
 
-// Write writes the records that count into a new folder. With force an existing one is
-// moved aside.
+// Write writes the records that count into a new folder. With force an existing one is moved aside.
 func Write(fsys files.FS, found *tables.Report, out string, force bool) error {
 	err := tables.Create(fsys, out, found.Table.Scenario, tables.CreateOptions{Force: force})
 	if errors.Is(err, tables.ErrExists) {

@@ -1,7 +1,6 @@
 package traces
 
 import (
-	"os"
 	"slices"
 	"time"
 
@@ -59,12 +58,7 @@ func mayConvert(fsys files.FS, in, out string, o ConvertOptions) error {
 	if err := mayFormat(o.To); err != nil {
 		return err
 	}
-	source, err1 := fsys.Stat(in)
-	target, err2 := fsys.Stat(out)
-	if err1 == nil && err2 == nil && os.SameFile(source, target) {
-		return failure.Usagef("%s and %s are the same file: name another one to write", in, out)
-	}
-	return work.MayWrite(fsys, out, o.Force)
+	return work.MayConvert(fsys, in, out, o.Force)
 }
 
 // Writable are the names of the formats that can be written.
@@ -79,7 +73,7 @@ func Writable() (names []string) {
 
 func mayFormat(format string) error {
 	if !slices.Contains(Writable(), format) {
-		return failure.Usagef("--to %s: no such traces are written: use one of %s", format, document.SomeOf(Writable(), 8))
+		return failure.Usagef("option to %s: expected one of %s", format, document.SomeOf(Writable(), 8))
 	}
 	return nil
 }

@@ -67,7 +67,7 @@ func (o *GenerateOptions) mayGenerate(fsys files.FS, out string) error {
 		return err
 	}
 	if o.NodesFile == out {
-		return failure.Usagef("OUT and --nodes-out are one file: name two")
+		return failure.Usagef("OUT and option nodes-out are one file: name two")
 	}
 	for _, path := range []string{out, o.Data, o.NodesFile} {
 		if path == "" {

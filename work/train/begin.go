@@ -72,8 +72,7 @@ func (j *job) begin(parts *trainer.Parts, device torch.Device) (err error) {
 	return nil
 }
 
-// covered is an error where the profile lacks the cost of work that is known before the
-// job begins.
+// covered is an error where the profile lacks the cost of work that is known before the job begins.
 func (j *job) covered(data *dataset.Set) error {
 	profile, err := j.Profile()
 	if err != nil || profile == nil {

@@ -1,22 +1,17 @@
 package train
 
 import (
-	"errors"
 	"fmt"
-	"strings"
 
 	"graft/config"
 	"graft/dataset"
-	"graft/files"
 	"graft/results"
 	"graft/results/failure"
 	"graft/results/runs"
 	"graft/trainer"
+	"graft/work"
 	"graft/work/control"
 )
-
-// mostConfig limits the size of a configuration file, in bytes.
-const mostConfig = 1 << 20
 
 // open makes the run folder, or opens it and finds the last checkpoint.
 func (j *job) open(data *dataset.Set) (*trainer.SavedJob, error) {
@@ -27,9 +22,6 @@ func (j *job) open(data *dataset.Set) (*trainer.SavedJob, error) {
 		j.stored, err = j.create(data)
 	}
 	if err != nil {
-		if errors.Is(err, results.ErrExists) {
-			err = failure.With(failure.Usage, err)
-		}
 		return nil, err
 	}
 	if err := j.same(); err != nil {
@@ -53,25 +45,16 @@ func (j *job) same() error {
 	if j.stored.Manifest().ConfigSHA256 == j.Digest() {
 		return nil
 	}
-	what := "a file that it reads is another"
-	if was, err := config.ReadJob(j.env.Files, j.stored.Path(runs.ResolvedFile), nil); err == nil {
-		if list := j.Differences(was); len(list) > 0 {
-			what = strings.Join(list, ", ")
-		}
-	}
-	return failure.With(failure.Configuration, fmt.Errorf("resume %s: the job is not the one that began there: %s; give it what it had, or begin another run with --folder", j.folder, what))
+	was, err := config.ReadJob(j.env.Files, j.stored.Path(runs.ResolvedFile), nil)
+	what := work.Differences(was, err, j.Differences, "a file that it reads has changed")
+	return failure.With(failure.Configuration, fmt.Errorf("resume %s: the job differs from the run's: %s; restore its configuration, or start another run with option folder", j.folder, what))
 }
 
 func (j *job) create(data *dataset.Set) (*results.Run, error) {
-	given := ""
-	if j.path != "" {
-		text, err := files.ReadAll(j.env.Files, j.path, mostConfig)
-		if err != nil {
-			return nil, err
-		}
-		given = string(text)
+	given, err := j.env.Text(j.path)
+	if err != nil {
+		return nil, err
 	}
-	return results.Create(j.env.Files, j.folder, results.CreateOptions{Force: j.o.Force, Config: given, Resolved: j.Resolved()},
-		j.env.Manifest(results.Manifest{Seed: uint64(j.Run.Seed), Device: j.Run.Device, Profile: j.Time.Profile,
-			ConfigSHA256: j.Digest(), DatasetSHA256: data.Digest, Network: j.Network.Name}))
+	return j.env.CreateRun(j.folder, results.CreateOptions{Force: j.o.Force, Config: given, Resolved: j.Resolved()}, results.Manifest{Seed: uint64(j.Run.Seed),
+		Device: j.Run.Device, Profile: j.Time.Profile, ConfigSHA256: j.Digest(), DatasetSHA256: data.Digest, Network: j.Network.Name})
 }

@@ -61,7 +61,7 @@ func Run(ctx context.Context, env *work.Env, path string, o Options) (*Result, e
 		result, err = j.run(ctx)
 		j.logEnd(err)
 		if errors.Is(err, trainer.ErrStopped) {
-			return failure.With(failure.Requeue, fmt.Errorf("%w in %s; go on with --resume", err, j.folder))
+			return failure.With(failure.Requeue, fmt.Errorf("%w in %s; go on with option resume", err, j.folder))
 		}
 		return err
 	})

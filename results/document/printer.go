@@ -1,0 +1,26 @@
+package document
+
+import (
+	"fmt"
+	"io"
+)
+
+// Printer writes lines and tables to W. It keeps the first error and then writes nothing.
+type Printer struct {
+	W   io.Writer
+	Err error
+}
+
+// Line writes a line.
+func (p *Printer) Line(format string, args ...any) {
+	if p.Err == nil {
+		_, p.Err = fmt.Fprintf(p.W, format+"\n", args...)
+	}
+}
+
+// Table writes a table.
+func (p *Printer) Table(t *Table) {
+	if p.Err == nil {
+		p.Err = t.Print(p.W)
+	}
+}
