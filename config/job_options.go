@@ -75,9 +75,9 @@ type NetworkOptions struct {
 	// epoch ended, unless time.start is given. Empty means the file in the folder that
 	// Weights names, or none.
 	Runtimes string
-	// Anew starts with epoch zero and the first learning rate in spite of Runtimes, as the
+	// ResetEpochs starts with epoch zero and the first learning rate in spite of Runtimes, as the
 	// original did. False continues with both.
-	Anew bool
+	ResetEpochs bool
 }
 
 // EnsureDefaults fills in what zero stands for.

@@ -96,7 +96,7 @@ func TestAJobIsReadAsItIsWritten(t *testing.T) {
 	assert.Equal(t, torch.SGD, o.Optimizer.Rule)
 	assert.Equal(t, 0.01, o.Optimizer.LR, "the rate stays where only the rule is given")
 	assert.Equal(t, net2net.Residual, o.Adapt.Surgery.Form)
-	assert.Equal(t, 3, o.Adapt.Most)
+	assert.Equal(t, 3, o.Adapt.MaxDecisions)
 	assert.Equal(t, 100, o.Schedule.WarmUp)
 	d, err := j.Decider()
 	require.NoError(t, err)

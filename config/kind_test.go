@@ -11,6 +11,7 @@ import (
 
 	"graft/config/decode"
 	"graft/files"
+	"graft/results"
 )
 
 // note is a kind of file as a new one begins: options, defaults and checks.
@@ -93,7 +94,7 @@ func TestWhatResultsHaveToDoWithKeys(t *testing.T) {
 		}
 	}
 	for result, want := range map[decode.Result]string{
-		decode.None:     "run.folder run.listen run.tensorboard run.checkpoint run.at_once pipeline.folder pipeline.cache output.folder schedule.workers simulate.tries simulate.cache checkpoint. fleet.",
+		decode.None:     "run.folder run.listen run.tensorboard run.checkpoint run.workers pipeline.folder pipeline.cache output.folder schedule.workers simulate.tries simulate.cache checkpoint. fleet.",
 		decode.Rounding: "run.device run.threads parallel.",
 		decode.Contents: "pipeline.scenarios pipeline.set tables.folders tables.held_out",
 	} {
@@ -124,4 +125,33 @@ func TestAPipelineOfManyMissingScenarios(t *testing.T) {
 	assert.ErrorContains(t, err, "scenarios[0]: stat none0.toml")
 	assert.ErrorContains(t, err, "and 4980 more")
 	assert.Less(t, len(err.Error()), 10_000)
+}
+
+// A renamed key is a fault that names the new key, except in a file that graft wrote, and
+// changes no digest.
+func TestRenamedKeys(t *testing.T) {
+	const old = "[network]\nweights = \"a.pth\"\nanew = true\n[adapt]\nmost = 2\n[schedule]\nleast = 1e-5\n[parallel]\nmost = 3\n"
+	_, err := ReadJob(files.OS{}, written(t, "job.toml", old), nil)
+	for _, says := range []string{"anew is called reset_epochs now; rename it", "most is called max_decisions now", "least is called min_lr now", "most is called max_processes now"} {
+		require.ErrorContains(t, err, says)
+	}
+	_, err = ReadJob(files.OS{}, "", []string{"adapt.most=2"})
+	require.ErrorContains(t, err, "most is called max_decisions now")
+
+	path := written(t, results.ResolvedFile, old)
+	was, err := ReadJob(files.OS{}, path, nil)
+	require.NoError(t, err)
+	now, err := ReadJob(files.OS{}, "", []string{"network.weights=a.pth", "network.reset_epochs=true", "adapt.max_decisions=2", "schedule.min_lr=1e-5", "parallel.max_processes=3"})
+	require.NoError(t, err)
+	assert.Empty(t, now.Differences(was))
+	assert.Equal(t, Resolved(now), Resolved(was))
+	assert.Equal(t, "127182303d0e8b04e48246070362ceb3375777c829610e86e39b54c85ce0858b", now.Digest())
+
+	settings, err := ReadSettings(files.OS{}, path)
+	require.NoError(t, err)
+	assert.Contains(t, settings, Setting{Key: "adapt.max_decisions", Text: "2"})
+	assert.Contains(t, settings, Setting{Key: "network.weights", Text: "a.pth"})
+	for key, name := range renamed {
+		assert.NotContains(t, renamed, inTableOf(key, name))
+	}
 }

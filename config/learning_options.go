@@ -54,11 +54,11 @@ type LearningTable struct {
 	Network string
 	// Actions are the actions that the numbers of a single data.pkl stand for; empty means
 	// to deepen each marked block, and at last none. A folder lists its own.
-	Actions    []net2net.Action
-	Compat     net2net.Compat // compatibility of the surgery, which decides what the policy reads; empty means graft's own
-	Vocabulary string         // path of the vocabulary: a folder, a file of graft's, or NAME.ids.pkl with NAME.embeddings.pkl beside it; required
-	Prefix     bool           // whether each sequence starts with token 0, as for the original's first policies
-	Waste      bool           // whether the random numbers that the original drew for weights are drawn and discarded, so that actions are drawn as by it
+	Actions      []net2net.Action
+	Compat       net2net.Compat // compatibility of the surgery, which decides what the policy reads; empty means graft's own
+	Vocabulary   string         // path of the vocabulary: a folder, a file of graft's, or NAME.ids.pkl with NAME.embeddings.pkl beside it; required
+	Prefix       bool           // whether each sequence starts with token 0, as for the original's first policies
+	DiscardDraws bool           // whether the random numbers that the original drew for weights are drawn and discarded, so that actions are drawn as by it
 }
 
 // EnsureDefaults fills in what zero stands for.

@@ -20,7 +20,7 @@ func lessonFile(t testing.TB, more string) (string, originaltest.Files) {
 	t.Helper()
 	f, err := originaltest.Write(t.TempDir(), 2)
 	require.NoError(t, err)
-	return written(t, "policy.toml", fmt.Sprintf("[table]\nfile = %q\nvocabulary = %q\ncompat = \"original\"\nwaste = true\n%s", f.Table, f.Vocabulary, more)), f
+	return written(t, "policy.toml", fmt.Sprintf("[table]\nfile = %q\nvocabulary = %q\ncompat = \"original\"\ndiscard_draws = true\n%s", f.Table, f.Vocabulary, more)), f
 }
 
 func TestLearningIsReadWithWhatItNames(t *testing.T) {
@@ -43,7 +43,7 @@ func TestLearningIsReadWithWhatItNames(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, l.Resolved(), again.Resolved())
 	assert.Equal(t, l.Digest(), again.Digest())
-	for key, same := range map[string]bool{"run.folder=x": true, "run.checkpoint=1s": true, "run.seed=4": false, "learn.lr=1e-3": false, "table.waste=false": false} {
+	for key, same := range map[string]bool{"run.folder=x": true, "run.checkpoint=1s": true, "run.seed=4": false, "learn.lr=1e-3": false, "table.discard_draws=false": false} {
 		other, err := ReadLearning(files.OS{}, path, []string{"learn.episodes=500", key})
 		require.NoError(t, err)
 		assert.Equal(t, same, other.Digest() == l.Digest(), key)

@@ -71,7 +71,7 @@ func (m *Simulation) check(_ files.FS, r *decode.Reading) {
 	}
 	g := m.ground(m.network)
 	g.Decisions = 1
-	if _, _, err := g.Count(m.Simulate.Most); err != nil {
+	if _, _, err := g.Count(m.Simulate.MaxSequences); err != nil {
 		r.Blame("simulate.actions", err.Error())
 	}
 }
@@ -96,7 +96,7 @@ func (m *Simulation) Validate() error {
 		faults = append(faults, errors.New("fleet.gpus are for workers that train there, and run.device is cpu; let it be cuda"))
 	}
 	if asked := m.asked(); m.Simulate.Decisions > asked {
-		faults = append(faults, fmt.Errorf("decisions are %d, and the timeline and adapt.most lead to %d; let there be as many", m.Simulate.Decisions, asked))
+		faults = append(faults, fmt.Errorf("decisions are %d, and the timeline and adapt.max_decisions lead to %d; let there be as many", m.Simulate.Decisions, asked))
 	}
 	if m.shrinksBetween() {
 		faults = append(faults, errors.New("events have an up after a down: the network would shrink between decisions, which sequences of actions do not say; simulate each growth by itself"))
@@ -124,7 +124,7 @@ func (m *Simulation) asked() int {
 			ups++
 		}
 	}
-	return ups * m.Options().Adapt.Most
+	return ups * m.Options().Adapt.MaxDecisions
 }
 
 // Resolved is the text of the file with every value.
@@ -134,11 +134,7 @@ func (m *Simulation) Resolved() string { return Resolved(m) }
 func (m *Simulation) Digest() string {
 	h := sha256.New()
 	_, _ = io.WriteString(h, m.Job.Digest()) // a hash takes everything
-	for _, v := range Values(m) {
-		if strings.HasPrefix(v.Key, "simulate.") && v.Result == decode.Material {
-			fmt.Fprintf(h, "%s = %s\n", v.Key, v.Text)
-		}
-	}
+	writeKeys(h, m, "simulate.")
 	if m.likely != nil {
 		if set, err := m.likely.Set(); err == nil {
 			_ = weights.WriteSafetensors(h, set)

@@ -22,11 +22,11 @@ type SimulateOptions struct {
 	// Design selects the sequences: all runs every one; sample spreads a number of them
 	// evenly over all choices; halve drops the branches with the lowest accuracy at each
 	// decision; likely runs those that a policy finds likeliest. Empty means all.
-	Design grid.DesignKind `config:",one=all|sample|halve|likely"`
-	Most   int             // upper bound on the number of sequences; sample and likely run so many of more, and for all it is an error; zero means 10000
-	Keep   float64         // share of the branches that halve keeps at each decision; zero means 0.5
-	Policy string          // path of the structural policy of the design likely; empty for the others
-	Tries  int             `result:"none"` // attempts at a sequence before it is left out; zero means 2
+	Design       grid.DesignKind `config:",one=all|sample|halve|likely"`
+	MaxSequences int             // upper bound on the number of sequences; sample and likely run so many of more, and for all it is an error; zero means 10000
+	Keep         float64         // share of the branches that halve keeps at each decision; zero means 0.5
+	Policy       string          // path of the structural policy of the design likely; empty for the others
+	Tries        int             `result:"none"` // attempts at a sequence before it is left out; zero means 2
 	// Cache is the folder of outcomes, shared by all scenarios; empty means the folder cache
 	// beside the run folder.
 	Cache string `result:"none"`
@@ -41,12 +41,12 @@ func (o *SimulateOptions) EnsureDefaults() {
 		o.Tries = 2
 	}
 	d := o.design()
-	o.Design, o.Most, o.Keep = d.Which, d.Most, d.Keep
+	o.Design, o.MaxSequences, o.Keep = d.Which, d.Most, d.Keep
 }
 
 // design is the simulation's.
 func (o SimulateOptions) design() grid.Design {
-	d := grid.Design{Which: o.Design, Most: o.Most, Keep: o.Keep}
+	d := grid.Design{Which: o.Design, Most: o.MaxSequences, Keep: o.Keep}
 	d.EnsureDefaults()
 	return d
 }

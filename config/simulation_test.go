@@ -88,11 +88,11 @@ func TestPlans(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEqual(t, p.Cause.Options, q.Cause.Options)
 
-	large, err := readScenario(t, aScenario, "simulate.most=20")
+	large, err := readScenario(t, aScenario, "simulate.max_sequences=20")
 	require.NoError(t, err)
 	_, err = large.Plan(files.OS{}, data, "code")
-	require.ErrorContains(t, err, "scenario late has 27 sequences of 3 decisions, for each of 2 seeds, and simulate.most is 20; raise that")
-	kinds, err := readScenario(t, strings.Replace(aScenario, `actions = ["deepen:conv1", "deepen:conv2", "none"]`, `kinds = ["deepen"]`, 1), "simulate.most=20")
+	require.ErrorContains(t, err, "scenario late has 27 sequences of 3 decisions, for each of 2 seeds, and simulate.max_sequences is 20; raise that")
+	kinds, err := readScenario(t, strings.Replace(aScenario, `actions = ["deepen:conv1", "deepen:conv2", "none"]`, `kinds = ["deepen"]`, 1), "simulate.max_sequences=20")
 	require.NoError(t, err)
 	_, err = kinds.Plan(files.OS{}, data, "code")
 	require.ErrorContains(t, err, "more than 20 sequences")
@@ -122,15 +122,15 @@ func TestScenariosSayHowLargeTheyAre(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, [2]int{sequences, legs}, set)
 	}
-	m, err := readScenario(t, aScenario, `simulate.design="sample"`, "simulate.most=7")
+	m, err := readScenario(t, aScenario, `simulate.design="sample"`, "simulate.max_sequences=7")
 	require.NoError(t, err)
 	sequences, _, err := m.Size()
 	require.NoError(t, err)
 	require.Equal(t, 14, sequences)
-	m, err = readScenario(t, aScenario, "simulate.most=20")
+	m, err = readScenario(t, aScenario, "simulate.max_sequences=20")
 	require.NoError(t, err)
 	_, _, err = m.Size()
-	require.ErrorContains(t, err, "has 27 sequences of 3 decisions, for each of 2 seeds, and simulate.most is 20")
+	require.ErrorContains(t, err, "has 27 sequences of 3 decisions, for each of 2 seeds, and simulate.max_sequences is 20")
 	closed := filepath.Join(t.TempDir(), "closed.toml")
 	require.NoError(t, WriteProfile(files.OS{}, closed, &trainer.Profile{Version: 1, Name: "closed", Measured: []trainer.Measurement{
 		{Network: "ConvSmall", Fingerprint: net2net.Fingerprint(m.network), Batch: 64, StepSeconds: 1, BatchSeconds: 1}}}))
@@ -162,7 +162,7 @@ func TestScenariosThatAreWrong(t *testing.T) {
 		`adapt.decider="random"`: "a simulation tries what each decision could be",
 		`time.events=[]`:         "there is no up in the timeline",
 		`time.events=[{at="5s",change="up"},{at="9s",change="down"},{at="12s",change="up"}]`: "an up after a down",
-		`simulate.decisions=4`:                       "decisions are 4, and the timeline and adapt.most lead to 3",
+		`simulate.decisions=4`:                       "decisions are 4, and the timeline and adapt.max_decisions lead to 3",
 		`simulate.actions=["deepen:nowhere","none"]`: "deepen:nowhere",
 		`simulate.actions=["none"]`:                  "leaves no choice",
 		`simulate.kinds=["widen"]`:                   "kinds and actions are both given",

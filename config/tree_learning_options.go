@@ -21,7 +21,7 @@ type TreeLearningRun struct {
 	Folder     string        `result:"none"` // path of the run folder; empty lets the command choose
 	Every      int           // steps between two rows of the table; zero means 10
 	Checkpoint time.Duration `result:"none"` // wall-clock time between two checkpoints of a policy; zero means 30 s
-	AtOnce     int           `result:"none"` // policies that learn in parallel, each on a thread; zero means one for each processor
+	Workers    int           `result:"none"` // policies that learn in parallel, each on a thread; zero means one for each processor
 	// Tensorboard is whether event files for TensorBoard are written beside the tables;
 	// false writes none.
 	Tensorboard bool `result:"none"`
@@ -52,8 +52,8 @@ func (o TreeLearningRun) Validate() error {
 	if o.Checkpoint < 0 {
 		faults = append(faults, fmt.Errorf("checkpoint is %v; must not be negative", o.Checkpoint))
 	}
-	if o.AtOnce < 0 {
-		faults = append(faults, fmt.Errorf("at_once is %d; must not be negative", o.AtOnce))
+	if o.Workers < 0 {
+		faults = append(faults, fmt.Errorf("workers is %d; must not be negative", o.Workers))
 	}
 	return errors.Join(faults...)
 }

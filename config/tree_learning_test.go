@@ -68,7 +68,7 @@ func TestTreeLearningDigest(t *testing.T) {
 	link := filepath.Join(t.TempDir(), "link")
 	require.NoError(t, os.Symlink(one, link))
 	other := tableFolder(t, "another", 16)
-	for key, same := range map[string]bool{"run.folder=x": true, "run.checkpoint=1s": true, "run.at_once=2": true, "tables.folders=[\"" + link + "\"]": true,
+	for key, same := range map[string]bool{"run.folder=x": true, "run.checkpoint=1s": true, "run.workers=2": true, "tables.folders=[\"" + link + "\"]": true,
 		"run.seed=4": false, "run.seeds=4": false, "learn.beta=0": false, "policy.hidden=16": false, "learn.for=new": false,
 		"tables.folders=[\"" + other + "\"]": false, "tables.held_out=[\"" + other + "\"]": false} {
 		assert.Equal(t, same, read(key).Digest() == first.Digest(), key)
@@ -122,7 +122,7 @@ func TestTreeLearningFaultsAreAllTold(t *testing.T) {
 	path := written(t, "policy.toml", fmt.Sprintf(`[run]
 seed = 9223372036854775807
 seeds = 2000
-at_once = -1
+workers = -1
 checkpoint = "-1s"
 [tables]
 folders = [%q, %q, %q, %q, %q]
@@ -140,7 +140,7 @@ seed = 1
 	var list Faults
 	require.ErrorAs(t, err, &list)
 	for _, says := range []string{
-		"seed is 9223372036854775807; must be at most 9223372036854774783", "seeds is 2000; must be between 1 and 1024", "at_once is -1", "checkpoint is -1s", "hidden is -1",
+		"seed is 9223372036854775807; must be at most 9223372036854774783", "seeds is 2000; must be between 1 and 1024", "workers is -1", "checkpoint is -1s", "hidden is -1",
 		`for must be one of "known" and "new", got "nev"; did you mean new?`, `unknown key "betta" in learn; did you mean beta?`, "pool is 2", `reward must be one of`, `unknown key "seed" in learn`,
 		"folders[1]: table few: 3 of its sequences are missing, such as (none, deepen:1)", "folders[2]: stat " + missing + ": no such file",
 		"folders[3]: " + link + " is the folder of folders[0] too; name each table once", "folders[4]: table " + torn + ": 1 fault",

@@ -76,7 +76,7 @@ func TestLearnTreesTellsWhatWasLearned(t *testing.T) {
 	again := graft(append([]string{"learn", path}, set...)...)
 	require.Equal(t, failure.Usage, again.code)
 	require.Contains(t, again.stderr, "--force")
-	forced := graft(append([]string{"learn", path, "--force", "--json", "--quiet", "--set", "run.at_once=1"}, set...)...)
+	forced := graft(append([]string{"learn", path, "--force", "--json", "--quiet", "--set", "run.workers=1"}, set...)...)
 	require.Equal(t, failure.Done, forced.code, forced.stderr)
 	require.Empty(t, forced.stderr)
 	require.Equal(t, before, taught(t, folder, 1, 2, 3), "the same file has the same bits, however many learn at once")
@@ -170,7 +170,7 @@ func TestLearnTreesStopsEarly(t *testing.T) {
 // Policies that are killed, whenever, go on to the same bits; so do those that are
 // asked to stop, which leave with the code for that.
 func TestLearnTreesSurvivesKills(t *testing.T) {
-	path := classFile(t, "[run]\nseeds = 3\nevery = 5\ncheckpoint = \"30ms\"\nat_once = 2\n[policy]\nhidden = 16\n[learn]\nsteps = 300\ntolerance = -1\n")
+	path := classFile(t, "[run]\nseeds = 3\nevery = 5\ncheckpoint = \"30ms\"\nworkers = 2\n[policy]\nhidden = 16\n[learn]\nsteps = 300\ntolerance = -1\n")
 	whole, killed := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "killed")
 	require.Equal(t, failure.Done, graft("learn", path, "--folder", whole).code)
 	random, stopped := rand.New(rand.NewPCG(1, 1)), 0

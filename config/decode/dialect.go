@@ -20,7 +20,8 @@ type Dialect struct {
 	Descriptions map[string]string
 	// Item takes an error of one item of a list apart; nil knows of none.
 	Item func(err error) (list string, index int, key, text string, ok bool)
-	// Renamed maps old keys, with their tables, to the names of the new ones.
+	// Renamed maps old keys, with their tables, to the new keys of the same tables. An old
+	// key is an error, except in a Document that has OldNames.
 	Renamed map[string]string
 
 	outlines sync.Map // *Outline by reflect.Type

@@ -118,6 +118,11 @@ func (o *Outline) Find(key string) *Outline {
 	return nil
 }
 
+// renamed returns the field of an old key; nil where there is none.
+func (o *Outline) renamed(key string) *Outline {
+	return o.Find(o.dialect.Renamed[strings.Join(append(slices.Clone(o.Path), key), ".")])
+}
+
 // At returns the outline of a dotted path such as time.budget; nil where there is none.
 func (o *Outline) At(path string) *Outline {
 	for key := range strings.SplitSeq(path, ".") {

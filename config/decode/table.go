@@ -10,8 +10,9 @@ import (
 
 // decoder puts values into a struct.
 type decoder struct {
-	report func(Problem)
-	given  []*Outline
+	report   func(Problem)
+	given    []*Outline
+	oldNames bool // accepts them
 }
 
 func (d *decoder) fault(where []any, format string, args ...any) {
@@ -26,6 +27,9 @@ func (d *decoder) table(o *Outline, where []any, v reflect.Value, table map[stri
 	for _, key := range slices.Sorted(maps.Keys(table)) {
 		inner := below(where, key)
 		f := o.Find(key)
+		if f == nil && d.oldNames {
+			f = o.renamed(key)
+		}
 		if f == nil {
 			d.report(Problem{Where: inner, Key: true, Text: unknownKey(o, key)})
 			continue
@@ -35,8 +39,8 @@ func (d *decoder) table(o *Outline, where []any, v reflect.Value, table map[stri
 }
 
 func unknownKey(o *Outline, key string) string {
-	if now, known := o.dialect.Renamed[strings.Join(append(slices.Clone(o.Path), key), ".")]; known {
-		return fmt.Sprintf("%s is called %s now; rename it", key, now)
+	if now := o.renamed(key); now != nil {
+		return fmt.Sprintf("%s is called %s now; rename it", key, now.Key)
 	}
 	table := ""
 	if len(o.Path) > 0 {
