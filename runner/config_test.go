@@ -80,6 +80,45 @@ actions = ["deepen:conv1", "deepen:conv2", "none"]
 seeds = 2
 `
 
+// Checking a file of simulations of a cluster finds what would keep them from running.
+func TestConfigCheckReadsTheFilesOfAClusterFile(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{
+		"jobs.csv": "job_id,gpu_num,submit_time,duration,vc\n1,8,0,6000,a\n", "nodes.csv": ",num\na,1\n", "text.csv": "once upon a time\n",
+		"torn.csv": "job_id,gpu_num,submit_time,duration,vc\n1,8,0\n", "estimates.csv": "job_id,priority\n2,60\n", "data/none": "",
+		"c.toml": "[cluster]\ntrace = \"jobs.csv\"\nnodes = \"nodes.csv\"\n",
+	} {
+		require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o700))
+		require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
+	}
+	got := graft("config", "check", "c.toml")
+	require.Equal(t, failure.Done, got.code, got.stderr)
+	for set, says := range map[string]string{
+		`cluster.trace="none.csv"`:                                 "none.csv: no such file",
+		`cluster.trace="text.csv"`:                                 "the file begins like no trace",
+		`cluster.trace="torn.csv"`:                                 "torn.csv:2",
+		`cluster.format="swf"`:                                     "jobs.csv:1",
+		`cluster.nodes="none.csv"`:                                 "none.csv: no such file",
+		`cluster.nodes="jobs.csv"`:                                 "the header is no list of virtual clusters",
+		`cluster.nodes="0"`:                                        "a cluster has 1 to",
+		`cluster.data="none"`:                                      "name a folder with vc_config.csv",
+		"cluster.from=7000":                                        "no job of jobs.csv is between",
+		`schedule.schedulers=["qssf"]`:                             "needs estimates of how long jobs take",
+		`schedule.estimates="none.csv"`:                            "none.csv: no such file",
+		`schedule.estimates="estimates.csv"`:                       "1 of 1 jobs have no estimate",
+		`schedule.schedulers=["lucid"],schedule.estimates="exact"`: "needs the profiles of models",
+	} {
+		args := []string{"config", "check", "c.toml"}
+		for one := range strings.SplitSeq(set, ",") {
+			args = append(args, "--set", one)
+		}
+		got := graft(args...)
+		require.Equal(t, failure.Configuration, got.code, set)
+		require.Contains(t, got.stderr, says, set)
+		require.Contains(t, got.stderr, "c.toml: ", set)
+	}
+}
+
 func TestConfigKnowsScenarios(t *testing.T) {
 	path := jobFile(t, aScenario)
 	o := graft("config", "check", path)
