@@ -11,7 +11,7 @@ import (
 // Pool is the nodes of a virtual cluster with the jobs that run on them, at one second. A scheduler
 // acts on it.
 type Pool struct {
-	agenda *events.Kernel[event] // with the ends of the jobs that run
+	agenda *events.Kernel[*Job] // with the ends of the jobs that run
 	nodes  *Nodes
 	place  Placer
 	speed  SpeedModel
@@ -50,7 +50,7 @@ type busy struct {
 }
 
 func newPool(nodes *Nodes, place Placer, speed SpeedModel, now int64) *Pool {
-	return &Pool{agenda: events.NewKernel[event](now), nodes: nodes, place: place, speed: speed, busy: busy{since: now}}
+	return &Pool{agenda: events.NewKernel[*Job](now), nodes: nodes, place: place, speed: speed, busy: busy{since: now}}
 }
 
 // Now returns the current second.
@@ -160,7 +160,7 @@ func (p *Pool) begin(j *Job, gpus int) (partner float64) {
 	}
 	p.last = j
 	j.end = p.foresee(j)
-	j.ending = p.agenda.Schedule(j.end, int(jobEnds), event{jobEnds, j})
+	j.ending = p.agenda.Schedule(j.end, 0, j)
 	return partner
 }
 
