@@ -47,6 +47,9 @@ func newNodes(count, each int, limits []int64) *Nodes {
 // all has a bit for each device of a node.
 func (n *Nodes) all() uint64 { return uint64(1)<<n.each - 1 }
 
+// Names returns the number of nodes at the beginning, which have the names below it.
+func (n *Nodes) Names() int { return len(n.named) }
+
 // find returns the node of a name; nil if there is none.
 func (n *Nodes) find(name int) *node {
 	if uint(name) < uint(len(n.named)) {
