@@ -25,7 +25,6 @@ type engine struct {
 // interruptible is the number of simulated seconds between two looks at the context.
 const interruptible = 1 << 12
 
-// run simulates until all jobs have ended.
 func (e *engine) run(ctx context.Context) error {
 	wake := Never
 	for round := 0; e.ended < len(e.jobs) || e.pool.Now() < e.until; round++ {
@@ -69,7 +68,6 @@ func (e *engine) second(now int64) (wake int64, err error) {
 	return wake, nil
 }
 
-// finish ends the jobs that end now.
 func (e *engine) finish() {
 	for e.pool.agenda.Next() <= e.pool.Now() {
 		j, _ := e.pool.agenda.Step()
@@ -81,7 +79,6 @@ func (e *engine) finish() {
 	}
 }
 
-// arrival is the second of the next arrival.
 func (e *engine) arrival() int64 {
 	if e.next == len(e.jobs) {
 		return Never
@@ -89,7 +86,6 @@ func (e *engine) arrival() int64 {
 	return e.jobs[e.next].Arrival
 }
 
-// arrive queues the jobs that arrive now.
 func (e *engine) arrive() {
 	for ; e.arrival() <= e.pool.Now(); e.next++ {
 		j := e.jobs[e.next]
@@ -99,7 +95,6 @@ func (e *engine) arrive() {
 	}
 }
 
-// change is the second of the next change of nodes.
 func (e *engine) change() int64 {
 	if len(e.changes) == 0 {
 		return Never
@@ -107,7 +102,6 @@ func (e *engine) change() int64 {
 	return e.changes[0].At
 }
 
-// changeNodes applies the changes of nodes that are due.
 func (e *engine) changeNodes() {
 	for ; e.change() <= e.pool.Now(); e.changes = e.changes[1:] {
 		e.changes[0].Apply(e.pool)

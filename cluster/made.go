@@ -107,7 +107,6 @@ func (p *Profiles) Write(fsys files.FS, alone, pairs string) error {
 	})
 }
 
-// row returns the cells of a configuration.
 func (c Config) row() string {
 	line := appendText(nil, c.Model)
 	line = appendText(append(line, ','), c.Dataset)

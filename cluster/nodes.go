@@ -23,7 +23,6 @@ type Nodes struct {
 	share  int     // thousandths of a device that it wants; zero is all of it
 }
 
-// node is a machine.
 type node struct {
 	name  int
 	at    int      // in the order of nodes
@@ -50,7 +49,6 @@ func (n *Nodes) all() uint64 { return uint64(1)<<n.each - 1 }
 // Names returns the number of nodes at the beginning, which have the names below it.
 func (n *Nodes) Names() int { return len(n.named) }
 
-// find returns the node of a name; nil if there is none.
 func (n *Nodes) find(name int) *node {
 	if uint(name) < uint(len(n.named)) {
 		return n.named[name]
@@ -158,7 +156,6 @@ func (n *Nodes) Room(at int) int {
 	return room
 }
 
-// at says which job is at hand.
 func (n *Nodes) at(j *Job) *Nodes {
 	if n.wants, n.share = nil, 0; j.beside != nil {
 		n.wants, n.share = j.beside.wants, j.beside.share
@@ -178,7 +175,6 @@ func (n *Nodes) Share(at, gpus int) Share {
 	return Share{Node: nd.name, GPUs: taken}
 }
 
-// take gives devices to the job at hand.
 func (n *Nodes) take(shares []Share) {
 	for _, s := range shares {
 		nd := n.find(s.Node)
@@ -192,7 +188,6 @@ func (n *Nodes) take(shares []Share) {
 	}
 }
 
-// release takes devices from the job at hand.
 func (n *Nodes) release(shares []Share) {
 	for _, s := range shares {
 		nd := n.find(s.Node)

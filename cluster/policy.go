@@ -26,7 +26,6 @@ type Setup struct {
 	Varied bool     // whether jobs that ask for as many devices may need different places: parts of devices or other resources are counted
 }
 
-// speed is the speed model of a simulation.
 func (r *Run) speed() SpeedModel {
 	model := r.Study.Speed
 	if model == nil {

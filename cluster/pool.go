@@ -41,7 +41,6 @@ type Change struct {
 	Shared bool    // whether another job has the same devices then
 }
 
-// busy counts how the time of devices was used.
 type busy struct {
 	since   int64   // counted up to here
 	horizon int64   // and no further than here
@@ -249,7 +248,6 @@ func (p *Pool) Preempt(j *Job) {
 	p.tell(j, "preempt")
 }
 
-// wait puts a job among those that wait.
 func (p *Pool) wait(j *Job) {
 	j.waits, j.run = p.Now(), waitingRun
 	p.count(j, 1)
@@ -347,7 +345,6 @@ func (p *Pool) finish(j *Job) {
 	}
 }
 
-// fail keeps the first fault of a scheduler.
 func (p *Pool) fail(format string, args ...any) {
 	if p.fault == nil {
 		p.fault = fmt.Errorf(format, args...)

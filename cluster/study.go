@@ -69,7 +69,6 @@ func (s *Study) Validate() error {
 	return errors.Join(faults...)
 }
 
-// validateCluster lists all that is wrong with the virtual clusters and their nodes.
 func (s *Study) validateCluster() (faults []error) {
 	if len(s.VCs) == 0 {
 		faults = append(faults, errors.New("there is no virtual cluster; name at least one with its nodes"))
@@ -102,7 +101,6 @@ func (s *Study) validateCluster() (faults []error) {
 	return faults
 }
 
-// perNode is the number of devices of a node.
 func (s *Study) perNode() int { return cmp.Or(s.PerNode, 8) }
 
 // estimate returns the expected seconds of a job; NaN is unknown.

@@ -71,7 +71,6 @@ func (s *Summary) count(j *Job) {
 	s.Last = max(s.Last, j.End)
 }
 
-// spreadOf sorts the values.
 func spreadOf(values []int64) Spread {
 	slices.Sort(values)
 	s := Spread{Max: math.NaN(), Median: stat.Quantile(values, 0.5), P90: stat.Quantile(values, 0.9), P99: stat.Quantile(values, 0.99), P999: stat.Quantile(values, 0.999)}
@@ -85,7 +84,6 @@ func spreadOf(values []int64) Spread {
 	return s
 }
 
-// share accumulates a mean.
 type share struct {
 	sum   float64
 	count int

@@ -62,7 +62,6 @@ func (l *Learning) check(fsys files.FS, r *decode.Reading) {
 	})
 }
 
-// isFolder says whether a path is a folder.
 func isFolder(fsys files.FS, path string) bool {
 	if path == "" {
 		return false

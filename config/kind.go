@@ -139,7 +139,6 @@ func readAs[T File](k *Kind, fsys files.FS, path string, set []string) (T, error
 	return f.(T), nil
 }
 
-// finish fills in defaults, reads the files that are named and checks it all.
 func finish(fsys files.FS, f File, r *decode.Reading) error {
 	f.origins().given = r.Given
 	r.Defaults()

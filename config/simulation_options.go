@@ -44,7 +44,6 @@ func (o *SimulateOptions) EnsureDefaults() {
 	o.Design, o.MaxSequences, o.Keep = d.Which, d.Most, d.Keep
 }
 
-// design is the simulation's.
 func (o SimulateOptions) design() grid.Design {
 	d := grid.Design{Which: o.Design, Most: o.MaxSequences, Keep: o.Keep}
 	d.EnsureDefaults()

@@ -105,7 +105,6 @@ func (o DurationOptions) dateOf(j *trace.Job) time.Time {
 	return o.Zero.Add(time.Duration(j.Submit) * time.Second)
 }
 
-// features are the columns of a table of jobs.
 func (o DurationOptions) features() []jobFeature {
 	if !o.Past {
 		return jobFeatures
@@ -113,7 +112,6 @@ func (o DurationOptions) features() []jobFeature {
 	return append(jobFeatures[:len(jobFeatures):len(jobFeatures)], pastFeatures...)
 }
 
-// value returns the cell of a job in a column.
 func (f *jobFeature) value(j *trace.Job, at time.Time, h *History) Value {
 	if f.text != nil {
 		return Value{Text: f.text(j)}
@@ -190,7 +188,6 @@ func (c *levelCap) keep(text string) string {
 	return text
 }
 
-// addValues adds a column of either kind.
 func (t *Table) addValues(name string, text bool, values []Value) {
 	if text {
 		texts := make([]string, len(values))

@@ -74,7 +74,6 @@ func WalkThroughput(ctx context.Context, ticks []Tick, o ThroughputOptions) (*Th
 	}
 }
 
-// forecaster goes through ticks.
 type forecaster struct {
 	o     ThroughputOptions
 	ticks []Tick

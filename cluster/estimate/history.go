@@ -32,7 +32,6 @@ type likeness struct {
 	amp            bool
 }
 
-// summary is of the durations of some jobs.
 type summary struct {
 	count     float64
 	sum, logs float64 // of seconds, and of the logarithms of one second more

@@ -129,7 +129,6 @@ func (t *tally) r2() float64 {
 	return 1 - t.squares/spread
 }
 
-// draw sets the intervals.
 func (s *Scores) draw(rows []fault, o ScoreOptions) {
 	b := stat.Bootstrap{Draws: o.Draws, Block: o.Block, Random: rand.New(rand.NewPCG(o.Seed, 0x73636f7265))} // a stream for this alone
 	var mae, r2 []float64

@@ -129,7 +129,6 @@ func (m *Model) axis(a axis) Axis {
 	return drawn
 }
 
-// levelsOf are the texts in a bin.
 func (f *feature) levelsOf(bin int) []string {
 	if bin-1 < f.own {
 		return f.levels[bin-1 : bin]
@@ -137,7 +136,6 @@ func (f *feature) levelsOf(bin int) []string {
 	return f.levels[f.own:]
 }
 
-// limits returns the ends of a bin of numbers.
 func (f *feature) limits(bin int) (low, high float64) {
 	low, high = float64(f.low), float64(f.high)
 	if bin > 1 {
@@ -173,7 +171,6 @@ func (s Shape) Table() [][]string {
 	return rows
 }
 
-// cells name a bin in a row of a table.
 func (a Axis) cells(bin int) []string {
 	b := a.Bins[bin]
 	switch {

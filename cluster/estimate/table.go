@@ -28,7 +28,6 @@ type Table struct {
 	fault   error
 }
 
-// column is a feature's values by row.
 type column struct {
 	name    string
 	numbers []float32 // of a column of numbers, NaN for a missing one
@@ -93,7 +92,6 @@ func (t *Table) SetTarget(values []float64) {
 	t.target = slices.Clone(values)
 }
 
-// add takes a column that fits the others.
 func (t *Table) add(c column) {
 	rows := c.rows()
 	switch {

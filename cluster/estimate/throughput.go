@@ -174,7 +174,6 @@ func addLags(t *Table, name string, values []float64, original bool) {
 	}
 }
 
-// byRow calls of for each row.
 func byRow(values []float64, of func(k int) float64) []float64 {
 	made := make([]float64, len(values))
 	for k := range made {

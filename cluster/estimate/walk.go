@@ -111,7 +111,6 @@ func byHistory(jobs []trace.Job) []DurationEstimate {
 	return estimates
 }
 
-// walker goes from window to window.
 type walker struct {
 	o                DurationOptions
 	table            *Table

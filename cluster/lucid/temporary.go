@@ -9,7 +9,6 @@ const Temporary = 9999
 // temporary is Temporary, or in a pool that has so many nodes the first name above theirs.
 func temporary(p *cluster.Pool) int { return max(Temporary, p.Nodes().Names()) }
 
-// scaling is a node that comes to the profiler or leaves it.
 type scaling struct {
 	at    int64 // second
 	nodes int   // 1 comes, -1 leaves

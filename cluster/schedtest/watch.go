@@ -16,7 +16,6 @@ type watch struct {
 	of    map[*cluster.Job]*watched
 }
 
-// watched is the last observed state of a job.
 type watched struct {
 	job     *cluster.Job
 	ended   bool

@@ -5,7 +5,6 @@ import (
 	"slices"
 )
 
-// gpusPerNode is the default number of GPUs of a node.
 const gpusPerNode = 8
 
 // Kind is a kind of finding about a job.
@@ -28,14 +27,12 @@ const (
 	UnknownState     Kind = "unknown-state" // nothing that is known is said of how it ended
 )
 
-// kindRow is a kind of finding with its text.
 type kindRow struct {
 	kind    Kind
 	refused bool
 	text    string
 }
 
-// kinds are all of them.
 var kinds = []kindRow{
 	{DuplicateID, true, "its ID is that of a job before it"},
 	{NegativeSubmit, true, "it is submitted before second zero"},

@@ -96,7 +96,6 @@ func told(text *bufio.Reader, path, name string) (*format, error) {
 	return nil, source.fault(0, 0, "", "the file begins like no trace that is known", "name its format, one of "+names())
 }
 
-// firstLine is the first line of a file's beginning.
 func firstLine(head []byte) []byte {
 	line, _, _ := bytes.Cut(head, []byte("\n"))
 	return bytes.TrimSuffix(line, []byte("\r"))

@@ -25,7 +25,6 @@ var phillyFormat = format{
 	open: func(source lines, _ *Options) (rows, error) { return openPhilly(source) },
 }
 
-// phillyJob is an entry of the log.
 type phillyJob struct {
 	Status    *string         `json:"status"`
 	VC        *string         `json:"vc"`
@@ -159,7 +158,6 @@ func (p *philly) spent(a *phillyAttempt) (int64, error) {
 	return max(at[1]-at[0], 0), nil
 }
 
-// devices returns the number of devices of an attempt.
 func (a *phillyAttempt) devices() (n int) {
 	for _, node := range a.Detail {
 		n += len(node.GPUs)

@@ -114,7 +114,6 @@ func plainText(in io.Reader, path string) (*bufio.Reader, error) {
 	return text, nil
 }
 
-// isDamagedGzip knows the errors of a compressed file that is not what was written.
 func isDamagedGzip(err error) bool {
 	return errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, new(flate.CorruptInputError))
 }

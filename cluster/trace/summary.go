@@ -97,7 +97,6 @@ func (t *tally) head(r *Reader, o CheckOptions) {
 	}
 }
 
-// tally is a summary while jobs come in.
 type tally struct {
 	sum     Summary
 	checker *Checker
@@ -143,7 +142,6 @@ func (t *tally) add(job *Job, line int) {
 
 const secondsOfHour = 3600
 
-// finish turns counts into shares and loads.
 func (t *tally) finish(r *Reader, o CheckOptions) *Summary {
 	t.head(r, o)
 	s := &t.sum

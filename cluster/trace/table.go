@@ -78,7 +78,6 @@ func named(known []column, name string) *column {
 	return nil
 }
 
-// next reads a row.
 func (t *table) next(job *Job) error {
 	if err := t.cells.next(); err != nil {
 		return err
@@ -100,10 +99,8 @@ func (t *table) next(job *Job) error {
 	return nil
 }
 
-// clock says whether rows have dates.
 func (t *table) clock() clock { return clock{known: t.dated, dates: t.dated} }
 
-// line returns the line at which the row begins.
 func (t *table) line() int { return t.first }
 
 // Wants of cells.

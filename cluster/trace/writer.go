@@ -156,7 +156,6 @@ func filled(to io.Writer, o WriterOptions, fill func(*Writer) error) error {
 	return fill(w)
 }
 
-// comma separates a cell from those before it.
 func comma(line []byte, k int) []byte {
 	if k > 0 {
 		return append(line, ',')

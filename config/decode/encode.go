@@ -64,7 +64,6 @@ func textOf(v any) string {
 	return fmt.Sprint(v)
 }
 
-// unordered turns tables into maps.
 func unordered(v any) any {
 	switch v := v.(type) {
 	case Table:

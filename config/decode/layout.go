@@ -64,7 +64,6 @@ func OneLine(v any) string {
 	return "[" + strings.Join(items, ", ") + "]"
 }
 
-// entry writes a key and its value.
 func (n notation) entry(e Entry, indent string) string {
 	if list, ok := e.Value.([]any); ok && n.tall(e.Key) {
 		return n.key(e.Key) + n.lines(list, indent)
@@ -72,7 +71,6 @@ func (n notation) entry(e Entry, indent string) string {
 	return n.key(e.Key) + n.value(e.Value, indent)
 }
 
-// value writes a value on a line with an indentation.
 func (n notation) value(v any, indent string) string {
 	switch v := v.(type) {
 	case string:

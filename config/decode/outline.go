@@ -70,7 +70,6 @@ func (o *Outline) collect(tables *Outline, t reflect.Type, index []int, rules ta
 	}
 }
 
-// table takes in a struct.
 func (o *Outline) table(field reflect.StructField, from Field, at []int, own, inside tag) {
 	table := o.below(field, from, at, own)
 	table.partial = own.hoist
@@ -82,7 +81,6 @@ func (o *Outline) table(field reflect.StructField, from Field, at []int, own, in
 	table.collect(home, field.Type, at, inside)
 }
 
-// below makes the outline of a field.
 func (o *Outline) below(field reflect.StructField, from Field, at []int, own tag) *Outline {
 	f := &Outline{Key: own.name, Path: append(slices.Clone(o.Path), own.name), index: at, typ: field.Type, From: from, dialect: o.dialect, Result: own.result}
 	if f.Result == Material {

@@ -82,7 +82,6 @@ func (d *Dialect) Read(doc *Document, set []string, target any) (*Reading, error
 	return r, err
 }
 
-// decode puts the document's values into the struct.
 func (r *Reading) decode(table map[string]any) {
 	d := &decoder{oldNames: r.doc.OldNames, report: func(f Problem) {
 		r.add(f)

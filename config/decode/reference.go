@@ -85,8 +85,6 @@ func (d *Dialect) typeText(o *Outline, t reflect.Type) string {
 	return "whole number"
 }
 
-// code marks a text as code in a table.
 func code(text string) string { return "`" + strings.ReplaceAll(text, "|", `\|`) + "`" }
 
-// cell keeps a text in its cell.
 func cell(text string) string { return strings.ReplaceAll(text, "\n", " ") }

@@ -33,7 +33,6 @@ func Settings(fsys files.FS, path string) ([]Setting, error) {
 	return list, nil
 }
 
-// settingsOf adds the keys of a table.
 func settingsOf(list []Setting, before string, table map[string]any) []Setting {
 	for key, value := range table {
 		if inner, ok := value.(map[string]any); ok {

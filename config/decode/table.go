@@ -8,7 +8,6 @@ import (
 	"strings"
 )
 
-// decoder puts values into a struct.
 type decoder struct {
 	report   func(Problem)
 	given    []*Outline
@@ -22,7 +21,6 @@ func (d *decoder) fault(where []any, format string, args ...any) {
 // below leads one step further.
 func below(where []any, step any) []any { return append(slices.Clone(where), step) }
 
-// table decodes a table into the fields of a struct.
 func (d *decoder) table(o *Outline, where []any, v reflect.Value, table map[string]any) {
 	for _, key := range slices.Sorted(maps.Keys(table)) {
 		inner := below(where, key)
@@ -53,7 +51,6 @@ func unknownKey(o *Outline, key string) string {
 	return fmt.Sprintf("unknown key %q%s%s", shortened(key), table, hint)
 }
 
-// field decodes one value into its field of the struct.
 func (d *decoder) field(f *Outline, where []any, v reflect.Value, in any) {
 	if !f.IsTable() {
 		d.given = append(d.given, f)
@@ -105,7 +102,6 @@ func (d *decoder) list(v reflect.Value, where []any, o *Outline, in any) {
 	v.Set(out)
 }
 
-// item decodes a table in a list.
 func (d *decoder) item(v reflect.Value, where []any, o *Outline, in any) {
 	table, ok := in.(map[string]any)
 	if !ok {
