@@ -59,7 +59,7 @@ func (o DurationOptions) Validate() error {
 // jobFeature is a column of a table of jobs. Nothing of it says how a job ended.
 type jobFeature struct {
 	name   string
-	number func(j *trace.Job, at time.Time, h *History) float64
+	number func(j *trace.Job, at time.Time, h *history) float64
 	text   func(j *trace.Job) string // in place of number
 }
 
@@ -70,27 +70,27 @@ var jobFeatures = []jobFeature{
 	{name: "name", text: func(j *trace.Job) string { return j.Name }},
 	{name: "model", text: func(j *trace.Job) string { return j.Model }},
 	{name: "dataset", text: func(j *trace.Job) string { return j.Dataset }},
-	{name: "gpus", number: func(j *trace.Job, _ time.Time, _ *History) float64 { return devices(j) }},
-	{name: "cpus", number: func(j *trace.Job, _ time.Time, _ *History) float64 { return float64(j.CPUs) }},
-	{name: "batch", number: func(j *trace.Job, _ time.Time, _ *History) float64 { return float64(j.Batch) }},
-	{name: "amp", number: func(j *trace.Job, _ time.Time, _ *History) float64 { return truth(j.AMP) }},
-	{name: "gpu_util", number: func(j *trace.Job, _ time.Time, _ *History) float64 { return j.GPUUtil }},
-	{name: "gmem_util", number: func(j *trace.Job, _ time.Time, _ *History) float64 { return j.MemoryUtil }},
-	{name: "gmem", number: func(j *trace.Job, _ time.Time, _ *History) float64 { return j.Memory }},
-	{name: "month", number: func(_ *trace.Job, at time.Time, _ *History) float64 { return float64(at.Month()) }},
-	{name: "day", number: func(_ *trace.Job, at time.Time, _ *History) float64 { return float64(at.Day()) }},
-	{name: "hour", number: func(_ *trace.Job, at time.Time, _ *History) float64 { return float64(at.Hour()) }},
-	{name: "weekday", number: func(_ *trace.Job, at time.Time, _ *History) float64 { return float64(weekday(at)) }},
+	{name: "gpus", number: func(j *trace.Job, _ time.Time, _ *history) float64 { return devices(j) }},
+	{name: "cpus", number: func(j *trace.Job, _ time.Time, _ *history) float64 { return float64(j.CPUs) }},
+	{name: "batch", number: func(j *trace.Job, _ time.Time, _ *history) float64 { return float64(j.Batch) }},
+	{name: "amp", number: func(j *trace.Job, _ time.Time, _ *history) float64 { return truth(j.AMP) }},
+	{name: "gpu_util", number: func(j *trace.Job, _ time.Time, _ *history) float64 { return j.GPUUtil }},
+	{name: "gmem_util", number: func(j *trace.Job, _ time.Time, _ *history) float64 { return j.MemoryUtil }},
+	{name: "gmem", number: func(j *trace.Job, _ time.Time, _ *history) float64 { return j.Memory }},
+	{name: "month", number: func(_ *trace.Job, at time.Time, _ *history) float64 { return float64(at.Month()) }},
+	{name: "day", number: func(_ *trace.Job, at time.Time, _ *history) float64 { return float64(at.Day()) }},
+	{name: "hour", number: func(_ *trace.Job, at time.Time, _ *history) float64 { return float64(at.Hour()) }},
+	{name: "weekday", number: func(_ *trace.Job, at time.Time, _ *history) float64 { return float64(weekday(at)) }},
 }
 
 // pastFeatures are features from jobs that have ended.
 var pastFeatures = []jobFeature{
-	{name: "past_mean", number: func(j *trace.Job, _ time.Time, h *History) float64 { return h.kinds[kindOfJob(j)].mean() }},
-	{name: "past_usual", number: func(j *trace.Job, _ time.Time, h *History) float64 { return h.kinds[kindOfJob(j)].usual() }},
-	{name: "past_last", number: func(j *trace.Job, _ time.Time, h *History) float64 { return h.kinds[kindOfJob(j)].latest() }},
-	{name: "past_count", number: func(j *trace.Job, _ time.Time, h *History) float64 { return h.kinds[kindOfJob(j)].size() }},
-	{name: "past_user_usual", number: func(j *trace.Job, _ time.Time, h *History) float64 { return h.users[j.User].usual() }},
-	{name: "past_alike_usual", number: func(j *trace.Job, _ time.Time, h *History) float64 { return h.alike[likenessOf(j)].usual() }},
+	{name: "past_mean", number: func(j *trace.Job, _ time.Time, h *history) float64 { return h.kinds[kindOfJob(j)].mean() }},
+	{name: "past_usual", number: func(j *trace.Job, _ time.Time, h *history) float64 { return h.kinds[kindOfJob(j)].usual() }},
+	{name: "past_last", number: func(j *trace.Job, _ time.Time, h *history) float64 { return h.kinds[kindOfJob(j)].latest() }},
+	{name: "past_count", number: func(j *trace.Job, _ time.Time, h *history) float64 { return h.kinds[kindOfJob(j)].size() }},
+	{name: "past_user_usual", number: func(j *trace.Job, _ time.Time, h *history) float64 { return h.users[j.User].usual() }},
+	{name: "past_alike_usual", number: func(j *trace.Job, _ time.Time, h *history) float64 { return h.alike[likenessOf(j)].usual() }},
 }
 
 func truth(b bool) float64 {
@@ -112,31 +112,11 @@ func (o DurationOptions) features() []jobFeature {
 	return append(jobFeatures[:len(jobFeatures):len(jobFeatures)], pastFeatures...)
 }
 
-func (f *jobFeature) value(j *trace.Job, at time.Time, h *History) Value {
+func (f *jobFeature) value(j *trace.Job, at time.Time, h *history) Value {
 	if f.text != nil {
 		return Value{Text: f.text(j)}
 	}
 	return Value{Number: f.number(j, at, h)}
-}
-
-// DurationRow returns the features, by their names, of a job that is
-// submitted now, with a history of the jobs that have ended.
-func DurationRow(j *trace.Job, h *History, o DurationOptions, features []string) ([]Value, error) {
-	known := o.features()
-	at := o.dateOf(j)
-	row := make([]Value, 0, len(features))
-	for _, name := range features {
-		before := len(row)
-		for k := range known {
-			if known[k].name == name {
-				row = append(row, known[k].value(j, at, h))
-			}
-		}
-		if len(row) == before {
-			return nil, fmt.Errorf("estimating job %s: nothing of a job is called %s; learn the model from a table of jobs", j.ID, name)
-		}
-	}
-	return row, nil
 }
 
 // DurationTable has what is known of each job when it is submitted, in the jobs' order,
@@ -152,7 +132,7 @@ func DurationTable(jobs []trace.Job, o DurationOptions) (*Table, error) {
 		values[k] = make([]Value, len(jobs))
 	}
 	texts := make([]levelCap, len(features))
-	replay(jobs, func(row int, h *History) {
+	replay(jobs, func(row int, h *history) {
 		at := o.dateOf(&jobs[row])
 		for k := range features {
 			values[k][row] = features[k].value(&jobs[row], at, h)

@@ -128,46 +128,13 @@ func TestNumbersAndEndsAreNoFeatures(t *testing.T) {
 		renamed[k].ID, renamed[k].State = "x", trace.Failed
 	}
 	o := estimate.DurationOptions{Zero: zero, Past: true, Model: estimate.Options{Bags: 1, Rounds: 30}}
-	a, err := estimate.LearnDurations(t.Context(), jobs, o)
-	require.NoError(t, err)
-	b, err := estimate.LearnDurations(t.Context(), renamed, o)
-	require.NoError(t, err)
-	require.Equal(t, written(t, a), written(t, b))
-}
-
-// A stream of jobs that is told of each end gives the same rows as the whole trace.
-func TestARowOfAStreamIsThatOfTheTable(t *testing.T) {
-	jobs := someJobs(4, 400)
-	o := estimate.DurationOptions{Zero: zero, Past: true}
-	table, err := estimate.DurationTable(jobs, o)
-	require.NoError(t, err)
-	var h estimate.History
-	ended := make([]bool, len(jobs))
-	require.True(t, math.IsNaN(h.Mean(&jobs[0])))
-	for k := range jobs {
-		for now := jobs[k].Submit; ; {
-			next := -1
-			for e := range k {
-				end := jobs[e].Submit + jobs[e].Duration
-				if !ended[e] && end < now && (next < 0 || end < jobs[next].Submit+jobs[next].Duration) {
-					next = e
-				}
-			}
-			if next < 0 {
-				break
-			}
-			h.Ended(&jobs[next])
-			ended[next] = true
-		}
-		row, err := estimate.DurationRow(&jobs[k], &h, o, table.Names())
+	var models []string
+	for _, list := range [][]trace.Job{jobs, renamed} {
+		table, err := estimate.DurationTable(list, o)
 		require.NoError(t, err)
-		for c := range row { // a table keeps float32
-			row[c].Number = float64(float32(row[c].Number))
-		}
-		require.True(t, equalRows(table.Row(k), row), "job %d: %v and %v", k, table.Row(k), row)
+		models = append(models, written(t, fit(t, table.Without(table.Idle()...), o.Model)))
 	}
-	_, err = estimate.DurationRow(&jobs[0], &h, o, []string{"colour"})
-	require.ErrorContains(t, err, "nothing of a job is called colour")
+	require.Equal(t, models[0], models[1])
 }
 
 // A trace whose jobs all have names of their own is read; late names are missing.
@@ -183,19 +150,6 @@ func TestMoreNamesThanAColumnHolds(t *testing.T) {
 	require.Equal(t, "", table.Row(10)[name].Text)
 	require.Equal(t, "n11", table.Row(11)[name].Text)
 	require.Equal(t, fmt.Sprint("n", len(jobs)-1), table.Row(len(jobs) - 1)[name].Text)
-}
-
-func TestHistoryFallsBack(t *testing.T) {
-	var h estimate.History
-	h.Ended(&trace.Job{User: "a", Name: "x", GPUs: 1, Duration: 10})
-	h.Ended(&trace.Job{User: "a", Name: "x", GPUs: 1, Duration: 30})
-	h.Ended(&trace.Job{User: "a", Name: "y", GPUs: 1, Duration: 110})
-	h.Ended(&trace.Job{User: "b", Name: "y", GPUs: 1, Duration: 250})
-	require.InDelta(t, 20, h.Mean(&trace.Job{User: "a", Name: "x", GPUs: 1}), sumTolerance)
-	require.InDelta(t, 50, h.Mean(&trace.Job{User: "a", Name: "x", GPUs: 2}), sumTolerance)
-	require.InDelta(t, 100, h.Mean(&trace.Job{User: "c"}), sumTolerance)
-	h.Ended(&trace.Job{User: "a", Name: "x", GPUs: 1, Share: 500, Duration: 7})
-	require.InDelta(t, 7, h.Mean(&trace.Job{User: "a", Name: "x", GPUs: 1, Share: 500}), sumTolerance, "half a device is another kind")
 }
 
 func TestDurationsRefuse(t *testing.T) {

@@ -155,6 +155,3 @@ func (m *Measured) interval(drawn []float64, level float64) {
 	slices.Sort(drawn)
 	m.Low, m.High = stat.Quantile(drawn, (1-level)/2), stat.Quantile(drawn, (1+level)/2)
 }
-
-// String is the figure with its interval.
-func (m Measured) String() string { return fmt.Sprintf("%.4g (%.4g to %.4g)", m.Value, m.Low, m.High) }

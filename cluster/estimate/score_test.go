@@ -76,10 +76,6 @@ func TestIntervalsHold(t *testing.T) {
 }
 
 func TestSplits(t *testing.T) {
-	before, from := estimate.SplitAt([]int64{5, 1, 3, 2}, 3)
-	require.Equal(t, []int{1, 3}, before)
-	require.Equal(t, []int{0, 2}, from)
-
 	windows, err := estimate.WalkForward([]int64{0, 4, 10, 14, 25}, []int64{1, 11, 12, 30, 26}, 5, 10)
 	require.NoError(t, err)
 	require.Equal(t, []estimate.Window{
