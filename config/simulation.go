@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -46,9 +47,7 @@ func ReadSimulation(fsys files.FS, path string, set []string) (*Simulation, erro
 
 // named calls a scenario without a name after its file.
 func (m *Simulation) named(path string) {
-	if m.Simulate.Name == "" {
-		m.Simulate.Name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-	}
+	m.Simulate.Name = cmp.Or(m.Simulate.Name, strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
 }
 
 func (m *Simulation) load(fsys files.FS, r *decode.Reading) {
@@ -85,22 +84,16 @@ func (m *Simulation) EnsureDefaults() {
 
 // Validate joins all that is wrong.
 func (m *Simulation) Validate() error {
-	faults := []error{m.Job.Validate(), m.Simulate.Validate(), m.Fleet.Validate()}
-	if m.Adapt.Decider != DecideNone {
-		faults = append(faults, fmt.Errorf("decider is %s, and a simulation tries what each decision could be; leave it out", m.Adapt.Decider))
-	}
+	faults := faultList{m.Job.Validate(), m.Simulate.Validate(), m.Fleet.Validate()}
+	faults.when(m.Adapt.Decider != DecideNone, "decider is %s, and a simulation tries what each decision could be; leave it out", m.Adapt.Decider)
 	if m.Time.Clock == WallClock && m.Simulate.Seeds > 1 {
 		faults = append(faults, errors.New("seeds of one sequence have the same times, which they have not on a wall clock; give the virtual clock the profile of the device, or one seed"))
 	}
-	if (m.Fleet.GPUs > 0 || m.Fleet.Gres != "") && m.Run.Device == "cpu" {
-		faults = append(faults, errors.New("fleet.gpus are for workers that train there, and run.device is cpu; let it be cuda"))
-	}
+	faults.when((m.Fleet.GPUs > 0 || m.Fleet.Gres != "") && m.Run.Device == "cpu", "fleet.gpus are for workers that train there, and run.device is cpu; let it be cuda")
 	if asked := m.asked(); m.Simulate.Decisions > asked {
 		faults = append(faults, fmt.Errorf("decisions are %d, and the timeline and adapt.max_decisions lead to %d; let there be as many", m.Simulate.Decisions, asked))
 	}
-	if m.shrinksBetween() {
-		faults = append(faults, errors.New("events have an up after a down: the network would shrink between decisions, which sequences of actions do not say; simulate each growth by itself"))
-	}
+	faults.when(m.shrinksBetween(), "events have an up after a down: the network would shrink between decisions, which sequences of actions do not say; simulate each growth by itself")
 	return errors.Join(faults...)
 }
 

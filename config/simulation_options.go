@@ -1,8 +1,8 @@
 package config
 
 import (
+	"cmp"
 	"errors"
-	"fmt"
 
 	"graft/net2net"
 	"graft/simulation/grid"
@@ -34,12 +34,8 @@ type SimulateOptions struct {
 
 // EnsureDefaults fills in what zero stands for.
 func (o *SimulateOptions) EnsureDefaults() {
-	if o.Seeds == 0 {
-		o.Seeds = 1
-	}
-	if o.Tries == 0 {
-		o.Tries = 2
-	}
+	o.Seeds = cmp.Or(o.Seeds, 1)
+	o.Tries = cmp.Or(o.Tries, 2)
 	d := o.design()
 	o.Design, o.MaxSequences, o.Keep = d.Which, d.Most, d.Keep
 }
@@ -52,20 +48,12 @@ func (o SimulateOptions) design() grid.Design {
 
 // Validate joins all that is wrong.
 func (o SimulateOptions) Validate() error {
-	faults := []error{o.design().Validate()}
+	faults := faultList{o.design().Validate()}
 	for name, n := range map[string]int{"decisions": o.Decisions, "seeds": o.Seeds, "tries": o.Tries} {
-		if n < 0 {
-			faults = append(faults, fmt.Errorf("%s is %d; must not be negative", name, n))
-		}
+		faults.when(n < 0, "%s is %d; must not be negative", name, n)
 	}
-	if len(o.Actions) == 1 {
-		faults = append(faults, errors.New("actions are a single one, which leaves no choice; add another, such as none"))
-	}
-	if len(o.Actions) > 0 && len(o.Kinds) > 0 {
-		faults = append(faults, errors.New("kinds and actions are both given; leave one of them out"))
-	}
-	if (o.Design == grid.Likely) != (o.Policy != "") {
-		faults = append(faults, errors.New("policy is required by the design likely, and taken by no other"))
-	}
+	faults.when(len(o.Actions) == 1, "actions are a single one, which leaves no choice; add another, such as none")
+	faults.when(len(o.Actions) > 0 && len(o.Kinds) > 0, "kinds and actions are both given; leave one of them out")
+	faults.when((o.Design == grid.Likely) != (o.Policy != ""), "policy is required by the design likely, and taken by no other")
 	return errors.Join(faults...)
 }

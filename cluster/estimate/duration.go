@@ -34,9 +34,7 @@ type DurationOptions struct {
 
 // EnsureDefaults fills in what zero stands for.
 func (o *DurationOptions) EnsureDefaults() {
-	if o.Every == 0 {
-		o.Every = week7
-	}
+	o.Every = cmp.Or(o.Every, week7)
 	o.Model.Validation = cmp.Or(o.Model.Validation, ValidateBlocks)
 	if o.Model.Alone == nil {
 		o.Model.Alone = []string{"user", "name", "day", "month"}

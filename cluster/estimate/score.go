@@ -1,6 +1,7 @@
 package estimate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -22,15 +23,9 @@ type ScoreOptions struct {
 
 // EnsureDefaults fills in what zero stands for.
 func (o *ScoreOptions) EnsureDefaults() {
-	if o.Draws == 0 {
-		o.Draws = 1000
-	}
-	if o.Level == 0 {
-		o.Level = 0.95
-	}
-	if o.Block == 0 {
-		o.Block = 1
-	}
+	o.Draws = cmp.Or(o.Draws, 1000)
+	o.Level = cmp.Or(o.Level, 0.95)
+	o.Block = cmp.Or(o.Block, 1)
 }
 
 // mostDraws bounds the memory of an interval.

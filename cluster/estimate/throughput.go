@@ -53,9 +53,7 @@ type ThroughputOptions struct {
 
 // EnsureDefaults fills in what zero stands for.
 func (o *ThroughputOptions) EnsureDefaults() {
-	if o.Step == 0 {
-		o.Step = 10 * time.Minute
-	}
+	o.Step = cmp.Or(o.Step, 10*time.Minute)
 	o.Model.Validation = cmp.Or(o.Model.Validation, ValidateLast)
 	if o.Model.Alone == nil {
 		o.Model.Alone = []string{"month", "week", "day_of_year"}

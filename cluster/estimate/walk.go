@@ -61,9 +61,7 @@ func EstimateDurations(ctx context.Context, jobs []trace.Job, o DurationOptions)
 		times[row], known[row] = jobs[row].Submit, endOf(&jobs[row])
 	}
 	first := o.First
-	if first == 0 {
-		first = times[0] + o.Every
-	}
+	first = cmp.Or(first, times[0]+o.Every)
 	windows, err := WalkForward(times, known, first, o.Every)
 	if err != nil {
 		return nil, fmt.Errorf("estimating durations: %w", err)

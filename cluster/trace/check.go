@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -75,9 +76,7 @@ type CheckOptions struct {
 
 // EnsureDefaults sets what is zero.
 func (o *CheckOptions) EnsureDefaults() {
-	if o.GPUsPerNode == 0 {
-		o.GPUsPerNode = gpusPerNode
-	}
+	o.GPUsPerNode = cmp.Or(o.GPUsPerNode, gpusPerNode)
 }
 
 // Validate says what is wrong with the options.

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -71,12 +72,8 @@ func (o *GenerateOptions) EnsureDefaults() {
 			*d.field = d.value
 		}
 	}
-	if o.VCs == 0 {
-		o.VCs = max(o.Nodes/9, 1)
-	}
-	if o.Users == 0 {
-		o.Users = usersPerVC * o.VCs
-	}
+	o.VCs = cmp.Or(o.VCs, max(o.Nodes/9, 1))
+	o.Users = cmp.Or(o.Users, usersPerVC*o.VCs)
 	if o.Start.IsZero() {
 		o.Start = dateOf(2020, 9, 1)
 	}

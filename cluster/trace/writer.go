@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -39,9 +40,7 @@ type WriterOptions struct {
 
 // EnsureDefaults sets what is zero.
 func (o *WriterOptions) EnsureDefaults() {
-	if o.Format == "" {
-		o.Format = graftFormat.Name
-	}
+	o.Format = cmp.Or(o.Format, graftFormat.Name)
 	o.Start = o.Start.Truncate(time.Second)
 }
 

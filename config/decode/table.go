@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"reflect"
@@ -45,9 +46,7 @@ func unknownKey(o *Outline, key string) string {
 		table = " in " + o.Name()
 	}
 	hint := Guess(key, o.Keys())
-	if hint == "" {
-		hint = "; known keys are " + strings.Join(o.Keys(), ", ")
-	}
+	hint = cmp.Or(hint, "; known keys are "+strings.Join(o.Keys(), ", "))
 	return fmt.Sprintf("unknown key %q%s%s", shortened(key), table, hint)
 }
 
