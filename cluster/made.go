@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 
 	"graft/cluster/trace"
@@ -69,14 +70,9 @@ func scoreOf(rate float64) int {
 }
 
 func sortedConfigs[V any](m map[Config]V) []Config {
-	list := make([]Config, 0, len(m))
-	for c := range m {
-		list = append(list, c)
-	}
-	slices.SortFunc(list, func(a, b Config) int {
+	return slices.SortedFunc(maps.Keys(m), func(a, b Config) int {
 		return cmp.Or(cmp.Compare(a.Model, b.Model), cmp.Compare(a.Dataset, b.Dataset), cmp.Compare(a.Batch, b.Batch), one(a.AMP)-one(b.AMP))
 	})
-	return list
 }
 
 // Write writes profiles as [ReadProfiles] reads them.

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"maps"
 	"math"
 	"slices"
 
@@ -96,14 +97,9 @@ func (s *share) add(x float64) {
 
 // jain returns Jain's index of fairness over the means of users.
 func jain(users map[string]*share) float64 {
-	names := make([]string, 0, len(users)) // in an order, so that sums are the same each time
-	for name := range users {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	slowdowns := make([]float64, len(names))
-	for k, name := range names {
-		slowdowns[k] = users[name].sum / float64(users[name].count)
+	var slowdowns []float64
+	for _, name := range slices.Sorted(maps.Keys(users)) { // in an order, so that sums are the same each time
+		slowdowns = append(slowdowns, users[name].sum/float64(users[name].count))
 	}
 	return stat.Jain(slowdowns)
 }

@@ -141,11 +141,7 @@ func DurationTable(jobs []trace.Job, o DurationOptions) (*Table, error) {
 	for k, f := range features {
 		t.addValues(f.name, f.text != nil, values[k])
 	}
-	seconds := make([]float64, len(jobs))
-	for row := range jobs {
-		seconds[row] = float64(jobs[row].Duration)
-	}
-	t.SetTarget(seconds)
+	t.SetTarget(mapped(jobs, func(j trace.Job) float64 { return float64(j.Duration) }))
 	return t, t.Err()
 }
 
@@ -168,18 +164,10 @@ func (c *levelCap) keep(text string) string {
 
 func (t *Table) addValues(name string, text bool, values []Value) {
 	if text {
-		texts := make([]string, len(values))
-		for row, v := range values {
-			texts[row] = v.Text
-		}
-		t.AddTexts(name, texts)
+		t.AddTexts(name, mapped(values, func(v Value) string { return v.Text }))
 		return
 	}
-	numbers := make([]float64, len(values))
-	for row, v := range values {
-		numbers[row] = v.Number
-	}
-	t.AddNumbers(name, numbers)
+	t.AddNumbers(name, mapped(values, func(v Value) float64 { return v.Number }))
 }
 
 func checkJobs(jobs []trace.Job) error {

@@ -131,10 +131,7 @@ func (f *forecaster) before(at int, of func(Tick) float64) *Table {
 }
 
 func byTick(ticks []Tick, of func(Tick) float64) []float64 {
-	values := make([]float64, len(ticks))
-	for k, tick := range ticks {
-		values[k] = of(tick)
-	}
+	values := mapped(ticks, of)
 	return values
 }
 

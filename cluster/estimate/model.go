@@ -60,11 +60,7 @@ func (m *Model) cell(t *term, bins []uint16) int {
 
 // Features are the names of the columns that Predict takes, in their order.
 func (m *Model) Features() []string {
-	names := make([]string, len(m.features))
-	for k, f := range m.features {
-		names[k] = f.name
-	}
-	return names
+	return mapped(m.features, func(f feature) string { return f.name })
 }
 
 // Rows returns the number of rows that the model was learned from.

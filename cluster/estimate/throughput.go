@@ -86,11 +86,7 @@ func ThroughputTable(ticks []Tick, o ThroughputOptions) (*Table, error) {
 		name string
 		of   func(Tick) float64
 	}{{"jobs", jobsOf}, {"gpus", gpusOf}} {
-		values := make([]float64, len(ticks))
-		for k, tick := range ticks {
-			values[k] = series.of(tick)
-		}
-		addLags(t, series.name, values, o.Original)
+		addLags(t, series.name, mapped(ticks, series.of), o.Original)
 	}
 	return t, t.Err()
 }
@@ -129,11 +125,7 @@ func addDates(t *Table, ticks []Tick) {
 		{"day_of_year", time.Time.YearDay},
 		{"week", week},
 	} {
-		values := make([]float64, len(ticks))
-		for k, tick := range ticks {
-			values[k] = float64(f.of(tick.Time))
-		}
-		t.AddNumbers(f.name, values)
+		t.AddNumbers(f.name, mapped(ticks, func(tick Tick) float64 { return float64(f.of(tick.Time)) }))
 	}
 }
 

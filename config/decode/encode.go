@@ -73,11 +73,7 @@ func unordered(v any) any {
 		}
 		return m
 	case []any:
-		list := make([]any, len(v))
-		for k := range v {
-			list[k] = unordered(v[k])
-		}
-		return list
+		return mapped(v, unordered)
 	}
 	return v
 }

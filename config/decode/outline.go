@@ -133,11 +133,7 @@ func (o *Outline) At(path string) *Outline {
 
 // Keys lists the keys of a table.
 func (o *Outline) Keys() []string {
-	keys := make([]string, len(o.Fields))
-	for k, f := range o.Fields {
-		keys[k] = f.Key
-	}
-	return keys
+	return mapped(o.Fields, func(f *Outline) string { return f.Key })
 }
 
 // Leaves lists the values of a table and of those below it, its own first.
@@ -155,9 +151,5 @@ func (o *Outline) Leaves() []*Outline {
 
 // where is the path as places are kept in a document.
 func (o *Outline) where() []any {
-	where := make([]any, len(o.Path))
-	for k, key := range o.Path {
-		where[k] = key
-	}
-	return where
+	return mapped(o.Path, func(key string) any { return key })
 }

@@ -54,11 +54,7 @@ func settingText(value any) string {
 	case time.Time:
 		return v.Format(time.RFC3339)
 	case []any:
-		items := make([]string, len(v))
-		for k, item := range v {
-			items[k] = settingText(item)
-		}
-		return "[" + strings.Join(items, ", ") + "]"
+		return "[" + strings.Join(mapped(v, settingText), ", ") + "]"
 	case map[string]any:
 		text, err := json.Marshal(v)
 		if err == nil {
