@@ -8,7 +8,7 @@ type Nodes struct {
 	list  []*node
 	named []*node       // by name, those whose names are numbers of the first nodes
 	other map[int]*node // by name, all others
-	free  int           // devices of which nobody has a part
+	free  int           // wholly free devices
 	each  int           // devices of a node
 	with  [][]uint64    // with[f] has a bit for each node with f free devices
 	some  []uint64      // a bit for each node with free devices
@@ -26,7 +26,7 @@ type Nodes struct {
 type node struct {
 	name  int
 	at    int      // in the order of nodes
-	free  uint64   // a bit for each device of which nobody has a part
+	free  uint64   // a bit for each wholly free device
 	jobs  int      // that run on it
 	used  []int64  // of other resources
 	parts []uint16 // thousandths that are taken of each device in parts; nil has none
@@ -101,7 +101,7 @@ func (n *Nodes) leave(nd *node) {
 	n.some[nd.at/64] &^= 1 << (nd.at % 64)
 }
 
-// Free returns the number of devices of which nobody has a part.
+// Free returns the number of wholly free devices.
 func (n *Nodes) Free() int { return n.free }
 
 // Each returns the number of devices of a node.

@@ -13,8 +13,7 @@ type Policy struct {
 	Speed func(keep Quirks, model SpeedModel) SpeedModel
 	// Prepare looks at the whole cluster before its pools are simulated; nil does nothing.
 	Prepare func(ctx context.Context, r *Run) error
-	// New makes the scheduler of a pool.
-	New func(s Setup) (Scheduler, error)
+	New     func(s Setup) (Scheduler, error) // makes the scheduler of a pool
 }
 
 // Setup is the input of a new scheduler.

@@ -18,12 +18,10 @@ type Study struct {
 	PerNode int         // devices of a node, up to 64; zero is 8
 	Begin   int64       // second at which simulations begin; earlier jobs are refused
 
-	CPUs   int        // processors of a node, of which jobs get as many as they ask for; zero does not count them
-	Memory int64      // MiB of a node's memory, likewise; zero does not count it
-	Others []Resource // further resources of a node that are counted
-	// WholeGPUs gives a job that asks for a part of one device all of it; false gives it the
-	// part, so that others can have the rest.
-	WholeGPUs bool
+	CPUs      int        // processors of a node, of which jobs get as many as they ask for; zero does not count them
+	Memory    int64      // MiB of a node's memory, likewise; zero does not count it
+	Others    []Resource // further resources of a node that are counted
+	WholeGPUs bool       // gives a job that asks for a part of one device all of it; false gives it the part, so that others can have the rest
 
 	Estimates []float64  // seconds that each job is expected to take, NaN where unknown; nil has none
 	Profiles  *Profiles  // of the models that jobs train; nil has none

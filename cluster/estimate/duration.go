@@ -17,15 +17,11 @@ const (
 
 // DurationOptions say how durations of jobs are estimated.
 type DurationOptions struct {
-	// Zero is the date of second zero of the trace, from which months, days and hours
-	// follow. It has to be given.
-	Zero  time.Time
-	First int64 // second at which the first model is learned; zero means Every after the first job
-	Every int64 // seconds after which a model is learned anew; zero means a week
-	// Past adds what the jobs that ended before a job say of it; false leaves it out.
-	Past bool
-	// Tell is told of each window when it is done. Nil tells nobody.
-	Tell func(w DurationWindow)
+	Zero  time.Time              // date of second zero of the trace, from which months, days and hours follow. It has to be given.
+	First int64                  // second at which the first model is learned; zero means Every after the first job
+	Every int64                  // seconds after which a model is learned anew; zero means a week
+	Past  bool                   // adds what the jobs that ended before a job say of it; false leaves it out
+	Tell  func(w DurationWindow) // called after each window; nil calls nothing
 	// Model says how models learn. Zero fields have the defaults of Options, but an empty
 	// Validation means blocks, since users submit many jobs of a sort at once, and Alone
 	// the user and the name, of which most have too few jobs for a pair, and the date.

@@ -15,7 +15,7 @@ import (
 
 // plan holds the rows and bins that all bags learn from.
 type plan struct {
-	stop     <-chan struct{} // closed when nobody waits for the model any more
+	stop     <-chan struct{} // closed when the context ends
 	o        Options
 	features []feature
 	bins     [][]uint16  // by feature and row

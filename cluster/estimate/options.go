@@ -48,9 +48,7 @@ type Options struct {
 	Leaves       int     // of each tree of one feature; zero means 3
 	LeastRows    int     // in each leaf; zero means 20
 
-	// Bags is the number of models, each of most of the rows, that are averaged; how far they
-	// differ is the deviation of a shape. Zero means 8.
-	Bags            int
+	Bags            int     // number of models, each of most of the rows, that are averaged; how far they differ is the deviation of a shape. Zero means 8.
 	Validation      string  // empty means random; the others take rows to be in order of time
 	ValidationShare float64 // of the rows, below a half; zero means 0.15
 	Patience        int     // rounds without a better validation after which a bag stops; zero means 50

@@ -44,10 +44,9 @@ func (t *term) importance() float64 {
 
 // Shape is a term drawn: a curve over the bins of its feature, or a map over those of two.
 type Shape struct {
-	Term Term   // what it is about
-	Axes []Axis // one, or two of a map
-	// Cells are ordered by bin of the first axis and, of a pair, within it by bin of the second.
-	Cells []Cell
+	Term  Term   // what it is about
+	Axes  []Axis // one, or two of a map
+	Cells []Cell // ordered by bin of the first axis and, of a pair, within it by bin of the second
 }
 
 // Axis is a feature of a shape.

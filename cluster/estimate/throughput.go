@@ -43,9 +43,7 @@ type ThroughputOptions struct {
 	// tick five steps back, which is not over yet where the fifth step ahead is asked for.
 	// False reads nothing later than six steps back.
 	Original bool
-	// Every is after how long models are learned anew. Zero means never to
-	// ForecastThroughput, and a week to WalkThroughput.
-	Every time.Duration
+	Every    time.Duration // after how long models are learned anew. Zero means never to ForecastThroughput, and a week to WalkThroughput.
 	// Model says how the models learn. Zero fields have the defaults of Options, but an
 	// empty Validation means last, and Alone the parts of a date that only grow.
 	Model Options
@@ -111,7 +109,7 @@ func checkTicks(ticks []Tick, step time.Duration) error {
 	return nil
 }
 
-// addDates adds what the calendar says of each tick.
+// addDates adds the calendar features of each tick.
 func addDates(t *Table, ticks []Tick) {
 	for _, f := range []struct {
 		name string

@@ -105,7 +105,7 @@ func join(job, task *Job) {
 	}
 }
 
-// nextTask reads a task that says when it began; one that waits has not begun.
+// nextTask reads the next task that has begun.
 func (t *tasks) nextTask() error {
 	for {
 		if err := t.cells.next(); err != nil {
@@ -194,7 +194,7 @@ func (t *tasks) wants(k int, want string) error {
 	return t.faultAt(k, taskColumns[k], isButWants(t.row[k], want), mendLine)
 }
 
-// clock says that times are seconds since nobody knows when.
+// clock is unknown: times are seconds since an unpublished date.
 func (t *tasks) clock() clock { return clock{} }
 
 func (t *tasks) line() int { return t.at }

@@ -67,11 +67,8 @@ type Finding struct {
 
 // CheckOptions say against what a trace is checked. The zero value knows of no cluster.
 type CheckOptions struct {
-	// VCs are the virtual clusters; none is that their sizes are not known, and nothing is
-	// too large then.
-	VCs []VC
-	// GPUsPerNode is the number of GPUs of a node; zero is 8.
-	GPUsPerNode int
+	VCs         []VC // virtual clusters; none is that their sizes are not known, and nothing is too large then
+	GPUsPerNode int  // number of GPUs of a node; zero is 8
 }
 
 // EnsureDefaults sets what is zero.

@@ -36,30 +36,18 @@ const (
 // month of a cluster for research that Helios calls Venus: 23,859 jobs in 26 days on 135
 // nodes.
 type GenerateOptions struct {
-	// Jobs is the number of jobs; zero is 23,859.
-	Jobs int
-	// Days is the number of days of submission; zero is 26.
-	Days int
-	// Nodes is the number of nodes of the cluster; zero is 135.
-	Nodes int
-	// GPUsPerNode is the number of GPUs of a node; zero is 8.
-	GPUsPerNode int
-	// VCs is the number of virtual clusters that share the nodes; zero is one for every
-	// nine nodes.
-	VCs int
-	// Users is the number of users, each in one virtual cluster; zero is eight for
-	// each virtual cluster.
-	Users int
+	Jobs        int // number of jobs; zero is 23,859
+	Days        int // number of days of submission; zero is 26
+	Nodes       int // number of nodes of the cluster; zero is 135
+	GPUsPerNode int // number of GPUs of a node; zero is 8
+	VCs         int // number of virtual clusters that share the nodes; zero is one for every nine nodes
+	Users       int // number of users, each in one virtual cluster; zero is eight for each virtual cluster
 	// Load is the GPU time that jobs want over what the cluster has in these days, to which
 	// durations are stretched; zero leaves them as they are drawn.
-	Load float64
-	// Seed is the seed of all draws; zero is a seed like any other.
-	Seed uint64
-	// Arrivals is the distribution of submissions over the days; zero is Diurnal.
-	Arrivals Arrivals
-	// Start is the date of second zero, which has to be a midnight in UTC; the zero time is
-	// Tuesday 2020-09-01.
-	Start time.Time
+	Load     float64
+	Seed     uint64    // seed of all draws; zero is a seed like any other
+	Arrivals Arrivals  // distribution of submissions over the days; zero is Diurnal
+	Start    time.Time // date of second zero, which has to be a midnight in UTC; the zero time is Tuesday 2020-09-01
 }
 
 // EnsureDefaults sets what is zero.
@@ -203,7 +191,7 @@ func divided(nodes, n int) []VC {
 	return vcs
 }
 
-// housed gives each virtual cluster its users, in turns.
+// housed divides the users among the virtual clusters, round robin.
 func housed(users int, vcs []VC) [][]string {
 	owners := make([][]string, len(vcs))
 	for u := range users {

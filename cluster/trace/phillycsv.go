@@ -34,8 +34,7 @@ var phillyCSVColumns = []column{
 	{[]string{"model", "model_name"}, false, setModel},
 }
 
-// phillyCSVColumnsOf takes what a table calls a job's name for what it is told by, where
-// there is nothing else.
+// phillyCSVColumnsOf falls back to the column jobname as the job ID.
 func phillyCSVColumnsOf(t *table) []column {
 	known := append([]column{}, phillyCSVColumns...)
 	for _, cell := range t.row {

@@ -86,7 +86,6 @@ func unlessEnd(err error) error {
 	return err
 }
 
-// head says what the file says of itself.
 func (t *tally) head(r *Reader, o CheckOptions) {
 	t.sum.Skipped = r.Skipped()
 	if start, known := r.Start(); known && t.sum.Jobs > 0 {

@@ -22,20 +22,11 @@ type jobWriter interface {
 
 // WriterOptions say what is written. The zero value is our own format, without a date.
 type WriterOptions struct {
-	// Format is the name of one of [Formats] that can be written; empty is graft.
-	Format string
-	// Start is the date of second zero, in whole seconds and as UTC; the zero time is not
-	// known, and submissions are written as seconds.
-	Start time.Time
-	// Nodes is the number of nodes of the cluster, for the header of format swf; zero leaves
-	// it out.
-	Nodes int
-	// Processors is the number of GPUs of the cluster, for the header of format swf; zero
-	// leaves it out.
-	Processors int
-	// RAM adds a column to format graft with the memory of nodes that jobs ask for; without it
-	// that is lost.
-	RAM bool
+	Format     string    // name of one of [Formats] that can be written; empty is graft
+	Start      time.Time // date of second zero, in whole seconds and as UTC; the zero time is not known, and submissions are written as seconds
+	Nodes      int       // number of nodes of the cluster, for the header of format swf; zero leaves it out
+	Processors int       // number of GPUs of the cluster, for the header of format swf; zero leaves it out
+	RAM        bool      // adds a column to format graft with the memory of nodes that jobs ask for; without it that is lost
 }
 
 // EnsureDefaults sets what is zero.
@@ -104,7 +95,7 @@ func (w *Writer) Write(job *Job) error {
 	return w.err
 }
 
-// validate says what of a job no reader would take back.
+// validate lists the fields of a job that no reader accepts.
 func (job *Job) validate() error {
 	if job.ID == "" {
 		return errors.New("a job has no ID: give it one")
