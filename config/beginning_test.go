@@ -73,8 +73,7 @@ func TestAJobGoesOnFromPublishedWeights(t *testing.T) {
 func TestTheDigestCountsEpochsBefore(t *testing.T) {
 	dir := publishedWeights(t, nil)
 	digest := func() string {
-		j, err := ReadJob(files.OS{}, "", []string{"network.weights=" + dir, "time.start=5s"})
-		require.NoError(t, err)
+		j := must(ReadJob(files.OS{}, "", []string{"network.weights=" + dir, "time.start=5s"}))
 		return j.Digest()
 	}
 	before := digest()
@@ -130,8 +129,7 @@ func TestPublishedStartingWeights(t *testing.T) {
 		"small_middle3": {17, 197132921696, 0.317},
 		"small_late2":   {29, 333031574249, 0.6222},
 	} {
-		j, err := ReadJob(files.OS{}, "", []string{"time.budget=400s", "network.weights=" + filepath.Join(folder, name)})
-		require.NoError(t, err)
+		j := must(ReadJob(files.OS{}, "", []string{"time.budget=400s", "network.weights=" + filepath.Join(folder, name)}))
 		b := j.InitialWeights()
 		assert.Equal(t, filepath.Join(folder, name, "weights.pth"), b.Weights)
 		assert.Equal(t, want.epochs, b.Epochs)

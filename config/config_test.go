@@ -25,8 +25,7 @@ func golden(t *testing.T, path, got string) {
 	if *update {
 		require.NoError(t, os.WriteFile(path, []byte(got), 0o600))
 	}
-	want, err := os.ReadFile(path)
-	require.NoError(t, err)
+	want := must(os.ReadFile(path))
 	assert.Equal(t, string(want), got, "run the test with -update if this is meant")
 }
 
@@ -34,8 +33,7 @@ func golden(t *testing.T, path, got string) {
 func examples(t testing.TB, folder string) []string {
 	var all []string
 	for _, ending := range []string{"*.toml", "*.json"} {
-		found, err := filepath.Glob(filepath.Join("testdata", folder, ending))
-		require.NoError(t, err)
+		found := must(filepath.Glob(filepath.Join("testdata", folder, ending)))
 		all = append(all, found...)
 	}
 	require.NotEmpty(t, all)
@@ -44,8 +42,7 @@ func examples(t testing.TB, folder string) []string {
 
 func TestFaultsAreListedWithTheirLines(t *testing.T) {
 	for _, path := range examples(t, "faults") {
-		data, err := os.ReadFile(path)
-		require.NoError(t, err)
+		data := must(os.ReadFile(path))
 		n, err := parseNetwork(filepath.Base(path), data)
 		assert.Nil(t, n, path)
 		var list Faults
@@ -55,8 +52,7 @@ func TestFaultsAreListedWithTheirLines(t *testing.T) {
 }
 
 func zoo(t testing.TB, name string) *model.Network {
-	n, err := model.Zoo(name, model.ZooOptions{})
-	require.NoError(t, err)
+	n := must(model.Zoo(name, model.ZooOptions{}))
 	return n
 }
 
@@ -73,8 +69,7 @@ func TestTheZooIsWrittenAndReadBack(t *testing.T) {
 		for _, ending := range []string{".toml", ".json", ".JSON", ""} {
 			path := filepath.Join(t.TempDir(), "network"+ending)
 			require.NoError(t, WriteNetwork(files.OS{}, path, n))
-			again, err := ReadNetwork(files.OS{}, path)
-			require.NoError(t, err)
+			again := must(ReadNetwork(files.OS{}, path))
 			assertSame(t, n, again)
 		}
 	}
@@ -82,12 +77,10 @@ func TestTheZooIsWrittenAndReadBack(t *testing.T) {
 
 func TestFilesReadWell(t *testing.T) {
 	for _, path := range examples(t, "networks") {
-		n, err := ReadNetwork(files.OS{}, path)
-		require.NoError(t, err)
+		n := must(ReadNetwork(files.OS{}, path))
 		written := filepath.Join(t.TempDir(), filepath.Base(path))
 		require.NoError(t, WriteNetwork(files.OS{}, written, n))
-		got, err := os.ReadFile(written)
-		require.NoError(t, err)
+		got := must(os.ReadFile(written))
 		golden(t, path, string(got))
 	}
 }
@@ -170,8 +163,7 @@ func writeWithFault(t *testing.T, at int, kind faults.Kind) bool {
 func FuzzReadNetwork(f *testing.F) {
 	for _, folder := range []string{"faults", "networks"} {
 		for _, path := range examples(f, folder) {
-			data, err := os.ReadFile(path)
-			require.NoError(f, err)
+			data := must(os.ReadFile(path))
 			f.Add(data, isJSON(path))
 		}
 	}
@@ -190,4 +182,12 @@ func FuzzReadNetwork(f *testing.F) {
 			assertSame(t, n, again)
 		}
 	})
+}
+
+// must returns the value of a call that cannot fail.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

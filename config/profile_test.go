@@ -32,22 +32,19 @@ func TestProfilesAreWrittenAndReadBack(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "p.toml")
 	for _, p := range append(trainer.Profiles(), fullProfile()) {
 		require.NoError(t, WriteProfile(files.OS{}, path, p))
-		again, err := FindProfile(files.OS{}, path)
-		require.NoError(t, err)
+		again := must(FindProfile(files.OS{}, path))
 		assert.Equal(t, p, again)
 	}
 	assert.ErrorContains(t, WriteProfile(files.OS{}, path, &trainer.Profile{}), "a profile has a name")
 	golden(t, "testdata/profiles/full.toml", FormatProfile(fullProfile()))
-	steady, err := FindProfile(files.OS{}, "steady")
-	require.NoError(t, err)
+	steady := must(FindProfile(files.OS{}, "steady"))
 	assert.Equal(t, "steady", steady.Name)
-	_, err = FindProfile(files.OS{}, "steddy")
+	_, err := FindProfile(files.OS{}, "steddy")
 	assert.ErrorContains(t, err, `there is no profile "steddy"`)
 }
 
 func TestProfileFaultsAreListedWithTheirLines(t *testing.T) {
-	paths, err := filepath.Glob("testdata/profiles/faults/*.toml")
-	require.NoError(t, err)
+	paths := must(filepath.Glob("testdata/profiles/faults/*.toml"))
 	require.NotEmpty(t, paths)
 	for _, path := range paths {
 		_, err := ReadProfile(files.OS{}, path)
@@ -88,11 +85,9 @@ func writeProfileWithFault(t *testing.T, at int, kind faults.Kind) bool {
 }
 
 func FuzzReadProfile(f *testing.F) {
-	paths, err := filepath.Glob("testdata/profiles/faults/*.toml")
-	require.NoError(f, err)
+	paths := must(filepath.Glob("testdata/profiles/faults/*.toml"))
 	for _, path := range append(paths, "testdata/profiles/full.toml") {
-		data, err := os.ReadFile(path)
-		require.NoError(f, err)
+		data := must(os.ReadFile(path))
 		f.Add(string(data))
 	}
 	f.Fuzz(func(t *testing.T, text string) {

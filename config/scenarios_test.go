@@ -176,11 +176,9 @@ func TestScenarioFilesAreGenerated(t *testing.T) {
 		known[f.path] = true
 		assert.LessOrEqual(t, strings.Count(f.text, "\n"), 40, f.path)
 	}
-	found, err := filepath.Glob("../scenarios/*/*.toml")
-	require.NoError(t, err)
+	found := must(filepath.Glob("../scenarios/*/*.toml"))
 	for _, path := range found {
-		there, err := filepath.Rel("../scenarios", path)
-		require.NoError(t, err)
+		there := must(filepath.Rel("../scenarios", path))
 		assert.True(t, known[filepath.ToSlash(there)], "%s is generated no more; delete it", path)
 	}
 }
@@ -193,10 +191,10 @@ func TestScenarioFilesAreRight(t *testing.T) {
 	sizes := map[string]int{} // of trees that are alike: those that differ in when devices come
 	for _, f := range scenarioFiles() {
 		path := filepath.Join("scenarios", filepath.FromSlash(f.path))
-		m, err := ReadSimulation(files.OS{}, path, nil)
-		require.NoError(t, err)
+		m := must(ReadSimulation(files.OS{}, path, nil))
 		tree := fmt.Sprint(m.Network, m.Simulate.Actions, m.Simulate.Design)
 		if sizes[tree] == 0 {
+			var err error
 			sizes[tree], _, err = m.Size()
 			require.NoError(t, err, path)
 		}
