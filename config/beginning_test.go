@@ -73,8 +73,7 @@ func TestAJobGoesOnFromPublishedWeights(t *testing.T) {
 func TestTheDigestCountsEpochsBefore(t *testing.T) {
 	dir := publishedWeights(t, nil)
 	digest := func() string {
-		j := must(ReadJob(files.OS{}, "", []string{"network.weights=" + dir, "time.start=5s"}))
-		return j.Digest()
+		return must(ReadJob(files.OS{}, "", []string{"network.weights=" + dir, "time.start=5s"})).Digest()
 	}
 	before := digest()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "runtimes"), []byte("0,1,1\n"), 0o600))

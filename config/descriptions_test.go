@@ -64,8 +64,7 @@ func generated(t *testing.T) string {
 		fmt.Fprintf(&b, "%q: %q,\n", key, found[key])
 	}
 	b.WriteString("}\n")
-	text := must(format.Source([]byte(b.String())))
-	return string(text)
+	return string(must(format.Source([]byte(b.String()))))
 }
 
 func TestDescriptionsAreTheComments(t *testing.T) {

@@ -49,8 +49,7 @@ func constantsOf(t *testing.T, folder string) map[string][]string {
 			of, named := spec.Type.(*ast.Ident)
 			value, literal := spec.Values[0].(*ast.BasicLit)
 			if named && literal && value.Kind == token.STRING {
-				text := must(strconv.Unquote(value.Value))
-				found[of.Name] = append(found[of.Name], text)
+				found[of.Name] = append(found[of.Name], must(strconv.Unquote(value.Value)))
 			}
 			return true
 		})

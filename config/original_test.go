@@ -100,8 +100,7 @@ func requireFault(t *testing.T, text, says string) {
 // configured is a copy of a policy's folder whose configuration says otherwise.
 func configured(t *testing.T, policy, line string) string {
 	folder := t.TempDir()
-	data := must(os.ReadFile(filepath.Join(policy, bilstm.FileName)))
-	require.NoError(t, os.WriteFile(filepath.Join(folder, bilstm.FileName), data, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, bilstm.FileName), must(os.ReadFile(filepath.Join(policy, bilstm.FileName))), 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(folder, published.ConfigFile), []byte("[agent]\n"+line+"\n"), 0o600))
 	return folder
 }

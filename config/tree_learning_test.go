@@ -57,8 +57,7 @@ func TestTreeLearningDigest(t *testing.T) {
 	one := tableFolder(t, "one", 16)
 	path := written(t, "policy.toml", fmt.Sprintf("[tables]\nfolders = [%q]\n", one))
 	read := func(set ...string) *TreeLearning {
-		l := must(ReadTreeLearning(files.OS{}, path, set))
-		return l
+		return must(ReadTreeLearning(files.OS{}, path, set))
 	}
 	first := read()
 	link := filepath.Join(t.TempDir(), "link")

@@ -180,8 +180,7 @@ func publishedJobsOfSeptember(t *testing.T) []trace.Job {
 	var jobs []trace.Job
 	for _, row := range rows[1:] {
 		number := func(column int) float64 {
-			v := must(strconv.ParseFloat(row[column], 64))
-			return v
+			return must(strconv.ParseFloat(row[column], 64))
 		}
 		jobs = append(jobs, trace.Job{ID: row[0], User: row[1], VC: row[2], Name: row[3], GPUs: int(number(4)), CPUs: int(number(5)),
 			Submit: int64(number(7)), Duration: int64(number(8)), Dataset: row[9], Model: row[10], Batch: int(number(11)), AMP: row[12] == "1",

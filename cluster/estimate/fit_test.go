@@ -58,18 +58,15 @@ func newKnown(seed uint64, rows int) known {
 }
 
 func fit(t testing.TB, table *estimate.Table, o estimate.Options) *estimate.Model {
-	m := must(estimate.Fit(t.Context(), table, o))
-	return m
+	return must(estimate.Fit(t.Context(), table, o))
 }
 
 func predict(t testing.TB, m *estimate.Model, table *estimate.Table) []float64 {
-	predicted := must(m.PredictTable(table))
-	return predicted
+	return must(m.PredictTable(table))
 }
 
 func score(t testing.TB, truth, predicted []float64) estimate.Scores {
-	s := must(estimate.Score(truth, predicted, estimate.ScoreOptions{Draws: 1}))
-	return s
+	return must(estimate.Score(truth, predicted, estimate.ScoreOptions{Draws: 1}))
 }
 
 // written is a model's file.
@@ -289,8 +286,7 @@ func TestMissingAndUnknown(t *testing.T) {
 	table.SetTarget(y)
 	m := fit(t, table, estimate.Options{Bags: 2, Pairs: 1})
 	predicted := func(v float64, text string) float64 {
-		got := must(m.Predict([]estimate.Value{{Number: v}, {Text: text}}))
-		return got
+		return must(m.Predict([]estimate.Value{{Number: v}, {Text: text}}))
 	}
 	require.InDelta(t, 5, predicted(math.NaN(), ""), 0.1)
 	require.InDelta(t, 6, predicted(math.NaN(), "one"), 0.1)
@@ -350,8 +346,7 @@ func TestLogarithmsReturn(t *testing.T) {
 	for target, factor := range map[string]float64{estimate.TargetLog: math.Exp(0.5), estimate.TargetMedian: 1} {
 		m := fit(t, table, estimate.Options{Target: target, Bags: 3})
 		for _, v := range []float64{0.2, 0.5, 0.8} {
-			got := must(m.Predict([]estimate.Value{{Number: v}}))
-			require.InEpsilon(t, math.Exp(5+2*v)*factor, got+1, 0.15, "%s at %v", target, v)
+			require.InEpsilon(t, math.Exp(5+2*v)*factor, must(m.Predict([]estimate.Value{{Number: v}}))+1, 0.15, "%s at %v", target, v)
 		}
 	}
 }

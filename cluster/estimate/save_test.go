@@ -39,8 +39,7 @@ func TestAModelComesBackAsItWas(t *testing.T) {
 	for row := range 100 {
 		given := append(newKnown(2, 100).table.Row(row), estimate.Value{Text: "a"})
 		want := must(m.Predict(given))
-		got := must(back.Predict(given))
-		require.Equal(t, want, got)
+		require.Equal(t, want, must(back.Predict(given)))
 	}
 }
 
@@ -118,8 +117,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again := must(estimate.Parse([]byte(written(t, m))))
-		require.Equal(t, written(t, m), written(t, again))
+		require.Equal(t, written(t, m), written(t, must(estimate.Parse([]byte(written(t, m))))))
 		row := make([]estimate.Value, len(m.Features()))
 		for _, v := range []estimate.Value{{}, {Number: -1e30, Text: "a"}, {Number: 1e30, Text: "e"}} {
 			for k := range row {

@@ -424,3 +424,11 @@ func (s *ticker) sample() cluster.Usage {
 	}
 	return u
 }
+
+// must returns the value of a call that cannot fail.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}

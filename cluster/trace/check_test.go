@@ -76,8 +76,7 @@ func kindsOf(found []trace.Finding) (list []trace.Kind) {
 }
 
 func summaryOf(t *testing.T, r *trace.Reader, o trace.CheckOptions) *trace.Summary {
-	s := must(trace.Summarize(r, o))
-	return s
+	return must(trace.Summarize(r, o))
 }
 
 func TestSummaries(t *testing.T) {
