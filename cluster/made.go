@@ -104,8 +104,8 @@ func (p *Profiles) Write(fsys files.FS, alone, pairs string) error {
 }
 
 func (c Config) row() string {
-	line := appendText(nil, c.Model)
-	line = appendText(append(line, ','), c.Dataset)
+	line := trace.AppendCell(nil, c.Model)
+	line = trace.AppendCell(append(line, ','), c.Dataset)
 	return fmt.Sprintf("%s,%d,%d", line, c.Batch, one(c.AMP))
 }
 

@@ -73,9 +73,6 @@ type Options struct {
 	owners *owners // what the table says
 }
 
-// EnsureDefaults has nothing to set: every zero is its own default.
-func (o *Options) EnsureDefaults() {}
-
 // Validate names all that is wrong with the options.
 func (o *Options) Validate() error {
 	var faults []error

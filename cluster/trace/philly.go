@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,12 +16,7 @@ const maxPhillyJob = 4 << 20
 var phillyFormat = format{
 	Format: Format{Name: "philly", About: "JSON of the Philly cluster, cluster_job_log"},
 	knows: func(head []byte) bool {
-		for _, b := range head {
-			if b != ' ' && b != '\t' && b != '\r' && b != '\n' {
-				return b == '['
-			}
-		}
-		return false
+		return bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("["))
 	},
 	open: func(source lines, _ *Options) (rows, error) { return openPhilly(source) },
 }

@@ -71,19 +71,14 @@ func Summarize(r *Reader, o CheckOptions) (*Summary, error) {
 	for {
 		var job Job
 		err := r.Read(&job)
+		if isEOF(err) {
+			return t.finish(r, o), nil
+		}
 		if err != nil {
-			return t.finish(r, o), unlessEnd(err)
+			return t.finish(r, o), err
 		}
 		t.add(&job, r.Line())
 	}
-}
-
-// unlessEnd is no error where there is nothing more to read.
-func unlessEnd(err error) error {
-	if isEOF(err) {
-		return nil
-	}
-	return err
 }
 
 func (t *tally) head(r *Reader, o CheckOptions) {

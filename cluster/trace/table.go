@@ -1,6 +1,9 @@
 package trace
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // column is a field of a table: what headers call it, and what it says of a job.
 type column struct {
@@ -69,10 +72,8 @@ func (t *table) bind(kind string, known []column) error {
 // named is the column that a header calls so; nil where there is none.
 func named(known []column, name string) *column {
 	for k := range known {
-		for _, n := range known[k].names {
-			if n == name {
-				return &known[k]
-			}
+		if slices.Contains(known[k].names, name) {
+			return &known[k]
 		}
 	}
 	return nil

@@ -156,7 +156,7 @@ func comma(line []byte, k int) []byte {
 // appendCells writes texts with commas between them.
 func appendCells(line []byte, cells ...string) []byte {
 	for k, cell := range cells {
-		line = appendCell(comma(line, k), cell)
+		line = AppendCell(comma(line, k), cell)
 	}
 	return line
 }
@@ -181,26 +181,10 @@ func appendTime(line []byte, start time.Time, submit int64) ([]byte, error) {
 	return at.AppendFormat(line, time.DateTime), nil
 }
 
-// appendCell writes a cell, in quotes where it needs them.
-func appendCell(line []byte, cell string) []byte {
-	if !needsQuotes(cell) {
+// AppendCell adds a cell of a table to a line, in quotes where it needs them.
+func AppendCell(line []byte, cell string) []byte {
+	if !strings.ContainsAny(cell, ",\"\r\n") {
 		return append(line, cell...)
 	}
-	line = append(line, '"')
-	for k := range len(cell) {
-		if cell[k] == '"' {
-			line = append(line, '"')
-		}
-		line = append(line, cell[k])
-	}
-	return append(line, '"')
-}
-
-func needsQuotes(cell string) bool {
-	for k := range len(cell) {
-		if b := cell[k]; b == ',' || b == '"' || b == '\n' || b == '\r' {
-			return true
-		}
-	}
-	return false
+	return append(append(append(line, '"'), strings.ReplaceAll(cell, `"`, `""`)...), '"')
 }
