@@ -52,14 +52,8 @@ type GenerateOptions struct {
 
 // EnsureDefaults sets what is zero.
 func (o *GenerateOptions) EnsureDefaults() {
-	for _, d := range []struct {
-		field *int
-		value int
-	}{{&o.Jobs, defaultJobs}, {&o.Days, defaultDays}, {&o.Nodes, defaultNodes}, {&o.GPUsPerNode, gpusPerNode}} {
-		if *d.field == 0 {
-			*d.field = d.value
-		}
-	}
+	o.Jobs, o.Days = cmp.Or(o.Jobs, defaultJobs), cmp.Or(o.Days, defaultDays)
+	o.Nodes, o.GPUsPerNode = cmp.Or(o.Nodes, defaultNodes), cmp.Or(o.GPUsPerNode, gpusPerNode)
 	o.VCs = cmp.Or(o.VCs, max(o.Nodes/9, 1))
 	o.Users = cmp.Or(o.Users, usersPerVC*o.VCs)
 	if o.Start.IsZero() {
