@@ -41,7 +41,7 @@ func newPlantation(s *torch.Scope) (*plantation, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := trainer.Options{Steady: true, Adapt: trainer.Adapt{Every: true, Most: 2}}
+	o := trainer.Options{Steady: true, Adapt: trainer.Adapt{Every: true, MaxDecisions: 2}}
 	o.Timeline = trainer.Timeline{Budget: gridSeconds * time.Second, Events: []trainer.Event{{At: gridSeconds * time.Second / 4, Change: trainer.Up}}}
 	o.EnsureDefaults()
 	network := func() (*model.Network, error) { return model.Zoo("ConvNet2", model.ZooOptions{}) }

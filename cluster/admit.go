@@ -76,7 +76,7 @@ func refusal(t *trace.Job, pool *PoolRun, begin int64) string {
 	return ""
 }
 
-// refuseLarge leaves jobs out that are larger than their pool, which would wait for ever.
+// refuseLarge leaves out jobs that are larger than their pool and could never start.
 func (r *Run) refuseLarge() []Refusal {
 	var refused []Refusal
 	for _, pool := range r.Pools {

@@ -158,8 +158,7 @@ func TestRefusals(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := smallStudy(4)
 			c.change(&s.Jobs[2])
-			o, err := s.Run(context.Background(), toyPolicy((*toy).start), Options{})
-			require.NoError(t, err)
+			o := must(s.Run(context.Background(), toyPolicy((*toy).start), Options{}))
 			require.Equal(t, []Refusal{{s.Jobs[2].ID, c.why}}, o.Refused)
 			require.Len(t, o.Jobs, 3)
 		})
@@ -170,8 +169,7 @@ func TestRefusals(t *testing.T) {
 func TestRefusesWhatIsTooEarly(t *testing.T) {
 	s := smallStudy(4)
 	s.Jobs[0].Submit = -4
-	o, err := s.Run(context.Background(), toyPolicy((*toy).start), Options{})
-	require.NoError(t, err)
+	o := must(s.Run(context.Background(), toyPolicy((*toy).start), Options{}))
 	require.Equal(t, []Refusal{{"j0", "submitted before simulations begin"}}, o.Refused)
 	require.Len(t, o.Jobs, 3)
 }
@@ -182,8 +180,7 @@ func TestNoNames(t *testing.T) {
 	for k := range s.Jobs {
 		s.Jobs[k].ID = ""
 	}
-	o, err := s.Run(context.Background(), toyPolicy((*toy).start), Options{})
-	require.NoError(t, err)
+	o := must(s.Run(context.Background(), toyPolicy((*toy).start), Options{}))
 	require.Len(t, o.Jobs, 3)
 }
 
@@ -200,8 +197,7 @@ func TestZeroDuration(t *testing.T) {
 			policy.Quirks = []Quirk{ExtraSecond}
 			o.Quirks = policy.AllQuirks()
 		}
-		out, err := s.Run(context.Background(), policy, o)
-		require.NoError(t, err)
+		out := must(s.Run(context.Background(), policy, o))
 		for k, j := range out.Jobs {
 			want := int64(7)
 			if extra {

@@ -27,7 +27,7 @@ func (p *Pool) Check() error {
 }
 
 func (p *Pool) checkJob(j *Job, users map[int][]int) error {
-	if !j.Running() || p.agenda.Event(j.ending).job != j || j.end < p.Now() {
+	if !j.Running() || p.agenda.Event(j.ending) != j || j.end < p.Now() {
 		return fmt.Errorf("job %s is among those that run, but should have ended at %d", j.Trace.ID, j.end)
 	}
 	if j.partner != nil && (j.partner.partner != j || !j.partner.Running()) {

@@ -3,9 +3,9 @@
 //
 // # How time passes
 //
-// Time is whole seconds since the trace's zero. Nothing ticks: the simulation takes one event
-// after the other from a kernel of package events. Events are ends of jobs, arrivals, wake-ups of
-// the scheduler and changes of nodes. Within a second the order is fixed: jobs end, in the order
+// Time is whole seconds since the trace's zero. Nothing ticks: the simulation goes from one
+// second with an event to the next. Events are ends of jobs, which a kernel of package events keeps,
+// arrivals, wake-ups of the scheduler and changes of nodes. Within a second the order is fixed: jobs end, in the order
 // of their starts; jobs arrive, in the trace's order; the scheduler acts; nodes change. A job that
 // starts runs from the next second on.
 //

@@ -3,40 +3,19 @@ package cluster
 import (
 	"context"
 	"fmt"
-
-	"graft/events"
 )
 
-// eventKind is the kind of an event of a pool, and its priority among those of a second.
-type eventKind int
-
-const (
-	jobEnds eventKind = iota
-	jobArrives
-	schedulerWakes
-	nodesChange
-)
-
-// event is something that happens in a pool.
-type event struct {
-	kind eventKind
-	job  *Job // that ends; nil for other kinds
-}
-
-// engine simulates a pool: it takes event after event from the pool's agenda, which holds the
-// ends of the jobs that run, the next arrival, the next change of nodes and the scheduler's
-// wake-up.
+// engine simulates a pool: it goes from one second with an event to the next. The ends of the
+// running jobs are on the pool's agenda; arrivals and changes of nodes are sorted lists, and the
+// scheduler has one wake-up, so these need no heap.
 type engine struct {
 	pool    *Pool
 	jobs    []*Job // in the order of arrival
 	next    int    // the next job to arrive
 	changes []NodeChange
 	sched   Scheduler
-	arrival events.Handle // of the next job; zero if none will come
-	nodes   events.Handle // of the next change of nodes; zero if none will come
-	wake    events.Handle // zero if the scheduler wants no wake-up
-	until   int64         // the simulation goes on at least up to here
-	each    func()        // called before time goes on; nil for nothing
+	until   int64  // the simulation goes on at least up to here
+	each    func() // called before time goes on; nil for nothing
 
 	ended          int // jobs
 	handled, asked int64
@@ -46,123 +25,87 @@ type engine struct {
 // interruptible is the number of simulated seconds between two looks at the context.
 const interruptible = 1 << 12
 
-// run simulates until all jobs have ended.
 func (e *engine) run(ctx context.Context) error {
-	e.expectArrival()
-	e.expectNodes()
+	wake := Never
 	for round := 0; e.ended < len(e.jobs) || e.pool.Now() < e.until; round++ {
 		if round%interruptible == 0 && ctx.Err() != nil {
 			return fmt.Errorf("simulate: %w", ctx.Err())
 		}
+		now := max(e.pool.Now(), min(wake, e.pool.agenda.Next(), e.arrival(), e.change()))
 		if e.ended == len(e.jobs) {
-			e.wakeAt(min(e.until, e.pool.agenda.Next()))
-		} else if e.pool.agenda.Next() == Never || e.inVain() {
+			now = min(now, e.until)
+		} else if now == Never || e.inVain() {
 			return e.stuck()
 		}
-		if err := e.second(); err != nil {
+		var err error
+		if wake, err = e.second(now); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// second handles all events of the next second that has one.
-func (e *engine) second() error {
-	now := e.pool.agenda.Next()
+// second handles all events of a second: first ends of jobs, then arrivals, then the scheduler,
+// at last changes of nodes. It returns the second of the scheduler's wake-up.
+func (e *engine) second(now int64) (wake int64, err error) {
 	if e.each != nil {
 		e.each()
 	}
 	e.pool.advance(now)
-	e.drain()
-	wake := e.schedule()
-	if at, _, _ := e.pool.agenda.Peek(); at <= now && e.pool.fault == nil {
+	e.finish()
+	e.arrive()
+	wake = e.schedule()
+	if e.change() <= now && e.pool.fault == nil {
 		e.changeNodes()
 		wake = now + 1
 	}
 	switch {
 	case e.pool.fault != nil:
-		return e.pool.fault
+		return 0, e.pool.fault
 	case wake <= now:
-		return fmt.Errorf("at second %d the scheduler asks to be called again at %d; that must be later, or Never", now, wake)
+		return 0, fmt.Errorf("at second %d the scheduler asks to be called again at %d; that must be later, or Never", now, wake)
 	}
-	e.wakeAt(wake)
-	return nil
+	return wake, nil
 }
 
-// drain handles the events of this second, up to changes of nodes: these come last.
-func (e *engine) drain() {
-	for {
-		at, next, _ := e.pool.agenda.Peek()
-		if at > e.pool.Now() || next.kind == nodesChange {
-			return
-		}
-		switch next.kind {
-		case jobEnds:
-			e.pool.agenda.Step()
-			e.finish(next.job)
-		case jobArrives:
-			e.arrive()
-		case schedulerWakes:
-			e.wakeAt(Never)
-		}
+func (e *engine) finish() {
+	for e.pool.agenda.Next() <= e.pool.Now() {
+		j, _ := e.pool.agenda.Step()
+		j.ending = 0
+		e.pool.finish(j)
+		e.ended++
+		e.handled++
+		e.sched.Ended(j)
 	}
 }
 
-// finish ends a job.
-func (e *engine) finish(j *Job) {
-	j.ending = 0
-	e.pool.finish(j)
-	e.ended++
-	e.handled++
-	e.sched.Ended(j)
+func (e *engine) arrival() int64 {
+	if e.next == len(e.jobs) {
+		return Never
+	}
+	return e.jobs[e.next].Arrival
 }
 
-// arrive queues the jobs that arrive now.
 func (e *engine) arrive() {
-	for ; e.next < len(e.jobs) && e.jobs[e.next].Arrival <= e.pool.Now(); e.next++ {
+	for ; e.arrival() <= e.pool.Now(); e.next++ {
 		j := e.jobs[e.next]
 		e.pool.wait(j)
 		e.handled++
 		e.sched.Arrived(j)
 	}
-	e.expectArrival()
 }
 
-func (e *engine) expectArrival() {
-	at := Never
-	if e.next < len(e.jobs) {
-		at = e.jobs[e.next].Arrival
+func (e *engine) change() int64 {
+	if len(e.changes) == 0 {
+		return Never
 	}
-	e.expect(&e.arrival, jobArrives, at)
+	return e.changes[0].At
 }
 
-// expect moves an event that recurs to a second, or drops it if that is Never.
-func (e *engine) expect(handle *events.Handle, kind eventKind, at int64) {
-	switch {
-	case *handle == 0 && at < Never:
-		*handle = e.pool.agenda.Schedule(at, int(kind), event{kind: kind})
-	case *handle != 0 && at < Never:
-		e.pool.agenda.Reschedule(*handle, at)
-	case *handle != 0:
-		e.pool.agenda.Cancel(*handle)
-		*handle = 0
-	}
-}
-
-// changeNodes applies the changes of nodes that are due.
 func (e *engine) changeNodes() {
-	for ; len(e.changes) > 0 && e.changes[0].At <= e.pool.Now(); e.changes = e.changes[1:] {
+	for ; e.change() <= e.pool.Now(); e.changes = e.changes[1:] {
 		e.changes[0].Apply(e.pool)
 	}
-	e.expectNodes()
-}
-
-func (e *engine) expectNodes() {
-	at := Never
-	if len(e.changes) > 0 {
-		at = e.changes[0].At
-	}
-	e.expect(&e.nodes, nodesChange, at)
 }
 
 // schedule calls the scheduler, and again as long as jobs end in the second of their start.
@@ -171,16 +114,12 @@ func (e *engine) schedule() (wake int64) {
 		e.asked++
 		wake = e.sched.Schedule(e.pool)
 		check(e.pool)
-		at, next, _ := e.pool.agenda.Peek()
-		if at > e.pool.Now() || next.kind != jobEnds || e.pool.fault != nil {
+		if e.pool.agenda.Next() > e.pool.Now() || e.pool.fault != nil {
 			return wake
 		}
-		e.drain()
+		e.finish()
 	}
 }
-
-// wakeAt sets the second at which the scheduler is called although nothing happens.
-func (e *engine) wakeAt(second int64) { e.expect(&e.wake, schedulerWakes, second) }
 
 // patience is the number of calls of the scheduler without effect after which a simulation
 // fails: no job runs and none will come. A scheduler that waits for the next full minute needs

@@ -22,14 +22,11 @@ func TestMadeProfilesAreKept(t *testing.T) {
 				AMP: rapid.Bool().Draw(t, "amp"), GPUUtil: rapid.Float64Range(0, 100).Draw(t, "util")}
 		}
 		p := MakeProfiles(jobs)
-		dir, err := os.MkdirTemp("", "profiles")
-		require.NoError(t, err)
+		dir := must(os.MkdirTemp("", "profiles"))
 		defer os.RemoveAll(dir)
 		alone, pairs := filepath.Join(dir, "alone.csv"), filepath.Join(dir, "pairs.csv")
 		require.NoError(t, p.Write(files.OS{}, alone, pairs))
-		again, err := ReadProfiles(files.OS{}, alone, pairs)
-		require.NoError(t, err)
-		require.Equal(t, p, again)
+		require.Equal(t, p, must(ReadProfiles(files.OS{}, alone, pairs)))
 		for i := range jobs {
 			for k := range jobs {
 				a, b, measured := p.Rates(ConfigOf(&jobs[i]), ConfigOf(&jobs[k]))
@@ -67,8 +64,7 @@ func TestWrongInputs(t *testing.T) {
 func TestForecast(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f.csv")
 	require.NoError(t, os.WriteFile(path, []byte("time,pred_gpu_job,pred_gpu_num\n2020-09-01 00:00:00,1,10\n2020-09-01 00:10:00,2,20\n2020-09-01 00:20:00,6,30\n"), 0o600))
-	f, err := ReadForecast(files.OS{}, path, 1000)
-	require.NoError(t, err)
+	f := must(ReadForecast(files.OS{}, path, 1000))
 	require.Equal(t, []int64{1000, 1600, 2200}, f.At)
 	require.Equal(t, 3.0, f.Ahead(f.Jobs, 999))
 	require.Equal(t, 4.0, f.Ahead(f.Jobs, 1000))

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"graft/cluster/trace"
 	"graft/files"
 )
 
@@ -63,9 +64,9 @@ func (p *PoolOutcome) submitted() []*Job {
 }
 
 func (j *Job) appendRow(line []byte) []byte {
-	line = appendText(line, j.Trace.ID)
+	line = trace.AppendCell(line, j.Trace.ID)
 	line = append(line, ',')
-	line = appendText(line, j.Trace.VC)
+	line = trace.AppendCell(line, j.Trace.VC)
 	for _, x := range [...]int64{j.Start, j.End, j.Queue, int64(j.Preemptions)} {
 		line = strconv.AppendInt(append(line, ','), x, 10)
 	}
@@ -79,14 +80,6 @@ func (j *Job) appendRow(line []byte) []byte {
 		line = append(line, '"')
 	}
 	return line
-}
-
-// appendText adds a text to a row, in quotes where it needs them.
-func appendText(line []byte, text string) []byte {
-	if !strings.ContainsAny(text, ",\"\r\n") {
-		return append(line, text...)
-	}
-	return append(append(append(line, '"'), strings.ReplaceAll(text, `"`, `""`)...), '"')
 }
 
 // appendNodes writes nodes with their devices as Python writes them: [{0: [0, 1]}].

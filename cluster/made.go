@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 
 	"graft/cluster/trace"
@@ -69,14 +70,9 @@ func scoreOf(rate float64) int {
 }
 
 func sortedConfigs[V any](m map[Config]V) []Config {
-	list := make([]Config, 0, len(m))
-	for c := range m {
-		list = append(list, c)
-	}
-	slices.SortFunc(list, func(a, b Config) int {
+	return slices.SortedFunc(maps.Keys(m), func(a, b Config) int {
 		return cmp.Or(cmp.Compare(a.Model, b.Model), cmp.Compare(a.Dataset, b.Dataset), cmp.Compare(a.Batch, b.Batch), one(a.AMP)-one(b.AMP))
 	})
-	return list
 }
 
 // Write writes profiles as [ReadProfiles] reads them.
@@ -107,10 +103,9 @@ func (p *Profiles) Write(fsys files.FS, alone, pairs string) error {
 	})
 }
 
-// row returns the cells of a configuration.
 func (c Config) row() string {
-	line := appendText(nil, c.Model)
-	line = appendText(append(line, ','), c.Dataset)
+	line := trace.AppendCell(nil, c.Model)
+	line = trace.AppendCell(append(line, ','), c.Dataset)
 	return fmt.Sprintf("%s,%d,%d", line, c.Batch, one(c.AMP))
 }
 

@@ -8,7 +8,7 @@ type Nodes struct {
 	list  []*node
 	named []*node       // by name, those whose names are numbers of the first nodes
 	other map[int]*node // by name, all others
-	free  int           // devices of which nobody has a part
+	free  int           // wholly free devices
 	each  int           // devices of a node
 	with  [][]uint64    // with[f] has a bit for each node with f free devices
 	some  []uint64      // a bit for each node with free devices
@@ -23,11 +23,10 @@ type Nodes struct {
 	share  int     // thousandths of a device that it wants; zero is all of it
 }
 
-// node is a machine.
 type node struct {
 	name  int
 	at    int      // in the order of nodes
-	free  uint64   // a bit for each device of which nobody has a part
+	free  uint64   // a bit for each wholly free device
 	jobs  int      // that run on it
 	used  []int64  // of other resources
 	parts []uint16 // thousandths that are taken of each device in parts; nil has none
@@ -47,7 +46,9 @@ func newNodes(count, each int, limits []int64) *Nodes {
 // all has a bit for each device of a node.
 func (n *Nodes) all() uint64 { return uint64(1)<<n.each - 1 }
 
-// find returns the node of a name; nil if there is none.
+// Names returns the number of nodes at the beginning, which have the names below it.
+func (n *Nodes) Names() int { return len(n.named) }
+
 func (n *Nodes) find(name int) *node {
 	if uint(name) < uint(len(n.named)) {
 		return n.named[name]
@@ -100,7 +101,7 @@ func (n *Nodes) leave(nd *node) {
 	n.some[nd.at/64] &^= 1 << (nd.at % 64)
 }
 
-// Free returns the number of devices of which nobody has a part.
+// Free returns the number of wholly free devices.
 func (n *Nodes) Free() int { return n.free }
 
 // Each returns the number of devices of a node.
@@ -155,7 +156,6 @@ func (n *Nodes) Room(at int) int {
 	return room
 }
 
-// at says which job is at hand.
 func (n *Nodes) at(j *Job) *Nodes {
 	if n.wants, n.share = nil, 0; j.beside != nil {
 		n.wants, n.share = j.beside.wants, j.beside.share
@@ -175,7 +175,6 @@ func (n *Nodes) Share(at, gpus int) Share {
 	return Share{Node: nd.name, GPUs: taken}
 }
 
-// take gives devices to the job at hand.
 func (n *Nodes) take(shares []Share) {
 	for _, s := range shares {
 		nd := n.find(s.Node)
@@ -189,7 +188,6 @@ func (n *Nodes) take(shares []Share) {
 	}
 }
 
-// release takes devices from the job at hand.
 func (n *Nodes) release(shares []Share) {
 	for _, s := range shares {
 		nd := n.find(s.Node)

@@ -37,7 +37,6 @@ type PoolOutcome struct {
 	Asked  int64   // how often its scheduler was asked
 }
 
-// close records the outcome of a pool.
 func (pr *PoolRun) close(e *engine) {
 	p := e.pool
 	if e.each != nil {

@@ -207,3 +207,11 @@ func TestAhead(t *testing.T) {
 		}
 	}
 }
+
+// must returns the value of a call that cannot fail.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}

@@ -1,6 +1,9 @@
 package cluster
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // Placer chooses the devices of a job, of a node no more than [Nodes.Room]. Place adds shares for so
 // many devices to a list and returns it; false if there is no place. So many devices are always
@@ -16,9 +19,7 @@ func Placers() map[string]Placer {
 
 // PlacerNamed returns a kind of placement by name; empty is "consolidate".
 func PlacerNamed(name string) (Placer, error) {
-	if name == "" {
-		name = "consolidate"
-	}
+	name = cmp.Or(name, "consolidate")
 	p, ok := Placers()[name]
 	if !ok {
 		return nil, fmt.Errorf("unknown placement %q; expected consolidate, consolidate-first or random", name)

@@ -13,8 +13,7 @@ type Policy struct {
 	Speed func(keep Quirks, model SpeedModel) SpeedModel
 	// Prepare looks at the whole cluster before its pools are simulated; nil does nothing.
 	Prepare func(ctx context.Context, r *Run) error
-	// New makes the scheduler of a pool.
-	New func(s Setup) (Scheduler, error)
+	New     func(s Setup) (Scheduler, error) // makes the scheduler of a pool
 }
 
 // Setup is the input of a new scheduler.
@@ -26,7 +25,6 @@ type Setup struct {
 	Varied bool     // whether jobs that ask for as many devices may need different places: parts of devices or other resources are counted
 }
 
-// speed is the speed model of a simulation.
 func (r *Run) speed() SpeedModel {
 	model := r.Study.Speed
 	if model == nil {

@@ -11,7 +11,7 @@ import (
 // Pool is the nodes of a virtual cluster with the jobs that run on them, at one second. A scheduler
 // acts on it.
 type Pool struct {
-	agenda *events.Kernel[event] // with the ends of the jobs that run
+	agenda *events.Kernel[*Job] // with the ends of the jobs that run
 	nodes  *Nodes
 	place  Placer
 	speed  SpeedModel
@@ -41,7 +41,6 @@ type Change struct {
 	Shared bool    // whether another job has the same devices then
 }
 
-// busy counts how the time of devices was used.
 type busy struct {
 	since   int64   // counted up to here
 	horizon int64   // and no further than here
@@ -50,7 +49,7 @@ type busy struct {
 }
 
 func newPool(nodes *Nodes, place Placer, speed SpeedModel, now int64) *Pool {
-	return &Pool{agenda: events.NewKernel[event](now), nodes: nodes, place: place, speed: speed, busy: busy{since: now}}
+	return &Pool{agenda: events.NewKernel[*Job](now), nodes: nodes, place: place, speed: speed, busy: busy{since: now}}
 }
 
 // Now returns the current second.
@@ -160,7 +159,7 @@ func (p *Pool) begin(j *Job, gpus int) (partner float64) {
 	}
 	p.last = j
 	j.end = p.foresee(j)
-	j.ending = p.agenda.Schedule(j.end, int(jobEnds), event{jobEnds, j})
+	j.ending = p.agenda.Schedule(j.end, 0, j)
 	return partner
 }
 
@@ -249,7 +248,6 @@ func (p *Pool) Preempt(j *Job) {
 	p.tell(j, "preempt")
 }
 
-// wait puts a job among those that wait.
 func (p *Pool) wait(j *Job) {
 	j.waits, j.run = p.Now(), waitingRun
 	p.count(j, 1)
@@ -347,7 +345,6 @@ func (p *Pool) finish(j *Job) {
 	}
 }
 
-// fail keeps the first fault of a scheduler.
 func (p *Pool) fail(format string, args ...any) {
 	if p.fault == nil {
 		p.fault = fmt.Errorf(format, args...)

@@ -25,7 +25,6 @@ func (s *Study) resources() []Resource {
 	return append(list, s.Others...)
 }
 
-// limits returns the amounts of the other resources of a node.
 func (r *Run) limits() []int64 {
 	var list []int64
 	for _, resource := range r.resources {

@@ -32,8 +32,7 @@ func TestPartsOfDevices(t *testing.T) {
 			for k, share := range c.shares {
 				s.Jobs[k].Submit, s.Jobs[k].Share = 0, share
 			}
-			o, err := s.Run(context.Background(), toyPolicy((*toy).start), Options{Horizon: 10})
-			require.NoError(t, err)
+			o := must(s.Run(context.Background(), toyPolicy((*toy).start), Options{Horizon: 10}))
 			for k, j := range o.Jobs {
 				require.Equal(t, c.starts[k], j.Start, "job %d", k)
 				require.Equal(t, 1, bits.OnesCount64(j.Nodes[0].GPUs))
@@ -49,8 +48,7 @@ func TestPartsFillUp(t *testing.T) {
 	for k, share := range []int{600, 700, 250, 350} {
 		s.Jobs[k].Submit, s.Jobs[k].Share = 0, share
 	}
-	o, err := s.Run(context.Background(), toyPolicy((*toy).start), Options{})
-	require.NoError(t, err)
+	o := must(s.Run(context.Background(), toyPolicy((*toy).start), Options{}))
 	require.Equal(t, o.Jobs[1].Nodes, o.Jobs[2].Nodes, "250 of the 300 that are left, not of the 400")
 	require.Equal(t, o.Jobs[0].Nodes, o.Jobs[3].Nodes)
 }
@@ -70,8 +68,7 @@ func TestOtherResources(t *testing.T) {
 			for k, asks := range []int64{60, 50, 101, 40} {
 				s.Jobs[k].Submit, s.Jobs[k].RAM = 0, asks
 			}
-			o, err := s.Run(context.Background(), toyPolicy((*toy).start), Options{})
-			require.NoError(t, err)
+			o := must(s.Run(context.Background(), toyPolicy((*toy).start), Options{}))
 			require.Equal(t, []Refusal{{"j2", "more " + name + " than the nodes have"}}, o.Refused)
 			require.Equal(t, []int64{0, 10, 10}, []int64{o.Jobs[0].Start, o.Jobs[1].Start, o.Jobs[2].Start})
 		})

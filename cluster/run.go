@@ -49,7 +49,6 @@ func (r *Run) Pool(name string) *PoolRun {
 	return nil
 }
 
-// all checks, prepares and simulates.
 func (r *Run) all(ctx context.Context) (*Outcome, error) {
 	if err := r.check(); err != nil {
 		return nil, err
@@ -71,7 +70,6 @@ func (r *Run) all(ctx context.Context) (*Outcome, error) {
 	return r.outcome(refused), nil
 }
 
-// check looks for what the study lacks.
 func (r *Run) check() (err error) {
 	if err := r.Study.Validate(); err != nil {
 		return err
@@ -86,7 +84,6 @@ func (r *Run) check() (err error) {
 	return err
 }
 
-// simulate simulates the pools, several at a time.
 func (r *Run) simulate(ctx context.Context) error {
 	errs := parallel.Each(ctx, len(r.Pools), r.Workers, func(k int) error { return r.pool(ctx, r.Pools[k]) })
 	if err := ctx.Err(); err != nil {
@@ -95,7 +92,6 @@ func (r *Run) simulate(ctx context.Context) error {
 	return errs.Join()
 }
 
-// pool simulates one pool.
 func (r *Run) pool(ctx context.Context, pr *PoolRun) error {
 	arriving, err := r.arriving(pr)
 	if err != nil {
@@ -130,7 +126,6 @@ func (r *Run) arriving(pr *PoolRun) (jobs []*Job, err error) {
 	return jobs, nil
 }
 
-// engine returns the engine of a pool.
 func (r *Run) engine(pr *PoolRun, jobs []*Job, sched Scheduler, extra int64) *engine {
 	p := newPool(newNodes(pr.Nodes, r.perNode(), r.limits()), r.place, r.speed(), r.Begin)
 	p.extra, p.busy.horizon = extra, r.Horizon

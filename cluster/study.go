@@ -18,12 +18,10 @@ type Study struct {
 	PerNode int         // devices of a node, up to 64; zero is 8
 	Begin   int64       // second at which simulations begin; earlier jobs are refused
 
-	CPUs   int        // processors of a node, of which jobs get as many as they ask for; zero does not count them
-	Memory int64      // MiB of a node's memory, likewise; zero does not count it
-	Others []Resource // further resources of a node that are counted
-	// WholeGPUs gives a job that asks for a part of one device all of it; false gives it the
-	// part, so that others can have the rest.
-	WholeGPUs bool
+	CPUs      int        // processors of a node, of which jobs get as many as they ask for; zero does not count them
+	Memory    int64      // MiB of a node's memory, likewise; zero does not count it
+	Others    []Resource // further resources of a node that are counted
+	WholeGPUs bool       // gives a job that asks for a part of one device all of it; false gives it the part, so that others can have the rest
 
 	Estimates []float64  // seconds that each job is expected to take, NaN where unknown; nil has none
 	Profiles  *Profiles  // of the models that jobs train; nil has none
@@ -69,7 +67,6 @@ func (s *Study) Validate() error {
 	return errors.Join(faults...)
 }
 
-// validateCluster lists all that is wrong with the virtual clusters and their nodes.
 func (s *Study) validateCluster() (faults []error) {
 	if len(s.VCs) == 0 {
 		faults = append(faults, errors.New("there is no virtual cluster; name at least one with its nodes"))
@@ -102,7 +99,6 @@ func (s *Study) validateCluster() (faults []error) {
 	return faults
 }
 
-// perNode is the number of devices of a node.
 func (s *Study) perNode() int { return cmp.Or(s.PerNode, 8) }
 
 // estimate returns the expected seconds of a job; NaN is unknown.

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"maps"
 	"math"
 	"slices"
 
@@ -71,7 +72,6 @@ func (s *Summary) count(j *Job) {
 	s.Last = max(s.Last, j.End)
 }
 
-// spreadOf sorts the values.
 func spreadOf(values []int64) Spread {
 	slices.Sort(values)
 	s := Spread{Max: math.NaN(), Median: stat.Quantile(values, 0.5), P90: stat.Quantile(values, 0.9), P99: stat.Quantile(values, 0.99), P999: stat.Quantile(values, 0.999)}
@@ -85,7 +85,6 @@ func spreadOf(values []int64) Spread {
 	return s
 }
 
-// share accumulates a mean.
 type share struct {
 	sum   float64
 	count int
@@ -98,14 +97,9 @@ func (s *share) add(x float64) {
 
 // jain returns Jain's index of fairness over the means of users.
 func jain(users map[string]*share) float64 {
-	names := make([]string, 0, len(users)) // in an order, so that sums are the same each time
-	for name := range users {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	slowdowns := make([]float64, len(names))
-	for k, name := range names {
-		slowdowns[k] = users[name].sum / float64(users[name].count)
+	var slowdowns []float64
+	for _, name := range slices.Sorted(maps.Keys(users)) { // in an order, so that sums are the same each time
+		slowdowns = append(slowdowns, users[name].sum/float64(users[name].count))
 	}
 	return stat.Jain(slowdowns)
 }

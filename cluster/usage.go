@@ -10,18 +10,7 @@ import (
 )
 
 // Usage is the use of a pool from a second on, until the next one.
-type Usage struct {
-	At          int64 // second from which on it is so
-	GPUs        int   // devices that there are
-	Idle        int   // devices without a job
-	Running     int   // jobs
-	Waiting     int   // jobs
-	WaitingGPUs int   // devices that they ask for
-	WaitingFew  int   // those of them that a node could hold
-	Nodes       int   // that there are
-	Single      int   // nodes with one job
-	Several     int   // nodes with more than one
-}
+type Usage = results.UsageRow
 
 // mostRows bounds the rows of a table of usage.
 const mostRows = 100_000_000
@@ -41,9 +30,8 @@ func (o *Outcome) WriteUsage(fsys files.FS, path string, every int64) error {
 		return results.WriteUsage(w, func(yield func(results.UsageRow) bool) {
 			for _, p := range o.Pools {
 				for u := range Sampled(p.Usage, every, p.Last) {
-					row := results.UsageRow{Pool: p.Name, At: u.At, GPUs: int64(u.GPUs), Idle: int64(u.Idle), Running: int64(u.Running), Waiting: int64(u.Waiting),
-						WaitingGPUs: int64(u.WaitingGPUs), WaitingFew: int64(u.WaitingFew), Nodes: int64(u.Nodes), Single: int64(u.Single), Several: int64(u.Several)}
-					if !yield(row) {
+					u.Pool = p.Name
+					if !yield(u) {
 						return
 					}
 				}
@@ -54,8 +42,8 @@ func (o *Outcome) WriteUsage(fsys files.FS, path string, every int64) error {
 
 func (p *Pool) usage() Usage {
 	n := p.nodes
-	return Usage{At: p.Now(), GPUs: p.GPUs(), Idle: n.free, Running: p.running, Waiting: p.waiting,
-		WaitingGPUs: p.waitingGPUs, WaitingFew: p.waitingFew, Nodes: len(n.list), Single: n.single, Several: n.several}
+	return Usage{At: p.Now(), GPUs: int64(p.GPUs()), Idle: int64(n.free), Running: int64(p.running), Waiting: int64(p.waiting), WaitingGPUs: int64(p.waitingGPUs),
+		WaitingFew: int64(p.waitingFew), Nodes: int64(len(n.list)), Single: int64(n.single), Several: int64(n.several)}
 }
 
 // Sampled yields the usage at each multiple of a number of seconds, from the first change in a

@@ -23,7 +23,7 @@ func (o *Outcome) Write(fsys files.FS, dir string, every int64) error {
 	return o.WriteUsage(fsys, filepath.Join(dir, results.UsageFile), every)
 }
 
-// sweep deletes what a kill left of unfinished files. What cannot be deleted does no harm.
+// sweep deletes what a kill left of unfinished files. Errors are ignored: leftovers do no harm.
 func sweep(fsys files.FS, dir string) {
 	entries, err := fsys.ReadDir(dir)
 	if err != nil {

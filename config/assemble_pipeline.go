@@ -10,10 +10,8 @@ import (
 	"graft/files"
 )
 
-// reservedNames are names of folders that a pipeline uses itself.
 var reservedNames = []string{"cache", "policy", "evaluation", "left-out"}
 
-// check reads all scenarios.
 func (p *Pipeline) check(fsys files.FS, r *decode.Reading) {
 	const key = "pipeline.scenarios"
 	if r.Broken(key) {
@@ -46,7 +44,6 @@ func (p *Pipeline) check(fsys files.FS, r *decode.Reading) {
 	p.groups(r)
 }
 
-// scenario reads the file of a scenario.
 func (p *Pipeline) scenario(fsys files.FS, path string) (*Simulation, error) {
 	if _, err := fsys.Stat(path); err != nil {
 		return nil, fmt.Errorf("%w; name the file of a scenario, from the folder in which graft is called", err)

@@ -96,7 +96,6 @@ func (m *Simulation) coveredFrom(g grid.Space) error {
 	})
 }
 
-// seeds lists the seeds of the runs of a sequence.
 func (m *Simulation) seeds() []int64 {
 	var seeds []int64
 	for k := range m.Simulate.Seeds {

@@ -40,7 +40,7 @@ func (j *Job) InitialWeights() InitialWeights {
 	if j.history != nil {
 		b = InitialWeights{j.history.weights, j.history.epochs, j.history.accuracy}
 	}
-	if j.Network.Anew {
+	if j.Network.ResetEpochs {
 		b.Epochs = 0
 	}
 	return b
@@ -53,7 +53,7 @@ func (j *Job) begin(fsys files.FS, r *decode.Reading) {
 	_, timed := r.Given["time.start"]
 	key, wanted := "network.weights", o.inFolder()
 	if !wanted {
-		key, wanted = "network.runtimes", o.Weights != "" && o.Runtimes != "" && !(o.Anew && timed) // else it has no effect
+		key, wanted = "network.runtimes", o.Weights != "" && o.Runtimes != "" && !(o.ResetEpochs && timed) // else it has no effect
 	}
 	r.Attempt(key, wanted, func() (err error) {
 		j.history, err = o.history(fsys)

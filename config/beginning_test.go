@@ -44,9 +44,9 @@ func TestAJobGoesOnFromPublishedWeights(t *testing.T) {
 		"a file and its times":   {[]string{"network.weights=" + file, "network.runtimes=" + runtimes}, InitialWeights{file, 3, nil}, 33250 * time.Millisecond, runtimes + ":3"},
 		"another start":          {[]string{"network.weights=" + dir, "time.start=40s"}, InitialWeights{file, 3, &accuracy}, 40 * time.Second, "--set"},
 		"a start of zero":        {[]string{"network.weights=" + dir, "time.start=0s"}, InitialWeights{file, 3, &accuracy}, 0, "--set"},
-		"as the original did":    {[]string{"network.weights=" + dir, "network.anew=true"}, InitialWeights{file, 0, &accuracy}, 35125 * time.Millisecond, filepath.Join(dir, "training0.epoch.test_acc") + ":3"},
-		"times nobody asks for":  {[]string{"network.weights=" + file, "network.runtimes=none", "network.anew=true", "time.start=40s"}, InitialWeights{file, 0, nil}, 40 * time.Second, "--set"},
-		"times for the start":    {[]string{"network.weights=" + file, "network.runtimes=" + runtimes, "network.anew=true"}, InitialWeights{file, 0, nil}, 33250 * time.Millisecond, runtimes + ":3"},
+		"as the original did":    {[]string{"network.weights=" + dir, "network.reset_epochs=true"}, InitialWeights{file, 0, &accuracy}, 35125 * time.Millisecond, filepath.Join(dir, "training0.epoch.test_acc") + ":3"},
+		"times nobody asks for":  {[]string{"network.weights=" + file, "network.runtimes=none", "network.reset_epochs=true", "time.start=40s"}, InitialWeights{file, 0, nil}, 40 * time.Second, "--set"},
+		"times for the start":    {[]string{"network.weights=" + file, "network.runtimes=" + runtimes, "network.reset_epochs=true"}, InitialWeights{file, 0, nil}, 33250 * time.Millisecond, runtimes + ":3"},
 		"a folder, other times":  {[]string{"network.weights=" + publishedWeights(t, map[string]string{"runtimes": ""}), "network.runtimes=" + runtimes}, InitialWeights{"", 3, &accuracy}, 35125 * time.Millisecond, ""},
 		"more tests than epochs": {[]string{"network.weights=" + publishedWeights(t, map[string]string{"training0.epoch.test_acc": "0,1,0.5\n1,2,0.5\n2,3,0.5\n3,4,0.5\n"})}, InitialWeights{"", 3, nil}, 33250 * time.Millisecond, ""},
 		"two tables of tests":    {[]string{"network.weights=" + publishedWeights(t, map[string]string{"b.epoch.test_acc": "0,1,0.5\n1,2,0.5\n2,99,0.5\n"})}, InitialWeights{"", 3, nil}, 33250 * time.Millisecond, ""},
@@ -73,9 +73,7 @@ func TestAJobGoesOnFromPublishedWeights(t *testing.T) {
 func TestTheDigestCountsEpochsBefore(t *testing.T) {
 	dir := publishedWeights(t, nil)
 	digest := func() string {
-		j, err := ReadJob(files.OS{}, "", []string{"network.weights=" + dir, "time.start=5s"})
-		require.NoError(t, err)
-		return j.Digest()
+		return must(ReadJob(files.OS{}, "", []string{"network.weights=" + dir, "time.start=5s"})).Digest()
 	}
 	before := digest()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "runtimes"), []byte("0,1,1\n"), 0o600))
@@ -130,8 +128,7 @@ func TestPublishedStartingWeights(t *testing.T) {
 		"small_middle3": {17, 197132921696, 0.317},
 		"small_late2":   {29, 333031574249, 0.6222},
 	} {
-		j, err := ReadJob(files.OS{}, "", []string{"time.budget=400s", "network.weights=" + filepath.Join(folder, name)})
-		require.NoError(t, err)
+		j := must(ReadJob(files.OS{}, "", []string{"time.budget=400s", "network.weights=" + filepath.Join(folder, name)}))
 		b := j.InitialWeights()
 		assert.Equal(t, filepath.Join(folder, name, "weights.pth"), b.Weights)
 		assert.Equal(t, want.epochs, b.Epochs)

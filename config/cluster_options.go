@@ -73,28 +73,16 @@ const (
 
 // Validate joins all that is wrong.
 func (o ClusterOptions) Validate() error {
-	var faults []error
-	if o.Trace == "" {
-		faults = append(faults, errors.New("trace is missing; name the file of a trace, or make one with 'graft trace generate'"))
-	}
-	if o.Data == "" && o.Nodes == "" {
-		faults = append(faults, errors.New("data and nodes are missing; name a folder with vc_config.csv, or a file like it"))
-	}
-	if o.PerNode < 1 || o.PerNode > 64 {
-		faults = append(faults, fmt.Errorf("gpus_per_node is %d; must be between 1 and 64", o.PerNode))
-	}
-	if o.CPUs < 0 || o.Memory < 0 {
-		faults = append(faults, fmt.Errorf("cpus_per_node is %d and memory_per_node is %d; must not be negative", o.CPUs, o.Memory))
-	}
-	if o.From < 0 || o.To < 0 || o.To > 0 && o.To < o.From {
-		faults = append(faults, fmt.Errorf("from is %d and to is %d; must not be negative, and to not before from", o.From, o.To))
-	}
+	var faults faultList
+	faults.when(o.Trace == "", "trace is missing; name the file of a trace, or make one with 'graft trace generate'")
+	faults.when(o.Data == "" && o.Nodes == "", "data and nodes are missing; name a folder with vc_config.csv, or a file like it")
+	faults.when(o.PerNode < 1 || o.PerNode > 64, "gpus_per_node is %d; must be between 1 and 64", o.PerNode)
+	faults.when(o.CPUs < 0 || o.Memory < 0, "cpus_per_node is %d and memory_per_node is %d; must not be negative", o.CPUs, o.Memory)
+	faults.when(o.From < 0 || o.To < 0 || o.To > 0 && o.To < o.From, "from is %d and to is %d; must not be negative, and to not before from", o.From, o.To)
 	if _, err := cluster.PlacerNamed(o.Placement); err != nil {
 		faults = append(faults, fmt.Errorf("placement: %w", err))
 	}
-	if o.Compat != CompatNone && o.Compat != CompatLucid {
-		faults = append(faults, fmt.Errorf("compat is %q; must be none or lucid", o.Compat))
-	}
+	faults.when(o.Compat != CompatNone && o.Compat != CompatLucid, "compat is %q; must be none or lucid", o.Compat)
 	return errors.Join(faults...)
 }
 
@@ -136,23 +124,17 @@ func (o *ClusterSchedule) EnsureDefaults() {
 
 // Validate joins all that is wrong.
 func (o ClusterSchedule) Validate() error {
-	var faults []error
+	var faults faultList
 	for k, name := range o.Schedulers {
 		if _, err := schedulers.Named(name); err != nil {
 			faults = append(faults, fmt.Errorf("schedulers[%d]: %w", k, err))
 		}
-		if slices.Contains(o.Schedulers[:k], name) {
-			faults = append(faults, fmt.Errorf("schedulers[%d]: %s is given twice", k, name))
-		}
+		faults.when(slices.Contains(o.Schedulers[:k], name), "schedulers[%d]: %s is given twice", k, name)
 	}
 	for k, load := range o.Loads {
-		if !(load > 0) || math.IsInf(load, 0) || slices.Contains(o.Loads[:k], load) {
-			faults = append(faults, fmt.Errorf("loads[%d] is %v; must be positive and given once", k, load))
-		}
+		faults.when(!(load > 0) || math.IsInf(load, 0) || slices.Contains(o.Loads[:k], load), "loads[%d] is %v; must be positive and given once", k, load)
 	}
-	if o.Workers < 0 {
-		faults = append(faults, fmt.Errorf("workers is %d; must not be negative", o.Workers))
-	}
+	faults.when(o.Workers < 0, "workers is %d; must not be negative", o.Workers)
 	return errors.Join(faults...)
 }
 

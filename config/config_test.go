@@ -15,6 +15,7 @@ import (
 	"graft/files"
 	"graft/files/faults"
 	"graft/model"
+	"graft/trainer"
 )
 
 var update = flag.Bool("update", false, "write the expected outputs anew")
@@ -25,8 +26,7 @@ func golden(t *testing.T, path, got string) {
 	if *update {
 		require.NoError(t, os.WriteFile(path, []byte(got), 0o600))
 	}
-	want, err := os.ReadFile(path)
-	require.NoError(t, err)
+	want := must(os.ReadFile(path))
 	assert.Equal(t, string(want), got, "run the test with -update if this is meant")
 }
 
@@ -34,30 +34,33 @@ func golden(t *testing.T, path, got string) {
 func examples(t testing.TB, folder string) []string {
 	var all []string
 	for _, ending := range []string{"*.toml", "*.json"} {
-		found, err := filepath.Glob(filepath.Join("testdata", folder, ending))
-		require.NoError(t, err)
-		all = append(all, found...)
+		all = append(all, must(filepath.Glob(filepath.Join("testdata", folder, ending)))...)
 	}
 	require.NotEmpty(t, all)
 	return all
 }
 
 func TestFaultsAreListedWithTheirLines(t *testing.T) {
-	for _, path := range examples(t, "faults") {
-		data, err := os.ReadFile(path)
-		require.NoError(t, err)
-		n, err := parseNetwork(filepath.Base(path), data)
-		assert.Nil(t, n, path)
-		var list Faults
-		require.ErrorAs(t, err, &list, path)
-		golden(t, path+".txt", err.Error()+"\n")
+	for folder, parse := range map[string]func(name string, text []byte) error{
+		"faults":      func(name string, text []byte) error { return second(parseNetwork(name, text)) },
+		"jobs/faults": func(name string, text []byte) error { return second(parseJob(name, string(text))) },
+		"profiles/faults": func(name string, _ []byte) error {
+			return second(ReadProfile(files.OS{}, "testdata/profiles/faults/"+name))
+		},
+	} {
+		for _, path := range examples(t, folder) {
+			err := parse(filepath.Base(path), must(os.ReadFile(path)))
+			var list Faults
+			require.ErrorAs(t, err, &list, path)
+			golden(t, path+".txt", err.Error()+"\n")
+		}
 	}
 }
 
+func second[T any](_ T, err error) error { return err }
+
 func zoo(t testing.TB, name string) *model.Network {
-	n, err := model.Zoo(name, model.ZooOptions{})
-	require.NoError(t, err)
-	return n
+	return must(model.Zoo(name, model.ZooOptions{}))
 }
 
 // assertSame shows that two networks are the same tree.
@@ -73,22 +76,17 @@ func TestTheZooIsWrittenAndReadBack(t *testing.T) {
 		for _, ending := range []string{".toml", ".json", ".JSON", ""} {
 			path := filepath.Join(t.TempDir(), "network"+ending)
 			require.NoError(t, WriteNetwork(files.OS{}, path, n))
-			again, err := ReadNetwork(files.OS{}, path)
-			require.NoError(t, err)
-			assertSame(t, n, again)
+			assertSame(t, n, must(ReadNetwork(files.OS{}, path)))
 		}
 	}
 }
 
 func TestFilesReadWell(t *testing.T) {
 	for _, path := range examples(t, "networks") {
-		n, err := ReadNetwork(files.OS{}, path)
-		require.NoError(t, err)
+		n := must(ReadNetwork(files.OS{}, path))
 		written := filepath.Join(t.TempDir(), filepath.Base(path))
 		require.NoError(t, WriteNetwork(files.OS{}, written, n))
-		got, err := os.ReadFile(written)
-		require.NoError(t, err)
-		golden(t, path, string(got))
+		golden(t, path, string(must(os.ReadFile(written))))
 	}
 }
 
@@ -138,40 +136,43 @@ func TestNetworksThatCouldNotBeReadAgainAreNotWritten(t *testing.T) {
 	assert.NoFileExists(t, path)
 }
 
-// TestEveryFaultLeavesAWholeFile puts each kind of fault at each operation.
+// However a write fails, with each kind of fault at each operation, the old file or the new one
+// is there.
 func TestEveryFaultLeavesAWholeFile(t *testing.T) {
-	for _, kind := range []faults.Kind{faults.Fail, faults.Torn, faults.DiskFull, faults.Crash} {
-		at := 1
-		for ; writeWithFault(t, at, kind); at++ {
+	networks, profiles := []*model.Network{zoo(t, "ConvNet2"), zoo(t, "ConvNet3")}, []*trainer.Profile{trainer.Profiles()[0], fullProfile()}
+	for name, write := range map[string]func(fsys files.FS, path string, which int) error{
+		"network": func(fsys files.FS, path string, which int) error { return WriteNetwork(fsys, path, networks[which]) },
+		"profile": func(fsys files.FS, path string, which int) error { return WriteProfile(fsys, path, profiles[which]) },
+	} {
+		path := filepath.Join(t.TempDir(), "a.toml")
+		var texts []string
+		for which := range 2 {
+			require.NoError(t, write(files.OS{}, path, which))
+			texts = append(texts, string(must(os.ReadFile(path))))
 		}
-		assert.Greater(t, at, 5, kind)
+		for _, kind := range []faults.Kind{faults.Fail, faults.Torn, faults.DiskFull, faults.Crash} {
+			at := 1
+			for fired := true; fired; at++ {
+				path := filepath.Join(t.TempDir(), "a.toml")
+				require.NoError(t, write(files.OS{}, path, 0))
+				fsys := faults.New(files.OS{}, at, kind)
+				err := write(fsys, path, 1)
+				if fired = fsys.Fired(); fired && err != nil {
+					assert.ErrorIs(t, err, faults.ErrInjected)
+				} else if err == nil {
+					assert.Equal(t, texts[1], string(must(os.ReadFile(path))), "what is not there was not written")
+				}
+				assert.Contains(t, texts, string(must(os.ReadFile(path))), "%s: %s at %d", name, kind, at)
+			}
+			assert.Greater(t, at, 6, kind)
+		}
 	}
-}
-
-// writeWithFault says whether the fault was reached.
-func writeWithFault(t *testing.T, at int, kind faults.Kind) bool {
-	path := filepath.Join(t.TempDir(), "network.toml")
-	old, other := zoo(t, "ConvNet2"), zoo(t, "ConvNet3")
-	require.NoError(t, WriteNetwork(files.OS{}, path, old))
-	fsys := faults.New(files.OS{}, at, kind)
-	err := WriteNetwork(fsys, path, other)
-	if fsys.Fired() && err != nil {
-		assert.ErrorIs(t, err, faults.ErrInjected)
-	}
-	got, readErr := ReadNetwork(files.OS{}, path)
-	require.NoError(t, readErr)
-	if got.Name() != old.Name() {
-		old = other
-	}
-	assertSame(t, old, got)
-	return fsys.Fired()
 }
 
 func FuzzReadNetwork(f *testing.F) {
 	for _, folder := range []string{"faults", "networks"} {
 		for _, path := range examples(f, folder) {
-			data, err := os.ReadFile(path)
-			require.NoError(f, err)
+			data := must(os.ReadFile(path))
 			f.Add(data, isJSON(path))
 		}
 	}
@@ -190,4 +191,12 @@ func FuzzReadNetwork(f *testing.F) {
 			assertSame(t, n, again)
 		}
 	})
+}
+
+// must returns the value of a call that cannot fail.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

@@ -64,9 +64,7 @@ func generated(t *testing.T) string {
 		fmt.Fprintf(&b, "%q: %q,\n", key, found[key])
 	}
 	b.WriteString("}\n")
-	text, err := format.Source([]byte(b.String()))
-	require.NoError(t, err)
-	return string(text)
+	return string(must(format.Source([]byte(b.String()))))
 }
 
 func TestDescriptionsAreTheComments(t *testing.T) {
@@ -98,14 +96,12 @@ func described(t *testing.T, path string, schema map[string]any) int {
 
 func TestEveryKeyIsDescribed(t *testing.T) {
 	for _, kind := range Kinds() {
-		text, err := kind.Schema()
-		require.NoError(t, err)
+		text := must(kind.Schema())
 		var schema map[string]any
 		require.NoError(t, json.Unmarshal([]byte(text), &schema))
 		assert.Equal(t, len(commented(outlineOf(kind))), described(t, "", schema))
 	}
-	j, err := ReadJob(files.OS{}, "", nil)
-	require.NoError(t, err)
+	j := must(ReadJob(files.OS{}, "", nil))
 	for _, v := range Values(j) {
 		assert.Regexp(t, sentence, v.About, v.Key)
 		assert.Contains(t, Described(j), decode.Wrapped(v.About)[0], v.Key)
@@ -113,12 +109,9 @@ func TestEveryKeyIsDescribed(t *testing.T) {
 }
 
 func TestADescribedFileIsTheSameJob(t *testing.T) {
-	full, err := os.ReadFile("testdata/jobs/full.toml")
-	require.NoError(t, err)
-	j, err := parseJob("a.toml", string(full))
-	require.NoError(t, err)
-	again, err := parseJob("b.toml", Described(j))
-	require.NoError(t, err)
+	full := must(os.ReadFile("testdata/jobs/full.toml"))
+	j := must(parseJob("a.toml", string(full)))
+	again := must(parseJob("b.toml", Described(j)))
 	assert.Equal(t, bare(j), bare(again))
 	var lines []string
 	for line := range strings.Lines(Described(j)) {

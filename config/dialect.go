@@ -49,6 +49,7 @@ var dialect = &decode.Dialect{
 		},
 	},
 	Descriptions: descriptions,
+	Renamed:      renamed,
 	Item: func(err error) (list string, index int, key, text string, ok bool) {
 		var f *trainer.ItemFault
 		if ok = errors.As(err, &f); ok {

@@ -38,11 +38,9 @@ func TestWordsAreTheConstants(t *testing.T) {
 // constantsOf are the values of a folder's text constants by the name of their type.
 func constantsOf(t *testing.T, folder string) map[string][]string {
 	found := map[string][]string{}
-	paths, err := filepath.Glob(filepath.Join(folder, "*.go"))
-	require.NoError(t, err)
+	paths := must(filepath.Glob(filepath.Join(folder, "*.go")))
 	for _, path := range paths {
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-		require.NoError(t, err)
+		file := must(parser.ParseFile(token.NewFileSet(), path, nil, 0))
 		ast.Inspect(file, func(node ast.Node) bool {
 			spec, ok := node.(*ast.ValueSpec)
 			if !ok || len(spec.Values) != 1 {
@@ -51,9 +49,7 @@ func constantsOf(t *testing.T, folder string) map[string][]string {
 			of, named := spec.Type.(*ast.Ident)
 			value, literal := spec.Values[0].(*ast.BasicLit)
 			if named && literal && value.Kind == token.STRING {
-				text, err := strconv.Unquote(value.Value)
-				require.NoError(t, err)
-				found[of.Name] = append(found[of.Name], text)
+				found[of.Name] = append(found[of.Name], must(strconv.Unquote(value.Value)))
 			}
 			return true
 		})

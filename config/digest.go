@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 
 	"graft/config/decode"
@@ -31,13 +32,18 @@ func Digest(f File) string {
 // digest is the digest of the keys on which results depend, then of more.
 func digest(f File, more func(io.Writer)) string {
 	h := sha256.New()
-	for _, v := range Values(f) {
-		if v.Result == decode.Material {
-			fmt.Fprintf(h, "%s = %s\n", v.Key, v.Text)
-		}
-	}
+	writeKeys(h, f, "")
 	more(h)
 	return hex.EncodeToString(h.Sum(nil))
+}
+
+// writeKeys writes the keys with a prefix on which results depend.
+func writeKeys(w io.Writer, f File, prefix string) {
+	for _, v := range Values(f) {
+		if strings.HasPrefix(v.Key, prefix) && v.Result == decode.Material {
+			fmt.Fprintf(w, "%s = %s\n", oldName(v.Key), v.Text)
+		}
+	}
 }
 
 // differences lists the keys on which results depend and whose values differ, each as

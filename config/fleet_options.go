@@ -1,8 +1,8 @@
 package config
 
 import (
+	"cmp"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"strings"
 	"time"
@@ -74,9 +74,7 @@ type FleetOptions struct {
 
 // EnsureDefaults fills in what zero stands for.
 func (o *FleetOptions) EnsureDefaults() {
-	if o.Engine == "" {
-		o.Engine = "local"
-	}
+	o.Engine = cmp.Or(o.Engine, "local")
 }
 
 // Resources returns the resources of each worker.
@@ -88,9 +86,7 @@ func (o FleetOptions) Resources() fleet.Resources {
 // Manifest returns the options of the manifest for a batch in a folder.
 func (o FleetOptions) Manifest(folder string) fleet.ManifestOptions {
 	m := fleet.ManifestOptions{Image: o.Image, Claim: o.Claim, Mount: o.Mount, Namespace: o.Namespace}
-	if m.Mount == "" {
-		m.Mount = filepath.Dir(folder)
-	}
+	m.Mount = cmp.Or(m.Mount, filepath.Dir(folder))
 	return m
 }
 
@@ -106,21 +102,13 @@ func (o FleetOptions) ValidateFor(b fleet.Batch) error {
 
 // Validate joins all that is wrong.
 func (o FleetOptions) Validate() error {
-	var faults []error
-	if o.Workers < 0 {
-		faults = append(faults, fmt.Errorf("workers is %d; must not be negative", o.Workers))
-	}
-	if o.Threads < 0 || o.Threads > mostThreads {
-		faults = append(faults, fmt.Errorf("threads is %d; must be between 0 and %d", o.Threads, mostThreads))
-	}
+	var faults faultList
+	faults.when(o.Workers < 0, "workers is %d; must not be negative", o.Workers)
+	faults.when(o.Threads < 0 || o.Threads > mostThreads, "threads is %d; must be between 0 and %d", o.Threads, mostThreads)
 	for _, d := range o.Devices {
-		if !deviceName.MatchString(d) {
-			faults = append(faults, fmt.Errorf("devices has %q; must be cpu or cuda:N", d))
-		}
+		faults.when(!deviceName.MatchString(d), "devices has %q; must be cpu or cuda:N", d)
 	}
-	if o.Mount != "" && !strings.HasPrefix(o.Mount, "/") {
-		faults = append(faults, fmt.Errorf("mount is %q; must be an absolute path", o.Mount))
-	}
+	faults.when(o.Mount != "" && !strings.HasPrefix(o.Mount, "/"), "mount is %q; must be an absolute path", o.Mount)
 	// A batch with nothing wrong but what these options bring.
 	some := fleet.Batch{Key: "key", Folder: filepath.Join("/", o.Mount, "run"), Argv: []string{"graft"}, Workers: max(1, o.Workers), Resources: o.Resources()}
 	return errors.Join(append(faults, o.ValidateFor(some))...)

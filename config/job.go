@@ -124,7 +124,6 @@ func (j *Job) contents(w io.Writer) {
 // another job's, each as "key was its value and is ours".
 func (j *Job) Differences(was *Job) []string { return differences(j, was) }
 
-// load reads the files that a job names.
 func (j *Job) load(fsys files.FS, r *decode.Reading) {
 	r.Attempt("network.file", j.Network.File != "", func() (err error) {
 		j.network, err = ReadNetwork(fsys, j.Network.File)

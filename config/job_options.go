@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -31,9 +32,7 @@ type RunOptions struct {
 
 // EnsureDefaults fills in what zero stands for.
 func (o *RunOptions) EnsureDefaults() {
-	if o.Device == "" {
-		o.Device = "cpu"
-	}
+	o.Device = cmp.Or(o.Device, "cpu")
 }
 
 // deviceName matches a device; whether it exists is checked when the job starts.
@@ -44,13 +43,9 @@ const mostThreads = 1024
 
 // Validate joins all that is wrong.
 func (o RunOptions) Validate() error {
-	var faults []error
-	if !deviceName.MatchString(o.Device) {
-		faults = append(faults, fmt.Errorf("device is %q; must be cpu or cuda:N", o.Device))
-	}
-	if o.Threads < 0 || o.Threads > mostThreads {
-		faults = append(faults, fmt.Errorf("threads is %d; must be between 0, which finds the fastest number, and %d", o.Threads, mostThreads))
-	}
+	var faults faultList
+	faults.when(!deviceName.MatchString(o.Device), "device is %q; must be cpu or cuda:N", o.Device)
+	faults.when(o.Threads < 0 || o.Threads > mostThreads, "threads is %d; must be between 0, which finds the fastest number, and %d", o.Threads, mostThreads)
 	if _, port, err := net.SplitHostPort(o.Listen); o.Listen != "" && (err != nil || !isPort(port)) {
 		faults = append(faults, fmt.Errorf("listen is %q; write an address and a port, such as 127.0.0.1:8080, where port 0 takes a free one", o.Listen))
 	}
@@ -75,9 +70,9 @@ type NetworkOptions struct {
 	// epoch ended, unless time.start is given. Empty means the file in the folder that
 	// Weights names, or none.
 	Runtimes string
-	// Anew starts with epoch zero and the first learning rate in spite of Runtimes, as the
+	// ResetEpochs starts with epoch zero and the first learning rate in spite of Runtimes, as the
 	// original did. False continues with both.
-	Anew bool
+	ResetEpochs bool
 }
 
 // EnsureDefaults fills in what zero stands for.
@@ -89,13 +84,9 @@ func (o *NetworkOptions) EnsureDefaults() {
 
 // Validate joins all that is wrong.
 func (o NetworkOptions) Validate() error {
-	var faults []error
-	if o.Name != "" && o.File != "" {
-		faults = append(faults, fmt.Errorf("file and name are both given; leave one of them out"))
-	}
-	if o.Runtimes != "" && o.Weights == "" {
-		faults = append(faults, errors.New("runtimes: weights are missing; give network.weights as well"))
-	}
+	var faults faultList
+	faults.when(o.Name != "" && o.File != "", "file and name are both given; leave one of them out")
+	faults.when(o.Runtimes != "" && o.Weights == "", "runtimes: weights are missing; give network.weights as well")
 	return errors.Join(faults...)
 }
 
@@ -119,9 +110,7 @@ const (
 
 // EnsureDefaults fills in what zero stands for.
 func (o *TimeOptions) EnsureDefaults() {
-	if o.Clock == "" {
-		o.Clock = VirtualClock
-	}
+	o.Clock = cmp.Or(o.Clock, VirtualClock)
 	if o.Clock == VirtualClock && o.Profile == "" {
 		o.Profile = "steady"
 	}
@@ -138,13 +127,9 @@ func (o TimeOptions) timeline() trainer.Timeline {
 
 // Validate joins all that is wrong.
 func (o TimeOptions) Validate() error {
-	var faults []error
-	if o.Clock == WallClock && o.Profile != "" {
-		faults = append(faults, errors.New("profile is for the virtual clock; leave it out, or set clock to virtual"))
-	}
-	if o.EventsFile != "" && len(o.Events) > 0 {
-		faults = append(faults, errors.New("timeline and events are both given; leave one of them out"))
-	}
+	var faults faultList
+	faults.when(o.Clock == WallClock && o.Profile != "", "profile is for the virtual clock; leave it out, or set clock to virtual")
+	faults.when(o.EventsFile != "" && len(o.Events) > 0, "timeline and events are both given; leave one of them out")
 	key := "events"
 	if o.EventsFile != "" {
 		key = "timeline"
@@ -193,14 +178,12 @@ type AdaptOptions struct {
 
 // EnsureDefaults fills in what zero stands for.
 func (o *AdaptOptions) EnsureDefaults() {
-	if o.Decider == "" {
-		o.Decider = DecideNone
-	}
+	o.Decider = cmp.Or(o.Decider, DecideNone)
 }
 
 // Validate joins all that is wrong.
 func (o AdaptOptions) Validate() error {
-	var faults []error
+	var faults faultList
 	if n := len(o.Actions); o.Decider == DecideFixed && n != 1 {
 		faults = append(faults, fmt.Errorf("decider is fixed, which takes one action, and there are %d", n))
 	} else if o.Decider == DecideScript && n == 0 {
@@ -208,16 +191,12 @@ func (o AdaptOptions) Validate() error {
 	} else if o.Decider != DecideFixed && o.Decider != DecideScript && n > 0 {
 		faults = append(faults, fmt.Errorf("actions are for the deciders fixed and script, and the decider is %s", o.Decider))
 	}
-	if o.Decider != DecideRandom && len(o.Kinds) > 0 {
-		faults = append(faults, fmt.Errorf("kinds is for the decider random, and the decider is %s", o.Decider))
-	}
+	faults.when(o.Decider != DecideRandom && len(o.Kinds) > 0, "kinds is for the decider random, and the decider is %s", o.Decider)
 	if o.Decider == DecidePolicy && o.Policy == "" {
 		faults = append(faults, errors.New("decider is policy, which needs the key policy"))
 	} else if o.Decider != DecidePolicy && (o.Policy != "" || o.Vocab != "" || o.Sample) {
 		faults = append(faults, fmt.Errorf("policy, vocab and sample are for the decider policy, and the decider is %s", o.Decider))
 	}
-	if o.Surgery.Noise < 0 {
-		faults = append(faults, fmt.Errorf("noise is %v; must not be negative", o.Surgery.Noise))
-	}
+	faults.when(o.Surgery.Noise < 0, "noise is %v; must not be negative", o.Surgery.Noise)
 	return errors.Join(faults...)
 }

@@ -27,7 +27,6 @@ type jobPolicy struct {
 	digest     string              // of all that its decisions depend on, without its options
 }
 
-// decider returns the policy.
 func (p *jobPolicy) decider() decider.Decider {
 	if p.legacy != nil {
 		return p.legacy

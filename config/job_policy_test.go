@@ -19,8 +19,7 @@ import (
 
 // structural is a policy that has learned nothing, and what is said of it.
 func structural(t *testing.T, seed uint64, change func(*decider.Structural)) *decider.Structural {
-	p, err := decider.NewStructural(decider.StructuralShape{Hidden: 4}, seed)
-	require.NoError(t, err)
+	p := must(decider.NewStructural(decider.StructuralShape{Hidden: 4}, seed))
 	if change != nil {
 		change(p)
 	}
@@ -37,27 +36,19 @@ func policyFolder(t *testing.T, p *decider.Structural) string {
 func TestAStructuralPolicyDecidesAboutAJob(t *testing.T) {
 	folder := policyFolder(t, structural(t, 1, nil))
 	for _, path := range []string{folder, filepath.Join(folder, PolicyFile)} {
-		j, err := parseJob("a.toml", "[adapt]\ndecider = \"policy\"\ncompat = \"original\"\n", "adapt.policy="+path, "adapt.sample=true", "run.seed=5")
-		require.NoError(t, err)
-		d, err := j.Decider()
-		require.NoError(t, err)
+		j := must(parseJob("a.toml", "[adapt]\ndecider = \"policy\"\ncompat = \"original\"\n", "adapt.policy="+path, "adapt.sample=true", "run.seed=5"))
+		d := must(j.Decider())
 		p := d.(*decider.Structural)
 		assert.Equal(t, decider.StructuralOptions{Sample: true, Seed: 5, Surgery: j.Adapt.Surgery}, p.StructuralOptions)
 		assert.Equal(t, net2net.Original, p.Surgery.Compat)
 		require.NoError(t, j.Fits(zoo(t, "ConvNet3")))
 		assert.True(t, j.MayMakeAnyNetwork())
-		again, err := parseJob("b.toml", j.Resolved())
-		require.NoError(t, err)
-		assert.Equal(t, j.Digest(), again.Digest())
+		assert.Equal(t, j.Digest(), must(parseJob("b.toml", j.Resolved())).Digest())
 	}
-	j, err := parseJob("a.toml", "", "adapt.decider=policy", "adapt.policy="+folder)
-	require.NoError(t, err)
-	d, err := j.Decider()
-	require.NoError(t, err)
+	d := must(must(parseJob("a.toml", "", "adapt.decider=policy", "adapt.policy="+folder)).Decider())
 	assert.False(t, d.(*decider.Structural).Sample)
 	for name, roams := range map[string]bool{"none": false, "random": true} {
-		other, err := parseJob("a.toml", "", "adapt.decider="+name)
-		require.NoError(t, err)
+		other := must(parseJob("a.toml", "", "adapt.decider="+name))
 		assert.Equal(t, roams, other.MayMakeAnyNetwork(), name)
 	}
 }
@@ -65,8 +56,7 @@ func TestAStructuralPolicyDecidesAboutAJob(t *testing.T) {
 func TestStructuralPoliciesThatCannotDecideAreFaultsOfTheJob(t *testing.T) {
 	sound := policyFolder(t, structural(t, 1, nil))
 	cut, strange := t.TempDir(), t.TempDir()
-	data, err := os.ReadFile(filepath.Join(sound, PolicyFile))
-	require.NoError(t, err)
+	data := must(os.ReadFile(filepath.Join(sound, PolicyFile)))
 	require.NoError(t, os.WriteFile(filepath.Join(cut, PolicyFile), data[:len(data)/2], 0o600))
 	set := &weights.Set{Metadata: map[string]string{"graft.policy": `{"format": "structural", "version": 9}`}}
 	require.NoError(t, weights.Write(files.OS{}, filepath.Join(strange, PolicyFile), set))
@@ -92,8 +82,7 @@ func TestStructuralPoliciesThatCannotDecideAreFaultsOfTheJob(t *testing.T) {
 func TestTheDigestKnowsThePolicy(t *testing.T) {
 	folder := t.TempDir()
 	digest := func(set ...string) string {
-		j, err := parseJob("a.toml", "", append([]string{"network.name=ConvNet2", "adapt.decider=policy", "adapt.policy=" + folder}, set...)...)
-		require.NoError(t, err)
+		j := must(parseJob("a.toml", "", append([]string{"network.name=ConvNet2", "adapt.decider=policy", "adapt.policy=" + folder}, set...)...))
 		return j.Digest()
 	}
 	write := func(p *decider.Structural) {
@@ -111,8 +100,7 @@ func TestTheDigestKnowsThePolicy(t *testing.T) {
 	legacy, vocabulary := learned(t, "ConvNet2")
 	named := []string{"adapt.policy=" + legacy, "adapt.vocab=" + vocabulary}
 	first = digest(named...)
-	v, err := vocab.Read(files.OS{}, vocabulary)
-	require.NoError(t, err)
+	v := must(vocab.Read(files.OS{}, vocabulary))
 	other := policytest.Weights(v, policytest.Small, 2)
 	require.NoError(t, weights.Write(files.OS{}, filepath.Join(legacy, bilstm.FileName), other))
 	second := digest(named...)

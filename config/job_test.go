@@ -48,47 +48,25 @@ func bare(j *Job) Job {
 	return b
 }
 
-func TestJobFaultsAreListedWithTheirLines(t *testing.T) {
-	paths, err := filepath.Glob("testdata/jobs/faults/*.toml")
-	require.NoError(t, err)
-	require.NotEmpty(t, paths)
-	for _, path := range paths {
-		data, err := os.ReadFile(path)
-		require.NoError(t, err)
-		_, err = parseJob(filepath.Base(path), string(data))
-		var list Faults
-		require.ErrorAs(t, err, &list, path)
-		golden(t, path+".txt", err.Error()+"\n")
-	}
-}
-
 func TestAnEmptyJobIsSensible(t *testing.T) {
-	j, err := ReadJob(files.OS{}, "", nil)
-	require.NoError(t, err)
+	j := must(ReadJob(files.OS{}, "", nil))
 	assert.Equal(t, time.Minute, j.Options().Timeline.Budget)
 	assert.Equal(t, int64(1), j.Options().Seed)
 	assert.Equal(t, torch.OptimizerOptions{Rule: torch.Adam, LR: 0.01, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8}, j.Options().Optimizer)
 	assert.Equal(t, "synthetic", j.Data.Kind)
-	n, err := j.Model(nil, 0)
-	require.NoError(t, err)
-	assert.Equal(t, "ConvSmall", n.Name())
-	p, err := j.Profile()
-	require.NoError(t, err)
+	assert.Equal(t, "ConvSmall", must(j.Model(nil, 0)).Name())
+	p := must(j.Profile())
 	assert.Equal(t, "steady", p.Name)
-	d, err := j.Decider()
-	require.NoError(t, err)
+	d := must(j.Decider())
 	assert.Equal(t, decider.None{}, d)
-	again, err := parseJob("empty.toml", "")
-	require.NoError(t, err)
-	assert.Equal(t, bare(j), bare(again))
+	assert.Equal(t, bare(j), bare(must(parseJob("empty.toml", ""))))
 	for _, v := range Values(j) {
 		assert.Equal(t, "default", v.Source.String(), v.Key)
 	}
 }
 
 func TestAJobIsReadAsItIsWritten(t *testing.T) {
-	j, err := ReadJob(files.OS{}, "testdata/jobs/full.toml", []string{"run.seed=9", "time.budget=500"})
-	require.NoError(t, err)
+	j := must(ReadJob(files.OS{}, "testdata/jobs/full.toml", []string{"run.seed=9", "time.budget=500"}))
 	o := j.Options()
 	assert.Equal(t, int64(9), o.Seed)
 	assert.Equal(t, trainer.Timeline{Budget: 500 * time.Second, Start: 70 * time.Second, Events: []trainer.Event{
@@ -96,10 +74,9 @@ func TestAJobIsReadAsItIsWritten(t *testing.T) {
 	assert.Equal(t, torch.SGD, o.Optimizer.Rule)
 	assert.Equal(t, 0.01, o.Optimizer.LR, "the rate stays where only the rule is given")
 	assert.Equal(t, net2net.Residual, o.Adapt.Surgery.Form)
-	assert.Equal(t, 3, o.Adapt.Most)
+	assert.Equal(t, 3, o.Adapt.MaxDecisions)
 	assert.Equal(t, 100, o.Schedule.WarmUp)
-	d, err := j.Decider()
-	require.NoError(t, err)
+	d := must(j.Decider())
 	assert.Equal(t, decider.Script{Actions: []net2net.Action{{Kind: "deepen", Target: "1"}, {Kind: "widen", Target: "conv2", Size: 48}, {}}}, d)
 
 	assert.Equal(t, Source{Flag: "run.seed=9"}, j.Source("run.seed"))
@@ -110,8 +87,7 @@ func TestAJobIsReadAsItIsWritten(t *testing.T) {
 }
 
 func TestWhatIsResolvedReadsBackEqual(t *testing.T) {
-	full, err := os.ReadFile("testdata/jobs/full.toml")
-	require.NoError(t, err)
+	full := must(os.ReadFile("testdata/jobs/full.toml"))
 	for name, text := range map[string]string{"full": string(full), "empty": "", "a wall clock": "[time]\nclock = \"wall\"\nevents = []"} {
 		j, err := parseJob("a.toml", text)
 		require.NoError(t, err, name)
@@ -121,16 +97,13 @@ func TestWhatIsResolvedReadsBackEqual(t *testing.T) {
 		assert.Equal(t, j.Resolved(), again.Resolved(), name)
 		assert.Equal(t, j.Digest(), again.Digest(), name)
 	}
-	j, err := parseJob("full.toml", string(full))
-	require.NoError(t, err)
+	j := must(parseJob("full.toml", string(full)))
 	golden(t, "testdata/jobs/full.resolved", j.Resolved())
 }
 
 func TestTheDigestSaysWhatMatters(t *testing.T) {
 	digest := func(set ...string) string {
-		j, err := parseJob("a.toml", "", set...)
-		require.NoError(t, err)
-		return j.Digest()
+		return must(parseJob("a.toml", "", set...)).Digest()
 	}
 	for _, same := range []string{"run.folder=elsewhere", "run.threads=3", `run.listen="127.0.0.1:0"`, "checkpoint.every=3s", "train.batch=64"} {
 		assert.Equal(t, digest(), digest(same), same)
@@ -183,8 +156,7 @@ func TestAssignments(t *testing.T) {
 		require.ErrorContains(t, err, says, set)
 		assert.Contains(t, err.Error(), "--set "+set+": ")
 	}
-	j, err := parseJob("a.toml", "[time]\nbudget = 3", "run.folder=2024", "time.budget=1m", "time.budget = 2m", `adapt={decider="fixed", actions=["none"]}`)
-	require.NoError(t, err)
+	j := must(parseJob("a.toml", "[time]\nbudget = 3", "run.folder=2024", "time.budget=1m", "time.budget = 2m", `adapt={decider="fixed", actions=["none"]}`))
 	assert.Equal(t, "2024", j.Run.Folder)
 	assert.Equal(t, 2*time.Minute, j.Time.Budget)
 	assert.Equal(t, "--set", j.Source("adapt.actions").String())
@@ -203,12 +175,9 @@ func TestDeciders(t *testing.T) {
 		"decider = \"fixed\"\nactions = [\"deepen:0\"]": decider.Fixed{Action: net2net.Action{Kind: "deepen", Target: "0"}},
 		"decider = \"random\"\nkinds = [\"deepen\"]":    decider.Random{Seed: 1, Kinds: []net2net.Kind{"deepen"}},
 	} {
-		j, err := parseJob("a.toml", "[adapt]\n"+text)
-		require.NoError(t, err)
-		got, err := j.Decider()
-		require.NoError(t, err)
+		got := must(must(parseJob("a.toml", "[adapt]\n"+text)).Decider())
 		assert.Equal(t, want, got)
-		_, err = got.Decide(context.Background(), decider.State{Network: zoo(t, "ConvNet2")})
+		_, err := got.Decide(context.Background(), decider.State{Network: zoo(t, "ConvNet2")})
 		assert.NoError(t, err)
 	}
 	_, err := (&Job{Adapt: AdaptOptions{Decider: DecideFixed}}).Decider()
@@ -218,20 +187,16 @@ func TestDeciders(t *testing.T) {
 func TestAJobNamesANetworkFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "net.toml")
 	require.NoError(t, WriteNetwork(files.OS{}, path, zoo(t, "ConvNet3")))
-	j, err := parseJob("a.toml", "", "network.file="+path)
-	require.NoError(t, err)
-	n, err := j.Model(model.Shape{3, 32, 32}, 10)
-	require.NoError(t, err)
+	j := must(parseJob("a.toml", "", "network.file="+path))
+	n := must(j.Model(model.Shape{3, 32, 32}, 10))
 	assertSame(t, zoo(t, "ConvNet3"), n)
 	faulty := written(t, "faulty.toml", "input = 3\n")
-	_, err = parseJob("a.toml", "[network]\nfile = \""+faulty+"\"")
+	_, err := parseJob("a.toml", "[network]\nfile = \""+faulty+"\"")
 	assert.ErrorContains(t, err, faulty+":1:9: ")
 	_, err = (&Job{Network: NetworkOptions{File: path}}).Model(nil, 0)
 	assert.ErrorContains(t, err, "use ReadJob")
-	j, err = parseJob("a.toml", "")
-	require.NoError(t, err)
-	n, err = j.Model(model.Shape{1, 28, 28}, 5)
-	require.NoError(t, err)
+	j = must(parseJob("a.toml", ""))
+	n = must(j.Model(model.Shape{1, 28, 28}, 5))
 	assert.Equal(t, model.Shape{1, 28, 28}, n.Input)
 }
 
@@ -246,14 +211,11 @@ func TestJobsThatCannotBeOpenedSaySo(t *testing.T) {
 
 func TestTimelines(t *testing.T) {
 	path := written(t, "t.csv", "seconds,change,devices\n10,up,2\n20.5,down,\n")
-	j, err := parseJob("a.toml", "", "time.timeline="+path)
-	require.NoError(t, err)
+	j := must(parseJob("a.toml", "", "time.timeline="+path))
 	assert.Equal(t, []trainer.Event{{At: 10 * time.Second, Change: trainer.Up, Devices: 2}, {At: 20500 * time.Millisecond, Change: trainer.Down}}, j.Options().Timeline.Events)
-	again, err := parseJob("b.toml", j.Resolved())
-	require.NoError(t, err)
-	assert.Equal(t, bare(j), bare(again))
+	assert.Equal(t, bare(j), bare(must(parseJob("b.toml", j.Resolved()))))
 
-	_, err = parseJob("a.toml", "[time]\nbudget = 15\ntimeline = \""+path+"\"\nevents = [{at = 1, change = \"up\"}]")
+	_, err := parseJob("a.toml", "[time]\nbudget = 15\ntimeline = \""+path+"\"\nevents = [{at = 1, change = \"up\"}]")
 	assert.ErrorContains(t, err, "a.toml:3:12: timeline: event 1 at 20.5s lies outside")
 	assert.ErrorContains(t, err, "timeline and events are both given")
 
@@ -270,23 +232,18 @@ func TestTimelines(t *testing.T) {
 }
 
 func TestTheSchemaKnowsEveryKey(t *testing.T) {
-	text, err := JobKind.Schema()
-	require.NoError(t, err)
+	text := must(JobKind.Schema())
 	var schema map[string]any
 	require.NoError(t, json.Unmarshal([]byte(text), &schema))
-	j, err := ReadJob(files.OS{}, "", nil)
-	require.NoError(t, err)
+	j := must(ReadJob(files.OS{}, "", nil))
 	for _, v := range Values(j) {
 		at := schema
 		for key := range strings.SplitSeq(v.Key, ".") {
 			assert.Equal(t, false, at["additionalProperties"])
 			at = at["properties"].(map[string]any)[key].(map[string]any)
 		}
-		want, err := json.Marshal(v.Plain)
-		require.NoError(t, err)
-		got, err := json.Marshal(at["default"])
-		require.NoError(t, err)
-		assert.JSONEq(t, string(want), string(got), v.Key)
+		want := must(json.Marshal(v.Plain))
+		assert.JSONEq(t, string(want), string(must(json.Marshal(at["default"]))), v.Key)
 	}
 	pattern := regexp.MustCompile(decode.DurationPattern)
 	for _, text := range []string{"90s", "1m30s", "0", "-1.5h", ".5s", "1.s", "3µs", "", "s", "90", "1m 3s"} {
@@ -296,12 +253,9 @@ func TestTheSchemaKnowsEveryKey(t *testing.T) {
 }
 
 func FuzzReadJob(f *testing.F) {
-	paths, err := filepath.Glob("testdata/jobs/faults/*.toml")
-	require.NoError(f, err)
+	paths := must(filepath.Glob("testdata/jobs/faults/*.toml"))
 	for _, path := range append(paths, "testdata/jobs/full.toml") {
-		data, err := os.ReadFile(path)
-		require.NoError(f, err)
-		f.Add(string(data), "run.seed=3")
+		f.Add(string(must(os.ReadFile(path))), "run.seed=3")
 	}
 	f.Fuzz(func(t *testing.T, text, set string) {
 		if strings.Contains(text+set, "file") || strings.Contains(text+set, "timeline") || strings.Contains(text+set, "weights") || strings.Contains(text+set, "/") {

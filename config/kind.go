@@ -2,11 +2,13 @@ package config
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"graft/config/decode"
 	"graft/files"
+	"graft/results"
 )
 
 // File holds the options of a configuration file. Its struct embeds sources; its fields
@@ -107,6 +109,7 @@ func (k *Kind) Read(fsys files.FS, path string, set []string) (File, error) {
 
 func (k *Kind) read(fsys files.FS, doc *decode.Document, path string, set []string) (File, error) {
 	f := k.New()
+	doc.OldNames = filepath.Base(path) == results.ResolvedFile // written by graft, maybe by an earlier one
 	r, err := dialect.Read(doc, set, f)
 	if p, has := f.(preset); err == nil && has {
 		if other, wanted := p.preset(); wanted {
@@ -136,7 +139,6 @@ func readAs[T File](k *Kind, fsys files.FS, path string, set []string) (T, error
 	return f.(T), nil
 }
 
-// finish fills in defaults, reads the files that are named and checks it all.
 func finish(fsys files.FS, f File, r *decode.Reading) error {
 	f.origins().given = r.Given
 	r.Defaults()
@@ -175,7 +177,13 @@ func Reference() string {
 
 // ReadSettings lists what a TOML file says, sorted by key, whatever kind of file it is.
 // The error wraps [Faults] where it is not TOML.
-func ReadSettings(fsys files.FS, path string) ([]Setting, error) { return decode.Settings(fsys, path) }
+func ReadSettings(fsys files.FS, path string) ([]Setting, error) {
+	list, err := decode.Settings(fsys, path)
+	for k, s := range list {
+		list[k].Key = newName(s.Key)
+	}
+	return list, err
+}
 
 // summaryOf makes Kind.Summary of a method.
 func summaryOf[T File](summary func(T) (string, error)) func(File) (string, error) {

@@ -11,6 +11,7 @@ import (
 
 	"graft/config/decode"
 	"graft/files"
+	"graft/results"
 )
 
 // note is a kind of file as a new one begins: options, defaults and checks.
@@ -39,24 +40,20 @@ var noteKind = &Kind{Name: "note", Noun: "note", Title: "a note", Sections: []st
 // A kind needs no code but its options, defaults and checks.
 func TestAKindIsAValue(t *testing.T) {
 	path := written(t, "a.toml", "[note]\ntext = \"hello\"\npath = \"here\"\n")
-	f, err := noteKind.Read(files.OS{}, path, []string{"note.lines=3"})
-	require.NoError(t, err)
+	f := must(noteKind.Read(files.OS{}, path, []string{"note.lines=3"}))
 	require.Equal(t, noteOptions{"hello", 3, "here"}, f.(*note).Note)
 	values := Values(f)
 	assert.Equal(t, []string{path + ":2", "--set", path + ":3"}, []string{values[0].Source.String(), values[1].Source.String(), values[2].Source.String()})
 	assert.Equal(t, "[note]\ntext = \"hello\"\nlines = 3\npath = \"here\"\n", Resolved(f))
-	moved, err := noteKind.Read(files.OS{}, path, []string{"note.lines=3", "note.path=there"})
-	require.NoError(t, err)
+	moved := must(noteKind.Read(files.OS{}, path, []string{"note.lines=3", "note.path=there"}))
 	assert.Equal(t, Digest(f), Digest(moved))
 	assert.Empty(t, differences(f, moved))
-	longer, err := noteKind.Read(files.OS{}, path, nil)
-	require.NoError(t, err)
+	longer := must(noteKind.Read(files.OS{}, path, nil))
 	assert.NotEqual(t, Digest(f), Digest(longer))
 	assert.Equal(t, []string{"note.lines was 1 and is 3"}, differences(f, longer))
-	schema, err := noteKind.Schema()
-	require.NoError(t, err)
+	schema := must(noteKind.Schema())
 	assert.Contains(t, schema, `"title": "a note"`)
-	_, err = noteKind.Read(files.OS{}, written(t, "b.toml", "[note]\nlins = 3\n"), nil)
+	_, err := noteKind.Read(files.OS{}, written(t, "b.toml", "[note]\nlins = 3\n"), nil)
 	assert.ErrorContains(t, err, "read note: 2 faults")
 	assert.ErrorContains(t, err, `unknown key "lins" in note; did you mean lines?`)
 	assert.ErrorContains(t, err, "text is missing; write one")
@@ -93,7 +90,7 @@ func TestWhatResultsHaveToDoWithKeys(t *testing.T) {
 		}
 	}
 	for result, want := range map[decode.Result]string{
-		decode.None:     "run.folder run.listen run.tensorboard run.checkpoint run.at_once pipeline.folder pipeline.cache output.folder schedule.workers simulate.tries simulate.cache checkpoint. fleet.",
+		decode.None:     "run.folder run.listen run.tensorboard run.checkpoint run.workers pipeline.folder pipeline.cache output.folder schedule.workers simulate.tries simulate.cache checkpoint. fleet.",
 		decode.Rounding: "run.device run.threads parallel.",
 		decode.Contents: "pipeline.scenarios pipeline.set tables.folders tables.held_out",
 	} {
@@ -124,4 +121,30 @@ func TestAPipelineOfManyMissingScenarios(t *testing.T) {
 	assert.ErrorContains(t, err, "scenarios[0]: stat none0.toml")
 	assert.ErrorContains(t, err, "and 4980 more")
 	assert.Less(t, len(err.Error()), 10_000)
+}
+
+// A renamed key is a fault that names the new key, except in a file that graft wrote, and
+// changes no digest.
+func TestRenamedKeys(t *testing.T) {
+	const old = "[network]\nweights = \"a.pth\"\nanew = true\n[adapt]\nmost = 2\n[schedule]\nleast = 1e-5\n[parallel]\nmost = 3\n"
+	_, err := ReadJob(files.OS{}, written(t, "job.toml", old), nil)
+	for _, says := range []string{"anew is called reset_epochs now; rename it", "most is called max_decisions now", "least is called min_lr now", "most is called max_processes now"} {
+		require.ErrorContains(t, err, says)
+	}
+	_, err = ReadJob(files.OS{}, "", []string{"adapt.most=2"})
+	require.ErrorContains(t, err, "most is called max_decisions now")
+
+	path := written(t, results.ResolvedFile, old)
+	was := must(ReadJob(files.OS{}, path, nil))
+	now := must(ReadJob(files.OS{}, "", []string{"network.weights=a.pth", "network.reset_epochs=true", "adapt.max_decisions=2", "schedule.min_lr=1e-5", "parallel.max_processes=3"}))
+	assert.Empty(t, now.Differences(was))
+	assert.Equal(t, Resolved(now), Resolved(was))
+	assert.Equal(t, "127182303d0e8b04e48246070362ceb3375777c829610e86e39b54c85ce0858b", now.Digest())
+
+	settings := must(ReadSettings(files.OS{}, path))
+	assert.Contains(t, settings, Setting{Key: "adapt.max_decisions", Text: "2"})
+	assert.Contains(t, settings, Setting{Key: "network.weights", Text: "a.pth"})
+	for key, name := range renamed {
+		assert.NotContains(t, renamed, inTableOf(key, name))
+	}
 }

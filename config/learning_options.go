@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -24,23 +25,15 @@ type LearningRun struct {
 
 // EnsureDefaults fills in what zero stands for.
 func (o *LearningRun) EnsureDefaults() {
-	if o.Every == 0 {
-		o.Every = 100
-	}
-	if o.Checkpoint == 0 {
-		o.Checkpoint = 30 * time.Second
-	}
+	o.Every = cmp.Or(o.Every, 100)
+	o.Checkpoint = cmp.Or(o.Checkpoint, 30*time.Second)
 }
 
 // Validate joins all that is wrong.
 func (o LearningRun) Validate() error {
-	var faults []error
-	if o.Every < 1 {
-		faults = append(faults, fmt.Errorf("every is %d; must be at least 1", o.Every))
-	}
-	if o.Checkpoint < 0 {
-		faults = append(faults, fmt.Errorf("checkpoint is %v; must not be negative", o.Checkpoint))
-	}
+	var faults faultList
+	faults.when(o.Every < 1, "every is %d; must be at least 1", o.Every)
+	faults.when(o.Checkpoint < 0, "checkpoint is %v; must not be negative", o.Checkpoint)
 	return errors.Join(faults...)
 }
 
@@ -54,32 +47,24 @@ type LearningTable struct {
 	Network string
 	// Actions are the actions that the numbers of a single data.pkl stand for; empty means
 	// to deepen each marked block, and at last none. A folder lists its own.
-	Actions    []net2net.Action
-	Compat     net2net.Compat // compatibility of the surgery, which decides what the policy reads; empty means graft's own
-	Vocabulary string         // path of the vocabulary: a folder, a file of graft's, or NAME.ids.pkl with NAME.embeddings.pkl beside it; required
-	Prefix     bool           // whether each sequence starts with token 0, as for the original's first policies
-	Waste      bool           // whether the random numbers that the original drew for weights are drawn and discarded, so that actions are drawn as by it
+	Actions      []net2net.Action
+	Compat       net2net.Compat // compatibility of the surgery, which decides what the policy reads; empty means graft's own
+	Vocabulary   string         // path of the vocabulary: a folder, a file of graft's, or NAME.ids.pkl with NAME.embeddings.pkl beside it; required
+	Prefix       bool           // whether each sequence starts with token 0, as for the original's first policies
+	DiscardDraws bool           // whether the random numbers that the original drew for weights are drawn and discarded, so that actions are drawn as by it
 }
 
 // EnsureDefaults fills in what zero stands for.
 func (o *LearningTable) EnsureDefaults() {
-	if o.Network == "" {
-		o.Network = "ConvNet2"
-	}
+	o.Network = cmp.Or(o.Network, "ConvNet2")
 }
 
 // Validate joins all that is wrong.
 func (o LearningTable) Validate() error {
-	var faults []error
-	if o.File == "" {
-		faults = append(faults, errors.New("file is missing; name the table to learn from"))
-	}
-	if o.Vocabulary == "" {
-		faults = append(faults, errors.New("vocabulary is missing; name its folder or file, such as NAME.ids.pkl"))
-	}
-	if len(o.Actions) == 1 {
-		faults = append(faults, errors.New("actions are a single one, which leaves no choice; add another, such as none"))
-	}
+	var faults faultList
+	faults.when(o.File == "", "file is missing; name the table to learn from")
+	faults.when(o.Vocabulary == "", "vocabulary is missing; name its folder or file, such as NAME.ids.pkl")
+	faults.when(len(o.Actions) == 1, "actions are a single one, which leaves no choice; add another, such as none")
 	return errors.Join(faults...)
 }
 
@@ -95,10 +80,8 @@ func (o *LearningPolicy) EnsureDefaults() { o.PolicyOptions.EnsureDefaults() }
 
 // Validate joins all that is wrong.
 func (o LearningPolicy) Validate() error {
-	faults := []error{o.PolicyOptions.Validate()}
-	if o.Embedding < 0 {
-		faults = append(faults, fmt.Errorf("embedding is %d; must not be negative", o.Embedding))
-	}
+	faults := faultList{o.PolicyOptions.Validate()}
+	faults.when(o.Embedding < 0, "embedding is %d; must not be negative", o.Embedding)
 	if o.Weights != "" {
 		if _, err := weights.FormatOf(o.Weights); err != nil {
 			faults = append(faults, fmt.Errorf("weights: %w", err))

@@ -18,15 +18,13 @@ import (
 // lessonFile is the file of a policy that learns from a made-up table.
 func lessonFile(t testing.TB, more string) (string, originaltest.Files) {
 	t.Helper()
-	f, err := originaltest.Write(t.TempDir(), 2)
-	require.NoError(t, err)
-	return written(t, "policy.toml", fmt.Sprintf("[table]\nfile = %q\nvocabulary = %q\ncompat = \"original\"\nwaste = true\n%s", f.Table, f.Vocabulary, more)), f
+	f := must(originaltest.Write(t.TempDir(), 2))
+	return written(t, "policy.toml", fmt.Sprintf("[table]\nfile = %q\nvocabulary = %q\ncompat = \"original\"\ndiscard_draws = true\n%s", f.Table, f.Vocabulary, more)), f
 }
 
 func TestLearningIsReadWithWhatItNames(t *testing.T) {
 	path, _ := lessonFile(t, "[learn]\nrule = \"exact\"\n")
-	l, err := ReadLearning(files.OS{}, path, []string{"learn.episodes=500", "run.checkpoint=1m"})
-	require.NoError(t, err)
+	l := must(ReadLearning(files.OS{}, path, []string{"learn.episodes=500", "run.checkpoint=1m"}))
 	table, tree := l.LoadedTable()
 	require.Len(t, table.Records, 16)
 	require.Equal(t, "made-up", table.Name)
@@ -39,13 +37,11 @@ func TestLearningIsReadWithWhatItNames(t *testing.T) {
 	require.Equal(t, 500, l.Learn.Episodes)
 	require.Equal(t, 50, l.Policy.Hidden)
 
-	again, err := ReadLearning(files.OS{}, written(t, "again.toml", l.Resolved()), nil)
-	require.NoError(t, err)
+	again := must(ReadLearning(files.OS{}, written(t, "again.toml", l.Resolved()), nil))
 	assert.Equal(t, l.Resolved(), again.Resolved())
 	assert.Equal(t, l.Digest(), again.Digest())
-	for key, same := range map[string]bool{"run.folder=x": true, "run.checkpoint=1s": true, "run.seed=4": false, "learn.lr=1e-3": false, "table.waste=false": false} {
-		other, err := ReadLearning(files.OS{}, path, []string{"learn.episodes=500", key})
-		require.NoError(t, err)
+	for key, same := range map[string]bool{"run.folder=x": true, "run.checkpoint=1s": true, "run.seed=4": false, "learn.lr=1e-3": false, "table.discard_draws=false": false} {
+		other := must(ReadLearning(files.OS{}, path, []string{"learn.episodes=500", key}))
 		assert.Equal(t, same, other.Digest() == l.Digest(), key)
 	}
 	var sources []string
@@ -89,13 +85,11 @@ func TestLearningFaultsAreAllTold(t *testing.T) {
 // A table's folder says its network and its actions; what is given beside it must be
 // the same.
 func TestLearningReadsFolders(t *testing.T) {
-	f, err := originaltest.Write(t.TempDir(), 2)
-	require.NoError(t, err)
+	f := must(originaltest.Write(t.TempDir(), 2))
 	folder := tableFolder(t, "own", 16)
 	text := fmt.Sprintf("[table]\nfile = %q\nvocabulary = %q\ncompat = \"original\"\n", folder, f.Vocabulary)
 	path := written(t, "policy.toml", text)
-	l, err := ReadLearning(files.OS{}, path, nil)
-	require.NoError(t, err)
+	l := must(ReadLearning(files.OS{}, path, nil))
 	table, tree := l.LoadedTable()
 	require.Equal(t, "own", table.Name)
 	require.Len(t, tree.States, 5)
@@ -105,8 +99,7 @@ func TestLearningReadsFolders(t *testing.T) {
 			require.Equal(t, folder, v.Source.String())
 		}
 	}
-	same, err := ReadLearning(files.OS{}, written(t, "again.toml", l.Resolved()), nil)
-	require.NoError(t, err)
+	same := must(ReadLearning(files.OS{}, written(t, "again.toml", l.Resolved()), nil))
 	require.Equal(t, l.Digest(), same.Digest())
 	for set, says := range map[string]string{
 		"table.network=ConvNet3":                  "network is ConvNet3, and the table's sequences begin with ConvNet2; leave network out",
@@ -123,10 +116,8 @@ func TestLearningReadsFolders(t *testing.T) {
 	if _, err := os.Stat(original); err != nil {
 		t.Skip("left out: the original's tables are not beside the tree")
 	}
-	one, err := ReadLearning(files.OS{}, written(t, "policy.toml", strings.ReplaceAll(text, folder, original)), nil)
-	require.NoError(t, err)
-	two, err := ReadLearning(files.OS{}, written(t, "policy.toml", strings.ReplaceAll(text, folder, filepath.Join(original, "data.pkl"))), nil)
-	require.NoError(t, err)
+	one := must(ReadLearning(files.OS{}, written(t, "policy.toml", strings.ReplaceAll(text, folder, original)), nil))
+	two := must(ReadLearning(files.OS{}, written(t, "policy.toml", strings.ReplaceAll(text, folder, filepath.Join(original, "data.pkl"))), nil))
 	_, tree = one.LoadedTable()
 	_, want := two.LoadedTable()
 	require.Equal(t, want, tree)

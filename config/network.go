@@ -53,7 +53,6 @@ func parseNetwork(path string, data []byte) (*model.Network, error) {
 	return n, nil
 }
 
-// problems are the faults of a form as package decode has them.
 func problems(faults model.FormFaults) []decode.Problem {
 	list := make([]decode.Problem, len(faults))
 	for k, f := range faults {

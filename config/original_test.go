@@ -33,8 +33,7 @@ func learned(t *testing.T, network string) (policy, vocabulary string) {
 		_, err := net2net.Apply(grown, bilstm.Actions(grown)[k], net2net.Options{Compat: net2net.Original})
 		require.NoError(t, err)
 	}
-	v, err := vocab.Build([]*model.Network{zoo(t, network), grown}, policytest.Small.Embedding, rand.New(rand.NewPCG(1, 0)))
-	require.NoError(t, err)
+	v := must(vocab.Build([]*model.Network{zoo(t, network), grown}, policytest.Small.Embedding, rand.New(rand.NewPCG(1, 0))))
 	vocabulary = filepath.Join(folder, vocab.FileName)
 	require.NoError(t, v.Write(files.OS{}, vocabulary))
 	require.NoError(t, weights.Write(files.OS{}, filepath.Join(folder, bilstm.FileName), policytest.Weights(v, policytest.Small, 1)))
@@ -48,29 +47,23 @@ func TestAPolicyDecidesAboutAJob(t *testing.T) {
 		return append([]string{"network.name=ConvNet2", "adapt.decider=policy", "adapt.policy=" + policy, "adapt.vocab=" + vocabulary}, more...)
 	}
 	read := func(more ...string) (*Job, error) { return parseJob("a.toml", "", assignments(more...)...) }
-	j, err := read()
-	require.NoError(t, err)
-	d, err := j.Decider()
-	require.NoError(t, err)
+	j := must(read())
+	d := must(j.Decider())
 	assert.False(t, d.(*bilstm.Policy).Sample)
 	state := decider.State{Network: zoo(t, "ConvNet2"), Left: time.Minute, Budget: time.Hour}
-	first, err := d.Decide(context.Background(), state)
-	require.NoError(t, err)
+	first := must(d.Decide(context.Background(), state))
 	assert.Len(t, first.Probabilities, 4)
 	require.NoError(t, j.Fits(zoo(t, "ConvNet2")))
 	assert.ErrorContains(t, j.Fits(zoo(t, "ConvNet3")), "has no token in the vocabulary "+vocabulary)
 
-	j, err = read("adapt.sample=true", "run.seed=5", "adapt.policy="+filepath.Join(policy, bilstm.FileName))
-	require.NoError(t, err)
-	d, err = j.Decider()
-	require.NoError(t, err)
+	j = must(read("adapt.sample=true", "run.seed=5", "adapt.policy="+filepath.Join(policy, bilstm.FileName)))
+	d = must(j.Decider())
 	assert.True(t, d.(*bilstm.Policy).Sample)
 	assert.Equal(t, uint64(5), d.(*bilstm.Policy).Seed)
 
-	_, err = (&Job{Adapt: j.Adapt}).Decider()
+	_, err := (&Job{Adapt: j.Adapt}).Decider()
 	assert.ErrorContains(t, err, "was not read; use ReadJob")
-	none, err := parseJob("a.toml", "")
-	require.NoError(t, err)
+	none := must(parseJob("a.toml", ""))
 	require.NoError(t, none.Fits(zoo(t, "ConvNet3")), "who asks nobody needs no vocabulary")
 }
 
@@ -107,9 +100,7 @@ func requireFault(t *testing.T, text, says string) {
 // configured is a copy of a policy's folder whose configuration says otherwise.
 func configured(t *testing.T, policy, line string) string {
 	folder := t.TempDir()
-	data, err := os.ReadFile(filepath.Join(policy, bilstm.FileName))
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(folder, bilstm.FileName), data, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, bilstm.FileName), must(os.ReadFile(filepath.Join(policy, bilstm.FileName))), 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(folder, published.ConfigFile), []byte("[agent]\n"+line+"\n"), 0o600))
 	return folder
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -43,9 +44,7 @@ type PipelineEvaluate struct {
 
 // EnsureDefaults fills in what zero stands for.
 func (o *PipelineEvaluate) EnsureDefaults() {
-	if o.LeaveOut == "" {
-		o.LeaveOut = LeaveNone
-	}
+	o.LeaveOut = cmp.Or(o.LeaveOut, LeaveNone)
 }
 
 // Validate joins all that is wrong.

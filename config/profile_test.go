@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/files"
-	"graft/files/faults"
 	"graft/net2net"
 	"graft/trainer"
 )
@@ -32,68 +31,20 @@ func TestProfilesAreWrittenAndReadBack(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "p.toml")
 	for _, p := range append(trainer.Profiles(), fullProfile()) {
 		require.NoError(t, WriteProfile(files.OS{}, path, p))
-		again, err := FindProfile(files.OS{}, path)
-		require.NoError(t, err)
-		assert.Equal(t, p, again)
+		assert.Equal(t, p, must(FindProfile(files.OS{}, path)))
 	}
 	assert.ErrorContains(t, WriteProfile(files.OS{}, path, &trainer.Profile{}), "a profile has a name")
 	golden(t, "testdata/profiles/full.toml", FormatProfile(fullProfile()))
-	steady, err := FindProfile(files.OS{}, "steady")
-	require.NoError(t, err)
+	steady := must(FindProfile(files.OS{}, "steady"))
 	assert.Equal(t, "steady", steady.Name)
-	_, err = FindProfile(files.OS{}, "steddy")
+	_, err := FindProfile(files.OS{}, "steddy")
 	assert.ErrorContains(t, err, `there is no profile "steddy"`)
 }
 
-func TestProfileFaultsAreListedWithTheirLines(t *testing.T) {
-	paths, err := filepath.Glob("testdata/profiles/faults/*.toml")
-	require.NoError(t, err)
-	require.NotEmpty(t, paths)
-	for _, path := range paths {
-		_, err := ReadProfile(files.OS{}, path)
-		var list Faults
-		require.ErrorAs(t, err, &list, path)
-		golden(t, path+".txt", err.Error()+"\n")
-	}
-}
-
-// However the writing of a profile fails, the old file or the new one is there.
-func TestEveryFaultLeavesAWholeProfile(t *testing.T) {
-	for _, kind := range []faults.Kind{faults.Fail, faults.Torn, faults.DiskFull, faults.Crash} {
-		at := 1
-		for ; writeProfileWithFault(t, at, kind); at++ {
-		}
-		assert.Greater(t, at, 5, kind)
-	}
-}
-
-// writeProfileWithFault says whether the fault was reached.
-func writeProfileWithFault(t *testing.T, at int, kind faults.Kind) bool {
-	path := filepath.Join(t.TempDir(), "p.toml")
-	before, after := trainer.Profiles()[0], fullProfile()
-	require.NoError(t, WriteProfile(files.OS{}, path, before))
-	fsys := faults.New(files.OS{}, at, kind)
-	err := WriteProfile(fsys, path, after)
-	if fsys.Fired() && err != nil {
-		assert.ErrorIs(t, err, faults.ErrInjected)
-	}
-	got, readErr := ReadProfile(files.OS{}, path)
-	require.NoError(t, readErr)
-	if got.Name == before.Name {
-		require.Error(t, err, "what is not there was not written")
-		after = before
-	}
-	assert.Equal(t, after, got)
-	return fsys.Fired()
-}
-
 func FuzzReadProfile(f *testing.F) {
-	paths, err := filepath.Glob("testdata/profiles/faults/*.toml")
-	require.NoError(f, err)
+	paths := must(filepath.Glob("testdata/profiles/faults/*.toml"))
 	for _, path := range append(paths, "testdata/profiles/full.toml") {
-		data, err := os.ReadFile(path)
-		require.NoError(f, err)
-		f.Add(string(data))
+		f.Add(string(must(os.ReadFile(path))))
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		p, err := parseProfile("a.toml", []byte(text))

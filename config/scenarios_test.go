@@ -39,7 +39,7 @@ seed = 42
 [network]
 name = "ConvNet%[1]d"
 # weights = "results/small_%[3]s/weights.pth"
-# anew = true  # count epochs from zero, as it did
+# reset_epochs = true  # count epochs from zero, as it did
 [data]
 kind = "cifar10"
 path = "data"  # the folder with CIFAR-10's files
@@ -56,13 +56,13 @@ exact = true
 abandon = true
 overrun = true
 [schedule]
-least = 9.120344560464503e-09
+min_lr = 9.120344560464503e-09
 [distill]
 off = true
 [adapt]
-every = true    # decide at the start of each epoch:
-most = 1000000  # it was asked without end, and after three decisions had nothing more to say,
-reset = true    # and began each time with a new optimizer and the first learning rate
+every = true             # decide at the start of each epoch:
+max_decisions = 1000000  # it was asked without end, and after three decisions had nothing more to say,
+reset = true             # and began each time with a new optimizer and the first learning rate
 compat = "original"
 [simulate]
 actions = ["deepen:0", "deepen:1", "deepen:2", "none"]
@@ -110,7 +110,7 @@ func resNet() cifarNetwork {
 			{"deepen", "deepens the end of one of the three stages or leaves the network alone", 64, "actions = [" + deepen + ", \"none\"]\n"},
 			{"deepen-widen", "deepens the end of a stage, widens one by half or leaves the network alone", 128,
 				"actions = [" + deepen + ",\n  \"widen:layer1.2.conv1:24\", \"widen:layer2.2.conv1:48\", \"widen:layer3.2.conv1:96\", \"none\"]\n" +
-					"design = \"sample\"  # of 286\nmost = 128\n"}}}
+					"design = \"sample\"  # of 286\nmax_sequences = 128\n"}}}
 }
 
 // cifarScenario is a network, what can be done to it, and when devices come.
@@ -176,11 +176,9 @@ func TestScenarioFilesAreGenerated(t *testing.T) {
 		known[f.path] = true
 		assert.LessOrEqual(t, strings.Count(f.text, "\n"), 40, f.path)
 	}
-	found, err := filepath.Glob("../scenarios/*/*.toml")
-	require.NoError(t, err)
+	found := must(filepath.Glob("../scenarios/*/*.toml"))
 	for _, path := range found {
-		there, err := filepath.Rel("../scenarios", path)
-		require.NoError(t, err)
+		there := must(filepath.Rel("../scenarios", path))
 		assert.True(t, known[filepath.ToSlash(there)], "%s is generated no more; delete it", path)
 	}
 }
@@ -193,10 +191,10 @@ func TestScenarioFilesAreRight(t *testing.T) {
 	sizes := map[string]int{} // of trees that are alike: those that differ in when devices come
 	for _, f := range scenarioFiles() {
 		path := filepath.Join("scenarios", filepath.FromSlash(f.path))
-		m, err := ReadSimulation(files.OS{}, path, nil)
-		require.NoError(t, err)
+		m := must(ReadSimulation(files.OS{}, path, nil))
 		tree := fmt.Sprint(m.Network, m.Simulate.Actions, m.Simulate.Design)
 		if sizes[tree] == 0 {
+			var err error
 			sizes[tree], _, err = m.Size()
 			require.NoError(t, err, path)
 		}

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -46,9 +47,7 @@ func ReadSimulation(fsys files.FS, path string, set []string) (*Simulation, erro
 
 // named calls a scenario without a name after its file.
 func (m *Simulation) named(path string) {
-	if m.Simulate.Name == "" {
-		m.Simulate.Name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-	}
+	m.Simulate.Name = cmp.Or(m.Simulate.Name, strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
 }
 
 func (m *Simulation) load(fsys files.FS, r *decode.Reading) {
@@ -71,7 +70,7 @@ func (m *Simulation) check(_ files.FS, r *decode.Reading) {
 	}
 	g := m.ground(m.network)
 	g.Decisions = 1
-	if _, _, err := g.Count(m.Simulate.Most); err != nil {
+	if _, _, err := g.Count(m.Simulate.MaxSequences); err != nil {
 		r.Blame("simulate.actions", err.Error())
 	}
 }
@@ -85,22 +84,16 @@ func (m *Simulation) EnsureDefaults() {
 
 // Validate joins all that is wrong.
 func (m *Simulation) Validate() error {
-	faults := []error{m.Job.Validate(), m.Simulate.Validate(), m.Fleet.Validate()}
-	if m.Adapt.Decider != DecideNone {
-		faults = append(faults, fmt.Errorf("decider is %s, and a simulation tries what each decision could be; leave it out", m.Adapt.Decider))
-	}
+	faults := faultList{m.Job.Validate(), m.Simulate.Validate(), m.Fleet.Validate()}
+	faults.when(m.Adapt.Decider != DecideNone, "decider is %s, and a simulation tries what each decision could be; leave it out", m.Adapt.Decider)
 	if m.Time.Clock == WallClock && m.Simulate.Seeds > 1 {
 		faults = append(faults, errors.New("seeds of one sequence have the same times, which they have not on a wall clock; give the virtual clock the profile of the device, or one seed"))
 	}
-	if (m.Fleet.GPUs > 0 || m.Fleet.Gres != "") && m.Run.Device == "cpu" {
-		faults = append(faults, errors.New("fleet.gpus are for workers that train there, and run.device is cpu; let it be cuda"))
-	}
+	faults.when((m.Fleet.GPUs > 0 || m.Fleet.Gres != "") && m.Run.Device == "cpu", "fleet.gpus are for workers that train there, and run.device is cpu; let it be cuda")
 	if asked := m.asked(); m.Simulate.Decisions > asked {
-		faults = append(faults, fmt.Errorf("decisions are %d, and the timeline and adapt.most lead to %d; let there be as many", m.Simulate.Decisions, asked))
+		faults = append(faults, fmt.Errorf("decisions are %d, and the timeline and adapt.max_decisions lead to %d; let there be as many", m.Simulate.Decisions, asked))
 	}
-	if m.shrinksBetween() {
-		faults = append(faults, errors.New("events have an up after a down: the network would shrink between decisions, which sequences of actions do not say; simulate each growth by itself"))
-	}
+	faults.when(m.shrinksBetween(), "events have an up after a down: the network would shrink between decisions, which sequences of actions do not say; simulate each growth by itself")
 	return errors.Join(faults...)
 }
 
@@ -124,7 +117,7 @@ func (m *Simulation) asked() int {
 			ups++
 		}
 	}
-	return ups * m.Options().Adapt.Most
+	return ups * m.Options().Adapt.MaxDecisions
 }
 
 // Resolved is the text of the file with every value.
@@ -134,11 +127,7 @@ func (m *Simulation) Resolved() string { return Resolved(m) }
 func (m *Simulation) Digest() string {
 	h := sha256.New()
 	_, _ = io.WriteString(h, m.Job.Digest()) // a hash takes everything
-	for _, v := range Values(m) {
-		if strings.HasPrefix(v.Key, "simulate.") && v.Result == decode.Material {
-			fmt.Fprintf(h, "%s = %s\n", v.Key, v.Text)
-		}
-	}
+	writeKeys(h, m, "simulate.")
 	if m.likely != nil {
 		if set, err := m.likely.Set(); err == nil {
 			_ = weights.WriteSafetensors(h, set)

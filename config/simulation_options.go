@@ -1,8 +1,8 @@
 package config
 
 import (
+	"cmp"
 	"errors"
-	"fmt"
 
 	"graft/net2net"
 	"graft/simulation/grid"
@@ -22,11 +22,11 @@ type SimulateOptions struct {
 	// Design selects the sequences: all runs every one; sample spreads a number of them
 	// evenly over all choices; halve drops the branches with the lowest accuracy at each
 	// decision; likely runs those that a policy finds likeliest. Empty means all.
-	Design grid.DesignKind `config:",one=all|sample|halve|likely"`
-	Most   int             // upper bound on the number of sequences; sample and likely run so many of more, and for all it is an error; zero means 10000
-	Keep   float64         // share of the branches that halve keeps at each decision; zero means 0.5
-	Policy string          // path of the structural policy of the design likely; empty for the others
-	Tries  int             `result:"none"` // attempts at a sequence before it is left out; zero means 2
+	Design       grid.DesignKind `config:",one=all|sample|halve|likely"`
+	MaxSequences int             // upper bound on the number of sequences; sample and likely run so many of more, and for all it is an error; zero means 10000
+	Keep         float64         // share of the branches that halve keeps at each decision; zero means 0.5
+	Policy       string          // path of the structural policy of the design likely; empty for the others
+	Tries        int             `result:"none"` // attempts at a sequence before it is left out; zero means 2
 	// Cache is the folder of outcomes, shared by all scenarios; empty means the folder cache
 	// beside the run folder.
 	Cache string `result:"none"`
@@ -34,39 +34,26 @@ type SimulateOptions struct {
 
 // EnsureDefaults fills in what zero stands for.
 func (o *SimulateOptions) EnsureDefaults() {
-	if o.Seeds == 0 {
-		o.Seeds = 1
-	}
-	if o.Tries == 0 {
-		o.Tries = 2
-	}
+	o.Seeds = cmp.Or(o.Seeds, 1)
+	o.Tries = cmp.Or(o.Tries, 2)
 	d := o.design()
-	o.Design, o.Most, o.Keep = d.Which, d.Most, d.Keep
+	o.Design, o.MaxSequences, o.Keep = d.Which, d.Most, d.Keep
 }
 
-// design is the simulation's.
 func (o SimulateOptions) design() grid.Design {
-	d := grid.Design{Which: o.Design, Most: o.Most, Keep: o.Keep}
+	d := grid.Design{Which: o.Design, Most: o.MaxSequences, Keep: o.Keep}
 	d.EnsureDefaults()
 	return d
 }
 
 // Validate joins all that is wrong.
 func (o SimulateOptions) Validate() error {
-	faults := []error{o.design().Validate()}
+	faults := faultList{o.design().Validate()}
 	for name, n := range map[string]int{"decisions": o.Decisions, "seeds": o.Seeds, "tries": o.Tries} {
-		if n < 0 {
-			faults = append(faults, fmt.Errorf("%s is %d; must not be negative", name, n))
-		}
+		faults.when(n < 0, "%s is %d; must not be negative", name, n)
 	}
-	if len(o.Actions) == 1 {
-		faults = append(faults, errors.New("actions are a single one, which leaves no choice; add another, such as none"))
-	}
-	if len(o.Actions) > 0 && len(o.Kinds) > 0 {
-		faults = append(faults, errors.New("kinds and actions are both given; leave one of them out"))
-	}
-	if (o.Design == grid.Likely) != (o.Policy != "") {
-		faults = append(faults, errors.New("policy is required by the design likely, and taken by no other"))
-	}
+	faults.when(len(o.Actions) == 1, "actions are a single one, which leaves no choice; add another, such as none")
+	faults.when(len(o.Actions) > 0 && len(o.Kinds) > 0, "kinds and actions are both given; leave one of them out")
+	faults.when((o.Design == grid.Likely) != (o.Policy != ""), "policy is required by the design likely, and taken by no other")
 	return errors.Join(faults...)
 }

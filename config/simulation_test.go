@@ -39,12 +39,10 @@ seeds = 2
 
 // A scenario is a job with a section more, and reads the same from what it prints.
 func TestScenariosAreRead(t *testing.T) {
-	m, err := readScenario(t, aScenario)
-	require.NoError(t, err)
+	m := must(readScenario(t, aScenario))
 	require.Equal(t, "late", m.Simulate.Name)
 	require.Equal(t, 3, m.decisions())
-	again, err := readScenario(t, m.Resolved())
-	require.NoError(t, err)
+	again := must(readScenario(t, m.Resolved()))
 	require.Equal(t, m.Digest(), again.Digest())
 	require.Equal(t, m.Resolved(), again.Resolved())
 	keys := map[string]bool{}
@@ -61,49 +59,36 @@ func TestScenariosAreRead(t *testing.T) {
 
 func TestPlans(t *testing.T) {
 	data := &dataset.Set{Name: "synthetic", Shape: [3]int{3, 32, 32}, Classes: make([]string, 10), Digest: "data"}
-	m, err := readScenario(t, aScenario)
-	require.NoError(t, err)
-	p, err := m.Plan(files.OS{}, data, "code")
-	require.NoError(t, err)
+	m := must(readScenario(t, aScenario))
+	p := must(m.Plan(files.OS{}, data, "code"))
 	require.Equal(t, []string{"deepen:conv1", "deepen:conv2", "none"}, p.Scenario.Actions)
 	require.Equal(t, []int64{1, 2}, p.Seeds)
 	require.Equal(t, 10.0, p.Scenario.Start)
-	text, err := json.Marshal(p)
-	require.NoError(t, err)
+	text := must(json.Marshal(p))
 	var read grid.Plan
 	require.NoError(t, json.Unmarshal(text, &read))
 	require.Equal(t, *p, read)
-	ground, err := read.Space()
-	require.NoError(t, err)
+	ground := must(read.Space())
 	require.Equal(t, m.Network.Name, ground.Network.Name())
 
-	same, err := readScenario(t, aScenario, "run.seed=5", "simulate.name=other")
-	require.NoError(t, err)
-	q, err := same.Plan(files.OS{}, data, "code")
-	require.NoError(t, err)
+	same := must(readScenario(t, aScenario, "run.seed=5", "simulate.name=other"))
+	q := must(same.Plan(files.OS{}, data, "code"))
 	require.Equal(t, p.Cause, q.Cause, "seeds and names are no cause of what all runs have in common")
-	slower, err := readScenario(t, aScenario, "train.batch=32")
-	require.NoError(t, err)
-	q, err = slower.Plan(files.OS{}, data, "code")
-	require.NoError(t, err)
+	slower := must(readScenario(t, aScenario, "train.batch=32"))
+	q = must(slower.Plan(files.OS{}, data, "code"))
 	require.NotEqual(t, p.Cause.Options, q.Cause.Options)
 
-	large, err := readScenario(t, aScenario, "simulate.most=20")
-	require.NoError(t, err)
-	_, err = large.Plan(files.OS{}, data, "code")
-	require.ErrorContains(t, err, "scenario late has 27 sequences of 3 decisions, for each of 2 seeds, and simulate.most is 20; raise that")
-	kinds, err := readScenario(t, strings.Replace(aScenario, `actions = ["deepen:conv1", "deepen:conv2", "none"]`, `kinds = ["deepen"]`, 1), "simulate.most=20")
-	require.NoError(t, err)
+	large := must(readScenario(t, aScenario, "simulate.max_sequences=20"))
+	_, err := large.Plan(files.OS{}, data, "code")
+	require.ErrorContains(t, err, "scenario late has 27 sequences of 3 decisions, for each of 2 seeds, and simulate.max_sequences is 20; raise that")
+	kinds := must(readScenario(t, strings.Replace(aScenario, `actions = ["deepen:conv1", "deepen:conv2", "none"]`, `kinds = ["deepen"]`, 1), "simulate.max_sequences=20"))
 	_, err = kinds.Plan(files.OS{}, data, "code")
 	require.ErrorContains(t, err, "more than 20 sequences")
-	whole, err := readScenario(t, strings.Replace(aScenario, `actions = ["deepen:conv1", "deepen:conv2", "none"]`, `kinds = ["deepen"]`, 1), "simulate.decisions=2")
-	require.NoError(t, err)
-	p, err = whole.Plan(files.OS{}, data, "code")
-	require.NoError(t, err)
+	whole := must(readScenario(t, strings.Replace(aScenario, `actions = ["deepen:conv1", "deepen:conv2", "none"]`, `kinds = ["deepen"]`, 1), "simulate.decisions=2"))
+	p = must(whole.Plan(files.OS{}, data, "code"))
 	require.Empty(t, p.Scenario.Actions)
 	require.Greater(t, p.Scenario.Expected, 9)
-	some, err := tables.New(p.Scenario, nil)
-	require.NoError(t, err)
+	some := must(tables.New(p.Scenario, nil))
 	require.ErrorContains(t, some.Complete(), "sequences are missing; simulate them")
 	require.IsType(t, &model.Network{}, ground.Network)
 }
@@ -116,34 +101,29 @@ func TestScenariosSayHowLargeTheyAre(t *testing.T) {
 		"simulate.decisions=2":      {18, 26},
 		"simulate.design=\"halve\"": {18, 38}, // 3 branches, of which 2 are followed to 6, and 3 of them to 9
 	} {
-		m, err := readScenario(t, aScenario, set)
-		require.NoError(t, err)
+		m := must(readScenario(t, aScenario, set))
 		sequences, legs, err := m.Size()
 		require.NoError(t, err)
 		require.Equal(t, want, [2]int{sequences, legs}, set)
 	}
-	m, err := readScenario(t, aScenario, `simulate.design="sample"`, "simulate.most=7")
-	require.NoError(t, err)
+	m := must(readScenario(t, aScenario, `simulate.design="sample"`, "simulate.max_sequences=7"))
 	sequences, _, err := m.Size()
 	require.NoError(t, err)
 	require.Equal(t, 14, sequences)
-	m, err = readScenario(t, aScenario, "simulate.most=20")
-	require.NoError(t, err)
+	m = must(readScenario(t, aScenario, "simulate.max_sequences=20"))
 	_, _, err = m.Size()
-	require.ErrorContains(t, err, "has 27 sequences of 3 decisions, for each of 2 seeds, and simulate.most is 20")
+	require.ErrorContains(t, err, "has 27 sequences of 3 decisions, for each of 2 seeds, and simulate.max_sequences is 20")
 	closed := filepath.Join(t.TempDir(), "closed.toml")
 	require.NoError(t, WriteProfile(files.OS{}, closed, &trainer.Profile{Version: 1, Name: "closed", Measured: []trainer.Measurement{
 		{Network: "ConvSmall", Fingerprint: net2net.Fingerprint(m.network), Batch: 64, StepSeconds: 1, BatchSeconds: 1}}}))
-	m, err = readScenario(t, aScenario, fmt.Sprintf("time.profile=%q", closed), "train.eval_batch=64")
-	require.NoError(t, err)
+	m = must(readScenario(t, aScenario, fmt.Sprintf("time.profile=%q", closed), "train.eval_batch=64"))
 	_, _, err = m.Size()
 	require.ErrorContains(t, err, "scenario late: the profile closed has no measurement of this ConvSmall with a batch of 64")
 }
 
 // A profile without rates must have measured every network of the tree.
 func TestAProfileThatLacksNetworks(t *testing.T) {
-	n, err := model.Zoo("ConvSmall", model.ZooOptions{})
-	require.NoError(t, err)
+	n := must(model.Zoo("ConvSmall", model.ZooOptions{}))
 	row := `{network = "ConvSmall", fingerprint = "%s", batch = %d, step_seconds = 0.01, batch_seconds = 0.004}`
 	print := net2net.Fingerprint(n)
 	path := filepath.Join(t.TempDir(), "closed.toml")
@@ -162,7 +142,7 @@ func TestScenariosThatAreWrong(t *testing.T) {
 		`adapt.decider="random"`: "a simulation tries what each decision could be",
 		`time.events=[]`:         "there is no up in the timeline",
 		`time.events=[{at="5s",change="up"},{at="9s",change="down"},{at="12s",change="up"}]`: "an up after a down",
-		`simulate.decisions=4`:                       "decisions are 4, and the timeline and adapt.most lead to 3",
+		`simulate.decisions=4`:                       "decisions are 4, and the timeline and adapt.max_decisions lead to 3",
 		`simulate.actions=["deepen:nowhere","none"]`: "deepen:nowhere",
 		`simulate.actions=["none"]`:                  "leaves no choice",
 		`simulate.kinds=["widen"]`:                   "kinds and actions are both given",

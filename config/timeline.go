@@ -17,7 +17,6 @@ import (
 	"graft/trainer"
 )
 
-// timelineColumns lists the columns of a timeline's file.
 var timelineColumns = []string{"seconds", "change", "devices"}
 
 // ReadTimeline reads the changes of devices from a CSV table: a header with seconds,
@@ -68,7 +67,6 @@ func (t *timelineReader) read() []trainer.Event {
 	}
 }
 
-// broken reports an invalid table.
 func (t *timelineReader) broken(err error) {
 	fault := Fault{File: t.file, Text: "invalid table: " + err.Error()}
 	var found *csv.ParseError
@@ -84,7 +82,6 @@ func (t *timelineReader) bad(column int, format string, args ...any) {
 	t.faults = append(t.faults, t.doc.FaultAt(line, at, max(1, len(t.row[column])), fmt.Sprintf(format, args...)))
 }
 
-// event reads a row, which follows others.
 func (t *timelineReader) event(before []trainer.Event) trainer.Event {
 	if len(t.row) != len(timelineColumns) {
 		t.bad(len(t.row)-1, "a line has %d columns, got %d", len(timelineColumns), len(t.row))

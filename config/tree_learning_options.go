@@ -21,7 +21,7 @@ type TreeLearningRun struct {
 	Folder     string        `result:"none"` // path of the run folder; empty lets the command choose
 	Every      int           // steps between two rows of the table; zero means 10
 	Checkpoint time.Duration `result:"none"` // wall-clock time between two checkpoints of a policy; zero means 30 s
-	AtOnce     int           `result:"none"` // policies that learn in parallel, each on a thread; zero means one for each processor
+	Workers    int           `result:"none"` // policies that learn in parallel, each on a thread; zero means one for each processor
 	// Tensorboard is whether event files for TensorBoard are written beside the tables;
 	// false writes none.
 	Tensorboard bool `result:"none"`
@@ -39,22 +39,14 @@ func (o *TreeLearningRun) EnsureDefaults() {
 
 // Validate joins all that is wrong.
 func (o TreeLearningRun) Validate() error {
-	var faults []error
-	if o.Seeds < 1 || o.Seeds > mostSeeds {
-		faults = append(faults, fmt.Errorf("seeds is %d; must be between 1 and %d", o.Seeds, mostSeeds))
-	}
+	var faults faultList
+	faults.when(o.Seeds < 1 || o.Seeds > mostSeeds, "seeds is %d; must be between 1 and %d", o.Seeds, mostSeeds)
 	if o.Seed > math.MaxInt64-mostSeeds { // the last one must be a number that tables can hold
 		faults = append(faults, fmt.Errorf("seed is %d; must be at most %d", o.Seed, uint64(math.MaxInt64-mostSeeds)))
 	}
-	if o.Every < 1 {
-		faults = append(faults, fmt.Errorf("every is %d; must be at least 1", o.Every))
-	}
-	if o.Checkpoint < 0 {
-		faults = append(faults, fmt.Errorf("checkpoint is %v; must not be negative", o.Checkpoint))
-	}
-	if o.AtOnce < 0 {
-		faults = append(faults, fmt.Errorf("at_once is %d; must not be negative", o.AtOnce))
-	}
+	faults.when(o.Every < 1, "every is %d; must be at least 1", o.Every)
+	faults.when(o.Checkpoint < 0, "checkpoint is %v; must not be negative", o.Checkpoint)
+	faults.when(o.Workers < 0, "workers is %d; must not be negative", o.Workers)
 	return errors.Join(faults...)
 }
 
@@ -107,7 +99,7 @@ func (o *TreeLearningOptions) EnsureDefaults() {
 
 // Validate joins all that is wrong.
 func (o TreeLearningOptions) Validate() error {
-	faults := []error{o.Options.Validate()}
+	faults := faultList{o.Options.Validate()}
 	if !slices.Contains([]string{ForKnown, ForNew}, o.For) {
 		faults = append(faults, fmt.Errorf("for is %q; must be %s or %s", o.For, ForKnown, ForNew))
 	}

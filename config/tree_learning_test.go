@@ -28,8 +28,7 @@ func tableFolder(t testing.TB, name string, sequences int) string {
 func TestTreeLearningIsReadWithItsTables(t *testing.T) {
 	one, two := tableFolder(t, "one", 16), tableFolder(t, "other", 16)
 	path := written(t, "policy.toml", fmt.Sprintf("[tables]\nfolders = [%q]\nheld_out = [%q]\n[learn]\nbeta = 4\n", one, two))
-	l, err := ReadTreeLearning(files.OS{}, path, []string{"policy.hidden=8", "run.seed=7", "run.seeds=3"})
-	require.NoError(t, err)
+	l := must(ReadTreeLearning(files.OS{}, path, []string{"policy.hidden=8", "run.seed=7", "run.seeds=3"}))
 	learn, held := l.Trees()
 	require.Equal(t, []string{"one", "other"}, []string{learn[0].Name, held[0].Name})
 	require.Len(t, learn[0].Nodes, 5)
@@ -39,12 +38,10 @@ func TestTreeLearningIsReadWithItsTables(t *testing.T) {
 	o.Beta, o.Hidden = 4, 8
 	require.Equal(t, o, l.Options())
 
-	again, err := ReadTreeLearning(files.OS{}, written(t, "again.toml", l.Resolved()), nil)
-	require.NoError(t, err)
+	again := must(ReadTreeLearning(files.OS{}, written(t, "again.toml", l.Resolved()), nil))
 	assert.Equal(t, l.Resolved(), again.Resolved())
 	assert.Equal(t, l.Digest(), again.Digest())
-	described, err := ReadTreeLearning(files.OS{}, written(t, "again.toml", Described(l)), nil)
-	require.NoError(t, err)
+	described := must(ReadTreeLearning(files.OS{}, written(t, "again.toml", Described(l)), nil))
 	assert.Equal(t, l.Digest(), described.Digest())
 	var sources []string
 	for _, v := range Values(l) {
@@ -60,15 +57,13 @@ func TestTreeLearningDigest(t *testing.T) {
 	one := tableFolder(t, "one", 16)
 	path := written(t, "policy.toml", fmt.Sprintf("[tables]\nfolders = [%q]\n", one))
 	read := func(set ...string) *TreeLearning {
-		l, err := ReadTreeLearning(files.OS{}, path, set)
-		require.NoError(t, err)
-		return l
+		return must(ReadTreeLearning(files.OS{}, path, set))
 	}
 	first := read()
 	link := filepath.Join(t.TempDir(), "link")
 	require.NoError(t, os.Symlink(one, link))
 	other := tableFolder(t, "another", 16)
-	for key, same := range map[string]bool{"run.folder=x": true, "run.checkpoint=1s": true, "run.at_once=2": true, "tables.folders=[\"" + link + "\"]": true,
+	for key, same := range map[string]bool{"run.folder=x": true, "run.checkpoint=1s": true, "run.workers=2": true, "tables.folders=[\"" + link + "\"]": true,
 		"run.seed=4": false, "run.seeds=4": false, "learn.beta=0": false, "policy.hidden=16": false, "learn.for=new": false,
 		"tables.folders=[\"" + other + "\"]": false, "tables.held_out=[\"" + other + "\"]": false} {
 		assert.Equal(t, same, read(key).Digest() == first.Digest(), key)
@@ -90,15 +85,13 @@ func TestTreeLearningPresets(t *testing.T) {
 		{"", []string{"learn.for=new"}, learning.NewTransferOptions()},
 		{"for = \"new\"\n", []string{"learn.for=known"}, learning.NewOptions()},
 	} {
-		l, err := ReadTreeLearning(files.OS{}, written(t, "a.toml", text+c.more), c.set)
-		require.NoError(t, err)
+		l := must(ReadTreeLearning(files.OS{}, written(t, "a.toml", text+c.more), c.set))
 		assert.Equal(t, c.wanted, l.Options(), c)
 	}
-	l, err := ReadTreeLearning(files.OS{}, written(t, "a.toml", text+"for = \"new\"\nsmooth = 0\nbeta = 8\nrate = 0.5\n"), []string{"learn.pool=0"})
-	require.NoError(t, err)
+	l := must(ReadTreeLearning(files.OS{}, written(t, "a.toml", text+"for = \"new\"\nsmooth = 0\nbeta = 8\nrate = 0.5\n"), []string{"learn.pool=0"}))
 	assert.Equal(t, []float64{0, 8, 0.5, 0, 0.1}, []float64{l.Learn.Smooth, l.Learn.Beta, l.Learn.Rate, l.Learn.Pool, l.Learn.Entropy})
 	assert.Equal(t, 100, l.Learn.Steps)
-	_, err = ReadTreeLearning(files.OS{}, written(t, "a.toml", text+"for = \"new\"\nsteps = 0\n"), nil)
+	_, err := ReadTreeLearning(files.OS{}, written(t, "a.toml", text+"for = \"new\"\nsteps = 0\n"), nil)
 	assert.ErrorContains(t, err, "0 means the default here, 100")
 }
 
@@ -106,15 +99,12 @@ func TestTreeLearningPresets(t *testing.T) {
 func TestTreeLearningFaultsAreAllTold(t *testing.T) {
 	one, few := tableFolder(t, "one", 16), tableFolder(t, "few", 13)
 	torn := tableFolder(t, "torn", 16)
-	records, err := filepath.Glob(filepath.Join(torn, "*.jsonl"))
-	require.NoError(t, err)
+	records := must(filepath.Glob(filepath.Join(torn, "*.jsonl")))
 	if len(records) == 0 {
-		records, err = filepath.Glob(filepath.Join(torn, "made-up*"))
-		require.NoError(t, err)
+		records = must(filepath.Glob(filepath.Join(torn, "made-up*")))
 	}
 	require.NotEmpty(t, records)
-	info, err := os.Stat(records[0])
-	require.NoError(t, err)
+	info := must(os.Stat(records[0]))
 	require.NoError(t, os.Truncate(records[0], info.Size()-10))
 	link := filepath.Join(t.TempDir(), "link")
 	require.NoError(t, os.Symlink(one, link))
@@ -122,7 +112,7 @@ func TestTreeLearningFaultsAreAllTold(t *testing.T) {
 	path := written(t, "policy.toml", fmt.Sprintf(`[run]
 seed = 9223372036854775807
 seeds = 2000
-at_once = -1
+workers = -1
 checkpoint = "-1s"
 [tables]
 folders = [%q, %q, %q, %q, %q]
@@ -136,11 +126,11 @@ pool = 2
 reward = "gold"
 seed = 1
 `, one, few, missing, link, torn, one+"/.", t.TempDir()))
-	_, err = ReadTreeLearning(files.OS{}, path, nil)
+	_, err := ReadTreeLearning(files.OS{}, path, nil)
 	var list Faults
 	require.ErrorAs(t, err, &list)
 	for _, says := range []string{
-		"seed is 9223372036854775807; must be at most 9223372036854774783", "seeds is 2000; must be between 1 and 1024", "at_once is -1", "checkpoint is -1s", "hidden is -1",
+		"seed is 9223372036854775807; must be at most 9223372036854774783", "seeds is 2000; must be between 1 and 1024", "workers is -1", "checkpoint is -1s", "hidden is -1",
 		`for must be one of "known" and "new", got "nev"; did you mean new?`, `unknown key "betta" in learn; did you mean beta?`, "pool is 2", `reward must be one of`, `unknown key "seed" in learn`,
 		"folders[1]: table few: 3 of its sequences are missing, such as (none, deepen:1)", "folders[2]: stat " + missing + ": no such file",
 		"folders[3]: " + link + " is the folder of folders[0] too; name each table once", "folders[4]: table " + torn + ": 1 fault",
@@ -168,15 +158,13 @@ func TestTreeLearningOfSeveralKindsOfActions(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "wide")
 	require.NoError(t, tables.Create(files.OS{}, dir, tables.Scenario{Name: "wide", Network: "ConvSmall", Dataset: "x", Budget: 10, Decisions: 1,
 		Actions: []string{"widen:0:32", "none"}}, tables.CreateOptions{}))
-	w, err := tables.Open(files.OS{}, dir, tables.WriterOptions{Lazy: true})
-	require.NoError(t, err)
+	w := must(tables.Open(files.OS{}, dir, tables.WriterOptions{Lazy: true}))
 	for k, a := range []string{"widen:0:32", "none"} {
 		r := tables.Record{Sequence: []string{a}, Left: []float64{5}, Accuracy: []float64{0.5 + float64(k)/10}, Seeds: []int64{1}}
 		require.NoError(t, w.Append(tables.Cause{Sequence: r.Sequence, Seeds: r.Seeds}.Key(), r))
 	}
 	require.NoError(t, w.Close())
-	l, err := ReadTreeLearning(files.OS{}, written(t, "a.toml", fmt.Sprintf("[tables]\nfolders = [%q, %q]\n", dir, tableFolder(t, "one", 16))), nil)
-	require.NoError(t, err)
+	l := must(ReadTreeLearning(files.OS{}, written(t, "a.toml", fmt.Sprintf("[tables]\nfolders = [%q, %q]\n", dir, tableFolder(t, "one", 16))), nil))
 	trees, _ := l.Trees()
 	require.Len(t, trees, 2)
 }

@@ -18,27 +18,24 @@ func TestReadTree(t *testing.T) {
 	if _, err := os.Stat(folder); err != nil {
 		t.Skip("left out: the original's tables are not here")
 	}
-	legacy, err := ReadTree(files.OS{}, folder)
-	require.NoError(t, err)
+	legacy := must(ReadTree(files.OS{}, folder))
 	require.Len(t, legacy.Nodes, 1+4+16)
 	require.Positive(t, legacy.Nodes[0].Step)
 
 	own := filepath.Join(t.TempDir(), "table")
 	require.NoError(t, tables.Create(files.OS{}, own, legacy.Scenario, tables.CreateOptions{}))
-	w, err := tables.Open(files.OS{}, own, tables.WriterOptions{Lazy: true})
-	require.NoError(t, err)
+	w := must(tables.Open(files.OS{}, own, tables.WriterOptions{Lazy: true}))
 	for _, r := range legacy.Records {
 		require.NoError(t, w.Append(tables.Cause{Sequence: r.Sequence, Seeds: r.Seeds}.Key(), r))
 	}
 	require.NoError(t, w.Close())
-	tree, err := ReadTree(files.OS{}, own)
-	require.NoError(t, err)
+	tree := must(ReadTree(files.OS{}, own))
 	require.Equal(t, legacy.Records, tree.Records)
 	require.Zero(t, tree.Nodes[0].Step)
 	for k := range tree.Nodes {
 		require.Equal(t, legacy.Nodes[k].Left, tree.Nodes[k].Left)
 		require.Equal(t, legacy.Nodes[k].Next, tree.Nodes[k].Next)
 	}
-	_, err = ReadTree(files.OS{}, t.TempDir())
+	_, err := ReadTree(files.OS{}, t.TempDir())
 	require.ErrorIs(t, err, tables.ErrNoTable)
 }

@@ -16,6 +16,7 @@ import (
 	"graft/results/failure"
 	"graft/results/runs"
 	"graft/work"
+	"graft/work/clusters"
 )
 
 // newConfigCommand is `graft config`. It needs no LibTorch.
@@ -53,16 +54,18 @@ func newConfigCheckCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "check FILE…",
 		Short: "Check configuration files, with all files that they name",
-		Long: `check reads configuration files and the network files, profiles, timelines, tables and
-policies that they name, applies a job's actions to its network without weights, counts
-a scenario's sequences, and prints a line for each valid file. The faults of the others
-are listed with their lines, at most 20 of each file. Weights, data and devices are
+		Long: `check reads configuration files and the network files, profiles, timelines, tables,
+policies, traces and cluster data that they name, applies a job's actions to its network
+without weights, counts a scenario's sequences, and prints a line for each valid file.
+Of a trace above 64 MiB it reads the first job. The faults of the others are listed with
+their lines, at most 20 of each file. Weights, data and devices are
 checked when a job starts.`,
 		Example: `  graft config check job.toml
   graft config check *.toml`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			return checkFiles(command.OutOrStdout(), args, func(path string) (string, error) { return configSummary(path, set) })
+			env := environment(command.Context())
+			return checkFiles(command.OutOrStdout(), args, func(path string) (string, error) { return configSummary(env, path, set) })
 		},
 	}
 	setFlag(command, &set)
@@ -94,12 +97,15 @@ func readAny(path string, set []string) (config.File, *config.Kind, error) {
 }
 
 // configSummary describes a file in a line.
-func configSummary(path string, set []string) (string, error) {
+func configSummary(env *work.Env, path string, set []string) (string, error) {
 	f, kind, err := readAny(path, set)
 	if err != nil {
 		return "", err
 	}
 	text, err := kind.Summary(f)
+	if c, simulates := f.(*config.Cluster); simulates && err == nil {
+		err = clusters.Check(env, c)
+	}
 	if err != nil {
 		return "", failure.With(failure.Configuration, fmt.Errorf("%s: %w", path, err))
 	}

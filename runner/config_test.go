@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -73,6 +74,44 @@ actions = ["deepen:conv1", "deepen:conv2", "none"]
 seeds = 2
 `
 
+// Checking a file of simulations of a cluster finds what would keep them from running.
+func TestConfigCheckReadsTheFilesOfAClusterFile(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{
+		"jobs.csv": "job_id,gpu_num,submit_time,duration,vc\n1,8,0,6000,a\n", "nodes.csv": ",num\na,1\n", "text.csv": "once upon a time\n",
+		"torn.csv": "job_id,gpu_num,submit_time,duration,vc\n1,8,0\n", "estimates.csv": "job_id,priority\n2,60\n", "data/none": "",
+		"c.toml": "[cluster]\ntrace = \"jobs.csv\"\nnodes = \"nodes.csv\"\n",
+	} {
+		require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o700))
+		write(t, name, text)
+	}
+	done(t, "config", "check", "c.toml")
+	for set, says := range map[string]string{
+		`cluster.trace="none.csv"`:                                 "none.csv: no such file",
+		`cluster.trace="text.csv"`:                                 "the file begins like no trace",
+		`cluster.trace="torn.csv"`:                                 "torn.csv:2",
+		`cluster.format="swf"`:                                     "jobs.csv:1",
+		`cluster.nodes="none.csv"`:                                 "none.csv: no such file",
+		`cluster.nodes="jobs.csv"`:                                 "the header is no list of virtual clusters",
+		`cluster.nodes="0"`:                                        "a cluster has 1 to",
+		`cluster.data="none"`:                                      "name a folder with vc_config.csv",
+		"cluster.from=7000":                                        "no job of jobs.csv is between",
+		`schedule.schedulers=["qssf"]`:                             "needs estimates of how long jobs take",
+		`schedule.estimates="none.csv"`:                            "none.csv: no such file",
+		`schedule.estimates="estimates.csv"`:                       "1 of 1 jobs have no estimate",
+		`schedule.schedulers=["lucid"],schedule.estimates="exact"`: "needs the profiles of models",
+	} {
+		args := []string{"config", "check", "c.toml"}
+		for one := range strings.SplitSeq(set, ",") {
+			args = append(args, "--set", one)
+		}
+		got := graft(args...)
+		require.Equal(t, failure.Configuration, got.code, set)
+		require.Contains(t, got.stderr, says, set)
+		require.Contains(t, got.stderr, "c.toml: ", set)
+	}
+}
+
 // Every kind of file is checked, shown and described, and has a schema and a page of its keys.
 func TestConfigKnowsEveryKind(t *testing.T) {
 	for kind, c := range map[string]struct{ file, ok, set, shown, schema, page string }{
@@ -95,8 +134,8 @@ func TestConfigKnowsEveryKind(t *testing.T) {
 	}
 	fails(t, failure.Usage, "", "config", "schema", "--simulation", "--learning")
 	path := jobFile(t, aScenario)
-	require.Contains(t, done(t, "config", "check", path, "--set", `simulate.design="sample"`, "--set", "simulate.most=9").stdout, " of the design sample, ")
-	fails(t, failure.Configuration, path+": scenario job has 27 sequences", "config", "check", path, "--set", "simulate.most=9")
+	require.Contains(t, done(t, "config", "check", path, "--set", `simulate.design="sample"`, "--set", "simulate.max_sequences=9").stdout, " of the design sample, ")
+	fails(t, failure.Configuration, path+": scenario job has 27 sequences", "config", "check", path, "--set", "simulate.max_sequences=9")
 	fails(t, failure.Configuration, "it has no runner.seed", "config", "convert", jobFile(t, "[runner]\nagent = \"Agent\"\n[simulation]\ndatafile = \"a.pkl\"\n"))
 }
 

@@ -179,7 +179,7 @@ func TestFleetManifest(t *testing.T) {
 }
 
 // largeScenario is 64 sequences of 85 legs.
-var largeScenario = strings.NewReplacer(`"460ms"`, `"560ms"`, "most = 2", "most = 3", `"deepen:conv2",`, `"deepen:conv2", "deepen:conv3",`).Replace(scenarioFile)
+var largeScenario = strings.NewReplacer(`"460ms"`, `"560ms"`, "max_decisions = 2", "max_decisions = 3", `"deepen:conv2",`, `"deepen:conv2", "deepen:conv3",`).Replace(scenarioFile)
 
 // grid is a simulation that a test watches.
 type gridRun struct {

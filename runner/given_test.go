@@ -65,7 +65,7 @@ func TestTrainGoesOnFromAFolder(t *testing.T) {
 	require.Equal(t, 2, report.Epochs[0].Epoch)
 	require.InDelta(t, 0.01*0.9*0.9, report.Epochs[0].Rate, 1e-12)
 
-	anew := goingOn(t, "network.weights="+dir, "time.budget=3.4", "network.anew=true")
+	anew := goingOn(t, "network.weights="+dir, "time.budget=3.4", "network.reset_epochs=true")
 	require.Equal(t, report.Given.Start, anew.Given.Start)
 	require.Equal(t, report.Given.Accuracy, anew.Given.Accuracy)
 	require.Zero(t, anew.Epochs[0].Epoch)

@@ -129,7 +129,7 @@ func rowsIn(t *testing.T, path string, n int) {
 func TestLearnSurvivesKills(t *testing.T) {
 	for name, path := range map[string]string{
 		"original":   lessonFile(t, "[run]\nevery = 5\ncheckpoint = \"100ms\"\n[learn]\nepisodes = 1500\ntemperature = 100\n"),
-		"structural": classFile(t, "[run]\nseeds = 3\nevery = 5\ncheckpoint = \"30ms\"\nat_once = 2\n[policy]\nhidden = 16\n[learn]\nsteps = 300\ntolerance = -1\n"),
+		"structural": classFile(t, "[run]\nseeds = 3\nevery = 5\ncheckpoint = \"30ms\"\nworkers = 2\n[policy]\nhidden = 16\n[learn]\nsteps = 300\ntolerance = -1\n"),
 	} {
 		whole, killed := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "killed")
 		done(t, "learn", path, "--folder", whole)
@@ -223,7 +223,7 @@ func TestLearnTreesTellsWhatWasLearned(t *testing.T) {
 	require.Equal(t, 3, strings.Count(log, "a seed has learned"))
 
 	fails(t, failure.Usage, "--force", append([]string{"learn", path}, set...)...)
-	forced := done(t, append([]string{"learn", path, "--force", "--json", "--quiet", "--set", "run.at_once=1"}, set...)...)
+	forced := done(t, append([]string{"learn", path, "--force", "--json", "--quiet", "--set", "run.workers=1"}, set...)...)
 	require.Empty(t, forced.stderr)
 	require.Equal(t, before, learnt(t, folder), "the same file has the same bits, however many learn at once")
 	report := decoded[learn.PoliciesResult](t, forced.stdout)

@@ -33,7 +33,7 @@ budget = "400ms"
 events = [{at = "%dms", change = "up"}]
 [adapt]
 every = true
-most = 2
+max_decisions = 2
 rows = 32
 [simulate]
 actions = ["deepen:conv2", "none"]

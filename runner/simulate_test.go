@@ -34,7 +34,7 @@ budget = "460ms"
 events = [{at = "100ms", change = "up"}]
 [adapt]
 every = true
-most = 2
+max_decisions = 2
 rows = 64
 [simulate]
 actions = ["deepen:conv1", "deepen:conv2", "none"]
@@ -184,10 +184,10 @@ func TestSimulationsThatAreStoppedOrHurt(t *testing.T) {
 		code failure.Code
 		text string
 	}{
-		`simulate.most=5`:                  {failure.Configuration, "has 9 sequences of 2 decisions"},
+		`simulate.max_sequences=5`:         {failure.Configuration, "has 9 sequences of 2 decisions"},
 		`simulate.cache="` + path + `"`:    {failure.Failed, "simulate.cache"},
 		`time.events=[]`:                   {failure.Configuration, "no up in the timeline"},
-		`adapt.most=9`:                     {failure.Configuration, "sequences of 9 decisions"},
+		`adapt.max_decisions=9`:            {failure.Configuration, "sequences of 9 decisions"},
 		`simulate.actions=["deepen:nope"]`: {failure.Configuration, "leaves no choice"},
 		`data.kind="cifar10"`:              {failure.Configuration, "path"},
 		`simulate.design="likely"`:         {failure.Configuration, "policy is required by the design likely"},

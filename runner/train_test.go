@@ -134,7 +134,7 @@ func asking(policy string, more ...string) func(folder string, also ...string) [
 	return func(folder string, also ...string) []string {
 		args := []string{"train", "--quiet", "--folder", folder}
 		for _, set := range append([]string{"time.budget=1s", "data.synthetic.train=200", "data.synthetic.test=60", "data.synthetic.classes=3",
-			`time.events=[{at = "300ms", change = "up"}]`, `adapt.decider="policy"`, "adapt.every=true", "adapt.most=2", "adapt.policy=" + policy}, more...) {
+			`time.events=[{at = "300ms", change = "up"}]`, `adapt.decider="policy"`, "adapt.every=true", "adapt.max_decisions=2", "adapt.policy=" + policy}, more...) {
 			args = append(args, "--set", set)
 		}
 		return append(args, also...)

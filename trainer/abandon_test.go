@@ -17,7 +17,7 @@ import (
 func original() trainer.Options {
 	o := plan()
 	o.Abandon, o.Overrun, o.Distill.Off = true, true, true
-	o.Adapt = trainer.Adapt{Every: true, Most: 1_000_000, Rows: 64, Reset: true}
+	o.Adapt = trainer.Adapt{Every: true, MaxDecisions: 1_000_000, Rows: 64, Reset: true}
 	return o
 }
 

@@ -54,7 +54,9 @@ func (a *adaptation) reallocate(to Allocation) error {
 }
 
 // nextEpoch asks again after an up, with Adapt.Every.
-func (a *adaptation) nextEpoch() { a.Asking = a.Asked > 0 && a.Asked < a.Adapt.Most && a.Adapt.Every }
+func (a *adaptation) nextEpoch() {
+	a.Asking = a.Asked > 0 && a.Asked < a.Adapt.MaxDecisions && a.Adapt.Every
+}
 
 // adapt asks the decider and applies its action. Both take time of the budget.
 func (a *adaptation) adapt(ctx context.Context) error {

@@ -20,7 +20,7 @@ import (
 // demo is the job of `graft demo`: a network that grows when it is given devices, and
 // shrinks when they are taken away.
 func demo() (outcome *trainer.Outcome, err error) {
-	o := trainer.Options{Seed: 1, Steady: true, Augment: torch.Augment{Pad: 2, Flip: true}, Adapt: trainer.Adapt{Every: true, Most: 2, Surgery: net2net.Options{Noise: 0.05}},
+	o := trainer.Options{Seed: 1, Steady: true, Augment: torch.Augment{Pad: 2, Flip: true}, Adapt: trainer.Adapt{Every: true, MaxDecisions: 2, Surgery: net2net.Options{Noise: 0.05}},
 		Timeline: trainer.Timeline{Budget: 18 * time.Second, Events: []trainer.Event{{At: 5 * time.Second, Change: trainer.Up, Devices: 2}, {At: 14 * time.Second, Change: trainer.Down, Devices: 1}}}}
 	actions := decider.Script{Actions: []net2net.Action{{Kind: "deepen", Target: "conv2"}, {Kind: "widen", Target: "conv3", Size: 64}}}
 	err = torch.With(func(s *torch.Scope) error {

@@ -96,7 +96,7 @@ func plan() trainer.Options {
 	return trainer.Options{Seed: 1, Steady: true, Batch: 32, EvalBatch: 100, Augment: torch.Augment{Pad: 1, Flip: true},
 		Timeline: trainer.Timeline{Budget: 1500 * time.Millisecond, Events: []trainer.Event{
 			{At: 300 * time.Millisecond, Change: trainer.Up, Devices: 2}, {At: 900 * time.Millisecond, Change: trainer.Down, Devices: 1}}},
-		Adapt: trainer.Adapt{Every: true, Most: 2, Rows: 64}}
+		Adapt: trainer.Adapt{Every: true, MaxDecisions: 2, Rows: 64}}
 }
 
 func script(t testing.TB, actions ...string) decider.Decider {

@@ -54,8 +54,8 @@ type Adapt struct {
 	// Every asks the decider again at the start of each epoch after an up; false asks
 	// once for each up.
 	Every bool
-	// Most is the number of decisions for each up; zero means 3 with Every, else 1.
-	Most int
+	// MaxDecisions is the number of decisions for each up; zero means 3 with Every, else 1.
+	MaxDecisions int `json:"Most"` // the name that digests hold
 	// Rows is the number of training images that calibrate new normalizations; zero means
 	// 256.
 	Rows int
@@ -109,9 +109,9 @@ func (o *Options) EnsureDefaults() {
 	share(&o.Distill.Span, 1)
 	share(&o.Adapt.Divide, 1)
 	if o.Adapt.Every {
-		whole(&o.Adapt.Most, 3)
+		whole(&o.Adapt.MaxDecisions, 3)
 	}
-	whole(&o.Adapt.Most, 1)
+	whole(&o.Adapt.MaxDecisions, 1)
 	if o.Optimizer.Rule == 0 {
 		o.Optimizer.Rule = torch.Adam
 		share(&o.Optimizer.LR, 0.01)
@@ -127,7 +127,7 @@ func (o *Options) EnsureDefaults() {
 // Validate lists all invalid options.
 func (o Options) Validate() error {
 	faults := []error{o.Timeline.Validate(), o.Schedule.Validate(), o.Optimizer.Validate(), o.Augment.Validate(), o.Parallel.Validate()}
-	for name, value := range map[string]int{"batch": o.Batch, "eval_batch": o.EvalBatch, "epochs": o.Epochs, "adapt.most": o.Adapt.Most,
+	for name, value := range map[string]int{"batch": o.Batch, "eval_batch": o.EvalBatch, "epochs": o.Epochs, "adapt.max_decisions": o.Adapt.MaxDecisions,
 		"adapt.rows": o.Adapt.Rows} {
 		if value < 0 {
 			faults = append(faults, fmt.Errorf("%s is %d; it is not negative", name, value))

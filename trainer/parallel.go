@@ -9,11 +9,11 @@ import (
 // Parallel are the options of training in several processes, one for each device of the
 // allocation. Losses are those of one process but for rounding.
 type Parallel struct {
-	On      bool          // a process for each device; false trains in one, and devices only divide the cost of work on a virtual clock
-	Most    int           // processes, with the leader; zero means one for each device
-	Threads int           // of LibTorch in each process on the CPU; zero divides those of one process
-	Timeout time.Duration // of the machine's time, after which a silent process is lost; zero means a minute
-	Start   time.Duration // limit of the machine's time until a process is ready; zero means ten minutes
+	On           bool          // a process for each device; false trains in one, and devices only divide the cost of work on a virtual clock
+	MaxProcesses int           // processes, with the leader; zero means one for each device
+	Threads      int           // of LibTorch in each process on the CPU; zero divides those of one process
+	Timeout      time.Duration // of the machine's time, after which a silent process is lost; zero means a minute
+	Start        time.Duration // limit of the machine's time until a process is ready; zero means ten minutes
 	// Background trains on while processes start; false waits for them, so that the same
 	// steps are taken by the same number of processes in every run.
 	Background bool
@@ -32,8 +32,8 @@ func (p *Parallel) EnsureDefaults() {
 // Validate lists all invalid options.
 func (p Parallel) Validate() error {
 	var faults []error
-	if p.Most < 0 || p.Threads < 0 {
-		faults = append(faults, fmt.Errorf("parallel: at most %d processes of %d threads; neither is negative", p.Most, p.Threads))
+	if p.MaxProcesses < 0 || p.Threads < 0 {
+		faults = append(faults, fmt.Errorf("parallel: at most %d processes of %d threads; neither is negative", p.MaxProcesses, p.Threads))
 	}
 	if p.Timeout < 0 || p.Timeout > 0 && p.Timeout < 10*time.Millisecond || p.Start < 0 {
 		faults = append(faults, errors.New("parallel: a timeout is 10ms at least, and times are not negative"))
@@ -46,8 +46,8 @@ func (p Parallel) wanted(devices int) int {
 	switch {
 	case !p.On:
 		return 1
-	case p.Most > 0:
-		return max(1, min(devices, p.Most))
+	case p.MaxProcesses > 0:
+		return max(1, min(devices, p.MaxProcesses))
 	}
 	return max(1, devices)
 }

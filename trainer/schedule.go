@@ -13,19 +13,19 @@ type Rule string
 const (
 	Exponential Rule = "exponential" // times Decay after each epoch
 	Constant    Rule = "constant"
-	Cosine      Rule = "cosine" // down to Least over the budget
+	Cosine      Rule = "cosine" // down to MinLR over the budget
 	StepDown    Rule = "step"   // times Decay after each Every epochs
 )
 
 // Schedule changes the learning rate. It goes on across surgery.
 type Schedule struct {
 	// Rule changes the rate: exponential multiplies it by Decay after each epoch, step
-	// after every Every epochs, cosine lowers it to Least over the budget, constant keeps
+	// after every Every epochs, cosine lowers it to MinLR over the budget, constant keeps
 	// it. Empty means exponential.
 	Rule   Rule
 	Decay  float64 // factor of the rate; zero means 0.9 for exponential and 0.1 for step
 	Every  int     // epochs between two changes of the rule step; zero means 10
-	Least  float64 // lower bound of the rate; zero means 1e-8
+	MinLR  float64 `json:"Least"` // lower bound of the rate; zero means 1e-8
 	WarmUp int     // steps over which the rate rises from zero; zero means none
 }
 
@@ -43,8 +43,8 @@ func (s *Schedule) EnsureDefaults() {
 	if s.Every == 0 {
 		s.Every = 10
 	}
-	if s.Least == 0 {
-		s.Least = 1e-8
+	if s.MinLR == 0 {
+		s.MinLR = 1e-8
 	}
 }
 
@@ -56,7 +56,7 @@ func (s Schedule) Validate() error {
 	default:
 		faults = append(faults, fmt.Errorf("a schedule %q; there are exponential, constant, cosine and step", string(s.Rule)))
 	}
-	if s.Decay < 0 || s.Decay > 1 || s.Every < 0 || s.Least < 0 || s.WarmUp < 0 {
+	if s.Decay < 0 || s.Decay > 1 || s.Every < 0 || s.MinLR < 0 || s.WarmUp < 0 {
 		faults = append(faults, errors.New("a decay lies between 0 and 1, epochs, steps and rates are not negative"))
 	}
 	return errors.Join(faults...)
@@ -74,7 +74,7 @@ func (s Schedule) Rate(rate float64, epochs int, steps int64, used float64) floa
 	case Cosine:
 		rate *= (1 + math.Cos(math.Pi*min(1, used))) / 2
 	}
-	rate = max(rate, min(first, s.Least))
+	rate = max(rate, min(first, s.MinLR))
 	if s.WarmUp > 0 && steps < int64(s.WarmUp) {
 		rate *= float64(steps+1) / float64(s.WarmUp)
 	}

@@ -368,7 +368,7 @@ func TestProcessesThatCannotStart(t *testing.T) {
 		o.Parallel.On = true
 		_, err := trainer.New(s, trainer.Parts{Network: n, Data: set, Clock: steady(t), Decider: script(t), Now: time.Now}, o)
 		require.ErrorContains(t, err, "nothing to start them with")
-		o.Parallel.Most = -1
+		o.Parallel.MaxProcesses = -1
 		_, err = trainer.New(s, trainer.Parts{Network: n, Data: set, Clock: steady(t), Decider: script(t), Now: time.Now}, o)
 		require.ErrorContains(t, err, "parallel")
 		return nil
@@ -475,7 +475,7 @@ func TestResumedInProcesses(t *testing.T) {
 	require.NoError(t, torch.SetThreads(1))
 	o := changing()
 	o.Optimizer = torch.OptimizerOptions{Rule: torch.SGD, LR: 0.02, Momentum: 0.9}
-	o.Timeline.Budget, o.Parallel.Most = 1350*time.Millisecond, 2
+	o.Timeline.Budget, o.Parallel.MaxProcesses = 1350*time.Millisecond, 2
 	o.Checkpoint.Every = 80 * ms // of the ticking clock
 	actions := []string{"deepen:conv1", "widen:conv2:12"}
 	whole := &memory{}

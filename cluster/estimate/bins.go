@@ -23,7 +23,6 @@ type feature struct {
 	index     map[string]uint16
 }
 
-// bins returns the number of bins, with that of missing values.
 func (f *feature) bins() int {
 	if !f.text {
 		return len(f.edges) + 2
@@ -31,7 +30,6 @@ func (f *feature) bins() int {
 	return 1 + min(len(f.levels), f.own+1)
 }
 
-// bin returns the bin of a value.
 func (f *feature) bin(v Value) uint16 {
 	if f.text {
 		return f.textBin(v.Text)
@@ -64,7 +62,6 @@ func (f *feature) numberBin(v float32) uint16 {
 	return uint16(low + 1)
 }
 
-// setIndex makes texts found.
 func (f *feature) setIndex() {
 	f.index = make(map[string]uint16, len(f.levels))
 	for k, level := range f.levels {
@@ -72,7 +69,6 @@ func (f *feature) setIndex() {
 	}
 }
 
-// column is the bins of all rows.
 func (f *feature) column(c *column) []uint16 {
 	bins := make([]uint16, c.rows())
 	if !f.text {
@@ -91,7 +87,6 @@ func (f *feature) column(c *column) []uint16 {
 	return bins
 }
 
-// newFeature cuts a column into bins.
 func newFeature(c *column, o Options) feature {
 	if c.isText() {
 		return newTexts(c, o.Bins)

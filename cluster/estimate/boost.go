@@ -61,7 +61,6 @@ func (b *booster) run(rounds, patience int) int {
 	return kept
 }
 
-// room is memory for the bins of any term.
 func (b *booster) room() []float64 {
 	most := 0
 	for _, scores := range b.scores {
@@ -70,7 +69,6 @@ func (b *booster) room() []float64 {
 	return make([]float64, 2*most)
 }
 
-// round grows one tree for each term.
 func (b *booster) round(sums, update []float64) {
 	for term, scores := range b.scores {
 		if stopped(b.stop) {
@@ -128,7 +126,6 @@ func subtract(residual []float64, cells []uint16, update []float64) {
 	}
 }
 
-// loss is the sum of squares of the rows that validate.
 func (b *booster) loss() float64 {
 	sum := 0.0
 	for _, r := range b.residual[b.train:] {
@@ -145,7 +142,6 @@ func (b *booster) copyScores() [][]float64 {
 	return copied
 }
 
-// goTo puts other scores in place of those there are.
 func (b *booster) goTo(scores [][]float64) {
 	for term := range scores {
 		change := make([]float64, len(scores[term]))

@@ -17,15 +17,11 @@ const (
 
 // DurationOptions say how durations of jobs are estimated.
 type DurationOptions struct {
-	// Zero is the date of second zero of the trace, from which months, days and hours
-	// follow. It has to be given.
-	Zero  time.Time
-	First int64 // second at which the first model is learned; zero means Every after the first job
-	Every int64 // seconds after which a model is learned anew; zero means a week
-	// Past adds what the jobs that ended before a job say of it; false leaves it out.
-	Past bool
-	// Tell is told of each window when it is done. Nil tells nobody.
-	Tell func(w DurationWindow)
+	Zero  time.Time              // date of second zero of the trace, from which months, days and hours follow. It has to be given.
+	First int64                  // second at which the first model is learned; zero means Every after the first job
+	Every int64                  // seconds after which a model is learned anew; zero means a week
+	Past  bool                   // adds what the jobs that ended before a job say of it; false leaves it out
+	Tell  func(w DurationWindow) // called after each window; nil calls nothing
 	// Model says how models learn. Zero fields have the defaults of Options, but an empty
 	// Validation means blocks, since users submit many jobs of a sort at once, and Alone
 	// the user and the name, of which most have too few jobs for a pair, and the date.
@@ -34,9 +30,7 @@ type DurationOptions struct {
 
 // EnsureDefaults fills in what zero stands for.
 func (o *DurationOptions) EnsureDefaults() {
-	if o.Every == 0 {
-		o.Every = week7
-	}
+	o.Every = cmp.Or(o.Every, week7)
 	o.Model.Validation = cmp.Or(o.Model.Validation, ValidateBlocks)
 	if o.Model.Alone == nil {
 		o.Model.Alone = []string{"user", "name", "day", "month"}
@@ -59,7 +53,7 @@ func (o DurationOptions) Validate() error {
 // jobFeature is a column of a table of jobs. Nothing of it says how a job ended.
 type jobFeature struct {
 	name   string
-	number func(j *trace.Job, at time.Time, h *History) float64
+	number func(j *trace.Job, at time.Time, h *history) float64
 	text   func(j *trace.Job) string // in place of number
 }
 
@@ -70,27 +64,27 @@ var jobFeatures = []jobFeature{
 	{name: "name", text: func(j *trace.Job) string { return j.Name }},
 	{name: "model", text: func(j *trace.Job) string { return j.Model }},
 	{name: "dataset", text: func(j *trace.Job) string { return j.Dataset }},
-	{name: "gpus", number: func(j *trace.Job, _ time.Time, _ *History) float64 { return devices(j) }},
-	{name: "cpus", number: func(j *trace.Job, _ time.Time, _ *History) float64 { return float64(j.CPUs) }},
-	{name: "batch", number: func(j *trace.Job, _ time.Time, _ *History) float64 { return float64(j.Batch) }},
-	{name: "amp", number: func(j *trace.Job, _ time.Time, _ *History) float64 { return truth(j.AMP) }},
-	{name: "gpu_util", number: func(j *trace.Job, _ time.Time, _ *History) float64 { return j.GPUUtil }},
-	{name: "gmem_util", number: func(j *trace.Job, _ time.Time, _ *History) float64 { return j.MemoryUtil }},
-	{name: "gmem", number: func(j *trace.Job, _ time.Time, _ *History) float64 { return j.Memory }},
-	{name: "month", number: func(_ *trace.Job, at time.Time, _ *History) float64 { return float64(at.Month()) }},
-	{name: "day", number: func(_ *trace.Job, at time.Time, _ *History) float64 { return float64(at.Day()) }},
-	{name: "hour", number: func(_ *trace.Job, at time.Time, _ *History) float64 { return float64(at.Hour()) }},
-	{name: "weekday", number: func(_ *trace.Job, at time.Time, _ *History) float64 { return float64(weekday(at)) }},
+	{name: "gpus", number: func(j *trace.Job, _ time.Time, _ *history) float64 { return devices(j) }},
+	{name: "cpus", number: func(j *trace.Job, _ time.Time, _ *history) float64 { return float64(j.CPUs) }},
+	{name: "batch", number: func(j *trace.Job, _ time.Time, _ *history) float64 { return float64(j.Batch) }},
+	{name: "amp", number: func(j *trace.Job, _ time.Time, _ *history) float64 { return truth(j.AMP) }},
+	{name: "gpu_util", number: func(j *trace.Job, _ time.Time, _ *history) float64 { return j.GPUUtil }},
+	{name: "gmem_util", number: func(j *trace.Job, _ time.Time, _ *history) float64 { return j.MemoryUtil }},
+	{name: "gmem", number: func(j *trace.Job, _ time.Time, _ *history) float64 { return j.Memory }},
+	{name: "month", number: func(_ *trace.Job, at time.Time, _ *history) float64 { return float64(at.Month()) }},
+	{name: "day", number: func(_ *trace.Job, at time.Time, _ *history) float64 { return float64(at.Day()) }},
+	{name: "hour", number: func(_ *trace.Job, at time.Time, _ *history) float64 { return float64(at.Hour()) }},
+	{name: "weekday", number: func(_ *trace.Job, at time.Time, _ *history) float64 { return float64(weekday(at)) }},
 }
 
 // pastFeatures are features from jobs that have ended.
 var pastFeatures = []jobFeature{
-	{name: "past_mean", number: func(j *trace.Job, _ time.Time, h *History) float64 { return h.kinds[kindOfJob(j)].mean() }},
-	{name: "past_usual", number: func(j *trace.Job, _ time.Time, h *History) float64 { return h.kinds[kindOfJob(j)].usual() }},
-	{name: "past_last", number: func(j *trace.Job, _ time.Time, h *History) float64 { return h.kinds[kindOfJob(j)].latest() }},
-	{name: "past_count", number: func(j *trace.Job, _ time.Time, h *History) float64 { return h.kinds[kindOfJob(j)].size() }},
-	{name: "past_user_usual", number: func(j *trace.Job, _ time.Time, h *History) float64 { return h.users[j.User].usual() }},
-	{name: "past_alike_usual", number: func(j *trace.Job, _ time.Time, h *History) float64 { return h.alike[likenessOf(j)].usual() }},
+	{name: "past_mean", number: func(j *trace.Job, _ time.Time, h *history) float64 { return h.kinds[kindOfJob(j)].mean() }},
+	{name: "past_usual", number: func(j *trace.Job, _ time.Time, h *history) float64 { return h.kinds[kindOfJob(j)].usual() }},
+	{name: "past_last", number: func(j *trace.Job, _ time.Time, h *history) float64 { return h.kinds[kindOfJob(j)].latest() }},
+	{name: "past_count", number: func(j *trace.Job, _ time.Time, h *history) float64 { return h.kinds[kindOfJob(j)].size() }},
+	{name: "past_user_usual", number: func(j *trace.Job, _ time.Time, h *history) float64 { return h.users[j.User].usual() }},
+	{name: "past_alike_usual", number: func(j *trace.Job, _ time.Time, h *history) float64 { return h.alike[likenessOf(j)].usual() }},
 }
 
 func truth(b bool) float64 {
@@ -105,7 +99,6 @@ func (o DurationOptions) dateOf(j *trace.Job) time.Time {
 	return o.Zero.Add(time.Duration(j.Submit) * time.Second)
 }
 
-// features are the columns of a table of jobs.
 func (o DurationOptions) features() []jobFeature {
 	if !o.Past {
 		return jobFeatures
@@ -113,32 +106,11 @@ func (o DurationOptions) features() []jobFeature {
 	return append(jobFeatures[:len(jobFeatures):len(jobFeatures)], pastFeatures...)
 }
 
-// value returns the cell of a job in a column.
-func (f *jobFeature) value(j *trace.Job, at time.Time, h *History) Value {
+func (f *jobFeature) value(j *trace.Job, at time.Time, h *history) Value {
 	if f.text != nil {
 		return Value{Text: f.text(j)}
 	}
 	return Value{Number: f.number(j, at, h)}
-}
-
-// DurationRow returns the features, by their names, of a job that is
-// submitted now, with a history of the jobs that have ended.
-func DurationRow(j *trace.Job, h *History, o DurationOptions, features []string) ([]Value, error) {
-	known := o.features()
-	at := o.dateOf(j)
-	row := make([]Value, 0, len(features))
-	for _, name := range features {
-		before := len(row)
-		for k := range known {
-			if known[k].name == name {
-				row = append(row, known[k].value(j, at, h))
-			}
-		}
-		if len(row) == before {
-			return nil, fmt.Errorf("estimating job %s: nothing of a job is called %s; learn the model from a table of jobs", j.ID, name)
-		}
-	}
-	return row, nil
 }
 
 // DurationTable has what is known of each job when it is submitted, in the jobs' order,
@@ -154,7 +126,7 @@ func DurationTable(jobs []trace.Job, o DurationOptions) (*Table, error) {
 		values[k] = make([]Value, len(jobs))
 	}
 	texts := make([]levelCap, len(features))
-	replay(jobs, func(row int, h *History) {
+	replay(jobs, func(row int, h *history) {
 		at := o.dateOf(&jobs[row])
 		for k := range features {
 			values[k][row] = features[k].value(&jobs[row], at, h)
@@ -165,11 +137,7 @@ func DurationTable(jobs []trace.Job, o DurationOptions) (*Table, error) {
 	for k, f := range features {
 		t.addValues(f.name, f.text != nil, values[k])
 	}
-	seconds := make([]float64, len(jobs))
-	for row := range jobs {
-		seconds[row] = float64(jobs[row].Duration)
-	}
-	t.SetTarget(seconds)
+	t.SetTarget(mapped(jobs, func(j trace.Job) float64 { return float64(j.Duration) }))
 	return t, t.Err()
 }
 
@@ -190,21 +158,12 @@ func (c *levelCap) keep(text string) string {
 	return text
 }
 
-// addValues adds a column of either kind.
 func (t *Table) addValues(name string, text bool, values []Value) {
 	if text {
-		texts := make([]string, len(values))
-		for row, v := range values {
-			texts[row] = v.Text
-		}
-		t.AddTexts(name, texts)
+		t.AddTexts(name, mapped(values, func(v Value) string { return v.Text }))
 		return
 	}
-	numbers := make([]float64, len(values))
-	for row, v := range values {
-		numbers[row] = v.Number
-	}
-	t.AddNumbers(name, numbers)
+	t.AddNumbers(name, mapped(values, func(v Value) float64 { return v.Number }))
 }
 
 func checkJobs(jobs []trace.Job) error {

@@ -47,8 +47,7 @@ func TestDurationsAreLearned(t *testing.T) {
 	jobs := someJobs(1, 4000)
 	for _, past := range []bool{false, true} {
 		told := 0
-		d, err := estimate.EstimateDurations(t.Context(), jobs, estimate.DurationOptions{Zero: zero, Past: past, Tell: func(w estimate.DurationWindow) { told += w.Scores.Rows }, Model: estimate.Options{Bags: 2, Pairs: 4}})
-		require.NoError(t, err)
+		d := must(estimate.EstimateDurations(t.Context(), jobs, estimate.DurationOptions{Zero: zero, Past: past, Tell: func(w estimate.DurationWindow) { told += w.Scores.Rows }, Model: estimate.Options{Bags: 2, Pairs: 4}}))
 		require.Len(t, d.Estimates, len(jobs))
 		require.Greater(t, d.Scores.R2.Value, 0.7)
 		learned := 0
@@ -92,10 +91,8 @@ func TestEstimatesKnowNoFuture(t *testing.T) {
 	jobs := someJobs(2, 2500)
 	const from = 9 * day
 	o := estimate.DurationOptions{Zero: zero, Past: true, First: 4 * day, Every: 3 * day, Model: estimate.Options{Bags: 2, Rounds: 60}}
-	before, err := estimate.EstimateDurations(t.Context(), jobs, o)
-	require.NoError(t, err)
-	after, err := estimate.EstimateDurations(t.Context(), hindsight(jobs, from), o)
-	require.NoError(t, err)
+	before := must(estimate.EstimateDurations(t.Context(), jobs, o))
+	after := must(estimate.EstimateDurations(t.Context(), hindsight(jobs, from), o))
 	different := 0
 	for k, e := range before.Estimates {
 		if jobs[k].Submit <= from {
@@ -110,8 +107,7 @@ func TestEstimatesKnowNoFuture(t *testing.T) {
 
 	tables := [2]*estimate.Table{}
 	for k, of := range [][]trace.Job{jobs, hindsight(jobs, from)} {
-		tables[k], err = estimate.DurationTable(of, o)
-		require.NoError(t, err)
+		tables[k] = must(estimate.DurationTable(of, o))
 	}
 	for row := range jobs {
 		if jobs[row].Submit < from {
@@ -128,46 +124,12 @@ func TestNumbersAndEndsAreNoFeatures(t *testing.T) {
 		renamed[k].ID, renamed[k].State = "x", trace.Failed
 	}
 	o := estimate.DurationOptions{Zero: zero, Past: true, Model: estimate.Options{Bags: 1, Rounds: 30}}
-	a, err := estimate.LearnDurations(t.Context(), jobs, o)
-	require.NoError(t, err)
-	b, err := estimate.LearnDurations(t.Context(), renamed, o)
-	require.NoError(t, err)
-	require.Equal(t, written(t, a), written(t, b))
-}
-
-// A stream of jobs that is told of each end gives the same rows as the whole trace.
-func TestARowOfAStreamIsThatOfTheTable(t *testing.T) {
-	jobs := someJobs(4, 400)
-	o := estimate.DurationOptions{Zero: zero, Past: true}
-	table, err := estimate.DurationTable(jobs, o)
-	require.NoError(t, err)
-	var h estimate.History
-	ended := make([]bool, len(jobs))
-	require.True(t, math.IsNaN(h.Mean(&jobs[0])))
-	for k := range jobs {
-		for now := jobs[k].Submit; ; {
-			next := -1
-			for e := range k {
-				end := jobs[e].Submit + jobs[e].Duration
-				if !ended[e] && end < now && (next < 0 || end < jobs[next].Submit+jobs[next].Duration) {
-					next = e
-				}
-			}
-			if next < 0 {
-				break
-			}
-			h.Ended(&jobs[next])
-			ended[next] = true
-		}
-		row, err := estimate.DurationRow(&jobs[k], &h, o, table.Names())
-		require.NoError(t, err)
-		for c := range row { // a table keeps float32
-			row[c].Number = float64(float32(row[c].Number))
-		}
-		require.True(t, equalRows(table.Row(k), row), "job %d: %v and %v", k, table.Row(k), row)
+	var models []string
+	for _, list := range [][]trace.Job{jobs, renamed} {
+		table := must(estimate.DurationTable(list, o))
+		models = append(models, written(t, fit(t, table.Without(table.Idle()...), o.Model)))
 	}
-	_, err = estimate.DurationRow(&jobs[0], &h, o, []string{"colour"})
-	require.ErrorContains(t, err, "nothing of a job is called colour")
+	require.Equal(t, models[0], models[1])
 }
 
 // A trace whose jobs all have names of their own is read; late names are missing.
@@ -176,26 +138,12 @@ func TestMoreNamesThanAColumnHolds(t *testing.T) {
 	for k := range jobs {
 		jobs[k] = trace.Job{ID: "x", Name: fmt.Sprint("n", k), Submit: int64(len(jobs) - k), Duration: 1}
 	}
-	table, err := estimate.DurationTable(jobs, estimate.DurationOptions{Zero: zero})
-	require.NoError(t, err)
+	table := must(estimate.DurationTable(jobs, estimate.DurationOptions{Zero: zero}))
 	name := slices.Index(table.Names(), "name")
 	require.Equal(t, "", table.Row(0)[name].Text, "it came last")
 	require.Equal(t, "", table.Row(10)[name].Text)
 	require.Equal(t, "n11", table.Row(11)[name].Text)
 	require.Equal(t, fmt.Sprint("n", len(jobs)-1), table.Row(len(jobs) - 1)[name].Text)
-}
-
-func TestHistoryFallsBack(t *testing.T) {
-	var h estimate.History
-	h.Ended(&trace.Job{User: "a", Name: "x", GPUs: 1, Duration: 10})
-	h.Ended(&trace.Job{User: "a", Name: "x", GPUs: 1, Duration: 30})
-	h.Ended(&trace.Job{User: "a", Name: "y", GPUs: 1, Duration: 110})
-	h.Ended(&trace.Job{User: "b", Name: "y", GPUs: 1, Duration: 250})
-	require.InDelta(t, 20, h.Mean(&trace.Job{User: "a", Name: "x", GPUs: 1}), sumTolerance)
-	require.InDelta(t, 50, h.Mean(&trace.Job{User: "a", Name: "x", GPUs: 2}), sumTolerance)
-	require.InDelta(t, 100, h.Mean(&trace.Job{User: "c"}), sumTolerance)
-	h.Ended(&trace.Job{User: "a", Name: "x", GPUs: 1, Share: 500, Duration: 7})
-	require.InDelta(t, 7, h.Mean(&trace.Job{User: "a", Name: "x", GPUs: 1, Share: 500}), sumTolerance, "half a device is another kind")
 }
 
 func TestDurationsRefuse(t *testing.T) {
@@ -215,8 +163,7 @@ func TestDurationsRefuse(t *testing.T) {
 		_, err := estimate.EstimateDurations(t.Context(), c.jobs, c.o)
 		require.ErrorContains(t, err, want)
 	}
-	one, err := estimate.EstimateDurations(t.Context(), []trace.Job{{ID: "1", Duration: 5}}, estimate.DurationOptions{Zero: zero})
-	require.NoError(t, err)
+	one := must(estimate.EstimateDurations(t.Context(), []trace.Job{{ID: "1", Duration: 5}}, estimate.DurationOptions{Zero: zero}))
 	require.Equal(t, []estimate.DurationEstimate{{ID: "1", Seconds: 3600, Blind: true}}, one.Estimates)
 	require.Nil(t, one.Model)
 }
@@ -229,14 +176,11 @@ func TestEstimatesAsATable(t *testing.T) {
 
 // publishedJobsOfSeptember reads the published trace of a month.
 func publishedJobsOfSeptember(t *testing.T) []trace.Job {
-	rows, err := csv.NewReader(published(t, "venus_sept_trace.csv")).ReadAll()
-	require.NoError(t, err)
+	rows := must(csv.NewReader(published(t, "venus_sept_trace.csv")).ReadAll())
 	var jobs []trace.Job
 	for _, row := range rows[1:] {
 		number := func(column int) float64 {
-			v, err := strconv.ParseFloat(row[column], 64)
-			require.NoError(t, err)
-			return v
+			return must(strconv.ParseFloat(row[column], 64))
 		}
 		jobs = append(jobs, trace.Job{ID: row[0], User: row[1], VC: row[2], Name: row[3], GPUs: int(number(4)), CPUs: int(number(5)),
 			Submit: int64(number(7)), Duration: int64(number(8)), Dataset: row[9], Model: row[10], Batch: int(number(11)), AMP: row[12] == "1",
@@ -247,12 +191,10 @@ func publishedJobsOfSeptember(t *testing.T) []trace.Job {
 
 // publishedEstimates are the published estimates in seconds by number of job.
 func publishedEstimates(t *testing.T) map[string]float64 {
-	rows, err := csv.NewReader(published(t, "Venus_Sept_ebm_weekly_updated.csv")).ReadAll()
-	require.NoError(t, err)
+	rows := must(csv.NewReader(published(t, "Venus_Sept_ebm_weekly_updated.csv")).ReadAll())
 	estimates := map[string]float64{}
 	for _, row := range rows[1:] {
-		estimates[row[0]], err = strconv.ParseFloat(row[1], 64)
-		require.NoError(t, err)
+		estimates[row[0]] = must(strconv.ParseFloat(row[1], 64))
 	}
 	return estimates
 }
@@ -269,8 +211,7 @@ func TestDurationsOfSeptember(t *testing.T) {
 		"with the past":    {Past: true},
 	} {
 		o.Zero, o.First = zero, began+7*day
-		d, err := estimate.EstimateDurations(t.Context(), jobs, o)
-		require.NoError(t, err)
+		d := must(estimate.EstimateDurations(t.Context(), jobs, o))
 		estimated = 0
 		for _, w := range d.Windows {
 			t.Logf("measured: %s, week from day %d: learned from %d jobs, %d estimated, MAE %v s, R² %v", name, (w.From-began)/day+1,

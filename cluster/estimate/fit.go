@@ -15,7 +15,7 @@ import (
 
 // plan holds the rows and bins that all bags learn from.
 type plan struct {
-	stop     <-chan struct{} // closed when nobody waits for the model any more
+	stop     <-chan struct{} // closed when the context ends
 	o        Options
 	features []feature
 	bins     [][]uint16  // by feature and row
@@ -222,7 +222,6 @@ func (p *plan) stage(bags []*bag, learn func(b *bag, rounds int) int) {
 	parallel.Do(len(rest), p.o.Workers, func(k int) { learn(rest[k], rounds) })
 }
 
-// stopped says whether a channel was closed.
 func stopped(stop <-chan struct{}) bool {
 	select {
 	case <-stop:
@@ -232,7 +231,6 @@ func stopped(stop <-chan struct{}) bool {
 	}
 }
 
-// learnMains learns a curve for each feature.
 func (p *plan) learnMains(b *bag, rounds int) int {
 	cells := make([][]uint16, len(p.features))
 	sizes := make([]int, len(p.features))
@@ -255,7 +253,6 @@ func (p *plan) learnMains(b *bag, rounds int) int {
 	return kept
 }
 
-// learnPairs learns a map for each pair from what the curves leave.
 func (p *plan) learnPairs(b *bag, rounds int) int {
 	cells := make([][]uint16, len(p.pairs))
 	sizes := make([]int, len(p.pairs))

@@ -58,21 +58,15 @@ func newKnown(seed uint64, rows int) known {
 }
 
 func fit(t testing.TB, table *estimate.Table, o estimate.Options) *estimate.Model {
-	m, err := estimate.Fit(t.Context(), table, o)
-	require.NoError(t, err)
-	return m
+	return must(estimate.Fit(t.Context(), table, o))
 }
 
 func predict(t testing.TB, m *estimate.Model, table *estimate.Table) []float64 {
-	predicted, err := m.PredictTable(table)
-	require.NoError(t, err)
-	return predicted
+	return must(m.PredictTable(table))
 }
 
 func score(t testing.TB, truth, predicted []float64) estimate.Scores {
-	s, err := estimate.Score(truth, predicted, estimate.ScoreOptions{Draws: 1})
-	require.NoError(t, err)
-	return s
+	return must(estimate.Score(truth, predicted, estimate.ScoreOptions{Draws: 1}))
 }
 
 // written is a model's file.
@@ -105,8 +99,7 @@ func TestAKnownFunctionIsFound(t *testing.T) {
 // A curve is that of the function, not only the sum of all.
 func TestACurveIsThatOfItsFeature(t *testing.T) {
 	m := fit(t, newKnown(3, 8000).table, estimate.Options{Pairs: 1, Bags: 4})
-	shape, err := m.Shape(0)
-	require.NoError(t, err)
+	shape := must(m.Shape(0))
 	mean := (1 - math.Cos(6)) / 6
 	within := 0.0
 	for k, bin := range shape.Axes[0].Bins {
@@ -173,8 +166,7 @@ func TestAMonotoneShapeIs(t *testing.T) {
 		before := math.Inf(-way) // below all that rises, above all that falls
 		for step := range 1001 {
 			row[at].Number = float64(step)/500 - 0.5
-			got, err := m.Predict(row)
-			require.NoError(t, err)
+			got := must(m.Predict(row))
 			require.GreaterOrEqual(t, float64(way)*got, float64(way)*before, "%s at %v", name, row[at].Number)
 			before = got
 		}
@@ -197,8 +189,7 @@ func TestContributionsAddUp(t *testing.T) {
 		m := fit(t, shifted, estimate.Options{Bags: 2, Target: target})
 		all := predict(t, m, k.table)
 		for row := range 200 {
-			parts, err := m.Explain(k.table.Row(row))
-			require.NoError(t, err)
+			parts := must(m.Explain(k.table.Row(row)))
 			sum := m.Base()
 			for _, part := range parts {
 				sum += part.Value
@@ -206,8 +197,7 @@ func TestContributionsAddUp(t *testing.T) {
 			if target == estimate.TargetMedian {
 				sum = math.Expm1(sum)
 			}
-			got, err := m.Predict(k.table.Row(row))
-			require.NoError(t, err)
+			got := must(m.Predict(k.table.Row(row)))
 			require.InDelta(t, got, sum, sumTolerance*10)
 			require.Equal(t, got, all[row], "a row alone and in its table")
 			require.True(t, slices.IsSortedFunc(parts, func(a, b estimate.Contribution) int {
@@ -240,8 +230,7 @@ func above(values []float64) []float64 {
 func TestShapesAreUnique(t *testing.T) {
 	m := fit(t, newKnown(10, 4000).table, estimate.Options{Pairs: 4, Bags: 3})
 	for k, term := range m.Terms() {
-		shape, err := m.Shape(k)
-		require.NoError(t, err)
+		shape := must(m.Shape(k))
 		last := shape.Axes[len(shape.Axes)-1].Bins
 		sums := map[string]float64{}
 		rows := 0.0
@@ -297,16 +286,13 @@ func TestMissingAndUnknown(t *testing.T) {
 	table.SetTarget(y)
 	m := fit(t, table, estimate.Options{Bags: 2, Pairs: 1})
 	predicted := func(v float64, text string) float64 {
-		got, err := m.Predict([]estimate.Value{{Number: v}, {Text: text}})
-		require.NoError(t, err)
-		return got
+		return must(m.Predict([]estimate.Value{{Number: v}, {Text: text}}))
 	}
 	require.InDelta(t, 5, predicted(math.NaN(), ""), 0.1)
 	require.InDelta(t, 6, predicted(math.NaN(), "one"), 0.1)
 	require.InDelta(t, 2.5, predicted(0.5, "two"), 0.1)
 
-	parts, err := m.Explain([]estimate.Value{{Number: 0.5}, {Text: "three"}})
-	require.NoError(t, err)
+	parts := must(m.Explain([]estimate.Value{{Number: 0.5}, {Text: "three"}}))
 	sum := m.Base()
 	for _, part := range parts {
 		if part.Name != "x" {
@@ -335,17 +321,14 @@ func TestRareTextsShareABin(t *testing.T) {
 	table.AddTexts("text", text)
 	table.SetTarget(y)
 	m := fit(t, table, estimate.Options{Bins: 3, Bags: 2})
-	shape, err := m.Shape(0)
-	require.NoError(t, err)
+	shape := must(m.Shape(0))
 	require.Len(t, shape.Axes[0].Bins, 4)
 	require.Equal(t, []string{"often"}, shape.Axes[0].Bins[1].Levels)
 	require.Len(t, shape.Axes[0].Bins[3].Levels, 17)
 	require.Equal(t, "rare a, rare b, rare c … (17)", shape.Axes[0].Bins[3].String())
-	got, err := m.Predict([]estimate.Value{{Text: "rare e"}})
-	require.NoError(t, err)
+	got := must(m.Predict([]estimate.Value{{Text: "rare e"}}))
 	require.InDelta(t, 3, got, 0.05)
-	got, err = m.Predict([]estimate.Value{{Text: "never"}})
-	require.NoError(t, err)
+	got = must(m.Predict([]estimate.Value{{Text: "never"}}))
 	require.Equal(t, m.Base(), got)
 }
 
@@ -363,9 +346,7 @@ func TestLogarithmsReturn(t *testing.T) {
 	for target, factor := range map[string]float64{estimate.TargetLog: math.Exp(0.5), estimate.TargetMedian: 1} {
 		m := fit(t, table, estimate.Options{Target: target, Bags: 3})
 		for _, v := range []float64{0.2, 0.5, 0.8} {
-			got, err := m.Predict([]estimate.Value{{Number: v}})
-			require.NoError(t, err)
-			require.InEpsilon(t, math.Exp(5+2*v)*factor, got+1, 0.15, "%s at %v", target, v)
+			require.InEpsilon(t, math.Exp(5+2*v)*factor, must(m.Predict([]estimate.Value{{Number: v}}))+1, 0.15, "%s at %v", target, v)
 		}
 	}
 }
@@ -391,4 +372,12 @@ func BenchmarkFit(b *testing.B) {
 	for b.Loop() {
 		fit(b, table, estimate.Options{Pairs: 20})
 	}
+}
+
+// must returns the value of a call that cannot fail.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

@@ -74,7 +74,6 @@ func WalkThroughput(ctx context.Context, ticks []Tick, o ThroughputOptions) (*Th
 	}
 }
 
-// forecaster goes through ticks.
 type forecaster struct {
 	o     ThroughputOptions
 	ticks []Tick
@@ -132,10 +131,7 @@ func (f *forecaster) before(at int, of func(Tick) float64) *Table {
 }
 
 func byTick(ticks []Tick, of func(Tick) float64) []float64 {
-	values := make([]float64, len(ticks))
-	for k, tick := range ticks {
-		values[k] = of(tick)
-	}
+	values := mapped(ticks, of)
 	return values
 }
 

@@ -9,9 +9,9 @@ import (
 	"graft/events"
 )
 
-// History holds running means over jobs that have ended, to estimate those to come. It knows
-// no time: call Ended for each job when it has ended. The zero value has no job.
-type History struct {
+// history holds running means over jobs that have ended, to estimate those to come. It knows
+// no time: call ended for each job when it has ended. The zero value has no job.
+type history struct {
 	all   summary
 	users map[string]*summary
 	kinds map[kind]*summary
@@ -32,7 +32,6 @@ type likeness struct {
 	amp            bool
 }
 
-// summary is of the durations of some jobs.
 type summary struct {
 	count     float64
 	sum, logs float64 // of seconds, and of the logarithms of one second more
@@ -92,8 +91,8 @@ func devices(j *trace.Job) float64 {
 	return float64(j.GPUs)
 }
 
-// Ended tells of a job that has ended.
-func (h *History) Ended(j *trace.Job) {
+// ended tells of a job that has ended.
+func (h *history) ended(j *trace.Job) {
 	if h.kinds == nil {
 		h.users, h.kinds, h.alike = map[string]*summary{}, map[kind]*summary{}, map[likeness]*summary{}
 	}
@@ -114,9 +113,9 @@ func of[K comparable](known map[K]*summary, key K) *summary {
 	return s
 }
 
-// Mean is the mean duration in seconds of ended jobs of the same user, name and devices;
+// mean is the mean duration in seconds of ended jobs of the same user, name and devices;
 // where there are none, of the same user, then of all. It is NaN where none has ended.
-func (h *History) Mean(j *trace.Job) float64 {
+func (h *history) mean(j *trace.Job) float64 {
 	for _, s := range []*summary{h.kinds[kindOfJob(j)], h.users[j.User]} {
 		if s.known() {
 			return s.mean()
@@ -128,14 +127,14 @@ func (h *History) Mean(j *trace.Job) float64 {
 // replay calls visit for each job in the order of submission, with a history of those that had
 // ended before. A trace does not say when a job began: it is taken to have begun when it was
 // submitted, as on a cluster that has room.
-func replay(jobs []trace.Job, visit func(row int, h *History)) {
+func replay(jobs []trace.Job, visit func(row int, h *history)) {
 	order := upTo(len(jobs))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(jobs[a].Submit, jobs[b].Submit) })
-	h, running := new(History), events.Heap[int]{}
+	h, running := new(history), events.Heap[int]{}
 	for _, row := range order {
 		for end, first, some := running.Head(); some && end[0] < jobs[row].Submit; end, first, some = running.Head() {
 			running.Pop()
-			h.Ended(&jobs[first])
+			h.ended(&jobs[first])
 		}
 		visit(row, h)
 		running.Push(events.Key{endOf(&jobs[row]), int64(row)}, row)

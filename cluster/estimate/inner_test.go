@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"graft/cluster/trace"
 )
 
 // rounding is for sums of some hundred numbers below a thousand.
@@ -260,4 +262,17 @@ func TestCoarseGroupsAreNeighbours(t *testing.T) {
 			require.EqualValues(t, n-1, slices.Max(groups), "few bins have a group each")
 		}
 	})
+}
+
+func TestHistoryFallsBack(t *testing.T) {
+	var h history
+	h.ended(&trace.Job{User: "a", Name: "x", GPUs: 1, Duration: 10})
+	h.ended(&trace.Job{User: "a", Name: "x", GPUs: 1, Duration: 30})
+	h.ended(&trace.Job{User: "a", Name: "y", GPUs: 1, Duration: 110})
+	h.ended(&trace.Job{User: "b", Name: "y", GPUs: 1, Duration: 250})
+	require.InDelta(t, 20, h.mean(&trace.Job{User: "a", Name: "x", GPUs: 1}), 1e-9)
+	require.InDelta(t, 50, h.mean(&trace.Job{User: "a", Name: "x", GPUs: 2}), 1e-9)
+	require.InDelta(t, 100, h.mean(&trace.Job{User: "c"}), 1e-9)
+	h.ended(&trace.Job{User: "a", Name: "x", GPUs: 1, Share: 500, Duration: 7})
+	require.InDelta(t, 7, h.mean(&trace.Job{User: "a", Name: "x", GPUs: 1, Share: 500}), 1e-9, "half a device is another kind")
 }

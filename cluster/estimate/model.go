@@ -60,11 +60,7 @@ func (m *Model) cell(t *term, bins []uint16) int {
 
 // Features are the names of the columns that Predict takes, in their order.
 func (m *Model) Features() []string {
-	names := make([]string, len(m.features))
-	for k, f := range m.features {
-		names[k] = f.name
-	}
-	return names
+	return mapped(m.features, func(f feature) string { return f.name })
 }
 
 // Rows returns the number of rows that the model was learned from.
@@ -87,7 +83,6 @@ func (m *Model) Predict(row []Value) (float64, error) {
 	return m.finish(m.sum(bins)), nil
 }
 
-// binsOf cuts a row into bins.
 func (m *Model) binsOf(row []Value) ([]uint16, error) {
 	if len(row) != len(m.features) {
 		return nil, fmt.Errorf("there are %d values; give one for each of %q", len(row), m.Features())
@@ -102,7 +97,6 @@ func (m *Model) binsOf(row []Value) ([]uint16, error) {
 	return bins, nil
 }
 
-// sum adds the terms of a row up.
 func (m *Model) sum(bins []uint16) float64 {
 	sum := m.base
 	for k := range m.terms {
@@ -142,7 +136,6 @@ func (m *Model) PredictTable(t *Table) ([]float64, error) {
 	return predicted, nil
 }
 
-// columnsOf cuts the columns of a table into bins.
 func (m *Model) columnsOf(t *Table) ([][]uint16, error) {
 	if t.fault != nil {
 		return nil, t.fault
@@ -198,7 +191,6 @@ func (m *Model) Explain(row []Value) ([]Contribution, error) {
 	return parts, nil
 }
 
-// name joins the names of a term's features.
 func (m *Model) name(t *term) string {
 	name := m.features[t.axes[0].feature].name
 	if len(t.axes) > 1 {

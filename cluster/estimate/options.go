@@ -1,6 +1,7 @@
 package estimate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -48,9 +49,7 @@ type Options struct {
 	Leaves       int     // of each tree of one feature; zero means 3
 	LeastRows    int     // in each leaf; zero means 20
 
-	// Bags is the number of models, each of most of the rows, that are averaged; how far they
-	// differ is the deviation of a shape. Zero means 8.
-	Bags            int
+	Bags            int     // number of models, each of most of the rows, that are averaged; how far they differ is the deviation of a shape. Zero means 8.
 	Validation      string  // empty means random; the others take rows to be in order of time
 	ValidationShare float64 // of the rows, below a half; zero means 0.15
 	Patience        int     // rounds without a better validation after which a bag stops; zero means 50
@@ -70,31 +69,14 @@ type Options struct {
 
 // EnsureDefaults fills in what zero stands for.
 func (o *Options) EnsureDefaults() {
-	for _, d := range []struct {
-		value *int
-		zero  int
-	}{{&o.Bins, 256}, {&o.Pairs, 10}, {&o.PairBins, 32}, {&o.Rounds, 2000}, {&o.Leaves, 3}, {&o.LeastRows, 20},
-		{&o.Bags, 8}, {&o.Patience, 50}, {&o.Workers, runtime.GOMAXPROCS(0)}} {
-		if *d.value == 0 {
-			*d.value = d.zero
-		}
-	}
-	for _, d := range []struct {
-		value *string
-		zero  string
-	}{{&o.Binning, BinQuantile}, {&o.Validation, ValidateRandom}, {&o.Target, TargetPlain}} {
-		if *d.value == "" {
-			*d.value = d.zero
-		}
-	}
-	for _, d := range []struct {
-		value *float64
-		zero  float64
-	}{{&o.LearningRate, 0.05}, {&o.ValidationShare, 0.15}} {
-		if *d.value == 0 {
-			*d.value = d.zero
-		}
-	}
+	o.Bins, o.Binning = cmp.Or(o.Bins, 256), cmp.Or(o.Binning, BinQuantile)
+	o.Pairs, o.PairBins = cmp.Or(o.Pairs, 10), cmp.Or(o.PairBins, 32)
+	o.LearningRate, o.Rounds = cmp.Or(o.LearningRate, 0.05), cmp.Or(o.Rounds, 2000)
+	o.Leaves, o.LeastRows = cmp.Or(o.Leaves, 3), cmp.Or(o.LeastRows, 20)
+	o.Bags, o.Patience = cmp.Or(o.Bags, 8), cmp.Or(o.Patience, 50)
+	o.Validation, o.ValidationShare = cmp.Or(o.Validation, ValidateRandom), cmp.Or(o.ValidationShare, 0.15)
+	o.Target = cmp.Or(o.Target, TargetPlain)
+	o.Workers = cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
 }
 
 // Validate lists all that is wrong.

@@ -14,7 +14,6 @@ type grouping struct {
 	n  int      // groups, with that of missing values
 }
 
-// pair is a term of two features.
 type pair struct {
 	features [2]int
 	groups   [2]grouping
@@ -22,7 +21,6 @@ type pair struct {
 	strength float64  // what FAST says that it could explain
 }
 
-// size is the number of cells.
 func (p *pair) size() int { return p.groups[0].n * p.groups[1].n }
 
 func newGrouping(order []int, weights []float64, most int) grouping {

@@ -15,7 +15,6 @@ type quarter struct {
 	gain float64
 }
 
-// load reads a map of rows × cols cells.
 func (g *pairGrower) load(sums, counts []float64, rows, cols int) {
 	g.rows, g.cols = rows, cols
 	size := (rows + 1) * (cols + 1)
@@ -109,7 +108,6 @@ func (g *pairGrower) side(turned bool, x0, x1, high int) quarter {
 	return best
 }
 
-// fill gives a leaf its value.
 func (g *pairGrower) fill(update []float64, turned bool, x0, x1, y0, y1 int) {
 	if x0 == x1 || y0 == y1 {
 		return

@@ -100,7 +100,6 @@ func clearEmpty(values, weights []float64, rows, cols int) {
 	}
 }
 
-// model averages the bags.
 func (p *plan) model(bags []*bag) *Model {
 	maps := make([][]float64, len(p.pairs))
 	for k := range p.pairs {
@@ -130,7 +129,6 @@ func (p *plan) model(bags []*bag) *Model {
 	return m
 }
 
-// average sets values and deviations from those of the bags.
 func (t *term) average(bags []*bag, values func(b *bag) []float64) {
 	n := float64(len(bags))
 	t.values, t.deviations = make([]float64, len(t.weights)), make([]float64, len(t.weights))

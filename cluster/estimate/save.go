@@ -19,7 +19,6 @@ const (
 	fileLimit = 1 << 28
 )
 
-// modelFile is a model as JSON.
 type modelFile struct {
 	Format   int           `json:"format"`
 	Target   string        `json:"target"`

@@ -33,17 +33,13 @@ func TestAModelComesBackAsItWas(t *testing.T) {
 	m := small(t)
 	path := filepath.Join(t.TempDir(), "model.json")
 	require.NoError(t, m.Save(files.OS{}, path))
-	back, err := estimate.Load(files.OS{}, path)
-	require.NoError(t, err)
+	back := must(estimate.Load(files.OS{}, path))
 	require.True(t, reflect.DeepEqual(m, back))
 	require.Equal(t, written(t, m), written(t, back))
 	for row := range 100 {
 		given := append(newKnown(2, 100).table.Row(row), estimate.Value{Text: "a"})
-		want, err := m.Predict(given)
-		require.NoError(t, err)
-		got, err := back.Predict(given)
-		require.NoError(t, err)
-		require.Equal(t, want, got)
+		want := must(m.Predict(given))
+		require.Equal(t, want, must(back.Predict(given)))
 	}
 }
 
@@ -121,9 +117,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, err := estimate.Parse([]byte(written(t, m)))
-		require.NoError(t, err)
-		require.Equal(t, written(t, m), written(t, again))
+		require.Equal(t, written(t, m), written(t, must(estimate.Parse([]byte(written(t, m))))))
 		row := make([]estimate.Value, len(m.Features()))
 		for _, v := range []estimate.Value{{}, {Number: -1e30, Text: "a"}, {Number: 1e30, Text: "e"}} {
 			for k := range row {
@@ -133,8 +127,7 @@ func FuzzParse(f *testing.F) {
 			require.NoError(t, err)
 		}
 		for k := range m.Terms() {
-			shape, err := m.Shape(k)
-			require.NoError(t, err)
+			shape := must(m.Shape(k))
 			require.NoError(t, shape.WriteCSV(new(bytes.Buffer)))
 		}
 		require.True(t, json.Valid([]byte(written(t, m))))
@@ -155,8 +148,7 @@ func TestAShapeAsATable(t *testing.T) {
 	m := fit(t, table, estimate.Options{Bags: 1, Rounds: 2000, LearningRate: 1, Pairs: 1})
 	var files [3]bytes.Buffer
 	for k := range files {
-		shape, err := m.Shape(k)
-		require.NoError(t, err)
+		shape := must(m.Shape(k))
 		for c := range shape.Cells { // rounded, so that the text is short
 			shape.Cells[c].Value = float64(int(shape.Cells[c].Value*8+100.5)-100) / 8
 		}

@@ -1,6 +1,7 @@
 package estimate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -22,15 +23,9 @@ type ScoreOptions struct {
 
 // EnsureDefaults fills in what zero stands for.
 func (o *ScoreOptions) EnsureDefaults() {
-	if o.Draws == 0 {
-		o.Draws = 1000
-	}
-	if o.Level == 0 {
-		o.Level = 0.95
-	}
-	if o.Block == 0 {
-		o.Block = 1
-	}
+	o.Draws = cmp.Or(o.Draws, 1000)
+	o.Level = cmp.Or(o.Level, 0.95)
+	o.Block = cmp.Or(o.Block, 1)
 }
 
 // mostDraws bounds the memory of an interval.
@@ -129,7 +124,6 @@ func (t *tally) r2() float64 {
 	return 1 - t.squares/spread
 }
 
-// draw sets the intervals.
 func (s *Scores) draw(rows []fault, o ScoreOptions) {
 	b := stat.Bootstrap{Draws: o.Draws, Block: o.Block, Random: rand.New(rand.NewPCG(o.Seed, 0x73636f7265))} // a stream for this alone
 	var mae, r2 []float64
@@ -156,6 +150,3 @@ func (m *Measured) interval(drawn []float64, level float64) {
 	slices.Sort(drawn)
 	m.Low, m.High = stat.Quantile(drawn, (1-level)/2), stat.Quantile(drawn, (1+level)/2)
 }
-
-// String is the figure with its interval.
-func (m Measured) String() string { return fmt.Sprintf("%.4g (%.4g to %.4g)", m.Value, m.Low, m.High) }

@@ -44,10 +44,9 @@ func (t *term) importance() float64 {
 
 // Shape is a term drawn: a curve over the bins of its feature, or a map over those of two.
 type Shape struct {
-	Term Term   // what it is about
-	Axes []Axis // one, or two of a map
-	// Cells are ordered by bin of the first axis and, of a pair, within it by bin of the second.
-	Cells []Cell
+	Term  Term   // what it is about
+	Axes  []Axis // one, or two of a map
+	Cells []Cell // ordered by bin of the first axis and, of a pair, within it by bin of the second
 }
 
 // Axis is a feature of a shape.
@@ -129,7 +128,6 @@ func (m *Model) axis(a axis) Axis {
 	return drawn
 }
 
-// levelsOf are the texts in a bin.
 func (f *feature) levelsOf(bin int) []string {
 	if bin-1 < f.own {
 		return f.levels[bin-1 : bin]
@@ -137,7 +135,6 @@ func (f *feature) levelsOf(bin int) []string {
 	return f.levels[f.own:]
 }
 
-// limits returns the ends of a bin of numbers.
 func (f *feature) limits(bin int) (low, high float64) {
 	low, high = float64(f.low), float64(f.high)
 	if bin > 1 {
@@ -173,7 +170,6 @@ func (s Shape) Table() [][]string {
 	return rows
 }
 
-// cells name a bin in a row of a table.
 func (a Axis) cells(bin int) []string {
 	b := a.Bins[bin]
 	switch {

@@ -1,21 +1,6 @@
 package estimate
 
-import (
-	"fmt"
-)
-
-// SplitAt parts rows by their times, in any unit: those before a time to learn from, those
-// from it on to be judged by.
-func SplitAt(times []int64, at int64) (before, from []int) {
-	for row, time := range times {
-		if time < at {
-			before = append(before, row)
-		} else {
-			from = append(from, row)
-		}
-	}
-	return before, from
-}
+import "fmt"
 
 // Window is a span of time for which a model predicts, and the rows that it may learn from.
 type Window struct {

@@ -34,12 +34,11 @@ func TestLearningCanBeStopped(t *testing.T) {
 // Submissions are counted by the step that they lie in, from midnight on.
 func TestSubmissionsAreCounted(t *testing.T) {
 	noon := time.Date(2020, 4, 1, 12, 0, 0, 0, time.UTC)
-	series, err := estimate.TicksOf([]trace.Job{{Submit: -1, GPUs: 2}, {Submit: 600, GPUs: 4}, {Submit: 599, GPUs: 1}, {Submit: 1, GPUs: 8}, {Submit: 5}}, noon, 0)
-	require.NoError(t, err)
+	series := must(estimate.TicksOf([]trace.Job{{Submit: -1, GPUs: 2}, {Submit: 600, GPUs: 4}, {Submit: 599, GPUs: 1}, {Submit: 1, GPUs: 8}, {Submit: 5}}, noon, 0))
 	require.Len(t, series, 74)
 	require.Equal(t, noon.Add(-12*time.Hour), series[0].Time)
 	require.Equal(t, []estimate.Tick{{noon.Add(-10 * time.Minute), 1, 2}, {noon, 2, 9}, {noon.Add(10 * time.Minute), 1, 4}}, series[71:])
-	_, err = estimate.ThroughputTable(series, estimate.ThroughputOptions{})
+	_, err := estimate.ThroughputTable(series, estimate.ThroughputOptions{})
 	require.NoError(t, err)
 	for want, jobs := range map[string][]trace.Job{
 		"there are no jobs":  nil,
@@ -58,8 +57,7 @@ func TestSubmissionsAreCounted(t *testing.T) {
 func TestAWalkForecastsAllTicks(t *testing.T) {
 	series := ticks(6 * 144)
 	o := estimate.ThroughputOptions{Every: 48 * time.Hour, Model: estimate.Options{Bags: 1, Rounds: 80}}
-	walk, err := estimate.WalkThroughput(t.Context(), series, o)
-	require.NoError(t, err)
+	walk := must(estimate.WalkThroughput(t.Context(), series, o))
 	require.Equal(t, 2, walk.Models)
 	require.Len(t, walk.Forecasts, len(series))
 	require.Equal(t, 4*144, walk.JobScores.Rows)
@@ -77,20 +75,17 @@ func TestAWalkForecastsAllTicks(t *testing.T) {
 	for k := from; k < len(other); k++ {
 		other[k].Jobs, other[k].GPUs = 3, 500
 	}
-	again, err := estimate.WalkThroughput(t.Context(), other, o)
-	require.NoError(t, err)
+	again := must(estimate.WalkThroughput(t.Context(), other, o))
 	for k := range from + 6 {
 		require.Equal(t, [2]float64{walk.Forecasts[k].ExpectedJobs, walk.Forecasts[k].ExpectedGPUs}, [2]float64{again.Forecasts[k].ExpectedJobs, again.Forecasts[k].ExpectedGPUs}, k)
 	}
 	require.NotEqual(t, walk.Forecasts[from+20].ExpectedGPUs, again.Forecasts[from+20].ExpectedGPUs)
 
-	late, err := estimate.ForecastThroughput(t.Context(), series, series[288].Time, o)
-	require.NoError(t, err)
+	late := must(estimate.ForecastThroughput(t.Context(), series, series[288].Time, o))
 	require.Equal(t, walk.Forecasts[288:], late.Forecasts, "the same windows, and the same models")
 	require.Equal(t, 2, late.Models)
-	short, err := estimate.WalkThroughput(t.Context(), ticks(20), o)
-	require.NoError(t, err)
+	short := must(estimate.WalkThroughput(t.Context(), ticks(20), o))
 	require.Nil(t, short.Jobs)
-	_, err = estimate.WalkThroughput(t.Context(), series, estimate.ThroughputOptions{Every: time.Second})
+	_, err := estimate.WalkThroughput(t.Context(), series, estimate.ThroughputOptions{Every: time.Second})
 	require.ErrorContains(t, err, "every is 1s")
 }

@@ -28,7 +28,6 @@ type Table struct {
 	fault   error
 }
 
-// column is a feature's values by row.
 type column struct {
 	name    string
 	numbers []float32 // of a column of numbers, NaN for a missing one
@@ -93,7 +92,6 @@ func (t *Table) SetTarget(values []float64) {
 	t.target = slices.Clone(values)
 }
 
-// add takes a column that fits the others.
 func (t *Table) add(c column) {
 	rows := c.rows()
 	switch {
@@ -127,11 +125,7 @@ func (t *Table) Rows() int {
 
 // Names are the names of the columns in the order in which they were added.
 func (t *Table) Names() []string {
-	names := make([]string, len(t.columns))
-	for k, c := range t.columns {
-		names[k] = c.name
-	}
-	return names
+	return mapped(t.columns, func(c column) string { return c.name })
 }
 
 // Target returns the target by row; nil if it was not set. Do not change it.
@@ -215,9 +209,13 @@ func (t *Table) find(name string) int {
 func isNaN(v float32) bool { return v != v }
 
 func pick[T any](values []T, rows []int) []T {
-	picked := make([]T, len(rows))
-	for k, row := range rows {
-		picked[k] = values[row]
+	return mapped(rows, func(row int) T { return values[row] })
+}
+
+func mapped[A, B any](list []A, of func(A) B) []B {
+	made := make([]B, len(list))
+	for k, v := range list {
+		made[k] = of(v)
 	}
-	return picked
+	return made
 }

@@ -43,9 +43,7 @@ type ThroughputOptions struct {
 	// tick five steps back, which is not over yet where the fifth step ahead is asked for.
 	// False reads nothing later than six steps back.
 	Original bool
-	// Every is after how long models are learned anew. Zero means never to
-	// ForecastThroughput, and a week to WalkThroughput.
-	Every time.Duration
+	Every    time.Duration // after how long models are learned anew. Zero means never to ForecastThroughput, and a week to WalkThroughput.
 	// Model says how the models learn. Zero fields have the defaults of Options, but an
 	// empty Validation means last, and Alone the parts of a date that only grow.
 	Model Options
@@ -53,9 +51,7 @@ type ThroughputOptions struct {
 
 // EnsureDefaults fills in what zero stands for.
 func (o *ThroughputOptions) EnsureDefaults() {
-	if o.Step == 0 {
-		o.Step = 10 * time.Minute
-	}
+	o.Step = cmp.Or(o.Step, 10*time.Minute)
 	o.Model.Validation = cmp.Or(o.Model.Validation, ValidateLast)
 	if o.Model.Alone == nil {
 		o.Model.Alone = []string{"month", "week", "day_of_year"}
@@ -88,11 +84,7 @@ func ThroughputTable(ticks []Tick, o ThroughputOptions) (*Table, error) {
 		name string
 		of   func(Tick) float64
 	}{{"jobs", jobsOf}, {"gpus", gpusOf}} {
-		values := make([]float64, len(ticks))
-		for k, tick := range ticks {
-			values[k] = series.of(tick)
-		}
-		addLags(t, series.name, values, o.Original)
+		addLags(t, series.name, mapped(ticks, series.of), o.Original)
 	}
 	return t, t.Err()
 }
@@ -117,7 +109,7 @@ func checkTicks(ticks []Tick, step time.Duration) error {
 	return nil
 }
 
-// addDates adds what the calendar says of each tick.
+// addDates adds the calendar features of each tick.
 func addDates(t *Table, ticks []Tick) {
 	for _, f := range []struct {
 		name string
@@ -131,11 +123,7 @@ func addDates(t *Table, ticks []Tick) {
 		{"day_of_year", time.Time.YearDay},
 		{"week", week},
 	} {
-		values := make([]float64, len(ticks))
-		for k, tick := range ticks {
-			values[k] = float64(f.of(tick.Time))
-		}
-		t.AddNumbers(f.name, values)
+		t.AddNumbers(f.name, mapped(ticks, func(tick Tick) float64 { return float64(f.of(tick.Time)) }))
 	}
 }
 
@@ -174,7 +162,6 @@ func addLags(t *Table, name string, values []float64, original bool) {
 	}
 }
 
-// byRow calls of for each row.
 func byRow(values []float64, of func(k int) float64) []float64 {
 	made := make([]float64, len(values))
 	for k := range made {

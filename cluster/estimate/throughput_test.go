@@ -36,14 +36,12 @@ func TestForecastsReadNothingLater(t *testing.T) {
 	for original, latest := range map[bool]int{false: 6, true: 5} {
 		o := estimate.ThroughputOptions{Original: original}
 		before := ticks(200)
-		table, err := estimate.ThroughputTable(before, o)
-		require.NoError(t, err)
+		table := must(estimate.ThroughputTable(before, o))
 		for _, row := range []int{160, 199} {
 			for back := range 12 {
 				after := ticks(200)
 				after[row-back].Jobs, after[row-back].GPUs = 1000, 2000
-				changed, err := estimate.ThroughputTable(after, o)
-				require.NoError(t, err)
+				changed := must(estimate.ThroughputTable(after, o))
 				same := equalRows(table.Row(row), changed.Row(row))
 				require.Equal(t, back < latest, same, "original %v, a change %d steps back", original, back)
 			}
@@ -66,8 +64,7 @@ func TestWhatIsKnownOfATick(t *testing.T) {
 	for k := range series {
 		series[k].Jobs = float64(k * k % 31)
 	}
-	table, err := estimate.ThroughputTable(series, estimate.ThroughputOptions{})
-	require.NoError(t, err)
+	table := must(estimate.ThroughputTable(series, estimate.ThroughputOptions{}))
 	row := map[string]float64{}
 	for k, name := range table.Names() {
 		row[name] = table.Row(288)[k].Number
@@ -88,8 +85,7 @@ func TestWhatIsKnownOfATick(t *testing.T) {
 
 func TestAWaveIsForecast(t *testing.T) {
 	series := ticks(8 * 144)
-	forecast, err := estimate.ForecastThroughput(t.Context(), series, series[7*144].Time, estimate.ThroughputOptions{Model: estimate.Options{Bags: 2}})
-	require.NoError(t, err)
+	forecast := must(estimate.ForecastThroughput(t.Context(), series, series[7*144].Time, estimate.ThroughputOptions{Model: estimate.Options{Bags: 2}}))
 	require.Len(t, forecast.Forecasts, 144)
 	require.Greater(t, forecast.JobScores.R2.Value, 0.95)
 	require.Greater(t, forecast.GPUScores.R2.Value, 0.95)
@@ -134,8 +130,7 @@ func TestForecastsAsATable(t *testing.T) {
 	require.NoError(t, estimate.WriteForecasts(&file, []estimate.Forecast{{Tick: series[0], ExpectedJobs: 9.87654, ExpectedGPUs: 30}, {Tick: series[1]}}))
 	require.Equal(t, "time,submit_gpu_job,submit_gpu_num,pred_gpu_job,pred_gpu_num\n"+
 		"2020-04-01 00:00:00,10,30,9.877,30.000\n2020-04-01 00:10:00,10,31,0.000,0.000\n", file.String())
-	back, err := estimate.ReadTicks(&file)
-	require.NoError(t, err)
+	back := must(estimate.ReadTicks(&file))
 	require.Equal(t, series, back)
 }
 
@@ -153,8 +148,7 @@ func FuzzReadTicks(f *testing.F) {
 			forecasts[k].Tick = series[k]
 		}
 		require.NoError(t, estimate.WriteForecasts(&file, forecasts))
-		again, err := estimate.ReadTicks(&file)
-		require.NoError(t, err)
+		again := must(estimate.ReadTicks(&file))
 		require.Len(t, again, len(series))
 		for k := range series { // fractions of seconds are not written
 			require.Equal(t, series[k].Time.Truncate(time.Second), again[k].Time)
@@ -175,8 +169,7 @@ func published(t *testing.T, name string) *os.File {
 
 // Six months of a cluster: learned from April to August, September forecast.
 func TestSubmissionsOfSeptember(t *testing.T) {
-	series, err := estimate.ReadTicks(published(t, "cluster_throughput.csv"))
-	require.NoError(t, err)
+	series := must(estimate.ReadTicks(published(t, "cluster_throughput.csv")))
 	september := time.Date(2020, 9, 1, 0, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
 		name string
@@ -187,8 +180,7 @@ func TestSubmissionsOfSeptember(t *testing.T) {
 		{"five steps back, as the original", estimate.ThroughputOptions{Original: true}, 4.2},
 		{"medians", estimate.ThroughputOptions{Model: estimate.Options{Target: estimate.TargetMedian}}, publishedJobs},
 	} {
-		forecast, err := estimate.ForecastThroughput(t.Context(), series, september, c.o)
-		require.NoError(t, err)
+		forecast := must(estimate.ForecastThroughput(t.Context(), series, september, c.o))
 		t.Logf("measured: %s: MAE %v jobs (published %v), R² %v; %v GPUs, R² %v", c.name, forecast.JobScores.MAE, publishedJobs,
 			forecast.JobScores.R2, forecast.GPUScores.MAE, forecast.GPUScores.R2)
 		require.Len(t, forecast.Forecasts, 4032)

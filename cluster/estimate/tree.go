@@ -91,7 +91,6 @@ func (g *grower) widest() int {
 	return at
 }
 
-// best is a span with its best cut.
 func (g *grower) best(first, last int) span {
 	s := span{first: first, last: last}
 	sum, count := g.sums[last]-g.sums[first], g.counts[last]-g.counts[first]

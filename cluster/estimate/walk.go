@@ -44,16 +44,6 @@ type Durations struct {
 	Model     *Model             // the last one
 }
 
-// LearnDurations learns from all jobs, for the estimates of jobs that are not among them.
-func LearnDurations(ctx context.Context, jobs []trace.Job, o DurationOptions) (*Model, error) {
-	o.EnsureDefaults()
-	t, err := DurationTable(inOrderOfTime(jobs), o)
-	if err != nil {
-		return nil, err
-	}
-	return Fit(ctx, t.Without(t.Idle()...), o.Model)
-}
-
 // EstimateDurations walks through a trace: at the start of each window a model is learned
 // from the jobs that have ended by then, and estimates the jobs of the window. Jobs before
 // the first model, and those of a window with too few to learn from, are expected to run
@@ -71,9 +61,7 @@ func EstimateDurations(ctx context.Context, jobs []trace.Job, o DurationOptions)
 		times[row], known[row] = jobs[row].Submit, endOf(&jobs[row])
 	}
 	first := o.First
-	if first == 0 {
-		first = times[0] + o.Every
-	}
+	first = cmp.Or(first, times[0]+o.Every)
 	windows, err := WalkForward(times, known, first, o.Every)
 	if err != nil {
 		return nil, fmt.Errorf("estimating durations: %w", err)
@@ -100,8 +88,8 @@ func inOrderOfTime(jobs []trace.Job) []trace.Job {
 // byHistory estimates each job by the mean of similar ones that had ended.
 func byHistory(jobs []trace.Job) []DurationEstimate {
 	estimates := make([]DurationEstimate, len(jobs))
-	replay(jobs, func(row int, h *History) {
-		seconds := h.Mean(&jobs[row])
+	replay(jobs, func(row int, h *history) {
+		seconds := h.mean(&jobs[row])
 		blind := math.IsNaN(seconds)
 		if blind {
 			seconds = UnknownSeconds
@@ -111,7 +99,6 @@ func byHistory(jobs []trace.Job) []DurationEstimate {
 	return estimates
 }
 
-// walker goes from window to window.
 type walker struct {
 	o                DurationOptions
 	table            *Table

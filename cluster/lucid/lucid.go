@@ -18,7 +18,7 @@ func Policy(o Options) cluster.Policy {
 	last := &memory{}
 	return cluster.Policy{
 		Name:      "lucid",
-		About:     "the one expected to use the fewest device-seconds first, after a profile; packs jobs",
+		About:     "the fewest expected device-seconds first, after a profile; packs jobs",
 		Estimates: "ebm",
 		Profiles:  true,
 		Quirks:    []cluster.Quirk{cluster.ExtraSecond, slowPartner, freeProfiling, fourModels},

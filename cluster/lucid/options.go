@@ -36,7 +36,6 @@ func (o Options) Validate() error {
 // Virtual clusters of Venus: the first two give the profiler a node each, the third echoes it.
 var ofVenus = []string{"vc8Gr", "vcefl", "vcYVn"}
 
-// applyDefaults fills unset options for the virtual clusters of a run.
 func (o *Options) applyDefaults(r *cluster.Run) {
 	o.Nodes, o.Limit = cmp.Or(o.Nodes, 2), cmp.Or(o.Limit, 200)
 	o.Largest = cmp.Or(o.Largest, min(8, o.devices(r)))
@@ -52,10 +51,8 @@ func (o *Options) applyDefaults(r *cluster.Run) {
 	}
 }
 
-// devices returns the number of the profiler's devices.
 func (o *Options) devices(r *cluster.Run) int { return cmp.Or(r.PerNode, 8) * o.Nodes }
 
-// largest returns the names of the pools with the most nodes.
 func largest(r *cluster.Run, count int) []string {
 	pools := slices.Clone(r.Pools)
 	slices.SortStableFunc(pools, func(a, b *cluster.PoolRun) int { return b.Nodes - a.Nodes })

@@ -36,13 +36,13 @@ func (s *profiler) Ended(*cluster.Job) {}
 // Schedule starts jobs and lets the temporary node come and go.
 func (s *profiler) Schedule(p *cluster.Pool) int64 {
 	s.waiting.Start(p)
-	more, _ := p.HasNode(Temporary)
+	more, _ := p.HasNode(temporary(p))
 	switch now := p.Now(); {
 	case !more && s.waiting.Len() > growAbove:
 		if now%growEvery != 0 {
 			return events.NextMultiple(now, growEvery)
 		}
-		p.AddNode(Temporary)
+		p.AddNode(temporary(p))
 		s.scalings = append(s.scalings, scaling{now, 1})
 		return now + 1
 	case more && s.waiting.Len() < shrinkBelow:
@@ -56,7 +56,7 @@ func (s *profiler) Schedule(p *cluster.Pool) int64 {
 
 // shrink gives the node back if it is idle and few devices are expected to be asked for.
 func (s *profiler) shrink(p *cluster.Pool) {
-	if _, idle := p.HasNode(Temporary); !idle || !s.calm(p.Now()) {
+	if _, idle := p.HasNode(temporary(p)); !idle || !s.calm(p.Now()) {
 		return
 	}
 	s.removed = remove(p, s.removed) || s.removed

@@ -13,7 +13,7 @@ var (
 	fourModels    = cluster.Quirk{Name: "four-models", Fixed: "pairs that were measured count as measured, whatever the model"}
 )
 
-// alike are models that the quirk four-models takes to disturb nobody.
+// alike lists the models without interference under the quirk four-models.
 var alike = []string{"NeuMF", "ResNet50", "BERT", "Transformer"}
 
 // quirkySpeed wraps a speed model for the quirks that touch it.
@@ -27,7 +27,7 @@ func quirkySpeed(keep cluster.Quirks, model cluster.SpeedModel) cluster.SpeedMod
 type quirky struct {
 	cluster.SpeedModel
 	slow bool // a guest stays slow when its host ends
-	four bool // four models disturb nobody and nobody disturbs them
+	four bool // four models neither cause nor suffer interference
 }
 
 // Rates returns the rates of the model, changed by the quirks.

@@ -24,7 +24,6 @@ type scheduler struct {
 	heads    events.Heap[*members] // the classes that a pass still comes to, by the job that it comes to
 }
 
-// class is the key of jobs that are alike.
 type class struct {
 	gpus   int
 	beside string  // what they ask for but whole devices
@@ -34,7 +33,6 @@ type class struct {
 
 const unknownScore = 99
 
-// members are the jobs of a class that wait.
 type members struct {
 	class
 	*size
@@ -45,7 +43,6 @@ type members struct {
 	place   events.Handle // among heads; zero is none
 }
 
-// size is the jobs of a number of devices.
 type size struct {
 	members []*members
 	alone   []loner // in the order of their starts
@@ -223,7 +220,6 @@ func (s *scheduler) Schedule(p *cluster.Pool) int64 {
 	return cluster.Never
 }
 
-// reopen lets all classes be tried again.
 func (s *scheduler) reopen() {
 	for _, z := range s.sorted {
 		for _, m := range z.members {

@@ -2,10 +2,13 @@ package lucid
 
 import "graft/cluster"
 
-// Temporary is the name of the node that comes and goes. A pool has at most one.
+// Temporary is the name of the node that comes and goes, as Lucid's simulator has it. A pool has
+// at most one.
 const Temporary = 9999
 
-// scaling is a node that comes to the profiler or leaves it.
+// temporary is Temporary, or in a pool that has so many nodes the first name above theirs.
+func temporary(p *cluster.Pool) int { return max(Temporary, p.Nodes().Names()) }
+
 type scaling struct {
 	at    int64 // second
 	nodes int   // 1 comes, -1 leaves
@@ -17,7 +20,7 @@ func Scale(at []int64, nodes []int) []cluster.NodeChange {
 	var changes []cluster.NodeChange
 	removed := false
 	for k := range at {
-		apply := func(p *cluster.Pool) { p.AddNode(Temporary) }
+		apply := func(p *cluster.Pool) { p.AddNode(temporary(p)) }
 		if nodes[k] < 0 {
 			apply = func(p *cluster.Pool) { removed = remove(p, removed) || removed }
 		}
@@ -35,8 +38,8 @@ func remove(p *cluster.Pool, before bool) bool {
 		return false
 	}
 	p.RemoveNode(idle)
-	if before && idle < Temporary {
-		p.RenameNode(Temporary, idle)
+	if name := temporary(p); before && idle < name {
+		p.RenameNode(name, idle)
 	}
 	return true
 }

@@ -101,7 +101,6 @@ func cmpError(first, second error) error {
 	return second
 }
 
-// readers are the kinds of lines.
 var readers = map[string]func(c *Case, s *scan){
 	"each":  func(c *Case, s *scan) { c.Study.PerNode = int(s.whole()) },
 	"begin": func(c *Case, s *scan) { c.Study.Begin = s.whole() },

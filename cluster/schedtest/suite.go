@@ -1,6 +1,7 @@
 package schedtest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -95,9 +96,7 @@ const behind = "----\n"
 // each script behind such a line. An empty text stands for scripts that suit every policy.
 func Golden(t *testing.T, policy cluster.Policy, text string) string {
 	t.Helper()
-	if text == "" {
-		text = starters
-	}
+	text = cmp.Or(text, starters)
 	var parts []string
 	for _, part := range strings.Split(strings.TrimSpace(text), "\n\n") {
 		script, _, _ := strings.Cut(part+"\n", behind)

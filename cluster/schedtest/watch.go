@@ -16,7 +16,6 @@ type watch struct {
 	of    map[*cluster.Job]*watched
 }
 
-// watched is the last observed state of a job.
 type watched struct {
 	job     *cluster.Job
 	ended   bool
@@ -106,7 +105,7 @@ func (w *watch) before(p *cluster.Pool) {
 	}
 }
 
-// after holds the pool to what may be, and notes it. Nobody's work may become less.
+// after checks and notes the state of the pool. No job may lose remaining work between events.
 func (w *watch) after(p *cluster.Pool) {
 	if err := p.Check(); err != nil {
 		w.wrong("at %d: %w", p.Now(), err)

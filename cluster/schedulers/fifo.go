@@ -15,7 +15,6 @@ func (s *inTurn) Schedule(p *cluster.Pool) int64 {
 	return cluster.Never
 }
 
-// newFIFO starts jobs as they come.
 func newFIFO(cluster.Setup) (cluster.Scheduler, error) {
 	return &inTurn{cluster.NewQueue()}, nil
 }

@@ -38,14 +38,12 @@ var lucidWindow = trace.Window{From: 13_219_200, To: 15_465_540}
 
 func venus(t testing.TB, file, nodes string) *cluster.Study {
 	t.Helper()
-	vcs, err := trace.ReadNodes(files.OS{}, nodes)
-	require.NoError(t, err)
+	vcs := must(trace.ReadNodes(files.OS{}, nodes))
 	var names []string
 	for _, vc := range vcs {
 		names = append(names, vc.Name)
 	}
-	tr, err := trace.ReadAll(files.OS{}, file, trace.Options{Origin: trace.FirstJob, VCs: names, OnlyGPU: true, Window: &lucidWindow})
-	require.NoError(t, err)
+	tr := must(trace.ReadAll(files.OS{}, file, trace.Options{Origin: trace.FirstJob, VCs: names, OnlyGPU: true, Window: &lucidWindow}))
 	return &cluster.Study{Jobs: tr.Jobs, VCs: vcs, Begin: lucidWindow.From}
 }
 
@@ -74,8 +72,7 @@ func simulated(t testing.TB, study cluster.Study, policy, estimates, placement s
 		study.Estimates, err = cluster.ReadEstimates(files.OS{}, reference(t, estimates), study.Jobs)
 		require.NoError(t, err)
 	}
-	p, err := Named(policy)
-	require.NoError(t, err)
+	p := must(Named(policy))
 	o, err := study.Run(context.Background(), p, cluster.Options{
 		Quirks: p.AllQuirks(), Placement: placement, Series: true, Horizon: study.Begin + 26*86_400})
 	require.NoError(t, err)
@@ -134,8 +131,7 @@ func TestOrderOfIDs(t *testing.T) {
 
 func sums(t *testing.T, path string) map[string]map[string]any {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
+	text := must(os.ReadFile(path))
 	var all struct{ Policies map[string]map[string]any }
 	require.NoError(t, json.Unmarshal(text, &all))
 	return all.Policies
@@ -233,8 +229,7 @@ func requireSame(t *testing.T, path string, o *cluster.Outcome) {
 			got["profiled"], got["toskip"], got["exclusive"] = flag(known.Profiled), flag(known.Skipped), flag(!known.Shared)
 			got["profqueue"] = strconv.FormatInt(lucid.Of(j).ProfileQueue, 10)
 			got["Tcolocate"], got["Tdelocate"] = strconv.FormatInt(known.PackedAt, 10), strconv.FormatInt(known.UnpackedAt, 10)
-			rate, err := strconv.ParseFloat(row["rate"], 64)
-			require.NoError(t, err)
+			rate := must(strconv.ParseFloat(row["rate"], 64))
 			require.Equal(t, rate, lucid.Rate(j), "job %s", j.Trace.ID)
 		}
 		for column, value := range got {
@@ -272,13 +267,10 @@ func nodesText(j *cluster.Job) string {
 
 func golden(t *testing.T, path string) map[string]map[string]string {
 	t.Helper()
-	f, err := os.Open(path)
-	require.NoError(t, err)
+	f := must(os.Open(path))
 	defer f.Close()
-	z, err := gzip.NewReader(f)
-	require.NoError(t, err)
-	rows, err := csv.NewReader(z).ReadAll()
-	require.NoError(t, err)
+	z := must(gzip.NewReader(f))
+	rows := must(csv.NewReader(z).ReadAll())
 	want := map[string]map[string]string{}
 	for _, row := range rows[1:] {
 		m := map[string]string{}
@@ -299,8 +291,7 @@ func TestSlowPartnerCorrected(t *testing.T) {
 	require.NoError(t, err)
 	policy := lucid.Policy(lucid.Options{})
 	quirks := slices.DeleteFunc(policy.AllQuirks(), func(name string) bool { return name == "slow-partner" })
-	o, err := study.Run(context.Background(), policy, cluster.Options{Quirks: quirks})
-	require.NoError(t, err)
+	o := must(study.Run(context.Background(), policy, cluster.Options{Quirks: quirks}))
 	s := cluster.Summarize(o.Jobs, nil)
 	require.InDelta(t, 12_804.5, s.Completion.Mean, 0.05)
 	require.InDelta(t, 880.9, s.Queue.Mean, 0.05)

@@ -24,14 +24,14 @@ func Kinds() []cluster.Policy { return Options{}.Kinds() }
 func (o Options) Kinds() []cluster.Policy {
 	extra := []cluster.Quirk{cluster.ExtraSecond}
 	return []cluster.Policy{
-		{Name: "fifo", About: "in the order of submission, nobody overtakes", New: newFIFO},
-		{Name: "sjf", About: "the shortest first; knows the durations", New: newSJF},
-		{Name: "srtf", About: "the one with the least left first, with preemption; knows the durations", New: newSRTF, Quirks: extra},
-		{Name: "qssf", About: "the one expected to use the fewest device-seconds first", New: newQSSF, Estimates: "lgb", Quirks: []cluster.Quirk{sizeFirst}},
-		{Name: "tiresias", About: "those that had the fewest device-seconds first, with preemption; knows nothing", New: newTiresias, Quirks: extra},
+		{Name: "fifo", About: "in the order of submission, without overtaking", New: newFIFO},
+		{Name: "sjf", About: "the shortest job first (oracle: uses the true durations)", New: newSJF},
+		{Name: "srtf", About: "the least remaining time first, with preemption (oracle: uses the true durations)", New: newSRTF, Quirks: extra},
+		{Name: "qssf", About: "the fewest expected device-seconds first", New: newQSSF, Estimates: "lgb", Quirks: []cluster.Quirk{sizeFirst}},
+		{Name: "tiresias", About: "the fewest attained device-seconds first, with preemption; needs no estimates", New: newTiresias, Quirks: extra},
 		lucid.Policy(o.Lucid),
-		{Name: "backfill", About: "in the order of submission, but who delays nobody may overtake", New: newBackfill},
-		{Name: "fair", About: "as equal shares of the devices as can be; jobs grow and shrink", New: newFair},
+		{Name: "backfill", About: "in the order of submission; a job may overtake if it delays none before it", New: newBackfill},
+		{Name: "fair", About: "max-min fair shares of the devices; jobs grow and shrink", New: newFair},
 	}
 }
 

@@ -237,18 +237,15 @@ func smallerCases(c *schedtest.Case) (list []*schedtest.Case) {
 // What was found once stays found. A file names the scheduler in its first
 // line.
 func TestNaiveFound(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join("testdata", "found", "*.txt"))
-	require.NoError(t, err)
+	files := must(filepath.Glob(filepath.Join("testdata", "found", "*.txt")))
 	require.NotEmpty(t, files)
 	for _, path := range files {
 		t.Run(filepath.Base(path), func(t *testing.T) {
-			text, err := os.ReadFile(path)
-			require.NoError(t, err)
-			c, err := schedtest.Parse(string(text))
-			require.NoError(t, err)
+			text := must(os.ReadFile(path))
+			c := must(schedtest.Parse(string(text)))
 			kind, _, ok := strings.Cut(strings.TrimPrefix(string(text), "# "), ":")
 			require.True(t, ok, "the first line names the scheduler")
-			_, err = differs(kind, c)
+			_, err := differs(kind, c)
 			require.NoError(t, err)
 		})
 	}

@@ -406,9 +406,9 @@ func (s *ticker) note(j *tjob, what string, rate float64) {
 }
 
 func (s *ticker) sample() cluster.Usage {
-	u := cluster.Usage{At: s.time, GPUs: len(s.nodes) * s.each, Running: len(s.run), Waiting: len(s.que), Nodes: len(s.nodes)}
+	u := cluster.Usage{At: s.time, GPUs: int64(len(s.nodes) * s.each), Running: int64(len(s.run)), Waiting: int64(len(s.que)), Nodes: int64(len(s.nodes))}
 	for _, n := range s.nodes {
-		u.Idle += len(n.free())
+		u.Idle += int64(len(n.free()))
 		switch {
 		case len(n.jobs) == 1:
 			u.Single++
@@ -417,10 +417,18 @@ func (s *ticker) sample() cluster.Usage {
 		}
 	}
 	for _, j := range s.que {
-		u.WaitingGPUs += j.GPUs
+		u.WaitingGPUs += int64(j.GPUs)
 		if j.GPUs <= s.each {
 			u.WaitingFew++
 		}
 	}
 	return u
+}
+
+// must returns the value of a call that cannot fail.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/cluster"
+	"graft/cluster/lucid"
 	"graft/cluster/trace"
 )
 
@@ -23,8 +24,7 @@ func TestNodesThatCome(t *testing.T) {
 				r.Pools[0].Changes = []cluster.NodeChange{{At: 1000, Apply: func(p *cluster.Pool) { p.AddNode(1) }}}
 				return nil
 			}
-			o, err := study.Run(context.Background(), policy, cluster.Options{})
-			require.NoError(t, err)
+			o := must(study.Run(context.Background(), policy, cluster.Options{}))
 			second := max(o.Jobs[0].Start, o.Jobs[1].Start)
 			if policy.Name == "fair" { // which gave it a share of the first node before
 				require.Less(t, max(o.Jobs[0].End, o.Jobs[1].End), int64(9000))
@@ -33,5 +33,21 @@ func TestNodesThatCome(t *testing.T) {
 			require.Greater(t, second, int64(1000))
 			require.LessOrEqual(t, second, int64(1080))
 		})
+	}
+}
+
+// The node that Lucid adds has a name that no other node has, in pools of any size.
+func TestTheTemporaryNodeHasANameOfItsOwn(t *testing.T) {
+	for nodes, want := range map[int]int{1: 9999, 9999: 9999, 10_000: 10_000, 20_000: 20_000} {
+		study := &cluster.Study{VCs: []trace.VC{{Name: "a", Nodes: nodes}}, PerNode: 1,
+			Jobs: []trace.Job{{ID: "1", VC: "a", GPUs: nodes, Duration: 5000}, {ID: "2", VC: "a", GPUs: 1, Duration: 100}}}
+		policy := must(Named("fifo"))
+		policy.Prepare = func(_ context.Context, r *cluster.Run) error {
+			r.Pools[0].Changes = lucid.Scale([]int64{1000, 2000}, []int{1, -1})
+			return nil
+		}
+		o := must(study.Run(context.Background(), policy, cluster.Options{}))
+		require.Equal(t, int64(1001), o.Jobs[1].Start, nodes)
+		require.Equal(t, want, o.Jobs[1].Nodes[0].Node, nodes)
 	}
 }

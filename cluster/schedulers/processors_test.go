@@ -66,9 +66,7 @@ func TestProcessors(t *testing.T) {
 			for seed := range uint64(20) {
 				few, none, plenty := crowd(seed, 60, 12), crowd(seed, 60, 0), crowd(seed, 60, 1000)
 				run := func(s *cluster.Study) *cluster.Outcome {
-					o, err := s.Run(context.Background(), policy, cluster.Options{})
-					require.NoError(t, err)
-					return o
+					return must(s.Run(context.Background(), policy, cluster.Options{}))
 				}
 				a, b, c := run(few), run(none), run(plenty)
 				require.Equal(t, b.Completions(), c.Completions())

@@ -39,7 +39,6 @@ func (s *qssf) Schedule(p *cluster.Pool) int64 {
 	return s.inTurn.Schedule(p)
 }
 
-// wait puts the jobs that came into the queue.
 func (s *qssf) wait() {
 	for _, j := range s.fresh {
 		s.waiting.Put(j)

@@ -19,7 +19,6 @@ var alibaba2020Format = format{
 	},
 }
 
-// taskColumns are the fields of a task, in order.
 var taskColumns = []string{"job_name", "task_name", "inst_num", "status", "start_time", "end_time", "plan_cpu", "plan_mem", "plan_gpu", "gpu_type"}
 
 // The places of those that are read.
@@ -65,7 +64,6 @@ type tasks struct {
 	types, titles interner
 }
 
-// next joins tasks of one job.
 func (t *tasks) next(job *Job) error {
 	if !t.pending {
 		if err := t.nextTask(); err != nil {
@@ -107,7 +105,7 @@ func join(job, task *Job) {
 	}
 }
 
-// nextTask reads a task that says when it began; one that waits has not begun.
+// nextTask reads the next task that has begun.
 func (t *tasks) nextTask() error {
 	for {
 		if err := t.cells.next(); err != nil {
@@ -196,13 +194,11 @@ func (t *tasks) wants(k int, want string) error {
 	return t.faultAt(k, taskColumns[k], isButWants(t.row[k], want), mendLine)
 }
 
-// clock says that times are seconds since nobody knows when.
+// clock is unknown: times are seconds since an unpublished date.
 func (t *tasks) clock() clock { return clock{} }
 
-// line returns the line at which the job begins.
 func (t *tasks) line() int { return t.at }
 
-// skipped returns the number of tasks that were left out.
 func (t *tasks) skipped() int { return t.left }
 
 // owners say who submitted a job, and when. It holds 64 bits of a hash in place of each
@@ -221,7 +217,6 @@ type owner struct {
 // ownerColumns are the fields of pai_job_table, which has no header either.
 var ownerColumns = []string{"job_name", "inst_id", "user", "status", "start_time", "end_time"}
 
-// readOwners reads a table of jobs.
 func readOwners(fsys files.FS, path string) (*owners, error) {
 	file, err := fsys.Open(path)
 	if err != nil {

@@ -1,11 +1,11 @@
 package trace
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
 
-// gpusPerNode is the default number of GPUs of a node.
 const gpusPerNode = 8
 
 // Kind is a kind of finding about a job.
@@ -28,14 +28,12 @@ const (
 	UnknownState     Kind = "unknown-state" // nothing that is known is said of how it ended
 )
 
-// kindRow is a kind of finding with its text.
 type kindRow struct {
 	kind    Kind
 	refused bool
 	text    string
 }
 
-// kinds are all of them.
 var kinds = []kindRow{
 	{DuplicateID, true, "its ID is that of a job before it"},
 	{NegativeSubmit, true, "it is submitted before second zero"},
@@ -69,18 +67,13 @@ type Finding struct {
 
 // CheckOptions say against what a trace is checked. The zero value knows of no cluster.
 type CheckOptions struct {
-	// VCs are the virtual clusters; none is that their sizes are not known, and nothing is
-	// too large then.
-	VCs []VC
-	// GPUsPerNode is the number of GPUs of a node; zero is 8.
-	GPUsPerNode int
+	VCs         []VC // virtual clusters; none is that their sizes are not known, and nothing is too large then
+	GPUsPerNode int  // number of GPUs of a node; zero is 8
 }
 
 // EnsureDefaults sets what is zero.
 func (o *CheckOptions) EnsureDefaults() {
-	if o.GPUsPerNode == 0 {
-		o.GPUsPerNode = gpusPerNode
-	}
+	o.GPUsPerNode = cmp.Or(o.GPUsPerNode, gpusPerNode)
 }
 
 // Validate says what is wrong with the options.

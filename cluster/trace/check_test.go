@@ -25,8 +25,7 @@ func sound(id string) trace.Job {
 
 func TestWhatIsOdd(t *testing.T) {
 	o := trace.CheckOptions{VCs: []trace.VC{{Name: "red", Nodes: 2}}}
-	found, err := trace.Check([]trace.Job{sound("1"), sound("2")}, o)
-	require.NoError(t, err)
+	found := must(trace.Check([]trace.Job{sound("1"), sound("2")}, o))
 	require.Empty(t, found)
 	for kind, spoil := range map[trace.Kind]func(*trace.Job){
 		trace.DuplicateID:      func(j *trace.Job) { j.ID = "1" },
@@ -44,25 +43,22 @@ func TestWhatIsOdd(t *testing.T) {
 		jobs := []trace.Job{sound("1"), sound("2"), sound("3"), sound("4")}
 		spoil(&jobs[1])
 		spoil(&jobs[3])
-		found, err := trace.Check(jobs, o)
-		require.NoError(t, err)
+		found := must(trace.Check(jobs, o))
 		require.Len(t, found, 1, kind)
 		require.Equal(t, trace.Finding{Kind: kind, Text: found[0].Text, Count: 2, Refused: kind.Refused(), FirstLine: 2, FirstID: jobs[1].ID}, found[0])
 		require.NotEmpty(t, found[0].Text)
 	}
 	early := sound("1")
 	early.Submit = -1
-	found, err = trace.Check([]trace.Job{early}, o)
-	require.NoError(t, err)
+	found = must(trace.Check([]trace.Job{early}, o))
 	require.Equal(t, trace.NegativeSubmit, found[0].Kind)
-	_, err = trace.Check(nil, trace.CheckOptions{GPUsPerNode: -1})
+	_, err := trace.Check(nil, trace.CheckOptions{GPUsPerNode: -1})
 	require.ErrorContains(t, err, "a node has -1 GPUs")
 }
 
 // Jobs that a simulator cannot run are told as they come.
 func TestJobsAreRefused(t *testing.T) {
-	c, err := trace.NewChecker(trace.CheckOptions{})
-	require.NoError(t, err)
+	c := must(trace.NewChecker(trace.CheckOptions{}))
 	good, bad, odd := sound("1"), sound("2"), sound("3")
 	bad.Duration, odd.GPUs = -1, 3
 	require.True(t, c.Add(&good, 2))
@@ -80,31 +76,25 @@ func kindsOf(found []trace.Finding) (list []trace.Kind) {
 }
 
 func summaryOf(t *testing.T, r *trace.Reader, o trace.CheckOptions) *trace.Summary {
-	s, err := trace.Summarize(r, o)
-	require.NoError(t, err)
-	return s
+	return must(trace.Summarize(r, o))
 }
 
 func TestSummaries(t *testing.T) {
 	for name, s := range samples {
-		r, err := trace.NewReader(strings.NewReader(s.text), "a.csv", trace.Options{})
-		require.NoError(t, err)
-		got, err := json.MarshalIndent(summaryOf(t, r, trace.CheckOptions{VCs: []trace.VC{{Name: "red", Nodes: 3}, {Name: "empty", Nodes: 1}}}), "", "  ")
-		require.NoError(t, err)
+		r := must(trace.NewReader(strings.NewReader(s.text), "a.csv", trace.Options{}))
+		got := must(json.MarshalIndent(summaryOf(t, r, trace.CheckOptions{VCs: []trace.VC{{Name: "red", Nodes: 3}, {Name: "empty", Nodes: 1}}}), "", "  "))
 		golden := filepath.Join("testdata", "summaries", strings.NewReplacer(" ", "-", "'s", "").Replace(name)+".json")
 		if *update {
 			require.NoError(t, os.MkdirAll(filepath.Dir(golden), 0o755))
 			require.NoError(t, os.WriteFile(golden, append(got, '\n'), 0o644))
 		}
-		want, err := os.ReadFile(golden)
-		require.NoError(t, err)
+		want := must(os.ReadFile(golden))
 		require.Equal(t, string(want), string(got)+"\n", name)
 	}
 }
 
 func TestTheSizeThatAFileSays(t *testing.T) {
-	r, err := trace.NewReader(strings.NewReader(smallSWF), "a.swf", trace.Options{})
-	require.NoError(t, err)
+	r := must(trace.NewReader(strings.NewReader(smallSWF), "a.swf", trace.Options{}))
 	s := summaryOf(t, r, trace.CheckOptions{})
 	require.Equal(t, 128, s.GPUs)
 	require.NotNil(t, s.Load)
@@ -112,10 +102,8 @@ func TestTheSizeThatAFileSays(t *testing.T) {
 }
 
 func TestSummaryOfThePublishedMonth(t *testing.T) {
-	vcs, err := trace.ReadNodes(files.OS{}, referenceFile(t, "vc_config.csv"))
-	require.NoError(t, err)
-	r, err := trace.Open(files.OS{}, referenceFile(t, "venus_sept_trace.csv"), trace.Options{})
-	require.NoError(t, err)
+	vcs := must(trace.ReadNodes(files.OS{}, referenceFile(t, "vc_config.csv")))
+	r := must(trace.Open(files.OS{}, referenceFile(t, "venus_sept_trace.csv"), trace.Options{}))
 	s := summaryOf(t, r, trace.CheckOptions{VCs: vcs})
 	require.NoError(t, r.Close())
 	require.Equal(t, []any{23_859, 118, 15, 1080}, []any{s.Jobs, s.Users, len(s.VCs), s.GPUs})
@@ -135,16 +123,13 @@ func TestMemoryDoesNotGrowWithLines(t *testing.T) {
 		t.Skip("left out: it reads 200,000 jobs; run without -short")
 	}
 	var text bytes.Buffer
-	g, err := trace.Generate(trace.GenerateOptions{Jobs: 200_000})
-	require.NoError(t, err)
-	w, err := trace.NewWriter(&text, trace.WriterOptions{})
-	require.NoError(t, err)
+	g := must(trace.Generate(trace.GenerateOptions{Jobs: 200_000}))
+	w := must(trace.NewWriter(&text, trace.WriterOptions{}))
 	var job trace.Job
 	for g.Read(&job) == nil {
 		require.NoError(t, w.Write(&job))
 	}
-	r, err := trace.NewReader(&text, "a.csv", trace.Options{})
-	require.NoError(t, err)
+	r := must(trace.NewReader(&text, "a.csv", trace.Options{}))
 	before := heap()
 	n := 0
 	for r.Read(&job) == nil {

@@ -120,7 +120,6 @@ func count(cell []byte) (int, bool) {
 	return int(v), 0 <= v && v <= maxCount
 }
 
-// dateLength is the length of 2006-01-02 15:04:05.
 const dateLength = 19
 
 // dates reads dates without a time zone as seconds since 1970. It remembers the last day,

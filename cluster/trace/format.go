@@ -3,6 +3,7 @@ package trace
 import (
 	"bufio"
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -96,7 +97,6 @@ func told(text *bufio.Reader, path, name string) (*format, error) {
 	return nil, source.fault(0, 0, "", "the file begins like no trace that is known", "name its format, one of "+names())
 }
 
-// firstLine is the first line of a file's beginning.
 func firstLine(head []byte) []byte {
 	line, _, _ := bytes.Cut(head, []byte("\n"))
 	return bytes.TrimSuffix(line, []byte("\r"))
@@ -114,21 +114,11 @@ func header(head []byte) map[string]bool {
 // hasColumns says whether a header has all of some columns.
 func hasColumns(head []byte, names ...string) bool {
 	have := header(head)
-	for _, name := range names {
-		if !have[name] {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(names, func(name string) bool { return !have[name] })
 }
 
 // hasColumn says whether a header has a column by any of its names.
 func hasColumn(head []byte, names []string) bool {
 	have := header(head)
-	for _, name := range names {
-		if have[name] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(names, func(name string) bool { return have[name] })
 }

@@ -163,8 +163,7 @@ func TestFaultsInFormats(t *testing.T) {
 func TestAlibabasTableOfJobs(t *testing.T) {
 	o := trace.Options{JobTable: write(t, "pai_job_table.csv", smallOwners)}
 	path := write(t, "pai_task_table.csv", smallAlibaba2020)
-	all, err := trace.ReadAll(files.OS{}, path, o)
-	require.NoError(t, err)
+	all := must(trace.ReadAll(files.OS{}, path, o))
 	require.Equal(t, []string{"ann", "", ""}, []string{all.Jobs[0].User, all.Jobs[1].User, all.Jobs[2].User})
 	require.Equal(t, int64(990), all.Jobs[0].Submit)
 	require.Equal(t, int64(600), all.Jobs[0].Duration, "it waited for ten seconds")
@@ -173,10 +172,10 @@ func TestAlibabasTableOfJobs(t *testing.T) {
 		"j1,i1,ann,Terminated,soon,1601.0\n":  `jobs.csv:1:22: start_time is "soon": want a number of seconds`,
 		"j1,i1,\"ann,Terminated,990,1601.0\n": "jobs.csv:1:7: a quote begins here",
 	} {
-		_, err = trace.ReadAll(files.OS{}, path, trace.Options{JobTable: write(t, "jobs.csv", text)})
+		_, err := trace.ReadAll(files.OS{}, path, trace.Options{JobTable: write(t, "jobs.csv", text)})
 		require.ErrorContains(t, err, want)
 	}
-	_, err = trace.Open(files.OS{}, path, trace.Options{JobTable: path + "y"})
+	_, err := trace.Open(files.OS{}, path, trace.Options{JobTable: path + "y"})
 	require.ErrorContains(t, err, "reading "+path+"y")
 }
 

@@ -57,8 +57,7 @@ func requirePlace(t *testing.T, err error) {
 
 func requireReadBack(t *testing.T, jobs []trace.Job) {
 	var out bytes.Buffer
-	w, err := trace.NewWriter(&out, trace.WriterOptions{RAM: true})
-	require.NoError(t, err)
+	w := must(trace.NewWriter(&out, trace.WriterOptions{RAM: true}))
 	for k := range jobs {
 		require.NoError(t, w.Write(&jobs[k]))
 	}
@@ -85,8 +84,7 @@ func FuzzReadNodes(f *testing.F) {
 // A reader may be given its bytes one by one.
 func TestSlowReadersAreReadToTheEnd(t *testing.T) {
 	for name, s := range samples {
-		r, err := trace.NewReader(oneByOne{strings.NewReader(s.text)}, "a.csv", trace.Options{})
-		require.NoError(t, err)
+		r := must(trace.NewReader(oneByOne{strings.NewReader(s.text)}, "a.csv", trace.Options{}))
 		jobs, err := drain(r)
 		require.NoError(t, err, name)
 		require.Equal(t, s.jobs, jobs, name)

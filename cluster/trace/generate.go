@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -35,48 +36,26 @@ const (
 // month of a cluster for research that Helios calls Venus: 23,859 jobs in 26 days on 135
 // nodes.
 type GenerateOptions struct {
-	// Jobs is the number of jobs; zero is 23,859.
-	Jobs int
-	// Days is the number of days of submission; zero is 26.
-	Days int
-	// Nodes is the number of nodes of the cluster; zero is 135.
-	Nodes int
-	// GPUsPerNode is the number of GPUs of a node; zero is 8.
-	GPUsPerNode int
-	// VCs is the number of virtual clusters that share the nodes; zero is one for every
-	// nine nodes.
-	VCs int
-	// Users is the number of users, each in one virtual cluster; zero is eight for
-	// each virtual cluster.
-	Users int
+	Jobs        int // number of jobs; zero is 23,859
+	Days        int // number of days of submission; zero is 26
+	Nodes       int // number of nodes of the cluster; zero is 135
+	GPUsPerNode int // number of GPUs of a node; zero is 8
+	VCs         int // number of virtual clusters that share the nodes; zero is one for every nine nodes
+	Users       int // number of users, each in one virtual cluster; zero is eight for each virtual cluster
 	// Load is the GPU time that jobs want over what the cluster has in these days, to which
 	// durations are stretched; zero leaves them as they are drawn.
-	Load float64
-	// Seed is the seed of all draws; zero is a seed like any other.
-	Seed uint64
-	// Arrivals is the distribution of submissions over the days; zero is Diurnal.
-	Arrivals Arrivals
-	// Start is the date of second zero, which has to be a midnight in UTC; the zero time is
-	// Tuesday 2020-09-01.
-	Start time.Time
+	Load     float64
+	Seed     uint64    // seed of all draws; zero is a seed like any other
+	Arrivals Arrivals  // distribution of submissions over the days; zero is Diurnal
+	Start    time.Time // date of second zero, which has to be a midnight in UTC; the zero time is Tuesday 2020-09-01
 }
 
 // EnsureDefaults sets what is zero.
 func (o *GenerateOptions) EnsureDefaults() {
-	for _, d := range []struct {
-		field *int
-		value int
-	}{{&o.Jobs, defaultJobs}, {&o.Days, defaultDays}, {&o.Nodes, defaultNodes}, {&o.GPUsPerNode, gpusPerNode}} {
-		if *d.field == 0 {
-			*d.field = d.value
-		}
-	}
-	if o.VCs == 0 {
-		o.VCs = max(o.Nodes/9, 1)
-	}
-	if o.Users == 0 {
-		o.Users = usersPerVC * o.VCs
-	}
+	o.Jobs, o.Days = cmp.Or(o.Jobs, defaultJobs), cmp.Or(o.Days, defaultDays)
+	o.Nodes, o.GPUsPerNode = cmp.Or(o.Nodes, defaultNodes), cmp.Or(o.GPUsPerNode, gpusPerNode)
+	o.VCs = cmp.Or(o.VCs, max(o.Nodes/9, 1))
+	o.Users = cmp.Or(o.Users, usersPerVC*o.VCs)
 	if o.Start.IsZero() {
 		o.Start = dateOf(2020, 9, 1)
 	}
@@ -206,7 +185,7 @@ func divided(nodes, n int) []VC {
 	return vcs
 }
 
-// housed gives each virtual cluster its users, in turns.
+// housed divides the users among the virtual clusters, round robin.
 func housed(users int, vcs []VC) [][]string {
 	owners := make([][]string, len(vcs))
 	for u := range users {

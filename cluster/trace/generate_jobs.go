@@ -48,7 +48,7 @@ var gpuMix = []struct {
 	{48, 0.6}, {56, 1}, {64, 1.2}, {80, 0.5}, {96, 0.5}, {112, 0.7}, {120, 4.3}, {128, 16.9}, {136, 1.6}, {144, 0.5}, {152, 0.3}, {160, 1},
 }
 
-// genSize is a number of GPUs and who can have it.
+// genSize is a number of GPUs and the virtual clusters that have as many.
 type genSize struct {
 	gpus  int
 	upTo  float64 // share of jobs up to this size, from 0 to 1

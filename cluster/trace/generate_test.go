@@ -90,8 +90,7 @@ func shapeOf(jobs []trace.Job, start time.Time) (s shape) {
 
 // published is the shape of the month of Venus.
 func published(t *testing.T) shape {
-	all, err := trace.ReadAll(files.OS{}, referenceFile(t, "venus_sept_trace.csv"), trace.Options{})
-	require.NoError(t, err)
+	all := must(trace.ReadAll(files.OS{}, referenceFile(t, "venus_sept_trace.csv"), trace.Options{}))
 	return shapeOf(all.Jobs, time.Date(2020, 4, 1, 0, 0, 0, 0, time.UTC))
 }
 
@@ -150,8 +149,7 @@ func TestGeneratedJobsCanAllBeSimulated(t *testing.T) {
 			require.Len(t, jobs, o.Jobs)
 			require.Len(t, g.VCs(), o.VCs)
 			require.Equal(t, o.Nodes, trace.Nodes(g.VCs()))
-			found, err := trace.Check(jobs, trace.CheckOptions{VCs: g.VCs(), GPUsPerNode: o.GPUsPerNode})
-			require.NoError(t, err)
+			found := must(trace.Check(jobs, trace.CheckOptions{VCs: g.VCs(), GPUsPerNode: o.GPUsPerNode}))
 			for _, f := range found {
 				require.Equal(t, trace.OddGPUs, f.Kind, "%+v", f)
 			}
@@ -210,10 +208,8 @@ func TestDurationsCanBeLearned(t *testing.T) {
 func TestEqualSeedsGiveEqualBytes(t *testing.T) {
 	text := func(seed uint64) string {
 		var out bytes.Buffer
-		g, err := trace.Generate(trace.GenerateOptions{Seed: seed, Jobs: 2000})
-		require.NoError(t, err)
-		w, err := trace.NewWriter(&out, trace.WriterOptions{Start: g.Start()})
-		require.NoError(t, err)
+		g := must(trace.Generate(trace.GenerateOptions{Seed: seed, Jobs: 2000}))
+		w := must(trace.NewWriter(&out, trace.WriterOptions{Start: g.Start()}))
 		var job trace.Job
 		for g.Read(&job) == nil {
 			require.NoError(t, w.Write(&job))
@@ -234,8 +230,7 @@ func TestGenerateOptionsAreCheckedTogether(t *testing.T) {
 // BenchmarkGenerate makes a million jobs on 500 nodes.
 func BenchmarkGenerate(b *testing.B) {
 	for b.Loop() {
-		g, err := trace.Generate(trace.GenerateOptions{Jobs: 1_000_000, Nodes: 500})
-		require.NoError(b, err)
+		g := must(trace.Generate(trace.GenerateOptions{Jobs: 1_000_000, Nodes: 500}))
 		var job trace.Job
 		for g.Read(&job) == nil {
 			continue

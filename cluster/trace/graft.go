@@ -49,7 +49,6 @@ type ours struct {
 	start clock
 }
 
-// clock returns the date of second zero, if the header has it.
 func (o *ours) clock() clock { return o.start }
 
 func openOurs(source lines, _ *Options) (rows, error) {
@@ -85,7 +84,6 @@ func setSeconds(_ *table, job *Job, cell []byte) string {
 
 func setShare(_ *table, job *Job, cell []byte) string { return setCount(&job.Share, cell) }
 
-// ourWriter writes all fields.
 type ourWriter struct {
 	start time.Time
 	ram   bool // whether memory has a column
@@ -109,7 +107,6 @@ func (w *ourWriter) header(line []byte) []byte {
 	return append(line, '\n')
 }
 
-// job writes a row.
 func (w *ourWriter) job(line []byte, job *Job) ([]byte, error) {
 	line = appendCells(line, job.ID, job.User, job.VC, job.Name)
 	for _, v := range [...]int64{job.Submit, job.Duration, int64(job.GPUs), int64(job.Share), int64(job.CPUs)} {

@@ -52,7 +52,6 @@ func (*heliosWriter) header(line []byte) []byte {
 	return append(line, '\n')
 }
 
-// job writes a row. Its submission is a date where second zero has one.
 func (w *heliosWriter) job(line []byte, job *Job) ([]byte, error) {
 	line = appendCells(line, job.ID, job.User, job.VC, job.Name)
 	line = strconv.AppendInt(append(line, ','), int64(job.GPUs), 10)

@@ -53,8 +53,7 @@ func (l *lines) longLine(begin []byte) ([]byte, error) {
 	}
 }
 
-// ended says of an error of reading which file it is of. A compressed file that is
-// damaged is malformed.
+// ended adds the path to an error of reading. A damaged compressed file is malformed.
 func (l *lines) ended(err error) error {
 	var known *Error
 	switch {

@@ -112,7 +112,7 @@ func WriteNodes(fsys files.FS, path string, vcs []VC) error {
 		_, _ = out.WriteString(",num\n") // the first error comes out of Flush
 		var line []byte
 		for _, vc := range vcs {
-			line = appendCell(line[:0], vc.Name)
+			line = AppendCell(line[:0], vc.Name)
 			line = strconv.AppendInt(append(line, ','), int64(vc.Nodes), 10)
 			_, _ = out.Write(append(line, '\n'))
 		}

@@ -16,11 +16,8 @@ func TestNodesAreWrittenAndReadBack(t *testing.T) {
 	vcs := []trace.VC{{Name: "red", Nodes: 9}, {Name: "a, \"b\"", Nodes: 1}, {Name: "blue", Nodes: 20}}
 	path := filepath.Join(t.TempDir(), "nodes.csv")
 	require.NoError(t, trace.WriteNodes(files.OS{}, path, vcs))
-	read, err := trace.ReadNodes(files.OS{}, path)
-	require.NoError(t, err)
-	require.Equal(t, vcs, read, "in the same order")
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
+	require.Equal(t, vcs, must(trace.ReadNodes(files.OS{}, path)), "in the same order")
+	text := must(os.ReadFile(path))
 	require.Equal(t, ",num\nred,9\n\"a, \"\"b\"\"\",1\nblue,20\n", string(text))
 }
 

@@ -56,24 +56,15 @@ func (w *Window) holds(second int64) bool {
 // Options say how a trace is read and which of its jobs are kept. The zero value keeps
 // all jobs of a file whose format its first bytes tell.
 type Options struct {
-	// Format is the name of one of [Formats]; empty is to tell it by the file's first
-	// bytes.
-	Format string
-	// Origin is the moment of second zero where rows have dates; zero is Midnight.
-	// Where rows have seconds these stay as they are.
-	Origin Origin
+	Format string // name of one of [Formats]; empty is to tell it by the file's first bytes
+	Origin Origin // moment of second zero where rows have dates; zero is Midnight. Where rows have seconds these stay as they are.
 	// Since leaves out jobs submitted before a date, of a trace whose dates are known; the
 	// zero time leaves out none. Dates have no time zone, so it is taken as UTC.
-	Since time.Time
-	// VCs names the virtual clusters whose jobs are kept; none is all.
-	VCs []string
-	// OnlyGPU leaves out jobs without GPUs; false keeps them.
-	OnlyGPU bool
-	// Window leaves out jobs submitted outside of it, in seconds since second zero; nil
-	// leaves out none.
-	Window *Window
-	// Processors is the meaning of a processor in format swf; zero is a GPU.
-	Processors Processors
+	Since      time.Time
+	VCs        []string   // names the virtual clusters whose jobs are kept; none is all
+	OnlyGPU    bool       // leaves out jobs without GPUs; false keeps them
+	Window     *Window    // leaves out jobs submitted outside of it, in seconds since second zero; nil leaves out none
+	Processors Processors // meaning of a processor in format swf; zero is a GPU
 	// JobTable is the path of the table pai_job_table, which says of format alibaba2020 who
 	// submitted a job, and when; empty is to do without. It is held in memory, 60 bytes
 	// for each job.
@@ -81,9 +72,6 @@ type Options struct {
 
 	owners *owners // what the table says
 }
-
-// EnsureDefaults has nothing to set: every zero is its own default.
-func (o *Options) EnsureDefaults() {}
 
 // Validate names all that is wrong with the options.
 func (o *Options) Validate() error {

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,17 +16,11 @@ const maxPhillyJob = 4 << 20
 var phillyFormat = format{
 	Format: Format{Name: "philly", About: "JSON of the Philly cluster, cluster_job_log"},
 	knows: func(head []byte) bool {
-		for _, b := range head {
-			if b != ' ' && b != '\t' && b != '\r' && b != '\n' {
-				return b == '['
-			}
-		}
-		return false
+		return bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("["))
 	},
 	open: func(source lines, _ *Options) (rows, error) { return openPhilly(source) },
 }
 
-// phillyJob is an entry of the log.
 type phillyJob struct {
 	Status    *string         `json:"status"`
 	VC        *string         `json:"vc"`
@@ -159,7 +154,6 @@ func (p *philly) spent(a *phillyAttempt) (int64, error) {
 	return max(at[1]-at[0], 0), nil
 }
 
-// devices returns the number of devices of an attempt.
 func (a *phillyAttempt) devices() (n int) {
 	for _, node := range a.Detail {
 		n += len(node.GPUs)

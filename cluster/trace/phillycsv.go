@@ -1,16 +1,13 @@
 package trace
 
+import "slices"
+
 // phillyCSVFormat is the Philly trace as simulators cut it down to a table. Each of them
 // has other names for the columns, so several are known.
 var phillyCSVFormat = format{
 	Format: Format{Name: "philly-csv", About: "CSV into which simulators bring the Philly trace"},
 	knows: func(head []byte) bool {
-		for _, c := range phillyCSVColumns {
-			if c.required && !hasColumn(head, c.names) {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(phillyCSVColumns, func(c column) bool { return c.required && !hasColumn(head, c.names) })
 	},
 	open: func(source lines, _ *Options) (rows, error) {
 		t, err := readHeader(source)
@@ -34,8 +31,7 @@ var phillyCSVColumns = []column{
 	{[]string{"model", "model_name"}, false, setModel},
 }
 
-// phillyCSVColumnsOf takes what a table calls a job's name for what it is told by, where
-// there is nothing else.
+// phillyCSVColumnsOf falls back to the column jobname as the job ID.
 func phillyCSVColumnsOf(t *table) []column {
 	known := append([]column{}, phillyCSVColumns...)
 	for _, cell := range t.row {

@@ -70,7 +70,6 @@ func Open(fsys files.FS, path string, o Options) (*Reader, error) {
 // NewReader reads a trace from a stream; path is what errors call it. It opens no file,
 // so it does without the JobTable of options.
 func NewReader(in io.Reader, path string, o Options) (*Reader, error) {
-	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("reading %s: %w", path, err)
 	}
@@ -114,7 +113,6 @@ func plainText(in io.Reader, path string) (*bufio.Reader, error) {
 	return text, nil
 }
 
-// isDamagedGzip knows the errors of a compressed file that is not what was written.
 func isDamagedGzip(err error) bool {
 	return errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, new(flate.CorruptInputError))
 }

@@ -124,8 +124,7 @@ func TestWhatIsKept(t *testing.T) {
 		"none":                            {trace.Options{VCs: []string{"green"}}, "", nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			all, err := trace.ReadAll(files.OS{}, write(t, "a.csv", smallHelios), c.o)
-			require.NoError(t, err)
+			all := must(trace.ReadAll(files.OS{}, write(t, "a.csv", smallHelios), c.o))
 			var ids string
 			var submits []int64
 			for _, job := range all.Jobs {
@@ -199,8 +198,7 @@ func TestAFileThatIsNotThere(t *testing.T) {
 
 // As the simulator of Lucid loads it: the same jobs whether submissions are dates or seconds.
 func TestPublishedTrace(t *testing.T) {
-	vcs, err := trace.ReadNodes(files.OS{}, referenceFile(t, "vc_config.csv"))
-	require.NoError(t, err)
+	vcs := must(trace.ReadNodes(files.OS{}, referenceFile(t, "vc_config.csv")))
 	require.Len(t, vcs, 15)
 	require.Equal(t, trace.VC{Name: "vcEwI", Nodes: 9}, vcs[0])
 	require.Equal(t, trace.VC{Name: "vcgkz", Nodes: 1}, vcs[14])
@@ -209,10 +207,8 @@ func TestPublishedTrace(t *testing.T) {
 	for _, vc := range vcs {
 		o.VCs = append(o.VCs, vc.Name)
 	}
-	seconds, err := trace.ReadAll(files.OS{}, referenceFile(t, "venus_sept_trace.csv"), o)
-	require.NoError(t, err)
-	dates, err := trace.ReadAll(files.OS{}, referenceFile(t, "cluster_full_log.published_order.csv"), o)
-	require.NoError(t, err)
+	seconds := must(trace.ReadAll(files.OS{}, referenceFile(t, "venus_sept_trace.csv"), o))
+	dates := must(trace.ReadAll(files.OS{}, referenceFile(t, "cluster_full_log.published_order.csv"), o))
 	require.Equal(t, "2020-04-01 00:00:00", dates.Start.Format(time.DateTime))
 	require.Len(t, seconds.Jobs, 23_859)
 	require.Equal(t, 3157, ties(seconds.Jobs))
@@ -243,19 +239,26 @@ func brief(jobs []trace.Job) map[trace.Job]bool {
 // BenchmarkReadHelios reads a month of jobs from memory.
 func BenchmarkReadHelios(b *testing.B) {
 	text := bytes.Buffer{}
-	data, err := os.ReadFile(referenceFile(b, "venus_sept_trace.csv"))
-	require.NoError(b, err)
+	data := must(os.ReadFile(referenceFile(b, "venus_sept_trace.csv")))
 	text.Write(data)
 	b.SetBytes(int64(text.Len()))
 	jobs := 0
 	for b.Loop() {
-		r, err := trace.NewReader(bytes.NewReader(data), "month.csv", trace.Options{})
-		require.NoError(b, err)
+		r := must(trace.NewReader(bytes.NewReader(data), "month.csv", trace.Options{}))
 		var job trace.Job
+		var err error
 		for err = r.Read(&job); err == nil; err = r.Read(&job) {
 			jobs++
 		}
 		require.ErrorIs(b, err, io.EOF)
 	}
 	b.ReportMetric(float64(jobs)/b.Elapsed().Seconds(), "jobs/s")
+}
+
+// must returns the value of a call that cannot fail.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

@@ -71,22 +71,16 @@ func Summarize(r *Reader, o CheckOptions) (*Summary, error) {
 	for {
 		var job Job
 		err := r.Read(&job)
+		if isEOF(err) {
+			return t.finish(r, o), nil
+		}
 		if err != nil {
-			return t.finish(r, o), unlessEnd(err)
+			return t.finish(r, o), err
 		}
 		t.add(&job, r.Line())
 	}
 }
 
-// unlessEnd is no error where there is nothing more to read.
-func unlessEnd(err error) error {
-	if isEOF(err) {
-		return nil
-	}
-	return err
-}
-
-// head says what the file says of itself.
 func (t *tally) head(r *Reader, o CheckOptions) {
 	t.sum.Skipped = r.Skipped()
 	if start, known := r.Start(); known && t.sum.Jobs > 0 {
@@ -97,7 +91,6 @@ func (t *tally) head(r *Reader, o CheckOptions) {
 	}
 }
 
-// tally is a summary while jobs come in.
 type tally struct {
 	sum     Summary
 	checker *Checker
@@ -143,7 +136,6 @@ func (t *tally) add(job *Job, line int) {
 
 const secondsOfHour = 3600
 
-// finish turns counts into shares and loads.
 func (t *tally) finish(r *Reader, o CheckOptions) *Summary {
 	t.head(r, o)
 	s := &t.sum

@@ -18,7 +18,6 @@ var swfFormat = format{
 	write: newSWFWriter,
 }
 
-// swfColumns are the fields of a line, in order.
 var swfColumns = []string{
 	"job number", "submit time", "wait time", "run time", "allocated processors", "average CPU time", "used memory",
 	"requested processors", "requested time", "requested memory", "status", "user", "group", "application", "queue",
@@ -66,7 +65,6 @@ type swf struct {
 	users, vcs, titles interner
 }
 
-// next reads a job; comments on the way are taken to heart.
 func (s *swf) next(job *Job) error {
 	for {
 		line, err := s.lines.next()
@@ -198,10 +196,8 @@ func (s *swf) wants(field []byte, want string) error {
 // clock returns the date of second zero, if a comment has it.
 func (s *swf) clock() clock { return s.start }
 
-// line returns the line of the job.
 func (s *swf) line() int { return s.number }
 
-// size returns the size of the cluster.
 func (s *swf) size() (nodes, processors int) { return s.nodes, s.all }
 
 // swfWriter writes lines of numbers. Names become numbers in the order in which they come,
@@ -217,7 +213,6 @@ func newSWFWriter(o *WriterOptions) jobWriter {
 	return &swfWriter{o: o, users: map[string]int{}, vcs: map[string]int{}, apps: map[string]int{}}
 }
 
-// header is comments on the whole.
 func (w *swfWriter) header(line []byte) []byte {
 	line = append(line, "; Version: 2.2\n"...)
 	if !w.o.Start.IsZero() {
@@ -234,7 +229,6 @@ func (w *swfWriter) header(line []byte) []byte {
 	return append(line, "; Note: a processor is a GPU\n"...)
 }
 
-// job writes a line.
 func (w *swfWriter) job(line []byte, job *Job) ([]byte, error) {
 	w.jobs++
 	_, isNumber := integer([]byte(job.ID))

@@ -1,6 +1,9 @@
 package trace
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // column is a field of a table: what headers call it, and what it says of a job.
 type column struct {
@@ -69,16 +72,13 @@ func (t *table) bind(kind string, known []column) error {
 // named is the column that a header calls so; nil where there is none.
 func named(known []column, name string) *column {
 	for k := range known {
-		for _, n := range known[k].names {
-			if n == name {
-				return &known[k]
-			}
+		if slices.Contains(known[k].names, name) {
+			return &known[k]
 		}
 	}
 	return nil
 }
 
-// next reads a row.
 func (t *table) next(job *Job) error {
 	if err := t.cells.next(); err != nil {
 		return err
@@ -100,10 +100,8 @@ func (t *table) next(job *Job) error {
 	return nil
 }
 
-// clock says whether rows have dates.
 func (t *table) clock() clock { return clock{known: t.dated, dates: t.dated} }
 
-// line returns the line at which the row begins.
 func (t *table) line() int { return t.first }
 
 // Wants of cells.

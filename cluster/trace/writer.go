@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -21,27 +22,16 @@ type jobWriter interface {
 
 // WriterOptions say what is written. The zero value is our own format, without a date.
 type WriterOptions struct {
-	// Format is the name of one of [Formats] that can be written; empty is graft.
-	Format string
-	// Start is the date of second zero, in whole seconds and as UTC; the zero time is not
-	// known, and submissions are written as seconds.
-	Start time.Time
-	// Nodes is the number of nodes of the cluster, for the header of format swf; zero leaves
-	// it out.
-	Nodes int
-	// Processors is the number of GPUs of the cluster, for the header of format swf; zero
-	// leaves it out.
-	Processors int
-	// RAM adds a column to format graft with the memory of nodes that jobs ask for; without it
-	// that is lost.
-	RAM bool
+	Format     string    // name of one of [Formats] that can be written; empty is graft
+	Start      time.Time // date of second zero, in whole seconds and as UTC; the zero time is not known, and submissions are written as seconds
+	Nodes      int       // number of nodes of the cluster, for the header of format swf; zero leaves it out
+	Processors int       // number of GPUs of the cluster, for the header of format swf; zero leaves it out
+	RAM        bool      // adds a column to format graft with the memory of nodes that jobs ask for; without it that is lost
 }
 
 // EnsureDefaults sets what is zero.
 func (o *WriterOptions) EnsureDefaults() {
-	if o.Format == "" {
-		o.Format = graftFormat.Name
-	}
+	o.Format = cmp.Or(o.Format, graftFormat.Name)
 	o.Start = o.Start.Truncate(time.Second)
 }
 
@@ -105,7 +95,7 @@ func (w *Writer) Write(job *Job) error {
 	return w.err
 }
 
-// validate says what of a job no reader would take back.
+// validate lists the fields of a job that no reader accepts.
 func (job *Job) validate() error {
 	if job.ID == "" {
 		return errors.New("a job has no ID: give it one")
@@ -156,7 +146,6 @@ func filled(to io.Writer, o WriterOptions, fill func(*Writer) error) error {
 	return fill(w)
 }
 
-// comma separates a cell from those before it.
 func comma(line []byte, k int) []byte {
 	if k > 0 {
 		return append(line, ',')
@@ -167,7 +156,7 @@ func comma(line []byte, k int) []byte {
 // appendCells writes texts with commas between them.
 func appendCells(line []byte, cells ...string) []byte {
 	for k, cell := range cells {
-		line = appendCell(comma(line, k), cell)
+		line = AppendCell(comma(line, k), cell)
 	}
 	return line
 }
@@ -192,26 +181,10 @@ func appendTime(line []byte, start time.Time, submit int64) ([]byte, error) {
 	return at.AppendFormat(line, time.DateTime), nil
 }
 
-// appendCell writes a cell, in quotes where it needs them.
-func appendCell(line []byte, cell string) []byte {
-	if !needsQuotes(cell) {
+// AppendCell adds a cell of a table to a line, in quotes where it needs them.
+func AppendCell(line []byte, cell string) []byte {
+	if !strings.ContainsAny(cell, ",\"\r\n") {
 		return append(line, cell...)
 	}
-	line = append(line, '"')
-	for k := range len(cell) {
-		if cell[k] == '"' {
-			line = append(line, '"')
-		}
-		line = append(line, cell[k])
-	}
-	return append(line, '"')
-}
-
-func needsQuotes(cell string) bool {
-	for k := range len(cell) {
-		if b := cell[k]; b == ',' || b == '"' || b == '\n' || b == '\r' {
-			return true
-		}
-	}
-	return false
+	return append(append(append(line, '"'), strings.ReplaceAll(cell, `"`, `""`)...), '"')
 }

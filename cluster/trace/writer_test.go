@@ -47,8 +47,7 @@ func TestTracesAreWritten(t *testing.T) {
 func TestJobsOfSWFHaveNumbers(t *testing.T) {
 	jobs := []trace.Job{{ID: "b"}, {ID: "7"}}
 	require.Contains(t, written(t, jobs, trace.WriterOptions{Format: "swf"}), "\n1 0 -1 0 0 -1 -1 0 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1\n2 0 ")
-	w, err := trace.NewWriter(new(bytes.Buffer), trace.WriterOptions{Format: "swf"})
-	require.NoError(t, err)
+	w := must(trace.NewWriter(new(bytes.Buffer), trace.WriterOptions{Format: "swf"}))
 	require.NoError(t, w.Write(&jobs[1]))
 	require.ErrorContains(t, w.Write(&jobs[0]), `job "b" has no number, as those before it have`)
 	require.ErrorContains(t, w.Write(&jobs[1]), `job "b"`, "nothing comes after an error")
@@ -62,14 +61,12 @@ func TestWhatCannotBeWritten(t *testing.T) {
 		`job "1" has a figure that is no finite number`:         {ID: "1", Speed: math.NaN()},
 		`takes 1048`: {ID: "1", Name: strings.Repeat("x", 1<<20)},
 	} {
-		w, err := trace.NewWriter(new(bytes.Buffer), trace.WriterOptions{})
-		require.NoError(t, err)
+		w := must(trace.NewWriter(new(bytes.Buffer), trace.WriterOptions{}))
 		require.ErrorContains(t, w.Write(&job), want)
 	}
-	w, err := trace.NewWriter(new(bytes.Buffer), trace.WriterOptions{Format: "helios", Start: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)})
-	require.NoError(t, err)
+	w := must(trace.NewWriter(new(bytes.Buffer), trace.WriterOptions{Format: "helios", Start: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)}))
 	require.ErrorContains(t, w.Write(&trace.Job{ID: "1", Submit: 1e9}), "second 1000000000 is in the year 10030")
-	_, err = trace.NewWriter(new(bytes.Buffer), trace.WriterOptions{Format: "philly", Nodes: -1, Start: time.Date(-5, 1, 1, 0, 0, 0, 0, time.UTC)})
+	_, err := trace.NewWriter(new(bytes.Buffer), trace.WriterOptions{Format: "philly", Nodes: -1, Start: time.Date(-5, 1, 1, 0, 0, 0, 0, time.UTC)})
 	for _, part := range []string{`cannot write format "philly": use one of graft, helios, swf`, "year -5", "neither may be negative"} {
 		require.ErrorContains(t, err, part)
 	}
@@ -103,8 +100,7 @@ func TestOurFormatLosesNothing(t *testing.T) {
 			o.Start = time.Unix(rapid.Int64Range(0, 1e10).Draw(t, "start"), 0)
 		}
 		var out bytes.Buffer
-		w, err := trace.NewWriter(&out, o)
-		require.NoError(t, err)
+		w := must(trace.NewWriter(&out, o))
 		for k := range jobs {
 			require.NoError(t, w.Write(&jobs[k]))
 		}
@@ -116,8 +112,7 @@ func TestOurFormatLosesNothing(t *testing.T) {
 		require.Equal(t, !o.Start.IsZero(), known)
 		require.True(t, !known || start.Equal(o.Start))
 		if !strings.Contains(text, "\r") { // which that package takes off within quotes
-			rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
-			require.NoError(t, err)
+			rows := must(csv.NewReader(strings.NewReader(text)).ReadAll())
 			require.Len(t, rows, len(jobs)+1)
 			for k, job := range jobs {
 				require.Equal(t, []string{job.ID, job.User, job.VC, job.Name}, rows[k+1][:4])
@@ -134,8 +129,7 @@ func TestAGeneratedTraceIsReadBack(t *testing.T) {
 		for _, format := range []string{"graft", "helios"} {
 			path := filepath.Join(t.TempDir(), name)
 			require.NoError(t, trace.WriteFile(files.OS{}, path, trace.WriterOptions{Format: format, Start: g.Start()}, false, writing(jobs)))
-			all, err := trace.ReadAll(files.OS{}, path, trace.Options{})
-			require.NoError(t, err)
+			all := must(trace.ReadAll(files.OS{}, path, trace.Options{}))
 			require.Equal(t, jobs, all.Jobs)
 			require.Equal(t, format, all.Format)
 			require.Equal(t, g.Start(), all.Start)
@@ -158,12 +152,9 @@ func TestAFileIsReplacedOnlyWithForce(t *testing.T) {
 	path := write(t, "a.csv", "precious")
 	err := trace.WriteFile(files.OS{}, path, trace.WriterOptions{}, false, writing(smallJobs()))
 	require.ErrorIs(t, err, fs.ErrExist)
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, "precious", string(text))
+	require.Equal(t, "precious", string(must(os.ReadFile(path))))
 	require.NoError(t, trace.WriteFile(files.OS{}, path, trace.WriterOptions{}, true, writing(smallJobs())))
-	all, err := trace.ReadAll(files.OS{}, path, trace.Options{})
-	require.NoError(t, err)
+	all := must(trace.ReadAll(files.OS{}, path, trace.Options{}))
 	require.Len(t, all.Jobs, 3)
 }
 

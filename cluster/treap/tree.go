@@ -74,7 +74,6 @@ func (o *Tree) Take(j *cluster.Job) {
 // KeyOf returns the place of a job that is in a tree.
 func (a *Arena) KeyOf(j *cluster.Job) *Key { return &a.nodes[j.Number].key }
 
-// has reports whether a job is in the order.
 func (o *Tree) has(j *cluster.Job) bool { return j.Number < len(o.nodes) && o.nodes[j.Number].in }
 
 // hash spreads numbers over all ranks (the finalizer of MurmurHash3).

@@ -44,7 +44,6 @@ func Fields(dir string, name func(field string) string) (map[string]string, erro
 	return words, nil
 }
 
-// structure takes in the fields of one struct.
 func structure(spec *ast.TypeSpec, name func(string) string, words map[string]string) {
 	t, ok := spec.Type.(*ast.StructType)
 	if !ok {
@@ -96,7 +95,6 @@ func commentOf(field *ast.Field) string {
 	return ""
 }
 
-// word is a name as Go writes it.
 var word = regexp.MustCompile(`\b[A-Z][A-Za-z0-9]*\b`)
 
 // sentences makes a comment stand alone: on one line, without the field's own name at

@@ -10,17 +10,14 @@ import (
 // they are written, and descriptions of keys. The zero Dialect knows nothing. It must
 // not change once it is used.
 type Dialect struct {
-	// Words are the texts that a type allows; an empty one stands for the type's zero.
-	Words map[reflect.Type][]string
-	// FieldWords are those of fields whose type is string.
-	FieldWords map[Field][]string
-	// Notations are of types that are written as a text and have no UnmarshalText.
-	Notations map[reflect.Type]Notation
-	// Descriptions say what keys are for, by Field.ID.
-	Descriptions map[string]string
+	Words        map[reflect.Type][]string // texts that a type allows; an empty one stands for the type's zero
+	FieldWords   map[Field][]string        // those of fields whose type is string
+	Notations    map[reflect.Type]Notation // of types that are written as a text and have no UnmarshalText
+	Descriptions map[string]string         // say what keys are for, by Field.ID
 	// Item takes an error of one item of a list apart; nil knows of none.
 	Item func(err error) (list string, index int, key, text string, ok bool)
-	// Renamed maps old keys, with their tables, to the names of the new ones.
+	// Renamed maps old keys, with their tables, to the new keys of the same tables. An old
+	// key is an error, except in a Document that has OldNames.
 	Renamed map[string]string
 
 	outlines sync.Map // *Outline by reflect.Type

@@ -9,6 +9,8 @@ import (
 
 // Document is a file's text and the places of its keys and values.
 type Document struct {
+	OldNames bool // accepts the old names of keys
+
 	file   string
 	text   string
 	starts []int // of lines

@@ -64,7 +64,6 @@ func textOf(v any) string {
 	return fmt.Sprint(v)
 }
 
-// unordered turns tables into maps.
 func unordered(v any) any {
 	switch v := v.(type) {
 	case Table:
@@ -74,11 +73,7 @@ func unordered(v any) any {
 		}
 		return m
 	case []any:
-		list := make([]any, len(v))
-		for k := range v {
-			list[k] = unordered(v[k])
-		}
-		return list
+		return mapped(v, unordered)
 	}
 	return v
 }

@@ -50,7 +50,6 @@ func (d *Document) badText() (int, bool) {
 	return 0, false
 }
 
-// jsonFault places an error of the library.
 func (d *Document) jsonFault(err error) error {
 	text := "invalid JSON: " + err.Error()
 	var found *json.SyntaxError
@@ -67,7 +66,6 @@ type jsonWalk struct {
 	decoder *json.Decoder
 }
 
-// token returns the next token and its place.
 func (w *jsonWalk) token() (json.Token, span) {
 	w.work++
 	start := int(w.decoder.InputOffset())

@@ -44,11 +44,16 @@ func FormatTOML(t Table, tall func(key string) bool) string {
 func FormatJSON(t Table, tall func(key string) bool) string {
 	n := jsonNotation
 	n.tall = tall
-	lines := make([]string, len(t))
-	for k, e := range t {
-		lines[k] = "  " + n.entry(e, "  ")
-	}
+	lines := mapped(t, func(e Entry) string { return "  " + n.entry(e, "  ") })
 	return "{\n" + strings.Join(lines, ",\n") + "\n}\n"
+}
+
+func mapped[A, B any](list []A, of func(A) B) []B {
+	made := make([]B, len(list))
+	for k, v := range list {
+		made[k] = of(v)
+	}
+	return made
 }
 
 // OneLine writes a value in TOML without breaking the line.
@@ -57,14 +62,9 @@ func OneLine(v any) string {
 	if !ok {
 		return tomlNotation.value(v, "")
 	}
-	items := make([]string, len(list))
-	for k, item := range list {
-		items[k] = OneLine(item)
-	}
-	return "[" + strings.Join(items, ", ") + "]"
+	return "[" + strings.Join(mapped(list, OneLine), ", ") + "]"
 }
 
-// entry writes a key and its value.
 func (n notation) entry(e Entry, indent string) string {
 	if list, ok := e.Value.([]any); ok && n.tall(e.Key) {
 		return n.key(e.Key) + n.lines(list, indent)
@@ -72,16 +72,12 @@ func (n notation) entry(e Entry, indent string) string {
 	return n.key(e.Key) + n.value(e.Value, indent)
 }
 
-// value writes a value on a line with an indentation.
 func (n notation) value(v any, indent string) string {
 	switch v := v.(type) {
 	case string:
 		return n.text(v)
 	case Table:
-		fields := make([]string, len(v))
-		for k, e := range v {
-			fields[k] = n.key(e.Key) + n.value(e.Value, indent)
-		}
+		fields := mapped(v, func(e Entry) string { return n.key(e.Key) + n.value(e.Value, indent) })
 		return "{" + strings.Join(fields, ", ") + "}"
 	case []any:
 		return n.list(v, indent)
@@ -110,10 +106,7 @@ func (n notation) lines(list []any, indent string) string {
 		return "[]"
 	}
 	inner := indent + "  "
-	items := make([]string, len(list))
-	for k, item := range list {
-		items[k] = inner + n.value(item, inner)
-	}
+	items := mapped(list, func(item any) string { return inner + n.value(item, inner) })
 	return "[\n" + strings.Join(items, ",\n") + n.last + "\n" + indent + "]"
 }
 

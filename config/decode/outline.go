@@ -70,7 +70,6 @@ func (o *Outline) collect(tables *Outline, t reflect.Type, index []int, rules ta
 	}
 }
 
-// table takes in a struct.
 func (o *Outline) table(field reflect.StructField, from Field, at []int, own, inside tag) {
 	table := o.below(field, from, at, own)
 	table.partial = own.hoist
@@ -82,7 +81,6 @@ func (o *Outline) table(field reflect.StructField, from Field, at []int, own, in
 	table.collect(home, field.Type, at, inside)
 }
 
-// below makes the outline of a field.
 func (o *Outline) below(field reflect.StructField, from Field, at []int, own tag) *Outline {
 	f := &Outline{Key: own.name, Path: append(slices.Clone(o.Path), own.name), index: at, typ: field.Type, From: from, dialect: o.dialect, Result: own.result}
 	if f.Result == Material {
@@ -118,6 +116,11 @@ func (o *Outline) Find(key string) *Outline {
 	return nil
 }
 
+// renamed returns the field of an old key; nil where there is none.
+func (o *Outline) renamed(key string) *Outline {
+	return o.Find(o.dialect.Renamed[strings.Join(append(slices.Clone(o.Path), key), ".")])
+}
+
 // At returns the outline of a dotted path such as time.budget; nil where there is none.
 func (o *Outline) At(path string) *Outline {
 	for key := range strings.SplitSeq(path, ".") {
@@ -130,11 +133,7 @@ func (o *Outline) At(path string) *Outline {
 
 // Keys lists the keys of a table.
 func (o *Outline) Keys() []string {
-	keys := make([]string, len(o.Fields))
-	for k, f := range o.Fields {
-		keys[k] = f.Key
-	}
-	return keys
+	return mapped(o.Fields, func(f *Outline) string { return f.Key })
 }
 
 // Leaves lists the values of a table and of those below it, its own first.
@@ -152,9 +151,5 @@ func (o *Outline) Leaves() []*Outline {
 
 // where is the path as places are kept in a document.
 func (o *Outline) where() []any {
-	where := make([]any, len(o.Path))
-	for k, key := range o.Path {
-		where[k] = key
-	}
-	return where
+	return mapped(o.Path, func(key string) any { return key })
 }

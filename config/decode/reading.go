@@ -82,9 +82,8 @@ func (d *Dialect) Read(doc *Document, set []string, target any) (*Reading, error
 	return r, err
 }
 
-// decode puts the document's values into the struct.
 func (r *Reading) decode(table map[string]any) {
-	d := &decoder{report: func(f Problem) {
+	d := &decoder{oldNames: r.doc.OldNames, report: func(f Problem) {
 		r.add(f)
 		r.spoil(f)
 	}}
@@ -123,6 +122,9 @@ func (r *Reading) spoil(f Problem) {
 			break
 		}
 		inner := o.Find(key)
+		if inner == nil {
+			inner = o.renamed(key)
+		}
 		if inner == nil && f.Key && o.IsTable() {
 			inner = o.Find(nearest(key, o.Keys()))
 		}

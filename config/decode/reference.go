@@ -70,11 +70,7 @@ func (d *Dialect) typeText(o *Outline, t reflect.Type) string {
 	case t.Kind() == reflect.Slice:
 		return "list of: " + d.typeText(o, t.Elem())
 	case o.words != nil:
-		var list []string
-		for _, word := range o.words {
-			list = append(list, code(Quote(word)))
-		}
-		return strings.Join(list, ", ")
+		return strings.Join(mapped(o.words, func(word string) string { return code(Quote(word)) }), ", ")
 	case d.isText(t) || t.Kind() == reflect.String:
 		return "text"
 	case t.Kind() == reflect.Bool:
@@ -85,8 +81,6 @@ func (d *Dialect) typeText(o *Outline, t reflect.Type) string {
 	return "whole number"
 }
 
-// code marks a text as code in a table.
 func code(text string) string { return "`" + strings.ReplaceAll(text, "|", `\|`) + "`" }
 
-// cell keeps a text in its cell.
 func cell(text string) string { return strings.ReplaceAll(text, "\n", " ") }

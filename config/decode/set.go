@@ -5,7 +5,6 @@ import (
 	"strings"
 )
 
-// flagFault is a fault of an assignment on the command line.
 func flagFault(assignment, text string) Fault {
 	return Fault{File: "--set " + assignment, Text: text}
 }

@@ -33,7 +33,6 @@ func Settings(fsys files.FS, path string) ([]Setting, error) {
 	return list, nil
 }
 
-// settingsOf adds the keys of a table.
 func settingsOf(list []Setting, before string, table map[string]any) []Setting {
 	for key, value := range table {
 		if inner, ok := value.(map[string]any); ok {
@@ -55,11 +54,7 @@ func settingText(value any) string {
 	case time.Time:
 		return v.Format(time.RFC3339)
 	case []any:
-		items := make([]string, len(v))
-		for k, item := range v {
-			items[k] = settingText(item)
-		}
-		return "[" + strings.Join(items, ", ") + "]"
+		return "[" + strings.Join(mapped(v, settingText), ", ") + "]"
 	case map[string]any:
 		text, err := json.Marshal(v)
 		if err == nil {

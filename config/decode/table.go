@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"reflect"
@@ -8,10 +9,10 @@ import (
 	"strings"
 )
 
-// decoder puts values into a struct.
 type decoder struct {
-	report func(Problem)
-	given  []*Outline
+	report   func(Problem)
+	given    []*Outline
+	oldNames bool // accepts them
 }
 
 func (d *decoder) fault(where []any, format string, args ...any) {
@@ -21,11 +22,13 @@ func (d *decoder) fault(where []any, format string, args ...any) {
 // below leads one step further.
 func below(where []any, step any) []any { return append(slices.Clone(where), step) }
 
-// table decodes a table into the fields of a struct.
 func (d *decoder) table(o *Outline, where []any, v reflect.Value, table map[string]any) {
 	for _, key := range slices.Sorted(maps.Keys(table)) {
 		inner := below(where, key)
 		f := o.Find(key)
+		if f == nil && d.oldNames {
+			f = o.renamed(key)
+		}
 		if f == nil {
 			d.report(Problem{Where: inner, Key: true, Text: unknownKey(o, key)})
 			continue
@@ -35,21 +38,18 @@ func (d *decoder) table(o *Outline, where []any, v reflect.Value, table map[stri
 }
 
 func unknownKey(o *Outline, key string) string {
-	if now, known := o.dialect.Renamed[strings.Join(append(slices.Clone(o.Path), key), ".")]; known {
-		return fmt.Sprintf("%s is called %s now; rename it", key, now)
+	if now := o.renamed(key); now != nil {
+		return fmt.Sprintf("%s is called %s now; rename it", key, now.Key)
 	}
 	table := ""
 	if len(o.Path) > 0 {
 		table = " in " + o.Name()
 	}
 	hint := Guess(key, o.Keys())
-	if hint == "" {
-		hint = "; known keys are " + strings.Join(o.Keys(), ", ")
-	}
+	hint = cmp.Or(hint, "; known keys are "+strings.Join(o.Keys(), ", "))
 	return fmt.Sprintf("unknown key %q%s%s", shortened(key), table, hint)
 }
 
-// field decodes one value into its field of the struct.
 func (d *decoder) field(f *Outline, where []any, v reflect.Value, in any) {
 	if !f.IsTable() {
 		d.given = append(d.given, f)
@@ -101,7 +101,6 @@ func (d *decoder) list(v reflect.Value, where []any, o *Outline, in any) {
 	v.Set(out)
 }
 
-// item decodes a table in a list.
 func (d *decoder) item(v reflect.Value, where []any, o *Outline, in any) {
 	table, ok := in.(map[string]any)
 	if !ok {

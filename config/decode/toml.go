@@ -34,7 +34,6 @@ func (d *Document) TOML() (map[string]any, error) {
 	return table, nil
 }
 
-// tomlFault places an error of the library.
 func (d *Document) tomlFault(err error) placed {
 	text := "invalid TOML: " + strings.TrimPrefix(err.Error(), "toml: ")
 	var found *toml.DecodeError
@@ -87,7 +86,6 @@ func (w *tomlWalk) expression(node *unstable.Node) {
 	}
 }
 
-// step goes to a key in a table.
 func (w *tomlWalk) step(c cursor, node *unstable.Node) cursor {
 	w.work++
 	key, at := string(node.Data), w.span(node)

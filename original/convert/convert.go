@@ -129,10 +129,10 @@ func (c *converter) fillIn() {
 	c.set("optimizer.lr", 0.01, own)
 	c.set("schedule.rule", "exponential", "after each whole epoch")
 	c.set("schedule.decay", 0.9, own)
-	c.set("schedule.least", 1e-8, own+", and one step further, where it stopped")
+	c.set("schedule.min_lr", 1e-8, own+", and one step further, where it stopped")
 	c.set("distill.off", true, "the original never had a teacher")
 	c.set("adapt.every", true, "after an up the original asked at the start of each epoch,")
-	c.set("adapt.most", int64(1_000_000), "without end,")
+	c.set("adapt.max_decisions", int64(1_000_000), "without end,")
 	c.set("adapt.reset", true, "and made a new optimizer and schedule each time, even for no action")
 	c.set("adapt.compat", "original", "batch normalisation that is not calibrated")
 	c.settle()
@@ -143,16 +143,16 @@ func (c *converter) fillIn() {
 // long as it was above min_lr, and so came to lie below it once.
 func (c *converter) settle() {
 	number := func(path string) float64 { f, _ := published.Number(*c.setting(path)); return f }
-	rate, decay, least := number("optimizer.lr"), number("schedule.decay"), number("schedule.least")
+	rate, decay, least := number("optimizer.lr"), number("schedule.decay"), number("schedule.min_lr")
 	if !(decay > 0 && decay < 1 && rate > 0) {
 		return // the rate stays as it is, or what is wrong is told elsewhere
 	}
 	for rate > least {
 		rate *= decay
 	}
-	*c.setting("schedule.least") = max(rate, math.SmallestNonzeroFloat64)
+	*c.setting("schedule.min_lr") = max(rate, math.SmallestNonzeroFloat64)
 	if number("adapt.divide") > 1 {
-		c.warn("lr_scale moved the rate at which the original stopped to lower it; schedule.least is that of the first rate")
+		c.warn("lr_scale moved the rate at which the original stopped to lower it; schedule.min_lr is that of the first rate")
 	}
 }
 

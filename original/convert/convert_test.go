@@ -115,7 +115,7 @@ func TestWhereTheOriginalStoppedLoweringTheRate(t *testing.T) {
 		j, err := parseJob("a.toml", made.Text)
 		require.NoError(t, err, text)
 		o := j.Options()
-		assert.InEpsilon(t, want, o.Schedule.Least, 1e-12, text)
+		assert.InEpsilon(t, want, o.Schedule.MinLR, 1e-12, text)
 		if o.Schedule.Decay < 1 {
 			assert.InEpsilon(t, want, o.Schedule.Rate(o.Optimizer.LR, 500, 0, 0), 1e-12, text)
 		}
@@ -220,7 +220,7 @@ func TestSimulationsOfTheOriginalAreTranslated(t *testing.T) {
 		"num_actions = 4\n":   {"num_actions = 4.5\n", "agent.num_actions must be a whole number"},
 		"action_set_size = 3": {"action_set_size = 1", "agent.action_set_size must be from 2 to 1000, and not 1"},
 		"set_size = 3":        {"set_size = 6", `there is no marked block "4"`},
-		`change = "up"`:       {`change = "down"`, "the timeline and adapt.most lead to 0"},
+		`change = "up"`:       {`change = "down"`, "the timeline and adapt.max_decisions lead to 0"},
 	} {
 		_, err := translate("a.toml", []byte(strings.Replace(string(text), old, c.new, 1)))
 		var list decode.Faults
@@ -245,7 +245,7 @@ func assertOriginalLearning(t *testing.T, path string, made *Translation) {
 	assert.Equal(t, learn.PolicyOptions{Hidden: 50, Memory: 16, Linear: 128, Time: 8}, l.Policy.PolicyOptions)
 	assert.Equal(t, net2net.Original, l.Table.Compat)
 	assert.Len(t, l.Table.Actions, 4)
-	assert.True(t, strings.HasSuffix(l.Table.File, "data.pkl") && strings.HasSuffix(l.Table.Vocabulary, "models.ids.pkl") && l.Table.Waste && !l.Table.Prefix)
+	assert.True(t, strings.HasSuffix(l.Table.File, "data.pkl") && strings.HasSuffix(l.Table.Vocabulary, "models.ids.pkl") && l.Table.DiscardDraws && !l.Table.Prefix)
 }
 
 func TestEveryKeyOfTheOriginalsLearningIsTranslatedOrTold(t *testing.T) {
@@ -338,7 +338,7 @@ func TestScenariosOfTheOriginalAreItsOwn(t *testing.T) {
 		name := strings.TrimSuffix(want.Simulate.Name, "_v2")
 		text, err := os.ReadFile(filepath.Join("..", "..", "scenarios", "original", name+".toml"))
 		require.NoError(t, err)
-		uncommented := strings.NewReplacer("# weights = ", "weights = ", "# anew = ", "anew = ",
+		uncommented := strings.NewReplacer("# weights = ", "weights = ", "# reset_epochs = ", "reset_epochs = ",
 			"[time]\n", fmt.Sprintf("[time]\nstart = \"%ds\"\n", int(want.Time.Start.Seconds()))).Replace(string(text))
 		got, err := parseScenario(name, uncommented)
 		require.NoError(t, err)

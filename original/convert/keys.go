@@ -53,7 +53,7 @@ var jobKeys = map[string]translator{
 	"optimizer":               text(optimizerKey),
 	"optimizer_args":          argumentsKey,
 	"learning_rate_decay":     number("schedule.decay"),
-	"min_lr":                  number("schedule.least"), // brought to where the original stopped by settle
+	"min_lr":                  number("schedule.min_lr"), // brought to where the original stopped by settle
 	"lr_scale":                number("adapt.divide"),
 	"T":                       untaught,
 	"soft_target_loss_weight": untaught,
@@ -160,7 +160,7 @@ func weightsKey(c *converter, key, path string) {
 		return
 	}
 	c.set("network.weights", path, "was "+key+", as seen from the folder of the original's source")
-	c.set("network.anew", true, "it counted epochs from zero, with the first learning rate")
+	c.set("network.reset_epochs", true, "it counted epochs from zero, with the first learning rate")
 	if _, timed := c.Keys["scheduler.start_time"]; !timed {
 		c.set("time.start", "0s", "the original's default, whatever the runtimes say")
 	}
@@ -171,7 +171,7 @@ func runtimesKey(c *converter, key, path string) {
 		c.warn("%s had no effect: the original read it for weights only", key)
 		return
 	}
-	c.set("network.runtimes", path, "was "+key+"; without anew, what the job would go on from")
+	c.set("network.runtimes", path, "was "+key+"; without reset_epochs, what the job would go on from")
 }
 
 func datasetKey(c *converter, key, name string) {

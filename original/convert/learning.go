@@ -162,7 +162,7 @@ func (c *converter) fillInLearning() {
 		c.set(d.path, d.value, own)
 	}
 	c.set("table.compat", string(net2net.Original), "what its surgery made of a network, which the policy reads")
-	c.set("table.waste", true, "its surgery drew numbers from the stream that actions are drawn from")
+	c.set("table.discard_draws", true, "its surgery drew numbers from the stream that actions are drawn from")
 	c.set("table.prefix", false, "as its last code; the 13-row policies learned with token 0 before the layers")
 	c.set("learn.rule", "reinforce", "the original's")
 	c.set("learn.reward", "tangent", "the original's")

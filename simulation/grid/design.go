@@ -62,7 +62,7 @@ func (d Design) Validate() error {
 		faults = append(faults, fmt.Errorf("there is no design %q; there are %s, %s, %s and %s", string(d.Which), All, Sampled, Halved, Likely))
 	}
 	if d.Most < 0 {
-		faults = append(faults, fmt.Errorf("most is %d; it is at least 1", d.Most))
+		faults = append(faults, fmt.Errorf("max_sequences is %d; it is at least 1", d.Most))
 	}
 	if !(d.Keep >= 0 && d.Keep <= 1) {
 		faults = append(faults, fmt.Errorf("keep is %v; it lies between 0 and 1", d.Keep))

@@ -120,11 +120,11 @@ func (p *Plan) plannable() error {
 	if p.Design.Which == Halved || p.Design.Most <= mostWork/squared {
 		return nil
 	}
-	return fmt.Errorf("scenario %s: %d sequences of %d decisions are too many to plan; lower simulate.most to %d or less", p.Scenario.Name, p.Design.Most, p.Scenario.Decisions, mostWork/squared)
+	return fmt.Errorf("scenario %s: %d sequences of %d decisions are too many to plan; lower simulate.max_sequences to %d or less", p.Scenario.Name, p.Design.Most, p.Scenario.Decisions, mostWork/squared)
 }
 
 func (p *Plan) tooLarge(count string) error {
-	return fmt.Errorf("scenario %s has %s sequences of %d decisions, for each of %d seeds, and simulate.most is %d; raise that, offer fewer actions, or take a design: sample, halve or likely",
+	return fmt.Errorf("scenario %s has %s sequences of %d decisions, for each of %d seeds, and simulate.max_sequences is %d; raise that, offer fewer actions, or take a design: sample, halve or likely",
 		p.Scenario.Name, count, p.Scenario.Decisions, len(p.Seeds), p.Design.Most)
 }
 

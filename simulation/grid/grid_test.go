@@ -57,7 +57,7 @@ func newPlot(t testing.TB, s *torch.Scope, decisions int, seeds ...int64) *plot 
 	require.NoError(t, err)
 	profile, err := trainer.FindProfile("steady")
 	require.NoError(t, err)
-	o := trainer.Options{Batch: 50, EvalBatch: 80, Steady: true, Adapt: trainer.Adapt{Every: true, Most: decisions}}
+	o := trainer.Options{Batch: 50, EvalBatch: 80, Steady: true, Adapt: trainer.Adapt{Every: true, MaxDecisions: decisions}}
 	o.Timeline = trainer.Timeline{Budget: time.Duration(300+60*decisions) * ms, Events: []trainer.Event{{At: 100 * ms, Change: trainer.Up}}}
 	o.EnsureDefaults()
 	require.NoError(t, o.Validate())
@@ -461,7 +461,7 @@ func TestDeepTreesAreRefused(t *testing.T) {
 				_, _, err = NewGrid(p.plan, ground, nil, nil).Size()
 			}
 			require.Error(t, err, which)
-			require.Regexp(t, "more than 300 sequences of 100|too many to plan; lower simulate.most to 200 or less", err.Error(), which)
+			require.Regexp(t, "more than 300 sequences of 100|too many to plan; lower simulate.max_sequences to 200 or less", err.Error(), which)
 		}
 	})
 }

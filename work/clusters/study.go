@@ -25,16 +25,48 @@ type study struct {
 	undivided bool                 // one virtual cluster has all jobs, whatever the trace says
 }
 
-// readStudy reads the files that a configuration names.
-func readStudy(env *work.Env, c *config.Cluster) (*study, error) {
-	s := &study{Cluster: c, env: env, estimates: map[string][]float64{}}
-	var err error
+// mostChecked is the size in bytes of a trace of which Check reads all.
+const mostChecked = 64 << 20
+
+// Check returns what keeps Run from simulating: it reads all files that a configuration
+// names, and of a trace above 64 MiB the first job.
+func Check(env *work.Env, c *config.Cluster) error {
+	if info, err := env.Files.Stat(c.Cluster.Trace); err == nil && info.Size() > mostChecked {
+		return checkLarge(env, c)
+	}
+	s, err := readStudy(env, c)
+	if err != nil {
+		return err
+	}
+	return s.ready()
+}
+
+func checkLarge(env *work.Env, c *config.Cluster) error {
+	if _, err := openStudy(env, c); err != nil {
+		return err
+	}
+	r, err := trace.Open(env.Files, c.Cluster.Trace, trace.Options{Format: c.Cluster.Format})
+	if err != nil {
+		return work.ReadFault(err)
+	}
+	return work.ReadFault(errors.Join(r.Read(&trace.Job{}), r.Close()))
+}
+
+// openStudy finds the files of a study and reads its virtual clusters.
+func openStudy(env *work.Env, c *config.Cluster) (s *study, err error) {
+	s = &study{Cluster: c, env: env, estimates: map[string][]float64{}}
 	if c.Cluster.Data != "" {
 		if s.data, err = cluster.FindData(env.Files, c.Cluster.Data); err != nil {
 			return nil, err
 		}
 	}
-	if err := s.readNodes(); err != nil {
+	return s, s.readNodes()
+}
+
+// readStudy reads the files that a configuration names.
+func readStudy(env *work.Env, c *config.Cluster) (*study, error) {
+	s, err := openStudy(env, c)
+	if err != nil {
 		return nil, err
 	}
 	read, err := trace.ReadAll(env.Files, c.Cluster.Trace, c.Cluster.TraceOptions(s.names()))

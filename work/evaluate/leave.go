@@ -40,7 +40,7 @@ func (e *Evaluation) prepareLeaving() error {
 	leave.Learning, leave.For, leave.Seeds = l, l.Learn.For, cmp.Or(leave.Seeds, l.Run.Seeds)
 	known, held := l.Trees()
 	e.o.Trees = slices.Concat(known, held)
-	e.plan(l.Options(), l.Run.Seed, cmp.Or(l.Run.AtOnce, runtime.GOMAXPROCS(0)))
+	e.plan(l.Options(), l.Run.Seed, cmp.Or(l.Run.Workers, runtime.GOMAXPROCS(0)))
 	return nil
 }
 

@@ -123,7 +123,7 @@ func (st *structural) checkSame() error {
 // train runs all seeds to their end, and shows how far they are.
 func (st *structural) train(ctx context.Context, seeds *seedLog) ([]learning.Result, error) {
 	trees, held := st.Trees()
-	study := &learning.Study{Trees: trees, Held: held, Options: st.Options(), Seeds: st.Run.All(), AtOnce: cmp.Or(st.Run.AtOnce, runtime.GOMAXPROCS(0)),
+	study := &learning.Study{Trees: trees, Held: held, Options: st.Options(), Seeds: st.Run.All(), AtOnce: cmp.Or(st.Run.Workers, runtime.GOMAXPROCS(0)),
 		Every: st.Run.Every, Checkpoint: st.Run.Checkpoint, Now: st.env.Now, Book: seeds}
 	seeds.pace, seeds.drawn = work.NewProgressLimiter(st.env.Now), st.env.Show != nil
 	if seeds.drawn {

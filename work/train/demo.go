@@ -13,7 +13,7 @@ func Demo() []string {
 		`adapt.decider="script"`,
 		`adapt.actions=["deepen:conv2", "widen:conv3:64"]`,
 		"adapt.every=true",
-		"adapt.most=2",
+		"adapt.max_decisions=2",
 		"adapt.noise=0.05", // so that copied channels part
 	}
 }

@@ -1,0 +1,35 @@
+package config
+
+import "strings"
+
+// renamed maps the old name of a key to its new name in the same table. Reading reports
+// the new name; a run folder's resolved file may have the old one.
+var renamed = map[string]string{
+	"adapt.most":     "max_decisions",
+	"network.anew":   "reset_epochs",
+	"parallel.most":  "max_processes",
+	"run.at_once":    "workers",
+	"schedule.least": "min_lr",
+	"simulate.most":  "max_sequences",
+	"table.waste":    "discard_draws",
+}
+
+// newName returns the key that replaces an old one, and other keys as they are.
+func newName(key string) string {
+	if now, old := renamed[key]; old {
+		return inTableOf(key, now)
+	}
+	return key
+}
+
+// oldName returns the first name of a key. Digests use it, so that they stay the same.
+func oldName(key string) string {
+	for old, now := range renamed {
+		if inTableOf(old, now) == key {
+			return old
+		}
+	}
+	return key
+}
+
+func inTableOf(key, name string) string { return key[:strings.LastIndexByte(key, '.')+1] + name }
