@@ -15,7 +15,7 @@ func printSimulateReport(r *simulate.Report, w io.Writer) error {
 		}
 	}
 	s := r.State
-	_, err := fmt.Fprintf(w, "%d of %d runs ended, of %d legs: %d steps of training", s.Ended, s.Sequences, s.Legs, s.Steps)
+	_, err := fmt.Fprintf(w, "%d of %d runs ended, of %d legs: %d steps of training", s.Ended, s.Sequences, s.Segments, s.Steps)
 	if err == nil && s.Alone > s.Steps {
 		_, err = fmt.Fprintf(w, ", %d if each had been run alone (%.1f times)", s.Alone, float64(s.Alone)/float64(s.Steps))
 	}

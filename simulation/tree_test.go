@@ -19,7 +19,7 @@ import (
 // A tree has a node for every beginning of a sequence, with the network that grew so
 // far, and the records at its ends.
 func TestTreesFollowTheirTables(t *testing.T) {
-	tree := treetest.Grove(t, 1)[0]
+	tree := treetest.RandomTrees(t, 1)[0]
 	require.Len(t, tree.Nodes, 4)
 	seen := map[int]bool{}
 	for at, n := range tree.Nodes {

@@ -30,7 +30,7 @@ var episodeColumns = []results.Column{
 	{Name: "episode", Kind: results.Int}, {Name: "sequence", Kind: results.String}, {Name: "accuracy"}, {Name: "objective"},
 }
 
-// Folder is a book in a run folder.
+// Folder records a study in a run folder.
 type Folder struct {
 	Run   *results.Run
 	Table *tables.Table // that is learned from
@@ -59,8 +59,8 @@ func (f *Folder) Row(r Row) error {
 	return f.rows.Append(r.Episodes, r.Objective, r.Accuracy, r.Expected, tables.Sequence(f.Table.Records[r.Greedy].Sequence), r.Temperature, r.Rate)
 }
 
-// Lesson adds rows to the table episodes. With the rule exact there are none.
-func (f *Folder) Lesson(first int, l Lesson) error {
+// Episodes adds rows to the table episodes. With the rule exact there are none.
+func (f *Folder) Episodes(first int, l EpisodeResults) error {
 	for k, end := range l.Ends {
 		r := &f.Table.Records[end]
 		if err := f.episodes.Append(first+k, tables.Sequence(r.Sequence), r.Mean(), l.Objectives[k]); err != nil {

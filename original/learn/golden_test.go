@@ -47,7 +47,7 @@ func publishedTree(t *testing.T, table, network string) (*learn.Tree, *vocab.Voc
 	require.NoError(t, err)
 	n, err := model.Zoo(network, model.ZooOptions{})
 	require.NoError(t, err)
-	tree, err := learn.NewPolicyTree(tab, n, learn.TreeOptions{Surgery: net2net.Options{Compat: net2net.Original}, Tokens: learn.VocabularyTokens(words, false), Waste: true})
+	tree, err := learn.NewPolicyTree(tab, n, learn.TreeOptions{Surgery: net2net.Options{Compat: net2net.Original}, Tokens: learn.VocabularyTokens(words, false), Discard: true})
 	require.NoError(t, err)
 	require.Len(t, tree.States, 21)
 	return tree, words

@@ -20,8 +20,8 @@ type Learner struct {
 	at        torch.PolicyProgress
 }
 
-// Lesson holds the results of episodes, one value for each.
-type Lesson struct {
+// EpisodeResults holds the results of episodes, one value for each.
+type EpisodeResults struct {
 	// Ends are those of the episodes; nil with the rule exact, which plays none.
 	Ends []int32
 	// Objectives are what was descended: the mean over the decisions of minus the log
@@ -81,14 +81,14 @@ func (l *Learner) Done() bool { return l.Episodes() >= l.Options.Episodes }
 
 // Learn learns from so many more episodes, which are whole batches, or from as many as
 // are left.
-func (l *Learner) Learn(episodes int) (Lesson, error) {
+func (l *Learner) Learn(episodes int) (EpisodeResults, error) {
 	episodes = min(episodes, l.Options.Episodes-l.Episodes())
 	if l.Rule == Exact {
 		rewards, err := l.policy.Ascend(episodes, l.rule(), &l.at)
-		return Lesson{Objectives: rewards}, err
+		return EpisodeResults{Objectives: rewards}, err
 	}
 	e, err := l.policy.Learn(episodes, l.random, l.rule(), &l.at)
-	return Lesson{Ends: e.Ends, Objectives: e.Objectives}, err
+	return EpisodeResults{Ends: e.Ends, Objectives: e.Objectives}, err
 }
 
 // Expectation is the expected result of a policy.

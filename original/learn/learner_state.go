@@ -104,9 +104,9 @@ func (l *Learner) draw(s *torch.Scope) error {
 			take(t)
 		}
 	}
-	waste := s.Zeros(torch.Float32, torch.CPU, l.Tree.Waste)
-	s.Uniform(waste, 0, 1, l.random)
-	s.Free(waste)
+	discarded := s.Zeros(torch.Float32, torch.CPU, l.Tree.Discarded)
+	s.Uniform(discarded, 0, 1, l.random)
+	s.Free(discarded)
 	if s.Err() != nil {
 		return s.Err()
 	}

@@ -41,7 +41,7 @@ func madeUp(t *testing.T) (*tables.Table, *learn.Tree, learn.Embedding) {
 	n, err := model.Zoo("ConvNet2", model.ZooOptions{})
 	require.NoError(t, err)
 	known := map[string]int32{}
-	tree, err := learn.NewPolicyTree(table, n, learn.TreeOptions{Surgery: net2net.Options{Compat: net2net.Original}, Waste: true, Tokens: func(n *model.Network) ([]int32, error) {
+	tree, err := learn.NewPolicyTree(table, n, learn.TreeOptions{Surgery: net2net.Options{Compat: net2net.Original}, Discard: true, Tokens: func(n *model.Network) ([]int32, error) {
 		var tokens []int32
 		for _, layer := range vocab.LayerKeys(n) {
 			if _, has := known[layer]; !has {
@@ -73,8 +73,8 @@ func TestTree(t *testing.T) {
 	require.Len(t, tree.States[1].Tokens, len(tree.States[0].Tokens)+3)
 	// ConvNet2 has 10,474 weights that are drawn, and the original's surgery draws a
 	// convolution of 32 channels, a linear layer of one, or nothing.
-	require.Equal(t, 10_474, tree.Waste)
-	require.Equal(t, []int32{9248, 9248, 2, 0}, tree.States[0].Waste)
+	require.Equal(t, 10_474, tree.Discarded)
+	require.Equal(t, []int32{9248, 9248, 2, 0}, tree.States[0].Discarded)
 	require.Greater(t, e.Rows(), 8)
 }
 
@@ -153,8 +153,8 @@ func (m mortal) mind(call func() error) error {
 func (m mortal) Row(r learn.Row) error {
 	return m.mind(func() error { return m.Folder.Row(r) })
 }
-func (m mortal) Lesson(first int, l learn.Lesson) error {
-	return m.mind(func() error { return m.Folder.Lesson(first, l) })
+func (m mortal) Episodes(first int, l learn.EpisodeResults) error {
+	return m.mind(func() error { return m.Folder.Episodes(first, l) })
 }
 func (m mortal) Save(l *learn.Learner) error {
 	return m.mind(func() error { return m.Folder.Save(l) })
@@ -192,7 +192,7 @@ func (c *school) goOn(ctx context.Context, calls int, look func(*learn.Learner))
 		}
 		ticks := 0
 		now := func() time.Time { ticks++; return time.Unix(int64(ticks), 0) }
-		study := &learn.Study{Learner: l, Table: table, Every: 10, Checkpoint: 3 * time.Second, Now: now, Book: mortal{c.folder, &calls}}
+		study := &learn.Study{Learner: l, Table: table, Every: 10, Checkpoint: 3 * time.Second, Now: now, Recorder: mortal{c.folder, &calls}}
 		if outcome, err = study.Run(ctx); err == nil && look != nil {
 			look(l)
 		}

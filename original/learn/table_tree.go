@@ -36,10 +36,10 @@ func VocabularyTokens(v *vocab.Vocabulary, prefix bool) Tokens {
 type TreeOptions struct {
 	Surgery net2net.Options // how actions are done; they need no batch without weights
 	Tokens  Tokens          // must be given; nil is no reader
-	// Waste throws as many random numbers away as the original drew for the weights of
-	// its networks, so that a policy draws the actions that the original's drew on a
-	// CPU. False throws away none.
-	Waste bool
+	// Discard skips as many random numbers as the original drew for the weights of its
+	// networks, so that a policy samples the actions that the original's did on a CPU.
+	// False skips none.
+	Discard bool
 }
 
 // NewPolicyTree is a table as a policy learns from it. Its states are the networks that the
@@ -56,8 +56,8 @@ func NewPolicyTree(t *tables.Table, n *model.Network, o TreeOptions) (*Tree, err
 	for k := range t.Records {
 		tree.Accuracy = append(tree.Accuracy, t.Records[k].Mean())
 	}
-	if o.Waste {
-		tree.Waste = drawn(n)
+	if o.Discard {
+		tree.Discarded = drawn(n)
 	}
 	all := []grown{{net: n}}
 	for k := 0; k < len(all); k++ {
@@ -92,8 +92,8 @@ func addState(t *tables.Table, tree *Tree, g grown, next int, o TreeOptions) ([]
 		if err != nil {
 			return nil, fmt.Errorf("after %s: %w", tables.Tuple(g.prefix), err)
 		}
-		if o.Waste {
-			s.Waste = append(s.Waste, int32(wasted(g.net, net)))
+		if o.Discard {
+			s.Discarded = append(s.Discarded, int32(discarded(g.net, net)))
 		}
 		if len(prefix) == t.Decisions {
 			s.Children = append(s.Children, int32(-1-t.Index(prefix...)))
@@ -148,9 +148,9 @@ func hasWeight(l model.Layer) bool {
 // the weights.
 const madeOfOne = 2
 
-// wasted counts the random numbers that the original drew for a new layer before it
+// discarded counts the random numbers that the original drew for a new layer before it
 // replaced the weights with an identity.
-func wasted(before, after *model.Network) int {
+func discarded(before, after *model.Network) int {
 	had := map[string]int{}
 	for _, leaf := range before.Leaves() {
 		had[leaf.Layer.String()]++

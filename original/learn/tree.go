@@ -17,9 +17,9 @@ type Tree struct {
 	States   []TreeState
 	Accuracy []float64 // of each end, between 0 and 1
 	Actions  int       // that there are in each state
-	// Waste is how many numbers of the random stream are thrown away before the first
-	// action is drawn: the original drew weights for a network then. Zero is none.
-	Waste int
+	// Discarded is the number of random numbers skipped before the first action is drawn:
+	// the original drew a network's weights there. Zero means none.
+	Discarded int
 }
 
 // TreeState is a moment at which a decision is made.
@@ -30,10 +30,9 @@ type TreeState struct {
 	// Children are where each action leads: a state behind this one, or -1 - k for end
 	// k of the tree. All ends are equally many decisions away.
 	Children []int32
-	// Waste is how many numbers of the random stream each action throws away: the
-	// original's surgery drew first weights for a new layer, and then set them. Nil is
-	// none.
-	Waste []int32
+	// Discarded is the number of random numbers skipped for each action: the original's
+	// surgery drew weights for a new layer before it set them. Nil means none.
+	Discarded []int32
 }
 
 // Embedding is a fixed vector for each token. The zero value has none.
@@ -111,8 +110,8 @@ func (t *Tree) policyTree(kind string, time int) (*torch.PolicyTree, error) {
 	for _, s := range t.States {
 		p.Tokens, p.Children = append(p.Tokens, s.Tokens), append(p.Children, s.Children)
 		p.Time = append(p.Time, bilstm.TimeCode(s.Left, s.Budget, time))
-		if s.Waste != nil {
-			p.Waste = append(p.Waste, s.Waste)
+		if s.Discarded != nil {
+			p.Waste = append(p.Waste, s.Discarded)
 		}
 	}
 	return p, nil

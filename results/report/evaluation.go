@@ -26,7 +26,7 @@ func PrintEvaluation(r *runs.EvaluationReport, w io.Writer) error {
 			printSteps(p, t.Steps)
 		}
 		p.Table(verdictTable(t.TableScores, r.Standings))
-		p.Line("%s", chanceText(t.Chance))
+		p.Line("%s", chanceText(t.NoiseEstimate))
 	}
 	if len(r.Tables) > 1 || slices.ContainsFunc(r.Standings, func(s evaluation.Standing) bool { return s.Seeds > 1 }) {
 		p.Line("\nover %s; expected regret of an oracle: %.2f points", document.Plural(len(r.Tables), "table"), r.Floor)
@@ -125,7 +125,7 @@ func rankText(rank float64) string {
 }
 
 // chanceText describes the noise of a table.
-func chanceText(c evaluation.Chance) string {
+func chanceText(c evaluation.NoiseEstimate) string {
 	from := ""
 	switch c.Source {
 	case evaluation.NoiseUnknown:
@@ -193,7 +193,7 @@ func writeEvaluation(r *runs.EvaluationReport, d *document.Document) {
 	for _, t := range r.Tables {
 		d.Head("%s", strings.Join(strings.Fields(tableTitle(t)), " "))
 		d.Show(verdictTable(t.TableScores, r.Standings))
-		d.Say(chanceText(t.Chance))
+		d.Say(chanceText(t.NoiseEstimate))
 	}
 	d.Say(trustRemarks(r.Standings, len(r.Tables))...)
 }

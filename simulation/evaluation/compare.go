@@ -59,7 +59,7 @@ type TableScores struct {
 	Network   string `json:"network"`         // of the table
 	Group     string `json:"group,omitempty"` // that was left out together; empty where nothing was
 	Sequences int    `json:"sequences"`       // of the table
-	Chance
+	NoiseEstimate
 	// Verdicts are one for each entrant, the mean over its seeds. A rival whose
 	// sequence the table has not is left out.
 	Scores []Score `json:"verdicts"`
@@ -97,7 +97,7 @@ type Standing struct {
 // Comparison is the result of candidates over tables.
 type Comparison struct {
 	Against   string        `json:"against"`      // whom differences are to
-	Floor     float64       `json:"floor_points"` // what knowing the truth would leave to be regretted
+	Floor     float64       `json:"floor_points"` // expected regret of an oracle, mean over the tables
 	Tables    []TableScores `json:"tables"`       // each table, and how all fared there
 	Standings []Standing    `json:"standings"`    // in the entrants' order, which is no ranking
 }
@@ -130,7 +130,7 @@ type scored struct {
 // add lets entrants choose in a tree.
 func (c *comparer) add(t *simulation.Tree, group string, entrants []Candidate) error {
 	j := newJudge(t)
-	trial := TableScores{Scenario: t.Name, Network: t.Network, Group: group, Sequences: len(t.Records), Chance: ChanceIn(t.Table, 1), Each: map[string][]Score{}, Runs: map[string][]float64{}}
+	trial := TableScores{Scenario: t.Name, Network: t.Network, Group: group, Sequences: len(t.Records), NoiseEstimate: EstimateNoise(t.Table, 1), Each: map[string][]Score{}, Runs: map[string][]float64{}}
 	scores := map[string]*scored{}
 	for _, e := range entrants {
 		if !slices.ContainsFunc(c.entrants, func(o Candidate) bool { return o.Name == e.Name }) {

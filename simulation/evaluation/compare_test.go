@@ -30,7 +30,7 @@ func noisy(t *testing.T, name string, means ...float64) *simulation.Tree {
 	for _, m := range means {
 		lists = append(lists, []float64{m - 1, m + 1})
 	}
-	return treetest.Plain(t, name, lists...)
+	return treetest.FromAccuracies(t, name, lists...)
 }
 
 // What is compared is told apart only where neither tables nor noise could have made
@@ -64,7 +64,7 @@ func TestDifferencesInsideTheNoise(t *testing.T) {
 	require.True(t, alone.Standing("near").Difference.Inside)
 	require.False(t, alone.Standing("never").Difference.Inside)
 	require.Nil(t, alone.Standing("near").OverTables)
-	unknown, err := Compare([]*simulation.Tree{treetest.Plain(t, "a", []float64{1}, []float64{2}, []float64{3}, []float64{90})}, []Candidate{entrant("best", Oracle()), entrant("first", both)}, "best")
+	unknown, err := Compare([]*simulation.Tree{treetest.FromAccuracies(t, "a", []float64{1}, []float64{2}, []float64{3}, []float64{90})}, []Candidate{entrant("best", Oracle()), entrant("first", both)}, "best")
 	require.NoError(t, err)
 	require.Equal(t, NoiseUnknown, unknown.Tables[0].Source)
 	require.True(t, unknown.Standing("first").Difference.Inside, "without noise one table tells nothing")
@@ -93,8 +93,8 @@ func TestSeedsAreOneLine(t *testing.T) {
 // Tables need not offer the same actions: who cannot choose in one is not compared over
 // all.
 func TestRivalsOfUnequalTables(t *testing.T) {
-	a := treetest.Plain(t, "a", []float64{60}, []float64{64}, []float64{61}, []float64{50})
-	b := treetest.Made(t, "b", 3, rand.New(rand.NewPCG(5, 7)), 0)
+	a := treetest.FromAccuracies(t, "a", []float64{60}, []float64{64}, []float64{61}, []float64{50})
+	b := treetest.Random(t, "b", 3, rand.New(rand.NewPCG(5, 7)), 0)
 	entrants, err := BaselineCandidates([]*simulation.Tree{a, b}, SeenThese)
 	require.NoError(t, err)
 	var names []string
@@ -129,7 +129,7 @@ func TestIntervalsOverGroups(t *testing.T) {
 
 // What noise is read from has an order, so the same table gives the same bits.
 func TestNoiseHasTheSameBits(t *testing.T) {
-	tree := treetest.Made(t, "a", 4, rand.New(rand.NewPCG(5, 7)), 0)
+	tree := treetest.Random(t, "a", 4, rand.New(rand.NewPCG(5, 7)), 0)
 	for k := range tree.Records {
 		tree.Records[k].Accuracy[0] = math.Mod(0.137*float64(k*k+1), 1)
 	}
@@ -138,8 +138,8 @@ func TestNoiseHasTheSameBits(t *testing.T) {
 		again, _ := Noise(tree.Table)
 		require.Equal(t, math.Float64bits(first), math.Float64bits(again))
 	}
-	require.Equal(t, ChanceIn(tree.Table, 0), ChanceIn(tree.Table, 1))
-	require.InDelta(t, first/2, ChanceIn(tree.Table, 0.5).Noise, 1e-12)
+	require.Equal(t, EstimateNoise(tree.Table, 0), EstimateNoise(tree.Table, 1))
+	require.InDelta(t, first/2, EstimateNoise(tree.Table, 0.5).Noise, 1e-12)
 }
 
 func twoSeeds(by By) LeaveOutOptions {
@@ -150,7 +150,7 @@ func twoSeeds(by By) LeaveOutOptions {
 
 // Each table is judged once, by policies and rivals that have seen the other groups.
 func TestCompareLeftOut(t *testing.T) {
-	trees := treetest.Grove(t, 4)
+	trees := treetest.RandomTrees(t, 4)
 	trees[3].Network = "another"
 	for name, by := range map[string]By{"scenario": ByScenario, "network": ByNetwork} {
 		t.Run(name, func(t *testing.T) {
@@ -203,7 +203,7 @@ func TestCompareLeftOutTunes(t *testing.T) {
 	o.Ways = []Way{{Name: "tuned", Options: []learning.Options{idle, quick}}}
 	o.Together = 1
 	o.Seeds = []uint64{1, 2}
-	trees := treetest.Grove(t, 4)
+	trees := treetest.RandomTrees(t, 4)
 	r, err := CompareLeftOut(context.Background(), trees, o)
 	require.NoError(t, err)
 	for k, g := range r.Groups {
@@ -219,13 +219,13 @@ func TestCompareLeftOutStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	o := twoSeeds(nil)
 	o.Tell = func(LeaveOutProgress) { cancel() }
-	_, err := CompareLeftOut(ctx, treetest.Grove(t, 3), o)
+	_, err := CompareLeftOut(ctx, treetest.RandomTrees(t, 3), o)
 	require.ErrorIs(t, err, context.Canceled)
 	require.ErrorContains(t, err, "leave tree 1 out")
 }
 
 func TestWhatCannotBeLeftOut(t *testing.T) {
-	trees := treetest.Grove(t, 2)
+	trees := treetest.RandomTrees(t, 2)
 	_, err := CompareLeftOut(context.Background(), trees[:1], twoSeeds(nil))
 	require.ErrorContains(t, err, "give more tables")
 	bad := twoSeeds(nil)
@@ -242,7 +242,7 @@ func TestWhatCannotBeLeftOut(t *testing.T) {
 
 // A policy that has not learned of what a table offers would choose by chance.
 func TestPoliciesOfOtherKinds(t *testing.T) {
-	tree := treetest.Grove(t, 1)[0]
+	tree := treetest.RandomTrees(t, 1)[0]
 	p, err := decider.NewStructural(decider.StructuralShape{}, 1)
 	require.NoError(t, err)
 	p.Learned = []net2net.Kind{"branch", "widen"}

@@ -17,7 +17,7 @@ import (
 )
 
 func TestVerdicts(t *testing.T) {
-	tree := treetest.Plain(t, "a", []float64{60}, []float64{64}, []float64{61}, []float64{50})
+	tree := treetest.FromAccuracies(t, "a", []float64{60}, []float64{64}, []float64{61}, []float64{50})
 	choosers, err := Baselines([]*simulation.Tree{tree})
 	require.NoError(t, err)
 	verdicts, err := Evaluate([]*simulation.Tree{tree}, choosers...)
@@ -41,7 +41,7 @@ func TestVerdicts(t *testing.T) {
 // One step ahead is not the optimum where what is good alone is not good before
 // something else.
 func TestOneStepIsGreedy(t *testing.T) {
-	tree := treetest.Plain(t, "a", []float64{55}, []float64{60}, []float64{70}, []float64{58})
+	tree := treetest.FromAccuracies(t, "a", []float64{55}, []float64{60}, []float64{70}, []float64{58})
 	verdicts, err := Evaluate([]*simulation.Tree{tree}, OneStep())
 	require.NoError(t, err)
 	require.Equal(t, []string{"deepen:0", "none"}, verdicts[0].Sequence)
@@ -52,7 +52,7 @@ func TestOneStepIsGreedy(t *testing.T) {
 func TestTiesInsideTheNoise(t *testing.T) {
 	// The deviation of the seeds is one point, so a mean of two has 0.71 and a
 	// difference of means 1.
-	tree := treetest.Plain(t, "a", []float64{59.3, 60.7071}, []float64{61.8, 63.2071}, []float64{60.1, 61.5071}, []float64{49.3, 50.7071})
+	tree := treetest.FromAccuracies(t, "a", []float64{59.3, 60.7071}, []float64{61.8, 63.2071}, []float64{60.1, 61.5071}, []float64{49.3, 50.7071})
 	noise, source := Noise(tree.Table)
 	require.Equal(t, NoiseOfSeeds, source)
 	require.InDelta(t, 1/math.Sqrt2, noise, 0.01)
@@ -68,7 +68,7 @@ func TestTiesInsideTheNoise(t *testing.T) {
 // are none, it is said so.
 func TestNoiseOfOrders(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 8))
-	tree := treetest.Made(t, "a", 4, random, 0)
+	tree := treetest.Random(t, "a", 4, random, 0)
 	for k := range tree.Records {
 		r := &tree.Records[k]
 		r.Accuracy[0] = 0.5 + 0.02*random.NormFloat64()
@@ -76,15 +76,15 @@ func TestNoiseOfOrders(t *testing.T) {
 	noise, source := Noise(tree.Table)
 	require.Equal(t, NoiseOfOrders, source)
 	require.InDelta(t, 2, noise, 0.4)
-	_, source = Noise(treetest.Plain(t, "a", []float64{1}, []float64{2}, []float64{3}, []float64{4}).Table)
+	_, source = Noise(treetest.FromAccuracies(t, "a", []float64{1}, []float64{2}, []float64{3}, []float64{4}).Table)
 	require.Equal(t, NoiseUnknown, source)
 }
 
 // The floor is nothing without noise and grows with it.
 func TestFloor(t *testing.T) {
-	tree, random := treetest.Made(t, "a", 3, rand.New(rand.NewPCG(2, 8)), 0.01), rand.New(rand.NewPCG(3, 8))
-	require.Zero(t, Floor(tree.Table, 0, 10, random))
-	low, high := Floor(tree.Table, 0.5, 2000, random), Floor(tree.Table, 2, 2000, random)
+	tree, random := treetest.Random(t, "a", 3, rand.New(rand.NewPCG(2, 8)), 0.01), rand.New(rand.NewPCG(3, 8))
+	require.Zero(t, OracleRegret(tree.Table, 0, 10, random))
+	low, high := OracleRegret(tree.Table, 0.5, 2000, random), OracleRegret(tree.Table, 2, 2000, random)
 	require.Positive(t, low)
 	require.Greater(t, high, 2*low)
 	require.Less(t, high, 2*math.Sqrt(2*math.Log(27))+0.2, "no more than the most of so many draws")
@@ -99,7 +99,7 @@ func TestSummaries(t *testing.T) {
 
 // Whoever is assessed on a group has not seen it, and every tree is assessed once.
 func TestLeaveOut(t *testing.T) {
-	trees := treetest.Grove(t, 4)
+	trees := treetest.RandomTrees(t, 4)
 	trees[3].Network = "another"
 	for name, by := range map[string]By{"scenario": ByScenario, "network": ByNetwork} {
 		t.Run(name, func(t *testing.T) {
@@ -131,7 +131,7 @@ func TestTune(t *testing.T) {
 	o := quick()
 	idle := o
 	idle.Steps, idle.Rate = 1, 1e-9
-	best, regrets, err := Tune(context.Background(), treetest.Grove(t, 4), []learning.Options{idle, o}, []uint64{1, 2}, 2)
+	best, regrets, err := Tune(context.Background(), treetest.RandomTrees(t, 4), []learning.Options{idle, o}, []uint64{1, 2}, 2)
 	require.NoError(t, err)
 	require.Len(t, regrets, 2)
 	require.Equal(t, 1, best, regrets)
@@ -140,7 +140,7 @@ func TestTune(t *testing.T) {
 // A policy is followed from the root, and what it would draw is as likely as its
 // probabilities say.
 func TestChoosersOfPolicies(t *testing.T) {
-	tree := treetest.Grove(t, 1)[0]
+	tree := treetest.RandomTrees(t, 1)[0]
 	p, err := decider.NewStructural(decider.StructuralShape{}, 1)
 	require.NoError(t, err)
 	weighed, err := p.Probabilities(simulation.Situations([]*simulation.Tree{tree})...)

@@ -181,10 +181,10 @@ func TestTheTreeTrainsEachLegOnce(t *testing.T) {
 		require.NoError(t, p.grid().Work(context.Background(), p.worker(&claims{})))
 		state, err := p.grid().Progress()
 		require.NoError(t, err)
-		require.Equal(t, []int{27, 27, 1 + 3 + 9 + 27, 1 + 3 + 9 + 27}, []int{state.Sequences, state.Ended, state.Legs, state.Done})
-		require.Len(t, p.paths, state.Legs)
+		require.Equal(t, []int{27, 27, 1 + 3 + 9 + 27, 1 + 3 + 9 + 27}, []int{state.Sequences, state.Ended, state.Segments, state.Done})
+		require.Len(t, p.paths, state.Segments)
 		slices.Sort(p.paths)
-		require.Len(t, slices.Compact(p.paths), state.Legs, "each once")
+		require.Len(t, slices.Compact(p.paths), state.Segments, "each once")
 
 		table := p.harvest()
 		require.Equal(t, 27+2, strings.Count(table["grid-1.jsonl"], "\n"))

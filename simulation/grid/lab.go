@@ -32,8 +32,8 @@ type Executor struct {
 	Clock func(at time.Duration) trainer.Clock
 	// Now is the machine's clock, which nothing is decided by.
 	Now func() time.Time
-	// Signed is what outcomes say of where they come from: versions and profile.
-	Signed Outcome
+	// Provenance is what outcomes say of where they come from: versions and profile.
+	Provenance Outcome
 	// Watch is called with where a job stands, as Parts.Watch; nil is nobody.
 	Watch func(trainer.Progress)
 }
@@ -154,7 +154,7 @@ func (o *Outcome) goOn(st state) error {
 
 // outcome returns the outcome of a segment before it begins.
 func (l *Executor) outcome(leg Segment, before *Outcome) *Outcome {
-	o := l.Signed
+	o := l.Provenance
 	o.Sequence, o.Seed = append([]string{}, leg.Sequence...), leg.Seed
 	o.Left, o.Step, o.Before, o.Networks, o.Epochs = []float64{}, []float64{}, []float64{}, []string{}, []Epoch{}
 	if before != nil {

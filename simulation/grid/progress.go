@@ -16,7 +16,7 @@ type Progress struct {
 	Sequences int     `json:"sequences"`        // to be run, for all seeds, as far as is known
 	Ended     int     `json:"sequences_ended"`  // of them
 	Failed    int     `json:"sequences_failed"` // of them, too often
-	Legs      int     `json:"legs"`             // they consist of
+	Segments  int     `json:"legs"`             // they consist of
 	Done      int     `json:"legs_done"`        // of them
 	Steps     int64   `json:"steps"`            // of training that were taken
 	Alone     int64   `json:"steps_alone"`      // that the sequences that ended would have taken, each from the beginning
@@ -51,7 +51,7 @@ func (g *Grid) survey(visit visitor) error {
 func (g *Grid) Progress() (Progress, error) {
 	var s Progress
 	var err error
-	if s.Sequences, s.Legs, err = g.Size(); err != nil {
+	if s.Sequences, s.Segments, err = g.Size(); err != nil {
 		return s, err
 	}
 	depths := make([]depth, g.Space.Decisions+1)

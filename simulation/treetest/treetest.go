@@ -15,9 +15,9 @@ import (
 	"graft/trainer"
 )
 
-// Made is a table of so many decisions about ConvSmall, whose accuracies follow a law,
+// Random is a table of so many decisions about ConvSmall, whose accuracies follow a law,
 // with noise of a deviation.
-func Made(t testing.TB, name string, decisions int, random *rand.Rand, noise float64) *simulation.Tree {
+func Random(t testing.TB, name string, decisions int, random *rand.Rand, noise float64) *simulation.Tree {
 	s := tables.Scenario{Name: name, Network: "ConvSmall", Budget: 100, Decisions: decisions, Actions: []string{"deepen:0", "deepen:2", "none"}}
 	worth := map[string]float64{"deepen:0": 0.02 + 0.04*random.Float64(), "deepen:2": 0.02 + 0.04*random.Float64()}
 	var records []tables.Record
@@ -46,17 +46,17 @@ func Made(t testing.TB, name string, decisions int, random *rand.Rand, noise flo
 	return tree
 }
 
-// Grove is some trees that differ.
-func Grove(t testing.TB, count int) (trees []*simulation.Tree) {
+// RandomTrees is some trees that differ.
+func RandomTrees(t testing.TB, count int) (trees []*simulation.Tree) {
 	for k := range count {
-		trees = append(trees, Made(t, fmt.Sprint("tree ", k), 2, rand.New(rand.NewPCG(uint64(k), 7)), 0.02))
+		trees = append(trees, Random(t, fmt.Sprint("tree ", k), 2, rand.New(rand.NewPCG(uint64(k), 7)), 0.02))
 	}
 	return trees
 }
 
-// Plain is a table of two decisions between two actions, with these accuracies in
+// FromAccuracies is a table of two decisions between two actions, with these accuracies in
 // points, one list for each sequence.
-func Plain(t testing.TB, name string, accuracies ...[]float64) *simulation.Tree {
+func FromAccuracies(t testing.TB, name string, accuracies ...[]float64) *simulation.Tree {
 	s := tables.Scenario{Name: name, Network: "ConvSmall", Budget: 10, Decisions: 2, Actions: []string{"deepen:0", "none"}}
 	var records []tables.Record
 	for k, list := range accuracies {
