@@ -16,14 +16,12 @@ import (
 	"graft/original/learn"
 	"graft/original/vocab"
 	"graft/simulation/tables"
+	"graft/simulation/treetest"
 	"graft/torch"
 	"graft/torch/weights"
 )
 
 const reference = "../../../shared/reference/adaptation"
-
-// fourActions lists the actions of the original's tables.
-var fourActions = []string{"deepen:0", "deepen:1", "deepen:2", "none"}
 
 // golden reads one of the original's figures, or skips the test.
 func golden(t *testing.T, name string, into any) {
@@ -43,7 +41,7 @@ func publishedTree(t *testing.T, table, network string) (*learn.Tree, *vocab.Voc
 	f, err := os.Open(filepath.Join(reference, "simulations", table, "data.pkl"))
 	require.NoError(t, err)
 	defer f.Close()
-	tab, err := original.ReadTable(f, tables.Scenario{Name: table, Actions: fourActions}, 42)
+	tab, err := original.ReadTable(f, tables.Scenario{Name: table, Actions: treetest.FourActions}, 42)
 	require.NoError(t, err)
 	n, err := model.Zoo(network, model.ZooOptions{})
 	require.NoError(t, err)

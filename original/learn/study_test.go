@@ -21,6 +21,7 @@ import (
 	"graft/simulation/learning"
 	"graft/simulation/tables"
 	"graft/simulation/tables/tabletest"
+	"graft/simulation/treetest"
 	"graft/torch"
 )
 
@@ -29,11 +30,11 @@ import (
 func madeUp(t *testing.T) (*tables.Table, *learn.Tree, learn.Embedding) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(1, 2))
-	s := tables.Scenario{Name: "made-up", Budget: 400, Decisions: 2, Actions: fourActions}
+	s := tables.Scenario{Name: "made-up", Budget: 400, Decisions: 2, Actions: treetest.FourActions}
 	var records []tables.Record
 	for k := range 16 {
 		// The time of the second decision is that of the first action.
-		records = append(records, tables.Record{Sequence: []string{fourActions[k/4], fourActions[k%4]},
+		records = append(records, tables.Record{Sequence: []string{treetest.FourActions[k/4], treetest.FourActions[k%4]},
 			Left: []float64{330, 315 - float64(k/4)}, Accuracy: []float64{0.5 + 0.3*r.Float64()}, Seeds: []int64{1}})
 	}
 	table, err := tables.New(s, records)

@@ -9,9 +9,34 @@ import (
 	"strings"
 
 	"graft/decider"
+	"graft/model"
 	"graft/net2net"
 	"graft/simulation"
 )
+
+// StepPolicy returns the probability of each action at a point, in the order of the
+// point's. They add up to one.
+type StepPolicy interface {
+	Weigh(ctx context.Context, m Point) ([]float64, error)
+}
+
+// Point is a decision in a sequence.
+type Point struct {
+	Prefix  []string       // the actions so far
+	Actions []string       // to choose from, in the table's order
+	Left    float64        // seconds of the budget
+	Budget  float64        // seconds
+	Network *model.Network // as the prefix has made it, without weights; not to be changed
+}
+
+// Step is a decision along the way.
+type Step struct {
+	Action        string    `json:"action"`        // that was taken, the likeliest
+	Number        int       `json:"number"`        // its place among the table's actions
+	Left          float64   `json:"left_s"`        // seconds
+	Actions       []string  `json:"actions"`       // that it could choose from
+	Probabilities []float64 `json:"probabilities"` // of Actions
+}
 
 // follower takes the likeliest action at each decision.
 type follower struct {
@@ -119,17 +144,17 @@ func Stepwise(ctx context.Context, name string, w StepPolicy) Policy {
 	}}
 }
 
-// weigh shows somebody a node as Evaluate does: actions in the table's order, and the
+// weigh asks a step policy about a node: with the actions in the table's order, and the
 // time of the sequence that goes on with the first action each time.
 func weigh(ctx context.Context, t *simulation.Tree, node int, w StepPolicy) ([]float64, error) {
 	n := t.Nodes[node]
 	m := Point{Prefix: n.Prefix, Actions: t.Choices(n.Prefix), Left: t.LeftAfter(n.Prefix), Budget: t.Budget, Network: n.Network}
 	weighed, err := w.Weigh(ctx, m)
-	if err == nil {
-		err = m.fits(weighed)
-	}
 	if err != nil {
 		return nil, err
+	}
+	if len(weighed) != len(m.Actions) {
+		return nil, fmt.Errorf("it weighs %d actions, and the table has %d; take another policy or another table", len(weighed), len(m.Actions))
 	}
 	shares := make([]float64, len(n.Choices))
 	for k, action := range n.Actions() {

@@ -46,6 +46,22 @@ func Random(t testing.TB, name string, decisions int, random *rand.Rand, noise f
 	return tree
 }
 
+// FourActions are the actions of the original's tables about ConvNet2.
+var FourActions = []string{"deepen:0", "deepen:1", "deepen:2", "none"}
+
+// ConvNet2Table is a table of all sequences of two decisions among FourActions, in their
+// order; the times left tell the sequences apart.
+func ConvNet2Table(t testing.TB, accuracies ...float64) *tables.Table {
+	var records []tables.Record
+	for k, accuracy := range accuracies {
+		records = append(records, tables.Record{Sequence: []string{FourActions[k/4], FourActions[k%4]}, Left: []float64{300 - float64(k), 200 - float64(k)},
+			Accuracy: []float64{accuracy}, Seeds: []int64{42}})
+	}
+	table, err := tables.New(tables.Scenario{Name: "small", Network: "ConvNet2", Budget: 400, Decisions: 2, Actions: FourActions}, records)
+	require.NoError(t, err)
+	return table
+}
+
 // RandomTrees is some trees that differ.
 func RandomTrees(t testing.TB, count int) (trees []*simulation.Tree) {
 	for k := range count {
