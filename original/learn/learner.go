@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"graft/decider"
 	"graft/torch"
 )
 
@@ -115,20 +116,9 @@ func (l *Learner) Expect() (Expectation, error) {
 		return o, err
 	}
 	for state := int32(0); state >= 0; o.Greedy = int(-1 - state) {
-		state = l.Tree.States[state].Children[likeliest(rows[state])]
+		state = l.Tree.States[state].Children[decider.Likeliest(rows[state])]
 	}
 	return o, nil
-}
-
-// likeliest is the first of the largest values.
-func likeliest(values []float64) int {
-	best := 0
-	for k, v := range values {
-		if v > values[best] {
-			best = k
-		}
-	}
-	return best
 }
 
 // Probabilities of the actions in all states of the tree, at a temperature.

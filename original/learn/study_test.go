@@ -69,7 +69,6 @@ func TestTree(t *testing.T) {
 	require.Equal(t, 330.0, tree.States[0].Left)
 	require.Equal(t, 313.0, tree.States[3].Left)
 	require.Equal(t, table.Records[6].Mean(), tree.Accuracy[6])
-	require.Equal(t, []int{1, 2}, tree.Path(6))
 	require.Equal(t, tree.States[0].Tokens, tree.States[4].Tokens, "none changes nothing")
 	require.Len(t, tree.States[1].Tokens, len(tree.States[0].Tokens)+3)
 	// ConvNet2 has 10,474 weights that are drawn, and the original's surgery draws a

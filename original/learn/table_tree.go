@@ -79,8 +79,7 @@ type grown struct {
 // addState adds a state to the tree and returns those behind it, the first of which has
 // the place next.
 func addState(t *tables.Table, tree *Tree, g grown, next int, o TreeOptions) ([]grown, error) {
-	first := firstWith(t, g.prefix)
-	s := TreeState{Left: t.Records[first].Left[len(g.prefix)], Budget: t.Budget}
+	s := TreeState{Left: t.LeftAfter(g.prefix), Budget: t.Budget}
 	var err error
 	if s.Tokens, err = o.Tokens(g.net); err != nil {
 		return nil, fmt.Errorf("after %s: %w", tables.Tuple(g.prefix), err)
@@ -104,16 +103,6 @@ func addState(t *tables.Table, tree *Tree, g grown, next int, o TreeOptions) ([]
 	}
 	tree.States = append(tree.States, s)
 	return more, nil
-}
-
-// firstWith is the place of the sequence that goes on from a beginning with the first
-// action each time: its times stand for those of all that begin so.
-func firstWith(t *tables.Table, prefix []string) int {
-	sequence := slices.Clone(prefix)
-	for len(sequence) < t.Decisions {
-		sequence = append(sequence, t.Actions[0])
-	}
-	return t.Index(sequence...)
 }
 
 func grow(n *model.Network, text string, o net2net.Options) (*model.Network, error) {

@@ -8,6 +8,7 @@ import (
 
 	"graft/original/bilstm"
 	"graft/original/vocab"
+	"graft/stat"
 	"graft/torch"
 )
 
@@ -54,33 +55,19 @@ func (e Embedding) Rows() int {
 	return len(e.Values) / e.Width
 }
 
-// reward transforms an accuracy; mean and deviation are those of the table.
-func reward(kind string, accuracy, mean, deviation float64) float64 {
-	switch kind {
-	case RewardAccuracy:
-		return accuracy
-	case RewardStandard:
-		if deviation == 0 {
-			return 0
-		}
-		return (accuracy - mean) / deviation
-	default:
-		return 100 * math.Tan(accuracy*math.Pi/2)
-	}
-}
-
 // rewards returns the rewards of all ends.
 func (t *Tree) rewards(kind string) []float64 {
-	mean, squares := 0.0, 0.0
-	for _, a := range t.Accuracy {
-		mean += a / float64(len(t.Accuracy))
-	}
-	for _, a := range t.Accuracy {
-		squares += (a - mean) * (a - mean) / float64(len(t.Accuracy))
-	}
+	mean, deviation := stat.Population(t.Accuracy)
 	all := make([]float64, len(t.Accuracy))
 	for k, a := range t.Accuracy {
-		all[k] = reward(kind, a, mean, math.Sqrt(squares))
+		switch {
+		case kind == RewardTangent:
+			all[k] = 100 * math.Tan(a*math.Pi/2)
+		case kind == RewardAccuracy:
+			all[k] = a
+		case deviation > 0:
+			all[k] = (a - mean) / deviation
+		}
 	}
 	return all
 }
@@ -115,27 +102,4 @@ func (t *Tree) policyTree(kind string, time int) (*torch.PolicyTree, error) {
 		}
 	}
 	return p, nil
-}
-
-// Path is the actions from the beginning to an end; nil where nothing leads there.
-func (t *Tree) Path(end int) []int {
-	var walk func(state int32, path []int) []int
-	walk = func(state int32, path []int) []int {
-		for a, child := range t.States[state].Children {
-			here := append(path[:len(path):len(path)], a)
-			if child < 0 && int(-1-child) == end {
-				return here
-			}
-			if child > state {
-				if found := walk(child, here); found != nil {
-					return found
-				}
-			}
-		}
-		return nil
-	}
-	if len(t.States) == 0 {
-		return nil
-	}
-	return walk(0, nil)
 }
