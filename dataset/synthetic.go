@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -24,14 +25,8 @@ type SyntheticOptions struct {
 
 // EnsureDefaults fills unset options.
 func (o *SyntheticOptions) EnsureDefaults() {
-	for _, d := range []struct {
-		value *int
-		zero  int
-	}{{&o.Classes, 10}, {&o.Channels, 3}, {&o.Size, defaultSize}, {&o.Train, 10_000}, {&o.Test, 2_000}, {&o.Noise, 40}} {
-		if *d.value == 0 {
-			*d.value = d.zero
-		}
-	}
+	o.Classes, o.Channels, o.Size = cmp.Or(o.Classes, 10), cmp.Or(o.Channels, 3), cmp.Or(o.Size, defaultSize)
+	o.Train, o.Test, o.Noise = cmp.Or(o.Train, 10_000), cmp.Or(o.Test, 2_000), cmp.Or(o.Noise, 40)
 }
 
 // Validate returns all faults.

@@ -97,7 +97,6 @@ func (r Random) Decide(_ context.Context, s State) (Decision, error) {
 	if err != nil {
 		return Decision{}, fmt.Errorf("decide at random: %w", err)
 	}
-	actions = append(actions, net2net.Action{})
 	random := rand.New(rand.NewPCG(r.Seed, uint64(s.Decisions)))
 	probabilities := make([]float64, len(actions))
 	for k := range probabilities {
@@ -108,17 +107,26 @@ func (r Random) Decide(_ context.Context, s State) (Decision, error) {
 
 // choices are the allowed actions.
 func (r Random) choices(n *model.Network) ([]net2net.Action, error) {
-	if r.Original {
-		var actions []net2net.Action
-		for k := range net2net.OriginalBlocks(n) {
-			actions = append(actions, net2net.Action{Kind: "deepen", Target: fmt.Sprint(k)})
-		}
-		return actions, nil
+	if !r.Original {
+		return Proposals(n, r.Kinds)
 	}
-	kinds := r.Kinds
+	var actions []net2net.Action
+	for k := range net2net.OriginalBlocks(n) {
+		actions = append(actions, net2net.Action{Kind: "deepen", Target: fmt.Sprint(k)})
+	}
+	return append(actions, net2net.Action{}), nil
+}
+
+// Proposals returns the actions of some kinds that fit a network, and last, no action. Nil
+// kinds mean deepen and widen.
+func Proposals(n *model.Network, kinds []net2net.Kind) ([]net2net.Action, error) {
 	if kinds == nil {
 		kinds = usualKinds
 	}
 	actions, err := net2net.Proposals(n)
-	return slices.DeleteFunc(actions, func(a net2net.Action) bool { return !slices.Contains(kinds, a.Kind) }), err
+	if err != nil {
+		return nil, err
+	}
+	actions = slices.DeleteFunc(actions, func(a net2net.Action) bool { return !slices.Contains(kinds, a.Kind) })
+	return append(actions, net2net.Action{}), nil
 }

@@ -1,6 +1,7 @@
 package decider
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -60,10 +61,8 @@ func NewStructural(shape StructuralShape, seed uint64) (*Structural, error) {
 	return p, nil
 }
 
-func (p *Structural) tokenNames() []string { return vocab.Names() }
-
 func (p *Structural) slots() []encoder.Slot {
-	return p.StructuralShape.slots(len(p.tokenNames()), len(features))
+	return p.StructuralShape.slots(len(vocab.Names()), len(features))
 }
 
 // JoinStructural makes an ensemble of policies that learned from the same tables with different
@@ -111,7 +110,7 @@ func (p *Structural) BatchProbabilities(c *Batch) ([][]float64, error) {
 			var logits []float64
 			s.NoGrad(func() { logits, err = torch.Values[float64](p.member(s, values).logits(s, b)) })
 			if s.Err() != nil || err != nil {
-				return fmt.Errorf("weigh actions: %w", firstOf(s.Err(), err))
+				return fmt.Errorf("weigh actions: %w", cmp.Or(s.Err(), err))
 			}
 			p.addShares(sums, logits, c.Starts)
 		}
@@ -120,23 +119,10 @@ func (p *Structural) BatchProbabilities(c *Batch) ([][]float64, error) {
 	return sums, err
 }
 
-func firstOf(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // addShares adds a member's part to the mean probabilities.
 func (p *Structural) addShares(sums [][]float64, logits []float64, starts []int) {
-	temperature := p.Temperature
-	if temperature == 0 {
-		temperature = 1
-	}
 	for k := range sums {
-		for j, share := range Softmax(logits[starts[k]:starts[k+1]], temperature) {
+		for j, share := range Softmax(logits[starts[k]:starts[k+1]], cmp.Or(p.Temperature, 1)) {
 			sums[k][j] += share / float64(len(p.Members))
 		}
 	}
@@ -159,10 +145,11 @@ func Softmax[F float32 | float64](logits []F, temperature float64) []F {
 
 // kinds are the kinds of candidate actions.
 func (p *Structural) kinds() []net2net.Kind {
-	for _, kinds := range [][]net2net.Kind{p.Kinds, p.Learned} {
-		if kinds != nil {
-			return kinds
-		}
+	switch {
+	case p.Kinds != nil:
+		return p.Kinds
+	case p.Learned != nil:
+		return p.Learned
 	}
 	return usualKinds
 }

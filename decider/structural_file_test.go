@@ -40,6 +40,12 @@ func TestPolicyFiles(t *testing.T) {
 	require.Equal(t, want, got)
 	require.Equal(t, decide(t, want, halfTime), decide(t, got, halfTime))
 
+	set, err := want.Set()
+	require.NoError(t, err)
+	require.True(t, decider.IsStructural(set))
+	set.Metadata = map[string]string{"format": "pt"}
+	require.False(t, decider.IsStructural(set))
+
 	path = filepath.Join(t.TempDir(), "fresh.safetensors")
 	require.NoError(t, fresh(t, 9).Write(files.OS{}, path))
 	got, err = decider.ReadStructural(files.OS{}, path)

@@ -1,6 +1,7 @@
 package decider
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -8,6 +9,7 @@ import (
 
 	"graft/encoder"
 	"graft/torch"
+	"graft/vocab"
 )
 
 // StructuralShape holds the sizes of a structural policy.
@@ -18,12 +20,7 @@ type StructuralShape struct {
 
 // EnsureDefaults fills unset sizes.
 func (o *StructuralShape) EnsureDefaults() {
-	if o.Hidden == 0 {
-		o.Hidden = 32
-	}
-	if o.Rounds == 0 {
-		o.Rounds = 2
-	}
+	o.Hidden, o.Rounds = cmp.Or(o.Hidden, 32), cmp.Or(o.Rounds, 2)
 }
 
 // Bounds of shapes, far beyond useful sizes, against damaged files.
@@ -99,7 +96,7 @@ func (p *Structural) member(s *torch.Scope, values [][]float64) *member {
 	for k, slot := range p.slots() {
 		m.tensors = append(m.tensors, torch.From(s, values[k], slot.Shape...))
 	}
-	m.graph = p.graph(len(p.tokenNames())).Bind(m.tensors[:len(m.tensors)-scorers])
+	m.graph = p.graph(len(vocab.Names())).Bind(m.tensors[:len(m.tensors)-scorers])
 	return m
 }
 

@@ -1,6 +1,7 @@
 package decider
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -59,7 +60,7 @@ func (p *MemberTrainer) Step(gradient []float64) error {
 	if s.Err() != nil {
 		return fmt.Errorf("learn: %w", s.Err())
 	}
-	return firstOf(p.optimizer.Step(), p.optimizer.ZeroGrad())
+	return cmp.Or(p.optimizer.Step(), p.optimizer.ZeroGrad())
 }
 
 // push propagates the gradient back to the tensors.

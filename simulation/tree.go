@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -37,11 +38,7 @@ type TreeOptions struct {
 }
 
 // EnsureDefaults fills unset options.
-func (o *TreeOptions) EnsureDefaults() {
-	if o.Batch == 0 {
-		o.Batch = 64
-	}
-}
+func (o *TreeOptions) EnsureDefaults() { o.Batch = cmp.Or(o.Batch, 64) }
 
 // Validate lists all faults.
 func (o TreeOptions) Validate() error {

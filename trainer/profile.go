@@ -1,6 +1,7 @@
 package trainer
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -55,11 +56,7 @@ type Measurement struct {
 func (m Measurement) String() string { return subjectText(m.Network, m.Actions) }
 
 // EnsureDefaults fills unset fields.
-func (p *Profile) EnsureDefaults() {
-	if p.Version == 0 {
-		p.Version = profileVersion
-	}
-}
+func (p *Profile) EnsureDefaults() { p.Version = cmp.Or(p.Version, profileVersion) }
 
 // Validate lists all invalid values. A fault of a measurement is an ItemFault.
 func (p *Profile) Validate() error {

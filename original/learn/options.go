@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -22,14 +23,8 @@ type PolicyOptions struct {
 
 // EnsureDefaults fills in what zero stands for.
 func (o *PolicyOptions) EnsureDefaults() {
-	for _, d := range []struct {
-		value *int
-		zero  int
-	}{{&o.Hidden, 50}, {&o.Memory, 16}, {&o.Linear, 128}, {&o.Time, 8}} {
-		if *d.value == 0 {
-			*d.value = d.zero
-		}
-	}
+	o.Hidden, o.Memory = cmp.Or(o.Hidden, 50), cmp.Or(o.Memory, 16)
+	o.Linear, o.Time = cmp.Or(o.Linear, 128), cmp.Or(o.Time, 8)
 }
 
 // largestSize bounds sizes: more is a slip of the hand.
@@ -84,28 +79,10 @@ type Options struct {
 
 // EnsureDefaults fills in what zero stands for.
 func (o *Options) EnsureDefaults() {
-	if o.Rule == "" {
-		o.Rule = Reinforce
-	}
-	if o.Reward == "" {
-		o.Reward = RewardTangent
-	}
-	for _, d := range []struct {
-		value *int
-		zero  int
-	}{{&o.Episodes, 10_000}, {&o.LREvery, 500}, {&o.TemperatureEvery, 1}, {&o.Batch, 1}} {
-		if *d.value == 0 {
-			*d.value = d.zero
-		}
-	}
-	for _, d := range []struct {
-		value *float64
-		zero  float64
-	}{{&o.LR, 1e-4}, {&o.LRDecay, 0.99}, {&o.LRLeast, 1e-9}, {&o.Temperature, 1}, {&o.TemperatureDecay, 0.9}} {
-		if *d.value == 0 {
-			*d.value = d.zero
-		}
-	}
+	o.Rule, o.Reward = cmp.Or(o.Rule, Reinforce), cmp.Or(o.Reward, RewardTangent)
+	o.Episodes, o.Batch = cmp.Or(o.Episodes, 10_000), cmp.Or(o.Batch, 1)
+	o.LR, o.LRDecay, o.LREvery, o.LRLeast = cmp.Or(o.LR, 1e-4), cmp.Or(o.LRDecay, 0.99), cmp.Or(o.LREvery, 500), cmp.Or(o.LRLeast, 1e-9)
+	o.Temperature, o.TemperatureDecay, o.TemperatureEvery = cmp.Or(o.Temperature, 1), cmp.Or(o.TemperatureDecay, 0.9), cmp.Or(o.TemperatureEvery, 1)
 }
 
 // Validate lists all that is wrong.

@@ -3,6 +3,7 @@
 package learn
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,11 +50,7 @@ type Recorder interface {
 
 // chunk returns the number of episodes of a row: whole batches.
 func (s *Study) chunk() int {
-	every := s.Every
-	if every == 0 {
-		every = 100
-	}
-	return (every + s.Batch - 1) / s.Batch * s.Batch
+	return (cmp.Or(s.Every, 100) + s.Batch - 1) / s.Batch * s.Batch
 }
 
 // Run learns until all episodes are done. Where ctx ends it saves the policy and
@@ -100,11 +97,7 @@ func (s *Study) lesson() error {
 	if err == nil {
 		err = s.Recorder.Row(row)
 	}
-	every := s.Checkpoint
-	if every == 0 {
-		every = 30 * time.Second
-	}
-	if err == nil && s.now().Sub(s.saved) >= every {
+	if err == nil && s.now().Sub(s.saved) >= cmp.Or(s.Checkpoint, 30*time.Second) {
 		err = s.save()
 	}
 	return err

@@ -1,6 +1,7 @@
 package evaluation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,19 +49,12 @@ func (o *LeaveOutOptions) EnsureDefaults() {
 		o.Ways = []Way{{Options: []learning.Options{learning.NewTransferOptions()}}}
 	}
 	for k := range o.Ways {
-		if o.Ways[k].Name == "" {
-			o.Ways[k].Name = "policies"
-		}
+		o.Ways[k].Name = cmp.Or(o.Ways[k].Name, "policies")
 	}
 	if len(o.Seeds) == 0 {
 		o.Seeds = []uint64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
 	}
-	if o.Together == 0 {
-		o.Together = len(o.Seeds)
-	}
-	if o.AtOnce == 0 {
-		o.AtOnce = 1
-	}
+	o.Together, o.AtOnce = cmp.Or(o.Together, len(o.Seeds)), cmp.Or(o.AtOnce, 1)
 }
 
 // Validate lists all that is wrong.

@@ -1,6 +1,7 @@
 package evaluation
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -111,12 +112,9 @@ const (
 // EstimateNoise measures the noise of a table, and an oracle's regret under a share of
 // it: less than one where the noise is too high, zero means one.
 func EstimateNoise(t *tables.Table, share float64) NoiseEstimate {
-	if share == 0 {
-		share = 1
-	}
 	c := NoiseEstimate{}
 	c.Noise, c.Source = Noise(t)
-	c.Noise *= share
+	c.Noise *= cmp.Or(share, 1)
 	draws := min(max(floorRecords/max(1, len(t.Records)), fewestDraws), mostDraws)
 	c.Floor = OracleRegret(t, c.Noise, draws, rand.New(rand.NewPCG(1, 1)))
 	return c

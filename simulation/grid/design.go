@@ -44,15 +44,7 @@ type Design struct {
 
 // EnsureDefaults fills unset options.
 func (d *Design) EnsureDefaults() {
-	if d.Which == "" {
-		d.Which = All
-	}
-	if d.Most == 0 {
-		d.Most = 10000
-	}
-	if d.Keep == 0 {
-		d.Keep = 0.5
-	}
+	d.Which, d.Most, d.Keep = cmp.Or(d.Which, All), cmp.Or(d.Most, 10000), cmp.Or(d.Keep, 0.5)
 }
 
 // Validate lists all faults.

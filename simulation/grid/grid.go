@@ -1,6 +1,7 @@
 package grid
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -131,9 +132,7 @@ func (p *Plan) tooLarge(count string) error {
 // NewGrid returns a grid whose outcomes have not been read yet.
 func NewGrid(p Plan, ground Space, store *Store, log *Failures) *Grid {
 	p.Design.EnsureDefaults()
-	if p.Tries == 0 {
-		p.Tries = 2
-	}
+	p.Tries = cmp.Or(p.Tries, 2)
 	g := &Grid{Plan: p, Space: ground, Store: store, Failures: log, last: map[string]memo{}}
 	g.root = g.plant(&node{network: ground.Network})
 	return g

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"graft/decider"
 	"graft/model"
 	"graft/net2net"
 	"graft/simulation/tables"
@@ -37,16 +38,7 @@ func (g Space) choices(n *model.Network) ([]net2net.Action, error) {
 	if len(g.Actions) > 0 {
 		return g.Actions, nil
 	}
-	kinds := g.Kinds
-	if kinds == nil {
-		kinds = []net2net.Kind{"deepen", "widen"}
-	}
-	actions, err := net2net.Proposals(n)
-	if err != nil {
-		return nil, err
-	}
-	actions = slices.DeleteFunc(actions, func(a net2net.Action) bool { return !slices.Contains(kinds, a.Kind) })
-	return append(actions, net2net.Action{}), nil
+	return decider.Proposals(n, g.Kinds)
 }
 
 // follow looks at what can follow a branch. An action that does not fit is left out;

@@ -1,6 +1,7 @@
 package learning
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -72,22 +73,8 @@ func NewTransferOptions() Options {
 // EnsureDefaults fills unset options.
 func (o *Options) EnsureDefaults() {
 	o.StructuralShape.EnsureDefaults()
-	for _, d := range []struct {
-		value *float64
-		zero  float64
-	}{{&o.Rate, 0.01}, {&o.Tolerance, 0.001}} {
-		if *d.value == 0 {
-			*d.value = d.zero
-		}
-	}
-	for _, d := range []struct {
-		value *int
-		zero  int
-	}{{&o.Steps, 400}, {&o.Window, 60}, {&o.Every, 10}, {&o.Patience, 8}} {
-		if *d.value == 0 {
-			*d.value = d.zero
-		}
-	}
+	o.Rate, o.Tolerance, o.Steps = cmp.Or(o.Rate, 0.01), cmp.Or(o.Tolerance, 0.001), cmp.Or(o.Steps, 400)
+	o.Window, o.Every, o.Patience = cmp.Or(o.Window, 60), cmp.Or(o.Every, 10), cmp.Or(o.Patience, 8)
 }
 
 // Validate lists all faults.

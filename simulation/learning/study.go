@@ -204,11 +204,7 @@ func (p *seedLearner) step() error {
 	if err := p.Advance(); err != nil || p.study.Recorder == nil {
 		return err
 	}
-	every := p.study.Every
-	if every == 0 {
-		every = 10
-	}
-	if p.Step%every == 0 || p.Why != "" {
+	if p.Step%cmp.Or(p.study.Every, 10) == 0 || p.Why != "" {
 		row, err := p.Figures()
 		if err != nil {
 			return err
@@ -219,11 +215,7 @@ func (p *seedLearner) step() error {
 		}
 	}
 	p.study.Recorder.Step(p.stands())
-	wait := p.study.Checkpoint
-	if wait == 0 {
-		wait = 30 * time.Second
-	}
-	if p.study.now().Sub(p.saved) < wait {
+	if p.study.now().Sub(p.saved) < cmp.Or(p.study.Checkpoint, 30*time.Second) {
 		return nil
 	}
 	return p.save()
