@@ -2,9 +2,7 @@ package decider_test
 
 import (
 	"context"
-	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -18,14 +16,6 @@ import (
 	"graft/net2net"
 	"graft/torch"
 )
-
-func TestMain(m *testing.M) {
-	if err := torch.Load(); err != nil {
-		fmt.Fprintln(os.Stderr, "decider: nothing can be tested:", err)
-		os.Exit(1)
-	}
-	os.Exit(m.Run())
-}
 
 func fresh(t testing.TB, seed uint64) *decider.Structural {
 	p, err := decider.NewStructural(decider.StructuralShape{}, seed)

@@ -3,8 +3,6 @@ package learning
 import (
 	"bytes"
 	"context"
-	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -18,14 +16,6 @@ import (
 	"graft/torch"
 	"graft/torch/weights"
 )
-
-func TestMain(m *testing.M) {
-	if err := torch.Load(); err != nil {
-		fmt.Fprintln(os.Stderr, "simulation/learning: nothing can be tested:", err)
-		os.Exit(1)
-	}
-	os.Exit(m.Run())
-}
 
 // quick is options for few steps.
 func quick() Options {
