@@ -1,6 +1,7 @@
 package evaluation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -112,28 +113,16 @@ func judges(p *decider.Structural, t *simulation.Tree) error {
 	if p.Learned == nil {
 		return nil
 	}
-	var strange []string
-	for _, kind := range simulation.OfferedKinds([]*simulation.Tree{t}) {
-		if !slices.Contains(p.Learned, kind) {
-			strange = append(strange, string(kind))
-		}
-	}
+	strange := slices.DeleteFunc(simulation.OfferedKinds([]*simulation.Tree{t}), func(k net2net.Kind) bool { return slices.Contains(p.Learned, k) })
 	if len(strange) == 0 {
 		return nil
 	}
 	return fmt.Errorf("the policy has learned to judge %s, and the table offers to %s; take a policy that learned from such tables, or another table",
-		kindList(p.Learned), strings.Join(strange, " and "))
+		cmp.Or(kindList(p.Learned), "nothing"), kindList(strange))
 }
 
 func kindList(kinds []net2net.Kind) string {
-	if len(kinds) == 0 {
-		return "nothing"
-	}
-	var names []string
-	for _, k := range kinds {
-		names = append(names, string(k))
-	}
-	return strings.Join(names, " and ")
+	return strings.ReplaceAll(strings.Trim(fmt.Sprint(kinds), "[]"), " ", " and ")
 }
 
 // Stepwise takes the likeliest action of a step policy at each decision, such as one of

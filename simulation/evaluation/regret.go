@@ -100,39 +100,26 @@ func (j *scorer) verdict(chooser string, shares []float64) Score {
 	}
 	tie := math.Sqrt2 * j.noise / simulation.Points // a difference has the noise of both
 	v.From = rankOf(j.values, v.Accuracy+tie)
-	v.To = max(v.From, len(j.values)-lower(j.values, v.Accuracy-tie))
+	v.To = max(v.From, len(j.values)-count(j.values, func(other float64) bool { return other < v.Accuracy-tie }))
 	return v
 }
 
 // rankOf returns the rank of an accuracy: one more than the number of higher ones.
 func rankOf(values []float64, value float64) int {
-	higher := 1
-	for _, other := range values {
-		higher += truth(other > value)
-	}
-	return higher
+	return 1 + count(values, func(other float64) bool { return other > value })
 }
 
-// lower counts the accuracies below one.
-func lower(values []float64, value float64) int {
-	n := 0
-	for _, other := range values {
-		n += truth(other < value)
+func count(values []float64, is func(float64) bool) (n int) {
+	for _, v := range values {
+		if is(v) {
+			n++
+		}
 	}
 	return n
 }
 
-func truth(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-// same is the record whose actions are all the same one; less than zero where there
-// is none.
+// same returns the place of the record whose actions are all the same one; less than zero
+// where there is none.
 func same(t *simulation.Tree, action string) int {
-	return slices.IndexFunc(t.Records, func(r tables.Record) bool {
-		return !slices.ContainsFunc(r.Sequence, func(a string) bool { return a != action })
-	})
+	return t.Index(slices.Repeat([]string{action}, t.Decisions)...)
 }

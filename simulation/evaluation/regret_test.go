@@ -97,35 +97,6 @@ func TestSummaries(t *testing.T) {
 	require.Equal(t, []any{2, 0.75, 1, 3.0, "b"}, []any{s.Seeds, s.TopFive, s.LowHalf, s.Worst, s.WorstOne})
 }
 
-// Whoever is assessed on a group has not seen it, and every tree is assessed once.
-func TestLeaveOut(t *testing.T) {
-	trees := treetest.RandomTrees(t, 4)
-	trees[3].Network = "another"
-	for name, by := range map[string]By{"scenario": ByScenario, "network": ByNetwork} {
-		t.Run(name, func(t *testing.T) {
-			var last []*simulation.Tree
-			verdicts, err := LeaveOut(context.Background(), trees, by, func(_ context.Context, inside []*simulation.Tree) ([]Policy, error) {
-				last = inside
-				return []Policy{named{"spy", func(outside *simulation.Tree) ([]float64, error) {
-					for _, t2 := range last {
-						require.NotEqual(t, by(outside), by(t2))
-					}
-					return only(outside, 0), nil
-				}}}, nil
-			})
-			require.NoError(t, err)
-			var names []string
-			for _, v := range verdicts {
-				names = append(names, v.Scenario)
-			}
-			slices.Sort(names)
-			require.Equal(t, []string{"tree 0", "tree 1", "tree 2", "tree 3"}, names)
-		})
-	}
-	_, err := LeaveOut(context.Background(), trees[:1], ByScenario, nil)
-	require.ErrorContains(t, err, "give more tables")
-}
-
 // Tuning finds the options that learn something.
 func TestTune(t *testing.T) {
 	o := quick()

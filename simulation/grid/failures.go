@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path/filepath"
 	"strings"
 
 	"graft/files"
+	"graft/simulation/tables"
 )
 
 // Failures records why segments failed, one file per attempt, in a folder that all
@@ -62,10 +62,7 @@ func (t *Failures) Add(key string, leg Segment, why error) error {
 		if err != nil {
 			return err
 		}
-		err = files.WriteNew(t.fsys, t.path(key, attempt), func(w io.Writer) error {
-			_, err := w.Write(append(text, '\n'))
-			return err
-		})
+		err = tables.WriteNew(t.fsys, t.path(key, attempt), append(text, '\n'))
 		if !errors.Is(err, fs.ErrExist) || attempt > mostAttempts {
 			return err
 		}

@@ -343,10 +343,10 @@ func (g *Grid) perform(w Worker, t task) error {
 	}
 	tell(leg, nil, nil)
 	o, err := g.run(t.work, w.Executor, t)
-	var failure *legFailure
+	var failure *segmentFailure
 	if errors.As(err, &failure) {
 		tell(leg, nil, err)
-		return g.Failures.Add(failure.key, failure.leg, failure.cause)
+		return g.Failures.Add(failure.key, failure.segment, failure.error)
 	}
 	if err != nil {
 		return err
@@ -357,18 +357,12 @@ func (g *Grid) perform(w Worker, t task) error {
 	return nil
 }
 
-// legFailure is why a leg could not be gone, whoever goes it.
-type legFailure struct {
-	key   string
-	leg   Segment
-	cause error
+// segmentFailure is the failure of a segment, whichever worker runs it.
+type segmentFailure struct {
+	key     string
+	segment Segment
+	error
 }
-
-// Error says which leg it was.
-func (f *legFailure) Error() string { return f.cause.Error() }
-
-// Unwrap is the cause.
-func (f *legFailure) Unwrap() error { return f.cause }
 
 // run goes a leg from the state before it, and commits what it led to: first the
 // state, so that there is one wherever there is an outcome.
@@ -383,7 +377,7 @@ func (g *Grid) run(ctx context.Context, lab *Executor, t task) (*Outcome, error)
 		return nil, errors.Join(err, g.Store.saveState(t.key(), stoppedSuffix, st))
 	}
 	if err != nil {
-		return nil, &legFailure{t.key(), leg, err}
+		return nil, &segmentFailure{t.key(), leg, err}
 	}
 	o.Key = t.key()
 	if st != nil {

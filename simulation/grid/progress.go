@@ -1,6 +1,7 @@
 package grid
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -123,15 +124,7 @@ func (s *Progress) rank(b *node) {
 	}
 	one.Accuracy /= float64(one.Seeds)
 	s.Best = append(s.Best, one)
-	slices.SortStableFunc(s.Best, func(a, b Best) int {
-		switch {
-		case a.Accuracy > b.Accuracy:
-			return -1
-		case a.Accuracy < b.Accuracy:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(s.Best, func(a, b Best) int { return cmp.Compare(b.Accuracy, a.Accuracy) })
 	s.Best = s.Best[:min(len(s.Best), mostBest)]
 }
 
@@ -184,7 +177,7 @@ func (g *Grid) WriteTable(fsys files.FS, dir string) (records int, err error) {
 		return slices.Compare(place(a), place(b))
 	})
 	fresh, old := dir+".new", dir+".old"
-	if err := errors.Join(removeTable(fsys, fresh), g.write(fsys, fresh, found)); err != nil {
+	if err := errors.Join(files.RemoveAll(fsys, fresh), g.write(fsys, fresh, found)); err != nil {
 		return 0, err
 	}
 	return len(found), swap(fsys, dir, fresh, old)
@@ -223,7 +216,7 @@ func (g *Grid) write(fsys files.FS, dir string, found []*Outcome) error {
 // swap puts a new table in the place of an old one. A kill in between leaves the new
 // one beside it, and the next harvest begins anew.
 func swap(fsys files.FS, dir, fresh, old string) error {
-	if err := removeTable(fsys, old); err != nil {
+	if err := files.RemoveAll(fsys, old); err != nil {
 		return err
 	}
 	if err := fsys.Rename(dir, old); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -232,20 +225,5 @@ func swap(fsys files.FS, dir, fresh, old string) error {
 	if err := fsys.Rename(fresh, dir); err != nil {
 		return fmt.Errorf("replace table %s: %w", dir, err)
 	}
-	return errors.Join(fsys.SyncDir(filepath.Dir(dir)), removeTable(fsys, old))
-}
-
-// removeTable deletes a folder that a harvest has made.
-func removeTable(fsys files.FS, dir string) error {
-	entries, err := fsys.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	for _, entry := range entries {
-		err = errors.Join(err, fsys.Remove(filepath.Join(dir, entry.Name())))
-	}
-	if err != nil {
-		return fmt.Errorf("delete an old table: %w", err)
-	}
-	return fsys.Remove(dir)
+	return errors.Join(fsys.SyncDir(filepath.Dir(dir)), files.RemoveAll(fsys, old))
 }

@@ -3,7 +3,6 @@ package grid
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"path/filepath"
@@ -82,11 +81,7 @@ func (s *Store) Commit(o *Outcome) error {
 	if err := s.fsys.MkdirAll(filepath.Dir(path)); err != nil {
 		return fmt.Errorf("commit %s: %w", o.Segment(), err)
 	}
-	err = files.WriteNew(s.fsys, path, func(w io.Writer) error {
-		_, err := w.Write(text)
-		return err
-	})
-	if err != nil && !errors.Is(err, fs.ErrExist) {
+	if err = tables.WriteNew(s.fsys, path, text); err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("commit %s: %w", o.Segment(), err)
 	}
 	return nil

@@ -69,18 +69,18 @@ func (l *Learner) Restore(set *weights.Set) error {
 	if !ok {
 		return errors.New("go on learning: the file holds no learning that was interrupted")
 	}
-	var p progress
-	if err := json.Unmarshal([]byte(text), &p); err != nil {
+	var now progress
+	if err := json.Unmarshal([]byte(text), &now); err != nil {
 		return fmt.Errorf("go on learning: the file's header is damaged: %w", err)
 	}
-	if p.Version != learnerVersion || p.Origin != l.Origin {
+	if now.Version != learnerVersion || now.Origin != l.Origin {
 		return errors.New("go on learning: the file is of other tables, other options or another version; begin anew, or give those that it began with")
 	}
 	if err := l.pupil.Restore(set); err != nil {
 		return err
 	}
-	l.progress, l.best = p, nil
-	if p.BestStep == 0 {
+	l.progress, l.best = now, nil
+	if now.BestStep == 0 {
 		return nil
 	}
 	best, err := l.policy.Set()
@@ -95,12 +95,7 @@ func (l *Learner) Restore(set *weights.Set) error {
 		t.Name = best.Tensors[k].Name
 		best.Tensors[k] = t
 	}
-	return l.take(best)
-}
-
-// take reads the best member back.
-func (l *Learner) take(set *weights.Set) error {
-	p, err := decider.StructuralOf(set)
+	p, err := decider.StructuralOf(best)
 	if err != nil {
 		return fmt.Errorf("go on learning: %w", err)
 	}

@@ -34,7 +34,7 @@ func Create(fsys files.FS, dir string, s Scenario, o CreateOptions) error {
 		err = fsys.SyncDir(filepath.Dir(dir))
 	}
 	if err == nil {
-		err = writeNew(fsys, filepath.Join(dir, scenarioName), text)
+		err = WriteNew(fsys, filepath.Join(dir, scenarioName), text)
 	}
 	if errors.Is(err, fs.ErrExist) {
 		err = fmt.Errorf("%w: another has just created it", ErrExists)
@@ -45,7 +45,8 @@ func Create(fsys files.FS, dir string, s Scenario, o CreateOptions) error {
 	return nil
 }
 
-func writeNew(fsys files.FS, path string, text []byte) error {
+// WriteNew writes a file that must not be there yet.
+func WriteNew(fsys files.FS, path string, text []byte) error {
 	return files.WriteNew(fsys, path, func(w io.Writer) error {
 		_, err := w.Write(text)
 		return err

@@ -206,7 +206,7 @@ func (w *Writer) begin(name string) error {
 	if err != nil {
 		return err
 	}
-	return writeNew(w.fsys, filepath.Join(w.dir, name), line)
+	return WriteNew(w.fsys, filepath.Join(w.dir, name), line)
 }
 
 // learn reads which records the table has.
