@@ -52,9 +52,6 @@ func (r Rates) seconds(of Size, rows int) float64 {
 	return dot(rates[:], counts[:])
 }
 
-// usable reports whether both a step and a batch have rates.
-func (c Costs) usable() bool { return c.Step != Rates{} && c.Batch != Rates{} }
-
 // Validate lists all invalid values.
 func (c Costs) Validate() error {
 	faults := append(c.Step.faults("step"), c.Batch.faults("batch")...)

@@ -76,18 +76,22 @@ func (f *Folder) Last() (*SavedJob, error) {
 	if err := f.Run.Rewind(c); err != nil {
 		return nil, err
 	}
-	sections := map[string][]byte{}
+	sections, err := ReadSections(c)
+	if err != nil {
+		return nil, err
+	}
+	return ReadSavedJob(sections)
+}
+
+// ReadSections reads all sections of a checkpoint.
+func ReadSections(c *results.Checkpoint) (sections map[string][]byte, err error) {
+	sections = map[string][]byte{}
 	for _, name := range c.Sections() {
 		if sections[name], err = c.ReadSection(name); err != nil {
 			return nil, err
 		}
 	}
-	return ReadSavedJob(sections)
-}
-
-// History reads all epochs and events recorded so far.
-func (f *Folder) History(fsys files.FS) ([]Row, []Note, error) {
-	return ReadHistory(fsys, f.Run.Path(""))
+	return sections, nil
 }
 
 // ReadHistory reads all epochs and events that a job has recorded in a run folder so

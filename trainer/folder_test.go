@@ -19,7 +19,7 @@ func TestFolderHistory(t *testing.T) {
 	defer func() { require.NoError(t, run.Close()) }()
 	folder, err := trainer.OpenFolder(run)
 	require.NoError(t, err)
-	rows, notes, err := folder.History(files.OS{})
+	rows, notes, err := trainer.ReadHistory(files.OS{}, run.Path(""))
 	require.NoError(t, err)
 	require.Empty(t, rows)
 	require.Empty(t, notes)
@@ -31,7 +31,7 @@ func TestFolderHistory(t *testing.T) {
 		require.NoError(t, folder.Note(note))
 		rows, notes = append(rows, row), append(notes, note)
 	}
-	gotRows, gotNotes, err := folder.History(files.OS{})
+	gotRows, gotNotes, err := trainer.ReadHistory(files.OS{}, run.Path(""))
 	require.NoError(t, err)
 	require.Equal(t, rows, gotRows)
 	require.Equal(t, notes, gotNotes)

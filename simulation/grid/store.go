@@ -12,6 +12,7 @@ import (
 	"graft/files"
 	"graft/results"
 	"graft/simulation/tables"
+	"graft/trainer"
 )
 
 // Store keeps the outcomes of legs, and the states of jobs in between, by the keys of
@@ -117,13 +118,7 @@ func (s *Store) state(key, suffix string) (state, error) {
 		return nil, err
 	}
 	defer func() { _ = c.Close() }()
-	st := state{}
-	for _, name := range c.Sections() {
-		if st[name], err = c.ReadSection(name); err != nil {
-			return nil, err
-		}
-	}
-	return st, nil
+	return trainer.ReadSections(c)
 }
 
 // dropState forgets a job's state. What cannot be deleted does no harm.
