@@ -2,7 +2,6 @@ package decider_test
 
 import (
 	"encoding/json"
-	"errors"
 	"math"
 	"path/filepath"
 	"strings"
@@ -12,7 +11,6 @@ import (
 
 	"graft/decider"
 	"graft/files"
-	"graft/files/faults"
 	"graft/net2net"
 	"graft/torch/weights"
 )
@@ -117,30 +115,6 @@ func TestFilesThatAreNoPolicy(t *testing.T) {
 	}
 	_, err := decider.ReadStructural(files.OS{}, filepath.Join(t.TempDir(), "absent"))
 	require.ErrorContains(t, err, "read policy")
-}
-
-// At any fault while a policy is written the one before it stays, or the new one is
-// whole.
-func TestPolicyIsWrittenWhole(t *testing.T) {
-	before, after := fresh(t, 1), fresh(t, 2)
-	for _, kind := range []faults.Kind{faults.Fail, faults.Torn, faults.DiskFull, faults.Crash} {
-		for at := 1; ; at++ {
-			path := filepath.Join(t.TempDir(), "policy.safetensors")
-			require.NoError(t, before.Write(files.OS{}, path))
-			fsys := faults.New(files.OS{}, at, kind)
-			err := after.Write(fsys, path)
-			got, readErr := decider.ReadStructural(files.OS{}, path)
-			require.NoError(t, readErr)
-			if err == nil || errors.Is(err, files.ErrNotDurable) {
-				require.Equal(t, after, got)
-			} else {
-				require.Equal(t, before, got)
-			}
-			if !fsys.Fired() {
-				break
-			}
-		}
-	}
 }
 
 // Whatever a header says, reading it ends in a policy that decides or in an error.
