@@ -59,7 +59,7 @@ func (p *Structural) Batch(situations []Situation) (*Batch, error) {
 	return c, nil
 }
 
-// drawing converts the portrait for the encoder.
+// drawing converts the observation for the encoder.
 func (p *Observation) drawing(scale Scale) encoder.Drawing {
 	d := encoder.Drawing{Before: p.Structure.Before, Picks: [][]int{nil, nil}}
 	for k, t := range p.Structure.Tokens {

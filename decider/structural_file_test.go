@@ -17,13 +17,13 @@ import (
 
 // learnedPolicy makes a policy with two members and scales.
 func learnedPolicy(t testing.TB) *decider.Structural {
-	portrait, err := decider.ProposedObservation(zoo(t, "ConvSmall"), nil, net2net.Options{})
+	observation, err := decider.ProposedObservation(zoo(t, "ConvSmall"), nil, net2net.Options{})
 	require.NoError(t, err)
 	later := halfTime
 	later.Left /= 3
 	p, err := decider.JoinStructural(fresh(t, 1), fresh(t, 2))
 	require.NoError(t, err)
-	p.Tokens, p.Rows, err = decider.MeasureScales([]decider.Situation{{Observation: portrait, State: halfTime}, {Observation: portrait, State: later}})
+	p.Tokens, p.Rows, err = decider.MeasureScales([]decider.Situation{{Observation: observation, State: halfTime}, {Observation: observation, State: later}})
 	require.NoError(t, err)
 	p.Learned, p.Notes = []net2net.Kind{"deepen", "widen"}, map[string]string{"tables": "none"}
 	return p

@@ -81,7 +81,7 @@ func NewTree(t *tables.Table, o TreeOptions) (*Tree, error) {
 		}
 		o.Network = n
 	}
-	p := &treeBuilder{TreeOptions: o, tree: &Tree{Table: t}, portraits: map[string]*decider.Observation{}}
+	p := &treeBuilder{TreeOptions: o, tree: &Tree{Table: t}, observations: map[string]*decider.Observation{}}
 	all := make([]int, len(t.Records))
 	for k := range all {
 		all[k] = k
@@ -92,18 +92,18 @@ func NewTree(t *tables.Table, o TreeOptions) (*Tree, error) {
 	return p.tree, nil
 }
 
-// treeBuilder makes a tree. Equal networks share one portrait.
+// treeBuilder makes a tree. Equal networks share one observation.
 type treeBuilder struct {
 	TreeOptions
-	tree      *Tree
-	portraits map[string]*decider.Observation // by what is offered on which network
+	tree         *Tree
+	observations map[string]*decider.Observation // by what is offered on which network
 }
 
 // plant adds the node of a prefix that these records share, and everything below it.
 func (p *treeBuilder) plant(n *model.Network, prefix []string, records []int) (int, error) {
 	t, at := p.tree.Table, len(prefix)
 	order, groups := p.split(records, at)
-	portrait, err := p.portrait(n, order)
+	observation, err := p.observation(n, order)
 	if err != nil {
 		return 0, fmt.Errorf("after %s: %w", tables.Tuple(prefix), err)
 	}
@@ -119,12 +119,12 @@ func (p *treeBuilder) plant(n *model.Network, prefix []string, records []int) (i
 		state.Step = p.Profile.Cost(trainer.Work{Kind: trainer.Steps, Count: 1, Rows: p.Batch, Network: n})
 	}
 	place := len(p.tree.Nodes)
-	p.tree.Nodes = append(p.tree.Nodes, Node{Situation: decider.Situation{Observation: portrait, State: state}, Prefix: prefix, Last: at == t.Decisions-1})
+	p.tree.Nodes = append(p.tree.Nodes, Node{Situation: decider.Situation{Observation: observation, State: state}, Prefix: prefix, Last: at == t.Decisions-1})
 	for k, action := range order {
 		next := groups[action][0]
 		if at < t.Decisions-1 {
 			grown := n.Sketch()
-			if _, err := net2net.Apply(grown, portrait.Choices[k].Action, p.Surgery); err != nil {
+			if _, err := net2net.Apply(grown, observation.Choices[k].Action, p.Surgery); err != nil {
 				return 0, fmt.Errorf("after %s: %w", tables.Tuple(prefix), err)
 			}
 			if next, err = p.plant(grown, append(slices.Clone(prefix), action), groups[action]); err != nil {
@@ -160,9 +160,9 @@ func (p *treeBuilder) split(records []int, at int) (order []string, groups map[s
 	return order, groups
 }
 
-func (p *treeBuilder) portrait(n *model.Network, actions []string) (*decider.Observation, error) {
+func (p *treeBuilder) observation(n *model.Network, actions []string) (*decider.Observation, error) {
 	key := net2net.Fingerprint(n) + tables.Tuple(actions)
-	if known := p.portraits[key]; known != nil {
+	if known := p.observations[key]; known != nil {
 		return known, nil
 	}
 	parsed := make([]net2net.Action, len(actions))
@@ -172,12 +172,12 @@ func (p *treeBuilder) portrait(n *model.Network, actions []string) (*decider.Obs
 			return nil, err
 		}
 	}
-	portrait, err := decider.NewObservation(n, parsed, p.Surgery)
+	observation, err := decider.NewObservation(n, parsed, p.Surgery)
 	if err != nil {
 		return nil, err
 	}
-	p.portraits[key] = portrait
-	return portrait, nil
+	p.observations[key] = observation
+	return observation, nil
 }
 
 // Situations returns those of all trees, one tree after the other.

@@ -18,9 +18,9 @@ import (
 	"graft/stat"
 )
 
-// entrant is somebody with these choosers.
-func entrant(name string, choosers ...Policy) Candidate {
-	return Candidate{Name: name, Role: RolePolicy, Policies: choosers}
+// candidate is somebody with these policies.
+func candidate(name string, policies ...Policy) Candidate {
+	return Candidate{Name: name, Role: RolePolicy, Policies: policies}
 }
 
 // noisy is a tree whose sequences each ran with two seeds that are 2 points apart, so
@@ -39,7 +39,7 @@ func TestDifferencesInsideTheNoise(t *testing.T) {
 	trees := []*simulation.Tree{noisy(t, "a", 60, 64, 63, 50), noisy(t, "b", 60, 65, 63.5, 49), noisy(t, "c", 61, 64, 63, 52)}
 	near := named{"near", func(t *simulation.Tree) ([]float64, error) { return only(t, 2), nil }}
 	both := named{"both", func(t *simulation.Tree) ([]float64, error) { return only(t, 1), nil }}
-	c, err := Compare(trees, []Candidate{entrant("best", Oracle()), entrant("both", both), entrant("near", near), entrant("never", Constant("never", tables.None)), entrant("draws", Uniform())}, "best")
+	c, err := Compare(trees, []Candidate{candidate("best", Oracle()), candidate("both", both), candidate("near", near), candidate("never", Constant("never", tables.None)), candidate("draws", Uniform())}, "best")
 	require.NoError(t, err)
 	require.Nil(t, c.Standing("best").Difference)
 	require.Nil(t, c.Standing("nobody"))
@@ -59,12 +59,12 @@ func TestDifferencesInsideTheNoise(t *testing.T) {
 	require.InDelta(t, math.Sqrt(3*(0.75*0.75+3*0.0625))/3, c.Standing("draws").Difference.Noise, 1e-9)
 	require.InDelta(t, c.Floor, (c.Tables[0].Floor+c.Tables[1].Floor+c.Tables[2].Floor)/3, 1e-12)
 
-	alone, err := Compare(trees[:1], []Candidate{entrant("best", Oracle()), entrant("near", near), entrant("never", Constant("never", tables.None))}, "best")
+	alone, err := Compare(trees[:1], []Candidate{candidate("best", Oracle()), candidate("near", near), candidate("never", Constant("never", tables.None))}, "best")
 	require.NoError(t, err)
 	require.True(t, alone.Standing("near").Difference.Inside)
 	require.False(t, alone.Standing("never").Difference.Inside)
 	require.Nil(t, alone.Standing("near").OverTables)
-	unknown, err := Compare([]*simulation.Tree{treetest.FromAccuracies(t, "a", []float64{1}, []float64{2}, []float64{3}, []float64{90})}, []Candidate{entrant("best", Oracle()), entrant("first", both)}, "best")
+	unknown, err := Compare([]*simulation.Tree{treetest.FromAccuracies(t, "a", []float64{1}, []float64{2}, []float64{3}, []float64{90})}, []Candidate{candidate("best", Oracle()), candidate("first", both)}, "best")
 	require.NoError(t, err)
 	require.Equal(t, NoiseUnknown, unknown.Tables[0].Source)
 	require.True(t, unknown.Standing("first").Difference.Inside, "without noise one table tells nothing")
@@ -75,7 +75,7 @@ func TestDifferencesInsideTheNoise(t *testing.T) {
 // Several seeds are one line: the mean of what they do, and how far they differ.
 func TestSeedsAreOneLine(t *testing.T) {
 	trees := []*simulation.Tree{noisy(t, "a", 60, 64, 62, 50), noisy(t, "b", 60, 64, 62, 50)}
-	c, err := Compare(trees, []Candidate{entrant("policy", Oracle(), Constant("", "deepen:0")), entrant("one", Oracle())}, "one")
+	c, err := Compare(trees, []Candidate{candidate("policy", Oracle(), Constant("", "deepen:0")), candidate("one", Oracle())}, "one")
 	require.NoError(t, err)
 	s := c.Standing("policy")
 	require.InDelta(t, 2, s.Regret, 1e-9)
@@ -95,15 +95,15 @@ func TestSeedsAreOneLine(t *testing.T) {
 func TestRivalsOfUnequalTables(t *testing.T) {
 	a := treetest.FromAccuracies(t, "a", []float64{60}, []float64{64}, []float64{61}, []float64{50})
 	b := treetest.Random(t, "b", 3, rand.New(rand.NewPCG(5, 7)), 0)
-	entrants, err := BaselineCandidates([]*simulation.Tree{a, b}, SeenThese)
+	candidates, err := BaselineCandidates([]*simulation.Tree{a, b}, SeenThese)
 	require.NoError(t, err)
 	var names []string
-	for _, e := range entrants {
+	for _, e := range candidates {
 		names = append(names, e.Name)
 	}
 	require.Equal(t, []string{"never", "random", "always deepen:0", "always deepen:2", "one step ahead", "optimum"}, names, "no sequence is in both")
-	require.Equal(t, SeenThis, entrants[4].Seen)
-	c, err := Compare([]*simulation.Tree{a, b}, entrants, "optimum")
+	require.Equal(t, SeenThis, candidates[4].Seen)
+	c, err := Compare([]*simulation.Tree{a, b}, candidates, "optimum")
 	require.NoError(t, err)
 	require.Equal(t, 1, c.Standing("always deepen:2").Tables)
 	require.Nil(t, c.Standing("always deepen:2").Difference)
@@ -148,7 +148,7 @@ func twoSeeds(by By) LeaveOutOptions {
 	return LeaveOutOptions{By: by, Ways: []Way{{Options: []learning.Options{o}}}, Seeds: []uint64{4, 7}, AtOnce: 2}
 }
 
-// Each table is judged once, by policies and rivals that have seen the other groups.
+// Each table is judged once, by policies and baselines that have seen the other groups.
 func TestCompareLeftOut(t *testing.T) {
 	trees := treetest.RandomTrees(t, 4)
 	trees[3].Network = "another"

@@ -23,7 +23,7 @@ type Difference struct {
 // lie.
 const surely = 1.96
 
-// difference compares two entrants; nil where one of them could not choose in a table.
+// difference compares two candidates; nil where one of them could not choose in a table.
 func (c *comparer) difference(name, against string) *Difference {
 	var values []float64
 	variance, known := 0.0, true

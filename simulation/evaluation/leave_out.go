@@ -27,7 +27,7 @@ type LeaveOutOptions struct {
 	Seeds    []uint64 // one policy learns of each; none means 1 to 10
 	Together int      // so many seeds vote together; zero means all, 1 lets none vote
 	AtOnce   int      // policies that learn at a time; zero means 1
-	// Tell is told each time that some policies have learned; nil tells nobody.
+	// Tell is called each time that some policies have learned; nil means no callback.
 	Tell func(LeaveOutProgress)
 }
 
@@ -99,7 +99,7 @@ type LeaveOutReport struct {
 }
 
 // CompareLeftOut leaves each group of trees out in turn, lets policies learn from all
-// others, and compares them on the group with rivals who know the others. Differences
+// others, and compares them on the group with baselines chosen on the others. Differences
 // are to the best fixed sequence of the others.
 func CompareLeftOut(ctx context.Context, trees []*simulation.Tree, o LeaveOutOptions) (*LeaveOutReport, error) {
 	o.EnsureDefaults()
@@ -115,23 +115,23 @@ func CompareLeftOut(ctx context.Context, trees []*simulation.Tree, o LeaveOutOpt
 	if err != nil {
 		return nil, err
 	}
-	comparison, err := l.contest.result(nameFixed)
+	comparison, err := l.comparer.result(nameFixed)
 	return &LeaveOutReport{l.groups, comparison}, err
 }
 
 // leaving is groups being left out.
 type leaving struct {
 	LeaveOutOptions
-	contest comparer
-	groups  []LeftOut
-	now     LeaveOutProgress
+	comparer comparer
+	groups   []LeftOut
+	now      LeaveOutProgress
 }
 
 // group lets policies learn from the trees inside, and judges them by those outside.
 func (l *leaving) group(ctx context.Context, group string, inside, outside []*simulation.Tree) error {
 	l.now.Group = group
 	left := LeftOut{Group: group, Tables: treeNames(outside), Learned: treeNames(inside)}
-	var entrants []Candidate
+	var candidates []Candidate
 	for _, way := range l.Ways {
 		best, err := l.tune(ctx, inside, way)
 		if err != nil {
@@ -142,14 +142,14 @@ func (l *leaving) group(ctx context.Context, group string, inside, outside []*si
 		if err != nil {
 			return err
 		}
-		entrants = append(entrants, more...)
+		candidates = append(candidates, more...)
 	}
-	rivals, err := BaselineCandidates(inside, SeenOthers)
+	baselines, err := BaselineCandidates(inside, SeenOthers)
 	if err != nil {
 		return err
 	}
 	for _, t := range outside {
-		if err := l.contest.add(t, group, append(entrants, rivals...)); err != nil {
+		if err := l.comparer.add(t, group, append(candidates, baselines...)); err != nil {
 			return err
 		}
 	}

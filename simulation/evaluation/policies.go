@@ -42,14 +42,14 @@ type Step struct {
 // follower takes the likeliest action at each decision.
 type follower struct {
 	name string
-	// weigh makes ready for a tree what weighs the choices of its nodes.
+	// weigh returns the function that weighs the choices of a tree's nodes.
 	weigh func(t *simulation.Tree) (func(node int) ([]float64, error), error)
 }
 
 // Name returns its name.
 func (f follower) Name() string { return f.name }
 
-// Distribution goes from the root to a record.
+// Distribution returns the record at the end.
 func (f follower) Distribution(t *simulation.Tree) ([]float64, error) {
 	record, _, err := f.walk(t)
 	if err != nil {
@@ -107,8 +107,8 @@ func Structural(name string, p *decider.Structural) Policy {
 	}}
 }
 
-// judges says why a policy cannot judge a tree: that would be by chance where it has
-// not learned from actions of its kinds. One that has learned nothing may.
+// judges returns an error if the tree offers kinds of actions that the policy has not
+// learned from, so that it would choose by chance. An untrained policy may.
 func judges(p *decider.Structural, t *simulation.Tree) error {
 	if p.Learned == nil {
 		return nil

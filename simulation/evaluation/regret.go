@@ -15,10 +15,9 @@ import (
 
 // Policy chooses sequences of a tree: a learned policy, a baseline or the oracle.
 type Policy interface {
-	// Name is what a list calls it.
+	// Name is the name in lists.
 	Name() string
-	// Choose gives the probability with which each of the tree's records comes out;
-	// they sum to one.
+	// Distribution returns the probability of each of the tree's records; they sum to one.
 	Distribution(t *simulation.Tree) ([]float64, error)
 }
 
@@ -32,9 +31,9 @@ type Score struct {
 	Sequence []string `json:"sequence"`      // the likeliest
 	Certain  bool     `json:"certain"`       // it is the only one
 	Accuracy float64  `json:"accuracy"`      // that the table has for the sequence
-	Regret   float64  `json:"regret_points"` // what the best sequence of the table has more
-	// Smoothed is the regret by the table's law in place of its single runs: with less
-	// of their noise, and blind to what the law cannot say.
+	Regret   float64  `json:"regret_points"` // accuracy of the table's best sequence above it
+	// Smoothed is the regret by the smoothed table in place of its single runs: with less
+	// of their noise, and without what the smoothing cannot express.
 	Smoothed float64 `json:"smoothed_regret_points"`
 	Gain     float64 `json:"gain_points"` // over never adapting; zero where the table has no such sequence
 	Rank     float64 `json:"rank"`        // among the table's sequences, the best being 1; equal ones share the first
@@ -51,19 +50,19 @@ type Score struct {
 }
 
 // Evaluate scores each policy on each tree.
-func Evaluate(trees []*simulation.Tree, choosers ...Policy) ([]Score, error) {
-	var verdicts []Score
+func Evaluate(trees []*simulation.Tree, policies ...Policy) ([]Score, error) {
+	var scores []Score
 	for _, t := range trees {
-		j := newJudge(t)
-		for _, c := range choosers {
+		j := newScorer(t)
+		for _, c := range policies {
 			shares, err := c.Distribution(t)
 			if err != nil {
 				return nil, fmt.Errorf("%s in %s: %w", c.Name(), t.Name, err)
 			}
-			verdicts = append(verdicts, j.verdict(c.Name(), shares))
+			scores = append(scores, j.scoreOf(c.Name(), shares))
 		}
 	}
-	return verdicts, nil
+	return scores, nil
 }
 
 // scorer holds what all scores on a tree share.
@@ -75,16 +74,16 @@ type scorer struct {
 	source string    // of the noise
 }
 
-func newJudge(t *simulation.Tree) *scorer {
+func newScorer(t *simulation.Tree) *scorer {
 	j := &scorer{Tree: t, values: simulation.MeanAccuracies(t.Table), law: simulation.Smoothed(t.Table)}
 	j.noise, j.source = Noise(t.Table)
 	return j
 }
 
-// verdict compares the records that came out with all of the table.
-func (j *scorer) verdict(chooser string, shares []float64) Score {
+// scoreOf scores a distribution over the table's records.
+func (j *scorer) scoreOf(policy string, shares []float64) Score {
 	likeliest := slices.Index(shares, slices.Max(shares))
-	v := Score{Scenario: j.Name, Network: j.Network, Policy: chooser, Sequence: j.Records[likeliest].Sequence, Certain: shares[likeliest] == 1,
+	v := Score{Scenario: j.Name, Network: j.Network, Policy: policy, Sequence: j.Records[likeliest].Sequence, Certain: shares[likeliest] == 1,
 		Of: len(j.values), Noise: j.noise, Source: j.source, Best: slices.Max(j.values)}
 	v.Mean = stat.DividedMean(j.values)
 	v.Smoothed = simulation.Points * slices.Max(j.law)

@@ -18,12 +18,12 @@ import (
 
 func TestVerdicts(t *testing.T) {
 	tree := treetest.FromAccuracies(t, "a", []float64{60}, []float64{64}, []float64{61}, []float64{50})
-	choosers, err := Baselines([]*simulation.Tree{tree})
+	policies, err := Baselines([]*simulation.Tree{tree})
 	require.NoError(t, err)
-	verdicts, err := Evaluate([]*simulation.Tree{tree}, choosers...)
+	scores, err := Evaluate([]*simulation.Tree{tree}, policies...)
 	require.NoError(t, err)
 	got := map[string][]float64{}
-	for _, v := range verdicts {
+	for _, v := range scores {
 		require.InDelta(t, 0.64, v.Best, 1e-12)
 		require.InDelta(t, 0.5875, v.Mean, 1e-12)
 		require.InDelta(t, 0.50, v.Never, 1e-12)
@@ -42,10 +42,10 @@ func TestVerdicts(t *testing.T) {
 // something else.
 func TestOneStepIsGreedy(t *testing.T) {
 	tree := treetest.FromAccuracies(t, "a", []float64{55}, []float64{60}, []float64{70}, []float64{58})
-	verdicts, err := Evaluate([]*simulation.Tree{tree}, OneStep())
+	scores, err := Evaluate([]*simulation.Tree{tree}, OneStep())
 	require.NoError(t, err)
-	require.Equal(t, []string{"deepen:0", "none"}, verdicts[0].Sequence)
-	require.InDelta(t, 10, verdicts[0].Regret, 1e-9)
+	require.Equal(t, []string{"deepen:0", "none"}, scores[0].Sequence)
+	require.InDelta(t, 10, scores[0].Regret, 1e-9)
 }
 
 // Ranks that the noise could exchange are shown as such.
@@ -56,10 +56,10 @@ func TestTiesInsideTheNoise(t *testing.T) {
 	noise, source := Noise(tree.Table)
 	require.Equal(t, NoiseOfSeeds, source)
 	require.InDelta(t, 1/math.Sqrt2, noise, 0.01)
-	verdicts, err := Evaluate([]*simulation.Tree{tree}, Constant("both", "deepen:0"), Constant("never", tables.None), Oracle())
+	scores, err := Evaluate([]*simulation.Tree{tree}, Constant("both", "deepen:0"), Constant("never", tables.None), Oracle())
 	require.NoError(t, err)
 	for k, want := range [][3]int{{3, 2, 3}, {4, 4, 4}, {1, 1, 1}} {
-		v := verdicts[k]
+		v := scores[k]
 		require.Equal(t, want, [3]int{int(v.Rank), v.From, v.To}, v.Policy)
 	}
 }

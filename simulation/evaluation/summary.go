@@ -5,7 +5,7 @@ import (
 )
 
 // Summary holds the results of several policies that differ only in their seed, in the
-// same scenarios, or of one chooser without a seed.
+// same scenarios, or of one policy without a seed.
 type Summary struct {
 	Policy   string        `json:"chooser"`        // its name
 	Seeds    int           `json:"seeds"`          // how many there are
@@ -16,14 +16,14 @@ type Summary struct {
 	WorstOne string        `json:"worst_scenario"` // and where
 }
 
-// Summarize takes the verdicts of each seed, on the same trees.
-func Summarize(chooser string, seeds [][]Score) Summary {
-	s := Summary{Policy: chooser, Seeds: len(seeds), Worst: -1}
+// Summarize takes the scores of each seed, on the same trees.
+func Summarize(policy string, seeds [][]Score) Summary {
+	s := Summary{Policy: policy, Seeds: len(seeds), Worst: -1}
 	var each []float64
 	count := 0.0
-	for _, verdicts := range seeds {
+	for _, scores := range seeds {
 		sum := 0.0
-		for _, v := range verdicts {
+		for _, v := range scores {
 			sum += v.Regret
 			count++
 			if v.Rank <= 5 {
@@ -36,7 +36,7 @@ func Summarize(chooser string, seeds [][]Score) Summary {
 				s.Worst, s.WorstOne = v.Regret, v.Scenario
 			}
 		}
-		each = append(each, sum/float64(len(verdicts)))
+		each = append(each, sum/float64(len(scores)))
 	}
 	s.TopFive /= count
 	s.Regret = stat.MeanInterval(each, 1)

@@ -10,7 +10,7 @@ import (
 	"graft/simulation/learning"
 )
 
-// By says what is left out together.
+// By is the name of the group that a tree is left out with.
 type By func(t *simulation.Tree) string
 
 // ByScenario leaves one tree out at a time.

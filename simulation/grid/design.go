@@ -211,12 +211,12 @@ func (g *Grid) weigh(b *node, next []*node) ([]float64, error) {
 		}
 		actions = append(actions, a)
 	}
-	portrait, err := decider.NewObservation(b.network, actions, g.Space.Surgery)
+	observation, err := decider.NewObservation(b.network, actions, g.Space.Surgery)
 	if err != nil {
 		return nil, err
 	}
 	o, at := b.first(), len(b.sequence)
-	weighed, err := g.Policy.Probabilities(decider.Situation{Observation: portrait, State: decider.State{Network: b.network, Left: tables.Seconds(o.Left[at]),
+	weighed, err := g.Policy.Probabilities(decider.Situation{Observation: observation, State: decider.State{Network: b.network, Left: tables.Seconds(o.Left[at]),
 		Budget: tables.Seconds(g.Scenario.Budget), Decisions: at, Accuracy: b.before(), Step: tables.Seconds(o.Step[at])}})
 	if err != nil {
 		return nil, fmt.Errorf("weigh what follows %s: %w", tables.Tuple(b.sequence), err)

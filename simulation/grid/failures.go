@@ -56,9 +56,9 @@ func (t *Failures) Count(key string) int {
 }
 
 // Add records a failed attempt.
-func (t *Failures) Add(key string, leg Segment, why error) error {
+func (t *Failures) Add(key string, segment Segment, why error) error {
 	for attempt := t.Count(key) + 1; ; attempt++ {
-		text, err := json.MarshalIndent(Failure{key, leg.Sequence, leg.Seed, attempt, why.Error()}, "", "  ")
+		text, err := json.MarshalIndent(Failure{key, segment.Sequence, segment.Seed, attempt, why.Error()}, "", "  ")
 		if err != nil {
 			return err
 		}

@@ -27,7 +27,7 @@ type Grid struct {
 	Failures *Failures
 
 	root   *node
-	extent []int           // legs of each depth, for all seeds; nil before they were counted
+	extent []int           // segments of each depth, for all seeds; nil before they were counted
 	last   map[string]memo // states that this process has made of late
 	dry    bool            // only counted: as if all were known
 }
@@ -130,18 +130,18 @@ func (p *Plan) tooLarge(count string) error {
 }
 
 // NewGrid returns a grid whose outcomes have not been read yet.
-func NewGrid(p Plan, ground Space, store *Store, log *Failures) *Grid {
+func NewGrid(p Plan, space Space, store *Store, log *Failures) *Grid {
 	p.Design.EnsureDefaults()
 	p.Tries = cmp.Or(p.Tries, 2)
-	g := &Grid{Plan: p, Space: ground, Store: store, Failures: log, last: map[string]memo{}}
-	g.root = g.plant(&node{network: ground.Network})
+	g := &Grid{Plan: p, Space: space, Store: store, Failures: log, last: map[string]memo{}}
+	g.root = g.plant(&node{network: space.Network})
 	return g
 }
 
 // Key returns the digest of a segment's cause, under which its outcome is kept.
-func (g *Grid) Key(leg Segment) string {
+func (g *Grid) Key(segment Segment) string {
 	c := g.Cause
-	c.Sequence, c.Seeds = append([]string{}, leg.Sequence...), []int64{leg.Seed}
+	c.Sequence, c.Seeds = append([]string{}, segment.Sequence...), []int64{segment.Seed}
 	return c.Key()
 }
 
@@ -168,17 +168,17 @@ func (g *Grid) next(b *node) ([]*node, error) {
 
 // Size returns the numbers of sequences and of segments that the design takes, for all
 // seeds, as far as the networks alone determine them.
-func (g *Grid) Size() (sequences, legs int, err error) {
+func (g *Grid) Size() (sequences, segments int, err error) {
 	if err := g.measure(); err != nil {
 		return 0, 0, err
 	}
 	for _, n := range g.extent {
-		legs += n
+		segments += n
 	}
-	return g.extent[g.Space.Decisions], legs, nil
+	return g.extent[g.Space.Decisions], segments, nil
 }
 
-// measure counts the legs of each depth in the tree.
+// measure counts the segments of each depth in the tree.
 func (g *Grid) measure() error {
 	if g.extent != nil {
 		return nil
@@ -203,36 +203,36 @@ func (g *Grid) Left() (int, error) {
 }
 
 // Ready returns the segments that can run, or are running.
-func (g *Grid) Ready() (legs []Segment, err error) {
+func (g *Grid) Ready() (segments []Segment, err error) {
 	err = g.survey(func(b *node) error {
 		for k, seed := range g.Seeds {
 			if !b.settled(k) && (b.parent == nil || b.parent.outcomes[k] != nil) {
-				legs = append(legs, Segment{b.sequence, seed})
+				segments = append(segments, Segment{b.sequence, seed})
 			}
 		}
 		return nil
 	})
-	return legs, err
+	return segments, err
 }
 
 // task is a segment that can run.
 type task struct {
 	*node
 	seed    int             // its place in Seeds
-	work    context.Context // ends when the leg is not this worker's any more
+	work    context.Context // ends when the segment is not this worker's any more
 	release func()
 }
 
 func (t task) key() string { return t.keys[t.seed] }
 
 // errTaken ends a walk that has found a task.
-var errTaken = errors.New("a leg was taken")
+var errTaken = errors.New("a segment was taken")
 
 // Leases grants a segment to one worker at a time. Two workers with the same segment do
 // the work twice, and no harm.
 type Leases interface {
-	// Take gives the leg of a key, to be given back by calling what it returns, and a
-	// context for the work that ends should the leg be lost to another; an error that
+	// Take gives the segment of a key, to be given back by calling what it returns, and a
+	// context for the work that ends should the segment be lost to another; an error that
 	// wraps ErrTaken where another has it.
 	Take(ctx context.Context, key string) (work context.Context, release func(), err error)
 }
@@ -240,9 +240,9 @@ type Leases interface {
 // ErrTaken says that another worker holds the lease.
 var ErrTaken = errors.New("another worker has it")
 
-// find takes a leg that can be run. Without one it says how many are left to do, all
+// find takes a segment that can be run. Without one it says how many are left to do, all
 // of which others have.
-func (g *Grid) find(ctx context.Context, taker Leases) (found *task, left int, err error) {
+func (g *Grid) find(ctx context.Context, leases Leases) (found *task, left int, err error) {
 	err = g.walk(func(b *node) error {
 		if err := g.look(b); err != nil {
 			return err
@@ -252,7 +252,7 @@ func (g *Grid) find(ctx context.Context, taker Leases) (found *task, left int, e
 				continue
 			}
 			left++
-			work, release, err := taker.Take(ctx, b.keys[k])
+			work, release, err := leases.Take(ctx, b.keys[k])
 			if errors.Is(err, ErrTaken) {
 				continue
 			}
@@ -298,10 +298,10 @@ func (g *Grid) failed(key string) bool { return g.Failures.Count(key) >= g.Tries
 type Worker struct {
 	Executor *Executor
 	Leases   Leases
-	// Rest passes some time, after which it is looked again for a leg that others have
+	// Rest passes some time, after which it is looked again for a segment that others have
 	// left, or until ctx is cancelled.
 	Wait func(ctx context.Context)
-	// Tell is called when a leg begins, and with its outcome or error when it ends; nil
+	// Tell is called when a segment begins, and with its outcome or error when it ends; nil
 	// tells nobody.
 	Tell func(Segment, *Outcome, error)
 }
@@ -337,21 +337,21 @@ func (g *Grid) Work(ctx context.Context, w Worker) error {
 // perform runs a segment. A failure of the segment is recorded and no error; a failure
 // to record it is one.
 func (g *Grid) perform(w Worker, t task) error {
-	leg, tell := Segment{t.sequence, g.Seeds[t.seed]}, w.Tell
+	segment, tell := Segment{t.sequence, g.Seeds[t.seed]}, w.Tell
 	if tell == nil {
 		tell = func(Segment, *Outcome, error) {}
 	}
-	tell(leg, nil, nil)
+	tell(segment, nil, nil)
 	o, err := g.run(t.work, w.Executor, t)
 	var failure *segmentFailure
 	if errors.As(err, &failure) {
-		tell(leg, nil, err)
+		tell(segment, nil, err)
 		return g.Failures.Add(failure.key, failure.segment, failure.error)
 	}
 	if err != nil {
 		return err
 	}
-	tell(leg, o, nil)
+	tell(segment, o, nil)
 	t.outcomes[t.seed] = o
 	g.forget(t)
 	return nil
@@ -364,20 +364,20 @@ type segmentFailure struct {
 	error
 }
 
-// run goes a leg from the state before it, and commits what it led to: first the
+// run goes a segment from the state before it, and commits what it led to: first the
 // state, so that there is one wherever there is an outcome.
-func (g *Grid) run(ctx context.Context, lab *Executor, t task) (*Outcome, error) {
-	leg := Segment{t.sequence, g.Seeds[t.seed]}
-	from, before, err := g.start(ctx, lab, t)
+func (g *Grid) run(ctx context.Context, x *Executor, t task) (*Outcome, error) {
+	segment := Segment{t.sequence, g.Seeds[t.seed]}
+	from, before, err := g.start(ctx, x, t)
 	if err != nil {
 		return nil, err
 	}
-	o, st, err := lab.run(ctx, leg, g.Space.Decisions, before, from)
+	o, st, err := x.run(ctx, segment, g.Space.Decisions, before, from)
 	if errors.Is(err, trainer.ErrStopped) && st != nil {
 		return nil, errors.Join(err, g.Store.saveState(t.key(), stoppedSuffix, st))
 	}
 	if err != nil {
-		return nil, &segmentFailure{t.key(), leg, err}
+		return nil, &segmentFailure{t.key(), segment, err}
 	}
 	o.Key = t.key()
 	if st != nil {
@@ -393,9 +393,9 @@ func (g *Grid) run(ctx context.Context, lab *Executor, t task) (*Outcome, error)
 	return o, nil
 }
 
-// start is the state that a leg begins in, and the outcome of the one before. Nil is
+// start is the state that a segment begins in, and the outcome of the one before. Nil is
 // the beginning of a run. A state that is not there is made again.
-func (g *Grid) start(ctx context.Context, lab *Executor, t task) (state, *Outcome, error) {
+func (g *Grid) start(ctx context.Context, x *Executor, t task) (state, *Outcome, error) {
 	var before *Outcome
 	if t.parent != nil {
 		before = t.parent.outcomes[t.seed]
@@ -414,7 +414,7 @@ func (g *Grid) start(ctx context.Context, lab *Executor, t task) (state, *Outcom
 	if err != nil || st != nil {
 		return st, before, err
 	}
-	if _, err := g.run(ctx, lab, up); err != nil {
+	if _, err := g.run(ctx, x, up); err != nil {
 		return nil, nil, err
 	}
 	st, err = g.Store.state(up.key(), stateSuffix)
@@ -441,7 +441,7 @@ func (g *Grid) remember(t task, st state) {
 	g.last[t.key()] = memo{st, len(t.sequence)}
 }
 
-// forget deletes the state that a leg began in once nothing else begins there, where
+// forget deletes the state that a segment began in once nothing else begins there, where
 // that is known: where all sequences are run.
 func (g *Grid) forget(t task) {
 	up := t.parent

@@ -18,7 +18,7 @@ type Segment struct {
 	Seed     int64    // of the run
 }
 
-// String is the leg as people read it.
+// String is the segment as people read it.
 func (l Segment) String() string { return fmt.Sprintf("%s seed %d", tables.Tuple(l.Sequence), l.Seed) }
 
 // Outcome is the result of a segment.
@@ -42,7 +42,7 @@ type Outcome struct {
 	Profile  string    `json:"profile"`  // of the device whose time was counted; empty is the machine's own
 }
 
-// Epoch is a row of a leg's history.
+// Epoch is a row of a segment's history.
 type Epoch struct {
 	Time     float64 `json:"time_s"`   // of the budget
 	Loss     float64 `json:"loss"`     // of training, in nats

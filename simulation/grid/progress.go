@@ -23,7 +23,7 @@ type Progress struct {
 	Alone     int64   `json:"steps_alone"`      // that the sequences that ended would have taken, each from the beginning
 	Seconds   float64 `json:"machine_seconds"`  // that the machine took for them
 	Best      []Best  `json:"best"`             // sequences so far
-	// Ahead is what the machine will take for what is left, by what legs as deep in
+	// Ahead is what the machine will take for what is left, by what segments as deep in
 	// the tree took: in seconds, of one worker. Zero where nothing is known.
 	Ahead float64 `json:"machine_seconds_left"`
 }
@@ -128,7 +128,7 @@ func (s *Progress) rank(b *node) {
 	s.Best = s.Best[:min(len(s.Best), mostBest)]
 }
 
-// depth is the legs of a depth in the tree.
+// depth is the segments of a depth in the tree.
 type depth struct {
 	done    int
 	seconds float64
@@ -154,11 +154,11 @@ func (g *Grid) ahead(depths []depth) float64 {
 	return sum
 }
 
-// harvestWriter is the name of a harvest's file of records.
-const harvestWriter = "grid"
+// tableWriter is the name of the file of records.
+const tableWriter = "grid"
 
 // WriteTable writes the table of all sequences that ended into a folder, in place of the
-// one that is there: the same outcomes give the same bytes, whoever ran them and when.
+// one that is there: the same outcomes give the same bytes, whichever workers ran them.
 func (g *Grid) WriteTable(fsys files.FS, dir string) (records int, err error) {
 	var found []*Outcome
 	err = g.survey(func(b *node) error {
@@ -201,7 +201,7 @@ func (g *Grid) write(fsys files.FS, dir string, found []*Outcome) error {
 	if err := tables.Create(fsys, dir, g.Scenario, tables.CreateOptions{}); err != nil {
 		return err
 	}
-	w, err := tables.Open(fsys, dir, tables.WriterOptions{Name: harvestWriter, Lazy: true})
+	w, err := tables.Open(fsys, dir, tables.WriterOptions{Name: tableWriter, Lazy: true})
 	if err != nil {
 		return err
 	}
@@ -214,7 +214,7 @@ func (g *Grid) write(fsys files.FS, dir string, found []*Outcome) error {
 }
 
 // swap puts a new table in the place of an old one. A kill in between leaves the new
-// one beside it, and the next harvest begins anew.
+// one beside it, and the next call begins anew.
 func swap(fsys files.FS, dir, fresh, old string) error {
 	if err := files.RemoveAll(fsys, old); err != nil {
 		return err

@@ -27,7 +27,7 @@ type node struct {
 	network  *model.Network
 	children []*node // nil before they were looked at, and at the end of a sequence
 
-	keys     []string   // of its leg's causes, one for each seed
+	keys     []string   // of its segment's causes, one for each seed
 	outcomes []*Outcome // nil where not known
 	failed   []bool     // too often
 	shares   []float64  // that a policy gives what follows; nil before it was asked

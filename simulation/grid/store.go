@@ -15,7 +15,7 @@ import (
 	"graft/trainer"
 )
 
-// Store keeps the outcomes of legs, and the states of jobs in between, by the keys of
+// Store keeps the outcomes of segments, and the states of jobs in between, by the keys of
 // their causes: what was run once for one scenario is there for every other. Several
 // processes may use it, on several machines. An outcome is committed once: it is
 // written under another name, synced and linked to its own, which a second cannot take
@@ -91,7 +91,7 @@ func (s *Store) Commit(o *Outcome) error {
 // state is a job that stands before a decision, or was stopped on its way there.
 type state map[string][]byte
 
-// saveState keeps a job's state, that of a leg's end or, with a suffix of its own, of
+// saveState keeps a job's state, that of a segment's end or, with a suffix of its own, of
 // one that was stopped.
 func (s *Store) saveState(key, suffix string, st state) error {
 	path := s.place(statesName, key, suffix)

@@ -12,7 +12,7 @@ import (
 	"graft/torch/weights"
 )
 
-// A safetensors file holds a learner's state: the pupil's tensors, the best member if
+// A safetensors file holds a learner's state: the trainer's tensors, the best member if
 // any, and the learning state as JSON under learnerKey.
 const (
 	learnerKey     = "graft.learner"
@@ -41,7 +41,7 @@ func (l *Learner) Set() (*weights.Set, error) {
 		return nil, fmt.Errorf("save learning: %w", err)
 	}
 	set := &weights.Set{Metadata: map[string]string{learnerKey: string(text)}}
-	if err := l.pupil.Save(set); err != nil {
+	if err := l.trainer.Save(set); err != nil {
 		return nil, err
 	}
 	if l.best == nil {
@@ -76,7 +76,7 @@ func (l *Learner) Restore(set *weights.Set) error {
 	if now.Version != learnerVersion || now.Origin != l.Origin {
 		return errors.New("go on learning: the file is of other tables, other options or another version; begin anew, or give those that it began with")
 	}
-	if err := l.pupil.Restore(set); err != nil {
+	if err := l.trainer.Restore(set); err != nil {
 		return err
 	}
 	l.progress, l.best = now, nil

@@ -120,7 +120,7 @@ func (s *Study) verdict(ctx context.Context, faults []error) error {
 
 // learn goes through the steps of a seed, those that are left where it was saved.
 func (s *Study) learn(ctx context.Context, scope *torch.Scope, seed uint64) (Result, error) {
-	p, err := s.pupil(scope, seed)
+	p, err := s.learner(scope, seed)
 	if err != nil {
 		return Result{}, err
 	}
@@ -152,8 +152,8 @@ type seedLearner struct {
 	savedAt int // step; less than zero before the first time
 }
 
-// pupil makes a seed's learner anew or, where it was saved, as it was.
-func (s *Study) pupil(scope *torch.Scope, seed uint64) (*seedLearner, error) {
+// learner makes a seed's learner anew or, where it was saved, as it was.
+func (s *Study) learner(scope *torch.Scope, seed uint64) (*seedLearner, error) {
 	o := s.Options
 	o.Seed = seed
 	l, err := NewLearner(scope, s.Trees, s.Held, o)
@@ -180,7 +180,7 @@ func (s *Study) pupil(scope *torch.Scope, seed uint64) (*seedLearner, error) {
 			return nil, err
 		}
 	}
-	s.Recorder.Step(p.stands())
+	s.Recorder.Step(p.standing())
 	return p, nil
 }
 
@@ -191,7 +191,7 @@ func (s *Study) now() time.Time {
 	return s.Now()
 }
 
-func (p *seedLearner) stands() Progress {
+func (p *seedLearner) standing() Progress {
 	outside := math.NaN()
 	if p.BestStep > 0 {
 		outside = p.Best
@@ -214,7 +214,7 @@ func (p *seedLearner) step() error {
 			return err
 		}
 	}
-	p.study.Recorder.Step(p.stands())
+	p.study.Recorder.Step(p.standing())
 	if p.study.now().Sub(p.saved) < cmp.Or(p.study.Checkpoint, 30*time.Second) {
 		return nil
 	}
@@ -241,7 +241,7 @@ func (p *seedLearner) save() error {
 // Figures computes the figures of the current policy. It changes nothing.
 func (l *Learner) Figures() (Row, error) {
 	r := Row{Seed: l.Seed, Step: l.Step, HeldOut: math.NaN()}
-	logits, err := l.pupil.Logits()
+	logits, err := l.trainer.Logits()
 	if err != nil {
 		return r, err
 	}

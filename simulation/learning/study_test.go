@@ -264,7 +264,7 @@ func TestFiguresAreThePolicys(t *testing.T) {
 			advance(t, l, 1)
 			require.Equal(t, row.Aim, l.Value, "the next step begins with it")
 		}
-		require.NoError(t, l.look())
+		require.NoError(t, l.evaluateHeldOut())
 		row, err := l.Figures()
 		require.NoError(t, err)
 		require.InDelta(t, l.Best, row.HeldOut, 1)

@@ -52,7 +52,7 @@ func (c *sequenceDecider) Decide(_ context.Context, s decider.State) (decider.De
 	if s.Decisions >= c.decisions {
 		return decider.Decision{}, nil
 	}
-	if s.Decisions == len(c.seen.Left) { // otherwise an earlier leg has noted it
+	if s.Decisions == len(c.seen.Left) { // otherwise an earlier segment has noted it
 		c.seen.Left = append(c.seen.Left, s.Left.Seconds())
 		c.seen.Step = append(c.seen.Step, s.Step.Seconds())
 		c.seen.Before = append(c.seen.Before, s.Accuracy)
@@ -88,26 +88,26 @@ func (b *memoryBook) Save(sections []trainer.Section) error {
 	return nil
 }
 
-// run goes a leg, from where the one before it led to: its outcome and the state it
-// ended in. Decisions is how many a sequence has. A leg that was stopped gives the
+// run goes a segment, from where the one before it led to: its outcome and the state it
+// ended in. Decisions is how many a sequence has. A segment that was stopped gives the
 // state that it can go on from with an error that wraps trainer.ErrStopped.
-func (l *Executor) run(ctx context.Context, leg Segment, decisions int, before *Outcome, from state) (*Outcome, state, error) {
-	o, book := l.outcome(leg, before), &memoryBook{}
+func (l *Executor) run(ctx context.Context, segment Segment, decisions int, before *Outcome, from state) (*Outcome, state, error) {
+	o, book := l.outcome(segment, before), &memoryBook{}
 	if err := o.goOn(from); err != nil {
 		return nil, nil, err
 	}
-	roads := &sequenceDecider{decisions: decisions, seen: o}
-	for _, text := range leg.Sequence {
+	choices := &sequenceDecider{decisions: decisions, seen: o}
+	for _, text := range segment.Sequence {
 		a, err := net2net.ParseAction(text)
 		if err != nil {
 			return nil, nil, err
 		}
-		roads.actions = append(roads.actions, a)
+		choices.actions = append(choices.actions, a)
 	}
 	began := l.Now()
 	var end *trainer.Outcome
 	err := torch.With(func(s *torch.Scope) error {
-		job, err := l.job(s, leg.Seed, trainer.Parts{Data: l.Data, Decider: roads, Recorder: book, Now: l.Now, Watch: l.Watch}, from)
+		job, err := l.job(s, segment.Seed, trainer.Parts{Data: l.Data, Decider: choices, Recorder: book, Now: l.Now, Watch: l.Watch}, from)
 		if err != nil {
 			return err
 		}
@@ -127,35 +127,35 @@ func (l *Executor) run(ctx context.Context, leg Segment, decisions int, before *
 	case errors.Is(err, trainer.ErrStopped) && book.saved != nil:
 		return nil, book.saved, errors.Join(err, o.interrupt(book.saved))
 	case err != nil:
-		return nil, nil, fmt.Errorf("simulate %s: %w", leg, err)
+		return nil, nil, fmt.Errorf("simulate %s: %w", segment, err)
 	}
 	return o, nil, o.end(end, decisions)
 }
 
-// legSection is of a state that was stopped: what its leg had come to.
-const legSection = "leg.json"
+// segmentSection is of a state that was stopped: what its segment had come to.
+const segmentSection = "leg.json"
 
-// interrupt writes into a state what the leg has come to.
+// interrupt writes into a state what the segment has come to.
 func (o *Outcome) interrupt(st state) (err error) {
-	st[legSection], err = json.Marshal(o)
+	st[segmentSection], err = json.Marshal(o)
 	return err
 }
 
-// goOn takes over what a leg had come to when it was stopped.
+// goOn takes over what a segment had come to when it was stopped.
 func (o *Outcome) goOn(st state) error {
-	if st[legSection] == nil {
+	if st[segmentSection] == nil {
 		return nil
 	}
-	if err := json.Unmarshal(st[legSection], o); err != nil {
+	if err := json.Unmarshal(st[segmentSection], o); err != nil {
 		return fmt.Errorf("go on with a leg that was stopped: %w", err)
 	}
 	return nil
 }
 
 // outcome returns the outcome of a segment before it begins.
-func (l *Executor) outcome(leg Segment, before *Outcome) *Outcome {
+func (l *Executor) outcome(segment Segment, before *Outcome) *Outcome {
 	o := l.Provenance
-	o.Sequence, o.Seed = append([]string{}, leg.Sequence...), leg.Seed
+	o.Sequence, o.Seed = append([]string{}, segment.Sequence...), segment.Seed
 	o.Left, o.Step, o.Before, o.Networks, o.Epochs = []float64{}, []float64{}, []float64{}, []string{}, []Epoch{}
 	if before != nil {
 		o.Left, o.Step, o.Before = append(o.Left, before.Left...), append(o.Step, before.Step...), append(o.Before, before.Before...)
@@ -177,7 +177,7 @@ func (o *Outcome) end(e *trainer.Outcome, decisions int) error {
 func (l *Executor) job(s *torch.Scope, seed int64, p trainer.Parts, from state) (*trainer.Job, error) {
 	o := l.Options
 	o.Seed = seed
-	o.Checkpoint.Off = true // a leg is saved at its end, and when it is stopped
+	o.Checkpoint.Off = true // a segment is saved at its end, and when it is stopped
 	if from == nil {
 		var err error
 		if p.Network, p.Pretrained, err = l.Begin(s, seed); err != nil {
