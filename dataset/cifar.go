@@ -27,7 +27,6 @@ type cifarFormat struct {
 	parse           func(c *cifar, r io.Reader, size int64, into block) error
 }
 
-// cifarFile holds a number of images.
 type cifarFile struct {
 	name string
 	rows int
@@ -130,7 +129,6 @@ func lacks(path string, absent []string) error {
 	return fmt.Errorf("read %s: %w in full: it lacks %s; add them, or fetch it again", path, ErrMissing, strings.Join(absent, ", "))
 }
 
-// readers fill the splits from the files.
 func (f cifarFormat) readers(c *cifar, train, test *block) readers {
 	all := make(readers)
 	starts := map[bool]int{}

@@ -32,7 +32,6 @@ const (
 	maxIDX = 1 << 20
 )
 
-// idxPair is the two files of a split.
 type idxPair struct{ images, labels string }
 
 var idxTrain, idxTest = idxPair{"train-images-idx3-ubyte", "train-labels-idx1-ubyte"}, idxPair{"t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"}

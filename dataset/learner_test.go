@@ -28,7 +28,6 @@ func (n *learner) param(p *torch.Tensor) *torch.Tensor {
 	return p
 }
 
-// layer is a convolution, a BatchNorm and a ReLU.
 func (n *learner) layer(x torch.Value, in, out int) torch.Value {
 	full := func(v float64) *torch.Tensor { return n.s.Full(v, torch.Float32, torch.CPU, out) }
 	x = n.Conv2D(x, n.weight(9*in, out, in, 3, 3), nil, torch.Window{Padding: 1}.Plane())

@@ -43,7 +43,6 @@ type readers map[string]func(r io.Reader, size int64) error
 
 func (all readers) names() []string { return slices.Sorted(maps.Keys(all)) }
 
-// readFiles passes each reader its file of a folder.
 func (all readers) readFiles(fsys files.FS, folder string) error {
 	for _, name := range all.names() {
 		if err := readFile(fsys, filepath.Join(folder, name), all[name]); err != nil {

@@ -46,7 +46,6 @@ type part struct {
 	rows []int
 }
 
-// parts are the splits of a source.
 type parts struct{ train, validation, test part }
 
 // Random streams of the seed, one for each purpose.

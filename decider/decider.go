@@ -105,7 +105,6 @@ func (r Random) Decide(_ context.Context, s State) (Decision, error) {
 	return Decision{Action: actions[random.IntN(len(actions))], Probabilities: probabilities}, nil
 }
 
-// choices are the allowed actions.
 func (r Random) choices(n *model.Network) ([]net2net.Action, error) {
 	if !r.Original {
 		return Proposals(n, r.Kinds)

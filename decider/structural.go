@@ -119,7 +119,6 @@ func (p *Structural) BatchProbabilities(c *Batch) ([][]float64, error) {
 	return sums, err
 }
 
-// addShares adds a member's part to the mean probabilities.
 func (p *Structural) addShares(sums [][]float64, logits []float64, starts []int) {
 	for k := range sums {
 		for j, share := range Softmax(logits[starts[k]:starts[k+1]], cmp.Or(p.Temperature, 1)) {
@@ -143,7 +142,6 @@ func Softmax[F float32 | float64](logits []F, temperature float64) []F {
 	return shares
 }
 
-// kinds are the kinds of candidate actions.
 func (p *Structural) kinds() []net2net.Kind {
 	switch {
 	case p.Kinds != nil:

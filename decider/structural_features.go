@@ -84,7 +84,6 @@ func (s Situation) steps() float64 {
 	return math.Max(0, s.Left.Seconds()/s.Step.Seconds())
 }
 
-// featureNames are the names of the values of a row, in order.
 func featureNames() []string {
 	names := make([]string, len(features))
 	for k, f := range features {
@@ -93,7 +92,6 @@ func featureNames() []string {
 	return names
 }
 
-// rows returns the features of each choice.
 func (s Situation) rows() [][]float64 {
 	rows := make([][]float64, len(s.Choices))
 	for k, c := range s.Choices {

@@ -25,7 +25,6 @@ const (
 	structuralVersion = 1
 )
 
-// structuralHeader is the header of a policy's file.
 type structuralHeader struct {
 	Format  string            `json:"format"`
 	Version int               `json:"version"`

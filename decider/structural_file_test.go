@@ -15,7 +15,6 @@ import (
 	"graft/torch/weights"
 )
 
-// learnedPolicy makes a policy with two members and scales.
 func learnedPolicy(t testing.TB) *decider.Structural {
 	observation, err := decider.ProposedObservation(zoo(t, "ConvSmall"), nil, net2net.Options{})
 	require.NoError(t, err)

@@ -68,7 +68,6 @@ func (p *MemberTrainer) push(s *torch.Scope, gradient []float64) {
 	s.Backward(s.Neg(s.Sum(s.Mul(p.logits, torch.From(s, gradient, len(gradient))))))
 }
 
-// end frees the tensors of a step.
 func (p *MemberTrainer) end() {
 	if p.step != nil {
 		_ = p.step.Close()

@@ -95,7 +95,6 @@ func ReadRuntimes(fsys files.FS, path string) ([]Row, error) {
 	return rows, nil
 }
 
-// read reads one file of the folder.
 func (l *Folder) read(fsys files.FS, entry fs.DirEntry) (err error) {
 	name := entry.Name()
 	path := filepath.Join(l.Path, name)

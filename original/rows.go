@@ -12,7 +12,6 @@ import (
 	"graft/results"
 )
 
-// readRows reads a metric file.
 func readRows(fsys files.FS, path string) (rows []Row, torn bool, err error) {
 	err = results.ReadTable(fsys, path, func(r io.Reader) (err error) {
 		torn, err = results.EachLine(r, func(n int, line []byte) error {

@@ -36,7 +36,6 @@ func Smoothed(t *tables.Table) []float64 {
 	return stat.Ridge(rows, MeanAccuracies(t), ridge)
 }
 
-// actionNames returns all actions but none, sorted.
 func actionNames(t *tables.Table) []string {
 	var names []string
 	for k := range t.Records {

@@ -32,7 +32,6 @@ type growth struct {
 	Operating time.Duration     `json:"operating_ns"`
 }
 
-// reallocate follows a change of the allocation.
 func (a *adaptation) reallocate(to Allocation) error {
 	a.Devices = to.Devices
 	switch to.Change {
@@ -83,7 +82,6 @@ func (a *adaptation) adapt(ctx context.Context) error {
 	return a.Book.Note(note)
 }
 
-// operate applies an action to the network and the optimizer.
 func (a *adaptation) operate(action net2net.Action) error {
 	if action.Kind != net2net.None {
 		a.show(Operates)
@@ -148,7 +146,6 @@ func (a *adaptation) follow(c *net2net.Change) (err error) {
 	return a.stale()
 }
 
-// renew begins a new optimizer.
 func (a *adaptation) renew() (err error) {
 	a.revision++
 	a.optimizer.Close()

@@ -39,7 +39,6 @@ func (j *Job) saveIfDue() error {
 	return j.save()
 }
 
-// save writes a checkpoint.
 func (j *Job) save() error {
 	began := j.Now()
 	sections, err := j.sections()
@@ -98,7 +97,6 @@ var positionKeys = []string{"epoch", "step", "steps", "rate", "lr", "used", "tim
 	"decisions", "loss", "correct", "seen", "fresh", "validation", "changes", "abandoned", "divided", "levels", "lessons", "taught", "course",
 	"deciding_ns", "operating_ns", "started", "over", "ended", "generator", "counts", "options", "data"}
 
-// position is the text of position.json.
 func (j *Job) position() ([]byte, error) {
 	j.Time = j.Clock.Now()
 	o := origin{Options: Digest(j.Options), Data: j.Data.Digest}

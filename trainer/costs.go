@@ -40,13 +40,11 @@ func (r Rates) List() [rateCount]float64 {
 
 func ratesOf(x [rateCount]float64) Rates { return Rates{x[0], x[1], x[2], x[3], x[4], x[5], x[6]} }
 
-// counts returns the amount that each rate is multiplied by.
 func (s Size) counts(rows int) [rateCount]float64 {
 	n := float64(rows)
 	return [rateCount]float64{1, n, float64(s.Layers), n * float64(s.Operations), n * float64(s.Grouped), n * float64(s.Bytes), float64(s.Parameters)}
 }
 
-// seconds is the time of a step or a batch.
 func (r Rates) seconds(of Size, rows int) float64 {
 	rates, counts := r.List(), of.counts(rows)
 	return dot(rates[:], counts[:])
@@ -71,7 +69,6 @@ func RateNames() []string {
 	return []string{"call_seconds", "example_seconds", "layer_seconds", "operation_seconds", "grouped_seconds", "byte_seconds", "parameter_seconds"}
 }
 
-// faults lists the invalid rates of a table.
 func (r Rates) faults(table string) (found []error) {
 	for k, name := range RateNames() {
 		found = append(found, positive(table+"."+name, r.List()[k]))

@@ -24,7 +24,6 @@ func (k *kept) close() {
 	}
 }
 
-// evaluate measures the network on a split, with all processes.
 func (e *evaluation) evaluate(test bool) (Score, error) {
 	if err := e.prepare(); err != nil {
 		return Score{}, err

@@ -48,7 +48,6 @@ func fitCosts(measured []Measurement) (step, batch Rates, fit Fit) {
 func stepTime(m Measurement) float64  { return m.StepSeconds }
 func batchTime(m Measurement) float64 { return m.BatchSeconds }
 
-// architectures returns the distinct fingerprints.
 func architectures(measured []Measurement) []string {
 	var prints []string
 	for _, m := range measured {

@@ -118,7 +118,6 @@ func ReadLastRows(fsys files.FS, folder string, epochs int) ([]Row, error) {
 	return rowsOf(table)
 }
 
-// rowsOf converts a table of epochs.
 func rowsOf(table *results.Table) (_ []Row, err error) {
 	columns := map[string][]float64{}
 	for _, c := range epochColumns {

@@ -41,7 +41,6 @@ func (j *Job) Run(ctx context.Context) (o *Outcome, err error) {
 	return j.finish()
 }
 
-// start records the beginning, once in the life of a job.
 func (j *Job) start() error {
 	j.show(Starts)
 	j.saves.last = j.Now()

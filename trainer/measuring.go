@@ -13,7 +13,6 @@ import (
 	"graft/torch"
 )
 
-// measuring is the state of Measure.
 type measuring struct {
 	MeasureOptions
 	scope      *torch.Scope
@@ -60,7 +59,6 @@ func (m *measuring) prepare(ctx context.Context, subjects []Subject) error {
 	return nil
 }
 
-// add makes a job of a network and warms it up.
 func (m *measuring) add(of Subject) error {
 	n := of.Network.Sketch()
 	set, err := m.set(n)

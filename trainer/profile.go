@@ -94,7 +94,6 @@ type ItemFault struct {
 // Error names the place and the fault.
 func (f *ItemFault) Error() string { return fmt.Sprintf("%s[%d]: %s", f.List, f.Index, f.Text) }
 
-// faults lists the invalid values of the measurement at a place in the list.
 func (m Measurement) faults(at int) (found []error) {
 	bad := func(key, format string, args ...any) {
 		found = append(found, &ItemFault{List: "measured", Index: at, Key: key, Text: fmt.Sprintf(format, args...)})

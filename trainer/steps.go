@@ -59,7 +59,6 @@ func (j *Job) fitting(one time.Duration) int {
 	return int(left / one)
 }
 
-// train runs n steps in one call.
 func (j *Job) train(n int) error {
 	if err := j.prepare(); err != nil {
 		return err

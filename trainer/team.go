@@ -128,7 +128,6 @@ func (t *team) await(ctx context.Context, m *member) error {
 	return t.remove(results.EventPeerMissing, m, err)
 }
 
-// sorted is the members by device.
 func (t *team) sorted() []*member {
 	var all []*member
 	for _, m := range t.members {
@@ -138,7 +137,6 @@ func (t *team) sorted() []*member {
 	return all
 }
 
-// ready is the members that wait for orders, by device.
 func (t *team) ready() []*member {
 	return slices.DeleteFunc(t.sorted(), func(m *member) bool { return !m.ready })
 }
@@ -192,7 +190,6 @@ func (t *team) drop(m *member) {
 	}
 }
 
-// report records an event about a member.
 func (t *team) report(event results.JobEvent, device int, why error) error {
 	n := t.note(event)
 	n.Why = fmt.Sprintf("the process of device %d: %v", device, why)

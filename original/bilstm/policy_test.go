@@ -40,7 +40,6 @@ func small(t *testing.T, o bilstm.Options) *bilstm.Policy {
 	return p
 }
 
-// decide asks a policy that must answer.
 func decide(t *testing.T, p *bilstm.Policy, s decider.State) decider.Decision {
 	t.Helper()
 	decision, err := p.Decide(context.Background(), s)

@@ -17,7 +17,6 @@ import (
 	"graft/torch/weights"
 )
 
-// translator translates the value of one of the original's keys.
 type translator func(c *converter, key string, value any)
 
 const fromTheTop = ", which the original took from the top of the file only"
@@ -294,7 +293,6 @@ func optimizerKey(c *converter, key, name string) {
 	}
 }
 
-// argumentsKey reads the arguments of the optimizer.
 func argumentsKey(c *converter, key string, value any) {
 	table, ok := value.(map[string]any)
 	if !ok {

@@ -104,7 +104,6 @@ func actionsKey(c *converter, key string, n int64) {
 // learningOrder is the order of the sections in the file of a policy.
 var learningOrder = []string{"run", "table", "policy", "learn"}
 
-// learning translates a file about a policy that learns from a table.
 func (c *converter) learning(path string) (*Translation, error) {
 	c.Require([]string{"runner.seed", "runner.folder", "runner.agent", "runner.total_episodes", "job.model", "job.dataset", "agent.vocab", "agent.max_actions"})
 	_, first := c.Keys["simulation.datafile"]
@@ -122,7 +121,6 @@ func (c *converter) learning(path string) (*Translation, error) {
 	return t, config.Parse("the file made of "+path, []byte(t.Text), config.NewLearning())
 }
 
-// learningKey translates one key.
 func (c *converter) learningKey(key string) {
 	if translate, known := learningKeys[key]; known {
 		translate(c, key, c.Keys[key])

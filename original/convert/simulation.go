@@ -10,7 +10,6 @@ import (
 // simulationAgent is the original's that ran all sequences of actions.
 const simulationAgent = "SimulationAgent"
 
-// simulates says whether the file is one of the original's simulations.
 func (c *converter) simulates() bool { return c.Keys["runner.agent"] == simulationAgent }
 
 // mostLegacyChoices is above every number of blocks that the original could deepen.
@@ -72,7 +71,6 @@ func (c *converter) grid() float64 {
 	return math.Pow(float64(size), float64(count))
 }
 
-// finishSimulation writes the file of a scenario and reads it again.
 func (c *converter) finishSimulation(path string) (*Translation, error) {
 	t := &Translation{Text: c.text("A scenario of graft", path, sectionOrder), Warnings: c.warnings, Simulation: true}
 	return t, config.Parse("the scenario made of "+path, []byte(t.Text), config.NewSimulation())

@@ -23,7 +23,6 @@ import (
 
 const reference = "../../../shared/reference/adaptation"
 
-// golden reads one of the original's figures, or skips the test.
 func golden(t *testing.T, name string, into any) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(reference, "golden", name))

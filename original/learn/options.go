@@ -114,7 +114,6 @@ func (o Options) Validate() error {
 	return errors.Join(faults...)
 }
 
-// rule converts the options for the kernel.
 func (o Options) rule() torch.PolicyRule {
 	return torch.PolicyRule{LRDecay: o.LRDecay, LRLeast: o.LRLeast, LREvery: o.LREvery, HeatDecay: o.TemperatureDecay, HeatEvery: o.TemperatureEvery,
 		Baseline: o.Baseline, Entropy: o.Entropy, Batch: o.Batch, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8}

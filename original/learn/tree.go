@@ -55,7 +55,6 @@ func (e Embedding) Rows() int {
 	return len(e.Values) / e.Width
 }
 
-// rewards returns the rewards of all ends.
 func (t *Tree) rewards(kind string) []float64 {
 	mean, deviation := stat.Population(t.Accuracy)
 	all := make([]float64, len(t.Accuracy))

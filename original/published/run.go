@@ -89,7 +89,6 @@ func (c *Source) requireZoo() {
 	}
 }
 
-// places maps the keys of a file to fields.
 func (r *Run) places() map[string]any {
 	return map[string]any{
 		"runner.seed": &r.Seed, "runner.folder": &r.Folder, "job.model": &r.Network, "job.dataset": &r.Dataset,

@@ -224,7 +224,6 @@ func TestFaultyFiles(t *testing.T) {
 	}
 }
 
-// set is weights of one tensor.
 func set(t *testing.T, name string, shape []int64, values ...float32) func(io.Writer) error {
 	w, err := weights.FromFloat32s(name, shape, values)
 	require.NoError(t, err)

@@ -11,7 +11,6 @@ import (
 	"graft/simulation/tables"
 )
 
-// named is a policy made of a function.
 type named struct {
 	name   string
 	choose func(t *simulation.Tree) ([]float64, error)

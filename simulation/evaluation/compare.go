@@ -113,7 +113,6 @@ func Compare(trees []*simulation.Tree, candidates []Candidate, against string) (
 	return c.result(against)
 }
 
-// comparer collects scores.
 type comparer struct {
 	trials     []TableScores
 	scores     []map[string]*scored // of each trial's candidates, by name
@@ -171,7 +170,6 @@ func (j *scorer) score(e Candidate) (*scored, error) {
 	return m, nil
 }
 
-// result summarizes what was gathered.
 func (c *comparer) result(against string) (*Comparison, error) {
 	if len(c.trials) == 0 || len(c.candidates) == 0 {
 		return nil, errors.New("compare: there is no table, or nobody to choose in it")
@@ -190,7 +188,6 @@ func (c *comparer) result(against string) (*Comparison, error) {
 	return r, nil
 }
 
-// standing summarizes a candidate's scores.
 func (c *comparer) standing(e Candidate) Standing {
 	s := Standing{Policy: e.Name, Role: e.Role, Seen: e.Seen, Seeds: len(e.Policies)}
 	each, groups := make([][]Score, len(e.Policies)), newGroups()

@@ -119,7 +119,6 @@ func CompareLeftOut(ctx context.Context, trees []*simulation.Tree, o LeaveOutOpt
 	return &LeaveOutReport{l.groups, comparison}, err
 }
 
-// leaving is groups being left out.
 type leaving struct {
 	LeaveOutOptions
 	comparer comparer

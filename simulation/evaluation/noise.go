@@ -71,7 +71,6 @@ func (s *pooled) add(group []float64) {
 
 func (s *pooled) deviation() float64 { return math.Sqrt(s.squares / s.freedom) }
 
-// size returns the mean number of values in a group.
 func (s *pooled) size() float64 { return s.values / s.groups }
 
 // OracleRegret returns the expected regret of an oracle on a table of single runs, in

@@ -195,7 +195,6 @@ func (g *Grid) walkLikely(visit visitor) error {
 	return nil
 }
 
-// weigh asks the policy for the probability of each next node.
 func (g *Grid) weigh(b *node, next []*node) ([]float64, error) {
 	if g.dry && b.shares == nil {
 		b.shares = slices.Repeat([]float64{1 / float64(len(next))}, len(next))

@@ -164,7 +164,6 @@ func (l *Executor) outcome(segment Segment, before *Outcome) *Outcome {
 	return &o
 }
 
-// end fills in how a job ended.
 func (o *Outcome) end(e *trainer.Outcome, decisions int) error {
 	if n := len(o.Sequence); n != decisions || len(o.Left) != decisions {
 		return fmt.Errorf("simulate %s: the budget ended after %d of %d decisions; let devices come earlier, or give simulate.decisions", o.Segment(), len(o.Left), decisions)
@@ -173,7 +172,6 @@ func (o *Outcome) end(e *trainer.Outcome, decisions int) error {
 	return nil
 }
 
-// job begins a run, or goes on with one.
 func (l *Executor) job(s *torch.Scope, seed int64, p trainer.Parts, from state) (*trainer.Job, error) {
 	o := l.Options
 	o.Seed = seed

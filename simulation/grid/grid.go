@@ -154,7 +154,6 @@ func (g *Grid) plant(b *node) *node {
 	return b
 }
 
-// next returns the nodes that can follow a node.
 func (g *Grid) next(b *node) ([]*node, error) {
 	fresh := b.children == nil
 	next, err := g.Space.follow(b)
@@ -215,7 +214,6 @@ func (g *Grid) Ready() (segments []Segment, err error) {
 	return segments, err
 }
 
-// task is a segment that can run.
 type task struct {
 	*node
 	seed    int             // its place in Seeds

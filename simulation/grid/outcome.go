@@ -52,7 +52,6 @@ type Epoch struct {
 // Segment returns the segment of the outcome.
 func (o *Outcome) Segment() Segment { return Segment{o.Sequence, o.Seed} }
 
-// record is the outcome of a whole sequence as a table has it.
 func (o *Outcome) record() tables.Record {
 	return tables.Record{Sequence: o.Sequence, Left: o.Left, Accuracy: []float64{o.Accuracy}, Seeds: []int64{o.Seed}, Step: o.Step, Before: o.Before,
 		Networks: o.Networks, Profile: o.Profile, Graft: o.Graft, LibTorch: o.LibTorch}

@@ -110,7 +110,6 @@ func (s *Progress) count(b *node, seed int) {
 	}
 }
 
-// rank keeps the best sequences.
 func (s *Progress) rank(b *node) {
 	one := Best{Sequence: b.sequence}
 	for _, o := range b.outcomes {
@@ -196,7 +195,6 @@ func (g *Grid) places() func(o *Outcome) []int {
 	}
 }
 
-// write makes a table of outcomes.
 func (g *Grid) write(fsys files.FS, dir string, found []*Outcome) error {
 	if err := tables.Create(fsys, dir, g.Scenario, tables.CreateOptions{}); err != nil {
 		return err

@@ -33,7 +33,6 @@ type node struct {
 	shares   []float64  // that a policy gives what follows; nil before it was asked
 }
 
-// choices returns the actions that fit a network.
 func (g Space) choices(n *model.Network) ([]net2net.Action, error) {
 	if len(g.Actions) > 0 {
 		return g.Actions, nil

@@ -199,7 +199,6 @@ func (l *Learner) Policy() (*decider.Structural, error) {
 	return &p, nil
 }
 
-// current returns the policy after the last step.
 func (l *Learner) current() (*decider.Structural, error) {
 	p := *l.policy
 	values, err := l.trainer.Values()

@@ -143,7 +143,6 @@ func (s *Study) learn(ctx context.Context, scope *torch.Scope, seed uint64) (Res
 	return Result{Seed: seed, Policy: policy, Steps: p.Step, Why: p.Why, Rows: p.rows}, nil
 }
 
-// seedLearner is the learner of a seed.
 type seedLearner struct {
 	*Learner
 	study   *Study

@@ -36,7 +36,6 @@ type headLine struct {
 	scenarioFile
 }
 
-// recordLine is a record in a file.
 type recordLine struct {
 	Line int    `json:"line"`
 	Key  string `json:"key"`

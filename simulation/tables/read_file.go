@@ -67,7 +67,6 @@ func (s *segment) readFrom(r io.Reader, lines int) error {
 	return err
 }
 
-// fault reports what is wrong with the line.
 func (s *segment) fault(kind FaultKind, format string, args ...any) error {
 	f := NewFault(kind, format, args...)
 	return s.found(f, s.at)
@@ -113,7 +112,6 @@ func (s *segment) settle(part piece, last bool, l textLine) {
 	}
 }
 
-// takePiece takes one line.
 func (s *segment) takePiece(part piece, last, ended bool) error {
 	if part.body == nil {
 		return s.takeDamaged(part, last && !ended)

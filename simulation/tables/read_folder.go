@@ -105,7 +105,6 @@ func isLeftover(name string) bool {
 	return files.IsLeftover(name) || strings.HasPrefix(name, ".nfs")
 }
 
-// fault hands a fault over.
 func (r *reading) fault(f Fault) { r.visit(nil, 0, &f) }
 
 // learn reads the scenario; where it is damaged, the heads of the files of records
@@ -151,7 +150,6 @@ func (r *reading) heads(segments []string) []scenarioFile {
 	return found
 }
 
-// file reads a file of records.
 func (r *reading) file(name string) {
 	s := segment{name: name, parser: &r.parser, scenario: r.scenario, digest: r.digest}
 	s.visit = func(e *Entry, f *Fault) bool {

@@ -127,7 +127,6 @@ func (s *seenRecords) add(e *Entry) int32 {
 	return number
 }
 
-// key is the record's key as bytes.
 func (e *Entry) key() (key [sha256.Size]byte) {
 	_, _ = hex.Decode(key[:], []byte(e.Key)) // which checkKey has looked at
 	return key
@@ -138,7 +137,6 @@ func (e *Entry) run(k int) mark {
 	return markOf(e.appendRun(make([]byte, 0, 256), e.Seeds[k:k+1]))
 }
 
-// fault returns a fault at the record's line.
 func (e *Entry) fault(kind FaultKind, format string, args ...any) *Fault {
 	f := NewFault(kind, format, args...).of(e.File)
 	f.Line, f.Offset = e.Line, e.Offset

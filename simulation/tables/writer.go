@@ -117,7 +117,6 @@ func (w *Writer) append(e *Entry) error {
 	return err
 }
 
-// write adds a line.
 func (w *Writer) write(line []byte) error {
 	_, err := w.file.Write(line)
 	if err == nil && !w.lazy {
