@@ -2,6 +2,7 @@ package decider
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -186,12 +187,7 @@ func floats(name string, shape []int, values []float64) weights.Tensor {
 	for _, size := range shape {
 		t.Shape = append(t.Shape, int64(size))
 	}
-	for _, v := range values {
-		bits := math.Float64bits(v)
-		for shift := 0; shift < 64; shift += 8 {
-			t.Data = append(t.Data, byte(bits>>shift))
-		}
-	}
+	t.Data, _ = binary.Append(nil, binary.LittleEndian, values) // numbers cannot fail
 	return t
 }
 

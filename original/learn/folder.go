@@ -74,7 +74,7 @@ func (f *Folder) Episodes(first int, l EpisodeResults) error {
 func (f *Folder) Save(l *Learner) error {
 	set, position, err := l.Save()
 	if err != nil {
-		return err
+		return fmt.Errorf("save the policy: %w", err)
 	}
 	var tensors bytes.Buffer
 	if err := weights.WriteSafetensors(&tensors, set); err != nil {

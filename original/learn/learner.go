@@ -3,7 +3,6 @@ package learn
 import (
 	"errors"
 	"fmt"
-	"math"
 
 	"graft/decider"
 	"graft/torch"
@@ -128,39 +127,4 @@ func (l *Learner) Probabilities(temperature float64) ([][]float64, error) {
 		all[k] = int32(k)
 	}
 	return l.policy.Probabilities(all, temperature)
-}
-
-// Force learns from one sequence of actions as if they had been drawn, and returns
-// the objective.
-func (l *Learner) Force(actions []int) (float64, error) {
-	var states []int32
-	var coefficients [][]float64
-	state := int32(0)
-	for _, a := range actions {
-		if state < 0 || a < 0 || a >= l.Tree.Actions {
-			return 0, fmt.Errorf("force a policy to %v: the tree has no such sequence", actions)
-		}
-		states, coefficients = append(states, state), append(coefficients, make([]float64, l.Tree.Actions))
-		state = l.Tree.States[state].Children[a]
-	}
-	if state >= 0 {
-		return 0, fmt.Errorf("force a policy to %v: the sequence has no end", actions)
-	}
-	return l.force(actions, states, coefficients, l.Tree.rewards(l.Reward)[-1-state])
-}
-
-func (l *Learner) force(actions []int, states []int32, coefficients [][]float64, reward float64) (float64, error) {
-	rows, err := l.policy.Probabilities(states, l.at.Temperature)
-	if err != nil {
-		return 0, err
-	}
-	objective, share := 0.0, 1/float64(len(actions))
-	for k, a := range actions {
-		coefficients[k][a] = -reward * share
-		objective -= share * reward * math.Log(rows[k][a])
-	}
-	if err := l.policy.Gradient(states, coefficients, l.at.Temperature); err != nil {
-		return 0, err
-	}
-	return objective, l.policy.Step(l.rule(), &l.at)
 }

@@ -113,12 +113,6 @@ func (l *Learner) Weights() (*weights.Set, error) {
 	return set, l.add(set, "", torch.PolicyParameters)
 }
 
-// Gradient returns the gradient of the last step, under the names of the parameters.
-func (l *Learner) Gradient() (*weights.Set, error) {
-	set := &weights.Set{}
-	return set, l.add(set, "", torch.PolicyGradient)
-}
-
 // add adds one of the policy's vectors to a set, tensor by tensor.
 func (l *Learner) add(set *weights.Set, prefix string, part torch.PolicyPart) error {
 	values, err := l.policy.Read(part)
@@ -190,13 +184,13 @@ func (l *Learner) Save() (*weights.Set, []byte, error) {
 	set := &weights.Set{}
 	for prefix, part := range savedParts {
 		if err := l.add(set, prefix, part); err != nil {
-			return nil, nil, fmt.Errorf("save the policy: %w", err)
+			return nil, nil, err
 		}
 	}
 	slices.SortStableFunc(set.Tensors, func(a, b weights.Tensor) int { return strings.Compare(a.Name, b.Name) })
 	state, err := l.random.State()
 	if err != nil {
-		return nil, nil, fmt.Errorf("save the policy: %w", err)
+		return nil, nil, err
 	}
 	set.Tensors = append(set.Tensors, weights.Tensor{Name: generatorTensor, DType: weights.Uint8, Shape: []int64{int64(len(state))}, Data: state})
 	text, err := json.Marshal(l.at)
@@ -207,9 +201,16 @@ var savedParts = map[string]torch.PolicyPart{policyPrefix: torch.PolicyParameter
 
 // Restore restores the state of Save. The tree and the options must be the same.
 func (l *Learner) Restore(set *weights.Set, text []byte) error {
+	if err := l.restore(set, text); err != nil {
+		return fmt.Errorf("restore the policy: %w", err)
+	}
+	return nil
+}
+
+func (l *Learner) restore(set *weights.Set, text []byte) error {
 	at := l.at
 	if err := json.Unmarshal(text, &at); err != nil {
-		return fmt.Errorf("restore the policy: %w", err)
+		return err
 	}
 	for prefix, part := range savedParts {
 		values, err := l.find(set, prefix)
@@ -217,16 +218,13 @@ func (l *Learner) Restore(set *weights.Set, text []byte) error {
 			err = l.policy.Write(part, values)
 		}
 		if err != nil {
-			return fmt.Errorf("restore the policy: %w", err)
+			return err
 		}
 	}
 	state, ok := set.Find(generatorTensor)
 	if !ok {
-		return fmt.Errorf("restore the policy: it has no tensor %s", generatorTensor)
-	}
-	if err := l.random.Restore(state.Data); err != nil {
-		return fmt.Errorf("restore the policy: %w", err)
+		return fmt.Errorf("it has no tensor %s", generatorTensor)
 	}
 	l.at = at
-	return nil
+	return l.random.Restore(state.Data)
 }

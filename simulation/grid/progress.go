@@ -58,8 +58,7 @@ func (g *Grid) Progress() (Progress, error) {
 	depths := make([]depth, g.Space.Decisions+1)
 	err = g.survey(func(b *node) error {
 		for k := range g.Seeds {
-			s.count(b, k)
-			depths[len(b.sequence)].count(b.outcomes[k])
+			s.count(b, k, &depths[len(b.sequence)])
 			if b.failed[k] && (b.parent == nil || !b.parent.failed[k]) {
 				n, err := g.below(b)
 				if err != nil {
@@ -91,14 +90,14 @@ func (g *Grid) below(b *node) (n int, err error) {
 	return n, err
 }
 
-func (s *Progress) count(b *node, seed int) {
+func (s *Progress) count(b *node, seed int, d *depth) {
 	o := b.outcomes[seed]
 	if o == nil {
 		return
 	}
-	s.Done++
+	s.Done, d.done = s.Done+1, d.done+1
 	s.Steps += o.Steps
-	s.Seconds += o.Seconds
+	s.Seconds, d.seconds = s.Seconds+o.Seconds, d.seconds+o.Seconds
 	if !o.Ended {
 		return
 	}
@@ -131,13 +130,6 @@ func (s *Progress) rank(b *node) {
 type depth struct {
 	done    int
 	seconds float64
-}
-
-func (d *depth) count(o *Outcome) {
-	if o != nil {
-		d.done++
-		d.seconds += o.Seconds
-	}
 }
 
 // ahead estimates the machine seconds of the remaining segments. A depth without any
