@@ -115,3 +115,68 @@ func TestLearningTrace(t *testing.T) {
 		return nil
 	}))
 }
+
+// Five updates with the actions given are the original's: probabilities, objectives,
+// norms of the gradients, and the weights after them.
+func TestForcedUpdates(t *testing.T) {
+	var want struct {
+		LR    float64
+		Steps []struct {
+			Actions   []int
+			TimeLeft  []float64
+			Probs     [][]float64
+			Acc       float64
+			Objective float64
+			GradNorms map[string]float64 `json:"grad_norms"`
+			ParamSums map[string]float64 `json:"param_sums_after"`
+		}
+	}
+	golden(t, "reinforce_forced_steps.json", &want)
+	tree, words := publishedTree(t, "simulation_early2", "ConvNet2")
+	require.NoError(t, torch.With(func(s *torch.Scope) error {
+		l, err := learn.NewLearner(s, tree, learn.EmbeddingOf(words), learn.PolicyOptions{}, learn.Options{LR: want.LR}, 42)
+		require.NoError(t, err)
+		norms := 0.0
+		for k, w := range want.Steps {
+			rows, err := l.Probabilities(1)
+			require.NoError(t, err)
+			state := int32(0)
+			for step, a := range w.Actions {
+				require.Equal(t, w.TimeLeft[step], tree.States[state].Left)
+				require.InDeltaSlice(t, w.Probs[step], rows[state], 1e-6)
+				state = tree.States[state].Children[a]
+			}
+			require.Equal(t, w.Acc, tree.Accuracy[-1-state])
+			objective, err := l.Force(w.Actions)
+			require.NoError(t, err)
+			require.InEpsilon(t, w.Objective, objective, 1e-6, "step %d", k)
+			gradient, err := l.Gradient()
+			require.NoError(t, err)
+			require.Len(t, gradient.Tensors, len(w.GradNorms))
+			for _, g := range gradient.Tensors {
+				_, squares := sums(t, g)
+				norms = max(norms, math.Abs(math.Sqrt(squares)/w.GradNorms[g.Name]-1))
+			}
+			require.Less(t, norms, 1e-5, "step %d", k)
+			after, err := l.Weights()
+			require.NoError(t, err)
+			for _, p := range after.Tensors {
+				sum, _ := sums(t, p)
+				require.InDelta(t, w.ParamSums[p.Name], sum, 1e-4, p.Name)
+			}
+		}
+		t.Logf("measured: norms of gradients apart by at most %.1g of theirs", norms)
+		compareWeights(t, l, "policy_after_5_forced_steps.safetensors", 1e-6)
+		return nil
+	}))
+}
+
+// sums adds up the values of a tensor, and their squares.
+func sums(t *testing.T, w weights.Tensor) (sum, squares float64) {
+	values, err := w.Float64s()
+	require.NoError(t, err)
+	for _, v := range values {
+		sum, squares = sum+v, squares+v*v
+	}
+	return sum, squares
+}
