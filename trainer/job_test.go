@@ -75,21 +75,25 @@ func small(t testing.TB, s *torch.Scope, seed int64) (*dataset.Set, *model.Netwo
 func smallNetwork() *model.Network { return networkOf(torch.ReLU) }
 
 func networkOf(activation torch.Activation) *model.Network {
-	block := func(name string, layers ...model.Layer) model.Child {
-		c := &model.Container{}
-		for k, l := range layers {
-			c.Children = append(c.Children, model.Child{Name: fmt.Sprint(k), Module: &model.Leaf{Layer: l}})
+	return twoBlocks(activation, 6, 8, leaf("drop", model.Dropout{P: 0.1}), leaf("flat", model.Flatten{}), leaf("fc", model.NewLinear(8, 4)))
+}
+
+func leaf(name string, l model.Layer) model.Child {
+	return model.Child{Name: name, Module: &model.Leaf{Layer: l}}
+}
+
+// twoBlocks is a network of two blocks of these channels, and a tail.
+func twoBlocks(activation torch.Activation, first, second int, tail ...model.Child) *model.Network {
+	block := func(name string, from, to int) model.Child {
+		layers := &model.Container{}
+		for k, l := range []model.Layer{model.NewConv2d(from, to, 3), model.NewBatchNorm2d(to), model.Activate(activation)} {
+			layers.Children = append(layers.Children, leaf(fmt.Sprint(k), l))
 		}
-		return model.Child{Name: name, Module: &model.Container{Mark: model.Original, Children: []model.Child{{Name: "layers", Module: c}}}}
+		return model.Child{Name: name, Module: &model.Container{Mark: model.Original, Children: []model.Child{{Name: "layers", Module: layers}}}}
 	}
-	leaf := func(name string, l model.Layer) model.Child {
-		return model.Child{Name: name, Module: &model.Leaf{Layer: l}}
-	}
-	relu := model.Activate(activation)
-	return &model.Network{Input: model.Shape{3, side, side}, Root: &model.Container{Class: "Small", Children: []model.Child{
-		block("conv1", model.NewConv2d(3, 6, 3), model.NewBatchNorm2d(6), relu), leaf("pool1", model.NewAvgPool2d(model.Both(2))),
-		block("conv2", model.NewConv2d(6, 8, 3), model.NewBatchNorm2d(8), relu), leaf("pool2", model.AdaptiveAvgPool2d{Size: model.Both(1)}),
-		leaf("drop", model.Dropout{P: 0.1}), leaf("flat", model.Flatten{}), leaf("fc", model.NewLinear(8, 4))}}}
+	return &model.Network{Input: model.Shape{3, side, side}, Root: &model.Container{Class: "Small", Children: append([]model.Child{
+		block("conv1", 3, first), leaf("pool1", model.NewAvgPool2d(model.Both(2))),
+		block("conv2", first, second), leaf("pool2", model.AdaptiveAvgPool2d{Size: model.Both(1)})}, tail...)}}
 }
 
 // plan is a job that gains devices, adapts, and loses them again.
