@@ -73,8 +73,8 @@ func (j *Job) turn(ctx context.Context) error {
 	return j.train(n)
 }
 
-// reallocate follows a change of the allocation, and saves the job if somebody waits for
-// that.
+// reallocate follows a change of the allocation, and saves the job if a
+// request waits for that.
 func (j *Job) reallocate(a Allocation) error {
 	standing := j.Scheduler.Standing()
 	j.Past, j.Live = standing.Past, standing.Live

@@ -87,7 +87,7 @@ type Distill struct {
 // Checkpoint are the options of saving a job.
 type Checkpoint struct {
 	Every time.Duration // minimum time between two checkpoints, on the machine's clock; zero means a minute
-	Off   bool          // save only at the end, when stopped and where somebody waits for it
+	Off   bool          // save only at the end, when stopped and when a request waits for it
 }
 
 // EnsureDefaults fills unset options.

@@ -185,7 +185,7 @@ func datasetKey(c *converter, key, name string) {
 	c.set("data.path", "data", "where its files are; the original fetched them by itself")
 }
 
-// agentKey says who decides.
+// agentKey translates the agent to a decider.
 func agentKey(c *converter, key, agent string) {
 	up := len(c.changes()) > 0
 	switch agent {

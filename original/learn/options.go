@@ -13,10 +13,10 @@ import (
 // PolicyOptions are the sizes of a policy that learns. Those of its vocabulary and
 // the number of its actions are given with what it learns from.
 type PolicyOptions struct {
-	Hidden int // units of each direction in which layers are read; zero means 50
-	Memory int // units of what remembers the layers; zero means 16
+	Hidden int // units of each direction of the biLSTM over layers; zero means 50
+	Memory int // units of the LSTM after it; zero means 16
 	Linear int // values between the linear layers; zero means 128
-	Time   int // values that say how much time is left; zero means 8
+	Time   int // values of the encoding of the time left; zero means 8
 	// Precise computes in float64; false is float32, as the original.
 	Precise bool
 }
@@ -63,17 +63,17 @@ type Options struct {
 	Episodes int     // in all; with the rule exact a step counts as one; zero means 10,000
 	Reward   string  // empty means tangent
 	LR       float64 // Adam's rate; zero means 0.0001
-	LRDecay  float64 // what the rate is multiplied by; zero means 0.99
-	LREvery  int     // episodes after which it is; zero means 500
-	LRLeast  float64 // a rate below it falls no more; zero means 1e-9
+	LRDecay  float64 // factor of the rate at each decay; zero means 0.99
+	LREvery  int     // episodes between decays of the rate; zero means 500
+	LRLeast  float64 // rate at which decays end; zero means 1e-9
 	// Temperature above 1 makes actions more equally likely while a policy learns: they
 	// have the softmax of the policy's probabilities, and not of its logits, over it.
 	// Zero means 1.
 	Temperature      float64
-	TemperatureDecay float64 // what it is multiplied by, down to 1; zero means 0.9
-	TemperatureEvery int     // episodes after which it is; zero means 1
-	Baseline         float64 // share of each reward in a running mean that is taken off rewards; zero takes off nothing
-	Entropy          float64 // weight of the entropy of each decision beside its reward; zero is none
+	TemperatureDecay float64 // factor of the temperature at each decay, down to 1; zero means 0.9
+	TemperatureEvery int     // episodes between decays of the temperature; zero means 1
+	Baseline         float64 // share of each reward in the running mean that is subtracted from rewards; zero means no baseline
+	Entropy          float64 // weight of the entropy of each decision beside its reward; zero means none
 	Batch            int     // episodes for each step; zero means 1
 }
 

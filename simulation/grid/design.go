@@ -62,11 +62,11 @@ func (d Design) Validate() error {
 	return errors.Join(faults...)
 }
 
-// visitor is shown the branches that a design wants, each after the one that leads to
-// it. It makes known what is, and may end the walk with an error.
+// visitor receives the nodes of a design, each after its parent. It reads their outcomes,
+// and may end the walk with an error.
 type visitor func(b *node) error
 
-// walk shows a visitor the branches that are wanted, as far as what is known tells.
+// walk visits the nodes of the design, as far as the known outcomes determine them.
 func (g *Grid) walk(visit visitor) error {
 	switch g.Design.Which {
 	case Sampled:
@@ -95,9 +95,9 @@ func (g *Grid) walkAll(b *node, visit visitor) error {
 	return err
 }
 
-// walkSample spreads n sequences over what can follow, in an order that is drawn for
-// the branch. A choice gets no more than there are sequences behind it, taken that
-// further decisions have as many choices as this one.
+// walkSample spreads n sequences over the choices of a node, in an order drawn for the node.
+// A choice gets at most the number of sequences behind it, if later decisions have as many
+// choices as this one.
 func (g *Grid) walkSample(b *node, n int, visit visitor) error {
 	if err := visit(b); err != nil || !g.leads(b) {
 		return err
@@ -123,15 +123,15 @@ func (g *Grid) walkSample(b *node, n int, visit visitor) error {
 	return nil
 }
 
-// spelling is a number for a sequence.
+// spelling is a hash of a sequence.
 func spelling(sequence []string) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(tables.Tuple(sequence))) // a hash takes everything
 	return h.Sum64()
 }
 
-// walkHalves goes from decision to decision: when all branches of one are known, the
-// best of them are followed.
+// walkHalves goes from decision to decision: when all nodes of one are known, it follows the
+// best of them.
 func (g *Grid) walkHalves(visit visitor) error {
 	level := []*node{g.root}
 	for len(level) > 0 {
@@ -162,9 +162,9 @@ func (g *Grid) walkHalves(visit visitor) error {
 	return nil
 }
 
-// walkLikely follows the likeliest branch of all, until there were enough sequences.
-// One whose outcome is not known yet may become a sequence, and counts as one, so that
-// others can be run meanwhile: which sequences are taken does not depend on that.
+// walkLikely follows the likeliest node of all until there are enough sequences. A node
+// without an outcome yet counts as a sequence, so that others can run meanwhile: this does
+// not change which sequences are taken.
 func (g *Grid) walkLikely(visit visitor) error {
 	var ahead events.Heap[prospect]
 	ahead.Push(likeliestFirst(1, 0), prospect{g.root, 1})

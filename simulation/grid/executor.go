@@ -30,11 +30,11 @@ type Executor struct {
 	Begin func(s *torch.Scope, seed int64) (*model.Network, *trainer.Pretrained, error)
 	// Clock is a job's, which shows a time at first.
 	Clock func(at time.Duration) trainer.Clock
-	// Now is the machine's clock, which nothing is decided by.
+	// Now is the machine's clock. No result depends on it.
 	Now func() time.Time
-	// Provenance is what outcomes say of where they come from: versions and profile.
+	// Provenance is copied to each outcome: versions and profile.
 	Provenance Outcome
-	// Watch is called with where a job stands, as Parts.Watch; nil is nobody.
+	// Watch receives each job's progress, as Parts.Watch; nil means no callback.
 	Watch func(trainer.Progress)
 }
 
@@ -44,7 +44,7 @@ type Executor struct {
 type sequenceDecider struct {
 	actions   []net2net.Action
 	decisions int
-	seen      *Outcome // what is noted of each decision
+	seen      *Outcome // records each decision
 }
 
 // Decide takes the next action, or leaves it open.
@@ -64,7 +64,7 @@ func (c *sequenceDecider) Decide(_ context.Context, s decider.State) (decider.De
 	return decider.Decision{}, decider.ErrOpen
 }
 
-// memoryBook is a job's book in memory.
+// memoryBook records a job in memory.
 type memoryBook struct {
 	rows  []trainer.Row
 	saved state
@@ -76,7 +76,7 @@ func (b *memoryBook) Epoch(r trainer.Row) error {
 	return nil
 }
 
-// Note does nothing: what counts is in the sequence.
+// Note does nothing: the sequence holds all decisions.
 func (b *memoryBook) Note(trainer.Note) error { return nil }
 
 // Save remembers a checkpoint.
@@ -88,9 +88,9 @@ func (b *memoryBook) Save(sections []trainer.Section) error {
 	return nil
 }
 
-// run goes a segment, from where the one before it led to: its outcome and the state it
-// ended in. Decisions is how many a sequence has. A segment that was stopped gives the
-// state that it can go on from with an error that wraps trainer.ErrStopped.
+// run runs a segment from the state before it, and returns its outcome and its last state.
+// Decisions is the number of decisions in a sequence. A stopped segment returns the state
+// to resume from, and an error that wraps trainer.ErrStopped.
 func (l *Executor) run(ctx context.Context, segment Segment, decisions int, before *Outcome, from state) (*Outcome, state, error) {
 	o, book := l.outcome(segment, before), &memoryBook{}
 	if err := o.goOn(from); err != nil {
@@ -132,16 +132,16 @@ func (l *Executor) run(ctx context.Context, segment Segment, decisions int, befo
 	return o, nil, o.end(end, decisions)
 }
 
-// segmentSection is of a state that was stopped: what its segment had come to.
+// segmentSection is the section of a stopped state with the outcome so far.
 const segmentSection = "leg.json"
 
-// interrupt writes into a state what the segment has come to.
+// interrupt adds the outcome so far to a stopped state.
 func (o *Outcome) interrupt(st state) (err error) {
 	st[segmentSection], err = json.Marshal(o)
 	return err
 }
 
-// goOn takes over what a segment had come to when it was stopped.
+// goOn continues from the outcome in a stopped state.
 func (o *Outcome) goOn(st state) error {
 	if st[segmentSection] == nil {
 		return nil

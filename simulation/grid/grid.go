@@ -28,8 +28,8 @@ type Grid struct {
 
 	root   *node
 	extent []int           // segments of each depth, for all seeds; nil before they were counted
-	last   map[string]memo // states that this process has made of late
-	dry    bool            // only counted: as if all were known
+	last   map[string]memo // recent states of this process
+	dry    bool            // counts only, as if all outcomes were known
 }
 
 // Plan is the data that all processes working on a grid share.
@@ -86,9 +86,9 @@ func (p *Plan) Fits(g Space) error {
 	return err
 }
 
-// fits counts the sequences, and those that there were if all actions did fit; it is
-// not for more than the design takes. For designs that take some of them only the
-// beginning of the tree is looked at.
+// fits counts the sequences, and the choices if all actions fitted everywhere. It stops at
+// the design's limit. For designs that take a part of the tree it counts the first
+// decision only.
 func (p *Plan) fits(g Space) (sequences int, choices float64, err error) {
 	p.Design.EnsureDefaults()
 	all := p.Design.Which == All
@@ -115,7 +115,7 @@ func (p *Plan) fits(g Space) (sequences int, choices float64, err error) {
 // layers that decisions add to each network.
 const mostWork = 2_000_000
 
-// plannable refuses a design whose sequences are too many and too long to be planned.
+// plannable returns an error if the design has too many sequences of too many decisions.
 func (p *Plan) plannable() error {
 	squared := max(1, p.Scenario.Decisions*p.Scenario.Decisions)
 	if p.Design.Which == Halved || p.Design.Most <= mostWork/squared {
@@ -145,7 +145,7 @@ func (g *Grid) Key(segment Segment) string {
 	return c.Key()
 }
 
-// plant gives a branch what it has for each seed.
+// plant sets a node's keys, and makes room for its outcomes.
 func (g *Grid) plant(b *node) *node {
 	b.outcomes, b.failed = make([]*Outcome, len(g.Seeds)), make([]bool, len(g.Seeds))
 	for _, seed := range g.Seeds {
@@ -217,7 +217,7 @@ func (g *Grid) Ready() (segments []Segment, err error) {
 type task struct {
 	*node
 	seed    int             // its place in Seeds
-	work    context.Context // ends when the segment is not this worker's any more
+	work    context.Context // cancelled when the lease is lost
 	release func()
 }
 
@@ -226,20 +226,20 @@ func (t task) key() string { return t.keys[t.seed] }
 // errTaken ends a walk that has found a task.
 var errTaken = errors.New("a segment was taken")
 
-// Leases grants a segment to one worker at a time. Two workers with the same segment do
-// the work twice, and no harm.
+// Leases grants a segment to one worker at a time. Two workers with the same segment
+// repeat the work and produce the same outcome.
 type Leases interface {
-	// Take gives the segment of a key, to be given back by calling what it returns, and a
-	// context for the work that ends should the segment be lost to another; an error that
-	// wraps ErrTaken where another has it.
+	// Take leases the segment of a key. It returns a context that is cancelled if the lease
+	// is lost, and a function that releases the lease. The error wraps ErrTaken if another
+	// worker holds the lease.
 	Take(ctx context.Context, key string) (work context.Context, release func(), err error)
 }
 
 // ErrTaken says that another worker holds the lease.
 var ErrTaken = errors.New("another worker has it")
 
-// find takes a segment that can be run. Without one it says how many are left to do, all
-// of which others have.
+// find leases a segment that can run. Without one it returns the number of segments that
+// other workers hold.
 func (g *Grid) find(ctx context.Context, leases Leases) (found *task, left int, err error) {
 	err = g.walk(func(b *node) error {
 		if err := g.look(b); err != nil {
@@ -272,7 +272,7 @@ func (g *Grid) find(ctx context.Context, leases Leases) (found *task, left int, 
 	return found, left, err
 }
 
-// look reads the outcomes of a node. What follows a failed segment cannot run.
+// look reads the outcomes of a node. Segments after a failed one cannot run.
 func (g *Grid) look(b *node) error {
 	for k, seed := range g.Seeds {
 		if b.settled(k) {
@@ -296,11 +296,10 @@ func (g *Grid) failed(key string) bool { return g.Failures.Count(key) >= g.Tries
 type Worker struct {
 	Executor *Executor
 	Leases   Leases
-	// Rest passes some time, after which it is looked again for a segment that others have
-	// left, or until ctx is cancelled.
+	// Wait waits before the next search for a segment, or until ctx is cancelled.
 	Wait func(ctx context.Context)
 	// Tell is called when a segment begins, and with its outcome or error when it ends; nil
-	// tells nobody.
+	// means no callback.
 	Tell func(Segment, *Outcome, error)
 }
 
@@ -362,8 +361,8 @@ type segmentFailure struct {
 	error
 }
 
-// run goes a segment from the state before it, and commits what it led to: first the
-// state, so that there is one wherever there is an outcome.
+// run runs a segment from the state before it, and commits its state before its outcome, so
+// that every outcome has a state.
 func (g *Grid) run(ctx context.Context, x *Executor, t task) (*Outcome, error) {
 	segment := Segment{t.sequence, g.Seeds[t.seed]}
 	from, before, err := g.start(ctx, x, t)
@@ -391,8 +390,8 @@ func (g *Grid) run(ctx context.Context, x *Executor, t task) (*Outcome, error) {
 	return o, nil
 }
 
-// start is the state that a segment begins in, and the outcome of the one before. Nil is
-// the beginning of a run. A state that is not there is made again.
+// start returns the state that a segment begins in, and the outcome of the segment before;
+// both are nil at the beginning of a run. A missing state is made again.
 func (g *Grid) start(ctx context.Context, x *Executor, t task) (state, *Outcome, error) {
 	var before *Outcome
 	if t.parent != nil {
@@ -417,19 +416,19 @@ func (g *Grid) start(ctx context.Context, x *Executor, t task) (state, *Outcome,
 	}
 	st, err = g.Store.state(up.key(), stateSuffix)
 	if err == nil && st == nil {
-		err = fmt.Errorf("the state before %s was just saved and is gone: see who deletes in the cache: %w", tables.Tuple(t.sequence), fs.ErrNotExist)
+		err = fmt.Errorf("the state before %s was just saved and is gone: see which program deletes files in the cache: %w", tables.Tuple(t.sequence), fs.ErrNotExist)
 	}
 	return st, before, err
 }
 
-// memo is a state that this process made, and its depth in the tree.
+// memo is a state made by this process, and its depth in the tree.
 type memo struct {
 	state state
 	depth int
 }
 
-// remember keeps a state, so that what follows need not read it. Of each depth there
-// is one: a worker goes deep first.
+// remember keeps a state in memory for the segments that follow: one for each depth, as a
+// worker goes deep first.
 func (g *Grid) remember(t task, st state) {
 	for key, m := range g.last {
 		if m.depth >= len(t.sequence) {
@@ -439,8 +438,8 @@ func (g *Grid) remember(t task, st state) {
 	g.last[t.key()] = memo{st, len(t.sequence)}
 }
 
-// forget deletes the state that a segment began in once nothing else begins there, where
-// that is known: where all sequences are run.
+// forget deletes the state that a segment began in when no other segment begins there. Only
+// the design All knows that.
 func (g *Grid) forget(t task) {
 	up := t.parent
 	if up == nil || g.Design.Which != All {

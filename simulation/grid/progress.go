@@ -38,7 +38,7 @@ type Best struct {
 // mostBest bounds the best sequences that a progress names.
 const mostBest = 3
 
-// survey goes through what is known of the grid.
+// survey visits the known nodes of the grid.
 func (g *Grid) survey(visit visitor) error {
 	return g.walk(func(b *node) error {
 		if err := g.look(b); err != nil {
@@ -174,7 +174,7 @@ func (g *Grid) WriteTable(fsys files.FS, dir string) (records int, err error) {
 	return len(found), swap(fsys, dir, fresh, old)
 }
 
-// places gives the place of an outcome: its choices at each decision, and its seed.
+// places returns the sort key of an outcome: its choices at each decision, and its seed.
 func (g *Grid) places() func(o *Outcome) []int {
 	return func(o *Outcome) []int {
 		var at []int

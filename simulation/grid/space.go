@@ -30,7 +30,7 @@ type node struct {
 	keys     []string   // of its segment's causes, one for each seed
 	outcomes []*Outcome // nil where not known
 	failed   []bool     // too often
-	shares   []float64  // that a policy gives what follows; nil before it was asked
+	shares   []float64  // a policy's probabilities of the children; nil before it was asked
 }
 
 func (g Space) choices(n *model.Network) ([]net2net.Action, error) {
@@ -40,8 +40,8 @@ func (g Space) choices(n *model.Network) ([]net2net.Action, error) {
 	return decider.Proposals(n, g.Kinds)
 }
 
-// follow looks at what can follow a branch. An action that does not fit is left out;
-// one that was asked for by name and does not fit at the beginning is an error.
+// follow makes the nodes after a node. An action that does not fit is left out; a named
+// action that does not fit at the root is an error.
 func (g Space) follow(b *node) ([]*node, error) {
 	if b.children != nil || len(b.sequence) == g.Decisions {
 		return b.children, nil

@@ -88,11 +88,10 @@ func (s *Store) Commit(o *Outcome) error {
 	return nil
 }
 
-// state is a job that stands before a decision, or was stopped on its way there.
+// state is the checkpoint of a job before a decision, or of a stopped job.
 type state map[string][]byte
 
-// saveState keeps a job's state, that of a segment's end or, with a suffix of its own, of
-// one that was stopped.
+// saveState keeps a job's state under the suffix of a segment's end or of a stopped job.
 func (s *Store) saveState(key, suffix string, st state) error {
 	path := s.place(statesName, key, suffix)
 	if err := s.fsys.MkdirAll(filepath.Dir(path)); err != nil {
@@ -121,7 +120,7 @@ func (s *Store) state(key, suffix string) (state, error) {
 	return trainer.ReadSections(c)
 }
 
-// dropState forgets a job's state. What cannot be deleted does no harm.
+// dropState deletes a job's state. A state that cannot be deleted does no harm.
 func (s *Store) dropState(key, suffix string) {
 	_ = s.fsys.Remove(s.place(statesName, key, suffix))
 }

@@ -80,8 +80,8 @@ func takeable(fsys files.FS, dir string) error {
 	return nil
 }
 
-// moveAside renames a folder. The files of its writers are locked meanwhile, lest they
-// be moved under the hands of their processes.
+// moveAside renames a folder. The files of its writers are locked meanwhile, so that no
+// process writes them.
 func moveAside(fsys files.FS, dir string) (err error) {
 	entries, err := fsys.ReadDir(dir)
 	if err != nil {

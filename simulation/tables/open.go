@@ -143,13 +143,13 @@ func (w *Writer) peek(name string) (bool, error) {
 	return s.ours, errors.Join(err, unsound)
 }
 
-// segment is a file of the table that is to be read without a word.
+// segment is a file of the table to be read without reporting faults.
 func (w *Writer) segment(name string) *segment {
 	return &segment{name: name, parser: &parser{}, scenario: w.scenario, digest: w.scenario.Digest(),
 		visit: func(*Entry, *Fault) bool { return true }}
 }
 
-// take finds the first file of a name that is nobody's.
+// take locks the first file of a name that no other process has.
 func (w *Writer) take(name string) error {
 	for n := 1; n <= mostWriters; n++ {
 		base := fmt.Sprintf("%s-%d", name, n)
