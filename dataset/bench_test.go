@@ -47,20 +47,3 @@ func BenchmarkLoadCIFAR10(b *testing.B) {
 		})
 	}
 }
-
-// Test accuracy after ten epochs, and their time.
-func BenchmarkAccuracyOnTheDefaultSet(b *testing.B) {
-	for name, width := range map[string]int{"linear": 0, "8 channels": 8, "16 channels": 16, "32 channels": 32} {
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				require.NoError(b, torch.With(func(s *torch.Scope) error {
-					set, err := Load(s, torch.CPU, files.OS{}, Options{TestAsValidation: true})
-					if err == nil {
-						b.ReportMetric(learn(b, s, set, width, 10), "%right")
-					}
-					return err
-				}))
-			}
-		})
-	}
-}

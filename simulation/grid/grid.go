@@ -64,7 +64,7 @@ func (p *Plan) CountSequences() error {
 		return err
 	}
 	p.Scenario.Actions, p.Scenario.Expected = nil, 0
-	sequences, choices, err := p.fits(g)
+	sequences, choices, err := p.Fits(g)
 	switch {
 	case err != nil:
 		return err
@@ -79,17 +79,10 @@ func (p *Plan) CountSequences() error {
 	return p.Scenario.Validate()
 }
 
-// Fits is an error where a tree has more sequences than the design takes; it states
-// their number.
-func (p *Plan) Fits(g Space) error {
-	_, _, err := p.fits(g)
-	return err
-}
-
-// fits counts the sequences, and the choices if all actions fitted everywhere. It stops at
-// the design's limit. For designs that take a part of the tree it counts the first
+// Fits counts the sequences, and those if all actions fitted everywhere. More sequences
+// than the design takes are an error that states their number. For designs that take a part of the tree it counts the first
 // decision only.
-func (p *Plan) fits(g Space) (sequences int, choices float64, err error) {
+func (p *Plan) Fits(g Space) (sequences int, choices float64, err error) {
 	p.Design.EnsureDefaults()
 	all := p.Design.Which == All
 	choices = math.Pow(float64(len(g.Actions)), float64(g.Decisions))
@@ -193,12 +186,6 @@ func (g *Grid) measure() error {
 		g.extent = extent
 	}
 	return err
-}
-
-// Left returns the number of segments that can run, or are running.
-func (g *Grid) Left() (int, error) {
-	ready, err := g.Ready()
-	return len(ready), err
 }
 
 // Ready returns the segments that can run, or are running.

@@ -456,7 +456,7 @@ func TestDeepTreesAreRefused(t *testing.T) {
 			p.plan.Design = Design{Which: which, Most: 300}
 			space := p.space()
 			space.Actions = nil
-			err := p.plan.Fits(space)
+			_, _, err := p.plan.Fits(space)
 			if err == nil {
 				_, _, err = NewGrid(p.plan, space, nil, nil).Size()
 			}

@@ -32,10 +32,10 @@ func (x *monitor) countLeft() (int, error) {
 	if !x.countedAt.IsZero() && began.Sub(x.countedAt) < countInterval*x.countTook {
 		return x.legsLeft, nil
 	}
-	n, err := x.grid.Left()
-	x.legsLeft, x.countedAt = n, x.env.Now()
+	ready, err := x.grid.Ready()
+	x.legsLeft, x.countedAt = len(ready), x.env.Now()
 	x.countTook = x.countedAt.Sub(began)
-	return n, err
+	return x.legsLeft, err
 }
 
 // recount counts the legs that are left now, whatever the age of the last count.
