@@ -75,7 +75,7 @@ func painted(c SyntheticOptions, count int, seed int64, stream uint64) pool {
 		parallel.Do(len(rows), 0, func(k int) {
 			// A stream for each image, so that order and workers do not matter.
 			random := rand.NewPCG(uint64(seed)^stream<<56, uint64(rows[k])*0x9E3779B97F4A7C15)
-			newCanvas(c, out[k*size:(k+1)*size]).paint(looks(int(labels[rows[k]])), c.Noise, random)
+			canvas{out[k*size : (k+1)*size], c.Channels, c.Size}.paint(looks(int(labels[rows[k]])), c.Noise, random)
 		})
 		return out, nil
 	}}

@@ -112,19 +112,15 @@ func (p *Structural) BatchProbabilities(c *Batch) ([][]float64, error) {
 			if s.Err() != nil || err != nil {
 				return fmt.Errorf("weigh actions: %w", cmp.Or(s.Err(), err))
 			}
-			p.addShares(sums, logits, c.Starts)
+			for k := range sums {
+				for j, share := range Softmax(logits[c.Starts[k]:c.Starts[k+1]], cmp.Or(p.Temperature, 1)) {
+					sums[k][j] += share / float64(len(p.Members))
+				}
+			}
 		}
 		return nil
 	})
 	return sums, err
-}
-
-func (p *Structural) addShares(sums [][]float64, logits []float64, starts []int) {
-	for k := range sums {
-		for j, share := range Softmax(logits[starts[k]:starts[k+1]], cmp.Or(p.Temperature, 1)) {
-			sums[k][j] += share / float64(len(p.Members))
-		}
-	}
 }
 
 // Softmax is the softmax of logits divided by a temperature, computed in float64.
@@ -177,17 +173,11 @@ func (p *Structural) Decide(ctx context.Context, s State) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
-	chosen := p.choose(weighed[0], s.Decisions)
-	return Decision{Action: seen.Choices[chosen].Action, Probabilities: weighed[0]}, nil
-}
-
-// choose returns the first of the likeliest, or samples from a stream of the seed and the number
-// of the decision.
-func (p *Structural) choose(probabilities []float64, decision int) int {
-	if !p.Sample {
-		return Likeliest(probabilities)
+	chosen := Likeliest(weighed[0])
+	if p.Sample { // from a stream of the seed and the number of the decision
+		chosen = SampleIndex(weighed[0], rand.New(rand.NewPCG(p.Seed, uint64(s.Decisions))))
 	}
-	return SampleIndex(probabilities, rand.New(rand.NewPCG(p.Seed, uint64(decision))))
+	return Decision{Action: seen.Choices[chosen].Action, Probabilities: weighed[0]}, nil
 }
 
 // SampleIndex samples an index from probabilities, which add up to one.

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 
 	"graft/encoder"
+	"graft/model"
 	"graft/torch"
 	"graft/vocab"
 )
@@ -59,21 +60,13 @@ func (o StructuralShape) slots(values, rows int) []encoder.Slot {
 // scorers is the number of the scorer's slots.
 const scorers = 7
 
-func count(shape []int) int {
-	n := 1
-	for _, size := range shape {
-		n *= size
-	}
-	return n
-}
-
 // drawMember draws a member's values: uniform within one over the square root of the fan-in, as
 // PyTorch does. Biases are zero.
 func drawMember(slots []encoder.Slot, seed uint64) [][]float64 {
 	random := rand.New(rand.NewPCG(seed, 0x706f6c696379)) // a stream for policies alone
 	values := make([][]float64, len(slots))
 	for k, slot := range slots {
-		values[k] = make([]float64, count(slot.Shape))
+		values[k] = make([]float64, model.Shape(slot.Shape).Count())
 		if len(slot.Shape) < 2 {
 			continue
 		}

@@ -56,16 +56,11 @@ func (p *MemberTrainer) Step(gradient []float64) error {
 		return errors.New("learn: a gradient for each logit is needed, and the logits before it")
 	}
 	s := p.step
-	p.push(s, gradient)
+	s.Backward(s.Neg(s.Sum(s.Mul(p.logits, torch.From(s, gradient, len(gradient))))))
 	if s.Err() != nil {
 		return fmt.Errorf("learn: %w", s.Err())
 	}
 	return cmp.Or(p.optimizer.Step(), p.optimizer.ZeroGrad())
-}
-
-// push propagates the gradient back to the tensors.
-func (p *MemberTrainer) push(s *torch.Scope, gradient []float64) {
-	s.Backward(s.Neg(s.Sum(s.Mul(p.logits, torch.From(s, gradient, len(gradient))))))
 }
 
 func (p *MemberTrainer) end() {

@@ -3,7 +3,6 @@ package trainer
 import (
 	"context"
 	"fmt"
-	"math"
 	"time"
 
 	"graft/decider"
@@ -51,9 +50,6 @@ func (a *adaptation) reallocate(to Allocation) error {
 	}
 	return a.Book.Note(a.note(results.EventDevices))
 }
-
-// nextEpoch asks again after an up, with Adapt.Every.
-func (a *adaptation) nextEpoch() { a.Asking = a.Asked > 0 && a.Asked < a.Adapt.Most && a.Adapt.Every }
 
 // adapt asks the decider and applies its action. Both take time of the budget.
 func (a *adaptation) adapt(ctx context.Context) error {
@@ -111,11 +107,6 @@ func (a *adaptation) reset(divide int) error {
 	}
 	a.Rate = 0
 	return a.renew()
-}
-
-// learningRate is the rate that the schedule begins with.
-func (a *adaptation) learningRate() float64 {
-	return a.Optimizer.LR / math.Pow(a.Adapt.Divide, float64(a.Divided))
 }
 
 // calibrated applies an action with training images for new normalizations.

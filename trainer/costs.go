@@ -40,8 +40,6 @@ func (r Rates) List() [rateCount]float64 {
 	return [rateCount]float64{r.CallSeconds, r.ExampleSeconds, r.LayerSeconds, r.OperationSeconds, r.GroupedSeconds, r.ByteSeconds, r.ParameterSeconds}
 }
 
-func ratesOf(x [rateCount]float64) Rates { return Rates{x[0], x[1], x[2], x[3], x[4], x[5], x[6]} }
-
 func (s Size) counts(rows int) [rateCount]float64 {
 	n := float64(rows)
 	return [rateCount]float64{1, n, float64(s.Layers), n * float64(s.Operations), n * float64(s.Grouped), n * float64(s.Bytes), float64(s.Parameters)}

@@ -86,11 +86,6 @@ func (e *evaluation) test() (Score, error) {
 	return e.evaluate(true)
 }
 
-func (e *evaluation) close() {
-	e.kept.close()
-	e.kept = nil
-}
-
 // Pretrained is the result of training that a network had before its job.
 type Pretrained struct {
 	// Epochs is the number of whole epochs. The job's epochs and its learning rate go on

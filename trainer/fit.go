@@ -35,7 +35,11 @@ type FitError struct {
 // if there are too few networks.
 func fitCosts(measured []Measurement) (step, batch Rates, fit Fit) {
 	measured = slices.DeleteFunc(slices.Clone(measured), func(m Measurement) bool { return m.Size == Size{} })
-	if fit.Networks = len(architectures(measured)); fit.Networks < fewest {
+	prints := map[string]bool{}
+	for _, m := range measured {
+		prints[m.Fingerprint] = true
+	}
+	if fit.Networks = len(prints); fit.Networks < fewest {
 		return Rates{}, Rates{}, Fit{}
 	}
 	alone := func(a, b Measurement) bool { return a.Fingerprint == b.Fingerprint }
@@ -47,15 +51,6 @@ func fitCosts(measured []Measurement) (step, batch Rates, fit Fit) {
 
 func stepTime(m Measurement) float64  { return m.StepSeconds }
 func batchTime(m Measurement) float64 { return m.BatchSeconds }
-
-func architectures(measured []Measurement) []string {
-	var prints []string
-	for _, m := range measured {
-		prints = append(prints, m.Fingerprint)
-	}
-	slices.Sort(prints)
-	return slices.Compact(prints)
-}
 
 // fitRates returns the non-negative rates with the least sum of squared relative errors,
 // so that small networks count as much as large ones.
@@ -71,7 +66,7 @@ func fitRates(measured []Measurement, time func(Measurement) float64) Rates {
 	for k, rate := range stat.NonNegative(a, ones) {
 		x[k] = digits(rate)
 	}
-	return ratesOf(x)
+	return Rates{x[0], x[1], x[2], x[3], x[4], x[5], x[6]}
 }
 
 // miss is the error of cross-validation: it leaves measurements that belong together out

@@ -123,5 +123,6 @@ func (j *Job) Saving() (checkpoints int, took time.Duration) { return j.saves.co
 func (j *Job) close() {
 	j.team.close()
 	j.replica.close()
-	j.evaluation.close()
+	j.evaluation.kept.close()
+	j.evaluation.kept = nil
 }

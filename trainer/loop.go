@@ -111,7 +111,8 @@ func (j *Job) endEpoch() error {
 	j.Epoch, j.Step, j.Loss, j.Correct, j.Seen = j.Epoch+1, 0, 0, 0, 0
 	j.Rate++
 	j.Used = float64(j.Clock.Now()) / float64(j.Scheduler.Budget())
-	j.adaptation.nextEpoch()
+	a := &j.adaptation
+	a.Asking = j.Adapt.Every && a.Asked > 0 && a.Asked < j.Adapt.Most // again after an up
 	j.distillation.Age++
 	if j.Epochs > 0 && j.Epoch >= j.Epochs {
 		j.Over = true

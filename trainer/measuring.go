@@ -68,7 +68,8 @@ func (m *measuring) add(of Subject) error {
 	if err := n.Materialize(m.scope, model.Placement{Device: m.Device, Random: m.scope.NewGenerator(torch.CPU, 1)}); err != nil {
 		return err
 	}
-	c := &candidate{Subject: of, meter: newMeter(m.Now)}
+	began := m.Now()
+	c := &candidate{Subject: of, meter: &meter{now: m.Now, zero: began, last: began, took: map[Kind][]float64{}}}
 	c.job, err = New(m.scope, Parts{Network: n, Data: set, Clock: c.meter, Decider: m.Decider, Now: m.Now},
 		Options{Seed: 1, Exact: m.Exact, Steady: m.Steady, Optimizer: m.Optimizer, Schedule: Schedule{Rule: Constant}, Adapt: m.Adapt, Timeline: Timeline{Budget: time.Hour}})
 	if err != nil {

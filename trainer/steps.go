@@ -65,7 +65,8 @@ func (j *Job) train(n int) error {
 	}
 	j.show(Trains)
 	o := j.optimizer.Options(0)
-	j.LR = j.Schedule.Rate(j.adaptation.learningRate(), j.Rate, j.Steps, j.Used)
+	first := j.Optimizer.LR / math.Pow(j.Adapt.Divide, float64(j.adaptation.Divided))
+	j.LR = j.Schedule.Rate(first, j.Rate, j.Steps, j.Used)
 	o.LR = j.LR
 	if err := j.optimizer.Configure(0, o); err != nil {
 		return err

@@ -185,7 +185,8 @@ func (c *converter) text(what, path string, sections []string) string {
 
 func (c *converter) finish(path string) (*Translation, error) {
 	if c.simulates() {
-		return c.finishSimulation(path)
+		t := &Translation{Text: c.text("A scenario of graft", path, sectionOrder), Warnings: c.warnings, Simulation: true}
+		return t, config.Parse("the scenario made of "+path, []byte(t.Text), config.NewSimulation())
 	}
 	t := &Translation{Text: c.text("A job of graft", path, sectionOrder), Warnings: c.warnings}
 	return t, config.Parse("the job made of "+path, []byte(t.Text), config.NewJob())

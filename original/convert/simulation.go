@@ -3,7 +3,6 @@ package convert
 import (
 	"math"
 
-	"graft/config"
 	"graft/config/decode"
 )
 
@@ -69,9 +68,4 @@ func (c *converter) grid() float64 {
 		return 0
 	}
 	return math.Pow(float64(size), float64(count))
-}
-
-func (c *converter) finishSimulation(path string) (*Translation, error) {
-	t := &Translation{Text: c.text("A scenario of graft", path, sectionOrder), Warnings: c.warnings, Simulation: true}
-	return t, config.Parse("the scenario made of "+path, []byte(t.Text), config.NewSimulation())
 }

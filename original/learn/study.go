@@ -48,11 +48,6 @@ type Recorder interface {
 	Save(l *Learner) error
 }
 
-// chunk returns the number of episodes of a row: whole batches.
-func (s *Study) chunk() int {
-	return (cmp.Or(s.Every, 100) + s.Batch - 1) / s.Batch * s.Batch
-}
-
 // Run learns until all episodes are done. Where ctx ends it saves the policy and
 // returns ErrStopped.
 func (s *Study) Run(ctx context.Context) (*StudyOutcome, error) {
@@ -85,7 +80,8 @@ func (s *Study) save() error {
 
 // lesson learns as much as a row is about, and saves where it is time.
 func (s *Study) lesson() error {
-	first, size := s.Episodes(), s.chunk()
+	first := s.Episodes()
+	size := (cmp.Or(s.Every, 100) + s.Batch - 1) / s.Batch * s.Batch // whole batches
 	l, err := s.Learn(size - first%size)
 	if err != nil {
 		return err

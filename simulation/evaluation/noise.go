@@ -29,7 +29,7 @@ func Noise(t *tables.Table) (points float64, source string) {
 		seeds.add(t.Records[k].Accuracy)
 	}
 	if seeds.freedom >= leastFreedom {
-		return simulation.Points * seeds.deviation() / math.Sqrt(seeds.size()), NoiseOfSeeds
+		return simulation.Points * seeds.deviation() / math.Sqrt(seeds.values/seeds.groups), NoiseOfSeeds
 	}
 	var orders pooled
 	for _, group := range sameActions(t) {
@@ -70,8 +70,6 @@ func (s *pooled) add(group []float64) {
 }
 
 func (s *pooled) deviation() float64 { return math.Sqrt(s.squares / s.freedom) }
-
-func (s *pooled) size() float64 { return s.values / s.groups }
 
 // OracleRegret returns the expected regret of an oracle on a table of single runs, in
 // points: it takes the best sequence of the smoothed table, which counts as the truth,

@@ -107,7 +107,9 @@ func (g *Grid) walkSample(b *node, n int, visit visitor) error {
 		return err
 	}
 	room := math.Pow(float64(len(next)), float64(g.Space.Decisions-len(b.sequence)-1))
-	lots := rand.New(rand.NewPCG(g.Design.Seed, spelling(b.sequence))).Perm(len(next))
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(tables.Tuple(b.sequence))) // a hash takes everything
+	lots := rand.New(rand.NewPCG(g.Design.Seed, h.Sum64())).Perm(len(next))
 	for place, k := range lots {
 		share := n / len(next)
 		if place < n%len(next) {
@@ -121,13 +123,6 @@ func (g *Grid) walkSample(b *node, n int, visit visitor) error {
 		}
 	}
 	return nil
-}
-
-// spelling is a hash of a sequence.
-func spelling(sequence []string) uint64 {
-	h := fnv.New64a()
-	_, _ = h.Write([]byte(tables.Tuple(sequence))) // a hash takes everything
-	return h.Sum64()
 }
 
 // walkHalves goes from decision to decision: when all nodes of one are known, it follows the

@@ -120,7 +120,9 @@ func (l *Executor) run(ctx context.Context, segment Segment, decisions int, befo
 		return err
 	})
 	o.Seconds += l.Now().Sub(began).Seconds()
-	o.addRows(book.rows)
+	for _, r := range book.rows {
+		o.Epochs = append(o.Epochs, Epoch{r.Time.Seconds(), r.Loss, r.Validation.Accuracy})
+	}
 	switch {
 	case errors.Is(err, decider.ErrOpen):
 		return o, book.saved, nil

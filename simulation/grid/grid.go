@@ -270,14 +270,12 @@ func (g *Grid) look(b *node) error {
 			return err
 		}
 		b.outcomes[k] = o
-		b.failed[k] = o == nil && (b.parent != nil && b.parent.failed[k] || g.failed(b.keys[k]))
+		b.failed[k] = o == nil && (b.parent != nil && b.parent.failed[k] || g.Failures.Count(b.keys[k]) >= g.Tries)
 	}
 	return nil
 }
 
 func (g *Grid) expected(s Segment) Expected { return Expected{s, g.Space.Decisions, g.Scenario.Budget} }
-
-func (g *Grid) failed(key string) bool { return g.Failures.Count(key) >= g.Tries }
 
 // Worker runs segments.
 type Worker struct {

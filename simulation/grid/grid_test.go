@@ -45,7 +45,8 @@ type testScenario struct {
 	dir      string
 	plan     Plan
 	executor *Executor
-	paths    []string // that sequences took, as they were told
+	policy   *decider.Structural // of the design likely
+	paths    []string            // that sequences took, as they were told
 	mu       sync.Mutex
 }
 
@@ -108,7 +109,9 @@ func (p *testScenario) grid() *Grid {
 	require.NoError(p.t, err)
 	log, err := OpenFailures(p.fsys, filepath.Join(p.dir, "failures"))
 	require.NoError(p.t, err)
-	return NewGrid(p.plan, p.space(), store, log)
+	g := NewGrid(p.plan, p.space(), store, log)
+	g.Policy = p.policy
+	return g
 }
 
 // worker notes what it runs.
@@ -383,32 +386,22 @@ func TestDesigns(t *testing.T) {
 			}
 			for _, workers := range counts {
 				inScenario(t, 3, []int64{1}, func(p *testScenario) {
-					p.plan.Design = c.design
-					grid := func() *Grid {
-						g := p.grid()
-						g.Policy = policy
-						return g
-					}
+					p.plan.Design, p.policy = c.design, policy
 					leases := &claims{}
 					var group sync.WaitGroup
 					for range workers {
-						group.Go(func() { require.NoError(t, grid().Work(context.Background(), p.worker(leases))) })
+						group.Go(func() { require.NoError(t, p.grid().Work(context.Background(), p.worker(leases))) })
 					}
 					group.Wait()
-					state, err := grid().Progress()
+					state, err := p.grid().Progress()
 					require.NoError(t, err)
 					require.Equal(t, c.sequences, state.Ended)
 					require.Equal(t, c.sequences, state.Sequences)
-					require.NoError(t, grid().Sweep())
+					require.NoError(t, p.grid().Sweep())
 					states, err := filepath.Glob(filepath.Join(p.dir, "cache/states/*/*"))
 					require.NoError(t, err)
 					require.Empty(t, states)
-					dir := filepath.Join(p.dir, "table")
-					_, err = grid().WriteTable(files.OS{}, dir)
-					require.NoError(t, err)
-					text, err := os.ReadFile(filepath.Join(dir, "grid-1.jsonl"))
-					require.NoError(t, err)
-					got := map[string]string{"": string(text)}
+					got := p.table()
 					if want == nil {
 						want = got
 					}

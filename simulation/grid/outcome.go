@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"graft/simulation/tables"
-	"graft/trainer"
 )
 
 // Segment is the part of a run between two decisions: the last action of its sequence,
@@ -55,13 +54,6 @@ func (o *Outcome) Segment() Segment { return Segment{o.Sequence, o.Seed} }
 func (o *Outcome) record() tables.Record {
 	return tables.Record{Sequence: o.Sequence, Left: o.Left, Accuracy: []float64{o.Accuracy}, Seeds: []int64{o.Seed}, Step: o.Step, Before: o.Before,
 		Networks: o.Networks, Profile: o.Profile, Graft: o.Graft, LibTorch: o.LibTorch}
-}
-
-// addRows takes the epochs of a job's book.
-func (o *Outcome) addRows(rows []trainer.Row) {
-	for _, r := range rows {
-		o.Epochs = append(o.Epochs, Epoch{r.Time.Seconds(), r.Loss, r.Validation.Accuracy})
-	}
 }
 
 // outcomeKind begins the body of an outcome's line.

@@ -25,7 +25,10 @@ func Create(fsys files.FS, dir string, s Scenario, o CreateOptions) error {
 	dir = filepath.Clean(dir)
 	text, err := formatScenario(s)
 	if err == nil {
-		err = makeRoom(fsys, dir, o.Force)
+		err = takeable(fsys, dir)
+	}
+	if o.Force && errors.Is(err, ErrExists) {
+		err = moveAside(fsys, dir)
 	}
 	if err == nil {
 		err = fsys.MkdirAll(dir)
@@ -51,15 +54,6 @@ func WriteNew(fsys files.FS, path string, text []byte) error {
 		_, err := w.Write(text)
 		return err
 	})
-}
-
-// makeRoom sees to it that a table may be created in a folder.
-func makeRoom(fsys files.FS, dir string, force bool) error {
-	err := takeable(fsys, dir)
-	if err == nil || !force || !errors.Is(err, ErrExists) {
-		return err
-	}
-	return moveAside(fsys, dir)
 }
 
 // takeable says whether there is nothing, or an empty folder, or one that Create began

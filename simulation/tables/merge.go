@@ -3,7 +3,6 @@ package tables
 import (
 	"cmp"
 	"slices"
-	"strings"
 )
 
 // found is a record that was read.
@@ -11,10 +10,6 @@ type found struct {
 	*Entry
 	number int32  // under which it was met
 	path   string // its sequence
-}
-
-func newFound(e *Entry, number int32) found {
-	return found{Entry: e, number: number, path: strings.Join(e.Sequence, ",")}
 }
 
 // beginnings calls do for the network at each decision and the actions that led to it,

@@ -25,8 +25,6 @@ type slab[T any] struct{ free, list []T }
 // slabItems is the number of items that are allocated at once.
 const slabItems = 4096
 
-func (s *slab[T]) add(item T) { s.list = append(s.list, item) }
-
 // cut ends a list and begins the next.
 func (s *slab[T]) cut() []T {
 	if len(s.free) < len(s.list) {
@@ -113,7 +111,7 @@ func (p *parser) expect(text string) {
 func list[T any](p *parser, s *slab[T], item func() T) []T {
 	p.expect("[")
 	for more := !p.wrong && !p.next("]"); more; more = !p.wrong && p.next(",") {
-		s.add(item())
+		s.list = append(s.list, item())
 	}
 	if len(s.list) == 0 {
 		p.wrong = true
