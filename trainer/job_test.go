@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 // long is set where tests may take minutes.
 var long = os.Getenv("GRAFT_LONG") != ""
 
-// memory is a book that can be looked into.
+// memory records a job in memory.
 type memory struct {
 	rows  []trainer.Row
 	notes []trainer.Note

@@ -203,7 +203,7 @@ func TestLiveChangesStay(t *testing.T) {
 	}))
 }
 
-// keeper is a book in which what the job does while it saves can be seen.
+// keeper is a recorder in which what the job does while it saves can be seen.
 type keeper struct {
 	memory
 	saving func([]trainer.Section) error

@@ -414,7 +414,7 @@ func (h *held) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// gated is a book that opens a gate at an epoch, and a starter of held processes.
+// gated is a recorder that opens a gate at an epoch, and a starter of held processes.
 type gated struct {
 	memory
 	*starter

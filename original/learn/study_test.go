@@ -122,13 +122,13 @@ type unsynced = tabletest.Unsynced
 // errKilled ends a process in these tests: nothing is done after it.
 var errKilled = errors.New("killed")
 
-// mortal is a book whose process is killed at one of its calls, before it or after.
-type mortal struct {
+// killedRecorder is a recorder whose process is killed at one of its calls, before it or after.
+type killedRecorder struct {
 	*learn.Folder
 	calls *int // that are left
 }
 
-func (m mortal) mind(call func() error) error {
+func (m killedRecorder) count(call func() error) error {
 	*m.calls--
 	if *m.calls == 0 {
 		return errKilled
@@ -143,18 +143,18 @@ func (m mortal) mind(call func() error) error {
 	return nil
 }
 
-func (m mortal) Row(r learn.Row) error {
-	return m.mind(func() error { return m.Folder.Row(r) })
+func (m killedRecorder) Row(r learn.Row) error {
+	return m.count(func() error { return m.Folder.Row(r) })
 }
-func (m mortal) Episodes(first int, l learn.EpisodeResults) error {
-	return m.mind(func() error { return m.Folder.Episodes(first, l) })
+func (m killedRecorder) Episodes(first int, l learn.EpisodeResults) error {
+	return m.count(func() error { return m.Folder.Episodes(first, l) })
 }
-func (m mortal) Save(l *learn.Learner) error {
-	return m.mind(func() error { return m.Folder.Save(l) })
+func (m killedRecorder) Save(l *learn.Learner) error {
+	return m.count(func() error { return m.Folder.Save(l) })
 }
 
-// school is a run folder in which a study goes on until it is done.
-type school struct {
+// studyRun is a run folder in which a study goes on until it is done.
+type studyRun struct {
 	t       *testing.T
 	fsys    files.FS
 	path    string
@@ -162,8 +162,8 @@ type school struct {
 	folder  *learn.Folder
 }
 
-// goOn works until so many calls of the book, or to the end where that is zero.
-func (c *school) goOn(ctx context.Context, calls int, look func(*learn.Learner)) (*learn.StudyOutcome, error) {
+// goOn works until so many calls of the recorder, or to the end where that is zero.
+func (c *studyRun) goOn(ctx context.Context, calls int, look func(*learn.Learner)) (*learn.StudyOutcome, error) {
 	table, tree, e := madeUp(c.t)
 	var outcome *learn.StudyOutcome
 	return outcome, torch.With(func(s *torch.Scope) (err error) {
@@ -185,7 +185,7 @@ func (c *school) goOn(ctx context.Context, calls int, look func(*learn.Learner))
 		}
 		ticks := 0
 		now := func() time.Time { ticks++; return time.Unix(int64(ticks), 0) }
-		study := &learn.Study{Learner: l, Table: table, Every: 10, Checkpoint: 3 * time.Second, Now: now, Recorder: mortal{c.folder, &calls}}
+		study := &learn.Study{Learner: l, Table: table, Every: 10, Checkpoint: 3 * time.Second, Now: now, Recorder: killedRecorder{c.folder, &calls}}
 		if outcome, err = study.Run(ctx); err == nil && look != nil {
 			look(l)
 		}
@@ -194,7 +194,7 @@ func (c *school) goOn(ctx context.Context, calls int, look func(*learn.Learner))
 }
 
 // digest returns all output of a study: its tables and its policy.
-func (c *school) digest(calls int) string {
+func (c *studyRun) digest(calls int) string {
 	text := ""
 	_, err := c.goOn(context.Background(), calls, func(l *learn.Learner) {
 		set, position, err := l.Save()
@@ -205,20 +205,20 @@ func (c *school) digest(calls int) string {
 	return text
 }
 
-var lessons = map[string]learn.Options{
+var variants = map[string]learn.Options{
 	"as the original": {Episodes: 120, Temperature: 50, LREvery: 30},
 	"in batches":      {Episodes: 120, Batch: 4, Baseline: 0.1, Entropy: 0.1},
 	"exact":           {Episodes: 120, Rule: learn.Exact},
 }
 
-// A study that is killed at any call of its book, again and again, ends with the bits
+// A study that is killed at any call of its recorder, again and again, ends with the bits
 // of one that is not.
 func TestStudiesSurviveKills(t *testing.T) {
 	r, kills := rand.New(rand.NewPCG(4, 4)), 0
-	for name, o := range lessons {
-		want := (&school{t: t, fsys: unsynced{}, path: filepath.Join(t.TempDir(), "whole"), options: o}).digest(0)
+	for name, o := range variants {
+		want := (&studyRun{t: t, fsys: unsynced{}, path: filepath.Join(t.TempDir(), "whole"), options: o}).digest(0)
 		for round := range 7 {
-			c := &school{t: t, fsys: unsynced{}, path: filepath.Join(t.TempDir(), fmt.Sprint(round)), options: o}
+			c := &studyRun{t: t, fsys: unsynced{}, path: filepath.Join(t.TempDir(), fmt.Sprint(round)), options: o}
 			for range 4 {
 				_, err := c.goOn(context.Background(), 1+r.IntN(24), nil)
 				if err == nil {
@@ -236,18 +236,18 @@ func TestStudiesSurviveKills(t *testing.T) {
 
 // Whatever goes wrong with a write, a study ends the same once the disk is well again.
 func TestStudiesSurviveFaultyDisks(t *testing.T) {
-	o := lessons["as the original"]
-	want := (&school{t: t, fsys: unsynced{}, path: filepath.Join(t.TempDir(), "whole"), options: o}).digest(0)
+	o := variants["as the original"]
+	want := (&studyRun{t: t, fsys: unsynced{}, path: filepath.Join(t.TempDir(), "whole"), options: o}).digest(0)
 	r, failed := rand.New(rand.NewPCG(6, 6)), 0
 	for _, kind := range []faults.Kind{faults.Fail, faults.Torn, faults.DiskFull, faults.Crash} {
 		for round := range 8 {
 			path := filepath.Join(t.TempDir(), fmt.Sprint(round))
 			at := 1 + r.IntN(120)
-			_, err := (&school{t: t, fsys: faults.New(unsynced{}, at, kind), path: path, options: o}).goOn(context.Background(), 0, nil)
+			_, err := (&studyRun{t: t, fsys: faults.New(unsynced{}, at, kind), path: path, options: o}).goOn(context.Background(), 0, nil)
 			if err != nil {
 				failed++
 			}
-			require.Equal(t, want, (&school{t: t, fsys: unsynced{}, path: path, options: o}).digest(0), "%v at %d, which gave %v", kind, at, err)
+			require.Equal(t, want, (&studyRun{t: t, fsys: unsynced{}, path: path, options: o}).digest(0), "%v at %d, which gave %v", kind, at, err)
 		}
 	}
 	require.Greater(t, failed, 16)
@@ -255,9 +255,9 @@ func TestStudiesSurviveFaultyDisks(t *testing.T) {
 
 // One that is asked to stop says so, and goes on likewise.
 func TestStudiesStop(t *testing.T) {
-	o := lessons["as the original"]
-	want := (&school{t: t, fsys: unsynced{}, path: filepath.Join(t.TempDir(), "whole"), options: o}).digest(0)
-	c := &school{t: t, fsys: unsynced{}, path: filepath.Join(t.TempDir(), "stopped"), options: o}
+	o := variants["as the original"]
+	want := (&studyRun{t: t, fsys: unsynced{}, path: filepath.Join(t.TempDir(), "whole"), options: o}).digest(0)
+	c := &studyRun{t: t, fsys: unsynced{}, path: filepath.Join(t.TempDir(), "stopped"), options: o}
 	stopped, cancel := context.WithCancel(context.Background())
 	cancel()
 	_, err := c.goOn(stopped, 0, nil)
@@ -267,7 +267,7 @@ func TestStudiesStop(t *testing.T) {
 }
 
 func TestStudiesGoOnUnderTheirConditionsOnly(t *testing.T) {
-	c := &school{t: t, fsys: unsynced{}, path: filepath.Join(t.TempDir(), "run"), options: lessons["exact"]}
+	c := &studyRun{t: t, fsys: unsynced{}, path: filepath.Join(t.TempDir(), "run"), options: variants["exact"]}
 	c.digest(0)
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
 		table, tree, e := madeUp(t)
@@ -285,7 +285,7 @@ func TestStudiesGoOnUnderTheirConditionsOnly(t *testing.T) {
 }
 
 func TestStudyOutcome(t *testing.T) {
-	c := &school{t: t, fsys: unsynced{}, path: filepath.Join(t.TempDir(), "run"),
+	c := &studyRun{t: t, fsys: unsynced{}, path: filepath.Join(t.TempDir(), "run"),
 		options: learn.Options{Rule: learn.Exact, Reward: learn.RewardStandard, LR: 0.01, Episodes: 300}}
 	o, err := c.goOn(context.Background(), 0, nil)
 	require.NoError(t, err)

@@ -103,7 +103,7 @@ func (p *testScenario) space() Space {
 	return g
 }
 
-// grid looks at the plot's files anew, as another process would.
+// grid reads the scenario's files anew, as another process would.
 func (p *testScenario) grid() *Grid {
 	store, err := OpenStore(p.fsys, filepath.Join(p.dir, "cache"))
 	require.NoError(p.t, err)

@@ -23,7 +23,7 @@ import (
 	"graft/torch/weights"
 )
 
-// memory is a book that forgets nothing, unless it is told to fail.
+// memory records all, unless it is told to fail.
 type memory struct {
 	mu    sync.Mutex
 	kept  map[uint64][]byte
@@ -127,7 +127,7 @@ func TestTreeStudiesGoOnToTheBit(t *testing.T) {
 			study.Recorder = told
 			one, err := study.Run(context.Background())
 			require.NoError(t, err)
-			for k := range whole { // without a book there are no rows
+			for k := range whole { // without a recorder there are no rows
 				whole[k].Rows = one[k].Rows
 			}
 			want := policiesOf(t, whole)
@@ -198,7 +198,7 @@ func TestTreeStudiesSaveWhenItIsTime(t *testing.T) {
 	require.Less(t, saves(10*time.Second, ticking()), 5)
 }
 
-// The first fault stops all seeds, and is told; without a book ctx is what stopped.
+// The first fault stops all seeds, and is told; without a recorder ctx is what stopped.
 func TestTreeStudiesFail(t *testing.T) {
 	study := classes(t)["exact"]
 	book, full := newMemory(), errors.New("the disk is full")
