@@ -9,6 +9,7 @@ import (
 	"graft/results"
 	"graft/simulation/tables"
 	"graft/torch/weights"
+	"graft/trainer"
 )
 
 // The tables of a study's run folder, its checkpoints and their sections.
@@ -100,11 +101,9 @@ func (f *Folder) Restore(l *Learner) (bool, error) {
 		return false, err
 	}
 	defer c.Close()
-	sections := map[string][]byte{}
-	for _, name := range []string{studyCondition, studyPosition, studyTensors} {
-		if sections[name], err = c.ReadSection(name); err != nil {
-			return false, err
-		}
+	sections, err := trainer.ReadSections(c)
+	if err != nil {
+		return false, err
 	}
 	var conditions string
 	if err := json.Unmarshal(sections[studyCondition], &conditions); err != nil || conditions != f.Conditions {

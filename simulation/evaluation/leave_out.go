@@ -132,7 +132,10 @@ func (l *leaving) group(ctx context.Context, group string, inside, outside []*si
 	left := LeftOut{Group: group, Tables: treeNames(outside), Learned: treeNames(inside)}
 	var candidates []Candidate
 	for _, way := range l.Ways {
-		best, err := l.tune(ctx, inside, way)
+		best, err := 0, error(nil)
+		if len(way.Options) > 1 { // by the first seed
+			best, _, err = Tune(ctx, inside, way.Options, l.Seeds[:1], l.AtOnce)
+		}
 		if err != nil {
 			return err
 		}
@@ -155,15 +158,6 @@ func (l *leaving) group(ctx context.Context, group string, inside, outside []*si
 	l.groups = append(l.groups, left)
 	l.now.Groups++
 	return nil
-}
-
-// tune picks the options that do best inside, by the first seed.
-func (l *leaving) tune(ctx context.Context, inside []*simulation.Tree, way Way) (int, error) {
-	if len(way.Options) == 1 {
-		return 0, nil
-	}
-	best, _, err := Tune(ctx, inside, way.Options, l.Seeds[:1], l.AtOnce)
-	return best, err
 }
 
 // learn makes policies of each seed, and lets them vote.
