@@ -103,8 +103,7 @@ func (c *cifar) read(fsys files.FS, o Options) (*source, error) {
 	return nil, missing(o, c.formats[0].archive+" or the files "+strings.Join(c.formats[0].readers(c, nil, nil).names(), ", "))
 }
 
-// present reports whether any of the files are in a folder, and returns an error if only
-// some are.
+// present reports whether the files are in a folder; only some of them are an error.
 func (f cifarFormat) present(fsys files.FS, folder string) (bool, error) {
 	var absent []string
 	for _, file := range f.files {

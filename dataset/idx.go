@@ -58,8 +58,7 @@ func idxNames() []string {
 	return []string{idxTrain.images, idxTrain.labels, idxTest.images, idxTest.labels}
 }
 
-// findIDX returns the paths of the files in a folder, and the names of those that are
-// missing.
+// findIDX returns the paths of the files in a folder, and the names of missing ones.
 func findIDX(fsys files.FS, folder string) (paths map[string]string, absent []string, err error) {
 	paths = make(map[string]string)
 	for _, name := range idxNames() {

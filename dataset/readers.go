@@ -139,8 +139,7 @@ func unzipped(r io.Reader) (io.Reader, error) {
 	return gzip.NewReader(buffered)
 }
 
-// isFile reports whether there is a file at a path, or returns an error if that cannot be
-// determined.
+// isFile reports whether there is a regular file at a path.
 func isFile(fsys files.FS, path string) (bool, error) {
 	info, err := fsys.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -175,8 +174,7 @@ func (Damage) Damaged() bool { return true }
 // Unwrap returns the error inside.
 func (d Damage) Unwrap() error { return d.error }
 
-// damaged classifies an error of a file's content. An error of the file system stays as
-// it is.
+// damaged marks an error of a file's content as Damage, and keeps errors of the file system.
 func damaged(err error) error {
 	if err == nil || errors.As(err, new(*fs.PathError)) {
 		return err

@@ -75,8 +75,7 @@ func (s Situation) share() float64 {
 	return s.Left.Seconds() / s.Budget.Seconds()
 }
 
-// steps is the number of steps of training in the time left; zero if the time of a step is
-// unknown.
+// steps is the number of training steps in the time left; zero if unknown.
 func (s Situation) steps() float64 {
 	if s.Step <= 0 {
 		return 0

@@ -93,8 +93,7 @@ func (p *Structural) member(s *torch.Scope, values [][]float64) *member {
 	return m
 }
 
-// logits scores every choice from the encoding of its tokens, the encoding of the whole network,
-// and its row.
+// logits scores each choice from the encodings of its tokens and of the network, and its row.
 func (m *member) logits(s *torch.Scope, b *tensors) *torch.Tensor {
 	w := m.tensors[len(m.tensors)-scorers:]
 	encoded := m.graph.Encode(s, b.drawings)

@@ -115,8 +115,7 @@ func (p *Observation) choice(t *tracing.Trace, a net2net.Action, surgery net2net
 	return c, err
 }
 
-// changedLayers returns the layers that an action changes: those of its block, or all that use its
-// channels.
+// changedLayers returns the layers of an action's block, or those that use its channels.
 func changedLayers(t *tracing.Trace, a net2net.Action, compat net2net.Compat) ([]*tracing.Layer, error) {
 	if a.Kind == "widen" {
 		space, _, err := t.SpaceAt(a.Target)

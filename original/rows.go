@@ -79,8 +79,7 @@ func parseValue(text string) (Value, error) {
 	return v, nil
 }
 
-// parsePythonFloat reads a number as Python's repr writes it: in decimal, nan,
-// inf or -inf.
+// parsePythonFloat reads a number as Python's repr writes it.
 func parsePythonFloat(text string) (float64, error) {
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || strings.ContainsAny(text, "xXpP_") {

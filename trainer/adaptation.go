@@ -98,8 +98,7 @@ func (a *adaptation) operate(action net2net.Action) error {
 	return a.reset(1)
 }
 
-// reset divides the learning rate once more, or once less for -1, and with Adapt.Reset
-// begins a new optimizer and schedule.
+// reset counts a division of the learning rate, and renews the optimizer with Adapt.Reset.
 func (a *adaptation) reset(divide int) error {
 	a.Divided += divide
 	if !a.Adapt.Reset {
@@ -152,8 +151,7 @@ func (a *adaptation) renew() (err error) {
 	return err
 }
 
-// shrink reverts to the network of before the last up, which then learns from the larger
-// one.
+// shrink reverts to the network before the last up, which then learns from the larger one.
 func (a *adaptation) shrink() error {
 	if len(a.Levels) == 0 {
 		return nil // it never grew

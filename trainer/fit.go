@@ -8,8 +8,7 @@ import (
 	"graft/stat"
 )
 
-// fewest is the number of measured networks from which rates are fitted; fewer do not
-// determine them.
+// fewest is the number of measured networks that determine the rates.
 const fewest = 5
 
 // Fit is the agreement of rates with measurements. The zero Fit means that they were not
@@ -31,8 +30,7 @@ type FitError struct {
 	Network string // with the worst error; empty means none
 }
 
-// fitCosts returns the rates that fit measurements best, and their errors. All are zero
-// if there are too few networks.
+// fitCosts returns the best rates and their errors; zeros if there are too few networks.
 func fitCosts(measured []Measurement) (step, batch Rates, fit Fit) {
 	measured = slices.DeleteFunc(slices.Clone(measured), func(m Measurement) bool { return m.Size == Size{} })
 	prints := map[string]bool{}

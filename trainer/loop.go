@@ -73,8 +73,7 @@ func (j *Job) turn(ctx context.Context) error {
 	return j.train(n)
 }
 
-// reallocate follows a change of the allocation, and saves the job if a
-// request waits for that.
+// reallocate follows a change of the allocation, and saves if a request waits for that.
 func (j *Job) reallocate(a Allocation) error {
 	standing := j.Scheduler.Standing()
 	j.Past, j.Live = standing.Past, standing.Live
@@ -89,8 +88,7 @@ func (j *Job) reallocate(a Allocation) error {
 	return nil
 }
 
-// abandon drops the epoch under way, if the options ask for it: its steps stay in the
-// weights, and nothing else of it.
+// abandon drops the epoch under way, with Abandon. Its steps stay in the weights.
 func (j *Job) abandon() error {
 	if !j.Abandon || j.Step == 0 {
 		return nil

@@ -35,8 +35,7 @@ type burst struct {
 	step, evaluation      []float64    // seconds of one, a value for each round
 }
 
-// prepare makes the candidates and warms each of them up. Of equal networks the first is
-// measured.
+// prepare makes a candidate of each network, once, and warms it up.
 func (m *measuring) prepare(ctx context.Context, subjects []Subject) error {
 	seen := map[string]bool{}
 	for k, subject := range subjects {
@@ -122,8 +121,7 @@ func (m *measuring) set(n *model.Network) (*dataset.Set, error) {
 // longest is the most steps, or batches, in a burst.
 const longest = 64
 
-// warm runs a network for the first time, and sets how many steps and batches fill a
-// burst.
+// warm runs a network first, and sets the steps and batches of a burst.
 func (m *measuring) warm(c *candidate, b *burst) error {
 	for range 2 { // the first call also allocates and compiles
 		if err := m.fill(c, b); err != nil {

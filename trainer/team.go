@@ -12,8 +12,7 @@ import (
 	"graft/torch"
 )
 
-// team is the leader's set of followers, which train with it on copies of its replica. A
-// nil team is the leader alone.
+// team is the leader's set of followers. A nil team is the leader alone.
 type team struct {
 	*core
 	starter Starter

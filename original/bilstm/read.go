@@ -30,8 +30,7 @@ const (
 	Never     Prefix = "never"  // as the original's last code
 )
 
-// prefixedRows is the number of vectors in the vocabulary of policies that learned with
-// token 0.
+// prefixedRows is the vocabulary size of policies that learned with token 0.
 const prefixedRows = 13
 
 // embedder is the tensor of a policy's file whose rows tell its time. Its values are

@@ -21,8 +21,7 @@ type translator func(c *converter, key string, value any)
 
 const fromTheTop = ", which the original took from the top of the file only"
 
-// jobKeys are the keys that the original read, from the tables in which it looked
-// for them.
+// jobKeys are the keys that the original read for a job.
 var jobKeys = map[string]translator{
 	"runner.seed":           wholeTo("run.seed"),
 	"runner.folder":         text(folderKey),
@@ -248,8 +247,7 @@ func changesKey(c *converter, key string, value any) {
 	c.set("time.events", events, "was "+key)
 }
 
-// sequenceKey translates the actions of a DeterministicAgent, which are numbers
-// of blocks.
+// sequenceKey translates the actions of a DeterministicAgent, numbers of blocks.
 func sequenceKey(c *converter, key string, value any) {
 	if c.Keys["runner.agent"] != "DeterministicAgent" {
 		c.warn("%s had no effect: only the original's DeterministicAgent read it", key)

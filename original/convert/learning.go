@@ -10,8 +10,7 @@ import (
 	"graft/original"
 )
 
-// learningKeys are the keys that the original read where a policy learned from a
-// table.
+// learningKeys are the keys that the original read for learning from a table.
 var learningKeys = map[string]translator{
 	"runner.seed":           wholeTo("run.seed"),
 	"runner.folder":         text(folderKey),

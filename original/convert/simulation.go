@@ -14,8 +14,7 @@ func (c *converter) simulates() bool { return c.Keys["runner.agent"] == simulati
 // mostLegacyChoices is above every number of blocks that the original could deepen.
 const mostLegacyChoices = 1000
 
-// choicesKey lists the actions of each decision: the original numbered them, with
-// none behind the last block.
+// choicesKey lists the actions of each decision: blocks by number, and last, none.
 func choicesKey(c *converter, key string, n int64) {
 	if !c.simulates() {
 		c.ofGrid(key)

@@ -76,8 +76,7 @@ type grown struct {
 	net    *model.Network
 }
 
-// addState adds a state to the tree and returns those behind it, the first of which has
-// the place next.
+// addState adds a state to the tree and returns its children; next is the first one's place.
 func addState(t *tables.Table, tree *Tree, g grown, next int, o TreeOptions) ([]grown, error) {
 	s := TreeState{Left: t.LeftAfter(g.prefix), Budget: t.Budget}
 	var err error

@@ -117,8 +117,7 @@ func count(values []float64, is func(float64) bool) (n int) {
 	return n
 }
 
-// same returns the place of the record whose actions are all the same one; less than zero
-// where there is none.
+// same returns the place of the record of one repeated action; less than zero without one.
 func same(t *simulation.Tree, action string) int {
 	return t.Index(slices.Repeat([]string{action}, t.Decisions)...)
 }

@@ -45,8 +45,7 @@ func (r Reward) rewards(t *tables.Table, smooth float64) []float64 {
 	return standardized(values)
 }
 
-// standardized has a mean of zero and a deviation of one, or zeros where all are
-// equal.
+// standardized has a mean of zero and a deviation of one; equal values become zeros.
 func standardized(values []float64) []float64 {
 	mean, deviation := stat.Population(values)
 	out := make([]float64, len(values))

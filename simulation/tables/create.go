@@ -56,8 +56,7 @@ func WriteNew(fsys files.FS, path string, text []byte) error {
 	})
 }
 
-// takeable says whether there is nothing, or an empty folder, or one that Create began
-// and did not finish.
+// takeable returns an error unless Create may use the folder: missing, empty or half made.
 func takeable(fsys files.FS, dir string) error {
 	entries, err := files.Entries(fsys, dir)
 	if err != nil {
@@ -74,8 +73,7 @@ func takeable(fsys files.FS, dir string) error {
 	return nil
 }
 
-// moveAside renames a folder. The files of its writers are locked meanwhile, so that no
-// process writes them.
+// moveAside renames a folder, and locks its files meanwhile, so that no process writes them.
 func moveAside(fsys files.FS, dir string) (err error) {
 	entries, err := fsys.ReadDir(dir)
 	if err != nil {

@@ -98,8 +98,7 @@ func (w *Writer) open(name string) error {
 	return err
 }
 
-// checkScenario reads the scenario and checks all files of records against it, before the
-// writer adds a file.
+// checkScenario reads the scenario and checks all files of records against it.
 func (w *Writer) checkScenario() error {
 	s, err := readScenario(w.fsys, w.dir)
 	var f Fault
@@ -185,8 +184,7 @@ func (w *Writer) makeOrPeek(name string) (bool, error) {
 	return w.peek(name)
 }
 
-// sweep deletes what a kill has left of a file that was not finished. What cannot be
-// deleted does no harm.
+// sweep deletes the leftovers of an unfinished file; one that stays does no harm.
 func (w *Writer) sweep(name string) {
 	entries, err := w.fsys.ReadDir(w.dir)
 	if err != nil {

@@ -36,8 +36,7 @@ func (s *slab[T]) cut() []T {
 	return list
 }
 
-// parseRecord reads the body of a record's line. What a writer of this version
-// has written is read quickly, anything else as JSON.
+// parseRecord reads a record's line quickly if this version wrote it, else as JSON.
 func (p *parser) parseRecord(body []byte) (recordLine, error) {
 	p.rest, p.wrong = body, false
 	r := p.record()
@@ -140,8 +139,7 @@ func (p *parser) textLike(last string) string {
 	return last
 }
 
-// quoted reads a text. One with an escape, or of other than Printable ASCII, is left
-// to JSON.
+// quoted reads a text; escapes and characters beyond printable ASCII are left to JSON.
 func (p *parser) quoted() []byte {
 	p.expect(`"`)
 	for k := 0; k < len(p.rest) && !p.wrong; k++ {

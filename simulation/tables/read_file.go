@@ -163,8 +163,7 @@ func kindOf(text []byte) (kind string, value []byte, err error) {
 	return "", nil, fmt.Errorf("its checksum holds, but it is no line of a table: %.40q", text)
 }
 
-// number holds a line against the number that it should have. It says whether the
-// line stands for the first time.
+// number checks a line's number, and reports whether the line is new.
 func (s *segment) number(n int) (first bool, err error) {
 	if n < s.next {
 		return false, s.fault(Doubled, "it is line %d, which was there already", n)

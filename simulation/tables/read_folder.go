@@ -52,8 +52,7 @@ func newReading(fsys files.FS, dir string, visit func(e *Entry, number int32, f 
 	return &reading{fsys: fsys, dir: filepath.Clean(dir), visit: visit, seen: newSeenRecords()}
 }
 
-// all reads the folder: an error means that there is no table in it, anything else
-// that is wrong is a fault.
+// all reads the folder. Only a folder without a table is an error; the rest are faults.
 func (r *reading) all() error {
 	entries, err := r.fsys.ReadDir(r.dir)
 	if err != nil {
@@ -107,8 +106,7 @@ func isLeftover(name string) bool {
 
 func (r *reading) fault(f Fault) { r.visit(nil, 0, &f) }
 
-// learn reads the scenario; where it is damaged, the heads of the files of records
-// tell what it was if they agree.
+// learn reads the scenario, or takes it from the heads of files if they agree.
 func (r *reading) learn(segments []string) {
 	s, err := readScenario(r.fsys, r.dir)
 	if err == nil {
