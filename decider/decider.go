@@ -81,8 +81,7 @@ func Likeliest[F float32 | float64](probabilities []F) int {
 // usualKinds are the default kinds of actions.
 var usualKinds = []net2net.Kind{"deepen", "widen"}
 
-// Random chooses uniformly among the actions that fit and none. The zero value has seed zero and
-// deepens and widens.
+// Random chooses uniformly among the actions that fit and none.
 type Random struct {
 	Seed  uint64
 	Kinds []net2net.Kind // allowed kinds; nil means deepen and widen
@@ -116,8 +115,7 @@ func (r Random) choices(n *model.Network) ([]net2net.Action, error) {
 	return append(actions, net2net.Action{}), nil
 }
 
-// Proposals returns the actions of some kinds that fit a network, and last, no action. Nil
-// kinds mean deepen and widen.
+// Proposals returns the actions of some kinds that fit a network, and last, no action.
 func Proposals(n *model.Network, kinds []net2net.Kind) ([]net2net.Action, error) {
 	if kinds == nil {
 		kinds = usualKinds

@@ -7,8 +7,7 @@ import (
 	"graft/net2net"
 )
 
-// Situation is the input of a structural policy: an observation of the network and the state. The
-// state's network is not used.
+// Situation is the input of a structural policy. The state's network is not used.
 type Situation struct {
 	*Observation
 	State

@@ -28,8 +28,7 @@ type Choice struct {
 	Operations int64 // that it adds, forward, for one example
 }
 
-// NewObservation observes a network and candidate actions with their options. An impossible action
-// is an error.
+// NewObservation observes a network and candidate actions, all of which must be possible.
 func NewObservation(n *model.Network, actions []net2net.Action, surgery net2net.Options) (*Observation, error) {
 	return observe(n, actions, surgery, false)
 }

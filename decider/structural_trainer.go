@@ -11,8 +11,7 @@ import (
 	"graft/torch/weights"
 )
 
-// MemberTrainer trains the first member of a policy on fixed cases. Each step is Logits, then Step. Its
-// scope owns its tensors.
+// MemberTrainer trains a policy's first member on fixed cases, each step by Logits and Step.
 type MemberTrainer struct {
 	Policy *Structural // whose first member learns
 

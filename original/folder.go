@@ -38,8 +38,7 @@ type Row struct {
 	Value   Value   // the measured value
 }
 
-// Value is a value as Python has printed it. The zero value is an empty
-// list.
+// Value is a value as Python has printed it. The zero value is an empty list.
 type Value struct {
 	None    bool      // there is no value
 	Single  bool      // the value is a number, not a list

@@ -26,8 +26,7 @@ func ScenarioActions(n *model.Network) []string {
 	return append(actions, tables.None)
 }
 
-// Evaluation is the sequence of a policy that takes the likeliest action at each decision of
-// a table.
+// Evaluation is the path of a policy that takes the likeliest action at each decision.
 type Evaluation struct {
 	Table  *tables.Table
 	Steps  []evaluation.Step

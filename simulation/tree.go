@@ -207,8 +207,7 @@ func OfferedKinds(trees []*Tree) []net2net.Kind {
 	return kinds
 }
 
-// Follow takes the choice that pick returns at each node, from the root, and returns the
-// record at the end.
+// Follow takes the choice that pick returns at each node, and returns the record at the end.
 func (t *Tree) Follow(pick func(node int) int) int {
 	at := 0
 	for !t.Nodes[at].Last {

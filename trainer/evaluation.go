@@ -94,8 +94,7 @@ type Pretrained struct {
 	Score  Score // from Appraise
 }
 
-// EvaluatePretrained evaluates a network on the validation images before its job begins. No clock
-// runs.
+// EvaluatePretrained evaluates a network before its job begins. No clock runs.
 func EvaluatePretrained(n *model.Network, data *dataset.Set, o Options) (score Score, err error) {
 	o.EnsureDefaults()
 	if err := matches(n, data); err != nil {

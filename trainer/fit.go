@@ -11,8 +11,7 @@ import (
 // fewest is the number of measured networks that determine the rates.
 const fewest = 5
 
-// Fit is the agreement of rates with measurements. The zero Fit means that they were not
-// fitted.
+// Fit is the agreement of rates with measurements; zero means that they were not fitted.
 type Fit struct {
 	Networks int // to which the rates were fitted; zero means none
 	// Step and Batch are errors on networks that were left out of the fit one by one:

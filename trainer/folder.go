@@ -94,8 +94,7 @@ func ReadSections(c *results.Checkpoint) (sections map[string][]byte, err error)
 	return sections, nil
 }
 
-// ReadHistory reads all epochs and events that a job has recorded in a run folder so
-// far, also while the job runs.
+// ReadHistory reads a job's epochs and events so far, also while the job runs.
 func ReadHistory(fsys files.FS, folder string) ([]Row, []Note, error) {
 	notes, err := results.ReadJSONLines[Note](fsys, filepath.Join(folder, eventLog+".jsonl"))
 	if err != nil {

@@ -15,8 +15,7 @@ type LSTM struct {
 	input, state *Affine // rows: the input, forget, cell and output gates
 }
 
-// ReadLSTM takes NAME.weight_ih_l0, weight_hh_l0, bias_ih_l0 and bias_hh_l0 with an
-// ending out of a set.
+// ReadLSTM takes the weights and biases of a name out of a set; ending follows their names.
 func ReadLSTM(set *weights.Set, name, ending string) (*LSTM, error) {
 	input, err := ReadAffine(set, name+".weight_ih_l0"+ending, name+".bias_ih_l0"+ending)
 	if err != nil {
@@ -41,8 +40,7 @@ func (l *LSTM) In() int { return l.input.In }
 // Hidden returns the size of the state.
 func (l *LSTM) Hidden() int { return l.state.In }
 
-// Run reads a sequence from the state zero. It returns the state after each step,
-// and the cells after the last one.
+// Run reads a sequence from zero; it returns the state after each step and the last cells.
 func (l *LSTM) Run(sequence [][]float32) (states [][]float32, cells []float32) {
 	state, cells := make([]float32, l.Hidden()), make([]float32, l.Hidden())
 	for _, x := range sequence {

@@ -173,8 +173,7 @@ func (p *Policy) Early(n *model.Network) bool {
 	return true
 }
 
-// Read reads the weights of a policy: a file, or the one of a run's
-// folder.
+// Read reads the weights of a policy from a file or a run's folder.
 func Read(fsys files.FS, path string, v *vocab.Vocabulary, o Options) (*Policy, error) {
 	p, err := read(fsys, path, v, o)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -79,8 +79,7 @@ func (l *Learner) Heat() float64 { return l.at.Temperature }
 // Done says whether all episodes were learned from.
 func (l *Learner) Done() bool { return l.Episodes() >= l.Options.Episodes }
 
-// Learn learns from so many more episodes, which are whole batches, or from as many as
-// are left.
+// Learn learns from so many more episodes, in whole batches, or from those that are left.
 func (l *Learner) Learn(episodes int) (EpisodeResults, error) {
 	episodes = min(episodes, l.Options.Episodes-l.Episodes())
 	if l.Rule == Exact {

@@ -48,8 +48,7 @@ type Recorder interface {
 	Save(l *Learner) error
 }
 
-// Run learns until all episodes are done. Where ctx ends it saves the policy and
-// returns ErrStopped.
+// Run learns until all episodes are done. When ctx ends it saves and returns ErrStopped.
 func (s *Study) Run(ctx context.Context) (*StudyOutcome, error) {
 	s.saved = s.now()
 	for !s.Done() {

@@ -31,8 +31,7 @@ type Run struct {
 	Policy     bilstm.Shape
 }
 
-// Scenario returns the scenario of a table. It has no actions: the file states only
-// their number.
+// Scenario returns the scenario of a table, without actions: the file has only their number.
 func (r *Run) Scenario() tables.Scenario {
 	return tables.Scenario{Name: r.Folder, Network: r.Network, Dataset: r.Dataset, Budget: r.Budget, Start: r.Start, Decisions: r.Decisions}
 }

@@ -103,8 +103,7 @@ func readFile(fsys files.FS, path string) (*Vocabulary, error) {
 	return v, nil
 }
 
-// Parse reads the text of a file of our own. What a file should not hold is an
-// error.
+// Parse reads the text of a file of our own, and rejects anything beyond it.
 func Parse(data []byte) (*Vocabulary, error) {
 	var f file
 	decoder := json.NewDecoder(bytes.NewReader(data))

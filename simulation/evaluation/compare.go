@@ -35,8 +35,7 @@ type Candidate struct {
 	Policies []Policy
 }
 
-// BaselineCandidates returns the baselines; seen says which trees the fixed sequences
-// were chosen on.
+// BaselineCandidates returns the baselines; seen says how fixed sequences were chosen.
 func BaselineCandidates(learn []*simulation.Tree, seen string) ([]Candidate, error) {
 	baselines, err := Baselines(learn)
 	var candidates []Candidate

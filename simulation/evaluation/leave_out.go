@@ -91,8 +91,7 @@ type LeftOut struct {
 	Tuned []int `json:"tuned"`
 }
 
-// LeaveOutReport compares policies on tables that they did not learn from with baselines
-// that have seen the same others.
+// LeaveOutReport compares policies and baselines on tables that they have not seen.
 type LeaveOutReport struct {
 	Groups []LeftOut `json:"groups"` // what was left out in turn
 	*Comparison

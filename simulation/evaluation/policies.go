@@ -15,8 +15,7 @@ import (
 	"graft/simulation"
 )
 
-// StepPolicy returns the probability of each action at a point, in the order of the
-// point's. They add up to one.
+// StepPolicy returns the probability of each action at a point, in the point's order.
 type StepPolicy interface {
 	Weigh(ctx context.Context, m Point) ([]float64, error)
 }
@@ -82,8 +81,7 @@ func (f follower) walk(t *simulation.Tree) (record int, steps []Step, err error)
 	}
 }
 
-// Steps returns the decisions of a policy in a tree; none for one that does not take the
-// likeliest action each time.
+// Steps returns the decisions of a policy that takes the likeliest actions; else none.
 func Steps(t *simulation.Tree, c Policy) ([]Step, error) {
 	f, ok := c.(follower)
 	if !ok {
@@ -125,8 +123,7 @@ func kindList(kinds []net2net.Kind) string {
 	return strings.ReplaceAll(strings.Trim(fmt.Sprint(kinds), "[]"), " ", " and ")
 }
 
-// Stepwise takes the likeliest action of a step policy at each decision, such as one of
-// the original's.
+// Stepwise takes the likeliest action of a step policy at each decision.
 func Stepwise(ctx context.Context, name string, w StepPolicy) Policy {
 	return follower{name, func(t *simulation.Tree) (func(int) ([]float64, error), error) {
 		return func(node int) ([]float64, error) { return weigh(ctx, t, node, w) }, nil

@@ -125,8 +125,7 @@ func (g *Grid) walkSample(b *node, n int, visit visitor) error {
 	return nil
 }
 
-// walkHalves goes from decision to decision: when all nodes of one are known, it follows the
-// best of them.
+// walkHalves follows the best nodes of each decision once all of them are known.
 func (g *Grid) walkHalves(visit visitor) error {
 	level := []*node{g.root}
 	for len(level) > 0 {

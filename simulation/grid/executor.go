@@ -15,18 +15,15 @@ import (
 	"graft/trainer"
 )
 
-// SegmentVersion is raised with every change after which a segment leads to another
-// outcome.
+// SegmentVersion is raised with every change of what a segment computes.
 const SegmentVersion = 1
 
-// Executor runs segments: it holds what the jobs of all sequences have in common. All
-// fields but Given are required.
+// Executor runs segments. All fields but Watch are required.
 type Executor struct {
 	Options trainer.Options // of every job; the seed is the run's
 	Data    *dataset.Set    // on the device
 	Device  torch.Device
-	// Begin makes the network of a run of a seed, with its first weights. The scope
-	// owns it.
+	// Begin makes the network of a run of a seed, with weights, in the scope.
 	Begin func(s *torch.Scope, seed int64) (*model.Network, *trainer.Pretrained, error)
 	// Clock is a job's, which shows a time at first.
 	Clock func(at time.Duration) trainer.Clock

@@ -12,8 +12,7 @@ import (
 	"graft/simulation/tables"
 )
 
-// Failures records why segments failed, one file per attempt, in a folder that all
-// workers share.
+// Failures records failed attempts at segments, a file each, in a shared folder.
 type Failures struct {
 	fsys files.FS
 	dir  string

@@ -79,9 +79,7 @@ func (p *Plan) CountSequences() error {
 	return p.Scenario.Validate()
 }
 
-// Fits counts the sequences, and those if all actions fitted everywhere. More sequences
-// than the design takes are an error that states their number. For designs that take a part of the tree it counts the first
-// decision only.
+// Fits counts the sequences, of a partial design the first decision's; too many are an error.
 func (p *Plan) Fits(g Space) (sequences int, choices float64, err error) {
 	p.Design.EnsureDefaults()
 	all := p.Design.Which == All
@@ -283,8 +281,7 @@ type Worker struct {
 	Leases   Leases
 	// Wait waits before the next search for a segment, or until ctx is cancelled.
 	Wait func(ctx context.Context)
-	// Tell is called when a segment begins, and with its outcome or error when it ends; nil
-	// means no callback.
+	// Tell is called when a segment begins and ends; nil means no callback.
 	Tell func(Segment, *Outcome, error)
 }
 
@@ -316,8 +313,7 @@ func (g *Grid) Work(ctx context.Context, w Worker) error {
 	}
 }
 
-// perform runs a segment. A failure of the segment is recorded and no error; a failure
-// to record it is one.
+// perform runs a segment. A failed segment is recorded, and is no error.
 func (g *Grid) perform(w Worker, t task) error {
 	segment, tell := Segment{t.sequence, g.Seeds[t.seed]}, w.Tell
 	if tell == nil {
@@ -346,8 +342,7 @@ type segmentFailure struct {
 	error
 }
 
-// run runs a segment from the state before it, and commits its state before its outcome, so
-// that every outcome has a state.
+// run runs a segment, and commits its state before its outcome.
 func (g *Grid) run(ctx context.Context, x *Executor, t task) (*Outcome, error) {
 	segment := Segment{t.sequence, g.Seeds[t.seed]}
 	from, before, err := g.start(ctx, x, t)
@@ -412,8 +407,7 @@ type memo struct {
 	depth int
 }
 
-// remember keeps a state in memory for the segments that follow: one for each depth, as a
-// worker goes deep first.
+// remember keeps a state in memory for the next segments, one for each depth.
 func (g *Grid) remember(t task, st state) {
 	for key, m := range g.last {
 		if m.depth >= len(t.sequence) {
@@ -423,8 +417,7 @@ func (g *Grid) remember(t task, st state) {
 	g.last[t.key()] = memo{st, len(t.sequence)}
 }
 
-// forget deletes the state that a segment began in when no other segment begins there. Only
-// the design All knows that.
+// forget deletes a state at which no other segment begins, which only design All knows.
 func (g *Grid) forget(t task) {
 	up := t.parent
 	if up == nil || g.Design.Which != All {

@@ -206,8 +206,7 @@ func (l *Learner) current() (*decider.Structural, error) {
 	return &p, err
 }
 
-// Learn learns one policy for each seed, all from the same trees, so many at a
-// time. Held is as in NewLearner.
+// Learn learns one policy for each seed, so many at a time. Held is as in NewLearner.
 func Learn(ctx context.Context, trees, held []*simulation.Tree, o Options, seeds []uint64, most int) ([]*decider.Structural, error) {
 	study := &Study{Trees: trees, Held: held, Options: o, Seeds: seeds, AtOnce: most}
 	learned, err := study.Run(ctx)

@@ -9,8 +9,7 @@ import (
 	"graft/stat"
 )
 
-// Reward names the transformation of accuracies into rewards. The zero Reward is
-// Standard.
+// Reward names the transformation of accuracies into rewards; zero is Standard.
 type Reward string
 
 // The rewards. Both are brought to a mean of zero and a deviation of one over the

@@ -33,8 +33,7 @@ func origin(trees, held []*simulation.Tree, o Options) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// Set returns everything that the learner's future depends on: a restored learner takes
-// the same steps to the bit.
+// Set returns the whole state of learning: a restored learner takes the same steps to the bit.
 func (l *Learner) Set() (*weights.Set, error) {
 	text, err := json.Marshal(l.progress)
 	if err != nil {
@@ -62,8 +61,7 @@ func (l *Learner) Set() (*weights.Set, error) {
 	return set, nil
 }
 
-// Restore goes on where Set was taken. The learner must be made of the same trees and
-// options.
+// Restore goes on where Set was taken, with the same trees and options.
 func (l *Learner) Restore(set *weights.Set) error {
 	text, ok := set.Metadata[learnerKey]
 	if !ok {

@@ -14,8 +14,7 @@ const (
 	sumTail   = `",`
 	sumDigits = 8
 	bodyAt    = len(sumHead) + sumDigits + len(sumTail)
-	// MaxLine bounds a line, so that a damaged file takes no more memory than a
-	// sound one.
+	// MaxLine bounds a line, so that a damaged file takes no more memory than a sound one.
 	MaxLine = 1 << 20
 )
 

@@ -15,8 +15,7 @@ const mostWriters = 10_000
 
 // Errors of writers.
 var (
-	// ErrConflict says that a table has a run already, with another outcome or under
-	// another key.
+	// ErrConflict says that a table has a run with another outcome or under another key.
 	ErrConflict = errors.New("the table has it otherwise")
 	// ErrUnsound says that a table's scenario is damaged, or not that of its records.
 	ErrUnsound = errors.New("the table is not sound")

@@ -74,8 +74,7 @@ func isAction(text string) bool {
 	return text != "" && Printable(text) && !strings.Contains(text, ",")
 }
 
-// Digest is the SHA-256 of the scenario, in hexadecimal: what its tables are told
-// apart by.
+// Digest is the SHA-256 of the scenario, in hexadecimal, which identifies its tables.
 func (s Scenario) Digest() string {
 	text, err := json.Marshal(s)
 	if err != nil { // a number that is none; such a scenario is in no table
